@@ -1,0 +1,25 @@
+# mynah_library(name source...): one static library a folder, mynah_<name> with alias mynah::<name>.
+# mynah_test(name source...): one GoogleTest program, registered with ctest.
+
+add_library(mynah_warnings INTERFACE)
+target_compile_options(mynah_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Werror)
+
+# x86-64-v2 is the least processor mynah starts on; wider instructions are chosen at run time (backend/cpu).
+add_library(mynah_baseline INTERFACE)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  target_compile_options(mynah_baseline INTERFACE -march=x86-64-v2)
+endif()
+
+function(mynah_library name)
+  add_library(mynah_${name} STATIC ${ARGN})
+  add_library(mynah::${name} ALIAS mynah_${name})
+  target_include_directories(mynah_${name} PUBLIC "${PROJECT_SOURCE_DIR}/src")
+  target_link_libraries(mynah_${name} PRIVATE mynah_warnings mynah_baseline)
+endfunction()
+
+function(mynah_test name)
+  add_executable(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE mynah_warnings mynah_baseline GTest::gtest GTest::gmock GTest::gtest_main)
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
+  add_test(NAME ${name} COMMAND ${name})
+endfunction()

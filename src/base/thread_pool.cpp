@@ -1,0 +1,133 @@
+#include "base/thread_pool.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace mynah {
+namespace {
+
+void relax() {
+#if defined(__x86_64__)
+  _mm_pause();
+#endif
+}
+
+// A decode step is some thirty regions of a few microseconds each: a sleeping thread would cost
+// more than the region. About 50 us of spinning on current processors.
+constexpr int kSpins = 2000;
+
+struct Region {
+  FunctionRef<void(int64_t, int64_t)>* fn = nullptr;
+  int64_t count = 0;
+  int64_t grain = 1;
+};
+
+}  // namespace
+
+struct ThreadPool::State {
+  std::vector<std::thread> workers;
+  std::mutex region_mutex;  // held by the caller whose region runs
+
+  std::mutex sleep_mutex;  // guards the two conditions below
+  std::condition_variable wake;
+  std::atomic<int> sleeping{0};
+  bool stopping = false;
+
+  Region region;
+  std::atomic<uint64_t> epoch{0};  // one more for each region
+  std::atomic<int64_t> next{0};
+  std::atomic<int> busy{0};  // workers that have not finished with the current region
+
+  void drain() {
+    const Region& r = region;
+    for (;;) {
+      const int64_t begin = next.fetch_add(r.grain, std::memory_order_relaxed);
+      if (begin >= r.count) {
+        return;
+      }
+      (*r.fn)(begin, std::min(begin + r.grain, r.count));
+    }
+  }
+
+  void work() {
+    uint64_t seen = 0;
+    for (;;) {
+      for (int spin = 0; spin < kSpins && epoch.load(std::memory_order_acquire) == seen; ++spin) {
+        relax();
+      }
+      if (epoch.load(std::memory_order_acquire) == seen) {
+        std::unique_lock lock(sleep_mutex);
+        sleeping.fetch_add(1);
+        wake.wait(lock, [&] { return stopping || epoch.load() != seen; });
+        sleeping.fetch_sub(1);
+        if (stopping) {
+          return;
+        }
+      }
+      seen = epoch.load(std::memory_order_acquire);
+      drain();
+      busy.fetch_sub(1, std::memory_order_release);
+    }
+  }
+};
+
+ThreadPool::ThreadPool(int n_threads) : state_(std::make_unique<State>()) {
+  for (int i = 1; i < n_threads; ++i) {
+    state_->workers.emplace_back([this] { state_->work(); });
+  }
+}
+
+ThreadPool::~ThreadPool() {
+  {
+    const std::lock_guard lock(state_->sleep_mutex);
+    state_->stopping = true;
+  }
+  state_->wake.notify_all();
+  for (auto& worker : state_->workers) {
+    worker.join();
+  }
+}
+
+int ThreadPool::size() const {
+  return static_cast<int>(state_->workers.size()) + 1;
+}
+
+void ThreadPool::parallel_for(int64_t count, int64_t grain,
+                              FunctionRef<void(int64_t, int64_t)> fn) {
+  if (count <= 0) {
+    return;
+  }
+  State& s = *state_;
+  if (s.workers.empty() || count <= grain || !s.region_mutex.try_lock()) {
+    fn(0, count);
+    return;
+  }
+  s.region = {&fn, count, grain};
+  s.next.store(0, std::memory_order_relaxed);
+  s.busy.store(static_cast<int>(s.workers.size()), std::memory_order_relaxed);
+  s.epoch.fetch_add(1);
+  if (s.sleeping.load() > 0) {
+    // Taking the mutex orders this wake-up after the sleeper's check of the epoch.
+    {
+      const std::lock_guard lock(s.sleep_mutex);
+    }
+    s.wake.notify_all();
+  }
+  s.drain();
+  for (int spin = 0; s.busy.load(std::memory_order_acquire) > 0; ++spin) {
+    // A worker that lost its core to another process needs this one's time slice more than this
+    // loop does.
+    spin < kSpins ? relax() : std::this_thread::yield();
+  }
+  s.region_mutex.unlock();
+}
+
+}  // namespace mynah

@@ -1,0 +1,55 @@
+// What a recogniser returns: segments of text with their times, and how they came to be.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mynah {
+
+// One word with its times in the recording. Text carries its leading space as Whisper writes it.
+struct Word {
+  std::string text;
+  double start_s = 0;
+  double end_s = 0;
+  float probability = 0;
+};
+
+// A run of text between two timestamps. Times are seconds from the start of the recording.
+struct Segment {
+  int64_t id = 0;
+  double start_s = 0;
+  double end_s = 0;
+  std::string text;
+  std::vector<int32_t> tokens;
+  std::vector<float> token_log_probabilities;  // one a token
+  std::vector<Word> words;                     // where word times were asked for
+  // Figures of the window the segment was decoded in.
+  float temperature = 0;
+  float mean_log_probability = 0;
+  float compression_ratio = 0;
+  float no_speech_probability = 0;
+};
+
+// Milliseconds spent in one stage, and on what.
+struct StageTiming {
+  std::string stage;   // "audio", "vad", "stt.mel", "stt.encoder", "stt.decoder", "stt.words"
+  std::string device;  // "cpu"
+  double milliseconds = 0;
+};
+
+// A whole recording's text.
+struct Transcript {
+  std::string language;             // ISO 639-1 code
+  float language_probability = 0;   // 1 when it was given
+  std::string task = "transcribe";  // or "translate"
+  double duration_s = 0;            // of the recording
+  std::vector<Segment> segments;
+  std::string model;
+  std::string device;
+  std::vector<StageTiming> timings;
+  std::vector<std::string>
+      notes;  // what the user should know: windows decoded again, the built-in recogniser used
+};
+
+}  // namespace mynah

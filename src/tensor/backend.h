@@ -1,0 +1,147 @@
+// Backend: what a device must do. One pure virtual an operation, so that a gap is a compile error.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "tensor/op_params.h"
+#include "tensor/tensor.h"
+
+namespace mynah {
+
+// Called by ops/, which has checked every shape and allocated every result: implementations trust
+// their arguments. Tensors named `out` are written whole. Unless a line says otherwise tensors are
+// f32, and rows may be strided. Results do not depend on the number of threads, nor on an
+// utterance's neighbours in a batch. Throws DeviceError when the device fails.
+class Backend {
+ public:
+  Backend() = default;
+  virtual ~Backend() = default;
+  Backend(const Backend&) = delete;
+  Backend& operator=(const Backend&) = delete;
+
+  [[nodiscard]] virtual Device device() const = 0;
+  // For people: "avx3_dl, 2 threads".
+  [[nodiscard]] virtual std::string description() const = 0;
+  // Whether linear() and conv1d() take weights stored as this type: asked once, when a model is
+  // loaded.
+  [[nodiscard]] virtual bool supports_weight(DType dtype) const = 0;
+
+  // Memory
+  // -------------------------------------------------------------------------------------------------------
+  virtual BufferRef allocate(size_t bytes) = 0;
+  // host -> device and device -> host; sizes agree, the device side is contiguous.
+  virtual void upload(const void* source, const Tensor& out) = 0;
+  virtual void download(const Tensor& x, void* destination) = 0;
+  // Same shape; either side may be strided. Casts between f32, f16 and bf16 (to nearest even).
+  virtual void copy(const Tensor& x, const Tensor& out) = 0;
+  virtual void synchronize() = 0;
+  // Bytes held from the system by this backend's pool.
+  [[nodiscard]] virtual size_t memory_held() const = 0;
+
+  // Weights
+  // ------------------------------------------------------------------------------------------------------
+  // Packs w (out, in) of any plain float type or block type, in this device's memory, for linear()
+  // with the storage type wanted. A block type can only be kept as it is or widened to f32, f16 or
+  // bf16 or requantised to I8.
+  virtual LinearWeight pack_linear(const Tensor& w, DType storage) = 0;
+  // Packs w (out, in / groups, kernel) for conv1d().
+  virtual LinearWeight pack_conv1d(const Tensor& w, DType storage, int64_t groups) = 0;
+  // Name of the packed layout; a packed file written under another name is stale.
+  [[nodiscard]] virtual std::string packed_layout() const = 0;
+
+  // Products
+  // -----------------------------------------------------------------------------------------------------
+  // x (rows, in) -> out (rows, out).
+  virtual void linear(const Tensor& x, const LinearWeight& w, const LinearParams& params,
+                      const Tensor& out) = 0;
+  // a (batch, m, k), b (batch, k, n) or with transpose_b (batch, n, k) -> out (batch, m, n).
+  virtual void matmul(const Tensor& a, const Tensor& b, bool transpose_b, const Tensor& out) = 0;
+  // x (sum of rows, in) -> out (sum of out_rows, out), utterance by utterance.
+  virtual void conv1d(const Tensor& x, const Lengths& lengths, const LinearWeight& w,
+                      const Conv1dParams& params, const Tensor& out) = 0;
+  // ids (n) i32, table (vocabulary, d) f32, f16, bf16 or a block type -> out (n, d).
+  virtual void embedding(const Tensor& table, const Tensor& ids, const Tensor& out) = 0;
+
+  // Attention
+  // ----------------------------------------------------------------------------------------------------
+  // q (rows, heads * d), k and v (kv_rows, kv_heads * d), f32, f16 or bf16 -> out (rows, heads *
+  // d).
+  virtual void attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                         const AttentionParams& params, const Tensor& out) = 0;
+  // The probabilities themselves, for word times: utterance by utterance, softmax over its own keys
+  // only (no tail)
+  // -> out (heads, queries, keys) of one utterance; params holds one span each.
+  virtual void attention_probabilities(const Tensor& q, const Tensor& k,
+                                       const AttentionParams& params, const Tensor& out) = 0;
+  // Rotary embedding in place of a copy: x (rows, heads * d), positions (rows) i32, pairs (i, i + d
+  // / 2) -> out.
+  virtual void rope(const Tensor& x, const Tensor& positions, int64_t heads, float theta,
+                    const Tensor& out) = 0;
+
+  // Norms and shapes of distributions
+  // ---------------------------------------------------------------------------- Over the last
+  // dimension: (x - mean) / sqrt(variance + eps) * gamma + beta.
+  virtual void layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, float eps,
+                          const Tensor& out) = 0;
+  // x / sqrt(mean(x^2) + eps) * gamma.
+  virtual void rms_norm(const Tensor& x, const Tensor& gamma, float eps, const Tensor& out) = 0;
+  // Over the time of each utterance, channel by channel: (x - mean) / sqrt(variance + eps) * gamma
+  // + beta.
+  virtual void instance_norm(const Tensor& x, const Lengths& lengths, const Tensor& gamma,
+                             const Tensor& beta, float eps, const Tensor& out) = 0;
+  // Over the last dimension.
+  virtual void softmax(const Tensor& x, const Tensor& out) = 0;
+  virtual void log_softmax(const Tensor& x, const Tensor& out) = 0;
+
+  // Recurrent
+  // ----------------------------------------------------------------------------------------------------
+  // x (sum of rows, in); w_ih (4h, in), w_hh (4h, h) packed; bias (4h), both biases summed; h and c
+  // (utterances, h) are the state, read and overwritten -> out (sum of rows, h).
+  virtual void lstm(const Tensor& x, const Lengths& lengths, const LinearWeight& w_ih,
+                    const LinearWeight& w_hh, const Tensor& bias, const LstmParams& params,
+                    const Tensor& h, const Tensor& c, const Tensor& out) = 0;
+
+  // Element by element
+  // -------------------------------------------------------------------------------------------
+  virtual void unary(UnaryOp op, const Tensor& x, const Tensor& out) = 0;
+  // Same shapes, or b is one row (last dimension) for every row of a, or one element.
+  virtual void binary(BinaryOp op, const Tensor& a, const Tensor& b, const Tensor& out) = 0;
+  // out = a * x + b.
+  virtual void affine(const Tensor& x, float a, float b, const Tensor& out) = 0;
+  // Any dtype to f32: block types are dequantised as ggml-quants.c does.
+  virtual void dequantize(const Tensor& x, const Tensor& out) = 0;
+
+  // Moving rows
+  // --------------------------------------------------------------------------------------------------
+  // out[i] = x[rows[i]]; rows (n) i32; any plain dtype.
+  virtual void gather_rows(const Tensor& x, const Tensor& rows, const Tensor& out) = 0;
+  // out[rows[i]] = x[i]; other rows of `out` stay. Casts f32 to out's f32, f16 or bf16.
+  virtual void scatter_rows(const Tensor& x, const Tensor& rows, const Tensor& out) = 0;
+  // (m, n) -> (n, m).
+  virtual void transpose(const Tensor& x, const Tensor& out) = 0;
+
+  // Over the last dimension
+  // --------------------------------------------------------------------------------------
+  virtual void reduce(Reduction op, const Tensor& x, const Tensor& out) = 0;
+  // out i32; the lowest index wins a tie.
+  virtual void argmax(const Tensor& x, const Tensor& out) = 0;
+  virtual void cumsum(const Tensor& x, const Tensor& out) = 0;
+  // Median of an odd window along the last dimension, reflected at the ends (openai/whisper
+  // timing.py median_filter).
+  virtual void median_filter(const Tensor& x, int64_t width, const Tensor& out) = 0;
+
+  // Speech
+  // -------------------------------------------------------------------------------------------------------
+  // waveform (samples), 16 kHz -> out (sum of frames, n_mels).
+  virtual void log_mel(const Tensor& waveform, const LogMelParams& params, const Tensor& out) = 0;
+  // logits (rows, vocabulary) -> ids (rows, top) i32, log_probabilities (rows, top) under the
+  // rules' distribution.
+  virtual void pick_token(const Tensor& logits, const PickTokenParams& params, const Tensor& ids,
+                          const Tensor& log_probabilities) = 0;
+};
+
+}  // namespace mynah

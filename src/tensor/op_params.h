@@ -1,0 +1,132 @@
+// Parameters of the Backend's operations that need more than a tensor or two.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "tensor/lengths.h"
+#include "tensor/tensor.h"
+
+namespace mynah {
+
+// Applied to each element after a product. Gelu is exact (erf), GeluTanh its tanh approximation.
+enum class Activation : uint8_t { None, Relu, Gelu, GeluTanh, Silu, Sigmoid, Tanh };
+
+enum class UnaryOp : uint8_t {
+  Relu,
+  Gelu,
+  GeluTanh,
+  Silu,
+  Sigmoid,
+  Tanh,
+  Exp,
+  Log,
+  Sqrt,
+  Negate,
+  Abs
+};
+
+enum class BinaryOp : uint8_t { Add, Subtract, Multiply, Divide, Maximum, Minimum };
+
+enum class Reduction : uint8_t { Sum, Mean, Max };
+
+// How exactly a product is computed. Exact: f32 all through. Fast: activations may be rounded to
+// the weight's own class (int8 with a scale a row, bf16), which is what "int8" and "bf16" mean to
+// users of other engines.
+enum class Precision : uint8_t { Exact, Fast };
+
+// A weight matrix (out_features, in_features) in the layout that one backend computes with.
+struct LinearWeight {
+  int64_t out_features = 0;
+  int64_t in_features = 0;
+  DType dtype =
+      DType::F32;  // storage type; I8 means symmetric int8 with a scale per output channel
+  Tensor data;     // U8 bytes; only the backend that packed it can read it
+
+  [[nodiscard]] bool defined() const { return data.defined(); }
+};
+
+// y = activation(x W^T + bias) + residual.
+struct LinearParams {
+  const Tensor* bias = nullptr;      // (out) f32
+  const Tensor* residual = nullptr;  // (rows, out) f32
+  Activation activation = Activation::None;
+  Precision precision = Precision::Exact;
+};
+
+// One-dimensional convolution over the time of each utterance; rows outside an utterance are zero.
+struct Conv1dParams {
+  int64_t kernel = 1;
+  int64_t stride = 1;
+  int64_t padding_left = 0;
+  int64_t padding_right = 0;
+  int64_t dilation = 1;
+  int64_t groups = 1;
+  const Tensor* bias = nullptr;      // (out) f32
+  const Tensor* residual = nullptr;  // like the result
+  Activation activation = Activation::None;
+  Precision precision = Precision::Exact;
+
+  // Rows that come out of `rows` rows.
+  [[nodiscard]] int64_t out_rows(int64_t rows) const {
+    const int64_t reach = rows + padding_left + padding_right - dilation * (kernel - 1) - 1;
+    return reach < 0 ? 0 : reach / stride + 1;
+  }
+};
+
+// Scaled dot-product attention of packed queries over spans of packed keys and values, head by
+// head. Query i of an utterance with q queries and n keys sees, when causal, keys [0, n - q + i].
+struct AttentionParams {
+  int64_t heads = 1;     // of the queries
+  int64_t kv_heads = 1;  // divides heads
+  float scale = 1.0F;    // of the dot products, usually 1/sqrt(head_dim)
+  bool causal = false;
+  std::span<const Span> queries;  // rows of q, one span an utterance
+  std::span<const Span> keys;     // rows of k and v, as many
+  // Cached silence (design.md): rows that stand after every utterance's own. Utterance u with n own
+  // keys also sees rows [n, tail_k.rows) of the tail. Undefined tensors: no tail.
+  const Tensor* tail_k = nullptr;
+  const Tensor* tail_v = nullptr;
+  Precision precision = Precision::Exact;
+};
+
+// Layer of an LSTM, gates in PyTorch's order (input, forget, cell, output).
+struct LstmParams {
+  bool reverse = false;  // runs each utterance from its end
+};
+
+// Whisper's log-mel front end (openai/whisper audio.py log_mel_spectrogram): periodic Hann window,
+// power spectrum, mel filters, log10, floor at (maximum of the utterance - 8), (x + 4) / 4.
+struct LogMelParams {
+  int64_t n_fft = 400;
+  int64_t hop = 160;
+  const Tensor* filters = nullptr;  // (n_mels, n_fft / 2 + 1) f32
+  std::span<const Span> samples;    // of the waveform tensor, one span an utterance
+  std::span<const Span>
+      frames;  // of the result, one span an utterance: frames past the samples' end see zeros
+};
+
+// Which token comes next, by Whisper's rules (openai/whisper decoding.py: SuppressBlank,
+// SuppressTokens, ApplyTimestampRules), as numbers that a device can read. One entry a row of
+// logits.
+struct TokenRule {
+  int32_t text_end =
+      0;  // tokens [0, text_end) are text (the end of transcript included when it may come)
+  int32_t timestamp_begin = 0;  // first timestamp token; tokens between text_end and it never come
+  int32_t timestamp_low = 0;    // timestamps allowed: [timestamp_low, timestamp_high)
+  int32_t timestamp_high = 0;
+  bool text_allowed = true;
+  bool prefer_timestamps =
+      false;  // when all timestamps together are likelier than any text token, only they are left
+  int32_t mask = 0;          // row of `masks` that applies
+  float temperature = 0.0F;  // 0: the likeliest; else sampled
+  float uniform = 0.0F;      // in [0, 1): the sample's random number
+};
+
+struct PickTokenParams {
+  const Tensor* masks = nullptr;  // (n_masks, vocabulary) f32, 0 or -infinity, added to the logits
+  std::span<const TokenRule> rules;
+  int32_t top = 1;  // tokens wanted of each row, best first (beam search); 1 with a temperature
+};
+
+}  // namespace mynah
