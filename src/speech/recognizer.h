@@ -1,0 +1,156 @@
+// Recognizer: speech to text. Recordings in batches, or a live session that commits text as it
+// goes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "audio/source.h"
+#include "base/result.h"
+#include "speech/transcript.h"
+#include "speech/voice_detector.h"
+#include "tensor/backend.h"
+
+namespace mynah {
+
+enum class Task : uint8_t { Transcribe, Translate };
+
+// Cached: cached silence (design.md), the encoder costs what the speech lasts. Full: 30-second
+// windows.
+enum class AudioContext : uint8_t { Cached, Full };
+
+// Seconds of a recording.
+struct ClipRange {
+  double start_s = 0;
+  double end_s = 0;
+};
+
+// Everything a user can say about decoding; the defaults are the product's. Names follow
+// openai/whisper transcribe.py and faster-whisper, so that people find what they know.
+struct RecognizerOptions {
+  std::string language = "auto";  // ISO 639-1 code, English name, or auto
+  Task task = Task::Transcribe;
+  bool timestamps = true;
+  bool words = false;  // word times from cross-attention
+  AudioContext context = AudioContext::Cached;
+
+  int beam_size = 1;
+  int best_of = 5;  // samples a try at temperature > 0
+  float patience = 1.0F;
+  float length_penalty = 1.0F;  // exponent; 0: none
+  float repetition_penalty = 1.0F;
+  int no_repeat_ngram_size = 0;
+  std::vector<float> temperatures = {0.0F, 0.2F, 0.4F, 0.6F,
+                                     0.8F, 1.0F};  // tried in order while a result is doubtful
+  std::optional<float> compression_ratio_threshold = 2.4F;
+  std::optional<float> log_probability_threshold = -1.0F;
+  std::optional<float> no_speech_threshold = 0.6F;
+  std::optional<float> entropy_threshold;  // whisper.cpp's guard; none: compression ratio
+  uint64_t seed = 0;
+
+  std::string initial_prompt;
+  bool carry_initial_prompt = false;
+  std::string hotwords;
+  bool condition_on_previous_text = false;
+  int max_context_tokens = 223;
+  std::vector<int32_t> suppress_tokens = {
+      -1};  // -1: the symbols that are not speech (tokenizer.py non_speech_tokens)
+  bool suppress_blank = true;
+  std::string suppress_regex;
+  float max_initial_timestamp_s = 1.0F;
+  int max_new_tokens = 224;
+  std::optional<double> hallucination_silence_s;
+
+  std::vector<ClipRange> clips;  // empty: all
+  bool vad = true;  // voice activity cuts long recordings and keeps silence from the decoder
+  VadOptions vad_options;
+  int batch = 8;  // windows decoded together
+  int language_detection_segments = 1;
+};
+
+// One recording to recognise; opened when its turn comes.
+struct RecognizerJob {
+  std::string name;
+  std::function<Result<std::unique_ptr<AudioSource>>()> open;  // 16 kHz mono
+};
+
+// Hears of results while recordings are recognised. Calls come from one thread; job is the index
+// into the jobs.
+class RecognizerObserver {
+ public:
+  virtual ~RecognizerObserver() = default;
+
+  // A segment that changes no more; within one job in order of time.
+  virtual void on_segment(size_t /*job*/, const Segment& /*segment*/) {}
+
+  // Seconds of the recording that are done, and its length where known.
+  virtual void on_progress(size_t /*job*/, double /*done_s*/,
+                           std::optional<double> /*duration_s*/) {}
+
+  // The end of a job: in the order of the jobs.
+  virtual void on_done(size_t job, const Result<Transcript>& result) = 0;
+};
+
+// What a live session knows so far. Committed text never changes; partial text may.
+struct LiveText {
+  std::vector<Segment> committed;  // new since the last call
+  std::string partial;
+};
+
+// A model of speech to text. Const after load; one Recognizer serves many sessions.
+class Recognizer {
+ public:
+  virtual ~Recognizer() = default;
+
+  // One live recording: push 16 kHz mono samples as they come.
+  class Session {
+   public:
+    virtual ~Session() = default;
+    virtual Result<LiveText> push(std::span<const float> samples) = 0;
+    // Recognises what is there now, without waiting for silence, and commits it.
+    virtual Result<LiveText> commit() = 0;
+    // The recording is over: commits the rest.
+    virtual Result<LiveText> flush() = 0;
+    virtual void reset() = 0;
+  };
+
+  [[nodiscard]] virtual std::unique_ptr<Session> session(
+      const RecognizerOptions& options) const = 0;
+
+  // Recognises the jobs, windows of several in one batch; a bad one does not stop the others. After
+  // stop is requested each unfinished job ends with ErrorCode::Cancelled, its segments so far
+  // having been reported.
+  virtual void run(std::span<const RecognizerJob> jobs, const RecognizerOptions& options,
+                   RecognizerObserver& observer, const std::stop_token& stop) const = 0;
+
+  [[nodiscard]] virtual std::string model_name() const = 0;
+  [[nodiscard]] virtual bool multilingual() const = 0;
+  // What options this model refuses, before any audio is opened: translation with an English model,
+  // unknown languages.
+  [[nodiscard]] virtual Status check(const RecognizerOptions& options) const = 0;
+};
+
+// Opens a Whisper model file (GGUF as `mynah pull` writes it, or any format that formats/ reads).
+// `storage` is the type that its weights are computed with; `voice` cuts long recordings and may be
+// null.
+struct WhisperLoadOptions {
+  std::optional<DType> storage;           // none: the file's own
+  Precision precision = Precision::Fast;  // Exact: f32 arithmetic whatever the storage
+  std::string cache_folder;               // for packed weights and silence; empty: none
+};
+
+Result<std::shared_ptr<const Recognizer>> load_whisper(const std::string& path,
+                                                       const WhisperLoadOptions& options,
+                                                       Backend& backend,
+                                                       std::shared_ptr<const VoiceDetector> voice);
+
+// PocketSphinx's US-English model: needs no weights of ours; says what it is in Transcript::notes.
+Result<std::shared_ptr<const Recognizer>> builtin_recognizer();
+
+}  // namespace mynah

@@ -1,0 +1,90 @@
+// VoiceDetector: where in a recording somebody speaks.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "tensor/backend.h"
+
+namespace mynah {
+
+// The usual knobs, with the defaults of the reference (silero-vad utils_vad.py
+// get_speech_timestamps).
+struct VadOptions {
+  float threshold = 0.5F;  // a frame at or above it begins speech
+  float negative_threshold =
+      -1.0F;  // a frame below it ends speech; negative: max(threshold - 0.15, 0.01)
+  int min_speech_ms = 250;
+  double max_speech_s = std::numeric_limits<double>::infinity();
+  int min_silence_ms = 100;
+  int speech_pad_ms = 30;
+};
+
+// A run of speech, in seconds from the start of the recording.
+struct SpeechSpan {
+  double start_s = 0;
+  double end_s = 0;
+};
+
+// Turns frame probabilities into spans, frame by frame, with bounded memory: the reference's state
+// machine.
+class SpeechSegmenter {
+ public:
+  SpeechSegmenter(const VadOptions& options, double frame_s);
+
+  // Takes the next frames' probabilities; returns spans that are complete and can change no more.
+  std::vector<SpeechSpan> push(std::span<const float> probabilities);
+  // Ends the recording at `duration_s`; returns the spans still open.
+  std::vector<SpeechSpan> flush(double duration_s);
+  void reset();
+  // True between a span's begin and its end: what a live display shows.
+  [[nodiscard]] bool speaking() const;
+
+  ~SpeechSegmenter();
+  SpeechSegmenter(SpeechSegmenter&&) noexcept;
+  SpeechSegmenter& operator=(SpeechSegmenter&&) noexcept;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// A model that gives each frame a probability of speech. Const after load, shared by sessions.
+class VoiceDetector {
+ public:
+  virtual ~VoiceDetector() = default;
+
+  // One recording's carried state.
+  class Session {
+   public:
+    virtual ~Session() = default;
+    // Takes any number of samples; returns the probabilities of the frames they complete.
+    virtual Result<std::vector<float>> push(std::span<const float> samples) = 0;
+    // Pads the last frame with zeros; returns its probability, if any samples were left.
+    virtual Result<std::vector<float>> flush() = 0;
+    virtual void reset() = 0;
+  };
+
+  [[nodiscard]] virtual std::unique_ptr<Session> session() const = 0;
+  // Several whole recordings at once: the same numbers as one by one, in less time.
+  [[nodiscard]] virtual Result<std::vector<std::vector<float>>> probabilities(
+      std::span<const std::span<const float>> recordings) const = 0;
+  [[nodiscard]] virtual int rate_hz() const = 0;
+  [[nodiscard]] virtual double frame_s() const = 0;
+  // "silero v6" or "builtin".
+  [[nodiscard]] virtual std::string name() const = 0;
+};
+
+// Silero from a model file of any format (GGUF, safetensors, ONNX, ggml), for 8000 or 16000 Hz.
+Result<std::shared_ptr<const VoiceDetector>> load_silero(const std::string& path, int rate_hz,
+                                                         Backend& backend);
+
+// The small detector of our own that needs no weights, 16 kHz.
+std::shared_ptr<const VoiceDetector> builtin_voice_detector();
+
+}  // namespace mynah
