@@ -1,0 +1,294 @@
+#include "store/packed_cache.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include "base/check.h"
+#include "store/files.h"
+#include "store/sha256.h"
+
+namespace mynah {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kMagic = "MYNAHPK1";
+constexpr size_t kHashDigits = 64;
+constexpr size_t kSignedHeaderBytes = 8 + 3 * 8 + kHashDigits;
+constexpr size_t kHeaderBytes = kSignedHeaderBytes + kHashDigits;
+constexpr uint64_t kAlignment = 64;  // a cache line, and the widest vector register
+static_assert(kHeaderBytes == 160);
+
+template <class T>
+void append(std::string& text, T value) {
+  for (size_t i = 0; i < sizeof(T); ++i) {
+    text.push_back(static_cast<char>(value >> (8 * i)));
+  }
+}
+
+// Reads integers and strings off the front of bytes; false where they end too early.
+class Cursor {
+ public:
+  explicit Cursor(std::string_view bytes) : rest_(bytes) {}
+
+  template <class T>
+  bool take(T& value) {
+    if (rest_.size() < sizeof(T)) {
+      return false;
+    }
+    value = 0;
+    for (size_t i = 0; i < sizeof(T); ++i) {
+      value |= static_cast<T>(static_cast<unsigned char>(rest_[i])) << (8 * i);
+    }
+    rest_.remove_prefix(sizeof(T));
+    return true;
+  }
+
+  bool take(std::string& text, size_t bytes) {
+    if (rest_.size() < bytes) {
+      return false;
+    }
+    text = rest_.substr(0, bytes);
+    rest_.remove_prefix(bytes);
+    return true;
+  }
+
+  [[nodiscard]] bool at_end() const { return rest_.empty(); }
+
+ private:
+  std::string_view rest_;
+};
+
+std::string_view as_text(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::string hash_of(std::string_view first, std::string_view second = {}) {
+  Digest digest;
+  digest.update(first);
+  digest.update(second);
+  return digest.hex();
+}
+
+std::string model_folder(const std::string& cache_folder, const std::string& model_digest) {
+  return fmt::format("{}/packed/{}", cache_folder, model_digest.substr(0, 16));
+}
+
+}  // namespace
+
+// Streams blobs into a temporary file beside the target, so that nothing is held in memory.
+class PackedCache::Writer {
+ public:
+  static Result<std::unique_ptr<Writer>> create(const std::string& target) {
+    auto writer = std::make_unique<Writer>();
+    writer->path_ = temporary_name(target);
+    writer->file_.reset(std::fopen(writer->path_.c_str(), "wbxe"));
+    if (writer->file_ == nullptr) {
+      return fail(ErrorCode::Io,
+                  fmt::format("cannot write {}: {}", writer->path_, std::strerror(errno)));
+    }
+    MYNAH_TRY_STATUS(writer->write(std::string(kHeaderBytes, '\0')));
+    return writer;
+  }
+
+  Writer() = default;
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  ~Writer() {
+    file_.reset();
+    if (!path_.empty()) {
+      ::unlink(path_.c_str());
+    }
+  }
+
+  Status add(std::string_view name, std::span<const std::byte> bytes) {
+    const uint64_t padding = (kAlignment - offset_ % kAlignment) % kAlignment;
+    MYNAH_TRY_STATUS(write(std::string(padding, '\0')));
+    Entry entry{.offset = offset_, .bytes = bytes.size(), .sha256 = sha256_hex(bytes)};
+    MYNAH_TRY_STATUS(write(as_text(bytes)));
+    const bool is_new = table_.emplace(std::string(name), std::move(entry)).second;
+    MYNAH_CHECK(is_new, "blob added twice: ", std::string(name));
+    return {};
+  }
+
+  [[nodiscard]] bool has(std::string_view name) const { return table_.contains(name); }
+
+  // Writes the table and the header, and puts the file in its place.
+  Status finish(const std::string& target, const std::string& key) {
+    std::string table;
+    for (const auto& [name, entry] : table_) {
+      append(table, static_cast<uint32_t>(name.size()));
+      table += name;
+      append(table, entry.offset);
+      append(table, entry.bytes);
+      table += entry.sha256;
+    }
+    const uint64_t table_offset = offset_;
+    MYNAH_TRY_STATUS(write(table));
+    std::string header(kMagic);
+    append(header, offset_);
+    append(header, table_offset);
+    append(header, static_cast<uint64_t>(table.size()));
+    header += key;
+    header += hash_of(header, table);
+    std::rewind(file_.get());
+    MYNAH_TRY_STATUS(write(header));
+    if (std::fclose(file_.release()) != 0) {
+      return write_error();
+    }
+    MYNAH_TRY_STATUS(sync_and_rename(path_, target));
+    path_.clear();
+    return {};
+  }
+
+ private:
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+
+  [[nodiscard]] std::unexpected<Error> write_error() const {
+    return fail(ErrorCode::Io, fmt::format("cannot write {}: {}", path_, std::strerror(errno)));
+  }
+
+  Status write(std::string_view text) {
+    if (std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size()) {
+      return write_error();
+    }
+    offset_ += text.size();
+    return {};
+  }
+
+  std::string path_;
+  std::unique_ptr<std::FILE, Close> file_;
+  uint64_t offset_ = 0;
+  Table table_;
+};
+
+PackedCache::PackedCache(std::string path, std::string key)
+    : path_(std::move(path)), key_(std::move(key)) {}
+
+PackedCache::~PackedCache() = default;
+
+Result<std::unique_ptr<PackedCache>> PackedCache::open(const std::string& cache_folder,
+                                                       const PackedCacheKey& key) {
+  const std::string folder = model_folder(cache_folder, key.model_digest);
+  MYNAH_TRY_STATUS(make_folders(folder));
+  const std::string layout = hash_of(key.layout).substr(0, 16);
+  std::unique_ptr<PackedCache> cache(new PackedCache(
+      fmt::format("{}/{}-{}.packed", folder, key.storage, layout),
+      hash_of(fmt::format("{}\n{}\n{}", key.model_digest, key.storage, key.layout))));
+  cache->load();
+  return cache;
+}
+
+void PackedCache::load() {
+  file_.reset();
+  entries_.clear();
+  auto file = MappedFile::open(path_);
+  if (!file) {
+    return;
+  }
+  if (auto table = read_table((*file)->bytes(), key_)) {
+    entries_ = std::move(*table);
+    file_ = std::move(*file);
+  }
+}
+
+std::optional<PackedCache::Table> PackedCache::read_table(std::span<const std::byte> file,
+                                                          std::string_view key) {
+  const std::string_view text = as_text(file);
+  if (text.size() < kHeaderBytes || !text.starts_with(kMagic)) {
+    return std::nullopt;
+  }
+  Cursor header(text.substr(kMagic.size(), kHeaderBytes - kMagic.size()));
+  uint64_t file_bytes = 0;
+  uint64_t table_offset = 0;
+  uint64_t table_bytes = 0;
+  std::string found_key;
+  std::string digest;
+  const bool whole = header.take(file_bytes) && header.take(table_offset) &&
+                     header.take(table_bytes) && header.take(found_key, kHashDigits) &&
+                     header.take(digest, kHashDigits);
+  if (!whole || file_bytes != text.size() || found_key != key || table_offset > text.size() ||
+      table_bytes != text.size() - table_offset) {
+    return std::nullopt;
+  }
+  const std::string_view table = text.substr(table_offset);
+  if (hash_of(text.substr(0, kSignedHeaderBytes), table) != digest) {
+    return std::nullopt;
+  }
+  Table entries;
+  Cursor rest(table);
+  while (!rest.at_end()) {
+    uint32_t name_bytes = 0;
+    std::string name;
+    Entry entry;
+    if (!rest.take(name_bytes) || !rest.take(name, name_bytes) || !rest.take(entry.offset) ||
+        !rest.take(entry.bytes) || !rest.take(entry.sha256, kHashDigits) ||
+        entry.offset % kAlignment != 0 || entry.offset > table_offset ||
+        entry.bytes > table_offset - entry.offset) {
+      return std::nullopt;
+    }
+    entries.emplace(std::move(name), std::move(entry));
+  }
+  return entries;
+}
+
+std::optional<Blob> PackedCache::find(std::string_view name) const {
+  const auto entry = entries_.find(name);
+  if (entry == entries_.end()) {
+    return std::nullopt;
+  }
+  return Blob{.bytes = file_->bytes().subspan(entry->second.offset, entry->second.bytes),
+              .owner = file_};
+}
+
+Status PackedCache::add(std::string_view name, std::span<const std::byte> bytes) {
+  MYNAH_CHECK(!name.empty() && !entries_.contains(name), "blob added twice: ", std::string(name));
+  if (writer_ == nullptr) {
+    MYNAH_TRY(writer_, Writer::create(path_));
+  }
+  return writer_->add(name, bytes);
+}
+
+Status PackedCache::commit() {
+  if (writer_ == nullptr) {
+    return {};
+  }
+  const std::unique_ptr<Writer> writer = std::move(writer_);
+  for (const auto& [name, entry] : entries_) {
+    MYNAH_TRY_STATUS(writer->add(name, file_->bytes().subspan(entry.offset, entry.bytes)));
+  }
+  MYNAH_TRY_STATUS(writer->finish(path_, key_));
+  load();
+  return {};
+}
+
+Status PackedCache::verify() const {
+  for (const auto& [name, entry] : entries_) {
+    if (sha256_hex(file_->bytes().subspan(entry.offset, entry.bytes)) != entry.sha256) {
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("{}: '{}' at offset {} is not what was written; remove the file, it "
+                              "is made again at the next start",
+                              path_, name, entry.offset));
+    }
+  }
+  return {};
+}
+
+uint64_t remove_packed_files(const std::string& cache_folder, const std::string& model_digest) {
+  const std::string folder = model_folder(cache_folder, model_digest);
+  const uint64_t freed = bytes_on_disk(folder);
+  std::error_code ignored;
+  fs::remove_all(folder, ignored);
+  return freed;
+}
+
+}  // namespace mynah

@@ -1,0 +1,80 @@
+// PackedCache: one mapped file that keeps a model's packed weights and other prepared bytes, shared
+// read-only by every process that runs the model.
+//
+// The file, all integers little-endian:
+//   header (160 bytes): "MYNAHPK1", u64 file bytes, u64 table offset, u64 table bytes, key (64 hex
+//     digits), SHA-256 of header so far and table (64 hex digits)
+//   blobs, each on a 64-byte boundary
+//   table: for each blob u32 name bytes, name, u64 offset, u64 bytes, SHA-256 (64 hex digits)
+// Opening checks the header, the table and every size; blobs' own digests are checked by verify(),
+// so that a start touches only the pages it uses.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/mapped_file.h"
+#include "nn/blob_cache.h"
+
+namespace mynah {
+
+// What a packed file belongs to. Any difference makes another file, or makes an old one stale.
+struct PackedCacheKey {
+  std::string model_digest;  // model_digest() of the model file, store/sha256.h
+  std::string storage;       // name(DType) of the weights
+  std::string layout;        // Backend::packed_layout()
+};
+
+// Safe with several processes at once: each writes a file of its own and renames it into place; the
+// last one wins, and who has mapped an older one keeps it.
+class PackedCache final : public BlobCache {
+ public:
+  // Opens the cache of `key` in `cache_folder` (PATH/packed/...). A file that is missing, stale or
+  // damaged is an empty cache that commit() will replace. Fails only where the folder cannot be
+  // made.
+  static Result<std::unique_ptr<PackedCache>> open(const std::string& cache_folder,
+                                                   const PackedCacheKey& key);
+  ~PackedCache() override;
+
+  [[nodiscard]] std::optional<Blob> find(std::string_view name) const override;
+  Status add(std::string_view name, std::span<const std::byte> bytes) override;
+  Status commit() override;
+
+  // Where the blobs lie, or will lie.
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+  [[nodiscard]] size_t blobs() const { return entries_.size(); }
+
+  // Reads every blob and compares it with the digest taken when it was written.
+  [[nodiscard]] Status verify() const;
+
+ private:
+  struct Entry {
+    uint64_t offset = 0;
+    uint64_t bytes = 0;
+    std::string sha256;
+  };
+
+  using Table = std::map<std::string, Entry, std::less<>>;
+  class Writer;
+
+  PackedCache(std::string path, std::string key);
+  // Maps the file at path_ if it is whole and of this key.
+  void load();
+  static std::optional<Table> read_table(std::span<const std::byte> file, std::string_view key);
+
+  std::string path_;
+  std::string key_;  // SHA-256 of the PackedCacheKey
+  std::shared_ptr<const MappedFile> file_;
+  Table entries_;
+  std::unique_ptr<Writer> writer_;
+};
+
+// Removes every packed file of a model; returns the bytes freed.
+uint64_t remove_packed_files(const std::string& cache_folder, const std::string& model_digest);
+
+}  // namespace mynah

@@ -1,0 +1,206 @@
+#include "store/packed_cache.h"
+
+#include <cstring>
+#include <filesystem>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "store/sha256.h"
+#include "store/temporary_folder.h"
+
+namespace mynah {
+namespace {
+
+using testing::read_file;
+using testing::TemporaryFolder;
+using testing::write_file;
+
+PackedCacheKey key_of(const std::string& layout = "avx2-1", char model = 'a') {
+  return {.model_digest = std::string(64, model), .storage = "f16", .layout = layout};
+}
+
+std::span<const std::byte> bytes_of(const std::string& text) {
+  return std::as_bytes(std::span(text));
+}
+
+std::string text_of(const Blob& blob) {
+  return {reinterpret_cast<const char*>(blob.bytes.data()), blob.bytes.size()};
+}
+
+std::unique_ptr<PackedCache> open_cache(const TemporaryFolder& folder, const PackedCacheKey& key) {
+  auto cache = PackedCache::open(folder.path(), key);
+  EXPECT_TRUE(cache.has_value());
+  return std::move(*cache);
+}
+
+// Commits two blobs and returns the path of the file.
+std::string write_example(const TemporaryFolder& folder) {
+  auto cache = open_cache(folder, key_of());
+  EXPECT_TRUE(cache->add("encoder", bytes_of("weights of the encoder")));
+  EXPECT_TRUE(cache->add("silence", bytes_of(std::string(1000, 's'))));
+  EXPECT_TRUE(cache->commit());
+  return cache->path();
+}
+
+TEST(PackedCache, finds_in_a_later_run_what_was_committed) {
+  const TemporaryFolder folder;
+  write_example(folder);
+  const auto cache = open_cache(folder, key_of());
+  ASSERT_EQ(cache->blobs(), 2U);
+  const auto blob = cache->find("encoder");
+  ASSERT_TRUE(blob.has_value());
+  EXPECT_EQ(text_of(*blob), "weights of the encoder");
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(cache->find("silence")->bytes.data()) % 64, 0U);
+  EXPECT_FALSE(cache->find("decoder").has_value());
+  EXPECT_TRUE(cache->verify());
+}
+
+TEST(PackedCache, shows_nothing_before_commit_and_leaves_no_file_without_it) {
+  const TemporaryFolder folder;
+  {
+    auto cache = open_cache(folder, key_of());
+    ASSERT_TRUE(cache->add("encoder", bytes_of("abc")));
+    EXPECT_FALSE(cache->find("encoder").has_value());
+  }
+  for (const auto& item : std::filesystem::recursive_directory_iterator(folder.path())) {
+    EXPECT_FALSE(item.is_regular_file()) << item.path();
+  }
+}
+
+TEST(PackedCache, keeps_earlier_blobs_when_more_are_committed) {
+  const TemporaryFolder folder;
+  write_example(folder);
+  auto cache = open_cache(folder, key_of());
+  const auto early = cache->find("encoder");
+  ASSERT_TRUE(cache->add("decoder", bytes_of("more")));
+  ASSERT_TRUE(cache->commit());
+  EXPECT_EQ(cache->blobs(), 3U);
+  EXPECT_EQ(text_of(*cache->find("encoder")), "weights of the encoder");
+  EXPECT_EQ(text_of(*early), "weights of the encoder");  // its owner keeps the old mapping
+}
+
+TEST(PackedCache, keeps_models_storage_types_and_layouts_apart) {
+  const TemporaryFolder folder;
+  write_example(folder);
+  EXPECT_EQ(open_cache(folder, key_of("avx2-2"))->blobs(), 0U);
+  EXPECT_EQ(open_cache(folder, key_of("avx2-1", 'b'))->blobs(), 0U);
+  auto other = key_of();
+  other.storage = "i8";
+  EXPECT_EQ(open_cache(folder, other)->blobs(), 0U);
+}
+
+TEST(PackedCache, treats_a_file_of_another_key_as_stale_and_replaces_it) {
+  const TemporaryFolder folder;
+  const std::string old_file = read_file(write_example(folder));
+  auto cache = open_cache(folder, key_of("avx2-2"));
+  write_file(cache->path(), old_file);
+  cache = open_cache(folder, key_of("avx2-2"));
+  EXPECT_EQ(cache->blobs(), 0U);
+  ASSERT_TRUE(cache->add("encoder", bytes_of("new")));
+  ASSERT_TRUE(cache->commit());
+  EXPECT_EQ(text_of(*cache->find("encoder")), "new");
+}
+
+TEST(PackedCache, is_empty_when_its_file_is_cut_at_any_byte) {
+  const TemporaryFolder folder;
+  const std::string path = write_example(folder);
+  const std::string whole = read_file(path);
+  for (size_t size = 0; size < whole.size(); ++size) {
+    write_file(path, whole.substr(0, size));
+    ASSERT_EQ(open_cache(folder, key_of())->blobs(), 0U) << "cut at " << size;
+  }
+}
+
+TEST(PackedCache, never_believes_a_damaged_header_or_table) {
+  const TemporaryFolder folder;
+  const std::string path = write_example(folder);
+  const std::string whole = read_file(path);
+  // Everything but the blobs, whose bytes verify() checks: header, and the table at the end.
+  constexpr size_t kHeaderBytes = 160;
+  const size_t table = whole.size() - (4 + 7 + 16 + 64) * 2;
+  for (size_t i = 0; i < whole.size(); ++i) {
+    if (i >= kHeaderBytes && i < table) {
+      continue;
+    }
+    std::string damaged = whole;
+    damaged[i] = static_cast<char>(damaged[i] ^ 0x20);
+    write_file(path, damaged);
+    ASSERT_EQ(open_cache(folder, key_of())->blobs(), 0U) << "byte " << i;
+  }
+}
+
+TEST(PackedCache, verify_names_a_blob_whose_bytes_changed) {
+  const TemporaryFolder folder;
+  const std::string path = write_example(folder);
+  std::string text = read_file(path);
+  text[text.find("weights of")] = 'W';
+  write_file(path, text);
+  const Status status = open_cache(folder, key_of())->verify();
+  ASSERT_FALSE(status.has_value());
+  EXPECT_NE(status.error().message.find("'encoder'"), std::string::npos);
+}
+
+TEST(PackedCache, survives_many_writers_at_once) {
+  const TemporaryFolder folder;
+  const std::string weights(200'000, 'w');
+  {
+    std::vector<std::jthread> writers;
+    for (int i = 0; i < 8; ++i) {
+      writers.emplace_back([&] {
+        auto cache = open_cache(folder, key_of());
+        if (!cache->find("encoder")) {
+          EXPECT_TRUE(cache->add("encoder", bytes_of(weights)));
+          EXPECT_TRUE(cache->commit());
+        }
+        EXPECT_EQ(text_of(*cache->find("encoder")), weights);
+      });
+    }
+  }
+  EXPECT_EQ(text_of(*open_cache(folder, key_of())->find("encoder")), weights);
+}
+
+TEST(PackedCache, says_why_a_folder_cannot_be_written) {
+  const TemporaryFolder folder;
+  write_file(folder / "packed", "a file where the folder should be");
+  const auto cache = PackedCache::open(folder.path(), key_of());
+  ASSERT_FALSE(cache.has_value());
+  EXPECT_EQ(cache.error().code, ErrorCode::Io);
+}
+
+TEST(PackedCache, is_removed_with_its_model) {
+  const TemporaryFolder folder;
+  const std::string path = write_example(folder);
+  const auto bytes = std::filesystem::file_size(path);
+  EXPECT_EQ(remove_packed_files(folder.path(), key_of().model_digest), bytes);
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST(ModelDigest, is_the_files_sha256_and_is_remembered_until_the_file_changes) {
+  const TemporaryFolder folder;
+  const std::string model = folder / "model.gguf";
+  write_file(model, "abc");
+  // FIPS 180-2, appendix B.1.
+  const std::string abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+  const std::string cache = folder / "cache";
+  EXPECT_EQ(*model_digest(model, cache), abc);
+  EXPECT_EQ(*model_digest(model, cache), abc);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(cache + "/digests"), {}), 1);
+  write_file(model, "abcd");
+  EXPECT_NE(*model_digest(model, cache), abc);
+  EXPECT_EQ(model_digest(folder / "none", cache).error().code, ErrorCode::NotFound);
+}
+
+TEST(ModelDigest, of_a_folder_depends_on_every_file_in_it) {
+  const TemporaryFolder folder;
+  write_file(folder / "m/model.bin", "weights");
+  write_file(folder / "m/config.json", "{}");
+  const std::string first = *model_digest(folder / "m", "");
+  EXPECT_EQ(*model_digest(folder / "m", ""), first);
+  write_file(folder / "m/config.json", "{ }");
+  EXPECT_NE(*model_digest(folder / "m", ""), first);
+}
+
+}  // namespace
+}  // namespace mynah
