@@ -14,7 +14,10 @@ namespace mynah {
 
 // Called by ops/, which has checked every shape and allocated every result: implementations trust
 // their arguments. Tensors named `out` are written whole. Unless a line says otherwise tensors are
-// f32, and rows may be strided. Results do not depend on the number of threads, nor on an
+// f32, and rows may be strided, results are contiguous. Operations along the last dimension and
+// element by element get (rows, d) whatever the rank in the model (a row or one element that binary
+// spreads: (1, d) or (1, 1); results of reductions: (rows)); no operation is called for an empty
+// result. Results do not depend on the number of threads, nor on an
 // utterance's neighbours in a batch. Throws DeviceError when the device fails.
 class Backend {
  public:
@@ -46,7 +49,7 @@ class Backend {
   // ------------------------------------------------------------------------------------------------------
   // Packs w (out, in) of any plain float type or block type, in this device's memory, for linear()
   // with the storage type wanted. A block type can only be kept as it is or widened to f32, f16 or
-  // bf16 or requantised to I8.
+  // bf16 or requantised to I8. w is in host memory, as files give it.
   virtual LinearWeight pack_linear(const Tensor& w, DType storage) = 0;
   // Packs w (out, in / groups, kernel) for conv1d().
   virtual LinearWeight pack_conv1d(const Tensor& w, DType storage, int64_t groups) = 0;
@@ -68,8 +71,8 @@ class Backend {
 
   // Attention
   // ----------------------------------------------------------------------------------------------------
-  // q (rows, heads * d), k and v (kv_rows, kv_heads * d), f32, f16 or bf16 -> out (rows, heads *
-  // d).
+  // q (rows, heads * d), k, v and tails (kv_rows, kv_heads * d) all f32, f16 or bf16 -> out (rows,
+  // heads * d).
   virtual void attention(const Tensor& q, const Tensor& k, const Tensor& v,
                          const AttentionParams& params, const Tensor& out) = 0;
   // The probabilities themselves, for word times: utterance by utterance, softmax over its own keys

@@ -38,7 +38,7 @@ enum class Precision : uint8_t { Exact, Fast };
 // A weight matrix (out_features, in_features) in the layout that one backend computes with.
 struct LinearWeight {
   int64_t out_features = 0;
-  int64_t in_features = 0;
+  int64_t in_features = 0;  // for conv1d: in / groups * kernel
   DType dtype =
       DType::F32;  // storage type; I8 means symmetric int8 with a scale per output channel
   Tensor data;     // U8 bytes; only the backend that packed it can read it
@@ -76,6 +76,7 @@ struct Conv1dParams {
 
 // Scaled dot-product attention of packed queries over spans of packed keys and values, head by
 // head. Query i of an utterance with q queries and n keys sees, when causal, keys [0, n - q + i].
+// A query that sees no key gets zeros.
 struct AttentionParams {
   int64_t heads = 1;     // of the queries
   int64_t kv_heads = 1;  // divides heads
@@ -84,7 +85,7 @@ struct AttentionParams {
   std::span<const Span> queries;  // rows of q, one span an utterance
   std::span<const Span> keys;     // rows of k and v, as many
   // Cached silence (design.md): rows that stand after every utterance's own. Utterance u with n own
-  // keys also sees rows [n, tail_k.rows) of the tail. Undefined tensors: no tail.
+  // keys also sees rows [n, tail_k.rows) of the tail. Null: no tail. Not with causal.
   const Tensor* tail_k = nullptr;
   const Tensor* tail_v = nullptr;
   Precision precision = Precision::Exact;
@@ -96,7 +97,9 @@ struct LstmParams {
 };
 
 // Whisper's log-mel front end (openai/whisper audio.py log_mel_spectrogram): periodic Hann window,
-// power spectrum, mel filters, log10, floor at (maximum of the utterance - 8), (x + 4) / 4.
+// power spectrum, mel filters, log10 of at least 1e-10, floor at (maximum of the utterance's frames
+// - 8), (x + 4) / 4. Frame t is centred on sample t * hop: before the utterance's start the samples
+// are reflected (sample -i is sample i), after its end they are zero.
 struct LogMelParams {
   int64_t n_fft = 400;
   int64_t hop = 160;
@@ -108,10 +111,14 @@ struct LogMelParams {
 
 // Which token comes next, by Whisper's rules (openai/whisper decoding.py: SuppressBlank,
 // SuppressTokens, ApplyTimestampRules), as numbers that a device can read. One entry a row of
-// logits.
+// logits. A NaN logit counts as -infinity. Where nothing is allowed, or fewer tokens than `top`,
+// the disallowed follow in the order of their index with log probability -infinity.
 struct TokenRule {
-  int32_t text_end =
-      0;  // tokens [0, text_end) are text (the end of transcript included when it may come)
+  // Text tokens allowed: [text_begin, text_end), the end of transcript included when it may come.
+  // It stands right after the text in both of Whisper's vocabularies, so that text_begin at it
+  // allows the end of transcript alone (as after a single timestamp).
+  int32_t text_begin = 0;
+  int32_t text_end = 0;
   int32_t timestamp_begin = 0;  // first timestamp token; tokens between text_end and it never come
   int32_t timestamp_low = 0;    // timestamps allowed: [timestamp_low, timestamp_high)
   int32_t timestamp_high = 0;

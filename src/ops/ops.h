@@ -1,0 +1,172 @@
+// What models call: free functions that check shapes, allocate the result and ask the Backend.
+// There is no arithmetic here. A wrong shape between operations is a bug and ends the process with
+// a message such as "[linear] x must be (rows, 384), got (1500, 512)"; shapes that come from files
+// are checked when a model is loaded (nn/).
+//
+// Unless said otherwise tensors are f32 on the backend's device, a result is a new contiguous
+// tensor, and an operation on rows takes a tensor of any rank and works along its last dimension.
+// An empty result is returned without asking the Backend.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "tensor/backend.h"
+
+namespace mynah::ops {
+
+// Memory -----------------------------------------------------------------------------------------
+
+// A tensor with undefined contents.
+[[nodiscard]] Tensor empty(Backend& backend, const Shape& shape, DType dtype = DType::F32);
+// A tensor of zeros; every plain type's zero is zero bytes.
+[[nodiscard]] Tensor zeros(Backend& backend, const Shape& shape, DType dtype = DType::F32);
+// Copies values of the host to the device.
+[[nodiscard]] Tensor from_host(Backend& backend, std::span<const float> values, const Shape& shape);
+[[nodiscard]] Tensor from_host(Backend& backend, std::span<const int32_t> values,
+                               const Shape& shape);
+// Values of any dtype as stored bytes.
+[[nodiscard]] Tensor from_host(Backend& backend, std::span<const std::byte> bytes,
+                               const Shape& shape, DType dtype);
+// A contiguous tensor of host memory (Device{Cpu}: a file's) on the backend's device. On the CPU it
+// is the tensor itself and shares the memory.
+[[nodiscard]] Tensor to_device(Backend& backend, const Tensor& host);
+// Copies a tensor (any strides) to the host: f32 or i32, as the destination says.
+void to_host(Backend& backend, const Tensor& x, std::span<float> values);
+void to_host(Backend& backend, const Tensor& x, std::span<int32_t> values);
+[[nodiscard]] std::vector<float> to_host(Backend& backend, const Tensor& x);
+[[nodiscard]] std::vector<int32_t> to_host_i32(Backend& backend, const Tensor& x);
+// A new contiguous tensor with the same elements, of the same or another of f32, f16 and bf16.
+[[nodiscard]] Tensor copy(Backend& backend, const Tensor& x);
+[[nodiscard]] Tensor cast(Backend& backend, const Tensor& x, DType dtype);
+// x itself where it is contiguous, else a copy.
+[[nodiscard]] Tensor contiguous(Backend& backend, const Tensor& x);
+// Writes x into `out` (same shape, any strides), casting between f32, f16 and bf16.
+void copy_into(Backend& backend, const Tensor& x, const Tensor& out);
+
+// Weights ----------------------------------------------------------------------------------------
+
+// Packs w (out, in), in host memory, for linear() with the storage type wanted.
+[[nodiscard]] LinearWeight pack_linear(Backend& backend, const Tensor& w, DType storage);
+// Packs w (out, in / groups, kernel), in host memory, for conv1d().
+[[nodiscard]] LinearWeight pack_conv1d(Backend& backend, const Tensor& w, DType storage,
+                                       int64_t groups = 1);
+
+// Products ---------------------------------------------------------------------------------------
+
+// x (rows, in) -> (rows, out): activation(x W^T + bias) + residual.
+[[nodiscard]] Tensor linear(Backend& backend, const Tensor& x, const LinearWeight& w,
+                            const LinearParams& params = {});
+// a (batch, m, k), b (batch, k, n), or (batch, n, k) with transpose_b -> (batch, m, n).
+[[nodiscard]] Tensor matmul(Backend& backend, const Tensor& a, const Tensor& b,
+                            bool transpose_b = false);
+// x (lengths.total(), in) -> (sum of params.out_rows(length), out), utterance by utterance.
+[[nodiscard]] Tensor conv1d(Backend& backend, const Tensor& x, const Lengths& lengths,
+                            const LinearWeight& w, const Conv1dParams& params);
+// The lengths of conv1d's result.
+[[nodiscard]] Lengths conv1d_lengths(const Lengths& lengths, const Conv1dParams& params);
+// table (vocabulary, d) f32, f16, bf16 or a block type, ids (n) i32 in [0, vocabulary) -> (n, d).
+[[nodiscard]] Tensor embedding(Backend& backend, const Tensor& table, const Tensor& ids);
+
+// Attention --------------------------------------------------------------------------------------
+
+// q (rows, heads * d); k, v (kv_rows, kv_heads * d) and tails of f32, f16 or bf16, all of one type
+// -> (rows, heads * d). The spans of queries are consecutive and cover q.
+[[nodiscard]] Tensor attention(Backend& backend, const Tensor& q, const Tensor& k, const Tensor& v,
+                               const AttentionParams& params);
+// One utterance's probabilities -> (heads, queries, keys); params.keys says which rows of k.
+[[nodiscard]] Tensor attention_probabilities(Backend& backend, const Tensor& q, const Tensor& k,
+                                             const AttentionParams& params);
+// x (rows, heads * d), positions (rows) i32 -> (rows, heads * d).
+[[nodiscard]] Tensor rope(Backend& backend, const Tensor& x, const Tensor& positions, int64_t heads,
+                          float theta = 10000.0F);
+
+// Norms and distributions, along the last dimension ----------------------------------------------
+
+// gamma and beta (d).
+[[nodiscard]] Tensor layer_norm(Backend& backend, const Tensor& x, const Tensor& gamma,
+                                const Tensor& beta, float eps = 1e-5F);
+[[nodiscard]] Tensor rms_norm(Backend& backend, const Tensor& x, const Tensor& gamma,
+                              float eps = 1e-6F);
+// x (lengths.total(), d), normalised over the time of each utterance, channel by channel.
+[[nodiscard]] Tensor instance_norm(Backend& backend, const Tensor& x, const Lengths& lengths,
+                                   const Tensor& gamma, const Tensor& beta, float eps = 1e-5F);
+[[nodiscard]] Tensor softmax(Backend& backend, const Tensor& x);
+[[nodiscard]] Tensor log_softmax(Backend& backend, const Tensor& x);
+
+// Recurrent --------------------------------------------------------------------------------------
+
+// x (lengths.total(), in), bias (4h) -> (lengths.total(), h). h and c (utterances, h) hold the
+// state before the call and after it.
+[[nodiscard]] Tensor lstm(Backend& backend, const Tensor& x, const Lengths& lengths,
+                          const LinearWeight& w_ih, const LinearWeight& w_hh, const Tensor& bias,
+                          const LstmParams& params, const Tensor& h, const Tensor& c);
+
+// Element by element -----------------------------------------------------------------------------
+
+[[nodiscard]] Tensor unary(Backend& backend, UnaryOp op, const Tensor& x);
+[[nodiscard]] Tensor relu(Backend& backend, const Tensor& x);
+[[nodiscard]] Tensor gelu(Backend& backend, const Tensor& x);
+[[nodiscard]] Tensor gelu_tanh(Backend& backend, const Tensor& x);
+[[nodiscard]] Tensor silu(Backend& backend, const Tensor& x);
+[[nodiscard]] Tensor sigmoid(Backend& backend, const Tensor& x);
+[[nodiscard]] Tensor tanh(Backend& backend, const Tensor& x);
+[[nodiscard]] Tensor exp(Backend& backend, const Tensor& x);
+[[nodiscard]] Tensor log(Backend& backend, const Tensor& x);
+[[nodiscard]] Tensor sqrt(Backend& backend, const Tensor& x);
+[[nodiscard]] Tensor negate(Backend& backend, const Tensor& x);
+[[nodiscard]] Tensor abs(Backend& backend, const Tensor& x);
+
+// b has a's shape, or is one row of a's last dimension, or one element.
+[[nodiscard]] Tensor binary(Backend& backend, BinaryOp op, const Tensor& a, const Tensor& b);
+[[nodiscard]] Tensor add(Backend& backend, const Tensor& a, const Tensor& b);
+[[nodiscard]] Tensor sub(Backend& backend, const Tensor& a, const Tensor& b);
+[[nodiscard]] Tensor mul(Backend& backend, const Tensor& a, const Tensor& b);
+[[nodiscard]] Tensor div(Backend& backend, const Tensor& a, const Tensor& b);
+[[nodiscard]] Tensor maximum(Backend& backend, const Tensor& a, const Tensor& b);
+[[nodiscard]] Tensor minimum(Backend& backend, const Tensor& a, const Tensor& b);
+// scale * x + shift.
+[[nodiscard]] Tensor affine(Backend& backend, const Tensor& x, float scale, float shift = 0.0F);
+// Any storage type to f32, same shape.
+[[nodiscard]] Tensor dequantize(Backend& backend, const Tensor& x);
+
+// Moving rows ------------------------------------------------------------------------------------
+
+// x (m, d) of any plain type, rows (n) i32 in [0, m) -> (n, d) of the same type: result[i] =
+// x[rows[i]].
+[[nodiscard]] Tensor gather_rows(Backend& backend, const Tensor& x, const Tensor& rows);
+// out[rows[i]] = x[i] for x (n, d) f32, rows (n) i32 without repeats, out (m, d) f32, f16 or bf16
+// (a cache of keys or values); other rows of `out` stay.
+void scatter_rows(Backend& backend, const Tensor& x, const Tensor& rows, const Tensor& out);
+// (m, n) -> (n, m).
+[[nodiscard]] Tensor transpose(Backend& backend, const Tensor& x);
+
+// Along the last dimension -----------------------------------------------------------------------
+
+// (..., d) -> (...), d at least 1.
+[[nodiscard]] Tensor reduce(Backend& backend, Reduction op, const Tensor& x);
+[[nodiscard]] Tensor sum(Backend& backend, const Tensor& x);
+[[nodiscard]] Tensor mean(Backend& backend, const Tensor& x);
+[[nodiscard]] Tensor max(Backend& backend, const Tensor& x);
+// (..., d) -> (...) i32; the lowest index wins a tie.
+[[nodiscard]] Tensor argmax(Backend& backend, const Tensor& x);
+[[nodiscard]] Tensor cumsum(Backend& backend, const Tensor& x);
+// Median of an odd window, reflected at the ends; where d <= width / 2, x itself.
+[[nodiscard]] Tensor median_filter(Backend& backend, const Tensor& x, int64_t width);
+
+// Speech -----------------------------------------------------------------------------------------
+
+// waveform (samples) at 16 kHz -> (sum of frames, n_mels). The spans of frames are consecutive.
+[[nodiscard]] Tensor log_mel(Backend& backend, const Tensor& waveform, const LogMelParams& params);
+
+struct PickedTokens {
+  Tensor ids;                // (rows, top) i32, best first
+  Tensor log_probabilities;  // (rows, top) f32
+};
+
+// logits (rows, vocabulary), one rule a row.
+[[nodiscard]] PickedTokens pick_token(Backend& backend, const Tensor& logits,
+                                      const PickTokenParams& params);
+
+}  // namespace mynah::ops

@@ -1,0 +1,66 @@
+// The log-mel front end and the choice of the next token.
+#include "ops/expect.h"
+#include "ops/ops.h"
+
+namespace mynah::ops {
+
+Tensor log_mel(Backend& backend, const Tensor& waveform, const LogMelParams& params) {
+  expect(backend, "log_mel", "waveform", waveform, {"samples"});
+  MYNAH_CHECK(params.n_fft >= 2 && params.n_fft % 2 == 0 && params.hop >= 1,
+              "[log_mel] n_fft must be even and hop positive");
+  MYNAH_CHECK(params.filters != nullptr, "[log_mel] wants filters");
+  expect(backend, "log_mel", "filters", *params.filters, {"n_mels", params.n_fft / 2 + 1});
+  MYNAH_CHECK(params.samples.size() == params.frames.size(), "[log_mel] ",
+              std::to_string(params.samples.size()), " spans of samples, ",
+              std::to_string(params.frames.size()), " of frames");
+  for (const Span& span : params.samples) {
+    MYNAH_CHECK(span.begin >= 0 && span.length >= 0 && span.end() <= waveform.dim(0),
+                "[log_mel] samples outside the waveform");
+  }
+  const int64_t rows = params.frames.empty() ? 0 : params.frames.back().end();
+  expect_consecutive("log_mel", "frames", params.frames, rows);
+  Tensor out = empty(backend, {rows, params.filters->dim(0)});
+  if (out.elements() > 0) {
+    backend.log_mel(waveform, params, out);
+  }
+  return out;
+}
+
+namespace {
+
+void expect_rule(const TokenRule& rule, int64_t vocabulary, int64_t masks, int32_t top) {
+  MYNAH_CHECK(0 <= rule.text_end && rule.text_end <= rule.timestamp_begin &&
+                  rule.timestamp_begin <= rule.timestamp_low &&
+                  rule.timestamp_low <= rule.timestamp_high && rule.timestamp_high <= vocabulary,
+              "[pick_token] the rule's tokens are not in order");
+  MYNAH_CHECK(masks == 0 || (rule.mask >= 0 && rule.mask < masks), "[pick_token] mask ",
+              std::to_string(rule.mask), " of ", std::to_string(masks));
+  MYNAH_CHECK(rule.temperature >= 0.0F && (rule.temperature == 0.0F || top == 1),
+              "[pick_token] sampling picks one token a row");
+  MYNAH_CHECK(rule.uniform >= 0.0F && rule.uniform < 1.0F, "[pick_token] uniform outside [0, 1)");
+}
+
+}  // namespace
+
+PickedTokens pick_token(Backend& backend, const Tensor& logits, const PickTokenParams& params) {
+  expect(backend, "pick_token", "logits", logits, {"rows", "vocabulary"});
+  const int64_t vocabulary = logits.dim(1);
+  if (params.masks != nullptr) {
+    expect(backend, "pick_token", "masks", *params.masks, {"n_masks", vocabulary});
+  }
+  MYNAH_CHECK(static_cast<int64_t>(params.rules.size()) == logits.dim(0), "[pick_token] ",
+              std::to_string(params.rules.size()), " rules for ", logits.shape().str());
+  MYNAH_CHECK(params.top >= 1 && params.top <= vocabulary, "[pick_token] top ",
+              std::to_string(params.top), " of ", std::to_string(vocabulary));
+  for (const TokenRule& rule : params.rules) {
+    expect_rule(rule, vocabulary, params.masks == nullptr ? 0 : params.masks->dim(0), params.top);
+  }
+  PickedTokens picked{empty(backend, {logits.dim(0), params.top}, DType::I32),
+                      empty(backend, {logits.dim(0), params.top})};
+  if (picked.ids.elements() > 0) {
+    backend.pick_token(logits, params, picked.ids, picked.log_probabilities);
+  }
+  return picked;
+}
+
+}  // namespace mynah::ops
