@@ -23,6 +23,8 @@ struct VadOptions {
   double max_speech_s = std::numeric_limits<double>::infinity();
   int min_silence_ms = 100;
   int speech_pad_ms = 30;
+  // Where max_speech_s cuts: at the longest silence so far that is longer than this, else at once.
+  int min_silence_at_max_speech_ms = 98;
 };
 
 // A run of speech, in seconds from the start of the recording.
