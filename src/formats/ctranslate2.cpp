@@ -35,44 +35,6 @@ Result<std::string_view> read_string(ByteReader& reader, std::string_view what) 
   return text.substr(0, text.size() - 1);
 }
 
-template <class T>
-T value_at(std::span<const std::byte> bytes) {
-  T value;
-  std::memcpy(&value, bytes.data(), sizeof(T));
-  return value;
-}
-
-// A float16's value: sign, five exponent bits, ten of fraction.
-double half_value(uint16_t bits) {
-  const int exponent = (bits >> 10) & 0x1F;
-  const int fraction = bits & 0x3FF;
-  const double sign = (bits & 0x8000) != 0 ? -1.0 : 1.0;
-  if (exponent == 0x1F) {
-    return fraction == 0 ? sign * HUGE_VAL : std::nan("");
-  }
-  return sign *
-         (exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(fraction + 1024, exponent - 25));
-}
-
-// One element as metadata; `bytes` has its size.
-MetadataValue scalar(size_t type, std::span<const std::byte> bytes) {
-  switch (type) {
-    case 0:
-      return static_cast<double>(value_at<float>(bytes));
-    case 1:
-      return static_cast<int64_t>(value_at<int8_t>(bytes));
-    case 2:
-      return static_cast<int64_t>(value_at<int16_t>(bytes));
-    case 3:
-      return static_cast<int64_t>(value_at<int32_t>(bytes));
-    case 4:
-      return half_value(value_at<uint16_t>(bytes));
-    default:
-      return static_cast<double>(
-          std::bit_cast<float>(static_cast<uint32_t>(value_at<uint16_t>(bytes)) << 16));
-  }
-}
-
 Status read_variable(ByteReader& reader, TensorFileBuilder& builder) {
   MYNAH_TRY(const std::string_view name, read_string(reader, "a variable's name"));
   MYNAH_TRY(const auto rank, reader.read<uint8_t>("a variable's rank"));
@@ -90,16 +52,7 @@ Status read_variable(ByteReader& reader, TensorFileBuilder& builder) {
   MYNAH_TRY(const auto byte_count, reader.read<uint32_t>("a variable's number of bytes"));
   MYNAH_TRY(const std::span<const std::byte> bytes,
             reader.take(byte_count, "variable " + in_quotes(name)));
-  if (rank > 0) {
-    return builder.add(name, kTypes[type], sizes, bytes);
-  }
-  MYNAH_TRY(const uint64_t wanted, stored_bytes(kTypes[type], sizes));
-  if (bytes.size() != wanted) {
-    return reader.fail_here(
-        fmt::format("variable {}: wanted one element of {} bytes, found {} bytes", in_quotes(name),
-                    wanted, bytes.size()));
-  }
-  return builder.set(name, scalar(type, bytes));
+  return builder.add(name, kTypes[type], sizes, bytes);
 }
 
 Status read_aliases(ByteReader& reader, TensorFileBuilder& builder) {
@@ -107,7 +60,7 @@ Status read_aliases(ByteReader& reader, TensorFileBuilder& builder) {
   for (uint32_t i = 0; i < count; ++i) {
     MYNAH_TRY(const std::string_view alias, read_string(reader, "an alias"));
     MYNAH_TRY(const std::string_view target, read_string(reader, "an alias's target"));
-    if (builder.file().find(target) == nullptr && !builder.file().metadata.contains(target)) {
+    if (builder.file().find(target) == nullptr) {
       return reader.fail_here("alias " + in_quotes(alias) + " stands for " + in_quotes(target) +
                               ", which the file does not have");
     }
@@ -201,7 +154,7 @@ Result<TensorFile> read_ctranslate2_folder(const std::string& folder) {
   if (std::filesystem::exists(config_path, ignored)) {
     MYNAH_TRY(const auto config_file, MappedFile::open(config_path.string()));
     MYNAH_TRY(const nlohmann::json config, parse_json(as_text(*config_file), config_file->path()));
-    add_json_metadata(config, "config", result.metadata);
+    add_json_metadata(config, "", result.metadata);
   }
   MYNAH_TRY(auto vocabulary, read_vocabulary(root));
   if (vocabulary) {

@@ -145,10 +145,7 @@ void add_json_metadata(const Json& value, const std::string& prefix,
                        std::map<std::string, MetadataValue, std::less<>>& metadata) {
   if (value.is_object()) {
     for (const auto& [key, child] : value.items()) {
-      std::string name = prefix;
-      name += '.';
-      name += key;
-      add_json_metadata(child, name, metadata);
+      add_json_metadata(child, prefix.empty() ? key : fmt::format("{}.{}", prefix, key), metadata);
     }
   } else if (auto scalar = scalar_metadata(value)) {
     metadata.emplace(prefix, std::move(*scalar));

@@ -47,7 +47,7 @@ Status add_config(const fs::path& folder, TensorFile& file) {
   }
   MYNAH_TRY(const auto mapped, MappedFile::open(path.string()));
   MYNAH_TRY(const nlohmann::json config, parse_json(as_text(*mapped), mapped->path()));
-  add_json_metadata(config, "config", file.metadata);
+  add_json_metadata(config, "", file.metadata);
   return {};
 }
 

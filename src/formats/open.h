@@ -11,7 +11,7 @@ namespace mynah {
 // Reads safetensors, GGUF, ggml .bin, CTranslate2, PyTorch zip, ONNX or npz, whatever the name. A
 // folder is CTranslate2 (model.bin) or Hugging Face (model.safetensors, its shards by
 // model.safetensors.index.json, or pytorch_model.bin), with config.json's values as metadata
-// "config.KEY".
+// under their own keys.
 [[nodiscard]] Result<TensorFile> open_tensor_file(const std::string& path);
 
 // The same for bytes already mapped or in memory.
