@@ -1,0 +1,36 @@
+#include "nn/conv1d.h"
+
+namespace mynah {
+
+Result<Conv1d> Conv1d::load(const Weights& w, const Sizes& sizes) {
+  Conv1d conv;
+  conv.backend_ = &w.backend();
+  conv.precision_ = w.precision();
+  conv.sizes_ = sizes;
+  MYNAH_TRY(conv.weight_, w.kernel("weight", {sizes.out, sizes.in, sizes.kernel}));
+  if (w.has("bias")) {
+    MYNAH_TRY(conv.bias_, w.get("bias", {sizes.out}));
+  }
+  return conv;
+}
+
+Conv1dParams Conv1d::params() const {
+  return {.kernel = sizes_.kernel,
+          .stride = sizes_.stride,
+          .padding_left = sizes_.padding,
+          .padding_right = sizes_.padding,
+          .bias = bias_.defined() ? &bias_ : nullptr,
+          .precision = precision_};
+}
+
+Tensor Conv1d::operator()(const Tensor& x, const Lengths& lengths, Activation activation) const {
+  Conv1dParams how = params();
+  how.activation = activation;
+  return ops::conv1d(*backend_, x, lengths, weight_, how);
+}
+
+Lengths Conv1d::out_lengths(const Lengths& lengths) const {
+  return ops::conv1d_lengths(lengths, params());
+}
+
+}  // namespace mynah

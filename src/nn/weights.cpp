@@ -1,0 +1,237 @@
+#include "nn/weights.h"
+
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "ops/ops.h"
+#include "tensor/host_pool.h"
+
+namespace mynah {
+namespace {
+
+constexpr Device kHost{DeviceKind::Cpu, 0};
+
+// A host tensor over the bytes of a file.
+Tensor view_of(const StoredTensor& tensor, std::shared_ptr<const void> owner) {
+  return {wrap_host_memory(tensor.bytes.data(), tensor.bytes.size(), std::move(owner)), 0,
+          tensor.shape, tensor.dtype, kHost};
+}
+
+Tensor host_tensor(std::vector<std::byte> bytes, const Shape& shape, DType dtype) {
+  auto owner = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+  return {wrap_host_memory(owner->data(), owner->size(), owner), 0, shape, dtype, kHost};
+}
+
+// int8 with a scale a row, as f32.
+Tensor scaled_rows(const StoredTensor& tensor) {
+  const int64_t rows = tensor.shape[0];
+  const int64_t columns = rows == 0 ? 0 : tensor.shape.elements() / rows;
+  std::vector<std::byte> bytes(static_cast<size_t>(rows * columns) * sizeof(float));
+  for (int64_t row = 0; row < rows; ++row) {
+    float scale = 0;
+    std::memcpy(&scale, tensor.row_scales.data() + static_cast<size_t>(row) * sizeof(float),
+                sizeof(scale));
+    for (int64_t column = 0; column < columns; ++column) {
+      const auto i = static_cast<size_t>(row * columns + column);
+      const float value = static_cast<float>(static_cast<int8_t>(tensor.bytes[i])) * scale;
+      std::memcpy(bytes.data() + i * sizeof(float), &value, sizeof(value));
+    }
+  }
+  return host_tensor(std::move(bytes), tensor.shape, DType::F32);
+}
+
+bool has_scales(const StoredTensor& tensor) {
+  return tensor.dtype == DType::I8 && !tensor.row_scales.empty();
+}
+
+bool is_weight_type(const StoredTensor& tensor) {
+  switch (tensor.dtype) {
+    case DType::F32:
+    case DType::F16:
+    case DType::BF16:
+      return true;
+    case DType::I8:
+      return tensor.row_scales.size() == static_cast<size_t>(tensor.shape[0]) * sizeof(float);
+    default:
+      return is_block_type(tensor.dtype);
+  }
+}
+
+}  // namespace
+
+Weights::Weights(std::vector<StoredTensor> tensors, std::shared_ptr<const void> owner,
+                 Backend& backend, const WeightOptions& options) {
+  auto model = std::make_shared<Model>();
+  model->tensors = std::move(tensors);
+  for (const StoredTensor& tensor : model->tensors) {
+    model->by_name.emplace(tensor.name, &tensor);
+  }
+  model->owner = std::move(owner);
+  model->backend = &backend;
+  model->options = options;
+  model_ = std::move(model);
+}
+
+std::string Weights::path(std::string_view name) const {
+  return prefix_.empty() ? std::string(name) : fmt::format("{}.{}", prefix_, name);
+}
+
+Weights Weights::operator/(std::string_view name) const {
+  return Weights(model_, path(name));
+}
+
+Weights Weights::operator/(int64_t index) const {
+  return *this / std::to_string(index);
+}
+
+bool Weights::has(std::string_view name) const {
+  return model_->by_name.contains(path(name));
+}
+
+Result<const StoredTensor*> Weights::find(std::string_view name, const Shape& shape) const {
+  const std::string full = path(name);
+  const auto found = model_->by_name.find(full);
+  if (found == model_->by_name.end()) {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("wanted tensor {} {}, found none", full, shape.str()));
+  }
+  const StoredTensor& tensor = *found->second;
+  if (tensor.shape != shape) {
+    return fail(ErrorCode::InvalidInput, fmt::format("{}: wanted shape {}, found {}", full,
+                                                     shape.str(), tensor.shape.str()));
+  }
+  if (!is_weight_type(tensor)) {
+    return fail(ErrorCode::Unsupported, fmt::format("{}: weights of type {} are not supported",
+                                                    full, mynah::name(tensor.dtype)));
+  }
+  return &tensor;
+}
+
+// The type that a matrix with rows of `in` elements is kept in.
+Result<DType> Weights::storage_for(const StoredTensor& tensor, int64_t in) const {
+  DType storage = model_->options.storage.value_or(tensor.dtype);
+  if (is_block_type(storage) && (in % block_elements(storage) != 0 || tensor.dtype != storage)) {
+    // Rows that are no whole blocks, and float tensors that a quantised file kept as they are.
+    storage = is_block_type(tensor.dtype) ? DType::F16 : tensor.dtype;
+  }
+  if (!backend().supports_weight(storage)) {
+    return fail(ErrorCode::Unsupported,
+                fmt::format("{} does not compute with {} weights: choose another storage type",
+                            backend().device().str(), mynah::name(storage)));
+  }
+  return storage;
+}
+
+template <class Pack>
+Result<LinearWeight> Weights::packed(const std::string& name, DType storage, int64_t out,
+                                     int64_t in, Pack pack) const {
+  BlobCache* const cache = model_->options.cache;
+  const std::string blob_name = fmt::format("{}:{}", name, mynah::name(storage));
+  if (cache != nullptr) {
+    if (std::optional<Blob> blob = cache->find(blob_name)) {
+      const Tensor data(wrap_host_memory(blob->bytes.data(), blob->bytes.size(), blob->owner), 0,
+                        {static_cast<int64_t>(blob->bytes.size())}, DType::U8, kHost);
+      return LinearWeight{out, in, storage, ops::to_device(backend(), data)};
+    }
+  }
+  LinearWeight weight = pack();
+  if (cache != nullptr) {
+    std::vector<std::byte> bytes(storage_bytes(weight.data.dtype(), weight.data.elements()));
+    backend().download(weight.data, bytes.data());
+    // A cache that cannot be written costs time at the next start, nothing else.
+    (void)cache->add(blob_name, bytes);
+  }
+  return weight;
+}
+
+Result<Tensor> Weights::get(std::string_view name, const Shape& shape) const {
+  MYNAH_TRY(const StoredTensor* tensor, find(name, shape));
+  const Tensor host = has_scales(*tensor) ? scaled_rows(*tensor) : view_of(*tensor, nullptr);
+  const Tensor device = ops::to_device(backend(), host);
+  // A copy even where it is f32 already: small, and then the file need not stay mapped for it.
+  return host.dtype() == DType::F32 ? ops::copy(backend(), device)
+                                    : ops::dequantize(backend(), device);
+}
+
+Result<Tensor> Weights::table(std::string_view name, const Shape& shape) const {
+  MYNAH_TRY(const StoredTensor* tensor, find(name, shape));
+  if (has_scales(*tensor)) {
+    return ops::cast(backend(), ops::to_device(backend(), scaled_rows(*tensor)), DType::F16);
+  }
+  return ops::to_device(backend(), view_of(*tensor, model_->owner));
+}
+
+Result<LinearWeight> Weights::matrix(std::string_view name, int64_t out, int64_t in) const {
+  MYNAH_TRY(const StoredTensor* tensor, find(name, {out, in}));
+  MYNAH_TRY(const DType storage, storage_for(*tensor, in));
+  return packed(tensor->name, storage, out, in, [&] {
+    const Tensor host = has_scales(*tensor) ? scaled_rows(*tensor) : view_of(*tensor, nullptr);
+    return ops::pack_linear(backend(), host, storage);
+  });
+}
+
+Result<LinearWeight> Weights::stacked(std::span<const std::string_view> names, int64_t out,
+                                      int64_t in) const {
+  std::vector<const StoredTensor*> parts;
+  for (const std::string_view name : names) {
+    MYNAH_TRY(const StoredTensor* part,
+              find(fmt::format("{}.weight", name), {out / static_cast<int64_t>(names.size()), in}));
+    parts.push_back(part);
+  }
+  const StoredTensor& first = *parts.front();
+  bool same_type = !has_scales(first);
+  for (const StoredTensor* part : parts) {
+    same_type = same_type && part->dtype == first.dtype;
+  }
+  MYNAH_TRY(const DType storage, storage_for(first, in));
+  return packed(path(fmt::format("{}", fmt::join(names, "+"))), storage, out, in, [&] {
+    std::vector<std::byte> rows;
+    for (const StoredTensor* part : parts) {
+      if (same_type) {
+        rows.insert(rows.end(), part->bytes.begin(), part->bytes.end());
+        continue;
+      }
+      const Tensor host = has_scales(*part) ? scaled_rows(*part) : view_of(*part, nullptr);
+      const std::vector<float> values =
+          ops::to_host(backend(), ops::dequantize(backend(), ops::to_device(backend(), host)));
+      const auto bytes = std::as_bytes(std::span(values));
+      rows.insert(rows.end(), bytes.begin(), bytes.end());
+    }
+    return ops::pack_linear(
+        backend(), host_tensor(std::move(rows), {out, in}, same_type ? first.dtype : DType::F32),
+        storage);
+  });
+}
+
+Result<Tensor> Weights::stacked_bias(std::span<const std::string_view> names, int64_t out) const {
+  const int64_t part = out / static_cast<int64_t>(names.size());
+  const Tensor bias = ops::zeros(backend(), {out});
+  for (size_t i = 0; i < names.size(); ++i) {
+    const std::string name = fmt::format("{}.bias", names[i]);
+    if (has(name)) {
+      MYNAH_TRY(const Tensor values, get(name, {part}));
+      ops::copy_into(backend(), values, bias.narrow(0, static_cast<int64_t>(i) * part, part));
+    }
+  }
+  return bias;
+}
+
+Result<LinearWeight> Weights::kernel(std::string_view name, const Shape& shape,
+                                     int64_t groups) const {
+  MYNAH_TRY(const StoredTensor* tensor, find(name, shape));
+  // Block types run along a kernel's taps, which are no whole blocks.
+  DType storage = model_->options.storage.value_or(tensor->dtype);
+  if (is_block_type(storage)) {
+    storage = is_block_type(tensor->dtype) ? DType::F16 : tensor->dtype;
+  }
+  if (!backend().supports_weight(storage)) {
+    storage = DType::F32;
+  }
+  return packed(tensor->name, storage, shape[0], shape[1] * shape[2], [&] {
+    const Tensor host = has_scales(*tensor) ? scaled_rows(*tensor) : view_of(*tensor, nullptr);
+    return ops::pack_conv1d(backend(), host, storage, groups);
+  });
+}
+
+}  // namespace mynah

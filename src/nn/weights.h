@@ -1,0 +1,85 @@
+// Weights: named tensors of a checkpoint on their way to a device; a path and a shape check in one
+// line.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "formats/tensor_file.h"
+#include "nn/blob_cache.h"
+#include "tensor/backend.h"
+
+namespace mynah {
+
+// How weights are kept and computed with.
+struct WeightOptions {
+  std::optional<DType> storage;  // of matrices; none: as the file has them
+  Precision precision = Precision::Exact;
+  BlobCache* cache = nullptr;  // packed matrices are taken from it and added to it; may be null
+};
+
+// A prefix over the tensors of one model. Cheap to copy; alive only while a model is loaded, as
+// long as the tensors' bytes.
+class Weights {
+ public:
+  // `owner` keeps the tensors' bytes alive; it is kept only by embedding tables that are used as
+  // they lie in the file.
+  Weights(std::vector<StoredTensor> tensors, std::shared_ptr<const void> owner, Backend& backend,
+          const WeightOptions& options);
+
+  // The tensors below "prefix.name".
+  [[nodiscard]] Weights operator/(std::string_view name) const;
+  [[nodiscard]] Weights operator/(int64_t index) const;
+
+  [[nodiscard]] bool has(std::string_view name) const;
+  // A tensor in f32 on the device, whatever its type in the file.
+  [[nodiscard]] Result<Tensor> get(std::string_view name, const Shape& shape) const;
+  // An embedding table (rows, d) in a type that ops::embedding reads: as it is where it can be.
+  [[nodiscard]] Result<Tensor> table(std::string_view name, const Shape& shape) const;
+  // A matrix (out, in) packed for ops::linear.
+  [[nodiscard]] Result<LinearWeight> matrix(std::string_view name, int64_t out, int64_t in) const;
+  // Several matrices of one width, stacked along their rows in one product.
+  [[nodiscard]] Result<LinearWeight> stacked(std::span<const std::string_view> names, int64_t out,
+                                             int64_t in) const;
+  // Their biases, stacked in the same way; zeros where there is none.
+  [[nodiscard]] Result<Tensor> stacked_bias(std::span<const std::string_view> names,
+                                            int64_t out) const;
+  // A kernel (out, in / groups, width) packed for ops::conv1d.
+  [[nodiscard]] Result<LinearWeight> kernel(std::string_view name, const Shape& shape,
+                                            int64_t groups = 1) const;
+
+  [[nodiscard]] Backend& backend() const { return *model_->backend; }
+
+  [[nodiscard]] Precision precision() const { return model_->options.precision; }
+
+ private:
+  struct Model {
+    std::vector<StoredTensor> tensors;
+    std::unordered_map<std::string_view, const StoredTensor*> by_name;
+    std::shared_ptr<const void> owner;
+    Backend* backend = nullptr;
+    WeightOptions options;
+  };
+
+  explicit Weights(std::shared_ptr<const Model> model, std::string prefix)
+      : model_(std::move(model)), prefix_(std::move(prefix)) {}
+
+  [[nodiscard]] std::string path(std::string_view name) const;
+  [[nodiscard]] Result<const StoredTensor*> find(std::string_view name, const Shape& shape) const;
+  [[nodiscard]] Result<DType> storage_for(const StoredTensor& tensor, int64_t in) const;
+  template <class Pack>
+  Result<LinearWeight> packed(const std::string& name, DType storage, int64_t out, int64_t in,
+                              Pack pack) const;
+
+  std::shared_ptr<const Model> model_;
+  std::string prefix_;
+};
+
+}  // namespace mynah
