@@ -16,8 +16,9 @@ class AudioSource {
  public:
   virtual ~AudioSource() = default;
 
-  // Fills `out` from its front with mono samples in [-1, 1]; returns how many, 0 at the end. A
-  // damaged recording gives what could be read, then the error.
+  // Fills `out` from its front with mono samples in [-1, 1]; returns how many: often fewer than
+  // fit, so that a live recording is heard as it comes, and 0 only at the end. A damaged recording
+  // gives what could be read, then the error.
   virtual Result<size_t> read(std::span<float> out) = 0;
 
   // Samples a second of what read() gives.

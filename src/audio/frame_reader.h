@@ -1,0 +1,39 @@
+// FrameReader: the samples of a recording as its container holds them, before channels are mixed
+// and the rate is changed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "base/result.h"
+
+namespace mynah {
+
+// Reads interleaved frames (one sample a channel) in order. Owned by one reader.
+class FrameReader {
+ public:
+  virtual ~FrameReader() = default;
+
+  // Frames a second, as the container says.
+  [[nodiscard]] virtual int rate_hz() const = 0;
+
+  [[nodiscard]] virtual int channels() const = 0;
+
+  // Frames in the whole recording where its header says so.
+  [[nodiscard]] virtual std::optional<int64_t> frames() const = 0;
+
+  // Fills `out` (a whole number of frames, at least one) from its front and returns how many frames
+  // it wrote: fewer where no more is there yet, 0 at the end. A damaged recording gives what could
+  // be read, then the error.
+  virtual Result<size_t> read(std::span<float> out) = 0;
+
+  // Moves `count` frames forward. Past the end is no error: read() then gives 0.
+  virtual Status skip(int64_t count) = 0;
+};
+
+// Skips by reading and forgetting, for what cannot be sought in.
+Status skip_by_reading(FrameReader& reader, int64_t count);
+
+}  // namespace mynah

@@ -1,0 +1,30 @@
+#include "audio/open.h"
+
+#include <utility>
+
+#include "audio/input_file.h"
+#include "audio/mono_source.h"
+#include "audio/raw_reader.h"
+#include "audio/sndfile_reader.h"
+
+namespace mynah {
+namespace {
+
+Result<std::unique_ptr<FrameReader>> open_frames(InputFile input, const AudioOpenOptions& options) {
+  if (options.raw) {
+    return open_raw(std::move(input), *options.raw);
+  }
+  return open_with_sndfile(input);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<AudioSource>> open_audio(const std::string& path,
+                                                const AudioOpenOptions& options) {
+  MYNAH_TRY(InputFile input, open_input_file(path));
+  std::string name = input.name;
+  MYNAH_TRY(std::unique_ptr<FrameReader> reader, open_frames(std::move(input), options));
+  return MonoSource::create(std::move(reader), std::move(name), options);
+}
+
+}  // namespace mynah

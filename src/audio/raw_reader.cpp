@@ -1,0 +1,181 @@
+#include "audio/raw_reader.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace mynah {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "raw samples are read as stored");
+
+constexpr int kMostChannels = 1024;
+
+template <class T>
+T load(const std::byte* at) {
+  T value;
+  std::memcpy(&value, at, sizeof value);
+  return value;
+}
+
+float from_u8(const std::byte* at) {
+  return (static_cast<float>(load<uint8_t>(at)) - 128.0F) / 128.0F;
+}
+
+float from_s16(const std::byte* at) {
+  return static_cast<float>(load<int16_t>(at)) / 32768.0F;
+}
+
+float from_s24(const std::byte* at) {
+  const uint32_t bits = load<uint8_t>(at) << 8U | load<uint8_t>(at + 1) << 16U |
+                        static_cast<uint32_t>(load<uint8_t>(at + 2)) << 24U;
+  return static_cast<float>(static_cast<int32_t>(bits) >> 8) / 8388608.0F;
+}
+
+float from_s32(const std::byte* at) {
+  return static_cast<float>(load<int32_t>(at)) / 2147483648.0F;
+}
+
+float from_f32(const std::byte* at) {
+  return load<float>(at);
+}
+
+// ITU-T G.711: sign, 3 bits of exponent, 4 of mantissa; μ-law is sent inverted and biased by 33
+// (here, in 16 bits, by 132).
+float from_mulaw(const std::byte* at) {
+  const unsigned code = ~load<uint8_t>(at) & 0xFFU;
+  const int magnitude = (static_cast<int>((code & 0x0FU) << 3U) + 132) << ((code >> 4U) & 7U);
+  const int value = magnitude - 132;
+  return static_cast<float>((code & 0x80U) != 0 ? -value : value) / 32768.0F;
+}
+
+// ITU-T G.711: A-law is sent with every other bit inverted, a set sign bit is positive, and
+// exponent 0 has no hidden bit.
+float from_alaw(const std::byte* at) {
+  const unsigned code = load<uint8_t>(at) ^ 0x55U;
+  const unsigned exponent = (code >> 4U) & 7U;
+  int magnitude = static_cast<int>((code & 0x0FU) << 4U) + 8;
+  if (exponent > 0) {
+    magnitude = (magnitude + 256) << (exponent - 1);
+  }
+  return static_cast<float>((code & 0x80U) != 0 ? magnitude : -magnitude) / 32768.0F;
+}
+
+struct Encoding {
+  std::string_view name;
+  size_t bytes;
+  float (*decode)(const std::byte*);
+};
+
+constexpr std::array<Encoding, 7> kEncodings = {{{"u8", 1, from_u8},
+                                                 {"s16le", 2, from_s16},
+                                                 {"s24le", 3, from_s24},
+                                                 {"s32le", 4, from_s32},
+                                                 {"f32le", 4, from_f32},
+                                                 {"mulaw", 1, from_mulaw},
+                                                 {"alaw", 1, from_alaw}}};
+
+class RawReader final : public FrameReader {
+ public:
+  RawReader(InputFile input, const AudioOpenOptions::Raw& raw, const Encoding& encoding)
+      : input_(std::move(input)),
+        rate_hz_(raw.rate_hz),
+        channels_(raw.channels),
+        encoding_(encoding),
+        frame_bytes_(encoding.bytes * static_cast<size_t>(raw.channels)) {}
+
+  [[nodiscard]] int rate_hz() const override { return rate_hz_; }
+
+  [[nodiscard]] int channels() const override { return channels_; }
+
+  [[nodiscard]] std::optional<int64_t> frames() const override {
+    if (!input_.seekable) {
+      return std::nullopt;
+    }
+    return input_.size_bytes / static_cast<int64_t>(frame_bytes_);
+  }
+
+  Result<size_t> read(std::span<float> out) override {
+    const size_t room = out.size() / static_cast<size_t>(channels_) * frame_bytes_;
+    bytes_.resize(room);
+    while (held_ < frame_bytes_) {
+      const ssize_t got = ::read(input_.fd.get(), bytes_.data() + held_, room - held_);
+      if (got < 0 && errno == EINTR) {
+        continue;
+      }
+      if (got < 0) {
+        return fail(ErrorCode::Io, "cannot read " + input_.name + ": " + std::strerror(errno));
+      }
+      if (got == 0) {
+        return at_end();
+      }
+      held_ += static_cast<size_t>(got);
+    }
+    const size_t frames = held_ / frame_bytes_;
+    const size_t samples = frames * static_cast<size_t>(channels_);
+    for (size_t i = 0; i < samples; ++i) {
+      out[i] = encoding_.decode(bytes_.data() + i * encoding_.bytes);
+    }
+    const size_t used = frames * frame_bytes_;
+    std::copy(bytes_.begin() + static_cast<std::ptrdiff_t>(used),
+              bytes_.begin() + static_cast<std::ptrdiff_t>(held_), bytes_.begin());
+    held_ -= used;
+    return frames;
+  }
+
+  Status skip(int64_t count) override {
+    if (count > std::numeric_limits<int64_t>::max() / static_cast<int64_t>(frame_bytes_)) {
+      return fail(ErrorCode::InvalidInput, input_.name + ": the start is out of range");
+    }
+    const int64_t bytes = count * static_cast<int64_t>(frame_bytes_);
+    if (input_.seekable && ::lseek(input_.fd.get(), bytes, SEEK_CUR) >= 0) {
+      return {};
+    }
+    return skip_by_reading(*this, count);
+  }
+
+ private:
+  Result<size_t> at_end() {
+    if (held_ == 0) {
+      return 0;
+    }
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("{} is cut off: it ends with {} of a frame's {} bytes", input_.name,
+                            held_, frame_bytes_));
+  }
+
+  InputFile input_;
+  int rate_hz_;
+  int channels_;
+  Encoding encoding_;
+  size_t frame_bytes_;
+  std::vector<std::byte> bytes_;
+  size_t held_ = 0;  // bytes of an unfinished frame, at the front of bytes_
+};
+
+}  // namespace
+
+Result<std::unique_ptr<FrameReader>> open_raw(InputFile input, const AudioOpenOptions::Raw& raw) {
+  const auto* encoding = std::ranges::find(kEncodings, raw.encoding, &Encoding::name);
+  if (encoding == kEncodings.end()) {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("unknown raw encoding '{}': wanted u8, s16le, s24le, s32le, f32le, "
+                            "mulaw or alaw",
+                            raw.encoding));
+  }
+  if (raw.channels < 1 || raw.channels > kMostChannels) {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("wanted 1 to {} raw channels, found {}", kMostChannels, raw.channels));
+  }
+  return std::make_unique<RawReader>(std::move(input), raw, *encoding);
+}
+
+}  // namespace mynah

@@ -1,0 +1,127 @@
+#include "audio/sndfile_reader.h"
+
+#include <string>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sndfile.h>
+#include <unistd.h>
+
+#include "audio/iff_length.h"
+
+namespace mynah {
+namespace {
+
+struct CloseSndfile {
+  void operator()(SNDFILE* file) const { sf_close(file); }
+};
+
+using SndfileHandle = std::unique_ptr<SNDFILE, CloseSndfile>;
+
+class SndfileReader final : public FrameReader {
+ public:
+  SndfileReader(SndfileHandle file, const SF_INFO& info, std::string name,
+                std::optional<SampleBytes> bytes)
+      : file_(std::move(file)), info_(info), name_(std::move(name)), bytes_(bytes) {}
+
+  [[nodiscard]] int rate_hz() const override { return info_.samplerate; }
+
+  [[nodiscard]] int channels() const override { return info_.channels; }
+
+  [[nodiscard]] std::optional<int64_t> frames() const override {
+    if (info_.frames <= 0 || info_.frames == SF_COUNT_MAX) {
+      return std::nullopt;
+    }
+    return info_.frames;
+  }
+
+  Result<size_t> read(std::span<float> out) override {
+    const auto wanted = static_cast<sf_count_t>(out.size()) / info_.channels;
+    const sf_count_t got = sf_readf_float(file_.get(), out.data(), wanted);
+    if (got > 0) {
+      position_ += got;
+      return static_cast<size_t>(got);
+    }
+    MYNAH_TRY_STATUS(check_end());
+    return 0;
+  }
+
+  Status skip(int64_t count) override {
+    if (frames() && count >= *frames() - position_) {
+      count = *frames() - position_;
+    }
+    if (info_.seekable != 0 && sf_seek(file_.get(), position_ + count, SEEK_SET) >= 0) {
+      position_ += count;
+      return {};
+    }
+    return skip_by_reading(*this, count);
+  }
+
+ private:
+  // Says at the end of the frames whether there should have been more.
+  Status check_end() {
+    if (sf_error(file_.get()) != SF_ERR_NO_ERROR) {
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("{} is damaged after {:.3f} s: {}", name_, seconds(position_),
+                              sf_strerror(file_.get())));
+    }
+    if (bytes_ && bytes_->present < bytes_->promised) {
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("{} is cut off after {:.3f} s: its header promises {} bytes of "
+                              "samples, {} are there",
+                              name_, seconds(position_), bytes_->promised, bytes_->present));
+    }
+    if (has_exact_length() && frames() && position_ < *frames()) {
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("{} is cut off after {:.3f} s: its header promises {:.3f} s", name_,
+                              seconds(position_), seconds(*frames())));
+    }
+    return {};
+  }
+
+  // Whether the number of frames is a promise: for lossy formats it is libsndfile's estimate.
+  [[nodiscard]] bool has_exact_length() const {
+    switch (info_.format & SF_FORMAT_SUBMASK) {
+      case SF_FORMAT_PCM_S8:
+      case SF_FORMAT_PCM_U8:
+      case SF_FORMAT_PCM_16:
+      case SF_FORMAT_PCM_24:
+      case SF_FORMAT_PCM_32:
+      case SF_FORMAT_FLOAT:
+      case SF_FORMAT_DOUBLE:
+      case SF_FORMAT_ULAW:
+      case SF_FORMAT_ALAW:
+        return true;  // FLAC is one of these too
+      default:
+        return false;
+    }
+  }
+
+  [[nodiscard]] double seconds(int64_t frame) const {
+    return static_cast<double>(frame) / info_.samplerate;
+  }
+
+  SndfileHandle file_;
+  SF_INFO info_;
+  std::string name_;
+  std::optional<SampleBytes> bytes_;
+  int64_t position_ = 0;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<FrameReader>> open_with_sndfile(const InputFile& input) {
+  const int fd = ::fcntl(input.fd.get(), F_DUPFD_CLOEXEC, 0);
+  if (fd < 0 || ::lseek(fd, 0, SEEK_SET) != 0) {
+    return fail(ErrorCode::Io, "cannot read " + input.name + " from its start");
+  }
+  SF_INFO info{};
+  SndfileHandle file(sf_open_fd(fd, SFM_READ, &info, SF_TRUE));
+  if (!file) {
+    return fail(ErrorCode::Unsupported, input.name + ": " + sf_strerror(nullptr));
+  }
+  return std::make_unique<SndfileReader>(std::move(file), info, input.name,
+                                         find_sample_bytes(input.fd.get(), input.size_bytes));
+}
+
+}  // namespace mynah
