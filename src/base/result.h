@@ -21,6 +21,7 @@ enum class ErrorCode {
   Cancelled,    // the user or a deadline stopped it
   Busy,         // a queue is full
   Environment,  // something that should be installed or reachable is not
+  Usage,        // a command line that cannot be understood
 };
 
 // A failure with what was wanted, what was found and what to do, in one line.
@@ -49,6 +50,8 @@ using Status = std::expected<void, Error>;
     case ErrorCode::Device:
     case ErrorCode::Environment:
       return 3;
+    case ErrorCode::Usage:
+      return 2;
     default:
       return 1;
   }

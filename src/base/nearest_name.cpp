@@ -1,0 +1,57 @@
+#include "base/nearest_name.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace mynah {
+
+// Optimal string alignment distance: Wagner and Fischer's table with a row more for swaps.
+size_t edit_distance(std::string_view a, std::string_view b) {
+  const size_t width = b.size() + 1;
+  std::vector<size_t> before(width);
+  std::vector<size_t> previous(width);
+  std::vector<size_t> current(width);
+  for (size_t j = 0; j < width; ++j) {
+    previous[j] = j;
+  }
+  for (size_t i = 1; i <= a.size(); ++i) {
+    current[0] = i;
+    for (size_t j = 1; j < width; ++j) {
+      const size_t replace = previous[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      current[j] = std::min({previous[j] + 1, current[j - 1] + 1, replace});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        current[j] = std::min(current[j], before[j - 2] + 1);
+      }
+    }
+    std::swap(before, previous);
+    std::swap(previous, current);
+  }
+  return previous[b.size()];
+}
+
+std::optional<std::string> nearest_name(std::string_view name,
+                                        std::span<const std::string> candidates) {
+  std::optional<std::string> best;
+  size_t best_distance = 0;
+  for (const std::string& candidate : candidates) {
+    const size_t distance = edit_distance(name, candidate);
+    const size_t allowed = std::max<size_t>(1, std::max(name.size(), candidate.size()) / 3);
+    if (distance <= allowed && (!best || distance < best_distance)) {
+      best = candidate;
+      best_distance = distance;
+    }
+  }
+  if (best || name.size() < 2) {
+    return best;
+  }
+  const auto prefixed = std::ranges::find_if(
+      candidates, [&](const std::string& candidate) { return candidate.starts_with(name); });
+  return prefixed == candidates.end() ? std::nullopt : std::optional<std::string>(*prefixed);
+}
+
+std::string suggestion(std::string_view name, std::span<const std::string> candidates) {
+  const std::optional<std::string> nearest = nearest_name(name, candidates);
+  return nearest ? " (did you mean " + *nearest + "?)" : std::string();
+}
+
+}  // namespace mynah
