@@ -1,0 +1,163 @@
+#include "cli/config_file.h"
+
+#include <fmt/format.h>
+
+#define TOML_EXCEPTIONS 0
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+
+#include <toml++/toml.h>
+
+#include "base/nearest_name.h"
+
+namespace mynah::cli {
+
+namespace {
+
+// A configuration is a page of text; a file larger than this is something else.
+constexpr size_t kMostBytes = 1 << 20;
+
+std::optional<std::string> scalar_text(const toml::node& node) {
+  if (const auto* text = node.as_string()) {
+    return text->get();
+  }
+  if (const auto* number = node.as_integer()) {
+    return std::to_string(number->get());
+  }
+  if (const auto* number = node.as_floating_point()) {
+    return print_number(number->get());
+  }
+  if (const auto* truth = node.as_boolean()) {
+    return truth->get() ? "true" : "false";
+  }
+  return std::nullopt;
+}
+
+Result<ConfigEntry> read_entry(const std::string& verb, std::string_view key,
+                               const toml::node& node, const std::string& path) {
+  ConfigEntry entry{.verb = verb,
+                    .key = std::string(key),
+                    .values = {},
+                    .line = static_cast<int>(node.source().begin.line)};
+  const auto wrong = [&] {
+    return fail(ErrorCode::Usage,
+                fmt::format("{}:{}: {}: wanted text, a number, true, false or a list of them", path,
+                            entry.line, entry.key));
+  };
+  if (const auto* array = node.as_array()) {
+    for (const toml::node& item : *array) {
+      const auto text = scalar_text(item);
+      if (!text) {
+        return wrong();
+      }
+      entry.values.push_back(*text);
+    }
+    return entry;
+  }
+  const auto text = scalar_text(node);
+  if (!text) {
+    return wrong();
+  }
+  entry.values.push_back(*text);
+  return entry;
+}
+
+// Names of a verb's options that a file may set.
+std::vector<std::string> keys_of(const Verb& verb) {
+  const auto command = verb.make();
+  Fields fields;
+  command->fields(fields);
+  std::vector<std::string> keys;
+  for (const Field& field : fields.all()) {
+    if (!field.flag_only) {
+      keys.push_back(field.name);
+    }
+  }
+  return keys;
+}
+
+}  // namespace
+
+std::string config_path(const Environment& environment) {
+  return environment.get("MYNAH_CONFIG").value_or(environment.config_folder() + "/config.toml");
+}
+
+Result<ConfigFile> parse_config(std::string_view text, const std::string& path) {
+  const toml::parse_result parsed = toml::parse(text, std::string_view(path));
+  if (!parsed) {
+    const toml::parse_error& error = parsed.error();
+    return fail(ErrorCode::Usage, fmt::format("{}:{}: {}", path, error.source().begin.line,
+                                              std::string(error.description())));
+  }
+  ConfigFile config{.path = path, .entries = {}};
+  for (const auto& [key, node] : parsed.table()) {
+    if (const auto* table = node.as_table()) {
+      for (const auto& [inner_key, inner] : *table) {
+        MYNAH_TRY(ConfigEntry entry,
+                  read_entry(std::string(key.str()), inner_key.str(), inner, path));
+        config.entries.push_back(std::move(entry));
+      }
+      continue;
+    }
+    MYNAH_TRY(ConfigEntry entry, read_entry("", key.str(), node, path));
+    config.entries.push_back(std::move(entry));
+  }
+  // What holds for every verb first: a verb's own table is read after it and wins.
+  std::ranges::stable_partition(config.entries,
+                                [](const ConfigEntry& entry) { return entry.verb.empty(); });
+  return config;
+}
+
+Result<ConfigFile> read_config(const Environment& environment) {
+  const std::string path = config_path(environment);
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    const int error = errno;
+    if (error == ENOENT && !environment.get("MYNAH_CONFIG")) {
+      return ConfigFile{.path = path, .entries = {}};
+    }
+    return fail(ErrorCode::Usage,
+                fmt::format("configuration file {}: {}", path, std::strerror(error)));
+  }
+  std::string text(kMostBytes + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<size_t>(file.gcount()));
+  if (text.size() > kMostBytes) {
+    return fail(ErrorCode::Usage,
+                fmt::format("configuration file {}: wanted at most {} bytes, found more", path,
+                            kMostBytes));
+  }
+  return parse_config(text, path);
+}
+
+Status check_config(const ConfigFile& config, std::span<const Verb> verbs) {
+  std::vector<std::string> every_verb;
+  std::vector<std::string> every_key;
+  for (const Verb& verb : verbs) {
+    every_verb.push_back(verb.name);
+    std::ranges::copy(keys_of(verb), std::back_inserter(every_key));
+  }
+  for (const ConfigEntry& entry : config.entries) {
+    std::vector<std::string> keys = every_key;
+    if (!entry.verb.empty()) {
+      const auto verb = std::ranges::find(verbs, entry.verb, &Verb::name);
+      if (verb == verbs.end()) {
+        return fail(ErrorCode::Usage,
+                    fmt::format("{}:{}: there is no verb [{}]{}", config.path, entry.line,
+                                entry.verb, suggestion(entry.verb, every_verb)));
+      }
+      keys = keys_of(*verb);
+    }
+    if (std::ranges::find(keys, entry.key) == keys.end()) {
+      return fail(ErrorCode::Usage,
+                  fmt::format("{}:{}: unknown option '{}'{}", config.path, entry.line, entry.key,
+                              suggestion(entry.key, keys)));
+    }
+  }
+  return {};
+}
+
+}  // namespace mynah::cli

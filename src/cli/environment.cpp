@@ -1,0 +1,63 @@
+#include <csignal>
+
+#include <unistd.h>
+
+#include "cli/verb.h"
+
+extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX leaves it to the program
+
+namespace mynah::cli {
+
+Environment Environment::of_process() {
+  std::map<std::string, std::string> variables;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const size_t equals = text.find('=');
+    if (equals != std::string_view::npos) {
+      variables.emplace(text.substr(0, equals), text.substr(equals + 1));
+    }
+  }
+  return Environment(std::move(variables));
+}
+
+std::optional<std::string> Environment::get(const std::string& name) const {
+  const auto found = variables_.find(name);
+  if (found == variables_.end() || found->second.empty()) {
+    return std::nullopt;
+  }
+  return found->second;
+}
+
+std::string Environment::config_folder() const {
+  return folder("XDG_CONFIG_HOME", ".config");
+}
+
+std::string Environment::data_folder() const {
+  return folder("XDG_DATA_HOME", ".local/share");
+}
+
+std::string Environment::cache_folder() const {
+  return folder("XDG_CACHE_HOME", ".cache");
+}
+
+std::string Environment::folder(const char* variable, const char* below_home) const {
+  // The specification: a relative path is to be ignored.
+  const std::optional<std::string> set = get(variable);
+  if (set && set->front() == '/') {
+    return *set + "/mynah";
+  }
+  return get("HOME").value_or("/tmp") + "/" + below_home + "/mynah";
+}
+
+void Context::say(std::string_view text) const {
+  err.write("mynah: ");
+  err.line(text);
+  err.flush();
+}
+
+int Context::stopped_exit_code() const {
+  const int signal = stopping_signal ? stopping_signal() : 0;
+  return 128 + (signal == 0 ? SIGINT : signal);
+}
+
+}  // namespace mynah::cli

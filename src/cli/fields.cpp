@@ -1,0 +1,147 @@
+#include "cli/fields.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/nearest_name.h"
+
+namespace mynah::cli {
+
+std::string_view name(Origin origin) {
+  switch (origin) {
+    case Origin::Default:
+      return "default";
+    case Origin::File:
+      return "file";
+    case Origin::Environment:
+      return "environment";
+    case Origin::Flag:
+      return "flag";
+  }
+  return "default";
+}
+
+std::string Field::environment_name() const {
+  std::string result = "MYNAH_";
+  for (const char letter : name) {
+    result += letter == '-' ? '_' : static_cast<char>(letter >= 'a' ? letter - 'a' + 'A' : letter);
+  }
+  return result;
+}
+
+Result<int64_t> parse_integer(const std::string& text, int64_t least, int64_t most) {
+  int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) {
+    return fail(ErrorCode::Usage, fmt::format("wanted a whole number, found '{}'", text));
+  }
+  if (number < least || number > most) {
+    return fail(ErrorCode::Usage,
+                fmt::format("wanted a number from {} to {}, found {}", least, most, text));
+  }
+  return number;
+}
+
+Result<double> parse_number(const std::string& text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty() ||
+      std::isnan(number)) {
+    return fail(ErrorCode::Usage, fmt::format("wanted a number, found '{}'", text));
+  }
+  return number;
+}
+
+Result<bool> parse_switch(const std::string& text) {
+  std::string lower = text;
+  std::ranges::transform(lower, lower.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (lower == "true" || lower == "1" || lower == "yes" || lower == "on") {
+    return true;
+  }
+  if (lower == "false" || lower == "0" || lower == "no" || lower == "off") {
+    return false;
+  }
+  return fail(ErrorCode::Usage, fmt::format("wanted true or false, found '{}'", text));
+}
+
+std::string print_number(double value) {
+  return fmt::format("{}", value);
+}
+
+std::string print_number(float value) {
+  return fmt::format("{}", value);
+}
+
+std::vector<std::string> split_list(const std::string& text) {
+  std::vector<std::string> parts;
+  size_t begin = 0;
+  while (!text.empty() && begin <= text.size()) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+Status parse_value(const std::string& text, std::string& out) {
+  out = text;
+  return {};
+}
+
+Field& Fields::flag(std::string name, bool& target, std::string help) {
+  Field& field = add(std::move(name), "", std::move(help));
+  field.negatable = target;
+  field.initial = target ? "true" : "false";
+  field.set = [&target](const std::string& text) -> Status {
+    MYNAH_TRY(target, parse_switch(text));
+    return {};
+  };
+  field.print = [&target] { return std::string(target ? "true" : "false"); };
+  return field;
+}
+
+Field& Fields::positional(std::string name, std::vector<std::string>& target, std::string help) {
+  Field& field = add(name, name, std::move(help));
+  field.positional = true;
+  field.repeated = true;
+  field.flag_only = true;
+  field.set = [&target](const std::string& text) -> Status {
+    target.push_back(text);
+    return {};
+  };
+  field.clear = [&target] { target.clear(); };
+  field.print = [] { return std::string(); };
+  return field;
+}
+
+Field* Fields::find(std::string_view name) {
+  for (Field& field : fields_) {
+    if (!field.positional &&
+        (field.name == name || std::ranges::find(field.aliases, name) != field.aliases.end())) {
+      return &field;
+    }
+  }
+  return nullptr;
+}
+
+Field& Fields::add(std::string name, std::string value, std::string help) {
+  Field& field = fields_.emplace_back();
+  field.name = std::move(name);
+  field.value = std::move(value);
+  field.help = std::move(help);
+  field.section = section_;
+  field.clear = [] {};
+  return field;
+}
+
+Status Fields::unknown_choice(const std::string& text, const std::vector<std::string>& choices) {
+  return fail(ErrorCode::Usage, fmt::format("wanted {}, found '{}'{}", fmt::join(choices, ", "),
+                                            text, suggestion(text, choices)));
+}
+
+}  // namespace mynah::cli

@@ -1,0 +1,28 @@
+// mynah: a table of verbs. What each does is in a file of its own.
+#include <vector>
+
+#include "cli/program.h"
+#include "cli/signals.h"
+#include "cli/verb.h"
+#include "cli/version.h"
+
+int main(int argc, char** argv) {
+  using namespace mynah::cli;  // NOLINT(google-build-using-namespace): main belongs to it
+  const std::vector<Verb> verbs = {
+      verb<VersionCommand>("version", "Print the version and how it was built."),
+  };
+  const StopSignals signals;
+  OutputStream out(1);
+  OutputStream err(2);
+  InputStream in(0);
+  Context context{.out = out,
+                  .err = err,
+                  .in = in,
+                  .environment = Environment::of_process(),
+                  .stop = signals.token(),
+                  .stopping_signal = [&signals] { return signals.received(); },
+                  .verbs = verbs,
+                  .verb = {},
+                  .json = false};
+  return run_program(std::vector<std::string>(argv + 1, argv + argc), context);
+}

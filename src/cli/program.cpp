@@ -1,0 +1,139 @@
+#include "cli/program.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/nearest_name.h"
+#include "cli/help.h"
+#include "cli/parse.h"
+
+namespace mynah::cli {
+
+namespace {
+
+std::string_view code_name(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::InvalidInput:
+      return "invalid_input";
+    case ErrorCode::NotFound:
+      return "not_found";
+    case ErrorCode::Unsupported:
+      return "unsupported";
+    case ErrorCode::OutOfMemory:
+      return "out_of_memory";
+    case ErrorCode::Device:
+      return "device";
+    case ErrorCode::Io:
+      return "io";
+    case ErrorCode::Cancelled:
+      return "cancelled";
+    case ErrorCode::Busy:
+      return "busy";
+    case ErrorCode::Environment:
+      return "environment";
+    case ErrorCode::Usage:
+      return "usage";
+  }
+  return "error";
+}
+
+// One line on stderr; with --json an object, so that a caller need not parse prose.
+int report(const Context& context, const Error& error) {
+  if (error.code == ErrorCode::Cancelled && context.stop.stop_requested()) {
+    context.say("stopped");
+    return context.stopped_exit_code();
+  }
+  const std::string where = context.verb.empty() ? "" : context.verb + ": ";
+  std::string message = error.message;
+  std::ranges::replace(message, '\n', ' ');
+  if (context.json) {
+    const nlohmann::ordered_json object = {
+        {"error", {{"code", code_name(error.code)}, {"message", message}}}};
+    context.err.line(object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+  } else {
+    context.err.line("mynah: " + where + message);
+    if (error.code == ErrorCode::Usage) {
+      context.err.line(
+          fmt::format("Try 'mynah {}--help'.", context.verb.empty() ? "" : context.verb + " "));
+    }
+  }
+  context.err.flush();
+  return exit_code(error.code);
+}
+
+Result<int> run_verb(const Verb& verb, std::vector<std::string> arguments, Context& context) {
+  // Known before parsing, so that an error in the other options is already told in JSON.
+  context.json = std::ranges::find(arguments, "--json") != arguments.end();
+  bool help = false;
+  const auto command = verb.make();
+  Fields fields = fields_of(*command, help, context.json);
+  MYNAH_TRY(arguments, command->translate(std::move(arguments)));
+  MYNAH_TRY_STATUS(parse_flags(fields, arguments));
+  if (help) {
+    context.out.write(verb_help(verb, *command, fields, context.out.columns()));
+    return 0;
+  }
+  // From weak to strong; flags are set again at the end because the file may have overwritten them.
+  MYNAH_TRY(const ConfigFile config, read_config(context.environment));
+  MYNAH_TRY_STATUS(check_config(config, context.verbs));
+  MYNAH_TRY_STATUS(parse_file(fields, config, verb.name));
+  MYNAH_TRY_STATUS(parse_environment(fields, context.environment));
+  MYNAH_TRY_STATUS(parse_flags(fields, std::move(arguments)));
+  return command->run(context);
+}
+
+// Says what ended stdout, unless its reader just went away.
+int finish(int code, Context& context) {
+  context.out.flush();
+  if (context.out.closed()) {
+    return code == 0 ? kClosedOutputExitCode : code;
+  }
+  if (context.out.failed()) {
+    context.say(fmt::format("writing to standard output: {}", std::strerror(context.out.error())));
+    return code == 0 ? 1 : code;
+  }
+  return code;
+}
+
+}  // namespace
+
+Fields fields_of(Command& command, bool& help, bool& json) {
+  Fields fields;
+  command.fields(fields);
+  fields.section("Common");
+  fields.flag("json", json, "Print results as JSON, one object a line.").once();
+  fields.flag("help", help, "Print this help.").shorter('h').once();
+  return fields;
+}
+
+int run_program(const std::vector<std::string>& arguments, Context& context) {
+  if (arguments.empty()) {
+    context.err.write(program_help(context.verbs));
+    return 2;
+  }
+  const std::string& first = arguments.front();
+  if (first == "--help" || first == "-h" || first == "help") {
+    context.out.write(program_help(context.verbs));
+    return finish(0, context);
+  }
+  if (first == "--version") {
+    context.out.line(version_text(false));
+    return finish(0, context);
+  }
+  const auto verb = std::ranges::find(context.verbs, first, &Verb::name);
+  if (verb == context.verbs.end()) {
+    std::vector<std::string> names;
+    std::ranges::transform(context.verbs, std::back_inserter(names), &Verb::name);
+    return report(context, Error{ErrorCode::Usage, fmt::format("there is no verb '{}'{}", first,
+                                                               suggestion(first, names))});
+  }
+  context.verb = first;
+  const Result<int> result =
+      run_verb(*verb, std::vector<std::string>(arguments.begin() + 1, arguments.end()), context);
+  return finish(result ? *result : report(context, result.error()), context);
+}
+
+}  // namespace mynah::cli

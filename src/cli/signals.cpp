@@ -1,0 +1,89 @@
+#include "cli/signals.h"
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <thread>
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/check.h"
+
+namespace mynah::cli {
+
+namespace {
+
+// A signal handler can reach nothing but globals; these are its whole world.
+std::atomic<int> received_signal{0};  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+std::atomic<int> wake_fd{-1};         // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
+static_assert(std::atomic<int>::is_always_lock_free, "a handler may not take a lock");
+
+extern "C" void on_stop_signal(int signal) {
+  int none = 0;
+  if (!received_signal.compare_exchange_strong(none, signal)) {
+    ::_exit(128 + signal);
+  }
+  const int saved = errno;
+  const uint64_t one = 1;
+  // The counter cannot be full: this is its first writer.
+  [[maybe_unused]] const ssize_t written = ::write(wake_fd.load(), &one, sizeof(one));
+  errno = saved;
+}
+
+void set_handler(int signal, void (*handler)(int)) {
+  struct sigaction action{};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  ::sigaction(signal, &action, nullptr);
+}
+
+}  // namespace
+
+// A thread waits for the handler's word, because request_stop() runs callbacks that a handler may
+// not.
+struct StopSignals::State {
+  std::stop_source source;
+  int fd = -1;
+  std::thread waiter;
+};
+
+StopSignals::StopSignals() : state_(std::make_unique<State>()) {
+  state_->fd = ::eventfd(0, EFD_CLOEXEC);
+  MYNAH_CHECK(state_->fd >= 0, "no file descriptor left at the start");
+  wake_fd = state_->fd;
+  state_->waiter = std::thread([state = state_.get()] {
+    uint64_t count = 0;
+    while (::read(state->fd, &count, sizeof(count)) < 0 && errno == EINTR) {
+    }
+    if (received_signal.load() != 0) {
+      state->source.request_stop();
+    }
+  });
+  set_handler(SIGINT, on_stop_signal);
+  set_handler(SIGTERM, on_stop_signal);
+  set_handler(SIGPIPE, SIG_IGN);
+}
+
+StopSignals::~StopSignals() {
+  set_handler(SIGINT, SIG_DFL);
+  set_handler(SIGTERM, SIG_DFL);
+  const uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(state_->fd, &one, sizeof(one));
+  state_->waiter.join();
+  wake_fd = -1;
+  ::close(state_->fd);
+}
+
+std::stop_token StopSignals::token() const {
+  return state_->source.get_token();
+}
+
+int StopSignals::received() const {
+  return received_signal.load();
+}
+
+}  // namespace mynah::cli

@@ -1,0 +1,28 @@
+// Ctrl-C and SIGTERM as a stop token.
+#pragma once
+
+#include <memory>
+#include <stop_token>
+
+namespace mynah::cli {
+
+// While it lives, the first SIGINT or SIGTERM requests a stop, so that work can end in order; a
+// second one ends the process at once. SIGPIPE is ignored: writes fail with EPIPE. One in a
+// process.
+class StopSignals {
+ public:
+  StopSignals();
+  ~StopSignals();
+  StopSignals(const StopSignals&) = delete;
+  StopSignals& operator=(const StopSignals&) = delete;
+
+  [[nodiscard]] std::stop_token token() const;
+  // The signal that came; 0: none.
+  [[nodiscard]] int received() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace mynah::cli

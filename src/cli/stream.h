@@ -1,0 +1,70 @@
+// What a verb reads and writes: standard output and error, standard input, or memory in a test.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace mynah::cli {
+
+// A text stream that remembers whether its reader has gone. Buffered; flushed line by line on a
+// terminal. Used from one thread.
+class OutputStream {
+ public:
+  // Writes to an open file descriptor, which it does not own.
+  explicit OutputStream(int fd);
+  // Writes to memory; text() has it.
+  OutputStream();
+  ~OutputStream();
+  OutputStream(const OutputStream&) = delete;
+  OutputStream& operator=(const OutputStream&) = delete;
+
+  void write(std::string_view text);
+  void line(std::string_view text);
+  void flush();
+
+  // True once a write failed; what is written after that is dropped.
+  [[nodiscard]] bool failed() const { return error_ != 0; }
+
+  // True where the reader closed its end (EPIPE): not worth a message.
+  [[nodiscard]] bool closed() const;
+
+  // The errno of the first write that failed; 0: none did.
+  [[nodiscard]] int error() const { return error_; }
+
+  [[nodiscard]] bool is_terminal() const { return terminal_; }
+
+  void set_terminal(bool terminal) { terminal_ = terminal; }
+
+  // Columns of the terminal, or 80.
+  [[nodiscard]] int columns() const;
+
+  // What was written to memory.
+  [[nodiscard]] const std::string& text() const { return buffer_; }
+
+ private:
+  int fd_ = -1;  // -1: memory
+  bool terminal_ = false;
+  int error_ = 0;
+  std::string buffer_;
+};
+
+// Standard input, for questions to the user.
+class InputStream {
+ public:
+  explicit InputStream(int fd);
+  // Answers from memory, as a terminal would.
+  explicit InputStream(std::string answers);
+
+  [[nodiscard]] bool is_terminal() const { return terminal_; }
+
+  // The next line without its end; none at the end of the input.
+  std::optional<std::string> read_line();
+
+ private:
+  int fd_ = -1;
+  bool terminal_ = false;
+  std::string text_;
+};
+
+}  // namespace mynah::cli

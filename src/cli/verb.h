@@ -1,0 +1,103 @@
+// Verbs: what `mynah NAME` can do. A verb is a Command: its options as members, listed once in
+// fields(), and run(). program.h parses, then runs it.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/fields.h"
+#include "cli/stream.h"
+
+namespace mynah::cli {
+
+// The environment as it was at the start: nothing below cli/ reads it.
+class Environment {
+ public:
+  Environment() = default;
+
+  explicit Environment(std::map<std::string, std::string> variables)
+      : variables_(std::move(variables)) {}
+
+  // The process's own.
+  static Environment of_process();
+
+  // A variable that is set and not empty.
+  [[nodiscard]] std::optional<std::string> get(const std::string& name) const;
+
+  // Where this user keeps configuration, data and what can be made again, by the XDG base directory
+  // specification, each with "/mynah" behind it.
+  [[nodiscard]] std::string config_folder() const;
+  [[nodiscard]] std::string data_folder() const;
+  [[nodiscard]] std::string cache_folder() const;
+
+ private:
+  [[nodiscard]] std::string folder(const char* variable, const char* below_home) const;
+
+  std::map<std::string, std::string> variables_;
+};
+
+struct Verb;
+
+// What a verb is handed: made in main, or by a test.
+struct Context {
+  OutputStream& out;  // results, nothing else
+  OutputStream& err;  // progress, notes, errors
+  InputStream& in;
+  Environment environment;
+  std::stop_token stop;                  // requested by SIGINT and SIGTERM
+  std::function<int()> stopping_signal;  // which one: 0 while there was none
+  std::span<const Verb> verbs;
+
+  std::string verb;   // the one that runs
+  bool json = false;  // --json: results as JSON on stdout, one object a line
+
+  // A line for the user on stderr: "mynah: TEXT".
+  void say(std::string_view text) const;
+
+  // The exit code of work that `stop` ended: 128 + the signal, as shells count.
+  [[nodiscard]] int stopped_exit_code() const;
+};
+
+// A verb's options and what it does with them. Made anew for each run.
+class Command {
+ public:
+  virtual ~Command() = default;
+
+  // Lists the options, bound to members whose values are the defaults. --help and --json are
+  // there already.
+  virtual void fields(Fields& fields) = 0;
+
+  // Does the work; returns the exit code. An error is printed by the caller as one line.
+  virtual Result<int> run(Context& context) = 0;
+
+  // Rewrites flags of other programs before they are parsed.
+  virtual Result<std::vector<std::string>> translate(std::vector<std::string> arguments) {
+    return arguments;
+  }
+
+  // What --help and the man page say below the options.
+  [[nodiscard]] virtual std::string details() const { return {}; }
+};
+
+// One row of main's table.
+struct Verb {
+  std::string name;
+  std::string help;  // one line
+  std::function<std::unique_ptr<Command>()> make;
+};
+
+// A row for a Command that can be made from nothing.
+template <class C>
+Verb verb(std::string name, std::string help) {
+  return {std::move(name), std::move(help), [] { return std::make_unique<C>(); }};
+}
+
+}  // namespace mynah::cli
