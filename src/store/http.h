@@ -1,0 +1,63 @@
+// One HTTP or HTTPS request whose body is handed on in pieces. Follows redirects, goes through
+// proxies, checks certificates, and gives up when nothing comes.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "store/url.h"
+
+namespace mynah {
+
+struct HttpOptions {
+  Proxies proxies;
+  std::string ca_file;  // certificates to trust besides the system's
+  std::string user_agent = "mynah";
+  std::chrono::milliseconds connect_timeout{5'000};
+  std::chrono::milliseconds stall_timeout{30'000};  // without a single byte
+  int max_redirects = 10;
+};
+
+struct HttpRequest {
+  std::string url;
+  uint64_t range_start = 0;  // 0: the whole
+  std::string if_range;      // strong ETag that the range belongs to; empty: no such condition
+};
+
+// The last answer of a chain of redirects, without its body.
+struct HttpResponse {
+  int status = 0;
+  std::string url;                             // where it came from in the end, safe to print
+  std::map<std::string, std::string> headers;  // of the last answer; names in lower case
+  // Headers of the first answer: a hub puts a file's own digest there, before it sends one on to
+  // the machine that holds the bytes.
+  std::map<std::string, std::string> first_headers;
+
+  // The value of a header of the last answer, or empty.
+  [[nodiscard]] std::string header(std::string_view name) const;
+  [[nodiscard]] std::optional<uint64_t> content_length() const;
+};
+
+// Takes the answer before its body; an error ends the exchange and is returned by http_get().
+using HttpHeadHandler = std::function<Status(const HttpResponse&)>;
+// Takes the next piece of the body. Only bodies of status 200 and 206 are read.
+using HttpBodyHandler = std::function<Status(std::span<const std::byte>)>;
+
+// Fails with Environment where the host cannot be found, reached or trusted; Io where the
+// connection breaks, stalls or ends before the length it promised; InvalidInput for an answer that
+// is not HTTP or a circle of redirects; Cancelled once stop is requested. Any status is a success
+// here.
+Result<HttpResponse> http_get(const HttpRequest& request, const HttpOptions& options,
+                              const HttpHeadHandler& on_head, const HttpBodyHandler& on_body,
+                              const std::stop_token& stop);
+
+}  // namespace mynah
