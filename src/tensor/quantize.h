@@ -1,0 +1,36 @@
+// Storage types to numbers and back, in scalar code: what packing, conversion and tests share, so
+// that all of them mean the same value by the same bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "tensor/dtype.h"
+
+namespace mynah {
+
+// IEEE half and bfloat16. To nearest, ties to even; overflow becomes infinity, NaN stays NaN.
+[[nodiscard]] uint16_t f32_to_f16(float value);
+[[nodiscard]] float f16_to_f32(uint16_t bits);
+[[nodiscard]] uint16_t f32_to_bf16(float value);
+[[nodiscard]] float bf16_to_f32(uint16_t bits);
+
+// Reads out.size() elements of any dtype from `source` (any alignment; integers become their
+// value). Block types as dequantize_row_* of ggml-quants.c; the elements must be whole blocks.
+void dequantize(DType dtype, const std::byte* source, std::span<float> out);
+
+// Whether quantize() writes this type: f32, f16, bf16, Q4_0, Q4_1, Q5_0, Q5_1 and Q8_0.
+[[nodiscard]] bool can_quantize(DType dtype);
+
+// Writes the elements as `dtype` to `out`, storage_bytes() bytes of any alignment. Block types as
+// quantize_row_*_ref of ggml-quants.c, so that files written are equal byte for byte. Where the
+// type is one that can_quantize() refuses, that is a bug.
+void quantize(DType dtype, std::span<const float> values, std::byte* out);
+
+// Symmetric int8 of one row: value = result * scale with scale = max|value| / 127, to nearest, ties
+// to even. Returns the scale, 0 for a row of zeros. A row with an infinity or NaN becomes zeros
+// with a scale that is not finite.
+float quantize_row_i8(std::span<const float> values, int8_t* out);
+
+}  // namespace mynah
