@@ -1,0 +1,68 @@
+#include "base/mapped_file.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+namespace mynah {
+namespace {
+
+class MappedFileTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = std::filesystem::temp_directory_path() / "mynah-mapped-XXXXXX";
+    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
+    folder_ = pattern;
+  }
+
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+
+  std::string write(const std::string& name, const std::string& text) {
+    const std::string path = folder_ / name;
+    std::ofstream(path, std::ios::binary) << text;
+    return path;
+  }
+
+  std::filesystem::path folder_;
+};
+
+TEST_F(MappedFileTest, ShowsTheBytesOfAFile) {
+  const auto file = MappedFile::open(write("a", "hello"));
+  ASSERT_TRUE(file.has_value());
+  const auto bytes = (*file)->bytes();
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()), "hello");
+}
+
+TEST_F(MappedFileTest, AnEmptyFileHasNoBytes) {
+  const auto file = MappedFile::open(write("empty", ""));
+  ASSERT_TRUE(file.has_value());
+  EXPECT_TRUE((*file)->bytes().empty());
+}
+
+TEST_F(MappedFileTest, SaysWhatIsWrongWithAPath) {
+  const auto missing = MappedFile::open(folder_ / "missing");
+  ASSERT_FALSE(missing.has_value());
+  EXPECT_EQ(missing.error().code, ErrorCode::NotFound);
+  const auto folder = MappedFile::open(folder_);
+  ASSERT_FALSE(folder.has_value());
+  EXPECT_EQ(folder.error().code, ErrorCode::InvalidInput);
+}
+
+TEST_F(MappedFileTest, ReleasedPagesReadTheSameAgain) {
+  const auto file = MappedFile::open(write("big", std::string(100000, 'x')));
+  ASSERT_TRUE(file.has_value());
+  (*file)->release_pages((*file)->bytes());
+  EXPECT_EQ((*file)->bytes()[70000], std::byte{'x'});
+}
+
+TEST(MappedBytes, AreCopiedAndNamed) {
+  std::string text = "bytes";
+  const auto file = MappedFile::from_bytes(std::as_bytes(std::span(text)), "a member");
+  text[0] = 'X';
+  EXPECT_EQ(file->bytes()[0], std::byte{'b'});
+  EXPECT_EQ(file->path(), "a member");
+}
+
+}  // namespace
+}  // namespace mynah
