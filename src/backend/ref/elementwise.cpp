@@ -1,0 +1,123 @@
+// Element by element.
+#include <cmath>
+#include <numbers>
+
+#include "backend/ref/access.h"
+#include "backend/ref/ref_backend.h"
+
+namespace mynah {
+
+using ref::row;
+
+namespace {
+
+double sigmoid(double x) {
+  return 1.0 / (1.0 + std::exp(-x));
+}
+
+// x * Phi(x), Phi the normal distribution's cumulative (Hendrycks & Gimpel, arXiv:1606.08415).
+// erfc keeps its digits where erf would be close to -1.
+double gelu(double x) {
+  return 0.5 * x * std::erfc(-x / std::numbers::sqrt2);
+}
+
+// The same paper's approximation.
+double gelu_tanh(double x) {
+  return 0.5 * x *
+         (1.0 + std::tanh(std::sqrt(2.0 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+}
+
+double apply(UnaryOp op, double x) {
+  switch (op) {
+    case UnaryOp::Relu:
+      return x < 0.0 ? 0.0 : x;
+    case UnaryOp::Gelu:
+      return gelu(x);
+    case UnaryOp::GeluTanh:
+      return gelu_tanh(x);
+    case UnaryOp::Silu:
+      return x * sigmoid(x);
+    case UnaryOp::Sigmoid:
+      return sigmoid(x);
+    case UnaryOp::Tanh:
+      return std::tanh(x);
+    case UnaryOp::Exp:
+      return std::exp(x);
+    case UnaryOp::Log:
+      return std::log(x);
+    case UnaryOp::Sqrt:
+      return std::sqrt(x);
+    case UnaryOp::Negate:
+      return -x;
+    case UnaryOp::Abs:
+      return std::fabs(x);
+  }
+  return x;
+}
+
+double apply(BinaryOp op, double a, double b) {
+  switch (op) {
+    case BinaryOp::Add:
+      return a + b;
+    case BinaryOp::Subtract:
+      return a - b;
+    case BinaryOp::Multiply:
+      return a * b;
+    case BinaryOp::Divide:
+      return a / b;
+    case BinaryOp::Maximum:
+      return a < b ? b : a;
+    case BinaryOp::Minimum:
+      return b < a ? b : a;
+  }
+  return a;
+}
+
+}  // namespace
+
+double ref::activate(Activation activation, double x) {
+  switch (activation) {
+    case Activation::None:
+      return x;
+    case Activation::Relu:
+      return apply(UnaryOp::Relu, x);
+    case Activation::Gelu:
+      return gelu(x);
+    case Activation::GeluTanh:
+      return gelu_tanh(x);
+    case Activation::Silu:
+      return apply(UnaryOp::Silu, x);
+    case Activation::Sigmoid:
+      return sigmoid(x);
+    case Activation::Tanh:
+      return std::tanh(x);
+  }
+  return x;
+}
+
+void RefBackend::unary(UnaryOp op, const Tensor& x, const Tensor& out) {
+  for (int64_t i = 0; i < x.dim(0); ++i) {
+    for (int64_t j = 0; j < x.dim(1); ++j) {
+      row(out, i)[j] = static_cast<float>(apply(op, row(x, i)[j]));
+    }
+  }
+}
+
+void RefBackend::binary(BinaryOp op, const Tensor& a, const Tensor& b, const Tensor& out) {
+  for (int64_t i = 0; i < a.dim(0); ++i) {
+    for (int64_t j = 0; j < a.dim(1); ++j) {
+      const float other = row(b, b.dim(0) == 1 ? 0 : i)[b.dim(1) == 1 ? 0 : j];
+      row(out, i)[j] = static_cast<float>(apply(op, row(a, i)[j], other));
+    }
+  }
+}
+
+void RefBackend::affine(const Tensor& x, float a, float b, const Tensor& out) {
+  for (int64_t i = 0; i < x.dim(0); ++i) {
+    for (int64_t j = 0; j < x.dim(1); ++j) {
+      row(out, i)[j] = static_cast<float>(static_cast<double>(a) * row(x, i)[j] + b);
+    }
+  }
+}
+
+}  // namespace mynah

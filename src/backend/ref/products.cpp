@@ -1,0 +1,86 @@
+// Products: linear, matmul, conv1d.
+#include "backend/ref/access.h"
+#include "backend/ref/ref_backend.h"
+
+namespace mynah {
+
+using ref::finish;
+using ref::row;
+using ref::weight_row;
+
+float ref::finish(double sum, const Tensor* bias, const Tensor* residual, Activation activation,
+                  int64_t i, int64_t j) {
+  const double y = activate(activation, sum + (bias != nullptr ? row(*bias, 0)[j] : 0.0F));
+  return static_cast<float>(y + (residual != nullptr ? row(*residual, i)[j] : 0.0F));
+}
+
+void RefBackend::linear(const Tensor& x, const LinearWeight& w, const LinearParams& params,
+                        const Tensor& out) {
+  for (int64_t i = 0; i < x.dim(0); ++i) {
+    for (int64_t j = 0; j < w.out_features; ++j) {
+      const float* a = row(x, i);
+      const float* b = weight_row(w, j);
+      double sum = 0.0;
+      for (int64_t k = 0; k < w.in_features; ++k) {
+        sum += static_cast<double>(a[k]) * b[k];
+      }
+      row(out, i)[j] = finish(sum, params.bias, params.residual, params.activation, i, j);
+    }
+  }
+}
+
+void RefBackend::matmul(const Tensor& a, const Tensor& b, bool transpose_b, const Tensor& out) {
+  const int64_t step = transpose_b ? 1 : b.stride(1);
+  for (int64_t u = 0; u < out.dim(0); ++u) {
+    for (int64_t i = 0; i < out.dim(1); ++i) {
+      for (int64_t j = 0; j < out.dim(2); ++j) {
+        const float* left = a.data<float>() + u * a.stride(0) + i * a.stride(1);
+        const float* right =
+            b.data<float>() + u * b.stride(0) + j * (transpose_b ? b.stride(1) : 1);
+        double sum = 0.0;
+        for (int64_t k = 0; k < a.dim(2); ++k) {
+          sum += static_cast<double>(left[k]) * right[k * step];
+        }
+        out.data<float>()[u * out.stride(0) + i * out.stride(1) + j] = static_cast<float>(sum);
+      }
+    }
+  }
+}
+
+namespace {
+
+// Sum over one group's channels and the kernel, for output channel j at frame t of the utterance.
+double convolve(const Tensor& x, const Span& span, const LinearWeight& w,
+                const Conv1dParams& params, int64_t t, int64_t j) {
+  const int64_t channels = w.in_features / params.kernel;
+  const int64_t group = j / (w.out_features / params.groups);
+  double sum = 0.0;
+  for (int64_t k = 0; k < params.kernel; ++k) {
+    const int64_t from = t * params.stride - params.padding_left + k * params.dilation;
+    if (from < 0 || from >= span.length) {
+      continue;
+    }
+    const float* in = row(x, span.begin + from) + group * channels;
+    for (int64_t c = 0; c < channels; ++c) {
+      sum += static_cast<double>(in[c]) * weight_row(w, j)[c * params.kernel + k];
+    }
+  }
+  return sum;
+}
+
+}  // namespace
+
+void RefBackend::conv1d(const Tensor& x, const Lengths& lengths, const LinearWeight& w,
+                        const Conv1dParams& params, const Tensor& out) {
+  int64_t i = 0;
+  for (const Span& span : lengths.spans()) {
+    for (int64_t t = 0; t < params.out_rows(span.length); ++t, ++i) {
+      for (int64_t j = 0; j < w.out_features; ++j) {
+        row(out, i)[j] = finish(convolve(x, span, w, params, t, j), params.bias, params.residual,
+                                params.activation, i, j);
+      }
+    }
+  }
+}
+
+}  // namespace mynah
