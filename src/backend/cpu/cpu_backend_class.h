@@ -1,0 +1,150 @@
+// CpuBackend's declaration, for the files of this folder that implement it group by group.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+
+#include "backend/cpu/isa.h"
+#include "backend/cpu/kernels.h"
+#include "base/thread_pool.h"
+#include "tensor/backend.h"
+#include "tensor/host_pool.h"
+
+namespace mynah::cpu {
+
+// A block of scratch memory from the pool, given back at the end of its scope.
+template <class T>
+class Scratch {
+ public:
+  Scratch(HostPool& pool, int64_t count)
+      : buffer_(pool.allocate(static_cast<size_t>(count) * sizeof(T))) {}
+
+  [[nodiscard]] T* data() const { return reinterpret_cast<T*>(buffer_.get()->data()); }
+
+  T& operator[](int64_t i) const { return data()[i]; }
+
+ private:
+  BufferRef buffer_;
+};
+
+// The left side of a product: m rows of k numbers, `stride` apart (less than k where a
+// convolution's windows overlap).
+struct Rows {
+  const float* data = nullptr;
+  int64_t stride = 0;
+  int64_t count = 0;
+};
+
+// Where a product goes.
+struct Target {
+  float* data = nullptr;
+  int64_t stride = 0;
+  const float* bias = nullptr;
+  const float* residual = nullptr;
+  int64_t residual_stride = 0;
+  Activation activation = Activation::None;
+};
+
+// Trigonometric tables of one transform size: see speech.cpp.
+struct DftTables;
+
+class CpuBackend final : public Backend {
+ public:
+  CpuBackend(ThreadPool& pool, Isa isa);
+  ~CpuBackend() override;
+
+  [[nodiscard]] Device device() const override { return {DeviceKind::Cpu, 0}; }
+
+  [[nodiscard]] std::string description() const override;
+  [[nodiscard]] bool supports_weight(DType dtype) const override;
+
+  BufferRef allocate(size_t bytes) override { return memory_.allocate(bytes); }
+
+  void upload(const void* source, const Tensor& out) override;
+  void download(const Tensor& x, void* destination) override;
+  void copy(const Tensor& x, const Tensor& out) override;
+
+  void synchronize() override {}
+
+  [[nodiscard]] size_t memory_held() const override { return memory_.bytes_held(); }
+
+  LinearWeight pack_linear(const Tensor& w, DType storage) override;
+  LinearWeight pack_conv1d(const Tensor& w, DType storage, int64_t groups) override;
+  [[nodiscard]] std::string packed_layout() const override;
+
+  void linear(const Tensor& x, const LinearWeight& w, const LinearParams& params,
+              const Tensor& out) override;
+  void matmul(const Tensor& a, const Tensor& b, bool transpose_b, const Tensor& out) override;
+  void conv1d(const Tensor& x, const Lengths& lengths, const LinearWeight& w,
+              const Conv1dParams& params, const Tensor& out) override;
+  void embedding(const Tensor& table, const Tensor& ids, const Tensor& out) override;
+
+  void attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionParams& params,
+                 const Tensor& out) override;
+  void attention_probabilities(const Tensor& q, const Tensor& k, const AttentionParams& params,
+                               const Tensor& out) override;
+  void rope(const Tensor& x, const Tensor& positions, int64_t heads, float theta,
+            const Tensor& out) override;
+
+  void layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, float eps,
+                  const Tensor& out) override;
+  void rms_norm(const Tensor& x, const Tensor& gamma, float eps, const Tensor& out) override;
+  void instance_norm(const Tensor& x, const Lengths& lengths, const Tensor& gamma,
+                     const Tensor& beta, float eps, const Tensor& out) override;
+  void softmax(const Tensor& x, const Tensor& out) override;
+  void log_softmax(const Tensor& x, const Tensor& out) override;
+
+  void lstm(const Tensor& x, const Lengths& lengths, const LinearWeight& w_ih,
+            const LinearWeight& w_hh, const Tensor& bias, const LstmParams& params, const Tensor& h,
+            const Tensor& c, const Tensor& out) override;
+
+  void unary(UnaryOp op, const Tensor& x, const Tensor& out) override;
+  void binary(BinaryOp op, const Tensor& a, const Tensor& b, const Tensor& out) override;
+  void affine(const Tensor& x, float a, float b, const Tensor& out) override;
+  void dequantize(const Tensor& x, const Tensor& out) override;
+
+  void gather_rows(const Tensor& x, const Tensor& rows, const Tensor& out) override;
+  void scatter_rows(const Tensor& x, const Tensor& rows, const Tensor& out) override;
+  void transpose(const Tensor& x, const Tensor& out) override;
+
+  void reduce(Reduction op, const Tensor& x, const Tensor& out) override;
+  void argmax(const Tensor& x, const Tensor& out) override;
+  void cumsum(const Tensor& x, const Tensor& out) override;
+  void median_filter(const Tensor& x, int64_t width, const Tensor& out) override;
+
+  void log_mel(const Tensor& waveform, const LogMelParams& params, const Tensor& out) override;
+  void pick_token(const Tensor& logits, const PickTokenParams& params, const Tensor& ids,
+                  const Tensor& log_probabilities) override;
+
+ private:
+  // rows (m, in) of f32 by a packed weight, finished into the target.
+  void product(const Rows& rows, const LinearWeight& w, Precision precision, const Target& target);
+  void product_i8(const Rows& rows, const LinearWeight& w, const Target& target);
+  void product_bf16(const Rows& rows, const LinearWeight& w, const Target& target);
+  void product_f32(const Rows& rows, const LinearWeight& w, const Target& target);
+  // Splits rows by panels over the pool and calls fn(row_begin, row_end, panel_begin, panel_end).
+  void for_tiles(int64_t rows, int64_t panels, int64_t work_per_tile_row,
+                 FunctionRef<void(int64_t, int64_t, int64_t, int64_t)> fn);
+  // Calls fn(i) for each row, in parallel when a row's work makes that worth while.
+  void for_rows(int64_t rows, int64_t work_per_row, FunctionRef<void(int64_t)> fn);
+
+  void attend_blocked(const Tensor& q, const Tensor& k, const Tensor& v,
+                      const AttentionParams& params, int64_t utterance, const Tensor& out);
+  void attend_rows(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionParams& params,
+                   const Tensor& out);
+  void conv1d_grouped(const Tensor& x, const Lengths& lengths, const LinearWeight& w,
+                      const Conv1dParams& params, const Tensor& out);
+  const DftTables& dft_tables(int64_t n_fft);
+
+  ThreadPool& pool_;
+  Isa isa_;
+  Kernels kernels_;
+  HostPool memory_;
+  std::mutex tables_mutex_;  // guards tables_
+  std::map<int64_t, std::unique_ptr<DftTables>> tables_;
+};
+
+}  // namespace mynah::cpu

@@ -1,0 +1,222 @@
+// What follows a product: scales, bias, activation, residual; and what precedes it: activations
+// rounded to int8.
+#include "backend/cpu/kernel_parts.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backend/cpu/finish_hwy.cpp"
+#include <algorithm>
+#include <cstring>
+
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "backend/cpu/math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+
+namespace mynah::cpu::HWY_NAMESPACE {
+namespace {
+
+// One row of at most 32 columns; `value(column)` is the vector of sums there. Whole vectors first,
+// then lane by lane through a buffer, so that no write passes the row's end.
+template <class Value, class Act>
+HWY_INLINE void finish_row(int64_t n, const float* bias, const float* residual,
+                           const Act& activation, const Value& value, float* out) {
+  const F f;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(f));
+  int64_t c = 0;
+  for (; c + lanes <= n; c += lanes) {
+    V y = value(c);
+    if (bias != nullptr) {
+      y = hn::Add(y, hn::LoadU(f, bias + c));
+    }
+    y = activation(y);
+    if (residual != nullptr) {
+      y = hn::Add(y, hn::LoadU(f, residual + c));
+    }
+    hn::StoreU(y, f, out + c);
+  }
+  if (c < n) {
+    HWY_ALIGN float extra[hn::MaxLanes(F())] = {};
+    const auto rest = static_cast<size_t>(n - c);
+    V y = value(c);
+    if (bias != nullptr) {
+      std::memcpy(extra, bias + c, rest * sizeof(float));
+      y = hn::Add(y, hn::Load(f, extra));
+    }
+    y = activation(y);
+    hn::Store(y, f, extra);
+    for (size_t i = 0; i < rest; ++i) {
+      out[c + static_cast<int64_t>(i)] =
+          extra[i] + (residual != nullptr ? residual[c + static_cast<int64_t>(i)] : 0.0F);
+    }
+  }
+}
+
+void finish(const float* tile, int64_t m, int64_t n, const Finish& how, float* out,
+            int64_t out_stride) {
+  const F f;
+  with_activation(how.activation, [&](const auto& activation) HWY_ATTR {
+    for (int64_t r = 0; r < m; ++r) {
+      const float* residual =
+          how.residual == nullptr ? nullptr : how.residual + r * how.residual_stride;
+      finish_row(
+          n, how.bias, residual, activation,
+          [&](int64_t c) HWY_ATTR { return hn::LoadU(f, tile + r * kPanel + c); },
+          out + r * out_stride);
+    }
+  });
+}
+
+void finish_i8(const int32_t* tile, int64_t m, int64_t n, const Int8Scales& scales,
+               const Finish& how, float* out, int64_t out_stride) {
+  const F f;
+  const hn::RebindToSigned<F> i32;
+  with_activation(how.activation, [&](const auto& activation) HWY_ATTR {
+    for (int64_t r = 0; r < m; ++r) {
+      const float* residual =
+          how.residual == nullptr ? nullptr : how.residual + r * how.residual_stride;
+      const V row_scale = hn::Set(f, scales.rows[r]);
+      finish_row(
+          n, how.bias, residual, activation,
+          [&](int64_t c) HWY_ATTR {
+            const auto offset = hn::ShiftLeft<7>(hn::LoadU(i32, scales.column_sums + c));
+            const auto sum = hn::Sub(hn::LoadU(i32, tile + r * kPanel + c), offset);
+            return hn::Mul(hn::ConvertTo(f, sum),
+                           hn::Mul(row_scale, hn::LoadU(f, scales.columns + c)));
+          },
+          out + r * out_stride);
+    }
+  });
+}
+
+float quantize_row(const float* x, int64_t k, uint8_t* out, int64_t k4) {
+  const F f;
+  const hn::RebindToSigned<F> i32;
+  const hn::Rebind<uint8_t, F> u8;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(f));
+  V largest4[2] = {hn::Zero(f), hn::Zero(f)};
+  int64_t c = 0;
+  for (; c + 2 * lanes <= k; c += 2 * lanes) {
+    largest4[0] = hn::Max(largest4[0], hn::Abs(hn::LoadU(f, x + c)));
+    largest4[1] = hn::Max(largest4[1], hn::Abs(hn::LoadU(f, x + c + lanes)));
+  }
+  float largest = hn::GetLane(hn::MaxOfLanes(f, hn::Max(largest4[0], largest4[1])));
+  for (; c < k; ++c) {
+    largest = std::max(largest, x[c] < 0 ? -x[c] : x[c]);
+  }
+  const float inverse = largest > 0 ? 127.0F / largest : 0.0F;
+  const V scale = hn::Set(f, inverse);
+  const auto zero = hn::Set(i32, 128);
+  c = 0;
+  for (; c + lanes <= k; c += lanes) {
+    const auto q = hn::Add(hn::NearestInt(hn::Mul(hn::LoadU(f, x + c), scale)), zero);
+    hn::StoreU(hn::DemoteTo(u8, q), u8, out + c);
+  }
+  if (c < k4 * 4) {
+    HWY_ALIGN float extra[hn::MaxLanes(F())] = {};
+    HWY_ALIGN uint8_t bytes[hn::MaxLanes(F())];
+    // The last, partial vector, then the padding, which is a whole number's worth of zero points.
+    const int64_t rest = k - c;
+    std::memcpy(extra, x + c, static_cast<size_t>(rest) * sizeof(float));
+    const auto q = hn::Add(hn::NearestInt(hn::Mul(hn::Load(f, extra), scale)), zero);
+    hn::Store(hn::DemoteTo(u8, q), u8, bytes);
+    std::memcpy(out + c, bytes, static_cast<size_t>(rest));
+    std::memset(out + k, 128, static_cast<size_t>(k4 * 4 - k));
+  }
+  return largest / 127.0F;
+}
+
+void to_bf16(const float* x, int64_t n, uint16_t* out) {
+  const F f;
+  const hn::RebindToUnsigned<F> u32;
+  const hn::Rebind<uint16_t, F> u16;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(f));
+  const auto round = [&](hn::Vec<decltype(u32)> bits) HWY_ATTR {
+    // To nearest, ties to even.
+    const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(u32, 1));
+    return hn::ShiftRight<16>(hn::Add(bits, hn::Add(odd, hn::Set(u32, 0x7FFF))));
+  };
+  int64_t c = 0;
+  for (; c + lanes <= n; c += lanes) {
+    const auto bits = round(hn::BitCast(u32, hn::LoadU(f, x + c)));
+    hn::StoreU(hn::DemoteTo(u16, hn::BitCast(hn::RebindToSigned<F>(), bits)), u16, out + c);
+  }
+  for (; c < n; ++c) {
+    uint32_t bits;
+    std::memcpy(&bits, x + c, sizeof(bits));
+    out[c] = static_cast<uint16_t>((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16);
+  }
+}
+
+void from_bf16(const uint16_t* x, int64_t n, float* out) {
+  const F f;
+  const hn::RebindToUnsigned<F> u32;
+  const hn::Rebind<uint16_t, F> u16;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(f));
+  int64_t c = 0;
+  for (; c + lanes <= n; c += lanes) {
+    hn::StoreU(hn::BitCast(f, hn::ShiftLeft<16>(hn::PromoteTo(u32, hn::LoadU(u16, x + c)))), f,
+               out + c);
+  }
+  for (; c < n; ++c) {
+    const uint32_t bits = uint32_t{x[c]} << 16;
+    std::memcpy(out + c, &bits, sizeof(bits));
+  }
+}
+
+using F16 = hn::Rebind<hwy::float16_t, F>;
+
+void to_f16(const float* x, int64_t n, uint16_t* out) {
+  const F f;
+  const F16 f16;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(f));
+  HWY_ALIGN float extra[hn::MaxLanes(F())] = {};
+  HWY_ALIGN hwy::float16_t half[hn::MaxLanes(F())];
+  for (int64_t c = 0; c < n; c += lanes) {
+    const auto count = static_cast<size_t>(std::min(lanes, n - c));
+    std::memcpy(extra, x + c, count * sizeof(float));
+    hn::Store(hn::DemoteTo(f16, hn::Load(f, extra)), f16, half);
+    std::memcpy(out + c, half, count * sizeof(uint16_t));
+  }
+}
+
+void from_f16(const uint16_t* x, int64_t n, float* out) {
+  const F f;
+  const F16 f16;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(f));
+  HWY_ALIGN float extra[hn::MaxLanes(F())];
+  HWY_ALIGN hwy::float16_t half[hn::MaxLanes(F())] = {};
+  for (int64_t c = 0; c < n; c += lanes) {
+    const auto count = static_cast<size_t>(std::min(lanes, n - c));
+    std::memcpy(half, x + c, count * sizeof(uint16_t));
+    hn::Store(hn::PromoteTo(f, hn::Load(f16, half)), f, extra);
+    std::memcpy(out + c, extra, count * sizeof(float));
+  }
+}
+
+}  // namespace
+
+void fill_finish(Kernels& kernels) {
+  kernels.finish = finish;
+  kernels.finish_i8 = finish_i8;
+  kernels.quantize_row = quantize_row;
+  kernels.to_bf16 = to_bf16;
+  kernels.from_bf16 = from_bf16;
+  kernels.to_f16 = to_f16;
+  kernels.from_f16 = from_f16;
+}
+
+}  // namespace mynah::cpu::HWY_NAMESPACE
+
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mynah::cpu {
+
+void add_finish_kernels(Isa isa, Kernels& kernels) {
+  MYNAH_FILL_FOR(isa, fill_finish, kernels);
+}
+
+}  // namespace mynah::cpu
+#endif

@@ -1,0 +1,152 @@
+// Register-blocked products of a few rows with one panel of 32 columns: 12 rows by 2 vectors keep
+// 24 of the 32 vector registers as sums, so that each cycle's dot product depends on none of the
+// last few.
+#include "backend/cpu/gemm_x86.h"
+
+#if defined(__x86_64__)
+
+#include <cstring>
+
+#include <immintrin.h>
+
+namespace mynah::cpu {
+namespace {
+
+#define MYNAH_VNNI \
+  __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni,bmi2"), always_inline)) inline
+#define MYNAH_BF16 \
+  __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16,bmi2"), always_inline)) inline
+
+int32_t load_i32(const void* p) {
+  int32_t value;
+  std::memcpy(&value, p, sizeof(value));
+  return value;
+}
+
+template <int kRows>
+MYNAH_VNNI void rows_i8(const uint8_t* a, int64_t a_stride, int64_t k4, const int8_t* panel,
+                        int32_t* out, int64_t out_stride) {
+  __m512i sums[kRows][2];
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+    sums[r][0] = _mm512_setzero_si512();
+    sums[r][1] = _mm512_setzero_si512();
+  }
+  for (int64_t k = 0; k < k4; ++k) {
+    const __m512i b0 = _mm512_loadu_si512(panel + k * 128);
+    const __m512i b1 = _mm512_loadu_si512(panel + k * 128 + 64);
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+      const __m512i x = _mm512_set1_epi32(load_i32(a + r * a_stride + k * 4));
+      sums[r][0] = _mm512_dpbusd_epi32(sums[r][0], x, b0);
+      sums[r][1] = _mm512_dpbusd_epi32(sums[r][1], x, b1);
+    }
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+    _mm512_storeu_si512(out + r * out_stride, sums[r][0]);
+    _mm512_storeu_si512(out + r * out_stride + 16, sums[r][1]);
+  }
+}
+
+// One row has only two sums to keep; four steps of k at a time give the pipeline eight. Integer
+// sums may be reordered.
+MYNAH_VNNI void one_row_i8(const uint8_t* a, int64_t k4, const int8_t* panel, int32_t* out) {
+  __m512i sums[4][2];
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    sums[i][0] = _mm512_setzero_si512();
+    sums[i][1] = _mm512_setzero_si512();
+  }
+  int64_t k = 0;
+  for (; k + 4 <= k4; k += 4) {
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      const __m512i x = _mm512_set1_epi32(load_i32(a + (k + i) * 4));
+      const int8_t* b = panel + (k + i) * 128;
+      sums[i][0] = _mm512_dpbusd_epi32(sums[i][0], x, _mm512_loadu_si512(b));
+      sums[i][1] = _mm512_dpbusd_epi32(sums[i][1], x, _mm512_loadu_si512(b + 64));
+    }
+  }
+  for (; k < k4; ++k) {
+    const __m512i x = _mm512_set1_epi32(load_i32(a + k * 4));
+    sums[0][0] = _mm512_dpbusd_epi32(sums[0][0], x, _mm512_loadu_si512(panel + k * 128));
+    sums[0][1] = _mm512_dpbusd_epi32(sums[0][1], x, _mm512_loadu_si512(panel + k * 128 + 64));
+  }
+#pragma GCC unroll 2
+  for (int v = 0; v < 2; ++v) {
+    const __m512i low = _mm512_add_epi32(sums[0][v], sums[1][v]);
+    const __m512i high = _mm512_add_epi32(sums[2][v], sums[3][v]);
+    _mm512_storeu_si512(out + v * 16, _mm512_add_epi32(low, high));
+  }
+}
+
+template <int kRows>
+MYNAH_BF16 void rows_bf16(const uint16_t* a, int64_t a_stride, int64_t k2, const uint16_t* panel,
+                          float* out, int64_t out_stride) {
+  __m512 sums[kRows][2];
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+    sums[r][0] = _mm512_setzero_ps();
+    sums[r][1] = _mm512_setzero_ps();
+  }
+  for (int64_t k = 0; k < k2; ++k) {
+    const auto b0 = (__m512bh)_mm512_loadu_si512(panel + k * 64);
+    const auto b1 = (__m512bh)_mm512_loadu_si512(panel + k * 64 + 32);
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+      const auto x = (__m512bh)_mm512_set1_epi32(load_i32(a + r * a_stride + k * 2));
+      sums[r][0] = _mm512_dpbf16_ps(sums[r][0], x, b0);
+      sums[r][1] = _mm512_dpbf16_ps(sums[r][1], x, b1);
+    }
+  }
+#pragma GCC unroll 16
+  for (int r = 0; r < kRows; ++r) {
+    _mm512_storeu_ps(out + r * out_stride, sums[r][0]);
+    _mm512_storeu_ps(out + r * out_stride + 16, sums[r][1]);
+  }
+}
+
+}  // namespace
+
+__attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni,bmi2"))) void gemm_i8_vnni(
+    const uint8_t* a, int64_t a_stride, int64_t m, int64_t k4, const int8_t* panel, int32_t* out,
+    int64_t out_stride) {
+  int64_t row = 0;
+  for (; row + 12 <= m; row += 12) {
+    rows_i8<12>(a + row * a_stride, a_stride, k4, panel, out + row * out_stride, out_stride);
+  }
+  for (; row + 4 <= m; row += 4) {
+    rows_i8<4>(a + row * a_stride, a_stride, k4, panel, out + row * out_stride, out_stride);
+  }
+  if (m - row == 3) {
+    rows_i8<3>(a + row * a_stride, a_stride, k4, panel, out + row * out_stride, out_stride);
+  } else if (m - row == 2) {
+    rows_i8<2>(a + row * a_stride, a_stride, k4, panel, out + row * out_stride, out_stride);
+  } else if (m - row == 1) {
+    one_row_i8(a + row * a_stride, k4, panel, out + row * out_stride);
+  }
+}
+
+__attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16,bmi2"))) void gemm_bf16_avx512(
+    const uint16_t* a, int64_t a_stride, int64_t m, int64_t k2, const uint16_t* panel, float* out,
+    int64_t out_stride) {
+  int64_t row = 0;
+  for (; row + 12 <= m; row += 12) {
+    rows_bf16<12>(a + row * a_stride, a_stride, k2, panel, out + row * out_stride, out_stride);
+  }
+  for (; row + 4 <= m; row += 4) {
+    rows_bf16<4>(a + row * a_stride, a_stride, k2, panel, out + row * out_stride, out_stride);
+  }
+  if (m - row == 3) {
+    rows_bf16<3>(a + row * a_stride, a_stride, k2, panel, out + row * out_stride, out_stride);
+  } else if (m - row == 2) {
+    rows_bf16<2>(a + row * a_stride, a_stride, k2, panel, out + row * out_stride, out_stride);
+  } else if (m - row == 1) {
+    rows_bf16<1>(a + row * a_stride, a_stride, k2, panel, out + row * out_stride, out_stride);
+  }
+}
+
+}  // namespace mynah::cpu
+
+#endif

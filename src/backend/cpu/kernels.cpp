@@ -1,0 +1,25 @@
+#include "backend/cpu/kernels.h"
+
+#include "backend/cpu/gemm_x86.h"
+#include "backend/cpu/kernel_parts.h"
+
+namespace mynah::cpu {
+
+Kernels kernels_for(Isa isa) {
+  Kernels kernels{};
+  add_gemm_kernels(isa, kernels);
+  add_finish_kernels(isa, kernels);
+  add_attention_kernels(isa, kernels);
+  add_row_kernels(isa, kernels);
+#if defined(__x86_64__)
+  if (isa >= Isa::Avx512Vnni) {
+    kernels.gemm_i8 = gemm_i8_vnni;
+  }
+  if (isa >= Isa::Avx512Bf16) {
+    kernels.gemm_bf16 = gemm_bf16_avx512;
+  }
+#endif
+  return kernels;
+}
+
+}  // namespace mynah::cpu

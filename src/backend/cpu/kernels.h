@@ -1,0 +1,99 @@
+// The inner loops, one set an instruction set, chosen once. Plain pointers and sizes: no tensors,
+// no threads.
+#pragma once
+
+#include <cstdint>
+
+#include "backend/cpu/isa.h"
+#include "tensor/op_params.h"
+
+namespace mynah::cpu {
+
+// Weights lie in panels of 32 output channels: two of the widest vectors, so that one layout serves
+// every instruction set and a packed file can be shared between machines.
+inline constexpr int64_t kPanel = 32;
+
+// Work done on a tile of products before it is written: see Kernels::finish.
+struct Finish {
+  const float* bias = nullptr;      // of the tile's columns, or null
+  const float* residual = nullptr;  // of the tile's first element, or null
+  int64_t residual_stride = 0;
+  Activation activation = Activation::None;
+};
+
+// The int8 product's way back to numbers: y = (sum - 128 * column_sum) * row_scale * column_scale.
+struct Int8Scales {
+  const float* rows = nullptr;     // one a row of the tile
+  const float* columns = nullptr;  // one a column
+  const int32_t* column_sums =
+      nullptr;  // sum of a column's weights: activations are stored as x + 128
+};
+
+struct Kernels {
+  // Products of m rows with one panel: out (m, 32) with row stride `out_stride`. Element (i, j) is
+  // summed over k in order, whatever m is, so that a row's result does not depend on its
+  // neighbours. a (m, k) f32; panel (k, 32) f32.
+  void (*gemm_f32)(const float* a, int64_t a_stride, int64_t m, int64_t k, const float* panel,
+                   float* out, int64_t out_stride);
+  // a (m, 4 * k4) u8; panel (k4, 32, 4) s8; exact in int32.
+  void (*gemm_i8)(const uint8_t* a, int64_t a_stride, int64_t m, int64_t k4, const int8_t* panel,
+                  int32_t* out, int64_t out_stride);
+  // a (m, 2 * k2) bf16; panel (k2, 32, 2) bf16. Null where the processor has no bfloat16 products.
+  void (*gemm_bf16)(const uint16_t* a, int64_t a_stride, int64_t m, int64_t k2,
+                    const uint16_t* panel, float* out, int64_t out_stride);
+
+  // Tiles of m rows and n <= 32 columns (tile stride 32): bias, activation, residual, write.
+  void (*finish)(const float* tile, int64_t m, int64_t n, const Finish& how, float* out,
+                 int64_t out_stride);
+  void (*finish_i8)(const int32_t* tile, int64_t m, int64_t n, const Int8Scales& scales,
+                    const Finish& how, float* out, int64_t out_stride);
+
+  // One row of activations to x + 128 in u8, zero padded to 4 * k4 (as 128); returns the scale.
+  float (*quantize_row)(const float* x, int64_t k, uint8_t* out, int64_t k4);
+  void (*to_bf16)(const float* x, int64_t n, uint16_t* out);
+  void (*from_bf16)(const uint16_t* x, int64_t n, float* out);
+  void (*to_f16)(const float* x, int64_t n, uint16_t* out);
+  void (*from_f16)(const uint16_t* x, int64_t n, float* out);
+
+  // One query over n keys of d elements: scores and values, for decode steps.
+  void (*dots_f32)(const float* q, const float* keys, int64_t stride, int64_t n, int64_t d,
+                   float scale, float* out);
+  void (*dots_f16)(const float* q, const uint16_t* keys, int64_t stride, int64_t n, int64_t d,
+                   float scale, float* out);
+  void (*dots_bf16)(const float* q, const uint16_t* keys, int64_t stride, int64_t n, int64_t d,
+                    float scale, float* out);
+  // out (d) += sum of p[i] * values[i].
+  void (*mix_f32)(const float* p, const float* values, int64_t stride, int64_t n, int64_t d,
+                  float* out);
+  void (*mix_f16)(const float* p, const uint16_t* values, int64_t stride, int64_t n, int64_t d,
+                  float* out);
+  void (*mix_bf16)(const float* p, const uint16_t* values, int64_t stride, int64_t n, int64_t d,
+                   float* out);
+
+  // Rows.
+  void (*layer_norm)(const float* x, const float* gamma, const float* beta, float eps, int64_t n,
+                     float* out);
+  void (*rms_norm)(const float* x, const float* gamma, float eps, int64_t n, float* out);
+  float (*max)(const float* x, int64_t n);
+  float (*sum)(const float* x, int64_t n);
+  // out = exp(x - shift); returns the sum. x and out may be the same.
+  float (*exp_sum)(const float* x, int64_t n, float shift, float* out);
+  void (*affine)(const float* x, int64_t n, float a, float b, float* out);
+  // sum of exp(a * (x + mask - shift)); mask may be null.
+  float (*masked_exp_sum)(const float* x, const float* mask, int64_t n, float shift, float a);
+  // Largest x + mask (null: x) and its lowest index.
+  float (*masked_max)(const float* x, const float* mask, int64_t n, int64_t* index);
+  void (*unary)(UnaryOp op, const float* x, int64_t n, float* out);
+  // b has n elements, or one when b_step is 0.
+  void (*binary)(BinaryOp op, const float* a, const float* b, int64_t b_step, int64_t n,
+                 float* out);
+  // gates (4h) -> c, h, as PyTorch's LSTM cell: input, forget, cell, output.
+  void (*lstm_cell)(const float* gates, int64_t h, float* c, float* out);
+  // out = x^2 + y^2.
+  void (*power)(const float* re, const float* im, int64_t n, float* out);
+};
+
+// The kernels of an instruction set that this processor has.
+[[nodiscard]] Kernels kernels_for(Isa isa);
+
+}  // namespace mynah::cpu

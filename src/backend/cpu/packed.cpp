@@ -1,0 +1,149 @@
+#include "backend/cpu/packed.h"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "tensor/quantize.h"
+
+namespace mynah::cpu {
+
+int64_t PackedView::steps() const {
+  switch (w_.dtype) {
+    case DType::I8:
+      return (w_.in_features + 3) / 4;
+    case DType::BF16:
+      return (w_.in_features + 1) / 2;
+    default:
+      return w_.in_features;
+  }
+}
+
+size_t PackedView::panel_bytes() const {
+  const auto panel = static_cast<size_t>(kPanel);
+  switch (w_.dtype) {
+    case DType::F32:
+      return static_cast<size_t>(w_.in_features) * panel * 4;
+    case DType::F16:
+      return static_cast<size_t>(w_.in_features) * panel * 2;
+    case DType::BF16:
+    case DType::I8:
+      return static_cast<size_t>(steps()) * panel * 4;
+    default:
+      return storage_bytes(w_.dtype, w_.in_features) * panel;
+  }
+}
+
+size_t PackedView::total_bytes() const {
+  const auto count = static_cast<size_t>(panels());
+  if (is_block_type(w_.dtype)) {
+    return storage_bytes(w_.dtype, w_.in_features) * static_cast<size_t>(w_.out_features);
+  }
+  const size_t extra = w_.dtype == DType::I8 ? static_cast<size_t>(kPanel) * 8 : 0;
+  return count * (panel_bytes() + extra);
+}
+
+float* PackedView::scales(int64_t p) const {
+  return reinterpret_cast<float*>(writable_panel(panels())) + p * kPanel;
+}
+
+int32_t* PackedView::sums(int64_t p) const {
+  return reinterpret_cast<int32_t*>(scales(panels())) + p * kPanel;
+}
+
+int64_t PackedView::columns(int64_t p) const {
+  return std::min(kPanel, w_.out_features - p * kPanel);
+}
+
+namespace {
+
+void pack_i8(const LinearWeight& w, int64_t p, std::span<const float> rows, int64_t columns) {
+  const PackedView view(w);
+  const int64_t k = w.in_features;
+  auto* panel = reinterpret_cast<int8_t*>(view.writable_panel(p));
+  std::memset(panel, 0, view.panel_bytes());
+  std::fill_n(view.scales(p), kPanel, 0.0F);
+  std::fill_n(view.sums(p), kPanel, 0);
+  std::vector<int8_t> quantized(static_cast<size_t>(k));
+  for (int64_t c = 0; c < columns; ++c) {
+    const auto row = rows.subspan(static_cast<size_t>(c * k), static_cast<size_t>(k));
+    view.scales(p)[c] = quantize_row_i8(row, quantized.data());
+    int32_t sum = 0;
+    for (int64_t i = 0; i < k; ++i) {
+      const int8_t value = quantized[static_cast<size_t>(i)];
+      panel[i / 4 * 128 + c * 4 + i % 4] = value;
+      sum += value;
+    }
+    view.sums(p)[c] = sum;
+  }
+}
+
+}  // namespace
+
+void pack_panel(const LinearWeight& w, int64_t p, std::span<const float> rows) {
+  const PackedView view(w);
+  const int64_t k = w.in_features;
+  const int64_t columns = view.columns(p);
+  if (w.dtype == DType::I8) {
+    pack_i8(w, p, rows, columns);
+    return;
+  }
+  std::byte* panel = view.writable_panel(p);
+  std::memset(panel, 0, view.panel_bytes());
+  for (int64_t c = 0; c < columns; ++c) {
+    const float* row = rows.data() + c * k;
+    for (int64_t i = 0; i < k; ++i) {
+      switch (w.dtype) {
+        case DType::F16:
+          reinterpret_cast<uint16_t*>(panel)[i * kPanel + c] = f32_to_f16(row[i]);
+          break;
+        case DType::BF16:
+          reinterpret_cast<uint16_t*>(panel)[i / 2 * 64 + c * 2 + i % 2] = f32_to_bf16(row[i]);
+          break;
+        default:
+          reinterpret_cast<float*>(panel)[i * kPanel + c] = row[i];
+          break;
+      }
+    }
+  }
+}
+
+void widen_panel(const Kernels& kernels, const LinearWeight& w, int64_t p, float* out, float* row) {
+  const PackedView view(w);
+  const int64_t k = w.in_features;
+  if (w.dtype == DType::F16) {
+    kernels.from_f16(reinterpret_cast<const uint16_t*>(view.panel(p)), k * kPanel, out);
+    return;
+  }
+  if (w.dtype == DType::BF16) {
+    const auto* pairs = reinterpret_cast<const uint16_t*>(view.panel(p));
+    for (int64_t i = 0; i < k; ++i) {
+      for (int64_t c = 0; c < kPanel; ++c) {
+        out[i * kPanel + c] = bf16_to_f32(pairs[i / 2 * 64 + c * 2 + i % 2]);
+      }
+    }
+    return;
+  }
+  if (w.dtype == DType::I8) {
+    const auto* bytes = reinterpret_cast<const int8_t*>(view.panel(p));
+    const float* scales = view.scales(p);
+    for (int64_t i = 0; i < k; ++i) {
+      for (int64_t c = 0; c < kPanel; ++c) {
+        out[i * kPanel + c] = scales[c] * static_cast<float>(bytes[i / 4 * 128 + c * 4 + i % 4]);
+      }
+    }
+    return;
+  }
+  const int64_t columns = view.columns(p);
+  const size_t row_bytes = storage_bytes(w.dtype, k);
+  std::memset(out, 0, static_cast<size_t>(k * kPanel) * sizeof(float));
+  for (int64_t c = 0; c < columns; ++c) {
+    mynah::dequantize(w.dtype, w.data.raw() + static_cast<size_t>(p * kPanel + c) * row_bytes,
+                      {row, static_cast<size_t>(k)});
+    for (int64_t i = 0; i < k; ++i) {
+      out[i * kPanel + c] = row[i];
+    }
+  }
+}
+
+}  // namespace mynah::cpu

@@ -1,0 +1,286 @@
+// Matrix products and convolutions: activations against packed panels, tile by tile.
+#include <algorithm>
+#include <cstring>
+
+#include "backend/cpu/cpu_backend_class.h"
+#include "backend/cpu/packed.h"
+#include "tensor/quantize.h"
+
+namespace mynah::cpu {
+namespace {
+
+// Rows of a tile: their activations (96 by a few hundred bytes) and sums (12 KB) share the
+// first-level cache with a panel; a multiple of the kernels' 12 rows.
+constexpr int64_t kTileRows = 96;
+
+// Below this many multiplications waking another thread costs more than it saves (measured: about
+// 2 us against 30 products a nanosecond).
+constexpr int64_t kSerialWork = 60'000;
+
+Finish finish_of(const Target& target, int64_t row, int64_t column) {
+  return {.bias = target.bias == nullptr ? nullptr : target.bias + column,
+          .residual = target.residual == nullptr
+                          ? nullptr
+                          : target.residual + row * target.residual_stride + column,
+          .residual_stride = target.residual_stride,
+          .activation = target.activation};
+}
+
+}  // namespace
+
+void CpuBackend::for_tiles(int64_t rows, int64_t panels, int64_t work_per_tile_row,
+                           FunctionRef<void(int64_t, int64_t, int64_t, int64_t)> fn) {
+  const int64_t row_tiles = (rows + kTileRows - 1) / kTileRows;
+  const int64_t threads = rows * panels * work_per_tile_row < kSerialWork ? 1 : pool_.size();
+  // Four tasks a thread let a thread that lost its core be made up for.
+  const int64_t groups =
+      threads == 1 ? 1 : std::clamp((threads * 4 + row_tiles - 1) / row_tiles, int64_t{1}, panels);
+  const int64_t group = (panels + groups - 1) / groups;
+  const auto task = [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t row = i / groups * kTileRows;
+      const int64_t panel = i % groups * group;
+      fn(row, std::min(row + kTileRows, rows), panel, std::min(panel + group, panels));
+    }
+  };
+  const int64_t tasks = row_tiles * groups;
+  pool_.parallel_for(tasks, threads == 1 ? tasks : 1, task);
+}
+
+void CpuBackend::for_rows(int64_t rows, int64_t work_per_row, FunctionRef<void(int64_t)> fn) {
+  const int64_t grain = std::max<int64_t>(1, kSerialWork / std::max<int64_t>(1, work_per_row));
+  pool_.parallel_for(rows, std::max(grain / 4, (rows + pool_.size() * 4 - 1) / (pool_.size() * 4)),
+                     [&](int64_t begin, int64_t end) {
+                       for (int64_t i = begin; i < end; ++i) {
+                         fn(i);
+                       }
+                     });
+}
+
+void CpuBackend::product_i8(const Rows& rows, const LinearWeight& w, const Target& target) {
+  const PackedView view(w);
+  const int64_t k4 = view.steps();
+  const Scratch<uint8_t> quantized(memory_, rows.count * k4 * 4);
+  const Scratch<float> scales(memory_, rows.count);
+  for_rows(rows.count, w.in_features, [&](int64_t r) {
+    scales[r] = kernels_.quantize_row(rows.data + r * rows.stride, w.in_features,
+                                      quantized.data() + r * k4 * 4, k4);
+  });
+  for_tiles(
+      rows.count, view.panels(), k4 * 4 * kPanel / 4,
+      [&](int64_t row, int64_t row_end, int64_t panel, int64_t panel_end) {
+        alignas(64) int32_t tile[kTileRows * kPanel];
+        for (int64_t p = panel; p < panel_end; ++p) {
+          kernels_.gemm_i8(quantized.data() + row * k4 * 4, k4 * 4, row_end - row, k4,
+                           reinterpret_cast<const int8_t*>(view.panel(p)), tile, kPanel);
+          kernels_.finish_i8(
+              tile, row_end - row, view.columns(p),
+              {.rows = scales.data() + row, .columns = view.scales(p), .column_sums = view.sums(p)},
+              finish_of(target, row, p * kPanel), target.data + row * target.stride + p * kPanel,
+              target.stride);
+        }
+      });
+}
+
+void CpuBackend::product_bf16(const Rows& rows, const LinearWeight& w, const Target& target) {
+  const PackedView view(w);
+  const int64_t k2 = view.steps();
+  const Scratch<uint16_t> rounded(memory_, rows.count * k2 * 2);
+  for_rows(rows.count, w.in_features, [&](int64_t r) {
+    uint16_t* to = rounded.data() + r * k2 * 2;
+    to[k2 * 2 - 1] = 0;  // K may be odd
+    kernels_.to_bf16(rows.data + r * rows.stride, w.in_features, to);
+  });
+  for_tiles(rows.count, view.panels(), k2 * kPanel,
+            [&](int64_t row, int64_t row_end, int64_t panel, int64_t panel_end) {
+              alignas(64) float tile[kTileRows * kPanel];
+              for (int64_t p = panel; p < panel_end; ++p) {
+                kernels_.gemm_bf16(rounded.data() + row * k2 * 2, k2 * 2, row_end - row, k2,
+                                   reinterpret_cast<const uint16_t*>(view.panel(p)), tile, kPanel);
+                kernels_.finish(tile, row_end - row, view.columns(p),
+                                finish_of(target, row, p * kPanel),
+                                target.data + row * target.stride + p * kPanel, target.stride);
+              }
+            });
+}
+
+void CpuBackend::product_f32(const Rows& rows, const LinearWeight& w, const Target& target) {
+  const PackedView view(w);
+  const int64_t k = w.in_features;
+  for_tiles(rows.count, view.panels(), k * kPanel,
+            [&](int64_t row, int64_t row_end, int64_t panel, int64_t panel_end) {
+              alignas(64) float tile[kTileRows * kPanel];
+              const bool widen = w.dtype != DType::F32;
+              const Scratch<float> wide(memory_, widen ? k * (kPanel + 1) : 1);
+              for (int64_t p = panel; p < panel_end; ++p) {
+                const auto* weights = reinterpret_cast<const float*>(view.panel(p));
+                if (widen) {
+                  widen_panel(kernels_, w, p, wide.data(), wide.data() + k * kPanel);
+                  weights = wide.data();
+                }
+                kernels_.gemm_f32(rows.data + row * rows.stride, rows.stride, row_end - row, k,
+                                  weights, tile, kPanel);
+                kernels_.finish(tile, row_end - row, view.columns(p),
+                                finish_of(target, row, p * kPanel),
+                                target.data + row * target.stride + p * kPanel, target.stride);
+              }
+            });
+}
+
+void CpuBackend::product(const Rows& rows, const LinearWeight& w, Precision precision,
+                         const Target& target) {
+  if (precision == Precision::Fast && w.dtype == DType::I8) {
+    product_i8(rows, w, target);
+  } else if (precision == Precision::Fast && w.dtype == DType::BF16 &&
+             kernels_.gemm_bf16 != nullptr) {
+    product_bf16(rows, w, target);
+  } else {
+    product_f32(rows, w, target);
+  }
+}
+
+void CpuBackend::linear(const Tensor& x, const LinearWeight& w, const LinearParams& params,
+                        const Tensor& out) {
+  Target target{
+      .data = out.data<float>(), .stride = out.stride(-2), .activation = params.activation};
+  if (params.bias != nullptr) {
+    target.bias = params.bias->data<float>();
+  }
+  if (params.residual != nullptr) {
+    target.residual = params.residual->data<float>();
+    target.residual_stride = params.residual->stride(-2);
+  }
+  product({x.data<float>(), x.stride(-2), x.dim(-2)}, w, params.precision, target);
+}
+
+void CpuBackend::matmul(const Tensor& a, const Tensor& b, bool transpose_b, const Tensor& out) {
+  const int64_t m = a.dim(1);
+  const int64_t k = a.dim(2);
+  const int64_t n = out.dim(2);
+  const int64_t panels = (n + kPanel - 1) / kPanel;
+  pool_.parallel_for(a.dim(0) * panels, 1, [&](int64_t begin, int64_t end) {
+    const Scratch<float> panel(memory_, k * kPanel);
+    const Scratch<float> tile(memory_, m * kPanel);
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t batch = i / panels;
+      const int64_t column = i % panels * kPanel;
+      const int64_t columns = std::min(kPanel, n - column);
+      const float* right = b.data<float>() + batch * b.stride(0);
+      for (int64_t row = 0; row < k; ++row) {
+        for (int64_t c = 0; c < kPanel; ++c) {
+          const int64_t at =
+              transpose_b ? (column + c) * b.stride(1) + row : row * b.stride(1) + column + c;
+          panel[row * kPanel + c] = c < columns ? right[at] : 0.0F;
+        }
+      }
+      kernels_.gemm_f32(a.data<float>() + batch * a.stride(0), a.stride(1), m, k, panel.data(),
+                        tile.data(), kPanel);
+      kernels_.finish(tile.data(), m, columns, {},
+                      out.data<float>() + batch * out.stride(0) + column, out.stride(1));
+    }
+  });
+}
+
+void CpuBackend::conv1d(const Tensor& x, const Lengths& lengths, const LinearWeight& w,
+                        const Conv1dParams& params, const Tensor& out) {
+  if (params.groups > 1) {
+    conv1d_grouped(x, lengths, w, params, out);
+    return;
+  }
+  const int64_t channels = x.dim(1);
+  int64_t out_row = 0;
+  for (const Span& span : lengths.spans()) {
+    const int64_t out_rows = params.out_rows(span.length);
+    if (out_rows == 0) {
+      continue;
+    }
+    // A window of `kernel` rows of a padded utterance is one run of memory: the product reads
+    // windows in place, `stride` rows apart. Dilated windows are not, and are laid out one by one.
+    const bool runs = params.dilation == 1 || params.kernel == 1;
+    const int64_t padded_rows = params.padding_left + span.length + params.padding_right;
+    const Scratch<float> padded(memory_, padded_rows * channels);
+    std::memset(padded.data(), 0,
+                static_cast<size_t>(params.padding_left * channels) * sizeof(float));
+    for (int64_t r = 0; r < span.length; ++r) {
+      std::memcpy(padded.data() + (params.padding_left + r) * channels,
+                  x.data<float>() + (span.begin + r) * x.stride(0),
+                  static_cast<size_t>(channels) * sizeof(float));
+    }
+    std::memset(padded.data() + (params.padding_left + span.length) * channels, 0,
+                static_cast<size_t>(params.padding_right * channels) * sizeof(float));
+    const int64_t window = params.kernel * channels;
+    Rows rows{padded.data(), params.stride * channels, out_rows};
+    const Scratch<float> windows(memory_, runs ? 1 : out_rows * window);
+    if (!runs) {
+      for (int64_t i = 0; i < out_rows * params.kernel; ++i) {
+        const int64_t from =
+            i / params.kernel * params.stride + i % params.kernel * params.dilation;
+        std::memcpy(windows.data() + i * channels, padded.data() + from * channels,
+                    static_cast<size_t>(channels) * sizeof(float));
+      }
+      rows = {windows.data(), window, out_rows};
+    }
+    Target target{.data = out.data<float>() + out_row * out.stride(0),
+                  .stride = out.stride(0),
+                  .activation = params.activation};
+    if (params.bias != nullptr) {
+      target.bias = params.bias->data<float>();
+    }
+    if (params.residual != nullptr) {
+      target.residual = params.residual->data<float>() + out_row * params.residual->stride(0);
+      target.residual_stride = params.residual->stride(0);
+    }
+    product(rows, w, params.precision, target);
+    out_row += out_rows;
+  }
+}
+
+void CpuBackend::conv1d_grouped(const Tensor& x, const Lengths& lengths, const LinearWeight& w,
+                                const Conv1dParams& params, const Tensor& out) {
+  const int64_t in = x.dim(1) / params.groups;
+  const int64_t group_out = w.out_features / params.groups;
+  const auto* weights = w.data.data<float>();  // (out, kernel, in / groups)
+  int64_t out_begin = 0;
+  for (const Span& span : lengths.spans()) {
+    const int64_t out_rows = params.out_rows(span.length);
+    for_rows(out_rows, w.out_features * w.in_features, [&](int64_t t) {
+      const Scratch<float> sums(memory_, w.out_features + kPanel);  // read in whole vectors
+      for (int64_t o = 0; o < w.out_features; ++o) {
+        float sum = 0.0F;
+        for (int64_t j = 0; j < params.kernel; ++j) {
+          const int64_t row = t * params.stride - params.padding_left + j * params.dilation;
+          if (row < 0 || row >= span.length) {
+            continue;
+          }
+          float dot = 0.0F;
+          kernels_.dots_f32(weights + (o * params.kernel + j) * in,
+                            x.data<float>() + (span.begin + row) * x.stride(0) + o / group_out * in,
+                            0, 1, in, 1.0F, &dot);
+          sum += dot;
+        }
+        sums[o] = sum;
+      }
+      const Finish how{.bias = params.bias == nullptr ? nullptr : params.bias->data<float>(),
+                       .residual = params.residual == nullptr
+                                       ? nullptr
+                                       : params.residual->data<float>() +
+                                             (out_begin + t) * params.residual->stride(0),
+                       .activation = params.activation};
+      kernels_.finish(sums.data(), 1, w.out_features, how,
+                      out.data<float>() + (out_begin + t) * out.stride(0), 0);
+    });
+    out_begin += out_rows;
+  }
+}
+
+void CpuBackend::embedding(const Tensor& table, const Tensor& ids, const Tensor& out) {
+  const int64_t d = table.dim(1);
+  const size_t row_bytes = storage_bytes(table.dtype(), d);
+  for (int64_t i = 0; i < ids.dim(0); ++i) {
+    const auto row = static_cast<size_t>(ids.data<int32_t>()[i]);
+    mynah::dequantize(table.dtype(), table.raw() + row * row_bytes,
+                      {out.data<float>() + i * out.stride(0), static_cast<size_t>(d)});
+  }
+}
+
+}  // namespace mynah::cpu

@@ -1,0 +1,215 @@
+// Operations that go row by row: norms, elementwise, moving rows, reductions.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "backend/cpu/cpu_backend_class.h"
+#include "tensor/quantize.h"
+
+namespace mynah::cpu {
+namespace {
+
+// About how many multiplications an element of a cheap and of a transcendental operation costs.
+constexpr int64_t kCheap = 4;
+constexpr int64_t kCostly = 24;
+
+const float* row_of(const Tensor& t, int64_t row) {
+  return t.data<float>() + row * t.stride(0);
+}
+
+float* writable_row(const Tensor& t, int64_t row) {
+  return t.data<float>() + row * t.stride(0);
+}
+
+}  // namespace
+
+void CpuBackend::layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, float eps,
+                            const Tensor& out) {
+  for_rows(x.dim(0), x.dim(1) * kCheap, [&](int64_t r) {
+    kernels_.layer_norm(row_of(x, r), gamma.data<float>(), beta.data<float>(), eps, x.dim(1),
+                        writable_row(out, r));
+  });
+}
+
+void CpuBackend::rms_norm(const Tensor& x, const Tensor& gamma, float eps, const Tensor& out) {
+  for_rows(x.dim(0), x.dim(1) * kCheap, [&](int64_t r) {
+    kernels_.rms_norm(row_of(x, r), gamma.data<float>(), eps, x.dim(1), writable_row(out, r));
+  });
+}
+
+void CpuBackend::instance_norm(const Tensor& x, const Lengths& lengths, const Tensor& gamma,
+                               const Tensor& beta, float eps, const Tensor& out) {
+  const int64_t d = x.dim(1);
+  for_rows(lengths.count(), x.elements() * kCheap, [&](int64_t u) {
+    const Span& span = lengths[u];
+    // Sums in double: thousands of frames of one sign would lose f32's last digits.
+    std::vector<double> sum(static_cast<size_t>(d));
+    std::vector<double> square(static_cast<size_t>(d));
+    for (int64_t t = span.begin; t < span.end(); ++t) {
+      for (int64_t c = 0; c < d; ++c) {
+        sum[static_cast<size_t>(c)] += static_cast<double>(row_of(x, t)[c]);
+      }
+    }
+    const auto count = static_cast<double>(span.length);
+    for (int64_t t = span.begin; t < span.end(); ++t) {
+      for (int64_t c = 0; c < d; ++c) {
+        const double difference =
+            static_cast<double>(row_of(x, t)[c]) - sum[static_cast<size_t>(c)] / count;
+        square[static_cast<size_t>(c)] += difference * difference;
+      }
+    }
+    for (int64_t t = span.begin; t < span.end(); ++t) {
+      for (int64_t c = 0; c < d; ++c) {
+        const auto i = static_cast<size_t>(c);
+        const double scale = 1.0 / std::sqrt(square[i] / count + static_cast<double>(eps));
+        const double y = (static_cast<double>(row_of(x, t)[c]) - sum[i] / count) * scale;
+        writable_row(out, t)[c] =
+            static_cast<float>(y) * gamma.data<float>()[c] + beta.data<float>()[c];
+      }
+    }
+  });
+}
+
+void CpuBackend::softmax(const Tensor& x, const Tensor& out) {
+  const int64_t n = x.dim(1);
+  for_rows(x.dim(0), n * kCostly, [&](int64_t r) {
+    float* to = writable_row(out, r);
+    const float sum = kernels_.exp_sum(row_of(x, r), n, kernels_.max(row_of(x, r), n), to);
+    kernels_.affine(to, n, 1.0F / sum, 0.0F, to);
+  });
+}
+
+void CpuBackend::log_softmax(const Tensor& x, const Tensor& out) {
+  const int64_t n = x.dim(1);
+  for_rows(x.dim(0), n * kCostly, [&](int64_t r) {
+    const float largest = kernels_.max(row_of(x, r), n);
+    const float sum = kernels_.masked_exp_sum(row_of(x, r), nullptr, n, largest, 1.0F);
+    kernels_.affine(row_of(x, r), n, 1.0F, -largest - std::log(sum), writable_row(out, r));
+  });
+}
+
+void CpuBackend::unary(UnaryOp op, const Tensor& x, const Tensor& out) {
+  for_rows(x.dim(0), x.dim(1) * kCostly,
+           [&](int64_t r) { kernels_.unary(op, row_of(x, r), x.dim(1), writable_row(out, r)); });
+}
+
+void CpuBackend::binary(BinaryOp op, const Tensor& a, const Tensor& b, const Tensor& out) {
+  const int64_t b_rows = b.dim(0) == 1 ? 0 : 1;  // one row serves all
+  const int64_t b_step = b.dim(1) == 1 && a.dim(1) != 1 ? 0 : 1;
+  for_rows(a.dim(0), a.dim(1) * kCheap, [&](int64_t r) {
+    kernels_.binary(op, row_of(a, r), row_of(b, r * b_rows), b_step, a.dim(1),
+                    writable_row(out, r));
+  });
+}
+
+void CpuBackend::affine(const Tensor& x, float a, float b, const Tensor& out) {
+  for_rows(x.dim(0), x.dim(1) * kCheap,
+           [&](int64_t r) { kernels_.affine(row_of(x, r), x.dim(1), a, b, writable_row(out, r)); });
+}
+
+void CpuBackend::dequantize(const Tensor& x, const Tensor& out) {
+  const int64_t n = x.dim(1);
+  for_rows(x.dim(0), n * kCheap, [&](int64_t r) {
+    mynah::dequantize(x.dtype(), x.raw() + storage_bytes(x.dtype(), r * x.stride(0)),
+                      {writable_row(out, r), static_cast<size_t>(n)});
+  });
+}
+
+void CpuBackend::gather_rows(const Tensor& x, const Tensor& rows, const Tensor& out) {
+  const size_t bytes = storage_bytes(x.dtype(), x.dim(1));
+  for (int64_t i = 0; i < rows.dim(0); ++i) {
+    const int64_t from = rows.data<int32_t>()[i];
+    std::memcpy(out.raw() + storage_bytes(out.dtype(), i * out.stride(0)),
+                x.raw() + storage_bytes(x.dtype(), from * x.stride(0)), bytes);
+  }
+}
+
+void CpuBackend::scatter_rows(const Tensor& x, const Tensor& rows, const Tensor& out) {
+  const int64_t n = x.dim(1);
+  for (int64_t i = 0; i < rows.dim(0); ++i) {
+    const int64_t to = rows.data<int32_t>()[i] * out.stride(0);
+    switch (out.dtype()) {
+      case DType::F16:
+        kernels_.to_f16(row_of(x, i), n, out.data<uint16_t>() + to);
+        break;
+      case DType::BF16:
+        kernels_.to_bf16(row_of(x, i), n, out.data<uint16_t>() + to);
+        break;
+      default:
+        std::memcpy(out.data<float>() + to, row_of(x, i), static_cast<size_t>(n) * sizeof(float));
+        break;
+    }
+  }
+}
+
+void CpuBackend::transpose(const Tensor& x, const Tensor& out) {
+  // Square blocks, so that both sides stay within a few cache lines.
+  constexpr int64_t kBlock = 16;
+  const int64_t blocks = (x.dim(0) + kBlock - 1) / kBlock;
+  for_rows(blocks, x.dim(1) * kBlock * kCheap, [&](int64_t block) {
+    const int64_t row_end = std::min(x.dim(0), (block + 1) * kBlock);
+    for (int64_t c0 = 0; c0 < x.dim(1); c0 += kBlock) {
+      for (int64_t c = c0; c < std::min(x.dim(1), c0 + kBlock); ++c) {
+        for (int64_t r = block * kBlock; r < row_end; ++r) {
+          writable_row(out, c)[r] = row_of(x, r)[c];
+        }
+      }
+    }
+  });
+}
+
+void CpuBackend::reduce(Reduction op, const Tensor& x, const Tensor& out) {
+  const int64_t n = x.dim(1);
+  for_rows(x.dim(0), n * kCheap, [&](int64_t r) {
+    float value =
+        op == Reduction::Max ? kernels_.max(row_of(x, r), n) : kernels_.sum(row_of(x, r), n);
+    if (op == Reduction::Mean) {
+      value /= static_cast<float>(n);
+    }
+    out.data<float>()[r * out.stride(0)] = value;
+  });
+}
+
+void CpuBackend::argmax(const Tensor& x, const Tensor& out) {
+  for_rows(x.dim(0), x.dim(1) * kCheap, [&](int64_t r) {
+    int64_t index = 0;
+    kernels_.masked_max(row_of(x, r), nullptr, x.dim(1), &index);
+    out.data<int32_t>()[r * out.stride(0)] = static_cast<int32_t>(index);
+  });
+}
+
+void CpuBackend::cumsum(const Tensor& x, const Tensor& out) {
+  for_rows(x.dim(0), x.dim(1) * kCheap, [&](int64_t r) {
+    double sum = 0;
+    for (int64_t c = 0; c < x.dim(1); ++c) {
+      sum += static_cast<double>(row_of(x, r)[c]);
+      writable_row(out, r)[c] = static_cast<float>(sum);
+    }
+  });
+}
+
+void CpuBackend::median_filter(const Tensor& x, int64_t width, const Tensor& out) {
+  const int64_t n = x.dim(1);
+  const int64_t half = width / 2;
+  for_rows(x.dim(0), n * width * kCheap, [&](int64_t r) {
+    const float* row = row_of(x, r);
+    if (n <= half) {  // too short to reflect: as the reference, left as it is
+      std::memcpy(writable_row(out, r), row, static_cast<size_t>(n) * sizeof(float));
+      return;
+    }
+    std::vector<float> window(static_cast<size_t>(width));
+    for (int64_t c = 0; c < n; ++c) {
+      for (int64_t j = 0; j < width; ++j) {
+        int64_t at = std::abs(c - half + j);
+        at = at >= n ? 2 * (n - 1) - at : at;
+        window[static_cast<size_t>(j)] = row[at];
+      }
+      const auto middle = window.begin() + half;
+      std::nth_element(window.begin(), middle, window.end());
+      writable_row(out, r)[c] = *middle;
+    }
+  });
+}
+
+}  // namespace mynah::cpu

@@ -1,0 +1,338 @@
+// Kernels that go along one row: norms, sums, exponentials, elementwise operations.
+#include "backend/cpu/kernel_parts.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "backend/cpu/rows_hwy.cpp"
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include <hwy/foreach_target.h>
+#include <hwy/highway.h>
+
+#include "backend/cpu/math-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+
+namespace mynah::cpu::HWY_NAMESPACE {
+namespace {
+
+int64_t lane_count() {
+  return static_cast<int64_t>(hn::Lanes(F()));
+}
+
+// Reads up to a vector; lanes past `count` hold `fill`.
+HWY_INLINE V load_some(const float* x, int64_t count, float fill) {
+  HWY_ALIGN float lanes[hn::MaxLanes(F())];
+  for (auto& lane : lanes) {
+    lane = fill;
+  }
+  std::memcpy(lanes, x, static_cast<size_t>(count) * sizeof(float));
+  return hn::Load(F(), lanes);
+}
+
+HWY_INLINE void store_some(V v, int64_t count, float* out) {
+  HWY_ALIGN float lanes[hn::MaxLanes(F())];
+  hn::Store(v, F(), lanes);
+  std::memcpy(out, lanes, static_cast<size_t>(count) * sizeof(float));
+}
+
+// out[i] = fn(x[i]), vector by vector.
+template <class Fn>
+HWY_INLINE void map(const float* x, int64_t n, float* out, const Fn& fn) {
+  const int64_t lanes = lane_count();
+  int64_t c = 0;
+  for (; c + lanes <= n; c += lanes) {
+    hn::StoreU(fn(hn::LoadU(F(), x + c)), F(), out + c);
+  }
+  if (c < n) {
+    store_some(fn(load_some(x + c, n - c, 0.0F)), n - c, out + c);
+  }
+}
+
+float sum(const float* x, int64_t n) {
+  const F f;
+  const int64_t lanes = lane_count();
+  V s0 = hn::Zero(f);
+  V s1 = hn::Zero(f);
+  int64_t c = 0;
+  for (; c + 2 * lanes <= n; c += 2 * lanes) {
+    s0 = hn::Add(s0, hn::LoadU(f, x + c));
+    s1 = hn::Add(s1, hn::LoadU(f, x + c + lanes));
+  }
+  for (; c < n; c += lanes) {
+    s0 = hn::Add(s0, load_some(x + c, std::min(lanes, n - c), 0.0F));
+  }
+  return hn::GetLane(hn::SumOfLanes(f, hn::Add(s0, s1)));
+}
+
+// Sum of (x - mean)^2.
+HWY_INLINE float squares(const float* x, int64_t n, float mean) {
+  const F f;
+  const int64_t lanes = lane_count();
+  const V m = hn::Set(f, mean);
+  V s0 = hn::Zero(f);
+  V s1 = hn::Zero(f);
+  int64_t c = 0;
+  for (; c + 2 * lanes <= n; c += 2 * lanes) {
+    const V d0 = hn::Sub(hn::LoadU(f, x + c), m);
+    const V d1 = hn::Sub(hn::LoadU(f, x + c + lanes), m);
+    s0 = hn::MulAdd(d0, d0, s0);
+    s1 = hn::MulAdd(d1, d1, s1);
+  }
+  for (; c < n; c += lanes) {
+    const V d = hn::Sub(load_some(x + c, std::min(lanes, n - c), mean), m);
+    s0 = hn::MulAdd(d, d, s0);
+  }
+  return hn::GetLane(hn::SumOfLanes(f, hn::Add(s0, s1)));
+}
+
+// out = (x - mean) * scale * gamma + beta; beta may be null.
+HWY_INLINE void normalize(const float* x, int64_t n, float mean, float scale, const float* gamma,
+                          const float* beta, float* out) {
+  const F f;
+  const int64_t lanes = lane_count();
+  const V m = hn::Set(f, mean);
+  const V s = hn::Set(f, scale);
+  const auto at = [&](V value, V g, V b)
+                      HWY_ATTR { return hn::MulAdd(hn::Mul(hn::Sub(value, m), s), g, b); };
+  int64_t c = 0;
+  for (; c + lanes <= n; c += lanes) {
+    const V b = beta == nullptr ? hn::Zero(f) : hn::LoadU(f, beta + c);
+    hn::StoreU(at(hn::LoadU(f, x + c), hn::LoadU(f, gamma + c), b), f, out + c);
+  }
+  if (c < n) {
+    const V b = beta == nullptr ? hn::Zero(f) : load_some(beta + c, n - c, 0.0F);
+    store_some(at(load_some(x + c, n - c, 0.0F), load_some(gamma + c, n - c, 0.0F), b), n - c,
+               out + c);
+  }
+}
+
+void layer_norm(const float* x, const float* gamma, const float* beta, float eps, int64_t n,
+                float* out) {
+  const auto count = static_cast<float>(n);
+  const float mean = sum(x, n) / count;
+  const float variance = squares(x, n, mean) / count;
+  normalize(x, n, mean, 1.0F / std::sqrt(variance + eps), gamma, beta, out);
+}
+
+void rms_norm(const float* x, const float* gamma, float eps, int64_t n, float* out) {
+  const float mean_square = squares(x, n, 0.0F) / static_cast<float>(n);
+  normalize(x, n, 0.0F, 1.0F / std::sqrt(mean_square + eps), gamma, nullptr, out);
+}
+
+float max(const float* x, int64_t n) {
+  const F f;
+  const int64_t lanes = lane_count();
+  constexpr float kLowest = -std::numeric_limits<float>::infinity();
+  V best = hn::Set(f, kLowest);
+  int64_t c = 0;
+  for (; c + lanes <= n; c += lanes) {
+    best = hn::Max(best, hn::LoadU(f, x + c));
+  }
+  if (c < n) {
+    best = hn::Max(best, load_some(x + c, n - c, kLowest));
+  }
+  return hn::GetLane(hn::MaxOfLanes(f, best));
+}
+
+float exp_sum(const float* x, int64_t n, float shift, float* out) {
+  const F f;
+  const int64_t lanes = lane_count();
+  const V s = hn::Set(f, shift);
+  V total = hn::Zero(f);
+  int64_t c = 0;
+  for (; c + lanes <= n; c += lanes) {
+    const V e = exp(hn::Sub(hn::LoadU(f, x + c), s));
+    total = hn::Add(total, e);
+    hn::StoreU(e, f, out + c);
+  }
+  if (c < n) {
+    const V e = exp(hn::Sub(load_some(x + c, n - c, -std::numeric_limits<float>::infinity()), s));
+    total = hn::Add(total, e);
+    store_some(e, n - c, out + c);
+  }
+  return hn::GetLane(hn::SumOfLanes(f, total));
+}
+
+void affine(const float* x, int64_t n, float a, float b, float* out) {
+  const V va = hn::Set(F(), a);
+  const V vb = hn::Set(F(), b);
+  map(x, n, out, [&](V v) HWY_ATTR { return hn::MulAdd(va, v, vb); });
+}
+
+float masked_exp_sum(const float* x, const float* mask, int64_t n, float shift, float a) {
+  const F f;
+  const int64_t lanes = lane_count();
+  const V s = hn::Set(f, shift);
+  const V va = hn::Set(f, a);
+  V total = hn::Zero(f);
+  for (int64_t c = 0; c < n; c += lanes) {
+    const int64_t count = std::min(lanes, n - c);
+    V v = count == lanes ? hn::LoadU(f, x + c)
+                         : load_some(x + c, count, -std::numeric_limits<float>::infinity());
+    if (mask != nullptr) {
+      v = hn::Add(v, count == lanes ? hn::LoadU(f, mask + c) : load_some(mask + c, count, 0.0F));
+    }
+    total = hn::Add(total, exp(hn::Mul(va, hn::Sub(v, s))));
+  }
+  return hn::GetLane(hn::SumOfLanes(f, total));
+}
+
+float masked_max(const float* x, const float* mask, int64_t n, int64_t* index) {
+  const F f;
+  const int64_t lanes = lane_count();
+  constexpr float kLowest = -std::numeric_limits<float>::infinity();
+  const auto value = [&](int64_t c) { return x[c] + (mask == nullptr ? 0.0F : mask[c]); };
+  V best = hn::Set(f, kLowest);
+  int64_t c = 0;
+  for (; c + lanes <= n; c += lanes) {
+    V v = hn::LoadU(f, x + c);
+    if (mask != nullptr) {
+      v = hn::Add(v, hn::LoadU(f, mask + c));
+    }
+    best = hn::Max(best, v);
+  }
+  float largest = hn::GetLane(hn::MaxOfLanes(f, best));
+  for (; c < n; ++c) {
+    largest = std::max(largest, value(c));
+  }
+  // The lowest index that reaches it: a second pass, because an index a lane would cost the first
+  // more than this.
+  const V target = hn::Set(f, largest);
+  *index = 0;
+  for (c = 0; c + lanes <= n; c += lanes) {
+    V v = hn::LoadU(f, x + c);
+    if (mask != nullptr) {
+      v = hn::Add(v, hn::LoadU(f, mask + c));
+    }
+    const auto first = hn::FindFirstTrue(f, hn::Eq(v, target));
+    if (first >= 0) {
+      *index = c + static_cast<int64_t>(first);
+      return largest;
+    }
+  }
+  for (; c < n; ++c) {
+    if (value(c) == largest) {
+      *index = c;
+      return largest;
+    }
+  }
+  return largest;
+}
+
+void unary(UnaryOp op, const float* x, int64_t n, float* out) {
+  switch (op) {
+    case UnaryOp::Relu:
+      return map(x, n, out, [](V v) HWY_ATTR { return hn::Max(v, hn::Zero(F())); });
+    case UnaryOp::Gelu:
+      return map(x, n, out, [](V v) HWY_ATTR { return gelu(v); });
+    case UnaryOp::GeluTanh:
+      return map(x, n, out, [](V v) HWY_ATTR { return gelu_tanh(v); });
+    case UnaryOp::Silu:
+      return map(x, n, out, [](V v) HWY_ATTR { return hn::Mul(v, sigmoid(v)); });
+    case UnaryOp::Sigmoid:
+      return map(x, n, out, [](V v) HWY_ATTR { return sigmoid(v); });
+    case UnaryOp::Tanh:
+      return map(x, n, out, [](V v) HWY_ATTR { return tanh(v); });
+    case UnaryOp::Exp:
+      return map(x, n, out, [](V v) HWY_ATTR { return exp(v); });
+    case UnaryOp::Log:
+      for (int64_t i = 0; i < n; ++i) {
+        out[i] = std::log(x[i]);
+      }
+      return;
+    case UnaryOp::Sqrt:
+      return map(x, n, out, [](V v) HWY_ATTR { return hn::Sqrt(v); });
+    case UnaryOp::Negate:
+      return map(x, n, out, [](V v) HWY_ATTR { return hn::Neg(v); });
+    case UnaryOp::Abs:
+      return map(x, n, out, [](V v) HWY_ATTR { return hn::Abs(v); });
+  }
+}
+
+template <class Fn>
+HWY_INLINE void map2(const float* a, const float* b, int64_t b_step, int64_t n, float* out,
+                     const Fn& fn) {
+  const F f;
+  const int64_t lanes = lane_count();
+  int64_t c = 0;
+  for (; c + lanes <= n; c += lanes) {
+    const V vb = b_step == 0 ? hn::Set(f, *b) : hn::LoadU(f, b + c);
+    hn::StoreU(fn(hn::LoadU(f, a + c), vb), f, out + c);
+  }
+  if (c < n) {
+    const V vb = b_step == 0 ? hn::Set(f, *b) : load_some(b + c, n - c, 1.0F);
+    store_some(fn(load_some(a + c, n - c, 0.0F), vb), n - c, out + c);
+  }
+}
+
+void binary(BinaryOp op, const float* a, const float* b, int64_t b_step, int64_t n, float* out) {
+  switch (op) {
+    case BinaryOp::Add:
+      return map2(a, b, b_step, n, out, [](V x, V y) HWY_ATTR { return hn::Add(x, y); });
+    case BinaryOp::Subtract:
+      return map2(a, b, b_step, n, out, [](V x, V y) HWY_ATTR { return hn::Sub(x, y); });
+    case BinaryOp::Multiply:
+      return map2(a, b, b_step, n, out, [](V x, V y) HWY_ATTR { return hn::Mul(x, y); });
+    case BinaryOp::Divide:
+      return map2(a, b, b_step, n, out, [](V x, V y) HWY_ATTR { return hn::Div(x, y); });
+    case BinaryOp::Maximum:
+      return map2(a, b, b_step, n, out, [](V x, V y) HWY_ATTR { return hn::Max(x, y); });
+    case BinaryOp::Minimum:
+      return map2(a, b, b_step, n, out, [](V x, V y) HWY_ATTR { return hn::Min(x, y); });
+  }
+}
+
+void lstm_cell(const float* gates, int64_t h, float* c, float* out) {
+  const F f;
+  const int64_t lanes = lane_count();
+  for (int64_t i = 0; i < h; i += lanes) {
+    const int64_t count = std::min(lanes, h - i);
+    const auto at = [&](const float* p) HWY_ATTR {
+      return count == lanes ? hn::LoadU(f, p) : load_some(p, count, 0.0F);
+    };
+    const V input = sigmoid(at(gates + i));
+    const V forget = sigmoid(at(gates + h + i));
+    const V cell = tanh(at(gates + 2 * h + i));
+    const V output = sigmoid(at(gates + 3 * h + i));
+    const V next = hn::MulAdd(forget, at(c + i), hn::Mul(input, cell));
+    store_some(next, count, c + i);
+    store_some(hn::Mul(output, tanh(next)), count, out + i);
+  }
+}
+
+void power(const float* re, const float* im, int64_t n, float* out) {
+  map2(re, im, 1, n, out, [](V x, V y) HWY_ATTR { return hn::MulAdd(x, x, hn::Mul(y, y)); });
+}
+
+}  // namespace
+
+void fill_rows(Kernels& kernels) {
+  kernels.layer_norm = layer_norm;
+  kernels.rms_norm = rms_norm;
+  kernels.max = max;
+  kernels.sum = sum;
+  kernels.exp_sum = exp_sum;
+  kernels.affine = affine;
+  kernels.masked_exp_sum = masked_exp_sum;
+  kernels.masked_max = masked_max;
+  kernels.unary = unary;
+  kernels.binary = binary;
+  kernels.lstm_cell = lstm_cell;
+  kernels.power = power;
+}
+
+}  // namespace mynah::cpu::HWY_NAMESPACE
+
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mynah::cpu {
+
+void add_row_kernels(Isa isa, Kernels& kernels) {
+  MYNAH_FILL_FOR(isa, fill_rows, kernels);
+}
+
+}  // namespace mynah::cpu
+#endif

@@ -1,0 +1,268 @@
+// Whisper's log-mel front end and its choice of the next token.
+#include "backend/cpu/speech.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numbers>
+
+#include "backend/cpu/cpu_backend_class.h"
+
+namespace mynah::cpu {
+
+DftTables::DftTables(int64_t n_fft)
+    : n(n_fft), bins(n_fft / 2 + 1), panels((bins + kPanel - 1) / kPanel) {
+  const double step = 2.0 * std::numbers::pi / static_cast<double>(n);
+  for (int64_t i = 0; i < n; ++i) {
+    window.push_back(static_cast<float>(0.5 - 0.5 * std::cos(step * static_cast<double>(i))));
+  }
+  const auto size = static_cast<size_t>(panels * bins * kPanel);
+  cosines.resize(size);
+  sines.resize(size);
+  for (int64_t bin = 0; bin < bins; ++bin) {
+    for (int64_t j = 0; j < bins; ++j) {
+      const auto at = static_cast<size_t>((bin / kPanel * bins + j) * kPanel + bin % kPanel);
+      const double angle = step * static_cast<double>(bin * j % n);
+      cosines[at] = static_cast<float>(std::cos(angle));
+      sines[at] = static_cast<float>(std::sin(angle));
+    }
+  }
+}
+
+const DftTables& CpuBackend::dft_tables(int64_t n_fft) {
+  const std::lock_guard lock(tables_mutex_);
+  auto& tables = tables_[n_fft];
+  if (tables == nullptr) {
+    tables = std::make_unique<DftTables>(n_fft);
+  }
+  return *tables;
+}
+
+namespace {
+
+// Sample i of an utterance: reflected before its start, zero after its end.
+float sample_at(const float* samples, int64_t count, int64_t i) {
+  i = std::abs(i);
+  return i < count ? samples[i] : 0.0F;
+}
+
+// First and last bin that each mel filter weighs: filters are triangles over a few bins.
+std::vector<Span> filter_spans(const Tensor& filters) {
+  std::vector<Span> spans;
+  for (int64_t m = 0; m < filters.dim(0); ++m) {
+    const float* row = filters.data<float>() + m * filters.stride(0);
+    int64_t first = 0;
+    int64_t last = filters.dim(1);
+    while (first < last && row[first] == 0.0F) {
+      ++first;
+    }
+    while (last > first && row[last - 1] == 0.0F) {
+      --last;
+    }
+    spans.push_back({first, last - first});
+  }
+  return spans;
+}
+
+// Windowed samples around `centre`, folded: even[j] = x[j] + x[n - j], odd[j] = x[j] - x[n - j].
+void fold(const DftTables& dft, const float* samples, int64_t count, int64_t centre, float* even,
+          float* odd) {
+  const int64_t half = dft.n / 2;
+  const auto windowed = [&](int64_t j) {
+    return dft.window[static_cast<size_t>(j)] * sample_at(samples, count, centre - half + j);
+  };
+  even[0] = windowed(0);
+  odd[0] = 0.0F;
+  for (int64_t j = 1; j < dft.bins; ++j) {
+    const float a = windowed(j);
+    const float b = j == half && dft.n % 2 == 0 ? 0.0F : windowed(dft.n - j);
+    even[j] = a + b;
+    odd[j] = a - b;
+  }
+}
+
+}  // namespace
+
+void CpuBackend::log_mel(const Tensor& waveform, const LogMelParams& params, const Tensor& out) {
+  const DftTables& dft = dft_tables(params.n_fft);
+  const Tensor& filters = *params.filters;
+  const auto spans = filter_spans(filters);
+  const int64_t mels = filters.dim(0);
+  constexpr int64_t kFrames =
+      24;  // of a task: their spectra stay in cache; two blocks of the kernel's 12 rows
+  const int64_t width = dft.panels * kPanel;
+  for (size_t u = 0; u < params.samples.size(); ++u) {
+    const Span& frames = params.frames[u];
+    const float* samples = waveform.data<float>() + params.samples[u].begin;
+    const int64_t count = params.samples[u].length;
+    const int64_t tasks = (frames.length + kFrames - 1) / kFrames;
+    pool_.parallel_for(tasks, 1, [&](int64_t begin, int64_t end) {
+      const Scratch<float> even(memory_, kFrames * dft.bins);
+      const Scratch<float> odd(memory_, kFrames * dft.bins);
+      const Scratch<float> re(memory_, kFrames * width);
+      const Scratch<float> im(memory_, kFrames * width);
+      for (int64_t task = begin; task < end; ++task) {
+        const int64_t first = task * kFrames;
+        const int64_t rows = std::min(kFrames, frames.length - first);
+        for (int64_t r = 0; r < rows; ++r) {
+          fold(dft, samples, count, (first + r) * params.hop, even.data() + r * dft.bins,
+               odd.data() + r * dft.bins);
+        }
+        for (int64_t p = 0; p < dft.panels; ++p) {
+          kernels_.gemm_f32(even.data(), dft.bins, rows, dft.bins,
+                            dft.cosines.data() + p * dft.bins * kPanel, re.data() + p * kPanel,
+                            width);
+          kernels_.gemm_f32(odd.data(), dft.bins, rows, dft.bins,
+                            dft.sines.data() + p * dft.bins * kPanel, im.data() + p * kPanel,
+                            width);
+        }
+        kernels_.power(re.data(), im.data(), rows * width, re.data());
+        for (int64_t r = 0; r < rows; ++r) {
+          float* to = out.data<float>() + (frames.begin + first + r) * out.stride(0);
+          for (int64_t m = 0; m < mels; ++m) {
+            const Span& bins = spans[static_cast<size_t>(m)];
+            const float* weights = filters.data<float>() + m * filters.stride(0) + bins.begin;
+            const float* power = re.data() + r * width + bins.begin;
+            float sum = 0.0F;
+            for (int64_t i = 0; i < bins.length; ++i) {
+              sum += weights[i] * power[i];
+            }
+            to[m] = std::max(sum, 1e-10F);
+          }
+          kernels_.unary(UnaryOp::Log, to, mels, to);
+        }
+      }
+    });
+    // Natural logarithms so far: log10(x) = ln(x) / ln(10); the floor is 8 below the utterance's
+    // maximum.
+    constexpr float kLog10 = std::numbers::log10e_v<float>;
+    float largest = -std::numeric_limits<float>::infinity();
+    for (int64_t t = 0; t < frames.length; ++t) {
+      largest = std::max(
+          largest, kernels_.max(out.data<float>() + (frames.begin + t) * out.stride(0), mels));
+    }
+    const float floor = largest * kLog10 - 8.0F;
+    for (int64_t t = 0; t < frames.length; ++t) {
+      float* to = out.data<float>() + (frames.begin + t) * out.stride(0);
+      kernels_.affine(to, mels, kLog10, 0.0F, to);
+      kernels_.binary(BinaryOp::Maximum, to, &floor, 0, mels, to);
+      kernels_.affine(to, mels, 0.25F, 1.0F, to);
+    }
+  }
+}
+
+namespace {
+
+// The tokens that a rule leaves: text and timestamps, as ranges of the vocabulary.
+struct Choice {
+  Span text;
+  Span timestamps;
+};
+
+struct Candidate {
+  float logit;
+  int64_t token;
+};
+
+}  // namespace
+
+void CpuBackend::pick_token(const Tensor& logits, const PickTokenParams& params, const Tensor& ids,
+                            const Tensor& log_probabilities) {
+  constexpr float kNever = -std::numeric_limits<float>::infinity();
+  for_rows(logits.dim(0), logits.dim(1) * 16, [&](int64_t r) {
+    const TokenRule& rule = params.rules[static_cast<size_t>(r)];
+    const float* row = logits.data<float>() + r * logits.stride(0);
+    const float* mask = params.masks == nullptr
+                            ? nullptr
+                            : params.masks->data<float>() + rule.mask * params.masks->stride(0);
+    const auto shifted = [&](const Span& span) {
+      return mask == nullptr ? nullptr : mask + span.begin;
+    };
+    Choice choice{
+        .text = {0, rule.text_allowed ? rule.text_end : 0},
+        .timestamps = {rule.timestamp_low, std::max(0, rule.timestamp_high - rule.timestamp_low)}};
+    const auto largest_of = [&](const Span& span, int64_t* index) {
+      if (span.length == 0) {
+        return kNever;
+      }
+      const float value = kernels_.masked_max(row + span.begin, shifted(span), span.length, index);
+      *index += span.begin;
+      return value;
+    };
+    const auto sum_of = [&](const Span& span, float shift, float inverse_temperature) {
+      return span.length == 0 ? 0.0F
+                              : kernels_.masked_exp_sum(row + span.begin, shifted(span),
+                                                        span.length, shift, inverse_temperature);
+    };
+    int64_t text_token = 0;
+    int64_t time_token = 0;
+    float best_text = largest_of(choice.text, &text_token);
+    const float best_time = largest_of(choice.timestamps, &time_token);
+    if (rule.prefer_timestamps && best_time > kNever &&
+        best_time + std::log(sum_of(choice.timestamps, best_time, 1.0F)) > best_text) {
+      choice.text.length = 0;
+      best_text = kNever;
+    }
+    const float shift = std::max(best_text, best_time);
+    const float log_sum =
+        shift + std::log(sum_of(choice.text, shift, 1.0F) + sum_of(choice.timestamps, shift, 1.0F));
+    int32_t* to_id = ids.data<int32_t>() + r * ids.stride(0);
+    float* to_probability = log_probabilities.data<float>() + r * log_probabilities.stride(0);
+    const auto value = [&](int64_t token) {
+      return row[token] + (mask == nullptr ? 0.0F : mask[token]);
+    };
+    const auto for_each_token = [&](const auto& fn) {
+      for (const Span& span : {choice.text, choice.timestamps}) {
+        for (int64_t token = span.begin; token < span.end(); ++token) {
+          fn(token, value(token));
+        }
+      }
+    };
+    if (rule.temperature > 0.0F) {
+      const float inverse = 1.0F / rule.temperature;
+      double left = static_cast<double>(rule.uniform) *
+                    (static_cast<double>(sum_of(choice.text, shift, inverse)) +
+                     static_cast<double>(sum_of(choice.timestamps, shift, inverse)));
+      int64_t chosen = best_text >= best_time ? text_token : time_token;
+      bool found = false;
+      for_each_token([&](int64_t token, float logit) {
+        if (!found && logit > kNever) {
+          left -= std::exp(static_cast<double>(logit - shift) * static_cast<double>(inverse));
+          if (left <= 0) {
+            chosen = token;
+            found = true;
+          }
+        }
+      });
+      to_id[0] = static_cast<int32_t>(chosen);
+      to_probability[0] = value(chosen) - log_sum;
+      return;
+    }
+    if (params.top == 1) {
+      const int64_t chosen = best_text >= best_time ? text_token : time_token;
+      to_id[0] = static_cast<int32_t>(chosen);
+      to_probability[0] = shift - log_sum;
+      return;
+    }
+    // The best few, kept sorted: almost every token fails the first comparison.
+    const Scratch<Candidate> best(memory_, params.top);
+    int64_t count = 0;
+    for_each_token([&](int64_t token, float logit) {
+      if (count == params.top && !(logit > best[count - 1].logit)) {
+        return;
+      }
+      int64_t at = count < params.top ? count++ : count - 1;
+      for (; at > 0 && best[at - 1].logit < logit; --at) {
+        best[at] = best[at - 1];
+      }
+      best[at] = {logit, token};
+    });
+    for (int64_t i = 0; i < params.top; ++i) {
+      to_id[i] = static_cast<int32_t>(i < count ? best[i].token : 0);
+      to_probability[i] = i < count ? best[i].logit - log_sum : kNever;
+    }
+  });
+}
+
+}  // namespace mynah::cpu
