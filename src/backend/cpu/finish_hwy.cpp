@@ -171,13 +171,17 @@ void to_f16(const float* x, int64_t n, uint16_t* out) {
   const F f;
   const F16 f16;
   const auto lanes = static_cast<int64_t>(hn::Lanes(f));
-  HWY_ALIGN float extra[hn::MaxLanes(F())] = {};
-  HWY_ALIGN hwy::float16_t half[hn::MaxLanes(F())];
-  for (int64_t c = 0; c < n; c += lanes) {
-    const auto count = static_cast<size_t>(std::min(lanes, n - c));
-    std::memcpy(extra, x + c, count * sizeof(float));
-    hn::Store(hn::DemoteTo(f16, hn::Load(f, extra)), f16, half);
-    std::memcpy(out + c, half, count * sizeof(uint16_t));
+  auto* halves = reinterpret_cast<hwy::float16_t*>(out);
+  int64_t c = 0;
+  for (; c + lanes <= n; c += lanes) {
+    hn::StoreU(hn::DemoteTo(f16, hn::LoadU(f, x + c)), f16, halves + c);
+  }
+  if (c < n) {
+    HWY_ALIGN float extra[hn::MaxLanes(F())] = {};
+    HWY_ALIGN hwy::float16_t rest[hn::MaxLanes(F())];
+    std::memcpy(extra, x + c, static_cast<size_t>(n - c) * sizeof(float));
+    hn::Store(hn::DemoteTo(f16, hn::Load(f, extra)), f16, rest);
+    std::memcpy(out + c, rest, static_cast<size_t>(n - c) * sizeof(uint16_t));
   }
 }
 
@@ -185,13 +189,17 @@ void from_f16(const uint16_t* x, int64_t n, float* out) {
   const F f;
   const F16 f16;
   const auto lanes = static_cast<int64_t>(hn::Lanes(f));
-  HWY_ALIGN float extra[hn::MaxLanes(F())];
-  HWY_ALIGN hwy::float16_t half[hn::MaxLanes(F())] = {};
-  for (int64_t c = 0; c < n; c += lanes) {
-    const auto count = static_cast<size_t>(std::min(lanes, n - c));
-    std::memcpy(half, x + c, count * sizeof(uint16_t));
-    hn::Store(hn::PromoteTo(f, hn::Load(f16, half)), f, extra);
-    std::memcpy(out + c, extra, count * sizeof(float));
+  const auto* halves = reinterpret_cast<const hwy::float16_t*>(x);
+  int64_t c = 0;
+  for (; c + lanes <= n; c += lanes) {
+    hn::StoreU(hn::PromoteTo(f, hn::LoadU(f16, halves + c)), f, out + c);
+  }
+  if (c < n) {
+    HWY_ALIGN float extra[hn::MaxLanes(F())];
+    HWY_ALIGN hwy::float16_t rest[hn::MaxLanes(F())] = {};
+    std::memcpy(rest, x + c, static_cast<size_t>(n - c) * sizeof(uint16_t));
+    hn::Store(hn::PromoteTo(f, hn::Load(f16, rest)), f, extra);
+    std::memcpy(out + c, extra, static_cast<size_t>(n - c) * sizeof(float));
   }
 }
 

@@ -116,6 +116,9 @@ __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni,bmi2"))) void gemm_i
   for (; row + 12 <= m; row += 12) {
     rows_i8<12>(a + row * a_stride, a_stride, k4, panel, out + row * out_stride, out_stride);
   }
+  for (; row + 8 <= m; row += 8) {
+    rows_i8<8>(a + row * a_stride, a_stride, k4, panel, out + row * out_stride, out_stride);
+  }
   for (; row + 4 <= m; row += 4) {
     rows_i8<4>(a + row * a_stride, a_stride, k4, panel, out + row * out_stride, out_stride);
   }
@@ -134,6 +137,9 @@ __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16,bmi2"))) void gemm_b
   int64_t row = 0;
   for (; row + 12 <= m; row += 12) {
     rows_bf16<12>(a + row * a_stride, a_stride, k2, panel, out + row * out_stride, out_stride);
+  }
+  for (; row + 8 <= m; row += 8) {
+    rows_bf16<8>(a + row * a_stride, a_stride, k2, panel, out + row * out_stride, out_stride);
   }
   for (; row + 4 <= m; row += 4) {
     rows_bf16<4>(a + row * a_stride, a_stride, k2, panel, out + row * out_stride, out_stride);

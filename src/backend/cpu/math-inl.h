@@ -6,6 +6,7 @@
 #define MYNAH_BACKEND_CPU_MATH_INL_H_
 #endif
 
+#include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
 #include "tensor/op_params.h"

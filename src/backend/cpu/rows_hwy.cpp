@@ -238,10 +238,7 @@ void unary(UnaryOp op, const float* x, int64_t n, float* out) {
     case UnaryOp::Exp:
       return map(x, n, out, [](V v) HWY_ATTR { return exp(v); });
     case UnaryOp::Log:
-      for (int64_t i = 0; i < n; ++i) {
-        out[i] = std::log(x[i]);
-      }
-      return;
+      return map(x, n, out, [](V v) HWY_ATTR { return hn::Log(F(), v); });
     case UnaryOp::Sqrt:
       return map(x, n, out, [](V v) HWY_ATTR { return hn::Sqrt(v); });
     case UnaryOp::Negate:

@@ -66,19 +66,24 @@ std::vector<Span> filter_spans(const Tensor& filters) {
 }
 
 // Windowed samples around `centre`, folded: even[j] = x[j] + x[n - j], odd[j] = x[j] - x[n - j].
-void fold(const DftTables& dft, const float* samples, int64_t count, int64_t centre, float* even,
-          float* odd) {
-  const int64_t half = dft.n / 2;
-  const auto windowed = [&](int64_t j) {
-    return dft.window[static_cast<size_t>(j)] * sample_at(samples, count, centre - half + j);
-  };
-  even[0] = windowed(0);
-  odd[0] = 0.0F;
-  for (int64_t j = 1; j < dft.bins; ++j) {
-    const float a = windowed(j);
-    const float b = j == half && dft.n % 2 == 0 ? 0.0F : windowed(dft.n - j);
-    even[j] = a + b;
-    odd[j] = a - b;
+// `frame` is scratch of n + 1 numbers; its last stays zero, the partner of x[0].
+void fold(const Kernels& kernels, const DftTables& dft, const float* samples, int64_t count,
+          int64_t centre, float* frame, float* even, float* odd) {
+  const int64_t begin = centre - dft.n / 2;
+  if (begin >= 0 && begin + dft.n <= count) {
+    kernels.binary(BinaryOp::Multiply, samples + begin, dft.window.data(), 1, dft.n, frame);
+  } else {
+    for (int64_t j = 0; j < dft.n; ++j) {
+      frame[j] = dft.window[static_cast<size_t>(j)] * sample_at(samples, count, begin + j);
+    }
+  }
+  frame[dft.n] = 0.0F;
+  for (int64_t j = 0; j < dft.bins; ++j) {
+    even[j] = frame[j] + frame[dft.n - j];
+    odd[j] = frame[j] - frame[dft.n - j];
+  }
+  if (dft.n % 2 == 0) {  // the middle sample is its own partner
+    even[dft.n / 2] = frame[dft.n / 2];
   }
 }
 
@@ -98,6 +103,7 @@ void CpuBackend::log_mel(const Tensor& waveform, const LogMelParams& params, con
     const int64_t count = params.samples[u].length;
     const int64_t tasks = (frames.length + kFrames - 1) / kFrames;
     pool_.parallel_for(tasks, 1, [&](int64_t begin, int64_t end) {
+      const Scratch<float> frame(memory_, dft.n + 1);
       const Scratch<float> even(memory_, kFrames * dft.bins);
       const Scratch<float> odd(memory_, kFrames * dft.bins);
       const Scratch<float> re(memory_, kFrames * width);
@@ -106,8 +112,8 @@ void CpuBackend::log_mel(const Tensor& waveform, const LogMelParams& params, con
         const int64_t first = task * kFrames;
         const int64_t rows = std::min(kFrames, frames.length - first);
         for (int64_t r = 0; r < rows; ++r) {
-          fold(dft, samples, count, (first + r) * params.hop, even.data() + r * dft.bins,
-               odd.data() + r * dft.bins);
+          fold(kernels_, dft, samples, count, (first + r) * params.hop, frame.data(),
+               even.data() + r * dft.bins, odd.data() + r * dft.bins);
         }
         for (int64_t p = 0; p < dft.panels; ++p) {
           kernels_.gemm_f32(even.data(), dft.bins, rows, dft.bins,
