@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -77,6 +78,22 @@ std::optional<Bytes> widened(Widening widening, std::span<const std::byte> bytes
 }
 
 }  // namespace
+
+std::optional<ElementType> ggml_element_type(uint32_t ggml_type) {
+  static const std::map<uint32_t, ElementType> kTypes = {
+      {0, {DType::F32, Widening::None}},      {1, {DType::F16, Widening::None}},
+      {2, {DType::Q4_0, Widening::None}},     {3, {DType::Q4_1, Widening::None}},
+      {6, {DType::Q5_0, Widening::None}},     {7, {DType::Q5_1, Widening::None}},
+      {8, {DType::Q8_0, Widening::None}},     {10, {DType::Q2_K, Widening::None}},
+      {11, {DType::Q3_K, Widening::None}},    {12, {DType::Q4_K, Widening::None}},
+      {13, {DType::Q5_K, Widening::None}},    {14, {DType::Q6_K, Widening::None}},
+      {24, {DType::I8, Widening::None}},      {25, {DType::I32, Widening::I16ToI32}},
+      {26, {DType::I32, Widening::None}},     {27, {DType::I64, Widening::None}},
+      {28, {DType::F32, Widening::F64ToF32}}, {30, {DType::BF16, Widening::None}},
+  };
+  const auto found = kTypes.find(ggml_type);
+  return found == kTypes.end() ? std::nullopt : std::optional(found->second);
+}
 
 std::string sizes_text(std::span<const uint64_t> sizes) {
   return fmt::format("({})", fmt::join(sizes, ", "));

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -29,6 +30,9 @@ struct ElementType {
   DType dtype = DType::F32;  // what comes out
   Widening widening = Widening::None;
 };
+
+// The type ggml numbers so (ggml.h, enum ggml_type), or nothing where mynah has no such type.
+[[nodiscard]] std::optional<ElementType> ggml_element_type(uint32_t ggml_type);
 
 // Bytes of a tensor of these sizes as it lies in the file. Fails, saying why, when the sizes
 // overflow or the innermost dimension is no whole number of blocks.

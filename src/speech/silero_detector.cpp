@@ -1,0 +1,261 @@
+// Silero behind VoiceDetector: samples of any number in, frames in batches through the network.
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+#include "formats/open.h"
+#include "models/silero/silero.h"
+#include "ops/ops.h"
+#include "speech/voice_detector.h"
+#include "tensor/device_error.h"
+
+namespace mynah {
+
+namespace {
+
+// Frames that go through the network together: enough rows for the products to run at full speed,
+// few enough that what passes between the layers (20 KB a frame) stays in the processor's caches.
+constexpr int64_t kFramesTogether = 64;
+
+// Recordings that take their steps of the LSTM together.
+constexpr size_t kRecordingsTogether = 16;
+
+// What is known of a recording before its next frame: the context, then samples of a frame that is
+// not complete.
+class FrameQueue {
+ public:
+  explicit FrameQueue(const SileroGeometry& geometry) : geometry_(&geometry) { reset(); }
+
+  void reset() { samples_.assign(static_cast<size_t>(geometry_->context), 0.0F); }
+
+  // Takes samples from the front of `input` for as many frames as `max_frames`, at most.
+  void take(std::span<const float>& input, int64_t max_frames) {
+    const auto wanted =
+        static_cast<size_t>(geometry_->context + max_frames * geometry_->frame) - samples_.size();
+    const std::span<const float> taken = input.first(std::min(wanted, input.size()));
+    samples_.insert(samples_.end(), taken.begin(), taken.end());
+    input = input.subspan(taken.size());
+  }
+
+  // True when samples wait that do not fill a frame.
+  [[nodiscard]] bool partial() const {
+    return static_cast<int64_t>(samples_.size()) > geometry_->context;
+  }
+
+  void pad_with_zeros() { samples_.resize(static_cast<size_t>(geometry_->window()), 0.0F); }
+
+  // Appends the folded columns of every complete frame to `columns`; returns how many frames.
+  int64_t fold(std::vector<float>& columns) {
+    const int64_t frames =
+        (static_cast<int64_t>(samples_.size()) - geometry_->context) / geometry_->frame;
+    const auto frame_columns = static_cast<size_t>(kSileroColumns * geometry_->n_fft);
+    for (int64_t i = 0; i < frames; ++i) {
+      const auto window = std::span(samples_).subspan(static_cast<size_t>(i * geometry_->frame),
+                                                      static_cast<size_t>(geometry_->window()));
+      columns.resize(columns.size() + frame_columns);
+      fold_silero_columns(window, *geometry_, std::span(columns).last(frame_columns));
+    }
+    samples_.erase(samples_.begin(), samples_.begin() + frames * geometry_->frame);
+    return frames;
+  }
+
+ private:
+  const SileroGeometry* geometry_;
+  std::vector<float> samples_;
+};
+
+// The network and the device it runs on, shared by a detector and its sessions.
+struct SileroModel {
+  Silero network;
+  Backend* backend;
+
+  // Probabilities of frames whose columns lie one after another, in host memory.
+  void run(std::span<const float> columns, const Lengths& frames, const SileroState& state,
+           std::vector<float>& probabilities) const {
+    const Tensor x = ops::from_host(*backend, columns,
+                                    {frames.total() * kSileroColumns, network.geometry().n_fft});
+    const Tensor y = network.forward(x, frames, state);
+    probabilities.resize(static_cast<size_t>(frames.total()));
+    ops::to_host(*backend, y, probabilities);
+  }
+};
+
+class SileroSession final : public VoiceDetector::Session {
+ public:
+  explicit SileroSession(std::shared_ptr<const SileroModel> model)
+      : model_(std::move(model)), queue_(model_->network.geometry()) {}
+
+  Result<std::vector<float>> push(std::span<const float> samples) override try {
+    std::vector<float> probabilities;
+    while (!samples.empty()) {
+      queue_.take(samples, kFramesTogether);
+      run(probabilities);
+    }
+    return probabilities;
+  } catch (const DeviceError& error) {
+    return std::unexpected(error.error());
+  }
+
+  Result<std::vector<float>> flush() override try {
+    std::vector<float> probabilities;
+    if (queue_.partial()) {
+      queue_.pad_with_zeros();
+      run(probabilities);
+    }
+    reset();
+    return probabilities;
+  } catch (const DeviceError& error) {
+    return std::unexpected(error.error());
+  }
+
+  void reset() override {
+    queue_.reset();
+    state_ = {};
+  }
+
+ private:
+  void run(std::vector<float>& probabilities) {
+    columns_.clear();
+    const int64_t frames = queue_.fold(columns_);
+    if (frames == 0) {
+      return;
+    }
+    if (!state_.h.defined()) {
+      state_ = model_->network.initial_state(1);
+    }
+    model_->run(columns_, Lengths{frames}, state_, chunk_);
+    probabilities.insert(probabilities.end(), chunk_.begin(), chunk_.end());
+  }
+
+  std::shared_ptr<const SileroModel> model_;
+  FrameQueue queue_;
+  SileroState state_;  // undefined before the first frame
+  std::vector<float> columns_;
+  std::vector<float> chunk_;
+};
+
+// Several whole recordings, as many frames of each at a time as fit. The longest is first, so that
+// those which are not over yet are always the first rows of the state.
+class SileroBatch {
+ public:
+  SileroBatch(const SileroModel& model, std::span<const std::span<const float>> recordings)
+      : model_(model),
+        state_(model.network.initial_state(static_cast<int64_t>(recordings.size()))) {
+    for (const std::span<const float> samples : recordings) {
+      rows_.push_back({samples, FrameQueue(model.network.geometry()), {}});
+    }
+  }
+
+  // Probabilities of each recording, in the order given.
+  std::vector<std::vector<float>> run() {
+    int64_t live = live_rows();
+    while (live > 0) {
+      step(live);
+      live = live_rows();
+    }
+    std::vector<std::vector<float>> results;
+    for (Row& row : rows_) {
+      results.push_back(std::move(row.probabilities));
+    }
+    return results;
+  }
+
+ private:
+  struct Row {
+    std::span<const float> rest;  // samples not yet in the queue
+    FrameQueue queue;
+    std::vector<float> probabilities;
+  };
+
+  [[nodiscard]] int64_t live_rows() const {
+    return std::ranges::count_if(rows_, [](const Row& row) { return !row.rest.empty(); });
+  }
+
+  void step(int64_t live) {
+    const int64_t frames_each = std::max<int64_t>(1, kFramesTogether / live);
+    columns_.clear();
+    Lengths frames;
+    for (Row& row : std::span(rows_).first(static_cast<size_t>(live))) {
+      row.queue.take(row.rest, frames_each);
+      int64_t count = row.queue.fold(columns_);
+      if (row.rest.empty() && row.queue.partial()) {
+        row.queue.pad_with_zeros();
+        count += row.queue.fold(columns_);
+      }
+      frames.add(count);
+    }
+    model_.run(columns_, frames, {state_.h.narrow(0, 0, live), state_.c.narrow(0, 0, live)},
+               chunk_);
+    for (int64_t i = 0; i < live; ++i) {
+      const auto begin = chunk_.begin() + frames[i].begin;
+      std::vector<float>& all = rows_[static_cast<size_t>(i)].probabilities;
+      all.insert(all.end(), begin, begin + frames[i].length);
+    }
+  }
+
+  const SileroModel& model_;
+  SileroState state_;
+  std::vector<Row> rows_;
+  std::vector<float> columns_;
+  std::vector<float> chunk_;
+};
+
+class SileroDetector final : public VoiceDetector {
+ public:
+  explicit SileroDetector(SileroModel model)
+      : model_(std::make_shared<const SileroModel>(std::move(model))) {}
+
+  [[nodiscard]] std::unique_ptr<Session> session() const override {
+    return std::make_unique<SileroSession>(model_);
+  }
+
+  [[nodiscard]] Result<std::vector<std::vector<float>>> probabilities(
+      std::span<const std::span<const float>> recordings) const override try {
+    std::vector<size_t> order(recordings.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::ranges::stable_sort(order, std::ranges::greater(),
+                             [&](size_t i) { return recordings[i].size(); });
+    std::vector<std::vector<float>> results(recordings.size());
+    for (size_t first = 0; first < order.size(); first += kRecordingsTogether) {
+      const auto group =
+          std::span(order).subspan(first, std::min(kRecordingsTogether, order.size() - first));
+      std::vector<std::span<const float>> together;
+      for (const size_t i : group) {
+        together.push_back(recordings[i]);
+      }
+      std::vector<std::vector<float>> found = SileroBatch(*model_, together).run();
+      for (size_t i = 0; i < group.size(); ++i) {
+        results[group[i]] = std::move(found[i]);
+      }
+    }
+    return results;
+  } catch (const DeviceError& error) {
+    return std::unexpected(error.error());
+  }
+
+  [[nodiscard]] int rate_hz() const override { return model_->network.geometry().rate_hz; }
+
+  [[nodiscard]] double frame_s() const override {
+    const SileroGeometry& geometry = model_->network.geometry();
+    return static_cast<double>(geometry.frame) / geometry.rate_hz;
+  }
+
+  [[nodiscard]] std::string name() const override { return "silero v6"; }
+
+ private:
+  std::shared_ptr<const SileroModel> model_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const VoiceDetector>> load_silero(const std::string& path, int rate_hz,
+                                                         Backend& backend) try {
+  MYNAH_TRY(const TensorFile file, open_tensor_file(path));
+  MYNAH_TRY(Silero network, Silero::load(file, rate_hz, backend));
+  return std::make_shared<const SileroDetector>(SileroModel{std::move(network), &backend});
+} catch (const DeviceError& error) {
+  return std::unexpected(error.error());
+}
+
+}  // namespace mynah
