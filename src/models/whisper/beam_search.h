@@ -1,0 +1,20 @@
+// Beam search over a batch of requests.
+#pragma once
+
+#include <stop_token>
+#include <vector>
+
+#include "models/whisper/sequences.h"
+
+namespace mynah::whisper {
+
+// What candidates are compared by: log-probability over length to the power of the penalty.
+[[nodiscard]] double rank_score(const Hypothesis& hypothesis, float length_penalty);
+
+// All finished candidates of every request, and unfinished ones where too few finished
+// (openai/whisper decoding.py class BeamSearchDecoder; patience: arXiv 2204.05424).
+[[nodiscard]] std::vector<Hypothesis> beam_search(const Generator& generator, Sequences& sequences,
+                                                  size_t requests, const GenerateOptions& options,
+                                                  const std::stop_token& stop);
+
+}  // namespace mynah::whisper

@@ -1,0 +1,174 @@
+#include "models/whisper/decoder.h"
+
+#include <array>
+#include <cmath>
+
+#include "base/check.h"
+#include "models/whisper/encoder.h"
+
+namespace mynah::whisper {
+
+Result<Decoder::Block> Decoder::Block::load(const Weights& w, int64_t d) {
+  static constexpr std::array<std::string_view, 3> kQkv = {"query", "key", "value"};
+  static constexpr std::array<std::string_view, 2> kKv = {"key", "value"};
+  Block block;
+  MYNAH_TRY(block.attn_ln, LayerNorm::load(w / "attn_ln", d));
+  MYNAH_TRY(block.qkv, Linear::load_stacked(w / "attn", kQkv, {.in = d, .out = 3 * d}));
+  MYNAH_TRY(block.attn_out, Linear::load(w / "attn.out", {.in = d, .out = d}));
+  MYNAH_TRY(block.cross_attn_ln, LayerNorm::load(w / "cross_attn_ln", d));
+  MYNAH_TRY(block.cross_query, Linear::load(w / "cross_attn.query", {.in = d, .out = d}));
+  MYNAH_TRY(block.cross_kv, Linear::load_stacked(w / "cross_attn", kKv, {.in = d, .out = 2 * d}));
+  MYNAH_TRY(block.cross_out, Linear::load(w / "cross_attn.out", {.in = d, .out = d}));
+  MYNAH_TRY(block.mlp_ln, LayerNorm::load(w / "mlp_ln", d));
+  MYNAH_TRY(block.mlp_in, Linear::load(w / "mlp.0", {.in = d, .out = 4 * d}));
+  MYNAH_TRY(block.mlp_out, Linear::load(w / "mlp.2", {.in = 4 * d, .out = d}));
+  return block;
+}
+
+Result<Decoder> Decoder::load(const Weights& w, const Config& c) {
+  const int64_t d = c.n_text_state;
+  Decoder decoder;
+  decoder.backend_ = &w.backend();
+  decoder.precision_ = w.precision();
+  decoder.width_ = d;
+  decoder.heads_ = c.n_text_head;
+  MYNAH_TRY(decoder.tokens_, w.table("token_embedding.weight", {c.n_vocab, d}));
+  MYNAH_TRY(decoder.position_, w.get("positional_embedding", {c.n_text_ctx, d}));
+  for (int64_t layer = 0; layer < c.n_text_layer; ++layer) {
+    MYNAH_TRY(Block block, Block::load(w / "blocks" / layer, d));
+    decoder.blocks_.push_back(std::move(block));
+  }
+  MYNAH_TRY(decoder.ln_, LayerNorm::load(w / "ln", d));
+  MYNAH_TRY(decoder.logits_,
+            Linear::load_tied(w, "token_embedding.weight", {.in = d, .out = c.n_vocab}));
+  return decoder;
+}
+
+CrossCache Decoder::cross_cache(const Tensor& states, const Lengths& lengths) const {
+  const DType dtype = key_value_dtype(precision_);
+  CrossCache cross{.layers = {}, .lengths = lengths};
+  for (const Block& block : blocks_) {
+    const Tensor kv = block.cross_kv(states);  // (time, 2 width)
+    cross.layers.push_back({ops::cast(*backend_, kv.narrow(1, 0, width_), dtype),
+                            ops::cast(*backend_, kv.narrow(1, width_, width_), dtype)});
+  }
+  return cross;
+}
+
+KvCache Decoder::new_cache(int64_t slots, int64_t capacity) const {
+  return {*backend_,
+          {.layers = static_cast<int64_t>(blocks_.size()),
+           .slots = slots,
+           .capacity = std::min(capacity, position_.dim(0)),
+           .width = width_},
+          key_value_dtype(precision_)};
+}
+
+Tensor Decoder::embed(std::span<const int32_t> tokens, std::span<const Lane> lanes,
+                      const KvCache& cache) const {
+  std::vector<int32_t> positions;
+  for (const Lane& lane : lanes) {
+    for (int64_t i = 0; i < lane.count; ++i) {
+      positions.push_back(static_cast<int32_t>(cache.length(lane.slot) + i));
+    }
+  }
+  const Shape shape{static_cast<int64_t>(tokens.size())};
+  const Tensor words = ops::embedding(*backend_, tokens_, ops::from_host(*backend_, tokens, shape));
+  const Tensor places = ops::gather_rows(
+      *backend_, position_, ops::from_host(*backend_, std::span<const int32_t>(positions), shape));
+  return ops::add(*backend_, words, places);  // (tokens, width)
+}
+
+Decoder::Step Decoder::plan(std::span<const Lane> lanes, const KvCache& cache,
+                            const CrossCache& cross) const {
+  Step step;
+  std::vector<int32_t> rows;
+  for (const Lane& lane : lanes) {
+    const Span past = cache.span(lane.slot, lane.count);
+    MYNAH_CHECK(past.length <= cache.sizes().capacity, "more tokens than the cache holds");
+    for (int64_t row = past.end() - lane.count; row < past.end(); ++row) {
+      rows.push_back(static_cast<int32_t>(row));
+    }
+    step.queries.add(lane.count);
+    step.past.push_back(past);
+    step.audio.push_back(cross.lengths[lane.utterance]);
+  }
+  step.rows = ops::from_host(*backend_, std::span<const int32_t>(rows),
+                             {static_cast<int64_t>(rows.size())});
+  return step;
+}
+
+AttentionParams Decoder::attention_params() const {
+  AttentionParams params;
+  params.heads = heads_;
+  params.kv_heads = heads_;
+  params.scale = 1.0F / std::sqrt(static_cast<float>(width_ / heads_));
+  params.precision = precision_;
+  return params;
+}
+
+Tensor Decoder::self_attention(const Block& block, int64_t layer, const Tensor& x, const Step& step,
+                               const KvCache& cache) const {
+  const Tensor qkv = block.qkv(block.attn_ln(x));  // (tokens, 3 width)
+  cache.write(layer, qkv.narrow(1, width_, width_), qkv.narrow(1, 2 * width_, width_), step.rows);
+  AttentionParams params = attention_params();
+  params.causal = true;
+  params.queries = step.queries.spans();
+  params.keys = step.past;
+  const Tensor attended = ops::attention(*backend_, qkv.narrow(1, 0, width_), cache.keys(layer),
+                                         cache.values(layer), params);
+  return block.attn_out(attended, {.residual = &x});  // (tokens, width)
+}
+
+Tensor Decoder::cross_attention(const Block& block, int64_t layer, const Tensor& x,
+                                const Step& step, const CrossCache& cross,
+                                std::vector<Tensor>* queries) const {
+  const Tensor q = block.cross_query(block.cross_attn_ln(x));  // (tokens, width)
+  const auto index = static_cast<size_t>(layer);
+  AttentionParams params = attention_params();
+  params.queries = step.queries.spans();
+  params.keys = step.audio;
+  if (cross.silence != nullptr) {
+    params.tail_k = &cross.silence->decoder[index].keys;
+    params.tail_v = &cross.silence->decoder[index].values;
+  }
+  const SilenceCache::Layer& audio = cross.layers[index];
+  const Tensor attended = ops::attention(*backend_, q, audio.keys, audio.values, params);
+  if (queries != nullptr) {
+    queries->push_back(q);
+  }
+  return block.cross_out(attended, {.residual = &x});  // (tokens, width)
+}
+
+Tensor Decoder::forward(std::span<const int32_t> tokens, std::span<const Lane> lanes,
+                        KvCache& cache, const CrossCache& cross,
+                        std::vector<Tensor>* cross_queries) const {
+  const Step step = plan(lanes, cache, cross);
+  Tensor x = embed(tokens, lanes, cache);  // (tokens, width)
+  for (size_t i = 0; i < blocks_.size(); ++i) {
+    const Block& block = blocks_[i];
+    const auto layer = static_cast<int64_t>(i);
+    x = self_attention(block, layer, x, step, cache);
+    x = cross_attention(block, layer, x, step, cross, cross_queries);
+    const Tensor hidden =
+        block.mlp_in(block.mlp_ln(x), {.activation = Activation::Gelu});  // (tokens, 4 width)
+    x = block.mlp_out(hidden, {.residual = &x});                          // (tokens, width)
+  }
+  for (const Lane& lane : lanes) {
+    cache.set_length(lane.slot, cache.length(lane.slot) + lane.count);
+  }
+  return ln_(x);  // (tokens, width)
+}
+
+Tensor Decoder::alignment(const Tensor& queries, const CrossCache& cross, int64_t layer,
+                          int64_t utterance, int64_t positions) const {
+  const Span own{cross.lengths[utterance].begin, positions};
+  const Span all{0, queries.dim(0)};
+  AttentionParams params = attention_params();
+  params.queries = std::span(&all, 1);
+  params.keys = std::span(&own, 1);
+  return ops::attention_probabilities(*backend_, queries,
+                                      cross.layers[static_cast<size_t>(layer)].keys, params);
+}
+
+}  // namespace mynah::whisper

@@ -1,0 +1,60 @@
+// Whisper's audio encoder: two convolutions, then pre-norm transformer blocks over 20 ms positions.
+// Follows openai/whisper model.py class AudioEncoder; golden: tests/models/whisper/golden.
+#pragma once
+
+#include <vector>
+
+#include "models/whisper/config.h"
+#include "models/whisper/silence.h"
+#include "nn/conv1d.h"
+#include "nn/layer_norm.h"
+#include "nn/linear.h"
+
+namespace mynah::whisper {
+
+// Type that keys and values are kept in: f32 for exact arithmetic, else half of it.
+[[nodiscard]] DType key_value_dtype(Precision precision);
+
+class Encoder {
+ public:
+  // w holds "conv1", "conv2", "positional_embedding", "blocks" and "ln_post".
+  static Result<Encoder> load(const Weights& w, const Config& config);
+
+  // mel (frames.total(), n_mels), an even number of frames and at most window_frames() an utterance
+  // -> (positions(frames).total(), width). With `silence` each layer's attention also sees the
+  // silence after the utterance; `kept` takes each layer's keys and values where it is not null.
+  [[nodiscard]] Tensor forward(const Tensor& mel, const Lengths& frames,
+                               const SilenceCache* silence = nullptr,
+                               std::vector<SilenceCache::Layer>* kept = nullptr) const;
+
+  // Positions that come out of mel frames: half as many.
+  [[nodiscard]] Lengths positions(const Lengths& frames) const;
+
+ private:
+  struct Block {
+    LayerNorm attn_ln;
+    Linear qkv;  // query, key and value side by side
+    Linear attn_out;
+    LayerNorm mlp_ln;
+    Linear mlp_in;
+    Linear mlp_out;
+
+    static Result<Block> load(const Weights& w, int64_t width);
+  };
+
+  [[nodiscard]] Tensor self_attention(const Block& block, const Tensor& x, const Lengths& lengths,
+                                      const SilenceCache::Layer* tail,
+                                      SilenceCache::Layer* kept) const;
+
+  Backend* backend_ = nullptr;
+  Precision precision_ = Precision::Exact;
+  int64_t width_ = 0;
+  int64_t heads_ = 1;
+  Conv1d conv1_;
+  Conv1d conv2_;
+  Tensor position_;  // (n_audio_ctx, width)
+  std::vector<Block> blocks_;
+  LayerNorm ln_post_;
+};
+
+}  // namespace mynah::whisper

@@ -1,0 +1,60 @@
+// Tokens from audio: greedy, sampled and beam search over a batch of windows. Follows
+// openai/whisper decoding.py classes GreedyDecoder, BeamSearchDecoder and MaximumLikelihoodRanker.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <stop_token>
+#include <vector>
+
+#include "models/whisper/decoder.h"
+#include "models/whisper/rules.h"
+
+namespace mynah::whisper {
+
+// One window to be written down.
+struct GenerateRequest {
+  int64_t utterance = 0;        // of the CrossCache
+  std::vector<int32_t> prompt;  // previous text and start sequence: never empty
+  int64_t sot_index = 0;        // where in it <|startoftranscript|> stands
+  uint64_t seed = 0;            // of its samples, whatever its neighbours
+};
+
+struct GenerateOptions {
+  float temperature = 0.0F;
+  int beam_size = 1;  // hypotheses at temperature 0; 1: greedy
+  int best_of = 1;    // samples at temperature > 0
+  float patience = 1.0F;
+  float length_penalty = 1.0F;  // scores are divided by length to this power
+  float repetition_penalty = 1.0F;
+  int no_repeat_ngram_size = 0;
+  int max_new_tokens = 224;
+};
+
+struct Generated {
+  std::vector<int32_t> tokens;  // after the prompt, without <|endoftext|>
+  std::vector<float> log_probabilities;
+  double sum_log_probability = 0;  // <|endoftext|> included where it came
+  float no_speech_probability = 0;
+
+  // As openai/whisper counts it: the end counts as a token.
+  [[nodiscard]] float mean_log_probability() const {
+    return static_cast<float>(sum_log_probability / static_cast<double>(tokens.size() + 1));
+  }
+};
+
+// What decoding needs of a model.
+struct Generator {
+  const Decoder& decoder;
+  const TokenRules& rules;
+  const WhisperSpecialTokens& special;
+  Backend& backend;
+
+  // One result a request, in their order; a result depends on no other request. Stops early, with
+  // what there is, once stop is requested.
+  [[nodiscard]] std::vector<Generated> run(std::span<const GenerateRequest> requests,
+                                           const GenerateOptions& options, const CrossCache& cross,
+                                           const std::stop_token& stop) const;
+};
+
+}  // namespace mynah::whisper

@@ -1,0 +1,177 @@
+#include "models/whisper/model.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "models/whisper/names.h"
+#include "tensor/host_pool.h"
+
+namespace mynah::whisper {
+namespace {
+
+std::string silence_name(std::string_view side, size_t layer, std::string_view what) {
+  return fmt::format("silence.{}.{}.{}", side, layer, what);
+}
+
+std::optional<Tensor> read_blob(const BlobCache& cache, const std::string& name, const Shape& shape,
+                                DType dtype, Backend& backend) {
+  const std::optional<Blob> blob = cache.find(name);
+  if (!blob || blob->bytes.size() != storage_bytes(dtype, shape.elements())) {
+    return std::nullopt;
+  }
+  const Tensor host(wrap_host_memory(blob->bytes.data(), blob->bytes.size(), blob->owner), 0, shape,
+                    dtype, Device{DeviceKind::Cpu, 0});
+  return ops::to_device(backend, host);
+}
+
+// False where the cache cannot be written; silence is then computed again next time.
+bool write_blob(BlobCache& cache, const std::string& name, const Tensor& x, Backend& backend) {
+  std::vector<std::byte> bytes(storage_bytes(x.dtype(), x.elements()));
+  backend.download(x, bytes.data());
+  return cache.add(name, bytes).has_value();
+}
+
+bool write_layers(BlobCache& cache, std::string_view side,
+                  std::span<const SilenceCache::Layer> layers, Backend& backend) {
+  for (size_t i = 0; i < layers.size(); ++i) {
+    if (!write_blob(cache, silence_name(side, i, "keys"), layers[i].keys, backend) ||
+        !write_blob(cache, silence_name(side, i, "values"), layers[i].values, backend)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Model>> Model::load(std::shared_ptr<const TensorFile> file,
+                                                 Vocabulary vocabulary, const LoadOptions& options,
+                                                 Backend& backend) {
+  MYNAH_TRY(Checkpoint checkpoint, read_checkpoint(*file, options.name));
+  std::shared_ptr<Model> model(new Model);
+  model->options_ = options;
+  model->config_ = checkpoint.config;
+  model->backend_ = &backend;
+  MYNAH_TRY(model->tokenizer_,
+            WhisperTokenizer::create(std::move(vocabulary), checkpoint.config.n_vocab));
+  if (model->tokenizer_->size() != checkpoint.config.n_vocab) {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("{}: wanted a vocabulary of {} tokens, found one of {}", file->path,
+                            checkpoint.config.n_vocab, model->tokenizer_->size()));
+  }
+  const Weights weights(
+      std::move(checkpoint.tensors), file, backend,
+      {.storage = options.storage, .precision = options.precision, .cache = options.cache.get()});
+  MYNAH_TRY(model->encoder_, Encoder::load(weights / "encoder", model->config_));
+  MYNAH_TRY(model->decoder_, Decoder::load(weights / "decoder", model->config_));
+  if (options.cache != nullptr) {
+    (void)options.cache->commit();  // an unwritable cache costs time at the next start, no more
+  }
+  const std::vector<float> filters = mel_filters(model->config_.n_mels);
+  model->filters_ = ops::from_host(backend, std::span<const float>(filters),
+                                   {model->config_.n_mels, kFftSize / 2 + 1});
+  return model;
+}
+
+Tensor Model::log_mel(std::span<const AudioWindow> windows, Lengths& frames) const {
+  frames.clear();
+  Lengths samples;
+  for (const AudioWindow& window : windows) {
+    MYNAH_CHECK(window.frames % 2 == 0 && window.frames <= config_.window_frames(),
+                "[log_mel] a window has an even number of frames, at most 30 seconds");
+    frames.add(window.frames);
+    samples.add(static_cast<int64_t>(window.samples.size()));
+  }
+  // Never empty, so that a window of nothing has an address.
+  const Tensor waveform = ops::empty(*backend_, {std::max<int64_t>(1, samples.total())});
+  for (size_t i = 0; i < windows.size(); ++i) {
+    const Span span = samples[static_cast<int64_t>(i)];
+    if (span.length > 0) {
+      backend_->upload(windows[i].samples.data(), waveform.narrow(0, span.begin, span.length));
+    }
+  }
+  return ops::log_mel(*backend_, waveform,
+                      {.n_fft = kFftSize,
+                       .hop = kHop,
+                       .filters = &filters_,
+                       .samples = samples.spans(),
+                       .frames = frames.spans()});
+}
+
+bool Model::read_silence(SilenceCache& silence) const {
+  if (options_.cache == nullptr) {
+    return false;
+  }
+  const DType dtype = key_value_dtype(options_.precision);
+  const Shape shape{config_.n_audio_ctx, config_.n_audio_state};
+  const auto read = [&](std::string_view side, int64_t layers,
+                        std::vector<SilenceCache::Layer>& out) {
+    for (size_t i = 0; i < static_cast<size_t>(layers); ++i) {
+      auto keys =
+          read_blob(*options_.cache, silence_name(side, i, "keys"), shape, dtype, *backend_);
+      auto values =
+          read_blob(*options_.cache, silence_name(side, i, "values"), shape, dtype, *backend_);
+      if (!keys || !values) {
+        return false;
+      }
+      out.push_back({*keys, *values});
+    }
+    return true;
+  };
+  SilenceCache found;
+  if (!read("encoder", config_.n_audio_layer, found.encoder) ||
+      !read("decoder", config_.n_text_layer, found.decoder)) {
+    return false;
+  }
+  silence = std::move(found);
+  return true;
+}
+
+void Model::compute_silence(SilenceCache& silence) const {
+  Lengths frames;
+  const AudioWindow nothing{.samples = {}, .frames = config_.window_frames()};
+  const Tensor mel = log_mel(std::span(&nothing, 1), frames);  // (window_frames, n_mels)
+  const Tensor states = encoder_.forward(mel, frames, nullptr, &silence.encoder);
+  silence.decoder = decoder_.cross_cache(states, encoder_.positions(frames)).layers;
+  if (options_.cache != nullptr &&
+      write_layers(*options_.cache, "encoder", silence.encoder, *backend_) &&
+      write_layers(*options_.cache, "decoder", silence.decoder, *backend_)) {
+    (void)options_.cache->commit();
+  }
+}
+
+const SilenceCache& Model::silence() const {
+  std::call_once(silence_once_, [this] {
+    if (!read_silence(silence_)) {
+      compute_silence(silence_);
+    }
+  });
+  return silence_;
+}
+
+std::vector<LanguageGuess> Model::detect_language(const CrossCache& cross) const {
+  const WhisperSpecialTokens& special = tokenizer_->special();
+  const int64_t n = cross.lengths.count();
+  KvCache cache = decoder_.new_cache(n, 1);
+  const std::vector<int32_t> tokens(static_cast<size_t>(n), special.sot);
+  std::vector<Lane> lanes;
+  for (int64_t i = 0; i < n; ++i) {
+    lanes.push_back({.slot = i, .count = 1, .utterance = i});
+  }
+  const Tensor logits = decoder_.logits(decoder_.forward(tokens, lanes, cache, cross));
+  const Tensor languages =
+      ops::contiguous(*backend_, logits.narrow(1, special.language_begin, special.n_languages));
+  const Tensor probabilities = ops::softmax(*backend_, languages);  // (n, n_languages)
+  const std::vector<int32_t> best = ops::to_host_i32(*backend_, ops::argmax(*backend_, languages));
+  const std::vector<float> highest = ops::to_host(*backend_, ops::max(*backend_, probabilities));
+  std::vector<LanguageGuess> guesses;
+  for (size_t i = 0; i < best.size(); ++i) {
+    guesses.push_back({special.language_begin + best[i], highest[i]});
+  }
+  return guesses;
+}
+
+}  // namespace mynah::whisper

@@ -1,0 +1,166 @@
+#include "models/whisper/sequences.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace mynah::whisper {
+namespace {
+
+int64_t longest_prompt(std::span<const GenerateRequest> requests) {
+  size_t longest = 0;
+  for (const GenerateRequest& request : requests) {
+    longest = std::max(longest, request.prompt.size());
+  }
+  return static_cast<int64_t>(longest);
+}
+
+// A random number in [0, 1) for the `step`-th token of the `sample`-th hypothesis: SplitMix64
+// (Steele, Lea, Flood 2014) of a counter, so that no order of calls matters.
+float uniform(uint64_t seed, uint64_t sample, uint64_t step) {
+  uint64_t z = seed + 0x9E3779B97F4A7C15U * (1 + sample * 4096 + step);
+  z = (z ^ (z >> 30U)) * 0xBF58476D1CE4E5B9U;
+  z = (z ^ (z >> 27U)) * 0x94D049BB133111EBU;
+  z ^= z >> 31U;
+  return static_cast<float>(z >> 40U) * 0x1p-24F;
+}
+
+// Keskar et al. 2019 (CTRL), section 4.1, as CTranslate2 does it: what was said becomes less
+// likely.
+void penalise_repetition(std::span<float> logits, std::span<const int32_t> tokens, float penalty) {
+  std::vector<int32_t> once(tokens.begin(), tokens.end());
+  std::ranges::sort(once);
+  const auto repeats = std::ranges::unique(once);
+  once.erase(repeats.begin(), repeats.end());
+  for (const int32_t token : once) {
+    float& logit = logits[static_cast<size_t>(token)];
+    logit = logit < 0 ? logit * penalty : logit / penalty;
+  }
+}
+
+// No n-gram comes twice: forbids every token that would complete one.
+void forbid_repeated_ngrams(std::span<float> logits, std::span<const int32_t> tokens, size_t n) {
+  if (tokens.size() + 1 < n || n == 0) {
+    return;
+  }
+  const auto recent = tokens.last(n - 1);
+  for (size_t i = 0; i + n <= tokens.size(); ++i) {
+    if (std::ranges::equal(tokens.subspan(i, n - 1), recent)) {
+      logits[static_cast<size_t>(tokens[i + n - 1])] = -std::numeric_limits<float>::infinity();
+    }
+  }
+}
+
+}  // namespace
+
+void Hypothesis::add(int32_t token, float log_probability, int32_t eot) {
+  sum_log_probability += log_probability;
+  if (token == eot) {
+    finished = true;
+    return;
+  }
+  tokens.push_back(token);
+  log_probabilities.push_back(log_probability);
+}
+
+Sequences::Sequences(const Generator& generator, std::span<const GenerateRequest> requests,
+                     const GenerateOptions& options, const CrossCache& cross, int64_t group)
+    : generator_(generator),
+      requests_(requests),
+      options_(options),
+      cross_(cross),
+      group_(group),
+      cache_(generator.decoder.new_cache(static_cast<int64_t>(requests.size()) * group,
+                                         longest_prompt(requests) + options.max_new_tokens)) {}
+
+int64_t Sequences::room(size_t request) const {
+  const auto prompt = static_cast<int64_t>(requests_[request].prompt.size());
+  return std::min<int64_t>(options_.max_new_tokens, cache_.sizes().capacity - prompt);
+}
+
+Tensor Sequences::prefill() {
+  std::vector<int32_t> tokens;
+  std::vector<Lane> lanes;
+  std::vector<int32_t> rows;  // the last of every prompt, then every start of transcript
+  std::vector<int32_t> starts;
+  for (size_t i = 0; i < requests_.size(); ++i) {
+    const GenerateRequest& request = requests_[i];
+    starts.push_back(static_cast<int32_t>(static_cast<int64_t>(tokens.size()) + request.sot_index));
+    tokens.insert(tokens.end(), request.prompt.begin(), request.prompt.end());
+    rows.push_back(static_cast<int32_t>(tokens.size()) - 1);
+    lanes.push_back({.slot = static_cast<int64_t>(i) * group_,
+                     .count = static_cast<int64_t>(request.prompt.size()),
+                     .utterance = request.utterance});
+  }
+  rows.insert(rows.end(), starts.begin(), starts.end());
+  Backend& backend = generator_.backend;
+  const Tensor hidden = generator_.decoder.forward(tokens, lanes, cache_, cross_);
+  const auto n = static_cast<int64_t>(requests_.size());
+  const Tensor picked = ops::gather_rows(
+      backend, hidden, ops::from_host(backend, std::span<const int32_t>(rows), {2 * n}));
+  const Tensor logits = generator_.decoder.logits(picked);  // (2 requests, n_vocab)
+
+  const Tensor start = ops::log_softmax(backend, logits.narrow(0, n, n));
+  no_speech_ = ops::to_host(
+      backend, ops::contiguous(backend, start.narrow(1, generator_.special.no_speech, 1)));
+  for (float& value : no_speech_) {
+    value = std::exp(value);
+  }
+  if (group_ > 1) {
+    std::vector<int64_t> sources;
+    for (int64_t slot = 0; slot < n * group_; ++slot) {
+      sources.push_back(slot / group_ * group_);
+    }
+    cache_.rearrange(sources);
+  }
+  return logits.narrow(0, 0, n);
+}
+
+Tensor Sequences::step(std::span<const Hypothesis* const> hypotheses,
+                       std::span<const int64_t> slots) {
+  std::vector<int32_t> tokens;
+  std::vector<Lane> lanes;
+  for (size_t i = 0; i < hypotheses.size(); ++i) {
+    tokens.push_back(hypotheses[i]->tokens.back());
+    lanes.push_back(
+        {.slot = slots[i], .count = 1, .utterance = requests_[hypotheses[i]->request].utterance});
+  }
+  return generator_.decoder.logits(generator_.decoder.forward(tokens, lanes, cache_, cross_));
+}
+
+Tensor Sequences::penalise(const Tensor& logits,
+                           std::span<const Hypothesis* const> hypotheses) const {
+  std::vector<float> values = ops::to_host(generator_.backend, logits);
+  const auto vocabulary = static_cast<size_t>(logits.dim(1));
+  for (size_t i = 0; i < hypotheses.size(); ++i) {
+    const auto row = std::span(values).subspan(i * vocabulary, vocabulary);
+    const std::span<const int32_t> tokens = hypotheses[i]->tokens;
+    if (options_.repetition_penalty != 1.0F) {
+      penalise_repetition(row, tokens, options_.repetition_penalty);
+    }
+    forbid_repeated_ngrams(row, tokens, static_cast<size_t>(options_.no_repeat_ngram_size));
+  }
+  return ops::from_host(generator_.backend, std::span<const float>(values), logits.shape());
+}
+
+Picked Sequences::pick(Tensor logits, std::span<const Hypothesis* const> hypotheses,
+                       int32_t top) const {
+  if (options_.repetition_penalty != 1.0F || options_.no_repeat_ngram_size > 0) {
+    logits = penalise(logits, hypotheses);
+  }
+  std::vector<TokenRule> rules;
+  for (const Hypothesis* const hypothesis : hypotheses) {
+    TokenRule rule = generator_.rules.next(hypothesis->tokens);
+    rule.temperature = options_.temperature;
+    rule.uniform =
+        uniform(requests_[hypothesis->request].seed, hypothesis->sample, hypothesis->tokens.size());
+    rules.push_back(rule);
+  }
+  const Tensor& masks = generator_.rules.masks();
+  const ops::PickedTokens picked =
+      ops::pick_token(generator_.backend, logits, {.masks = &masks, .rules = rules, .top = top});
+  return {ops::to_host_i32(generator_.backend, picked.ids),
+          ops::to_host(generator_.backend, picked.log_probabilities)};
+}
+
+}  // namespace mynah::whisper
