@@ -2,6 +2,7 @@
 // normal forms that mynah needs; ICU would be 36 MB for the same answers.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,8 +12,29 @@ namespace mynah {
 [[nodiscard]] bool is_letter(char32_t code_point);
 [[nodiscard]] bool is_number(char32_t code_point);
 [[nodiscard]] bool is_white_space(char32_t code_point);
+
+// M*, Mn alone, and S* with P*.
+[[nodiscard]] bool is_mark(char32_t code_point);
+[[nodiscard]] bool is_nonspacing_mark(char32_t code_point);
+[[nodiscard]] bool is_symbol_or_punctuation(char32_t code_point);
+
 // What Python's str.isspace, str.split and re's \s take for space: White_Space and the four
 // information separators U+001C to U+001F.
 [[nodiscard]] bool is_python_space(char32_t code_point);
+
+// Python's \w: a letter, a number or "_".
+[[nodiscard]] bool is_word_character(char32_t code_point);
+
+// The value of a decimal digit of any script (category Nd, Python's \d).
+[[nodiscard]] std::optional<int> decimal_digit(char32_t code_point);
+
+// Python's str.lower: one to one, but for U+0130 and a sigma that ends a word.
+[[nodiscard]] std::u32string to_lower(std::u32string_view text);
+
+[[nodiscard]] std::u32string nfkc(std::u32string_view text);
+[[nodiscard]] std::u32string nfkd(std::u32string_view text);
+
+// A space between extended grapheme clusters (UAX 29).
+[[nodiscard]] std::u32string separate_graphemes(std::u32string_view text);
 
 }  // namespace mynah
