@@ -103,6 +103,23 @@ struct LiveText {
   std::string partial;
 };
 
+// A model's sizes under the names that whisper.cpp's JSON has for them; 0 and "" where the family
+// has no such thing.
+struct ModelFacts {
+  std::string type;  // "tiny", "base", ..., "large"
+  int64_t n_vocab = 0;
+  int64_t n_audio_ctx = 0;
+  int64_t n_audio_state = 0;
+  int64_t n_audio_head = 0;
+  int64_t n_audio_layer = 0;
+  int64_t n_text_ctx = 0;
+  int64_t n_text_state = 0;
+  int64_t n_text_head = 0;
+  int64_t n_text_layer = 0;
+  int64_t n_mels = 0;
+  int64_t ftype = 0;  // ggml's number of the weights' storage type: 0 f32, 1 f16
+};
+
 // A model of speech to text. Const after load; one Recognizer serves many sessions.
 class Recognizer {
  public:
@@ -131,6 +148,13 @@ class Recognizer {
 
   [[nodiscard]] virtual std::string model_name() const = 0;
   [[nodiscard]] virtual bool multilingual() const = 0;
+
+  [[nodiscard]] virtual ModelFacts facts() const { return {}; }
+
+  // The bytes of one of Segment::tokens, which may be part of a character; empty where the family
+  // has no tokens.
+  [[nodiscard]] virtual std::string token_text(int32_t /*token*/) const { return {}; }
+
   // What options this model refuses, before any audio is opened: translation with an English model,
   // unknown languages.
   [[nodiscard]] virtual Status check(const RecognizerOptions& options) const = 0;

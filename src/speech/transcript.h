@@ -29,6 +29,7 @@ struct Segment {
   float mean_log_probability = 0;
   float compression_ratio = 0;
   float no_speech_probability = 0;
+  std::string speaker;  // who spoke, where that is known
 };
 
 // Milliseconds spent in one stage, and on what.

@@ -1,0 +1,233 @@
+// Cues and their lines: what openai/whisper utils.py SubtitlesWriter does, and the same for
+// segments without word times.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "speech/writer_parts.h"
+#include "text/utf8.h"
+
+namespace mynah {
+
+namespace {
+
+// A pause inside a cue that is longer than this begins a new one (utils.py iterate_subtitles).
+constexpr double kLongPause_s = 3.0;
+constexpr size_t kUnlimited = 1000;  // utils.py's line width where none is given
+
+// A word placed on a line; text has the line's end before it where it begins one.
+struct PlacedWord {
+  std::string text;
+  double start_s = 0;
+  double end_s = 0;
+};
+
+size_t trimmed_length(std::string_view text) {
+  return character_count(one_line(text));
+}
+
+// Puts words on lines and lines in cues.
+class Layout {
+ public:
+  Layout(const WriterOptions& options, double start_s)
+      : width_(static_cast<size_t>(options.max_line_width.value_or(kUnlimited))),
+        most_lines_(options.max_line_count),
+        keep_segments_(!options.max_line_count || !options.max_line_width),
+        last_start_s_(start_s) {}
+
+  // The next word follows without a pause, whatever its time says.
+  void join_at(double start_s) { last_start_s_ = start_s; }
+
+  void add(const Word& word, bool first_of_segment) {
+    const bool pause = !keep_segments_ && word.start_s - last_start_s_ > kLongPause_s;
+    const bool room = line_length_ + character_count(word.text) <= width_;
+    const bool segment_ends = first_of_segment && !cue_.empty() && keep_segments_;
+    PlacedWord placed{.text = word.text, .start_s = word.start_s, .end_s = word.end_s};
+    if (line_length_ > 0 && room && !pause && !segment_ends) {
+      line_length_ += character_count(word.text);
+    } else {
+      placed.text = one_line(word.text);
+      line_length_ = character_count(placed.text);
+      const bool full = !cue_.empty() && most_lines_ && (pause || lines_ >= *most_lines_);
+      if (full || segment_ends) {
+        cues_.push_back(std::move(cue_));
+        cue_.clear();
+        lines_ = 1;
+      } else if (!cue_.empty()) {
+        ++lines_;
+        placed.text = "\n" + placed.text;
+      }
+    }
+    last_start_s_ = word.start_s;
+    cue_.push_back(std::move(placed));
+  }
+
+  std::vector<std::vector<PlacedWord>> finish() {
+    if (!cue_.empty()) {
+      cues_.push_back(std::move(cue_));
+    }
+    return std::move(cues_);
+  }
+
+ private:
+  size_t width_;
+  std::optional<int> most_lines_;
+  bool keep_segments_;
+  double last_start_s_;
+  size_t line_length_ = 0;
+  int lines_ = 1;
+  std::vector<PlacedWord> cue_;
+  std::vector<std::vector<PlacedWord>> cues_;
+};
+
+std::string join(const std::vector<PlacedWord>& words, size_t underlined) {
+  std::string text;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i].text;
+    if (i != underlined) {
+      text += word;
+      continue;
+    }
+    const size_t begin = std::min(word.find_first_not_of(" \n"), word.size());
+    text += word.substr(0, begin) + "<u>" + word.substr(begin) + "</u>";
+  }
+  return text;
+}
+
+void add_highlighted(const std::vector<PlacedWord>& words, std::vector<Cue>& cues) {
+  const std::string plain = join(words, words.size());
+  double last = words.front().start_s;
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (to_milliseconds(last) != to_milliseconds(words[i].start_s)) {
+      cues.push_back({last, words[i].start_s, plain});
+    }
+    cues.push_back({words[i].start_s, words[i].end_s, join(words, i)});
+    last = words[i].end_s;
+  }
+}
+
+// The segment's text as words of its own: at spaces, and where a run is wider than a line (a
+// language without spaces) between code points. Times are shared out by length.
+std::vector<Word> words_by_length(const Segment& segment, size_t width) {
+  const std::string text = one_line(segment.text);
+  std::vector<Word> words;
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const size_t after_spaces = std::min(rest.find_first_not_of(' '), rest.size());
+    const size_t end = std::min(rest.find(' ', after_spaces), rest.size());
+    std::string_view run = rest.substr(0, end);
+    while (trimmed_length(run) > width) {
+      size_t bytes = 0;
+      for (size_t i = 0; i < width; ++i) {
+        bytes += next_code_point(run.substr(bytes)).bytes;
+      }
+      words.push_back({.text = std::string(run.substr(0, bytes))});
+      run.remove_prefix(bytes);
+    }
+    words.push_back({.text = std::string(run)});
+    rest.remove_prefix(end);
+  }
+  const double total = static_cast<double>(std::max<size_t>(1, character_count(text)));
+  const double duration = segment.end_s - segment.start_s;
+  size_t done = 0;
+  for (Word& word : words) {
+    word.start_s = segment.start_s + duration * static_cast<double>(done) / total;
+    done += character_count(word.text);
+    word.end_s = segment.start_s + duration * static_cast<double>(done) / total;
+  }
+  return words;
+}
+
+std::string escaped_for_vtt(std::string text) {
+  text = replace_all(std::move(text), "&", "&amp;");
+  text = replace_all(std::move(text), "<", "&lt;");
+  // What highlighting put there is markup.
+  text = replace_all(std::move(text), "&lt;u>", "<u>");
+  return replace_all(std::move(text), "&lt;/u>", "</u>");
+}
+
+std::vector<Cue> verbatim_cues(const Transcript& transcript) {
+  std::vector<Cue> cues;
+  for (const Segment& segment : transcript.segments) {
+    cues.push_back({segment.start_s, segment.end_s, segment.text});
+  }
+  return cues;
+}
+
+}  // namespace
+
+std::vector<Cue> subtitle_cues(const Transcript& transcript, const WriterOptions& options) {
+  const bool any_words = std::ranges::any_of(
+      transcript.segments, [](const Segment& segment) { return !segment.words.empty(); });
+  std::vector<Cue> cues;
+  const bool plain = !options.max_line_width && !options.max_line_count;
+  if (plain && !any_words) {
+    for (const Segment& segment : transcript.segments) {
+      if (!is_blank(segment.text)) {
+        cues.push_back({segment.start_s, segment.end_s, one_line(segment.text)});
+      }
+    }
+  } else {
+    Layout layout(options, transcript.segments.empty() ? 0 : transcript.segments[0].start_s);
+    const auto width = static_cast<size_t>(options.max_line_width.value_or(kUnlimited));
+    for (const Segment& segment : transcript.segments) {
+      const std::vector<Word> words =
+          segment.words.empty() ? words_by_length(segment, width) : segment.words;
+      bool first = true;
+      for (const Word& word : words) {
+        if (!is_blank(word.text)) {
+          if (segment.words.empty() && !first) {
+            layout.join_at(word.start_s);  // shared-out times know no pauses
+          }
+          layout.add(word, first);
+          first = false;
+        }
+      }
+    }
+    for (const auto& words : layout.finish()) {
+      if (options.highlight_words && any_words) {
+        add_highlighted(words, cues);
+      } else {
+        cues.push_back({words.front().start_s, words.back().end_s, join(words, words.size())});
+      }
+    }
+  }
+  for (Cue& cue : cues) {
+    // An arrow in the text would be read as a line of times.
+    cue.text = replace_all(std::move(cue.text), "-->", "->");
+  }
+  return cues;
+}
+
+std::string write_srt(const Transcript& transcript, const WriterOptions& options) {
+  const bool whisper_cpp = options.style == TranscriptStyle::WhisperCpp;
+  const std::vector<Cue> cues =
+      whisper_cpp ? verbatim_cues(transcript) : subtitle_cues(transcript, options);
+  std::string text;
+  for (size_t i = 0; i < cues.size(); ++i) {
+    const std::string prefix = whisper_cpp ? speaker_prefix(transcript.segments[i]) : std::string();
+    text += fmt::format("{}\n{} --> {}\n{}{}\n\n", options.first_cue + static_cast<int64_t>(i),
+                        clock_time(cues[i].start_s, ',', Hours::Always),
+                        clock_time(cues[i].end_s, ',', Hours::Always), prefix, cues[i].text);
+  }
+  return text;
+}
+
+std::string write_vtt(const Transcript& transcript, const WriterOptions& options) {
+  std::string text = "WEBVTT\n\n";
+  if (options.style == TranscriptStyle::WhisperCpp) {
+    for (const Segment& segment : transcript.segments) {
+      const std::string voice = segment.speaker.empty() ? "" : "<v Speaker" + segment.speaker + ">";
+      text += fmt::format("{} --> {}\n{}{}\n\n", clock_time(segment.start_s, '.', Hours::Always),
+                          clock_time(segment.end_s, '.', Hours::Always), voice, segment.text);
+    }
+    return text;
+  }
+  for (const Cue& cue : subtitle_cues(transcript, options)) {
+    text += fmt::format("{} --> {}\n{}\n\n", clock_time(cue.start_s, '.', Hours::WhereNeeded),
+                        clock_time(cue.end_s, '.', Hours::WhereNeeded), escaped_for_vtt(cue.text));
+  }
+  return text;
+}
+
+}  // namespace mynah

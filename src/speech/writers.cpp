@@ -1,0 +1,195 @@
+#include "speech/writers.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "speech/writer_parts.h"
+#include "text/utf8.h"
+
+namespace mynah {
+
+namespace {
+
+struct FormatName {
+  std::string_view name;
+  TranscriptFormat format;
+  std::string_view extension;
+};
+
+constexpr std::array<FormatName, 10> kFormats = {{
+    {"txt", TranscriptFormat::Txt, "txt"},
+    {"srt", TranscriptFormat::Srt, "srt"},
+    {"vtt", TranscriptFormat::Vtt, "vtt"},
+    {"json", TranscriptFormat::Json, "json"},
+    {"json-full", TranscriptFormat::JsonFull, "json"},
+    {"tsv", TranscriptFormat::Tsv, "tsv"},
+    {"csv", TranscriptFormat::Csv, "csv"},
+    {"lrc", TranscriptFormat::Lrc, "lrc"},
+    {"aud", TranscriptFormat::Aud, "aud"},
+    {"wts", TranscriptFormat::Wts, "wts"},
+}};
+
+std::string write_txt(const Transcript& transcript, const WriterOptions& options) {
+  std::string text;
+  for (const Segment& segment : transcript.segments) {
+    if (options.style == TranscriptStyle::WhisperCpp) {
+      text += speaker_prefix(segment) + segment.text + "\n";
+    } else if (!is_blank(segment.text)) {
+      text += one_line(segment.text) + "\n";
+    }
+  }
+  return text;
+}
+
+// Milliseconds, tab-separated: openai/whisper utils.py WriteTSV.
+std::string write_tsv(const Transcript& transcript) {
+  std::string text = "start\tend\ttext\n";
+  for (const Segment& segment : transcript.segments) {
+    text +=
+        fmt::format("{}\t{}\t{}\n", to_milliseconds(segment.start_s),
+                    to_milliseconds(segment.end_s), replace_all(one_line(segment.text), "\t", " "));
+  }
+  return text;
+}
+
+// Milliseconds, RFC 4180 quotes: whisper.cpp's -ocsv.
+std::string write_csv(const Transcript& transcript, const WriterOptions& options) {
+  const bool speakers = std::ranges::any_of(
+      transcript.segments, [](const Segment& segment) { return !segment.speaker.empty(); });
+  std::string text = speakers ? "start,end,speaker,text\n" : "start,end,text\n";
+  for (const Segment& segment : transcript.segments) {
+    text += fmt::format("{},{},", to_milliseconds(segment.start_s), to_milliseconds(segment.end_s));
+    if (speakers) {
+      text += segment.speaker + ",";
+    }
+    const bool verbatim = options.style == TranscriptStyle::WhisperCpp;
+    text +=
+        '"' + replace_all(verbatim ? segment.text : one_line(segment.text), "\"", "\"\"") + "\"\n";
+  }
+  return text;
+}
+
+// Lyrics: a time of minutes, seconds and hundredths before each line.
+std::string write_lrc(const Transcript& transcript, const WriterOptions& options) {
+  std::string text = "[by:mynah]\n";
+  for (const Segment& segment : transcript.segments) {
+    const int64_t ms = to_milliseconds(segment.start_s);
+    const bool verbatim = options.style == TranscriptStyle::WhisperCpp;
+    text += fmt::format("[{:02}:{:02}.{:02}]{}{}\n", ms / 60'000, ms / 1000 % 60, ms % 1000 / 10,
+                        speaker_prefix(segment), verbatim ? segment.text : one_line(segment.text));
+  }
+  return text;
+}
+
+// A label track: seconds, tab-separated, as Audacity imports it.
+std::string write_aud(const Transcript& transcript) {
+  std::string text;
+  for (const Segment& segment : transcript.segments) {
+    text += fmt::format("{:.3f}\t{:.3f}\t{}\n", segment.start_s, segment.end_s,
+                        replace_all(one_line(segment.text), "\t", " "));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::optional<TranscriptFormat> parse_transcript_format(std::string_view name) {
+  const auto found = std::ranges::find(kFormats, name, &FormatName::name);
+  return found == kFormats.end() ? std::nullopt : std::optional(found->format);
+}
+
+std::string_view extension(TranscriptFormat format) {
+  return std::ranges::find(kFormats, format, &FormatName::format)->extension;
+}
+
+const std::vector<std::string>& transcript_format_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> list;
+    std::ranges::transform(kFormats, std::back_inserter(list),
+                           [](const FormatName& row) { return std::string(row.name); });
+    return list;
+  }();
+  return names;
+}
+
+int64_t to_milliseconds(double seconds) {
+  return seconds > 0 ? static_cast<int64_t>(std::llround(seconds * 1000)) : 0;
+}
+
+std::string clock_time(double seconds, char decimal_mark, Hours hours) {
+  const int64_t ms = to_milliseconds(seconds);
+  const std::string rest =
+      fmt::format("{:02}:{:02}{}{:03}", ms / 60'000 % 60, ms / 1000 % 60, decimal_mark, ms % 1000);
+  const int64_t hour = ms / 3'600'000;
+  return hours == Hours::Always || hour > 0 ? fmt::format("{:02}:{}", hour, rest) : rest;
+}
+
+std::string one_line(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n\v\f";
+  const size_t begin = text.find_first_not_of(kSpace);
+  if (begin == std::string_view::npos) {
+    return {};
+  }
+  std::string result(text.substr(begin, text.find_last_not_of(kSpace) - begin + 1));
+  std::ranges::replace_if(result, [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  return replace_invalid_utf8(result);
+}
+
+bool is_blank(std::string_view text) {
+  return one_line(text).empty();
+}
+
+size_t character_count(std::string_view text) {
+  size_t count = 0;
+  while (!text.empty()) {
+    text.remove_prefix(next_code_point(text).bytes);
+    ++count;
+  }
+  return count;
+}
+
+std::string replace_all(std::string text, std::string_view what, std::string_view with) {
+  for (size_t at = text.find(what); at != std::string::npos;
+       at = text.find(what, at + with.size())) {
+    text.replace(at, what.size(), with);
+  }
+  return text;
+}
+
+std::string speaker_prefix(const Segment& segment) {
+  return segment.speaker.empty() ? "" : "(speaker " + segment.speaker + ")";
+}
+
+std::string write_transcript(const Transcript& transcript, TranscriptFormat format,
+                             const WriterOptions& options) {
+  const bool whisper_cpp = options.style == TranscriptStyle::WhisperCpp;
+  switch (format) {
+    case TranscriptFormat::Txt:
+      return write_txt(transcript, options);
+    case TranscriptFormat::Srt:
+      return write_srt(transcript, options);
+    case TranscriptFormat::Vtt:
+      return write_vtt(transcript, options);
+    case TranscriptFormat::Json:
+    case TranscriptFormat::JsonFull:
+      return whisper_cpp
+                 ? write_whisper_cpp_json(transcript, format == TranscriptFormat::JsonFull, options)
+                 : transcript_json_line(transcript, options) + "\n";
+    case TranscriptFormat::Tsv:
+      return write_tsv(transcript);
+    case TranscriptFormat::Csv:
+      return write_csv(transcript, options);
+    case TranscriptFormat::Lrc:
+      return write_lrc(transcript, options);
+    case TranscriptFormat::Aud:
+      return write_aud(transcript);
+    case TranscriptFormat::Wts:
+      return write_karaoke(transcript, options);
+  }
+  return {};
+}
+
+}  // namespace mynah

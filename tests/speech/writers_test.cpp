@@ -1,0 +1,435 @@
+#include "speech/writers.h"
+
+#include <cmath>
+#include <fstream>
+#include <random>
+#include <regex>
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace mynah {
+namespace {
+
+using Json = nlohmann::json;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+std::string read_golden(const std::string& name) {
+  std::ifstream file(std::string(MYNAH_TEST_SOURCE) + "/golden/subtitles/" + name,
+                     std::ios::binary);
+  EXPECT_TRUE(file) << name;
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+enum class WithWords : uint8_t { No, Yes };
+
+Transcript golden_transcript(WithWords with_words) {
+  const Json json = Json::parse(read_golden("transcript.json"));
+  Transcript transcript{.language = json["language"]};
+  for (const Json& entry : json["segments"]) {
+    Segment segment{
+        .id = entry["id"], .start_s = entry["start"], .end_s = entry["end"], .text = entry["text"]};
+    for (const Json& word : entry["words"]) {
+      if (with_words == WithWords::Yes) {
+        segment.words.push_back({.text = word["word"],
+                                 .start_s = word["start"],
+                                 .end_s = word["end"],
+                                 .probability = word["probability"]});
+      }
+    }
+    transcript.segments.push_back(segment);
+  }
+  return transcript;
+}
+
+// The reference leaves an arrow in the text of words, where it reads as a line of times; mynah
+// writes it as the reference does without words.
+std::string without_arrows(const std::string& subtitles) {
+  std::istringstream lines(subtitles);
+  std::string result;
+  for (std::string line; std::getline(lines, line);) {
+    const size_t arrow = std::isdigit(static_cast<unsigned char>(line[0])) != 0 ? std::string::npos
+                                                                                : line.find("-->");
+    if (arrow != std::string::npos) {
+      line.replace(arrow, 3, "->");
+    }
+    result += line + "\n";
+  }
+  return result;
+}
+
+struct SubtitleCase {
+  std::string name;
+  std::optional<int> width;
+  std::optional<int> count;
+  bool highlight = false;
+};
+
+class Subtitles : public testing::TestWithParam<SubtitleCase> {};
+
+TEST_P(Subtitles, EqualOpenAiWhispersOwn) {
+  const SubtitleCase& param = GetParam();
+  const Transcript transcript = golden_transcript(WithWords::Yes);
+  const WriterOptions options{.max_line_width = param.width,
+                              .max_line_count = param.count,
+                              .highlight_words = param.highlight};
+  EXPECT_EQ(write_transcript(transcript, TranscriptFormat::Srt, options),
+            without_arrows(read_golden(param.name + ".srt")));
+  EXPECT_EQ(write_transcript(transcript, TranscriptFormat::Vtt, options),
+            without_arrows(read_golden(param.name + ".vtt")));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Layouts, Subtitles,
+    testing::Values(SubtitleCase{"plain", {}, {}}, SubtitleCase{"width", 20, {}},
+                    SubtitleCase{"width_and_count", 24, 2}, SubtitleCase{"one_line", 42, 1},
+                    SubtitleCase{"count_alone", {}, 1}, SubtitleCase{"highlight", {}, {}, true},
+                    SubtitleCase{"highlight_width", 30, 2, true}),
+    [](const auto& param_info) { return param_info.param.name; });
+
+TEST(Writers, EqualOpenAiWhispersWithoutWords) {
+  const Transcript transcript = golden_transcript(WithWords::No);
+  EXPECT_EQ(write_transcript(transcript, TranscriptFormat::Srt, {}), read_golden("no_words.srt"));
+  EXPECT_EQ(write_transcript(transcript, TranscriptFormat::Vtt, {}), read_golden("no_words.vtt"));
+  EXPECT_EQ(write_transcript(transcript, TranscriptFormat::Tsv, {}), read_golden("no_words.tsv"));
+  EXPECT_EQ(write_transcript(transcript, TranscriptFormat::Txt, {}), read_golden("no_words.txt"));
+}
+
+// A line of a subtitle file: when, and what.
+struct ParsedCue {
+  int64_t start_ms = 0;
+  int64_t end_ms = 0;
+  std::string text;
+
+  bool operator==(const ParsedCue&) const = default;
+};
+
+int64_t parse_clock(const std::string& text) {
+  std::smatch parts;
+  EXPECT_TRUE(std::regex_match(text, parts, std::regex(R"((?:(\d+):)?(\d\d):(\d\d)[.,](\d\d\d))")))
+      << text;
+  const int64_t hours = parts[1].matched ? std::stoll(parts[1]) : 0;
+  return ((hours * 60 + std::stoll(parts[2])) * 60 + std::stoll(parts[3])) * 1000 +
+         std::stoll(parts[4]);
+}
+
+// SRT and WebVTT alike: blocks between empty lines that have a line of times.
+std::vector<ParsedCue> parse_subtitles(const std::string& text) {
+  std::vector<ParsedCue> cues;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const size_t arrow = line.find(" --> ");
+    if (arrow == std::string::npos) {
+      continue;
+    }
+    ParsedCue cue{.start_ms = parse_clock(line.substr(0, arrow)),
+                  .end_ms = parse_clock(line.substr(arrow + 5))};
+    while (std::getline(lines, line) && !line.empty()) {
+      cue.text += (cue.text.empty() ? "" : "\n") + line;
+    }
+    cues.push_back(cue);
+  }
+  return cues;
+}
+
+Transcript random_transcript(uint32_t seed) {
+  std::mt19937 random(seed);
+  const std::vector<std::string> words = {" a",    " \"b\"", " c,d", " größer", " 日本",
+                                          " it's", " 100 %", " x;y", " ok."};
+  Transcript transcript{.language = "en", .duration_s = 5000};
+  int64_t now_ms = 0;
+  for (int i = 0; i < 20; ++i) {
+    Segment segment{.id = i};
+    now_ms += static_cast<int64_t>(random() % 300'000);
+    segment.start_s = static_cast<double>(now_ms) / 1000;
+    for (size_t n = 1 + random() % 12; n > 0; --n) {
+      Word word{.text = words[random() % words.size()],
+                .start_s = static_cast<double>(now_ms) / 1000};
+      now_ms += static_cast<int64_t>(random() % 900);
+      word.end_s = static_cast<double>(now_ms) / 1000;
+      segment.text += word.text;
+      segment.words.push_back(word);
+    }
+    segment.end_s = static_cast<double>(now_ms) / 1000;
+    transcript.segments.push_back(segment);
+  }
+  return transcript;
+}
+
+std::vector<ParsedCue> expected_cues(const Transcript& transcript) {
+  std::vector<ParsedCue> cues;
+  for (const Segment& segment : transcript.segments) {
+    cues.push_back({.start_ms = std::llround(segment.start_s * 1000),
+                    .end_ms = std::llround(segment.end_s * 1000),
+                    .text = segment.text.substr(1)});
+  }
+  return cues;
+}
+
+TEST(Writers, SubtitlesReadBackAsTheyWere) {
+  for (uint32_t seed = 0; seed < 20; ++seed) {
+    const Transcript transcript = random_transcript(seed);
+    EXPECT_EQ(parse_subtitles(write_transcript(transcript, TranscriptFormat::Srt, {})),
+              expected_cues(transcript));
+    EXPECT_EQ(parse_subtitles(write_transcript(transcript, TranscriptFormat::Vtt, {})),
+              expected_cues(transcript));
+  }
+}
+
+TEST(Writers, BrokenLinesKeepEveryCharacter) {
+  for (uint32_t seed = 0; seed < 20; ++seed) {
+    Transcript transcript = random_transcript(seed);
+    for (const WithWords with_words : {WithWords::Yes, WithWords::No}) {
+      if (with_words == WithWords::No) {
+        for (Segment& segment : transcript.segments) {
+          segment.words.clear();
+        }
+      }
+      const WriterOptions options{.max_line_width = 12, .max_line_count = 2};
+      std::string written;
+      for (const ParsedCue& cue :
+           parse_subtitles(write_transcript(transcript, TranscriptFormat::Srt, options))) {
+        EXPECT_LE(std::ranges::count(cue.text, '\n'), 1);
+        written += cue.text;
+      }
+      std::string spoken;
+      for (const Segment& segment : transcript.segments) {
+        spoken += segment.text;
+      }
+      const auto drop_space = [](std::string text) {
+        std::erase_if(text, [](char c) { return c == ' ' || c == '\n'; });
+        return text;
+      };
+      EXPECT_EQ(drop_space(written), drop_space(spoken));
+    }
+  }
+}
+
+TEST(Writers, BreaksALanguageWithoutSpacesBetweenCharacters) {
+  const Transcript transcript{
+      .language = "ja", .segments = {{.start_s = 0, .end_s = 9, .text = "今日はいい天気ですね"}}};
+  const std::string srt = write_transcript(transcript, TranscriptFormat::Srt,
+                                           {.max_line_width = 4, .max_line_count = 2});
+  EXPECT_EQ(srt,
+            "1\n00:00:00,000 --> 00:00:07,200\n今日はい\nい天気で\n\n"
+            "2\n00:00:07,200 --> 00:00:09,000\nすね\n\n");
+}
+
+TEST(Writers, ReplacesBrokenUtf8) {
+  const Transcript transcript{.segments = {{.start_s = 0, .end_s = 1, .text = " caf\xC3"}}};
+  EXPECT_EQ(write_transcript(transcript, TranscriptFormat::Txt, {}), "caf\xEF\xBF\xBD\n");
+  EXPECT_EQ(Json::parse(transcript_json_line(transcript, {}))["text"], "caf\xEF\xBF\xBD");
+}
+
+TEST(Writers, EscapesMarkupInWebVttOnly) {
+  const Transcript transcript{.segments = {{.start_s = 0, .end_s = 1, .text = " a < b & c"}}};
+  EXPECT_THAT(write_transcript(transcript, TranscriptFormat::Vtt, {}),
+              HasSubstr("\na &lt; b &amp; c\n"));
+  EXPECT_THAT(write_transcript(transcript, TranscriptFormat::Srt, {}), HasSubstr("\na < b & c\n"));
+}
+
+// RFC 4180, as far as one table needs it.
+std::vector<std::vector<std::string>> parse_csv(const std::string& text) {
+  std::vector<std::vector<std::string>> rows(1, {""});
+  bool quoted = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '"') {
+      if (quoted && i + 1 < text.size() && text[i + 1] == '"') {
+        rows.back().back() += text[i++];
+      } else {
+        quoted = !quoted;
+      }
+    } else if (!quoted && text[i] == ',') {
+      rows.back().emplace_back();
+    } else if (!quoted && text[i] == '\n') {
+      rows.push_back({""});
+    } else {
+      rows.back().back() += text[i];
+    }
+  }
+  rows.pop_back();
+  return rows;
+}
+
+TEST(Writers, TablesReadBackAsTheyWere) {
+  for (uint32_t seed = 0; seed < 20; ++seed) {
+    const Transcript transcript = random_transcript(seed);
+    const auto csv = parse_csv(write_transcript(transcript, TranscriptFormat::Csv, {}));
+    ASSERT_EQ(csv.size(), transcript.segments.size() + 1);
+    EXPECT_THAT(csv[0], testing::ElementsAre("start", "end", "text"));
+    std::istringstream tsv(write_transcript(transcript, TranscriptFormat::Tsv, {}));
+    std::string line;
+    std::getline(tsv, line);
+    for (size_t i = 0; i < transcript.segments.size(); ++i) {
+      const ParsedCue expected = expected_cues(transcript)[i];
+      EXPECT_THAT(csv[i + 1], testing::ElementsAre(std::to_string(expected.start_ms),
+                                                   std::to_string(expected.end_ms), expected.text));
+      std::getline(tsv, line);
+      EXPECT_EQ(line, std::to_string(expected.start_ms) + "\t" + std::to_string(expected.end_ms) +
+                          "\t" + expected.text);
+    }
+  }
+}
+
+TEST(Writers, LyricsHaveHundredths) {
+  const Transcript transcript{.segments = {{.start_s = 61.239, .end_s = 62, .text = " One"},
+                                           {.start_s = 7200, .end_s = 7201, .text = " Two"}}};
+  EXPECT_EQ(write_transcript(transcript, TranscriptFormat::Lrc, {}),
+            "[by:mynah]\n[01:01.23]One\n[120:00.00]Two\n");
+}
+
+TEST(Writers, AudacityLabelsAreSeconds) {
+  const Transcript transcript{.segments = {{.start_s = 1.5, .end_s = 2.25, .text = " One\ttwo"}}};
+  EXPECT_EQ(write_transcript(transcript, TranscriptFormat::Aud, {}), "1.500\t2.250\tOne two\n");
+}
+
+TEST(Writers, JsonHasTheFieldsOfVerboseJson) {
+  Transcript transcript{
+      .language = "en",
+      .language_probability = 0.5F,
+      .duration_s = 2.0000001,
+      .segments = {{.id = 0,
+                    .start_s = 0.1,
+                    .end_s = 1.9,
+                    .text = " Hi there",
+                    .tokens = {1, 2},
+                    .words = {{.text = " Hi", .start_s = 0.1, .end_s = 0.3, .probability = 0.25F}},
+                    .mean_log_probability = -0.5F}},
+      .model = "tiny.en",
+      .device = "cpu",
+      .timings = {{.stage = "stt.encoder", .device = "cpu", .milliseconds = 12.34567}},
+      .notes = {"one window was decoded again"}};
+  const std::string line = transcript_json_line(transcript, {.file = "a.wav"});
+  EXPECT_EQ(line.find('\n'), std::string::npos);
+  EXPECT_EQ(
+      line,
+      R"({"file":"a.wav","task":"transcribe","language":"en","duration":2.0,"text":"Hi there",)"
+      R"("segments":[{"id":0,"seek":10,"start":0.1,"end":1.9,"text":" Hi there","tokens":[1,2],)"
+      R"("temperature":0.0,"avg_logprob":-0.5,"compression_ratio":0.0,"no_speech_prob":0.0,)"
+      R"("words":[{"word":" Hi","start":0.1,"end":0.3,"probability":0.25}]}],)"
+      R"("words":[{"word":"Hi","start":0.1,"end":0.3}],"language_probability":0.5,)"
+      R"("model":"tiny.en","device":"cpu",)"
+      R"("timings":[{"stage":"stt.encoder","device":"cpu","milliseconds":12.346}],)"
+      R"("notes":["one window was decoded again"]})");
+}
+
+const std::function<std::string(int32_t)> kTokenText = [](int32_t id) -> std::string {
+  static const std::vector<std::string> texts = {" Hel", "lo", " wor", "ld", "<|endoftext|>"};
+  return texts.at(static_cast<size_t>(id));
+};
+
+Transcript two_words() {
+  return {.language = "en",
+          .duration_s = 11,
+          .segments = {{.start_s = 0,
+                        .end_s = 11,
+                        .text = " Hello world",
+                        .tokens = {0, 1, 2, 3, 4},
+                        .token_log_probabilities = {0, 0, 0, 0, 0},
+                        .words = {{.text = " Hello", .start_s = 1, .end_s = 2},
+                                  {.text = " world", .start_s = 3, .end_s = 5}}}}};
+}
+
+TEST(WhisperCpp, TextFilesKeepTheSpaceInFront) {
+  WriterOptions options{.style = TranscriptStyle::WhisperCpp, .first_cue = 4};
+  const Transcript transcript = two_words();
+  EXPECT_EQ(write_transcript(transcript, TranscriptFormat::Txt, options), " Hello world\n");
+  EXPECT_EQ(write_transcript(transcript, TranscriptFormat::Srt, options),
+            "4\n00:00:00,000 --> 00:00:11,000\n Hello world\n\n");
+  EXPECT_EQ(write_transcript(transcript, TranscriptFormat::Vtt, options),
+            "WEBVTT\n\n00:00:00.000 --> 00:00:11.000\n Hello world\n\n");
+  EXPECT_EQ(write_transcript(transcript, TranscriptFormat::Csv, options),
+            "start,end,text\n0,11000,\" Hello world\"\n");
+}
+
+TEST(WhisperCpp, NamesSpeakersAsItDoes) {
+  Transcript transcript = two_words();
+  transcript.segments[0].speaker = "1";
+  const WriterOptions options{.style = TranscriptStyle::WhisperCpp};
+  EXPECT_EQ(write_transcript(transcript, TranscriptFormat::Txt, options),
+            "(speaker 1) Hello world\n");
+  EXPECT_THAT(write_transcript(transcript, TranscriptFormat::Vtt, options),
+              HasSubstr("\n<v Speaker1> Hello world\n"));
+  EXPECT_EQ(write_transcript(transcript, TranscriptFormat::Csv, options),
+            "start,end,speaker,text\n0,11000,1,\" Hello world\"\n");
+  EXPECT_EQ(Json::parse(write_transcript(transcript, TranscriptFormat::Json,
+                                         options))["transcription"][0]["speaker"],
+            "1");
+}
+
+TEST(WhisperCpp, JsonHasItsSchema) {
+  WriterOptions options;
+  options.style = TranscriptStyle::WhisperCpp;
+  options.model_path = "models/ggml-tiny.en.bin";
+  options.language = "en";
+  options.facts.type = "tiny";
+  options.facts.n_vocab = 51864;
+  const Json json = Json::parse(write_transcript(two_words(), TranscriptFormat::Json, options));
+  EXPECT_EQ(json["model"]["type"], "tiny");
+  EXPECT_EQ(json["model"]["vocab"], 51864);
+  EXPECT_EQ(json["model"]["audio"]["ctx"], 0);
+  EXPECT_EQ(json["model"]["multilingual"], false);
+  EXPECT_EQ(json["params"], Json::parse(R"({"model": "models/ggml-tiny.en.bin",
+                                            "language": "en", "translate": false})"));
+  EXPECT_EQ(json["result"]["language"], "en");
+  EXPECT_EQ(json["transcription"], Json::parse(R"([{
+      "timestamps": {"from": "00:00:00,000", "to": "00:00:11,000"},
+      "offsets": {"from": 0, "to": 11000}, "text": " Hello world"}])"));
+}
+
+TEST(WhisperCpp, FullJsonGivesEachTokenItsShareOfTheWord) {
+  const WriterOptions options{.style = TranscriptStyle::WhisperCpp, .token_text = kTokenText};
+  const Json tokens = Json::parse(write_transcript(two_words(), TranscriptFormat::JsonFull,
+                                                   options))["transcription"][0]["tokens"];
+  ASSERT_EQ(tokens.size(), 5U);
+  EXPECT_EQ(tokens[3], Json::parse(R"({"text": "ld",
+      "timestamps": {"from": "00:00:04,000", "to": "00:00:05,000"},
+      "offsets": {"from": 4000, "to": 5000}, "id": 3, "p": 1.0, "t_dtw": 400.0})"));
+  EXPECT_EQ(tokens[4],
+            Json::parse(R"({"text": "<|endoftext|>", "id": 4, "p": 1.0, "t_dtw": -1.0})"));
+}
+
+TEST(SplitSegments, CutsAtWordsAndKeepsTokensWithThem) {
+  const std::vector<Segment> pieces = split_segments(two_words().segments, 1, kTokenText);
+  ASSERT_EQ(pieces.size(), 2U);
+  EXPECT_EQ(pieces[0].text, " Hello");
+  EXPECT_EQ(pieces[0].tokens, (std::vector<int32_t>{0, 1}));
+  EXPECT_DOUBLE_EQ(pieces[1].start_s, 3);
+  EXPECT_DOUBLE_EQ(pieces[1].end_s, 5);
+  EXPECT_EQ(pieces[1].tokens, (std::vector<int32_t>{2, 3, 4}));
+  EXPECT_EQ(pieces[1].id, 1);
+}
+
+TEST(SplitSegments, LeavesWhatFitsOrHasNoWords) {
+  std::vector<Segment> segments = two_words().segments;
+  EXPECT_EQ(split_segments(segments, 12, kTokenText).size(), 1U);
+  segments[0].words.clear();
+  EXPECT_EQ(split_segments(segments, 1, kTokenText).size(), 1U);
+}
+
+TEST(Karaoke, QuotesNamesAndText) {
+  Transcript transcript = two_words();
+  transcript.segments[0].words[0].text = " {\\Hello}";
+  const std::string script =
+      write_transcript(transcript, TranscriptFormat::Wts, {.file = "it's $HOME.wav"});
+  EXPECT_THAT(script, StartsWith("#!/bin/sh\n"));
+  EXPECT_THAT(script, HasSubstr(R"(input='it'\''s $HOME.wav')"));
+  EXPECT_THAT(script, HasSubstr("0:00:00.00,0:00:11.00,Words,,0,0,0,,"
+                                R"({\k100}{\k100} (/Hello){\k100}{\k200} world)"));
+  std::ofstream(testing::TempDir() + "karaoke.sh") << script;
+  EXPECT_EQ(std::system(("sh -n '" + testing::TempDir() + "karaoke.sh'").c_str()), 0);
+}
+
+TEST(Formats, NamesAreKnownBothWays) {
+  for (const std::string& name : transcript_format_names()) {
+    EXPECT_TRUE(parse_transcript_format(name)) << name;
+  }
+  EXPECT_FALSE(parse_transcript_format("doc"));
+  EXPECT_EQ(extension(TranscriptFormat::JsonFull), "json");
+}
+
+}  // namespace
+}  // namespace mynah
