@@ -188,12 +188,16 @@ void CpuBackend::attend_blocked(const Tensor& q, const Tensor& k, const Tensor& 
             params.causal ? std::clamp<int64_t>(total - queries.length + first + r + 1, 0, total)
                           : total;
         const float largest = kernels_.max(row, limit);
-        const float sum = limit == 0 ? 0.0F : kernels_.exp_sum(row, limit, largest, row);
-        scale[r] = sum > 0 ? 1.0F / sum : 0.0F;
-        std::memset(row + limit, 0, static_cast<size_t>(padded - limit) * sizeof(float));
+        float sum = 0.0F;
         if (bf16) {
-          kernels_.to_bf16(row, steps, rounded.data() + r * steps);
+          uint16_t* to = rounded.data() + r * steps;
+          sum = kernels_.exp_bf16(row, limit, largest, to);
+          std::memset(to + limit, 0, static_cast<size_t>(steps - limit) * sizeof(uint16_t));
+        } else {
+          sum = kernels_.exp_sum(row, limit, largest, row);
+          std::memset(row + limit, 0, static_cast<size_t>(padded - limit) * sizeof(float));
         }
+        scale[r] = sum > 0 ? 1.0F / sum : 0.0F;
       }
       const std::byte* value_panels = key_panels + key_bytes;
       for (int64_t c = 0; c < d; c += kPanel) {

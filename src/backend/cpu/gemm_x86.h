@@ -10,6 +10,8 @@ void gemm_i8_vnni(const uint8_t* a, int64_t a_stride, int64_t m, int64_t k4, con
                   int32_t* out, int64_t out_stride);
 void gemm_bf16_avx512(const uint16_t* a, int64_t a_stride, int64_t m, int64_t k2,
                       const uint16_t* panel, float* out, int64_t out_stride);
+// out = exp(x - shift) in bf16, shift >= every x; returns the sum of the rounded numbers.
+float exp_bf16_avx512(const float* x, int64_t n, float shift, uint16_t* out);
 #endif
 
 }  // namespace mynah::cpu

@@ -78,6 +78,9 @@ struct Kernels {
   float (*sum)(const float* x, int64_t n);
   // out = exp(x - shift); returns the sum. x and out may be the same.
   float (*exp_sum)(const float* x, int64_t n, float shift, float* out);
+  // out = exp(x - shift) in bf16, shift >= every x; returns the sum of the rounded numbers. Null
+  // where gemm_bf16 is.
+  float (*exp_bf16)(const float* x, int64_t n, float shift, uint16_t* out);
   void (*affine)(const float* x, int64_t n, float a, float b, float* out);
   // sum of exp(a * (x + mask - shift)); mask may be null.
   float (*masked_exp_sum)(const float* x, const float* mask, int64_t n, float shift, float a);
