@@ -6,30 +6,11 @@
 #include <fmt/format.h>
 
 #include "formats/byte_reader.h"
+#include "formats/ggml_types.h"
 #include "formats/tensor_file_builder.h"
 
 namespace mynah {
 namespace {
-
-// Value types of key-values (gguf.md, enum gguf_metadata_value_type).
-enum class ValueType : uint32_t {
-  U8,
-  I8,
-  U16,
-  I16,
-  U32,
-  I32,
-  F32,
-  Bool,
-  String,
-  Array,
-  U64,
-  I64,
-  F64
-};
-
-// ggml has four dimensions (ggml.h, GGML_MAX_DIMS).
-constexpr uint32_t kMaxGgmlDimensions = 4;
 
 Result<std::string_view> read_string(ByteReader& reader, std::string_view what) {
   MYNAH_TRY(const auto length, reader.read<uint64_t>(what));
@@ -45,30 +26,30 @@ Result<int64_t> read_integer(ByteReader& reader) {
   return static_cast<int64_t>(value);
 }
 
-Result<int64_t> read_integer(ByteReader& reader, ValueType type) {
+Result<int64_t> read_integer(ByteReader& reader, GgufType type) {
   switch (type) {
-    case ValueType::U8:
-    case ValueType::Bool:
+    case GgufType::U8:
+    case GgufType::Bool:
       return read_integer<uint8_t>(reader);
-    case ValueType::I8:
+    case GgufType::I8:
       return read_integer<int8_t>(reader);
-    case ValueType::U16:
+    case GgufType::U16:
       return read_integer<uint16_t>(reader);
-    case ValueType::I16:
+    case GgufType::I16:
       return read_integer<int16_t>(reader);
-    case ValueType::U32:
+    case GgufType::U32:
       return read_integer<uint32_t>(reader);
-    case ValueType::I32:
+    case GgufType::I32:
       return read_integer<int32_t>(reader);
-    case ValueType::U64:
+    case GgufType::U64:
       return read_integer<uint64_t>(reader);
     default:
       return read_integer<int64_t>(reader);
   }
 }
 
-Result<double> read_float(ByteReader& reader, ValueType type) {
-  if (type == ValueType::F64) {
+Result<double> read_float(ByteReader& reader, GgufType type) {
+  if (type == GgufType::F64) {
     return reader.read<double>("a number");
   }
   return reader.read<float>("a number");
@@ -77,8 +58,8 @@ Result<double> read_float(ByteReader& reader, ValueType type) {
 Result<MetadataValue> read_array(ByteReader& reader) {
   MYNAH_TRY(const auto raw_type, reader.read<uint32_t>("an array's type"));
   MYNAH_TRY(const auto count, reader.read<uint64_t>("an array's length"));
-  const auto type = static_cast<ValueType>(raw_type);
-  if (raw_type > static_cast<uint32_t>(ValueType::F64) || type == ValueType::Array) {
+  const auto type = static_cast<GgufType>(raw_type);
+  if (raw_type > static_cast<uint32_t>(GgufType::F64) || type == GgufType::Array) {
     return reader.fail_here(
         fmt::format("wanted an array of numbers or strings, found element type {}", raw_type),
         ErrorCode::Unsupported);
@@ -88,7 +69,7 @@ Result<MetadataValue> read_array(ByteReader& reader) {
     return reader.fail_here(fmt::format("wanted an array of {} elements, found {} bytes left",
                                         count, reader.remaining()));
   }
-  if (type == ValueType::String) {
+  if (type == GgufType::String) {
     std::vector<std::string> values;
     for (uint64_t i = 0; i < count; ++i) {
       MYNAH_TRY(const std::string_view value, read_string(reader, "a string of an array"));
@@ -96,7 +77,7 @@ Result<MetadataValue> read_array(ByteReader& reader) {
     }
     return values;
   }
-  if (type == ValueType::F32 || type == ValueType::F64) {
+  if (type == GgufType::F32 || type == GgufType::F64) {
     std::vector<double> values;
     for (uint64_t i = 0; i < count; ++i) {
       MYNAH_TRY(const double value, read_float(reader, type));
@@ -114,33 +95,33 @@ Result<MetadataValue> read_array(ByteReader& reader) {
 
 Result<MetadataValue> read_value(ByteReader& reader) {
   MYNAH_TRY(const auto raw_type, reader.read<uint32_t>("a value's type"));
-  const auto type = static_cast<ValueType>(raw_type);
+  const auto type = static_cast<GgufType>(raw_type);
   switch (type) {
-    case ValueType::U8:
-    case ValueType::I8:
-    case ValueType::U16:
-    case ValueType::I16:
-    case ValueType::U32:
-    case ValueType::I32:
-    case ValueType::U64:
-    case ValueType::I64: {
+    case GgufType::U8:
+    case GgufType::I8:
+    case GgufType::U16:
+    case GgufType::I16:
+    case GgufType::U32:
+    case GgufType::I32:
+    case GgufType::U64:
+    case GgufType::I64: {
       MYNAH_TRY(const int64_t value, read_integer(reader, type));
       return value;
     }
-    case ValueType::F32:
-    case ValueType::F64: {
+    case GgufType::F32:
+    case GgufType::F64: {
       MYNAH_TRY(const double value, read_float(reader, type));
       return value;
     }
-    case ValueType::Bool: {
+    case GgufType::Bool: {
       MYNAH_TRY(const int64_t value, read_integer(reader, type));
       return value != 0;
     }
-    case ValueType::String: {
+    case GgufType::String: {
       MYNAH_TRY(const std::string_view value, read_string(reader, "a string"));
       return std::string(value);
     }
-    case ValueType::Array:
+    case GgufType::Array:
       return read_array(reader);
   }
   return reader.fail_here(fmt::format("wanted a value type from 0 to 12, found {}", raw_type));
@@ -161,7 +142,7 @@ Result<TensorInfo> read_tensor_info(ByteReader& reader) {
     return reader.fail_here(fmt::format("tensor {}: {}", in_quotes(info.name), message), code);
   };
   MYNAH_TRY(const auto rank, reader.read<uint32_t>("a tensor's number of dimensions"));
-  if (rank > kMaxGgmlDimensions) {
+  if (rank > static_cast<uint32_t>(kMaxGgmlDimensions)) {
     return complain(
         fmt::format("wanted at most {} dimensions, found {}", kMaxGgmlDimensions, rank));
   }
@@ -170,7 +151,7 @@ Result<TensorInfo> read_tensor_info(ByteReader& reader) {
     MYNAH_TRY(info.sizes[rank - 1 - i], reader.read<uint64_t>("a tensor's size"));
   }
   MYNAH_TRY(const auto ggml_type, reader.read<uint32_t>("a tensor's type"));
-  const auto type = ggml_element_type(ggml_type);
+  const auto type = element_type_of_ggml(ggml_type);
   if (!type) {
     return complain(fmt::format("ggml type {} is none that mynah reads; requantise the model to "
                                 "f16, q8_0 or one of q4_0 to q6_k",

@@ -7,9 +7,12 @@
 
 #include "formats/byte_reader.h"
 #include "formats/ctranslate2.h"
+#include "formats/ggml_bin.h"
 #include "formats/gguf.h"
 #include "formats/json.h"
+#include "formats/npz.h"
 #include "formats/safetensors.h"
+#include "formats/zip.h"
 
 namespace mynah {
 namespace {
@@ -118,12 +121,35 @@ Result<TensorFile> open_folder(const fs::path& folder) {
   return result;
 }
 
+// A zip archive of arrays or of a checkpoint.
+Result<TensorFile> read_archive(std::shared_ptr<const MappedFile> file) {
+  MYNAH_TRY(const ZipArchive archive, ZipArchive::open(file));
+  for (const ZipMember& member : archive.members()) {
+    if (member.name.ends_with(".npy")) {
+      return read_npz(std::move(file));
+    }
+  }
+  return fail(ErrorCode::Unsupported,
+              file->path() +
+                  ": wanted a zip archive of NumPy arrays or a PyTorch checkpoint, found "
+                  "neither .npy members nor a data.pkl");
+}
+
 }  // namespace
 
 Result<TensorFile> read_tensor_file(std::shared_ptr<const MappedFile> file) {
   const std::string_view text = as_text(*file);
   if (text.starts_with(kGgufMagic)) {
     return read_gguf(std::move(file));
+  }
+  if (text.starts_with("lmgg")) {  // kGgmlMagic, little-endian
+    return read_ggml_bin(std::move(file));
+  }
+  if (text.starts_with("\x93NUMPY")) {
+    return read_npy(std::move(file));
+  }
+  if (text.starts_with("PK\x03\x04")) {
+    return read_archive(std::move(file));
   }
   if (looks_like_safetensors(text)) {
     return read_safetensors(std::move(file));

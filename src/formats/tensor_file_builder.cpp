@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <map>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -15,6 +14,10 @@ namespace mynah {
 namespace {
 
 using Bytes = std::vector<std::byte>;
+
+// Widening doubles, and a varint of one byte may stand for eight: with both, sixteen bytes of
+// copies a byte of file is the most an honest file needs.
+constexpr uint64_t kCopiesPerByte = 16;
 
 // What an element's address must be a multiple of. ggml's blocks begin with f16 scales.
 size_t alignment(DType dtype) {
@@ -79,22 +82,6 @@ std::optional<Bytes> widened(Widening widening, std::span<const std::byte> bytes
 
 }  // namespace
 
-std::optional<ElementType> ggml_element_type(uint32_t ggml_type) {
-  static const std::map<uint32_t, ElementType> kTypes = {
-      {0, {DType::F32, Widening::None}},      {1, {DType::F16, Widening::None}},
-      {2, {DType::Q4_0, Widening::None}},     {3, {DType::Q4_1, Widening::None}},
-      {6, {DType::Q5_0, Widening::None}},     {7, {DType::Q5_1, Widening::None}},
-      {8, {DType::Q8_0, Widening::None}},     {10, {DType::Q2_K, Widening::None}},
-      {11, {DType::Q3_K, Widening::None}},    {12, {DType::Q4_K, Widening::None}},
-      {13, {DType::Q5_K, Widening::None}},    {14, {DType::Q6_K, Widening::None}},
-      {24, {DType::I8, Widening::None}},      {25, {DType::I32, Widening::I16ToI32}},
-      {26, {DType::I32, Widening::None}},     {27, {DType::I64, Widening::None}},
-      {28, {DType::F32, Widening::F64ToF32}}, {30, {DType::BF16, Widening::None}},
-  };
-  const auto found = kTypes.find(ggml_type);
-  return found == kTypes.end() ? std::nullopt : std::optional(found->second);
-}
-
 std::string sizes_text(std::span<const uint64_t> sizes) {
   return fmt::format("({})", fmt::join(sizes, ", "));
 }
@@ -135,6 +122,7 @@ TensorFileBuilder::TensorFileBuilder(std::string_view format,
                                      std::shared_ptr<const MappedFile> file) {
   result_.format = format;
   result_.path = file->path();
+  unpacked(file->bytes().size());
   keep(std::move(file));
 }
 
@@ -144,6 +132,20 @@ std::unexpected<Error> TensorFileBuilder::fail_tensor(std::string_view name,
               fmt::format("{}, tensor {}: {}", result_.path, in_quotes(name), message));
 }
 
+void TensorFileBuilder::unpacked(uint64_t bytes) {
+  copy_allowance_ += bytes * kCopiesPerByte;
+}
+
+Status TensorFileBuilder::charge(std::string_view name, uint64_t bytes) {
+  if (bytes > copy_allowance_) {
+    return fail_tensor(name,
+                       "the tensors share bytes so often that their copies would be larger "
+                       "than any honest file needs");
+  }
+  copy_allowance_ -= bytes;
+  return {};
+}
+
 Result<std::span<const std::byte>> TensorFileBuilder::aligned(std::string_view name,
                                                               ElementType type,
                                                               std::span<const std::byte> bytes) {
@@ -151,6 +153,8 @@ Result<std::span<const std::byte>> TensorFileBuilder::aligned(std::string_view n
   if (type.widening == Widening::None && (in_place || bytes.empty())) {
     return bytes;
   }
+  const size_t blocks = bytes.size() / file_block_bytes(type);
+  MYNAH_TRY_STATUS(charge(name, blocks * block_bytes(type.dtype)));
   auto copy = widened(type.widening, bytes);
   if (!copy) {
     return fail_tensor(
@@ -194,6 +198,7 @@ Status TensorFileBuilder::add_owned(std::string_view name, ElementType type,
                                     std::span<const uint64_t> sizes,
                                     std::shared_ptr<const Bytes> bytes) {
   const std::span<const std::byte> view(*bytes);
+  MYNAH_TRY_STATUS(charge(name, view.size()));
   keep(std::move(bytes));
   return add(name, type, sizes, view);
 }

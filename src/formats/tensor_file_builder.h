@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,9 +29,6 @@ struct ElementType {
   DType dtype = DType::F32;  // what comes out
   Widening widening = Widening::None;
 };
-
-// The type ggml numbers so (ggml.h, enum ggml_type), or nothing where mynah has no such type.
-[[nodiscard]] std::optional<ElementType> ggml_element_type(uint32_t ggml_type);
 
 // Bytes of a tensor of these sizes as it lies in the file. Fails, saying why, when the sizes
 // overflow or the innermost dimension is no whole number of blocks.
@@ -59,6 +55,11 @@ class TensorFileBuilder {
   // Adds a value; a key that comes twice is an error.
   Status set(std::string_view key, MetadataValue value);
 
+  // Bytes that the reader unpacked from the file: they may be copied too. All copies together may
+  // be a small multiple of the file and of what was unpacked from it, so that tensors which share
+  // bytes cannot ask for any amount of memory.
+  void unpacked(uint64_t bytes);
+
   // Keeps something alive as long as the TensorFile lives.
   void keep(std::shared_ptr<const void> owner) { result_.owners.push_back(std::move(owner)); }
 
@@ -69,6 +70,8 @@ class TensorFileBuilder {
 
   [[nodiscard]] TensorFile& file() { return result_; }
 
+  [[nodiscard]] const TensorFile& file() const { return result_; }
+
   [[nodiscard]] TensorFile finish() && { return std::move(result_); }
 
  private:
@@ -77,7 +80,11 @@ class TensorFileBuilder {
   Result<std::span<const std::byte>> aligned(std::string_view name, ElementType type,
                                              std::span<const std::byte> bytes);
 
+  // Takes from the allowance for copies.
+  Status charge(std::string_view name, uint64_t bytes);
+
   TensorFile result_;
+  uint64_t copy_allowance_ = 0;
   std::unordered_set<std::string> names_;
 };
 

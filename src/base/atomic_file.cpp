@@ -1,0 +1,126 @@
+#include "base/atomic_file.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/check.h"
+
+namespace mynah {
+namespace {
+
+constexpr int kNameAttempts = 1000;
+
+std::unexpected<Error> fail_errno(const std::string& what, int error) {
+  return fail(error == ENOENT ? ErrorCode::NotFound : ErrorCode::Io,
+              what + ": " + std::strerror(error));
+}
+
+// A rename is durable once the folder that holds the name is.
+Status sync_folder(const std::filesystem::path& folder) {
+  const std::string name = folder.empty() ? "." : folder.string();
+  const int fd = ::open(name.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) {
+    return fail_errno("cannot open folder " + name, errno);
+  }
+  const bool synced = ::fsync(fd) == 0 || errno == EINVAL;  // some file systems have no folder sync
+  const int error = errno;
+  ::close(fd);
+  if (!synced) {
+    return fail_errno("cannot sync folder " + name, error);
+  }
+  return {};
+}
+
+}  // namespace
+
+AtomicFile::AtomicFile(int fd, std::string path, std::string temporary)
+    : fd_(fd), path_(std::move(path)), temporary_(std::move(temporary)) {}
+
+AtomicFile::AtomicFile(AtomicFile&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)),
+      size_(other.size_),
+      path_(std::move(other.path_)),
+      temporary_(std::move(other.temporary_)) {}
+
+AtomicFile::~AtomicFile() {
+  if (fd_ >= 0) {
+    ::close(fd_);
+    ::unlink(temporary_.c_str());
+  }
+}
+
+Result<AtomicFile> AtomicFile::create(const std::string& path) {
+  for (int attempt = 0; attempt < kNameAttempts; ++attempt) {
+    std::string temporary =
+        path + "." + std::to_string(::getpid()) + "-" + std::to_string(attempt) + ".partial";
+    const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd >= 0) {
+      return AtomicFile(fd, path, std::move(temporary));
+    }
+    if (errno != EEXIST) {
+      return fail_errno("cannot create " + temporary, errno);
+    }
+  }
+  return fail(ErrorCode::Io, "cannot create " + path + ": every temporary name is taken");
+}
+
+std::unexpected<Error> AtomicFile::fail_io(std::string_view what) const {
+  return fail(ErrorCode::Io, std::string(what) + " " + path_ + ": " + std::strerror(errno));
+}
+
+Status AtomicFile::write(std::span<const std::byte> bytes) {
+  MYNAH_CHECK(fd_ >= 0, "written after commit");
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) {
+      continue;
+    }
+    if (written < 0) {
+      return fail_io("cannot write");
+    }
+    bytes = bytes.subspan(static_cast<size_t>(written));
+    size_ += static_cast<uint64_t>(written);
+  }
+  return {};
+}
+
+Status AtomicFile::write(std::string_view text) {
+  return write(std::as_bytes(std::span(text)));
+}
+
+Status AtomicFile::pad_to(uint64_t multiple) {
+  static constexpr std::array<std::byte, 256> kZeros{};
+  uint64_t missing = (multiple - size_ % multiple) % multiple;
+  while (missing > 0) {
+    const uint64_t part = std::min<uint64_t>(missing, kZeros.size());
+    MYNAH_TRY_STATUS(write(std::span(kZeros).first(part)));
+    missing -= part;
+  }
+  return {};
+}
+
+Status AtomicFile::commit() {
+  MYNAH_CHECK(fd_ >= 0, "committed twice");
+  if (::fsync(fd_) != 0) {
+    return fail_io("cannot sync");
+  }
+  // close() may report a write that failed late (NFS); the descriptor is gone either way.
+  const bool closed = ::close(std::exchange(fd_, -1)) == 0;
+  if (!closed || ::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    const auto error = fail_io(closed ? "cannot rename to" : "cannot close");
+    ::unlink(temporary_.c_str());
+    return error;
+  }
+  return sync_folder(std::filesystem::path(path_).parent_path());
+}
+
+}  // namespace mynah

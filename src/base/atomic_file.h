@@ -1,0 +1,51 @@
+// AtomicFile: a file that appears under its name whole, or not at all.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace mynah {
+
+// Writes to a temporary name beside the target, and renames when all is on disk. Destroyed without
+// commit(), it leaves nothing behind; a process that is killed leaves a file ending in ".partial".
+class AtomicFile {
+ public:
+  // The folder must exist.
+  static Result<AtomicFile> create(const std::string& path);
+
+  ~AtomicFile();
+  AtomicFile(AtomicFile&& other) noexcept;
+  AtomicFile& operator=(AtomicFile&&) = delete;
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  // Appends.
+  Status write(std::span<const std::byte> bytes);
+  Status write(std::string_view text);
+
+  // Appends zeros until the size is a multiple of `multiple`.
+  Status pad_to(uint64_t multiple);
+
+  // Bytes written so far.
+  [[nodiscard]] uint64_t size() const { return size_; }
+
+  // Syncs the bytes, renames over the target, syncs the folder.
+  Status commit();
+
+ private:
+  AtomicFile(int fd, std::string path, std::string temporary);
+
+  [[nodiscard]] std::unexpected<Error> fail_io(std::string_view what) const;
+
+  int fd_ = -1;
+  uint64_t size_ = 0;
+  std::string path_;
+  std::string temporary_;
+};
+
+}  // namespace mynah
