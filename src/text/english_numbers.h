@@ -24,7 +24,7 @@ struct NumberWord {
     Point,
   };
   Kind kind = Kind::Zero;
-  int value = 0;       // One, Ten: the number; Multiplier: its power of ten; Double: 2 or 3
+  int value = 0;         // One, Ten: the number; Multiplier: its power of ten; Double: 2 or 3
   std::string suffix{};  // "s", "th" ... of a plural or an ordinal, which ends the number
   std::string sign{};    // Before, After
 };
