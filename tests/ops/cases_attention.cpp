@@ -1,0 +1,330 @@
+// Rows of the table: attention, its probabilities, rotary positions.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "ops/bounds.h"
+#include "ops/inputs.h"
+#include "ops/op_case.h"
+#include "ops/ops.h"
+#include "tensor/quantize.h"
+
+namespace mynah::cases {
+namespace {
+
+struct AttentionRow {
+  std::vector<int64_t> queries;
+  std::vector<int64_t> keys;
+  int64_t heads = 1;
+  int64_t kv_heads = 1;
+  int64_t d = 64;
+  int64_t tail = 0;  // rows; 0: none
+  bool causal = false;
+  DType dtype = DType::F32;
+  Precision precision = Precision::Exact;
+  Layout layout = Layout::Contiguous;
+
+  [[nodiscard]] float scale() const { return 1.0F / std::sqrt(static_cast<float>(d)); }
+};
+
+// The numbers of a row of the table: queries, and keys and values rounded to the cache's type.
+struct AttentionInputs {
+  explicit AttentionInputs(const AttentionRow& row)
+      : queries(row.queries),
+        q(normals(queries.total() * row.heads * row.d, 1)),
+        k(rounded(row, total_keys(row), 2)),
+        v(rounded(row, total_keys(row), 3)),
+        tail_k(rounded(row, row.tail, 4)),
+        tail_v(rounded(row, row.tail, 5)) {
+    // Keys lie apart, as in a cache with room to grow: two unused rows before each utterance.
+    int64_t begin = 0;
+    for (const int64_t length : row.keys) {
+      begin += kGap;
+      keys.push_back({begin, length});
+      begin += length;
+    }
+  }
+
+  static constexpr int64_t kGap = 2;
+
+  static int64_t total_keys(const AttentionRow& row) {
+    int64_t total = 0;
+    for (const int64_t length : row.keys) {
+      total += kGap + length;
+    }
+    return total;
+  }
+
+  static std::vector<float> rounded(const AttentionRow& row, int64_t rows, uint64_t seed) {
+    std::vector<float> values = normals(rows * row.kv_heads * row.d, seed);
+    std::vector<std::byte> bytes(values.size() * 4);
+    quantize(row.dtype, values, bytes.data());
+    dequantize(row.dtype, bytes.data(), values);
+    return values;
+  }
+
+  Lengths queries;
+  std::vector<Span> keys;
+  std::vector<float> q;
+  std::vector<float> k;
+  std::vector<float> v;
+  std::vector<float> tail_k;
+  std::vector<float> tail_v;
+};
+
+struct AttentionTensors {
+  AttentionTensors(Backend& backend, const AttentionRow& row, const AttentionInputs& inputs)
+      : q(matrix(backend, inputs.q, inputs.queries.total(), row.heads * row.d, row.layout)),
+        k(cache(backend, row, inputs.k)),
+        v(cache(backend, row, inputs.v)),
+        tail_k(cache(backend, row, inputs.tail_k)),
+        tail_v(cache(backend, row, inputs.tail_v)) {}
+
+  static Tensor cache(Backend& backend, const AttentionRow& row, const std::vector<float>& values) {
+    const int64_t width = row.kv_heads * row.d;
+    const Tensor x =
+        matrix(backend, values, static_cast<int64_t>(values.size()) / width, width, row.layout);
+    return row.dtype == DType::F32 ? x : ops::cast(backend, x, row.dtype);
+  }
+
+  Tensor q;
+  Tensor k;
+  Tensor v;
+  Tensor tail_k;
+  Tensor tail_v;
+};
+
+Step prepare(Backend& backend, const AttentionRow& row) {
+  const AttentionInputs inputs(row);
+  const AttentionTensors t(backend, row, inputs);
+  return [=, &backend]() -> std::vector<Tensor> {
+    return {ops::attention(backend, t.q, t.k, t.v,
+                           {.heads = row.heads,
+                            .kv_heads = row.kv_heads,
+                            .scale = row.scale(),
+                            .causal = row.causal,
+                            .queries = inputs.queries.spans(),
+                            .keys = inputs.keys,
+                            .tail_k = row.tail > 0 ? &t.tail_k : nullptr,
+                            .tail_v = row.tail > 0 ? &t.tail_v : nullptr,
+                            .precision = row.precision})};
+  };
+}
+
+// Error of one score: of the sum of d products, and in bfloat16 of both factors' rounding.
+float score_error(const AttentionRow& row, const float* q, const float* k) {
+  float magnitude = 0.0F;
+  float squares = 0.0F;
+  for (int64_t j = 0; j < row.d; ++j) {
+    const float product = q[j] * k[j];
+    magnitude += std::fabs(product);
+    squares += product * product;
+  }
+  const float rounding = sum_error(row.d) * magnitude;
+  const float bf16 = std::min(2.0F * kBf16Rounding * magnitude,
+                              6.0F * kBf16Rounding * std::sqrt(2.0F / 3.0F * squares));
+  return row.scale() * (row.precision == Precision::Fast ? rounding + bf16 : rounding);
+}
+
+// Largest error of any score of one query and head, over all keys that it may see.
+float worst_score(const AttentionRow& row, const AttentionInputs& inputs, size_t utterance,
+                  int64_t query, int64_t head) {
+  const int64_t width = row.kv_heads * row.d;
+  const int64_t column = head / (row.heads / row.kv_heads) * row.d;
+  const float* q = inputs.q.data() + query * row.heads * row.d + head * row.d;
+  const Span& span = inputs.keys[utterance];
+  float worst = 0.0F;
+  for (int64_t n = 0; n < span.length; ++n) {
+    const float* k = inputs.k.data() + (span.begin + n) * width + column;
+    worst = std::max(worst, score_error(row, q, k));
+  }
+  for (int64_t n = span.length; n < row.tail; ++n) {
+    worst = std::max(worst, score_error(row, q, inputs.tail_k.data() + n * width + column));
+  }
+  return worst;
+}
+
+float largest(std::span<const float> values) {
+  float peak = 0.0F;
+  for (const float value : values) {
+    peak = std::max(peak, std::fabs(value));
+  }
+  return peak;
+}
+
+// A probability errs relatively by twice the worst score error (its own and the sum's) and by the
+// rounding of exp and of the sum; the mix errs by that times the values' magnitude, at most their
+// largest.
+std::vector<Values> bound(const AttentionRow& row) {
+  const AttentionInputs inputs(row);
+  const float peak = std::max(largest(inputs.v), largest(inputs.tail_v));
+  Values bounds;
+  for (size_t u = 0; u < inputs.keys.size(); ++u) {
+    const int64_t n = std::max(inputs.keys[u].length, row.tail);
+    const float rounding = sum_error(n) + 8.0F * kEpsilon +
+                           (row.precision == Precision::Fast ? 2.0F * kBf16Rounding : 0.0F);
+    const Span queries = inputs.queries[static_cast<int64_t>(u)];
+    for (int64_t i = queries.begin; i < queries.end(); ++i) {
+      for (int64_t head = 0; head < row.heads; ++head) {
+        const float error = 2.0F * worst_score(row, inputs, u, i, head) + rounding;
+        bounds.insert(bounds.end(), static_cast<size_t>(row.d), error * peak);
+      }
+    }
+  }
+  return {bounds};
+}
+
+OpCase attention_case(const AttentionRow& row) {
+  OpCase c;
+  c.op = "attention";
+  c.name =
+      fmt::format("{}{} queries [{}] keys [{}] tail {} heads {}/{} of {}{}{}", name(row.dtype),
+                  row.precision == Precision::Fast ? " fast" : "", fmt::join(row.queries, " "),
+                  fmt::join(row.keys, " "), row.tail, row.heads, row.kv_heads, row.d,
+                  row.causal ? " causal" : "", row.layout == Layout::Strided ? " strided" : "");
+  c.prepare = [row](Backend& backend) { return prepare(backend, row); };
+  c.bound = [row](const std::vector<Values>&) { return bound(row); };
+  return c;
+}
+
+OpCase probabilities_case(const AttentionRow& row) {
+  OpCase c;
+  c.op = "attention_probabilities";
+  c.name = fmt::format("{} {} queries {} keys heads {}/{} of {}{}", name(row.dtype), row.queries[0],
+                       row.keys[0], row.heads, row.kv_heads, row.d, row.causal ? " causal" : "");
+  c.prepare = [row](Backend& backend) -> Step {
+    const AttentionInputs inputs(row);
+    const AttentionTensors t(backend, row, inputs);
+    return [=, &backend]() -> std::vector<Tensor> {
+      return {ops::attention_probabilities(backend, t.q, t.k,
+                                           {.heads = row.heads,
+                                            .kv_heads = row.kv_heads,
+                                            .scale = row.scale(),
+                                            .causal = row.causal,
+                                            .queries = inputs.queries.spans(),
+                                            .keys = inputs.keys})};
+    };
+  };
+  c.bound = [row](const std::vector<Values>& expected) {
+    const AttentionInputs inputs(row);
+    std::vector<Values> bounds = expected;  // (heads, queries, keys)
+    const int64_t n = row.keys[0];
+    for (size_t i = 0; i < bounds[0].size(); ++i) {
+      const int64_t line = static_cast<int64_t>(i) / n;
+      const float score = worst_score(row, inputs, 0, line % row.queries[0], line / row.queries[0]);
+      bounds[0][i] *= 2.0F * score + sum_error(n) + 8.0F * kEpsilon;
+    }
+    return bounds;
+  };
+  return c;
+}
+
+OpCase rope_case(int64_t rows, int64_t heads, int64_t d, Layout layout) {
+  OpCase c;
+  c.op = "rope";
+  c.name = fmt::format("{} rows, {} heads of {}{}", rows, heads, d,
+                       layout == Layout::Strided ? " strided" : "");
+  c.prepare = [=](Backend& backend) -> Step {
+    const Tensor x = matrix(backend, normals(rows * heads * d, 1), rows, heads * d, layout);
+    std::vector<int32_t> at;
+    for (int64_t i = 0; i < rows; ++i) {
+      at.push_back(static_cast<int32_t>(i * i * 7 % 1500));
+    }
+    const Tensor positions = ops::from_host(backend, at, {rows});
+    return [=, &backend]() -> std::vector<Tensor> {
+      return {ops::rope(backend, x, positions, heads)};
+    };
+  };
+  // Numbers are below 3.5. An angle of up to 1500 computed in f32 would err by 1500 epsilons, which
+  // is refused: reduce it first.
+  c.bound = each_value([](float) { return 3.5F * 8.0F * kEpsilon; });
+  return c;
+}
+
+void add_timed_attention(std::vector<OpCase>& table) {
+  const auto timed = [&](AttentionRow row) {
+    OpCase c = attention_case(row);
+    double pairs = 0.0;
+    double keys = 0.0;
+    for (size_t u = 0; u < row.keys.size(); ++u) {
+      keys += static_cast<double>(row.keys[u]);
+      pairs += static_cast<double>(row.queries[u] * row.keys[u]);
+    }
+    c.operations = 4.0 * pairs * static_cast<double>(row.heads * row.d);
+    c.bytes = 2.0 * keys * static_cast<double>(storage_bytes(row.dtype, row.kv_heads * row.d));
+    c.large = true;
+    table.push_back(std::move(c));
+  };
+  // Whisper tiny: the encoder's, a step of the decoder over the audio and over its own text.
+  timed({.queries = {1500}, .keys = {1500}, .heads = 6, .kv_heads = 6});
+  timed(
+      {.queries = {1500}, .keys = {1500}, .heads = 6, .kv_heads = 6, .precision = Precision::Fast});
+  for (const DType dtype : {DType::F32, DType::F16}) {
+    timed({.queries = {1}, .keys = {1500}, .heads = 6, .kv_heads = 6, .dtype = dtype});
+    timed(
+        {.queries = {1}, .keys = {100}, .heads = 6, .kv_heads = 6, .causal = true, .dtype = dtype});
+  }
+}
+
+}  // namespace
+
+void add_attention_cases(std::vector<OpCase>& table) {
+  const std::vector<AttentionRow> rows = {
+      {.queries = {1}, .keys = {1}, .d = 1},
+      {.queries = {1}, .keys = {17}, .heads = 3, .kv_heads = 3, .d = 8},
+      {.queries = {7}, .keys = {31}, .heads = 2, .kv_heads = 2, .d = 15},
+      {.queries = {33}, .keys = {33}, .heads = 2, .kv_heads = 2, .d = 64, .causal = true},
+      {.queries = {1}, .keys = {65}, .heads = 6, .kv_heads = 6, .d = 64, .causal = true},
+      {.queries = {4}, .keys = {20}, .heads = 4, .kv_heads = 2, .d = 16, .causal = true},
+      {.queries = {3}, .keys = {80}, .heads = 8, .kv_heads = 1, .d = 32},
+      {.queries = {16, 1, 8}, .keys = {16, 63, 3}, .heads = 2, .kv_heads = 2, .d = 64},
+      {.queries = {1, 1, 1, 1}, .keys = {5, 64, 1, 33}, .heads = 6, .kv_heads = 6, .d = 64},
+      {.queries = {3, 0, 2}, .keys = {4, 5, 0}, .heads = 2, .kv_heads = 2, .d = 7},
+      {.queries = {17, 40}, .keys = {17, 40}, .heads = 2, .kv_heads = 2, .d = 64, .tail = 96},
+      {.queries = {5}, .keys = {8}, .heads = 2, .kv_heads = 1, .d = 16, .tail = 8},
+      {.queries = {1, 1}, .keys = {0, 9}, .heads = 3, .kv_heads = 3, .d = 64, .tail = 31},
+      {.queries = {6}, .keys = {3}, .heads = 1, .kv_heads = 1, .d = 16, .causal = true},
+      {.queries = {65, 12},
+       .keys = {65, 300},
+       .heads = 2,
+       .kv_heads = 2,
+       .d = 80,
+       .layout = Layout::Strided},
+      {.queries = {2, 2},
+       .keys = {63, 15},
+       .heads = 3,
+       .kv_heads = 3,
+       .d = 63,
+       .layout = Layout::Strided},
+  };
+  for (const DType dtype : {DType::F32, DType::F16, DType::BF16}) {
+    for (const Precision precision : {Precision::Exact, Precision::Fast}) {
+      for (AttentionRow row : rows) {
+        row.dtype = dtype;
+        row.precision = precision;
+        table.push_back(attention_case(row));
+      }
+    }
+    for (const bool causal : {false, true}) {
+      for (const auto& [queries, keys] : {std::pair{1, 1}, std::pair{7, 33}, std::pair{16, 80}}) {
+        table.push_back(probabilities_case({.queries = {queries},
+                                            .keys = {keys},
+                                            .heads = 4,
+                                            .kv_heads = 2,
+                                            .d = 17,
+                                            .causal = causal,
+                                            .dtype = dtype}));
+      }
+    }
+  }
+  add_timed_attention(table);
+  table.push_back(rope_case(1, 1, 2, Layout::Contiguous));
+  table.push_back(rope_case(17, 3, 64, Layout::Contiguous));
+  table.push_back(rope_case(9, 2, 30, Layout::Strided));
+  table.push_back(rope_case(0, 2, 30, Layout::Contiguous));
+}
+
+}  // namespace mynah::cases

@@ -1,0 +1,197 @@
+// Rows of the table: element by element.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "ops/bounds.h"
+#include "ops/inputs.h"
+#include "ops/op_case.h"
+#include "ops/ops.h"
+
+namespace mynah::cases {
+namespace {
+
+constexpr std::array<int64_t, 15> kWidths = {1,  3,  7,  8,  15, 16,  17,  31,
+                                             33, 63, 64, 65, 80, 384, 1500};
+
+struct UnaryFacts {
+  UnaryOp op;
+  const char* name;
+  float scale;     // of the inputs
+  bool positive;   // magnitudes of the inputs only
+  float absolute;  // bound in epsilons, of 1
+  float input;     // and of |x|
+  float output;    // and of |y|
+};
+
+// Gelu and silu are x times a number that errs by a few epsilons of 1; tanh and sigmoid are such
+// numbers. The exponential's argument is itself an f32: 8 epsilons leave room for its reduction.
+constexpr std::array kUnary = {
+    UnaryFacts{UnaryOp::Relu, "relu", 1.0F, false, 0.0F, 0.0F, 0.0F},
+    UnaryFacts{UnaryOp::Gelu, "gelu", 2.0F, false, 0.0F, 4.0F, 2.0F},
+    UnaryFacts{UnaryOp::GeluTanh, "gelu_tanh", 2.0F, false, 0.0F, 6.0F, 2.0F},
+    UnaryFacts{UnaryOp::Silu, "silu", 4.0F, false, 0.0F, 4.0F, 2.0F},
+    UnaryFacts{UnaryOp::Sigmoid, "sigmoid", 4.0F, false, 0.0F, 0.0F, 8.0F},
+    UnaryFacts{UnaryOp::Tanh, "tanh", 2.0F, false, 4.0F, 0.0F, 2.0F},
+    UnaryFacts{UnaryOp::Exp, "exp", 10.0F, false, 0.0F, 0.0F, 8.0F},
+    UnaryFacts{UnaryOp::Log, "log", 10.0F, true, 2.0F, 0.0F, 4.0F},
+    UnaryFacts{UnaryOp::Sqrt, "sqrt", 10.0F, true, 0.0F, 0.0F, 1.0F},
+    UnaryFacts{UnaryOp::Negate, "negate", 1.0F, false, 0.0F, 0.0F, 0.0F},
+    UnaryFacts{UnaryOp::Abs, "abs", 1.0F, false, 0.0F, 0.0F, 0.0F},
+};
+
+std::vector<float> unary_inputs(const UnaryFacts& facts, int64_t count) {
+  std::vector<float> x = normals(count, 1, facts.scale);
+  for (float& value : x) {
+    value = facts.positive ? std::fabs(value) + 1e-6F : value;
+  }
+  return x;
+}
+
+OpCase unary_case(const UnaryFacts& facts, int64_t rows, int64_t d, Layout layout) {
+  OpCase c;
+  c.op = "unary";
+  c.name = fmt::format("{} ({}, {}){}", facts.name, rows, d,
+                       layout == Layout::Strided ? " strided" : "");
+  c.prepare = [=](Backend& backend) -> Step {
+    const Tensor x = matrix(backend, unary_inputs(facts, rows * d), rows, d, layout);
+    return [=, &backend]() -> std::vector<Tensor> { return {ops::unary(backend, facts.op, x)}; };
+  };
+  c.bound = [=](const std::vector<Values>& expected) {
+    const std::vector<float> x = unary_inputs(facts, rows * d);
+    std::vector<Values> bounds = expected;
+    for (size_t i = 0; i < x.size(); ++i) {
+      bounds[0][i] = kEpsilon * (facts.absolute + facts.input * std::fabs(x[i]) +
+                                 facts.output * std::fabs(expected[0][i]));
+    }
+    return bounds;
+  };
+  c.operations = static_cast<double>(rows * d);
+  c.bytes = 8.0 * static_cast<double>(rows * d);
+  return c;
+}
+
+constexpr std::array kBinary = {
+    std::pair{BinaryOp::Add, "add"},         std::pair{BinaryOp::Subtract, "subtract"},
+    std::pair{BinaryOp::Multiply, "mul"},    std::pair{BinaryOp::Divide, "divide"},
+    std::pair{BinaryOp::Maximum, "maximum"}, std::pair{BinaryOp::Minimum, "minimum"}};
+
+OpCase binary_case(BinaryOp op, const char* op_name, int64_t d, const Shape& b_shape,
+                   Layout layout) {
+  constexpr int64_t kRows = 4;
+  OpCase c;
+  c.op = "binary";
+  c.name = fmt::format("{} ({}, {}) with {}{}", op_name, kRows, d, b_shape.str(),
+                       layout == Layout::Strided ? " strided" : "");
+  c.prepare = [=](Backend& backend) -> Step {
+    const Tensor a = matrix(backend, normals(kRows * d, 1), kRows, d, layout);
+    const std::vector<float> other = normals(b_shape.elements(), 2);
+    const Tensor b = b_shape.rank() == 2 ? matrix(backend, other, b_shape[0], b_shape[1], layout)
+                                         : ops::from_host(backend, other, b_shape);
+    return [=, &backend]() -> std::vector<Tensor> { return {ops::binary(backend, op, a, b)}; };
+  };
+  // One correctly rounded operation each; a division may be a multiplication by the reciprocal.
+  c.bound = each_value(
+      [op](float y) { return op == BinaryOp::Divide ? 2.0F * kEpsilon * std::fabs(y) : 0.0F; });
+  return c;
+}
+
+OpCase affine_case(int64_t d, float scale, float shift, Layout layout) {
+  OpCase c;
+  c.op = "affine";
+  c.name = fmt::format("{} x + {} of {}{}", scale, shift, d,
+                       layout == Layout::Strided ? " strided" : "");
+  c.prepare = [=](Backend& backend) -> Step {
+    const Tensor x = matrix(backend, normals(3 * d, 1), 3, d, layout);
+    return
+        [=, &backend]() -> std::vector<Tensor> { return {ops::affine(backend, x, scale, shift)}; };
+  };
+  c.bound = [=](const std::vector<Values>& expected) {
+    const std::vector<float> x = normals(3 * d, 1);
+    std::vector<Values> bounds = expected;
+    for (size_t i = 0; i < x.size(); ++i) {
+      bounds[0][i] = kEpsilon * (std::fabs(scale * x[i]) + std::fabs(expected[0][i]));
+    }
+    return bounds;
+  };
+  return c;
+}
+
+OpCase dequantize_case(DType dtype, int64_t rows, int64_t d) {
+  OpCase c;
+  c.op = "dequantize";
+  c.name = fmt::format("{} ({}, {})", name(dtype), rows, d);
+  c.prepare = [=](Backend& backend) -> Step {
+    const Tensor host = host_tensor({rows, d}, dtype, 1);
+    const Tensor x =
+        ops::from_host(backend, {host.raw(), storage_bytes(dtype, rows * d)}, {rows, d}, dtype);
+    return [=, &backend]() -> std::vector<Tensor> { return {ops::dequantize(backend, x)}; };
+  };
+  c.bound = [dtype](const std::vector<Values>& expected) {
+    float peak = 0.0F;
+    for (const float value : expected[0]) {
+      peak = std::max(peak, std::fabs(value));
+    }
+    const float bound = is_block_type(dtype) ? 8.0F * kEpsilon * peak : 0.0F;
+    return std::vector<Values>{Values(expected[0].size(), bound)};
+  };
+  return c;
+}
+
+// Numbers at the edges of the type: what functions must make of them.
+OpCase edges_case(const UnaryFacts& facts) {
+  OpCase c;
+  c.op = "unary";
+  c.name = fmt::format("{} of infinities, NaN, zeros and the largest numbers", facts.name);
+  c.prepare = [=](Backend& backend) -> Step {
+    const std::vector<float> x{
+        INFINITY, facts.positive ? INFINITY : -INFINITY, NAN,
+        0.0F,     std::numeric_limits<float>::max() / 2, facts.positive ? 1.0F : -50.0F,
+        50.0F,    std::numeric_limits<float>::min()};
+    const Tensor t = ops::from_host(backend, x, {1, static_cast<int64_t>(x.size())});
+    return [=, &backend]() -> std::vector<Tensor> { return {ops::unary(backend, facts.op, t)}; };
+  };
+  c.bound = each_value([](float y) { return 8.0F * kEpsilon * std::max(1.0F, std::fabs(y)); });
+  return c;
+}
+
+}  // namespace
+
+void add_elementwise_cases(std::vector<OpCase>& table) {
+  for (const UnaryFacts& facts : kUnary) {
+    for (const int64_t d : kWidths) {
+      table.push_back(unary_case(facts, 3, d, d % 2 == 0 ? Layout::Contiguous : Layout::Strided));
+    }
+    table.push_back(unary_case(facts, 0, 5, Layout::Contiguous));
+    // x * 0 of an infinity is NaN in some forms of these and 0 in others; models never meet it.
+    const bool product =
+        facts.op == UnaryOp::Gelu || facts.op == UnaryOp::GeluTanh || facts.op == UnaryOp::Silu;
+    if (!product) {
+      table.push_back(edges_case(facts));
+    }
+  }
+  OpCase gelu = unary_case(kUnary[1], 1500, 1536, Layout::Contiguous);
+  gelu.large = true;
+  table.push_back(std::move(gelu));
+  for (const auto& [op, op_name] : kBinary) {
+    for (const int64_t d : kWidths) {
+      for (const Shape& b : {Shape{4, d}, Shape{d}, Shape{1}}) {
+        const Layout layout = d % 2 == 0 ? Layout::Contiguous : Layout::Strided;
+        if (b.rank() == 2 || d > 1) {  // for d of 1, one row is one element
+          table.push_back(binary_case(op, op_name, d, b, layout));
+        }
+      }
+    }
+  }
+  for (const int64_t d : {1, 17, 64, 1500}) {
+    table.push_back(affine_case(d, -0.25F, 1.0F, Layout::Strided));
+    table.push_back(affine_case(d, 3.7F, 0.0F, Layout::Contiguous));
+  }
+  for (const DType dtype : weight_types()) {
+    table.push_back(dequantize_case(dtype, 3, block_elements(dtype) == 1 ? 33 : 512));
+  }
+}
+
+}  // namespace mynah::cases

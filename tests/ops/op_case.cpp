@@ -1,0 +1,34 @@
+#include "ops/op_case.h"
+
+#include "ops/ops.h"
+
+namespace mynah::cases {
+
+std::vector<OpCase> op_cases() {
+  std::vector<OpCase> table;
+  add_linear_cases(table);
+  add_product_cases(table);
+  add_attention_cases(table);
+  add_norm_cases(table);
+  add_recurrent_cases(table);
+  add_elementwise_cases(table);
+  add_row_cases(table);
+  add_speech_cases(table);
+  return table;
+}
+
+std::vector<Values> read(Backend& backend, const std::vector<Tensor>& results) {
+  std::vector<Values> all;
+  for (const Tensor& result : results) {
+    if (result.dtype() == DType::I32) {
+      const std::vector<int32_t> numbers = ops::to_host_i32(backend, result);
+      all.emplace_back(numbers.begin(), numbers.end());
+    } else {
+      const bool f32 = result.dtype() == DType::F32;
+      all.push_back(ops::to_host(backend, f32 ? result : ops::cast(backend, result, DType::F32)));
+    }
+  }
+  return all;
+}
+
+}  // namespace mynah::cases

@@ -1,0 +1,145 @@
+// The table of operation cases: every backend at every instruction set against ref.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "backend/ref/ref_backend.h"
+#include "ops/backends.h"
+#include "ops/close.h"
+#include "ops/op_case.h"
+
+namespace mynah::cases {
+namespace {
+
+const std::vector<OpCase>& table() {
+  static const std::vector<OpCase> cases = op_cases();
+  return cases;
+}
+
+std::vector<std::string> operations() {
+  std::set<std::string> names;
+  for (const OpCase& c : table()) {
+    names.insert(c.op);
+  }
+  return {names.begin(), names.end()};
+}
+
+TEST(Table, NamesEveryRowOnce) {
+  std::set<std::string> titles;
+  for (const OpCase& c : table()) {
+    EXPECT_TRUE(titles.insert(c.title()).second) << c.title();
+  }
+}
+
+// What ref gives, and how far from it a backend may be: computed once for all backends.
+struct Expected {
+  std::vector<Values> values;
+  std::vector<Values> bounds;
+};
+
+const Expected& expected_of(const OpCase& c) {
+  static std::map<std::string, Expected> known;
+  const auto [at, fresh] = known.try_emplace(c.title());
+  if (fresh) {
+    RefBackend ref;
+    at->second.values = read(ref, c.prepare(ref)());
+    at->second.bounds = c.bound(at->second.values);
+  }
+  return at->second;
+}
+
+struct Subject {
+  std::string backend;
+  std::string op;
+};
+
+std::ostream& operator<<(std::ostream& out, const Subject& subject) {
+  return out << subject.backend << ' ' << subject.op;
+}
+
+class TableTest : public testing::TestWithParam<Subject> {};
+
+TEST_P(TableTest, AgreesWithRef) {
+  ThreadPool pool(2);
+  const auto backend = make_backend(GetParam().backend, pool);
+  int rows = 0;
+  for (const OpCase& c : table()) {
+    if (c.op != GetParam().op || c.large) {
+      continue;
+    }
+    if (c.weight.has_value() && !backend->supports_weight(*c.weight)) {
+      continue;
+    }
+    const Expected& expected = expected_of(c);
+    EXPECT_EQ(disagreement(read(*backend, c.prepare(*backend)()), expected.values, expected.bounds),
+              "")
+        << c.title();
+    ++rows;
+  }
+  EXPECT_GT(rows, 0);
+}
+
+// Any number of threads, and any earlier work of the same backend, gives the same bits.
+TEST_P(TableTest, GivesTheSameBitsOnAnyNumberOfThreads) {
+  ThreadPool one(1);
+  const auto alone = make_backend(GetParam().backend, one);
+  for (const int threads : {2, 3}) {
+    ThreadPool pool(threads);
+    const auto backend = make_backend(GetParam().backend, pool);
+    for (const OpCase& c : table()) {
+      if (c.op != GetParam().op || c.large ||
+          (c.weight.has_value() && !backend->supports_weight(*c.weight))) {
+        continue;
+      }
+      const std::vector<Values> wanted = read(*alone, c.prepare(*alone)());
+      const Step step = c.prepare(*backend);
+      for (int repeat = 0; repeat < 2; ++repeat) {
+        EXPECT_EQ(disagreement(read(*backend, step()), wanted, exact_bounds(wanted)), "")
+            << c.title() << " on " << threads << " threads";
+      }
+    }
+  }
+}
+
+// After a first run, the same operations hold no more memory.
+TEST_P(TableTest, HoldsNoMoreMemoryAfterWarmUp) {
+  ThreadPool pool(1);
+  const auto backend = make_backend(GetParam().backend, pool);
+  for (const OpCase& c : table()) {
+    if (c.op != GetParam().op || c.large ||
+        (c.weight.has_value() && !backend->supports_weight(*c.weight))) {
+      continue;
+    }
+    const Step step = c.prepare(*backend);
+    step();
+    const size_t held = backend->memory_held();
+    for (int repeat = 0; repeat < 3; ++repeat) {
+      step();
+    }
+    EXPECT_EQ(backend->memory_held(), held) << c.title();
+  }
+}
+
+std::vector<Subject> subjects() {
+  std::vector<Subject> all;
+  for (const std::string& backend : backends_under_test()) {
+    for (const std::string& op : operations()) {
+      all.push_back({backend, op});
+    }
+  }
+  return all;
+}
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(TableTest);
+INSTANTIATE_TEST_SUITE_P(Backends, TableTest, testing::ValuesIn(subjects()),
+                         [](const testing::TestParamInfo<Subject>& subject) {
+                           std::string name = subject.param.backend + "_" + subject.param.op;
+                           std::ranges::replace(name, '/', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace mynah::cases
