@@ -16,10 +16,10 @@ namespace {
 
 // Frames that go through the network together: enough rows for the products to run at full speed,
 // few enough that what passes between the layers (20 KB a frame) stays in the processor's caches.
-constexpr int64_t kFramesTogether = 64;
+constexpr int64_t kFramesTogether = 96;
 
 // Recordings that take their steps of the LSTM together.
-constexpr size_t kRecordingsTogether = 16;
+constexpr size_t kRecordingsTogether = 24;
 
 // What is known of a recording before its next frame: the context, then samples of a frame that is
 // not complete.

@@ -35,6 +35,7 @@ struct Source {
 
 const Source kSources[] = {
     {"safetensors", "silero/silero_vad_16k.safetensors", 16000},
+    {"ggml", "pysilero/ggml-silero-v6.2.0.bin", 16000},
 };
 
 std::string print(const Source& source) {
