@@ -1,0 +1,81 @@
+// The built-in voice detector behind VoiceDetector.
+#include <algorithm>
+
+#include "models/builtin/voice_scorer.h"
+#include "speech/voice_detector.h"
+
+namespace mynah {
+
+namespace {
+
+class BuiltinSession final : public VoiceDetector::Session {
+ public:
+  Result<std::vector<float>> push(std::span<const float> samples) override {
+    std::vector<float> probabilities;
+    while (!samples.empty()) {
+      const size_t count = std::min(samples.size(), kVoiceScorerFrame - frame_.size());
+      frame_.insert(frame_.end(), samples.begin(), samples.begin() + static_cast<ptrdiff_t>(count));
+      samples = samples.subspan(count);
+      if (frame_.size() == kVoiceScorerFrame) {
+        probabilities.push_back(scorer_.score(frame_));
+        frame_.clear();
+      }
+    }
+    return probabilities;
+  }
+
+  Result<std::vector<float>> flush() override {
+    std::vector<float> probabilities;
+    if (!frame_.empty()) {
+      frame_.resize(kVoiceScorerFrame, 0.0F);
+      probabilities.push_back(scorer_.score(frame_));
+    }
+    reset();
+    return probabilities;
+  }
+
+  void reset() override {
+    frame_.clear();
+    scorer_.reset();
+  }
+
+ private:
+  VoiceScorer scorer_;
+  std::vector<float> frame_;  // samples of a frame that is not complete
+};
+
+class BuiltinDetector final : public VoiceDetector {
+ public:
+  [[nodiscard]] std::unique_ptr<Session> session() const override {
+    return std::make_unique<BuiltinSession>();
+  }
+
+  [[nodiscard]] Result<std::vector<std::vector<float>>> probabilities(
+      std::span<const std::span<const float>> recordings) const override {
+    std::vector<std::vector<float>> results;
+    BuiltinSession session;
+    for (const std::span<const float> samples : recordings) {
+      MYNAH_TRY(std::vector<float> found, session.push(samples));
+      MYNAH_TRY(const std::vector<float> rest, session.flush());
+      found.insert(found.end(), rest.begin(), rest.end());
+      results.push_back(std::move(found));
+    }
+    return results;
+  }
+
+  [[nodiscard]] int rate_hz() const override { return kVoiceScorerRateHz; }
+
+  [[nodiscard]] double frame_s() const override {
+    return static_cast<double>(kVoiceScorerFrame) / kVoiceScorerRateHz;
+  }
+
+  [[nodiscard]] std::string name() const override { return "builtin"; }
+};
+
+}  // namespace
+
+std::shared_ptr<const VoiceDetector> builtin_voice_detector() {
+  return std::make_shared<const BuiltinDetector>();
+}
+
+}  // namespace mynah
