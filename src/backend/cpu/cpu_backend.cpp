@@ -132,6 +132,25 @@ LinearWeight CpuBackend::pack_linear(const Tensor& w, DType storage) {
   return packed;
 }
 
+namespace {
+
+// Rounds one output channel's weights to what `storage` can hold.
+void round_row(DType storage, std::span<float> row) {
+  if (storage == DType::I8) {
+    std::vector<int8_t> quantized(row.size());
+    const float scale = quantize_row_i8(row, quantized.data());
+    for (size_t i = 0; i < row.size(); ++i) {
+      row[i] = scale * static_cast<float>(quantized[i]);
+    }
+  } else if (storage == DType::F16 || storage == DType::BF16) {
+    std::vector<std::byte> bytes(storage_bytes(storage, static_cast<int64_t>(row.size())));
+    mynah::quantize(storage, row, bytes.data());
+    mynah::dequantize(storage, bytes.data(), row);
+  }
+}
+
+}  // namespace
+
 LinearWeight CpuBackend::pack_conv1d(const Tensor& w, DType storage, int64_t groups) {
   const int64_t out = w.dim(0);
   const int64_t in = w.dim(1);
@@ -152,7 +171,11 @@ LinearWeight CpuBackend::pack_conv1d(const Tensor& w, DType storage, int64_t gro
   if (groups == 1) {
     return pack_linear(turned, is_block_type(storage) ? DType::F32 : storage);
   }
-  // Grouped weights stay rows (conv1d_grouped): their groups are too narrow for panels.
+  // Grouped weights stay rows of f32 (conv1d_grouped): their groups are too narrow for panels.
+  // Their values are those of the storage type.
+  for (int64_t o = 0; o < out; ++o) {
+    round_row(storage, {turned.data<float>() + o * kernel * in, static_cast<size_t>(kernel * in)});
+  }
   const auto bytes = static_cast<int64_t>(values.size() * sizeof(float));
   Tensor rows(allocate(static_cast<size_t>(bytes)), 0, {bytes}, DType::U8, device());
   std::memcpy(rows.raw(), turned.raw(), static_cast<size_t>(bytes));

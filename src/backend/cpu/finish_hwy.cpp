@@ -11,6 +11,7 @@
 #include <hwy/highway.h>
 
 #include "backend/cpu/math-inl.h"
+#include "tensor/quantize.h"
 
 HWY_BEFORE_NAMESPACE();
 
@@ -168,6 +169,12 @@ void from_bf16(const uint16_t* x, int64_t n, float* out) {
 using F16 = hn::Rebind<hwy::float16_t, F>;
 
 void to_f16(const float* x, int64_t n, uint16_t* out) {
+#if HWY_TARGET == HWY_SSE4
+  // Without F16C, Highway 1.0.3 cuts off instead of rounding.
+  for (int64_t c = 0; c < n; ++c) {
+    out[c] = f32_to_f16(x[c]);
+  }
+#else
   const F f;
   const F16 f16;
   const auto lanes = static_cast<int64_t>(hn::Lanes(f));
@@ -183,6 +190,7 @@ void to_f16(const float* x, int64_t n, uint16_t* out) {
     hn::Store(hn::DemoteTo(f16, hn::Load(f, extra)), f16, rest);
     std::memcpy(out + c, rest, static_cast<size_t>(n - c) * sizeof(uint16_t));
   }
+#endif
 }
 
 void from_f16(const uint16_t* x, int64_t n, float* out) {

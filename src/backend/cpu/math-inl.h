@@ -6,6 +6,8 @@
 #define MYNAH_BACKEND_CPU_MATH_INL_H_
 #endif
 
+#include <limits>
+
 #include <hwy/contrib/math/math-inl.h>
 #include <hwy/highway.h>
 
@@ -88,6 +90,17 @@ HWY_INLINE V gelu_tanh(V x) {
   return hn::MulAdd(half, tanh(hn::Mul(hn::Set(f, 0.79788456F), inner)), half);
 }
 
+// Natural logarithm; -infinity at 0, infinity at infinity, NaN below 0 and at NaN.
+HWY_INLINE V log(V x) {
+  const F f;
+  const V infinity = hn::Set(f, std::numeric_limits<float>::infinity());
+  V y = hn::Log(f, x);
+  y = hn::IfThenElse(hn::Eq(x, hn::Zero(f)), hn::Neg(infinity), y);
+  y = hn::IfThenElse(hn::Eq(x, infinity), infinity, y);
+  const auto defined = hn::Ge(x, hn::Zero(f));
+  return hn::IfThenElse(defined, y, hn::Set(f, std::numeric_limits<float>::quiet_NaN()));
+}
+
 // Calls fn with the activation as a callable, so that its choice is made once a row and not once a
 // vector.
 template <class Fn>
@@ -96,7 +109,7 @@ HWY_INLINE void with_activation(Activation activation, const Fn& fn) {
     case Activation::None:
       return fn([](V x) HWY_ATTR { return x; });
     case Activation::Relu:
-      return fn([](V x) HWY_ATTR { return hn::Max(x, hn::Zero(F())); });
+      return fn([](V x) HWY_ATTR { return hn::Max(hn::Zero(F()), x); });
     case Activation::Gelu:
       return fn([](V x) HWY_ATTR { return gelu(x); });
     case Activation::GeluTanh:

@@ -161,6 +161,18 @@ void affine(const float* x, int64_t n, float a, float b, float* out) {
   map(x, n, out, [&](V v) HWY_ATTR { return hn::MulAdd(va, v, vb); });
 }
 
+// x + mask, where NaN counts as -infinity; lanes past `count` too.
+HWY_INLINE V masked(const float* x, const float* mask, int64_t count) {
+  const F f;
+  constexpr float kLowest = -std::numeric_limits<float>::infinity();
+  const bool whole = count >= lane_count();
+  V v = whole ? hn::LoadU(f, x) : load_some(x, count, kLowest);
+  if (mask != nullptr) {
+    v = hn::Add(v, whole ? hn::LoadU(f, mask) : load_some(mask, count, 0.0F));
+  }
+  return hn::IfThenElse(hn::Eq(v, v), v, hn::Set(f, kLowest));
+}
+
 float masked_exp_sum(const float* x, const float* mask, int64_t n, float shift, float a) {
   const F f;
   const int64_t lanes = lane_count();
@@ -168,12 +180,7 @@ float masked_exp_sum(const float* x, const float* mask, int64_t n, float shift, 
   const V va = hn::Set(f, a);
   V total = hn::Zero(f);
   for (int64_t c = 0; c < n; c += lanes) {
-    const int64_t count = std::min(lanes, n - c);
-    V v = count == lanes ? hn::LoadU(f, x + c)
-                         : load_some(x + c, count, -std::numeric_limits<float>::infinity());
-    if (mask != nullptr) {
-      v = hn::Add(v, count == lanes ? hn::LoadU(f, mask + c) : load_some(mask + c, count, 0.0F));
-    }
+    const V v = masked(x + c, mask == nullptr ? nullptr : mask + c, n - c);
     total = hn::Add(total, exp(hn::Mul(va, hn::Sub(v, s))));
   }
   return hn::GetLane(hn::SumOfLanes(f, total));
@@ -182,49 +189,31 @@ float masked_exp_sum(const float* x, const float* mask, int64_t n, float shift, 
 float masked_max(const float* x, const float* mask, int64_t n, int64_t* index) {
   const F f;
   const int64_t lanes = lane_count();
-  constexpr float kLowest = -std::numeric_limits<float>::infinity();
-  const auto value = [&](int64_t c) { return x[c] + (mask == nullptr ? 0.0F : mask[c]); };
-  V best = hn::Set(f, kLowest);
-  int64_t c = 0;
-  for (; c + lanes <= n; c += lanes) {
-    V v = hn::LoadU(f, x + c);
-    if (mask != nullptr) {
-      v = hn::Add(v, hn::LoadU(f, mask + c));
-    }
-    best = hn::Max(best, v);
+  const auto at = [&](int64_t c) HWY_ATTR {
+    return masked(x + c, mask == nullptr ? nullptr : mask + c, n - c);
+  };
+  V best = hn::Set(f, -std::numeric_limits<float>::infinity());
+  for (int64_t c = 0; c < n; c += lanes) {
+    best = hn::Max(best, at(c));
   }
-  float largest = hn::GetLane(hn::MaxOfLanes(f, best));
-  for (; c < n; ++c) {
-    largest = std::max(largest, value(c));
-  }
+  const V target = hn::MaxOfLanes(f, best);
   // The lowest index that reaches it: a second pass, because an index a lane would cost the first
   // more than this.
-  const V target = hn::Set(f, largest);
   *index = 0;
-  for (c = 0; c + lanes <= n; c += lanes) {
-    V v = hn::LoadU(f, x + c);
-    if (mask != nullptr) {
-      v = hn::Add(v, hn::LoadU(f, mask + c));
-    }
-    const auto first = hn::FindFirstTrue(f, hn::Eq(v, target));
+  for (int64_t c = 0; c < n; c += lanes) {
+    const auto first = hn::FindFirstTrue(f, hn::Eq(at(c), target));
     if (first >= 0) {
       *index = c + static_cast<int64_t>(first);
-      return largest;
+      break;
     }
   }
-  for (; c < n; ++c) {
-    if (value(c) == largest) {
-      *index = c;
-      return largest;
-    }
-  }
-  return largest;
+  return hn::GetLane(target);
 }
 
 void unary(UnaryOp op, const float* x, int64_t n, float* out) {
   switch (op) {
     case UnaryOp::Relu:
-      return map(x, n, out, [](V v) HWY_ATTR { return hn::Max(v, hn::Zero(F())); });
+      return map(x, n, out, [](V v) HWY_ATTR { return hn::Max(hn::Zero(F()), v); });
     case UnaryOp::Gelu:
       return map(x, n, out, [](V v) HWY_ATTR { return gelu(v); });
     case UnaryOp::GeluTanh:
@@ -238,7 +227,7 @@ void unary(UnaryOp op, const float* x, int64_t n, float* out) {
     case UnaryOp::Exp:
       return map(x, n, out, [](V v) HWY_ATTR { return exp(v); });
     case UnaryOp::Log:
-      return map(x, n, out, [](V v) HWY_ATTR { return hn::Log(F(), v); });
+      return map(x, n, out, [](V v) HWY_ATTR { return log(v); });
     case UnaryOp::Sqrt:
       return map(x, n, out, [](V v) HWY_ATTR { return hn::Sqrt(v); });
     case UnaryOp::Negate:

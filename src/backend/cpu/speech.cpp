@@ -186,7 +186,8 @@ void CpuBackend::pick_token(const Tensor& logits, const PickTokenParams& params,
       return mask == nullptr ? nullptr : mask + span.begin;
     };
     Choice choice{
-        .text = {0, rule.text_allowed ? rule.text_end : 0},
+        .text = {rule.text_begin,
+                 rule.text_allowed ? std::max(0, rule.text_end - rule.text_begin) : 0},
         .timestamps = {rule.timestamp_low, std::max(0, rule.timestamp_high - rule.timestamp_low)}};
     const auto largest_of = [&](const Span& span, int64_t* index) {
       if (span.length == 0) {
@@ -216,8 +217,10 @@ void CpuBackend::pick_token(const Tensor& logits, const PickTokenParams& params,
     int32_t* to_id = ids.data<int32_t>() + r * ids.stride(0);
     float* to_probability = log_probabilities.data<float>() + r * log_probabilities.stride(0);
     const auto value = [&](int64_t token) {
-      return row[token] + (mask == nullptr ? 0.0F : mask[token]);
+      const float v = row[token] + (mask == nullptr ? 0.0F : mask[token]);
+      return std::isnan(v) ? kNever : v;
     };
+    const auto relative = [&](float logit) { return logit > kNever ? logit - log_sum : kNever; };
     const auto for_each_token = [&](const auto& fn) {
       for (const Span& span : {choice.text, choice.timestamps}) {
         for (int64_t token = span.begin; token < span.end(); ++token) {
@@ -242,13 +245,13 @@ void CpuBackend::pick_token(const Tensor& logits, const PickTokenParams& params,
         }
       });
       to_id[0] = static_cast<int32_t>(chosen);
-      to_probability[0] = value(chosen) - log_sum;
+      to_probability[0] = relative(value(chosen));
       return;
     }
     if (params.top == 1) {
       const int64_t chosen = best_text >= best_time ? text_token : time_token;
       to_id[0] = static_cast<int32_t>(chosen);
-      to_probability[0] = shift - log_sum;
+      to_probability[0] = relative(shift);
       return;
     }
     // The best few, kept sorted: almost every token fails the first comparison.
@@ -266,7 +269,7 @@ void CpuBackend::pick_token(const Tensor& logits, const PickTokenParams& params,
     });
     for (int64_t i = 0; i < params.top; ++i) {
       to_id[i] = static_cast<int32_t>(i < count ? best[i].token : 0);
-      to_probability[i] = i < count ? best[i].logit - log_sum : kNever;
+      to_probability[i] = i < count ? relative(best[i].logit) : kNever;
     }
   });
 }
