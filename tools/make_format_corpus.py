@@ -378,7 +378,242 @@ def npz_files(rng):
     yield "bad-crc", zip_file([zip_member("a.npy", first, crc=1)])
 
 
+# ONNX -------------------------------------------------------------------------------------------------------------
+
+
+def varint(value):
+    value &= 2**64 - 1
+    out = b""
+    while value > 127:
+        out += bytes([value & 127 | 128])
+        value >>= 7
+    return out + bytes([value])
+
+
+def field(number, value):
+    """A varint for an int, a fixed32 for a float, else length-delimited."""
+    if isinstance(value, int):
+        return varint(number << 3) + varint(value)
+    if isinstance(value, float):
+        return varint(number << 3 | 5) + struct.pack("<f", value)
+    value = value.encode() if isinstance(value, str) else value
+    return varint(number << 3 | 2) + varint(len(value)) + value
+
+
+def onnx_tensor(name, sizes, kind, raw=None, packed=None, extra=b""):
+    out = b"".join(field(1, size) for size in sizes) + field(2, kind) + (field(8, name) if name else b"") + extra
+    if raw is not None:
+        out += field(9, raw)
+    if packed is not None:
+        out += field(*packed)
+    return out
+
+
+def onnx_attribute(name, number, value):
+    return field(1, name) + field(number, value)
+
+
+def onnx_node(op, inputs, outputs, attributes=(), name=""):
+    out = b"".join(field(1, i) for i in inputs) + b"".join(field(2, o) for o in outputs)
+    return out + (field(3, name) if name else b"") + field(4, op) + b"".join(field(5, a) for a in attributes)
+
+
+def onnx_graph(nodes=(), initializers=(), name="g"):
+    return b"".join(field(1, n) for n in nodes) + field(2, name) + b"".join(field(5, i) for i in initializers) + \
+        field(11, field(1, "x")) + field(12, field(1, "y"))
+
+
+def onnx_model(graph, opset=field(2, 16), more=b""):
+    out = field(1, 8) + field(2, "mynah") + field(7, graph)
+    return out + more + (field(8, opset) if opset is not None else b"")
+
+
+def onnx_files(rng):
+    raw = floats(rng, 6)
+    weight = onnx_tensor("w", [2, 3], 1, raw)
+    typed = [onnx_tensor("f", [2], 1, packed=(4, struct.pack("<2f", 1.5, -2.0))),
+             onnx_tensor("i8", [3], 3, packed=(5, varint(-1) + varint(-128) + varint(127))),
+             onnx_tensor("f16", [2], 10, packed=(5, varint(0x3C00) + varint(0xC000))),
+             onnx_tensor("i64", [2], 7, packed=(7, varint(-5) + varint(2**62))),
+             onnx_tensor("f64", [1], 11, packed=(10, struct.pack("<d", 0.25))),
+             onnx_tensor("u32", [1], 12, packed=(11, varint(2**32 - 1))),
+             onnx_tensor("one", [1], 7, packed=(7, 9))]
+    constant = onnx_node("Constant", [], ["c"], [onnx_attribute("value", 5, onnx_tensor("", [], 1, struct.pack("<f", 2.0)))])
+    body = onnx_graph([constant], [onnx_tensor("w", [2, 3], 1, raw)], "then")
+    other = onnx_graph([], [onnx_tensor("w", [1], 1, raw[:4])], "else")
+    branch = onnx_node("If", ["x"], ["y"], [onnx_attribute("then_branch", 6, body), onnx_attribute("else_branch", 6, other)],
+                       "If_0")
+    conv = onnx_node("Conv", ["x", "w"], ["y"], [onnx_attribute("strides", 8, varint(2) + varint(1)), onnx_attribute("alpha", 2, 0.5),
+                                                 onnx_attribute("mode", 4, "same"), onnx_attribute("axis", 3, -1),
+                                                 onnx_attribute("scales", 7, struct.pack("<2f", 1, 2)),
+                                                 onnx_attribute("names", 9, "a") + field(9, "b")])
+    yield "good-initialisers", onnx_model(onnx_graph([conv], [weight] + typed))
+    yield "good-branches", onnx_model(onnx_graph([branch, constant], [weight]))
+    yield "good-metadata", onnx_model(onnx_graph([], [weight]), more=field(14, field(1, "key") + field(2, "value")))
+    yield "bad-no-graph", field(1, 8) + field(8, field(2, 16))
+    yield "bad-no-opset", onnx_model(onnx_graph([], [weight]), None)
+    yield "bad-two-graphs", onnx_model(onnx_graph(), more=field(7, onnx_graph()))
+    yield "bad-size", onnx_model(onnx_graph([], [onnx_tensor("w", [2, 4], 1, raw)]))
+    yield "bad-overflow", onnx_model(onnx_graph([], [onnx_tensor("w", [2**62, 2**62], 1, raw)]))
+    yield "bad-negative", onnx_model(onnx_graph([], [onnx_tensor("w", [-2, -3], 1, raw)]))
+    yield "bad-rank", onnx_model(onnx_graph([], [onnx_tensor("w", [1] * 6, 1, raw[:4])]))
+    yield "bad-type", onnx_model(onnx_graph([], [onnx_tensor("w", [2, 3], 17, raw)]))
+    yield "bad-strings", onnx_model(onnx_graph([], [onnx_tensor("w", [1], 8, packed=(6, b"text"))]))
+    yield "bad-external", onnx_model(onnx_graph([], [onnx_tensor("w", [2, 3], 1, extra=field(13, field(1, "location")))]))
+    yield "bad-no-name", onnx_model(onnx_graph([], [onnx_tensor("", [2, 3], 1, raw)]))
+    yield "bad-duplicate", onnx_model(onnx_graph([], [weight, weight]))
+    yield "bad-outside-type", onnx_model(onnx_graph([], [onnx_tensor("w", [1], 3, packed=(5, varint(300)))]))
+    yield "bad-values-and-size", onnx_model(onnx_graph([], [onnx_tensor("w", [3], 1, packed=(4, raw[:8]))]))
+    yield "bad-wire-type", onnx_model(onnx_graph([], [varint(8 << 3) + varint(1) + weight]))
+    yield "bad-length", field(1, 8) + varint(7 << 3 | 2) + varint(2**63) + b"x"
+    yield "bad-varint", field(1, 8) + varint(7 << 3 | 2) + b"\xff" * 12
+    yield "bad-group", field(1, 8) + varint(7 << 3 | 3) + b"x"
+    yield "bad-field-zero", field(1, 8) + varint(2) + b"\0"
+    deep = onnx_graph()
+    for _ in range(200):
+        deep = onnx_graph([onnx_node("If", [], [], [onnx_attribute("then_branch", 6, deep)])])
+    yield "bad-nesting", onnx_model(deep)
+
+
+# PyTorch ----------------------------------------------------------------------------------------------------------
+
+
+class Persistent:
+    """A reference to a storage: torch.save writes it as the pickle's persistent id."""
+
+    def __init__(self, kind, key, count):
+        self.kind, self.key, self.count = kind, key, count
+
+
+class Named:
+    """A global by its name alone, with arguments where it is called."""
+
+    def __init__(self, name, *arguments):
+        self.name, self.arguments = name, arguments
+
+
+def text(value):
+    raw = value.encode()
+    return b"X" + struct.pack("<I", len(raw)) + raw
+
+
+def pickled(value):
+    """A pickle of protocol 2 without a memo, of plain values, Named and Persistent."""
+    if value is None or value is True or value is False:
+        return {None: b"N", True: b"\x88", False: b"\x89"}[value]
+    if isinstance(value, int):
+        return b"J" + struct.pack("<i", value) if -2**31 <= value < 2**31 else b"\x8a\x08" + struct.pack("<q", value)
+    if isinstance(value, float):
+        return b"G" + struct.pack(">d", value)
+    if isinstance(value, str):
+        return text(value)
+    if isinstance(value, tuple):
+        return b"(" + b"".join(map(pickled, value)) + b"t"
+    if isinstance(value, list):
+        return b"](" + b"".join(map(pickled, value)) + b"e"
+    if isinstance(value, dict):
+        return b"}(" + b"".join(pickled(k) + pickled(v) for k, v in value.items()) + b"u"
+    if isinstance(value, Persistent):
+        return pickled(("storage", Named(value.kind), value.key, "cpu", value.count)) + b"Q"
+    called = b"c" + value.name.replace(" ", "\n").encode() + b"\n"
+    return called + (pickled(value.arguments) + b"R" if value.arguments or value.name.endswith("Dict") else b"")
+
+
+def torch_tensor(kind, key, count, offset, sizes, strides):
+    return Named("torch._utils _rebuild_tensor_v2", Persistent(f"torch {kind}Storage", key, count), offset, sizes, strides,
+                 False, Named("collections OrderedDict"))
+
+
+def torch_zip(value, storages, method=0, byteorder=b"little", program=None):
+    data = b"\x80\x02" + pickled(value) + b"." if program is None else program
+    members = [zip_member("m/data.pkl", data, method), zip_member("m/byteorder", byteorder)]
+    return zip_file(members + [zip_member(f"m/data/{k}", v, method) for k, v in storages.items()])
+
+
+def torch_files(rng):
+    raw = floats(rng, 6)
+    weight = torch_tensor("Float", "0", 6, 0, (2, 3), (3, 1))
+    state = {"model": {"w": weight, "t": torch_tensor("Float", "0", 6, 0, (3, 2), (1, 3)),
+                       "part": torch_tensor("Float", "0", 6, 4, (2,), (1,)),
+                       "half": torch_tensor("Half", "1", 3, 0, (3,), (1,)),
+                       "scalar": torch_tensor("Long", "2", 1, 0, (), ()),
+                       "p": Named("torch._utils _rebuild_parameter", weight, True, Named("collections OrderedDict"))},
+             "dims": {"n_mels": 80, "big": 2**40}, "name": "tiny", "eps": 1e-5, "yes": True, "none": None,
+             "list": [1, 2, 3], "mixed": [1, "a", {"deep": 2}], 7: "seven", "dtype": Named("torch float32")}
+    storages = {"0": raw, "1": rng.randbytes(6), "2": struct.pack("<q", -4)}
+    yield "good-stored", torch_zip(state, storages)
+    yield "good-deflated", torch_zip(state, storages, 8)
+    memo = pickle.dumps({"a": {"x": 1, "y": [1.5, 2.5]}, "b": ("t", None)}, 4)
+    yield "good-protocol-4", torch_zip(None, {}, program=memo)
+    yield "good-bare-tensor", torch_zip(weight, {"0": raw})
+    yield "bad-global", torch_zip({"x": Named("os system", "true")}, {})
+    yield "bad-class", torch_zip({"x": Named("numpy.core.multiarray scalar", 1)}, {})
+    yield "bad-storage-missing", torch_zip({"w": torch_tensor("Float", "9", 6, 0, (6,), (1,))}, storages)
+    yield "bad-storage-kind", torch_zip({"w": Named("torch._utils _rebuild_tensor_v2", Persistent("torch float32", "0", 6), 0,
+                                                    (6,), (1,), False, None)}, storages)
+    yield "bad-storage-none", torch_zip({"w": Named("torch._utils _rebuild_tensor_v2", None, 0, (6,), (1,), False, None)}, storages)
+    yield "bad-offset", torch_zip({"w": torch_tensor("Float", "0", 6, 1, (6,), (1,))}, storages)
+    yield "bad-offset-negative", torch_zip({"w": torch_tensor("Float", "0", 6, -1, (6,), (1,))}, storages)
+    yield "bad-offset-overflow", torch_zip({"w": torch_tensor("Float", "0", 6, 2**62, (6,), (1,))}, storages)
+    yield "bad-stride", torch_zip({"w": torch_tensor("Float", "0", 6, 0, (2, 3), (4, 1))}, storages)
+    yield "bad-stride-negative", torch_zip({"w": torch_tensor("Float", "0", 6, 5, (6,), (-1,))}, storages)
+    yield "bad-stride-overflow", torch_zip({"w": torch_tensor("Float", "0", 6, 0, (2, 3), (2**62, 2**62))}, storages)
+    yield "bad-expanded", torch_zip({"w": torch_tensor("Float", "0", 6, 0, (1000000, 1000000), (0, 0))}, storages)
+    yield "bad-strides-missing", torch_zip({"w": torch_tensor("Float", "0", 6, 0, (2, 3), (1,))}, storages)
+    yield "bad-shared-copies", torch_zip(
+        {f"t{i}": torch_tensor("Float", "0", 9216, 0, (96, 96), (1, 96)) for i in range(60)}, {"0": b"\0" * 36864}, 8)
+    yield "bad-overflow", torch_zip({"w": torch_tensor("Float", "0", 6, 0, (2**62, 4), (4, 1))}, storages)
+    yield "bad-byteorder", torch_zip(state, storages, byteorder=b"big")
+    yield "bad-key", torch_zip({(1, 2): 3}, {})
+    yield "bad-no-pickle", zip_file([zip_member("m/data/0", raw)])
+    yield "bad-empty-pickle", torch_zip(None, {}, program=b"")
+    yield "bad-stack", torch_zip(None, {}, program=b"\x80\x02\x86.")
+    yield "bad-mark", torch_zip(None, {}, program=b"\x80\x02t.")
+    yield "bad-memo", torch_zip(None, {}, program=b"\x80\x02h\x05.")
+    yield "bad-opcode", torch_zip(None, {}, program=b"\x80\x02i.")
+    yield "bad-long", torch_zip(None, {}, program=b"\x80\x02\x8a\x09" + b"\1" * 9 + b".")
+    yield "bad-setitem", torch_zip(None, {}, program=b"\x80\x02]NNs.")
+    yield "bad-call", torch_zip(None, {}, program=b"\x80\x02NNR.")
+    yield "bad-nesting", torch_zip(None, {}, program=b"\x80\x02" + b"]" * 3000 + b"a" * 2999 + b".")
+    yield "bad-cycle", torch_zip(None, {}, program=b"\x80\x02]q\0h\0a.")
+    laughs = b"\x80\x02" + b"]q\0" + b"".join(
+        b"](" + b"h" + bytes([i]) + b"h" + bytes([i]) + b"eq" + bytes([i + 1]) for i in range(50)) + b"."
+    yield "bad-laughs", torch_zip(None, {}, program=laughs)
+
+
+def pickle_files(rng):
+    value = {"a": [1, 2.5, "x", None, True], "b": (1, (2, 3)), 3: {"c": b"bytes"}, "big": 2**50}
+    yield "good-protocol-2", pickle.dumps(dict(value) | {3: {"c": "bytes"}}, 2)
+    for protocol in (4, 5):
+        yield f"good-protocol-{protocol}", pickle.dumps(value, protocol)
+    yield "bad-codecs", pickle.dumps(value, 2)  # Python 3 writes bytes of protocol 2 as a call of its codecs
+    yield "good-persistent", b"\x80\x02" + pickled({"s": Persistent("torch FloatStorage", "0", 6)}) + b"."
+    yield "good-ordered", b"\x80\x02" + pickled(Named("collections OrderedDict"))[:-1] + b"R(" + text("k") + b"K\1u}b."
+    yield "bad-protocol-0", pickle.dumps(value, 0)
+    yield "bad-global", b"cos\nsystem\n(X\x04\0\0\0truetR."
+    yield "bad-stack-global", b"\x8c\x02os\x8c\x06system\x93."
+    yield "bad-string", b"X\xff\xff\xff\xffa"
+    yield "bad-no-stop", b"\x80\x02N"
+
+
+def tensor_file_files(rng):
+    """One good file of each format, which open_tensor_file tells apart, and bytes of none."""
+    makers = {"safetensors": safetensors_files, "gguf": gguf_files, "ctranslate2": ct2_files, "ggml": ggml_bin_files,
+              "npy": npy_files, "npz": npz_files, "onnx": onnx_files, "pytorch": torch_files}
+    for name, files in makers.items():
+        yield f"good-{name}", next(iter(files(rng)))[1]
+    yield "bad-empty", b""
+    yield "bad-text", b"This is not a model.\n"
+    yield "bad-zip", zip_file([zip_member("x.txt", b"data")])
+    yield "bad-legacy-pytorch", pickle.dumps(0x1950A86A20F9469CFC6C, 2)
+    yield "bad-lfs-pointer", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"
+
+
 CORPORA = {
+    "onnx": onnx_files,
+    "pytorch": torch_files,
+    "pickle": pickle_files,
+    "tensor_file": tensor_file_files,
     "ggml_bin": ggml_bin_files,
     "npy": npy_files,
     "npz": npz_files,

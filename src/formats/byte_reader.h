@@ -23,8 +23,8 @@ static_assert(std::endian::native == std::endian::little,
 [[nodiscard]] std::optional<uint64_t> checked_multiply(uint64_t a, uint64_t b);
 [[nodiscard]] std::optional<uint64_t> checked_add(uint64_t a, uint64_t b);
 
-// A name from a file as a message may print it: in quotes, control characters escaped, at most 80
-// characters of it.
+// A name from a file as a message may print it: in quotes, all but printable ASCII escaped, at
+// most 80 bytes of it.
 [[nodiscard]] std::string in_quotes(std::string_view name);
 
 // Reads little-endian values in order. Views stay valid as long as the bytes do.

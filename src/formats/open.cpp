@@ -11,6 +11,8 @@
 #include "formats/gguf.h"
 #include "formats/json.h"
 #include "formats/npz.h"
+#include "formats/onnx.h"
+#include "formats/pytorch.h"
 #include "formats/safetensors.h"
 #include "formats/zip.h"
 
@@ -36,6 +38,11 @@ bool looks_like_ctranslate2(std::string_view text) {
   const size_t length =
       static_cast<unsigned char>(text[4]) + 256U * static_cast<unsigned char>(text[5]);
   return length > 1 && text.size() >= 6 + length && text[6 + length - 1] == '\0';
+}
+
+// Field 1, ir_version, as a varint; writers put it first.
+bool looks_like_onnx(std::string_view text) {
+  return text.size() > 2 && text[0] == 0x08 && static_cast<unsigned char>(text[1]) < 0x80;
 }
 
 bool is_there(const fs::path& path) {
@@ -128,6 +135,9 @@ Result<TensorFile> read_archive(std::shared_ptr<const MappedFile> file) {
     if (member.name.ends_with(".npy")) {
       return read_npz(std::move(file));
     }
+    if (member.name.ends_with("data.pkl")) {
+      return read_pytorch(std::move(file));
+    }
   }
   return fail(ErrorCode::Unsupported,
               file->path() +
@@ -157,8 +167,18 @@ Result<TensorFile> read_tensor_file(std::shared_ptr<const MappedFile> file) {
   if (looks_like_ctranslate2(text)) {
     return read_ctranslate2(std::move(file));
   }
+  if (text.starts_with("\x80\x02")) {  // a pickle that no zip archive is around
+    return fail(ErrorCode::Unsupported,
+                file->path() +
+                    ": PyTorch checkpoints from before 1.6 are not read; save it again "
+                    "with a newer torch.save, or as safetensors");
+  }
+  if (looks_like_onnx(text)) {
+    return read_onnx(std::move(file));
+  }
   return fail(ErrorCode::Unsupported,
-              fmt::format("{}: wanted a model (safetensors, GGUF, CTranslate2), found {} bytes "
+              fmt::format("{}: wanted a model (safetensors, GGUF, ggml, CTranslate2, PyTorch zip, "
+                          "ONNX, npz), found {} bytes "
                           "that begin with {}",
                           file->path(), text.size(), in_quotes(text.substr(0, 8))));
 }

@@ -171,6 +171,10 @@ Result<std::span<const std::byte>> TensorFileBuilder::aligned(std::string_view n
 
 Status TensorFileBuilder::add(std::string_view name, ElementType type,
                               std::span<const uint64_t> sizes, std::span<const std::byte> bytes) {
+  if (name.size() > kMaxTensorNameBytes) {
+    return fail_tensor(name, fmt::format("wanted a name of at most {} bytes, found {}",
+                                         kMaxTensorNameBytes, name.size()));
+  }
   const auto wanted = stored_bytes(type, sizes);
   if (!wanted) {
     return fail_tensor(name, wanted.error().message);

@@ -30,6 +30,10 @@ struct ElementType {
   Widening widening = Widening::None;
 };
 
+// The longest name of a tensor, far above any model's: scopes and prefixes repeat in every name,
+// and long ones would ask for more memory than the file has bytes.
+inline constexpr size_t kMaxTensorNameBytes = 1024;
+
 // Bytes of a tensor of these sizes as it lies in the file. Fails, saying why, when the sizes
 // overflow or the innermost dimension is no whole number of blocks.
 [[nodiscard]] Result<uint64_t> stored_bytes(ElementType type, std::span<const uint64_t> sizes);
