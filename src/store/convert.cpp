@@ -199,16 +199,15 @@ Result<Plan> make_plan(TensorFile& file, const std::string& source, const std::s
                           file.tensors.empty() ? "" : file.tensors.front().name));
 }
 
-// The type that holds most of the bytes of matrices.
-std::string main_storage(const std::vector<StoredTensor>& tensors, std::optional<DType> wanted) {
+// The type that holds most of the bytes: matrices, in any model.
+std::string main_type(const std::vector<StoredTensor>& tensors) {
   std::map<DType, size_t> bytes;
   for (const StoredTensor& tensor : tensors) {
-    const size_t weight = is_matrix(tensor) ? 1024 : 1;
-    bytes[storage_of(tensor, wanted)] += weight * tensor.bytes.size();
+    bytes[tensor.dtype] += tensor.bytes.size();
   }
   const auto most =
       std::ranges::max_element(bytes, {}, [](const auto& entry) { return entry.second; });
-  return std::string(most == bytes.end() ? "f32" : mynah::name(most->first));
+  return std::string(name(most == bytes.end() ? DType::F32 : most->first));
 }
 
 Status write_plan(const Plan& plan, const std::string& target, std::optional<DType> wanted,
@@ -258,7 +257,8 @@ Result<Converted> convert_model(const std::string& source, const std::string& ta
     storage = options.storage;
   }
   MYNAH_TRY_STATUS(write_plan(plan, target, storage, observer, stop));
-  return Converted{.family = plan.family, .storage = main_storage(plan.tensors, storage)};
+  return Converted{.family = plan.family,
+                   .storage = storage ? std::string(name(*storage)) : main_type(plan.tensors)};
 }
 
 Result<DType> parse_storage(const std::string& text) {
@@ -268,7 +268,7 @@ Result<DType> parse_storage(const std::string& text) {
   }
   std::string names;
   for (const DType known : kStorageTypes) {
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", mynah::name(known));
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", name(known));
   }
   return fail(ErrorCode::InvalidInput,
               fmt::format("wanted a storage type of {}; found '{}'", names, text));

@@ -18,7 +18,7 @@ struct ConvertOptions {
 
 struct Converted {
   std::string family;   // "whisper", "silero"
-  std::string storage;  // name(DType) of most of the matrices' bytes
+  std::string storage;  // name(DType): the one asked for, or the one that most bytes have
 };
 
 // Reads `source` (a file or a folder) and writes `target`. A Whisper model gets OpenAI's tensor

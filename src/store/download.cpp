@@ -405,8 +405,7 @@ Download::Attempt Download::judge_status(const HttpResponse& response) {
     wanted = std::chrono::seconds(std::min<uint64_t>(*seconds, 3600));
   }
   return {.outcome = later ? Outcome::Retry : Outcome::GiveUp,
-          .error = {status == 404 || status == 410 ? ErrorCode::NotFound : ErrorCode::Environment,
-                    std::move(meaning)},
+          .error = {later ? ErrorCode::Io : ErrorCode::NotFound, std::move(meaning)},
           .wanted_pause = wanted};
 }
 

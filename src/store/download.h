@@ -57,7 +57,8 @@ struct Downloaded {
 // Fetches into `path` by way of `path`.part and `path`.part.json, which stay for a resume when the
 // download is stopped or breaks for good. A part belongs to the ETag it was begun with; where the
 // server has another file by now, it begins anew. Bytes that do not match their digest are thrown
-// away.
+// away. Fails with Environment where the server cannot be reached at all, NotFound where it does
+// not give the file, Io where it broke off too often.
 Result<Downloaded> download(const DownloadRequest& request, const std::string& path,
                             const DownloadOptions& options, StoreObserver& observer,
                             const std::stop_token& stop);

@@ -72,7 +72,7 @@ Result<StoredModel> import_model(const Store& store, const std::string& path,
         fmt::format("wanted a name of letters, digits, '.', '_' and '-', found '{}'", name));
   }
   MYNAH_TRY_STATUS(make_folders(store.folders().home + "/models"));
-  MYNAH_TRY(const FileLock lock, FileLock::take(store.model_folder(name) + ".lock"));
+  MYNAH_TRY(const FileLock held, store.lock(name));
   if (!options.force && fs::exists(store.model_folder(name), ignored)) {
     return fail(ErrorCode::InvalidInput,
                 fmt::format("there is a model {} already; give another --name, or replace it with "

@@ -1,10 +1,11 @@
 #include "store/pull.h"
 
-#include <chrono>
+#include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <system_error>
+#include <vector>
 
-#include <fmt/chrono.h>
 #include <fmt/core.h>
 
 #include "base/mapped_file.h"
@@ -107,20 +108,44 @@ Result<StoredModel> pull_from(const Store& store, const CatalogueEntry& entry,
   return install_model(store, fetched.path, std::move(model), options.storage, observer, stop);
 }
 
+// The model that is here already, whole and with the storage type wanted.
+std::optional<StoredModel> present_model(const Store& store, const CatalogueEntry& entry,
+                                         const PullOptions& options) {
+  auto model = read_source_json(store.model_folder(entry.name));
+  const bool wanted = model && !options.force &&
+                      (!options.storage || model->storage == name(*options.storage)) &&
+                      bytes_on_disk(model->path()) == model->size;
+  return wanted ? std::optional(std::move(*model)) : std::nullopt;
+}
+
+// Folders without files, deepest first; those with a part for the next pull stay.
+void remove_empty_folders(const std::string& root) {
+  std::error_code error;
+  std::vector<fs::path> folders = {root};
+  for (auto item = fs::recursive_directory_iterator(root, error);
+       !error && item != fs::recursive_directory_iterator(); item.increment(error)) {
+    std::error_code ignored;
+    if (item->is_directory(ignored)) {
+      folders.push_back(item->path());
+    }
+  }
+  std::ranges::sort(folders, std::ranges::greater{});
+  for (const fs::path& folder : folders) {
+    std::error_code not_empty;
+    fs::remove(folder, not_empty);
+  }
+}
+
 }  // namespace
 
 Result<StoredModel> pull_model(const Store& store, const CatalogueEntry& entry,
                                const PullOptions& options, StoreObserver& observer,
                                const std::stop_token& stop) {
   MYNAH_TRY_STATUS(make_folders(store.folders().home + "/models"));
-  const std::string folder = store.model_folder(entry.name);
-  MYNAH_TRY(const FileLock lock, FileLock::take(folder + ".lock"));
-  if (auto present = read_source_json(folder); present && !options.force) {
-    const bool same = !options.storage || present->storage == name(*options.storage);
-    if (same && bytes_on_disk(present->path()) == present->size) {
-      observer.on_message(fmt::format("{} is here already: {}", entry.name, present->path()));
-      return present;
-    }
+  MYNAH_TRY(const FileLock held, store.lock(entry.name));
+  if (auto present = present_model(store, entry, options)) {
+    observer.on_message(fmt::format("{} is here already: {}", entry.name, present->path()));
+    return *present;
   }
   if (options.offline) {
     return fail(
@@ -129,31 +154,37 @@ Result<StoredModel> pull_model(const Store& store, const CatalogueEntry& entry,
   }
   observer.on_message(fmt::format("{}: {}, licence {} ({})", entry.name, entry.description,
                                   entry.licence, entry.licence_url));
-  std::string failures;
+  const std::string downloads = fmt::format("{}/downloads/{}", store.folders().cache, entry.name);
+  bool hub_unreachable = false;
+  std::string failure;  // of the last source tried
   for (size_t i = 0; i < entry.sources.size(); ++i) {
     const ModelSource& source = entry.sources[i];
-    const std::string downloads =
-        fmt::format("{}/downloads/{}.{}", store.folders().cache, entry.name, i);
-    auto model = pull_from(store, entry, source, downloads, options, observer, stop);
+    const bool is_hub = std::holds_alternative<HubSource>(source);
+    if (is_hub && hub_unreachable) {
+      continue;
+    }
+    if (!failure.empty()) {
+      observer.on_message(fmt::format("{}; next, {}", failure, describe(source)));
+    }
+    auto model = pull_from(store, entry, source, fmt::format("{}/{}", downloads, i), options,
+                           observer, stop);
     if (model) {
       std::error_code ignored;
       fs::remove_all(downloads, ignored);
       return model;
     }
-    Error error = std::move(model).error();
-    if (error.code == ErrorCode::Cancelled) {
-      return fail(ErrorCode::Cancelled, "stopped; the next pull goes on from here");
+    remove_empty_folders(downloads);
+    if (model.error().code == ErrorCode::Cancelled) {
+      observer.on_message("what came is kept; the next pull goes on from there");
+      return std::unexpected(std::move(model).error());
     }
-    const bool last = i + 1 == entry.sources.size();
-    observer.on_message(fmt::format("{}: {}{}", describe(source), error.message,
-                                    last ? "" : "; next, " + describe(entry.sources[i + 1])));
-    failures +=
-        fmt::format("{}{}: {}", failures.empty() ? "" : "; ", describe(source), error.message);
+    hub_unreachable = is_hub && model.error().code == ErrorCode::Environment;
+    failure = fmt::format("{}: {}", describe(source), model.error().message);
   }
   return fail(ErrorCode::Environment,
-              fmt::format("no source brought {}: {}. A file you have can be taken in with `mynah "
-                          "import PATH --name {}`",
-                          entry.name, failures, entry.name));
+              fmt::format("no source brought {}; the last was {}. A file you have can be taken in "
+                          "with `mynah import PATH --name {}`",
+                          entry.name, failure, entry.name));
 }
 
 }  // namespace mynah

@@ -8,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/nearest_name.h"
-#include "store/files.h"
 #include "store/json_fields.h"
 #include "store/packed_cache.h"
 #include "store/sha256.h"
@@ -62,6 +61,13 @@ bool is_model_name(std::string_view name) {
 
 std::string Store::model_folder(std::string_view name) const {
   return fmt::format("{}/models/{}", folders_.home, name);
+}
+
+Result<FileLock> Store::lock(std::string_view name) const {
+  // Not beside the model, so that a folder of models holds nothing else.
+  const std::string locks = folders_.cache + "/locks";
+  MYNAH_TRY_STATUS(make_folders(locks));
+  return FileLock::take(fmt::format("{}/{}", locks, name));
 }
 
 std::vector<StoredModel> Store::list(std::vector<std::string>* damaged) const {
@@ -154,7 +160,7 @@ Result<uint64_t> Store::remove(std::string_view name) const {
     return not_here(*this, name);
   }
   const std::string folder = model_folder(own ? name : entry->name);
-  MYNAH_TRY(const FileLock lock, FileLock::take(folder + ".lock"));
+  MYNAH_TRY(const FileLock held, lock(own ? name : entry->name));
   uint64_t freed = bytes_on_disk(folder);
   if (const auto model = read_source_json(folder)) {
     freed += remove_packed_files(folders_.cache, model->sha256);
@@ -164,7 +170,6 @@ Result<uint64_t> Store::remove(std::string_view name) const {
   if (error) {
     return fail(ErrorCode::Io, fmt::format("cannot remove {}: {}", folder, error.message()));
   }
-  fs::remove(folder + ".lock", error);
   return freed;
 }
 

@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "store/catalogue.h"
 #include "store/download.h"
+#include "store/files.h"
 
 namespace mynah {
 
@@ -65,6 +66,9 @@ class Store {
 
   // HOME/models/NAME.
   [[nodiscard]] std::string model_folder(std::string_view name) const;
+
+  // Keeps others from changing a model as long as it lives. Busy where another process does.
+  [[nodiscard]] Result<FileLock> lock(std::string_view name) const;
 
   // All models, by name. Folders whose source.json is missing or damaged are left out and named in
   // `damaged` where that is given.

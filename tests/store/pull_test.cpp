@@ -232,8 +232,7 @@ TEST_F(Pull, leaves_the_old_model_when_the_new_one_cannot_be_read) {
 }
 
 TEST_F(Pull, says_that_another_process_is_at_it) {
-  std::filesystem::create_directories(folder / "home/models");
-  const auto lock = FileLock::take(store.model_folder("small") + ".lock");
+  const auto lock = store.lock("small");
   ASSERT_TRUE(lock.has_value());
   const auto got = pull(entry({hub()}));
   ASSERT_FALSE(got.has_value());
