@@ -1,7 +1,10 @@
 // mynah: a table of verbs. What each does is in a file of its own.
 #include <vector>
 
+#include "cli/import.h"
+#include "cli/models.h"
 #include "cli/program.h"
+#include "cli/pull.h"
 #include "cli/signals.h"
 #include "cli/verb.h"
 #include "cli/version.h"
@@ -9,6 +12,9 @@
 int main(int argc, char** argv) {
   using namespace mynah::cli;  // NOLINT(google-build-using-namespace): main belongs to it
   const std::vector<Verb> verbs = {
+      verb<PullCommand>("pull", "Bring a model: tiny.en, base, silero ..."),
+      verb<ImportCommand>("import", "Take in a model file that you already have."),
+      verb<ModelsCommand>("models", "List, show, verify and remove models."),
       verb<VersionCommand>("version", "Print the version and how it was built."),
   };
   const StopSignals signals;

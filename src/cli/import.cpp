@@ -1,0 +1,39 @@
+#include "cli/import.h"
+
+#include "cli/store_access.h"
+
+namespace mynah::cli {
+
+void ImportCommand::fields(Fields& fields) {
+  fields
+      .positional("PATH", paths_,
+                  "A model: safetensors, GGUF, whisper.cpp .bin, PyTorch .pt, ONNX, a CTranslate2 "
+                  "or Hugging Face folder, a wheel.")
+      .completes(Complete::Files);
+  fields.option("name", "NAME", name_, "What to call it; made from the path without it.").once();
+  fields.option(
+      "type", "TYPE", type_,
+      "Round the matrices to f32, f16, bf16, int8, q8_0, q5_0, q5_1, q4_0 or q4_1; as the "
+      "source has them without it.");
+  fields.flag("force", force_, "Replace a model of that name.").once();
+}
+
+Result<int> ImportCommand::run(Context& context) {
+  if (paths_.empty()) {
+    return fail(ErrorCode::Usage, "wanted the path of a model's file or folder");
+  }
+  if (paths_.size() > 1 && !name_.empty()) {
+    return fail(ErrorCode::Usage, "--name is for one path, found several");
+  }
+  ImportOptions options{.name = name_, .storage = {}, .force = force_};
+  MYNAH_TRY(options.storage, storage_option(type_));
+  const Store store(store_folders(context.environment));
+  for (const std::string& path : paths_) {
+    StoreProgress progress(context);
+    MYNAH_TRY(const StoredModel model, import_model(store, path, options, progress, context.stop));
+    print_arrival(context, model);
+  }
+  return 0;
+}
+
+}  // namespace mynah::cli

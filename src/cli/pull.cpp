@@ -1,0 +1,77 @@
+#include "cli/pull.h"
+
+#include <fmt/format.h>
+
+#include "base/nearest_name.h"
+#include "cli/store_access.h"
+#include "store/files.h"
+
+namespace mynah::cli {
+
+namespace {
+
+Result<const CatalogueEntry*> entry_of(const std::string& name) {
+  const CatalogueEntry* entry = find_in_catalogue(name);
+  if (entry != nullptr) {
+    return entry;
+  }
+  std::vector<std::string> names;
+  for (const CatalogueEntry& known : catalogue()) {
+    names.push_back(known.name);
+  }
+  return fail(ErrorCode::NotFound,
+              fmt::format("there is no model '{}'{}; `mynah models list --all` shows what can be "
+                          "pulled, `mynah import` takes a file you have",
+                          name, suggestion(name, names)));
+}
+
+}  // namespace
+
+void PullCommand::fields(Fields& fields) {
+  fields.positional("MODEL", names_, "Models to bring: tiny.en, silero ...")
+      .completes(Complete::Models);
+  fields.option(
+      "type", "TYPE", type_,
+      "Round the matrices to f32, f16, bf16, int8, q8_0, q5_0, q5_1, q4_0 or q4_1; as the "
+      "source has them without it.");
+  fields.option("hub", "URL", hub_, "A mirror of the model hub.");
+  fields.flag("offline", offline_, "Fetch nothing: fail where a model is not here already.");
+  fields.flag("force", force_, "Bring a model again that is here already.").once();
+}
+
+std::string PullCommand::details() const {
+  std::string text = "Models:\n";
+  for (const CatalogueEntry& entry : catalogue()) {
+    text += fmt::format("  {:<20} {:>9}  {}\n", entry.name, human_bytes(entry.download_bytes),
+                        entry.description);
+  }
+  return text;
+}
+
+Result<int> PullCommand::run(Context& context) {
+  if (names_.empty()) {
+    return fail(ErrorCode::Usage, "wanted the name of a model, such as tiny.en");
+  }
+  PullOptions options;
+  options.offline = offline_;
+  options.force = force_;
+  MYNAH_TRY(options.storage, storage_option(type_));
+  if (!hub_.empty()) {
+    options.hub = hub_;
+    while (options.hub.ends_with('/')) {
+      options.hub.pop_back();
+    }
+  }
+  std::vector<const CatalogueEntry*> entries;
+  for (const std::string& name : names_) {
+    MYNAH_TRY(const CatalogueEntry* entry, entry_of(name));
+    entries.push_back(entry);
+  }
+  for (const CatalogueEntry* entry : entries) {
+    MYNAH_TRY(const StoredModel model, pull_for_user(context, *entry, options));
+    print_arrival(context, model);
+  }
+  return 0;
+}
+
+}  // namespace mynah::cli

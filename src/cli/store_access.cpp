@@ -1,0 +1,153 @@
+#include "cli/store_access.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "store/convert.h"
+#include "store/files.h"
+
+namespace mynah::cli {
+
+namespace {
+
+constexpr int kBarColumns = 24;
+constexpr auto kRedrawEvery = std::chrono::milliseconds(100);
+
+std::string from_either_case(const Environment& environment, std::string name) {
+  if (const auto value = environment.get(name)) {
+    return *value;
+  }
+  std::ranges::transform(name, name.begin(), [](char c) {
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  });
+  return environment.get(name).value_or("");
+}
+
+std::string time_left(double seconds) {
+  if (seconds < 100) {
+    return fmt::format("{:.0f} s", seconds);
+  }
+  return fmt::format("{:.0f} min", seconds / 60);
+}
+
+}  // namespace
+
+StoreFolders store_folders(const Environment& environment) {
+  return {.home = environment.get("MYNAH_HOME").value_or(environment.data_folder()),
+          .cache = environment.cache_folder()};
+}
+
+Proxies proxies(const Environment& environment) {
+  // HTTP_PROXY in upper case is left alone: in a CGI program it is a header of the request's.
+  return {.http = environment.get("http_proxy").value_or(""),
+          .https = from_either_case(environment, "https_proxy"),
+          .all = from_either_case(environment, "all_proxy"),
+          .no_proxy = from_either_case(environment, "no_proxy")};
+}
+
+void StoreProgress::on_progress(std::string_view what, uint64_t done, uint64_t total) {
+  if (!context_.err.is_terminal() || context_.json) {
+    return;
+  }
+  const Clock::time_point now = Clock::now();
+  if (what != what_) {
+    clear();
+    what_ = what;
+    first_done_ = done;
+    began_ = now;
+  } else if (now - drawn_ < kRedrawEvery && done != total) {
+    return;
+  }
+  drawn_ = now;
+  on_screen_ = true;
+  const double seconds = std::chrono::duration<double>(now - began_).count();
+  context_.err.write(
+      "\r" + progress_line(what, done, total, first_done_, seconds, context_.err.columns() - 1) +
+      "\x1b[K");
+  context_.err.flush();
+}
+
+void StoreProgress::on_message(std::string_view line) {
+  clear();
+  context_.say(line);
+}
+
+void StoreProgress::clear() {
+  if (on_screen_) {
+    context_.err.write("\r\x1b[K");
+    context_.err.flush();
+    on_screen_ = false;
+  }
+}
+
+std::string progress_line(std::string_view what, uint64_t done, uint64_t total, uint64_t first,
+                          double seconds, int columns) {
+  std::string line(what);
+  const double speed =
+      seconds > 0 ? static_cast<double>(done - std::min(first, done)) / seconds : 0;
+  if (total > 0) {
+    const double share = std::min(1.0, static_cast<double>(done) / static_cast<double>(total));
+    const auto filled = static_cast<size_t>(share * kBarColumns);
+    line +=
+        fmt::format("  {:3.0f} % [{}{}] {} of {}", share * 100, std::string(filled, '#'),
+                    std::string(kBarColumns - filled, ' '), human_bytes(done), human_bytes(total));
+  } else {
+    line += fmt::format("  {}", human_bytes(done));
+  }
+  if (speed >= 1) {
+    line += fmt::format(", {}/s", human_bytes(static_cast<uint64_t>(speed)));
+    if (total > done) {
+      line += fmt::format(", {} left", time_left(static_cast<double>(total - done) / speed));
+    }
+  }
+  return line.substr(0, static_cast<size_t>(std::max(columns, 0)));
+}
+
+nlohmann::ordered_json to_json(const StoredModel& model) {
+  nlohmann::ordered_json files = nlohmann::ordered_json::array();
+  for (const OriginFile& file : model.files) {
+    files.push_back({{"name", file.name},
+                     {"from", file.from},
+                     {"sha256", file.sha256},
+                     {"size", file.size},
+                     {"proof", file.proof}});
+  }
+  return {{"name", model.name},       {"family", model.family},
+          {"storage", model.storage}, {"path", model.path()},
+          {"size", model.size},       {"sha256", model.sha256},
+          {"licence", model.licence}, {"licence_url", model.licence_url},
+          {"source", model.source},   {"created", model.created},
+          {"origin", files}};
+}
+
+void print_arrival(Context& context, const StoredModel& model) {
+  if (context.json) {
+    context.out.line(to_json(model).dump());
+  } else {
+    context.out.line(fmt::format("{}  {} {}, {}, licence {}", model.name, model.family,
+                                 model.storage, human_bytes(model.size), model.licence));
+  }
+}
+
+Result<std::optional<DType>> storage_option(const std::string& text) {
+  if (text.empty()) {
+    return std::optional<DType>();
+  }
+  auto storage = parse_storage(text);
+  if (!storage) {
+    return fail(ErrorCode::Usage, "--type: " + storage.error().message);
+  }
+  return std::optional(*storage);
+}
+
+Result<StoredModel> pull_for_user(const Context& context, const CatalogueEntry& entry,
+                                  PullOptions options) {
+  options.download.http.proxies = proxies(context.environment);
+  StoreProgress progress(context);
+  return pull_model(Store(store_folders(context.environment)), entry, options, progress,
+                    context.stop);
+}
+
+}  // namespace mynah::cli

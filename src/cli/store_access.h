@@ -1,0 +1,65 @@
+// What verbs need to reach the store: its folders and proxies from the environment, progress and
+// messages to the user, models as JSON.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "cli/verb.h"
+#include "store/pull.h"
+#include "store/store.h"
+
+namespace mynah::cli {
+
+// MYNAH_HOME, else the data folder; the cache folder.
+[[nodiscard]] StoreFolders store_folders(const Environment& environment);
+
+// http_proxy, https_proxy, all_proxy, no_proxy, in lower or upper case.
+[[nodiscard]] Proxies proxies(const Environment& environment);
+
+// Messages on stderr; on a terminal a bar with what is there, speed and time left.
+class StoreProgress : public StoreObserver {
+ public:
+  explicit StoreProgress(const Context& context) : context_(context) {}
+
+  ~StoreProgress() override { clear(); }
+
+  void on_progress(std::string_view what, uint64_t done, uint64_t total) override;
+  void on_message(std::string_view line) override;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void clear();
+
+  const Context& context_;
+  std::string what_;
+  uint64_t first_done_ = 0;  // what was there when `what_` began: a resumed part took no time
+  Clock::time_point began_;
+  Clock::time_point drawn_;
+  bool on_screen_ = false;
+};
+
+// One line of the bar, at most `columns` wide: "model.bin  45 % [####    ] 34.0 of 75.5 MB, 12.1
+// MB/s, 3 s left". `done` counts from `first`, `seconds` since then.
+[[nodiscard]] std::string progress_line(std::string_view what, uint64_t done, uint64_t total,
+                                        uint64_t first, double seconds, int columns);
+
+// A model as --json prints it: what source.json says, and where the file is.
+[[nodiscard]] nlohmann::ordered_json to_json(const StoredModel& model);
+
+// Prints a model that has just come: one line, or JSON.
+void print_arrival(Context& context, const StoredModel& model);
+
+// The storage type of a --type option; empty is the source's own.
+Result<std::optional<DType>> storage_option(const std::string& text);
+
+// Brings a model of the catalogue with the user's hub, proxies and progress: what `mynah pull`
+// does, and what a verb does that offers it.
+Result<StoredModel> pull_for_user(const Context& context, const CatalogueEntry& entry,
+                                  PullOptions options);
+
+}  // namespace mynah::cli

@@ -1,0 +1,176 @@
+// pull, import and models as a user types them, on a store in a temporary folder.
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/import.h"
+#include "cli/models.h"
+#include "cli/pull.h"
+#include "cli/store_access.h"
+#include "cli/test_context.h"
+#include "formats/gguf_writer.h"
+#include "store/temporary_folder.h"
+#include "store/test_server.h"
+
+namespace mynah::cli {
+namespace {
+
+using mynah::testing::answer;
+using mynah::testing::ServerRequest;
+using mynah::testing::TemporaryFolder;
+using mynah::testing::TestServer;
+using mynah::testing::write_file;
+using ::testing::HasSubstr;
+
+// Each run is a process of its own: streams begin empty.
+struct Outcome {
+  int code = 0;
+  std::string out;
+  std::string err;
+};
+
+class StoreVerbs : public ::testing::Test {
+ protected:
+  Outcome mynah(const std::vector<std::string>& arguments) {
+    TestProgram program({verb<PullCommand>("pull", "Bring."),
+                         verb<ImportCommand>("import", "Take."),
+                         verb<ModelsCommand>("models", "List.")});
+    program.environment = {{"HOME", folder.path()}, {"MYNAH_HOME", folder / "home"}};
+    program.environment.insert(extra.begin(), extra.end());
+    const int code = program.run(arguments);
+    return {code, program.out.text(), program.err.text()};
+  }
+
+  std::string model_file(const std::string& name) {
+    const std::vector<float> values = {0.5F, -1.0F};
+    auto writer = GgufWriter::create(folder / name, {},
+                                     {{.name = "stft_conv.weight",
+                                       .dtype = DType::F32,
+                                       .shape = {1, 2},
+                                       .has_row_scales = false}});
+    EXPECT_TRUE(writer->write("stft_conv.weight", std::as_bytes(std::span(values))));
+    EXPECT_TRUE(writer->finish());
+    return folder / name;
+  }
+
+  TemporaryFolder folder;
+  std::map<std::string, std::string> extra;
+};
+
+TEST_F(StoreVerbs, a_model_is_imported_listed_shown_verified_and_removed) {
+  const Outcome imported = mynah({"import", model_file("mine.gguf")});
+  EXPECT_EQ(imported.code, 0) << imported.err;
+  EXPECT_THAT(imported.out, HasSubstr("mine  silero f32"));
+  EXPECT_THAT(mynah({"models"}).out, HasSubstr("mine "));
+  const Outcome shown = mynah({"models", "show", "mine"});
+  EXPECT_THAT(shown.out, HasSubstr(folder / "home/models/mine/model.gguf"));
+  EXPECT_THAT(shown.out, HasSubstr("licence   unknown"));
+  EXPECT_EQ(mynah({"models", "verify"}).out, "mine: good\n");
+  const Outcome removed = mynah({"models", "remove", "mine"});
+  EXPECT_EQ(removed.code, 0);
+  EXPECT_THAT(removed.out, HasSubstr("removed mine: "));
+  EXPECT_THAT(mynah({"models"}).err, HasSubstr("no models yet: `mynah pull tiny.en`"));
+}
+
+TEST_F(StoreVerbs, json_is_one_object_a_line) {
+  mynah({"import", model_file("a.gguf"), model_file("b.gguf")});
+  const Outcome listed = mynah({"models", "list", "--all", "--json"});
+  std::istringstream lines(listed.out);
+  std::string line;
+  int here = 0;
+  int all = 0;
+  while (std::getline(lines, line)) {
+    const auto json = nlohmann::json::parse(line);
+    here += json.at("here").get<bool>() ? 1 : 0;
+    ++all;
+  }
+  EXPECT_EQ(here, 2);
+  EXPECT_GT(all, 15);
+  const auto verified = nlohmann::json::parse(mynah({"models", "verify", "a", "--json"}).out);
+  EXPECT_EQ(verified.at("good"), true);
+  const auto shown = nlohmann::json::parse(mynah({"models", "show", "a", "--json"}).out);
+  EXPECT_EQ(shown.at("origin").at(0).at("from"), folder / "a.gguf");
+  const auto removed = nlohmann::json::parse(mynah({"models", "remove", "a", "--json"}).out);
+  EXPECT_GT(removed.at("freed_bytes"), 0);
+}
+
+TEST_F(StoreVerbs, verify_fails_for_a_damaged_model_and_goes_on) {
+  mynah({"import", model_file("a.gguf"), model_file("b.gguf")});
+  write_file(folder / "home/models/a/model.gguf", "cut");
+  const Outcome verified = mynah({"models", "verify"});
+  EXPECT_EQ(verified.code, 1);
+  EXPECT_THAT(verified.out, HasSubstr("a: "));
+  EXPECT_THAT(verified.out, HasSubstr("wanted "));
+  EXPECT_THAT(verified.out, HasSubstr("b: good"));
+}
+
+TEST_F(StoreVerbs, pull_says_why_no_source_would_do) {
+  const TestServer server([](const ServerRequest&) { return answer(404, "", ""); });
+  extra["MYNAH_HUB"] = server.url("/");
+  const Outcome pulled = mynah({"pull", "base"});
+  EXPECT_EQ(pulled.code, 3);
+  EXPECT_THAT(pulled.err, HasSubstr("licence MIT"));
+  EXPECT_THAT(pulled.err, HasSubstr("status 404"));
+  EXPECT_THAT(pulled.err, HasSubstr("next, model hub: openai/whisper-base"));
+  EXPECT_THAT(pulled.err, HasSubstr("mynah import PATH --name base"));
+  EXPECT_EQ(server.requests().front().target,
+            "/Systran/faster-whisper-base/resolve/main/config.json");
+}
+
+TEST_F(StoreVerbs, pull_goes_through_the_environments_proxy) {
+  const TestServer proxy([](const ServerRequest&) { return answer(403, "", ""); });
+  extra["MYNAH_HUB"] = "http://hub.invalid";
+  extra["http_proxy"] = proxy.url();
+  EXPECT_EQ(mynah({"pull", "base"}).code, 3);
+  EXPECT_THAT(proxy.requests().front().target, HasSubstr("http://hub.invalid/Systran"));
+}
+
+TEST_F(StoreVerbs, a_hub_that_cannot_be_reached_is_asked_once) {
+  std::string gone;
+  {
+    const TestServer server([](const ServerRequest&) { return std::string(); });
+    gone = server.url();
+  }
+  const Outcome pulled = mynah({"pull", "base", "--hub", gone});
+  EXPECT_EQ(pulled.code, 3);
+  EXPECT_THAT(pulled.err, HasSubstr("cannot connect"));
+  EXPECT_THAT(pulled.err, ::testing::Not(HasSubstr("openai/whisper-base")));
+}
+
+TEST_F(StoreVerbs, refuse_what_they_do_not_understand) {
+  EXPECT_EQ(mynah({"pull"}).code, 2);
+  EXPECT_EQ(mynah({"import"}).code, 2);
+  EXPECT_EQ(mynah({"models", "show"}).code, 2);
+  EXPECT_EQ(mynah({"pull", "tiny.en", "--type", "q9"}).code, 2);
+  EXPECT_THAT(mynah({"models", "lst"}).err, HasSubstr("did you mean list?"));
+  const Outcome unknown = mynah({"pull", "tiny.em"});
+  EXPECT_EQ(unknown.code, 1);
+  EXPECT_THAT(unknown.err, HasSubstr("did you mean tiny.en?"));
+  EXPECT_THAT(mynah({"pull", "base", "--offline"}).err, HasSubstr("--offline forbids"));
+}
+
+TEST(ProgressLine, shows_share_speed_and_time_left) {
+  EXPECT_EQ(progress_line("model.bin", 50'000'000, 100'000'000, 0, 5, 200),
+            "model.bin   50 % [############            ] 50.0 MB of 100.0 MB, 10.0 MB/s, 5 s left");
+  // A resumed part took no time; an unknown length has no share; a narrow terminal cuts.
+  EXPECT_THAT(progress_line("m", 50, 100, 50, 5, 200), ::testing::Not(HasSubstr("/s")));
+  EXPECT_EQ(progress_line("m", 2'000, 0, 0, 2, 200), "m  2.0 kB, 1.0 kB/s");
+  EXPECT_EQ(progress_line("model.bin", 1, 2, 0, 1, 5), "model");
+}
+
+TEST(StoreFolders, come_from_the_environment) {
+  using Variables = std::map<std::string, std::string>;
+  const StoreFolders home = store_folders(Environment(Variables{{"HOME", "/h"}}));
+  EXPECT_EQ(home.home, "/h/.local/share/mynah");
+  EXPECT_EQ(home.cache, "/h/.cache/mynah");
+  const StoreFolders set = store_folders(
+      Environment(Variables{{"HOME", "/h"}, {"MYNAH_HOME", "/m"}, {"XDG_CACHE_HOME", "/c"}}));
+  EXPECT_EQ(set.home, "/m");
+  EXPECT_EQ(set.cache, "/c/mynah");
+}
+
+}  // namespace
+}  // namespace mynah::cli
