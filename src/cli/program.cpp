@@ -14,32 +14,6 @@ namespace mynah::cli {
 
 namespace {
 
-std::string_view code_name(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::InvalidInput:
-      return "invalid_input";
-    case ErrorCode::NotFound:
-      return "not_found";
-    case ErrorCode::Unsupported:
-      return "unsupported";
-    case ErrorCode::OutOfMemory:
-      return "out_of_memory";
-    case ErrorCode::Device:
-      return "device";
-    case ErrorCode::Io:
-      return "io";
-    case ErrorCode::Cancelled:
-      return "cancelled";
-    case ErrorCode::Busy:
-      return "busy";
-    case ErrorCode::Environment:
-      return "environment";
-    case ErrorCode::Usage:
-      return "usage";
-  }
-  return "error";
-}
-
 // One line on stderr; with --json an object, so that a caller need not parse prose.
 int report(const Context& context, const Error& error) {
   if (error.code == ErrorCode::Cancelled && context.stop.stop_requested()) {
@@ -51,7 +25,7 @@ int report(const Context& context, const Error& error) {
   std::ranges::replace(message, '\n', ' ');
   if (context.json) {
     const nlohmann::ordered_json object = {
-        {"error", {{"code", code_name(error.code)}, {"message", message}}}};
+        {"error", {{"code", error_code_name(error.code)}, {"message", message}}}};
     context.err.line(object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   } else {
     context.err.line("mynah: " + where + message);
@@ -99,6 +73,32 @@ int finish(int code, Context& context) {
 }
 
 }  // namespace
+
+std::string_view error_code_name(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::InvalidInput:
+      return "invalid_input";
+    case ErrorCode::NotFound:
+      return "not_found";
+    case ErrorCode::Unsupported:
+      return "unsupported";
+    case ErrorCode::OutOfMemory:
+      return "out_of_memory";
+    case ErrorCode::Device:
+      return "device";
+    case ErrorCode::Io:
+      return "io";
+    case ErrorCode::Cancelled:
+      return "cancelled";
+    case ErrorCode::Busy:
+      return "busy";
+    case ErrorCode::Environment:
+      return "environment";
+    case ErrorCode::Usage:
+      return "usage";
+  }
+  return "error";
+}
 
 Fields fields_of(Command& command, bool& help, bool& json) {
   Fields fields;

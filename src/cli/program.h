@@ -21,6 +21,9 @@ int run_program(const std::vector<std::string>& arguments, Context& context);
 // what is passed.
 Fields fields_of(Command& command, bool& help, bool& json);
 
+// "not_found": how JSON names an error's code.
+[[nodiscard]] std::string_view error_code_name(ErrorCode code);
+
 // Version and how the program was built.
 [[nodiscard]] std::string version_text(bool json);
 

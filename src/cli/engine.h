@@ -1,0 +1,46 @@
+// Engine: the recogniser that the user's options ask for, with the device it runs on.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/thread_pool.h"
+#include "cli/verb.h"
+#include "speech/recognizer.h"
+
+namespace mynah::cli {
+
+// Which model, where.
+struct EngineOptions {
+  std::string model = "auto";  // a name of the store, a path, "builtin"; auto: see find_model
+  std::string vad_model = "auto";
+  std::string device = "auto";
+  int threads = 0;  // 0: the machine's physical cores
+  std::optional<std::string> storage;
+  Precision precision = Precision::Fast;
+  bool offline = false;  // never asks the network
+  bool yes = false;      // pulls a missing model without asking
+
+  void fields(Fields& fields);
+};
+
+// The recogniser and what it stands on, in the order that they must be destroyed from the end.
+struct Engine {
+  std::unique_ptr<ThreadPool> pool;
+  std::unique_ptr<Backend> backend;
+  std::shared_ptr<const Recognizer> recognizer;
+  std::string model_path;                // empty: the built-in one
+  std::vector<std::string> explanation;  // what was chosen and why, a line each
+};
+
+// Opens it, pulling the model where the user agrees. Without weights and network it is the built-in
+// recogniser, and says so on stderr. A device that is not there is refused with the reason.
+Result<Engine> open_engine(const EngineOptions& options, Context& context);
+
+// What verbs take, so that a test can hand in a recogniser of its own.
+using EngineOpener = std::function<Result<Engine>(const EngineOptions&, Context&)>;
+
+}  // namespace mynah::cli

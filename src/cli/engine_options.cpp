@@ -1,0 +1,28 @@
+#include "cli/engine.h"
+
+namespace mynah::cli {
+
+void EngineOptions::fields(Fields& fields) {
+  fields.section("Model and device");
+  fields
+      .option("model", "NAME", model,
+              "A model that was pulled, a path, or builtin; auto: the newest that was pulled.")
+      .shorter('m')
+      .completes(Complete::Models);
+  fields.option("device", "DEVICE", device, "auto, cpu or ref (plain loops, to check against).");
+  fields.option("threads", "N", threads, "Threads to compute with; 0: the physical cores.")
+      .shorter('t');
+  fields.option("storage", "TYPE", storage,
+                "Keep the weights as f32, f16, bf16, int8 or a block type such as q8_0.");
+  fields.choice("precision", "HOW", precision,
+                {{"fast", Precision::Fast}, {"exact", Precision::Exact}},
+                "Arithmetic: as fast as the weights' type allows, or in f32.");
+  fields
+      .option("vad-model", "NAME", vad_model,
+              "Voice detector: one that was pulled, a path, or builtin; auto: silero if there.")
+      .completes(Complete::Models);
+  fields.flag("offline", offline, "Never ask the network.");
+  fields.flag("yes", yes, "Pull a model that is missing without asking.").shorter('y').once();
+}
+
+}  // namespace mynah::cli

@@ -1,0 +1,52 @@
+// Output files of transcripts: their names, whether they are there already, writing them whole.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/transcribe_options.h"
+#include "speech/writers.h"
+
+namespace mynah::cli {
+
+// One file of one recording.
+struct OutputFile {
+  std::string path;
+  TranscriptFormat format = TranscriptFormat::Txt;
+};
+
+// Where one recording's transcript goes.
+struct OutputPlan {
+  std::vector<OutputFile> files;
+  // Not empty: written to standard output in these formats when the recording is done.
+  std::vector<TranscriptFormat> to_stdout;
+};
+
+struct OutputPlans {
+  std::vector<OutputPlan> recordings;  // one each
+  std::vector<std::string> notes;      // names that had to differ from what was asked for
+};
+
+// Names every file before anything is recognised. Two recordings never share a name.
+Result<OutputPlans> plan_outputs(const OutputOptions& options,
+                                 std::span<const std::string> recordings);
+
+// Makes the folders that the plans write to.
+Status make_folders(const OutputPlans& plans);
+
+// True where every file is there, whole by its format's measure, and not older than the recording.
+[[nodiscard]] bool is_done(const OutputPlan& plan, const std::string& recording);
+
+// Writes each file whole or not at all.
+Status write_outputs(const OutputPlan& plan, const Transcript& transcript,
+                     const WriterOptions& options);
+
+// The same for what is known of a recording that was not finished, as NAME.partial; returns the
+// names.
+Result<std::vector<std::string>> write_partial_outputs(const OutputPlan& plan,
+                                                       const Transcript& transcript,
+                                                       const WriterOptions& options);
+
+}  // namespace mynah::cli

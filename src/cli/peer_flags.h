@@ -1,0 +1,41 @@
+// Flags of whisper-cli (whisper.cpp) and of the whisper and whisperX commands, as mynah's own: so
+// that people's scripts go on working.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace mynah::cli {
+
+enum class PeerValue : uint8_t {
+  None,    // a switch
+  Text,    // takes a value
+  Number,  // takes a whole number; with any other value the flag is mynah's own of that name
+};
+
+// One row: what is written there, and what it becomes here.
+struct PeerFlag {
+  std::string_view shorter;  // "-otxt"; empty: none
+  std::string_view longer;   // "--output-txt"
+  PeerValue value = PeerValue::None;
+  // Arguments with spaces between; in each, {} is the value, {s} the value from milliseconds to
+  // seconds. Empty: nothing to do here.
+  std::string_view becomes;
+  // Values for which the flag asks for nothing, with spaces between: a peer's "off".
+  std::string_view ignored_values;
+  // Not empty: the flag is refused, and this says what to use.
+  std::string_view instead;
+};
+
+// The table that translate_peer_flags() reads.
+[[nodiscard]] std::span<const PeerFlag> peer_flags();
+
+// Replaces every flag of the table. Names may be written with '_' for '-', values behind '='. What
+// stands behind "--" is left alone.
+Result<std::vector<std::string>> translate_peer_flags(const std::vector<std::string>& arguments);
+
+}  // namespace mynah::cli

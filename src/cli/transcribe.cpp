@@ -1,0 +1,274 @@
+#include "cli/transcribe.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+
+#include "audio/open.h"
+#include "cli/live.h"
+#include "cli/peer_flags.h"
+
+namespace mynah::cli {
+
+namespace {
+
+// Seconds of a recording that its language is heard from: Whisper's window.
+constexpr double kLanguageWindow_s = 30;
+
+// Audio that is still coming: a pipe, a socket, a terminal; not a file behind "<".
+bool is_stream(const std::string& recording) {
+  struct stat status{};
+  return recording == "-" && ::fstat(0, &status) == 0 && !S_ISREG(status.st_mode);
+}
+
+// Collects the languages of recordings of which only the beginning is decoded.
+class LanguageObserver : public RecognizerObserver {
+ public:
+  LanguageObserver(Context& context, const std::vector<std::string>& names)
+      : context_(context), names_(names) {}
+
+  void on_done(size_t job, const Result<Transcript>& result) override {
+    if (!result) {
+      code_ = names_.size() == 1 ? exit_code(result.error().code) : 1;
+      context_.say(names_[job] + ": " + result.error().message);
+    } else if (context_.json) {
+      const nlohmann::ordered_json json = {{"file", names_[job]},
+                                           {"language", result->language},
+                                           {"language_probability", result->language_probability}};
+      context_.out.line(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    } else {
+      context_.out.line(fmt::format("{}: {} (p = {:.2f})", names_[job], result->language,
+                                    result->language_probability));
+    }
+  }
+
+  [[nodiscard]] int code() const { return code_; }
+
+ private:
+  Context& context_;
+  const std::vector<std::string>& names_;
+  int code_ = 0;
+};
+
+}  // namespace
+
+void TranscribeCommand::fields(Fields& fields) {
+  fields
+      .positional("FILE", recordings_, "Recordings: files, folders, patterns; - is standard input.")
+      .completes(Complete::Files);
+  engine_.fields(fields);
+  decoding_.fields(fields);
+  decoding_.vad_fields(fields);
+  recording_.fields(fields);
+  output_.fields(fields);
+  fields.flag("detect-language", detect_language_, "Name the spoken language, and nothing more.")
+      .once();
+}
+
+Result<std::vector<std::string>> TranscribeCommand::translate(std::vector<std::string> arguments) {
+  return translate_peer_flags(arguments);
+}
+
+std::string TranscribeCommand::details() const {
+  return "whisper-cli's flags are understood too (-m, -f, -otxt, -oj, -ml, -bs ...), and those of\n"
+         "whisper and whisperX (--output_dir, --word_timestamps, --compute_type ...).\n\n"
+         "A recording that breaks off, or is stopped by Ctrl-C or SIGTERM, leaves what was\n"
+         "recognised in NAME.partial; the exit code is 1, 130 or 143.\n";
+}
+
+void TranscribeCommand::settle() {
+  const bool karaoke_or_full = std::ranges::any_of(output_.formats, [](const std::string& format) {
+    return format == "wts" || format == "json-full";
+  });
+  if (karaoke_or_full || output_.max_line_width || output_.max_line_count ||
+      output_.highlight_words || output_.max_segment_length > 0 || output_.confidence ||
+      output_.confidence_marks) {
+    decoding_.recognizer.words = true;
+  }
+}
+
+Status TranscribeCommand::check_recordings() const {
+  if (recordings_.empty()) {
+    return fail(ErrorCode::Usage,
+                "wanted a recording, such as meeting.wav, or - for standard input");
+  }
+  for (const std::string& recording : recordings_) {
+    std::error_code error;
+    const bool format = recording == "all" || parse_transcript_format(recording).has_value();
+    if (format && !std::filesystem::exists(recording, error)) {
+      return fail(ErrorCode::Usage,
+                  fmt::format("there is no recording '{0}'; whisperX's -f {0} is --format {0} here",
+                              recording));
+    }
+  }
+  if (std::ranges::count(recordings_, "-") > 1) {
+    return fail(ErrorCode::Usage, "standard input (-) can be read once only");
+  }
+  return {};
+}
+
+Result<OutputPlans> TranscribeCommand::plan(const Context& context) {
+  MYNAH_TRY(OutputPlans plans, plan_outputs(output_, recordings_));
+  if (output_.resume) {
+    size_t skipped = 0;
+    for (size_t i = recordings_.size(); i-- > 0;) {
+      if (recordings_[i] != "-" && is_done(plans.recordings[i], recordings_[i])) {
+        recordings_.erase(recordings_.begin() + static_cast<std::ptrdiff_t>(i));
+        plans.recordings.erase(plans.recordings.begin() + static_cast<std::ptrdiff_t>(i));
+        ++skipped;
+      }
+    }
+    if (skipped > 0 && !output_.quiet) {
+      context.say(fmt::format("{} recording{} done already, {} to do", skipped,
+                              skipped == 1 ? " is" : "s are", recordings_.size()));
+    }
+  }
+  for (const std::string& note : plans.notes) {
+    context.say(note);
+  }
+  return plans;
+}
+
+Result<int> TranscribeCommand::run(Context& context) {
+  settle();
+  MYNAH_TRY_STATUS(check_recordings());
+  MYNAH_TRY(const RecognizerOptions options, decoding_.finish());
+  MYNAH_TRY_STATUS(recording_.finish());
+  MYNAH_TRY(OutputPlans plans, plan(context));
+  if (recordings_.empty()) {
+    return 0;
+  }
+  MYNAH_TRY(const Engine engine, open_(engine_, context));
+  MYNAH_TRY_STATUS(engine.recognizer->check(options));
+  if (output_.explain) {
+    for (const std::string& line : engine.explanation) {
+      context.say(line);
+    }
+  }
+  if (detect_language_) {
+    return detect_languages(context, engine, options);
+  }
+  MYNAH_TRY_STATUS(make_folders(plans));
+  return transcribe(context, engine, options, std::move(plans));
+}
+
+SinkOptions TranscribeCommand::sink_options(const Context& context, const Engine& engine,
+                                            const OutputPlans& plans) const {
+  const bool files = std::ranges::any_of(
+      plans.recordings, [](const OutputPlan& plan) { return !plan.files.empty(); });
+  const bool formatted = std::ranges::any_of(
+      plans.recordings, [](const OutputPlan& plan) { return !plan.to_stdout.empty(); });
+  const bool whisper_cpp = output_.style == TranscriptStyle::WhisperCpp;
+  const bool terminal = context.out.is_terminal();
+  SinkOptions sink;
+  // With files asked for, text on standard output is for somebody who watches.
+  sink.print_segments =
+      !context.json && !formatted && (!files || whisper_cpp || (terminal && !output_.quiet));
+  sink.keep_going = files;
+  sink.quiet = output_.quiet;
+  sink.explain = output_.explain;
+  sink.start_s = recording_.start_s;
+  sink.max_segment_length = output_.max_segment_length;
+  sink.print.style = output_.style;
+  sink.print.times = decoding_.recognizer.timestamps && (terminal || whisper_cpp);
+  const bool colours =
+      (terminal || whisper_cpp) && !context.environment.get("NO_COLOR").has_value();
+  if (output_.confidence && colours) {
+    sink.print.confidence = Confidence::Colours;
+  } else if (output_.confidence_marks && (terminal || whisper_cpp)) {
+    sink.print.confidence = Confidence::Marks;
+  }
+  const auto token_text = [recognizer = engine.recognizer](int32_t token) {
+    return recognizer->token_text(token);
+  };
+  if (output_.special_tokens) {
+    sink.print.special_tokens = token_text;
+  }
+  WriterOptions& writer = sink.writer;
+  writer.style = output_.style;
+  writer.max_line_width = output_.max_line_width;
+  writer.max_line_count = output_.max_line_count;
+  writer.highlight_words = output_.highlight_words;
+  writer.first_cue = 1 + output_.cue_offset;
+  writer.model_path = engine.model_path;
+  writer.language = decoding_.recognizer.language;
+  writer.system_info = engine.backend ? engine.backend->description() : "";
+  writer.multilingual = engine.recognizer->multilingual();
+  writer.facts = engine.recognizer->facts();
+  writer.token_text = token_text;
+  return sink;
+}
+
+ProgressStyle TranscribeCommand::progress_style(const Context& context) const {
+  if (output_.progress_lines) {
+    return ProgressStyle::Lines;
+  }
+  const bool bar = output_.progress && !output_.quiet && context.err.is_terminal();
+  return bar ? ProgressStyle::Bar : ProgressStyle::Off;
+}
+
+Result<int> TranscribeCommand::transcribe(Context& context, const Engine& engine,
+                                          const RecognizerOptions& options, OutputPlans plans) {
+  MYNAH_TRY(const AudioOpenOptions audio, recording_.finish());
+  std::vector<SinkRecording> sink_recordings;
+  std::vector<RecognizerJob> jobs;
+  for (size_t i = 0; i < recordings_.size(); ++i) {
+    const std::string& name = recordings_[i];
+    SinkRecording recording{
+        .name = name, .plan = std::move(plans.recordings[i]), .open_channel = {}};
+    if (output_.stereo_speakers && name != "-") {
+      recording.open_channel = [name, audio](int channel) {
+        AudioOpenOptions one = audio;
+        one.channel = channel;
+        return open_audio(name, one);
+      };
+    }
+    plans.recordings[i] = recording.plan;
+    sink_recordings.push_back(std::move(recording));
+    jobs.push_back({.name = name, .open = [name, audio] { return open_audio(name, audio); }});
+  }
+  TranscriptSink sink(context, sink_options(context, engine, plans), std::move(sink_recordings),
+                      progress_style(context));
+  if (recordings_.size() == 1 && is_stream(recordings_.front())) {
+    // Before the audio is opened, and gone after it: the source reads from it.
+    MYNAH_TRY(const auto input, InterruptibleInput::create(sink.stop()));
+    const auto source = jobs.front().open();
+    if (!source) {
+      sink.on_done(0, std::unexpected(source.error()));
+      return sink.finish();
+    }
+    Transcript known;
+    known.language =
+        options.language == "auto" && !engine.recognizer->multilingual() ? "en" : options.language;
+    known.task = options.task == Task::Translate ? "translate" : "transcribe";
+    known.model = engine.recognizer->model_name();
+    known.device = engine.backend ? std::string(engine_.device == "ref" ? "ref" : "cpu") : "cpu";
+    run_live(*engine.recognizer, options, **source, std::move(known), sink, 0);
+    return sink.finish();
+  }
+  engine.recognizer->run(jobs, options, sink, sink.stop());
+  return sink.finish();
+}
+
+Result<int> TranscribeCommand::detect_languages(Context& context, const Engine& engine,
+                                                RecognizerOptions options) {
+  MYNAH_TRY(AudioOpenOptions audio, recording_.finish());
+  audio.duration_s = std::min(audio.duration_s.value_or(kLanguageWindow_s),
+                              kLanguageWindow_s * options.language_detection_segments);
+  options.language = "auto";
+  options.max_new_tokens = 1;  // the language is known before the first
+  options.temperatures = {0.0F};
+  options.words = false;
+  std::vector<RecognizerJob> jobs;
+  for (const std::string& name : recordings_) {
+    jobs.push_back({.name = name, .open = [name, audio] { return open_audio(name, audio); }});
+  }
+  LanguageObserver observer(context, recordings_);
+  engine.recognizer->run(jobs, options, observer, context.stop);
+  return observer.code();
+}
+
+}  // namespace mynah::cli

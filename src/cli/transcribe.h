@@ -1,0 +1,45 @@
+// `mynah transcribe`: recordings to text.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/engine.h"
+#include "cli/transcribe_options.h"
+#include "cli/transcript_sink.h"
+#include "cli/verb.h"
+
+namespace mynah::cli {
+
+class TranscribeCommand : public Command {
+ public:
+  // `open` gives the recogniser: open_engine, or a test's.
+  explicit TranscribeCommand(EngineOpener open = open_engine) : open_(std::move(open)) {}
+
+  void fields(Fields& fields) override;
+  Result<std::vector<std::string>> translate(std::vector<std::string> arguments) override;
+  Result<int> run(Context& context) override;
+  [[nodiscard]] std::string details() const override;
+
+ private:
+  // Options that follow from others: formats that need word times turn them on.
+  void settle();
+  Status check_recordings() const;
+  Result<OutputPlans> plan(const Context& context);
+  Result<int> transcribe(Context& context, const Engine& engine, const RecognizerOptions& options,
+                         OutputPlans plans);
+  Result<int> detect_languages(Context& context, const Engine& engine, RecognizerOptions options);
+  [[nodiscard]] SinkOptions sink_options(const Context& context, const Engine& engine,
+                                         const OutputPlans& plans) const;
+  [[nodiscard]] ProgressStyle progress_style(const Context& context) const;
+
+  EngineOpener open_;
+  std::vector<std::string> recordings_;
+  EngineOptions engine_;
+  DecodingOptions decoding_;
+  RecordingOptions recording_;
+  OutputOptions output_;
+  bool detect_language_ = false;
+};
+
+}  // namespace mynah::cli

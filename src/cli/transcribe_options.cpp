@@ -1,0 +1,225 @@
+#include "cli/transcribe_options.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace mynah::cli {
+
+namespace {
+
+// "12.5-20": seconds, either side may be missing.
+Result<ClipRange> parse_clip(const std::string& text) {
+  const size_t hyphen = text.find('-');
+  ClipRange clip{.start_s = 0, .end_s = std::numeric_limits<double>::infinity()};
+  const auto wrong = [&] {
+    return fail(ErrorCode::Usage,
+                fmt::format("--clip: wanted START-END in seconds, found '{}'", text));
+  };
+  if (hyphen == std::string::npos) {
+    return wrong();
+  }
+  if (hyphen > 0) {
+    const auto start = parse_number(text.substr(0, hyphen));
+    if (!start) {
+      return wrong();
+    }
+    clip.start_s = *start;
+  }
+  if (hyphen + 1 < text.size()) {
+    const auto end = parse_number(text.substr(hyphen + 1));
+    if (!end) {
+      return wrong();
+    }
+    clip.end_s = *end;
+  }
+  if (!(clip.start_s < clip.end_s)) {
+    return fail(ErrorCode::Usage,
+                fmt::format("--clip: wanted an end after the start, found '{}'", text));
+  }
+  return clip;
+}
+
+Status check_range(std::string_view flag, double value, double least, double most) {
+  if (!(value >= least && value <= most)) {
+    return fail(ErrorCode::Usage,
+                fmt::format("{}: wanted {} to {}, found {}", flag, least, most, value));
+  }
+  return {};
+}
+
+}  // namespace
+
+void DecodingOptions::fields(Fields& fields) {
+  RecognizerOptions& r = recognizer;
+  fields.section("Speech");
+  fields.option("language", "LANG", r.language, "Spoken language: a code, an English name or auto.")
+      .completes(Complete::Languages);
+  fields.choice("task", "TASK", r.task,
+                {{"transcribe", Task::Transcribe}, {"translate", Task::Translate}},
+                "Write what is said, or what it means in English.");
+  fields.flag("words", r.words, "Times of words.").also("word-timestamps");
+  fields.flag("timestamps", r.timestamps, "Times of segments.");
+  fields.option("initial-prompt", "TEXT", r.initial_prompt,
+                "Text before the recording: names, style.");
+  fields.flag("carry-initial-prompt", r.carry_initial_prompt,
+              "Give the initial prompt to every window, not the first alone.");
+  fields.option("hotwords", "WORDS", r.hotwords, "Words to expect, given to every window.");
+  fields.list("clip", "A-B", clips, "Only these parts of the recording, in seconds.").once();
+
+  fields.section("Decoding");
+  fields.choice("context", "HOW", r.context,
+                {{"cached", AudioContext::Cached}, {"full", AudioContext::Full}},
+                "Encode what is spoken, or whole windows of 30 seconds.");
+  fields.option("beam", "N", r.beam_size, "Beams of the search; 1: greedy.").also("beam-size");
+  fields.option("best-of", "N", r.best_of, "Samples tried where the temperature is above 0.");
+  fields.option("patience", "X", r.patience, "Patience of the beam search.");
+  fields.option("length-penalty", "X", r.length_penalty, "Exponent of a beam's length; 0: none.");
+  fields.option("repetition-penalty", "X", r.repetition_penalty, "Above 1: less repetition.");
+  fields.option("no-repeat-ngram-size", "N", r.no_repeat_ngram_size,
+                "No run of this many tokens twice; 0: off.");
+  fields.option("temperature", "T", temperature, "Temperature of the first try.");
+  fields
+      .option("temperature-increment", "T", temperature_increment,
+              "Step to the next try of a doubtful window.")
+      .also("temperature-increment-on-fallback");
+  fields.flag("fallback", fallback, "Decode doubtful windows again at higher temperatures.");
+  fields.option("compression-ratio-threshold", "X", r.compression_ratio_threshold,
+                "More repetitive text than this is doubtful.");
+  fields
+      .option("log-probability-threshold", "X", r.log_probability_threshold,
+              "A mean below this is doubtful.")
+      .also("logprob-threshold");
+  fields.option("no-speech-threshold", "P", r.no_speech_threshold,
+                "Doubtful text above this probability of no speech is dropped.");
+  fields.option("entropy-threshold", "X", r.entropy_threshold,
+                "whisper.cpp's guard against repetition.");
+  fields.option("seed", "N", r.seed, "Seed of the samples.");
+  fields.flag("condition-on-previous-text", r.condition_on_previous_text,
+              "Give each window the text before it.");
+  fields.option("max-context-tokens", "N", r.max_context_tokens, "Tokens of prompt at most.");
+  fields.list("suppress-tokens", "IDS", r.suppress_tokens,
+              "Tokens never written; -1: the symbols that are no speech.");
+  fields.flag("suppress-blank", r.suppress_blank, "No window begins with a space alone.");
+  fields.option("suppress-regex", "RE", r.suppress_regex, "Tokens never written, by their text.");
+  fields.option("max-initial-timestamp", "S", r.max_initial_timestamp_s,
+                "The first segment of a window begins by then.");
+  fields.option("max-new-tokens", "N", r.max_new_tokens, "Tokens of a window at most.");
+  fields
+      .option("hallucination-silence", "S", r.hallucination_silence_s,
+              "Drop text about silence longer than this where it seems invented.")
+      .also("hallucination-silence-threshold");
+  fields.option("batch", "N", r.batch, "Windows decoded together.");
+  fields.option("language-detection-segments", "N", r.language_detection_segments,
+                "Windows that the language is heard from.");
+}
+
+void DecodingOptions::vad_fields(Fields& fields) {
+  VadOptions& v = recognizer.vad_options;
+  fields.section("Voice activity");
+  fields.flag("vad", recognizer.vad, "Cut the recording at silence, and decode speech alone.");
+  fields.option("vad-threshold", "P", v.threshold, "Speech begins at this probability.");
+  fields.option("vad-negative-threshold", "P", v.negative_threshold,
+                "Speech ends below it; negative: threshold less 0.15.");
+  fields.option("vad-min-speech-ms", "MS", v.min_speech_ms, "Shorter speech is dropped.");
+  fields.option("vad-max-speech-s", "S", v.max_speech_s, "Longer speech is cut.");
+  fields.option("vad-min-silence-ms", "MS", v.min_silence_ms, "Shorter silence does not cut.");
+  fields.option("vad-speech-pad-ms", "MS", v.speech_pad_ms, "Added on both sides of speech.");
+}
+
+Result<RecognizerOptions> DecodingOptions::finish() const {
+  RecognizerOptions options = recognizer;
+  MYNAH_TRY_STATUS(check_range("--beam", options.beam_size, 1, 64));
+  MYNAH_TRY_STATUS(check_range("--best-of", options.best_of, 1, 64));
+  MYNAH_TRY_STATUS(check_range("--batch", options.batch, 1, 256));
+  MYNAH_TRY_STATUS(check_range("--temperature", temperature, 0, 1));
+  MYNAH_TRY_STATUS(check_range("--temperature-increment", temperature_increment, 0, 1));
+  MYNAH_TRY_STATUS(check_range("--vad-threshold", options.vad_options.threshold, 0, 1));
+  MYNAH_TRY_STATUS(check_range("--max-new-tokens", options.max_new_tokens, 1, 448));
+  MYNAH_TRY_STATUS(check_range("--max-context-tokens", options.max_context_tokens, 0, 1 << 20));
+  options.temperatures = {temperature};
+  if (fallback && temperature_increment > 0) {
+    // Steps are counted, not added up: five of 0.2 make 1.0 exactly.
+    const auto steps =
+        static_cast<int>(std::floor((1.0F - temperature) / temperature_increment + 1e-4F));
+    for (int i = 1; i <= steps; ++i) {
+      options.temperatures.push_back(temperature + temperature_increment * static_cast<float>(i));
+    }
+  }
+  for (const std::string& clip : clips) {
+    MYNAH_TRY(const ClipRange range, parse_clip(clip));
+    options.clips.push_back(range);
+  }
+  return options;
+}
+
+void RecordingOptions::fields(Fields& fields) {
+  fields.section("Recording");
+  fields.option("channel", "N", channel, "Only this channel, from 0; none: all mixed.");
+  fields.option("start", "S", start_s, "Begin here, in seconds.").once();
+  fields.option("length", "S", length_s, "Read only this many seconds.").once();
+  fields.option("raw", "ENCODING", raw,
+                "Samples without a header: u8, s16le, s24le, s32le, f32le, mulaw, alaw.");
+  fields.option("raw-rate", "HZ", raw_rate_hz, "Their rate.");
+  fields.option("raw-channels", "N", raw_channels, "Their channels.");
+}
+
+Result<AudioOpenOptions> RecordingOptions::finish() const {
+  MYNAH_TRY_STATUS(check_range("--start", start_s, 0, 1e9));
+  if (length_s) {
+    MYNAH_TRY_STATUS(check_range("--length", *length_s, 1e-3, 1e9));
+  }
+  if (channel) {
+    MYNAH_TRY_STATUS(check_range("--channel", *channel, 0, 255));
+  }
+  AudioOpenOptions options{
+      .channel = channel, .start_s = start_s, .duration_s = length_s, .raw = {}};
+  if (!raw.empty()) {
+    MYNAH_TRY_STATUS(check_range("--raw-rate", raw_rate_hz, 1000, 768000));
+    MYNAH_TRY_STATUS(check_range("--raw-channels", raw_channels, 1, 256));
+    options.raw = {.rate_hz = raw_rate_hz, .channels = raw_channels, .encoding = raw};
+  }
+  return options;
+}
+
+void OutputOptions::fields(Fields& fields) {
+  fields.section("Output");
+  fields
+      .list("format", "LIST", formats,
+            fmt::format("Formats: {}; all: txt, vtt, srt, tsv, json. One without --output-dir "
+                        "goes to standard output.",
+                        fmt::join(transcript_format_names(), ", ")))
+      .once();
+  fields.option("output-dir", "FOLDER", folder, "Write FOLDER/NAME.FORMAT for each recording.")
+      .shorter('o')
+      .completes(Complete::Folders)
+      .once();
+  fields
+      .list("output-file", "NAME", bases,
+            "Write NAME.FORMAT; once a recording; -: standard output.")
+      .once();
+  fields.flag("output-beside", beside, "Write RECORDING.FORMAT beside each recording.").once();
+  fields.choice("style", "WHOSE", style,
+                {{"openai", TranscriptStyle::OpenAi}, {"whisper.cpp", TranscriptStyle::WhisperCpp}},
+                "Whose files they look like.");
+  fields.option("max-line-width", "N", max_line_width, "Characters of a subtitle's line at most.");
+  fields.option("max-line-count", "N", max_line_count, "Lines of a subtitle at most.");
+  fields.flag("highlight-words", highlight_words,
+              "Underline each word of a subtitle as it is said.");
+  fields.option("max-segment-length", "N", max_segment_length,
+                "Cut segments at words into pieces of at most this many characters.");
+  fields.option("cue-offset", "N", cue_offset, "Added to the numbers of SRT cues.").once();
+  fields.flag("stereo-speakers", stereo_speakers,
+              "Name the channel that is louder in each segment as its speaker.");
+  fields.flag("confidence", confidence, "Colour words by their probability, red to green.");
+  fields.flag("confidence-marks", confidence_marks,
+              "Mark words by their probability: reversed, underlined, dim.");
+  fields.flag("special-tokens", special_tokens, "Print tokens that are no text.");
+  fields.flag("quiet", quiet, "Nothing but results and errors.").shorter('q');
+  fields.flag("progress", progress, "A progress bar, where stderr is a terminal.");
+  fields.flag("progress-lines", progress_lines, "A line on stderr at every 5 percent.");
+  fields.flag("explain", explain, "Say what was chosen, and how long each stage took.");
+  fields.flag("resume", resume, "Skip recordings whose outputs are there, whole and newer.").once();
+}
+
+}  // namespace mynah::cli

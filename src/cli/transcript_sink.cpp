@@ -1,0 +1,271 @@
+#include "cli/transcript_sink.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/program.h"
+
+namespace mynah::cli {
+
+namespace {
+
+void shift(Segment& segment, double by_s) {
+  segment.start_s += by_s;
+  segment.end_s += by_s;
+  for (Word& word : segment.words) {
+    word.start_s += by_s;
+    word.end_s += by_s;
+  }
+}
+
+}  // namespace
+
+TranscriptSink::TranscriptSink(Context& context, SinkOptions options,
+                               std::vector<SinkRecording> recordings, ProgressStyle progress)
+    : context_(context),
+      options_(std::move(options)),
+      progress_(context.err, progress, recordings.size()),
+      states_(recordings.size()),
+      user_stop_(context.stop, [this] { stop_.request_stop(); }) {
+  for (size_t i = 0; i < recordings.size(); ++i) {
+    states_[i].recording = std::move(recordings[i]);
+  }
+}
+
+std::vector<Segment> TranscriptSink::prepare(State& state, const Segment& segment) {
+  Segment prepared = segment;
+  if (state.speakers) {
+    prepared.speaker = state.speakers->speaker(segment.start_s, segment.end_s);
+  }
+  shift(prepared, options_.start_s);
+  if (options_.max_segment_length > 0) {
+    return split_segments({prepared}, options_.max_segment_length, options_.writer.token_text);
+  }
+  return {prepared};
+}
+
+void TranscriptSink::on_segment(size_t job, const Segment& segment) {
+  State& state = states_[job];
+  if (state.recording.open_channel && !state.speakers && state.segments.empty()) {
+    auto measured = StereoSpeakers::measure(state.recording.open_channel);
+    if (measured) {
+      state.speakers = std::move(*measured);
+    } else {
+      note(state, "speakers are not named: " + measured.error().message);
+    }
+  }
+  for (Segment& piece : prepare(state, segment)) {
+    piece.id = static_cast<int64_t>(state.segments.size());
+    state.segments.push_back(std::move(piece));
+  }
+  print_up_to_date(state);
+}
+
+void TranscriptSink::print_up_to_date(State& state) {
+  if (&state != &states_[current_] || !options_.print_segments) {
+    return;
+  }
+  if (state.printed == state.segments.size()) {
+    return;
+  }
+  progress_.clear();
+  show_partial("");
+  if (states_.size() > 1 && !header_printed_) {
+    context_.out.line(state.recording.name + ":");
+    header_printed_ = true;
+  }
+  for (; state.printed < state.segments.size(); ++state.printed) {
+    context_.out.line(segment_line(state.segments[state.printed], options_.print));
+  }
+  context_.out.flush();  // whoever reads the pipe gets text while audio is still coming
+  check_output();
+}
+
+void TranscriptSink::on_progress(size_t job, double done_s, std::optional<double> duration_s) {
+  progress_.update(job, states_[job].recording.name, done_s, duration_s);
+}
+
+void TranscriptSink::on_done(size_t job, const Result<Transcript>& result) {
+  State& state = states_[job];
+  state.done = true;
+  progress_.finish(job);
+  show_partial("");
+  if (result) {
+    write_done(state, *result);
+  } else {
+    write_failed(state, result.error());
+  }
+  if (&state == &states_[current_] && current_ + 1 < states_.size()) {
+    ++current_;
+    header_printed_ = false;
+    print_up_to_date(states_[current_]);
+  }
+}
+
+void TranscriptSink::write_done(State& state, Transcript transcript) {
+  // What was reported piece by piece is what is written: both went through prepare().
+  if (state.segments.empty()) {
+    for (const Segment& segment : transcript.segments) {
+      on_segment(static_cast<size_t>(&state - states_.data()), segment);
+    }
+  }
+  transcript.segments = state.segments;
+  print_up_to_date(state);
+  for (const std::string& text : transcript.notes) {
+    note(state, text);
+  }
+  if (transcript.segments.empty()) {
+    note(state, "no speech found");
+  }
+  WriterOptions writer = options_.writer;
+  writer.file = state.recording.name;
+  const Status written = write_outputs(state.recording.plan, transcript, writer);
+  if (!written) {
+    fail_recording(state, written.error());
+  }
+  if (context_.json) {
+    context_.out.line(transcript_json_line(transcript, writer));
+  } else {
+    write_to_stdout(state, transcript);
+  }
+  context_.out.flush();
+  check_output();
+  if (options_.explain) {
+    explain(transcript);
+  }
+}
+
+void TranscriptSink::write_to_stdout(const State& state, const Transcript& transcript) {
+  WriterOptions writer = options_.writer;
+  writer.file = state.recording.name;
+  for (const TranscriptFormat format : state.recording.plan.to_stdout) {
+    context_.out.write(write_transcript(transcript, format, writer));
+  }
+}
+
+void TranscriptSink::write_failed(State& state, const Error& error) {
+  fail_recording(state, error);
+  if (context_.json) {
+    print_json_error(state, error);
+  }
+  if (state.segments.empty()) {
+    return;
+  }
+  // What was heard before it broke is kept, under a name that says so.
+  Transcript transcript;
+  transcript.language = options_.writer.language;
+  transcript.segments = state.segments;
+  transcript.duration_s = state.segments.back().end_s;
+  transcript.notes = {"not the whole recording: " + error.message};
+  WriterOptions writer = options_.writer;
+  writer.file = state.recording.name;
+  const auto names = write_partial_outputs(state.recording.plan, transcript, writer);
+  if (!names) {
+    note(state, names.error().message);
+    return;
+  }
+  for (const std::string& name : *names) {
+    note(state, "what was recognised before is in " + name);
+  }
+  write_to_stdout(state, transcript);
+}
+
+void TranscriptSink::print_json_error(const State& state, const Error& error) {
+  nlohmann::ordered_json json = {
+      {"file", state.recording.name},
+      {"error", {{"code", error_code_name(error.code)}, {"message", error.message}}}};
+  if (!state.segments.empty()) {
+    std::string text;
+    for (const Segment& segment : state.segments) {
+      text += segment.text;
+    }
+    json["partial_text"] = text;
+  }
+  context_.out.line(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+void TranscriptSink::fail_recording(const State& state, Error error) {
+  const bool stopped = error.code == ErrorCode::Cancelled;
+  if (!stopped) {
+    progress_.clear();
+    // A message about a file begins with its name already.
+    const bool named = error.message.starts_with(state.recording.name);
+    context_.say(named ? error.message : state.recording.name + ": " + error.message);
+  }
+  failures_.push_back({.name = state.recording.name, .error = std::move(error)});
+}
+
+void TranscriptSink::note(const State& state, const std::string& text) {
+  if (options_.quiet) {
+    return;
+  }
+  progress_.clear();
+  context_.say(state.recording.name + ": " + text);
+}
+
+void TranscriptSink::explain(const Transcript& transcript) {
+  double total_ms = 0;
+  for (const StageTiming& timing : transcript.timings) {
+    context_.err.line(fmt::format("  {:<14} {:<6} {:10.1f} ms", timing.stage, timing.device,
+                                  timing.milliseconds));
+    total_ms += timing.milliseconds;
+  }
+  if (total_ms > 0) {
+    context_.err.line(fmt::format("  {:<14} {:<6} {:10.1f} ms for {:.1f} s of audio", "together",
+                                  transcript.device, total_ms, transcript.duration_s));
+  }
+  context_.err.flush();
+}
+
+void TranscriptSink::show_partial(const std::string& text) {
+  if (!context_.err.is_terminal() || options_.quiet || (text.empty() && !partial_shown_)) {
+    return;
+  }
+  const auto room = static_cast<size_t>(std::max(8, context_.err.columns() - 4));
+  const std::string shown = text.empty() ? "" : "\033[2m" + last_characters(text, room) + "\033[0m";
+  context_.err.write("\r\033[K" + shown);
+  context_.err.flush();
+  partial_shown_ = !text.empty();
+}
+
+void TranscriptSink::check_output() {
+  if (context_.out.failed() && !options_.keep_going) {
+    stop_.request_stop();
+  }
+}
+
+int TranscriptSink::finish() {
+  progress_.clear();
+  if (failures_.empty()) {
+    return 0;
+  }
+  size_t stopped = 0;
+  std::string names;
+  for (const Failure& failure : failures_) {
+    if (failure.error.code == ErrorCode::Cancelled) {
+      ++stopped;
+    } else {
+      names += (names.empty() ? "" : ", ") + failure.name;
+    }
+  }
+  const size_t failed = failures_.size() - stopped;
+  if (failed > 0 && states_.size() > 1) {
+    context_.say(fmt::format("{} of {} recordings failed: {}", failed, states_.size(), names));
+  }
+  if (stopped > 0) {
+    if (context_.out.closed()) {
+      return kClosedOutputExitCode;
+    }
+    if (context_.stop.stop_requested()) {
+      context_.say(states_.size() == 1
+                       ? "stopped before the end"
+                       : fmt::format("stopped: {} of {} recordings are not finished", stopped,
+                                     states_.size()));
+      return context_.stopped_exit_code();
+    }
+    return 1;
+  }
+  return states_.size() == 1 ? exit_code(failures_.front().error.code) : 1;
+}
+
+}  // namespace mynah::cli

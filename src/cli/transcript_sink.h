@@ -1,0 +1,96 @@
+// TranscriptSink: what becomes of segments and transcripts as they come: printed, written, counted.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "cli/outputs.h"
+#include "cli/progress.h"
+#include "cli/segment_printer.h"
+#include "cli/stereo_speakers.h"
+#include "cli/verb.h"
+#include "speech/recognizer.h"
+
+namespace mynah::cli {
+
+// One recording on its way through a recogniser.
+struct SinkRecording {
+  std::string name;
+  OutputPlan plan;
+  // Opens it again, one channel alone; null: speakers are not told apart.
+  std::function<Result<std::unique_ptr<AudioSource>>(int channel)> open_channel;
+};
+
+struct SinkOptions {
+  bool print_segments = true;  // text on standard output as it comes
+  bool keep_going = false;     // recordings have files: a closed standard output does not stop them
+  bool quiet = false;
+  bool explain = false;
+  double start_s = 0;  // where in each recording reading began: added to all times
+  int max_segment_length = 0;
+  PrintOptions print;
+  WriterOptions writer;
+};
+
+// Recordings are told about in any order between them, and finished in their own; their text is
+// printed in that order too.
+class TranscriptSink : public RecognizerObserver {
+ public:
+  TranscriptSink(Context& context, SinkOptions options, std::vector<SinkRecording> recordings,
+                 ProgressStyle progress);
+
+  void on_segment(size_t job, const Segment& segment) override;
+  void on_progress(size_t job, double done_s, std::optional<double> duration_s) override;
+  void on_done(size_t job, const Result<Transcript>& result) override;
+
+  // Text that may still change, on the terminal of standard error; "" takes it away.
+  void show_partial(const std::string& text);
+
+  // Requested by the user's stop, and when there is nobody left to write for.
+  [[nodiscard]] std::stop_token stop() const { return stop_.get_token(); }
+
+  // Says which recordings failed; returns the exit code.
+  int finish();
+
+ private:
+  struct State {
+    SinkRecording recording;
+    std::vector<Segment> segments;  // prepared
+    std::optional<StereoSpeakers> speakers;
+    size_t printed = 0;
+    bool done = false;
+  };
+
+  struct Failure {
+    std::string name;
+    Error error;
+  };
+
+  // With absolute times, a speaker, cut to length.
+  std::vector<Segment> prepare(State& state, const Segment& segment);
+  void print_up_to_date(State& state);
+  void write_done(State& state, Transcript transcript);
+  void write_failed(State& state, const Error& error);
+  void print_json_error(const State& state, const Error& error);
+  void write_to_stdout(const State& state, const Transcript& transcript);
+  void note(const State& state, const std::string& text);
+  void fail_recording(const State& state, Error error);
+  void explain(const Transcript& transcript);
+  void check_output();
+
+  Context& context_;
+  SinkOptions options_;
+  Progress progress_;
+  std::vector<State> states_;
+  std::vector<Failure> failures_;
+  size_t current_ = 0;  // the recording whose text is being printed
+  bool header_printed_ = false;
+  bool partial_shown_ = false;
+  std::stop_source stop_;
+  std::stop_callback<std::function<void()>> user_stop_;
+};
+
+}  // namespace mynah::cli

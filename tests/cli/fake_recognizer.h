@@ -1,0 +1,162 @@
+// A recogniser that hears what it is told: the command can be tested without weights.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/engine.h"
+#include "speech/recognizer.h"
+
+namespace mynah::cli {
+
+// Reads every recording to its end and says "N seconds", a segment a second.
+class FakeRecognizer : public Recognizer {
+ public:
+  // What a test looks at afterwards.
+  mutable RecognizerOptions last_options;
+  mutable std::vector<std::string> opened;
+  // Asks for a stop after this many segments, as a user would.
+  std::stop_source* stop_source = nullptr;
+  int stop_after = -1;
+  bool silent = false;
+
+  class FakeSession : public Session {
+   public:
+    explicit FakeSession(bool silent) : silent_(silent) {}
+
+    Result<LiveText> push(std::span<const float> samples) override {
+      n_ += samples.size();
+      LiveText text{.committed = {}, .partial = "..."};
+      while (!silent_ && n_ >= static_cast<size_t>(next_ + 1) * 16000) {
+        text.committed.push_back(segment(next_++));
+      }
+      return text;
+    }
+
+    Result<LiveText> commit() override { return LiveText(); }
+
+    Result<LiveText> flush() override {
+      LiveText text;
+      if (!silent_ && n_ > static_cast<size_t>(next_) * 16000) {
+        text.committed.push_back(segment(next_++));
+      }
+      return text;
+    }
+
+    void reset() override {
+      n_ = 0;
+      next_ = 0;
+    }
+
+   private:
+    bool silent_;
+    size_t n_ = 0;
+    int next_ = 0;
+  };
+
+  [[nodiscard]] std::unique_ptr<Session> session(const RecognizerOptions& options) const override {
+    last_options = options;
+    return std::make_unique<FakeSession>(silent);
+  }
+
+  void run(std::span<const RecognizerJob> jobs, const RecognizerOptions& options,
+           RecognizerObserver& observer, const std::stop_token& stop) const override {
+    last_options = options;
+    for (size_t job = 0; job < jobs.size(); ++job) {
+      opened.push_back(jobs[job].name);
+      observer.on_done(job, run_one(job, jobs[job], observer, stop));
+    }
+  }
+
+  [[nodiscard]] std::string model_name() const override { return "fake"; }
+
+  [[nodiscard]] bool multilingual() const override { return false; }
+
+  [[nodiscard]] Status check(const RecognizerOptions& options) const override {
+    if (options.task == Task::Translate) {
+      return fail(ErrorCode::Unsupported, "the model fake is English only: --task translate");
+    }
+    return {};
+  }
+
+  static Segment segment(int second) {
+    Segment segment;
+    segment.id = second;
+    segment.start_s = second;
+    segment.end_s = second + 1;
+    segment.text = " second " + std::to_string(second);
+    Word first{.text = " second", .start_s = segment.start_s, .end_s = second + 0.5};
+    first.probability = 0.9F;
+    Word last{.text = " " + std::to_string(second), .start_s = second + 0.5, .end_s = second + 1.0};
+    last.probability = 0.2F;
+    segment.words = {first, last};
+    return segment;
+  }
+
+ private:
+  Result<Transcript> run_one(size_t job, const RecognizerJob& recording,
+                             RecognizerObserver& observer, const std::stop_token& stop) const {
+    if (stop.stop_requested()) {
+      return fail(ErrorCode::Cancelled, "stopped");
+    }
+    MYNAH_TRY(const auto source, recording.open());
+    Transcript transcript;
+    transcript.language = "en";
+    transcript.language_probability = 1;
+    transcript.model = "fake";
+    transcript.device = "cpu";
+    std::vector<float> second(16000);
+    size_t filled = 0;
+    size_t total = 0;
+    while (true) {
+      const auto got = source->read(std::span(second).subspan(filled));
+      if (!got) {
+        return std::unexpected(got.error());
+      }
+      filled += *got;
+      total += *got;
+      if (filled > 0 && (filled == second.size() || *got == 0) && !silent) {
+        Segment next = segment(static_cast<int>(transcript.segments.size()));
+        if (!last_options.words) {
+          next.words.clear();
+        }
+        transcript.segments.push_back(next);
+        observer.on_segment(job, next);
+        observer.on_progress(job, next.end_s, source->duration_s());
+        filled = 0;
+        if (stop_source != nullptr && ++segments_ == stop_after) {
+          stop_source->request_stop();
+        }
+        if (stop.stop_requested()) {
+          return fail(ErrorCode::Cancelled, "stopped");
+        }
+      } else if (filled == second.size()) {
+        filled = 0;
+      }
+      if (*got == 0) {
+        break;
+      }
+    }
+    transcript.duration_s = static_cast<double>(total) / 16000;
+    transcript.timings = {{.stage = "stt.encoder", .device = "cpu", .milliseconds = 1.5}};
+    return transcript;
+  }
+
+  mutable int segments_ = 0;
+};
+
+// What open_engine would give, with the fake in it.
+inline EngineOpener fake_engine(std::shared_ptr<FakeRecognizer> recognizer) {
+  return [recognizer](const EngineOptions& options, Context& /*context*/) -> Result<Engine> {
+    Engine engine;
+    engine.recognizer = recognizer;
+    engine.model_path = options.model;
+    engine.explanation = {"model fake: a test's"};
+    return engine;
+  };
+}
+
+}  // namespace mynah::cli

@@ -1,0 +1,80 @@
+// Recordings made for a test, in a folder that goes with it.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace mynah::cli {
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "mynah-cli-XXXXXX").string();
+    path_ = ::mkdtemp(name.data());
+  }
+
+  ~TemporaryFolder() {
+    std::error_code error;
+    std::filesystem::remove_all(path_, error);
+  }
+
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  [[nodiscard]] std::string path(const std::string& name) const { return path_ + "/" + name; }
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+  [[nodiscard]] std::string read(const std::string& name) const {
+    std::ifstream file(path(name), std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  }
+
+  [[nodiscard]] bool has(const std::string& name) const {
+    return std::filesystem::exists(path(name));
+  }
+
+ private:
+  std::string path_;
+};
+
+// A 16 kHz WAV file of 16-bit samples: a tone, on one channel alone where `loud_channel` says so.
+inline std::string write_wav(const std::string& path, double seconds, int channels = 1,
+                             int loud_channel = -1) {
+  const auto frames = static_cast<uint32_t>(std::lround(seconds * 16000));
+  std::string data;
+  const auto put = [&data](uint32_t value, int bytes) {
+    for (int i = 0; i < bytes; ++i) {
+      data += static_cast<char>(value >> (8 * i));
+    }
+  };
+  const auto n_channels = static_cast<uint32_t>(channels);
+  data += "RIFF";
+  put(36 + frames * n_channels * 2, 4);
+  data += "WAVEfmt ";
+  put(16, 4);
+  put(1, 2);
+  put(n_channels, 2);
+  put(16000, 4);
+  put(16000 * n_channels * 2, 4);
+  put(n_channels * 2, 2);
+  put(16, 2);
+  data += "data";
+  put(frames * n_channels * 2, 4);
+  for (uint32_t i = 0; i < frames; ++i) {
+    for (int channel = 0; channel < channels; ++channel) {
+      const bool loud = loud_channel < 0 || loud_channel == channel;
+      const double sample = loud ? 8000 * std::sin(i * 0.2) : 0;
+      put(static_cast<uint32_t>(static_cast<uint16_t>(std::lround(sample))), 2);
+    }
+  }
+  std::ofstream(path, std::ios::binary) << data;
+  return path;
+}
+
+}  // namespace mynah::cli

@@ -1,0 +1,367 @@
+#include "cli/transcribe.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/resource.h>
+
+#include "cli/fake_recognizer.h"
+#include "cli/recordings.h"
+#include "cli/test_context.h"
+
+namespace mynah::cli {
+namespace {
+
+using Json = nlohmann::json;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+class Transcribe : public testing::Test {
+ protected:
+  int run(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "transcribe");
+    program = std::make_unique<TestProgram>(
+        std::vector<Verb>{{"transcribe", "Turns recordings into text.", [this] {
+                             return std::make_unique<TranscribeCommand>(fake_engine(fake));
+                           }}});
+    fake->stop_source = &program->stop;
+    program->out.set_terminal(terminal);
+    program->err.set_terminal(terminal);
+    program->environment.insert(environment.begin(), environment.end());
+    return program->run(arguments);
+  }
+
+  [[nodiscard]] const std::string& out() const { return program->out.text(); }
+
+  [[nodiscard]] const std::string& err() const { return program->err.text(); }
+
+  TemporaryFolder folder;
+  std::shared_ptr<FakeRecognizer> fake = std::make_shared<FakeRecognizer>();
+  std::unique_ptr<TestProgram> program;
+  std::map<std::string, std::string> environment;
+  bool terminal = false;
+};
+
+TEST_F(Transcribe, PrintsPlainTextToAPipe) {
+  const std::string wav = write_wav(folder.path("a.wav"), 2);
+  EXPECT_EQ(run({wav}), 0);
+  EXPECT_EQ(out(), "second 0\nsecond 1\n");
+  EXPECT_EQ(err(), "");
+}
+
+TEST_F(Transcribe, PrintsTimesToATerminal) {
+  const std::string wav = write_wav(folder.path("a.wav"), 1);
+  terminal = true;
+  EXPECT_EQ(run({wav, "--no-progress"}), 0);
+  EXPECT_EQ(out(), "[00:00.000 --> 00:01.000] second 0\n");
+}
+
+TEST_F(Transcribe, PrintsWhatWhisperCliPrints) {
+  const std::string wav = write_wav(folder.path("a.wav"), 1);
+  EXPECT_EQ(run({"-m", "ggml-tiny.en.bin", "-f", wav}), 0);
+  EXPECT_EQ(out(), "[00:00:00.000 --> 00:00:01.000]   second 0\n");
+  EXPECT_EQ(run({"-f", wav, "-nt"}), 0);
+  EXPECT_EQ(out(), " second 0\n");
+}
+
+TEST_F(Transcribe, WritesWhatWhisperCliWritesBesideTheRecording) {
+  const std::string wav = write_wav(folder.path("a.wav"), 1);
+  EXPECT_EQ(run({"-f", wav, "-otxt", "-osrt", "-oj", "-ojf", "-np", "-m", "x.bin"}), 0) << err();
+  EXPECT_EQ(folder.read("a.wav.txt"), " second 0\n");
+  EXPECT_EQ(folder.read("a.wav.srt"), "1\n00:00:00,000 --> 00:00:01,000\n second 0\n\n");
+  const Json json = Json::parse(folder.read("a.wav.json"));
+  EXPECT_EQ(json["params"]["model"], "x.bin");
+  EXPECT_TRUE(json["transcription"][0].contains("tokens"));
+  EXPECT_EQ(out(), "[00:00:00.000 --> 00:00:01.000]   second 0\n");
+}
+
+TEST_F(Transcribe, OutputFileNamesTheOutputs) {
+  const std::string wav = write_wav(folder.path("a.wav"), 1);
+  EXPECT_EQ(run({"-f", wav, "-otxt", "-of", folder.path("b")}), 0) << err();
+  EXPECT_TRUE(folder.has("b.txt"));
+  EXPECT_FALSE(folder.has("a.wav.txt"));
+  EXPECT_EQ(run({wav, "--format", "srt", "--output-file", "-"}), 0);
+  EXPECT_THAT(out(), StartsWith("1\n00:00:00,000 --> "));
+}
+
+TEST_F(Transcribe, CutsSegmentsAndCountsCues) {
+  const std::string wav = write_wav(folder.path("a.wav"), 1);
+  EXPECT_EQ(run({"-f", wav, "-ml", "1", "-sow", "-osrt", "-on", "10"}), 0) << err();
+  EXPECT_EQ(out(),
+            "[00:00:00.000 --> 00:00:00.500]   second\n[00:00:00.500 --> 00:00:01.000]   0\n");
+  EXPECT_EQ(folder.read("a.wav.srt"),
+            "11\n00:00:00,000 --> 00:00:00,500\n second\n\n"
+            "12\n00:00:00,500 --> 00:00:01,000\n 0\n\n");
+}
+
+TEST_F(Transcribe, ReadsAPartAndTellsItsTimesInTheWhole) {
+  const std::string wav = write_wav(folder.path("a.wav"), 5);
+  EXPECT_EQ(run({"-f", wav, "-ot", "2000", "-d", "1000"}), 0) << err();
+  EXPECT_EQ(out(), "[00:00:02.000 --> 00:00:03.000]   second 0\n");
+}
+
+TEST_F(Transcribe, NamesTheLouderChannel) {
+  const std::string wav = write_wav(folder.path("a.wav"), 1, 2, 1);
+  EXPECT_EQ(run({"-f", wav, "-di", "-oj"}), 0) << err();
+  EXPECT_EQ(out(), "[00:00:00.000 --> 00:00:01.000]  (speaker 1) second 0\n");
+  EXPECT_EQ(Json::parse(folder.read("a.wav.json"))["transcription"][0]["speaker"], "1");
+}
+
+TEST_F(Transcribe, SaysWhySpeakersHaveNoNames) {
+  const std::string wav = write_wav(folder.path("a.wav"), 1);
+  EXPECT_EQ(run({wav, "--stereo-speakers"}), 0);
+  EXPECT_THAT(err(), HasSubstr("speakers are not named: "));
+  EXPECT_EQ(out(), "second 0\n");
+}
+
+TEST_F(Transcribe, PrintsJsonLinesInTheOrderGiven) {
+  const std::string b = write_wav(folder.path("b.wav"), 2);
+  const std::string a = write_wav(folder.path("a.wav"), 1);
+  EXPECT_EQ(run({"--json", b, folder.path("missing.wav"), a}), 1);
+  std::istringstream lines(out());
+  std::vector<Json> objects;
+  for (std::string line; std::getline(lines, line);) {
+    objects.push_back(Json::parse(line));
+  }
+  ASSERT_EQ(objects.size(), 3U);
+  EXPECT_EQ(objects[0]["file"], b);
+  EXPECT_EQ(objects[0]["text"], "second 0 second 1");
+  EXPECT_EQ(objects[0]["timings"][0]["stage"], "stt.encoder");
+  EXPECT_EQ(objects[1]["file"], folder.path("missing.wav"));
+  EXPECT_EQ(objects[1]["error"]["code"], "not_found");
+  EXPECT_EQ(objects[2]["file"], a);
+}
+
+TEST_F(Transcribe, GoesOnAfterABadRecordingAndSaysWhichFailed) {
+  const std::string a = write_wav(folder.path("a.wav"), 1);
+  const std::string c = write_wav(folder.path("c.wav"), 1);
+  std::ofstream(folder.path("b.wav")) << "this is no recording";
+  EXPECT_EQ(run({a, folder.path("b.wav"), c, "-o", folder.path("out"), "--format", "txt,vtt"}), 1);
+  EXPECT_TRUE(folder.has("out/a.txt"));
+  EXPECT_TRUE(folder.has("out/c.vtt"));
+  EXPECT_FALSE(folder.has("out/b.txt"));
+  EXPECT_THAT(err(), HasSubstr("1 of 3 recordings failed: " + folder.path("b.wav") + "\n"));
+}
+
+TEST_F(Transcribe, NamesEachRecordingOfSeveral) {
+  const std::string a = write_wav(folder.path("a.wav"), 1);
+  const std::string b = write_wav(folder.path("b.wav"), 1);
+  EXPECT_EQ(run({a, b}), 0);
+  EXPECT_EQ(out(), a + ":\nsecond 0\n" + b + ":\nsecond 0\n");
+}
+
+TEST_F(Transcribe, TwoRecordingsOfOneNameGetTwoOutputs) {
+  std::filesystem::create_directory(folder.path("x"));
+  const std::string a = write_wav(folder.path("a.wav"), 1);
+  const std::string other = write_wav(folder.path("x/a.wav"), 2);
+  EXPECT_EQ(run({a, other, "-o", folder.path("out")}), 0) << err();
+  EXPECT_EQ(folder.read("out/a.txt"), "second 0\n");
+  EXPECT_EQ(folder.read("out/a-2.txt"), "second 0\nsecond 1\n");
+  EXPECT_THAT(err(), HasSubstr("another recording's outputs are called"));
+}
+
+TEST_F(Transcribe, ResumeSkipsWhatIsDone) {
+  const std::string a = write_wav(folder.path("a.wav"), 1);
+  const std::string b = write_wav(folder.path("b.wav"), 1);
+  const std::vector<std::string> arguments = {a,          b,      "-o",      folder.path("out"),
+                                              "--format", "json", "--resume"};
+  EXPECT_EQ(run(arguments), 0) << err();
+  EXPECT_THAT(fake->opened, ElementsAre(a, b));
+  std::filesystem::resize_file(folder.path("out/b.json"), 20);  // cut short
+  EXPECT_EQ(run(arguments), 0);
+  EXPECT_THAT(fake->opened, ElementsAre(a, b, b));
+  EXPECT_THAT(err(), HasSubstr("1 recording is done already, 1 to do"));
+  // A recording that changed is done again.
+  std::filesystem::last_write_time(
+      a, std::filesystem::file_time_type::clock::now() + std::chrono::hours(1));
+  EXPECT_EQ(run(arguments), 0);
+  EXPECT_THAT(fake->opened, ElementsAre(a, b, b, a));
+}
+
+TEST_F(Transcribe, KeepsWhatWasHeardWhenStopped) {
+  const std::string a = write_wav(folder.path("a.wav"), 5);
+  const std::string b = write_wav(folder.path("b.wav"), 1);
+  fake->stop_after = 2;
+  EXPECT_EQ(run({a, b, "-o", folder.path("out"), "--format", "srt"}), 128 + SIGINT);
+  EXPECT_FALSE(folder.has("out/a.srt"));
+  EXPECT_EQ(folder.read("out/a.srt.partial"),
+            "1\n00:00:00,000 --> 00:00:01,000\nsecond 0\n\n"
+            "2\n00:00:01,000 --> 00:00:02,000\nsecond 1\n\n");
+  EXPECT_THAT(err(),
+              HasSubstr("what was recognised before is in " + folder.path("out/a.srt.partial")));
+  EXPECT_THAT(err(), HasSubstr("stopped: 2 of 2 recordings are not finished"));
+}
+
+TEST_F(Transcribe, KeepsWhatWasHeardOfADamagedRecording) {
+  // A header that promises more than there is.
+  const std::string wav = write_wav(folder.path("a.wav"), 3);
+  std::filesystem::resize_file(wav, 44 + 32000 + 16000);
+  const int code = run({wav, "-o", folder.path("out")});
+  if (code == 0) {
+    EXPECT_THAT(folder.read("out/a.txt"), StartsWith("second 0\n"));
+  } else {
+    EXPECT_EQ(code, 1);
+    EXPECT_THAT(folder.read("out/a.txt.partial"), StartsWith("second 0\n"));
+  }
+}
+
+TEST_F(Transcribe, AFullDiskLeavesNothingHalfWritten) {
+  const std::string wav = write_wav(folder.path("a.wav"), 200);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{.rlim_cur = 1000, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  const int code = run({wav, "-o", folder.path("out")});
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_EQ(code, 1);
+  EXPECT_THAT(err(), HasSubstr(folder.path("out/a.txt")));
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path("out")));
+}
+
+TEST_F(Transcribe, SaysThatAnOutputFolderCannotBeMade) {
+  const std::string wav = write_wav(folder.path("a.wav"), 1);
+  EXPECT_EQ(run({wav, "-o", wav + "/out"}), 1);
+  EXPECT_THAT(err(), HasSubstr("making the folder "));
+  EXPECT_TRUE(fake->opened.empty());
+}
+
+TEST_F(Transcribe, SaysWhenNothingWasSpoken) {
+  const std::string wav = write_wav(folder.path("a.wav"), 1);
+  fake->silent = true;
+  EXPECT_EQ(run({wav}), 0);
+  EXPECT_EQ(out(), "");
+  EXPECT_EQ(err(), "mynah: " + wav + ": no speech found\n");
+  EXPECT_EQ(run({wav, "-q"}), 0);
+  EXPECT_EQ(err(), "");
+}
+
+struct BadLine {
+  std::vector<std::string> arguments;
+  int code;
+  std::string message;
+};
+
+TEST_F(Transcribe, AnswersABadCommandLineInOneLine) {
+  const std::string wav = write_wav(folder.path("a.wav"), 1);
+  const std::vector<BadLine> lines = {
+      {{}, 2, "wanted a recording"},
+      {{wav, "--format", "str"}, 2, "found 'str' (did you mean srt?)"},
+      {{wav, "--beam", "0"}, 2, "--beam: wanted 1 to 64, found 0"},
+      {{wav, "--temperature", "2"}, 2, "--temperature: wanted 0 to 1, found 2"},
+      {{wav, "--clip", "5-3"}, 2, "--clip: wanted an end after the start, found '5-3'"},
+      {{wav, "--clip", "abc"}, 2, "--clip: wanted START-END in seconds, found 'abc'"},
+      {{wav, "--task", "translat"}, 2, "found 'translat' (did you mean translate?)"},
+      {{wav, "--task", "translate"}, 1, "the model fake is English only"},
+      {{wav, "--start", "-1"}, 2, "--start: wanted 0 to"},
+      {{wav, "-f", "srt"}, 2, "whisperX's -f srt is --format srt here"},
+      {{"-", "-"}, 2, "standard input (-) can be read once only"},
+      {{wav, "--output-file", "a,b"}, 2, "--output-file: wanted one a recording (1), found 2"},
+      {{wav, "--grammar", "x"}, 2, "--grammar is not done"},
+      {{wav, "--modle", "x"}, 2, "unknown option --modle (did you mean --model?)"},
+      {{folder.path("missing.wav")}, 1, "missing.wav"},
+  };
+  for (const BadLine& line : lines) {
+    EXPECT_EQ(run(line.arguments), line.code) << err();
+    EXPECT_THAT(err(), HasSubstr(line.message));
+    const auto n_lines = std::ranges::count(err(), '\n');
+    EXPECT_EQ(n_lines, line.code == 2 ? 2 : 1) << err();  // a usage error also says --help
+    EXPECT_EQ(out(), "");
+  }
+}
+
+TEST_F(Transcribe, EveryBadRecordingIsOneLine) {
+  std::filesystem::create_directory(folder.path("folder"));
+  std::ofstream(folder.path("empty.wav"));
+  std::ofstream(folder.path("text.wav")) << "not a recording at all, only words";
+  write_wav(folder.path("header.wav"), 0);
+  for (const std::string name : {"empty.wav", "text.wav", "missing.wav"}) {
+    EXPECT_EQ(run({folder.path(name)}), 1) << name;
+    EXPECT_EQ(std::ranges::count(err(), '\n'), 1) << err();
+    EXPECT_THAT(err(), HasSubstr(name));
+  }
+  EXPECT_LE(run({folder.path("header.wav")}), 1);
+  EXPECT_EQ(std::ranges::count(err(), '\n'), 1) << err();
+}
+
+TEST_F(Transcribe, ColoursWordsByConfidence) {
+  const std::string wav = write_wav(folder.path("a.wav"), 1);
+  terminal = true;
+  EXPECT_EQ(run({wav, "--confidence", "--no-progress"}), 0);
+  EXPECT_TRUE(fake->last_options.words);
+  EXPECT_THAT(out(), HasSubstr("\033[38;5;154m second\033[0m\033[38;5;196m 0\033[0m"));
+  EXPECT_EQ(run({wav, "--print-confidence", "--no-progress"}), 0);
+  EXPECT_THAT(out(), HasSubstr("\033[2m second\033[0m\033[7m 0\033[0m"));
+  environment["NO_COLOR"] = "1";
+  EXPECT_EQ(run({wav, "--confidence", "--no-progress"}), 0);
+  EXPECT_THAT(out(), Not(HasSubstr("\033")));
+}
+
+TEST_F(Transcribe, ExplainsWhatWasChosen) {
+  const std::string wav = write_wav(folder.path("a.wav"), 1);
+  EXPECT_EQ(run({wav, "--explain"}), 0);
+  EXPECT_THAT(err(), HasSubstr("mynah: model fake: a test's\n"));
+  EXPECT_THAT(err(), HasSubstr("stt.encoder    cpu           1.5 ms"));
+}
+
+TEST_F(Transcribe, OptionsReachTheRecogniser) {
+  const std::string wav = write_wav(folder.path("a.wav"), 1);
+  EXPECT_EQ(run({wav,    "--beam_size",
+                 "5",    "--word_timestamps",
+                 "True", "--temperature",
+                 "0.4",  "--hallucination_silence_threshold",
+                 "2",    "--clip",
+                 "1-2",  "--clip",
+                 "5-",   "--suppress_tokens",
+                 "-1,5", "--compression_ratio_threshold",
+                 "none", "--condition_on_previous_text",
+                 "True", "--vad_onset",
+                 "0.4"}),
+            0)
+      << err();
+  const RecognizerOptions& options = fake->last_options;
+  EXPECT_EQ(options.beam_size, 5);
+  EXPECT_TRUE(options.words);
+  EXPECT_THAT(options.temperatures, ElementsAre(0.4F, testing::FloatEq(0.6F),
+                                                testing::FloatEq(0.8F), testing::FloatEq(1.0F)));
+  EXPECT_EQ(options.hallucination_silence_s, 2.0);
+  ASSERT_EQ(options.clips.size(), 2U);
+  EXPECT_EQ(options.clips[1].start_s, 5);
+  EXPECT_THAT(options.suppress_tokens, ElementsAre(-1, 5));
+  EXPECT_FALSE(options.compression_ratio_threshold.has_value());
+  EXPECT_TRUE(options.condition_on_previous_text);
+  EXPECT_FLOAT_EQ(options.vad_options.threshold, 0.4F);
+}
+
+TEST_F(Transcribe, DefaultsAreTheProducts) {
+  const std::string wav = write_wav(folder.path("a.wav"), 1);
+  EXPECT_EQ(run({wav}), 0);
+  const RecognizerOptions product;
+  const RecognizerOptions& options = fake->last_options;
+  EXPECT_THAT(options.temperatures, testing::Pointwise(testing::FloatEq(), product.temperatures));
+  EXPECT_EQ(options.beam_size, product.beam_size);
+  EXPECT_EQ(options.vad, product.vad);
+  EXPECT_EQ(options.words, product.words);
+}
+
+TEST_F(Transcribe, NamesTheLanguageAndNothingMore) {
+  const std::string wav = write_wav(folder.path("a.wav"), 40);
+  EXPECT_EQ(run({"-f", wav, "-dl"}), 0);
+  EXPECT_EQ(out(), wav + ": en (p = 1.00)\n");
+}
+
+TEST_F(Transcribe, PrintsProgressLines) {
+  const std::string wav = write_wav(folder.path("a.wav"), 4);
+  EXPECT_EQ(run({"-f", wav, "-pp"}), 0);
+  EXPECT_THAT(err(), StartsWith("progress =   5%\n"));
+  EXPECT_THAT(err(), testing::EndsWith("progress = 100%\n"));
+  EXPECT_EQ(std::ranges::count(err(), '\n'), 20);
+}
+
+}  // namespace
+}  // namespace mynah::cli
