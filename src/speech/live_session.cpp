@@ -1,0 +1,217 @@
+#include "speech/live_session.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "tensor/device_error.h"
+
+namespace mynah {
+namespace {
+
+constexpr int kRate_hz = 16000;
+// A pause this long ends a piece of text; longer ones would only keep the user waiting.
+constexpr ChunkOptions kLiveChunks{.max_s = 28.0, .max_gap_s = 0.6, .pad_s = 0.3};
+// Speech is noticed this long after it begins, and one partial text follows another.
+constexpr int64_t kOnset = kRate_hz / 2;
+constexpr int64_t kPartialEvery = kRate_hz;
+
+bool blank(std::string_view text) {
+  return text.find_first_not_of(" \t\n") == std::string_view::npos;
+}
+
+double seconds_of(int64_t samples) {
+  return static_cast<double>(samples) / kRate_hz;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<LiveSession>> LiveSession::create(
+    std::shared_ptr<const whisper::Model> model, std::shared_ptr<const VoiceDetector> voice,
+    const RecognizerOptions& options) {
+  MYNAH_TRY(WindowDecoder decoder, WindowDecoder::create(std::move(model), options));
+  return std::unique_ptr<LiveSession>(new LiveSession(std::move(voice), std::move(decoder)));
+}
+
+LiveSession::LiveSession(std::shared_ptr<const VoiceDetector> voice, WindowDecoder decoder)
+    : voice_(std::move(voice)), decoder_(std::move(decoder)) {
+  reset();
+}
+
+void LiveSession::listen_anew() {
+  const RecognizerOptions& options = decoder_.options();
+  VadOptions vad = options.vad_options;
+  vad.max_speech_s = std::min(vad.max_speech_s, kLiveChunks.max_s - 2 * kLiveChunks.pad_s);
+  detector_ = voice_->session();
+  segmenter_.emplace(vad, voice_->frame_s());
+  chunker_.emplace(kLiveChunks, kRate_hz);
+  detector_begin_ = samples_.end();
+  speech_begin_ = samples_.end();
+  speaking_ = false;
+  partial_.clear();
+}
+
+void LiveSession::reset() {
+  samples_ = {};
+  listen_anew();
+  last_partial_ = 0;
+  next_id_ = 0;
+  previous_.clear();
+  dead_.reset();
+  const WhisperTokenizer& tokenizer = decoder_.model().tokenizer();
+  const std::string& language = decoder_.options().language;
+  language_token_ = language == "auto" ? -1 : tokenizer.language_token(language).value_or(-1);
+  if (!decoder_.options().initial_prompt.empty()) {
+    previous_ = tokenizer.encode(" " + decoder_.options().initial_prompt);
+  }
+}
+
+Result<std::vector<SampleRange>> LiveSession::find_speech(std::span<const float> samples) {
+  samples_.append(samples);
+  MYNAH_TRY(const auto probabilities, detector_->push(samples));
+  const std::vector<SpeechSpan> spans = segmenter_->push(probabilities);
+  const bool speaks = segmenter_->speaking();
+  if (speaks && !std::exchange(speaking_, true)) {
+    speech_begin_ =
+        std::max(samples_.begin(), samples_.end() - static_cast<int64_t>(samples.size()) - kOnset);
+  }
+  const double now_s = seconds_of(samples_.end() - detector_begin_);
+  std::vector<SampleRange> chunks = chunker_->push(spans, speaks ? 0.0 : now_s);
+  for (SampleRange& chunk : chunks) {
+    chunk.begin += detector_begin_;
+    chunk.end += detector_begin_;
+    speech_begin_ = std::max(speech_begin_, chunk.end);
+  }
+  if (!chunks.empty()) {
+    speaking_ = speaks;
+  }
+  return chunks;
+}
+
+Result<std::vector<SampleRange>> LiveSession::end_speech() {
+  MYNAH_TRY(const auto probabilities, detector_->flush());
+  const double duration_s = seconds_of(samples_.end() - detector_begin_);
+  std::vector<SampleRange> chunks = chunker_->push(segmenter_->push(probabilities), 0.0);
+  for (const SampleRange& chunk : chunker_->push(segmenter_->flush(duration_s), 0.0)) {
+    chunks.push_back(chunk);
+  }
+  for (const SampleRange& chunk : chunker_->flush(duration_s)) {
+    chunks.push_back(chunk);
+  }
+  for (SampleRange& chunk : chunks) {
+    chunk.begin += detector_begin_;
+    chunk.end += detector_begin_;
+  }
+  return chunks;
+}
+
+WindowText LiveSession::decode(const SampleRange& range) {
+  const WindowTask task{.samples = samples_.slice(range.begin, range.end),
+                        .previous = previous_,
+                        .language_token = language_token_,
+                        .seed = decoder_.options().seed ^ static_cast<uint64_t>(range.begin)};
+  std::vector<WindowText> texts = decoder_.decode(std::span(&task, 1), std::stop_token());
+  return std::move(texts.front());
+}
+
+std::vector<Segment> LiveSession::segments_of(const SampleRange& range, const WindowText& text) {
+  std::vector<Segment> segments;
+  const double end_s = seconds_of(range.end);
+  for (const WindowSegment& cut : text.cut.segments) {
+    Segment segment;
+    segment.start_s = seconds_of(range.begin) + cut.start_s;
+    segment.end_s = std::min(end_s, seconds_of(range.begin) + cut.end_s);
+    segment.tokens = cut.tokens;
+    for (const size_t i : cut.token_indices) {
+      segment.token_log_probabilities.push_back(text.generated.log_probabilities[i]);
+    }
+    segment.text = decoder_.model().tokenizer().decode(cut.tokens);
+    segment.temperature = text.temperature;
+    segment.mean_log_probability = text.generated.mean_log_probability();
+    segment.compression_ratio = text.compression_ratio;
+    segment.no_speech_probability = text.generated.no_speech_probability;
+    if (!blank(segment.text) && segment.start_s < segment.end_s && !text.silent) {
+      segments.push_back(std::move(segment));
+    }
+  }
+  return segments;
+}
+
+LiveText LiveSession::commit_chunks(std::span<const SampleRange> chunks) {
+  LiveText live;
+  for (const SampleRange& chunk : chunks) {
+    const WindowText text = decode(chunk);
+    if (language_token_ < 0) {
+      language_token_ = text.language_token;
+    }
+    if (!decoder_.options().condition_on_previous_text) {
+      previous_.clear();
+    }
+    for (Segment& segment : segments_of(chunk, text)) {
+      segment.id = next_id_++;
+      if (decoder_.options().condition_on_previous_text) {
+        previous_.insert(previous_.end(), segment.tokens.begin(), segment.tokens.end());
+      }
+      live.committed.push_back(std::move(segment));
+    }
+    partial_.clear();
+  }
+  return live;
+}
+
+bool LiveSession::partial_is_due() const {
+  return speaking_ && samples_.end() - std::max(last_partial_, speech_begin_) >= kPartialEvery;
+}
+
+Result<LiveText> LiveSession::push_now(std::span<const float> samples) {
+  MYNAH_TRY(const std::vector<SampleRange> chunks, find_speech(samples));
+  LiveText live = commit_chunks(chunks);
+  if (partial_is_due()) {
+    last_partial_ = samples_.end();
+    const auto longest = static_cast<int64_t>(kLiveChunks.max_s * kRate_hz);
+    const SampleRange said{std::max(speech_begin_, samples_.end() - longest), samples_.end()};
+    partial_.clear();
+    for (const Segment& segment : segments_of(said, decode(said))) {
+      partial_ += segment.text;
+    }
+  }
+  live.partial = partial_;
+  // A span that is still open may have begun as long ago as a chunk lasts.
+  samples_.discard_before(samples_.end() -
+                          static_cast<int64_t>((2 * kLiveChunks.max_s + 5) * kRate_hz));
+  return live;
+}
+
+Result<LiveText> LiveSession::commit_now(std::span<const float> /*none*/) {
+  MYNAH_TRY(const std::vector<SampleRange> chunks, end_speech());
+  LiveText live = commit_chunks(chunks);
+  listen_anew();
+  return live;
+}
+
+// The one place where a device that fails ends a session.
+Result<LiveText> LiveSession::guarded(Result<LiveText> (LiveSession::*step)(std::span<const float>),
+                                      std::span<const float> samples) {
+  if (dead_) {
+    return std::unexpected(*dead_);
+  }
+  try {
+    return (this->*step)(samples);
+  } catch (const DeviceError& error) {
+    dead_ = error.error();
+    return std::unexpected(*dead_);
+  }
+}
+
+Result<LiveText> LiveSession::push(std::span<const float> samples) {
+  return guarded(&LiveSession::push_now, samples);
+}
+
+Result<LiveText> LiveSession::commit() {
+  return guarded(&LiveSession::commit_now, {});
+}
+
+Result<LiveText> LiveSession::flush() {
+  return guarded(&LiveSession::commit_now, {});
+}
+
+}  // namespace mynah

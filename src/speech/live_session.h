@@ -1,0 +1,62 @@
+// LiveSession: a recording that is still going on. Pauses end a piece of text, which is then
+// committed; what is being said is shown as partial text.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "speech/recognizer.h"
+#include "speech/sample_buffer.h"
+#include "speech/speech_chunker.h"
+#include "speech/window_decoder.h"
+
+namespace mynah {
+
+class LiveSession final : public Recognizer::Session {
+ public:
+  static Result<std::unique_ptr<LiveSession>> create(std::shared_ptr<const whisper::Model> model,
+                                                     std::shared_ptr<const VoiceDetector> voice,
+                                                     const RecognizerOptions& options);
+
+  Result<LiveText> push(std::span<const float> samples) override;
+  Result<LiveText> commit() override;
+  Result<LiveText> flush() override;
+  void reset() override;
+
+ private:
+  LiveSession(std::shared_ptr<const VoiceDetector> voice, WindowDecoder decoder);
+
+  void listen_anew();
+  // Feeds the detector and returns the chunks that are complete, in samples of the recording.
+  [[nodiscard]] Result<std::vector<SampleRange>> find_speech(std::span<const float> samples);
+  // Ends the detector's recording here and returns what was still open.
+  [[nodiscard]] Result<std::vector<SampleRange>> end_speech();
+  [[nodiscard]] LiveText commit_chunks(std::span<const SampleRange> chunks);
+  [[nodiscard]] WindowText decode(const SampleRange& range);
+  [[nodiscard]] std::vector<Segment> segments_of(const SampleRange& range, const WindowText& text);
+  [[nodiscard]] bool partial_is_due() const;
+  [[nodiscard]] Result<LiveText> guarded(
+      Result<LiveText> (LiveSession::*step)(std::span<const float>),
+      std::span<const float> samples);
+  [[nodiscard]] Result<LiveText> push_now(std::span<const float> samples);
+  [[nodiscard]] Result<LiveText> commit_now(std::span<const float> none);
+
+  std::shared_ptr<const VoiceDetector> voice_;
+  WindowDecoder decoder_;
+  SampleBuffer samples_;
+  std::unique_ptr<VoiceDetector::Session> detector_;
+  std::optional<SpeechSegmenter> segmenter_;
+  std::optional<SpeechChunker> chunker_;
+  int64_t detector_begin_ = 0;  // where in the recording the detector began
+  int64_t speech_begin_ = 0;    // of what is being said
+  bool speaking_ = false;
+  int64_t last_partial_ = 0;
+  int64_t next_id_ = 0;
+  int32_t language_token_ = -1;
+  std::vector<int32_t> previous_;
+  std::string partial_;
+  std::optional<Error> dead_;  // the device failed: nothing more comes of this session
+};
+
+}  // namespace mynah

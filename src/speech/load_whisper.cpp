@@ -1,0 +1,89 @@
+// Opens a Whisper model of any format as a Recognizer.
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "formats/open.h"
+#include "speech/whisper_recognizer.h"
+#include "store/packed_cache.h"
+#include "store/sha256.h"
+#include "tensor/device_error.h"
+
+namespace mynah {
+namespace {
+
+const std::vector<std::string>* find_strings(const TensorFile& file, std::string_view key) {
+  const auto found = file.metadata.find(key);
+  return found == file.metadata.end() ? nullptr
+                                      : std::get_if<std::vector<std::string>>(&found->second);
+}
+
+// The vocabulary inside the file, or in a file beside it.
+Result<Vocabulary> find_vocabulary(const TensorFile& file, const std::string& path) {
+  if (const auto* printable = find_strings(file, "tokenizer.ggml.tokens")) {
+    return vocabulary_of_printable(*printable);
+  }
+  // whisper.cpp's own format has the tokens' bytes as they are.
+  if (const auto* tokens = find_strings(file, "vocabulary"); tokens && file.format == "ggml") {
+    return Vocabulary(*tokens);
+  }
+  std::error_code ignored;
+  const bool folder = std::filesystem::is_directory(path, ignored);
+  const std::string parent = std::filesystem::path(path).parent_path().string();
+  return load_vocabulary(folder ? path : parent.empty() ? "." : parent);
+}
+
+std::string name_of(const TensorFile& file, const std::string& path) {
+  for (const std::string_view key : {"mynah.name", "general.name"}) {
+    const auto found = file.metadata.find(key);
+    if (found != file.metadata.end() && std::holds_alternative<std::string>(found->second)) {
+      return std::get<std::string>(found->second);
+    }
+  }
+  const std::filesystem::path clean = std::filesystem::path(path).lexically_normal();
+  const std::filesystem::path last = clean.has_filename() ? clean : clean.parent_path();
+  std::error_code ignored;
+  return (std::filesystem::is_directory(last, ignored) ? last.filename() : last.stem()).string();
+}
+
+// Packed weights of another run; without them, or where they cannot be kept, loading takes longer.
+std::shared_ptr<BlobCache> open_cache(const std::string& path, const WhisperLoadOptions& options,
+                                      const Backend& backend) {
+  if (options.cache_folder.empty()) {
+    return nullptr;
+  }
+  const auto digest = model_digest(path, options.cache_folder);
+  if (!digest) {
+    return nullptr;
+  }
+  const std::string storage =
+      options.storage ? std::string(name(*options.storage)) : std::string("file");
+  const std::string precision = options.precision == Precision::Exact ? "exact" : "fast";
+  auto cache = PackedCache::open(options.cache_folder, {.model_digest = *digest,
+                                                        .storage = storage + "-" + precision,
+                                                        .layout = backend.packed_layout()});
+  return cache ? std::shared_ptr<BlobCache>(std::move(*cache)) : nullptr;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Recognizer>> load_whisper(const std::string& path,
+                                                       const WhisperLoadOptions& options,
+                                                       Backend& backend,
+                                                       std::shared_ptr<const VoiceDetector> voice) {
+  MYNAH_TRY(TensorFile opened, open_tensor_file(path));
+  const auto file = std::make_shared<const TensorFile>(std::move(opened));
+  MYNAH_TRY(Vocabulary vocabulary, find_vocabulary(*file, path));
+  const whisper::Model::LoadOptions load{.name = name_of(*file, path),
+                                         .storage = options.storage,
+                                         .precision = options.precision,
+                                         .cache = open_cache(path, options, backend)};
+  try {
+    MYNAH_TRY(auto model, whisper::Model::load(file, std::move(vocabulary), load, backend));
+    return std::make_shared<const WhisperRecognizer>(std::move(model), std::move(voice));
+  } catch (const DeviceError& error) {
+    return std::unexpected(error.error());
+  }
+}
+
+}  // namespace mynah

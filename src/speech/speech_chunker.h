@@ -1,0 +1,51 @@
+// SpeechChunker: spans of speech put together to windows that Whisper hears at once.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "speech/voice_detector.h"
+
+namespace mynah {
+
+// A stretch of a recording, in samples.
+struct SampleRange {
+  int64_t begin = 0;
+  int64_t end = 0;
+
+  bool operator==(const SampleRange&) const = default;
+};
+
+// How spans become chunks. A chunk is one stretch of the recording, pauses included, so that times
+// in it map back by one addition.
+struct ChunkOptions {
+  double max_s = 30.0;     // Whisper's window
+  double max_gap_s = 3.0;  // a longer pause ends a chunk: what nobody says costs nothing
+  double pad_s = 0.4;      // kept before and after the speech, as faster-whisper does
+};
+
+// Takes spans in rising order; hands out a chunk as soon as no later span can join it.
+class SpeechChunker {
+ public:
+  SpeechChunker(const ChunkOptions& options, int rate_hz) : options_(options), rate_hz_(rate_hz) {}
+
+  // `heard_s`: how far the recording is known; no later span begins before it.
+  std::vector<SampleRange> push(std::span<const SpeechSpan> spans, double heard_s);
+  // The recording ends here.
+  std::vector<SampleRange> flush(double duration_s);
+
+  // Samples before this one belong to no chunk that may still come.
+  [[nodiscard]] int64_t needed_from(double heard_s) const;
+
+ private:
+  [[nodiscard]] SampleRange padded(const SpeechSpan& chunk, double limit_s) const;
+
+  ChunkOptions options_;
+  int rate_hz_;
+  std::optional<SpeechSpan> open_;
+  double last_end_s_ = 0;  // of the chunk handed out last, its padding included
+};
+
+}  // namespace mynah

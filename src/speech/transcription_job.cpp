@@ -1,0 +1,403 @@
+#include "speech/transcription_job.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "speech/word_times.h"
+
+namespace mynah {
+namespace {
+
+constexpr int kRate_hz = 16000;
+constexpr int64_t kWindowSamples = 30 * kRate_hz;
+// Speech is known this long after it was said: padding, and frames on their way.
+constexpr double kVoiceLatency_s = 1.0;
+// The longest a span can be that is still open, with the chunk that it may join.
+constexpr double kLongestUnknown_s = 65.0;
+constexpr size_t kPieceSamples = kRate_hz;  // read at a time
+
+int64_t samples_of(double seconds) {
+  return std::llround(seconds * kRate_hz);
+}
+
+double seconds_of(int64_t samples) {
+  return static_cast<double>(samples) / kRate_hz;
+}
+
+bool blank(std::string_view text) {
+  return text.find_first_not_of(" \t\n") == std::string_view::npos;
+}
+
+VadOptions window_sized(VadOptions options) {
+  // A span fits a window with its padding.
+  options.max_speech_s = std::min(options.max_speech_s, 29.0);
+  return options;
+}
+
+std::vector<SampleRange> ranges_of(std::span<const ClipRange> clips) {
+  std::vector<SampleRange> ranges;
+  for (const ClipRange& clip : clips) {
+    ranges.push_back({samples_of(clip.start_s), samples_of(clip.end_s)});
+  }
+  if (ranges.empty()) {
+    ranges.push_back({0, std::numeric_limits<int64_t>::max()});
+  }
+  std::ranges::sort(ranges, {}, &SampleRange::begin);
+  return ranges;
+}
+
+std::string_view spaced(const std::string& text, std::string& storage) {
+  storage = " " + text;
+  return storage;
+}
+
+}  // namespace
+
+TranscriptionJob::TranscriptionJob(const whisper::Model& model, const RecognizerOptions& options,
+                                   const VoiceDetector* voice, std::unique_ptr<AudioSource> source,
+                                   uint64_t number)
+    : model_(model),
+      options_(options),
+      source_(std::move(source)),
+      number_(number),
+      piece_(kPieceSamples),
+      clips_(ranges_of(options.clips)),
+      chunker_({}, kRate_hz) {
+  if (voice != nullptr && options.vad) {
+    voice_ = voice->session();
+    segmenter_.emplace(window_sized(options.vad_options), voice->frame_s());
+  } else {
+    std::ranges::for_each(clips_, [&](const SampleRange& clip) { add_stretch(clip); });
+  }
+  // With voice activity a rest holds its padding only; else it may hold a short word.
+  least_samples_ = samples_of(voice_ != nullptr ? 0.5 : 0.1);
+  std::string storage;
+  if (!options.initial_prompt.empty()) {
+    initial_prompt_ = model.tokenizer().encode(spaced(options.initial_prompt, storage));
+  }
+  if (!options.hotwords.empty()) {
+    hotwords_ = model.tokenizer().encode(spaced(options.hotwords, storage));
+  }
+  if (options.language != "auto") {
+    language_token_ = model.tokenizer().language_token(options.language).value_or(-1);
+    language_probability_ = 1;
+  }
+  if (!model.config().multilingual()) {
+    language_probability_ = 1;
+  }
+}
+
+bool TranscriptionJob::sequential() const {
+  const bool language_unknown = model_.config().multilingual() && language_token_ < 0;
+  return options_.condition_on_previous_text || language_unknown;
+}
+
+void TranscriptionJob::add_stretch(const SampleRange& range) {
+  stretches_.push_back(
+      {.ticket = next_ticket_++, .range = range, .seek = range.begin, .window = 0, .segments = {}});
+}
+
+// Chunks of speech, cut to the clips.
+void TranscriptionJob::add_chunks(const std::vector<SampleRange>& chunks) {
+  for (const SampleRange& chunk : chunks) {
+    for (const SampleRange& clip : clips_) {
+      const SampleRange both{std::max(chunk.begin, clip.begin), std::min(chunk.end, clip.end)};
+      if (both.end - both.begin >= least_samples_) {
+        add_stretch(both);
+      }
+    }
+  }
+}
+
+bool TranscriptionJob::done(const Stretch& stretch) const {
+  return stretch.window == 0 && stretch.range.end - stretch.seek < least_samples_;
+}
+
+bool TranscriptionJob::ready(const Stretch& stretch) const {
+  const int64_t last = std::min(stretch.range.end - stretch.seek, kWindowSamples) + stretch.seek;
+  return stretch.window == 0 && !done(stretch) && samples_.end() >= last;
+}
+
+size_t TranscriptionJob::ready_windows() const {
+  return static_cast<size_t>(
+      std::ranges::count_if(stretches_, [&](const Stretch& s) { return ready(s); }));
+}
+
+Status TranscriptionJob::read_ahead(size_t ahead) {
+  const auto busy = [&](const Stretch& s) { return s.window > 0 || ready(s); };
+  while (!ended_ && ready_windows() < ahead) {
+    // Without voice activity more audio makes no more windows of a stretch that is being heard.
+    if (voice_ == nullptr && std::ranges::any_of(stretches_, busy)) {
+      break;
+    }
+    if (samples_.end() >= clips_.back().end) {
+      end_recording();
+      break;
+    }
+    MYNAH_TRY_STATUS(read_piece());
+  }
+  return {};
+}
+
+Status TranscriptionJob::read_piece() {
+  auto count = source_->read(piece_);
+  if (!count || *count == 0) {
+    end_recording();
+    return count ? Status{} : std::unexpected(std::move(count).error());
+  }
+  const auto samples = std::span<const float>(piece_).first(*count);
+  samples_.append(samples);
+  Status status = voice_ != nullptr ? find_speech(samples) : Status{};
+  retire_finished();
+  return status;
+}
+
+Status TranscriptionJob::find_speech(std::span<const float> samples) {
+  MYNAH_TRY(const auto probabilities, voice_->push(samples));
+  const std::vector<SpeechSpan> spans = segmenter_->push(probabilities);
+  if (!segmenter_->speaking()) {
+    heard_s_ = std::max(0.0, seconds_of(samples_.end()) - kVoiceLatency_s);
+  }
+  add_chunks(chunker_.push(spans, heard_s_));
+  return {};
+}
+
+void TranscriptionJob::end_recording() {
+  ended_ = true;
+  if (voice_ != nullptr) {
+    const double duration_s = seconds_of(samples_.end());
+    if (const auto probabilities = voice_->flush()) {
+      add_chunks(chunker_.push(segmenter_->push(*probabilities), heard_s_));
+    }
+    add_chunks(chunker_.push(segmenter_->flush(duration_s), heard_s_));
+    add_chunks(chunker_.flush(duration_s));
+  }
+  for (Stretch& stretch : stretches_) {
+    stretch.range.end = std::min(stretch.range.end, samples_.end());
+  }
+  retire_finished();
+}
+
+std::vector<int32_t> TranscriptionJob::previous_text() const {
+  std::vector<int32_t> text = hotwords_;
+  if (!begun_ || options_.carry_initial_prompt) {
+    text.insert(text.end(), initial_prompt_.begin(), initial_prompt_.end());
+  }
+  text.insert(text.end(), previous_.begin(), previous_.end());
+  return text;
+}
+
+std::optional<WindowTask> TranscriptionJob::next_window(size_t& ticket) {
+  const bool running =
+      std::ranges::any_of(stretches_, [](const Stretch& s) { return s.window > 0; });
+  if (sequential() && running) {
+    return std::nullopt;
+  }
+  for (Stretch& stretch : stretches_) {
+    if (sequential() && !done(stretch) && !ready(stretch)) {
+      return std::nullopt;  // its turn comes first
+    }
+    if (!ready(stretch)) {
+      continue;
+    }
+    stretch.window = std::min(stretch.range.end - stretch.seek, kWindowSamples);
+    ticket = stretch.ticket;
+    WindowTask task{.samples = samples_.slice(stretch.seek, stretch.seek + stretch.window),
+                    .previous = previous_text(),
+                    .language_token = language_token_,
+                    .seed = options_.seed ^ (number_ << 40U) ^ static_cast<uint64_t>(stretch.seek)};
+    begun_ = true;
+    return task;
+  }
+  return std::nullopt;
+}
+
+// The language of a recording is what its first windows are likeliest in, together.
+void TranscriptionJob::learn_language(const WindowText& text) {
+  if (language_token_ >= 0 || text.language_token < 0) {
+    return;
+  }
+  guesses_.push_back({text.language_token, text.language_probability});
+  const auto wanted = static_cast<size_t>(std::max(1, options_.language_detection_segments));
+  if (guesses_.size() < wanted) {
+    return;
+  }
+  float best = 0;
+  for (const whisper::LanguageGuess& guess : guesses_) {
+    float sum = 0;
+    for (const whisper::LanguageGuess& other : guesses_) {
+      sum += other.token == guess.token ? other.probability : 0.0F;
+    }
+    if (sum > best) {
+      best = sum;
+      language_token_ = guess.token;
+      language_probability_ = sum / static_cast<float>(guesses_.size());
+    }
+  }
+}
+
+std::vector<Segment> TranscriptionJob::segments_of(int64_t window_begin,
+                                                   const WindowText& text) const {
+  std::vector<Segment> segments;
+  const double offset_s = seconds_of(window_begin);
+  for (const WindowSegment& cut : text.cut.segments) {
+    Segment segment;
+    segment.start_s = offset_s + cut.start_s;
+    segment.end_s = offset_s + cut.end_s;
+    segment.tokens = cut.tokens;
+    for (const size_t i : cut.token_indices) {
+      segment.token_log_probabilities.push_back(text.generated.log_probabilities[i]);
+    }
+    segment.text = model_.tokenizer().decode(cut.tokens);
+    segment.temperature = text.temperature;
+    segment.mean_log_probability = text.generated.mean_log_probability();
+    segment.compression_ratio = text.compression_ratio;
+    segment.no_speech_probability = text.generated.no_speech_probability;
+    segments.push_back(std::move(segment));
+  }
+  return segments;
+}
+
+int64_t TranscriptionJob::time_words(const Stretch& stretch, const WindowText& text,
+                                     std::vector<Segment>& segments) {
+  const double offset_s = seconds_of(stretch.seek);
+  std::vector<whisper::WordTiming> words = text.words;
+  const double median_s = shorten_sentence_ends(words);
+  merge_punctuation(words);
+  const double before_s = last_speech_s_;
+  size_t next = 0;
+  for (Segment& segment : segments) {
+    // A word belongs to the segment in which it begins.
+    const size_t first = next;
+    for (size_t tokens = 0; next < words.size() && tokens < segment.tokens.size(); ++next) {
+      tokens += words[next].tokens.size();
+    }
+    set_words(segment, std::span(words).subspan(first, next - first), offset_s, median_s,
+              last_speech_s_);
+    if (!segment.words.empty()) {
+      last_speech_s_ = segment.end_s;
+    }
+  }
+  int64_t after = stretch.seek + std::min(samples_of(text.cut.next_s), stretch.window);
+  if (!text.cut.single_timestamp_ending && !words.empty() && last_speech_s_ > offset_s) {
+    after = samples_of(last_speech_s_);
+  }
+  if (options_.hallucination_silence_s) {
+    const WindowExtent extent{
+        .start_s = offset_s,
+        .end_s = seconds_of(stretch.seek + stretch.window),
+        .recording_end_s = seconds_of(std::min(stretch.range.end, samples_.end())),
+        .last_speech_s = before_s};
+    const double from_s = drop_hallucinations(segments, extent, *options_.hallucination_silence_s);
+    if (from_s >= 0) {
+      after = samples_of(from_s);
+    }
+    last_speech_s_ = segments.empty() ? before_s : segments.back().end_s;
+  }
+  return after;
+}
+
+void TranscriptionJob::remember_text(const WindowText& text, std::span<const Segment> segments) {
+  constexpr float kUnreliable = 0.5F;  // openai/whisper transcribe.py
+  if (!options_.condition_on_previous_text || text.temperature > kUnreliable) {
+    previous_.clear();
+    return;
+  }
+  for (const Segment& segment : segments) {
+    previous_.insert(previous_.end(), segment.tokens.begin(), segment.tokens.end());
+  }
+  const auto limit = static_cast<size_t>(model_.config().n_text_ctx);
+  if (previous_.size() > limit) {
+    previous_.erase(previous_.begin(), previous_.end() - static_cast<ptrdiff_t>(limit));
+  }
+}
+
+void TranscriptionJob::accept(size_t ticket, const WindowText& text) {
+  const auto found = std::ranges::find(stretches_, ticket, &Stretch::ticket);
+  MYNAH_CHECK(found != stretches_.end() && found->window > 0, "a text that nobody asked for");
+  Stretch& stretch = *found;
+  learn_language(text);
+  decoded_again_ += text.decoded_again ? 1 : 0;
+  int64_t after = stretch.seek + stretch.window;
+  if (!text.silent) {
+    std::vector<Segment> segments = segments_of(stretch.seek, text);
+    after = options_.words ? time_words(stretch, text, segments)
+                           : stretch.seek + std::min(samples_of(text.cut.next_s), stretch.window);
+    const double end_s = seconds_of(stretch.seek + stretch.window);
+    std::erase_if(segments, [&](const Segment& s) {
+      return blank(s.text) || s.start_s >= std::min(s.end_s, end_s);
+    });
+    for (Segment& segment : segments) {
+      segment.end_s = std::min(segment.end_s, end_s);
+    }
+    remember_text(text, segments);
+    std::ranges::move(segments, std::back_inserter(stretch.segments));
+  }
+  // A window always moves on.
+  stretch.seek = after > stretch.seek ? std::min(after, stretch.seek + stretch.window)
+                                      : stretch.seek + stretch.window;
+  stretch.window = 0;
+  retire_finished();
+}
+
+void TranscriptionJob::retire_finished() {
+  while (!stretches_.empty()) {
+    Stretch& front = stretches_.front();
+    for (Segment& segment : front.segments) {
+      segment.id = next_id_++;
+      ready_segments_.push_back(std::move(segment));
+    }
+    front.segments.clear();
+    done_samples_ = std::max(done_samples_, std::min(front.seek, samples_.end()));
+    if (!done(front)) {
+      break;
+    }
+    stretches_.pop_front();
+  }
+  // Speech that is still going on may have begun this long ago.
+  const double unknown_s = voice_ != nullptr && !ended_ ? kLongestUnknown_s : 0;
+  int64_t needed = samples_.end() - samples_of(unknown_s);
+  for (const Stretch& stretch : stretches_) {
+    needed = std::min(needed, stretch.seek);
+  }
+  samples_.discard_before(needed);
+  if (stretches_.empty()) {
+    done_samples_ = std::max(done_samples_, voice_ != nullptr ? samples_of(heard_s_) : 0);
+  }
+}
+
+std::vector<Segment> TranscriptionJob::take_segments() {
+  return std::exchange(ready_segments_, {});
+}
+
+bool TranscriptionJob::finished() const {
+  return ended_ && stretches_.empty();
+}
+
+double TranscriptionJob::done_s() const {
+  return seconds_of(finished() ? samples_.end() : done_samples_);
+}
+
+Transcript TranscriptionJob::summary() const {
+  Transcript transcript;
+  transcript.language = model_.config().multilingual()
+                            ? std::string(model_.tokenizer().language_code(language_token_))
+                            : "en";
+  transcript.language_probability = language_probability_;
+  transcript.task = options_.task == Task::Translate ? "translate" : "transcribe";
+  transcript.duration_s = seconds_of(samples_.end());
+  transcript.model = model_.name();
+  transcript.device = model_.backend().device().str();
+  if (decoded_again_ > 0) {
+    transcript.notes.push_back(fmt::format("{} {} decoded again with full context", decoded_again_,
+                                           decoded_again_ == 1 ? "window was" : "windows were"));
+  }
+  return transcript;
+}
+
+}  // namespace mynah

@@ -1,0 +1,111 @@
+// TranscriptionJob: one recording on its way to text. It reads audio as it is needed, finds speech,
+// hands out windows to be decoded and puts what comes back in order.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "speech/recognizer.h"
+#include "speech/sample_buffer.h"
+#include "speech/speech_chunker.h"
+#include "speech/window_decoder.h"
+
+namespace mynah {
+
+class TranscriptionJob {
+ public:
+  // `voice` may be null: then every part of the recording is heard.
+  TranscriptionJob(const whisper::Model& model, const RecognizerOptions& options,
+                   const VoiceDetector* voice, std::unique_ptr<AudioSource> source,
+                   uint64_t number);
+
+  // Reads until a window is ready, `ahead` windows are, or the recording ends.
+  Status read_ahead(size_t ahead);
+
+  // A window that is ready and has not been handed out, if there is one; the samples stay valid
+  // until its text is accepted. `ticket` names it.
+  [[nodiscard]] std::optional<WindowTask> next_window(size_t& ticket);
+
+  void accept(size_t ticket, const WindowText& text);
+
+  // Segments that change no more, in order of time, taken away.
+  [[nodiscard]] std::vector<Segment> take_segments();
+
+  // Nothing is left to read or to decode.
+  [[nodiscard]] bool finished() const;
+
+  // Seconds done, and seconds in all where known.
+  [[nodiscard]] double done_s() const;
+
+  [[nodiscard]] std::optional<double> duration_s() const { return source_->duration_s(); }
+
+  // What is known of the recording as a whole; segments are not in it.
+  [[nodiscard]] Transcript summary() const;
+
+ private:
+  // A stretch that is heard window after window.
+  struct Stretch {
+    size_t ticket = 0;
+    SampleRange range;   // may end later than what has been read
+    int64_t seek = 0;    // where the next window begins
+    int64_t window = 0;  // samples of the window that is being decoded; 0: none is
+    std::vector<Segment> segments;
+  };
+
+  void add_stretch(const SampleRange& range);
+  void add_chunks(const std::vector<SampleRange>& chunks);
+  Status read_piece();
+  Status find_speech(std::span<const float> samples);
+  void end_recording();
+  [[nodiscard]] bool done(const Stretch& stretch) const;
+  [[nodiscard]] bool ready(const Stretch& stretch) const;
+  [[nodiscard]] size_t ready_windows() const;
+  // Windows follow each other: one needs what the one before it gave.
+  [[nodiscard]] bool sequential() const;
+  [[nodiscard]] std::vector<int32_t> previous_text() const;
+  void learn_language(const WindowText& text);
+  [[nodiscard]] std::vector<Segment> segments_of(int64_t window_begin,
+                                                 const WindowText& text) const;
+  // Sets the words of a window's segments; returns where the next window begins.
+  [[nodiscard]] int64_t time_words(const Stretch& stretch, const WindowText& text,
+                                   std::vector<Segment>& segments);
+  void remember_text(const WindowText& text, std::span<const Segment> segments);
+  void retire_finished();
+
+  const whisper::Model& model_;
+  const RecognizerOptions& options_;
+  std::unique_ptr<AudioSource> source_;
+  uint64_t number_;
+  SampleBuffer samples_;
+  std::vector<float> piece_;
+  bool ended_ = false;
+  std::vector<SampleRange> clips_;  // what is heard; never empty
+  int64_t least_samples_ = 0;       // a rest shorter than this is not worth a window
+
+  std::unique_ptr<VoiceDetector::Session> voice_;  // null: everything is speech
+  std::optional<SpeechSegmenter> segmenter_;
+  SpeechChunker chunker_;
+  double heard_s_ = 0;  // no speech that is still unknown begins before
+
+  std::deque<Stretch> stretches_;
+  size_t next_ticket_ = 0;
+  std::vector<Segment> ready_segments_;
+  int64_t next_id_ = 0;
+  int64_t done_samples_ = 0;
+
+  std::vector<int32_t> initial_prompt_;
+  std::vector<int32_t> hotwords_;
+  std::vector<int32_t> previous_;  // text of the windows before
+  bool begun_ = false;             // a window has been handed out
+  double last_speech_s_ = 0;
+
+  int32_t language_token_ = -1;
+  float language_probability_ = 0;
+  std::vector<whisper::LanguageGuess> guesses_;  // of the first windows
+  int decoded_again_ = 0;
+};
+
+}  // namespace mynah

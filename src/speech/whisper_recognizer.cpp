@@ -1,0 +1,77 @@
+#include "speech/whisper_recognizer.h"
+
+#include <fmt/format.h>
+
+#include "base/check.h"
+#include "speech/job_scheduler.h"
+#include "speech/live_session.h"
+#include "speech/window_decoder.h"
+#include "tensor/device_error.h"
+#include "text/languages.h"
+
+namespace mynah {
+
+Status WhisperRecognizer::check(const RecognizerOptions& options) const {
+  const bool english_only = !multilingual();
+  if (english_only && options.task == Task::Translate) {
+    return fail(ErrorCode::Unsupported,
+                fmt::format("{} knows English only and cannot translate: use a multilingual model, "
+                            "such as \"small\"",
+                            model_name()));
+  }
+  if (options.language != "auto") {
+    const auto language = find_language(options.language);
+    if (!language) {
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("\"{}\" is no language that Whisper knows: give a code such as en, "
+                              "de or ja, a name such as german, or auto",
+                              options.language));
+    }
+    if (english_only && languages()[*language].code != "en") {
+      return fail(ErrorCode::Unsupported,
+                  fmt::format("{} knows English only, not {}: use a multilingual model, such as "
+                              "\"small\"",
+                              model_name(), languages()[*language].name));
+    }
+    if (!english_only && !model_->tokenizer().language_token(options.language)) {
+      return fail(ErrorCode::Unsupported,
+                  fmt::format("{} does not know {}: use large-v3", model_name(), options.language));
+    }
+  }
+  for (const ClipRange& clip : options.clips) {
+    if (!(clip.start_s >= 0) || !(clip.end_s > clip.start_s)) {
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("a clip wants a start of 0 or more and a later end, found {} to {} s",
+                              clip.start_s, clip.end_s));
+    }
+  }
+  auto decoder = WindowDecoder::create(model_, options);
+  return decoder ? Status{} : std::unexpected(std::move(decoder).error());
+}
+
+std::unique_ptr<Recognizer::Session> WhisperRecognizer::session(
+    const RecognizerOptions& options) const {
+  auto session = LiveSession::create(model_, voice_, options);
+  MYNAH_CHECK(session.has_value(), "a session wants options that check() accepts");
+  return std::move(*session);
+}
+
+void WhisperRecognizer::run(std::span<const RecognizerJob> jobs, const RecognizerOptions& options,
+                            RecognizerObserver& observer, const std::stop_token& stop) const {
+  Status checked = check(options);
+  if (!checked) {
+    for (size_t i = 0; i < jobs.size(); ++i) {
+      observer.on_done(i, std::unexpected(checked.error()));
+    }
+    return;
+  }
+  auto decoder = WindowDecoder::create(model_, options);
+  JobScheduler scheduler(*decoder, voice_.get(), jobs, observer);
+  try {
+    scheduler.run(stop);
+  } catch (const DeviceError& error) {
+    scheduler.end_all(error.error());
+  }
+}
+
+}  // namespace mynah

@@ -1,0 +1,311 @@
+#include "speech/window_decoder.h"
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+
+#include "speech/decode_quality.h"
+
+namespace mynah {
+namespace {
+
+// Cached silence (docs/architecture.md): what is computed after a clip's own frames, and the groups
+// of frames that it is rounded up to.
+constexpr int64_t kPadFrames = 50;
+constexpr int64_t kFrameGroup = 32;
+
+// Timestamps this much after the audio's end are in doubt.
+constexpr double kPastEnd_s = 0.5;
+
+// Adds the time between its making and its end.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& sum_ms) : sum_ms_(sum_ms) {}
+
+  ~Stopwatch() {
+    sum_ms_ += std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start_)
+                   .count();
+  }
+
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  double& sum_ms_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+double duration_s(const WindowTask& task) {
+  return static_cast<double>(task.samples.size()) / whisper::kSampleRate_hz;
+}
+
+// Mel frames that the encoder computes for a task.
+int64_t frames_of(const WindowTask& task, AudioContext context, const whisper::Config& config) {
+  if (context == AudioContext::Full) {
+    return config.window_frames();
+  }
+  const int64_t own = static_cast<int64_t>(task.samples.size()) / whisper::kHop + kPadFrames;
+  return std::min((own + kFrameGroup - 1) / kFrameGroup * kFrameGroup, config.window_frames());
+}
+
+}  // namespace
+
+Result<WindowDecoder> WindowDecoder::create(std::shared_ptr<const whisper::Model> model,
+                                            const RecognizerOptions& options) {
+  whisper::RuleOptions rules{.timestamps = options.timestamps,
+                             .suppress_blank = options.suppress_blank,
+                             .suppress_tokens = options.suppress_tokens,
+                             .suppress_regex = options.suppress_regex,
+                             .max_initial_timestamp_s = options.max_initial_timestamp_s};
+  MYNAH_TRY(auto made, whisper::TokenRules::create(model->tokenizer(), rules, model->backend()));
+  return WindowDecoder(std::move(model), options, std::move(made));
+}
+
+WindowDecoder::Heard WindowDecoder::hear(std::span<const WindowTask> tasks,
+                                         std::vector<size_t> which, AudioContext context) {
+  const whisper::SilenceCache* const silence =
+      context == AudioContext::Cached ? &model_->silence() : nullptr;
+  std::vector<whisper::AudioWindow> windows;
+  for (const size_t i : which) {
+    windows.push_back({tasks[i].samples, frames_of(tasks[i], context, model_->config())});
+  }
+  Lengths frames;
+  Tensor mel;
+  {
+    const Stopwatch watch(timings_.mel_ms);
+    mel = model_->log_mel(windows, frames);
+  }
+  const Stopwatch watch(timings_.encoder_ms);
+  const Tensor states = model_->encoder().forward(mel, frames, silence);
+  Heard heard{model_->decoder().cross_cache(states, model_->encoder().positions(frames)),
+              std::move(which)};
+  heard.cross.silence = silence;
+  return heard;
+}
+
+void WindowDecoder::find_languages(const Heard& heard, std::span<const WindowTask> tasks,
+                                   std::span<WindowText> texts) {
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    texts[i].language_token = tasks[i].language_token;
+  }
+  const bool unknown =
+      std::ranges::any_of(heard.tasks, [&](size_t i) { return tasks[i].language_token < 0; });
+  if (!unknown || !model_->config().multilingual()) {
+    return;
+  }
+  const std::vector<whisper::LanguageGuess> guesses = model_->detect_language(heard.cross);
+  for (size_t u = 0; u < heard.tasks.size(); ++u) {
+    const size_t i = heard.tasks[u];
+    if (tasks[i].language_token < 0) {
+      texts[i].language_token = guesses[u].token;
+      texts[i].language_probability = guesses[u].probability;
+    }
+  }
+}
+
+std::vector<int32_t> WindowDecoder::sot_sequence(int32_t language_token) const {
+  return model_->tokenizer().sot_sequence(language_token, options_.task == Task::Translate);
+}
+
+// <|startofprev|> previous text <|startoftranscript|> language task <|notimestamps|>
+std::vector<int32_t> WindowDecoder::prompt_of(const WindowTask& task, const WindowText& text,
+                                              int64_t& sot_index) const {
+  const WhisperSpecialTokens& special = model_->tokenizer().special();
+  std::vector<int32_t> prompt;
+  const int64_t limit =
+      std::clamp<int64_t>(options_.max_context_tokens, 0, model_->config().n_text_ctx / 2 - 1);
+  const size_t used = std::min(task.previous.size(), static_cast<size_t>(limit));
+  if (used > 0) {
+    prompt.push_back(special.sot_prev);
+    prompt.insert(prompt.end(), task.previous.end() - static_cast<ptrdiff_t>(used),
+                  task.previous.end());
+  }
+  sot_index = static_cast<int64_t>(prompt.size());
+  const std::vector<int32_t> start = sot_sequence(text.language_token);
+  prompt.insert(prompt.end(), start.begin(), start.end());
+  if (!options_.timestamps) {
+    prompt.push_back(special.no_timestamps);
+  }
+  return prompt;
+}
+
+bool WindowDecoder::silent(const WindowText& text) const {
+  if (!options_.no_speech_threshold ||
+      text.generated.no_speech_probability <= *options_.no_speech_threshold) {
+    return false;
+  }
+  return !options_.log_probability_threshold ||
+         text.generated.mean_log_probability() <= *options_.log_probability_threshold;
+}
+
+bool WindowDecoder::failed(const WindowText& text) const {
+  const bool repeats = options_.entropy_threshold
+                           ? token_entropy(text.generated.tokens) < *options_.entropy_threshold &&
+                                 text.generated.tokens.size() > 32
+                           : options_.compression_ratio_threshold &&
+                                 text.compression_ratio > *options_.compression_ratio_threshold;
+  const bool unlikely = options_.log_probability_threshold &&
+                        text.generated.mean_log_probability() < *options_.log_probability_threshold;
+  return (repeats || unlikely) && !silent(text);
+}
+
+bool WindowDecoder::past_the_end(const WindowTask& task, const WindowText& text) const {
+  return std::ranges::any_of(text.cut.segments, [&](const WindowSegment& segment) {
+    return std::max(segment.start_s, segment.end_s) > duration_s(task) + kPastEnd_s;
+  });
+}
+
+// The same three words or more, one segment after the other.
+bool WindowDecoder::repeats_a_sentence(const WindowText& text) const {
+  constexpr size_t kFewTokens = 3;
+  for (size_t i = 1; i < text.cut.segments.size(); ++i) {
+    const WindowSegment& segment = text.cut.segments[i];
+    if (segment.tokens.size() >= kFewTokens && segment.tokens == text.cut.segments[i - 1].tokens) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::vector<size_t> WindowDecoder::generate(const Heard& heard, std::span<const size_t> utterances,
+                                            std::span<const WindowTask> tasks, float temperature,
+                                            std::span<WindowText> texts,
+                                            const std::stop_token& stop) {
+  const Stopwatch watch(timings_.decoder_ms);
+  std::vector<whisper::GenerateRequest> requests;
+  for (const size_t u : utterances) {
+    const size_t i = heard.tasks[u];
+    whisper::GenerateRequest request;
+    request.utterance = static_cast<int64_t>(u);
+    request.prompt = prompt_of(tasks[i], texts[i], request.sot_index);
+    request.seed = tasks[i].seed ^ static_cast<uint64_t>(temperature * 1000.0F);
+    requests.push_back(std::move(request));
+  }
+  const whisper::GenerateOptions options{
+      .temperature = temperature,
+      .beam_size = options_.beam_size,
+      .best_of = options_.best_of,
+      .patience = options_.patience,
+      .length_penalty = options_.length_penalty,
+      .repetition_penalty = options_.repetition_penalty,
+      .no_repeat_ngram_size = options_.no_repeat_ngram_size,
+      .max_new_tokens = static_cast<int>(
+          std::clamp<int64_t>(options_.max_new_tokens, 1, model_->config().n_text_ctx / 2))};
+  std::vector<whisper::Generated> results =
+      model_->generator(rules_).run(requests, options, heard.cross, stop);
+  std::vector<size_t> doubtful;
+  for (size_t r = 0; r < utterances.size(); ++r) {
+    const size_t i = heard.tasks[utterances[r]];
+    WindowText& text = texts[i];
+    text.generated = std::move(results[r]);
+    text.temperature = temperature;
+    text.compression_ratio = compression_ratio(model_->tokenizer().decode(text.generated.tokens));
+    text.cut = cut_into_segments(model_->tokenizer(), text.generated.tokens, duration_s(tasks[i]));
+    text.silent = silent(text);
+    const bool cached = heard.cross.silence != nullptr;
+    if (failed(text) || (cached && (past_the_end(tasks[i], text) || repeats_a_sentence(text)))) {
+      doubtful.push_back(utterances[r]);
+    }
+  }
+  return doubtful;
+}
+
+// Text that does not repeat itself before text that does, then the likelier one.
+bool WindowDecoder::better(const WindowText& text, const WindowText& than) const {
+  const auto repeats = [&](const WindowText& t) {
+    return options_.compression_ratio_threshold &&
+           t.compression_ratio > *options_.compression_ratio_threshold;
+  };
+  if (repeats(text) != repeats(than)) {
+    return repeats(than);
+  }
+  return text.generated.mean_log_probability() > than.generated.mean_log_probability();
+}
+
+void WindowDecoder::fall_back(const Heard& heard, std::vector<size_t> utterances,
+                              std::span<const WindowTask> tasks, std::span<WindowText> texts,
+                              const std::stop_token& stop) {
+  std::vector<WindowText> best(texts.begin(), texts.end());
+  for (size_t t = 1; t < options_.temperatures.size() && !utterances.empty(); ++t) {
+    utterances = generate(heard, utterances, tasks, options_.temperatures[t], texts, stop);
+    for (const size_t u : utterances) {
+      const size_t i = heard.tasks[u];
+      if (better(texts[i], best[i])) {
+        best[i] = texts[i];
+      }
+    }
+  }
+  for (const size_t u : utterances) {
+    texts[heard.tasks[u]] = best[heard.tasks[u]];
+  }
+}
+
+void WindowDecoder::find_words(const Heard& heard, std::span<const size_t> utterances,
+                               std::span<const WindowTask> tasks, std::span<WindowText> texts) {
+  const Stopwatch watch(timings_.words_ms);
+  std::vector<whisper::AlignmentRequest> requests;
+  std::vector<size_t> which;
+  for (const size_t u : utterances) {
+    const size_t i = heard.tasks[u];
+    const WindowText& text = texts[i];
+    // 20 ms a position.
+    const auto own = (static_cast<int64_t>(tasks[i].samples.size()) + 2 * whisper::kHop - 1) /
+                     (2 * whisper::kHop);
+    whisper::AlignmentRequest request{
+        .utterance = static_cast<int64_t>(u),
+        .positions = std::min(own, heard.cross.lengths[static_cast<int64_t>(u)].length),
+        .sot_sequence = sot_sequence(text.language_token),
+        .text_tokens = {},
+        .language = language_code(text.language_token)};
+    for (const WindowSegment& segment : text.cut.segments) {
+      request.text_tokens.insert(request.text_tokens.end(), segment.tokens.begin(),
+                                 segment.tokens.end());
+    }
+    if (!text.silent && !request.text_tokens.empty()) {
+      requests.push_back(std::move(request));
+      which.push_back(i);
+    }
+  }
+  auto timings = whisper::align_words(*model_, heard.cross, requests);
+  for (size_t r = 0; r < timings.size(); ++r) {
+    texts[which[r]].words = std::move(timings[r]);
+  }
+}
+
+std::string WindowDecoder::language_code(int32_t language_token) const {
+  return language_token < 0 ? "en" : std::string(model_->tokenizer().language_code(language_token));
+}
+
+std::vector<WindowText> WindowDecoder::decode(std::span<const WindowTask> tasks,
+                                              const std::stop_token& stop) {
+  std::vector<WindowText> texts(tasks.size());
+  std::vector<size_t> all(tasks.size());
+  std::iota(all.begin(), all.end(), size_t{0});
+  Heard heard = hear(tasks, all, options_.context);
+  find_languages(heard, tasks, texts);
+  const float first = options_.temperatures.empty() ? 0.0F : options_.temperatures.front();
+  std::vector<size_t> doubtful = generate(heard, all, tasks, first, texts, stop);
+  if (options_.context == AudioContext::Full) {
+    fall_back(heard, std::move(doubtful), tasks, texts, stop);
+    doubtful.clear();
+  }
+  if (!doubtful.empty() && !stop.stop_requested()) {
+    const Heard full = hear(tasks, doubtful, AudioContext::Full);
+    std::vector<size_t> again(doubtful.size());
+    std::iota(again.begin(), again.end(), size_t{0});
+    for (const size_t i : doubtful) {
+      texts[i].decoded_again = true;
+    }
+    fall_back(full, generate(full, again, tasks, first, texts, stop), tasks, texts, stop);
+    if (options_.words) {
+      find_words(full, again, tasks, texts);
+    }
+  }
+  if (options_.words) {
+    std::erase_if(all, [&](size_t i) { return texts[i].decoded_again; });
+    find_words(heard, all, tasks, texts);
+  }
+  return texts;
+}
+
+}  // namespace mynah

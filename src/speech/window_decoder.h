@@ -1,0 +1,106 @@
+// WindowDecoder: text of a batch of windows of at most 30 seconds, decoded again where it is in
+// doubt.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "models/whisper/alignment.h"
+#include "models/whisper/model.h"
+#include "speech/recognizer.h"
+#include "speech/window_segments.h"
+
+namespace mynah {
+
+// One window to be written down.
+struct WindowTask {
+  std::span<const float> samples;  // 16 kHz mono, at most 30 seconds
+  std::vector<int32_t> previous;   // tokens of text before it: prompt; may be empty
+  int32_t language_token = -1;     // -1: to be found out
+  uint64_t seed = 0;               // of samples at temperature > 0
+};
+
+struct WindowText {
+  whisper::Generated generated;
+  WindowSegments cut;
+  std::vector<whisper::WordTiming> words;  // of the window, where asked for
+  int32_t language_token = -1;             // -1: English model
+  float language_probability = 1;
+  float temperature = 0;
+  float compression_ratio = 0;
+  bool silent = false;         // nobody speaks: there is no text
+  bool decoded_again = false;  // with full context, because the first text was in doubt
+};
+
+// Milliseconds of each stage.
+struct WindowTimings {
+  double mel_ms = 0;
+  double encoder_ms = 0;
+  double decoder_ms = 0;
+  double words_ms = 0;
+};
+
+// Options and rules of one run over one model. One thread at a time.
+class WindowDecoder {
+ public:
+  static Result<WindowDecoder> create(std::shared_ptr<const whisper::Model> model,
+                                      const RecognizerOptions& options);
+
+  // One text a task, in their order; a text depends on its own task alone.
+  [[nodiscard]] std::vector<WindowText> decode(std::span<const WindowTask> tasks,
+                                               const std::stop_token& stop);
+
+  [[nodiscard]] const WindowTimings& timings() const { return timings_; }
+
+  [[nodiscard]] const whisper::Model& model() const { return *model_; }
+
+  [[nodiscard]] const RecognizerOptions& options() const { return options_; }
+
+ private:
+  // A batch of windows as the decoder hears it.
+  struct Heard {
+    whisper::CrossCache cross;
+    std::vector<size_t> tasks;  // of each utterance
+  };
+
+  WindowDecoder(std::shared_ptr<const whisper::Model> model, const RecognizerOptions& options,
+                whisper::TokenRules rules)
+      : model_(std::move(model)), options_(options), rules_(std::move(rules)) {}
+
+  [[nodiscard]] Heard hear(std::span<const WindowTask> tasks, std::vector<size_t> which,
+                           AudioContext context);
+  void find_languages(const Heard& heard, std::span<const WindowTask> tasks,
+                      std::span<WindowText> texts);
+  // Decodes some utterances of `heard` at one temperature; returns those whose text is in doubt.
+  [[nodiscard]] std::vector<size_t> generate(const Heard& heard, std::span<const size_t> utterances,
+                                             std::span<const WindowTask> tasks, float temperature,
+                                             std::span<WindowText> texts,
+                                             const std::stop_token& stop);
+  // The other temperatures, for utterances in doubt: the first text that is not, else the
+  // likeliest.
+  void fall_back(const Heard& heard, std::vector<size_t> utterances,
+                 std::span<const WindowTask> tasks, std::span<WindowText> texts,
+                 const std::stop_token& stop);
+  void find_words(const Heard& heard, std::span<const size_t> utterances,
+                  std::span<const WindowTask> tasks, std::span<WindowText> texts);
+  [[nodiscard]] bool better(const WindowText& text, const WindowText& than) const;
+  [[nodiscard]] std::vector<int32_t> prompt_of(const WindowTask& task, const WindowText& text,
+                                               int64_t& sot_index) const;
+  [[nodiscard]] std::vector<int32_t> sot_sequence(int32_t language_token) const;
+  [[nodiscard]] std::string language_code(int32_t language_token) const;
+  [[nodiscard]] bool failed(const WindowText& text) const;
+  [[nodiscard]] bool silent(const WindowText& text) const;
+  [[nodiscard]] bool past_the_end(const WindowTask& task, const WindowText& text) const;
+  [[nodiscard]] bool repeats_a_sentence(const WindowText& text) const;
+
+  std::shared_ptr<const whisper::Model> model_;
+  RecognizerOptions options_;
+  whisper::TokenRules rules_;
+  WindowTimings timings_;
+};
+
+}  // namespace mynah
