@@ -255,6 +255,8 @@ void add_timed_attention(std::vector<OpCase>& table) {
     }
     c.operations = 4.0 * pairs * static_cast<double>(row.heads * row.d);
     c.bytes = 2.0 * keys * static_cast<double>(storage_bytes(row.dtype, row.kv_heads * row.d));
+    // Fast attention rounds keys and values to bfloat16 whatever they are stored in.
+    c.arithmetic = arithmetic_of(DType::BF16, row.precision);
     c.large = true;
     table.push_back(std::move(c));
   };

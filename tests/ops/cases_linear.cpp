@@ -152,6 +152,7 @@ void add_timed(std::vector<OpCase>& table, DType dtype, Precision precision) {
     c.operations = 2.0 * static_cast<double>(s.rows * s.in * s.out);
     c.bytes = static_cast<double>(storage_bytes(dtype, s.in * s.out)) +
               4.0 * static_cast<double>(s.rows * (s.in + s.out));
+    c.arithmetic = arithmetic_of(dtype, precision);
     c.large = true;
     table.push_back(std::move(c));
   }

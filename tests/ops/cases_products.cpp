@@ -227,6 +227,7 @@ void add_timed_conv1d(std::vector<OpCase>& table) {
       c.operations = 2.0 * static_cast<double>(row.rows() * in * 3 * row.out);
       c.bytes = 4.0 * static_cast<double>(3000 * in + row.rows() * row.out) +
                 static_cast<double>(storage_bytes(dtype, in * 3 * row.out));
+      c.arithmetic = arithmetic_of(dtype, precision);
       c.large = true;
       table.push_back(std::move(c));
     }

@@ -4,6 +4,16 @@
 
 namespace mynah::cases {
 
+Arithmetic arithmetic_of(DType weight, Precision precision) {
+  if (precision == Precision::Exact) {
+    return Arithmetic::F32;
+  }
+  if (weight == DType::I8 || is_block_type(weight)) {
+    return Arithmetic::Int8;
+  }
+  return weight == DType::BF16 ? Arithmetic::Bf16 : Arithmetic::F32;
+}
+
 std::vector<OpCase> op_cases() {
   std::vector<OpCase> table;
   add_linear_cases(table);

@@ -2,6 +2,7 @@
 // against `ref`, and, in timing mode, by bench/ops.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -16,6 +17,9 @@ using Values = std::vector<float>;
 // Runs the operation once, on inputs made before; callable any number of times with equal results.
 using Step = std::function<std::vector<Tensor>()>;
 
+// What the operation's products are computed in: which of the machine's ceilings applies.
+enum class Arithmetic : uint8_t { F32, Bf16, Int8 };
+
 struct OpCase {
   std::string op;    // "linear"
   std::string name;  // "i8 fast (17, 384) -> 65 gelu"
@@ -29,11 +33,15 @@ struct OpCase {
   // For timing mode: arithmetic operations and bytes that must move at least. 0: not timed.
   double operations = 0.0;
   double bytes = 0.0;
+  Arithmetic arithmetic = Arithmetic::F32;
   // Sizes of real models: run by bench/ops, too slow for `ref` in a test.
   bool large = false;
 
   [[nodiscard]] std::string title() const { return op + " " + name; }
 };
+
+// The arithmetic of a product with weights (or keys) of this type.
+[[nodiscard]] Arithmetic arithmetic_of(DType weight, Precision precision);
 
 // Every row. Names are unique.
 std::vector<OpCase> op_cases();
