@@ -6,12 +6,14 @@
 #include "cli/program.h"
 #include "cli/pull.h"
 #include "cli/signals.h"
+#include "cli/transcribe.h"
 #include "cli/verb.h"
 #include "cli/version.h"
 
 int main(int argc, char** argv) {
   using namespace mynah::cli;  // NOLINT(google-build-using-namespace): main belongs to it
   const std::vector<Verb> verbs = {
+      verb<TranscribeCommand>("transcribe", "Turn recordings, or speech on a pipe, into text."),
       verb<PullCommand>("pull", "Bring a model: tiny.en, base, silero ..."),
       verb<ImportCommand>("import", "Take in a model file that you already have."),
       verb<ModelsCommand>("models", "List, show, verify and remove models."),

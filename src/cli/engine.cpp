@@ -1,0 +1,191 @@
+#include "cli/engine.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "backend/cpu/cpu_backend.h"
+#include "backend/ref/ref_backend.h"
+#include "base/nearest_name.h"
+#include "cli/cores.h"
+#include "cli/store_access.h"
+#include "store/pull.h"
+#include "store/store.h"
+
+namespace mynah::cli {
+
+namespace {
+
+// What a newcomer is offered: small, and its weights can be had without a model hub.
+constexpr std::string_view kFirstModel = "tiny.en";
+
+struct FoundModel {
+  std::string path;  // empty: the built-in recogniser
+  std::string why;
+};
+
+Result<std::unique_ptr<Backend>> make_backend(const EngineOptions& options, Engine& engine) {
+  if (options.device == "ref") {
+    engine.explanation.emplace_back("device ref: asked for by name");
+    return make_ref_backend();
+  }
+  if (options.device != "auto" && options.device != "cpu") {
+    return fail(ErrorCode::Device,
+                fmt::format("--device {}: wanted auto, cpu or ref, the devices that this build "
+                            "computes on; leave --device out",
+                            options.device));
+  }
+  const int threads = options.threads > 0 ? options.threads : physical_cores();
+  engine.pool = std::make_unique<ThreadPool>(threads);
+  MYNAH_TRY(std::unique_ptr<Backend> backend, make_cpu_backend(*engine.pool));
+  engine.explanation.push_back(
+      fmt::format("device cpu: {} ({})", backend->description(),
+                  options.device == "cpu" ? "asked for by name" : "the only one of this build"));
+  return backend;
+}
+
+bool wants_pull(const CatalogueEntry& entry, const EngineOptions& options, Context& context) {
+  if (options.offline) {
+    return false;
+  }
+  if (options.yes) {
+    return true;
+  }
+  if (!context.in.is_terminal() || !context.err.is_terminal() || context.json) {
+    return false;
+  }
+  context.err.write(
+      fmt::format("The model {} is not here yet: {:.0f} MB, licence {}. Pull it now? [Y/n] ",
+                  entry.name, static_cast<double>(entry.download_bytes) / 1e6, entry.licence));
+  context.err.flush();
+  const auto answer = context.in.read_line();
+  return answer && (answer->empty() || answer->front() == 'y' || answer->front() == 'Y');
+}
+
+Result<FoundModel> pull_model_of(const CatalogueEntry& entry, const Context& context) {
+  MYNAH_TRY(const StoredModel model, pull_for_user(context, entry, PullOptions{}));
+  return FoundModel{.path = model.path(), .why = entry.name + ": just pulled"};
+}
+
+// A model named by the user: that one, or an error that says how to get it.
+Result<FoundModel> find_named(const Store& store, const EngineOptions& options, Context& context) {
+  if (options.model == "builtin") {
+    return FoundModel{.path = "", .why = "builtin: asked for by name"};
+  }
+  const auto resolved = store.resolve(options.model);
+  if (resolved) {
+    return FoundModel{.path = resolved->path, .why = options.model + ": asked for by name"};
+  }
+  const CatalogueEntry* entry = find_in_catalogue(options.model);
+  if (resolved.error().code != ErrorCode::NotFound || entry == nullptr) {
+    return std::unexpected(resolved.error());
+  }
+  if (wants_pull(*entry, options, context)) {
+    return pull_model_of(*entry, context);
+  }
+  return fail(
+      ErrorCode::Environment,
+      fmt::format("the model {0} is not on this machine: run 'mynah pull {0}', or add --yes",
+                  entry->name));
+}
+
+// No model named: the newest Whisper of the store, else tiny.en pulled, else the built-in one.
+Result<FoundModel> find_any(const Store& store, const EngineOptions& options, Context& context) {
+  std::vector<StoredModel> models = store.list();
+  std::erase_if(models, [](const StoredModel& model) { return model.family != "whisper"; });
+  if (!models.empty()) {
+    const auto newest = std::ranges::max_element(models, {}, &StoredModel::created);
+    return FoundModel{.path = newest->path(), .why = newest->name + ": the newest that was pulled"};
+  }
+  const CatalogueEntry* entry = find_in_catalogue(kFirstModel);
+  if (entry != nullptr && wants_pull(*entry, options, context)) {
+    auto pulled = pull_model_of(*entry, context);
+    if (pulled) {
+      return pulled;
+    }
+    if (pulled.error().code == ErrorCode::Cancelled) {
+      return std::unexpected(pulled.error());
+    }
+    context.say(pulled.error().message);
+  }
+  context.say(
+      fmt::format("no model was pulled: using the built-in recogniser, which is for US "
+                  "English and much less exact; 'mynah pull {}' brings a better one",
+                  kFirstModel));
+  return FoundModel{.path = "", .why = "builtin: no model was pulled"};
+}
+
+Result<std::shared_ptr<const VoiceDetector>> open_voice(const Store& store,
+                                                        const EngineOptions& options,
+                                                        Engine& engine) {
+  constexpr int kRate_hz = 16000;
+  if (options.vad_model == "builtin") {
+    engine.explanation.emplace_back("voice detector builtin: asked for by name");
+    return builtin_voice_detector();
+  }
+  const bool any = options.vad_model == "auto";
+  const auto resolved = store.resolve(any ? "silero" : options.vad_model);
+  if (!resolved) {
+    if (!any) {
+      return std::unexpected(resolved.error());
+    }
+    engine.explanation.emplace_back("voice detector builtin: silero was not pulled");
+    return builtin_voice_detector();
+  }
+  engine.explanation.push_back("voice detector " + resolved->path);
+  return load_silero(resolved->path, kRate_hz, *engine.backend);
+}
+
+Result<std::optional<DType>> parse_storage(const EngineOptions& options) {
+  if (!options.storage) {
+    return std::optional<DType>();
+  }
+  // The names that CTranslate2's compute types have, as --compute_type passes them on.
+  std::string name = *options.storage;
+  for (const auto& [theirs, ours] :
+       {std::pair{"float32", "f32"}, {"float16", "f16"}, {"bfloat16", "bf16"}, {"int8", "i8"}}) {
+    if (name == theirs || (ours == std::string_view("i8") && name.starts_with("int8_"))) {
+      name = ours;
+    }
+  }
+  const auto type = parse_dtype(name);
+  if (!type) {
+    const std::vector<std::string> known = {"f32",  "f16",  "bf16", "int8", "q4_0", "q4_1", "q5_0",
+                                            "q5_1", "q8_0", "q2_k", "q3_k", "q4_k", "q5_k", "q6_k"};
+    return fail(ErrorCode::Usage,
+                fmt::format("--storage: wanted {}, found '{}'{}", fmt::join(known, ", "),
+                            *options.storage, suggestion(*options.storage, known)));
+  }
+  return type;
+}
+
+}  // namespace
+
+Result<Engine> open_engine(const EngineOptions& options, Context& context) {
+  MYNAH_TRY(const std::optional<DType> storage, parse_storage(options));
+  if (options.threads < 0 || options.threads > 1024) {
+    return fail(ErrorCode::Usage,
+                fmt::format("--threads: wanted 0 to 1024, found {}", options.threads));
+  }
+  Engine engine;
+  MYNAH_TRY(engine.backend, make_backend(options, engine));
+  const Store store(store_folders(context.environment));
+  MYNAH_TRY(const FoundModel found, options.model == "auto" ? find_any(store, options, context)
+                                                            : find_named(store, options, context));
+  engine.explanation.push_back("model " + found.why);
+  engine.model_path = found.path;
+  if (found.path.empty()) {
+    return fail(
+        ErrorCode::Environment,
+        fmt::format("no model to recognise with: run 'mynah pull {}', or add --yes", kFirstModel));
+  }
+  MYNAH_TRY(auto voice, open_voice(store, options, engine));
+  MYNAH_TRY(engine.recognizer, load_whisper(found.path,
+                                            {.storage = storage,
+                                             .precision = options.precision,
+                                             .cache_folder = store.folders().cache},
+                                            *engine.backend, std::move(voice)));
+  return engine;
+}
+
+}  // namespace mynah::cli
