@@ -24,7 +24,7 @@ constexpr uint64_t kMaxPickleBytes = uint64_t{16} << 20U;
 // Dictionaries and lists inside each other, and values in all of them together: a pickle may share
 // one list many times, so that walking it takes longer than reading it.
 constexpr int kMaxDepth = 64;
-constexpr int64_t kMaxVisits = int64_t{4} << 20U;
+constexpr int64_t kMaxVisits = int64_t{1} << 20U;
 
 // Everything that a checkpoint's pickle may name.
 constexpr std::array<std::string_view, 30> kKnownGlobals = {
