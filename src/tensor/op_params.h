@@ -111,8 +111,8 @@ struct LogMelParams {
 
 // Which token comes next, by Whisper's rules (openai/whisper decoding.py: SuppressBlank,
 // SuppressTokens, ApplyTimestampRules), as numbers that a device can read. One entry a row of
-// logits. A NaN logit counts as -infinity. Where fewer tokens than `top` may come, the rest have log
-// probability -infinity and any index.
+// logits. A NaN logit counts as -infinity. Where fewer tokens than `top` may come, the rest have
+// log probability -infinity and any index.
 struct TokenRule {
   // Text tokens allowed: [text_begin, text_end), the end of transcript included when it may come.
   // It stands right after the text in both of Whisper's vocabularies, so that text_begin at it

@@ -1,5 +1,5 @@
-// Block layouts: ggml-common.h (struct block_q*); their arithmetic: ggml-quants.c. Checked against
-// the `gguf` Python package (tests/tensor/quantize_test.cpp).
+// Blocks are written as ggml-quants.c (quantize_row_*_ref) writes them. Checked against the `gguf`
+// Python package (tests/tensor/quantize_test.cpp).
 #include "tensor/quantize.h"
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/check.h"
+#include "tensor/blocks.h"
 
 namespace mynah {
 namespace {
@@ -16,176 +17,14 @@ namespace {
 constexpr int kBlock = 32;        // elements of Q4_0 to Q8_0
 constexpr int kSuperBlock = 256;  // elements of Q2_K to Q6_K
 
-uint8_t byte_at(const std::byte* p, int i) {
-  return std::to_integer<uint8_t>(p[i]);
-}
-
-float half_at(const std::byte* p) {
-  uint16_t bits = 0;
-  std::memcpy(&bits, p, sizeof bits);
-  return f16_to_f32(bits);
-}
-
-// One block ---------------------------------------------------------------------------------------
-
-void dequantize_q4_0(const std::byte* block, float* out) {
-  const float d = half_at(block);
-  for (int j = 0; j < kBlock / 2; ++j) {
-    const int q = byte_at(block + 2, j);
-    out[j] = static_cast<float>((q & 15) - 8) * d;
-    out[j + kBlock / 2] = static_cast<float>((q >> 4) - 8) * d;
-  }
-}
-
-void dequantize_q4_1(const std::byte* block, float* out) {
-  const float d = half_at(block);
-  const float m = half_at(block + 2);
-  for (int j = 0; j < kBlock / 2; ++j) {
-    const int q = byte_at(block + 4, j);
-    out[j] = static_cast<float>(q & 15) * d + m;
-    out[j + kBlock / 2] = static_cast<float>(q >> 4) * d + m;
-  }
-}
-
-// The fifth bits of a block's elements stand in 32 bits of their own, element by element.
-int fifth_bit(const std::byte* high, int element) {
-  return (byte_at(high, element / 8) >> (element % 8) & 1) << 4;
-}
-
-void dequantize_q5_0(const std::byte* block, float* out) {
-  const float d = half_at(block);
-  for (int j = 0; j < kBlock / 2; ++j) {
-    const int q = byte_at(block + 6, j);
-    out[j] = static_cast<float>(((q & 15) | fifth_bit(block + 2, j)) - 16) * d;
-    const int k = j + kBlock / 2;
-    out[k] = static_cast<float>(((q >> 4) | fifth_bit(block + 2, k)) - 16) * d;
-  }
-}
-
-void dequantize_q5_1(const std::byte* block, float* out) {
-  const float d = half_at(block);
-  const float m = half_at(block + 2);
-  for (int j = 0; j < kBlock / 2; ++j) {
-    const int q = byte_at(block + 8, j);
-    out[j] = static_cast<float>((q & 15) | fifth_bit(block + 4, j)) * d + m;
-    const int k = j + kBlock / 2;
-    out[k] = static_cast<float>((q >> 4) | fifth_bit(block + 4, k)) * d + m;
-  }
-}
-
-void dequantize_q8_0(const std::byte* block, float* out) {
-  const float d = half_at(block);
-  for (int j = 0; j < kBlock; ++j) {
-    out[j] = static_cast<float>(static_cast<int8_t>(byte_at(block + 2, j))) * d;
-  }
-}
-
-// Elements of a super-block stand in two halves of 128; inside one, two bits of byte l belong to
-// element l, the next two to element l + 32, and so on. Every 16 elements have a scale.
-void dequantize_q2_k(const std::byte* block, float* out) {
-  const std::byte* qs = block + 16;
-  const float d = half_at(block + 80);
-  const float dmin = half_at(block + 82);
-  for (int i = 0; i < kSuperBlock; ++i) {
-    const int scale = byte_at(block, i / 16);
-    const int q = byte_at(qs, i / 128 * 32 + i % 32) >> (i % 128 / 32 * 2) & 3;
-    out[i] = d * static_cast<float>(scale & 15) * static_cast<float>(q) -
-             dmin * static_cast<float>(scale >> 4);
-  }
-}
-
-void dequantize_q3_k(const std::byte* block, float* out) {
-  const std::byte* qs = block + 32;
-  const std::byte* scales = block + 96;
-  const float d = half_at(block + 108);
-  for (int i = 0; i < kSuperBlock; ++i) {
-    const int s = i / 16;
-    const int low = s < 8 ? byte_at(scales, s) & 15 : byte_at(scales, s - 8) >> 4;
-    const int high = byte_at(scales, 8 + s % 4) >> (s / 4 * 2) & 3;
-    const float scale = d * static_cast<float>((low | high << 4) - 32);
-    const int q = byte_at(qs, i / 128 * 32 + i % 32) >> (i % 128 / 32 * 2) & 3;
-    const int third_bit = byte_at(block, i % 32) >> (i / 32) & 1;
-    out[i] = scale * static_cast<float>(q - (third_bit != 0 ? 0 : 4));
-  }
-}
-
-struct ScaleAndMin {
-  int scale;
-  int min;
-};
-
-// Eight scales and eight minima of six bits in twelve bytes, of Q4_K and Q5_K.
-ScaleAndMin scale_and_min(const std::byte* packed, int j) {
-  if (j < 4) {
-    return {byte_at(packed, j) & 63, byte_at(packed, j + 4) & 63};
-  }
-  const int low = byte_at(packed, j + 4);
-  return {(low & 15) | byte_at(packed, j - 4) >> 6 << 4, low >> 4 | byte_at(packed, j) >> 6 << 4};
-}
-
-void dequantize_q4_k(const std::byte* block, float* out) {
-  const float d = half_at(block);
-  const float dmin = half_at(block + 2);
-  for (int i = 0; i < kSuperBlock; ++i) {
-    const ScaleAndMin s = scale_and_min(block + 4, i / 32);
-    const int q = byte_at(block + 16, i / 64 * 32 + i % 32) >> (i % 64 / 32 * 4) & 15;
-    out[i] =
-        d * static_cast<float>(s.scale) * static_cast<float>(q) - dmin * static_cast<float>(s.min);
-  }
-}
-
-void dequantize_q5_k(const std::byte* block, float* out) {
-  const float d = half_at(block);
-  const float dmin = half_at(block + 2);
-  for (int i = 0; i < kSuperBlock; ++i) {
-    const ScaleAndMin s = scale_and_min(block + 4, i / 32);
-    const int low = byte_at(block + 48, i / 64 * 32 + i % 32) >> (i % 64 / 32 * 4) & 15;
-    const int high = byte_at(block + 16, i % 32) >> (i / 32) & 1;
-    out[i] = d * static_cast<float>(s.scale) * static_cast<float>(low | high << 4) -
-             dmin * static_cast<float>(s.min);
-  }
-}
-
-void dequantize_q6_k(const std::byte* block, float* out) {
-  const std::byte* high = block + 128;
-  const std::byte* scales = block + 192;
-  const float d = half_at(block + 208);
-  for (int i = 0; i < kSuperBlock; ++i) {
-    const int half = i / 128;
-    const int quarter = i % 128 / 32;
-    const int low = byte_at(block, half * 64 + i % 64) >> (quarter / 2 * 4) & 15;
-    const int two = byte_at(high, half * 32 + i % 32) >> (quarter * 2) & 3;
-    const auto scale = static_cast<int8_t>(byte_at(scales, i / 16));
-    out[i] = d * static_cast<float>(scale) * static_cast<float>((low | two << 4) - 32);
-  }
-}
-
-using DequantizeBlock = void (*)(const std::byte*, float*);
-
-DequantizeBlock dequantize_block(DType dtype) {
-  switch (dtype) {
-    case DType::Q4_0:
-      return dequantize_q4_0;
-    case DType::Q4_1:
-      return dequantize_q4_1;
-    case DType::Q5_0:
-      return dequantize_q5_0;
-    case DType::Q5_1:
-      return dequantize_q5_1;
-    case DType::Q8_0:
-      return dequantize_q8_0;
-    case DType::Q2_K:
-      return dequantize_q2_k;
-    case DType::Q3_K:
-      return dequantize_q3_k;
-    case DType::Q4_K:
-      return dequantize_q4_k;
-    case DType::Q5_K:
-      return dequantize_q5_k;
-    case DType::Q6_K:
-      return dequantize_q6_k;
-    default:
-      return nullptr;
+void dequantize_block(DType dtype, const std::byte* block, float* out) {
+  std::array<int8_t, kSuperBlock> codes{};
+  std::array<float, kSuperBlock / 16> scales{};
+  std::array<float, kSuperBlock / 16> minima{};
+  unpack_block(dtype, block, codes.data(), scales.data(), minima.data());
+  const auto group = static_cast<size_t>(block_group(dtype));
+  for (size_t i = 0; i < static_cast<size_t>(block_elements(dtype)); ++i) {
+    out[i] = static_cast<float>(codes[i]) * scales[i / group] + minima[i / group];
   }
 }
 
@@ -363,9 +202,8 @@ void dequantize(DType dtype, const std::byte* source, std::span<float> out) {
   }
   const auto elements = static_cast<size_t>(block_elements(dtype));
   MYNAH_CHECK(out.size() % elements == 0, "[dequantize] not whole blocks of ", name(dtype));
-  const DequantizeBlock block = dequantize_block(dtype);
   for (size_t i = 0; i < out.size() / elements; ++i) {
-    block(source + i * block_bytes(dtype), out.data() + i * elements);
+    dequantize_block(dtype, source + i * block_bytes(dtype), out.data() + i * elements);
   }
 }
 

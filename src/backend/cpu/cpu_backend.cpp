@@ -104,7 +104,7 @@ void CpuBackend::copy(const Tensor& x, const Tensor& out) {
 }
 
 std::string CpuBackend::packed_layout() const {
-  return "cpu-panel32-1";
+  return "cpu-panel32-2";
 }
 
 LinearWeight CpuBackend::pack_linear(const Tensor& w, DType storage) {
@@ -117,7 +117,11 @@ LinearWeight CpuBackend::pack_linear(const Tensor& w, DType storage) {
   const size_t row_bytes = storage_bytes(w.dtype(), k);
   if (is_block_type(storage)) {
     MYNAH_CHECK(w.dtype() == storage, "[pack_linear] a block type is kept as it is");
-    std::memcpy(packed.data.raw(), w.raw(), view.total_bytes());
+    pool_.parallel_for(view.panels(), 1, [&](int64_t begin, int64_t end) {
+      for (int64_t p = begin; p < end; ++p) {
+        pack_blocks(packed, p, w.raw() + static_cast<size_t>(p * kPanel) * row_bytes);
+      }
+    });
     return packed;
   }
   pool_.parallel_for(view.panels(), 1, [&](int64_t begin, int64_t end) {

@@ -123,6 +123,7 @@ class CpuBackend final : public Backend {
   // rows (m, in) of f32 by a packed weight, finished into the target.
   void product(const Rows& rows, const LinearWeight& w, Precision precision, const Target& target);
   void product_i8(const Rows& rows, const LinearWeight& w, const Target& target);
+  void product_blocks(const Rows& rows, const LinearWeight& w, const Target& target);
   void product_bf16(const Rows& rows, const LinearWeight& w, const Target& target);
   void product_f32(const Rows& rows, const LinearWeight& w, const Target& target);
   // Splits rows by panels over the pool and calls fn(row_begin, row_end, panel_begin, panel_end).

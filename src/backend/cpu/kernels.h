@@ -48,6 +48,12 @@ struct Kernels {
   void (*finish_i8)(const int32_t* tile, int64_t m, int64_t n, const Int8Scales& scales,
                     const Finish& how, float* out, int64_t out_stride);
 
+  // Block types, on tiles of stride 32: tile += part * scales (of the columns) ...
+  void (*add_scaled)(const int32_t* part, int64_t m, const float* scales, float* tile);
+  // ... and at the end tile = (tile - offsets) * row_scales + extra; extra may be null.
+  void (*finish_scaled)(float* tile, int64_t m, const float* row_scales, const float* offsets,
+                        const float* extra);
+
   // One row of activations to x + 128 in u8, zero padded to 4 * k4 (as 128); returns the scale.
   float (*quantize_row)(const float* x, int64_t k, uint8_t* out, int64_t k4);
   void (*to_bf16)(const float* x, int64_t n, uint16_t* out);

@@ -1,9 +1,11 @@
 #include "backend/cpu/packed.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <vector>
 
+#include "tensor/blocks.h"
 #include "tensor/quantize.h"
 
 namespace mynah::cpu {
@@ -15,7 +17,7 @@ int64_t PackedView::steps() const {
     case DType::BF16:
       return (w_.in_features + 1) / 2;
     default:
-      return w_.in_features;
+      return is_block_type(w_.dtype) ? w_.in_features / 4 : w_.in_features;
   }
 }
 
@@ -26,21 +28,18 @@ size_t PackedView::panel_bytes() const {
       return static_cast<size_t>(w_.in_features) * panel * 4;
     case DType::F16:
       return static_cast<size_t>(w_.in_features) * panel * 2;
-    case DType::BF16:
-    case DType::I8:
-      return static_cast<size_t>(steps()) * panel * 4;
     default:
-      return storage_bytes(w_.dtype, w_.in_features) * panel;
+      return static_cast<size_t>(steps()) * panel * 4;
   }
 }
 
 size_t PackedView::total_bytes() const {
   const auto count = static_cast<size_t>(panels());
+  size_t columns_extra = w_.dtype == DType::I8 ? 2 : 0;  // numbers of four bytes a column
   if (is_block_type(w_.dtype)) {
-    return storage_bytes(w_.dtype, w_.in_features) * static_cast<size_t>(w_.out_features);
+    columns_extra = 1 + static_cast<size_t>(groups()) * (has_minima(w_.dtype) ? 2 : 1);
   }
-  const size_t extra = w_.dtype == DType::I8 ? static_cast<size_t>(kPanel) * 8 : 0;
-  return count * (panel_bytes() + extra);
+  return count * (panel_bytes() + columns_extra * static_cast<size_t>(kPanel) * 4);
 }
 
 float* PackedView::scales(int64_t p) const {
@@ -49,6 +48,22 @@ float* PackedView::scales(int64_t p) const {
 
 int32_t* PackedView::sums(int64_t p) const {
   return reinterpret_cast<int32_t*>(scales(panels())) + p * kPanel;
+}
+
+int64_t PackedView::groups() const {
+  return w_.in_features / block_group(w_.dtype);
+}
+
+float* PackedView::group_scales(int64_t p) const {
+  return reinterpret_cast<float*>(writable_panel(panels())) + p * groups() * kPanel;
+}
+
+float* PackedView::offsets(int64_t p) const {
+  return group_scales(panels()) + p * kPanel;
+}
+
+float* PackedView::minima(int64_t p) const {
+  return has_minima(w_.dtype) ? offsets(panels()) + p * groups() * kPanel : nullptr;
 }
 
 int64_t PackedView::columns(int64_t p) const {
@@ -80,6 +95,45 @@ void pack_i8(const LinearWeight& w, int64_t p, std::span<const float> rows, int6
 
 }  // namespace
 
+void pack_blocks(const LinearWeight& w, int64_t p, const std::byte* rows) {
+  const PackedView view(w);
+  const int64_t elements = block_elements(w.dtype);
+  const int64_t group = block_group(w.dtype);
+  auto* codes = reinterpret_cast<int8_t*>(view.writable_panel(p));
+  std::memset(codes, 0, view.panel_bytes());
+  std::fill_n(view.group_scales(p), view.groups() * kPanel, 0.0F);
+  std::fill_n(view.offsets(p), kPanel, 0.0F);
+  if (view.minima(p) != nullptr) {
+    std::fill_n(view.minima(p), view.groups() * kPanel, 0.0F);
+  }
+  std::array<int8_t, 256> block_codes{};
+  std::array<float, 16> scales{};
+  std::array<float, 16> minima{};
+  const std::byte* block = rows;
+  for (int64_t c = 0; c < view.columns(p); ++c) {
+    double offset = 0;
+    for (int64_t first = 0; first < w.in_features;
+         first += elements, block += block_bytes(w.dtype)) {
+      unpack_block(w.dtype, block, block_codes.data(), scales.data(), minima.data());
+      for (int64_t i = 0; i < elements; ++i) {
+        const int8_t code = block_codes[static_cast<size_t>(i)];
+        const int64_t k = first + i;
+        codes[k / 4 * 128 + c * 4 + k % 4] = code;
+        offset += 128.0 * static_cast<double>(code) *
+                  static_cast<double>(scales[static_cast<size_t>(i / group)]);
+      }
+      for (int64_t g = 0; g < elements / group; ++g) {
+        const int64_t at = (first / group + g) * kPanel + c;
+        view.group_scales(p)[at] = scales[static_cast<size_t>(g)];
+        if (view.minima(p) != nullptr) {
+          view.minima(p)[at] = minima[static_cast<size_t>(g)];
+        }
+      }
+    }
+    view.offsets(p)[c] = static_cast<float>(offset);
+  }
+}
+
 void pack_panel(const LinearWeight& w, int64_t p, std::span<const float> rows) {
   const PackedView view(w);
   const int64_t k = w.in_features;
@@ -108,7 +162,7 @@ void pack_panel(const LinearWeight& w, int64_t p, std::span<const float> rows) {
   }
 }
 
-void widen_panel(const Kernels& kernels, const LinearWeight& w, int64_t p, float* out, float* row) {
+void widen_panel(const Kernels& kernels, const LinearWeight& w, int64_t p, float* out) {
   const PackedView view(w);
   const int64_t k = w.in_features;
   if (w.dtype == DType::F16) {
@@ -134,14 +188,15 @@ void widen_panel(const Kernels& kernels, const LinearWeight& w, int64_t p, float
     }
     return;
   }
-  const int64_t columns = view.columns(p);
-  const size_t row_bytes = storage_bytes(w.dtype, k);
-  std::memset(out, 0, static_cast<size_t>(k * kPanel) * sizeof(float));
-  for (int64_t c = 0; c < columns; ++c) {
-    mynah::dequantize(w.dtype, w.data.raw() + static_cast<size_t>(p * kPanel + c) * row_bytes,
-                      {row, static_cast<size_t>(k)});
-    for (int64_t i = 0; i < k; ++i) {
-      out[i * kPanel + c] = row[i];
+  const auto* codes = reinterpret_cast<const int8_t*>(view.panel(p));
+  const float* scales = view.group_scales(p);
+  const float* minima = view.minima(p);
+  const int64_t group = block_group(w.dtype);
+  for (int64_t i = 0; i < k; ++i) {
+    const int64_t g = i / group * kPanel;
+    for (int64_t c = 0; c < kPanel; ++c) {
+      const auto code = static_cast<float>(codes[i / 4 * 128 + c * 4 + i % 4]);
+      out[i * kPanel + c] = code * scales[g + c] + (minima == nullptr ? 0.0F : minima[g + c]);
     }
   }
 }
