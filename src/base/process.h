@@ -1,0 +1,79 @@
+// Child processes: started with chosen descriptors and nothing else, waited for with a deadline,
+// never left behind.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+
+namespace mynah {
+
+// Both ends of a pipe; neither is inherited by a child unless it is handed over.
+struct Pipe {
+  UniqueFd read_end;
+  UniqueFd write_end;
+
+  static Result<Pipe> create();
+};
+
+// What to start.
+struct ProcessSpec {
+  std::string program;                 // a path, not searched for
+  std::vector<std::string> arguments;  // after the program's name
+  // {ours, theirs}: the child finds a copy of our descriptor under their number. Its numbers 0 to 2
+  // are /dev/null where they are not named; it inherits no other.
+  std::vector<std::pair<int, int>> descriptors;
+  std::vector<std::string> environment;  // "NAME=value"; nothing is inherited
+};
+
+// How a process ended.
+struct ProcessEnd {
+  int exit_code = 0;
+  int signal = 0;  // 0: it exited by itself
+
+  [[nodiscard]] bool ok() const { return exit_code == 0 && signal == 0; }
+};
+
+// A running child. Killed and reaped when this goes.
+class Process {
+ public:
+  // Errors: NotFound where the program is missing, Io otherwise.
+  static Result<Process> spawn(const ProcessSpec& spec);
+
+  Process(Process&& other) noexcept;
+  Process& operator=(Process&& other) noexcept;
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+  ~Process();
+
+  [[nodiscard]] pid_t pid() const { return pid_; }
+
+  // Sends a signal; nothing where it has ended.
+  void kill(int signal);
+
+  // Waits until the process ends, at most `limit` where one is given; none: it still runs. Once
+  // ended, the answer stays the same.
+  Result<std::optional<ProcessEnd>> wait(std::optional<std::chrono::milliseconds> limit);
+
+ private:
+  Process(pid_t pid, UniqueFd pidfd) : pid_(pid), pidfd_(std::move(pidfd)) {}
+
+  Result<ProcessEnd> reap();
+
+  pid_t pid_ = -1;
+  UniqueFd pidfd_;  // readable once the process has ended
+  std::optional<ProcessEnd> end_;
+};
+
+// Waits until `fd` can be read or is at its end, at most `limit` where one is given; false: the
+// time is over.
+Result<bool> wait_readable(int fd, std::optional<std::chrono::milliseconds> limit);
+
+}  // namespace mynah
