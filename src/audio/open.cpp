@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "audio/input_file.h"
+#include "audio/media_reader.h"
 #include "audio/mono_source.h"
 #include "audio/raw_reader.h"
 #include "audio/sndfile_reader.h"
@@ -14,7 +15,16 @@ Result<std::unique_ptr<FrameReader>> open_frames(InputFile input, const AudioOpe
   if (options.raw) {
     return open_raw(std::move(input), *options.raw);
   }
-  return open_with_sndfile(input);
+  // libsndfile cannot read most formats without seeking; FFmpeg streams them.
+  if (input.seekable) {
+    auto reader = open_with_sndfile(input);
+    if (reader || reader.error().code != ErrorCode::Unsupported) {
+      return reader;
+    }
+  }
+  return open_with_media(std::move(input), {.program = options.media_program,
+                                            .spool_folder = options.spool_folder,
+                                            .start_s = options.start_s});
 }
 
 }  // namespace

@@ -25,10 +25,18 @@ struct AudioOpenOptions {
   };
 
   std::optional<Raw> raw;
+
+  std::string media_program;  // mynah-media; empty: beside this program, then in ../libexec
+  std::string spool_folder = "/var/tmp";  // where a piped MP4 is kept while it is read
 };
 
-// Opens `path` ("-": standard input). libsndfile reads what it can in this process; everything else
-// goes through the confined program mynah-media.
+// Opens `path` ("-": standard input). libsndfile reads what it can in this process; everything
+// else, and every container that comes through a pipe, goes through the confined program
+// mynah-media.
+//
+// Errors, each one line with the name of the recording: NotFound (no such file), Io (not readable),
+// InvalidInput (a folder, an empty file, no sound in it, a channel or a start that is not there),
+// Environment (mynah-media is needed and missing). What is damaged or cut off shows while reading.
 Result<std::unique_ptr<AudioSource>> open_audio(const std::string& path,
                                                 const AudioOpenOptions& options);
 

@@ -1,0 +1,108 @@
+#include "audio/inputs.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include <glob.h>
+
+namespace mynah {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto kExtensions = std::to_array<std::string_view>(
+    {"3ga",  "3gp", "aac",  "ac3", "aif",  "aifc", "aiff", "amr",  "ape",  "asf", "au",  "avi",
+     "caf",  "dts", "eac3", "f4v", "flac", "flv",  "gsm",  "m2ts", "m4a",  "m4b", "m4v", "mka",
+     "mkv",  "mov", "mp2",  "mp3", "mp4",  "mpeg", "mpg",  "mts",  "oga",  "ogg", "ogv", "opus",
+     "rf64", "snd", "spx",  "ts",  "tta",  "voc",  "w64",  "wav",  "webm", "wma", "wmv", "wv"});
+
+using Found = std::vector<Result<std::string>>;
+
+void add_sorted(std::vector<std::string> paths, Found& found) {
+  std::ranges::sort(paths);
+  for (std::string& path : paths) {
+    found.emplace_back(std::move(path));
+  }
+}
+
+bool is_hidden(const fs::path& path) {
+  return path.filename().native().starts_with('.');
+}
+
+void add_folder(const std::string& folder, Found& found) {
+  std::error_code error;
+  std::vector<std::string> paths;
+  fs::recursive_directory_iterator entry(folder, error);
+  while (!error && entry != fs::recursive_directory_iterator()) {
+    std::error_code vanished;
+    if (is_hidden(entry->path())) {
+      entry.disable_recursion_pending();
+    } else if (entry->is_regular_file(vanished) && has_audio_extension(entry->path())) {
+      paths.push_back(entry->path());
+    }
+    entry.increment(error);
+  }
+  if (error) {
+    found.push_back(
+        fail(ErrorCode::Io, "cannot list the folder " + folder + ": " + error.message()));
+  } else if (paths.empty()) {
+    found.push_back(fail(ErrorCode::NotFound, "the folder " + folder +
+                                                  " holds no recordings (wav, mp3, m4a, ...): "
+                                                  "name files of other kinds one by one"));
+  }
+  add_sorted(std::move(paths), found);
+}
+
+void add_pattern(const std::string& pattern, Found& found) {
+  glob_t matches{};
+  std::vector<std::string> paths;
+  if (::glob(pattern.c_str(), 0, nullptr, &matches) == 0) {
+    paths.assign(matches.gl_pathv, matches.gl_pathv + matches.gl_pathc);
+  }
+  ::globfree(&matches);
+  if (paths.empty()) {
+    found.push_back(fail(ErrorCode::NotFound, "no file matches " + pattern));
+  }
+  for (const std::string& path : paths) {
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) {
+      add_folder(path, found);
+    } else {
+      found.emplace_back(path);
+    }
+  }
+}
+
+}  // namespace
+
+bool has_audio_extension(const std::string& path) {
+  std::string extension = fs::path(path).extension();
+  if (extension.empty()) {
+    return false;
+  }
+  extension.erase(0, 1);
+  std::ranges::transform(extension, extension.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return std::ranges::find(kExtensions, extension) != kExtensions.end();
+}
+
+std::vector<Result<std::string>> expand_inputs(std::span<const std::string> words) {
+  Found found;
+  for (const std::string& word : words) {
+    std::error_code ignored;
+    if (word != "-" && fs::is_directory(word, ignored)) {
+      add_folder(word, found);
+    } else if (word.find_first_of("*?[") != std::string::npos && !fs::exists(word, ignored)) {
+      add_pattern(word, found);
+    } else {
+      found.emplace_back(word);  // a missing file is told when it is opened
+    }
+  }
+  return found;
+}
+
+}  // namespace mynah

@@ -1,0 +1,42 @@
+// What mynah-media writes to its standard output: messages, each a MediaHeader and its payload, in
+// the byte order of the machine (both ends run on it).
+//
+//   format  data*  (end | error)      or      error
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace mynah {
+
+enum class MediaKind : uint32_t {
+  Format = 0x594D0001,  // MediaFormat
+  Data = 0x594D0002,    // interleaved float32 frames
+  Error = 0x594D0003,   // what is wrong, one line to be read after the recording's name
+  End = 0x594D0004,     // nothing: the recording was read to its end
+};
+
+struct MediaHeader {
+  MediaKind kind;
+  uint32_t payload_bytes;
+};
+
+struct MediaFormat {
+  uint32_t rate_hz;
+  uint32_t channels;
+  int64_t frames;       // of the whole recording, or -1: not known
+  int64_t first_frame;  // where the data begin: 0 unless a start was asked for
+};
+
+static_assert(sizeof(MediaHeader) == 8 && sizeof(MediaFormat) == 24);
+
+constexpr size_t kMostMediaDataBytes = 1 << 16;
+constexpr size_t kMostMediaErrorBytes = 4096;
+constexpr uint32_t kMostMediaChannels = 1024;
+
+// The descriptors that mynah-media is given: the recording, its output, and a file to spool to.
+constexpr int kMediaInputFd = 0;
+constexpr int kMediaOutputFd = 1;
+constexpr int kMediaSpoolFd = 3;
+
+}  // namespace mynah

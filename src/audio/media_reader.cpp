@@ -1,0 +1,235 @@
+#include "audio/media_reader.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "audio/media_stream.h"
+#include "base/process.h"
+
+namespace mynah {
+namespace {
+
+// The pipe from mynah-media, read with a limit on its silence.
+class PipeSource final : public ByteSource {
+ public:
+  PipeSource(UniqueFd fd, std::optional<std::chrono::milliseconds> patience)
+      : fd_(std::move(fd)), patience_(patience) {}
+
+  Result<size_t> read(std::span<std::byte> out) override {
+    MYNAH_TRY(const bool ready, wait_readable(fd_.get(), patience_));
+    if (!ready) {
+      return fail(ErrorCode::Cancelled,
+                  fmt::format("made its decoder give nothing for {} s, and it was stopped",
+                              patience_->count() / 1000));
+    }
+    for (;;) {
+      const ssize_t got = ::read(fd_.get(), out.data(), out.size());
+      if (got >= 0) {
+        return static_cast<size_t>(got);
+      }
+      if (errno != EINTR) {
+        return fail(ErrorCode::Io,
+                    std::string("cannot read from mynah-media: ") + std::strerror(errno));
+      }
+    }
+  }
+
+ private:
+  UniqueFd fd_;
+  std::optional<std::chrono::milliseconds> patience_;
+};
+
+// What a signal that ended mynah-media says of the recording.
+std::string explain_signal(int signal) {
+  switch (signal) {
+    case SIGSYS:
+      return "made its decoder ask the system for what decoding does not need, and it was stopped: "
+             "the recording may be hostile";
+    case SIGXCPU:
+    case SIGKILL:
+    case SIGABRT:
+      return "made its decoder take too much time or memory, and it was stopped";
+    default:
+      return fmt::format("crashed its decoder (signal {}, {}): it is damaged or hostile", signal,
+                         ::strsignal(signal));
+  }
+}
+
+class MediaReader final : public FrameReader {
+ public:
+  MediaReader(std::string name, int cpu_s, Process process, MediaStream stream)
+      : name_(std::move(name)),
+        cpu_s_(cpu_s),
+        process_(std::move(process)),
+        stream_(std::move(stream)) {}
+
+  Status start() {
+    const auto format = stream_.read_format();
+    if (!format) {
+      return std::unexpected(explain(format.error()));
+    }
+    format_ = *format;
+    position_ = format_.first_frame;
+    return {};
+  }
+
+  [[nodiscard]] int rate_hz() const override { return static_cast<int>(format_.rate_hz); }
+
+  [[nodiscard]] int channels() const override { return static_cast<int>(format_.channels); }
+
+  [[nodiscard]] std::optional<int64_t> frames() const override {
+    return format_.frames < 0 ? std::nullopt : std::optional(format_.frames);
+  }
+
+  Result<size_t> read(std::span<float> out) override {
+    auto got = stream_.read_frames(out);
+    if (!got) {
+      return std::unexpected(explain(got.error()));
+    }
+    position_ += static_cast<int64_t>(*got);
+    believed_ += static_cast<int64_t>(*got);
+    heard_ += static_cast<int64_t>(*got);
+    allow_time();
+    return got;
+  }
+
+  Status skip(int64_t count) override {
+    const int64_t left = believed_ + count - position_;
+    believed_ = position_;
+    if (left < 0) {
+      return fail(ErrorCode::Io, name_ + ": mynah-media began after the start that was asked for");
+    }
+    return skip_by_reading(*this, left);
+  }
+
+ private:
+  // Puts the recording's name in front, and names the signal that ended mynah-media where one did.
+  Error explain(Error error) {
+    if (error.code == ErrorCode::Io) {
+      const auto end = process_.wait(std::chrono::milliseconds(1000));
+      if (end && *end && (*end)->signal != 0) {
+        error = {.code = ErrorCode::InvalidInput, .message = explain_signal((*end)->signal)};
+      }
+    }
+    const char* joint = error.code == ErrorCode::Io ? ": " : " ";
+    error.message = name_ + joint + error.message;
+    if (heard_ > 0) {
+      error.message +=
+          fmt::format(" (after {:.3f} s)", static_cast<double>(position_) / format_.rate_hz);
+    }
+    return error;
+  }
+
+  // Lets the decoder run on as long as it gives sound. It cannot raise its own limit.
+  void allow_time() {
+    const int64_t allowed_s = cpu_s_ + heard_ / format_.rate_hz;
+    if (allowed_s < allowed_s_ + cpu_s_ / 2) {
+      return;
+    }
+    allowed_s_ = allowed_s;
+    rlimit limit{};
+    if (::prlimit(process_.pid(), RLIMIT_CPU, nullptr, &limit) == 0) {
+      limit.rlim_cur = std::min(limit.rlim_max, static_cast<rlim_t>(allowed_s));
+      ::prlimit(process_.pid(), RLIMIT_CPU, &limit, nullptr);
+    }
+  }
+
+  std::string name_;
+  int cpu_s_;
+  Process process_;
+  MediaStream stream_;
+  MediaFormat format_{};
+  int64_t position_ = 0;   // frame of the recording that comes next
+  int64_t believed_ = 0;   // the same as the caller counts it: before skip(), a start at 0
+  int64_t heard_ = 0;      // frames received
+  int64_t allowed_s_ = 0;  // what was last set
+};
+
+// A file without a name, on disk. None where no folder takes one: only a piped MP4 needs it.
+UniqueFd open_spool(const std::string& folder) {
+  UniqueFd spool(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  if (!spool) {
+    spool = UniqueFd(::open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+  }
+  return spool;
+}
+
+// The letters and digits after the last dot: FFmpeg tells some headerless formats by it.
+std::string extension(const std::string& name) {
+  const size_t dot = name.find_last_of("./");
+  if (dot == std::string::npos || name[dot] != '.') {
+    return {};
+  }
+  std::string letters = name.substr(dot + 1);
+  const bool plain = letters.size() <= 8 && std::ranges::all_of(letters, [](unsigned char c) {
+                       return std::isalnum(c) != 0;
+                     });
+  return plain ? letters : std::string();
+}
+
+}  // namespace
+
+Result<std::string> find_media_program() {
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (!error) {
+    const auto folder = self.parent_path();
+    for (const char* place : {"mynah-media", "../libexec/mynah-media"}) {
+      std::string path = (folder / place).lexically_normal();
+      if (::access(path.c_str(), X_OK) == 0) {
+        return path;
+      }
+    }
+  }
+  return fail(
+      ErrorCode::Environment,
+      "wanted the program mynah-media beside mynah or in ../libexec, found none: install it "
+      "(it decodes mp4, m4a, webm and the like, and what comes through a pipe), or give wav, "
+      "flac, ogg or mp3 files");
+}
+
+Result<std::unique_ptr<FrameReader>> open_with_media(InputFile input, const MediaOptions& options) {
+  std::string program = options.program;
+  if (program.empty()) {
+    MYNAH_TRY(program, find_media_program());
+  }
+  MYNAH_TRY(Pipe pipe, Pipe::create());
+  ProcessSpec spec;
+  spec.program = std::move(program);
+  spec.arguments = {"--cpu", std::to_string(options.cpu_s), "--start",
+                    fmt::format("{:.6f}", options.start_s)};
+  if (const std::string letters = extension(input.name); !letters.empty()) {
+    spec.arguments.insert(spec.arguments.end(), {"--extension", letters});
+  }
+  spec.descriptors = {{input.fd.get(), kMediaInputFd}, {pipe.write_end.get(), kMediaOutputFd}};
+  UniqueFd spool;
+  if (input.seekable) {
+    ::lseek(input.fd.get(), 0, SEEK_SET);
+  } else if (spool = open_spool(options.spool_folder); spool) {
+    spec.descriptors.emplace_back(spool.get(), kMediaSpoolFd);
+  }
+  auto process = Process::spawn(spec);
+  if (!process) {
+    return fail(ErrorCode::Environment, process.error().message);
+  }
+  pipe.write_end.reset();
+  const auto patience = input.seekable ? std::optional(options.patience) : std::nullopt;
+  MediaStream stream(std::make_unique<PipeSource>(std::move(pipe.read_end), patience));
+  auto reader = std::make_unique<MediaReader>(input.name, options.cpu_s, std::move(*process),
+                                              std::move(stream));
+  MYNAH_TRY_STATUS(reader->start());
+  return reader;
+}
+
+}  // namespace mynah

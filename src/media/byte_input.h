@@ -1,0 +1,53 @@
+// ByteInput: the recording's bytes as FFmpeg asks for them, from a file or a pipe.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+extern "C" {
+#include <libavformat/avio.h>
+}
+
+namespace mynah::media {
+
+// Reads kMediaInputFd. A file can be sought in. A pipe cannot, and is read as it comes, unless it
+// brings an MP4, whose index is mostly at its end: that is copied to the spool first.
+class ByteInput {
+ public:
+  // Asks what the input is; before confine(), as it needs calls that are taken away.
+  ByteInput();
+
+  ByteInput(const ByteInput&) = delete;
+  ByteInput& operator=(const ByteInput&) = delete;
+  ~ByteInput();
+
+  // Looks at the first bytes and makes the context. `before_wait` is called before every read that
+  // may wait for a pipe. Returns what is wrong, to be read after the
+  // recording's name, or nothing.
+  std::string open(std::function<void()> before_wait);
+
+  [[nodiscard]] AVIOContext* context() const { return context_; }
+
+  [[nodiscard]] bool seekable() const { return seekable_; }
+
+ private:
+  static int read_packet(void* self, uint8_t* out, int size);
+  static int64_t seek(void* self, int64_t offset, int whence);
+
+  int read(uint8_t* out, int size);
+  bool read_head();
+  std::string spool();
+
+  int fd_;
+  bool seekable_ = false;
+  bool has_spool_ = false;
+  int64_t size_bytes_ = 0;
+  std::vector<uint8_t> head_;  // of a pipe: bytes looked at and not yet given
+  std::function<void()> before_wait_;
+  AVIOContext* context_ = nullptr;
+};
+
+}  // namespace mynah::media

@@ -1,0 +1,302 @@
+#include "media/decoder.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace mynah::media {
+namespace {
+
+// Below this, decoding from the front is as quick as seeking.
+constexpr double kLeastSeek_s = 10;
+// Where decoding starts before the wanted time: covers the pre-roll of Opus (80 ms), the bit
+// reservoir of MP3 and the quarter second the resampler wants.
+constexpr double kPreroll_s = 1;
+// A shorter gap between time stamps is their rounding, a longer one a broken stamp. Between the two
+// the recorder left silence out (or packets were lost), and what follows keeps its time.
+constexpr double kLeastGap_s = 0.1;
+constexpr double kMostGap_s = 60;
+// Encoders round a track's length to their frames, and muxers are careless with it.
+constexpr double kLengthTolerance_s = 1;
+
+std::string explain(int error) {
+  char text[AV_ERROR_MAX_STRING_SIZE] = {};
+  av_strerror(error, text, sizeof text);
+  return text;
+}
+
+// A playlist that names other files, or an address: this program has no way to them.
+int refuse_open(AVFormatContext*, AVIOContext**, const char*, int, AVDictionary**) {
+  return AVERROR(EPERM);
+}
+
+}  // namespace
+
+std::string Decoder::run() {
+  std::string error = open_container();
+  if (error.empty()) {
+    error = find_audio();
+  }
+  if (error.empty()) {
+    error = open_codec();
+  }
+  return error.empty() ? decode_all() : error;
+}
+
+std::string Decoder::open_container() {
+  AVFormatContext* context = avformat_alloc_context();
+  if (context == nullptr) {
+    return "cannot be opened: no memory";
+  }
+  context->pb = input_.context();
+  context->io_open = refuse_open;
+  context->flags |= AVFMT_FLAG_CUSTOM_IO;
+  const std::string name = options_.extension.empty() ? "" : "recording." + options_.extension;
+  // On failure it frees the context.
+  if (const int error = avformat_open_input(&context, name.c_str(), nullptr, nullptr); error < 0) {
+    return error == AVERROR_INVALIDDATA || error == AVERROR_EOF
+               ? "is not a recording that mynah can read (no known audio or video format), or cut "
+                 "off before its header ends"
+               : "cannot be opened: " + explain(error);
+  }
+  format_.reset(context);
+  return {};
+}
+
+std::string Decoder::find_audio() {
+  const auto best = [this] {
+    return av_find_best_stream(format_.get(), AVMEDIA_TYPE_AUDIO, -1, -1, nullptr, 0);
+  };
+  int index = best();
+  // Headers of MP4, Matroska, Ogg, WAV and FLAC say all; the packets need to be looked into only
+  // for the rest, which costs time and, on a pipe, delay.
+  if (index < 0 || format_->streams[index]->codecpar->codec_id == AV_CODEC_ID_NONE ||
+      format_->streams[index]->codecpar->sample_rate <= 0) {
+    if (const int error = avformat_find_stream_info(format_.get(), nullptr); error < 0) {
+      return "cannot be read: " + explain(error);
+    }
+    length_is_guessed_ = format_->duration_estimation_method == AVFMT_DURATION_FROM_BITRATE;
+    length_is_promised_ = format_->duration_estimation_method == AVFMT_DURATION_FROM_STREAM;
+    index = best();
+  }
+  if (index < 0) {
+    std::string found;
+    for (unsigned i = 0; i < std::min(format_->nb_streams, 8U); ++i) {
+      const char* type = av_get_media_type_string(format_->streams[i]->codecpar->codec_type);
+      found += fmt::format("{}{}", i == 0 ? "" : ", ", type != nullptr ? type : "data");
+    }
+    return found.empty() ? "is cut off before its first track, or holds none"
+                         : fmt::format("holds no audio track (found: {})", found);
+  }
+  stream_ = format_->streams[index];
+  for (unsigned i = 0; i < format_->nb_streams; ++i) {
+    if (format_->streams[i] != stream_) {
+      format_->streams[i]->discard = AVDISCARD_ALL;
+    }
+  }
+  return {};
+}
+
+std::string Decoder::open_codec() {
+  const AVCodec* decoder = avcodec_find_decoder(stream_->codecpar->codec_id);
+  if (decoder == nullptr) {
+    return fmt::format("holds audio as {}, which this FFmpeg cannot decode",
+                       avcodec_get_name(stream_->codecpar->codec_id));
+  }
+  codec_.reset(avcodec_alloc_context3(decoder));
+  frame_.reset(av_frame_alloc());
+  if (!codec_ || !frame_ || avcodec_parameters_to_context(codec_.get(), stream_->codecpar) < 0) {
+    return "cannot be decoded: no memory";
+  }
+  codec_->thread_count = 1;  // confine() leaves no way to start a thread
+  codec_->pkt_timebase = stream_->time_base;
+  if (const int error = avcodec_open2(codec_.get(), decoder, nullptr); error < 0) {
+    return fmt::format("holds {} audio that cannot be decoded: {}", decoder->name, explain(error));
+  }
+  return {};
+}
+
+std::string Decoder::decode_all() {
+  const AvHandle<AVPacket> packet(av_packet_alloc());
+  if (!packet) {
+    return "cannot be decoded: no memory";
+  }
+  bool going = true;
+  while (going) {
+    read_error_ = av_read_frame(format_.get(), packet.get());
+    if (read_error_ < 0) {
+      break;
+    }
+    if (packet->stream_index == stream_->index) {
+      going = decode_packet(packet.get());
+    }
+    av_packet_unref(packet.get());
+  }
+  if (going) {
+    decode_packet(nullptr);
+  }
+  return judge_end();
+}
+
+// Decodes one packet (none: what the codec still holds). False: there is no use in going on.
+bool Decoder::decode_packet(const AVPacket* packet) {
+  const int error = avcodec_send_packet(codec_.get(), packet);
+  if (error == AVERROR(ENOMEM)) {
+    read_error_ = error;
+    return false;
+  }
+  if (error < 0 && error != AVERROR_EOF) {
+    // Streams recorded from the air begin in the middle of a packet; that is no damage.
+    damaged_packets_ += began_ ? 1 : 0;
+    lost_packets_ = began_;
+  }
+  return receive_frames();
+}
+
+bool Decoder::receive_frames() {
+  for (;;) {
+    const int error = avcodec_receive_frame(codec_.get(), frame_.get());
+    if (error == AVERROR(EAGAIN) || error == AVERROR_EOF) {
+      return true;
+    }
+    if (error == AVERROR(ENOMEM)) {
+      read_error_ = error;
+      return false;
+    }
+    if (error < 0) {
+      damaged_packets_ += began_ ? 1 : 0;
+      lost_packets_ = began_;
+      return true;
+    }
+    const bool going = take_frame();
+    av_frame_unref(frame_.get());
+    if (!going) {
+      return false;
+    }
+    if (seeking_ && !format_sent_) {
+      avcodec_flush_buffers(codec_.get());  // after the seek: the next packet is of another time
+      return true;
+    }
+  }
+}
+
+bool Decoder::take_frame() {
+  if (!began_) {
+    if (!begin()) {
+      return false;
+    }
+    if (seeking_) {
+      return true;
+    }
+  }
+  if (!format_sent_) {
+    const auto at = frame_position();
+    position_ = seeking_ ? at.value_or(0) : 0;
+    stamped_ = position_;
+    writer_.format({.rate_hz = static_cast<uint32_t>(converter_.rate_hz()),
+                    .channels = static_cast<uint32_t>(converter_.channels()),
+                    .frames = length_frames().value_or(-1),
+                    .first_frame = position_});
+    format_sent_ = true;
+  }
+  fill_gap();
+  const auto samples = converter_.convert(*frame_);
+  const int64_t count = static_cast<int64_t>(samples.size()) / converter_.channels();
+  writer_.frames(samples);
+  position_ += count;
+  stamped_ = frame_position().value_or(stamped_) + count;
+  return true;
+}
+
+// Takes the first frame's rate, channels and time, and seeks where that was asked for.
+bool Decoder::begin() {
+  if (frame_->sample_rate <= 0 || frame_->ch_layout.nb_channels <= 0 ||
+      frame_->ch_layout.nb_channels > static_cast<int>(kMostMediaChannels) ||
+      !converter_.begin(*frame_)) {
+    read_error_ = AVERROR_INVALIDDATA;
+    return false;
+  }
+  began_ = true;
+  origin_pts_ = frame_->best_effort_timestamp;
+  seeking_ = options_.start_s >= kLeastSeek_s && input_.seekable() &&
+             origin_pts_ != AV_NOPTS_VALUE && seek_to_start();
+  return true;
+}
+
+bool Decoder::seek_to_start() {
+  const double after_s = options_.start_s - kPreroll_s;
+  const auto ticks = static_cast<int64_t>(after_s / av_q2d(stream_->time_base));
+  return av_seek_frame(format_.get(), stream_->index, origin_pts_ + ticks, AVSEEK_FLAG_BACKWARD) >=
+         0;
+}
+
+// Where the current frame begins, in frames from the first of all, by its time stamp.
+std::optional<int64_t> Decoder::frame_position() const {
+  const int64_t pts = frame_->best_effort_timestamp;
+  if (pts == AV_NOPTS_VALUE || origin_pts_ == AV_NOPTS_VALUE) {
+    return std::nullopt;
+  }
+  const double seconds = static_cast<double>(pts - origin_pts_) * av_q2d(stream_->time_base);
+  return std::max<int64_t>(0, std::llround(seconds * converter_.rate_hz()));
+}
+
+// Puts silence where the time stamps leave a gap.
+void Decoder::fill_gap() {
+  const double rate_hz = converter_.rate_hz();
+  const int64_t missing = frame_position().value_or(stamped_) - stamped_;
+  const double least = std::exchange(lost_packets_, false) ? 0 : kLeastGap_s * rate_hz;
+  const auto missing_frames = static_cast<double>(missing);
+  if (missing_frames <= least || missing_frames > kMostGap_s * rate_hz) {
+    return;
+  }
+  const std::vector<float> silence(static_cast<size_t>(converter_.channels()), 0.0F);
+  for (int64_t i = 0; i < missing; ++i) {
+    writer_.frames(silence);
+  }
+  position_ += missing;
+}
+
+// The length of the audio track where the file gives it, or that of the file where it holds nothing
+// else: a film's picture may go on after its sound.
+std::optional<int64_t> Decoder::length_frames() const {
+  if (length_is_guessed_) {
+    return std::nullopt;
+  }
+  double seconds = 0;
+  if (stream_->duration > 0) {
+    seconds = static_cast<double>(stream_->duration) * av_q2d(stream_->time_base);
+  } else if (format_->duration > 0 && format_->nb_streams == 1) {
+    seconds = static_cast<double>(format_->duration) / AV_TIME_BASE;
+  }
+  const double frames = seconds * converter_.rate_hz();
+  return frames > 0 && frames < 1e15 ? std::optional(std::llround(frames)) : std::nullopt;
+}
+
+std::string Decoder::judge_end() const {
+  if (read_error_ == AVERROR(ENOMEM)) {
+    return "needs more memory than a decoder is given";
+  }
+  if (!began_) {
+    return "holds an audio track with nothing in it that can be decoded";
+  }
+  const auto promised = length_is_promised_ ? length_frames() : std::nullopt;
+  const double rate_hz = converter_.rate_hz();
+  // Some demuxers trip over a tag after the last packet.
+  const bool complete = promised && position_ >= *promised;
+  if (read_error_ < 0 && read_error_ != AVERROR_EOF && !complete) {
+    return "cannot be read further: " + explain(read_error_);
+  }
+  if (promised && static_cast<double>(*promised - position_) > kLengthTolerance_s * rate_hz) {
+    return fmt::format("is cut off: its header promises {:.3f} s",
+                       static_cast<double>(*promised) / rate_hz);
+  }
+  if (damaged_packets_ > 0) {
+    return fmt::format("is damaged: {} packets could not be decoded and are left silent",
+                       damaged_packets_);
+  }
+  return {};
+}
+
+}  // namespace mynah::media

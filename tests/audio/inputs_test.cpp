@@ -1,0 +1,70 @@
+#include "audio/inputs.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "audio/sounds.h"
+
+namespace mynah {
+namespace {
+
+using testing::ElementsAre;
+
+class ExpandInputs : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::filesystem::create_directories(folder_ / "in/deeper");
+    std::filesystem::create_directories(folder_ / "in/.hidden");
+    std::filesystem::create_directories(folder_ / "nothing");
+    for (const char* name : {"in/b.WAV", "in/a.mp3", "in/notes.txt", "in/deeper/c.m4a",
+                             "in/.hidden/d.wav", "in/.e.wav", "odd[1].wav"}) {
+      std::ofstream(folder_ / name) << "x";
+    }
+  }
+
+  // What the words stand for, the folder's name taken off; errors as "error: CODE".
+  std::vector<std::string> expand(const std::vector<std::string>& words) {
+    std::vector<std::string> found;
+    for (const auto& path : expand_inputs(words)) {
+      if (path) {
+        const std::string root = folder_ / "";
+        found.push_back(path->starts_with(root) ? path->substr(root.size()) : *path);
+      } else {
+        found.push_back("error: " + path.error().message);
+      }
+    }
+    return found;
+  }
+
+  test::TempFolder folder_;
+};
+
+TEST_F(ExpandInputs, FilesAndStandardInputStandForThemselves) {
+  EXPECT_THAT(expand({"-", folder_ / "in/notes.txt", "missing.wav"}),
+              ElementsAre("-", "in/notes.txt", "missing.wav"));
+}
+
+TEST_F(ExpandInputs, AFolderStandsForTheRecordingsInAndBelowIt) {
+  EXPECT_THAT(expand({folder_ / "in"}), ElementsAre("in/a.mp3", "in/b.WAV", "in/deeper/c.m4a"));
+}
+
+TEST_F(ExpandInputs, APatternStandsForWhatItMatchesInTheOrderOfTheWords) {
+  EXPECT_THAT(expand({folder_ / "in/b*", folder_ / "in/[an]*"}),
+              ElementsAre("in/b.WAV", "in/a.mp3", "in/notes.txt"));
+}
+
+TEST_F(ExpandInputs, AFileWhoseNameLooksLikeAPatternIsItself) {
+  EXPECT_THAT(expand({folder_ / "odd[1].wav"}), ElementsAre("odd[1].wav"));
+}
+
+TEST_F(ExpandInputs, WhatStandsForNothingIsAnErrorInItsPlace) {
+  EXPECT_THAT(expand({folder_ / "*.flac", folder_ / "nothing", "-"}),
+              ElementsAre("error: no file matches " + (folder_ / "*.flac"),
+                          testing::HasSubstr("holds no recordings"), "-"));
+}
+
+}  // namespace
+}  // namespace mynah

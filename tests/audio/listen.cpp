@@ -1,0 +1,34 @@
+// listen FILE [MEDIA_PROGRAM]: reads a recording through open_audio, as recognition does, and
+// prints how many samples it gave and this process's peak memory in KiB.
+#include <cstdio>
+#include <vector>
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include "audio/open.h"
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    return 2;
+  }
+  mynah::AudioOpenOptions options;
+  options.media_program = argc > 2 ? argv[2] : "";
+  auto source = mynah::open_audio(argv[1], options);
+  std::vector<float> block(16000);
+  size_t samples = 0;
+  while (source) {
+    const auto got = (*source)->read(block);
+    if (!got || *got == 0) {
+      break;
+    }
+    samples += *got;
+  }
+  rusage own{};
+  ::getrusage(RUSAGE_SELF, &own);
+  fmt::print("{} {}\n", samples, own.ru_maxrss);
+  source = std::unique_ptr<mynah::AudioSource>();  // ends mynah-media, so that it is counted
+  rusage children{};
+  ::getrusage(RUSAGE_CHILDREN, &children);
+  fmt::print(stderr, "mynah-media {} KiB\n", children.ru_maxrss);
+}
