@@ -1,5 +1,7 @@
 # mynah_library(name source...): one static library a folder, mynah_<name> with alias mynah::<name>.
 # mynah_test(name source...): one GoogleTest program, registered with ctest.
+# mynah_label(name label...): how ./dev test treats a test: `heavy` ones are too slow for the sanitizers, `threaded` ones
+# run under ThreadSanitizer too.
 
 add_library(mynah_warnings INTERFACE)
 target_compile_options(mynah_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Werror)
@@ -27,4 +29,13 @@ function(mynah_test name)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
   target_compile_definitions(${name} PRIVATE MYNAH_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
   add_test(NAME ${name} COMMAND ${name})
+  # Each program says how its single tests went, for tools/count_tests.py.
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT "GTEST_OUTPUT=json:${PROJECT_BINARY_DIR}/results/${name}.json")
+endfunction()
+
+function(mynah_label name)
+  set_property(TEST ${name} APPEND PROPERTY LABELS ${ARGN})
+  if("threaded" IN_LIST ARGN)
+    set_property(GLOBAL APPEND PROPERTY MYNAH_THREADED_TESTS ${name})
+  endif()
 endfunction()

@@ -1,0 +1,30 @@
+"""Every header of src/ compiles alone, so that no include depends on what came before it."""
+import concurrent.futures
+import os
+import pathlib
+import subprocess
+import sys
+
+
+def compile_alone(root, compiler, header):
+    return header, subprocess.run(
+        [compiler, "-std=c++23", "-march=x86-64-v2", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", f"-I{root / 'src'}",
+         "-include", str(header), "-x", "c++", os.devnull],
+        capture_output=True, text=True)
+
+
+def main():
+    root, compiler = pathlib.Path(sys.argv[1]), sys.argv[2]
+    # A file that is included once for each instruction set says so in its name.
+    headers = [path for path in sorted((root / "src").rglob("*.h")) if not path.name.endswith("-inl.h")]
+    faults = 0
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for header, result in pool.map(lambda header: compile_alone(root, compiler, header), headers):
+            if result.returncode != 0:
+                faults += 1
+                print(f"{header.relative_to(root)} does not compile alone:\n{result.stderr[:2000]}")
+    print(f"{len(headers)} headers, {faults} do not compile alone")
+    sys.exit(1 if faults or not headers else 0)
+
+
+main()

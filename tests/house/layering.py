@@ -1,0 +1,86 @@
+"""Every include of src/ points up the list of folders, as docs/architecture.md draws it."""
+import pathlib
+import re
+import sys
+
+# From the ground up. A folder includes itself and what stands above it here.
+ORDER = ("base gpu tensor ops backend/ref backend/cpu backend/cuda formats doctor audio text nn models store speech "
+         "place matrix pipeline server cli").split()
+
+# Narrower than the order: these see nothing but what is listed, and themselves.
+ONLY = {
+    "backend/ref": {"base", "gpu", "tensor"},
+    "backend/cpu": {"base", "gpu", "tensor"},
+    "backend/cuda": {"base", "gpu", "tensor"},
+    "doctor": {"base", "gpu", "formats"},
+}
+
+# Programs beside mynah, apart from the list: mynah-media alone links FFmpeg and sees only these.
+BESIDE = {"media": {"base", "audio"}}
+
+
+def folder_of(path):
+    """The folder a path of src/ belongs to: models/whisper/decoder.h to models/whisper."""
+    parts = path.split("/")
+    return "/".join(parts[:2]) if parts[0] in ("backend", "models") and len(parts) > 2 else parts[0]
+
+
+def rank(folder):
+    return ORDER.index("models" if folder.startswith("models/") else folder)
+
+
+def fault(folder, included):
+    if folder == included:
+        return None
+    if folder in BESIDE:
+        return None if included in BESIDE[folder] else f"{folder} may include only {sorted(BESIDE[folder])}"
+    if included in BESIDE:
+        return f"{included} is a program of its own"
+    if folder in ONLY and included not in ONLY[folder]:
+        return f"{folder} may include only {sorted(ONLY[folder])} and itself"
+    if folder.startswith("models/") and included.startswith("models/"):
+        return "a model never includes a sibling"
+    if rank(included) >= rank(folder):
+        return f"{included} does not stand above {folder}"
+    return None
+
+
+def check(root):
+    faults = []
+    for path in sorted((root / "src").rglob("*")):
+        if path.suffix not in (".h", ".cpp", ".cu", ".inl"):
+            continue
+        name = path.relative_to(root / "src").as_posix()
+        if "/" not in name:
+            continue
+        folder = folder_of(name)
+        if folder not in BESIDE and not folder.startswith("models/") and folder not in ORDER:
+            faults.append(f"src/{name}: folder {folder} is not in the list")
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            match = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
+            if not match:
+                continue
+            target = match.group(1)
+            if "/" not in target or not (root / "src" / target).is_file():
+                faults.append(f'src/{name}:{number}: "{target}" is not a file of src/ by its path from there')
+                continue
+            reason = fault(folder, folder_of(target))
+            if reason:
+                faults.append(f"src/{name}:{number}: includes {target}: {reason}")
+    return faults
+
+
+def main():
+    # The rules themselves first: each must refuse what it is there to refuse.
+    assert fault("ops", "tensor") is None and fault("tensor", "ops")
+    assert fault("backend/cpu", "ops") and fault("backend/cpu", "backend/ref")
+    assert fault("models/silero", "models/whisper") and fault("models/silero", "nn") is None
+    assert fault("text", "speech") and fault("cli", "speech") is None
+    assert folder_of("models/whisper/decoder.h") == "models/whisper"
+    faults = check(pathlib.Path(sys.argv[1]))
+    print("\n".join(faults) or "every include points up the list")
+    sys.exit(1 if faults else 0)
+
+
+main()

