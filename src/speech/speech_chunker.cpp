@@ -5,18 +5,21 @@
 
 namespace mynah {
 
-SampleRange SpeechChunker::padded(const SpeechSpan& chunk, double limit_s) const {
-  const double room_s = std::max(0.0, options_.max_s - (chunk.end_s - chunk.start_s));
-  const double pad_s = std::min(options_.pad_s, room_s / 2);
-  const double start_s = std::max({0.0, last_end_s_, chunk.start_s - pad_s});
-  const double end_s = std::min({limit_s, chunk.end_s + pad_s, start_s + options_.max_s});
+SampleRange SpeechChunker::padded(const SpeechSpan& chunk, double after_s, double limit_s) const {
+  double room_s = std::max(0.0, options_.max_s - (chunk.end_s - chunk.start_s));
+  const bool first = last_end_s_ == 0 && chunk.start_s <= options_.edge_s;
+  const double before_s =
+      std::min({first ? chunk.start_s : options_.pad_s, chunk.start_s - last_end_s_, room_s / 2});
+  room_s -= before_s;
+  const double start_s = chunk.start_s - std::max(0.0, before_s);
+  const double end_s = std::min(limit_s, chunk.end_s + std::min(after_s, room_s));
   return {std::llround(start_s * rate_hz_), std::llround(end_s * rate_hz_)};
 }
 
 std::vector<SampleRange> SpeechChunker::push(std::span<const SpeechSpan> spans, double heard_s) {
   std::vector<SampleRange> chunks;
   const auto close = [&](double limit_s) {
-    chunks.push_back(padded(*open_, limit_s));
+    chunks.push_back(padded(*open_, options_.pad_s, limit_s));
     last_end_s_ = static_cast<double>(chunks.back().end) / rate_hz_;
     open_.reset();
   };
@@ -49,7 +52,9 @@ std::vector<SampleRange> SpeechChunker::flush(double duration_s) {
   if (!open_) {
     return {};
   }
-  const SampleRange last = padded(*open_, duration_s);
+  const double rest_s = duration_s - open_->end_s;
+  const SampleRange last =
+      padded(*open_, rest_s <= options_.edge_s ? rest_s : options_.pad_s, duration_s);
   open_.reset();
   return {last};
 }

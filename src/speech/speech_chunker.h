@@ -23,6 +23,8 @@ struct SampleRange {
 struct ChunkOptions {
   double max_s = 30.0;     // Whisper's window
   double max_gap_s = 3.0;  // a longer pause ends a chunk: what nobody says costs nothing
+  double edge_s = 2.0;     // a shorter pause at either end of the recording is kept whole: Whisper
+                           // hears a recording better from its own beginning to its own end
   double pad_s = 0.4;      // kept before and after the speech, as faster-whisper does
 };
 
@@ -40,7 +42,8 @@ class SpeechChunker {
   [[nodiscard]] int64_t needed_from(double heard_s) const;
 
  private:
-  [[nodiscard]] SampleRange padded(const SpeechSpan& chunk, double limit_s) const;
+  // The chunk with its padding; `after_s` is wanted after it, and nothing past limit_s.
+  [[nodiscard]] SampleRange padded(const SpeechSpan& chunk, double after_s, double limit_s) const;
 
   ChunkOptions options_;
   int rate_hz_;

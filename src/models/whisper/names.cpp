@@ -154,6 +154,9 @@ std::string from_hugging_face(std::string_view name) {
   if (drop_prefix(name, "layer_norm.")) {
     return fmt::format("{}.{}.{}", side, side == "encoder" ? "ln_post" : "ln", name);
   }
+  if (name.starts_with("conv1.") || name.starts_with("conv2.")) {
+    return fmt::format("{}.{}", side, name);
+  }
   if (!drop_prefix(name, "layers.")) {
     return {};
   }

@@ -1,0 +1,268 @@
+// Tiny models layer by layer against openai/whisper (tools/export_whisper_golden.py).
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include <gtest/gtest.h>
+
+#include "backend/cpu/cpu_backend.h"
+#include "backend/ref/ref_backend.h"
+#include "formats/open.h"
+#include "models/whisper/generate.h"
+#include "models/whisper/names.h"
+#include "models/whisper/tiny_model.h"
+#include "test_paths.h"
+
+namespace mynah::whisper {
+namespace {
+
+struct GoldenCase {
+  bool multilingual;
+  bool ref;  // else cpu
+};
+
+std::string case_name(const testing::TestParamInfo<GoldenCase>& info) {
+  return std::string(info.param.multilingual ? "multilingual" : "english") +
+         (info.param.ref ? "_ref" : "_cpu");
+}
+
+class WhisperGolden : public testing::TestWithParam<GoldenCase> {
+ protected:
+  void SetUp() override {
+    if (GetParam().ref) {
+      backend_ = std::make_unique<RefBackend>();
+    } else {
+      auto made = make_cpu_backend(pool_);
+      ASSERT_TRUE(made.has_value()) << made.error().message;
+      backend_ = std::move(*made);
+    }
+    const std::string name = GetParam().multilingual ? "multilingual" : "english";
+    auto golden =
+        open_tensor_file(test::source_path("tests/models/whisper/golden/" + name + ".safetensors"));
+    ASSERT_TRUE(golden.has_value()) << golden.error().message;
+    golden_ = std::move(*golden);
+    model_ = test::tiny_model(GetParam().multilingual, *backend_);
+    ASSERT_NE(model_, nullptr);
+  }
+
+  template <class T>
+  std::vector<T> golden(const std::string& name) const {
+    const StoredTensor* tensor = golden_.find(name);
+    EXPECT_NE(tensor, nullptr) << name;
+    std::vector<T> values(tensor == nullptr ? 0 : tensor->bytes.size() / sizeof(T));
+    if (tensor != nullptr) {
+      std::memcpy(values.data(), tensor->bytes.data(), tensor->bytes.size());
+    }
+    return values;
+  }
+
+  // The worst difference against the bound that rounding gives: each of `additions` on the way to
+  // a value can add half a unit in the last place of the largest one (Higham 2002, section 3.1),
+  // in both programs.
+  void expect_close(const std::string& name, const std::vector<float>& found, int additions) {
+    const std::vector<float> wanted = golden<float>(name);
+    ASSERT_EQ(found.size(), wanted.size()) << name;
+    float largest = 0;
+    for (const float value : wanted) {
+      largest = std::max(largest, std::abs(value));
+    }
+    const float bound = largest * static_cast<float>(additions) * 0x1p-23F;
+    size_t worst = 0;
+    for (size_t i = 0; i < found.size(); ++i) {
+      if (!(std::abs(found[i] - wanted[i]) <= std::abs(found[worst] - wanted[worst]))) {
+        worst = i;
+      }
+    }
+    EXPECT_LE(std::abs(found[worst] - wanted[worst]), bound)
+        << name << " at " << worst << ": wanted " << wanted[worst] << ", found " << found[worst];
+  }
+
+  // The seeded input (n_mels, frames) as the encoder takes it: (frames, n_mels).
+  Tensor mel() const {
+    const Config& c = model_->config();
+    const std::vector<float> values = test::seeded_uniform("mel", c.n_mels * c.window_frames());
+    return ops::transpose(*backend_, ops::from_host(*backend_, std::span<const float>(values),
+                                                    {c.n_mels, c.window_frames()}));
+  }
+
+  CrossCache listen(std::vector<SilenceCache::Layer>* kept = nullptr) const {
+    const Lengths frames{model_->config().window_frames()};
+    states_ = model_->encoder().forward(mel(), frames, nullptr, kept);
+    return model_->decoder().cross_cache(states_, model_->encoder().positions(frames));
+  }
+
+  std::vector<int32_t> start() const {
+    const auto language = model_->tokenizer().language_token("en");
+    return model_->tokenizer().sot_sequence(language.value_or(-1), false);
+  }
+
+  void expect_tokens(const std::string& kind, bool timestamps, int beam_size, float patience) {
+    RuleOptions rule_options;
+    rule_options.timestamps = timestamps;
+    rule_options.max_initial_timestamp_s = 0;
+    rule_options.suppress_tokens = golden<int32_t>("suppressed");
+    const auto rules = TokenRules::create(model_->tokenizer(), rule_options, *backend_);
+    ASSERT_TRUE(rules.has_value()) << rules.error().message;
+    GenerateRequest request;
+    request.prompt = start();
+    if (!timestamps) {
+      request.prompt.push_back(model_->tokenizer().special().no_timestamps);
+    }
+    GenerateOptions options;
+    options.beam_size = beam_size;
+    options.patience = patience;
+    options.max_new_tokens = 20;
+    const CrossCache cross = listen();
+    const std::vector<Generated> results =
+        model_->generator(*rules).run(std::span(&request, 1), options, cross, std::stop_token());
+    ASSERT_EQ(results.size(), 1U);
+    EXPECT_EQ(results[0].tokens, golden<int32_t>("tokens." + kind)) << kind;
+    // The mean of twenty logits' differences, each as exact as the logits are.
+    const std::vector<float> score = golden<float>("score." + kind);
+    EXPECT_NEAR(results[0].mean_log_probability(), score[0], 20.0F * kDecoderAdditions * 0x1p-23F);
+    EXPECT_NEAR(results[0].no_speech_probability, score[1],
+                score[1] * 20.0F * kDecoderAdditions * 0x1p-23F);
+  }
+
+  // Additions on the way to a value: the convolutions' products, then each layer's.
+  static constexpr int kEncoderAdditions = 128 * 3 + 16 * 3 + 2 * (16 + 8 + 50 + 16 + 16 + 64 + 32);
+  static constexpr int kDecoderAdditions =
+      kEncoderAdditions + 2 * (16 + 8 + 7 + 16 + 16 + 8 + 50 + 16 + 16 + 64 + 48) + 16;
+
+  ThreadPool pool_{2};
+  std::unique_ptr<Backend> backend_;
+  TensorFile golden_;
+  std::shared_ptr<const Model> model_;
+  mutable Tensor states_;
+};
+
+TEST_P(WhisperGolden, EncoderMatchesTheReferenceLayerByLayer) {
+  std::vector<SilenceCache::Layer> kept;
+  (void)listen(&kept);
+  ASSERT_EQ(kept.size(), 2U);
+  for (size_t i = 0; i < kept.size(); ++i) {
+    const std::string layer = "encoder." + std::to_string(i);
+    expect_close(layer + ".key", ops::to_host(*backend_, kept[i].keys), kEncoderAdditions);
+    expect_close(layer + ".value", ops::to_host(*backend_, kept[i].values), kEncoderAdditions);
+  }
+  expect_close("encoder.states", ops::to_host(*backend_, states_), kEncoderAdditions);
+}
+
+TEST_P(WhisperGolden, DecoderMatchesTheReferenceLayerByLayer) {
+  const CrossCache cross = listen();
+  std::vector<int32_t> tokens = start();
+  const std::vector<int32_t> text = {11, 345, 6789,
+                                     static_cast<int32_t>(50000 % model_->config().n_vocab)};
+  tokens.insert(tokens.end(), text.begin(), text.end());
+  const Lane lane{.slot = 0, .count = static_cast<int64_t>(tokens.size()), .utterance = 0};
+  KvCache cache = model_->decoder().new_cache(1, 32);
+  std::vector<Tensor> queries;
+  const Tensor hidden =
+      model_->decoder().forward(tokens, std::span(&lane, 1), cache, cross, &queries);
+  for (size_t i = 0; i < queries.size(); ++i) {
+    expect_close("decoder." + std::to_string(i) + ".cross_query",
+                 ops::to_host(*backend_, queries[i]), kDecoderAdditions);
+  }
+  const std::vector<float> logits = ops::to_host(*backend_, model_->decoder().logits(hidden));
+  std::vector<float> some;  // every 97th
+  const auto vocabulary = static_cast<size_t>(model_->config().n_vocab);
+  for (size_t row = 0; row < tokens.size(); ++row) {
+    for (size_t column = 0; column < vocabulary; column += 97) {
+      some.push_back(logits[row * vocabulary + column]);
+    }
+  }
+  expect_close("decoder.logits", some, kDecoderAdditions);
+}
+
+TEST_P(WhisperGolden, GreedyDecodingWithTimestampRulesGivesTheReferencesTokens) {
+  expect_tokens("greedy", true, 1, 1.0F);
+}
+
+TEST_P(WhisperGolden, GreedyDecodingWithoutTimestampsGivesTheReferencesTokens) {
+  expect_tokens("plain", false, 1, 1.0F);
+}
+
+TEST_P(WhisperGolden, BeamSearchGivesTheReferencesTokens) {
+  expect_tokens("beam", true, 3, 1.0F);
+}
+
+TEST_P(WhisperGolden, PatientBeamSearchGivesTheReferencesTokens) {
+  expect_tokens("patient", false, 2, 2.0F);
+}
+
+TEST_P(WhisperGolden, LanguageDetectionGivesTheReferencesLanguage) {
+  if (!GetParam().multilingual) {
+    EXPECT_EQ(golden_.find("language"), nullptr);
+    return;
+  }
+  const std::vector<LanguageGuess> guesses = model_->detect_language(listen());
+  EXPECT_EQ(guesses.at(0).token, golden<int32_t>("language").at(0));
+  EXPECT_NEAR(guesses.at(0).probability, golden<float>("language.probability").at(0),
+              20.0F * kDecoderAdditions * 0x1p-23F);
+}
+
+TEST_P(WhisperGolden, LogMelMatchesTheReferenceOnASeededWaveform) {
+  const std::vector<float> samples = test::seeded_uniform("waveform", 4000);
+  const AudioWindow window{.samples = samples, .frames = 40};
+  Lengths frames;
+  const Tensor mel = model_->log_mel(std::span(&window, 1), frames);
+  // The reference computes a spectrum in f32: 400 additions of squares, on a scale where a factor
+  // of ten is a quarter; frames near silence are clamped eight decades below the loudest, where
+  // rounding of the loudest is 1e-7 of it and the frame's own part begins.
+  const std::vector<float> wanted = golden<float>("log_mel");
+  const std::vector<float> found = ops::to_host(*backend_, mel);
+  ASSERT_EQ(found.size(), wanted.size());
+  for (size_t i = 0; i < found.size(); ++i) {
+    EXPECT_NEAR(found[i], wanted[i], 1e-4F) << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, WhisperGolden,
+                         testing::Values(GoldenCase{false, true}, GoldenCase{false, false},
+                                         GoldenCase{true, true}, GoldenCase{true, false}),
+                         case_name);
+
+TEST(WhisperNames, EveryProducersCheckpointBecomesTheSameTensors) {
+  for (const bool multilingual : {false, true}) {
+    const Config config = test::tiny_config(multilingual);
+    const auto wanted = read_checkpoint(*test::tiny_checkpoint(config, "openai"), "");
+    ASSERT_TRUE(wanted.has_value()) << wanted.error().message;
+    EXPECT_EQ(wanted->config, config);
+    for (const char* producer : {"huggingface", "ctranslate2"}) {
+      const auto file = test::tiny_checkpoint(config, producer);
+      const auto found = read_checkpoint(*file, "");
+      ASSERT_TRUE(found.has_value()) << producer << ": " << found.error().message;
+      EXPECT_EQ(found->config, config) << producer;
+      ASSERT_EQ(found->tensors.size(), wanted->tensors.size()) << producer;
+      for (const StoredTensor& tensor : wanted->tensors) {
+        const auto same = std::ranges::find(found->tensors, tensor.name, &StoredTensor::name);
+        ASSERT_NE(same, found->tensors.end()) << producer << ": " << tensor.name;
+        EXPECT_EQ(same->shape, tensor.shape) << tensor.name;
+        EXPECT_TRUE(std::ranges::equal(same->bytes, tensor.bytes)) << producer << tensor.name;
+      }
+    }
+  }
+}
+
+TEST(WhisperNames, AMissingTensorAndAWrongShapeAreNamed) {
+  TensorFile file = *test::tiny_checkpoint(test::tiny_config(false), "openai");
+  const auto named = [&](const char* name) {
+    return std::ranges::find(file.tensors, name, &StoredTensor::name);
+  };
+  named("decoder.blocks.1.mlp.0.bias")->shape = {16, 4};
+  auto result = read_checkpoint(file, "");
+  ASSERT_TRUE(result.has_value()) << "a vector may have two dimensions";
+  named("encoder.blocks.1.attn.key.weight")->shape = {8, 32};
+  result = read_checkpoint(file, "");
+  ASSERT_FALSE(result.has_value());
+  EXPECT_NE(result.error().message.find("encoder.blocks.1.attn.key.weight"), std::string::npos);
+  EXPECT_NE(result.error().message.find("(8, 32)"), std::string::npos);
+  file.tensors.erase(named("decoder.ln.weight"));
+  file.tensors.erase(named("encoder.blocks.1.attn.key.weight"));
+  result = read_checkpoint(file, "");
+  ASSERT_FALSE(result.has_value());
+  EXPECT_EQ(result.error().code, ErrorCode::InvalidInput);
+}
+
+}  // namespace
+}  // namespace mynah::whisper
