@@ -63,6 +63,7 @@ def safetensors_files(rng):
         b"xy")
     yield "bad-nesting", safetensors(b'{"a":' + b"[" * 5000 + b"]" * 5000 + b"}", b"")
     yield "bad-utf8", safetensors(b'{"\xff\xfe":1}', b"")
+    yield "bad-metadata", safetensors({"__metadata__": "text"}, b"")
     yield "bad-not-object", safetensors(b'{"a":3}', b"")
 
 

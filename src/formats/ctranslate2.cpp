@@ -60,7 +60,7 @@ Status read_aliases(ByteReader& reader, TensorFileBuilder& builder) {
   for (uint32_t i = 0; i < count; ++i) {
     MYNAH_TRY(const std::string_view alias, read_string(reader, "an alias"));
     MYNAH_TRY(const std::string_view target, read_string(reader, "an alias's target"));
-    if (builder.file().find(target) == nullptr) {
+    if (!builder.contains(target)) {
       return reader.fail_here("alias " + in_quotes(alias) + " stands for " + in_quotes(target) +
                               ", which the file does not have");
     }

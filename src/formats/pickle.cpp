@@ -391,7 +391,7 @@ class Unpickler {
   }
 
   Status use_memo(Opcode opcode) {
-    uint32_t key = next_memo_;
+    auto key = static_cast<uint32_t>(memo_.size());
     if (opcode == Opcode::BinGet || opcode == Opcode::BinPut) {
       MYNAH_TRY(key, reader_.read<uint8_t>("a memo's key"));
     } else if (opcode != Opcode::Memoize) {
@@ -407,7 +407,6 @@ class Unpickler {
     }
     MYNAH_TRY(const PickleIndex top, peek());
     memo_.insert_or_assign(key, top);
-    ++next_memo_;
     return {};
   }
 
@@ -417,7 +416,6 @@ class Unpickler {
   std::vector<PickleIndex> stack_;
   std::vector<size_t> marks_;
   std::unordered_map<uint32_t, PickleIndex> memo_;
-  uint32_t next_memo_ = 0;
   bool stopped_ = false;
 };
 

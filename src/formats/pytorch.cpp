@@ -21,10 +21,12 @@ constexpr std::string_view kPickleName = "data.pkl";
 // A state_dict's pickle has about 150 bytes a tensor: this is a hundred thousand of them.
 constexpr uint64_t kMaxPickleBytes = uint64_t{16} << 20U;
 
-// Dictionaries and lists inside each other, and values in all of them together: a pickle may share
-// one list many times, so that walking it takes longer than reading it.
+// Dictionaries and lists inside each other.
 constexpr int kMaxDepth = 64;
-constexpr int64_t kMaxVisits = int64_t{1} << 20U;
+
+// Times that each value may be met on average: a pickle may share one list many times, and lists of
+// such lists take exponentially longer to walk than to read.
+constexpr int64_t kMaxVisitsPerValue = 16;
 
 // Everything that a checkpoint's pickle may name.
 constexpr std::array<std::string_view, 30> kKnownGlobals = {
@@ -89,10 +91,14 @@ class CheckpointReader {
  public:
   CheckpointReader(const ZipArchive& archive, std::string prefix, const Pickle& pickle,
                    TensorFileBuilder& builder)
-      : archive_(archive), prefix_(std::move(prefix)), pickle_(pickle), builder_(builder) {}
+      : archive_(archive),
+        prefix_(std::move(prefix)),
+        pickle_(pickle),
+        builder_(builder),
+        visits_left_(static_cast<int64_t>(pickle.values.size()) * kMaxVisitsPerValue) {}
 
   Status add(const std::string& name, PickleIndex index, int depth) {
-    if (depth > kMaxDepth || ++visits_ > kMaxVisits || name.size() > kMaxTensorNameBytes) {
+    if (depth > kMaxDepth || --visits_left_ < 0 || name.size() > kMaxTensorNameBytes) {
       return complain(name, "wanted a checkpoint of fewer values, less deep");
     }
     const PickleValue& value = pickle_[index];
@@ -153,8 +159,8 @@ class CheckpointReader {
   }
 
   Status add_list(const std::string& name, const PickleValue& list, int depth) {
-    visits_ += static_cast<int64_t>(list.items.size());
-    if (visits_ > kMaxVisits) {
+    visits_left_ -= static_cast<int64_t>(list.items.size());
+    if (visits_left_ < 0) {
       return complain(name, "wanted a checkpoint of fewer values");
     }
     if (auto integers = all_of_kind<int64_t>(list, PickleKind::Integer,
@@ -298,7 +304,7 @@ class CheckpointReader {
   const Pickle& pickle_;
   TensorFileBuilder& builder_;
   std::unordered_map<std::string, std::span<const std::byte>> storages_;
-  int64_t visits_ = 0;
+  int64_t visits_left_;
 };
 
 // The checkpoint's pickle: NAME/data.pkl, NAME being the file's at the time it was saved.

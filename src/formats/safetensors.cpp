@@ -93,6 +93,9 @@ Result<std::vector<Entry>> parse_table(const Json& table, TensorFileBuilder& bui
   std::vector<Entry> entries;
   for (const auto& [name, value] : table.items()) {
     if (name == "__metadata__") {
+      if (!value.is_object()) {
+        return fail(ErrorCode::InvalidInput, path + ": wanted an object as __metadata__");
+      }
       for (const auto& [key, text] : value.items()) {
         if (!text.is_string()) {
           return fail(ErrorCode::InvalidInput, path + ": wanted strings in __metadata__");

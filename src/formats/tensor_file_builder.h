@@ -56,6 +56,11 @@ class TensorFileBuilder {
   Status add_owned(std::string_view name, ElementType type, std::span<const uint64_t> sizes,
                    std::shared_ptr<const std::vector<std::byte>> bytes);
 
+  // Whether a tensor of that name was added.
+  [[nodiscard]] bool contains(std::string_view name) const {
+    return names_.contains(std::string(name));
+  }
+
   // Adds a value; a key that comes twice is an error.
   Status set(std::string_view key, MetadataValue value);
 
