@@ -26,7 +26,7 @@ struct AudioOpenOptions {
 
   std::optional<Raw> raw;
 
-  std::string media_program;  // mynah-media; empty: beside this program, then in ../libexec
+  std::string media_program{};  // mynah-media; empty: beside this program, then in ../libexec
   std::string spool_folder = "/var/tmp";  // where a piped MP4 is kept while it is read
 };
 
