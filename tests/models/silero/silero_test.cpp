@@ -34,6 +34,8 @@ struct Source {
 };
 
 const Source kSources[] = {
+    {"onnx", "silero/silero_vad.onnx", 16000},
+    {"onnx", "silero/silero_vad.onnx", 8000},
     {"safetensors", "silero/silero_vad_16k.safetensors", 16000},
     {"ggml", "pysilero/ggml-silero-v6.2.0.bin", 16000},
 };
