@@ -6,6 +6,7 @@
 #include "cli/program.h"
 #include "cli/pull.h"
 #include "cli/signals.h"
+#include "cli/vad.h"
 #include "cli/transcribe.h"
 #include "cli/verb.h"
 #include "cli/version.h"
@@ -17,6 +18,7 @@ int main(int argc, char** argv) {
       verb<PullCommand>("pull", "Bring a model: tiny.en, base, silero ..."),
       verb<ImportCommand>("import", "Take in a model file that you already have."),
       verb<ModelsCommand>("models", "List, show, verify and remove models."),
+      verb<VadCommand>("vad", "Find speech in recordings."),
       verb<VersionCommand>("version", "Print the version and how it was built."),
   };
   const StopSignals signals;

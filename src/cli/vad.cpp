@@ -1,0 +1,193 @@
+#include "cli/vad.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "backend/cpu/cpu_backend.h"
+#include "backend/ref/ref_backend.h"
+#include "base/atomic_file.h"
+#include "cli/cores.h"
+#include "cli/store_access.h"
+#include "cli/voice_hearing.h"
+#include "store/store.h"
+
+namespace mynah::cli {
+
+namespace {
+
+constexpr std::string_view kModel = "silero";
+
+Status check_at_least(std::string_view flag, double value, double least) {
+  if (!(value >= least)) {
+    return fail(ErrorCode::Usage,
+                fmt::format("{}: wanted {} or more, found {}", flag, least, value));
+  }
+  return {};
+}
+
+Status write_file(const std::string& path, const std::string& text) {
+  MYNAH_TRY(AtomicFile file, AtomicFile::create(path));
+  MYNAH_TRY_STATUS(file.write(text));
+  return file.commit();
+}
+
+}  // namespace
+
+void VadCommand::fields(Fields& fields) {
+  fields.positional("FILE", recordings_, "Recordings; - is standard input.")
+      .completes(Complete::Files);
+  fields
+      .option("model", "MODEL", model_,
+              "silero, builtin, or a model file; auto: silero where it was pulled, else builtin.")
+      .completes(Complete::Models);
+  fields.option("rate", "HZ", rate_hz_, "Rate that the model hears: 16000 or 8000.");
+  fields.option("device", "DEVICE", device_, "auto, cpu or ref.");
+  fields.option("threads", "N", threads_, "Threads; 0: one for each physical core.");
+  fields.section("Segments");
+  fields.option("threshold", "P", vad_.threshold, "Speech begins at this probability.");
+  fields.option("negative-threshold", "P", vad_.negative_threshold,
+                "Speech ends below it; negative: threshold less 0.15.");
+  fields.option("min-speech-ms", "MS", vad_.min_speech_ms, "Shorter speech is dropped.");
+  fields.option("min-silence-ms", "MS", vad_.min_silence_ms, "Shorter silence does not cut.");
+  fields.option("pad-ms", "MS", vad_.speech_pad_ms, "Added on both sides of speech.");
+  fields.option("max-speech-s", "S", vad_.max_speech_s, "Longer speech is cut, at silence if any.");
+  recording_.fields(fields);
+  fields.section("Output");
+  fields.flag("rttm", rttm_, "Print RTTM lines.").once();
+  fields.flag("probabilities", probabilities_, "Add each frame's probability to --json.").once();
+  fields.option("plot", "FILE.svg", plot_, "Draw waveforms, probabilities and segments.")
+      .completes(Complete::Files)
+      .once();
+}
+
+std::string VadCommand::details() const {
+  return "Prints the begin and end of each run of speech in seconds, one run a line. The options\n"
+         "and their defaults are silero-vad's (get_speech_timestamps).\n";
+}
+
+Status VadCommand::check() const {
+  if (recordings_.empty()) {
+    return fail(ErrorCode::Usage,
+                "wanted a recording, such as meeting.wav, or - for standard input");
+  }
+  if (rate_hz_ != 8000 && rate_hz_ != 16000) {
+    return fail(ErrorCode::Usage, fmt::format("--rate: wanted 8000 or 16000, found {}", rate_hz_));
+  }
+  if (!(vad_.threshold > 0 && vad_.threshold <= 1) || vad_.negative_threshold > vad_.threshold) {
+    return fail(ErrorCode::Usage,
+                fmt::format("--threshold {} --negative-threshold {}: wanted probabilities, the "
+                            "second not above the first",
+                            vad_.threshold, vad_.negative_threshold));
+  }
+  MYNAH_TRY_STATUS(check_at_least("--min-speech-ms", vad_.min_speech_ms, 0));
+  MYNAH_TRY_STATUS(check_at_least("--min-silence-ms", vad_.min_silence_ms, 0));
+  MYNAH_TRY_STATUS(check_at_least("--pad-ms", vad_.speech_pad_ms, 0));
+  // What the reference takes off for padding must leave something.
+  const double least_s = 0.1 + 2e-3 * vad_.speech_pad_ms;
+  MYNAH_TRY_STATUS(check_at_least("--max-speech-s", vad_.max_speech_s, least_s));
+  MYNAH_TRY_STATUS(check_at_least("--threads", threads_, 0));
+  return {};
+}
+
+Result<std::unique_ptr<Backend>> VadCommand::open_backend(Engine& engine) const {
+  if (device_ == "ref") {
+    return std::make_unique<RefBackend>();
+  }
+  if (device_ != "auto" && device_ != "cpu") {
+    return fail(ErrorCode::Device,
+                fmt::format("--device {}: wanted auto, cpu or ref, the devices that this build "
+                            "computes on; leave --device out",
+                            device_));
+  }
+  engine.pool = std::make_unique<ThreadPool>(threads_ > 0 ? threads_ : physical_cores());
+  return make_cpu_backend(*engine.pool);
+}
+
+Result<VadCommand::Engine> VadCommand::open_engine(const Context& context) const {
+  Engine engine;
+  const Store store(store_folders(context.environment));
+  const bool any = model_ == "auto";
+  const auto resolved = store.resolve(any ? std::string(kModel) : model_);
+  if (model_ == "builtin" || (any && !resolved)) {
+    if (rate_hz_ != 16000) {
+      return fail(ErrorCode::Usage,
+                  fmt::format("--rate {}: the built-in detector hears 16000 Hz; for 8000: mynah "
+                              "pull {}",
+                              rate_hz_, kModel));
+    }
+    if (any) {
+      context.say(
+          fmt::format("{0} was not pulled: using the built-in detector, which is less "
+                      "exact; 'mynah pull {0}' brings the better one",
+                      kModel));
+    }
+    engine.detector = builtin_voice_detector();
+    return engine;
+  }
+  if (!resolved) {
+    return std::unexpected(resolved.error());
+  }
+  MYNAH_TRY(engine.backend, open_backend(engine));
+  MYNAH_TRY(engine.detector, load_silero(resolved->path, rate_hz_, *engine.backend));
+  return engine;
+}
+
+Result<int> VadCommand::run(Context& context) {
+  MYNAH_TRY_STATUS(check());
+  MYNAH_TRY(const AudioOpenOptions audio, recording_.finish());
+  MYNAH_TRY(const Engine engine, open_engine(context));
+  const bool plot = !plot_.empty();
+  const bool one = recordings_.size() == 1;
+  const bool text = !context.json && !rttm_;
+  std::vector<VoiceReport> drawn;
+  int code = 0;
+  VoiceHearing::Listener listener;
+  if (text) {
+    listener.on_span = [&](const SpeechSpan& span) {
+      context.out.line(text_line(span));
+      context.out.flush();
+    };
+  }
+  listener.on_report = [&](const std::string& file, Result<VoiceReport> report) {
+    if (!report) {
+      code = one ? exit_code(report.error().code) : 1;
+      const std::string& message = report.error().message;
+      context.say(message.starts_with(file) ? message : file + ": " + message);
+      return;
+    }
+    if (context.json) {
+      context.out.line(json_line(*report, probabilities_));
+    } else if (rttm_) {
+      context.out.write(rttm_lines(*report));
+    } else if (!one) {
+      context.out.line(file + ":");
+      std::ranges::for_each(report->spans,
+                            [&](const SpeechSpan& span) { context.out.line(text_line(span)); });
+    }
+    if (text) {
+      context.say(summary(*report));
+    }
+    if (plot) {
+      drawn.push_back(std::move(*report));
+    }
+  };
+  const VoiceHearing hearing(*engine.detector,
+                             {.vad = vad_,
+                              .audio = audio,
+                              .probabilities = plot || (context.json && probabilities_),
+                              .peaks = plot},
+                             context.stop);
+  hearing.hear(recordings_, listener);
+  if (context.stop.stop_requested()) {
+    return context.stopped_exit_code();
+  }
+  if (plot && !drawn.empty()) {
+    MYNAH_TRY_STATUS(write_file(plot_, plot_svg(drawn, vad_.threshold)));
+  }
+  return code;
+}
+
+}  // namespace mynah::cli

@@ -1,0 +1,47 @@
+// `mynah vad`: where in recordings somebody speaks.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/thread_pool.h"
+#include "cli/transcribe_options.h"
+#include "cli/verb.h"
+#include "cli/voice_report.h"
+#include "speech/voice_detector.h"
+
+namespace mynah::cli {
+
+class VadCommand : public Command {
+ public:
+  void fields(Fields& fields) override;
+  Result<int> run(Context& context) override;
+  [[nodiscard]] std::string details() const override;
+
+ private:
+  // A detector and what it stands on, in the order that they must be destroyed from the end.
+  struct Engine {
+    std::unique_ptr<ThreadPool> pool;
+    std::unique_ptr<Backend> backend;
+    std::shared_ptr<const VoiceDetector> detector;
+  };
+
+  [[nodiscard]] Status check() const;
+  Result<Engine> open_engine(const Context& context) const;
+  Result<std::unique_ptr<Backend>> open_backend(Engine& engine) const;
+
+  std::vector<std::string> recordings_;
+  std::string model_ = "auto";
+  std::string device_ = "auto";
+  int threads_ = 0;
+  int rate_hz_ = 16000;
+  VadOptions vad_;
+  RecordingOptions recording_;
+  bool rttm_ = false;
+  bool probabilities_ = false;
+  std::string plot_;
+};
+
+}  // namespace mynah::cli
