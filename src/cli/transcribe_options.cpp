@@ -172,8 +172,10 @@ Result<AudioOpenOptions> RecordingOptions::finish() const {
   if (channel) {
     MYNAH_TRY_STATUS(check_range("--channel", *channel, 0, 255));
   }
-  AudioOpenOptions options{
-      .channel = channel, .start_s = start_s, .duration_s = length_s, .raw = {}};
+  AudioOpenOptions options;
+  options.channel = channel;
+  options.start_s = start_s;
+  options.duration_s = length_s;
   if (!raw.empty()) {
     MYNAH_TRY_STATUS(check_range("--raw-rate", raw_rate_hz, 1000, 768000));
     MYNAH_TRY_STATUS(check_range("--raw-channels", raw_channels, 1, 256));
