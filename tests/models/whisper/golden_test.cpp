@@ -225,7 +225,8 @@ INSTANTIATE_TEST_SUITE_P(Models, WhisperGolden,
 TEST(WhisperNames, EveryProducersCheckpointBecomesTheSameTensors) {
   for (const bool multilingual : {false, true}) {
     const Config config = test::tiny_config(multilingual);
-    const auto wanted = read_checkpoint(*test::tiny_checkpoint(config, "openai"), "");
+    const auto openai = test::tiny_checkpoint(config, "openai");
+    const auto wanted = read_checkpoint(*openai, "");
     ASSERT_TRUE(wanted.has_value()) << wanted.error().message;
     EXPECT_EQ(wanted->config, config);
     for (const char* producer : {"huggingface", "ctranslate2"}) {
@@ -245,7 +246,8 @@ TEST(WhisperNames, EveryProducersCheckpointBecomesTheSameTensors) {
 }
 
 TEST(WhisperNames, AMissingTensorAndAWrongShapeAreNamed) {
-  TensorFile file = *test::tiny_checkpoint(test::tiny_config(false), "openai");
+  const auto whole = test::tiny_checkpoint(test::tiny_config(false), "openai");
+  TensorFile file = *whole;
   const auto named = [&](const char* name) {
     return std::ranges::find(file.tensors, name, &StoredTensor::name);
   };
