@@ -1,0 +1,118 @@
+// After warm-up a step of a decoder asks the system for no memory: neither the pool of tensors nor
+// operator new.
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include <gtest/gtest.h>
+
+#include "ops/backends.h"
+#include "ops/inputs.h"
+#include "ops/ops.h"
+
+namespace {
+
+std::atomic<int64_t>& allocations() {
+  static std::atomic<int64_t> count{0};
+  return count;
+}
+
+void* counted(size_t bytes, size_t alignment) {
+  allocations().fetch_add(1, std::memory_order_relaxed);
+  void* memory = std::aligned_alloc(alignment, (bytes + alignment) / alignment * alignment);
+  if (memory == nullptr) {
+    throw std::bad_alloc();
+  }
+  return memory;
+}
+
+}  // namespace
+
+void* operator new(size_t bytes) {
+  return counted(bytes, alignof(std::max_align_t));
+}
+
+void* operator new(size_t bytes, std::align_val_t alignment) {
+  return counted(bytes, static_cast<size_t>(alignment));
+}
+
+void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+
+void operator delete(void* memory, size_t /*bytes*/) noexcept {
+  std::free(memory);
+}
+
+void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept {
+  std::free(memory);
+}
+
+void operator delete(void* memory, size_t /*bytes*/, std::align_val_t /*alignment*/) noexcept {
+  std::free(memory);
+}
+
+namespace mynah::cases {
+namespace {
+
+class AllocationTest : public testing::TestWithParam<std::string> {};
+
+TEST_P(AllocationTest, ADecoderStepAllocatesNothingAfterWarmUp) {
+  constexpr int64_t kWidth = 128;
+  constexpr int64_t kVocabulary = 500;
+  ThreadPool pool(2);
+  const auto backend = make_backend(GetParam(), pool);
+  Backend& b = *backend;
+  const Tensor x = ops::from_host(b, normals(kWidth, 1), {1, kWidth});
+  const Tensor gamma = ops::from_host(b, normals(kWidth, 2), {kWidth});
+  const Tensor cache = ops::zeros(b, {64, kWidth}, DType::F16);
+  const Tensor row = ops::from_host(b, std::vector<int32_t>{5}, {1});
+  const LinearWeight square =
+      ops::pack_linear(b, host_tensor({kWidth, kWidth}, DType::F32, 3), DType::I8);
+  const LinearWeight out =
+      ops::pack_linear(b, host_tensor({kVocabulary, kWidth}, DType::F32, 4), DType::F32);
+  const Span query{0, 1};
+  const Span keys{0, 6};
+  TokenRule rule;
+  rule.text_end = kVocabulary;
+  rule.timestamp_begin = rule.timestamp_low = rule.timestamp_high = kVocabulary;
+
+  const auto step = [&] {
+    const Tensor normed = ops::layer_norm(b, x, gamma, gamma);
+    const Tensor q = ops::linear(b, normed, square, {.precision = Precision::Fast});
+    ops::scatter_rows(b, q, row, cache);
+    const Tensor mixed = ops::attention(b, q, cache, cache,
+                                        {.heads = 2,
+                                         .kv_heads = 2,
+                                         .scale = 0.125F,
+                                         .causal = true,
+                                         .queries = std::span(&query, 1),
+                                         .keys = std::span(&keys, 1)});
+    const Tensor logits = ops::linear(b, ops::add(b, ops::gelu(b, mixed), x), out);
+    const auto picked = ops::pick_token(b, logits, {.rules = std::span(&rule, 1)});
+    int32_t id = -1;
+    ops::to_host(b, picked.ids, std::span(&id, 1));
+    return id;
+  };
+  const int32_t first = step();
+  step();
+  const int64_t before = allocations().load();
+  const size_t held = b.memory_held();
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_EQ(step(), first);
+  }
+  EXPECT_EQ(allocations().load() - before, 0);
+  EXPECT_EQ(b.memory_held(), held);
+}
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(AllocationTest);
+INSTANTIATE_TEST_SUITE_P(Backends, AllocationTest, testing::ValuesIn(backends_under_test()),
+                         [](const testing::TestParamInfo<std::string>& subject) {
+                           std::string name = subject.param;
+                           std::ranges::replace(name, '/', '_');
+                           return name;
+                         });
+
+}  // namespace
+}  // namespace mynah::cases
