@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "audio/inputs.h"
 #include "backend/cpu/cpu_backend.h"
 #include "backend/ref/ref_backend.h"
 #include "base/atomic_file.h"
@@ -37,7 +38,8 @@ Status write_file(const std::string& path, const std::string& text) {
 }  // namespace
 
 void VadCommand::fields(Fields& fields) {
-  fields.positional("FILE", recordings_, "Recordings; - is standard input.")
+  fields
+      .positional("FILE", recordings_, "Recordings: files, folders, patterns; - is standard input.")
       .completes(Complete::Files);
   fields
       .option("model", "MODEL", model_,
@@ -140,10 +142,19 @@ Result<int> VadCommand::run(Context& context) {
   MYNAH_TRY(const AudioOpenOptions audio, recording_.finish());
   MYNAH_TRY(const Engine engine, open_engine(context));
   const bool plot = !plot_.empty();
-  const bool one = recordings_.size() == 1;
+  int code = 0;
+  std::vector<std::string> files;
+  for (Result<std::string>& file : expand_inputs(recordings_)) {
+    if (file) {
+      files.push_back(std::move(*file));
+    } else {
+      code = 1;
+      context.say(file.error().message);
+    }
+  }
+  const bool one = recordings_.size() == 1 && files.size() == 1;
   const bool text = !context.json && !rttm_;
   std::vector<VoiceReport> drawn;
-  int code = 0;
   VoiceHearing::Listener listener;
   if (text) {
     listener.on_span = [&](const SpeechSpan& span) {
@@ -180,7 +191,7 @@ Result<int> VadCommand::run(Context& context) {
                               .probabilities = plot || (context.json && probabilities_),
                               .peaks = plot},
                              context.stop);
-  hearing.hear(recordings_, listener);
+  hearing.hear(files, listener);
   if (context.stop.stop_requested()) {
     return context.stopped_exit_code();
   }

@@ -186,7 +186,7 @@ void VoiceHearing::hear(std::span<const std::string> files, const Listener& list
       loaded.push_back({file, read_whole(**source)});
       loaded_s += duration_s;
     } else {
-      const auto& on_span = files.size() == 1 ? listener.on_span : nullptr;
+      const auto on_span = files.size() == 1 ? listener.on_span : nullptr;
       listener.on_report(file, hear_as_it_comes(file, **source, on_span));
     }
   }

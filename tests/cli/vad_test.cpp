@@ -1,0 +1,125 @@
+// `mynah vad` as a user meets it, with the built-in detector and, where they are, real weights.
+#include "cli/vad.h"
+
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "recordings.h"
+#include "test_context.h"
+#include "test_paths.h"
+
+namespace mynah::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class VadVerb : public testing::Test {
+ protected:
+  int run(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "vad");
+    return program_.run(arguments);
+  }
+
+  [[nodiscard]] const std::string& out() const { return program_.out.text(); }
+
+  [[nodiscard]] const std::string& err() const { return program_.err.text(); }
+
+  TestProgram program_{{verb<VadCommand>("vad", "Find speech.")}};
+  TemporaryFolder folder_;
+};
+
+TEST_F(VadVerb, says_that_it_uses_the_built_in_detector_and_what_to_pull) {
+  EXPECT_EQ(run({write_wav(folder_.path("tone.wav"), 1.0)}), 0);
+  EXPECT_THAT(err(), HasSubstr("mynah pull silero"));
+  EXPECT_THAT(err(), HasSubstr("of 1.0 s are speech (builtin)"));
+}
+
+TEST_F(VadVerb, prints_one_object_a_recording_in_the_order_given_and_goes_on_after_a_bad_one) {
+  const std::string first = write_wav(folder_.path("first.wav"), 0.5);
+  const std::string second = write_wav(folder_.path("second.wav"), 1.0);
+  EXPECT_EQ(run({first, folder_.path("missing.wav"), second, "--model", "builtin", "--json",
+                 "--probabilities"}),
+            1);
+  EXPECT_THAT(err(), HasSubstr("missing.wav"));
+  std::istringstream lines(out());
+  std::string line;
+  std::vector<nlohmann::json> found;
+  while (std::getline(lines, line)) {
+    found.push_back(nlohmann::json::parse(line));
+  }
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0]["file"], first);
+  EXPECT_EQ(found[0]["duration"], 0.5);
+  EXPECT_EQ(found[0]["probabilities"].size(), 16U);
+  EXPECT_EQ(found[1]["file"], second);
+  EXPECT_EQ(found[1]["probabilities"].size(), 32U);
+  EXPECT_EQ(found[1]["model"], "builtin");
+}
+
+TEST_F(VadVerb, refuses_options_out_of_range_as_usage) {
+  const std::string file = write_wav(folder_.path("tone.wav"), 0.1);
+  EXPECT_EQ(run({}), 2);
+  EXPECT_EQ(run({file, "--rate", "44100"}), 2);
+  EXPECT_EQ(run({file, "--rate", "8000", "--model", "builtin"}), 2);
+  EXPECT_EQ(run({file, "--threshold", "1.5"}), 2);
+  EXPECT_EQ(run({file, "--threshold", "0.3", "--negative-threshold", "0.5"}), 2);
+  EXPECT_EQ(run({file, "--pad-ms", "-1"}), 2);
+  EXPECT_EQ(run({file, "--max-speech-s", "0"}), 2);
+  EXPECT_EQ(run({file, "--device", "cuda:7", "--model", file}), 3);
+  EXPECT_THAT(out(), IsEmpty());
+}
+
+TEST_F(VadVerb, names_the_model_file_that_is_none) {
+  const std::string file = write_wav(folder_.path("tone.wav"), 0.1);
+  EXPECT_EQ(run({file, "--model", file}), 1);
+  EXPECT_THAT(err(), HasSubstr(file));
+}
+
+TEST_F(VadVerb, ends_as_stopped_when_it_is_interrupted) {
+  program_.stop.request_stop();
+  EXPECT_EQ(run({write_wav(folder_.path("tone.wav"), 0.5), "--model", "builtin"}), 128 + SIGINT);
+}
+
+TEST_F(VadVerb, draws_a_panel_a_recording) {
+  const std::string first = write_wav(folder_.path("a&b.wav"), 0.5);
+  const std::string second = write_wav(folder_.path("second.wav"), 40.0);
+  EXPECT_EQ(
+      run({first, second, "--model", "builtin", "--rttm", "--plot", folder_.path("plot.svg")}), 0);
+  const std::string svg = folder_.read("plot.svg");
+  EXPECT_TRUE(svg.starts_with("<svg xmlns="));
+  EXPECT_TRUE(svg.ends_with("</svg>\n"));
+  EXPECT_THAT(svg, HasSubstr("a&amp;b.wav"));
+  EXPECT_THAT(svg, HasSubstr("second.wav"));
+}
+
+// What silero-vad's get_speech_timestamps says of its probabilities by ONNX Runtime.
+TEST_F(VadVerb, finds_the_segments_of_a_real_recording) {
+  const std::string model = test::weights_path("silero/silero_vad.onnx");
+  const std::string clip = test::shared_path("speech/clips/jfk_jfk.flac");
+  MYNAH_SKIP_WITHOUT(model);
+  MYNAH_SKIP_WITHOUT(clip);
+  EXPECT_EQ(run({clip, "--model", model, "--rttm"}), 0);
+  EXPECT_EQ(out(),
+            "SPEAKER jfk_jfk 1 0.322 1.948 <NA> <NA> speech <NA> <NA>\n"
+            "SPEAKER jfk_jfk 1 3.266 1.180 <NA> <NA> speech <NA> <NA>\n"
+            "SPEAKER jfk_jfk 1 5.378 2.300 <NA> <NA> speech <NA> <NA>\n"
+            "SPEAKER jfk_jfk 1 8.162 2.460 <NA> <NA> speech <NA> <NA>\n");
+  EXPECT_THAT(err(), IsEmpty());
+}
+
+TEST_F(VadVerb, is_silent_about_noise) {
+  const std::string model = test::weights_path("silero/silero_vad.onnx");
+  const std::string noise = test::shared_path("speech/noise");
+  MYNAH_SKIP_WITHOUT(model);
+  MYNAH_SKIP_WITHOUT(noise);
+  EXPECT_EQ(run({noise, "--model", model, "--rttm"}), 0);
+  EXPECT_THAT(out(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace mynah::cli
