@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <condition_variable>
 #include <cstdio>
 #include <cstring>
@@ -19,6 +18,7 @@
 
 #include "store/files.h"
 #include "store/json_fields.h"
+#include "store/server_promise.h"
 #include "store/sha256.h"
 
 namespace mynah {
@@ -30,42 +30,6 @@ using Json = nlohmann::json;
 // short pause again.
 constexpr uint64_t kProgressBytes = 1U << 20U;
 
-std::optional<uint64_t> parse_number(std::string_view text) {
-  uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) {
-    return std::nullopt;
-  }
-  return value;
-}
-
-// The text of an ETag; weak ones name no exact bytes and are nothing here.
-std::string strong_tag(std::string_view etag) {
-  if (etag.size() >= 2 && etag.front() == '"' && etag.back() == '"') {
-    return std::string(etag.substr(1, etag.size() - 2));
-  }
-  return "";
-}
-
-std::string unquoted(std::string_view etag) {
-  if (etag.starts_with("W/")) {
-    etag.remove_prefix(2);
-  }
-  const std::string tag = strong_tag(etag);
-  return tag.empty() ? std::string(etag) : tag;
-}
-
-std::string get_header(const std::map<std::string, std::string>& headers, const char* name) {
-  const auto found = headers.find(name);
-  return found == headers.end() ? std::string() : found->second;
-}
-
-bool is_git_blob_name(std::string_view text) {
-  return text.size() == 40 && std::ranges::all_of(text, [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-         });
-}
-
 Result<std::string> git_blob_name(const std::string& path, uint64_t size) {
   MYNAH_TRY(const std::string text, read_text_file(path));
   Digest digest(Digest::Kind::Sha1);
@@ -73,57 +37,6 @@ Result<std::string> git_blob_name(const std::string& path, uint64_t size) {
   digest.update(std::string_view("\0", 1));
   digest.update(text);
   return digest.hex();
-}
-
-// What the server says about the file, from the first answer of a chain of redirects.
-struct Promise {
-  std::string sha256;
-  std::string git_blob;
-  std::string etag;  // of the answer that carries the bytes; strong or empty
-  std::string revision;
-  uint64_t size = 0;  // 0: unknown
-};
-
-// "bytes 100-199/200" or "bytes */200".
-struct ContentRange {
-  std::optional<uint64_t> start;
-  std::optional<uint64_t> total;
-};
-
-ContentRange parse_content_range(std::string_view text) {
-  ContentRange range;
-  if (!text.starts_with("bytes ")) {
-    return range;
-  }
-  text.remove_prefix(6);
-  const size_t slash = text.find('/');
-  if (slash == std::string_view::npos) {
-    return range;
-  }
-  range.total = parse_number(text.substr(slash + 1));
-  range.start = parse_number(text.substr(0, text.find('-')));
-  return range;
-}
-
-Promise promise_of(const HttpResponse& response) {
-  Promise promise;
-  const auto& first = response.first_headers;
-  const std::string linked = unquoted(get_header(first, "x-linked-etag"));
-  if (is_sha256(linked)) {
-    promise.sha256 = linked;
-  } else if (const std::string tag = unquoted(get_header(first, "etag")); is_git_blob_name(tag)) {
-    promise.git_blob = tag;
-  }
-  promise.revision = get_header(first, "x-repo-commit");
-  promise.etag = strong_tag(response.header("etag")).empty() ? "" : response.header("etag");
-  if (const auto size = parse_number(get_header(first, "x-linked-size"))) {
-    promise.size = *size;
-  } else if (response.status == 206) {
-    promise.size = parse_content_range(response.header("content-range")).total.value_or(0);
-  } else {
-    promise.size = response.content_length().value_or(0);
-  }
-  return promise;
 }
 
 enum class Outcome : uint8_t {
@@ -141,6 +54,7 @@ class Download {
         path_(std::move(path)),
         part_(path_ + ".part"),
         note_(path_ + ".part.json"),
+        done_(path_ + ".done.json"),
         options_(options),
         observer_(observer),
         stop_(stop) {}
@@ -154,6 +68,8 @@ class Download {
     std::optional<std::chrono::milliseconds> wanted_pause;  // the server's Retry-After
   };
 
+  // True where an earlier run brought the file whole and what it noted still holds.
+  bool take_finished();
   Attempt attempt();
   Status take_head(const HttpResponse& response);
   Status take_body(std::span<const std::byte> bytes);
@@ -163,6 +79,7 @@ class Download {
   Attempt judge_status(const HttpResponse& response);
   void read_note();
   void write_note() const;
+  void write_done() const;
   void discard();
   bool pause(std::chrono::milliseconds length) const;
 
@@ -170,11 +87,12 @@ class Download {
   std::string path_;
   std::string part_;
   std::string note_;
+  std::string done_;
   const DownloadOptions& options_;
   StoreObserver& observer_;
   const std::stop_token& stop_;
 
-  Promise promise_;
+  ServerPromise promise_;
   std::string final_url_;
   std::optional<Digest> digest_;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_{nullptr, &std::fclose};
@@ -185,6 +103,9 @@ class Download {
 };
 
 Result<Downloaded> Download::run() {
+  if (take_finished()) {
+    return result_;
+  }
   read_note();
   int failures = 0;
   auto pause_length = options_.first_pause;
@@ -219,6 +140,29 @@ Result<Downloaded> Download::run() {
   }
 }
 
+bool Download::take_finished() {
+  const auto text = read_text_file(done_, 65536);
+  const Json note = text ? Json::parse(*text, nullptr, false) : Json();
+  const uint64_t size = bytes_on_disk(path_);
+  if (!text || text_field(note, "url") != request_.url || size_field(note, "size") != size) {
+    return false;
+  }
+  const auto sha256 = sha256_of_file(path_, stop_);
+  const bool pinned = !request_.sha256.empty();
+  if (!sha256 || *sha256 != text_field(note, "sha256") || (pinned && *sha256 != request_.sha256)) {
+    return false;
+  }
+  const std::string proof = text_field(note, "proof");
+  result_ = {.url = text_field(note, "from"),
+             .sha256 = *sha256,
+             .size = size,
+             .revision = text_field(note, "revision"),
+             .proof = pinned                         ? Proof::Pinned
+                      : proof == name(Proof::Server) ? Proof::Server
+                                                     : Proof::Transport};
+  return true;
+}
+
 Download::Attempt Download::attempt() {
   HttpRequest get{.url = request_.url, .range_start = have_, .if_range = promise_.etag};
   // Without an exact tag only a digest can tell whether the rest fits the part.
@@ -249,7 +193,7 @@ Status Download::take_head(const HttpResponse& response) {
   if (response.status != 200 && response.status != 206) {
     return {};
   }
-  const Promise promise = promise_of(response);
+  const ServerPromise promise = promise_of(response);
   const uint64_t start =
       response.status == 206
           ? parse_content_range(response.header("content-range")).start.value_or(UINT64_MAX)
@@ -373,6 +317,7 @@ Download::Attempt Download::finish() {
   result_.proof = !request_.sha256.empty() ? Proof::Pinned
                   : !expected.empty()      ? Proof::Server
                                            : Proof::Transport;
+  write_done();
   return {};
 }
 
@@ -401,7 +346,7 @@ Download::Attempt Download::judge_status(const HttpResponse& response) {
     meaning += " (too many requests)";
   }
   std::optional<std::chrono::milliseconds> wanted;
-  if (const auto seconds = parse_number(response.header("retry-after"))) {
+  if (const auto seconds = parse_digits(response.header("retry-after"))) {
     wanted = std::chrono::seconds(std::min<uint64_t>(*seconds, 3600));
   }
   return {.outcome = later ? Outcome::Retry : Outcome::GiveUp,
@@ -433,6 +378,14 @@ void Download::write_note() const {
   static_cast<void>(write_text_file(note_, note.dump() + "\n"));
 }
 
+void Download::write_done() const {
+  const Json note = {{"url", request_.url},      {"from", result_.url},
+                     {"sha256", result_.sha256}, {"revision", result_.revision},
+                     {"size", result_.size},     {"proof", std::string(name(result_.proof))}};
+  // Without it the next pull fetches the file again; nothing worse.
+  static_cast<void>(write_text_file(done_, note.dump() + "\n"));
+}
+
 void Download::discard() {
   file_.reset();
   ::unlink(part_.c_str());
@@ -451,6 +404,18 @@ bool Download::pause(std::chrono::milliseconds length) const {
 }
 
 }  // namespace
+
+std::string_view name(Proof proof) {
+  switch (proof) {
+    case Proof::Pinned:
+      return "pinned";
+    case Proof::Server:
+      return "server";
+    case Proof::Transport:
+      return "transport";
+  }
+  return "transport";
+}
 
 Result<Downloaded> download(const DownloadRequest& request, const std::string& path,
                             const DownloadOptions& options, StoreObserver& observer,

@@ -46,6 +46,9 @@ enum class Proof : uint8_t {
   Transport  // the server says none: as long as promised, no more is known
 };
 
+// "pinned", "server", "transport".
+[[nodiscard]] std::string_view name(Proof proof);
+
 struct Downloaded {
   std::string url;     // where the bytes came from in the end
   std::string sha256;  // of the file
@@ -54,11 +57,13 @@ struct Downloaded {
   Proof proof = Proof::Transport;
 };
 
-// Fetches into `path` by way of `path`.part and `path`.part.json, which stay for a resume when the
-// download is stopped or breaks for good. A part belongs to the ETag it was begun with; where the
-// server has another file by now, it begins anew. Bytes that do not match their digest are thrown
-// away. Fails with Environment where the server cannot be reached at all, NotFound where it does
-// not give the file, Io where it broke off too often.
+// Fetches into `path`, where `path`.done.json then says what came; a file that an earlier run
+// brought so is hashed and taken as it is, without asking the server. Works by way of `path`.part
+// and `path`.part.json, which stay for a resume when the download is stopped or breaks for good. A
+// part belongs to the ETag it was begun with; where the server has another file by now, it begins
+// anew. Bytes that do not match their digest are thrown away. Fails with Environment where the
+// server cannot be reached at all, NotFound where it does not give the file, Io where it broke off
+// too often.
 Result<Downloaded> download(const DownloadRequest& request, const std::string& path,
                             const DownloadOptions& options, StoreObserver& observer,
                             const std::stop_token& stop);

@@ -13,7 +13,7 @@
 #include "store/convert.h"
 #include "store/files.h"
 #include "store/install.h"
-#include "store/sha256.h"
+#include "store/server_promise.h"
 #include "store/wheel.h"
 
 namespace mynah {
@@ -27,16 +27,47 @@ struct Fetched {
   std::vector<OriginFile> files;
 };
 
-std::string_view text_of(Proof proof) {
-  switch (proof) {
-    case Proof::Pinned:
-      return "pinned";
-    case Proof::Server:
-      return "server";
-    case Proof::Transport:
-      return "transport";
+// A file's SHA-256 by the pointer that git keeps in its place; empty where the hub shows none.
+std::string digest_by_pointer(const HubSource& hub, const std::string& file,
+                              const PullOptions& options, const std::stop_token& stop) {
+  constexpr size_t kPointerBytes = 1024;  // git-lfs docs/spec.md: a pointer is smaller
+  std::string text;
+  const auto response = http_get(
+      {.url = fmt::format("{}/{}/raw/{}/{}", options.hub, hub.repository, hub.revision, file),
+       .range_start = 0,
+       .if_range = {}},
+      options.download.http, [](const HttpResponse&) { return Status(); },
+      [&text](std::span<const std::byte> bytes) -> Status {
+        text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+        return text.size() <= kPointerBytes ? Status()
+                                            : fail(ErrorCode::InvalidInput, "no pointer");
+      },
+      stop);
+  return response && response->status == 200 ? lfs_pointer_digest(text) : "";
+}
+
+// One file of a repository. A mirror that says no digest may still show git's pointer to the file.
+Result<Downloaded> fetch_file(const HubSource& hub, const DownloadRequest& request,
+                              const std::string& path, const PullOptions& options,
+                              StoreObserver& observer, const std::stop_token& stop) {
+  MYNAH_TRY(Downloaded got, download(request, path, options.download, observer, stop));
+  if (got.proof != Proof::Transport) {
+    return got;
   }
-  return "none";
+  const std::string digest = digest_by_pointer(hub, request.name, options, stop);
+  if (digest.empty()) {
+    observer.on_message(fmt::format(
+        "{}: the server says no digest, so only its length is known to be right", request.name));
+  } else if (digest != got.sha256) {
+    std::error_code ignored;
+    fs::remove(path, ignored);
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("GET {}: wanted SHA-256 {} (git-lfs pointer), found {}; thrown away",
+                            request.url, digest, got.sha256));
+  } else {
+    got.proof = Proof::Server;
+  }
+  return got;
 }
 
 Result<Fetched> fetch_from(const HubSource& hub, const std::string& folder,
@@ -51,20 +82,15 @@ Result<Fetched> fetch_from(const HubSource& hub, const std::string& folder,
         .url = fmt::format("{}/{}/resolve/{}/{}", options.hub, hub.repository, hub.revision, name),
         .sha256 = {},
         .size = 0};
-    MYNAH_TRY(const Downloaded got, download(request, fmt::format("{}/{}", files_folder, name),
-                                             options.download, observer, stop));
-    if (got.proof == Proof::Transport) {
-      observer.on_message(
-          fmt::format("{}: the server says no digest, so only its length is known "
-                      "to be right",
-                      name));
-    }
+    MYNAH_TRY(const Downloaded got,
+              fetch_file(hub, request, fmt::format("{}/{}", files_folder, name), options, observer,
+                         stop));
     const std::string revision = got.revision.empty() ? "" : " at " + got.revision;
     fetched.files.push_back({.name = name,
                              .from = request.url + revision,
                              .sha256 = got.sha256,
                              .size = got.size,
-                             .proof = std::string(text_of(got.proof))});
+                             .proof = std::string(mynah::name(got.proof))});
   }
   return fetched;
 }
@@ -118,6 +144,11 @@ std::optional<StoredModel> present_model(const Store& store, const CatalogueEntr
   return wanted ? std::optional(std::move(*model)) : std::nullopt;
 }
 
+void remove_folder(const std::string& path) {
+  std::error_code ignored;
+  fs::remove_all(path, ignored);
+}
+
 // Folders without files, deepest first; those with a part for the next pull stay.
 void remove_empty_folders(const std::string& root) {
   std::error_code error;
@@ -155,6 +186,9 @@ Result<StoredModel> pull_model(const Store& store, const CatalogueEntry& entry,
   observer.on_message(fmt::format("{}: {}, licence {} ({})", entry.name, entry.description,
                                   entry.licence, entry.licence_url));
   const std::string downloads = fmt::format("{}/downloads/{}", store.folders().cache, entry.name);
+  if (options.force) {
+    remove_folder(downloads);
+  }
   bool hub_unreachable = false;
   std::string failure;  // of the last source tried
   for (size_t i = 0; i < entry.sources.size(); ++i) {
@@ -169,8 +203,7 @@ Result<StoredModel> pull_model(const Store& store, const CatalogueEntry& entry,
     auto model = pull_from(store, entry, source, fmt::format("{}/{}", downloads, i), options,
                            observer, stop);
     if (model) {
-      std::error_code ignored;
-      fs::remove_all(downloads, ignored);
+      remove_folder(downloads);
       return model;
     }
     remove_empty_folders(downloads);

@@ -1,7 +1,6 @@
 #include "store/convert.h"
 
 #include <cmath>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
@@ -12,6 +11,7 @@
 #include "models/whisper/names.h"
 #include "store/temporary_folder.h"
 #include "tensor/quantize.h"
+#include "test_paths.h"
 #include "text/vocabulary.h"
 
 namespace mynah {
@@ -72,19 +72,13 @@ float rounding_bound(DType dtype, float most) {
 
 class RealTinyEn : public ::testing::Test {
  protected:
-  void SetUp() override {
-    const char* weights = std::getenv("MYNAH_WEIGHTS");  // NOLINT(concurrency-mt-unsafe)
-    source = weights == nullptr ? "" : std::string(weights) + "/tiny.en";
-    if (!std::filesystem::exists(source + "/model.bin")) {
-      GTEST_SKIP() << "MYNAH_WEIGHTS names no folder with tiny.en/model.bin";
-    }
-  }
+  void SetUp() override { MYNAH_SKIP_WITHOUT(source + "/model.bin"); }
 
   Result<Converted> convert(const std::string& target, std::optional<DType> storage) {
     return convert_model(source, target, {.name = "tiny.en", .storage = storage}, quiet, {});
   }
 
-  std::string source;
+  const std::string source = test::weights_path("tiny.en");
   TemporaryFolder folder;
   StoreObserver quiet;
 };
@@ -190,12 +184,8 @@ TEST_F(RealTinyEn, leaves_nothing_when_stopped) {
 }
 
 TEST(Convert, both_networks_of_silero_come_along) {
-  const char* weights = std::getenv("MYNAH_WEIGHTS");  // NOLINT(concurrency-mt-unsafe)
-  const std::string source =
-      weights == nullptr ? "" : std::string(weights) + "/silero/silero_vad.onnx";
-  if (!std::filesystem::exists(source)) {
-    GTEST_SKIP() << "MYNAH_WEIGHTS names no folder with silero/silero_vad.onnx";
-  }
+  const std::string source = test::weights_path("silero/silero_vad.onnx");
+  MYNAH_SKIP_WITHOUT(source);
   const TemporaryFolder folder;
   StoreObserver quiet;
   const auto converted = convert_model(source, folder / "m.gguf",

