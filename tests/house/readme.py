@@ -35,7 +35,7 @@ def fault_of(words, root, program, helps):
 
 
 def main():
-    root, program = pathlib.Path(sys.argv[1]), sys.argv[2]
+    root, program = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
     faults, helps, count = [], {}, 0
     for path in [root / "README.md", *sorted((root / "docs").rglob("*.md"))]:
         text = path.read_text()
