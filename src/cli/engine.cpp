@@ -175,9 +175,8 @@ Result<Engine> open_engine(const EngineOptions& options, Context& context) {
   engine.explanation.push_back("model " + found.why);
   engine.model_path = found.path;
   if (found.path.empty()) {
-    return fail(
-        ErrorCode::Environment,
-        fmt::format("no model to recognise with: run 'mynah pull {}', or add --yes", kFirstModel));
+    MYNAH_TRY(engine.recognizer, builtin_recognizer());
+    return engine;
   }
   MYNAH_TRY(auto voice, open_voice(store, options, engine));
   MYNAH_TRY(engine.recognizer, load_whisper(found.path,

@@ -1,24 +1,30 @@
 // mynah: a table of verbs. What each does is in a file of its own.
 #include <vector>
 
+#include "cli/completion.h"
+#include "cli/config.h"
 #include "cli/import.h"
 #include "cli/models.h"
 #include "cli/program.h"
 #include "cli/pull.h"
 #include "cli/signals.h"
-#include "cli/vad.h"
 #include "cli/transcribe.h"
+#include "cli/vad.h"
 #include "cli/verb.h"
 #include "cli/version.h"
+#include "cli/wer.h"
 
 int main(int argc, char** argv) {
   using namespace mynah::cli;  // NOLINT(google-build-using-namespace): main belongs to it
   const std::vector<Verb> verbs = {
       verb<TranscribeCommand>("transcribe", "Turn recordings, or speech on a pipe, into text."),
+      verb<WerCommand>("wer", "Score recordings against what was said in them."),
       verb<PullCommand>("pull", "Bring a model: tiny.en, base, silero ..."),
       verb<ImportCommand>("import", "Take in a model file that you already have."),
       verb<ModelsCommand>("models", "List, show, verify and remove models."),
       verb<VadCommand>("vad", "Find speech in recordings."),
+      verb<ConfigCommand>("config", "Print every option, its value and where that came from."),
+      verb<CompletionCommand>("completion", "Print a script that completes mynah's command lines."),
       verb<VersionCommand>("version", "Print the version and how it was built."),
   };
   const StopSignals signals;

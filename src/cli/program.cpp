@@ -109,6 +109,13 @@ Fields fields_of(Command& command, bool& help, bool& json) {
   return fields;
 }
 
+std::unique_ptr<DescribedVerb> describe(const Verb& verb) {
+  auto described = std::make_unique<DescribedVerb>();
+  described->command = verb.make();
+  described->fields = fields_of(*described->command, described->help, described->json);
+  return described;
+}
+
 int run_program(const std::vector<std::string>& arguments, Context& context) {
   if (arguments.empty()) {
     context.err.write(program_help(context.verbs));

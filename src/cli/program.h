@@ -2,7 +2,9 @@
 // code.
 #pragma once
 
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/verb.h"
@@ -20,6 +22,16 @@ int run_program(const std::vector<std::string>& arguments, Context& context);
 // A command with its fields, the two that every verb has among them. `help` and `json` are bound to
 // what is passed.
 Fields fields_of(Command& command, bool& help, bool& json);
+
+// A verb's options for texts about them, with the command whose members they are bound to.
+struct DescribedVerb {
+  std::unique_ptr<Command> command;
+  bool help = false;
+  bool json = false;
+  Fields fields;
+};
+
+[[nodiscard]] std::unique_ptr<DescribedVerb> describe(const Verb& verb);
 
 // "not_found": how JSON names an error's code.
 [[nodiscard]] std::string_view error_code_name(ErrorCode code);

@@ -1,0 +1,228 @@
+#include "cli/completion.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/nearest_name.h"
+#include "cli/program.h"
+#include "text/languages.h"
+
+namespace mynah::cli {
+
+namespace {
+
+std::string language_codes() {
+  std::string codes = "auto";
+  for (const Language& language : languages()) {
+    codes += " " + std::string(language.code);
+  }
+  return codes;
+}
+
+// Words between spaces that a value can be; empty where it is free.
+std::string value_words(const Field& field) {
+  if (!field.choices.empty()) {
+    return fmt::format("{}", fmt::join(field.choices, " "));
+  }
+  return field.complete == Complete::Languages ? language_codes() : std::string();
+}
+
+std::string quoted(std::string text) {
+  std::string result = "'";
+  for (const char c : text) {
+    result += c == '\'' ? "'\\''" : std::string(1, c);
+  }
+  return result + "'";
+}
+
+// The names of pulled models, asked of mynah itself while the user waits.
+constexpr std::string_view kModelNames =
+    "mynah models list --json 2>/dev/null | sed -n 's/.*\"name\":\"\\([^\"]*\\)\".*/\\1/p'";
+
+std::string bash_value_case(const Field& field, const std::string& verb) {
+  const std::string flag = verb + ":--" + field.name;
+  if (const std::string words = value_words(field); !words.empty()) {
+    return fmt::format("    {}) COMPREPLY=($(compgen -W '{}' -- \"$cur\")); return ;;\n", flag,
+                       words);
+  }
+  switch (field.complete) {
+    case Complete::Models:
+      return fmt::format("    {}) COMPREPLY=($(compgen -f -W \"$({})\" -- \"$cur\")); return ;;\n",
+                         flag, kModelNames);
+    case Complete::Folders:
+      return fmt::format("    {}) COMPREPLY=($(compgen -d -- \"$cur\")); return ;;\n", flag);
+    case Complete::Files:
+      return fmt::format("    {}) COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n", flag);
+    default:
+      return fmt::format("    {}) return ;;\n", flag);
+  }
+}
+
+}  // namespace
+
+std::string bash_completion(std::span<const Verb> verbs) {
+  std::string names;
+  std::string flags;
+  std::string values;
+  for (const Verb& verb : verbs) {
+    names += (names.empty() ? "" : " ") + verb.name;
+    const auto described = describe(verb);
+    std::string list;
+    for (const Field& field : described->fields.all()) {
+      if (field.positional) {
+        continue;
+      }
+      list +=
+          (list.empty() ? "--" : " --") + std::string(field.negatable ? "no-" : "") + field.name;
+      if (!field.value.empty()) {
+        values += bash_value_case(field, verb.name);
+      }
+    }
+    flags += fmt::format("    {}) words='{}' ;;\n", verb.name, list);
+  }
+  return fmt::format(
+      "# bash completion of mynah: made by 'mynah completion bash'\n"
+      "_mynah() {{\n"
+      "  local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}} words=\n"
+      "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+      "    COMPREPLY=($(compgen -W '{} --help --version' -- \"$cur\"))\n"
+      "    return\n"
+      "  fi\n"
+      "  case ${{COMP_WORDS[1]}}:$prev in\n{}  esac\n"
+      "  if [[ $cur != -* ]]; then\n"
+      "    COMPREPLY=($(compgen -f -- \"$cur\"))\n"
+      "    return\n"
+      "  fi\n"
+      "  case ${{COMP_WORDS[1]}} in\n{}  esac\n"
+      "  COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
+      "}}\n"
+      "complete -o filenames -F _mynah mynah\n",
+      names, values, flags);
+}
+
+std::string zsh_completion(std::span<const Verb> verbs) {
+  // In _arguments specifications brackets and colons have meanings of their own.
+  const auto escaped = [](const std::string& text) {
+    std::string result;
+    for (const char c : text) {
+      if (c == '[' || c == ']' || c == ':' || c == '\\') {
+        result += '\\';
+      }
+      result += c;
+    }
+    return result;
+  };
+  std::string names;
+  std::string cases;
+  for (const Verb& verb : verbs) {
+    names += "    " + quoted(verb.name + ":" + escaped(verb.help)) + "\n";
+    cases += fmt::format("    {})\n      _arguments -s \\\n", verb.name);
+    const auto described = describe(verb);
+    for (const Field& field : described->fields.all()) {
+      std::string action = "_files";
+      if (const std::string words = value_words(field); !words.empty()) {
+        action = "(" + words + ")";
+      } else if (field.complete == Complete::Folders) {
+        action = "_files -/";
+      } else if (field.complete == Complete::Nothing && !field.positional) {
+        action = " ";
+      }
+      std::string spec;
+      if (field.positional) {
+        spec = "*:" + escaped(field.name) + ":" + action;
+      } else {
+        spec =
+            fmt::format("{}--{}{}{}[{}]", field.repeated ? "*" : "", field.negatable ? "no-" : "",
+                        field.name, field.value.empty() ? "" : "=", escaped(field.help));
+        if (!field.value.empty()) {
+          spec += ":" + escaped(field.value) + ":" + action;
+        }
+      }
+      cases += "        " + quoted(spec) + " \\\n";
+    }
+    cases += "        && return\n      ;;\n";
+  }
+  return fmt::format(
+      "#compdef mynah\n# zsh completion of mynah: made by 'mynah completion zsh'\n"
+      "_mynah() {{\n"
+      "  local -a verbs\n  verbs=(\n{}  )\n"
+      "  if (( CURRENT == 2 )); then\n    _describe verb verbs\n    return\n  fi\n"
+      "  local verb=$words[2]\n  shift words\n  (( CURRENT-- ))\n"
+      "  case $verb in\n{}  esac\n"
+      "}}\n"
+      "if [ \"$funcstack[1]\" = _mynah ]; then\n  _mynah \"$@\"\nelse\n  compdef _mynah "
+      "mynah\nfi\n",
+      names, cases);
+}
+
+std::string fish_completion(std::span<const Verb> verbs) {
+  std::string script =
+      "# fish completion of mynah: made by 'mynah completion fish'\n"
+      "complete -c mynah -n __fish_use_subcommand -f -l help -d 'Print help.'\n"
+      "complete -c mynah -n __fish_use_subcommand -f -l version -d 'Print the version.'\n";
+  for (const Verb& verb : verbs) {
+    script += fmt::format("complete -c mynah -n __fish_use_subcommand -f -a {} -d {}\n", verb.name,
+                          quoted(verb.help));
+    const auto described = describe(verb);
+    for (const Field& field : described->fields.all()) {
+      if (field.positional) {
+        continue;
+      }
+      script += fmt::format("complete -c mynah -n '__fish_seen_subcommand_from {}' -l {}{}",
+                            verb.name, field.negatable ? "no-" : "", field.name);
+      if (field.short_name != '\0') {
+        script += fmt::format(" -s {}", field.short_name);
+      }
+      if (!field.value.empty()) {
+        const bool files = field.complete == Complete::Files || field.complete == Complete::Folders;
+        script += files ? " -r" : " -x";
+        if (const std::string words = value_words(field); !words.empty()) {
+          script += " -a " + quoted(words);
+        } else if (field.complete == Complete::Models) {
+          script += " -a " + quoted(fmt::format("({})", kModelNames));
+        }
+      } else {
+        script += " -f";
+      }
+      script += " -d " + quoted(field.help) + "\n";
+    }
+  }
+  return script;
+}
+
+void CompletionCommand::fields(Fields& fields) {
+  fields.positional("SHELL", shells_, "bash, zsh or fish.");
+}
+
+std::string CompletionCommand::details() const {
+  return "For this session: source <(mynah completion bash). For good: write it to\n"
+         "~/.local/share/bash-completion/completions/mynah, to _mynah in a folder of zsh's fpath, "
+         "or\n"
+         "to ~/.config/fish/completions/mynah.fish.\n";
+}
+
+Result<int> CompletionCommand::run(Context& context) {
+  const std::vector<std::string> known = {"bash", "zsh", "fish"};
+  if (shells_.size() != 1) {
+    return fail(ErrorCode::Usage, "wanted a shell: bash, zsh or fish");
+  }
+  const std::string& shell = shells_.front();
+  std::string script;
+  if (shell == "bash") {
+    script = bash_completion(context.verbs);
+  } else if (shell == "zsh") {
+    script = zsh_completion(context.verbs);
+  } else if (shell == "fish") {
+    script = fish_completion(context.verbs);
+  } else {
+    return fail(ErrorCode::Usage, fmt::format("wanted bash, zsh or fish, found '{}'{}", shell,
+                                              suggestion(shell, known)));
+  }
+  if (context.json) {
+    script = nlohmann::ordered_json{{"shell", shell}, {"script", script}}.dump() + "\n";
+  }
+  context.out.write(script);
+  return 0;
+}
+
+}  // namespace mynah::cli

@@ -1,0 +1,163 @@
+// Documents made from the table of verbs and their options, so that none of them can drift.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "cli/config.h"
+#include "cli/help.h"
+#include "cli/program.h"
+
+namespace mynah::cli {
+
+namespace {
+
+struct ExitCode {
+  std::string_view code;
+  std::string_view meaning;
+};
+
+constexpr ExitCode kExitCodes[] = {
+    {"0", "Done."},
+    {"1", "Something failed; with several recordings, at least one did."},
+    {"2", "The command line or the configuration cannot be understood."},
+    {"3", "This machine lacks something: a model, a device, the network."},
+    {"130, 143", "Ended by Ctrl-C or SIGTERM; what was recognised is kept as NAME.partial."},
+    {"141", "The reader of standard output went away."},
+};
+
+// Inside a Markdown table a bar would end the cell.
+std::string cell(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    result += c == '|' ? "\\|" : c == '<' ? "&lt;" : std::string(1, c);
+  }
+  return result;
+}
+
+// A line that begins with a dot or a quote is a macro in man(7), and a hyphen may be typeset.
+std::string roff(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    const bool starts = result.empty() || result.back() == '\n';
+    if (c == '\\') {
+      result += "\\e";
+    } else if (c == '-') {
+      result += "\\-";
+    } else if (starts && (c == '.' || c == '\'')) {
+      result += std::string("\\&") + c;
+    } else {
+      result += c;
+    }
+  }
+  return result;
+}
+
+std::string choices_of(const Field& field) {
+  return field.choices.empty() ? "" : fmt::format(" One of: {}.", fmt::join(field.choices, ", "));
+}
+
+bool toml_needs_quotes(const Field& field) {
+  const std::string& text = field.initial;
+  if (field.value.empty()) {
+    return false;
+  }
+  return text.empty() || !std::ranges::all_of(text, [](char c) {
+           return (c >= '0' && c <= '9') || c == '.' || c == '-';
+         });
+}
+
+}  // namespace
+
+std::string configuration_markdown(std::span<const Verb> verbs) {
+  std::string text =
+      "# Configuration\n\n"
+      "Made by `mynah config --markdown`; do not edit it by hand.\n\n"
+      "Every option can be given as a flag, as a variable of the environment and in the "
+      "configuration file. A flag wins over the environment, the environment over the file, the "
+      "file over the default. `mynah config` prints each value with its origin. Options without a "
+      "variable mean something for one run only.\n\n"
+      "The file is `$XDG_CONFIG_HOME/mynah/config.toml` (`~/.config/mynah/config.toml`), or what "
+      "`MYNAH_CONFIG` names. A key at its top holds for every verb that has such an option, one in "
+      "a table `[VERB]` for that verb. `mynah config --example` writes a file with every key.\n\n"
+      "```toml\nlanguage = \"en\"\nthreads = 4\n\n[transcribe]\nbeam = 5\n"
+      "hotwords = \"mynah, oneDNN\"\n```\n\n"
+      "Models lie in `MYNAH_HOME`, or `$XDG_DATA_HOME/mynah` (`~/.local/share/mynah`); what can be "
+      "made again in `$XDG_CACHE_HOME/mynah` (`~/.cache/mynah`).\n";
+  for (const Verb& verb : verbs) {
+    const auto described = describe(verb);
+    text += fmt::format("\n## mynah {}\n\n{}\n\n", verb.name, verb.help);
+    text += "| Option | Default | Environment | |\n|---|---|---|---|\n";
+    for (const Field& field : described->fields.all()) {
+      if (field.positional) {
+        text += fmt::format("| `{}` | | | {} |\n", field.name, cell(field.help));
+        continue;
+      }
+      text += fmt::format("| `{}` | {} | {} | {}{} |\n", flag_text(field),
+                          field.initial.empty() ? "" : "`" + field.initial + "`",
+                          field.flag_only ? "" : "`" + field.environment_name() + "`",
+                          cell(field.help), cell(choices_of(field)));
+    }
+  }
+  text += "\n## Exit codes\n\n| Code | Meaning |\n|---|---|\n";
+  for (const ExitCode& row : kExitCodes) {
+    text += fmt::format("| {} | {} |\n", row.code, row.meaning);
+  }
+  return text;
+}
+
+std::string man_page(std::span<const Verb> verbs) {
+  std::string text =
+      ".TH MYNAH 1\n.SH NAME\nmynah \\- speech to text on your own machine\n"
+      ".SH SYNOPSIS\n.B mynah\n.I VERB\n.RI [ options ]\n.SH VERBS\n";
+  for (const Verb& verb : verbs) {
+    const auto described = describe(verb);
+    text += fmt::format(".SS mynah {}\n{}\n", roff(verb.name), roff(verb.help));
+    for (const Field& field : described->fields.all()) {
+      text += ".TP\n.B " + roff(flag_text(field)) + "\n" + roff(field.help + choices_of(field));
+      if (!field.positional && !field.initial.empty() && field.initial != "false") {
+        text += " Default: " + roff(field.initial) + ".";
+      }
+      text += "\n";
+    }
+    if (const std::string details = described->command->details(); !details.empty()) {
+      text += ".PP\n.nf\n" + roff(details) + ".fi\n";
+    }
+  }
+  text += ".SH EXIT STATUS\n";
+  for (const ExitCode& row : kExitCodes) {
+    text += fmt::format(".TP\n.B {}\n{}\n", row.code, roff(std::string(row.meaning)));
+  }
+  text +=
+      ".SH ENVIRONMENT\nEach option may be set as MYNAH_OPTION, in capitals and with underscores.\n"
+      ".TP\n.B MYNAH_CONFIG\nThe configuration file.\n"
+      ".TP\n.B MYNAH_HOME\nThe folder of models.\n"
+      ".TP\n.B NO_COLOR\nWhere set, nothing is coloured.\n"
+      ".SH FILES\n.TP\n.I $XDG_CONFIG_HOME/mynah/config.toml\nOptions, as mynah config "
+      "\\-\\-example "
+      "shows.\n";
+  return text;
+}
+
+std::string example_config(std::span<const Verb> verbs) {
+  std::string text =
+      "# mynah's options. What stands above the first table holds for every verb.\n"
+      "# Remove the # before a line to change its value; each shows the default.\n";
+  for (const Verb& verb : verbs) {
+    const auto described = describe(verb);
+    std::string table;
+    for (const Field& field : described->fields.all()) {
+      if (field.flag_only) {
+        continue;
+      }
+      const std::string quote = toml_needs_quotes(field) ? "\"" : "";
+      table += fmt::format("\n# {}{}\n# {} = {}{}{}\n", field.help, choices_of(field), field.name,
+                           quote, field.initial, quote);
+    }
+    if (!table.empty()) {
+      text += fmt::format("\n[{}]\n{}", verb.name, table);
+    }
+  }
+  return text;
+}
+
+}  // namespace mynah::cli

@@ -1,0 +1,120 @@
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/completion.h"
+#include "cli/config.h"
+#include "cli/config_file.h"
+#include "cli/fake_recognizer.h"
+#include "cli/recordings.h"
+#include "cli/test_context.h"
+#include "cli/transcribe.h"
+#include "cli/version.h"
+
+namespace mynah::cli {
+namespace {
+
+using testing::HasSubstr;
+
+std::vector<Verb> some_verbs() {
+  return {{"transcribe", "Turns recordings into text.",
+           [] {
+             return std::make_unique<TranscribeCommand>(
+                 fake_engine(std::make_shared<FakeRecognizer>()));
+           }},
+          verb<ConfigCommand>("config", "Prints options."),
+          verb<CompletionCommand>("completion", "Prints a script."),
+          verb<VersionCommand>("version", "Prints the version.")};
+}
+
+TEST(Completion, ScriptsAreWellFormed) {
+  const TemporaryFolder folder;
+  for (const std::string shell : {"bash", "zsh", "fish"}) {
+    TestProgram program(some_verbs());
+    EXPECT_EQ(program.run({"completion", shell}), 0);
+    EXPECT_THAT(program.out.text(), HasSubstr("max-line-width"));
+    std::ofstream(folder.path(shell)) << program.out.text();
+    const std::string here = "command -v " + shell + " >/dev/null";
+    if (std::system(here.c_str()) == 0) {
+      EXPECT_EQ(std::system((shell + " -n " + folder.path(shell)).c_str()), 0);
+    }
+  }
+}
+
+TEST(Completion, BashOffersVerbsFlagsAndValues) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path("mynah.bash")) << bash_completion(some_verbs());
+  const auto complete = [&](const std::string& words, int index) {
+    std::ofstream(folder.path("try.sh"))
+        << "source " << folder.path("mynah.bash") << "\nCOMP_WORDS=(" << words
+        << ")\nCOMP_CWORD=" << index << "\n_mynah\nprintf '%s\\n' \"${COMPREPLY[@]}\" >"
+        << folder.path("out") << "\n";
+    EXPECT_EQ(std::system(("bash " + folder.path("try.sh")).c_str()), 0);
+    return folder.read("out");
+  };
+  EXPECT_EQ(complete("mynah trans", 1), "transcribe\n");
+  EXPECT_EQ(complete("mynah transcribe --max-line", 2), "--max-line-width\n--max-line-count\n");
+  EXPECT_EQ(complete("mynah transcribe --task tran", 3), "transcribe\ntranslate\n");
+}
+
+TEST(Completion, RefusesOtherShells) {
+  TestProgram program(some_verbs());
+  EXPECT_EQ(program.run({"completion", "bahs"}), 2);
+  EXPECT_THAT(program.err.text(), HasSubstr("found 'bahs' (did you mean bash?)"));
+}
+
+TEST(Config, PrintsEachValueWithItsOrigin) {
+  TestProgram program(some_verbs());
+  program.environment["MYNAH_BEAM"] = "5";
+  EXPECT_EQ(program.run({"config", "transcribe", "--json"}), 0);
+  EXPECT_THAT(program.out.text(),
+              HasSubstr(R"({"verb":"transcribe","option":"beam","value":"5","default":"1",)"
+                        R"("origin":"environment","environment":"MYNAH_BEAM"})"));
+  EXPECT_THAT(program.out.text(),
+              HasSubstr(R"("option":"patience","value":"1","default":"1","origin":"default")"));
+}
+
+TEST(Config, TheExampleIsAConfigurationThatChangesNothing) {
+  const std::vector<Verb> verbs = some_verbs();
+  std::string example = example_config(verbs);
+  ASSERT_TRUE(parse_config(example, "example"));
+  // Every commented key with its "#" taken away must parse, be known, and be what it was.
+  std::string active;
+  std::istringstream lines(example);
+  for (std::string line; std::getline(lines, line);) {
+    const bool key = line.starts_with("# ") && line.find(" = ") != std::string::npos;
+    const bool empty = line.ends_with(" = \"none\"") || line.ends_with("\"\"");
+    active += (key && !empty ? line.substr(2) : line) + "\n";
+  }
+  const auto parsed = parse_config(active, "example");
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  const Status known = check_config(*parsed, verbs);
+  EXPECT_TRUE(known) << known.error().message;
+}
+
+TEST(Documents, TheManPageNamesEveryOption) {
+  const std::string page = man_page(some_verbs());
+  EXPECT_THAT(page, HasSubstr(".TH MYNAH 1\n"));
+  EXPECT_THAT(page, HasSubstr(".B \\-\\-max\\-line\\-width N\n"));
+  EXPECT_THAT(page, HasSubstr(".SH EXIT STATUS\n"));
+  std::istringstream lines(page);
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_FALSE(line.starts_with("'")) << line;
+  }
+}
+
+TEST(Documents, EveryVerbAnswersHelpAndTakesJson) {
+  for (const Verb& verb : some_verbs()) {
+    TestProgram program(some_verbs());
+    EXPECT_EQ(program.run({verb.name, "--help"}), 0);
+    EXPECT_THAT(program.out.text(), HasSubstr("usage: mynah " + verb.name));
+    EXPECT_THAT(program.out.text(), HasSubstr("--json"));
+  }
+}
+
+}  // namespace
+}  // namespace mynah::cli
