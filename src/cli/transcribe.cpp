@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sys/stat.h>
 
+#include "audio/inputs.h"
 #include "audio/open.h"
 #include "cli/live.h"
 #include "cli/peer_flags.h"
@@ -110,6 +111,29 @@ Status TranscribeCommand::check_recordings() const {
   return {};
 }
 
+void TranscribeCommand::expand_recordings() {
+  std::vector<std::string> expanded;
+  for (const std::string& word : recordings_) {
+    for (Result<std::string>& recording : expand_inputs(std::span(&word, 1))) {
+      if (!recording) {
+        missing_.emplace(word, recording.error());
+      }
+      expanded.push_back(recording ? *std::move(recording) : word);
+    }
+  }
+  recordings_ = std::move(expanded);
+}
+
+std::function<Result<std::unique_ptr<AudioSource>>()> TranscribeCommand::opener(
+    const std::string& name, const AudioOpenOptions& options) const {
+  if (const auto missing = missing_.find(name); missing != missing_.end()) {
+    return [error = missing->second]() -> Result<std::unique_ptr<AudioSource>> {
+      return std::unexpected(error);
+    };
+  }
+  return [name, options] { return open_audio(name, options); };
+}
+
 Result<OutputPlans> TranscribeCommand::plan(const Context& context) {
   MYNAH_TRY(OutputPlans plans, plan_outputs(output_, recordings_));
   if (output_.resume) {
@@ -137,6 +161,7 @@ Result<int> TranscribeCommand::run(Context& context) {
   MYNAH_TRY_STATUS(check_recordings());
   MYNAH_TRY(const RecognizerOptions options, decoding_.finish());
   MYNAH_TRY_STATUS(recording_.finish());
+  expand_recordings();
   MYNAH_TRY(OutputPlans plans, plan(context));
   if (recordings_.empty()) {
     return 0;
@@ -228,7 +253,7 @@ Result<int> TranscribeCommand::transcribe(Context& context, const Engine& engine
     }
     plans.recordings[i] = recording.plan;
     sink_recordings.push_back(std::move(recording));
-    jobs.push_back({.name = name, .open = [name, audio] { return open_audio(name, audio); }});
+    jobs.push_back({.name = name, .open = opener(name, audio)});
   }
   TranscriptSink sink(context, sink_options(context, engine, plans), std::move(sink_recordings),
                       progress_style(context));
@@ -264,7 +289,7 @@ Result<int> TranscribeCommand::detect_languages(Context& context, const Engine& 
   options.words = false;
   std::vector<RecognizerJob> jobs;
   for (const std::string& name : recordings_) {
-    jobs.push_back({.name = name, .open = [name, audio] { return open_audio(name, audio); }});
+    jobs.push_back({.name = name, .open = opener(name, audio)});
   }
   LanguageObserver observer(context, recordings_);
   engine.recognizer->run(jobs, options, observer, context.stop);

@@ -1,6 +1,9 @@
 // `mynah transcribe`: recordings to text.
 #pragma once
 
+#include <functional>
+#include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -25,6 +28,11 @@ class TranscribeCommand : public Command {
   // Options that follow from others: formats that need word times turn them on.
   void settle();
   Status check_recordings() const;
+  // Folders and patterns become the recordings in them.
+  void expand_recordings();
+  // What opens a recording when its turn comes.
+  [[nodiscard]] std::function<Result<std::unique_ptr<AudioSource>>()> opener(
+      const std::string& name, const AudioOpenOptions& options) const;
   Result<OutputPlans> plan(const Context& context);
   Result<int> transcribe(Context& context, const Engine& engine, const RecognizerOptions& options,
                          OutputPlans plans);
@@ -35,6 +43,7 @@ class TranscribeCommand : public Command {
 
   EngineOpener open_;
   std::vector<std::string> recordings_;
+  std::map<std::string, Error> missing_;  // words that stand for no recording
   EngineOptions engine_;
   DecodingOptions decoding_;
   RecordingOptions recording_;

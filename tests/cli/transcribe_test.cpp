@@ -241,6 +241,19 @@ TEST_F(Transcribe, SaysWhenNothingWasSpoken) {
   EXPECT_EQ(err(), "");
 }
 
+TEST_F(Transcribe, TakesFoldersAndPatterns) {
+  std::filesystem::create_directory(folder.path("x"));
+  const std::string a = write_wav(folder.path("x/a.wav"), 1);
+  const std::string b = write_wav(folder.path("x/b.wav"), 1);
+  std::ofstream(folder.path("x/notes.txt")) << "not a recording";
+  EXPECT_EQ(run({folder.path("x")}), 0) << err();
+  EXPECT_THAT(fake->opened, ElementsAre(a, b));
+  EXPECT_EQ(run({folder.path("x/b*")}), 0) << err();
+  EXPECT_THAT(fake->opened, ElementsAre(a, b, b));
+  EXPECT_EQ(run({folder.path("y*"), a, "--json"}), 1);
+  EXPECT_THAT(out(), StartsWith(R"({"file":")" + folder.path("y*") + R"(","error":)"));
+}
+
 struct BadLine {
   std::vector<std::string> arguments;
   int code;
@@ -281,7 +294,8 @@ TEST_F(Transcribe, EveryBadRecordingIsOneLine) {
   std::ofstream(folder.path("text.wav")) << "not a recording at all, only words";
   write_wav(folder.path("header.wav"), 0);
   for (const std::string name : {"empty.wav", "text.wav", "missing.wav"}) {
-    EXPECT_EQ(run({folder.path(name)}), 1) << name;
+    // 3 where mynah-media, which is asked about what libsndfile does not know, is not built.
+    EXPECT_THAT(run({folder.path(name)}), testing::AnyOf(1, 3)) << name;
     EXPECT_EQ(std::ranges::count(err(), '\n'), 1) << err();
     EXPECT_THAT(err(), HasSubstr(name));
   }
