@@ -1,8 +1,8 @@
 // An utterance alone gives the same bits as in a shuffled ragged batch of eight.
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <functional>
+#include <span>
 
 #include <gtest/gtest.h>
 
@@ -47,7 +47,8 @@ class BatchTest : public testing::TestWithParam<std::string> {
       const Tensor own = ops::from_host(*backend_, rows_of(u, d), {kLengths[u], d});
       const std::vector<float> alone = ops::to_host(*backend_, op(own, Lengths{kLengths[u]}));
       ASSERT_LE(at + alone.size(), batch.size());
-      EXPECT_EQ(std::memcmp(alone.data(), batch.data() + at, alone.size() * sizeof(float)), 0)
+      const auto in_batch = std::span(batch).subspan(at, alone.size());
+      EXPECT_TRUE(std::ranges::equal(std::as_bytes(std::span(alone)), std::as_bytes(in_batch)))
           << "utterance of " << kLengths[u] << " rows";
       at += alone.size();
     }
