@@ -5,6 +5,7 @@ import os
 import shutil
 import struct
 import subprocess
+import sys
 
 import numpy as np
 
@@ -75,8 +76,7 @@ def ggml_file(folder, out, shared, base=False):
             struct.pack_into("<3i", data, 4 * (first + 1), BASE["width"], BASE["heads"], BASE["layers"])
         header = f"{out}.header"
         open(header, "wb").write(data)
-    subprocess.run(["python3" if not shutil.which("python") else "python", f"{shared}/baselines/whisper_ct2_to_ggml.py",
-                    folder, header, out], check=True)
+    subprocess.run([sys.executable, f"{shared}/baselines/whisper_ct2_to_ggml.py", folder, header, out], check=True)
     if base:
         os.remove(header)
 
@@ -92,7 +92,7 @@ def prepare(place, weights, shared, mynah):
         if not os.path.exists(paths[f"{name}_ggml"]):
             ggml_file(paths[f"{name}_ct2"], paths[f"{name}_ggml"], shared, base=name == "base")
     environment = {**os.environ, "MYNAH_HOME": paths["home"]}
-    for name, source in (("tiny.en", paths["tiny_ct2"]), ("base.en", paths["base_ct2"]), ("silero", f"{weights}/silero")):
+    for name, source in (("tiny.en", paths["tiny_ct2"]), ("base.en", paths["base_ct2"]), ("silero", f"{weights}/silero/silero_vad.onnx")):
         if not os.path.exists(f"{paths['home']}/models/{name}/model.gguf"):
             subprocess.run([mynah, "import", source, "--name", name], env=environment, check=True)
         paths[f"mynah_{name}"] = f"{paths['home']}/models/{name}/model.gguf"
