@@ -12,8 +12,9 @@ void EngineOptions::fields(Fields& fields) {
   fields.option("device", "DEVICE", device, "auto, cpu or ref (plain loops, to check against).");
   fields.option("threads", "N", threads, "Threads to compute with; 0: the physical cores.")
       .shorter('t');
-  fields.option("storage", "TYPE", storage,
-                "Keep the weights as f32, f16, bf16, int8 or a block type such as q8_0.");
+  fields.option(
+      "storage", "TYPE", storage,
+      "Compute with weights as f32, f16, bf16, int8 or a block type such as q8_0; default: int8.");
   fields.choice("precision", "HOW", precision,
                 {{"fast", Precision::Fast}, {"exact", Precision::Exact}},
                 "Arithmetic: as fast as the weights' type allows, or in f32.");
