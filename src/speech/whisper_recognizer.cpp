@@ -74,4 +74,37 @@ void WhisperRecognizer::run(std::span<const RecognizerJob> jobs, const Recognize
   }
 }
 
+ModelFacts WhisperRecognizer::facts() const {
+  const whisper::Config& config = model_->config();
+  // whisper.cpp tells sizes apart by the encoder's layers.
+  const auto type = [&config]() -> std::string {
+    switch (config.n_audio_layer) {
+      case 4:
+        return "tiny";
+      case 6:
+        return "base";
+      case 12:
+        return "small";
+      case 24:
+        return "medium";
+      case 32:
+        return "large";
+      default:
+        return "unknown";
+    }
+  };
+  return {.type = type(),
+          .n_vocab = config.n_vocab,
+          .n_audio_ctx = config.n_audio_ctx,
+          .n_audio_state = config.n_audio_state,
+          .n_audio_head = config.n_audio_head,
+          .n_audio_layer = config.n_audio_layer,
+          .n_text_ctx = config.n_text_ctx,
+          .n_text_state = config.n_text_state,
+          .n_text_head = config.n_text_head,
+          .n_text_layer = config.n_text_layer,
+          .n_mels = config.n_mels,
+          .ftype = 1};  // f16: what whisper.cpp's own conversion writes
+}
+
 }  // namespace mynah

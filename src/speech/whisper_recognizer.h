@@ -23,6 +23,12 @@ class WhisperRecognizer final : public Recognizer {
 
   [[nodiscard]] bool multilingual() const override { return model_->config().multilingual(); }
 
+  [[nodiscard]] ModelFacts facts() const override;
+
+  [[nodiscard]] std::string token_text(int32_t token) const override {
+    return model_->tokenizer().bytes(token);
+  }
+
   [[nodiscard]] Status check(const RecognizerOptions& options) const override;
 
  private:

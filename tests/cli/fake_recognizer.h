@@ -25,13 +25,16 @@ class FakeRecognizer : public Recognizer {
 
   class FakeSession : public Session {
    public:
-    explicit FakeSession(bool silent) : silent_(silent) {}
+    explicit FakeSession(const FakeRecognizer& fake) : fake_(fake), silent_(fake.silent) {}
 
     Result<LiveText> push(std::span<const float> samples) override {
       n_ += samples.size();
       LiveText text{.committed = {}, .partial = "..."};
       while (!silent_ && n_ >= static_cast<size_t>(next_ + 1) * 16000) {
         text.committed.push_back(segment(next_++));
+        if (fake_.stop_source != nullptr && next_ == fake_.stop_after) {
+          fake_.stop_source->request_stop();
+        }
       }
       return text;
     }
@@ -52,6 +55,7 @@ class FakeRecognizer : public Recognizer {
     }
 
    private:
+    const FakeRecognizer& fake_;
     bool silent_;
     size_t n_ = 0;
     int next_ = 0;
@@ -59,7 +63,7 @@ class FakeRecognizer : public Recognizer {
 
   [[nodiscard]] std::unique_ptr<Session> session(const RecognizerOptions& options) const override {
     last_options = options;
-    return std::make_unique<FakeSession>(silent);
+    return std::make_unique<FakeSession>(*this);
   }
 
   void run(std::span<const RecognizerJob> jobs, const RecognizerOptions& options,

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <thread>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "cli/fake_recognizer.h"
 #include "cli/recordings.h"
@@ -252,6 +255,72 @@ TEST_F(Transcribe, TakesFoldersAndPatterns) {
   EXPECT_THAT(fake->opened, ElementsAre(a, b, b));
   EXPECT_EQ(run({folder.path("y*"), a, "--json"}), 1);
   EXPECT_THAT(out(), StartsWith(R"({"file":")" + folder.path("y*") + R"(","error":)"));
+}
+
+// Stands a pipe in for standard input while it lives.
+class PipedInput {
+ public:
+  PipedInput() : saved_(::dup(0)) {
+    int fds[2];
+    if (::pipe(fds) == 0) {
+      ::dup2(fds[0], 0);
+      ::close(fds[0]);
+      write_end_ = fds[1];
+    }
+  }
+
+  ~PipedInput() {
+    close();
+    ::dup2(saved_, 0);
+    ::close(saved_);
+  }
+
+  PipedInput(const PipedInput&) = delete;
+  PipedInput& operator=(const PipedInput&) = delete;
+
+  // 16-bit samples at 16 kHz; more than a pipe holds waits for the reader.
+  void write_seconds(double seconds) const {
+    const std::string samples(static_cast<size_t>(seconds * 32000), '\1');
+    size_t done = 0;
+    while (done < samples.size()) {
+      const ssize_t written = ::write(write_end_, samples.data() + done, samples.size() - done);
+      if (written <= 0) {
+        return;
+      }
+      done += static_cast<size_t>(written);
+    }
+  }
+
+  void close() {
+    if (write_end_ >= 0) {
+      ::close(std::exchange(write_end_, -1));
+    }
+  }
+
+ private:
+  int saved_;
+  int write_end_ = -1;
+};
+
+TEST_F(Transcribe, RecognisesAPipeAsItComes) {
+  PipedInput input;
+  std::thread writer([&input] {
+    input.write_seconds(2.5);
+    input.close();
+  });
+  EXPECT_EQ(run({"-", "--raw", "s16le"}), 0) << err();
+  writer.join();
+  EXPECT_EQ(out(), "second 0\nsecond 1\nsecond 2\n");
+  EXPECT_TRUE(fake->opened.empty());  // a session, not a batch
+}
+
+TEST_F(Transcribe, AStopEndsAPipeThatSaysNothing) {
+  PipedInput input;
+  input.write_seconds(1.5);  // fits into the pipe, whose writing end stays open
+  fake->stop_after = 1;
+  EXPECT_EQ(run({"-", "--raw", "s16le", "-o", folder.path("out")}), 128 + SIGINT) << err();
+  EXPECT_EQ(folder.read("out/stdin.txt.partial").substr(0, 9), "second 0\n");
+  EXPECT_FALSE(folder.has("out/stdin.txt"));
 }
 
 struct BadLine {
