@@ -97,9 +97,20 @@ void CpuBackend::copy(const Tensor& x, const Tensor& out) {
       std::memcpy(target, source, storage_bytes(x.dtype(), n));
       return;
     }
-    const Scratch<float> wide(memory_, n);
-    mynah::dequantize(x.dtype(), source, {wide.data(), static_cast<size_t>(n)});
-    mynah::quantize(out.dtype(), {wide.data(), static_cast<size_t>(n)}, target);
+    // Between half-size types through f32.
+    const bool widened = x.dtype() != DType::F32 && out.dtype() != DType::F32;
+    const Scratch<float> wide(memory_, widened ? n : 1);
+    const auto* numbers = reinterpret_cast<const float*>(source);
+    if (x.dtype() != DType::F32) {
+      float* to_f32 = widened ? wide.data() : reinterpret_cast<float*>(target);
+      const auto widen = x.dtype() == DType::F16 ? kernels_.from_f16 : kernels_.from_bf16;
+      widen(reinterpret_cast<const uint16_t*>(source), n, to_f32);
+      numbers = to_f32;
+    }
+    if (out.dtype() != DType::F32) {
+      const auto narrow = out.dtype() == DType::F16 ? kernels_.to_f16 : kernels_.to_bf16;
+      narrow(numbers, n, reinterpret_cast<uint16_t*>(target));
+    }
   });
 }
 
