@@ -1,0 +1,304 @@
+// The recogniser over a tiny model with random weights: its text means nothing, but it must be the
+// same in every batch, on every number of threads, and however a recording arrives.
+#include "speech/whisper_recognizer.h"
+
+#include <algorithm>
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "backend/cpu/cpu_backend.h"
+#include "models/whisper/tiny_model.h"
+
+namespace mynah {
+namespace {
+
+constexpr int kRate_hz = 16000;
+
+// Samples in memory, given out in pieces of a size of its own.
+class MemorySource final : public AudioSource {
+ public:
+  explicit MemorySource(std::vector<float> samples, bool fails_at_the_end = false)
+      : samples_(std::move(samples)), fails_(fails_at_the_end) {}
+
+  Result<size_t> read(std::span<float> out) override {
+    const size_t n = std::min({out.size(), samples_.size() - at_, size_t{7777}});
+    if (n == 0 && fails_) {
+      return fail(ErrorCode::InvalidInput, "the recording is cut off");
+    }
+    std::copy_n(samples_.begin() + static_cast<ptrdiff_t>(at_), n, out.begin());
+    at_ += n;
+    return n;
+  }
+
+  [[nodiscard]] int rate_hz() const override { return kRate_hz; }
+
+  [[nodiscard]] std::optional<double> duration_s() const override {
+    return static_cast<double>(samples_.size()) / kRate_hz;
+  }
+
+ private:
+  std::vector<float> samples_;
+  size_t at_ = 0;
+  bool fails_;
+};
+
+// Says that a frame is speech when its first sample is not zero.
+class FakeDetector final : public VoiceDetector {
+ public:
+  class FakeSession final : public Session {
+   public:
+    Result<std::vector<float>> push(std::span<const float> samples) override {
+      held_.insert(held_.end(), samples.begin(), samples.end());
+      std::vector<float> result;
+      while (held_.size() >= kFrame) {
+        result.push_back(held_.front() != 0 ? 1.0F : 0.0F);
+        held_.erase(held_.begin(), held_.begin() + kFrame);
+      }
+      return result;
+    }
+
+    Result<std::vector<float>> flush() override {
+      held_.clear();
+      return std::vector<float>{};
+    }
+
+    void reset() override { held_.clear(); }
+
+   private:
+    static constexpr size_t kFrame = 512;
+    std::vector<float> held_;
+  };
+
+  [[nodiscard]] std::unique_ptr<Session> session() const override {
+    return std::make_unique<FakeSession>();
+  }
+
+  [[nodiscard]] Result<std::vector<std::vector<float>>> probabilities(
+      std::span<const std::span<const float>> /*recordings*/) const override {
+    return fail(ErrorCode::Unsupported, "not asked for");
+  }
+
+  [[nodiscard]] int rate_hz() const override { return kRate_hz; }
+
+  [[nodiscard]] double frame_s() const override { return 0.032; }
+
+  [[nodiscard]] std::string name() const override { return "fake"; }
+};
+
+class Collector final : public RecognizerObserver {
+ public:
+  void on_segment(size_t job, const Segment& segment) override {
+    EXPECT_EQ(segment.id, static_cast<int64_t>(segments_[job].size()));
+    if (!segments_[job].empty()) {
+      EXPECT_GE(segment.start_s, segments_[job].back().start_s);
+    }
+    segments_[job].push_back(segment);
+  }
+
+  void on_done(size_t job, const Result<Transcript>& result) override {
+    EXPECT_EQ(job, done_.size()) << "jobs end in their order";
+    done_.push_back(result);
+    if (result) {
+      EXPECT_EQ(result->segments.size(), segments_[job].size());
+    }
+  }
+
+  // Tokens and times of every job, as text.
+  [[nodiscard]] std::string all() const {
+    std::string text;
+    for (const Result<Transcript>& result : done_) {
+      text += result ? "job" : "error";
+      for (const Segment& segment : result ? result->segments : std::vector<Segment>{}) {
+        text += " [" + std::to_string(segment.start_s) + " " + std::to_string(segment.end_s);
+        for (const int32_t token : segment.tokens) {
+          text += " " + std::to_string(token);
+        }
+        text += "]";
+      }
+      text += "\n";
+    }
+    return text;
+  }
+
+  std::map<size_t, std::vector<Segment>> segments_;
+  std::vector<Result<Transcript>> done_;
+};
+
+class WhisperRecognizerTest : public testing::Test {
+ protected:
+  static std::vector<float> speech(const std::string& name, double seconds) {
+    std::vector<float> samples =
+        test::seeded_uniform(name, static_cast<int64_t>(seconds * kRate_hz));
+    for (float& sample : samples) {
+      sample = sample * 0.1F + 0.001F;
+    }
+    return samples;
+  }
+
+  static RecognizerJob job(std::vector<float> samples, bool fails = false) {
+    return {.name = "memory", .open = [samples = std::move(samples), fails] {
+              return Result<std::unique_ptr<AudioSource>>(
+                  std::make_unique<MemorySource>(samples, fails));
+            }};
+  }
+
+  static RecognizerOptions options() {
+    RecognizerOptions options;
+    options.language = "en";
+    options.max_new_tokens = 12;
+    options.temperatures = {0.0F, 0.4F};
+    options.best_of = 2;
+    options.no_speech_threshold.reset();
+    return options;
+  }
+
+  static std::string recognise(const std::vector<RecognizerJob>& jobs,
+                               const RecognizerOptions& options, int threads,
+                               const std::shared_ptr<const VoiceDetector>& voice) {
+    ThreadPool pool(threads);
+    auto backend = make_cpu_backend(pool);
+    EXPECT_TRUE(backend.has_value());
+    const WhisperRecognizer recognizer(test::tiny_model(false, **backend), voice);
+    Collector collector;
+    recognizer.run(jobs, options, collector, std::stop_token());
+    EXPECT_EQ(collector.done_.size(), jobs.size());
+    return collector.all();
+  }
+
+  std::vector<RecognizerJob> five_jobs() {
+    std::vector<float> with_pauses = speech("pauses", 50);
+    std::fill_n(with_pauses.begin() + 10 * kRate_hz, 6 * kRate_hz, 0.0F);
+    std::fill_n(with_pauses.begin() + 30 * kRate_hz, 5 * kRate_hz, 0.0F);
+    return {job(speech("a", 3)), job(speech("b", 0.7)), job(with_pauses), job({}),
+            job(speech("c", 12))};
+  }
+
+  std::shared_ptr<const VoiceDetector> voice_ = std::make_shared<const FakeDetector>();
+};
+
+TEST_F(WhisperRecognizerTest, TextIsTheSameAloneAndInEveryBatchAndOnEveryNumberOfThreads) {
+  for (const auto& voice : {std::shared_ptr<const VoiceDetector>(), voice_}) {
+    RecognizerOptions alone = options();
+    alone.batch = 1;
+    const std::string wanted = recognise(five_jobs(), alone, 1, voice);
+    EXPECT_NE(wanted.find('['), std::string::npos) << "no text at all: the test shows nothing";
+    RecognizerOptions batch = options();
+    batch.batch = 8;
+    EXPECT_EQ(recognise(five_jobs(), batch, 1, voice), wanted);
+    batch.batch = 3;
+    EXPECT_EQ(recognise(five_jobs(), batch, 2, voice), wanted);
+  }
+}
+
+TEST_F(WhisperRecognizerTest, EveryOptionOfDecodingRuns) {
+  RecognizerOptions all = options();
+  all.words = true;
+  all.condition_on_previous_text = true;
+  all.initial_prompt = "w300 w301";
+  all.hotwords = "w302";
+  all.carry_initial_prompt = true;
+  all.repetition_penalty = 1.3F;
+  all.no_repeat_ngram_size = 3;
+  all.hallucination_silence_s = 2.0;
+  all.beam_size = 2;
+  all.max_context_tokens = 20;
+  all.entropy_threshold = 2.4F;
+  all.suppress_regex = "[0-9]+";
+  all.clips = {{1.0, 2.5}, {4.0, 9.0}};
+  const std::string once = recognise(five_jobs(), all, 1, voice_);
+  EXPECT_EQ(recognise(five_jobs(), all, 2, voice_), once);
+  all.context = AudioContext::Full;
+  all.timestamps = false;
+  EXPECT_EQ(recognise(five_jobs(), all, 2, nullptr), recognise(five_jobs(), all, 1, nullptr));
+}
+
+TEST_F(WhisperRecognizerTest, ABadRecordingEndsInItsErrorAndTheOthersGoOn) {
+  const RecognizerJob missing{
+      .name = "missing", .open = [] {
+        return Result<std::unique_ptr<AudioSource>>(fail(ErrorCode::NotFound, "no such file"));
+      }};
+  const std::string text =
+      recognise({missing, job(speech("a", 3)), job(speech("b", 3), true), job(speech("c", 3))},
+                options(), 1, voice_);
+  EXPECT_TRUE(text.starts_with("error\njob")) << text;
+  EXPECT_NE(text.find("\nerror\njob"), std::string::npos) << text;
+}
+
+TEST_F(WhisperRecognizerTest, NothingIsWrittenWhereNobodySpeaks) {
+  EXPECT_EQ(
+      recognise({job(std::vector<float>(40 * kRate_hz, 0.0F)), job({})}, options(), 1, voice_),
+      "job\njob\n");
+}
+
+TEST_F(WhisperRecognizerTest, AfterAStopEveryJobIsCancelled) {
+  ThreadPool pool(1);
+  auto backend = make_cpu_backend(pool);
+  ASSERT_TRUE(backend.has_value());
+  const WhisperRecognizer recognizer(test::tiny_model(false, **backend), voice_);
+  std::stop_source stop;
+  stop.request_stop();
+  Collector collector;
+  const std::vector<RecognizerJob> jobs = five_jobs();
+  recognizer.run(jobs, options(), collector, stop.get_token());
+  ASSERT_EQ(collector.done_.size(), jobs.size());
+  for (const Result<Transcript>& result : collector.done_) {
+    ASSERT_FALSE(result.has_value());
+    EXPECT_EQ(result.error().code, ErrorCode::Cancelled);
+  }
+}
+
+TEST_F(WhisperRecognizerTest, OptionsThatTheModelCannotDoAreRefusedBeforeAnyAudioIsOpened) {
+  ThreadPool pool(1);
+  auto backend = make_cpu_backend(pool);
+  ASSERT_TRUE(backend.has_value());
+  const WhisperRecognizer recognizer(test::tiny_model(false, **backend), nullptr);
+  RecognizerOptions wrong = options();
+  EXPECT_TRUE(recognizer.check(wrong).has_value());
+  wrong.task = Task::Translate;
+  EXPECT_EQ(recognizer.check(wrong).error().code, ErrorCode::Unsupported);
+  wrong = options();
+  wrong.language = "german";
+  EXPECT_EQ(recognizer.check(wrong).error().code, ErrorCode::Unsupported);
+  wrong.language = "elvish";
+  EXPECT_EQ(recognizer.check(wrong).error().code, ErrorCode::InvalidInput);
+  wrong = options();
+  wrong.suppress_regex = "(";
+  EXPECT_EQ(recognizer.check(wrong).error().code, ErrorCode::InvalidInput);
+  wrong = options();
+  wrong.suppress_tokens = {99999};
+  EXPECT_EQ(recognizer.check(wrong).error().code, ErrorCode::InvalidInput);
+}
+
+TEST_F(WhisperRecognizerTest, ALiveSessionCommitsTheSameTextInPiecesOfAnySize) {
+  ThreadPool pool(1);
+  auto backend = make_cpu_backend(pool);
+  ASSERT_TRUE(backend.has_value());
+  const WhisperRecognizer recognizer(test::tiny_model(false, **backend), voice_);
+  std::vector<float> samples(14 * kRate_hz, 0.0F);
+  std::ranges::copy(speech("first", 3), samples.begin() + kRate_hz);
+  std::ranges::copy(speech("second", 4), samples.begin() + 8 * kRate_hz);
+  std::vector<std::string> results;
+  for (const size_t piece : {size_t{512}, size_t{4096}, size_t{20000}}) {
+    const auto session = recognizer.session(options());
+    std::string committed;
+    const auto take = [&](const Result<LiveText>& live) {
+      ASSERT_TRUE(live.has_value()) << live.error().message;
+      for (const Segment& segment : live->committed) {
+        committed +=
+            std::to_string(segment.id) + " " + std::to_string(segment.start_s) + segment.text;
+      }
+    };
+    for (size_t at = 0; at < samples.size(); at += piece) {
+      take(session->push(std::span(samples).subspan(at, std::min(piece, samples.size() - at))));
+    }
+    take(session->flush());
+    results.push_back(committed);
+  }
+  EXPECT_FALSE(results[0].empty());
+  EXPECT_EQ(results[1], results[0]);
+  EXPECT_EQ(results[2], results[0]);
+}
+
+}  // namespace
+}  // namespace mynah

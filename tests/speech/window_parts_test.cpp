@@ -1,0 +1,173 @@
+// The parts between tokens and transcripts: cutting, chunking, aligning, judging.
+#include <cmath>
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include "models/whisper/alignment.h"
+#include "models/whisper/tiny_model.h"
+#include "speech/decode_quality.h"
+#include "speech/sample_buffer.h"
+#include "speech/speech_chunker.h"
+#include "speech/window_segments.h"
+#include "speech/word_times.h"
+
+namespace mynah {
+namespace {
+
+class WindowSegmentsTest : public testing::Test {
+ protected:
+  int32_t at(double seconds) const {
+    return tokenizer_->special().timestamp_begin + static_cast<int32_t>(std::lround(seconds * 50));
+  }
+
+  Result<WhisperTokenizer> tokenizer_ = WhisperTokenizer::create(
+      test::tiny_vocabulary(test::tiny_config(false)), test::tiny_config(false).n_vocab);
+};
+
+TEST_F(WindowSegmentsTest, PairsOfTimestampsEndSegmentsAndTheUnfinishedRestIsHeardAgain) {
+  const std::vector<int32_t> tokens = {at(0), 300,     301,     at(2.0), at(2.5),
+                                       302,   at(4.0), at(4.0), 303};
+  const WindowSegments cut = cut_into_segments(*tokenizer_, tokens, 30.0);
+  ASSERT_EQ(cut.segments.size(), 2U);
+  EXPECT_EQ(cut.segments[0].tokens, (std::vector<int32_t>{300, 301}));
+  EXPECT_DOUBLE_EQ(cut.segments[0].end_s, 2.0);
+  EXPECT_DOUBLE_EQ(cut.segments[1].start_s, 2.5);
+  EXPECT_EQ(cut.segments[1].token_indices, (std::vector<size_t>{5}));
+  EXPECT_DOUBLE_EQ(cut.next_s, 4.0);
+  EXPECT_FALSE(cut.single_timestamp_ending);
+}
+
+TEST_F(WindowSegmentsTest, ALoneTimestampAtTheEndSaysThatNothingFollows) {
+  const std::vector<int32_t> tokens = {at(0), 300, at(2.0), at(2.0), 301, at(3.0)};
+  const WindowSegments cut = cut_into_segments(*tokenizer_, tokens, 10.0);
+  ASSERT_EQ(cut.segments.size(), 2U);
+  EXPECT_DOUBLE_EQ(cut.segments[1].end_s, 3.0);
+  EXPECT_DOUBLE_EQ(cut.next_s, 10.0);
+  EXPECT_TRUE(cut.single_timestamp_ending);
+}
+
+TEST_F(WindowSegmentsTest, TextWithoutTimestampsLastsAsLongAsTheAudio) {
+  const std::vector<int32_t> tokens = {300, 301};
+  const WindowSegments cut = cut_into_segments(*tokenizer_, tokens, 7.25);
+  ASSERT_EQ(cut.segments.size(), 1U);
+  EXPECT_DOUBLE_EQ(cut.segments[0].start_s, 0);
+  EXPECT_DOUBLE_EQ(cut.segments[0].end_s, 7.25);
+  EXPECT_TRUE(cut_into_segments(*tokenizer_, {}, 1.0).segments[0].tokens.empty());
+}
+
+TEST(SpeechChunkerTest, SpansWithShortPausesAreOneStretchAndLongPausesCutIt) {
+  SpeechChunker chunker({}, 100);
+  const std::vector<SpeechSpan> spans = {{5.0, 7.0}, {8.5, 10.0}, {20.0, 21.0}};
+  std::vector<SampleRange> chunks = chunker.push(spans, 22.0);
+  ASSERT_EQ(chunks.size(), 1U);
+  EXPECT_EQ(chunks[0], (SampleRange{460, 1040}));
+  EXPECT_EQ(chunker.flush(40.0), (std::vector<SampleRange>{{1960, 2140}}));
+}
+
+TEST(SpeechChunkerTest, ShortPausesAtTheEndsOfARecordingAreKept) {
+  SpeechChunker chunker({}, 100);
+  EXPECT_TRUE(chunker.push(std::vector<SpeechSpan>{{1.5, 4.0}}, 4.5).empty());
+  EXPECT_EQ(chunker.flush(5.8), (std::vector<SampleRange>{{0, 580}}));
+}
+
+TEST(SpeechChunkerTest, NoChunkIsLongerThanAWindowAndNoneOverlap) {
+  SpeechChunker chunker({}, 100);
+  std::vector<SampleRange> chunks =
+      chunker.push(std::vector<SpeechSpan>{{0.5, 28.0}, {28.2, 40.0}, {40.1, 140.0}}, 140.0);
+  for (const SampleRange& last : chunker.flush(141.0)) {
+    chunks.push_back(last);
+  }
+  ASSERT_GE(chunks.size(), 5U);
+  int64_t end = 0;
+  for (const SampleRange& chunk : chunks) {
+    EXPECT_GE(chunk.begin, end);
+    EXPECT_LE(chunk.end - chunk.begin, 3000);
+    EXPECT_LE(chunk.begin, end + 60) << "speech was left out";
+    end = chunk.end;
+  }
+  EXPECT_EQ(end, 14100);
+}
+
+TEST(SampleBufferTest, SamplesKeepTheirNumbersWhenOldOnesGo) {
+  SampleBuffer buffer;
+  std::vector<float> piece(1000);
+  for (int i = 0; i < 50; ++i) {
+    std::iota(piece.begin(), piece.end(), static_cast<float>(i * 1000));
+    buffer.append(piece);
+    buffer.discard_before(i * 1000 - 1500);
+  }
+  EXPECT_EQ(buffer.end(), 50000);
+  EXPECT_EQ(buffer.begin(), 47500);
+  EXPECT_EQ(buffer.slice(48000, 48002)[1], 48001.0F);
+  EXPECT_EQ(buffer.slice(0, 47501).size(), 1U);
+  EXPECT_TRUE(buffer.slice(60000, 70000).empty());
+}
+
+TEST(WarpTest, ThePathFollowsTheCheapCells) {
+  // Cheap where column / 2 == row.
+  std::vector<float> cost;
+  for (int row = 0; row < 3; ++row) {
+    for (int column = 0; column < 6; ++column) {
+      cost.push_back(column / 2 == row ? -1.0F : 1.0F);
+    }
+  }
+  const whisper::WarpingPath path = whisper::warp(cost, 3, 6);
+  EXPECT_EQ(path.rows, (std::vector<int64_t>{0, 0, 1, 1, 2, 2}));
+  EXPECT_EQ(path.columns, (std::vector<int64_t>{0, 1, 2, 3, 4, 5}));
+}
+
+TEST(WordTimesTest, PunctuationJoinsTheWordItBelongsTo) {
+  std::vector<whisper::WordTiming> words = {{" \"", {1}, 0.0, 0.1, 1}, {"Hello", {2}, 0.1, 0.5, 1},
+                                            {",", {3}, 0.5, 0.6, 1},   {" world", {4}, 0.6, 1.0, 1},
+                                            {".", {5}, 1.0, 1.4, 1},   {"\"", {6}, 1.4, 1.5, 1}};
+  merge_punctuation(words);
+  ASSERT_EQ(words.size(), 2U);
+  EXPECT_EQ(words[0].word, " \"Hello,");
+  EXPECT_EQ(words[0].tokens, (std::vector<int32_t>{1, 2, 3}));
+  EXPECT_DOUBLE_EQ(words[0].start_s, 0.1);
+  EXPECT_EQ(words[1].word, " world.\"");
+}
+
+TEST(WordTimesTest, WordsAtTheEndOfASentenceAreAtMostTwiceTheMedian) {
+  std::vector<whisper::WordTiming> words = {{" a", {1}, 0.0, 0.2, 1},
+                                            {" b", {2}, 0.2, 0.4, 1},
+                                            {".", {3}, 0.4, 3.0, 1},
+                                            {" c", {4}, 3.0, 3.2, 1}};
+  EXPECT_DOUBLE_EQ(shorten_sentence_ends(words), 0.2);
+  EXPECT_DOUBLE_EQ(words[2].end_s, 0.8);
+}
+
+TEST(WordTimesTest, AnImprobableSegmentInSilenceIsDropped) {
+  Segment said;
+  said.end_s = 2;
+  said.text = " said";
+  said.words = {{" said", 0.0, 0.5, 0.9F}, {" so", 0.5, 1.0, 0.9F}};
+  Segment invented;
+  invented.start_s = 20;
+  invented.end_s = 20.1;
+  invented.text = " invented";
+  invented.words = {{" invented", 20.0, 20.05, 0.05F}};
+  std::vector<Segment> segments = {said, invented};
+  const WindowExtent window{.start_s = 0, .end_s = 30, .recording_end_s = 60, .last_speech_s = 0};
+  EXPECT_DOUBLE_EQ(drop_hallucinations(segments, window, 2.0), 20.0);
+  ASSERT_EQ(segments.size(), 1U);
+  EXPECT_EQ(segments[0].text, " said");
+}
+
+TEST(DecodeQualityTest, RepetitionCompressesAndHasLittleEntropy) {
+  std::string said_again;
+  for (int i = 0; i < 20; ++i) {
+    said_again += " Thank you very much.";
+  }
+  EXPECT_GT(compression_ratio(said_again), 2.4F);
+  EXPECT_LT(compression_ratio(" The quick brown fox jumps over the lazy dog."), 2.4F);
+  EXPECT_EQ(compression_ratio(""), 0.0F);
+  EXPECT_EQ(token_entropy(std::vector<int32_t>(40, 7)), 0.0F);
+  std::vector<int32_t> different(40);
+  std::iota(different.begin(), different.end(), 0);
+  EXPECT_NEAR(token_entropy(different), std::log(32.0F), 1e-5F);
+}
+
+}  // namespace
+}  // namespace mynah
