@@ -148,6 +148,7 @@ std::string escaped_for_vtt(std::string text) {
 
 std::vector<Cue> verbatim_cues(const Transcript& transcript) {
   std::vector<Cue> cues;
+  cues.reserve(transcript.segments.size());
   for (const Segment& segment : transcript.segments) {
     cues.push_back({segment.start_s, segment.end_s, segment.text});
   }
