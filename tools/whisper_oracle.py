@@ -3,7 +3,8 @@
 
 usage: whisper_oracle.py tokens CT2_FOLDER AUDIO... > tokens.tsv     file, tab, tokens: greedy, no timestamps, 30 s window
        whisper_oracle.py words CT2_FOLDER AUDIO... > words.tsv       file, tab, start, tab, end, tab, word
-       whisper_oracle.py encoder CT2_FOLDER OUT.npy AUDIO            encoder output of the first window, f32
+       whisper_oracle.py golden CT2_FOLDER OUT.npz AUDIO...          for tests/models/whisper/real_weights_test.cpp: tokens
+           of each, "tokens.0" on, and every 50th position and 8th channel of the first one's encoder output, "states"
 
 Audio is heard as mynah hears it: padded with zeros to 30 seconds before the spectrum is taken (openai/whisper
 transcribe.py). Needs faster-whisper.
@@ -33,11 +34,21 @@ def prompt(model, timestamps):
     return start if timestamps else start + [tokenizer.token_to_id("<|notimestamps|>")]
 
 
+def greedy(model, path):
+    features = window(model, decode_audio(path))
+    return model.model.generate(features, [prompt(model, False)], beam_size=1, max_length=448)[0].sequences_ids[0]
+
+
 def tokens(model, files):
     for path in files:
-        features = window(model, decode_audio(path))
-        result = model.model.generate(features, [prompt(model, False)], beam_size=1, max_length=448)[0]
-        print(path, *result.sequences_ids[0], sep="\t", flush=True)
+        print(path, *greedy(model, path), sep="\t", flush=True)
+
+
+def golden(model, files):
+    out, *files = files
+    states = np.array(model.model.encode(window(model, decode_audio(files[0])), to_cpu=True))[0]
+    kept = {f"tokens.{i}": np.array(greedy(model, path), np.int32) for i, path in enumerate(files)}
+    np.savez(out, states=np.ascontiguousarray(states[::50, ::8]), **kept)
 
 
 def words(model, files):
@@ -53,12 +64,7 @@ def words(model, files):
 def main():
     what, folder = sys.argv[1:3]
     model = WhisperModel(folder, device="cpu", compute_type="float32", cpu_threads=2)
-    if what == "encoder":
-        out, path = sys.argv[3:5]
-        states = model.model.encode(window(model, decode_audio(path)), to_cpu=True)
-        np.save(out, np.array(states)[0])
-    else:
-        {"tokens": tokens, "words": words}[what](model, sys.argv[3:])
+    {"tokens": tokens, "words": words, "golden": golden}[what](model, sys.argv[3:])
 
 
 if __name__ == "__main__":

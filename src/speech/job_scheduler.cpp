@@ -104,7 +104,9 @@ void JobScheduler::close_finished() {
       Transcript transcript = open->job->summary();
       transcript.segments = std::move(open->transcript.segments);
       const std::string device = transcript.device;
-      transcript.timings = {{"audio", "cpu", open->audio_ms},
+      const double vad_ms = open->job->vad_ms();
+      transcript.timings = {{"audio", "cpu", open->audio_ms - vad_ms},
+                            {"vad", device, vad_ms},
                             {"stt.mel", device, open->timings.mel_ms},
                             {"stt.encoder", device, open->timings.encoder_ms},
                             {"stt.decoder", device, open->timings.decoder_ms},

@@ -1,6 +1,7 @@
 #include "speech/transcription_job.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -158,7 +159,10 @@ Status TranscriptionJob::read_piece() {
 }
 
 Status TranscriptionJob::find_speech(std::span<const float> samples) {
+  const auto start = std::chrono::steady_clock::now();
   MYNAH_TRY(const auto probabilities, voice_->push(samples));
+  vad_ms_ +=
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   const std::vector<SpeechSpan> spans = segmenter_->push(probabilities);
   if (!segmenter_->speaking()) {
     heard_s_ = std::max(0.0, seconds_of(samples_.end()) - kVoiceLatency_s);

@@ -42,6 +42,9 @@ class TranscriptionJob {
 
   [[nodiscard]] std::optional<double> duration_s() const { return source_->duration_s(); }
 
+  // Milliseconds spent on voice activity.
+  [[nodiscard]] double vad_ms() const { return vad_ms_; }
+
   // What is known of the recording as a whole; segments are not in it.
   [[nodiscard]] Transcript summary() const;
 
@@ -88,6 +91,7 @@ class TranscriptionJob {
   std::unique_ptr<VoiceDetector::Session> voice_;  // null: everything is speech
   std::optional<SpeechSegmenter> segmenter_;
   SpeechChunker chunker_;
+  double vad_ms_ = 0;
   double heard_s_ = 0;  // no speech that is still unknown begins before
 
   std::deque<Stretch> stretches_;

@@ -1,4 +1,9 @@
-// Whisper tiny.en with its real weights.
+// Whisper tiny.en with its real weights, against CTranslate2 in float32 (tools/whisper_oracle.py
+// golden).
+#include <array>
+#include <cmath>
+#include <cstring>
+
 #include <gtest/gtest.h>
 
 #include "audio/open.h"
@@ -47,24 +52,38 @@ class RealWhisper : public testing::Test {
     model_ = *model;
   }
 
-  // Greedy text without timestamps.
-  std::string text(const std::vector<float>& samples, int64_t frames, bool with_silence) {
-    const auto rules = TokenRules::create(model_->tokenizer(), {.timestamps = false}, *backend_);
-    EXPECT_TRUE(rules.has_value());
+  CrossCache listen(const std::vector<float>& samples, int64_t frames, bool with_silence) {
     const AudioWindow window{.samples = samples, .frames = frames};
     Lengths lengths;
     const Tensor mel = model_->log_mel(std::span(&window, 1), lengths);
     const SilenceCache* silence = with_silence ? &model_->silence() : nullptr;
-    const Tensor states = model_->encoder().forward(mel, lengths, silence);
-    CrossCache cross = model_->decoder().cross_cache(states, model_->encoder().positions(lengths));
+    states_ = model_->encoder().forward(mel, lengths, silence);
+    CrossCache cross = model_->decoder().cross_cache(states_, model_->encoder().positions(lengths));
     cross.silence = silence;
-    const WhisperSpecialTokens& special = model_->tokenizer().special();
-    const GenerateRequest request{.utterance = 0, .prompt = {special.sot, special.no_timestamps}};
-    const auto result =
-        model_->generator(*rules).run(std::span(&request, 1), {}, cross, std::stop_token());
-    return model_->tokenizer().decode(result.front().tokens);
+    return cross;
   }
 
+  // Greedy tokens without timestamps.
+  std::vector<int32_t> tokens(const std::vector<float>& samples, int64_t frames,
+                              bool with_silence) {
+    const auto rules = TokenRules::create(model_->tokenizer(), {.timestamps = false}, *backend_);
+    EXPECT_TRUE(rules.has_value());
+    const CrossCache cross = listen(samples, frames, with_silence);
+    const WhisperSpecialTokens& special = model_->tokenizer().special();
+    const GenerateRequest request{.utterance = 0, .prompt = {special.sot, special.no_timestamps}};
+    return model_->generator(*rules)
+        .run(std::span(&request, 1), {}, cross, std::stop_token())
+        .front()
+        .tokens;
+  }
+
+  static TensorFile golden() {
+    auto file = open_tensor_file(test::source_path("tests/models/whisper/golden/tiny_en.npz"));
+    EXPECT_TRUE(file.has_value()) << file.error().message;
+    return file.value_or(TensorFile{});
+  }
+
+  Tensor states_;
   ThreadPool pool_{2};
   std::unique_ptr<Backend> backend_;
   std::shared_ptr<const Model> model_;
@@ -77,10 +96,50 @@ TEST_F(RealWhisper, WritesDownAClipInAFullWindowAndWithCachedSilence) {
   const std::string expected =
       " that the forms of printed letters should follow more or less closely those of the written "
       "character, and they followed them very closely.";
-  EXPECT_EQ(text(samples, 3000, false), expected);
+  EXPECT_EQ(model_->tokenizer().decode(tokens(samples, 3000, false)), expected);
   // The clip's own 10 ms frames and half a second more, in whole groups of 32.
   const auto frames = (static_cast<int64_t>(samples.size()) / kHop + 50 + 31) / 32 * 32;
-  EXPECT_EQ(text(samples, frames, true), expected);
+  EXPECT_EQ(model_->tokenizer().decode(tokens(samples, frames, true)), expected);
+}
+
+TEST_F(RealWhisper, EncodesAsCTranslate2DoesWithinAThousandth) {
+  const std::string clip = test::shared_path("speech/clips/ljspeech_LJ001-0017.flac");
+  MYNAH_SKIP_WITHOUT(clip);
+  (void)listen(read_all(clip), 3000, false);
+  const std::vector<float> found = ops::to_host(*backend_, states_);
+  const TensorFile file = golden();
+  const StoredTensor* const states = file.find("states");  // (30, 48)
+  ASSERT_NE(states, nullptr);
+  std::vector<float> wanted(static_cast<size_t>(states->shape.elements()));
+  ASSERT_EQ(states->bytes.size(), wanted.size() * sizeof(float));
+  std::memcpy(wanted.data(), states->bytes.data(), states->bytes.size());
+  double difference = 0;
+  double norm = 0;
+  for (size_t row = 0; row < 30; ++row) {
+    for (size_t column = 0; column < 48; ++column) {
+      const double w = wanted[row * 48 + column];
+      const double f = found[row * 50 * 384 + column * 8];
+      difference += (f - w) * (f - w);
+      norm += w * w;
+    }
+  }
+  EXPECT_LE(std::sqrt(difference / norm), 1e-3);
+}
+
+TEST_F(RealWhisper, WritesTheTokensOfCTranslate2InFloat32) {
+  const std::array clips = {"ljspeech_LJ001-0017", "librispeech_test-other_3080-5032-0009",
+                            "ljspeech_LJ001-0029", "librispeech_misc_1995-1837-0001"};
+  const TensorFile file = golden();
+  for (size_t i = 0; i < clips.size(); ++i) {
+    const std::string clip =
+        test::shared_path(std::string("speech/clips/") + clips.at(i) + ".flac");
+    MYNAH_SKIP_WITHOUT(clip);
+    const StoredTensor* const stored = file.find("tokens." + std::to_string(i));
+    ASSERT_NE(stored, nullptr);
+    std::vector<int32_t> wanted(stored->bytes.size() / sizeof(int32_t));
+    std::memcpy(wanted.data(), stored->bytes.data(), stored->bytes.size());
+    EXPECT_EQ(tokens(read_all(clip), 3000, false), wanted) << clip;
+  }
 }
 
 }  // namespace
