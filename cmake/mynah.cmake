@@ -3,6 +3,7 @@
 # mynah_label(name label...): how ./dev test treats a test: `heavy` ones are too slow for the sanitizers, `threaded` ones
 # run under ThreadSanitizer too.
 
+# The sanitizers' presets turn -Wmaybe-uninitialized off: g++ 12 then finds it in libstdc++'s own <regex>.
 add_library(mynah_warnings INTERFACE)
 target_compile_options(mynah_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Werror)
 # g++ 12 sees overlaps that are not there in "text" + std::string (GCC bug 105651).
