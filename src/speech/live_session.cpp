@@ -70,10 +70,6 @@ Result<std::vector<SampleRange>> LiveSession::find_speech(std::span<const float>
   MYNAH_TRY(const auto probabilities, detector_->push(samples));
   const std::vector<SpeechSpan> spans = segmenter_->push(probabilities);
   const bool speaks = segmenter_->speaking();
-  if (speaks && !std::exchange(speaking_, true)) {
-    speech_begin_ =
-        std::max(samples_.begin(), samples_.end() - static_cast<int64_t>(samples.size()) - kOnset);
-  }
   const double now_s = seconds_of(samples_.end() - detector_begin_);
   std::vector<SampleRange> chunks = chunker_->push(spans, speaks ? 0.0 : now_s);
   for (SampleRange& chunk : chunks) {
@@ -81,9 +77,14 @@ Result<std::vector<SampleRange>> LiveSession::find_speech(std::span<const float>
     chunk.end += detector_begin_;
     speech_begin_ = std::max(speech_begin_, chunk.end);
   }
-  if (!chunks.empty()) {
-    speaking_ = speaks;
+  const bool speaking = speaks || chunker_->open();
+  if (speaking && !speaking_) {
+    const int64_t onset = samples_.end() - static_cast<int64_t>(samples.size()) - kOnset;
+    speech_begin_ = std::max({samples_.begin(), speech_begin_, onset});
+  } else if (!speaking) {
+    partial_.clear();
   }
+  speaking_ = speaking;
   return chunks;
 }
 

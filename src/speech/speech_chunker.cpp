@@ -59,9 +59,4 @@ std::vector<SampleRange> SpeechChunker::flush(double duration_s) {
   return {last};
 }
 
-int64_t SpeechChunker::needed_from(double heard_s) const {
-  const double from_s = open_ ? open_->start_s : heard_s;
-  return std::max<int64_t>(0, static_cast<int64_t>((from_s - options_.pad_s) * rate_hz_));
-}
-
 }  // namespace mynah

@@ -38,8 +38,8 @@ class SpeechChunker {
   // The recording ends here.
   std::vector<SampleRange> flush(double duration_s);
 
-  // Samples before this one belong to no chunk that may still come.
-  [[nodiscard]] int64_t needed_from(double heard_s) const;
+  // Whether a chunk has begun that may still grow.
+  [[nodiscard]] bool open() const { return open_.has_value(); }
 
  private:
   // The chunk with its padding; `after_s` is wanted after it, and nothing past limit_s.
