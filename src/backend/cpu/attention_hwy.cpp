@@ -52,25 +52,64 @@ struct LoadF16 {
   }
 };
 
+// Lanes of a vector summed down to four, so that four keys' sums can finish together.
+HWY_INLINE hn::Vec<hn::CappedTag<float, 4>> sum_to_four(V v) {
+#if HWY_TARGET == HWY_AVX3
+  const hn::Half<F> half;
+  const auto eight = hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v));
+  const hn::Half<decltype(half)> quarter;
+  return hn::Add(hn::LowerHalf(quarter, eight), hn::UpperHalf(quarter, eight));
+#elif HWY_TARGET == HWY_AVX2
+  const hn::Half<F> half;
+  return hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v));
+#else
+  return v;
+#endif
+}
+
+// Products of a query with one key, lane by lane; the channels past the last pair of vectors are
+// not in it.
+template <class Load>
+HWY_INLINE V partial_dot(const float* q, const typename Load::Element* key, int64_t whole) {
+  const F f;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(f));
+  V sum0 = hn::Zero(f);
+  V sum1 = hn::Zero(f);
+  for (int64_t c = 0; c < whole; c += 2 * lanes) {
+    sum0 = hn::MulAdd(hn::LoadU(f, q + c), Load::load(key + c), sum0);
+    sum1 = hn::MulAdd(hn::LoadU(f, q + c + lanes), Load::load(key + c + lanes), sum1);
+  }
+  return hn::Add(sum0, sum1);
+}
+
 template <class Load>
 void dots(const float* q, const typename Load::Element* keys, int64_t stride, int64_t n, int64_t d,
           float scale, float* out) {
-  const F f;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(f));
-  for (int64_t i = 0; i < n; ++i) {
+  const hn::CappedTag<float, 4> f4;
+  const int64_t pair = 2 * static_cast<int64_t>(hn::Lanes(F()));
+  const int64_t whole = d / pair * pair;
+  int64_t i = 0;
+  for (; i + 4 <= n; i += 4) {
     const auto* key = keys + i * stride;
-    V sum0 = hn::Zero(f);
-    V sum1 = hn::Zero(f);
-    int64_t c = 0;
-    for (; c + 2 * lanes <= d; c += 2 * lanes) {
-      sum0 = hn::MulAdd(hn::LoadU(f, q + c), Load::load(key + c), sum0);
-      sum1 = hn::MulAdd(hn::LoadU(f, q + c + lanes), Load::load(key + c + lanes), sum1);
+    const auto s0 = sum_to_four(partial_dot<Load>(q, key, whole));
+    const auto s1 = sum_to_four(partial_dot<Load>(q, key + stride, whole));
+    const auto s2 = sum_to_four(partial_dot<Load>(q, key + 2 * stride, whole));
+    const auto s3 = sum_to_four(partial_dot<Load>(q, key + 3 * stride, whole));
+    // Four by four transposed while it is added up.
+    const auto s01 = hn::Add(hn::InterleaveLower(f4, s0, s1), hn::InterleaveUpper(f4, s0, s1));
+    const auto s23 = hn::Add(hn::InterleaveLower(f4, s2, s3), hn::InterleaveUpper(f4, s2, s3));
+    const auto sums =
+        hn::Add(hn::ConcatLowerLower(f4, s23, s01), hn::ConcatUpperUpper(f4, s23, s01));
+    hn::StoreU(hn::Mul(sums, hn::Set(f4, scale)), f4, out + i);
+  }
+  for (; i < n; ++i) {
+    const auto four = sum_to_four(partial_dot<Load>(q, keys + i * stride, whole));
+    out[i] = hn::GetLane(hn::SumOfLanes(f4, four)) * scale;
+  }
+  for (int64_t c = whole; c < d; ++c) {
+    for (int64_t j = 0; j < n; ++j) {
+      out[j] += q[c] * Load::one(keys + j * stride + c) * scale;
     }
-    float sum = hn::GetLane(hn::SumOfLanes(f, hn::Add(sum0, sum1)));
-    for (; c < d; ++c) {
-      sum += q[c] * Load::one(key + c);
-    }
-    out[i] = sum * scale;
   }
 }
 
