@@ -1,5 +1,7 @@
 #include "cli/pull.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "base/nearest_name.h"
@@ -23,6 +25,23 @@ Result<const CatalogueEntry*> entry_of(const std::string& name) {
               fmt::format("there is no model '{}'{}; `mynah models list --all` shows what can be "
                           "pulled, `mynah import` takes a file you have",
                           name, suggestion(name, names)));
+}
+
+// A recogniser hears worse without Silero, which is small: it comes along. Not an error where it
+// does not, because the recogniser works without.
+void pull_voice_detector(Context& context, PullOptions options) {
+  const CatalogueEntry* silero = find_in_catalogue("silero");
+  if (silero == nullptr || Store(store_folders(context.environment)).find(silero->name)) {
+    return;
+  }
+  options.storage = std::nullopt;
+  const auto model = pull_for_user(context, *silero, options);
+  if (model) {
+    print_arrival(context, *model);
+  } else {
+    context.say("silero, which finds the speech in recordings, did not come along: " +
+                model.error().message);
+  }
 }
 
 }  // namespace
@@ -70,6 +89,11 @@ Result<int> PullCommand::run(Context& context) {
   for (const CatalogueEntry* entry : entries) {
     MYNAH_TRY(const StoredModel model, pull_for_user(context, *entry, options));
     print_arrival(context, model);
+  }
+  const bool hears =
+      std::ranges::any_of(entries, [](const auto* e) { return e->family == "whisper"; });
+  if (hears && !offline_) {
+    pull_voice_detector(context, options);
   }
   return 0;
 }
