@@ -135,6 +135,9 @@ std::vector<Word> words_by_length(const Segment& segment, size_t width) {
     done += character_count(word.text);
     word.end_s = segment.start_s + duration * static_cast<double>(done) / total;
   }
+  if (!words.empty() && segment.text.starts_with(' ')) {
+    words.front().text.insert(0, 1, ' ');  // it may stand behind another segment's last
+  }
   return words;
 }
 

@@ -208,6 +208,14 @@ TEST(Writers, BrokenLinesKeepEveryCharacter) {
   }
 }
 
+TEST(Writers, JoinsSegmentsWithoutWordsAtASpace) {
+  const Transcript transcript{.segments = {{.start_s = 0, .end_s = 1, .text = " Some nature."},
+                                           {.start_s = 1, .end_s = 2, .text = " Others too."}}};
+  EXPECT_EQ(write_transcript(transcript, TranscriptFormat::Srt,
+                             {.max_line_width = 30, .max_line_count = 2}),
+            "1\n00:00:00,000 --> 00:00:02,000\nSome nature. Others too.\n\n");
+}
+
 TEST(Writers, BreaksALanguageWithoutSpacesBetweenCharacters) {
   const Transcript transcript{
       .language = "ja", .segments = {{.start_s = 0, .end_s = 9, .text = "今日はいい天気ですね"}}};
