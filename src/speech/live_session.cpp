@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "speech/word_times.h"
 #include "tensor/device_error.h"
 
 namespace mynah {
@@ -55,6 +56,7 @@ void LiveSession::reset() {
   listen_anew();
   last_partial_ = 0;
   next_id_ = 0;
+  last_speech_s_ = 0;
   previous_.clear();
   dead_.reset();
   const WhisperTokenizer& tokenizer = decoder_.model().tokenizer();
@@ -105,11 +107,12 @@ Result<std::vector<SampleRange>> LiveSession::end_speech() {
   return chunks;
 }
 
-WindowText LiveSession::decode(const SampleRange& range) {
+WindowText LiveSession::decode(const SampleRange& range, bool committed) {
   const WindowTask task{.samples = samples_.slice(range.begin, range.end),
                         .previous = previous_,
                         .language_token = language_token_,
-                        .seed = decoder_.options().seed ^ static_cast<uint64_t>(range.begin)};
+                        .seed = decoder_.options().seed ^ static_cast<uint64_t>(range.begin),
+                        .words = committed};
   std::vector<WindowText> texts = decoder_.decode(std::span(&task, 1), std::stop_token());
   return std::move(texts.front());
 }
@@ -120,7 +123,7 @@ std::vector<Segment> LiveSession::segments_of(const SampleRange& range, const Wi
   for (const WindowSegment& cut : text.cut.segments) {
     Segment segment;
     segment.start_s = seconds_of(range.begin) + cut.start_s;
-    segment.end_s = std::min(end_s, seconds_of(range.begin) + cut.end_s);
+    segment.end_s = seconds_of(range.begin) + cut.end_s;
     segment.tokens = cut.tokens;
     for (const size_t i : cut.token_indices) {
       segment.token_log_probabilities.push_back(text.generated.log_probabilities[i]);
@@ -130,17 +133,22 @@ std::vector<Segment> LiveSession::segments_of(const SampleRange& range, const Wi
     segment.mean_log_probability = text.generated.mean_log_probability();
     segment.compression_ratio = text.compression_ratio;
     segment.no_speech_probability = text.generated.no_speech_probability;
-    if (!blank(segment.text) && segment.start_s < segment.end_s && !text.silent) {
-      segments.push_back(std::move(segment));
-    }
+    segments.push_back(std::move(segment));
   }
+  share_out_words(segments, text.words, seconds_of(range.begin), last_speech_s_);
+  for (Segment& segment : segments) {
+    segment.end_s = std::min(end_s, segment.end_s);
+  }
+  std::erase_if(segments, [&text](const Segment& segment) {
+    return blank(segment.text) || segment.start_s >= segment.end_s || text.silent;
+  });
   return segments;
 }
 
 LiveText LiveSession::commit_chunks(std::span<const SampleRange> chunks) {
   LiveText live;
   for (const SampleRange& chunk : chunks) {
-    const WindowText text = decode(chunk);
+    const WindowText text = decode(chunk, true);
     if (language_token_ < 0) {
       language_token_ = text.language_token;
     }
@@ -149,6 +157,7 @@ LiveText LiveSession::commit_chunks(std::span<const SampleRange> chunks) {
     }
     for (Segment& segment : segments_of(chunk, text)) {
       segment.id = next_id_++;
+      last_speech_s_ = segment.end_s;
       if (decoder_.options().condition_on_previous_text) {
         previous_.insert(previous_.end(), segment.tokens.begin(), segment.tokens.end());
       }
@@ -171,7 +180,7 @@ Result<LiveText> LiveSession::push_now(std::span<const float> samples) {
     const auto longest = static_cast<int64_t>(kLiveChunks.max_s * kRate_hz);
     const SampleRange said{std::max(speech_begin_, samples_.end() - longest), samples_.end()};
     partial_.clear();
-    for (const Segment& segment : segments_of(said, decode(said))) {
+    for (const Segment& segment : segments_of(said, decode(said, false))) {
       partial_ += segment.text;
     }
   }

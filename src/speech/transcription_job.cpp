@@ -270,25 +270,10 @@ std::vector<Segment> TranscriptionJob::segments_of(int64_t window_begin,
 int64_t TranscriptionJob::time_words(const Stretch& stretch, const WindowText& text,
                                      std::vector<Segment>& segments) {
   const double offset_s = seconds_of(stretch.seek);
-  std::vector<whisper::WordTiming> words = text.words;
-  const double median_s = shorten_sentence_ends(words);
-  merge_punctuation(words);
   const double before_s = last_speech_s_;
-  size_t next = 0;
-  for (Segment& segment : segments) {
-    // A word belongs to the segment in which it begins.
-    const size_t first = next;
-    for (size_t tokens = 0; next < words.size() && tokens < segment.tokens.size(); ++next) {
-      tokens += words[next].tokens.size();
-    }
-    set_words(segment, std::span(words).subspan(first, next - first), offset_s, median_s,
-              last_speech_s_);
-    if (!segment.words.empty()) {
-      last_speech_s_ = segment.end_s;
-    }
-  }
+  last_speech_s_ = share_out_words(segments, text.words, offset_s, last_speech_s_);
   int64_t after = stretch.seek + std::min(samples_of(text.cut.next_s), stretch.window);
-  if (!text.cut.single_timestamp_ending && !words.empty() && last_speech_s_ > offset_s) {
+  if (!text.cut.single_timestamp_ending && !text.words.empty() && last_speech_s_ > offset_s) {
     after = samples_of(last_speech_s_);
   }
   if (options_.hallucination_silence_s) {

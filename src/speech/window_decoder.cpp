@@ -261,7 +261,7 @@ void WindowDecoder::find_words(const Heard& heard, std::span<const size_t> utter
       request.text_tokens.insert(request.text_tokens.end(), segment.tokens.begin(),
                                  segment.tokens.end());
     }
-    if (!text.silent && !request.text_tokens.empty()) {
+    if (tasks[i].words && !text.silent && !request.text_tokens.empty()) {
       requests.push_back(std::move(request));
       which.push_back(i);
     }

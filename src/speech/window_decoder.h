@@ -22,6 +22,7 @@ struct WindowTask {
   std::vector<int32_t> previous;   // tokens of text before it: prompt; may be empty
   int32_t language_token = -1;     // -1: to be found out
   uint64_t seed = 0;               // of samples at temperature > 0
+  bool words = true;               // false: no word times, though the options ask for them
 };
 
 struct WindowText {

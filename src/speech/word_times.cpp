@@ -157,6 +157,26 @@ void set_words(Segment& segment, std::span<const whisper::WordTiming> timings, d
   }
 }
 
+double share_out_words(std::span<Segment> segments, std::vector<whisper::WordTiming> words,
+                       double offset_s, double last_speech_s) {
+  const double median_s = shorten_sentence_ends(words);
+  merge_punctuation(words);
+  size_t next = 0;
+  for (Segment& segment : segments) {
+    // A word belongs to the segment in which it begins.
+    const size_t first = next;
+    for (size_t tokens = 0; next < words.size() && tokens < segment.tokens.size(); ++next) {
+      tokens += words[next].tokens.size();
+    }
+    set_words(segment, std::span(words).subspan(first, next - first), offset_s, median_s,
+              last_speech_s);
+    if (!segment.words.empty()) {
+      last_speech_s = segment.end_s;
+    }
+  }
+  return last_speech_s;
+}
+
 bool is_anomalous(const Segment& segment) {
   constexpr size_t kFirstWords = 8;
   double score = 0;

@@ -28,6 +28,12 @@ double shorten_sentence_ends(std::span<whisper::WordTiming> words);
 void set_words(Segment& segment, std::span<const whisper::WordTiming> words, double offset_s,
                double median_s, double last_speech_s);
 
+// Gives each of a window's segments its words: punctuation joined, lengths made likely. The
+// segments hold the words' tokens, in order. Returns where the last segment with words ends, or
+// last_speech_s if there is none.
+double share_out_words(std::span<Segment> segments, std::vector<whisper::WordTiming> words,
+                       double offset_s, double last_speech_s);
+
 // True for a segment whose words are too short, too long or too unlikely to have been said.
 [[nodiscard]] bool is_anomalous(const Segment& segment);
 

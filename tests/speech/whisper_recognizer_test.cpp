@@ -300,5 +300,33 @@ TEST_F(WhisperRecognizerTest, ALiveSessionCommitsTheSameTextInPiecesOfAnySize) {
   EXPECT_EQ(results[2], results[0]);
 }
 
+TEST_F(WhisperRecognizerTest, ALiveSessionTimesTheWordsThatItCommits) {
+  ThreadPool pool(1);
+  auto backend = make_cpu_backend(pool);
+  ASSERT_TRUE(backend.has_value());
+  const WhisperRecognizer recognizer(test::tiny_model(false, **backend), voice_);
+  std::vector<float> samples(14 * kRate_hz, 0.0F);
+  std::ranges::copy(speech("first", 3), samples.begin() + kRate_hz);
+  std::ranges::copy(speech("second", 4), samples.begin() + 8 * kRate_hz);
+  RecognizerOptions with_words = options();
+  with_words.words = true;
+  const auto session = recognizer.session(with_words);
+  const auto first = session->push(samples);
+  const auto rest = session->flush();
+  ASSERT_TRUE(first.has_value() && rest.has_value());
+  std::vector<Segment> segments = first->committed;
+  std::ranges::copy(rest->committed, std::back_inserter(segments));
+  ASSERT_FALSE(segments.empty());
+  for (const Segment& segment : segments) {
+    std::string said;
+    for (const Word& word : segment.words) {
+      EXPECT_LE(word.start_s, word.end_s);
+      EXPECT_LE(word.end_s, 14.5);
+      said += word.text;
+    }
+    EXPECT_EQ(said, segment.text);
+  }
+}
+
 }  // namespace
 }  // namespace mynah
