@@ -60,63 +60,82 @@ void widen_row(const Kernels& kernels, DType dtype, const std::byte* row, int64_
   }
 }
 
-// Keys as panels of 32 keys: element (i, j) of a panel is channel i of key j. In f32, or in pairs
-// of bf16.
-void pack_keys(const Kernels& kernels, const Seen& keys, int64_t column, int64_t d, bool bf16,
-               std::byte* out) {
-  const int64_t total = keys.total();
-  const int64_t d_steps = bf16 ? round_up(d, 2) : d;
+// Row j of a head in f32, zeros past the end.
+void read_row(const Kernels& kernels, const Seen& seen, int64_t j, int64_t column, int64_t d,
+              float* out) {
+  if (j < seen.total()) {
+    widen_row(kernels, seen.own.dtype(), seen.row(j, column), d, out);
+  } else {
+    std::memset(out, 0, static_cast<size_t>(d) * sizeof(float));
+  }
+}
+
+// Row j of a head in bf16, zeros past the end: as it lies where it is kept so.
+void read_rounded(const Kernels& kernels, const Seen& seen, int64_t j, int64_t column, int64_t d,
+                  uint16_t* out) {
+  if (j < seen.total() && seen.own.dtype() == DType::BF16) {
+    std::memcpy(out, seen.row(j, column), static_cast<size_t>(d) * sizeof(uint16_t));
+    return;
+  }
   float row[kMaxHead];
-  uint16_t rounded[kMaxHead] = {};
-  for (int64_t j = 0; j < round_up(total, kPanel); ++j) {
-    const int64_t panel = j / kPanel * kPanel * d_steps;
-    const bool exists = j < total;
-    if (exists) {
-      widen_row(kernels, keys.own.dtype(), keys.row(j, column), d, row);
-    } else {
-      std::memset(row, 0, sizeof(row));
+  read_row(kernels, seen, j, column, d, row);
+  kernels.to_bf16(row, d, out);
+}
+
+// Keys as panels of 32 keys: element (i, j) of a panel is channel i of key j.
+void pack_keys_f32(const Kernels& kernels, const Seen& keys, int64_t column, int64_t d,
+                   float* out) {
+  float row[kMaxHead];
+  for (int64_t j = 0; j < round_up(keys.total(), kPanel); ++j) {
+    read_row(kernels, keys, j, column, d, row);
+    float* to = out + j / kPanel * kPanel * d + j % kPanel;
+    for (int64_t i = 0; i < d; ++i) {
+      to[i * kPanel] = row[i];
     }
-    if (!bf16) {
-      auto* to = reinterpret_cast<float*>(out) + panel + j % kPanel;
-      for (int64_t i = 0; i < d; ++i) {
-        to[i * kPanel] = row[i];
-      }
-      continue;
-    }
-    kernels.to_bf16(row, d, rounded);
-    auto* to = reinterpret_cast<uint32_t*>(out) + panel / 2 + j % kPanel;
-    for (int64_t i = 0; i < d_steps / 2; ++i) {
-      uint32_t pair;
-      std::memcpy(&pair, rounded + 2 * i, sizeof(pair));
-      to[i * kPanel] = pair;
+  }
+}
+
+// The same, element (i, j) being channels 2i and 2i + 1 of key j.
+void pack_keys_bf16(const Kernels& kernels, const Seen& keys, int64_t column, int64_t d,
+                    uint32_t* out) {
+  const int64_t pairs = round_up(d, 2) / 2;
+  alignas(4) uint16_t row[kMaxHead] = {};  // zero after the last of an odd number of channels
+  for (int64_t j = 0; j < round_up(keys.total(), kPanel); ++j) {
+    read_rounded(kernels, keys, j, column, d, row);
+    uint32_t* to = out + j / kPanel * kPanel * pairs + j % kPanel;
+    for (int64_t i = 0; i < pairs; ++i) {
+      std::memcpy(to + i * kPanel, row + 2 * i, sizeof(uint32_t));
     }
   }
 }
 
 // Values as panels of 32 channels: element (j, i) of a panel is channel i of key j.
-void pack_values(const Kernels& kernels, const Seen& values, int64_t column, int64_t d, bool bf16,
-                 std::byte* out) {
-  const int64_t total = values.total();
-  const int64_t steps = bf16 ? round_up(total, 2) : total;
-  float row[kMaxHead] = {};
-  uint16_t rounded[kMaxHead] = {};
-  for (int64_t j = 0; j < steps; ++j) {
-    if (j < total) {
-      widen_row(kernels, values.own.dtype(), values.row(j, column), d, row);
-    } else {
-      std::memset(row, 0, sizeof(row));
+void pack_values_f32(const Kernels& kernels, const Seen& values, int64_t column, int64_t d,
+                     float* out) {
+  float row[kMaxHead] = {};  // zero after the last channel
+  for (int64_t j = 0; j < values.total(); ++j) {
+    read_row(kernels, values, j, column, d, row);
+    for (int64_t c = 0; c < d; c += kPanel) {
+      std::memcpy(out + c * values.total() + j * kPanel, row + c, kPanel * sizeof(float));
     }
-    if (!bf16) {
-      for (int64_t i = 0; i < round_up(d, kPanel); ++i) {
-        reinterpret_cast<float*>(out)[i / kPanel * kPanel * steps + j * kPanel + i % kPanel] =
-            i < d ? row[i] : 0.0F;
+  }
+}
+
+// The same, element (j, i) being channel i of keys 2j and 2j + 1.
+void pack_values_bf16(const Kernels& kernels, const Seen& values, int64_t column, int64_t d,
+                      uint16_t* out) {
+  const int64_t steps = round_up(values.total(), 2);
+  uint16_t even[kMaxHead] = {};  // zero after the last channel
+  uint16_t odd[kMaxHead] = {};
+  for (int64_t j = 0; j < steps; j += 2) {
+    read_rounded(kernels, values, j, column, d, even);
+    read_rounded(kernels, values, j + 1, column, d, odd);
+    for (int64_t c = 0; c < d; c += kPanel) {
+      uint16_t* to = out + c * steps + j * kPanel;
+      for (int64_t i = 0; i < kPanel; ++i) {
+        to[2 * i] = even[c + i];
+        to[2 * i + 1] = odd[c + i];
       }
-      continue;
-    }
-    kernels.to_bf16(row, round_up(d, kPanel), rounded);
-    for (int64_t i = 0; i < round_up(d, kPanel); ++i) {
-      reinterpret_cast<uint16_t*>(
-          out)[i / kPanel * kPanel * steps + j / 2 * 64 + i % kPanel * 2 + j % 2] = rounded[i];
     }
   }
 }
@@ -144,8 +163,15 @@ void CpuBackend::attend_blocked(const Tensor& q, const Tensor& k, const Tensor& 
   };
   pool_.parallel_for(params.kv_heads, 1, [&](int64_t begin, int64_t end) {
     for (int64_t head = begin; head < end; ++head) {
-      pack_keys(kernels_, keys, head * d, d, bf16, keys_of(head));
-      pack_values(kernels_, values, head * d, d, bf16, keys_of(head) + key_bytes);
+      std::byte* key_panels = keys_of(head);
+      std::byte* value_panels = key_panels + key_bytes;
+      if (bf16) {
+        pack_keys_bf16(kernels_, keys, head * d, d, reinterpret_cast<uint32_t*>(key_panels));
+        pack_values_bf16(kernels_, values, head * d, d, reinterpret_cast<uint16_t*>(value_panels));
+      } else {
+        pack_keys_f32(kernels_, keys, head * d, d, reinterpret_cast<float*>(key_panels));
+        pack_values_f32(kernels_, values, head * d, d, reinterpret_cast<float*>(value_panels));
+      }
     }
   });
   const int64_t blocks = (queries.length + kQueryBlock - 1) / kQueryBlock;
