@@ -47,6 +47,10 @@ Status recognise(Recognizer::Session& session, AudioSource& source, Transcript& 
       sink.on_segment(job, segment);
     }
     sink.show_partial(text.partial);
+    if (!text.language.empty()) {
+      transcript.language = text.language;
+      transcript.language_probability = text.language_probability;
+    }
   };
   std::optional<Error> broken;
   while (true) {

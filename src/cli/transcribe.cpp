@@ -268,6 +268,7 @@ Result<int> TranscribeCommand::transcribe(Context& context, const Engine& engine
     Transcript known;
     known.language =
         options.language == "auto" && !engine.recognizer->multilingual() ? "en" : options.language;
+    known.language_probability = known.language == "auto" ? 0.0F : 1.0F;
     known.task = options.task == Task::Translate ? "translate" : "transcribe";
     known.model = engine.recognizer->model_name();
     known.device = engine.backend ? std::string(engine_.device == "ref" ? "ref" : "cpu") : "cpu";

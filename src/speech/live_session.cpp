@@ -57,6 +57,8 @@ void LiveSession::reset() {
   last_partial_ = 0;
   next_id_ = 0;
   last_speech_s_ = 0;
+  language_.clear();
+  language_probability_ = 0;
   previous_.clear();
   dead_.reset();
   const WhisperTokenizer& tokenizer = decoder_.model().tokenizer();
@@ -149,8 +151,10 @@ LiveText LiveSession::commit_chunks(std::span<const SampleRange> chunks) {
   LiveText live;
   for (const SampleRange& chunk : chunks) {
     const WindowText text = decode(chunk, true);
-    if (language_token_ < 0) {
+    if (language_token_ < 0 && text.language_token >= 0) {
       language_token_ = text.language_token;
+      language_ = decoder_.model().tokenizer().language_code(language_token_);
+      language_probability_ = text.language_probability;
     }
     if (!decoder_.options().condition_on_previous_text) {
       previous_.clear();
@@ -165,6 +169,8 @@ LiveText LiveSession::commit_chunks(std::span<const SampleRange> chunks) {
     }
     partial_.clear();
   }
+  live.language = language_;
+  live.language_probability = language_probability_;
   return live;
 }
 

@@ -56,6 +56,8 @@ class LiveSession final : public Recognizer::Session {
   int64_t next_id_ = 0;
   double last_speech_s_ = 0;  // where the committed text ends
   int32_t language_token_ = -1;
+  std::string language_;  // that was heard, and how surely
+  float language_probability_ = 0;
   std::vector<int32_t> previous_;
   std::string partial_;
   std::optional<Error> dead_;  // the device failed: nothing more comes of this session

@@ -101,6 +101,8 @@ class RecognizerObserver {
 struct LiveText {
   std::vector<Segment> committed;  // new since the last call
   std::string partial;
+  std::string language;  // that was heard; "" until then, and where it was given
+  float language_probability = 0;
 };
 
 // A model's sizes under the names that whisper.cpp's JSON has for them; 0 and "" where the family

@@ -29,7 +29,8 @@ class FakeRecognizer : public Recognizer {
 
     Result<LiveText> push(std::span<const float> samples) override {
       n_ += samples.size();
-      LiveText text{.committed = {}, .partial = "..."};
+      LiveText text;
+      text.partial = "...";
       while (!silent_ && n_ >= static_cast<size_t>(next_ + 1) * 16000) {
         text.committed.push_back(segment(next_++));
         if (fake_.stop_source != nullptr && next_ == fake_.stop_after) {

@@ -328,5 +328,23 @@ TEST_F(WhisperRecognizerTest, ALiveSessionTimesTheWordsThatItCommits) {
   }
 }
 
+TEST_F(WhisperRecognizerTest, ALiveSessionSaysWhichLanguageItHeard) {
+  ThreadPool pool(1);
+  auto backend = make_cpu_backend(pool);
+  ASSERT_TRUE(backend.has_value());
+  const WhisperRecognizer recognizer(test::tiny_model(true, **backend), voice_);
+  RecognizerOptions unknown = options();
+  unknown.language = "auto";
+  const auto session = recognizer.session(unknown);
+  const auto early = session->push(speech("a", 0.5));
+  ASSERT_TRUE(early.has_value());
+  EXPECT_EQ(early->language, "");
+  ASSERT_TRUE(session->push(speech("b", 2)).has_value());
+  const auto rest = session->flush();
+  ASSERT_TRUE(rest.has_value());
+  EXPECT_NE(rest->language, "");
+  EXPECT_GT(rest->language_probability, 0.0F);
+}
+
 }  // namespace
 }  // namespace mynah
