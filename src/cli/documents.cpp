@@ -21,7 +21,7 @@ constexpr ExitCode kExitCodes[] = {
     {"1", "Something failed; with several recordings, at least one did."},
     {"2", "The command line or the configuration cannot be understood."},
     {"3", "This machine lacks something: a model, a device, the network."},
-    {"130, 143", "Ended by Ctrl-C or SIGTERM; what was recognised is kept as NAME.partial."},
+    {"130, 143", "Ended by Ctrl-C or SIGTERM; what was recognised is kept as NAME.FORMAT.partial."},
     {"141", "The reader of standard output went away."},
 };
 

@@ -77,7 +77,7 @@ std::string TranscribeCommand::details() const {
   return "whisper-cli's flags are understood too (-m, -f, -otxt, -oj, -ml, -bs ...), and those of\n"
          "whisper and whisperX (--output_dir, --word_timestamps, --compute_type ...).\n\n"
          "A recording that breaks off, or is stopped by Ctrl-C or SIGTERM, leaves what was\n"
-         "recognised in NAME.partial; the exit code is 1, 130 or 143.\n";
+         "recognised in NAME.FORMAT.partial; the exit code is 1, 130 or 143.\n";
 }
 
 void TranscribeCommand::settle() {
