@@ -47,12 +47,11 @@ void add_folder(const std::string& folder, Found& found) {
     entry.increment(error);
   }
   if (error) {
-    found.push_back(
-        fail(ErrorCode::Io, "cannot list the folder " + folder + ": " + error.message()));
+    found.push_back(fail(ErrorCode::Io, folder + ": cannot list the folder: " + error.message()));
   } else if (paths.empty()) {
-    found.push_back(fail(ErrorCode::NotFound, "the folder " + folder +
-                                                  " holds no recordings (wav, mp3, m4a, ...): "
-                                                  "name files of other kinds one by one"));
+    found.push_back(
+        fail(ErrorCode::NotFound, folder + " is a folder without recordings (wav, mp3, m4a, ...): "
+                                           "name files of other kinds one by one"));
   }
   add_sorted(std::move(paths), found);
 }
@@ -65,7 +64,7 @@ void add_pattern(const std::string& pattern, Found& found) {
   }
   ::globfree(&matches);
   if (paths.empty()) {
-    found.push_back(fail(ErrorCode::NotFound, "no file matches " + pattern));
+    found.push_back(fail(ErrorCode::NotFound, pattern + " matches no file"));
   }
   for (const std::string& path : paths) {
     std::error_code ignored;

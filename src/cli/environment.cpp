@@ -55,6 +55,11 @@ void Context::say(std::string_view text) const {
   err.flush();
 }
 
+void Context::say_of(std::string_view file, std::string_view text) const {
+  const bool named = text.starts_with(file == "-" ? "standard input" : file);
+  say(named ? std::string(text) : std::string(file) + ": " + std::string(text));
+}
+
 int Context::stopped_exit_code() const {
   const int signal = stopping_signal ? stopping_signal() : 0;
   return 128 + (signal == 0 ? SIGINT : signal);

@@ -121,7 +121,8 @@ Status parse_flags(Fields& fields, std::vector<std::string> arguments) {
   try {
     app.parse(std::move(arguments));
   } catch (const CLI::ArgumentMismatch& mismatch) {
-    return fail(ErrorCode::Usage, fmt::format("an option wants a value: {}", mismatch.what()));
+    const std::string_view what = mismatch.what();  // begins with the option's name
+    return fail(ErrorCode::Usage, fmt::format("{} wants a value", what.substr(0, what.find(':'))));
   } catch (const CLI::ParseError& error) {
     return fail(ErrorCode::Usage, error.what());
   }

@@ -34,7 +34,7 @@ class LanguageObserver : public RecognizerObserver {
   void on_done(size_t job, const Result<Transcript>& result) override {
     if (!result) {
       code_ = names_.size() == 1 ? exit_code(result.error().code) : 1;
-      context_.say(names_[job] + ": " + result.error().message);
+      context_.say_of(names_[job], result.error().message);
     } else if (context_.json) {
       const nlohmann::ordered_json json = {{"file", names_[job]},
                                            {"language", result->language},

@@ -188,9 +188,7 @@ void TranscriptSink::fail_recording(const State& state, Error error) {
   const bool stopped = error.code == ErrorCode::Cancelled;
   if (!stopped) {
     progress_.clear();
-    // A message about a file begins with its name already.
-    const bool named = error.message.starts_with(state.recording.name);
-    context_.say(named ? error.message : state.recording.name + ": " + error.message);
+    context_.say_of(state.recording.name, error.message);
   }
   failures_.push_back({.name = state.recording.name, .error = std::move(error)});
 }

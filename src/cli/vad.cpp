@@ -165,8 +165,7 @@ Result<int> VadCommand::run(Context& context) {
   listener.on_report = [&](const std::string& file, Result<VoiceReport> report) {
     if (!report) {
       code = one ? exit_code(report.error().code) : 1;
-      const std::string& message = report.error().message;
-      context.say(message.starts_with(file) ? message : file + ": " + message);
+      context.say_of(file, report.error().message);
       return;
     }
     if (context.json) {

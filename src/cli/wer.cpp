@@ -81,7 +81,7 @@ class ScoringObserver : public RecognizerObserver {
     }
     ++n_failed_;
     if (result.error().code != ErrorCode::Cancelled) {
-      context_.say(names_[job] + ": " + result.error().message);
+      context_.say_of(names_[job], result.error().message);
     }
   }
 

@@ -62,8 +62,8 @@ TEST_F(ExpandInputs, AFileWhoseNameLooksLikeAPatternIsItself) {
 
 TEST_F(ExpandInputs, WhatStandsForNothingIsAnErrorInItsPlace) {
   EXPECT_THAT(expand({folder_ / "*.flac", folder_ / "nothing", "-"}),
-              ElementsAre("error: no file matches " + (folder_ / "*.flac"),
-                          testing::HasSubstr("holds no recordings"), "-"));
+              ElementsAre("error: " + (folder_ / "*.flac") + " matches no file",
+                          testing::HasSubstr("folder without recordings"), "-"));
 }
 
 }  // namespace

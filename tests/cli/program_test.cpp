@@ -102,6 +102,12 @@ TEST(Program, NamesTheNearestFlag) {
               StartsWith("mynah: sample: unknown option --beem (did you mean --beam?)\n"));
 }
 
+TEST(Program, SaysWhichOptionWantsAValue) {
+  TestProgram program(sample_verbs());
+  EXPECT_EQ(program.run({"sample", "--beam"}), 2);
+  EXPECT_THAT(program.err.text(), StartsWith("mynah: sample: --beam wants a value\n"));
+}
+
 TEST(Program, PrintsAnErrorAsOneLine) {
   TestProgram program(sample_verbs());
   EXPECT_EQ(program.run({"sample", "missing"}), 1);
