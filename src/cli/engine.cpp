@@ -18,6 +18,8 @@ namespace {
 
 // What a newcomer is offered: small, and its weights can be had without a model hub.
 constexpr std::string_view kFirstModel = "tiny.en";
+// The voice detector that comes with it.
+constexpr std::string_view kVoiceModel = "silero";
 
 struct FoundModel {
   std::string path;  // empty: the built-in recogniser
@@ -62,8 +64,17 @@ bool wants_pull(const CatalogueEntry& entry, const EngineOptions& options, Conte
   return answer && (answer->empty() || answer->front() == 'y' || answer->front() == 'Y');
 }
 
-Result<FoundModel> pull_model_of(const CatalogueEntry& entry, const Context& context) {
+// Pulls a model, and the voice detector with it: a Whisper alone hears less well.
+Result<FoundModel> pull_model_of(const CatalogueEntry& entry, const Store& store,
+                                 const Context& context) {
   MYNAH_TRY(const StoredModel model, pull_for_user(context, entry, PullOptions{}));
+  const CatalogueEntry* voice = find_in_catalogue(kVoiceModel);
+  if (voice != nullptr && !store.resolve(std::string(kVoiceModel))) {
+    const auto pulled = pull_for_user(context, *voice, PullOptions{});
+    if (!pulled) {
+      context.say(pulled.error().message);  // the built-in one will do
+    }
+  }
   return FoundModel{.path = model.path(), .why = entry.name + ": just pulled"};
 }
 
@@ -81,7 +92,7 @@ Result<FoundModel> find_named(const Store& store, const EngineOptions& options, 
     return std::unexpected(resolved.error());
   }
   if (wants_pull(*entry, options, context)) {
-    return pull_model_of(*entry, context);
+    return pull_model_of(*entry, store, context);
   }
   return fail(
       ErrorCode::Environment,
@@ -99,7 +110,7 @@ Result<FoundModel> find_any(const Store& store, const EngineOptions& options, Co
   }
   const CatalogueEntry* entry = find_in_catalogue(kFirstModel);
   if (entry != nullptr && wants_pull(*entry, options, context)) {
-    auto pulled = pull_model_of(*entry, context);
+    auto pulled = pull_model_of(*entry, store, context);
     if (pulled) {
       return pulled;
     }
@@ -117,18 +128,21 @@ Result<FoundModel> find_any(const Store& store, const EngineOptions& options, Co
 
 Result<std::shared_ptr<const VoiceDetector>> open_voice(const Store& store,
                                                         const EngineOptions& options,
-                                                        Engine& engine) {
+                                                        const Context& context, Engine& engine) {
   constexpr int kRate_hz = 16000;
   if (options.vad_model == "builtin") {
     engine.explanation.emplace_back("voice detector builtin: asked for by name");
     return builtin_voice_detector();
   }
   const bool any = options.vad_model == "auto";
-  const auto resolved = store.resolve(any ? "silero" : options.vad_model);
+  const auto resolved = store.resolve(any ? std::string(kVoiceModel) : options.vad_model);
   if (!resolved) {
     if (!any) {
       return std::unexpected(resolved.error());
     }
+    context.say(
+        "silero was not pulled: using the built-in voice detector, which loses words; "
+        "'mynah pull silero' brings the better one, --vad-model builtin keeps this one");
     engine.explanation.emplace_back("voice detector builtin: silero was not pulled");
     return builtin_voice_detector();
   }
@@ -185,7 +199,7 @@ Result<Engine> open_engine(const EngineOptions& options, Context& context) {
     MYNAH_TRY(engine.recognizer, builtin_recognizer());
     return engine;
   }
-  MYNAH_TRY(auto voice, open_voice(store, options, engine));
+  MYNAH_TRY(auto voice, open_voice(store, options, context, engine));
   MYNAH_TRY(engine.recognizer, load_whisper(found.path,
                                             {.storage = storage ? storage : fast_storage(options),
                                              .precision = options.precision,
