@@ -1,5 +1,6 @@
 #include "base/mapped_file.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -44,7 +45,7 @@ std::shared_ptr<const MappedFile> MappedFile::from_bytes(std::span<const std::by
   file->path_ = std::move(name);
   file->size_ = bytes.size();
   file->owned_ = std::make_unique<std::byte[]>(bytes.size());
-  std::memcpy(file->owned_.get(), bytes.data(), bytes.size());
+  std::ranges::copy(bytes, file->owned_.get());
   file->data_ = file->owned_.get();
   return file;
 }

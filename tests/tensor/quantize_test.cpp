@@ -42,7 +42,9 @@ class Reader {
       offset_ = bytes_.size();
       return values;
     }
-    std::memcpy(values.data(), bytes_.data() + offset_, count * sizeof(T));
+    if (count > 0) {
+      std::memcpy(values.data(), bytes_.data() + offset_, count * sizeof(T));
+    }
     offset_ += count * sizeof(T);
     return values;
   }

@@ -65,7 +65,8 @@ INSTANTIATE_TEST_SUITE_P(Families, WhisperTokenizerTest,
 
 TEST_P(WhisperTokenizerTest, EncodesAsTheReference) {
   const WhisperTokenizer tokenizer = this->tokenizer();
-  for (const json& row : vectors()["encode"]) {
+  const json encode_rows = vectors()["encode"];  // kept: a loop would not keep its temporary
+  for (const json& row : encode_rows) {
     const auto text = row["text"].get<std::string>();
     EXPECT_EQ(tokenizer.encode(text), row[GetParam().key].get<std::vector<int32_t>>()) << text;
   }
@@ -73,7 +74,8 @@ TEST_P(WhisperTokenizerTest, EncodesAsTheReference) {
 
 TEST_P(WhisperTokenizerTest, DecodesAsTheReference) {
   const WhisperTokenizer tokenizer = this->tokenizer();
-  for (const json& row : vectors()["decode"]) {
+  const json decode_rows = vectors()["decode"];  // kept: a loop would not keep its temporary
+  for (const json& row : decode_rows) {
     if (row["multilingual"].get<bool>() != multilingual()) {
       continue;
     }
@@ -85,7 +87,8 @@ TEST_P(WhisperTokenizerTest, DecodesAsTheReference) {
 
 TEST_P(WhisperTokenizerTest, SplitsIntoWordsAsTheReference) {
   const WhisperTokenizer tokenizer = this->tokenizer();
-  for (const json& row : vectors()["words"]) {
+  const json words_rows = vectors()["words"];  // kept: a loop would not keep its temporary
+  for (const json& row : words_rows) {
     if (row["multilingual"].get<bool>() != multilingual()) {
       continue;
     }
@@ -120,7 +123,8 @@ TEST_P(WhisperTokenizerTest, AnyBytesComeBackWhenTheirTokensAreJoined) {
 
 TEST_P(WhisperTokenizerTest, StreamedPiecesAreWholeCodePointsAndJoinToTheDecodedText) {
   const WhisperTokenizer tokenizer = this->tokenizer();
-  for (const json& row : vectors()["encode"]) {
+  const json encode_rows = vectors()["encode"];  // kept: a loop would not keep its temporary
+  for (const json& row : encode_rows) {
     const auto ids = row[GetParam().key].get<std::vector<int32_t>>();
     StreamingDecoder decoder(tokenizer);
     std::string joined;
