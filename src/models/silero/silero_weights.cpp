@@ -168,8 +168,7 @@ Status read_lstm(Reader& reader, SileroValues& values) {
   MYNAH_TRY(values.lstm_recurrent, reader.read(name + "weight_hh", {kGates, kSileroHidden}));
   MYNAH_TRY(values.lstm_bias, reader.read(name + "bias_ih", {kGates}));
   MYNAH_TRY(const std::vector<float> recurrent_bias, reader.read(name + "bias_hh", {kGates}));
-  std::ranges::transform(values.lstm_bias, recurrent_bias, values.lstm_bias.begin(),
-                         std::plus<>());
+  std::ranges::transform(values.lstm_bias, recurrent_bias, values.lstm_bias.begin(), std::plus<>());
   return {};
 }
 
