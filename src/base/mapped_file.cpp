@@ -61,11 +61,12 @@ void MappedFile::release_pages(std::span<const std::byte> range) const {
     return;
   }
   // Only whole pages inside the range: a neighbour's bytes on a shared page stay resident.
-  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const auto begin = (reinterpret_cast<uintptr_t>(range.data()) + page - 1) / page * page;
-  const auto end = (reinterpret_cast<uintptr_t>(range.data()) + range.size()) / page * page;
-  if (begin < end) {
-    ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+  const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  const size_t into_page = reinterpret_cast<uintptr_t>(range.data()) % page;
+  const size_t skipped = (page - into_page) % page;
+  if (range.size() > skipped) {
+    const size_t whole = (range.size() - skipped) / page * page;
+    ::madvise(const_cast<std::byte*>(range.data() + skipped), whole, MADV_DONTNEED);
   }
 }
 
