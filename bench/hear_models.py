@@ -26,7 +26,7 @@ def converter(shared):
 
 
 def write_ct2(path, variables):
-    """CTranslate2 model.bin, binary version 6: name, rank, dimensions, type, bytes, data; no aliases."""
+    """CTranslate2 model.bin, binary version 6: name, rank, dimensions, type, bytes, data; one alias."""
     def text(value):
         encoded = value.encode() + b"\0"
         return struct.pack("<H", len(encoded)) + encoded
@@ -36,7 +36,7 @@ def write_ct2(path, variables):
         for name, array in variables.items():
             f.write(text(name) + struct.pack("<B", array.ndim) + struct.pack(f"<{array.ndim}I", *array.shape))
             f.write(struct.pack("<BI", CT2_TYPES[array.dtype], array.nbytes) + np.ascontiguousarray(array).tobytes())
-        f.write(struct.pack("<I", 0))
+        f.write(struct.pack("<I", 1) + text("decoder/projection/weight") + text("decoder/embeddings/weight"))
 
 
 def random_base(tiny_folder, out, shared):
@@ -47,8 +47,9 @@ def random_base(tiny_folder, out, shared):
     widths = {TINY_WIDTH * n: BASE["width"] * n for n in (1, 2, 3, 4)}
 
     def widened(name, array):
-        if array.ndim == 0 or array.dtype.kind != "f":
-            return np.array(BASE["heads"], array.dtype) if name.endswith("num_heads") else array
+        if array.dtype.kind != "f" or array.size == 1:
+            value = np.array([BASE["heads"]], array.dtype) if name.endswith("num_heads") else array
+            return value.reshape(()) if array.size == 1 else value  # the reader gives scalars one dimension
         shape = [widths.get(size, size) for size in array.shape]
         if name.endswith("gamma"):
             return np.ones(shape, array.dtype)

@@ -92,12 +92,12 @@ def whisper_cpp_stages(path):
     tone = np.sin(np.arange(30 * 16000) * 0.05).astype(np.float32) * 0.2
     cpp.whisper_pcm_to_mel(context, tone, len(tone), THREADS)
     encoder = median_ms(lambda: cpp.whisper_encode(context, 0, THREADS))
-    prompt = [50] * 32
-    cpp.whisper_decode(context, prompt, len(prompt), 0, THREADS)
+    for i in range(32):  # the binding takes one token at a time
+        cpp.whisper_decode(context, 50, 1, i, THREADS)
 
     def tokens():
         for i in range(64):
-            cpp.whisper_decode(context, [100 + i], 1, 32 + i, THREADS)
+            cpp.whisper_decode(context, 100 + i, 1, 32 + i, THREADS)
 
     return {"encoder_30s_ms": encoder, "decoder_token_ms": median_ms(tokens) / 64}
 
