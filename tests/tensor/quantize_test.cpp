@@ -170,6 +170,7 @@ TEST(Quantize, BlockTypesKeepEveryValueWithinAStep) {
   EXPECT_TRUE(rc::check([] {
     const auto codes = *rc::gen::container<std::vector<int>>(64, rc::gen::inRange(-10000, 10000));
     std::vector<float> values;
+    values.reserve(codes.size());
     for (const int c : codes) {
       values.push_back(static_cast<float>(c) * 1e-3F);
     }
