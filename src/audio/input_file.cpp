@@ -1,5 +1,6 @@
 #include "audio/input_file.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -50,6 +51,25 @@ Result<InputFile> open_input_file(const std::string& path) {
     }
   }
   return input;
+}
+
+Result<size_t> read_some(InputFile& input, std::span<std::byte> out) {
+  if (!input.head.empty()) {
+    const size_t count = std::min(input.head.size(), out.size());
+    const auto end = input.head.begin() + static_cast<std::ptrdiff_t>(count);
+    std::copy(input.head.begin(), end, out.begin());
+    input.head.erase(input.head.begin(), end);
+    return count;
+  }
+  for (;;) {
+    const ssize_t got = ::read(input.fd.get(), out.data(), out.size());
+    if (got >= 0) {
+      return static_cast<size_t>(got);
+    }
+    if (errno != EINTR) {
+      return fail(ErrorCode::Io, "cannot read " + input.name + ": " + std::strerror(errno));
+    }
+  }
 }
 
 }  // namespace mynah

@@ -32,11 +32,14 @@ static_assert(sizeof(MediaHeader) == 8 && sizeof(MediaFormat) == 24);
 
 constexpr size_t kMostMediaDataBytes = 1 << 16;
 constexpr size_t kMostMediaErrorBytes = 4096;
+constexpr size_t kMostMediaHeadBytes = 1 << 16;
 constexpr uint32_t kMostMediaChannels = 1024;
 
-// The descriptors that mynah-media is given: the recording, its output, and a file to spool to.
+// The descriptors that mynah-media is given: the recording, its output, a file to spool to, and one
+// with bytes of a piped recording that were read already and come before the rest.
 constexpr int kMediaInputFd = 0;
 constexpr int kMediaOutputFd = 1;
 constexpr int kMediaSpoolFd = 3;
+constexpr int kMediaHeadFd = 4;
 
 }  // namespace mynah

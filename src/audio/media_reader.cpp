@@ -11,6 +11,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -165,6 +166,18 @@ UniqueFd open_spool(const std::string& folder) {
   return spool;
 }
 
+// A file in memory that holds what was read of a pipe already.
+Result<UniqueFd> open_head(const std::vector<std::byte>& bytes) {
+  UniqueFd head(::memfd_create("head", MFD_CLOEXEC));
+  if (!head ||
+      ::write(head.get(), bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size()) ||
+      ::lseek(head.get(), 0, SEEK_SET) != 0) {
+    return fail(ErrorCode::Io,
+                std::string("cannot keep what was read of a pipe: ") + std::strerror(errno));
+  }
+  return head;
+}
+
 // The letters and digits after the last dot: FFmpeg tells some headerless formats by it.
 std::string extension(const std::string& name) {
   const size_t dot = name.find_last_of("./");
@@ -218,6 +231,11 @@ Result<std::unique_ptr<FrameReader>> open_with_media(InputFile input, const Medi
     ::lseek(input.fd.get(), 0, SEEK_SET);
   } else if (spool = open_spool(options.spool_folder); spool) {
     spec.descriptors.emplace_back(spool.get(), kMediaSpoolFd);
+  }
+  UniqueFd head;
+  if (!input.head.empty()) {
+    MYNAH_TRY(head, open_head(input.head));
+    spec.descriptors.emplace_back(head.get(), kMediaHeadFd);
   }
   auto process = Process::spawn(spec);
   if (!process) {

@@ -1,5 +1,6 @@
 #include "audio/open.h"
 
+#include <memory>
 #include <utility>
 
 #include "audio/input_file.h"
@@ -19,6 +20,11 @@ Result<std::unique_ptr<FrameReader>> open_frames(InputFile input, const AudioOpe
   if (input.seekable) {
     auto reader = open_with_sndfile(input);
     if (reader || reader.error().code != ErrorCode::Unsupported) {
+      return reader;
+    }
+  } else {
+    auto reader = open_wav_stream(input);
+    if (!reader || *reader != nullptr) {
       return reader;
     }
   }

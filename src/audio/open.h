@@ -21,7 +21,7 @@ struct AudioOpenOptions {
   struct Raw {
     int rate_hz = 16000;
     int channels = 1;
-    std::string encoding = "s16le";  // u8, s16le, s24le, s32le, f32le, mulaw, alaw
+    std::string encoding = "s16le";  // u8, s16le, s24le, s32le, f32le, f64le, mulaw, alaw
   };
 
   std::optional<Raw> raw;
@@ -31,8 +31,8 @@ struct AudioOpenOptions {
 };
 
 // Opens `path` ("-": standard input). libsndfile reads what it can in this process; everything
-// else, and every container that comes through a pipe, goes through the confined program
-// mynah-media.
+// else goes through the confined program mynah-media; so do containers that come through a pipe,
+// but for a WAV's samples, which need no decoder and are given without delay.
 //
 // Errors, each one line with the name of the recording: NotFound (no such file), Io (not readable),
 // InvalidInput (a folder, an empty file, no sound in it, a channel or a start that is not there),

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cerrno>
 #include <cstring>
 #include <limits>
 #include <string_view>
@@ -11,6 +10,8 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
+
+#include "audio/wav_header.h"
 
 namespace mynah {
 namespace {
@@ -48,6 +49,10 @@ float from_f32(const std::byte* at) {
   return load<float>(at);
 }
 
+float from_f64(const std::byte* at) {
+  return static_cast<float>(load<double>(at));
+}
+
 // ITU-T G.711: sign, 3 bits of exponent, 4 of mantissa; μ-law is sent inverted and biased by 33
 // (here, in 16 bits, by 132).
 float from_mulaw(const std::byte* at) {
@@ -75,28 +80,34 @@ struct Encoding {
   float (*decode)(const std::byte*);
 };
 
-constexpr std::array<Encoding, 7> kEncodings = {{{"u8", 1, from_u8},
+constexpr std::array<Encoding, 8> kEncodings = {{{"u8", 1, from_u8},
                                                  {"s16le", 2, from_s16},
                                                  {"s24le", 3, from_s24},
                                                  {"s32le", 4, from_s32},
                                                  {"f32le", 4, from_f32},
+                                                 {"f64le", 8, from_f64},
                                                  {"mulaw", 1, from_mulaw},
                                                  {"alaw", 1, from_alaw}}};
 
 class RawReader final : public FrameReader {
  public:
-  RawReader(InputFile input, const AudioOpenOptions::Raw& raw, const Encoding& encoding)
+  RawReader(InputFile input, const AudioOpenOptions::Raw& raw, const Encoding& encoding,
+            std::optional<int64_t> sample_bytes)
       : input_(std::move(input)),
         rate_hz_(raw.rate_hz),
         channels_(raw.channels),
         encoding_(encoding),
-        frame_bytes_(encoding.bytes * static_cast<size_t>(raw.channels)) {}
+        frame_bytes_(encoding.bytes * static_cast<size_t>(raw.channels)),
+        promised_(sample_bytes) {}
 
   [[nodiscard]] int rate_hz() const override { return rate_hz_; }
 
   [[nodiscard]] int channels() const override { return channels_; }
 
   [[nodiscard]] std::optional<int64_t> frames() const override {
+    if (promised_) {
+      return *promised_ / static_cast<int64_t>(frame_bytes_);
+    }
     if (!input_.seekable) {
       return std::nullopt;
     }
@@ -104,20 +115,14 @@ class RawReader final : public FrameReader {
   }
 
   Result<size_t> read(std::span<float> out) override {
-    const size_t room = out.size() / static_cast<size_t>(channels_) * frame_bytes_;
-    bytes_.resize(room);
+    bytes_.resize(out.size() / static_cast<size_t>(channels_) * frame_bytes_);
     while (held_ < frame_bytes_) {
-      const ssize_t got = ::read(input_.fd.get(), bytes_.data() + held_, room - held_);
-      if (got < 0 && errno == EINTR) {
-        continue;
-      }
-      if (got < 0) {
-        return fail(ErrorCode::Io, "cannot read " + input_.name + ": " + std::strerror(errno));
-      }
+      MYNAH_TRY(const size_t got, read_some(input_, room()));
       if (got == 0) {
         return at_end();
       }
-      held_ += static_cast<size_t>(got);
+      held_ += got;
+      taken_ += static_cast<int64_t>(got);
     }
     const size_t frames = held_ / frame_bytes_;
     const size_t samples = frames * static_cast<size_t>(channels_);
@@ -143,7 +148,25 @@ class RawReader final : public FrameReader {
   }
 
  private:
+  // Where the next bytes go: none is left once the promised ones are there.
+  [[nodiscard]] std::span<std::byte> room() {
+    const auto free = std::span(bytes_).subspan(held_);
+    if (!promised_) {
+      return free;
+    }
+    const auto left = static_cast<uint64_t>(*promised_ - taken_);
+    return free.first(static_cast<size_t>(std::min<uint64_t>(free.size(), left)));
+  }
+
   Result<size_t> at_end() {
+    if (promised_ && taken_ < *promised_) {
+      const auto frames = taken_ / static_cast<int64_t>(frame_bytes_);
+      return fail(
+          ErrorCode::InvalidInput,
+          fmt::format("{} is cut off after {:.3f} s: its header promises {} bytes of "
+                      "samples, {} are there",
+                      input_.name, static_cast<double>(frames) / rate_hz_, *promised_, taken_));
+    }
     if (held_ == 0) {
       return 0;
     }
@@ -158,24 +181,54 @@ class RawReader final : public FrameReader {
   Encoding encoding_;
   size_t frame_bytes_;
   std::vector<std::byte> bytes_;
-  size_t held_ = 0;  // bytes of an unfinished frame, at the front of bytes_
+  size_t held_ = 0;    // bytes of an unfinished frame, at the front of bytes_
+  int64_t taken_ = 0;  // bytes read
+  std::optional<int64_t> promised_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<FrameReader>> open_raw(InputFile input, const AudioOpenOptions::Raw& raw) {
+Result<std::unique_ptr<FrameReader>> open_raw(InputFile input, const AudioOpenOptions::Raw& raw,
+                                              std::optional<int64_t> sample_bytes) {
   const auto* encoding = std::ranges::find(kEncodings, raw.encoding, &Encoding::name);
   if (encoding == kEncodings.end()) {
     return fail(ErrorCode::InvalidInput,
                 fmt::format("unknown raw encoding '{}': wanted u8, s16le, s24le, s32le, f32le, "
-                            "mulaw or alaw",
+                            "f64le, mulaw or alaw",
                             raw.encoding));
   }
   if (raw.channels < 1 || raw.channels > kMostChannels) {
     return fail(ErrorCode::InvalidInput,
                 fmt::format("wanted 1 to {} raw channels, found {}", kMostChannels, raw.channels));
   }
-  return std::make_unique<RawReader>(std::move(input), raw, *encoding);
+  return std::make_unique<RawReader>(std::move(input), raw, *encoding, sample_bytes);
+}
+
+Result<std::unique_ptr<FrameReader>> open_wav_stream(InputFile& input) {
+  std::vector<std::byte> head;
+  WavProbe probe = probe_wav(head);
+  while (probe.state == WavProbe::State::MoreBytes) {
+    // No further than is needed: what follows may not have been said yet.
+    const size_t had = head.size();
+    head.resize(probe.wanted_bytes);
+    MYNAH_TRY(const size_t got, read_some(input, std::span(head).subspan(had)));
+    head.resize(had + got);
+    if (got == 0) {
+      break;
+    }
+    probe = probe_wav(head);
+  }
+  input.head.insert(input.head.begin(), head.begin(), head.end());
+  if (probe.state != WavProbe::State::Found) {
+    return nullptr;
+  }
+  const WavHeader& header = probe.header;
+  input.head.erase(input.head.begin(),
+                   input.head.begin() + static_cast<std::ptrdiff_t>(header.header_bytes));
+  return open_raw(
+      std::move(input),
+      {.rate_hz = header.rate_hz, .channels = header.channels, .encoding = header.encoding},
+      header.sample_bytes);
 }
 
 }  // namespace mynah

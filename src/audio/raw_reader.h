@@ -1,7 +1,9 @@
 // Frames of samples without a header.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "audio/frame_reader.h"
 #include "audio/input_file.h"
@@ -11,6 +13,14 @@
 namespace mynah {
 
 // Reads the bytes of `input` as `raw` says. From a pipe, frames are given as they come in.
-Result<std::unique_ptr<FrameReader>> open_raw(InputFile input, const AudioOpenOptions::Raw& raw);
+// `sample_bytes`: so many are samples, as a header promised, and what follows them is not; fewer
+// are an error after the last whole frame. None: all there are.
+Result<std::unique_ptr<FrameReader>> open_raw(InputFile input, const AudioOpenOptions::Raw& raw,
+                                              std::optional<int64_t> sample_bytes = std::nullopt);
+
+// Reads the header of a WAV that comes through a pipe, and then its samples as they come in.
+// FFmpeg would wait for two seconds of sound, as a WAV may hide S/PDIF. Gives no reader where it is
+// something else; input.head then has what was read of it.
+Result<std::unique_ptr<FrameReader>> open_wav_stream(InputFile& input);
 
 }  // namespace mynah

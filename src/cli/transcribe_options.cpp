@@ -159,7 +159,7 @@ void RecordingOptions::fields(Fields& fields) {
   fields.option("start", "S", start_s, "Begin here, in seconds.").once();
   fields.option("length", "S", length_s, "Read only this many seconds.").once();
   fields.option("raw", "ENCODING", raw,
-                "Samples without a header: u8, s16le, s24le, s32le, f32le, mulaw, alaw.");
+                "Samples without a header: u8, s16le, s24le, s32le, f32le, f64le, mulaw, alaw.");
   fields.option("raw-rate", "HZ", raw_rate_hz, "Their rate.");
   fields.option("raw-channels", "N", raw_channels, "Their channels.");
 }

@@ -56,11 +56,12 @@ ByteInput::ByteInput() : fd_(kMediaInputFd) {
   seekable_ = ::fstat(fd_, &info) == 0 && S_ISREG(info.st_mode);
   size_bytes_ = seekable_ ? info.st_size : 0;
   has_spool_ = ::fcntl(kMediaSpoolFd, F_GETFD) >= 0;
+  has_head_ = ::fcntl(kMediaHeadFd, F_GETFD) >= 0;
 }
 
 ByteInput::~ByteInput() {
   if (context_ != nullptr) {
-    av_freep(&context_->buffer);
+    av_freep(static_cast<void*>(&context_->buffer));
     avio_context_free(&context_);
   }
 }
@@ -89,12 +90,21 @@ std::string ByteInput::open(std::function<void()> before_wait) {
   return {};
 }
 
-// Fills head_ as far as the pipe goes; false: it ended before the first byte.
+// Fills head_, first with what mynah read of the pipe; false: it ended before the first byte.
 bool ByteInput::read_head() {
-  std::array<uint8_t, kHeadBytes> bytes{};
-  size_t held = 0;
-  while (held < bytes.size()) {
-    const ssize_t got = ::read(fd_, bytes.data() + held, bytes.size() - held);
+  if (has_head_) {
+    look_at(kMediaHeadFd, kMostMediaHeadBytes);
+  }
+  look_at(fd_, kHeadBytes);
+  return !head_.empty();
+}
+
+// Reads until head_ has so many bytes, or `fd` has no more.
+void ByteInput::look_at(int fd, size_t bytes) {
+  size_t held = head_.size();
+  head_.resize(std::max(bytes, held));
+  while (held < bytes) {
+    const ssize_t got = ::read(fd, head_.data() + held, bytes - held);
     if (got < 0 && errno == EINTR) {
       continue;
     }
@@ -103,8 +113,7 @@ bool ByteInput::read_head() {
     }
     held += static_cast<size_t>(got);
   }
-  head_.assign(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(held));
-  return held > 0;
+  head_.resize(held);
 }
 
 std::string ByteInput::spool() {

@@ -39,11 +39,13 @@ class ByteInput {
 
   int read(uint8_t* out, int size);
   bool read_head();
+  void look_at(int fd, size_t bytes);
   std::string spool();
 
   int fd_;
   bool seekable_ = false;
   bool has_spool_ = false;
+  bool has_head_ = false;
   int64_t size_bytes_ = 0;
   std::vector<uint8_t> head_;  // of a pipe: bytes looked at and not yet given
   std::function<void()> before_wait_;

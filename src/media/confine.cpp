@@ -75,7 +75,7 @@ void allow_memory(Filter& filter) {
 bool take_system_calls() {
   Filter filter;
   allow_memory(filter);
-  for (const int fd : {kMediaInputFd, kMediaSpoolFd}) {
+  for (const int fd : {kMediaInputFd, kMediaSpoolFd, kMediaHeadFd}) {
     filter.allow(SCMP_SYS(read), first_is(fd));
     filter.allow(SCMP_SYS(lseek), first_is(fd));
   }
