@@ -31,7 +31,7 @@ class BadInput : public testing::Test {
     return path;
   }
 
-  test::TempFolder folder_;
+  test::TemporaryFolder folder_;
 };
 
 TEST_F(BadInput, AMissingFile) {

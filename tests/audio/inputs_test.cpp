@@ -39,7 +39,7 @@ class ExpandInputs : public testing::Test {
     return found;
   }
 
-  test::TempFolder folder_;
+  test::TemporaryFolder folder_;
 };
 
 TEST_F(ExpandInputs, FilesAndStandardInputStandForThemselves) {

@@ -70,7 +70,7 @@ class Media : public testing::Test {
 
   static InputFile piped(UniqueFd fd) { return {.fd = std::move(fd), .name = "pipe"}; }
 
-  test::TempFolder folder_;
+  test::TemporaryFolder folder_;
 };
 
 TEST_F(Media, EveryContainerGivesItsSound) {

@@ -12,7 +12,7 @@ namespace mynah {
 namespace {
 
 // A FLAC of silence, written block by block.
-std::string write_flac(const test::TempFolder& folder, int minutes) {
+std::string write_flac(const test::TemporaryFolder& folder, int minutes) {
   const std::string path = folder / (std::to_string(minutes) + ".flac");
   SF_INFO info{};
   info.samplerate = 16000;
@@ -51,7 +51,7 @@ Listened listen(const std::string& path) {
 }
 
 TEST(Memory, TwoHoursNeedNoMoreThanTwoMinutes) {
-  const test::TempFolder folder;
+  const test::TemporaryFolder folder;
   const Listened brief = listen(write_flac(folder, 2));
   const Listened lengthy = listen(write_flac(folder, 120));
   EXPECT_EQ(brief.samples, 2U * 60 * 16000);

@@ -40,7 +40,7 @@ class OpenAudio : public testing::Test {
     return path;
   }
 
-  test::TempFolder folder_;
+  test::TemporaryFolder folder_;
 };
 
 TEST_F(OpenAudio, SamplesAtTheWantedRateComeOutUnchanged) {

@@ -33,7 +33,7 @@ class RawAudio : public testing::Test {
     return options;
   }
 
-  test::TempFolder folder_;
+  test::TemporaryFolder folder_;
 };
 
 TEST_F(RawAudio, IntegersAndFloats) {

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
 #include <numbers>
 #include <string>
 #include <utility>
@@ -12,30 +10,9 @@
 #include <gtest/gtest.h>
 
 #include "audio/open.h"
+#include "temporary_folder.h"
 
 namespace mynah::test {
-
-// A folder of its own for one test, removed with it.
-class TempFolder {
- public:
-  TempFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "mynah-audio-XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-
-  TempFolder(const TempFolder&) = delete;
-  TempFolder& operator=(const TempFolder&) = delete;
-
-  ~TempFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-
-  [[nodiscard]] std::string operator/(const std::string& name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
 
 // `count` samples of a sine of half the full scale.
 inline std::vector<float> sine(double hz, int rate_hz, size_t count) {

@@ -5,26 +5,20 @@
 
 #include <gtest/gtest.h>
 
+#include "temporary_folder.h"
+
 namespace mynah {
 namespace {
 
 class MappedFileTest : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string pattern = std::filesystem::temp_directory_path() / "mynah-mapped-XXXXXX";
-    ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-    folder_ = pattern;
-  }
-
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-
   std::string write(const std::string& name, const std::string& text) {
     const std::string path = folder_ / name;
-    std::ofstream(path, std::ios::binary) << text;
+    test::write_file(path, text);
     return path;
   }
 
-  std::filesystem::path folder_;
+  test::TemporaryFolder folder_;
 };
 
 TEST_F(MappedFileTest, ShowsTheBytesOfAFile) {
@@ -44,7 +38,7 @@ TEST_F(MappedFileTest, SaysWhatIsWrongWithAPath) {
   const auto missing = MappedFile::open(folder_ / "missing");
   ASSERT_FALSE(missing.has_value());
   EXPECT_EQ(missing.error().code, ErrorCode::NotFound);
-  const auto folder = MappedFile::open(folder_);
+  const auto folder = MappedFile::open(folder_.path());
   ASSERT_FALSE(folder.has_value());
   EXPECT_EQ(folder.error().code, ErrorCode::InvalidInput);
 }

@@ -10,14 +10,15 @@
 #include "cli/config.h"
 #include "cli/config_file.h"
 #include "cli/fake_recognizer.h"
-#include "cli/recordings.h"
 #include "cli/test_context.h"
 #include "cli/transcribe.h"
 #include "cli/version.h"
+#include "temporary_folder.h"
 
 namespace mynah::cli {
 namespace {
 
+using test::TemporaryFolder;
 using testing::HasSubstr;
 
 std::vector<Verb> some_verbs() {
@@ -37,23 +38,23 @@ TEST(Completion, ScriptsAreWellFormed) {
     TestProgram program(some_verbs());
     EXPECT_EQ(program.run({"completion", shell}), 0);
     EXPECT_THAT(program.out.text(), HasSubstr("max-line-width"));
-    std::ofstream(folder.path(shell)) << program.out.text();
+    std::ofstream(folder / shell) << program.out.text();
     const std::string here = "command -v " + shell + " >/dev/null";
     if (std::system(here.c_str()) == 0) {
-      EXPECT_EQ(std::system((shell + " -n " + folder.path(shell)).c_str()), 0);
+      EXPECT_EQ(std::system((shell + " -n " + folder / shell).c_str()), 0);
     }
   }
 }
 
 TEST(Completion, BashOffersVerbsFlagsAndValues) {
   const TemporaryFolder folder;
-  std::ofstream(folder.path("mynah.bash")) << bash_completion(some_verbs());
+  std::ofstream(folder / "mynah.bash") << bash_completion(some_verbs());
   const auto complete = [&](const std::string& words, int index) {
-    std::ofstream(folder.path("try.sh"))
-        << "source " << folder.path("mynah.bash") << "\nCOMP_WORDS=(" << words
+    std::ofstream(folder / "try.sh")
+        << "source " << folder / "mynah.bash" << "\nCOMP_WORDS=(" << words
         << ")\nCOMP_CWORD=" << index << "\n_mynah\nprintf '%s\\n' \"${COMPREPLY[@]}\" >"
-        << folder.path("out") << "\n";
-    EXPECT_EQ(std::system(("bash " + folder.path("try.sh")).c_str()), 0);
+        << folder / "out" << "\n";
+    EXPECT_EQ(std::system(("bash " + folder / "try.sh").c_str()), 0);
     return folder.read("out");
   };
   EXPECT_EQ(complete("mynah trans", 1), "transcribe\n");

@@ -1,47 +1,12 @@
-// Recordings made for a test, in a folder that goes with it.
+// Recordings made for a test.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
-#include <vector>
 
 namespace mynah::cli {
-
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "mynah-cli-XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-
-  ~TemporaryFolder() {
-    std::error_code error;
-    std::filesystem::remove_all(path_, error);
-  }
-
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  [[nodiscard]] std::string path(const std::string& name) const { return path_ + "/" + name; }
-
-  [[nodiscard]] const std::string& path() const { return path_; }
-
-  [[nodiscard]] std::string read(const std::string& name) const {
-    std::ifstream file(path(name), std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  }
-
-  [[nodiscard]] bool has(const std::string& name) const {
-    return std::filesystem::exists(path(name));
-  }
-
- private:
-  std::string path_;
-};
 
 // A 16 kHz WAV file of 16-bit samples: a tone, on one channel alone where `loud_channel` says so.
 inline std::string write_wav(const std::string& path, double seconds, int channels = 1,

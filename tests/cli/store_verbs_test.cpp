@@ -12,17 +12,17 @@
 #include "cli/store_access.h"
 #include "cli/test_context.h"
 #include "formats/gguf_writer.h"
-#include "store/temporary_folder.h"
 #include "store/test_server.h"
+#include "temporary_folder.h"
 
 namespace mynah::cli {
 namespace {
 
+using mynah::test::write_file;
 using mynah::testing::answer;
 using mynah::testing::ServerRequest;
-using mynah::testing::TemporaryFolder;
 using mynah::testing::TestServer;
-using mynah::testing::write_file;
+using test::TemporaryFolder;
 using ::testing::HasSubstr;
 
 // Each run is a process of its own: streams begin empty.

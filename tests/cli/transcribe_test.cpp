@@ -14,11 +14,13 @@
 #include "cli/fake_recognizer.h"
 #include "cli/recordings.h"
 #include "cli/test_context.h"
+#include "temporary_folder.h"
 
 namespace mynah::cli {
 namespace {
 
 using Json = nlohmann::json;
+using test::TemporaryFolder;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
@@ -51,21 +53,21 @@ class Transcribe : public testing::Test {
 };
 
 TEST_F(Transcribe, PrintsPlainTextToAPipe) {
-  const std::string wav = write_wav(folder.path("a.wav"), 2);
+  const std::string wav = write_wav(folder / "a.wav", 2);
   EXPECT_EQ(run({wav}), 0);
   EXPECT_EQ(out(), "second 0\nsecond 1\n");
   EXPECT_EQ(err(), "");
 }
 
 TEST_F(Transcribe, PrintsTimesToATerminal) {
-  const std::string wav = write_wav(folder.path("a.wav"), 1);
+  const std::string wav = write_wav(folder / "a.wav", 1);
   terminal = true;
   EXPECT_EQ(run({wav, "--no-progress"}), 0);
   EXPECT_EQ(out(), "[00:00.000 --> 00:01.000] second 0\n");
 }
 
 TEST_F(Transcribe, PrintsWhatWhisperCliPrints) {
-  const std::string wav = write_wav(folder.path("a.wav"), 1);
+  const std::string wav = write_wav(folder / "a.wav", 1);
   EXPECT_EQ(run({"-m", "ggml-tiny.en.bin", "-f", wav}), 0);
   EXPECT_EQ(out(), "[00:00:00.000 --> 00:00:01.000]   second 0\n");
   EXPECT_EQ(run({"-f", wav, "-nt"}), 0);
@@ -73,7 +75,7 @@ TEST_F(Transcribe, PrintsWhatWhisperCliPrints) {
 }
 
 TEST_F(Transcribe, WritesWhatWhisperCliWritesBesideTheRecording) {
-  const std::string wav = write_wav(folder.path("a.wav"), 1);
+  const std::string wav = write_wav(folder / "a.wav", 1);
   EXPECT_EQ(run({"-f", wav, "-otxt", "-osrt", "-oj", "-ojf", "-np", "-m", "x.bin"}), 0) << err();
   EXPECT_EQ(folder.read("a.wav.txt"), " second 0\n");
   EXPECT_EQ(folder.read("a.wav.srt"), "1\n00:00:00,000 --> 00:00:01,000\n second 0\n\n");
@@ -84,8 +86,8 @@ TEST_F(Transcribe, WritesWhatWhisperCliWritesBesideTheRecording) {
 }
 
 TEST_F(Transcribe, OutputFileNamesTheOutputs) {
-  const std::string wav = write_wav(folder.path("a.wav"), 1);
-  EXPECT_EQ(run({"-f", wav, "-otxt", "-of", folder.path("b")}), 0) << err();
+  const std::string wav = write_wav(folder / "a.wav", 1);
+  EXPECT_EQ(run({"-f", wav, "-otxt", "-of", folder / "b"}), 0) << err();
   EXPECT_TRUE(folder.has("b.txt"));
   EXPECT_FALSE(folder.has("a.wav.txt"));
   EXPECT_EQ(run({wav, "--format", "srt", "--output-file", "-"}), 0);
@@ -93,7 +95,7 @@ TEST_F(Transcribe, OutputFileNamesTheOutputs) {
 }
 
 TEST_F(Transcribe, CutsSegmentsAndCountsCues) {
-  const std::string wav = write_wav(folder.path("a.wav"), 1);
+  const std::string wav = write_wav(folder / "a.wav", 1);
   EXPECT_EQ(run({"-f", wav, "-ml", "1", "-sow", "-osrt", "-on", "10"}), 0) << err();
   EXPECT_EQ(out(),
             "[00:00:00.000 --> 00:00:00.500]   second\n[00:00:00.500 --> 00:00:01.000]   0\n");
@@ -103,29 +105,29 @@ TEST_F(Transcribe, CutsSegmentsAndCountsCues) {
 }
 
 TEST_F(Transcribe, ReadsAPartAndTellsItsTimesInTheWhole) {
-  const std::string wav = write_wav(folder.path("a.wav"), 5);
+  const std::string wav = write_wav(folder / "a.wav", 5);
   EXPECT_EQ(run({"-f", wav, "-ot", "2000", "-d", "1000"}), 0) << err();
   EXPECT_EQ(out(), "[00:00:02.000 --> 00:00:03.000]   second 0\n");
 }
 
 TEST_F(Transcribe, NamesTheLouderChannel) {
-  const std::string wav = write_wav(folder.path("a.wav"), 1, 2, 1);
+  const std::string wav = write_wav(folder / "a.wav", 1, 2, 1);
   EXPECT_EQ(run({"-f", wav, "-di", "-oj"}), 0) << err();
   EXPECT_EQ(out(), "[00:00:00.000 --> 00:00:01.000]  (speaker 1) second 0\n");
   EXPECT_EQ(Json::parse(folder.read("a.wav.json"))["transcription"][0]["speaker"], "1");
 }
 
 TEST_F(Transcribe, SaysWhySpeakersHaveNoNames) {
-  const std::string wav = write_wav(folder.path("a.wav"), 1);
+  const std::string wav = write_wav(folder / "a.wav", 1);
   EXPECT_EQ(run({wav, "--stereo-speakers"}), 0);
   EXPECT_THAT(err(), HasSubstr("speakers are not named: "));
   EXPECT_EQ(out(), "second 0\n");
 }
 
 TEST_F(Transcribe, PrintsJsonLinesInTheOrderGiven) {
-  const std::string b = write_wav(folder.path("b.wav"), 2);
-  const std::string a = write_wav(folder.path("a.wav"), 1);
-  EXPECT_EQ(run({"--json", b, folder.path("missing.wav"), a}), 1);
+  const std::string b = write_wav(folder / "b.wav", 2);
+  const std::string a = write_wav(folder / "a.wav", 1);
+  EXPECT_EQ(run({"--json", b, folder / "missing.wav", a}), 1);
   std::istringstream lines(out());
   std::vector<Json> objects;
   for (std::string line; std::getline(lines, line);) {
@@ -135,47 +137,47 @@ TEST_F(Transcribe, PrintsJsonLinesInTheOrderGiven) {
   EXPECT_EQ(objects[0]["file"], b);
   EXPECT_EQ(objects[0]["text"], "second 0 second 1");
   EXPECT_EQ(objects[0]["timings"][0]["stage"], "stt.encoder");
-  EXPECT_EQ(objects[1]["file"], folder.path("missing.wav"));
+  EXPECT_EQ(objects[1]["file"], folder / "missing.wav");
   EXPECT_EQ(objects[1]["error"]["code"], "not_found");
   EXPECT_EQ(objects[2]["file"], a);
 }
 
 TEST_F(Transcribe, GoesOnAfterABadRecordingAndSaysWhichFailed) {
-  const std::string a = write_wav(folder.path("a.wav"), 1);
-  const std::string c = write_wav(folder.path("c.wav"), 1);
-  std::ofstream(folder.path("b.wav")) << "this is no recording";
-  EXPECT_EQ(run({a, folder.path("b.wav"), c, "-o", folder.path("out"), "--format", "txt,vtt"}), 1);
+  const std::string a = write_wav(folder / "a.wav", 1);
+  const std::string c = write_wav(folder / "c.wav", 1);
+  std::ofstream(folder / "b.wav") << "this is no recording";
+  EXPECT_EQ(run({a, folder / "b.wav", c, "-o", folder / "out", "--format", "txt,vtt"}), 1);
   EXPECT_TRUE(folder.has("out/a.txt"));
   EXPECT_TRUE(folder.has("out/c.vtt"));
   EXPECT_FALSE(folder.has("out/b.txt"));
-  EXPECT_THAT(err(), HasSubstr("1 of 3 recordings failed: " + folder.path("b.wav") + "\n"));
+  EXPECT_THAT(err(), HasSubstr("1 of 3 recordings failed: " + folder / "b.wav" + "\n"));
 }
 
 TEST_F(Transcribe, NamesEachRecordingOfSeveral) {
-  const std::string a = write_wav(folder.path("a.wav"), 1);
-  const std::string b = write_wav(folder.path("b.wav"), 1);
+  const std::string a = write_wav(folder / "a.wav", 1);
+  const std::string b = write_wav(folder / "b.wav", 1);
   EXPECT_EQ(run({a, b}), 0);
   EXPECT_EQ(out(), a + ":\nsecond 0\n" + b + ":\nsecond 0\n");
 }
 
 TEST_F(Transcribe, TwoRecordingsOfOneNameGetTwoOutputs) {
-  std::filesystem::create_directory(folder.path("x"));
-  const std::string a = write_wav(folder.path("a.wav"), 1);
-  const std::string other = write_wav(folder.path("x/a.wav"), 2);
-  EXPECT_EQ(run({a, other, "-o", folder.path("out")}), 0) << err();
+  std::filesystem::create_directory(folder / "x");
+  const std::string a = write_wav(folder / "a.wav", 1);
+  const std::string other = write_wav(folder / "x/a.wav", 2);
+  EXPECT_EQ(run({a, other, "-o", folder / "out"}), 0) << err();
   EXPECT_EQ(folder.read("out/a.txt"), "second 0\n");
   EXPECT_EQ(folder.read("out/a-2.txt"), "second 0\nsecond 1\n");
   EXPECT_THAT(err(), HasSubstr("another recording's outputs are called"));
 }
 
 TEST_F(Transcribe, ResumeSkipsWhatIsDone) {
-  const std::string a = write_wav(folder.path("a.wav"), 1);
-  const std::string b = write_wav(folder.path("b.wav"), 1);
-  const std::vector<std::string> arguments = {a,          b,      "-o",      folder.path("out"),
+  const std::string a = write_wav(folder / "a.wav", 1);
+  const std::string b = write_wav(folder / "b.wav", 1);
+  const std::vector<std::string> arguments = {a,          b,      "-o",      folder / "out",
                                               "--format", "json", "--resume"};
   EXPECT_EQ(run(arguments), 0) << err();
   EXPECT_THAT(fake->opened, ElementsAre(a, b));
-  std::filesystem::resize_file(folder.path("out/b.json"), 20);  // cut short
+  std::filesystem::resize_file(folder / "out/b.json", 20);  // cut short
   EXPECT_EQ(run(arguments), 0);
   EXPECT_THAT(fake->opened, ElementsAre(a, b, b));
   EXPECT_THAT(err(), HasSubstr("1 recording is done already, 1 to do"));
@@ -187,24 +189,23 @@ TEST_F(Transcribe, ResumeSkipsWhatIsDone) {
 }
 
 TEST_F(Transcribe, KeepsWhatWasHeardWhenStopped) {
-  const std::string a = write_wav(folder.path("a.wav"), 5);
-  const std::string b = write_wav(folder.path("b.wav"), 1);
+  const std::string a = write_wav(folder / "a.wav", 5);
+  const std::string b = write_wav(folder / "b.wav", 1);
   fake->stop_after = 2;
-  EXPECT_EQ(run({a, b, "-o", folder.path("out"), "--format", "srt"}), 128 + SIGINT);
+  EXPECT_EQ(run({a, b, "-o", folder / "out", "--format", "srt"}), 128 + SIGINT);
   EXPECT_FALSE(folder.has("out/a.srt"));
   EXPECT_EQ(folder.read("out/a.srt.partial"),
             "1\n00:00:00,000 --> 00:00:01,000\nsecond 0\n\n"
             "2\n00:00:01,000 --> 00:00:02,000\nsecond 1\n\n");
-  EXPECT_THAT(err(),
-              HasSubstr("what was recognised before is in " + folder.path("out/a.srt.partial")));
+  EXPECT_THAT(err(), HasSubstr("what was recognised before is in " + folder / "out/a.srt.partial"));
   EXPECT_THAT(err(), HasSubstr("stopped: 2 of 2 recordings are not finished"));
 }
 
 TEST_F(Transcribe, KeepsWhatWasHeardOfADamagedRecording) {
   // A header that promises more than there is.
-  const std::string wav = write_wav(folder.path("a.wav"), 3);
+  const std::string wav = write_wav(folder / "a.wav", 3);
   std::filesystem::resize_file(wav, 44 + 32000 + 16000);
-  const int code = run({wav, "-o", folder.path("out")});
+  const int code = run({wav, "-o", folder / "out"});
   if (code == 0) {
     EXPECT_THAT(folder.read("out/a.txt"), StartsWith("second 0\n"));
   } else {
@@ -214,28 +215,28 @@ TEST_F(Transcribe, KeepsWhatWasHeardOfADamagedRecording) {
 }
 
 TEST_F(Transcribe, AFullDiskLeavesNothingHalfWritten) {
-  const std::string wav = write_wav(folder.path("a.wav"), 200);
+  const std::string wav = write_wav(folder / "a.wav", 200);
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   std::signal(SIGXFSZ, SIG_IGN);
   const rlimit small{.rlim_cur = 1000, .rlim_max = before.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
-  const int code = run({wav, "-o", folder.path("out")});
+  const int code = run({wav, "-o", folder / "out"});
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
   EXPECT_EQ(code, 1);
-  EXPECT_THAT(err(), HasSubstr(folder.path("out/a.txt")));
-  EXPECT_TRUE(std::filesystem::is_empty(folder.path("out")));
+  EXPECT_THAT(err(), HasSubstr(folder / "out/a.txt"));
+  EXPECT_TRUE(std::filesystem::is_empty(folder / "out"));
 }
 
 TEST_F(Transcribe, SaysThatAnOutputFolderCannotBeMade) {
-  const std::string wav = write_wav(folder.path("a.wav"), 1);
+  const std::string wav = write_wav(folder / "a.wav", 1);
   EXPECT_EQ(run({wav, "-o", wav + "/out"}), 1);
   EXPECT_THAT(err(), HasSubstr("making the folder "));
   EXPECT_TRUE(fake->opened.empty());
 }
 
 TEST_F(Transcribe, SaysWhenNothingWasSpoken) {
-  const std::string wav = write_wav(folder.path("a.wav"), 1);
+  const std::string wav = write_wav(folder / "a.wav", 1);
   fake->silent = true;
   EXPECT_EQ(run({wav}), 0);
   EXPECT_EQ(out(), "");
@@ -245,16 +246,16 @@ TEST_F(Transcribe, SaysWhenNothingWasSpoken) {
 }
 
 TEST_F(Transcribe, TakesFoldersAndPatterns) {
-  std::filesystem::create_directory(folder.path("x"));
-  const std::string a = write_wav(folder.path("x/a.wav"), 1);
-  const std::string b = write_wav(folder.path("x/b.wav"), 1);
-  std::ofstream(folder.path("x/notes.txt")) << "not a recording";
-  EXPECT_EQ(run({folder.path("x")}), 0) << err();
+  std::filesystem::create_directory(folder / "x");
+  const std::string a = write_wav(folder / "x/a.wav", 1);
+  const std::string b = write_wav(folder / "x/b.wav", 1);
+  std::ofstream(folder / "x/notes.txt") << "not a recording";
+  EXPECT_EQ(run({folder / "x"}), 0) << err();
   EXPECT_THAT(fake->opened, ElementsAre(a, b));
-  EXPECT_EQ(run({folder.path("x/b*")}), 0) << err();
+  EXPECT_EQ(run({folder / "x/b*"}), 0) << err();
   EXPECT_THAT(fake->opened, ElementsAre(a, b, b));
-  EXPECT_EQ(run({folder.path("y*"), a, "--json"}), 1);
-  EXPECT_THAT(out(), StartsWith(R"({"file":")" + folder.path("y*") + R"(","error":)"));
+  EXPECT_EQ(run({folder / "y*", a, "--json"}), 1);
+  EXPECT_THAT(out(), StartsWith(R"({"file":")" + folder / "y*" + R"(","error":)"));
 }
 
 // Stands a pipe in for standard input while it lives.
@@ -318,7 +319,7 @@ TEST_F(Transcribe, AStopEndsAPipeThatSaysNothing) {
   PipedInput input;
   input.write_seconds(1.5);  // fits into the pipe, whose writing end stays open
   fake->stop_after = 1;
-  EXPECT_EQ(run({"-", "--raw", "s16le", "-o", folder.path("out")}), 128 + SIGINT) << err();
+  EXPECT_EQ(run({"-", "--raw", "s16le", "-o", folder / "out"}), 128 + SIGINT) << err();
   EXPECT_EQ(folder.read("out/stdin.txt.partial").substr(0, 9), "second 0\n");
   EXPECT_FALSE(folder.has("out/stdin.txt"));
 }
@@ -330,7 +331,7 @@ struct BadLine {
 };
 
 TEST_F(Transcribe, AnswersABadCommandLineInOneLine) {
-  const std::string wav = write_wav(folder.path("a.wav"), 1);
+  const std::string wav = write_wav(folder / "a.wav", 1);
   const std::vector<BadLine> lines = {
       {{}, 2, "wanted a recording"},
       {{wav, "--format", "str"}, 2, "found 'str' (did you mean srt?)"},
@@ -346,7 +347,7 @@ TEST_F(Transcribe, AnswersABadCommandLineInOneLine) {
       {{wav, "--output-file", "a,b"}, 2, "--output-file: wanted one a recording (1), found 2"},
       {{wav, "--grammar", "x"}, 2, "--grammar is not done"},
       {{wav, "--modle", "x"}, 2, "unknown option --modle (did you mean --model?)"},
-      {{folder.path("missing.wav")}, 1, "missing.wav"},
+      {{folder / "missing.wav"}, 1, "missing.wav"},
   };
   for (const BadLine& line : lines) {
     EXPECT_EQ(run(line.arguments), line.code) << err();
@@ -358,22 +359,22 @@ TEST_F(Transcribe, AnswersABadCommandLineInOneLine) {
 }
 
 TEST_F(Transcribe, EveryBadRecordingIsOneLine) {
-  std::filesystem::create_directory(folder.path("folder"));
-  std::ofstream(folder.path("empty.wav"));
-  std::ofstream(folder.path("text.wav")) << "not a recording at all, only words";
-  write_wav(folder.path("header.wav"), 0);
+  std::filesystem::create_directory(folder / "folder");
+  std::ofstream(folder / "empty.wav");
+  std::ofstream(folder / "text.wav") << "not a recording at all, only words";
+  write_wav(folder / "header.wav", 0);
   for (const std::string name : {"empty.wav", "text.wav", "missing.wav"}) {
     // 3 where mynah-media, which is asked about what libsndfile does not know, is not built.
-    EXPECT_THAT(run({folder.path(name)}), testing::AnyOf(1, 3)) << name;
+    EXPECT_THAT(run({folder / name}), testing::AnyOf(1, 3)) << name;
     EXPECT_EQ(std::ranges::count(err(), '\n'), 1) << err();
     EXPECT_THAT(err(), HasSubstr(name));
   }
-  EXPECT_LE(run({folder.path("header.wav")}), 1);
+  EXPECT_LE(run({folder / "header.wav"}), 1);
   EXPECT_EQ(std::ranges::count(err(), '\n'), 1) << err();
 }
 
 TEST_F(Transcribe, ColoursWordsByConfidence) {
-  const std::string wav = write_wav(folder.path("a.wav"), 1);
+  const std::string wav = write_wav(folder / "a.wav", 1);
   terminal = true;
   EXPECT_EQ(run({wav, "--confidence", "--no-progress"}), 0);
   EXPECT_TRUE(fake->last_options.words);
@@ -386,14 +387,14 @@ TEST_F(Transcribe, ColoursWordsByConfidence) {
 }
 
 TEST_F(Transcribe, ExplainsWhatWasChosen) {
-  const std::string wav = write_wav(folder.path("a.wav"), 1);
+  const std::string wav = write_wav(folder / "a.wav", 1);
   EXPECT_EQ(run({wav, "--explain"}), 0);
   EXPECT_THAT(err(), HasSubstr("mynah: model fake: a test's\n"));
   EXPECT_THAT(err(), HasSubstr("stt.encoder    cpu           1.5 ms"));
 }
 
 TEST_F(Transcribe, OptionsReachTheRecogniser) {
-  const std::string wav = write_wav(folder.path("a.wav"), 1);
+  const std::string wav = write_wav(folder / "a.wav", 1);
   EXPECT_EQ(run({wav,    "--beam_size",
                  "5",    "--word_timestamps",
                  "True", "--temperature",
@@ -422,7 +423,7 @@ TEST_F(Transcribe, OptionsReachTheRecogniser) {
 }
 
 TEST_F(Transcribe, DefaultsAreTheProducts) {
-  const std::string wav = write_wav(folder.path("a.wav"), 1);
+  const std::string wav = write_wav(folder / "a.wav", 1);
   EXPECT_EQ(run({wav}), 0);
   const RecognizerOptions product;
   const RecognizerOptions& options = fake->last_options;
@@ -433,13 +434,13 @@ TEST_F(Transcribe, DefaultsAreTheProducts) {
 }
 
 TEST_F(Transcribe, NamesTheLanguageAndNothingMore) {
-  const std::string wav = write_wav(folder.path("a.wav"), 40);
+  const std::string wav = write_wav(folder / "a.wav", 40);
   EXPECT_EQ(run({"-f", wav, "-dl"}), 0);
   EXPECT_EQ(out(), wav + ": en (p = 1.00)\n");
 }
 
 TEST_F(Transcribe, PrintsProgressLines) {
-  const std::string wav = write_wav(folder.path("a.wav"), 4);
+  const std::string wav = write_wav(folder / "a.wav", 4);
   EXPECT_EQ(run({"-f", wav, "-pp"}), 0);
   EXPECT_THAT(err(), StartsWith("progress =   5%\n"));
   EXPECT_THAT(err(), testing::EndsWith("progress = 100%\n"));

@@ -9,12 +9,14 @@
 #include <nlohmann/json.hpp>
 
 #include "recordings.h"
+#include "temporary_folder.h"
 #include "test_context.h"
 #include "test_paths.h"
 
 namespace mynah::cli {
 namespace {
 
+using test::TemporaryFolder;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -34,15 +36,15 @@ class VadVerb : public testing::Test {
 };
 
 TEST_F(VadVerb, says_that_it_uses_the_built_in_detector_and_what_to_pull) {
-  EXPECT_EQ(run({write_wav(folder_.path("tone.wav"), 1.0)}), 0);
+  EXPECT_EQ(run({write_wav(folder_ / "tone.wav", 1.0)}), 0);
   EXPECT_THAT(err(), HasSubstr("mynah pull silero"));
   EXPECT_THAT(err(), HasSubstr("of 1.0 s are speech (builtin)"));
 }
 
 TEST_F(VadVerb, prints_one_object_a_recording_in_the_order_given_and_goes_on_after_a_bad_one) {
-  const std::string first = write_wav(folder_.path("first.wav"), 0.5);
-  const std::string second = write_wav(folder_.path("second.wav"), 1.0);
-  EXPECT_EQ(run({first, folder_.path("missing.wav"), second, "--model", "builtin", "--json",
+  const std::string first = write_wav(folder_ / "first.wav", 0.5);
+  const std::string second = write_wav(folder_ / "second.wav", 1.0);
+  EXPECT_EQ(run({first, folder_ / "missing.wav", second, "--model", "builtin", "--json",
                  "--probabilities"}),
             1);
   EXPECT_THAT(err(), HasSubstr("missing.wav"));
@@ -62,7 +64,7 @@ TEST_F(VadVerb, prints_one_object_a_recording_in_the_order_given_and_goes_on_aft
 }
 
 TEST_F(VadVerb, refuses_options_out_of_range_as_usage) {
-  const std::string file = write_wav(folder_.path("tone.wav"), 0.1);
+  const std::string file = write_wav(folder_ / "tone.wav", 0.1);
   EXPECT_EQ(run({}), 2);
   EXPECT_EQ(run({file, "--rate", "44100"}), 2);
   EXPECT_EQ(run({file, "--rate", "8000", "--model", "builtin"}), 2);
@@ -75,21 +77,21 @@ TEST_F(VadVerb, refuses_options_out_of_range_as_usage) {
 }
 
 TEST_F(VadVerb, names_the_model_file_that_is_none) {
-  const std::string file = write_wav(folder_.path("tone.wav"), 0.1);
+  const std::string file = write_wav(folder_ / "tone.wav", 0.1);
   EXPECT_EQ(run({file, "--model", file}), 1);
   EXPECT_THAT(err(), HasSubstr(file));
 }
 
 TEST_F(VadVerb, ends_as_stopped_when_it_is_interrupted) {
   program_.stop.request_stop();
-  EXPECT_EQ(run({write_wav(folder_.path("tone.wav"), 0.5), "--model", "builtin"}), 128 + SIGINT);
+  EXPECT_EQ(run({write_wav(folder_ / "tone.wav", 0.5), "--model", "builtin"}), 128 + SIGINT);
 }
 
 TEST_F(VadVerb, draws_a_panel_a_recording) {
-  const std::string first = write_wav(folder_.path("a&b.wav"), 0.5);
-  const std::string second = write_wav(folder_.path("second.wav"), 40.0);
-  EXPECT_EQ(
-      run({first, second, "--model", "builtin", "--rttm", "--plot", folder_.path("plot.svg")}), 0);
+  const std::string first = write_wav(folder_ / "a&b.wav", 0.5);
+  const std::string second = write_wav(folder_ / "second.wav", 40.0);
+  EXPECT_EQ(run({first, second, "--model", "builtin", "--rttm", "--plot", folder_ / "plot.svg"}),
+            0);
   const std::string svg = folder_.read("plot.svg");
   EXPECT_TRUE(svg.starts_with("<svg xmlns="));
   EXPECT_TRUE(svg.ends_with("</svg>\n"));

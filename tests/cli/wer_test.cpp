@@ -7,11 +7,13 @@
 #include "cli/fake_recognizer.h"
 #include "cli/recordings.h"
 #include "cli/test_context.h"
+#include "temporary_folder.h"
 
 namespace mynah::cli {
 namespace {
 
 using Json = nlohmann::json;
+using test::TemporaryFolder;
 using testing::HasSubstr;
 
 class Wer : public testing::Test {
@@ -25,8 +27,8 @@ class Wer : public testing::Test {
   }
 
   std::string table(const std::string& text) {
-    std::ofstream(folder.path("t.tsv")) << text;
-    return folder.path("t.tsv");
+    std::ofstream(folder / "t.tsv") << text;
+    return folder / "t.tsv";
   }
 
   TemporaryFolder folder;
@@ -35,8 +37,8 @@ class Wer : public testing::Test {
 };
 
 TEST_F(Wer, CountsTheErrorsOfEachClip) {
-  write_wav(folder.path("a.wav"), 2);
-  write_wav(folder.path("b.wav"), 1);
+  write_wav(folder / "a.wav", 2);
+  write_wav(folder / "b.wav", 1);
   const std::string references = table(
       "clip\tlang\tkind\ttext\na.wav\ten\tx\tSecond 0, SECOND 1!\nb.wav\ten\tx\tThe second "
       "0\n");
@@ -56,10 +58,9 @@ TEST_F(Wer, CountsTheErrorsOfEachClip) {
 }
 
 TEST_F(Wer, ScoresTextsThatWereRecognisedBefore) {
-  write_wav(folder.path("a.wav"), 1);
+  write_wav(folder / "a.wav", 1);
   const std::string references = table("clip\tlang\ttext\na.wav\ten\tsecond 0\n");
-  EXPECT_EQ(run({references, "--write-hypotheses", folder.path("h.tsv"), "--html",
-                 folder.path("r.html")}),
+  EXPECT_EQ(run({references, "--write-hypotheses", folder / "h.tsv", "--html", folder / "r.html"}),
             0)
       << program->err.text();
   EXPECT_EQ(folder.read("h.tsv"), "clip\tlang\ttext\na.wav\ten\t second 0\n");
@@ -67,13 +68,13 @@ TEST_F(Wer, ScoresTextsThatWereRecognisedBefore) {
   const std::string table_text = program->out.text();
   EXPECT_THAT(table_text, HasSubstr("a.wav"));
   fake->opened.clear();
-  EXPECT_EQ(run({references, "--hypotheses", folder.path("h.tsv")}), 0);
+  EXPECT_EQ(run({references, "--hypotheses", folder / "h.tsv"}), 0);
   EXPECT_TRUE(fake->opened.empty());
   EXPECT_TRUE(table_text.starts_with(program->out.text()));  // less the line on speed
 }
 
 TEST_F(Wer, LeavesOutLanguagesThatAnEnglishModelDoesNotKnow) {
-  write_wav(folder.path("a.wav"), 1);
+  write_wav(folder / "a.wav", 1);
   const std::string references =
       table("clip\tlang\ttext\na.wav\ten\tsecond 0\nb.wav\tde\tGuten Tag\n");
   EXPECT_EQ(run({references}), 0);
@@ -82,7 +83,7 @@ TEST_F(Wer, LeavesOutLanguagesThatAnEnglishModelDoesNotKnow) {
 }
 
 TEST_F(Wer, CountsAClipThatFailsAsHeardAsNothing) {
-  write_wav(folder.path("a.wav"), 1);
+  write_wav(folder / "a.wav", 1);
   const std::string references =
       table("clip\tlang\ttext\na.wav\ten\tsecond 0\nmissing.wav\ten\talpha beta gamma\n");
   EXPECT_EQ(run({references, "--json"}), 1);
@@ -102,7 +103,7 @@ TEST_F(Wer, AnswersABadTableInOneLine) {
     EXPECT_THAT(program->err.text(), HasSubstr(message));
     EXPECT_EQ(std::ranges::count(program->err.text(), '\n'), 1);
   }
-  EXPECT_EQ(run({folder.path("none.tsv")}), 1);
+  EXPECT_EQ(run({folder / "none.tsv"}), 1);
   EXPECT_THAT(program->err.text(), HasSubstr("none.tsv: No such file"));
   EXPECT_EQ(run({folder.path()}), 1);
   EXPECT_THAT(program->err.text(), HasSubstr("wanted a table (clip, lang, text), found a folder"));

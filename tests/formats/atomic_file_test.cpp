@@ -18,7 +18,7 @@ std::string read_text(const std::string& path) {
 }
 
 TEST(AtomicFile, AppearsOnCommitAndReplacesWhatWasThere) {
-  const TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   for (const std::string text : {"first", "second"}) {
     auto file = AtomicFile::create(folder / "name");
     ASSERT_TRUE(file) << file.error().message;
@@ -33,7 +33,7 @@ TEST(AtomicFile, AppearsOnCommitAndReplacesWhatWasThere) {
 }
 
 TEST(AtomicFile, LeavesNothingWithoutCommit) {
-  const TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   {
     auto file = AtomicFile::create(folder / "name");
     ASSERT_TRUE(file);
@@ -43,7 +43,7 @@ TEST(AtomicFile, LeavesNothingWithoutCommit) {
 }
 
 TEST(AtomicFile, SaysWhichFolderIsMissing) {
-  const TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const auto file = AtomicFile::create(folder / "missing/name");
   ASSERT_FALSE(file);
   EXPECT_EQ(file.error().code, ErrorCode::NotFound);
@@ -51,7 +51,7 @@ TEST(AtomicFile, SaysWhichFolderIsMissing) {
 }
 
 TEST(AtomicFile, ReportsAWriteThatDoesNotFit) {
-  const TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   auto file = AtomicFile::create(folder / "name");
   ASSERT_TRUE(file);
   rlimit old{};

@@ -44,7 +44,7 @@ TEST_P(GgufWriterRoundTrip, KeepsTensorsScalesAndMetadata) {
                       : corpus == "safetensors" ? read_safetensors(mapped)
                                                 : read_ctranslate2(mapped);
   ASSERT_TRUE(source) << source.error().message;
-  const TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const Status status = write_gguf(folder / "model.gguf", *source);
   ASSERT_TRUE(status) << status.error().message;
   const auto back = read_gguf(map_file(folder / "model.gguf"));
@@ -63,7 +63,7 @@ INSTANTIATE_TEST_SUITE_P(
                     std::pair("ctranslate2", "good-int8"), std::pair("ctranslate2", "good-half")));
 
 TEST(GgufWriter, RefusesWhatGgufCannotHold) {
-  const TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const std::vector<GgufTensor> cases = {{"bytes", DType::U8, Shape{2}, false},
                                          {"deep", DType::F32, Shape{1, 1, 1, 1, 1}, false}};
   for (const GgufTensor& tensor : cases) {
@@ -76,7 +76,7 @@ TEST(GgufWriter, RefusesWhatGgufCannotHold) {
 }
 
 TEST(GgufWriter, RefusesANameThatComesTwice) {
-  const TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const auto writer = GgufWriter::create(
       folder / "model.gguf", {},
       {{"w", DType::I8, Shape{2, 2}, true}, {"w.scale", DType::F32, Shape{2}, false}});
@@ -85,7 +85,7 @@ TEST(GgufWriter, RefusesANameThatComesTwice) {
 }
 
 TEST(GgufWriter, LeavesNothingBehindWhenNotFinished) {
-  const TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   {
     auto writer =
         GgufWriter::create(folder / "model.gguf", {}, {{"w", DType::F32, Shape{2}, false}});

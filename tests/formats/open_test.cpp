@@ -46,11 +46,11 @@ TEST(OpenTensorFile, KnowsEveryFormatByItsContent) {
 }
 
 TEST(OpenTensorFile, ReadsACtranslate2FolderWithConfigurationAndVocabulary) {
-  const TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   put_corpus(folder / "model.bin", "ctranslate2", "good-int8");
   put(folder / "config.json", R"({"alignment_heads": [[1, 2], [3, 4]], "nested": {"x": true}})");
   put(folder / "vocabulary.txt", "a\nb\n\nc");
-  const auto file = open_tensor_file(folder.path().string());
+  const auto file = open_tensor_file(folder.path());
   ASSERT_TRUE(file) << file.error().message;
   EXPECT_EQ(file->format, "ctranslate2");
   EXPECT_EQ(std::get<std::vector<int64_t>>(file->metadata.at("alignment_heads")),
@@ -76,13 +76,13 @@ TEST(OpenTensorFile, Int8ScalesMultiplyWhateverTheFormat) {
 }
 
 TEST(OpenTensorFile, ReadsAHuggingFaceFolderAndItsShards) {
-  const TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   put(folder / "model-1.safetensors", tiny_safetensors("a"));
   put(folder / "model-2.safetensors", tiny_safetensors("b"));
   put(folder / "model.safetensors.index.json",
       R"({"weight_map": {"a": "model-1.safetensors", "b": "model-2.safetensors"}})");
   put(folder / "config.json", R"({"encoder_attention_heads": 6})");
-  const auto file = open_tensor_file(folder.path().string());
+  const auto file = open_tensor_file(folder.path());
   ASSERT_TRUE(file) << file.error().message;
   EXPECT_NE(file->find("a"), nullptr);
   EXPECT_NE(file->find("b"), nullptr);
@@ -90,14 +90,14 @@ TEST(OpenTensorFile, ReadsAHuggingFaceFolderAndItsShards) {
 }
 
 TEST(OpenTensorFile, RefusesAShardOutsideTheFolder) {
-  const TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   put(folder / "model.safetensors.index.json", R"({"weight_map": {"a": "../elsewhere"}})");
-  EXPECT_FALSE(open_tensor_file(folder.path().string()));
+  EXPECT_FALSE(open_tensor_file(folder.path()));
 }
 
 TEST(OpenTensorFile, SaysWhatAFolderLacks) {
-  const TemporaryFolder folder;
-  const auto file = open_tensor_file(folder.path().string());
+  const test::TemporaryFolder folder;
+  const auto file = open_tensor_file(folder.path());
   ASSERT_FALSE(file);
   EXPECT_EQ(file.error().code, ErrorCode::NotFound);
   EXPECT_NE(file.error().message.find("model.safetensors"), std::string::npos);

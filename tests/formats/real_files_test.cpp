@@ -153,7 +153,7 @@ TEST(RealFiles, TinyEnglishKeepsEveryByteAsGguf) {
   EXPECT_EQ(source->format, "ctranslate2");
   EXPECT_EQ(std::get<std::vector<std::string>>(source->metadata.at("vocabulary")).size(), 51864U);
   EXPECT_EQ(std::get<std::vector<int64_t>>(source->metadata.at("alignment_heads")).size(), 16U);
-  const TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const Status written = write_gguf(folder / "tiny.en.gguf", *source);
   ASSERT_TRUE(written) << written.error().message;
   const auto back = open_tensor_file(folder / "tiny.en.gguf");

@@ -53,7 +53,7 @@ TEST(ZipArchive, ReadsStoredAndDeflatedMembers) {
 }
 
 TEST(ZipArchive, ExtractsAMemberToAFile) {
-  const TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const auto archive = ZipArchive::open(map_corpus("zip", "good-two"));
   ASSERT_TRUE(archive) << archive.error().message;
   const Status status = archive->extract(*archive->find("a/packed.txt"), folder / "out");
@@ -63,7 +63,7 @@ TEST(ZipArchive, ExtractsAMemberToAFile) {
 }
 
 TEST(ZipArchive, LeavesNoFileWhereTheMemberIsDamaged) {
-  const TemporaryFolder folder;
+  const test::TemporaryFolder folder;
   const auto archive = ZipArchive::open(map_corpus("zip", "bad-crc-packed"));
   ASSERT_TRUE(archive) << archive.error().message;
   EXPECT_FALSE(archive->extract(archive->members().front(), folder / "out"));

@@ -9,7 +9,7 @@
 
 #include "formats/open.h"
 #include "models/whisper/names.h"
-#include "store/temporary_folder.h"
+#include "temporary_folder.h"
 #include "tensor/quantize.h"
 #include "test_paths.h"
 #include "text/vocabulary.h"
@@ -17,9 +17,9 @@
 namespace mynah {
 namespace {
 
+using test::TemporaryFolder;
+using test::write_file;
 using ::testing::HasSubstr;
-using testing::TemporaryFolder;
-using testing::write_file;
 
 // Row 0 of a matrix as numbers.
 std::vector<float> first_row(const StoredTensor& tensor) {
@@ -150,7 +150,7 @@ TEST_F(RealTinyEn, converts_what_it_converted) {
   const auto again = convert_model(folder / "a.gguf", folder / "b.gguf",
                                    {.name = "tiny.en", .storage = {}}, quiet, {});
   ASSERT_TRUE(again.has_value()) << again.error().message;
-  EXPECT_EQ(testing::read_file(folder / "b.gguf"), testing::read_file(folder / "a.gguf"));
+  EXPECT_EQ(test::read_file(folder / "b.gguf"), test::read_file(folder / "a.gguf"));
   // int8 with its scales, widened again.
   ASSERT_TRUE(convert(folder / "c.gguf", DType::I8).has_value());
   ASSERT_TRUE(convert_model(folder / "c.gguf", folder / "d.gguf",

@@ -9,20 +9,20 @@
 #include <gtest/gtest.h>
 
 #include "store/sha256.h"
-#include "store/temporary_folder.h"
 #include "store/test_server.h"
+#include "temporary_folder.h"
 
 namespace mynah {
 namespace {
 
 using std::chrono::milliseconds;
+using test::read_file;
+using test::TemporaryFolder;
+using test::write_file;
 using testing::answer;
 using ::testing::HasSubstr;
-using testing::read_file;
 using testing::ServerRequest;
-using testing::TemporaryFolder;
 using testing::TestServer;
-using testing::write_file;
 
 // Three megabytes that differ everywhere, so that pieces in the wrong place show.
 std::string example_body() {

@@ -8,14 +8,14 @@
 #include <gtest/gtest.h>
 
 #include "store/sha256.h"
-#include "store/temporary_folder.h"
+#include "temporary_folder.h"
 
 namespace mynah {
 namespace {
 
-using testing::read_file;
-using testing::TemporaryFolder;
-using testing::write_file;
+using test::read_file;
+using test::TemporaryFolder;
+using test::write_file;
 
 PackedCacheKey key_of(const std::string& layout = "avx2-1", char model = 'a') {
   return {.model_digest = std::string(64, model), .storage = "f16", .layout = layout};

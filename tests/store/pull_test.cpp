@@ -11,20 +11,20 @@
 #include "formats/open.h"
 #include "store/files.h"
 #include "store/sha256.h"
-#include "store/temporary_folder.h"
 #include "store/test_server.h"
+#include "temporary_folder.h"
 
 namespace mynah {
 namespace {
 
+using test::read_file;
+using test::TemporaryFolder;
+using test::write_file;
 using testing::answer;
 using ::testing::Contains;
 using ::testing::HasSubstr;
-using testing::read_file;
 using testing::ServerRequest;
-using testing::TemporaryFolder;
 using testing::TestServer;
-using testing::write_file;
 
 class Messages : public StoreObserver {
  public:

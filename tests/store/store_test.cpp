@@ -9,16 +9,16 @@
 #include "store/catalogue.h"
 #include "store/files.h"
 #include "store/sha256.h"
-#include "store/temporary_folder.h"
 #include "store/url.h"
+#include "temporary_folder.h"
 
 namespace mynah {
 namespace {
 
+using test::TemporaryFolder;
+using test::write_file;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using testing::TemporaryFolder;
-using testing::write_file;
 
 class StoreOnDisk : public ::testing::Test {
  protected:

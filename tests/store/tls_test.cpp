@@ -8,16 +8,16 @@
 #include <openssl/x509v3.h>
 
 #include "store/http.h"
-#include "store/temporary_folder.h"
 #include "store/test_server.h"
+#include "temporary_folder.h"
 
 namespace mynah {
 namespace {
 
+using test::TemporaryFolder;
 using testing::answer;
 using ::testing::HasSubstr;
 using testing::ServerRequest;
-using testing::TemporaryFolder;
 using testing::TestServer;
 
 constexpr long kDay_s = 24L * 60 * 60;
