@@ -140,14 +140,17 @@ void InterruptibleInput::pump() {
 void run_live(const Recognizer& recognizer, const RecognizerOptions& options, AudioSource& source,
               Transcript transcript, TranscriptSink& sink, size_t job) {
   const auto begin = std::chrono::steady_clock::now();
-  const auto session = recognizer.session(options);
+  RecognizerOptions wanted = options;
+  wanted.partial_text = sink.shows_partial();
+  const auto session = recognizer.session(wanted);
   const Status status = recognise(*session, source, transcript, sink, job);
-  if (!status) {
-    sink.on_done(job, std::unexpected(status.error()));
-    return;
-  }
+  // First, as a stop cuts the recording off.
   if (sink.stop().stop_requested()) {
     sink.on_done(job, fail(ErrorCode::Cancelled, "stopped while audio was still coming"));
+    return;
+  }
+  if (!status) {
+    sink.on_done(job, std::unexpected(status.error()));
     return;
   }
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;

@@ -215,15 +215,19 @@ void TranscriptSink::explain(const Transcript& transcript) {
   context_.err.flush();
 }
 
+bool TranscriptSink::shows_partial() const {
+  return context_.err.is_terminal() && !options_.quiet;
+}
+
 void TranscriptSink::show_partial(const std::string& text) {
-  if (!context_.err.is_terminal() || options_.quiet || (text.empty() && !partial_shown_)) {
+  if (!shows_partial() || text == partial_) {
     return;
   }
   const auto room = static_cast<size_t>(std::max(8, context_.err.columns() - 4));
   const std::string shown = text.empty() ? "" : "\033[2m" + last_characters(text, room) + "\033[0m";
   context_.err.write("\r\033[K" + shown);
   context_.err.flush();
-  partial_shown_ = !text.empty();
+  partial_ = text;
 }
 
 void TranscriptSink::check_output() {

@@ -49,6 +49,9 @@ class TranscriptSink : public RecognizerObserver {
   // Text that may still change, on the terminal of standard error; "" takes it away.
   void show_partial(const std::string& text);
 
+  // Whether anybody would see it.
+  [[nodiscard]] bool shows_partial() const;
+
   // Requested by the user's stop, and when there is nobody left to write for.
   [[nodiscard]] std::stop_token stop() const { return stop_.get_token(); }
 
@@ -88,7 +91,7 @@ class TranscriptSink : public RecognizerObserver {
   std::vector<Failure> failures_;
   size_t current_ = 0;  // the recording whose text is being printed
   bool header_printed_ = false;
-  bool partial_shown_ = false;
+  std::string partial_;  // what is shown
   std::stop_source stop_;
   std::stop_callback<std::function<void()>> user_stop_;
 };

@@ -1,6 +1,7 @@
 #include "speech/live_session.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "speech/word_times.h"
@@ -14,7 +15,9 @@ constexpr int kRate_hz = 16000;
 constexpr ChunkOptions kLiveChunks{.max_s = 28.0, .max_gap_s = 0.6, .pad_s = 0.3};
 // Speech is noticed this long after it begins, and one partial text follows another.
 constexpr int64_t kOnset = kRate_hz / 2;
-constexpr int64_t kPartialEvery = kRate_hz;
+constexpr int64_t kPartialEvery = kRate_hz / 2;
+// Drafts take a third of the time at most, so that a slow machine keeps up with the speaker.
+constexpr double kDraftRest = 3;
 
 bool blank(std::string_view text) {
   return text.find_first_not_of(" \t\n") == std::string_view::npos;
@@ -55,6 +58,7 @@ void LiveSession::reset() {
   samples_ = {};
   listen_anew();
   last_partial_ = 0;
+  partial_every_ = kPartialEvery;
   next_id_ = 0;
   last_speech_s_ = 0;
   language_.clear();
@@ -109,14 +113,11 @@ Result<std::vector<SampleRange>> LiveSession::end_speech() {
   return chunks;
 }
 
-WindowText LiveSession::decode(const SampleRange& range, bool committed) {
-  const WindowTask task{.samples = samples_.slice(range.begin, range.end),
-                        .previous = previous_,
-                        .language_token = language_token_,
-                        .seed = decoder_.options().seed ^ static_cast<uint64_t>(range.begin),
-                        .words = committed};
-  std::vector<WindowText> texts = decoder_.decode(std::span(&task, 1), std::stop_token());
-  return std::move(texts.front());
+WindowTask LiveSession::task_of(const SampleRange& range) const {
+  return {.samples = samples_.slice(range.begin, range.end),
+          .previous = previous_,
+          .language_token = language_token_,
+          .seed = decoder_.options().seed ^ static_cast<uint64_t>(range.begin)};
 }
 
 std::vector<Segment> LiveSession::segments_of(const SampleRange& range, const WindowText& text) {
@@ -150,7 +151,9 @@ std::vector<Segment> LiveSession::segments_of(const SampleRange& range, const Wi
 LiveText LiveSession::commit_chunks(std::span<const SampleRange> chunks) {
   LiveText live;
   for (const SampleRange& chunk : chunks) {
-    const WindowText text = decode(chunk, true);
+    const WindowTask task = task_of(chunk);
+    const WindowText text =
+        std::move(decoder_.decode(std::span(&task, 1), std::stop_token()).front());
     if (language_token_ < 0 && text.language_token >= 0) {
       language_token_ = text.language_token;
       language_ = decoder_.model().tokenizer().language_code(language_token_);
@@ -175,20 +178,33 @@ LiveText LiveSession::commit_chunks(std::span<const SampleRange> chunks) {
 }
 
 bool LiveSession::partial_is_due() const {
-  return speaking_ && samples_.end() - std::max(last_partial_, speech_begin_) >= kPartialEvery;
+  return decoder_.options().partial_text && speaking_ &&
+         samples_.end() - std::max(last_partial_, speech_begin_) >= partial_every_;
+}
+
+void LiveSession::show_draft() {
+  last_partial_ = samples_.end();
+  const auto start = std::chrono::steady_clock::now();
+  const auto longest = static_cast<int64_t>(kLiveChunks.max_s * kRate_hz);
+  const SampleRange said{std::max(speech_begin_, samples_.end() - longest), samples_.end()};
+  const WindowText draft = decoder_.draft(task_of(said), std::stop_token());
+  std::string text;
+  for (const WindowSegment& segment : draft.cut.segments) {
+    text += decoder_.model().tokenizer().decode(segment.tokens);
+  }
+  if (!draft.silent && !blank(text)) {
+    partial_ = std::move(text);
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  partial_every_ =
+      std::max(kPartialEvery, static_cast<int64_t>(took.count() * kDraftRest * kRate_hz));
 }
 
 Result<LiveText> LiveSession::push_now(std::span<const float> samples) {
   MYNAH_TRY(const std::vector<SampleRange> chunks, find_speech(samples));
   LiveText live = commit_chunks(chunks);
   if (partial_is_due()) {
-    last_partial_ = samples_.end();
-    const auto longest = static_cast<int64_t>(kLiveChunks.max_s * kRate_hz);
-    const SampleRange said{std::max(speech_begin_, samples_.end() - longest), samples_.end()};
-    partial_.clear();
-    for (const Segment& segment : segments_of(said, decode(said, false))) {
-      partial_ += segment.text;
-    }
+    show_draft();
   }
   live.partial = partial_;
   // A span that is still open may have begun as long ago as a chunk lasts.

@@ -33,8 +33,8 @@ class LiveSession final : public Recognizer::Session {
   // Ends the detector's recording here and returns what was still open.
   [[nodiscard]] Result<std::vector<SampleRange>> end_speech();
   [[nodiscard]] LiveText commit_chunks(std::span<const SampleRange> chunks);
-  // Committed text has word times where they are asked for, partial text never.
-  [[nodiscard]] WindowText decode(const SampleRange& range, bool committed);
+  [[nodiscard]] WindowTask task_of(const SampleRange& range) const;
+  void show_draft();
   [[nodiscard]] std::vector<Segment> segments_of(const SampleRange& range, const WindowText& text);
   [[nodiscard]] bool partial_is_due() const;
   [[nodiscard]] Result<LiveText> guarded(
@@ -53,6 +53,7 @@ class LiveSession final : public Recognizer::Session {
   int64_t speech_begin_ = 0;    // of what is being said
   bool speaking_ = false;
   int64_t last_partial_ = 0;
+  int64_t partial_every_ = 0;  // samples; more where the machine is slow
   int64_t next_id_ = 0;
   double last_speech_s_ = 0;  // where the committed text ends
   int32_t language_token_ = -1;

@@ -72,6 +72,7 @@ struct RecognizerOptions {
   VadOptions vad_options;
   int batch = 8;  // windows decoded together
   int language_detection_segments = 1;
+  bool partial_text = true;  // of live sessions: drafts of what is being said
 };
 
 // One recording to recognise; opened when its turn comes.

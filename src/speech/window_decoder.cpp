@@ -17,6 +17,10 @@ constexpr int64_t kFrameGroup = 32;
 // Timestamps this much after the audio's end are in doubt.
 constexpr double kPastEnd_s = 0.5;
 
+// Nobody says more than this: a draft that goes on repeats itself.
+constexpr double kDraftTokens_per_s = 10;
+constexpr int kLeastDraftTokens = 16;
+
 // Adds the time between its making and its end.
 class Stopwatch {
  public:
@@ -167,8 +171,16 @@ bool WindowDecoder::repeats_a_sentence(const WindowText& text) const {
   return false;
 }
 
+DecodeTry WindowDecoder::at_temperature(float temperature) const {
+  const int64_t most = model_->config().n_text_ctx / 2;
+  return {
+      .temperature = temperature,
+      .beam_size = options_.beam_size,
+      .max_new_tokens = static_cast<int>(std::clamp<int64_t>(options_.max_new_tokens, 1, most))};
+}
+
 std::vector<size_t> WindowDecoder::generate(const Heard& heard, std::span<const size_t> utterances,
-                                            std::span<const WindowTask> tasks, float temperature,
+                                            std::span<const WindowTask> tasks, const DecodeTry& how,
                                             std::span<WindowText> texts,
                                             const std::stop_token& stop) {
   const Stopwatch watch(timings_.decoder_ms);
@@ -178,19 +190,17 @@ std::vector<size_t> WindowDecoder::generate(const Heard& heard, std::span<const 
     whisper::GenerateRequest request;
     request.utterance = static_cast<int64_t>(u);
     request.prompt = prompt_of(tasks[i], texts[i], request.sot_index);
-    request.seed = tasks[i].seed ^ static_cast<uint64_t>(temperature * 1000.0F);
+    request.seed = tasks[i].seed ^ static_cast<uint64_t>(how.temperature * 1000.0F);
     requests.push_back(std::move(request));
   }
-  const whisper::GenerateOptions options{
-      .temperature = temperature,
-      .beam_size = options_.beam_size,
-      .best_of = options_.best_of,
-      .patience = options_.patience,
-      .length_penalty = options_.length_penalty,
-      .repetition_penalty = options_.repetition_penalty,
-      .no_repeat_ngram_size = options_.no_repeat_ngram_size,
-      .max_new_tokens = static_cast<int>(
-          std::clamp<int64_t>(options_.max_new_tokens, 1, model_->config().n_text_ctx / 2))};
+  const whisper::GenerateOptions options{.temperature = how.temperature,
+                                         .beam_size = how.beam_size,
+                                         .best_of = options_.best_of,
+                                         .patience = options_.patience,
+                                         .length_penalty = options_.length_penalty,
+                                         .repetition_penalty = options_.repetition_penalty,
+                                         .no_repeat_ngram_size = options_.no_repeat_ngram_size,
+                                         .max_new_tokens = how.max_new_tokens};
   std::vector<whisper::Generated> results =
       model_->generator(rules_).run(requests, options, heard.cross, stop);
   std::vector<size_t> doubtful;
@@ -198,7 +208,7 @@ std::vector<size_t> WindowDecoder::generate(const Heard& heard, std::span<const 
     const size_t i = heard.tasks[utterances[r]];
     WindowText& text = texts[i];
     text.generated = std::move(results[r]);
-    text.temperature = temperature;
+    text.temperature = how.temperature;
     text.compression_ratio = compression_ratio(model_->tokenizer().decode(text.generated.tokens));
     text.cut = cut_into_segments(model_->tokenizer(), text.generated.tokens, duration_s(tasks[i]));
     text.silent = silent(text);
@@ -227,7 +237,8 @@ void WindowDecoder::fall_back(const Heard& heard, std::vector<size_t> utterances
                               const std::stop_token& stop) {
   std::vector<WindowText> best(texts.begin(), texts.end());
   for (size_t t = 1; t < options_.temperatures.size() && !utterances.empty(); ++t) {
-    utterances = generate(heard, utterances, tasks, options_.temperatures[t], texts, stop);
+    utterances =
+        generate(heard, utterances, tasks, at_temperature(options_.temperatures[t]), texts, stop);
     for (const size_t u : utterances) {
       const size_t i = heard.tasks[u];
       if (better(texts[i], best[i])) {
@@ -261,7 +272,7 @@ void WindowDecoder::find_words(const Heard& heard, std::span<const size_t> utter
       request.text_tokens.insert(request.text_tokens.end(), segment.tokens.begin(),
                                  segment.tokens.end());
     }
-    if (tasks[i].words && !text.silent && !request.text_tokens.empty()) {
+    if (!text.silent && !request.text_tokens.empty()) {
       requests.push_back(std::move(request));
       which.push_back(i);
     }
@@ -283,7 +294,8 @@ std::vector<WindowText> WindowDecoder::decode(std::span<const WindowTask> tasks,
   std::iota(all.begin(), all.end(), size_t{0});
   Heard heard = hear(tasks, all, options_.context);
   find_languages(heard, tasks, texts);
-  const float first = options_.temperatures.empty() ? 0.0F : options_.temperatures.front();
+  const DecodeTry first =
+      at_temperature(options_.temperatures.empty() ? 0.0F : options_.temperatures.front());
   std::vector<size_t> doubtful = generate(heard, all, tasks, first, texts, stop);
   if (options_.context == AudioContext::Full) {
     fall_back(heard, std::move(doubtful), tasks, texts, stop);
@@ -306,6 +318,22 @@ std::vector<WindowText> WindowDecoder::decode(std::span<const WindowTask> tasks,
     find_words(heard, all, tasks, texts);
   }
   return texts;
+}
+
+WindowText WindowDecoder::draft(const WindowTask& task, const std::stop_token& stop) {
+  const auto tasks = std::span(&task, 1);
+  std::vector<WindowText> texts(1);
+  const Heard heard = hear(tasks, {0}, options_.context);
+  find_languages(heard, tasks, texts);
+  DecodeTry how = at_temperature(0);
+  how.beam_size = 1;
+  how.max_new_tokens =
+      std::min(how.max_new_tokens,
+               kLeastDraftTokens + static_cast<int>(duration_s(task) * kDraftTokens_per_s));
+  constexpr size_t kOnly = 0;
+  const bool doubtful = !generate(heard, {&kOnly, 1}, tasks, how, texts, stop).empty();
+  texts.front().silent = texts.front().silent || doubtful;
+  return std::move(texts.front());
 }
 
 }  // namespace mynah

@@ -22,7 +22,13 @@ struct WindowTask {
   std::vector<int32_t> previous;   // tokens of text before it: prompt; may be empty
   int32_t language_token = -1;     // -1: to be found out
   uint64_t seed = 0;               // of samples at temperature > 0
-  bool words = true;               // false: no word times, though the options ask for them
+};
+
+// How a batch is tried.
+struct DecodeTry {
+  float temperature = 0;
+  int beam_size = 1;
+  int max_new_tokens = 224;
 };
 
 struct WindowText {
@@ -55,6 +61,10 @@ class WindowDecoder {
   [[nodiscard]] std::vector<WindowText> decode(std::span<const WindowTask> tasks,
                                                const std::stop_token& stop);
 
+  // The first text that comes to mind: greedy, not tried again, without word times. For what is
+  // shown while it is still being said; silent where it is in doubt.
+  [[nodiscard]] WindowText draft(const WindowTask& task, const std::stop_token& stop);
+
   [[nodiscard]] const WindowTimings& timings() const { return timings_; }
 
   [[nodiscard]] const whisper::Model& model() const { return *model_; }
@@ -76,11 +86,13 @@ class WindowDecoder {
                            AudioContext context);
   void find_languages(const Heard& heard, std::span<const WindowTask> tasks,
                       std::span<WindowText> texts);
-  // Decodes some utterances of `heard` at one temperature; returns those whose text is in doubt.
+  // Decodes some utterances of `heard` once; returns those whose text is in doubt.
   [[nodiscard]] std::vector<size_t> generate(const Heard& heard, std::span<const size_t> utterances,
-                                             std::span<const WindowTask> tasks, float temperature,
-                                             std::span<WindowText> texts,
+                                             std::span<const WindowTask> tasks,
+                                             const DecodeTry& how, std::span<WindowText> texts,
                                              const std::stop_token& stop);
+  // A try as the options say.
+  [[nodiscard]] DecodeTry at_temperature(float temperature) const;
   // The other temperatures, for utterances in doubt: the first text that is not, else the
   // likeliest.
   void fall_back(const Heard& heard, std::vector<size_t> utterances,

@@ -315,6 +315,19 @@ TEST_F(Transcribe, RecognisesAPipeAsItComes) {
   EXPECT_TRUE(fake->opened.empty());  // a session, not a batch
 }
 
+TEST_F(Transcribe, PartialTextIsMadeForATerminalOnlyAndWrittenWhereItChanges) {
+  for (const bool shown : {false, true}) {
+    terminal = shown;
+    PipedInput input;
+    input.write_seconds(0.9);  // no segment of the fake's ends, and it says "..." all the time
+    input.close();
+    EXPECT_EQ(run({"-", "--raw", "s16le"}), 0) << err();
+    EXPECT_EQ(fake->last_options.partial_text, shown);
+    EXPECT_EQ(err().find("...") != std::string::npos, shown);
+    EXPECT_EQ(err().find("..."), err().rfind("..."));
+  }
+}
+
 TEST_F(Transcribe, AStopEndsAPipeThatSaysNothing) {
   PipedInput input;
   input.write_seconds(1.5);  // fits into the pipe, whose writing end stays open

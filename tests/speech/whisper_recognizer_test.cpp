@@ -328,6 +328,33 @@ TEST_F(WhisperRecognizerTest, ALiveSessionTimesTheWordsThatItCommits) {
   }
 }
 
+TEST_F(WhisperRecognizerTest, PartialTextIsGreedyWhateverTheSearchAndOnlyWhereItIsWanted) {
+  ThreadPool pool(1);
+  auto backend = make_cpu_backend(pool);
+  ASSERT_TRUE(backend.has_value());
+  const WhisperRecognizer recognizer(test::tiny_model(false, **backend), voice_);
+  const auto heard = [&](const RecognizerOptions& how) {
+    const auto session = recognizer.session(how);
+    const auto live = session->push(speech("said", 3));
+    EXPECT_TRUE(live.has_value());
+    const auto rest = session->flush();
+    EXPECT_TRUE(rest.has_value());
+    return std::pair(live->partial, rest->committed.size());
+  };
+  RecognizerOptions greedy = options();
+  greedy.compression_ratio_threshold.reset();
+  greedy.log_probability_threshold.reset();
+  greedy.context = AudioContext::Full;
+  RecognizerOptions beams = greedy;
+  beams.beam_size = 3;
+  RecognizerOptions none = greedy;
+  none.partial_text = false;
+  EXPECT_NE(heard(greedy).first, "");
+  EXPECT_EQ(heard(beams).first, heard(greedy).first);
+  EXPECT_EQ(heard(none).first, "");
+  EXPECT_EQ(heard(none).second, heard(greedy).second);
+}
+
 TEST_F(WhisperRecognizerTest, ALiveSessionSaysWhichLanguageItHeard) {
   ThreadPool pool(1);
   auto backend = make_cpu_backend(pool);
