@@ -1,4 +1,6 @@
 // The log-mel front end and the choice of the next token.
+#include <bit>
+
 #include "ops/expect.h"
 #include "ops/ops.h"
 
@@ -22,6 +24,20 @@ Tensor log_mel(Backend& backend, const Tensor& waveform, const LogMelParams& par
   Tensor out = empty(backend, {rows, params.filters->dim(0)});
   if (out.elements() > 0) {
     backend.log_mel(waveform, params, out);
+  }
+  return out;
+}
+
+Tensor magnitude_spectrum(Backend& backend, const Tensor& x, const Tensor& window) {
+  expect(backend, "magnitude_spectrum", "window", window, {"n"});
+  const int64_t n = window.dim(0);
+  expect(backend, "magnitude_spectrum", "x", x, {"rows", n});
+  MYNAH_CHECK(n >= 4 && std::has_single_bit(static_cast<uint64_t>(n)),
+              "[magnitude_spectrum] n must be a power of two of 4 at least, got ",
+              std::to_string(n));
+  Tensor out = empty(backend, {x.dim(0), n / 2 + 1});
+  if (out.elements() > 0) {
+    backend.magnitude_spectrum(x, window, out);
   }
   return out;
 }

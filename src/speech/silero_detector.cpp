@@ -45,8 +45,8 @@ class FrameQueue {
 
   void pad_with_zeros() { samples_.resize(static_cast<size_t>(geometry_->window()), 0.0F); }
 
-  // Appends the folded columns of every complete frame to `columns`; returns how many frames.
-  int64_t fold(std::vector<float>& columns) {
+  // Appends the columns of every complete frame to `columns`; returns how many frames.
+  int64_t cut(std::vector<float>& columns) {
     const int64_t frames =
         (static_cast<int64_t>(samples_.size()) - geometry_->context) / geometry_->frame;
     const auto frame_columns = static_cast<size_t>(kSileroColumns * geometry_->n_fft);
@@ -54,7 +54,7 @@ class FrameQueue {
       const auto window = std::span(samples_).subspan(static_cast<size_t>(i * geometry_->frame),
                                                       static_cast<size_t>(geometry_->window()));
       columns.resize(columns.size() + frame_columns);
-      fold_silero_columns(window, *geometry_, std::span(columns).last(frame_columns));
+      cut_silero_columns(window, *geometry_, std::span(columns).last(frame_columns));
     }
     samples_.erase(samples_.begin(), samples_.begin() + frames * geometry_->frame);
     return frames;
@@ -117,7 +117,7 @@ class SileroSession final : public VoiceDetector::Session {
  private:
   void run(std::vector<float>& probabilities) {
     columns_.clear();
-    const int64_t frames = queue_.fold(columns_);
+    const int64_t frames = queue_.cut(columns_);
     if (frames == 0) {
       return;
     }
@@ -178,10 +178,10 @@ class SileroBatch {
     Lengths frames;
     for (Row& row : std::span(rows_).first(static_cast<size_t>(live))) {
       row.queue.take(row.rest, frames_each);
-      int64_t count = row.queue.fold(columns_);
+      int64_t count = row.queue.cut(columns_);
       if (row.rest.empty() && row.queue.partial()) {
         row.queue.pad_with_zeros();
-        count += row.queue.fold(columns_);
+        count += row.queue.cut(columns_);
       }
       frames.add(count);
     }

@@ -24,6 +24,7 @@ struct LinearRow {
   bool bias = true;
   bool residual = false;
   Layout layout = Layout::Contiguous;
+  bool rectified = false;  // x is what a ReLU leaves: half of it zeros
 };
 
 struct LinearInputs {
@@ -33,7 +34,11 @@ struct LinearInputs {
         w(host_tensor({row.out, row.in}, row.dtype == DType::I8 ? DType::F32 : row.dtype, 2,
                       1.0F / std::sqrt(static_cast<float>(row.in)))),
         bias(normals(row.out, 3)),
-        residual(normals(row.rows * row.out, 4)) {}
+        residual(normals(row.rows * row.out, 4)) {
+    for (float& value : x) {
+      value = row.rectified ? std::max(value, 0.0F) : value;
+    }
+  }
 
   std::vector<float> x;
   Tensor w;
@@ -91,10 +96,11 @@ OpCase linear_case(const LinearRow& row) {
   OpCase c;
   c.op = "linear";
   c.name =
-      fmt::format("{}{} ({}, {}) -> {}{}{}{}{}", name(row.dtype),
+      fmt::format("{}{} ({}, {}) -> {}{}{}{}{}{}", name(row.dtype),
                   row.precision == Precision::Fast ? " fast" : "", row.rows, row.in, row.out,
                   row.bias ? " bias" : "", kActivations[static_cast<size_t>(row.activation)],
-                  row.residual ? " residual" : "", row.layout == Layout::Strided ? " strided" : "");
+                  row.residual ? " residual" : "", row.layout == Layout::Strided ? " strided" : "",
+                  row.rectified ? " rectified" : "");
   c.weight = row.dtype;
   c.prepare = [row](Backend& backend) { return prepare(backend, row); };
   c.bound = [row](const std::vector<Values>&) { return bound(row); };
@@ -167,6 +173,10 @@ void add_linear_cases(std::vector<OpCase>& table) {
     for (const Precision precision : {Precision::Exact, Precision::Fast}) {
       add_sizes(table, dtype, precision, sizes);
     }
+  }
+  for (const Sizes& s :
+       {Sizes{1, 129, 65}, Sizes{2, 128, 512}, Sizes{1, 640, 300}, Sizes{13, 33, 7}}) {
+    table.push_back(linear_case({.rows = s.rows, .in = s.in, .out = s.out, .rectified = true}));
   }
   add_timed(table, DType::F32, Precision::Exact);
   add_timed(table, DType::F16, Precision::Exact);

@@ -200,6 +200,14 @@ void add_conv1d(std::vector<OpCase>& table) {
        .out = 65,
        .params = conv(3, 2, 1, 1),
        .layout = Layout::Strided},
+      {.lengths = {4, 4, 4}, .in = 17, .out = 40, .params = conv(3, 1, 1, 1)},
+      {.lengths = {4, 2, 0, 1, 3},
+       .in = 16,
+       .out = 65,
+       .params = conv(3, 2, 1, 1),
+       .residual = true},
+      {.lengths = {4}, .in = 5, .out = 33, .params = conv(5, 1, 4, 0)},
+      {.lengths = {2}, .in = 3, .out = 7, .params = conv(3, 1, 6, 1), .bias = false},
       {.lengths = {}, .in = 4, .out = 3, .params = conv(3, 1, 1, 1)},
   };
   for (const DType dtype : {DType::F32, DType::F16, DType::BF16, DType::I8}) {

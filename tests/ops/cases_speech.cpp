@@ -103,6 +103,64 @@ OpCase log_mel_case(const LogMelRow& row) {
   return c;
 }
 
+// magnitude_spectrum ------------------------------------------------------------------------------
+
+struct SpectrumRow {
+  int64_t rows = 1;
+  int64_t n = 4;
+  Layout layout = Layout::Contiguous;
+};
+
+OpCase spectrum_case(const SpectrumRow& row) {
+  OpCase c;
+  c.op = "magnitude_spectrum";
+  c.name =
+      fmt::format("({}, {}){}", row.rows, row.n, row.layout == Layout::Strided ? " strided" : "");
+  c.prepare = [row](Backend& backend) -> Step {
+    const Tensor x = matrix(backend, normals(row.rows * row.n, 1), row.rows, row.n, row.layout);
+    const Tensor window = ops::from_host(backend, normals(row.n, 2), {row.n});
+    return [=, &backend]() -> std::vector<Tensor> {
+      return {ops::magnitude_spectrum(backend, x, window)};
+    };
+  };
+  // Both parts are sums of n products of at most |x window|.
+  c.bound = [row](const std::vector<Values>&) {
+    const std::vector<float> x = normals(row.rows * row.n, 1);
+    const std::vector<float> window = normals(row.n, 2);
+    Values bounds;
+    for (int64_t r = 0; r < row.rows; ++r) {
+      float sum = 0.0F;
+      for (int64_t i = 0; i < row.n; ++i) {
+        sum += std::fabs(x[static_cast<size_t>(r * row.n + i)] * window[static_cast<size_t>(i)]);
+      }
+      bounds.insert(bounds.end(), static_cast<size_t>(row.n / 2 + 1), sum_error(row.n) * sum);
+    }
+    return std::vector<Values>{bounds};
+  };
+  return c;
+}
+
+void add_spectrum(std::vector<OpCase>& table) {
+  for (const SpectrumRow& row : {SpectrumRow{1, 4},
+                                 {3, 8},
+                                 {4, 16},
+                                 {5, 32, Layout::Strided},
+                                 {0, 64},
+                                 {9, 64},
+                                 {8, 128},
+                                 {7, 256, Layout::Strided},
+                                 {40, 256},
+                                 {2, 1024}}) {
+    table.push_back(spectrum_case(row));
+  }
+  // Silero's frame: four columns.
+  OpCase frame = spectrum_case({4, 256});
+  frame.operations = 4.0 * (2.5 * 256 * std::log2(256.0) + 129 * 4);
+  frame.bytes = 4.0 * 4 * (256 + 129);
+  frame.large = true;
+  table.push_back(std::move(frame));
+}
+
 // pick_token --------------------------------------------------------------------------------------
 
 // A small vocabulary laid out as Whisper's: text, end of transcript, special tokens, timestamps.
@@ -323,6 +381,7 @@ void add_speech_cases(std::vector<OpCase>& table) {
   window.bytes = 4.0 * (480000 + 3000 * 80);
   window.large = true;
   table.push_back(std::move(window));
+  add_spectrum(table);
   for (const PickRow& row : pick_rows()) {
     table.push_back(pick_case(row));
   }

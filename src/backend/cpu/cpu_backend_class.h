@@ -50,6 +50,7 @@ struct Target {
 
 // Trigonometric tables of one transform size: see speech.cpp.
 struct DftTables;
+struct FftTables;
 
 class CpuBackend final : public Backend {
  public:
@@ -116,6 +117,7 @@ class CpuBackend final : public Backend {
   void median_filter(const Tensor& x, int64_t width, const Tensor& out) override;
 
   void log_mel(const Tensor& waveform, const LogMelParams& params, const Tensor& out) override;
+  void magnitude_spectrum(const Tensor& x, const Tensor& window, const Tensor& out) override;
   void pick_token(const Tensor& logits, const PickTokenParams& params, const Tensor& ids,
                   const Tensor& log_probabilities) override;
 
@@ -126,6 +128,11 @@ class CpuBackend final : public Backend {
   void product_blocks(const Rows& rows, const LinearWeight& w, const Target& target);
   void product_bf16(const Rows& rows, const LinearWeight& w, const Target& target);
   void product_f32(const Rows& rows, const LinearWeight& w, const Target& target);
+  // f32 weights and few rows, or rows with many zeros.
+  void product_few(const Rows& rows, const LinearWeight& w, const Target& target);
+  // One row x of k numbers, which meet the rows of every panel from `panels` on.
+  void few_row(const float* x, int64_t k, const float* panels, const LinearWeight& w,
+               const Target& target);
   // Splits rows by panels over the pool and calls fn(row_begin, row_end, panel_begin, panel_end).
   void for_tiles(int64_t rows, int64_t panels, int64_t work_per_tile_row,
                  FunctionRef<void(int64_t, int64_t, int64_t, int64_t)> fn);
@@ -138,14 +145,24 @@ class CpuBackend final : public Backend {
                    const Tensor& out);
   void conv1d_grouped(const Tensor& x, const Lengths& lengths, const LinearWeight& w,
                       const Conv1dParams& params, const Tensor& out);
+  // Convolutions over a few rows each, such as a voice detector's frames.
+  [[nodiscard]] static bool is_short_conv1d(const Tensor& x, const Lengths& lengths,
+                                            const LinearWeight& w, const Conv1dParams& params);
+  void conv1d_short(const Tensor& x, const Lengths& lengths, const LinearWeight& w,
+                    const Conv1dParams& params, const Tensor& out);
+  // One utterance: x (length, channels) -> `rows` rows.
+  void short_utterance(const float* x, int64_t length, const LinearWeight& w,
+                       const Conv1dParams& params, const Target& target, int64_t rows);
   const DftTables& dft_tables(int64_t n_fft);
+  const FftTables& fft_tables(int64_t n);
 
   ThreadPool& pool_;
   Isa isa_;
   Kernels kernels_;
   HostPool memory_;
-  std::mutex tables_mutex_;  // guards tables_
+  std::mutex tables_mutex_;  // guards both tables
   std::map<int64_t, std::unique_ptr<DftTables>> tables_;
+  std::map<int64_t, std::unique_ptr<FftTables>> fft_tables_;
 };
 
 }  // namespace mynah::cpu

@@ -35,6 +35,16 @@ struct Kernels {
   // neighbours. a (m, k) f32; panel (k, 32) f32.
   void (*gemm_f32)(const float* a, int64_t a_stride, int64_t m, int64_t k, const float* panel,
                    float* out, int64_t out_stride);
+  // As gemm_f32, added to what is in tile (m, 32), for rows less than five at a time.
+  void (*gemm_add_f32)(const float* a, int64_t a_stride, int64_t m, int64_t k, const float* panel,
+                       float* tile);
+  // Indices of the elements of x (n) that are not zero, in order; returns how many. out has room
+  // for n.
+  int64_t (*nonzeros)(const float* x, int64_t n, int32_t* out);
+  // Product of a row's elements at[0..count) with n_panels panels, panel_stride numbers apart:
+  // out (n_panels * 32). With all that are not zero it is gemm_f32's of one row.
+  void (*matvec_f32)(const float* x, const int32_t* at, int64_t count, const float* panels,
+                     int64_t panel_stride, int64_t n_panels, float* out);
   // a (m, 4 * k4) u8; panel (k4, 32, 4) s8; exact in int32.
   void (*gemm_i8)(const uint8_t* a, int64_t a_stride, int64_t m, int64_t k4, const int8_t* panel,
                   int32_t* out, int64_t out_stride);
@@ -98,9 +108,20 @@ struct Kernels {
                  float* out);
   // gates (4h) -> c, h, as PyTorch's LSTM cell: input, forget, cell, output.
   void (*lstm_cell)(const float* gates, int64_t h, float* c, float* out);
+  // Magnitudes of the Fourier transforms of m <= 4 rows of n numbers times window, n a power of two
+  // of 4 at least -> out (m, n / 2 + 1). cosines and sines hold a full turn in n steps; scratch has
+  // room for spectrum_scratch(n) numbers.
+  void (*magnitudes)(const float* x, int64_t x_stride, int64_t m, int64_t n, const float* window,
+                     const float* cosines, const float* sines, float* scratch, float* out,
+                     int64_t out_stride);
   // out = x^2 + y^2.
   void (*power)(const float* re, const float* im, int64_t n, float* out);
 };
+
+// Two buffers of four rows' transforms.
+[[nodiscard]] inline constexpr int64_t spectrum_scratch(int64_t n) {
+  return 8 * (n + 2);
+}
 
 // The kernels of an instruction set that this processor has.
 [[nodiscard]] Kernels kernels_for(Isa isa);

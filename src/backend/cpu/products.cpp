@@ -155,6 +155,10 @@ void CpuBackend::product_bf16(const Rows& rows, const LinearWeight& w, const Tar
 }
 
 void CpuBackend::product_f32(const Rows& rows, const LinearWeight& w, const Target& target) {
+  if (w.dtype == DType::F32 && rows.count <= 2) {
+    product_few(rows, w, target);
+    return;
+  }
   const PackedView view(w);
   const int64_t k = w.in_features;
   for_tiles(rows.count, view.panels(), k * kPanel,
@@ -237,6 +241,10 @@ void CpuBackend::conv1d(const Tensor& x, const Lengths& lengths, const LinearWei
                         const Conv1dParams& params, const Tensor& out) {
   if (params.groups > 1) {
     conv1d_grouped(x, lengths, w, params, out);
+    return;
+  }
+  if (is_short_conv1d(x, lengths, w, params)) {
+    conv1d_short(x, lengths, w, params, out);
     return;
   }
   const int64_t channels = x.dim(1);

@@ -31,6 +31,7 @@ void CpuBackend::lstm(const Tensor& x, const Lengths& lengths, const LinearWeigh
   const int64_t groups = (lengths.count() + kGroup - 1) / kGroup;
   pool_.parallel_for(groups, 1, [&](int64_t begin, int64_t end) {
     const Scratch<float> states(memory_, kGroup * hidden);
+    const Scratch<int32_t> at(memory_, hidden);
     const Scratch<float> sums(memory_, kGroup * view.panels() * kPanel);
     for (int64_t g = begin; g < end; ++g) {
       const int64_t first = g * kGroup;
@@ -51,7 +52,12 @@ void CpuBackend::lstm(const Tensor& x, const Lengths& lengths, const LinearWeigh
           }
         }
         const int64_t width = view.panels() * kPanel;
-        for (int64_t p = 0; p < view.panels(); ++p) {
+        if (count == 1) {
+          kernels_.matvec_f32(states.data(), at.data(),
+                              kernels_.nonzeros(states.data(), hidden, at.data()), recurrent,
+                              panel_floats, view.panels(), sums.data());
+        }
+        for (int64_t p = 0; count > 1 && p < view.panels(); ++p) {
           kernels_.gemm_f32(states.data(), hidden, count, hidden, recurrent + p * panel_floats,
                             sums.data() + p * kPanel, width);
         }

@@ -20,4 +20,12 @@ struct DftTables {
   std::vector<float> sines;    // the same
 };
 
+// A full turn in n steps, for a fast Fourier transform of n numbers.
+struct FftTables {
+  explicit FftTables(int64_t n);
+
+  std::vector<float> cosines;  // (n)
+  std::vector<float> sines;    // (n)
+};
+
 }  // namespace mynah::cpu

@@ -78,6 +78,7 @@ class RefBackend final : public Backend {
   void median_filter(const Tensor& x, int64_t width, const Tensor& out) override;
 
   void log_mel(const Tensor& waveform, const LogMelParams& params, const Tensor& out) override;
+  void magnitude_spectrum(const Tensor& x, const Tensor& window, const Tensor& out) override;
   void pick_token(const Tensor& logits, const PickTokenParams& params, const Tensor& ids,
                   const Tensor& log_probabilities) override;
 

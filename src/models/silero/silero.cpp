@@ -27,19 +27,6 @@ Tensor upload(Backend& backend, std::span<const float> values) {
   return ops::from_host(backend, values, {static_cast<int64_t>(values.size())});
 }
 
-// The right half of `bins` rows of the basis from `first_row`, as folded columns meet it.
-std::vector<float> fold_basis(std::span<const float> basis, const SileroGeometry& geometry,
-                              int64_t first_row) {
-  const int64_t half = geometry.n_fft / 2;
-  std::vector<float> folded;
-  folded.reserve(static_cast<size_t>(geometry.bins() * half));
-  for (int64_t row = first_row; row < first_row + geometry.bins(); ++row) {
-    const auto begin = basis.begin() + row * geometry.n_fft + 1;
-    folded.insert(folded.end(), begin, begin + half);
-  }
-  return folded;
-}
-
 // Taps [first, first + count) of a convolution's weight (out, in, 3), as (out, count * in): its
 // product with the `count` rows that they fall on, side by side.
 std::vector<float> taps_as_rows(std::span<const float> weight, SileroConvSize size, int64_t first,
@@ -75,7 +62,6 @@ Result<Silero> Silero::load(const TensorFile& file, int rate_hz, Backend& backen
   }
   MYNAH_TRY(const SileroValues values, read_silero_values(file, *geometry, backend));
   const std::array<SileroConvSize, 4> sizes = silero_conv_sizes(*geometry);
-  const int64_t half = geometry->n_fft / 2;
   const auto pack_conv = [&](size_t i) {
     const Tensor weight =
         host_tensor(values.convs[i].weight, {sizes[i].out, sizes[i].in, kSileroKernel});
@@ -89,9 +75,11 @@ Result<Silero> Silero::load(const TensorFile& file, int rate_hz, Backend& backen
   };
 
   Silero silero(*geometry, backend);
-  silero.cosines_ = pack(backend, fold_basis(values.basis, *geometry, 0), geometry->bins(), half);
-  silero.sines_ =
-      pack(backend, fold_basis(values.basis, *geometry, geometry->bins()), geometry->bins(), half);
+  if (is_fourier_basis(values.basis, *geometry)) {
+    silero.window_ = upload(backend, std::span(values.basis).first(geometry->n_fft));
+  } else {
+    silero.basis_ = pack(backend, values.basis, 2 * geometry->bins(), geometry->n_fft);
+  }
   silero.conv1_ = pack_conv(0);
   silero.conv2_ = pack_conv(1);
   silero.conv3_ = pack_taps(2, 1, 2);
@@ -111,9 +99,12 @@ SileroState Silero::initial_state(int64_t recordings) const {
 
 // Magnitudes of the short-time Fourier transform: (4F, n_fft) -> (4F, bins).
 Tensor Silero::spectrum(const Tensor& columns) const {
-  const int64_t half = geometry_.n_fft / 2;
-  const Tensor real = ops::linear(*backend_, columns.narrow(1, 0, half), cosines_);
-  const Tensor imaginary = ops::linear(*backend_, columns.narrow(1, half, half), sines_);
+  if (window_.defined()) {
+    return ops::magnitude_spectrum(*backend_, columns, window_);
+  }
+  const Tensor parts = ops::linear(*backend_, columns, basis_);
+  const Tensor real = parts.narrow(1, 0, geometry_.bins());
+  const Tensor imaginary = parts.narrow(1, geometry_.bins(), geometry_.bins());
   return ops::sqrt(*backend_, ops::add(*backend_, ops::mul(*backend_, real, real),
                                        ops::mul(*backend_, imaginary, imaginary)));
 }

@@ -30,7 +30,7 @@ class Silero {
   // The state before the first frame.
   [[nodiscard]] SileroState initial_state(int64_t recordings) const;
 
-  // columns (kSileroColumns * frames.total(), n_fft): what fold_silero_columns makes of each frame;
+  // columns (kSileroColumns * frames.total(), n_fft): what cut_silero_columns makes of each frame;
   // `frames` says how many each recording has here. Returns the probabilities (frames.total(), 1)
   // and carries `state`, of as many recordings, over.
   [[nodiscard]] Tensor forward(const Tensor& columns, const Lengths& frames,
@@ -52,8 +52,8 @@ class Silero {
 
   SileroGeometry geometry_;
   Backend* backend_;
-  LinearWeight cosines_;  // (bins, n_fft / 2)
-  LinearWeight sines_;    // (bins, n_fft / 2)
+  Tensor window_;       // (n_fft), where the spectrum's basis is exactly a windowed Fourier basis;
+  LinearWeight basis_;  // (2 * bins, n_fft), where it was rounded further
   Layer conv1_;
   Layer conv2_;
   Layer conv3_;  // (64, 2 * 64): the two taps that fall on a frame's two rows

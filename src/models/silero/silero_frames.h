@@ -1,4 +1,4 @@
-// How Silero cuts samples into frames, and the halves of them that its spectrum is made from.
+// How Silero cuts samples into frames, and those into the columns of its spectrum.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +25,9 @@ struct SileroGeometry {
 // Columns of the spectrum of one frame; every later layer relies on it.
 inline constexpr int64_t kSileroColumns = 4;
 
-// Makes the columns of one frame from `window` (context and frame): out (kSileroColumns, n_fft).
-// With N = n_fft and x one column's samples, a row holds first the even half x[n] + x[N - n], n = 1
-// .. N/2 - 1, and x[N/2]; then the odd half x[n] - x[N - n], and 0. A windowed Fourier basis is
-// even (cosines) or odd (sines) about N/2 and 0 at n = 0, so that its products with x need only one
-// half each.
-void fold_silero_columns(std::span<const float> window, const SileroGeometry& geometry,
-                         std::span<float> out);
+// Cuts the columns of one frame from `window` (context and frame), reflected at its end: out
+// (kSileroColumns, n_fft).
+void cut_silero_columns(std::span<const float> window, const SileroGeometry& geometry,
+                        std::span<float> out);
 
 }  // namespace mynah

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
+#include <numbers>
 #include <optional>
 #include <span>
 #include <string>
@@ -133,27 +134,6 @@ class Reader {
   Backend& backend_;
 };
 
-// Cosines are even about the middle, sines are odd, both are 0 where the Hann window is. The basis
-// of the published files is so exactly, in f32 and in f16.
-bool is_windowed_fourier_basis(std::span<const float> basis, const SileroGeometry& geometry) {
-  const int64_t n_fft = geometry.n_fft;
-  for (int64_t row = 0; row < 2 * geometry.bins(); ++row) {
-    const float* b = basis.data() + row * n_fft;
-    const float sign = row < geometry.bins() ? 1.0F : -1.0F;
-    for (int64_t n = 1; n < n_fft / 2; ++n) {
-      if (b[n] != sign * b[n_fft - n]) {
-        return false;
-      }
-    }
-    // The middle of a sine is rounding only, far below the least of its other values.
-    constexpr float kRounding = 1e-6F;
-    if (b[0] != 0 || (sign < 0 && std::abs(b[n_fft / 2]) > kRounding)) {
-      return false;
-    }
-  }
-  return true;
-}
-
 Result<SileroConvValues> read_conv(Reader& reader, std::string_view name, SileroConvSize size) {
   MYNAH_TRY(std::vector<float> weight,
             reader.read(fmt::format("{}.weight", name), {size.out, size.in, kSileroKernel}));
@@ -174,6 +154,25 @@ Status read_lstm(Reader& reader, SileroValues& values) {
 
 }  // namespace
 
+bool is_fourier_basis(std::span<const float> basis, const SileroGeometry& geometry) {
+  constexpr double kRounding = 1e-6;  // of values up to 1 in f32, made by arithmetic in f32
+  const int64_t n_fft = geometry.n_fft;
+  const double step = 2.0 * std::numbers::pi / static_cast<double>(n_fft);
+  for (int64_t row = 0; row < 2 * geometry.bins(); ++row) {
+    const int64_t bin = row % geometry.bins();
+    for (int64_t n = 0; n < n_fft; ++n) {
+      const double angle = step * static_cast<double>(bin * n % n_fft);
+      const double wave = row < geometry.bins() ? std::cos(angle) : -std::sin(angle);
+      const double wanted = static_cast<double>(basis[static_cast<size_t>(n)]) * wave;
+      if (std::abs(static_cast<double>(basis[static_cast<size_t>(row * n_fft + n)]) - wanted) >
+          kRounding) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
 std::array<SileroConvSize, 4> silero_conv_sizes(const SileroGeometry& geometry) {
   return {{{geometry.bins(), 128}, {128, 64}, {64, 64}, {64, kSileroHidden}}};
 }
@@ -189,12 +188,6 @@ Result<SileroValues> read_silero_values(const TensorFile& file, const SileroGeom
   SileroValues values;
   MYNAH_TRY(values.basis,
             reader.read(std::string(scheme.basis), {2 * geometry.bins(), 1, geometry.n_fft}));
-  if (!is_windowed_fourier_basis(values.basis, geometry)) {
-    return fail(ErrorCode::InvalidInput,
-                fmt::format("{}: {}: wanted a windowed Fourier basis, found another one: the file "
-                            "is damaged or is not Silero v5 or v6",
-                            file.path, scheme.basis));
-  }
   const std::array<SileroConvSize, 4> sizes = silero_conv_sizes(geometry);
   for (size_t i = 0; i < sizes.size(); ++i) {
     MYNAH_TRY(values.convs[i], read_conv(reader, scheme.convs[i], sizes[i]));

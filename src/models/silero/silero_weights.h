@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 #include <vector>
 
 #include "base/result.h"
@@ -40,9 +41,13 @@ struct SileroConvSize {
 [[nodiscard]] std::array<SileroConvSize, 4> silero_conv_sizes(const SileroGeometry& geometry);
 
 // Finds the network for one rate in `file`; a file may hold both. Fails with InvalidInput when a
-// weight is missing, has another shape or is not finite, and when the spectrum's basis is not a
-// windowed Fourier basis; with Unsupported when the file only has the other rate.
+// weight is missing, has another shape or is not finite; with Unsupported when the file only has
+// the other rate.
 Result<SileroValues> read_silero_values(const TensorFile& file, const SileroGeometry& geometry,
                                         Backend& backend);
+
+// Whether the basis is cosines and sines times one window, which is its first row, but for the
+// rounding of f32. In whisper.cpp's ggml file it is rounded to f16.
+[[nodiscard]] bool is_fourier_basis(std::span<const float> basis, const SileroGeometry& geometry);
 
 }  // namespace mynah
