@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace mynah {
 namespace {
+
+// Whoever waits for the first words gets them before a whole batch is ready.
+constexpr int kFirstBatch = 1;
 
 double milliseconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
@@ -36,10 +40,13 @@ void JobScheduler::open_next() {
   open_.push_back(std::move(open));
 }
 
-std::vector<WindowTask> JobScheduler::take_batch(std::vector<Taken>& taken) {
-  const auto wanted = static_cast<size_t>(std::max(1, decoder_.options().batch));
+std::vector<WindowTask> JobScheduler::take_batch(std::vector<Taken>& taken,
+                                                 const std::stop_token& stop) {
+  const int most = std::max(1, decoder_.options().batch);
+  const auto wanted =
+      static_cast<size_t>(std::exchange(begun_, true) ? most : std::min(most, kFirstBatch));
   std::vector<WindowTask> tasks;
-  for (size_t i = 0; tasks.size() < wanted; ++i) {
+  for (size_t i = 0; tasks.size() < wanted && !stop.stop_requested(); ++i) {
     while (i >= open_.size() && next_job_ < jobs_.size() && open_.size() < wanted) {
       open_next();
     }
@@ -48,7 +55,7 @@ std::vector<WindowTask> JobScheduler::take_batch(std::vector<Taken>& taken) {
     }
     OpenJob& open = *open_[i];
     const auto start = std::chrono::steady_clock::now();
-    if (Status read = open.job->read_ahead(wanted - tasks.size()); !read) {
+    if (Status read = open.job->read_ahead(wanted - tasks.size(), stop); !read) {
       open.error = std::move(read).error();
     }
     open.audio_ms += milliseconds_since(start);
@@ -75,8 +82,8 @@ void JobScheduler::report_segments(OpenJob& open) {
 
 void JobScheduler::decode_batch(const std::stop_token& stop) {
   std::vector<Taken> taken;
-  const std::vector<WindowTask> tasks = take_batch(taken);
-  if (tasks.empty()) {
+  const std::vector<WindowTask> tasks = take_batch(taken, stop);
+  if (tasks.empty() || stop.stop_requested()) {
     return;
   }
   const WindowTimings before = decoder_.timings();

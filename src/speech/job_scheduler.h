@@ -44,7 +44,8 @@ class JobScheduler {
   };
 
   void open_next();
-  [[nodiscard]] std::vector<WindowTask> take_batch(std::vector<Taken>& taken);
+  [[nodiscard]] std::vector<WindowTask> take_batch(std::vector<Taken>& taken,
+                                                   const std::stop_token& stop);
   void decode_batch(const std::stop_token& stop);
   void report_segments(OpenJob& open);
   void close_finished();
@@ -57,6 +58,7 @@ class JobScheduler {
   RecognizerObserver& observer_;
   std::vector<std::unique_ptr<OpenJob>> open_;
   size_t next_job_ = 0;
+  bool begun_ = false;                                      // a batch has been taken
   std::vector<std::optional<Result<Transcript>>> results_;  // ended, not yet reported
   size_t next_report_ = 0;
 };

@@ -129,9 +129,9 @@ size_t TranscriptionJob::ready_windows() const {
       std::ranges::count_if(stretches_, [&](const Stretch& s) { return ready(s); }));
 }
 
-Status TranscriptionJob::read_ahead(size_t ahead) {
+Status TranscriptionJob::read_ahead(size_t ahead, const std::stop_token& stop) {
   const auto busy = [&](const Stretch& s) { return s.window > 0 || ready(s); };
-  while (!ended_ && ready_windows() < ahead) {
+  while (!ended_ && ready_windows() < ahead && !stop.stop_requested()) {
     // Without voice activity more audio makes no more windows of a stretch that is being heard.
     if (voice_ == nullptr && std::ranges::any_of(stretches_, busy)) {
       break;

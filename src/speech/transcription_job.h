@@ -22,8 +22,8 @@ class TranscriptionJob {
                    const VoiceDetector* voice, std::unique_ptr<AudioSource> source,
                    uint64_t number);
 
-  // Reads until a window is ready, `ahead` windows are, or the recording ends.
-  Status read_ahead(size_t ahead);
+  // Reads until `ahead` windows are ready, the recording ends or stop is requested.
+  Status read_ahead(size_t ahead, const std::stop_token& stop);
 
   // A window that is ready and has not been handed out, if there is one; the samples stay valid
   // until its text is accepted. `ticket` names it.

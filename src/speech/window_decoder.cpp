@@ -66,7 +66,8 @@ Result<WindowDecoder> WindowDecoder::create(std::shared_ptr<const whisper::Model
 }
 
 WindowDecoder::Heard WindowDecoder::hear(std::span<const WindowTask> tasks,
-                                         std::vector<size_t> which, AudioContext context) {
+                                         std::vector<size_t> which, AudioContext context,
+                                         const std::stop_token& stop) {
   const whisper::SilenceCache* const silence =
       context == AudioContext::Cached ? &model_->silence() : nullptr;
   std::vector<whisper::AudioWindow> windows;
@@ -80,7 +81,7 @@ WindowDecoder::Heard WindowDecoder::hear(std::span<const WindowTask> tasks,
     mel = model_->log_mel(windows, frames);
   }
   const Stopwatch watch(timings_.encoder_ms);
-  const Tensor states = model_->encoder().forward(mel, frames, silence);
+  const Tensor states = model_->encoder().forward(mel, frames, silence, nullptr, stop);
   Heard heard{model_->decoder().cross_cache(states, model_->encoder().positions(frames)),
               std::move(which)};
   heard.cross.silence = silence;
@@ -236,7 +237,8 @@ void WindowDecoder::fall_back(const Heard& heard, std::vector<size_t> utterances
                               std::span<const WindowTask> tasks, std::span<WindowText> texts,
                               const std::stop_token& stop) {
   std::vector<WindowText> best(texts.begin(), texts.end());
-  for (size_t t = 1; t < options_.temperatures.size() && !utterances.empty(); ++t) {
+  for (size_t t = 1;
+       t < options_.temperatures.size() && !utterances.empty() && !stop.stop_requested(); ++t) {
     utterances =
         generate(heard, utterances, tasks, at_temperature(options_.temperatures[t]), texts, stop);
     for (const size_t u : utterances) {
@@ -292,7 +294,10 @@ std::vector<WindowText> WindowDecoder::decode(std::span<const WindowTask> tasks,
   std::vector<WindowText> texts(tasks.size());
   std::vector<size_t> all(tasks.size());
   std::iota(all.begin(), all.end(), size_t{0});
-  Heard heard = hear(tasks, all, options_.context);
+  Heard heard = hear(tasks, all, options_.context, stop);
+  if (stop.stop_requested()) {
+    return texts;
+  }
   find_languages(heard, tasks, texts);
   const DecodeTry first =
       at_temperature(options_.temperatures.empty() ? 0.0F : options_.temperatures.front());
@@ -302,18 +307,18 @@ std::vector<WindowText> WindowDecoder::decode(std::span<const WindowTask> tasks,
     doubtful.clear();
   }
   if (!doubtful.empty() && !stop.stop_requested()) {
-    const Heard full = hear(tasks, doubtful, AudioContext::Full);
+    const Heard full = hear(tasks, doubtful, AudioContext::Full, stop);
     std::vector<size_t> again(doubtful.size());
     std::iota(again.begin(), again.end(), size_t{0});
     for (const size_t i : doubtful) {
       texts[i].decoded_again = true;
     }
     fall_back(full, generate(full, again, tasks, first, texts, stop), tasks, texts, stop);
-    if (options_.words) {
+    if (options_.words && !stop.stop_requested()) {
       find_words(full, again, tasks, texts);
     }
   }
-  if (options_.words) {
+  if (options_.words && !stop.stop_requested()) {
     std::erase_if(all, [&](size_t i) { return texts[i].decoded_again; });
     find_words(heard, all, tasks, texts);
   }
@@ -323,7 +328,7 @@ std::vector<WindowText> WindowDecoder::decode(std::span<const WindowTask> tasks,
 WindowText WindowDecoder::draft(const WindowTask& task, const std::stop_token& stop) {
   const auto tasks = std::span(&task, 1);
   std::vector<WindowText> texts(1);
-  const Heard heard = hear(tasks, {0}, options_.context);
+  const Heard heard = hear(tasks, {0}, options_.context, stop);
   find_languages(heard, tasks, texts);
   DecodeTry how = at_temperature(0);
   how.beam_size = 1;

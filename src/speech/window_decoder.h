@@ -57,7 +57,8 @@ class WindowDecoder {
   static Result<WindowDecoder> create(std::shared_ptr<const whisper::Model> model,
                                       const RecognizerOptions& options);
 
-  // One text a task, in their order; a text depends on its own task alone.
+  // One text a task, in their order; a text depends on its own task alone. Once stop is requested
+  // it ends between two layers or two tokens, and the texts mean nothing.
   [[nodiscard]] std::vector<WindowText> decode(std::span<const WindowTask> tasks,
                                                const std::stop_token& stop);
 
@@ -83,7 +84,7 @@ class WindowDecoder {
       : model_(std::move(model)), options_(options), rules_(std::move(rules)) {}
 
   [[nodiscard]] Heard hear(std::span<const WindowTask> tasks, std::vector<size_t> which,
-                           AudioContext context);
+                           AudioContext context, const std::stop_token& stop);
   void find_languages(const Heard& heard, std::span<const WindowTask> tasks,
                       std::span<WindowText> texts);
   // Decodes some utterances of `heard` once; returns those whose text is in doubt.

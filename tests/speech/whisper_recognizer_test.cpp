@@ -9,6 +9,7 @@
 
 #include "backend/cpu/cpu_backend.h"
 #include "models/whisper/tiny_model.h"
+#include "speech/window_decoder.h"
 
 namespace mynah {
 namespace {
@@ -246,6 +247,76 @@ TEST_F(WhisperRecognizerTest, AfterAStopEveryJobIsCancelled) {
     ASSERT_FALSE(result.has_value());
     EXPECT_EQ(result.error().code, ErrorCode::Cancelled);
   }
+}
+
+TEST_F(WhisperRecognizerTest, TheFirstTextDoesNotWaitForAWholeBatch) {
+  ThreadPool pool(1);
+  auto backend = make_cpu_backend(pool);
+  ASSERT_TRUE(backend.has_value());
+  const WhisperRecognizer recognizer(test::tiny_model(false, **backend), voice_);
+  Collector collector;
+  std::vector<size_t> segments_when_opened;
+  std::vector<RecognizerJob> jobs;
+  for (int i = 0; i < 3; ++i) {
+    RecognizerJob one = job(speech("a", 3));
+    one.open = [open = one.open, &collector, &segments_when_opened] {
+      segments_when_opened.push_back(collector.segments_[0].size());
+      return open();
+    };
+    jobs.push_back(std::move(one));
+  }
+  recognizer.run(jobs, options(), collector, std::stop_token());
+  ASSERT_EQ(segments_when_opened.size(), 3U);
+  EXPECT_GT(segments_when_opened[1], 0U);
+  EXPECT_EQ(segments_when_opened[2], segments_when_opened[1]);  // these two share a batch
+}
+
+TEST_F(WhisperRecognizerTest, AStopInABatchKeepsWhatWasReportedAndOpensNothingMore) {
+  ThreadPool pool(1);
+  auto backend = make_cpu_backend(pool);
+  ASSERT_TRUE(backend.has_value());
+  const WhisperRecognizer recognizer(test::tiny_model(false, **backend), voice_);
+  std::stop_source stop;
+  int opened = 0;
+  std::vector<RecognizerJob> jobs;
+  for (int i = 0; i < 4; ++i) {
+    RecognizerJob one = job(speech("a", 3));
+    one.open = [open = one.open, i, &stop, &opened] {
+      ++opened;
+      if (i == 2) {
+        stop.request_stop();
+      }
+      return open();
+    };
+    jobs.push_back(std::move(one));
+  }
+  Collector collector;
+  recognizer.run(jobs, options(), collector, stop.get_token());
+  EXPECT_EQ(opened, 3);
+  ASSERT_EQ(collector.done_.size(), 4U);
+  EXPECT_TRUE(collector.done_[0].has_value());  // the first batch was done
+  for (size_t i = 1; i < 4; ++i) {
+    ASSERT_FALSE(collector.done_[i].has_value());
+    EXPECT_EQ(collector.done_[i].error().code, ErrorCode::Cancelled);
+    EXPECT_TRUE(collector.segments_[i].empty());
+  }
+}
+
+TEST_F(WhisperRecognizerTest, AStopIsSeenBetweenLayersAndTokens) {
+  ThreadPool pool(1);
+  auto backend = make_cpu_backend(pool);
+  ASSERT_TRUE(backend.has_value());
+  const auto model = test::tiny_model(false, **backend);
+  auto decoder = WindowDecoder::create(model, options());
+  ASSERT_TRUE(decoder.has_value());
+  std::stop_source stop;
+  stop.request_stop();
+  const std::vector<float> samples = speech("a", 3);
+  const WindowTask task{.samples = samples, .previous = {}, .language_token = -1, .seed = 0};
+  const auto texts = decoder->decode(std::span(&task, 1), stop.get_token());
+  ASSERT_EQ(texts.size(), 1U);
+  EXPECT_TRUE(texts[0].generated.tokens.empty());
+  EXPECT_EQ(decoder->timings().decoder_ms, 0.0);
 }
 
 TEST_F(WhisperRecognizerTest, OptionsThatTheModelCannotDoAreRefusedBeforeAnyAudioIsOpened) {

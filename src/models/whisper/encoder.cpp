@@ -72,7 +72,7 @@ Tensor Encoder::self_attention(const Block& block, const Tensor& x, const Length
 }
 
 Tensor Encoder::forward(const Tensor& mel, const Lengths& frames, const SilenceCache* silence,
-                        std::vector<SilenceCache::Layer>* kept) const {
+                        std::vector<SilenceCache::Layer>* kept, const std::stop_token& stop) const {
   const Lengths lengths = positions(frames);
   Tensor x = conv1_(mel, frames, Activation::Gelu);             // (frames, width)
   x = conv2_(x, conv1_.out_lengths(frames), Activation::Gelu);  // (time, width)
@@ -81,7 +81,7 @@ Tensor Encoder::forward(const Tensor& mel, const Lengths& frames, const SilenceC
     const Tensor moved = ops::add(*backend_, rows, position_.narrow(0, 0, span.length));
     ops::copy_into(*backend_, moved, rows);
   }
-  for (size_t layer = 0; layer < blocks_.size(); ++layer) {
+  for (size_t layer = 0; layer < blocks_.size() && !stop.stop_requested(); ++layer) {
     const Block& block = blocks_[layer];
     SilenceCache::Layer own;
     x = self_attention(block, x, lengths, silence == nullptr ? nullptr : &silence->encoder[layer],

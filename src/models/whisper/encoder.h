@@ -2,6 +2,7 @@
 // Follows openai/whisper model.py class AudioEncoder; golden: tests/models/whisper/golden.
 #pragma once
 
+#include <stop_token>
 #include <vector>
 
 #include "models/whisper/config.h"
@@ -23,9 +24,11 @@ class Encoder {
   // mel (frames.total(), n_mels), an even number of frames and at most window_frames() an utterance
   // -> (positions(frames).total(), width). With `silence` each layer's attention also sees the
   // silence after the utterance; `kept` takes each layer's keys and values where it is not null.
+  // Once stop is requested the states mean nothing: the layers left are passed over.
   [[nodiscard]] Tensor forward(const Tensor& mel, const Lengths& frames,
                                const SilenceCache* silence = nullptr,
-                               std::vector<SilenceCache::Layer>* kept = nullptr) const;
+                               std::vector<SilenceCache::Layer>* kept = nullptr,
+                               const std::stop_token& stop = {}) const;
 
   // Positions that come out of mel frames: half as many.
   [[nodiscard]] Lengths positions(const Lengths& frames) const;
