@@ -1,7 +1,8 @@
 # mynah_library(name source...): one static library a folder, mynah_<name> with alias mynah::<name>.
 # mynah_test(name source...): one GoogleTest program, registered with ctest.
-# mynah_label(name label...): how ./dev test treats a test: `heavy` ones are too slow for the sanitizers, `threaded` ones
-# run under ThreadSanitizer too.
+# mynah_label(name label...): how ./dev test treats a test. `heavy` ones are too slow for the sanitizers, `house` ones are
+# about the sources and not the program; `threaded` ones run under ThreadSanitizer too.
+# What is built there is the targets sanitized_tests and threaded_tests: the programs of those tests and no other.
 
 # The sanitizers' presets turn -Wmaybe-uninitialized off: g++ 12 then finds it in libstdc++'s own <regex>.
 add_library(mynah_warnings INTERFACE)
@@ -32,6 +33,7 @@ function(mynah_test name)
   add_test(NAME ${name} COMMAND ${name})
   # Each program says how its single tests went, for tools/count_tests.py.
   set_tests_properties(${name} PROPERTIES ENVIRONMENT "GTEST_OUTPUT=json:${PROJECT_BINARY_DIR}/results/${name}.json")
+  set_property(GLOBAL APPEND PROPERTY MYNAH_SANITIZED_TESTS ${name})
 endfunction()
 
 function(mynah_label name)
@@ -39,4 +41,18 @@ function(mynah_label name)
   if("threaded" IN_LIST ARGN)
     set_property(GLOBAL APPEND PROPERTY MYNAH_THREADED_TESTS ${name})
   endif()
+  if("heavy" IN_LIST ARGN)
+    set_property(GLOBAL APPEND PROPERTY MYNAH_HEAVY_TESTS ${name})
+  endif()
+endfunction()
+
+# mynah_test_targets(): what ./dev test builds under the sanitizers, once every test is known.
+function(mynah_test_targets)
+  get_property(threaded GLOBAL PROPERTY MYNAH_THREADED_TESTS)
+  get_property(sanitized GLOBAL PROPERTY MYNAH_SANITIZED_TESTS)
+  get_property(heavy GLOBAL PROPERTY MYNAH_HEAVY_TESTS)
+  list(REMOVE_ITEM sanitized ${heavy})
+  add_custom_target(threaded_tests DEPENDS ${threaded})
+  # The last two are run by tests of the command line.
+  add_custom_target(sanitized_tests DEPENDS ${sanitized} mynah mynah-media)
 endfunction()

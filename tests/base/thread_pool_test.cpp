@@ -1,13 +1,35 @@
 #include "base/thread_pool.h"
 
 #include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 namespace mynah {
 namespace {
+
+// Whether every other thread of this process sleeps: the letter after the name in its stat file
+// (proc(5)).
+bool all_others_sleep() {
+  const std::string own = std::to_string(::gettid());
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    if (task.path().filename() != own) {
+      std::ifstream file(task.path() / "stat");
+      std::string text;
+      std::getline(file, text);
+      const size_t name_end = text.rfind(')');
+      if (name_end == std::string::npos || text.at(name_end + 2) != 'S') {
+        return false;
+      }
+    }
+  }
+  return true;
+}
 
 TEST(ThreadPool, RunsEveryItemOnceWhateverTheSizes) {
   for (const int threads : {1, 2, 3, 7}) {
@@ -62,10 +84,9 @@ TEST(ThreadPool, ServesSeveralCallersAtOnce) {
 }
 
 TEST(ThreadPool, WakesWorkersThatWentToSleep) {
-  ThreadPool pool(2);
+  ThreadPool pool(3);
   for (int n = 0; n < 50; ++n) {
-    // Longer than the workers spin, so that they are asleep when the next region comes.
-    for (int spin = 0; spin < 20000; ++spin) {
+    while (!all_others_sleep()) {
       std::this_thread::yield();
     }
     std::atomic<int64_t> sum{0};
