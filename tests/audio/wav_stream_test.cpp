@@ -71,7 +71,7 @@ class WavStream : public testing::Test {
     return heard;
   }
 
-  test::TempFolder folder_;
+  test::TemporaryFolder folder_;
 };
 
 TEST_F(WavStream, EveryEncodingGivesWhatTheFileGives) {
