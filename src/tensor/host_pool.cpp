@@ -1,5 +1,6 @@
 #include "tensor/host_pool.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdlib>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "tensor/device_error.h"
+#include "tensor/host_arena.h"
 
 namespace mynah {
 namespace {
@@ -35,17 +37,22 @@ size_t class_bytes(size_t size_class) {
   return ((size_t{1} << (power - 1)) + steps * (size_t{1} << (power - 3))) * kAlignment;
 }
 
-constexpr size_t kClasses = 200;
+// From here on blocks are cut from the arena. Below, lists for each size hold little, and which
+// block a thread gets does not change how much.
+constexpr size_t kLargeBytes = size_t{256} << 10U;
+constexpr size_t kClasses = 64;
 
 }  // namespace
 
 struct HostPool::State {
   class Block final : public Buffer {
    public:
-    Block(std::byte* data, size_t size, size_t size_class)
-        : Buffer(data, size), size_class_(size_class) {}
+    Block(std::byte* data, size_t size) : Buffer(data, size) {}
 
-    ~Block() override { std::free(data_); }
+    void become(std::byte* data, size_t size) {
+      data_ = data;
+      size_ = size;
+    }
 
     void release() override {
       // The pool may live only as long as this block: keep it until the block is filed.
@@ -54,29 +61,84 @@ struct HostPool::State {
     }
 
     std::shared_ptr<State> pool_;
-    size_t size_class_;
   };
 
   ~State() {
-    for (auto& list : free) {
-      for (Block* block : list) {
-        delete block;
-      }
+    free_small();
+    for (const Block* block : spare) {
+      delete block;
     }
   }
 
   void take_back(Block* block) {
     const std::lock_guard lock(mutex);
     in_use -= block->size();
-    free[block->size_class_].push_back(block);
+    if (block->size() < kLargeBytes) {
+      free[class_of(block->size())].push_back(block);
+    } else {
+      arena.give(block->data(), block->size());
+      spare.push_back(block);
+    }
+  }
+
+  // Null when the system has no more memory.
+  Block* take_small(size_t bytes) {
+    const size_t size_class = class_of(bytes);
+    auto& list = free[size_class];
+    if (!list.empty()) {
+      Block* const block = list.back();
+      list.pop_back();
+      return block;
+    }
+    const size_t size = class_bytes(size_class);
+    auto* data = static_cast<std::byte*>(std::aligned_alloc(kAlignment, size));
+    if (data == nullptr) {
+      return nullptr;
+    }
+    ++small_allocations;
+    small_held += size;
+    // Room to file every block of this class without allocating when it comes back.
+    list.reserve(++blocks[size_class]);
+    return new Block(data, size);
+  }
+
+  Block* take_large(size_t bytes) {
+    const size_t size = HostArena::rounded(bytes);
+    std::byte* const data = arena.take(size);
+    if (data == nullptr) {
+      return nullptr;
+    }
+    if (spare.empty()) {
+      spare.reserve(++large_blocks);
+      return new Block(data, size);
+    }
+    Block* const block = spare.back();
+    spare.pop_back();
+    block->become(data, size);
+    return block;
+  }
+
+  void free_small() {
+    for (auto& list : free) {
+      for (const Block* block : list) {
+        small_held -= block->size();
+        --blocks[class_of(block->size())];
+        std::free(block->data());
+        delete block;
+      }
+      list.clear();
+    }
   }
 
   mutable std::mutex mutex;
   std::array<std::vector<Block*>, kClasses> free;
   std::array<size_t, kClasses> blocks{};  // of each class, free or in use
-  int64_t system_allocations = 0;
+  int64_t small_allocations = 0;
+  size_t small_held = 0;
+  HostArena arena;
+  std::vector<Block*> spare;  // large ones without memory
+  size_t large_blocks = 0;    // spare or in use
   size_t in_use = 0;
-  size_t held = 0;
 };
 
 HostPool::HostPool() : state_(std::make_shared<State>()) {}
@@ -86,46 +148,29 @@ HostPool::~HostPool() {
 }
 
 BufferRef HostPool::allocate(size_t bytes) {
-  const size_t size_class = class_of(bytes == 0 ? 1 : bytes);
-  const size_t size = class_bytes(size_class);
+  bytes = std::max(bytes, size_t{1});
   const std::lock_guard lock(state_->mutex);
-  State::Block* block = nullptr;
-  auto& list = state_->free[size_class];
-  if (!list.empty()) {
-    block = list.back();
-    list.pop_back();
-  } else {
-    auto* data = static_cast<std::byte*>(std::aligned_alloc(kAlignment, size));
-    if (data == nullptr) {
-      throw DeviceError({ErrorCode::OutOfMemory,
-                         "wanted " + std::to_string(size) + " bytes of memory, found none left"});
-    }
-    block = new State::Block(data, size, size_class);
-    ++state_->system_allocations;
-    state_->held += size;
-    // Room to file every block of this class without allocating when it comes back.
-    list.reserve(++state_->blocks[size_class]);
+  State::Block* const block = class_bytes(class_of(bytes)) < kLargeBytes
+                                  ? state_->take_small(bytes)
+                                  : state_->take_large(std::max(bytes, kLargeBytes));
+  if (block == nullptr) {
+    throw DeviceError({ErrorCode::OutOfMemory,
+                       "wanted " + std::to_string(bytes) + " bytes of memory, found none left"});
   }
   block->pool_ = state_;
-  state_->in_use += size;
+  state_->in_use += block->size();
   return BufferRef(block);
 }
 
 void HostPool::trim() {
   const std::lock_guard lock(state_->mutex);
-  for (auto& list : state_->free) {
-    for (State::Block* block : list) {
-      state_->held -= block->size();
-      --state_->blocks[block->size_class_];
-      delete block;
-    }
-    list.clear();
-  }
+  state_->free_small();
+  state_->arena.trim();
 }
 
 int64_t HostPool::system_allocations() const {
   const std::lock_guard lock(state_->mutex);
-  return state_->system_allocations;
+  return state_->small_allocations + state_->arena.growths();
 }
 
 size_t HostPool::bytes_in_use() const {
@@ -135,7 +180,7 @@ size_t HostPool::bytes_in_use() const {
 
 size_t HostPool::bytes_held() const {
   const std::lock_guard lock(state_->mutex);
-  return state_->held;
+  return state_->small_held + state_->arena.bytes_held();
 }
 
 namespace {
