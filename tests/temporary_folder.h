@@ -4,12 +4,23 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <string>
-
-#include "test_paths.h"
+#include <string_view>
 
 namespace mynah::test {
+
+inline std::string read_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// Makes the folders above it too.
+inline void write_file(const std::string& path, std::string_view bytes) {
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
+  std::ofstream(path, std::ios::binary) << bytes;
+}
 
 // Made empty, removed with all that is in it.
 class TemporaryFolder {
@@ -41,11 +52,5 @@ class TemporaryFolder {
  private:
   std::string path_;
 };
-
-// Makes the folders above it too.
-inline void write_file(const std::string& path, const std::string& bytes) {
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path());
-  std::ofstream(path, std::ios::binary) << bytes;
-}
 
 }  // namespace mynah::test

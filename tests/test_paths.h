@@ -4,11 +4,11 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include "temporary_folder.h"
 
 namespace mynah::test {
 
@@ -31,11 +31,6 @@ inline std::string shared_path(const std::string& relative) {
 inline std::string weights_path(const std::string& relative) {
   return (std::filesystem::path(folder_from("MYNAH_WEIGHTS", ".cache/weights")) / relative)
       .string();
-}
-
-inline std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 }  // namespace mynah::test
