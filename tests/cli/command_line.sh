@@ -1,18 +1,28 @@
-#!/ usr / bin / env bash
-#usage : command_line.sh MYNAH : runs the program as a user's shell does; each line of its own answer
-#is one check.Needs no weights and no network.
-set - u mynah = $1 work = $(mktemp - d) trap 'rm -rf "$work"' EXIT export HOME = $work MYNAH_HOME =
-    $work / models - home unset XDG_CONFIG_HOME XDG_DATA_HOME XDG_CACHE_HOME MYNAH_CONFIG failed = 0
-#check NAME CODE PATTERN COMMAND... : the exit code, and a line of stderr or stdout that matches.
-    check() {
-  local name = $1 code = $2 pattern =
-      $3 shift 3 "$@" > "$work/out" 2 > "$work/err" < / dev / null local got =
-          $ ? if["$got" - ne "$code"] || {
-    [ -n "$pattern" ] && ! grep -q -- "$pattern" "$work/out" "$work/err";
-  };
-  then echo "FAILED: $name: exit $got, wanted $code and a line with '$pattern'" cat
-            "$work/out"
-            "$work/err" failed = 1 else echo "ok: $name" fi
+#!/usr/bin/env bash
+# usage: command_line.sh MYNAH : runs the program as a user's shell does; each line of its own answer
+# is one check. Needs no weights and no network.
+set -u
+mynah=$1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export HOME=$work MYNAH_HOME=$work/models-home
+unset XDG_CONFIG_HOME XDG_DATA_HOME XDG_CACHE_HOME MYNAH_CONFIG
+failed=0
+
+# check NAME CODE PATTERN COMMAND... : the exit code, and a line of stderr or stdout that matches.
+check() {
+  local name=$1 code=$2 pattern=$3
+  shift 3
+  "$@" >"$work/out" 2>"$work/err" </dev/null
+  local got=$?
+  if [ "$got" -ne "$code" ] ||
+    { [ -n "$pattern" ] && ! grep -q -- "$pattern" "$work/out" "$work/err"; }; then
+    echo "FAILED: $name: exit $got, wanted $code and a line with '$pattern'"
+    cat "$work/out" "$work/err"
+    failed=1
+  else
+    echo "ok: $name"
+  fi
 }
 
 check "no arguments" 2 'usage: mynah VERB' "$mynah"
@@ -25,17 +35,14 @@ check "unknown device" 3 'wanted auto, cpu or ref' "$mynah" transcribe --device 
 check "refused flag" 2 'is not done' "$mynah" transcribe -f a.wav -fp font.ttf
 check "table is missing" 1 'No such file' "$mynah" wer "$work/none.tsv"
 
-for verb in $("$mynah" --help | sed -n 's/^  \([a-z]*\) .*/\1/p');
-do
+for verb in $("$mynah" --help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
   check "$verb --help" 0 "usage: mynah $verb" "$mynah" "$verb" --help
   check "$verb --help has --json" 0 '--json' "$mynah" "$verb" --help
   check "$verb refuses in JSON" 2 '{"error":{"code":"usage"' "$mynah" "$verb" --json --no-such-flag
 done
-for verb in version config models;
-do
+for verb in version config models; do
   check "$verb --json" 0 '' "$mynah" "$verb" --json
-  while IFS= read -r line;
-do
+  while IFS= read -r line; do
     case $line in
       '{'*'}' | '['*']') ;;
       *) echo "FAILED: $verb --json printed: $line"; failed=1 ;;
@@ -43,7 +50,7 @@ do
   done <"$work/out"
 done
 
-#A reader that goes away : no message, and the code of a command that SIGPIPE ended.
+# A reader that goes away: no message, and the code of a command that SIGPIPE ended.
 { "$mynah" config --markdown; echo $? >"$work/code"; } 2>"$work/err" | head -c 1 >/dev/null
 case $(cat "$work/code") in
   0 | 141) [ -s "$work/err" ] && { echo "FAILED: closed stdout said:"; cat "$work/err"; failed=1; } ;;

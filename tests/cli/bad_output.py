@@ -1,0 +1,100 @@
+"""Outputs that cannot be written, and runs that are stopped: what was done before is kept, and said.
+
+usage: bad_output.py MYNAH. Needs no weights and no network: the built-in recogniser reads two sentences of LibriVox.
+"""
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import wave
+
+from checks import ANOTHER, SENTENCE, Checks, environment, needs, run
+
+
+def listing(folder):
+    return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
+
+
+def full_disk(checks, env, transcribe, folder):
+    """A disk without room for a byte, in a name space of this run's own."""
+    disk = folder / "disk"
+    disk.mkdir()
+    script = ('mount -t tmpfs -o size=64k mynah-test "$1" && head -c 65536 /dev/zero >"$1/filler" || exit 99; '
+              'disk=$1; shift; "$@"; code=$?; ls "$disk" >"$disk.listing"; exit $code')
+    alone = ["unshare", "--mount", "--user", "--map-root-user", "sh", "-c", script, "sh", disk]
+    if run(env, *alone, "true").returncode:
+        checks.skip("full disk", "no file system can be mounted here")
+        return
+    result = run(env, *alone, *transcribe, SENTENCE, ANOTHER, "-o", disk)
+    checks.ended("full disk", result, 1, "No space left on device")
+    left = (folder / "disk.listing").read_text().split()
+    checks.add("full disk: nothing half written", None if left == ["filler"] else f"found {left}")
+
+
+def full_stdout(checks, env, transcribe):
+    with open("/dev/full", "wb") as full:
+        result = subprocess.run([*transcribe, SENTENCE], env=env, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    checks.ended("full standard output", result, 1, "No space left on device")
+
+
+def closed_stdout(checks, env, transcribe):
+    reading, writing = os.pipe()
+    os.close(reading)
+    result = subprocess.run([*transcribe, SENTENCE, ANOTHER], env=env, stdout=writing, stderr=subprocess.PIPE, text=True,
+                            check=False)
+    os.close(writing)
+    quiet = "cannot write" not in result.stderr and "roken pipe" not in result.stderr
+    fault = None if result.returncode in (0, 128 + signal.SIGPIPE, -signal.SIGPIPE) and quiet else result
+    checks.add("closed standard output", fault and f"exit code {fault.returncode}, said {fault.stderr!r}")
+
+
+def wait_for(process, path):
+    """Until the file is there. False: the process ended without it."""
+    while not path.exists():
+        if process.poll() is not None:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def stopped(checks, env, transcribe, folder, number):
+    """Stopped while it hears the second of two recordings, which is half an hour long."""
+    name = signal.Signals(number).name
+    out, long = folder / f"out-{name}", folder / f"{name}.wav"
+    with wave.open(str(SENTENCE)) as clip, wave.open(str(long), "wb") as copy:
+        copy.setparams(clip.getparams())
+        frames = clip.readframes(clip.getnframes())
+        for _ in range(1800 * clip.getframerate() // clip.getnframes()):
+            copy.writeframesraw(frames)
+    process = subprocess.Popen([*transcribe, SENTENCE, long, "-o", out, "--format", "srt"], env=env, text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    done = wait_for(process, out / f"{SENTENCE.stem}.srt")
+    process.send_signal(number)
+    _, said = process.communicate(timeout=120)
+    checks.ended(f"{name} in the middle", subprocess.CompletedProcess([], process.returncode, "", said), 128 + number)
+    kept = listing(out)
+    checks.add(f"{name}: what was done is kept, nothing passes for whole",
+               None if done and f"{SENTENCE.stem}.srt" in kept and f"{name}.srt" not in kept else f"found {kept}, said {said}")
+
+
+def main():
+    transcribe = [sys.argv[1], "transcribe", "--model", "builtin"]
+    needs(SENTENCE, ANOTHER)
+    checks = Checks()
+    with tempfile.TemporaryDirectory() as home:
+        folder = pathlib.Path(home)
+        env = environment(folder)
+        full_disk(checks, env, transcribe, folder)
+        full_stdout(checks, env, transcribe)
+        closed_stdout(checks, env, transcribe)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            stopped(checks, env, transcribe, folder, number)
+        (folder / "file").write_text("")
+        checks.ended("output folder that is a file", run(env, *transcribe, SENTENCE, "-o", folder / "file"), 1, "file", 2)
+    checks.close()
+
+
+main()

@@ -1,0 +1,80 @@
+"""--json of every verb, run: each line on standard output is one JSON object, and of an error too, on standard error.
+
+usage: json_of_verbs.py MYNAH. Without real weights what needs a model is skipped.
+"""
+import json
+import pathlib
+import re
+import sys
+import tempfile
+
+from checks import SENTENCE, WEIGHTS, Checks, environment, needs, run, wav
+
+
+def fault_of(text, wanted=1):
+    """None where there are `wanted` lines or more, each an object."""
+    lines = text.splitlines()
+    if len(lines) < wanted:
+        return f"wanted {wanted} lines, found {text!r}"
+    for line in lines:
+        try:
+            if not isinstance(json.loads(line), dict):
+                return f"wanted an object, found {line[:200]!r}"
+        except json.JSONDecodeError as error:
+            return f"{error}: {line[:200]!r}"
+    return None
+
+
+def main():
+    program = sys.argv[1]
+    needs(SENTENCE)
+    checks = Checks()
+    with tempfile.TemporaryDirectory() as home:
+        folder = pathlib.Path(home)
+        env = environment(folder)
+        quiet = folder / "quiet.wav"
+        quiet.write_bytes(wav(b"\0" * 32000))
+        table = folder / "table.tsv"
+        table.write_text("clip\tlang\ttext\nquiet.wav\ten\thello\n")
+        silero = WEIGHTS / "silero/silero_vad_16k.safetensors"
+        # What is run, its exit code, and how many objects it prints at least; the order matters: a model is brought first.
+        runs = [
+            (["version"], 0, 1),
+            (["config"], 0, 1),
+            (["completion", "bash"], 0, 1),
+            (["import", silero, "--name", "silero"], 0, 1),
+            (["models", "list"], 0, 1),
+            (["models", "list", "--all"], 0, 5),
+            (["models", "show", "silero"], 0, 1),
+            (["models", "verify"], 0, 1),
+            (["vad", "--model", "silero", quiet, SENTENCE], 0, 2),
+            (["models", "remove", "silero"], 0, 1),
+            (["pull", "tiny.en", "--offline"], None, 0),
+            (["vad", "--model", "builtin", quiet], 0, 1),
+            (["transcribe", "--model", "builtin", quiet, SENTENCE], 0, 2),
+            (["transcribe", "--model", "builtin", folder / "none.wav"], 1, 1),
+            (["wer", "--model", "builtin", table], 0, 1),
+        ]
+        tried = set()
+        for words, code, objects in runs:
+            name = " ".join(str(word) for word in words[:2])
+            tried.add(words[0])
+            if "silero" in map(str, words) and not silero.exists():
+                checks.skip(name, f"no {silero}")
+                continue
+            result = run(env, program, *words, "--json")
+            fault = fault_of(result.stdout, objects)
+            if fault is None and result.returncode != (result.returncode if code is None else code):
+                fault = f"wanted exit code {code}, found {result.returncode}: {result.stderr[-300:]}"
+            if fault is None and result.returncode and not result.stdout:
+                fault = fault_of(result.stderr)
+            checks.add(name, fault)
+        verbs = set(re.findall(r"^  ([a-z][a-z-]*)\s{2,}\S", run(env, program, "--help").stdout, re.MULTILINE)) - {"help"}
+        for verb in sorted(verbs):
+            checks.add(f"{verb} was run", None if verb in tried else "no run of this verb in json_of_verbs.py")
+            result = run(env, program, verb, "--json", "--no-such-flag")
+            checks.add(f"{verb} refuses in JSON", fault_of(result.stderr) or (result.returncode != 2 and "wanted exit code 2"))
+    checks.close()
+
+
+main()
