@@ -140,9 +140,11 @@ Result<std::shared_ptr<const VoiceDetector>> open_voice(const Store& store,
     if (!any) {
       return std::unexpected(resolved.error());
     }
-    context.say(
-        "silero was not pulled: using the built-in voice detector, which loses words; "
-        "'mynah pull silero' brings the better one, --vad-model builtin keeps this one");
+    if (options.cuts) {
+      context.say(
+          "silero was not pulled: using the built-in voice detector, which knows speech less well; "
+          "'mynah pull silero' brings the better one, --vad-model builtin keeps this one");
+    }
     engine.explanation.emplace_back("voice detector builtin: silero was not pulled");
     return builtin_voice_detector();
   }

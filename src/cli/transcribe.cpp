@@ -166,7 +166,9 @@ Result<int> TranscribeCommand::run(Context& context) {
   if (recordings_.empty()) {
     return 0;
   }
-  MYNAH_TRY(const Engine engine, open_(engine_, context));
+  EngineOptions wanted = engine_;
+  wanted.cuts = options.vad || std::ranges::any_of(recordings_, is_stream);
+  MYNAH_TRY(const Engine engine, open_(wanted, context));
   MYNAH_TRY_STATUS(engine.recognizer->check(options));
   if (output_.explain) {
     for (const std::string& line : engine.explanation) {

@@ -43,7 +43,11 @@ LiveSession::LiveSession(std::shared_ptr<const VoiceDetector> voice, WindowDecod
 
 void LiveSession::listen_anew() {
   const RecognizerOptions& options = decoder_.options();
-  VadOptions vad = options.vad_options;
+  VadOptions vad = voice_->for_recogniser(options.vad_options);
+  if (vad.negative_threshold < 0) {
+    // The usual distance, but a pause must be found below a low threshold too.
+    vad.negative_threshold = std::max(vad.threshold - 0.15F, vad.threshold / 2);
+  }
   vad.max_speech_s = std::min(vad.max_speech_s, kLiveChunks.max_s - 2 * kLiveChunks.pad_s);
   detector_ = voice_->session();
   segmenter_.emplace(vad, voice_->frame_s());
@@ -117,7 +121,8 @@ WindowTask LiveSession::task_of(const SampleRange& range) const {
   return {.samples = samples_.slice(range.begin, range.end),
           .previous = previous_,
           .language_token = language_token_,
-          .seed = decoder_.options().seed ^ static_cast<uint64_t>(range.begin)};
+          .seed = decoder_.options().seed ^ static_cast<uint64_t>(range.begin),
+          .surely_speech = voice_->is_sure()};
 }
 
 std::vector<Segment> LiveSession::segments_of(const SampleRange& range, const WindowText& text) {

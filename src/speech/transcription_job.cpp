@@ -71,7 +71,8 @@ TranscriptionJob::TranscriptionJob(const whisper::Model& model, const Recognizer
       chunker_({}, kRate_hz) {
   if (voice != nullptr && options.vad) {
     voice_ = voice->session();
-    segmenter_.emplace(window_sized(options.vad_options), voice->frame_s());
+    segmenter_.emplace(window_sized(voice->for_recogniser(options.vad_options)), voice->frame_s());
+    surely_speech_ = voice->is_sure();
   } else {
     std::ranges::for_each(clips_, [&](const SampleRange& clip) { add_stretch(clip); });
   }
@@ -214,7 +215,8 @@ std::optional<WindowTask> TranscriptionJob::next_window(size_t& ticket) {
     WindowTask task{.samples = samples_.slice(stretch.seek, stretch.seek + stretch.window),
                     .previous = previous_text(),
                     .language_token = language_token_,
-                    .seed = options_.seed ^ (number_ << 40U) ^ static_cast<uint64_t>(stretch.seek)};
+                    .seed = options_.seed ^ (number_ << 40U) ^ static_cast<uint64_t>(stretch.seek),
+                    .surely_speech = surely_speech_};
     begun_ = true;
     return task;
   }

@@ -89,6 +89,7 @@ class TranscriptionJob {
   int64_t least_samples_ = 0;       // a rest shorter than this is not worth a window
 
   std::unique_ptr<VoiceDetector::Session> voice_;  // null: everything is speech
+  bool surely_speech_ = true;                      // what it finds
   std::optional<SpeechSegmenter> segmenter_;
   SpeechChunker chunker_;
   double vad_ms_ = 0;

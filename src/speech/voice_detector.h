@@ -80,6 +80,16 @@ class VoiceDetector {
   [[nodiscard]] virtual double frame_s() const = 0;
   // "silero v6" or "builtin".
   [[nodiscard]] virtual std::string name() const = 0;
+
+  // The user's knobs as they are meant where a recogniser hears what is found: it loses words that
+  // are left out, and writes nothing where it hears none.
+  [[nodiscard]] virtual VadOptions for_recogniser(const VadOptions& options) const {
+    return options;
+  }
+
+  // Whether what it finds, by for_recogniser's knobs, is speech. Where it is not sure, the
+  // recogniser has to be.
+  [[nodiscard]] virtual bool is_sure() const { return true; }
 };
 
 // Silero from a model file of any format (GGUF, safetensors, ONNX, ggml), for 8000 or 16000 Hz.

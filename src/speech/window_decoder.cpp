@@ -1,6 +1,7 @@
 #include "speech/window_decoder.h"
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <numeric>
 
@@ -141,6 +142,23 @@ bool WindowDecoder::silent(const WindowText& text) const {
   }
   return !options_.log_probability_threshold ||
          text.generated.mean_log_probability() <= *options_.log_probability_threshold;
+}
+
+// Text that a model invents over noise and music: it takes the sound for no speech, or does not
+// believe what it writes, or half of both. On the nine noise recordings, cut in 18 ways, tiny.en's
+// inventions have 0.64 and more by this measure; of the text of the 96 English clips, cut in four
+// ways, 0.62 is the most that was said.
+bool WindowDecoder::nobodys(const WindowText& text) const {
+  constexpr float kLikelihoodWeight = 0.3F;
+  constexpr float kMostDoubt = 0.63F;
+  const std::string words = model_->tokenizer().decode(text.generated.tokens);
+  const bool wordless = std::ranges::none_of(words, [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte >= 0x80 || std::isalnum(byte) != 0;
+  });
+  return wordless || text.generated.no_speech_probability -
+                             kLikelihoodWeight * text.generated.mean_log_probability() >
+                         kMostDoubt;
 }
 
 bool WindowDecoder::failed(const WindowText& text) const {
@@ -318,6 +336,9 @@ std::vector<WindowText> WindowDecoder::decode(std::span<const WindowTask> tasks,
       find_words(full, again, tasks, texts);
     }
   }
+  for (size_t i = 0; i < tasks.size(); ++i) {
+    texts[i].silent = texts[i].silent || (!tasks[i].surely_speech && nobodys(texts[i]));
+  }
   if (options_.words && !stop.stop_requested()) {
     std::erase_if(all, [&](size_t i) { return texts[i].decoded_again; });
     find_words(heard, all, tasks, texts);
@@ -337,7 +358,8 @@ WindowText WindowDecoder::draft(const WindowTask& task, const std::stop_token& s
                kLeastDraftTokens + static_cast<int>(duration_s(task) * kDraftTokens_per_s));
   constexpr size_t kOnly = 0;
   const bool doubtful = !generate(heard, {&kOnly, 1}, tasks, how, texts, stop).empty();
-  texts.front().silent = texts.front().silent || doubtful;
+  texts.front().silent =
+      texts.front().silent || doubtful || (!task.surely_speech && nobodys(texts.front()));
   return std::move(texts.front());
 }
 

@@ -22,6 +22,7 @@ struct WindowTask {
   std::vector<int32_t> previous;   // tokens of text before it: prompt; may be empty
   int32_t language_token = -1;     // -1: to be found out
   uint64_t seed = 0;               // of samples at temperature > 0
+  bool surely_speech = true;       // false: text that is in doubt itself is nobody's
 };
 
 // How a batch is tried.
@@ -108,6 +109,7 @@ class WindowDecoder {
   [[nodiscard]] std::string language_code(int32_t language_token) const;
   [[nodiscard]] bool failed(const WindowText& text) const;
   [[nodiscard]] bool silent(const WindowText& text) const;
+  [[nodiscard]] bool nobodys(const WindowText& text) const;
   [[nodiscard]] bool past_the_end(const WindowTask& task, const WindowText& text) const;
   [[nodiscard]] bool repeats_a_sentence(const WindowText& text) const;
 

@@ -17,6 +17,7 @@ class FakeRecognizer : public Recognizer {
  public:
   // What a test looks at afterwards.
   mutable RecognizerOptions last_options;
+  mutable EngineOptions last_engine;
   mutable std::vector<std::string> opened;
   // Asks for a stop after this many segments, as a user would.
   std::stop_source* stop_source = nullptr;
@@ -158,6 +159,7 @@ inline EngineOpener fake_engine(std::shared_ptr<FakeRecognizer> recognizer) {
   return [recognizer](const EngineOptions& options, Context& /*context*/) -> Result<Engine> {
     Engine engine;
     engine.recognizer = recognizer;
+    recognizer->last_engine = options;
     engine.model_path = options.model;
     engine.explanation = {"model fake: a test's"};
     return engine;

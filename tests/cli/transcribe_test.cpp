@@ -435,6 +435,19 @@ TEST_F(Transcribe, OptionsReachTheRecogniser) {
   EXPECT_FLOAT_EQ(options.vad_options.threshold, 0.4F);
 }
 
+TEST_F(Transcribe, ADetectorIsMissedOnlyWhereItIsUsed) {
+  const std::string a = write_wav(folder / "a.wav", 1);
+  EXPECT_EQ(run({a}), 0);
+  EXPECT_TRUE(fake->last_engine.cuts);
+  EXPECT_EQ(run({a, "--no-vad"}), 0);
+  EXPECT_FALSE(fake->last_engine.cuts);
+  PipedInput input;  // a live session cuts at pauses whatever is asked for
+  input.write_seconds(0.5);
+  input.close();
+  EXPECT_EQ(run({"-", "--raw", "s16le", "--no-vad"}), 0);
+  EXPECT_TRUE(fake->last_engine.cuts);
+}
+
 TEST_F(Transcribe, DefaultsAreTheProducts) {
   const std::string wav = write_wav(folder / "a.wav", 1);
   EXPECT_EQ(run({wav}), 0);

@@ -47,6 +47,8 @@ class MemorySource final : public AudioSource {
 // Says that a frame is speech when its first sample is not zero.
 class FakeDetector final : public VoiceDetector {
  public:
+  explicit FakeDetector(bool sure = true) : sure_(sure) {}
+
   class FakeSession final : public Session {
    public:
     Result<std::vector<float>> push(std::span<const float> samples) override {
@@ -85,6 +87,11 @@ class FakeDetector final : public VoiceDetector {
   [[nodiscard]] double frame_s() const override { return 0.032; }
 
   [[nodiscard]] std::string name() const override { return "fake"; }
+
+  [[nodiscard]] bool is_sure() const override { return sure_; }
+
+ private:
+  bool sure_;
 };
 
 class Collector final : public RecognizerObserver {
@@ -230,6 +237,13 @@ TEST_F(WhisperRecognizerTest, NothingIsWrittenWhereNobodySpeaks) {
   EXPECT_EQ(
       recognise({job(std::vector<float>(40 * kRate_hz, 0.0F)), job({})}, options(), 1, voice_),
       "job\njob\n");
+}
+
+TEST_F(WhisperRecognizerTest, TextInDoubtIsNobodysWhereTheDetectorIsNotSure) {
+  // Random weights believe nothing of what they write.
+  const std::vector<RecognizerJob> jobs = {job(speech("a", 3))};
+  EXPECT_NE(recognise(jobs, options(), 1, voice_), "job\n");
+  EXPECT_EQ(recognise(jobs, options(), 1, std::make_shared<const FakeDetector>(false)), "job\n");
 }
 
 TEST_F(WhisperRecognizerTest, AfterAStopEveryJobIsCancelled) {

@@ -96,6 +96,20 @@ TEST(BuiltinDetector, gives_the_same_in_pieces_as_at_once) {
   }
 }
 
+TEST(BuiltinDetector, leans_to_speech_where_a_recogniser_hears_what_it_finds) {
+  const auto detector = builtin_voice_detector();
+  const VadOptions lean = detector->for_recogniser({});
+  EXPECT_FLOAT_EQ(lean.threshold, 0.1F);
+  EXPECT_LT(lean.negative_threshold, 0.0F);  // still from the threshold
+  EXPECT_EQ(lean.speech_pad_ms, 300);
+  const VadOptions asked = detector->for_recogniser(
+      {.threshold = 0.8F, .negative_threshold = 0.4F, .speech_pad_ms = 500});
+  EXPECT_FLOAT_EQ(asked.threshold, 0.16F);
+  EXPECT_FLOAT_EQ(asked.negative_threshold, 0.08F);
+  EXPECT_EQ(asked.speech_pad_ms, 500);
+  EXPECT_FALSE(detector->is_sure());
+}
+
 TEST(BuiltinDetector, hears_nothing_in_silence) {
   const std::vector<float> silence(16000, 0.0F);
   const std::span<const float> recordings[] = {silence, {}};

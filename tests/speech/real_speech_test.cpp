@@ -1,0 +1,112 @@
+// tiny.en's real weights behind each voice detector: nothing is written where nobody speaks, and
+// nothing is lost where somebody does.
+#include <algorithm>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "audio/open.h"
+#include "backend/cpu/cpu_backend.h"
+#include "speech/recognizer.h"
+#include "test_paths.h"
+
+namespace mynah {
+namespace {
+
+class Texts final : public RecognizerObserver {
+ public:
+  void on_done(size_t /*job*/, const Result<Transcript>& result) override {
+    std::string text = result ? "" : result.error().message;
+    for (const Segment& segment : result ? result->segments : std::vector<Segment>{}) {
+      text += segment.text;
+    }
+    texts.push_back(std::move(text));
+  }
+
+  std::vector<std::string> texts;
+};
+
+class RealSpeech : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    MYNAH_SKIP_WITHOUT(test::weights_path("tiny.en"));
+    MYNAH_SKIP_WITHOUT(test::shared_path("speech"));
+    auto backend = make_cpu_backend(pool_);
+    ASSERT_TRUE(backend.has_value()) << backend.error().message;
+    backend_ = std::move(*backend);
+    std::shared_ptr<const VoiceDetector> voice = builtin_voice_detector();
+    if (std::string(GetParam()) == "silero") {
+      MYNAH_SKIP_WITHOUT(test::weights_path("silero/silero_vad.onnx"));
+      auto silero = load_silero(test::weights_path("silero/silero_vad.onnx"), 16000, *backend_);
+      ASSERT_TRUE(silero.has_value()) << silero.error().message;
+      voice = *silero;
+    }
+    WhisperLoadOptions options;
+    options.storage = DType::I8;
+    auto recognizer =
+        load_whisper(test::weights_path("tiny.en"), options, *backend_, std::move(voice));
+    ASSERT_TRUE(recognizer.has_value()) << recognizer.error().message;
+    recognizer_ = *recognizer;
+  }
+
+  static RecognizerJob job(const std::string& path) {
+    return {.name = path, .open = [path] { return open_audio(path, {}); }};
+  }
+
+  ThreadPool pool_{2};
+  std::unique_ptr<Backend> backend_;
+  std::shared_ptr<const Recognizer> recognizer_;
+};
+
+TEST_P(RealSpeech, NothingIsWrittenOfNoiseMusicAndAnimals) {
+  std::vector<RecognizerJob> jobs;
+  for (const auto& file : std::filesystem::directory_iterator(test::shared_path("speech/noise"))) {
+    jobs.push_back(job(file.path()));
+  }
+  ASSERT_EQ(jobs.size(), 9U);
+  Texts whole;
+  recognizer_->run(jobs, {}, whole, {});
+  EXPECT_EQ(whole.texts, std::vector<std::string>(9));
+
+  for (const RecognizerJob& one : jobs) {
+    const auto source = one.open();
+    ASSERT_TRUE(source.has_value());
+    RecognizerOptions without_drafts;
+    without_drafts.partial_text = false;
+    const auto session = recognizer_->session(without_drafts);
+    std::vector<float> piece(1600);
+    std::vector<Segment> committed;
+    while (const size_t count = (*source)->read(piece).value_or(0)) {
+      const auto live = session->push(std::span(piece).first(count));
+      ASSERT_TRUE(live.has_value());
+      std::ranges::copy(live->committed, std::back_inserter(committed));
+    }
+    const auto rest = session->flush();
+    ASSERT_TRUE(rest.has_value());
+    EXPECT_TRUE(committed.empty() && rest->committed.empty()) << one.name;
+  }
+}
+
+TEST_P(RealSpeech, NoWordIsLostToTheDetector) {
+  const std::vector<RecognizerJob> jobs = {job(test::shared_path("speech/clips/jfk_jfk.flac"))};
+  Texts heard;
+  recognizer_->run(jobs, {}, heard, {});
+  ASSERT_EQ(heard.texts.size(), 1U);
+  std::string words;
+  for (const char c : heard.texts.front()) {
+    if (std::isalpha(static_cast<unsigned char>(c)) != 0 || c == ' ') {
+      words += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+  }
+  EXPECT_EQ(words,
+            " and so my fellow americans ask not what your country can do for you"
+            " ask what you can do for your country");
+}
+
+INSTANTIATE_TEST_SUITE_P(Detectors, RealSpeech, testing::Values("builtin", "silero"),
+                         [](const auto& detector) { return std::string(detector.param); });
+
+}  // namespace
+}  // namespace mynah
