@@ -128,13 +128,9 @@ TEST(Program, ExitsAsTheSignalThatStoppedIt) {
   EXPECT_EQ(program.run({"sample", "slow"}), 128 + SIGINT);
 }
 
-TEST(Program, EndsQuietlyWhenStandardOutputIsClosed) {
-  int fds[2];
-  ASSERT_EQ(::pipe(fds), 0);
-  ::close(fds[0]);
-  ::signal(SIGPIPE, SIG_IGN);
-  OutputStream out(fds[1]);
-  OutputStream err;
+// Runs --help with `fd` as standard output; returns the exit code.
+int print_help_to(int fd, OutputStream& err) {
+  OutputStream out(fd);
   InputStream in{std::string()};
   const std::vector<Verb> verbs = sample_verbs();
   Context context{.out = out,
@@ -146,7 +142,16 @@ TEST(Program, EndsQuietlyWhenStandardOutputIsClosed) {
                   .verbs = verbs,
                   .verb = {},
                   .json = false};
-  EXPECT_EQ(run_program({"--help"}, context), kClosedOutputExitCode);
+  return run_program({"--help"}, context);
+}
+
+TEST(Program, EndsQuietlyWhenStandardOutputIsClosed) {
+  int fds[2];
+  ASSERT_EQ(::pipe(fds), 0);
+  ::close(fds[0]);
+  ::signal(SIGPIPE, SIG_IGN);
+  OutputStream err;
+  EXPECT_EQ(print_help_to(fds[1], err), kClosedOutputExitCode);
   EXPECT_EQ(err.text(), "");
   ::close(fds[1]);
 }
@@ -156,20 +161,8 @@ TEST(Program, SaysThatADiskIsFull) {
   if (fd < 0) {
     GTEST_SKIP() << "this system has no /dev/full";
   }
-  OutputStream out(fd);
   OutputStream err;
-  InputStream in{std::string()};
-  const std::vector<Verb> verbs = sample_verbs();
-  Context context{.out = out,
-                  .err = err,
-                  .in = in,
-                  .environment = {},
-                  .stop = {},
-                  .stopping_signal = {},
-                  .verbs = verbs,
-                  .verb = {},
-                  .json = false};
-  EXPECT_EQ(run_program({"--help"}, context), 1);
+  EXPECT_EQ(print_help_to(fd, err), 1);
   EXPECT_EQ(err.text(), "mynah: writing to standard output: No space left on device\n");
   ::close(fd);
 }
