@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -340,10 +341,10 @@ Status check_byte_order(const ZipArchive& archive, const std::string& prefix) {
 }  // namespace
 
 Result<TensorFile> read_pytorch(std::shared_ptr<const MappedFile> file) {
-  TensorFileBuilder builder("pytorch", file);
   MYNAH_TRY(const ZipArchive archive, ZipArchive::open(file));
   MYNAH_TRY(const ZipMember* const member, find_pickle(archive));
   const std::string label = file->path() + ", member " + in_quotes(member->name);
+  TensorFileBuilder builder("pytorch", std::move(file));
   if (member->bytes > kMaxPickleBytes) {
     return fail(ErrorCode::Unsupported,
                 fmt::format("{}: wanted a pickle of at most {} bytes, found {}", label,
