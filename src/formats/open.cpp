@@ -71,6 +71,7 @@ Status merge_shard(TensorFile shard, TensorFile& into) {
   }
   into.metadata.merge(shard.metadata);
   into.owners.insert(into.owners.end(), shard.owners.begin(), shard.owners.end());
+  into.mapped.insert(into.mapped.end(), shard.mapped.begin(), shard.mapped.end());
   return {};
 }
 

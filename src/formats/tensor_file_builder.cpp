@@ -123,6 +123,7 @@ TensorFileBuilder::TensorFileBuilder(std::string_view format,
   result_.format = format;
   result_.path = file->path();
   unpacked(file->bytes().size());
+  result_.mapped.push_back(file);
   keep(std::move(file));
 }
 

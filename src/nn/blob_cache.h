@@ -37,6 +37,10 @@ class BlobCache {
   // Makes what was added since the last commit visible to find() and to other processes, all of it
   // or nothing. Blobs committed before are kept.
   virtual Status commit() = 0;
+
+  // Lets go of the blobs' pages, where they lie in a file: they stop counting as this process's
+  // memory until they are read again.
+  virtual void release_pages() const = 0;
 };
 
 }  // namespace mynah

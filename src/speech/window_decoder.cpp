@@ -312,7 +312,9 @@ std::vector<WindowText> WindowDecoder::decode(std::span<const WindowTask> tasks,
   std::vector<WindowText> texts(tasks.size());
   std::vector<size_t> all(tasks.size());
   std::iota(all.begin(), all.end(), size_t{0});
+  model_->release_idle_memory();
   Heard heard = hear(tasks, all, options_.context, stop);
+  model_->release_idle_memory();
   if (stop.stop_requested()) {
     return texts;
   }
@@ -325,7 +327,9 @@ std::vector<WindowText> WindowDecoder::decode(std::span<const WindowTask> tasks,
     doubtful.clear();
   }
   if (!doubtful.empty() && !stop.stop_requested()) {
+    model_->release_idle_memory();
     const Heard full = hear(tasks, doubtful, AudioContext::Full, stop);
+    model_->release_idle_memory();
     std::vector<size_t> again(doubtful.size());
     std::iota(again.begin(), again.end(), size_t{0});
     for (const size_t i : doubtful) {

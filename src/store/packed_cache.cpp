@@ -271,6 +271,12 @@ Status PackedCache::commit() {
   return {};
 }
 
+void PackedCache::release_pages() const {
+  if (file_ != nullptr) {
+    file_->release_pages(file_->bytes());
+  }
+}
+
 Status PackedCache::verify() const {
   for (const auto& [name, entry] : entries_) {
     if (sha256_hex(file_->bytes().subspan(entry.offset, entry.bytes)) != entry.sha256) {

@@ -43,6 +43,7 @@ class PackedCache final : public BlobCache {
   [[nodiscard]] std::optional<Blob> find(std::string_view name) const override;
   Status add(std::string_view name, std::span<const std::byte> bytes) override;
   Status commit() override;
+  void release_pages() const override;
 
   // Where the blobs lie, or will lie.
   [[nodiscard]] const std::string& path() const { return path_; }

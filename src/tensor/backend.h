@@ -42,6 +42,9 @@ class Backend {
   // Same shape; either side may be strided. Casts between f32, f16 and bf16 (to nearest even).
   virtual void copy(const Tensor& x, const Tensor& out) = 0;
   virtual void synchronize() = 0;
+  // Gives memory back to the system that was in use and is not: between two stages of very
+  // different need, since getting it again takes time.
+  virtual void release_idle_memory() = 0;
   // Bytes held from the system by this backend's pool.
   [[nodiscard]] virtual size_t memory_held() const = 0;
 

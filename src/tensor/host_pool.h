@@ -9,9 +9,9 @@
 
 namespace mynah {
 
-// Hands out 64-byte aligned blocks and keeps what comes back for the next request of about that
-// size. After warm-up a loop that asks for the same sizes allocates nothing from the system.
-// Thread-safe.
+// Hands out 64-byte aligned blocks and keeps what comes back: small ones for the next request of
+// about that size, large ones for any (HostArena). After warm-up a loop that asks for the same
+// sizes allocates nothing from the system. Thread-safe.
 class HostPool {
  public:
   HostPool();
@@ -24,6 +24,8 @@ class HostPool {
 
   // Gives cached blocks back to the system.
   void trim();
+  // The same, of large blocks only: those that are worth the time it takes to get them back.
+  void trim_large();
 
   // Number of blocks asked from the system since the start.
   [[nodiscard]] int64_t system_allocations() const;

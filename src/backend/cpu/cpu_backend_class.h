@@ -70,6 +70,8 @@ class CpuBackend final : public Backend {
 
   void synchronize() override {}
 
+  void release_idle_memory() override { memory_.trim_large(); }
+
   [[nodiscard]] size_t memory_held() const override { return memory_.bytes_held(); }
 
   LinearWeight pack_linear(const Tensor& w, DType storage) override;

@@ -30,6 +30,8 @@ class RefBackend final : public Backend {
 
   void synchronize() override {}
 
+  void release_idle_memory() override { pool_.trim_large(); }
+
   [[nodiscard]] size_t memory_held() const override { return pool_.bytes_held(); }
 
   LinearWeight pack_linear(const Tensor& w, DType storage) override;

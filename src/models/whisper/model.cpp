@@ -65,8 +65,10 @@ Result<std::shared_ptr<const Model>> Model::load(std::shared_ptr<const TensorFil
                 fmt::format("{}: wanted a vocabulary of {} tokens, found one of {}", file->path,
                             checkpoint.config.n_vocab, model->tokenizer_->size()));
   }
+  // The embedding table lies in the file: its bytes stay, the file's names and vocabulary go.
   const Weights weights(
-      std::move(checkpoint.tensors), file, backend,
+      std::move(checkpoint.tensors),
+      std::make_shared<const std::vector<std::shared_ptr<const void>>>(file->owners), backend,
       {.storage = options.storage, .precision = options.precision, .cache = options.cache.get()});
   MYNAH_TRY(model->encoder_, Encoder::load(weights / "encoder", model->config_));
   MYNAH_TRY(model->decoder_, Decoder::load(weights / "decoder", model->config_));
@@ -76,7 +78,19 @@ Result<std::shared_ptr<const Model>> Model::load(std::shared_ptr<const TensorFil
   const std::vector<float> filters = mel_filters(model->config_.n_mels);
   model->filters_ = ops::from_host(backend, std::span<const float>(filters),
                                    {model->config_.n_mels, kFftSize / 2 + 1});
+  model->files_ = file->mapped;
+  model->release_idle_memory();
   return model;
+}
+
+void Model::release_idle_memory() const {
+  backend_->release_idle_memory();
+  for (const auto& file : files_) {
+    file->release_pages(file->bytes());
+  }
+  if (options_.cache != nullptr) {
+    options_.cache->release_pages();
+  }
 }
 
 Tensor Model::log_mel(std::span<const AudioWindow> windows, Lengths& frames) const {
