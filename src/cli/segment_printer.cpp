@@ -34,14 +34,6 @@ std::string text_of(const Segment& segment, const PrintOptions& options) {
     }
     return text;
   }
-  if (options.special_tokens && !segment.tokens.empty()) {
-    for (const int32_t token : segment.tokens) {
-      text += options.special_tokens(token);
-    }
-    if (!text.empty()) {
-      return text;
-    }
-  }
   return segment.text;
 }
 

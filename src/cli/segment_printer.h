@@ -21,8 +21,7 @@ struct PrintOptions {
   bool times = true;
   TranscriptStyle style = TranscriptStyle::OpenAi;
   Confidence confidence = Confidence::Hidden;
-  // Prints a segment's special tokens too; null: not.
-  std::function<std::string(int32_t)> special_tokens;
+  bool joined = false;  // one recording, one line: whisper-cli --no-timestamps
 };
 
 // One line without its end: "[00:00.000 --> 00:02.500] Hello there."; whisper-cli's style:

@@ -89,6 +89,11 @@ void TranscribeCommand::settle() {
       output_.confidence_marks) {
     decoding_.recognizer.words = true;
   }
+  // As whisper-cli: a line of karaoke has 60 characters at most, unless another number is given.
+  constexpr int kKaraokeCharacters = 60;
+  if (std::ranges::count(output_.formats, "wts") > 0 && output_.max_segment_length == 0) {
+    output_.max_segment_length = kKaraokeCharacters;
+  }
 }
 
 Status TranscribeCommand::check_recordings() const {
@@ -199,8 +204,10 @@ SinkOptions TranscribeCommand::sink_options(const Context& context, const Engine
   sink.explain = output_.explain;
   sink.start_s = recording_.start_s;
   sink.max_segment_length = output_.max_segment_length;
+  sink.special_tokens = output_.special_tokens;
   sink.print.style = output_.style;
   sink.print.times = decoding_.recognizer.timestamps && (terminal || whisper_cpp);
+  sink.print.joined = whisper_cpp && !sink.print.times && !output_.stereo_speakers;
   const bool colours =
       (terminal || whisper_cpp) && !context.environment.get("NO_COLOR").has_value();
   if (output_.confidence && colours) {
@@ -211,9 +218,6 @@ SinkOptions TranscribeCommand::sink_options(const Context& context, const Engine
   const auto token_text = [recognizer = engine.recognizer](int32_t token) {
     return recognizer->token_text(token);
   };
-  if (output_.special_tokens) {
-    sink.print.special_tokens = token_text;
-  }
   WriterOptions& writer = sink.writer;
   writer.style = output_.style;
   writer.max_line_width = output_.max_line_width;
@@ -221,7 +225,9 @@ SinkOptions TranscribeCommand::sink_options(const Context& context, const Engine
   writer.highlight_words = output_.highlight_words;
   writer.first_cue = 1 + output_.cue_offset;
   writer.model_path = engine.model_path;
-  writer.language = decoding_.recognizer.language;
+  const bool heard = decoding_.recognizer.language == "auto";
+  writer.language =
+      heard && !engine.recognizer->multilingual() ? "en" : decoding_.recognizer.language;
   writer.system_info = engine.backend ? engine.backend->description() : "";
   writer.multilingual = engine.recognizer->multilingual();
   writer.facts = engine.recognizer->facts();

@@ -38,10 +38,16 @@ std::vector<Segment> TranscriptSink::prepare(State& state, const Segment& segmen
     prepared.speaker = state.speakers->speaker(segment.start_s, segment.end_s);
   }
   shift(prepared, options_.start_s);
+  std::vector<Segment> pieces = {prepared};
   if (options_.max_segment_length > 0) {
-    return split_segments({prepared}, options_.max_segment_length, options_.writer.token_text);
+    pieces = split_segments(pieces, options_.max_segment_length, options_.writer.token_text);
   }
-  return {prepared};
+  if (options_.special_tokens) {
+    for (Segment& piece : pieces) {
+      piece.text = text_with_timestamps(piece, options_.writer.style);
+    }
+  }
+  return pieces;
 }
 
 void TranscriptSink::on_segment(size_t job, const Segment& segment) {
@@ -75,10 +81,19 @@ void TranscriptSink::print_up_to_date(State& state) {
     header_printed_ = true;
   }
   for (; state.printed < state.segments.size(); ++state.printed) {
-    context_.out.line(segment_line(state.segments[state.printed], options_.print));
+    const std::string line = segment_line(state.segments[state.printed], options_.print);
+    context_.out.write(options_.print.joined ? line : line + "\n");
   }
   context_.out.flush();  // whoever reads the pipe gets text while audio is still coming
   check_output();
+}
+
+// Ends a recording's line where all its segments stand on one.
+void TranscriptSink::end_line(const State& state) {
+  if (options_.print.joined && state.printed > 0) {
+    context_.out.line("");
+    context_.out.flush();
+  }
 }
 
 void TranscriptSink::on_progress(size_t job, double done_s, std::optional<double> duration_s) {
@@ -90,10 +105,12 @@ void TranscriptSink::on_done(size_t job, const Result<Transcript>& result) {
   state.done = true;
   progress_.finish(job);
   show_partial("");
-  if (result) {
-    write_done(state, *result);
-  } else {
+  if (!result) {
+    end_line(state);
     write_failed(state, result.error());
+  } else {
+    write_done(state, *result);
+    end_line(state);
   }
   if (&state == &states_[current_] && current_ + 1 < states_.size()) {
     ++current_;

@@ -31,6 +31,7 @@ struct SinkOptions {
   bool explain = false;
   double start_s = 0;  // where in each recording reading began: added to all times
   int max_segment_length = 0;
+  bool special_tokens = false;  // text has Whisper's timestamps in it
   PrintOptions print;
   WriterOptions writer;
 };
@@ -75,6 +76,7 @@ class TranscriptSink : public RecognizerObserver {
   // With absolute times, a speaker, cut to length.
   std::vector<Segment> prepare(State& state, const Segment& segment);
   void print_up_to_date(State& state);
+  void end_line(const State& state);
   void write_done(State& state, Transcript transcript);
   void write_failed(State& state, const Error& error);
   void print_json_error(const State& state, const Error& error);

@@ -126,23 +126,9 @@ WindowTask LiveSession::task_of(const SampleRange& range) const {
 }
 
 std::vector<Segment> LiveSession::segments_of(const SampleRange& range, const WindowText& text) {
-  std::vector<Segment> segments;
   const double end_s = seconds_of(range.end);
-  for (const WindowSegment& cut : text.cut.segments) {
-    Segment segment;
-    segment.start_s = seconds_of(range.begin) + cut.start_s;
-    segment.end_s = seconds_of(range.begin) + cut.end_s;
-    segment.tokens = cut.tokens;
-    for (const size_t i : cut.token_indices) {
-      segment.token_log_probabilities.push_back(text.generated.log_probabilities[i]);
-    }
-    segment.text = decoder_.model().tokenizer().decode(cut.tokens);
-    segment.temperature = text.temperature;
-    segment.mean_log_probability = text.generated.mean_log_probability();
-    segment.compression_ratio = text.compression_ratio;
-    segment.no_speech_probability = text.generated.no_speech_probability;
-    segments.push_back(std::move(segment));
-  }
+  std::vector<Segment> segments =
+      mynah::segments_of(decoder_.model().tokenizer(), text, seconds_of(range.begin));
   share_out_words(segments, text.words, seconds_of(range.begin), last_speech_s_);
   for (Segment& segment : segments) {
     segment.end_s = std::min(end_s, segment.end_s);

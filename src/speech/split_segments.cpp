@@ -42,6 +42,12 @@ Segment piece_of(const Segment& segment, const Piece& piece) {
   for (const Word& word : part.words) {
     part.text += word.text;
   }
+  if (piece.first_word > 0) {
+    part.opening.reset();
+  }
+  if (piece.end_word < segment.words.size()) {
+    part.closing.reset();
+  }
   part.tokens.clear();
   part.token_log_probabilities.clear();
   return part;

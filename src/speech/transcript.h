@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,13 @@ struct Word {
   float probability = 0;
 };
 
+// A token of Whisper's that says where in its window a segment begins or ends.
+struct TimestampToken {
+  int32_t token = 0;
+  float log_probability = 0;
+  int position = 0;  // in 20 ms
+};
+
 // A run of text between two timestamps. Times are seconds from the start of the recording.
 struct Segment {
   int64_t id = 0;
@@ -23,6 +31,8 @@ struct Segment {
   std::string text;
   std::vector<int32_t> tokens;
   std::vector<float> token_log_probabilities;  // one a token
+  std::optional<TimestampToken> opening;       // before the tokens, which are text alone
+  std::optional<TimestampToken> closing;       // after them
   std::vector<Word> words;                     // where word times were asked for
   // Figures of the window the segment was decoded in.
   float temperature = 0;

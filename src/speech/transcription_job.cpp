@@ -247,28 +247,6 @@ void TranscriptionJob::learn_language(const WindowText& text) {
   }
 }
 
-std::vector<Segment> TranscriptionJob::segments_of(int64_t window_begin,
-                                                   const WindowText& text) const {
-  std::vector<Segment> segments;
-  const double offset_s = seconds_of(window_begin);
-  for (const WindowSegment& cut : text.cut.segments) {
-    Segment segment;
-    segment.start_s = offset_s + cut.start_s;
-    segment.end_s = offset_s + cut.end_s;
-    segment.tokens = cut.tokens;
-    for (const size_t i : cut.token_indices) {
-      segment.token_log_probabilities.push_back(text.generated.log_probabilities[i]);
-    }
-    segment.text = model_.tokenizer().decode(cut.tokens);
-    segment.temperature = text.temperature;
-    segment.mean_log_probability = text.generated.mean_log_probability();
-    segment.compression_ratio = text.compression_ratio;
-    segment.no_speech_probability = text.generated.no_speech_probability;
-    segments.push_back(std::move(segment));
-  }
-  return segments;
-}
-
 int64_t TranscriptionJob::time_words(const Stretch& stretch, const WindowText& text,
                                      std::vector<Segment>& segments) {
   const double offset_s = seconds_of(stretch.seek);
@@ -316,7 +294,7 @@ void TranscriptionJob::accept(size_t ticket, const WindowText& text) {
   decoded_again_ += text.decoded_again ? 1 : 0;
   int64_t after = stretch.seek + stretch.window;
   if (!text.silent) {
-    std::vector<Segment> segments = segments_of(stretch.seek, text);
+    std::vector<Segment> segments = segments_of(model_.tokenizer(), text, seconds_of(stretch.seek));
     after = options_.words ? time_words(stretch, text, segments)
                            : stretch.seek + std::min(samples_of(text.cut.next_s), stretch.window);
     const double end_s = seconds_of(stretch.seek + stretch.window);

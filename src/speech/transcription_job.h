@@ -70,8 +70,6 @@ class TranscriptionJob {
   [[nodiscard]] bool sequential() const;
   [[nodiscard]] std::vector<int32_t> previous_text() const;
   void learn_language(const WindowText& text);
-  [[nodiscard]] std::vector<Segment> segments_of(int64_t window_begin,
-                                                 const WindowText& text) const;
   // Sets the words of a window's segments; returns where the next window begins.
   [[nodiscard]] int64_t time_words(const Stretch& stretch, const WindowText& text,
                                    std::vector<Segment>& segments);

@@ -55,6 +55,38 @@ int64_t frames_of(const WindowTask& task, AudioContext context, const whisper::C
 
 }  // namespace
 
+std::vector<Segment> segments_of(const WhisperTokenizer& tokenizer, const WindowText& text,
+                                 double offset_s) {
+  const whisper::Generated& generated = text.generated;
+  const auto timestamp = [&](const std::optional<size_t>& index) {
+    return index.transform([&](size_t i) {
+      const int32_t token = generated.tokens[i];
+      return TimestampToken{.token = token,
+                            .log_probability = generated.log_probabilities[i],
+                            .position = token - tokenizer.special().timestamp_begin};
+    });
+  };
+  std::vector<Segment> segments;
+  for (const WindowSegment& cut : text.cut.segments) {
+    Segment segment;
+    segment.start_s = offset_s + cut.start_s;
+    segment.end_s = offset_s + cut.end_s;
+    segment.tokens = cut.tokens;
+    for (const size_t i : cut.token_indices) {
+      segment.token_log_probabilities.push_back(generated.log_probabilities[i]);
+    }
+    segment.opening = timestamp(cut.opening_index);
+    segment.closing = timestamp(cut.closing_index);
+    segment.text = tokenizer.decode(cut.tokens);
+    segment.temperature = text.temperature;
+    segment.mean_log_probability = generated.mean_log_probability();
+    segment.compression_ratio = text.compression_ratio;
+    segment.no_speech_probability = generated.no_speech_probability;
+    segments.push_back(std::move(segment));
+  }
+  return segments;
+}
+
 Result<WindowDecoder> WindowDecoder::create(std::shared_ptr<const whisper::Model> model,
                                             const RecognizerOptions& options) {
   whisper::RuleOptions rules{.timestamps = options.timestamps,

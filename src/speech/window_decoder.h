@@ -44,6 +44,11 @@ struct WindowText {
   bool decoded_again = false;  // with full context, because the first text was in doubt
 };
 
+// A window's text as segments of a recording in which the window begins at offset_s; without words
+// and numbers.
+[[nodiscard]] std::vector<Segment> segments_of(const WhisperTokenizer& tokenizer,
+                                               const WindowText& text, double offset_s);
+
 // Milliseconds of each stage.
 struct WindowTimings {
   double mel_ms = 0;

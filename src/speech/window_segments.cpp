@@ -6,7 +6,15 @@ namespace {
 // Tokens [begin, end) as a segment; the first and last may be timestamps.
 WindowSegment segment_of(const WhisperTokenizer& tokenizer, std::span<const int32_t> tokens,
                          size_t begin, size_t end, double start_s, double end_s) {
-  WindowSegment segment{.start_s = start_s, .end_s = end_s, .tokens = {}, .token_indices = {}};
+  WindowSegment segment;
+  segment.start_s = start_s;
+  segment.end_s = end_s;
+  if (begin < end && tokenizer.is_timestamp(tokens[begin])) {
+    segment.opening_index = begin;
+  }
+  if (begin + 1 < end && tokenizer.is_timestamp(tokens[end - 1])) {
+    segment.closing_index = end - 1;
+  }
   for (size_t i = begin; i < end; ++i) {
     if (tokens[i] < tokenizer.special().eot) {
       segment.tokens.push_back(tokens[i]);

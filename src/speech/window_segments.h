@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -16,6 +17,9 @@ struct WindowSegment {
   double end_s = 0;
   std::vector<int32_t> tokens;        // text only
   std::vector<size_t> token_indices;  // where in the window's tokens they stood
+  // The timestamps around them, where they are.
+  std::optional<size_t> opening_index;
+  std::optional<size_t> closing_index;
 };
 
 struct WindowSegments {

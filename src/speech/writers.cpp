@@ -96,6 +96,27 @@ std::string write_aud(const Transcript& transcript) {
 
 }  // namespace
 
+std::string timestamp_text(const TimestampToken& timestamp, TranscriptStyle style) {
+  constexpr double kStep_s = 0.02;
+  if (style == TranscriptStyle::OpenAi) {
+    return fmt::format("<|{:.2f}|>", timestamp.position * kStep_s);
+  }
+  return timestamp.position == 0 ? "[_BEG_]" : fmt::format("[_TT_{}]", timestamp.position);
+}
+
+std::string text_with_timestamps(const Segment& segment, TranscriptStyle style) {
+  std::string text = segment.text;
+  const bool opens =
+      segment.opening && (style == TranscriptStyle::OpenAi || segment.opening->position == 0);
+  if (opens) {
+    text.insert(0, timestamp_text(*segment.opening, style));
+  }
+  if (segment.closing) {
+    text += timestamp_text(*segment.closing, style);
+  }
+  return text;
+}
+
 std::optional<TranscriptFormat> parse_transcript_format(std::string_view name) {
   const auto found = std::ranges::find(kFormats, name, &FormatName::name);
   return found == kFormats.end() ? std::nullopt : std::optional(found->format);

@@ -63,6 +63,12 @@ struct WriterOptions {
 [[nodiscard]] std::string transcript_json_line(const Transcript& transcript,
                                                const WriterOptions& options);
 
+// A timestamp as text: openai/whisper's "<|1.50|>"; whisper.cpp's "[_BEG_]" at 0, "[_TT_75]" after.
+[[nodiscard]] std::string timestamp_text(const TimestampToken& timestamp, TranscriptStyle style);
+
+// A segment's text between its timestamps. whisper.cpp keeps none at the beginning but "[_BEG_]".
+[[nodiscard]] std::string text_with_timestamps(const Segment& segment, TranscriptStyle style);
+
 // Cuts segments so that none has more than `max_characters`, at words (whisper.cpp's --max-len with
 // --split-on-word). Needs word times; a segment without stays as it is. Tokens go with the word
 // they spell, by `token_text`.

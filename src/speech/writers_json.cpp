@@ -94,6 +94,17 @@ Json whisper_cpp_tokens(const Segment& segment, const WriterOptions& options) {
   }
   std::vector<int> seen(segment.words.size());
   Json tokens = Json::array();
+  const auto add_timestamp = [&](const TimestampToken& timestamp, double time_s) {
+    Json token = {{"text", timestamp_text(timestamp, TranscriptStyle::WhisperCpp)}};
+    token.update(whisper_cpp_times(time_s, time_s));
+    token.update({{"id", timestamp.token},
+                  {"p", figure(std::exp(timestamp.log_probability))},
+                  {"t_dtw", -1.0}});
+    tokens.push_back(std::move(token));
+  };
+  if (segment.opening && segment.opening->position == 0) {
+    add_timestamp(*segment.opening, segment.start_s);
+  }
   for (size_t i = 0; i < segment.tokens.size(); ++i) {
     const int32_t id = segment.tokens[i];
     Json token = {{"text", options.token_text ? options.token_text(id) : std::string()}};
@@ -110,6 +121,9 @@ Json whisper_cpp_tokens(const Segment& segment, const WriterOptions& options) {
     token["p"] = known ? figure(std::exp(segment.token_log_probabilities[i])) : 0.0;
     token["t_dtw"] = dtw;
     tokens.push_back(std::move(token));
+  }
+  if (segment.closing) {
+    add_timestamp(*segment.closing, segment.end_s);
   }
   return tokens;
 }

@@ -23,6 +23,7 @@ class FakeRecognizer : public Recognizer {
   std::stop_source* stop_source = nullptr;
   int stop_after = -1;
   bool silent = false;
+  bool timestamps = false;  // segments have their timestamps as tokens
 
   class FakeSession : public Session {
    public:
@@ -126,6 +127,10 @@ class FakeRecognizer : public Recognizer {
       total += *got;
       if (filled > 0 && (filled == second.size() || *got == 0) && !silent) {
         Segment next = segment(static_cast<int>(transcript.segments.size()));
+        if (timestamps) {
+          next.opening = TimestampToken{.token = 90, .log_probability = 0, .position = 0};
+          next.closing = TimestampToken{.token = 140, .log_probability = 0, .position = 50};
+        }
         if (!last_options.words) {
           next.words.clear();
         }

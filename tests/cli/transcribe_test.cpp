@@ -74,6 +74,35 @@ TEST_F(Transcribe, PrintsWhatWhisperCliPrints) {
   EXPECT_EQ(out(), " second 0\n");
 }
 
+TEST_F(Transcribe, WithoutTimesARecordingIsOneLineAsOfWhisperCli) {
+  const std::string a = write_wav(folder / "a.wav", 2);
+  const std::string b = write_wav(folder / "b.wav", 1);
+  EXPECT_EQ(run({"-nt", "-np", a, b}), 0) << err();
+  EXPECT_EQ(out(), a + ":\n second 0 second 1\n" + b + ":\n second 0\n");
+  fake->stop_after = 4;  // of all segments: a line that was begun is ended
+  EXPECT_EQ(run({"-nt", "-np", a}), 128 + SIGINT);
+  EXPECT_EQ(out(), " second 0\n");
+}
+
+TEST_F(Transcribe, SpecialTokensAreInAllThatIsWritten) {
+  const std::string wav = write_wav(folder / "a.wav", 1);
+  fake->timestamps = true;
+  EXPECT_EQ(run({"-f", wav, "-ps", "-osrt"}), 0) << err();
+  EXPECT_EQ(out(), "[00:00:00.000 --> 00:00:01.000]  [_BEG_] second 0[_TT_50]\n");
+  EXPECT_THAT(folder.read("a.wav.srt"), HasSubstr("\n[_BEG_] second 0[_TT_50]\n"));
+  EXPECT_EQ(run({wav, "--special-tokens"}), 0);
+  EXPECT_EQ(out(), "<|0.00|> second 0<|1.00|>\n");
+}
+
+TEST_F(Transcribe, KaraokeLinesAreShortUnlessALengthIsGiven) {
+  const std::string wav = write_wav(folder / "a.wav", 1);
+  EXPECT_EQ(run({"-f", wav, "-owts", "-ml", "1"}), 0) << err();
+  EXPECT_THAT(folder.read("a.wav.wts"), HasSubstr("} second\n"));
+  EXPECT_EQ(run({"-f", wav, "-owts"}), 0) << err();
+  EXPECT_THAT(folder.read("a.wav.wts"), HasSubstr("} second{"));
+  EXPECT_TRUE(fake->last_options.words);
+}
+
 TEST_F(Transcribe, WritesWhatWhisperCliWritesBesideTheRecording) {
   const std::string wav = write_wav(folder / "a.wav", 1);
   EXPECT_EQ(run({"-f", wav, "-otxt", "-osrt", "-oj", "-ojf", "-np", "-m", "x.bin"}), 0) << err();

@@ -36,6 +36,10 @@ TEST_F(WindowSegmentsTest, PairsOfTimestampsEndSegmentsAndTheUnfinishedRestIsHea
   EXPECT_EQ(cut.segments[1].token_indices, (std::vector<size_t>{5}));
   EXPECT_DOUBLE_EQ(cut.next_s, 4.0);
   EXPECT_FALSE(cut.single_timestamp_ending);
+  EXPECT_EQ(cut.segments[0].opening_index, 0U);
+  EXPECT_EQ(cut.segments[0].closing_index, 3U);
+  EXPECT_EQ(cut.segments[1].opening_index, 4U);
+  EXPECT_EQ(cut.segments[1].closing_index, 6U);
 }
 
 TEST_F(WindowSegmentsTest, ALoneTimestampAtTheEndSaysThatNothingFollows) {
@@ -53,6 +57,7 @@ TEST_F(WindowSegmentsTest, TextWithoutTimestampsLastsAsLongAsTheAudio) {
   ASSERT_EQ(cut.segments.size(), 1U);
   EXPECT_DOUBLE_EQ(cut.segments[0].start_s, 0);
   EXPECT_DOUBLE_EQ(cut.segments[0].end_s, 7.25);
+  EXPECT_FALSE(cut.segments[0].opening_index || cut.segments[0].closing_index);
   EXPECT_TRUE(cut_into_segments(*tokenizer_, {}, 1.0).segments[0].tokens.empty());
 }
 

@@ -411,6 +411,38 @@ TEST(SplitSegments, CutsAtWordsAndKeepsTokensWithThem) {
   EXPECT_EQ(pieces[1].id, 1);
 }
 
+TEST(SplitSegments, TimestampsStayAtTheEnds) {
+  std::vector<Segment> segments = two_words().segments;
+  segments[0].opening = TimestampToken{.token = 90, .log_probability = 0, .position = 0};
+  segments[0].closing = TimestampToken{.token = 165, .log_probability = 0, .position = 75};
+  const std::vector<Segment> pieces = split_segments(segments, 1, kTokenText);
+  ASSERT_EQ(pieces.size(), 2U);
+  EXPECT_EQ(text_with_timestamps(pieces[0], TranscriptStyle::WhisperCpp), "[_BEG_] Hello");
+  EXPECT_EQ(text_with_timestamps(pieces[1], TranscriptStyle::WhisperCpp), " world[_TT_75]");
+  EXPECT_EQ(text_with_timestamps(segments[0], TranscriptStyle::OpenAi),
+            "<|0.00|> Hello world<|1.50|>");
+  segments[0].opening->position = 10;  // whisper.cpp drops it
+  EXPECT_EQ(text_with_timestamps(segments[0], TranscriptStyle::WhisperCpp), " Hello world[_TT_75]");
+}
+
+TEST(WhisperCpp, FullJsonHasTheTimestampsAsTokens) {
+  Transcript transcript = two_words();
+  Segment& segment = transcript.segments[0];
+  segment.opening = TimestampToken{.token = 90, .log_probability = 0, .position = 0};
+  segment.closing = TimestampToken{.token = 165, .log_probability = -1, .position = 75};
+  const Json json = Json::parse(
+      write_transcript(transcript, TranscriptFormat::JsonFull,
+                       {.style = TranscriptStyle::WhisperCpp, .token_text = kTokenText}));
+  const Json& tokens = json["transcription"][0]["tokens"];
+  ASSERT_EQ(tokens.size(), segment.tokens.size() + 2);
+  EXPECT_EQ(tokens.front()["text"], "[_BEG_]");
+  EXPECT_EQ(tokens.front()["id"], 90);
+  EXPECT_EQ(tokens.front()["offsets"]["from"], json["transcription"][0]["offsets"]["from"]);
+  EXPECT_EQ(tokens.back()["text"], "[_TT_75]");
+  EXPECT_NEAR(tokens.back()["p"].get<double>(), 0.367879, 1e-6);
+  EXPECT_EQ(tokens.back()["offsets"]["to"], json["transcription"][0]["offsets"]["to"]);
+}
+
 TEST(SplitSegments, LeavesWhatFitsOrHasNoWords) {
   std::vector<Segment> segments = two_words().segments;
   EXPECT_EQ(split_segments(segments, 12, kTokenText).size(), 1U);
