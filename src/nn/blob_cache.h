@@ -30,8 +30,9 @@ class BlobCache {
   // The committed blob of that name, if there is one.
   [[nodiscard]] virtual std::optional<Blob> find(std::string_view name) const = 0;
 
-  // Takes a copy for the next commit(), so the caller may free its own. Names are unique. Fails
-  // where the cache cannot be written; the loader then goes on without it.
+  // Takes a copy for the next commit(), so the caller may free its own. A name that is there
+  // already keeps what it has. Fails where the cache cannot be written; the loader then goes on
+  // without it.
   virtual Status add(std::string_view name, std::span<const std::byte> bytes) = 0;
 
   // Makes what was added since the last commit visible to find() and to other processes, all of it

@@ -1,6 +1,7 @@
 #include "store/packed_cache.h"
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -9,7 +10,6 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include "base/check.h"
 #include "store/files.h"
 #include "store/sha256.h"
 
@@ -80,6 +80,29 @@ std::string model_folder(const std::string& cache_folder, const std::string& mod
   return fmt::format("{}/packed/{}", cache_folder, model_digest.substr(0, 16));
 }
 
+// A file's time says when it was last opened: who cannot set it only makes it look older.
+void mark_used(const std::string& path) {
+  std::error_code ignored;
+  fs::last_write_time(path, fs::file_time_type::clock::now(), ignored);
+}
+
+// Files of earlier layouts, of models that are gone, and what a writer left that was killed: all
+// that nobody opened for a month. Who has one mapped keeps it.
+void remove_unused_files(const fs::path& packed_folder) {
+  const auto month_ago = fs::file_time_type::clock::now() - std::chrono::days(30);
+  std::error_code ignored;
+  for (const auto& folder : fs::directory_iterator(packed_folder, ignored)) {
+    for (const auto& file : fs::directory_iterator(folder.path(), ignored)) {
+      std::error_code failed;
+      const auto used = file.last_write_time(failed);
+      if (!failed && used < month_ago && file.is_regular_file(failed)) {
+        fs::remove(file.path(), ignored);
+      }
+    }
+    fs::remove(folder.path(), ignored);  // only where it is empty
+  }
+}
+
 }  // namespace
 
 // Streams blobs into a temporary file beside the target, so that nothing is held in memory.
@@ -113,8 +136,7 @@ class PackedCache::Writer {
     MYNAH_TRY_STATUS(write(std::string(padding, '\0')));
     Entry entry{.offset = offset_, .bytes = bytes.size(), .sha256 = sha256_hex(bytes)};
     MYNAH_TRY_STATUS(write(as_text(bytes)));
-    const bool is_new = table_.emplace(std::string(name), std::move(entry)).second;
-    MYNAH_CHECK(is_new, "blob added twice: ", std::string(name));
+    table_.emplace(std::string(name), std::move(entry));
     return {};
   }
 
@@ -198,6 +220,7 @@ void PackedCache::load() {
   if (auto table = read_table((*file)->bytes(), key_)) {
     entries_ = std::move(*table);
     file_ = std::move(*file);
+    mark_used(path_);
   }
 }
 
@@ -251,7 +274,9 @@ std::optional<Blob> PackedCache::find(std::string_view name) const {
 }
 
 Status PackedCache::add(std::string_view name, std::span<const std::byte> bytes) {
-  MYNAH_CHECK(!name.empty() && !entries_.contains(name), "blob added twice: ", std::string(name));
+  if (entries_.contains(name) || (writer_ != nullptr && writer_->has(name))) {
+    return {};
+  }
   if (writer_ == nullptr) {
     MYNAH_TRY(writer_, Writer::create(path_));
   }
@@ -267,6 +292,7 @@ Status PackedCache::commit() {
     MYNAH_TRY_STATUS(writer->add(name, file_->bytes().subspan(entry.offset, entry.bytes)));
   }
   MYNAH_TRY_STATUS(writer->finish(path_, key_));
+  remove_unused_files(fs::path(path_).parent_path().parent_path());
   load();
   return {};
 }

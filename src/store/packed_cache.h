@@ -30,7 +30,8 @@ struct PackedCacheKey {
 };
 
 // Safe with several processes at once: each writes a file of its own and renames it into place; the
-// last one wins, and who has mapped an older one keeps it.
+// last one wins, and who has mapped an older one keeps it. Who writes one removes those that nobody
+// opened for a month.
 class PackedCache final : public BlobCache {
  public:
   // Opens the cache of `key` in `cache_folder` (PATH/packed/...). A file that is missing, stale or

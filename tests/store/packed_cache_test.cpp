@@ -1,5 +1,6 @@
 #include "store/packed_cache.h"
 
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <thread>
@@ -79,6 +80,46 @@ TEST(PackedCache, keeps_earlier_blobs_when_more_are_committed) {
   EXPECT_EQ(cache->blobs(), 3U);
   EXPECT_EQ(text_of(*cache->find("encoder")), "weights of the encoder");
   EXPECT_EQ(text_of(*early), "weights of the encoder");  // its owner keeps the old mapping
+}
+
+TEST(PackedCache, keeps_what_a_name_has_when_it_is_added_again) {
+  const TemporaryFolder folder;
+  write_example(folder);
+  auto cache = open_cache(folder, key_of());
+  ASSERT_TRUE(cache->add("encoder", bytes_of("other")));
+  ASSERT_TRUE(cache->add("decoder", bytes_of("first")));
+  ASSERT_TRUE(cache->add("decoder", bytes_of("second")));
+  ASSERT_TRUE(cache->commit());
+  EXPECT_EQ(text_of(*cache->find("encoder")), "weights of the encoder");
+  EXPECT_EQ(text_of(*cache->find("decoder")), "first");
+}
+
+TEST(PackedCache, removes_what_nobody_opened_for_a_month_when_it_writes) {
+  const TemporaryFolder folder;
+  const auto age = [](const std::string& path, int days) {
+    std::filesystem::last_write_time(
+        path, std::filesystem::file_time_type::clock::now() - std::chrono::days(days));
+  };
+  const std::string old = write_example(folder);
+  const std::string left = old + ".1-2.tmp";
+  write_file(left, "a writer that was killed");
+  age(left, 31);
+  const auto write_other = [&](char model) {
+    auto cache = open_cache(folder, key_of("avx2-1", model));
+    ASSERT_TRUE(cache->add("encoder", bytes_of("other")));
+    ASSERT_TRUE(cache->commit());
+  };
+  age(old, 29);
+  write_other('b');
+  EXPECT_TRUE(std::filesystem::exists(old));
+  EXPECT_FALSE(std::filesystem::exists(left));
+  age(old, 31);
+  EXPECT_EQ(open_cache(folder, key_of())->blobs(), 2U);  // which counts as use
+  write_other('c');
+  EXPECT_TRUE(std::filesystem::exists(old));
+  age(old, 31);
+  write_other('d');
+  EXPECT_FALSE(std::filesystem::exists(std::filesystem::path(old).parent_path()));
 }
 
 TEST(PackedCache, keeps_models_storage_types_and_layouts_apart) {
