@@ -126,12 +126,10 @@ struct Encoded {
 };
 
 Encoded encode(const whisper::Model& model, const std::vector<float>& samples, bool cached) {
-  const double seconds = static_cast<double>(samples.size()) / 16000;
-  const int64_t whole = model.config().window_frames();
-  // As the recogniser does: half a second more than the clip, in steps of 32 frames.
-  const auto own = (static_cast<int64_t>((seconds + 0.5) * 100) + 31) / 32 * 32;
-  const whisper::AudioWindow window{.samples = samples,
-                                    .frames = cached ? std::min(own, whole) : whole};
+  const whisper::AudioWindow window{
+      .samples = samples,
+      .frames = cached ? model.frames_before_silence(static_cast<int64_t>(samples.size()))
+                       : model.config().window_frames()};
   Lengths frames;
   const Tensor mel = model.log_mel({&window, 1}, frames);
   const auto* silence = cached ? &model.silence() : nullptr;

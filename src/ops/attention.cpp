@@ -23,16 +23,13 @@ void expect_inside(const char* op, std::span<const Span> spans, int64_t rows) {
   }
 }
 
-void expect_tail(const Backend& backend, const AttentionParams& params, const Tensor& k) {
-  if (params.tail_k == nullptr && params.tail_v == nullptr) {
-    return;
-  }
-  MYNAH_CHECK(params.tail_k != nullptr && params.tail_v != nullptr,
-              "[attention] wants tail_k and tail_v together");
-  MYNAH_CHECK(!params.causal, "[attention] a causal attention has no tail");
-  expect(backend, "attention", "tail_k", *params.tail_k, {"rows", k.dim(1)}, k.dtype());
-  expect(backend, "attention", "tail_v", *params.tail_v, {params.tail_k->dim(0), k.dim(1)},
-         k.dtype());
+void expect_packed(const Backend& backend, const char* op, const char* argument,
+                   const KeysValues& packed, int64_t heads, int64_t head_dim) {
+  MYNAH_CHECK(packed.heads >= 1 && heads % packed.heads == 0 && packed.head_dim == head_dim, "[",
+              op, "] ", argument, " of ", std::to_string(packed.heads), " heads of ",
+              std::to_string(packed.head_dim), " for ", std::to_string(heads), " heads of ",
+              std::to_string(head_dim));
+  expect_type(backend, op, argument, packed.data, DType::U8);
 }
 
 }  // namespace
@@ -49,7 +46,6 @@ Tensor attention(Backend& backend, const Tensor& q, const Tensor& k, const Tenso
               std::to_string(params.keys.size()), " of keys");
   expect_consecutive("attention", "queries", params.queries, q.dim(0));
   expect_inside("attention", params.keys, k.dim(0));
-  expect_tail(backend, params, k);
   Tensor out = empty(backend, q.shape());
   if (out.elements() > 0) {
     backend.attention(q, k, v, params, out);
@@ -57,21 +53,61 @@ Tensor attention(Backend& backend, const Tensor& q, const Tensor& k, const Tenso
   return out;
 }
 
-Tensor attention_probabilities(Backend& backend, const Tensor& q, const Tensor& k,
-                               const AttentionParams& params) {
+KeysValues pack_keys_values(Backend& backend, const Tensor& k, const Tensor& v, int64_t heads,
+                            Precision precision) {
+  const char* op = "pack_keys_values";
+  expect_float(op, "k", k);
+  expect(backend, op, "k", k, {"rows", "heads * d"}, k.dtype());
+  expect(backend, op, "v", v, {k.dim(0), k.dim(1)}, k.dtype());
+  MYNAH_CHECK(heads >= 1 && k.dim(1) % heads == 0, "[", op, "] k of ", k.shape().str(), " in ",
+              std::to_string(heads), " heads");
+  return backend.pack_keys_values(k, v, heads, precision);
+}
+
+Tensor attention_packed(Backend& backend, const Tensor& q, const PackedAttentionParams& params) {
+  const char* op = "attention_packed";
+  expect(backend, op, "q", q, {"rows", "heads * d"});
+  MYNAH_CHECK(params.heads >= 1 && q.dim(1) % params.heads == 0, "[", op, "] q of ",
+              q.shape().str(), " in ", std::to_string(params.heads), " heads");
+  MYNAH_CHECK(params.queries.size() == params.keys.size(), "[", op, "] ",
+              std::to_string(params.queries.size()), " readers, ",
+              std::to_string(params.keys.size()), " keys");
+  expect_consecutive(op, "queries", params.queries, q.dim(0));
+  const int64_t head_dim = q.dim(1) / params.heads;
+  for (const KeysValues* keys : params.keys) {
+    expect_packed(backend, op, "keys", *keys, params.heads, head_dim);
+  }
+  if (params.tail != nullptr) {
+    expect_packed(backend, op, "tail", *params.tail, params.heads, head_dim);
+    for (const KeysValues* keys : params.keys) {
+      MYNAH_CHECK(params.tail_group >= 1 && keys->heads == params.tail->heads &&
+                      keys->precision == params.tail->precision &&
+                      (keys->rows % params.tail_group == 0 ||
+                       keys->rows >= params.tail->rows * params.tail_group),
+                  "[", op, "] ", std::to_string(keys->rows),
+                  " keys before a tail of another kind, in groups of ",
+                  std::to_string(params.tail_group));
+    }
+  }
+  Tensor out = empty(backend, q.shape());
+  if (out.elements() > 0) {
+    backend.attention_packed(q, params, out);
+  }
+  return out;
+}
+
+Tensor attention_probabilities(Backend& backend, const Tensor& q, const KeysValues& keys,
+                               int64_t positions, int64_t heads, float scale) {
   const char* op = "attention_probabilities";
   expect(backend, op, "q", q, {"rows", "heads * d"});
-  expect_float(op, "k", k);
-  expect(backend, op, "k", k, {"kv_rows", head_size(op, q, params) * params.kv_heads}, k.dtype());
-  MYNAH_CHECK(params.queries.size() == 1 && params.keys.size() == 1, "[", op,
-              "] wants one utterance");
-  MYNAH_CHECK(params.tail_k == nullptr && params.tail_v == nullptr, "[", op, "] takes no tail");
-  const Span queries = params.queries[0];
-  MYNAH_CHECK(queries.begin >= 0 && queries.end() <= q.dim(0), "[", op, "] queries outside q");
-  expect_inside(op, params.keys, k.dim(0));
-  Tensor out = empty(backend, {params.heads, queries.length, params.keys[0].length});
+  MYNAH_CHECK(heads >= 1 && q.dim(1) % heads == 0, "[", op, "] q of ", q.shape().str(), " in ",
+              std::to_string(heads), " heads");
+  expect_packed(backend, op, "keys", keys, heads, q.dim(1) / heads);
+  MYNAH_CHECK(positions >= 0 && positions <= keys.rows, "[", op, "] ", std::to_string(positions),
+              " positions of ", std::to_string(keys.rows));
+  Tensor out = empty(backend, {heads, q.dim(0), positions});
   if (out.elements() > 0) {
-    backend.attention_probabilities(q, k, params, out);
+    backend.attention_probabilities(q, keys, heads, scale, out);
   }
   return out;
 }

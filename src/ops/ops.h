@@ -71,13 +71,22 @@ void copy_into(Backend& backend, const Tensor& x, const Tensor& out);
 
 // Attention --------------------------------------------------------------------------------------
 
-// q (rows, heads * d); k, v (kv_rows, kv_heads * d) and tails of f32, f16 or bf16, all of one type
+// q (rows, heads * d); k, v (kv_rows, kv_heads * d) of f32, f16 or bf16, both of one type
 // -> (rows, heads * d). The spans of queries are consecutive and cover q.
 [[nodiscard]] Tensor attention(Backend& backend, const Tensor& q, const Tensor& k, const Tensor& v,
                                const AttentionParams& params);
-// One utterance's probabilities -> (heads, queries, keys); params.keys says which rows of k.
-[[nodiscard]] Tensor attention_probabilities(Backend& backend, const Tensor& q, const Tensor& k,
-                                             const AttentionParams& params);
+// One utterance's k and v (rows, heads * d) of f32, f16 or bf16, for attention_packed().
+[[nodiscard]] KeysValues pack_keys_values(Backend& backend, const Tensor& k, const Tensor& v,
+                                          int64_t heads, Precision precision = Precision::Exact);
+// q (rows, heads * d) over packed keys and values -> (rows, heads * d). The spans of queries are
+// consecutive and cover q.
+[[nodiscard]] Tensor attention_packed(Backend& backend, const Tensor& q,
+                                      const PackedAttentionParams& params);
+// One utterance's probabilities over its first `positions` keys alone, q (rows, heads * d)
+// -> (heads, rows, positions).
+[[nodiscard]] Tensor attention_probabilities(Backend& backend, const Tensor& q,
+                                             const KeysValues& keys, int64_t positions,
+                                             int64_t heads, float scale);
 // x (rows, heads * d), positions (rows) i32 -> (rows, heads * d).
 [[nodiscard]] Tensor rope(Backend& backend, const Tensor& x, const Tensor& positions, int64_t heads,
                           float theta = 10000.0F);

@@ -10,11 +10,6 @@
 namespace mynah {
 namespace {
 
-// Cached silence (docs/architecture.md): what is computed after a clip's own frames, and the groups
-// of frames that it is rounded up to.
-constexpr int64_t kPadFrames = 50;
-constexpr int64_t kFrameGroup = 32;
-
 // Timestamps this much after the audio's end are in doubt.
 constexpr double kPastEnd_s = 0.5;
 
@@ -45,12 +40,10 @@ double duration_s(const WindowTask& task) {
 }
 
 // Mel frames that the encoder computes for a task.
-int64_t frames_of(const WindowTask& task, AudioContext context, const whisper::Config& config) {
-  if (context == AudioContext::Full) {
-    return config.window_frames();
-  }
-  const int64_t own = static_cast<int64_t>(task.samples.size()) / whisper::kHop + kPadFrames;
-  return std::min((own + kFrameGroup - 1) / kFrameGroup * kFrameGroup, config.window_frames());
+int64_t frames_of(const WindowTask& task, AudioContext context, const whisper::Model& model) {
+  return context == AudioContext::Full
+             ? model.config().window_frames()
+             : model.frames_before_silence(static_cast<int64_t>(task.samples.size()));
 }
 
 }  // namespace
@@ -105,7 +98,7 @@ WindowDecoder::Heard WindowDecoder::hear(std::span<const WindowTask> tasks,
       context == AudioContext::Cached ? &model_->silence() : nullptr;
   std::vector<whisper::AudioWindow> windows;
   for (const size_t i : which) {
-    windows.push_back({tasks[i].samples, frames_of(tasks[i], context, model_->config())});
+    windows.push_back({tasks[i].samples, frames_of(tasks[i], context, *model_)});
   }
   Lengths frames;
   Tensor mel;

@@ -74,15 +74,23 @@ class Backend {
 
   // Attention
   // ----------------------------------------------------------------------------------------------------
-  // q (rows, heads * d), k, v and tails (kv_rows, kv_heads * d) all f32, f16 or bf16 -> out (rows,
+  // q (rows, heads * d), k and v (kv_rows, kv_heads * d) both f32, f16 or bf16 -> out (rows,
   // heads * d).
   virtual void attention(const Tensor& q, const Tensor& k, const Tensor& v,
                          const AttentionParams& params, const Tensor& out) = 0;
-  // The probabilities themselves, for word times: utterance by utterance, softmax over its own keys
-  // only (no tail)
-  // -> out (heads, queries, keys) of one utterance; params holds one span each.
-  virtual void attention_probabilities(const Tensor& q, const Tensor& k,
-                                       const AttentionParams& params, const Tensor& out) = 0;
+  // Packs one utterance's k and v (rows, heads * d), f32, f16 or bf16, for attention_packed().
+  virtual KeysValues pack_keys_values(const Tensor& k, const Tensor& v, int64_t heads,
+                                      Precision precision) = 0;
+  // Bytes of what pack_keys_values() makes: whether bytes kept from another run can be such.
+  [[nodiscard]] virtual size_t keys_values_bytes(int64_t rows, int64_t heads, int64_t head_dim,
+                                                 Precision precision) const = 0;
+  // q (rows, heads * d) -> out (rows, heads * d).
+  virtual void attention_packed(const Tensor& q, const PackedAttentionParams& params,
+                                const Tensor& out) = 0;
+  // The probabilities themselves, for word times: softmax over the first out.dim(2) of the keys
+  // alone -> out (heads, queries, positions).
+  virtual void attention_probabilities(const Tensor& q, const KeysValues& keys, int64_t heads,
+                                       float scale, const Tensor& out) = 0;
   // Rotary embedding in place of a copy: x (rows, heads * d), positions (rows) i32, pairs (i, i + d
   // / 2) -> out.
   virtual void rope(const Tensor& x, const Tensor& positions, int64_t heads, float theta,

@@ -74,9 +74,9 @@ struct Conv1dParams {
   }
 };
 
-// Scaled dot-product attention of packed queries over spans of packed keys and values, head by
-// head. Query i of an utterance with q queries and n keys sees, when causal, keys [0, n - q + i].
-// A query that sees no key gets zeros.
+// Scaled dot-product attention of packed queries over spans of rows of keys and values, head by
+// head: for keys that grow, as a decoder's own past. Query i of an utterance with q queries and n
+// keys sees, when causal, keys [0, n - q + i]. A query that sees no key gets zeros.
 struct AttentionParams {
   int64_t heads = 1;     // of the queries
   int64_t kv_heads = 1;  // divides heads
@@ -84,11 +84,32 @@ struct AttentionParams {
   bool causal = false;
   std::span<const Span> queries;  // rows of q, one span an utterance
   std::span<const Span> keys;     // rows of k and v, as many
-  // Cached silence (design.md): rows that stand after every utterance's own. Utterance u with n own
-  // keys also sees rows [n, tail_k.rows) of the tail. Null: no tail. Not with causal.
-  const Tensor* tail_k = nullptr;
-  const Tensor* tail_v = nullptr;
   Precision precision = Precision::Exact;
+};
+
+// One utterance's keys and values in the layout that one backend attends with, for keys that are
+// read many times and no longer change: an encoder's, the audio that a decoder looks at.
+struct KeysValues {
+  int64_t rows = 0;
+  int64_t heads = 1;
+  int64_t head_dim = 0;
+  Precision precision = Precision::Exact;  // Fast: may be kept in half of f32's bits
+  Tensor data;                             // U8 bytes; only the backend that packed it can read it
+};
+
+// Attention over packed keys and values. Reader i is a run of queries that all see the whole of
+// keys[i]; several readers may share one (the hypotheses of a beam).
+struct PackedAttentionParams {
+  int64_t heads = 1;              // of the queries; a multiple of the keys' heads
+  float scale = 1.0F;             // of the dot products, usually 1/sqrt(head_dim)
+  std::span<const Span> queries;  // rows of q, one span a reader
+  std::span<const KeysValues* const> keys;
+  // Cached silence (docs/architecture.md): rows that stand after every reader's own. Row r of the
+  // tail stands for positions [r * tail_group, (r + 1) * tail_group), as their mean, and counts as
+  // so many keys; a reader with n own keys sees those from position n on, which is a multiple of
+  // tail_group or beyond the tail. Null: no tail.
+  const KeysValues* tail = nullptr;
+  int64_t tail_group = 1;
 };
 
 // Layer of an LSTM, gates in PyTorch's order (input, forget, cell, output).

@@ -72,6 +72,11 @@ TEST_P(AllocationTest, ADecoderStepAllocatesNothingAfterWarmUp) {
       ops::pack_linear(b, host_tensor({kWidth, kWidth}, DType::F32, 3), DType::I8);
   const LinearWeight out =
       ops::pack_linear(b, host_tensor({kVocabulary, kWidth}, DType::F32, 4), DType::F32);
+  const Tensor spoken = ops::from_host(b, normals(40 * kWidth, 6), {40, kWidth});
+  const KeysValues audio = ops::pack_keys_values(b, spoken, spoken, 2, Precision::Fast);
+  const Tensor first_rows = spoken.narrow(0, 0, 30);
+  const KeysValues own = ops::pack_keys_values(b, first_rows, first_rows, 2, Precision::Fast);
+  const KeysValues* const audio_at = &own;
   const Span query{0, 1};
   const Span keys{0, 6};
   TokenRule rule;
@@ -89,7 +94,13 @@ TEST_P(AllocationTest, ADecoderStepAllocatesNothingAfterWarmUp) {
                                          .causal = true,
                                          .queries = std::span(&query, 1),
                                          .keys = std::span(&keys, 1)});
-    const Tensor logits = ops::linear(b, ops::add(b, ops::gelu(b, mixed), x), out);
+    const Tensor heard = ops::attention_packed(b, mixed,
+                                               {.heads = 2,
+                                                .scale = 0.125F,
+                                                .queries = std::span(&query, 1),
+                                                .keys = std::span(&audio_at, 1),
+                                                .tail = &audio});
+    const Tensor logits = ops::linear(b, ops::add(b, ops::gelu(b, heard), x), out);
     const auto picked = ops::pick_token(b, logits, {.rules = std::span(&rule, 1)});
     int32_t id = -1;
     ops::to_host(b, picked.ids, std::span(&id, 1));

@@ -101,22 +101,42 @@ TEST_P(BatchTest, Conv1dOfEveryKind) {
   }
 }
 
-TEST_P(BatchTest, SelfAttentionWithAndWithoutCachedSilence) {
-  constexpr int64_t kWidth = 128;
-  const Tensor tail = ops::from_host(*backend_, normals(50 * kWidth, 9), {50, kWidth});
+TEST_P(BatchTest, CausalSelfAttention) {
   for (const Precision precision : {Precision::Exact, Precision::Fast}) {
+    expect_alone_as_in_batch(128, [&](const Tensor& x, const Lengths& lengths) {
+      return ops::attention(*backend_, x, x, x,
+                            {.heads = 2,
+                             .kv_heads = 2,
+                             .scale = 0.125F,
+                             .causal = true,
+                             .queries = lengths.spans(),
+                             .keys = lengths.spans(),
+                             .precision = precision});
+    });
+  }
+}
+
+TEST_P(BatchTest, PackedAttentionWithAndWithoutCachedSilence) {
+  constexpr int64_t kWidth = 128;
+  const Tensor silence = ops::from_host(*backend_, normals(50 * kWidth, 9), {50, kWidth});
+  for (const Precision precision : {Precision::Exact, Precision::Fast}) {
+    const KeysValues tail = ops::pack_keys_values(*backend_, silence, silence, 2, precision);
     for (const bool cached : {false, true}) {
       expect_alone_as_in_batch(kWidth, [&](const Tensor& x, const Lengths& lengths) {
-        return ops::attention(*backend_, x, x, x,
-                              {.heads = 2,
-                               .kv_heads = 2,
-                               .scale = 0.125F,
-                               .causal = !cached,
-                               .queries = lengths.spans(),
-                               .keys = lengths.spans(),
-                               .tail_k = cached ? &tail : nullptr,
-                               .tail_v = cached ? &tail : nullptr,
-                               .precision = precision});
+        std::vector<KeysValues> packed;
+        std::vector<const KeysValues*> keys;
+        packed.reserve(lengths.spans().size());
+        for (const Span& span : lengths.spans()) {
+          const Tensor rows = x.narrow(0, span.begin, span.length);
+          packed.push_back(ops::pack_keys_values(*backend_, rows, rows, 2, precision));
+          keys.push_back(&packed.back());
+        }
+        return ops::attention_packed(*backend_, x,
+                                     {.heads = 2,
+                                      .scale = 0.125F,
+                                      .queries = lengths.spans(),
+                                      .keys = keys,
+                                      .tail = cached ? &tail : nullptr});
       });
     }
   }

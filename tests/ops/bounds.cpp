@@ -27,4 +27,18 @@ float product_bound(const ProductError& e, int64_t n, DType weight, Precision pr
   return rounding;
 }
 
+float score_error(std::span<const float> q, const float* k, float scale, Precision precision) {
+  float magnitude = 0.0F;
+  float squares = 0.0F;
+  for (size_t j = 0; j < q.size(); ++j) {
+    const float product = q[j] * k[j];
+    magnitude += std::fabs(product);
+    squares += product * product;
+  }
+  const float rounding = sum_error(static_cast<int64_t>(q.size())) * magnitude;
+  const float bf16 = std::min(2.0F * kBf16Rounding * magnitude,
+                              6.0F * kBf16Rounding * std::sqrt(2.0F / 3.0F * squares));
+  return scale * (precision == Precision::Fast ? rounding + bf16 : rounding);
+}
+
 }  // namespace mynah::cases

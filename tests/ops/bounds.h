@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
 
 #include "ops/op_case.h"
 
@@ -55,5 +56,9 @@ struct ProductError {
 // a row where the weight is int8 or of a block type, to bfloat16 where it is bfloat16. Both as the
 // lesser of the worst case and six standard deviations of independent roundings.
 float product_bound(const ProductError& e, int64_t n, DType weight, Precision precision);
+
+// An attention score, scale * q . k: the sum's rounding, and with Fast that of both factors to
+// bfloat16.
+float score_error(std::span<const float> q, const float* k, float scale, Precision precision);
 
 }  // namespace mynah::cases

@@ -21,7 +21,6 @@ struct AttentionRow {
   int64_t heads = 1;
   int64_t kv_heads = 1;
   int64_t d = 64;
-  int64_t tail = 0;  // rows; 0: none
   bool causal = false;
   DType dtype = DType::F32;
   Precision precision = Precision::Exact;
@@ -36,9 +35,7 @@ struct AttentionInputs {
       : queries(row.queries),
         q(normals(queries.total() * row.heads * row.d, 1)),
         k(rounded(row, total_keys(row), 2)),
-        v(rounded(row, total_keys(row), 3)),
-        tail_k(rounded(row, row.tail, 4)),
-        tail_v(rounded(row, row.tail, 5)) {
+        v(rounded(row, total_keys(row), 3)) {
     // Keys lie apart, as in a cache with room to grow: two unused rows before each utterance.
     int64_t begin = 0;
     for (const int64_t length : row.keys) {
@@ -71,17 +68,13 @@ struct AttentionInputs {
   std::vector<float> q;
   std::vector<float> k;
   std::vector<float> v;
-  std::vector<float> tail_k;
-  std::vector<float> tail_v;
 };
 
 struct AttentionTensors {
   AttentionTensors(Backend& backend, const AttentionRow& row, const AttentionInputs& inputs)
       : q(matrix(backend, inputs.q, inputs.queries.total(), row.heads * row.d, row.layout)),
         k(cache(backend, row, inputs.k)),
-        v(cache(backend, row, inputs.v)),
-        tail_k(cache(backend, row, inputs.tail_k)),
-        tail_v(cache(backend, row, inputs.tail_v)) {}
+        v(cache(backend, row, inputs.v)) {}
 
   static Tensor cache(Backend& backend, const AttentionRow& row, const std::vector<float>& values) {
     const int64_t width = row.kv_heads * row.d;
@@ -93,8 +86,6 @@ struct AttentionTensors {
   Tensor q;
   Tensor k;
   Tensor v;
-  Tensor tail_k;
-  Tensor tail_v;
 };
 
 Step prepare(Backend& backend, const AttentionRow& row) {
@@ -108,25 +99,8 @@ Step prepare(Backend& backend, const AttentionRow& row) {
                             .causal = row.causal,
                             .queries = inputs.queries.spans(),
                             .keys = inputs.keys,
-                            .tail_k = row.tail > 0 ? &t.tail_k : nullptr,
-                            .tail_v = row.tail > 0 ? &t.tail_v : nullptr,
                             .precision = row.precision})};
   };
-}
-
-// Error of one score: of the sum of d products, and in bfloat16 of both factors' rounding.
-float score_error(const AttentionRow& row, const float* q, const float* k) {
-  float magnitude = 0.0F;
-  float squares = 0.0F;
-  for (int64_t j = 0; j < row.d; ++j) {
-    const float product = q[j] * k[j];
-    magnitude += std::fabs(product);
-    squares += product * product;
-  }
-  const float rounding = sum_error(row.d) * magnitude;
-  const float bf16 = std::min(2.0F * kBf16Rounding * magnitude,
-                              6.0F * kBf16Rounding * std::sqrt(2.0F / 3.0F * squares));
-  return row.scale() * (row.precision == Precision::Fast ? rounding + bf16 : rounding);
 }
 
 // Largest error of any score of one query and head, over all keys that it may see.
@@ -139,10 +113,8 @@ float worst_score(const AttentionRow& row, const AttentionInputs& inputs, size_t
   float worst = 0.0F;
   for (int64_t n = 0; n < span.length; ++n) {
     const float* k = inputs.k.data() + (span.begin + n) * width + column;
-    worst = std::max(worst, score_error(row, q, k));
-  }
-  for (int64_t n = span.length; n < row.tail; ++n) {
-    worst = std::max(worst, score_error(row, q, inputs.tail_k.data() + n * width + column));
+    worst = std::max(worst,
+                     score_error({q, static_cast<size_t>(row.d)}, k, row.scale(), row.precision));
   }
   return worst;
 }
@@ -160,10 +132,10 @@ float largest(std::span<const float> values) {
 // largest.
 std::vector<Values> bound(const AttentionRow& row) {
   const AttentionInputs inputs(row);
-  const float peak = std::max(largest(inputs.v), largest(inputs.tail_v));
+  const float peak = largest(inputs.v);
   Values bounds;
   for (size_t u = 0; u < inputs.keys.size(); ++u) {
-    const int64_t n = std::max(inputs.keys[u].length, row.tail);
+    const int64_t n = inputs.keys[u].length;
     const float rounding = sum_error(n) + 8.0F * kEpsilon +
                            (row.precision == Precision::Fast ? 2.0F * kBf16Rounding : 0.0F);
     const Span queries = inputs.queries[static_cast<int64_t>(u)];
@@ -181,44 +153,12 @@ OpCase attention_case(const AttentionRow& row) {
   OpCase c;
   c.op = "attention";
   c.name =
-      fmt::format("{}{} queries [{}] keys [{}] tail {} heads {}/{} of {}{}{}", name(row.dtype),
+      fmt::format("{}{} queries [{}] keys [{}] heads {}/{} of {}{}{}", name(row.dtype),
                   row.precision == Precision::Fast ? " fast" : "", fmt::join(row.queries, " "),
-                  fmt::join(row.keys, " "), row.tail, row.heads, row.kv_heads, row.d,
+                  fmt::join(row.keys, " "), row.heads, row.kv_heads, row.d,
                   row.causal ? " causal" : "", row.layout == Layout::Strided ? " strided" : "");
   c.prepare = [row](Backend& backend) { return prepare(backend, row); };
   c.bound = [row](const std::vector<Values>&) { return bound(row); };
-  return c;
-}
-
-OpCase probabilities_case(const AttentionRow& row) {
-  OpCase c;
-  c.op = "attention_probabilities";
-  c.name = fmt::format("{} {} queries {} keys heads {}/{} of {}{}", name(row.dtype), row.queries[0],
-                       row.keys[0], row.heads, row.kv_heads, row.d, row.causal ? " causal" : "");
-  c.prepare = [row](Backend& backend) -> Step {
-    const AttentionInputs inputs(row);
-    const AttentionTensors t(backend, row, inputs);
-    return [=, &backend]() -> std::vector<Tensor> {
-      return {ops::attention_probabilities(backend, t.q, t.k,
-                                           {.heads = row.heads,
-                                            .kv_heads = row.kv_heads,
-                                            .scale = row.scale(),
-                                            .causal = row.causal,
-                                            .queries = inputs.queries.spans(),
-                                            .keys = inputs.keys})};
-    };
-  };
-  c.bound = [row](const std::vector<Values>& expected) {
-    const AttentionInputs inputs(row);
-    std::vector<Values> bounds = expected;  // (heads, queries, keys)
-    const int64_t n = row.keys[0];
-    for (size_t i = 0; i < bounds[0].size(); ++i) {
-      const int64_t line = static_cast<int64_t>(i) / n;
-      const float score = worst_score(row, inputs, 0, line % row.queries[0], line / row.queries[0]);
-      bounds[0][i] *= 2.0F * score + sum_error(n) + 8.0F * kEpsilon;
-    }
-    return bounds;
-  };
   return c;
 }
 
@@ -285,9 +225,6 @@ void add_attention_cases(std::vector<OpCase>& table) {
       {.queries = {16, 1, 8}, .keys = {16, 63, 3}, .heads = 2, .kv_heads = 2, .d = 64},
       {.queries = {1, 1, 1, 1}, .keys = {5, 64, 1, 33}, .heads = 6, .kv_heads = 6, .d = 64},
       {.queries = {3, 0, 2}, .keys = {4, 5, 0}, .heads = 2, .kv_heads = 2, .d = 7},
-      {.queries = {17, 40}, .keys = {17, 40}, .heads = 2, .kv_heads = 2, .d = 64, .tail = 96},
-      {.queries = {5}, .keys = {8}, .heads = 2, .kv_heads = 1, .d = 16, .tail = 8},
-      {.queries = {1, 1}, .keys = {0, 9}, .heads = 3, .kv_heads = 3, .d = 64, .tail = 31},
       {.queries = {6}, .keys = {3}, .heads = 1, .kv_heads = 1, .d = 16, .causal = true},
       {.queries = {65, 12},
        .keys = {65, 300},
@@ -308,17 +245,6 @@ void add_attention_cases(std::vector<OpCase>& table) {
         row.dtype = dtype;
         row.precision = precision;
         table.push_back(attention_case(row));
-      }
-    }
-    for (const bool causal : {false, true}) {
-      for (const auto& [queries, keys] : {std::pair{1, 1}, std::pair{7, 33}, std::pair{16, 80}}) {
-        table.push_back(probabilities_case({.queries = {queries},
-                                            .keys = {keys},
-                                            .heads = 4,
-                                            .kv_heads = 2,
-                                            .d = 17,
-                                            .causal = causal,
-                                            .dtype = dtype}));
       }
     }
   }

@@ -19,6 +19,7 @@ std::vector<OpCase> op_cases() {
   add_linear_cases(table);
   add_product_cases(table);
   add_attention_cases(table);
+  add_packed_attention_cases(table);
   add_norm_cases(table);
   add_recurrent_cases(table);
   add_elementwise_cases(table);

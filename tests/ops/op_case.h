@@ -50,6 +50,7 @@ std::vector<OpCase> op_cases();
 void add_linear_cases(std::vector<OpCase>& table);
 void add_product_cases(std::vector<OpCase>& table);
 void add_attention_cases(std::vector<OpCase>& table);
+void add_packed_attention_cases(std::vector<OpCase>& table);
 void add_norm_cases(std::vector<OpCase>& table);
 void add_recurrent_cases(std::vector<OpCase>& table);
 void add_elementwise_cases(std::vector<OpCase>& table);

@@ -94,7 +94,8 @@ TEST_F(RefTest, AttentionToEqualKeysIsTheMeanOfTheValues) {
   const std::vector<Span> keys{{0, 3}};
   AttentionParams params{.heads = 1, .kv_heads = 1, .queries = one.spans(), .keys = keys};
   EXPECT_THAT(host(ops::attention(ref_, q, k, v, params)), Pointwise(FloatEq(), {3.0F, 3.0F}));
-  EXPECT_THAT(host(ops::attention_probabilities(ref_, q, k, params)),
+  const KeysValues packed = ops::pack_keys_values(ref_, k, v, 1);
+  EXPECT_THAT(host(ops::attention_probabilities(ref_, q, packed, 3, 1, 1.0F)),
               Pointwise(FloatEq(), {1.0F / 3, 1.0F / 3, 1.0F / 3}));
 }
 
@@ -108,18 +109,34 @@ TEST_F(RefTest, CausalQueriesSeeTheKeysUpToTheirOwn) {
   EXPECT_THAT(host(ops::attention(ref_, q, k, v, params)), Pointwise(FloatEq(), {3.0F, 5.0F}));
 }
 
-TEST_F(RefTest, TheTailStandsAfterAnUtterancesOwnKeys) {
+TEST_F(RefTest, TheTailStandsAfterAReadersOwnKeys) {
   const Tensor q = make({0, 0}, {2, 1});
-  const Tensor k = make({0, 0, 0}, {3, 1});
-  const Tensor v = make({10, 20, 30}, {3, 1});
-  const Tensor tail_k = make({0, 0}, {2, 1});
-  const Tensor tail_v = make({100, 200}, {2, 1});
+  const KeysValues first = ops::pack_keys_values(ref_, make({0}, {1, 1}), make({10}, {1, 1}), 1);
+  const KeysValues second =
+      ops::pack_keys_values(ref_, make({0, 0}, {2, 1}), make({20, 30}, {2, 1}), 1);
+  const KeysValues tail =
+      ops::pack_keys_values(ref_, make({0, 0}, {2, 1}), make({100, 200}, {2, 1}), 1);
   const Lengths queries{1, 1};
-  const std::vector<Span> keys{{0, 1}, {1, 2}};
-  const AttentionParams params{
-      .queries = queries.spans(), .keys = keys, .tail_k = &tail_k, .tail_v = &tail_v};
+  const std::vector<const KeysValues*> keys = {&first, &second};
   // The first sees its own row 0 and the tail's row 1; the second's own two rows hide the tail.
-  EXPECT_THAT(host(ops::attention(ref_, q, k, v, params)), Pointwise(FloatEq(), {105.0F, 25.0F}));
+  EXPECT_THAT(host(ops::attention_packed(
+                  ref_, q, {.queries = queries.spans(), .keys = keys, .tail = &tail})),
+              Pointwise(FloatEq(), {105.0F, 25.0F}));
+}
+
+TEST_F(RefTest, ARowOfAGroupedTailCountsAsItsPositions) {
+  const Tensor q = make({0}, {1, 1});
+  const KeysValues own =
+      ops::pack_keys_values(ref_, make({0, 0}, {2, 1}), make({10, 20}, {2, 1}), 1);
+  // Row 0 stands for the reader's own two positions, row 1 for two of silence.
+  const KeysValues tail =
+      ops::pack_keys_values(ref_, make({0, 0}, {2, 1}), make({1000, 50}, {2, 1}), 1);
+  const Lengths queries{1};
+  const std::vector<const KeysValues*> keys = {&own};
+  EXPECT_THAT(
+      host(ops::attention_packed(
+          ref_, q, {.queries = queries.spans(), .keys = keys, .tail = &tail, .tail_group = 2})),
+      Pointwise(FloatEq(), {(10.0F + 20.0F + 2 * 50.0F) / 4}));
 }
 
 TEST_F(RefTest, RopeTurnsPairsByTheirPosition) {

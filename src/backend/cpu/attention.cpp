@@ -1,257 +1,32 @@
-// Attention: blocks of queries against packed keys and values where there are many queries
-// (encoders, prompts); one query at a time over the cache where there are few (decode steps).
+// Attention: one query at a time over the rows of a cache where there are few (decode steps),
+// blocks of queries over packed keys and values where there are many or where they come packed.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <functional>
 
 #include "backend/cpu/cpu_backend_class.h"
+#include "backend/cpu/packed_attention.h"
 #include "base/check.h"
-#include "tensor/quantize.h"
 
 namespace mynah::cpu {
 namespace {
 
 // From this many queries on packing the keys pays.
 constexpr int64_t kBlockedQueries = 8;
-// Queries of a block: their scores over 1500 keys (144 KB) stay in the second-level cache with the
-// packed keys and values of the head; a multiple of the kernels' 12 rows.
-constexpr int64_t kQueryBlock = 24;
-// Channels of a head that buffers on the stack hold; the largest in use is 256.
-constexpr int64_t kMaxHead = 512;
+constexpr int64_t kSerialWork = 30'000;  // multiplications; see products.cpp
 
-// The keys (or values) an utterance sees: its own rows, then the tail's from the same position on.
-struct Seen {
-  Seen(const Tensor& own_rows, const Tensor* tail_rows, const Span& span)
-      : own(own_rows), tail(tail_rows), begin(span.begin), count(span.length) {}
-
-  [[nodiscard]] int64_t total() const {
-    return tail == nullptr ? count : std::max(count, tail->dim(0));
-  }
-
-  // Address of row i, and its elements' type.
-  [[nodiscard]] const std::byte* row(int64_t i, int64_t column) const {
-    const Tensor& t = i < count ? own : *tail;
-    const int64_t index = i < count ? begin + i : i;
-    return t.raw() + storage_bytes(t.dtype(), index * t.stride(0) + column);
-  }
-
-  const Tensor& own;
-  const Tensor* tail;
-  int64_t begin;
-  int64_t count;
-};
-
-int64_t round_up(int64_t n, int64_t to) {
-  return (n + to - 1) / to * to;
-}
-
-// One head's keys or values of one utterance, widened to f32 rows.
-void widen_row(const Kernels& kernels, DType dtype, const std::byte* row, int64_t d, float* out) {
-  switch (dtype) {
-    case DType::F16:
-      kernels.from_f16(reinterpret_cast<const uint16_t*>(row), d, out);
-      break;
-    case DType::BF16:
-      kernels.from_bf16(reinterpret_cast<const uint16_t*>(row), d, out);
-      break;
-    default:
-      std::memcpy(out, row, static_cast<size_t>(d) * sizeof(float));
-      break;
-  }
-}
-
-// Row j of a head in f32, zeros past the end.
-void read_row(const Kernels& kernels, const Seen& seen, int64_t j, int64_t column, int64_t d,
-              float* out) {
-  if (j < seen.total()) {
-    widen_row(kernels, seen.own.dtype(), seen.row(j, column), d, out);
-  } else {
-    std::memset(out, 0, static_cast<size_t>(d) * sizeof(float));
-  }
-}
-
-// Row j of a head in bf16, zeros past the end: as it lies where it is kept so.
-void read_rounded(const Kernels& kernels, const Seen& seen, int64_t j, int64_t column, int64_t d,
-                  uint16_t* out) {
-  if (j < seen.total() && seen.own.dtype() == DType::BF16) {
-    std::memcpy(out, seen.row(j, column), static_cast<size_t>(d) * sizeof(uint16_t));
-    return;
-  }
-  float row[kMaxHead];
-  read_row(kernels, seen, j, column, d, row);
-  kernels.to_bf16(row, d, out);
-}
-
-// Keys as panels of 32 keys: element (i, j) of a panel is channel i of key j.
-void pack_keys_f32(const Kernels& kernels, const Seen& keys, int64_t column, int64_t d,
-                   float* out) {
-  float row[kMaxHead];
-  for (int64_t j = 0; j < round_up(keys.total(), kPanel); ++j) {
-    read_row(kernels, keys, j, column, d, row);
-    float* to = out + j / kPanel * kPanel * d + j % kPanel;
-    for (int64_t i = 0; i < d; ++i) {
-      to[i * kPanel] = row[i];
-    }
-  }
-}
-
-// The same, element (i, j) being channels 2i and 2i + 1 of key j.
-void pack_keys_bf16(const Kernels& kernels, const Seen& keys, int64_t column, int64_t d,
-                    uint32_t* out) {
-  const int64_t pairs = round_up(d, 2) / 2;
-  alignas(4) uint16_t row[kMaxHead] = {};  // zero after the last of an odd number of channels
-  for (int64_t j = 0; j < round_up(keys.total(), kPanel); ++j) {
-    read_rounded(kernels, keys, j, column, d, row);
-    uint32_t* to = out + j / kPanel * kPanel * pairs + j % kPanel;
-    for (int64_t i = 0; i < pairs; ++i) {
-      std::memcpy(to + i * kPanel, row + 2 * i, sizeof(uint32_t));
-    }
-  }
-}
-
-// Values as panels of 32 channels: element (j, i) of a panel is channel i of key j.
-void pack_values_f32(const Kernels& kernels, const Seen& values, int64_t column, int64_t d,
-                     float* out) {
-  float row[kMaxHead] = {};  // zero after the last channel
-  for (int64_t j = 0; j < values.total(); ++j) {
-    read_row(kernels, values, j, column, d, row);
-    for (int64_t c = 0; c < d; c += kPanel) {
-      std::memcpy(out + c * values.total() + j * kPanel, row + c, kPanel * sizeof(float));
-    }
-  }
-}
-
-// The same, element (j, i) being channel i of keys 2j and 2j + 1.
-void pack_values_bf16(const Kernels& kernels, const Seen& values, int64_t column, int64_t d,
-                      uint16_t* out) {
-  const int64_t steps = round_up(values.total(), 2);
-  uint16_t even[kMaxHead] = {};  // zero after the last channel
-  uint16_t odd[kMaxHead] = {};
-  for (int64_t j = 0; j < steps; j += 2) {
-    read_rounded(kernels, values, j, column, d, even);
-    read_rounded(kernels, values, j + 1, column, d, odd);
-    for (int64_t c = 0; c < d; c += kPanel) {
-      uint16_t* to = out + c * steps + j * kPanel;
-      for (int64_t i = 0; i < kPanel; ++i) {
-        to[2 * i] = even[c + i];
-        to[2 * i + 1] = odd[c + i];
-      }
-    }
-  }
+void expect_head(int64_t d) {
+  MYNAH_CHECK(d <= kMaxHead, "[attention] heads of more than 512 channels");
 }
 
 }  // namespace
-
-void CpuBackend::attend_blocked(const Tensor& q, const Tensor& k, const Tensor& v,
-                                const AttentionParams& params, int64_t utterance,
-                                const Tensor& out) {
-  const Span& queries = params.queries[static_cast<size_t>(utterance)];
-  const Span& span = params.keys[static_cast<size_t>(utterance)];
-  const Seen keys(k, params.tail_k, span);
-  const Seen values(v, params.tail_v, span);
-  const int64_t d = q.dim(1) / params.heads;
-  const int64_t total = keys.total();
-  const int64_t padded = round_up(total, kPanel);  // scores of a row, in whole panels
-  const int64_t d_padded = round_up(d, kPanel);
-  const bool bf16 = params.precision == Precision::Fast && kernels_.gemm_bf16 != nullptr;
-  const int64_t element = bf16 ? 2 : 4;
-  const int64_t key_bytes = padded * round_up(d, 2) * element;
-  const int64_t value_bytes = round_up(total, 2) * d_padded * element;
-  const Scratch<std::byte> packed(memory_, params.kv_heads * (key_bytes + value_bytes));
-  const auto keys_of = [&](int64_t head) {
-    return packed.data() + head * (key_bytes + value_bytes);
-  };
-  pool_.parallel_for(params.kv_heads, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t head = begin; head < end; ++head) {
-      std::byte* key_panels = keys_of(head);
-      std::byte* value_panels = key_panels + key_bytes;
-      if (bf16) {
-        pack_keys_bf16(kernels_, keys, head * d, d, reinterpret_cast<uint32_t*>(key_panels));
-        pack_values_bf16(kernels_, values, head * d, d, reinterpret_cast<uint16_t*>(value_panels));
-      } else {
-        pack_keys_f32(kernels_, keys, head * d, d, reinterpret_cast<float*>(key_panels));
-        pack_values_f32(kernels_, values, head * d, d, reinterpret_cast<float*>(value_panels));
-      }
-    }
-  });
-  const int64_t blocks = (queries.length + kQueryBlock - 1) / kQueryBlock;
-  pool_.parallel_for(params.heads * blocks, 1, [&](int64_t begin, int64_t end) {
-    const int64_t d_steps = round_up(d, 2);
-    const int64_t steps = round_up(total, 2);
-    const Scratch<float> q_rows(memory_, kQueryBlock * d_steps);
-    const Scratch<uint16_t> q_rounded(memory_, kQueryBlock * d_steps);
-    const Scratch<float> scores(memory_, kQueryBlock * padded);
-    const Scratch<uint16_t> rounded(memory_, kQueryBlock * steps);
-    const Scratch<float> mixed(memory_, kQueryBlock * kPanel);
-    float scale[kQueryBlock];
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t head = i / blocks;
-      const int64_t first = i % blocks * kQueryBlock;
-      const int64_t rows = std::min(kQueryBlock, queries.length - first);
-      const std::byte* key_panels = keys_of(head / (params.heads / params.kv_heads));
-      for (int64_t r = 0; r < rows; ++r) {
-        const float* row = q.data<float>() + (queries.begin + first + r) * q.stride(0) + head * d;
-        kernels_.affine(row, d, params.scale, 0.0F, q_rows.data() + r * d_steps);
-        if (bf16) {
-          q_rounded[r * d_steps + d_steps - 1] = 0;
-          kernels_.to_bf16(q_rows.data() + r * d_steps, d, q_rounded.data() + r * d_steps);
-        }
-      }
-      for (int64_t j = 0; j < padded; j += kPanel) {
-        if (bf16) {
-          kernels_.gemm_bf16(q_rounded.data(), d_steps, rows, d_steps / 2,
-                             reinterpret_cast<const uint16_t*>(key_panels) + j * d_steps,
-                             scores.data() + j, padded);
-        } else {
-          kernels_.gemm_f32(q_rows.data(), d_steps, rows, d,
-                            reinterpret_cast<const float*>(key_panels) + j * d, scores.data() + j,
-                            padded);
-        }
-      }
-      for (int64_t r = 0; r < rows; ++r) {
-        float* row = scores.data() + r * padded;
-        const int64_t limit =
-            params.causal ? std::clamp<int64_t>(total - queries.length + first + r + 1, 0, total)
-                          : total;
-        const float largest = kernels_.max(row, limit);
-        float sum = 0.0F;
-        if (bf16) {
-          uint16_t* to = rounded.data() + r * steps;
-          sum = kernels_.exp_bf16(row, limit, largest, to);
-          std::memset(to + limit, 0, static_cast<size_t>(steps - limit) * sizeof(uint16_t));
-        } else {
-          sum = kernels_.exp_sum(row, limit, largest, row);
-          std::memset(row + limit, 0, static_cast<size_t>(padded - limit) * sizeof(float));
-        }
-        scale[r] = sum > 0 ? 1.0F / sum : 0.0F;
-      }
-      const std::byte* value_panels = key_panels + key_bytes;
-      for (int64_t c = 0; c < d; c += kPanel) {
-        if (bf16) {
-          kernels_.gemm_bf16(rounded.data(), steps, rows, steps / 2,
-                             reinterpret_cast<const uint16_t*>(value_panels) + c * steps,
-                             mixed.data(), kPanel);
-        } else {
-          kernels_.gemm_f32(scores.data(), padded, rows, total,
-                            reinterpret_cast<const float*>(value_panels) + c * total, mixed.data(),
-                            kPanel);
-        }
-        for (int64_t r = 0; r < rows; ++r) {
-          kernels_.affine(
-              mixed.data() + r * kPanel, std::min(kPanel, d - c), scale[r], 0.0F,
-              out.data<float>() + (queries.begin + first + r) * out.stride(0) + head * d + c);
-        }
-      }
-    }
-  });
-}
 
 void CpuBackend::attend_rows(const Tensor& q, const Tensor& k, const Tensor& v,
                              const AttentionParams& params, const Tensor& out) {
   const int64_t d = q.dim(1) / params.heads;
   const auto utterances = static_cast<int64_t>(params.queries.size());
   const int64_t group = params.heads / params.kv_heads;
-  // Scores of keys [from, to) of one segment (own rows or tail).
   const auto dots = [&](const float* query, const std::byte* keys, const Tensor& t, int64_t n,
                         float* scores) {
     const auto* halves = reinterpret_cast<const uint16_t*>(keys);
@@ -279,10 +54,9 @@ void CpuBackend::attend_rows(const Tensor& q, const Tensor& k, const Tensor& v,
   };
   int64_t work = 0;
   for (const Span& span : params.keys) {
-    work += (params.tail_k == nullptr ? span.length : params.tail_k->dim(0)) * d * params.heads;
+    work += span.length * d * params.heads;
   }
   const int64_t tasks = utterances * params.heads;
-  constexpr int64_t kSerialWork = 30'000;  // multiplications; see products.cpp
   pool_.parallel_for(tasks, work < kSerialWork ? tasks : 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       const auto utterance = static_cast<size_t>(i / params.heads);
@@ -290,11 +64,13 @@ void CpuBackend::attend_rows(const Tensor& q, const Tensor& k, const Tensor& v,
       const int64_t column = head / group * d;
       const Span& queries = params.queries[utterance];
       if (queries.length >= kBlockedQueries) {
-        continue;  // attend_blocked() did it
+        continue;  // attention() did it in blocks
       }
-      const Seen keys(k, params.tail_k, params.keys[utterance]);
-      const Seen values(v, params.tail_v, params.keys[utterance]);
-      const int64_t total = keys.total();
+      const Span& keys = params.keys[utterance];
+      const auto from = [&](const Tensor& t) {
+        return t.raw() + storage_bytes(t.dtype(), keys.begin * t.stride(0) + column);
+      };
+      const int64_t total = keys.length;
       const Scratch<float> scores(memory_, total);
       for (int64_t r = 0; r < queries.length; ++r) {
         const float* query = q.data<float>() + (queries.begin + r) * q.stride(0) + head * d;
@@ -302,66 +78,147 @@ void CpuBackend::attend_rows(const Tensor& q, const Tensor& k, const Tensor& v,
         std::memset(to, 0, static_cast<size_t>(d) * sizeof(float));
         const int64_t limit =
             params.causal ? std::clamp<int64_t>(total - queries.length + r + 1, 0, total) : total;
-        const int64_t own = std::min(limit, keys.count);
         if (limit == 0) {
           continue;
         }
-        dots(query, keys.row(0, column), k, own, scores.data());
-        if (own < limit) {
-          dots(query, keys.row(own, column), *params.tail_k, limit - own, scores.data() + own);
-        }
+        dots(query, from(k), k, limit, scores.data());
         const float sum = kernels_.exp_sum(scores.data(), limit, kernels_.max(scores.data(), limit),
                                            scores.data());
-        mix(scores.data(), values.row(0, column), v, own, to);
-        if (own < limit) {
-          mix(scores.data() + own, values.row(own, column), *params.tail_v, limit - own, to);
-        }
+        mix(scores.data(), from(v), v, limit, to);
         kernels_.affine(to, d, 1.0F / sum, 0.0F, to);
       }
     }
   });
 }
 
+void CpuBackend::attend(const Tensor& q, const Readers& readers, const Tensor& out) {
+  const auto count = static_cast<int64_t>(readers.list.size());
+  const int64_t blocks = (count + kQueryBlock - 1) / kQueryBlock;
+  const int64_t tasks = readers.heads * blocks;
+  int64_t work = 0;
+  for (const Reader& reader : readers.list) {
+    const int64_t tail = readers.tail == nullptr ? 0 : readers.tail->rows - reader.tail_begin;
+    work += (reader.visible + tail) * q.dim(1);
+  }
+  pool_.parallel_for(tasks, work < kSerialWork ? tasks : 1, [&](int64_t begin, int64_t end) {
+    QueryBlock block(memory_, kernels_, readers, q);
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t first = i % blocks * kQueryBlock;
+      block.attend(i / blocks, first, std::min(kQueryBlock, count - first), out);
+    }
+  });
+}
+
 void CpuBackend::attention(const Tensor& q, const Tensor& k, const Tensor& v,
                            const AttentionParams& params, const Tensor& out) {
-  MYNAH_CHECK(q.dim(1) / params.heads <= kMaxHead, "[attention] heads of more than 512 channels");
+  expect_head(q.dim(1) / params.heads);
   bool few = false;
   for (size_t u = 0; u < params.queries.size(); ++u) {
-    if (params.queries[u].length >= kBlockedQueries) {
-      attend_blocked(q, k, v, params, static_cast<int64_t>(u), out);
-    } else {
+    const Span& queries = params.queries[u];
+    const Span& span = params.keys[u];
+    if (queries.length < kBlockedQueries) {
       few = true;
+      continue;
     }
+    const KeysValues packed =
+        pack_keys_values(k.narrow(0, span.begin, span.length), v.narrow(0, span.begin, span.length),
+                         params.kv_heads, params.precision);
+    const Scratch<Reader> list(memory_, queries.length);
+    for (int64_t i = 0; i < queries.length; ++i) {
+      const int64_t visible =
+          params.causal ? std::clamp<int64_t>(span.length - queries.length + i + 1, 0, span.length)
+                        : span.length;
+      list[i] = {.row = queries.begin + i, .keys = &packed, .visible = visible};
+    }
+    attend(q,
+           {.list = {list.data(), static_cast<size_t>(queries.length)},
+            .heads = params.heads,
+            .scale = params.scale},
+           out);
   }
   if (few) {
     attend_rows(q, k, v, params, out);
   }
 }
 
-void CpuBackend::attention_probabilities(const Tensor& q, const Tensor& k,
-                                         const AttentionParams& params, const Tensor& out) {
-  const int64_t d = q.dim(1) / params.heads;
-  const Span queries = params.queries[0];
-  const Span span = params.keys[0];
-  const Seen keys(k, nullptr, span);
-  const int64_t group = params.heads / params.kv_heads;
-  for_rows(params.heads * queries.length, span.length * d, [&](int64_t i) {
-    const int64_t head = i / queries.length;
-    const int64_t r = i % queries.length;
-    const float* query = q.data<float>() + (queries.begin + r) * q.stride(0) + head * d;
-    float* to = out.data<float>() + i * span.length;
-    const int64_t limit =
-        params.causal ? std::clamp<int64_t>(span.length - queries.length + r + 1, 0, span.length)
-                      : span.length;
-    float row[kMaxHead];
-    for (int64_t j = 0; j < limit; ++j) {
-      widen_row(kernels_, k.dtype(), keys.row(j, head / group * d), d, row);
-      kernels_.dots_f32(query, row, 0, 1, d, params.scale, to + j);
+KeysValues CpuBackend::pack_keys_values(const Tensor& k, const Tensor& v, int64_t heads,
+                                        Precision precision) {
+  const int64_t d = k.dim(1) / heads;
+  expect_head(d);
+  const size_t bytes = keys_values_bytes(k.dim(0), heads, d, precision);
+  KeysValues packed{k.dim(0), heads, d, precision,
+                    Tensor(allocate(bytes), 0, {static_cast<int64_t>(bytes)}, DType::U8, device())};
+  const PackedKeys sizes(packed);
+  for_rows(heads, k.dim(0) * d, [&](int64_t head) {
+    pack_head(kernels_, sizes, k, v, head * d, d, packed.data.raw() + head * sizes.head_bytes());
+  });
+  return packed;
+}
+
+size_t CpuBackend::keys_values_bytes(int64_t rows, int64_t heads, int64_t head_dim,
+                                     Precision precision) const {
+  // Never nothing, so that what holds no key has an address.
+  return std::max<size_t>(
+      kPanel, static_cast<size_t>(heads * PackedKeys(rows, head_dim, precision).head_bytes()));
+}
+
+void CpuBackend::attention_packed(const Tensor& q, const PackedAttentionParams& params,
+                                  const Tensor& out) {
+  expect_head(q.dim(1) / params.heads);
+  const auto count = static_cast<int64_t>(params.queries.size());
+  const auto tail_begin = [&](int64_t i) {
+    const int64_t own = params.keys[static_cast<size_t>(i)]->rows;
+    return params.tail == nullptr
+               ? 0
+               : std::min(params.tail->rows, (own + params.tail_group - 1) / params.tail_group);
+  };
+  // By what they see of the tail, readers of the same keys together.
+  const Scratch<int64_t> order(memory_, count);
+  for (int64_t i = 0; i < count; ++i) {
+    order[i] = i;
+  }
+  std::sort(order.data(), order.data() + count, [&](int64_t a, int64_t b) {
+    const KeysValues* const of_a = params.keys[static_cast<size_t>(a)];
+    const KeysValues* const of_b = params.keys[static_cast<size_t>(b)];
+    return tail_begin(a) != tail_begin(b) ? tail_begin(a) < tail_begin(b)
+                                          : std::less<>()(of_a, of_b);
+  });
+  const Scratch<Reader> list(memory_, q.dim(0));
+  int64_t next = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const Span& queries = params.queries[static_cast<size_t>(order[i])];
+    const KeysValues* const keys = params.keys[static_cast<size_t>(order[i])];
+    for (int64_t row = queries.begin; row < queries.end(); ++row) {
+      list[next++] = {
+          .row = row, .keys = keys, .visible = keys->rows, .tail_begin = tail_begin(order[i])};
     }
-    std::fill(to + limit, to + span.length, 0.0F);
-    if (limit > 0) {
-      const float sum = kernels_.exp_sum(to, limit, kernels_.max(to, limit), to);
-      kernels_.affine(to, limit, 1.0F / sum, 0.0F, to);
+  }
+  attend(q,
+         {.list = {list.data(), static_cast<size_t>(next)},
+          .tail = params.tail,
+          .tail_group = params.tail_group,
+          .heads = params.heads,
+          .scale = params.scale},
+         out);
+}
+
+void CpuBackend::attention_probabilities(const Tensor& q, const KeysValues& keys, int64_t heads,
+                                         float scale, const Tensor& out) {
+  expect_head(q.dim(1) / heads);
+  const int64_t count = q.dim(0);
+  const Scratch<Reader> list(memory_, count);
+  for (int64_t i = 0; i < count; ++i) {
+    list[i] = {.row = i, .keys = &keys, .visible = out.dim(2)};
+  }
+  const Readers readers{
+      .list = {list.data(), static_cast<size_t>(count)}, .heads = heads, .scale = scale};
+  pool_.parallel_for(heads, 1, [&](int64_t begin, int64_t end) {
+    QueryBlock block(memory_, kernels_, readers, q);
+    for (int64_t head = begin; head < end; ++head) {
+      for (int64_t first = 0; first < count; first += kQueryBlock) {
+        block.probabilities(head, first, std::min(kQueryBlock, count - first),
+                            out.data<float>() + (head * count + first) * out.dim(2), out.dim(2));
+      }
     }
   });
 }

@@ -52,6 +52,9 @@ struct Target {
 struct DftTables;
 struct FftTables;
 
+// Queries and the keys that each of them sees: see packed_attention.h.
+struct Readers;
+
 class CpuBackend final : public Backend {
  public:
   CpuBackend(ThreadPool& pool, Isa isa);
@@ -87,7 +90,13 @@ class CpuBackend final : public Backend {
 
   void attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionParams& params,
                  const Tensor& out) override;
-  void attention_probabilities(const Tensor& q, const Tensor& k, const AttentionParams& params,
+  KeysValues pack_keys_values(const Tensor& k, const Tensor& v, int64_t heads,
+                              Precision precision) override;
+  [[nodiscard]] size_t keys_values_bytes(int64_t rows, int64_t heads, int64_t head_dim,
+                                         Precision precision) const override;
+  void attention_packed(const Tensor& q, const PackedAttentionParams& params,
+                        const Tensor& out) override;
+  void attention_probabilities(const Tensor& q, const KeysValues& keys, int64_t heads, float scale,
                                const Tensor& out) override;
   void rope(const Tensor& x, const Tensor& positions, int64_t heads, float theta,
             const Tensor& out) override;
@@ -141,8 +150,7 @@ class CpuBackend final : public Backend {
   // Calls fn(i) for each row, in parallel when a row's work makes that worth while.
   void for_rows(int64_t rows, int64_t work_per_row, FunctionRef<void(int64_t)> fn);
 
-  void attend_blocked(const Tensor& q, const Tensor& k, const Tensor& v,
-                      const AttentionParams& params, int64_t utterance, const Tensor& out);
+  void attend(const Tensor& q, const Readers& readers, const Tensor& out);
   void attend_rows(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionParams& params,
                    const Tensor& out);
   void conv1d_grouped(const Tensor& x, const Lengths& lengths, const LinearWeight& w,

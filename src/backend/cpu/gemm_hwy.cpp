@@ -69,6 +69,63 @@ void gemm_f32(const float* a, int64_t a_stride, int64_t m, int64_t k, const floa
   }
 }
 
+// Rows of the mixed product: its two widened halves take registers of the sums'.
+inline constexpr int kRowsMixed = HWY_TARGET == HWY_AVX3 ? 12 : 4;
+
+template <int kM>
+HWY_INLINE void rows_f32_bf16(const float* HWY_RESTRICT a, int64_t a_stride, int64_t k2_count,
+                              const uint16_t* HWY_RESTRICT panel, float* HWY_RESTRICT out,
+                              int64_t out_stride) {
+  const F f;
+  const hn::RebindToUnsigned<F> u32;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(f));
+  const auto high = hn::Set(u32, 0xFFFF0000U);
+  for (int64_t column = 0; column < kPanel; column += 2 * lanes) {
+    V sums[kM][2];
+#pragma GCC unroll 16
+    for (int r = 0; r < kM; ++r) {
+      sums[r][0] = hn::Zero(f);
+      sums[r][1] = hn::Zero(f);
+    }
+    const auto* b = reinterpret_cast<const uint32_t*>(panel) + column;
+    for (int64_t k2 = 0; k2 < k2_count; ++k2, b += kPanel) {
+      const auto pairs0 = hn::LoadU(u32, b);
+      const auto pairs1 = hn::LoadU(u32, b + lanes);
+      const V even0 = hn::BitCast(f, hn::ShiftLeft<16>(pairs0));
+      const V even1 = hn::BitCast(f, hn::ShiftLeft<16>(pairs1));
+      const V odd0 = hn::BitCast(f, hn::And(pairs0, high));
+      const V odd1 = hn::BitCast(f, hn::And(pairs1, high));
+#pragma GCC unroll 16
+      for (int r = 0; r < kM; ++r) {
+        const V x = hn::Set(f, a[r * a_stride + 2 * k2]);
+        const V y = hn::Set(f, a[r * a_stride + 2 * k2 + 1]);
+        sums[r][0] = hn::MulAdd(y, odd0, hn::MulAdd(x, even0, sums[r][0]));
+        sums[r][1] = hn::MulAdd(y, odd1, hn::MulAdd(x, even1, sums[r][1]));
+      }
+    }
+#pragma GCC unroll 16
+    for (int r = 0; r < kM; ++r) {
+      hn::StoreU(sums[r][0], f, out + r * out_stride + column);
+      hn::StoreU(sums[r][1], f, out + r * out_stride + column + lanes);
+    }
+  }
+}
+
+void gemm_f32_bf16(const float* a, int64_t a_stride, int64_t m, int64_t k2, const uint16_t* panel,
+                   float* out, int64_t out_stride) {
+  int64_t row = 0;
+  for (; row + kRowsMixed <= m; row += kRowsMixed) {
+    rows_f32_bf16<kRowsMixed>(a + row * a_stride, a_stride, k2, panel, out + row * out_stride,
+                              out_stride);
+  }
+  for (; row + 2 <= m; row += 2) {
+    rows_f32_bf16<2>(a + row * a_stride, a_stride, k2, panel, out + row * out_stride, out_stride);
+  }
+  if (row < m) {
+    rows_f32_bf16<1>(a + row * a_stride, a_stride, k2, panel, out + row * out_stride, out_stride);
+  }
+}
+
 using I32 = hn::ScalableTag<int32_t>;
 using I16 = hn::Repartition<int16_t, I32>;
 using I8Half = hn::Rebind<int8_t, I16>;
@@ -163,6 +220,7 @@ void fill_gemm(Kernels& kernels) {
   kernels.gemm_f32 = gemm_f32;
   kernels.gemm_i8 = gemm_i8;
   kernels.gemm_bf16 = nullptr;
+  kernels.gemm_f32_bf16 = gemm_f32_bf16;
 }
 
 }  // namespace mynah::cpu::HWY_NAMESPACE

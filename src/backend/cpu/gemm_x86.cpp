@@ -91,14 +91,17 @@ MYNAH_VNNI void one_row_i8(const uint8_t* a, int64_t k4, const int8_t* panel, in
   }
 }
 
-template <int kRows>
-MYNAH_BF16 void rows_bf16(const uint16_t* a, int64_t a_stride, int64_t k2, const uint16_t* panel,
-                          float* out, int64_t out_stride) {
-  __m512 sums[kRows][2];
+// kPanels panels side by side: a few rows alone would leave each sum waiting for its last product.
+template <int kRows, int kPanels>
+MYNAH_BF16 void rows_bf16(const uint16_t* a, int64_t a_stride, int64_t k2, const uint16_t* panels,
+                          int64_t panel_stride, float* out, int64_t out_stride) {
+  __m512 sums[kRows][2 * kPanels];
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
-    sums[r][0] = _mm512_setzero_ps();
-    sums[r][1] = _mm512_setzero_ps();
+#pragma GCC unroll 8
+    for (int v = 0; v < 2 * kPanels; ++v) {
+      sums[r][v] = _mm512_setzero_ps();
+    }
   }
   const uint16_t* triples[(kRows + 2) / 3];
 #pragma GCC unroll 4
@@ -106,14 +109,19 @@ MYNAH_BF16 void rows_bf16(const uint16_t* a, int64_t a_stride, int64_t k2, const
     triples[i] = a + 3 * i * a_stride;
   }
   for (int64_t k = 0; k < k2; ++k) {
-    const auto b0 = (__m512bh)_mm512_loadu_si512(panel);
-    const auto b1 = (__m512bh)_mm512_loadu_si512(panel + 32);
-    panel += 64;
+    __m512bh b[2 * kPanels];
+#pragma GCC unroll 8
+    for (int v = 0; v < 2 * kPanels; ++v) {
+      b[v] = (__m512bh)_mm512_loadu_si512(panels + v / 2 * panel_stride + v % 2 * 32);
+    }
+    panels += 64;
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
       const auto x = (__m512bh)_mm512_set1_epi32(load_i32(triples[r / 3] + r % 3 * a_stride));
-      sums[r][0] = _mm512_dpbf16_ps(sums[r][0], x, b0);
-      sums[r][1] = _mm512_dpbf16_ps(sums[r][1], x, b1);
+#pragma GCC unroll 8
+      for (int v = 0; v < 2 * kPanels; ++v) {
+        sums[r][v] = _mm512_dpbf16_ps(sums[r][v], x, b[v]);
+      }
     }
 #pragma GCC unroll 4
     for (int i = 0; i < (kRows + 2) / 3; ++i) {
@@ -122,8 +130,25 @@ MYNAH_BF16 void rows_bf16(const uint16_t* a, int64_t a_stride, int64_t k2, const
   }
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
-    _mm512_storeu_ps(out + r * out_stride, sums[r][0]);
-    _mm512_storeu_ps(out + r * out_stride + 16, sums[r][1]);
+#pragma GCC unroll 8
+    for (int v = 0; v < 2 * kPanels; ++v) {
+      _mm512_storeu_ps(out + r * out_stride + v * 16, sums[r][v]);
+    }
+  }
+}
+
+// All panels for kRows rows, kPanels at a time.
+template <int kRows, int kPanels>
+MYNAH_BF16 void panels_bf16(const uint16_t* a, int64_t a_stride, int64_t k2, const uint16_t* panels,
+                            int64_t count, int64_t panel_stride, float* out, int64_t out_stride) {
+  int64_t p = 0;
+  for (; p + kPanels <= count; p += kPanels) {
+    rows_bf16<kRows, kPanels>(a, a_stride, k2, panels + p * panel_stride, panel_stride,
+                              out + p * 32, out_stride);
+  }
+  for (; p < count; ++p) {
+    rows_bf16<kRows, 1>(a, a_stride, k2, panels + p * panel_stride, panel_stride, out + p * 32,
+                        out_stride);
   }
 }
 
@@ -152,24 +177,35 @@ __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni,bmi2"))) void gemm_i
 }
 
 __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16,bmi2"))) void gemm_bf16_avx512(
-    const uint16_t* a, int64_t a_stride, int64_t m, int64_t k2, const uint16_t* panel, float* out,
-    int64_t out_stride) {
-  int64_t row = 0;
-  for (; row + 12 <= m; row += 12) {
-    rows_bf16<12>(a + row * a_stride, a_stride, k2, panel, out + row * out_stride, out_stride);
+    const uint16_t* a, int64_t a_stride, int64_t m, int64_t k2, const uint16_t* panels,
+    int64_t count, int64_t panel_stride, float* out, int64_t out_stride) {
+  // Many rows panel by panel, so that a panel is read from memory once.
+  const int64_t whole = m / 4 * 4;
+  for (int64_t p = 0; p < count; ++p) {
+    const uint16_t* panel = panels + p * panel_stride;
+    float* to = out + p * 32;
+    int64_t row = 0;
+    for (; row + 12 <= whole; row += 12) {
+      rows_bf16<12, 1>(a + row * a_stride, a_stride, k2, panel, 0, to + row * out_stride,
+                       out_stride);
+    }
+    for (; row + 8 <= whole; row += 8) {
+      rows_bf16<8, 1>(a + row * a_stride, a_stride, k2, panel, 0, to + row * out_stride,
+                      out_stride);
+    }
+    for (; row < whole; row += 4) {
+      rows_bf16<4, 1>(a + row * a_stride, a_stride, k2, panel, 0, to + row * out_stride,
+                      out_stride);
+    }
   }
-  for (; row + 8 <= m; row += 8) {
-    rows_bf16<8>(a + row * a_stride, a_stride, k2, panel, out + row * out_stride, out_stride);
-  }
-  for (; row + 4 <= m; row += 4) {
-    rows_bf16<4>(a + row * a_stride, a_stride, k2, panel, out + row * out_stride, out_stride);
-  }
-  if (m - row == 3) {
-    rows_bf16<3>(a + row * a_stride, a_stride, k2, panel, out + row * out_stride, out_stride);
-  } else if (m - row == 2) {
-    rows_bf16<2>(a + row * a_stride, a_stride, k2, panel, out + row * out_stride, out_stride);
-  } else if (m - row == 1) {
-    rows_bf16<1>(a + row * a_stride, a_stride, k2, panel, out + row * out_stride, out_stride);
+  const uint16_t* rest = a + whole * a_stride;
+  float* to = out + whole * out_stride;
+  if (m - whole == 3) {
+    panels_bf16<3, 2>(rest, a_stride, k2, panels, count, panel_stride, to, out_stride);
+  } else if (m - whole == 2) {
+    panels_bf16<2, 4>(rest, a_stride, k2, panels, count, panel_stride, to, out_stride);
+  } else if (m - whole == 1) {
+    panels_bf16<1, 4>(rest, a_stride, k2, panels, count, panel_stride, to, out_stride);
   }
 }
 

@@ -48,9 +48,15 @@ struct Kernels {
   // a (m, 4 * k4) u8; panel (k4, 32, 4) s8; exact in int32.
   void (*gemm_i8)(const uint8_t* a, int64_t a_stride, int64_t m, int64_t k4, const int8_t* panel,
                   int32_t* out, int64_t out_stride);
-  // a (m, 2 * k2) bf16; panel (k2, 32, 2) bf16. Null where the processor has no bfloat16 products.
+  // a (m, 2 * k2) bf16; panels (k2, 32, 2) bf16, `count` of them `panel_stride` elements apart, so
+  // that few rows keep the pipeline full by taking several at once: out (m, 32 * count). Null where
+  // the processor has no bfloat16 products.
   void (*gemm_bf16)(const uint16_t* a, int64_t a_stride, int64_t m, int64_t k2,
-                    const uint16_t* panel, float* out, int64_t out_stride);
+                    const uint16_t* panels, int64_t count, int64_t panel_stride, float* out,
+                    int64_t out_stride);
+  // a (m, 2 * k2) f32; panel (k2, 32, 2) bf16, widened on the way.
+  void (*gemm_f32_bf16)(const float* a, int64_t a_stride, int64_t m, int64_t k2,
+                        const uint16_t* panel, float* out, int64_t out_stride);
 
   // Tiles of m rows and n <= 32 columns (tile stride 32): bias, activation, residual, write.
   void (*finish)(const float* tile, int64_t m, int64_t n, const Finish& how, float* out,

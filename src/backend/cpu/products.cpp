@@ -141,17 +141,17 @@ void CpuBackend::product_bf16(const Rows& rows, const LinearWeight& w, const Tar
     to[k2 * 2 - 1] = 0;  // K may be odd
     kernels_.to_bf16(rows.data + r * rows.stride, w.in_features, to);
   });
-  for_tiles(rows.count, view.panels(), k2 * kPanel,
-            [&](int64_t row, int64_t row_end, int64_t panel, int64_t panel_end) {
-              alignas(64) float tile[kTileRows * kPanel];
-              for (int64_t p = panel; p < panel_end; ++p) {
-                kernels_.gemm_bf16(rounded.data() + row * k2 * 2, k2 * 2, row_end - row, k2,
-                                   reinterpret_cast<const uint16_t*>(view.panel(p)), tile, kPanel);
-                kernels_.finish(tile, row_end - row, view.columns(p),
-                                finish_of(target, row, p * kPanel),
-                                target.data + row * target.stride + p * kPanel, target.stride);
-              }
-            });
+  for_tiles(
+      rows.count, view.panels(), k2 * kPanel,
+      [&](int64_t row, int64_t row_end, int64_t panel, int64_t panel_end) {
+        alignas(64) float tile[kTileRows * kPanel];
+        for (int64_t p = panel; p < panel_end; ++p) {
+          kernels_.gemm_bf16(rounded.data() + row * k2 * 2, k2 * 2, row_end - row, k2,
+                             reinterpret_cast<const uint16_t*>(view.panel(p)), 1, 0, tile, kPanel);
+          kernels_.finish(tile, row_end - row, view.columns(p), finish_of(target, row, p * kPanel),
+                          target.data + row * target.stride + p * kPanel, target.stride);
+        }
+      });
 }
 
 void CpuBackend::product_f32(const Rows& rows, const LinearWeight& w, const Target& target) {

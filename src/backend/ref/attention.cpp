@@ -13,50 +13,66 @@ using ref::row;
 
 namespace {
 
-// Where one utterance's key or value number n stands: among its own rows or in the tail.
-struct Rows {
-  const Tensor& own;
-  Span span;
-  const Tensor* tail;
-
-  [[nodiscard]] float element(int64_t n, int64_t j) const {
-    return n < span.length ? at(own, span.begin + n, j) : at(*tail, n, j);
-  }
-};
-
 // Keys that query i of `queries` sees.
 int64_t visible_keys(const AttentionParams& params, const Span& queries, const Span& keys,
                      int64_t i) {
-  if (params.causal) {
-    return std::max<int64_t>(0, std::min(keys.length, keys.length - queries.length + i + 1));
-  }
-  const int64_t tail = params.tail_k != nullptr ? params.tail_k->dim(0) : 0;
-  return std::max(keys.length, tail);
+  return params.causal ? std::clamp<int64_t>(keys.length - queries.length + i + 1, 0, keys.length)
+                       : keys.length;
 }
 
-// Softmax of scale * q . k over the visible keys: head h of one row of queries.
-std::vector<double> weights_of(const float* q, const Rows& keys, int64_t visible,
-                               const AttentionParams& params, int64_t head, int64_t d) {
-  const int64_t kv_head = head / (params.heads / params.kv_heads);
-  std::vector<double> weights(static_cast<size_t>(visible));
+// Scores to probabilities, in place.
+void to_probabilities(std::vector<double>& scores) {
   double highest = -INFINITY;
-  for (int64_t n = 0; n < visible; ++n) {
-    double dot = 0.0;
-    for (int64_t j = 0; j < d; ++j) {
-      dot += static_cast<double>(q[head * d + j]) * keys.element(n, kv_head * d + j);
-    }
-    weights[static_cast<size_t>(n)] = dot * params.scale;
-    highest = std::max(highest, weights[static_cast<size_t>(n)]);
+  for (const double score : scores) {
+    highest = std::max(highest, score);
   }
   double sum = 0.0;
-  for (double& weight : weights) {
-    weight = std::exp(weight - highest);
-    sum += weight;
+  for (double& score : scores) {
+    score = std::exp(score - highest);
+    sum += score;
   }
-  for (double& weight : weights) {
-    weight /= sum;
+  for (double& score : scores) {
+    score /= sum;
   }
-  return weights;
+}
+
+double dot(const float* a, const float* b, int64_t n) {
+  double sum = 0.0;
+  for (int64_t j = 0; j < n; ++j) {
+    sum += static_cast<double>(a[j]) * b[j];
+  }
+  return sum;
+}
+
+// Packed here means f32 rows, the keys' before the values'.
+const float* key_of(const KeysValues& packed, int64_t row, int64_t head) {
+  return packed.data.data<float>() + row * packed.heads * packed.head_dim + head * packed.head_dim;
+}
+
+const float* value_of(const KeysValues& packed, int64_t row, int64_t head) {
+  return key_of(packed, packed.rows + row, head);
+}
+
+// A key that a query sees, its value, and how many keys it stands for.
+struct SeenKey {
+  const float* key;
+  const float* value;
+  int64_t count;
+};
+
+std::vector<SeenKey> seen_keys(const KeysValues& own, const PackedAttentionParams& params,
+                               int64_t head) {
+  std::vector<SeenKey> seen;
+  for (int64_t n = 0; n < own.rows; ++n) {
+    seen.push_back({key_of(own, n, head), value_of(own, n, head), 1});
+  }
+  for (int64_t r = 0; params.tail != nullptr && r < params.tail->rows; ++r) {
+    if (r * params.tail_group >= own.rows) {
+      seen.push_back(
+          {key_of(*params.tail, r, head), value_of(*params.tail, r, head), params.tail_group});
+    }
+  }
+  return seen;
 }
 
 }  // namespace
@@ -66,18 +82,25 @@ void RefBackend::attention(const Tensor& q, const Tensor& k, const Tensor& v,
   const int64_t d = q.dim(1) / params.heads;
   for (size_t u = 0; u < params.queries.size(); ++u) {
     const Span queries = params.queries[u];
-    const Rows keys{k, params.keys[u], params.tail_k};
-    const Rows values{v, params.keys[u], params.tail_v};
+    const int64_t first = params.keys[u].begin;
     for (int64_t i = 0; i < queries.length * params.heads; ++i) {
       const int64_t query = queries.begin + i / params.heads;
       const int64_t head = i % params.heads;
-      const int64_t kv_head = head / (params.heads / params.kv_heads);
+      const int64_t column = head / (params.heads / params.kv_heads) * d;
       const int64_t visible = visible_keys(params, queries, params.keys[u], i / params.heads);
-      const auto weights = weights_of(row(q, query), keys, visible, params, head, d);
+      std::vector<double> weights(static_cast<size_t>(visible));
+      for (int64_t n = 0; n < visible; ++n) {
+        double sum = 0.0;
+        for (int64_t j = 0; j < d; ++j) {
+          sum += static_cast<double>(row(q, query)[head * d + j]) * at(k, first + n, column + j);
+        }
+        weights[static_cast<size_t>(n)] = sum * params.scale;
+      }
+      to_probabilities(weights);
       for (int64_t j = 0; j < d; ++j) {
         double sum = 0.0;
         for (int64_t n = 0; n < visible; ++n) {
-          sum += weights[static_cast<size_t>(n)] * values.element(n, kv_head * d + j);
+          sum += weights[static_cast<size_t>(n)] * at(v, first + n, column + j);
         }
         row(out, query)[head * d + j] = static_cast<float>(sum);
       }
@@ -85,19 +108,71 @@ void RefBackend::attention(const Tensor& q, const Tensor& k, const Tensor& v,
   }
 }
 
-void RefBackend::attention_probabilities(const Tensor& q, const Tensor& k,
-                                         const AttentionParams& params, const Tensor& out) {
-  const Span queries = params.queries[0];
-  const Rows keys{k, params.keys[0], nullptr};
-  for (int64_t head = 0; head < params.heads; ++head) {
-    for (int64_t i = 0; i < queries.length; ++i) {
-      const int64_t visible = visible_keys(params, queries, keys.span, i);
-      const auto weights = weights_of(row(q, queries.begin + i), keys, visible, params, head,
-                                      q.dim(1) / params.heads);
-      float* probabilities = out.data<float>() + head * out.stride(0) + i * out.stride(1);
-      for (int64_t n = 0; n < keys.span.length; ++n) {
-        probabilities[n] = n < visible ? static_cast<float>(weights[static_cast<size_t>(n)]) : 0.0F;
+KeysValues RefBackend::pack_keys_values(const Tensor& k, const Tensor& v, int64_t heads,
+                                        Precision precision) {
+  const int64_t rows = k.dim(0);
+  const int64_t width = k.dim(1);
+  const size_t bytes = keys_values_bytes(rows, heads, width / heads, precision);
+  KeysValues packed{rows, heads, width / heads, precision,
+                    Tensor(allocate(bytes), 0, {static_cast<int64_t>(bytes)}, DType::U8, device())};
+  auto* to = packed.data.data<float>();
+  for (const Tensor* x : {&k, &v}) {
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t j = 0; j < width; ++j) {
+        *to++ = at(*x, i, j);
       }
+    }
+  }
+  return packed;
+}
+
+size_t RefBackend::keys_values_bytes(int64_t rows, int64_t heads, int64_t head_dim,
+                                     Precision /*precision*/) const {
+  return storage_bytes(DType::F32, std::max<int64_t>(1, 2 * rows * heads * head_dim));
+}
+
+void RefBackend::attention_packed(const Tensor& q, const PackedAttentionParams& params,
+                                  const Tensor& out) {
+  const int64_t d = q.dim(1) / params.heads;
+  for (size_t reader = 0; reader < params.queries.size(); ++reader) {
+    const Span queries = params.queries[reader];
+    const KeysValues& own = *params.keys[reader];
+    for (int64_t head = 0; head < params.heads; ++head) {
+      const std::vector<SeenKey> seen = seen_keys(own, params, head / (params.heads / own.heads));
+      for (int64_t i = queries.begin; i < queries.end(); ++i) {
+        std::vector<double> weights;
+        for (const SeenKey& key : seen) {
+          // So many equal keys: exp(score) count times over.
+          weights.push_back(dot(row(q, i) + head * d, key.key, d) * params.scale +
+                            std::log(static_cast<double>(key.count)));
+        }
+        to_probabilities(weights);
+        for (int64_t j = 0; j < d; ++j) {
+          double sum = 0.0;
+          for (size_t n = 0; n < seen.size(); ++n) {
+            sum += weights[n] * seen[n].value[j];
+          }
+          row(out, i)[head * d + j] = static_cast<float>(sum);
+        }
+      }
+    }
+  }
+}
+
+void RefBackend::attention_probabilities(const Tensor& q, const KeysValues& keys, int64_t heads,
+                                         float scale, const Tensor& out) {
+  const int64_t d = q.dim(1) / heads;
+  std::vector<double> weights(static_cast<size_t>(out.dim(2)));
+  for (int64_t head = 0; head < heads; ++head) {
+    for (int64_t i = 0; i < q.dim(0); ++i) {
+      for (int64_t n = 0; n < out.dim(2); ++n) {
+        weights[static_cast<size_t>(n)] =
+            dot(row(q, i) + head * d, key_of(keys, n, head / (heads / keys.heads)), d) * scale;
+      }
+      to_probabilities(weights);
+      float* probabilities = out.data<float>() + head * out.stride(0) + i * out.stride(1);
+      std::ranges::transform(weights, probabilities,
+                             [](double weight) { return static_cast<float>(weight); });
     }
   }
 }

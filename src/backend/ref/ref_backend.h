@@ -48,7 +48,13 @@ class RefBackend final : public Backend {
 
   void attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionParams& params,
                  const Tensor& out) override;
-  void attention_probabilities(const Tensor& q, const Tensor& k, const AttentionParams& params,
+  KeysValues pack_keys_values(const Tensor& k, const Tensor& v, int64_t heads,
+                              Precision precision) override;
+  [[nodiscard]] size_t keys_values_bytes(int64_t rows, int64_t heads, int64_t head_dim,
+                                         Precision precision) const override;
+  void attention_packed(const Tensor& q, const PackedAttentionParams& params,
+                        const Tensor& out) override;
+  void attention_probabilities(const Tensor& q, const KeysValues& keys, int64_t heads, float scale,
                                const Tensor& out) override;
   void rope(const Tensor& x, const Tensor& positions, int64_t heads, float theta,
             const Tensor& out) override;

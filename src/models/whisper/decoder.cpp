@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "base/check.h"
-#include "models/whisper/encoder.h"
 
 namespace mynah::whisper {
 
@@ -45,12 +44,15 @@ Result<Decoder> Decoder::load(const Weights& w, const Config& c) {
 }
 
 CrossCache Decoder::cross_cache(const Tensor& states, const Lengths& lengths) const {
-  const DType dtype = key_value_dtype(precision_);
   CrossCache cross{.layers = {}, .lengths = lengths};
   for (const Block& block : blocks_) {
     const Tensor kv = block.cross_kv(states);  // (time, 2 width)
-    cross.layers.push_back({ops::cast(*backend_, kv.narrow(1, 0, width_), dtype),
-                            ops::cast(*backend_, kv.narrow(1, width_, width_), dtype)});
+    std::vector<KeysValues>& layer = cross.layers.emplace_back();
+    for (const Span& span : lengths.spans()) {
+      const Tensor rows = kv.narrow(0, span.begin, span.length);
+      layer.push_back(ops::pack_keys_values(*backend_, rows.narrow(1, 0, width_),
+                                            rows.narrow(1, width_, width_), heads_, precision_));
+    }
   }
   return cross;
 }
@@ -61,7 +63,7 @@ KvCache Decoder::new_cache(int64_t slots, int64_t capacity) const {
            .slots = slots,
            .capacity = std::min(capacity, position_.dim(0)),
            .width = width_},
-          key_value_dtype(precision_)};
+          precision_ == Precision::Exact ? DType::F32 : DType::F16};
 }
 
 Tensor Decoder::embed(std::span<const int32_t> tokens, std::span<const Lane> lanes,
@@ -79,8 +81,7 @@ Tensor Decoder::embed(std::span<const int32_t> tokens, std::span<const Lane> lan
   return ops::add(*backend_, words, places);  // (tokens, width)
 }
 
-Decoder::Step Decoder::plan(std::span<const Lane> lanes, const KvCache& cache,
-                            const CrossCache& cross) const {
+Decoder::Step Decoder::plan(std::span<const Lane> lanes, const KvCache& cache) const {
   Step step;
   std::vector<int32_t> rows;
   for (const Lane& lane : lanes) {
@@ -91,32 +92,30 @@ Decoder::Step Decoder::plan(std::span<const Lane> lanes, const KvCache& cache,
     }
     step.queries.add(lane.count);
     step.past.push_back(past);
-    step.audio.push_back(cross.lengths[lane.utterance]);
+    step.utterances.push_back(static_cast<size_t>(lane.utterance));
   }
   step.rows = ops::from_host(*backend_, std::span<const int32_t>(rows),
                              {static_cast<int64_t>(rows.size())});
   return step;
 }
 
-AttentionParams Decoder::attention_params() const {
-  AttentionParams params;
-  params.heads = heads_;
-  params.kv_heads = heads_;
-  params.scale = 1.0F / std::sqrt(static_cast<float>(width_ / heads_));
-  params.precision = precision_;
-  return params;
+float Decoder::scale() const {
+  return 1.0F / std::sqrt(static_cast<float>(width_ / heads_));
 }
 
 Tensor Decoder::self_attention(const Block& block, int64_t layer, const Tensor& x, const Step& step,
                                const KvCache& cache) const {
   const Tensor qkv = block.qkv(block.attn_ln(x));  // (tokens, 3 width)
   cache.write(layer, qkv.narrow(1, width_, width_), qkv.narrow(1, 2 * width_, width_), step.rows);
-  AttentionParams params = attention_params();
-  params.causal = true;
-  params.queries = step.queries.spans();
-  params.keys = step.past;
-  const Tensor attended = ops::attention(*backend_, qkv.narrow(1, 0, width_), cache.keys(layer),
-                                         cache.values(layer), params);
+  const Tensor attended =
+      ops::attention(*backend_, qkv.narrow(1, 0, width_), cache.keys(layer), cache.values(layer),
+                     {.heads = heads_,
+                      .kv_heads = heads_,
+                      .scale = scale(),
+                      .causal = true,
+                      .queries = step.queries.spans(),
+                      .keys = step.past,
+                      .precision = precision_});
   return block.attn_out(attended, {.residual = &x});  // (tokens, width)
 }
 
@@ -125,15 +124,17 @@ Tensor Decoder::cross_attention(const Block& block, int64_t layer, const Tensor&
                                 std::vector<Tensor>* queries) const {
   const Tensor q = block.cross_query(block.cross_attn_ln(x));  // (tokens, width)
   const auto index = static_cast<size_t>(layer);
-  AttentionParams params = attention_params();
-  params.queries = step.queries.spans();
-  params.keys = step.audio;
-  if (cross.silence != nullptr) {
-    params.tail_k = &cross.silence->decoder[index].keys;
-    params.tail_v = &cross.silence->decoder[index].values;
+  std::vector<const KeysValues*> keys;
+  for (const size_t utterance : step.utterances) {
+    keys.push_back(&cross.layers[index][utterance]);
   }
-  const SilenceCache::Layer& audio = cross.layers[index];
-  const Tensor attended = ops::attention(*backend_, q, audio.keys, audio.values, params);
+  const Tensor attended = ops::attention_packed(
+      *backend_, q,
+      {.heads = heads_,
+       .scale = scale(),
+       .queries = step.queries.spans(),
+       .keys = keys,
+       .tail = cross.silence == nullptr ? nullptr : &cross.silence->decoder[index]});
   if (queries != nullptr) {
     queries->push_back(q);
   }
@@ -143,7 +144,7 @@ Tensor Decoder::cross_attention(const Block& block, int64_t layer, const Tensor&
 Tensor Decoder::forward(std::span<const int32_t> tokens, std::span<const Lane> lanes,
                         KvCache& cache, const CrossCache& cross,
                         std::vector<Tensor>* cross_queries) const {
-  const Step step = plan(lanes, cache, cross);
+  const Step step = plan(lanes, cache);
   Tensor x = embed(tokens, lanes, cache);  // (tokens, width)
   for (size_t i = 0; i < blocks_.size(); ++i) {
     const Block& block = blocks_[i];
@@ -162,13 +163,9 @@ Tensor Decoder::forward(std::span<const int32_t> tokens, std::span<const Lane> l
 
 Tensor Decoder::alignment(const Tensor& queries, const CrossCache& cross, int64_t layer,
                           int64_t utterance, int64_t positions) const {
-  const Span own{cross.lengths[utterance].begin, positions};
-  const Span all{0, queries.dim(0)};
-  AttentionParams params = attention_params();
-  params.queries = std::span(&all, 1);
-  params.keys = std::span(&own, 1);
-  return ops::attention_probabilities(*backend_, queries,
-                                      cross.layers[static_cast<size_t>(layer)].keys, params);
+  return ops::attention_probabilities(
+      *backend_, queries, cross.layers[static_cast<size_t>(layer)][static_cast<size_t>(utterance)],
+      positions, heads_, scale());
 }
 
 }  // namespace mynah::whisper

@@ -17,9 +17,9 @@ namespace mynah::whisper {
 
 // Keys and values of a batch's audio, as each decoder layer's cross-attention reads them.
 struct CrossCache {
-  std::vector<SilenceCache::Layer> layers;  // (sum of positions, width) each
-  Lengths lengths;                          // positions of each utterance
-  const SilenceCache* silence = nullptr;    // what follows every utterance; null: nothing
+  std::vector<std::vector<KeysValues>> layers;  // of each layer, one an utterance
+  Lengths lengths;                              // positions of each utterance
+  const SilenceCache* silence = nullptr;        // what follows every utterance; null: nothing
 };
 
 // Tokens that one sequence adds: where they go, and which audio they are about.
@@ -73,22 +73,21 @@ class Decoder {
 
   // Rows of one forward() and where they read and write.
   struct Step {
-    Tensor rows;              // (tokens) i32 into the KvCache
-    Lengths queries;          // tokens of each lane
-    std::vector<Span> past;   // of each lane in the KvCache, its new tokens included
-    std::vector<Span> audio;  // of each lane in the CrossCache
+    Tensor rows;                     // (tokens) i32 into the KvCache
+    Lengths queries;                 // tokens of each lane
+    std::vector<Span> past;          // of each lane in the KvCache, its new tokens included
+    std::vector<size_t> utterances;  // of each lane in the CrossCache
   };
 
   [[nodiscard]] Tensor embed(std::span<const int32_t> tokens, std::span<const Lane> lanes,
                              const KvCache& cache) const;
-  [[nodiscard]] Step plan(std::span<const Lane> lanes, const KvCache& cache,
-                          const CrossCache& cross) const;
+  [[nodiscard]] Step plan(std::span<const Lane> lanes, const KvCache& cache) const;
   [[nodiscard]] Tensor self_attention(const Block& block, int64_t layer, const Tensor& x,
                                       const Step& step, const KvCache& cache) const;
   [[nodiscard]] Tensor cross_attention(const Block& block, int64_t layer, const Tensor& x,
                                        const Step& step, const CrossCache& cross,
                                        std::vector<Tensor>* queries) const;
-  [[nodiscard]] AttentionParams attention_params() const;
+  [[nodiscard]] float scale() const;
 
   Backend* backend_ = nullptr;
   Precision precision_ = Precision::Exact;

@@ -5,10 +5,6 @@
 
 namespace mynah::whisper {
 
-DType key_value_dtype(Precision precision) {
-  return precision == Precision::Exact ? DType::F32 : DType::F16;
-}
-
 Result<Encoder::Block> Encoder::Block::load(const Weights& w, int64_t d) {
   static constexpr std::array<std::string_view, 3> kQkv = {"query", "key", "value"};
   Block block;
@@ -45,34 +41,32 @@ Lengths Encoder::positions(const Lengths& frames) const {
   return conv2_.out_lengths(conv1_.out_lengths(frames));
 }
 
-Tensor Encoder::self_attention(const Block& block, const Tensor& x, const Lengths& lengths,
-                               const SilenceCache::Layer* tail, SilenceCache::Layer* kept) const {
-  const Tensor qkv = block.qkv(block.attn_ln(x));  // (time, 3 width)
-  const Tensor q = qkv.narrow(1, 0, width_);       // (time, width)
-  Tensor k = qkv.narrow(1, width_, width_);
-  Tensor v = qkv.narrow(1, 2 * width_, width_);
-  if (precision_ == Precision::Fast) {
-    k = ops::cast(*backend_, k, key_value_dtype(precision_));
-    v = ops::cast(*backend_, v, key_value_dtype(precision_));
-  }
-  if (kept != nullptr) {
-    *kept = {ops::copy(*backend_, k), ops::copy(*backend_, v)};
+// qkv (time, 3 width): query, key and value of every position.
+Tensor Encoder::self_attention(const Block& block, const Tensor& qkv, const Tensor& x,
+                               const Lengths& lengths, const KeysValues* tail,
+                               int64_t tail_group) const {
+  std::vector<KeysValues> packed;
+  std::vector<const KeysValues*> keys;
+  packed.reserve(lengths.spans().size());
+  for (const Span& span : lengths.spans()) {
+    const Tensor rows = qkv.narrow(0, span.begin, span.length);
+    packed.push_back(ops::pack_keys_values(*backend_, rows.narrow(1, width_, width_),
+                                           rows.narrow(1, 2 * width_, width_), heads_, precision_));
+    keys.push_back(&packed.back());
   }
   const Tensor attended =
-      ops::attention(*backend_, q, k, v,
-                     {.heads = heads_,
-                      .kv_heads = heads_,
-                      .scale = 1.0F / std::sqrt(static_cast<float>(width_ / heads_)),
-                      .queries = lengths.spans(),
-                      .keys = lengths.spans(),
-                      .tail_k = tail == nullptr ? nullptr : &tail->keys,
-                      .tail_v = tail == nullptr ? nullptr : &tail->values,
-                      .precision = precision_});      // (time, width)
-  return block.attn_out(attended, {.residual = &x});  // (time, width)
+      ops::attention_packed(*backend_, qkv.narrow(1, 0, width_),
+                            {.heads = heads_,
+                             .scale = 1.0F / std::sqrt(static_cast<float>(width_ / heads_)),
+                             .queries = lengths.spans(),
+                             .keys = keys,
+                             .tail = tail,
+                             .tail_group = tail_group});  // (time, width)
+  return block.attn_out(attended, {.residual = &x});      // (time, width)
 }
 
 Tensor Encoder::forward(const Tensor& mel, const Lengths& frames, const SilenceCache* silence,
-                        std::vector<SilenceCache::Layer>* kept, const std::stop_token& stop) const {
+                        std::vector<LayerKeys>* kept, const std::stop_token& stop) const {
   const Lengths lengths = positions(frames);
   Tensor x = conv1_(mel, frames, Activation::Gelu);             // (frames, width)
   x = conv2_(x, conv1_.out_lengths(frames), Activation::Gelu);  // (time, width)
@@ -83,12 +77,14 @@ Tensor Encoder::forward(const Tensor& mel, const Lengths& frames, const SilenceC
   }
   for (size_t layer = 0; layer < blocks_.size() && !stop.stop_requested(); ++layer) {
     const Block& block = blocks_[layer];
-    SilenceCache::Layer own;
-    x = self_attention(block, x, lengths, silence == nullptr ? nullptr : &silence->encoder[layer],
-                       kept == nullptr ? nullptr : &own);
+    const Tensor qkv = block.qkv(block.attn_ln(x));  // (time, 3 width)
     if (kept != nullptr) {
-      kept->push_back(own);
+      kept->push_back({ops::copy(*backend_, qkv.narrow(1, width_, width_)),
+                       ops::copy(*backend_, qkv.narrow(1, 2 * width_, width_))});
     }
+    x = self_attention(block, qkv, x, lengths,
+                       silence == nullptr ? nullptr : &silence->encoder[layer],
+                       silence == nullptr ? 1 : silence->encoder_group);
     const Tensor hidden =
         block.mlp_in(block.mlp_ln(x), {.activation = Activation::Gelu});  // (time, 4 width)
     x = block.mlp_out(hidden, {.residual = &x});                          // (time, width)

@@ -13,11 +13,14 @@
 
 namespace mynah::whisper {
 
-// Type that keys and values are kept in: f32 for exact arithmetic, else half of it.
-[[nodiscard]] DType key_value_dtype(Precision precision);
-
 class Encoder {
  public:
+  // What one layer's self-attention looks at, before it is packed.
+  struct LayerKeys {
+    Tensor keys;    // (positions, width)
+    Tensor values;  // (positions, width)
+  };
+
   // w holds "conv1", "conv2", "positional_embedding", "blocks" and "ln_post".
   static Result<Encoder> load(const Weights& w, const Config& config);
 
@@ -27,7 +30,7 @@ class Encoder {
   // Once stop is requested the states mean nothing: the layers left are passed over.
   [[nodiscard]] Tensor forward(const Tensor& mel, const Lengths& frames,
                                const SilenceCache* silence = nullptr,
-                               std::vector<SilenceCache::Layer>* kept = nullptr,
+                               std::vector<LayerKeys>* kept = nullptr,
                                const std::stop_token& stop = {}) const;
 
   // Positions that come out of mel frames: half as many.
@@ -45,9 +48,9 @@ class Encoder {
     static Result<Block> load(const Weights& w, int64_t width);
   };
 
-  [[nodiscard]] Tensor self_attention(const Block& block, const Tensor& x, const Lengths& lengths,
-                                      const SilenceCache::Layer* tail,
-                                      SilenceCache::Layer* kept) const;
+  [[nodiscard]] Tensor self_attention(const Block& block, const Tensor& qkv, const Tensor& x,
+                                      const Lengths& lengths, const KeysValues* tail,
+                                      int64_t tail_group) const;
 
   Backend* backend_ = nullptr;
   Precision precision_ = Precision::Exact;

@@ -12,33 +12,47 @@
 namespace mynah::whisper {
 namespace {
 
-std::string silence_name(std::string_view side, size_t layer, std::string_view what) {
-  return fmt::format("silence.{}.{}.{}", side, layer, what);
+// Means of `group` rows after each other: x (rows, d) -> (rows / group, d).
+Tensor mean_of_groups(Backend& backend, const Tensor& x, int64_t group) {
+  const int64_t d = x.dim(1);
+  const std::vector<float> rows = ops::to_host(backend, x);
+  std::vector<float> means(rows.size() / static_cast<size_t>(group), 0.0F);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const auto row = static_cast<int64_t>(i) / d;
+    const auto column = static_cast<int64_t>(i) % d;
+    means[static_cast<size_t>(row / group * d + column)] += rows[i] / static_cast<float>(group);
+  }
+  return ops::from_host(backend, std::span<const float>(means), {x.dim(0) / group, d});
 }
 
-std::optional<Tensor> read_blob(const BlobCache& cache, const std::string& name, const Shape& shape,
-                                DType dtype, Backend& backend) {
+// Names the layout's parameters too: another group is another blob.
+std::string silence_name(std::string_view side, size_t layer, int64_t group) {
+  return fmt::format("silence.{}.{}:{}", side, layer, group);
+}
+
+// One layer's silence, `rows` of it, as another run left it.
+std::optional<KeysValues> read_layer(const BlobCache& cache, const std::string& name,
+                                     const KeysValues& wanted, Backend& backend) {
   const std::optional<Blob> blob = cache.find(name);
-  if (!blob || blob->bytes.size() != storage_bytes(dtype, shape.elements())) {
+  const size_t bytes =
+      backend.keys_values_bytes(wanted.rows, wanted.heads, wanted.head_dim, wanted.precision);
+  if (!blob || blob->bytes.size() != bytes) {
     return std::nullopt;
   }
-  const Tensor host(wrap_host_memory(blob->bytes.data(), blob->bytes.size(), blob->owner), 0, shape,
-                    dtype, Device{DeviceKind::Cpu, 0});
-  return ops::to_device(backend, host);
+  const Tensor host(wrap_host_memory(blob->bytes.data(), bytes, blob->owner), 0,
+                    {static_cast<int64_t>(bytes)}, DType::U8, Device{DeviceKind::Cpu, 0});
+  KeysValues layer = wanted;
+  layer.data = ops::to_device(backend, host);
+  return layer;
 }
 
 // False where the cache cannot be written; silence is then computed again next time.
-bool write_blob(BlobCache& cache, const std::string& name, const Tensor& x, Backend& backend) {
-  std::vector<std::byte> bytes(storage_bytes(x.dtype(), x.elements()));
-  backend.download(x, bytes.data());
-  return cache.add(name, bytes).has_value();
-}
-
-bool write_layers(BlobCache& cache, std::string_view side,
-                  std::span<const SilenceCache::Layer> layers, Backend& backend) {
+bool write_layers(BlobCache& cache, std::string_view side, std::span<const KeysValues> layers,
+                  int64_t group, Backend& backend) {
   for (size_t i = 0; i < layers.size(); ++i) {
-    if (!write_blob(cache, silence_name(side, i, "keys"), layers[i].keys, backend) ||
-        !write_blob(cache, silence_name(side, i, "values"), layers[i].values, backend)) {
+    std::vector<std::byte> bytes(static_cast<size_t>(layers[i].data.elements()));
+    backend.download(layers[i].data, bytes.data());
+    if (!cache.add(silence_name(side, i, group), bytes).has_value()) {
       return false;
     }
   }
@@ -119,25 +133,26 @@ bool Model::read_silence(SilenceCache& silence) const {
   if (options_.cache == nullptr) {
     return false;
   }
-  const DType dtype = key_value_dtype(options_.precision);
-  const Shape shape{config_.n_audio_ctx, config_.n_audio_state};
-  const auto read = [&](std::string_view side, int64_t layers,
-                        std::vector<SilenceCache::Layer>& out) {
+  const auto read = [&](std::string_view side, int64_t layers, int64_t heads, int64_t group,
+                        std::vector<KeysValues>& out) {
+    const KeysValues wanted{.rows = config_.n_audio_ctx / group,
+                            .heads = heads,
+                            .head_dim = config_.n_audio_state / heads,
+                            .precision = options_.precision,
+                            .data = {}};
     for (size_t i = 0; i < static_cast<size_t>(layers); ++i) {
-      auto keys =
-          read_blob(*options_.cache, silence_name(side, i, "keys"), shape, dtype, *backend_);
-      auto values =
-          read_blob(*options_.cache, silence_name(side, i, "values"), shape, dtype, *backend_);
-      if (!keys || !values) {
+      auto layer = read_layer(*options_.cache, silence_name(side, i, group), wanted, *backend_);
+      if (!layer) {
         return false;
       }
-      out.push_back({*keys, *values});
+      out.push_back(std::move(*layer));
     }
     return true;
   };
-  SilenceCache found;
-  if (!read("encoder", config_.n_audio_layer, found.encoder) ||
-      !read("decoder", config_.n_text_layer, found.decoder)) {
+  SilenceCache found{.encoder = {}, .decoder = {}, .encoder_group = silence.encoder_group};
+  if (!read("encoder", config_.n_audio_layer, config_.n_audio_head, found.encoder_group,
+            found.encoder) ||
+      !read("decoder", config_.n_text_layer, config_.n_text_head, 1, found.decoder)) {
     return false;
   }
   silence = std::move(found);
@@ -148,17 +163,37 @@ void Model::compute_silence(SilenceCache& silence) const {
   Lengths frames;
   const AudioWindow nothing{.samples = {}, .frames = config_.window_frames()};
   const Tensor mel = log_mel(std::span(&nothing, 1), frames);  // (window_frames, n_mels)
-  const Tensor states = encoder_.forward(mel, frames, nullptr, &silence.encoder);
-  silence.decoder = decoder_.cross_cache(states, encoder_.positions(frames)).layers;
+  std::vector<Encoder::LayerKeys> kept;
+  const Tensor states = encoder_.forward(mel, frames, nullptr, &kept);
+  const int64_t group = silence.encoder_group;
+  for (const Encoder::LayerKeys& layer : kept) {
+    silence.encoder.push_back(ops::pack_keys_values(
+        *backend_, mean_of_groups(*backend_, layer.keys, group),
+        mean_of_groups(*backend_, layer.values, group), config_.n_audio_head, options_.precision));
+  }
+  for (std::vector<KeysValues>& layer :
+       decoder_.cross_cache(states, encoder_.positions(frames)).layers) {
+    silence.decoder.push_back(std::move(layer.front()));
+  }
   if (options_.cache != nullptr &&
-      write_layers(*options_.cache, "encoder", silence.encoder, *backend_) &&
-      write_layers(*options_.cache, "decoder", silence.decoder, *backend_)) {
+      write_layers(*options_.cache, "encoder", silence.encoder, group, *backend_) &&
+      write_layers(*options_.cache, "decoder", silence.decoder, 1, *backend_)) {
     (void)options_.cache->commit();
   }
 }
 
+int64_t Model::frames_before_silence(int64_t samples) const {
+  // Half a second after the samples is computed with them, so that the end of speech is heard in
+  // its own surroundings; then whole groups of positions, two frames each.
+  constexpr int64_t kPadFrames = 50;
+  constexpr int64_t kFrames = 2 * kSilenceGroup;
+  const int64_t own = samples / kHop + kPadFrames;
+  return std::min((own + kFrames - 1) / kFrames * kFrames, config_.window_frames());
+}
+
 const SilenceCache& Model::silence() const {
   std::call_once(silence_once_, [this] {
+    silence_.encoder_group = silence_group(config_.n_audio_ctx);
     if (!read_silence(silence_)) {
       compute_silence(silence_);
     }

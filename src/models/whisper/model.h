@@ -65,6 +65,8 @@ class Model {
   // What whole windows of silence make of the layers. Computed or read from the cache when first
   // asked for; may then take as long as a window of speech.
   [[nodiscard]] const SilenceCache& silence() const;
+  // Mel frames of a window of so many samples that has the silence after it from there.
+  [[nodiscard]] int64_t frames_before_silence(int64_t samples) const;
 
   [[nodiscard]] Generator generator(const TokenRules& rules) const {
     return {.decoder = decoder_,

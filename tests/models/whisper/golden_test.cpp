@@ -85,7 +85,7 @@ class WhisperGolden : public testing::TestWithParam<GoldenCase> {
                                                     {c.n_mels, c.window_frames()}));
   }
 
-  CrossCache listen(std::vector<SilenceCache::Layer>* kept = nullptr) const {
+  CrossCache listen(std::vector<Encoder::LayerKeys>* kept = nullptr) const {
     const Lengths frames{model_->config().window_frames()};
     states_ = model_->encoder().forward(mel(), frames, nullptr, kept);
     return model_->decoder().cross_cache(states_, model_->encoder().positions(frames));
@@ -137,7 +137,7 @@ class WhisperGolden : public testing::TestWithParam<GoldenCase> {
 };
 
 TEST_P(WhisperGolden, EncoderMatchesTheReferenceLayerByLayer) {
-  std::vector<SilenceCache::Layer> kept;
+  std::vector<Encoder::LayerKeys> kept;
   (void)listen(&kept);
   ASSERT_EQ(kept.size(), 2U);
   for (size_t i = 0; i < kept.size(); ++i) {

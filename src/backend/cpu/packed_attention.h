@@ -1,0 +1,107 @@
+// Attention of blocks of queries over packed keys and values: one head of one block at a time, its
+// scores never leaving the second-level cache.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "backend/cpu/cpu_backend_class.h"
+#include "backend/cpu/packed_keys.h"
+
+namespace mynah::cpu {
+
+// Queries of a block: their scores over 1500 keys (144 KB) stay in the second-level cache with the
+// packed keys and values of the head; a multiple of the kernels' 12 rows.
+inline constexpr int64_t kQueryBlock = 24;
+
+// One query and what it sees.
+struct Reader {
+  int64_t row = 0;  // of q and of the result
+  const KeysValues* keys = nullptr;
+  int64_t visible = 0;     // of its own keys, from the first on
+  int64_t tail_begin = 0;  // first row of the tail that it sees; the tail's rows: none
+};
+
+// What all readers share.
+struct Readers {
+  // Sorted by tail_begin, readers of the same keys side by side.
+  std::span<const Reader> list;
+  const KeysValues* tail = nullptr;
+  int64_t tail_group = 1;
+  int64_t heads = 1;
+  float scale = 1.0F;
+};
+
+// Memory of one thread for blocks of queries, and what is done with it.
+class QueryBlock {
+ public:
+  QueryBlock(HostPool& memory, const Kernels& kernels, const Readers& readers, const Tensor& q);
+
+  // Queries list[first, first + count) of one head: their result.
+  void attend(int64_t head, int64_t first, int64_t count, const Tensor& out);
+
+  // The same queries' probabilities over their own visible keys, row by row from `out` on, `stride`
+  // apart. No tail.
+  void probabilities(int64_t head, int64_t first, int64_t count, float* out, int64_t stride);
+
+ private:
+  // A run of the block's queries that read the same keys.
+  struct Run {
+    int64_t begin;
+    int64_t end;
+    const KeysValues* keys;
+  };
+
+  // The left side of a product: rows of the block, in f32 and, where the processor multiplies it,
+  // in bfloat16.
+  struct Left {
+    const float* exact;
+    const uint16_t* rounded;
+    int64_t stride;
+  };
+
+  // The right side: packed panels, `stride` elements apart.
+  struct Right {
+    const std::byte* data;
+    int64_t count;
+    int64_t stride;
+  };
+
+  void load(int64_t head, int64_t first, int64_t count);
+  [[nodiscard]] Run run_from(int64_t begin) const;
+  [[nodiscard]] const std::byte* head_of(const KeysValues& keys, int64_t head) const;
+  [[nodiscard]] Left queries(int64_t row) const;
+  [[nodiscard]] Left weights(int64_t row, int64_t column) const;
+  void product(const Left& left, int64_t rows, int64_t steps, const Right& right, float* out,
+               int64_t out_stride) const;
+  void score(int64_t head);
+  void score_tail(int64_t head);
+  void weigh_rows();
+  // Scores [column, column + n) of a row to weights exp(score - shift), zero up to `end`; their
+  // sum.
+  float weigh(int64_t row, int64_t column, int64_t n, int64_t end, float shift);
+  void mix(int64_t head, const Tensor& out);
+
+  const Kernels& kernels_;
+  const Readers& readers_;
+  const Tensor& q_;
+  int64_t d_;
+  int64_t even_d_;
+  bool fast_ = false;       // keys and values are bfloat16
+  bool rounds_ = false;     // and so are the rows that they are multiplied with
+  int64_t own_width_ = 0;   // room for the scores of a reader's own keys
+  int64_t tail_width_ = 0;  // and of the tail
+  int64_t width_ = 0;
+  int64_t tail_from_ = 0;  // row of the tail that the scores at own_width_ belong to
+  int64_t tail_rows_ = 0;  // queries of the block that see any of the tail: the first so many
+  std::span<const Reader> block_;
+  Scratch<float> queries_;
+  Scratch<uint16_t> rounded_queries_;
+  Scratch<float> scores_;
+  Scratch<uint16_t> rounded_scores_;
+  Scratch<float> mixed_;
+  Scratch<float> mixed_tail_;
+  float scale_[kQueryBlock] = {};  // 1 / the sum of a row's weights
+};
+
+}  // namespace mynah::cpu
