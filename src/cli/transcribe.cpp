@@ -166,6 +166,10 @@ Result<int> TranscribeCommand::run(Context& context) {
   MYNAH_TRY_STATUS(check_recordings());
   MYNAH_TRY(const RecognizerOptions options, decoding_.finish());
   MYNAH_TRY_STATUS(recording_.finish());
+  MYNAH_TRY_STATUS(output_.check());
+  if (output_.max_line_count && !output_.max_line_width) {
+    context.say("--max-line-count does nothing without --max-line-width");
+  }
   expand_recordings();
   MYNAH_TRY(OutputPlans plans, plan(context));
   if (recordings_.empty()) {

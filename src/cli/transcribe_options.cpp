@@ -224,4 +224,11 @@ void OutputOptions::fields(Fields& fields) {
   fields.flag("resume", resume, "Skip recordings whose outputs are there, whole and newer.").once();
 }
 
+Status OutputOptions::check() const {
+  constexpr int kMost = 1'000'000;
+  MYNAH_TRY_STATUS(check_range("--max-line-width", max_line_width.value_or(1), 1, kMost));
+  MYNAH_TRY_STATUS(check_range("--max-line-count", max_line_count.value_or(1), 1, kMost));
+  return check_range("--max-segment-length", max_segment_length, 0, kMost);
+}
+
 }  // namespace mynah::cli

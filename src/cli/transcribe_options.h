@@ -65,6 +65,9 @@ struct OutputOptions {
   bool resume = false;
 
   void fields(Fields& fields);
+
+  // Refuses what is out of range.
+  [[nodiscard]] Status check() const;
 };
 
 }  // namespace mynah::cli

@@ -203,7 +203,9 @@ Result<std::vector<ReferenceClip>> WerCommand::read_references() const {
 Result<std::vector<std::string>> WerCommand::recognise(Context& context,
                                                        std::vector<ReferenceClip>& clips) {
   MYNAH_TRY(RecognizerOptions options, decoding_.finish());
-  MYNAH_TRY(const Engine engine, open_(engine_, context));
+  EngineOptions wanted = engine_;
+  wanted.cuts = options.vad;
+  MYNAH_TRY(const Engine engine, open_(wanted, context));
   if (!engine.recognizer->multilingual()) {
     const auto removed =
         std::erase_if(clips, [](const ReferenceClip& clip) { return clip.language != "en"; });
@@ -327,10 +329,12 @@ Result<int> WerCommand::run(Context& context) {
   MYNAH_TRY(const std::vector<std::string> texts,
             hypotheses_.empty() ? recognise(context, clips) : read_hypotheses(context, clips));
   const fs::path folder = fs::path(tables_.front()).parent_path();
+  std::error_code error;
+  const fs::path page_folder = fs::absolute(html_, error).parent_path();
   WerReport report;
   for (size_t i = 0; i < clips.size(); ++i) {
-    std::error_code error;
-    const fs::path audio = fs::absolute(folder / clips[i].clip, error);
+    // As the page names it: from the page's folder, so that both can be moved or served together.
+    const fs::path audio = fs::relative(folder / clips[i].clip, page_folder, error);
     report.add(
         score_clip(clips[i].clip, audio.string(), clips[i].language, clips[i].text, texts[i]));
   }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "speech/writer_parts.h"
+#include "text/unicode.h"
 #include "text/utf8.h"
 
 namespace mynah {
@@ -106,6 +107,27 @@ void add_highlighted(const std::vector<PlacedWord>& words, std::vector<Cue>& cue
   }
 }
 
+// Pieces of at most `width` characters, as a reader counts them: letters keep their marks.
+std::vector<std::string> cut_run(std::string_view run, size_t width) {
+  const size_t spaces = std::min(run.find_first_not_of(' '), run.size());
+  const std::u32string spaced = separate_graphemes(to_code_points(run.substr(spaces)));
+  std::vector<std::string> pieces = {std::string(run.substr(0, spaces))};
+  size_t held = 0;
+  for (size_t begin = 0; begin < spaced.size();) {
+    const size_t end = std::min(spaced.find(U' ', begin), spaced.size());
+    if (held == width) {
+      pieces.emplace_back();
+      held = 0;
+    }
+    for (size_t i = begin; i < end; ++i) {
+      append_utf8(pieces.back(), spaced[i]);
+    }
+    ++held;
+    begin = end + 1;
+  }
+  return pieces;
+}
+
 // The segment's text as words of its own: at spaces, and where a run is wider than a line (a
 // language without spaces) between code points. Times are shared out by length.
 std::vector<Word> words_by_length(const Segment& segment, size_t width) {
@@ -115,16 +137,14 @@ std::vector<Word> words_by_length(const Segment& segment, size_t width) {
   while (!rest.empty()) {
     const size_t after_spaces = std::min(rest.find_first_not_of(' '), rest.size());
     const size_t end = std::min(rest.find(' ', after_spaces), rest.size());
-    std::string_view run = rest.substr(0, end);
-    while (trimmed_length(run) > width) {
-      size_t bytes = 0;
-      for (size_t i = 0; i < width; ++i) {
-        bytes += next_code_point(run.substr(bytes)).bytes;
+    const std::string_view run = rest.substr(0, end);
+    if (trimmed_length(run) > width) {
+      for (std::string& piece : cut_run(run, width)) {
+        words.push_back({.text = std::move(piece)});
       }
-      words.push_back({.text = std::string(run.substr(0, bytes))});
-      run.remove_prefix(bytes);
+    } else {
+      words.push_back({.text = std::string(run)});
     }
-    words.push_back({.text = std::string(run)});
     rest.remove_prefix(end);
   }
   const double total = static_cast<double>(std::max<size_t>(1, character_count(text)));
@@ -149,12 +169,24 @@ std::string escaped_for_vtt(std::string text) {
   return replace_all(std::move(text), "&lt;/u>", "</u>");
 }
 
+// No cue ends before it begins, nor stays on the screen when the next one comes: players show both,
+// one above the other, or only the first.
+void part_overlaps(std::vector<Cue>& cues) {
+  for (size_t i = 0; i < cues.size(); ++i) {
+    if (i + 1 < cues.size() && cues[i + 1].start_s > cues[i].start_s) {
+      cues[i].end_s = std::min(cues[i].end_s, cues[i + 1].start_s);
+    }
+    cues[i].end_s = std::max(cues[i].end_s, cues[i].start_s);
+  }
+}
+
 std::vector<Cue> verbatim_cues(const Transcript& transcript) {
   std::vector<Cue> cues;
   cues.reserve(transcript.segments.size());
   for (const Segment& segment : transcript.segments) {
     cues.push_back({segment.start_s, segment.end_s, segment.text});
   }
+  part_overlaps(cues);
   return cues;
 }
 
@@ -200,6 +232,7 @@ std::vector<Cue> subtitle_cues(const Transcript& transcript, const WriterOptions
     // An arrow in the text would be read as a line of times.
     cue.text = replace_all(std::move(cue.text), "-->", "->");
   }
+  part_overlaps(cues);
   return cues;
 }
 
@@ -220,10 +253,12 @@ std::string write_srt(const Transcript& transcript, const WriterOptions& options
 std::string write_vtt(const Transcript& transcript, const WriterOptions& options) {
   std::string text = "WEBVTT\n\n";
   if (options.style == TranscriptStyle::WhisperCpp) {
-    for (const Segment& segment : transcript.segments) {
-      const std::string voice = segment.speaker.empty() ? "" : "<v Speaker" + segment.speaker + ">";
-      text += fmt::format("{} --> {}\n{}{}\n\n", clock_time(segment.start_s, '.', Hours::Always),
-                          clock_time(segment.end_s, '.', Hours::Always), voice, segment.text);
+    const std::vector<Cue> cues = verbatim_cues(transcript);
+    for (size_t i = 0; i < cues.size(); ++i) {
+      const std::string& speaker = transcript.segments[i].speaker;
+      const std::string voice = speaker.empty() ? "" : "<v Speaker" + speaker + ">";
+      text += fmt::format("{} --> {}\n{}{}\n\n", clock_time(cues[i].start_s, '.', Hours::Always),
+                          clock_time(cues[i].end_s, '.', Hours::Always), voice, cues[i].text);
     }
     return text;
   }

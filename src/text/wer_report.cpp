@@ -103,11 +103,14 @@ std::string clip_html(const ScoredClip& clip) {
                                             escape_html(escape_url(clip.audio_path)));
   return fmt::format(
       "<tr><td>{}{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td>"
-      "<td>{}</td><td class=\"text\"><p>{}</p><details><summary>texts as given</summary>"
-      "<p><b>reference</b> {}</p><p><b>hypothesis</b> {}</p></details></td></tr>\n",
+      "<td>{}</td><td class=\"text\" lang=\"{}\"><p dir=\"auto\">{}</p><details><summary>texts as "
+      "given</summary>"
+      "<p><b>reference</b> <bdi>{}</bdi></p><p><b>hypothesis</b> <bdi>{}</bdi></p></details></td>"
+      "</tr>\n",
       escape_html(clip.name), player, escape_html(clip.language), percent(counts), counts.errors(),
       counts.reference_length(), counts.substitutions, counts.deletions, counts.insertions,
-      differences, escape_html(clip.reference), escape_html(clip.hypothesis));
+      escape_html(clip.language), differences, escape_html(clip.reference),
+      escape_html(clip.hypothesis));
 }
 
 std::string totals_html(std::string_view what, const ErrorCounts& counts) {

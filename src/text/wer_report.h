@@ -14,7 +14,7 @@ namespace mynah {
 // One recording's transcript scored against its reference.
 struct ScoredClip {
   std::string name;        // as the table of references calls it
-  std::string audio_path;  // what the page's player opens; empty: no player
+  std::string audio_path;  // what the page's player opens, from the page; empty: no player
   std::string language;    // code
   std::string reference;   // as given, not normalised
   std::string hypothesis;  // likewise

@@ -87,6 +87,8 @@ const std::vector<Row>& rows() {
       {"-vp", "--vad-speech-pad-ms", "30", {"--vad-speech-pad-ms=30"}},
       {"-vo", "--vad-samples-overlap", "0.1", {}},
       {"", "--output-format", "srt", {"--format=srt"}},
+      {"", "--max-line-width", "42", {"--max-line-width=42"}},
+      {"", "--max-line-count", "2", {"--max-line-count=2"}},
       {"", "--compute-type", "float16", {"--storage=float16"}},
       {"", "--batch-size", "8", {"--batch=8"}},
       {"", "--chunk-size", "30", {"--vad-max-speech-s=30"}},

@@ -94,6 +94,16 @@ TEST_F(Transcribe, SpecialTokensAreInAllThatIsWritten) {
   EXPECT_EQ(out(), "<|0.00|> second 0<|1.00|>\n");
 }
 
+TEST_F(Transcribe, LinesOfNoWidthAreRefused) {
+  const std::string wav = write_wav(folder / "a.wav", 1);
+  EXPECT_EQ(run({wav, "--format", "srt", "--max-line-width", "0"}), 2);
+  EXPECT_THAT(err(), HasSubstr("--max-line-width: wanted 1 to 1000000, found 0"));
+  EXPECT_EQ(run({wav, "--format", "srt", "--max-line-count", "-1"}), 2);
+  EXPECT_EQ(run({wav, "--format", "srt", "--max-line-count", "2"}), 0);
+  EXPECT_THAT(err(), HasSubstr("--max-line-count does nothing without --max-line-width"));
+  EXPECT_EQ(run({wav, "--format=srt", "--max_line_width", "None", "--max_line_count=None"}), 0);
+}
+
 TEST_F(Transcribe, KaraokeLinesAreShortUnlessALengthIsGiven) {
   const std::string wav = write_wav(folder / "a.wav", 1);
   EXPECT_EQ(run({"-f", wav, "-owts", "-ml", "1"}), 0) << err();

@@ -73,6 +73,14 @@ TEST_F(Wer, ScoresTextsThatWereRecognisedBefore) {
   EXPECT_TRUE(table_text.starts_with(program->out.text()));  // less the line on speed
 }
 
+TEST_F(Wer, ThePageNamesClipsFromWhereItLies) {
+  write_wav(folder / "a b.wav", 1);
+  std::filesystem::create_directory(folder / "reports");
+  const std::string references = table("clip\tlang\ttext\na b.wav\ten\tsecond 0\n");
+  EXPECT_EQ(run({references, "--html", folder / "reports/r.html"}), 0) << program->err.text();
+  EXPECT_THAT(folder.read("reports/r.html"), HasSubstr(R"(src="../a%20b.wav")"));
+}
+
 TEST_F(Wer, LeavesOutLanguagesThatAnEnglishModelDoesNotKnow) {
   write_wav(folder / "a.wav", 1);
   const std::string references =

@@ -112,6 +112,34 @@ TEST(WerReport, ThePagePlaysClipsAndMarksErrors) {
   EXPECT_THAT(page, Not(HasSubstr("http")));
 }
 
+// Every tag is closed, in the order HTML wants; enough of a parser for what the page has.
+TEST(WerReport, ThePageIsWellFormed) {
+  WerReport report;
+  report.add(score_clip("a.wav", "a.wav", "ar", "مرحبا بكم", "مرحبا"));
+  const std::string page = write_html(report, "t");
+  std::vector<std::string> open;
+  for (size_t at = page.find('<'); at != std::string::npos; at = page.find('<', at + 1)) {
+    const bool closes = page[at + 1] == '/';
+    const size_t begin = at + (closes ? 2 : 1);
+    const std::string name = page.substr(begin, page.find_first_of(" >", begin) - begin);
+    if (name == "!doctype" || name == "meta") {
+      continue;
+    }
+    if (!closes) {
+      open.push_back(name);
+    } else {
+      ASSERT_FALSE(open.empty());
+      EXPECT_EQ(open.back(), name);
+      open.pop_back();
+    }
+    if (name == "script" && !closes) {
+      at = page.find("</script>", at) - 1;  // its text is no markup
+    }
+  }
+  EXPECT_TRUE(open.empty());
+  EXPECT_THAT(page, HasSubstr(R"(<td class="text" lang="ar"><p dir="auto">)"));
+}
+
 TEST(WerReport, NothingOfATextIsReadAsHtml) {
   WerReport report;
   report.add(score_clip("<b>\"x\"", "javascript:alert(1)", "de", "<script>a</script> & b",
