@@ -174,6 +174,19 @@ Result<TensorFile> read_tensor_file(std::shared_ptr<const MappedFile> file) {
                     ": PyTorch checkpoints from before 1.6 are not read; save it again "
                     "with a newer torch.save, or as safetensors");
   }
+  constexpr size_t kTarMagicOffset = 257;  // POSIX ustar
+  if (text.substr(std::min(kTarMagicOffset, text.size())).starts_with("ustar")) {
+    return fail(ErrorCode::Unsupported,
+                file->path() +
+                    ": tar archives are not read: unpack it (tar xf) and give the model "
+                    "inside, which in a .nemo is model_weights.ckpt");
+  }
+  if (text.starts_with("\x1f\x8b")) {
+    return fail(ErrorCode::Unsupported,
+                file->path() +
+                    ": files packed with gzip are not read: unpack it (tar xzf a .nemo "
+                    "or .tar.gz, gunzip anything else) and give the model inside");
+  }
   if (looks_like_onnx(text)) {
     return read_onnx(std::move(file));
   }

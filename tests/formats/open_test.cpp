@@ -103,6 +103,26 @@ TEST(OpenTensorFile, SaysWhatAFolderLacks) {
   EXPECT_NE(file.error().message.find("model.safetensors"), std::string::npos);
 }
 
+TEST(OpenTensorFile, SaysWhatToDoWithFilesThatHoldAModelInAnotherWrapping) {
+  const test::TemporaryFolder folder;
+  std::string tar(1024, '\0');
+  tar.replace(0, 19, "./model_config.yaml");
+  tar.replace(257, 6, "ustar ");
+  // The magic number, in a pickle of protocol 2, that torch.save wrote before 1.6.
+  const std::string legacy("\x80\x02\x8a\nl\xfc\x9c\x46\xf9 j\xa8P\x19.", 16);
+  const std::vector<std::pair<std::string, std::string>> files = {
+      {tar, "tar archives are not read: unpack it"},
+      {std::string("\x1f\x8b\x08\x00\x00\x00\x00\x00", 8), "gzip are not read: unpack it"},
+      {legacy, "PyTorch checkpoints from before 1.6 are not read; save it again"}};
+  for (const auto& [bytes, message] : files) {
+    put(folder / "file", bytes);
+    const auto file = open_tensor_file(folder / "file");
+    ASSERT_FALSE(file);
+    EXPECT_EQ(file.error().code, ErrorCode::Unsupported);
+    EXPECT_NE(file.error().message.find(message), std::string::npos) << file.error().message;
+  }
+}
+
 TEST(ParseJson, RefusesDepthDuplicatesAndBadText) {
   const std::string deep(static_cast<size_t>(kMaxJsonDepth) + 1, '[');
   EXPECT_FALSE(parse_json(deep + std::string(deep.size(), ']'), "x"));
