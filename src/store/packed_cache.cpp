@@ -160,7 +160,9 @@ class PackedCache::Writer {
     append(header, static_cast<uint64_t>(table.size()));
     header += key;
     header += hash_of(header, table);
-    std::rewind(file_.get());
+    if (std::fseek(file_.get(), 0, SEEK_SET) != 0) {
+      return write_error();
+    }
     MYNAH_TRY_STATUS(write(header));
     if (std::fclose(file_.release()) != 0) {
       return write_error();
