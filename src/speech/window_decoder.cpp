@@ -96,21 +96,31 @@ WindowDecoder::Heard WindowDecoder::hear(std::span<const WindowTask> tasks,
                                          const std::stop_token& stop) {
   const whisper::SilenceCache* const silence =
       context == AudioContext::Cached ? &model_->silence() : nullptr;
-  std::vector<whisper::AudioWindow> windows;
-  for (const size_t i : which) {
-    windows.push_back({tasks[i].samples, frames_of(tasks[i], context, *model_)});
+  Heard heard{{.layers = {}, .lengths = {}, .silence = silence}, std::move(which)};
+  // The encoder takes as many windows as one full window has frames: what its layers hand on then
+  // stays in the processor's caches, and its memory does not grow with the batch.
+  for (size_t first = 0; first < heard.tasks.size() && !stop.stop_requested();) {
+    std::vector<whisper::AudioWindow> windows;
+    int64_t total = 0;
+    for (; first < heard.tasks.size(); ++first) {
+      const WindowTask& task = tasks[heard.tasks[first]];
+      const int64_t frames = frames_of(task, context, *model_);
+      if (!windows.empty() && total + frames > model_->config().window_frames()) {
+        break;
+      }
+      windows.push_back({task.samples, frames});
+      total += frames;
+    }
+    Lengths frames;
+    Tensor mel;
+    {
+      const Stopwatch watch(timings_.mel_ms);
+      mel = model_->log_mel(windows, frames);
+    }
+    const Stopwatch watch(timings_.encoder_ms);
+    const Tensor states = model_->encoder().forward(mel, frames, silence, nullptr, stop);
+    heard.cross.append(model_->decoder().cross_cache(states, model_->encoder().positions(frames)));
   }
-  Lengths frames;
-  Tensor mel;
-  {
-    const Stopwatch watch(timings_.mel_ms);
-    mel = model_->log_mel(windows, frames);
-  }
-  const Stopwatch watch(timings_.encoder_ms);
-  const Tensor states = model_->encoder().forward(mel, frames, silence, nullptr, stop);
-  Heard heard{model_->decoder().cross_cache(states, model_->encoder().positions(frames)),
-              std::move(which)};
-  heard.cross.silence = silence;
   return heard;
 }
 

@@ -1,7 +1,9 @@
 #include "models/whisper/decoder.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 
 #include "base/check.h"
 
@@ -55,6 +57,16 @@ CrossCache Decoder::cross_cache(const Tensor& states, const Lengths& lengths) co
     }
   }
   return cross;
+}
+
+void CrossCache::append(CrossCache more) {
+  layers.resize(more.layers.size());
+  for (size_t i = 0; i < layers.size(); ++i) {
+    std::ranges::move(more.layers[i], std::back_inserter(layers[i]));
+  }
+  for (const Span& span : more.lengths.spans()) {
+    lengths.add(span.length);
+  }
 }
 
 KvCache Decoder::new_cache(int64_t slots, int64_t capacity) const {

@@ -20,6 +20,9 @@ struct CrossCache {
   std::vector<std::vector<KeysValues>> layers;  // of each layer, one an utterance
   Lengths lengths;                              // positions of each utterance
   const SilenceCache* silence = nullptr;        // what follows every utterance; null: nothing
+
+  // Adds the utterances of another batch after these; both see the same silence.
+  void append(CrossCache more);
 };
 
 // Tokens that one sequence adds: where they go, and which audio they are about.
