@@ -171,6 +171,9 @@ struct Candidate {
   int64_t token;
 };
 
+// Tokens whose largest logit is found before any of them is looked at alone.
+constexpr int64_t kRun = 256;
+
 }  // namespace
 
 void CpuBackend::pick_token(const Tensor& logits, const PickTokenParams& params, const Tensor& ids,
@@ -254,10 +257,11 @@ void CpuBackend::pick_token(const Tensor& logits, const PickTokenParams& params,
       to_probability[0] = relative(shift);
       return;
     }
-    // The best few, kept sorted: almost every token fails the first comparison.
+    // The best few, kept sorted. Almost every token fails the first comparison, which is made of a
+    // run of them at once.
     const Scratch<Candidate> best(memory_, params.top);
     int64_t count = 0;
-    for_each_token([&](int64_t token, float logit) {
+    const auto offer = [&](int64_t token, float logit) {
       if (count == params.top && !(logit > best[count - 1].logit)) {
         return;
       }
@@ -266,7 +270,19 @@ void CpuBackend::pick_token(const Tensor& logits, const PickTokenParams& params,
         best[at] = best[at - 1];
       }
       best[at] = {logit, token};
-    });
+    };
+    for (const Span& span : {choice.text, choice.timestamps}) {
+      for (int64_t begin = span.begin; begin < span.end(); begin += kRun) {
+        const Span run{begin, std::min(kRun, span.end() - begin)};
+        int64_t index = 0;
+        if (count == params.top && !(largest_of(run, &index) > best[count - 1].logit)) {
+          continue;
+        }
+        for (int64_t token = run.begin; token < run.end(); ++token) {
+          offer(token, value(token));
+        }
+      }
+    }
     for (int64_t i = 0; i < params.top; ++i) {
       to_id[i] = static_cast<int32_t>(i < count ? best[i].token : 0);
       to_probability[i] = i < count ? relative(best[i].logit) : kNever;
