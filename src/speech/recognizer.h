@@ -40,7 +40,9 @@ struct RecognizerOptions {
   bool words = false;  // word times from cross-attention
   AudioContext context = AudioContext::Cached;
 
-  int beam_size = 1;
+  // Measured on the 96 English clips of shared/speech with tiny.en: 219 word errors with one, 203
+  // with three and with five; three cost a quarter more time than one, five a half.
+  int beam_size = 3;
   int best_of = 5;  // samples a try at temperature > 0
   float patience = 1.0F;
   float length_penalty = 1.0F;  // exponent; 0: none

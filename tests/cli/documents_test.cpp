@@ -73,7 +73,7 @@ TEST(Config, PrintsEachValueWithItsOrigin) {
   program.environment["MYNAH_BEAM"] = "5";
   EXPECT_EQ(program.run({"config", "transcribe", "--json"}), 0);
   EXPECT_THAT(program.out.text(),
-              HasSubstr(R"({"verb":"transcribe","option":"beam","value":"5","default":"1",)"
+              HasSubstr(R"({"verb":"transcribe","option":"beam","value":"5","default":"3",)"
                         R"("origin":"environment","environment":"MYNAH_BEAM"})"));
   EXPECT_THAT(program.out.text(),
               HasSubstr(R"("option":"patience","value":"1","default":"1","origin":"default")"));
