@@ -301,6 +301,7 @@ Result<int> TranscribeCommand::detect_languages(Context& context, const Engine& 
   options.temperatures = {0.0F};
   options.words = false;
   std::vector<RecognizerJob> jobs;
+  jobs.reserve(recordings_.size());
   for (const std::string& name : recordings_) {
     jobs.push_back({.name = name, .open = opener(name, audio)});
   }
