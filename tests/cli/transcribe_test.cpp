@@ -1,5 +1,4 @@
-#include "cli/transcribe.h"
-
+// `mynah transcribe` as a user meets it, with a recogniser that hears what it is told.
 #include <algorithm>
 #include <filesystem>
 #include <thread>
@@ -11,46 +10,17 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "cli/fake_recognizer.h"
 #include "cli/recordings.h"
-#include "cli/test_context.h"
-#include "temporary_folder.h"
+#include "cli/transcribe_fixture.h"
 
 namespace mynah::cli {
 namespace {
 
 using Json = nlohmann::json;
-using test::TemporaryFolder;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
-
-class Transcribe : public testing::Test {
- protected:
-  int run(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), "transcribe");
-    program = std::make_unique<TestProgram>(
-        std::vector<Verb>{{"transcribe", "Turns recordings into text.", [this] {
-                             return std::make_unique<TranscribeCommand>(fake_engine(fake));
-                           }}});
-    fake->stop_source = &program->stop;
-    program->out.set_terminal(terminal);
-    program->err.set_terminal(terminal);
-    program->environment.insert(environment.begin(), environment.end());
-    return program->run(arguments);
-  }
-
-  [[nodiscard]] const std::string& out() const { return program->out.text(); }
-
-  [[nodiscard]] const std::string& err() const { return program->err.text(); }
-
-  TemporaryFolder folder;
-  std::shared_ptr<FakeRecognizer> fake = std::make_shared<FakeRecognizer>();
-  std::unique_ptr<TestProgram> program;
-  std::map<std::string, std::string> environment;
-  bool terminal = false;
-};
 
 TEST_F(Transcribe, PrintsPlainTextToAPipe) {
   const std::string wav = write_wav(folder / "a.wav", 2);
@@ -66,34 +36,6 @@ TEST_F(Transcribe, PrintsTimesToATerminal) {
   EXPECT_EQ(out(), "[00:00.000 --> 00:01.000] second 0\n");
 }
 
-TEST_F(Transcribe, PrintsWhatWhisperCliPrints) {
-  const std::string wav = write_wav(folder / "a.wav", 1);
-  EXPECT_EQ(run({"-m", "ggml-tiny.en.bin", "-f", wav}), 0);
-  EXPECT_EQ(out(), "[00:00:00.000 --> 00:00:01.000]   second 0\n");
-  EXPECT_EQ(run({"-f", wav, "-nt"}), 0);
-  EXPECT_EQ(out(), " second 0\n");
-}
-
-TEST_F(Transcribe, WithoutTimesARecordingIsOneLineAsOfWhisperCli) {
-  const std::string a = write_wav(folder / "a.wav", 2);
-  const std::string b = write_wav(folder / "b.wav", 1);
-  EXPECT_EQ(run({"-nt", "-np", a, b}), 0) << err();
-  EXPECT_EQ(out(), a + ":\n second 0 second 1\n" + b + ":\n second 0\n");
-  fake->stop_after = 4;  // of all segments: a line that was begun is ended
-  EXPECT_EQ(run({"-nt", "-np", a}), 128 + SIGINT);
-  EXPECT_EQ(out(), " second 0\n");
-}
-
-TEST_F(Transcribe, SpecialTokensAreInAllThatIsWritten) {
-  const std::string wav = write_wav(folder / "a.wav", 1);
-  fake->timestamps = true;
-  EXPECT_EQ(run({"-f", wav, "-ps", "-osrt"}), 0) << err();
-  EXPECT_EQ(out(), "[00:00:00.000 --> 00:00:01.000]  [_BEG_] second 0[_TT_50]\n");
-  EXPECT_THAT(folder.read("a.wav.srt"), HasSubstr("\n[_BEG_] second 0[_TT_50]\n"));
-  EXPECT_EQ(run({wav, "--special-tokens"}), 0);
-  EXPECT_EQ(out(), "<|0.00|> second 0<|1.00|>\n");
-}
-
 TEST_F(Transcribe, LinesOfNoWidthAreRefused) {
   const std::string wav = write_wav(folder / "a.wav", 1);
   EXPECT_EQ(run({wav, "--format", "srt", "--max-line-width", "0"}), 2);
@@ -102,45 +44,6 @@ TEST_F(Transcribe, LinesOfNoWidthAreRefused) {
   EXPECT_EQ(run({wav, "--format", "srt", "--max-line-count", "2"}), 0);
   EXPECT_THAT(err(), HasSubstr("--max-line-count does nothing without --max-line-width"));
   EXPECT_EQ(run({wav, "--format=srt", "--max_line_width", "None", "--max_line_count=None"}), 0);
-}
-
-TEST_F(Transcribe, KaraokeLinesAreShortUnlessALengthIsGiven) {
-  const std::string wav = write_wav(folder / "a.wav", 1);
-  EXPECT_EQ(run({"-f", wav, "-owts", "-ml", "1"}), 0) << err();
-  EXPECT_THAT(folder.read("a.wav.wts"), HasSubstr("} second\n"));
-  EXPECT_EQ(run({"-f", wav, "-owts"}), 0) << err();
-  EXPECT_THAT(folder.read("a.wav.wts"), HasSubstr("} second{"));
-  EXPECT_TRUE(fake->last_options.words);
-}
-
-TEST_F(Transcribe, WritesWhatWhisperCliWritesBesideTheRecording) {
-  const std::string wav = write_wav(folder / "a.wav", 1);
-  EXPECT_EQ(run({"-f", wav, "-otxt", "-osrt", "-oj", "-ojf", "-np", "-m", "x.bin"}), 0) << err();
-  EXPECT_EQ(folder.read("a.wav.txt"), " second 0\n");
-  EXPECT_EQ(folder.read("a.wav.srt"), "1\n00:00:00,000 --> 00:00:01,000\n second 0\n\n");
-  const Json json = Json::parse(folder.read("a.wav.json"));
-  EXPECT_EQ(json["params"]["model"], "x.bin");
-  EXPECT_TRUE(json["transcription"][0].contains("tokens"));
-  EXPECT_EQ(out(), "[00:00:00.000 --> 00:00:01.000]   second 0\n");
-}
-
-TEST_F(Transcribe, OutputFileNamesTheOutputs) {
-  const std::string wav = write_wav(folder / "a.wav", 1);
-  EXPECT_EQ(run({"-f", wav, "-otxt", "-of", folder / "b"}), 0) << err();
-  EXPECT_TRUE(folder.has("b.txt"));
-  EXPECT_FALSE(folder.has("a.wav.txt"));
-  EXPECT_EQ(run({wav, "--format", "srt", "--output-file", "-"}), 0);
-  EXPECT_THAT(out(), StartsWith("1\n00:00:00,000 --> "));
-}
-
-TEST_F(Transcribe, CutsSegmentsAndCountsCues) {
-  const std::string wav = write_wav(folder / "a.wav", 1);
-  EXPECT_EQ(run({"-f", wav, "-ml", "1", "-sow", "-osrt", "-on", "10"}), 0) << err();
-  EXPECT_EQ(out(),
-            "[00:00:00.000 --> 00:00:00.500]   second\n[00:00:00.500 --> 00:00:01.000]   0\n");
-  EXPECT_EQ(folder.read("a.wav.srt"),
-            "11\n00:00:00,000 --> 00:00:00,500\n second\n\n"
-            "12\n00:00:00,500 --> 00:00:01,000\n 0\n\n");
 }
 
 TEST_F(Transcribe, ReadsAPartAndTellsItsTimesInTheWhole) {
