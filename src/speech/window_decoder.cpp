@@ -101,7 +101,6 @@ WindowDecoder::Heard WindowDecoder::hear(std::span<const WindowTask> tasks,
   // stays in the processor's caches, and its memory does not grow with the batch.
   for (size_t first = 0; first < heard.tasks.size() && !stop.stop_requested();) {
     std::vector<whisper::AudioWindow> windows;
-  windows.reserve(which.size());
     int64_t total = 0;
     for (; first < heard.tasks.size(); ++first) {
       const WindowTask& task = tasks[heard.tasks[first]];
