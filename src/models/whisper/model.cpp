@@ -183,9 +183,10 @@ void Model::compute_silence(SilenceCache& silence) const {
 }
 
 int64_t Model::frames_before_silence(int64_t samples) const {
-  // Half a second after the samples is computed with them, so that the end of speech is heard in
-  // its own surroundings; then whole groups of positions, two frames each.
-  constexpr int64_t kPadFrames = 50;
+  // A second after the samples is computed with them, so that the end of speech is heard in its own
+  // surroundings; then whole groups of positions, two frames each. In float32, greedy, on the 96
+  // clips of shared/speech: 224 word errors, half a second 228, a full window 219.
+  constexpr int64_t kPadFrames = 100;
   constexpr int64_t kFrames = 2 * kSilenceGroup;
   const int64_t own = samples / kHop + kPadFrames;
   return std::min((own + kFrames - 1) / kFrames * kFrames, config_.window_frames());

@@ -10,9 +10,9 @@
 namespace mynah::whisper {
 
 // Positions of silence that the encoder looks at as one, by the mean of their keys and of their
-// values. Neighbouring positions of silence are nearly equal to it: 222 word errors on the 96 clips
-// of shared/speech where single positions gave 221. The decoder, which finds the end of speech by
-// them, sees each (four together: 236 errors).
+// values. Neighbouring positions of silence are nearly equal to it: in float32, greedy, 224 word
+// errors on the 96 clips of shared/speech, as with single positions. The decoder, which finds the
+// end of speech by them, sees each (in int8, four together: 236 errors instead of 221).
 inline constexpr int64_t kSilenceGroup = 10;
 
 // Keys and values of a whole window of silence. An utterance of n positions, a multiple of the
