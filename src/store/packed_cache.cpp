@@ -182,7 +182,8 @@ class PackedCache::Writer {
   }
 
   Status write(std::string_view text) {
-    if (std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size()) {
+    // A blob may be empty, and its bytes nowhere: fwrite must not see a null pointer.
+    if (!text.empty() && std::fwrite(text.data(), 1, text.size(), file_.get()) != text.size()) {
       return write_error();
     }
     offset_ += text.size();

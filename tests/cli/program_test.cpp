@@ -228,6 +228,19 @@ TEST(Config, NamesTheLineOfWhatItDoesNotKnow) {
             "c.toml:2: there is no verb [smaple] (did you mean sample?)");
 }
 
+TEST(Config, LettersThatAreNotAsciiStandInQuotes) {
+  for (const char* text :
+       {"\xC3\xA9 = 1\n", "[\xC3\xA9]\n", "a = \xC3\xA9\n", "a = \"b\" \xC3\xA9"}) {
+    const auto config = parse_config(std::string("# a comment\n") + text, "c.toml");
+    ASSERT_FALSE(config) << text;
+    EXPECT_THAT(config.error().message, StartsWith("c.toml:2: wanted ASCII")) << text;
+  }
+  for (const char* text : {"a = \"\xC3\xA9\"", "a = '\xC3\xA9' # \xC3\xA9", "\"\xC3\xA9\" = 1",
+                           "a = \"\"\"\n\xC3\xA9 \\\" \n\"\"\"\nb = 1", "a = \"\\\"\xC3\xA9\""}) {
+    EXPECT_TRUE(parse_config(text, "c.toml")) << text;
+  }
+}
+
 TEST(Config, RefusesWhatIsNotToml) {
   EXPECT_THAT(parse_config("beam = = 2", "c.toml").error().message, StartsWith("c.toml:1: "));
   EXPECT_THAT(parse_config("beam = {a = 1}", "c.toml")->entries,
