@@ -63,6 +63,7 @@ struct SeenKey {
 std::vector<SeenKey> seen_keys(const KeysValues& own, const PackedAttentionParams& params,
                                int64_t head) {
   std::vector<SeenKey> seen;
+  seen.reserve(static_cast<size_t>(own.rows + (params.tail == nullptr ? 0 : params.tail->rows)));
   for (int64_t n = 0; n < own.rows; ++n) {
     seen.push_back({key_of(own, n, head), value_of(own, n, head), 1});
   }
@@ -141,6 +142,7 @@ void RefBackend::attention_packed(const Tensor& q, const PackedAttentionParams& 
       const std::vector<SeenKey> seen = seen_keys(own, params, head / (params.heads / own.heads));
       for (int64_t i = queries.begin; i < queries.end(); ++i) {
         std::vector<double> weights;
+        weights.reserve(seen.size());
         for (const SeenKey& key : seen) {
           // So many equal keys: exp(score) count times over.
           weights.push_back(dot(row(q, i) + head * d, key.key, d) * params.scale +

@@ -112,7 +112,8 @@ Decoder::Step Decoder::plan(std::span<const Lane> lanes, const KvCache& cache) c
 }
 
 float Decoder::scale() const {
-  return 1.0F / std::sqrt(static_cast<float>(width_ / heads_));
+  const int64_t head_dim = width_ / heads_;
+  return 1.0F / std::sqrt(static_cast<float>(head_dim));
 }
 
 Tensor Decoder::self_attention(const Block& block, int64_t layer, const Tensor& x, const Step& step,
@@ -137,6 +138,7 @@ Tensor Decoder::cross_attention(const Block& block, int64_t layer, const Tensor&
   const Tensor q = block.cross_query(block.cross_attn_ln(x));  // (tokens, width)
   const auto index = static_cast<size_t>(layer);
   std::vector<const KeysValues*> keys;
+  keys.reserve(step.utterances.size());
   for (const size_t utterance : step.utterances) {
     keys.push_back(&cross.layers[index][utterance]);
   }

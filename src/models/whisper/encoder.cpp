@@ -54,10 +54,11 @@ Tensor Encoder::self_attention(const Block& block, const Tensor& qkv, const Tens
                                            rows.narrow(1, 2 * width_, width_), heads_, precision_));
     keys.push_back(&packed.back());
   }
+  const int64_t head_dim = width_ / heads_;
   const Tensor attended =
       ops::attention_packed(*backend_, qkv.narrow(1, 0, width_),
                             {.heads = heads_,
-                             .scale = 1.0F / std::sqrt(static_cast<float>(width_ / heads_)),
+                             .scale = 1.0F / std::sqrt(static_cast<float>(head_dim)),
                              .queries = lengths.spans(),
                              .keys = keys,
                              .tail = tail,

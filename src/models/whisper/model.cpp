@@ -61,7 +61,7 @@ bool write_layers(BlobCache& cache, std::string_view side, std::span<const KeysV
 
 }  // namespace
 
-Result<std::shared_ptr<const Model>> Model::load(std::shared_ptr<const TensorFile> file,
+Result<std::shared_ptr<const Model>> Model::load(const std::shared_ptr<const TensorFile>& file,
                                                  Vocabulary vocabulary, const LoadOptions& options,
                                                  Backend& backend) {
   MYNAH_TRY(Checkpoint checkpoint, read_checkpoint(*file, options.name));
@@ -208,6 +208,7 @@ std::vector<LanguageGuess> Model::detect_language(const CrossCache& cross) const
   KvCache cache = decoder_.new_cache(n, 1);
   const std::vector<int32_t> tokens(static_cast<size_t>(n), special.sot);
   std::vector<Lane> lanes;
+  lanes.reserve(tokens.size());
   for (int64_t i = 0; i < n; ++i) {
     lanes.push_back({.slot = i, .count = 1, .utterance = i});
   }
@@ -218,6 +219,7 @@ std::vector<LanguageGuess> Model::detect_language(const CrossCache& cross) const
   const std::vector<int32_t> best = ops::to_host_i32(*backend_, ops::argmax(*backend_, languages));
   const std::vector<float> highest = ops::to_host(*backend_, ops::max(*backend_, probabilities));
   std::vector<LanguageGuess> guesses;
+  guesses.reserve(best.size());
   for (size_t i = 0; i < best.size(); ++i) {
     guesses.push_back({special.language_begin + best[i], highest[i]});
   }

@@ -38,7 +38,7 @@ class Model {
   };
 
   // Takes the weights of `file` (any producer's) and its vocabulary.
-  static Result<std::shared_ptr<const Model>> load(std::shared_ptr<const TensorFile> file,
+  static Result<std::shared_ptr<const Model>> load(const std::shared_ptr<const TensorFile>& file,
                                                    Vocabulary vocabulary,
                                                    const LoadOptions& options, Backend& backend);
 
