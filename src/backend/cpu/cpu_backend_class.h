@@ -46,7 +46,40 @@ struct Target {
   const float* residual = nullptr;
   int64_t residual_stride = 0;
   Activation activation = Activation::None;
+
+  // The rows from `row` on.
+  [[nodiscard]] Target from_row(int64_t row) const {
+    Target rest = *this;
+    rest.data += row * stride;
+    if (rest.residual != nullptr) {
+      rest.residual += row * residual_stride;
+    }
+    return rest;
+  }
+
+  // What is done with a tile that begins at this row and column.
+  [[nodiscard]] Finish finish(int64_t row, int64_t column) const {
+    return {.bias = bias == nullptr ? nullptr : bias + column,
+            .residual = residual == nullptr ? nullptr : residual + row * residual_stride + column,
+            .residual_stride = residual_stride,
+            .activation = activation};
+  }
 };
+
+// Bias, residual and activation of a product's or a convolution's parameters, to `out`.
+template <class Params>
+Target target_of(const Params& params, const Tensor& out) {
+  Target target{
+      .data = out.data<float>(), .stride = out.stride(-2), .activation = params.activation};
+  if (params.bias != nullptr) {
+    target.bias = params.bias->template data<float>();
+  }
+  if (params.residual != nullptr) {
+    target.residual = params.residual->template data<float>();
+    target.residual_stride = params.residual->stride(-2);
+  }
+  return target;
+}
 
 // Trigonometric tables of one transform size: see speech.cpp.
 struct DftTables;

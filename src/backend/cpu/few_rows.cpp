@@ -17,24 +17,6 @@ constexpr int64_t kFewRows = 4;
 // frame has as many, and a frame comes 32 ms after the last, when the other threads sleep.
 constexpr int64_t kAloneWork = 150'000;
 
-Finish finish_of(const Target& target, int64_t row, int64_t column) {
-  return {.bias = target.bias == nullptr ? nullptr : target.bias + column,
-          .residual = target.residual == nullptr
-                          ? nullptr
-                          : target.residual + row * target.residual_stride + column,
-          .residual_stride = target.residual_stride,
-          .activation = target.activation};
-}
-
-Target row_of(const Target& target, int64_t row) {
-  Target one = target;
-  one.data += row * target.stride;
-  if (one.residual != nullptr) {
-    one.residual += row * target.residual_stride;
-  }
-  return one;
-}
-
 // The taps of output row t that fall on an utterance's `length` rows.
 Span taps_inside(const Conv1dParams& params, int64_t length, int64_t t) {
   const int64_t before = params.padding_left - t * params.stride;  // rows before the first
@@ -69,13 +51,13 @@ void CpuBackend::few_row(const float* x, int64_t k, const float* panels, const L
                        kernels_.matvec_f32(x, at.data(), count, panels + begin * panel_stride,
                                            panel_stride, end - begin, sums.data() + begin * kPanel);
                      });
-  kernels_.finish(sums.data(), 1, w.out_features, finish_of(target, 0, 0), target.data, 0);
+  kernels_.finish(sums.data(), 1, w.out_features, target.finish(0, 0), target.data, 0);
 }
 
 void CpuBackend::product_few(const Rows& rows, const LinearWeight& w, const Target& target) {
   const auto* panels = reinterpret_cast<const float*>(PackedView(w).panel(0));
   for (int64_t r = 0; r < rows.count; ++r) {
-    few_row(rows.data + r * rows.stride, w.in_features, panels, w, row_of(target, r));
+    few_row(rows.data + r * rows.stride, w.in_features, panels, w, target.from_row(r));
   }
 }
 
@@ -90,14 +72,7 @@ bool CpuBackend::is_short_conv1d(const Tensor& x, const Lengths& lengths, const 
 void CpuBackend::conv1d_short(const Tensor& x, const Lengths& lengths, const LinearWeight& w,
                               const Conv1dParams& params, const Tensor& out) {
   const int64_t count = lengths.count();
-  Target all{.data = out.data<float>(), .stride = out.stride(0), .activation = params.activation};
-  if (params.bias != nullptr) {
-    all.bias = params.bias->data<float>();
-  }
-  if (params.residual != nullptr) {
-    all.residual = params.residual->data<float>();
-    all.residual_stride = params.residual->stride(0);
-  }
+  const Target all = target_of(params, out);
   const int64_t tasks = int64_t{4} * pool_.size();
   pool_.parallel_for(count, (count + tasks - 1) / tasks, [&](int64_t begin, int64_t end) {
     int64_t out_row = 0;
@@ -105,7 +80,7 @@ void CpuBackend::conv1d_short(const Tensor& x, const Lengths& lengths, const Lin
       const int64_t rows = params.out_rows(lengths[u].length);
       if (u >= begin && rows > 0) {
         short_utterance(x.data<float>() + lengths[u].begin * x.stride(0), lengths[u].length, w,
-                        params, row_of(all, out_row), rows);
+                        params, all.from_row(out_row), rows);
       }
       out_row += rows;
     }
@@ -123,7 +98,7 @@ void CpuBackend::short_utterance(const float* x, int64_t length, const LinearWei
       const Span taps = taps_inside(params, length, t);
       const int64_t first = t * params.stride - params.padding_left + taps.begin;
       few_row(x + first * channels, taps.length * channels, panels + taps.begin * channels * kPanel,
-              w, row_of(target, t));
+              w, target.from_row(t));
     }
     return;
   }
@@ -137,7 +112,7 @@ void CpuBackend::short_utterance(const float* x, int64_t length, const LinearWei
       kernels_.gemm_add_f32(x + first * channels, params.stride * channels, hit.length, channels,
                             panel + tap * channels * kPanel, tile + hit.begin * kPanel);
     }
-    kernels_.finish(tile, rows, view.columns(p), finish_of(target, 0, p * kPanel),
+    kernels_.finish(tile, rows, view.columns(p), target.finish(0, p * kPanel),
                     target.data + p * kPanel, target.stride);
   }
 }

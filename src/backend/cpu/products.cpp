@@ -18,15 +18,6 @@ constexpr int64_t kTileRows = 96;
 // 2 us against 30 products a nanosecond).
 constexpr int64_t kSerialWork = 60'000;
 
-Finish finish_of(const Target& target, int64_t row, int64_t column) {
-  return {.bias = target.bias == nullptr ? nullptr : target.bias + column,
-          .residual = target.residual == nullptr
-                          ? nullptr
-                          : target.residual + row * target.residual_stride + column,
-          .residual_stride = target.residual_stride,
-          .activation = target.activation};
-}
-
 }  // namespace
 
 void CpuBackend::for_tiles(int64_t rows, int64_t panels, int64_t work_per_tile_row,
@@ -77,7 +68,7 @@ void CpuBackend::product_i8(const Rows& rows, const LinearWeight& w, const Targe
           kernels_.finish_i8(
               tile, row_end - row, view.columns(p),
               {.rows = scales.data() + row, .columns = view.scales(p), .column_sums = view.sums(p)},
-              finish_of(target, row, p * kPanel), target.data + row * target.stride + p * kPanel,
+              target.finish(row, p * kPanel), target.data + row * target.stride + p * kPanel,
               target.stride);
         }
       });
@@ -126,7 +117,7 @@ void CpuBackend::product_blocks(const Rows& rows, const LinearWeight& w, const T
                 }
                 kernels_.finish_scaled(tile, m, scales.data() + row, view.offsets(p),
                                        minima ? reinterpret_cast<const float*>(part) : nullptr);
-                kernels_.finish(tile, m, view.columns(p), finish_of(target, row, p * kPanel),
+                kernels_.finish(tile, m, view.columns(p), target.finish(row, p * kPanel),
                                 target.data + row * target.stride + p * kPanel, target.stride);
               }
             });
@@ -148,7 +139,7 @@ void CpuBackend::product_bf16(const Rows& rows, const LinearWeight& w, const Tar
         for (int64_t p = panel; p < panel_end; ++p) {
           kernels_.gemm_bf16(rounded.data() + row * k2 * 2, k2 * 2, row_end - row, k2,
                              reinterpret_cast<const uint16_t*>(view.panel(p)), 1, 0, tile, kPanel);
-          kernels_.finish(tile, row_end - row, view.columns(p), finish_of(target, row, p * kPanel),
+          kernels_.finish(tile, row_end - row, view.columns(p), target.finish(row, p * kPanel),
                           target.data + row * target.stride + p * kPanel, target.stride);
         }
       });
@@ -175,7 +166,7 @@ void CpuBackend::product_f32(const Rows& rows, const LinearWeight& w, const Targ
                 kernels_.gemm_f32(rows.data + row * rows.stride, rows.stride, row_end - row, k,
                                   weights, tile, kPanel);
                 kernels_.finish(tile, row_end - row, view.columns(p),
-                                finish_of(target, row, p * kPanel),
+                                target.finish(row, p * kPanel),
                                 target.data + row * target.stride + p * kPanel, target.stride);
               }
             });
@@ -197,16 +188,7 @@ void CpuBackend::product(const Rows& rows, const LinearWeight& w, Precision prec
 
 void CpuBackend::linear(const Tensor& x, const LinearWeight& w, const LinearParams& params,
                         const Tensor& out) {
-  Target target{
-      .data = out.data<float>(), .stride = out.stride(-2), .activation = params.activation};
-  if (params.bias != nullptr) {
-    target.bias = params.bias->data<float>();
-  }
-  if (params.residual != nullptr) {
-    target.residual = params.residual->data<float>();
-    target.residual_stride = params.residual->stride(-2);
-  }
-  product({x.data<float>(), x.stride(-2), x.dim(-2)}, w, params.precision, target);
+  product({x.data<float>(), x.stride(-2), x.dim(-2)}, w, params.precision, target_of(params, out));
 }
 
 void CpuBackend::matmul(const Tensor& a, const Tensor& b, bool transpose_b, const Tensor& out) {
@@ -280,17 +262,7 @@ void CpuBackend::conv1d(const Tensor& x, const Lengths& lengths, const LinearWei
       }
       rows = {windows.data(), window, out_rows};
     }
-    Target target{.data = out.data<float>() + out_row * out.stride(0),
-                  .stride = out.stride(0),
-                  .activation = params.activation};
-    if (params.bias != nullptr) {
-      target.bias = params.bias->data<float>();
-    }
-    if (params.residual != nullptr) {
-      target.residual = params.residual->data<float>() + out_row * params.residual->stride(0);
-      target.residual_stride = params.residual->stride(0);
-    }
-    product(rows, w, params.precision, target);
+    product(rows, w, params.precision, target_of(params, out).from_row(out_row));
     out_row += out_rows;
   }
 }
@@ -300,6 +272,7 @@ void CpuBackend::conv1d_grouped(const Tensor& x, const Lengths& lengths, const L
   const int64_t in = x.dim(1) / params.groups;
   const int64_t group_out = w.out_features / params.groups;
   const auto* weights = w.data.data<float>();  // (out, kernel, in / groups)
+  const Target target = target_of(params, out);
   int64_t out_begin = 0;
   for (const Span& span : lengths.spans()) {
     const int64_t out_rows = params.out_rows(span.length);
@@ -320,13 +293,7 @@ void CpuBackend::conv1d_grouped(const Tensor& x, const Lengths& lengths, const L
         }
         sums[o] = sum;
       }
-      const Finish how{.bias = params.bias == nullptr ? nullptr : params.bias->data<float>(),
-                       .residual = params.residual == nullptr
-                                       ? nullptr
-                                       : params.residual->data<float>() +
-                                             (out_begin + t) * params.residual->stride(0),
-                       .activation = params.activation};
-      kernels_.finish(sums.data(), 1, w.out_features, how,
+      kernels_.finish(sums.data(), 1, w.out_features, target.finish(out_begin + t, 0),
                       out.data<float>() + (out_begin + t) * out.stride(0), 0);
     });
     out_begin += out_rows;
