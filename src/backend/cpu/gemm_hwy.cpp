@@ -23,7 +23,8 @@ using V = hn::Vec<F>;
 // Two vectors of columns and as many rows as leave registers for the weights and the broadcast.
 inline constexpr int kRows = HWY_TARGET == HWY_AVX3 ? 12 : 6;
 
-template <int kM>
+// With kAdd the products are added to what `out` holds.
+template <int kM, bool kAdd = false>
 HWY_INLINE void rows_f32(const float* HWY_RESTRICT a, int64_t a_stride, int64_t k_count,
                          const float* HWY_RESTRICT panel, float* HWY_RESTRICT out,
                          int64_t out_stride) {
@@ -33,8 +34,9 @@ HWY_INLINE void rows_f32(const float* HWY_RESTRICT a, int64_t a_stride, int64_t 
     V sums[kM][2];
 #pragma GCC unroll 16
     for (int r = 0; r < kM; ++r) {
-      sums[r][0] = hn::Zero(f);
-      sums[r][1] = hn::Zero(f);
+      float* from = out + r * out_stride + column;
+      sums[r][0] = kAdd ? hn::LoadU(f, from) : hn::Zero(f);
+      sums[r][1] = kAdd ? hn::LoadU(f, from + lanes) : hn::Zero(f);
     }
     const float* b = panel + column;
     for (int64_t k = 0; k < k_count; ++k, b += kPanel) {
@@ -66,6 +68,29 @@ void gemm_f32(const float* a, int64_t a_stride, int64_t m, int64_t k, const floa
   }
   if (row < m) {
     rows_f32<1>(a + row * a_stride, a_stride, k, panel, out + row * out_stride, out_stride);
+  }
+}
+
+void gemm_add_f32(const float* a, int64_t a_stride, int64_t m, int64_t k, const float* panel,
+                  float* tile) {
+  int64_t row = 0;
+  for (; row + 4 <= m; row += 4) {
+    rows_f32<4, true>(a + row * a_stride, a_stride, k, panel, tile + row * kPanel, kPanel);
+  }
+  a += row * a_stride;
+  tile += row * kPanel;
+  switch (m - row) {
+    case 3:
+      rows_f32<3, true>(a, a_stride, k, panel, tile, kPanel);
+      break;
+    case 2:
+      rows_f32<2, true>(a, a_stride, k, panel, tile, kPanel);
+      break;
+    case 1:
+      rows_f32<1, true>(a, a_stride, k, panel, tile, kPanel);
+      break;
+    default:
+      break;
   }
 }
 
@@ -218,6 +243,7 @@ void gemm_i8(const uint8_t* a, int64_t a_stride, int64_t m, int64_t k4, const in
 
 void fill_gemm(Kernels& kernels) {
   kernels.gemm_f32 = gemm_f32;
+  kernels.gemm_add_f32 = gemm_add_f32;
   kernels.gemm_i8 = gemm_i8;
   kernels.gemm_bf16 = nullptr;
   kernels.gemm_f32_bf16 = gemm_f32_bf16;

@@ -1,4 +1,4 @@
-// Products of one row, or a few, with whole weights: bound by the weights' way from the caches, so
+// Products of one row with whole weights: bound by the weights' way from the caches, so
 // that what a zero would multiply is not read.
 #include "backend/cpu/kernel_parts.h"
 
@@ -95,66 +95,11 @@ void matvec_f32(const float* x, const int32_t* at, int64_t count, const float* p
   }
 }
 
-template <int kM>
-HWY_INLINE void add_rows(const float* HWY_RESTRICT a, int64_t a_stride, int64_t k_count,
-                         const float* HWY_RESTRICT panel, float* HWY_RESTRICT tile) {
-  const F f;
-  const auto lanes = static_cast<int64_t>(hn::Lanes(f));
-  for (int64_t column = 0; column < kPanel; column += 2 * lanes) {
-    V sums[kM][2];
-#pragma GCC unroll 8
-    for (int r = 0; r < kM; ++r) {
-      sums[r][0] = hn::LoadU(f, tile + r * kPanel + column);
-      sums[r][1] = hn::LoadU(f, tile + r * kPanel + column + lanes);
-    }
-    const float* b = panel + column;
-    for (int64_t k = 0; k < k_count; ++k, b += kPanel) {
-      const V b0 = hn::LoadU(f, b);
-      const V b1 = hn::LoadU(f, b + lanes);
-#pragma GCC unroll 8
-      for (int r = 0; r < kM; ++r) {
-        const V x = hn::Set(f, a[r * a_stride + k]);
-        sums[r][0] = hn::MulAdd(x, b0, sums[r][0]);
-        sums[r][1] = hn::MulAdd(x, b1, sums[r][1]);
-      }
-    }
-#pragma GCC unroll 8
-    for (int r = 0; r < kM; ++r) {
-      hn::StoreU(sums[r][0], f, tile + r * kPanel + column);
-      hn::StoreU(sums[r][1], f, tile + r * kPanel + column + lanes);
-    }
-  }
-}
-
-void gemm_add_f32(const float* a, int64_t a_stride, int64_t m, int64_t k, const float* panel,
-                  float* tile) {
-  int64_t row = 0;
-  for (; row + 4 <= m; row += 4) {
-    add_rows<4>(a + row * a_stride, a_stride, k, panel, tile + row * kPanel);
-  }
-  a += row * a_stride;
-  tile += row * kPanel;
-  switch (m - row) {
-    case 3:
-      add_rows<3>(a, a_stride, k, panel, tile);
-      break;
-    case 2:
-      add_rows<2>(a, a_stride, k, panel, tile);
-      break;
-    case 1:
-      add_rows<1>(a, a_stride, k, panel, tile);
-      break;
-    default:
-      break;
-  }
-}
-
 }  // namespace
 
 void fill_matvec(Kernels& kernels) {
   kernels.nonzeros = nonzeros;
   kernels.matvec_f32 = matvec_f32;
-  kernels.gemm_add_f32 = gemm_add_f32;
 }
 
 }  // namespace mynah::cpu::HWY_NAMESPACE
