@@ -5,10 +5,6 @@
 namespace mynah::cpu {
 namespace {
 
-int64_t round_up(int64_t n, int64_t to) {
-  return (n + to - 1) / to * to;
-}
-
 // Channels [column, column + d) of row i in f32; zeros past the last row.
 void read_row(const Kernels& kernels, const Tensor& x, int64_t i, int64_t column, int64_t d,
               float* out) {
@@ -96,14 +92,6 @@ void pack_values_bf16(const Kernels& kernels, const PackedKeys& sizes, const Ten
 }
 
 }  // namespace
-
-PackedKeys::PackedKeys(int64_t row_count, int64_t channels, Precision kept)
-    : rows(row_count),
-      even_rows(round_up(row_count, 2)),
-      padded_rows(round_up(row_count, kPanel)),
-      even_channels(round_up(channels, 2)),
-      padded_channels(round_up(channels, kPanel)),
-      precision(kept) {}
 
 void pack_head(const Kernels& kernels, const PackedKeys& sizes, const Tensor& k, const Tensor& v,
                int64_t column, int64_t d, std::byte* out) {

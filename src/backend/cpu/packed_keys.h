@@ -20,7 +20,14 @@ inline constexpr int64_t kMaxHead = 512;
 //   values: panel c / 32 of channels: rows 2n and 2n + 1 side by side in bfloat16, (rows / 2, 32,
 //           2); in f32 (rows, 32)
 struct PackedKeys {
-  PackedKeys(int64_t row_count, int64_t channels, Precision kept);
+  // Inline, with constants to divide by: a step of the decoder asks for this a hundred times.
+  PackedKeys(int64_t row_count, int64_t channels, Precision kept)
+      : rows(row_count),
+        even_rows((row_count + 1) / 2 * 2),
+        padded_rows((row_count + kPanel - 1) / kPanel * kPanel),
+        even_channels((channels + 1) / 2 * 2),
+        padded_channels((channels + kPanel - 1) / kPanel * kPanel),
+        precision(kept) {}
 
   explicit PackedKeys(const KeysValues& packed)
       : PackedKeys(packed.rows, packed.head_dim, packed.precision) {}
