@@ -10,9 +10,6 @@
 namespace mynah {
 namespace {
 
-// Timestamps this much after the audio's end are in doubt.
-constexpr double kPastEnd_s = 0.5;
-
 // Nobody says more than this: a draft that goes on repeats itself.
 constexpr double kDraftTokens_per_s = 10;
 constexpr int kLeastDraftTokens = 16;
@@ -124,6 +121,12 @@ WindowDecoder::Heard WindowDecoder::hear(std::span<const WindowTask> tasks,
   return heard;
 }
 
+// A window that fills the model's context has been heard in full either way.
+bool WindowDecoder::in_part(const Heard& heard, size_t utterance) const {
+  return heard.cross.silence != nullptr &&
+         heard.cross.lengths[static_cast<int64_t>(utterance)].length < model_->config().n_audio_ctx;
+}
+
 void WindowDecoder::find_languages(const Heard& heard, std::span<const WindowTask> tasks,
                                    std::span<WindowText> texts) {
   for (size_t i = 0; i < tasks.size(); ++i) {
@@ -207,12 +210,6 @@ bool WindowDecoder::failed(const WindowText& text) const {
   return (repeats || unlikely) && !silent(text);
 }
 
-bool WindowDecoder::past_the_end(const WindowTask& task, const WindowText& text) const {
-  return std::ranges::any_of(text.cut.segments, [&](const WindowSegment& segment) {
-    return std::max(segment.start_s, segment.end_s) > duration_s(task) + kPastEnd_s;
-  });
-}
-
 // The same three words or more, one segment after the other.
 bool WindowDecoder::repeats_a_sentence(const WindowText& text) const {
   constexpr size_t kFewTokens = 3;
@@ -266,8 +263,7 @@ std::vector<size_t> WindowDecoder::generate(const Heard& heard, std::span<const 
     text.compression_ratio = compression_ratio(model_->tokenizer().decode(text.generated.tokens));
     text.cut = cut_into_segments(model_->tokenizer(), text.generated.tokens, duration_s(tasks[i]));
     text.silent = silent(text);
-    const bool cached = heard.cross.silence != nullptr;
-    if (failed(text) || (cached && (past_the_end(tasks[i], text) || repeats_a_sentence(text)))) {
+    if (failed(text) || (in_part(heard, utterances[r]) && repeats_a_sentence(text))) {
       doubtful.push_back(utterances[r]);
     }
   }
@@ -357,17 +353,22 @@ std::vector<WindowText> WindowDecoder::decode(std::span<const WindowTask> tasks,
   const DecodeTry first =
       at_temperature(options_.temperatures.empty() ? 0.0F : options_.temperatures.front());
   std::vector<size_t> doubtful = generate(heard, all, tasks, first, texts, stop);
-  if (options_.context == AudioContext::Full) {
-    fall_back(heard, std::move(doubtful), tasks, texts, stop);
-    doubtful.clear();
-  }
-  if (!doubtful.empty() && !stop.stop_requested()) {
+  std::vector<size_t> partly_heard;
+  std::erase_if(doubtful, [&](size_t u) {
+    const bool part = in_part(heard, u);
+    if (part) {
+      partly_heard.push_back(heard.tasks[u]);
+    }
+    return part;
+  });
+  fall_back(heard, std::move(doubtful), tasks, texts, stop);
+  if (!partly_heard.empty() && !stop.stop_requested()) {
     model_->release_idle_memory();
-    const Heard full = hear(tasks, doubtful, AudioContext::Full, stop);
+    const Heard full = hear(tasks, partly_heard, AudioContext::Full, stop);
     model_->release_idle_memory();
-    std::vector<size_t> again(doubtful.size());
+    std::vector<size_t> again(partly_heard.size());
     std::iota(again.begin(), again.end(), size_t{0});
-    for (const size_t i : doubtful) {
+    for (const size_t i : partly_heard) {
       texts[i].decoded_again = true;
     }
     fall_back(full, generate(full, again, tasks, first, texts, stop), tasks, texts, stop);

@@ -91,6 +91,8 @@ class WindowDecoder {
 
   [[nodiscard]] Heard hear(std::span<const WindowTask> tasks, std::vector<size_t> which,
                            AudioContext context, const std::stop_token& stop);
+  // Whether an utterance was heard without all of the window around it.
+  [[nodiscard]] bool in_part(const Heard& heard, size_t utterance) const;
   void find_languages(const Heard& heard, std::span<const WindowTask> tasks,
                       std::span<WindowText> texts);
   // Decodes some utterances of `heard` once; returns those whose text is in doubt.
@@ -115,7 +117,6 @@ class WindowDecoder {
   [[nodiscard]] bool failed(const WindowText& text) const;
   [[nodiscard]] bool silent(const WindowText& text) const;
   [[nodiscard]] bool nobodys(const WindowText& text) const;
-  [[nodiscard]] bool past_the_end(const WindowTask& task, const WindowText& text) const;
   [[nodiscard]] bool repeats_a_sentence(const WindowText& text) const;
 
   std::shared_ptr<const whisper::Model> model_;
