@@ -94,7 +94,7 @@ constexpr auto kFlags = std::to_array<PeerFlag>({
     {"", "--max-line-count", Text, "--max-line-count={}", "None", ""},
     {"", "--compute-type", Text, "--storage={}", "default auto", ""},
     {"", "--batch-size", Text, "--batch={}", "", ""},
-    {"", "--chunk-size", Text, "--vad-max-speech-s={}", "", ""},
+    {"", "--chunk-size", Text, "--chunk-length={}", "", ""},
     {"", "--vad-onset", Text, "--vad-threshold={}", "", ""},
     {"", "--vad-offset", Text, "--vad-negative-threshold={}", "", ""},
     {"", "--min-speakers", Text, "", "",

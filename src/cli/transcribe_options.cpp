@@ -123,6 +123,8 @@ void DecodingOptions::vad_fields(Fields& fields) {
                 "Speech ends below it; negative: threshold less 0.15.");
   fields.option("vad-min-speech-ms", "MS", v.min_speech_ms, "Shorter speech is dropped.");
   fields.option("vad-max-speech-s", "S", v.max_speech_s, "Longer speech is cut.");
+  fields.option("chunk-length", "S", recognizer.chunk_length_s,
+                "Speech is heard in pieces of at most this many seconds.");
   fields.option("vad-min-silence-ms", "MS", v.min_silence_ms, "Shorter silence does not cut.");
   fields.option("vad-speech-pad-ms", "MS", v.speech_pad_ms, "Added on both sides of speech.");
 }
@@ -135,6 +137,7 @@ Result<RecognizerOptions> DecodingOptions::finish() const {
   MYNAH_TRY_STATUS(check_range("--temperature", temperature, 0, 1));
   MYNAH_TRY_STATUS(check_range("--temperature-increment", temperature_increment, 0, 1));
   MYNAH_TRY_STATUS(check_range("--vad-threshold", options.vad_options.threshold, 0, 1));
+  MYNAH_TRY_STATUS(check_range("--chunk-length", options.chunk_length_s, 5, 30));
   MYNAH_TRY_STATUS(check_range("--max-new-tokens", options.max_new_tokens, 1, 448));
   MYNAH_TRY_STATUS(check_range("--max-context-tokens", options.max_context_tokens, 0, 1 << 20));
   options.temperatures = {temperature};

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kRate_hz = 16000;
 // A pause this long ends a piece of text; longer ones would only keep the user waiting.
-constexpr ChunkOptions kLiveChunks{.max_s = 28.0, .max_gap_s = 0.6, .pad_s = 0.3};
+constexpr ChunkOptions kLiveChunks{.max_s = 20.0, .max_gap_s = 0.6, .pad_s = 0.3};
 // Speech is noticed this long after it begins, and one partial text follows another.
 constexpr int64_t kOnset = kRate_hz / 2;
 constexpr int64_t kPartialEvery = kRate_hz / 2;

@@ -72,6 +72,10 @@ struct RecognizerOptions {
   std::vector<ClipRange> clips;  // empty: all
   bool vad = true;  // voice activity cuts long recordings and keeps silence from the decoder
   VadOptions vad_options;
+  // Speech that voice activity found is heard in pieces of at most this. Measured with tiny.en and
+  // three beams on the 96 clips, and on the same joined to 20 minutes: 204 and 298 word errors with
+  // 30 s, 199 and 261 with 20, 204 and 297 with 15; attention costs less the shorter they are.
+  double chunk_length_s = 20;
   int batch = 8;  // windows decoded together
   int language_detection_segments = 1;
   bool partial_text = true;  // of live sessions: drafts of what is being said

@@ -16,47 +16,67 @@ SampleRange SpeechChunker::padded(const SpeechSpan& chunk, double after_s, doubl
   return {std::llround(start_s * rate_hz_), std::llround(end_s * rate_hz_)};
 }
 
-std::vector<SampleRange> SpeechChunker::push(std::span<const SpeechSpan> spans, double heard_s) {
-  std::vector<SampleRange> chunks;
-  const auto close = [&](double limit_s) {
-    chunks.push_back(padded(*open_, options_.pad_s, limit_s));
-    last_end_s_ = static_cast<double>(chunks.back().end) / rate_hz_;
-    open_.reset();
+SampleRange SpeechChunker::close(size_t count, double limit_s) {
+  const SpeechSpan chunk{open_.front().start_s, open_[count - 1].end_s};
+  const SampleRange range = padded(chunk, options_.pad_s, limit_s);
+  last_end_s_ = static_cast<double>(range.end) / rate_hz_;
+  open_.erase(open_.begin(), open_.begin() + static_cast<ptrdiff_t>(count));
+  return range;
+}
+
+// The first spans of `open_`, with `next` one too many, up to the longest pause of their second
+// half: where a sentence is likeliest to end.
+size_t SpeechChunker::best_cut(const SpeechSpan& next) const {
+  const auto start_after = [&](size_t count) {
+    return count < open_.size() ? open_[count].start_s : next.start_s;
   };
-  for (SpeechSpan span : spans) {
-    if (open_ && (span.start_s - open_->end_s > options_.max_gap_s ||
-                  span.end_s - open_->start_s > options_.max_s)) {
-      // Two chunks share the pause between them.
-      close((open_->end_s + span.start_s) / 2);
+  size_t best = open_.size();
+  for (size_t count = open_.size(); count > 0; --count) {
+    const double end_s = open_[count - 1].end_s;
+    if (end_s - open_.front().start_s < options_.max_s / 2) {
+      break;
     }
-    if (open_) {
-      open_->end_s = std::max(open_->end_s, span.end_s);
-    } else {
-      open_ = span;
-    }
-    // Speech without a pause is cut where the window ends.
-    while (open_->end_s - open_->start_s > options_.max_s) {
-      const SpeechSpan rest{open_->start_s + options_.max_s, open_->end_s};
-      open_->end_s = rest.start_s;
-      close(rest.start_s);
-      open_ = rest;
+    if (start_after(count) - end_s > start_after(best) - open_[best - 1].end_s) {
+      best = count;
     }
   }
-  if (open_ && heard_s - open_->end_s > options_.max_gap_s) {
-    close(heard_s);
+  return best;
+}
+
+std::vector<SampleRange> SpeechChunker::push(std::span<const SpeechSpan> spans, double heard_s) {
+  std::vector<SampleRange> chunks;
+  for (SpeechSpan span : spans) {
+    while (!open_.empty() && (span.start_s - open_.back().end_s > options_.max_gap_s ||
+                              span.end_s - open_.front().start_s > options_.max_s)) {
+      const bool long_pause = span.start_s - open_.back().end_s > options_.max_gap_s;
+      const size_t count = long_pause ? open_.size() : best_cut(span);
+      const double next_s = count < open_.size() ? open_[count].start_s : span.start_s;
+      // Two chunks share the pause between them.
+      chunks.push_back(close(count, (open_[count - 1].end_s + next_s) / 2));
+    }
+    open_.push_back(span);
+    // Speech without a pause is cut where the window ends.
+    while (open_.front().end_s - open_.front().start_s > options_.max_s) {
+      const SpeechSpan rest{open_.front().start_s + options_.max_s, open_.front().end_s};
+      open_.front().end_s = rest.start_s;
+      chunks.push_back(close(1, rest.start_s));
+      open_.push_back(rest);
+    }
+  }
+  if (!open_.empty() && heard_s - open_.back().end_s > options_.max_gap_s) {
+    chunks.push_back(close(open_.size(), heard_s));
   }
   return chunks;
 }
 
 std::vector<SampleRange> SpeechChunker::flush(double duration_s) {
-  if (!open_) {
+  if (open_.empty()) {
     return {};
   }
-  const double rest_s = duration_s - open_->end_s;
-  const SampleRange last =
-      padded(*open_, rest_s <= options_.edge_s ? rest_s : options_.pad_s, duration_s);
-  open_.reset();
-  return {last};
+  const SpeechSpan chunk{open_.front().start_s, open_.back().end_s};
+  const double rest_s = duration_s - chunk.end_s;
+  open_.clear();
+  return {padded(chunk, rest_s <= options_.edge_s ? rest_s : options_.pad_s, duration_s)};
 }
 
 }  // namespace mynah

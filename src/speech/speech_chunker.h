@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -39,15 +38,19 @@ class SpeechChunker {
   std::vector<SampleRange> flush(double duration_s);
 
   // Whether a chunk has begun that may still grow.
-  [[nodiscard]] bool open() const { return open_.has_value(); }
+  [[nodiscard]] bool open() const { return !open_.empty(); }
 
  private:
   // The chunk with its padding; `after_s` is wanted after it, and nothing past limit_s.
   [[nodiscard]] SampleRange padded(const SpeechSpan& chunk, double after_s, double limit_s) const;
 
+  // The first `count` open spans as a chunk that ends at limit_s at the latest.
+  SampleRange close(size_t count, double limit_s);
+  [[nodiscard]] size_t best_cut(const SpeechSpan& next) const;
+
   ChunkOptions options_;
   int rate_hz_;
-  std::optional<SpeechSpan> open_;
+  std::vector<SpeechSpan> open_;  // of the chunk that may still grow
   double last_end_s_ = 0;  // of the chunk handed out last, its padding included
 };
 

@@ -34,9 +34,9 @@ bool blank(std::string_view text) {
   return text.find_first_not_of(" \t\n") == std::string_view::npos;
 }
 
-VadOptions window_sized(VadOptions options) {
-  // A span fits a window with its padding.
-  options.max_speech_s = std::min(options.max_speech_s, 29.0);
+// A span fits a window with its padding.
+VadOptions window_sized(VadOptions options, double window_s) {
+  options.max_speech_s = std::min(options.max_speech_s, window_s - 1.0);
   return options;
 }
 
@@ -68,10 +68,10 @@ TranscriptionJob::TranscriptionJob(const whisper::Model& model, const Recognizer
       number_(number),
       piece_(kPieceSamples),
       clips_(ranges_of(options.clips)),
-      chunker_({}, kRate_hz) {
+      chunker_({.max_s = options.chunk_length_s}, kRate_hz) {
   if (voice != nullptr && options.vad) {
     voice_ = voice->session();
-    segmenter_.emplace(window_sized(voice->for_recogniser(options.vad_options)), voice->frame_s());
+    segmenter_.emplace(window_sized(voice->for_recogniser(options.vad_options), options.chunk_length_s), voice->frame_s());
     surely_speech_ = voice->is_sure();
   } else {
     std::ranges::for_each(clips_, [&](const SampleRange& clip) { add_stretch(clip); });

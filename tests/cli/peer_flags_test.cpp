@@ -91,7 +91,7 @@ const std::vector<Row>& rows() {
       {"", "--max-line-count", "2", {"--max-line-count=2"}},
       {"", "--compute-type", "float16", {"--storage=float16"}},
       {"", "--batch-size", "8", {"--batch=8"}},
-      {"", "--chunk-size", "30", {"--vad-max-speech-s=30"}},
+      {"", "--chunk-size", "30", {"--chunk-length=30"}},
       {"", "--vad-onset", "0.5", {"--vad-threshold=0.5"}},
       {"", "--vad-offset", "0.363", {"--vad-negative-threshold=0.363"}},
   };

@@ -76,6 +76,21 @@ TEST(SpeechChunkerTest, ShortPausesAtTheEndsOfARecordingAreKept) {
   EXPECT_EQ(chunker.flush(5.8), (std::vector<SampleRange>{{0, 580}}));
 }
 
+TEST(SpeechChunkerTest, AFullChunkEndsAtTheLongestPauseOfItsSecondHalf) {
+  SpeechChunker chunker({.max_s = 20.0, .pad_s = 0.0}, 100);
+  // Pauses of 2, 1 and 0.2 seconds before one too many: the first is too early to cut at.
+  const std::vector<SpeechSpan> spans = {{0, 3}, {5, 12}, {13, 17}, {17.2, 19}, {19.5, 25}};
+  EXPECT_EQ(chunker.push(spans, 0.0), (std::vector<SampleRange>{{0, 1200}}));
+  EXPECT_EQ(chunker.flush(25.0), (std::vector<SampleRange>{{1300, 2500}}));
+}
+
+TEST(SpeechChunkerTest, WhatIsLeftAfterACutIsCutAgainWhereItIsStillTooMuch) {
+  SpeechChunker chunker({.max_s = 20.0, .pad_s = 0.0}, 100);
+  const std::vector<SpeechSpan> spans = {{0, 10.5}, {11.5, 19}, {19.1, 38}};
+  EXPECT_EQ(chunker.push(spans, 0.0), (std::vector<SampleRange>{{0, 1050}, {1150, 1900}}));
+  EXPECT_EQ(chunker.flush(38.0), (std::vector<SampleRange>{{1910, 3800}}));
+}
+
 TEST(SpeechChunkerTest, NoChunkIsLongerThanAWindowAndNoneOverlap) {
   SpeechChunker chunker({}, 100);
   std::vector<SampleRange> chunks =
