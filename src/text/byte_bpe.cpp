@@ -72,10 +72,11 @@ std::vector<Part> join_parts(const ByteBpe& bpe, std::string_view piece) {
 Result<ByteBpe> ByteBpe::create(std::vector<std::string> tokens) {
   ByteBpe bpe;
   bpe.tokens_ = std::move(tokens);
-  bpe.ids_.reserve(bpe.tokens_.size());
+  bpe.slots_.assign(std::bit_ceil(2 * bpe.tokens_.size() + 1), kNone);
   for (size_t id = 0; id < bpe.tokens_.size(); ++id) {
-    if (!bpe.tokens_[id].empty()) {
-      bpe.ids_.emplace(bpe.tokens_[id], static_cast<int32_t>(id));
+    if (int32_t& slot = bpe.slots_[bpe.slot_of(bpe.tokens_[id])];
+        slot == kNone && !bpe.tokens_[id].empty()) {
+      slot = static_cast<int32_t>(id);
     }
   }
   for (int byte = 0; byte < 256; ++byte) {
@@ -90,9 +91,17 @@ Result<ByteBpe> ByteBpe::create(std::vector<std::string> tokens) {
   return bpe;
 }
 
+size_t ByteBpe::slot_of(std::string_view bytes) const {
+  const size_t mask = slots_.size() - 1;
+  size_t slot = std::hash<std::string_view>()(bytes) & mask;
+  while (slots_[slot] != kNone && tokens_[static_cast<size_t>(slots_[slot])] != bytes) {
+    slot = (slot + 1) & mask;
+  }
+  return slot;
+}
+
 int32_t ByteBpe::find(std::string_view bytes) const {
-  const auto found = ids_.find(bytes);
-  return found == ids_.end() ? -1 : found->second;
+  return slots_[slot_of(bytes)];
 }
 
 void ByteBpe::encode_piece(std::string_view piece, std::vector<int32_t>& ids) const {

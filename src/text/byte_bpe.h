@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "base/result.h"
@@ -43,8 +42,15 @@ class ByteBpe {
  private:
   ByteBpe() = default;
 
+  static constexpr int32_t kNone = -1;
+
+  // Where the id of these bytes stands in slots_, or where it would.
+  [[nodiscard]] size_t slot_of(std::string_view bytes) const;
+
   std::vector<std::string> tokens_;
-  std::unordered_map<std::string_view, int32_t> ids_;  // views of tokens_
+  // Ids by their bytes' hash, the next free slot where one is taken; at most half are. A node for
+  // each of 50,000 tokens would take three megabytes.
+  std::vector<int32_t> slots_;
 };
 
 }  // namespace mynah
