@@ -1,15 +1,43 @@
 #include "nn/kv_cache.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace mynah {
 
 KvCache::KvCache(Backend& backend, const Sizes& sizes, DType dtype)
-    : backend_(&backend), sizes_(sizes), lengths_(static_cast<size_t>(sizes.slots), 0) {
-  for (int64_t layer = 0; layer < sizes.layers; ++layer) {
-    keys_.push_back(ops::empty(backend, {sizes.slots * sizes.capacity, sizes.width}, dtype));
-    values_.push_back(ops::empty(backend, {sizes.slots * sizes.capacity, sizes.width}, dtype));
+    : backend_(&backend),
+      sizes_(sizes),
+      dtype_(dtype),
+      keys_(static_cast<size_t>(sizes.layers)),
+      values_(static_cast<size_t>(sizes.layers)),
+      lengths_(static_cast<size_t>(sizes.slots), 0) {}
+
+// What the slots hold, further apart.
+Tensor KvCache::moved(const Tensor& cache, int64_t room) const {
+  Tensor grown = ops::empty(*backend_, {sizes_.slots * room, sizes_.width}, dtype_);
+  for (int64_t slot = 0; slot < sizes_.slots; ++slot) {
+    if (const Span from = span(slot); from.length > 0) {
+      ops::copy_into(*backend_, cache.narrow(0, from.begin, from.length),
+                     grown.narrow(0, slot * room, from.length));
+    }
   }
+  return grown;
+}
+
+void KvCache::make_room(int64_t length) {
+  constexpr int64_t kLeast = 64;  // more than a short window's text
+  if (length <= room_) {
+    return;
+  }
+  const int64_t room = std::min(std::max({length, 2 * room_, kLeast}), sizes_.capacity);
+  for (Tensor& keys : keys_) {
+    keys = moved(keys, room);
+  }
+  for (Tensor& values : values_) {
+    values = moved(values, room);
+  }
+  room_ = room;
 }
 
 void KvCache::write(int64_t layer, const Tensor& k, const Tensor& v, const Tensor& rows) const {
@@ -27,7 +55,7 @@ void KvCache::copy_slots(const Tensor& cache, std::span<const int64_t> sources) 
     }
   }
   for (const auto& [slot, rows] : moved) {
-    const int64_t begin = static_cast<int64_t>(slot) * sizes_.capacity;
+    const int64_t begin = static_cast<int64_t>(slot) * room_;
     ops::copy_into(*backend_, rows, cache.narrow(0, begin, rows.dim(0)));
   }
 }

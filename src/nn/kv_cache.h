@@ -10,19 +10,23 @@
 namespace mynah {
 
 // A state, not a layer: who decodes owns one. Each layer has one tensor of keys and one of values,
-// (slots * capacity, width); slot s owns rows [s * capacity, (s + 1) * capacity).
+// (slots * room, width); slot s owns rows [s * room, (s + 1) * room). The room grows with what is
+// written, so that short texts in many slots take little memory.
 class KvCache {
  public:
   struct Sizes {
     int64_t layers = 0;
     int64_t slots = 0;
-    int64_t capacity = 0;  // positions a slot
+    int64_t capacity = 0;  // positions a slot at most
     int64_t width = 0;
   };
 
   KvCache(Backend& backend, const Sizes& sizes, DType dtype);
 
   [[nodiscard]] const Sizes& sizes() const { return sizes_; }
+
+  // Makes room for `length` positions in every slot; at most the capacity. Spans change.
+  void make_room(int64_t length);
 
   [[nodiscard]] const Tensor& keys(int64_t layer) const {
     return keys_[static_cast<size_t>(layer)];
@@ -39,7 +43,7 @@ class KvCache {
 
   // The rows that a slot has filled, `more` of them included that are about to be.
   [[nodiscard]] Span span(int64_t slot, int64_t more = 0) const {
-    return {slot * sizes_.capacity, length(slot) + more};
+    return {slot * room_, length(slot) + more};
   }
 
   // Writes k and v (n, width) to rows (n) i32 of one layer.
@@ -51,9 +55,12 @@ class KvCache {
 
  private:
   void copy_slots(const Tensor& cache, std::span<const int64_t> sources) const;
+  [[nodiscard]] Tensor moved(const Tensor& cache, int64_t room) const;
 
   Backend* backend_;
   Sizes sizes_;
+  DType dtype_;
+  int64_t room_ = 0;  // positions a slot has now
   std::vector<Tensor> keys_;
   std::vector<Tensor> values_;
   std::vector<int64_t> lengths_;

@@ -98,7 +98,6 @@ Decoder::Step Decoder::plan(std::span<const Lane> lanes, const KvCache& cache) c
   std::vector<int32_t> rows;
   for (const Lane& lane : lanes) {
     const Span past = cache.span(lane.slot, lane.count);
-    MYNAH_CHECK(past.length <= cache.sizes().capacity, "more tokens than the cache holds");
     for (int64_t row = past.end() - lane.count; row < past.end(); ++row) {
       rows.push_back(static_cast<int32_t>(row));
     }
@@ -158,6 +157,12 @@ Tensor Decoder::cross_attention(const Block& block, int64_t layer, const Tensor&
 Tensor Decoder::forward(std::span<const int32_t> tokens, std::span<const Lane> lanes,
                         KvCache& cache, const CrossCache& cross,
                         std::vector<Tensor>* cross_queries) const {
+  int64_t longest = 0;
+  for (const Lane& lane : lanes) {
+    longest = std::max(longest, cache.length(lane.slot) + lane.count);
+  }
+  MYNAH_CHECK(longest <= cache.sizes().capacity, "more tokens than the cache holds");
+  cache.make_room(longest);
   const Step step = plan(lanes, cache);
   Tensor x = embed(tokens, lanes, cache);  // (tokens, width)
   for (size_t i = 0; i < blocks_.size(); ++i) {
