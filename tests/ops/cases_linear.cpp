@@ -144,9 +144,9 @@ void add_sizes(std::vector<OpCase>& table, DType dtype, Precision precision,
 
 // The products of Whisper tiny and base: one window's encoder, one decoder step, its vocabulary.
 constexpr std::array kTimedSizes = {
-    Sizes{1500, 384, 384},  Sizes{1500, 384, 1536}, Sizes{1500, 1536, 384},
-    Sizes{1500, 512, 2048}, Sizes{1, 384, 384},     Sizes{1, 384, 1536},
-    Sizes{8, 384, 1536},    Sizes{1, 384, 51864},   Sizes{1, 512, 51864}};
+    Sizes{1500, 384, 384}, Sizes{1500, 384, 1536}, Sizes{1500, 1536, 384}, Sizes{1500, 512, 2048},
+    Sizes{1, 384, 384},    Sizes{1, 384, 1536},    Sizes{8, 384, 1536},    Sizes{1, 384, 51864},
+    Sizes{1, 512, 51864},  Sizes{24, 384, 51864}};
 
 void add_timed(std::vector<OpCase>& table, DType dtype, Precision precision) {
   for (const Sizes& s : kTimedSizes) {

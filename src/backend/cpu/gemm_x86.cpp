@@ -23,7 +23,8 @@ int32_t load_i32(const void* p) {
   return value;
 }
 
-template <int kRows>
+// kFetch: the next panel is asked for meanwhile.
+template <int kRows, bool kFetch>
 MYNAH_VNNI void rows_i8(const uint8_t* a, int64_t a_stride, int64_t k4, const int8_t* panel,
                         int32_t* out, int64_t out_stride) {
   __m512i sums[kRows][2];
@@ -40,6 +41,10 @@ MYNAH_VNNI void rows_i8(const uint8_t* a, int64_t a_stride, int64_t k4, const in
   for (int64_t k = 0; k < k4; ++k) {
     const __m512i b0 = _mm512_loadu_si512(panel);
     const __m512i b1 = _mm512_loadu_si512(panel + 64);
+    if constexpr (kFetch) {  // the same place of the next panel
+      _mm_prefetch(panel + k4 * 128, _MM_HINT_T0);
+      _mm_prefetch(panel + k4 * 128 + 64, _MM_HINT_T0);
+    }
     panel += 128;
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) {
@@ -157,20 +162,26 @@ MYNAH_BF16 void panels_bf16(const uint16_t* a, int64_t a_stride, int64_t k2, con
 __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni,bmi2"))) void gemm_i8_vnni(
     const uint8_t* a, int64_t a_stride, int64_t m, int64_t k4, const int8_t* panel, int32_t* out,
     int64_t out_stride) {
+  // Few rows are done with a panel before the next one has come from memory.
+  constexpr int64_t kFewRows = 48;
   int64_t row = 0;
+  if (m >= 12 && m <= kFewRows) {
+    rows_i8<12, true>(a, a_stride, k4, panel, out, out_stride);
+    row = 12;
+  }
   for (; row + 12 <= m; row += 12) {
-    rows_i8<12>(a + row * a_stride, a_stride, k4, panel, out + row * out_stride, out_stride);
+    rows_i8<12, false>(a + row * a_stride, a_stride, k4, panel, out + row * out_stride, out_stride);
   }
   for (; row + 8 <= m; row += 8) {
-    rows_i8<8>(a + row * a_stride, a_stride, k4, panel, out + row * out_stride, out_stride);
+    rows_i8<8, false>(a + row * a_stride, a_stride, k4, panel, out + row * out_stride, out_stride);
   }
   for (; row + 4 <= m; row += 4) {
-    rows_i8<4>(a + row * a_stride, a_stride, k4, panel, out + row * out_stride, out_stride);
+    rows_i8<4, false>(a + row * a_stride, a_stride, k4, panel, out + row * out_stride, out_stride);
   }
   if (m - row == 3) {
-    rows_i8<3>(a + row * a_stride, a_stride, k4, panel, out + row * out_stride, out_stride);
+    rows_i8<3, false>(a + row * a_stride, a_stride, k4, panel, out + row * out_stride, out_stride);
   } else if (m - row == 2) {
-    rows_i8<2>(a + row * a_stride, a_stride, k4, panel, out + row * out_stride, out_stride);
+    rows_i8<2, false>(a + row * a_stride, a_stride, k4, panel, out + row * out_stride, out_stride);
   } else if (m - row == 1) {
     one_row_i8(a + row * a_stride, k4, panel, out + row * out_stride);
   }
