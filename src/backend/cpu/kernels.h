@@ -106,7 +106,7 @@ struct Kernels {
   void (*affine)(const float* x, int64_t n, float a, float b, float* out);
   // sum of exp(a * (x + mask - shift)); mask may be null.
   float (*masked_exp_sum)(const float* x, const float* mask, int64_t n, float shift, float a);
-  // Largest x + mask (null: x) and its lowest index.
+  // Largest x + mask (null: x) and, where it is asked for, its lowest index.
   float (*masked_max)(const float* x, const float* mask, int64_t n, int64_t* index);
   void (*unary)(UnaryOp op, const float* x, int64_t n, float* out);
   // b has n elements, or one when b_step is 0.

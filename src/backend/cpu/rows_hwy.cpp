@@ -192,11 +192,22 @@ float masked_max(const float* x, const float* mask, int64_t n, int64_t* index) {
   const auto at = [&](int64_t c) HWY_ATTR {
     return masked(x + c, mask == nullptr ? nullptr : mask + c, n - c);
   };
-  V best = hn::Set(f, -std::numeric_limits<float>::infinity());
-  for (int64_t c = 0; c < n; c += lanes) {
-    best = hn::Max(best, at(c));
+  // Four at a time: a maximum waits some cycles for the one before.
+  const V lowest = hn::Set(f, -std::numeric_limits<float>::infinity());
+  V best[4] = {lowest, lowest, lowest, lowest};
+  int64_t begin = 0;
+  for (; begin + 4 * lanes <= n; begin += 4 * lanes) {
+    for (int64_t i = 0; i < 4; ++i) {
+      best[i] = hn::Max(best[i], at(begin + i * lanes));
+    }
   }
-  const V target = hn::MaxOfLanes(f, best);
+  for (; begin < n; begin += lanes) {
+    best[0] = hn::Max(best[0], at(begin));
+  }
+  const V target = hn::MaxOfLanes(f, hn::Max(hn::Max(best[0], best[1]), hn::Max(best[2], best[3])));
+  if (index == nullptr) {
+    return hn::GetLane(target);
+  }
   // The lowest index that reaches it: a second pass, because an index a lane would cost the first
   // more than this.
   *index = 0;

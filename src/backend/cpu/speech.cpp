@@ -160,19 +160,97 @@ void CpuBackend::log_mel(const Tensor& waveform, const LogMelParams& params, con
 
 namespace {
 
-// The tokens that a rule leaves: text and timestamps, as ranges of the vocabulary.
-struct Choice {
-  Span text;
-  Span timestamps;
+// Tokens that a rule leaves, a range of one row's logits; run by run, so that a row is read from
+// memory once for its maximum, the sum of its exponentials and its best few.
+class Range {
+ public:
+  // `mask` may be null. `memory` lends room for the runs' maxima.
+  Range(HostPool& memory, const Kernels& kernels, const float* row, const float* mask, Span span)
+      : kernels_(kernels),
+        row_(row),
+        mask_(mask),
+        span_(span),
+        maxima_(memory, std::max<int64_t>(1, runs())) {
+    constexpr float kNever = -std::numeric_limits<float>::infinity();
+    float sum = 0.0F;
+    for (int64_t i = 0; i < runs(); ++i) {
+      const Span part = run(i);
+      const float* const shifted = mask_at(part.begin);
+      const float largest = kernels_.masked_max(row_ + part.begin, shifted, part.length, nullptr);
+      maxima_[i] = largest;
+      if (largest == kNever) {
+        continue;
+      }
+      // Sums relative to the largest so far.
+      if (largest > largest_) {
+        sum *= std::exp(largest_ - largest);
+        largest_ = largest;
+      }
+      sum += kernels_.masked_exp_sum(row_ + part.begin, shifted, part.length, largest_, 1.0F);
+    }
+    log_sum_ = largest_ > kNever ? largest_ + std::log(sum) : kNever;
+  }
+
+  [[nodiscard]] float largest() const { return largest_; }
+
+  // log(sum(exp(logit)))
+  [[nodiscard]] float log_sum() const { return log_sum_; }
+
+  [[nodiscard]] const Span& span() const { return span_; }
+
+  [[nodiscard]] int64_t runs() const { return (span_.length + kRun - 1) / kRun; }
+
+  [[nodiscard]] Span run(int64_t i) const {
+    return {span_.begin + i * kRun, std::min(kRun, span_.length - i * kRun)};
+  }
+
+  [[nodiscard]] float largest_of_run(int64_t i) const { return maxima_[i]; }
+
+  [[nodiscard]] float value(int64_t token) const {
+    const float v = row_[token] + (mask_ == nullptr ? 0.0F : mask_[token]);
+    return std::isnan(v) ? -std::numeric_limits<float>::infinity() : v;
+  }
+
+  // The first token of the largest logit; the range's first where nothing is allowed.
+  [[nodiscard]] int64_t likeliest() const {
+    for (int64_t i = 0; i < runs(); ++i) {
+      if (maxima_[i] == largest_) {
+        int64_t index = 0;
+        kernels_.masked_max(row_ + run(i).begin, mask_at(run(i).begin), run(i).length, &index);
+        return run(i).begin + index;
+      }
+    }
+    return span_.begin;
+  }
+
+  // sum(exp((logit - shift) / temperature))
+  [[nodiscard]] float exp_sum(float shift, float inverse_temperature) const {
+    return span_.length == 0 ? 0.0F
+                             : kernels_.masked_exp_sum(row_ + span_.begin, mask_at(span_.begin),
+                                                       span_.length, shift, inverse_temperature);
+  }
+
+ private:
+  // Tokens whose largest logit is found before any of them is looked at alone.
+  static constexpr int64_t kRun = 256;
+
+  [[nodiscard]] const float* mask_at(int64_t token) const {
+    return mask_ == nullptr ? nullptr : mask_ + token;
+  }
+
+  const Kernels& kernels_;
+  const float* row_;
+  const float* mask_;
+  Span span_;
+  Scratch<float> maxima_;
+  float largest_ = -std::numeric_limits<float>::infinity();
+  float log_sum_ = 0.0F;
 };
 
 struct Candidate {
   float logit;
   int64_t token;
 };
-
-// Tokens whose largest logit is found before any of them is looked at alone.
-constexpr int64_t kRun = 256;
 
 }  // namespace
 
@@ -185,75 +263,50 @@ void CpuBackend::pick_token(const Tensor& logits, const PickTokenParams& params,
     const float* mask = params.masks == nullptr
                             ? nullptr
                             : params.masks->data<float>() + rule.mask * params.masks->stride(0);
-    const auto shifted = [&](const Span& span) {
-      return mask == nullptr ? nullptr : mask + span.begin;
-    };
-    Choice choice{
-        .text = {rule.text_begin,
-                 rule.text_allowed ? std::max(0, rule.text_end - rule.text_begin) : 0},
-        .timestamps = {rule.timestamp_low, std::max(0, rule.timestamp_high - rule.timestamp_low)}};
-    const auto largest_of = [&](const Span& span, int64_t* index) {
-      if (span.length == 0) {
-        return kNever;
-      }
-      const float value = kernels_.masked_max(row + span.begin, shifted(span), span.length, index);
-      *index += span.begin;
-      return value;
-    };
-    const auto sum_of = [&](const Span& span, float shift, float inverse_temperature) {
-      return span.length == 0 ? 0.0F
-                              : kernels_.masked_exp_sum(row + span.begin, shifted(span),
-                                                        span.length, shift, inverse_temperature);
-    };
-    int64_t text_token = 0;
-    int64_t time_token = 0;
-    float best_text = largest_of(choice.text, &text_token);
-    const float best_time = largest_of(choice.timestamps, &time_token);
-    if (rule.prefer_timestamps && best_time > kNever &&
-        best_time + std::log(sum_of(choice.timestamps, best_time, 1.0F)) > best_text) {
-      choice.text.length = 0;
-      best_text = kNever;
-    }
-    const float shift = std::max(best_text, best_time);
+    const Range timestamps(
+        memory_, kernels_, row, mask,
+        {rule.timestamp_low, std::max(0, rule.timestamp_high - rule.timestamp_low)});
+    const Range all_text(
+        memory_, kernels_, row, mask,
+        {rule.text_begin, rule.text_allowed ? std::max(0, rule.text_end - rule.text_begin) : 0});
+    const bool only_timestamps = rule.prefer_timestamps && timestamps.largest() > kNever &&
+                                 timestamps.log_sum() > all_text.largest();
+    const Range no_text(memory_, kernels_, row, mask, {rule.text_begin, 0});
+    const Range& text = only_timestamps ? no_text : all_text;
+    const float shift = std::max(text.largest(), timestamps.largest());
     const float log_sum =
-        shift + std::log(sum_of(choice.text, shift, 1.0F) + sum_of(choice.timestamps, shift, 1.0F));
+        shift + std::log(std::exp(text.log_sum() - shift) + std::exp(timestamps.log_sum() - shift));
+    const auto likeliest = [&] {
+      return text.largest() >= timestamps.largest() ? text.likeliest() : timestamps.likeliest();
+    };
     int32_t* to_id = ids.data<int32_t>() + r * ids.stride(0);
     float* to_probability = log_probabilities.data<float>() + r * log_probabilities.stride(0);
-    const auto value = [&](int64_t token) {
-      const float v = row[token] + (mask == nullptr ? 0.0F : mask[token]);
-      return std::isnan(v) ? kNever : v;
-    };
     const auto relative = [&](float logit) { return logit > kNever ? logit - log_sum : kNever; };
-    const auto for_each_token = [&](const auto& fn) {
-      for (const Span& span : {choice.text, choice.timestamps}) {
-        for (int64_t token = span.begin; token < span.end(); ++token) {
-          fn(token, value(token));
-        }
-      }
-    };
     if (rule.temperature > 0.0F) {
       const float inverse = 1.0F / rule.temperature;
       double left = static_cast<double>(rule.uniform) *
-                    (static_cast<double>(sum_of(choice.text, shift, inverse)) +
-                     static_cast<double>(sum_of(choice.timestamps, shift, inverse)));
-      int64_t chosen = best_text >= best_time ? text_token : time_token;
+                    (static_cast<double>(text.exp_sum(shift, inverse)) +
+                     static_cast<double>(timestamps.exp_sum(shift, inverse)));
+      int64_t chosen = likeliest();
       bool found = false;
-      for_each_token([&](int64_t token, float logit) {
-        if (!found && logit > kNever) {
-          left -= std::exp(static_cast<double>(logit - shift) * static_cast<double>(inverse));
-          if (left <= 0) {
+      for (const Range* const range : {&text, &timestamps}) {
+        for (int64_t token = range->span().begin; token < range->span().end() && !found; ++token) {
+          const float logit = range->value(token);
+          if (logit > kNever) {
+            left -= std::exp(static_cast<double>(logit - shift) * static_cast<double>(inverse));
+          }
+          if (logit > kNever && left <= 0) {
             chosen = token;
             found = true;
           }
         }
-      });
+      }
       to_id[0] = static_cast<int32_t>(chosen);
-      to_probability[0] = relative(value(chosen));
+      to_probability[0] = relative(text.value(chosen));
       return;
     }
     if (params.top == 1) {
-      const int64_t chosen = best_text >= best_time ? text_token : time_token;
-      to_id[0] = static_cast<int32_t>(chosen);
+      to_id[0] = static_cast<int32_t>(likeliest());
       to_probability[0] = relative(shift);
       return;
     }
@@ -271,15 +324,13 @@ void CpuBackend::pick_token(const Tensor& logits, const PickTokenParams& params,
       }
       best[at] = {logit, token};
     };
-    for (const Span& span : {choice.text, choice.timestamps}) {
-      for (int64_t begin = span.begin; begin < span.end(); begin += kRun) {
-        const Span run{begin, std::min(kRun, span.end() - begin)};
-        int64_t index = 0;
-        if (count == params.top && !(largest_of(run, &index) > best[count - 1].logit)) {
+    for (const Range* const range : {&text, &timestamps}) {
+      for (int64_t i = 0; i < range->runs(); ++i) {
+        if (count == params.top && !(range->largest_of_run(i) > best[count - 1].logit)) {
           continue;
         }
-        for (int64_t token = run.begin; token < run.end(); ++token) {
-          offer(token, value(token));
+        for (int64_t token = range->run(i).begin; token < range->run(i).end(); ++token) {
+          offer(token, range->value(token));
         }
       }
     }
