@@ -1,9 +1,17 @@
 #include "models/whisper/encoder.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
 namespace mynah::whisper {
+namespace {
+
+// Rows of the feed-forward part at a time. Measured with tiny.en on two threads: 192 rows take 6
+// percent off the encoder; half and twice as many do not differ beyond the noise.
+constexpr int64_t kMlpRows = 192;
+
+}  // namespace
 
 Result<Encoder::Block> Encoder::Block::load(const Weights& w, int64_t d) {
   static constexpr std::array<std::string_view, 3> kQkv = {"query", "key", "value"};
@@ -86,9 +94,13 @@ Tensor Encoder::forward(const Tensor& mel, const Lengths& frames, const SilenceC
     x = self_attention(block, qkv, x, lengths,
                        silence == nullptr ? nullptr : &silence->encoder[layer],
                        silence == nullptr ? 1 : silence->encoder_group);
-    const Tensor hidden =
-        block.mlp_in(block.mlp_ln(x), {.activation = Activation::Gelu});  // (time, 4 width)
-    x = block.mlp_out(hidden, {.residual = &x});                          // (time, width)
+    // A few rows at a time, so that what is four times as wide stays in the processor's caches.
+    for (int64_t begin = 0; begin < x.dim(0); begin += kMlpRows) {
+      const Tensor rows = x.narrow(0, begin, std::min(kMlpRows, x.dim(0) - begin));
+      const Tensor hidden =
+          block.mlp_in(block.mlp_ln(rows), {.activation = Activation::Gelu});  // (rows, 4 width)
+      ops::copy_into(*backend_, block.mlp_out(hidden, {.residual = &rows}), rows);
+    }
   }
   return ln_post_(x);  // (time, width)
 }
