@@ -93,6 +93,7 @@ class WindowDecoder {
                            AudioContext context, const std::stop_token& stop);
   // Whether an utterance was heard without all of the window around it.
   [[nodiscard]] bool in_part(const Heard& heard, size_t utterance) const;
+  void release_between_stages(size_t windows) const;
   void find_languages(const Heard& heard, std::span<const WindowTask> tasks,
                       std::span<WindowText> texts);
   // Decodes some utterances of `heard` once; returns those whose text is in doubt.
