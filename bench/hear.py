@@ -121,20 +121,30 @@ class Bench:
 
     def long(self):
         joined = f"{ROOT}/.cache/bench/twenty_minutes.wav"
+        transcript = f"{ROOT}/.cache/bench/twenty_minutes.txt"
         files, references = zip(*english_clips())
-        if not os.path.exists(joined):
-            parts, total = [], 0
+        if not os.path.exists(transcript):
+            parts, said, total = [], [], 0
             while total < 20 * 60 * 16000:
-                for clip in files:
+                for clip, reference in zip(files, references):
                     samples, rate = soundfile.read(clip, dtype="float32")
                     parts += [samples, np.zeros(rate // 2, np.float32)]
+                    said.append(reference)
                     total += len(samples) + rate // 2
                     if total >= 20 * 60 * 16000:
                         break
             soundfile.write(joined, np.concatenate(parts), 16000)
+            with open(transcript, "w") as f:
+                f.write(" ".join(said))
+        with open(transcript) as f:
+            said = f.read()
+        ours = [self.mynah([joined])]
         peer = self.peer("faster-whisper", kind="long", type="int8", clips=[joined])
-        seconds = statistics.median(self.mynah([joined])[0] for _ in range(self.runs))
-        self.results["long"] = {"faster-whisper int8 batched": {"seconds": peer["seconds"]}, "mynah": {"seconds": seconds}}
+        ours += [self.mynah([joined]) for _ in range(self.runs - 1)]
+        self.results["long"] = {
+            "faster-whisper int8 batched": {"seconds": peer["seconds"], "errors": count_errors([said], peer["texts"])[0]},
+            "mynah": {"seconds": statistics.median(seconds for seconds, _ in ours),
+                      "errors": count_errors([said], ours[0][1])[0]}}
 
     def vad(self):
         peer = self.peer("onnxruntime")
@@ -194,8 +204,9 @@ def table(results):
             r["mynah"]["encoder_brief_ms"], "ms")
         row(f"decoder, one token, {model}, against whisper.cpp f16", r["whisper.cpp f16"]["decoder_token_ms"], r["mynah"]["decoder_token_ms"], "ms")
     if "long" in results:
-        row("20 minutes, against faster-whisper batched", results["long"]["faster-whisper int8 batched"]["seconds"],
-            results["long"]["mynah"]["seconds"], "s")
+        peer, ours = results["long"]["faster-whisper int8 batched"], results["long"]["mynah"]
+        row(f"20 minutes, against faster-whisper batched ({peer['errors']} errors; mynah {ours['errors']})", peer["seconds"],
+            ours["seconds"], "s")
     if "vad" in results:
         row("Silero frame, frame by frame", results["vad"]["onnxruntime"]["frame_us"], results["vad"]["mynah"]["frame_by_frame_us"], "us")
         row("Silero frame, many at once", results["vad"]["onnxruntime"]["frame_us"], results["vad"]["mynah"]["at_once_us"], "us")
