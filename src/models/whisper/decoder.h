@@ -40,6 +40,9 @@ class Decoder {
   // states (lengths.total(), width): the encoder's output.
   [[nodiscard]] CrossCache cross_cache(const Tensor& states, const Lengths& lengths) const;
 
+  // The embedding table, of which a text reads a few rows.
+  [[nodiscard]] const Tensor& table() const { return tokens_; }
+
   // An empty cache for as many sequences of at most `capacity` tokens.
   [[nodiscard]] KvCache new_cache(int64_t slots, int64_t capacity) const;
 

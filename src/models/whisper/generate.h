@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <stop_token>
 #include <vector>
@@ -49,6 +50,7 @@ struct Generator {
   const TokenRules& rules;
   const WhisperSpecialTokens& special;
   Backend& backend;
+  std::function<void()> after_step;  // called where memory counts more than time; may be empty
 
   // One result a request, in their order; a result depends on no other request. Stops early, with
   // what there is, once stop is requested.

@@ -72,7 +72,8 @@ class Model {
     return {.decoder = decoder_,
             .rules = rules,
             .special = tokenizer_->special(),
-            .backend = *backend_};
+            .backend = *backend_,
+            .after_step = [this] { release_table(); }};
   }
 
   // The likeliest language of each utterance. Only for multilingual models.
@@ -81,6 +82,7 @@ class Model {
  private:
   Model() = default;
 
+  void release_table() const;
   [[nodiscard]] bool read_silence(SilenceCache& silence) const;
   void compute_silence(SilenceCache& silence) const;
 

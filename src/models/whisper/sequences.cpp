@@ -125,7 +125,12 @@ Tensor Sequences::step(std::span<const Hypothesis* const> hypotheses,
     lanes.push_back(
         {.slot = slots[i], .count = 1, .utterance = requests_[hypotheses[i]->request].utterance});
   }
-  return generator_.decoder.logits(generator_.decoder.forward(tokens, lanes, cache_, cross_));
+  const Tensor hidden = generator_.decoder.forward(tokens, lanes, cache_, cross_);
+  constexpr size_t kFewRequests = 2;  // of a short recording, whose peak of memory counts
+  if (generator_.after_step && requests_.size() <= kFewRequests) {
+    generator_.after_step();
+  }
+  return generator_.decoder.logits(hidden);
 }
 
 Tensor Sequences::penalise(const Tensor& logits,
