@@ -49,21 +49,6 @@ HWY_INLINE V exp(V x) {
   return hn::IfThenZeroElse(underflow, hn::Mul(hn::Mul(p, scale0), scale1));
 }
 
-// Abramowitz and Stegun 7.1.26: |error| <= 1.5e-7.
-HWY_INLINE V erf(V x) {
-  const F f;
-  const V z = hn::Abs(x);
-  const V one = hn::Set(f, 1.0F);
-  const V t = hn::Div(one, hn::MulAdd(hn::Set(f, 0.3275911F), z, one));
-  V p = hn::Set(f, 1.061405429F);
-  p = hn::MulAdd(p, t, hn::Set(f, -1.453152027F));
-  p = hn::MulAdd(p, t, hn::Set(f, 1.421413741F));
-  p = hn::MulAdd(p, t, hn::Set(f, -0.284496736F));
-  p = hn::MulAdd(p, t, hn::Set(f, 0.254829592F));
-  const V y = hn::NegMulAdd(hn::Mul(p, t), exp(hn::Neg(hn::Mul(z, z))), one);
-  return hn::CopySign(y, x);
-}
-
 HWY_INLINE V sigmoid(V x) {
   const V one = hn::Set(F(), 1.0F);
   return hn::Div(one, hn::Add(one, exp(hn::Neg(x))));
@@ -75,10 +60,29 @@ HWY_INLINE V tanh(V x) {
   return hn::NegMulAdd(hn::Set(f, 2.0F), hn::Div(one, hn::Add(one, exp(hn::Add(x, x)))), one);
 }
 
+// 0.5 x (1 + erf(x / sqrt(2))). Up to kFar the error function is x P(x^2) / Q(x^2) within 1.7e-7,
+// coefficients by tools/fit_erf.py; beyond, it is 1 within 8e-8. Without an exponential this takes
+// half the time.
 HWY_INLINE V gelu(V x) {
+  constexpr float kFar = 5.3740115F;
   const F f;
+  const V t = hn::Mul(x, x);
+  V p = hn::Set(f, 1.3249647e-05F);
+  p = hn::MulAdd(p, t, hn::Set(f, 7.2888826e-04F));
+  p = hn::MulAdd(p, t, hn::Set(f, 1.1699019e-02F));
+  p = hn::MulAdd(p, t, hn::Set(f, 1.0824730e-01F));
+  p = hn::MulAdd(p, t, hn::Set(f, 7.9788350e-01F));
+  V q = hn::Set(f, 5.5402285e-07F);
+  q = hn::MulAdd(q, t, hn::Set(f, 1.3075236e-04F));
+  q = hn::MulAdd(q, t, hn::Set(f, 2.9963310e-03F));
+  q = hn::MulAdd(q, t, hn::Set(f, 4.0065784e-02F));
+  q = hn::MulAdd(q, t, hn::Set(f, 3.0232596e-01F));
+  q = hn::MulAdd(q, t, hn::Set(f, 1.0F));
+  const V near = hn::Div(hn::Mul(x, p), q);
+  const V far = hn::CopySign(hn::Set(f, 1.0F), x);
+  const V erf = hn::IfThenElse(hn::Gt(hn::Abs(x), hn::Set(f, kFar)), far, near);
   const V half = hn::Mul(x, hn::Set(f, 0.5F));
-  return hn::MulAdd(half, erf(hn::Mul(x, hn::Set(f, 0.70710678F))), half);
+  return hn::MulAdd(half, erf, half);
 }
 
 // 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))), Hendrycks and Gimpel 2016.
