@@ -69,11 +69,45 @@ void finish(const float* tile, int64_t m, int64_t n, const Finish& how, float* o
   });
 }
 
+// A whole panel: what belongs to a column is read once for all rows.
+template <class Act>
+HWY_INLINE void finish_panel_i8(const int32_t* tile, int64_t m, const Int8Scales& scales,
+                                const Finish& how, const Act& activation, float* out,
+                                int64_t out_stride) {
+  const F f;
+  const hn::RebindToSigned<F> i32;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(f));
+  for (int64_t c = 0; c < kPanel; c += lanes) {
+    const auto offset = hn::ShiftLeft<7>(hn::LoadU(i32, scales.column_sums + c));
+    const V column = hn::LoadU(f, scales.columns + c);
+    const V bias = how.bias == nullptr ? hn::Zero(f) : hn::LoadU(f, how.bias + c);
+    const auto sum = [&](int64_t r) HWY_ATTR {
+      const auto products = hn::Sub(hn::LoadU(i32, tile + r * kPanel + c), offset);
+      const V scale = hn::Mul(hn::Set(f, scales.rows[r]), column);
+      return activation(hn::MulAdd(hn::ConvertTo(f, products), scale, bias));
+    };
+    if (how.residual == nullptr) {
+      for (int64_t r = 0; r < m; ++r) {
+        hn::StoreU(sum(r), f, out + r * out_stride + c);
+      }
+    } else {
+      for (int64_t r = 0; r < m; ++r) {
+        const V residual = hn::LoadU(f, how.residual + r * how.residual_stride + c);
+        hn::StoreU(hn::Add(sum(r), residual), f, out + r * out_stride + c);
+      }
+    }
+  }
+}
+
 void finish_i8(const int32_t* tile, int64_t m, int64_t n, const Int8Scales& scales,
                const Finish& how, float* out, int64_t out_stride) {
   const F f;
   const hn::RebindToSigned<F> i32;
   with_activation(how.activation, [&](const auto& activation) HWY_ATTR {
+    if (n == kPanel) {
+      finish_panel_i8(tile, m, scales, how, activation, out, out_stride);
+      return;
+    }
     for (int64_t r = 0; r < m; ++r) {
       const float* residual =
           how.residual == nullptr ? nullptr : how.residual + r * how.residual_stride;
