@@ -8,10 +8,6 @@
 namespace mynah::cpu {
 namespace {
 
-int64_t element_bytes(bool bf16) {
-  return bf16 ? 2 : 4;
-}
-
 int64_t widest(const Readers& readers) {
   int64_t width = 0;
   for (const Reader& reader : readers.list) {
@@ -28,13 +24,14 @@ QueryBlock::QueryBlock(HostPool& memory, const Kernels& kernels, const Readers& 
       readers_(readers),
       q_(q),
       d_(q.dim(1) / readers.heads),
-      even_d_((d_ + 1) / 2 * 2),
+      steps_((d_ + 3) / 4),
       fast_(readers.list.front().keys->precision == Precision::Fast),
       rounds_(fast_ && kernels.gemm_bf16 != nullptr),
       own_width_(widest(readers)),
       width_(own_width_ + (readers.tail == nullptr ? 0 : PackedKeys(*readers.tail).padded_rows)),
-      queries_(memory, kQueryBlock * even_d_),
-      rounded_queries_(memory, rounds_ ? kQueryBlock * even_d_ : 1),
+      queries_(memory, fast_ ? 1 : kQueryBlock * d_),
+      query_codes_(memory, fast_ ? kQueryBlock * steps_ * 4 : 1),
+      query_scales_(memory, kQueryBlock),
       scores_(memory, std::max<int64_t>(1, kQueryBlock * width_)),
       rounded_scores_(memory, rounds_ ? std::max<int64_t>(1, kQueryBlock * width_) : 1),
       mixed_(memory, kQueryBlock * (d_ + kPanel)),
@@ -53,48 +50,39 @@ const std::byte* QueryBlock::head_of(const KeysValues& keys, int64_t head) const
   return keys.data.raw() + head / (readers_.heads / keys.heads) * PackedKeys(keys).head_bytes();
 }
 
-QueryBlock::Left QueryBlock::queries(int64_t row) const {
-  const int64_t at = row * even_d_;
-  return {queries_.data() + at, rounds_ ? rounded_queries_.data() + at : nullptr, even_d_};
-}
-
-QueryBlock::Left QueryBlock::weights(int64_t row, int64_t column) const {
+QueryBlock::Weights QueryBlock::weights(int64_t row, int64_t column) const {
   const int64_t at = row * width_ + column;
-  return {scores_.data() + at, rounds_ ? rounded_scores_.data() + at : nullptr, width_};
+  return {scores_.data() + at, rounds_ ? rounded_scores_.data() + at : nullptr};
 }
 
-void QueryBlock::product(const Left& left, int64_t rows, int64_t steps, const Right& right,
-                         float* out, int64_t out_stride) const {
-  if (rounds_) {
-    kernels_.gemm_bf16(left.rounded, left.stride, rows, steps / 2,
-                       reinterpret_cast<const uint16_t*>(right.data), right.count, right.stride,
-                       out, out_stride);
-    return;
+float QueryBlock::product_with_mean(const float* row, const KeysValues& keys, int64_t head) const {
+  if (!fast_) {
+    return 0.0F;
   }
-  for (int64_t i = 0; i < right.count; ++i) {
-    const std::byte* panel = right.data + i * right.stride * element_bytes(fast_);
-    if (fast_) {
-      kernels_.gemm_f32_bf16(left.exact, left.stride, rows, steps / 2,
-                             reinterpret_cast<const uint16_t*>(panel), out + i * kPanel,
-                             out_stride);
-    } else {
-      kernels_.gemm_f32(left.exact, left.stride, rows, steps, reinterpret_cast<const float*>(panel),
-                        out + i * kPanel, out_stride);
-    }
-  }
+  const PackedKeys sizes(keys);
+  float product = 0.0F;
+  kernels_.dots_f32(row, reinterpret_cast<const float*>(head_of(keys, head) + sizes.key_mean()), 0,
+                    1, d_, readers_.scale, &product);
+  return product;
 }
 
-// Scaled queries of one head, and what of the tail they see.
+// The queries of one head, and what of the tail they see.
 void QueryBlock::load(int64_t head, int64_t first, int64_t count) {
   block_ = readers_.list.subspan(static_cast<size_t>(first), static_cast<size_t>(count));
   for (int64_t r = 0; r < count; ++r) {
     const float* row =
         q_.data<float>() + block_[static_cast<size_t>(r)].row * q_.stride(0) + head * d_;
-    float* to = queries_.data() + r * even_d_;
-    to[even_d_ - 1] = 0.0F;
-    kernels_.affine(row, d_, readers_.scale, 0.0F, to);
-    if (rounds_) {
-      kernels_.to_bf16(to, even_d_, rounded_queries_.data() + r * even_d_);
+    const Reader& reader = block_[static_cast<size_t>(r)];
+    own_mean_[r] = product_with_mean(row, *reader.keys, head);
+    if (readers_.tail != nullptr) {
+      tail_mean_[r] = product_with_mean(row, *readers_.tail, head);
+    }
+    if (fast_) {
+      query_scales_[r] =
+          readers_.scale *
+          kernels_.quantize_row(row, d_, query_codes_.data() + r * steps_ * 4, steps_);
+    } else {
+      kernels_.affine(row, d_, readers_.scale, 0.0F, queries_.data() + r * d_);
     }
   }
   tail_rows_ = 0;
@@ -105,13 +93,33 @@ void QueryBlock::load(int64_t head, int64_t first, int64_t count) {
   }
 }
 
+void QueryBlock::score_panel(int64_t row, int64_t count, const PackedKeys& sizes,
+                             const std::byte* panel, float* out) const {
+  if (!fast_) {
+    kernels_.gemm_f32(queries_.data() + row * d_, d_, count, d_,
+                      reinterpret_cast<const float*>(panel), out, width_);
+    return;
+  }
+  alignas(64) int32_t tile[kQueryBlock * kPanel];
+  kernels_.gemm_i8(query_codes_.data() + row * steps_ * 4, steps_ * 4, count, steps_,
+                   reinterpret_cast<const int8_t*>(panel), tile, kPanel);
+  const std::byte* const numbers = panel + sizes.key_scales();
+  kernels_.finish_i8(tile, count, kPanel,
+                     {.rows = query_scales_.data() + row,
+                      .columns = reinterpret_cast<const float*>(numbers),
+                      .column_sums = reinterpret_cast<const int32_t*>(numbers + kPanel * 4)},
+                     {}, out, width_);
+}
+
 void QueryBlock::score(int64_t head) {
   for (int64_t r = 0; r < static_cast<int64_t>(block_.size());) {
     const Run run = run_from(r);
     const PackedKeys sizes(*run.keys);
-    product(queries(r), run.end - r, even_d_,
-            {head_of(*run.keys, head), sizes.key_panels(), sizes.key_panel()},
-            scores_.data() + r * width_, width_);
+    const std::byte* const panels = head_of(*run.keys, head);
+    for (int64_t panel = 0; panel < sizes.key_panels(); ++panel) {
+      score_panel(r, run.end - r, sizes, panels + panel * sizes.key_panel_bytes(),
+                  scores_.data() + r * width_ + panel * kPanel);
+    }
     r = run.end;
   }
 }
@@ -119,23 +127,13 @@ void QueryBlock::score(int64_t head) {
 // Readers are sorted by what they see of the tail, so that each panel belongs to the first few.
 void QueryBlock::score_tail(int64_t head) {
   const PackedKeys sizes(*readers_.tail);
-  const std::byte* panels = head_of(*readers_.tail, head);
-  const auto seeing = [&](int64_t panel) {
-    return std::ranges::count_if(
+  const std::byte* const panels = head_of(*readers_.tail, head);
+  for (int64_t panel = tail_from_ / kPanel; panel < sizes.key_panels(); ++panel) {
+    const int64_t rows = std::ranges::count_if(
         block_.first(static_cast<size_t>(tail_rows_)),
         [&](const Reader& reader) { return reader.tail_begin < (panel + 1) * kPanel; });
-  };
-  for (int64_t panel = tail_from_ / kPanel; panel < sizes.key_panels();) {
-    const int64_t rows = seeing(panel);
-    int64_t end = panel + 1;
-    while (end < sizes.key_panels() && (rows == tail_rows_ || seeing(end) == rows)) {
-      ++end;
-    }
-    product(
-        queries(0), rows, even_d_,
-        {panels + panel * sizes.key_panel() * element_bytes(fast_), end - panel, sizes.key_panel()},
-        scores_.data() + own_width_ + panel * kPanel - tail_from_, width_);
-    panel = end;
+    score_panel(0, rows, sizes, panels + panel * sizes.key_panel_bytes(),
+                scores_.data() + own_width_ + panel * kPanel - tail_from_);
   }
 }
 
@@ -161,20 +159,44 @@ void QueryBlock::weigh_rows() {
     // A row of the tail counts as `tail_group` keys: exp(score + log(group)).
     const int64_t before = reader.tail_begin - tail_from_;
     const int64_t seen = r < tail_rows_ ? readers_.tail->rows - reader.tail_begin : 0;
+    const float tail_shift = tail_mean_[r] + group;
     float largest = -std::numeric_limits<float>::infinity();
     if (reader.visible > 0) {
-      largest = kernels_.max(row, reader.visible);
+      largest = kernels_.max(row, reader.visible) + own_mean_[r];
     }
     if (seen > 0) {
-      largest = std::max(largest, kernels_.max(row + own_width_ + before, seen) + group);
+      largest = std::max(largest, kernels_.max(row + own_width_ + before, seen) + tail_shift);
     }
-    float sum = weigh(r, 0, reader.visible, own.even_rows, largest);
+    float sum = weigh(r, 0, reader.visible, own.even_rows, largest - own_mean_[r]);
     if (seen > 0) {
       weigh(r, own_width_, 0, before, largest);
       const int64_t end = PackedKeys(*readers_.tail).even_rows - reader.tail_begin;
-      sum += weigh(r, own_width_ + before, seen, end, largest - group);
+      sum += weigh(r, own_width_ + before, seen, end, largest - tail_shift);
     }
     scale_[r] = sum > 0 ? 1.0F / sum : 0.0F;
+  }
+}
+
+void QueryBlock::mix_values(const Weights& weights, int64_t rows, const PackedKeys& sizes,
+                            int64_t first, const std::byte* values, float* out) const {
+  const int64_t steps = sizes.even_rows - first;
+  const std::byte* const from = values + first * kPanel * sizes.value_element_bytes();
+  if (rounds_) {
+    kernels_.gemm_bf16(weights.rounded, width_, rows, steps / 2,
+                       reinterpret_cast<const uint16_t*>(from), sizes.value_panels(),
+                       sizes.value_panel(), out, sizes.padded_channels);
+    return;
+  }
+  for (int64_t i = 0; i < sizes.value_panels(); ++i) {
+    const std::byte* const panel = from + i * sizes.value_panel() * sizes.value_element_bytes();
+    if (fast_) {
+      kernels_.gemm_f32_bf16(weights.exact, width_, rows, steps / 2,
+                             reinterpret_cast<const uint16_t*>(panel), out + i * kPanel,
+                             sizes.padded_channels);
+    } else {
+      kernels_.gemm_f32(weights.exact, width_, rows, steps, reinterpret_cast<const float*>(panel),
+                        out + i * kPanel, sizes.padded_channels);
+    }
   }
 }
 
@@ -183,18 +205,14 @@ void QueryBlock::mix(int64_t head, const Tensor& out) {
   for (int64_t r = 0; r < static_cast<int64_t>(block_.size());) {
     const Run run = run_from(r);
     const PackedKeys sizes(*run.keys);
-    const std::byte* values =
-        head_of(*run.keys, head) + sizes.key_elements() * element_bytes(fast_);
-    product(weights(r, 0), run.end - r, sizes.even_rows,
-            {values, sizes.value_panels(), sizes.value_panel()}, mixed_.data() + r * width, width);
+    mix_values(weights(r, 0), run.end - r, sizes, 0, head_of(*run.keys, head) + sizes.key_bytes(),
+               mixed_.data() + r * width);
     r = run.end;
   }
   if (tail_rows_ > 0) {
     const PackedKeys sizes(*readers_.tail);
-    const std::byte* values = head_of(*readers_.tail, head) +
-                              (sizes.key_elements() + tail_from_ * kPanel) * element_bytes(fast_);
-    product(weights(0, own_width_), tail_rows_, sizes.even_rows - tail_from_,
-            {values, sizes.value_panels(), sizes.value_panel()}, mixed_tail_.data(), width);
+    mix_values(weights(0, own_width_), tail_rows_, sizes, tail_from_,
+               head_of(*readers_.tail, head) + sizes.key_bytes(), mixed_tail_.data());
   }
   for (int64_t r = 0; r < static_cast<int64_t>(block_.size()); ++r) {
     float* row = mixed_.data() + r * width;

@@ -52,28 +52,26 @@ class QueryBlock {
     const KeysValues* keys;
   };
 
-  // The left side of a product: rows of the block, in f32 and, where the processor multiplies it,
-  // in bfloat16.
-  struct Left {
+  // Weights of a product with values: rows of the block in f32 or, where the processor multiplies
+  // it, in bfloat16.
+  struct Weights {
     const float* exact;
     const uint16_t* rounded;
-    int64_t stride;
   };
 
-  // The right side: packed panels, `stride` elements apart.
-  struct Right {
-    const std::byte* data;
-    int64_t count;
-    int64_t stride;
-  };
-
+  // A row of q times the mean of one head of `keys`; 0 where keys are exact.
+  [[nodiscard]] float product_with_mean(const float* row, const KeysValues& keys,
+                                        int64_t head) const;
   void load(int64_t head, int64_t first, int64_t count);
   [[nodiscard]] Run run_from(int64_t begin) const;
   [[nodiscard]] const std::byte* head_of(const KeysValues& keys, int64_t head) const;
-  [[nodiscard]] Left queries(int64_t row) const;
-  [[nodiscard]] Left weights(int64_t row, int64_t column) const;
-  void product(const Left& left, int64_t rows, int64_t steps, const Right& right, float* out,
-               int64_t out_stride) const;
+  [[nodiscard]] Weights weights(int64_t row, int64_t column) const;
+  // Queries [row, row + count) times one panel of keys.
+  void score_panel(int64_t row, int64_t count, const PackedKeys& sizes, const std::byte* panel,
+                   float* out) const;
+  // Weights of `rows` queries times values of `sizes` from row `first` on: (rows, channels).
+  void mix_values(const Weights& weights, int64_t rows, const PackedKeys& sizes, int64_t first,
+                  const std::byte* values, float* out) const;
   void score(int64_t head);
   void score_tail(int64_t head);
   void weigh_rows();
@@ -86,21 +84,25 @@ class QueryBlock {
   const Readers& readers_;
   const Tensor& q_;
   int64_t d_;
-  int64_t even_d_;
-  bool fast_ = false;       // keys and values are bfloat16
-  bool rounds_ = false;     // and so are the rows that they are multiplied with
+  int64_t steps_;           // of four channels
+  bool fast_ = false;       // keys are int8, values bfloat16
+  bool rounds_ = false;     // and so are the weights that values are multiplied with
   int64_t own_width_ = 0;   // room for the scores of a reader's own keys
   int64_t tail_width_ = 0;  // and of the tail
   int64_t width_ = 0;
   int64_t tail_from_ = 0;  // row of the tail that the scores at own_width_ belong to
   int64_t tail_rows_ = 0;  // queries of the block that see any of the tail: the first so many
   std::span<const Reader> block_;
-  Scratch<float> queries_;
-  Scratch<uint16_t> rounded_queries_;
+  Scratch<float> queries_;        // scaled, where keys are exact
+  Scratch<uint8_t> query_codes_;  // else int8, from 0
+  Scratch<float> query_scales_;   // each query's, times what scores are scaled with
   Scratch<float> scores_;
   Scratch<uint16_t> rounded_scores_;
   Scratch<float> mixed_;
   Scratch<float> mixed_tail_;
+  // What the scores of a query's own keys and of the tail lack: its product with their means.
+  float own_mean_[kQueryBlock] = {};
+  float tail_mean_[kQueryBlock] = {};
   float scale_[kQueryBlock] = {};  // 1 / the sum of a row's weights
 };
 

@@ -1,5 +1,6 @@
 #include "backend/cpu/packed_keys.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace mynah::cpu {
@@ -39,34 +40,57 @@ void read_rounded(const Kernels& kernels, const Tensor& x, int64_t i, int64_t co
 }
 
 void pack_keys_f32(const Kernels& kernels, const PackedKeys& sizes, const Tensor& k, int64_t column,
-                   int64_t d, float* out) {
-  float row[kMaxHead] = {};
+                   float* out) {
+  float row[kMaxHead];
   for (int64_t j = 0; j < sizes.padded_rows; ++j) {
-    read_row(kernels, k, j, column, d, row);
-    float* to = out + j / kPanel * sizes.key_panel() + j % kPanel;
-    for (int64_t i = 0; i < sizes.even_channels; ++i) {
+    read_row(kernels, k, j, column, sizes.channels, row);
+    float* to = out + j / kPanel * sizes.channels * kPanel + j % kPanel;
+    for (int64_t i = 0; i < sizes.channels; ++i) {
       to[i * kPanel] = row[i];
     }
   }
 }
 
-void pack_keys_bf16(const Kernels& kernels, const PackedKeys& sizes, const Tensor& k,
-                    int64_t column, int64_t d, uint16_t* out) {
-  alignas(4) uint16_t row[kMaxHead] = {};  // zero after the last of an odd number of channels
+// Codes are relative to the mean of all keys: what all keys share says nothing about which is
+// meant, but would cost bits (Zhang et al. 2025, SageAttention, section 4.2).
+void pack_keys_i8(const Kernels& kernels, const PackedKeys& sizes, const Tensor& k, int64_t column,
+                  std::byte* out) {
+  float row[kMaxHead];
+  uint8_t codes[kMaxHead + 4];
+  const int64_t steps = sizes.key_steps();
+  auto* const mean = reinterpret_cast<float*>(out + sizes.key_mean());
+  std::fill_n(mean, sizes.padded_channels, 0.0F);
+  for (int64_t j = 0; j < sizes.rows; ++j) {
+    read_row(kernels, k, j, column, sizes.channels, row);
+    kernels.binary(BinaryOp::Add, mean, row, 1, sizes.channels, mean);
+  }
+  if (sizes.rows > 0) {
+    kernels.affine(mean, sizes.channels, 1.0F / static_cast<float>(sizes.rows), 0.0F, mean);
+  }
   for (int64_t j = 0; j < sizes.padded_rows; ++j) {
-    read_rounded(kernels, k, j, column, d, row);
-    uint16_t* to = out + j / kPanel * sizes.key_panel() + j % kPanel * 2;
-    for (int64_t i = 0; i < sizes.even_channels; i += 2) {
-      std::memcpy(to + i * kPanel, row + i, sizeof(uint32_t));
+    read_row(kernels, k, j, column, sizes.channels, row);
+    kernels.binary(BinaryOp::Subtract, row, mean, 1, sizes.channels, row);
+    const float scale = kernels.quantize_row(row, sizes.channels, codes, steps);
+    int32_t sum = 0;
+    for (int64_t i = 0; i < steps * 4; ++i) {
+      codes[i] ^= 0x80U;  // from the offset of 128 to two's complement
+      sum += static_cast<int8_t>(codes[i]);
     }
+    std::byte* const panel = out + j / kPanel * sizes.key_panel_bytes();
+    for (int64_t i = 0; i < steps; ++i) {
+      std::memcpy(panel + (i * kPanel + j % kPanel) * 4, codes + i * 4, 4);
+    }
+    std::byte* const numbers = panel + sizes.key_scales() + j % kPanel * 4;
+    std::memcpy(numbers, &scale, sizeof(scale));
+    std::memcpy(numbers + kPanel * 4, &sum, sizeof(sum));
   }
 }
 
 void pack_values_f32(const Kernels& kernels, const PackedKeys& sizes, const Tensor& v,
-                     int64_t column, int64_t d, float* out) {
+                     int64_t column, float* out) {
   float row[kMaxHead] = {};  // zero after the last channel
   for (int64_t j = 0; j < sizes.even_rows; ++j) {
-    read_row(kernels, v, j, column, d, row);
+    read_row(kernels, v, j, column, sizes.channels, row);
     for (int64_t c = 0; c < sizes.value_panels(); ++c) {
       std::memcpy(out + c * sizes.value_panel() + j * kPanel, row + c * kPanel,
                   kPanel * sizeof(float));
@@ -75,12 +99,12 @@ void pack_values_f32(const Kernels& kernels, const PackedKeys& sizes, const Tens
 }
 
 void pack_values_bf16(const Kernels& kernels, const PackedKeys& sizes, const Tensor& v,
-                      int64_t column, int64_t d, uint16_t* out) {
+                      int64_t column, uint16_t* out) {
   uint16_t even[kMaxHead] = {};  // zero after the last channel
   uint16_t odd[kMaxHead] = {};
   for (int64_t j = 0; j < sizes.even_rows; j += 2) {
-    read_rounded(kernels, v, j, column, d, even);
-    read_rounded(kernels, v, j + 1, column, d, odd);
+    read_rounded(kernels, v, j, column, sizes.channels, even);
+    read_rounded(kernels, v, j + 1, column, sizes.channels, odd);
     for (int64_t c = 0; c < sizes.value_panels(); ++c) {
       uint16_t* to = out + c * sizes.value_panel() + j * kPanel;
       for (int64_t i = 0; i < kPanel; ++i) {
@@ -94,15 +118,14 @@ void pack_values_bf16(const Kernels& kernels, const PackedKeys& sizes, const Ten
 }  // namespace
 
 void pack_head(const Kernels& kernels, const PackedKeys& sizes, const Tensor& k, const Tensor& v,
-               int64_t column, int64_t d, std::byte* out) {
-  if (sizes.bf16()) {
-    auto* const to = reinterpret_cast<uint16_t*>(out);
-    pack_keys_bf16(kernels, sizes, k, column, d, to);
-    pack_values_bf16(kernels, sizes, v, column, d, to + sizes.key_elements());
+               int64_t column, std::byte* out) {
+  std::byte* const values = out + sizes.key_bytes();
+  if (sizes.fast) {
+    pack_keys_i8(kernels, sizes, k, column, out);
+    pack_values_bf16(kernels, sizes, v, column, reinterpret_cast<uint16_t*>(values));
   } else {
-    auto* const to = reinterpret_cast<float*>(out);
-    pack_keys_f32(kernels, sizes, k, column, d, to);
-    pack_values_f32(kernels, sizes, v, column, d, to + sizes.key_elements());
+    pack_keys_f32(kernels, sizes, k, column, reinterpret_cast<float*>(out));
+    pack_values_f32(kernels, sizes, v, column, reinterpret_cast<float*>(values));
   }
 }
 

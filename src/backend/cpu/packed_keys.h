@@ -13,52 +13,62 @@ namespace mynah::cpu {
 // Channels of a head that buffers on the stack hold; the largest in use is 256.
 inline constexpr int64_t kMaxHead = 512;
 
-// Addresses and sizes, in elements: f32 where the precision is exact, else bfloat16. Steps of a
-// product are taken two at a time, so that what is odd has a zero at its end.
-//   keys:   element (j, i, p) of panel j / 32: channels 2i and 2i + 1 of key j side by side in
-//           bfloat16, (d / 2, 32, 2); channel i in f32, (d, 32)
-//   values: panel c / 32 of channels: rows 2n and 2n + 1 side by side in bfloat16, (rows / 2, 32,
-//           2); in f32 (rows, 32)
+// Addresses and sizes.
+//   keys:   fast: a panel is codes (steps, 32, 4) in int8, each key's rounded by a scale of its
+//           own, then 32 f32 scales and 32 i32 sums of codes; exact: (d, 32) in f32
+//   values: fast: panel c / 32 of channels in bfloat16, rows 2n and 2n + 1 side by side,
+//           (rows / 2, 32, 2), zeros after an odd last one; exact: (rows, 32) in f32
 struct PackedKeys {
   // Inline, with constants to divide by: a step of the decoder asks for this a hundred times.
-  PackedKeys(int64_t row_count, int64_t channels, Precision kept)
+  PackedKeys(int64_t row_count, int64_t channel_count, Precision kept)
       : rows(row_count),
         even_rows((row_count + 1) / 2 * 2),
         padded_rows((row_count + kPanel - 1) / kPanel * kPanel),
-        even_channels((channels + 1) / 2 * 2),
-        padded_channels((channels + kPanel - 1) / kPanel * kPanel),
-        precision(kept) {}
+        channels(channel_count),
+        padded_channels((channel_count + kPanel - 1) / kPanel * kPanel),
+        fast(kept == Precision::Fast) {}
 
   explicit PackedKeys(const KeysValues& packed)
       : PackedKeys(packed.rows, packed.head_dim, packed.precision) {}
-
-  [[nodiscard]] bool bf16() const { return precision == Precision::Fast; }
 
   [[nodiscard]] int64_t key_panels() const { return padded_rows / kPanel; }
 
   [[nodiscard]] int64_t value_panels() const { return padded_channels / kPanel; }
 
-  // Elements from one panel to the next.
-  [[nodiscard]] int64_t key_panel() const { return even_channels * kPanel; }
+  // Steps of four channels in which int8 keys are multiplied.
+  [[nodiscard]] int64_t key_steps() const { return (channels + 3) / 4; }
 
+  // Where a panel's scales stand; its sums follow them.
+  [[nodiscard]] int64_t key_scales() const { return key_steps() * 4 * kPanel; }
+
+  [[nodiscard]] int64_t key_panel_bytes() const {
+    return fast ? key_scales() + 2 * kPanel * 4 : channels * kPanel * 4;
+  }
+
+  // Where the mean of all keys stands, in f32, that int8 codes are relative to.
+  [[nodiscard]] int64_t key_mean() const { return key_panels() * key_panel_bytes(); }
+
+  [[nodiscard]] int64_t key_bytes() const { return key_mean() + (fast ? padded_channels * 4 : 0); }
+
+  [[nodiscard]] int64_t value_element_bytes() const { return fast ? 2 : 4; }
+
+  // Elements from one panel of values to the next.
   [[nodiscard]] int64_t value_panel() const { return even_rows * kPanel; }
 
-  [[nodiscard]] int64_t key_elements() const { return padded_rows * even_channels; }
-
   [[nodiscard]] int64_t head_bytes() const {
-    return (key_elements() + even_rows * padded_channels) * (bf16() ? 2 : 4);
+    return key_bytes() + even_rows * padded_channels * value_element_bytes();
   }
 
   int64_t rows;
   int64_t even_rows;
   int64_t padded_rows;  // to whole panels
-  int64_t even_channels;
+  int64_t channels;
   int64_t padded_channels;
-  Precision precision;
+  bool fast;
 };
 
 // Packs one head of k and v (rows, heads * d), f32, f16 or bf16, whose channels begin at `column`.
 void pack_head(const Kernels& kernels, const PackedKeys& sizes, const Tensor& k, const Tensor& v,
-               int64_t column, int64_t d, std::byte* out);
+               int64_t column, std::byte* out);
 
 }  // namespace mynah::cpu
