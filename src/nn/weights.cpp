@@ -206,7 +206,7 @@ Result<LinearWeight> Weights::stacked(std::span<const std::string_view> names, i
 
 Result<Tensor> Weights::stacked_bias(std::span<const std::string_view> names, int64_t out) const {
   const int64_t part = out / static_cast<int64_t>(names.size());
-  const Tensor bias = ops::zeros(backend(), {out});
+  Tensor bias = ops::zeros(backend(), {out});
   for (size_t i = 0; i < names.size(); ++i) {
     const std::string name = fmt::format("{}.bias", names[i]);
     if (has(name)) {

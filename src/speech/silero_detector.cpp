@@ -155,6 +155,7 @@ class SileroBatch {
       live = live_rows();
     }
     std::vector<std::vector<float>> results;
+    results.reserve(rows_.size());
     for (Row& row : rows_) {
       results.push_back(std::move(row.probabilities));
     }

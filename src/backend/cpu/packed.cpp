@@ -182,8 +182,9 @@ void widen_panel(const Kernels& kernels, const LinearWeight& w, int64_t p, float
     const auto* bytes = reinterpret_cast<const int8_t*>(view.panel(p));
     const float* scales = view.scales(p);
     for (int64_t i = 0; i < k; ++i) {
+      const int8_t* input = bytes + i / 4 * 128 + i % 4;  // one input's weight for each output
       for (int64_t c = 0; c < kPanel; ++c) {
-        out[i * kPanel + c] = scales[c] * static_cast<float>(bytes[i / 4 * 128 + c * 4 + i % 4]);
+        out[i * kPanel + c] = scales[c] * static_cast<float>(input[c * 4]);
       }
     }
     return;
@@ -194,8 +195,9 @@ void widen_panel(const Kernels& kernels, const LinearWeight& w, int64_t p, float
   const int64_t group = block_group(w.dtype);
   for (int64_t i = 0; i < k; ++i) {
     const int64_t g = i / group * kPanel;
+    const int8_t* input = codes + i / 4 * 128 + i % 4;
     for (int64_t c = 0; c < kPanel; ++c) {
-      const auto code = static_cast<float>(codes[i / 4 * 128 + c * 4 + i % 4]);
+      const auto code = static_cast<float>(input[c * 4]);
       out[i * kPanel + c] = code * scales[g + c] + (minima == nullptr ? 0.0F : minima[g + c]);
     }
   }

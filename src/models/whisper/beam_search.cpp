@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace mynah::whisper {
 namespace {
@@ -94,10 +95,8 @@ std::vector<Hypothesis> beam_search(const Generator& generator, Sequences& seque
     }
     const Picked picked = sequences.pick(logits, running, static_cast<int32_t>(top));
 
-    std::vector<int64_t> sources;
-    for (size_t slot = 0; slot < requests * beam_size; ++slot) {
-      sources.push_back(static_cast<int64_t>(slot));
-    }
+    std::vector<int64_t> sources(requests * beam_size);
+    std::iota(sources.begin(), sources.end(), int64_t{0});
     std::vector<const Hypothesis*> next;
     std::vector<int64_t> slots;
     size_t row = 0;

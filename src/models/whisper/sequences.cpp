@@ -107,9 +107,9 @@ Tensor Sequences::prefill() {
     value = std::exp(value);
   }
   if (group_ > 1) {
-    std::vector<int64_t> sources;
+    std::vector<int64_t> sources(static_cast<size_t>(n * group_));
     for (int64_t slot = 0; slot < n * group_; ++slot) {
-      sources.push_back(slot / group_ * group_);
+      sources[static_cast<size_t>(slot)] = slot / group_ * group_;
     }
     cache_.rearrange(sources);
   }
