@@ -84,11 +84,10 @@ class QueryBlock {
   const Readers& readers_;
   const Tensor& q_;
   int64_t d_;
-  int64_t steps_;           // of four channels
-  bool fast_ = false;       // keys are int8, values bfloat16
-  bool rounds_ = false;     // and so are the weights that values are multiplied with
-  int64_t own_width_ = 0;   // room for the scores of a reader's own keys
-  int64_t tail_width_ = 0;  // and of the tail
+  int64_t steps_;          // of four channels
+  bool fast_ = false;      // keys are int8, values bfloat16
+  bool rounds_ = false;    // and so are the weights that values are multiplied with
+  int64_t own_width_ = 0;  // room for the scores of a reader's own keys
   int64_t width_ = 0;
   int64_t tail_from_ = 0;  // row of the tail that the scores at own_width_ belong to
   int64_t tail_rows_ = 0;  // queries of the block that see any of the tail: the first so many
