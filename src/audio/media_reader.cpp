@@ -30,7 +30,7 @@ class PipeSource final : public ByteSource {
   Result<size_t> read(std::span<std::byte> out) override {
     MYNAH_TRY(const bool ready, wait_readable(fd_.get(), patience_));
     if (!ready) {
-      return fail(ErrorCode::Cancelled,
+      return fail(ErrorCode::InvalidInput,
                   fmt::format("made its decoder give nothing for {} s, and it was stopped",
                               patience_->count() / 1000));
     }

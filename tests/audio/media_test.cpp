@@ -252,6 +252,8 @@ TEST_F(Media, ADecoderThatSaysNothingIsStopped) {
       {.program = script("exec sleep 1000"), .patience = std::chrono::milliseconds(20)});
   ASSERT_FALSE(reader);
   EXPECT_THAT(reader.error().message, HasSubstr("made its decoder give nothing"));
+  // No Cancelled: that is a user's stop, which nobody needs to be told of.
+  EXPECT_EQ(reader.error().code, ErrorCode::InvalidInput);
 }
 
 class Confinement : public Media {
