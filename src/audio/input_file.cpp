@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <string>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/process.h"
 
 namespace mynah {
 namespace {
@@ -25,13 +28,23 @@ std::unexpected<Error> cannot_open(const std::string& name, int error) {
   }
 }
 
+// Opening a named pipe would wait for a writer, where no stop reaches; read_some waits instead.
+// Whoever reads the descriptor later, in this process or in another, finds it as usual.
+UniqueFd open_path(const std::string& path) {
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  if (fd && ::fcntl(fd.get(), F_SETFL, 0) != 0) {
+    fd.reset();
+  }
+  return fd;
+}
+
 }  // namespace
 
-Result<InputFile> open_input_file(const std::string& path) {
+Result<InputFile> open_input_file(const std::string& path, const std::stop_token& stop) {
   InputFile input;
+  input.stop = stop;
   input.name = path == "-" ? "standard input" : path;
-  input.fd = UniqueFd(path == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
-                                  : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  input.fd = path == "-" ? UniqueFd(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)) : open_path(path);
   if (!input.fd) {
     return cannot_open(input.name, errno);
   }
@@ -60,6 +73,12 @@ Result<size_t> read_some(InputFile& input, std::span<std::byte> out) {
     std::copy(input.head.begin(), end, out.begin());
     input.head.erase(input.head.begin(), end);
     return count;
+  }
+  if (!input.seekable) {
+    const auto ready = wait_readable(input.fd.get(), std::nullopt, input.stop);
+    if (!ready) {
+      return fail(ready.error().code, input.name + ": " + ready.error().message);
+    }
   }
   for (;;) {
     const ssize_t got = ::read(input.fd.get(), out.data(), out.size());

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -21,13 +22,16 @@ struct InputFile {
   // Of what cannot be sought in: bytes that were read already, to find out what it is. They come
   // before what the descriptor gives.
   std::vector<std::byte> head{};
+  // Ends the wait for what cannot be sought in.
+  std::stop_token stop{};
 };
 
 // Opens `path` ("-": standard input). A folder, an empty file, a missing or an unreadable one are
-// errors that say so.
-Result<InputFile> open_input_file(const std::string& path);
+// errors that say so. A named pipe is open at once, before anybody writes to it.
+Result<InputFile> open_input_file(const std::string& path, const std::stop_token& stop = {});
 
-// Reads what `input` gives next, its head first; 0 at the end.
+// Reads what `input` gives next, its head first; 0 at the end. Waits for what is still to come;
+// Cancelled where a stop is requested meanwhile.
 Result<size_t> read_some(InputFile& input, std::span<std::byte> out);
 
 }  // namespace mynah

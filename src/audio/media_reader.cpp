@@ -21,14 +21,14 @@
 namespace mynah {
 namespace {
 
-// The pipe from mynah-media, read with a limit on its silence.
+// The pipe from mynah-media, read with a limit on its silence, and up to a stop.
 class PipeSource final : public ByteSource {
  public:
-  PipeSource(UniqueFd fd, std::optional<std::chrono::milliseconds> patience)
-      : fd_(std::move(fd)), patience_(patience) {}
+  PipeSource(UniqueFd fd, std::optional<std::chrono::milliseconds> patience, std::stop_token stop)
+      : fd_(std::move(fd)), patience_(patience), stop_(std::move(stop)) {}
 
   Result<size_t> read(std::span<std::byte> out) override {
-    MYNAH_TRY(const bool ready, wait_readable(fd_.get(), patience_));
+    MYNAH_TRY(const bool ready, wait_readable(fd_.get(), patience_, stop_));
     if (!ready) {
       return fail(ErrorCode::InvalidInput,
                   fmt::format("made its decoder give nothing for {} s, and it was stopped",
@@ -49,6 +49,7 @@ class PipeSource final : public ByteSource {
  private:
   UniqueFd fd_;
   std::optional<std::chrono::milliseconds> patience_;
+  std::stop_token stop_;
 };
 
 // What a signal that ended mynah-media says of the recording.
@@ -243,7 +244,7 @@ Result<std::unique_ptr<FrameReader>> open_with_media(InputFile input, const Medi
   }
   pipe.write_end.reset();
   const auto patience = input.seekable ? std::optional(options.patience) : std::nullopt;
-  MediaStream stream(std::make_unique<PipeSource>(std::move(pipe.read_end), patience));
+  MediaStream stream(std::make_unique<PipeSource>(std::move(pipe.read_end), patience, input.stop));
   auto reader = std::make_unique<MediaReader>(input.name, options.cpu_s, std::move(*process),
                                               std::move(stream));
   MYNAH_TRY_STATUS(reader->start());

@@ -37,7 +37,7 @@ Result<std::unique_ptr<FrameReader>> open_frames(InputFile input, const AudioOpe
 
 Result<std::unique_ptr<AudioSource>> open_audio(const std::string& path,
                                                 const AudioOpenOptions& options) {
-  MYNAH_TRY(InputFile input, open_input_file(path));
+  MYNAH_TRY(InputFile input, open_input_file(path, options.stop));
   std::string name = input.name;
   MYNAH_TRY(std::unique_ptr<FrameReader> reader, open_frames(std::move(input), options));
   return MonoSource::create(std::move(reader), std::move(name), options);

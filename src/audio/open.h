@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include "audio/source.h"
@@ -28,6 +29,8 @@ struct AudioOpenOptions {
 
   std::string media_program{};  // mynah-media; empty: beside this program, then in ../libexec
   std::string spool_folder = "/var/tmp";  // where a piped MP4 is kept while it is read
+
+  std::stop_token stop{};  // ends the wait for sound that does not come: Cancelled
 };
 
 // Opens `path` ("-": standard input). libsndfile reads what it can in this process; everything

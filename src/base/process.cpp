@@ -23,6 +23,9 @@ namespace {
 // Above every number a child is given, so that copying one descriptor never closes another.
 constexpr int kFirstSpareFd = 64;
 
+// How often whoever waits looks whether it should stop.
+constexpr int kStopPoll_ms = 100;
+
 std::string why(int error) {
   return std::strerror(error);
 }
@@ -225,25 +228,30 @@ Result<ProcessEnd> Process::reap() {
   return end;
 }
 
-Result<bool> wait_readable(int fd, std::optional<std::chrono::milliseconds> limit) {
+Result<bool> wait_readable(int fd, std::optional<std::chrono::milliseconds> limit,
+                           const std::stop_token& stop) {
   using Clock = std::chrono::steady_clock;
   const auto until = limit ? Clock::now() + *limit : Clock::time_point::max();
   pollfd entry{.fd = fd, .events = POLLIN, .revents = 0};
   for (;;) {
+    if (stop.stop_requested()) {
+      return fail(ErrorCode::Cancelled, "stopped");
+    }
     int left_ms = -1;
     if (limit) {
       const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now()).count();
       left_ms = static_cast<int>(std::clamp<decltype(left)>(left, 0, 1 << 30));
     }
-    const int ready = ::poll(&entry, 1, left_ms);
+    const bool sliced = stop.stop_possible() && (left_ms < 0 || left_ms > kStopPoll_ms);
+    const int ready = ::poll(&entry, 1, sliced ? kStopPoll_ms : left_ms);
     if (ready > 0) {
       return true;
     }
-    if (ready == 0) {
-      return false;
-    }
-    if (errno != EINTR) {
+    if (ready < 0 && errno != EINTR) {
       return fail(ErrorCode::Io, "cannot wait for input: " + why(errno));
+    }
+    if (ready == 0 && !sliced) {
+      return false;
     }
   }
 }

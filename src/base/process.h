@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -89,7 +90,8 @@ class Process {
 };
 
 // Waits until `fd` can be read or is at its end, at most `limit` where one is given; false: the
-// time is over.
-Result<bool> wait_readable(int fd, std::optional<std::chrono::milliseconds> limit);
+// time is over. Cancelled once stop is requested, whatever there is to read.
+Result<bool> wait_readable(int fd, std::optional<std::chrono::milliseconds> limit,
+                           const std::stop_token& stop = {});
 
 }  // namespace mynah

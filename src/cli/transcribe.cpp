@@ -249,9 +249,9 @@ ProgressStyle TranscribeCommand::progress_style(const Context& context) const {
 
 Result<int> TranscribeCommand::transcribe(Context& context, const Engine& engine,
                                           const RecognizerOptions& options, OutputPlans plans) {
-  MYNAH_TRY(const AudioOpenOptions audio, recording_.finish());
+  MYNAH_TRY(AudioOpenOptions audio, recording_.finish());
+  audio.stop = context.stop;
   std::vector<SinkRecording> sink_recordings;
-  std::vector<RecognizerJob> jobs;
   for (size_t i = 0; i < recordings_.size(); ++i) {
     const std::string& name = recordings_[i];
     SinkRecording recording{
@@ -265,13 +265,16 @@ Result<int> TranscribeCommand::transcribe(Context& context, const Engine& engine
     }
     plans.recordings[i] = recording.plan;
     sink_recordings.push_back(std::move(recording));
-    jobs.push_back({.name = name, .open = opener(name, audio)});
   }
   TranscriptSink sink(context, sink_options(context, engine, plans), std::move(sink_recordings),
                       progress_style(context));
+  audio.stop = sink.stop();
+  std::vector<RecognizerJob> jobs;
+  jobs.reserve(recordings_.size());
+  for (const std::string& name : recordings_) {
+    jobs.push_back({.name = name, .open = opener(name, audio)});
+  }
   if (recordings_.size() == 1 && is_stream(recordings_.front())) {
-    // Before the audio is opened, and gone after it: the source reads from it.
-    MYNAH_TRY(const auto input, InterruptibleInput::create(sink.stop()));
     const auto source = jobs.front().open();
     if (!source) {
       sink.on_done(0, std::unexpected(source.error()));
@@ -294,6 +297,7 @@ Result<int> TranscribeCommand::transcribe(Context& context, const Engine& engine
 Result<int> TranscribeCommand::detect_languages(Context& context, const Engine& engine,
                                                 RecognizerOptions options) {
   MYNAH_TRY(AudioOpenOptions audio, recording_.finish());
+  audio.stop = context.stop;
   audio.duration_s = std::min(audio.duration_s.value_or(kLanguageWindow_s),
                               kLanguageWindow_s * options.language_detection_segments);
   options.language = "auto";

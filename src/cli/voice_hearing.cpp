@@ -165,6 +165,7 @@ void VoiceHearing::hear_together(std::vector<Loaded>& loaded, const Listener& li
 void VoiceHearing::hear(std::span<const std::string> files, const Listener& listener) const {
   AudioOpenOptions audio = options_.audio;
   audio.rate_hz = detector_.rate_hz();
+  audio.stop = stop_;
   std::vector<Loaded> loaded;
   double loaded_s = 0;
   for (const std::string& file : files) {

@@ -231,8 +231,10 @@ Result<std::vector<std::string>> WerCommand::recognise(Context& context,
     std::vector<RecognizerJob> jobs;
     for (const size_t member : members) {
       names.push_back((folder / clips[member].clip).string());
-      jobs.push_back(
-          {.name = names.back(), .open = [path = names.back()] { return open_audio(path, {}); }});
+      AudioOpenOptions audio;
+      audio.stop = context.stop;
+      jobs.push_back({.name = names.back(),
+                      .open = [path = names.back(), audio] { return open_audio(path, audio); }});
     }
     Progress progress(context.err,
                       context.err.is_terminal() ? ProgressStyle::Bar : ProgressStyle::Off,

@@ -3,6 +3,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <stop_token>
 #include <thread>
 
 #include <fcntl.h>
@@ -254,6 +255,17 @@ TEST_F(Media, ADecoderThatSaysNothingIsStopped) {
   EXPECT_THAT(reader.error().message, HasSubstr("made its decoder give nothing"));
   // No Cancelled: that is a user's stop, which nobody needs to be told of.
   EXPECT_EQ(reader.error().code, ErrorCode::InvalidInput);
+}
+
+TEST_F(Media, AStopEndsTheWaitForASilentDecoder) {
+  std::stop_source source;
+  auto input = open_input_file(sample("rise.m4a"), source.get_token());
+  ASSERT_TRUE(input);
+  std::thread stopper([&source] { source.request_stop(); });
+  const auto reader = open_with_media(std::move(*input), {.program = script("exec sleep 1000")});
+  stopper.join();
+  ASSERT_FALSE(reader);
+  EXPECT_EQ(reader.error().code, ErrorCode::Cancelled);
 }
 
 class Confinement : public Media {

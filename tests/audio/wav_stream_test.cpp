@@ -3,11 +3,14 @@
 #include <bit>
 #include <fstream>
 #include <sstream>
+#include <stop_token>
 #include <thread>
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sndfile.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "audio/media_reader.h"
@@ -47,6 +50,12 @@ class WavStream : public testing::Test {
     std::ostringstream bytes;
     bytes << stream.rdbuf();
     return bytes.str();
+  }
+
+  std::string named_pipe() {
+    std::string path = folder_ / "pipe";
+    EXPECT_EQ(::mkfifo(path.c_str(), 0600), 0);
+    return path;
   }
 
   // The same bytes through a pipe.
@@ -175,6 +184,33 @@ TEST_F(WavStream, AStreamThatEndsInItsHeaderIsNoRecording) {
   EXPECT_THAT(hear_piped(bytes.substr(0, 30)).error, HasSubstr("/dev/fd/"));
   EXPECT_THAT(hear_piped("RI").error, HasSubstr("is not a recording that mynah can read"));
   EXPECT_THAT(hear_piped("").error, HasSubstr("is empty (0 bytes)"));
+}
+
+TEST_F(WavStream, ANamedPipeWaitsForItsWriter) {
+  const std::string path = written(SF_FORMAT_WAV | SF_FORMAT_PCM_16);
+  const std::string pipe = named_pipe();
+  std::thread writer(
+      [&] { std::ofstream(pipe, std::ios::binary) << bytes_of(path) << std::flush; });
+  const test::Heard heard = hear(pipe);
+  writer.join();
+  EXPECT_EQ(heard.error, "");
+  EXPECT_EQ(heard.samples, hear(path).samples);
+}
+
+TEST_F(WavStream, AStopEndsTheWaitForANamedPipe) {
+  const std::string pipe = named_pipe();
+  for (const bool has_silent_writer : {false, true}) {
+    SCOPED_TRACE(has_silent_writer);
+    const UniqueFd writer(has_silent_writer ? ::open(pipe.c_str(), O_RDWR | O_CLOEXEC) : -1);
+    std::stop_source source;
+    AudioOpenOptions options;
+    options.stop = source.get_token();
+    std::thread stopper([&source] { source.request_stop(); });
+    const auto opened = open_audio(pipe, options);
+    stopper.join();
+    ASSERT_FALSE(opened);
+    EXPECT_EQ(opened.error().code, ErrorCode::Cancelled);
+  }
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <array>
 #include <csignal>
+#include <optional>
+#include <stop_token>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -127,6 +129,23 @@ TEST(Process, AMissingProgramIsAnError) {
   const auto process = Process::spawn(spec);
   ASSERT_FALSE(process);
   EXPECT_EQ(process.error().code, ErrorCode::NotFound);
+}
+
+TEST(WaitReadable, AStopEndsIt) {
+  auto pipe = Pipe::create();
+  ASSERT_TRUE(pipe);
+  std::stop_source source;
+  const auto wait = [&](std::optional<milliseconds> limit) {
+    return wait_readable(pipe->read_end.get(), limit, source.get_token());
+  };
+  EXPECT_EQ(wait(milliseconds(1)).value(), false);
+  ASSERT_EQ(::write(pipe->write_end.get(), "x", 1), 1);
+  EXPECT_EQ(wait(std::nullopt).value(), true);
+  source.request_stop();
+  // Even while there is something to read: who writes without end would never be stopped.
+  const auto stopped = wait(std::nullopt);
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().code, ErrorCode::Cancelled);
 }
 
 }  // namespace

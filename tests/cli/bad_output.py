@@ -80,6 +80,38 @@ def stopped(checks, env, transcribe, folder, number):
                None if done and f"{SENTENCE.stem}.srt" in kept and f"{name}.srt" not in kept else f"found {kept}, said {said}")
 
 
+def has_open(process, path):
+    """Whether the program opened it within a minute."""
+    for _ in range(3000):
+        for link in pathlib.Path(f"/proc/{process.pid}/fd").glob("*"):
+            try:
+                if os.readlink(link) == str(path):
+                    return True
+            except FileNotFoundError:
+                pass
+        if process.poll() is not None:
+            return False
+        time.sleep(0.02)
+    return False
+
+
+def stopped_waiting(checks, env, transcribe, folder):
+    """Stopped while it waits for a named pipe that nobody writes to: one signal is enough."""
+    pipe = folder.resolve() / "silent.wav"
+    os.mkfifo(pipe)
+    process = subprocess.Popen([*transcribe, pipe], env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    waiting = has_open(process, pipe)
+    checks.add("waits for a named pipe", None if waiting else "did not open it")
+    process.send_signal(signal.SIGINT if waiting else signal.SIGKILL)
+    try:
+        _, said = process.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        _, said = process.communicate()
+    checks.ended("stopped before anybody writes to a named pipe",
+                 subprocess.CompletedProcess([], process.returncode, "", said), 128 + signal.SIGINT, "stopped before the end", 1)
+
+
 def main():
     transcribe = [sys.argv[1], "transcribe", "--model", "builtin"]
     needs(SENTENCE, ANOTHER)
@@ -92,6 +124,7 @@ def main():
         closed_stdout(checks, env, transcribe)
         for number in (signal.SIGINT, signal.SIGTERM):
             stopped(checks, env, transcribe, folder, number)
+        stopped_waiting(checks, env, transcribe, folder)
         (folder / "file").write_text("")
         checks.ended("output folder that is a file", run(env, *transcribe, SENTENCE, "-o", folder / "file"), 1, "file", 2)
     checks.close()
