@@ -1,5 +1,7 @@
 #include "cli/completion.h"
 
+#include <string_view>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -27,7 +29,7 @@ std::string value_words(const Field& field) {
   return field.complete == Complete::Languages ? language_codes() : std::string();
 }
 
-std::string quoted(std::string text) {
+std::string in_quotes(std::string_view text) {
   std::string result = "'";
   for (const char c : text) {
     result += c == '\'' ? "'\\''" : std::string(1, c);
@@ -115,7 +117,7 @@ std::string zsh_completion(std::span<const Verb> verbs) {
   std::string names;
   std::string cases;
   for (const Verb& verb : verbs) {
-    names += "    " + quoted(verb.name + ":" + escaped(verb.help)) + "\n";
+    names += "    " + in_quotes(verb.name + ":" + escaped(verb.help)) + "\n";
     cases += fmt::format("    {})\n      _arguments -s \\\n", verb.name);
     const auto described = describe(verb);
     for (const Field& field : described->fields.all()) {
@@ -138,7 +140,7 @@ std::string zsh_completion(std::span<const Verb> verbs) {
           spec += ":" + escaped(field.value) + ":" + action;
         }
       }
-      cases += "        " + quoted(spec) + " \\\n";
+      cases += "        " + in_quotes(spec) + " \\\n";
     }
     cases += "        && return\n      ;;\n";
   }
@@ -162,7 +164,7 @@ std::string fish_completion(std::span<const Verb> verbs) {
       "complete -c mynah -n __fish_use_subcommand -f -l version -d 'Print the version.'\n";
   for (const Verb& verb : verbs) {
     script += fmt::format("complete -c mynah -n __fish_use_subcommand -f -a {} -d {}\n", verb.name,
-                          quoted(verb.help));
+                          in_quotes(verb.help));
     const auto described = describe(verb);
     for (const Field& field : described->fields.all()) {
       if (field.positional) {
@@ -177,14 +179,14 @@ std::string fish_completion(std::span<const Verb> verbs) {
         const bool files = field.complete == Complete::Files || field.complete == Complete::Folders;
         script += files ? " -r" : " -x";
         if (const std::string words = value_words(field); !words.empty()) {
-          script += " -a " + quoted(words);
+          script += " -a " + in_quotes(words);
         } else if (field.complete == Complete::Models) {
-          script += " -a " + quoted(fmt::format("({})", kModelNames));
+          script += " -a " + in_quotes(fmt::format("({})", kModelNames));
         }
       } else {
         script += " -f";
       }
-      script += " -d " + quoted(field.help) + "\n";
+      script += " -d " + in_quotes(field.help) + "\n";
     }
   }
   return script;

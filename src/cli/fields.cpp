@@ -105,7 +105,8 @@ Field& Fields::flag(std::string name, bool& target, std::string help) {
   return field;
 }
 
-Field& Fields::positional(std::string name, std::vector<std::string>& target, std::string help) {
+Field& Fields::positional(const std::string& name, std::vector<std::string>& target,
+                          std::string help) {
   Field& field = add(name, name, std::move(help));
   field.positional = true;
   field.repeated = true;

@@ -212,7 +212,7 @@ class Fields {
   }
 
   // What is named without an option: files, names.
-  Field& positional(std::string name, std::vector<std::string>& target, std::string help);
+  Field& positional(const std::string& name, std::vector<std::string>& target, std::string help);
 
   // A list keeps its elements where they are: references from option() stay good.
   [[nodiscard]] std::deque<Field>& all() { return fields_; }

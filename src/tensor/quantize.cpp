@@ -90,7 +90,7 @@ void put_codes(const std::array<int, kBlock>& codes, std::byte* high, std::byte*
   uint32_t fifth = 0;
   for (int j = 0; j < kBlock / 2; ++j) {
     const int a = codes[static_cast<size_t>(j)];
-    const int b = codes[static_cast<size_t>(j + kBlock / 2)];
+    const int b = codes[static_cast<size_t>(j) + kBlock / 2];
     low[j] = static_cast<std::byte>((a & 15) | (b & 15) << 4);
     fifth |= static_cast<uint32_t>(a >> 4 & 1) << j | static_cast<uint32_t>(b >> 4 & 1)
                                                           << (j + kBlock / 2);
@@ -102,7 +102,8 @@ void put_codes(const std::array<int, kBlock>& codes, std::byte* high, std::byte*
 
 // Q4_0 and Q5_0: value = (code - levels / 2) * d.
 void quantize_symmetric(const float* x, int levels, std::byte* out) {
-  const auto middle = static_cast<float>(levels / 2);
+  const int zero_code = levels / 2;
+  const auto middle = static_cast<float>(zero_code);
   const float d = signed_peak(x) / -middle;
   const float inverse = d != 0.0F ? 1.0F / d : 0.0F;
   std::array<int, kBlock> codes{};
