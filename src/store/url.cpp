@@ -56,7 +56,9 @@ bool split_host(std::string_view authority, Url& url) {
     port = colon == std::string_view::npos ? std::string_view{} : authority.substr(colon + 1);
   }
   url.port = port.empty() ? default_port(url.scheme) : port;
-  return !url.host.empty() && is_port(url.port);
+  // Brackets stand around a host and never in one (RFC 3986, 3.2.2).
+  return !url.host.empty() && !url.host.contains('[') && !url.host.contains(']') &&
+         is_port(url.port);
 }
 
 }  // namespace
