@@ -249,8 +249,10 @@ Status Download::hash_part() {
   if (file == nullptr) {
     return fail(ErrorCode::Io, fmt::format("cannot read {}: {}", part_, std::strerror(errno)));
   }
-  std::vector<std::byte> piece(1U << 20U);
-  while (const size_t count = std::fread(piece.data(), 1, piece.size(), file.get())) {
+  constexpr size_t kPieceBytes = 1U << 20U;
+  std::vector<std::byte> piece(kPieceBytes);
+  for (size_t count = kPieceBytes; count == kPieceBytes;) {  // less: the end, or an error
+    count = std::fread(piece.data(), 1, kPieceBytes, file.get());
     digest_->update(std::span(piece).first(count));
   }
   return {};

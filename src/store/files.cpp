@@ -69,7 +69,8 @@ Result<std::string> read_text_file(const std::string& path, uint64_t limit_bytes
   }
   std::string text;
   char piece[16384];
-  while (const size_t count = std::fread(piece, 1, sizeof(piece), file.get())) {
+  for (size_t count = sizeof(piece); count == sizeof(piece);) {  // less: the end, or an error
+    count = std::fread(piece, 1, sizeof(piece), file.get());
     text.append(piece, count);
     if (text.size() > limit_bytes) {
       return fail(ErrorCode::InvalidInput, fmt::format("{} is larger than the {} it may be", path,
