@@ -14,7 +14,6 @@ namespace {
 
 // From this many queries on packing the keys pays.
 constexpr int64_t kBlockedQueries = 8;
-constexpr int64_t kSerialWork = 30'000;  // multiplications; see products.cpp
 
 void expect_head(int64_t d) {
   MYNAH_CHECK(d <= kMaxHead, "[attention] heads of more than 512 channels");
@@ -54,7 +53,7 @@ void CpuBackend::attend_rows(const Tensor& q, const Tensor& k, const Tensor& v,
   };
   int64_t work = 0;
   for (const Span& span : params.keys) {
-    work += span.length * d * params.heads;
+    work += 2 * span.length * d * params.heads;
   }
   const int64_t tasks = utterances * params.heads;
   pool_.parallel_for(tasks, work < kSerialWork ? tasks : 1, [&](int64_t begin, int64_t end) {
@@ -98,7 +97,7 @@ void CpuBackend::attend(const Tensor& q, const Readers& readers, const Tensor& o
   int64_t work = 0;
   for (const Reader& reader : readers.list) {
     const int64_t tail = readers.tail == nullptr ? 0 : readers.tail->rows - reader.tail_begin;
-    work += (reader.visible + tail) * q.dim(1);
+    work += 2 * (reader.visible + tail) * q.dim(1);
   }
   pool_.parallel_for(tasks, work < kSerialWork ? tasks : 1, [&](int64_t begin, int64_t end) {
     QueryBlock block(memory_, kernels_, readers, q);

@@ -14,10 +14,6 @@ namespace {
 // first-level cache with a panel; a multiple of the kernels' 12 rows.
 constexpr int64_t kTileRows = 96;
 
-// Below this many multiplications waking another thread costs more than it saves (measured: about
-// 2 us against 30 products a nanosecond).
-constexpr int64_t kSerialWork = 60'000;
-
 }  // namespace
 
 void CpuBackend::for_tiles(int64_t rows, int64_t panels, int64_t work_per_tile_row,
