@@ -1,6 +1,9 @@
 // mynah: a table of verbs. What each does is in a file of its own.
 #include <vector>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "cli/completion.h"
 #include "cli/config.h"
 #include "cli/import.h"
@@ -14,7 +17,23 @@
 #include "cli/version.h"
 #include "cli/wer.h"
 
+namespace {
+
+// A descriptor below 3 that the caller closed would go to the next file or pipe that is opened, and
+// be taken for standard input or output. It is filled with what fails to be read or written.
+void fill_closed_streams() {
+  for (const int fd : {0, 1, 2}) {
+    if (::fcntl(fd, F_GETFD) < 0) {
+      // The lowest free number is this one; it stays open to the end.
+      (void)::open("/dev/null", (fd == 0 ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+    }
+  }
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
+  fill_closed_streams();
   using namespace mynah::cli;  // NOLINT(google-build-using-namespace): main belongs to it
   const std::vector<Verb> verbs = {
       verb<TranscribeCommand>("transcribe", "Turn recordings, or speech on a pipe, into text."),

@@ -208,6 +208,9 @@ Status write_outputs(const OutputPlan& plan, const Transcript& transcript,
                      const WriterOptions& options) {
   for (const OutputFile& output : plan.files) {
     MYNAH_TRY_STATUS(write_file(output.path, write_transcript(transcript, output.format, options)));
+    // What a run that was stopped left is in there now.
+    std::error_code none;
+    fs::remove(output.path + ".partial", none);
   }
   return {};
 }

@@ -178,13 +178,24 @@ Result<int> TranscribeCommand::run(Context& context) {
   EngineOptions wanted = engine_;
   wanted.cuts = options.vad || std::ranges::any_of(recordings_, is_stream);
   MYNAH_TRY(const Engine engine, open_(wanted, context));
-  MYNAH_TRY_STATUS(engine.recognizer->check(options));
+  if (Status status = engine.recognizer->check(options); !status) {
+    // What no model could do was asked for wrongly.
+    Error error = std::move(status).error();
+    error.code = error.code == ErrorCode::InvalidInput ? ErrorCode::Usage : error.code;
+    return std::unexpected(std::move(error));
+  }
   if (output_.explain) {
     for (const std::string& line : engine.explanation) {
       context.say(line);
     }
   }
   if (detect_language_) {
+    if (!engine.recognizer->multilingual()) {
+      return fail(ErrorCode::Unsupported,
+                  fmt::format("--detect-language: {} knows English only: use a multilingual model, "
+                              "such as \"small\"",
+                              engine.recognizer->model_name()));
+    }
     return detect_languages(context, engine, options);
   }
   MYNAH_TRY_STATUS(make_folders(plans));

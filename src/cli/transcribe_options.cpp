@@ -228,6 +228,10 @@ void OutputOptions::fields(Fields& fields) {
 }
 
 Status OutputOptions::check() const {
+  if (beside && !folder.empty()) {
+    return fail(ErrorCode::Usage,
+                "--output-beside and --output-dir are two places for the same files: give one");
+  }
   constexpr int kMost = 1'000'000;
   MYNAH_TRY_STATUS(check_range("--max-line-width", max_line_width.value_or(1), 1, kMost));
   MYNAH_TRY_STATUS(check_range("--max-line-count", max_line_count.value_or(1), 1, kMost));

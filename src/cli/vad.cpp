@@ -42,8 +42,9 @@ void VadCommand::fields(Fields& fields) {
       .positional("FILE", recordings_, "Recordings: files, folders, patterns; - is standard input.")
       .completes(Complete::Files);
   fields
-      .option("model", "MODEL", model_,
+      .option("vad-model", "MODEL", model_,
               "silero, builtin, or a model file; auto: silero where it was pulled, else builtin.")
+      .also("model")
       .completes(Complete::Models);
   fields.option("rate", "HZ", rate_hz_, "Rate that the model hears: 16000 or 8000.");
   fields.option("device", "DEVICE", device_, "auto, cpu or ref.");

@@ -51,6 +51,19 @@ def closed_stdout(checks, env, transcribe):
     checks.add("closed standard output", fault and f"exit code {fault.returncode}, said {fault.stderr!r}")
 
 
+def no_stdin(checks, env, transcribe):
+    """Closed before the program starts: no file or pipe of its own may take the number."""
+    process = subprocess.Popen(["sh", "-c", 'exec "$@" <&-', "sh", *transcribe, "-"], env=env, text=True,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        out, said = process.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        out, said = process.communicate()
+    checks.ended("standard input that is closed", subprocess.CompletedProcess([], process.returncode, out, said), 1,
+                 "standard input")
+
+
 def wait_for(process, path):
     """Until the file is there. False: the process ended without it."""
     while not path.exists():
@@ -122,6 +135,7 @@ def main():
         full_disk(checks, env, transcribe, folder)
         full_stdout(checks, env, transcribe)
         closed_stdout(checks, env, transcribe)
+        no_stdin(checks, env, transcribe)
         for number in (signal.SIGINT, signal.SIGTERM):
             stopped(checks, env, transcribe, folder, number)
         stopped_waiting(checks, env, transcribe, folder)

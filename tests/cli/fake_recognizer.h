@@ -22,6 +22,7 @@ class FakeRecognizer : public Recognizer {
   // Asks for a stop after this many segments, as a user would.
   std::stop_source* stop_source = nullptr;
   int stop_after = -1;
+  bool knows_languages = false;  // multilingual()
   bool silent = false;
   bool timestamps = false;  // segments have their timestamps as tokens
 
@@ -80,7 +81,7 @@ class FakeRecognizer : public Recognizer {
 
   [[nodiscard]] std::string model_name() const override { return "fake"; }
 
-  [[nodiscard]] bool multilingual() const override { return false; }
+  [[nodiscard]] bool multilingual() const override { return knows_languages; }
 
   [[nodiscard]] Status check(const RecognizerOptions& options) const override {
     if (options.task == Task::Translate) {

@@ -1,6 +1,7 @@
 // `mynah transcribe` as a user meets it, with a recogniser that hears what it is told.
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 #include <utility>
 
@@ -141,6 +142,26 @@ TEST_F(Transcribe, KeepsWhatWasHeardWhenStopped) {
             "2\n00:00:01,000 --> 00:00:02,000\nsecond 1\n\n");
   EXPECT_THAT(err(), HasSubstr("what was recognised before is in " + folder / "out/a.srt.partial"));
   EXPECT_THAT(err(), HasSubstr("stopped: 2 of 2 recordings are not finished"));
+}
+
+TEST_F(Transcribe, AWholeTextReplacesThePartOfOne) {
+  const std::string wav = write_wav(folder / "a.wav", 1);
+  EXPECT_EQ(run({wav, "-o", folder / "out"}), 0);
+  std::ofstream(folder / "out/a.txt.partial") << "second 0";
+  EXPECT_EQ(run({wav, "-o", folder / "out"}), 0);
+  EXPECT_FALSE(folder.has("out/a.txt.partial"));
+  EXPECT_EQ(folder.read("out/a.txt"), "second 0\n");
+}
+
+TEST_F(Transcribe, RefusesTwoPlacesForTheSameFiles) {
+  const std::string wav = write_wav(folder / "a.wav", 1);
+  EXPECT_EQ(run({wav, "-o", folder / "out", "--output-beside"}), 2);
+  EXPECT_THAT(err(), HasSubstr("two places"));
+}
+
+TEST_F(Transcribe, DoesNotGuessTheLanguageWithAModelOfOne) {
+  EXPECT_EQ(run({write_wav(folder / "a.wav", 1), "--detect-language"}), 1);
+  EXPECT_THAT(err(), HasSubstr("knows English only: use a multilingual model"));
 }
 
 TEST_F(Transcribe, KeepsWhatWasHeardOfADamagedRecording) {
@@ -403,6 +424,7 @@ TEST_F(Transcribe, DefaultsAreTheProducts) {
 
 TEST_F(Transcribe, NamesTheLanguageAndNothingMore) {
   const std::string wav = write_wav(folder / "a.wav", 40);
+  fake->knows_languages = true;
   EXPECT_EQ(run({"-f", wav, "-dl"}), 0);
   EXPECT_EQ(out(), wav + ": en (p = 1.00)\n");
 }
