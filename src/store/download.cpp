@@ -255,6 +255,9 @@ Status Download::hash_part() {
     count = std::fread(piece.data(), 1, kPieceBytes, file.get());
     digest_->update(std::span(piece).first(count));
   }
+  if (std::ferror(file.get()) != 0) {
+    return fail(ErrorCode::Io, fmt::format("cannot read {}: {}", part_, std::strerror(errno)));
+  }
   return {};
 }
 
