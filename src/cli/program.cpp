@@ -123,6 +123,11 @@ int run_program(const std::vector<std::string>& arguments, Context& context) {
   }
   const std::string& first = arguments.front();
   if (first == "--help" || first == "-h" || first == "help") {
+    const bool of_a_verb =
+        arguments.size() > 1 && arguments[1] != "help" && !arguments[1].starts_with('-');
+    if (of_a_verb) {
+      return run_program({arguments[1], "--help"}, context);
+    }
     context.out.write(program_help(context.verbs));
     return finish(0, context);
   }

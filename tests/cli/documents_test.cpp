@@ -111,7 +111,10 @@ TEST(Documents, TheManPageNamesEveryOption) {
 TEST(Documents, EveryVerbAnswersHelpAndTakesJson) {
   for (const Verb& verb : some_verbs()) {
     TestProgram program(some_verbs());
+    TestProgram asked(some_verbs());
+    EXPECT_EQ(asked.run({"help", verb.name}), 0);
     EXPECT_EQ(program.run({verb.name, "--help"}), 0);
+    EXPECT_EQ(program.out.text(), asked.out.text());
     EXPECT_THAT(program.out.text(), HasSubstr("usage: mynah " + verb.name));
     EXPECT_THAT(program.out.text(), HasSubstr("--json"));
   }
