@@ -51,7 +51,7 @@ class SpeechChunker {
   ChunkOptions options_;
   int rate_hz_;
   std::vector<SpeechSpan> open_;  // of the chunk that may still grow
-  double last_end_s_ = 0;  // of the chunk handed out last, its padding included
+  double last_end_s_ = 0;         // of the chunk handed out last, its padding included
 };
 
 }  // namespace mynah

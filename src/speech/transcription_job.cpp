@@ -71,7 +71,9 @@ TranscriptionJob::TranscriptionJob(const whisper::Model& model, const Recognizer
       chunker_({.max_s = options.chunk_length_s}, kRate_hz) {
   if (voice != nullptr && options.vad) {
     voice_ = voice->session();
-    segmenter_.emplace(window_sized(voice->for_recogniser(options.vad_options), options.chunk_length_s), voice->frame_s());
+    segmenter_.emplace(
+        window_sized(voice->for_recogniser(options.vad_options), options.chunk_length_s),
+        voice->frame_s());
     surely_speech_ = voice->is_sure();
   } else {
     std::ranges::for_each(clips_, [&](const SampleRange& clip) { add_stretch(clip); });
