@@ -45,10 +45,12 @@ size_t SpeechChunker::best_cut(const SpeechSpan& next) const {
 
 std::vector<SampleRange> SpeechChunker::push(std::span<const SpeechSpan> spans, double heard_s) {
   std::vector<SampleRange> chunks;
-  for (SpeechSpan span : spans) {
-    while (!open_.empty() && (span.start_s - open_.back().end_s > options_.max_gap_s ||
-                              span.end_s - open_.front().start_s > options_.max_s)) {
+  for (const SpeechSpan& span : spans) {
+    while (!open_.empty()) {
       const bool long_pause = span.start_s - open_.back().end_s > options_.max_gap_s;
+      if (!long_pause && span.end_s - open_.front().start_s <= options_.max_s) {
+        break;
+      }
       const size_t count = long_pause ? open_.size() : best_cut(span);
       const double next_s = count < open_.size() ? open_[count].start_s : span.start_s;
       // Two chunks share the pause between them.
