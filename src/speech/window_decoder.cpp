@@ -14,6 +14,9 @@ namespace {
 constexpr double kDraftTokens_per_s = 10;
 constexpr int kLeastDraftTokens = 16;
 
+// Windows of a short recording, whose peak of memory counts more than a little time.
+constexpr size_t kFewWindows = 2;
+
 // Adds the time between its making and its end.
 class Stopwatch {
  public:
@@ -252,8 +255,11 @@ std::vector<size_t> WindowDecoder::generate(const Heard& heard, std::span<const 
                                          .repetition_penalty = options_.repetition_penalty,
                                          .no_repeat_ngram_size = options_.no_repeat_ngram_size,
                                          .max_new_tokens = how.max_new_tokens};
-  std::vector<whisper::Generated> results =
-      model_->generator(rules_).run(requests, options, heard.cross, stop);
+  whisper::Generator generator = model_->generator(rules_);
+  if (requests.size() > kFewWindows) {
+    generator.after_step = {};
+  }
+  std::vector<whisper::Generated> results = generator.run(requests, options, heard.cross, stop);
   std::vector<size_t> doubtful;
   for (size_t r = 0; r < utterances.size(); ++r) {
     const size_t i = heard.tasks[utterances[r]];
@@ -342,7 +348,6 @@ std::string WindowDecoder::language_code(int32_t language_token) const {
 // recording's peak is at stake. Many windows need more for their own states, and getting each page
 // again would cost 5 percent of their time.
 void WindowDecoder::release_between_stages(size_t windows) const {
-  constexpr size_t kFewWindows = 2;
   if (windows <= kFewWindows) {
     model_->release_idle_memory();
   }

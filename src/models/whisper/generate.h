@@ -50,7 +50,7 @@ struct Generator {
   const TokenRules& rules;
   const WhisperSpecialTokens& special;
   Backend& backend;
-  std::function<void()> after_step;  // called where memory counts more than time; may be empty
+  std::function<void()> after_step;  // to give memory back; empty where time counts more
 
   // One result a request, in their order; a result depends on no other request. Stops early, with
   // what there is, once stop is requested.

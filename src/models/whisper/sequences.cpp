@@ -126,8 +126,7 @@ Tensor Sequences::step(std::span<const Hypothesis* const> hypotheses,
         {.slot = slots[i], .count = 1, .utterance = requests_[hypotheses[i]->request].utterance});
   }
   const Tensor hidden = generator_.decoder.forward(tokens, lanes, cache_, cross_);
-  constexpr size_t kFewRequests = 2;  // of a short recording, whose peak of memory counts
-  if (generator_.after_step && requests_.size() <= kFewRequests) {
+  if (generator_.after_step) {
     generator_.after_step();
   }
   return generator_.decoder.logits(hidden);
