@@ -19,8 +19,10 @@ struct ExitCode {
 constexpr ExitCode kExitCodes[] = {
     {"0", "Done."},
     {"1", "Something failed; with several recordings, at least one did."},
-    {"2", "The command line or the configuration cannot be understood."},
-    {"3", "This machine lacks something: a model, a device, the network."},
+    {"2",
+     "The command line or the configuration cannot be understood: an option, a value or a model's "
+     "name that mynah does not know."},
+    {"3", "This machine lacks something: a model that was not pulled, a device, the network."},
     {"130, 143", "Ended by Ctrl-C or SIGTERM; what was recognised is kept as NAME.FORMAT.partial."},
     {"141", "The reader of standard output went away."},
 };

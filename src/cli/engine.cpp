@@ -8,6 +8,7 @@
 #include "backend/ref/ref_backend.h"
 #include "base/nearest_name.h"
 #include "cli/cores.h"
+#include "cli/device_name.h"
 #include "cli/store_access.h"
 #include "store/pull.h"
 #include "store/store.h"
@@ -30,12 +31,6 @@ Result<std::unique_ptr<Backend>> make_backend(const EngineOptions& options, Engi
   if (options.device == "ref") {
     engine.explanation.emplace_back("device ref: asked for by name");
     return make_ref_backend();
-  }
-  if (options.device != "auto" && options.device != "cpu") {
-    return fail(ErrorCode::Device,
-                fmt::format("--device {}: wanted auto, cpu or ref, the devices that this build "
-                            "computes on; leave --device out",
-                            options.device));
   }
   const int threads = options.threads > 0 ? options.threads : physical_cores();
   engine.pool = std::make_unique<ThreadPool>(threads);
@@ -89,7 +84,7 @@ Result<FoundModel> find_named(const Store& store, const EngineOptions& options, 
   }
   const CatalogueEntry* entry = find_in_catalogue(options.model);
   if (resolved.error().code != ErrorCode::NotFound || entry == nullptr) {
-    return std::unexpected(resolved.error());
+    return std::unexpected(as_named(resolved.error(), options.model));
   }
   if (wants_pull(*entry, options, context)) {
     return pull_model_of(*entry, store, context);
@@ -138,7 +133,7 @@ Result<std::shared_ptr<const VoiceDetector>> open_voice(const Store& store,
   const auto resolved = store.resolve(any ? std::string(kVoiceModel) : options.vad_model);
   if (!resolved) {
     if (!any) {
-      return std::unexpected(resolved.error());
+      return std::unexpected(as_named(resolved.error(), options.vad_model));
     }
     if (options.cuts) {
       context.say(
@@ -185,6 +180,7 @@ std::optional<DType> fast_storage(const EngineOptions& options) {
 }  // namespace
 
 Result<Engine> open_engine(const EngineOptions& options, Context& context) {
+  MYNAH_TRY_STATUS(check_device(options.device));
   MYNAH_TRY(const std::optional<DType> storage, parse_storage(options));
   if (options.threads < 0 || options.threads > 1024) {
     return fail(ErrorCode::Usage,

@@ -129,8 +129,11 @@ Result<std::vector<StoredModel>> ModelsCommand::named(const Store& store) const 
   }
   std::vector<StoredModel> models;
   for (size_t i = 1; i < words_.size(); ++i) {
-    MYNAH_TRY(StoredModel model, store.find(words_[i]));
-    models.push_back(std::move(model));
+    auto model = store.find(words_[i]);
+    if (!model) {
+      return std::unexpected(as_named(std::move(model).error(), words_[i]));
+    }
+    models.push_back(*std::move(model));
   }
   return models;
 }
@@ -182,7 +185,11 @@ Result<int> ModelsCommand::remove(Context& context, const Store& store) const {
     return fail(ErrorCode::Usage, "remove: wanted the name of a model");
   }
   for (size_t i = 1; i < words_.size(); ++i) {
-    MYNAH_TRY(const uint64_t freed, store.remove(words_[i]));
+    const auto removed = store.remove(words_[i]);
+    if (!removed) {
+      return std::unexpected(as_named(removed.error(), words_[i]));
+    }
+    const uint64_t freed = *removed;
     if (context.json) {
       const Json json = {{"name", words_[i]}, {"freed_bytes", freed}};
       context.out.line(json.dump());

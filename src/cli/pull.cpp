@@ -21,7 +21,7 @@ Result<const CatalogueEntry*> entry_of(const std::string& name) {
   for (const CatalogueEntry& known : catalogue()) {
     names.push_back(known.name);
   }
-  return fail(ErrorCode::NotFound,
+  return fail(ErrorCode::Usage,
               fmt::format("there is no model '{}'{}; `mynah models list --all` shows what can be "
                           "pulled, `mynah import` takes a file you have",
                           name, suggestion(name, names)));

@@ -142,6 +142,15 @@ Result<std::optional<DType>> storage_option(const std::string& text) {
   return std::optional(*storage);
 }
 
+Error as_named(Error error, const std::string& name) {
+  if (error.code == ErrorCode::NotFound) {
+    const bool known = find_in_catalogue(name) != nullptr;
+    const bool path = name.contains('/');
+    error.code = known ? ErrorCode::Environment : path ? ErrorCode::NotFound : ErrorCode::Usage;
+  }
+  return error;
+}
+
 Result<StoredModel> pull_for_user(const Context& context, const CatalogueEntry& entry,
                                   PullOptions options) {
   options.download.http.proxies = proxies(context.environment);

@@ -57,6 +57,11 @@ void print_arrival(Context& context, const StoredModel& model);
 // The storage type of a --type option; empty is the source's own.
 Result<std::optional<DType>> storage_option(const std::string& text);
 
+// An error of the store about a model that the user named. A name that the catalogue has is missing
+// on this machine: Environment; one that nobody knows is a slip: Usage. What has a slash and is in
+// no catalogue was meant as a path and stays NotFound.
+[[nodiscard]] Error as_named(Error error, const std::string& name);
+
 // Brings a model of the catalogue with the user's hub, proxies and progress: what `mynah pull`
 // does, and what a verb does that offers it.
 Result<StoredModel> pull_for_user(const Context& context, const CatalogueEntry& entry,

@@ -11,6 +11,7 @@
 #include "backend/ref/ref_backend.h"
 #include "base/atomic_file.h"
 #include "cli/cores.h"
+#include "cli/device_name.h"
 #include "cli/store_access.h"
 #include "cli/voice_hearing.h"
 #include "store/store.h"
@@ -92,18 +93,12 @@ Status VadCommand::check() const {
   const double least_s = 0.1 + 2e-3 * vad_.speech_pad_ms;
   MYNAH_TRY_STATUS(check_at_least("--max-speech-s", vad_.max_speech_s, least_s));
   MYNAH_TRY_STATUS(check_at_least("--threads", threads_, 0));
-  return {};
+  return check_device(device_);
 }
 
 Result<std::unique_ptr<Backend>> VadCommand::open_backend(Engine& engine) const {
   if (device_ == "ref") {
     return std::make_unique<RefBackend>();
-  }
-  if (device_ != "auto" && device_ != "cpu") {
-    return fail(ErrorCode::Device,
-                fmt::format("--device {}: wanted auto, cpu or ref, the devices that this build "
-                            "computes on; leave --device out",
-                            device_));
   }
   engine.pool = std::make_unique<ThreadPool>(threads_ > 0 ? threads_ : physical_cores());
   return make_cpu_backend(*engine.pool);
@@ -131,7 +126,7 @@ Result<VadCommand::Engine> VadCommand::open_engine(const Context& context) const
     return engine;
   }
   if (!resolved) {
-    return std::unexpected(resolved.error());
+    return std::unexpected(as_named(resolved.error(), model_));
   }
   MYNAH_TRY(engine.backend, open_backend(engine));
   MYNAH_TRY(engine.detector, load_silero(resolved->path, rate_hz_, *engine.backend));

@@ -29,9 +29,16 @@ check "no arguments" 2 'usage: mynah VERB' "$mynah"
 check "version" 0 '^mynah [0-9]' "$mynah" --version
 check "unknown verb" 2 "there is no verb 'transcrib' (did you mean transcribe?)" "$mynah" transcrib
 check "unknown flag" 2 'did you mean --beam?' "$mynah" transcribe --beem 3 a.wav
-check "unknown model" 1 'tiny.en' "$mynah" transcribe --model tinyy.en a.wav
+check "unknown model" 2 'did you mean tiny.en?' "$mynah" transcribe --model tinyy.en a.wav
+check "unknown voice model" 2 'did you mean silero?' "$mynah" vad --model silro a.wav
+check "unknown model to pull" 2 'did you mean tiny.en?' "$mynah" pull tinyy.en
+check "unknown model to show" 2 'did you mean tiny.en?' "$mynah" models show tinyy.en
+check "model to remove that is not here" 3 'not on this machine' "$mynah" models remove tiny.en
+check "model's path is missing" 1 'found nothing at ./none.gguf' "$mynah" transcribe --model ./none.gguf a.wav
 check "model not here" 3 "run 'mynah pull tiny.en'" "$mynah" transcribe --offline --model tiny.en a.wav
-check "unknown device" 3 'wanted auto, cpu or ref' "$mynah" transcribe --device cuda:0 a.wav
+check "device that is not here" 3 'computes on cpu and ref alone' "$mynah" transcribe --device cuda:0 a.wav
+check "misspelt device" 2 'did you mean cpu?' "$mynah" transcribe --device cpuu a.wav
+check "misspelt device of vad" 2 "wanted auto, cpu, ref, found 'cuda:'" "$mynah" vad --device cuda: a.wav
 check "refused flag" 2 'is not done' "$mynah" transcribe -f a.wav -fp font.ttf
 check "table is missing" 1 'No such file' "$mynah" wer "$work/none.tsv"
 

@@ -147,7 +147,7 @@ TEST_F(StoreVerbs, refuse_what_they_do_not_understand) {
   EXPECT_EQ(mynah({"pull", "tiny.en", "--type", "q9"}).code, 2);
   EXPECT_THAT(mynah({"models", "lst"}).err, HasSubstr("did you mean list?"));
   const Outcome unknown = mynah({"pull", "tiny.em"});
-  EXPECT_EQ(unknown.code, 1);
+  EXPECT_EQ(unknown.code, 2);
   EXPECT_THAT(unknown.err, HasSubstr("did you mean tiny.en?"));
   EXPECT_THAT(mynah({"pull", "base", "--offline"}).err, HasSubstr("--offline forbids"));
 }

@@ -1,0 +1,14 @@
+// The word behind --device.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+
+namespace mynah::cli {
+
+// auto, cpu or ref. A device of another kind ("cuda:0") is well said but not there: Device; any
+// other word is a slip: Usage, with the name that it most likely meant.
+[[nodiscard]] Status check_device(const std::string& device);
+
+}  // namespace mynah::cli
