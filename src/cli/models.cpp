@@ -79,6 +79,13 @@ Result<int> ModelsCommand::run(Context& context) {
   const Store store(store_folders(context.environment));
   const std::string action = words_.empty() ? "list" : words_.front();
   if (action == "list") {
+    if (words_.size() > 1) {
+      return fail(
+          ErrorCode::Usage,
+          fmt::format("list takes no names, found '{0}'; 'mynah models show {0}' tells about "
+                      "one model",
+                      words_[1]));
+    }
     return list(context, store);
   }
   if (action == "show") {

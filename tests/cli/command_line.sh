@@ -33,6 +33,7 @@ check "unknown model" 2 'did you mean tiny.en?' "$mynah" transcribe --model tiny
 check "unknown voice model" 2 'did you mean silero?' "$mynah" vad --model silro a.wav
 check "unknown model to pull" 2 'did you mean tiny.en?' "$mynah" pull tinyy.en
 check "unknown model to show" 2 'did you mean tiny.en?' "$mynah" models show tinyy.en
+check "names behind list" 2 "list takes no names, found 'tiny.en'" "$mynah" models list tiny.en
 check "model to remove that is not here" 3 'not on this machine' "$mynah" models remove tiny.en
 check "model's path is missing" 1 'found nothing at ./none.gguf' "$mynah" transcribe --model ./none.gguf a.wav
 check "model not here" 3 "run 'mynah pull tiny.en'" "$mynah" transcribe --offline --model tiny.en a.wav
