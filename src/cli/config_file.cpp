@@ -78,18 +78,31 @@ Result<ConfigEntry> read_entry(const std::string& verb, std::string_view key,
   return entry;
 }
 
-// Names of a verb's options that a file may set.
-std::vector<std::string> keys_of(const Verb& verb) {
+// Names of a verb's options: those that a file may set, and those that mean something for one run.
+struct Keys {
+  std::vector<std::string> lasting;
+  std::vector<std::string> flag_only;
+};
+
+void add_keys_of(const Verb& verb, Keys& keys) {
   const auto command = verb.make();
   Fields fields;
   command->fields(fields);
-  std::vector<std::string> keys;
   for (const Field& field : fields.all()) {
-    if (!field.flag_only) {
-      keys.push_back(field.name);
+    if (!field.positional) {
+      (field.flag_only ? keys.flag_only : keys.lasting).push_back(field.name);
     }
   }
-  return keys;
+}
+
+std::string unknown_key(const std::string& key, const Keys& keys) {
+  if (std::ranges::find(keys.flag_only, key) != keys.flag_only.end()) {
+    return fmt::format(
+        "'{0}' is said anew for each run, as scripts rely on what they get: give --{0} on the "
+        "command line and take this line out",
+        key);
+  }
+  return fmt::format("unknown option '{}'{}", key, suggestion(key, keys.lasting));
 }
 
 // The line of the first byte that is not ASCII and stands in no quotes and no comment, where TOML
@@ -189,13 +202,13 @@ Result<ConfigFile> read_config(const Environment& environment) {
 
 Status check_config(const ConfigFile& config, std::span<const Verb> verbs) {
   std::vector<std::string> every_verb;
-  std::vector<std::string> every_key;
+  Keys every_key;
   for (const Verb& verb : verbs) {
     every_verb.push_back(verb.name);
-    std::ranges::copy(keys_of(verb), std::back_inserter(every_key));
+    add_keys_of(verb, every_key);
   }
   for (const ConfigEntry& entry : config.entries) {
-    std::vector<std::string> keys = every_key;
+    Keys keys = every_key;
     if (!entry.verb.empty()) {
       const auto verb = std::ranges::find(verbs, entry.verb, &Verb::name);
       if (verb == verbs.end()) {
@@ -203,12 +216,12 @@ Status check_config(const ConfigFile& config, std::span<const Verb> verbs) {
                     fmt::format("{}:{}: there is no verb [{}]{}", config.path, entry.line,
                                 entry.verb, suggestion(entry.verb, every_verb)));
       }
-      keys = keys_of(*verb);
+      keys = {};
+      add_keys_of(*verb, keys);
     }
-    if (std::ranges::find(keys, entry.key) == keys.end()) {
+    if (std::ranges::find(keys.lasting, entry.key) == keys.lasting.end()) {
       return fail(ErrorCode::Usage,
-                  fmt::format("{}:{}: unknown option '{}'{}", config.path, entry.line, entry.key,
-                              suggestion(entry.key, keys)));
+                  fmt::format("{}:{}: {}", config.path, entry.line, unknown_key(entry.key, keys)));
     }
   }
   return {};

@@ -35,6 +35,7 @@ class Sample : public Command {
     fields.flag("vad", vad, "Cut at silence.");
     fields.flag("words", words, "Word times.").shorter('w');
     fields.list("format", "LIST", formats, "Formats.").shorter('o');
+    fields.flag("dry", dry, "Do nothing, this once.").once();
     fields.choice("fruit", "NAME", fruit, {{"apple", Fruit::Apple}, {"pear", Fruit::Pear}},
                   "A fruit.");
   }
@@ -49,7 +50,7 @@ class Sample : public Command {
     Fields list;
     fields(list);
     for (const Field& field : list.all()) {
-      if (!field.positional) {
+      if (!field.flag_only) {
         context.out.line(field.name + "=" + field.print());
       }
     }
@@ -66,6 +67,7 @@ class Sample : public Command {
   std::optional<double> limit;
   bool vad = true;
   bool words = false;
+  bool dry = false;
   Fruit fruit = Fruit::Apple;
 };
 
@@ -226,6 +228,17 @@ TEST(Config, NamesTheLineOfWhatItDoesNotKnow) {
   ASSERT_TRUE(wrong_verb);
   EXPECT_EQ(check_config(*wrong_verb, verbs).error().message,
             "c.toml:2: there is no verb [smaple] (did you mean sample?)");
+}
+
+TEST(Config, SaysWhyAnOptionOfOneRunCannotStandThere) {
+  const std::vector<Verb> verbs = sample_verbs();
+  for (const char* text : {"dry = true\n", "[sample]\ndry = true\n"}) {
+    const auto config = parse_config(text, "c.toml");
+    ASSERT_TRUE(config);
+    EXPECT_THAT(check_config(*config, verbs).error().message,
+                HasSubstr(": 'dry' is said anew for each run, as scripts rely on what they "
+                          "get: give --dry on the command line"));
+  }
 }
 
 TEST(Config, LettersThatAreNotAsciiStandInQuotes) {
