@@ -28,6 +28,15 @@ std::optional<std::string> Environment::get(const std::string& name) const {
   return found->second;
 }
 
+std::vector<std::string> Environment::names_with(std::string_view prefix) const {
+  std::vector<std::string> names;
+  for (auto entry = variables_.lower_bound(std::string(prefix));
+       entry != variables_.end() && entry->first.starts_with(prefix); ++entry) {
+    names.push_back(entry->first);
+  }
+  return names;
+}
+
 std::string Environment::config_folder() const {
   return folder("XDG_CONFIG_HOME", ".config");
 }

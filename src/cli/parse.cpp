@@ -1,11 +1,13 @@
 #include "cli/parse.h"
 
 #include <algorithm>
+#include <map>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/nearest_name.h"
+#include "cli/program.h"
 
 namespace mynah::cli {
 
@@ -156,6 +158,42 @@ Status parse_environment(Fields& fields, const Environment& environment) {
     }
   }
   return {};
+}
+
+std::vector<std::string> unknown_variables(const Environment& environment,
+                                           std::span<const Verb> verbs) {
+  constexpr std::string_view kPrefix = "MYNAH_";
+  // What is no option, and what ./dev and the tests ask for.
+  std::vector<std::string> known = {"CONFIG", "HOME", "LINT_BASE", "ORACLES", "SHARED", "WEIGHTS"};
+  std::map<std::string, std::string> flags;  // that have no variable, by the name it would have
+  for (const Verb& verb : verbs) {
+    const auto described = describe(verb);
+    for (const Field& field : described->fields.all()) {
+      const std::string name = field.environment_name().substr(kPrefix.size());
+      if (!field.flag_only) {
+        known.push_back(name);
+      } else if (!field.positional) {
+        flags.emplace(name, field.name);
+      }
+    }
+  }
+  std::vector<std::string> lines;
+  for (const std::string& variable : environment.names_with(kPrefix)) {
+    const std::string name = variable.substr(kPrefix.size());
+    if (std::ranges::find(known, name) != known.end()) {
+      continue;
+    }
+    if (const auto flag = flags.find(name); flag != flags.end()) {
+      lines.push_back(
+          fmt::format("{} is passed over: --{} is said anew for each run", variable, flag->second));
+      continue;
+    }
+    const auto nearest = nearest_name(name, known);
+    lines.push_back(
+        fmt::format("{} is passed over: no option has this variable{}", variable,
+                    nearest ? fmt::format(" (did you mean {}{}?)", kPrefix, *nearest) : ""));
+  }
+  return lines;
 }
 
 Status parse_file(Fields& fields, const ConfigFile& config, const std::string& verb) {

@@ -20,6 +20,11 @@ Status parse_flags(Fields& fields, std::vector<std::string> arguments);
 // Sets each field that the environment names as MYNAH_NAME.
 Status parse_environment(Fields& fields, const Environment& environment);
 
+// A line about each variable MYNAH_NAME that no option has: a slip, or a flag that is given anew
+// for each run. No error, as it may be meant for a newer mynah.
+[[nodiscard]] std::vector<std::string> unknown_variables(const Environment& environment,
+                                                         std::span<const Verb> verbs);
+
 // Sets each field that the file names, at its top or in the verb's table.
 Status parse_file(Fields& fields, const ConfigFile& config, const std::string& verb);
 

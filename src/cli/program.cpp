@@ -56,6 +56,11 @@ Result<int> run_verb(const Verb& verb, std::vector<std::string> arguments, Conte
   MYNAH_TRY_STATUS(parse_file(fields, config, verb.name));
   MYNAH_TRY_STATUS(parse_environment(fields, context.environment));
   MYNAH_TRY_STATUS(parse_flags(fields, std::move(arguments)));
+  const Field* quiet = fields.find("quiet");
+  if (quiet == nullptr || quiet->print() == "false") {
+    std::ranges::for_each(unknown_variables(context.environment, context.verbs),
+                          [&](const std::string& line) { context.say(line); });
+  }
   return command->run(context);
 }
 

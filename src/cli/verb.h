@@ -32,6 +32,9 @@ class Environment {
   // A variable that is set and not empty.
   [[nodiscard]] std::optional<std::string> get(const std::string& name) const;
 
+  // Names of all variables that are set and begin so, in alphabetical order.
+  [[nodiscard]] std::vector<std::string> names_with(std::string_view prefix) const;
+
   // Where this user keeps configuration, data and what can be made again, by the XDG base directory
   // specification, each with "/mynah" behind it.
   [[nodiscard]] std::string config_folder() const;

@@ -218,6 +218,22 @@ TEST(Program, AFlagWinsOverTheEnvironmentAndThatOverTheFile) {
   std::filesystem::remove(path);
 }
 
+TEST(Program, SaysWhichVariablesItPassesOver) {
+  TestProgram program(sample_verbs());
+  program.environment["MYNAH_BAEM"] = "2";
+  program.environment["MYNAH_DRY"] = "true";
+  program.environment["MYNAH_HOME"] = "/models";
+  program.environment["MYNAH_LIMIT"] = "2";
+  program.environment["MYNAH_X"] = "2";
+  program.environment["NOT_MYNAH_BAEM"] = "2";
+  EXPECT_EQ(program.run({"sample"}), 0);
+  EXPECT_EQ(program.err.text(),
+            "mynah: MYNAH_BAEM is passed over: no option has this variable (did you mean "
+            "MYNAH_BEAM?)\n"
+            "mynah: MYNAH_DRY is passed over: --dry is said anew for each run\n"
+            "mynah: MYNAH_X is passed over: no option has this variable\n");
+}
+
 TEST(Config, NamesTheLineOfWhatItDoesNotKnow) {
   const std::vector<Verb> verbs = sample_verbs();
   const auto wrong_key = parse_config("\nbaem = 2\n", "c.toml");

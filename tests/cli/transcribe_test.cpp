@@ -30,6 +30,15 @@ TEST_F(Transcribe, PrintsPlainTextToAPipe) {
   EXPECT_EQ(err(), "");
 }
 
+TEST_F(Transcribe, QuietKeepsBackWhichVariablesArePassedOver) {
+  const std::string wav = write_wav(folder / "a.wav", 1);
+  environment["MYNAH_FORMAT"] = "srt";
+  EXPECT_EQ(run({wav}), 0);
+  EXPECT_EQ(err(), "mynah: MYNAH_FORMAT is passed over: --format is said anew for each run\n");
+  EXPECT_EQ(run({wav, "--quiet"}), 0);
+  EXPECT_EQ(err(), "");
+}
+
 TEST_F(Transcribe, PrintsTimesToATerminal) {
   const std::string wav = write_wav(folder / "a.wav", 1);
   terminal = true;
