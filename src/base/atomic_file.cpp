@@ -24,6 +24,15 @@ std::unexpected<Error> fail_errno(const std::string& what, int error) {
               what + ": " + std::strerror(error));
 }
 
+// Named by what the caller asked for: nobody knows the temporary name, and it is the folder that
+// does not take it.
+std::unexpected<Error> cannot_create(const std::string& path, int error) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  return fail_errno(
+      "cannot create " + path + " in the folder " + (folder.empty() ? "." : folder.string()),
+      error);
+}
+
 // A rename is durable once the folder that holds the name is.
 Status sync_folder(const std::filesystem::path& folder) {
   const std::string name = folder.empty() ? "." : folder.string();
@@ -67,7 +76,7 @@ Result<AtomicFile> AtomicFile::create(const std::string& path) {
       return AtomicFile(fd, path, std::move(temporary));
     }
     if (errno != EEXIST) {
-      return fail_errno("cannot create " + temporary, errno);
+      return cannot_create(path, errno);
     }
   }
   return fail(ErrorCode::Io, "cannot create " + path + ": every temporary name is taken");

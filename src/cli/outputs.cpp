@@ -1,5 +1,7 @@
 #include "cli/outputs.h"
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -7,6 +9,7 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include "base/atomic_file.h"
 #include "base/nearest_name.h"
@@ -181,6 +184,14 @@ Status make_folders(const OutputPlans& plans) {
         return fail(ErrorCode::Io,
                     fmt::format("making the folder {}: {}", folder, error.message()));
       }
+    }
+    // Better said now than when the recording has been heard.
+    const std::string name = folder.empty() ? "." : folder;
+    if (::access(name.c_str(), W_OK | X_OK) != 0) {
+      return fail(ErrorCode::Io,
+                  fmt::format("the folder {} may not be written to ({}): name another with "
+                              "--output-dir",
+                              name, std::strerror(errno)));
     }
   }
   return {};

@@ -33,7 +33,7 @@ struct OutputPlans {
 Result<OutputPlans> plan_outputs(const OutputOptions& options,
                                  std::span<const std::string> recordings);
 
-// Makes the folders that the plans write to.
+// Makes the folders that the plans write to. An error where one cannot be made or written to.
 Status make_folders(const OutputPlans& plans);
 
 // True where every file is there, whole by its format's measure, and not older than the recording.

@@ -13,6 +13,8 @@ import wave
 
 from checks import ANOTHER, SENTENCE, Checks, environment, needs, run
 
+NOBODY = 65534
+
 
 def listing(folder):
     return sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
@@ -32,6 +34,22 @@ def full_disk(checks, env, transcribe, folder):
     checks.ended("full disk", result, 1, "No space left on device")
     left = (folder / "disk.listing").read_text().split()
     checks.add("full disk: nothing half written", None if left == ["filler"] else f"found {left}")
+
+
+def locked_folder(checks, env, transcribe, folder):
+    """A folder that others own: said before anything is heard. Root may write anywhere, so it runs the program as nobody."""
+    out = folder / "locked"
+    out.mkdir()
+    out.chmod(0o555)
+    folder.chmod(0o755)
+    who = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+    try:
+        result = run(env, *transcribe, SENTENCE, "-o", out, **who)
+        checks.ended("locked folder", result, 1, f"the folder {out} may not be written to", 2)
+        drawing = run(env, transcribe[0], "vad", "--model", "builtin", SENTENCE, "--plot", out / "a.svg", **who)
+        checks.ended("locked folder of a drawing", drawing, 1, f"cannot create {out}/a.svg in the folder {out}: Permission denied")
+    except PermissionError as error:
+        checks.skip("locked folder", f"nobody may not run the program: {error}")
 
 
 def full_stdout(checks, env, transcribe):
@@ -133,6 +151,7 @@ def main():
         folder = pathlib.Path(home)
         env = environment(folder)
         full_disk(checks, env, transcribe, folder)
+        locked_folder(checks, env, transcribe, folder)
         full_stdout(checks, env, transcribe)
         closed_stdout(checks, env, transcribe)
         no_stdin(checks, env, transcribe)
