@@ -1,5 +1,6 @@
 #include "cli/outputs.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -55,44 +56,70 @@ std::string stem_of(const std::string& recording) {
   return recording == "-" ? "stdin" : fs::path(recording).stem().string();
 }
 
-// A name no other recording has yet: NAME, NAME-2, NAME-3 ...
-std::string distinct(const std::string& wanted, std::set<std::string>& taken) {
-  std::string name = wanted;
-  for (int n = 2; !taken.insert(name).second; ++n) {
-    name = fmt::format("{}-{}", wanted, n);
-  }
-  return name;
+// One recording's files: BASE.EXTENSION of each format; the base "-" is standard output.
+struct Target {
+  std::string base;
+  std::vector<TranscriptFormat> formats;
+};
+
+std::string path_of(const std::string& base, TranscriptFormat format) {
+  return fmt::format("{}.{}", base, extension(format));
 }
 
-// The name without extension that each recording's files get; "-" for standard output.
-Result<std::vector<std::string>> base_names(const OutputOptions& options,
-                                            std::span<const std::string> recordings,
-                                            std::vector<std::string>& notes) {
-  std::vector<std::string> bases;
-  std::set<std::string> taken;
-  const std::string folder = options.folder.empty() ? "." : options.folder;
-  for (size_t i = 0; i < recordings.size(); ++i) {
-    std::string wanted;
-    if (i < options.bases.size()) {
-      wanted = options.bases[i];
-    } else if (options.beside) {
-      wanted = recordings[i] == "-" ? "stdin" : recordings[i];
-    } else {
-      wanted = (fs::path(folder) / stem_of(recordings[i])).lexically_normal().string();
-    }
-    if (wanted == "-") {
-      bases.push_back(wanted);
-      continue;
-    }
-    bases.push_back(distinct(wanted, taken));
-    if (bases.back() != wanted) {
-      notes.push_back(
-          fmt::format("{}: another recording's outputs are called {}.* already; these "
-                      "are {}.*",
-                      recordings[i], wanted, bases.back()));
+// A name given as "talk.srt" has its extension already where that is written, and chooses the
+// format where none was asked for. whisper-cli adds its own to whatever it is told.
+Target named_target(const std::string& name, const std::vector<TranscriptFormat>& asked,
+                    TranscriptStyle style) {
+  const bool as_it_stands = style == TranscriptStyle::WhisperCpp && !asked.empty();
+  for (const std::string& format_name : transcript_format_names()) {
+    const TranscriptFormat format = *parse_transcript_format(format_name);
+    const std::string dot_extension = fmt::format(".{}", extension(format));
+    const bool written =
+        asked.empty() || std::ranges::find(asked, extension(format), extension) != asked.end();
+    if (!as_it_stands && written && fs::path(name).extension() == dot_extension) {
+      return {.base = name.substr(0, name.size() - dot_extension.size()),
+              .formats = asked.empty() ? std::vector{format} : asked};
     }
   }
-  return bases;
+  return {.base = name, .formats = asked};
+}
+
+// The files that each recording gets, by what the user asked for.
+std::vector<Target> wanted_targets(const OutputOptions& options,
+                                   const std::vector<TranscriptFormat>& asked,
+                                   std::span<const std::string> recordings) {
+  std::vector<Target> targets;
+  const std::string folder = options.folder.empty() ? "." : options.folder;
+  for (size_t i = 0; i < recordings.size(); ++i) {
+    Target target{.base = {}, .formats = asked};
+    if (i < options.bases.size()) {
+      target = named_target(options.bases[i], asked, options.style);
+    } else if (options.beside) {
+      target.base = recordings[i] == "-" ? "stdin" : recordings[i];
+    } else {
+      target.base = (fs::path(folder) / stem_of(recordings[i])).lexically_normal().string();
+    }
+    if (target.formats.empty()) {
+      target.formats = {TranscriptFormat::Txt};
+    }
+    targets.push_back(std::move(target));
+  }
+  return targets;
+}
+
+// A base none of whose files another recording has yet: NAME, NAME-2, NAME-3 ...
+std::string distinct(const Target& target, std::set<std::string>& taken) {
+  std::string base = target.base;
+  const auto is_taken = [&](TranscriptFormat format) {
+    return taken.contains(path_of(base, format));
+  };
+  for (int n = 2; std::ranges::any_of(target.formats, is_taken); ++n) {
+    base = fmt::format("{}-{}", target.base, n);
+  }
+  for (const TranscriptFormat format : target.formats) {
+    taken.insert(path_of(base, format));
+  }
+  return base;
 }
 
 std::string read_text(const std::string& path) {
@@ -135,13 +162,10 @@ Result<OutputPlans> plan_outputs(const OutputOptions& options,
                                  std::span<const std::string> recordings) {
   OutputPlans plans;
   plans.recordings.resize(recordings.size());
-  MYNAH_TRY(std::vector<TranscriptFormat> formats, parse_formats(options.formats));
+  MYNAH_TRY(const std::vector<TranscriptFormat> formats, parse_formats(options.formats));
   const bool named = !options.folder.empty() || !options.bases.empty() || options.beside;
-  if (formats.empty()) {
-    if (!named) {
-      return plans;  // text as it comes
-    }
-    formats = {TranscriptFormat::Txt};
+  if (formats.empty() && !named) {
+    return plans;  // text as it comes
   }
   if (options.bases.size() > recordings.size()) {
     return fail(ErrorCode::Usage,
@@ -154,16 +178,23 @@ Result<OutputPlans> plan_outputs(const OutputOptions& options,
     }
     return plans;
   }
-  MYNAH_TRY(const std::vector<std::string> bases, base_names(options, recordings, plans.notes));
+  const std::vector<Target> targets = wanted_targets(options, formats, recordings);
+  std::set<std::string> taken;
   for (size_t i = 0; i < recordings.size(); ++i) {
+    const Target& target = targets[i];
     OutputPlan& plan = plans.recordings[i];
-    if (bases[i] == "-") {
-      plan.to_stdout = formats;
+    if (target.base == "-") {
+      plan.to_stdout = target.formats;
       continue;
     }
-    for (const TranscriptFormat format : formats) {
-      plan.files.push_back(
-          {.path = fmt::format("{}.{}", bases[i], extension(format)), .format = format});
+    const std::string base = distinct(target, taken);
+    if (base != target.base) {
+      plans.notes.push_back(
+          fmt::format("{}: another recording's outputs are called {}.* already; these are {}.*",
+                      recordings[i], target.base, base));
+    }
+    for (const TranscriptFormat format : target.formats) {
+      plan.files.push_back({.path = path_of(base, format), .format = format});
     }
   }
   return plans;

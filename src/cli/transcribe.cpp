@@ -81,17 +81,19 @@ std::string TranscribeCommand::details() const {
 }
 
 void TranscribeCommand::settle() {
-  const bool karaoke_or_full = std::ranges::any_of(output_.formats, [](const std::string& format) {
-    return format == "wts" || format == "json-full";
-  });
-  if (karaoke_or_full || output_.max_line_width || output_.max_line_count ||
-      output_.highlight_words || output_.max_segment_length > 0 || output_.confidence ||
-      output_.confidence_marks) {
+  const bool named =
+      output_.formats.empty() && std::ranges::any_of(output_.bases, [](const std::string& base) {
+        return base.ends_with(".wts");
+      });
+  const bool karaoke = named || std::ranges::count(output_.formats, "wts") > 0;
+  if (karaoke || std::ranges::count(output_.formats, "json-full") > 0 || output_.max_line_width ||
+      output_.max_line_count || output_.highlight_words || output_.max_segment_length > 0 ||
+      output_.confidence || output_.confidence_marks) {
     decoding_.recognizer.words = true;
   }
   // As whisper-cli: a line of karaoke has 60 characters at most, unless another number is given.
   constexpr int kKaraokeCharacters = 60;
-  if (std::ranges::count(output_.formats, "wts") > 0 && output_.max_segment_length == 0) {
+  if (karaoke && output_.max_segment_length == 0) {
     output_.max_segment_length = kKaraokeCharacters;
   }
 }

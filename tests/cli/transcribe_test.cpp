@@ -122,6 +122,26 @@ TEST_F(Transcribe, TwoRecordingsOfOneNameGetTwoOutputs) {
   EXPECT_THAT(err(), HasSubstr("another recording's outputs are called"));
 }
 
+TEST_F(Transcribe, AnExtensionOfAFormatStaysAsItIsAndChoosesIt) {
+  const std::string a = write_wav(folder / "a.wav", 1);
+  const std::string b = write_wav(folder / "b.wav", 1);
+  EXPECT_EQ(run({a, b, "--output-file", (folder / "one.srt") + "," + (folder / "one.json")}), 0);
+  EXPECT_THAT(folder.read("one.srt"), StartsWith("1\n00:00:00,000 --> "));
+  EXPECT_EQ(Json::parse(folder.read("one.json"))["text"], "second 0");
+  EXPECT_EQ(err(), "");
+  EXPECT_EQ(run({a, "--output-file", folder / "two.srt", "--format", "srt,vtt"}), 0);
+  EXPECT_TRUE(folder.has("two.srt"));
+  EXPECT_TRUE(folder.has("two.vtt"));
+  EXPECT_EQ(run({a, "--output-file", folder / "three.srt", "--format", "vtt"}), 0);
+  EXPECT_TRUE(folder.has("three.srt.vtt"));
+  EXPECT_EQ(run({a, "--output-file", folder / "four.v2"}), 0);
+  EXPECT_TRUE(folder.has("four.v2.txt"));
+  EXPECT_EQ(run({a, "--output-file", folder / "five.wts"}), 0);
+  EXPECT_TRUE(fake->last_options.words);
+  EXPECT_EQ(run({a, b, "--output-file", (folder / "six.txt") + "," + (folder / "six.txt")}), 0);
+  EXPECT_TRUE(folder.has("six-2.txt"));
+}
+
 TEST_F(Transcribe, ResumeSkipsWhatIsDone) {
   const std::string a = write_wav(folder / "a.wav", 1);
   const std::string b = write_wav(folder / "b.wav", 1);

@@ -70,6 +70,9 @@ TEST_F(WhisperCli, OutputFileNamesTheOutputs) {
   EXPECT_EQ(run({"-f", wav, "-otxt", "-of", folder / "b"}), 0) << err();
   EXPECT_TRUE(folder.has("b.txt"));
   EXPECT_FALSE(folder.has("a.wav.txt"));
+  // whisper-cli adds its extension to whatever name it is given.
+  EXPECT_EQ(run({"-f", wav, "-osrt", "-of", folder / "c.srt"}), 0) << err();
+  EXPECT_TRUE(folder.has("c.srt.srt"));
   EXPECT_EQ(run({wav, "--format", "srt", "--output-file", "-"}), 0);
   EXPECT_THAT(out(), StartsWith("1\n00:00:00,000 --> "));
 }
