@@ -1,5 +1,6 @@
 #include "cli/transcribe_options.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -11,7 +12,8 @@ namespace {
 // "12.5-20": seconds, either side may be missing.
 Result<ClipRange> parse_clip(const std::string& text) {
   const size_t hyphen = text.find('-');
-  ClipRange clip{.start_s = 0, .end_s = std::numeric_limits<double>::infinity()};
+  constexpr double kForever_s = 1e9;  // thirty years: counted in samples it is still a number
+  ClipRange clip{.start_s = 0, .end_s = kForever_s};
   const auto wrong = [&] {
     return fail(ErrorCode::Usage,
                 fmt::format("--clip: wanted START-END in seconds, found '{}'", text));
@@ -31,7 +33,7 @@ Result<ClipRange> parse_clip(const std::string& text) {
     if (!end) {
       return wrong();
     }
-    clip.end_s = *end;
+    clip.end_s = std::min(*end, kForever_s);
   }
   if (!(clip.start_s < clip.end_s)) {
     return fail(ErrorCode::Usage,

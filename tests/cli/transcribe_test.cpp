@@ -421,6 +421,7 @@ TEST_F(Transcribe, OptionsReachTheRecogniser) {
   EXPECT_EQ(options.hallucination_silence_s, 2.0);
   ASSERT_EQ(options.clips.size(), 2U);
   EXPECT_EQ(options.clips[1].start_s, 5);
+  EXPECT_EQ(options.clips[1].end_s, 1e9);  // a number that can be counted in samples
   EXPECT_THAT(options.suppress_tokens, ElementsAre(-1, 5));
   EXPECT_FALSE(options.compression_ratio_threshold.has_value());
   EXPECT_TRUE(options.condition_on_previous_text);
