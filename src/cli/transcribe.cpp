@@ -205,6 +205,7 @@ Result<int> TranscribeCommand::run(Context& context) {
 }
 
 SinkOptions TranscribeCommand::sink_options(const Context& context, const Engine& engine,
+                                            const RecognizerOptions& options,
                                             const OutputPlans& plans) const {
   const bool files = std::ranges::any_of(
       plans.recordings, [](const OutputPlan& plan) { return !plan.files.empty(); });
@@ -220,6 +221,7 @@ SinkOptions TranscribeCommand::sink_options(const Context& context, const Engine
   sink.quiet = output_.quiet;
   sink.explain = output_.explain;
   sink.start_s = recording_.start_s;
+  sink.clips = options.clips;
   sink.max_segment_length = output_.max_segment_length;
   sink.special_tokens = output_.special_tokens;
   sink.print.style = output_.style;
@@ -279,8 +281,8 @@ Result<int> TranscribeCommand::transcribe(Context& context, const Engine& engine
     plans.recordings[i] = recording.plan;
     sink_recordings.push_back(std::move(recording));
   }
-  TranscriptSink sink(context, sink_options(context, engine, plans), std::move(sink_recordings),
-                      progress_style(context));
+  TranscriptSink sink(context, sink_options(context, engine, options, plans),
+                      std::move(sink_recordings), progress_style(context));
   audio.stop = sink.stop();
   std::vector<RecognizerJob> jobs;
   jobs.reserve(recordings_.size());

@@ -38,6 +38,7 @@ class TranscribeCommand : public Command {
                          OutputPlans plans);
   Result<int> detect_languages(Context& context, const Engine& engine, RecognizerOptions options);
   [[nodiscard]] SinkOptions sink_options(const Context& context, const Engine& engine,
+                                         const RecognizerOptions& options,
                                          const OutputPlans& plans) const;
   [[nodiscard]] ProgressStyle progress_style(const Context& context) const;
 

@@ -105,9 +105,10 @@ void TranscriptSink::on_done(size_t job, const Result<Transcript>& result) {
   state.done = true;
   progress_.finish(job);
   show_partial("");
-  if (!result) {
+  const Status clips = result ? check_clips(state, result->duration_s) : Status();
+  if (!result || !clips) {
     end_line(state);
-    write_failed(state, result.error());
+    write_failed(state, result ? clips.error() : result.error());
   } else {
     write_done(state, *result);
     end_line(state);
@@ -117,6 +118,28 @@ void TranscriptSink::on_done(size_t job, const Result<Transcript>& result) {
     header_printed_ = false;
     print_up_to_date(states_[current_]);
   }
+}
+
+Status TranscriptSink::check_clips(const State& state, double duration_s) {
+  std::string past;
+  size_t count = 0;
+  for (const ClipRange& clip : options_.clips) {
+    if (clip.start_s >= duration_s) {
+      past += fmt::format("{}{:g} s", past.empty() ? "" : ", ", clip.start_s);
+      ++count;
+    }
+  }
+  if (count == 0) {
+    return {};
+  }
+  const std::string what =
+      fmt::format("ends after {:.3f} s, before the clip{} that begin{} at {}", duration_s,
+                  count == 1 ? "" : "s", count == 1 ? "s" : "", past);
+  if (count == options_.clips.size()) {
+    return fail(ErrorCode::InvalidInput, what);
+  }
+  note(state, what);
+  return {};
 }
 
 void TranscriptSink::write_done(State& state, Transcript transcript) {

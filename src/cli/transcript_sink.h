@@ -29,7 +29,8 @@ struct SinkOptions {
   bool keep_going = false;     // recordings have files: a closed standard output does not stop them
   bool quiet = false;
   bool explain = false;
-  double start_s = 0;  // where in each recording reading began: added to all times
+  double start_s = 0;            // where in each recording reading began: added to all times
+  std::vector<ClipRange> clips;  // what is heard, in seconds from there; empty: all
   int max_segment_length = 0;
   bool special_tokens = false;  // text has Whisper's timestamps in it
   PrintOptions print;
@@ -77,6 +78,8 @@ class TranscriptSink : public RecognizerObserver {
   std::vector<Segment> prepare(State& state, const Segment& segment);
   void print_up_to_date(State& state);
   void end_line(const State& state);
+  // An error where no clip begins before the recording ends; a note where some do not.
+  [[nodiscard]] Status check_clips(const State& state, double duration_s);
   void write_done(State& state, Transcript transcript);
   void write_failed(State& state, const Error& error);
   void print_json_error(const State& state, const Error& error);

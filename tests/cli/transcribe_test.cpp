@@ -62,6 +62,17 @@ TEST_F(Transcribe, ReadsAPartAndTellsItsTimesInTheWhole) {
   EXPECT_EQ(out(), "[00:00:02.000 --> 00:00:03.000]   second 0\n");
 }
 
+TEST_F(Transcribe, SaysThatAClipBeginsAfterTheEnd) {
+  const std::string wav = write_wav(folder / "a.wav", 2);
+  EXPECT_EQ(run({wav, "--clip", "5-8,2-"}), 1);
+  EXPECT_EQ(err(),
+            "mynah: " + wav + ": ends after 2.000 s, before the clips that begin at 5 s, 2 s\n");
+  EXPECT_EQ(run({wav, "--clip", "1-,5-8"}), 0);
+  EXPECT_EQ(err(), "mynah: " + wav + ": ends after 2.000 s, before the clip that begins at 5 s\n");
+  EXPECT_EQ(run({wav, "--clip", "1-"}), 0);
+  EXPECT_EQ(err(), "");
+}
+
 TEST_F(Transcribe, NamesTheLouderChannel) {
   const std::string wav = write_wav(folder / "a.wav", 1, 2, 1);
   EXPECT_EQ(run({"-f", wav, "-di", "-oj"}), 0) << err();
@@ -399,7 +410,7 @@ TEST_F(Transcribe, ExplainsWhatWasChosen) {
 }
 
 TEST_F(Transcribe, OptionsReachTheRecogniser) {
-  const std::string wav = write_wav(folder / "a.wav", 1);
+  const std::string wav = write_wav(folder / "a.wav", 6);
   EXPECT_EQ(run({wav,    "--beam_size",
                  "5",    "--word_timestamps",
                  "True", "--temperature",
