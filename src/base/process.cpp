@@ -123,7 +123,8 @@ std::optional<std::string> find_program(const std::string& name) {
   const char* folders = std::getenv("PATH");
   std::istringstream rest(folders == nullptr ? "" : folders);
   for (std::string folder; std::getline(rest, folder, ':');) {
-    std::string path = folder.empty() ? name : folder + "/" + name;
+    // An empty entry of PATH is the working folder.
+    std::string path = std::filesystem::path(folder) / name;
     if (runs(path)) {
       return path;
     }

@@ -41,11 +41,13 @@ std::vector<double> power_spectrum(const float* samples, const Span& span, int64
                                    const Tables& tables) {
   const auto n = static_cast<int64_t>(tables.window.size());
   std::vector<double> windowed;
+  windowed.reserve(tables.window.size());
   for (int64_t i = 0; i < n; ++i) {
     windowed.push_back(sample(samples, span, centre - n / 2 + i) *
                        tables.window[static_cast<size_t>(i)]);
   }
   std::vector<double> power;
+  power.reserve(tables.window.size() / 2 + 1);
   for (int64_t f = 0; f <= n / 2; ++f) {
     double real = 0.0;
     double imaginary = 0.0;
