@@ -115,7 +115,7 @@ Result<std::optional<std::vector<std::string>>> read_vocabulary(
 
 }  // namespace
 
-Result<TensorFile> read_ctranslate2(std::shared_ptr<const MappedFile> model_bin) {
+Result<TensorFile> read_ctranslate2(const std::shared_ptr<const MappedFile>& model_bin) {
   ByteReader reader(model_bin->bytes(), model_bin->path());
   TensorFileBuilder builder("ctranslate2", model_bin);
   MYNAH_TRY(const auto version, reader.read<uint32_t>("the binary version"));
@@ -146,8 +146,8 @@ Result<TensorFile> read_ctranslate2(std::shared_ptr<const MappedFile> model_bin)
 
 Result<TensorFile> read_ctranslate2_folder(const std::string& folder) {
   const std::filesystem::path root(folder);
-  MYNAH_TRY(auto model_bin, MappedFile::open((root / "model.bin").string()));
-  MYNAH_TRY(TensorFile result, read_ctranslate2(std::move(model_bin)));
+  MYNAH_TRY(const auto model_bin, MappedFile::open((root / "model.bin").string()));
+  MYNAH_TRY(TensorFile result, read_ctranslate2(model_bin));
   result.path = folder;
   std::error_code ignored;
   const std::filesystem::path config_path = root / "config.json";

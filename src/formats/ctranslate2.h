@@ -13,7 +13,8 @@ namespace mynah {
 // variables as row_scales, inverted (CTranslate2 stores 127 / max); int16 becomes int32. An alias
 // is metadata "alias.NAME" holding the name of the variable it stands for. "ctranslate2.spec" and
 // "ctranslate2.revision" say which model it is.
-[[nodiscard]] Result<TensorFile> read_ctranslate2(std::shared_ptr<const MappedFile> model_bin);
+[[nodiscard]] Result<TensorFile> read_ctranslate2(
+    const std::shared_ptr<const MappedFile>& model_bin);
 
 // The folder: model.bin, with config.json's values as metadata under their own keys and the tokens
 // of vocabulary.json, vocabulary.txt or shared_vocabulary.* as "vocabulary".

@@ -207,7 +207,7 @@ Status read_header(ByteReader& reader, TensorFileBuilder& builder) {
 
 }  // namespace
 
-Result<TensorFile> read_ggml_bin(std::shared_ptr<const MappedFile> file) {
+Result<TensorFile> read_ggml_bin(const std::shared_ptr<const MappedFile>& file) {
   ByteReader reader(file->bytes(), file->path());
   TensorFileBuilder builder("ggml", file);
   MYNAH_TRY(const auto magic, reader.read<uint32_t>("the magic"));

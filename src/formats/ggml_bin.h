@@ -17,6 +17,6 @@ inline constexpr uint32_t kGgmlMagic = 0x67676d6c;
 // "mel_window" (samples). Refused: header fields that no model can have (an n_fft of 0).
 // The format does not say how many tensors follow: a file cut between two of them reads as one with
 // fewer, and the model that misses them says so.
-[[nodiscard]] Result<TensorFile> read_ggml_bin(std::shared_ptr<const MappedFile> file);
+[[nodiscard]] Result<TensorFile> read_ggml_bin(const std::shared_ptr<const MappedFile>& file);
 
 }  // namespace mynah

@@ -205,7 +205,7 @@ Status check_layout(std::vector<TensorInfo>& infos, uint64_t data_bytes, const B
 
 }  // namespace
 
-Result<TensorFile> read_gguf(std::shared_ptr<const MappedFile> file) {
+Result<TensorFile> read_gguf(const std::shared_ptr<const MappedFile>& file) {
   ByteReader reader(file->bytes(), file->path());
   TensorFileBuilder builder("gguf", file);
   MYNAH_TRY(const std::string_view magic, reader.text(kGgufMagic.size(), "the magic"));

@@ -42,6 +42,6 @@ inline constexpr int kMaxGgmlDimensions = 4;
 // tensor with a float32 tensor NAME.scale of one value a row takes it as row_scales. Refused:
 // version 1, big-endian files, arrays of arrays, overlapping tensors, block types mynah does not
 // compute with (the message names the type's number).
-[[nodiscard]] Result<TensorFile> read_gguf(std::shared_ptr<const MappedFile> file);
+[[nodiscard]] Result<TensorFile> read_gguf(const std::shared_ptr<const MappedFile>& file);
 
 }  // namespace mynah

@@ -187,6 +187,7 @@ Status GgufWriter::finish() {
 
 Status write_gguf(const std::string& path, const TensorFile& source) {
   std::vector<GgufTensor> tensors;
+  tensors.reserve(source.tensors.size());
   for (const StoredTensor& tensor : source.tensors) {
     tensors.push_back({tensor.name, tensor.dtype, tensor.shape, !tensor.row_scales.empty()});
   }

@@ -234,13 +234,13 @@ Status add_array(std::string_view name, std::span<const std::byte> bytes,
 
 }  // namespace
 
-Result<TensorFile> read_npy(std::shared_ptr<const MappedFile> file) {
+Result<TensorFile> read_npy(const std::shared_ptr<const MappedFile>& file) {
   TensorFileBuilder builder("npz", file);
   MYNAH_TRY_STATUS(add_array("array", file->bytes(), builder));
   return std::move(builder).finish();
 }
 
-Result<TensorFile> read_npz(std::shared_ptr<const MappedFile> file) {
+Result<TensorFile> read_npz(const std::shared_ptr<const MappedFile>& file) {
   constexpr std::string_view kExtension = ".npy";
   TensorFileBuilder builder("npz", file);
   MYNAH_TRY(const ZipArchive archive, ZipArchive::open(file));

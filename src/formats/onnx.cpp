@@ -72,7 +72,7 @@ Result<std::string> read_text(const ProtoReader& message, const ProtoField& fiel
 }
 
 // Field 1 of a message (a ValueInfoProto's name, a StringStringEntryProto's key) and field 2.
-Result<std::pair<std::string, std::string>> read_pair(ProtoReader message) {
+Result<std::pair<std::string, std::string>> read_pair(const ProtoReader& message) {
   MYNAH_TRY(const std::vector<ProtoField> fields, all_fields(message));
   std::pair<std::string, std::string> pair;
   for (const ProtoField& field : fields) {
@@ -257,7 +257,7 @@ const OnnxAttribute* OnnxNode::find(std::string_view attribute) const {
   return found == attributes.end() ? nullptr : &*found;
 }
 
-Result<OnnxModel> read_onnx_model(std::shared_ptr<const MappedFile> file) {
+Result<OnnxModel> read_onnx_model(const std::shared_ptr<const MappedFile>& file) {
   TensorFileBuilder builder("onnx", file);
   ProtoReader message(file->bytes(), file->path());
   MYNAH_TRY(const std::vector<ProtoField> fields, all_fields(message));
@@ -291,8 +291,8 @@ Result<OnnxModel> read_onnx_model(std::shared_ptr<const MappedFile> file) {
   return model;
 }
 
-Result<TensorFile> read_onnx(std::shared_ptr<const MappedFile> file) {
-  MYNAH_TRY(OnnxModel model, read_onnx_model(std::move(file)));
+Result<TensorFile> read_onnx(const std::shared_ptr<const MappedFile>& file) {
+  MYNAH_TRY(OnnxModel model, read_onnx_model(file));
   return std::move(model.file);
 }
 

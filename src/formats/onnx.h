@@ -57,9 +57,9 @@ struct OnnxModel {
 // the values of Constant nodes under their output's name, and other attributes' tensors as
 // NODE.ATTRIBUTE. Strings, complex numbers, float8, 4-bit types, sparse tensors and tensors in
 // other files are refused, tensors of segments too.
-[[nodiscard]] Result<OnnxModel> read_onnx_model(std::shared_ptr<const MappedFile> file);
+[[nodiscard]] Result<OnnxModel> read_onnx_model(const std::shared_ptr<const MappedFile>& file);
 
 // The tensors alone, with metadata_props as metadata.
-[[nodiscard]] Result<TensorFile> read_onnx(std::shared_ptr<const MappedFile> file);
+[[nodiscard]] Result<TensorFile> read_onnx(const std::shared_ptr<const MappedFile>& file);
 
 }  // namespace mynah

@@ -99,8 +99,8 @@ Result<TensorFile> read_shards(const fs::path& folder, const fs::path& index) {
   TensorFile result;
   result.format = "safetensors";
   for (const std::string& name : names) {
-    MYNAH_TRY(auto mapped, MappedFile::open((folder / name).string()));
-    MYNAH_TRY(TensorFile shard, read_safetensors(std::move(mapped)));
+    MYNAH_TRY(const auto mapped, MappedFile::open((folder / name).string()));
+    MYNAH_TRY(TensorFile shard, read_safetensors(mapped));
     MYNAH_TRY_STATUS(merge_shard(std::move(shard), result));
   }
   return result;
@@ -130,14 +130,14 @@ Result<TensorFile> open_folder(const fs::path& folder) {
 }
 
 // A zip archive of arrays or of a checkpoint.
-Result<TensorFile> read_archive(std::shared_ptr<const MappedFile> file) {
+Result<TensorFile> read_archive(const std::shared_ptr<const MappedFile>& file) {
   MYNAH_TRY(const ZipArchive archive, ZipArchive::open(file));
   for (const ZipMember& member : archive.members()) {
     if (member.name.ends_with(".npy")) {
-      return read_npz(std::move(file));
+      return read_npz(file);
     }
     if (member.name.ends_with("data.pkl")) {
-      return read_pytorch(std::move(file));
+      return read_pytorch(file);
     }
   }
   return fail(ErrorCode::Unsupported,
@@ -148,25 +148,25 @@ Result<TensorFile> read_archive(std::shared_ptr<const MappedFile> file) {
 
 }  // namespace
 
-Result<TensorFile> read_tensor_file(std::shared_ptr<const MappedFile> file) {
+Result<TensorFile> read_tensor_file(const std::shared_ptr<const MappedFile>& file) {
   const std::string_view text = as_text(*file);
   if (text.starts_with(kGgufMagic)) {
-    return read_gguf(std::move(file));
+    return read_gguf(file);
   }
   if (text.starts_with("lmgg")) {  // kGgmlMagic, little-endian
-    return read_ggml_bin(std::move(file));
+    return read_ggml_bin(file);
   }
   if (text.starts_with("\x93NUMPY")) {
-    return read_npy(std::move(file));
+    return read_npy(file);
   }
   if (text.starts_with("PK\x03\x04")) {
-    return read_archive(std::move(file));
+    return read_archive(file);
   }
   if (looks_like_safetensors(text)) {
-    return read_safetensors(std::move(file));
+    return read_safetensors(file);
   }
   if (looks_like_ctranslate2(text)) {
-    return read_ctranslate2(std::move(file));
+    return read_ctranslate2(file);
   }
   if (text.starts_with("\x80\x02")) {  // a pickle that no zip archive is around
     return fail(ErrorCode::Unsupported,
@@ -188,7 +188,7 @@ Result<TensorFile> read_tensor_file(std::shared_ptr<const MappedFile> file) {
                     "or .tar.gz, gunzip anything else) and give the model inside");
   }
   if (looks_like_onnx(text)) {
-    return read_onnx(std::move(file));
+    return read_onnx(file);
   }
   return fail(ErrorCode::Unsupported,
               fmt::format("{}: wanted a model (safetensors, GGUF, ggml, CTranslate2, PyTorch zip, "
@@ -202,8 +202,8 @@ Result<TensorFile> open_tensor_file(const std::string& path) {
   if (fs::is_directory(path, ignored)) {
     return open_folder(path);
   }
-  MYNAH_TRY(auto file, MappedFile::open(path));
-  return read_tensor_file(std::move(file));
+  MYNAH_TRY(const auto file, MappedFile::open(path));
+  return read_tensor_file(file);
 }
 
 }  // namespace mynah

@@ -15,6 +15,6 @@ namespace mynah {
 [[nodiscard]] Result<TensorFile> open_tensor_file(const std::string& path);
 
 // The same for bytes already mapped or in memory.
-[[nodiscard]] Result<TensorFile> read_tensor_file(std::shared_ptr<const MappedFile> file);
+[[nodiscard]] Result<TensorFile> read_tensor_file(const std::shared_ptr<const MappedFile>& file);
 
 }  // namespace mynah

@@ -340,11 +340,11 @@ Status check_byte_order(const ZipArchive& archive, const std::string& prefix) {
 
 }  // namespace
 
-Result<TensorFile> read_pytorch(std::shared_ptr<const MappedFile> file) {
+Result<TensorFile> read_pytorch(const std::shared_ptr<const MappedFile>& file) {
   MYNAH_TRY(const ZipArchive archive, ZipArchive::open(file));
   MYNAH_TRY(const ZipMember* const member, find_pickle(archive));
   const std::string label = file->path() + ", member " + in_quotes(member->name);
-  TensorFileBuilder builder("pytorch", std::move(file));
+  TensorFileBuilder builder("pytorch", file);
   if (member->bytes > kMaxPickleBytes) {
     return fail(ErrorCode::Unsupported,
                 fmt::format("{}: wanted a pickle of at most {} bytes, found {}", label,

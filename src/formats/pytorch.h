@@ -13,6 +13,6 @@ namespace mynah {
 // strides are made contiguous. The pickle may name tensors, storages, dtypes and OrderedDict only:
 // a checkpoint that names anything else (TorchScript, whole modules) is refused with that name, and
 // nothing of it is run. Big-endian checkpoints are refused.
-[[nodiscard]] Result<TensorFile> read_pytorch(std::shared_ptr<const MappedFile> file);
+[[nodiscard]] Result<TensorFile> read_pytorch(const std::shared_ptr<const MappedFile>& file);
 
 }  // namespace mynah

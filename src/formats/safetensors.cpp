@@ -113,7 +113,7 @@ Result<std::vector<Entry>> parse_table(const Json& table, TensorFileBuilder& bui
 
 }  // namespace
 
-Result<TensorFile> read_safetensors(std::shared_ptr<const MappedFile> file) {
+Result<TensorFile> read_safetensors(const std::shared_ptr<const MappedFile>& file) {
   ByteReader reader(file->bytes(), file->path());
   TensorFileBuilder builder("safetensors", file);
   MYNAH_TRY(const uint64_t header_bytes, reader.read<uint64_t>("the header's length"));

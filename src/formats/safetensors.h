@@ -10,6 +10,6 @@ namespace mynah {
 // Views of the file's tensors, in the order of their bytes; __metadata__ as strings. The bytes must
 // be described without gaps and without overlaps, as the format demands
 // (huggingface/safetensors README, section Format).
-[[nodiscard]] Result<TensorFile> read_safetensors(std::shared_ptr<const MappedFile> file);
+[[nodiscard]] Result<TensorFile> read_safetensors(const std::shared_ptr<const MappedFile>& file);
 
 }  // namespace mynah
