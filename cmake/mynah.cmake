@@ -55,6 +55,18 @@ function(mynah_label name)
   endif()
 endfunction()
 
+# mynah_commit_source(target): gives it the source that says which commit is built, looked up at every build (commit.cmake).
+function(mynah_commit_source target)
+  set(source "${CMAKE_CURRENT_BINARY_DIR}/commit.cpp")
+  add_custom_target(${target}_commit
+    COMMAND "${CMAKE_COMMAND}" "-DSOURCE=${PROJECT_SOURCE_DIR}" "-DOUTPUT=${source}"
+            -P "${PROJECT_SOURCE_DIR}/cmake/commit.cmake"
+    BYPRODUCTS "${source}"
+    COMMENT "Asking git for the commit")
+  target_sources(${target} PRIVATE "${source}")
+  add_dependencies(${target} ${target}_commit)
+endfunction()
+
 # mynah_test_targets(): what ./dev test builds under the sanitizers, once every test is known.
 function(mynah_test_targets)
   get_property(threaded GLOBAL PROPERTY MYNAH_THREADED_TESTS)

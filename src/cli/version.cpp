@@ -26,10 +26,11 @@ std::string compiler() {
 
 std::string version_text(bool json) {
   if (!json) {
-    return fmt::format("mynah {} ({} build, {}, {})", MYNAH_VERSION, MYNAH_BUILD_TYPE, compiler(),
-                       MYNAH_PROCESSOR);
+    return fmt::format("mynah {} (commit {}, {} build, {}, {})", MYNAH_VERSION, commit(),
+                       MYNAH_BUILD_TYPE, compiler(), MYNAH_PROCESSOR);
   }
   const nlohmann::ordered_json object = {{"version", MYNAH_VERSION},
+                                         {"commit", commit()},
                                          {"build", MYNAH_BUILD_TYPE},
                                          {"compiler", compiler()},
                                          {"processor", MYNAH_PROCESSOR}};

@@ -26,7 +26,7 @@ check() {
 }
 
 check "no arguments" 2 'usage: mynah VERB' "$mynah"
-check "version" 0 '^mynah [0-9]' "$mynah" --version
+check "version" 0 '^mynah [0-9.]* (commit ' "$mynah" --version
 check "unknown verb" 2 "there is no verb 'transcrib' (did you mean transcribe?)" "$mynah" transcrib
 check "unknown flag" 2 'did you mean --beam?' "$mynah" transcribe --beem 3 a.wav
 check "unknown model" 2 'did you mean tiny.en?' "$mynah" transcribe --model tinyy.en a.wav
