@@ -55,6 +55,7 @@ void PullCommand::fields(Fields& fields) {
       "source has them without it.");
   fields.option("hub", "URL", hub_, "A mirror of the model hub.");
   fields.flag("offline", offline_, "Fetch nothing: fail where a model is not here already.");
+  fields.flag("explain", explain_, "Say why the model hub cannot be reached.");
   fields.flag("force", force_, "Bring a model again that is here already.").once();
 }
 
@@ -74,6 +75,7 @@ Result<int> PullCommand::run(Context& context) {
   PullOptions options;
   options.offline = offline_;
   options.force = force_;
+  options.explain = explain_;
   MYNAH_TRY(options.storage, storage_option(type_));
   if (!hub_.empty()) {
     options.hub = hub_;

@@ -20,6 +20,7 @@ class PullCommand : public Command {
   std::string hub_;
   bool offline_ = false;
   bool force_ = false;
+  bool explain_ = false;
 };
 
 }  // namespace mynah::cli

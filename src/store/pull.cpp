@@ -189,16 +189,19 @@ Result<StoredModel> pull_model(const Store& store, const CatalogueEntry& entry,
   if (options.force) {
     remove_folder(downloads);
   }
-  bool hub_unreachable = false;
-  std::string failure;  // of the last source tried
+  std::string unreachable;  // why the hub is
+  std::string failure;      // of the last source tried
   for (size_t i = 0; i < entry.sources.size(); ++i) {
     const ModelSource& source = entry.sources[i];
     const bool is_hub = std::holds_alternative<HubSource>(source);
-    if (is_hub && hub_unreachable) {
+    if (is_hub && !unreachable.empty()) {
       continue;
     }
     if (!failure.empty()) {
-      observer.on_message(fmt::format("{}; next, {}", failure, describe(source)));
+      observer.on_message(
+          failure == unreachable && !options.explain
+              ? fmt::format("the model hub cannot be reached: taking {} instead", describe(source))
+              : fmt::format("{}; next, {}", failure, describe(source)));
     }
     auto model = pull_from(store, entry, source, fmt::format("{}/{}", downloads, i), options,
                            observer, stop);
@@ -211,13 +214,17 @@ Result<StoredModel> pull_model(const Store& store, const CatalogueEntry& entry,
       observer.on_message("what came is kept; the next pull goes on from there");
       return std::unexpected(std::move(model).error());
     }
-    hub_unreachable = is_hub && model.error().code == ErrorCode::Environment;
     failure = fmt::format("{}: {}", describe(source), model.error().message);
+    if (is_hub && model.error().code == ErrorCode::Environment) {
+      unreachable = failure;
+    }
   }
-  return fail(ErrorCode::Environment,
-              fmt::format("no source brought {}; the last was {}. A file you have can be taken in "
-                          "with `mynah import PATH --name {}`",
-                          entry.name, failure, entry.name));
+  const bool both = !unreachable.empty() && unreachable != failure;
+  return fail(
+      ErrorCode::Environment,
+      fmt::format("no source brought {}; {}the last was {}. A file you have can be taken in "
+                  "with `mynah import PATH --name {}`",
+                  entry.name, both ? unreachable + "; " : "", failure, entry.name));
 }
 
 }  // namespace mynah

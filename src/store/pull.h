@@ -22,6 +22,7 @@ struct PullOptions {
   std::optional<DType> storage;  // none: as the source has it
   bool offline = false;          // forbids every source
   bool force = false;            // pull again what is here
+  bool explain = false;          // say why the hub cannot be reached, too
   DownloadOptions download;
   PipOptions pip;
 };
@@ -29,7 +30,8 @@ struct PullOptions {
 // Tries the entry's sources in order until one brings the files, converts them and puts the model
 // in its place whole. What a broken pull has downloaded is kept for the next one. A model that is
 // here already, with the storage type wanted, is returned as it is. Every source that fails is one
-// on_message line.
+// on_message line; a hub that cannot be reached, as on a machine without a network, says no more
+// than that where another source is left.
 Result<StoredModel> pull_model(const Store& store, const CatalogueEntry& entry,
                                const PullOptions& options, StoreObserver& observer,
                                const std::stop_token& stop);

