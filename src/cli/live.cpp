@@ -6,6 +6,9 @@
 #include <utility>
 #include <vector>
 
+#include "cli/job_range.h"
+#include "cli/read_ahead.h"
+
 namespace mynah::cli {
 
 namespace {
@@ -51,8 +54,6 @@ Status recognise(Recognizer::Session& session, AudioSource& source, Transcript& 
   return {};
 }
 
-}  // namespace
-
 void run_live(const Recognizer& recognizer, const RecognizerOptions& options, AudioSource& source,
               Transcript transcript, TranscriptSink& sink, size_t job) {
   const auto begin = std::chrono::steady_clock::now();
@@ -73,6 +74,26 @@ void run_live(const Recognizer& recognizer, const RecognizerOptions& options, Au
   transcript.timings.push_back(
       {.stage = "live", .device = transcript.device, .milliseconds = took.count()});
   sink.on_done(job, std::move(transcript));
+}
+
+}  // namespace
+
+void run_stream(const Recognizer& recognizer, const RecognizerOptions& options,
+                const Stream& stream, Transcript known, TranscriptSink& sink, size_t job) {
+  Result<std::unique_ptr<ReadAhead>> source = ReadAhead::open(stream.open, sink.stop());
+  if (!source) {
+    sink.on_done(job, std::unexpected(source.error()));
+    return;
+  }
+  if (options.clips.empty() && (*source)->pace() == Pace::Live) {
+    run_live(recognizer, options, **source, std::move(known), sink, job);
+    return;
+  }
+  const RecognizerJob recording{
+      .name = stream.name,
+      .open = [&source]() -> Result<std::unique_ptr<AudioSource>> { return std::move(*source); }};
+  JobRange observer(sink, job);
+  recognizer.run(std::span(&recording, 1), options, observer, sink.stop());
 }
 
 }  // namespace mynah::cli

@@ -9,6 +9,7 @@
 
 #include "audio/inputs.h"
 #include "audio/open.h"
+#include "cli/job_range.h"
 #include "cli/live.h"
 #include "cli/peer_flags.h"
 
@@ -19,10 +20,14 @@ namespace {
 // Seconds of a recording that its language is heard from: Whisper's window.
 constexpr double kLanguageWindow_s = 30;
 
-// Audio that is still coming: a pipe, a socket, a terminal; not a file behind "<".
+// What may still be coming: a pipe by name or as standard input, a socket, a terminal; not a file
+// behind "<".
 bool is_stream(const std::string& recording) {
   struct stat status{};
-  return recording == "-" && ::fstat(0, &status) == 0 && !S_ISREG(status.st_mode);
+  if (recording == "-") {
+    return ::fstat(0, &status) == 0 && !S_ISREG(status.st_mode);
+  }
+  return ::stat(recording.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
 }
 
 // Collects the languages of recordings of which only the beginning is decoded.
@@ -262,6 +267,18 @@ ProgressStyle TranscribeCommand::progress_style(const Context& context) const {
   return bar ? ProgressStyle::Bar : ProgressStyle::Off;
 }
 
+Transcript TranscribeCommand::known_before(const Engine& engine,
+                                           const RecognizerOptions& options) const {
+  Transcript known;
+  known.language =
+      options.language == "auto" && !engine.recognizer->multilingual() ? "en" : options.language;
+  known.language_probability = known.language == "auto" ? 0.0F : 1.0F;
+  known.task = options.task == Task::Translate ? "translate" : "transcribe";
+  known.model = engine.recognizer->model_name();
+  known.device = engine.backend && engine_.device == "ref" ? "ref" : "cpu";
+  return known;
+}
+
 Result<int> TranscribeCommand::transcribe(Context& context, const Engine& engine,
                                           const RecognizerOptions& options, OutputPlans plans) {
   MYNAH_TRY(AudioOpenOptions audio, recording_.finish());
@@ -271,7 +288,7 @@ Result<int> TranscribeCommand::transcribe(Context& context, const Engine& engine
     const std::string& name = recordings_[i];
     SinkRecording recording{
         .name = name, .plan = std::move(plans.recordings[i]), .open_channel = {}};
-    if (output_.stereo_speakers && name != "-") {
+    if (output_.stereo_speakers && name != "-" && !is_stream(name)) {
       recording.open_channel = [name, audio](int channel) {
         AudioOpenOptions one = audio;
         one.channel = channel;
@@ -284,29 +301,36 @@ Result<int> TranscribeCommand::transcribe(Context& context, const Engine& engine
   TranscriptSink sink(context, sink_options(context, engine, options, plans),
                       std::move(sink_recordings), progress_style(context));
   audio.stop = sink.stop();
-  std::vector<RecognizerJob> jobs;
-  jobs.reserve(recordings_.size());
-  for (const std::string& name : recordings_) {
-    jobs.push_back({.name = name, .open = opener(name, audio)});
-  }
-  if (recordings_.size() == 1 && is_stream(recordings_.front())) {
-    const auto source = jobs.front().open();
-    if (!source) {
-      sink.on_done(0, std::unexpected(source.error()));
-      return sink.finish();
-    }
-    Transcript known;
-    known.language =
-        options.language == "auto" && !engine.recognizer->multilingual() ? "en" : options.language;
-    known.language_probability = known.language == "auto" ? 0.0F : 1.0F;
-    known.task = options.task == Task::Translate ? "translate" : "transcribe";
-    known.model = engine.recognizer->model_name();
-    known.device = engine.backend ? std::string(engine_.device == "ref" ? "ref" : "cpu") : "cpu";
-    run_live(*engine.recognizer, options, **source, std::move(known), sink, 0);
-    return sink.finish();
-  }
-  engine.recognizer->run(jobs, options, sink, sink.stop());
+  recognise(engine, options, audio, sink);
   return sink.finish();
+}
+
+void TranscribeCommand::recognise(const Engine& engine, const RecognizerOptions& options,
+                                  const AudioOpenOptions& audio, TranscriptSink& sink) const {
+  const std::span<const std::string> names(recordings_);
+  for (size_t first = 0; first < names.size();) {
+    if (is_stream(names[first])) {
+      const Stream stream{.name = names[first], .open = [&](const std::stop_token& stop) {
+                            AudioOpenOptions stoppable = audio;
+                            stoppable.stop = stop;
+                            return opener(names[first], stoppable)();
+                          }};
+      run_stream(*engine.recognizer, options, stream, known_before(engine, options), sink, first);
+      ++first;
+      continue;
+    }
+    const auto rest = names.subspan(first);
+    const auto files =
+        rest.first(static_cast<size_t>(std::ranges::find_if(rest, is_stream) - rest.begin()));
+    std::vector<RecognizerJob> jobs;
+    jobs.reserve(files.size());
+    for (const std::string& name : files) {
+      jobs.push_back({.name = name, .open = opener(name, audio)});
+    }
+    JobRange observer(sink, first);
+    engine.recognizer->run(jobs, options, observer, sink.stop());
+    first += files.size();
+  }
 }
 
 Result<int> TranscribeCommand::detect_languages(Context& context, const Engine& engine,

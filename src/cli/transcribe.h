@@ -34,8 +34,14 @@ class TranscribeCommand : public Command {
   [[nodiscard]] std::function<Result<std::unique_ptr<AudioSource>>()> opener(
       const std::string& name, const AudioOpenOptions& options) const;
   Result<OutputPlans> plan(const Context& context);
+  // What is said of a live recording that no recogniser reports on.
+  [[nodiscard]] Transcript known_before(const Engine& engine,
+                                        const RecognizerOptions& options) const;
   Result<int> transcribe(Context& context, const Engine& engine, const RecognizerOptions& options,
                          OutputPlans plans);
+  // Files together, in batches; each stream alone, as the others would wait for it.
+  void recognise(const Engine& engine, const RecognizerOptions& options,
+                 const AudioOpenOptions& audio, TranscriptSink& sink) const;
   Result<int> detect_languages(Context& context, const Engine& engine, RecognizerOptions options);
   [[nodiscard]] SinkOptions sink_options(const Context& context, const Engine& engine,
                                          const RecognizerOptions& options,

@@ -126,21 +126,22 @@ def has_open(process, path):
     return False
 
 
-def stopped_waiting(checks, env, transcribe, folder):
-    """Stopped while it waits for a named pipe that nobody writes to: one signal is enough."""
-    pipe = folder.resolve() / "silent.wav"
+def stopped_waiting(checks, env, transcribe, folder, before):
+    """Stopped while it waits for a named pipe that nobody writes to: one signal is enough, and what came before is told."""
+    name = f"stopped before anybody writes to a named pipe, with {len(before)} recordings before it"
+    pipe = folder.resolve() / f"silent-{len(before)}.wav"
     os.mkfifo(pipe)
-    process = subprocess.Popen([*transcribe, pipe], env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = subprocess.Popen([*transcribe, *before, pipe], env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     waiting = has_open(process, pipe)
-    checks.add("waits for a named pipe", None if waiting else "did not open it")
     process.send_signal(signal.SIGINT if waiting else signal.SIGKILL)
     try:
-        _, said = process.communicate(timeout=60)
+        out, said = process.communicate(timeout=60)
     except subprocess.TimeoutExpired:
         process.kill()
-        _, said = process.communicate()
-    checks.ended("stopped before anybody writes to a named pipe",
-                 subprocess.CompletedProcess([], process.returncode, "", said), 128 + signal.SIGINT, "stopped before the end", 1)
+        out, said = process.communicate()
+    checks.ended(name, subprocess.CompletedProcess([], process.returncode, "", said), 128 + signal.SIGINT,
+                 "stopped: 1 of 2 recordings are not finished" if before else "stopped before the end", 2)
+    checks.add(f"{name}: their text", None if len(out.splitlines()) > len(before) or not before else f"found {out!r}")
 
 
 def main():
@@ -157,7 +158,8 @@ def main():
         no_stdin(checks, env, transcribe)
         for number in (signal.SIGINT, signal.SIGTERM):
             stopped(checks, env, transcribe, folder, number)
-        stopped_waiting(checks, env, transcribe, folder)
+        for before in ([], [SENTENCE]):
+            stopped_waiting(checks, env, transcribe, folder, before)
         (folder / "file").write_text("")
         checks.ended("output folder that is a file", run(env, *transcribe, SENTENCE, "-o", folder / "file"), 1, "file", 2)
     checks.close()

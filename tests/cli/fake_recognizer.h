@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -19,18 +20,23 @@ class FakeRecognizer : public Recognizer {
   mutable RecognizerOptions last_options;
   mutable EngineOptions last_engine;
   mutable std::vector<std::string> opened;
+  mutable std::vector<size_t> runs;  // recordings of each batch
   // Asks for a stop after this many segments, as a user would.
   std::stop_source* stop_source = nullptr;
   int stop_after = -1;
   bool knows_languages = false;  // multilingual()
   bool silent = false;
-  bool timestamps = false;  // segments have their timestamps as tokens
+  std::function<void()> on_push;  // called by a live session for each piece
+  bool timestamps = false;        // segments have their timestamps as tokens
 
   class FakeSession : public Session {
    public:
     explicit FakeSession(const FakeRecognizer& fake) : fake_(fake), silent_(fake.silent) {}
 
     Result<LiveText> push(std::span<const float> samples) override {
+      if (fake_.on_push) {
+        fake_.on_push();
+      }
       n_ += samples.size();
       LiveText text;
       text.partial = "...";
@@ -73,6 +79,7 @@ class FakeRecognizer : public Recognizer {
   void run(std::span<const RecognizerJob> jobs, const RecognizerOptions& options,
            RecognizerObserver& observer, const std::stop_token& stop) const override {
     last_options = options;
+    runs.push_back(jobs.size());
     for (size_t job = 0; job < jobs.size(); ++job) {
       opened.push_back(jobs[job].name);
       observer.on_done(job, run_one(job, jobs[job], observer, stop));

@@ -2,14 +2,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <thread>
-#include <utility>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "cli/recordings.h"
 #include "cli/transcribe_fixture.h"
@@ -261,85 +258,6 @@ TEST_F(Transcribe, TakesFoldersAndPatterns) {
   EXPECT_THAT(out(), StartsWith(R"({"file":")" + folder / "y*" + R"(","error":)"));
 }
 
-// Stands a pipe in for standard input while it lives.
-class PipedInput {
- public:
-  PipedInput() : saved_(::dup(0)) {
-    int fds[2];
-    if (::pipe(fds) == 0) {
-      ::dup2(fds[0], 0);
-      ::close(fds[0]);
-      write_end_ = fds[1];
-    }
-  }
-
-  ~PipedInput() {
-    close();
-    ::dup2(saved_, 0);
-    ::close(saved_);
-  }
-
-  PipedInput(const PipedInput&) = delete;
-  PipedInput& operator=(const PipedInput&) = delete;
-
-  // 16-bit samples at 16 kHz; more than a pipe holds waits for the reader.
-  void write_seconds(double seconds) const {
-    const std::string samples(static_cast<size_t>(seconds * 32000), '\1');
-    size_t done = 0;
-    while (done < samples.size()) {
-      const ssize_t written = ::write(write_end_, samples.data() + done, samples.size() - done);
-      if (written <= 0) {
-        return;
-      }
-      done += static_cast<size_t>(written);
-    }
-  }
-
-  void close() {
-    if (write_end_ >= 0) {
-      ::close(std::exchange(write_end_, -1));
-    }
-  }
-
- private:
-  int saved_;
-  int write_end_ = -1;
-};
-
-TEST_F(Transcribe, RecognisesAPipeAsItComes) {
-  PipedInput input;
-  std::thread writer([&input] {
-    input.write_seconds(2.5);
-    input.close();
-  });
-  EXPECT_EQ(run({"-", "--raw", "s16le"}), 0) << err();
-  writer.join();
-  EXPECT_EQ(out(), "second 0\nsecond 1\nsecond 2\n");
-  EXPECT_TRUE(fake->opened.empty());  // a session, not a batch
-}
-
-TEST_F(Transcribe, PartialTextIsMadeForATerminalOnlyAndWrittenWhereItChanges) {
-  for (const bool shown : {false, true}) {
-    terminal = shown;
-    PipedInput input;
-    input.write_seconds(0.9);  // no segment of the fake's ends, and it says "..." all the time
-    input.close();
-    EXPECT_EQ(run({"-", "--raw", "s16le"}), 0) << err();
-    EXPECT_EQ(fake->last_options.partial_text, shown);
-    EXPECT_EQ(err().find("...") != std::string::npos, shown);
-    EXPECT_EQ(err().find("..."), err().rfind("..."));
-  }
-}
-
-TEST_F(Transcribe, AStopEndsAPipeThatSaysNothing) {
-  PipedInput input;
-  input.write_seconds(1.5);  // fits into the pipe, whose writing end stays open
-  fake->stop_after = 1;
-  EXPECT_EQ(run({"-", "--raw", "s16le", "-o", folder / "out"}), 128 + SIGINT) << err();
-  EXPECT_EQ(folder.read("out/stdin.txt.partial").substr(0, 9), "second 0\n");
-  EXPECT_FALSE(folder.has("out/stdin.txt"));
-}
-
 struct BadLine {
   std::vector<std::string> arguments;
   int code;
@@ -437,19 +355,6 @@ TEST_F(Transcribe, OptionsReachTheRecogniser) {
   EXPECT_FALSE(options.compression_ratio_threshold.has_value());
   EXPECT_TRUE(options.condition_on_previous_text);
   EXPECT_FLOAT_EQ(options.vad_options.threshold, 0.4F);
-}
-
-TEST_F(Transcribe, ADetectorIsMissedOnlyWhereItIsUsed) {
-  const std::string a = write_wav(folder / "a.wav", 1);
-  EXPECT_EQ(run({a}), 0);
-  EXPECT_TRUE(fake->last_engine.cuts);
-  EXPECT_EQ(run({a, "--no-vad"}), 0);
-  EXPECT_FALSE(fake->last_engine.cuts);
-  PipedInput input;  // a live session cuts at pauses whatever is asked for
-  input.write_seconds(0.5);
-  input.close();
-  EXPECT_EQ(run({"-", "--raw", "s16le", "--no-vad"}), 0);
-  EXPECT_TRUE(fake->last_engine.cuts);
 }
 
 TEST_F(Transcribe, DefaultsAreTheProducts) {
