@@ -58,7 +58,7 @@ struct ProductError {
 float product_bound(const ProductError& e, int64_t n, DType weight, Precision precision);
 
 // An attention score, scale * q . k: the sum's rounding, and with Fast that of both factors to
-// bfloat16.
+// int8, each by a scale of its own.
 float score_error(std::span<const float> q, const float* k, float scale, Precision precision);
 
 }  // namespace mynah::cases

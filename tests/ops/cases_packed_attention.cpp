@@ -1,6 +1,7 @@
 // Rows of the table: attention over packed keys and values, and its probabilities.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -45,24 +46,30 @@ struct PackedRow {
   }
 };
 
-// Keys or values of some rows, rounded to the type they come in.
-std::vector<float> rounded(const PackedRow& row, int64_t rows, uint64_t seed) {
+// Keys or values of some rows about `mean`, rounded to the type they come in.
+std::vector<float> rounded(const PackedRow& row, int64_t rows, float mean, uint64_t seed) {
   std::vector<float> values = normals(rows * row.kv_heads * row.d, seed);
+  for (float& value : values) {
+    value += mean;
+  }
   std::vector<std::byte> bytes(values.size() * sizeof(float));
   quantize(row.dtype, values, bytes.data());
   dequantize(row.dtype, bytes.data(), values);
   return values;
 }
 
+// Values have a mean that would be missed.
+constexpr float kMeanValue = 3.0F;
+
 struct Numbers {
   explicit Numbers(const PackedRow& row)
       : queries(row.queries), q(normals(queries.total() * row.heads * row.d, 1)) {
     for (size_t u = 0; u < row.keys.size(); ++u) {
-      k.push_back(rounded(row, row.keys[u], 10 + u));
-      v.push_back(rounded(row, row.keys[u], 50 + u));
+      k.push_back(rounded(row, row.keys[u], 0.0F, 10 + u));
+      v.push_back(rounded(row, row.keys[u], kMeanValue, 50 + u));
     }
-    k.push_back(rounded(row, row.tail, 2));  // the tail's are the last
-    v.push_back(rounded(row, row.tail, 3));
+    k.push_back(rounded(row, row.tail, 0.0F, 2));  // the tail's are the last
+    v.push_back(rounded(row, row.tail, kMeanValue, 3));
   }
 
   Lengths queries;
@@ -127,24 +134,72 @@ float worst_score(const PackedRow& row, const Numbers& numbers, const std::vecto
   return worst;
 }
 
+// Scores of one query over rows [from, ...) of some keys, for one head.
+void add_scores(const PackedRow& row, const Numbers& numbers, const std::vector<float>& keys,
+                int64_t from, int64_t query, int64_t head, int64_t group,
+                std::vector<float>& scores) {
+  const int64_t width = row.kv_heads * row.d;
+  const float* q = numbers.q.data() + query * row.heads * row.d + head * row.d;
+  for (int64_t n = from; n < static_cast<int64_t>(keys.size()) / width; ++n) {
+    const float* k = keys.data() + n * width + head / (row.heads / row.kv_heads) * row.d;
+    scores.push_back(row.scale() * std::inner_product(q, q + row.d, k, 0.0F) +
+                     std::log(static_cast<float>(group)));
+  }
+}
+
+// What rounding does to the weights exp(score - largest), in steps of 1 / 255, as a part of their
+// sum: a weight is half a step off at most, and at most as much as it is.
+float weight_error(const std::vector<float>& scores) {
+  constexpr float kStep = 1.01F / 255.0F;
+  constexpr float kExponential = 1.5e-4F;  // relative, its own and the sum's
+  const float top = scores.empty() ? 0.0F : std::ranges::max(scores);
+  float sum = 0.0F;
+  float worst = 0.0F;
+  for (const float score : scores) {
+    const float weight = std::exp(score - top);
+    sum += weight;
+    worst += std::min(weight, 0.5F * kStep);
+  }
+  const float likely =
+      6.0F / std::sqrt(12.0F) * kStep * std::sqrt(static_cast<float>(scores.size()));
+  return std::min(worst, likely) / std::max(sum, 1.0F) + kExponential;
+}
+
+// The furthest that values are from kMeanValue, twice: from the mean of any of them.
+float spread(std::span<const float> values) {
+  float furthest = 0.0F;
+  for (const float value : values) {
+    furthest = std::max(furthest, std::fabs(value - kMeanValue));
+  }
+  return 2.0F * furthest;
+}
+
 // A probability errs relatively by twice the worst score error (its own and the sum's) and by the
 // rounding of exp and of the sum; the mix errs by that times the values' magnitude, at most their
-// largest. With Fast, probabilities and values are rounded to bfloat16 too.
+// largest. With Fast, weights and values are rounded to int8 too, values relative to their mean.
 std::vector<Values> bound(const PackedRow& row) {
   const Numbers numbers(row);
   Values bounds;
   for (size_t reader = 0; reader < row.queries.size(); ++reader) {
     const size_t u = row.utterance_of(reader);
-    const float rounding = sum_error(row.keys[u] + row.tail) + 8.0F * kEpsilon +
-                           (row.precision == Precision::Fast ? 2.0F * kBf16Rounding : 0.0F);
+    const float rounding = sum_error(row.keys[u] + row.tail) + 8.0F * kEpsilon;
     const float peak = std::max(largest(numbers.v[u]), largest(numbers.v.back()));
+    const float range = std::max(spread(numbers.v[u]), spread(numbers.v.back()));
     const Span queries = numbers.queries[static_cast<int64_t>(reader)];
     for (int64_t i = queries.begin; i < queries.end(); ++i) {
       for (int64_t head = 0; head < row.heads; ++head) {
         const float score =
             std::max(worst_score(row, numbers, numbers.k[u], 0, i, head),
                      worst_score(row, numbers, numbers.k.back(), row.keys[u] / row.group, i, head));
-        bounds.insert(bounds.end(), static_cast<size_t>(row.d), (2.0F * score + rounding) * peak);
+        float bound = (2.0F * score + rounding) * peak;
+        if (row.precision == Precision::Fast) {
+          std::vector<float> scores;
+          add_scores(row, numbers, numbers.k[u], 0, i, head, 1, scores);
+          add_scores(row, numbers, numbers.k.back(), row.keys[u] / row.group, i, head, row.group,
+                     scores);
+          bound += (weight_error(scores) + 0.505F / 127.0F) * range;
+        }
+        bounds.insert(bounds.end(), static_cast<size_t>(row.d), bound);
       }
     }
   }

@@ -144,6 +144,8 @@ KeysValues CpuBackend::pack_keys_values(const Tensor& k, const Tensor& v, int64_
                                         Precision precision) {
   const int64_t d = k.dim(1) / heads;
   expect_head(d);
+  MYNAH_CHECK(precision == Precision::Exact || k.dim(0) <= kMostKeys,
+              "[pack_keys_values] more than 65536 keys in int8");
   const size_t bytes = keys_values_bytes(k.dim(0), heads, d, precision);
   KeysValues packed{k.dim(0), heads, d, precision,
                     Tensor(allocate(bytes), 0, {static_cast<int64_t>(bytes)}, DType::U8, device())};

@@ -115,7 +115,7 @@ void CpuBackend::copy(const Tensor& x, const Tensor& out) {
 }
 
 std::string CpuBackend::packed_layout() const {
-  return "cpu-panel32-3";
+  return "cpu-panel32-4";
 }
 
 LinearWeight CpuBackend::pack_linear(const Tensor& w, DType storage) {

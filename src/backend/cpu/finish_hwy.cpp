@@ -153,6 +153,24 @@ void finish_scaled(float* tile, int64_t m, const float* row_scales, const float*
   }
 }
 
+void finish_mix(const int32_t* tile, int64_t m, const float* scales, const float* means,
+                const float* weights, bool adds, float* out, int64_t out_stride) {
+  const F f;
+  const hn::RebindToSigned<F> i32;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(f));
+  for (int64_t c = 0; c < kPanel; c += lanes) {
+    const V scale = hn::LoadU(f, scales + c);
+    const V mean = hn::LoadU(f, means + c);
+    for (int64_t r = 0; r < m; ++r) {
+      float* to = out + r * out_stride + c;
+      const V sum = hn::ConvertTo(f, hn::LoadU(i32, tile + r * kPanel + c));
+      const V before = adds ? hn::LoadU(f, to) : hn::Zero(f);
+      const V shared = hn::MulAdd(mean, hn::Set(f, weights[r]), before);
+      hn::StoreU(hn::MulAdd(sum, scale, shared), f, to);
+    }
+  }
+}
+
 float quantize_row(const float* x, int64_t k, uint8_t* out, int64_t k4) {
   const F f;
   const hn::RebindToSigned<F> i32;
@@ -287,6 +305,7 @@ void fill_finish(Kernels& kernels) {
   kernels.finish_i8 = finish_i8;
   kernels.add_scaled = add_scaled;
   kernels.finish_scaled = finish_scaled;
+  kernels.finish_mix = finish_mix;
   kernels.quantize_row = quantize_row;
   kernels.to_bf16 = to_bf16;
   kernels.from_bf16 = from_bf16;

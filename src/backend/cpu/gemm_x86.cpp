@@ -220,40 +220,6 @@ __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16,bmi2"))) void gemm_b
   }
 }
 
-__attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16,bmi2"))) float exp_bf16_avx512(
-    const float* x, int64_t n, float shift, uint16_t* out) {
-  // 2^t for t = (x - shift) log2(e) <= 0: whole part by the exponent, the rest in [-0.5, 0.5] by
-  // the cubic of least relative error (7.5e-5, a fiftieth of bfloat16's own step). Forms with a
-  // mask, because g++ 12 takes the others' undefined operand for a mistake of ours.
-  constexpr __mmask16 kAll = 0xFFFF;
-  const __m512 log2e = _mm512_set1_ps(1.44269504F);
-  const __m512 offset = _mm512_set1_ps(-shift * 1.44269504F);
-  __m512 total = _mm512_setzero_ps();
-  for (int64_t i = 0; i < n; i += 16) {
-    const auto mask = static_cast<__mmask16>(n - i >= 16 ? 0xFFFF : (1U << (n - i)) - 1U);
-    const __m512 t = _mm512_fmadd_ps(_mm512_maskz_loadu_ps(mask, x + i), log2e, offset);
-    const __m512 whole = _mm512_maskz_roundscale_ps(kAll, t, 0);
-    const __m512 r = _mm512_sub_ps(t, whole);
-    __m512 p = _mm512_set1_ps(0.05517116F);
-    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(0.2426109F));
-    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(0.69326104F));
-    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(0.99992809F));
-    const auto rounded = _mm512_cvtneps_pbh(_mm512_maskz_scalef_ps(mask, p, whole));
-    const auto bits = (__m256i)rounded;
-    _mm256_mask_storeu_epi16(out + i, mask, bits);
-    // The sum of what will be mixed, so that the weights add up to one.
-    const __m512i wide = _mm512_maskz_slli_epi32(kAll, _mm512_maskz_cvtepu16_epi32(kAll, bits), 16);
-    total = _mm512_add_ps(total, _mm512_castsi512_ps(wide));
-  }
-  alignas(64) float lanes[16];
-  _mm512_store_ps(lanes, total);
-  float sum = 0.0F;
-  for (const float lane : lanes) {
-    sum += lane;
-  }
-  return sum;
-}
-
 }  // namespace mynah::cpu
 
 #endif

@@ -11,8 +11,6 @@ void gemm_i8_vnni(const uint8_t* a, int64_t a_stride, int64_t m, int64_t k4, con
 void gemm_bf16_avx512(const uint16_t* a, int64_t a_stride, int64_t m, int64_t k2,
                       const uint16_t* panels, int64_t count, int64_t panel_stride, float* out,
                       int64_t out_stride);
-// out = exp(x - shift) in bf16, shift >= every x; returns the sum of the rounded numbers.
-float exp_bf16_avx512(const float* x, int64_t n, float shift, uint16_t* out);
 #endif
 
 }  // namespace mynah::cpu

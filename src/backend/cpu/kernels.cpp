@@ -19,7 +19,6 @@ Kernels kernels_for(Isa isa) {
   }
   if (isa >= Isa::Avx512Bf16) {
     kernels.gemm_bf16 = gemm_bf16_avx512;
-    kernels.exp_bf16 = exp_bf16_avx512;
   }
 #endif
   return kernels;

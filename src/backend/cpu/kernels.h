@@ -13,6 +13,9 @@ namespace mynah::cpu {
 // every instruction set and a packed file can be shared between machines.
 inline constexpr int64_t kPanel = 32;
 
+// What attention's weight of 1 is in a product with int8 values.
+inline constexpr float kWeightCode = 255.0F;
+
 // Work done on a tile of products before it is written: see Kernels::finish.
 struct Finish {
   const float* bias = nullptr;      // of the tile's columns, or null
@@ -70,6 +73,11 @@ struct Kernels {
   void (*finish_scaled)(float* tile, int64_t m, const float* row_scales, const float* offsets,
                         const float* extra);
 
+  // Products of exp_codes with int8 values: y = sum * scale + mean * the row's weight, on tiles of
+  // stride 32; where `adds`, to what is in out.
+  void (*finish_mix)(const int32_t* tile, int64_t m, const float* scales, const float* means,
+                     const float* weights, bool adds, float* out, int64_t out_stride);
+
   // One row of activations to x + 128 in u8, zero padded to 4 * k4 (as 128); returns the scale.
   float (*quantize_row)(const float* x, int64_t k, uint8_t* out, int64_t k4);
   void (*to_bf16)(const float* x, int64_t n, uint16_t* out);
@@ -100,9 +108,9 @@ struct Kernels {
   float (*sum)(const float* x, int64_t n);
   // out = exp(x - shift); returns the sum. x and out may be the same.
   float (*exp_sum)(const float* x, int64_t n, float shift, float* out);
-  // out = exp(x - shift) in bf16, shift >= every x; returns the sum of the rounded numbers. Null
-  // where gemm_bf16 is.
-  float (*exp_bf16)(const float* x, int64_t n, float shift, uint16_t* out);
+  // out = exp(x - shift) in u8, kWeightCode for 1, shift >= every x; returns the sum of the
+  // exponentials before they were rounded.
+  float (*exp_codes)(const float* x, int64_t n, float shift, uint8_t* out);
   void (*affine)(const float* x, int64_t n, float a, float b, float* out);
   // sum of exp(a * (x + mask - shift)); mask may be null.
   float (*masked_exp_sum)(const float* x, const float* mask, int64_t n, float shift, float a);

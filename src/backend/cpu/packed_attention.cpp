@@ -26,16 +26,14 @@ QueryBlock::QueryBlock(HostPool& memory, const Kernels& kernels, const Readers& 
       d_(q.dim(1) / readers.heads),
       steps_((d_ + 3) / 4),
       fast_(readers.list.front().keys->precision == Precision::Fast),
-      rounds_(fast_ && kernels.gemm_bf16 != nullptr),
       own_width_(widest(readers)),
       width_(own_width_ + (readers.tail == nullptr ? 0 : PackedKeys(*readers.tail).padded_rows)),
       queries_(memory, fast_ ? 1 : kQueryBlock * d_),
       query_codes_(memory, fast_ ? kQueryBlock * steps_ * 4 : 1),
       query_scales_(memory, kQueryBlock),
       scores_(memory, std::max<int64_t>(1, kQueryBlock * width_)),
-      rounded_scores_(memory, rounds_ ? std::max<int64_t>(1, kQueryBlock * width_) : 1),
-      mixed_(memory, kQueryBlock * (d_ + kPanel)),
-      mixed_tail_(memory, kQueryBlock * (d_ + kPanel)) {}
+      weight_codes_(memory, fast_ ? std::max<int64_t>(1, kQueryBlock * width_) : 1),
+      mixed_(memory, kQueryBlock * (d_ + kPanel)) {}
 
 QueryBlock::Run QueryBlock::run_from(int64_t begin) const {
   const auto at = [&](int64_t i) { return block_[static_cast<size_t>(i)].keys; };
@@ -48,11 +46,6 @@ QueryBlock::Run QueryBlock::run_from(int64_t begin) const {
 
 const std::byte* QueryBlock::head_of(const KeysValues& keys, int64_t head) const {
   return keys.data.raw() + head / (readers_.heads / keys.heads) * PackedKeys(keys).head_bytes();
-}
-
-QueryBlock::Weights QueryBlock::weights(int64_t row, int64_t column) const {
-  const int64_t at = row * width_ + column;
-  return {scores_.data() + at, rounds_ ? rounded_scores_.data() + at : nullptr};
 }
 
 float QueryBlock::product_with_mean(const float* row, const KeysValues& keys, int64_t head) const {
@@ -140,10 +133,10 @@ void QueryBlock::score_tail(int64_t head) {
 float QueryBlock::weigh(int64_t row, int64_t column, int64_t n, int64_t end, float shift) {
   const int64_t at = row * width_ + column;
   const auto rest = static_cast<size_t>(end - n);
-  if (rounds_) {
-    uint16_t* to = rounded_scores_.data() + at;
-    std::memset(to + n, 0, rest * sizeof(uint16_t));
-    return kernels_.exp_bf16(scores_.data() + at, n, shift, to);
+  if (fast_) {
+    uint8_t* to = weight_codes_.data() + at;
+    std::memset(to + n, 0, rest);
+    return kernels_.exp_codes(scores_.data() + at, n, shift, to);
   }
   float* to = scores_.data() + at;
   std::memset(to + n, 0, rest * sizeof(float));
@@ -167,35 +160,41 @@ void QueryBlock::weigh_rows() {
     if (seen > 0) {
       largest = std::max(largest, kernels_.max(row + own_width_ + before, seen) + tail_shift);
     }
-    float sum = weigh(r, 0, reader.visible, own.even_rows, largest - own_mean_[r]);
+    own_sum_[r] = weigh(r, 0, reader.visible, own.whole_rows, largest - own_mean_[r]);
+    tail_sum_[r] = 0.0F;
     if (seen > 0) {
       weigh(r, own_width_, 0, before, largest);
-      const int64_t end = PackedKeys(*readers_.tail).even_rows - reader.tail_begin;
-      sum += weigh(r, own_width_ + before, seen, end, largest - tail_shift);
+      const int64_t end = PackedKeys(*readers_.tail).whole_rows - reader.tail_begin;
+      tail_sum_[r] = weigh(r, own_width_ + before, seen, end, largest - tail_shift);
     }
-    scale_[r] = sum > 0 ? 1.0F / sum : 0.0F;
   }
 }
 
-void QueryBlock::mix_values(const Weights& weights, int64_t rows, const PackedKeys& sizes,
-                            int64_t first, const std::byte* values, float* out) const {
-  const int64_t steps = sizes.even_rows - first;
-  const std::byte* const from = values + first * kPanel * sizes.value_element_bytes();
-  if (rounds_) {
-    kernels_.gemm_bf16(weights.rounded, width_, rows, steps / 2,
-                       reinterpret_cast<const uint16_t*>(from), sizes.value_panels(),
-                       sizes.value_panel(), out, sizes.padded_channels);
-    return;
-  }
+void QueryBlock::mix_values(int64_t row, int64_t count, const MixedKeys& mixed) {
+  const PackedKeys sizes(*mixed.keys);
+  const std::byte* const values = mixed.head + sizes.key_bytes();
+  const int64_t weights = row * width_ + mixed.column;
+  const int64_t steps = sizes.whole_rows - mixed.first;
+  float* const out = mixed_.data() + row * sizes.padded_channels;
   for (int64_t i = 0; i < sizes.value_panels(); ++i) {
-    const std::byte* const panel = from + i * sizes.value_panel() * sizes.value_element_bytes();
+    const std::byte* const panel = values + i * sizes.value_panel_bytes();
+    const std::byte* const from = panel + mixed.first * sizes.value_row_bytes();
+    float* const to = out + i * kPanel;
     if (fast_) {
-      kernels_.gemm_f32_bf16(weights.exact, width_, rows, steps / 2,
-                             reinterpret_cast<const uint16_t*>(panel), out + i * kPanel,
-                             sizes.padded_channels);
+      alignas(64) int32_t tile[kQueryBlock * kPanel];
+      kernels_.gemm_i8(weight_codes_.data() + weights, width_, count, steps / 4,
+                       reinterpret_cast<const int8_t*>(from), tile, kPanel);
+      const auto* const scales = reinterpret_cast<const float*>(panel + sizes.value_scales());
+      kernels_.finish_mix(tile, count, scales, scales + kPanel, mixed.sums + row, mixed.adds, to,
+                          sizes.padded_channels);
     } else {
-      kernels_.gemm_f32(weights.exact, width_, rows, steps, reinterpret_cast<const float*>(panel),
-                        out + i * kPanel, sizes.padded_channels);
+      alignas(64) float tile[kQueryBlock * kPanel];
+      kernels_.gemm_f32(scores_.data() + weights, width_, count, steps,
+                        reinterpret_cast<const float*>(from), tile, kPanel);
+      kernels_.finish(
+          tile, count, kPanel,
+          {.residual = mixed.adds ? to : nullptr, .residual_stride = sizes.padded_channels}, to,
+          sizes.padded_channels);
     }
   }
 }
@@ -204,23 +203,23 @@ void QueryBlock::mix(int64_t head, const Tensor& out) {
   const int64_t width = (d_ + kPanel - 1) / kPanel * kPanel;
   for (int64_t r = 0; r < static_cast<int64_t>(block_.size());) {
     const Run run = run_from(r);
-    const PackedKeys sizes(*run.keys);
-    mix_values(weights(r, 0), run.end - r, sizes, 0, head_of(*run.keys, head) + sizes.key_bytes(),
-               mixed_.data() + r * width);
+    mix_values(r, run.end - r,
+               {.keys = run.keys, .head = head_of(*run.keys, head), .sums = own_sum_});
     r = run.end;
   }
   if (tail_rows_ > 0) {
-    const PackedKeys sizes(*readers_.tail);
-    mix_values(weights(0, own_width_), tail_rows_, sizes, tail_from_,
-               head_of(*readers_.tail, head) + sizes.key_bytes(), mixed_tail_.data());
+    mix_values(0, tail_rows_,
+               {.keys = readers_.tail,
+                .head = head_of(*readers_.tail, head),
+                .sums = tail_sum_,
+                .column = own_width_,
+                .first = tail_from_,
+                .adds = true});
   }
   for (int64_t r = 0; r < static_cast<int64_t>(block_.size()); ++r) {
-    float* row = mixed_.data() + r * width;
-    if (r < tail_rows_) {
-      kernels_.binary(BinaryOp::Add, row, mixed_tail_.data() + r * width, 1, d_, row);
-    }
+    const float sum = own_sum_[r] + tail_sum_[r];
     kernels_.affine(
-        row, d_, scale_[r], 0.0F,
+        mixed_.data() + r * width, d_, sum > 0 ? 1.0F / sum : 0.0F, 0.0F,
         out.data<float>() + block_[static_cast<size_t>(r)].row * out.stride(0) + head * d_);
   }
 }

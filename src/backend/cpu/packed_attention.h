@@ -52,11 +52,14 @@ class QueryBlock {
     const KeysValues* keys;
   };
 
-  // Weights of a product with values: rows of the block in f32 or, where the processor multiplies
-  // it, in bfloat16.
-  struct Weights {
-    const float* exact;
-    const uint16_t* rounded;
+  // Values that are mixed, and where the weights for them are.
+  struct MixedKeys {
+    const KeysValues* keys;
+    const std::byte* head;  // keys and values of one head
+    const float* sums;      // of each row's weights
+    int64_t column = 0;     // of the first weight in a row
+    int64_t first = 0;      // row of the values that it belongs to
+    bool adds = false;      // to what was mixed before
   };
 
   // A row of q times the mean of one head of `keys`; 0 where keys are exact.
@@ -65,18 +68,16 @@ class QueryBlock {
   void load(int64_t head, int64_t first, int64_t count);
   [[nodiscard]] Run run_from(int64_t begin) const;
   [[nodiscard]] const std::byte* head_of(const KeysValues& keys, int64_t head) const;
-  [[nodiscard]] Weights weights(int64_t row, int64_t column) const;
   // Queries [row, row + count) times one panel of keys.
   void score_panel(int64_t row, int64_t count, const PackedKeys& sizes, const std::byte* panel,
                    float* out) const;
-  // Weights of `rows` queries times values of `sizes` from row `first` on: (rows, channels).
-  void mix_values(const Weights& weights, int64_t rows, const PackedKeys& sizes, int64_t first,
-                  const std::byte* values, float* out) const;
+  // Weights of queries [row, row + count) times values, to mixed_.
+  void mix_values(int64_t row, int64_t count, const MixedKeys& mixed);
   void score(int64_t head);
   void score_tail(int64_t head);
   void weigh_rows();
-  // Scores [column, column + n) of a row to weights exp(score - shift), zero up to `end`; their
-  // sum.
+  // Scores [column, column + n) of a row to weights exp(score - shift), zero up to `end`; the sum
+  // of the weights as they were before they were rounded.
   float weigh(int64_t row, int64_t column, int64_t n, int64_t end, float shift);
   void mix(int64_t head, const Tensor& out);
 
@@ -85,8 +86,7 @@ class QueryBlock {
   const Tensor& q_;
   int64_t d_;
   int64_t steps_;          // of four channels
-  bool fast_ = false;      // keys are int8, values bfloat16
-  bool rounds_ = false;    // and so are the weights that values are multiplied with
+  bool fast_ = false;      // keys, values and the weights of values are int8
   int64_t own_width_ = 0;  // room for the scores of a reader's own keys
   int64_t width_ = 0;
   int64_t tail_from_ = 0;  // row of the tail that the scores at own_width_ belong to
@@ -96,13 +96,14 @@ class QueryBlock {
   Scratch<uint8_t> query_codes_;  // else int8, from 0
   Scratch<float> query_scales_;   // each query's, times what scores are scaled with
   Scratch<float> scores_;
-  Scratch<uint16_t> rounded_scores_;
+  Scratch<uint8_t> weight_codes_;  // the scores' exponentials, 255 for 1
   Scratch<float> mixed_;
-  Scratch<float> mixed_tail_;
   // What the scores of a query's own keys and of the tail lack: its product with their means.
   float own_mean_[kQueryBlock] = {};
   float tail_mean_[kQueryBlock] = {};
-  float scale_[kQueryBlock] = {};  // 1 / the sum of a row's weights
+  // Sums of each row's weights.
+  float own_sum_[kQueryBlock] = {};
+  float tail_sum_[kQueryBlock] = {};
 };
 
 }  // namespace mynah::cpu

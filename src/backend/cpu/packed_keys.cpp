@@ -1,6 +1,8 @@
 #include "backend/cpu/packed_keys.h"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstring>
 
 namespace mynah::cpu {
@@ -27,16 +29,18 @@ void read_row(const Kernels& kernels, const Tensor& x, int64_t i, int64_t column
   }
 }
 
-// The same in bf16, rounded once.
-void read_rounded(const Kernels& kernels, const Tensor& x, int64_t i, int64_t column, int64_t d,
-                  uint16_t* out) {
-  if (x.dtype() == DType::F32 && i < x.dim(0)) {
-    kernels.to_bf16(x.data<float>() + i * x.stride(0) + column, d, out);
-    return;
-  }
+// Mean of each channel over all rows; 0 past the last channel.
+void mean_of_rows(const Kernels& kernels, const PackedKeys& sizes, const Tensor& x, int64_t column,
+                  float* out) {
   float row[kMaxHead];
-  read_row(kernels, x, i, column, d, row);
-  kernels.to_bf16(row, d, out);
+  std::fill_n(out, sizes.padded_channels, 0.0F);
+  for (int64_t j = 0; j < sizes.rows; ++j) {
+    read_row(kernels, x, j, column, sizes.channels, row);
+    kernels.binary(BinaryOp::Add, out, row, 1, sizes.channels, out);
+  }
+  if (sizes.rows > 0) {
+    kernels.affine(out, sizes.channels, 1.0F / static_cast<float>(sizes.rows), 0.0F, out);
+  }
 }
 
 void pack_keys_f32(const Kernels& kernels, const PackedKeys& sizes, const Tensor& k, int64_t column,
@@ -59,14 +63,7 @@ void pack_keys_i8(const Kernels& kernels, const PackedKeys& sizes, const Tensor&
   uint8_t codes[kMaxHead + 4];
   const int64_t steps = sizes.key_steps();
   auto* const mean = reinterpret_cast<float*>(out + sizes.key_mean());
-  std::fill_n(mean, sizes.padded_channels, 0.0F);
-  for (int64_t j = 0; j < sizes.rows; ++j) {
-    read_row(kernels, k, j, column, sizes.channels, row);
-    kernels.binary(BinaryOp::Add, mean, row, 1, sizes.channels, mean);
-  }
-  if (sizes.rows > 0) {
-    kernels.affine(mean, sizes.channels, 1.0F / static_cast<float>(sizes.rows), 0.0F, mean);
-  }
+  mean_of_rows(kernels, sizes, k, column, mean);
   for (int64_t j = 0; j < sizes.padded_rows; ++j) {
     read_row(kernels, k, j, column, sizes.channels, row);
     kernels.binary(BinaryOp::Subtract, row, mean, 1, sizes.channels, row);
@@ -89,29 +86,58 @@ void pack_keys_i8(const Kernels& kernels, const PackedKeys& sizes, const Tensor&
 void pack_values_f32(const Kernels& kernels, const PackedKeys& sizes, const Tensor& v,
                      int64_t column, float* out) {
   float row[kMaxHead] = {};  // zero after the last channel
-  for (int64_t j = 0; j < sizes.even_rows; ++j) {
+  for (int64_t j = 0; j < sizes.whole_rows; ++j) {
     read_row(kernels, v, j, column, sizes.channels, row);
     for (int64_t c = 0; c < sizes.value_panels(); ++c) {
-      std::memcpy(out + c * sizes.value_panel() + j * kPanel, row + c * kPanel,
+      std::memcpy(out + (c * sizes.whole_rows + j) * kPanel, row + c * kPanel,
                   kPanel * sizeof(float));
     }
   }
 }
 
-void pack_values_bf16(const Kernels& kernels, const PackedKeys& sizes, const Tensor& v,
-                      int64_t column, uint16_t* out) {
-  uint16_t even[kMaxHead] = {};  // zero after the last channel
-  uint16_t odd[kMaxHead] = {};
-  for (int64_t j = 0; j < sizes.even_rows; j += 2) {
-    read_rounded(kernels, v, j, column, sizes.channels, even);
-    read_rounded(kernels, v, j + 1, column, sizes.channels, odd);
-    for (int64_t c = 0; c < sizes.value_panels(); ++c) {
-      uint16_t* to = out + c * sizes.value_panel() + j * kPanel;
-      for (int64_t i = 0; i < kPanel; ++i) {
-        to[2 * i] = even[c * kPanel + i];
-        to[2 * i + 1] = odd[c * kPanel + i];
+// Relative to the mean, what rounding takes from small probabilities is taken as the mean of all
+// values, and not as nothing.
+void pack_values_i8(const Kernels& kernels, const PackedKeys& sizes, const Tensor& v,
+                    int64_t column, std::byte* out) {
+  constexpr float kLargestCode = 127.0F;
+  // Added to a small number, the number to nearest is in the sum's last bits.
+  constexpr float kRounder = 0x1.8p23F;
+  float row[kMaxHead] = {};
+  float mean[kMaxHead];
+  float peak[kMaxHead] = {};
+  float inverse[kMaxHead] = {};  // of each channel's scale; 0 where all rows are the mean
+  mean_of_rows(kernels, sizes, v, column, mean);
+  for (int64_t j = 0; j < sizes.rows; ++j) {
+    read_row(kernels, v, j, column, sizes.channels, row);
+    for (int64_t i = 0; i < sizes.channels; ++i) {
+      peak[i] = std::max(peak[i], std::abs(row[i] - mean[i]));
+    }
+  }
+  for (int64_t i = 0; i < sizes.channels; ++i) {
+    inverse[i] = peak[i] > 0.0F ? kLargestCode / peak[i] : 0.0F;
+  }
+  for (int64_t j = 0; j < sizes.whole_rows; ++j) {
+    uint8_t codes[kMaxHead] = {};
+    if (j < sizes.rows) {
+      read_row(kernels, v, j, column, sizes.channels, row);
+      for (int64_t i = 0; i < sizes.channels; ++i) {
+        const float code = (row[i] - mean[i]) * inverse[i] + kRounder;
+        codes[i] = static_cast<uint8_t>(std::bit_cast<uint32_t>(code));
       }
     }
+    for (int64_t c = 0; c < sizes.value_panels(); ++c) {
+      auto* const to = reinterpret_cast<uint8_t*>(out + c * sizes.value_panel_bytes() +
+                                                  j / 4 * 4 * kPanel + j % 4);
+      for (int64_t i = 0; i < kPanel; ++i) {
+        to[4 * i] = codes[c * kPanel + i];
+      }
+    }
+  }
+  for (int64_t c = 0; c < sizes.value_panels(); ++c) {
+    auto* const numbers =
+        reinterpret_cast<float*>(out + c * sizes.value_panel_bytes() + sizes.value_scales());
+    kernels.affine(peak + c * kPanel, kPanel, 1.0F / (kLargestCode * kWeightCode), 0.0F, numbers);
+    std::copy_n(mean + c * kPanel, kPanel, numbers + kPanel);
   }
 }
 
@@ -122,7 +148,7 @@ void pack_head(const Kernels& kernels, const PackedKeys& sizes, const Tensor& k,
   std::byte* const values = out + sizes.key_bytes();
   if (sizes.fast) {
     pack_keys_i8(kernels, sizes, k, column, out);
-    pack_values_bf16(kernels, sizes, v, column, reinterpret_cast<uint16_t*>(values));
+    pack_values_i8(kernels, sizes, v, column, values);
   } else {
     pack_keys_f32(kernels, sizes, k, column, reinterpret_cast<float*>(out));
     pack_values_f32(kernels, sizes, v, column, reinterpret_cast<float*>(values));

@@ -13,16 +13,20 @@ namespace mynah::cpu {
 // Channels of a head that buffers on the stack hold; the largest in use is 256.
 inline constexpr int64_t kMaxHead = 512;
 
+// Of one utterance in int8: weights of 255 times values of 127 add up within int32.
+inline constexpr int64_t kMostKeys = 65536;
+
 // Addresses and sizes.
 //   keys:   fast: a panel is codes (steps, 32, 4) in int8, each key's rounded by a scale of its
 //           own, then 32 f32 scales and 32 i32 sums of codes; exact: (d, 32) in f32
-//   values: fast: panel c / 32 of channels in bfloat16, rows 2n and 2n + 1 side by side,
-//           (rows / 2, 32, 2), zeros after an odd last one; exact: (rows, 32) in f32
+//   values: fast: a panel is codes (rows / 4, 32, 4) in int8, each channel's relative to its mean
+//           and rounded by a scale of its own, zeros after the last row, then 32 f32 scales, for
+//           weights as codes too, and 32 f32 means; exact: (rows, 32) in f32
 struct PackedKeys {
   // Inline, with constants to divide by: a step of the decoder asks for this a hundred times.
   PackedKeys(int64_t row_count, int64_t channel_count, Precision kept)
       : rows(row_count),
-        even_rows((row_count + 1) / 2 * 2),
+        whole_rows((row_count + 3) / 4 * 4),
         padded_rows((row_count + kPanel - 1) / kPanel * kPanel),
         channels(channel_count),
         padded_channels((channel_count + kPanel - 1) / kPanel * kPanel),
@@ -50,17 +54,22 @@ struct PackedKeys {
 
   [[nodiscard]] int64_t key_bytes() const { return key_mean() + (fast ? padded_channels * 4 : 0); }
 
-  [[nodiscard]] int64_t value_element_bytes() const { return fast ? 2 : 4; }
+  // From one row of a panel of values to the next.
+  [[nodiscard]] int64_t value_row_bytes() const { return fast ? kPanel : kPanel * 4; }
 
-  // Elements from one panel of values to the next.
-  [[nodiscard]] int64_t value_panel() const { return even_rows * kPanel; }
+  // Where a panel's scales stand; its means follow them.
+  [[nodiscard]] int64_t value_scales() const { return whole_rows * value_row_bytes(); }
+
+  [[nodiscard]] int64_t value_panel_bytes() const {
+    return value_scales() + (fast ? 2 * kPanel * 4 : 0);
+  }
 
   [[nodiscard]] int64_t head_bytes() const {
-    return key_bytes() + even_rows * padded_channels * value_element_bytes();
+    return key_bytes() + value_panels() * value_panel_bytes();
   }
 
   int64_t rows;
-  int64_t even_rows;
+  int64_t whole_rows;   // to whole steps of values
   int64_t padded_rows;  // to whole panels
   int64_t channels;
   int64_t padded_channels;

@@ -155,6 +155,50 @@ float exp_sum(const float* x, int64_t n, float shift, float* out) {
   return hn::GetLane(hn::SumOfLanes(f, total));
 }
 
+// e^x for x <= 0 within 7.5e-5, as 2^t for t = x log2(e): whole part by the exponent, the rest in
+// [-0.5, 0.5] by the cubic of least relative error; below 2^-100 that.
+HWY_INLINE V coarse_exp(V t) {
+  const F f;
+  const hn::RebindToSigned<F> i32;
+  t = hn::Max(hn::Set(f, -100.0F), t);  // this order lets NaN through
+  const V whole = hn::Round(t);
+  const V r = hn::Sub(t, whole);
+  V p = hn::Set(f, 0.05517116F);
+  p = hn::MulAdd(p, r, hn::Set(f, 0.2426109F));
+  p = hn::MulAdd(p, r, hn::Set(f, 0.69326104F));
+  p = hn::MulAdd(p, r, hn::Set(f, 0.99992809F));
+  const auto exponent = hn::Add(hn::ConvertTo(i32, whole), hn::Set(i32, 127));
+  return hn::Mul(p, hn::BitCast(f, hn::ShiftLeft<23>(exponent)));
+}
+
+float exp_codes(const float* x, int64_t n, float shift, uint8_t* out) {
+  constexpr float kLog2e = 1.44269504F;
+  const F f;
+  const hn::Rebind<uint8_t, F> u8;
+  const int64_t lanes = lane_count();
+  const V scale = hn::Set(f, kLog2e);
+  const V offset = hn::Set(f, -shift * kLog2e);
+  const V one = hn::Set(f, kWeightCode);
+  V total = hn::Zero(f);
+  const auto codes = [&](V e)
+                         HWY_ATTR { return hn::DemoteTo(u8, hn::NearestInt(hn::Mul(e, one))); };
+  int64_t c = 0;
+  for (; c + lanes <= n; c += lanes) {
+    const V e = coarse_exp(hn::MulAdd(hn::LoadU(f, x + c), scale, offset));
+    total = hn::Add(total, e);
+    hn::StoreU(codes(e), u8, out + c);
+  }
+  if (c < n) {
+    const V rest = load_some(x + c, n - c, -std::numeric_limits<float>::infinity());
+    const V e = coarse_exp(hn::MulAdd(rest, scale, offset));
+    total = hn::Add(total, e);
+    HWY_ALIGN uint8_t bytes[hn::MaxLanes(F())];
+    hn::Store(codes(e), u8, bytes);
+    std::memcpy(out + c, bytes, static_cast<size_t>(n - c));
+  }
+  return hn::GetLane(hn::SumOfLanes(f, total));
+}
+
 void affine(const float* x, int64_t n, float a, float b, float* out) {
   const V va = hn::Set(F(), a);
   const V vb = hn::Set(F(), b);
@@ -311,6 +355,7 @@ void fill_rows(Kernels& kernels) {
   kernels.max = max;
   kernels.sum = sum;
   kernels.exp_sum = exp_sum;
+  kernels.exp_codes = exp_codes;
   kernels.affine = affine;
   kernels.masked_exp_sum = masked_exp_sum;
   kernels.masked_max = masked_max;
