@@ -129,17 +129,25 @@ double bandwidth(ThreadPool& pool) {
   return best;
 }
 
+// The widest loop of float32 that `isa` has.
+Loop f32_loop([[maybe_unused]] const std::string& isa) {
+#if defined(__x86_64__)
+  if (isa.starts_with("avx512")) {
+    return loop_avx512;
+  }
+  if (isa == "avx2") {
+    return loop_avx2;
+  }
+#endif
+  return loop_sse4;
+}
+
 }  // namespace
 
 Ceiling measure_ceiling(const std::string& isa, ThreadPool& pool) {
   Ceiling ceiling;
   ceiling.bytes = bandwidth(pool);
-  Loop f32 = loop_sse4;
-#if defined(__x86_64__)
-  const bool wide = isa.starts_with("avx512");
-  f32 = wide ? loop_avx512 : isa == "avx2" ? loop_avx2 : loop_sse4;
-#endif
-  ceiling.f32 = ceiling.bf16 = ceiling.i8 = rate(f32, pool);
+  ceiling.f32 = ceiling.bf16 = ceiling.i8 = rate(f32_loop(isa), pool);
 #if defined(__x86_64__)
   if (isa == "avx512_vnni" || isa == "avx512_bf16") {
     ceiling.i8 = rate(loop_vnni, pool);
