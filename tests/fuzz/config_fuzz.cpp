@@ -8,9 +8,9 @@
 #include "cli/config_file.h"
 #include "cli/pull.h"
 
+namespace mynah::cli {
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace mynah;
-  using namespace mynah::cli;
   static const std::vector<Verb> verbs = {verb<PullCommand>("pull", "Bring.")};
   const auto config = parse_config({reinterpret_cast<const char*>(data), size}, "config.toml");
   if (!config) {
@@ -25,3 +25,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   return 0;
 }
+
+}  // namespace mynah::cli

@@ -61,10 +61,8 @@ class Cache {
 };
 
 }  // namespace
-}  // namespace mynah
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace mynah;
   static const Cache cache;
   cache.write(std::string(reinterpret_cast<const char*>(data), size));
   const auto opened = cache.open();
@@ -80,3 +78,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   return 0;
 }
+
+}  // namespace mynah

@@ -7,8 +7,9 @@
 #include "base/check.h"
 #include "formats/pickle.h"
 
+namespace mynah {
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace mynah;
   static constexpr std::array<std::string_view, 2> kGlobals = {"collections OrderedDict",
                                                                "torch FloatStorage"};
   const auto pickle = read_pickle(std::as_bytes(std::span(data, size)), "fuzz", kGlobals);
@@ -22,3 +23,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   return 0;
 }
+
+}  // namespace mynah

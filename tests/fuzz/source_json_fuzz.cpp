@@ -7,8 +7,9 @@
 #include "store/store.h"
 #include "temporary_folder.h"
 
+namespace mynah {
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace mynah;
   static const test::TemporaryFolder folder;
   test::write_file(folder / "source.json", {reinterpret_cast<const char*>(data), size});
   auto model = read_source_json(folder.path());
@@ -24,3 +25,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
               "reads differently when written");
   return 0;
 }
+
+}  // namespace mynah

@@ -56,10 +56,8 @@ void check_tokens(const WhisperTokenizer& tokenizer, std::string_view text) {
 }
 
 }  // namespace
-}  // namespace mynah
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace mynah;
   static const WhisperTokenizer tokenizer = make_tokenizer();
   static const auto english = english_text_normalizer();
   static const auto letters =
@@ -76,3 +74,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   MYNAH_CHECK(!write_html(report, text).empty() && !write_table(report).empty(), "no report");
   return 0;
 }
+
+}  // namespace mynah

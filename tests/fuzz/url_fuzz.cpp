@@ -23,10 +23,8 @@ void check_url(const Url& url) {
 }
 
 }  // namespace
-}  // namespace mynah
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace mynah;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const std::string_view first = text.substr(0, text.find('\n'));
   const std::string_view rest = text.substr(std::min(first.size() + 1, text.size()));
@@ -42,3 +40,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       *url, {.http = "a:1", .https = "b:2", .all = "c:3", .no_proxy = std::string(rest)}));
   return 0;
 }
+
+}  // namespace mynah

@@ -5,8 +5,9 @@
 #include "base/check.h"
 #include "formats/zip.h"
 
+namespace mynah {
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace mynah;
   const auto bytes = std::as_bytes(std::span(data, size));
   const auto archive = ZipArchive::open(MappedFile::from_bytes(bytes, "fuzz"));
   if (!archive) {
@@ -20,3 +21,5 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   return 0;
 }
+
+}  // namespace mynah
