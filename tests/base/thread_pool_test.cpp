@@ -69,9 +69,9 @@ TEST(ThreadPool, ARegionInsideARegionRunsOnItsOwnThread) {
 TEST(ThreadPool, ServesSeveralCallersAtOnce) {
   ThreadPool pool(3);
   std::atomic<int64_t> sum{0};
-  std::vector<std::thread> callers;
-  for (int c = 0; c < 4; ++c) {
-    callers.emplace_back([&] {
+  std::vector<std::thread> callers(4);
+  for (auto& caller : callers) {
+    caller = std::thread([&] {
       for (int n = 0; n < 200; ++n) {
         pool.parallel_for(50, 5, [&](int64_t begin, int64_t end) { sum.fetch_add(end - begin); });
       }

@@ -31,8 +31,8 @@ struct Format {
   std::function<Result<TensorFile>(std::shared_ptr<const MappedFile>)> read;
 };
 
-void PrintTo(const Format& format, std::ostream* out) {
-  *out << format.folder;
+std::ostream& operator<<(std::ostream& out, const Format& format) {
+  return out << format.folder;
 }
 
 class Corpus : public testing::TestWithParam<Format> {};

@@ -109,7 +109,7 @@ TEST(OpenTensorFile, SaysWhatToDoWithFilesThatHoldAModelInAnotherWrapping) {
   tar.replace(0, 19, "./model_config.yaml");
   tar.replace(257, 6, "ustar ");
   // The magic number, in a pickle of protocol 2, that torch.save wrote before 1.6.
-  const std::string legacy("\x80\x02\x8a\nl\xfc\x9c\x46\xf9 j\xa8P\x19.", 16);
+  const std::string legacy = "\x80\x02\x8a\nl\xfc\x9c\x46\xf9 j\xa8P\x19.";
   const std::vector<std::pair<std::string, std::string>> files = {
       {tar, "tar archives are not read: unpack it"},
       {std::string("\x1f\x8b\x08\x00\x00\x00\x00\x00", 8), "gzip are not read: unpack it"},

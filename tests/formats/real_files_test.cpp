@@ -92,8 +92,8 @@ struct RealFile {
   bool shared = false;  // below the shared folder, not among the weights
 };
 
-void PrintTo(const RealFile& file, std::ostream* out) {
-  *out << file.name;
+std::ostream& operator<<(std::ostream& out, const RealFile& file) {
+  return out << file.name;
 }
 
 std::string path_of(const RealFile& file) {

@@ -47,6 +47,7 @@ class KvCacheTest : public testing::Test {
   // 1000 slot, 1000 slot + 1, ...
   static std::vector<float> numbers(int64_t slot, int64_t count, float sign) {
     std::vector<float> all;
+    all.reserve(static_cast<size_t>(count));
     for (int64_t i = 0; i < count; ++i) {
       all.push_back(sign * static_cast<float>(1000 * slot + i));
     }

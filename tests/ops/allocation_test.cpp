@@ -37,6 +37,8 @@ void* operator new(size_t bytes, std::align_val_t alignment) {
   return counted(bytes, static_cast<size_t>(alignment));
 }
 
+// The analyzer holds that `delete` has freed the memory before it calls these.
+// NOLINTBEGIN(clang-analyzer-cplusplus.NewDelete)
 void operator delete(void* memory) noexcept {
   std::free(memory);
 }
@@ -52,6 +54,8 @@ void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept {
 void operator delete(void* memory, size_t /*bytes*/, std::align_val_t /*alignment*/) noexcept {
   std::free(memory);
 }
+
+// NOLINTEND(clang-analyzer-cplusplus.NewDelete)
 
 namespace mynah::cases {
 namespace {

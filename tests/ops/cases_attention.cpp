@@ -170,6 +170,7 @@ OpCase rope_case(int64_t rows, int64_t heads, int64_t d, Layout layout) {
   c.prepare = [=](Backend& backend) -> Step {
     const Tensor x = matrix(backend, normals(rows * heads * d, 1), rows, heads * d, layout);
     std::vector<int32_t> at;
+    at.reserve(static_cast<size_t>(rows));
     for (int64_t i = 0; i < rows; ++i) {
       at.push_back(static_cast<int32_t>(i * i * 7 % 1500));
     }

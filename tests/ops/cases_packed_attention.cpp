@@ -99,6 +99,7 @@ Step prepare(Backend& backend, const PackedRow& row) {
   }
   return [=, queries = numbers.queries, &backend]() -> std::vector<Tensor> {
     std::vector<const KeysValues*> keys;
+    keys.reserve(row.queries.size());
     for (size_t reader = 0; reader < row.queries.size(); ++reader) {
       keys.push_back(&packed[row.utterance_of(reader)]);
     }

@@ -255,6 +255,7 @@ OpCase embedding_case(DType dtype, int64_t vocabulary, int64_t d, int64_t count)
         backend, {host.raw(), storage_bytes(dtype, vocabulary * d)}, {vocabulary, d}, dtype);
     Random random(2);
     std::vector<int32_t> ids;
+    ids.reserve(static_cast<size_t>(count));
     for (int64_t i = 0; i < count; ++i) {
       ids.push_back(static_cast<int32_t>(random.below(vocabulary)));
     }

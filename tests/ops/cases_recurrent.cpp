@@ -82,6 +82,7 @@ std::vector<Values> bound(const LstmRow& row, const std::vector<Values>& expecte
     h = 0.25F * gates + c + 8.0F * kEpsilon;
   }
   std::vector<Values> bounds;
+  bounds.reserve(expected.size());
   for (size_t i = 0; i < expected.size(); ++i) {
     bounds.emplace_back(expected[i].size(), i == 2 ? c : h);
   }

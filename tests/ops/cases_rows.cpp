@@ -20,6 +20,7 @@ constexpr std::array kFloats = {DType::F32, DType::F16, DType::BF16};
 // Different numbers below n, in no order.
 std::vector<int32_t> some_rows(int64_t n, int64_t count) {
   std::vector<int32_t> rows;
+  rows.reserve(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) {
     rows.push_back(static_cast<int32_t>((i * 7 + 3) % n));  // n is not a multiple of 7
   }

@@ -63,6 +63,7 @@ std::string disagreement(const std::vector<Values>& found, const std::vector<Val
 
 std::vector<Values> exact_bounds(const std::vector<Values>& values) {
   std::vector<Values> bounds;
+  bounds.reserve(values.size());
   for (const Values& v : values) {
     bounds.emplace_back(v.size(), 0.0F);
   }

@@ -18,7 +18,6 @@ namespace {
 
 using Json = nlohmann::json;
 using testing::HasSubstr;
-using testing::StartsWith;
 
 std::string read_golden(const std::string& name) {
   std::ifstream file(std::string(MYNAH_TEST_SOURCE) + "/golden/subtitles/" + name,
@@ -177,6 +176,7 @@ Transcript random_transcript(uint32_t seed) {
 
 std::vector<ParsedCue> expected_cues(const Transcript& transcript) {
   std::vector<ParsedCue> cues;
+  cues.reserve(transcript.segments.size());
   for (const Segment& segment : transcript.segments) {
     cues.push_back({.start_ms = std::llround(segment.start_s * 1000),
                     .end_ms = std::llround(segment.end_s * 1000),
@@ -276,7 +276,8 @@ TEST(Writers, AWordLongerThanALineIsCutBetweenLettersWithTheirMarks) {
   // Right to left, with vowel points; and a family of four code points joined to one picture.
   const std::string pointed = "שָׁלוֹם";
   const std::string family = "👩\u200D👧";
-  for (const std::string& word : {pointed + pointed, family + family + family}) {
+  const std::vector<std::string> words = {pointed + pointed, family + family + family};
+  for (const std::string& word : words) {
     const Transcript transcript{.segments = {{.start_s = 0, .end_s = 4, .text = " " + word}}};
     const auto cues = parse_subtitles(write_transcript(transcript, TranscriptFormat::Srt,
                                                        {.max_line_width = 2, .max_line_count = 9}));

@@ -18,7 +18,6 @@ namespace mynah {
 namespace {
 
 using test::TemporaryFolder;
-using test::write_file;
 using ::testing::HasSubstr;
 
 // Row 0 of a matrix as numbers.

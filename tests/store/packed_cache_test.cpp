@@ -187,9 +187,9 @@ TEST(PackedCache, survives_many_writers_at_once) {
   const TemporaryFolder folder;
   const std::string weights(200'000, 'w');
   {
-    std::vector<std::jthread> writers;
-    for (int i = 0; i < 8; ++i) {
-      writers.emplace_back([&] {
+    std::vector<std::jthread> writers(8);
+    for (std::jthread& writer : writers) {
+      writer = std::jthread([&] {
         auto cache = open_cache(folder, key_of());
         if (!cache->find("encoder")) {
           EXPECT_TRUE(cache->add("encoder", bytes_of(weights)));

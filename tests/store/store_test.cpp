@@ -17,7 +17,6 @@ namespace {
 
 using test::TemporaryFolder;
 using test::write_file;
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 class StoreOnDisk : public ::testing::Test {

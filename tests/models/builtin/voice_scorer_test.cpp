@@ -20,6 +20,7 @@ namespace {
 TEST(Fourier, is_the_sum_that_defines_it) {
   constexpr size_t kSize = 64;
   std::vector<std::complex<double>> values;
+  values.reserve(kSize);
   for (size_t i = 0; i < kSize; ++i) {
     values.emplace_back(std::sin(static_cast<double>(i * i)),
                         std::cos(3.0 * static_cast<double>(i)));

@@ -197,8 +197,10 @@ TEST_P(Silero, gives_the_same_in_a_batch_as_alone) {
   std::vector<float> samples = samples_of("clips/jfk_jfk", detector->rate_hz());
   samples.resize(5000);
   // Of all lengths, one empty, one of a sample, more than go together.
+  constexpr size_t kLengths = 20;
   std::vector<std::span<const float>> recordings;
-  for (size_t i = 0; i < 20; ++i) {
+  recordings.reserve(kLengths + 1);
+  for (size_t i = 0; i < kLengths; ++i) {
     recordings.push_back(std::span(samples).subspan(13 * i, i * i * 12));
   }
   recordings.push_back(std::span(samples).first(1));
