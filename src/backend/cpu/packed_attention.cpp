@@ -48,15 +48,21 @@ const std::byte* QueryBlock::head_of(const KeysValues& keys, int64_t head) const
   return keys.data.raw() + head / (readers_.heads / keys.heads) * PackedKeys(keys).head_bytes();
 }
 
-float QueryBlock::product_with_mean(const float* row, const KeysValues& keys, int64_t head) const {
-  if (!fast_) {
-    return 0.0F;
+void QueryBlock::products_with_mean(int64_t begin, int64_t end, const KeysValues& keys,
+                                    int64_t head, float* out) const {
+  const auto* const mean =
+      reinterpret_cast<const float*>(head_of(keys, head) + PackedKeys(keys).key_mean());
+  const auto row_of = [&](int64_t r) { return block_[static_cast<size_t>(r)].row; };
+  const float* const q = q_.data<float>() + head * d_;
+  while (begin < end) {
+    int64_t next = begin + 1;
+    while (next < end && row_of(next) == row_of(next - 1) + 1) {
+      ++next;
+    }
+    kernels_.dots_f32(mean, q + row_of(begin) * q_.stride(0), q_.stride(0), next - begin, d_,
+                      readers_.scale, out + begin);
+    begin = next;
   }
-  const PackedKeys sizes(keys);
-  float product = 0.0F;
-  kernels_.dots_f32(row, reinterpret_cast<const float*>(head_of(keys, head) + sizes.key_mean()), 0,
-                    1, d_, readers_.scale, &product);
-  return product;
 }
 
 // The queries of one head, and what of the tail they see.
@@ -65,11 +71,6 @@ void QueryBlock::load(int64_t head, int64_t first, int64_t count) {
   for (int64_t r = 0; r < count; ++r) {
     const float* row =
         q_.data<float>() + block_[static_cast<size_t>(r)].row * q_.stride(0) + head * d_;
-    const Reader& reader = block_[static_cast<size_t>(r)];
-    own_mean_[r] = product_with_mean(row, *reader.keys, head);
-    if (readers_.tail != nullptr) {
-      tail_mean_[r] = product_with_mean(row, *readers_.tail, head);
-    }
     if (fast_) {
       query_scales_[r] =
           readers_.scale *
@@ -83,6 +84,16 @@ void QueryBlock::load(int64_t head, int64_t first, int64_t count) {
     tail_rows_ = std::ranges::count_if(
         block_, [&](const Reader& reader) { return reader.tail_begin < readers_.tail->rows; });
     tail_from_ = block_.front().tail_begin / kPanel * kPanel;
+  }
+  // Among its own keys alone, what a query has in common with all of them changes nothing.
+  std::fill_n(own_mean_, kQueryBlock, 0.0F);
+  if (fast_ && tail_rows_ > 0) {
+    products_with_mean(0, tail_rows_, *readers_.tail, head, tail_mean_);
+    for (int64_t r = 0; r < tail_rows_;) {
+      const Run run = run_from(r);
+      products_with_mean(r, std::min(run.end, tail_rows_), *run.keys, head, own_mean_);
+      r = run.end;
+    }
   }
 }
 

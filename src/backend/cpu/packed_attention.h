@@ -62,9 +62,9 @@ class QueryBlock {
     bool adds = false;      // to what was mixed before
   };
 
-  // A row of q times the mean of one head of `keys`; 0 where keys are exact.
-  [[nodiscard]] float product_with_mean(const float* row, const KeysValues& keys,
-                                        int64_t head) const;
+  // Queries [begin, end) of the block times the mean of one head of `keys`, to out[begin, end).
+  void products_with_mean(int64_t begin, int64_t end, const KeysValues& keys, int64_t head,
+                          float* out) const;
   void load(int64_t head, int64_t first, int64_t count);
   [[nodiscard]] Run run_from(int64_t begin) const;
   [[nodiscard]] const std::byte* head_of(const KeysValues& keys, int64_t head) const;
@@ -98,7 +98,8 @@ class QueryBlock {
   Scratch<float> scores_;
   Scratch<uint8_t> weight_codes_;  // the scores' exponentials, 255 for 1
   Scratch<float> mixed_;
-  // What the scores of a query's own keys and of the tail lack: its product with their means.
+  // What the scores of a query's own keys and of the tail lack: its product with their means. 0
+  // where keys are exact, and where no tail is seen.
   float own_mean_[kQueryBlock] = {};
   float tail_mean_[kQueryBlock] = {};
   // Sums of each row's weights.

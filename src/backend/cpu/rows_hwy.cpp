@@ -155,48 +155,53 @@ float exp_sum(const float* x, int64_t n, float shift, float* out) {
   return hn::GetLane(hn::SumOfLanes(f, total));
 }
 
-// e^x for x <= 0 within 7.5e-5, as 2^t for t = x log2(e): whole part by the exponent, the rest in
-// [-0.5, 0.5] by the cubic of least relative error; below 2^-100 that.
-HWY_INLINE V coarse_exp(V t) {
+// kWeightCode e^x for x <= 0 within 7.5e-5 of its magnitude, as 2^t for t = x log2(e): whole part
+// by the exponent, the rest in [-0.5, 0.5] by the cubic of least relative error, its coefficients
+// times kWeightCode; below 2^-100 that. Whole numbers come by adding 1.5 2^23, which leaves them in
+// the sum's last bits.
+HWY_INLINE V coarse_exp_codes(V t) {
   const F f;
   const hn::RebindToSigned<F> i32;
+  const V rounder = hn::Set(f, 0x1.8p23F);
   t = hn::Max(hn::Set(f, -100.0F), t);  // this order lets NaN through
-  const V whole = hn::Round(t);
-  const V r = hn::Sub(t, whole);
-  V p = hn::Set(f, 0.05517116F);
-  p = hn::MulAdd(p, r, hn::Set(f, 0.2426109F));
-  p = hn::MulAdd(p, r, hn::Set(f, 0.69326104F));
-  p = hn::MulAdd(p, r, hn::Set(f, 0.99992809F));
-  const auto exponent = hn::Add(hn::ConvertTo(i32, whole), hn::Set(i32, 127));
-  return hn::Mul(p, hn::BitCast(f, hn::ShiftLeft<23>(exponent)));
+  const V sum = hn::Add(t, rounder);
+  const V r = hn::Sub(t, hn::Sub(sum, rounder));
+  V p = hn::Set(f, kWeightCode * 0.05517116F);
+  p = hn::MulAdd(p, r, hn::Set(f, kWeightCode * 0.2426109F));
+  p = hn::MulAdd(p, r, hn::Set(f, kWeightCode * 0.69326104F));
+  p = hn::MulAdd(p, r, hn::Set(f, kWeightCode * 0.99992809F));
+  const auto exponent = hn::ShiftLeft<23>(hn::BitCast(i32, sum));
+  return hn::BitCast(f, hn::Add(hn::BitCast(i32, p), exponent));
 }
 
 float exp_codes(const float* x, int64_t n, float shift, uint8_t* out) {
   constexpr float kLog2e = 1.44269504F;
   const F f;
+  const hn::RebindToUnsigned<F> u32;
   const hn::Rebind<uint8_t, F> u8;
   const int64_t lanes = lane_count();
   const V scale = hn::Set(f, kLog2e);
   const V offset = hn::Set(f, -shift * kLog2e);
-  const V one = hn::Set(f, kWeightCode);
+  const V rounder = hn::Set(f, 0x1p23F);
   V total = hn::Zero(f);
-  const auto codes = [&](V e)
-                         HWY_ATTR { return hn::DemoteTo(u8, hn::NearestInt(hn::Mul(e, one))); };
+  const auto codes = [&](V e) HWY_ATTR {
+    return hn::TruncateTo(u8, hn::BitCast(u32, hn::Add(e, rounder)));
+  };
   int64_t c = 0;
   for (; c + lanes <= n; c += lanes) {
-    const V e = coarse_exp(hn::MulAdd(hn::LoadU(f, x + c), scale, offset));
+    const V e = coarse_exp_codes(hn::MulAdd(hn::LoadU(f, x + c), scale, offset));
     total = hn::Add(total, e);
     hn::StoreU(codes(e), u8, out + c);
   }
   if (c < n) {
     const V rest = load_some(x + c, n - c, -std::numeric_limits<float>::infinity());
-    const V e = coarse_exp(hn::MulAdd(rest, scale, offset));
+    const V e = coarse_exp_codes(hn::MulAdd(rest, scale, offset));
     total = hn::Add(total, e);
     HWY_ALIGN uint8_t bytes[hn::MaxLanes(F())];
     hn::Store(codes(e), u8, bytes);
     std::memcpy(out + c, bytes, static_cast<size_t>(n - c));
   }
-  return hn::GetLane(hn::SumOfLanes(f, total));
+  return hn::GetLane(hn::SumOfLanes(f, total)) / kWeightCode;
 }
 
 void affine(const float* x, int64_t n, float a, float b, float* out) {
