@@ -63,7 +63,7 @@ def faster_whisper(job, paths):
     begin = time.perf_counter()
     for clip in job["clips"]:
         if pipeline:
-            segments, _ = pipeline.transcribe(clip, batch_size=8, language="en", beam_size=1)
+            segments, _ = pipeline.transcribe(clip, batch_size=8, language="en", beam_size=job["beam"])
         else:
             segments, _ = model.transcribe(clip, beam_size=1, language="en", condition_on_previous_text=False)
         texts.append(" ".join(s.text for s in segments))
