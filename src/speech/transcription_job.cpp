@@ -40,16 +40,25 @@ VadOptions window_sized(VadOptions options, double window_s) {
   return options;
 }
 
+// In order of time; what several clips share is heard once.
 std::vector<SampleRange> ranges_of(std::span<const ClipRange> clips) {
-  std::vector<SampleRange> ranges;
+  std::vector<SampleRange> all;
   for (const ClipRange& clip : clips) {
-    ranges.push_back({samples_of(clip.start_s), samples_of(clip.end_s)});
+    all.push_back({samples_of(clip.start_s), samples_of(clip.end_s)});
   }
-  if (ranges.empty()) {
-    ranges.push_back({0, std::numeric_limits<int64_t>::max()});
+  if (all.empty()) {
+    all.push_back({0, std::numeric_limits<int64_t>::max()});
   }
-  std::ranges::sort(ranges, {}, &SampleRange::begin);
-  return ranges;
+  std::ranges::sort(all, {}, &SampleRange::begin);
+  std::vector<SampleRange> apart;
+  for (const SampleRange& range : all) {
+    if (!apart.empty() && range.begin < apart.back().end) {
+      apart.back().end = std::max(apart.back().end, range.end);
+    } else {
+      apart.push_back(range);
+    }
+  }
+  return apart;
 }
 
 std::string_view spaced(const std::string& text, std::string& storage) {

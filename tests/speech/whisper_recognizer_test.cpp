@@ -221,6 +221,15 @@ TEST_F(WhisperRecognizerTest, EveryOptionOfDecodingRuns) {
   EXPECT_EQ(recognise(five_jobs(), all, 2, nullptr), recognise(five_jobs(), all, 1, nullptr));
 }
 
+TEST_F(WhisperRecognizerTest, WhatSeveralClipsShareIsHeardOnce) {
+  RecognizerOptions one = options();
+  one.clips = {{1.0, 50.0}};
+  RecognizerOptions several = options();
+  several.clips = {{20.0, 50.0}, {1.0, 40.0}, {2.0, 3.0}};
+  const std::vector<RecognizerJob> jobs = {job(speech("a", 60))};
+  EXPECT_EQ(recognise(jobs, several, 1, nullptr), recognise(jobs, one, 1, nullptr));
+}
+
 TEST_F(WhisperRecognizerTest, ABadRecordingEndsInItsErrorAndTheOthersGoOn) {
   const RecognizerJob missing{
       .name = "missing", .open = [] {
