@@ -163,7 +163,8 @@ HWY_INLINE V coarse_exp_codes(V t) {
   const F f;
   const hn::RebindToSigned<F> i32;
   const V rounder = hn::Set(f, 0x1.8p23F);
-  t = hn::Max(hn::Set(f, -100.0F), t);  // this order lets NaN through
+  // Large scores leave their rounding in t. This order lets NaN through.
+  t = hn::Min(hn::Zero(f), hn::Max(hn::Set(f, -100.0F), t));
   const V sum = hn::Add(t, rounder);
   const V r = hn::Sub(t, hn::Sub(sum, rounder));
   V p = hn::Set(f, kWeightCode * 0.05517116F);
