@@ -257,9 +257,9 @@ void add_timed(std::vector<OpCase>& table) {
       pairs += static_cast<double>(row.queries[i] * seen);
     }
     c.operations = 4.0 * pairs * static_cast<double>(row.heads * row.d);
-    const DType kept = row.precision == Precision::Fast ? DType::BF16 : DType::F32;
+    const DType kept = row.precision == Precision::Fast ? DType::I8 : DType::F32;
     c.bytes = 2.0 * keys * static_cast<double>(storage_bytes(kept, row.kv_heads * row.d));
-    c.arithmetic = arithmetic_of(DType::BF16, row.precision);
+    c.arithmetic = arithmetic_of(kept, row.precision);
     c.large = true;
     table.push_back(std::move(c));
   };

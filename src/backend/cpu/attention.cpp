@@ -95,12 +95,16 @@ void CpuBackend::attend(const Tensor& q, const Readers& readers, const Tensor& o
   const int64_t blocks = (count + kQueryBlock - 1) / kQueryBlock;
   const int64_t tasks = readers.heads * blocks;
   int64_t work = 0;
+  int64_t most_keys = 0;
   for (const Reader& reader : readers.list) {
+    most_keys = std::max(most_keys, reader.keys->rows);
     const int64_t tail = readers.tail == nullptr ? 0 : readers.tail->rows - reader.tail_begin;
     work += 2 * (reader.visible + tail) * q.dim(1);
   }
-  pool_.parallel_for(tasks, work < kSerialWork ? tasks : 1, [&](int64_t begin, int64_t end) {
-    QueryBlock block(memory_, kernels_, readers, q);
+  // Several tasks share a block's memory; sixty-fourths are little for one thread to wait for.
+  const int64_t together = std::max<int64_t>(1, tasks / 64);
+  pool_.parallel_for(tasks, work < kSerialWork ? tasks : together, [&](int64_t begin, int64_t end) {
+    QueryBlock block(memory_, kernels_, readers, most_keys, q);
     for (int64_t i = begin; i < end; ++i) {
       const int64_t first = i % blocks * kQueryBlock;
       block.attend(i / blocks, first, std::min(kQueryBlock, count - first), out);
@@ -214,7 +218,7 @@ void CpuBackend::attention_probabilities(const Tensor& q, const KeysValues& keys
   const Readers readers{
       .list = {list.data(), static_cast<size_t>(count)}, .heads = heads, .scale = scale};
   pool_.parallel_for(heads, 1, [&](int64_t begin, int64_t end) {
-    QueryBlock block(memory_, kernels_, readers, q);
+    QueryBlock block(memory_, kernels_, readers, keys.rows, q);
     for (int64_t head = begin; head < end; ++head) {
       for (int64_t first = 0; first < count; first += kQueryBlock) {
         block.probabilities(head, first, std::min(kQueryBlock, count - first),

@@ -6,27 +6,16 @@
 #include <limits>
 
 namespace mynah::cpu {
-namespace {
-
-int64_t widest(const Readers& readers) {
-  int64_t width = 0;
-  for (const Reader& reader : readers.list) {
-    width = std::max(width, PackedKeys(*reader.keys).padded_rows);
-  }
-  return width;
-}
-
-}  // namespace
 
 QueryBlock::QueryBlock(HostPool& memory, const Kernels& kernels, const Readers& readers,
-                       const Tensor& q)
+                       int64_t most_keys, const Tensor& q)
     : kernels_(kernels),
       readers_(readers),
       q_(q),
       d_(q.dim(1) / readers.heads),
       steps_((d_ + 3) / 4),
       fast_(readers.list.front().keys->precision == Precision::Fast),
-      own_width_(widest(readers)),
+      own_width_((most_keys + kPanel - 1) / kPanel * kPanel),
       width_(own_width_ + (readers.tail == nullptr ? 0 : PackedKeys(*readers.tail).padded_rows)),
       queries_(memory, fast_ ? 1 : kQueryBlock * d_),
       query_codes_(memory, fast_ ? kQueryBlock * steps_ * 4 : 1),

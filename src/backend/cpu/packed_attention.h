@@ -35,7 +35,9 @@ struct Readers {
 // Memory of one thread for blocks of queries, and what is done with it.
 class QueryBlock {
  public:
-  QueryBlock(HostPool& memory, const Kernels& kernels, const Readers& readers, const Tensor& q);
+  // most_keys: that any reader has of its own.
+  QueryBlock(HostPool& memory, const Kernels& kernels, const Readers& readers, int64_t most_keys,
+             const Tensor& q);
 
   // Queries list[first, first + count) of one head: their result.
   void attend(int64_t head, int64_t first, int64_t count, const Tensor& out);
