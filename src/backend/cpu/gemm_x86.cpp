@@ -5,6 +5,7 @@
 
 #if defined(__x86_64__)
 
+#include <algorithm>
 #include <cstring>
 
 #include <immintrin.h>
@@ -23,10 +24,10 @@ int32_t load_i32(const void* p) {
   return value;
 }
 
-// kFetch: the next panel is asked for meanwhile.
-template <int kRows, bool kFetch>
+// Meanwhile kLines lines of 64 bytes from `fetch` on are asked for at every step.
+template <int kRows, int kLines>
 MYNAH_VNNI void rows_i8(const uint8_t* a, int64_t a_stride, int64_t k4, const int8_t* panel,
-                        int32_t* out, int64_t out_stride) {
+                        const int8_t* fetch, int32_t* out, int64_t out_stride) {
   __m512i sums[kRows][2];
 #pragma GCC unroll 16
   for (int r = 0; r < kRows; ++r) {
@@ -41,9 +42,10 @@ MYNAH_VNNI void rows_i8(const uint8_t* a, int64_t a_stride, int64_t k4, const in
   for (int64_t k = 0; k < k4; ++k) {
     const __m512i b0 = _mm512_loadu_si512(panel);
     const __m512i b1 = _mm512_loadu_si512(panel + 64);
-    if constexpr (kFetch) {  // the same place of the next panel
-      _mm_prefetch(panel + k4 * 128, _MM_HINT_T0);
-      _mm_prefetch(panel + k4 * 128 + 64, _MM_HINT_T0);
+#pragma GCC unroll 2
+    for (int i = 0; i < kLines; ++i) {
+      _mm_prefetch(fetch, _MM_HINT_T0);
+      fetch += 64;
     }
     panel += 128;
 #pragma GCC unroll 16
@@ -93,6 +95,39 @@ MYNAH_VNNI void one_row_i8(const uint8_t* a, int64_t k4, const int8_t* panel, in
     const __m512i low = _mm512_add_epi32(sums[0][v], sums[1][v]);
     const __m512i high = _mm512_add_epi32(sums[2][v], sums[3][v]);
     _mm512_storeu_si512(out + v * 16, _mm512_add_epi32(low, high));
+  }
+}
+
+// As rows_i8, for any number of rows up to 12.
+template <int kLines>
+MYNAH_VNNI void some_rows_i8(int64_t rows, const uint8_t* a, int64_t a_stride, int64_t k4,
+                             const int8_t* panel, const int8_t* fetch, int32_t* out,
+                             int64_t out_stride) {
+  switch (rows) {
+    case 1:
+      return one_row_i8(a, k4, panel, out);
+    case 2:
+      return rows_i8<2, kLines>(a, a_stride, k4, panel, fetch, out, out_stride);
+    case 3:
+      return rows_i8<3, kLines>(a, a_stride, k4, panel, fetch, out, out_stride);
+    case 4:
+      return rows_i8<4, kLines>(a, a_stride, k4, panel, fetch, out, out_stride);
+    case 5:
+      return rows_i8<5, kLines>(a, a_stride, k4, panel, fetch, out, out_stride);
+    case 6:
+      return rows_i8<6, kLines>(a, a_stride, k4, panel, fetch, out, out_stride);
+    case 7:
+      return rows_i8<7, kLines>(a, a_stride, k4, panel, fetch, out, out_stride);
+    case 8:
+      return rows_i8<8, kLines>(a, a_stride, k4, panel, fetch, out, out_stride);
+    case 9:
+      return rows_i8<9, kLines>(a, a_stride, k4, panel, fetch, out, out_stride);
+    case 10:
+      return rows_i8<10, kLines>(a, a_stride, k4, panel, fetch, out, out_stride);
+    case 11:
+      return rows_i8<11, kLines>(a, a_stride, k4, panel, fetch, out, out_stride);
+    default:
+      return rows_i8<12, kLines>(a, a_stride, k4, panel, fetch, out, out_stride);
   }
 }
 
@@ -162,28 +197,26 @@ MYNAH_BF16 void panels_bf16(const uint16_t* a, int64_t a_stride, int64_t k2, con
 __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni,bmi2"))) void gemm_i8_vnni(
     const uint8_t* a, int64_t a_stride, int64_t m, int64_t k4, const int8_t* panel, int32_t* out,
     int64_t out_stride) {
-  // Few rows are done with a panel before the next one has come from memory.
+  // Few rows would be done with a panel before the next one has come from memory: it is asked for
+  // meanwhile, evenly, because a core waits for some twenty lines at most.
+  constexpr int64_t kMostRows = 12;
   constexpr int64_t kFewRows = 48;
+  const int8_t* const next = panel + k4 * 128;
+  const int64_t passes = (m + kMostRows - 1) / kMostRows;
   int64_t row = 0;
-  if (m >= 12 && m <= kFewRows) {
-    rows_i8<12, true>(a, a_stride, k4, panel, out, out_stride);
-    row = 12;
-  }
-  for (; row + 12 <= m; row += 12) {
-    rows_i8<12, false>(a + row * a_stride, a_stride, k4, panel, out + row * out_stride, out_stride);
-  }
-  for (; row + 8 <= m; row += 8) {
-    rows_i8<8, false>(a + row * a_stride, a_stride, k4, panel, out + row * out_stride, out_stride);
-  }
-  for (; row + 4 <= m; row += 4) {
-    rows_i8<4, false>(a + row * a_stride, a_stride, k4, panel, out + row * out_stride, out_stride);
-  }
-  if (m - row == 3) {
-    rows_i8<3, false>(a + row * a_stride, a_stride, k4, panel, out + row * out_stride, out_stride);
-  } else if (m - row == 2) {
-    rows_i8<2, false>(a + row * a_stride, a_stride, k4, panel, out + row * out_stride, out_stride);
-  } else if (m - row == 1) {
-    one_row_i8(a + row * a_stride, k4, panel, out + row * out_stride);
+  for (int64_t pass = 0; row < m; ++pass) {
+    const int64_t rows = m <= kFewRows ? (m - row + passes - pass - 1) / (passes - pass)
+                                       : std::min(kMostRows, m - row);
+    const uint8_t* const from = a + row * a_stride;
+    int32_t* const to = out + row * out_stride;
+    if (m < kMostRows || m > kFewRows || pass > 1) {
+      some_rows_i8<0>(rows, from, a_stride, k4, panel, next, to, out_stride);
+    } else if (passes > 1) {  // half of the panel in each of two passes
+      some_rows_i8<1>(rows, from, a_stride, k4, panel, next + pass * k4 * 64, to, out_stride);
+    } else {
+      some_rows_i8<2>(rows, from, a_stride, k4, panel, next, to, out_stride);
+    }
+    row += rows;
   }
 }
 
