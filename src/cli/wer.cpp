@@ -194,8 +194,10 @@ Result<std::vector<ReferenceClip>> WerCommand::read_references() const {
     });
   }
   if (clips.empty()) {
-    return fail(ErrorCode::InvalidInput,
-                fmt::format("{}: wanted clips to score, found none", tables_.front()));
+    return fail(
+        ErrorCode::InvalidInput,
+        fmt::format("{}: wanted clips to score, found none{}{}", tables_.front(),
+                    languages_.empty() ? "" : " of --only-language ", fmt::join(languages_, ",")));
   }
   return clips;
 }
@@ -209,11 +211,17 @@ Result<std::vector<std::string>> WerCommand::recognise(Context& context,
   if (!engine.recognizer->multilingual()) {
     const auto removed =
         std::erase_if(clips, [](const ReferenceClip& clip) { return clip.language != "en"; });
+    if (clips.empty()) {
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("{}: wanted English clips to score, as the model {} knows English "
+                              "only, found none: use a multilingual model, such as small ('mynah "
+                              "pull small')",
+                              tables_.front(), engine.recognizer->model_name()));
+    }
     if (removed > 0) {
-      context.say(
-          fmt::format("{} clips of other languages are left out: the model {} is English "
-                      "only",
-                      removed, engine.recognizer->model_name()));
+      context.say(fmt::format("{} of other languages left out: the model {} is English only",
+                              removed == 1 ? "1 clip" : fmt::format("{} clips", removed),
+                              engine.recognizer->model_name()));
     }
   }
   // One run a language: its recordings share batches.

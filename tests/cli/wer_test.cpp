@@ -87,7 +87,20 @@ TEST_F(Wer, LeavesOutLanguagesThatAnEnglishModelDoesNotKnow) {
       table("clip\tlang\ttext\na.wav\ten\tsecond 0\nb.wav\tde\tGuten Tag\n");
   EXPECT_EQ(run({references}), 0);
   EXPECT_THAT(program->err.text(),
-              HasSubstr("1 clips of other languages are left out: the model fake is English only"));
+              HasSubstr("1 clip of other languages left out: the model fake is English only"));
+}
+
+TEST_F(Wer, FailsWhereNoClipIsLeft) {
+  const std::string references =
+      table("clip\tlang\ttext\na.wav\ten\tsecond 0\nb.wav\tde\tGuten Tag\n");
+  EXPECT_EQ(run({references, "--only-language", "de"}), 1);
+  EXPECT_EQ(program->out.text(), "");
+  EXPECT_THAT(program->err.text(),
+              HasSubstr("wanted English clips to score, as the model fake knows English only, "
+                        "found none"));
+  EXPECT_THAT(program->err.text(), HasSubstr("'mynah pull small'"));
+  EXPECT_EQ(run({references, "--only-language", "fr"}), 1);
+  EXPECT_THAT(program->err.text(), HasSubstr("found none of --only-language fr"));
 }
 
 TEST_F(Wer, CountsAClipThatFailsAsHeardAsNothing) {
