@@ -25,7 +25,23 @@ constexpr std::string_view kVoiceModel = "silero";
 struct FoundModel {
   std::string path;  // empty: the built-in recogniser
   std::string why;
+  std::string name;  // in the store; empty where a path was named
 };
+
+// What is wrong with a model of the store, with its name and the ways out: the user may not have
+// named it, since the newest is taken. `flag` names another.
+Error as_stored(Error error, const std::string& name, std::string_view flag) {
+  const bool of_the_file = error.code == ErrorCode::InvalidInput ||
+                           error.code == ErrorCode::Unsupported ||
+                           error.code == ErrorCode::NotFound || error.code == ErrorCode::Io;
+  if (of_the_file && !name.empty()) {
+    error.message = fmt::format(
+        "the model {0} cannot be used: {1}; remove it with `mynah models remove {0}`, or name "
+        "another with {2}",
+        name, error.message, flag);
+  }
+  return error;
+}
 
 Result<std::unique_ptr<Backend>> make_backend(const EngineOptions& options, Engine& engine) {
   if (options.device == "ref") {
@@ -70,17 +86,35 @@ Result<FoundModel> pull_model_of(const CatalogueEntry& entry, const Store& store
       context.say(pulled.error().message);  // the built-in one will do
     }
   }
-  return FoundModel{.path = model.path(), .why = entry.name + ": just pulled"};
+  return FoundModel{.path = model.path(), .why = entry.name + ": just pulled", .name = model.name};
+}
+
+// The voice detector is the model that users take for the other one. A path's file tells itself.
+Status check_writes(const Store& store, const std::string& name) {
+  if (name.empty()) {
+    return {};
+  }
+  const auto model = store.find(name);
+  if (model && model->family == "silero") {
+    return fail(ErrorCode::Usage,
+                fmt::format("{} is a voice detector, which finds speech but does not write it "
+                            "(--vad-model takes it); wanted a Whisper model, such as {}",
+                            name, kFirstModel));
+  }
+  return {};
 }
 
 // A model named by the user: that one, or an error that says how to get it.
 Result<FoundModel> find_named(const Store& store, const EngineOptions& options, Context& context) {
   if (options.model == "builtin") {
-    return FoundModel{.path = "", .why = "builtin: asked for by name"};
+    return FoundModel{.path = "", .why = "builtin: asked for by name", .name = {}};
   }
   const auto resolved = store.resolve(options.model);
   if (resolved) {
-    return FoundModel{.path = resolved->path, .why = options.model + ": asked for by name"};
+    MYNAH_TRY_STATUS(check_writes(store, resolved->name));
+    return FoundModel{.path = resolved->path,
+                      .why = options.model + ": asked for by name",
+                      .name = resolved->name};
   }
   const CatalogueEntry* entry = find_in_catalogue(options.model);
   if (resolved.error().code != ErrorCode::NotFound || entry == nullptr) {
@@ -101,7 +135,9 @@ Result<FoundModel> find_any(const Store& store, const EngineOptions& options, Co
   std::erase_if(models, [](const StoredModel& model) { return model.family != "whisper"; });
   if (!models.empty()) {
     const auto newest = std::ranges::max_element(models, {}, &StoredModel::created);
-    return FoundModel{.path = newest->path(), .why = newest->name + ": the newest that was pulled"};
+    return FoundModel{.path = newest->path(),
+                      .why = newest->name + ": the newest that was pulled",
+                      .name = newest->name};
   }
   const CatalogueEntry* entry = find_in_catalogue(kFirstModel);
   if (entry != nullptr && wants_pull(*entry, options, context)) {
@@ -118,7 +154,7 @@ Result<FoundModel> find_any(const Store& store, const EngineOptions& options, Co
       fmt::format("no model was pulled: using the built-in recogniser, which is for US "
                   "English and much less exact; 'mynah pull {}' brings a better one",
                   kFirstModel));
-  return FoundModel{.path = "", .why = "builtin: no model was pulled"};
+  return FoundModel{.path = "", .why = "builtin: no model was pulled", .name = {}};
 }
 
 Result<std::shared_ptr<const VoiceDetector>> open_voice(const Store& store,
@@ -144,7 +180,12 @@ Result<std::shared_ptr<const VoiceDetector>> open_voice(const Store& store,
     return builtin_voice_detector();
   }
   engine.explanation.push_back("voice detector " + resolved->path);
-  return load_silero(resolved->path, kRate_hz, *engine.backend);
+  auto loaded = load_silero(resolved->path, kRate_hz, *engine.backend);
+  if (!loaded) {
+    return std::unexpected(
+        as_stored(std::move(loaded).error(), resolved->name, "--vad-model OTHER"));
+  }
+  return loaded;
 }
 
 Result<std::optional<DType>> parse_storage(const EngineOptions& options) {
@@ -198,11 +239,15 @@ Result<Engine> open_engine(const EngineOptions& options, Context& context) {
     return engine;
   }
   MYNAH_TRY(auto voice, open_voice(store, options, context, engine));
-  MYNAH_TRY(engine.recognizer, load_whisper(found.path,
-                                            {.storage = storage ? storage : fast_storage(options),
-                                             .precision = options.precision,
-                                             .cache_folder = store.folders().cache},
-                                            *engine.backend, std::move(voice)));
+  auto loaded = load_whisper(found.path,
+                             {.storage = storage ? storage : fast_storage(options),
+                              .precision = options.precision,
+                              .cache_folder = store.folders().cache},
+                             *engine.backend, std::move(voice));
+  if (!loaded) {
+    return std::unexpected(as_stored(std::move(loaded).error(), found.name, "--model OTHER"));
+  }
+  engine.recognizer = std::move(*loaded);
   return engine;
 }
 

@@ -1,8 +1,38 @@
 #include "cli/import.h"
 
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "backend/cpu/cpu_backend.h"
+#include "base/thread_pool.h"
+#include "cli/cores.h"
 #include "cli/store_access.h"
+#include "speech/recognizer.h"
 
 namespace mynah::cli {
+
+namespace {
+
+// Loads what was made of `path`, as transcribe would: a broken vocabulary or shapes that do not fit
+// are told now, and not by the runs that take the newest model.
+Status check_loads(const std::string& path, const StoredModel& model) {
+  if (model.family != "whisper") {
+    return {};
+  }
+  ThreadPool pool(physical_cores());
+  MYNAH_TRY(const std::unique_ptr<Backend> backend, make_cpu_backend(pool));
+  const auto loaded = load_whisper(
+      model.path(), {.storage = DType::I8, .precision = Precision::Fast, .cache_folder = {}},
+      *backend, nullptr);
+  if (!loaded) {
+    return fail(loaded.error().code, fmt::format("{}: not imported, as it cannot be used: {}", path,
+                                                 loaded.error().message));
+  }
+  return {};
+}
+
+}  // namespace
 
 void ImportCommand::fields(Fields& fields) {
   fields
@@ -25,11 +55,12 @@ Result<int> ImportCommand::run(Context& context) {
   if (paths_.size() > 1 && !name_.empty()) {
     return fail(ErrorCode::Usage, "--name is for one path, found several");
   }
-  ImportOptions options{.name = name_, .storage = {}, .force = force_};
+  ImportOptions options{.name = name_, .storage = {}, .force = force_, .check = {}};
   MYNAH_TRY(options.storage, storage_option(type_));
   const Store store(store_folders(context.environment));
   for (const std::string& path : paths_) {
     StoreProgress progress(context);
+    options.check = [&path](const StoredModel& model) { return check_loads(path, model); };
     MYNAH_TRY(const StoredModel model, import_model(store, path, options, progress, context.stop));
     print_arrival(context, model);
   }

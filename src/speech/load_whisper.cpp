@@ -1,4 +1,5 @@
 // Opens a Whisper model of any format as a Recognizer.
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -46,6 +47,22 @@ std::string name_of(const TensorFile& file, const std::string& path) {
   return (std::filesystem::is_directory(last, ignored) ? last.filename() : last.stem()).string();
 }
 
+// Tells a voice detector by the basis of its spectrum, under silero_vad's name and tinygrad's: it
+// is the model that users take for the other one.
+Status check_is_no_detector(const TensorFile& file, const std::string& path) {
+  const bool detector = std::ranges::any_of(file.tensors, [](const StoredTensor& tensor) {
+    return tensor.name.ends_with("forward_basis_buffer") || tensor.name == "stft_conv.weight";
+  });
+  if (!detector) {
+    return {};
+  }
+  return fail(ErrorCode::Unsupported,
+              fmt::format("{}: {} is a voice detector, which finds speech but does not write it "
+                          "(--vad-model takes it); wanted a Whisper model, such as tiny.en: `mynah "
+                          "pull tiny.en`",
+                          path, name_of(file, path)));
+}
+
 // Packed weights of another run; without them, or where they cannot be kept, loading takes longer.
 std::shared_ptr<BlobCache> open_cache(const std::string& path, const WhisperLoadOptions& options,
                                       const Backend& backend) {
@@ -73,6 +90,7 @@ Result<std::shared_ptr<const Recognizer>> load_whisper(const std::string& path,
                                                        std::shared_ptr<const VoiceDetector> voice) {
   MYNAH_TRY(TensorFile opened, open_tensor_file(path));
   const auto file = std::make_shared<const TensorFile>(std::move(opened));
+  MYNAH_TRY_STATUS(check_is_no_detector(*file, path));
   MYNAH_TRY(Vocabulary vocabulary, find_vocabulary(*file, path));
   const whisper::Model::LoadOptions load{.name = name_of(*file, path),
                                          .storage = options.storage,

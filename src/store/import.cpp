@@ -87,13 +87,14 @@ Result<StoredModel> import_model(const Store& store, const std::string& path,
   model.source = "import: " + path;
   model.files = describe_origin(path, digest);
   if (!path.ends_with(".whl")) {
-    return install_model(store, path, std::move(model), options.storage, observer, stop);
+    return install_model(store, path, std::move(model), options.storage, observer, stop,
+                         options.check);
   }
   const std::string folder = temporary_name(store.folders().cache + "/unpacked");
   const auto source = unpack(path, folder, stop);
-  auto result =
-      source ? install_model(store, *source, std::move(model), options.storage, observer, stop)
-             : std::unexpected(source.error());
+  auto result = source ? install_model(store, *source, std::move(model), options.storage, observer,
+                                       stop, options.check)
+                       : std::unexpected(source.error());
   fs::remove_all(folder, ignored);
   return result;
 }

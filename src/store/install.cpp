@@ -63,7 +63,7 @@ Status put_in_place(const std::string& made, const std::string& place) {
 
 Result<StoredModel> install_model(const Store& store, const std::string& source, StoredModel model,
                                   std::optional<DType> storage, StoreObserver& observer,
-                                  const std::stop_token& stop) {
+                                  const std::stop_token& stop, const ModelCheck& check) {
   const std::string place = store.model_folder(model.name);
   // A name with a dot first: no model's name, so list() passes over what a kill leaves behind.
   const WorkFolder work(temporary_name(fs::path(place).parent_path() / ("." + model.name)));
@@ -74,6 +74,9 @@ Result<StoredModel> install_model(const Store& store, const std::string& source,
                           stop));
   model.family = converted.family;
   model.storage = converted.storage;
+  if (check) {
+    MYNAH_TRY_STATUS(check(model));
+  }
   model.created = now_text();
   model.size = bytes_on_disk(model.path());
   MYNAH_TRY(model.sha256, sha256_of_file(model.path(), stop));

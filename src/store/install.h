@@ -13,9 +13,10 @@ namespace mynah {
 
 // Converts `source` into a folder of its own, writes source.json and renames the folder to the
 // model's, replacing an older one. `model` brings name, licence, source and files; the rest is
-// filled in. The caller holds the model's lock.
+// filled in. The caller holds the model's lock. What `check` refuses leaves nothing behind and
+// replaces nothing.
 Result<StoredModel> install_model(const Store& store, const std::string& source, StoredModel model,
                                   std::optional<DType> storage, StoreObserver& observer,
-                                  const std::stop_token& stop);
+                                  const std::stop_token& stop, const ModelCheck& check = {});
 
 }  // namespace mynah

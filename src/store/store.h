@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -48,6 +49,10 @@ struct StoredModel {
   // The file that loaders open.
   [[nodiscard]] std::string path() const { return folder + "/model.gguf"; }
 };
+
+// Says whether a model's file, written but not yet in its place, can be used. Loaders are above
+// this folder, so it comes from whoever has them.
+using ModelCheck = std::function<Status(const StoredModel&)>;
 
 // What a name or path of the user's leads to.
 struct ResolvedModel {

@@ -1,6 +1,8 @@
 // pull, import and models as a user types them, on a store in a temporary folder.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +13,9 @@
 #include "cli/pull.h"
 #include "cli/store_access.h"
 #include "cli/test_context.h"
+#include "cli/transcribe.h"
 #include "formats/gguf_writer.h"
+#include "models/whisper/tiny_model.h"
 #include "store/test_server.h"
 #include "temporary_folder.h"
 
@@ -35,9 +39,9 @@ struct Outcome {
 class StoreVerbs : public ::testing::Test {
  protected:
   Outcome mynah(const std::vector<std::string>& arguments) {
-    TestProgram program({verb<PullCommand>("pull", "Bring."),
-                         verb<ImportCommand>("import", "Take."),
-                         verb<ModelsCommand>("models", "List.")});
+    TestProgram program(
+        {verb<PullCommand>("pull", "Bring."), verb<ImportCommand>("import", "Take."),
+         verb<ModelsCommand>("models", "List."), verb<TranscribeCommand>("transcribe", "Write.")});
     program.environment = {{"HOME", folder.path()}, {"MYNAH_HOME", folder / "home"}};
     program.environment.insert(extra.begin(), extra.end());
     const int code = program.run(arguments);
@@ -52,6 +56,29 @@ class StoreVerbs : public ::testing::Test {
                                        .shape = {1, 2},
                                        .has_row_scales = false}});
     EXPECT_TRUE(writer->write("stft_conv.weight", std::as_bytes(std::span(values))));
+    EXPECT_TRUE(writer->finish());
+    return folder / name;
+  }
+
+  // A Whisper of small random matrices.
+  std::string whisper_file(const std::string& name, const whisper::Config& config,
+                           const Vocabulary& vocabulary) {
+    const auto checkpoint = test::tiny_checkpoint(config, "openai");
+    auto metadata = whisper::to_metadata(config);
+    std::vector<std::string> tokens;
+    std::ranges::transform(vocabulary, std::back_inserter(tokens), printable_of_bytes);
+    metadata.insert_or_assign("tokenizer.ggml.tokens", std::move(tokens));
+    std::vector<GgufTensor> table;
+    for (const StoredTensor& tensor : checkpoint->tensors) {
+      table.push_back({.name = tensor.name,
+                       .dtype = tensor.dtype,
+                       .shape = tensor.shape,
+                       .has_row_scales = false});
+    }
+    auto writer = GgufWriter::create(folder / name, metadata, table);
+    for (const StoredTensor& tensor : checkpoint->tensors) {
+      EXPECT_TRUE(writer->write(tensor.name, tensor.bytes));
+    }
     EXPECT_TRUE(writer->finish());
     return folder / name;
   }
@@ -95,6 +122,53 @@ TEST_F(StoreVerbs, json_is_one_object_a_line) {
   EXPECT_EQ(shown.at("origin").at(0).at("from"), folder / "a.gguf");
   const auto removed = nlohmann::json::parse(mynah({"models", "remove", "a", "--json"}).out);
   EXPECT_GT(removed.at("freed_bytes"), 0);
+}
+
+TEST_F(StoreVerbs, import_refuses_what_transcribe_could_not_load_and_leaves_nothing) {
+  const whisper::Config config = test::tiny_config(/*multilingual=*/false);
+  const Vocabulary vocabulary = test::tiny_vocabulary(config);
+  const std::string broken =
+      whisper_file("broken.gguf", config, Vocabulary(vocabulary.size(), "word"));
+  const Outcome refused = mynah({"import", broken, "--name", "mybase"});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_EQ(refused.out, "");
+  EXPECT_THAT(refused.err, HasSubstr(broken + ": not imported, as it cannot be used: "));
+  EXPECT_TRUE(std::filesystem::is_empty(folder / "home/models"));
+  mynah({"import", model_file("mine.gguf"), "--name", "mybase"});
+  EXPECT_EQ(mynah({"import", broken, "--name", "mybase", "--force"}).code, 1);
+  EXPECT_EQ(mynah({"models", "verify"}).out, "mybase: good\n");
+  const Outcome good = mynah({"import", whisper_file("good.gguf", config, vocabulary)});
+  EXPECT_EQ(good.code, 0) << good.err;
+}
+
+TEST_F(StoreVerbs, a_model_that_cannot_be_loaded_is_named_with_the_ways_out) {
+  const Store store(
+      store_folders(Environment({{"HOME", folder.path()}, {"MYNAH_HOME", folder / "home"}})));
+  StoredModel model;
+  model.name = "old";
+  model.family = "whisper";
+  model.folder = store.model_folder(model.name);
+  model.sha256 = std::string(64, '0');
+  write_file(model.path(), "no weights");
+  ASSERT_TRUE(write_source_json(model));
+  for (const std::vector<std::string>& which : {std::vector<std::string>{}, {"-m", "old"}}) {
+    std::vector<std::string> arguments = {"transcribe", "a.wav"};
+    arguments.insert(arguments.end(), which.begin(), which.end());
+    const Outcome refused = mynah(arguments);
+    EXPECT_EQ(refused.code, 1);
+    EXPECT_THAT(refused.err, HasSubstr("the model old cannot be used: "));
+    EXPECT_THAT(refused.err, HasSubstr("remove it with `mynah models remove old`, or name another "
+                                       "with --model OTHER"));
+  }
+}
+
+TEST_F(StoreVerbs, a_voice_detector_is_no_model_to_transcribe_with) {
+  mynah({"import", model_file("silero.gguf")});
+  const Outcome refused = mynah({"transcribe", "-m", "silero", "a.wav"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, HasSubstr("silero is a voice detector"));
+  EXPECT_THAT(refused.err, HasSubstr("wanted a Whisper model"));
+  EXPECT_THAT(refused.err, ::testing::Not(HasSubstr("models remove")));
 }
 
 TEST_F(StoreVerbs, verify_fails_for_a_damaged_model_and_goes_on) {
