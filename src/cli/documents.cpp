@@ -23,7 +23,9 @@ constexpr ExitCode kExitCodes[] = {
      "The command line or the configuration cannot be understood: an option, a value or a model's "
      "name that mynah does not know."},
     {"3", "This machine lacks something: a model that was not pulled, a device, the network."},
-    {"130, 143", "Ended by Ctrl-C or SIGTERM; what was recognised is kept as NAME.FORMAT.partial."},
+    {"129, 130, 143",
+     "Ended by a closed terminal, Ctrl-C or SIGTERM; what was recognised is kept as "
+     "NAME.FORMAT.partial."},
     {"141", "The reader of standard output went away."},
 };
 

@@ -15,7 +15,8 @@ namespace mynah::cli {
 inline constexpr int kClosedOutputExitCode = 128 + 13;
 
 // Runs `mynah ARGUMENTS`. 0: good. 1: failed. 2: a command line or configuration that cannot be
-// understood. 3: this machine lacks something. 130, 143: ended by Ctrl-C, SIGTERM. 141: the reader
+// understood. 3: this machine lacks something. 129, 130, 143: ended by a closed
+// terminal, Ctrl-C, SIGTERM. 141: the reader
 // of stdout went away before there was nothing left to say.
 int run_program(const std::vector<std::string>& arguments, Context& context);
 

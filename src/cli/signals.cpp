@@ -48,6 +48,7 @@ void set_handler(int signal, void (*handler)(int)) {
 struct StopSignals::State {
   std::stop_source source;
   int fd = -1;
+  bool hangs_up = false;  // SIGHUP stops
   std::thread waiter;
 };
 
@@ -65,12 +66,22 @@ StopSignals::StopSignals() : state_(std::make_unique<State>()) {
   });
   set_handler(SIGINT, on_stop_signal);
   set_handler(SIGTERM, on_stop_signal);
+  // A terminal that is closed; nohup has it ignored, and so it stays.
+  struct sigaction hangup{};
+  ::sigaction(SIGHUP, nullptr, &hangup);
+  state_->hangs_up = hangup.sa_handler != SIG_IGN;
+  if (state_->hangs_up) {
+    set_handler(SIGHUP, on_stop_signal);
+  }
   set_handler(SIGPIPE, SIG_IGN);
 }
 
 StopSignals::~StopSignals() {
   set_handler(SIGINT, SIG_DFL);
   set_handler(SIGTERM, SIG_DFL);
+  if (state_->hangs_up) {
+    set_handler(SIGHUP, SIG_DFL);
+  }
   const uint64_t one = 1;
   [[maybe_unused]] const ssize_t written = ::write(state_->fd, &one, sizeof(one));
   state_->waiter.join();

@@ -1,4 +1,4 @@
-// Ctrl-C and SIGTERM as a stop token.
+// Ctrl-C, SIGTERM and a closed terminal as a stop token.
 #pragma once
 
 #include <memory>
@@ -6,9 +6,9 @@
 
 namespace mynah::cli {
 
-// While it lives, the first SIGINT or SIGTERM requests a stop, so that work can end in order; a
-// second one ends the process at once. SIGPIPE is ignored: writes fail with EPIPE. One in a
-// process.
+// While it lives, the first SIGINT, SIGTERM or SIGHUP requests a stop, so that work can end in
+// order; a second one ends the process at once. SIGPIPE is ignored: writes fail with EPIPE. One in
+// a process.
 class StopSignals {
  public:
   StopSignals();

@@ -55,7 +55,7 @@ struct Context {
   OutputStream& err;  // progress, notes, errors
   InputStream& in;
   Environment environment;
-  std::stop_token stop;                  // requested by SIGINT and SIGTERM
+  std::stop_token stop;                  // requested by SIGINT, SIGTERM, SIGHUP
   std::function<int()> stopping_signal;  // which one: 0 while there was none
   std::span<const Verb> verbs;
 

@@ -156,7 +156,7 @@ def main():
         full_stdout(checks, env, transcribe)
         closed_stdout(checks, env, transcribe)
         no_stdin(checks, env, transcribe)
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             stopped(checks, env, transcribe, folder, number)
         for before in ([], [SENTENCE]):
             stopped_waiting(checks, env, transcribe, folder, before)
