@@ -60,6 +60,7 @@ std::string stem_of(const std::string& recording) {
 struct Target {
   std::string base;
   std::vector<TranscriptFormat> formats;
+  bool chosen = false;  // by the user, for this recording
 };
 
 std::string path_of(const std::string& base, TranscriptFormat format) {
@@ -78,10 +79,11 @@ Target named_target(const std::string& name, const std::vector<TranscriptFormat>
         asked.empty() || std::ranges::find(asked, extension(format), extension) != asked.end();
     if (!as_it_stands && written && fs::path(name).extension() == dot_extension) {
       return {.base = name.substr(0, name.size() - dot_extension.size()),
-              .formats = asked.empty() ? std::vector{format} : asked};
+              .formats = asked.empty() ? std::vector{format} : asked,
+              .chosen = true};
     }
   }
-  return {.base = name, .formats = asked};
+  return {.base = name, .formats = asked, .chosen = true};
 }
 
 // The files that each recording gets, by what the user asked for.
@@ -94,6 +96,9 @@ std::vector<Target> wanted_targets(const OutputOptions& options,
     Target target{.base = {}, .formats = asked};
     if (i < options.bases.size()) {
       target = named_target(options.bases[i], asked, options.style);
+      if (!options.folder.empty() && target.base != "-") {
+        target.base = (fs::path(folder) / target.base).lexically_normal().string();
+      }
     } else if (options.beside) {
       target.base = recordings[i] == "-" ? "stdin" : recordings[i];
     } else {
@@ -108,10 +113,13 @@ std::vector<Target> wanted_targets(const OutputOptions& options,
 }
 
 // A base none of whose files another recording has yet: NAME, NAME-2, NAME-3 ...
-std::string distinct(const Target& target, std::set<std::string>& taken) {
+std::string distinct(const Target& target, const std::string& recording,
+                     const OutputRecords& records, std::set<std::string>& taken) {
   std::string base = target.base;
   const auto is_taken = [&](TranscriptFormat format) {
-    return taken.contains(path_of(base, format));
+    const std::string path = path_of(base, format);
+    const auto of = target.chosen ? std::nullopt : records.recording_of(path);
+    return taken.contains(path) || (of && *of != OutputRecords::identity(recording));
   };
   for (int n = 2; std::ranges::any_of(target.formats, is_taken); ++n) {
     base = fmt::format("{}-{}", target.base, n);
@@ -159,7 +167,8 @@ Status write_file(const std::string& path, const std::string& text) {
 }  // namespace
 
 Result<OutputPlans> plan_outputs(const OutputOptions& options,
-                                 std::span<const std::string> recordings) {
+                                 std::span<const std::string> recordings,
+                                 const OutputRecords& records) {
   OutputPlans plans;
   plans.recordings.resize(recordings.size());
   MYNAH_TRY(const std::vector<TranscriptFormat> formats, parse_formats(options.formats));
@@ -167,7 +176,10 @@ Result<OutputPlans> plan_outputs(const OutputOptions& options,
   if (formats.empty() && !named) {
     return plans;  // text as it comes
   }
-  if (options.bases.size() > recordings.size()) {
+  // whisper-cli names the others after their recordings.
+  const bool some = !options.bases.empty() && options.bases.size() < recordings.size() &&
+                    options.style != TranscriptStyle::WhisperCpp;
+  if (some || options.bases.size() > recordings.size()) {
     return fail(ErrorCode::Usage,
                 fmt::format("--output-file: wanted one a recording ({}), found {}",
                             recordings.size(), options.bases.size()));
@@ -178,6 +190,9 @@ Result<OutputPlans> plan_outputs(const OutputOptions& options,
     }
     return plans;
   }
+  if (!named) {
+    plans.notes.emplace_back("several formats go to files here; --output-dir names another folder");
+  }
   const std::vector<Target> targets = wanted_targets(options, formats, recordings);
   std::set<std::string> taken;
   for (size_t i = 0; i < recordings.size(); ++i) {
@@ -187,7 +202,7 @@ Result<OutputPlans> plan_outputs(const OutputOptions& options,
       plan.to_stdout = target.formats;
       continue;
     }
-    const std::string base = distinct(target, taken);
+    const std::string base = distinct(target, recordings[i], records, taken);
     if (base != target.base) {
       plans.notes.push_back(
           fmt::format("{}: another recording's outputs are called {}.* already; these are {}.*",
@@ -228,14 +243,15 @@ Status make_folders(const OutputPlans& plans) {
   return {};
 }
 
-bool is_done(const OutputPlan& plan, const std::string& recording) {
+bool is_done(const OutputPlan& plan, const std::string& recording, const OutputRecords& records) {
   if (plan.files.empty()) {
     return false;
   }
   for (const OutputFile& output : plan.files) {
     std::error_code error;
     const auto written = fs::last_write_time(output.path, error);
-    if (error || !is_whole(output)) {
+    const auto of = records.recording_of(output.path);
+    if (error || !is_whole(output) || (of && *of != OutputRecords::identity(recording))) {
       return false;
     }
     const auto recorded = fs::last_write_time(recording, error);
@@ -263,8 +279,12 @@ Result<std::vector<std::string>> write_partial_outputs(const OutputPlan& plan,
   std::vector<std::string> names;
   for (const OutputFile& output : plan.files) {
     names.push_back(output.path + ".partial");
-    MYNAH_TRY_STATUS(
-        write_file(names.back(), write_transcript(transcript, output.format, options)));
+    const std::string text = write_transcript(transcript, output.format, options);
+    std::error_code error;
+    const auto before = fs::file_size(names.back(), error);
+    if (error || before <= text.size()) {
+      MYNAH_TRY_STATUS(write_file(names.back(), text));
+    }
   }
   return names;
 }

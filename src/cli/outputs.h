@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/output_records.h"
 #include "cli/transcribe_options.h"
 #include "speech/writers.h"
 
@@ -29,22 +30,27 @@ struct OutputPlans {
   std::vector<std::string> notes;      // names that had to differ from what was asked for
 };
 
-// Names every file before anything is recognised. Two recordings never share a name.
+// Names every file before anything is recognised. Two recordings never share a name, and none
+// takes the name that another one's output has from a run before, but for those that the user
+// names himself.
 Result<OutputPlans> plan_outputs(const OutputOptions& options,
-                                 std::span<const std::string> recordings);
+                                 std::span<const std::string> recordings,
+                                 const OutputRecords& records);
 
 // Makes the folders that the plans write to. An error where one cannot be made or written to.
 Status make_folders(const OutputPlans& plans);
 
-// True where every file is there, whole by its format's measure, and not older than the recording.
-[[nodiscard]] bool is_done(const OutputPlan& plan, const std::string& recording);
+// True where every file is there, whole by its format's measure, not older than the recording and,
+// where that is known, made of it.
+[[nodiscard]] bool is_done(const OutputPlan& plan, const std::string& recording,
+                           const OutputRecords& records);
 
 // Writes each file whole or not at all.
 Status write_outputs(const OutputPlan& plan, const Transcript& transcript,
                      const WriterOptions& options);
 
 // The same for what is known of a recording that was not finished, as NAME.partial; returns the
-// names.
+// names. One with more text, that a run before left, stays.
 Result<std::vector<std::string>> write_partial_outputs(const OutputPlan& plan,
                                                        const Transcript& transcript,
                                                        const WriterOptions& options);

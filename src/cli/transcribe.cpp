@@ -12,6 +12,7 @@
 #include "cli/job_range.h"
 #include "cli/live.h"
 #include "cli/peer_flags.h"
+#include "cli/store_access.h"
 
 namespace mynah::cli {
 
@@ -81,8 +82,9 @@ Result<std::vector<std::string>> TranscribeCommand::translate(std::vector<std::s
 std::string TranscribeCommand::details() const {
   return "whisper-cli's flags are understood too (-m, -f, -otxt, -oj, -ml, -bs ...), and those of\n"
          "whisper and whisperX (--output_dir, --word_timestamps, --compute_type ...).\n\n"
-         "A recording that breaks off, or is stopped by Ctrl-C or SIGTERM, leaves what was\n"
-         "recognised in NAME.FORMAT.partial; the exit code is 1, 130 or 143.\n";
+         "A recording that breaks off, or is stopped by Ctrl-C, SIGTERM or a closed terminal,\n"
+         "leaves what was recognised in NAME.FORMAT.partial; the exit code is 1, 130, 143 or "
+         "129.\n";
 }
 
 void TranscribeCommand::settle() {
@@ -147,11 +149,28 @@ std::function<Result<std::unique_ptr<AudioSource>>()> TranscribeCommand::opener(
 }
 
 Result<OutputPlans> TranscribeCommand::plan(const Context& context) {
-  MYNAH_TRY(OutputPlans plans, plan_outputs(output_, recordings_));
+  records_ = OutputRecords::load(
+      (std::filesystem::path(store_folders(context.environment).home) / "outputs.jsonl").string());
+  // Who wants JSON on standard output wants it in files too, unless he says otherwise.
+  OutputOptions output = output_;
+  const bool files = !output.folder.empty() || output.beside;
+  if (context.json && output.formats.empty() && files) {
+    output.formats = {"json"};
+  }
+  MYNAH_TRY(OutputPlans plans, plan_outputs(output, recordings_, records_));
+  if (context.json && !plans.recordings.empty() && !plans.recordings.front().to_stdout.empty()) {
+    const TranscriptFormat format = plans.recordings.front().to_stdout.front();
+    if (extension(format) != "json") {
+      return fail(ErrorCode::Usage,
+                  fmt::format("--json and --format {} both want standard output: name a folder for "
+                              "the files with --output-dir",
+                              extension(format)));
+    }
+  }
   if (output_.resume) {
     size_t skipped = 0;
     for (size_t i = recordings_.size(); i-- > 0;) {
-      if (recordings_[i] != "-" && is_done(plans.recordings[i], recordings_[i])) {
+      if (recordings_[i] != "-" && is_done(plans.recordings[i], recordings_[i], records_)) {
         recordings_.erase(recordings_.begin() + static_cast<std::ptrdiff_t>(i));
         plans.recordings.erase(plans.recordings.begin() + static_cast<std::ptrdiff_t>(i));
         ++skipped;
@@ -298,8 +317,14 @@ Result<int> TranscribeCommand::transcribe(Context& context, const Engine& engine
     plans.recordings[i] = recording.plan;
     sink_recordings.push_back(std::move(recording));
   }
-  TranscriptSink sink(context, sink_options(context, engine, options, plans),
-                      std::move(sink_recordings), progress_style(context));
+  SinkOptions wanted = sink_options(context, engine, options, plans);
+  wanted.on_written = [this](const SinkRecording& recording) {
+    for (const OutputFile& file : recording.plan.files) {
+      records_.add(file.path, recording.name);
+    }
+  };
+  TranscriptSink sink(context, std::move(wanted), std::move(sink_recordings),
+                      progress_style(context));
   audio.stop = sink.stop();
   recognise(engine, options, audio, sink);
   return sink.finish();

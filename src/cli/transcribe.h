@@ -56,6 +56,7 @@ class TranscribeCommand : public Command {
   RecordingOptions recording_;
   OutputOptions output_;
   bool detect_language_ = false;
+  OutputRecords records_;
 };
 
 }  // namespace mynah::cli

@@ -65,6 +65,21 @@ void TranscriptSink::on_segment(size_t job, const Segment& segment) {
     state.segments.push_back(std::move(piece));
   }
   print_up_to_date(state);
+  save_now_and_then(state);
+}
+
+void TranscriptSink::save_now_and_then(State& state) {
+  const auto now = std::chrono::steady_clock::now();
+  if (state.saved_at == std::chrono::steady_clock::time_point()) {
+    state.saved_at = now;
+  }
+  if (state.recording.plan.files.empty() || now - state.saved_at < options_.save_every) {
+    return;
+  }
+  state.saved_at = now;
+  if (const auto names = write_part(state, "still being heard"); !names) {
+    note(state, names.error().message);
+  }
 }
 
 void TranscriptSink::print_up_to_date(State& state) {
@@ -162,6 +177,9 @@ void TranscriptSink::write_done(State& state, Transcript transcript) {
   const Status written = write_outputs(state.recording.plan, transcript, writer);
   if (!written) {
     fail_recording(state, written.error());
+    print_what_has_no_file(state, transcript);
+  } else if (options_.on_written) {
+    options_.on_written(state.recording);
   }
   if (context_.json) {
     context_.out.line(transcript_json_line(transcript, writer));
@@ -173,6 +191,18 @@ void TranscriptSink::write_done(State& state, Transcript transcript) {
   if (options_.explain) {
     explain(transcript);
   }
+}
+
+// A full disk takes the file, not the text.
+void TranscriptSink::print_what_has_no_file(const State& state, const Transcript& transcript) {
+  if (context_.json || options_.print_segments || transcript.segments.empty()) {
+    return;
+  }
+  context_.say("its text follows on standard output");
+  WriterOptions writer = options_.writer;
+  writer.file = state.recording.name;
+  context_.out.write(
+      write_transcript(transcript, state.recording.plan.files.front().format, writer));
 }
 
 void TranscriptSink::write_to_stdout(const State& state, const Transcript& transcript) {
@@ -192,14 +222,7 @@ void TranscriptSink::write_failed(State& state, const Error& error) {
     return;
   }
   // What was heard before it broke is kept, under a name that says so.
-  Transcript transcript;
-  transcript.language = options_.writer.language;
-  transcript.segments = state.segments;
-  transcript.duration_s = state.segments.back().end_s;
-  transcript.notes = {"not the whole recording: " + error.message};
-  WriterOptions writer = options_.writer;
-  writer.file = state.recording.name;
-  const auto names = write_partial_outputs(state.recording.plan, transcript, writer);
+  const auto names = write_part(state, error.message);
   if (!names) {
     note(state, names.error().message);
     return;
@@ -207,7 +230,23 @@ void TranscriptSink::write_failed(State& state, const Error& error) {
   for (const std::string& name : *names) {
     note(state, "what was recognised before is in " + name);
   }
-  write_to_stdout(state, transcript);
+  write_to_stdout(state, part_of(state, error.message));
+}
+
+Transcript TranscriptSink::part_of(const State& state, const std::string& why) const {
+  Transcript transcript;
+  transcript.language = options_.writer.language;
+  transcript.segments = state.segments;
+  transcript.duration_s = state.segments.back().end_s;
+  transcript.notes = {"not the whole recording: " + why};
+  return transcript;
+}
+
+Result<std::vector<std::string>> TranscriptSink::write_part(const State& state,
+                                                            const std::string& why) const {
+  WriterOptions writer = options_.writer;
+  writer.file = state.recording.name;
+  return write_partial_outputs(state.recording.plan, part_of(state, why), writer);
 }
 
 void TranscriptSink::print_json_error(const State& state, const Error& error) {

@@ -1,6 +1,7 @@
 // TranscriptSink: what becomes of segments and transcripts as they come: printed, written, counted.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <stop_token>
@@ -35,6 +36,10 @@ struct SinkOptions {
   bool special_tokens = false;  // text has Whisper's timestamps in it
   PrintOptions print;
   WriterOptions writer;
+  // Told of each recording whose files are written.
+  std::function<void(const SinkRecording&)> on_written;
+  // How often what was heard so far is kept as NAME.partial: a power cut takes no more than that.
+  std::chrono::seconds save_every{30};
 };
 
 // Recordings are told about in any order between them, and finished in their own; their text is
@@ -67,6 +72,7 @@ class TranscriptSink : public RecognizerObserver {
     std::optional<StereoSpeakers> speakers;
     size_t printed = 0;
     bool done = false;
+    std::chrono::steady_clock::time_point saved_at = {};  // begin of the job at first
   };
 
   struct Failure {
@@ -82,6 +88,11 @@ class TranscriptSink : public RecognizerObserver {
   [[nodiscard]] Status check_clips(const State& state, double duration_s);
   void write_done(State& state, Transcript transcript);
   void write_failed(State& state, const Error& error);
+  void save_now_and_then(State& state);
+  [[nodiscard]] Transcript part_of(const State& state, const std::string& why) const;
+  void print_what_has_no_file(const State& state, const Transcript& transcript);
+  // As NAME.partial; `why` it is not all.
+  Result<std::vector<std::string>> write_part(const State& state, const std::string& why) const;
   void print_json_error(const State& state, const Error& error);
   void write_to_stdout(const State& state, const Transcript& transcript);
   void note(const State& state, const std::string& text);

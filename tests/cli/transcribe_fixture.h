@@ -26,6 +26,7 @@ class Transcribe : public testing::Test {
     fake->stop_source = &program->stop;
     program->out.set_terminal(terminal);
     program->err.set_terminal(terminal);
+    program->environment["MYNAH_HOME"] = folder / "home";
     program->environment.insert(environment.begin(), environment.end());
     return program->run(arguments);
   }

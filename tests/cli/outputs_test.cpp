@@ -1,0 +1,163 @@
+// Where transcripts go, and what becomes of those that are there already.
+#include <filesystem>
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/output_records.h"
+#include "cli/recordings.h"
+#include "cli/transcribe_fixture.h"
+#include "cli/transcript_sink.h"
+
+namespace mynah::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+class Outputs : public Transcribe {
+ protected:
+  // Two recordings of one name.
+  void SetUp() override {
+    std::filesystem::create_directories(folder / "a");
+    std::filesystem::create_directories(folder / "b");
+    a = write_wav(folder / "a/talk.wav", 1);
+    b = write_wav(folder / "b/talk.wav", 2);
+  }
+
+  std::string a;
+  std::string b;
+};
+
+TEST_F(Outputs, ARecordingsTextIsNotReplacedByAnothersOfThatName) {
+  EXPECT_EQ(run({a, "-o", folder / "out"}), 0) << err();
+  EXPECT_EQ(run({b, "-o", folder / "out"}), 0);
+  EXPECT_THAT(err(), HasSubstr("another recording's outputs are called"));
+  EXPECT_EQ(folder.read("out/talk.txt"), "second 0\n");
+  EXPECT_EQ(folder.read("out/talk-2.txt"), "second 0\nsecond 1\n");
+  // Each again under the name it has.
+  EXPECT_EQ(run({b, a, "-o", folder / "out"}), 0);
+  EXPECT_EQ(folder.read("out/talk.txt"), "second 0\n");
+  EXPECT_EQ(folder.read("out/talk-2.txt"), "second 0\nsecond 1\n");
+  EXPECT_FALSE(folder.has("out/talk-3.txt"));
+  // A name that is free again can be had.
+  std::filesystem::remove(folder / "out/talk.txt");
+  std::filesystem::remove(folder / "out/talk-2.txt");
+  EXPECT_EQ(run({b, "-o", folder / "out"}), 0);
+  EXPECT_EQ(folder.read("out/talk.txt"), "second 0\nsecond 1\n");
+}
+
+TEST_F(Outputs, ResumePassesOverTheRecordingThatAnOutputWasMadeOfAndNoOther) {
+  EXPECT_EQ(run({a, "-o", folder / "out"}), 0) << err();
+  // Older than the text that is there.
+  std::filesystem::last_write_time(
+      b, std::filesystem::file_time_type::clock::now() - std::chrono::hours(1));
+  EXPECT_EQ(run({b, a, "-o", folder / "out", "--resume"}), 0);
+  EXPECT_THAT(fake->opened, ElementsAre(a, b));
+  EXPECT_EQ(folder.read("out/talk-2.txt"), "second 0\nsecond 1\n");
+  EXPECT_EQ(run({b, "--output-file", folder / "out/talk.txt", "--resume"}), 0);
+  EXPECT_THAT(fake->opened, ElementsAre(a, b, b));
+}
+
+TEST_F(Outputs, AnOutputOfAnUnknownRecordingIsTakenForItsNamesakes) {
+  EXPECT_EQ(run({a, "-o", folder / "out"}), 0) << err();
+  std::filesystem::remove(folder / "home/outputs.jsonl");
+  EXPECT_EQ(run({a, "-o", folder / "out", "--resume"}), 0);
+  EXPECT_THAT(fake->opened, ElementsAre(a));
+}
+
+TEST_F(Outputs, AShorterPartDoesNotReplaceALongerOne) {
+  const std::string wav = write_wav(folder / "a.wav", 5);
+  std::filesystem::create_directories(folder / "out");
+  const std::string longer = "second 0\nsecond 1\nsecond 2\nsecond 3\n";
+  std::ofstream(folder / "out/a.txt.partial") << longer;
+  fake->stop_after = 2;
+  EXPECT_EQ(run({wav, "-o", folder / "out"}), 128 + SIGINT);
+  EXPECT_EQ(folder.read("out/a.txt.partial"), longer);
+}
+
+TEST_F(Outputs, WhatCannotBeWrittenIsPrinted) {
+  std::filesystem::create_directories(folder / "out/talk.txt/in the way");
+  EXPECT_EQ(run({a, "-o", folder / "out"}), 1);
+  EXPECT_THAT(err(), HasSubstr("talk.txt"));
+  EXPECT_THAT(err(), HasSubstr("its text follows on standard output"));
+  EXPECT_EQ(out(), "second 0\n");
+}
+
+TEST_F(Outputs, WhatWasHeardSoFarIsOnDisk) {
+  TestProgram test{{}};
+  Context context{.out = test.out,
+                  .err = test.err,
+                  .in = test.in,
+                  .environment = Environment(test.environment),
+                  .stop = test.stop.get_token(),
+                  .stopping_signal = {},
+                  .verbs = test.verbs,
+                  .verb = {},
+                  .json = false};
+  SinkOptions options;
+  options.print_segments = false;
+  options.save_every = std::chrono::seconds(0);
+  const OutputPlan plan{.files = {{.path = folder / "a.txt"}}, .to_stdout = {}};
+  TranscriptSink sink(context, options, {{.name = "a.wav", .plan = plan, .open_channel = {}}},
+                      ProgressStyle::Off);
+  Segment segment;
+  segment.text = " one";
+  segment.end_s = 1;
+  sink.on_segment(0, segment);
+  EXPECT_EQ(folder.read("a.txt.partial"), "one\n");
+  segment.text = " two";
+  sink.on_segment(0, segment);
+  EXPECT_EQ(folder.read("a.txt.partial"), "one\ntwo\n");
+  Transcript whole;
+  whole.duration_s = 2;
+  sink.on_done(0, whole);
+  EXPECT_EQ(folder.read("a.txt"), "one\ntwo\n");
+  EXPECT_FALSE(folder.has("a.txt.partial"));
+}
+
+TEST_F(Outputs, EachRecordingHasTheNameItWasGivenOrNoneHas) {
+  EXPECT_EQ(run({a, b, "--output-file", folder / "w.srt"}), 2);
+  EXPECT_THAT(err(), HasSubstr("--output-file: wanted one a recording (2), found 1"));
+  EXPECT_TRUE(fake->opened.empty());
+}
+
+TEST_F(Outputs, ANameIsInTheFolderThatIsGivenToo) {
+  EXPECT_EQ(run({a, "--output-file", "w.srt", "-o", folder / "out"}), 0) << err();
+  EXPECT_TRUE(folder.has("out/w.srt"));
+}
+
+TEST_F(Outputs, JsonAndAnotherFormatDoNotShareStandardOutput) {
+  EXPECT_EQ(run({a, "--json", "--format", "srt"}), 2);
+  EXPECT_THAT(err(), HasSubstr("both want standard output"));
+  EXPECT_EQ(run({a, "--json", "-o", folder / "out"}), 0);
+  EXPECT_TRUE(folder.has("out/talk.json"));
+  EXPECT_FALSE(folder.has("out/talk.txt"));
+}
+
+TEST_F(Outputs, WhereFilesGoIsSaidIfNobodySaidIt) {
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder / "b");
+  EXPECT_EQ(run({a, "--format", "srt,vtt"}), 0);
+  std::filesystem::current_path(before);
+  EXPECT_THAT(err(), HasSubstr("--output-dir names another folder"));
+  EXPECT_TRUE(folder.has("b/talk.srt"));
+}
+
+TEST_F(Outputs, RecordsAreReadAsFarAsTheyAreUnderstood) {
+  const std::string path = folder / "outputs.jsonl";
+  std::ofstream(folder / "a.txt") << "one\n";
+  const nlohmann::json line = {{"output", OutputRecords::identity(folder / "a.txt")},
+                               {"recording", "/a.wav"}};
+  std::ofstream(path) << "{\"output\": 1}\nnot json\n" << line.dump() << "\n{\"output\": \"/b";
+  const OutputRecords records = OutputRecords::load(path);
+  EXPECT_EQ(records.recording_of(folder / "a.txt"), "/a.wav");
+  EXPECT_EQ(records.recording_of("/b"), std::nullopt);
+  EXPECT_EQ(OutputRecords().recording_of(folder / "a.txt"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace mynah::cli
