@@ -116,8 +116,10 @@ class MediaReader final : public FrameReader {
   }
 
  private:
-  // Puts the recording's name in front, and names the signal that ended mynah-media where one did.
+  // Puts the recording's name in front, and names the signal that ended mynah-media where one did,
+  // and the time. What mynah-media says of a recording has its time in it.
   Error explain(Error error) {
+    const bool is_told = error.code == ErrorCode::InvalidInput;
     if (error.code == ErrorCode::Io) {
       const auto end = process_.wait(std::chrono::milliseconds(1000));
       if (end && *end && (*end)->signal != 0) {
@@ -126,7 +128,7 @@ class MediaReader final : public FrameReader {
     }
     const char* joint = error.code == ErrorCode::Io ? ": " : " ";
     error.message = name_ + joint + error.message;
-    if (heard_ > 0) {
+    if (heard_ > 0 && !is_told) {
       error.message +=
           fmt::format(" (after {:.3f} s)", static_cast<double>(position_) / format_.rate_hz);
     }
@@ -209,8 +211,8 @@ Result<std::string> find_media_program() {
   return fail(
       ErrorCode::Environment,
       "wanted the program mynah-media beside mynah or in ../libexec, found none: install it "
-      "(it decodes mp4, m4a, webm and the like, and what comes through a pipe), or give wav, "
-      "flac, ogg or mp3 files");
+      "(it decodes mp3, ogg, m4a, webm and the like, and what comes through a pipe), or give wav "
+      "or flac files");
 }
 
 Result<std::unique_ptr<FrameReader>> open_with_media(InputFile input, const MediaOptions& options) {

@@ -33,9 +33,9 @@ struct AudioOpenOptions {
   std::stop_token stop{};  // ends the wait for sound that does not come: Cancelled
 };
 
-// Opens `path` ("-": standard input). libsndfile reads what it can in this process; everything
-// else goes through the confined program mynah-media; so do containers that come through a pipe,
-// but for a WAV's samples, which need no decoder and are given without delay.
+// Opens `path` ("-": standard input). libsndfile reads what it can in this process, but for MP3 and
+// Ogg; everything else goes through the confined program mynah-media; so do containers that come
+// through a pipe, but for a WAV's samples, which need no decoder and are given without delay.
 //
 // Errors, each one line with the name of the recording: NotFound (no such file), Io (not readable),
 // InvalidInput (a folder, an empty file, no sound in it, a channel or a start that is not there),

@@ -1,6 +1,8 @@
 #include "audio/sndfile_reader.h"
 
+#include <array>
 #include <string>
+#include <string_view>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -108,9 +110,25 @@ class SndfileReader final : public FrameReader {
   int64_t position_ = 0;
 };
 
+// MPEG audio, with its sync word or an ID3v2 tag in front, or Ogg. The libraries below libsndfile
+// read what is left of a damaged one as if it were whole, and libmpg123 prints of its troubles.
+bool begins_lossy_stream(int fd) {
+  std::array<char, 4> bytes{};
+  if (::pread(fd, bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+    return false;
+  }
+  const std::string_view head(bytes.data(), bytes.size());
+  constexpr unsigned kSync = 0xE0;  // the upper three of a frame header's second byte
+  const bool syncs = bytes[0] == '\xFF' && (static_cast<unsigned char>(bytes[1]) & kSync) == kSync;
+  return syncs || head.starts_with("ID3") || head == "OggS";
+}
+
 }  // namespace
 
 Result<std::unique_ptr<FrameReader>> open_with_sndfile(const InputFile& input) {
+  if (begins_lossy_stream(input.fd.get())) {
+    return fail(ErrorCode::Unsupported, input.name + " is MPEG audio or Ogg: wanted mynah-media");
+  }
   const int fd = ::fcntl(input.fd.get(), F_DUPFD_CLOEXEC, 0);
   if (fd < 0 || ::lseek(fd, 0, SEEK_SET) != 0) {
     return fail(ErrorCode::Io, "cannot read " + input.name + " from its start");

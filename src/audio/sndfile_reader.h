@@ -1,4 +1,4 @@
-// Frames of what libsndfile opens: wav, flac, ogg, opus, mp3, aiff, au, caf and others.
+// Frames of what libsndfile opens: wav, flac, aiff, au, caf and others; not MPEG audio, not Ogg.
 #pragma once
 
 #include <memory>

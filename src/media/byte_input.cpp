@@ -80,13 +80,13 @@ std::string ByteInput::open(std::function<void()> before_wait) {
   }
   auto* buffer = static_cast<unsigned char*>(av_malloc(kBufferBytes));
   if (buffer != nullptr) {
-    context_ = avio_alloc_context(buffer, kBufferBytes, 0, this, read_packet, nullptr,
-                                  seekable_ ? seek : nullptr);
+    context_ = avio_alloc_context(buffer, kBufferBytes, 0, this, read_packet, nullptr, seek);
   }
   if (context_ == nullptr) {
     av_free(buffer);
     return "cannot be read: no memory";
   }
+  context_->seekable = seekable_ ? AVIO_SEEKABLE_NORMAL : 0;
   return {};
 }
 
@@ -163,15 +163,38 @@ int ByteInput::read(uint8_t* out, int size) {
   }
 }
 
+int ByteInput::read_watched(uint8_t* out, int size) {
+  const int got = read(out, size);
+  if (got > 0 && take_) {
+    take_({out, static_cast<size_t>(got)});
+  }
+  return got;
+}
+
+void ByteInput::read_all() {
+  if (seekable_ && ::lseek(fd_, 0, SEEK_SET) != 0) {
+    return;
+  }
+  std::vector<uint8_t> block(kBufferBytes);
+  while (read_watched(block.data(), kBufferBytes) > 0) {
+  }
+}
+
 int ByteInput::read_packet(void* self, uint8_t* out, int size) {
-  return static_cast<ByteInput*>(self)->read(out, size);
+  auto* input = static_cast<ByteInput*>(self);
+  return input->seekable_ ? input->read(out, size) : input->read_watched(out, size);
 }
 
 int64_t ByteInput::seek(void* self, int64_t offset, int whence) {
   auto* input = static_cast<ByteInput*>(self);
   whence &= ~AVSEEK_FORCE;
   if (whence == AVSEEK_SIZE) {
+    // 0 for a pipe: FFmpeg's MP3 demuxer takes an error for a size that is far too large, and then
+    // no longer believes the header's count of frames.
     return input->size_bytes_;
+  }
+  if (!input->seekable_) {
+    return AVERROR(ESPIPE);
   }
   const int64_t at = ::lseek(input->fd_, offset, whence);
   return at < 0 ? AVERROR(errno) : at;

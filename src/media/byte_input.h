@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,14 @@ class ByteInput {
   // recording's name, or nothing.
   std::string open(std::function<void()> before_wait);
 
+  // Calls `take` with all bytes of the recording in order: those of a pipe as FFmpeg asks for them,
+  // those of a file in read_all().
+  void watch(std::function<void(std::span<const uint8_t>)> take) { take_ = std::move(take); }
+
+  // Reads a file once more, from its first byte to its last; FFmpeg may have skipped some. Of a
+  // pipe, what FFmpeg left.
+  void read_all();
+
   [[nodiscard]] AVIOContext* context() const { return context_; }
 
   [[nodiscard]] bool seekable() const { return seekable_; }
@@ -38,6 +47,7 @@ class ByteInput {
   static int64_t seek(void* self, int64_t offset, int whence);
 
   int read(uint8_t* out, int size);
+  int read_watched(uint8_t* out, int size);
   bool read_head();
   void look_at(int fd, size_t bytes);
   std::string spool();
@@ -49,6 +59,7 @@ class ByteInput {
   int64_t size_bytes_ = 0;
   std::vector<uint8_t> head_;  // of a pipe: bytes looked at and not yet given
   std::function<void()> before_wait_;
+  std::function<void(std::span<const uint8_t>)> take_;
   AVIOContext* context_ = nullptr;
 };
 

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "media/mpeg_frame.h"
+
 namespace mynah::media {
 namespace {
 
@@ -18,6 +20,9 @@ constexpr double kPreroll_s = 1;
 // the recorder left silence out (or packets were lost), and what follows keeps its time.
 constexpr double kLeastGap_s = 0.1;
 constexpr double kMostGap_s = 60;
+// Encoders of MP3 add silence before and behind, which is counted as frames and left out of the
+// sound: up to four frames.
+constexpr int64_t kMp3Silence = int64_t{4} * 1152;
 // Encoders round a track's length to their frames, and muxers are careless with it.
 constexpr double kLengthTolerance_s = 1;
 
@@ -35,6 +40,7 @@ int refuse_open(AVFormatContext*, AVIOContext**, const char*, int, AVDictionary*
 }  // namespace
 
 std::string Decoder::run() {
+  input_.watch([this](std::span<const uint8_t> bytes) { pages_.push(bytes); });
   std::string error = open_container();
   if (error.empty()) {
     error = find_audio();
@@ -51,6 +57,7 @@ std::string Decoder::open_container() {
     return "cannot be opened: no memory";
   }
   context->pb = input_.context();
+  context->opaque = this;
   context->io_open = refuse_open;
   context->flags |= AVFMT_FLAG_CUSTOM_IO;
   const std::string name = options_.extension.empty() ? "" : "recording." + options_.extension;
@@ -130,7 +137,7 @@ std::string Decoder::decode_all() {
       break;
     }
     if (packet->stream_index == stream_->index) {
-      going = decode_packet(packet.get());
+      going = is_between_frames(*packet) || decode_packet(packet.get());
     }
     av_packet_unref(packet.get());
   }
@@ -148,9 +155,7 @@ bool Decoder::decode_packet(const AVPacket* packet) {
     return false;
   }
   if (error < 0 && error != AVERROR_EOF) {
-    // Streams recorded from the air begin in the middle of a packet; that is no damage.
-    damaged_packets_ += began_ ? 1 : 0;
-    lost_packets_ = began_;
+    note_damaged_packet();
   }
   return receive_frames();
 }
@@ -166,8 +171,7 @@ bool Decoder::receive_frames() {
       return false;
     }
     if (error < 0) {
-      damaged_packets_ += began_ ? 1 : 0;
-      lost_packets_ = began_;
+      note_damaged_packet();
       return true;
     }
     const bool going = take_frame();
@@ -180,6 +184,56 @@ bool Decoder::receive_frames() {
       return true;
     }
   }
+}
+
+// Streams recorded from the air begin in the middle of a packet; that is no damage.
+void Decoder::note_damaged_packet() {
+  if (began_) {
+    damaged_after_ = damaged_after_.value_or(position_);
+    lost_packets_ = true;
+  }
+}
+
+// Matroska's demuxer goes on at the next cluster and says so in its log alone.
+void Decoder::take_log(void* speaker, int level, const char*, va_list) {
+  if (speaker == nullptr || level > AV_LOG_ERROR ||
+      *static_cast<const AVClass**>(speaker) != avformat_get_class()) {
+    return;
+  }
+  auto* decoder = static_cast<Decoder*>(static_cast<AVFormatContext*>(speaker)->opaque);
+  if (decoder != nullptr && decoder->began_ && decoder->is_format("matroska,webm")) {
+    decoder->damaged_after_ = decoder->damaged_after_.value_or(decoder->position_);
+  }
+}
+
+// FFmpeg hands on what lies between frames of MPEG audio as if it were one. Tags and zeros, where
+// recordings were joined or filled up, are no damage, nor is anything after the last frame.
+bool Decoder::is_between_frames(const AVPacket& packet) {
+  if (!is_format("mp3")) {
+    return false;
+  }
+  const std::span bytes(packet.data, static_cast<size_t>(packet.size));
+  const auto frame_bytes = mpeg_frame_bytes(bytes);
+  if (!frame_bytes) {
+    junk_bytes_ += is_tag(bytes) ? 0 : bytes.size();
+    return true;
+  }
+  if (const size_t junk_bytes = std::exchange(junk_bytes_, 0); junk_bytes > 0 && began_) {
+    note_damaged_packet();
+    // As many frames as there would be of this one's length; later ones then keep their time.
+    const size_t frames = *frame_bytes == 0 ? 0 : (junk_bytes + *frame_bytes / 2) / *frame_bytes;
+    fill(static_cast<int64_t>(frames) * codec_->frame_size);
+  }
+  last_frame_cut_ = *frame_bytes > bytes.size();
+  return false;
+}
+
+bool Decoder::is_format(std::string_view name) const {
+  return format_ && format_->iformat->name == name;
+}
+
+double Decoder::seconds(int64_t frame) const {
+  return static_cast<double>(frame) / converter_.rate_hz();
 }
 
 bool Decoder::take_frame() {
@@ -247,8 +301,13 @@ void Decoder::fill_gap() {
   const double rate_hz = converter_.rate_hz();
   const int64_t missing = frame_position().value_or(stamped_) - stamped_;
   const double least = std::exchange(lost_packets_, false) ? 0 : kLeastGap_s * rate_hz;
-  const auto missing_frames = static_cast<double>(missing);
-  if (missing_frames <= least || missing_frames > kMostGap_s * rate_hz) {
+  if (static_cast<double>(missing) > least) {
+    fill(missing);
+  }
+}
+
+void Decoder::fill(int64_t missing) {
+  if (!format_sent_ || seconds(missing) > kMostGap_s) {
     return;
   }
   const std::vector<float> silence(static_cast<size_t>(converter_.channels()), 0.0F);
@@ -274,27 +333,55 @@ std::optional<int64_t> Decoder::length_frames() const {
   return frames > 0 && frames < 1e15 ? std::optional(std::llround(frames)) : std::nullopt;
 }
 
-std::string Decoder::judge_end() const {
+std::string Decoder::judge_end() {
   if (read_error_ == AVERROR(ENOMEM)) {
     return "needs more memory than a decoder is given";
   }
   if (!began_) {
     return "holds an audio track with nothing in it that can be decoded";
   }
+  if (std::string error = is_format("ogg") ? judge_pages() : ""; !error.empty()) {
+    return error;
+  }
   const auto promised = length_is_promised_ ? length_frames() : std::nullopt;
-  const double rate_hz = converter_.rate_hz();
   // Some demuxers trip over a tag after the last packet.
   const bool complete = promised && position_ >= *promised;
   if (read_error_ < 0 && read_error_ != AVERROR_EOF && !complete) {
-    return "cannot be read further: " + explain(read_error_);
+    return fmt::format("cannot be read further after {:.3f} s: {}", seconds(position_),
+                       explain(read_error_));
   }
-  if (promised && static_cast<double>(*promised - position_) > kLengthTolerance_s * rate_hz) {
-    return fmt::format("is cut off: its header promises {:.3f} s",
-                       static_cast<double>(*promised) / rate_hz);
+  const double tolerance_s = is_format("mp3") ? seconds(kMp3Silence) : kLengthTolerance_s;
+  if (promised && seconds(*promised - position_) > tolerance_s) {
+    return fmt::format("is cut off after {:.3f} s: its header promises {:.3f} s",
+                       seconds(position_), seconds(*promised));
   }
-  if (damaged_packets_ > 0) {
-    return fmt::format("is damaged: {} packets could not be decoded and are left silent",
-                       damaged_packets_);
+  if (last_frame_cut_) {
+    return fmt::format("is cut off after {:.3f} s: its last frame is not whole",
+                       seconds(position_));
+  }
+  return is_format("ogg") ? "" : judge_packets();
+}
+
+std::string Decoder::judge_packets() const {
+  return damaged_after_ ? fmt::format("is damaged after {:.3f} s: what cannot be decoded is silent",
+                                      seconds(*damaged_after_))
+                        : "";
+}
+
+// A page that fails its checksum is left out by FFmpeg. Where none did, all is there: what the
+// codec passed over then was none of its packets.
+std::string Decoder::judge_pages() {
+  input_.read_all();
+  if (pages_.is_damaged()) {
+    const double after_s =
+        static_cast<double>(pages_.granule_at_damage()) * av_q2d(stream_->time_base);
+    return format_->nb_streams > 1
+               ? "is damaged: some of its pages are missing or broken"
+               : fmt::format("is damaged after {:.3f} s: pages are missing or broken", after_s);
+  }
+  if (pages_.is_cut_off()) {
+    return fmt::format("is cut off after {:.3f} s: its last page does not end the recording",
+                       seconds(position_));
   }
   return {};
 }

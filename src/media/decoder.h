@@ -1,13 +1,16 @@
 // Decoder: reads one recording with FFmpeg and sends its first best audio track.
 #pragma once
 
+#include <cstdarg>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "media/av_handles.h"
 #include "media/byte_input.h"
 #include "media/message_writer.h"
+#include "media/ogg_pages.h"
 #include "media/sample_converter.h"
 
 namespace mynah::media {
@@ -28,6 +31,9 @@ class Decoder {
   // nothing.
   std::string run();
 
+  // For av_log_set_callback: keeps what a demuxer says of damage that it passes over.
+  static void take_log(void* speaker, int level, const char* format, va_list arguments);
+
  private:
   std::string open_container();
   std::string find_audio();
@@ -39,7 +45,14 @@ class Decoder {
   bool begin();
   bool seek_to_start();
   void fill_gap();
-  std::string judge_end() const;
+  void fill(int64_t missing);
+  bool is_between_frames(const AVPacket& packet);
+  void note_damaged_packet();
+  std::string judge_end();
+  std::string judge_pages();
+  [[nodiscard]] std::string judge_packets() const;
+  [[nodiscard]] bool is_format(std::string_view name) const;
+  [[nodiscard]] double seconds(int64_t frame) const;
 
   [[nodiscard]] std::optional<int64_t> length_frames() const;
   [[nodiscard]] std::optional<int64_t> frame_position() const;
@@ -55,13 +68,16 @@ class Decoder {
   bool began_ = false;
   bool format_sent_ = false;
   bool seeking_ = false;
-  int64_t origin_pts_ = AV_NOPTS_VALUE;  // of the first frame of all
-  int64_t position_ = 0;                 // frames of the recording before what comes next
-  int64_t damaged_packets_ = 0;
-  bool lost_packets_ = false;       // since the last frame
-  int64_t stamped_ = 0;             // where the last frame ended by its time stamp
-  bool length_is_guessed_ = false;  // from the bit rate: not worth telling
-  bool length_is_promised_ = true;  // by the header: less than that is an error
+  int64_t origin_pts_ = AV_NOPTS_VALUE;   // of the first frame of all
+  int64_t position_ = 0;                  // frames of the recording before what comes next
+  std::optional<int64_t> damaged_after_;  // frames before the first damage
+  size_t junk_bytes_ = 0;                 // of MPEG audio: no tag, after the last frame
+  bool last_frame_cut_ = false;           // of MPEG audio: shorter than its header says
+  OggPages pages_;                        // of Ogg
+  bool lost_packets_ = false;             // since the last frame
+  int64_t stamped_ = 0;                   // where the last frame ended by its time stamp
+  bool length_is_guessed_ = false;        // from the bit rate: not worth telling
+  bool length_is_promised_ = true;        // by the header: less than that is an error
   int read_error_ = 0;
 };
 

@@ -48,7 +48,7 @@ Arguments parse(std::span<char*> words) {
 
 int main(int argc, char** argv) {
   const Arguments arguments = parse({argv, static_cast<size_t>(argc)});
-  av_log_set_callback([](void*, int, const char*, va_list) {});
+  av_log_set_callback(mynah::media::Decoder::take_log);
   mynah::media::MessageWriter writer;
   mynah::media::ByteInput input;
   if (const std::string error = mynah::media::confine(arguments.cpu_s); !error.empty()) {

@@ -1,5 +1,6 @@
 // listen FILE [MEDIA_PROGRAM]: reads a recording through open_audio, as recognition does, and
-// prints how many samples it gave and this process's peak memory in KiB.
+// prints how many samples it gave and this process's peak memory in KiB; to standard error, what is
+// wrong with it and the peak of mynah-media.
 #include <cstdio>
 #include <vector>
 
@@ -19,6 +20,9 @@ int main(int argc, char** argv) {
   size_t samples = 0;
   while (source) {
     const auto got = (*source)->read(block);
+    if (!got) {
+      fmt::print(stderr, "{}\n", got.error().message);
+    }
     if (!got || *got == 0) {
       break;
     }

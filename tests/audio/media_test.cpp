@@ -181,7 +181,8 @@ TEST_F(Media, ACutOffRecordingGivesWhatIsThereThenTheError) {
   std::filesystem::resize_file(path, 14000);
   const auto heard = hear(path, with_media());
   EXPECT_GT(heard.samples.size(), 16000U);
-  EXPECT_THAT(heard.error, HasSubstr("a.m4a is cut off: its header promises 14.000 s (after "));
+  EXPECT_THAT(heard.error, HasSubstr("a.m4a is cut off after "));
+  EXPECT_THAT(heard.error, HasSubstr("s: its header promises 14.000 s"));
   expect_rising(heard.samples);
   std::filesystem::resize_file(path, 100);
   EXPECT_THAT(hear(path, with_media()).error, HasSubstr("a.m4a is cut off before its first track"));
@@ -195,6 +196,7 @@ TEST_F(Media, DamageInTheMiddleLeavesTheRestInItsPlace) {
   const std::string path = folder_ / "a.webm";
   std::ofstream(path, std::ios::binary) << bytes;
   const auto heard = hear(path, with_media());
+  EXPECT_THAT(heard.error, HasSubstr("a.webm is damaged after 5."));
   ASSERT_GT(heard.samples.size(), 13.5 * 16000);
   for (const double t : {2.0, 4.0, 10.5, 12.0, 13.0}) {
     EXPECT_NEAR(pitch_hz(heard.samples, static_cast<size_t>(t * 16000)), 300 + 50 * t, 20) << t;

@@ -15,21 +15,8 @@ namespace {
 
 using test::hear;
 using test::sine;
+using test::write_with_sndfile;
 using testing::HasSubstr;
-
-// Writes with libsndfile: the formats that mynah itself does not write.
-void write_with_sndfile(const std::string& path, int format, const std::vector<float>& samples,
-                        int rate_hz, int channels = 1) {
-  SF_INFO info{};
-  info.samplerate = rate_hz;
-  info.channels = channels;
-  info.format = format;
-  SNDFILE* file = sf_open(path.c_str(), SFM_WRITE, &info);
-  ASSERT_NE(file, nullptr) << sf_strerror(nullptr);
-  const auto count = static_cast<sf_count_t>(samples.size());
-  EXPECT_EQ(sf_write_float(file, samples.data(), count), count);
-  sf_close(file);
-}
 
 class OpenAudio : public testing::Test {
  protected:
@@ -82,33 +69,6 @@ TEST_F(OpenAudio, EveryFormatOfLibsndfileGivesTheSameSound) {
     EXPECT_EQ(heard.error, "");
     EXPECT_LE(test::largest_difference(heard.samples, sound), c.tolerance);
   }
-}
-
-TEST_F(OpenAudio, LossyFormatsKeepLengthAndLoudness) {
-  const auto sound = sine(440, 16000, 16000);
-  for (const int format : {SF_FORMAT_OGG | SF_FORMAT_VORBIS, SF_FORMAT_OGG | SF_FORMAT_OPUS}) {
-    SCOPED_TRACE(format);
-    const std::string path = folder_ / "a.ogg";
-    write_with_sndfile(path, format, sound, 16000);
-    const auto heard = hear(path);
-    EXPECT_EQ(heard.error, "");
-    EXPECT_EQ(heard.samples.size(), sound.size());
-    double energy = 0;
-    for (const float x : heard.samples) {
-      energy += static_cast<double>(x) * x;
-    }
-    EXPECT_NEAR(energy, 0.125 * 16000, 0.01 * 16000);
-  }
-}
-
-TEST_F(OpenAudio, Mp3IsReadInThisProcess) {
-  const auto sound = sine(440, 16000, 32000);
-  const std::string path = folder_ / "a.mp3";
-  write_with_sndfile(path, SF_FORMAT_MPEG | SF_FORMAT_MPEG_LAYER_III, sound, 16000);
-  const auto heard = hear(path);
-  EXPECT_EQ(heard.error, "");
-  // Encoders add whole frames of 576 samples around the sound.
-  EXPECT_NEAR(static_cast<double>(heard.samples.size()), 32000, 3 * 1152);
 }
 
 TEST_F(OpenAudio, ResamplingKeepsTheSineAndGivesTheExactCount) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <sndfile.h>
 
 #include "audio/open.h"
 #include "temporary_folder.h"
@@ -22,6 +23,20 @@ inline std::vector<float> sine(double hz, int rate_hz, size_t count) {
     samples[i] = static_cast<float>(0.5 * std::sin(phase));
   }
   return samples;
+}
+
+// Writes with libsndfile: the formats that mynah itself does not write.
+inline void write_with_sndfile(const std::string& path, int format,
+                               const std::vector<float>& samples, int rate_hz, int channels = 1) {
+  SF_INFO info{};
+  info.samplerate = rate_hz;
+  info.channels = channels;
+  info.format = format;
+  SNDFILE* file = sf_open(path.c_str(), SFM_WRITE, &info);
+  ASSERT_NE(file, nullptr) << sf_strerror(nullptr);
+  const auto count = static_cast<sf_count_t>(samples.size());
+  EXPECT_EQ(sf_write_float(file, samples.data(), count), count);
+  sf_close(file);
 }
 
 // All samples up to the end or the error, read in pieces of `piece`.
