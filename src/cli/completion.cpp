@@ -23,8 +23,9 @@ std::string language_codes() {
 
 // Words between spaces that a value can be; empty where it is free.
 std::string value_words(const Field& field) {
-  if (!field.choices.empty()) {
-    return fmt::format("{}", fmt::join(field.choices, " "));
+  const std::vector<std::string>& words = field.choices.empty() ? field.offers : field.choices;
+  if (!words.empty()) {
+    return fmt::format("{}", fmt::join(words, " "));
   }
   return field.complete == Complete::Languages ? language_codes() : std::string();
 }
@@ -41,23 +42,54 @@ std::string in_quotes(std::string_view text) {
 constexpr std::string_view kModelNames =
     "mynah models list --json 2>/dev/null | sed -n 's/.*\"name\":\"\\([^\"]*\\)\".*/\\1/p'";
 
-std::string bash_value_case(const Field& field, const std::string& verb) {
-  const std::string flag = verb + ":--" + field.name;
+// What bash's compgen is asked for a value; empty: nothing can be offered.
+std::string bash_action(const Field& field) {
   if (const std::string words = value_words(field); !words.empty()) {
-    return fmt::format("    {}) COMPREPLY=($(compgen -W '{}' -- \"$cur\")); return ;;\n", flag,
-                       words);
+    return fmt::format("-W '{}'", words);
   }
   switch (field.complete) {
     case Complete::Models:
-      return fmt::format("    {}) COMPREPLY=($(compgen -f -W \"$({})\" -- \"$cur\")); return ;;\n",
-                         flag, kModelNames);
+      return fmt::format("-f -W \"$({})\"", kModelNames);
     case Complete::Folders:
-      return fmt::format("    {}) COMPREPLY=($(compgen -d -- \"$cur\")); return ;;\n", flag);
+      return "-d";
     case Complete::Files:
-      return fmt::format("    {}) COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n", flag);
+      return "-f";
     default:
-      return fmt::format("    {}) return ;;\n", flag);
+      return {};
   }
+}
+
+// The values of an option, behind each of its names.
+std::string bash_value_case(const Field& field, const std::string& verb) {
+  std::string flags = fmt::format("{}:--{}", verb, field.name);
+  for (const std::string& alias : field.aliases) {
+    flags += fmt::format("|{}:--{}", verb, alias);
+  }
+  if (field.short_name != '\0') {
+    flags += fmt::format("|{}:-{}", verb, field.short_name);
+  }
+  const std::string action = bash_action(field);
+  return action.empty() ? fmt::format("    {}) return ;;\n", flags)
+                        : fmt::format("    {}) COMPREPLY=($(compgen {} -- \"$cur\")); return ;;\n",
+                                      flags, action);
+}
+
+// What stands without an option: words of its own, and names of models behind the first word where
+// it takes these too ("models remove NAME"); files are what is left.
+std::string bash_positional_case(const Field& field, const std::string& verb) {
+  if (field.offers.empty()) {
+    return {};
+  }
+  const std::string words = fmt::format("'{}'", fmt::join(field.offers, " "));
+  if (field.complete != Complete::Models) {
+    return fmt::format("    {}) COMPREPLY=($(compgen -W {} -- \"$cur\")); return ;;\n", verb,
+                       words);
+  }
+  return fmt::format(
+      "    {})\n"
+      "      [ \"$COMP_CWORD\" -eq 2 ] && words={} || words=$({})\n"
+      "      COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")); return ;;\n",
+      verb, words, kModelNames);
 }
 
 }  // namespace
@@ -66,12 +98,14 @@ std::string bash_completion(std::span<const Verb> verbs) {
   std::string names;
   std::string flags;
   std::string values;
+  std::string positionals;
   for (const Verb& verb : verbs) {
     names += (names.empty() ? "" : " ") + verb.name;
     const auto described = describe(verb);
     std::string list;
     for (const Field& field : described->fields.all()) {
       if (field.positional) {
+        positionals += bash_positional_case(field, verb.name);
         continue;
       }
       list +=
@@ -87,19 +121,21 @@ std::string bash_completion(std::span<const Verb> verbs) {
       "_mynah() {{\n"
       "  local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}} words=\n"
       "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
-      "    COMPREPLY=($(compgen -W '{} --help --version' -- \"$cur\"))\n"
+      "    COMPREPLY=($(compgen -W '{0} help --help --version' -- \"$cur\"))\n"
       "    return\n"
       "  fi\n"
-      "  case ${{COMP_WORDS[1]}}:$prev in\n{}  esac\n"
+      "  case ${{COMP_WORDS[1]}}:$prev in\n{1}  esac\n"
       "  if [[ $cur != -* ]]; then\n"
+      "    case ${{COMP_WORDS[1]}} in\n{2}"
+      "    help) COMPREPLY=($(compgen -W '{0}' -- \"$cur\")); return ;;\n    esac\n"
       "    COMPREPLY=($(compgen -f -- \"$cur\"))\n"
       "    return\n"
       "  fi\n"
-      "  case ${{COMP_WORDS[1]}} in\n{}  esac\n"
+      "  case ${{COMP_WORDS[1]}} in\n{3}  esac\n"
       "  COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
       "}}\n"
       "complete -o filenames -F _mynah mynah\n",
-      names, values, flags);
+      names, values, positionals, flags);
 }
 
 std::string zsh_completion(std::span<const Verb> verbs) {
@@ -193,7 +229,7 @@ std::string fish_completion(std::span<const Verb> verbs) {
 }
 
 void CompletionCommand::fields(Fields& fields) {
-  fields.positional("SHELL", shells_, "bash, zsh or fish.");
+  fields.positional("SHELL", shells_, "bash, zsh or fish.").offering({"bash", "zsh", "fish"});
 }
 
 std::string CompletionCommand::details() const {

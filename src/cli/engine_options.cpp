@@ -9,7 +9,8 @@ void EngineOptions::fields(Fields& fields) {
               "A model that was pulled, a path, or builtin; auto: the newest that was pulled.")
       .shorter('m')
       .completes(Complete::Models);
-  fields.option("device", "DEVICE", device, "auto, cpu or ref (plain loops, to check against).");
+  fields.option("device", "DEVICE", device, "auto, cpu or ref (plain loops, to check against).")
+      .offering({"auto", "cpu", "ref"});
   fields.option("threads", "N", threads, "Threads to compute with; 0: the physical cores.")
       .shorter('t');
   fields.option(

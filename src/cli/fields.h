@@ -36,6 +36,7 @@ struct Field {
   char short_name = '\0';
   std::vector<std::string> aliases;  // other long names
   std::vector<std::string> choices;
+  std::vector<std::string> offers;  // what a shell offers besides; other values may be good too
   Complete complete = Complete::Nothing;
   bool positional = false;
   bool repeated = false;   // takes several values
@@ -62,6 +63,11 @@ struct Field {
 
   Field& completes(Complete what) {
     complete = what;
+    return *this;
+  }
+
+  Field& offering(std::vector<std::string> words) {
+    offers = std::move(words);
     return *this;
   }
 

@@ -63,6 +63,7 @@ void ModelsCommand::fields(Fields& fields) {
   fields
       .positional("ACTION", words_,
                   "list (the default), show, verify or remove, then names of models.")
+      .offering({"list", "show", "verify", "remove"})
       .completes(Complete::Models);
   fields.flag("all", all_, "list: also what can be pulled; verify: every model.").once();
 }

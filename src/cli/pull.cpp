@@ -12,15 +12,20 @@ namespace mynah::cli {
 
 namespace {
 
+std::vector<std::string> names_of_catalogue() {
+  std::vector<std::string> names;
+  for (const CatalogueEntry& known : catalogue()) {
+    names.push_back(known.name);
+  }
+  return names;
+}
+
 Result<const CatalogueEntry*> entry_of(const std::string& name) {
   const CatalogueEntry* entry = find_in_catalogue(name);
   if (entry != nullptr) {
     return entry;
   }
-  std::vector<std::string> names;
-  for (const CatalogueEntry& known : catalogue()) {
-    names.push_back(known.name);
-  }
+  const std::vector<std::string> names = names_of_catalogue();
   return fail(ErrorCode::Usage,
               fmt::format("there is no model '{}'{}; `mynah models list --all` shows what can be "
                           "pulled, `mynah import` takes a file you have",
@@ -48,7 +53,7 @@ void pull_voice_detector(Context& context, PullOptions options) {
 
 void PullCommand::fields(Fields& fields) {
   fields.positional("MODEL", names_, "Models to bring: tiny.en, silero ...")
-      .completes(Complete::Models);
+      .offering(names_of_catalogue());
   fields.option(
       "type", "TYPE", type_,
       "Round the matrices to f32, f16, bf16, int8, q8_0, q5_0, q5_1, q4_0 or q4_1; as the "

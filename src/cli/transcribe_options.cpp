@@ -1,9 +1,13 @@
 #include "cli/transcribe_options.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <string_view>
 
 #include <fmt/format.h>
+
+#include "base/nearest_name.h"
 
 namespace mynah::cli {
 
@@ -40,6 +44,19 @@ Result<ClipRange> parse_clip(const std::string& text) {
                 fmt::format("--clip: wanted an end after the start, found '{}'", text));
   }
   return clip;
+}
+
+constexpr auto kRawEncodings = std::to_array<std::string_view>(
+    {"u8", "s16le", "s24le", "s32le", "f32le", "f64le", "mulaw", "alaw"});
+
+Status check_raw(const std::string& encoding) {
+  if (std::ranges::find(kRawEncodings, encoding) == kRawEncodings.end()) {
+    const std::vector<std::string> known(kRawEncodings.begin(), kRawEncodings.end());
+    return fail(ErrorCode::Usage,
+                fmt::format("--raw: wanted {}, found '{}'{}", fmt::join(known, ", "), encoding,
+                            suggestion(encoding, known)));
+  }
+  return {};
 }
 
 Status check_range(std::string_view flag, double value, double least, double most) {
@@ -163,8 +180,10 @@ void RecordingOptions::fields(Fields& fields) {
   fields.option("channel", "N", channel, "Only this channel, from 0; none: all mixed.");
   fields.option("start", "S", start_s, "Begin here, in seconds.").once();
   fields.option("length", "S", length_s, "Read only this many seconds.").once();
-  fields.option("raw", "ENCODING", raw,
-                "Samples without a header: u8, s16le, s24le, s32le, f32le, f64le, mulaw, alaw.");
+  fields
+      .option("raw", "ENCODING", raw,
+              fmt::format("Samples without a header: {}.", fmt::join(kRawEncodings, ", ")))
+      .offering({kRawEncodings.begin(), kRawEncodings.end()});
   fields.option("raw-rate", "HZ", raw_rate_hz, "Their rate.");
   fields.option("raw-channels", "N", raw_channels, "Their channels.");
 }
@@ -182,6 +201,7 @@ Result<AudioOpenOptions> RecordingOptions::finish() const {
   options.start_s = start_s;
   options.duration_s = length_s;
   if (!raw.empty()) {
+    MYNAH_TRY_STATUS(check_raw(raw));
     MYNAH_TRY_STATUS(check_range("--raw-rate", raw_rate_hz, 1000, 768000));
     MYNAH_TRY_STATUS(check_range("--raw-channels", raw_channels, 1, 256));
     options.raw = {.rate_hz = raw_rate_hz, .channels = raw_channels, .encoding = raw};
@@ -196,6 +216,7 @@ void OutputOptions::fields(Fields& fields) {
             fmt::format("Formats: {}; all: txt, vtt, srt, tsv, json. One without --output-dir "
                         "goes to standard output.",
                         fmt::join(transcript_format_names(), ", ")))
+      .offering(transcript_format_names())
       .once();
   fields.option("output-dir", "FOLDER", folder, "Write FOLDER/NAME.FORMAT for each recording.")
       .shorter('o')

@@ -10,6 +10,8 @@
 #include "cli/config.h"
 #include "cli/config_file.h"
 #include "cli/fake_recognizer.h"
+#include "cli/models.h"
+#include "cli/pull.h"
 #include "cli/test_context.h"
 #include "cli/transcribe.h"
 #include "cli/version.h"
@@ -46,9 +48,15 @@ TEST(Completion, ScriptsAreWellFormed) {
   }
 }
 
-TEST(Completion, BashOffersVerbsFlagsAndValues) {
+TEST(Completion, BashOffersVerbsFlagsValuesAndNames) {
   const TemporaryFolder folder;
-  std::ofstream(folder / "mynah.bash") << bash_completion(some_verbs());
+  std::vector<Verb> verbs = some_verbs();
+  verbs.push_back(verb<PullCommand>("pull", "Brings models."));
+  verbs.push_back(verb<ModelsCommand>("models", "Lists models."));
+  std::ofstream(folder / "mynah.bash")
+      << bash_completion(verbs)
+      // Stands for the program, which is asked for the names of models.
+      << "mynah() { echo '{\"name\":\"tiny.en\",\"family\":\"whisper\"}'; }\n";
   const auto complete = [&](const std::string& words, int index) {
     std::ofstream(folder / "try.sh")
         << "source " << folder / "mynah.bash" << "\nCOMP_WORDS=(" << words
@@ -60,6 +68,18 @@ TEST(Completion, BashOffersVerbsFlagsAndValues) {
   EXPECT_EQ(complete("mynah trans", 1), "transcribe\n");
   EXPECT_EQ(complete("mynah transcribe --max-line", 2), "--max-line-width\n--max-line-count\n");
   EXPECT_EQ(complete("mynah transcribe --task tran", 3), "transcribe\ntranslate\n");
+  EXPECT_EQ(complete("mynah transcribe --format json", 3), "json\njson-full\n");
+  EXPECT_EQ(complete("mynah transcribe --device r", 3), "ref\n");
+  EXPECT_EQ(complete("mynah transcribe --raw s1", 3), "s16le\n");
+  EXPECT_EQ(complete("mynah transcribe --model tin", 3), "tiny.en\n");
+  EXPECT_EQ(complete("mynah transcribe -m tin", 3), "tiny.en\n");
+  EXPECT_EQ(complete("mynah transcribe --beam-size ''", 3), "\n");
+  EXPECT_EQ(complete("mynah pull sil", 2), "silero\n");
+  EXPECT_EQ(complete("mynah models re", 2), "remove\n");
+  EXPECT_EQ(complete("mynah models remove tin", 3), "tiny.en\n");
+  EXPECT_EQ(complete("mynah completion z", 2), "zsh\n");
+  EXPECT_EQ(complete("mynah hel", 1), "help\n");
+  EXPECT_EQ(complete("mynah help tran", 2), "transcribe\n");
 }
 
 TEST(Completion, RefusesOtherShells) {
