@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -144,8 +145,14 @@ int run_program(const std::vector<std::string>& arguments, Context& context) {
   if (verb == context.verbs.end()) {
     std::vector<std::string> names;
     std::ranges::transform(context.verbs, std::back_inserter(names), &Verb::name);
-    return report(context, Error{ErrorCode::Usage, fmt::format("there is no verb '{}'{}", first,
-                                                               suggestion(first, names))});
+    std::error_code ignored;
+    const bool recording = std::filesystem::exists(first, ignored);
+    return report(context, Error{ErrorCode::Usage,
+                                 fmt::format("there is no verb '{}'{}", first,
+                                             recording ? fmt::format(" (did you mean `mynah "
+                                                                     "transcribe {}`?)",
+                                                                     first)
+                                                       : suggestion(first, names))});
   }
   context.verb = first;
   const Result<int> result =

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "audio/inputs.h"
 #include "backend/cpu/cpu_backend.h"
@@ -12,6 +14,7 @@
 #include "base/atomic_file.h"
 #include "cli/cores.h"
 #include "cli/device_name.h"
+#include "cli/program.h"
 #include "cli/store_access.h"
 #include "cli/voice_hearing.h"
 #include "store/store.h"
@@ -36,6 +39,17 @@ Status write_file(const std::string& path, const std::string& text) {
   return file.commit();
 }
 
+// A recording that failed: a line on stderr, and with --json an object in its place on stdout.
+void print_failure(Context& context, const std::string& file, const Error& error) {
+  context.say_of(file, error.message);
+  if (context.json) {
+    const nlohmann::ordered_json object = {
+        {"file", file},
+        {"error", {{"code", error_code_name(error.code)}, {"message", error.message}}}};
+    context.out.line(object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  }
+}
+
 }  // namespace
 
 void VadCommand::fields(Fields& fields) {
@@ -48,7 +62,7 @@ void VadCommand::fields(Fields& fields) {
       .also("model")
       .completes(Complete::Models);
   fields.option("rate", "HZ", rate_hz_, "Rate that the model hears: 16000 or 8000.");
-  fields.option("device", "DEVICE", device_, "auto, cpu or ref.");
+  fields.option("device", "DEVICE", device_, "auto, cpu or ref.").offering({"auto", "cpu", "ref"});
   fields.option("threads", "N", threads_, "Threads; 0: one for each physical core.");
   fields.section("Segments");
   fields.option("threshold", "P", vad_.threshold, "Speech begins at this probability.");
@@ -133,21 +147,28 @@ Result<VadCommand::Engine> VadCommand::open_engine(const Context& context) const
   return engine;
 }
 
+std::vector<std::string> VadCommand::expand_recordings(Context& context, int& code) const {
+  std::vector<std::string> files;
+  for (const std::string& word : recordings_) {
+    for (Result<std::string>& file : expand_inputs(std::span(&word, 1))) {
+      if (file) {
+        files.push_back(std::move(*file));
+      } else {
+        code = 1;
+        print_failure(context, word, file.error());
+      }
+    }
+  }
+  return files;
+}
+
 Result<int> VadCommand::run(Context& context) {
   MYNAH_TRY_STATUS(check());
   MYNAH_TRY(const AudioOpenOptions audio, recording_.finish());
   MYNAH_TRY(const Engine engine, open_engine(context));
   const bool plot = !plot_.empty();
   int code = 0;
-  std::vector<std::string> files;
-  for (Result<std::string>& file : expand_inputs(recordings_)) {
-    if (file) {
-      files.push_back(std::move(*file));
-    } else {
-      code = 1;
-      context.say(file.error().message);
-    }
-  }
+  const std::vector<std::string> files = expand_recordings(context, code);
   const bool one = recordings_.size() == 1 && files.size() == 1;
   const bool text = !context.json && !rttm_;
   std::vector<VoiceReport> drawn;
@@ -161,7 +182,7 @@ Result<int> VadCommand::run(Context& context) {
   listener.on_report = [&](const std::string& file, Result<VoiceReport> report) {
     if (!report) {
       code = one ? exit_code(report.error().code) : 1;
-      context.say_of(file, report.error().message);
+      print_failure(context, file, report.error());
       return;
     }
     if (context.json) {

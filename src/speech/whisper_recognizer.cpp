@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "base/nearest_name.h"
 #include "speech/job_scheduler.h"
 #include "speech/live_session.h"
 #include "speech/window_decoder.h"
@@ -11,26 +12,43 @@
 
 namespace mynah {
 
+namespace {
+
+// " (did you mean en?)" of "en-US", a language with its country as others write it, and of a
+// mistyped name; else nothing.
+std::string language_meant(const std::string& text) {
+  if (const auto language = find_language(text.substr(0, text.find_first_of("-_")))) {
+    return fmt::format(" (did you mean {}?)", languages()[*language].code);
+  }
+  std::vector<std::string> names;
+  for (const Language& language : languages()) {
+    names.emplace_back(language.name);
+  }
+  return suggestion(text, names);
+}
+
+}  // namespace
+
 Status WhisperRecognizer::check(const RecognizerOptions& options) const {
   const bool english_only = !multilingual();
   if (english_only && options.task == Task::Translate) {
     return fail(ErrorCode::Unsupported,
                 fmt::format("{} knows English only and cannot translate: use a multilingual model, "
-                            "such as \"small\"",
+                            "such as small: `mynah pull small`",
                             model_name()));
   }
   if (options.language != "auto") {
     const auto language = find_language(options.language);
     if (!language) {
       return fail(ErrorCode::InvalidInput,
-                  fmt::format("\"{}\" is no language that Whisper knows: give a code such as en, "
+                  fmt::format("\"{}\" is no language that Whisper knows{}: give a code such as en, "
                               "de or ja, a name such as german, or auto",
-                              options.language));
+                              options.language, language_meant(options.language)));
     }
     if (english_only && languages()[*language].code != "en") {
       return fail(ErrorCode::Unsupported,
                   fmt::format("{} knows English only, not {}: use a multilingual model, such as "
-                              "\"small\"",
+                              "small: `mynah pull small`",
                               model_name(), languages()[*language].name));
     }
     if (!english_only && !model_->tokenizer().language_token(options.language)) {

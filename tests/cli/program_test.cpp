@@ -97,6 +97,15 @@ TEST(Program, NamesTheNearestVerb) {
               StartsWith("mynah: there is no verb 'smaple' (did you mean sample?)\n"));
 }
 
+TEST(Program, TakesAFileInTheVerbsPlaceForARecording) {
+  const std::string path = testing::TempDir() + "mynah_talk.wav";
+  std::ofstream(path) << "samples";
+  TestProgram program(sample_verbs());
+  EXPECT_EQ(program.run({path}), 2);
+  EXPECT_THAT(program.err.text(), HasSubstr("(did you mean `mynah transcribe " + path + "`?)"));
+  std::filesystem::remove(path);
+}
+
 TEST(Program, NamesTheNearestFlag) {
   TestProgram program(sample_verbs());
   EXPECT_EQ(program.run({"sample", "--beem", "5"}), 2);

@@ -54,13 +54,22 @@ TEST_F(VadVerb, prints_one_object_a_recording_in_the_order_given_and_goes_on_aft
   while (std::getline(lines, line)) {
     found.push_back(nlohmann::json::parse(line));
   }
-  ASSERT_EQ(found.size(), 2U);
+  ASSERT_EQ(found.size(), 3U);
   EXPECT_EQ(found[0]["file"], first);
   EXPECT_EQ(found[0]["duration"], 0.5);
   EXPECT_EQ(found[0]["probabilities"].size(), 16U);
-  EXPECT_EQ(found[1]["file"], second);
-  EXPECT_EQ(found[1]["probabilities"].size(), 32U);
-  EXPECT_EQ(found[1]["model"], "builtin");
+  EXPECT_EQ(found[1]["file"], folder_ / "missing.wav");
+  EXPECT_EQ(found[1]["error"]["code"], "not_found");
+  EXPECT_EQ(found[2]["file"], second);
+  EXPECT_EQ(found[2]["probabilities"].size(), 32U);
+  EXPECT_EQ(found[2]["model"], "builtin");
+}
+
+TEST_F(VadVerb, says_in_json_that_a_pattern_stands_for_nothing) {
+  EXPECT_EQ(run({folder_ / "*.wav", "--model", "builtin", "--json"}), 1);
+  const auto object = nlohmann::json::parse(out());
+  EXPECT_EQ(object["file"], folder_ / "*.wav");
+  EXPECT_FALSE(object["error"]["message"].get<std::string>().empty());
 }
 
 TEST_F(VadVerb, refuses_options_out_of_range_as_usage) {
@@ -69,6 +78,9 @@ TEST_F(VadVerb, refuses_options_out_of_range_as_usage) {
   EXPECT_EQ(run({file, "--rate", "44100"}), 2);
   EXPECT_EQ(run({file, "--rate", "8000", "--model", "builtin"}), 2);
   EXPECT_EQ(run({file, "--threshold", "1.5"}), 2);
+  EXPECT_EQ(run({file, "--raw", "mp3"}), 2);
+  EXPECT_THAT(err(), HasSubstr("--raw: wanted u8, s16le, s24le, s32le, f32le, f64le, mulaw, alaw, "
+                               "found 'mp3'"));
   EXPECT_EQ(run({file, "--threshold", "0.3", "--negative-threshold", "0.5"}), 2);
   EXPECT_EQ(run({file, "--pad-ms", "-1"}), 2);
   EXPECT_EQ(run({file, "--max-speech-s", "0"}), 2);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "backend/cpu/cpu_backend.h"
@@ -354,8 +355,15 @@ TEST_F(WhisperRecognizerTest, OptionsThatTheModelCannotDoAreRefusedBeforeAnyAudi
   wrong = options();
   wrong.language = "german";
   EXPECT_EQ(recognizer.check(wrong).error().code, ErrorCode::Unsupported);
+  EXPECT_THAT(recognizer.check(wrong).error().message, testing::HasSubstr("`mynah pull small`"));
   wrong.language = "elvish";
   EXPECT_EQ(recognizer.check(wrong).error().code, ErrorCode::InvalidInput);
+  for (const auto& [text, meant] : {std::pair{"en-US", "(did you mean en?)"},
+                                    {"pt_BR", "(did you mean pt?)"},
+                                    {"germn", "(did you mean german?)"}}) {
+    wrong.language = text;
+    EXPECT_THAT(recognizer.check(wrong).error().message, testing::HasSubstr(meant));
+  }
   wrong = options();
   wrong.suppress_regex = "(";
   EXPECT_EQ(recognizer.check(wrong).error().code, ErrorCode::InvalidInput);
