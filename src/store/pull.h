@@ -41,7 +41,7 @@ struct ImportOptions {
   std::optional<DType> storage;
   bool force = false;  // replace a model of that name
   // Tries the model that was made, before it is put in its place; an error ends the import.
-  ModelCheck check;
+  ModelCheck check = {};
 };
 
 // Takes a model file (safetensors, GGUF, ggml .bin, PyTorch, ONNX), a folder (CTranslate2, Hugging
