@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the corpora of the fuzz targets media_stream, iff_length and wav_header: small files by hand."""
+"""Writes the corpora of the fuzz targets media_stream, iff_length, wav_header, ogg_pages and
+mpeg_frame: small files by hand."""
 
 import pathlib
 import struct
@@ -121,7 +122,85 @@ WAV = {
     "stub": b"RIF",
 }
 
-for folder, files in (("media_stream", MEDIA), ("iff_length", IFF), ("wav_header", WAV)):
+
+def ogg_sum(page):
+    total = 0
+    for byte in page:
+        total ^= byte << 24
+        for _ in range(8):
+            total = (total << 1 ^ (0x04C11DB7 if total >> 31 else 0)) & 0xFFFFFFFF
+    return total
+
+
+BEGINS, ENDS = 2, 4
+
+
+def page(number, flags=0, granule=0, serial=7, lengths=(5,), payload=None):
+    """One page of an Ogg stream (RFC 3533, section 6)."""
+    payload = bytes(range(sum(lengths) % 256)) if payload is None else payload
+    head = b"OggS" + struct.pack("<BBqII", 0, flags, granule, serial, number)
+    tail = bytes([len(lengths)]) + bytes(lengths) + payload
+    return head + struct.pack("<I", ogg_sum(head + bytes(4) + tail)) + tail
+
+
+FIRST, SECOND, LAST = page(0, BEGINS), page(1, 0, 960, lengths=(255, 3), payload=bytes(258)), page(2, ENDS, 1920)
+STREAM = FIRST + SECOND + LAST
+PICTURE = page(0, BEGINS, serial=9), page(1, ENDS, -1, serial=9)
+
+OGG = {  # name: flags and size of the pieces, bytes
+    "whole": (0x7F, STREAM),
+    "bytewise": (0x00, STREAM),
+    "checksums_made": (0x86, STREAM[:22] + bytes(4) + STREAM[26:]),
+    "wrong_checksum": (0x7F, FIRST + SECOND[:-1] + b"x" + LAST),
+    "page_missing": (0x7F, FIRST + LAST),
+    "no_first_page": (0x7F, SECOND + LAST),
+    "no_last_page": (0x7F, FIRST + SECOND),
+    "cut_in_page": (0x1F, STREAM[:-3]),
+    "cut_in_header": (0x1F, FIRST + SECOND[:20]),
+    "tag_before": (0x03, b"ID3" + bytes(20) + STREAM),
+    "tag_after": (0x03, STREAM + b"TAG" + bytes(125)),
+    "bytes_between": (0x7F, FIRST + b"OggSOgg" + SECOND + LAST),
+    "joined": (0x30, STREAM + STREAM),
+    "two_streams": (0x11, FIRST + PICTURE[0] + SECOND + PICTURE[1] + LAST),
+    "no_segments": (0x7F, FIRST + page(1, 0, -1, lengths=()) + page(2, ENDS, 5)),
+    "most_segments": (0x7F, page(0, BEGINS | ENDS, lengths=(0,) * 255)),
+    "wrapping_number": (0xFF, page(0, BEGINS) + page(0xFFFFFFFF) + page(0, ENDS)),
+    "stub": (0x01, b"Ogg"),
+}
+OGG = {name: bytes([first]) + data for name, (first, data) in OGG.items()}
+
+
+def frame(header, size):
+    """A frame of MPEG audio: ISO/IEC 11172-3, section 2.4.2.3."""
+    return bytes.fromhex(header) + bytes(size - 4)
+
+
+LAYER3 = frame("fffb9000", 417)
+
+MPEG = {
+    "mpeg1_layer3": LAYER3 + frame("fffb9200", 418),
+    "mpeg1_layer2": frame("fffda000", 626),
+    "mpeg1_layer1": frame("ffff4400", 128) * 2,
+    "mpeg2_layer3": frame("fff3180c", 24) + frame("fff31a0c", 25) + frame("fff3e8c4", 720),
+    "mpeg2_layer2": frame("fff5e8c4", 1440),
+    "mpeg2_layer1": frame("fff718c4", 64),
+    "mpeg25_layer3": frame("ffe318c4", 72),
+    "mpeg25_longest": frame("ffe5eac4", 2881),
+    "open_length": frame("fffb0000", 400) + LAYER3,
+    "forbidden_rate": frame("fffbf000", 400) + LAYER3,
+    "reserved_version": frame("ffeb9000", 417),
+    "reserved_layer": frame("fff99000", 417),
+    "reserved_sampling": frame("fffb9c00", 417),
+    "cut": LAYER3 + LAYER3[:100],
+    "junk_between": LAYER3 + b"\xff\xfbjunk\xff" + LAYER3,
+    "id3": b"ID3\x04\0\0\0\0\0\x0a" + bytes(10) + LAYER3 + b"TAG" + bytes(125),
+    "ape": LAYER3 + b"APETAGEX" + bytes(24),
+    "stub": b"\xff\xfb\x90",
+}
+
+CORPORA = {"media_stream": MEDIA, "iff_length": IFF, "wav_header": WAV, "ogg_pages": OGG, "mpeg_frame": MPEG}
+
+for folder, files in CORPORA.items():
     (ROOT / folder).mkdir(parents=True, exist_ok=True)
     for name, data in files.items():
         (ROOT / folder / name).write_bytes(data)
