@@ -137,6 +137,7 @@ std::string Decoder::decode_all() {
       break;
     }
     if (packet->stream_index == stream_->index) {
+      mend_end(*packet);
       going = is_between_frames(*packet) || decode_packet(packet.get());
     }
     av_packet_unref(packet.get());
@@ -226,6 +227,17 @@ bool Decoder::is_between_frames(const AVPacket& packet) {
   }
   last_frame_cut_ = *frame_bytes > bytes.size();
   return false;
+}
+
+// What was joined on begins anew: its first packet has nothing to do with the last one before.
+void Decoder::mend_end(AVPacket& packet) {
+  if (!is_format("ogg") || codec_->codec_id != AV_CODEC_ID_VORBIS) {
+    return;
+  }
+  if (VorbisEnd::is_header(packet)) {
+    avcodec_flush_buffers(codec_.get());
+  }
+  vorbis_end_.mend(packet);
 }
 
 bool Decoder::is_format(std::string_view name) const {

@@ -12,6 +12,7 @@
 #include "media/message_writer.h"
 #include "media/ogg_pages.h"
 #include "media/sample_converter.h"
+#include "media/vorbis_end.h"
 
 namespace mynah::media {
 
@@ -47,6 +48,7 @@ class Decoder {
   void fill_gap();
   void fill(int64_t missing);
   bool is_between_frames(const AVPacket& packet);
+  void mend_end(AVPacket& packet);
   void note_damaged_packet();
   std::string judge_end();
   std::string judge_pages();
@@ -74,6 +76,7 @@ class Decoder {
   size_t junk_bytes_ = 0;                 // of MPEG audio: no tag, after the last frame
   bool last_frame_cut_ = false;           // of MPEG audio: shorter than its header says
   OggPages pages_;                        // of Ogg
+  VorbisEnd vorbis_end_;                  // of Ogg
   bool lost_packets_ = false;             // since the last frame
   int64_t stamped_ = 0;                   // where the last frame ended by its time stamp
   bool length_is_guessed_ = false;        // from the bit rate: not worth telling

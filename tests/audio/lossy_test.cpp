@@ -116,6 +116,25 @@ TEST_F(Lossy, LengthAndSoundAreKeptByNameAndThroughAPipe) {
   }
 }
 
+// Short ones are on one page, and end within a packet.
+TEST_F(Lossy, VorbisOfAnyLengthIsKeptAndSoWhenJoined) {
+  std::string joined;
+  std::vector<float> joined_samples;
+  for (const size_t samples : {1000, 4000, 8000, 16000, 24000, 32000, 100000}) {
+    SCOPED_TRACE(samples);
+    const std::string path = write(kKinds[1], test::sine(440, 16000, samples));
+    joined += test::read_file(path);
+    const auto heard = hear(path);
+    EXPECT_EQ(heard.error, "");
+    EXPECT_EQ(heard.samples.size(), samples);
+    EXPECT_EQ(hear_piped(path).samples, heard.samples);
+    joined_samples.insert(joined_samples.end(), heard.samples.begin(), heard.samples.end());
+  }
+  const auto heard = hear(file("joined.ogg", joined));
+  EXPECT_EQ(heard.error, "");
+  EXPECT_EQ(heard.samples, joined_samples);
+}
+
 TEST_F(Lossy, TheFirstHalfGivesWhatIsThereThenTheError) {
   for (const Kind& kind : kKinds) {
     SCOPED_TRACE(kind.name);
