@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -28,8 +27,12 @@ bool is_elsewhere(std::string_view device) {
 
 }  // namespace
 
+std::vector<std::string> device_names() {
+  return {"auto", "cpu", "ref"};
+}
+
 Status check_device(const std::string& device) {
-  const std::vector<std::string> here = {"auto", "cpu", "ref"};
+  const std::vector<std::string> here = device_names();
   if (std::ranges::find(here, device) != here.end()) {
     return {};
   }

@@ -1,3 +1,4 @@
+#include "cli/device_name.h"
 #include "cli/engine.h"
 
 namespace mynah::cli {
@@ -10,7 +11,7 @@ void EngineOptions::fields(Fields& fields) {
       .shorter('m')
       .completes(Complete::Models);
   fields.option("device", "DEVICE", device, "auto, cpu or ref (plain loops, to check against).")
-      .offering({"auto", "cpu", "ref"});
+      .offering(device_names());
   fields.option("threads", "N", threads, "Threads to compute with; 0: the physical cores.")
       .shorter('t');
   fields.option(

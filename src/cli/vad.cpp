@@ -62,7 +62,7 @@ void VadCommand::fields(Fields& fields) {
       .also("model")
       .completes(Complete::Models);
   fields.option("rate", "HZ", rate_hz_, "Rate that the model hears: 16000 or 8000.");
-  fields.option("device", "DEVICE", device_, "auto, cpu or ref.").offering({"auto", "cpu", "ref"});
+  fields.option("device", "DEVICE", device_, "auto, cpu or ref.").offering(device_names());
   fields.option("threads", "N", threads_, "Threads; 0: one for each physical core.");
   fields.section("Segments");
   fields.option("threshold", "P", vad_.threshold, "Speech begins at this probability.");
