@@ -157,6 +157,12 @@ Status TranscriptSink::check_clips(const State& state, double duration_s) {
   return {};
 }
 
+WriterOptions TranscriptSink::writer_for(const State& state) const {
+  WriterOptions writer = options_.writer;
+  writer.file = state.recording.name;
+  return writer;
+}
+
 void TranscriptSink::write_done(State& state, Transcript transcript) {
   // What was reported piece by piece is what is written: both went through prepare().
   if (state.segments.empty()) {
@@ -172,8 +178,7 @@ void TranscriptSink::write_done(State& state, Transcript transcript) {
   if (transcript.segments.empty()) {
     note(state, "no speech found");
   }
-  WriterOptions writer = options_.writer;
-  writer.file = state.recording.name;
+  const WriterOptions writer = writer_for(state);
   const Status written = write_outputs(state.recording.plan, transcript, writer);
   if (!written) {
     fail_recording(state, written.error());
@@ -199,15 +204,12 @@ void TranscriptSink::print_what_has_no_file(const State& state, const Transcript
     return;
   }
   context_.say("its text follows on standard output");
-  WriterOptions writer = options_.writer;
-  writer.file = state.recording.name;
   context_.out.write(
-      write_transcript(transcript, state.recording.plan.files.front().format, writer));
+      write_transcript(transcript, state.recording.plan.files.front().format, writer_for(state)));
 }
 
 void TranscriptSink::write_to_stdout(const State& state, const Transcript& transcript) {
-  WriterOptions writer = options_.writer;
-  writer.file = state.recording.name;
+  const WriterOptions writer = writer_for(state);
   for (const TranscriptFormat format : state.recording.plan.to_stdout) {
     context_.out.write(write_transcript(transcript, format, writer));
   }
@@ -244,9 +246,7 @@ Transcript TranscriptSink::part_of(const State& state, const std::string& why) c
 
 Result<std::vector<std::string>> TranscriptSink::write_part(const State& state,
                                                             const std::string& why) const {
-  WriterOptions writer = options_.writer;
-  writer.file = state.recording.name;
-  return write_partial_outputs(state.recording.plan, part_of(state, why), writer);
+  return write_partial_outputs(state.recording.plan, part_of(state, why), writer_for(state));
 }
 
 void TranscriptSink::print_json_error(const State& state, const Error& error) {

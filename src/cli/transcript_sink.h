@@ -86,6 +86,8 @@ class TranscriptSink : public RecognizerObserver {
   void end_line(const State& state);
   // An error where no clip begins before the recording ends; a note where some do not.
   [[nodiscard]] Status check_clips(const State& state, double duration_s);
+  // The writers' options, with the recording's name.
+  [[nodiscard]] WriterOptions writer_for(const State& state) const;
   void write_done(State& state, Transcript transcript);
   void write_failed(State& state, const Error& error);
   void save_now_and_then(State& state);
