@@ -4,24 +4,30 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/result.h"
 
 namespace mynah::cli {
 
 // One line of JSON an output, the last one counts, in a file that several processes may append to.
-// Where the file cannot be read or written nothing is known, and nothing else is different.
+// Where the file cannot be read or written nothing is known, and nothing else is different. Used
+// from one thread.
 class OutputRecords {
  public:
   // Nothing is known, nothing is kept.
   OutputRecords() = default;
 
-  // What is known in `path`; it need not exist. Lines that are not understood are passed over.
-  static OutputRecords load(const std::string& path);
+  // What is known in `path`, which need not exist: it is read when something is asked. Lines that
+  // are not understood are passed over.
+  explicit OutputRecords(std::string path) : path_(std::move(path)) {}
 
   // The recording that a file was made of, as identity() has it; none: not known, or the file is
   // gone.
   [[nodiscard]] std::optional<std::string> recording_of(const std::string& output) const;
+
+  // True where the file is known to be made of another recording than this.
+  [[nodiscard]] bool is_of_another(const std::string& output, const std::string& recording) const;
 
   // Remembers, in the file too.
   void add(const std::string& output, const std::string& recording);
@@ -30,8 +36,12 @@ class OutputRecords {
   [[nodiscard]] static std::string identity(const std::string& file);
 
  private:
+  using Recordings = std::map<std::string, std::string>;  // by output
+
+  [[nodiscard]] Recordings& known() const;
+
   std::string path_;
-  std::map<std::string, std::string> recordings_;  // by output
+  mutable std::optional<Recordings> known_;  // none: not read yet
 };
 
 }  // namespace mynah::cli

@@ -118,8 +118,7 @@ std::string distinct(const Target& target, const std::string& recording,
   std::string base = target.base;
   const auto is_taken = [&](TranscriptFormat format) {
     const std::string path = path_of(base, format);
-    const auto of = target.chosen ? std::nullopt : records.recording_of(path);
-    return taken.contains(path) || (of && *of != OutputRecords::identity(recording));
+    return taken.contains(path) || (!target.chosen && records.is_of_another(path, recording));
   };
   for (int n = 2; std::ranges::any_of(target.formats, is_taken); ++n) {
     base = fmt::format("{}-{}", target.base, n);
@@ -250,8 +249,7 @@ bool is_done(const OutputPlan& plan, const std::string& recording, const OutputR
   for (const OutputFile& output : plan.files) {
     std::error_code error;
     const auto written = fs::last_write_time(output.path, error);
-    const auto of = records.recording_of(output.path);
-    if (error || !is_whole(output) || (of && *of != OutputRecords::identity(recording))) {
+    if (error || !is_whole(output) || records.is_of_another(output.path, recording)) {
       return false;
     }
     const auto recorded = fs::last_write_time(recording, error);

@@ -149,7 +149,7 @@ std::function<Result<std::unique_ptr<AudioSource>>()> TranscribeCommand::opener(
 }
 
 Result<OutputPlans> TranscribeCommand::plan(const Context& context) {
-  records_ = OutputRecords::load(
+  records_ = OutputRecords(
       (std::filesystem::path(store_folders(context.environment).home) / "outputs.jsonl").string());
   // Who wants JSON on standard output wants it in files too, unless he says otherwise.
   OutputOptions output = output_;

@@ -147,13 +147,23 @@ TEST_F(Outputs, WhereFilesGoIsSaidIfNobodySaidIt) {
   EXPECT_TRUE(folder.has("b/talk.srt"));
 }
 
+TEST_F(Outputs, RecordsAreReadWhenSomethingIsAsked) {
+  const std::string path = folder / "outputs.jsonl";
+  const OutputRecords records(path);
+  OutputRecords(path).add(a, b);
+  EXPECT_EQ(records.recording_of(a), OutputRecords::identity(b));
+  EXPECT_TRUE(records.is_of_another(a, a));
+  EXPECT_FALSE(records.is_of_another(a, b));
+  EXPECT_FALSE(records.is_of_another(b, a));  // nothing is known of it
+}
+
 TEST_F(Outputs, RecordsAreReadAsFarAsTheyAreUnderstood) {
   const std::string path = folder / "outputs.jsonl";
   std::ofstream(folder / "a.txt") << "one\n";
   const nlohmann::json line = {{"output", OutputRecords::identity(folder / "a.txt")},
                                {"recording", "/a.wav"}};
   std::ofstream(path) << "{\"output\": 1}\nnot json\n" << line.dump() << "\n{\"output\": \"/b";
-  const OutputRecords records = OutputRecords::load(path);
+  const OutputRecords records(path);
   EXPECT_EQ(records.recording_of(folder / "a.txt"), "/a.wav");
   EXPECT_EQ(records.recording_of("/b"), std::nullopt);
   EXPECT_EQ(OutputRecords().recording_of(folder / "a.txt"), std::nullopt);
