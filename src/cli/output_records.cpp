@@ -1,38 +1,116 @@
 #include "cli/output_records.h"
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 
 #include <fcntl.h>
 #include <nlohmann/json.hpp>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/atomic_file.h"
 #include "base/unique_fd.h"
 
 namespace mynah::cli {
 
 namespace fs = std::filesystem;
 
-OutputRecords::Recordings& OutputRecords::known() const {
-  if (!known_) {
-    known_.emplace();
-    std::ifstream file(path_);
-    for (std::string line; std::getline(file, line);) {
-      const auto entry = nlohmann::json::parse(line, nullptr, false);
-      if (entry.is_object() && entry.contains("output") && entry["output"].is_string() &&
-          entry.contains("recording") && entry["recording"].is_string()) {
-        (*known_)[entry["output"]] = entry["recording"];
-      }
+namespace {
+
+// Some hundreds of lines: a file this short is read in no time, whatever is in it.
+constexpr uint64_t kShort = 64 << 10;
+
+std::string line_of(const std::string& output, const std::string& recording) {
+  const nlohmann::ordered_json entry = {{"output", output}, {"recording", recording}};
+  return entry.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+// The file that has this name now, to be added to by this process alone until it is closed; none:
+// it cannot be had.
+UniqueFd open_locked(const std::string& path) {
+  while (true) {
+    UniqueFd fd(::open(path.c_str(), O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0644));
+    if (!fd) {
+      return fd;
+    }
+    int locked = -1;
+    do {
+      locked = ::flock(fd.get(), LOCK_EX);
+    } while (locked != 0 && errno == EINTR);
+    struct stat held{};
+    if (locked != 0 || ::fstat(fd.get(), &held) != 0) {
+      return {};
+    }
+    struct stat named{};
+    if (::stat(path.c_str(), &named) == 0 && named.st_dev == held.st_dev &&
+        named.st_ino == held.st_ino) {
+      return fd;
+    }
+    // Another process wrote it anew while this one waited: what is held has no name any more.
+  }
+}
+
+// Appends a line, or nothing; returns the file's size.
+uint64_t append(int fd, std::string line) {
+  struct stat status{};
+  char last = '\n';
+  if (::fstat(fd, &status) != 0) {
+    return 0;
+  }
+  if (status.st_size > 0 && ::pread(fd, &last, 1, status.st_size - 1) == 1 && last != '\n') {
+    line.insert(0, "\n");  // a line that a power cut left unfinished takes no other with it
+  }
+  const ssize_t written = ::write(fd, line.data(), line.size());
+  if (written == static_cast<ssize_t>(line.size())) {
+    return static_cast<uint64_t>(status.st_size + written);
+  }
+  // The disk is full.
+  [[maybe_unused]] const int cut = ::ftruncate(fd, status.st_size);
+  return static_cast<uint64_t>(status.st_size);
+}
+
+}  // namespace
+
+OutputRecords::Recordings OutputRecords::read(const std::string& path) {
+  Recordings recordings;
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    const auto entry = nlohmann::json::parse(line, nullptr, false);
+    if (entry.is_object() && entry.contains("output") && entry["output"].is_string() &&
+        entry.contains("recording") && entry["recording"].is_string()) {
+      recordings[entry["output"]] = entry["recording"];
     }
   }
-  return *known_;
+  return recordings;
+}
+
+void OutputRecords::shorten(const std::string& path, uint64_t size) {
+  std::string kept;
+  for (const auto& [output, recording] : read(path)) {
+    // What cannot be looked at now, on a disk that is away for a while, may be there again.
+    std::error_code error;
+    if (fs::status(output, error).type() != fs::file_type::not_found) {
+      kept += line_of(output, recording);
+    }
+  }
+  if (size <= 2 * kept.size()) {
+    return;
+  }
+  auto file = AtomicFile::create(identity(path));  // where it is a link, what it leads to
+  if (file && file->write(kept)) {
+    [[maybe_unused]] const Status status = file->commit();  // else the long one is there still
+  }
 }
 
 std::optional<std::string> OutputRecords::recording_of(const std::string& output) const {
-  const Recordings& recordings = known();
-  const auto found = recordings.find(identity(output));
+  if (!known_) {
+    known_ = read(path_);
+  }
+  const auto found = known_->find(identity(output));
   std::error_code error;
-  if (found == recordings.end() || !fs::exists(found->first, error)) {
+  if (found == known_->end() || !fs::exists(found->first, error)) {
     return std::nullopt;
   }
   return found->second;
@@ -49,22 +127,21 @@ void OutputRecords::add(const std::string& output, const std::string& recording)
   }
   const std::string file = identity(output);
   const std::string of = identity(recording);
-  std::string& before = known()[file];
-  if (before == of) {
-    return;
+  if (known_) {
+    (*known_)[file] = of;
   }
-  before = of;
   std::error_code none;
   fs::create_directories(fs::path(path_).parent_path(), none);
-  const UniqueFd fd(::open(path_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644));
+  const UniqueFd fd = open_locked(path_);
   if (!fd) {
     return;
   }
-  const nlohmann::ordered_json entry = {{"output", file}, {"recording", of}};
-  // In one write, so that lines of several processes do not mix.
-  const std::string line =
-      entry.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-  [[maybe_unused]] const ssize_t written = ::write(fd.get(), line.data(), line.size());
+  // Even where it seems to be there: another process may just have left it out, as the output was
+  // gone.
+  const uint64_t size = append(fd.get(), line_of(file, of));
+  if (size > kShort && !std::exchange(looked_at_size_, true)) {
+    shorten(path_, size);
+  }
 }
 
 std::string OutputRecords::identity(const std::string& file) {

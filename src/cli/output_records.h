@@ -1,6 +1,7 @@
 // OutputRecords: which recording each output file was made of, remembered from run to run.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -10,9 +11,10 @@
 
 namespace mynah::cli {
 
-// One line of JSON an output, the last one counts, in a file that several processes may append to.
-// Where the file cannot be read or written nothing is known, and nothing else is different. Used
-// from one thread.
+// One line of JSON an output, the last one counts, in a file that several processes may add to:
+// each holds a lock on it meanwhile. A file that has become long by lines that say nothing any more
+// is written anew. Where it cannot be read or written nothing is known, and nothing else is
+// different. An object is used from one thread.
 class OutputRecords {
  public:
   // Nothing is known, nothing is kept.
@@ -38,10 +40,13 @@ class OutputRecords {
  private:
   using Recordings = std::map<std::string, std::string>;  // by output
 
-  [[nodiscard]] Recordings& known() const;
+  [[nodiscard]] static Recordings read(const std::string& path);
+  // Leaves out what is of no use; the caller holds the lock.
+  static void shorten(const std::string& path, uint64_t size);
 
   std::string path_;
   mutable std::optional<Recordings> known_;  // none: not read yet
+  bool looked_at_size_ = false;
 };
 
 }  // namespace mynah::cli

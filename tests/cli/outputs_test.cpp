@@ -1,6 +1,8 @@
 // Where transcripts go, and what becomes of those that are there already.
 #include <filesystem>
 #include <fstream>
+#include <thread>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -155,6 +157,66 @@ TEST_F(Outputs, RecordsAreReadWhenSomethingIsAsked) {
   EXPECT_TRUE(records.is_of_another(a, a));
   EXPECT_FALSE(records.is_of_another(a, b));
   EXPECT_FALSE(records.is_of_another(b, a));  // nothing is known of it
+}
+
+TEST_F(Outputs, RecordsThatSayNothingAnyMoreAreLeftOut) {
+  const std::string path = folder / "outputs.jsonl";
+  const auto line = [](const std::string& output, const std::string& recording) {
+    return nlohmann::json{{"output", output}, {"recording", recording}}.dump() + "\n";
+  };
+  const std::string there = OutputRecords::identity(a);
+  std::string text = line(there, "/first.wav");
+  // As long as it may be: nothing is left out yet.
+  while (text.size() < 60'000) {
+    text += line(folder / ("gone-" + std::to_string(text.size())), "/x.wav");
+  }
+  text += line(there, "/last.wav");
+  std::ofstream(path) << text;
+  OutputRecords(path).add(b, b);
+  EXPECT_GT(std::filesystem::file_size(path), text.size());
+  // Longer, the end torn off by a power cut.
+  std::ofstream(path, std::ios::app) << std::string(10'000, 'x');
+  OutputRecords(path).add(folder / "gone.txt", b);
+  const std::string b_itself = OutputRecords::identity(b);
+  EXPECT_EQ(folder.read("outputs.jsonl"), line(there, "/last.wav") + line(b_itself, b_itself));
+  // Nothing but what is of use: it stays, however long.
+  text = line(there, std::string(100'000, 'y'));
+  std::ofstream(path) << text;
+  OutputRecords(path).add(b, b);
+  EXPECT_EQ(folder.read("outputs.jsonl"), text + line(b_itself, b_itself));
+}
+
+// Locks are an open file's: threads are to each other what processes are.
+TEST_F(Outputs, NoRecordIsLostWhereSeveralAddAndLeaveOutAtOnce) {
+  const std::string path = folder / "outputs.jsonl";
+  constexpr int kWriters = 4;
+  constexpr int kOutputs = 50;
+  const auto name = [&](int writer, int output) {
+    return folder / (std::to_string(writer) + "-" + std::to_string(output) + ".txt");
+  };
+  const std::string long_recording(20'000, 'r');  // a few lines make the file too long
+  const auto write = [&](int writer) {
+    for (int i = 0; i < kOutputs; ++i) {
+      std::ofstream(name(writer, i)) << "text\n";
+      OutputRecords records(path);
+      records.add(name(writer, i), a);
+      records.add(folder / "gone.txt", long_recording);
+      OutputRecords(path).add(folder / "gone.txt", long_recording);
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (int writer = 0; writer < kWriters; ++writer) {
+      threads.emplace_back(write, writer);
+    }
+  }
+  const OutputRecords records(path);
+  for (int writer = 0; writer < kWriters; ++writer) {
+    for (int i = 0; i < kOutputs; ++i) {
+      EXPECT_EQ(records.recording_of(name(writer, i)), OutputRecords::identity(a));
+    }
+  }
+  EXPECT_LT(std::filesystem::file_size(path), 1'000'000U);  // of 8 MB
 }
 
 TEST_F(Outputs, RecordsAreReadAsFarAsTheyAreUnderstood) {
