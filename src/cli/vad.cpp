@@ -86,10 +86,13 @@ std::string VadCommand::details() const {
          "and their defaults are silero-vad's (get_speech_timestamps).\n";
 }
 
-Status VadCommand::check() const {
+Status VadCommand::check(const Context& context) const {
   if (recordings_.empty()) {
     return fail(ErrorCode::Usage,
                 "wanted a recording, such as meeting.wav, or - for standard input");
+  }
+  if (rttm_ && context.json) {
+    return fail(ErrorCode::Usage, "--rttm and --json both want standard output: give one");
   }
   if (rate_hz_ != 8000 && rate_hz_ != 16000) {
     return fail(ErrorCode::Usage, fmt::format("--rate: wanted 8000 or 16000, found {}", rate_hz_));
@@ -103,6 +106,12 @@ Status VadCommand::check() const {
   MYNAH_TRY_STATUS(check_at_least("--min-speech-ms", vad_.min_speech_ms, 0));
   MYNAH_TRY_STATUS(check_at_least("--min-silence-ms", vad_.min_silence_ms, 0));
   MYNAH_TRY_STATUS(check_at_least("--pad-ms", vad_.speech_pad_ms, 0));
+  if (!plot_.empty() && !plot_.ends_with(".svg") && !plot_.ends_with(".SVG")) {
+    return fail(ErrorCode::Usage,
+                fmt::format("--plot: the drawing is SVG; wanted a name that ends in .svg, found "
+                            "'{}'",
+                            plot_));
+  }
   // What the reference takes off for padding must leave something.
   const double least_s = 0.1 + 2e-3 * vad_.speech_pad_ms;
   MYNAH_TRY_STATUS(check_at_least("--max-speech-s", vad_.max_speech_s, least_s));
@@ -163,7 +172,7 @@ std::vector<std::string> VadCommand::expand_recordings(Context& context, int& co
 }
 
 Result<int> VadCommand::run(Context& context) {
-  MYNAH_TRY_STATUS(check());
+  MYNAH_TRY_STATUS(check(context));
   MYNAH_TRY(const AudioOpenOptions audio, recording_.finish());
   MYNAH_TRY(const Engine engine, open_engine(context));
   const bool plot = !plot_.empty();

@@ -28,7 +28,7 @@ class VadCommand : public Command {
     std::shared_ptr<const VoiceDetector> detector;
   };
 
-  [[nodiscard]] Status check() const;
+  [[nodiscard]] Status check(const Context& context) const;
   Result<Engine> open_engine(const Context& context) const;
   // What the words stand for; words that stand for nothing are told, and set `code` to 1.
   std::vector<std::string> expand_recordings(Context& context, int& code) const;

@@ -41,6 +41,22 @@ TEST_F(VadVerb, says_that_it_uses_the_built_in_detector_and_what_to_pull) {
   EXPECT_THAT(err(), HasSubstr("of 1.0 s are speech (builtin)"));
 }
 
+TEST_F(VadVerb, refuses_to_draw_into_a_name_that_promises_another_kind_of_picture) {
+  const std::string wav = write_wav(folder_ / "tone.wav", 1.0);
+  EXPECT_EQ(run({wav, "--model", "builtin", "--plot", folder_ / "tone.png"}), 2);
+  EXPECT_THAT(err(), HasSubstr("wanted a name that ends in .svg, found"));
+  EXPECT_FALSE(folder_.has("tone.png"));
+  EXPECT_EQ(run({wav, "--model", "builtin", "--plot", folder_ / "tone.SVG"}), 0);
+  EXPECT_TRUE(folder_.has("tone.SVG"));
+}
+
+TEST_F(VadVerb, refuses_rttm_and_json_together) {
+  EXPECT_EQ(run({write_wav(folder_ / "tone.wav", 1.0), "--model", "builtin", "--rttm", "--json"}),
+            2);
+  EXPECT_THAT(err(), HasSubstr("--rttm and --json both want standard output"));
+  EXPECT_EQ(out(), "");
+}
+
 TEST_F(VadVerb, prints_one_object_a_recording_in_the_order_given_and_goes_on_after_a_bad_one) {
   const std::string first = write_wav(folder_ / "first.wav", 0.5);
   const std::string second = write_wav(folder_ / "second.wav", 1.0);
