@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -60,11 +61,14 @@ std::string stem_of(const std::string& recording) {
 struct Target {
   std::string base;
   std::vector<TranscriptFormat> formats;
-  bool chosen = false;  // by the user, for this recording
+  bool chosen = false;             // by the user, for this recording
+  std::string dot_extension = {};  // as the user wrote it: ".TXT"
 };
 
-std::string path_of(const std::string& base, TranscriptFormat format) {
-  return fmt::format("{}.{}", base, extension(format));
+// The file of that format; `base` is the target's, or one like it.
+std::string path_of(const Target& target, const std::string& base, TranscriptFormat format) {
+  return ends_in(target.dot_extension, format) ? base + target.dot_extension
+                                               : fmt::format("{}.{}", base, extension(format));
 }
 
 // A name given as "talk.srt" has its extension already where that is written, and chooses the
@@ -74,13 +78,14 @@ Target named_target(const std::string& name, const std::vector<TranscriptFormat>
   const bool as_it_stands = style == TranscriptStyle::WhisperCpp && !asked.empty();
   for (const std::string& format_name : transcript_format_names()) {
     const TranscriptFormat format = *parse_transcript_format(format_name);
-    const std::string dot_extension = fmt::format(".{}", extension(format));
     const bool written =
         asked.empty() || std::ranges::find(asked, extension(format), extension) != asked.end();
-    if (!as_it_stands && written && fs::path(name).extension() == dot_extension) {
+    if (!as_it_stands && written && ends_in(name, format)) {
+      const std::string dot_extension = fs::path(name).extension();
       return {.base = name.substr(0, name.size() - dot_extension.size()),
               .formats = asked.empty() ? std::vector{format} : asked,
-              .chosen = true};
+              .chosen = true,
+              .dot_extension = dot_extension};
     }
   }
   return {.base = name, .formats = asked, .chosen = true};
@@ -117,16 +122,29 @@ std::string distinct(const Target& target, const std::string& recording,
                      const OutputRecords& records, std::set<std::string>& taken) {
   std::string base = target.base;
   const auto is_taken = [&](TranscriptFormat format) {
-    const std::string path = path_of(base, format);
+    const std::string path = path_of(target, base, format);
     return taken.contains(path) || (!target.chosen && records.is_of_another(path, recording));
   };
   for (int n = 2; std::ranges::any_of(target.formats, is_taken); ++n) {
     base = fmt::format("{}-{}", target.base, n);
   }
   for (const TranscriptFormat format : target.formats) {
-    taken.insert(path_of(base, format));
+    taken.insert(path_of(target, base, format));
   }
   return base;
+}
+
+// A transcript takes the place of what had its name: of a file, and of nothing else.
+Status check_replaceable(const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (fs::is_other(status)) {
+    return fail(ErrorCode::Usage,
+                fmt::format("{} is a device or a pipe, and outputs are files: name a file, or "
+                            "--output-file - for standard output",
+                            path));
+  }
+  return {};
 }
 
 std::string read_text(const std::string& path) {
@@ -165,6 +183,14 @@ Status write_file(const std::string& path, const std::string& text) {
 
 }  // namespace
 
+bool ends_in(const std::string& name, TranscriptFormat format) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; };
+  const std::string wanted = fmt::format(".{}", extension(format));
+  return name.size() >= wanted.size() &&
+         std::ranges::equal(std::string_view(name).substr(name.size() - wanted.size()), wanted, {},
+                            lower);
+}
+
 Result<OutputPlans> plan_outputs(const OutputOptions& options,
                                  std::span<const std::string> recordings,
                                  const OutputRecords& records) {
@@ -192,6 +218,9 @@ Result<OutputPlans> plan_outputs(const OutputOptions& options,
   if (!named) {
     plans.notes.emplace_back("several formats go to files here; --output-dir names another folder");
   }
+  for (const std::string& base : options.bases) {
+    MYNAH_TRY_STATUS(check_replaceable(base));
+  }
   const std::vector<Target> targets = wanted_targets(options, formats, recordings);
   std::set<std::string> taken;
   for (size_t i = 0; i < recordings.size(); ++i) {
@@ -208,7 +237,8 @@ Result<OutputPlans> plan_outputs(const OutputOptions& options,
                       recordings[i], target.base, base));
     }
     for (const TranscriptFormat format : target.formats) {
-      plan.files.push_back({.path = path_of(base, format), .format = format});
+      plan.files.push_back({.path = path_of(target, base, format), .format = format});
+      MYNAH_TRY_STATUS(check_replaceable(plan.files.back().path));
     }
   }
   return plans;

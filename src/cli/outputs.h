@@ -25,6 +25,9 @@ struct OutputPlan {
   std::vector<TranscriptFormat> to_stdout;
 };
 
+// True where a name ends in a format's extension, in either case.
+[[nodiscard]] bool ends_in(const std::string& name, TranscriptFormat format);
+
 struct OutputPlans {
   std::vector<OutputPlan> recordings;  // one each
   std::vector<std::string> notes;      // names that had to differ from what was asked for

@@ -90,7 +90,7 @@ std::string TranscribeCommand::details() const {
 void TranscribeCommand::settle() {
   const bool named =
       output_.formats.empty() && std::ranges::any_of(output_.bases, [](const std::string& base) {
-        return base.ends_with(".wts");
+        return ends_in(base, TranscriptFormat::Wts);
       });
   const bool karaoke = named || std::ranges::count(output_.formats, "wts") > 0;
   if (karaoke || std::ranges::count(output_.formats, "json-full") > 0 || output_.max_line_width ||

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
 
 #include "cli/output_records.h"
 #include "cli/recordings.h"
@@ -130,6 +131,27 @@ TEST_F(Outputs, EachRecordingHasTheNameItWasGivenOrNoneHas) {
 TEST_F(Outputs, ANameIsInTheFolderThatIsGivenToo) {
   EXPECT_EQ(run({a, "--output-file", "w.srt", "-o", folder / "out"}), 0) << err();
   EXPECT_TRUE(folder.has("out/w.srt"));
+}
+
+TEST_F(Outputs, AnExtensionCountsInEitherCaseAndStaysAsItIs) {
+  EXPECT_EQ(run({a, "--output-file", folder / "talk.TXT"}), 0) << err();
+  EXPECT_EQ(folder.read("talk.TXT"), "second 0\n");
+  EXPECT_FALSE(folder.has("talk.TXT.txt"));
+  EXPECT_EQ(run({a, "--output-file", folder / "talk.Srt", "--format", "srt,vtt"}), 0);
+  EXPECT_TRUE(folder.has("talk.Srt"));
+  EXPECT_TRUE(folder.has("talk.vtt"));
+  EXPECT_EQ(run({a, "--output-file", folder / "talk.WTS"}), 0);
+  EXPECT_TRUE(fake->last_options.words);
+}
+
+TEST_F(Outputs, ADeviceOrAPipeIsNotReplacedByAFile) {
+  EXPECT_EQ(run({a, "--output-file", "/dev/full"}), 2);
+  EXPECT_THAT(err(), HasSubstr("/dev/full is a device or a pipe"));
+  ASSERT_EQ(::mkfifo((folder / "pipe.txt").c_str(), 0600), 0);
+  EXPECT_EQ(run({a, "--output-file", folder / "pipe"}), 2);
+  EXPECT_THAT(err(), HasSubstr("--output-file - for standard output"));
+  EXPECT_TRUE(std::filesystem::is_fifo(folder / "pipe.txt"));
+  EXPECT_TRUE(fake->opened.empty());
 }
 
 TEST_F(Outputs, JsonAndAnotherFormatDoNotShareStandardOutput) {
