@@ -56,13 +56,31 @@ TEST_F(ExpandInputs, APatternStandsForWhatItMatchesInTheOrderOfTheWords) {
               ElementsAre("in/b.WAV", "in/a.mp3", "in/notes.txt"));
 }
 
+TEST_F(ExpandInputs, BracesStandForEachOfTheirWords) {
+  EXPECT_THAT(expand({folder_ / "in/{b.WAV,a.mp3}"}), ElementsAre("in/b.WAV", "in/a.mp3"));
+  EXPECT_THAT(expand({"odd{1}.wav"}), ElementsAre(testing::HasSubstr("matches no file")));
+  EXPECT_THAT(expand({"odd{1.wav"}), ElementsAre("odd{1.wav"));
+}
+
+TEST_F(ExpandInputs, TwoStarsStandForFoldersOfAnyDepth) {
+  EXPECT_THAT(expand({folder_ / "**/*.{mp3,m4a}"}), ElementsAre("in/a.mp3", "in/deeper/c.m4a"));
+  EXPECT_THAT(expand({folder_ / "in/**/c.m4a"}), ElementsAre("in/deeper/c.m4a"));
+  EXPECT_THAT(expand({folder_ / "**/**/*.m4a"}), ElementsAre("in/deeper/c.m4a"));
+  EXPECT_THAT(expand({folder_ / "i*/**"}), ElementsAre("in/a.mp3", "in/b.WAV", "in/deeper/c.m4a"));
+  std::filesystem::create_directories(folder_ / "in/{x}*");
+  std::ofstream(folder_ / "in/{x}*/f.ogg") << "x";
+  EXPECT_THAT(expand({folder_ / "**/*.ogg"}), ElementsAre("in/{x}*/f.ogg"));
+}
+
 TEST_F(ExpandInputs, AFileWhoseNameLooksLikeAPatternIsItself) {
   EXPECT_THAT(expand({folder_ / "odd[1].wav"}), ElementsAre("odd[1].wav"));
 }
 
 TEST_F(ExpandInputs, WhatStandsForNothingIsAnErrorInItsPlace) {
   EXPECT_THAT(expand({folder_ / "*.flac", folder_ / "nothing", "-"}),
-              ElementsAre("error: " + (folder_ / "*.flac") + " matches no file",
+              ElementsAre("error: " + (folder_ / "*.flac") +
+                              " matches no file (patterns have *, ?, [abc], {a,b} and **/ for any "
+                              "folders)",
                           testing::HasSubstr("folder without recordings"), "-"));
 }
 
