@@ -12,7 +12,9 @@
 #include "cli/job_range.h"
 #include "cli/live.h"
 #include "cli/peer_flags.h"
+#include "cli/repeats.h"
 #include "cli/store_access.h"
+#include "store/catalogue.h"
 
 namespace mynah::cli {
 
@@ -84,7 +86,9 @@ std::string TranscribeCommand::details() const {
          "whisper and whisperX (--output_dir, --word_timestamps, --compute_type ...).\n\n"
          "A recording that breaks off, or is stopped by Ctrl-C, SIGTERM or a closed terminal,\n"
          "leaves what was recognised in NAME.FORMAT.partial; the exit code is 1, 130, 143 or "
-         "129.\n";
+         "129.\n\n"
+         "A recording that is named twice is heard once; with --json and --output-file each\n"
+         "name is answered.\n";
 }
 
 void TranscribeCommand::settle() {
@@ -136,6 +140,17 @@ void TranscribeCommand::expand_recordings() {
     }
   }
   recordings_ = std::move(expanded);
+}
+
+void TranscribeCommand::leave_out_repeats(const Context& context) {
+  // Where each name has an answer of its own, by its place, it keeps it.
+  if (context.json || !output_.bases.empty()) {
+    return;
+  }
+  const std::vector<std::string> repeats = take_repeats(recordings_);
+  if (!repeats.empty() && !output_.quiet) {
+    context.say(told_repeats(repeats));
+  }
 }
 
 std::function<Result<std::unique_ptr<AudioSource>>()> TranscribeCommand::opener(
@@ -197,6 +212,7 @@ Result<int> TranscribeCommand::run(Context& context) {
     context.say("--max-line-count does nothing without --max-line-width");
   }
   expand_recordings();
+  leave_out_repeats(context);
   MYNAH_TRY(OutputPlans plans, plan(context));
   if (recordings_.empty()) {
     return 0;

@@ -30,6 +30,8 @@ class TranscribeCommand : public Command {
   Status check_recordings() const;
   // Folders and patterns become the recordings in them.
   void expand_recordings();
+  // A recording named twice is heard once.
+  void leave_out_repeats(const Context& context);
   // What opens a recording when its turn comes.
   [[nodiscard]] std::function<Result<std::unique_ptr<AudioSource>>()> opener(
       const std::string& name, const AudioOpenOptions& options) const;

@@ -15,6 +15,7 @@
 #include "cli/cores.h"
 #include "cli/device_name.h"
 #include "cli/program.h"
+#include "cli/repeats.h"
 #include "cli/store_access.h"
 #include "cli/voice_hearing.h"
 #include "store/store.h"
@@ -83,7 +84,8 @@ void VadCommand::fields(Fields& fields) {
 
 std::string VadCommand::details() const {
   return "Prints the begin and end of each run of speech in seconds, one run a line. The options\n"
-         "and their defaults are silero-vad's (get_speech_timestamps).\n";
+         "and their defaults are silero-vad's (get_speech_timestamps).\n\n"
+         "A recording that is named twice is heard once; with --json each name is answered.\n";
 }
 
 Status VadCommand::check(const Context& context) const {
@@ -168,6 +170,12 @@ std::vector<std::string> VadCommand::expand_recordings(Context& context, int& co
       }
     }
   }
+  // With --json each name has an object in its place.
+  if (!context.json) {
+    if (const auto repeats = take_repeats(files); !repeats.empty()) {
+      context.say(told_repeats(repeats));
+    }
+  }
   return files;
 }
 
@@ -178,11 +186,11 @@ Result<int> VadCommand::run(Context& context) {
   const bool plot = !plot_.empty();
   int code = 0;
   const std::vector<std::string> files = expand_recordings(context, code);
-  const bool one = recordings_.size() == 1 && files.size() == 1;
+  const bool one = files.size() == 1 && code == 0;
   const bool text = !context.json && !rttm_;
   std::vector<VoiceReport> drawn;
   VoiceHearing::Listener listener;
-  if (text) {
+  if (text && one) {
     listener.on_span = [&](const SpeechSpan& span) {
       context.out.line(text_line(span));
       context.out.flush();

@@ -124,10 +124,11 @@ TEST_F(Transcribe, FilesDoNotWaitForAPipeAmongThem) {
   PipedInput input;
   input.write_seconds(1);
   input.close();
-  EXPECT_EQ(run({a, b, "-", a, "--raw", "s16le"}), 0) << err();
+  const std::string c = write_wav(folder / "c.wav", 1);
+  EXPECT_EQ(run({a, b, "-", c, "--raw", "s16le"}), 0) << err();
   EXPECT_THAT(fake->runs, ElementsAre(2, 1, 1));
   EXPECT_THAT(out(), StartsWith(a + ":\nsecond 0\n"));
-  EXPECT_THAT(out(), HasSubstr("-:\nsecond 0\n" + a + ":\nsecond 0\n"));
+  EXPECT_THAT(out(), HasSubstr("-:\nsecond 0\n" + c + ":\nsecond 0\n"));
 }
 
 TEST_F(Transcribe, PartialTextIsMadeForATerminalOnlyAndWrittenWhereItChanges) {

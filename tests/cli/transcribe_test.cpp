@@ -245,6 +245,26 @@ TEST_F(Transcribe, SaysWhenNothingWasSpoken) {
   EXPECT_EQ(err(), "");
 }
 
+TEST_F(Transcribe, ARecordingNamedTwiceIsHeardOnceButWhereEachNameIsAnswered) {
+  std::filesystem::create_directory(folder / "x");
+  const std::string a = write_wav(folder / "x/a.wav", 1);
+  std::filesystem::create_symlink(a, folder / "x/link.wav");
+  const std::string again = folder / "x/../x/a.wav";
+  EXPECT_EQ(run({a, again, folder / "x/link.wav"}), 0);
+  EXPECT_THAT(fake->opened, ElementsAre(a, folder / "x/link.wav"));
+  EXPECT_EQ(err(), "mynah: " + again + " is named before: it is heard once\n");
+  EXPECT_EQ(run({a, folder / "x", "-o", folder / "out"}), 0);
+  EXPECT_FALSE(folder.has("out/a-2.txt"));
+  EXPECT_EQ(run({a, a, a, "-q"}), 0);
+  EXPECT_EQ(out(), "second 0\n");
+  EXPECT_EQ(err(), "");
+  EXPECT_EQ(run({a, a, "--json"}), 0);
+  EXPECT_EQ(std::ranges::count(out(), '\n'), 2);
+  EXPECT_EQ(run({a, a, "--output-file", (folder / "1.txt") + "," + (folder / "2.txt")}), 0);
+  EXPECT_TRUE(folder.has("1.txt"));
+  EXPECT_TRUE(folder.has("2.txt"));
+}
+
 TEST_F(Transcribe, TakesFoldersAndPatterns) {
   std::filesystem::create_directory(folder / "x");
   const std::string a = write_wav(folder / "x/a.wav", 1);

@@ -1,6 +1,7 @@
 // `mynah vad` as a user meets it, with the built-in detector and, where they are, real weights.
 #include "cli/vad.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,16 @@ TEST_F(VadVerb, refuses_to_draw_into_a_name_that_promises_another_kind_of_pictur
   EXPECT_FALSE(folder_.has("tone.png"));
   EXPECT_EQ(run({wav, "--model", "builtin", "--plot", folder_ / "tone.SVG"}), 0);
   EXPECT_TRUE(folder_.has("tone.SVG"));
+}
+
+TEST_F(VadVerb, hears_a_recording_that_is_named_twice_once_but_with_json) {
+  const std::string wav = write_wav(folder_ / "tone.wav", 1.0);
+  EXPECT_EQ(run({wav, wav, "--model", "builtin"}), 0);
+  EXPECT_THAT(err(), HasSubstr(wav + " is named before: it is heard once\n"));
+  EXPECT_EQ(out().find("tone.wav:"), std::string::npos);
+  const auto before = std::ranges::count(out(), '\n');
+  EXPECT_EQ(run({wav, wav, "--model", "builtin", "--json"}), 0);
+  EXPECT_EQ(std::ranges::count(out(), '\n'), before + 2);
 }
 
 TEST_F(VadVerb, refuses_rttm_and_json_together) {
