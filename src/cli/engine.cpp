@@ -150,10 +150,12 @@ Result<FoundModel> find_any(const Store& store, const EngineOptions& options, Co
     }
     context.say(pulled.error().message);
   }
-  context.say(
-      fmt::format("no model was pulled: using the built-in recogniser, which is for US "
-                  "English and much less exact; 'mynah pull {}' brings a better one",
-                  kFirstModel));
+  if (!options.quiet) {
+    context.say(
+        fmt::format("no model was pulled: using the built-in recogniser, which is for US "
+                    "English and much less exact; 'mynah pull {}' brings a better one",
+                    kFirstModel));
+  }
   return FoundModel{.path = "", .why = "builtin: no model was pulled", .name = {}};
 }
 
@@ -171,7 +173,7 @@ Result<std::shared_ptr<const VoiceDetector>> open_voice(const Store& store,
     if (!any) {
       return std::unexpected(as_named(resolved.error(), options.vad_model));
     }
-    if (options.cuts) {
+    if (options.cuts && !options.quiet) {
       context.say(
           "silero was not pulled: using the built-in voice detector, which knows speech less well; "
           "'mynah pull silero' brings the better one, --vad-model builtin keeps this one");

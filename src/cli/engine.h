@@ -23,6 +23,7 @@ struct EngineOptions {
   Precision precision = Precision::Fast;
   bool offline = false;  // never asks the network
   bool yes = false;      // pulls a missing model without asking
+  bool quiet = false;    // says nothing but errors
   bool cuts = true;      // recordings are cut at silence: without Silero worse, which is then said
 
   void fields(Fields& fields);

@@ -218,6 +218,7 @@ Result<int> TranscribeCommand::run(Context& context) {
     return 0;
   }
   EngineOptions wanted = engine_;
+  wanted.quiet = output_.quiet;
   wanted.cuts = options.vad || std::ranges::any_of(recordings_, is_stream);
   MYNAH_TRY(const Engine engine, open_(wanted, context));
   if (Status status = engine.recognizer->check(options); !status) {

@@ -36,6 +36,17 @@ TEST_F(Transcribe, QuietKeepsBackWhichVariablesArePassedOver) {
   EXPECT_EQ(err(), "");
 }
 
+TEST_F(Transcribe, QuietKeepsBackThatNoModelWasPulled) {
+  TestProgram real({verb<TranscribeCommand>("transcribe", "Turns recordings into text.")});
+  real.environment["MYNAH_HOME"] = folder / "home";
+  real.environment["XDG_CACHE_HOME"] = folder / "cache";
+  const std::string wav = write_wav(folder / "a.wav", 1);
+  EXPECT_EQ(real.run({"transcribe", wav, "--offline", "--quiet"}), 0);
+  EXPECT_EQ(real.err.text(), "");
+  EXPECT_EQ(real.run({"transcribe", wav, "--offline"}), 0);
+  EXPECT_THAT(real.err.text(), HasSubstr("no model was pulled"));
+}
+
 TEST_F(Transcribe, PrintsTimesToATerminal) {
   const std::string wav = write_wav(folder / "a.wav", 1);
   terminal = true;
