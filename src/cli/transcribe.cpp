@@ -33,6 +33,15 @@ bool is_stream(const std::string& recording) {
   return ::stat(recording.c_str(), &status) == 0 && S_ISFIFO(status.st_mode);
 }
 
+// The model of the catalogue that knows all languages and is like one for English alone: "tiny" for
+// "tiny.en".
+std::string multilingual_like(const std::string& model) {
+  constexpr std::string_view kEnglish = ".en";
+  const std::string name =
+      model.ends_with(kEnglish) ? model.substr(0, model.size() - kEnglish.size()) : "";
+  return find_in_catalogue(name) != nullptr ? name : "small";
+}
+
 // Collects the languages of recordings of which only the beginning is decoded.
 class LanguageObserver : public RecognizerObserver {
  public:
@@ -234,10 +243,12 @@ Result<int> TranscribeCommand::run(Context& context) {
   }
   if (detect_language_) {
     if (!engine.recognizer->multilingual()) {
-      return fail(ErrorCode::Unsupported,
-                  fmt::format("--detect-language: {} knows English only: use a multilingual model, "
-                              "such as \"small\"",
-                              engine.recognizer->model_name()));
+      return fail(
+          ErrorCode::Unsupported,
+          fmt::format("--detect-language: {0} knows English only; {1} knows other languages "
+                      "too: 'mynah pull {1}' brings it, --model {1} uses it",
+                      engine.recognizer->model_name(),
+                      multilingual_like(engine.recognizer->model_name())));
     }
     return detect_languages(context, engine, options);
   }

@@ -26,6 +26,7 @@ class FakeRecognizer : public Recognizer {
   int stop_after = -1;
   bool knows_languages = false;  // multilingual()
   bool silent = false;
+  std::string name = "fake";
   std::function<void()> on_push;  // called by a live session for each piece
   bool timestamps = false;        // segments have their timestamps as tokens
 
@@ -86,7 +87,7 @@ class FakeRecognizer : public Recognizer {
     }
   }
 
-  [[nodiscard]] std::string model_name() const override { return "fake"; }
+  [[nodiscard]] std::string model_name() const override { return name; }
 
   [[nodiscard]] bool multilingual() const override { return knows_languages; }
 

@@ -209,7 +209,11 @@ TEST_F(Transcribe, RefusesTwoPlacesForTheSameFiles) {
 
 TEST_F(Transcribe, DoesNotGuessTheLanguageWithAModelOfOne) {
   EXPECT_EQ(run({write_wav(folder / "a.wav", 1), "--detect-language"}), 1);
-  EXPECT_THAT(err(), HasSubstr("knows English only: use a multilingual model"));
+  EXPECT_THAT(err(), HasSubstr("fake knows English only; small knows other languages too: 'mynah "
+                               "pull small' brings it, --model small uses it"));
+  fake->name = "tiny.en";
+  EXPECT_EQ(run({write_wav(folder / "a.wav", 1), "--detect-language"}), 1);
+  EXPECT_THAT(err(), HasSubstr("tiny.en knows English only; tiny knows other languages too"));
 }
 
 TEST_F(Transcribe, KeepsWhatWasHeardOfADamagedRecording) {
