@@ -120,6 +120,10 @@ std::string bash_completion(std::span<const Verb> verbs) {
       "# bash completion of mynah: made by 'mynah completion bash'\n"
       "_mynah() {{\n"
       "  local cur=${{COMP_WORDS[COMP_CWORD]}} prev=${{COMP_WORDS[COMP_CWORD-1]}} words=\n"
+      // bash splits "--format=srt" at the sign.
+      "  if [ \"$cur\" = = ]; then\n    cur=\n"
+      "  elif [ \"$prev\" = = ] && [ \"$COMP_CWORD\" -gt 2 ]; then\n"
+      "    prev=${{COMP_WORDS[COMP_CWORD-2]}}\n  fi\n"
       "  if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
       "    COMPREPLY=($(compgen -W '{0} help --help --version' -- \"$cur\"))\n"
       "    return\n"
@@ -169,12 +173,22 @@ std::string zsh_completion(std::span<const Verb> verbs) {
       if (field.positional) {
         spec = "*:" + escaped(field.name) + ":" + action;
       } else {
-        spec =
-            fmt::format("{}--{}{}{}[{}]", field.repeated ? "*" : "", field.negatable ? "no-" : "",
-                        field.name, field.value.empty() ? "" : "=", escaped(field.help));
+        const std::string name = (field.negatable ? "--no-" : "--") + field.name;
+        spec = fmt::format("[{}]", escaped(field.help));
         if (!field.value.empty()) {
           spec += ":" + escaped(field.value) + ":" + action;
         }
+        const bool has_short = field.short_name != '\0';
+        // Where one of the two names was said the other is not offered.
+        const std::string before = field.repeated ? "*"
+                                   : has_short    ? fmt::format("(-{} {})", field.short_name, name)
+                                                  : "";
+        if (has_short) {
+          const std::string shorter = fmt::format("{}-{}{}{}", before, field.short_name,
+                                                  field.value.empty() ? "" : "+", spec);
+          cases += "        " + in_quotes(shorter) + " \\\n";
+        }
+        spec.insert(0, before + name + (field.value.empty() ? "" : "="));
       }
       cases += "        " + in_quotes(spec) + " \\\n";
     }

@@ -74,12 +74,25 @@ TEST(Completion, BashOffersVerbsFlagsValuesAndNames) {
   EXPECT_EQ(complete("mynah transcribe --model tin", 3), "tiny.en\n");
   EXPECT_EQ(complete("mynah transcribe -m tin", 3), "tiny.en\n");
   EXPECT_EQ(complete("mynah transcribe --beam-size ''", 3), "\n");
+  // As bash hands over "--format=" and "--format=json".
+  EXPECT_THAT(complete("mynah transcribe --format =", 3), HasSubstr("\nsrt\n"));
+  EXPECT_EQ(complete("mynah transcribe --format = json", 4), "json\njson-full\n");
+  EXPECT_EQ(complete("mynah transcribe --beam-size = ''", 4), "\n");
   EXPECT_EQ(complete("mynah pull sil", 2), "silero\n");
   EXPECT_EQ(complete("mynah models re", 2), "remove\n");
   EXPECT_EQ(complete("mynah models remove tin", 3), "tiny.en\n");
   EXPECT_EQ(complete("mynah completion z", 2), "zsh\n");
   EXPECT_EQ(complete("mynah hel", 1), "help\n");
   EXPECT_EQ(complete("mynah help tran", 2), "transcribe\n");
+}
+
+TEST(Completion, ZshOffersShortNamesBesideTheLongOnes) {
+  const std::string script = zsh_completion(some_verbs());
+  EXPECT_THAT(script, HasSubstr("'(-q --quiet)-q[Nothing but results and errors.]' "));
+  EXPECT_THAT(script, HasSubstr("'(-q --quiet)--quiet[Nothing but results and errors.]' "));
+  EXPECT_THAT(script, HasSubstr("'(-o --output-dir)-o+[Write FOLDER"));
+  EXPECT_THAT(script, HasSubstr("'(-o --output-dir)--output-dir=[Write FOLDER"));
+  EXPECT_THAT(script, HasSubstr("'*--format=[Formats"));
 }
 
 TEST(Completion, RefusesOtherShells) {
