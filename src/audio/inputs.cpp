@@ -114,7 +114,7 @@ std::vector<std::string> match_deep(const std::string& pattern) {
     return {"."};  // a folder stands for all that is below it
   }
   const std::string above = first ? "." : pattern.substr(0, last ? pattern.size() - 3 : stars);
-  const std::vector<std::string> roots = match(above.empty() ? "/" : above);
+  std::vector<std::string> roots = match(above.empty() ? "/" : above);
   if (last) {
     return roots;
   }
