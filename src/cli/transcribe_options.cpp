@@ -214,7 +214,7 @@ void OutputOptions::fields(Fields& fields) {
   fields
       .list("format", "LIST", formats,
             fmt::format("Formats: {}; all: txt, vtt, srt, tsv, json. One without --output-dir "
-                        "goes to standard output.",
+                        "goes to standard output when the recording has ended.",
                         fmt::join(transcript_format_names(), ", ")))
       .offering(transcript_format_names())
       .once();
