@@ -125,6 +125,11 @@ std::vector<std::string> match_deep(const std::string& pattern) {
       std::ranges::move(match_deep(as_pattern(folder) + "/" + below), std::back_inserter(paths));
     }
   }
+  if (first) {
+    for (std::string& path : paths) {
+      path.erase(0, 2);  // "./": named as a shell does
+    }
+  }
   std::ranges::sort(paths);
   paths.erase(std::ranges::unique(paths).begin(), paths.end());
   return paths;

@@ -67,6 +67,11 @@ TEST_F(ExpandInputs, TwoStarsStandForFoldersOfAnyDepth) {
   EXPECT_THAT(expand({folder_ / "in/**/c.m4a"}), ElementsAre("in/deeper/c.m4a"));
   EXPECT_THAT(expand({folder_ / "**/**/*.m4a"}), ElementsAre("in/deeper/c.m4a"));
   EXPECT_THAT(expand({folder_ / "i*/**"}), ElementsAre("in/a.mp3", "in/b.WAV", "in/deeper/c.m4a"));
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder_ / "in");
+  EXPECT_THAT(expand({"**/*.m4a"}), ElementsAre("deeper/c.m4a"));
+  EXPECT_THAT(expand({"**/*.mp3"}), ElementsAre("a.mp3"));
+  std::filesystem::current_path(before);
   std::filesystem::create_directories(folder_ / "in/{x}*");
   std::ofstream(folder_ / "in/{x}*/f.ogg") << "x";
   EXPECT_THAT(expand({folder_ / "**/*.ogg"}), ElementsAre("in/{x}*/f.ogg"));
