@@ -155,7 +155,9 @@ KeysValues CpuBackend::pack_keys_values(const Tensor& k, const Tensor& v, int64_
                     Tensor(allocate(bytes), 0, {static_cast<int64_t>(bytes)}, DType::U8, device())};
   const PackedKeys sizes(packed);
   for_rows(heads, k.dim(0) * d, [&](int64_t head) {
-    pack_head(kernels_, sizes, k, v, head * d, packed.data.raw() + head * sizes.head_bytes());
+    const Scratch<float> scratch(memory_, std::max<int64_t>(1, sizes.scratch_floats()));
+    pack_head(kernels_, sizes, k, v, head * d, scratch.data(),
+              packed.data.raw() + head * sizes.head_bytes());
   });
   return packed;
 }

@@ -9,6 +9,7 @@ void add_gemm_kernels(Isa isa, Kernels& kernels);
 void add_row_kernels(Isa isa, Kernels& kernels);
 void add_finish_kernels(Isa isa, Kernels& kernels);
 void add_attention_kernels(Isa isa, Kernels& kernels);
+void add_packing_kernels(Isa isa, Kernels& kernels);
 void add_matvec_kernels(Isa isa, Kernels& kernels);
 void add_spectrum_kernels(Isa isa, Kernels& kernels);
 

@@ -78,6 +78,15 @@ struct Kernels {
   void (*finish_mix)(const int32_t* tile, int64_t m, const float* scales, const float* means,
                      const float* weights, bool adds, float* out, int64_t out_stride);
 
+  // Columns of x (rows, n), rows one after another, n a multiple of 32: sums, row after row, ...
+  void (*column_sums)(const float* x, int64_t rows, int64_t n, float* out);
+  // ... and the largest |x - mean|.
+  void (*column_peaks)(const float* x, int64_t rows, int64_t n, const float* mean, float* out);
+  // 32 columns of attention's values to the panel of codes (rows / 4 rounded up, 32, 4) that
+  // gemm_i8 reads: (x - mean) * inverse to nearest, 127 at most; zeros after the last row.
+  void (*value_codes)(const float* x, int64_t stride, int64_t rows, const float* mean,
+                      const float* inverse, uint8_t* out);
+
   // One row of activations to x + 128 in u8, zero padded to 4 * k4 (as 128); returns the scale.
   float (*quantize_row)(const float* x, int64_t k, uint8_t* out, int64_t k4);
   void (*to_bf16)(const float* x, int64_t n, uint16_t* out);

@@ -1,8 +1,6 @@
 #include "backend/cpu/packed_keys.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <cstring>
 
 namespace mynah::cpu {
@@ -29,17 +27,23 @@ void read_row(const Kernels& kernels, const Tensor& x, int64_t i, int64_t column
   }
 }
 
-// Mean of each channel over all rows; 0 past the last channel.
-void mean_of_rows(const Kernels& kernels, const PackedKeys& sizes, const Tensor& x, int64_t column,
-                  float* out) {
-  float row[kMaxHead];
-  std::fill_n(out, sizes.padded_channels, 0.0F);
+// One head's rows in f32, one after another, as wide as whole panels: zeros past the last channel.
+void gather_rows(const Kernels& kernels, const PackedKeys& sizes, const Tensor& x, int64_t column,
+                 float* out) {
+  const int64_t rest = sizes.padded_channels - sizes.channels;
   for (int64_t j = 0; j < sizes.rows; ++j) {
+    float* const row = out + j * sizes.padded_channels;
     read_row(kernels, x, j, column, sizes.channels, row);
-    kernels.binary(BinaryOp::Add, out, row, 1, sizes.channels, out);
+    std::fill_n(row + sizes.channels, rest, 0.0F);
   }
+}
+
+// Mean of each channel over all rows; 0 past the last channel.
+void mean_of_rows(const Kernels& kernels, const PackedKeys& sizes, const float* rows, float* out) {
+  const int64_t width = sizes.padded_channels;
+  kernels.column_sums(rows, sizes.rows, width, out);
   if (sizes.rows > 0) {
-    kernels.affine(out, sizes.channels, 1.0F / static_cast<float>(sizes.rows), 0.0F, out);
+    kernels.affine(out, width, 1.0F / static_cast<float>(sizes.rows), 0.0F, out);
   }
 }
 
@@ -57,16 +61,17 @@ void pack_keys_f32(const Kernels& kernels, const PackedKeys& sizes, const Tensor
 
 // Codes are relative to the mean of all keys: what all keys share says nothing about which is
 // meant, but would cost bits (Zhang et al. 2025, SageAttention, section 4.2).
-void pack_keys_i8(const Kernels& kernels, const PackedKeys& sizes, const Tensor& k, int64_t column,
+void pack_keys_i8(const Kernels& kernels, const PackedKeys& sizes, const float* rows,
                   std::byte* out) {
-  float row[kMaxHead];
+  float row[kMaxHead] = {};
   uint8_t codes[kMaxHead + 4];
   const int64_t steps = sizes.key_steps();
   auto* const mean = reinterpret_cast<float*>(out + sizes.key_mean());
-  mean_of_rows(kernels, sizes, k, column, mean);
+  mean_of_rows(kernels, sizes, rows, mean);
   for (int64_t j = 0; j < sizes.padded_rows; ++j) {
-    read_row(kernels, k, j, column, sizes.channels, row);
-    kernels.binary(BinaryOp::Subtract, row, mean, 1, sizes.channels, row);
+    const bool exists = j < sizes.rows;
+    kernels.binary(BinaryOp::Subtract, exists ? rows + j * sizes.padded_channels : mean, mean, 1,
+                   sizes.channels, row);
     const float scale = kernels.quantize_row(row, sizes.channels, codes, steps);
     int32_t sum = 0;
     for (int64_t i = 0; i < steps * 4; ++i) {
@@ -97,58 +102,39 @@ void pack_values_f32(const Kernels& kernels, const PackedKeys& sizes, const Tens
 
 // Relative to the mean, what rounding takes from small probabilities is taken as the mean of all
 // values, and not as nothing.
-void pack_values_i8(const Kernels& kernels, const PackedKeys& sizes, const Tensor& v,
-                    int64_t column, std::byte* out) {
+void pack_values_i8(const Kernels& kernels, const PackedKeys& sizes, const float* rows,
+                    std::byte* out) {
   constexpr float kLargestCode = 127.0F;
-  // Added to a small number, the number to nearest is in the sum's last bits.
-  constexpr float kRounder = 0x1.8p23F;
-  float row[kMaxHead] = {};
+  const int64_t width = sizes.padded_channels;
   float mean[kMaxHead];
-  float peak[kMaxHead] = {};
-  float inverse[kMaxHead] = {};  // of each channel's scale; 0 where all rows are the mean
-  mean_of_rows(kernels, sizes, v, column, mean);
-  for (int64_t j = 0; j < sizes.rows; ++j) {
-    read_row(kernels, v, j, column, sizes.channels, row);
-    for (int64_t i = 0; i < sizes.channels; ++i) {
-      peak[i] = std::max(peak[i], std::abs(row[i] - mean[i]));
-    }
-  }
-  for (int64_t i = 0; i < sizes.channels; ++i) {
+  float peak[kMaxHead];
+  float inverse[kMaxHead];  // of each channel's scale; 0 where all rows are the mean
+  mean_of_rows(kernels, sizes, rows, mean);
+  kernels.column_peaks(rows, sizes.rows, width, mean, peak);
+  for (int64_t i = 0; i < width; ++i) {
     inverse[i] = peak[i] > 0.0F ? kLargestCode / peak[i] : 0.0F;
   }
-  for (int64_t j = 0; j < sizes.whole_rows; ++j) {
-    uint8_t codes[kMaxHead] = {};
-    if (j < sizes.rows) {
-      read_row(kernels, v, j, column, sizes.channels, row);
-      for (int64_t i = 0; i < sizes.channels; ++i) {
-        const float code = (row[i] - mean[i]) * inverse[i] + kRounder;
-        codes[i] = static_cast<uint8_t>(std::bit_cast<uint32_t>(code));
-      }
-    }
-    for (int64_t c = 0; c < sizes.value_panels(); ++c) {
-      auto* const to = reinterpret_cast<uint8_t*>(out + c * sizes.value_panel_bytes() +
-                                                  j / 4 * 4 * kPanel + j % 4);
-      for (int64_t i = 0; i < kPanel; ++i) {
-        to[4 * i] = codes[c * kPanel + i];
-      }
-    }
-  }
   for (int64_t c = 0; c < sizes.value_panels(); ++c) {
-    auto* const numbers =
-        reinterpret_cast<float*>(out + c * sizes.value_panel_bytes() + sizes.value_scales());
-    kernels.affine(peak + c * kPanel, kPanel, 1.0F / (kLargestCode * kWeightCode), 0.0F, numbers);
-    std::copy_n(mean + c * kPanel, kPanel, numbers + kPanel);
+    const int64_t first = c * kPanel;
+    std::byte* const panel = out + c * sizes.value_panel_bytes();
+    kernels.value_codes(rows + first, width, sizes.rows, mean + first, inverse + first,
+                        reinterpret_cast<uint8_t*>(panel));
+    auto* const numbers = reinterpret_cast<float*>(panel + sizes.value_scales());
+    kernels.affine(peak + first, kPanel, 1.0F / (kLargestCode * kWeightCode), 0.0F, numbers);
+    std::copy_n(mean + first, kPanel, numbers + kPanel);
   }
 }
 
 }  // namespace
 
 void pack_head(const Kernels& kernels, const PackedKeys& sizes, const Tensor& k, const Tensor& v,
-               int64_t column, std::byte* out) {
+               int64_t column, float* scratch, std::byte* out) {
   std::byte* const values = out + sizes.key_bytes();
   if (sizes.fast) {
-    pack_keys_i8(kernels, sizes, k, column, out);
-    pack_values_i8(kernels, sizes, v, column, values);
+    gather_rows(kernels, sizes, k, column, scratch);
+    pack_keys_i8(kernels, sizes, scratch, out);
+    gather_rows(kernels, sizes, v, column, scratch);
+    pack_values_i8(kernels, sizes, scratch, values);
   } else {
     pack_keys_f32(kernels, sizes, k, column, reinterpret_cast<float*>(out));
     pack_values_f32(kernels, sizes, v, column, reinterpret_cast<float*>(values));

@@ -68,6 +68,9 @@ struct PackedKeys {
     return key_bytes() + value_panels() * value_panel_bytes();
   }
 
+  // What packing needs beside: a head's rows are read several times.
+  [[nodiscard]] int64_t scratch_floats() const { return fast ? rows * padded_channels : 0; }
+
   int64_t rows;
   int64_t whole_rows;   // to whole steps of values
   int64_t padded_rows;  // to whole panels
@@ -77,7 +80,8 @@ struct PackedKeys {
 };
 
 // Packs one head of k and v (rows, heads * d), f32, f16 or bf16, whose channels begin at `column`.
+// `scratch` has room for sizes.scratch_floats().
 void pack_head(const Kernels& kernels, const PackedKeys& sizes, const Tensor& k, const Tensor& v,
-               int64_t column, std::byte* out);
+               int64_t column, float* scratch, std::byte* out);
 
 }  // namespace mynah::cpu
