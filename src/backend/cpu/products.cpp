@@ -14,15 +14,23 @@ namespace {
 // first-level cache with a panel; a multiple of the kernels' 12 rows.
 constexpr int64_t kTileRows = 96;
 
+int64_t row_tiles_of(int64_t rows) {
+  return (rows + kTileRows - 1) / kTileRows;
+}
+
+// Tasks that share the panels of one tile of rows: four tasks a thread let a thread that lost its
+// core be made up for.
+int64_t tasks_of_rows(int64_t row_tiles, int64_t threads) {
+  return std::max<int64_t>(1, (threads * 4 + row_tiles - 1) / row_tiles);
+}
+
 }  // namespace
 
 void CpuBackend::for_tiles(int64_t rows, int64_t panels, int64_t work_per_tile_row,
                            FunctionRef<void(int64_t, int64_t, int64_t, int64_t)> fn) {
-  const int64_t row_tiles = (rows + kTileRows - 1) / kTileRows;
+  const int64_t row_tiles = row_tiles_of(rows);
   const int64_t threads = rows * panels * work_per_tile_row < kSerialWork ? 1 : pool_.size();
-  // Four tasks a thread let a thread that lost its core be made up for.
-  const int64_t groups =
-      threads == 1 ? 1 : std::clamp((threads * 4 + row_tiles - 1) / row_tiles, int64_t{1}, panels);
+  const int64_t groups = threads == 1 ? 1 : std::min(panels, tasks_of_rows(row_tiles, threads));
   const int64_t group = (panels + groups - 1) / groups;
   const auto task = [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
@@ -50,14 +58,22 @@ void CpuBackend::product_i8(const Rows& rows, const LinearWeight& w, const Targe
   const int64_t k4 = view.steps();
   const Scratch<uint8_t> quantized(memory_, rows.count * k4 * 4);
   const Scratch<float> scales(memory_, rows.count);
-  for_rows(rows.count, w.in_features, [&](int64_t r) {
+  const auto quantize = [&](int64_t r) {
     scales[r] = kernels_.quantize_row(rows.data + r * rows.stride, w.in_features,
                                       quantized.data() + r * k4 * 4, k4);
-  });
+  };
+  // Where each row is in one task only, that task rounds it.
+  const bool shared = tasks_of_rows(row_tiles_of(rows.count), pool_.size()) > 1;
+  if (shared) {
+    for_rows(rows.count, w.in_features, quantize);
+  }
   for_tiles(
       rows.count, view.panels(), k4 * 4 * kPanel / 4,
       [&](int64_t row, int64_t row_end, int64_t panel, int64_t panel_end) {
         alignas(64) int32_t tile[kTileRows * kPanel];
+        for (int64_t r = row; !shared && r < row_end; ++r) {
+          quantize(r);
+        }
         for (int64_t p = panel; p < panel_end; ++p) {
           kernels_.gemm_i8(quantized.data() + row * k4 * 4, k4 * 4, row_end - row, k4,
                            reinterpret_cast<const int8_t*>(view.panel(p)), tile, kPanel);
