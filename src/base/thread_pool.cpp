@@ -5,7 +5,10 @@
 #include <condition_variable>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
+
+#include "base/check.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -23,6 +26,14 @@ void relax() {
 // A decode step is some thirty regions of a few microseconds each: a sleeping thread would cost
 // more than the region. About 50 us of spinning on current processors.
 constexpr int kSpins = 2000;
+
+// The part of a pool that this thread works in: see ThreadPool::split.
+struct Part {
+  const ThreadPool* whole = nullptr;
+  ThreadPool* threads = nullptr;
+};
+
+thread_local Part part;
 
 struct Region {
   FunctionRef<void(int64_t, int64_t)>* fn = nullptr;
@@ -97,12 +108,19 @@ ThreadPool::~ThreadPool() {
 }
 
 int ThreadPool::size() const {
+  if (part.whole == this) {
+    return part.threads->size();
+  }
   return static_cast<int>(state_->workers.size()) + 1;
 }
 
 void ThreadPool::parallel_for(int64_t count, int64_t grain,
                               FunctionRef<void(int64_t, int64_t)> fn) {
   if (count <= 0) {
+    return;
+  }
+  if (part.whole == this) {
+    part.threads->parallel_for(count, grain, fn);
     return;
   }
   State& s = *state_;
@@ -128,6 +146,23 @@ void ThreadPool::parallel_for(int64_t count, int64_t grain,
     spin < kSpins ? relax() : std::this_thread::yield();
   }
   s.region_mutex.unlock();
+}
+
+void ThreadPool::split(int parts, FunctionRef<void(int)> fn) {
+  const int threads = size();
+  MYNAH_CHECK(parts >= 1 && parts <= threads, "a pool is split into as many parts as threads");
+  std::vector<std::unique_ptr<ThreadPool>> pools;
+  pools.reserve(static_cast<size_t>(parts));
+  for (int i = 0; i < parts; ++i) {
+    pools.push_back(std::make_unique<ThreadPool>(threads / parts + (i < threads % parts ? 1 : 0)));
+  }
+  parallel_for(parts, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const Part before = std::exchange(part, {this, pools[static_cast<size_t>(i)].get()});
+      fn(static_cast<int>(i));
+      part = before;
+    }
+  });
 }
 
 }  // namespace mynah

@@ -41,12 +41,19 @@ class ThreadPool {
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
+  // Threads that a parallel_for() of this thread can use: inside split(), those of its part.
   [[nodiscard]] int size() const;
 
   // Calls fn(begin, end) over [0, count) in ranges of about `grain` items, and returns when all are
   // done. A call made while another one is running (from another session or from inside fn) runs on
   // its own thread alone.
   void parallel_for(int64_t count, int64_t grain, FunctionRef<void(int64_t, int64_t)> fn);
+
+  // Calls fn(0) ... fn(parts - 1), each on a thread of its own with its share of the others: a
+  // parallel_for() of this pool that fn makes uses those alone. For long work that never waits for
+  // its neighbours; 1 <= parts <= size(). Where another call is running they come one after
+  // another on the caller's thread. fn does not throw.
+  void split(int parts, FunctionRef<void(int)> fn);
 
  private:
   struct State;

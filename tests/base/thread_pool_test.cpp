@@ -3,8 +3,10 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <latch>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -93,6 +95,42 @@ TEST(ThreadPool, WakesWorkersThatWentToSleep) {
     pool.parallel_for(64, 1, [&](int64_t begin, int64_t end) { sum.fetch_add(end - begin); });
     ASSERT_EQ(sum.load(), 64);
   }
+}
+
+TEST(ThreadPool, SplitsItsThreadsAmongParts) {
+  for (const auto& [threads, parts] : {std::pair{1, 1}, {2, 2}, {3, 2}, {7, 3}, {4, 4}}) {
+    ThreadPool pool(threads);
+    std::latch all_there(parts);  // no part waits for another to end
+    std::atomic<int> sizes{0};
+    std::atomic<int64_t> sum{0};
+    pool.split(parts, [&](int part) {
+      all_there.arrive_and_wait();
+      EXPECT_GE(part, 0);
+      EXPECT_LT(part, parts);
+      sizes.fetch_add(pool.size());
+      for (int n = 0; n < 20; ++n) {
+        pool.parallel_for(64, 1, [&](int64_t begin, int64_t end) { sum.fetch_add(end - begin); });
+      }
+    });
+    EXPECT_EQ(sizes.load(), threads);
+    EXPECT_EQ(sum.load(), int64_t{parts} * 20 * 64);
+    EXPECT_EQ(pool.size(), threads);
+  }
+}
+
+TEST(ThreadPool, APartOfAPoolThatIsBusyRunsOnItsCallersThread) {
+  ThreadPool pool(2);
+  std::atomic<int> parts{0};
+  pool.parallel_for(2, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const auto me = std::this_thread::get_id();
+      pool.split(2, [&](int) {
+        EXPECT_EQ(std::this_thread::get_id(), me);
+        parts.fetch_add(1);
+      });
+    }
+  });
+  EXPECT_EQ(parts.load(), 4);
 }
 
 }  // namespace
