@@ -8,7 +8,10 @@ namespace mynah {
 namespace {
 
 // Whoever waits for the first words gets them before a whole batch is ready.
-constexpr int kFirstBatch = 1;
+constexpr size_t kFirstBatch = 1;
+
+// Windows of a part that make up for its doing without the others' threads at the end.
+constexpr size_t kFewWindowsOfPart = 4;
 
 double milliseconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
@@ -16,12 +19,15 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 // A batch's time is shared by its windows.
-void share(WindowTimings& sum, const WindowTimings& before, const WindowTimings& after,
-           double part) {
-  sum.mel_ms += (after.mel_ms - before.mel_ms) * part;
-  sum.encoder_ms += (after.encoder_ms - before.encoder_ms) * part;
-  sum.decoder_ms += (after.decoder_ms - before.decoder_ms) * part;
-  sum.words_ms += (after.words_ms - before.words_ms) * part;
+void add(WindowTimings& sum, const WindowTimings& spent, double share) {
+  sum.mel_ms += spent.mel_ms * share;
+  sum.encoder_ms += spent.encoder_ms * share;
+  sum.decoder_ms += spent.decoder_ms * share;
+  sum.words_ms += spent.words_ms * share;
+}
+
+size_t most_windows(const WindowDecoder& decoder) {
+  return static_cast<size_t>(std::max(1, decoder.options().batch));
 }
 
 }  // namespace
@@ -40,14 +46,13 @@ void JobScheduler::open_next() {
   open_.push_back(std::move(open));
 }
 
-std::vector<WindowTask> JobScheduler::take_batch(std::vector<Taken>& taken,
-                                                 const std::stop_token& stop) {
-  const int most = std::max(1, decoder_.options().batch);
-  const auto wanted =
-      static_cast<size_t>(std::exchange(begun_, true) ? most : std::min(most, kFirstBatch));
-  std::vector<WindowTask> tasks;
+JobScheduler::Batch JobScheduler::take_batch(size_t windows, const std::stop_token& stop) {
+  const size_t wanted = std::exchange(begun_, true) ? windows : std::min(windows, kFirstBatch);
+  const size_t most_open = wanted * static_cast<size_t>(decoding_ + 1);
+  Batch batch;
+  std::vector<WindowTask>& tasks = batch.tasks;
   for (size_t i = 0; tasks.size() < wanted && !stop.stop_requested(); ++i) {
-    while (i >= open_.size() && next_job_ < jobs_.size() && open_.size() < wanted) {
+    while (i >= open_.size() && next_job_ < jobs_.size() && open_.size() < most_open) {
       open_next();
     }
     if (i >= open_.size()) {
@@ -66,10 +71,34 @@ std::vector<WindowTask> JobScheduler::take_batch(std::vector<Taken>& taken,
         break;
       }
       tasks.push_back(std::move(*task));
-      taken.push_back({&open, ticket});
+      batch.taken.push_back({&open, ticket});
     }
   }
-  return tasks;
+  if (!tasks.empty()) {
+    batch.number = next_batch_++;
+  }
+  return batch;
+}
+
+void JobScheduler::decode(WindowDecoder& decoder, Batch& batch, const std::stop_token& stop) {
+  const WindowTimings before = decoder.timings();
+  batch.texts = decoder.decode(batch.tasks, stop);
+  const WindowTimings& after = decoder.timings();
+  batch.spent = {.mel_ms = after.mel_ms - before.mel_ms,
+                 .encoder_ms = after.encoder_ms - before.encoder_ms,
+                 .decoder_ms = after.decoder_ms - before.decoder_ms,
+                 .words_ms = after.words_ms - before.words_ms};
+}
+
+void JobScheduler::accept(const Batch& batch, int parts) {
+  const double share = 1.0 / (static_cast<double>(batch.taken.size()) * parts);
+  for (size_t i = 0; i < batch.taken.size(); ++i) {
+    OpenJob& owner = *batch.taken[i].owner;
+    add(owner.timings, batch.spent, share);
+    owner.job->accept(batch.taken[i].ticket, batch.texts[i]);
+    report_segments(owner);
+  }
+  next_accepted_ = batch.number + 1;
 }
 
 void JobScheduler::report_segments(OpenJob& open) {
@@ -81,21 +110,83 @@ void JobScheduler::report_segments(OpenJob& open) {
 }
 
 void JobScheduler::decode_batch(const std::stop_token& stop) {
-  std::vector<Taken> taken;
-  const std::vector<WindowTask> tasks = take_batch(taken, stop);
-  if (tasks.empty() || stop.stop_requested()) {
+  Batch batch = take_batch(most_windows(decoder_), stop);
+  if (batch.tasks.empty() || stop.stop_requested()) {
     return;
   }
-  const WindowTimings before = decoder_.timings();
-  const std::vector<WindowText> texts = decoder_.decode(tasks, stop);
-  if (stop.stop_requested()) {
-    return;  // texts are unfinished
+  decode(decoder_, batch, stop);
+  if (!stop.stop_requested()) {  // else texts are unfinished
+    accept(batch, 1);
   }
-  for (size_t i = 0; i < taken.size(); ++i) {
-    OpenJob& owner = *taken[i].owner;
-    share(owner.timings, before, decoder_.timings(), 1.0 / static_cast<double>(taken.size()));
-    owner.job->accept(taken[i].ticket, texts[i]);
-    report_segments(owner);
+}
+
+// Files that are not open yet are taken for one window each.
+size_t JobScheduler::windows_left() const {
+  size_t left = jobs_.size() - next_job_;
+  for (const auto& open : open_) {
+    left += open->job->windows_left().value_or(0);
+  }
+  return left;
+}
+
+int JobScheduler::useful_parts() const {
+  const int parts = decoder_.model().backend().parts();
+  // Where more audio is waited for, a part that has text must not wait with it.
+  const bool waits = std::ranges::any_of(
+      open_, [](const auto& open) { return !open->job->windows_left().has_value(); });
+  return !begun_ || waits || windows_left() < kFewWindowsOfPart * static_cast<size_t>(parts)
+             ? 1
+             : parts;
+}
+
+void JobScheduler::work(WindowDecoder& decoder, int parts, const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  while (next_report_ < jobs_.size() && !stop.stop_requested() && failure_ == nullptr) {
+    // Smaller batches towards the end, so that all parts come to it together.
+    const size_t fair = windows_left() / static_cast<size_t>(parts) + 1;
+    Batch batch = take_batch(std::min(most_windows(decoder), fair), stop);
+    if (batch.tasks.empty()) {
+      close_finished();
+      if (decoding_ > 0) {
+        changed_.wait(lock);
+      }
+      continue;
+    }
+    for (WindowTask& task : batch.tasks) {
+      batch.samples.emplace_back(task.samples.begin(), task.samples.end());
+      task.samples = batch.samples.back();
+    }
+    ++decoding_;
+    lock.unlock();
+    decode(decoder, batch, stop);
+    lock.lock();
+    --decoding_;
+    if (stop.stop_requested()) {
+      break;  // texts are unfinished
+    }
+    waiting_.emplace(batch.number, std::move(batch));
+    while (!waiting_.empty() && waiting_.begin()->first == next_accepted_) {
+      accept(waiting_.extract(waiting_.begin()).mapped(), parts);
+    }
+    close_finished();
+    changed_.notify_all();
+  }
+  changed_.notify_all();
+}
+
+void JobScheduler::run_in_parts(int parts, const std::stop_token& stop) {
+  std::vector<WindowDecoder> decoders(static_cast<size_t>(parts), decoder_);
+  decoder_.model().backend().run_parts(parts, [&](int part) {
+    try {
+      work(decoders[static_cast<size_t>(part)], parts, stop);
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      failure_ = std::current_exception();
+      changed_.notify_all();
+    }
+  });
+  if (failure_ != nullptr) {
+    std::rethrow_exception(failure_);
   }
 }
 
@@ -154,8 +245,12 @@ void JobScheduler::run(const std::stop_token& stop) {
       end_all({ErrorCode::Cancelled, "stopped before the end of the recording"});
       return;
     }
-    decode_batch(stop);
-    close_finished();
+    if (const int parts = useful_parts(); parts > 1) {
+      run_in_parts(parts, stop);
+    } else {
+      decode_batch(stop);
+      close_finished();
+    }
   }
 }
 

@@ -1,7 +1,12 @@
 // JobScheduler: windows of several recordings, decoded in batches, reported in order.
 #pragma once
 
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -13,8 +18,9 @@
 
 namespace mynah {
 
-// One run over a list of jobs. As many are open as fill a batch, so memory does not grow with their
-// number or length.
+// One run over a list of jobs. As many are open as fill the batches under way, so memory does not
+// grow with their number or length. A long run is shared out to the parts of the device, a batch
+// each; what it gives is the same, in the same order.
 class JobScheduler {
  public:
   JobScheduler(WindowDecoder& decoder, const VoiceDetector* voice,
@@ -43,10 +49,30 @@ class JobScheduler {
     size_t ticket = 0;
   };
 
+  struct Batch {
+    uint64_t number = 0;  // in the order taken
+    std::vector<Taken> taken;
+    std::vector<WindowTask> tasks;
+    std::vector<std::vector<float>> samples;  // of the tasks, where the recordings' may move
+    std::vector<WindowText> texts;
+    WindowTimings spent;
+  };
+
   void open_next();
-  [[nodiscard]] std::vector<WindowTask> take_batch(std::vector<Taken>& taken,
-                                                   const std::stop_token& stop);
+  // Up to `windows` windows.
+  [[nodiscard]] Batch take_batch(size_t windows, const std::stop_token& stop);
+  static void decode(WindowDecoder& decoder, Batch& batch, const std::stop_token& stop);
+  // Hands the texts to their jobs; each part's time counts as its share.
+  void accept(const Batch& batch, int parts);
   void decode_batch(const std::stop_token& stop);
+
+  // Into how many parts the rest is best shared out; 1 where it is too little.
+  [[nodiscard]] int useful_parts() const;
+  [[nodiscard]] size_t windows_left() const;
+  void run_in_parts(int parts, const std::stop_token& stop);
+  // What one part does: batch after batch, until all is done.
+  void work(WindowDecoder& decoder, int parts, const std::stop_token& stop);
+
   void report_segments(OpenJob& open);
   void close_finished();
   void end(size_t number, Result<Transcript> result);
@@ -61,6 +87,15 @@ class JobScheduler {
   bool begun_ = false;                                      // a batch has been taken
   std::vector<std::optional<Result<Transcript>>> results_;  // ended, not yet reported
   size_t next_report_ = 0;
+  uint64_t next_batch_ = 0;
+
+  // Of several parts. The mutex guards everything but a batch that is being decoded.
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int decoding_ = 0;                   // batches
+  std::map<uint64_t, Batch> waiting_;  // decoded before one that was taken earlier
+  uint64_t next_accepted_ = 0;
+  std::exception_ptr failure_;
 };
 
 }  // namespace mynah

@@ -141,6 +141,18 @@ size_t TranscriptionJob::ready_windows() const {
       std::ranges::count_if(stretches_, [&](const Stretch& s) { return ready(s); }));
 }
 
+std::optional<size_t> TranscriptionJob::windows_left() const {
+  const std::optional<double> all_s = duration_s();
+  if (!all_s) {
+    return std::nullopt;
+  }
+  const double unread_s = std::max(0.0, *all_s - seconds_of(samples_.end()));
+  const bool apart = voice_ != nullptr && !sequential();
+  return ready_windows() + (apart && !ended_
+                                ? static_cast<size_t>(std::ceil(unread_s / options_.chunk_length_s))
+                                : 0);
+}
+
 Status TranscriptionJob::read_ahead(size_t ahead, const std::stop_token& stop) {
   const auto busy = [&](const Stretch& s) { return s.window > 0 || ready(s); };
   while (!ended_ && ready_windows() < ahead && !stop.stop_requested()) {

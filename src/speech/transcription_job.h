@@ -42,6 +42,10 @@ class TranscriptionJob {
 
   [[nodiscard]] std::optional<double> duration_s() const { return source_->duration_s(); }
 
+  // About how many windows that need not wait for another are still to be handed out; nothing where
+  // the recording's length is unknown.
+  [[nodiscard]] std::optional<size_t> windows_left() const;
+
   // Milliseconds spent on voice activity.
   [[nodiscard]] double vad_ms() const { return vad_ms_; }
 

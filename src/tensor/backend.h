@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/thread_pool.h"
 #include "tensor/op_params.h"
 #include "tensor/tensor.h"
 
@@ -32,6 +33,20 @@ class Backend {
   // Whether linear() and conv1d() take weights stored as this type: asked once, when a model is
   // loaded.
   [[nodiscard]] virtual bool supports_weight(DType dtype) const = 0;
+
+  // Running side by side
+  // --------------------------------------------------------------------------------------------------
+  // Parts of the device that long work is best shared out to, where there is enough of it for each:
+  // 1 where one caller keeps all of it busy.
+  [[nodiscard]] virtual int parts() const { return 1; }
+
+  // Calls fn(0) ... fn(parts - 1), each with a part of the device for the operations that it calls,
+  // at the same time where the device can. parts <= parts(); fn does not throw.
+  virtual void run_parts(int parts, FunctionRef<void(int)> fn) {
+    for (int i = 0; i < parts; ++i) {
+      fn(i);
+    }
+  }
 
   // Memory
   // -------------------------------------------------------------------------------------------------------

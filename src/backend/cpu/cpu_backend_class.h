@@ -1,6 +1,7 @@
 // CpuBackend's declaration, for the files of this folder that implement it group by group.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -101,6 +102,11 @@ class CpuBackend final : public Backend {
 
   [[nodiscard]] std::string description() const override;
   [[nodiscard]] bool supports_weight(DType dtype) const override;
+
+  // Each part needs memory for a batch of its own.
+  [[nodiscard]] int parts() const override { return std::min(pool_.size(), 4); }
+
+  void run_parts(int parts, FunctionRef<void(int)> fn) override { pool_.split(parts, fn); }
 
   BufferRef allocate(size_t bytes) override { return memory_.allocate(bytes); }
 
