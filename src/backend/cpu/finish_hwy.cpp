@@ -173,7 +173,7 @@ void finish_mix(const int32_t* tile, int64_t m, const float* scales, const float
 
 float quantize_row(const float* x, int64_t k, uint8_t* out, int64_t k4) {
   const F f;
-  const hn::RebindToSigned<F> i32;
+  const hn::RebindToUnsigned<F> u32;
   const hn::Rebind<uint8_t, F> u8;
   const auto lanes = static_cast<int64_t>(hn::Lanes(f));
   V largest4[2] = {hn::Zero(f), hn::Zero(f)};
@@ -188,11 +188,14 @@ float quantize_row(const float* x, int64_t k, uint8_t* out, int64_t k4) {
   }
   const float inverse = largest > 0 ? 127.0F / largest : 0.0F;
   const V scale = hn::Set(f, inverse);
-  const auto zero = hn::Set(i32, 128);
+  // Added to a small number, the number to nearest, and 128, is in the sum's last byte.
+  const V rounder = hn::Set(f, 0x1.8p23F + 128.0F);
+  const auto code = [&](V value) HWY_ATTR {
+    return hn::TruncateTo(u8, hn::BitCast(u32, hn::MulAdd(value, scale, rounder)));
+  };
   c = 0;
   for (; c + lanes <= k; c += lanes) {
-    const auto q = hn::Add(hn::NearestInt(hn::Mul(hn::LoadU(f, x + c), scale)), zero);
-    hn::StoreU(hn::DemoteTo(u8, q), u8, out + c);
+    hn::StoreU(code(hn::LoadU(f, x + c)), u8, out + c);
   }
   if (c < k4 * 4) {
     HWY_ALIGN float extra[hn::MaxLanes(F())] = {};
@@ -200,8 +203,7 @@ float quantize_row(const float* x, int64_t k, uint8_t* out, int64_t k4) {
     // The last, partial vector, then the padding, which is a whole number's worth of zero points.
     const int64_t rest = k - c;
     std::memcpy(extra, x + c, static_cast<size_t>(rest) * sizeof(float));
-    const auto q = hn::Add(hn::NearestInt(hn::Mul(hn::Load(f, extra), scale)), zero);
-    hn::Store(hn::DemoteTo(u8, q), u8, bytes);
+    hn::Store(code(hn::Load(f, extra)), u8, bytes);
     std::memcpy(out + c, bytes, static_cast<size_t>(rest));
     std::memset(out + k, 128, static_cast<size_t>(k4 * 4 - k));
   }
