@@ -169,7 +169,7 @@ void scatter_rows(Backend& backend, const Tensor& x, const Tensor& rows, const T
 // waveform (samples) at 16 kHz -> (sum of frames, n_mels). The spans of frames are consecutive.
 [[nodiscard]] Tensor log_mel(Backend& backend, const Tensor& waveform, const LogMelParams& params);
 
-// x (rows, n), window (n), n a power of two of 4 at least -> (rows, n / 2 + 1): how strong each
+// x (rows, n), window (n), n 4 times twos and fives -> (rows, n / 2 + 1): how strong each
 // frequency is in each row, |sum of window[i] x[i] exp(-2 pi i k / n)|.
 [[nodiscard]] Tensor magnitude_spectrum(Backend& backend, const Tensor& x, const Tensor& window);
 

@@ -1,15 +1,31 @@
 // The log-mel front end and the choice of the next token.
-#include <bit>
 
 #include "ops/expect.h"
 #include "ops/ops.h"
 
 namespace mynah::ops {
 
+namespace {
+
+// What fast transforms of every backend can take: 4 times twos and fives, as 400 and 512.
+void expect_transform(const char* op, int64_t n) {
+  int64_t rest = n;
+  while (rest > 1 && rest % 2 == 0) {
+    rest /= 2;
+  }
+  while (rest > 1 && rest % 5 == 0) {
+    rest /= 5;
+  }
+  MYNAH_CHECK(n >= 4 && n % 4 == 0 && rest == 1, "[", op,
+              "] a transform is of 4 times twos and fives, got ", std::to_string(n));
+}
+
+}  // namespace
+
 Tensor log_mel(Backend& backend, const Tensor& waveform, const LogMelParams& params) {
   expect(backend, "log_mel", "waveform", waveform, {"samples"});
-  MYNAH_CHECK(params.n_fft >= 2 && params.n_fft % 2 == 0 && params.hop >= 1,
-              "[log_mel] n_fft must be even and hop positive");
+  expect_transform("log_mel", params.n_fft);
+  MYNAH_CHECK(params.hop >= 1, "[log_mel] hop must be positive");
   MYNAH_CHECK(params.filters != nullptr, "[log_mel] wants filters");
   expect(backend, "log_mel", "filters", *params.filters, {"n_mels", params.n_fft / 2 + 1});
   MYNAH_CHECK(params.samples.size() == params.frames.size(), "[log_mel] ",
@@ -32,9 +48,7 @@ Tensor magnitude_spectrum(Backend& backend, const Tensor& x, const Tensor& windo
   expect(backend, "magnitude_spectrum", "window", window, {"n"});
   const int64_t n = window.dim(0);
   expect(backend, "magnitude_spectrum", "x", x, {"rows", n});
-  MYNAH_CHECK(n >= 4 && std::has_single_bit(static_cast<uint64_t>(n)),
-              "[magnitude_spectrum] n must be a power of two of 4 at least, got ",
-              std::to_string(n));
+  expect_transform("magnitude_spectrum", n);
   Tensor out = empty(backend, {x.dim(0), n / 2 + 1});
   if (out.elements() > 0) {
     backend.magnitude_spectrum(x, window, out);

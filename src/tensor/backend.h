@@ -167,7 +167,7 @@ class Backend {
   // -------------------------------------------------------------------------------------------------------
   // waveform (samples), 16 kHz -> out (sum of frames, n_mels).
   virtual void log_mel(const Tensor& waveform, const LogMelParams& params, const Tensor& out) = 0;
-  // x (rows, n), window (n), n a power of two of 4 at least -> out (rows, n / 2 + 1): magnitudes of
+  // x (rows, n), window (n), n 4 times twos and fives -> out (rows, n / 2 + 1): magnitudes of
   // the discrete Fourier transforms of rows times window.
   virtual void magnitude_spectrum(const Tensor& x, const Tensor& window, const Tensor& out) = 0;
   // logits (rows, vocabulary) -> ids (rows, top) i32, log_probabilities (rows, top) under the

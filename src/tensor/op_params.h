@@ -122,7 +122,7 @@ struct LstmParams {
 // - 8), (x + 4) / 4. Frame t is centred on sample t * hop: before the utterance's start the samples
 // are reflected (sample -i is sample i), after its end they are zero.
 struct LogMelParams {
-  int64_t n_fft = 400;
+  int64_t n_fft = 400;  // 4 times twos and fives
   int64_t hop = 160;
   const Tensor* filters = nullptr;  // (n_mels, n_fft / 2 + 1) f32
   std::span<const Span> samples;    // of the waveform tensor, one span an utterance

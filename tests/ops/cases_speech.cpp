@@ -149,6 +149,11 @@ void add_spectrum(std::vector<OpCase>& table) {
                                  {9, 64},
                                  {8, 128},
                                  {7, 256, Layout::Strided},
+                                 {5, 20},
+                                 {4, 40, Layout::Strided},
+                                 {3, 100},
+                                 {6, 400},
+                                 {2, 2000},
                                  {40, 256},
                                  {2, 1024}}) {
     table.push_back(spectrum_case(row));

@@ -83,7 +83,6 @@ Target target_of(const Params& params, const Tensor& out) {
 }
 
 // Trigonometric tables of one transform size: see speech.cpp.
-struct DftTables;
 struct FftTables;
 
 // Queries and the keys that each of them sees: see packed_attention.h.
@@ -206,15 +205,13 @@ class CpuBackend final : public Backend {
   // One utterance: x (length, channels) -> `rows` rows.
   void short_utterance(const float* x, int64_t length, const LinearWeight& w,
                        const Conv1dParams& params, const Target& target, int64_t rows);
-  const DftTables& dft_tables(int64_t n_fft);
   const FftTables& fft_tables(int64_t n);
 
   ThreadPool& pool_;
   Isa isa_;
   Kernels kernels_;
   HostPool memory_;
-  std::mutex tables_mutex_;  // guards both tables
-  std::map<int64_t, std::unique_ptr<DftTables>> tables_;
+  std::mutex tables_mutex_;  // guards the tables
   std::map<int64_t, std::unique_ptr<FftTables>> fft_tables_;
 };
 

@@ -32,6 +32,14 @@ struct Int8Scales {
       nullptr;  // sum of a column's weights: activations are stored as x + 128
 };
 
+// Fourier transforms of n numbers times a window; n is 4 times twos and fives.
+struct Transform {
+  int64_t n = 0;
+  const float* window = nullptr;   // (n)
+  const float* cosines = nullptr;  // (n) a full turn in n steps
+  const float* sines = nullptr;
+};
+
 struct Kernels {
   // Products of m rows with one panel: out (m, 32) with row stride `out_stride`. Element (i, j) is
   // summed over k in order, whatever m is, so that a row's result does not depend on its
@@ -131,19 +139,21 @@ struct Kernels {
                  float* out);
   // gates (4h) -> c, h, as PyTorch's LSTM cell: input, forget, cell, output.
   void (*lstm_cell)(const float* gates, int64_t h, float* c, float* out);
-  // Magnitudes of the Fourier transforms of m <= 4 rows of n numbers times window, n a power of two
-  // of 4 at least -> out (m, n / 2 + 1). cosines and sines hold a full turn in n steps; scratch has
-  // room for spectrum_scratch(n) numbers.
-  void (*magnitudes)(const float* x, int64_t x_stride, int64_t m, int64_t n, const float* window,
-                     const float* cosines, const float* sines, float* scratch, float* out,
-                     int64_t out_stride);
-  // out = x^2 + y^2.
-  void (*power)(const float* re, const float* im, int64_t n, float* out);
+  // Magnitudes of the Fourier transforms of m <= 4 rows of numbers -> out (m, n / 2 + 1). scratch
+  // has room for spectrum_scratch(n) numbers.
+  void (*magnitudes)(const float* x, int64_t x_stride, int64_t m, const Transform& how,
+                     float* scratch, float* out, int64_t out_stride);
+  // Their squares -> out (n / 2 + 1, 4); rows from m on mean nothing.
+  void (*powers)(const float* x, int64_t x_stride, int64_t m, const Transform& how, float* scratch,
+                 float* out);
 };
+
+// Rows that a call of `magnitudes` or `powers` takes.
+inline constexpr int64_t kTransformRows = 4;
 
 // Two buffers of four rows' transforms.
 [[nodiscard]] inline constexpr int64_t spectrum_scratch(int64_t n) {
-  return 8 * (n + 2);
+  return 2 * kTransformRows * (n + 2);
 }
 
 // The kernels of an instruction set that this processor has.

@@ -349,10 +349,6 @@ void lstm_cell(const float* gates, int64_t h, float* c, float* out) {
   }
 }
 
-void power(const float* re, const float* im, int64_t n, float* out) {
-  map2(re, im, 1, n, out, [](V x, V y) HWY_ATTR { return hn::MulAdd(x, x, hn::Mul(y, y)); });
-}
-
 }  // namespace
 
 void fill_rows(Kernels& kernels) {
@@ -368,7 +364,6 @@ void fill_rows(Kernels& kernels) {
   kernels.unary = unary;
   kernels.binary = binary;
   kernels.lstm_cell = lstm_cell;
-  kernels.power = power;
 }
 
 }  // namespace mynah::cpu::HWY_NAMESPACE

@@ -11,34 +11,6 @@
 
 namespace mynah::cpu {
 
-DftTables::DftTables(int64_t n_fft)
-    : n(n_fft), bins(n_fft / 2 + 1), panels((bins + kPanel - 1) / kPanel) {
-  const double step = 2.0 * std::numbers::pi / static_cast<double>(n);
-  for (int64_t i = 0; i < n; ++i) {
-    window.push_back(static_cast<float>(0.5 - 0.5 * std::cos(step * static_cast<double>(i))));
-  }
-  const auto size = static_cast<size_t>(panels * bins * kPanel);
-  cosines.resize(size);
-  sines.resize(size);
-  for (int64_t bin = 0; bin < bins; ++bin) {
-    for (int64_t j = 0; j < bins; ++j) {
-      const auto at = static_cast<size_t>((bin / kPanel * bins + j) * kPanel + bin % kPanel);
-      const double angle = step * static_cast<double>(bin * j % n);
-      cosines[at] = static_cast<float>(std::cos(angle));
-      sines[at] = static_cast<float>(std::sin(angle));
-    }
-  }
-}
-
-const DftTables& CpuBackend::dft_tables(int64_t n_fft) {
-  const std::lock_guard lock(tables_mutex_);
-  auto& tables = tables_[n_fft];
-  if (tables == nullptr) {
-    tables = std::make_unique<DftTables>(n_fft);
-  }
-  return *tables;
-}
-
 namespace {
 
 // Sample i of an utterance: reflected before its start, zero after its end.
@@ -65,79 +37,82 @@ std::vector<Span> filter_spans(const Tensor& filters) {
   return spans;
 }
 
-// Windowed samples around `centre`, folded: even[j] = x[j] + x[n - j], odd[j] = x[j] - x[n - j].
-// `frame` is scratch of n + 1 numbers; its last stays zero, the partner of x[0].
-void fold(const Kernels& kernels, const DftTables& dft, const float* samples, int64_t count,
-          int64_t centre, float* frame, float* even, float* odd) {
-  const int64_t begin = centre - dft.n / 2;
-  if (begin >= 0 && begin + dft.n <= count) {
-    kernels.binary(BinaryOp::Multiply, samples + begin, dft.window.data(), 1, dft.n, frame);
-  } else {
-    for (int64_t j = 0; j < dft.n; ++j) {
-      frame[j] = dft.window[static_cast<size_t>(j)] * sample_at(samples, count, begin + j);
+// Up to four frames of an utterance, as powers and then as mels.
+class MelFrames {
+ public:
+  MelFrames(HostPool& memory, const Kernels& kernels, const FftTables& tables,
+            const LogMelParams& params, std::span<const Span> spans)
+      : kernels_(kernels),
+        transform_(tables.with(tables.hann.data())),
+        params_(params),
+        spans_(spans),
+        edge_(memory, kTransformRows * params.n_fft),
+        scratch_(memory, spectrum_scratch(params.n_fft)),
+        powers_(memory, (params.n_fft / 2 + 1) * kTransformRows) {}
+
+  // Frames [first, first + count) of `samples`, natural logarithms, to rows of `out`.
+  void run(std::span<const float> samples, int64_t first, int64_t count, float* out,
+           int64_t out_stride) {
+    const int64_t n = transform_.n;
+    const auto length = static_cast<int64_t>(samples.size());
+    const int64_t begin = first * params_.hop - n / 2;
+    const bool inside = begin >= 0 && begin + (count - 1) * params_.hop + n <= length;
+    for (int64_t r = 0; r < count && !inside; ++r) {
+      for (int64_t j = 0; j < n; ++j) {
+        edge_[r * n + j] = sample_at(samples.data(), length, begin + r * params_.hop + j);
+      }
+    }
+    kernels_.powers(inside ? samples.data() + begin : edge_.data(), inside ? params_.hop : n, count,
+                    transform_, scratch_.data(), powers_.data());
+    const auto mels = static_cast<int64_t>(spans_.size());
+    for (int64_t m = 0; m < mels; ++m) {
+      const Span& bins = spans_[static_cast<size_t>(m)];
+      const float* const weights =
+          params_.filters->data<float>() + m * params_.filters->stride(0) + bins.begin;
+      const float* const powers = powers_.data() + bins.begin * kTransformRows;
+      float sums[kTransformRows] = {};
+      for (int64_t i = 0; i < bins.length; ++i) {
+        for (int64_t r = 0; r < kTransformRows; ++r) {
+          sums[r] += weights[i] * powers[i * kTransformRows + r];
+        }
+      }
+      for (int64_t r = 0; r < count; ++r) {
+        out[r * out_stride + m] = std::max(sums[r], 1e-10F);
+      }
+    }
+    for (int64_t r = 0; r < count; ++r) {
+      kernels_.unary(UnaryOp::Log, out + r * out_stride, mels, out + r * out_stride);
     }
   }
-  frame[dft.n] = 0.0F;
-  for (int64_t j = 0; j < dft.bins; ++j) {
-    even[j] = frame[j] + frame[dft.n - j];
-    odd[j] = frame[j] - frame[dft.n - j];
-  }
-  if (dft.n % 2 == 0) {  // the middle sample is its own partner
-    even[dft.n / 2] = frame[dft.n / 2];
-  }
-}
+
+ private:
+  const Kernels& kernels_;
+  Transform transform_;
+  const LogMelParams& params_;
+  std::span<const Span> spans_;
+  Scratch<float> edge_;
+  Scratch<float> scratch_;
+  Scratch<float> powers_;  // (bins, 4)
+};
 
 }  // namespace
 
 void CpuBackend::log_mel(const Tensor& waveform, const LogMelParams& params, const Tensor& out) {
-  const DftTables& dft = dft_tables(params.n_fft);
-  const Tensor& filters = *params.filters;
-  const auto spans = filter_spans(filters);
-  const int64_t mels = filters.dim(0);
-  constexpr int64_t kFrames =
-      24;  // of a task: their spectra stay in cache; two blocks of the kernel's 12 rows
-  const int64_t width = dft.panels * kPanel;
+  const FftTables& tables = fft_tables(params.n_fft);
+  const auto spans = filter_spans(*params.filters);
+  const int64_t mels = params.filters->dim(0);
+  constexpr int64_t kGroups = 8;  // of frames, of a task: about 10 us
   for (size_t u = 0; u < params.samples.size(); ++u) {
     const Span& frames = params.frames[u];
-    const float* samples = waveform.data<float>() + params.samples[u].begin;
-    const int64_t count = params.samples[u].length;
-    const int64_t tasks = (frames.length + kFrames - 1) / kFrames;
-    pool_.parallel_for(tasks, 1, [&](int64_t begin, int64_t end) {
-      const Scratch<float> frame(memory_, dft.n + 1);
-      const Scratch<float> even(memory_, kFrames * dft.bins);
-      const Scratch<float> odd(memory_, kFrames * dft.bins);
-      const Scratch<float> re(memory_, kFrames * width);
-      const Scratch<float> im(memory_, kFrames * width);
-      for (int64_t task = begin; task < end; ++task) {
-        const int64_t first = task * kFrames;
-        const int64_t rows = std::min(kFrames, frames.length - first);
-        for (int64_t r = 0; r < rows; ++r) {
-          fold(kernels_, dft, samples, count, (first + r) * params.hop, frame.data(),
-               even.data() + r * dft.bins, odd.data() + r * dft.bins);
-        }
-        for (int64_t p = 0; p < dft.panels; ++p) {
-          kernels_.gemm_f32(even.data(), dft.bins, rows, dft.bins,
-                            dft.cosines.data() + p * dft.bins * kPanel, re.data() + p * kPanel,
-                            width);
-          kernels_.gemm_f32(odd.data(), dft.bins, rows, dft.bins,
-                            dft.sines.data() + p * dft.bins * kPanel, im.data() + p * kPanel,
-                            width);
-        }
-        kernels_.power(re.data(), im.data(), rows * width, re.data());
-        for (int64_t r = 0; r < rows; ++r) {
-          float* to = out.data<float>() + (frames.begin + first + r) * out.stride(0);
-          for (int64_t m = 0; m < mels; ++m) {
-            const Span& bins = spans[static_cast<size_t>(m)];
-            const float* weights = filters.data<float>() + m * filters.stride(0) + bins.begin;
-            const float* power = re.data() + r * width + bins.begin;
-            float sum = 0.0F;
-            for (int64_t i = 0; i < bins.length; ++i) {
-              sum += weights[i] * power[i];
-            }
-            to[m] = std::max(sum, 1e-10F);
-          }
-          kernels_.unary(UnaryOp::Log, to, mels, to);
-        }
+    const auto samples = std::span(waveform.data<float>() + params.samples[u].begin,
+                                   static_cast<size_t>(params.samples[u].length));
+    const int64_t groups = (frames.length + kTransformRows - 1) / kTransformRows;
+    pool_.parallel_for(groups, kGroups, [&](int64_t begin, int64_t end) {
+      MelFrames block(memory_, kernels_, tables, params, spans);
+      for (int64_t group = begin; group < end; ++group) {
+        const int64_t first = group * kTransformRows;
+        block.run(samples, first, std::min(kTransformRows, frames.length - first),
+                  out.data<float>() + (frames.begin + first) * out.stride(0), out.stride(0));
       }
     });
     // Natural logarithms so far: log10(x) = ln(x) / ln(10); the floor is 8 below the utterance's
