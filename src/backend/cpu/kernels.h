@@ -129,7 +129,7 @@ struct Kernels {
   // exponentials before they were rounded.
   float (*exp_codes)(const float* x, int64_t n, float shift, uint8_t* out);
   void (*affine)(const float* x, int64_t n, float a, float b, float* out);
-  // sum of exp(a * (x + mask - shift)); mask may be null.
+  // sum of exp(a * (x + mask - shift)), shift >= every x + mask; mask may be null.
   float (*masked_exp_sum)(const float* x, const float* mask, int64_t n, float shift, float a);
   // Largest x + mask (null: x) and, where it is asked for, its lowest index.
   float (*masked_max)(const float* x, const float* mask, int64_t n, int64_t* index);

@@ -22,15 +22,10 @@ namespace hn = hwy::HWY_NAMESPACE;
 using F = hn::ScalableTag<float>;
 using V = hn::Vec<F>;
 
-// e^x within 2 units in the last place; 0 below the smallest normal number. Range reduction by
-// powers of two and the polynomial of Cephes' expf.c (S. Moshier).
-HWY_INLINE V exp(V x) {
+// e^(x - n log(2)) for n = x / log(2) to nearest. Range reduction by powers of two and the
+// polynomial of Cephes' expf.c (S. Moshier).
+HWY_INLINE V exp_near_zero(V x, V n) {
   const F f;
-  const hn::RebindToSigned<F> i;
-  const V low = hn::Set(f, -87.33654F);
-  const auto underflow = hn::Lt(x, low);
-  x = hn::Max(low, hn::Min(hn::Set(f, 88.72283F), x));  // this order lets NaN through
-  const V n = hn::Round(hn::Mul(x, hn::Set(f, 1.44269504F)));
   V r = hn::NegMulAdd(n, hn::Set(f, 0.693359375F), x);
   r = hn::NegMulAdd(n, hn::Set(f, -2.12194440e-4F), r);
   V p = hn::Set(f, 1.9875691500e-4F);
@@ -39,7 +34,18 @@ HWY_INLINE V exp(V x) {
   p = hn::MulAdd(p, r, hn::Set(f, 4.1665795894e-2F));
   p = hn::MulAdd(p, r, hn::Set(f, 1.6666665459e-1F));
   p = hn::MulAdd(p, r, hn::Set(f, 5.0000001201e-1F));
-  p = hn::Add(hn::MulAdd(hn::Mul(p, r), r, r), hn::Set(f, 1.0F));
+  return hn::Add(hn::MulAdd(hn::Mul(p, r), r, r), hn::Set(f, 1.0F));
+}
+
+// e^x within 2 units in the last place; 0 below the smallest normal number.
+HWY_INLINE V exp(V x) {
+  const F f;
+  const hn::RebindToSigned<F> i;
+  const V low = hn::Set(f, -87.33654F);
+  const auto underflow = hn::Lt(x, low);
+  x = hn::Max(low, hn::Min(hn::Set(f, 88.72283F), x));  // this order lets NaN through
+  const V n = hn::Round(hn::Mul(x, hn::Set(f, 1.44269504F)));
+  const V p = exp_near_zero(x, n);
   // 2^n in two factors: n can be 128, which one float exponent cannot hold.
   const auto whole = hn::ConvertTo(i, n);
   const auto half = hn::ShiftRight<1>(whole);
@@ -47,6 +53,21 @@ HWY_INLINE V exp(V x) {
   const V scale0 = hn::BitCast(f, hn::ShiftLeft<23>(hn::Add(half, bias)));
   const V scale1 = hn::BitCast(f, hn::ShiftLeft<23>(hn::Add(hn::Sub(whole, half), bias)));
   return hn::IfThenZeroElse(underflow, hn::Mul(hn::Mul(p, scale0), scale1));
+}
+
+// exp(x) for x <= 0, in two thirds of the time: one factor is enough for 2^n, and adding a large
+// number rounds and leaves n in the sum's last bits.
+HWY_INLINE V exp_of_nonpositive(V x) {
+  const F f;
+  const hn::RebindToSigned<F> i;
+  const V low = hn::Set(f, -87.0F);
+  const V rounder = hn::Set(f, 0x1.8p23F);
+  const auto underflow = hn::Lt(x, low);
+  x = hn::Max(low, x);
+  const V sum = hn::MulAdd(x, hn::Set(f, 1.44269504F), rounder);
+  const V p = exp_near_zero(x, hn::Sub(sum, rounder));
+  const auto exponent = hn::ShiftLeft<23>(hn::BitCast(i, sum));
+  return hn::IfThenZeroElse(underflow, hn::BitCast(f, hn::Add(hn::BitCast(i, p), exponent)));
 }
 
 HWY_INLINE V sigmoid(V x) {

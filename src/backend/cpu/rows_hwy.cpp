@@ -231,7 +231,7 @@ float masked_exp_sum(const float* x, const float* mask, int64_t n, float shift, 
   V total = hn::Zero(f);
   for (int64_t c = 0; c < n; c += lanes) {
     const V v = masked(x + c, mask == nullptr ? nullptr : mask + c, n - c);
-    total = hn::Add(total, exp(hn::Mul(va, hn::Sub(v, s))));
+    total = hn::Add(total, exp_of_nonpositive(hn::Mul(va, hn::Sub(v, s))));
   }
   return hn::GetLane(hn::SumOfLanes(f, total));
 }
