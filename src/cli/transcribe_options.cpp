@@ -128,7 +128,8 @@ void DecodingOptions::fields(Fields& fields) {
       .option("hallucination-silence", "S", r.hallucination_silence_s,
               "Drop text about silence longer than this where it seems invented.")
       .also("hallucination-silence-threshold");
-  fields.option("batch", "N", r.batch, "Windows decoded together.");
+  fields.option("batch", "N", r.batch,
+                "Windows decoded together; a long run has up to four such batches under way.");
   fields.option("language-detection-segments", "N", r.language_detection_segments,
                 "Windows that the language is heard from.");
 }
