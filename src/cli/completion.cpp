@@ -38,9 +38,10 @@ std::string in_quotes(std::string_view text) {
   return result + "'";
 }
 
-// The names of pulled models, asked of mynah itself while the user waits.
+// The names of pulled models, asked of mynah itself while the user waits. A line begins with the
+// model's own name; those of the files it was made from follow.
 constexpr std::string_view kModelNames =
-    "mynah models list --json 2>/dev/null | sed -n 's/.*\"name\":\"\\([^\"]*\\)\".*/\\1/p'";
+    "mynah models list --json 2>/dev/null | sed -n 's/^{\"name\":\"\\([^\"]*\\)\".*/\\1/p'";
 
 // What bash's compgen is asked for a value; empty: nothing can be offered.
 std::string bash_action(const Field& field) {

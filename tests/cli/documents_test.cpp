@@ -12,6 +12,7 @@
 #include "cli/fake_recognizer.h"
 #include "cli/models.h"
 #include "cli/pull.h"
+#include "cli/store_access.h"
 #include "cli/test_context.h"
 #include "cli/transcribe.h"
 #include "cli/version.h"
@@ -56,7 +57,16 @@ TEST(Completion, BashOffersVerbsFlagsValuesAndNames) {
   std::ofstream(folder / "mynah.bash")
       << bash_completion(verbs)
       // Stands for the program, which is asked for the names of models.
-      << "mynah() { echo '{\"name\":\"tiny.en\",\"family\":\"whisper\"}'; }\n";
+      << "mynah() { cat " << folder / "models.json" << "; }\n";
+  std::ofstream models(folder / "models.json");
+  for (const auto& [name, file] :
+       {std::pair{"silero", "silero_vad.onnx"}, {"tiny.en", "tiny.bin"}}) {
+    StoredModel model;
+    model.name = name;
+    model.files.push_back({.name = file, .from = "", .sha256 = "", .size = 0, .proof = ""});
+    models << to_json(model).dump() << "\n";
+  }
+  models.close();
   const auto complete = [&](const std::string& words, int index) {
     std::ofstream(folder / "try.sh")
         << "source " << folder / "mynah.bash" << "\nCOMP_WORDS=(" << words
@@ -73,6 +83,7 @@ TEST(Completion, BashOffersVerbsFlagsValuesAndNames) {
   EXPECT_EQ(complete("mynah transcribe --raw s1", 3), "s16le\n");
   EXPECT_EQ(complete("mynah transcribe --model tin", 3), "tiny.en\n");
   EXPECT_EQ(complete("mynah transcribe -m tin", 3), "tiny.en\n");
+  EXPECT_EQ(complete("mynah transcribe --vad-model sil", 3), "silero\n");
   EXPECT_EQ(complete("mynah transcribe --beam-size ''", 3), "\n");
   // As bash hands over "--format=" and "--format=json".
   EXPECT_THAT(complete("mynah transcribe --format =", 3), HasSubstr("\nsrt\n"));
@@ -81,6 +92,7 @@ TEST(Completion, BashOffersVerbsFlagsValuesAndNames) {
   EXPECT_EQ(complete("mynah pull sil", 2), "silero\n");
   EXPECT_EQ(complete("mynah models re", 2), "remove\n");
   EXPECT_EQ(complete("mynah models remove tin", 3), "tiny.en\n");
+  EXPECT_EQ(complete("mynah models show ''", 3), "silero\ntiny.en\n");
   EXPECT_EQ(complete("mynah completion z", 2), "zsh\n");
   EXPECT_EQ(complete("mynah hel", 1), "help\n");
   EXPECT_EQ(complete("mynah help tran", 2), "transcribe\n");
