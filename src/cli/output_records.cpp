@@ -22,11 +22,6 @@ namespace {
 // Some hundreds of lines: a file this short is read in no time, whatever is in it.
 constexpr uint64_t kShort = 64 << 10;
 
-std::string line_of(const std::string& output, const std::string& recording) {
-  const nlohmann::ordered_json entry = {{"output", output}, {"recording", recording}};
-  return entry.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-}
-
 // The file that has this name now, to be added to by this process alone until it is closed; none:
 // it cannot be had.
 UniqueFd open_locked(const std::string& path) {
@@ -73,26 +68,35 @@ uint64_t append(int fd, std::string line) {
 
 }  // namespace
 
-OutputRecords::Recordings OutputRecords::read(const std::string& path) {
-  Recordings recordings;
+std::string OutputRecords::line_of(const std::string& output, const Origin& origin) {
+  nlohmann::ordered_json entry = {{"output", output}, {"recording", origin.recording}};
+  if (origin.empty) {
+    entry["empty"] = true;
+  }
+  return entry.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+OutputRecords::Origins OutputRecords::read(const std::string& path) {
+  Origins origins;
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
     const auto entry = nlohmann::json::parse(line, nullptr, false);
     if (entry.is_object() && entry.contains("output") && entry["output"].is_string() &&
         entry.contains("recording") && entry["recording"].is_string()) {
-      recordings[entry["output"]] = entry["recording"];
+      origins[entry["output"]] = {.recording = entry["recording"],
+                                  .empty = entry.contains("empty") && entry["empty"] == true};
     }
   }
-  return recordings;
+  return origins;
 }
 
 void OutputRecords::shorten(const std::string& path, uint64_t size) {
   std::string kept;
-  for (const auto& [output, recording] : read(path)) {
+  for (const auto& [output, origin] : read(path)) {
     // What cannot be looked at now, on a disk that is away for a while, may be there again.
     std::error_code error;
     if (fs::status(output, error).type() != fs::file_type::not_found) {
-      kept += line_of(output, recording);
+      kept += line_of(output, origin);
     }
   }
   if (size <= 2 * kept.size()) {
@@ -104,21 +108,31 @@ void OutputRecords::shorten(const std::string& path, uint64_t size) {
   }
 }
 
-std::optional<std::string> OutputRecords::recording_of(const std::string& output) const {
+const OutputRecords::Origin* OutputRecords::origin_of(const std::string& output) const {
   if (!known_) {
     known_ = read(path_);
   }
   const auto found = known_->find(identity(output));
   std::error_code error;
   if (found == known_->end() || !fs::exists(found->first, error)) {
-    return std::nullopt;
+    return nullptr;
   }
-  return found->second;
+  return &found->second;
+}
+
+std::optional<std::string> OutputRecords::recording_of(const std::string& output) const {
+  const Origin* origin = origin_of(output);
+  return origin == nullptr ? std::nullopt : std::optional(origin->recording);
 }
 
 bool OutputRecords::is_of_another(const std::string& output, const std::string& recording) const {
-  const auto of = recording_of(output);
-  return of && *of != identity(recording);
+  const Origin* origin = origin_of(output);
+  return origin != nullptr && origin->recording != identity(recording);
+}
+
+bool OutputRecords::was_empty(const std::string& output, const std::string& recording) const {
+  const Origin* origin = origin_of(output);
+  return origin != nullptr && origin->empty && origin->recording == identity(recording);
 }
 
 void OutputRecords::add(const std::string& output, const std::string& recording) {
@@ -126,11 +140,11 @@ void OutputRecords::add(const std::string& output, const std::string& recording)
     return;
   }
   const std::string file = identity(output);
-  const std::string of = identity(recording);
-  if (known_) {
-    (*known_)[file] = of;
-  }
   std::error_code none;
+  const Origin origin = {.recording = identity(recording), .empty = fs::file_size(file, none) == 0};
+  if (known_) {
+    (*known_)[file] = origin;
+  }
   fs::create_directories(fs::path(path_).parent_path(), none);
   const UniqueFd fd = open_locked(path_);
   if (!fd) {
@@ -138,7 +152,7 @@ void OutputRecords::add(const std::string& output, const std::string& recording)
   }
   // Even where it seems to be there: another process may just have left it out, as the output was
   // gone.
-  const uint64_t size = append(fd.get(), line_of(file, of));
+  const uint64_t size = append(fd.get(), line_of(file, origin));
   if (size > kShort && !std::exchange(looked_at_size_, true)) {
     shorten(path_, size);
   }

@@ -1,4 +1,4 @@
-// OutputRecords: which recording each output file was made of, remembered from run to run.
+// OutputRecords: what each output file was made of, remembered from run to run.
 #pragma once
 
 #include <cstdint>
@@ -31,21 +31,34 @@ class OutputRecords {
   // True where the file is known to be made of another recording than this.
   [[nodiscard]] bool is_of_another(const std::string& output, const std::string& recording) const;
 
-  // Remembers, in the file too.
+  // True where the file is known to have been made of this recording with nothing in it, as nobody
+  // spoke.
+  [[nodiscard]] bool was_empty(const std::string& output, const std::string& recording) const;
+
+  // Remembers a file that was just written, in the file of records too.
   void add(const std::string& output, const std::string& recording);
 
   // A file by its whole path, however it was named; standard input is "-".
   [[nodiscard]] static std::string identity(const std::string& file);
 
  private:
-  using Recordings = std::map<std::string, std::string>;  // by output
+  struct Origin {
+    std::string recording;
+    bool empty = false;  // nothing was written
+  };
 
-  [[nodiscard]] static Recordings read(const std::string& path);
+  using Origins = std::map<std::string, Origin>;  // by output
+
+  [[nodiscard]] static std::string line_of(const std::string& output, const Origin& origin);
+  [[nodiscard]] static Origins read(const std::string& path);
   // Leaves out what is of no use; the caller holds the lock.
   static void shorten(const std::string& path, uint64_t size);
 
+  // What is known of a file that is there still; null: nothing.
+  [[nodiscard]] const Origin* origin_of(const std::string& output) const;
+
   std::string path_;
-  mutable std::optional<Recordings> known_;  // none: not read yet
+  mutable std::optional<Origins> known_;  // none: not read yet
   bool looked_at_size_ = false;
 };
 

@@ -152,7 +152,8 @@ std::string read_text(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// What a file of that format cannot lack: another program's may have been cut short.
+// What a file of that format cannot lack: another program's may have been cut short. An empty one
+// is not whole by itself.
 bool is_whole(const OutputFile& output) {
   const std::string text = read_text(output.path);
   switch (output.format) {
@@ -162,7 +163,7 @@ bool is_whole(const OutputFile& output) {
     case TranscriptFormat::Vtt:
       return text.starts_with("WEBVTT\n\n") && text.ends_with("\n\n");
     case TranscriptFormat::Srt:
-      return text.empty() || text.ends_with("\n\n");
+      return text.ends_with("\n\n");
     case TranscriptFormat::Tsv:
     case TranscriptFormat::Csv:
       return text.starts_with("start") && text.ends_with('\n');
@@ -170,7 +171,7 @@ bool is_whole(const OutputFile& output) {
     case TranscriptFormat::Lrc:
     case TranscriptFormat::Aud:
     case TranscriptFormat::Wts:
-      return text.empty() || text.ends_with('\n');
+      return text.ends_with('\n');
   }
   return false;
 }
@@ -279,7 +280,12 @@ bool is_done(const OutputPlan& plan, const std::string& recording, const OutputR
   for (const OutputFile& output : plan.files) {
     std::error_code error;
     const auto written = fs::last_write_time(output.path, error);
-    if (error || !is_whole(output) || records.is_of_another(output.path, recording)) {
+    if (error || records.is_of_another(output.path, recording)) {
+      return false;
+    }
+    const bool empty = fs::file_size(output.path, error) == 0;
+    // Nobody spoke, or the text was lost: only a record tells.
+    if (empty ? !records.was_empty(output.path, recording) : !is_whole(output)) {
       return false;
     }
     const auto recorded = fs::last_write_time(recording, error);

@@ -44,7 +44,8 @@ Result<OutputPlans> plan_outputs(const OutputOptions& options,
 Status make_folders(const OutputPlans& plans);
 
 // True where every file is there, whole by its format's measure, not older than the recording and,
-// where that is known, made of it.
+// where that is known, made of it. An empty file counts only where it is known to have been written
+// so.
 [[nodiscard]] bool is_done(const OutputPlan& plan, const std::string& recording,
                            const OutputRecords& records);
 

@@ -72,6 +72,28 @@ TEST_F(Outputs, AnOutputOfAnUnknownRecordingIsTakenForItsNamesakes) {
   EXPECT_THAT(fake->opened, ElementsAre(a));
 }
 
+TEST_F(Outputs, ResumeHearsAgainWhatIsEmptyUnlessNobodySpoke) {
+  const std::vector<std::string> resume = {a,          "-o",       folder / "out",
+                                           "--format", "srt,json", "--resume"};
+  EXPECT_EQ(run(resume), 0) << err();
+  std::filesystem::resize_file(folder / "out/talk.srt", 0);
+  EXPECT_EQ(run(resume), 0);
+  EXPECT_THAT(fake->opened, ElementsAre(a, a));
+  EXPECT_THAT(folder.read("out/talk.srt"), HasSubstr("second 0"));
+
+  fake->silent = true;
+  const std::vector<std::string> silent = {b,          "-o",  folder / "silent",
+                                           "--format", "txt", "--resume"};
+  EXPECT_EQ(run(silent), 0);
+  EXPECT_EQ(folder.read("silent/talk.txt"), "");
+  EXPECT_EQ(run(silent), 0);
+  EXPECT_THAT(fake->opened, ElementsAre(a, a, b));
+  // Where nothing is known of the empty file it is no proof.
+  std::filesystem::remove(folder / "home/outputs.jsonl");
+  EXPECT_EQ(run(silent), 0);
+  EXPECT_THAT(fake->opened, ElementsAre(a, a, b, b));
+}
+
 TEST_F(Outputs, AShorterPartDoesNotReplaceALongerOne) {
   const std::string wav = write_wav(folder / "a.wav", 5);
   std::filesystem::create_directories(folder / "out");
