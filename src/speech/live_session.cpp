@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <iterator>
 
 #include "speech/word_times.h"
 #include "tensor/device_error.h"
@@ -11,8 +12,12 @@ namespace mynah {
 namespace {
 
 constexpr int kRate_hz = 16000;
+
 // A pause this long ends a piece of text; longer ones would only keep the user waiting.
-constexpr ChunkOptions kLiveChunks{.max_s = 20.0, .max_gap_s = 0.6, .pad_s = 0.3};
+ChunkOptions live_chunks(const RecognizerOptions& options) {
+  return {.max_s = options.chunk_length_s, .max_gap_s = 0.6, .pad_s = 0.3};
+}
+
 // Speech is noticed this long after it begins, and one partial text follows another.
 constexpr int64_t kOnset = kRate_hz / 2;
 constexpr int64_t kPartialEvery = kRate_hz / 2;
@@ -48,11 +53,13 @@ void LiveSession::listen_anew() {
     // The usual distance, but a pause must be found below a low threshold too.
     vad.negative_threshold = std::max(vad.threshold - 0.15F, vad.threshold / 2);
   }
-  vad.max_speech_s = std::min(vad.max_speech_s, kLiveChunks.max_s - 2 * kLiveChunks.pad_s);
+  const ChunkOptions chunks = live_chunks(options);
+  vad.max_speech_s = std::min(vad.max_speech_s, chunks.max_s - 2 * chunks.pad_s);
   detector_ = voice_->session();
   segmenter_.emplace(vad, voice_->frame_s());
-  chunker_.emplace(kLiveChunks, kRate_hz);
+  chunker_.emplace(chunks, kRate_hz);
   detector_begin_ = samples_.end();
+  detected_frames_ = 0;
   speech_begin_ = samples_.end();
   speaking_ = false;
   partial_.clear();
@@ -80,16 +87,24 @@ void LiveSession::reset() {
 Result<std::vector<SampleRange>> LiveSession::find_speech(std::span<const float> samples) {
   samples_.append(samples);
   MYNAH_TRY(const auto probabilities, detector_->push(samples));
-  const std::vector<SpeechSpan> spans = segmenter_->push(probabilities);
-  const bool speaks = segmenter_->speaking();
-  const double now_s = seconds_of(samples_.end() - detector_begin_);
-  std::vector<SampleRange> chunks = chunker_->push(spans, speaks ? 0.0 : now_s);
+  // Frame by frame, so that where a chunk ends does not depend on how the samples come.
+  std::vector<SampleRange> chunks;
+  for (const float& probability : probabilities) {
+    const double now_s = static_cast<double>(++detected_frames_) * voice_->frame_s();
+    const std::vector<SpeechSpan> spans = segmenter_->push({&probability, 1});
+    const double heard_s = segmenter_->speaking() ? 0.0 : now_s;
+    std::ranges::move(chunker_->push(spans, heard_s), std::back_inserter(chunks));
+    if (const auto since_s = segmenter_->speaking_since()) {
+      // What cannot share a window with it need not wait for its end.
+      std::ranges::move(chunker_->make_room({*since_s, now_s}), std::back_inserter(chunks));
+    }
+  }
   for (SampleRange& chunk : chunks) {
     chunk.begin += detector_begin_;
     chunk.end += detector_begin_;
     speech_begin_ = std::max(speech_begin_, chunk.end);
   }
-  const bool speaking = speaks || chunker_->open();
+  const bool speaking = segmenter_->speaking() || chunker_->open();
   if (speaking && !speaking_) {
     const int64_t onset = samples_.end() - static_cast<int64_t>(samples.size()) - kOnset;
     speech_begin_ = std::max({samples_.begin(), speech_begin_, onset});
@@ -176,7 +191,7 @@ bool LiveSession::partial_is_due() const {
 void LiveSession::show_draft() {
   last_partial_ = samples_.end();
   const auto start = std::chrono::steady_clock::now();
-  const auto longest = static_cast<int64_t>(kLiveChunks.max_s * kRate_hz);
+  const auto longest = static_cast<int64_t>(decoder_.options().chunk_length_s * kRate_hz);
   const SampleRange said{std::max(speech_begin_, samples_.end() - longest), samples_.end()};
   const WindowText draft = decoder_.draft(task_of(said), std::stop_token());
   std::string text;
@@ -199,8 +214,9 @@ Result<LiveText> LiveSession::push_now(std::span<const float> samples) {
   }
   live.partial = partial_;
   // A span that is still open may have begun as long ago as a chunk lasts.
-  samples_.discard_before(samples_.end() -
-                          static_cast<int64_t>((2 * kLiveChunks.max_s + 5) * kRate_hz));
+  samples_.discard_before(
+      samples_.end() -
+      static_cast<int64_t>((2 * decoder_.options().chunk_length_s + 5) * kRate_hz));
   return live;
 }
 

@@ -1,5 +1,6 @@
 // LiveSession: a recording that is still going on. Pauses end a piece of text, which is then
-// committed; what is being said is shown as partial text.
+// committed; what is being said is shown as partial text. Where nobody pauses, a piece ends after
+// chunk_length_s at the latest.
 #pragma once
 
 #include <memory>
@@ -49,8 +50,9 @@ class LiveSession final : public Recognizer::Session {
   std::unique_ptr<VoiceDetector::Session> detector_;
   std::optional<SpeechSegmenter> segmenter_;
   std::optional<SpeechChunker> chunker_;
-  int64_t detector_begin_ = 0;  // where in the recording the detector began
-  int64_t speech_begin_ = 0;    // of what is being said
+  int64_t detector_begin_ = 0;   // where in the recording the detector began
+  int64_t detected_frames_ = 0;  // since then
+  int64_t speech_begin_ = 0;     // of what is being said
   bool speaking_ = false;
   int64_t last_partial_ = 0;
   int64_t partial_every_ = 0;  // samples; more where the machine is slow

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace mynah {
 
@@ -43,19 +44,25 @@ size_t SpeechChunker::best_cut(const SpeechSpan& next) const {
   return best;
 }
 
+std::vector<SampleRange> SpeechChunker::make_room(const SpeechSpan& next) {
+  std::vector<SampleRange> chunks;
+  while (!open_.empty()) {
+    const bool long_pause = next.start_s - open_.back().end_s > options_.max_gap_s;
+    if (!long_pause && next.end_s - open_.front().start_s <= options_.max_s) {
+      break;
+    }
+    const size_t count = long_pause ? open_.size() : best_cut(next);
+    const double next_s = count < open_.size() ? open_[count].start_s : next.start_s;
+    // Two chunks share the pause between them.
+    chunks.push_back(close(count, (open_[count - 1].end_s + next_s) / 2));
+  }
+  return chunks;
+}
+
 std::vector<SampleRange> SpeechChunker::push(std::span<const SpeechSpan> spans, double heard_s) {
   std::vector<SampleRange> chunks;
   for (const SpeechSpan& span : spans) {
-    while (!open_.empty()) {
-      const bool long_pause = span.start_s - open_.back().end_s > options_.max_gap_s;
-      if (!long_pause && span.end_s - open_.front().start_s <= options_.max_s) {
-        break;
-      }
-      const size_t count = long_pause ? open_.size() : best_cut(span);
-      const double next_s = count < open_.size() ? open_[count].start_s : span.start_s;
-      // Two chunks share the pause between them.
-      chunks.push_back(close(count, (open_[count - 1].end_s + next_s) / 2));
-    }
+    std::ranges::move(make_room(span), std::back_inserter(chunks));
     open_.push_back(span);
     // Speech without a pause is cut where the window ends.
     while (open_.front().end_s - open_.front().start_s > options_.max_s) {

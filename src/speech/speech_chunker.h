@@ -34,6 +34,9 @@ class SpeechChunker {
 
   // `heard_s`: how far the recording is known; no later span begins before it.
   std::vector<SampleRange> push(std::span<const SpeechSpan> spans, double heard_s);
+  // Hands out what cannot be in one chunk with `next`: the span that comes after those pushed, as
+  // long as it is or, while it goes on, as long as it has become.
+  std::vector<SampleRange> make_room(const SpeechSpan& next);
   // The recording ends here.
   std::vector<SampleRange> flush(double duration_s);
 

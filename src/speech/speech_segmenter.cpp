@@ -223,4 +223,12 @@ bool SpeechSegmenter::speaking() const {
   return state_->begin.has_value();
 }
 
+std::optional<double> SpeechSegmenter::speaking_since() const {
+  if (!state_->begin || state_->waiting) {
+    return std::nullopt;
+  }
+  const Nanoseconds padded = std::max<Nanoseconds>(0, *state_->begin - state_->pad);
+  return to_seconds(state_->padded_begin.value_or(padded));
+}
+
 }  // namespace mynah

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,6 +47,8 @@ class SpeechSegmenter {
   void reset();
   // True between a span's begin and its end: what a live display shows.
   [[nodiscard]] bool speaking() const;
+  // Where the span that is open begins, once the end of the one before it is known.
+  [[nodiscard]] std::optional<double> speaking_since() const;
 
   ~SpeechSegmenter();
   SpeechSegmenter(SpeechSegmenter&&) noexcept;

@@ -229,6 +229,41 @@ TEST_F(WhisperRecognizerTest, ALiveSessionCommitsTheSameTextInPiecesOfAnySize) {
   EXPECT_EQ(results[2], results[0]);
 }
 
+// Pauses that end a span of speech, but no piece of text.
+TEST_F(WhisperRecognizerTest, ALiveSessionKeepsNobodyWaitingWhoSpeaksWithoutAPause) {
+  ThreadPool pool(1);
+  auto backend = make_cpu_backend(pool);
+  ASSERT_TRUE(backend.has_value());
+  const WhisperRecognizer recognizer(test::tiny_model(false, **backend), voice_);
+  constexpr double kWindow_s = 8;
+  constexpr double kPause_s = 0.3;
+  // The last: no pause at all.
+  for (const double every_s : {3.0, 5.0, 6.5, 100.0}) {
+    std::vector<float> samples = speech("on and on", 40);
+    for (double at_s = every_s; at_s < 40; at_s += every_s) {
+      std::fill_n(samples.begin() + std::llround(at_s * kRate_hz),
+                  std::llround(std::min(kPause_s, 40 - at_s) * kRate_hz), 0.0F);
+    }
+    RecognizerOptions short_pieces = options();
+    short_pieces.chunk_length_s = kWindow_s;
+    short_pieces.partial_text = false;
+    short_pieces.timestamps = false;  // a segment is its whole window
+    const auto session = recognizer.session(short_pieces);
+    double written_s = 0;
+    constexpr size_t kPiece = kRate_hz / 10;
+    for (size_t at = 0; at < samples.size(); at += kPiece) {
+      const auto live = session->push(std::span(samples).subspan(at, kPiece));
+      ASSERT_TRUE(live.has_value()) << live.error().message;
+      for (const Segment& segment : live->committed) {
+        EXPECT_GE(segment.start_s, written_s - 0.01);
+        written_s = segment.end_s;
+      }
+      const double said_s = static_cast<double>(at + kPiece) / kRate_hz;
+      EXPECT_LE(said_s - written_s, kWindow_s + 1) << "a pause every " << every_s << " s";
+    }
+  }
+}
+
 TEST_F(WhisperRecognizerTest, ALiveSessionTimesTheWordsThatItCommits) {
   ThreadPool pool(1);
   auto backend = make_cpu_backend(pool);
