@@ -181,6 +181,7 @@ Result<std::shared_ptr<const VoiceDetector>> open_voice(const Store& store,
     engine.explanation.emplace_back("voice detector builtin: silero was not pulled");
     return builtin_voice_detector();
   }
+  MYNAH_TRY_STATUS(check_finds_speech(store, *resolved));
   engine.explanation.push_back("voice detector " + resolved->path);
   auto loaded = load_silero(resolved->path, kRate_hz, *engine.backend);
   if (!loaded) {

@@ -151,6 +151,22 @@ Error as_named(Error error, const std::string& name) {
   return error;
 }
 
+Status check_finds_speech(const Store& store, const ResolvedModel& model) {
+  if (model.name.empty()) {
+    return {};
+  }
+  const auto stored = store.find(model.name);
+  if (stored && stored->family == "whisper") {
+    return fail(
+        ErrorCode::Usage,
+        fmt::format(
+            "{0} is a Whisper model, which writes what is said (transcribe --model takes it); "
+            "--vad-model wants a voice detector: silero, or builtin",
+            model.name));
+  }
+  return {};
+}
+
 Result<StoredModel> pull_for_user(const Context& context, const CatalogueEntry& entry,
                                   PullOptions options) {
   options.download.http.proxies = proxies(context.environment);

@@ -62,6 +62,10 @@ Result<std::optional<DType>> storage_option(const std::string& text);
 // no catalogue was meant as a path and stays NotFound.
 [[nodiscard]] Error as_named(Error error, const std::string& name);
 
+// A usage error where the model of --vad-model is one of the store's that writes text instead of
+// finding speech. A path's file tells itself.
+[[nodiscard]] Status check_finds_speech(const Store& store, const ResolvedModel& model);
+
 // Brings a model of the catalogue with the user's hub, proxies and progress: what `mynah pull`
 // does, and what a verb does that offers it.
 Result<StoredModel> pull_for_user(const Context& context, const CatalogueEntry& entry,

@@ -153,6 +153,7 @@ Result<VadCommand::Engine> VadCommand::open_engine(const Context& context) const
   if (!resolved) {
     return std::unexpected(as_named(resolved.error(), model_));
   }
+  MYNAH_TRY_STATUS(check_finds_speech(store, *resolved));
   MYNAH_TRY(engine.backend, open_backend(engine));
   MYNAH_TRY(engine.detector, load_silero(resolved->path, rate_hz_, *engine.backend));
   return engine;

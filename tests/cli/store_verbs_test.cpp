@@ -14,6 +14,7 @@
 #include "cli/store_access.h"
 #include "cli/test_context.h"
 #include "cli/transcribe.h"
+#include "cli/vad.h"
 #include "formats/gguf_writer.h"
 #include "models/whisper/tiny_model.h"
 #include "store/test_server.h"
@@ -41,7 +42,8 @@ class StoreVerbs : public ::testing::Test {
   Outcome mynah(const std::vector<std::string>& arguments) {
     TestProgram program(
         {verb<PullCommand>("pull", "Bring."), verb<ImportCommand>("import", "Take."),
-         verb<ModelsCommand>("models", "List."), verb<TranscribeCommand>("transcribe", "Write.")});
+         verb<ModelsCommand>("models", "List."), verb<TranscribeCommand>("transcribe", "Write."),
+         verb<VadCommand>("vad", "Find speech.")});
     program.environment = {{"HOME", folder.path()}, {"MYNAH_HOME", folder / "home"}};
     program.environment.insert(extra.begin(), extra.end());
     const int code = program.run(arguments);
@@ -169,6 +171,21 @@ TEST_F(StoreVerbs, a_voice_detector_is_no_model_to_transcribe_with) {
   EXPECT_THAT(refused.err, HasSubstr("silero is a voice detector"));
   EXPECT_THAT(refused.err, HasSubstr("wanted a Whisper model"));
   EXPECT_THAT(refused.err, ::testing::Not(HasSubstr("models remove")));
+}
+
+TEST_F(StoreVerbs, a_whisper_is_no_model_to_find_speech_with) {
+  const whisper::Config config = test::tiny_config(/*multilingual=*/false);
+  mynah({"import", whisper_file("mine.gguf", config, test::tiny_vocabulary(config))});
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"transcribe", "a.wav", "--vad-model", "mine"},
+        {"vad", "a.wav", "--vad-model", "mine"},
+        {"vad", "a.wav", "--model", "mine"}}) {
+    const Outcome refused = mynah(arguments);
+    EXPECT_EQ(refused.code, 2) << arguments.front();
+    EXPECT_THAT(refused.err, HasSubstr("mine is a Whisper model"));
+    EXPECT_THAT(refused.err, HasSubstr("--vad-model wants a voice detector: silero, or builtin"));
+    EXPECT_THAT(refused.err, ::testing::Not(HasSubstr("models remove")));
+  }
 }
 
 TEST_F(StoreVerbs, verify_fails_for_a_damaged_model_and_goes_on) {
