@@ -1,7 +1,7 @@
 #include "cli/models.h"
 
 #include <algorithm>
-#include <array>
+#include <optional>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -35,6 +35,35 @@ void print_catalogue(Context& context, const std::vector<StoredModel>& here) {
                                    entry.description));
     }
   }
+}
+
+// The store's own name of each, once; an error that tells all that the store has not.
+Result<std::vector<std::string>> own_names(const Store& store,
+                                           const std::vector<std::string>& words) {
+  std::vector<std::string> names;
+  std::vector<std::string> unknown;
+  std::optional<Error> first;
+  for (const std::string& word : words) {
+    auto name = store.own_name(word);
+    if (!name) {
+      unknown.push_back(word);
+      first = first ? first : as_named(std::move(name).error(), word);
+    } else if (std::ranges::count(names, *name) == 0) {
+      names.push_back(*std::move(name));
+    }
+  }
+  if (!first) {
+    return names;
+  }
+  if (unknown.size() > 1) {
+    first->message =
+        fmt::format("there are no models '{}' here; `mynah models` shows what there is",
+                    fmt::join(unknown, "', '"));
+  }
+  if (words.size() > unknown.size()) {
+    first->message += "; nothing was removed";
+  }
+  return std::unexpected(*std::move(first));
 }
 
 void print_model(Context& context, const StoredModel& model) {
@@ -192,17 +221,20 @@ Result<int> ModelsCommand::remove(Context& context, const Store& store) const {
   if (words_.size() <= 1) {
     return fail(ErrorCode::Usage, "remove: wanted the name of a model");
   }
-  for (size_t i = 1; i < words_.size(); ++i) {
-    const auto removed = store.remove(words_[i]);
+  const std::vector<std::string> words(words_.begin() + 1, words_.end());
+  MYNAH_TRY(const std::vector<std::string> names, own_names(store, words));
+  for (const std::string& name : names) {
+    const auto removed = store.remove(name);
     if (!removed) {
-      return std::unexpected(as_named(removed.error(), words_[i]));
+      return std::unexpected(as_named(removed.error(), name));
     }
-    const uint64_t freed = *removed;
+    const uint64_t freed = removed->model + removed->packed;
     if (context.json) {
-      const Json json = {{"name", words_[i]}, {"freed_bytes", freed}};
+      const Json json = {{"name", name}, {"freed_bytes", freed}};
       context.out.line(json.dump());
     } else {
-      context.out.line(fmt::format("removed {}: {} freed", words_[i], human_bytes(freed)));
+      context.out.line(fmt::format("removed {}: {} freed{}", name, human_bytes(freed),
+                                   removed->packed > 0 ? ", with its packed copies" : ""));
     }
   }
   return 0;

@@ -91,15 +91,19 @@ std::vector<StoredModel> Store::list(std::vector<std::string>* damaged) const {
   return models;
 }
 
-Result<StoredModel> Store::find(std::string_view name) const {
-  std::string wanted(name);
-  if (!is_model_name(wanted) || !exists(model_folder(wanted))) {
-    const CatalogueEntry* entry = find_in_catalogue(name);
-    if (entry == nullptr || !exists(model_folder(entry->name))) {
-      return not_here(*this, name);
-    }
-    wanted = entry->name;
+Result<std::string> Store::own_name(std::string_view name) const {
+  if (is_model_name(name) && exists(model_folder(name))) {
+    return std::string(name);
   }
+  const CatalogueEntry* entry = find_in_catalogue(name);
+  if (entry == nullptr || !exists(model_folder(entry->name))) {
+    return not_here(*this, name);
+  }
+  return entry->name;
+}
+
+Result<StoredModel> Store::find(std::string_view name) const {
+  MYNAH_TRY(const std::string wanted, own_name(name));
   auto model = read_source_json(model_folder(wanted));
   if (!model) {
     return fail(model.error().code,
@@ -153,17 +157,13 @@ Status Store::verify(const StoredModel& model, StoreObserver& observer,
   return {};
 }
 
-Result<uint64_t> Store::remove(std::string_view name) const {
-  const CatalogueEntry* entry = find_in_catalogue(name);
-  const bool own = is_model_name(name) && exists(model_folder(name));
-  if (!own && (entry == nullptr || !exists(model_folder(entry->name)))) {
-    return not_here(*this, name);
-  }
-  const std::string folder = model_folder(own ? name : entry->name);
-  MYNAH_TRY(const FileLock held, lock(own ? name : entry->name));
-  uint64_t freed = bytes_on_disk(folder);
+Result<FreedBytes> Store::remove(std::string_view name) const {
+  MYNAH_TRY(const std::string own, own_name(name));
+  const std::string folder = model_folder(own);
+  MYNAH_TRY(const FileLock held, lock(own));
+  FreedBytes freed = {.model = bytes_on_disk(folder), .packed = 0};
   if (const auto model = read_source_json(folder)) {
-    freed += remove_packed_files(folders_.cache, model->sha256);
+    freed.packed = remove_packed_files(folders_.cache, model->sha256);
   }
   std::error_code error;
   fs::remove_all(folder, error);

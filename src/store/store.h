@@ -60,6 +60,12 @@ struct ResolvedModel {
   std::string name;  // of the store or the catalogue; empty for a path
 };
 
+// Bytes that were on the disk before a model was removed.
+struct FreedBytes {
+  uint64_t model = 0;
+  uint64_t packed = 0;  // what was cached for it
+};
+
 // Only letters, digits, '.', '_', '-', not '.' first: safe as a folder's name.
 [[nodiscard]] bool is_model_name(std::string_view name);
 
@@ -79,6 +85,10 @@ class Store {
   // `damaged` where that is given.
   [[nodiscard]] std::vector<StoredModel> list(std::vector<std::string>* damaged = nullptr) const;
 
+  // The name that a model of the store has by that name or alias, damaged ones too. NotFound as of
+  // find().
+  [[nodiscard]] Result<std::string> own_name(std::string_view name) const;
+
   // The model of that name or alias. NotFound, with what to pull or the nearest name, where it is
   // not in the store.
   [[nodiscard]] Result<StoredModel> find(std::string_view name) const;
@@ -91,9 +101,9 @@ class Store {
   Status verify(const StoredModel& model, StoreObserver& observer,
                 const std::stop_token& stop) const;
 
-  // Removes a model and what was cached for it; returns the bytes freed. Takes damaged ones too.
-  // Busy while another process pulls it.
-  Result<uint64_t> remove(std::string_view name) const;
+  // Removes a model and what was cached for it. Takes damaged ones too. Busy while another process
+  // pulls it.
+  Result<FreedBytes> remove(std::string_view name) const;
 
  private:
   StoreFolders folders_;

@@ -104,6 +104,34 @@ TEST_F(StoreVerbs, a_model_is_imported_listed_shown_verified_and_removed) {
   EXPECT_THAT(mynah({"models"}).err, HasSubstr("no models yet: `mynah pull tiny.en`"));
 }
 
+TEST_F(StoreVerbs, nothing_is_removed_where_a_name_is_unknown) {
+  mynah({"import", model_file("a.gguf"), model_file("b.gguf")});
+  const Outcome refused = mynah({"models", "remove", "a", "nope", "b", "nada"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_EQ(refused.out, "");
+  EXPECT_THAT(refused.err, HasSubstr("there are no models 'nope', 'nada' here"));
+  EXPECT_THAT(refused.err, HasSubstr("; nothing was removed"));
+  EXPECT_THAT(
+      mynah({"models", "remove", "a", "nope"}).err,
+      ::testing::AllOf(HasSubstr("there is no model 'nope'"), HasSubstr("nothing was removed")));
+  EXPECT_EQ(mynah({"models", "show", "a", "b"}).code, 0);
+  // A name said twice is removed once.
+  const Outcome removed = mynah({"models", "remove", "a", "a"});
+  EXPECT_EQ(removed.code, 0) << removed.err;
+  EXPECT_EQ(removed.out.find("removed a: "), removed.out.rfind("removed a: "));
+  EXPECT_THAT(removed.out, ::testing::Not(HasSubstr("packed")));
+}
+
+TEST_F(StoreVerbs, removing_says_that_packed_copies_went_too) {
+  mynah({"import", model_file("mine.gguf")});
+  const auto shown = nlohmann::json::parse(mynah({"models", "show", "mine", "--json"}).out);
+  const std::string packed =
+      folder / (".cache/mynah/packed/" + shown.at("sha256").get<std::string>().substr(0, 16));
+  write_file(packed + "/some", "bytes");
+  EXPECT_THAT(mynah({"models", "remove", "mine"}).out, HasSubstr(" freed, with its packed copies"));
+  EXPECT_FALSE(std::filesystem::exists(packed));
+}
+
 TEST_F(StoreVerbs, json_is_one_object_a_line) {
   mynah({"import", model_file("a.gguf"), model_file("b.gguf")});
   const Outcome listed = mynah({"models", "list", "--all", "--json"});

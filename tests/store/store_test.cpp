@@ -109,10 +109,10 @@ TEST_F(StoreOnDisk, verify_finds_changed_and_cut_files) {
 TEST_F(StoreOnDisk, removes_models_whole_or_damaged_and_says_what_it_freed) {
   put("tiny.en");
   const uint64_t bytes = bytes_on_disk(store.model_folder("tiny.en"));
-  EXPECT_EQ(*store.remove("whisper-tiny.en"), bytes);
+  EXPECT_EQ(store.remove("whisper-tiny.en")->model, bytes);
   EXPECT_FALSE(std::filesystem::exists(store.model_folder("tiny.en")));
   write_file(store.model_folder("broken") + "/model.gguf", "12345");
-  EXPECT_EQ(*store.remove("broken"), 5U);
+  EXPECT_EQ(store.remove("broken")->model, 5U);
   EXPECT_EQ(store.remove("broken").error().code, ErrorCode::NotFound);
   EXPECT_EQ(store.remove("../..").error().code, ErrorCode::NotFound);
   EXPECT_TRUE(std::filesystem::is_empty(folder / "home/models"));
