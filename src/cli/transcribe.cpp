@@ -276,6 +276,12 @@ SinkOptions TranscribeCommand::sink_options(const Context& context, const Engine
   sink.clips = options.clips;
   sink.max_segment_length = output_.max_segment_length;
   sink.special_tokens = output_.special_tokens;
+  if (!engine.recognizer->multilingual()) {
+    sink.doubt = fmt::format(
+        "this may not be English: {0} knows English only, and doubts most of the text; {1} knows "
+        "other languages too: 'mynah pull {1}' brings it, --model {1} uses it",
+        engine.recognizer->model_name(), multilingual_like(engine.recognizer->model_name()));
+  }
   sink.print.style = output_.style;
   sink.print.times = decoding_.recognizer.timestamps && (terminal || whisper_cpp);
   sink.print.joined = whisper_cpp && !sink.print.times && !output_.stereo_speakers;

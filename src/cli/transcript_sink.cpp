@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/program.h"
+#include "speech/decode_quality.h"
 
 namespace mynah::cli {
 
@@ -172,6 +173,9 @@ void TranscriptSink::write_done(State& state, Transcript transcript) {
   }
   transcript.segments = state.segments;
   print_up_to_date(state);
+  if (!options_.doubt.empty() && doubtful_throughout(transcript.segments)) {
+    transcript.notes.push_back(options_.doubt);
+  }
   for (const std::string& text : transcript.notes) {
     note(state, text);
   }

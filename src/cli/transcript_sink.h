@@ -34,6 +34,7 @@ struct SinkOptions {
   std::vector<ClipRange> clips;  // what is heard, in seconds from there; empty: all
   int max_segment_length = 0;
   bool special_tokens = false;  // text has Whisper's timestamps in it
+  std::string doubt;            // noted where a text is doubtful throughout; empty: nothing is
   PrintOptions print;
   WriterOptions writer;
   // Told of each recording whose files are written.

@@ -35,4 +35,21 @@ float token_entropy(std::span<const int32_t> tokens) {
   return entropy;
 }
 
+// The mean log-probability of a token. Of the 96 English clips of the shared speech tiny.en doubts
+// none, in windows of 20 s, of 6 s and behind the built-in voice detector: the lowest of nine
+// tokens and more have -0.75, -0.84 and -0.75 (two of a word or two have -0.94 and -0.87). Of the
+// 31 in other languages it doubts 25, 27 and 25: short ones in German, Spanish, Portuguese and
+// Chinese escape, the surest at -0.78.
+bool doubtful_throughout(std::span<const Segment> segments) {
+  constexpr size_t kFewTokens = 9;
+  constexpr double kDoubt = -0.87;
+  size_t tokens = 0;
+  double sum = 0;
+  for (const Segment& segment : segments) {
+    tokens += segment.tokens.size();
+    sum += static_cast<double>(segment.tokens.size()) * segment.mean_log_probability;
+  }
+  return tokens >= kFewTokens && sum < kDoubt * static_cast<double>(tokens);
+}
+
 }  // namespace mynah

@@ -1,10 +1,12 @@
-// How far a window's text can be trusted.
+// How far a window's text can be trusted, or a recording's.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+
+#include "speech/transcript.h"
 
 namespace mynah {
 
@@ -15,5 +17,8 @@ namespace mynah {
 // Entropy in nats of the last 32 tokens: whisper.cpp's guard against repetition (whisper.cpp,
 // whisper_sequence_score).
 [[nodiscard]] float token_entropy(std::span<const int32_t> tokens);
+
+// Whether the model believes so little of a recording's text that it may not know the language.
+[[nodiscard]] bool doubtful_throughout(std::span<const Segment> segments);
 
 }  // namespace mynah

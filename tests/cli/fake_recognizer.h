@@ -26,6 +26,7 @@ class FakeRecognizer : public Recognizer {
   int stop_after = -1;
   bool knows_languages = false;  // multilingual()
   bool silent = false;
+  bool doubts = false;  // its text is doubtful throughout
   std::string name = "fake";
   std::function<void()> on_push;  // called by a live session for each piece
   bool timestamps = false;        // segments have their timestamps as tokens
@@ -142,6 +143,10 @@ class FakeRecognizer : public Recognizer {
         }
         if (!last_options.words) {
           next.words.clear();
+        }
+        if (doubts) {
+          next.tokens.resize(10);
+          next.mean_log_probability = -2;
         }
         transcript.segments.push_back(next);
         observer.on_segment(job, next);

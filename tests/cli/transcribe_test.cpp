@@ -124,6 +124,23 @@ TEST_F(Transcribe, GoesOnAfterABadRecordingAndSaysWhichFailed) {
   EXPECT_THAT(err(), HasSubstr("1 of 3 recordings failed: " + folder / "b.wav" + "\n"));
 }
 
+TEST_F(Transcribe, AnEnglishModelThatDoubtsItsTextNamesOneThatKnowsOtherLanguages) {
+  const std::string a = write_wav(folder / "a.wav", 2);
+  fake->doubts = true;
+  fake->name = "tiny.en";
+  EXPECT_EQ(run({"--json", a}), 0);
+  const std::string told =
+      "this may not be English: tiny.en knows English only, and doubts most of the text; tiny "
+      "knows other languages too: 'mynah pull tiny' brings it, --model tiny uses it";
+  EXPECT_EQ(Json::parse(out())["notes"], Json::array({told}));
+  EXPECT_EQ(err(), "mynah: " + a + ": " + told + "\n");
+  EXPECT_EQ(run({a, "--quiet"}), 0);
+  EXPECT_EQ(err(), "");
+  fake->knows_languages = true;
+  EXPECT_EQ(run({a}), 0);
+  EXPECT_EQ(err(), "");
+}
+
 TEST_F(Transcribe, NamesEachRecordingOfSeveral) {
   const std::string a = write_wav(folder / "a.wav", 1);
   const std::string b = write_wav(folder / "b.wav", 1);

@@ -9,6 +9,7 @@
 
 #include "audio/open.h"
 #include "backend/cpu/cpu_backend.h"
+#include "speech/decode_quality.h"
 #include "speech/recognizer.h"
 #include "test_paths.h"
 
@@ -87,6 +88,25 @@ TEST_P(RealSpeech, NothingIsWrittenOfNoiseMusicAndAnimals) {
     ASSERT_TRUE(rest.has_value());
     EXPECT_TRUE(committed.empty() && rest->committed.empty()) << one.name;
   }
+}
+
+TEST_P(RealSpeech, AnotherLanguageIsDoubtfulThroughoutAndEnglishIsNot) {
+  class Doubts final : public RecognizerObserver {
+   public:
+    void on_done(size_t /*job*/, const Result<Transcript>& result) override {
+      ASSERT_TRUE(result.has_value()) << result.error().message;
+      doubtful.push_back(doubtful_throughout(result->segments));
+    }
+
+    std::vector<bool> doubtful;
+  };
+
+  Doubts heard;
+  const std::vector<RecognizerJob> jobs = {
+      job(test::shared_path("speech/clips/azure_es-ES_testing_audio.flac")),
+      job(test::shared_path("speech/clips/jfk_jfk.flac"))};
+  recognizer_->run(jobs, {}, heard, {});
+  EXPECT_EQ(heard.doubtful, (std::vector{true, false}));
 }
 
 TEST_P(RealSpeech, NoWordIsLostToTheDetector) {

@@ -189,5 +189,20 @@ TEST(DecodeQualityTest, RepetitionCompressesAndHasLittleEntropy) {
   EXPECT_NEAR(token_entropy(different), std::log(32.0F), 1e-5F);
 }
 
+TEST(DecodeQualityTest, ATextIsDoubtfulThroughoutByTheMeanOfItsTokens) {
+  const auto segment = [](size_t tokens, float log_probability) {
+    Segment made;
+    made.tokens.resize(tokens);
+    made.mean_log_probability = log_probability;
+    return made;
+  };
+  EXPECT_TRUE(doubtful_throughout(std::vector{segment(20, -1.2F)}));
+  EXPECT_FALSE(doubtful_throughout(std::vector{segment(20, -0.5F)}));
+  EXPECT_TRUE(doubtful_throughout(std::vector{segment(20, -1.2F), segment(3, -0.1F)}));
+  EXPECT_FALSE(doubtful_throughout(std::vector{segment(3, -1.2F), segment(20, -0.1F)}));
+  EXPECT_FALSE(doubtful_throughout(std::vector{segment(5, -1.2F)})) << "a word or two say little";
+  EXPECT_FALSE(doubtful_throughout({}));
+}
+
 }  // namespace
 }  // namespace mynah
