@@ -21,6 +21,10 @@ class JobRange final : public RecognizerObserver {
     observer_.on_progress(first_ + job, done_s, duration_s);
   }
 
+  void on_finished(size_t job, const Transcript& transcript) override {
+    observer_.on_finished(first_ + job, transcript);
+  }
+
   void on_done(size_t job, const Result<Transcript>& result) override {
     observer_.on_done(first_ + job, result);
   }

@@ -116,6 +116,18 @@ void TranscriptSink::on_progress(size_t job, double done_s, std::optional<double
   progress_.update(job, states_[job].recording.name, done_s, duration_s);
 }
 
+// One slow recording does not keep the files of those behind it waiting.
+void TranscriptSink::on_finished(size_t job, const Transcript& transcript) {
+  State& state = states_[job];
+  // Where clips were asked for, or nothing was found, there is something to be said first.
+  if (state.recording.plan.files.empty() || state.segments.empty() || !options_.clips.empty()) {
+    return;
+  }
+  Transcript whole = transcript;
+  whole.segments = state.segments;
+  state.written = write_files(state, whole);
+}
+
 void TranscriptSink::on_done(size_t job, const Result<Transcript>& result) {
   State& state = states_[job];
   state.done = true;
@@ -182,16 +194,13 @@ void TranscriptSink::write_done(State& state, Transcript transcript) {
   if (transcript.segments.empty()) {
     note(state, "no speech found");
   }
-  const WriterOptions writer = writer_for(state);
-  const Status written = write_outputs(state.recording.plan, transcript, writer);
+  const Status written = state.written ? *state.written : write_files(state, transcript);
   if (!written) {
     fail_recording(state, written.error());
     print_what_has_no_file(state, transcript);
-  } else if (options_.on_written) {
-    options_.on_written(state.recording);
   }
   if (context_.json) {
-    context_.out.line(transcript_json_line(transcript, writer));
+    context_.out.line(transcript_json_line(transcript, writer_for(state)));
   } else {
     write_to_stdout(state, transcript);
   }
@@ -200,6 +209,14 @@ void TranscriptSink::write_done(State& state, Transcript transcript) {
   if (options_.explain) {
     explain(transcript);
   }
+}
+
+Status TranscriptSink::write_files(const State& state, const Transcript& transcript) {
+  MYNAH_TRY_STATUS(write_outputs(state.recording.plan, transcript, writer_for(state)));
+  if (options_.on_written) {
+    options_.on_written(state.recording);
+  }
+  return {};
 }
 
 // A full disk takes the file, not the text.

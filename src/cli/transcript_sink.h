@@ -52,6 +52,7 @@ class TranscriptSink : public RecognizerObserver {
 
   void on_segment(size_t job, const Segment& segment) override;
   void on_progress(size_t job, double done_s, std::optional<double> duration_s) override;
+  void on_finished(size_t job, const Transcript& transcript) override;
   void on_done(size_t job, const Result<Transcript>& result) override;
 
   // Text that may still change, on the terminal of standard error; "" takes it away.
@@ -73,6 +74,7 @@ class TranscriptSink : public RecognizerObserver {
     std::optional<StereoSpeakers> speakers;
     size_t printed = 0;
     bool done = false;
+    std::optional<Status> written;                        // its files, before its turn came
     std::chrono::steady_clock::time_point saved_at = {};  // begin of the job at first
   };
 
@@ -90,6 +92,7 @@ class TranscriptSink : public RecognizerObserver {
   // The writers' options, with the recording's name.
   [[nodiscard]] WriterOptions writer_for(const State& state) const;
   void write_done(State& state, Transcript transcript);
+  [[nodiscard]] Status write_files(const State& state, const Transcript& transcript);
   void write_failed(State& state, const Error& error);
   void save_now_and_then(State& state);
   [[nodiscard]] Transcript part_of(const State& state, const std::string& why) const;

@@ -71,11 +71,8 @@ JobScheduler::Batch JobScheduler::take_batch(size_t windows, const std::stop_tok
         break;
       }
       tasks.push_back(std::move(*task));
-      batch.taken.push_back({&open, ticket});
+      batch.taken.push_back({&open, ticket, open.taken++});
     }
-  }
-  if (!tasks.empty()) {
-    batch.number = next_batch_++;
   }
   return batch;
 }
@@ -90,15 +87,20 @@ void JobScheduler::decode(WindowDecoder& decoder, Batch& batch, const std::stop_
                  .words_ms = after.words_ms - before.words_ms};
 }
 
-void JobScheduler::accept(const Batch& batch, int parts) {
+void JobScheduler::accept(Batch& batch, int parts) {
   const double share = 1.0 / (static_cast<double>(batch.taken.size()) * parts);
   for (size_t i = 0; i < batch.taken.size(); ++i) {
     OpenJob& owner = *batch.taken[i].owner;
     add(owner.timings, batch.spent, share);
-    owner.job->accept(batch.taken[i].ticket, batch.texts[i]);
+    owner.waiting.try_emplace(batch.taken[i].order, batch.taken[i].ticket,
+                              std::move(batch.texts[i]));
+    while (!owner.waiting.empty() && owner.waiting.begin()->first == owner.accepted) {
+      const Heard heard = std::move(owner.waiting.extract(owner.waiting.begin()).mapped());
+      owner.job->accept(heard.ticket, heard.text);
+      ++owner.accepted;
+    }
     report_segments(owner);
   }
-  next_accepted_ = batch.number + 1;
 }
 
 void JobScheduler::report_segments(OpenJob& open) {
@@ -164,10 +166,7 @@ void JobScheduler::work(WindowDecoder& decoder, int parts, const std::stop_token
     if (stop.stop_requested()) {
       break;  // texts are unfinished
     }
-    waiting_.emplace(batch.number, std::move(batch));
-    while (!waiting_.empty() && waiting_.begin()->first == next_accepted_) {
-      accept(waiting_.extract(waiting_.begin()).mapped(), parts);
-    }
+    accept(batch, parts);
     close_finished();
     changed_.notify_all();
   }
@@ -218,6 +217,9 @@ void JobScheduler::close_finished() {
 }
 
 void JobScheduler::end(size_t number, Result<Transcript> result) {
+  if (result && number != next_report_) {
+    observer_.on_finished(number, *result);
+  }
   results_[number] = std::move(result);
 }
 

@@ -34,6 +34,11 @@ class JobScheduler {
   void end_all(const Error& error);
 
  private:
+  struct Heard {
+    size_t ticket = 0;
+    WindowText text;
+  };
+
   struct OpenJob {
     size_t number = 0;
     std::unique_ptr<TranscriptionJob> job;
@@ -41,16 +46,19 @@ class JobScheduler {
     std::optional<Error> error;  // of its audio; what was read before is still decoded
     WindowTimings timings;
     double audio_ms = 0;  // reading, decoding and voice activity
+    size_t taken = 0;     // windows
+    size_t accepted = 0;
+    std::map<size_t, Heard> waiting;  // decoded before a window that was taken earlier
   };
 
   // A window of a batch and whose it is.
   struct Taken {
     OpenJob* owner = nullptr;
     size_t ticket = 0;
+    size_t order = 0;  // among the job's windows
   };
 
   struct Batch {
-    uint64_t number = 0;  // in the order taken
     std::vector<Taken> taken;
     std::vector<WindowTask> tasks;
     std::vector<std::vector<float>> samples;  // of the tasks, where the recordings' may move
@@ -62,8 +70,9 @@ class JobScheduler {
   // Up to `windows` windows.
   [[nodiscard]] Batch take_batch(size_t windows, const std::stop_token& stop);
   static void decode(WindowDecoder& decoder, Batch& batch, const std::stop_token& stop);
-  // Hands the texts to their jobs; each part's time counts as its share.
-  void accept(const Batch& batch, int parts);
+  // Hands the texts to their jobs, each job's in the order of its windows; each part's time counts
+  // as its share.
+  void accept(Batch& batch, int parts);
   void decode_batch(const std::stop_token& stop);
 
   // Into how many parts the rest is best shared out; 1 where it is too little.
@@ -87,14 +96,11 @@ class JobScheduler {
   bool begun_ = false;                                      // a batch has been taken
   std::vector<std::optional<Result<Transcript>>> results_;  // ended, not yet reported
   size_t next_report_ = 0;
-  uint64_t next_batch_ = 0;
 
   // Of several parts. The mutex guards everything but a batch that is being decoded.
   std::mutex mutex_;
   std::condition_variable changed_;
-  int decoding_ = 0;                   // batches
-  std::map<uint64_t, Batch> waiting_;  // decoded before one that was taken earlier
-  uint64_t next_accepted_ = 0;
+  int decoding_ = 0;  // batches
   std::exception_ptr failure_;
 };
 

@@ -87,8 +87,8 @@ struct RecognizerJob {
   std::function<Result<std::unique_ptr<AudioSource>>()> open;  // 16 kHz mono
 };
 
-// Hears of results while recordings are recognised. Calls come from one thread; job is the index
-// into the jobs.
+// Hears of results while recordings are recognised. Calls come one at a time, not all from one
+// thread; job is the index into the jobs.
 class RecognizerObserver {
  public:
   virtual ~RecognizerObserver() = default;
@@ -99,6 +99,10 @@ class RecognizerObserver {
   // Seconds of the recording that are done, and its length where known.
   virtual void on_progress(size_t /*job*/, double /*done_s*/,
                            std::optional<double> /*duration_s*/) {}
+
+  // A job is done whose turn to be reported has not come, with the segments that were reported:
+  // what must not be lost can be kept at once.
+  virtual void on_finished(size_t /*job*/, const Transcript& /*transcript*/) {}
 
   // The end of a job: in the order of the jobs.
   virtual void on_done(size_t job, const Result<Transcript>& result) = 0;

@@ -28,6 +28,8 @@ class FakeRecognizer : public Recognizer {
   bool silent = false;
   bool doubts = false;  // its text is doubtful throughout
   std::string name = "fake";
+  // Set: the last recording is done first, and this is called before any is reported as done.
+  std::function<void()> before_done;
   std::function<void()> on_push;  // called by a live session for each piece
   bool timestamps = false;        // segments have their timestamps as tokens
 
@@ -82,6 +84,20 @@ class FakeRecognizer : public Recognizer {
            RecognizerObserver& observer, const std::stop_token& stop) const override {
     last_options = options;
     runs.push_back(jobs.size());
+    if (before_done) {
+      std::vector<Result<Transcript>> results(jobs.size());
+      for (size_t job = jobs.size(); job-- > 0;) {
+        results[job] = run_one(job, jobs[job], observer, stop);
+        if (job > 0 && results[job]) {
+          observer.on_finished(job, *results[job]);
+        }
+      }
+      before_done();
+      for (size_t job = 0; job < jobs.size(); ++job) {
+        observer.on_done(job, results[job]);
+      }
+      return;
+    }
     for (size_t job = 0; job < jobs.size(); ++job) {
       opened.push_back(jobs[job].name);
       observer.on_done(job, run_one(job, jobs[job], observer, stop));

@@ -196,6 +196,23 @@ TEST_F(Transcribe, ResumeSkipsWhatIsDone) {
   EXPECT_THAT(fake->opened, ElementsAre(a, b, b, a));
 }
 
+TEST_F(Transcribe, WritesFilesOfARecordingThatIsDoneBeforeItsTurn) {
+  const std::string a = write_wav(folder / "a.wav", 2);
+  const std::string b = write_wav(folder / "b.wav", 1);
+  bool first = true;
+  bool second = false;
+  fake->before_done = [&] {
+    first = folder.has("out/a.txt");
+    second = folder.has("out/b.txt");
+  };
+  EXPECT_EQ(run({a, b, "-o", folder / "out", "--format", "txt", "--json"}), 0) << err();
+  EXPECT_FALSE(first);
+  EXPECT_TRUE(second);
+  EXPECT_EQ(folder.read("out/a.txt"), "second 0\nsecond 1\n");
+  EXPECT_EQ(folder.read("out/b.txt"), "second 0\n");
+  EXPECT_LT(out().find("a.wav"), out().find("b.wav"));
+}
+
 TEST_F(Transcribe, KeepsWhatWasHeardWhenStopped) {
   const std::string a = write_wav(folder / "a.wav", 5);
   const std::string b = write_wav(folder / "b.wav", 1);

@@ -122,6 +122,35 @@ TEST_F(WhisperRecognizerTest, TheFirstTextDoesNotWaitForAWholeBatch) {
   EXPECT_EQ(segments_when_opened[2], segments_when_opened[1]);  // these two share a batch
 }
 
+// Tells what it is told of and when.
+class EndsCollector final : public Collector {
+ public:
+  void on_finished(size_t job, const Transcript& transcript) override {
+    EXPECT_EQ(transcript.segments.size(), segments_[job].size());
+    ends_.push_back("finished " + std::to_string(job));
+  }
+
+  void on_done(size_t job, const Result<Transcript>& result) override {
+    Collector::on_done(job, result);
+    ends_.push_back("done " + std::to_string(job));
+  }
+
+  std::vector<std::string> ends_;
+};
+
+TEST_F(WhisperRecognizerTest, ShortRecordingsBehindALongOneAreToldOfWhenTheyAreFinished) {
+  ThreadPool pool(1);
+  auto backend = make_cpu_backend(pool);
+  ASSERT_TRUE(backend.has_value());
+  // Without a voice detector the long one's windows come one after the other.
+  const WhisperRecognizer recognizer(test::tiny_model(false, **backend), nullptr);
+  EndsCollector collector;
+  recognizer.run({{job(speech("long", 100)), job(speech("b", 3)), job(speech("c", 3))}}, options(),
+                 collector, std::stop_token());
+  EXPECT_THAT(collector.ends_,
+              testing::ElementsAre("finished 1", "finished 2", "done 0", "done 1", "done 2"));
+}
+
 TEST_F(WhisperRecognizerTest, AStopInABatchKeepsWhatWasReportedAndOpensNothingMore) {
   ThreadPool pool(1);
   auto backend = make_cpu_backend(pool);
