@@ -381,6 +381,9 @@ std::vector<WindowText> WindowDecoder::decode(std::span<const WindowTask> tasks,
     release_between_stages(tasks.size());
     const Heard full = hear(tasks, partly_heard, AudioContext::Full, stop);
     release_between_stages(tasks.size());
+    if (stop.stop_requested()) {
+      return texts;  // not all of them were heard
+    }
     std::vector<size_t> again(partly_heard.size());
     std::iota(again.begin(), again.end(), size_t{0});
     for (const size_t i : partly_heard) {
@@ -405,6 +408,9 @@ WindowText WindowDecoder::draft(const WindowTask& task, const std::stop_token& s
   const auto tasks = std::span(&task, 1);
   std::vector<WindowText> texts(1);
   const Heard heard = hear(tasks, {0}, options_.context, stop);
+  if (stop.stop_requested()) {
+    return std::move(texts.front());
+  }
   find_languages(heard, tasks, texts);
   DecodeTry how = at_temperature(0);
   how.beam_size = 1;

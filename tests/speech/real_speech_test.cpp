@@ -1,8 +1,10 @@
 // tiny.en's real weights behind each voice detector: nothing is written where nobody speaks, and
 // nothing is lost where somebody does.
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -60,6 +62,37 @@ class RealSpeech : public testing::TestWithParam<const char*> {
   std::unique_ptr<Backend> backend_;
   std::shared_ptr<const Recognizer> recognizer_;
 };
+
+// A window is heard twice where its text is in doubt: whichever of the two a stop cuts short,
+// nothing is asked of what was not heard.
+TEST_P(RealSpeech, AStopAtAnyTimeEndsWhatIsNotDone) {
+  const std::vector<RecognizerJob> jobs = {
+      job(test::shared_path("speech/clips/azure_de-DE_training_audio1.flac"))};
+  RecognizerOptions doubtful;
+  doubtful.log_probability_threshold = 0.0F;  // no text is that likely
+  doubtful.temperatures = {0.0F};
+  doubtful.max_new_tokens = 8;
+  const auto begin = std::chrono::steady_clock::now();
+  Texts whole;
+  recognizer_->run(jobs, doubtful, whole, {});
+  const auto time = std::chrono::steady_clock::now() - begin;
+  constexpr int kStops = 12;
+  for (int i = 0; i < kStops; ++i) {
+    std::stop_source stop;
+    const std::jthread stopper([&] {
+      std::this_thread::sleep_for(time * i / kStops);
+      stop.request_stop();
+    });
+    Texts stopped;
+    recognizer_->run(jobs, doubtful, stopped, stop.get_token());
+    ASSERT_EQ(stopped.texts.size(), jobs.size());
+    for (size_t k = 0; k < jobs.size(); ++k) {
+      EXPECT_TRUE(stopped.texts[k] == whole.texts[k] ||
+                  stopped.texts[k] == "stopped before the end of the recording")
+          << stopped.texts[k];
+    }
+  }
+}
 
 TEST_P(RealSpeech, NothingIsWrittenOfNoiseMusicAndAnimals) {
   std::vector<RecognizerJob> jobs;
