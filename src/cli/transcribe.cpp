@@ -352,6 +352,7 @@ Result<int> TranscribeCommand::transcribe(Context& context, const Engine& engine
     sink_recordings.push_back(std::move(recording));
   }
   SinkOptions wanted = sink_options(context, engine, options, plans);
+  wanted.known = known_before(engine, options);
   wanted.on_written = [this](const SinkRecording& recording) {
     for (const OutputFile& file : recording.plan.files) {
       records_.add(file.path, recording.name);

@@ -257,8 +257,7 @@ void TranscriptSink::write_failed(State& state, const Error& error) {
 }
 
 Transcript TranscriptSink::part_of(const State& state, const std::string& why) const {
-  Transcript transcript;
-  transcript.language = options_.writer.language;
+  Transcript transcript = options_.known;
   transcript.segments = state.segments;
   transcript.duration_s = state.segments.back().end_s;
   transcript.notes = {"not the whole recording: " + why};

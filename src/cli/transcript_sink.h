@@ -37,6 +37,7 @@ struct SinkOptions {
   std::string doubt;            // noted where a text is doubtful throughout; empty: nothing is
   PrintOptions print;
   WriterOptions writer;
+  Transcript known;  // of each recording before it is heard: model, device, language, task
   // Told of each recording whose files are written.
   std::function<void(const SinkRecording&)> on_written;
   // How often what was heard so far is kept as NAME.partial: a power cut takes no more than that.

@@ -226,6 +226,18 @@ TEST_F(Transcribe, KeepsWhatWasHeardWhenStopped) {
   EXPECT_THAT(err(), HasSubstr("stopped: 2 of 2 recordings are not finished"));
 }
 
+TEST_F(Transcribe, ThePartThatIsKeptSaysWhatHeardIt) {
+  fake->name = "tiny.en";
+  fake->stop_after = 2;
+  EXPECT_EQ(run({write_wav(folder / "a.wav", 5), "-o", folder / "out", "--format", "json"}),
+            128 + SIGINT);
+  const auto part = nlohmann::json::parse(folder.read("out/a.json.partial"));
+  EXPECT_EQ(part.at("model"), "tiny.en");
+  EXPECT_EQ(part.at("device"), "cpu");
+  EXPECT_EQ(part.at("language"), "en");
+  EXPECT_EQ(part.at("segments").size(), 2);
+}
+
 TEST_F(Transcribe, AWholeTextReplacesThePartOfOne) {
   const std::string wav = write_wav(folder / "a.wav", 1);
   EXPECT_EQ(run({wav, "-o", folder / "out"}), 0);
