@@ -170,6 +170,10 @@ std::vector<Result<std::string>> expand_inputs(std::span<const std::string> word
     std::error_code ignored;
     if (word != "-" && fs::is_directory(word, ignored)) {
       add_folder(word, found);
+    } else if (word.contains("://") && !fs::exists(word, ignored)) {
+      found.push_back(
+          fail(ErrorCode::NotFound,
+               word + " is an address, and mynah reads files and pipes: fetch it first"));
     } else if (is_pattern(word) && !fs::exists(word, ignored)) {
       add_pattern(word, found);
     } else {

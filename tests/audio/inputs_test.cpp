@@ -81,6 +81,16 @@ TEST_F(ExpandInputs, AFileWhoseNameLooksLikeAPatternIsItself) {
   EXPECT_THAT(expand({folder_ / "odd[1].wav"}), ElementsAre("odd[1].wav"));
 }
 
+TEST_F(ExpandInputs, AnAddressIsNoFile) {
+  const std::vector<std::string> words = {"https://example.org/talk.mp3?part=1"};
+  const auto found = expand_inputs(words);
+  ASSERT_EQ(found.size(), 1U);
+  ASSERT_FALSE(found[0]);
+  EXPECT_EQ(found[0].error().code, ErrorCode::NotFound);
+  EXPECT_EQ(found[0].error().message,
+            words[0] + " is an address, and mynah reads files and pipes: fetch it first");
+}
+
 TEST_F(ExpandInputs, WhatStandsForNothingIsAnErrorInItsPlace) {
   EXPECT_THAT(expand({folder_ / "*.flac", folder_ / "nothing", "-"}),
               ElementsAre("error: " + (folder_ / "*.flac") +
