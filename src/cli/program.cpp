@@ -147,12 +147,14 @@ int run_program(const std::vector<std::string>& arguments, Context& context) {
     std::ranges::transform(context.verbs, std::back_inserter(names), &Verb::name);
     std::error_code ignored;
     const bool recording = std::filesystem::exists(first, ignored);
-    return report(context, Error{ErrorCode::Usage,
-                                 fmt::format("there is no verb '{}'{}", first,
-                                             recording ? fmt::format(" (did you mean `mynah "
-                                                                     "transcribe {}`?)",
-                                                                     first)
-                                                       : suggestion(first, names))});
+    // whisper-cli and others have no verbs: "mynah -m tiny.en -f talk.wav".
+    const bool as_peers = first.starts_with('-') && arguments.size() > 1;
+    const std::string hint =
+        recording || as_peers
+            ? fmt::format(" (did you mean `mynah transcribe {}{}`?)", first, as_peers ? " ..." : "")
+            : suggestion(first, names);
+    return report(context,
+                  Error{ErrorCode::Usage, fmt::format("there is no verb '{}'{}", first, hint)});
   }
   context.verb = first;
   const Result<int> result =

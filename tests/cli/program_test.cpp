@@ -106,6 +106,12 @@ TEST(Program, TakesAFileInTheVerbsPlaceForARecording) {
   std::filesystem::remove(path);
 }
 
+TEST(Program, TakesFlagsInTheVerbsPlaceForARecordingsToo) {
+  TestProgram program(sample_verbs());
+  EXPECT_EQ(program.run({"-m", "tiny.en", "-f", "talk.wav"}), 2);
+  EXPECT_THAT(program.err.text(), HasSubstr("(did you mean `mynah transcribe -m ...`?)"));
+}
+
 TEST(Program, NamesTheNearestFlag) {
   TestProgram program(sample_verbs());
   EXPECT_EQ(program.run({"sample", "--beem", "5"}), 2);
