@@ -17,7 +17,7 @@ using enum PeerValue;
 // under other names. Flags that mynah calls the same are not here. {} is the value.
 constexpr auto kFlags = std::to_array<PeerFlag>({
     {"-t", "--threads", Text, "--threads={}", "", ""},
-    {"-p", "--processors", Text, "", "",
+    {"-p", "--processors", Text, "", "1",
      "mynah decodes the windows of a recording together: use --batch and --threads"},
     {"-ot", "--offset-t", Text, "--start={s}", "0", ""},
     {"-on", "--offset-n", Text, "--cue-offset={}", "", ""},
@@ -92,6 +92,7 @@ constexpr auto kFlags = std::to_array<PeerFlag>({
     {"", "--output-format", Text, "--format={}", "", ""},
     {"", "--max-line-width", Text, "--max-line-width={}", "None", ""},
     {"", "--max-line-count", Text, "--max-line-count={}", "None", ""},
+    {"", "--fp16", Text, "", "", ""},  // --storage and --precision choose the arithmetic here
     {"", "--compute-type", Text, "--storage={}", "default auto", ""},
     {"", "--batch-size", Text, "--batch={}", "", ""},
     {"", "--chunk-size", Text, "--chunk-length={}", "", ""},
@@ -188,15 +189,14 @@ Result<std::vector<std::string>> translate_peer_flags(const std::vector<std::str
       result.push_back(arguments[i]);
       continue;
     }
-    if (!flag->instead.empty()) {
+    const bool apart = flag->value != None && !written.has_value;
+    const bool lacks = apart && i + 1 == arguments.size();
+    const std::string value = apart && !lacks ? arguments[++i] : written.value;
+    if (!flag->instead.empty() && !is_ignored(*flag, value)) {
       return fail(ErrorCode::Usage, fmt::format("{} is not done: {}", written.name, flag->instead));
     }
-    std::string value = written.value;
-    if (flag->value != None && !written.has_value) {
-      if (i + 1 == arguments.size()) {
-        return fail(ErrorCode::Usage, fmt::format("{} wants a value", written.name));
-      }
-      value = arguments[++i];
+    if (lacks) {
+      return fail(ErrorCode::Usage, fmt::format("{} wants a value", written.name));
     }
     if (flag->value == Number && !is_number(value)) {
       result.push_back(fmt::format("{}={}", flag->longer, value));

@@ -27,7 +27,7 @@ struct PeerFlag {
   std::string_view becomes;
   // Values for which the flag asks for nothing, with spaces between: a peer's "off".
   std::string_view ignored_values;
-  // Not empty: the flag is refused, and this says what to use.
+  // Not empty: the flag is refused but for its ignored values, and this says what to use.
   std::string_view instead;
 };
 

@@ -89,6 +89,7 @@ const std::vector<Row>& rows() {
       {"", "--output-format", "srt", {"--format=srt"}},
       {"", "--max-line-width", "42", {"--max-line-width=42"}},
       {"", "--max-line-count", "2", {"--max-line-count=2"}},
+      {"", "--fp16", "False", {}},
       {"", "--compute-type", "float16", {"--storage=float16"}},
       {"", "--batch-size", "8", {"--batch=8"}},
       {"", "--chunk-size", "30", {"--chunk-length=30"}},
@@ -161,7 +162,7 @@ TEST(PeerFlagTable, NamesWhatToUseForWhatItRefuses) {
       {"--min_speakers", "--stereo-speakers"},
       {"--max_speakers", "--stereo-speakers"}};
   for (const auto& [flag, instead] : refused) {
-    const auto result = translate_peer_flags({flag, "1"});
+    const auto result = translate_peer_flags({flag, "2"});
     ASSERT_FALSE(result) << flag;
     EXPECT_EQ(result.error().code, ErrorCode::Usage);
     EXPECT_THAT(result.error().message,
@@ -178,6 +179,8 @@ TEST(PeerFlagTable, LeavesMynahsOwnAlone) {
 TEST(PeerFlagTable, AsksForNothingWhereTheValueIsOff) {
   EXPECT_THAT(*translate_peer_flags({"-ot", "0", "-d", "0", "-ml", "0", "-mc", "-1", "-ac", "0"}),
               IsEmpty());
+  EXPECT_THAT(*translate_peer_flags({"-p", "1", "--processors=1", "--fp16", "True"}), IsEmpty());
+  EXPECT_FALSE(translate_peer_flags({"-p"}));
 }
 
 TEST(PeerFlagTable, SaysWhichFlagLacksAValue) {
