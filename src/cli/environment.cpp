@@ -65,8 +65,8 @@ void Context::say(std::string_view text) const {
 }
 
 void Context::say_of(std::string_view file, std::string_view text) const {
-  const bool named = text.starts_with(file == "-" ? "standard input" : file);
-  say(named ? std::string(text) : std::string(file) + ": " + std::string(text));
+  const std::string_view name = file == "-" ? "standard input" : file;
+  say(text.starts_with(name) ? std::string(text) : std::string(name) + ": " + std::string(text));
 }
 
 int Context::stopped_exit_code() const {

@@ -251,7 +251,7 @@ void TranscriptSink::write_failed(State& state, const Error& error) {
     return;
   }
   for (const std::string& name : *names) {
-    note(state, "what was recognised before is in " + name);
+    note(state, "what was recognised so far is kept in " + name);
   }
   write_to_stdout(state, part_of(state, error.message));
 }
@@ -297,7 +297,7 @@ void TranscriptSink::note(const State& state, const std::string& text) {
     return;
   }
   progress_.clear();
-  context_.say(state.recording.name + ": " + text);
+  context_.say_of(state.recording.name, text);
 }
 
 void TranscriptSink::explain(const Transcript& transcript) {

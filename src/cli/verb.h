@@ -65,7 +65,8 @@ struct Context {
   // A line for the user on stderr: "mynah: TEXT".
   void say(std::string_view text) const;
 
-  // The same about a file, whose name is put in front where the text does not begin with it.
+  // The same about a file, whose name is put in front where the text does not begin with it; "-" is
+  // called standard input.
   void say_of(std::string_view file, std::string_view text) const;
 
   // The exit code of work that `stop` ended: 128 + the signal, as shells count.

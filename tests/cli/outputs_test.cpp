@@ -127,7 +127,7 @@ TEST_F(Outputs, WhatWasHeardSoFarIsOnDisk) {
   options.print_segments = false;
   options.save_every = std::chrono::seconds(0);
   const OutputPlan plan{.files = {{.path = folder / "a.txt"}}, .to_stdout = {}};
-  TranscriptSink sink(context, options, {{.name = "a.wav", .plan = plan, .open_channel = {}}},
+  TranscriptSink sink(context, options, {{.name = "-", .plan = plan, .open_channel = {}}},
                       ProgressStyle::Off);
   Segment segment;
   segment.text = " one";
@@ -142,6 +142,12 @@ TEST_F(Outputs, WhatWasHeardSoFarIsOnDisk) {
   sink.on_done(0, whole);
   EXPECT_EQ(folder.read("a.txt"), "one\ntwo\n");
   EXPECT_FALSE(folder.has("a.txt.partial"));
+  EXPECT_EQ(test.err.text(), "");
+  sink.on_done(0, fail(ErrorCode::Io, "it broke"));
+  EXPECT_EQ(test.err.text(),
+            "mynah: standard input: it broke\n"
+            "mynah: standard input: what was recognised so far is kept in " +
+                (folder / "a.txt.partial") + "\n");
 }
 
 TEST_F(Outputs, EachRecordingHasTheNameItWasGivenOrNoneHas) {

@@ -222,7 +222,8 @@ TEST_F(Transcribe, KeepsWhatWasHeardWhenStopped) {
   EXPECT_EQ(folder.read("out/a.srt.partial"),
             "1\n00:00:00,000 --> 00:00:01,000\nsecond 0\n\n"
             "2\n00:00:01,000 --> 00:00:02,000\nsecond 1\n\n");
-  EXPECT_THAT(err(), HasSubstr("what was recognised before is in " + folder / "out/a.srt.partial"));
+  EXPECT_THAT(err(),
+              HasSubstr("what was recognised so far is kept in " + folder / "out/a.srt.partial"));
   EXPECT_THAT(err(), HasSubstr("stopped: 2 of 2 recordings are not finished"));
 }
 
