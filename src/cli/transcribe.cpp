@@ -94,8 +94,8 @@ std::string TranscribeCommand::details() const {
   return "whisper-cli's flags are understood too (-m, -f, -otxt, -oj, -ml, -bs ...), and those of\n"
          "whisper and whisperX (--output_dir, --word_timestamps, --compute_type ...).\n\n"
          "A recording that breaks off, or is stopped by Ctrl-C, SIGTERM or a closed terminal,\n"
-         "leaves what was recognised in NAME.FORMAT.partial; the exit code is 1, 130, 143 or "
-         "129.\n\n"
+         "leaves what was recognised in NAME.FORMAT.partial, and with --json in the object that\n"
+         "has the error; the exit code is 1, 130, 143 or 129.\n\n"
          "A recording that is named twice is heard once; with --json and --output-file each\n"
          "name is answered.\n";
 }

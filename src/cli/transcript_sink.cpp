@@ -270,16 +270,13 @@ Result<std::vector<std::string>> TranscriptSink::write_part(const State& state,
 }
 
 void TranscriptSink::print_json_error(const State& state, const Error& error) {
-  nlohmann::ordered_json json = {
-      {"file", state.recording.name},
-      {"error", {{"code", error_code_name(error.code)}, {"message", error.message}}}};
+  nlohmann::ordered_json json = {{"file", state.recording.name}};
   if (!state.segments.empty()) {
-    std::string text;
-    for (const Segment& segment : state.segments) {
-      text += segment.text;
-    }
-    json["partial_text"] = text;
+    // What was heard before it broke, as of a whole recording.
+    json = nlohmann::ordered_json::parse(
+        transcript_json_line(part_of(state, error.message), writer_for(state)));
   }
+  json["error"] = {{"code", error_code_name(error.code)}, {"message", error.message}};
   context_.out.line(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 

@@ -239,6 +239,18 @@ TEST_F(Transcribe, ThePartThatIsKeptSaysWhatHeardIt) {
   EXPECT_EQ(part.at("segments").size(), 2);
 }
 
+TEST_F(Transcribe, PrintsAsJsonWhatWasHeardWhenStopped) {
+  fake->stop_after = 2;
+  EXPECT_EQ(run({"--json", write_wav(folder / "a.wav", 5)}), 128 + SIGINT);
+  const Json part = Json::parse(out());
+  EXPECT_EQ(part["file"], folder / "a.wav");
+  EXPECT_EQ(part["error"]["code"], "cancelled");
+  EXPECT_EQ(part["text"], "second 0 second 1");
+  EXPECT_EQ(part["segments"].size(), 2U);
+  EXPECT_EQ(part["duration"], 2.0);
+  EXPECT_EQ(part["notes"], Json::array({"not the whole recording: stopped"}));
+}
+
 TEST_F(Transcribe, AWholeTextReplacesThePartOfOne) {
   const std::string wav = write_wav(folder / "a.wav", 1);
   EXPECT_EQ(run({wav, "-o", folder / "out"}), 0);
