@@ -251,6 +251,16 @@ Result<Converted> convert_model(const std::string& source, const std::string& ta
   MYNAH_TRY(Plan plan, make_plan(file, source, options.name));
   plan.metadata.insert_or_assign("general.architecture", plan.family);
   plan.metadata.insert_or_assign("general.name", options.name);
+  constexpr const char* kLicenceKey = "general.license";
+  std::string licence = options.licence;
+  if (const auto own = file.metadata.find(kLicenceKey);
+      licence.empty() && own != file.metadata.end()) {
+    const auto* text = std::get_if<std::string>(&own->second);
+    licence = text != nullptr ? *text : "";
+  }
+  if (!licence.empty()) {
+    plan.metadata.insert_or_assign(kLicenceKey, licence);
+  }
   // Silero is small and its weights are computed with in f32.
   std::optional<DType> storage;
   if (plan.family == "whisper") {
@@ -258,7 +268,8 @@ Result<Converted> convert_model(const std::string& source, const std::string& ta
   }
   MYNAH_TRY_STATUS(write_plan(plan, target, storage, observer, stop));
   return Converted{.family = plan.family,
-                   .storage = storage ? std::string(name(*storage)) : main_type(plan.tensors)};
+                   .storage = storage ? std::string(name(*storage)) : main_type(plan.tensors),
+                   .licence = std::move(licence)};
 }
 
 Result<DType> parse_storage(const std::string& text) {

@@ -14,11 +14,13 @@ namespace mynah {
 struct ConvertOptions {
   std::string name;              // of the model: it tells tiny from tiny.en where sizes do not
   std::optional<DType> storage;  // of the matrices; none: as the source has them
+  std::string licence = {};      // empty: as the source says
 };
 
 struct Converted {
   std::string family;   // "whisper", "silero"
   std::string storage;  // name(DType): the one asked for, or the one that most bytes have
+  std::string licence;  // general.license of what was written; empty where nobody knows
 };
 
 // Reads `source` (a file or a folder) and writes `target`. A Whisper model gets OpenAI's tensor

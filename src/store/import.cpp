@@ -83,7 +83,6 @@ Result<StoredModel> import_model(const Store& store, const std::string& path,
   MYNAH_TRY(const std::string digest, model_digest(path, ""));
   StoredModel model;
   model.name = name;
-  model.licence = "unknown";
   model.source = "import: " + path;
   model.files = describe_origin(path, digest);
   if (!path.ends_with(".whl")) {

@@ -70,10 +70,12 @@ Result<StoredModel> install_model(const Store& store, const std::string& source,
   MYNAH_TRY_STATUS(make_folders(work.path()));
   model.folder = work.path();
   MYNAH_TRY(const Converted converted,
-            convert_model(source, model.path(), {.name = model.name, .storage = storage}, observer,
-                          stop));
+            convert_model(source, model.path(),
+                          {.name = model.name, .storage = storage, .licence = model.licence},
+                          observer, stop));
   model.family = converted.family;
   model.storage = converted.storage;
+  model.licence = converted.licence.empty() ? "unknown" : converted.licence;
   if (check) {
     MYNAH_TRY_STATUS(check(model));
   }

@@ -64,12 +64,15 @@ class StoreVerbs : public ::testing::Test {
 
   // A Whisper of small random matrices.
   std::string whisper_file(const std::string& name, const whisper::Config& config,
-                           const Vocabulary& vocabulary) {
+                           const Vocabulary& vocabulary, const std::string& licence = "") {
     const auto checkpoint = test::tiny_checkpoint(config, "openai");
     auto metadata = whisper::to_metadata(config);
     std::vector<std::string> tokens;
     std::ranges::transform(vocabulary, std::back_inserter(tokens), printable_of_bytes);
     metadata.insert_or_assign("tokenizer.ggml.tokens", std::move(tokens));
+    if (!licence.empty()) {
+      metadata.insert_or_assign("general.license", licence);
+    }
     std::vector<GgufTensor> table;
     for (const StoredTensor& tensor : checkpoint->tensors) {
       table.push_back({.name = tensor.name,
@@ -169,6 +172,15 @@ TEST_F(StoreVerbs, import_refuses_what_transcribe_could_not_load_and_leaves_noth
   EXPECT_EQ(mynah({"models", "verify"}).out, "mybase: good\n");
   const Outcome good = mynah({"import", whisper_file("good.gguf", config, vocabulary)});
   EXPECT_EQ(good.code, 0) << good.err;
+}
+
+TEST_F(StoreVerbs, import_keeps_the_licence_that_a_file_states) {
+  const whisper::Config config = test::tiny_config(/*multilingual=*/false);
+  const std::string file =
+      whisper_file("a.gguf", config, test::tiny_vocabulary(config), "apache-2.0");
+  EXPECT_THAT(mynah({"import", file, "--name", "one"}).out, HasSubstr("licence apache-2.0"));
+  const std::string ours = folder / "home/models/one/model.gguf";
+  EXPECT_THAT(mynah({"import", ours, "--name", "two"}).out, HasSubstr("licence apache-2.0"));
 }
 
 TEST_F(StoreVerbs, a_model_that_cannot_be_loaded_is_named_with_the_ways_out) {
