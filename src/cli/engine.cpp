@@ -1,7 +1,5 @@
 #include "cli/engine.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "backend/cpu/cpu_backend.h"
@@ -131,13 +129,9 @@ Result<FoundModel> find_named(const Store& store, const EngineOptions& options, 
 
 // No model named: the newest Whisper of the store, else tiny.en pulled, else the built-in one.
 Result<FoundModel> find_any(const Store& store, const EngineOptions& options, Context& context) {
-  std::vector<StoredModel> models = store.list();
-  std::erase_if(models, [](const StoredModel& model) { return model.family != "whisper"; });
-  if (!models.empty()) {
-    const auto newest = std::ranges::max_element(models, {}, &StoredModel::created);
-    return FoundModel{.path = newest->path(),
-                      .why = newest->name + ": the newest that was pulled",
-                      .name = newest->name};
+  if (const auto newest = newest_recogniser(store)) {
+    return FoundModel{
+        .path = newest->path(), .why = newest->name + ": the newest here", .name = newest->name};
   }
   const CatalogueEntry* entry = find_in_catalogue(kFirstModel);
   if (entry != nullptr && wants_pull(*entry, options, context)) {

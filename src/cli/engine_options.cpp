@@ -7,7 +7,8 @@ void EngineOptions::fields(Fields& fields) {
   fields.section("Model and device");
   fields
       .option("model", "NAME", model,
-              "A model that was pulled, a path, or builtin; auto: the newest that was pulled.")
+              "A model that was pulled or imported, a path, or builtin; auto: the newest of those "
+              "here.")
       .shorter('m')
       .completes(Complete::Models);
   fields.option("device", "DEVICE", device, "auto, cpu or ref (plain loops, to check against).")

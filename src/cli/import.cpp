@@ -58,11 +58,16 @@ Result<int> ImportCommand::run(Context& context) {
   ImportOptions options{.name = name_, .storage = {}, .force = force_, .check = {}};
   MYNAH_TRY(options.storage, storage_option(type_));
   const Store store(store_folders(context.environment));
+  bool hears = false;
   for (const std::string& path : paths_) {
     StoreProgress progress(context);
     options.check = [&path](const StoredModel& model) { return check_loads(path, model); };
     MYNAH_TRY(const StoredModel model, import_model(store, path, options, progress, context.stop));
     print_arrival(context, model);
+    hears = hears || model.family == "whisper";
+  }
+  if (hears) {
+    say_newest_recogniser(context, store);
   }
   return 0;
 }

@@ -102,6 +102,9 @@ Result<int> PullCommand::run(Context& context) {
   if (hears && !offline_) {
     pull_voice_detector(context, options);
   }
+  if (hears) {
+    say_newest_recogniser(context, Store(store_folders(context.environment)));
+  }
   return 0;
 }
 

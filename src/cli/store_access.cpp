@@ -131,6 +131,21 @@ void print_arrival(Context& context, const StoredModel& model) {
   }
 }
 
+std::optional<StoredModel> newest_recogniser(const Store& store) {
+  std::vector<StoredModel> models = store.list();
+  std::erase_if(models, [](const StoredModel& model) { return model.family != "whisper"; });
+  const auto newest = std::ranges::max_element(models, {}, &StoredModel::created);
+  return newest == models.end() ? std::nullopt : std::optional(std::move(*newest));
+}
+
+void say_newest_recogniser(const Context& context, const Store& store) {
+  const auto newest = newest_recogniser(store);
+  if (newest && !context.json) {
+    context.say(fmt::format(
+        "where no model is named, mynah transcribe takes {} now: the newest here", newest->name));
+  }
+}
+
 Result<std::optional<DType>> storage_option(const std::string& text) {
   if (text.empty()) {
     return std::optional<DType>();

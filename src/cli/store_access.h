@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -53,6 +54,12 @@ class StoreProgress : public StoreObserver {
 
 // Prints a model that has just come: one line, or JSON.
 void print_arrival(Context& context, const StoredModel& model);
+
+// The model that `mynah transcribe` takes where none is named: the Whisper that came last.
+[[nodiscard]] std::optional<StoredModel> newest_recogniser(const Store& store);
+
+// Says which that is, to whom a new one may have changed it for; not with --json.
+void say_newest_recogniser(const Context& context, const Store& store);
 
 // The storage type of a --type option; empty is the source's own.
 Result<std::optional<DType>> storage_option(const std::string& text);

@@ -174,6 +174,20 @@ TEST_F(StoreVerbs, import_refuses_what_transcribe_could_not_load_and_leaves_noth
   EXPECT_EQ(good.code, 0) << good.err;
 }
 
+TEST_F(StoreVerbs, import_says_which_model_is_taken_where_none_is_named) {
+  const whisper::Config config = test::tiny_config(/*multilingual=*/false);
+  const std::string file = whisper_file("a.gguf", config, test::tiny_vocabulary(config));
+  const Outcome imported = mynah({"import", file, "--name", "q5"});
+  EXPECT_EQ(imported.code, 0) << imported.err;
+  EXPECT_THAT(imported.err,
+              HasSubstr("where no model is named, mynah transcribe takes q5 now: the newest here"));
+  EXPECT_THAT(mynah({"transcribe", "--explain", "missing.wav"}).err,
+              HasSubstr("model q5: the newest here"));
+  EXPECT_EQ(mynah({"import", file, "--name", "other", "--json"}).err, "");
+  EXPECT_THAT(mynah({"import", model_file("silero.gguf")}).err, ::testing::Not(HasSubstr("newest")))
+      << "a voice detector is no such model";
+}
+
 TEST_F(StoreVerbs, import_keeps_the_licence_that_a_file_states) {
   const whisper::Config config = test::tiny_config(/*multilingual=*/false);
   const std::string file =
