@@ -123,9 +123,16 @@ void TranscriptSink::on_finished(size_t job, const Transcript& transcript) {
   if (state.recording.plan.files.empty() || state.segments.empty() || !options_.clips.empty()) {
     return;
   }
-  Transcript whole = transcript;
-  whole.segments = state.segments;
-  state.written = write_files(state, whole);
+  state.written = write_files(state, whole_of(state, transcript));
+}
+
+// What was reported piece by piece is what is written: both went through prepare().
+Transcript TranscriptSink::whole_of(const State& state, Transcript transcript) const {
+  transcript.segments = state.segments;
+  if (!options_.doubt.empty() && doubtful_throughout(transcript.segments)) {
+    transcript.notes.push_back(options_.doubt);
+  }
+  return transcript;
 }
 
 void TranscriptSink::on_done(size_t job, const Result<Transcript>& result) {
@@ -177,17 +184,13 @@ WriterOptions TranscriptSink::writer_for(const State& state) const {
 }
 
 void TranscriptSink::write_done(State& state, Transcript transcript) {
-  // What was reported piece by piece is what is written: both went through prepare().
   if (state.segments.empty()) {
     for (const Segment& segment : transcript.segments) {
       on_segment(static_cast<size_t>(&state - states_.data()), segment);
     }
   }
-  transcript.segments = state.segments;
+  transcript = whole_of(state, std::move(transcript));
   print_up_to_date(state);
-  if (!options_.doubt.empty() && doubtful_throughout(transcript.segments)) {
-    transcript.notes.push_back(options_.doubt);
-  }
   for (const std::string& text : transcript.notes) {
     note(state, text);
   }

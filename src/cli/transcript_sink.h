@@ -92,6 +92,7 @@ class TranscriptSink : public RecognizerObserver {
   [[nodiscard]] Status check_clips(const State& state, double duration_s);
   // The writers' options, with the recording's name.
   [[nodiscard]] WriterOptions writer_for(const State& state) const;
+  [[nodiscard]] Transcript whole_of(const State& state, Transcript transcript) const;
   void write_done(State& state, Transcript transcript);
   [[nodiscard]] Status write_files(const State& state, const Transcript& transcript);
   void write_failed(State& state, const Error& error);

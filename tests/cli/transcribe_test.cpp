@@ -213,6 +213,17 @@ TEST_F(Transcribe, WritesFilesOfARecordingThatIsDoneBeforeItsTurn) {
   EXPECT_LT(out().find("a.wav"), out().find("b.wav"));
 }
 
+TEST_F(Transcribe, FilesSayTheSameWhetherTheirTurnHasComeOrNot) {
+  const std::string a = write_wav(folder / "a.wav", 10);
+  const std::string b = write_wav(folder / "b.wav", 10);
+  fake->name = "tiny.en";
+  fake->doubts = true;
+  fake->before_done = [] {};
+  EXPECT_EQ(run({a, b, "-o", folder / "out", "--format", "json"}), 0) << err();
+  EXPECT_THAT(folder.read("out/a.json"), HasSubstr("this may not be English"));
+  EXPECT_THAT(folder.read("out/b.json"), HasSubstr("this may not be English"));
+}
+
 TEST_F(Transcribe, KeepsWhatWasHeardWhenStopped) {
   const std::string a = write_wav(folder / "a.wav", 5);
   const std::string b = write_wav(folder / "b.wav", 1);
