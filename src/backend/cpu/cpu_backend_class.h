@@ -82,7 +82,7 @@ Target target_of(const Params& params, const Tensor& out) {
   return target;
 }
 
-// Trigonometric tables of one transform size: see speech.cpp.
+// Tables of one transform size: see speech.h.
 struct FftTables;
 
 // Queries and the keys that each of them sees: see packed_attention.h.
