@@ -167,11 +167,18 @@ std::string zsh_completion(std::span<const Verb> verbs) {
         action = "(" + words + ")";
       } else if (field.complete == Complete::Folders) {
         action = "_files -/";
+      } else if (field.complete == Complete::Models) {
+        action = "_mynah_models";
       } else if (field.complete == Complete::Nothing && !field.positional) {
         action = " ";
       }
       std::string spec;
       if (field.positional) {
+        const bool names_follow = field.complete == Complete::Models && !field.offers.empty();
+        if (names_follow) {
+          cases += "        " + in_quotes("1:" + escaped(field.name) + ":" + action) + " \\\n";
+          action = "_mynah_models";
+        }
         spec = "*:" + escaped(field.name) + ":" + action;
       } else {
         const std::string name = (field.negatable ? "--no-" : "--") + field.name;
@@ -197,6 +204,10 @@ std::string zsh_completion(std::span<const Verb> verbs) {
   }
   return fmt::format(
       "#compdef mynah\n# zsh completion of mynah: made by 'mynah completion zsh'\n"
+      "_mynah_models() {{\n"
+      "  local -a names\n  names=(${{(f)\"$({})\"}})\n"
+      "  compadd \"$@\" -a names\n  _files\n"
+      "}}\n"
       "_mynah() {{\n"
       "  local -a verbs\n  verbs=(\n{}  )\n"
       "  if (( CURRENT == 2 )); then\n    _describe verb verbs\n    return\n  fi\n"
@@ -205,7 +216,7 @@ std::string zsh_completion(std::span<const Verb> verbs) {
       "}}\n"
       "if [ \"$funcstack[1]\" = _mynah ]; then\n  _mynah \"$@\"\nelse\n  compdef _mynah "
       "mynah\nfi\n",
-      names, cases);
+      kModelNames, names, cases);
 }
 
 std::string fish_completion(std::span<const Verb> verbs) {

@@ -73,6 +73,9 @@ std::string OutputRecords::line_of(const std::string& output, const Origin& orig
   if (origin.empty) {
     entry["empty"] = true;
   }
+  if (origin.options) {
+    entry["options"] = *origin.options;
+  }
   return entry.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
@@ -83,8 +86,12 @@ OutputRecords::Origins OutputRecords::read(const std::string& path) {
     const auto entry = nlohmann::json::parse(line, nullptr, false);
     if (entry.is_object() && entry.contains("output") && entry["output"].is_string() &&
         entry.contains("recording") && entry["recording"].is_string()) {
-      origins[entry["output"]] = {.recording = entry["recording"],
-                                  .empty = entry.contains("empty") && entry["empty"] == true};
+      Origin& origin = origins[entry["output"]];
+      origin = {.recording = entry["recording"],
+                .empty = entry.contains("empty") && entry["empty"] == true};
+      if (entry.contains("options") && entry["options"].is_string()) {
+        origin.options = entry["options"];
+      }
     }
   }
   return origins;
@@ -120,11 +127,6 @@ const OutputRecords::Origin* OutputRecords::origin_of(const std::string& output)
   return &found->second;
 }
 
-std::optional<std::string> OutputRecords::recording_of(const std::string& output) const {
-  const Origin* origin = origin_of(output);
-  return origin == nullptr ? std::nullopt : std::optional(origin->recording);
-}
-
 bool OutputRecords::is_of_another(const std::string& output, const std::string& recording) const {
   const Origin* origin = origin_of(output);
   return origin != nullptr && origin->recording != identity(recording);
@@ -135,13 +137,21 @@ bool OutputRecords::was_empty(const std::string& output, const std::string& reco
   return origin != nullptr && origin->empty && origin->recording == identity(recording);
 }
 
-void OutputRecords::add(const std::string& output, const std::string& recording) {
+bool OutputRecords::is_made_otherwise(const std::string& output, const std::string& options) const {
+  const Origin* origin = origin_of(output);
+  return origin != nullptr && origin->options && *origin->options != options;
+}
+
+void OutputRecords::add(const std::string& output, const std::string& recording,
+                        const std::string& options) {
   if (path_.empty()) {
     return;
   }
   const std::string file = identity(output);
   std::error_code none;
-  const Origin origin = {.recording = identity(recording), .empty = fs::file_size(file, none) == 0};
+  const Origin origin = {.recording = identity(recording),
+                         .empty = fs::file_size(file, none) == 0,
+                         .options = options};
   if (known_) {
     (*known_)[file] = origin;
   }

@@ -24,10 +24,6 @@ class OutputRecords {
   // are not understood are passed over.
   explicit OutputRecords(std::string path) : path_(std::move(path)) {}
 
-  // The recording that a file was made of, as identity() has it; none: not known, or the file is
-  // gone.
-  [[nodiscard]] std::optional<std::string> recording_of(const std::string& output) const;
-
   // True where the file is known to be made of another recording than this.
   [[nodiscard]] bool is_of_another(const std::string& output, const std::string& recording) const;
 
@@ -35,8 +31,13 @@ class OutputRecords {
   // spoke.
   [[nodiscard]] bool was_empty(const std::string& output, const std::string& recording) const;
 
-  // Remembers a file that was just written, in the file of records too.
-  void add(const std::string& output, const std::string& recording);
+  // True where the file is known to have been made with other options than these.
+  [[nodiscard]] bool is_made_otherwise(const std::string& output, const std::string& options) const;
+
+  // Remembers a file that was just written, in the file of records too. `options` is what was asked
+  // for that shapes the text, in any words that are the same for the same.
+  void add(const std::string& output, const std::string& recording,
+           const std::string& options = {});
 
   // A file by its whole path, however it was named; standard input is "-".
   [[nodiscard]] static std::string identity(const std::string& file);
@@ -44,7 +45,8 @@ class OutputRecords {
  private:
   struct Origin {
     std::string recording;
-    bool empty = false;  // nothing was written
+    bool empty = false;                       // nothing was written
+    std::optional<std::string> options = {};  // none: an older mynah did not say
   };
 
   using Origins = std::map<std::string, Origin>;  // by output

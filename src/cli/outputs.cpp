@@ -176,8 +176,19 @@ bool is_whole(const OutputFile& output) {
   return false;
 }
 
+// Where a link leads, even to nothing as yet: the link stays.
+std::string behind_links(const std::string& path) {
+  constexpr int kMostLinks = 40;  // as the kernel follows
+  fs::path target = path;
+  std::error_code error;
+  for (int i = 0; i < kMostLinks && fs::is_symlink(target, error); ++i) {
+    target = target.parent_path() / fs::read_symlink(target, error);
+  }
+  return target.string();
+}
+
 Status write_file(const std::string& path, const std::string& text) {
-  MYNAH_TRY(AtomicFile file, AtomicFile::create(path));
+  MYNAH_TRY(AtomicFile file, AtomicFile::create(behind_links(path)));
   MYNAH_TRY_STATUS(file.write(text));
   return file.commit();
 }
@@ -271,6 +282,13 @@ Status make_folders(const OutputPlans& plans) {
     }
   }
   return {};
+}
+
+bool is_made_otherwise(const OutputPlan& plan, const std::string& options,
+                       const OutputRecords& records) {
+  return std::ranges::any_of(plan.files, [&](const OutputFile& output) {
+    return records.is_made_otherwise(output.path, options);
+  });
 }
 
 bool is_done(const OutputPlan& plan, const std::string& recording, const OutputRecords& records) {

@@ -49,7 +49,11 @@ Status make_folders(const OutputPlans& plans);
 [[nodiscard]] bool is_done(const OutputPlan& plan, const std::string& recording,
                            const OutputRecords& records);
 
-// Writes each file whole or not at all.
+// True where a file is known to have been made with other options (see OutputRecords::add).
+[[nodiscard]] bool is_made_otherwise(const OutputPlan& plan, const std::string& options,
+                                     const OutputRecords& records);
+
+// Writes each file whole or not at all; where its name is a link, the file behind it.
 Status write_outputs(const OutputPlan& plan, const Transcript& transcript,
                      const WriterOptions& options);
 

@@ -1,7 +1,9 @@
 #include "cli/transcribe.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -23,6 +25,12 @@ namespace {
 // Seconds of a recording that its language is heard from: Whisper's window.
 constexpr double kLanguageWindow_s = 30;
 
+// Options that change where text goes, how fast it comes and what is said meanwhile, not the text.
+constexpr auto kShapesNothing = std::to_array<std::string_view>(
+    {"device", "threads", "offline", "yes", "batch", "format", "output-dir", "output-file",
+     "output-beside", "confidence", "confidence-marks", "quiet", "progress", "progress-lines",
+     "explain", "resume", "detect-language"});
+
 // What may still be coming: a pipe by name or as standard input, a socket, a terminal; not a file
 // behind "<".
 bool is_stream(const std::string& recording) {
@@ -40,6 +48,17 @@ std::string multilingual_like(const std::string& model) {
   const std::string name =
       model.ends_with(kEnglish) ? model.substr(0, model.size() - kEnglish.size()) : "";
   return find_in_catalogue(name) != nullptr ? name : "small";
+}
+
+// True where something that is written has the times of words.
+bool has_word_times(const OutputPlans& plans) {
+  const auto has = [](TranscriptFormat format) {
+    return extension(format) == "json" || format == TranscriptFormat::Wts;
+  };
+  return std::ranges::any_of(plans.recordings, [&has](const OutputPlan& plan) {
+    return std::ranges::any_of(plan.files, has, &OutputFile::format) ||
+           std::ranges::any_of(plan.to_stdout, has);
+  });
 }
 
 // Collects the languages of recordings of which only the beginning is decoded.
@@ -192,18 +211,7 @@ Result<OutputPlans> TranscribeCommand::plan(const Context& context) {
     }
   }
   if (output_.resume) {
-    size_t skipped = 0;
-    for (size_t i = recordings_.size(); i-- > 0;) {
-      if (recordings_[i] != "-" && is_done(plans.recordings[i], recordings_[i], records_)) {
-        recordings_.erase(recordings_.begin() + static_cast<std::ptrdiff_t>(i));
-        plans.recordings.erase(plans.recordings.begin() + static_cast<std::ptrdiff_t>(i));
-        ++skipped;
-      }
-    }
-    if (skipped > 0 && !output_.quiet) {
-      context.say(fmt::format("{} recording{} done already, {} to do", skipped,
-                              skipped == 1 ? " is" : "s are", recordings_.size()));
-    }
+    leave_out_done(context, plans);
   }
   for (const std::string& note : plans.notes) {
     context.say(note);
@@ -211,7 +219,56 @@ Result<OutputPlans> TranscribeCommand::plan(const Context& context) {
   return plans;
 }
 
+std::string TranscribeCommand::shaping_options() {
+  Fields present;
+  fields(present);
+  TranscribeCommand untouched;
+  Fields initial;
+  untouched.fields(initial);
+  std::string text;
+  for (size_t i = 0; i < present.all().size(); ++i) {
+    const Field& field = present.all()[i];
+    const bool shapes =
+        !field.positional && std::ranges::find(kShapesNothing, field.name) == kShapesNothing.end();
+    if (shapes && field.print() != initial.all()[i].print()) {
+      text += fmt::format("{}--{} {}", text.empty() ? "" : " ", field.name, field.print());
+    }
+  }
+  return text;
+}
+
+void TranscribeCommand::leave_out_done(const Context& context, OutputPlans& plans) {
+  size_t skipped = 0;
+  size_t otherwise = 0;
+  for (size_t i = recordings_.size(); i-- > 0;) {
+    if (recordings_[i] == "-" || !is_done(plans.recordings[i], recordings_[i], records_)) {
+      continue;
+    }
+    if (is_made_otherwise(plans.recordings[i], shaping_, records_)) {
+      ++otherwise;
+      continue;
+    }
+    recordings_.erase(recordings_.begin() + static_cast<std::ptrdiff_t>(i));
+    plans.recordings.erase(plans.recordings.begin() + static_cast<std::ptrdiff_t>(i));
+    ++skipped;
+  }
+  if (output_.quiet) {
+    return;
+  }
+  if (skipped > 0) {
+    context.say(fmt::format("{} recording{} done already, {} to do", skipped,
+                            skipped == 1 ? " is" : "s are", recordings_.size()));
+  }
+  if (otherwise > 0) {
+    context.say(fmt::format("{} of them {} heard before with other options, and {} so again",
+                            otherwise, otherwise == 1 ? "was" : "were",
+                            otherwise == 1 ? "is" : "are"));
+  }
+}
+
 Result<int> TranscribeCommand::run(Context& context) {
+  shaping_ = shaping_options();
+  const bool asked_for_words = decoding_.recognizer.words;
   settle();
   MYNAH_TRY_STATUS(check_recordings());
   MYNAH_TRY(const RecognizerOptions options, decoding_.finish());
@@ -225,6 +282,12 @@ Result<int> TranscribeCommand::run(Context& context) {
   MYNAH_TRY(OutputPlans plans, plan(context));
   if (recordings_.empty()) {
     return 0;
+  }
+  if (asked_for_words && !context.json && !output_.highlight_words && !output_.quiet &&
+      !has_word_times(plans)) {
+    context.say(
+        "--words: only JSON has the times of words (--json, --format json); --highlight-words "
+        "shows them in subtitles");
   }
   EngineOptions wanted = engine_;
   wanted.quiet = output_.quiet;
@@ -355,7 +418,7 @@ Result<int> TranscribeCommand::transcribe(Context& context, const Engine& engine
   wanted.known = known_before(engine, options);
   wanted.on_written = [this](const SinkRecording& recording) {
     for (const OutputFile& file : recording.plan.files) {
-      records_.add(file.path, recording.name);
+      records_.add(file.path, recording.name, shaping_);
     }
   };
   TranscriptSink sink(context, std::move(wanted), std::move(sink_recordings),

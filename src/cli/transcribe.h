@@ -36,6 +36,10 @@ class TranscribeCommand : public Command {
   [[nodiscard]] std::function<Result<std::unique_ptr<AudioSource>>()> opener(
       const std::string& name, const AudioOpenOptions& options) const;
   Result<OutputPlans> plan(const Context& context);
+  // The options that shape the text, in words: those that are not as they are by default.
+  [[nodiscard]] std::string shaping_options();
+  // Takes out of `plans` what runs before did as it is wanted now, and says so.
+  void leave_out_done(const Context& context, OutputPlans& plans);
   // What is said of a live recording that no recogniser reports on.
   [[nodiscard]] Transcript known_before(const Engine& engine,
                                         const RecognizerOptions& options) const;
@@ -58,6 +62,7 @@ class TranscribeCommand : public Command {
   RecordingOptions recording_;
   OutputOptions output_;
   bool detect_language_ = false;
+  std::string shaping_;  // shaping_options() as the user gave them
   OutputRecords records_;
 };
 

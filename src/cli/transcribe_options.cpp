@@ -249,7 +249,10 @@ void OutputOptions::fields(Fields& fields) {
   fields.flag("progress", progress, "A progress bar, where stderr is a terminal.");
   fields.flag("progress-lines", progress_lines, "A line on stderr at every 5 percent.");
   fields.flag("explain", explain, "Say what was chosen, and how long each stage took.");
-  fields.flag("resume", resume, "Skip recordings whose outputs are there, whole and newer.").once();
+  fields
+      .flag("resume", resume,
+            "Skip recordings whose outputs are there, whole, newer and made with the same options.")
+      .once();
 }
 
 Status OutputOptions::check() const {

@@ -210,7 +210,7 @@ void TranscriptSink::write_done(State& state, Transcript transcript) {
   context_.out.flush();
   check_output();
   if (options_.explain) {
-    explain(transcript);
+    explain(state, transcript);
   }
 }
 
@@ -300,7 +300,10 @@ void TranscriptSink::note(const State& state, const std::string& text) {
   context_.say_of(state.recording.name, text);
 }
 
-void TranscriptSink::explain(const Transcript& transcript) {
+void TranscriptSink::explain(const State& state, const Transcript& transcript) {
+  for (const std::string& text : transcript.explanations) {
+    note(state, text);
+  }
   double total_ms = 0;
   for (const StageTiming& timing : transcript.timings) {
     context_.err.line(fmt::format("  {:<14} {:<6} {:10.1f} ms", timing.stage, timing.device,

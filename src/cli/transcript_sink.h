@@ -105,7 +105,7 @@ class TranscriptSink : public RecognizerObserver {
   void write_to_stdout(const State& state, const Transcript& transcript);
   void note(const State& state, const std::string& text);
   void fail_recording(const State& state, Error error);
-  void explain(const Transcript& transcript);
+  void explain(const State& state, const Transcript& transcript);
   void check_output();
 
   Context& context_;

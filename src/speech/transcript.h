@@ -59,8 +59,9 @@ struct Transcript {
   std::string model;
   std::string device;
   std::vector<StageTiming> timings;
-  std::vector<std::string>
-      notes;  // what the user should know: windows decoded again, the built-in recogniser used
+  std::vector<std::string> notes;  // what the user should know: a recogniser of its own used
+  std::vector<std::string> explanations =
+      {};  // for who asks how it came about: windows decoded again
 };
 
 }  // namespace mynah

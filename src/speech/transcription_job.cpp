@@ -386,8 +386,9 @@ Transcript TranscriptionJob::summary() const {
   transcript.model = model_.name();
   transcript.device = model_.backend().device().str();
   if (decoded_again_ > 0) {
-    transcript.notes.push_back(fmt::format("{} {} decoded again with full context", decoded_again_,
-                                           decoded_again_ == 1 ? "window was" : "windows were"));
+    transcript.explanations.push_back(
+        fmt::format("{} {} decoded again with full context", decoded_again_,
+                    decoded_again_ == 1 ? "window was" : "windows were"));
   }
   return transcript;
 }

@@ -180,6 +180,9 @@ std::string transcript_json_line(const Transcript& transcript, const WriterOptio
                                {"milliseconds", seconds(timing.milliseconds)}});
   }
   json["notes"] = transcript.notes;
+  for (const std::string& explanation : transcript.explanations) {
+    json["notes"].push_back(explanation);
+  }
   return dump(json, -1);
 }
 

@@ -105,6 +105,8 @@ TEST(Completion, ZshOffersShortNamesBesideTheLongOnes) {
   EXPECT_THAT(script, HasSubstr("'(-o --output-dir)-o+[Write FOLDER"));
   EXPECT_THAT(script, HasSubstr("'(-o --output-dir)--output-dir=[Write FOLDER"));
   EXPECT_THAT(script, HasSubstr("'*--format=[Formats"));
+  EXPECT_THAT(script, HasSubstr(":NAME:_mynah_models'"));
+  EXPECT_THAT(script, HasSubstr("names=(${(f)\"$(mynah models list --json"));
 }
 
 TEST(Completion, RefusesOtherShells) {

@@ -72,6 +72,40 @@ TEST_F(Outputs, AnOutputOfAnUnknownRecordingIsTakenForItsNamesakes) {
   EXPECT_THAT(fake->opened, ElementsAre(a));
 }
 
+TEST_F(Outputs, ResumeHearsAgainWhatWasWrittenWithOtherOptions) {
+  EXPECT_EQ(run({a, "-o", folder / "out"}), 0) << err();
+  EXPECT_EQ(run({a, "-o", folder / "out", "--resume", "--language", "de"}), 0);
+  EXPECT_THAT(err(), HasSubstr("1 of them was heard before with other options"));
+  EXPECT_THAT(fake->opened, ElementsAre(a, a));
+  // What shapes no text is no other option.
+  EXPECT_EQ(run({a, "-o", folder / "out", "--resume", "--language", "de", "--threads", "1", "-q"}),
+            0);
+  EXPECT_THAT(fake->opened, ElementsAre(a, a));
+}
+
+TEST_F(Outputs, WordTimesThatGoNowhereAreSaid) {
+  EXPECT_EQ(run({a, "-o", folder / "out", "--words"}), 0);
+  EXPECT_THAT(err(), HasSubstr("only JSON has the times of words"));
+  for (const std::string format : {"json", "txt,json-full", "wts"}) {
+    EXPECT_EQ(run({a, "-o", folder / "out", "--words", "--format", format}), 0);
+    EXPECT_EQ(err(), "") << format;
+  }
+  EXPECT_EQ(run({a, "-o", folder / "out", "--format", "srt", "--words", "--highlight-words"}), 0);
+  EXPECT_EQ(err(), "");
+}
+
+TEST_F(Outputs, ALinkStaysALinkAndTheFileBehindItIsWritten) {
+  std::filesystem::create_directories(folder / "out");
+  std::filesystem::create_directories(folder / "elsewhere");
+  std::filesystem::create_symlink("../elsewhere/first.txt", folder / "out/link");
+  std::filesystem::create_symlink("link", folder / "out/talk.txt");
+  for (int run_number = 0; run_number < 2; ++run_number) {  // to nothing, and to a file
+    EXPECT_EQ(run({a, "-o", folder / "out"}), 0) << err();
+    EXPECT_TRUE(std::filesystem::is_symlink(folder / "out/talk.txt"));
+    EXPECT_EQ(folder.read("elsewhere/first.txt"), "second 0\n");
+  }
+}
+
 TEST_F(Outputs, ResumeHearsAgainWhatIsEmptyUnlessNobodySpoke) {
   const std::vector<std::string> resume = {a,          "-o",       folder / "out",
                                            "--format", "srt,json", "--resume"};
@@ -203,7 +237,6 @@ TEST_F(Outputs, RecordsAreReadWhenSomethingIsAsked) {
   const std::string path = folder / "outputs.jsonl";
   const OutputRecords records(path);
   OutputRecords(path).add(a, b);
-  EXPECT_EQ(records.recording_of(a), OutputRecords::identity(b));
   EXPECT_TRUE(records.is_of_another(a, a));
   EXPECT_FALSE(records.is_of_another(a, b));
   EXPECT_FALSE(records.is_of_another(b, a));  // nothing is known of it
@@ -212,7 +245,9 @@ TEST_F(Outputs, RecordsAreReadWhenSomethingIsAsked) {
 TEST_F(Outputs, RecordsThatSayNothingAnyMoreAreLeftOut) {
   const std::string path = folder / "outputs.jsonl";
   const auto line = [](const std::string& output, const std::string& recording) {
-    return nlohmann::json{{"output", output}, {"recording", recording}}.dump() + "\n";
+    return nlohmann::ordered_json{{"output", output}, {"recording", recording}, {"options", ""}}
+               .dump() +
+           "\n";
   };
   const std::string there = OutputRecords::identity(a);
   std::string text = line(there, "/first.wav");
@@ -263,7 +298,7 @@ TEST_F(Outputs, NoRecordIsLostWhereSeveralAddAndLeaveOutAtOnce) {
   const OutputRecords records(path);
   for (int writer = 0; writer < kWriters; ++writer) {
     for (int i = 0; i < kOutputs; ++i) {
-      EXPECT_EQ(records.recording_of(name(writer, i)), OutputRecords::identity(a));
+      EXPECT_TRUE(records.is_of_another(name(writer, i), b));  // it is known what of
     }
   }
   EXPECT_LT(std::filesystem::file_size(path), 1'000'000U);  // of 8 MB
@@ -276,9 +311,11 @@ TEST_F(Outputs, RecordsAreReadAsFarAsTheyAreUnderstood) {
                                {"recording", "/a.wav"}};
   std::ofstream(path) << "{\"output\": 1}\nnot json\n" << line.dump() << "\n{\"output\": \"/b";
   const OutputRecords records(path);
-  EXPECT_EQ(records.recording_of(folder / "a.txt"), "/a.wav");
-  EXPECT_EQ(records.recording_of("/b"), std::nullopt);
-  EXPECT_EQ(OutputRecords().recording_of(folder / "a.txt"), std::nullopt);
+  EXPECT_TRUE(records.is_of_another(folder / "a.txt", "/b.wav"));
+  EXPECT_FALSE(records.is_of_another(folder / "a.txt", "/a.wav"));
+  EXPECT_FALSE(records.is_made_otherwise(folder / "a.txt", "--model base"));  // not known
+  EXPECT_FALSE(records.is_of_another("/b", "/a.wav"));
+  EXPECT_FALSE(OutputRecords().is_of_another(folder / "a.txt", "/b.wav"));
 }
 
 }  // namespace

@@ -380,7 +380,8 @@ TEST(Writers, JsonHasTheFieldsOfVerboseJson) {
       .model = "tiny.en",
       .device = "cpu",
       .timings = {{.stage = "stt.encoder", .device = "cpu", .milliseconds = 12.34567}},
-      .notes = {"one window was decoded again"}};
+      .notes = {"the built-in recogniser was used"},
+      .explanations = {"one window was decoded again"}};
   const std::string line = transcript_json_line(transcript, {.file = "a.wav"});
   EXPECT_EQ(line.find('\n'), std::string::npos);
   EXPECT_EQ(
@@ -392,7 +393,7 @@ TEST(Writers, JsonHasTheFieldsOfVerboseJson) {
       R"("words":[{"word":"Hi","start":0.1,"end":0.3}],"language_probability":0.5,)"
       R"("model":"tiny.en","device":"cpu",)"
       R"("timings":[{"stage":"stt.encoder","device":"cpu","milliseconds":12.346}],)"
-      R"("notes":["one window was decoded again"]})");
+      R"("notes":["the built-in recogniser was used","one window was decoded again"]})");
 }
 
 TEST(Formats, NamesAreKnownBothWays) {
