@@ -1,0 +1,166 @@
+#include "gpu/machine.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace mynah::gpu {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read_text(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r\n";
+  const size_t begin = text.find_first_not_of(kBlank);
+  return begin == std::string_view::npos
+             ? std::string_view()
+             : text.substr(begin, text.find_last_not_of(kBlank) - begin + 1);
+}
+
+// The names in a folder, sorted; none where it cannot be read.
+std::vector<std::string> names_in(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    names.push_back(entry->path().filename());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+// Asks for the right to read and write without opening: an open would wake a sleeping card. The
+// kernel asks a container's device rules here as well as in open(2).
+NodeState state_of(const std::string& path) {
+  if (::faccessat(AT_FDCWD, path.c_str(), R_OK | W_OK, AT_EACCESS) == 0) {
+    return NodeState::Usable;
+  }
+  switch (errno) {
+    case ENOENT:
+    case ENOTDIR:
+      return NodeState::Missing;
+    case EACCES:
+      return NodeState::NoPermission;
+    case EPERM:
+      return NodeState::Denied;
+    default:
+      return NodeState::Failed;
+  }
+}
+
+// Display controllers (class 0300) and 3D controllers (0302, cards without outputs): the same
+// vendor's audio and USB functions and its NVSwitches are none.
+std::vector<PciCard> read_pci(const std::string& root) {
+  const std::string devices = root + "/sys/bus/pci/devices";
+  std::vector<PciCard> cards;
+  for (const std::string& address : names_in(devices)) {
+    const std::string device = fs::path(devices) / address;
+    const std::string kind = read_text(device + "/class");
+    if (trimmed(read_text(device + "/vendor")) != "0x10de" ||
+        (!kind.starts_with("0x0300") && !kind.starts_with("0x0302"))) {
+      continue;
+    }
+    std::error_code ignored;
+    cards.push_back(
+        {.address = address, .driver = fs::read_symlink(device + "/driver", ignored).filename()});
+  }
+  return cards;
+}
+
+// The value of a line "Name: value".
+std::string field(const std::string& text, std::string_view name) {
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view line = std::string_view(text).substr(begin, end - begin);
+    if (line.starts_with(name) && line.substr(name.size()).starts_with(":")) {
+      return std::string(trimmed(line.substr(name.size() + 1)));
+    }
+    begin = end + 1;
+  }
+  return {};
+}
+
+std::vector<KernelCard> read_kernel_cards(const std::string& root) {
+  const std::string folder = root + "/proc/driver/nvidia/gpus";
+  std::vector<KernelCard> cards;
+  for (const std::string& address : names_in(folder)) {
+    const std::string text = read_text(fs::path(folder) / address / "information");
+    cards.push_back(
+        {.address = address, .model = field(text, "Model"), .uuid = field(text, "GPU UUID")});
+  }
+  return cards;
+}
+
+// "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu ...": the fields are two blanks
+// apart.
+std::string release_in(const std::string& proc_version) {
+  const std::string line = field(proc_version, "NVRM version");
+  const size_t gap = line.find("  ");
+  if (gap == std::string::npos) {
+    return {};
+  }
+  const std::string_view rest = trimmed(std::string_view(line).substr(gap));
+  return std::string(rest.substr(0, rest.find(' ')));
+}
+
+bool is_card_node(std::string_view name) {
+  constexpr std::string_view kPrefix = "nvidia";
+  return name.starts_with(kPrefix) && name.size() > kPrefix.size() &&
+         std::ranges::all_of(name.substr(kPrefix.size()),
+                             [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+bool is_container(const std::string& root) {
+  // Docker, Podman, Apptainer.
+  for (const std::string_view marker : {"/.dockerenv", "/run/.containerenv", "/.singularity.d"}) {
+    if (fs::exists(root + std::string(marker))) {
+      return true;
+    }
+  }
+  const std::string groups = read_text(root + "/proc/1/cgroup");
+  return groups.find("docker") != std::string::npos ||
+         groups.find("kubepods") != std::string::npos ||
+         groups.find("containerd") != std::string::npos || groups.find("/lxc") != std::string::npos;
+}
+
+}  // namespace
+
+Machine read_machine(const std::string& root) {
+  Machine machine;
+  machine.pci_cards = read_pci(root);
+  machine.kernel_cards = read_kernel_cards(root);
+  const std::string proc_version = read_text(root + "/proc/driver/nvidia/version");
+  machine.kernel_driver = trimmed(read_text(root + "/sys/module/nvidia/version"));
+  if (machine.kernel_driver.empty()) {
+    machine.kernel_driver = release_in(proc_version);
+  }
+  machine.open_kernel_module = proc_version.find("Open Kernel Module") != std::string::npos;
+  machine.control_node = state_of(root + "/dev/nvidiactl");
+  machine.uvm_node = state_of(root + "/dev/nvidia-uvm");
+  for (const std::string& name : names_in(root + "/dev")) {
+    if (is_card_node(name)) {
+      const std::string path = "/dev/" + name;
+      machine.card_nodes.push_back({.path = path, .state = state_of(root + path)});
+    }
+  }
+  machine.wsl_node = state_of(root + "/dev/dxg");
+  machine.wsl =
+      machine.wsl_node != NodeState::Missing ||
+      read_text(root + "/proc/sys/kernel/osrelease").find("microsoft") != std::string::npos;
+  machine.container = is_container(root);
+  return machine;
+}
+
+}  // namespace mynah::gpu

@@ -1,0 +1,13 @@
+// What a toolkit's stub of libcuda is: every function is there, and none does anything.
+#include "gpu/driver_api.h"
+
+namespace mynah::gpu {
+
+#define MYNAH_STUB(name, symbol, since, parameters)                      \
+  extern "C" [[gnu::visibility("default")]] CUresult symbol parameters { \
+    return CUDA_ERROR_STUB_LIBRARY;                                      \
+  }
+MYNAH_DRIVER_FUNCTIONS(MYNAH_STUB)
+#undef MYNAH_STUB
+
+}  // namespace mynah::gpu
