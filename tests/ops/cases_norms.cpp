@@ -149,7 +149,7 @@ void add_norm_cases(std::vector<OpCase>& table) {
   table.push_back(softmax_case(false, 3, 33, 40.0F, Layout::Contiguous));
   table.push_back(softmax_case(true, 3, 33, 40.0F, Layout::Contiguous));
   for (const std::vector<int64_t>& lengths :
-       {std::vector<int64_t>{1}, {7, 0, 33}, {100, 3, 16, 65}}) {
+       {std::vector<int64_t>{1}, {7, 0, 33}, {100, 3, 16, 65}, {300, 128, 129}}) {
     table.push_back(instance_norm_case(lengths, 17));
     table.push_back(instance_norm_case(lengths, 64));
   }

@@ -209,7 +209,7 @@ void add_row_cases(std::vector<OpCase>& table) {
     table.push_back(transpose_case(5, d, layout));
   }
   table.push_back(gather_case(DType::F32, 8, 0, Layout::Contiguous));
-  for (const int64_t width : {1, 3, 7}) {
+  for (const int64_t width : {1, 3, 5, 7, 13}) {
     for (const int64_t d : {1, 3, 4, 17, 64, 150}) {
       table.push_back(median_case(d, width, d % 2 == 0 ? Layout::Contiguous : Layout::Strided));
     }

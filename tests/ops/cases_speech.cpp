@@ -331,6 +331,46 @@ OpCase sample_case(float temperature, size_t rank) {
   return c;
 }
 
+// A vocabulary of thousands, whole numbers only, so that tokens tie: the best nine, or one sampled
+// in the middle of its share (`temperature` above 0).
+OpCase many_tokens_case(float temperature) {
+  constexpr int32_t kTokens = 5003;
+  TokenRule rule;
+  rule.text_end = 4800;
+  rule.timestamp_begin = rule.timestamp_low = 4810;
+  rule.timestamp_high = kTokens;
+  std::vector<float> logits = normals(2 * int64_t{kTokens}, 13, 2.0F);
+  std::ranges::transform(logits, logits.begin(), [](float x) { return std::round(x); });
+  if (temperature > 0.0F) {
+    std::vector<double> sums{0.0};
+    for (int32_t id = 0; id < kTokens; ++id) {
+      const bool comes = id < rule.text_end || id >= rule.timestamp_low;
+      const auto logit = static_cast<double>(logits[static_cast<size_t>(id)]);
+      sums.push_back(sums.back() + (comes ? std::exp(logit / temperature) : 0.0));
+    }
+    constexpr size_t kWanted = 3217;
+    rule.temperature = temperature;
+    rule.uniform = static_cast<float>((sums[kWanted] + sums[kWanted + 1]) / 2.0 / sums.back());
+  }
+  OpCase c;
+  c.op = "pick_token";
+  c.name = temperature > 0.0F
+               ? fmt::format("{} tokens sampled at temperature {}", kTokens, temperature)
+               : fmt::format("the best nine of {} tokens", kTokens);
+  c.prepare = [=](Backend& backend) -> Step {
+    const Tensor x = ops::from_host(backend, logits, {2, kTokens});
+    return [=, &backend]() -> std::vector<Tensor> {
+      const std::vector<TokenRule> rules(2, rule);
+      const auto picked =
+          ops::pick_token(backend, x, {.rules = rules, .top = temperature > 0.0F ? 1 : 9});
+      // The row that the random number was made for.
+      return {picked.ids.narrow(0, 0, 1), picked.log_probabilities.narrow(0, 0, 1)};
+    };
+  };
+  c.bound = each_value([](float y) { return y >= 0.0F ? 0.0F : sum_error(kTokens); });
+  return c;
+}
+
 OpCase vocabulary_case() {
   constexpr int32_t kWhisperEnglish = 51864;
   PickRow row{.what = "", .rule = any_token()};
@@ -395,6 +435,8 @@ void add_speech_cases(std::vector<OpCase>& table) {
       table.push_back(sample_case(temperature, rank));
     }
   }
+  table.push_back(many_tokens_case(0.0F));
+  table.push_back(many_tokens_case(1.0F));
   table.push_back(vocabulary_case());
 }
 

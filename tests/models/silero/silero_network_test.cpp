@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "backend/cpu/cpu_backend.h"
+#include "backend/cuda/cuda_backend.h"
 #include "backend/ref/ref_backend.h"
 #include "base/thread_pool.h"
 #include "models/silero/silero.h"
@@ -134,6 +135,21 @@ TEST(SileroNetwork, computes_on_the_cpu_what_the_reference_backend_defines) {
     EXPECT_NEAR(found[i], expected[i], 1e-4) << i;
   }
   EXPECT_NE(expected.front(), expected.back());
+}
+
+TEST(SileroNetwork, computes_on_a_simulated_card_what_the_reference_backend_defines) {
+  const MadeUpFile made_up;
+  RefBackend ref;
+  ThreadPool pool(2);
+  const std::vector<float> expected = run(made_up.file(), ref, 10);
+  for (const int level : simt_levels()) {
+    const std::unique_ptr<Backend> card = make_simt_backend(pool, {.level = level, .seed = 1});
+    const std::vector<float> found = run(made_up.file(), *card, 10);
+    ASSERT_EQ(found.size(), expected.size());
+    for (size_t i = 0; i < found.size(); ++i) {
+      EXPECT_NEAR(found[i], expected[i], 1e-4) << i << ", level " << level;
+    }
+  }
 }
 
 TEST(SileroNetwork, takes_any_basis_as_it_is_where_it_is_not_fouriers) {

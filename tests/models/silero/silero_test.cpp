@@ -14,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include "backend/cpu/cpu_backend.h"
+#include "backend/cuda/cuda_backend.h"
 #include "backend/ref/ref_backend.h"
 #include "base/thread_pool.h"
 #include "models/silero/recordings.h"
@@ -152,6 +153,13 @@ TEST_P(Silero, gives_onnx_runtimes_probabilities_on_the_cpu) {
   const std::unique_ptr<Backend> backend = *make_cpu_backend(pool_);
   expect_golden(*backend);
 }
+
+#ifndef __SANITIZE_ADDRESS__  // ten times as long there; SileroNetwork has a short one
+TEST_P(Silero, gives_onnx_runtimes_probabilities_on_the_simulated_card) {
+  const std::unique_ptr<Backend> backend = make_simt_backend(pool_, {.check_shared = false});
+  expect_golden(*backend);
+}
+#endif
 
 TEST_P(Silero, gives_onnx_runtimes_probabilities_on_every_recording) {
   const std::filesystem::path oracle =

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "backend/cpu/cpu_backend.h"
+#include "backend/cuda/cuda_backend.h"
 #include "backend/ref/ref_backend.h"
 #include "formats/open.h"
 #include "models/whisper/generate.h"
@@ -18,19 +19,23 @@ namespace {
 
 struct GoldenCase {
   bool multilingual;
-  bool ref;  // else cpu
+  DeviceKind device;
 };
 
 std::string case_name(const testing::TestParamInfo<GoldenCase>& info) {
   return std::string(info.param.multilingual ? "multilingual" : "english") +
-         (info.param.ref ? "_ref" : "_cpu");
+         (info.param.device == DeviceKind::Ref    ? "_ref"
+          : info.param.device == DeviceKind::Simt ? "_simt"
+                                                  : "_cpu");
 }
 
 class WhisperGolden : public testing::TestWithParam<GoldenCase> {
  protected:
   void SetUp() override {
-    if (GetParam().ref) {
+    if (GetParam().device == DeviceKind::Ref) {
       backend_ = std::make_unique<RefBackend>();
+    } else if (GetParam().device == DeviceKind::Simt) {
+      backend_ = make_simt_backend(pool_, {.check_shared = false});
     } else {
       auto made = make_cpu_backend(pool_);
       ASSERT_TRUE(made.has_value()) << made.error().message;
@@ -217,10 +222,12 @@ TEST_P(WhisperGolden, LogMelMatchesTheReferenceOnASeededWaveform) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, WhisperGolden,
-                         testing::Values(GoldenCase{false, true}, GoldenCase{false, false},
-                                         GoldenCase{true, true}, GoldenCase{true, false}),
-                         case_name);
+INSTANTIATE_TEST_SUITE_P(
+    Models, WhisperGolden,
+    testing::Values(GoldenCase{false, DeviceKind::Ref}, GoldenCase{false, DeviceKind::Cpu},
+                    GoldenCase{false, DeviceKind::Simt}, GoldenCase{true, DeviceKind::Ref},
+                    GoldenCase{true, DeviceKind::Cpu}, GoldenCase{true, DeviceKind::Simt}),
+    case_name);
 
 TEST(WhisperNames, EveryProducersCheckpointBecomesTheSameTensors) {
   for (const bool multilingual : {false, true}) {

@@ -1,0 +1,72 @@
+# mynah_kernels(library file.cu...): compiled for cards, as PTX text inside the library
+# (programs/), and for this machine, as the simulation runs them (simt/).
+find_package(ZLIB REQUIRED)
+find_program(MYNAH_DEVICE_CLANG clang++-19 REQUIRED)
+
+# Compute capability, times ten, and PTX ISA of each level; programs/programs.cpp has them too. A level that no kernel uses
+# instructions of (75, 80, 90) is not compiled: those cards run the level below.
+set(MYNAH_KERNEL_LEVELS 60:60 61:60)
+# The sanitizers' presets simulate one level: the others are the same source with other branches, and take as long again.
+set(MYNAH_SIMT_LEVELS "60;61" CACHE STRING "Levels of compute capability that the simulation runs kernels at")
+
+# Each file once a level, and the table of them.
+function(mynah_simulated_kernels library)
+  list(JOIN MYNAH_SIMT_LEVELS "," levels)
+  target_compile_definitions(${library} PRIVATE "MYNAH_SIMT_LEVELS=${levels}")
+  foreach(level IN LISTS MYNAH_SIMT_LEVELS)
+    set(objects ${library}_sm${level})
+    add_library(${objects} OBJECT simt/kernel_table.cpp)
+    target_include_directories(${objects} PRIVATE "${PROJECT_SOURCE_DIR}/src")
+    target_link_libraries(${objects} PRIVATE mynah_warnings mynah_baseline)
+    target_compile_definitions(${objects} PRIVATE MYNAH_LEVEL=${level})
+    set_source_files_properties(${ARGN} PROPERTIES LANGUAGE CXX)
+    target_sources(${objects} PRIVATE ${ARGN})
+    target_sources(${library} PRIVATE $<TARGET_OBJECTS:${objects}>)
+  endforeach()
+endfunction()
+
+# PTX text: no header and no library of a CUDA toolkit. What is fused is said in the source (multiply_add), so that one sum
+# has the same bits wherever it is written; what is not inlined would keep its arrays in memory. The ISA is the oldest that
+# has a level's instructions, so that old drivers take it (programs/programs.cpp names it too).
+function(mynah_ptx_program program source level isa)
+  add_custom_command(
+    OUTPUT "${program}"
+    COMMAND "${MYNAH_DEVICE_CLANG}" -x cuda --cuda-device-only --cuda-gpu-arch=sm_${level} -nocudainc -nocudalib
+            --cuda-feature=+ptx${isa} --cuda-path=/nonexistent -std=c++20 -O3 -ffp-contract=off -mllvm -inline-threshold=100000
+            -Wall -Wextra -Werror
+            -DMYNAH_LEVEL=${level} "-I${PROJECT_SOURCE_DIR}/src" -MD -MF "${program}.d" -MT "${program}"
+            -S "${source}" -o "${program}"
+    DEPENDS "${source}"
+    DEPFILE "${program}.d"
+    COMMENT "Compiling ${program}"
+    VERBATIM)
+endfunction()
+
+function(mynah_kernels library)
+  mynah_simulated_kernels(${library} ${ARGN})
+  set(programs)
+  foreach(level_isa IN LISTS MYNAH_KERNEL_LEVELS)
+    string(REPLACE ":" ";" level_isa "${level_isa}")
+    list(GET level_isa 0 level)
+    list(GET level_isa 1 isa)
+    foreach(source IN LISTS ARGN)
+      get_filename_component(group "${source}" NAME_WE)
+      set(program "${CMAKE_CURRENT_BINARY_DIR}/${group}.sm${level}.ptx")
+      mynah_ptx_program("${program}" "${source}" ${level} ${isa})
+      list(APPEND programs "${program}")
+    endforeach()
+  endforeach()
+  add_executable(mynah_pack_programs programs/pack_programs.cpp)
+  target_include_directories(mynah_pack_programs PRIVATE "${PROJECT_SOURCE_DIR}/src")
+  target_link_libraries(mynah_pack_programs PRIVATE mynah_warnings mynah_baseline ZLIB::ZLIB)
+  set(blob "${CMAKE_CURRENT_BINARY_DIR}/programs.blob")
+  add_custom_command(
+    OUTPUT "${blob}"
+    COMMAND mynah_pack_programs "${blob}" ${programs}
+    DEPENDS mynah_pack_programs ${programs}
+    COMMENT "Packing the kernels' PTX"
+    VERBATIM)
+  set_source_files_properties(programs/programs.cpp PROPERTIES COMPILE_DEFINITIONS "MYNAH_PROGRAMS_BLOB=\"${blob}\""
+                              OBJECT_DEPENDS "${blob}")
+  target_link_libraries(${library} PRIVATE ZLIB::ZLIB)
+endfunction()

@@ -1,0 +1,71 @@
+#include "backend/cuda/attention_plan.h"
+
+#include <algorithm>
+
+namespace mynah::cuda {
+
+void AttentionPlan::add(const SeenKeys& keys, std::span<const Span> rows) {
+  const auto first_row = static_cast<int64_t>(rows_.size());
+  for (const Span& span : rows) {
+    for (int64_t row = span.begin; row < span.end(); ++row) {
+      rows_.push_back(static_cast<int32_t>(row));
+    }
+  }
+  const int64_t lines = (static_cast<int64_t>(rows_.size()) - first_row) * group_;
+  // Up to two blocks that read the same keys are quicker than one that computes with twice as many
+  // lines as there are.
+  constexpr int64_t kMostFew = 2 * simt::kFewLines;
+  const Kind kind = lines == 1 ? One : lines <= kMostFew ? Few : Tiled;
+  const int64_t most = kind == One ? 1 : kind == Few ? simt::kFewLines : simt::kTiledLines;
+  for (int64_t line = 0; line < lines; line += most) {
+    const int64_t query = line / group_;
+    tiles_[kind].push_back({
+        .keys = keys.keys,
+        .values = keys.values,
+        .head_stride = keys.head_stride,
+        .own = static_cast<int32_t>(keys.own),
+        .tail_first = static_cast<int32_t>(keys.tail_first),
+        .tail = static_cast<int32_t>(keys.tail),
+        .seen = static_cast<int32_t>(keys.seen + (causal_ ? query : 0)),
+        .first_row = static_cast<int32_t>(first_row + query),
+        .skip = static_cast<int32_t>(line % group_),
+        .lines = static_cast<int32_t>(std::min(most, lines - line)),
+        .unused = 0,
+    });
+  }
+}
+
+int64_t AttentionPlan::segments(Kind kind) const {
+  int64_t longest = 1;
+  for (const simt::AttentionTile& tile : tiles_[kind]) {
+    longest = std::max<int64_t>(longest, int64_t{tile.own} + tile.tail);
+  }
+  return (longest + simt::kSegmentKeys - 1) / simt::kSegmentKeys;
+}
+
+std::vector<std::byte> AttentionPlan::bytes() const {
+  std::vector<std::byte> all;
+  const auto append = [&all](const auto& values) {
+    const auto bytes = std::as_bytes(std::span(values));
+    all.insert(all.end(), bytes.begin(), bytes.end());
+  };
+  for (const auto& tiles : tiles_) {
+    append(tiles);
+  }
+  append(rows_);
+  return all;
+}
+
+size_t AttentionPlan::tiles_offset(Kind kind) const {
+  size_t offset = 0;
+  for (size_t before = 0; before < kind; ++before) {
+    offset += tiles_[before].size() * sizeof(simt::AttentionTile);
+  }
+  return offset;
+}
+
+size_t AttentionPlan::rows_offset() const {
+  return tiles_offset(kKinds.back()) + tiles_.back().size() * sizeof(simt::AttentionTile);
+}
+
+}  // namespace mynah::cuda

@@ -1,0 +1,37 @@
+// The operations as kernels: on cards, and on the simulation of one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/thread_pool.h"
+#include "gpu/devices.h"
+#include "tensor/backend.h"
+
+namespace mynah {
+
+struct SimtOptions {
+  int level = 61;            // compute capability times ten: one of simt_levels()
+  uint64_t seed = 0;         // of the order of blocks and warps
+  bool check_shared = true;  // every access to shared memory: slow
+};
+
+// The compute capabilities, times ten, that the kernels can be simulated at.
+[[nodiscard]] std::vector<int> simt_levels();
+
+// The device simt:0: every kernel run on `pool`, which must outlive it, and watched: what a kernel
+// does wrong is a DeviceError that names it.
+[[nodiscard]] std::unique_ptr<Backend> make_simt_backend(ThreadPool& pool,
+                                                         const SimtOptions& options = {});
+
+// The device cuda:INDEX. `image_folder` keeps what the driver makes of the kernels from run to run;
+// empty: nothing is kept. Refused where the card or its driver is too old for mynah's programs, or
+// the driver fails.
+[[nodiscard]] Result<std::unique_ptr<Backend>> make_cuda_backend(
+    std::shared_ptr<const gpu::Driver> driver, const gpu::GpuDevice& card,
+    const std::string& image_folder);
+
+}  // namespace mynah

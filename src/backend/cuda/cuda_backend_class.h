@@ -1,0 +1,180 @@
+// CudaBackend: the class behind cuda_backend.h; its operations stand in ops_*.cpp.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "backend/cuda/device_pool.h"
+#include "backend/cuda/processor.h"
+#include "tensor/backend.h"
+
+namespace mynah::cuda {
+
+class AttentionPlan;
+
+// A matrix as a kernel is given it.
+[[nodiscard]] simt::Rows rows_of(const Tensor& x);
+[[nodiscard]] simt::OutRows out_rows_of(const Tensor& x);
+
+// Activations as int8, until the kernels that read them are launched.
+struct CodedBuffers {
+  BufferRef codes;
+  BufferRef sums;
+  BufferRef scales;
+
+  [[nodiscard]] simt::CodedRows view() const;
+};
+
+// Any number of callers, whose work the device does one after the other.
+class CudaBackend final : public Backend {
+ public:
+  explicit CudaBackend(std::unique_ptr<Processor> processor);
+
+  [[nodiscard]] Device device() const override { return processor_->device(); }
+
+  [[nodiscard]] std::string description() const override { return processor_->description(); }
+
+  // Every float and block type, and I8.
+  [[nodiscard]] bool supports_weight(DType dtype) const override;
+
+  BufferRef allocate(size_t bytes) override { return pool_.allocate(bytes); }
+
+  void upload(const void* source, const Tensor& out) override;
+  void download(const Tensor& x, void* destination) override;
+  void copy(const Tensor& x, const Tensor& out) override;
+
+  void synchronize() override;
+
+  void release_idle_memory() override { pool_.trim(); }
+
+  [[nodiscard]] size_t memory_held() const override { return pool_.bytes_held(); }
+
+  LinearWeight pack_linear(const Tensor& w, DType storage) override;
+  LinearWeight pack_conv1d(const Tensor& w, DType storage, int64_t groups) override;
+
+  [[nodiscard]] std::string packed_layout() const override { return "cuda-1"; }
+
+  void linear(const Tensor& x, const LinearWeight& w, const LinearParams& params,
+              const Tensor& out) override;
+  void matmul(const Tensor& a, const Tensor& b, bool transpose_b, const Tensor& out) override;
+  void conv1d(const Tensor& x, const Lengths& lengths, const LinearWeight& w,
+              const Conv1dParams& params, const Tensor& out) override;
+  void embedding(const Tensor& table, const Tensor& ids, const Tensor& out) override;
+
+  void attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionParams& params,
+                 const Tensor& out) override;
+  KeysValues pack_keys_values(const Tensor& k, const Tensor& v, int64_t heads,
+                              Precision precision) override;
+  [[nodiscard]] size_t keys_values_bytes(int64_t rows, int64_t heads, int64_t head_dim,
+                                         Precision precision) const override;
+  void attention_packed(const Tensor& q, const PackedAttentionParams& params,
+                        const Tensor& out) override;
+  void attention_probabilities(const Tensor& q, const KeysValues& keys, int64_t heads, float scale,
+                               const Tensor& out) override;
+  void rope(const Tensor& x, const Tensor& positions, int64_t heads, float theta,
+            const Tensor& out) override;
+
+  void layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, float eps,
+                  const Tensor& out) override;
+  void rms_norm(const Tensor& x, const Tensor& gamma, float eps, const Tensor& out) override;
+  void instance_norm(const Tensor& x, const Lengths& lengths, const Tensor& gamma,
+                     const Tensor& beta, float eps, const Tensor& out) override;
+  void softmax(const Tensor& x, const Tensor& out) override;
+  void log_softmax(const Tensor& x, const Tensor& out) override;
+
+  void lstm(const Tensor& x, const Lengths& lengths, const LinearWeight& w_ih,
+            const LinearWeight& w_hh, const Tensor& bias, const LstmParams& params, const Tensor& h,
+            const Tensor& c, const Tensor& out) override;
+
+  void unary(UnaryOp op, const Tensor& x, const Tensor& out) override;
+  void binary(BinaryOp op, const Tensor& a, const Tensor& b, const Tensor& out) override;
+  void affine(const Tensor& x, float a, float b, const Tensor& out) override;
+  void dequantize(const Tensor& x, const Tensor& out) override;
+
+  void gather_rows(const Tensor& x, const Tensor& rows, const Tensor& out) override;
+  void scatter_rows(const Tensor& x, const Tensor& rows, const Tensor& out) override;
+  void transpose(const Tensor& x, const Tensor& out) override;
+
+  void reduce(Reduction op, const Tensor& x, const Tensor& out) override;
+  void argmax(const Tensor& x, const Tensor& out) override;
+  void cumsum(const Tensor& x, const Tensor& out) override;
+  void median_filter(const Tensor& x, int64_t width, const Tensor& out) override;
+
+  void log_mel(const Tensor& waveform, const LogMelParams& params, const Tensor& out) override;
+  void magnitude_spectrum(const Tensor& x, const Tensor& window, const Tensor& out) override;
+  void pick_token(const Tensor& logits, const PickTokenParams& params, const Tensor& ids,
+                  const Tensor& log_probabilities) override;
+
+ private:
+  template <class Args>
+  void launch(const Kernel<Args>& kernel, const GridSize& grid, int threads, const Args& args,
+              size_t shared_bytes = 0) {
+    processor_->launch(kernel.id, grid, threads, shared_bytes, &args, sizeof(Args));
+  }
+
+  // Values of the host that kernels read: spans of a batch, rules of tokens. Never empty, so that
+  // it has an address.
+  template <class T>
+  BufferRef on_device(std::span<const T> values) {
+    BufferRef buffer = pool_.allocate(std::max<size_t>(1, values.size_bytes()));
+    if (!values.empty()) {
+      processor_->upload(values.data(), buffer.get()->data(), values.size_bytes());
+    }
+    return buffer;
+  }
+
+  void norm(const Kernel<simt::NormArgs>& kernel, const Tensor& x, const Tensor* gamma,
+            const Tensor* beta, float eps, const Tensor& out);
+
+  // Where kernels leave the number of a row that is not there (kernels/row_faults.h). Who launches
+  // one that may sets row_faults_possible_ afterwards.
+  [[nodiscard]] uint64_t* row_fault() const {
+    return reinterpret_cast<uint64_t*>(row_fault_.get()->data());
+  }
+
+  // Ends the process where there was such a number, as the reference does at once: it is a bug.
+  void check_row_numbers();
+
+  // The transforms' tables for n points, made once: n pairs of a cosine and a sine, then the
+  // periodic Hann window.
+  const float* transform_table(int64_t n);
+
+  LinearWeight pack(const Tensor& w, DType storage, int64_t kernel);
+  // Rows of a table of any type, or those that `ids` name, as f32.
+  void write_rows(const Tensor& table, const Tensor* ids, const Tensor& out);
+  // Whether a product with such weights rounds its activations.
+  [[nodiscard]] bool rounds_to_int8(Precision precision, DType dtype) const;
+  // Rows, or windows where there are, as int8.
+  CodedBuffers code_rows(const simt::Rows& x, const simt::Windows* windows, int64_t rows,
+                         int64_t in);
+  void launch_few_rows(const Kernel<simt::LinearArgs>& kernel, simt::LinearArgs args, bool int8);
+  // Lays keys and values out head by head, as `type`.
+  void pack_heads(const Tensor& k, const Tensor& v, int64_t heads, DType type, std::byte* out);
+  // Attention by the plan, over keys of one type; `args` has what is the keys' own.
+  void attend(const Tensor& q, DType type, const AttentionPlan& plan, simt::AttentionArgs args,
+              const Tensor& out);
+
+  // What a position turns the pairs of a head by. Kept: a model has one or two.
+  BufferRef rope_turns(float theta, int64_t half);
+
+  std::unique_ptr<Processor> processor_;
+  DevicePool pool_;
+  BufferRef row_fault_;
+  std::atomic<bool> row_faults_possible_{false};
+  std::mutex tables_mutex_;
+  std::map<int64_t, BufferRef> transform_tables_;
+  std::map<std::pair<float, int64_t>, BufferRef> rope_turns_;
+};
+
+// Blocks of `threads` that give each of `items` a thread.
+[[nodiscard]] constexpr int64_t blocks_for(int64_t items, int64_t threads) {
+  return (items + threads - 1) / threads;
+}
+
+}  // namespace mynah::cuda

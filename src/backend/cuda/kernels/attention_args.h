@@ -1,0 +1,106 @@
+// What the kernels of attention are given.
+#pragma once
+
+#include "backend/cuda/kernels/views.h"
+
+namespace mynah::simt {
+
+// Lines that a block of attention_tiled_* takes, and of attention_few_*.
+inline constexpr int kTiledLines = 32;
+inline constexpr int kFewLines = 8;
+// Keys that a block of the latter takes: a segment, a quarter of it each of its four warps, which
+// has so many bytes of dynamic shared memory.
+inline constexpr int kSegmentKeys = 128;
+inline constexpr int kSplitWarps = 4;
+inline constexpr int kWarpSliceBytes = 32 * 144;
+
+// A tile is a few lines of queries that see the same keys; a line is one head of one query. The
+// heads that share a head of keys stand side by side: line l of a tile is head (skip + l) % group
+// of query (skip + l) / group of the tile.
+struct AttentionTile {
+  const void* keys;  // the utterance's own, row 0 of head 0
+  const void* values;
+  int64_t head_stride;  // elements from a head of keys to the next
+  int32_t own;          // keys of the utterance's own
+  int32_t tail_first;   // first row of the tail that is seen
+  int32_t tail;         // rows of the tail that are seen
+  int32_t seen;         // keys that the first query sees; each later one sees `causal` more
+  int32_t first_row;    // in `rows`: the first query's row of q
+  int32_t skip;         // heads of the first query that other tiles have
+  int32_t lines;
+  int32_t unused;  // up to the next tile
+};
+
+// A block takes a tile (x) and a head of keys (y).
+struct AttentionArgs {
+  const AttentionTile* tiles;
+  const int32_t* rows;  // of q and out, tile by tile
+  const float* q;
+  int64_t q_stride;
+  float* out;
+  int64_t out_stride;
+  // Elements from a row of keys, of values, to the next, of the tail's too. Rows begin at multiples
+  // of 16 bytes and are as long.
+  int32_t key_stride;
+  int32_t value_stride;
+  const void* tail_keys;  // null: no tail
+  const void* tail_values;
+  int64_t tail_head_stride;
+  int32_t head_dim;
+  int32_t width;  // columns of a row of keys: head_dim, or more that are zero
+  int32_t kv_heads;
+  int32_t group;     // heads of q that share a head of keys
+  float scale;       // of the dot products, times log2(e)
+  float tail_score;  // added to the tail's scores: log2 of the positions that a row stands for
+  int32_t causal;    // 1: each query sees one key more than the one before it
+  // Where segments of a tile are left for attention_merge: of each tile, head of keys, segment (z)
+  // and line its sum of values (head_dim), and its mass.
+  int32_t segments;  // of the longest tile
+  float* partials;
+  float* masses;
+};
+
+// A block takes a tile of queries (x) and a head (y): probabilities of `positions` keys.
+struct ProbabilitiesArgs {
+  const float* q;
+  int64_t q_stride;
+  const void* keys;  // row 0 of head 0, packed
+  int64_t head_stride;
+  float* out;  // (heads, queries, positions)
+  int64_t out_head_stride;
+  int64_t out_query_stride;
+  int32_t queries;
+  int32_t positions;
+  int32_t head_dim;
+  int32_t width;
+  int32_t group;
+  float scale;
+};
+
+// Keys (y = 0) or values (y = 1) of one utterance to their packed layout: head by head, rows of
+// `width` elements, those from head_dim on zero. A thread an element.
+struct PackKeysArgs {
+  const void* keys;
+  const void* values;
+  int64_t key_stride;
+  int64_t value_stride;
+  void* out;
+  int32_t rows;
+  int32_t heads;
+  int32_t head_dim;
+  int32_t width;
+};
+
+// A thread a pair. `turns` has, for each pair of a head, what one position turns it by: of a whole
+// turn, in units of 2^-64.
+struct RopeArgs {
+  Rows x;
+  OutRows out;
+  const int32_t* positions;
+  const uint64_t* turns;
+  int64_t rows;
+  int32_t heads;
+  int32_t half;  // pairs of a head
+};
+
+}  // namespace mynah::simt

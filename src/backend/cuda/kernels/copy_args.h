@@ -1,0 +1,20 @@
+// What the kernels of copies.cu are given.
+#pragma once
+
+#include <stdint.h>  // NOLINT(modernize-deprecated-headers): device code has no <cstdint>
+
+namespace mynah::simt {
+
+inline constexpr int kCopyRank = 5;
+
+// Up to five dimensions, the last one the fastest; strides in elements. A thread an element.
+struct CopyArgs {
+  const void* x;
+  void* out;
+  int64_t elements;
+  int64_t shape[kCopyRank];
+  int64_t x_strides[kCopyRank];
+  int64_t out_strides[kCopyRank];
+};
+
+}  // namespace mynah::simt

@@ -1,0 +1,53 @@
+// What the kernels of elementwise.cu are given.
+#pragma once
+
+#include "backend/cuda/kernels/views.h"
+
+namespace mynah::simt {
+
+// As UnaryOp and BinaryOp of tensor/op_params.h number them.
+enum class UnaryFunction : int32_t {
+  Relu,
+  Gelu,
+  GeluTanh,
+  Silu,
+  Sigmoid,
+  Tanh,
+  Exp,
+  Log,
+  Sqrt,
+  Negate,
+  Abs
+};
+
+enum class BinaryFunction : int32_t { Add, Subtract, Multiply, Divide, Maximum, Minimum };
+
+// A thread takes up to four neighbours of a row. Matrices without gaps are given as one row.
+struct ElementwiseArgs {
+  Rows x;
+  OutRows out;
+  int64_t rows;
+  int64_t columns;
+  bool aligned;  // rows of all matrices begin at multiples of 16 bytes
+};
+
+struct UnaryArgs {
+  ElementwiseArgs at;
+  UnaryFunction function;
+};
+
+// A row of `other` for every row of x where its stride is 0, an element for all where it is single.
+struct BinaryArgs {
+  ElementwiseArgs at;
+  Rows other;
+  bool single;
+  BinaryFunction function;
+};
+
+struct AffineArgs {
+  ElementwiseArgs at;
+  float scale;
+  float shift;
+};
+
+}  // namespace mynah::simt

@@ -1,0 +1,19 @@
+// What the kernels of norms.cu are given.
+#pragma once
+
+#include "backend/cuda/kernels/views.h"
+
+namespace mynah::simt {
+
+// A block a row. layer_norm: gamma and beta; rms_norm: gamma alone; softmax and log_softmax:
+// neither.
+struct NormArgs {
+  Rows x;
+  const float* gamma;
+  const float* beta;
+  OutRows out;
+  int64_t columns;
+  float epsilon;
+};
+
+}  // namespace mynah::simt

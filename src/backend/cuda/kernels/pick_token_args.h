@@ -1,0 +1,34 @@
+// What the kernel of pick_token.cu is given.
+#pragma once
+
+#include "backend/cuda/kernels/views.h"
+
+namespace mynah::simt {
+
+// TokenRule of tensor/op_params.h, field by field.
+struct PickRule {
+  int32_t text_begin;
+  int32_t text_end;
+  int32_t timestamp_begin;
+  int32_t timestamp_low;
+  int32_t timestamp_high;
+  bool text_allowed;
+  bool prefer_timestamps;
+  int32_t mask;
+  float temperature;
+  float uniform;
+};
+
+// A block a row. `masks` may be null.
+struct PickTokenArgs {
+  Rows logits;
+  Rows masks;
+  const PickRule* rules;
+  int32_t* ids;
+  int64_t ids_stride;
+  OutRows log_probabilities;
+  int32_t vocabulary;
+  int32_t top;
+};
+
+}  // namespace mynah::simt

@@ -1,0 +1,44 @@
+// What the kernels of rows.cu are given.
+#pragma once
+
+#include "backend/cuda/kernels/views.h"
+
+namespace mynah::simt {
+
+// out[i] = x[numbers[i]], in words: a row is `columns` of them; strides in words.
+struct GatherRowsArgs {
+  const void* x;
+  int64_t x_stride;
+  int64_t x_rows;
+  const int32_t* numbers;
+  int64_t count;
+  void* out;
+  int64_t out_stride;
+  int64_t columns;
+  uint64_t* fault;  // row_faults.h: the word
+};
+
+// out[numbers[i]] = x[i]; strides in elements. Of a row that is named twice, any wins.
+struct ScatterRowsArgs {
+  Rows x;
+  const int32_t* numbers;
+  int64_t count;
+  void* out;
+  int64_t out_stride;
+  int64_t out_rows;
+  int64_t columns;
+  uint64_t* fault;
+};
+
+// A block a tile of kTile rows and columns; `tiles` of them side by side in x.
+inline constexpr int kTile = 32;
+
+struct TransposeArgs {
+  Rows x;
+  OutRows out;
+  int64_t rows;  // of x
+  int64_t columns;
+  int32_t tiles;
+};
+
+}  // namespace mynah::simt

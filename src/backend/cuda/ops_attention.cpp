@@ -1,0 +1,348 @@
+// Attention: over keys that grow and over packed ones.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numbers>
+#include <vector>
+
+#include "backend/cuda/attention_plan.h"
+#include "backend/cuda/cuda_backend_class.h"
+#include "base/check.h"
+
+namespace mynah::cuda {
+
+namespace {
+
+using AttentionKernel = Kernel<simt::AttentionArgs>;
+
+constexpr int kThreads = 128;  // of every kernel here but the merges
+
+// Of one type of keys.
+struct TypeKernels {
+  DType type;
+  AttentionKernel one;
+  AttentionKernel few;
+  AttentionKernel tiled_64;  // for heads of up to so many columns
+  AttentionKernel tiled_128;
+  AttentionKernel tiled_256;
+};
+
+const TypeKernels& kernels_of(DType type) {
+  static constexpr std::array<TypeKernels, 3> kTypes = {{
+      {DType::F32, kernels::attention_one_f32, kernels::attention_few_f32,
+       kernels::attention_tiled_f32_64, kernels::attention_tiled_f32_128,
+       kernels::attention_tiled_f32_256},
+      {DType::F16, kernels::attention_one_f16, kernels::attention_few_f16,
+       kernels::attention_tiled_f16_64, kernels::attention_tiled_f16_128,
+       kernels::attention_tiled_f16_256},
+      {DType::BF16, kernels::attention_one_bf16, kernels::attention_few_bf16,
+       kernels::attention_tiled_bf16_64, kernels::attention_tiled_bf16_128,
+       kernels::attention_tiled_bf16_256},
+  }};
+  const auto* const found = std::ranges::find(kTypes, type, &TypeKernels::type);
+  MYNAH_CHECK(found != kTypes.end(), "keys of a float type are wanted, not ", name(type));
+  return *found;
+}
+
+const AttentionKernel& tiled(const TypeKernels& kernels, int64_t width) {
+  constexpr int64_t kNarrow = 64;
+  constexpr int64_t kMiddle = 128;
+  return width <= kNarrow   ? kernels.tiled_64
+         : width <= kMiddle ? kernels.tiled_128
+                            : kernels.tiled_256;
+}
+
+constexpr int64_t kChunkBytes = 16;  // that kernels read at a time
+
+// Whether rows of this tensor, cut into heads of d, can be read so.
+bool aligned(const Tensor& x, int64_t d) {
+  const auto element = static_cast<int64_t>(block_bytes(x.dtype()));
+  return reinterpret_cast<uintptr_t>(x.raw()) % kChunkBytes == 0 &&
+         x.stride(0) * element % kChunkBytes == 0 && d * element % kChunkBytes == 0;
+}
+
+int64_t rounded_up(int64_t n, int64_t unit) {
+  return (n + unit - 1) / unit * unit;
+}
+
+// Columns in shared memory of a row of `width`: slices of 128 bytes of what is stored.
+int64_t split_columns(DType type, int64_t width) {
+  constexpr int64_t kSliceBytes = 128;
+  return rounded_up(width, kSliceBytes / static_cast<int64_t>(block_bytes(type)));
+}
+
+// Shared memory of kernels that read keys warp by warp, for `lines` lines.
+size_t split_bytes(DType type, int64_t width, int64_t lines) {
+  return size_t{simt::kSplitWarps} * simt::kWarpSliceBytes +
+         storage_bytes(DType::F32, lines * split_columns(type, width));
+}
+
+// The packed layout: keys, then values; of each head by head, rows padded with zeros to whole
+// chunks.
+struct PackedLayout {
+  DType type;
+  int64_t rows;
+  int64_t heads;
+  int64_t width;  // of a row of a head
+
+  PackedLayout(DType element, int64_t row_count, int64_t head_count, int64_t head_dim)
+      : type(element),
+        rows(row_count),
+        heads(head_count),
+        width(rounded_up(head_dim, kChunkBytes / static_cast<int64_t>(block_bytes(type)))) {}
+
+  PackedLayout(Precision precision, int64_t row_count, int64_t head_count, int64_t head_dim)
+      : PackedLayout(precision == Precision::Fast ? DType::F16 : DType::F32, row_count, head_count,
+                     head_dim) {}
+
+  explicit PackedLayout(const KeysValues& packed)
+      : PackedLayout(packed.precision, packed.rows, packed.heads, packed.head_dim) {}
+
+  [[nodiscard]] int64_t head_stride() const { return rows * width; }
+
+  // Elements of the keys, and as many of the values.
+  [[nodiscard]] int64_t elements() const { return heads * rows * width; }
+
+  [[nodiscard]] size_t bytes() const { return storage_bytes(type, elements()); }
+
+  // Where values begin.
+  [[nodiscard]] size_t total_bytes() const { return std::max<size_t>(1, 2 * bytes()); }
+};
+
+Kernel<simt::PackKeysArgs> pack_kernel(DType from, DType to) {
+  const bool half = to == DType::F16;
+  switch (from) {
+    case DType::F16:
+      return half ? kernels::pack_keys_f16_f16 : kernels::pack_keys_f16_f32;
+    case DType::BF16:
+      return half ? kernels::pack_keys_bf16_f16 : kernels::pack_keys_bf16_f32;
+    default:
+      return half ? kernels::pack_keys_f32_f16 : kernels::pack_keys_f32_f32;
+  }
+}
+
+// Keys and values as kernels read them; strides in elements.
+struct KeyMemory {
+  DType type;
+  const std::byte* keys;
+  const std::byte* values;
+  int64_t key_stride;
+  int64_t value_stride;
+  int64_t head_stride;
+  int64_t width;
+};
+
+KeyMemory memory_of(const PackedLayout& layout, const std::byte* packed) {
+  return {.type = layout.type,
+          .keys = packed,
+          .values = packed + layout.bytes(),
+          .key_stride = layout.width,
+          .value_stride = layout.width,
+          .head_stride = layout.head_stride(),
+          .width = layout.width};
+}
+
+// What the keys say of an attention's arguments.
+simt::AttentionArgs arguments(const KeyMemory& keys, int64_t kv_heads, int64_t head_dim,
+                              float scale) {
+  simt::AttentionArgs args{};
+  args.key_stride = static_cast<int32_t>(keys.key_stride);
+  args.value_stride = static_cast<int32_t>(keys.value_stride);
+  args.kv_heads = static_cast<int32_t>(kv_heads);
+  args.head_dim = static_cast<int32_t>(head_dim);
+  args.width = static_cast<int32_t>(keys.width);
+  args.scale = scale * std::numbers::log2e_v<float>;
+  return args;
+}
+
+void check_head_dim(int64_t d) {
+  constexpr int64_t kMost = 256;
+  MYNAH_CHECK(d <= kMost, "[attention] heads of ", std::to_string(d),
+              " columns: the kernels here take up to 256");
+}
+
+}  // namespace
+
+void CudaBackend::attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                            const AttentionParams& params, const Tensor& out) {
+  const int64_t d = q.dim(1) / params.heads;
+  KeyMemory keys{.type = k.dtype(),
+                 .keys = k.raw(),
+                 .values = v.raw(),
+                 .key_stride = k.stride(0),
+                 .value_stride = v.stride(0),
+                 .head_stride = d,
+                 .width = d};
+  BufferRef packed;
+  if (!aligned(k, d) || !aligned(v, d)) {
+    // Kernels read keys 16 bytes at a time: such rows are laid out anew.
+    const PackedLayout layout(k.dtype() == DType::F16 ? DType::F16 : DType::F32, k.dim(0),
+                              params.kv_heads, d);
+    packed = allocate(layout.total_bytes());
+    pack_heads(k, v, layout.heads, layout.type, packed.get()->data());
+    keys = memory_of(layout, packed.get()->data());
+  }
+  const auto element = static_cast<int64_t>(block_bytes(keys.type));
+  AttentionPlan plan(params.heads / params.kv_heads, params.causal);
+  for (size_t u = 0; u < params.queries.size(); ++u) {
+    const Span& queries = params.queries[u];
+    const Span& span = params.keys[u];
+    plan.add({.keys = keys.keys + span.begin * keys.key_stride * element,
+              .values = keys.values + span.begin * keys.value_stride * element,
+              .head_stride = keys.head_stride,
+              .own = span.length,
+              .seen = params.causal ? span.length - queries.length + 1 : span.length},
+             std::span(&queries, 1));
+  }
+  attend(q, keys.type, plan, arguments(keys, params.kv_heads, d, params.scale), out);
+}
+
+KeysValues CudaBackend::pack_keys_values(const Tensor& k, const Tensor& v, int64_t heads,
+                                         Precision precision) {
+  const PackedLayout layout(precision, k.dim(0), heads, k.dim(1) / heads);
+  const size_t bytes = layout.total_bytes();
+  KeysValues packed{
+      .rows = layout.rows,
+      .heads = layout.heads,
+      .head_dim = k.dim(1) / heads,
+      .precision = precision,
+      .data = Tensor(allocate(bytes), 0, {static_cast<int64_t>(bytes)}, DType::U8, device())};
+  pack_heads(k, v, heads, layout.type, packed.data.raw());
+  return packed;
+}
+
+size_t CudaBackend::keys_values_bytes(int64_t rows, int64_t heads, int64_t head_dim,
+                                      Precision precision) const {
+  return PackedLayout(precision, rows, heads, head_dim).total_bytes();
+}
+
+void CudaBackend::pack_heads(const Tensor& k, const Tensor& v, int64_t heads, DType type,
+                             std::byte* out) {
+  const PackedLayout layout(type, k.dim(0), heads, k.dim(1) / heads);
+  if (layout.elements() == 0) {
+    return;
+  }
+  constexpr int64_t kPackThreads = 256;
+  launch(pack_kernel(k.dtype(), type), {.x = blocks_for(layout.elements(), kPackThreads), .y = 2},
+         kPackThreads,
+         {.keys = k.raw(),
+          .values = v.raw(),
+          .key_stride = k.stride(0),
+          .value_stride = v.stride(0),
+          .out = out,
+          .rows = static_cast<int32_t>(layout.rows),
+          .heads = static_cast<int32_t>(heads),
+          .head_dim = static_cast<int32_t>(k.dim(1) / heads),
+          .width = static_cast<int32_t>(layout.width)});
+}
+
+void CudaBackend::attention_packed(const Tensor& q, const PackedAttentionParams& params,
+                                   const Tensor& out) {
+  // Readers of the same keys, side by side.
+  std::vector<std::vector<Span>> queries;
+  std::vector<const KeysValues*> keys;
+  std::map<const std::byte*, size_t> known;
+  for (size_t reader = 0; reader < params.keys.size(); ++reader) {
+    const auto [at, fresh] = known.try_emplace(params.keys[reader]->data.raw(), keys.size());
+    if (fresh) {
+      keys.push_back(params.keys[reader]);
+      queries.emplace_back();
+    }
+    queries[at->second].push_back(params.queries[reader]);
+  }
+  const KeysValues& first = *keys.front();
+  AttentionPlan plan(params.heads / first.heads, false);
+  const int64_t tail_rows = params.tail == nullptr ? 0 : params.tail->rows;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const PackedLayout layout(*keys[i]);
+    // Row r of the tail stands for positions from r * tail_group on.
+    const int64_t tail_first =
+        std::min(tail_rows, (layout.rows + params.tail_group - 1) / params.tail_group);
+    plan.add({.keys = keys[i]->data.raw(),
+              .values = keys[i]->data.raw() + layout.bytes(),
+              .head_stride = layout.head_stride(),
+              .own = layout.rows,
+              .tail_first = tail_first,
+              .tail = tail_rows - tail_first,
+              .seen = layout.rows + tail_rows - tail_first},
+             queries[i]);
+  }
+  const PackedLayout layout(first);
+  simt::AttentionArgs args =
+      arguments(memory_of(layout, first.data.raw()), first.heads, first.head_dim, params.scale);
+  if (params.tail != nullptr) {
+    const PackedLayout tail(*params.tail);
+    args.tail_keys = params.tail->data.raw();
+    args.tail_values = params.tail->data.raw() + tail.bytes();
+    args.tail_head_stride = tail.head_stride();
+    args.tail_score = std::log2(static_cast<float>(params.tail_group));
+  }
+  attend(q, layout.type, plan, args, out);
+}
+
+void CudaBackend::attend(const Tensor& q, DType type, const AttentionPlan& plan,
+                         simt::AttentionArgs args, const Tensor& out) {
+  check_head_dim(args.head_dim);
+  const TypeKernels& kernels = kernels_of(type);
+  const BufferRef buffer = on_device(std::span<const std::byte>(plan.bytes()));
+  const std::byte* const base = buffer.get()->data();
+  args.rows = reinterpret_cast<const int32_t*>(base + plan.rows_offset());
+  args.q = q.data<const float>();
+  args.q_stride = q.stride(0);
+  args.out = out.data<float>();
+  args.out_stride = out.stride(0);
+  args.group = static_cast<int32_t>(plan.group());
+  args.causal = plan.causal() ? 1 : 0;
+  for (const AttentionPlan::Kind kind : AttentionPlan::kKinds) {
+    const int64_t tiles = plan.tiles(kind);
+    if (tiles == 0) {
+      continue;
+    }
+    args.tiles = reinterpret_cast<const simt::AttentionTile*>(base + plan.tiles_offset(kind));
+    if (kind == AttentionPlan::Tiled) {
+      launch(tiled(kernels, args.width), {.x = tiles, .y = args.kv_heads}, kThreads, args);
+      continue;
+    }
+    const bool one = kind == AttentionPlan::One;
+    const int64_t lines = one ? 1 : simt::kFewLines;
+    const int64_t segments = plan.segments(kind);
+    const int64_t partials = segments > 1 ? tiles * args.kv_heads * segments * lines : 0;
+    const BufferRef mixes = pool_.allocate(storage_bytes(DType::F32, partials * args.head_dim) + 1);
+    const BufferRef masses = pool_.allocate(storage_bytes(DType::F32, 2 * partials) + 1);
+    args.segments = static_cast<int32_t>(segments);
+    args.partials = reinterpret_cast<float*>(mixes.get()->data());
+    args.masses = reinterpret_cast<float*>(masses.get()->data());
+    launch(one ? kernels.one : kernels.few, {.x = tiles, .y = args.kv_heads, .z = segments},
+           kThreads, args, split_bytes(type, args.width, lines));
+    if (segments > 1) {
+      constexpr int kMergeThreads = 64;
+      launch(one ? kernels::attention_merge_one : kernels::attention_merge_few,
+             {.x = tiles * lines, .y = args.kv_heads}, kMergeThreads, args);
+    }
+  }
+}
+
+void CudaBackend::attention_probabilities(const Tensor& q, const KeysValues& keys, int64_t heads,
+                                          float scale, const Tensor& out) {
+  check_head_dim(keys.head_dim);
+  const PackedLayout layout(keys);
+  launch(layout.type == DType::F16 ? kernels::attention_probabilities_f16
+                                   : kernels::attention_probabilities_f32,
+         {.x = blocks_for(q.dim(0), simt::kFewLines), .y = heads}, kThreads,
+         simt::ProbabilitiesArgs{.q = q.data<const float>(),
+                                 .q_stride = q.stride(0),
+                                 .keys = keys.data.raw(),
+                                 .head_stride = layout.head_stride(),
+                                 .out = out.data<float>(),
+                                 .out_head_stride = out.stride(0),
+                                 .out_query_stride = out.stride(1),
+                                 .queries = static_cast<int32_t>(q.dim(0)),
+                                 .positions = static_cast<int32_t>(out.dim(2)),
+                                 .head_dim = static_cast<int32_t>(keys.head_dim),
+                                 .width = static_cast<int32_t>(layout.width),
+                                 .group = static_cast<int32_t>(heads / keys.heads),
+                                 .scale = scale * std::numbers::log2e_v<float>},
+         split_bytes(layout.type, layout.width, simt::kFewLines));
+}
+
+}  // namespace mynah::cuda

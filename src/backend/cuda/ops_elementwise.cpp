@@ -1,0 +1,72 @@
+// Element by element.
+#include <cstdint>
+#include <initializer_list>
+
+#include "backend/cuda/cuda_backend_class.h"
+
+namespace mynah::cuda {
+
+namespace {
+
+constexpr int64_t kThreads = 256;
+constexpr int64_t kEach = 4;  // elements of a thread
+
+static_assert(static_cast<int>(UnaryOp::Abs) == static_cast<int>(simt::UnaryFunction::Abs));
+static_assert(static_cast<int>(UnaryOp::Log) == static_cast<int>(simt::UnaryFunction::Log));
+static_assert(static_cast<int>(BinaryOp::Minimum) ==
+              static_cast<int>(simt::BinaryFunction::Minimum));
+
+// Rows without gaps: together one long row.
+bool one_run(const Tensor& x) {
+  return x.dim(0) == 1 || x.stride(0) == x.dim(1);
+}
+
+// Whether every row, or the one long row, begins at a multiple of 16 bytes.
+bool aligned(const Tensor& x, bool one) {
+  constexpr uintptr_t kBytes = kEach * sizeof(float);
+  return reinterpret_cast<uintptr_t>(x.raw()) % kBytes == 0 &&
+         (one || x.dim(0) == 1 || x.stride(0) % kEach == 0);
+}
+
+// `one`: as one long row.
+simt::ElementwiseArgs elementwise(const Tensor& x, const Tensor& out, bool one) {
+  return {.x = rows_of(x),
+          .out = out_rows_of(out),
+          .rows = one ? 1 : x.dim(0),
+          .columns = one ? x.elements() : x.dim(1),
+          .aligned = aligned(x, one) && aligned(out, one)};
+}
+
+// A thread for every four elements of a row.
+GridSize grid_of(const simt::ElementwiseArgs& at) {
+  return {.x = blocks_for(at.rows * blocks_for(at.columns, kEach), kThreads)};
+}
+
+}  // namespace
+
+void CudaBackend::unary(UnaryOp op, const Tensor& x, const Tensor& out) {
+  const simt::ElementwiseArgs at = elementwise(x, out, one_run(x) && one_run(out));
+  launch(kernels::unary, grid_of(at), kThreads,
+         {.at = at, .function = static_cast<simt::UnaryFunction>(op)});
+}
+
+void CudaBackend::binary(BinaryOp op, const Tensor& a, const Tensor& b, const Tensor& out) {
+  const bool single = b.elements() == 1;
+  const bool spread = b.dim(0) == 1;  // a row of b, for every row of a
+  const bool one =
+      one_run(a) && one_run(out) && (single || a.dim(0) == 1 || (!spread && one_run(b)));
+  simt::ElementwiseArgs at = elementwise(a, out, one);
+  at.aligned = at.aligned && (single || aligned(b, one));
+  launch(kernels::binary, grid_of(at), kThreads,
+         {.at = at,
+          .other = {.data = b.data<const float>(), .stride = spread ? 0 : b.stride(0)},
+          .single = single,
+          .function = static_cast<simt::BinaryFunction>(op)});
+}
+
+void CudaBackend::affine(const Tensor& x, float a, float b, const Tensor& out) {
+  const simt::ElementwiseArgs at = elementwise(x, out, one_run(x) && one_run(out));
+  launch(kernels::affine, grid_of(at), kThreads, {.at = at, .scale = a, .shift = b});
+}
+
+}  // namespace mynah::cuda

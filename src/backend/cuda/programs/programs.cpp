@@ -1,0 +1,122 @@
+#include "backend/cuda/programs/programs.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <vector>
+
+#include <zlib.h>
+
+#include "backend/cuda/programs/blob.h"
+#include "base/check.h"
+
+// The blob as it is, without a detour by way of source.
+asm(R"(
+  .section .rodata
+  .balign 16
+mynah_programs_begin:
+  .incbin ")" MYNAH_PROGRAMS_BLOB R"("
+mynah_programs_end:
+  .previous
+)");
+
+extern "C" {
+extern const std::byte mynah_programs_begin[];
+extern const std::byte mynah_programs_end[];
+}
+
+namespace mynah::cuda {
+
+namespace {
+
+// What kernels are compiled at (cmake/kernels.cmake), least first, and the PTX ISA, times ten.
+struct Level {
+  int capability;
+  int isa;
+};
+
+constexpr Level kLevels[] = {{60, 60}, {61, 60}};
+
+std::vector<Program> read_blob() {
+  uint64_t count = 0;
+  std::memcpy(&count, mynah_programs_begin, sizeof(count));
+  const auto* const entries =
+      reinterpret_cast<const BlobEntry*>(mynah_programs_begin + sizeof(count));
+  std::vector<Program> all;
+  all.reserve(count);
+  for (uint64_t i = 0; i < count; ++i) {
+    const BlobEntry& entry = entries[i];
+    MYNAH_CHECK(mynah_programs_begin + entry.offset + entry.packed_bytes <= mynah_programs_end,
+                "a program ends past the end of all");
+    all.push_back({.group = entry.group,
+                   .level = static_cast<int>(entry.level),
+                   .packed = {mynah_programs_begin + entry.offset, entry.packed_bytes},
+                   .text_bytes = entry.text_bytes});
+  }
+  return all;
+}
+
+struct KernelFacts {
+  std::string_view group;
+  std::string_view entry;
+};
+
+constexpr std::array<KernelFacts, kKernelCount> kFacts = {{
+#define MYNAH_FACTS(group, kernel_name, Args) {#group, "mynah_" #kernel_name},
+    MYNAH_ALL_KERNELS(MYNAH_FACTS)
+#undef MYNAH_FACTS
+}};
+
+}  // namespace
+
+std::span<const Program> programs() {
+  static const std::vector<Program> kAll = read_blob();
+  return kAll;
+}
+
+const Program* program_for(std::string_view group, int capability) {
+  const Program* best = nullptr;
+  for (const Program& program : programs()) {
+    if (program.group == group && program.level <= capability &&
+        (best == nullptr || program.level > best->level)) {
+      best = &program;
+    }
+  }
+  return best;
+}
+
+int level_for(int capability) {
+  int best = 0;
+  for (const Level& level : kLevels) {
+    best = level.capability <= capability ? level.capability : best;
+  }
+  return best;
+}
+
+std::string text_of(const Program& program) {
+  std::string text(program.text_bytes, '\0');
+  uLongf size = text.size();
+  const int result =
+      uncompress(reinterpret_cast<Bytef*>(text.data()), &size,
+                 reinterpret_cast<const Bytef*>(program.packed.data()), program.packed.size());
+  MYNAH_CHECK(result == Z_OK && size == text.size(), "a program that was packed badly");
+  return text;
+}
+
+int ptx_isa_of(int level) {
+  const auto* const found = std::ranges::find(kLevels, level, &Level::capability);
+  MYNAH_CHECK(found != std::end(kLevels), "no kernels of level ", std::to_string(level));
+  return found->isa;
+}
+
+std::string_view group_of(KernelId kernel) {
+  return kFacts[static_cast<size_t>(kernel)].group;
+}
+
+std::string_view entry_of(KernelId kernel) {
+  return kFacts[static_cast<size_t>(kernel)].entry;
+}
+
+}  // namespace mynah::cuda

@@ -1,0 +1,42 @@
+// Programs: the kernels as PTX text, which travels inside mynah, compressed.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "backend/cuda/kernels/list.h"
+
+namespace mynah::cuda {
+
+// A program is the PTX of one .cu file at one level.
+struct Program {
+  std::string_view group;  // the file's name without extension: "norms"
+  int level = 0;           // compute capability compiled for, times ten
+  std::span<const std::byte> packed;
+  size_t text_bytes = 0;
+};
+
+// All that mynah carries, by group and then level. A level is there where it has instructions of its
+// own: else the level below it is as good.
+[[nodiscard]] std::span<const Program> programs();
+
+// The one of that group that a card of compute capability `capability` (times ten) should run: of
+// the highest level that it has; null where it is older than all of them.
+[[nodiscard]] const Program* program_for(std::string_view group, int capability);
+
+// The level that a card of this capability runs kernels at; 0: it is older than all.
+[[nodiscard]] int level_for(int capability);
+
+// The PTX text.
+[[nodiscard]] std::string text_of(const Program& program);
+
+// The PTX ISA's version that a level is written in, times ten: 60 for level 60 and 61.
+[[nodiscard]] int ptx_isa_of(int level);
+
+// The file that a kernel is in, and the entry's name there.
+[[nodiscard]] std::string_view group_of(KernelId kernel);
+[[nodiscard]] std::string_view entry_of(KernelId kernel);
+
+}  // namespace mynah::cuda

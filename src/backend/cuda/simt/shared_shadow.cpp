@@ -1,0 +1,71 @@
+#include "backend/cuda/simt/shared_shadow.h"
+
+#include <fmt/format.h>
+
+#include "backend/cuda/simt/sim_thread.h"
+
+namespace mynah::simt::detail {
+
+void SharedShadow::begin(size_t bytes, int warps) {
+  clock_ = 1;
+  barrier_clock_ = 1;
+  exchange_clocks_.assign(static_cast<size_t>(warps), 1);
+  cells_.assign(bytes, Cell());
+}
+
+bool SharedShadow::ordered(int other, int other_warp, uint32_t clock, int thread) const {
+  const int warp = thread / kLanes;
+  return other == thread || clock < barrier_clock_ ||
+         (other_warp == warp && clock < exchange_clocks_[static_cast<size_t>(warp)]);
+}
+
+void SharedShadow::note_reader(Cell& cell, int thread) const {
+  const auto warp = static_cast<uint16_t>(thread / kLanes);
+  const bool alone = cell.reader == kNobody ||
+                     (cell.reader != kSeveral &&
+                      ordered(cell.reader, cell.reader_warp, cell.read_clock, thread)) ||
+                     cell.read_clock < barrier_clock_;
+  if (alone) {
+    cell.reader = static_cast<uint16_t>(thread);
+    cell.reader_warp = warp;
+  } else {
+    cell.reader = cell.reader != kSeveral && cell.reader_warp == warp ? kSeveralOfAWarp : kSeveral;
+  }
+  cell.read_clock = clock_;
+}
+
+std::optional<std::string> SharedShadow::note(size_t begin, size_t count, int thread, bool writes) {
+  const std::string_view verb = writes ? "writes" : "reads";
+  for (size_t i = begin; i < begin + count; ++i) {
+    Cell& cell = cells_[i];
+    if (cell.writer == kNobody && !writes) {
+      return fmt::format("reads byte {} of shared memory, which nobody wrote", i);
+    }
+    if (cell.writer != kNobody &&
+        !ordered(cell.writer, cell.writer / kLanes, cell.write_clock, thread)) {
+      return fmt::format(
+          "{} byte {} of shared memory, which thread {} wrote with no barrier between", verb, i,
+          cell.writer);
+    }
+    if (!writes) {
+      note_reader(cell, thread);
+      continue;
+    }
+    const bool read_before = cell.reader != kNobody;
+    const bool several = cell.reader == kSeveral;
+    if (read_before &&
+        (several ? cell.read_clock >= barrier_clock_
+                 : !ordered(cell.reader, cell.reader_warp, cell.read_clock, thread))) {
+      return fmt::format("writes byte {} of shared memory, which {} read with no barrier between",
+                         i,
+                         cell.reader >= kSeveral ? std::string("other threads")
+                                                 : fmt::format("thread {}", cell.reader));
+    }
+    cell.writer = static_cast<uint16_t>(thread);
+    cell.write_clock = clock_;
+    cell.reader = kNobody;
+  }
+  return std::nullopt;
+}
+
+}  // namespace mynah::simt::detail

@@ -1,0 +1,110 @@
+#include "backend/cuda/simt/simt_processor.h"
+
+#include <array>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "backend/cuda/simt/kernel_table.h"
+#include "base/check.h"
+#include "tensor/device_error.h"
+
+namespace mynah::simt {
+
+namespace {
+
+using cuda::KernelId;
+
+// Those that this build has (cmake/kernels.cmake).
+using Levels = std::integer_sequence<int, MYNAH_SIMT_LEVELS>;
+
+template <int... Level>
+constexpr std::array<int, sizeof...(Level)> numbers_of(std::integer_sequence<int, Level...>) {
+  return {Level...};
+}
+
+constexpr auto kLevels = numbers_of(Levels());
+
+template <int... Level>
+const KernelTable& kernels_of(int level, std::integer_sequence<int, Level...>) {
+  const KernelTable* found = nullptr;
+  ((found = Level == level ? &kernel_table<Level>() : found), ...);
+  MYNAH_CHECK(found != nullptr, "no kernels of level ", std::to_string(level));
+  return *found;
+}
+
+class SimtProcessor final : public cuda::Processor {
+ public:
+  SimtProcessor(ThreadPool& pool, int level, const SimulatorOptions& options)
+      : pool_(pool),
+        level_(level),
+        kernels_(kernels_of(level, Levels())),
+        simulator_(pool, options) {}
+
+  [[nodiscard]] Device device() const override { return {DeviceKind::Simt, 0}; }
+
+  [[nodiscard]] std::string description() const override {
+    return fmt::format("simulated card of compute capability {}.{}, {} thread{}", level_ / 10,
+                       level_ % 10, pool_.size(), pool_.size() == 1 ? "" : "s");
+  }
+
+  [[nodiscard]] int level() const override { return level_; }
+
+  std::byte* allocate(size_t bytes) override {
+    std::byte* const memory = simulator_.allocate(bytes);
+    if (memory == nullptr) {
+      throw DeviceError({.code = ErrorCode::OutOfMemory,
+                         .message = fmt::format("simulated card: no {} bytes of memory", bytes)});
+    }
+    return memory;
+  }
+
+  void free(std::byte* memory) override { simulator_.free(memory); }
+
+  void trim() override {}
+
+  void upload(const void* source, std::byte* out, size_t bytes) override {
+    std::memcpy(out, source, bytes);
+  }
+
+  void download(const std::byte* x, void* destination, size_t bytes) override {
+    std::memcpy(destination, x, bytes);
+  }
+
+  void launch(KernelId id, const cuda::GridSize& grid, int threads, size_t shared_bytes,
+              const void* args, size_t args_bytes) override {
+    const HostKernel& kernel = *kernels_[static_cast<size_t>(id)];
+    MYNAH_CHECK(args_bytes == kernel.argument_bytes, kernel.name, ": arguments of another kernel");
+    constexpr int64_t kMostY = 65535;  // of a card's grid, along y and z
+    MYNAH_CHECK(grid.x <= std::numeric_limits<int>::max() && grid.y <= kMostY && grid.z <= kMostY,
+                kernel.name, ": a grid that no card takes");
+    const GridSize size{static_cast<int>(grid.x), static_cast<int>(grid.y),
+                        static_cast<int>(grid.z)};
+    if (Status status = simulator_.launch(kernel, size, threads, shared_bytes, args); !status) {
+      throw DeviceError(std::move(status).error());
+    }
+  }
+
+  void synchronize() override {}
+
+ private:
+  ThreadPool& pool_;
+  int level_;
+  const KernelTable& kernels_;
+  Simulator simulator_;
+};
+
+}  // namespace
+
+std::span<const int> simt_processor_levels() {
+  return kLevels;
+}
+
+std::unique_ptr<cuda::Processor> make_simt_processor(ThreadPool& pool, int level,
+                                                     const SimulatorOptions& options) {
+  return std::make_unique<SimtProcessor>(pool, level, options);
+}
+
+}  // namespace mynah::simt

@@ -1,0 +1,20 @@
+// SimtProcessor: the device simt:0, every kernel of the cards' run on this machine.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "backend/cuda/processor.h"
+#include "backend/cuda/simt/simulator.h"
+#include "base/thread_pool.h"
+
+namespace mynah::simt {
+
+// Levels of compute capability, times ten, that the kernels are compiled for here, least first.
+[[nodiscard]] std::span<const int> simt_processor_levels();
+
+// `level` is one of those.
+std::unique_ptr<cuda::Processor> make_simt_processor(ThreadPool& pool, int level,
+                                                     const SimulatorOptions& options);
+
+}  // namespace mynah::simt

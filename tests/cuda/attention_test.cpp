@@ -1,0 +1,122 @@
+// What the table of operations does not ask of attention's kernels: that all of them give a query
+// the same bits, heads as wide as they take, positions far out.
+#include <cmath>
+
+#include <gtest/gtest.h>
+
+#include "backend/cuda/cuda_backend.h"
+#include "backend/ref/ref_backend.h"
+#include "ops/inputs.h"
+#include "ops/ops.h"
+
+namespace mynah {
+namespace {
+
+using cases::normals;
+
+constexpr int64_t kQueries = 40;
+constexpr int64_t kKeys = 300;  // three segments, the last one with a tile that is not full
+
+// Heads of `d` columns, two of q for one of the keys.
+struct Heads {
+  int64_t d;
+
+  [[nodiscard]] AttentionParams params(std::span<const Span> queries, std::span<const Span> keys,
+                                       bool causal = false) const {
+    return {.heads = 2,
+            .kv_heads = 1,
+            .scale = 1.0F / std::sqrt(static_cast<float>(d)),
+            .causal = causal,
+            .queries = queries,
+            .keys = keys};
+  }
+};
+
+class CudaAttentionTest : public testing::TestWithParam<int64_t> {
+ protected:
+  static Tensor rows(Backend& backend, int64_t count, int64_t columns, uint64_t seed) {
+    return ops::from_host(backend, normals(count * columns, seed), {count, columns});
+  }
+
+  // kQueries queries over the same keys, so many of them a reader.
+  static std::vector<float> attended(Backend& backend, int64_t d, DType type, int64_t at_once) {
+    const Tensor q = rows(backend, kQueries, 2 * d, 1);
+    const Tensor k = ops::cast(backend, rows(backend, kKeys, d, 2), type);
+    const Tensor v = ops::cast(backend, rows(backend, kKeys, d, 3), type);
+    std::vector<Span> queries;
+    for (int64_t i = 0; i < kQueries; i += at_once) {
+      queries.push_back({i, at_once});
+    }
+    const std::vector<Span> keys(queries.size(), {0, kKeys});
+    return ops::to_host(backend, ops::attention(backend, q, k, v, Heads{d}.params(queries, keys)));
+  }
+
+  ThreadPool pool_{2};
+  std::unique_ptr<Backend> simulated_ = make_simt_backend(pool_, {.seed = 3});
+  std::unique_ptr<Backend> ref_ = make_ref_backend();
+};
+
+TEST_P(CudaAttentionTest, AQueryGivesTheSameBitsBesideAnyOthers) {
+  for (const DType type : {DType::F32, DType::F16}) {
+    const std::vector<float> together = attended(*simulated_, GetParam(), type, kQueries);
+    EXPECT_EQ(attended(*simulated_, GetParam(), type, 1), together) << name(type);
+    EXPECT_EQ(attended(*simulated_, GetParam(), type, 8), together) << name(type);
+  }
+}
+
+TEST_P(CudaAttentionTest, WideHeadsAgreeWithRef) {
+  for (const int64_t at_once : {int64_t{1}, kQueries}) {
+    const std::vector<float> wanted = attended(*ref_, GetParam(), DType::BF16, at_once);
+    const std::vector<float> given = attended(*simulated_, GetParam(), DType::BF16, at_once);
+    ASSERT_EQ(given.size(), wanted.size());
+    for (size_t i = 0; i < given.size(); ++i) {
+      EXPECT_NEAR(given[i], wanted[i], 4e-6F) << "element " << i << ", " << at_once << " at once";
+    }
+  }
+}
+
+// A query that comes first and sees few keys is computed by the step's kernel, and later by the
+// prompt's.
+TEST_P(CudaAttentionTest, APromptGivesTheBitsOfItsSteps) {
+  const int64_t d = GetParam();
+  const Tensor q = rows(*simulated_, kQueries, 2 * d, 1);
+  const Tensor k = rows(*simulated_, kQueries, d, 2);
+  const std::vector<Span> all = {{0, kQueries}};
+  const std::vector<float> prompt = ops::to_host(
+      *simulated_, ops::attention(*simulated_, q, k, k, Heads{d}.params(all, all, true)));
+  std::vector<Span> queries;
+  std::vector<Span> keys;
+  for (int64_t i = 0; i < kQueries; ++i) {
+    queries.push_back({i, 1});
+    keys.push_back({0, i + 1});
+  }
+  EXPECT_EQ(ops::to_host(*simulated_, ops::attention(*simulated_, q, k, k,
+                                                     Heads{d}.params(queries, keys, true))),
+            prompt);
+}
+
+INSTANTIATE_TEST_SUITE_P(HeadDim, CudaAttentionTest, testing::Values(64, 128, 256));
+
+TEST(CudaRope, TurnsByFarPositionsAsNearOnes) {
+  ThreadPool pool(1);
+  const auto simulated = make_simt_backend(pool, {});
+  const auto ref = make_ref_backend();
+  const std::vector<int32_t> far = {99'999, 131'071, 1'000'003, 2'147'483'647, -77'777};
+  constexpr int64_t kColumns = 128;
+  const auto rows = static_cast<int64_t>(far.size());
+  const auto turned = [&](Backend& backend, float theta) {
+    const Tensor x = ops::from_host(backend, normals(rows * kColumns, 1), {rows, kColumns});
+    const Tensor positions = ops::from_host(backend, far, {rows});
+    return ops::to_host(backend, ops::rope(backend, x, positions, 1, theta));
+  };
+  for (const float theta : {10'000.0F, 1'000'000.0F}) {
+    const std::vector<float> wanted = turned(*ref, theta);
+    const std::vector<float> given = turned(*simulated, theta);
+    for (size_t i = 0; i < given.size(); ++i) {
+      EXPECT_NEAR(given[i], wanted[i], 1e-6F) << "element " << i << ", theta " << theta;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mynah

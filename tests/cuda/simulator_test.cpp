@@ -1,0 +1,214 @@
+// The simulation finds what a card would not tell: each mistake once, by name.
+#include "backend/cuda/simt/simulator.h"
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "backend/cuda/programs/programs.h"
+#include "base/thread_pool.h"
+#include "cuda/mistakes.h"
+
+namespace mynah::simt {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr int kNumbers = 64;
+constexpr uintptr_t kWarpLanes = 32;
+
+// A simulated card with 64 numbers in, and room for as many.
+class SimulatorTest : public testing::Test {
+ protected:
+  Status run(const HostKernel& kernel, uint64_t seed = 0, GridSize grid = {}) {
+    Simulator card(pool_, {.seed = seed});
+    auto* const x = reinterpret_cast<float*>(card.allocate(sizeof(float) * kNumbers));
+    auto* const out = reinterpret_cast<float*>(card.allocate(sizeof(float) * kNumbers));
+    for (int i = 0; i < kNumbers; ++i) {
+      x[i] = static_cast<float>(i);
+    }
+    const MistakeArgs args{.x = x, .out = out};
+    Status status = card.launch(kernel, grid, kNumbers, 0, &args);
+    std::copy_n(out, kNumbers, results_.begin());
+    return status;
+  }
+
+  void expect_mistake(const HostKernel& kernel, const std::string& what) {
+    for (const uint64_t seed : {0, 1, 2, 3}) {
+      const Status status = run(kernel, seed);
+      ASSERT_FALSE(status.has_value()) << kernel.name << ", seed " << seed;
+      EXPECT_THAT(status.error().message, HasSubstr(what)) << "seed " << seed;
+      EXPECT_THAT(status.error().message, HasSubstr(kernel.name));
+    }
+  }
+
+  ThreadPool pool_{2};
+  std::array<float, kNumbers> results_{};
+};
+
+TEST_F(SimulatorTest, RunsWhatIsRightInAnyOrder) {
+  for (const uint64_t seed : {0, 1, 2, 3, 4}) {
+    const Status status = run(right_sm60, seed);
+    ASSERT_TRUE(status.has_value()) << status.error().message;
+    for (int i = 0; i < kNumbers; ++i) {
+      EXPECT_EQ(results_[static_cast<size_t>(i)], static_cast<float>(kNumbers - 1 - i));
+    }
+  }
+}
+
+TEST_F(SimulatorTest, FindsAccessesOutsideAnAllocation) {
+  expect_mistake(reads_past_the_end_sm60,
+                 "thread 63 reads 4 bytes at offset 256 of an allocation of 256");
+  expect_mistake(writes_before_the_start_sm60, "thread 0 writes 4 bytes at offset -4");
+}
+
+TEST_F(SimulatorTest, FindsVectorsThatAreNotAligned) {
+  expect_mistake(loads_a_vector_askew_sm60,
+                 "thread 0 reads 16 bytes at offset 4, which is no multiple of 16");
+}
+
+TEST_F(SimulatorTest, FindsSharedMemoryThatNobodyWrote) {
+  expect_mistake(reads_what_nobody_wrote_sm60,
+                 "thread 7 reads byte 28 of shared memory, which nobody wrote");
+}
+
+TEST_F(SimulatorTest, FindsMissingBarriers) {
+  expect_mistake(forgets_the_barrier_sm60, "shared memory");
+  expect_mistake(forgets_the_second_barrier_sm60, "with no barrier between");
+  expect_mistake(takes_a_warp_for_a_block_sm60, "shared memory");
+}
+
+TEST_F(SimulatorTest, FindsBarriersThatNotAllReach) {
+  expect_mistake(meets_at_a_barrier_that_some_miss_sm60, "not all reach it");
+  expect_mistake(meets_at_two_barriers_sm60, "not all reach it");
+}
+
+TEST_F(SimulatorTest, FindsShufflesOfHalfAWarp) {
+  expect_mistake(shuffles_in_a_branch_sm60, "not all reach it");
+  expect_mistake(shuffles_in_two_branches_sm60, "another lane of its warp");
+}
+
+TEST_F(SimulatorTest, FindsTooMuchSharedMemory) {
+  expect_mistake(wants_too_much_shared_memory_sm60, "of shared memory more than");
+  expect_mistake(writes_past_shared_memory_sm60, "thread 63 writes 4 bytes at offset 256");
+}
+
+// A block that was left in the middle is not used again, and the card still works.
+TEST_F(SimulatorTest, GoesOnAfterAMistake) {
+  Simulator card(pool_, {});
+  auto* const x = reinterpret_cast<float*>(card.allocate(sizeof(float) * kNumbers));
+  auto* const out = reinterpret_cast<float*>(card.allocate(sizeof(float) * kNumbers));
+  std::fill_n(x, kNumbers, 2.0F);
+  const MistakeArgs args{.x = x, .out = out};
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(card.launch(meets_at_two_barriers_sm60, {.x = 5}, kNumbers, 0, &args).has_value());
+    EXPECT_TRUE(card.launch(right_sm60, {.x = 5}, kNumbers, 0, &args).has_value());
+    EXPECT_EQ(out[0], 2.0F);
+  }
+}
+
+TEST_F(SimulatorTest, SaysWhichBlock) {
+  const Status status = run(reads_past_the_end_sm60, 0, {.x = 1, .y = 1, .z = 1});
+  ASSERT_FALSE(status.has_value());
+  EXPECT_THAT(status.error().message, HasSubstr("kernel reads_past_the_end, block (0, 0, 0)"));
+}
+
+// What a card would pay for one warp's access, from the rules of its memory.
+TEST(Traffic, CountsSectorsAndWavefronts) {
+  const auto count = [](bool shared, uint32_t bytes, uintptr_t stride) {
+    std::vector<detail::Access> lanes;
+    for (uintptr_t lane = 0; lane < kWarpLanes; ++lane) {
+      lanes.push_back({.address = 1024 + lane * stride, .bytes = bytes, .shared = shared});
+    }
+    Traffic traffic;
+    detail::count_request(lanes, traffic);
+    return traffic;
+  };
+  // Neighbours: 128 bytes in four sectors. Far apart: a sector each. The same: one.
+  EXPECT_EQ(count(false, 4, 4).global_sectors, 4U);
+  EXPECT_EQ(count(false, 4, 4).coalescing(), 1.0);
+  EXPECT_EQ(count(false, 4, 128).global_sectors, 32U);
+  EXPECT_EQ(count(false, 4, 128).coalescing(), 0.125);
+  EXPECT_EQ(count(false, 4, 0).global_sectors, 1U);
+  EXPECT_EQ(count(false, 16, 16).global_sectors, 16U);
+  EXPECT_EQ(count(false, 2, 2).global_sectors, 2U);
+  // A bank each; all words in one bank; the same word for all; the usual cure, one word of padding.
+  EXPECT_EQ(count(true, 4, 4).bank_conflicts(), 1.0);
+  EXPECT_EQ(count(true, 4, 128).bank_conflicts(), 32.0);
+  EXPECT_EQ(count(true, 4, 0).bank_conflicts(), 1.0);
+  EXPECT_EQ(count(true, 4, 132).bank_conflicts(), 1.0);
+  EXPECT_EQ(count(true, 4, 8).bank_conflicts(), 2.0);
+  // Sixteen bytes each: four parts of eight lanes.
+  EXPECT_EQ(count(true, 16, 16).shared_requests, 4U);
+  EXPECT_EQ(count(true, 16, 16).bank_conflicts(), 1.0);
+  EXPECT_EQ(count(true, 16, 512).bank_conflicts(), 8.0);
+}
+
+TEST_F(SimulatorTest, CountsWhatAKernelPays) {
+  Simulator card(pool_, {.count_traffic = true});
+  auto* const x = reinterpret_cast<float*>(card.allocate(sizeof(float) * kNumbers));
+  auto* const out = reinterpret_cast<float*>(card.allocate(sizeof(float) * kNumbers));
+  const MistakeArgs args{.x = x, .out = out};
+  ASSERT_TRUE(card.launch(right_sm60, {.x = 3}, kNumbers, 0, &args).has_value());
+  const Traffic traffic = card.traffic("right");
+  EXPECT_EQ(traffic.blocks, 3U);
+  EXPECT_EQ(traffic.barriers, 3U);
+  EXPECT_EQ(traffic.global_requests, 3U * 2 * 2);  // blocks, warps, in and out
+  EXPECT_EQ(traffic.global_bytes, 3U * 2 * kNumbers * sizeof(float));
+  EXPECT_EQ(traffic.global_sectors, traffic.global_bytes / 32);
+  EXPECT_EQ(traffic.shared_requests, 3U * 2 * 2);
+  EXPECT_EQ(traffic.shared_wavefronts, traffic.shared_requests);
+  EXPECT_EQ(card.traffic("another").blocks, 0U);
+}
+
+TEST(Programs, EveryCardHasEveryKernel) {
+  for (size_t i = 0; i < cuda::kKernelCount; ++i) {
+    const auto kernel = static_cast<cuda::KernelId>(i);
+    for (const int capability : {60, 61, 70, 75, 80, 86, 89, 90, 100, 120, 121}) {
+      const cuda::Program* const program = cuda::program_for(cuda::group_of(kernel), capability);
+      ASSERT_NE(program, nullptr);
+      EXPECT_LE(program->level, capability);
+      EXPECT_THAT(cuda::text_of(*program),
+                  HasSubstr(std::string(".entry ") + std::string(cuda::entry_of(kernel)) + "("));
+    }
+    EXPECT_EQ(cuda::program_for(cuda::group_of(kernel), 52), nullptr);
+  }
+}
+
+// Products of four bytes are an instruction from 6.1 on; copies are the same everywhere.
+TEST(Programs, ALevelIsThereWhereItHasInstructionsOfItsOwn) {
+  const auto level_for = [](std::string_view group, int capability) {
+    return cuda::program_for(group, capability)->level;
+  };
+  EXPECT_EQ(level_for("products_i8", 60), 60);
+  EXPECT_EQ(level_for("products_i8", 61), 61);
+  EXPECT_EQ(level_for("products_i8", 70), 61);
+  EXPECT_EQ(level_for("copies", 61), 60);
+  EXPECT_EQ(level_for("copies", 121), 60);
+}
+
+TEST(Programs, ACardRunsTheHighestLevelThatItHas) {
+  EXPECT_EQ(cuda::level_for(52), 0);
+  EXPECT_EQ(cuda::level_for(60), 60);
+  EXPECT_EQ(cuda::level_for(70), 61);
+  EXPECT_EQ(cuda::level_for(75), 61);
+  EXPECT_EQ(cuda::level_for(121), 61);
+}
+
+// The text says what it is written for: an old driver refuses a newer ISA.
+TEST(Programs, AreWrittenInTheIsaOfTheirLevel) {
+  for (const cuda::Program& program : cuda::programs()) {
+    const int isa = cuda::ptx_isa_of(program.level);
+    const std::string text = cuda::text_of(program);
+    EXPECT_THAT(text, HasSubstr(".version " + std::to_string(isa / 10) + "." +
+                                std::to_string(isa % 10) + "\n"));
+    EXPECT_THAT(text, HasSubstr(".target sm_" + std::to_string(program.level)));
+  }
+}
+
+}  // namespace
+}  // namespace mynah::simt

@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+"""Assembles every program of mynah's (the kernels' PTX) for every architecture that it can run on.
+
+Usage: check_programs.py PTXAS FOLDER BUDGET [--write]
+
+FOLDER holds GROUP.smLEVEL.ptx, as the build leaves them. BUDGET (docs/kernels.tsv) says what each kernel takes: a spill,
+more registers or shared memory, less occupancy, a kernel that is not in it or no longer there, and a program that is
+refused are failures. --write makes the budget anew from what is found, spills excepted.
+"""
+
+import argparse
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+# Level of a program -> architectures whose driver may be given it: every later one; for the first levels the next level's
+# program takes over where there is one (programs.cpp), but an older program must run there too.
+ARCHITECTURES = [60, 61, 70, 75, 80, 86, 89, 90, 100, 120, 121]
+
+# Per multiprocessor: registers, threads, blocks, bytes of shared memory, bytes the system takes of each block's shared
+# memory. CUDA C++ Programming Guide, "Features and Technical Specifications per Compute Capability".
+LIMITS = {
+    60: (65536, 2048, 32, 64 << 10, 0),
+    61: (65536, 2048, 32, 96 << 10, 0),
+    70: (65536, 2048, 32, 96 << 10, 0),
+    75: (65536, 1024, 16, 64 << 10, 0),
+    80: (65536, 2048, 32, 164 << 10, 1 << 10),
+    86: (65536, 1536, 16, 100 << 10, 1 << 10),
+    89: (65536, 1536, 24, 100 << 10, 1 << 10),
+    90: (65536, 2048, 32, 228 << 10, 1 << 10),
+    100: (65536, 2048, 32, 228 << 10, 1 << 10),
+    120: (65536, 1536, 24, 100 << 10, 1 << 10),
+    121: (65536, 1536, 24, 100 << 10, 1 << 10),
+}
+
+
+def architectures_of(level):
+    return [arch for arch in ARCHITECTURES if arch >= level]
+
+
+def occupancy(arch, registers, shared, threads):
+    """Percent of a multiprocessor's threads that can be there at once; dynamic shared memory is not counted."""
+    all_registers, all_threads, most_blocks, all_shared, reserved = LIMITS[arch]
+    warps = threads // 32
+    # Registers are given to warps in units of 256, so 8 for each of 32 lanes.
+    of_warp = -(-max(registers, 1) // 8) * 8 * 32
+    blocks = min(most_blocks, all_threads // threads, (all_registers // of_warp) // warps)
+    if shared + reserved > 0:
+        blocks = min(blocks, all_shared // (shared + reserved))
+    return 100 * blocks * threads // all_threads
+
+
+def assemble(ptxas, path, arch):
+    """Facts of each kernel: {entry: (registers, shared bytes, spilled bytes, stack bytes)}; or the error."""
+    with tempfile.NamedTemporaryFile() as out:
+        run = subprocess.run([ptxas, "-v", f"-arch=sm_{arch}", path, "-o", out.name], capture_output=True, text=True)
+    if run.returncode != 0:
+        return None, (run.stderr + run.stdout).strip()
+    facts, entry, stack, spilled = {}, None, 0, 0
+    for line in run.stderr.splitlines():
+        if match := re.search(r"Compiling entry function '(\w+)'", line):
+            entry, stack, spilled = match.group(1), 0, 0
+        elif match := re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", line):
+            stack, spilled = int(match.group(1)), int(match.group(2)) + int(match.group(3))
+        elif entry and (match := re.search(r"Used (\d+) registers", line)):
+            shared = re.search(r"(\d+) bytes smem", line)
+            facts[entry.removeprefix("mynah_")] = (int(match.group(1)), int(shared.group(1)) if shared else 0, spilled, stack)
+            entry = None
+    return facts, None
+
+
+def threads_of(path):
+    """Threads of a block at most, by entry: what MYNAH_KERNEL was told."""
+    threads, entry = {}, None
+    for line in open(path, encoding="utf-8"):
+        if match := re.search(r"\.entry (\w+)\(", line):
+            entry = match.group(1).removeprefix("mynah_")
+        elif match := re.search(r"\.maxntid (\d+)", line):
+            threads[entry] = int(match.group(1))
+    return threads
+
+
+def instructions(path):
+    """The text but for comments and the lines that say what it is for."""
+    lines = (line.split("//")[0].rstrip() for line in open(path, encoding="utf-8"))
+    return "\n".join(line for line in lines if line and not line.startswith((".version", ".target")))
+
+
+def carried(folder):
+    """The programs that mynah carries, {path: (group, level)}: a level that has the same instructions as a lower one is left
+    out, as src/backend/cuda/programs/pack_programs.cpp does."""
+    programs, known = {}, set()
+    for name in os.listdir(folder):
+        if match := re.fullmatch(r"(\w+)\.sm(\d+)\.ptx", name):
+            programs[os.path.join(folder, name)] = (match.group(1), int(match.group(2)))
+    kept = {}
+    for path, (group, level) in sorted(programs.items(), key=lambda item: item[1]):
+        key = (group, instructions(path))
+        if key not in known:
+            known.add(key)
+            kept[path] = (group, level)
+    return kept
+
+
+def measure(ptxas, folder):
+    """{(kernel, level, arch): (threads, registers, shared, occupancy)}, and what is wrong."""
+    found, wrong = {}, []
+    jobs = [(path, level, arch) for path, (_, level) in carried(folder).items() for arch in architectures_of(level)]
+    if not jobs:
+        sys.exit(f"check_programs: no programs in {folder}")
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for (path, level, arch), (facts, error) in zip(jobs, pool.map(lambda job: assemble(ptxas, job[0], job[2]), jobs)):
+            if error:
+                wrong.append(f"{os.path.basename(path)} for sm_{arch}: {error}")
+                continue
+            threads = threads_of(path)
+            for kernel, (registers, shared, spilled, stack) in facts.items():
+                if spilled:
+                    wrong.append(f"{kernel}, level {level}, sm_{arch}: spills {spilled} bytes of registers")
+                if stack:
+                    wrong.append(f"{kernel}, level {level}, sm_{arch}: keeps {stack} bytes in local memory")
+                found[kernel, level, arch] = (
+                    threads[kernel], registers, shared, occupancy(arch, registers, shared, threads[kernel]))
+    return found, wrong, len(jobs)
+
+
+HEADER = ["kernel", "level", "threads", "shared"] + [f"sm_{arch}" for arch in ARCHITECTURES]
+
+
+def write_budget(path, found):
+    """A line a kernel and level: registers/occupancy in percent, on each architecture."""
+    rows = {}
+    for (kernel, level, arch), (threads, registers, shared, percent) in found.items():
+        rows.setdefault((kernel, level), {})[arch] = (threads, registers, shared, percent)
+    with open(path, "w", encoding="utf-8") as out:
+        out.write("# What each kernel takes on each architecture, registers/occupancy in percent: made and checked by\n"
+                  "# tools/check_programs.py. threads: of a block at most; shared: bytes, those of the launch not counted.\n")
+        out.write("\t".join(HEADER) + "\n")
+        for (kernel, level), by_arch in sorted(rows.items()):
+            threads, _, _, _ = next(iter(by_arch.values()))
+            shared = max(facts[2] for facts in by_arch.values())
+            cells = [f"{by_arch[a][1]}/{by_arch[a][3]}" if a in by_arch else "" for a in ARCHITECTURES]
+            out.write("\t".join([kernel, str(level), str(threads), str(shared)] + cells).rstrip("\t") + "\n")
+
+
+def read_budget(path):
+    allowed = {}
+    for line in open(path, encoding="utf-8"):
+        cells = line.rstrip("\n").split("\t")
+        if line.startswith("#") or cells == HEADER:
+            continue
+        for arch, cell in zip(ARCHITECTURES, cells[4:]):
+            if cell:
+                registers, percent = cell.split("/")
+                allowed[cells[0], int(cells[1]), arch] = (int(cells[2]), int(registers), int(cells[3]), int(percent))
+    return allowed
+
+
+def compare(found, allowed):
+    wrong = []
+    for key in sorted(found.keys() | allowed.keys()):
+        kernel, level, arch = key
+        name = f"{kernel}, level {level}, sm_{arch}"
+        if key not in allowed:
+            wrong.append(f"{name}: not in the budget")
+        elif key not in found:
+            wrong.append(f"{name}: in the budget, and not there any more")
+        else:
+            (threads, registers, shared, percent), (threads_allowed, most, most_shared, least) = found[key], allowed[key]
+            if registers > most:
+                wrong.append(f"{name}: {registers} registers, the budget has {most}")
+            if shared > most_shared:
+                wrong.append(f"{name}: {shared} bytes of shared memory, the budget has {most_shared}")
+            if percent < least:
+                wrong.append(f"{name}: {percent} percent of the threads at once, the budget has {least}")
+            if threads != threads_allowed:
+                wrong.append(f"{name}: blocks of {threads} threads, the budget has {threads_allowed}")
+    return wrong
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("ptxas")
+    parser.add_argument("folder")
+    parser.add_argument("budget")
+    parser.add_argument("--write", action="store_true", help="make the budget anew")
+    options = parser.parse_args()
+    found, wrong, assembled = measure(options.ptxas, options.folder)
+    if options.write:
+        write_budget(options.budget, found)
+    else:
+        wrong += compare(found, read_budget(options.budget))
+        if wrong:
+            wrong.append("if that is what it should be: tools/check_programs.py ... --write, and look at the difference")
+    for line in wrong:
+        print(f"check_programs: {line}", file=sys.stderr)
+    kernels = len({kernel for kernel, _, _ in found})
+    print(f"{assembled} programs assembled, {kernels} kernels: {'not ' if wrong else ''}within their budget")
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
