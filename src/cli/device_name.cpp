@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -14,32 +15,55 @@ namespace {
 
 // What other engines compute on, by the names that they have there; a number may follow: "cuda:1".
 constexpr auto kElsewhere =
-    std::to_array<std::string_view>({"cuda", "gpu", "metal", "mps", "rocm", "vulkan", "xpu"});
+    std::to_array<std::string_view>({"gpu", "metal", "mps", "rocm", "vulkan", "xpu"});
+
+// "KIND" or "KIND:NUMBER", taken apart; the number is 0 where there is none. None: neither.
+struct NumberedName {
+  std::string_view kind;
+  int number = 0;
+};
+
+std::optional<NumberedName> parse_numbered(std::string_view device) {
+  const size_t colon = std::min(device.find(':'), device.size());
+  NumberedName name{.kind = device.substr(0, colon)};
+  if (colon == device.size()) {
+    return name;
+  }
+  const std::string_view number = device.substr(colon + 1);
+  const auto [end, error] =
+      std::from_chars(number.data(), number.data() + number.size(), name.number);
+  if (number.empty() || error != std::errc() || end != number.data() + number.size() ||
+      name.number < 0) {
+    return std::nullopt;
+  }
+  return name;
+}
 
 bool is_elsewhere(std::string_view device) {
-  const size_t colon = std::min(device.find(':'), device.size());
-  const std::string_view number = device.substr(std::min(colon + 1, device.size()));
-  const bool numbered =
-      !number.empty() && std::ranges::all_of(number, [](char c) { return c >= '0' && c <= '9'; });
-  return std::ranges::find(kElsewhere, device.substr(0, colon)) != kElsewhere.end() &&
-         (colon == device.size() || numbered);
+  const auto name = parse_numbered(device);
+  return name && std::ranges::find(kElsewhere, name->kind) != kElsewhere.end();
 }
 
 }  // namespace
 
 std::vector<std::string> device_names() {
-  return {"auto", "cpu", "ref"};
+  return {"auto", "cpu", "cuda", "ref", "simt:0"};
+}
+
+std::optional<int> card_index(const std::string& device) {
+  const auto name = parse_numbered(device);
+  return name && name->kind == "cuda" ? std::optional(name->number) : std::nullopt;
 }
 
 Status check_device(const std::string& device) {
   const std::vector<std::string> here = device_names();
-  if (std::ranges::find(here, device) != here.end()) {
+  if (std::ranges::find(here, device) != here.end() || card_index(device)) {
     return {};
   }
   if (is_elsewhere(device)) {
     return fail(ErrorCode::Device,
-                fmt::format("--device {}: this build computes on cpu and ref alone; leave --device "
-                            "out",
+                fmt::format("--device {}: mynah computes on the CPU and, asked for as cuda or "
+                            "cuda:N, on NVIDIA's cards",
                             device));
   }
   return fail(ErrorCode::Usage,

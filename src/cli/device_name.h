@@ -1,6 +1,7 @@
 // The word behind --device.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,11 +9,14 @@
 
 namespace mynah::cli {
 
-// The words that this build understands: auto, cpu and ref.
+// The words that are offered: auto, cpu, cuda, ref, simt:0.
 [[nodiscard]] std::vector<std::string> device_names();
 
-// One of device_names(). A device of another kind ("cuda:0") is well said but not there: Device;
-// any other word is a slip: Usage, with the name that it most likely meant.
+// The card that is meant by "cuda" (the first) or "cuda:N"; none: another device.
+[[nodiscard]] std::optional<int> card_index(const std::string& device);
+
+// One of device_names(), or "cuda:N". A device that other engines compute on ("metal") is well said
+// but not here: Device; any other word is a slip: Usage, with the name that it most likely meant.
 [[nodiscard]] Status check_device(const std::string& device);
 
 }  // namespace mynah::cli

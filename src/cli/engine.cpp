@@ -2,11 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "backend/cpu/cpu_backend.h"
-#include "backend/ref/ref_backend.h"
 #include "base/nearest_name.h"
-#include "cli/cores.h"
-#include "cli/device_name.h"
+#include "cli/open_device.h"
 #include "cli/store_access.h"
 #include "store/pull.h"
 #include "store/store.h"
@@ -39,20 +36,6 @@ Error as_stored(Error error, const std::string& name, std::string_view flag) {
         name, error.message, flag);
   }
   return error;
-}
-
-Result<std::unique_ptr<Backend>> make_backend(const EngineOptions& options, Engine& engine) {
-  if (options.device == "ref") {
-    engine.explanation.emplace_back("device ref: asked for by name");
-    return make_ref_backend();
-  }
-  const int threads = options.threads > 0 ? options.threads : physical_cores();
-  engine.pool = std::make_unique<ThreadPool>(threads);
-  MYNAH_TRY(std::unique_ptr<Backend> backend, make_cpu_backend(*engine.pool));
-  engine.explanation.push_back(
-      fmt::format("device cpu: {} ({})", backend->description(),
-                  options.device == "cpu" ? "asked for by name" : "the only one of this build"));
-  return backend;
 }
 
 bool wants_pull(const CatalogueEntry& entry, const EngineOptions& options, Context& context) {
@@ -208,24 +191,36 @@ Result<std::optional<DType>> parse_storage(const EngineOptions& options) {
   return type;
 }
 
-// The type that weights are computed with when nobody says: int8, which is several times as fast on
-// a CPU as the file's own f16 and hears as well (bench/hear.py), unless exact arithmetic is wanted.
-std::optional<DType> fast_storage(const EngineOptions& options) {
-  const bool exact = options.precision == Precision::Exact || options.device == "ref";
-  return exact ? std::nullopt : std::optional(DType::I8);
+// The type that weights are computed with when nobody says: on a CPU int8, which is several times
+// as fast as the file's own f16 and hears as well (bench/hear.py), on a card f16; the file's own
+// where exact arithmetic is wanted, or a device that is there to check others against.
+std::optional<DType> fast_storage(const EngineOptions& options, const Backend& backend) {
+  if (options.precision == Precision::Exact) {
+    return std::nullopt;
+  }
+  switch (backend.device().kind) {
+    case DeviceKind::Cpu:
+      return DType::I8;
+    case DeviceKind::Cuda:
+      return DType::F16;
+    default:
+      return std::nullopt;
+  }
 }
 
 }  // namespace
 
 Result<Engine> open_engine(const EngineOptions& options, Context& context) {
-  MYNAH_TRY_STATUS(check_device(options.device));
   MYNAH_TRY(const std::optional<DType> storage, parse_storage(options));
   if (options.threads < 0 || options.threads > 1024) {
     return fail(ErrorCode::Usage,
                 fmt::format("--threads: wanted 0 to 1024, found {}", options.threads));
   }
   Engine engine;
-  MYNAH_TRY(engine.backend, make_backend(options, engine));
+  MYNAH_TRY(OpenedDevice device, open_device(options.device, options.threads, context.environment));
+  engine.pool = std::move(device.pool);
+  engine.backend = std::move(device.backend);
+  engine.explanation.push_back(std::move(device.why));
   const Store store(store_folders(context.environment));
   MYNAH_TRY(const FoundModel found, options.model == "auto" ? find_any(store, options, context)
                                                             : find_named(store, options, context));
@@ -237,7 +232,7 @@ Result<Engine> open_engine(const EngineOptions& options, Context& context) {
   }
   MYNAH_TRY(auto voice, open_voice(store, options, context, engine));
   auto loaded = load_whisper(found.path,
-                             {.storage = storage ? storage : fast_storage(options),
+                             {.storage = storage ? storage : fast_storage(options, *engine.backend),
                               .precision = options.precision,
                               .cache_folder = store.folders().cache},
                              *engine.backend, std::move(voice));

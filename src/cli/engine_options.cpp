@@ -11,7 +11,10 @@ void EngineOptions::fields(Fields& fields) {
               "here.")
       .shorter('m')
       .completes(Complete::Models);
-  fields.option("device", "DEVICE", device, "auto, cpu or ref (plain loops, to check against).")
+  fields
+      .option("device", "DEVICE", device,
+              "auto, cpu, cuda or cuda:N (a card), ref or simt:0 (plain loops and a simulated "
+              "card, to check against).")
       .offering(device_names());
   fields.option("threads", "N", threads, "Threads to compute with; 0: the physical cores.")
       .shorter('t');

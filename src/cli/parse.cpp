@@ -164,7 +164,8 @@ std::vector<std::string> unknown_variables(const Environment& environment,
                                            std::span<const Verb> verbs) {
   constexpr std::string_view kPrefix = "MYNAH_";
   // What is no option, and what ./dev and the tests ask for.
-  std::vector<std::string> known = {"CONFIG", "HOME", "LINT_BASE", "ORACLES", "SHARED", "WEIGHTS"};
+  std::vector<std::string> known = {"CONFIG",  "CUDA_DRIVER", "HOME",   "LINT_BASE",
+                                    "ORACLES", "SHARED",      "WEIGHTS"};
   std::map<std::string, std::string> flags;  // that have no variable, by the name it would have
   for (const Verb& verb : verbs) {
     const auto described = describe(verb);

@@ -391,7 +391,7 @@ Transcript TranscribeCommand::known_before(const Engine& engine,
   known.language_probability = known.language == "auto" ? 0.0F : 1.0F;
   known.task = options.task == Task::Translate ? "translate" : "transcribe";
   known.model = engine.recognizer->model_name();
-  known.device = engine.backend && engine_.device == "ref" ? "ref" : "cpu";
+  known.device = engine.backend ? engine.backend->device().str() : "cpu";
   return known;
 }
 

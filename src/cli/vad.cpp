@@ -9,11 +9,9 @@
 #include <nlohmann/json.hpp>
 
 #include "audio/inputs.h"
-#include "backend/cpu/cpu_backend.h"
-#include "backend/ref/ref_backend.h"
 #include "base/atomic_file.h"
-#include "cli/cores.h"
 #include "cli/device_name.h"
+#include "cli/open_device.h"
 #include "cli/program.h"
 #include "cli/repeats.h"
 #include "cli/store_access.h"
@@ -63,7 +61,8 @@ void VadCommand::fields(Fields& fields) {
       .also("model")
       .completes(Complete::Models);
   fields.option("rate", "HZ", rate_hz_, "Rate that the model hears: 16000 or 8000.");
-  fields.option("device", "DEVICE", device_, "auto, cpu or ref.").offering(device_names());
+  fields.option("device", "DEVICE", device_, "auto, cpu, cuda, ref or simt:0.")
+      .offering(device_names());
   fields.option("threads", "N", threads_, "Threads; 0: one for each physical core.");
   fields.section("Segments");
   fields.option("threshold", "P", vad_.threshold, "Speech begins at this probability.");
@@ -121,14 +120,6 @@ Status VadCommand::check(const Context& context) const {
   return check_device(device_);
 }
 
-Result<std::unique_ptr<Backend>> VadCommand::open_backend(Engine& engine) const {
-  if (device_ == "ref") {
-    return std::make_unique<RefBackend>();
-  }
-  engine.pool = std::make_unique<ThreadPool>(threads_ > 0 ? threads_ : physical_cores());
-  return make_cpu_backend(*engine.pool);
-}
-
 Result<VadCommand::Engine> VadCommand::open_engine(const Context& context) const {
   Engine engine;
   const Store store(store_folders(context.environment));
@@ -154,7 +145,9 @@ Result<VadCommand::Engine> VadCommand::open_engine(const Context& context) const
     return std::unexpected(as_named(resolved.error(), model_));
   }
   MYNAH_TRY_STATUS(check_finds_speech(store, *resolved));
-  MYNAH_TRY(engine.backend, open_backend(engine));
+  MYNAH_TRY(OpenedDevice device, open_device(device_, threads_, context.environment));
+  engine.pool = std::move(device.pool);
+  engine.backend = std::move(device.backend);
   MYNAH_TRY(engine.detector, load_silero(resolved->path, rate_hz_, *engine.backend));
   return engine;
 }

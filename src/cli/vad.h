@@ -32,7 +32,6 @@ class VadCommand : public Command {
   Result<Engine> open_engine(const Context& context) const;
   // What the words stand for; words that stand for nothing are told, and set `code` to 1.
   std::vector<std::string> expand_recordings(Context& context, int& code) const;
-  Result<std::unique_ptr<Backend>> open_backend(Engine& engine) const;
 
   std::vector<std::string> recordings_;
   std::string model_ = "auto";
