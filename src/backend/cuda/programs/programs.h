@@ -18,8 +18,8 @@ struct Program {
   size_t text_bytes = 0;
 };
 
-// All that mynah carries, by group and then level. A level is there where it has instructions of its
-// own: else the level below it is as good.
+// All that mynah carries, by group and then level. A level is there where it has instructions of
+// its own: else the level below it is as good.
 [[nodiscard]] std::span<const Program> programs();
 
 // The one of that group that a card of compute capability `capability` (times ten) should run: of
