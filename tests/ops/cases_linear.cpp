@@ -153,18 +153,22 @@ void add_timed(std::vector<OpCase>& table, DType dtype, Precision precision) {
     if (s.in % block_elements(dtype) != 0) {
       continue;
     }
-    OpCase c = linear_case(
-        {.rows = s.rows, .in = s.in, .out = s.out, .dtype = dtype, .precision = precision});
-    c.operations = 2.0 * static_cast<double>(s.rows * s.in * s.out);
-    c.bytes = static_cast<double>(storage_bytes(dtype, s.in * s.out)) +
-              4.0 * static_cast<double>(s.rows * (s.in + s.out));
-    c.arithmetic = arithmetic_of(dtype, precision);
-    c.large = true;
-    table.push_back(std::move(c));
+    table.push_back(timed_linear_case(s.rows, s.in, s.out, dtype, precision));
   }
 }
 
 }  // namespace
+
+OpCase timed_linear_case(int64_t rows, int64_t in, int64_t out, DType dtype, Precision precision) {
+  OpCase c =
+      linear_case({.rows = rows, .in = in, .out = out, .dtype = dtype, .precision = precision});
+  c.operations = 2.0 * static_cast<double>(rows * in * out);
+  c.bytes = static_cast<double>(storage_bytes(dtype, in * out)) +
+            4.0 * static_cast<double>(rows * (in + out));
+  c.arithmetic = arithmetic_of(dtype, precision);
+  c.large = true;
+  return c;
+}
 
 void add_linear_cases(std::vector<OpCase>& table) {
   for (const DType dtype : weight_types()) {

@@ -46,6 +46,10 @@ struct OpCase {
 // Every row. Names are unique.
 std::vector<OpCase> op_cases();
 
+// A timed row of linear with a bias, at a size of one's own. The first rows of its input are the
+// same whatever their number.
+OpCase timed_linear_case(int64_t rows, int64_t in, int64_t out, DType dtype, Precision precision);
+
 // The rows of one group of operations, appended.
 void add_linear_cases(std::vector<OpCase>& table);
 void add_product_cases(std::vector<OpCase>& table);
