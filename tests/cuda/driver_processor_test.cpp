@@ -117,9 +117,9 @@ TEST(DriverProcessor, BringsBytesThereAndBackByWayOfAKernel) {
   fake->on_launch("mynah_copy_1", run_copy);
   const auto processor = opened(fake);
   EXPECT_EQ(processor->device().str(), "cuda:0");
-  EXPECT_EQ(processor->level(), 61);
+  EXPECT_EQ(processor->level(), 80);
   EXPECT_EQ(processor->description(),
-            "Fake RTX, compute capability 8.9, programs of level 61, driver R580 (CUDA 13.0)");
+            "Fake RTX, compute capability 8.9, programs of level 80, driver R580 (CUDA 13.0)");
   // One byte, whole and broken parts of what is staged at once.
   for (const size_t count : {1UL, 1000UL, 1UL << 20, (1UL << 20) + 1, (7UL << 19) + 5}) {
     const std::vector<std::byte> bytes = numbered(count);
@@ -303,8 +303,8 @@ TEST(DriverProcessor, RunsTheProgramsOfTheCardsLevel) {
   EXPECT_EQ(level_of(6, 0), 60);
   EXPECT_EQ(level_of(6, 1), 61);
   EXPECT_EQ(level_of(7, 0), 61);
-  EXPECT_EQ(level_of(7, 5), 61);
-  EXPECT_EQ(level_of(12, 0), 61);
+  EXPECT_EQ(level_of(7, 5), 75);
+  EXPECT_EQ(level_of(12, 0), 80);
 }
 
 // Opens, launches once, and says whether the driver had to compile.

@@ -139,4 +139,151 @@ MYNAH_KERNEL(writes_past_shared_memory, MistakeArgs, kThreads) {
   out[thread_index()] = numbers[thread_index() + 1];
 }
 
+// Reads what is still on its way.
+MYNAH_KERNEL(forgets_to_wait_for_a_copy, MistakeArgs, kThreads) {
+  MYNAH_SHARED(float, numbers, kThreads);
+  const Global<const float> x(args.x);
+  const Global<float> out(args.out);
+  if (thread_index() < kThreads / 4) {
+    copy_16_async(numbers.from(thread_index() * 4), x.from(thread_index() * 4), true);
+  }
+  commit_copies();
+  barrier();
+  out[thread_index()] = numbers[thread_index()];
+  wait_for_copies<0>();
+}
+
+// What a thread has waited for is there for that thread only.
+MYNAH_KERNEL(forgets_the_barrier_after_a_copy, MistakeArgs, kThreads) {
+  MYNAH_SHARED(float, numbers, kThreads);
+  const Global<const float> x(args.x);
+  const Global<float> out(args.out);
+  if (thread_index() < kThreads / 4) {
+    copy_16_async(numbers.from(thread_index() * 4), x.from(thread_index() * 4), true);
+  }
+  commit_copies();
+  wait_for_copies<0>();
+  out[thread_index()] = numbers[kThreads - 1 - thread_index()];
+}
+
+// The second group fills what is still read of the first.
+MYNAH_KERNEL(copies_over_what_is_read, MistakeArgs, kThreads) {
+  MYNAH_SHARED(float, numbers, 4);
+  const Global<const float> x(args.x);
+  const Global<float> out(args.out);
+  float sum = 0.0F;
+  for (int round = 0; round < 2; ++round) {
+    if (thread_index() == 0) {
+      copy_16_async(numbers, x.from(round * 4), true);
+    }
+    commit_copies();
+    wait_for_copies<0>();
+    barrier();
+    sum += numbers[thread_index() % 4];
+  }
+  out[thread_index()] = sum;
+}
+
+MYNAH_KERNEL(ends_before_its_copies, MistakeArgs, kThreads) {
+  MYNAH_SHARED(float, numbers, kThreads * 4);
+  const Global<const float> x(args.x);
+  copy_16_async(numbers.from(thread_index() * 4), x, true);
+  commit_copies();
+}
+
+MYNAH_KERNEL(copies_askew, MistakeArgs, kThreads) {
+  MYNAH_SHARED(float, numbers, kThreads * 4);
+  const Global<const float> x(args.x);
+  copy_16_async(numbers.from(thread_index() * 4 + 1), x, true);
+  commit_copies();
+  wait_for_copies<0>();
+}
+
+// Two groups in turn: while one is read, the other is on its way. Half of the first is outside.
+MYNAH_KERNEL(copies_by_turns, MistakeArgs, kThreads) {
+  MYNAH_SHARED(float, numbers, 2 * kThreads / 2);
+  const Global<const float> x(args.x);
+  const Global<float> out(args.out);
+  constexpr int kHalf = kThreads / 2;
+  constexpr int kCopies = kHalf / 4;
+  for (int half = 0; half < 2; ++half) {
+    if (thread_index() < kCopies) {
+      const int at = half * kHalf + thread_index() * 4;
+      copy_16_async(numbers.from(at), x.from(at), half == 1 || thread_index() < kCopies / 2);
+    }
+    commit_copies();
+  }
+  wait_for_copies<1>();
+  barrier();
+  if (thread_index() < kHalf) {
+    out[thread_index()] = numbers[thread_index()];
+  }
+  wait_for_copies<0>();
+  barrier();
+  if (thread_index() < kHalf) {
+    out[kHalf + thread_index()] = numbers[kHalf + thread_index()];
+  }
+}
+
+namespace {
+
+// Operands from memory as the matrix units want them: A of 16 rows and B of 8 columns, 4 kWords
+// words of each, and C.
+template <int kWords, class Value, class Multiply>
+inline void multiply_once(const MatrixArgs& args, const Multiply& multiply) {
+  const Global<const uint32_t> a(args.a);
+  const Global<const uint32_t> b(args.b);
+  const Global<Value> c(static_cast<Value*>(args.c));
+  const int g = lane() / 4;
+  const int t = lane() % 4;
+  uint32_t a_words[2 * kWords];
+  uint32_t b_words[kWords];
+  for (int half = 0; half < kWords; ++half) {
+    a_words[2 * half] = a[g * 4 * kWords + half * 4 + t];
+    a_words[2 * half + 1] = a[(g + 8) * 4 * kWords + half * 4 + t];
+    b_words[half] = b[g * 4 * kWords + half * 4 + t];
+  }
+  Value sums[4];
+  for (int i = 0; i < 4; ++i) {
+    sums[i] = c[(g + i / 2 * 8) * 8 + 2 * t + i % 2];
+  }
+  multiply(a_words, b_words, sums);
+  for (int i = 0; i < 4; ++i) {
+    c[(g + i / 2 * 8) * 8 + 2 * t + i % 2] = sums[i];
+  }
+}
+
+}  // namespace
+
+MYNAH_KERNEL(multiply_f16, MatrixArgs, kWarp) {
+  multiply_once<2, float>(
+      args, [](const auto& a, const auto& b, auto& c) { multiply_matrices<F16>(a, b, c); });
+}
+
+MYNAH_KERNEL(multiply_bf16, MatrixArgs, kWarp) {
+  multiply_once<2, float>(
+      args, [](const auto& a, const auto& b, auto& c) { multiply_matrices<Bf16>(a, b, c); });
+}
+
+MYNAH_KERNEL(multiply_codes_32, MatrixArgs, kWarp) {
+  multiply_once<2, int>(args,
+                        [](const auto& a, const auto& b, auto& c) { multiply_codes(a, b, c); });
+}
+
+MYNAH_KERNEL(multiply_codes_16, MatrixArgs, kWarp) {
+  multiply_once<1, int>(args,
+                        [](const auto& a, const auto& b, auto& c) { multiply_codes(a, b, c); });
+}
+
+MYNAH_KERNEL(multiplies_in_a_branch, MistakeArgs, kThreads) {
+  const Global<float> out(args.out);
+  float c[4] = {};
+  if (lane() < kWarp / 2) {
+    const uint32_t a[4] = {};
+    const uint32_t b[2] = {};
+    multiply_matrices<F16>(a, b, c);
+  }
+  out[thread_index()] = c[0];
+}
+
 }  // namespace mynah::simt

@@ -12,6 +12,7 @@
 #include "backend/cuda/programs/programs.h"
 #include "base/thread_pool.h"
 #include "cuda/mistakes.h"
+#include "tensor/quantize.h"
 
 namespace mynah::simt {
 namespace {
@@ -19,7 +20,7 @@ namespace {
 using testing::HasSubstr;
 
 constexpr int kNumbers = 64;
-constexpr uintptr_t kWarpLanes = 32;
+constexpr int kWarpLanes = 32;
 
 // A simulated card with 64 numbers in, and room for as many.
 class SimulatorTest : public testing::Test {
@@ -52,7 +53,7 @@ class SimulatorTest : public testing::Test {
 
 TEST_F(SimulatorTest, RunsWhatIsRightInAnyOrder) {
   for (const uint64_t seed : {0, 1, 2, 3, 4}) {
-    const Status status = run(right_sm60, seed);
+    const Status status = run(right_sm80, seed);
     ASSERT_TRUE(status.has_value()) << status.error().message;
     for (int i = 0; i < kNumbers; ++i) {
       EXPECT_EQ(results_[static_cast<size_t>(i)], static_cast<float>(kNumbers - 1 - i));
@@ -61,40 +62,123 @@ TEST_F(SimulatorTest, RunsWhatIsRightInAnyOrder) {
 }
 
 TEST_F(SimulatorTest, FindsAccessesOutsideAnAllocation) {
-  expect_mistake(reads_past_the_end_sm60,
+  expect_mistake(reads_past_the_end_sm80,
                  "thread 63 reads 4 bytes at offset 256 of an allocation of 256");
-  expect_mistake(writes_before_the_start_sm60, "thread 0 writes 4 bytes at offset -4");
+  expect_mistake(writes_before_the_start_sm80, "thread 0 writes 4 bytes at offset -4");
 }
 
 TEST_F(SimulatorTest, FindsVectorsThatAreNotAligned) {
-  expect_mistake(loads_a_vector_askew_sm60,
+  expect_mistake(loads_a_vector_askew_sm80,
                  "thread 0 reads 16 bytes at offset 4, which is no multiple of 16");
 }
 
 TEST_F(SimulatorTest, FindsSharedMemoryThatNobodyWrote) {
-  expect_mistake(reads_what_nobody_wrote_sm60,
+  expect_mistake(reads_what_nobody_wrote_sm80,
                  "thread 7 reads byte 28 of shared memory, which nobody wrote");
 }
 
 TEST_F(SimulatorTest, FindsMissingBarriers) {
-  expect_mistake(forgets_the_barrier_sm60, "shared memory");
-  expect_mistake(forgets_the_second_barrier_sm60, "with no barrier between");
-  expect_mistake(takes_a_warp_for_a_block_sm60, "shared memory");
+  expect_mistake(forgets_the_barrier_sm80, "shared memory");
+  expect_mistake(forgets_the_second_barrier_sm80, "with no barrier between");
+  expect_mistake(takes_a_warp_for_a_block_sm80, "shared memory");
 }
 
 TEST_F(SimulatorTest, FindsBarriersThatNotAllReach) {
-  expect_mistake(meets_at_a_barrier_that_some_miss_sm60, "not all reach it");
-  expect_mistake(meets_at_two_barriers_sm60, "not all reach it");
+  expect_mistake(meets_at_a_barrier_that_some_miss_sm80, "not all reach it");
+  expect_mistake(meets_at_two_barriers_sm80, "not all reach it");
 }
 
 TEST_F(SimulatorTest, FindsShufflesOfHalfAWarp) {
-  expect_mistake(shuffles_in_a_branch_sm60, "not all reach it");
-  expect_mistake(shuffles_in_two_branches_sm60, "another lane of its warp");
+  expect_mistake(shuffles_in_a_branch_sm80, "not all reach it");
+  expect_mistake(shuffles_in_two_branches_sm80, "another lane of its warp");
 }
 
 TEST_F(SimulatorTest, FindsTooMuchSharedMemory) {
-  expect_mistake(wants_too_much_shared_memory_sm60, "of shared memory more than");
-  expect_mistake(writes_past_shared_memory_sm60, "thread 63 writes 4 bytes at offset 256");
+  expect_mistake(wants_too_much_shared_memory_sm80, "of shared memory more than");
+  expect_mistake(writes_past_shared_memory_sm80, "thread 63 writes 4 bytes at offset 256");
+}
+
+TEST_F(SimulatorTest, FindsCopiesThatNobodyWaitedFor) {
+  expect_mistake(forgets_to_wait_for_a_copy_sm80, "to which a copy is still on its way");
+  expect_mistake(forgets_the_barrier_after_a_copy_sm80, "shared memory");
+  expect_mistake(copies_over_what_is_read_sm80, "with no barrier between");
+  expect_mistake(ends_before_its_copies_sm80, "ends while its copies are on their way");
+  expect_mistake(copies_askew_sm80, "which is no multiple of 16");
+}
+
+TEST_F(SimulatorTest, CopiesWhileOthersAreRead) {
+  const Status status = run(copies_by_turns_sm80);
+  ASSERT_TRUE(status.has_value()) << status.error().message;
+  for (int i = 0; i < kNumbers; ++i) {
+    const bool inside = i < kNumbers / 4 || i >= kNumbers / 2;
+    EXPECT_EQ(results_[static_cast<size_t>(i)], inside ? static_cast<float>(i) : 0.0F) << i;
+  }
+}
+
+TEST_F(SimulatorTest, FindsMatrixUnitsUsedByHalfAWarp) {
+  expect_mistake(multiplies_in_a_branch_sm80, "not all reach it");
+}
+
+// A and B of small whole numbers, whose products every type has exactly.
+class MatrixUnits : public testing::Test {
+ protected:
+  static constexpr int kRows = 16;
+  static constexpr int kColumns = 8;
+
+  // `store(k)` makes an element's bits; `of_word` of them stand in a word, `words` in a row.
+  template <class Value, class Store>
+  void expect_product(const HostKernel& kernel, int words, int of_word, const Store& store) {
+    const int depth = words * of_word;
+    const auto a_at = [](int row, int k) { return (row * 5 + k * 3) % 13 - 6; };
+    const auto b_at = [](int column, int k) { return (column * 7 + k * 11) % 9 - 4; };
+    Simulator card(pool_, {});
+    const auto on_card = [&](int rows, const auto& at) {
+      auto* const all = reinterpret_cast<uint32_t*>(
+          card.allocate(sizeof(uint32_t) * static_cast<size_t>(rows * words)));
+      std::fill_n(all, rows * words, 0U);
+      for (int row = 0; row < rows; ++row) {
+        for (int k = 0; k < depth; ++k) {
+          all[row * words + k / of_word] |= static_cast<uint32_t>(store(at(row, k)))
+                                            << (k % of_word * (32 / of_word));
+        }
+      }
+      return all;
+    };
+    auto* const c = reinterpret_cast<Value*>(card.allocate(sizeof(Value) * kRows * kColumns));
+    for (int i = 0; i < kRows * kColumns; ++i) {
+      c[i] = static_cast<Value>(i);
+    }
+    const MatrixArgs args{.a = on_card(kRows, a_at), .b = on_card(kColumns, b_at), .c = c};
+    const Status status = card.launch(kernel, {}, kWarpLanes, 0, &args);
+    ASSERT_TRUE(status.has_value()) << status.error().message;
+    for (int row = 0; row < kRows; ++row) {
+      for (int column = 0; column < kColumns; ++column) {
+        int sum = row * kColumns + column;
+        for (int k = 0; k < depth; ++k) {
+          sum += a_at(row, k) * b_at(column, k);
+        }
+        EXPECT_EQ(c[row * kColumns + column], static_cast<Value>(sum)) << row << ", " << column;
+      }
+    }
+  }
+
+  ThreadPool pool_{1};
+};
+
+TEST_F(MatrixUnits, MultiplyHalfPrecision) {
+  expect_product<float>(multiply_f16_sm80, 8, 2,
+                        [](int value) { return f32_to_f16(static_cast<float>(value)); });
+}
+
+TEST_F(MatrixUnits, MultiplyBfloat16) {
+  expect_product<float>(multiply_bf16_sm80, 8, 2,
+                        [](int value) { return f32_to_bf16(static_cast<float>(value)); });
+}
+
+TEST_F(MatrixUnits, MultiplyCodes) {
+  const auto byte = [](int value) { return static_cast<uint8_t>(value); };
+  expect_product<int>(multiply_codes_32_sm80, 8, 4, byte);
+  expect_product<int>(multiply_codes_16_sm80, 4, 4, byte);
 }
 
 // A block that was left in the middle is not used again, and the card still works.
@@ -105,14 +189,14 @@ TEST_F(SimulatorTest, GoesOnAfterAMistake) {
   std::fill_n(x, kNumbers, 2.0F);
   const MistakeArgs args{.x = x, .out = out};
   for (int i = 0; i < 3; ++i) {
-    EXPECT_FALSE(card.launch(meets_at_two_barriers_sm60, {.x = 5}, kNumbers, 0, &args).has_value());
-    EXPECT_TRUE(card.launch(right_sm60, {.x = 5}, kNumbers, 0, &args).has_value());
+    EXPECT_FALSE(card.launch(meets_at_two_barriers_sm80, {.x = 5}, kNumbers, 0, &args).has_value());
+    EXPECT_TRUE(card.launch(right_sm80, {.x = 5}, kNumbers, 0, &args).has_value());
     EXPECT_EQ(out[0], 2.0F);
   }
 }
 
 TEST_F(SimulatorTest, SaysWhichBlock) {
-  const Status status = run(reads_past_the_end_sm60, 0, {.x = 1, .y = 1, .z = 1});
+  const Status status = run(reads_past_the_end_sm80, 0, {.x = 1, .y = 1, .z = 1});
   ASSERT_FALSE(status.has_value());
   EXPECT_THAT(status.error().message, HasSubstr("kernel reads_past_the_end, block (0, 0, 0)"));
 }
@@ -121,8 +205,10 @@ TEST_F(SimulatorTest, SaysWhichBlock) {
 TEST(Traffic, CountsSectorsAndWavefronts) {
   const auto count = [](bool shared, uint32_t bytes, uintptr_t stride) {
     std::vector<detail::Access> lanes;
-    for (uintptr_t lane = 0; lane < kWarpLanes; ++lane) {
-      lanes.push_back({.address = 1024 + lane * stride, .bytes = bytes, .shared = shared});
+    for (int lane = 0; lane < kWarpLanes; ++lane) {
+      lanes.push_back({.address = 1024 + static_cast<uintptr_t>(lane) * stride,
+                       .bytes = bytes,
+                       .shared = shared});
     }
     Traffic traffic;
     detail::count_request(lanes, traffic);
@@ -153,7 +239,7 @@ TEST_F(SimulatorTest, CountsWhatAKernelPays) {
   auto* const x = reinterpret_cast<float*>(card.allocate(sizeof(float) * kNumbers));
   auto* const out = reinterpret_cast<float*>(card.allocate(sizeof(float) * kNumbers));
   const MistakeArgs args{.x = x, .out = out};
-  ASSERT_TRUE(card.launch(right_sm60, {.x = 3}, kNumbers, 0, &args).has_value());
+  ASSERT_TRUE(card.launch(right_sm80, {.x = 3}, kNumbers, 0, &args).has_value());
   const Traffic traffic = card.traffic("right");
   EXPECT_EQ(traffic.blocks, 3U);
   EXPECT_EQ(traffic.barriers, 3U);
@@ -195,8 +281,9 @@ TEST(Programs, ACardRunsTheHighestLevelThatItHas) {
   EXPECT_EQ(cuda::level_for(52), 0);
   EXPECT_EQ(cuda::level_for(60), 60);
   EXPECT_EQ(cuda::level_for(70), 61);
-  EXPECT_EQ(cuda::level_for(75), 61);
-  EXPECT_EQ(cuda::level_for(121), 61);
+  EXPECT_EQ(cuda::level_for(75), 75);
+  EXPECT_EQ(cuda::level_for(86), 80);
+  EXPECT_EQ(cuda::level_for(121), 80);
 }
 
 // The text says what it is written for: an old driver refuses a newer ISA.

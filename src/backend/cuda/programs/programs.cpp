@@ -37,7 +37,7 @@ struct Level {
   int isa;
 };
 
-constexpr Level kLevels[] = {{60, 60}, {61, 60}};
+constexpr Level kLevels[] = {{60, 60}, {61, 60}, {75, 65}, {80, 70}};
 
 std::vector<Program> read_blob() {
   uint64_t count = 0;

@@ -57,8 +57,34 @@ void SimThread::reach_barrier(int line) {
   block_->reach_barrier(*this, line);
 }
 
-const std::byte* SimThread::exchange(const void* value, size_t bytes, int line) {
-  return block_->exchange(*this, value, bytes, line);
+const std::byte* SimThread::exchange(const void* value, size_t bytes, int line, WarpUnit unit) {
+  return block_->exchange(*this, value, bytes, line, unit);
+}
+
+void SimThread::begin_copy(uintptr_t to, const void* value, size_t bytes) {
+  Copy copy{.to = to, .bytes = bytes, .group = copy_group_, .value = {}};
+  MYNAH_CHECK(bytes <= kCopyBytes, "a copy wider than the widest");
+  std::memcpy(copy.value, value, bytes);
+  block_->begin_copy(*this, to, bytes);
+  copies_.push_back(copy);
+  if (log_ != nullptr) {
+    note(to, bytes, true);
+  }
+}
+
+void SimThread::commit_copies() {
+  ++copy_group_;
+}
+
+void SimThread::wait_for_copies(int left) {
+  std::erase_if(copies_, [this, left](const Copy& copy) {
+    if (copy.group >= copy_group_ - left) {
+      return false;
+    }
+    block_->end_copy(*this, copy.to, copy.bytes);
+    std::memcpy(reinterpret_cast<void*>(copy.to), copy.value, copy.bytes);
+    return true;
+  });
 }
 
 void SimThread::check_shared(uintptr_t address, size_t bytes, size_t alignment, bool writes) {
@@ -140,6 +166,8 @@ void Block::prepare(const Launch& launch, int64_t number) {
   for (int i = 0; i < launch.threads; ++i) {
     Lane& lane = *lanes_[static_cast<size_t>(i)];
     lane.state = State::Ready;
+    lane.thread.copies_.clear();
+    lane.thread.copy_group_ = 0;
     lane.thread.looks_at_shared_ = simulator_.options().check_shared;
     lane.thread.log_ = simulator_.options().count_traffic
                            ? &warps_[static_cast<size_t>(i / kLanes)]->log
@@ -177,6 +205,9 @@ boost::context::fiber Block::lane_main(size_t index) {
   while (true) {
     try {
       launch_->kernel.run(launch_->args);
+      if (!lane.thread.copies_.empty()) {
+        throw Fault("ends while its copies are on their way");
+      }
     } catch (const Fault& fault) {
       fault_ = fmt::format("thread {} {}", index, fault.what());
     }
@@ -286,8 +317,8 @@ void Block::reach_barrier(const SimThread& thread, int line) {
   yield(lane);
 }
 
-const std::byte* Block::exchange(const SimThread& thread, const void* value, size_t bytes,
-                                 int line) {
+const std::byte* Block::exchange(const SimThread& thread, const void* value, size_t bytes, int line,
+                                 WarpUnit unit) {
   const int number = thread.index() / kLanes;
   Warp& warp = *warps_[static_cast<size_t>(number)];
   Lane& lane = *lanes_[static_cast<size_t>(thread.index())];
@@ -310,6 +341,10 @@ const std::byte* Block::exchange(const SimThread& thread, const void* value, siz
     return slots;
   }
   warp.waiting = 0;
+  if (unit != nullptr) {
+    unit(slots);
+    ++traffic_.matrix_products;
+  }
   warp.log.settle(traffic_);
   if (simulator_.options().check_shared) {
     shadow_.on_exchange(number);
@@ -320,10 +355,9 @@ const std::byte* Block::exchange(const SimThread& thread, const void* value, siz
   return slots;
 }
 
-void Block::check_shared(const SimThread& thread, uintptr_t address, size_t bytes, size_t alignment,
-                         bool writes) {
+size_t Block::offset_of(uintptr_t address, size_t bytes, size_t alignment,
+                        std::string_view verb) const {
   const auto begin = reinterpret_cast<uintptr_t>(memory_.data());
-  const std::string_view verb = writes ? "writes" : "reads";
   // A view's end is the block's: what stands behind it is another's, and that is found as a race
   // or as what nobody wrote.
   if (address < begin || address + bytes > begin + memory_used_) {
@@ -335,8 +369,30 @@ void Block::check_shared(const SimThread& thread, uintptr_t address, size_t byte
     throw Fault(fmt::format("{} {} bytes of shared memory at offset {}, which is no multiple of {}",
                             verb, bytes, address - begin, alignment));
   }
-  if (auto wrong = shadow_.note(address - begin, bytes, thread.index(), writes)) {
+  return address - begin;
+}
+
+void Block::check_shared(const SimThread& thread, uintptr_t address, size_t bytes, size_t alignment,
+                         bool writes) {
+  const size_t offset = offset_of(address, bytes, alignment, writes ? "writes" : "reads");
+  if (auto wrong = shadow_.note(offset, bytes, thread.index(), writes)) {
     throw Fault(*std::move(wrong));
+  }
+}
+
+void Block::begin_copy(const SimThread& thread, uintptr_t to, size_t bytes) {
+  const size_t offset = offset_of(to, bytes, bytes, "copies");
+  if (!simulator_.options().check_shared) {
+    return;
+  }
+  if (auto wrong = shadow_.begin_copy(offset, bytes, thread.index())) {
+    throw Fault(*std::move(wrong));
+  }
+}
+
+void Block::end_copy(const SimThread& thread, uintptr_t to, size_t bytes) {
+  if (simulator_.options().check_shared) {
+    shadow_.end_copy(to - reinterpret_cast<uintptr_t>(memory_.data()), bytes, thread.index());
   }
 }
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -60,9 +61,13 @@ class Block : public BlockFacts {
   void* memory(const void* key, size_t bytes);
   [[nodiscard]] void* dynamic_memory() const;
   void reach_barrier(const SimThread& thread, int line);
-  const std::byte* exchange(const SimThread& thread, const void* value, size_t bytes, int line);
+  const std::byte* exchange(const SimThread& thread, const void* value, size_t bytes, int line,
+                            WarpUnit unit);
+  // Whether the access is inside and aligned, and, where that is looked at, what it meets there.
   void check_shared(const SimThread& thread, uintptr_t address, size_t bytes, size_t alignment,
                     bool writes);
+  void begin_copy(const SimThread& thread, uintptr_t to, size_t bytes);
+  void end_copy(const SimThread& thread, uintptr_t to, size_t bytes);
 
  private:
   enum class State : uint8_t { Ready, AtBarrier, InExchange, Done };
@@ -94,6 +99,9 @@ class Block : public BlockFacts {
   };
 
   void prepare(const Launch& launch, int64_t number);
+  // The offset of an access to the block's memory; a Fault where it is outside or not aligned.
+  [[nodiscard]] size_t offset_of(uintptr_t address, size_t bytes, size_t alignment,
+                                 std::string_view verb) const;
   void make_lanes(int count);
   boost::context::fiber lane_main(size_t index);
   void run_lane(Lane& lane);

@@ -292,3 +292,5 @@ inline float shuffle_up(float value, int distance) {
 }
 
 }  // namespace mynah::simt
+
+#include "backend/cuda/simt/device_matrix.h"

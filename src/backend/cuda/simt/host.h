@@ -273,6 +273,10 @@ class Shared {
 
   [[nodiscard]] Shared from(int64_t i) const { return Shared(data_ + i); }
 
+  [[nodiscard]] uintptr_t address(int64_t i) const {
+    return reinterpret_cast<uintptr_t>(data_ + i);
+  }
+
   [[nodiscard]] Element get(int64_t i) const {
     look(i, sizeof(T), alignof(T), false);
     return data_[i];
@@ -361,3 +365,5 @@ inline float shuffle_up(float value, int distance, int line = __builtin_LINE()) 
 }
 
 }  // namespace mynah::simt
+
+#include "backend/cuda/simt/host_matrix.h"

@@ -1,18 +1,19 @@
-// Compiled once a level, with its kernels.
+// Compiled once a level, with the kernels that this level has of its own; others are of a lower
+// one.
 #include "backend/cuda/simt/kernel_table.h"
 
 #include "backend/cuda/simt/simt.h"
+#include "kernel_levels.h"
 
 namespace mynah::simt {
 
-#define MYNAH_DECLARED(group, kernel_name, Args) \
-  extern const HostKernel MYNAH_NAME_AT_LEVEL(kernel_name, MYNAH_LEVEL);
+#define MYNAH_DECLARED(group, kernel_name, Args) MYNAH_DECLARE_##group(kernel_name)
 MYNAH_ALL_KERNELS(MYNAH_DECLARED)
 #undef MYNAH_DECLARED
 
 template <>
 const KernelTable& kernel_table<MYNAH_LEVEL>() {
-#define MYNAH_ENTRY(group, kernel_name, Args) &MYNAH_NAME_AT_LEVEL(kernel_name, MYNAH_LEVEL),
+#define MYNAH_ENTRY(group, kernel_name, Args) MYNAH_KERNEL_OF_##group(kernel_name),
   static constexpr KernelTable kTable = {{MYNAH_ALL_KERNELS(MYNAH_ENTRY)}};
 #undef MYNAH_ENTRY
   return kTable;

@@ -1,4 +1,4 @@
-// KernelTable: every kernel of one level, as this machine runs it.
+// KernelTable: every kernel of one level, as this machine runs it; null where the level has none.
 #pragma once
 
 #include <array>

@@ -41,6 +41,10 @@ std::optional<std::string> SharedShadow::note(size_t begin, size_t count, int th
     if (cell.writer == kNobody && !writes) {
       return fmt::format("reads byte {} of shared memory, which nobody wrote", i);
     }
+    if (cell.writer == kOnItsWay) {
+      return fmt::format("{} byte {} of shared memory, to which a copy is still on its way", verb,
+                         i);
+    }
     if (cell.writer != kNobody &&
         !ordered(cell.writer, cell.writer / kLanes, cell.write_clock, thread)) {
       return fmt::format(
@@ -66,6 +70,26 @@ std::optional<std::string> SharedShadow::note(size_t begin, size_t count, int th
     cell.reader = kNobody;
   }
   return std::nullopt;
+}
+
+std::optional<std::string> SharedShadow::begin_copy(size_t begin, size_t count, int thread) {
+  if (auto wrong = note(begin, count, thread, true)) {
+    return wrong;
+  }
+  for (size_t i = begin; i < begin + count; ++i) {
+    cells_[i].writer = kOnItsWay;
+  }
+  return std::nullopt;
+}
+
+void SharedShadow::end_copy(size_t begin, size_t count, int thread) {
+  for (size_t i = begin; i < begin + count; ++i) {
+    cells_[i] = {.write_clock = clock_,
+                 .read_clock = 0,
+                 .writer = static_cast<uint16_t>(thread),
+                 .reader = kNobody,
+                 .reader_warp = 0};
+  }
 }
 
 }  // namespace mynah::simt::detail

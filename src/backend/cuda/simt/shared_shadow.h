@@ -25,10 +25,16 @@ class SharedShadow {
   // Notes an access to bytes [begin, begin + count); what is wrong with it, if anything is.
   std::optional<std::string> note(size_t begin, size_t count, int thread, bool writes);
 
+  // The same of a copy that is on its way to these bytes: a write, until whose end nobody may come
+  // near.
+  std::optional<std::string> begin_copy(size_t begin, size_t count, int thread);
+  void end_copy(size_t begin, size_t count, int thread);
+
  private:
   static constexpr uint16_t kNobody = 0xFFFF;
   static constexpr uint16_t kSeveralOfAWarp = 0xFFFE;
   static constexpr uint16_t kSeveral = 0xFFFD;
+  static constexpr uint16_t kOnItsWay = 0xFFFC;
 
   // A byte's last writer and the readers since.
   struct Cell {

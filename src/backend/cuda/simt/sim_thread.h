@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace mynah::simt {
 
@@ -50,6 +51,12 @@ class BlockFacts {
 class Block;
 class WarpLog;
 
+// A unit that all lanes of a warp use together: works on what each gave, kExchangeBytes apart.
+using WarpUnit = void (*)(std::byte* lanes);
+
+// The widest copy.
+inline constexpr size_t kCopyBytes = 16;
+
 // What a kernel calls is answered for the thread that runs now. A mistake ends the thread and its
 // block by an exception (Fault, simulator.h).
 class SimThread {
@@ -94,8 +101,16 @@ class SimThread {
   // Waits for all threads of the block.
   void reach_barrier(int line);
 
-  // Waits for all lanes of the warp; returns what each gave, kExchangeBytes apart.
-  const std::byte* exchange(const void* value, size_t bytes, int line);
+  // Waits for all lanes of the warp; returns what each gave, kExchangeBytes apart. `unit`, where
+  // there is one, works on it once all have given theirs.
+  const std::byte* exchange(const void* value, size_t bytes, int line, WarpUnit unit = nullptr);
+
+  // A copy to the block's memory that is on its way until it is waited for.
+  void begin_copy(uintptr_t to, const void* value, size_t bytes);
+  // Those begun since the last call are a group.
+  void commit_copies();
+  // All groups but the last `left` have arrived.
+  void wait_for_copies(int left);
 
  private:
   friend class Block;
@@ -105,6 +120,13 @@ class SimThread {
   void check_shared(uintptr_t address, size_t bytes, size_t alignment, bool writes);
   void note(uintptr_t address, size_t bytes, bool shared);
 
+  struct Copy {
+    uintptr_t to;
+    size_t bytes;
+    int group;
+    std::byte value[kCopyBytes];
+  };
+
   static thread_local constinit SimThread* running;
 
   const BlockFacts* facts_ = nullptr;
@@ -112,6 +134,8 @@ class SimThread {
   int index_ = 0;
   bool looks_at_shared_ = true;
   WarpLog* log_ = nullptr;  // of its warp, where accesses are counted
+  std::vector<Copy> copies_;
+  int copy_group_ = 0;
 };
 
 }  // namespace detail

@@ -10,7 +10,22 @@
 // MYNAH_SHARED(T, name, elements) or, when its size is the launch's, MYNAH_DYNAMIC_SHARED(T, name).
 // On a card a view is a pointer; in the simulation every access is looked at. Threads talk through
 // barrier(), warp_barrier() and shuffle_*(), which every thread of the block, or of the warp, must
-// reach. MYNAH_LEVEL is the compute capability compiled for, times ten: 60 or 61.
+// reach. MYNAH_LEVEL is the compute capability compiled for, times ten.
+//
+// Matrix units (from level 75 on; bfloat16 from 80) multiply for a whole warp, C += A B, where A
+// has 16 rows and B 8 columns. With g = lane() / 4 and t = lane() % 4 a lane has
+//
+//   a[0], a[1]  word t of the first half of A's rows g and g + 8      C's rows g: c[0], c[1], and
+//   a[2], a[3]  word t of the second half of the same                 g + 8: c[2], c[3], of the
+//   b[0], b[1]  word t of either half of B's column g                 columns 2 t and 2 t + 1
+//
+// multiply_matrices<F16 or Bf16>(a, b, c)  16 elements deep, two a word; C in f32
+// multiply_codes(a, b, c)                  32 int8 deep, four a word, or 16 with half of the words
+//
+// copy_16_async(to, from, inside) moves 16 bytes from the card's memory to the block's, or zeros
+// where not inside; they are there when wait_for_copies<n>() has waited for all but the last n
+// groups that commit_copies() made, and for other threads after a barrier. Below level 80 they are
+// there at once.
 #pragma once
 
 #include <stdint.h>  // NOLINT(modernize-deprecated-headers): device code has no <cstdint>

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "backend/cuda/programs/programs.h"
 #include "backend/cuda/simt/kernel_table.h"
 #include "base/check.h"
 #include "tensor/device_error.h"
@@ -75,6 +76,8 @@ class SimtProcessor final : public cuda::Processor {
 
   void launch(KernelId id, const cuda::GridSize& grid, int threads, size_t shared_bytes,
               const void* args, size_t args_bytes) override {
+    MYNAH_CHECK(kernels_[static_cast<size_t>(id)] != nullptr,
+                "a kernel that this level has not: ", cuda::entry_of(id));
     const HostKernel& kernel = *kernels_[static_cast<size_t>(id)];
     MYNAH_CHECK(args_bytes == kernel.argument_bytes, kernel.name, ": arguments of another kernel");
     constexpr int64_t kMostY = 65535;  // of a card's grid, along y and z

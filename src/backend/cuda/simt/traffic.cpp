@@ -46,6 +46,7 @@ Traffic& Traffic::operator+=(const Traffic& other) {
   shared_requests += other.shared_requests;
   shared_wavefronts += other.shared_wavefronts;
   barriers += other.barriers;
+  matrix_products += other.matrix_products;
   return *this;
 }
 

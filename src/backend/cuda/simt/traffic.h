@@ -21,6 +21,7 @@ struct Traffic {
   uint64_t shared_requests = 0;
   uint64_t shared_wavefronts = 0;  // one a request where no two lanes wait for each other's bank
   uint64_t barriers = 0;           // of a block
+  uint64_t matrix_products = 0;    // of a warp
 
   Traffic& operator+=(const Traffic& other);
 

@@ -1,0 +1,122 @@
+// Matrix units and asynchronous copies on a card: one instruction of PTX each (PTX ISA, "mma" and
+// "cp.async").
+#pragma once
+
+namespace mynah::simt {
+
+#if MYNAH_LEVEL >= 80
+
+template <class T>
+MYNAH_INLINE void multiply_matrices(const uint32_t (&a)[4], const uint32_t (&b)[2], float (&c)[4]);
+
+template <>
+MYNAH_INLINE void multiply_matrices<F16>(const uint32_t (&a)[4], const uint32_t (&b)[2],
+                                         float (&c)[4]) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+      "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+template <>
+MYNAH_INLINE void multiply_matrices<Bf16>(const uint32_t (&a)[4], const uint32_t (&b)[2],
+                                          float (&c)[4]) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+      "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+MYNAH_INLINE void multiply_codes(const uint32_t (&a)[4], const uint32_t (&b)[2], int (&c)[4]) {
+  asm("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 "
+      "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+MYNAH_INLINE void multiply_codes(const uint32_t (&a)[2], const uint32_t (&b)[1], int (&c)[4]) {
+  asm("mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32 "
+      "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+      : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(b[0]));
+}
+
+#elif MYNAH_LEVEL >= 75
+
+// The first cards with units for int8 and for half precision multiply smaller pieces at a time.
+template <class T>
+MYNAH_INLINE void multiply_matrices(const uint32_t (&a)[4], const uint32_t (&b)[2], float (&c)[4]);
+
+template <>
+MYNAH_INLINE void multiply_matrices<F16>(const uint32_t (&a)[4], const uint32_t (&b)[2],
+                                         float (&c)[4]) {
+  MYNAH_UNROLLED
+  for (int half = 0; half < 2; ++half) {
+    asm("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 "
+        "{%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
+        : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+        : "r"(a[2 * half]), "r"(a[2 * half + 1]), "r"(b[half]));
+  }
+}
+
+MYNAH_INLINE void multiply_codes(const uint32_t (&a)[2], const uint32_t (&b)[1], int (&c)[4]) {
+  MYNAH_UNROLLED
+  for (int half = 0; half < 2; ++half) {
+    asm("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0, %1}, {%2}, {%3}, {%0, %1};"
+        : "+r"(c[2 * half]), "+r"(c[2 * half + 1])
+        : "r"(a[half]), "r"(b[0]));
+  }
+}
+
+MYNAH_INLINE void multiply_codes(const uint32_t (&a)[4], const uint32_t (&b)[2], int (&c)[4]) {
+  MYNAH_UNROLLED
+  for (int half = 0; half < 2; ++half) {
+    const uint32_t a_half[2] = {a[2 * half], a[2 * half + 1]};
+    const uint32_t b_half[1] = {b[half]};
+    multiply_codes(a_half, b_half, c);
+  }
+}
+
+#endif
+
+#if MYNAH_LEVEL >= 80
+
+template <class T>
+inline void copy_16_async(const Shared<T>& to, const Global<const T>& from, bool inside) {
+  const auto address = static_cast<uint32_t>(
+      reinterpret_cast<uintptr_t>((__attribute__((address_space(3))) void*)(to.data)));
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
+               :
+               : "r"(address), "l"(from.data), "r"(inside ? 16 : 0)
+               : "memory");
+}
+
+inline void commit_copies() {
+  asm volatile("cp.async.commit_group;" : : : "memory");
+}
+
+template <int kLeft>
+inline void wait_for_copies() {
+  asm volatile("cp.async.wait_group %0;" : : "n"(kLeft) : "memory");
+}
+
+#else
+
+template <class T>
+inline void copy_16_async(const Shared<T>& to, const Global<const T>& from, bool inside) {
+  constexpr int kElements = 16 / static_cast<int>(sizeof(T));
+  Vector<T, kElements> values{};
+  if (inside) {
+    values = from.template load<kElements>(0);
+  }
+  to.template store<kElements>(0, values);
+}
+
+inline void commit_copies() {}
+
+template <int kLeft>
+inline void wait_for_copies() {}
+
+#endif
+
+}  // namespace mynah::simt

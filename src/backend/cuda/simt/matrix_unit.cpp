@@ -1,0 +1,95 @@
+#include "backend/cuda/simt/matrix_unit.h"
+
+#include <bit>
+#include <cstring>
+
+#include "backend/cuda/simt/sim_thread.h"
+#include "tensor/quantize.h"
+
+namespace mynah::simt::detail {
+
+namespace {
+
+constexpr int kRows = 16;
+constexpr int kColumns = 8;
+constexpr int kMostDepth = 32;
+
+std::byte* lane_at(std::byte* lanes, int lane) {
+  return lanes + static_cast<ptrdiff_t>(lane) * static_cast<ptrdiff_t>(kExchangeBytes);
+}
+
+MatrixOperands operands_of(std::byte* lanes, int lane) {
+  MatrixOperands operands;
+  std::memcpy(&operands, lane_at(lanes, lane), sizeof(operands));
+  return operands;
+}
+
+// Where operands stand in the lanes' registers (PTX ISA, "Matrix Fragments for mma.m16n8k16" and
+// "m16n8k32"): lane 4 g + t has of A the rows g and g + 8, of B the column g, and of these word t
+// of each half of the depth; of C the columns 2 t and 2 t + 1.
+template <int kOfWord, class Element, class ElementOf>
+void gather(std::byte* lanes, int halves, const ElementOf& element_of,
+            Element (&a)[kRows][kMostDepth], Element (&b)[kColumns][kMostDepth]) {
+  for (int lane = 0; lane < kLanes; ++lane) {
+    const MatrixOperands operands = operands_of(lanes, lane);
+    const int g = lane / 4;
+    const int t = lane % 4;
+    for (int half = 0; half < halves; ++half) {
+      for (int i = 0; i < kOfWord; ++i) {
+        const int k = half * 4 * kOfWord + t * kOfWord + i;
+        a[g][k] = element_of(operands.a[2 * half], i);
+        a[g + 8][k] = element_of(operands.a[2 * half + 1], i);
+        b[g][k] = element_of(operands.b[half], i);
+      }
+    }
+  }
+}
+
+template <class Value, class Element>
+void multiply(std::byte* lanes, int depth, const Element (&a)[kRows][kMostDepth],
+              const Element (&b)[kColumns][kMostDepth]) {
+  for (int lane = 0; lane < kLanes; ++lane) {
+    MatrixOperands operands = operands_of(lanes, lane);
+    for (int i = 0; i < 4; ++i) {
+      const int row = lane / 4 + i / 2 * 8;
+      const int column = lane % 4 * 2 + i % 2;
+      auto sum = std::bit_cast<Value>(operands.c[i]);
+      for (int k = 0; k < depth; ++k) {
+        sum += static_cast<Value>(a[row][k]) * static_cast<Value>(b[column][k]);
+      }
+      operands.c[i] = std::bit_cast<uint32_t>(sum);
+    }
+    std::memcpy(lane_at(lanes, lane), &operands, sizeof(operands));
+  }
+}
+
+float half_of(uint32_t word, int i) {
+  return f16_to_f32(static_cast<uint16_t>(word >> (16 * i)));
+}
+
+float bfloat_of(uint32_t word, int i) {
+  return bf16_to_f32(static_cast<uint16_t>(word >> (16 * i)));
+}
+
+int code_of(uint32_t word, int i) {
+  return static_cast<int8_t>(word >> (8 * i));
+}
+
+}  // namespace
+
+void multiply_lanes(std::byte* lanes, MatrixType type) {
+  if (type == MatrixType::F16 || type == MatrixType::Bf16) {
+    float a[kRows][kMostDepth];
+    float b[kColumns][kMostDepth];
+    gather<2>(lanes, 2, type == MatrixType::F16 ? half_of : bfloat_of, a, b);
+    multiply<float>(lanes, 16, a, b);
+    return;
+  }
+  const int halves = type == MatrixType::Codes32 ? 2 : 1;
+  int a[kRows][kMostDepth];
+  int b[kColumns][kMostDepth];
+  gather<4>(lanes, halves, code_of, a, b);
+  multiply<int>(lanes, 16 * halves, a, b);
+}
+
+}  // namespace mynah::simt::detail
