@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Assembles every program of mynah's (the kernels' PTX) for every architecture that it can run on.
 
-Usage: check_programs.py PTXAS FOLDER BUDGET [--write]
+Usage: check_programs.py PTXAS FOLDER TRAFFIC BUDGET [--write]
 
-FOLDER holds GROUP.smLEVEL.ptx, as the build leaves them. BUDGET (docs/kernels.tsv) says what each kernel takes: a spill,
-more registers or shared memory, less occupancy, a kernel that is not in it or no longer there, and a program that is
-refused are failures. --write makes the budget anew from what is found, spills excepted.
+FOLDER holds GROUP.smLEVEL.ptx, as the build leaves them; TRAFFIC is what mynah_bench_traffic prints. BUDGET
+(docs/kernels.tsv) says what each kernel takes: a spill, more registers or shared memory, less occupancy, less of what is moved
+wanted, more conflicts in shared memory, fewer products by matrix units, a kernel that is not in it or no longer there, and a
+program that is refused are failures. --write makes the budget anew from what is found, spills excepted.
 """
 
 import argparse
@@ -130,33 +131,48 @@ def measure(ptxas, folder):
 HEADER = ["kernel", "level", "threads", "shared"] + [f"sm_{arch}" for arch in ARCHITECTURES]
 
 
-def write_budget(path, found):
-    """A line a kernel and level: registers/occupancy in percent, on each architecture."""
+
+def read_traffic(path):
+    """{(kernel, level): cells} of the columns after the first two, and their names."""
+    lines = [line.rstrip("\n").split("\t") for line in open(path, encoding="utf-8")]
+    return {(cells[0], int(cells[1])): cells[2:] for cells in lines[1:]}, lines[0][2:]
+
+
+def write_budget(path, found, traffic, columns):
+    """A line a kernel and level: registers/occupancy in percent, on each architecture; then what it pays in traffic."""
     rows = {}
     for (kernel, level, arch), (threads, registers, shared, percent) in found.items():
         rows.setdefault((kernel, level), {})[arch] = (threads, registers, shared, percent)
     with open(path, "w", encoding="utf-8") as out:
         out.write("# What each kernel takes on each architecture, registers/occupancy in percent: made and checked by\n"
-                  "# tools/check_programs.py. threads: of a block at most; shared: bytes, those of the launch not counted.\n")
-        out.write("\t".join(HEADER) + "\n")
+                  "# tools/check_programs.py. threads: of a block at most; shared: bytes, those of the launch not counted.\n"
+                  "# Then what it pays in one operation (row), counted by mynah_bench_traffic: percent of the moved bytes that were\n"
+                  "# wanted, wavefronts a request to shared memory, products of matrix units a block; and what that operation's\n"
+                  "# launch would take on cards at best, in microseconds, by the roofline of bench/traffic/cards.h: an estimate,\n"
+                  "# no measurement.\n")
+        out.write("\t".join(HEADER + columns) + "\n")
         for (kernel, level), by_arch in sorted(rows.items()):
             threads, _, _, _ = next(iter(by_arch.values()))
             shared = max(facts[2] for facts in by_arch.values())
             cells = [f"{by_arch[a][1]}/{by_arch[a][3]}" if a in by_arch else "" for a in ARCHITECTURES]
+            cells += traffic.get((kernel, level), [])
             out.write("\t".join([kernel, str(level), str(threads), str(shared)] + cells).rstrip("\t") + "\n")
 
 
 def read_budget(path):
-    allowed = {}
+    """What is allowed, in the shapes of measure() and read_traffic()."""
+    allowed, traffic = {}, {}
     for line in open(path, encoding="utf-8"):
         cells = line.rstrip("\n").split("\t")
-        if line.startswith("#") or cells == HEADER:
+        if line.startswith("#") or cells[:len(HEADER)] == HEADER:
             continue
         for arch, cell in zip(ARCHITECTURES, cells[4:]):
             if cell:
                 registers, percent = cell.split("/")
                 allowed[cells[0], int(cells[1]), arch] = (int(cells[2]), int(registers), int(cells[3]), int(percent))
-    return allowed
+        if len(cells) > len(HEADER):
+            traffic[cells[0], int(cells[1])] = cells[len(HEADER):]
+    return allowed, traffic
 
 
 def compare(found, allowed):
@@ -181,18 +197,45 @@ def compare(found, allowed):
     return wrong
 
 
+def compare_traffic(found, allowed, columns, kernels):
+    """Of kernels and levels that were compiled: each kernel has been counted, at one level at least, and pays no more than it
+    may."""
+    wrong = [f"{kernel}: no operation of the table runs it"
+             for kernel in sorted({kernel for kernel, _ in kernels} - {kernel for kernel, _ in found})]
+    for key in sorted(kernels & found.keys()):
+        name = f"{key[0]}, level {key[1]}"
+        if key not in allowed:
+            wrong.append(f"{name}: its traffic is not in the budget")
+            continue
+        now, then = (dict(zip(columns, cells[key])) for cells in (found, allowed))
+        if now["row"] != then["row"]:
+            wrong.append(f"{name}: counted in '{now['row']}', the budget in '{then['row']}'")
+            continue
+        if int(now["coalesced"]) < int(then["coalesced"]):
+            wrong.append(f"{name}: {now['coalesced']} percent of the moved bytes are wanted, the budget has {then['coalesced']}")
+        if float(now["conflicts"]) > float(then["conflicts"]):
+            wrong.append(f"{name}: {now['conflicts']} wavefronts a request, the budget has {then['conflicts']}")
+        if int(now["units"]) < int(then["units"]):
+            wrong.append(f"{name}: {now['units']} products of matrix units a block, the budget has {then['units']}")
+    return wrong
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("ptxas")
     parser.add_argument("folder")
+    parser.add_argument("traffic")
     parser.add_argument("budget")
     parser.add_argument("--write", action="store_true", help="make the budget anew")
     options = parser.parse_args()
     found, wrong, assembled = measure(options.ptxas, options.folder)
+    traffic, columns = read_traffic(options.traffic)
     if options.write:
-        write_budget(options.budget, found)
+        write_budget(options.budget, found, traffic, columns)
     else:
-        wrong += compare(found, read_budget(options.budget))
+        allowed, allowed_traffic = read_budget(options.budget)
+        wrong += compare(found, allowed)
+        wrong += compare_traffic(traffic, allowed_traffic, columns, {(kernel, level) for kernel, level, _ in found})
         if wrong:
             wrong.append("if that is what it should be: tools/check_programs.py ... --write, and look at the difference")
     for line in wrong:

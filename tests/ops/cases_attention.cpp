@@ -227,6 +227,7 @@ void add_attention_cases(std::vector<OpCase>& table) {
       {.queries = {1, 1, 1, 1}, .keys = {5, 64, 1, 33}, .heads = 6, .kv_heads = 6, .d = 64},
       {.queries = {3, 0, 2}, .keys = {4, 5, 0}, .heads = 2, .kv_heads = 2, .d = 7},
       {.queries = {6}, .keys = {3}, .heads = 1, .kv_heads = 1, .d = 16, .causal = true},
+      {.queries = {33}, .keys = {40}, .heads = 1, .kv_heads = 1, .d = 192},
       {.queries = {65, 12},
        .keys = {65, 300},
        .heads = 2,

@@ -118,6 +118,12 @@ void add_recurrent_cases(std::vector<OpCase>& table) {
       }
     }
   }
+  // A row of a K type's block.
+  for (const DType dtype : weight_types()) {
+    if (is_block_type(dtype)) {
+      table.push_back(lstm_case({.lengths = {2, 1}, .in = 256, .hidden = 256, .dtype = dtype}));
+    }
+  }
   // Silero: one frame, and a batch of files.
   for (const std::vector<int64_t>& lengths :
        {std::vector<int64_t>{1}, std::vector<int64_t>(12, 8)}) {

@@ -27,6 +27,35 @@ std::vector<int32_t> some_rows(int64_t n, int64_t count) {
   return rows;
 }
 
+// Whole numbers of any type on the backend: (rows, d), each byte of its own.
+Tensor numbered(Backend& backend, DType dtype, int64_t rows, int64_t d) {
+  std::vector<std::byte> bytes(storage_bytes(dtype, rows * d));
+  const size_t width = bytes.size() / static_cast<size_t>(rows * d);
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    // The upper half of wide numbers is zero: they are compared as f32.
+    bytes[i] = i % width < 2 ? static_cast<std::byte>(i * 37 % 251) : std::byte{0};
+  }
+  return ops::from_host(backend, bytes, {rows, d}, dtype);
+}
+
+// Columns of a wider matrix of whole numbers, laid side by side.
+OpCase copy_numbers_case(DType dtype, int64_t d) {
+  constexpr int64_t kRows = 5;
+  OpCase c;
+  c.op = "copy";
+  c.name = fmt::format("{} ({}, {}) of {}", name(dtype), kRows, d, 2 * d + 1);
+  c.prepare = [=](Backend& backend) -> Step {
+    const Tensor x = numbered(backend, dtype, kRows, 2 * d + 1).narrow(1, 1, d);
+    return [=, &backend]() -> std::vector<Tensor> {
+      const Tensor out = ops::empty(backend, {kRows, d}, dtype);
+      ops::copy_into(backend, x, out);
+      return {out};
+    };
+  };
+  c.bound = exact();
+  return c;
+}
+
 OpCase gather_case(DType dtype, int64_t d, int64_t count, Layout layout) {
   constexpr int64_t kRows = 11;
   OpCase c;
@@ -35,12 +64,8 @@ OpCase gather_case(DType dtype, int64_t d, int64_t count, Layout layout) {
                        layout == Layout::Strided ? " strided" : "");
   c.prepare = [=](Backend& backend) -> Step {
     Tensor x = matrix(backend, normals(kRows * d, 1), kRows, d, layout);
-    if (dtype == DType::I32) {
-      std::vector<int32_t> numbers(static_cast<size_t>(kRows * d));
-      for (size_t i = 0; i < numbers.size(); ++i) {
-        numbers[i] = static_cast<int32_t>(i * 37);
-      }
-      x = ops::from_host(backend, numbers, {kRows, d});
+    if (dtype == DType::I32 || dtype == DType::U8) {
+      x = numbered(backend, dtype, kRows, d);
     } else if (dtype != DType::F32) {
       x = ops::cast(backend, x, dtype);
     }
@@ -205,6 +230,10 @@ void add_row_cases(std::vector<OpCase>& table) {
       }
     }
     table.push_back(gather_case(DType::I32, d, 5, Layout::Contiguous));
+    table.push_back(gather_case(DType::U8, d, 5, Layout::Contiguous));
+    for (const DType dtype : {DType::U8, DType::I32, DType::I64}) {
+      table.push_back(copy_numbers_case(dtype, d));
+    }
     table.push_back(transpose_case(d, 17, layout));
     table.push_back(transpose_case(5, d, layout));
   }

@@ -28,10 +28,26 @@ std::vector<OpCase> op_cases() {
   return table;
 }
 
+namespace {
+
+// Numbers of any width, of a contiguous tensor.
+template <class T>
+Values numbers(Backend& backend, const Tensor& x) {
+  std::vector<T> values(static_cast<size_t>(x.elements()));
+  backend.download(x, values.data());
+  return {values.begin(), values.end()};
+}
+
+}  // namespace
+
 std::vector<Values> read(Backend& backend, const std::vector<Tensor>& results) {
   std::vector<Values> all;
   for (const Tensor& result : results) {
-    if (result.dtype() == DType::I32) {
+    if (result.dtype() == DType::U8) {
+      all.push_back(numbers<uint8_t>(backend, result));
+    } else if (result.dtype() == DType::I64) {
+      all.push_back(numbers<int64_t>(backend, result));
+    } else if (result.dtype() == DType::I32) {
       const std::vector<int32_t> numbers = ops::to_host_i32(backend, result);
       all.emplace_back(numbers.begin(), numbers.end());
     } else {

@@ -14,8 +14,13 @@ std::vector<int> simt_levels() {
 }
 
 std::unique_ptr<Backend> make_simt_backend(ThreadPool& pool, const SimtOptions& options) {
-  return std::make_unique<cuda::CudaBackend>(simt::make_simt_processor(
-      pool, options.level, {.seed = options.seed, .check_shared = options.check_shared}));
+  return std::make_unique<cuda::CudaBackend>(
+      simt::make_simt_processor(pool, options.level,
+                                {.seed = options.seed,
+                                 .check_shared = options.check_shared,
+                                 .count_traffic = static_cast<bool>(options.observer),
+                                 .sample_blocks = options.sample_blocks},
+                                options.observer));
 }
 
 Result<std::unique_ptr<Backend>> make_cuda_backend(std::shared_ptr<const gpu::Driver> driver,

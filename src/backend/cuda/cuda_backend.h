@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/cuda/simt/launch_report.h"
 #include "base/result.h"
 #include "base/thread_pool.h"
 #include "gpu/devices.h"
@@ -17,6 +18,9 @@ struct SimtOptions {
   int level = 61;            // compute capability times ten: one of simt_levels()
   uint64_t seed = 0;         // of the order of blocks and warps
   bool check_shared = true;  // every access to shared memory: slow
+  // Not empty: hears of every launch and what it pays in traffic, which takes time.
+  simt::LaunchObserver observer = {};
+  int64_t sample_blocks = 0;  // not 0: of a launch this many blocks at most run; results are wrong
 };
 
 // The compute capabilities, times ten, that the kernels can be simulated at.

@@ -38,11 +38,13 @@ const KernelTable& kernels_of(int level, std::integer_sequence<int, Level...>) {
 
 class SimtProcessor final : public cuda::Processor {
  public:
-  SimtProcessor(ThreadPool& pool, int level, const SimulatorOptions& options)
+  SimtProcessor(ThreadPool& pool, int level, const SimulatorOptions& options,
+                LaunchObserver observer)
       : pool_(pool),
         level_(level),
         kernels_(kernels_of(level, Levels())),
-        simulator_(pool, options) {}
+        simulator_(pool, options),
+        observer_(std::move(observer)) {}
 
   [[nodiscard]] Device device() const override { return {DeviceKind::Simt, 0}; }
 
@@ -85,8 +87,19 @@ class SimtProcessor final : public cuda::Processor {
                 kernel.name, ": a grid that no card takes");
     const GridSize size{static_cast<int>(grid.x), static_cast<int>(grid.y),
                         static_cast<int>(grid.z)};
-    if (Status status = simulator_.launch(kernel, size, threads, shared_bytes, args); !status) {
+    LaunchReport report{.kernel = kernel.name,
+                        .level = cuda::program_for(cuda::group_of(id), level_)->level,
+                        .blocks = size.blocks(),
+                        .threads = threads,
+                        .dynamic_bytes = shared_bytes,
+                        .traffic = {}};
+    if (Status status =
+            simulator_.launch(kernel, size, threads, shared_bytes, args, &report.traffic);
+        !status) {
       throw DeviceError(std::move(status).error());
+    }
+    if (observer_) {
+      observer_(report);
     }
   }
 
@@ -97,6 +110,7 @@ class SimtProcessor final : public cuda::Processor {
   int level_;
   const KernelTable& kernels_;
   Simulator simulator_;
+  LaunchObserver observer_;
 };
 
 }  // namespace
@@ -106,8 +120,9 @@ std::span<const int> simt_processor_levels() {
 }
 
 std::unique_ptr<cuda::Processor> make_simt_processor(ThreadPool& pool, int level,
-                                                     const SimulatorOptions& options) {
-  return std::make_unique<SimtProcessor>(pool, level, options);
+                                                     const SimulatorOptions& options,
+                                                     LaunchObserver observer) {
+  return std::make_unique<SimtProcessor>(pool, level, options, std::move(observer));
 }
 
 }  // namespace mynah::simt

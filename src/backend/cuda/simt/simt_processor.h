@@ -5,6 +5,7 @@
 #include <span>
 
 #include "backend/cuda/processor.h"
+#include "backend/cuda/simt/launch_report.h"
 #include "backend/cuda/simt/simulator.h"
 #include "base/thread_pool.h"
 
@@ -13,8 +14,9 @@ namespace mynah::simt {
 // Levels of compute capability, times ten, that the kernels are compiled for here, least first.
 [[nodiscard]] std::span<const int> simt_processor_levels();
 
-// `level` is one of those.
+// `level` is one of those. `observer`, where it is not empty, hears of every launch.
 std::unique_ptr<cuda::Processor> make_simt_processor(ThreadPool& pool, int level,
-                                                     const SimulatorOptions& options);
+                                                     const SimulatorOptions& options,
+                                                     LaunchObserver observer = {});
 
 }  // namespace mynah::simt

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <mutex>
 #include <new>
+#include <numeric>
 #include <random>
 #include <vector>
 
@@ -60,8 +61,26 @@ detail::Bounds Simulator::bounds_of(const void* pointer) const {
   return address <= end ? detail::Bounds{.begin = next->first, .end = end} : detail::Bounds{};
 }
 
+std::vector<int64_t> Simulator::order_of(int64_t blocks) const {
+  std::vector<int64_t> order;
+  const int64_t sample = options_.sample_blocks;
+  if (sample > 0 && sample < blocks) {
+    for (int64_t i = 0; i < sample; ++i) {
+      order.push_back((2 * i + 1) * blocks / (2 * sample));
+    }
+  } else if (options_.seed != 0) {
+    order.resize(static_cast<size_t>(blocks));
+    std::iota(order.begin(), order.end(), 0);
+  }
+  if (options_.seed != 0) {
+    std::minstd_rand random(static_cast<uint32_t>(options_.seed));
+    std::ranges::shuffle(order, random);
+  }
+  return order;
+}
+
 Status Simulator::launch(const HostKernel& kernel, const GridSize& grid, int threads,
-                         size_t dynamic_bytes, const void* args) {
+                         size_t dynamic_bytes, const void* args, Traffic* counted) {
   MYNAH_CHECK(threads > 0 && threads <= kernel.most_threads && threads % detail::kLanes == 0,
               kernel.name, ": ", std::to_string(threads), " threads a block");
   const detail::Launch launch{.kernel = kernel,
@@ -69,20 +88,13 @@ Status Simulator::launch(const HostKernel& kernel, const GridSize& grid, int thr
                               .threads = threads,
                               .dynamic_bytes = dynamic_bytes,
                               .args = args};
-  std::vector<int64_t> order;
-  if (options_.seed != 0) {
-    order.resize(static_cast<size_t>(grid.blocks()));
-    for (size_t i = 0; i < order.size(); ++i) {
-      order[i] = static_cast<int64_t>(i);
-    }
-    std::minstd_rand random(static_cast<uint32_t>(options_.seed));
-    std::ranges::shuffle(order, random);
-  }
+  const std::vector<int64_t> order = order_of(grid.blocks());
+  const int64_t blocks = order.empty() ? grid.blocks() : static_cast<int64_t>(order.size());
   std::mutex fault_mutex;
   int64_t first = -1;
   std::string fault;
   std::atomic<bool> failed = false;
-  pool_.parallel_for(grid.blocks(), 1, [&](int64_t begin, int64_t end) {
+  pool_.parallel_for(blocks, 1, [&](int64_t begin, int64_t end) {
     std::unique_ptr<detail::Block> block = take_block();
     for (int64_t i = begin; i < end && !failed; ++i) {
       const int64_t number = order.empty() ? i : order[static_cast<size_t>(i)];
@@ -97,7 +109,11 @@ Status Simulator::launch(const HostKernel& kernel, const GridSize& grid, int thr
     }
     if (options_.count_traffic) {
       const std::unique_lock lock(mutex_);
-      traffic_[kernel.name] += block->take_traffic();
+      const Traffic traffic = block->take_traffic();
+      traffic_[kernel.name] += traffic;
+      if (counted != nullptr) {
+        *counted += traffic;
+      }
     }
     give_back(std::move(block));
   });

@@ -33,6 +33,9 @@ struct SimulatorOptions {
   bool check_shared = true;
   // Counts what a card would pay: traffic().
   bool count_traffic = false;
+  // Where it is not 0: of a launch, this many blocks at most are run, evenly spread. Results are
+  // wrong then; what a block pays is not.
+  int64_t sample_blocks = 0;
   // A block's memory at most; what the oldest card has without asking.
   size_t shared_bytes = 48 << 10;
 };
@@ -54,9 +57,10 @@ class Simulator {
   // Runs every block; `threads` is a multiple of 32. An error names the kernel, a block and a
   // thread that went wrong, and what it did: an access outside an allocation or of no alignment,
   // shared memory that nobody wrote or that two threads used with no barrier between, a barrier or
-  // exchange that not all reached. The other blocks need not have run then.
+  // exchange that not all reached. The other blocks need not have run then. `counted` takes what
+  // the blocks that ran pay, where it is counted and `counted` is not null.
   Status launch(const HostKernel& kernel, const GridSize& grid, int threads, size_t dynamic_bytes,
-                const void* args);
+                const void* args, Traffic* counted = nullptr);
 
   // Of all launches of the kernel of that name since the start; nothing without count_traffic.
   [[nodiscard]] Traffic traffic(const std::string& kernel) const;
@@ -67,6 +71,8 @@ class Simulator {
   [[nodiscard]] const SimulatorOptions& options() const { return options_; }
 
  private:
+  // The blocks to run, in their order; empty: all, as they are numbered.
+  [[nodiscard]] std::vector<int64_t> order_of(int64_t blocks) const;
   // Blocks that wait to be used again: their threads' stacks are worth keeping.
   std::unique_ptr<detail::Block> take_block();
   void give_back(std::unique_ptr<detail::Block> block);
