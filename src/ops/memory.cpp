@@ -14,11 +14,7 @@ template <class T>
 Tensor upload_values(Backend& backend, std::span<const T> values, const Shape& shape, DType dtype) {
   MYNAH_CHECK(static_cast<int64_t>(values.size()) == shape.elements(), "[from_host] ", shape.str(),
               " wants other than ", std::to_string(values.size()), " values");
-  Tensor out = empty(backend, shape, dtype);
-  if (!values.empty()) {
-    backend.upload(values.data(), out);
-  }
-  return out;
+  return from_host(backend, std::as_bytes(values), shape, dtype);
 }
 
 template <class T>
@@ -61,11 +57,8 @@ Tensor from_host(Backend& backend, std::span<const std::byte> bytes, const Shape
                  DType dtype) {
   MYNAH_CHECK(bytes.size() == storage_bytes(dtype, shape.elements()), "[from_host] ", shape.str(),
               " of ", name(dtype), " wants other than ", std::to_string(bytes.size()), " bytes");
-  Tensor out = empty(backend, shape, dtype);
-  if (!bytes.empty()) {
-    backend.upload(bytes.data(), out);
-  }
-  return out;
+  return bytes.empty() ? empty(backend, shape, dtype)
+                       : Tensor(backend.from_host(bytes), 0, shape, dtype, backend.device());
 }
 
 Tensor to_device(Backend& backend, const Tensor& host) {

@@ -181,5 +181,8 @@ struct PickedTokens {
 // logits (rows, vocabulary), one rule a row.
 [[nodiscard]] PickedTokens pick_token(Backend& backend, const Tensor& logits,
                                       const PickTokenParams& params);
+// The same, into tensors that are there.
+void pick_token_into(Backend& backend, const Tensor& logits, const PickTokenParams& params,
+                     const PickedTokens& out);
 
 }  // namespace mynah::ops

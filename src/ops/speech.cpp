@@ -70,9 +70,7 @@ void expect_rule(const TokenRule& rule, int64_t vocabulary, int64_t masks, int32
   MYNAH_CHECK(rule.uniform >= 0.0F && rule.uniform < 1.0F, "[pick_token] uniform outside [0, 1)");
 }
 
-}  // namespace
-
-PickedTokens pick_token(Backend& backend, const Tensor& logits, const PickTokenParams& params) {
+void expect_pick(const Backend& backend, const Tensor& logits, const PickTokenParams& params) {
   expect(backend, "pick_token", "logits", logits, {"rows", "vocabulary"});
   const int64_t vocabulary = logits.dim(1);
   if (params.masks != nullptr) {
@@ -85,12 +83,27 @@ PickedTokens pick_token(Backend& backend, const Tensor& logits, const PickTokenP
   for (const TokenRule& rule : params.rules) {
     expect_rule(rule, vocabulary, params.masks == nullptr ? 0 : params.masks->dim(0), params.top);
   }
+}
+
+}  // namespace
+
+PickedTokens pick_token(Backend& backend, const Tensor& logits, const PickTokenParams& params) {
+  expect_pick(backend, logits, params);
   PickedTokens picked{empty(backend, {logits.dim(0), params.top}, DType::I32),
                       empty(backend, {logits.dim(0), params.top})};
-  if (picked.ids.elements() > 0) {
-    backend.pick_token(logits, params, picked.ids, picked.log_probabilities);
-  }
+  pick_token_into(backend, logits, params, picked);
   return picked;
+}
+
+void pick_token_into(Backend& backend, const Tensor& logits, const PickTokenParams& params,
+                     const PickedTokens& out) {
+  expect_pick(backend, logits, params);
+  expect(backend, "pick_token", "ids", out.ids, {logits.dim(0), params.top}, DType::I32);
+  expect(backend, "pick_token", "log_probabilities", out.log_probabilities,
+         {logits.dim(0), params.top});
+  if (out.ids.elements() > 0) {
+    backend.pick_token(logits, params, out.ids, out.log_probabilities);
+  }
 }
 
 }  // namespace mynah::ops

@@ -4,11 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "base/thread_pool.h"
 #include "tensor/op_params.h"
+#include "tensor/step_runner.h"
 #include "tensor/tensor.h"
 
 namespace mynah {
@@ -48,9 +50,24 @@ class Backend {
     }
   }
 
+  // For a loop of equal steps; not to be called before the backend is whole.
+  [[nodiscard]] virtual std::unique_ptr<StepRunner> make_step_runner() {
+    return make_plain_step_runner(*this);
+  }
+
   // Memory
   // -------------------------------------------------------------------------------------------------------
   virtual BufferRef allocate(size_t bytes) = 0;
+
+  // Memory with these bytes of the host; never empty. In a step (StepRunner) they travel with all
+  // others of it.
+  virtual BufferRef from_host(std::span<const std::byte> bytes) {
+    BufferRef buffer = allocate(bytes.size());
+    upload(bytes.data(),
+           Tensor(buffer, 0, {static_cast<int64_t>(bytes.size())}, DType::U8, device()));
+    return buffer;
+  }
+
   // host -> device and device -> host; sizes agree, the device side is contiguous.
   virtual void upload(const void* source, const Tensor& out) = 0;
   virtual void download(const Tensor& x, void* destination) = 0;
