@@ -15,15 +15,14 @@
 
 #include "backend/cuda/device_pool.h"
 #include "backend/cuda/programs/programs.h"
+#include "cuda/driver_session.h"
 #include "gpu/driver_errors.h"
-#include "gpu/fake_driver/loaded_fake.h"
 #include "temporary_folder.h"
 #include "tensor/device_error.h"
 
 namespace mynah::cuda {
 namespace {
 
-using gpu::fake::FakeCall;
 using gpu::fake::FakeCard;
 using gpu::fake::FakeLaunch;
 using gpu::fake::LoadedFake;
@@ -32,85 +31,6 @@ using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
-
-Result<std::unique_ptr<Processor>> open(const LoadedFake& fake, const std::string& images = "") {
-  const auto driver = fake.driver();
-  MYNAH_TRY(const auto cards, gpu::list_devices(*driver));
-  return open_driver_processor(driver, cards.front(), images);
-}
-
-std::unique_ptr<Processor> opened(const LoadedFake& fake, const std::string& images = "") {
-  auto processor = open(fake, images);
-  EXPECT_TRUE(processor.has_value()) << processor.error().message;
-  return std::move(*processor);
-}
-
-std::vector<std::string> functions(const LoadedFake& fake) {
-  std::vector<std::string> names;
-  for (const FakeCall& call : fake->calls()) {
-    names.push_back(call.function);
-  }
-  return names;
-}
-
-simt::CopyArgs copy_of(const std::byte* x, std::byte* out, int64_t bytes) {
-  simt::CopyArgs args{};
-  args.x = x;
-  args.out = out;
-  args.elements = bytes;
-  std::ranges::fill(args.shape, 1);
-  args.shape[simt::kCopyRank - 1] = bytes;
-  args.x_strides[simt::kCopyRank - 1] = 1;
-  args.out_strides[simt::kCopyRank - 1] = 1;
-  return args;
-}
-
-void launch_copy(Processor& processor, const simt::CopyArgs& args) {
-  processor.launch(KernelId::copy_1, {.x = (args.elements + 255) / 256}, 256, 0, &args,
-                   sizeof(args));
-}
-
-// What the kernel does, for the fake to do.
-void run_copy(const FakeLaunch& launch) {
-  const auto args = launch.parameter<simt::CopyArgs>(0);
-  std::memcpy(args.out, args.x, static_cast<size_t>(args.elements));
-}
-
-class Memory {
- public:
-  Memory(Processor& processor, size_t bytes)
-      : processor_(processor), data_(processor.allocate(bytes)) {}
-
-  ~Memory() { processor_.free(data_); }
-
-  Memory(const Memory&) = delete;
-  Memory& operator=(const Memory&) = delete;
-
-  [[nodiscard]] std::byte* get() const { return data_; }
-
- private:
-  Processor& processor_;
-  std::byte* data_;
-};
-
-// Bytes to the card, copied there by a kernel, and back.
-std::vector<std::byte> round_trip(Processor& processor, const std::vector<std::byte>& bytes) {
-  const Memory x(processor, bytes.size());
-  const Memory out(processor, bytes.size());
-  std::vector<std::byte> back(bytes.size());
-  processor.upload(bytes.data(), x.get(), bytes.size());
-  launch_copy(processor, copy_of(x.get(), out.get(), static_cast<int64_t>(bytes.size())));
-  processor.download(out.get(), back.data(), back.size());
-  return back;
-}
-
-std::vector<std::byte> numbered(size_t count) {
-  std::vector<std::byte> bytes(count);
-  for (size_t i = 0; i < count; ++i) {
-    bytes[i] = static_cast<std::byte>(i * 31 + i / 256);
-  }
-  return bytes;
-}
 
 TEST(DriverProcessor, BringsBytesThereAndBackByWayOfAKernel) {
   const LoadedFake fake;
@@ -159,8 +79,12 @@ TEST(DriverProcessor, LaunchesWhatItIsTold) {
                             .out = {.data = nullptr, .stride = 6},
                             .columns = 7,
                             .epsilon = 0.5F};
-  processor->launch(KernelId::layer_norm, {.x = 3, .y = 2, .z = 4}, 64, 60 << 10, &args,
-                    sizeof(args));
+  processor->launch({.kernel = KernelId::layer_norm,
+                     .grid = {.x = 3, .y = 2, .z = 4},
+                     .threads = 64,
+                     .shared_bytes = 60 << 10,
+                     .args = &args,
+                     .args_bytes = sizeof(args)});
   processor->synchronize();
   ASSERT_EQ(launches.size(), 1U);
   EXPECT_EQ(launches[0].grid, (std::array<unsigned, 3>{3, 2, 4}));
@@ -239,10 +163,11 @@ TEST(DriverProcessor, SaysTheSameAgainOnceTheContextIsDead) {
   const LoadedFake fake;
   auto processor = opened(fake);
   std::byte* const memory = processor->allocate(256);
+  const simt::CopyArgs args = copy_of(memory, memory, 256);
   fake->fail({.function = "cuLaunchKernel", .result = gpu::CUDA_ERROR_ILLEGAL_ADDRESS});
   std::string first;
   try {
-    launch_copy(*processor, copy_of(memory, memory, 256));
+    processor->launch(launch_of(args));
   } catch (const DeviceError& error) {
     first = error.error().message;
   }
@@ -260,7 +185,7 @@ TEST(DriverProcessor, SaysTheSameAgainOnceTheContextIsDead) {
   expect_dead([&] { processor->allocate(256); });
   expect_dead([&] { processor->upload(&number, memory, sizeof(number)); });
   expect_dead([&] { processor->download(memory, &number, sizeof(number)); });
-  expect_dead([&] { launch_copy(*processor, copy_of(memory, memory, 256)); });
+  expect_dead([&] { processor->launch(launch_of(args)); });
   expect_dead([&] { processor->synchronize(); });
   processor->free(memory);
   EXPECT_THAT(functions(fake), testing::IsEmpty());
@@ -374,6 +299,43 @@ TEST(DevicePool, HandsOutAgainWhatCameBack) {
   }
   EXPECT_EQ(pool.bytes_held(), held);
   EXPECT_THAT(functions(fake), Not(Contains("cuMemAllocAsync")));
+}
+
+// Steps that are told addresses once (graph_step_runner.h) find them again.
+TEST(DevicePool, HandsOutTheSameAddressesInWhateverOrderTheyCameBack) {
+  const LoadedFake fake;
+  const auto processor = opened(fake);
+  DevicePool pool(*processor);
+  constexpr size_t kBlocks = 5;
+  const auto take = [&pool] {
+    std::vector<BufferRef> blocks;
+    blocks.reserve(kBlocks);
+    for (size_t i = 0; i < kBlocks; ++i) {
+      blocks.push_back(pool.allocate(1000));
+    }
+    return blocks;
+  };
+  const auto addresses = [](const std::vector<BufferRef>& blocks) {
+    std::vector<const std::byte*> all;
+    all.reserve(blocks.size());
+    for (const BufferRef& block : blocks) {
+      all.push_back(block.get()->data());
+    }
+    return all;
+  };
+  {
+    const std::vector<BufferRef> first = take();
+  }
+  std::vector<BufferRef> blocks = take();
+  const std::vector<const std::byte*> wanted = addresses(blocks);
+  std::vector<size_t> order = {0, 1, 2, 3, 4};
+  do {
+    for (const size_t number : order) {
+      blocks[number] = {};
+    }
+    blocks = take();
+    ASSERT_EQ(addresses(blocks), wanted);
+  } while (std::ranges::next_permutation(order).found);
 }
 
 TEST(DevicePool, GivesBackWhatIsIdleBeforeItSaysThatThereIsNoMore) {

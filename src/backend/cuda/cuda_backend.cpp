@@ -1,10 +1,12 @@
 #include "backend/cuda/cuda_backend.h"
 
+#include <algorithm>
 #include <span>
 
 #include "backend/cuda/cuda_backend_class.h"
 #include "backend/cuda/driver/driver_processor.h"
 #include "backend/cuda/simt/simt_processor.h"
+#include "base/check.h"
 
 namespace mynah {
 
@@ -46,16 +48,72 @@ constexpr uint64_t kNoFault = 0;
 
 }  // namespace
 
+thread_local constinit StepRecord* CudaBackend::recorded_ = nullptr;
+
 CudaBackend::CudaBackend(std::unique_ptr<Processor> processor)
     : processor_(std::move(processor)),
       pool_(*processor_),
-      row_fault_(on_device(std::span(&kNoFault, 1))) {}
+      row_fault_(kept_on_device(std::as_bytes(std::span(&kNoFault, 1)))) {}
+
+std::unique_ptr<StepRunner> CudaBackend::make_step_runner() {
+  return std::make_unique<GraphStepRunner>(*this);
+}
+
+void CudaBackend::record(StepRecord& step, FunctionRef<void(const BufferRef&)> fn) {
+  MYNAH_CHECK(recorded_ == nullptr, "a step within a step");
+
+  struct Scope {
+    explicit Scope(StepRecord& step) { recorded_ = &step; }
+
+    ~Scope() { recorded_ = nullptr; }
+
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+  };
+
+  const Scope scope(step);
+  fn(step.memory.result());
+}
+
+void CudaBackend::launch(const Launch& launch) {
+  if (StepRecord* const step = recorded(); step != nullptr) {
+    step->recording.add(launch);
+  } else {
+    processor_->launch(launch);
+  }
+}
+
+BufferRef CudaBackend::allocate(size_t bytes) {
+  StepRecord* const step = recorded();
+  return step != nullptr ? step->memory.allocate(bytes) : pool_.allocate(bytes);
+}
+
+BufferRef CudaBackend::from_host(std::span<const std::byte> bytes) {
+  StepRecord* const step = recorded();
+  return step != nullptr ? step->memory.input(bytes) : kept_on_device(bytes);
+}
+
+BufferRef CudaBackend::kept_on_device(std::span<const std::byte> values) {
+  BufferRef buffer = pool_.allocate(std::max<size_t>(1, values.size()));
+  if (!values.empty()) {
+    processor_->upload(values.data(), buffer.get()->data(), values.size());
+  }
+  return buffer;
+}
 
 void CudaBackend::upload(const void* source, const Tensor& out) {
-  processor_->upload(source, out.raw(), storage_bytes(out.dtype(), out.elements()));
+  const size_t bytes = storage_bytes(out.dtype(), out.elements());
+  if (recorded() == nullptr) {
+    processor_->upload(source, out.raw(), bytes);
+    return;
+  }
+  copy(Tensor(from_host({static_cast<const std::byte*>(source), bytes}), 0, out.shape(),
+              out.dtype(), device()),
+       out);
 }
 
 void CudaBackend::download(const Tensor& x, void* destination) {
+  MYNAH_CHECK(recorded() == nullptr, "[download] within a step, which has done nothing yet");
   processor_->download(x.raw(), destination, storage_bytes(x.dtype(), x.elements()));
   check_row_numbers();
 }

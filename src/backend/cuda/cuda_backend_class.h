@@ -1,7 +1,6 @@
 // CudaBackend: the class behind cuda_backend.h; its operations stand in ops_*.cpp.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <map>
 #include <memory>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "backend/cuda/device_pool.h"
+#include "backend/cuda/graph_step_runner.h"
 #include "backend/cuda/processor.h"
 #include "tensor/backend.h"
 
@@ -43,7 +43,10 @@ class CudaBackend final : public Backend {
   // Every float and block type, and I8.
   [[nodiscard]] bool supports_weight(DType dtype) const override;
 
-  BufferRef allocate(size_t bytes) override { return pool_.allocate(bytes); }
+  [[nodiscard]] std::unique_ptr<StepRunner> make_step_runner() override;
+
+  BufferRef allocate(size_t bytes) override;
+  BufferRef from_host(std::span<const std::byte> bytes) override;
 
   void upload(const void* source, const Tensor& out) override;
   void download(const Tensor& x, void* destination) override;
@@ -111,34 +114,64 @@ class CudaBackend final : public Backend {
   void pick_token(const Tensor& logits, const PickTokenParams& params, const Tensor& ids,
                   const Tensor& log_probabilities) override;
 
+  // What follows is for steps: graph_step_runner.h.
+
+  [[nodiscard]] Processor& processor() { return *processor_; }
+
+  [[nodiscard]] DevicePool& pool() { return pool_; }
+
+  // Calls fn with the step's result; the operations of this thread are written down meanwhile.
+  void record(StepRecord& step, FunctionRef<void(const BufferRef&)> fn);
+  // Ends the process where there is such a number, as the reference does at once: it is a bug.
+  static void check_row_number(uint64_t fault);
+
  private:
+  // The step that this thread writes down; null where operations are done at once.
+  [[nodiscard]] StepRecord* recorded() const {
+    return recorded_ != nullptr && recorded_->backend == this ? recorded_ : nullptr;
+  }
+
   template <class Args>
   void launch(const Kernel<Args>& kernel, const GridSize& grid, int threads, const Args& args,
               size_t shared_bytes = 0) {
-    processor_->launch(kernel.id, grid, threads, shared_bytes, &args, sizeof(Args));
+    Args own = args;
+#if __has_builtin(__builtin_clear_padding)
+    __builtin_clear_padding(&own);  // so that equal launches have equal bytes
+#endif
+    launch(Launch{.kernel = kernel.id,
+                  .grid = grid,
+                  .threads = threads,
+                  .shared_bytes = shared_bytes,
+                  .args = &own,
+                  .args_bytes = sizeof(Args)});
   }
+
+  void launch(const Launch& launch);
 
   // Values of the host that kernels read: spans of a batch, rules of tokens. Never empty, so that
   // it has an address.
   template <class T>
   BufferRef on_device(std::span<const T> values) {
-    BufferRef buffer = pool_.allocate(std::max<size_t>(1, values.size_bytes()));
-    if (!values.empty()) {
-      processor_->upload(values.data(), buffer.get()->data(), values.size_bytes());
-    }
-    return buffer;
+    return from_host(std::as_bytes(values));
   }
+
+  // The same of what outlives the operation, and a step.
+  BufferRef kept_on_device(std::span<const std::byte> values);
 
   void norm(const Kernel<simt::NormArgs>& kernel, const Tensor& x, const Tensor* gamma,
             const Tensor* beta, float eps, const Tensor& out);
 
   // Where kernels leave the number of a row that is not there (kernels/row_faults.h). Who launches
-  // one that may sets row_faults_possible_ afterwards.
-  [[nodiscard]] uint64_t* row_fault() const {
-    return reinterpret_cast<uint64_t*>(row_fault_.get()->data());
+  // one that may calls row_fault_possible() afterwards.
+  [[nodiscard]] uint64_t* row_fault() const;
+
+  void row_fault_possible() {
+    if (recorded() == nullptr) {  // of a step the number is read with its result
+      row_faults_possible_ = true;
+    }
   }
 
-  // Ends the process where there was such a number, as the reference does at once: it is a bug.
+  // check_row_number() of what kernels have left since the last time.
   void check_row_numbers();
 
   // The transforms' tables for n points, made once: n pairs of a cosine and a sine, then the
@@ -162,6 +195,8 @@ class CudaBackend final : public Backend {
 
   // What a position turns the pairs of a head by. Kept: a model has one or two.
   BufferRef rope_turns(float theta, int64_t half);
+
+  static thread_local constinit StepRecord* recorded_;  // this thread's, of any backend
 
   std::unique_ptr<Processor> processor_;
   DevicePool pool_;

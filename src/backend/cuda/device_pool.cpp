@@ -34,6 +34,7 @@ struct DevicePool::State {
 
   // The caller holds the mutex.
   void free_idle();
+  void keep(std::unique_ptr<Block> block);
 
   void trim() {
     free_idle();
@@ -55,7 +56,9 @@ struct DevicePool::State {
 
   Processor& processor;
   std::mutex mutex;
-  std::map<size_t, std::vector<std::unique_ptr<Block>>> idle;  // by size
+  // By size; the lowest address last, which is handed out first: who asks for the same again finds
+  // it where it was, in whatever order it came back.
+  std::map<size_t, std::vector<std::unique_ptr<Block>>> idle;
   size_t held = 0;
   size_t in_use = 0;
 };
@@ -68,11 +71,18 @@ class DevicePool::State::Block final : public Buffer {
   void release() override {
     const std::scoped_lock lock(state_.mutex);
     state_.in_use -= size_;
-    state_.idle[size_].emplace_back(this);
+    state_.keep(std::unique_ptr<Block>(this));
   }
 
   State& state_;
 };
+
+void DevicePool::State::keep(std::unique_ptr<Block> block) {
+  auto& blocks = idle[block->size()];
+  const auto lower = [](const auto& one, const auto& other) { return one->data() > other->data(); };
+  const auto at = std::ranges::upper_bound(blocks, block, lower);
+  blocks.insert(at, std::move(block));
+}
 
 void DevicePool::State::free_idle() {
   for (const auto& [bytes, blocks] : idle) {

@@ -10,9 +10,9 @@
 namespace mynah::cuda {
 
 // Keeps what comes back for the next request of about its size: after warm-up a loop that asks for
-// the same sizes allocates nothing from the device. The device does all work in the order that it
-// was asked for, so that memory may be handed out again while a kernel that used it still runs.
-// Thread-safe.
+// the same sizes allocates nothing from the device, and finds them at the same addresses. The
+// device does all work in the order that it was asked for, so that memory may be handed out again
+// while a kernel that used it still runs. Thread-safe.
 class DevicePool {
  public:
   explicit DevicePool(Processor& processor);

@@ -307,8 +307,8 @@ void CudaBackend::attend(const Tensor& q, DType type, const AttentionPlan& plan,
     const int64_t lines = one ? 1 : simt::kFewLines;
     const int64_t segments = plan.segments(kind);
     const int64_t partials = segments > 1 ? tiles * args.kv_heads * segments * lines : 0;
-    const BufferRef mixes = pool_.allocate(storage_bytes(DType::F32, partials * args.head_dim) + 1);
-    const BufferRef masses = pool_.allocate(storage_bytes(DType::F32, 2 * partials) + 1);
+    const BufferRef mixes = allocate(storage_bytes(DType::F32, partials * args.head_dim) + 1);
+    const BufferRef masses = allocate(storage_bytes(DType::F32, 2 * partials) + 1);
     args.segments = static_cast<int32_t>(segments);
     args.partials = reinterpret_cast<float*>(mixes.get()->data());
     args.masses = reinterpret_cast<float*>(masses.get()->data());

@@ -19,7 +19,7 @@ BufferRef CudaBackend::rope_turns(float theta, int64_t half) {
       const double turn = std::pow(static_cast<double>(theta), exponent) / (2.0 * std::numbers::pi);
       turns.push_back(static_cast<uint64_t>(std::ldexp(turn - std::floor(turn), 64)));
     }
-    buffer = on_device(std::span<const uint64_t>(turns));
+    buffer = kept_on_device(std::as_bytes(std::span(turns)));
   }
   return buffer;
 }

@@ -53,7 +53,7 @@ void CudaBackend::gather_rows(const Tensor& x, const Tensor& rows, const Tensor&
           .out_stride = words(out.stride(0)),
           .columns = words(x.dim(1)),
           .fault = row_fault()});
-  row_faults_possible_ = true;
+  row_fault_possible();
 }
 
 void CudaBackend::scatter_rows(const Tensor& x, const Tensor& rows, const Tensor& out) {
@@ -69,7 +69,7 @@ void CudaBackend::scatter_rows(const Tensor& x, const Tensor& rows, const Tensor
           .out_rows = out.dim(0),
           .columns = x.dim(1),
           .fault = row_fault()});
-  row_faults_possible_ = true;
+  row_fault_possible();
 }
 
 void CudaBackend::transpose(const Tensor& x, const Tensor& out) {
@@ -82,6 +82,12 @@ void CudaBackend::transpose(const Tensor& x, const Tensor& out) {
           .tiles = static_cast<int32_t>(tiles)});
 }
 
+uint64_t* CudaBackend::row_fault() const {
+  StepRecord* const step = recorded();
+  return step != nullptr ? step->memory.row_fault()
+                         : reinterpret_cast<uint64_t*>(row_fault_.get()->data());
+}
+
 void CudaBackend::check_row_numbers() {
   if (!row_faults_possible_.exchange(false)) {
     return;
@@ -89,6 +95,10 @@ void CudaBackend::check_row_numbers() {
   uint64_t fault = 0;
   processor_->download(row_fault_.get()->data(), reinterpret_cast<std::byte*>(&fault),
                        sizeof(fault));
+  check_row_number(fault);
+}
+
+void CudaBackend::check_row_number(uint64_t fault) {
   if (fault == 0) {
     return;
   }

@@ -49,7 +49,7 @@ const float* CudaBackend::transform_table(int64_t n) {
       window.push_back(static_cast<float>(0.5 - 0.5 * std::cos(angle)));
     }
     values.insert(values.end(), window.begin(), window.end());
-    table = on_device(std::span<const float>(values));
+    table = kept_on_device(std::as_bytes(std::span(values)));
   }
   return reinterpret_cast<const float*>(table.get()->data());
 }

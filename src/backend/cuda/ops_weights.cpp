@@ -53,7 +53,7 @@ void CudaBackend::write_rows(const Tensor& table, const Tensor* ids, const Tenso
 
 void CudaBackend::embedding(const Tensor& table, const Tensor& ids, const Tensor& out) {
   write_rows(table, &ids, out);
-  row_faults_possible_ = true;
+  row_fault_possible();
 }
 
 void CudaBackend::dequantize(const Tensor& x, const Tensor& out) {

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
 
 #include "backend/cuda/kernels/list.h"
@@ -15,6 +17,27 @@ struct GridSize {
   int64_t x = 1;
   int64_t y = 1;
   int64_t z = 1;
+
+  bool operator==(const GridSize&) const = default;
+};
+
+// A kernel that runs.
+struct Launch {
+  KernelId kernel;
+  GridSize grid;
+  int threads = 0;          // a block, a multiple of 32
+  size_t shared_bytes = 0;  // of dynamic shared memory
+  const void* args = nullptr;
+  size_t args_bytes = 0;
+};
+
+// Launches that a processor was told once, to be done again and again. Destroyed before it.
+class LaunchGraph {
+ public:
+  LaunchGraph() = default;
+  virtual ~LaunchGraph() = default;
+  LaunchGraph(const LaunchGraph&) = delete;
+  LaunchGraph& operator=(const LaunchGraph&) = delete;
 };
 
 // Everything is done in the order that it was asked for. Calls throw DeviceError where the device
@@ -41,9 +64,15 @@ class Processor {
   // Waits until the bytes are there.
   virtual void download(const std::byte* x, void* destination, size_t bytes) = 0;
 
-  // `threads` a block, a multiple of 32; `shared_bytes` of dynamic shared memory.
-  virtual void launch(KernelId kernel, const GridSize& grid, int threads, size_t shared_bytes,
-                      const void* args, size_t args_bytes) = 0;
+  // The arguments may go when the call is back.
+  virtual void launch(const Launch& launch) = 0;
+
+  // Keeps these launches, arguments and all, without doing them. Null where the device, or its
+  // driver, does not take them so: they can still be done one by one.
+  virtual std::unique_ptr<LaunchGraph> capture(std::span<const Launch> launches) = 0;
+  // Does them, in their order. The memory that they were told must be there still.
+  virtual void replay(const LaunchGraph& graph) = 0;
+
   virtual void synchronize() = 0;
 };
 

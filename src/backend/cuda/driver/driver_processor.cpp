@@ -55,9 +55,13 @@ class DriverProcessor final : public Processor {
   void trim() override;
   void upload(const void* source, std::byte* out, size_t bytes) override;
   void download(const std::byte* x, void* destination, size_t bytes) override;
-  void launch(KernelId kernel, const GridSize& grid, int threads, size_t shared_bytes,
-              const void* args, size_t args_bytes) override;
+  void launch(const Launch& launch) override;
+  std::unique_ptr<LaunchGraph> capture(std::span<const Launch> launches) override;
+  void replay(const LaunchGraph& graph) override;
   void synchronize() override;
+
+  // Of a graph that nobody replays any more.
+  void destroy(gpu::CUgraphExec executable);
 
  private:
   [[nodiscard]] int capability() const { return card_.compute_major * 10 + card_.compute_minor; }
@@ -86,6 +90,12 @@ class DriverProcessor final : public Processor {
     return fmt::format("{} on {}", attempted, device().str());
   }
 
+  // The kernel, loaded and allowed the shared memory that the launch asks for.
+  gpu::CUfunction prepare(const Launch& launch);
+  CUresult submit(gpu::CUfunction function, const Launch& launch);
+  // What the launches make of the stream that is told to write them down; null where it failed.
+  CUresult write_down(std::span<const Launch> launches, std::span<const gpu::CUfunction> functions,
+                      gpu::CUgraph& graph);
   gpu::CUfunction function_of(KernelId kernel);
   gpu::CUmodule load(const Program& program);
   // The driver's compiler: PTX to the card's own code.
@@ -105,6 +115,25 @@ class DriverProcessor final : public Processor {
   std::array<size_t, kKernelCount> shared_allowed_{};  // dynamic bytes that a launch may ask for
   std::optional<Error> death_;
 };
+
+class DriverGraph final : public LaunchGraph {
+ public:
+  DriverGraph(DriverProcessor& processor, gpu::CUgraphExec executable)
+      : processor_(processor), executable_(executable) {}
+
+  ~DriverGraph() override;
+
+  [[nodiscard]] gpu::CUgraphExec executable() const { return executable_; }
+
+ private:
+  DriverProcessor& processor_;
+  gpu::CUgraphExec executable_;
+};
+
+std::string words_for(const Launch& launch) {
+  return fmt::format("running {} ({} x {} x {} blocks of {})", entry_of(launch.kernel),
+                     launch.grid.x, launch.grid.y, launch.grid.z, launch.threads);
+}
 
 // What a launch may ask for without asking the function first.
 constexpr size_t kSharedWithoutAsking = 48 << 10;
@@ -233,28 +262,104 @@ void DriverProcessor::synchronize() {
   check(api_.cuStreamSynchronize(stream_), attempted);
 }
 
-void DriverProcessor::launch(KernelId kernel, const GridSize& grid, int threads,
-                             size_t shared_bytes, const void* args, size_t args_bytes) {
-  MYNAH_CHECK(args_bytes <= 4096, "arguments of more than the 4 KB that a launch takes");
+gpu::CUfunction DriverProcessor::prepare(const Launch& launch) {
+  MYNAH_CHECK(launch.args_bytes <= 4096, "arguments of more than the 4 KB that a launch takes");
+  const gpu::CUfunction function = function_of(launch.kernel);
+  size_t& allowed = shared_allowed_[static_cast<size_t>(launch.kernel)];
+  if (launch.shared_bytes > std::max(allowed, kSharedWithoutAsking)) {
+    check(api_.cuFuncSetAttribute(function, gpu::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                  static_cast<int>(launch.shared_bytes)),
+          [&] { return words_for(launch); });
+    allowed = launch.shared_bytes;
+  }
+  return function;
+}
+
+CUresult DriverProcessor::submit(gpu::CUfunction function, const Launch& launch) {
+  void* parameters[] = {const_cast<void*>(launch.args)};
+  return api_.cuLaunchKernel(
+      function, static_cast<unsigned>(launch.grid.x), static_cast<unsigned>(launch.grid.y),
+      static_cast<unsigned>(launch.grid.z), static_cast<unsigned>(launch.threads), 1, 1,
+      static_cast<unsigned>(launch.shared_bytes), stream_, parameters, nullptr);
+}
+
+void DriverProcessor::launch(const Launch& launch) {
+  const std::scoped_lock lock(mutex_);
+  const auto attempted = [&] { return words_for(launch); };
+  enter(attempted);
+  check(submit(prepare(launch), launch), attempted);
+}
+
+CUresult DriverProcessor::write_down(std::span<const Launch> launches,
+                                     std::span<const gpu::CUfunction> functions,
+                                     gpu::CUgraph& graph) {
+  // Other threads' calls of other streams, of whichever library, are none of this one's business.
+  CUresult result = api_.cuStreamBeginCapture(stream_, gpu::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+  if (result != CUDA_SUCCESS) {
+    return result;
+  }
+  for (size_t i = 0; i < launches.size() && result == CUDA_SUCCESS; ++i) {
+    result = submit(functions[i], launches[i]);
+  }
+  // In any case, so that the stream takes work again; where the call itself failed, once more.
+  const CUresult ended = api_.cuStreamEndCapture(stream_, &graph);
+  gpu::CUstreamCaptureStatus status = gpu::CU_STREAM_CAPTURE_STATUS_NONE;
+  if (ended != CUDA_SUCCESS && api_.cuStreamIsCapturing(stream_, &status) == CUDA_SUCCESS &&
+      status != gpu::CU_STREAM_CAPTURE_STATUS_NONE) {
+    api_.cuStreamEndCapture(stream_, &graph);
+  }
+  return result == CUDA_SUCCESS ? ended : result;
+}
+
+std::unique_ptr<LaunchGraph> DriverProcessor::capture(std::span<const Launch> launches) {
   const std::scoped_lock lock(mutex_);
   const auto attempted = [&] {
-    return fmt::format("running {} ({} x {} x {} blocks of {})", entry_of(kernel), grid.x, grid.y,
-                       grid.z, threads);
+    return fmt::format("making a graph of {} kernels", launches.size());
   };
   enter(attempted);
-  const gpu::CUfunction function = function_of(kernel);
-  size_t& allowed = shared_allowed_[static_cast<size_t>(kernel)];
-  if (shared_bytes > std::max(allowed, kSharedWithoutAsking)) {
-    check(api_.cuFuncSetAttribute(function, gpu::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                  static_cast<int>(shared_bytes)),
-          attempted);
-    allowed = shared_bytes;
+  // While a stream writes down what it is told, no module may be loaded.
+  std::vector<gpu::CUfunction> functions;
+  functions.reserve(launches.size());
+  for (const Launch& launch : launches) {
+    functions.push_back(prepare(launch));
   }
-  void* parameters[] = {const_cast<void*>(args)};
-  check(api_.cuLaunchKernel(function, static_cast<unsigned>(grid.x), static_cast<unsigned>(grid.y),
-                            static_cast<unsigned>(grid.z), static_cast<unsigned>(threads), 1, 1,
-                            static_cast<unsigned>(shared_bytes), stream_, parameters, nullptr),
+  gpu::CUgraph graph = nullptr;
+  gpu::CUgraphExec executable = nullptr;
+  CUresult result = write_down(launches, functions, graph);
+  if (result == CUDA_SUCCESS) {
+    result = api_.cuGraphInstantiate(&executable, graph, nullptr, nullptr, 0);
+  }
+  if (graph != nullptr) {
+    api_.cuGraphDestroy(graph);
+  }
+  if (result == CUDA_SUCCESS) {
+    return std::make_unique<DriverGraph>(*this, executable);
+  }
+  if (gpu::explain(result).scope != gpu::ErrorScope::Call) {
+    throw_failure(result, attempted());
+  }
+  return nullptr;  // nothing is lost but time
+}
+
+void DriverProcessor::replay(const LaunchGraph& graph) {
+  const std::scoped_lock lock(mutex_);
+  const auto attempted = [] { return std::string("running a graph of kernels"); };
+  enter(attempted);
+  check(api_.cuGraphLaunch(dynamic_cast<const DriverGraph&>(graph).executable(), stream_),
         attempted);
+}
+
+void DriverProcessor::destroy(gpu::CUgraphExec executable) {
+  const std::scoped_lock lock(mutex_);
+  if (death_) {
+    return;  // it went with the context
+  }
+  api_.cuCtxSetCurrent(context_);
+  api_.cuGraphExecDestroy(executable);
+}
+
+DriverGraph::~DriverGraph() {
+  processor_.destroy(executable_);
 }
 
 gpu::CUfunction DriverProcessor::function_of(KernelId kernel) {

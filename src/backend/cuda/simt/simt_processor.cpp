@@ -4,6 +4,7 @@
 #include <cstring>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -15,8 +16,6 @@
 namespace mynah::simt {
 
 namespace {
-
-using cuda::KernelId;
 
 // Those that this build has (cmake/kernels.cmake).
 using Levels = std::integer_sequence<int, MYNAH_SIMT_LEVELS>;
@@ -35,6 +34,24 @@ const KernelTable& kernels_of(int level, std::integer_sequence<int, Level...>) {
   MYNAH_CHECK(found != nullptr, "no kernels of level ", std::to_string(level));
   return *found;
 }
+
+// A copy of launches and of their arguments.
+class SimtGraph final : public cuda::LaunchGraph {
+ public:
+  explicit SimtGraph(std::span<const cuda::Launch> launches)
+      : launches_(launches.begin(), launches.end()) {
+    for (cuda::Launch& launch : launches_) {
+      const auto* const args = static_cast<const std::byte*>(launch.args);
+      launch.args = arguments_.emplace_back(args, args + launch.args_bytes).data();
+    }
+  }
+
+  [[nodiscard]] std::span<const cuda::Launch> launches() const { return launches_; }
+
+ private:
+  std::vector<cuda::Launch> launches_;
+  std::vector<std::vector<std::byte>> arguments_;
+};
 
 class SimtProcessor final : public cuda::Processor {
  public:
@@ -76,30 +93,41 @@ class SimtProcessor final : public cuda::Processor {
     std::memcpy(destination, x, bytes);
   }
 
-  void launch(KernelId id, const cuda::GridSize& grid, int threads, size_t shared_bytes,
-              const void* args, size_t args_bytes) override {
-    MYNAH_CHECK(kernels_[static_cast<size_t>(id)] != nullptr,
-                "a kernel that this level has not: ", cuda::entry_of(id));
-    const HostKernel& kernel = *kernels_[static_cast<size_t>(id)];
-    MYNAH_CHECK(args_bytes == kernel.argument_bytes, kernel.name, ": arguments of another kernel");
+  void launch(const cuda::Launch& launch) override {
+    MYNAH_CHECK(kernels_[static_cast<size_t>(launch.kernel)] != nullptr,
+                "a kernel that this level has not: ", cuda::entry_of(launch.kernel));
+    const HostKernel& kernel = *kernels_[static_cast<size_t>(launch.kernel)];
+    MYNAH_CHECK(launch.args_bytes == kernel.argument_bytes, kernel.name,
+                ": arguments of another kernel");
     constexpr int64_t kMostY = 65535;  // of a card's grid, along y and z
+    const cuda::GridSize& grid = launch.grid;
     MYNAH_CHECK(grid.x <= std::numeric_limits<int>::max() && grid.y <= kMostY && grid.z <= kMostY,
                 kernel.name, ": a grid that no card takes");
     const GridSize size{static_cast<int>(grid.x), static_cast<int>(grid.y),
                         static_cast<int>(grid.z)};
     LaunchReport report{.kernel = kernel.name,
-                        .level = cuda::program_for(cuda::group_of(id), level_)->level,
+                        .level = cuda::program_for(cuda::group_of(launch.kernel), level_)->level,
                         .blocks = size.blocks(),
-                        .threads = threads,
-                        .dynamic_bytes = shared_bytes,
+                        .threads = launch.threads,
+                        .dynamic_bytes = launch.shared_bytes,
                         .traffic = {}};
-    if (Status status =
-            simulator_.launch(kernel, size, threads, shared_bytes, args, &report.traffic);
+    if (Status status = simulator_.launch(kernel, size, launch.threads, launch.shared_bytes,
+                                          launch.args, &report.traffic);
         !status) {
       throw DeviceError(std::move(status).error());
     }
     if (observer_) {
       observer_(report);
+    }
+  }
+
+  std::unique_ptr<cuda::LaunchGraph> capture(std::span<const cuda::Launch> launches) override {
+    return std::make_unique<SimtGraph>(launches);
+  }
+
+  void replay(const cuda::LaunchGraph& graph) override {
+    for (const cuda::Launch& launch : dynamic_cast<const SimtGraph&>(graph).launches()) {
+      this->launch(launch);
     }
   }
 
