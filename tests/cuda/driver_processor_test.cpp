@@ -338,6 +338,25 @@ TEST(DevicePool, HandsOutTheSameAddressesInWhateverOrderTheyCameBack) {
   } while (std::ranges::next_permutation(order).found);
 }
 
+TEST(DevicePool, KeepsAsMuchIdleAsItIsAllowed) {
+  const LoadedFake fake;
+  const auto processor = opened(fake);
+  DevicePool pool(*processor);
+  constexpr size_t kSize = 1 << 20;
+  const BufferRef used = pool.allocate(4 * kSize);
+  {
+    const BufferRef first = pool.allocate(kSize);
+  }
+  const size_t held = pool.bytes_held();
+  fake->clear_calls();
+  pool.trim(kSize);
+  EXPECT_EQ(pool.bytes_held(), held);
+  EXPECT_THAT(functions(fake), testing::IsEmpty());
+  pool.trim(kSize - 1);
+  EXPECT_EQ(pool.bytes_held(), held - kSize);
+  EXPECT_THAT(functions(fake), Contains("cuMemPoolTrimTo"));
+}
+
 TEST(DevicePool, GivesBackWhatIsIdleBeforeItSaysThatThereIsNoMore) {
   const LoadedFake fake(13000, {.cards = {FakeCard{.memory_bytes = 64 << 20}}});
   const auto processor = opened(fake);

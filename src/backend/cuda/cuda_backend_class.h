@@ -54,7 +54,13 @@ class CudaBackend final : public Backend {
 
   void synchronize() override;
 
-  void release_idle_memory() override { pool_.trim(); }
+  // Where there is more than the largest model's encoder leaves of a window of 30 seconds (some 130
+  // MB by its sizes): waiting for the card, and asking it again at the next window, takes longer
+  // than many a step. Before there is too little, all that is idle is given back in any case.
+  void release_idle_memory() override {
+    constexpr size_t kMostIdle = 256 << 20;
+    pool_.trim(kMostIdle);
+  }
 
   [[nodiscard]] size_t memory_held() const override { return pool_.bytes_held(); }
 

@@ -117,9 +117,11 @@ BufferRef DevicePool::allocate(size_t bytes) {
   return BufferRef(block.release());
 }
 
-void DevicePool::trim() {
+void DevicePool::trim(size_t most_idle) {
   const std::scoped_lock lock(state_->mutex);
-  state_->trim();
+  if (state_->held - state_->in_use > most_idle) {
+    state_->trim();
+  }
 }
 
 size_t DevicePool::bytes_held() const {

@@ -24,8 +24,8 @@ class DevicePool {
   // has no more, after what lies idle was given back.
   BufferRef allocate(size_t bytes);
 
-  // Gives idle blocks back to the device.
-  void trim();
+  // Gives idle blocks back to the device where they are more than `most_idle` bytes.
+  void trim(size_t most_idle);
 
   // Bytes held from the device, in use or idle.
   [[nodiscard]] size_t bytes_held() const;
