@@ -80,21 +80,13 @@ std::vector<Hypothesis> beam_search(const Generator& generator, Sequences& seque
     searches[request].beams.resize(1);
     searches[request].beams[0].request = request;
   }
-  Tensor logits = sequences.prefill();
-  while (true) {
-    std::vector<const Hypothesis*> running;
-    for (const Search& search : searches) {
-      for (const Hypothesis& beam : search.beams) {
-        if (!search.done) {
-          running.push_back(&beam);
-        }
-      }
-    }
-    if (running.empty() || stop.stop_requested()) {
-      break;
-    }
-    const Picked picked = sequences.pick(logits, running, static_cast<int32_t>(top));
-
+  std::vector<const Hypothesis*> first;
+  first.reserve(requests);
+  for (const Search& search : searches) {
+    first.push_back(search.beams.data());
+  }
+  Picked picked = sequences.pick(sequences.prefill(), first, static_cast<int32_t>(top));
+  while (!stop.stop_requested()) {
     std::vector<int64_t> sources(requests * beam_size);
     std::iota(sources.begin(), sources.end(), int64_t{0});
     std::vector<const Hypothesis*> next;
@@ -124,7 +116,7 @@ std::vector<Hypothesis> beam_search(const Generator& generator, Sequences& seque
       break;
     }
     sequences.rearrange(sources);
-    logits = sequences.step(next, slots);
+    picked = sequences.step(next, slots, static_cast<int32_t>(top));
   }
 
   std::vector<Hypothesis> all;

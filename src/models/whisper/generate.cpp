@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "models/whisper/beam_search.h"
 #include "models/whisper/sequences.h"
@@ -39,8 +40,8 @@ std::vector<Hypothesis> sample(const Generator& generator, Sequences& sequences,
     running.push_back(&all[i]);
     slots.push_back(static_cast<int64_t>(i));
   }
-  while (!running.empty()) {
-    const Picked picked = sequences.pick(logits, running, 1);
+  Picked picked = sequences.pick(std::move(logits), running, 1);
+  while (true) {
     size_t kept = 0;
     for (size_t i = 0; i < running.size(); ++i) {
       Hypothesis& hypothesis = all[static_cast<size_t>(slots[i])];
@@ -53,11 +54,11 @@ std::vector<Hypothesis> sample(const Generator& generator, Sequences& sequences,
     }
     running.resize(stop.stop_requested() ? 0 : kept);
     slots.resize(running.size());
-    if (!running.empty()) {
-      logits = sequences.step(running, slots);
+    if (running.empty()) {
+      return all;
     }
+    picked = sequences.step(running, slots, 1);
   }
-  return all;
 }
 
 }  // namespace

@@ -50,6 +50,7 @@ struct Generator {
   const TokenRules& rules;
   const WhisperSpecialTokens& special;
   Backend& backend;
+  StepRunner& steps;
   std::function<void()> after_step;  // to give memory back; empty where time counts more
 
   // One result a request, in their order; a result depends on no other request. Stops early, with

@@ -83,6 +83,7 @@ Result<std::shared_ptr<const Model>> Model::load(const std::shared_ptr<const Ten
       {.storage = options.storage, .precision = options.precision, .cache = options.cache.get()});
   MYNAH_TRY(model->encoder_, Encoder::load(weights / "encoder", model->config_));
   MYNAH_TRY(model->decoder_, Decoder::load(weights / "decoder", model->config_));
+  model->steps_ = backend.make_step_runner();
   if (options.cache != nullptr) {
     (void)options.cache->commit();  // an unwritable cache costs time at the next start, no more
   }

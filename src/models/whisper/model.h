@@ -73,6 +73,7 @@ class Model {
             .rules = rules,
             .special = tokenizer_->special(),
             .backend = *backend_,
+            .steps = *steps_,
             .after_step = [this] { release_table(); }};
   }
 
@@ -92,6 +93,7 @@ class Model {
   std::optional<WhisperTokenizer> tokenizer_;
   Encoder encoder_;
   Decoder decoder_;
+  std::unique_ptr<StepRunner> steps_;  // of all that decode with this model
   std::vector<std::shared_ptr<const MappedFile>> files_;
   Tensor filters_;  // (n_mels, kFftSize / 2 + 1)
   mutable std::once_flag silence_once_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace mynah::whisper {
@@ -116,8 +117,8 @@ Tensor Sequences::prefill() {
   return logits.narrow(0, 0, n);
 }
 
-Tensor Sequences::step(std::span<const Hypothesis* const> hypotheses,
-                       std::span<const int64_t> slots) {
+Tensor Sequences::forward(std::span<const Hypothesis* const> hypotheses,
+                          std::span<const int64_t> slots) {
   std::vector<int32_t> tokens;
   std::vector<Lane> lanes;
   for (size_t i = 0; i < hypotheses.size(); ++i) {
@@ -125,11 +126,48 @@ Tensor Sequences::step(std::span<const Hypothesis* const> hypotheses,
     lanes.push_back(
         {.slot = slots[i], .count = 1, .utterance = requests_[hypotheses[i]->request].utterance});
   }
-  const Tensor hidden = generator_.decoder.forward(tokens, lanes, cache_, cross_);
+  return generator_.decoder.logits(generator_.decoder.forward(tokens, lanes, cache_, cross_));
+}
+
+Picked Sequences::step(std::span<const Hypothesis* const> hypotheses,
+                       std::span<const int64_t> slots, int32_t top) {
+  Picked picked;
+  if (penalises()) {
+    picked = pick(forward(hypotheses, slots), hypotheses, top);
+  } else {
+    const std::vector<TokenRule> next = rules(hypotheses);
+    const PickTokenParams params{.masks = &generator_.rules.masks(), .rules = next, .top = top};
+    const Shape shape{static_cast<int64_t>(hypotheses.size()), top};
+    const auto count = static_cast<size_t>(shape.elements());
+    // The ids, then the log probabilities.
+    std::vector<std::byte> result(count * (sizeof(int32_t) + sizeof(float)));
+    // What the cache needs is the cache's, not the step's.
+    for (const int64_t slot : slots) {
+      cache_.make_room(cache_.length(slot) + 1);
+    }
+    Backend& backend = generator_.backend;
+    generator_.steps.run(
+        [&](const BufferRef& memory) {
+          ops::pick_token_into(backend, forward(hypotheses, slots), params,
+                               {.ids = {memory, 0, shape, DType::I32, backend.device()},
+                                .log_probabilities = {memory, count * sizeof(int32_t), shape,
+                                                      DType::F32, backend.device()}});
+        },
+        result);
+    picked.ids.resize(count);
+    picked.log_probabilities.resize(count);
+    std::memcpy(picked.ids.data(), result.data(), count * sizeof(int32_t));
+    std::memcpy(picked.log_probabilities.data(), result.data() + count * sizeof(int32_t),
+                count * sizeof(float));
+  }
   if (generator_.after_step) {
     generator_.after_step();
   }
-  return generator_.decoder.logits(hidden);
+  return picked;
+}
+
+bool Sequences::penalises() const {
+  return options_.repetition_penalty != 1.0F || options_.no_repeat_ngram_size > 0;
 }
 
 Tensor Sequences::penalise(const Tensor& logits,
@@ -147,22 +185,26 @@ Tensor Sequences::penalise(const Tensor& logits,
   return ops::from_host(generator_.backend, std::span<const float>(values), logits.shape());
 }
 
-Picked Sequences::pick(Tensor logits, std::span<const Hypothesis* const> hypotheses,
-                       int32_t top) const {
-  if (options_.repetition_penalty != 1.0F || options_.no_repeat_ngram_size > 0) {
-    logits = penalise(logits, hypotheses);
-  }
-  std::vector<TokenRule> rules;
+std::vector<TokenRule> Sequences::rules(std::span<const Hypothesis* const> hypotheses) const {
+  std::vector<TokenRule> all;
   for (const Hypothesis* const hypothesis : hypotheses) {
     TokenRule rule = generator_.rules.next(hypothesis->tokens);
     rule.temperature = options_.temperature;
     rule.uniform =
         uniform(requests_[hypothesis->request].seed, hypothesis->sample, hypothesis->tokens.size());
-    rules.push_back(rule);
+    all.push_back(rule);
   }
-  const Tensor& masks = generator_.rules.masks();
-  const ops::PickedTokens picked =
-      ops::pick_token(generator_.backend, logits, {.masks = &masks, .rules = rules, .top = top});
+  return all;
+}
+
+Picked Sequences::pick(Tensor logits, std::span<const Hypothesis* const> hypotheses,
+                       int32_t top) const {
+  if (penalises()) {
+    logits = penalise(logits, hypotheses);
+  }
+  const std::vector<TokenRule> next = rules(hypotheses);
+  const ops::PickedTokens picked = ops::pick_token(
+      generator_.backend, logits, {.masks = &generator_.rules.masks(), .rules = next, .top = top});
   return {ops::to_host_i32(generator_.backend, picked.ids),
           ops::to_host(generator_.backend, picked.log_probabilities)};
 }

@@ -35,12 +35,14 @@ class Sequences {
 
   // Runs all prompts. Returns the logits after them, (requests, n_vocab).
   Tensor prefill();
-  // Runs one token, the last, of each hypothesis in its slot -> logits (hypotheses, n_vocab).
-  Tensor step(std::span<const Hypothesis* const> hypotheses, std::span<const int64_t> slots);
   // The tokens that may come next, by the rules and the options' penalties. logits has a row a
   // hypothesis.
   [[nodiscard]] Picked pick(Tensor logits, std::span<const Hypothesis* const> hypotheses,
                             int32_t top) const;
+  // Runs one token, the last, of each hypothesis in its slot, and picks the tokens that may come
+  // next.
+  Picked step(std::span<const Hypothesis* const> hypotheses, std::span<const int64_t> slots,
+              int32_t top);
 
   // Slot i of every request takes what its slot sources[i] held.
   void rearrange(std::span<const int64_t> sources) { cache_.rearrange(sources); }
@@ -51,6 +53,11 @@ class Sequences {
   [[nodiscard]] int64_t room(size_t request) const;
 
  private:
+  // -> logits (hypotheses, n_vocab).
+  Tensor forward(std::span<const Hypothesis* const> hypotheses, std::span<const int64_t> slots);
+  [[nodiscard]] std::vector<TokenRule> rules(std::span<const Hypothesis* const> hypotheses) const;
+  // Whether what was said becomes less likely, which the host sees to.
+  [[nodiscard]] bool penalises() const;
   [[nodiscard]] Tensor penalise(const Tensor& logits,
                                 std::span<const Hypothesis* const> hypotheses) const;
 
