@@ -23,9 +23,9 @@ class StepRunner {
   StepRunner& operator=(const StepRunner&) = delete;
 
   // Calls `fn` once, with memory of the device of result.size() bytes, and copies what fn left
-  // there to `result`. Within fn operations may only be on their way when they return: values come
-  // from the host (ops::from_host), but nothing is downloaded; no tensor that fn makes, nor what
-  // holds that memory, is there when fn is back; those that it reads or writes are there until
+  // there to `result`. Operations of fn's thread may only be on their way when they return: values
+  // come from the host (ops::from_host), but nothing is downloaded; no tensor that fn makes, nor
+  // what holds that memory, is there when fn is back; those that it reads or writes are there until
   // run() is. Throws DeviceError when the device fails.
   virtual void run(FunctionRef<void(const BufferRef& memory)> fn, std::span<std::byte> result) = 0;
 };

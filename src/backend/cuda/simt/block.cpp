@@ -408,7 +408,7 @@ void Block::abandon() {
     if (lane->fiber) {
       lane->stack.before_entering();
       lane->fiber = {};  // unwinds its stack, on it
-      lane->stack.after_returning();
+      lane->stack.after_unwinding();
     }
   }
 }

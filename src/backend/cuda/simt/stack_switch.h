@@ -26,6 +26,15 @@ class StackSwitch {
 
   void after_returning() { __sanitizer_finish_switch_fiber(thread_fake_, nullptr, nullptr); }
 
+  // The same where the fiber's stack was unwound: nothing on it has said that it came or went.
+  void after_unwinding() {
+    const void* bottom = nullptr;
+    size_t bytes = 0;
+    __sanitizer_finish_switch_fiber(nullptr, &bottom, &bytes);
+    __sanitizer_start_switch_fiber(nullptr, bottom, bytes);
+    after_returning();
+  }
+
   // On the fiber: at its first step, and around what it calls to go back.
   void at_begin() { __sanitizer_finish_switch_fiber(nullptr, &thread_bottom_, &thread_bytes_); }
 
@@ -46,6 +55,8 @@ class StackSwitch {
   void before_entering() {}
 
   void after_returning() {}
+
+  void after_unwinding() {}
 
   void at_begin() {}
 
