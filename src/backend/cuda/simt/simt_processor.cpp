@@ -147,6 +147,10 @@ std::span<const int> simt_processor_levels() {
   return kLevels;
 }
 
+const HostKernel* simulated_kernel(cuda::KernelId kernel, int level) {
+  return kernels_of(level, Levels())[static_cast<size_t>(kernel)];
+}
+
 std::unique_ptr<cuda::Processor> make_simt_processor(ThreadPool& pool, int level,
                                                      const SimulatorOptions& options,
                                                      LaunchObserver observer) {

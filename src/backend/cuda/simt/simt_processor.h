@@ -14,6 +14,9 @@ namespace mynah::simt {
 // Levels of compute capability, times ten, that the kernels are compiled for here, least first.
 [[nodiscard]] std::span<const int> simt_processor_levels();
 
+// A kernel of that level as this machine runs it; null where the level has none.
+[[nodiscard]] const HostKernel* simulated_kernel(cuda::KernelId kernel, int level);
+
 // `level` is one of those. `observer`, where it is not empty, hears of every launch.
 std::unique_ptr<cuda::Processor> make_simt_processor(ThreadPool& pool, int level,
                                                      const SimulatorOptions& options,

@@ -50,6 +50,9 @@ void Simulator::free(std::byte* memory) {
 }
 
 detail::Bounds Simulator::bounds_of(const void* pointer) const {
+  if (options_.foreign_memory) {
+    return {.begin = 0, .end = UINTPTR_MAX};
+  }
   const auto address = reinterpret_cast<uintptr_t>(pointer);
   const std::shared_lock lock(mutex_);
   auto next = allocations_.upper_bound(address);

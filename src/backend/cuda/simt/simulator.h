@@ -36,6 +36,8 @@ struct SimulatorOptions {
   // Where it is not 0: of a launch, this many blocks at most are run, evenly spread. Results are
   // wrong then; what a block pays is not.
   int64_t sample_blocks = 0;
+  // Kernels may go to memory that is not of allocate(): somebody else looks after it.
+  bool foreign_memory = false;
   // A block's memory at most; what the oldest card has without asking.
   size_t shared_bytes = 48 << 10;
 };
