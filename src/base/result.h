@@ -49,6 +49,7 @@ using Status = std::expected<void, Error>;
   switch (code) {
     case ErrorCode::Device:
     case ErrorCode::Environment:
+    case ErrorCode::OutOfMemory:
       return 3;
     case ErrorCode::Usage:
       return 2;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/nearest_name.h"
+#include "cli/memory_advice.h"
 #include "cli/open_device.h"
 #include "cli/store_access.h"
 #include "store/pull.h"
@@ -237,7 +238,9 @@ Result<Engine> open_engine(const EngineOptions& options, Context& context) {
                               .cache_folder = store.folders().cache},
                              *engine.backend, std::move(voice));
   if (!loaded) {
-    return std::unexpected(as_stored(std::move(loaded).error(), found.name, "--model OTHER"));
+    return std::unexpected(
+        with_what_fits(as_stored(std::move(loaded).error(), found.name, "--model OTHER"),
+                       found.path, *engine.backend));
   }
   engine.recognizer = std::move(*loaded);
   return engine;

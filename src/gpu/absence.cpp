@@ -175,6 +175,9 @@ std::string explain_left_out(const Machine& machine, const std::vector<std::stri
 }
 
 Error explain_no_driver(const NoDriver& no_driver, const Machine& machine) {
+  if (no_driver.reason == NoDriver::Reason::Named) {
+    return no_driver.error;
+  }
   std::string reason = no_card_run(machine);
   if (no_driver.reason == NoDriver::Reason::Refused) {
     // The file is what the user has to know of; without a card it does not matter.

@@ -139,8 +139,12 @@ DriverFile::Outcome DriverFile::open(const std::string& place) {
         fmt::format("{} is too old: mynah {}", path, needs_driver(kOldestDriver, version)));
   }
   if (!missing.empty()) {
-    return std::unexpected(fmt::format("{} says that it is driver {}, but lacks {}", path,
-                                       driver_name(version), fmt::join(missing, ", ")));
+    constexpr size_t kNamed = 3;  // enough to look for
+    const auto shown = std::span(missing).first(std::min(kNamed, missing.size()));
+    return std::unexpected(fmt::format(
+        "{} says that it is driver {}, but lacks {}{}", path, driver_name(version),
+        fmt::join(shown, ", "),
+        missing.size() > kNamed ? fmt::format(" and {} more", missing.size() - kNamed) : ""));
   }
   static_cast<void>(library.release());
   return std::shared_ptr<const Driver>(new Driver(api, version, path));
@@ -160,13 +164,13 @@ std::expected<std::shared_ptr<const Driver>, NoDriver> Driver::open(const Driver
   if (!search.file.empty()) {
     auto opened = DriverFile::open(search.file);
     if (!opened) {
-      return none(NoDriver::Reason::Refused,
+      return none(NoDriver::Reason::Named,
                   fmt::format("there is no {}, which MYNAH_CUDA_DRIVER names; unset it to use the "
                               "installed driver",
                               search.file));
     }
     if (!*opened) {
-      return none(NoDriver::Reason::Refused,
+      return none(NoDriver::Reason::Named,
                   fmt::format("MYNAH_CUDA_DRIVER: {}; unset it to use the installed driver",
                               opened->error()));
     }

@@ -29,6 +29,7 @@ struct NoDriver {
   enum class Reason {
     Absent,   // no file anywhere: an ordinary machine without NVIDIA's software
     Refused,  // a file is there, but it is not a driver that mynah can use
+    Named,    // the file that MYNAH_CUDA_DRIVER names is not there, or cannot be used
   };
   Reason reason = Reason::Absent;
   Error error;  // says what was looked for, what was found, and what to do

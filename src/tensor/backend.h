@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -79,6 +80,9 @@ class Backend {
   virtual void release_idle_memory() = 0;
   // Bytes held from the system by this backend's pool.
   [[nodiscard]] virtual size_t memory_held() const = 0;
+
+  // How much of the device's own memory is free; none where it has none, or does not tell.
+  [[nodiscard]] virtual std::optional<DeviceMemory> device_memory() const { return std::nullopt; }
 
   // Weights
   // ------------------------------------------------------------------------------------------------------

@@ -18,4 +18,10 @@ struct Device {
   bool operator==(const Device&) const = default;
 };
 
+// A card's own memory, in bytes.
+struct DeviceMemory {
+  uint64_t free = 0;
+  uint64_t total = 0;
+};
+
 }  // namespace mynah

@@ -15,6 +15,7 @@
 #include "cli/test_context.h"
 #include "cli/transcribe.h"
 #include "cli/vad.h"
+#include "cli/whisper_file.h"
 #include "formats/gguf_writer.h"
 #include "models/whisper/tiny_model.h"
 #include "store/test_server.h"
@@ -62,30 +63,9 @@ class StoreVerbs : public ::testing::Test {
     return folder / name;
   }
 
-  // A Whisper of small random matrices.
   std::string whisper_file(const std::string& name, const whisper::Config& config,
                            const Vocabulary& vocabulary, const std::string& licence = "") {
-    const auto checkpoint = test::tiny_checkpoint(config, "openai");
-    auto metadata = whisper::to_metadata(config);
-    std::vector<std::string> tokens;
-    std::ranges::transform(vocabulary, std::back_inserter(tokens), printable_of_bytes);
-    metadata.insert_or_assign("tokenizer.ggml.tokens", std::move(tokens));
-    if (!licence.empty()) {
-      metadata.insert_or_assign("general.license", licence);
-    }
-    std::vector<GgufTensor> table;
-    for (const StoredTensor& tensor : checkpoint->tensors) {
-      table.push_back({.name = tensor.name,
-                       .dtype = tensor.dtype,
-                       .shape = tensor.shape,
-                       .has_row_scales = false});
-    }
-    auto writer = GgufWriter::create(folder / name, metadata, table);
-    for (const StoredTensor& tensor : checkpoint->tensors) {
-      EXPECT_TRUE(writer->write(tensor.name, tensor.bytes));
-    }
-    EXPECT_TRUE(writer->finish());
-    return folder / name;
+    return write_whisper(folder / name, config, vocabulary, licence);
   }
 
   TemporaryFolder folder;

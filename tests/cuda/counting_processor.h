@@ -56,6 +56,8 @@ class CountingProcessor final : public Processor {
 
   void trim() override { processor_->trim(); }
 
+  [[nodiscard]] std::optional<DeviceMemory> memory() override { return processor_->memory(); }
+
   void upload(const void* source, std::byte* out, size_t bytes) override {
     count(calls_.uploads);
     processor_->upload(source, out, bytes);

@@ -18,7 +18,11 @@ SimulatedCard::SimulatedCard(int version, const FakeMachine& machine)
     : simulator_(pool_, {.check_shared = false, .foreign_memory = true, .shared_bytes = 100 << 10}),
       fake_(version, machine) {
   const FakeCard& first = machine.cards.front();
-  run_at(cuda::level_for(first.compute_major * 10 + first.compute_minor));
+  // Of a card that is too old for all programs nothing will be launched.
+  if (const int level = cuda::level_for(first.compute_major * 10 + first.compute_minor);
+      level > 0) {
+    run_at(level);
+  }
 }
 
 SimulatedCard::~SimulatedCard() = default;

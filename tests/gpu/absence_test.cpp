@@ -52,6 +52,13 @@ TEST(NoDriverLibrary, OnAMachineWithoutACard) {
   EXPECT_EQ(line(explain_no_driver(kStub, {})), "this machine has no NVIDIA card (X is a stub)");
 }
 
+// What the user named is what is wrong, whatever the machine has.
+TEST(NoDriverLibrary, AFileThatWasNamed) {
+  const NoDriver named{.reason = NoDriver::Reason::Named,
+                       .error = {.code = ErrorCode::Environment, .message = "no X"}};
+  EXPECT_EQ(line(explain_no_driver(named, {})), "no X");
+}
+
 TEST(NoDriverLibrary, WithACardThatNoDriverHas) {
   Machine machine;
   machine.pci_cards = {{.address = "0000:01:00.0", .driver = ""},

@@ -131,6 +131,7 @@ TEST(Driver, OneWithoutTheFunctionsOfItsVersionIsRefused) {
   ASSERT_FALSE(opened);
   EXPECT_THAT(opened.error().error.message, HasSubstr("says that it is driver R550 (CUDA 12.4)"));
   EXPECT_THAT(opened.error().error.message, HasSubstr("lacks cuInit, "));
+  EXPECT_THAT(opened.error().error.message, HasSubstr(" more"));
   // Of the functions that such a driver may lack nothing is said.
   EXPECT_THAT(opened.error().error.message, Not(HasSubstr("cuMemAllocAsync")));
 }
@@ -164,7 +165,7 @@ TEST(Driver, ANamedFileIsTheOnlyOneThatIsTried) {
   const test::TemporaryFolder folder;
   const auto absent = Driver::open({.file = folder / "none.so", .places = {fake.path()}});
   ASSERT_FALSE(absent);
-  EXPECT_EQ(absent.error().reason, NoDriver::Reason::Refused);
+  EXPECT_EQ(absent.error().reason, NoDriver::Reason::Named);
   EXPECT_THAT(absent.error().error.message,
               HasSubstr("there is no " + folder / "none.so" + ", which MYNAH_CUDA_DRIVER names"));
   const auto stub = Driver::open({.file = fake_library("stub"), .places = {fake.path()}});

@@ -64,6 +64,10 @@ class CudaBackend final : public Backend {
 
   [[nodiscard]] size_t memory_held() const override { return pool_.bytes_held(); }
 
+  [[nodiscard]] std::optional<DeviceMemory> device_memory() const override {
+    return processor_->memory();
+  }
+
   LinearWeight pack_linear(const Tensor& w, DType storage) override;
   LinearWeight pack_conv1d(const Tensor& w, DType storage, int64_t groups) override;
 

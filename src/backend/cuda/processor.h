@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -59,6 +60,8 @@ class Processor {
   virtual void free(std::byte* memory) = 0;
   // Gives back to the system what was freed and is still held for this process.
   virtual void trim() = 0;
+  // None where the device does not tell.
+  [[nodiscard]] virtual std::optional<DeviceMemory> memory() = 0;
 
   virtual void upload(const void* source, std::byte* out, size_t bytes) = 0;
   // Waits until the bytes are there.

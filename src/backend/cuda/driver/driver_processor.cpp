@@ -53,6 +53,7 @@ class DriverProcessor final : public Processor {
   std::byte* allocate(size_t bytes) override;
   void free(std::byte* memory) override;
   void trim() override;
+  [[nodiscard]] std::optional<DeviceMemory> memory() override;
   void upload(const void* source, std::byte* out, size_t bytes) override;
   void download(const std::byte* x, void* destination, size_t bytes) override;
   void launch(const Launch& launch) override;
@@ -85,6 +86,8 @@ class DriverProcessor final : public Processor {
   }
 
   [[noreturn]] void throw_failure(CUresult result, const std::string& attempted);
+
+  [[nodiscard]] std::optional<DeviceMemory> ask_memory() const;
 
   [[nodiscard]] std::string named(std::string_view attempted) const {
     return fmt::format("{} on {}", attempted, device().str());
@@ -129,6 +132,10 @@ class DriverGraph final : public LaunchGraph {
   DriverProcessor& processor_;
   gpu::CUgraphExec executable_;
 };
+
+std::string megabytes(uint64_t bytes) {
+  return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
+}
 
 std::string words_for(const Launch& launch) {
   return fmt::format("running {} ({} x {} x {} blocks of {})", entry_of(launch.kernel),
@@ -209,7 +216,12 @@ void DriverProcessor::throw_failure(CUresult result, const std::string& attempte
 
 std::byte* DriverProcessor::allocate(size_t bytes) {
   const std::scoped_lock lock(mutex_);
-  const auto attempted = [&] { return fmt::format("allocating {} bytes", bytes); };
+  const auto attempted = [&] {
+    const std::optional<DeviceMemory> memory = ask_memory();
+    return memory ? fmt::format("allocating {} of memory, of which {} are free of {}",
+                                megabytes(bytes), megabytes(memory->free), megabytes(memory->total))
+                  : fmt::format("allocating {} of memory", megabytes(bytes));
+  };
   enter(attempted);
   CUdeviceptr address = 0;
   check(pool_ != nullptr ? api_.cuMemAllocAsync(&address, bytes, stream_)
@@ -239,6 +251,21 @@ void DriverProcessor::trim() {
     check(api_.cuStreamSynchronize(stream_), attempted);
     check(api_.cuMemPoolTrimTo(pool_, 0), attempted);
   }
+}
+
+std::optional<DeviceMemory> DriverProcessor::memory() {
+  const std::scoped_lock lock(mutex_);
+  api_.cuCtxSetCurrent(context_);
+  return ask_memory();
+}
+
+std::optional<DeviceMemory> DriverProcessor::ask_memory() const {
+  size_t free = 0;
+  size_t total = 0;
+  if (death_ || api_.cuMemGetInfo(&free, &total) != CUDA_SUCCESS) {
+    return std::nullopt;
+  }
+  return DeviceMemory{.free = free, .total = total};
 }
 
 void DriverProcessor::upload(const void* source, std::byte* out, size_t bytes) {

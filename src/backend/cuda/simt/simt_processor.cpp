@@ -85,6 +85,8 @@ class SimtProcessor final : public cuda::Processor {
 
   void trim() override {}
 
+  [[nodiscard]] std::optional<DeviceMemory> memory() override { return std::nullopt; }
+
   void upload(const void* source, std::byte* out, size_t bytes) override {
     std::memcpy(out, source, bytes);
   }
