@@ -71,7 +71,7 @@ endfunction()
 function(mynah_ptx_program program source level isa)
   add_custom_command(
     OUTPUT "${program}"
-    COMMAND "${MYNAH_DEVICE_CLANG}" -x cuda --cuda-device-only --cuda-gpu-arch=sm_${level} -nocudainc -nocudalib
+    COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} "${MYNAH_DEVICE_CLANG}" -x cuda --cuda-device-only --cuda-gpu-arch=sm_${level} -nocudainc -nocudalib
             --cuda-feature=+ptx${isa} --cuda-path=/nonexistent -std=c++20 -O3 -ffp-contract=off -mllvm -inline-threshold=100000
             -Wall -Wextra -Werror
             -DMYNAH_LEVEL=${level} "-I${PROJECT_SOURCE_DIR}/src" -MD -MF "${program}.d" -MT "${program}"
