@@ -275,6 +275,63 @@ MYNAH_KERNEL(multiply_codes_16, MatrixArgs, kWarp) {
                         [](const auto& a, const auto& b, auto& c) { multiply_codes(a, b, c); });
 }
 
+namespace {
+
+// Four matrices of 8 x 8 elements from memory, by way of the block's, to words: of each lane four.
+template <class Load>
+inline void load_once(const LoadArgs& args, const Load& load) {
+  constexpr int kRow = 8;
+  MYNAH_SHARED(F16, rows, kWarp * kRow);
+  const Global<const F16> x(args.x);
+  const Global<uint32_t> out(args.out);
+  for (int i = lane(); i < kWarp * kRow; i += kWarp) {
+    const F16 element = x[i];
+    rows[i] = element;
+  }
+  warp_barrier();
+  uint32_t words[4];
+  load(rows.from(lane() * kRow), words);
+  for (int m = 0; m < 4; ++m) {
+    out[m * kWarp + lane()] = words[m];
+  }
+}
+
+}  // namespace
+
+MYNAH_KERNEL(load_four_matrices, LoadArgs, kWarp) {
+  load_once(args, [](const auto& row, auto& words) { load_matrices(row, words); });
+}
+
+MYNAH_KERNEL(load_four_matrices_transposed, LoadArgs, kWarp) {
+  load_once(args, [](const auto& row, auto& words) { load_matrices_transposed(row, words); });
+}
+
+// Rows of a matrix unit begin at multiples of 16 bytes.
+MYNAH_KERNEL(loads_matrices_askew, MistakeArgs, kThreads) {
+  MYNAH_SHARED(F16, rows, kThreads * 8 + 1);
+  for (int i = thread_index(); i < kThreads * 8 + 1; i += kThreads) {
+    rows[i] = F16{};
+  }
+  barrier();
+  uint32_t words[4];
+  load_matrices(rows.from(thread_index() * 8 + 1), words);
+  const Global<float> out(args.out);
+  out[thread_index()] = float_of(words[0]);
+}
+
+// Another warp's rows, with no barrier between.
+MYNAH_KERNEL(loads_matrices_that_others_write, MistakeArgs, kThreads) {
+  MYNAH_SHARED(F16, rows, kThreads * 8);
+  for (int i = 0; i < 8; ++i) {
+    rows[thread_index() * 8 + i] = F16{};
+  }
+  warp_barrier();
+  uint32_t words[4];
+  load_matrices_transposed(rows.from((kThreads - 1 - thread_index()) * 8), words);
+  const Global<float> out(args.out);
+  out[thread_index()] = float_of(words[0]);
+}
+
 MYNAH_KERNEL(multiplies_in_a_branch, MistakeArgs, kThreads) {
   const Global<float> out(args.out);
   float c[4] = {};

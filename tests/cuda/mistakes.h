@@ -19,6 +19,14 @@ struct MatrixArgs {
   void* c;
 };
 
+struct F16;
+
+// 32 rows of 8 elements of 16 bits; of each of four matrices a word of each lane.
+struct LoadArgs {
+  const F16* x;
+  uint32_t* out;
+};
+
 extern const HostKernel right_sm80;
 extern const HostKernel reads_past_the_end_sm80;
 extern const HostKernel writes_before_the_start_sm80;
@@ -40,6 +48,10 @@ extern const HostKernel ends_before_its_copies_sm80;
 extern const HostKernel copies_askew_sm80;
 extern const HostKernel copies_by_turns_sm80;
 extern const HostKernel multiplies_in_a_branch_sm80;
+extern const HostKernel load_four_matrices_sm80;
+extern const HostKernel load_four_matrices_transposed_sm80;
+extern const HostKernel loads_matrices_askew_sm80;
+extern const HostKernel loads_matrices_that_others_write_sm80;
 extern const HostKernel multiply_f16_sm80;
 extern const HostKernel multiply_bf16_sm80;
 extern const HostKernel multiply_codes_32_sm80;

@@ -181,6 +181,43 @@ TEST_F(MatrixUnits, MultiplyCodes) {
   expect_product<int>(multiply_codes_16_sm80, 4, 4, byte);
 }
 
+// Element i of row r of matrix m is 100 m + 10 r + i.
+TEST_F(MatrixUnits, LoadMatricesAsOperands) {
+  Simulator card(pool_, {});
+  constexpr int kMatrices = 4;
+  constexpr int kRow = 8;
+  auto* const x = reinterpret_cast<uint16_t*>(
+      card.allocate(sizeof(uint16_t) * size_t{kMatrices} * kRow * kRow));
+  auto* const out =
+      reinterpret_cast<uint32_t*>(card.allocate(sizeof(uint32_t) * size_t{kMatrices} * kWarpLanes));
+  const auto element = [](int m, int row, int i) { return 100 * m + 10 * row + i; };
+  for (int i = 0; i < kMatrices * kRow * kRow; ++i) {
+    x[i] = static_cast<uint16_t>(element(i / kRow / kRow, i / kRow % kRow, i % kRow));
+  }
+  const LoadArgs args{.x = reinterpret_cast<const F16*>(x), .out = out};
+  for (const bool transposed : {false, true}) {
+    const HostKernel& kernel =
+        transposed ? load_four_matrices_transposed_sm80 : load_four_matrices_sm80;
+    const Status status = card.launch(kernel, {}, kWarpLanes, 0, &args);
+    ASSERT_TRUE(status.has_value()) << status.error().message;
+    for (int m = 0; m < kMatrices; ++m) {
+      for (int lane = 0; lane < kWarpLanes; ++lane) {
+        const int g = lane / 4;
+        const int two = lane % 4 * 2;
+        const int low = transposed ? element(m, two, g) : element(m, g, two);
+        const int high = transposed ? element(m, two + 1, g) : element(m, g, two + 1);
+        EXPECT_EQ(out[m * kWarpLanes + lane], static_cast<uint32_t>(low | high << 16))
+            << "matrix " << m << ", lane " << lane << (transposed ? ", transposed" : "");
+      }
+    }
+  }
+}
+
+TEST_F(SimulatorTest, FindsMatricesLoadedWrongly) {
+  expect_mistake(loads_matrices_askew_sm80, "which is no multiple of 16");
+  expect_mistake(loads_matrices_that_others_write_sm80, "shared memory");
+}
+
 // A block that was left in the middle is not used again, and the card still works.
 TEST_F(SimulatorTest, GoesOnAfterAMistake) {
   Simulator card(pool_, {});
@@ -251,11 +288,19 @@ TEST_F(SimulatorTest, CountsWhatAKernelPays) {
   EXPECT_EQ(card.traffic("another").blocks, 0U);
 }
 
+// But what is written for matrix units, where a card has none.
 TEST(Programs, EveryCardHasEveryKernel) {
   for (size_t i = 0; i < cuda::kKernelCount; ++i) {
     const auto kernel = static_cast<cuda::KernelId>(i);
+    const std::string_view group = cuda::group_of(kernel);
+    const bool on_units = group.starts_with("units_");
+    const bool of_bf16 = on_units && group.ends_with("_bf16");
     for (const int capability : {60, 61, 70, 75, 80, 86, 89, 90, 100, 120, 121}) {
-      const cuda::Program* const program = cuda::program_for(cuda::group_of(kernel), capability);
+      const cuda::Program* const program = cuda::program_for(group, capability);
+      if (on_units && capability < (of_bf16 ? 80 : 75)) {
+        EXPECT_EQ(program, nullptr) << group << ", " << capability;
+        continue;
+      }
       ASSERT_NE(program, nullptr);
       EXPECT_LE(program->level, capability);
       EXPECT_THAT(cuda::text_of(*program),

@@ -1,8 +1,19 @@
-// Matrix units and asynchronous copies on a card: one instruction of PTX each (PTX ISA, "mma" and
-// "cp.async").
+// Matrix units and asynchronous copies on a card: one instruction of PTX each (PTX ISA, "mma",
+// "ldmatrix" and "cp.async").
 #pragma once
 
 namespace mynah::simt {
+
+namespace detail {
+
+// An address as instructions want it that take none but the block's memory.
+template <class T>
+inline uint32_t shared_address(const Shared<T>& view) {
+  return static_cast<uint32_t>(
+      reinterpret_cast<uintptr_t>((__attribute__((address_space(3))) void*)(view.data)));
+}
+
+}  // namespace detail
 
 #if MYNAH_LEVEL >= 80
 
@@ -79,15 +90,58 @@ MYNAH_INLINE void multiply_codes(const uint32_t (&a)[4], const uint32_t (&b)[2],
 
 #endif
 
+#if MYNAH_LEVEL >= 75
+
+template <class T>
+MYNAH_INLINE void load_matrices(const Shared<T>& row, uint32_t (&words)[4]) {
+  static_assert(sizeof(T) == 2);
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+               : "r"(detail::shared_address(row))
+               : "memory");
+}
+
+template <class T>
+MYNAH_INLINE void load_matrices_transposed(const Shared<T>& row, uint32_t (&words)[4]) {
+  static_assert(sizeof(T) == 2);
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+               : "r"(detail::shared_address(row))
+               : "memory");
+}
+
+template <class T>
+inline uint32_t word_of(float low, float high);
+
+template <>
+inline uint32_t word_of<F16>(float low, float high) {
+#if MYNAH_LEVEL >= 80
+  uint32_t word;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
+  return word;
+#else
+  return from_float<F16>(low).bits | static_cast<uint32_t>(from_float<F16>(high).bits) << 16;
+#endif
+}
+
+#if MYNAH_LEVEL >= 80
+template <>
+inline uint32_t word_of<Bf16>(float low, float high) {
+  uint32_t word;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
+  return word;
+}
+#endif
+
+#endif
+
 #if MYNAH_LEVEL >= 80
 
 template <class T>
 inline void copy_16_async(const Shared<T>& to, const Global<const T>& from, bool inside) {
-  const auto address = static_cast<uint32_t>(
-      reinterpret_cast<uintptr_t>((__attribute__((address_space(3))) void*)(to.data)));
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
                :
-               : "r"(address), "l"(from.data), "r"(inside ? 16 : 0)
+               : "r"(detail::shared_address(to)), "l"(from.data), "r"(inside ? 16 : 0)
                : "memory");
 }
 
