@@ -142,6 +142,22 @@ TEST_P(BatchTest, PackedAttentionWithAndWithoutCachedSilence) {
   }
 }
 
+TEST_P(BatchTest, PromptsOverHalfPrecisionKeys) {
+  for (const DType dtype : {DType::F16, DType::BF16}) {
+    expect_alone_as_in_batch(128, [&](const Tensor& x, const Lengths& lengths) {
+      const Tensor cache = ops::cast(*backend_, x, dtype);
+      return ops::attention(*backend_, x, cache, cache,
+                            {.heads = 2,
+                             .kv_heads = 2,
+                             .scale = 0.125F,
+                             .causal = true,
+                             .queries = lengths.spans(),
+                             .keys = lengths.spans(),
+                             .precision = Precision::Fast});
+    });
+  }
+}
+
 TEST_P(BatchTest, DecoderStepsOverHalfPrecisionKeys) {
   constexpr int64_t kWidth = 192;
   expect_alone_as_in_batch(kWidth, [&](const Tensor& x, const Lengths& lengths) {

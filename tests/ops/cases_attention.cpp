@@ -240,6 +240,8 @@ void add_attention_cases(std::vector<OpCase>& table) {
        .kv_heads = 3,
        .d = 63,
        .layout = Layout::Strided},
+      {.queries = {140, 20}, .keys = {150, 47}, .heads = 2, .kv_heads = 1, .d = 64, .causal = true},
+      {.queries = {70}, .keys = {65}, .heads = 2, .kv_heads = 2, .d = 128, .causal = true},
   };
   for (const DType dtype : {DType::F32, DType::F16, DType::BF16}) {
     for (const Precision precision : {Precision::Exact, Precision::Fast}) {

@@ -338,6 +338,16 @@ void add_packed_attention_cases(std::vector<OpCase>& table) {
        .kv_heads = 3,
        .d = 63,
        .layout = Layout::Strided},
+      {.queries = {131, 1, 30},
+       .keys = {130, 20},
+       .utterances = {0, 1, 1},
+       .heads = 2,
+       .kv_heads = 2,
+       .tail = 40,
+       .group = 10},
+      {.queries = {67}, .keys = {97}, .heads = 3, .kv_heads = 1, .d = 96},
+      {.queries = {20}, .keys = {33}, .heads = 2, .kv_heads = 2, .d = 128, .tail = 70},
+      {.queries = {20}, .keys = {33}, .heads = 1, .kv_heads = 1, .d = 136, .tail = 70},
   };
   for (const Precision precision : {Precision::Exact, Precision::Fast}) {
     for (PackedRow row : rows) {

@@ -4,7 +4,26 @@
 
 namespace mynah::cuda {
 
+namespace {
+
+// Up to two blocks that read the same keys are quicker than one that computes with twice as many
+// lines as there are.
+constexpr int64_t kMostFew = 2 * simt::kFewLines;
+
+}  // namespace
+
 void AttentionPlan::add(const SeenKeys& keys, std::span<const Span> rows) {
+  std::vector<Span> long_runs;
+  std::vector<Span> others;
+  for (const Span& run : rows) {
+    const bool on_units = units_lines_ > 0 && run.length * group_ > kMostFew;
+    (on_units ? long_runs : others).push_back(run);
+  }
+  add_rows(keys, long_runs, true);
+  add_rows(keys, others, false);
+}
+
+void AttentionPlan::add_rows(const SeenKeys& keys, std::span<const Span> rows, bool on_units) {
   const auto first_row = static_cast<int64_t>(rows_.size());
   for (const Span& span : rows) {
     for (int64_t row = span.begin; row < span.end(); ++row) {
@@ -12,11 +31,10 @@ void AttentionPlan::add(const SeenKeys& keys, std::span<const Span> rows) {
     }
   }
   const int64_t lines = (static_cast<int64_t>(rows_.size()) - first_row) * group_;
-  // Up to two blocks that read the same keys are quicker than one that computes with twice as many
-  // lines as there are.
-  constexpr int64_t kMostFew = 2 * simt::kFewLines;
-  const Kind kind = lines == 1 ? One : lines <= kMostFew ? Few : Tiled;
-  const int64_t most = kind == One ? 1 : kind == Few ? simt::kFewLines : simt::kTiledLines;
+  const Kind kind = on_units ? Units : lines == 1 ? One : lines <= kMostFew ? Few : Tiled;
+  const std::array<int64_t, kKinds.size()> most_lines = {1, simt::kFewLines, simt::kTiledLines,
+                                                         units_lines_};
+  const int64_t most = most_lines[kind];
   for (int64_t line = 0; line < lines; line += most) {
     const int64_t query = line / group_;
     tiles_[kind].push_back({

@@ -23,17 +23,23 @@ struct SeenKeys {
   int64_t seen = 0;  // by the first query: all, where attention is not causal; may be negative
 };
 
-// Tiles of the three kinds of kernels, which give a query the same bits.
+// Tiles of the four kinds of kernels. The first three give a query the same bits; the fourth rounds
+// what it multiplies, so a query must not come to it by what else there is: runs of queries of more
+// than kMostFew lines do, an encoder's or a prompt's, each by its own length.
 class AttentionPlan {
  public:
-  enum Kind : uint8_t { One, Few, Tiled };  // for one line, up to kFewLines, up to kTiledLines
+  // For one line, up to kFewLines, up to kTiledLines, on matrix units.
+  enum Kind : uint8_t { One, Few, Tiled, Units };
 
-  static constexpr std::array<Kind, 3> kKinds = {One, Few, Tiled};
+  static constexpr std::array<Kind, 4> kKinds = {One, Few, Tiled, Units};
 
-  // `group` heads of q share a head of keys.
-  AttentionPlan(int64_t group, bool causal) : group_(group), causal_(causal) {}
+  // `group` heads of q share a head of keys. `units_lines`: that a tile of matrix units has; 0
+  // where they are not to be used.
+  AttentionPlan(int64_t group, bool causal, int64_t units_lines)
+      : group_(group), causal_(causal), units_lines_(units_lines) {}
 
-  // The queries of these rows of q see these keys.
+  // The queries of these rows of q see these keys; a span is a run. Where attention is causal,
+  // there is one.
   void add(const SeenKeys& keys, std::span<const Span> rows);
 
   [[nodiscard]] int64_t group() const { return group_; }
@@ -51,8 +57,12 @@ class AttentionPlan {
   [[nodiscard]] size_t rows_offset() const;
 
  private:
+  // Tiles of one kind of these rows, side by side.
+  void add_rows(const SeenKeys& keys, std::span<const Span> rows, bool on_units);
+
   int64_t group_;
   bool causal_;
+  int64_t units_lines_;
   std::array<std::vector<simt::AttentionTile>, kKinds.size()> tiles_;
   std::vector<int32_t> rows_;
 };

@@ -27,6 +27,36 @@ struct TypeKernels {
   AttentionKernel tiled_256;
 };
 
+// The same on matrix units, which a level has from `level` on.
+struct UnitKernels {
+  DType type;
+  int level;
+  AttentionKernel narrow;  // for heads of up to kNarrow columns, and up to kMiddle
+  AttentionKernel middle;
+};
+
+constexpr int64_t kNarrow = 64;
+constexpr int64_t kMiddle = 128;
+
+constexpr std::array<UnitKernels, 2> kUnits = {{
+    {DType::F16, 75, kernels::attention_units_f16_64, kernels::attention_units_f16_128},
+    {DType::BF16, 80, kernels::attention_units_bf16_64, kernels::attention_units_bf16_128},
+}};
+
+const AttentionKernel& on_units(DType type, int64_t width) {
+  const auto* const found = std::ranges::find(kUnits, type, &UnitKernels::type);
+  return width <= kNarrow ? found->narrow : found->middle;
+}
+
+// Lines of a tile on matrix units; 0 where the level, the type or the width has none, or sums are
+// wanted of the numbers as they are.
+int64_t units_lines(int level, DType type, int64_t width, Precision precision) {
+  const auto* const found = std::ranges::find(kUnits, type, &UnitKernels::type);
+  const bool any = precision == Precision::Fast && found != kUnits.end() && level >= found->level &&
+                   width <= kMiddle;
+  return any ? simt::units_lines(static_cast<int>(width <= kNarrow ? kNarrow : kMiddle)) : 0;
+}
+
 const TypeKernels& kernels_of(DType type) {
   static constexpr std::array<TypeKernels, 3> kTypes = {{
       {DType::F32, kernels::attention_one_f32, kernels::attention_few_f32,
@@ -45,8 +75,6 @@ const TypeKernels& kernels_of(DType type) {
 }
 
 const AttentionKernel& tiled(const TypeKernels& kernels, int64_t width) {
-  constexpr int64_t kNarrow = 64;
-  constexpr int64_t kMiddle = 128;
   return width <= kNarrow   ? kernels.tiled_64
          : width <= kMiddle ? kernels.tiled_128
                             : kernels.tiled_256;
@@ -183,7 +211,8 @@ void CudaBackend::attention(const Tensor& q, const Tensor& k, const Tensor& v,
     keys = memory_of(layout, packed.get()->data());
   }
   const auto element = static_cast<int64_t>(block_bytes(keys.type));
-  AttentionPlan plan(params.heads / params.kv_heads, params.causal);
+  AttentionPlan plan(params.heads / params.kv_heads, params.causal,
+                     units_lines(processor_->level(), keys.type, keys.width, params.precision));
   for (size_t u = 0; u < params.queries.size(); ++u) {
     const Span& queries = params.queries[u];
     const Span& span = params.keys[u];
@@ -251,23 +280,24 @@ void CudaBackend::attention_packed(const Tensor& q, const PackedAttentionParams&
     queries[at->second].push_back(params.queries[reader]);
   }
   const KeysValues& first = *keys.front();
-  AttentionPlan plan(params.heads / first.heads, false);
+  const PackedLayout layout(first);
+  AttentionPlan plan(params.heads / first.heads, false,
+                     units_lines(processor_->level(), layout.type, layout.width, first.precision));
   const int64_t tail_rows = params.tail == nullptr ? 0 : params.tail->rows;
   for (size_t i = 0; i < keys.size(); ++i) {
-    const PackedLayout layout(*keys[i]);
+    const PackedLayout own(*keys[i]);
     // Row r of the tail stands for positions from r * tail_group on.
     const int64_t tail_first =
-        std::min(tail_rows, (layout.rows + params.tail_group - 1) / params.tail_group);
+        std::min(tail_rows, (own.rows + params.tail_group - 1) / params.tail_group);
     plan.add({.keys = keys[i]->data.raw(),
-              .values = keys[i]->data.raw() + layout.bytes(),
-              .head_stride = layout.head_stride(),
-              .own = layout.rows,
+              .values = keys[i]->data.raw() + own.bytes(),
+              .head_stride = own.head_stride(),
+              .own = own.rows,
               .tail_first = tail_first,
               .tail = tail_rows - tail_first,
-              .seen = layout.rows + tail_rows - tail_first},
+              .seen = own.rows + tail_rows - tail_first},
              queries[i]);
   }
-  const PackedLayout layout(first);
   simt::AttentionArgs args =
       arguments(memory_of(layout, first.data.raw()), first.heads, first.head_dim, params.scale);
   if (params.tail != nullptr) {
@@ -299,8 +329,9 @@ void CudaBackend::attend(const Tensor& q, DType type, const AttentionPlan& plan,
       continue;
     }
     args.tiles = reinterpret_cast<const simt::AttentionTile*>(base + plan.tiles_offset(kind));
-    if (kind == AttentionPlan::Tiled) {
-      launch(tiled(kernels, args.width), {.x = tiles, .y = args.kv_heads}, kThreads, args);
+    if (kind == AttentionPlan::Tiled || kind == AttentionPlan::Units) {
+      launch(kind == AttentionPlan::Units ? on_units(type, args.width) : tiled(kernels, args.width),
+             {.x = tiles, .y = args.kv_heads}, kThreads, args);
       continue;
     }
     const bool one = kind == AttentionPlan::One;

@@ -8,8 +8,14 @@ namespace mynah::simt {
 // Lines that a block of attention_tiled_* takes, and of attention_few_*.
 inline constexpr int kTiledLines = 32;
 inline constexpr int kFewLines = 8;
-// Keys that a block of the latter takes: a segment, a quarter of it each of its four warps, which
-// has so many bytes of dynamic shared memory.
+
+// Lines that a block of attention_units_* takes, of the kernel for heads of up to so many columns.
+constexpr int units_lines(int columns) {
+  return columns <= 64 ? 128 : 64;
+}
+
+// Keys that a block of attention_one_* and _few_* takes: a segment, a quarter of it each of its
+// four warps, which has so many bytes of dynamic shared memory.
 inline constexpr int kSegmentKeys = 128;
 inline constexpr int kSplitWarps = 4;
 inline constexpr int kWarpSliceBytes = 32 * 144;

@@ -95,6 +95,16 @@ struct KeyRows {
     }
     return values;
   }
+
+  // The same to the block's memory, on its way until it is waited for.
+  void copy(int n, int column, const Shared<T>& to) const {
+    const bool inside = n < rows && column < width;
+    const bool is_tail = inside && n >= own_rows;
+    const int row = is_tail ? n - own_rows : inside ? n : 0;
+    const Global<const T>& from = is_tail ? tail : own;
+    copy_16_async(to, from.from(static_cast<int64_t>(row) * stride + (inside ? column : 0)),
+                  inside);
+  }
 };
 
 // Of the block's head: `own` and `tail` are the first rows of head 0.

@@ -126,6 +126,10 @@
   X(attention_tiled_bf16, attention_tiled_bf16_64, AttentionArgs)            \
   X(attention_tiled_bf16, attention_tiled_bf16_128, AttentionArgs)           \
   X(attention_tiled_bf16, attention_tiled_bf16_256, AttentionArgs)           \
+  X(units_attention_f16, attention_units_f16_64, AttentionArgs)              \
+  X(units_attention_f16, attention_units_f16_128, AttentionArgs)             \
+  X(units_attention_bf16, attention_units_bf16_64, AttentionArgs)            \
+  X(units_attention_bf16, attention_units_bf16_128, AttentionArgs)           \
   X(attention_split_f32, attention_one_f32, AttentionArgs)                   \
   X(attention_split_f16, attention_one_f16, AttentionArgs)                   \
   X(attention_split_bf16, attention_one_bf16, AttentionArgs)                 \
