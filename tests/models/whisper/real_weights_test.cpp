@@ -1,5 +1,6 @@
 // Whisper tiny.en with its real weights, against CTranslate2 in float32 (tools/whisper_oracle.py
 // golden).
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -40,7 +41,8 @@ class RealWhisper : public testing::Test {
     load(std::move(*backend));
   }
 
-  void load(std::unique_ptr<Backend> backend) {
+  void load(std::unique_ptr<Backend> backend, DType storage = DType::F32,
+            Precision precision = Precision::Exact) {
     states_ = {};
     model_.reset();
     backend_ = std::move(backend);
@@ -51,8 +53,8 @@ class RealWhisper : public testing::Test {
     ASSERT_TRUE(vocabulary.has_value()) << vocabulary.error().message;
     Model::LoadOptions options;
     options.name = "tiny.en";
-    options.storage = DType::F32;
-    options.precision = Precision::Exact;
+    options.storage = storage;
+    options.precision = precision;
     auto model = Model::load(std::make_shared<const TensorFile>(std::move(*file)),
                              std::move(*vocabulary), options, *backend_);
     ASSERT_TRUE(model.has_value()) << model.error().message;
@@ -162,6 +164,21 @@ TEST_F(RealWhisper, WritesTheTokensOfCTranslate2OnTheSimulatedCard) {
       test::shared_path("speech/clips/librispeech_test-other_3080-5032-0009.flac");
   MYNAH_SKIP_WITHOUT(clip);
   load(make_simt_backend(pool_, {.check_shared = false}));
+  EXPECT_EQ(tokens(read_all(clip), 3000, false), golden_tokens(1));
+}
+
+// In half precision, with the kernels for matrix units.
+TEST_F(RealWhisper, WritesTheTokensOfCTranslate2OnTheSimulatedCardsMatrixUnits) {
+  const std::string clip =
+      test::shared_path("speech/clips/librispeech_test-other_3080-5032-0009.flac");
+  MYNAH_SKIP_WITHOUT(clip);
+  constexpr int kLevel = 80;
+  if (const std::vector<int> levels = simt_levels();
+      std::ranges::find(levels, kLevel) == levels.end()) {
+    GTEST_SKIP() << "this build does not simulate cards that have them";
+  }
+  load(make_simt_backend(pool_, {.level = kLevel, .check_shared = false}), DType::F16,
+       Precision::Fast);
   EXPECT_EQ(tokens(read_all(clip), 3000, false), golden_tokens(1));
 }
 
