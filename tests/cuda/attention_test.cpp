@@ -1,6 +1,8 @@
 // What the table of operations does not ask of attention's kernels: that all of them give a query
 // the same bits, heads as wide as they take, positions far out.
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -32,7 +34,12 @@ struct Heads {
   }
 };
 
-class CudaAttentionTest : public testing::TestWithParam<int64_t> {
+struct Subject {
+  int64_t d;
+  int level;
+};
+
+class CudaAttentionTest : public testing::TestWithParam<Subject> {
  protected:
   static Tensor rows(Backend& backend, int64_t count, int64_t columns, uint64_t seed) {
     return ops::from_host(backend, normals(count * columns, seed), {count, columns});
@@ -52,22 +59,23 @@ class CudaAttentionTest : public testing::TestWithParam<int64_t> {
   }
 
   ThreadPool pool_{2};
-  std::unique_ptr<Backend> simulated_ = make_simt_backend(pool_, {.seed = 3});
+  std::unique_ptr<Backend> simulated_ =
+      make_simt_backend(pool_, {.level = GetParam().level, .seed = 3});
   std::unique_ptr<Backend> ref_ = make_ref_backend();
 };
 
 TEST_P(CudaAttentionTest, AQueryGivesTheSameBitsBesideAnyOthers) {
   for (const DType type : {DType::F32, DType::F16}) {
-    const std::vector<float> together = attended(*simulated_, GetParam(), type, kQueries);
-    EXPECT_EQ(attended(*simulated_, GetParam(), type, 1), together) << name(type);
-    EXPECT_EQ(attended(*simulated_, GetParam(), type, 8), together) << name(type);
+    const std::vector<float> together = attended(*simulated_, GetParam().d, type, kQueries);
+    EXPECT_EQ(attended(*simulated_, GetParam().d, type, 1), together) << name(type);
+    EXPECT_EQ(attended(*simulated_, GetParam().d, type, 8), together) << name(type);
   }
 }
 
 TEST_P(CudaAttentionTest, WideHeadsAgreeWithRef) {
   for (const int64_t at_once : {int64_t{1}, kQueries}) {
-    const std::vector<float> wanted = attended(*ref_, GetParam(), DType::BF16, at_once);
-    const std::vector<float> given = attended(*simulated_, GetParam(), DType::BF16, at_once);
+    const std::vector<float> wanted = attended(*ref_, GetParam().d, DType::BF16, at_once);
+    const std::vector<float> given = attended(*simulated_, GetParam().d, DType::BF16, at_once);
     ASSERT_EQ(given.size(), wanted.size());
     for (size_t i = 0; i < given.size(); ++i) {
       EXPECT_NEAR(given[i], wanted[i], 4e-6F) << "element " << i << ", " << at_once << " at once";
@@ -78,7 +86,7 @@ TEST_P(CudaAttentionTest, WideHeadsAgreeWithRef) {
 // A query that comes first and sees few keys is computed by the step's kernel, and later by the
 // prompt's.
 TEST_P(CudaAttentionTest, APromptGivesTheBitsOfItsSteps) {
-  const int64_t d = GetParam();
+  const int64_t d = GetParam().d;
   const Tensor q = rows(*simulated_, kQueries, 2 * d, 1);
   const Tensor k = rows(*simulated_, kQueries, d, 2);
   const std::vector<Span> all = {{0, kQueries}};
@@ -95,7 +103,25 @@ TEST_P(CudaAttentionTest, APromptGivesTheBitsOfItsSteps) {
             prompt);
 }
 
-INSTANTIATE_TEST_SUITE_P(HeadDim, CudaAttentionTest, testing::Values(64, 128, 256));
+std::vector<Subject> subjects() {
+  std::vector<Subject> all;
+  // The levels that have programs of their own.
+  for (const int level : simt_levels()) {
+    if (level != 61 && level != 80) {
+      continue;
+    }
+    for (const int64_t d : {64, 128, 256}) {
+      all.push_back({d, level});
+    }
+  }
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(HeadDim, CudaAttentionTest, testing::ValuesIn(subjects()),
+                         [](const testing::TestParamInfo<Subject>& subject) {
+                           return std::to_string(subject.param.d) + "_sm_" +
+                                  std::to_string(subject.param.level);
+                         });
 
 TEST(CudaRope, TurnsByFarPositionsAsNearOnes) {
   ThreadPool pool(1);

@@ -16,6 +16,8 @@ namespace {
 using AttentionKernel = Kernel<simt::AttentionArgs>;
 
 constexpr int kThreads = 128;  // of every kernel here but the merges
+// Of the program of attention_probabilities, which every card has.
+constexpr int kFirstLevel = 60;
 
 // Of one type of keys.
 struct TypeKernels {
@@ -99,9 +101,9 @@ int64_t split_columns(DType type, int64_t width) {
   return rounded_up(width, kSliceBytes / static_cast<int64_t>(block_bytes(type)));
 }
 
-// Shared memory of kernels that read keys warp by warp, for `lines` lines.
-size_t split_bytes(DType type, int64_t width, int64_t lines) {
-  return size_t{simt::kSplitWarps} * simt::kWarpSliceBytes +
+// Shared memory of kernels that read keys warp by warp, `slice_bytes` each, for `lines` lines.
+size_t split_bytes(DType type, int64_t width, int64_t lines, int slice_bytes) {
+  return size_t{simt::kSplitWarps} * static_cast<size_t>(slice_bytes) +
          storage_bytes(DType::F32, lines * split_columns(type, width));
 }
 
@@ -314,6 +316,7 @@ void CudaBackend::attend(const Tensor& q, DType type, const AttentionPlan& plan,
                          simt::AttentionArgs args, const Tensor& out) {
   check_head_dim(args.head_dim);
   const TypeKernels& kernels = kernels_of(type);
+  const int level = processor_->level();
   const BufferRef buffer = on_device(std::span<const std::byte>(plan.bytes()));
   const std::byte* const base = buffer.get()->data();
   args.rows = reinterpret_cast<const int32_t*>(base + plan.rows_offset());
@@ -344,7 +347,9 @@ void CudaBackend::attend(const Tensor& q, DType type, const AttentionPlan& plan,
     args.partials = reinterpret_cast<float*>(mixes.get()->data());
     args.masses = reinterpret_cast<float*>(masses.get()->data());
     launch(one ? kernels.one : kernels.few, {.x = tiles, .y = args.kv_heads, .z = segments},
-           kThreads, args, split_bytes(type, args.width, lines));
+           kThreads, args,
+           split_bytes(type, args.width, lines,
+                       simt::split_slices(level) * simt::split_slice_bytes(level)));
     if (segments > 1) {
       constexpr int kMergeThreads = 64;
       launch(one ? kernels::attention_merge_one : kernels::attention_merge_few,
@@ -373,7 +378,8 @@ void CudaBackend::attention_probabilities(const Tensor& q, const KeysValues& key
                                  .width = static_cast<int32_t>(layout.width),
                                  .group = static_cast<int32_t>(heads / keys.heads),
                                  .scale = scale * std::numbers::log2e_v<float>},
-         split_bytes(layout.type, layout.width, simt::kFewLines));
+         split_bytes(layout.type, layout.width, simt::kFewLines,
+                     simt::split_slice_bytes(kFirstLevel)));
 }
 
 }  // namespace mynah::cuda

@@ -15,10 +15,19 @@ constexpr int units_lines(int columns) {
 }
 
 // Keys that a block of attention_one_* and _few_* takes: a segment, a quarter of it each of its
-// four warps, which has so many bytes of dynamic shared memory.
+// four warps.
 inline constexpr int kSegmentKeys = 128;
 inline constexpr int kSplitWarps = 4;
-inline constexpr int kWarpSliceBytes = 32 * 144;
+
+// Slices of its keys that a warp of theirs has in dynamic shared memory, and the bytes of each: by
+// the level of the kernels' program.
+constexpr int split_slices(int level) {
+  return level >= 80 ? 2 : 1;
+}
+
+constexpr int split_slice_bytes(int level) {
+  return 32 * (level >= 80 ? 128 : 144);
+}
 
 // A tile is a few lines of queries that see the same keys; a line is one head of one query. The
 // heads that share a head of keys stand side by side: line l of a tile is head (skip + l) % group

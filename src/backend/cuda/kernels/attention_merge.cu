@@ -6,6 +6,8 @@ namespace mynah::simt {
 namespace {
 
 constexpr int kMergeThreads = 64;
+// Segments whose results are read together: of a step's few lines, reading takes the time.
+constexpr int kAtOnce = 8;
 
 // Folds the segments of each line that has several. A block takes a tile's line (x) and a head of
 // keys (y).
@@ -27,14 +29,25 @@ MYNAH_INLINE void merge(const AttentionArgs& args) {
   for (int column = thread_index(); column < args.head_dim; column += kMergeThreads) {
     Mass total;
     float mix = 0.0F;
-    for (int segment = 0; segment < segments; ++segment) {
-      const int64_t at = first + static_cast<int64_t>(segment) * Lines;
-      const float part = partials[at * args.head_dim + column];
-      const Vector<float, 2> stored = masses.load<2>(2 * at);
-      const Mass mass{stored[0], stored[1]};
-      if (mass.peak != -kInfinity) {
-        const Factors factors = fold(total, mass);
-        mix = fold(mix, part, factors);
+    MYNAH_ROLLED
+    for (int begin = 0; begin < segments; begin += kAtOnce) {
+      float parts[kAtOnce] = {};
+      Mass part_masses[kAtOnce];
+      MYNAH_UNROLLED
+      for (int i = 0; i < kAtOnce; ++i) {
+        if (begin + i < segments) {
+          const int64_t at = first + static_cast<int64_t>(begin + i) * Lines;
+          const Vector<float, 2> stored = masses.load<2>(2 * at);
+          part_masses[i] = {stored[0], stored[1]};
+          parts[i] = partials[at * args.head_dim + column];
+        }
+      }
+      MYNAH_UNROLLED
+      for (int i = 0; i < kAtOnce; ++i) {
+        if (part_masses[i].peak != -kInfinity) {
+          const Factors factors = fold(total, part_masses[i]);
+          mix = fold(mix, parts[i], factors);
+        }
       }
     }
     out[line.row * args.out_stride + line.head * args.head_dim + column] = normalised(mix, total);

@@ -16,7 +16,7 @@ MYNAH_INLINE void probabilities(const ProbabilitiesArgs& args) {
   MYNAH_SHARED(float, scratch, kWarps);
   MYNAH_DYNAMIC_SHARED(T, slices);
   MYNAH_DYNAMIC_SHARED(float, floats);
-  const Shared<float> queries = floats.from(kWarps * kWarpSliceBytes / 4);
+  const Shared<float> queries = floats.from(kWarps * split_slice_bytes(kLevel) / 4);
   const int64_t first_query = static_cast<int64_t>(block_index_x()) * kFewLines;
   const int64_t head = block_index_y();
   const int left = args.queries - static_cast<int>(first_query);
@@ -52,8 +52,8 @@ MYNAH_INLINE void probabilities(const ProbabilitiesArgs& args) {
     for (int s = 0; s < slice_count; ++s) {
       slice.read(keys, first, s * Slice::kColumns);
       slice.put(own_slice);
-      add_row_scores<T, kFewLines>(own_slice.from(lane() * Slice::kPitch),
-                                   queries.from(s * Slice::kColumns), pitch, lines, scores);
+      add_row_scores<T, kFewLines>(own_slice, queries.from(s * Slice::kColumns), pitch, lines,
+                                   scores);
     }
     MYNAH_UNROLLED
     for (int l = 0; l < kFewLines; ++l) {

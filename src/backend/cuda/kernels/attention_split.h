@@ -11,7 +11,8 @@ namespace split {
 
 constexpr int kThreads = kSplitWarps * kWarp;
 static_assert(kSplitWarps == kSegmentTiles);
-constexpr int kSliceFloats = kWarpSliceBytes / 4;
+constexpr int kSliceFloats = split_slice_bytes(kLevel) / 4;
+constexpr int kSlices = split_slices(kLevel);  // of a warp, in shared memory
 
 // Lines whose numbers stand side by side that a thread takes at once.
 template <int Lines>
@@ -69,7 +70,7 @@ MYNAH_INLINE void mix_slice(const Shared<float>& weights, const Shared<T>& value
     MYNAH_UNROLLED
     for (int n = first; n < first + kStep; ++n) {
       const Vector<T, Slice::kOwnColumns> stored =
-          values.template load<Slice::kOwnColumns>(n * Slice::kPitch + lane() * Slice::kOwnColumns);
+          values.template load<Slice::kOwnColumns>(Slice::place(n, lane() * Slice::kOwnColumns));
       MYNAH_UNROLLED
       for (int l = 0; l < Lines; l += kRun) {
         const Vector<float, kRun> weight = weights.load<kRun>(n * Lines + l);
@@ -114,7 +115,8 @@ MYNAH_INLINE void fold_warps(const AttentionArgs& args, const AttentionTile& til
       const Mass part{block.peaks[w * Lines + line], block.sums[w * Lines + line]};
       if (part.peak != -kInfinity) {
         const Factors factors = fold(mass, part);
-        mix = fold(mix, mixes[w * kSliceFloats + line * kColumns + i % kColumns], factors);
+        const float part_mix = mixes[w * kSlices * kSliceFloats + line * kColumns + i % kColumns];
+        mix = fold(mix, part_mix, factors);
       }
     }
     if (whole) {
@@ -137,7 +139,77 @@ MYNAH_INLINE void fold_warps(const AttentionArgs& args, const AttentionTile& til
   }
 }
 
-// The grid's z is the segment. Dynamic shared memory: each warp's slice, then the queries.
+// The slices of a warp's tile, of the keys, then of the values, as they come one after the other.
+template <class T>
+struct Slices {
+  using Slice = WarpSlice<T>;
+
+  KeyRows<T> keys;
+  KeyRows<T> values;
+  int first;      // of the tile's keys
+  int count;      // of the keys, and of the values
+  Shared<T> own;  // the warp's
+  Slice carried;
+
+  [[nodiscard]] bool has(int step) const { return step < 2 * count; }
+
+  // Column of slice `step`.
+  [[nodiscard]] int column(int step) const {
+    return (step < count ? step : step - count) * Slice::kColumns;
+  }
+
+  // Where slice `step` is, while it is computed with.
+  [[nodiscard]] Shared<T> at(int step) const { return own.from(step % kSlices * Slice::kElements); }
+
+  // As many as there is room for are on their way.
+  void begin() {
+    read(0);
+    if constexpr (kSlices > 1) {
+      read(1);
+    }
+  }
+
+  // Slice `step` is in shared memory. All lanes call it.
+  void take(int step) {
+    if constexpr (kSlices > 1) {
+      wait_for_copies<1>();
+      warp_barrier();
+    } else {
+      carried.put(own);
+      read(step + 1);
+    }
+  }
+
+  // Nobody reads slice `step` any more. All lanes call it.
+  void leave(int step) {
+    if constexpr (kSlices > 1) {
+      warp_barrier();
+      read(step + 2);
+    }
+  }
+
+ private:
+  void read(int step) {
+    if (has(step)) {
+      KeyRows<T> from = values;
+      if (step < count) {
+        from.own = keys.own;
+        from.tail = keys.tail;
+        from.stride = keys.stride;
+      }
+      if constexpr (kSlices > 1) {
+        Slice::copy(from, first, column(step), at(step));
+      } else {
+        carried.read(from, first, column(step));
+      }
+    }
+    if constexpr (kSlices > 1) {
+      commit_copies();
+    }
+  }
+};
+
+// The grid's z is the segment. Dynamic shared memory: each warp's slices, then the queries.
 template <class T, int Lines>
 MYNAH_INLINE void attend(const AttentionArgs& args) {
   using Slice = WarpSlice<T>;
@@ -145,7 +217,7 @@ MYNAH_INLINE void attend(const AttentionArgs& args) {
   MYNAH_SHARED(float, peaks, kSegmentTiles* Lines);
   MYNAH_SHARED(float, sums, kSegmentTiles* Lines);
   MYNAH_SHARED(int, seen, Lines);
-  MYNAH_DYNAMIC_SHARED(T, slices);
+  MYNAH_DYNAMIC_SHARED(T, staged);
   MYNAH_DYNAMIC_SHARED(float, floats);
   const Global<const AttentionTile> tiles(args.tiles);
   const AttentionTile tile = tiles[block_index_x()];
@@ -154,9 +226,18 @@ MYNAH_INLINE void attend(const AttentionArgs& args) {
   if (segment >= keys_seen && segment > 0) {
     return;
   }
-  const Global<const int32_t> rows(args.rows);
-  const Shared<float> queries = floats.from(kSegmentTiles * kSliceFloats);
+  const int first = segment + warp() * kTileKeys;
   const int slice_count = (args.width + Slice::kColumns - 1) / Slice::kColumns;
+  Slices<T> slices{key_rows<T>(args, tile, tile.keys, args.tail_keys, args.key_stride),
+                   key_rows<T>(args, tile, tile.values, args.tail_values, args.value_stride),
+                   first,
+                   slice_count,
+                   staged.from(warp() * kSlices * Slice::kElements),
+                   {}};
+  slices.begin();  // before all else: of a step's few queries it takes the most time
+
+  const Global<const int32_t> rows(args.rows);
+  const Shared<float> queries = floats.from(kSegmentTiles * kSlices * kSliceFloats);
   const int pitch = slice_count * Slice::kColumns;
   stage_queries(args, tile, rows, Lines, pitch, pitch, queries);
   if (thread_index() < Lines) {
@@ -165,42 +246,30 @@ MYNAH_INLINE void attend(const AttentionArgs& args) {
   }
   barrier();
 
-  const KeyRows<T> keys = key_rows<T>(args, tile, tile.keys, args.tail_keys, args.key_stride);
-  const KeyRows<T> values =
-      key_rows<T>(args, tile, tile.values, args.tail_values, args.value_stride);
   const Block<Lines> block{weights, peaks, sums};
-  const int first = segment + warp() * kTileKeys;
-  const Shared<T> own_slice = slices.from(warp() * Slice::kElements);
   float scores[Lines] = {};
-  Slice slice;
-  slice.read(keys, first, 0);
-  // Slices of the keys, then of the values; the next one's bytes are on their way while one is
-  // computed with.
   MYNAH_ROLLED
-  for (int step = 0; step < 2 * slice_count; ++step) {
-    slice.put(own_slice);
-    const bool is_key = step < slice_count;
-    const int column = (is_key ? step : step - slice_count) * Slice::kColumns;
-    if (step + 1 < slice_count) {
-      slice.read(keys, first, column + Slice::kColumns);
-    } else if (step + 1 < 2 * slice_count) {
-      slice.read(values, first, is_key ? 0 : column + Slice::kColumns);
+  for (int step = 0; slices.has(step); ++step) {
+    slices.take(step);
+    const Shared<T> own_slice = slices.at(step);
+    const int column = slices.column(step);
+    if (step < slice_count) {
+      add_row_scores<T, Lines>(own_slice, queries.from(column), pitch, tile.lines, scores);
+    } else {
+      if (column == 0) {
+        weigh<Lines>(args, tile, seen, first, scores, block);
+        warp_barrier();
+      }
+      const Shared<float> mixes = floats.from(step % kSlices * kSliceFloats);
+      mix_slice<T, Lines>(weights.from(warp() * kWarp * Lines), own_slice,
+                          mixes.from(warp() * kSlices * kSliceFloats));
+      barrier();
+      fold_warps<T, Lines>(args, tile, rows, column, block, mixes);
+      barrier();
     }
-    if (is_key) {
-      add_row_scores<T, Lines>(own_slice.from(lane() * Slice::kPitch), queries.from(column), pitch,
-                               tile.lines, scores);
-      continue;
-    }
-    if (column == 0) {
-      weigh<Lines>(args, tile, seen, first, scores, block);
-      warp_barrier();
-    }
-    mix_slice<T, Lines>(weights.from(warp() * kWarp * Lines), own_slice,
-                        floats.from(warp() * kSliceFloats));
-    barrier();
-    fold_warps<T, Lines>(args, tile, rows, column, block, floats);
-    barrier();
+    slices.leave(step);
   }
+  wait_for_copies<0>();
 }
 
 }  // namespace split

@@ -7,20 +7,28 @@
 
 namespace mynah::simt {
 
-// A slice of a tile: 128 bytes of each row, 144 apart, so that eight neighbouring rows meet all
-// banks.
+// A slice of a tile: 128 bytes of each row. Eight neighbouring rows meet all banks: they are 144
+// bytes apart, which takes the fewest registers, or, where there are to be two slices, 128, with
+// chunks in another order in each.
 template <class T>
 struct WarpSlice {
   static constexpr int kChunk = KeyRows<T>::kChunk;
   static constexpr int kChunks = 8;                  // of a row
   static constexpr int kColumns = kChunks * kChunk;  // 32 or 64
-  static constexpr int kPitch = kColumns + kChunk;
-  static constexpr int kElements = kTileKeys * kPitch;
-  static_assert(kElements * static_cast<int>(sizeof(T)) == kWarpSliceBytes);
+  static constexpr int kElements = split_slice_bytes(kLevel) / static_cast<int>(sizeof(T));
+  static constexpr int kPitch = kElements / kTileKeys;
   static constexpr int kLoads = kTileKeys * kChunks / kWarp;
   static constexpr int kOwnColumns = kColumns / kWarp;  // of a lane, of values
 
   Vector<T, kChunk> chunks[kLoads];  // what a lane carries
+
+  // Where a column of a row stands.
+  static int place(int row, int column) {
+    if constexpr (kPitch > kColumns) {
+      return row * kPitch + column;
+    }
+    return row * kPitch + ((column / kChunk) ^ (row % kChunks)) * kChunk + column % kChunk;
+  }
 
   // Neighbouring lanes read neighbouring bytes.
   void read(const KeyRows<T>& from, int first, int column) {
@@ -31,28 +39,39 @@ struct WarpSlice {
     }
   }
 
+  // To the warp's own shared memory, on their way until they are waited for.
+  static void copy(const KeyRows<T>& from, int first, int column, const Shared<T>& to) {
+    MYNAH_UNROLLED
+    for (int i = 0; i < kLoads; ++i) {
+      const int number = i * kWarp + lane();
+      const int row = number / kChunks;
+      const int at = number % kChunks * kChunk;
+      from.copy(first + row, column + at, to.from(place(row, at)));
+    }
+  }
+
   // To the warp's own shared memory. All lanes call it.
   void put(const Shared<T>& to) const {
     warp_barrier();  // whoever still reads the last slice
     MYNAH_UNROLLED
     for (int i = 0; i < kLoads; ++i) {
       const int number = i * kWarp + lane();
-      to.template store<kChunk>(number / kChunks * kPitch + number % kChunks * kChunk, chunks[i]);
+      to.template store<kChunk>(place(number / kChunks, number % kChunks * kChunk), chunks[i]);
     }
     warp_barrier();
   }
 };
 
-// Adds the products of a slice, at its lane's row, to the scores of as many lines. `queries` are
-// the slice's columns of the first line, rows `pitch` apart.
+// Adds the products of a slice's row, each lane its own, to the scores of as many lines. `queries`
+// are the slice's columns of the first line, rows `pitch` apart.
 template <class T, int Lines>
-MYNAH_INLINE void add_row_scores(const Shared<T>& row, const Shared<float>& queries, int pitch,
+MYNAH_INLINE void add_row_scores(const Shared<T>& rows, const Shared<float>& queries, int pitch,
                                  int lines, float (&scores)[Lines]) {
   using Slice = WarpSlice<T>;
   MYNAH_ROLLED
   for (int chunk = 0; chunk < Slice::kChunks; ++chunk) {
     const Vector<T, Slice::kChunk> stored =
-        row.template load<Slice::kChunk>(static_cast<int64_t>(chunk) * Slice::kChunk);
+        rows.template load<Slice::kChunk>(Slice::place(lane(), chunk * Slice::kChunk));
     MYNAH_UNROLLED
     for (int i = 0; i < Slice::kChunk; i += 4) {
       MYNAH_UNROLLED
