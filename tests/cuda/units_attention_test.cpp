@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -22,6 +23,8 @@ namespace simt {
 
 extern const HostKernel attention_units_f16_64_sm80;
 extern const HostKernel attention_units_f16_128_sm80;
+extern const HostKernel attention_one_f16_sm80;
+extern const HostKernel attention_few_f16_sm80;
 
 }  // namespace simt
 
@@ -187,61 +190,59 @@ std::vector<int> levels() {
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(UnitsAttentionTest);
 INSTANTIATE_TEST_SUITE_P(Levels, UnitsAttentionTest, testing::ValuesIn(levels()));
 
-// What a card pays for a block of full tiles, from the rules of its memory: no bank is waited for,
-// no key is moved twice, and each product is needed.
+// What a card would pay for a block that attends so many lines to `keys` keys, all of f16.
+simt::Traffic traffic_of(const simt::HostKernel& kernel, int lines, int columns, int keys,
+                         size_t shared_bytes) {
+  ThreadPool pool(1);
+  simt::Simulator card(pool, {.count_traffic = true});
+  const auto numbers = [&]<class T>(int64_t count, T value) {
+    auto* const all = reinterpret_cast<T*>(card.allocate(sizeof(T) * static_cast<size_t>(count)));
+    std::fill_n(all, count, value);
+    return all;
+  };
+  const uint16_t* const rows_of_keys = numbers(int64_t{keys} * columns, uint16_t{0});
+  int32_t* const rows = numbers(lines, int32_t{0});
+  std::iota(rows, rows + lines, 0);
+  const simt::AttentionTile tile{.keys = rows_of_keys,
+                                 .values = rows_of_keys,
+                                 .head_stride = 0,
+                                 .own = keys,
+                                 .tail_first = 0,
+                                 .tail = 0,
+                                 .seen = keys,
+                                 .first_row = 0,
+                                 .skip = 0,
+                                 .lines = lines,
+                                 .unused = 0};
+  simt::AttentionArgs args{};
+  args.tiles = numbers(1, tile);
+  args.rows = rows;
+  args.q = numbers(int64_t{lines} * columns, 0.5F);
+  args.q_stride = columns;
+  args.out = numbers(int64_t{lines} * columns, 0.0F);
+  args.out_stride = columns;
+  args.key_stride = columns;
+  args.value_stride = columns;
+  args.head_dim = columns;
+  args.width = columns;
+  args.kv_heads = 1;
+  args.group = 1;
+  args.scale = 1.0F;
+  args.segments = 1;
+  constexpr int kThreads = 128;
+  const Status status = card.launch(kernel, {}, kThreads, shared_bytes, &args);
+  EXPECT_TRUE(status.has_value()) << status.error().message;
+  return card.traffic(kernel.name);
+}
+
+// No bank is waited for, no key is moved twice, and each product is needed.
 TEST(UnitsAttention, PaysForNothingTwice) {
   constexpr int kKeys = 256;
   for (const int columns : {64, 128}) {
-    ThreadPool pool(1);
-    simt::Simulator card(pool, {.count_traffic = true});
     const int lines = simt::units_lines(columns);
-    const auto floats = [&](int64_t count) {
-      auto* const values =
-          reinterpret_cast<float*>(card.allocate(sizeof(float) * static_cast<size_t>(count)));
-      std::fill_n(values, count, 0.5F);
-      return values;
-    };
-    const size_t key_bytes = sizeof(uint16_t) * kKeys * static_cast<size_t>(columns);
-    std::byte* const keys = card.allocate(key_bytes);
-    std::fill_n(keys, key_bytes, std::byte{0});
-    auto* const rows =
-        reinterpret_cast<int32_t*>(card.allocate(sizeof(int32_t) * static_cast<size_t>(lines)));
-    for (int i = 0; i < lines; ++i) {
-      rows[i] = i;
-    }
-    auto* const tile =
-        reinterpret_cast<simt::AttentionTile*>(card.allocate(sizeof(simt::AttentionTile)));
-    *tile = {.keys = keys,
-             .values = keys,
-             .head_stride = 0,
-             .own = kKeys,
-             .tail_first = 0,
-             .tail = 0,
-             .seen = kKeys,
-             .first_row = 0,
-             .skip = 0,
-             .lines = lines,
-             .unused = 0};
-    simt::AttentionArgs args{};
-    args.tiles = tile;
-    args.rows = rows;
-    args.q = floats(int64_t{lines} * columns);
-    args.q_stride = columns;
-    args.out = floats(int64_t{lines} * columns);
-    args.out_stride = columns;
-    args.key_stride = columns;
-    args.value_stride = columns;
-    args.head_dim = columns;
-    args.width = columns;
-    args.kv_heads = 1;
-    args.group = 1;
-    args.scale = 1.0F;
-    const simt::HostKernel& kernel =
-        columns == 64 ? simt::attention_units_f16_64_sm80 : simt::attention_units_f16_128_sm80;
-    constexpr int kThreads = 128;
-    const Status status = card.launch(kernel, {}, kThreads, 0, &args);
-    ASSERT_TRUE(status.has_value()) << status.error().message;
-    const simt::Traffic traffic = card.traffic(kernel.name);
+    const simt::Traffic traffic = traffic_of(
+        columns == 64 ? simt::attention_units_f16_64_sm80 : simt::attention_units_f16_128_sm80,
+        lines, columns, kKeys, 0);
     EXPECT_EQ(traffic.bank_conflicts(), 1.0) << columns;
     EXPECT_GT(traffic.shared_requests, 0U);
     // Two products, of 16 x 8 x 16 each.
@@ -249,6 +250,22 @@ TEST(UnitsAttention, PaysForNothingTwice) {
               static_cast<uint64_t>(2 * lines * kKeys * columns / (16 * 8 * 16)));
     // Results are written in halves of sectors.
     EXPECT_GT(traffic.coalescing(), 0.79) << columns;
+  }
+}
+
+// The same of a step, from level 80 on, but for the weights of several lines, which wait a little
+// for each other.
+TEST(StepAttention, PaysForNothingTwice) {
+  constexpr int kColumns = 64;
+  for (const int lines : {1, simt::kFewLines}) {
+    constexpr size_t kSlices =
+        size_t{simt::kSplitWarps} * simt::split_slices(80) * simt::split_slice_bytes(80);
+    const size_t shared = kSlices + sizeof(float) * static_cast<size_t>(lines) * kColumns;
+    const simt::Traffic traffic =
+        traffic_of(lines == 1 ? simt::attention_one_f16_sm80 : simt::attention_few_f16_sm80, lines,
+                   kColumns, simt::kSegmentKeys, shared);
+    EXPECT_LT(traffic.bank_conflicts(), lines == 1 ? 1.005 : 1.08) << lines;
+    EXPECT_GT(traffic.coalescing(), 0.97) << lines;
   }
 }
 
