@@ -13,6 +13,8 @@
 
 namespace mynah::simt {
 
+inline namespace MYNAH_OF_LEVEL {
+
 inline constexpr int kTileKeys = kWarp;
 inline constexpr int kSegmentTiles = kSegmentKeys / kTileKeys;
 
@@ -148,5 +150,7 @@ MYNAH_INLINE int64_t partial_at(const AttentionArgs& args, int tile, int segment
   const int64_t head = static_cast<int64_t>(tile) * args.kv_heads + block_index_y();
   return (head * args.segments + segment) * lines + line;
 }
+
+}  // namespace MYNAH_OF_LEVEL
 
 }  // namespace mynah::simt

@@ -7,6 +7,8 @@
 
 namespace mynah::simt {
 
+inline namespace MYNAH_OF_LEVEL {
+
 namespace split {
 
 constexpr int kThreads = kSplitWarps * kWarp;
@@ -273,6 +275,8 @@ MYNAH_INLINE void attend(const AttentionArgs& args) {
 }
 
 }  // namespace split
+
+}  // namespace MYNAH_OF_LEVEL
 
 #define MYNAH_DEFINE_SPLIT(kernel_name, T, lines)             \
   MYNAH_KERNEL(kernel_name, AttentionArgs, split::kThreads) { \

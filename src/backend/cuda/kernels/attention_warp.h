@@ -7,6 +7,8 @@
 
 namespace mynah::simt {
 
+inline namespace MYNAH_OF_LEVEL {
+
 // A slice of a tile: 128 bytes of each row. Eight neighbouring rows meet all banks: they are 144
 // bytes apart, which takes the fewest registers, or, where there are to be two slices, 128, with
 // chunks in another order in each.
@@ -87,5 +89,7 @@ MYNAH_INLINE void add_row_scores(const Shared<T>& rows, const Shared<float>& que
     }
   }
 }
+
+}  // namespace MYNAH_OF_LEVEL
 
 }  // namespace mynah::simt

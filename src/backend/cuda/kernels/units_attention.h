@@ -12,6 +12,8 @@
 
 namespace mynah::simt {
 
+inline namespace MYNAH_OF_LEVEL {
+
 namespace units {
 
 constexpr int kThreads = 128;
@@ -373,6 +375,8 @@ MYNAH_INLINE void attend(const AttentionArgs& args) {
 }
 
 }  // namespace units
+
+}  // namespace MYNAH_OF_LEVEL
 
 // For heads of up to so many columns.
 #define MYNAH_DEFINE_UNITS_ATTENTION(kernel_name, T, columns) \

@@ -114,6 +114,8 @@ uint32_t word_of(float low, float high) {
 
 #endif
 
+inline namespace MYNAH_OF_LEVEL {
+
 template <class T>
 void copy_16_async(const Shared<T>& to, const Global<const T>& from, bool inside) {
   constexpr int kElements = 16 / static_cast<int>(sizeof(T));
@@ -126,6 +128,8 @@ void copy_16_async(const Shared<T>& to, const Global<const T>& from, bool inside
                                inside ? from.template load<kElements>(0) : Vector<T, kElements>{});
 #endif
 }
+
+}  // namespace MYNAH_OF_LEVEL
 
 inline void commit_copies() {
   detail::SimThread::current().commit_copies();

@@ -35,6 +35,16 @@
 
 #include <stdint.h>  // NOLINT(modernize-deprecated-headers): device code has no <cstdint>
 
+// What is compiled otherwise at one level than at another stands in
+//
+//   inline namespace MYNAH_OF_LEVEL { ... }
+//
+// and so does what calls it: the simulation has all levels in one program, where a function of one
+// name is kept once.
+#define MYNAH_NAME_OF_LEVEL(level) sm##level
+#define MYNAH_EXPANDED_NAME_OF_LEVEL(level) MYNAH_NAME_OF_LEVEL(level)
+#define MYNAH_OF_LEVEL MYNAH_EXPANDED_NAME_OF_LEVEL(MYNAH_LEVEL)
+
 #ifdef __CUDA__
 #include "backend/cuda/simt/device.h"
 #else
