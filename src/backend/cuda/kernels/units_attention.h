@@ -280,7 +280,7 @@ MYNAH_INLINE void round_weights(const float (&weights)[RowTiles][kStepGroups][4]
       MYNAH_UNROLLED
       for (int i = 0; i < 4; ++i) {
         const float(&of_group)[4] = weights[m][2 * k + i / 2];
-        words[m][k][i] = word_of<T>(of_group[i % 2 * 2], of_group[i % 2 * 2 + 1]);
+        words[m][k][i] = nearest_pair<T>(of_group[i % 2 * 2], of_group[i % 2 * 2 + 1]);
       }
     }
   }

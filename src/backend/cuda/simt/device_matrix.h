@@ -90,52 +90,27 @@ MYNAH_INLINE void multiply_codes(const uint32_t (&a)[4], const uint32_t (&b)[2],
 
 #endif
 
-#if MYNAH_LEVEL >= 75
-
+// Two operands in a word, the first in its low half, to the nearest.
 template <class T>
-MYNAH_INLINE void load_matrices(const Shared<T>& row, uint32_t (&words)[4]) {
-  static_assert(sizeof(T) == 2);
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
-               : "r"(detail::shared_address(row))
-               : "memory");
+inline uint32_t nearest_pair(float first, float second) {
+  return from_float<T>(first).bits | static_cast<uint32_t>(from_float<T>(second).bits) << 16;
 }
 
-template <class T>
-MYNAH_INLINE void load_matrices_transposed(const Shared<T>& row, uint32_t (&words)[4]) {
-  static_assert(sizeof(T) == 2);
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
-               : "r"(detail::shared_address(row))
-               : "memory");
-}
-
-template <class T>
-inline uint32_t word_of(float low, float high);
+#if MYNAH_LEVEL >= 80
 
 template <>
-inline uint32_t word_of<F16>(float low, float high) {
-#if MYNAH_LEVEL >= 80
-  uint32_t word;
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
-  return word;
-#else
-  return from_float<F16>(low).bits | static_cast<uint32_t>(from_float<F16>(high).bits) << 16;
-#endif
+inline uint32_t nearest_pair<F16>(float first, float second) {
+  uint32_t pair;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
+  return pair;
 }
 
-#if MYNAH_LEVEL >= 80
 template <>
-inline uint32_t word_of<Bf16>(float low, float high) {
-  uint32_t word;
-  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
-  return word;
+inline uint32_t nearest_pair<Bf16>(float first, float second) {
+  uint32_t pair;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
+  return pair;
 }
-#endif
-
-#endif
-
-#if MYNAH_LEVEL >= 80
 
 template <class T>
 inline void copy_16_async(const Shared<T>& to, const Global<const T>& from, bool inside) {
@@ -170,6 +145,28 @@ inline void commit_copies() {}
 
 template <int kLeft>
 inline void wait_for_copies() {}
+
+#endif
+
+#if MYNAH_LEVEL >= 75
+
+template <class T>
+MYNAH_INLINE void load_matrices(const Shared<T>& row, uint32_t (&words)[4]) {
+  static_assert(sizeof(T) == 2);
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+               : "r"(detail::shared_address(row))
+               : "memory");
+}
+
+template <class T>
+MYNAH_INLINE void load_matrices_transposed(const Shared<T>& row, uint32_t (&words)[4]) {
+  static_assert(sizeof(T) == 2);
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
+               : "r"(detail::shared_address(row))
+               : "memory");
+}
 
 #endif
 

@@ -57,62 +57,12 @@ inline void multiply_codes(const uint32_t (&a)[2], const uint32_t (&b)[1], int (
   detail::multiply<detail::MatrixType::Codes16>(a, b, c, line);
 }
 
-namespace detail {
-
-// Eight elements of 16 bits, as this lane gives them to its warp; all that the warp gave.
-template <class T>
-const std::byte* give_row(const Shared<T>& row, int line) {
-  static_assert(sizeof(T) == 2);
-  constexpr int kElements = 8;
-  const Vector<T, kElements> given = row.template load<kElements>(0);
-  return SimThread::current().exchange(&given, sizeof(given), line);
-}
-
-// Of what lane `lane` gave.
-inline uint16_t element_of(const std::byte* given, int lane, int i) {
-  uint16_t element;
-  __builtin_memcpy(
-      &element,
-      given + static_cast<ptrdiff_t>(lane) * kExchangeBytes + i * ptrdiff_t{sizeof(element)},
-      sizeof(element));
-  return element;
-}
-
-inline uint32_t word_of(uint16_t low, uint16_t high) {
-  return low | static_cast<uint32_t>(high) << 16;
-}
-
-}  // namespace detail
-
-template <class T>
-void load_matrices(const Shared<T>& row, uint32_t (&words)[4], int line = __builtin_LINE()) {
-  const std::byte* const given = detail::give_row(row, line);
-  const int g = detail::own_lane() / 4;
-  const int t = detail::own_lane() % 4;
-  for (int m = 0; m < 4; ++m) {
-    words[m] = detail::word_of(detail::element_of(given, 8 * m + g, 2 * t),
-                               detail::element_of(given, 8 * m + g, 2 * t + 1));
-  }
-}
-
-template <class T>
-void load_matrices_transposed(const Shared<T>& row, uint32_t (&words)[4],
-                              int line = __builtin_LINE()) {
-  const std::byte* const given = detail::give_row(row, line);
-  const int g = detail::own_lane() / 4;
-  const int t = detail::own_lane() % 4;
-  for (int m = 0; m < 4; ++m) {
-    words[m] = detail::word_of(detail::element_of(given, 8 * m + 2 * t, g),
-                               detail::element_of(given, 8 * m + 2 * t + 1, g));
-  }
-}
-
-template <class T>
-uint32_t word_of(float low, float high) {
-  return detail::word_of(from_float<T>(low).bits, from_float<T>(high).bits);
-}
-
 #endif
+
+template <class T>
+uint32_t nearest_pair(float first, float second) {
+  return from_float<T>(first).bits | static_cast<uint32_t>(from_float<T>(second).bits) << 16;
+}
 
 inline namespace MYNAH_OF_LEVEL {
 
@@ -139,5 +89,59 @@ template <int kLeft>
 void wait_for_copies() {
   detail::SimThread::current().wait_for_copies(kLeft);
 }
+
+#if MYNAH_LEVEL >= 75
+
+namespace detail {
+
+// Eight elements of 16 bits, as this lane gives them to its warp; all that the warp gave.
+template <class T>
+const std::byte* give_row(const Shared<T>& row, int line) {
+  static_assert(sizeof(T) == 2);
+  constexpr int kElements = 8;
+  const Vector<T, kElements> given = row.template load<kElements>(0);
+  return SimThread::current().exchange(&given, sizeof(given), line);
+}
+
+// Of what lane `lane` gave.
+inline uint16_t element_of(const std::byte* given, int lane, int i) {
+  uint16_t element;
+  __builtin_memcpy(
+      &element,
+      given + static_cast<ptrdiff_t>(lane) * kExchangeBytes + i * ptrdiff_t{sizeof(element)},
+      sizeof(element));
+  return element;
+}
+
+inline uint32_t pair_of(uint16_t low, uint16_t high) {
+  return low | static_cast<uint32_t>(high) << 16;
+}
+
+}  // namespace detail
+
+template <class T>
+void load_matrices(const Shared<T>& row, uint32_t (&words)[4], int line = __builtin_LINE()) {
+  const std::byte* const given = detail::give_row(row, line);
+  const int g = detail::own_lane() / 4;
+  const int t = detail::own_lane() % 4;
+  for (int m = 0; m < 4; ++m) {
+    words[m] = detail::pair_of(detail::element_of(given, 8 * m + g, 2 * t),
+                               detail::element_of(given, 8 * m + g, 2 * t + 1));
+  }
+}
+
+template <class T>
+void load_matrices_transposed(const Shared<T>& row, uint32_t (&words)[4],
+                              int line = __builtin_LINE()) {
+  const std::byte* const given = detail::give_row(row, line);
+  const int g = detail::own_lane() / 4;
+  const int t = detail::own_lane() % 4;
+  for (int m = 0; m < 4; ++m) {
+    words[m] = detail::pair_of(detail::element_of(given, 8 * m + 2 * t, g),
+                               detail::element_of(given, 8 * m + 2 * t + 1, g));
+  }
+}
+
+#endif
 
 }  // namespace mynah::simt

@@ -22,10 +22,12 @@
 // multiply_matrices<F16 or Bf16>(a, b, c)  16 elements deep, two a word; C in f32
 // multiply_codes(a, b, c)                  32 int8 deep, four a word, or 16 with half of the words
 //
-// Operands come from the block's memory by load_matrices(row, words): four matrices of eight rows
-// of eight elements of 16 bits. Lane 8 m + r gives row r of matrix m, 16 bytes, and gets of each
-// matrix word t of row g; of load_matrices_transposed() it gets elements g of the rows 2 t and
-// 2 t + 1. word_of<F16 or Bf16>(low, high) is two numbers as a word, rounded to the nearest.
+// nearest_pair<F16 or Bf16>(first, second) rounds two numbers to a word of such operands.
+//
+// load_matrices(row, words) gets operands from the block's memory: four matrices of eight rows of
+// eight elements of 16 bits. Lane 8 m + r gives row r of matrix m, 16 bytes, and gets of each
+// matrix word t of row g; of load_matrices_transposed() it gets elements g of the rows 2 t and 2 t
+// + 1.
 //
 // copy_16_async(to, from, inside) moves 16 bytes from the card's memory to the block's, or zeros
 // where not inside; they are there when wait_for_copies<n>() has waited for all but the last n
