@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -16,7 +18,7 @@
 namespace mynah::cases {
 namespace {
 
-class CudaProductsTest : public testing::Test {
+class CudaProductsTest : public testing::TestWithParam<int> {
  protected:
   LinearWeight packed(DType dtype, int64_t out, int64_t in) {
     return ops::pack_linear(
@@ -29,14 +31,25 @@ class CudaProductsTest : public testing::Test {
     return ops::to_host(backend(), ops::linear(backend(), on_card, w, {.precision = precision}));
   }
 
+  // Whether Fast rounds activations for such weights at this level.
+  static bool rounds(DType dtype) {
+    const int least = dtype == DType::F16 ? 75 : dtype == DType::BF16 ? 80 : 61;
+    return GetParam() >= least;
+  }
+
   Backend& backend() { return *backend_; }
 
   ThreadPool pool_{2};
-  std::unique_ptr<Backend> backend_ = make_simt_backend(pool_);
+  std::unique_ptr<Backend> backend_ = make_simt_backend(pool_, {.level = GetParam()});
 };
 
+INSTANTIATE_TEST_SUITE_P(Levels, CudaProductsTest, testing::ValuesIn(simt_levels()),
+                         [](const testing::TestParamInfo<int>& level) {
+                           return "sm_" + std::to_string(level.param);
+                         });
+
 // Row i of x is one at i: what comes out is column i of the weights, with nothing added.
-TEST_F(CudaProductsTest, UnitRowsGiveEveryWeightBack) {
+TEST_P(CudaProductsTest, UnitRowsGiveEveryWeightBack) {
   constexpr int64_t kIn = 512;  // two super-blocks
   constexpr int64_t kOut = 9;   // a panel and one more
   RefBackend ref;
@@ -50,11 +63,16 @@ TEST_F(CudaProductsTest, UnitRowsGiveEveryWeightBack) {
       for (int64_t i = 0; i < rows; ++i) {
         x[static_cast<size_t>(i * kIn + (i * 73) % kIn)] = 1.0F;
       }
-      const std::vector<float> found = product(x, rows, w, Precision::Exact);
-      for (int64_t i = 0; i < rows; ++i) {
-        for (int64_t j = 0; j < kOut; ++j) {
-          ASSERT_EQ(found[static_cast<size_t>(i * kOut + j)], values[j * kIn + (i * 73) % kIn])
-              << name(dtype) << ", " << rows << " rows, weight " << j << ", " << (i * 73) % kIn;
+      for (const Precision precision : {Precision::Exact, Precision::Fast}) {
+        if (precision == Precision::Fast && (dtype == DType::I8 || is_block_type(dtype))) {
+          continue;  // one in int8 is not quite one
+        }
+        const std::vector<float> found = product(x, rows, w, precision);
+        for (int64_t i = 0; i < rows; ++i) {
+          for (int64_t j = 0; j < kOut; ++j) {
+            ASSERT_EQ(found[static_cast<size_t>(i * kOut + j)], values[j * kIn + (i * 73) % kIn])
+                << name(dtype) << ", " << rows << " rows, weight " << j << ", " << (i * 73) % kIn;
+          }
         }
       }
     }
@@ -62,8 +80,8 @@ TEST_F(CudaProductsTest, UnitRowsGiveEveryWeightBack) {
 }
 
 // A cache file's bytes come from another run.
-TEST_F(CudaProductsTest, PackedBytesAreGoodOnAnotherCard) {
-  const auto other = make_simt_backend(pool_, {.level = 61});
+TEST_P(CudaProductsTest, PackedBytesAreGoodOnAnotherCard) {
+  const auto other = make_simt_backend(pool_, {.level = simt_levels().front()});
   const std::vector<float> x = normals(3 * 256, 2);
   for (const DType dtype : weight_types()) {
     const LinearWeight w = packed(dtype, 17, 256);
@@ -79,15 +97,19 @@ TEST_F(CudaProductsTest, PackedBytesAreGoodOnAnotherCard) {
 }
 
 // Few rows go through another kernel than many, and wide matrices have blocks of several panels:
-// a row's bits are the same in all of them.
-TEST_F(CudaProductsTest, WideMatricesGiveFewRowsTheBitsOfMany) {
+// a row's bits are the same in all of them. Exact kernels are the same at every level.
+TEST_P(CudaProductsTest, WideMatricesGiveFewRowsTheBitsOfMany) {
   constexpr int64_t kIn = 256;
   constexpr int64_t kMany = 40;
+  const bool first = GetParam() == simt_levels().front();
   const std::vector<float> x = normals(kMany * kIn, 2);
   for (const int64_t out : {2600, 5150}) {
-    for (const DType dtype : {DType::F16, DType::I8, DType::Q4_1, DType::Q6_K}) {
-      const LinearWeight w = packed(dtype, out, kIn);
+    for (const DType dtype : {DType::F16, DType::BF16, DType::I8, DType::Q4_1, DType::Q6_K}) {
       for (const Precision precision : {Precision::Exact, Precision::Fast}) {
+        if (precision == Precision::Exact ? !first : !rounds(dtype)) {
+          continue;
+        }
+        const LinearWeight w = packed(dtype, out, kIn);
         const std::vector<float> many = product(x, kMany, w, precision);
         for (const int64_t rows : {1, 8, 11}) {
           const std::vector<float> few(x.begin(), x.begin() + rows * kIn);
@@ -100,13 +122,67 @@ TEST_F(CudaProductsTest, WideMatricesGiveFewRowsTheBitsOfMany) {
   }
 }
 
+// Enough large tiles of matrix units to be taken, then small ones, then the kernel for few rows,
+// which rounds its rows itself where they are eight at most.
+TEST_P(CudaProductsTest, TilesOfEitherSizeGiveTheSameBits) {
+  if (GetParam() < 75) {
+    GTEST_SKIP() << "no matrix units";
+  }
+  constexpr int64_t kIn = 300;  // no multiple of what is summed at once
+  constexpr int64_t kOut = 4100;
+  constexpr int64_t kMany = 270;
+  const std::vector<float> x = normals(kMany * kIn, 2);
+  for (const DType dtype : {DType::F16, DType::BF16, DType::I8}) {
+    if (!rounds(dtype)) {
+      continue;
+    }
+    const LinearWeight w = packed(dtype, kOut, kIn);
+    const std::vector<float> many = product(x, kMany, w, Precision::Fast);
+    for (const int64_t rows : {65, 33, 32, 8}) {
+      const std::vector<float> fewer(x.begin(), x.begin() + rows * kIn);
+      const std::vector<float> alone = product(fewer, rows, w, Precision::Fast);
+      EXPECT_TRUE(std::equal(alone.begin(), alone.end(), many.begin()))
+          << name(dtype) << ", " << rows << " rows";
+    }
+  }
+}
+
+// Half precision ends at 65504 and has steps of 2^-24 near zero.
+TEST_P(CudaProductsTest, HugeAndTinyActivationsAreRoundedAsHalvesAre) {
+  constexpr int64_t kIn = 96;
+  constexpr int64_t kOut = 9;
+  const bool units = rounds(DType::F16);
+  RefBackend ref;
+  const LinearWeight w = packed(DType::F16, kOut, kIn);
+  const LinearWeight expected =
+      ref.pack_linear(host_tensor({kOut, kIn}, DType::F16, 1), DType::F16);
+  const auto* values = expected.data.data<const float>();
+  const std::vector<std::pair<float, float>> numbers = {
+      {1e6F, 65504.0F},       {-3e38F, -65504.0F}, {65519.0F, 65504.0F},
+      {0x1.8p-24F, 0x1p-23F}, {0x1p-26F, 0.0F},    {1.0F + 0x1p-11F, 1.0F}};
+  for (const int64_t rows : {2, 20, 40}) {
+    for (const auto& [number, rounded] : numbers) {
+      std::vector<float> x(static_cast<size_t>(rows * kIn));
+      x[static_cast<size_t>(kIn + 35)] = number;
+      const std::vector<float> found = product(x, rows, w, Precision::Fast);
+      for (int64_t j = 0; j < kOut; ++j) {
+        EXPECT_EQ(found[static_cast<size_t>(kOut + j)],
+                  (units ? rounded : number) * values[j * kIn + 35])
+            << number << ", " << rows << " rows";
+        EXPECT_EQ(found[static_cast<size_t>(j)], 0.0F);
+      }
+    }
+  }
+}
+
 // As on the CPU: such a row has no number at all, and its neighbours do not know of it.
-TEST_F(CudaProductsTest, RowsThatAreNotFiniteSpoilOnlyThemselves) {
+TEST_P(CudaProductsTest, RowsThatAreNotFiniteSpoilOnlyThemselves) {
   constexpr int64_t kIn = 256;
   constexpr int64_t kOut = 12;
-  for (const DType dtype : {DType::I8, DType::Q4_K, DType::Q8_0}) {
+  for (const DType dtype : {DType::F16, DType::BF16, DType::I8, DType::Q4_K, DType::Q8_0}) {
+    const bool codes = GetParam() >= 61 && (dtype == DType::I8 || is_block_type(dtype));
     const LinearWeight w = packed(dtype, kOut, kIn);
-    for (const int64_t rows : {4, 50}) {
+    for (const int64_t rows : {4, 12, 50}) {
       std::vector<float> x = normals(rows * kIn, 2);
       const std::vector<float> good = product(x, rows, w, Precision::Fast);
       x[kIn + 3] = std::numeric_limits<float>::quiet_NaN();
@@ -115,7 +191,9 @@ TEST_F(CudaProductsTest, RowsThatAreNotFiniteSpoilOnlyThemselves) {
       for (size_t i = 0; i < found.size(); ++i) {
         const size_t row = i / kOut;
         if (row == 1 || row == 3) {
-          EXPECT_TRUE(std::isnan(found[i])) << name(dtype) << ", row " << row << ": " << found[i];
+          // A float's infinity is one times any weight.
+          EXPECT_TRUE(std::isnan(found[i]) || (row == 3 && !codes && std::isinf(found[i])))
+              << name(dtype) << ", row " << row << ": " << found[i];
         } else {
           EXPECT_EQ(found[i], good[i]) << name(dtype) << ", row " << row;
         }

@@ -19,10 +19,15 @@ float product_bound(const ProductError& e, int64_t n, DType weight, Precision pr
     const float likely = kSixSigma * step / std::sqrt(12.0F) * e.weight_norm;
     return rounding + kSlope * std::min(worst, likely);
   }
-  if (weight == DType::BF16) {
-    const float worst = kBf16Rounding * e.magnitude;
-    const float likely = kSixSigma * kBf16Rounding / std::sqrt(3.0F) * std::sqrt(e.squares);
-    return rounding + kSlope * std::min(worst, likely);
+  if (weight == DType::BF16 || weight == DType::F16) {
+    // Of x (1 + d), |d| at most the unit roundoff u: u times the sum of |x w| at worst. Evenly
+    // spread d have a standard deviation of u / sqrt(3). Halves below 2^-14 are a fixed step apart
+    // and err by half of it, whatever x is: each by that much of |w|.
+    const bool half = weight == DType::F16;
+    const float roundoff = half ? kF16Rounding : kBf16Rounding;
+    const float worst = roundoff * e.magnitude;
+    const float likely = kSixSigma * roundoff / std::sqrt(3.0F) * std::sqrt(e.squares);
+    return rounding + kSlope * (std::min(worst, likely) + (half ? kF16Tiny * e.weight_sum : 0.0F));
   }
   return rounding;
 }

@@ -18,6 +18,9 @@ namespace mynah::cases {
 inline constexpr float kEpsilon = std::numeric_limits<float>::epsilon();
 // Half a unit in the last place of bfloat16.
 inline constexpr float kBf16Rounding = 0x1p-8F;
+// The same of half precision, and half of its smallest number: what is lost of tiny ones.
+inline constexpr float kF16Rounding = 0x1p-11F;
+inline constexpr float kF16Tiny = 0x1p-25F;
 
 // Relative to the sum of magnitudes, the rounding error of a sum of n f32 products.
 inline float sum_error(int64_t n) {
@@ -53,8 +56,9 @@ struct ProductError {
 };
 
 // The bound of a product of length n. Fast adds the rounding of activations: to int8 with one scale
-// a row where the weight is int8 or of a block type, to bfloat16 where it is bfloat16. Both as the
-// lesser of the worst case and six standard deviations of independent roundings.
+// a row where the weight is int8 or of a block type, to bfloat16 where it is bfloat16, to half
+// precision (on some devices) where it is that. Each as the lesser of the worst case and six
+// standard deviations of independent roundings.
 float product_bound(const ProductError& e, int64_t n, DType weight, Precision precision);
 
 // An attention score, scale * q . k: the sum's rounding, and with Fast that of both factors to

@@ -31,6 +31,14 @@ struct CodedBuffers {
   [[nodiscard]] simt::CodedRows view() const;
 };
 
+// What a product on matrix units rounds and packs: rows, or windows where there are.
+struct UnitsRows {
+  simt::Rows x;
+  const simt::Windows* windows;
+  int64_t rows;
+  bool aligned;  // rows of x, for accesses of 16 bytes
+};
+
 // Any number of callers, whose work the device does one after the other.
 class CudaBackend final : public Backend {
  public:
@@ -197,6 +205,14 @@ class CudaBackend final : public Backend {
   CodedBuffers code_rows(const simt::Rows& x, const simt::Windows* windows, int64_t rows,
                          int64_t in);
   void launch_few_rows(const Kernel<simt::LinearArgs>& kernel, simt::LinearArgs args, bool int8);
+  // Whether such a product is the matrix units': activations in the weights' type, sums in f32.
+  [[nodiscard]] bool uses_units(Precision precision, DType dtype) const;
+  BufferRef pack_activations(const UnitsRows& rows, const LinearWeight& w);
+  void linear_on_units(const UnitsRows& rows, const LinearWeight& w, const simt::Finish& finish);
+  // By the larger tile where there are enough of them.
+  void launch_tiles(const Kernel<simt::UnitsArgs>& tile_128, const Kernel<simt::UnitsArgs>& tile_64,
+                    const simt::UnitsArgs& args);
+  void launch_few_rows_on_units(const Kernel<simt::UnitsArgs>& kernel, simt::UnitsArgs args);
   // Lays keys and values out head by head, as `type`.
   void pack_heads(const Tensor& k, const Tensor& v, int64_t heads, DType type, std::byte* out);
   // Attention by the plan, over keys of one type; `args` has what is the keys' own.

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "backend/cuda/cuda_backend_class.h"
+#include "backend/cuda/launch_sizes.h"
 #include "backend/cuda/packed.h"
 #include "base/check.h"
 
@@ -21,9 +22,6 @@ using simt::kTileThreads;
 // Up to this many rows, reading the weights once for each eight is faster than tiles that are
 // mostly empty and few. Both give the same bits (kernels/tile.h).
 constexpr int64_t kMostFewRows = 32;
-
-// Blocks that keep a large card busy: beyond them, a block may do more.
-constexpr int64_t kManyBlocks = 160;
 
 // From this many panels on, rounding activations in each block costs more than a launch.
 constexpr int64_t kPanelsWorthALaunch = 2 * kManyBlocks;
@@ -129,6 +127,11 @@ bool CudaBackend::rounds_to_int8(Precision precision, DType dtype) const {
 
 void CudaBackend::linear(const Tensor& x, const LinearWeight& w, const LinearParams& params,
                          const Tensor& out) {
+  if (uses_units(params.precision, w.dtype)) {
+    linear_on_units({.x = rows_of(x), .windows = nullptr, .rows = x.dim(0), .aligned = aligned(x)},
+                    w, finish_of(params, out));
+    return;
+  }
   const ProductKernels& kernels = kernels_for(w.dtype);
   const bool int8 = rounds_to_int8(params.precision, w.dtype);
   const int64_t rows = x.dim(0);
@@ -238,6 +241,11 @@ void CudaBackend::conv1d(const Tensor& x, const Lengths& lengths, const LinearWe
       .padding = static_cast<int>(params.padding_left),
       .dilation = static_cast<int>(params.dilation),
       .aligned = aligned(x) && channels % 4 == 0};
+  if (params.groups == 1 && uses_units(params.precision, w.dtype)) {
+    linear_on_units({.x = {}, .windows = &windows, .rows = out_rows, .aligned = false}, w,
+                    finish_of(params, out));
+    return;
+  }
   if (params.groups == 1 && rounds_to_int8(params.precision, w.dtype)) {
     const CodedBuffers coded = code_rows({}, &windows, out_rows, w.in_features);
     launch(kernels_for(w.dtype).int8_rows, tiles_of(out_rows, w.out_features), kTileThreads,

@@ -52,7 +52,7 @@ class Processor {
 
   [[nodiscard]] virtual Device device() const = 0;
   [[nodiscard]] virtual std::string description() const = 0;
-  // Compute capability of the programs that run, times ten: 60 or 61.
+  // Compute capability of the programs that run, times ten: 60, 61, 75 or 80.
   [[nodiscard]] virtual int level() const = 0;
 
   // At least `bytes` bytes, aligned to 256.

@@ -112,9 +112,23 @@
   X(conv1d_grouped, conv1d_grouped, Conv1dArgs)    \
   X(quantize_rows, quantize_rows, QuantizeArgs)    \
   X(quantize_rows, quantize_windows, QuantizeArgs) \
+  X(pack_rows, pack_rows_f16, PackArgs)            \
+  X(pack_rows, pack_rows_bf16, PackArgs)           \
+  X(pack_rows, pack_windows_f16, PackArgs)         \
+  X(pack_rows, pack_windows_bf16, PackArgs)        \
   X(matmul, matmul, MatmulArgs)                    \
   X(matmul, matmul_transposed, MatmulArgs)         \
   X(table_rows, table_rows, TableArgs)
+
+// On matrix units: no card below level 75 has them, and bf16 none below 80.
+#define MYNAH_UNITS_PRODUCTS_OF(X, type)                         \
+  X(units_products_##type, units_linear_##type##_128, UnitsArgs) \
+  X(units_products_##type, units_linear_##type##_64, UnitsArgs)  \
+  X(units_products_##type, units_few_rows_##type, UnitsArgs)
+
+#define MYNAH_UNITS_PRODUCT_KERNELS(X) \
+  MYNAH_UNITS_PRODUCTS_OF(X, f16)      \
+  MYNAH_UNITS_PRODUCTS_OF(X, bf16)
 
 #define MYNAH_ATTENTION_KERNELS(X)                                           \
   X(attention_tiled_f32, attention_tiled_f32_64, AttentionArgs)              \
@@ -174,6 +188,7 @@
   MYNAH_SPECTRUM_KERNELS(X)      \
   MYNAH_PICK_TOKEN_KERNELS(X)    \
   MYNAH_PRODUCT_KERNELS(X)       \
+  MYNAH_UNITS_PRODUCT_KERNELS(X) \
   MYNAH_ATTENTION_KERNELS(X)     \
   MYNAH_LSTM_KERNELS(X)
 

@@ -91,6 +91,88 @@ struct QuantizeArgs {
   CodedRows coded;
 };
 
+// Rows, or windows, in panels of eight in half of f32's bits, as weights are: zeros after the last.
+struct PackArgs {
+  Rows x;
+  Windows windows;
+  int64_t rows;
+  int64_t in;
+  bool aligned;  // rows of x, for accesses of 16 bytes
+  uint8_t* packed;
+};
+
+// Steps of a tile that are in shared memory at once: as many as cover memory's latency where copies
+// are on their way by themselves (level 80), otherwise one that is used and one that is filled.
+[[nodiscard]] constexpr int units_stages(int level) {
+  return level >= 80 ? 4 : 2;
+}
+
+// A tile of a product on matrix units: what a block computes. Of its warps each has kPairs pairs of
+// panels of weights and kWarpRowPanels panels of rows.
+template <int kColumnWarps_, int kRowWarps_, int kPairs_, int kWarpRowPanels_>
+struct UnitsTile {
+  static constexpr int kColumnWarps = kColumnWarps_;
+  static constexpr int kPairs = kPairs_;
+  static constexpr int kWarpRowPanels = kWarpRowPanels_;
+  static constexpr int kWarps = kColumnWarps_ * kRowWarps_;
+  static constexpr int kThreads = kWarps * kWarpThreads;
+  static constexpr int kColumnPanels = kColumnWarps_ * kPairs_ * 2;
+  static constexpr int kRowPanels = kRowWarps_ * kWarpRowPanels_;
+  static constexpr int kColumns = kColumnPanels * kPanel;
+  static constexpr int kRows = kRowPanels * kPanel;
+  // A step, four units a row, of both sides.
+  static constexpr int kStageWords = (kColumnPanels + kRowPanels) * 4 * kPanel * kUnitBytes / 4;
+
+  // For results on their way out: a panel of rows for each warp.
+  static constexpr int kResultWords = kWarps * kPanel * (kPairs_ * 2 * kPanel + 4);
+
+  [[nodiscard]] static constexpr int shared_bytes(int level) {
+    return units_stages(level) * kStageWords * 4;
+  }
+};
+
+using UnitsTile128 = UnitsTile<2, 4, 4, 4>;
+using UnitsTile64 = UnitsTile<2, 2, 2, 4>;
+
+// The kernels for few rows on matrix units: of rows, and of a block's warps, at most.
+inline constexpr int kUnitsFewRows = 32;
+inline constexpr int kUnitsFewRowsWarps = 16;
+
+// Steps of four units that are summed in the unit, from zero: what one warp takes (units.h).
+inline constexpr int kUnitsSumSteps = 4;
+
+// x (rows, in) W^T on matrix units.
+struct UnitsArgs {
+  // The rows packed; of many they are, of few where it is there, and otherwise the kernel rounds x.
+  const uint8_t* packed;
+  const float* row_scales;  // of codes
+  Rows x;
+  int64_t in;
+  bool aligned;  // rows of x, for accesses of 16 bytes
+  int panels;    // that a block of a kernel for few rows takes: 1 or 2
+  Weights weights;
+  Finish finish;
+};
+
+// A block's shared memory in the kernel for few rows on matrix units, in elements of four bytes:
+// each warp's sums, and the totals.
+struct UnitsFewMemory {
+  int warps;
+  int row_panels;
+
+  static constexpr int kColumns = 2 * kPanel;
+  // Of a row of sums: so that what the lanes of a warp write at once is in other banks.
+  static constexpr int kApart = kColumns + 4;
+
+  [[nodiscard]] static constexpr int place(int row, int column) { return row * kApart + column; }
+
+  [[nodiscard]] constexpr int rows() const { return row_panels * kPanel; }
+
+  [[nodiscard]] constexpr int results() const { return rows() * kApart; }
+
+  [[nodiscard]] constexpr int elements() const { return (warps + 1) * results(); }
+};
+
 // a (batch, rows, k) and b (batch, k, columns), or transposed (batch, columns, k).
 struct MatmulArgs {
   Rows a;

@@ -1,9 +1,9 @@
 // A tile of a product in f32: what a block of kTileThreads threads computes.
 //
-// The order of a sum is the same in every kernel of products: a chunk of 32 products from the first
-// to the last, the chunks' sums from the first to the last. So a row's result does not depend on
-// which kernel or tile it fell to, and not on the rows beside it. Kernels with matrix units join
-// here (kLevel >= 75): they sum chunks in their own order, and so must the one for few rows then.
+// The order of a sum is the same in every kernel of products in f32: a chunk of 32 products from
+// the first to the last, the chunks' sums from the first to the last. So a row's result does not
+// depend on which kernel or tile it fell to, and not on the rows beside it. Kernels on matrix units
+// have an order of their own (units.h), all of them the same one.
 #pragma once
 
 #include "backend/cuda/kernels/finish.h"

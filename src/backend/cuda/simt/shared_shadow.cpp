@@ -1,5 +1,7 @@
 #include "backend/cuda/simt/shared_shadow.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "backend/cuda/simt/sim_thread.h"
@@ -10,7 +12,9 @@ void SharedShadow::begin(size_t bytes, int warps) {
   clock_ = 1;
   barrier_clock_ = 1;
   exchange_clocks_.assign(static_cast<size_t>(warps), 1);
-  cells_.assign(bytes, Cell());
+  std::fill_n(cells_.begin(), used_, Cell());
+  used_ = 0;
+  cells_.resize(bytes);
 }
 
 bool SharedShadow::ordered(int other, int other_warp, uint32_t clock, int thread) const {
@@ -36,6 +40,7 @@ void SharedShadow::note_reader(Cell& cell, int thread) const {
 
 std::optional<std::string> SharedShadow::note(size_t begin, size_t count, int thread, bool writes) {
   const std::string_view verb = writes ? "writes" : "reads";
+  used_ = std::max(used_, begin + count);
   for (size_t i = begin; i < begin + count; ++i) {
     Cell& cell = cells_[i];
     if (cell.writer == kNobody && !writes) {

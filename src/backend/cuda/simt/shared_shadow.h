@@ -53,6 +53,7 @@ class SharedShadow {
   uint32_t barrier_clock_ = 1;  // no access before it can meet one after it
   std::vector<uint32_t> exchange_clocks_;
   std::vector<Cell> cells_;
+  size_t used_ = 0;  // of them since begin(), from the first on
 };
 
 }  // namespace mynah::simt::detail

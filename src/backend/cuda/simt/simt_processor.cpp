@@ -53,6 +53,17 @@ class SimtGraph final : public cuda::LaunchGraph {
   std::vector<std::vector<std::byte>> arguments_;
 };
 
+// What a block of the smallest card of the level may have when the driver is asked for it (CUDA C++
+// Programming Guide, "Technical Specifications per Compute Capability").
+constexpr size_t shared_bytes_of(int level) {
+  return static_cast<size_t>(level >= 80 ? 99 : level >= 75 ? 64 : 48) << 10;
+}
+
+SimulatorOptions at_level(int level, SimulatorOptions options) {
+  options.shared_bytes = shared_bytes_of(level);
+  return options;
+}
+
 class SimtProcessor final : public cuda::Processor {
  public:
   SimtProcessor(ThreadPool& pool, int level, const SimulatorOptions& options,
@@ -60,7 +71,7 @@ class SimtProcessor final : public cuda::Processor {
       : pool_(pool),
         level_(level),
         kernels_(kernels_of(level, Levels())),
-        simulator_(pool, options),
+        simulator_(pool, at_level(level, options)),
         observer_(std::move(observer)) {}
 
   [[nodiscard]] Device device() const override { return {DeviceKind::Simt, 0}; }

@@ -1,0 +1,58 @@
+// Products on matrix units: what the kernels for many rows and for few have in common.
+//
+// Weights are A, whose 16 rows are two panels (weight_layout.h), activations are B, a panel of
+// eight rows packed alike (pack_rows.cu, quantize_rows.cu). Four units of 16 bytes side by side
+// along k are a step: 32 elements of half precision, or 64 codes. A lane has unit lane() % 4 of
+// row lane() / 4 on either side, whole: its first two words are operands of one product, the last
+// two of the next. That takes the elements of a step in another order than they stand in, the same
+// on both sides, so that one access of 16 bytes brings a lane the operands of two products.
+//
+// The order of sums: half precision adds kUnitsSumSteps steps in the unit from zero, and these sums
+// one after the other in f32. So sums of long rows lose no more than short ones to the units, which
+// cut off where f32 rounds, and warps can share a row of few (units_few_rows.h). It costs a kernel
+// for many rows 4 additions a lane for every 8 products of the unit, and as many registers again as
+// its sums take. Sums of codes are whole numbers, exact in any order.
+#pragma once
+
+#include "backend/cuda/kernels/product_args.h"
+#include "backend/cuda/simt/simt.h"
+
+namespace mynah::simt {
+
+inline constexpr int kStepUnits = 4;
+inline constexpr int kUnitWords = kUnitBytes / 4;
+inline constexpr int kStepWords = kStepUnits * kPanel * kUnitWords;  // of a panel
+
+template <Storage kStorage>
+struct UnitsType {
+  using Sum = float;
+  static constexpr int kUnits = kStepUnits;  // of a chunk
+};
+
+template <>
+struct UnitsType<Storage::I8> {
+  using Sum = int;
+  static constexpr int kUnits = kStepUnits / 2;
+};
+
+using Unit = Vector<uint32_t, kUnitWords>;
+
+// The products of one step: of two panels of weights and one of activations.
+template <Storage kStorage>
+MYNAH_INLINE void multiply_step(const Unit& low, const Unit& high, const Unit& x,
+                                typename UnitsType<kStorage>::Sum (&sums)[4]) {
+  MYNAH_UNROLLED
+  for (int word = 0; word < kUnitWords; word += 2) {
+    const uint32_t a[4] = {low[word], high[word], low[word + 1], high[word + 1]};
+    const uint32_t b[2] = {x[word], x[word + 1]};
+    if constexpr (kStorage == Storage::I8) {
+      multiply_codes(a, b, sums);
+    } else if constexpr (kStorage == Storage::F16) {
+      multiply_matrices<F16>(a, b, sums);
+    } else {
+      multiply_matrices<Bf16>(a, b, sums);
+    }
+  }
+}
+
+}  // namespace mynah::simt

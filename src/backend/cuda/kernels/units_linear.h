@@ -1,0 +1,293 @@
+// linear on matrix units for many rows: a tile a block, both of whose sides are copied to shared
+// memory some steps ahead.
+#pragma once
+
+#include "backend/cuda/kernels/finish.h"
+#include "backend/cuda/kernels/units.h"
+
+namespace mynah::simt {
+
+inline constexpr int kStages = units_stages(kLevel);
+
+// A tile's sides in shared memory: stages of a step each, panels of weights and then of
+// activations. Unit u of a panel's row r stands at u * 8 + (r ^ 2 u): so the eight lanes that are
+// served at once, of two rows and four units, find theirs in different banks.
+template <class Tile, Storage kStorage>
+class UnitsSides {
+ public:
+  UnitsSides(const UnitsArgs& args, int64_t row_panel, int64_t column_panel,
+             const Shared<uint32_t>& memory)
+      : memory_(memory),
+        weights_(reinterpret_cast<const uint32_t*>(args.weights.values)),
+        rows_(reinterpret_cast<const uint32_t*>(args.packed)),
+        units_(static_cast<int>(args.weights.chunks) * UnitsType<kStorage>::kUnits),
+        weight_panels_(static_cast<int>(args.weights.panels - column_panel)),
+        row_panels_(static_cast<int>((args.finish.rows + kPanel - 1) / kPanel - row_panel)),
+        to_(warp() * kStepWords + place(lane() / kPanel, lane() % kPanel)) {
+    const int64_t of_panel = static_cast<int64_t>(units_) * (kPanel * kUnitWords);
+    panel_step_ = of_panel * Tile::kWarps;
+    const int64_t first = warp() * of_panel + lane() * kUnitWords;
+    weights_ = weights_.from(column_panel * of_panel + first);
+    rows_ = rows_.from(row_panel * of_panel + first);
+  }
+
+  [[nodiscard]] int steps() const { return (units_ + kStepUnits - 1) / kStepUnits; }
+
+#if MYNAH_LEVEL >= 80
+  // Begins to copy a step to its stage.
+  void begin(int step) const {
+    const bool unit_inside = step * kStepUnits + lane() / kPanel < units_;
+    const Shared<uint32_t> to = memory_.from(step % kStages * Tile::kStageWords + to_);
+    MYNAH_UNROLLED
+    for (int i = 0; i < kWeightCopies; ++i) {
+      copy_16_async(to.from(i * Tile::kWarps * kStepWords),
+                    weights_.from(i * panel_step_ + static_cast<int64_t>(step) * kStepWords),
+                    unit_inside && warp() + i * Tile::kWarps < weight_panels_);
+    }
+    MYNAH_UNROLLED
+    for (int i = 0; i < kRowCopies; ++i) {
+      copy_16_async(to.from((Tile::kColumnPanels + i * Tile::kWarps) * kStepWords),
+                    rows_.from(i * panel_step_ + static_cast<int64_t>(step) * kStepWords),
+                    unit_inside && warp() + i * Tile::kWarps < row_panels_);
+    }
+  }
+#else
+  // A step on its way to registers, and from there to its stage.
+  void fetch(int step) {
+    const bool unit_inside = step * kStepUnits + lane() / kPanel < units_;
+    MYNAH_UNROLLED
+    for (int i = 0; i < kWeightCopies; ++i) {
+      const bool inside = unit_inside && warp() + i * Tile::kWarps < weight_panels_;
+      on_way_[i] = inside ? weights_.template load<kUnitWords>(
+                                i * panel_step_ + static_cast<int64_t>(step) * kStepWords)
+                          : Unit{};
+    }
+    MYNAH_UNROLLED
+    for (int i = 0; i < kRowCopies; ++i) {
+      const bool inside = unit_inside && warp() + i * Tile::kWarps < row_panels_;
+      on_way_[kWeightCopies + i] =
+          inside ? rows_.template load<kUnitWords>(i * panel_step_ +
+                                                   static_cast<int64_t>(step) * kStepWords)
+                 : Unit{};
+    }
+  }
+
+  void put(int step) const {
+    const Shared<uint32_t> to = memory_.from(step % kStages * Tile::kStageWords + to_);
+    MYNAH_UNROLLED
+    for (int i = 0; i < kWeightCopies + kRowCopies; ++i) {
+      to.template store<kUnitWords>(i * Tile::kWarps * kStepWords, on_way_[i]);
+    }
+  }
+#endif
+
+  // This lane's unit of a panel of the tile, those of activations after those of weights.
+  [[nodiscard]] Unit unit(int step, int panel) const {
+    return memory_.template load<kUnitWords>(step % kStages * Tile::kStageWords +
+                                             panel * kStepWords +
+                                             place(lane() % kStepUnits, lane() / kStepUnits));
+  }
+
+ private:
+  static constexpr int kWeightCopies = Tile::kColumnPanels / Tile::kWarps;
+  static constexpr int kRowCopies = Tile::kRowPanels / Tile::kWarps;
+  static_assert(kWeightCopies * Tile::kWarps == Tile::kColumnPanels);
+  static_assert(kRowCopies * Tile::kWarps == Tile::kRowPanels);
+
+  static int place(int unit, int row) { return (unit * kPanel + (row ^ (2 * unit))) * kUnitWords; }
+
+  Shared<uint32_t> memory_;
+  Global<const uint32_t> weights_;
+  Global<const uint32_t> rows_;
+  int units_;          // of a row
+  int weight_panels_;  // from the tile's first on
+  int row_panels_;
+  int to_;              // in a stage, of this thread's first copy
+  int64_t panel_step_;  // in words, from one of this thread's panels to its next
+#if MYNAH_LEVEL < 80
+  Unit on_way_[kWeightCopies + kRowCopies];
+#endif
+};
+
+// A warp's sums: of pairs of panels of weights with panels of activations.
+template <class Tile, class Sum>
+using UnitsSums = Sum[Tile::kPairs][Tile::kWarpRowPanels][4];
+
+// Where a warp's part of the tile begins, in panels.
+template <class Tile>
+inline int first_column_panel() {
+  return warp() % Tile::kColumnWarps * (2 * Tile::kPairs);
+}
+
+template <class Tile>
+inline int first_row_panel() {
+  return warp() / Tile::kColumnWarps * Tile::kWarpRowPanels;
+}
+
+template <class Tile, Storage kStorage>
+MYNAH_INLINE void add_step(const UnitsSides<Tile, kStorage>& sides, int step,
+                           UnitsSums<Tile, typename UnitsType<kStorage>::Sum>& sums) {
+  Unit x[Tile::kWarpRowPanels];
+  MYNAH_UNROLLED
+  for (int r = 0; r < Tile::kWarpRowPanels; ++r) {
+    x[r] = sides.unit(step, Tile::kColumnPanels + first_row_panel<Tile>() + r);
+  }
+  MYNAH_UNROLLED
+  for (int p = 0; p < Tile::kPairs; ++p) {
+    const int panel = first_column_panel<Tile>() + 2 * p;
+    const Unit low = sides.unit(step, panel);
+    const Unit high = sides.unit(step, panel + 1);
+    MYNAH_UNROLLED
+    for (int r = 0; r < Tile::kWarpRowPanels; ++r) {
+      multiply_step<kStorage>(low, high, x[r], sums[p][r]);
+    }
+  }
+}
+
+// All steps, each by `add(step)` once it is there.
+template <class Tile, Storage kStorage, class Add>
+MYNAH_INLINE void for_each_step(UnitsSides<Tile, kStorage>& sides, const Add& add) {
+  const int steps = sides.steps();
+#if MYNAH_LEVEL >= 80
+  MYNAH_UNROLLED
+  for (int step = 0; step < kStages - 1; ++step) {
+    if (step < steps) {
+      sides.begin(step);
+    }
+    commit_copies();
+  }
+  MYNAH_ROLLED for (int step = 0; step < steps; ++step) {
+    wait_for_copies<kStages - 2>();
+    barrier();  // everybody's copies are there, and nobody reads the stage that is filled next
+    if (step + kStages - 1 < steps) {
+      sides.begin(step + kStages - 1);
+    }
+    commit_copies();
+    add(step);
+  }
+#else
+  sides.fetch(0);
+  sides.put(0);
+  barrier();
+  MYNAH_ROLLED for (int step = 0; step < steps; ++step) {
+    if (step + 1 < steps) {
+      sides.fetch(step + 1);
+    }
+    add(step);
+    if (step + 1 < steps) {
+      sides.put(step + 1);
+    }
+    barrier();
+  }
+#endif
+}
+
+template <class Tile, class Sum>
+MYNAH_INLINE void set_to_zero(UnitsSums<Tile, Sum>& sums) {
+  MYNAH_UNROLLED
+  for (int p = 0; p < Tile::kPairs; ++p) {
+    MYNAH_UNROLLED
+    for (int r = 0; r < Tile::kWarpRowPanels; ++r) {
+      MYNAH_UNROLLED
+      for (int i = 0; i < 4; ++i) {
+        sums[p][r][i] = Sum{0};
+      }
+    }
+  }
+}
+
+template <class Tile>
+MYNAH_INLINE void add_sums(const UnitsSums<Tile, float>& part, UnitsSums<Tile, float>& sums) {
+  MYNAH_UNROLLED
+  for (int p = 0; p < Tile::kPairs; ++p) {
+    MYNAH_UNROLLED
+    for (int r = 0; r < Tile::kWarpRowPanels; ++r) {
+      MYNAH_UNROLLED
+      for (int i = 0; i < 4; ++i) {
+        sums[p][r][i] += part[p][r][i];
+      }
+    }
+  }
+}
+
+// Writes a warp's sums, a panel of rows after the other, through shared memory of the warp's own:
+// so neighbouring lanes write neighbours. `row_scales` may be empty.
+template <class Tile, class Sum>
+MYNAH_INLINE void finish_units(const UnitsSums<Tile, Sum>& sums, const Shared<float>& memory,
+                               const Finisher& finisher, const Global<const float>& row_scales,
+                               int64_t first_row, int64_t rows, int64_t first_column,
+                               int64_t columns) {
+  constexpr int kColumns = Tile::kPairs * 2 * kPanel;
+  // Four more than a multiple of eight: the lanes of the same row in the unit's result, and of the
+  // rows two apart, find other banks.
+  constexpr int kApart = kColumns + 4;
+  const Shared<float> own = memory.from(warp() * (kPanel * kApart));
+  constexpr int kRuns = kColumns / 4;  // of a row
+  const int column = lane() % kRuns * 4;
+  const int64_t left = columns - first_column - column;
+  MYNAH_ROLLED for (int panel = 0; panel < Tile::kWarpRowPanels; ++panel) {
+    MYNAH_UNROLLED
+    for (int r = 0; r < Tile::kWarpRowPanels; ++r) {
+      if (r != panel) {
+        continue;  // registers have no index
+      }
+      MYNAH_UNROLLED
+      for (int p = 0; p < Tile::kPairs; ++p) {
+        MYNAH_UNROLLED
+        for (int i = 0; i < 4; ++i) {
+          own[(lane() % 4 * 2 + i % 2) * kApart + p * 2 * kPanel + i / 2 * kPanel + lane() / 4] =
+              static_cast<float>(sums[p][r][i]);
+        }
+      }
+    }
+    warp_barrier();
+    MYNAH_ROLLED for (int i = lane() / kRuns; i < kPanel; i += kWarp / kRuns) {
+      const int64_t row = first_row + panel * kPanel + i;
+      Vector<float, 4> run = own.load<4>(i * kApart + column);
+      if (!row_scales.empty()) {
+        const float scale = row < rows ? static_cast<float>(row_scales[row]) : 0.0F;
+        for (int j = 0; j < 4; ++j) {
+          run[j] = scale * run[j];
+        }
+      }
+      if (left > 0) {
+        finisher.put(row, first_column + column, run, left < 4 ? static_cast<int>(left) : 4);
+      }
+    }
+    warp_barrier();
+  }
+}
+
+template <class Tile, Storage kStorage>
+MYNAH_INLINE void units_linear(const UnitsArgs& args) {
+  using Sum = typename UnitsType<kStorage>::Sum;
+  MYNAH_DYNAMIC_SHARED(uint32_t, stages);
+  MYNAH_DYNAMIC_SHARED(float, results);
+  static_assert(Tile::kResultWords <= kStages * Tile::kStageWords);
+  const int64_t row_panel = static_cast<int64_t>(block_index_x()) * Tile::kRowPanels;
+  const int64_t column_panel = static_cast<int64_t>(block_index_y()) * Tile::kColumnPanels;
+  UnitsSides<Tile, kStorage> sides(args, row_panel, column_panel, stages);
+  UnitsSums<Tile, Sum> sums;
+  set_to_zero<Tile>(sums);
+  if constexpr (kStorage == Storage::I8) {
+    for_each_step<Tile, kStorage>(sides,
+                                  [&](int step) { add_step<Tile, kStorage>(sides, step, sums); });
+  } else {
+    UnitsSums<Tile, Sum> part;
+    set_to_zero<Tile>(part);
+    for_each_step<Tile, kStorage>(sides, [&](int step) {
+      add_step<Tile, kStorage>(sides, step, part);
+      if (step % kUnitsSumSteps == kUnitsSumSteps - 1 || step == sides.steps() - 1) {
+        add_sums<Tile>(part, sums);
+        set_to_zero<Tile>(part);
+      }
+    });
+  }
+  barrier();  // nobody reads the stages any more
+  finish_units<Tile>(sums, results, Finisher(args.finish, args.weights.scales),
+                     Global<const float>(args.row_scales),
+                     (row_panel + first_row_panel<Tile>()) * kPanel, args.finish.rows,
+                     (column_panel + first_column_panel<Tile>()) * kPanel, args.finish.columns);
+}
+
+}  // namespace mynah::simt

@@ -1,0 +1,8 @@
+#include "backend/cuda/kernels/units_products.h"
+
+namespace mynah::simt {
+
+MYNAH_DEFINE_UNITS_LINEAR(f16, Storage::F16)
+MYNAH_DEFINE_UNITS_FEW_ROWS(f16, Storage::F16)
+
+}  // namespace mynah::simt

@@ -1,0 +1,124 @@
+// Products on matrix units: which kernel, and the rows packed for it.
+#include <algorithm>
+
+#include "backend/cuda/cuda_backend_class.h"
+#include "backend/cuda/launch_sizes.h"
+#include "backend/cuda/packed.h"
+#include "base/check.h"
+
+namespace mynah::cuda {
+
+namespace {
+
+using simt::UnitsTile128;
+using simt::UnitsTile64;
+
+// From this level on cards have units of half precision, and of bfloat16.
+constexpr int kLevelOfHalves = 75;
+constexpr int kLevelOfBfloats = 80;
+
+// So many large tiles are work enough for most of a large card at once: fewer would leave more of
+// it idle than small tiles, which read either side twice as often, cost.
+constexpr int64_t kEnoughTiles = 96;
+
+// Rows that the kernel for few rounds by itself. More would take each block longer than a launch.
+constexpr int64_t kRowsWorthALaunch = simt::kPanel;
+
+struct UnitsKernels {
+  Kernel<simt::PackArgs> pack_rows;
+  Kernel<simt::PackArgs> pack_windows;
+  Kernel<simt::UnitsArgs> tile_128;
+  Kernel<simt::UnitsArgs> tile_64;
+  Kernel<simt::UnitsArgs> few_rows;
+};
+
+constexpr UnitsKernels kHalves = {kernels::pack_rows_f16, kernels::pack_windows_f16,
+                                  kernels::units_linear_f16_128, kernels::units_linear_f16_64,
+                                  kernels::units_few_rows_f16};
+constexpr UnitsKernels kBfloats = {kernels::pack_rows_bf16, kernels::pack_windows_bf16,
+                                   kernels::units_linear_bf16_128, kernels::units_linear_bf16_64,
+                                   kernels::units_few_rows_bf16};
+
+template <class Tile>
+GridSize tiles_of(const simt::Finish& finish) {
+  return {.x = blocks_for(finish.rows, Tile::kRows),
+          .y = blocks_for(finish.columns, Tile::kColumns)};
+}
+
+}  // namespace
+
+bool CudaBackend::uses_units(Precision precision, DType dtype) const {
+  return precision == Precision::Fast &&
+         ((dtype == DType::F16 && processor_->level() >= kLevelOfHalves) ||
+          (dtype == DType::BF16 && processor_->level() >= kLevelOfBfloats));
+}
+
+BufferRef CudaBackend::pack_activations(const UnitsRows& rows, const LinearWeight& w) {
+  constexpr int kChunksOfBlock = 4;  // a warp each
+  const UnitsKernels& kernels = w.dtype == DType::F16 ? kHalves : kBfloats;
+  const int64_t chunks =
+      blocks_for(rows.rows, simt::kPanel) * blocks_for(w.in_features, simt::kChunk);
+  BufferRef packed =
+      allocate(static_cast<size_t>(chunks) * simt::kPanel * simt::kChunk * sizeof(uint16_t));
+  launch(rows.windows == nullptr ? kernels.pack_rows : kernels.pack_windows,
+         {.x = blocks_for(chunks, kChunksOfBlock)}, kChunksOfBlock * simt::kWarpThreads,
+         {.x = rows.x,
+          .windows = rows.windows == nullptr ? simt::Windows{} : *rows.windows,
+          .rows = rows.rows,
+          .in = w.in_features,
+          .aligned = rows.aligned,
+          .packed = reinterpret_cast<uint8_t*>(packed.get()->data())});
+  return packed;
+}
+
+void CudaBackend::linear_on_units(const UnitsRows& rows, const LinearWeight& w,
+                                  const simt::Finish& finish) {
+  const UnitsKernels& kernels = w.dtype == DType::F16 ? kHalves : kBfloats;
+  const bool few = rows.rows <= simt::kUnitsFewRows;
+  BufferRef packed;
+  simt::UnitsArgs args{.packed = nullptr,
+                       .row_scales = nullptr,
+                       .x = rows.x,
+                       .in = w.in_features,
+                       .aligned = rows.aligned,
+                       .panels = 1,
+                       .weights = weights_of(w),
+                       .finish = finish};
+  if (rows.windows != nullptr || rows.rows > kRowsWorthALaunch) {
+    packed = pack_activations(rows, w);
+    args.packed = reinterpret_cast<const uint8_t*>(packed.get()->data());
+  }
+  if (few) {
+    launch_few_rows_on_units(kernels.few_rows, args);
+  } else {
+    launch_tiles(kernels.tile_128, kernels.tile_64, args);
+  }
+}
+
+void CudaBackend::launch_tiles(const Kernel<simt::UnitsArgs>& tile_128,
+                               const Kernel<simt::UnitsArgs>& tile_64,
+                               const simt::UnitsArgs& args) {
+  const int level = processor_->level();
+  const GridSize large = tiles_of<UnitsTile128>(args.finish);
+  if (large.x * large.y >= kEnoughTiles) {
+    launch(tile_128, large, UnitsTile128::kThreads, args,
+           static_cast<size_t>(UnitsTile128::shared_bytes(level)));
+  } else {
+    launch(tile_64, tiles_of<UnitsTile64>(args.finish), UnitsTile64::kThreads, args,
+           static_cast<size_t>(UnitsTile64::shared_bytes(level)));
+  }
+}
+
+void CudaBackend::launch_few_rows_on_units(const Kernel<simt::UnitsArgs>& kernel,
+                                           simt::UnitsArgs args) {
+  // A unit's product takes two panels; with one, half of it is idle, and the card less so.
+  args.panels = args.weights.panels >= 2 * kManyBlocks ? 2 : 1;
+  const auto warps = static_cast<int>(std::clamp<int64_t>(
+      blocks_for(args.weights.chunks, simt::kUnitsSumSteps), 1, simt::kUnitsFewRowsWarps));
+  const simt::UnitsFewMemory memory{
+      .warps = warps, .row_panels = static_cast<int>(blocks_for(args.finish.rows, simt::kPanel))};
+  launch(kernel, {.x = blocks_for(args.weights.panels, args.panels)}, warps * simt::kWarpThreads,
+         args, static_cast<size_t>(memory.elements()) * sizeof(float));
+}
+
+}  // namespace mynah::cuda

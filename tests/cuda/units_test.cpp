@@ -1,0 +1,121 @@
+// What a card would pay for products on matrix units: every transfer whole, no lane waiting for
+// another's bank, and as many products as the sizes say.
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "backend/cuda/cuda_backend.h"
+#include "backend/cuda/kernels/list.h"
+#include "backend/cuda/simt/kernel_table.h"
+#include "backend/cuda/simt/simulator.h"
+#include "base/thread_pool.h"
+
+namespace mynah::simt {
+namespace {
+
+using cuda::KernelId;
+
+constexpr int kLevelOfTest = 80;
+
+class UnitsTraffic : public testing::Test {
+ protected:
+  static constexpr int64_t kChunks = 8;
+  static constexpr int64_t kIn = kChunks * kChunk;
+
+  void SetUp() override {
+    const std::vector<int> levels = simt_levels();
+    if (std::ranges::find(levels, kLevelOfTest) == levels.end()) {
+      GTEST_SKIP() << "this build does not simulate level " << kLevelOfTest;
+    }
+  }
+
+  std::byte* zeros(size_t bytes) {
+    std::byte* const memory = card_.allocate(bytes);
+    std::memset(memory, 0, bytes);
+    return memory;
+  }
+
+  // A product of zeros, `value_bytes` each of weights and of packed rows.
+  UnitsArgs product(int64_t rows, int64_t columns, size_t value_bytes) {
+    const auto in = static_cast<size_t>(kIn);
+    const auto out_bytes = static_cast<size_t>(rows * columns) * sizeof(float);
+    return {
+        .packed = reinterpret_cast<uint8_t*>(zeros(static_cast<size_t>(rows) * in * value_bytes)),
+        .row_scales = nullptr,
+        .x = {reinterpret_cast<float*>(zeros(static_cast<size_t>(rows) * in * sizeof(float))), kIn},
+        .in = kIn,
+        .aligned = true,
+        .panels = 2,
+        .weights = {.values = reinterpret_cast<uint8_t*>(
+                        zeros(static_cast<size_t>(columns) * in * value_bytes)),
+                    .high = nullptr,
+                    .headers = nullptr,
+                    .factors = nullptr,
+                    .scales = nullptr,
+                    .panels = columns / kPanel,
+                    .chunks = kChunks},
+        .finish = {.bias = nullptr,
+                   .residual = {},
+                   .out = {reinterpret_cast<float*>(zeros(out_bytes)), columns},
+                   .rows = rows,
+                   .columns = columns,
+                   .activation = Activation::None,
+                   .aligned = true}};
+  }
+
+  Traffic run(const cuda::Kernel<UnitsArgs>& kernel, const GridSize& grid, int threads,
+              int shared_bytes, const UnitsArgs& args) {
+    const HostKernel* const found = kernel_table<kLevelOfTest>()[static_cast<size_t>(kernel.id)];
+    const Status status =
+        card_.launch(*found, grid, threads, static_cast<size_t>(shared_bytes), &args);
+    EXPECT_TRUE(status.has_value()) << status.error().message;
+    return card_.traffic(found->name);
+  }
+
+  // One tile: each side's panels once, the result once.
+  template <class Tile>
+  void expect_tile(const cuda::Kernel<UnitsArgs>& kernel, size_t value_bytes) {
+    const Traffic traffic = run(kernel, {}, Tile::kThreads, Tile::shared_bytes(kLevelOfTest),
+                                product(Tile::kRows, Tile::kColumns, value_bytes));
+    EXPECT_EQ(traffic.coalescing(), 1.0);
+    EXPECT_EQ(traffic.bank_conflicts(), 1.0);
+    const uint64_t sides = (Tile::kRows + Tile::kColumns) * kIn * value_bytes;
+    EXPECT_EQ(traffic.global_bytes, sides + Tile::kRows * Tile::kColumns * sizeof(float));
+    // 16 by 8 of the result, and 32 bytes deep.
+    EXPECT_EQ(traffic.matrix_products,
+              Tile::kRows / 8 * (Tile::kColumns / 16) * (kIn * value_bytes / 32));
+  }
+
+  ThreadPool pool_{1};
+  Simulator card_{pool_, {.count_traffic = true, .shared_bytes = 99 << 10}};
+};
+
+TEST_F(UnitsTraffic, LargeTilesPayForNothingTwice) {
+  expect_tile<UnitsTile128>(cuda::kernels::units_linear_f16_128, sizeof(uint16_t));
+}
+
+TEST_F(UnitsTraffic, SmallTilesPayForNothingTwice) {
+  expect_tile<UnitsTile64>(cuda::kernels::units_linear_f16_64, sizeof(uint16_t));
+}
+
+// A row's eighth of the activations is read with full transfers, and each weight once.
+TEST_F(UnitsTraffic, FewRowsReadEachWeightOnce) {
+  constexpr int64_t kRows = 16;
+  constexpr int64_t kColumns = 32;
+  constexpr int kWarps = 2;
+  const UnitsFewMemory memory{.warps = kWarps, .row_panels = kRows / kPanel};
+  const Traffic traffic =
+      run(cuda::kernels::units_few_rows_f16, {.x = 2}, kWarps * kWarpThreads,
+          memory.elements() * static_cast<int>(sizeof(float)), product(kRows, kColumns, 2));
+  EXPECT_EQ(traffic.coalescing(), 1.0);
+  const uint64_t weights = kColumns * kIn * 2;
+  const uint64_t rows = 2 * kRows * kIn * 2;  // by each block
+  EXPECT_EQ(traffic.global_bytes, weights + rows + kRows * kColumns * sizeof(float));
+  EXPECT_EQ(traffic.matrix_products, kRows / 8 * (kColumns / 16) * (kIn / 16));
+}
+
+}  // namespace
+}  // namespace mynah::simt
