@@ -9,8 +9,8 @@ set(MYNAH_KERNEL_LEVELS 60:60 61:60 75:65 80:70)
 # a group that is in several lists runs at the highest that a card has. Groups of matrix units have no lower level.
 set(MYNAH_GROUPS_OF_60 ".*")
 set(MYNAH_GROUPS_OF_61 "^products_(i8|q[0-9]_[0-9k])$")
-set(MYNAH_GROUPS_OF_75 "^products_(i8|q[0-9]_[0-9k])$|^units_.*_f16$|^units_int8.*$")
-set(MYNAH_GROUPS_OF_80 "^products_(i8|q[0-9]_[0-9k])$|^units_.*$|^attention_split_.*$")
+set(MYNAH_GROUPS_OF_75 "^products_q[0-9]_[0-9k]$|^units_.*_f16$|^units_int8.*$")
+set(MYNAH_GROUPS_OF_80 "^products_q[0-9]_[0-9k]$|^units_.*$|^attention_split_.*$")
 set(MYNAH_UNIT_GROUPS "^units_.*$")
 # The sanitizers' presets simulate one level: the others are the same source with other branches, and take as long again.
 set(MYNAH_SIMT_LEVELS "60;61;75;80" CACHE STRING "Levels of compute capability that the simulation runs kernels at")

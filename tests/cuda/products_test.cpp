@@ -147,6 +147,39 @@ TEST_P(CudaProductsTest, TilesOfEitherSizeGiveTheSameBits) {
   }
 }
 
+// Sums of codes are exact, and what scales them is added in the same order with matrix units and
+// without.
+TEST_P(CudaProductsTest, CodesGiveTheSameBitsAtEveryLevel) {
+  constexpr int64_t kIn = 768;
+  constexpr int64_t kOut = 70;
+  constexpr int64_t kRows = 67;
+  const std::vector<float> x = normals(kRows * kIn, 2);
+  std::vector<int> others = simt_levels();
+  std::erase_if(others, [](int level) { return level < 61 || level == GetParam(); });
+  for (const DType dtype : weight_types()) {
+    if (!rounds(dtype) || dtype == DType::F16 || dtype == DType::BF16 || dtype == DType::F32) {
+      continue;
+    }
+    const LinearWeight w = packed(dtype, kOut, kIn);
+    const std::vector<float> wanted = product(x, kRows, w, Precision::Fast);
+    const std::vector<float> one(x.begin(), x.begin() + kIn);
+    const std::vector<float> few = product(one, 1, w, Precision::Fast);
+    EXPECT_TRUE(std::equal(few.begin(), few.end(), wanted.begin())) << name(dtype);
+    for (const int level : others) {
+      const auto other = make_simt_backend(pool_, {.level = level});
+      LinearWeight moved = w;
+      std::vector<std::byte> bytes(static_cast<size_t>(w.data.elements()));
+      backend().download(w.data, bytes.data());
+      moved.data = ops::from_host(*other, bytes, {w.data.elements()}, DType::U8);
+      const Tensor there = ops::from_host(*other, x, {kRows, kIn});
+      EXPECT_EQ(
+          ops::to_host(*other, ops::linear(*other, there, moved, {.precision = Precision::Fast})),
+          wanted)
+          << name(dtype) << ", level " << level;
+    }
+  }
+}
+
 // Half precision ends at 65504 and has steps of 2^-24 near zero.
 TEST_P(CudaProductsTest, HugeAndTinyActivationsAreRoundedAsHalvesAre) {
   constexpr int64_t kIn = 96;

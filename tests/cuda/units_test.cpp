@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -99,6 +100,51 @@ TEST_F(UnitsTraffic, LargeTilesPayForNothingTwice) {
 
 TEST_F(UnitsTraffic, SmallTilesPayForNothingTwice) {
   expect_tile<UnitsTile64>(cuda::kernels::units_linear_f16_64, sizeof(uint16_t));
+}
+
+TEST_F(UnitsTraffic, TilesOfCodesPayForNothingTwice) {
+  expect_tile<UnitsTile128>(cuda::kernels::units_linear_i8_128, 1);
+  expect_tile<UnitsTile64>(cuda::kernels::units_linear_i8_64, 1);
+}
+
+// Blocks' codes are unpacked and scaled on the way: shared memory is what may wait.
+TEST_F(UnitsTraffic, TilesOfBlocksHaveNoBankConflicts) {
+  constexpr int64_t kRows = kTileRows;
+  constexpr int64_t kColumns = kTileColumns;
+  const auto view = [&](size_t bytes_of_chunk) {
+    return reinterpret_cast<const uint8_t*>(
+        zeros(static_cast<size_t>(kColumns * kChunks) * bytes_of_chunk));
+  };
+  const UnitsArgs sizes = product(kRows, kColumns, 1);
+  const LinearArgs args{
+      .x = {},
+      .in = kIn,
+      .aligned = true,
+      .coded = {.codes = const_cast<uint8_t*>(sizes.packed),
+                .sums = reinterpret_cast<float*>(zeros(kRows * kChunks * 2 * sizeof(float))),
+                .scales = reinterpret_cast<float*>(zeros(kRows * sizeof(float)))},
+      .panels = 1,
+      .weights = {.values = view(32),
+                  .high = view(8),
+                  .headers = view(4),
+                  .factors = view(4),
+                  .scales = nullptr,
+                  .panels = kColumns / kPanel,
+                  .chunks = kChunks},
+      .finish = sizes.finish};
+  for (const auto& [kernel, of_chunk] : {std::pair{cuda::kernels::linear_int8_q8_0, 1},
+                                         std::pair{cuda::kernels::linear_int8_q4_k, 1},
+                                         std::pair{cuda::kernels::linear_int8_q6_k, 2}}) {
+    const HostKernel* const found = kernel_table<kLevelOfTest>()[static_cast<size_t>(kernel.id)];
+    const Status status = card_.launch(*found, {}, kTileThreads, 0, &args);
+    ASSERT_TRUE(status.has_value()) << status.error().message;
+    const Traffic traffic = card_.traffic(found->name);
+    EXPECT_EQ(traffic.bank_conflicts(), 1.0) << found->name;
+    // Halves of a chunk that have scales of their own are products of their own.
+    EXPECT_EQ(traffic.matrix_products,
+              static_cast<uint64_t>(kRows / 8 * (kColumns / 16) * kChunks * of_chunk))
+        << found->name;
+  }
 }
 
 // A row's eighth of the activations is read with full transfers, and each weight once.

@@ -201,14 +201,20 @@ class CudaBackend final : public Backend {
   void write_rows(const Tensor& table, const Tensor* ids, const Tensor& out);
   // Whether a product with such weights rounds its activations.
   [[nodiscard]] bool rounds_to_int8(Precision precision, DType dtype) const;
-  // Rows, or windows where there are, as int8.
+  // Rows, or windows where there are, as int8; in panels for matrix units.
   CodedBuffers code_rows(const simt::Rows& x, const simt::Windows* windows, int64_t rows,
-                         int64_t in);
+                         int64_t in, bool in_panels);
+  // Many rows, or windows, rounded to int8.
+  void linear_int8(const simt::Rows& x, const simt::Windows* windows, int64_t rows,
+                   const LinearWeight& w, const simt::Finish& finish);
   void launch_few_rows(const Kernel<simt::LinearArgs>& kernel, simt::LinearArgs args, bool int8);
   // Whether such a product is the matrix units': activations in the weights' type, sums in f32.
   [[nodiscard]] bool uses_units(Precision precision, DType dtype) const;
   BufferRef pack_activations(const UnitsRows& rows, const LinearWeight& w);
   void linear_on_units(const UnitsRows& rows, const LinearWeight& w, const simt::Finish& finish);
+  // Rows in panels with weights of type I8.
+  void launch_codes_on_units(const CodedBuffers& coded, const LinearWeight& w,
+                             const simt::Finish& finish);
   // By the larger tile where there are enough of them.
   void launch_tiles(const Kernel<simt::UnitsArgs>& tile_128, const Kernel<simt::UnitsArgs>& tile_64,
                     const simt::UnitsArgs& args);

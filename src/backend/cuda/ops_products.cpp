@@ -26,6 +26,9 @@ constexpr int64_t kMostFewRows = 32;
 // From this many panels on, rounding activations in each block costs more than a launch.
 constexpr int64_t kPanelsWorthALaunch = 2 * kManyBlocks;
 
+// From this level on cards have matrix units for codes of eight bits.
+constexpr int kLevelOfCodeUnits = 75;
+
 // Groups of a convolution from this many columns on are worth a tile.
 constexpr int64_t kLeastGroupColumns = 16;
 
@@ -142,18 +145,38 @@ void CudaBackend::linear(const Tensor& x, const LinearWeight& w, const LinearPar
                         .panels = 1,
                         .weights = weights_of(w),
                         .finish = finish_of(params, out)};
-  const bool few = rows <= kMostFewRows;
+  if (rows > kMostFewRows) {
+    if (int8) {
+      linear_int8(args.x, nullptr, rows, w, args.finish);
+    } else {
+      launch(kernels.rows, tiles_of(rows, w.out_features), kTileThreads, args);
+    }
+    return;
+  }
   CodedBuffers coded;
-  if (int8 && (!few || args.weights.panels >= kPanelsWorthALaunch)) {
-    coded = code_rows(args.x, nullptr, rows, args.in);
+  if (int8 && args.weights.panels >= kPanelsWorthALaunch) {
+    coded = code_rows(args.x, nullptr, rows, args.in, false);
     args.coded = coded.view();
   }
-  if (few) {
-    launch_few_rows(int8 ? kernels.int8_few_rows : kernels.few_rows, args, int8);
-  } else {
-    launch(int8 ? kernels.int8_rows : kernels.rows, tiles_of(rows, w.out_features), kTileThreads,
-           args);
+  launch_few_rows(int8 ? kernels.int8_few_rows : kernels.few_rows, args, int8);
+}
+
+void CudaBackend::linear_int8(const simt::Rows& x, const simt::Windows* windows, int64_t rows,
+                              const LinearWeight& w, const simt::Finish& finish) {
+  const bool units = processor_->level() >= kLevelOfCodeUnits;
+  const CodedBuffers coded = code_rows(x, windows, rows, w.in_features, units);
+  if (units && w.dtype == DType::I8) {
+    launch_codes_on_units(coded, w, finish);
+    return;
   }
+  launch(kernels_for(w.dtype).int8_rows, tiles_of(rows, w.out_features), kTileThreads,
+         {.x = {},
+          .in = w.in_features,
+          .aligned = false,
+          .coded = coded.view(),
+          .panels = 1,
+          .weights = weights_of(w),
+          .finish = finish});
 }
 
 void CudaBackend::launch_few_rows(const Kernel<simt::LinearArgs>& kernel, simt::LinearArgs args,
@@ -176,11 +199,12 @@ void CudaBackend::launch_few_rows(const Kernel<simt::LinearArgs>& kernel, simt::
 }
 
 CodedBuffers CudaBackend::code_rows(const simt::Rows& x, const simt::Windows* windows, int64_t rows,
-                                    int64_t in) {
+                                    int64_t in, bool in_panels) {
   constexpr int kRowsOfBlock = 4;  // a warp each
-  const auto halves = static_cast<size_t>(rows * blocks_for(in, simt::kChunk) * 2);
-  CodedBuffers coded{.codes = allocate(halves * simt::kChunk / 2),
-                     .sums = allocate(halves * sizeof(float)),
+  const auto of_row = static_cast<size_t>(blocks_for(in, simt::kChunk) * 2);
+  const auto all_rows = static_cast<size_t>(blocks_for(rows, simt::kPanel) * simt::kPanel);
+  CodedBuffers coded{.codes = allocate(all_rows * of_row * simt::kChunk / 2),
+                     .sums = allocate(static_cast<size_t>(rows) * of_row * sizeof(float)),
                      .scales = allocate(static_cast<size_t>(rows) * sizeof(float))};
   launch(windows == nullptr ? kernels::quantize_rows : kernels::quantize_windows,
          {.x = blocks_for(rows, kRowsOfBlock)}, kRowsOfBlock * simt::kWarpThreads,
@@ -188,6 +212,7 @@ CodedBuffers CudaBackend::code_rows(const simt::Rows& x, const simt::Windows* wi
           .windows = windows == nullptr ? simt::Windows{} : *windows,
           .rows = rows,
           .in = in,
+          .in_panels = in_panels,
           .coded = coded.view()});
   return coded;
 }
@@ -247,15 +272,7 @@ void CudaBackend::conv1d(const Tensor& x, const Lengths& lengths, const LinearWe
     return;
   }
   if (params.groups == 1 && rounds_to_int8(params.precision, w.dtype)) {
-    const CodedBuffers coded = code_rows({}, &windows, out_rows, w.in_features);
-    launch(kernels_for(w.dtype).int8_rows, tiles_of(out_rows, w.out_features), kTileThreads,
-           {.x = {},
-            .in = w.in_features,
-            .aligned = false,
-            .coded = coded.view(),
-            .panels = 1,
-            .weights = weights_of(w),
-            .finish = finish_of(params, out)});
+    linear_int8({}, &windows, out_rows, w, finish_of(params, out));
     return;
   }
   const int64_t group_columns = w.out_features / params.groups;

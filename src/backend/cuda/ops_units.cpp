@@ -95,6 +95,20 @@ void CudaBackend::linear_on_units(const UnitsRows& rows, const LinearWeight& w,
   }
 }
 
+void CudaBackend::launch_codes_on_units(const CodedBuffers& coded, const LinearWeight& w,
+                                        const simt::Finish& finish) {
+  const simt::CodedRows rows = coded.view();
+  launch_tiles(kernels::units_linear_i8_128, kernels::units_linear_i8_64,
+               {.packed = rows.codes,
+                .row_scales = rows.scales,
+                .x = {},
+                .in = w.in_features,
+                .aligned = false,
+                .panels = 1,
+                .weights = weights_of(w),
+                .finish = finish});
+}
+
 void CudaBackend::launch_tiles(const Kernel<simt::UnitsArgs>& tile_128,
                                const Kernel<simt::UnitsArgs>& tile_64,
                                const simt::UnitsArgs& args) {

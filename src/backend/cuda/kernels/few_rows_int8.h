@@ -58,12 +58,12 @@ inline typename SumOf<kStorage>::Type coded_product(const HalfChunk<kStorage> (&
   if constexpr (kStorage == Storage::I8) {
     return dots[0] + dots[1];
   } else if constexpr (kLayout.halves) {
-    const float value = add_scaled<kStorage>(dots[0], Row::scale(stored[0], 0),
+    const float value = add_scaled<kStorage>(static_cast<float>(dots[0]), Row::scale(stored[0], 0),
                                              Row::minimum(stored[0], 0), first_sum, 0.0F);
-    return add_scaled<kStorage>(dots[1], Row::scale(stored[1], 1), Row::minimum(stored[1], 1),
-                                second_sum, value);
+    return add_scaled<kStorage>(static_cast<float>(dots[1]), Row::scale(stored[1], 1),
+                                Row::minimum(stored[1], 1), second_sum, value);
   } else {
-    return add_scaled<kStorage>(dots[0] + dots[1], Row::scale(stored[0], 0),
+    return add_scaled<kStorage>(static_cast<float>(dots[0] + dots[1]), Row::scale(stored[0], 0),
                                 Row::minimum(stored[0], 0), first_sum + second_sum, 0.0F);
   }
 }

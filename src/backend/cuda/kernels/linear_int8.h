@@ -139,7 +139,8 @@ inline void add_share(const CodedChunk& chunk, const ThreadPlace& place, int beg
     }
     MYNAH_UNROLLED
     for (int j = 0; j < kThreadColumns; ++j) {
-      values[i][j] = add_scaled<kStorage>(dots[i][j], scales[j], minima[j], code_sum, values[i][j]);
+      values[i][j] = add_scaled<kStorage>(static_cast<float>(dots[i][j]), scales[j], minima[j],
+                                          code_sum, values[i][j]);
     }
   }
 }

@@ -126,9 +126,11 @@
   X(units_products_##type, units_linear_##type##_64, UnitsArgs)  \
   X(units_products_##type, units_few_rows_##type, UnitsArgs)
 
-#define MYNAH_UNITS_PRODUCT_KERNELS(X) \
-  MYNAH_UNITS_PRODUCTS_OF(X, f16)      \
-  MYNAH_UNITS_PRODUCTS_OF(X, bf16)
+#define MYNAH_UNITS_PRODUCT_KERNELS(X)             \
+  MYNAH_UNITS_PRODUCTS_OF(X, f16)                  \
+  MYNAH_UNITS_PRODUCTS_OF(X, bf16)                 \
+  X(units_int8_i8, units_linear_i8_128, UnitsArgs) \
+  X(units_int8_i8, units_linear_i8_64, UnitsArgs)
 
 #define MYNAH_ATTENTION_KERNELS(X)                                           \
   X(attention_tiled_f32, attention_tiled_f32_64, AttentionArgs)              \

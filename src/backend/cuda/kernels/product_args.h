@@ -35,13 +35,14 @@ inline constexpr int kFewRowsChunks = 4;
 
 // Rows of activations as int8: value = code * scale of the row.
 struct CodedRows {
-  uint8_t* codes;  // (rows, chunks, 32) int8, zeros after the last
-  float* sums;     // (rows, chunks, 2): of the codes of each half chunk
-  float* scales;   // (rows)
+  // (rows, chunks, 32) int8, zeros after the last; or in panels of eight rows, as weights are.
+  uint8_t* codes;
+  float* sums;    // (rows, chunks, 2): of the codes of each half chunk
+  float* scales;  // (rows)
 };
 
-// x (rows, in) W^T. The int8 kernel of many rows reads `coded` instead of x; that of few rows does
-// where it is there, and otherwise rounds x itself.
+// x (rows, in) W^T. The int8 kernel of many rows reads `coded` instead of x (on matrix units, in
+// panels); that of few rows does where it is there, and otherwise rounds x itself.
 struct LinearArgs {
   Rows x;
   int64_t in;
@@ -88,6 +89,7 @@ struct QuantizeArgs {
   Windows windows;
   int64_t rows;
   int64_t in;
+  bool in_panels;  // what matrix units read
   CodedRows coded;
 };
 

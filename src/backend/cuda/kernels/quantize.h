@@ -50,10 +50,10 @@ inline CodedHalf coded_half(const ValueOf& value_of, float inverse) {
 }
 
 // Adds one scale's share of a chunk to the chunk's value: the products of codes, and of the
-// minimum with the sum of x's codes.
+// minimum with the sum of x's codes, both whole numbers.
 template <Storage kStorage>
-inline float add_scaled(int dot, float scale, float minimum, float code_sum, float value) {
-  value = multiply_add(scale, static_cast<float>(dot), value);
+inline float add_scaled(float dot, float scale, float minimum, float code_sum, float value) {
+  value = multiply_add(scale, dot, value);
   return layout_of(kStorage).minima ? multiply_add(minimum, code_sum, value) : value;
 }
 

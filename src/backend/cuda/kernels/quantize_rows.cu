@@ -28,7 +28,9 @@ inline void quantize(const QuantizeArgs& args, int64_t row, const ValueAt& value
       return k < args.in ? value_at(k) : 0.0F;
     };
     const CodedHalf half = coded_half(value_of, inverse);
-    codes.store<kHalfWords>((row * halves + h) * kHalfWords, half.words);
+    const int64_t unit =
+        args.in_panels ? (row / kPanel * halves + h) * kPanel + row % kPanel : row * halves + h;
+    codes.store<kHalfWords>(unit * kHalfWords, half.words);
     sums[row * halves + h] = static_cast<float>(half.sum);
   }
   if (lane() == 0) {

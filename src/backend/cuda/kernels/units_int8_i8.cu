@@ -1,0 +1,7 @@
+#include "backend/cuda/kernels/units_products.h"
+
+namespace mynah::simt {
+
+MYNAH_DEFINE_UNITS_LINEAR(i8, Storage::I8)
+
+}  // namespace mynah::simt
