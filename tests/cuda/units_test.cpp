@@ -1,6 +1,5 @@
 // What a card would pay for products on matrix units: every transfer whole, no lane waiting for
 // another's bank, and as many products as the sizes say.
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -8,7 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include "backend/cuda/cuda_backend.h"
 #include "backend/cuda/kernels/list.h"
 #include "backend/cuda/simt/kernel_table.h"
 #include "backend/cuda/simt/simulator.h"
@@ -25,13 +23,6 @@ class UnitsTraffic : public testing::Test {
  protected:
   static constexpr int64_t kChunks = 8;
   static constexpr int64_t kIn = kChunks * kChunk;
-
-  void SetUp() override {
-    const std::vector<int> levels = simt_levels();
-    if (std::ranges::find(levels, kLevelOfTest) == levels.end()) {
-      GTEST_SKIP() << "this build does not simulate level " << kLevelOfTest;
-    }
-  }
 
   std::byte* zeros(size_t bytes) {
     std::byte* const memory = card_.allocate(bytes);

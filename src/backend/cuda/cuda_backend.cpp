@@ -16,8 +16,9 @@ std::vector<int> simt_levels() {
 }
 
 std::unique_ptr<Backend> make_simt_backend(ThreadPool& pool, const SimtOptions& options) {
+  const int level = options.level == 0 ? simt_levels().back() : options.level;
   return std::make_unique<cuda::CudaBackend>(
-      simt::make_simt_processor(pool, options.level,
+      simt::make_simt_processor(pool, level,
                                 {.seed = options.seed,
                                  .check_shared = options.check_shared,
                                  .count_traffic = static_cast<bool>(options.observer),

@@ -15,7 +15,7 @@
 namespace mynah {
 
 struct SimtOptions {
-  int level = 61;            // compute capability times ten: one of simt_levels()
+  int level = 0;             // compute capability times ten: of simt_levels(); 0: the highest
   uint64_t seed = 0;         // of the order of blocks and warps
   bool check_shared = true;  // every access to shared memory: slow
   // Not empty: hears of every launch and what it pays in traffic, which takes time.
