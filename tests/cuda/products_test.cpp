@@ -182,27 +182,28 @@ TEST_P(CudaProductsTest, CodesGiveTheSameBitsAtEveryLevel) {
 
 // Half precision ends at 65504 and has steps of 2^-24 near zero.
 TEST_P(CudaProductsTest, HugeAndTinyActivationsAreRoundedAsHalvesAre) {
-  constexpr int64_t kIn = 96;
   constexpr int64_t kOut = 9;
   const bool units = rounds(DType::F16);
   RefBackend ref;
-  const LinearWeight w = packed(DType::F16, kOut, kIn);
-  const LinearWeight expected =
-      ref.pack_linear(host_tensor({kOut, kIn}, DType::F16, 1), DType::F16);
-  const auto* values = expected.data.data<const float>();
   const std::vector<std::pair<float, float>> numbers = {
       {1e6F, 65504.0F},       {-3e38F, -65504.0F}, {65519.0F, 65504.0F},
       {0x1.8p-24F, 0x1p-23F}, {0x1p-26F, 0.0F},    {1.0F + 0x1p-11F, 1.0F}};
-  for (const int64_t rows : {2, 20, 40}) {
-    for (const auto& [number, rounded] : numbers) {
-      std::vector<float> x(static_cast<size_t>(rows * kIn));
-      x[static_cast<size_t>(kIn + 35)] = number;
-      const std::vector<float> found = product(x, rows, w, Precision::Fast);
-      for (int64_t j = 0; j < kOut; ++j) {
-        EXPECT_EQ(found[static_cast<size_t>(kOut + j)],
-                  (units ? rounded : number) * values[j * kIn + 35])
-            << number << ", " << rows << " rows";
-        EXPECT_EQ(found[static_cast<size_t>(j)], 0.0F);
+  for (const int64_t in : {96, 256}) {
+    const LinearWeight w = packed(DType::F16, kOut, in);
+    const LinearWeight expected =
+        ref.pack_linear(host_tensor({kOut, in}, DType::F16, 1), DType::F16);
+    const auto* values = expected.data.data<const float>();
+    for (const int64_t rows : {2, 20, 40}) {
+      for (const auto& [number, rounded] : numbers) {
+        std::vector<float> x(static_cast<size_t>(rows * in));
+        x[static_cast<size_t>(in + 35)] = number;
+        const std::vector<float> found = product(x, rows, w, Precision::Fast);
+        for (int64_t j = 0; j < kOut; ++j) {
+          EXPECT_EQ(found[static_cast<size_t>(kOut + j)],
+                    (units ? rounded : number) * values[j * in + 35])
+              << number << ", " << rows << " rows of " << in;
+          EXPECT_EQ(found[static_cast<size_t>(j)], 0.0F);
+        }
       }
     }
   }

@@ -113,12 +113,14 @@ struct Sizes {
   int64_t out;
 };
 
-// Sizes around the widths of vectors (4, 8, 16 floats), of panels (32) and of tiles (96 rows).
+// Sizes around the widths of vectors (4, 8, 16 floats), of panels (32) and of tiles (96 rows; on
+// cards 64 by 64).
 constexpr std::array kPlainSizes = {
-    Sizes{1, 1, 1},   Sizes{1, 3, 7},    Sizes{3, 7, 8},    Sizes{7, 8, 15},   Sizes{8, 15, 16},
-    Sizes{15, 16, 3}, Sizes{16, 17, 31}, Sizes{17, 31, 33}, Sizes{31, 33, 63}, Sizes{33, 63, 64},
-    Sizes{63, 64, 1}, Sizes{65, 80, 17}, Sizes{1, 384, 65}, Sizes{5, 384, 80}, Sizes{97, 384, 33},
-    Sizes{2, 80, 32}, Sizes{1, 65, 384}, Sizes{1500, 3, 7}, Sizes{3, 1500, 9}, Sizes{12, 128, 96}};
+    Sizes{1, 1, 1},     Sizes{1, 3, 7},    Sizes{3, 7, 8},    Sizes{7, 8, 15},   Sizes{8, 15, 16},
+    Sizes{15, 16, 3},   Sizes{16, 17, 31}, Sizes{17, 31, 33}, Sizes{31, 33, 63}, Sizes{33, 63, 64},
+    Sizes{63, 64, 1},   Sizes{65, 80, 17}, Sizes{1, 384, 65}, Sizes{5, 384, 80}, Sizes{97, 384, 33},
+    Sizes{2, 80, 32},   Sizes{1, 65, 384}, Sizes{1500, 3, 7}, Sizes{3, 1500, 9}, Sizes{12, 128, 96},
+    Sizes{129, 160, 70}};
 
 constexpr std::array kBlockSizes = {Sizes{1, 256, 1},  Sizes{1, 512, 65}, Sizes{3, 256, 33},
                                     Sizes{8, 256, 32}, Sizes{17, 768, 7}, Sizes{97, 256, 31}};

@@ -145,7 +145,7 @@ inline constexpr int kUnitsSumSteps = 4;
 
 // x (rows, in) W^T on matrix units.
 struct UnitsArgs {
-  // The rows packed; of many they are, of few where it is there, and otherwise the kernel rounds x.
+  // The rows packed. Null only in the kernel for few rows, of one panel at most: it rounds x then.
   const uint8_t* packed;
   const float* row_scales;  // of codes
   Rows x;

@@ -12,7 +12,10 @@ namespace mynah::simt {
 
 inline constexpr int kMostRowPanels = kUnitsFewRows / kPanel;
 
-// A lane's units of activations, packed before or rounded here.
+// A lane's units of kUnitsSumSteps steps, so that all are on their way together.
+using StepUnits = Unit[kUnitsSumSteps];
+
+// A lane's units of activations; zeros for steps and rows that are not there.
 template <Storage kStorage>
 class FewRowsSide {
  public:
@@ -22,44 +25,99 @@ class FewRowsSide {
         x_(args.x.data),
         units_(args.weights.chunks * kStepUnits) {}
 
-  [[nodiscard]] Unit unit(int step, int panel) const {
-    const int64_t row = panel * kPanel + lane() / kStepUnits;
-    const int64_t unit = static_cast<int64_t>(step) * kStepUnits + lane() % kStepUnits;
-    Unit rounded{};
-    if (row >= args_.finish.rows) {
-      return rounded;
-    }
-    if (!packed_.empty()) {
-      return packed_.template load<kUnitWords>(
-          ((panel * units_ + unit) * kPanel + lane() / kStepUnits) * kUnitWords);
-    }
-    const int64_t k = unit * (2 * kUnitWords);
-    const Global<const float> x = x_.from(row * args_.x.stride + k);
+  [[nodiscard]] bool packed() const { return !packed_.empty(); }
+
+  // Packed before, of the steps from `first` on.
+  MYNAH_INLINE void load(int first, int panel, StepUnits& units) const {
+    const int64_t unit = static_cast<int64_t>(first) * kStepUnits + lane() % kStepUnits;
+    const bool inside = panel * kPanel + lane() / kStepUnits < args_.finish.rows;
+    const Global<const uint32_t> from =
+        packed_.from(((panel * units_ + unit) * kPanel + lane() / kStepUnits) * kUnitWords);
     MYNAH_UNROLLED
-    for (int half = 0; half < 2; ++half) {
-      Vector<float, 4> values{};
-      if (args_.aligned && k + half * 4 + 4 <= args_.in) {
-        values = x.template load<4>(half * 4);
-      } else {
-        MYNAH_UNROLLED
-        for (int i = 0; i < 4; ++i) {
-          if (k + half * 4 + i < args_.in) {
-            values[i] = x[half * 4 + i];
-          }
-        }
+    for (int i = 0; i < kUnitsSumSteps; ++i) {
+      units[i] = {};
+      if (inside && unit + i * kStepUnits < units_) {
+        units[i] = from.template load<kUnitWords>(i * kStepWords);
       }
-      rounded[half * 2] = rounded_pair<kStorage>(values[0], values[1]);
-      rounded[half * 2 + 1] = rounded_pair<kStorage>(values[2], values[3]);
     }
-    return rounded;
+  }
+
+  // Rounded here, of the first panel.
+  MYNAH_INLINE void round(int first, StepUnits& units) const {
+    const int64_t row = lane() / kStepUnits;
+    const int64_t k = static_cast<int64_t>(first) * kChunk + lane() % kStepUnits * kElements;
+    const bool inside = row < args_.finish.rows;
+    const Global<const float> x = x_.from(row * args_.x.stride + k);
+    const bool whole =
+        args_.aligned && static_cast<int64_t>(first + kUnitsSumSteps) * kChunk <= args_.in;
+    if (!whole || !round_whole(x, inside, units)) {
+      round_each(x, k, inside, units);
+    }
   }
 
  private:
+  static constexpr int kElements = 2 * kUnitWords;  // of a unit
+
+  // False where a number is beyond half precision, which is seldom.
+  static MYNAH_INLINE bool round_whole(const Global<const float>& x, bool inside,
+                                       StepUnits& units) {
+    Vector<float, 4> values[kUnitsSumSteps][2] = {};
+    if (inside) {
+      MYNAH_UNROLLED
+      for (int i = 0; i < kUnitsSumSteps; ++i) {
+        values[i][0] = x.template load<4>(i * kChunk);
+        values[i][1] = x.template load<4>(i * kChunk + 4);
+      }
+    }
+    uint32_t beyond = 0;
+    MYNAH_UNROLLED
+    for (int i = 0; i < kUnitsSumSteps; ++i) {
+      MYNAH_UNROLLED
+      for (int word = 0; word < kUnitWords; ++word) {
+        units[i][word] = nearest_pair<typename Rounded<kStorage>::Type>(
+            values[i][word / 2][word % 2 * 2], values[i][word / 2][word % 2 * 2 + 1]);
+        beyond |= kStorage == Storage::F16 ? beyond_f16(units[i][word]) : 0U;
+      }
+    }
+    return beyond == 0;
+  }
+
+  MYNAH_INLINE void round_each(const Global<const float>& x, int64_t k, bool inside,
+                               StepUnits& units) const {
+    MYNAH_UNROLLED
+    for (int i = 0; i < kUnitsSumSteps; ++i) {
+      MYNAH_UNROLLED
+      for (int word = 0; word < kUnitWords; ++word) {
+        float pair[2] = {};
+        MYNAH_UNROLLED
+        for (int j = 0; j < 2; ++j) {
+          const int at = i * kChunk + 2 * word + j;
+          if (inside && k + at < args_.in) {
+            pair[j] = x[at];
+          }
+        }
+        units[i][word] = rounded_pair<kStorage>(pair[0], pair[1]);
+      }
+    }
+  }
+
   const UnitsArgs& args_;
   Global<const uint32_t> packed_;
   Global<const float> x_;
   int64_t units_;  // of a row
 };
+
+// The steps from `first` on, as many as there are, of one panel of rows.
+template <Storage kStorage>
+MYNAH_INLINE void add_few_rows(const StepUnits (&weights)[2], const StepUnits& x, int left,
+                               float (&sums)[4]) {
+  MYNAH_UNROLLED
+  for (int i = 0; i < kUnitsSumSteps; ++i) {
+    if (i < left) {
+      multiply_step<kStorage>(weights[0][i], weights[1][i], x[i], sums);
+    }
+  }
+}
 
 // The sums of kUnitsSumSteps steps from `first` on, of all rows.
 template <Storage kStorage>
@@ -67,28 +125,30 @@ MYNAH_INLINE void sum_few_rows(const UnitsArgs& args, const FewRowsSide<kStorage
                                const Global<const uint32_t>& low,
                                const Global<const uint32_t>& high, bool both, int first,
                                int row_panels, float (&sums)[kMostRowPanels][4]) {
-  const int steps = static_cast<int>(args.weights.chunks);
-  // All on their way at once.
-  Unit a[kUnitsSumSteps][2] = {};
+  const int left = static_cast<int>(args.weights.chunks) - first;
+  // Weights first: they come from farther.
+  StepUnits weights[2] = {};
   MYNAH_UNROLLED
   for (int i = 0; i < kUnitsSumSteps; ++i) {
     const int64_t at = static_cast<int64_t>(first + i) * kStepWords;
-    if (first + i < steps) {
-      a[i][0] = low.load<kUnitWords>(at);
+    if (i < left) {
+      weights[0][i] = low.load<kUnitWords>(at);
       if (both) {
-        a[i][1] = high.load<kUnitWords>(at);
+        weights[1][i] = high.load<kUnitWords>(at);
       }
     }
   }
+  StepUnits x;
+  if (!side.packed()) {
+    side.round(first, x);
+    add_few_rows<kStorage>(weights, x, left, sums[0]);
+    return;
+  }
   MYNAH_UNROLLED
-  for (int i = 0; i < kUnitsSumSteps; ++i) {
-    if (first + i < steps) {
-      MYNAH_UNROLLED
-      for (int panel = 0; panel < kMostRowPanels; ++panel) {
-        if (panel < row_panels) {
-          multiply_step<kStorage>(a[i][0], a[i][1], side.unit(first + i, panel), sums[panel]);
-        }
-      }
+  for (int panel = 0; panel < kMostRowPanels; ++panel) {
+    if (panel < row_panels) {
+      side.load(first, panel, x);
+      add_few_rows<kStorage>(weights, x, left, sums[panel]);
     }
   }
 }
