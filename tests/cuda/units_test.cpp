@@ -138,7 +138,27 @@ TEST_F(UnitsTraffic, TilesOfBlocksHaveNoBankConflicts) {
   }
 }
 
-// A row's eighth of the activations is read with full transfers, and each weight once.
+TEST_F(UnitsTraffic, PackingReadsAndWritesWholeTransfers) {
+  constexpr int64_t kRows = 16;
+  const UnitsArgs sizes = product(kRows, kTileColumns, sizeof(uint16_t));
+  const PackArgs args{.x = sizes.x,
+                      .windows = {},
+                      .rows = kRows,
+                      .in = kIn,
+                      .aligned = true,
+                      .packed = const_cast<uint8_t*>(sizes.packed)};
+  const auto id = static_cast<size_t>(cuda::kernels::pack_rows_f16.id);
+  const HostKernel* const found = kernel_table<kLevelOfTest>()[id];
+  constexpr int kThreads = 128;
+  const Status status =
+      card_.launch(*found, {.x = kRows / kPanel * kChunks / 4}, kThreads, 0, &args);
+  ASSERT_TRUE(status.has_value()) << status.error().message;
+  const Traffic traffic = card_.traffic(found->name);
+  EXPECT_EQ(traffic.coalescing(), 1.0);
+  EXPECT_EQ(traffic.global_bytes, kRows * kIn * (sizeof(float) + sizeof(uint16_t)));
+}
+
+// Each weight once, by whole transfers.
 TEST_F(UnitsTraffic, FewRowsReadEachWeightOnce) {
   constexpr int64_t kRows = 16;
   constexpr int64_t kColumns = 32;

@@ -1,10 +1,7 @@
 // Products on matrix units: which kernel, and the rows packed for it.
-#include <algorithm>
-
 #include "backend/cuda/cuda_backend_class.h"
 #include "backend/cuda/launch_sizes.h"
 #include "backend/cuda/packed.h"
-#include "base/check.h"
 
 namespace mynah::cuda {
 
@@ -23,6 +20,9 @@ constexpr int64_t kEnoughTiles = 96;
 
 // Rows that the kernel for few rounds by itself. More would take each block longer than a launch.
 constexpr int64_t kRowsWorthALaunch = simt::kPanel;
+
+// Warps of a block of the kernel for few rows where there are many blocks.
+constexpr int kWarpsOfMany = 6;
 
 struct UnitsKernels {
   Kernel<simt::PackArgs> pack_rows;
@@ -127,12 +127,16 @@ void CudaBackend::launch_few_rows_on_units(const Kernel<simt::UnitsArgs>& kernel
                                            simt::UnitsArgs args) {
   // A unit's product takes two panels; with one, half of it is idle, and the card less so.
   args.panels = args.weights.panels >= 2 * kManyBlocks ? 2 : 1;
-  const auto warps = static_cast<int>(std::clamp<int64_t>(
-      blocks_for(args.weights.chunks, simt::kUnitsSumSteps), 1, simt::kUnitsFewRowsWarps));
+  // Many blocks: small ones, of which several stand on a processor and wait for memory by turns.
+  // Few: all of a row's weights are on their way at once.
+  const int64_t blocks = blocks_for(args.weights.panels, args.panels);
+  const int64_t most = blocks >= 2 * kManyBlocks ? kWarpsOfMany : simt::kUnitsFewRowsWarps;
+  const int64_t groups = blocks_for(args.weights.chunks, simt::kUnitsSumSteps);
+  const auto warps = static_cast<int>(blocks_for(groups, blocks_for(groups, most)));
   const simt::UnitsFewMemory memory{
       .warps = warps, .row_panels = static_cast<int>(blocks_for(args.finish.rows, simt::kPanel))};
-  launch(kernel, {.x = blocks_for(args.weights.panels, args.panels)}, warps * simt::kWarpThreads,
-         args, static_cast<size_t>(memory.elements()) * sizeof(float));
+  launch(kernel, {.x = blocks}, warps * simt::kWarpThreads, args,
+         static_cast<size_t>(memory.elements()) * sizeof(float));
 }
 
 }  // namespace mynah::cuda

@@ -119,25 +119,46 @@ MYNAH_INLINE void add_few_rows(const StepUnits (&weights)[2], const StepUnits& x
   }
 }
 
-// The sums of kUnitsSumSteps steps from `first` on, of all rows.
-template <Storage kStorage>
-MYNAH_INLINE void sum_few_rows(const UnitsArgs& args, const FewRowsSide<kStorage>& side,
-                               const Global<const uint32_t>& low,
-                               const Global<const uint32_t>& high, bool both, int first,
-                               int row_panels, float (&sums)[kMostRowPanels][4]) {
-  const int left = static_cast<int>(args.weights.chunks) - first;
-  // Weights first: they come from farther.
-  StepUnits weights[2] = {};
-  MYNAH_UNROLLED
-  for (int i = 0; i < kUnitsSumSteps; ++i) {
-    const int64_t at = static_cast<int64_t>(first + i) * kStepWords;
-    if (i < left) {
-      weights[0][i] = low.load<kUnitWords>(at);
-      if (both) {
-        weights[1][i] = high.load<kUnitWords>(at);
+// Two panels of weights as a lane reads them; the second may not be there.
+class FewRowsWeights {
+ public:
+  FewRowsWeights(const UnitsArgs& args, int64_t panel)
+      : low_(reinterpret_cast<const uint32_t*>(args.weights.values)),
+        high_(low_),
+        both_(args.panels == 2 && panel + 1 < args.weights.panels) {
+    const int64_t of_panel = args.weights.chunks * kStepWords;
+    low_ = low_.from(panel * of_panel +
+                     (lane() % kStepUnits * kPanel + lane() / kStepUnits) * kUnitWords);
+    high_ = low_.from(of_panel);
+  }
+
+  // `left` steps from `first` on, as many as there are; zeros instead of others.
+  MYNAH_INLINE void load(int first, int left, StepUnits (&units)[2]) const {
+    MYNAH_UNROLLED
+    for (int i = 0; i < kUnitsSumSteps; ++i) {
+      const int64_t at = static_cast<int64_t>(first + i) * kStepWords;
+      units[0][i] = {};
+      units[1][i] = {};
+      if (i < left) {
+        units[0][i] = low_.load<kUnitWords>(at);
+        if (both_) {
+          units[1][i] = high_.load<kUnitWords>(at);
+        }
       }
     }
   }
+
+ private:
+  Global<const uint32_t> low_;
+  Global<const uint32_t> high_;
+  bool both_;
+};
+
+// The sums of kUnitsSumSteps steps from `first` on, of all rows.
+template <Storage kStorage>
+MYNAH_INLINE void sum_few_rows(const FewRowsSide<kStorage>& side, const StepUnits (&weights)[2],
+                               int first, int left, int row_panels,
+                               float (&sums)[kMostRowPanels][4]) {
   StepUnits x;
   if (!side.packed()) {
     side.round(first, x);
@@ -161,23 +182,20 @@ MYNAH_INLINE void units_few_rows(const UnitsArgs& args) {
                      .row_panels = static_cast<int>((args.finish.rows + kPanel - 1) / kPanel)};
   const Shared<float> totals = memory.from(shape.warps * shape.results());
   const int64_t panel = static_cast<int64_t>(block_index_x()) * args.panels;
-  const bool both = args.panels == 2 && panel + 1 < args.weights.panels;
-  const int64_t of_panel = args.weights.chunks * kStepWords;
-  const int place = (lane() % kStepUnits * kPanel + lane() / kStepUnits) * kUnitWords;
-  const Global<const uint32_t> low =
-      Global<const uint32_t>(reinterpret_cast<const uint32_t*>(args.weights.values))
-          .from(panel * of_panel + place);
-  const Global<const uint32_t> high = low.from(of_panel);
+  const FewRowsWeights rows_of_weights(args, panel);
   const FewRowsSide<kStorage> side(args);
+  const int steps = static_cast<int>(args.weights.chunks);
+  const int groups = (steps + kUnitsSumSteps - 1) / kUnitsSumSteps;
+  StepUnits weights[2];
+  rows_of_weights.load(warp() * kUnitsSumSteps, steps - warp() * kUnitsSumSteps, weights);
   for (int i = thread_index(); i < shape.results(); i += thread_count()) {
     totals[i] = 0.0F;
   }
-  const int groups = static_cast<int>((args.weights.chunks + kUnitsSumSteps - 1) / kUnitsSumSteps);
-  MYNAH_ROLLED for (int first = 0; first < groups; first += shape.warps) {
-    if (first + warp() < groups) {
+  MYNAH_ROLLED for (int round = 0; round < groups; round += shape.warps) {
+    const int first = (round + warp()) * kUnitsSumSteps;
+    if (first < steps) {
       float sums[kMostRowPanels][4] = {};
-      sum_few_rows(args, side, low, high, both, (first + warp()) * kUnitsSumSteps, shape.row_panels,
-                   sums);
+      sum_few_rows(side, weights, first, steps - first, shape.row_panels, sums);
       MYNAH_UNROLLED
       for (int r = 0; r < kMostRowPanels; ++r) {
         if (r < shape.row_panels) {
@@ -190,8 +208,11 @@ MYNAH_INLINE void units_few_rows(const UnitsArgs& args) {
         }
       }
     }
+    // The next round's weights are on their way while this one's sums are added.
+    const int next = first + shape.warps * kUnitsSumSteps;
+    rows_of_weights.load(next, steps - next, weights);
     barrier();
-    const int summed = groups - first < shape.warps ? groups - first : shape.warps;
+    const int summed = groups - round < shape.warps ? groups - round : shape.warps;
     for (int i = thread_index(); i < shape.rows() * Memory::kColumns; i += thread_count()) {
       const int at = Memory::place(i / Memory::kColumns, i % Memory::kColumns);
       float total = totals[at];
