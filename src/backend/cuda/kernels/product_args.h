@@ -136,6 +136,9 @@ struct UnitsTile {
 using UnitsTile128 = UnitsTile<2, 4, 4, 4>;
 using UnitsTile64 = UnitsTile<2, 2, 2, 4>;
 
+// Threads, of several blocks, that kernels with 128 registers each leave room for.
+inline constexpr int kUnitsThreadsAtOnce = 512;
+
 // The kernels for few rows on matrix units: of rows, and of a block's warps, at most.
 inline constexpr int kUnitsFewRows = 32;
 inline constexpr int kUnitsFewRowsWarps = 16;

@@ -2,6 +2,6 @@
 
 namespace mynah::simt {
 
-MYNAH_DEFINE_UNITS_LINEAR(i8, Storage::I8)
+MYNAH_DEFINE_UNITS_LINEAR(i8, Storage::I8, kThreadsAtOnce<UnitsTile128>)
 
 }  // namespace mynah::simt

@@ -4,13 +4,23 @@
 #include "backend/cuda/kernels/units_few_rows.h"
 #include "backend/cuda/kernels/units_linear.h"
 
-// linear of packed rows, by tiles of 128 by 128 and of 64 by 64.
-#define MYNAH_DEFINE_UNITS_LINEAR(type, storage)                               \
-  MYNAH_KERNEL(units_linear_##type##_128, UnitsArgs, UnitsTile128::kThreads) { \
-    units_linear<UnitsTile128, storage>(args);                                 \
-  }                                                                            \
-  MYNAH_KERNEL(units_linear_##type##_64, UnitsArgs, UnitsTile64::kThreads) {   \
-    units_linear<UnitsTile64, storage>(args);                                  \
+namespace mynah::simt {
+
+// Where sums leave it room a kernel is told of more threads than a block has, and so keeps to 128
+// registers: several blocks stand on a processor then. It needs more where copies go through
+// registers, below level 80.
+template <class Tile>
+inline constexpr int kThreadsAtOnce = kLevel >= 80 ? kUnitsThreadsAtOnce : Tile::kThreads;
+
+}  // namespace mynah::simt
+
+// linear of packed rows, by tiles of 128 by 128, told of so many threads, and of 64 by 64.
+#define MYNAH_DEFINE_UNITS_LINEAR(type, storage, threads_of_128)                   \
+  MYNAH_KERNEL(units_linear_##type##_128, UnitsArgs, threads_of_128) {             \
+    units_linear<UnitsTile128, storage>(args);                                     \
+  }                                                                                \
+  MYNAH_KERNEL(units_linear_##type##_64, UnitsArgs, kThreadsAtOnce<UnitsTile64>) { \
+    units_linear<UnitsTile64, storage>(args);                                      \
   }
 
 #define MYNAH_DEFINE_UNITS_FEW_ROWS(type, storage)                            \
