@@ -87,6 +87,10 @@ Kernel<simt::Conv1dArgs> conv1d_kernel_for(DType dtype) {
 }
 
 // Whether four elements from a multiple of four on can be read at once, in every row.
+bool aligned(const simt::Rows& x) {
+  return reinterpret_cast<uintptr_t>(x.data) % 16 == 0 && x.stride % 4 == 0;
+}
+
 bool aligned(const Tensor& x) {
   constexpr uintptr_t kBytes = 16;
   bool every = reinterpret_cast<uintptr_t>(x.raw()) % kBytes == 0;
@@ -212,6 +216,7 @@ CodedBuffers CudaBackend::code_rows(const simt::Rows& x, const simt::Windows* wi
           .windows = windows == nullptr ? simt::Windows{} : *windows,
           .rows = rows,
           .in = in,
+          .aligned = windows == nullptr && aligned(x),
           .in_panels = in_panels,
           .coded = coded.view()});
   return coded;

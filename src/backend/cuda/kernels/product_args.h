@@ -89,6 +89,7 @@ struct QuantizeArgs {
   Windows windows;
   int64_t rows;
   int64_t in;
+  bool aligned;    // rows of x, for accesses of 16 bytes
   bool in_panels;  // what matrix units read
   CodedRows coded;
 };

@@ -31,24 +31,6 @@ inline int code_of(float x, float inverse) {
   return q >= -127.0F && q <= 127.0F ? static_cast<int>(q) : 0;
 }
 
-// Half a chunk of codes, and their sum.
-struct CodedHalf {
-  Vector<uint32_t, kHalfWords> words;
-  int sum;
-};
-
-// `value_of(i)` is element i of the half chunk.
-template <class ValueOf>
-inline CodedHalf coded_half(const ValueOf& value_of, float inverse) {
-  CodedHalf half{};
-  MYNAH_UNROLLED for (int i = 0; i < kHalf; ++i) {
-    const int code = code_of(value_of(i), inverse);
-    half.words[i / 4] |= (static_cast<uint32_t>(code) & 255U) << (i % 4 * 8);
-    half.sum += code;
-  }
-  return half;
-}
-
 // Adds one scale's share of a chunk to the chunk's value: the products of codes, and of the
 // minimum with the sum of x's codes, both whole numbers.
 template <Storage kStorage>

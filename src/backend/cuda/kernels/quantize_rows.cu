@@ -9,29 +9,59 @@ namespace {
 
 constexpr int kThreads = 128;
 
-// `value_at(k)` for k below args.in; every lane of the warp comes here.
-template <class ValueAt>
-inline void quantize(const QuantizeArgs& args, int64_t row, const ValueAt& value_at) {
+constexpr int kWordsOfHalf = kHalfWords;
+constexpr int kWordsOfChunk = 2 * kWordsOfHalf;
+
+// Four codes, and their sum.
+struct CodedWord {
+  uint32_t word;
+  int sum;
+};
+
+inline CodedWord coded(const Vector<float, 4>& values, float inverse) {
+  CodedWord result{};
+  MYNAH_UNROLLED for (int i = 0; i < 4; ++i) {
+    const int code = code_of(values[i], inverse);
+    result.word |= (static_cast<uint32_t>(code) & 255U) << (i * 8);
+    result.sum += code;
+  }
+  return result;
+}
+
+// `four_at(k)`: elements k to k + 3, k a multiple of four, zeros from args.in on. Every lane of the
+// warp comes here. Neighbouring lanes read and write neighbours.
+template <class FourAt>
+inline void quantize(const QuantizeArgs& args, int64_t row, const FourAt& four_at) {
   int bits = 0;
-  for (int64_t k = lane(); k < args.in; k += kWarp) {
-    const int of_value = magnitude_bits(value_at(k));
-    bits = of_value > bits ? of_value : bits;
+  for (int64_t k = lane() * 4; k < args.in; k += 4 * kWarp) {
+    const Vector<float, 4> values = four_at(k);
+    MYNAH_UNROLLED for (int i = 0; i < 4; ++i) {
+      const int of_value = magnitude_bits(values[i]);
+      bits = of_value > bits ? of_value : bits;
+    }
   }
   const float peak = float_of(static_cast<uint32_t>(warp_max_bits(bits)));
   const float inverse = inverse_scale(peak);
-  const int64_t halves = (args.in + kChunk - 1) / kChunk * 2;
+  const int64_t words = (args.in + kChunk - 1) / kChunk * kWordsOfChunk;
+  const int64_t halves = words / kWordsOfHalf;
   const Global<uint32_t> codes(reinterpret_cast<uint32_t*>(args.coded.codes));
   const Global<float> sums(args.coded.sums);
-  for (int64_t h = lane(); h < halves; h += kWarp) {
-    const auto value_of = [&](int i) {
-      const int64_t k = h * kHalf + i;
-      return k < args.in ? value_at(k) : 0.0F;
-    };
-    const CodedHalf half = coded_half(value_of, inverse);
-    const int64_t unit =
-        args.in_panels ? (row / kPanel * halves + h) * kPanel + row % kPanel : row * halves + h;
-    codes.store<kHalfWords>(unit * kHalfWords, half.words);
-    sums[row * halves + h] = static_cast<float>(half.sum);
+  for (int64_t first = 0; first < words; first += kWarp) {
+    const int64_t w = first + lane();
+    const CodedWord four = w < words ? coded(four_at(w * 4), inverse) : CodedWord{};
+    int sum = four.sum;
+    for (int distance = 1; distance < kWordsOfHalf; distance *= 2) {
+      sum += shuffle_xor(sum, distance);
+    }
+    if (w < words) {
+      const int64_t h = w / kWordsOfHalf;
+      const int64_t unit =
+          args.in_panels ? (row / kPanel * halves + h) * kPanel + row % kPanel : row * halves + h;
+      codes[unit * kWordsOfHalf + w % kWordsOfHalf] = four.word;
+      if (w % kWordsOfHalf == 0) {
+        sums[row * halves + h] = static_cast<float>(sum);
+      }
+    }
   }
   if (lane() == 0) {
     const Global<float> scales(args.coded.scales);
@@ -49,7 +79,18 @@ MYNAH_KERNEL(quantize_rows, QuantizeArgs, kThreads) {
   const int64_t row = row_of_warp();
   if (row < args.rows) {
     const Global<const float> x(args.x.data + row * args.x.stride);
-    quantize(args, row, [&](int64_t k) -> float { return x[k]; });
+    quantize(args, row, [&](int64_t k) {
+      if (args.aligned && k + 4 <= args.in) {
+        return x.load<4>(k);
+      }
+      Vector<float, 4> values{};
+      MYNAH_UNROLLED for (int i = 0; i < 4; ++i) {
+        if (k + i < args.in) {
+          values[i] = x[k + i];
+        }
+      }
+      return values;
+    });
   }
 }
 
@@ -59,10 +100,25 @@ MYNAH_KERNEL(quantize_windows, QuantizeArgs, kThreads) {
     const Windows& windows = args.windows;
     const Global<const float> x(windows.x.data);
     const WindowPlace place = window_place(windows, row);
-    quantize(args, row, [&](int64_t k) -> float {
-      const int tap = static_cast<int>(k) / windows.channels;
-      const int64_t from = row_of(windows, place, tap);
-      return from < 0 ? 0.0F : x[from * windows.x.stride + k - tap * windows.channels];
+    quantize(args, row, [&](int64_t k) {
+      int tap = static_cast<int>(k) / windows.channels;
+      int channel = static_cast<int>(k) - tap * windows.channels;
+      Vector<float, 4> values{};
+      if (windows.aligned) {  // all four are of one tap
+        const int64_t from = row_of(windows, place, tap);
+        return from < 0 ? values : x.load<4>(from * windows.x.stride + channel);
+      }
+      MYNAH_UNROLLED for (int i = 0; i < 4; ++i) {
+        const int64_t from = row_of(windows, place, tap);  // -1 past the last tap
+        if (from >= 0) {
+          values[i] = x[from * windows.x.stride + channel];
+        }
+        if (++channel == windows.channels) {
+          channel = 0;
+          ++tap;
+        }
+      }
+      return values;
     });
   }
 }

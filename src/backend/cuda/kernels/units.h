@@ -19,6 +19,8 @@
 
 namespace mynah::simt {
 
+inline namespace MYNAH_OF_LEVEL {
+
 inline constexpr int kStepUnits = 4;
 inline constexpr int kUnitWords = kUnitBytes / 4;
 inline constexpr int kStepWords = kStepUnits * kPanel * kUnitWords;  // of a panel
@@ -54,5 +56,7 @@ MYNAH_INLINE void multiply_step(const Unit& low, const Unit& high, const Unit& x
     }
   }
 }
+
+}  // namespace MYNAH_OF_LEVEL
 
 }  // namespace mynah::simt

@@ -10,6 +10,8 @@
 
 namespace mynah::simt {
 
+inline namespace MYNAH_OF_LEVEL {
+
 inline constexpr int kMostRowPanels = kUnitsFewRows / kPanel;
 
 // A lane's units of kUnitsSumSteps steps, so that all are on their way together.
@@ -230,5 +232,7 @@ MYNAH_INLINE void units_few_rows(const UnitsArgs& args) {
                  totals[Memory::place(i / columns, i % columns)]);
   }
 }
+
+}  // namespace MYNAH_OF_LEVEL
 
 }  // namespace mynah::simt

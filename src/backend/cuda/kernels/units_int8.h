@@ -9,6 +9,8 @@
 
 namespace mynah::simt {
 
+inline namespace MYNAH_OF_LEVEL {
+
 // Chunks of both sides that are in shared memory together: a thread brings one row's chunk of
 // either side.
 inline constexpr int kCodedChunks = 2;
@@ -250,5 +252,7 @@ MYNAH_INLINE void linear_int8_units(const LinearArgs& args) {
                           row + first_row_panel<CodedTile>() * kPanel, args.finish.rows,
                           column + first_column_panel<CodedTile>() * kPanel, args.finish.columns);
 }
+
+}  // namespace MYNAH_OF_LEVEL
 
 }  // namespace mynah::simt

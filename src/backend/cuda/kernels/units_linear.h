@@ -7,6 +7,8 @@
 
 namespace mynah::simt {
 
+inline namespace MYNAH_OF_LEVEL {
+
 inline constexpr int kStages = units_stages(kLevel);
 
 // A tile's sides in shared memory: stages of a step each, panels of weights and then of
@@ -289,5 +291,7 @@ MYNAH_INLINE void units_linear(const UnitsArgs& args) {
                      (row_panel + first_row_panel<Tile>()) * kPanel, args.finish.rows,
                      (column_panel + first_column_panel<Tile>()) * kPanel, args.finish.columns);
 }
+
+}  // namespace MYNAH_OF_LEVEL
 
 }  // namespace mynah::simt

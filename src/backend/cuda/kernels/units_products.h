@@ -6,11 +6,15 @@
 
 namespace mynah::simt {
 
+inline namespace MYNAH_OF_LEVEL {
+
 // Where sums leave it room a kernel is told of more threads than a block has, and so keeps to 128
 // registers: several blocks stand on a processor then. It needs more where copies go through
 // registers, below level 80.
 template <class Tile>
 inline constexpr int kThreadsAtOnce = kLevel >= 80 ? kUnitsThreadsAtOnce : Tile::kThreads;
+
+}  // namespace MYNAH_OF_LEVEL
 
 }  // namespace mynah::simt
 
