@@ -15,8 +15,6 @@
 namespace mynah::simt {
 namespace {
 
-using cuda::KernelId;
-
 constexpr int kLevelOfTest = 80;
 
 class UnitsTraffic : public testing::Test {
