@@ -3,39 +3,9 @@
 find_package(ZLIB REQUIRED)
 find_program(MYNAH_DEVICE_CLANG clang++-19 REQUIRED)
 
-# Compute capability, times ten, and PTX ISA of each level; programs/programs.cpp has them too.
-set(MYNAH_KERNEL_LEVELS 60:60 61:60 75:65 80:70)
-# The groups (kernels/GROUP.cu) that use a level's own instructions. Every other group is compiled at the first level only, and
-# a group that is in several lists runs at the highest that a card has. Groups of matrix units have no lower level.
-set(MYNAH_GROUPS_OF_60 ".*")
-set(MYNAH_GROUPS_OF_61 "^products_(i8|q[0-9]_[0-9k])$")
-set(MYNAH_GROUPS_OF_75 "^products_q[0-9]_[0-9k]$|^units_.*_f16$|^units_int8.*$")
-set(MYNAH_GROUPS_OF_80 "^products_q[0-9]_[0-9k]$|^units_.*$|^attention_split_.*$")
-set(MYNAH_UNIT_GROUPS "^units_.*$")
-# The sanitizers' presets simulate one level: the others are the same source with other branches, and take as long again.
-set(MYNAH_SIMT_LEVELS "60;61;75;80" CACHE STRING "Levels of compute capability that the simulation runs kernels at")
+include(kernel_levels)
 
-# mynah_level_of(result group level all...): the highest of the levels `all` that `group` is compiled at and that is not above
-# `level`; 0 where there is none. Of levels `all`, the first takes what the levels below it have.
-function(mynah_level_of result group level)
-  list(GET ARGN 0 first)
-  set(best 0)
-  foreach(one IN LISTS ARGN)
-    if(one GREATER level)
-      break()
-    endif()
-    if("${group}" MATCHES "${MYNAH_UNIT_GROUPS}")
-      if("${group}" MATCHES "${MYNAH_GROUPS_OF_${one}}" AND NOT one LESS 75)
-        set(best ${one})
-      endif()
-    elseif(one EQUAL first OR "${group}" MATCHES "${MYNAH_GROUPS_OF_${one}}")
-      set(best ${one})
-    endif()
-  endforeach()
-  set(${result} ${best} PARENT_SCOPE)
-endfunction()
-
-# Each file once at each of its levels, and a table a level: the header kernel_levels.h says which level's kernels it has.
+# Each file once at each of its levels, and a table a level: the header kernel_names.h says which level's kernels it has.
 function(mynah_simulated_kernels library)
   list(JOIN MYNAH_SIMT_LEVELS "," levels)
   target_compile_definitions(${library} PRIVATE "MYNAH_SIMT_LEVELS=${levels}")
@@ -43,9 +13,10 @@ function(mynah_simulated_kernels library)
   foreach(level IN LISTS MYNAH_SIMT_LEVELS)
     set(objects ${library}_sm${level})
     add_library(${objects} OBJECT simt/kernel_table.cpp)
-    target_include_directories(${objects} PRIVATE "${PROJECT_SOURCE_DIR}/src" "${CMAKE_CURRENT_BINARY_DIR}/sm${level}")
+    target_include_directories(${objects} PRIVATE "${PROJECT_SOURCE_DIR}/src")
     target_link_libraries(${objects} PRIVATE mynah_warnings mynah_baseline)
-    target_compile_definitions(${objects} PRIVATE MYNAH_LEVEL=${level})
+    set(names "${CMAKE_CURRENT_BINARY_DIR}/sm${level}/kernel_names.h")
+    target_compile_definitions(${objects} PRIVATE MYNAH_LEVEL=${level} "MYNAH_KERNEL_NAMES=\"${names}\"")
     set(header "// Made by cmake/kernels.cmake.\n#pragma once\n\n")
     foreach(source IN LISTS ARGN)
       get_filename_component(group "${source}" NAME_WE)
@@ -60,7 +31,7 @@ function(mynah_simulated_kernels library)
         target_sources(${objects} PRIVATE ${source})
       endif()
     endforeach()
-    file(CONFIGURE OUTPUT "${CMAKE_CURRENT_BINARY_DIR}/sm${level}/kernel_levels.h" CONTENT "${header}" @ONLY)
+    file(CONFIGURE OUTPUT "${names}" CONTENT "${header}" @ONLY)
     target_sources(${library} PRIVATE $<TARGET_OBJECTS:${objects}>)
   endforeach()
 endfunction()

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backend/cuda/simt/matrix_unit.h"
+#include "backend/cuda/simt/simt.h"
 
 namespace mynah::simt {
 

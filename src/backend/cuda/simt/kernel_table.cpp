@@ -3,7 +3,7 @@
 #include "backend/cuda/simt/kernel_table.h"
 
 #include "backend/cuda/simt/simt.h"
-#include "kernel_levels.h"
+#include MYNAH_KERNEL_NAMES
 
 namespace mynah::simt {
 
