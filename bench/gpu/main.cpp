@@ -9,7 +9,7 @@
 #include <ctime>
 #include <filesystem>
 #include <fstream>
-#include <optional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,16 +27,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
-
-constexpr const char* kUsage =
-    "usage: mynah-gpu-check [--device cuda|cuda:N|simt:0|cpu] [--data FOLDER] [--out FOLDER]\n"
-    "                       [--only NAME[,NAME...]] [--quick]\n"
-    "Checks mynah on this machine's card and measures it, in under ten minutes; writes "
-    "gpu-check.json\n"
-    "and gpu-check.md to FOLDER (default: here). Each section runs in a process of its own.\n"
-    "--data: folder of the model and clips (default: beside the program, where they are there).\n"
-    "--quick: small sizes, once each: tries the check itself; its times mean nothing.\n"
-    "Exit code: 0 all well, 1 something is wrong, 2 usage, 3 no such device.\n";
 
 struct Command {
   Options options;
@@ -57,39 +47,72 @@ std::vector<std::string> split(const std::string& text) {
   return parts;
 }
 
-std::optional<Command> parse(const std::vector<std::string>& words) {
+bool is_section(const std::string& name) {
+  return std::ranges::any_of(sections(), [&](const Section& s) { return s.name == name; });
+}
+
+std::string section_names() {
+  std::string names;
+  for (const Section& section : sections()) {
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", section.name);
+  }
+  return names;
+}
+
+std::string usage() {
+  return fmt::format(
+      "usage: mynah-gpu-check [--device cuda|cuda:N|simt:0|cpu] [--data FOLDER] [--out FOLDER]\n"
+      "                       [--only NAME[,NAME...]] [--quick]\n"
+      "Checks mynah on this machine's card and measures it, in under ten minutes; keeps\n"
+      "gpu-check.json and gpu-check.md in FOLDER (default: here) up to date as it goes. Each\n"
+      "section runs in a process of its own, and is stopped after a time of its own.\n"
+      "--data: folder of the model and clips (default: beside the program, where they are there).\n"
+      "--only: some of {}.\n"
+      "--quick: small sizes, once each, no clips: tries the check itself; its times mean nothing.\n"
+      "Exit code: 0 all well, 1 something is wrong, 2 usage, 3 no such device, or nowhere to\n"
+      "write.\n",
+      section_names());
+}
+
+// The error is a line that names the word that was not understood.
+Result<Command> parse(const std::vector<std::string>& words) {
   Command command;
+  const std::map<std::string, std::string*> valued = {{"--device", &command.options.device},
+                                                      {"--data", &command.options.data},
+                                                      {"--images", &command.options.images},
+                                                      {"--out", &command.out},
+                                                      {"--section", &command.section}};
   for (size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == "--quick") {
+    const std::string& word = words[i];
+    const auto found = valued.find(word);
+    if (word == "--quick") {
       command.options.quick = true;
-      continue;
-    }
-    if (i + 1 == words.size()) {
-      return std::nullopt;
-    }
-    const std::string& value = words[++i];
-    if (words[i - 1] == "--device") {
-      command.options.device = value;
-    } else if (words[i - 1] == "--data") {
-      command.options.data = value;
-    } else if (words[i - 1] == "--images") {
-      command.options.images = value;
-    } else if (words[i - 1] == "--out") {
-      command.out = value;
-    } else if (words[i - 1] == "--only") {
-      command.only = split(value);
-    } else if (words[i - 1] == "--section") {
-      command.section = value;
+    } else if (found == valued.end() && word != "--only") {
+      return fail(ErrorCode::Usage, fmt::format("'{}' is no option", word));
+    } else if (i + 1 == words.size()) {
+      return fail(ErrorCode::Usage, word + " wants a value");
+    } else if (word == "--only") {
+      command.only = split(words[++i]);
     } else {
-      return std::nullopt;
+      *found->second = words[++i];
     }
   }
-  const auto known = [](const std::string& name) {
-    return std::ranges::any_of(sections(), [&](const Section& s) { return s.name == name; });
-  };
-  const bool named = std::ranges::all_of(command.only, known) &&
-                     (command.section.empty() || known(command.section));
-  return named ? std::optional(command) : std::nullopt;
+  std::vector<std::string> named = command.only;
+  if (!command.section.empty()) {
+    named.push_back(command.section);
+  }
+  for (const std::string& name : named) {
+    if (!is_section(name)) {
+      return fail(ErrorCode::Usage,
+                  fmt::format("--only: wanted some of {}; found '{}'", section_names(), name));
+    }
+  }
+  const std::string& device = command.options.device;
+  if (device != "cpu" && device != "simt:0" && device != "cuda" && !device.starts_with("cuda:")) {
+    return fail(ErrorCode::Usage,
+                fmt::format("--device: wanted cuda, cuda:N, simt:0 or cpu, found '{}'", device));
+  }
+  return command;
 }
 
 int run_section(const Command& command) {
@@ -179,79 +202,123 @@ std::string today() {
   return fmt::format("{:04}-{:02}-{:02}", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday);
 }
 
+// A folder that goes with this.
+class TemporaryImages {
+ public:
+  TemporaryImages() {
+    std::string pattern = (fs::temp_directory_path() / "mynah-gpu-check-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) != nullptr) {
+      path_ = pattern;
+    }
+  }
+
+  ~TemporaryImages() {
+    std::error_code ignored;
+    if (!path_.empty()) {
+      fs::remove_all(path_, ignored);
+    }
+  }
+
+  TemporaryImages(const TemporaryImages&) = delete;
+  TemporaryImages& operator=(const TemporaryImages&) = delete;
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+// Both files, whole: after every section, so that what was found stays whatever comes next.
+Status write_report(Json& report, const std::string& folder) {
+  report["wrong"] = what_is_wrong(report);
+  std::error_code error;
+  fs::create_directories(folder, error);
+  for (const auto& [name, text] : {std::pair{"gpu-check.json", report.dump(1) + "\n"},
+                                   std::pair{"gpu-check.md", as_markdown(report)}}) {
+    std::ofstream file(fs::path(folder) / name);
+    file << text;
+    if (!file.flush()) {
+      return fail(ErrorCode::Environment,
+                  fmt::format("--out {}: cannot write {} there", folder, name));
+    }
+  }
+  return {};
+}
+
 int run_all(Command command) {
   const fs::path beside = fs::read_symlink("/proc/self/exe").parent_path();
   if (command.options.data.empty() && fs::exists(beside / "tiny.en.gguf")) {
     command.options.data = beside.string();
   }
-  std::string pattern = (fs::temp_directory_path() / "mynah-gpu-check-XXXXXX").string();
+  const TemporaryImages images;
   if (command.options.images.empty()) {
-    if (::mkdtemp(pattern.data()) == nullptr) {
-      fmt::print(stderr, "mynah-gpu-check: cannot make a folder in {}\n",
-                 fs::temp_directory_path().string());
-      return 3;
-    }
-    command.options.images = pattern;
+    command.options.images = images.path();
   }
+  Status ready;
   if (const auto subject =
           open_subject({.device = command.options.device, .data = {}, .images = {}, .quick = true});
       !subject) {
-    fmt::print(stderr, "mynah-gpu-check: {}\n", subject.error().message);
-    return 3;
+    ready = std::unexpected(subject.error());
   }
-  constexpr auto kAll = std::chrono::seconds(570);
-  const auto start = Clock::now();
   Json report{{"date", today()},
               {"device", command.options.device},
               {"quick", command.options.quick},
               {"sections", Json::array()}};
+  if (ready) {
+    ready = write_report(report, command.out);
+  }
+  if (!ready) {
+    fmt::print(stderr, "mynah-gpu-check: {}\n", ready.error().message);
+    return 3;
+  }
+  constexpr auto kAll = std::chrono::seconds(570);
+  const auto start = Clock::now();
   for (const Section& section : sections()) {
-    if (!command.only.empty() &&
-        std::ranges::find(command.only, section.name) == command.only.end()) {
-      continue;
-    }
+    const bool wanted =
+        command.only.empty() || std::ranges::find(command.only, section.name) != command.only.end();
     const auto left =
         std::chrono::duration_cast<std::chrono::seconds>(kAll - (Clock::now() - start));
     const auto limit = std::min(left, std::chrono::seconds(section.limit_s));
-    fmt::print("{}: {}\n", section.name, section.what);
-    std::fflush(stdout);
-    auto outcome = limit.count() < 5
-                       ? Result<Outcome>(Outcome{.status = "left out: no time was left"})
-                       : run_apart(section, command, limit);
-    if (!outcome) {
-      outcome = Outcome{.status = outcome.error().message};
+    Result<Outcome> outcome = Outcome{.status = kNotAskedFor};
+    if (wanted) {
+      fmt::print("{}: {}\n", section.name, section.what);
+      std::fflush(stdout);
+      outcome = limit.count() < 5 ? Result<Outcome>(Outcome{.status = "left out: no time was left"})
+                                  : run_apart(section, command, limit);
+      if (!outcome) {
+        outcome = Outcome{.status = outcome.error().message};
+      }
+      fmt::print("  {} ({:.1f} s, {} rows)\n", outcome->status, outcome->seconds,
+                 outcome->rows.size());
     }
-    fmt::print("  {} ({:.1f} s, {} rows)\n", outcome->status, outcome->seconds,
-               outcome->rows.size());
     report["sections"].push_back({{"name", section.name},
                                   {"status", outcome->status},
                                   {"seconds", outcome->seconds},
                                   {"rows", std::move(outcome->rows)}});
+    if (const Status kept = write_report(report, command.out); !kept) {
+      fmt::print(stderr, "mynah-gpu-check: {}\n", kept.error().message);
+      return 3;
+    }
   }
-  if (command.options.images == pattern) {
-    std::error_code ignored;
-    fs::remove_all(pattern, ignored);
-  }
-  const std::vector<std::string> wrong = what_is_wrong(report);
-  report["wrong"] = wrong;
-  std::ofstream(fs::path(command.out) / "gpu-check.json") << report.dump(1) << "\n";
-  std::ofstream markdown(fs::path(command.out) / "gpu-check.md");
-  markdown << as_markdown(report);
-  if (!markdown.flush()) {
-    fmt::print(stderr, "mynah-gpu-check: cannot write to {}\n", command.out);
-    return 3;
-  }
-  fmt::print("\n{}", as_markdown(report));
-  return wrong.empty() ? 0 : 1;
+  fmt::print("\n{}\nAlso in {}.\n", as_markdown(report),
+             (fs::path(command.out) / "gpu-check.md").string());
+  return report["wrong"].empty() ? 0 : 1;
 }
 
 }  // namespace
 }  // namespace mynah::gpucheck
 
 int main(int argc, char** argv) {
-  const auto command = mynah::gpucheck::parse({argv + 1, argv + argc});
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  if (std::ranges::find(words, "--help") != words.end() ||
+      std::ranges::find(words, "-h") != words.end()) {
+    fmt::print("{}", mynah::gpucheck::usage());
+    return 0;
+  }
+  const auto command = mynah::gpucheck::parse(words);
   if (!command) {
-    fmt::print(stderr, "{}", mynah::gpucheck::kUsage);
+    fmt::print(stderr, "mynah-gpu-check: {}\n{}", command.error().message,
+               mynah::gpucheck::usage());
     return 2;
   }
   return command->section.empty() ? mynah::gpucheck::run_all(*command)

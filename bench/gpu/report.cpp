@@ -79,10 +79,14 @@ void add_ceiling(const Json& report, std::string& text) {
   text += "| Ceiling | mynah | PyTorch |\n|---|---|---|\n";
   const auto peers = rows_of(report, "peer");
   const Json peer = peers.empty() ? Json::object() : peers.front();
+  const auto of_peer = [&](const std::string& key, double unit, const char* name) {
+    return peer.contains(key) ? fmt::format("{:.1f} {}", peer.value(key, 0.0) / unit, name)
+                              : std::string();
+  };
   for (const Json& row : rows_of(report, "memory")) {
-    text += fmt::format("| copy, read and written | {:.0f} GB/s | {:.0f} GB/s |\n",
+    text += fmt::format("| copy, read and written | {:.1f} GB/s | {} |\n",
                         row.value("copy_bytes_per_s", 0.0) / 1e9,
-                        peer.value("copy_bytes_per_s", 0.0) / 1e9);
+                        of_peer("copy_bytes_per_s", 1e9, "GB/s"));
     text += fmt::format("| read | {:.0f} GB/s | |\n", row.value("read_bytes_per_s", 0.0) / 1e9);
   }
   std::map<std::string, double> best;
@@ -91,8 +95,8 @@ void add_ceiling(const Json& report, std::string& text) {
     most = std::max(most, row.value("operations_per_s", 0.0));
   }
   for (const auto& [arithmetic, operations] : best) {
-    text += fmt::format("| products, {} | {:.1f} TFLOP/s | {:.1f} TFLOP/s |\n", arithmetic,
-                        operations / 1e12, peer.value(arithmetic, 0.0) / 1e12);
+    text += fmt::format("| products, {} | {:.1f} TFLOP/s | {} |\n", arithmetic, operations / 1e12,
+                        of_peer(arithmetic, 1e12, "TFLOP/s"));
   }
   for (const Json& row : rows_of(report, "launch")) {
     text +=
@@ -121,6 +125,9 @@ void add_clips(const Json& report, std::string& text) {
       "| Clips, tiny.en | errors of words | one by one | all at once | times real time |\n"
       "|---|---|---|---|---|\n";
   for (const Json& row : rows_of(report, "clips")) {
+    if (row.contains("note")) {
+      continue;
+    }
     double alone = 0;
     for (const Json& clip : rows_of(report, "clip")) {
       alone += clip["device"] == row["device"] ? clip.value("seconds", 0.0) : 0;
@@ -201,7 +208,7 @@ void add_table(const Json& report, std::string& text) {
 std::vector<std::string> what_is_wrong(const Json& report) {
   std::vector<std::string> wrong;
   for (const Json& section : report["sections"]) {
-    if (section["status"] != "done") {
+    if (section["status"] != "done" && section["status"] != kNotAskedFor) {
       wrong.push_back(
           fmt::format("section {}: {}", section.value("name", ""), section.value("status", "")));
     }
@@ -232,7 +239,19 @@ std::string as_markdown(const Json& report) {
   }
   add_facts(report, text);
   const auto wrong = what_is_wrong(report);
-  text += wrong.empty() ? "Nothing was wrong.\n\n" : "Wrong:\n\n";
+  std::string left_out;
+  size_t ran = 0;
+  for (const Json& section : report["sections"]) {
+    if (section["status"] == kNotAskedFor) {
+      left_out += fmt::format("{}{}", left_out.empty() ? "" : ", ", section.value("name", ""));
+    } else {
+      ++ran;
+    }
+  }
+  if (!left_out.empty()) {
+    text += fmt::format("Only a part was asked for. Not looked at: {}.\n\n", left_out);
+  }
+  text += wrong.empty() ? fmt::format("{} sections, nothing was wrong.\n\n", ran) : "Wrong:\n\n";
   for (const std::string& line : wrong) {
     text += "- " + line + "\n";
   }

@@ -8,6 +8,9 @@
 
 namespace mynah::gpucheck {
 
+// The status of a section that --only left out.
+inline constexpr const char* kNotAskedFor = "not asked for";
+
 // A line for everything that is not as it should be: sections that did not end well, results that
 // disagree, cases that failed, faults that were not told, texts that depend on their batch.
 std::vector<std::string> what_is_wrong(const Json& report);

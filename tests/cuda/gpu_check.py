@@ -32,8 +32,10 @@ def simulated(checks, program, folder):
     result, report = run(program, folder, "--device", "simt:0", "--only", ",".join(sections))
     if not checks.ended("the simulated card passes", result, 0):
         return
-    done = {part["name"]: part["status"] for part in report["sections"]}
-    checks.add("every section ends well", None if done == dict.fromkeys(sections, "done") else f"found {done}")
+    done = [part["name"] for part in report["sections"] if part["status"] == "done"]
+    others = {part["status"] for part in report["sections"] if part["name"] not in sections}
+    checks.add("every section that was asked for ends well", None if done == sections else f"found {done}")
+    checks.add("the others are named as left out", None if others == {"not asked for"} else f"found {others}")
     table = rows(report, "table", "table")
     cases = sum(row["passed"] for row in table)
     failed = sum(row["failed"] for row in table)
@@ -47,7 +49,8 @@ def simulated(checks, program, folder):
     tokens = [row["tokens"] for row in rows(report, "models", "model") if row["stage"] == "10 s to 40 tokens"]
     checks.add("exactly as many tokens as asked for", None if tokens == [3] else f"found {tokens}")
     markdown = (pathlib.Path(folder) / "gpu-check.md").read_text()
-    checks.add("the table says so", None if "Nothing was wrong." in markdown else markdown[:400])
+    said = "7 sections, nothing was wrong." in markdown and "Not looked at: first use" in markdown
+    checks.add("the table says so, and what was not looked at", None if said else markdown[:400])
 
 
 def fake_driver(checks, program, folder, drivers):
@@ -72,9 +75,21 @@ def no_card(checks, program, folder):
 
 
 def usage(checks, program, folder):
-    for options in (["--only", "nothing"], ["--out"], ["--colour", "red"]):
+    for options, named in ((["--only", "nothing"], "found 'nothing'"), (["--out"], "--out wants a value"),
+                           (["--colour", "red"], "'--colour' is no option"), (["--device", "gpu"], "found 'gpu'")):
         result, _ = run(program, folder, *options)
-        checks.ended(f"usage: {' '.join(options)}", result, 2, "usage: mynah-gpu-check")
+        checks.ended(f"usage: {' '.join(options)}", result, 2, f"mynah-gpu-check: .*{named}")
+    result, _ = run(program, folder, "--help")
+    checks.add("--help", None if result.returncode == 0 and "first use, later use" in result.stdout else result.stdout)
+
+
+def folders(checks, program, folder):
+    result, _ = run(program, f"{folder}/new/one", "--device", "simt:0", "--only", "facts")
+    made = (pathlib.Path(folder) / "new/one/gpu-check.md").exists()
+    checks.add("the folder is made", None if result.returncode == 0 and made else result.stderr)
+    result, _ = run(program, "/proc/nowhere", "--device", "simt:0", "--only", "facts")
+    checks.ended("a folder that cannot be written is told before anything runs", result, 3, "--out /proc/nowhere: cannot write")
+    checks.add("and nothing ran", None if "facts" not in result.stdout else result.stdout)
 
 
 def needs(checks, program):
@@ -88,7 +103,8 @@ def main():
     program, drivers = sys.argv[1:3]
     checks = Checks()
     with tempfile.TemporaryDirectory() as folder:
-        for part, more in ((simulated, []), (fake_driver, [drivers]), (no_card, []), (usage, [])):
+        for part, more in ((simulated, []), (fake_driver, [drivers]), (no_card, []), (usage, []),
+                           (folders, [])):
             with tempfile.TemporaryDirectory(dir=folder) as own:
                 part(checks, program, own, *more)
     needs(checks, program)
