@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <string_view>
 
@@ -15,7 +16,7 @@ namespace {
 
 // What other engines compute on, by the names that they have there; a number may follow: "cuda:1".
 constexpr auto kElsewhere =
-    std::to_array<std::string_view>({"gpu", "metal", "mps", "rocm", "vulkan", "xpu"});
+    std::to_array<std::string_view>({"gpu", "metal", "mps", "nvidia", "rocm", "vulkan", "xpu"});
 
 // "KIND" or "KIND:NUMBER", taken apart; the number is 0 where there is none. None: neither.
 struct NumberedName {
@@ -62,13 +63,16 @@ Status check_device(const std::string& device) {
   }
   if (is_elsewhere(device)) {
     return fail(ErrorCode::Device,
-                fmt::format("--device {}: mynah computes on the CPU and, asked for as cuda or "
-                            "cuda:N, on NVIDIA's cards",
+                fmt::format("--device {}: mynah knows NVIDIA's cards, as --device cuda (the first) "
+                            "or cuda:N, and the processor, as --device cpu",
                             device));
   }
+  // Names are written small: "CUDA" is a slip.
+  std::string lower = device;
+  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
   return fail(ErrorCode::Usage,
-              fmt::format("--device: wanted {}, found '{}'{}", fmt::join(here, ", "), device,
-                          suggestion(device, here)));
+              fmt::format("--device: wanted {} or cuda:N, found '{}'{}", fmt::join(here, ", "),
+                          device, suggestion(lower, here)));
 }
 
 }  // namespace mynah::cli
