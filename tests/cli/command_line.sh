@@ -37,7 +37,7 @@ check "names behind list" 2 "list takes no names, found 'tiny.en'" "$mynah" mode
 check "model to remove that is not here" 3 'not on this machine' "$mynah" models remove tiny.en
 check "model's path is missing" 1 'found nothing at ./none.gguf' "$mynah" transcribe --model ./none.gguf a.wav
 check "model not here" 3 "run 'mynah pull tiny.en'" "$mynah" transcribe --offline --model tiny.en a.wav
-check "device of other engines" 3 "mynah computes on the CPU and" "$mynah" transcribe --device metal a.wav
+check "device of other engines" 3 "as --device cuda (the first) or cuda:N" "$mynah" transcribe --device metal a.wav
 check "card that is not there" 3 'cuda:0: ' env CUDA_VISIBLE_DEVICES= MYNAH_CUDA_DRIVER=/nonexistent/libcuda.so.1 "$mynah" transcribe --device cuda a.wav
 check "misspelt device" 2 'did you mean cpu?' "$mynah" transcribe --device cpuu a.wav
 check "misspelt device of vad" 2 "wanted auto, cpu, cuda, ref, simt:0 or cuda:N, found 'cuda:'" "$mynah" vad --device cuda: a.wav

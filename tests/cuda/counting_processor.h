@@ -132,9 +132,9 @@ class CountingProcessor final : public Processor {
 // simt:0 whose processor counts.
 struct CountedSimt {
   explicit CountedSimt(ThreadPool& pool) {
-    constexpr int kLevel = 61;
+    const int level = simt::simt_processor_levels().back();
     auto counting = std::make_unique<CountingProcessor>(
-        simt::make_simt_processor(pool, kLevel, {.check_shared = false}));
+        simt::make_simt_processor(pool, level, {.check_shared = false}));
     processor = counting.get();
     backend = std::make_unique<CudaBackend>(std::move(counting));
   }

@@ -1,7 +1,9 @@
 #include "cuda/simulated_card.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include "backend/cuda/cuda_backend.h"
 #include "backend/cuda/programs/programs.h"
@@ -20,12 +22,17 @@ SimulatedCard::SimulatedCard(int version, const FakeMachine& machine)
   const FakeCard& first = machine.cards.front();
   // Of a card that is too old for all programs nothing will be launched.
   if (const int level = cuda::level_for(first.compute_major * 10 + first.compute_minor);
-      level > 0) {
+      has_level(level)) {
     run_at(level);
   }
 }
 
 SimulatedCard::~SimulatedCard() = default;
+
+bool SimulatedCard::has_level(int level) {
+  const std::vector<int> levels = simt_levels();
+  return std::ranges::find(levels, level) != levels.end();
+}
 
 void SimulatedCard::run_at(int level) {
   for (size_t i = 0; i < cuda::kKernelCount; ++i) {

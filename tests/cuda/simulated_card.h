@@ -25,6 +25,9 @@ class SimulatedCard {
   // cuda:INDEX, as mynah opens it.
   Result<std::unique_ptr<Backend>> open(int index = 0, const std::string& images = "");
 
+  // Whether kernels can be run at this level: a sanitizer's build has the highest alone.
+  static bool has_level(int level);
+
   // From now on kernels are run at this level: that of another card of the machine.
   void run_at(int level);
 

@@ -30,7 +30,10 @@ class ToldStack {
     return stack;
   }
 
-  void deallocate(boost::context::stack_context& stack) { inner_.deallocate(stack); }
+  void deallocate(boost::context::stack_context& stack) {
+    StackSwitch::clear(static_cast<std::byte*>(stack.sp) - stack.size, stack.size);
+    inner_.deallocate(stack);
+  }
 
  private:
   boost::context::protected_fixedsize_stack inner_{kStackBytes};

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -18,6 +19,14 @@ class StackSwitch {
   void set_stack(const void* bottom, size_t bytes) {
     bottom_ = bottom;
     bytes_ = bytes;
+  }
+
+  // Before a stack's memory goes back to the system: what stands there next is not to meet the
+  // marks of the functions that never returned on it.
+  static void clear([[maybe_unused]] const void* bottom, [[maybe_unused]] size_t bytes) {
+#ifdef __SANITIZE_ADDRESS__
+    __asan_unpoison_memory_region(bottom, bytes);
+#endif
   }
 
 #ifdef __SANITIZE_ADDRESS__
