@@ -441,7 +441,8 @@ std::vector<std::byte> DriverProcessor::compile(const Program& program, const st
                               gpu::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void* values[] = {log.data(), reinterpret_cast<void*>(log.size())};
   gpu::CUlinkState state = nullptr;
-  check(api_.cuLinkCreate(std::size(names), names, values, &state), [&] { return attempted; });
+  check(api_.cuLinkCreate(std::size(names), names, values, &state),
+        [&] { return std::string(attempted); });
   std::string source = text;  // the driver's parameter is not const
   CUresult result = api_.cuLinkAddData(state, gpu::CU_JIT_INPUT_PTX, source.data(),
                                        source.size() + 1, attempted.c_str(), 0, nullptr, nullptr);
