@@ -15,11 +15,9 @@
 
 #include "audio/wav_header.h"
 #include "check.h"
-#include "formats/open.h"
-#include "models/whisper/model.h"
 #include "speech/whisper_recognizer.h"
-#include "text/vocabulary.h"
 #include "text/word_error.h"
+#include "whisper/stages.h"
 
 namespace mynah::gpucheck {
 
@@ -111,18 +109,7 @@ class Texts final : public RecognizerObserver {
 };
 
 Result<std::unique_ptr<Recognizer>> load(const std::string& data, Backend& backend) {
-  MYNAH_TRY(TensorFile opened, open_tensor_file(data + "/tiny.en.gguf"));
-  const auto file = std::make_shared<const TensorFile>(std::move(opened));
-  const auto tokens = file->metadata.find("tokenizer.ggml.tokens");
-  if (tokens == file->metadata.end() ||
-      !std::holds_alternative<std::vector<std::string>>(tokens->second)) {
-    return fail(ErrorCode::InvalidInput, data + "/tiny.en.gguf: no vocabulary in it");
-  }
-  MYNAH_TRY(auto model,
-            whisper::Model::load(
-                file, vocabulary_of_printable(std::get<std::vector<std::string>>(tokens->second)),
-                {.name = "tiny.en", .storage = {}, .precision = Precision::Fast, .cache = nullptr},
-                backend));
+  MYNAH_TRY(auto model, bench::load_gguf(data + "/tiny.en.gguf", {}, Precision::Fast, backend));
   return std::make_unique<WhisperRecognizer>(std::move(model), nullptr);
 }
 

@@ -2,10 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cmath>
 #include <memory>
-#include <numbers>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -16,11 +13,16 @@
 #include "models/whisper/rules.h"
 #include "ops/ops.h"
 #include "random_checkpoint.h"
+#include "whisper/stages.h"
 
 namespace mynah::gpucheck {
 
 namespace {
 
+using bench::encode;
+using bench::Encoded;
+using bench::signal;
+using bench::turned;
 using whisper::Config;
 using whisper::Model;
 
@@ -52,48 +54,6 @@ std::vector<Size> sizes(bool quick) {
           {"small", config_of(768, 12, 12, 80, 51865)},
           {"large-v3-turbo", config_of(1280, 32, 4, 128, 51866)},
           {"large-v3", config_of(1280, 32, 32, 128, 51866)}};
-}
-
-// A gliding tone with overtones: nothing is silent or repeats.
-std::vector<float> signal(double seconds) {
-  constexpr double kRate = 16000;
-  std::vector<float> samples(static_cast<size_t>(seconds * kRate));
-  for (size_t i = 0; i < samples.size(); ++i) {
-    const double t = static_cast<double>(i) / kRate;
-    const double phase = 2 * std::numbers::pi * (120 * t + 15 * std::sin(3 * t));
-    samples[i] =
-        static_cast<float>(0.2 * std::sin(phase) + 0.1 * std::sin(5 * phase) * std::sin(7 * t));
-  }
-  return samples;
-}
-
-struct Encoded {
-  Tensor states;
-  Lengths lengths;
-};
-
-// As many windows at once; `cached`: with the silence after them cached.
-Encoded encode(const Model& model, const std::vector<float>& samples, bool cached,
-               size_t windows = 1) {
-  const whisper::AudioWindow window{
-      .samples = samples,
-      .frames = cached ? model.frames_before_silence(static_cast<int64_t>(samples.size()))
-                       : model.config().window_frames()};
-  const std::vector<whisper::AudioWindow> all(windows, window);
-  Lengths frames;
-  const Tensor mel = model.log_mel(all, frames);
-  const auto* silence = cached ? &model.silence() : nullptr;
-  return {model.encoder().forward(mel, frames, silence), model.encoder().positions(frames)};
-}
-
-// 1 - cosine of the angle between two results: what rounding did to the direction.
-double turned(const std::vector<float>& a, const std::vector<float>& b) {
-  const auto dot = [](const std::vector<float>& x, const std::vector<float>& y) {
-    return std::inner_product(
-        x.begin(), x.end(), y.begin(), 0.0, std::plus<>(),
-        [](float u, float v) { return static_cast<double>(u) * static_cast<double>(v); });
-  };
-  return 1 - dot(a, b) / std::sqrt(dot(a, a) * dot(b, b));
 }
 
 // Bytes that one token's step must read at least: the decoder's matrices, the table of words, and

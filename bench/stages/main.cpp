@@ -3,10 +3,8 @@
 // stdout.
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <cstdlib>
 #include <functional>
-#include <numbers>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,11 +13,10 @@
 
 #include "backend/cpu/cpu_backend.h"
 #include "base/thread_pool.h"
-#include "formats/open.h"
 #include "models/whisper/model.h"
 #include "ops/ops.h"
 #include "speech/voice_detector.h"
-#include "text/vocabulary.h"
+#include "whisper/stages.h"
 
 namespace mynah::bench {
 namespace {
@@ -78,69 +75,12 @@ double median_ms(int runs, const std::function<void()>& work) {
   return times[times.size() / 2];
 }
 
-// A voice-like signal: a gliding tone with overtones, so that nothing is silent or repeats.
-std::vector<float> signal(double seconds) {
-  std::vector<float> samples(static_cast<size_t>(seconds * 16000));
-  for (size_t i = 0; i < samples.size(); ++i) {
-    const double t = static_cast<double>(i) / 16000;
-    const double phase = 2 * std::numbers::pi * (120 * t + 15 * std::sin(3 * t));
-    samples[i] =
-        static_cast<float>(0.2 * std::sin(phase) + 0.1 * std::sin(5 * phase) * std::sin(7 * t));
-  }
-  return samples;
-}
-
-// 1 - cosine of the angle between two results: what rounding did to the direction.
-double turned(const std::vector<float>& a, const std::vector<float>& b) {
-  double dot = 0;
-  double aa = 0;
-  double bb = 0;
-  for (size_t i = 0; i < a.size(); ++i) {
-    dot += static_cast<double>(a[i]) * static_cast<double>(b[i]);
-    aa += static_cast<double>(a[i]) * static_cast<double>(a[i]);
-    bb += static_cast<double>(b[i]) * static_cast<double>(b[i]);
-  }
-  return 1 - dot / std::sqrt(aa * bb);
-}
-
-Result<std::shared_ptr<const whisper::Model>> load(const Options& options, DType storage,
-                                                   Precision precision, Backend& backend) {
-  MYNAH_TRY(TensorFile opened, open_tensor_file(options.whisper));
-  const auto file = std::make_shared<const TensorFile>(std::move(opened));
-  const auto tokens = file->metadata.find("tokenizer.ggml.tokens");
-  if (tokens == file->metadata.end() ||
-      !std::holds_alternative<std::vector<std::string>>(tokens->second)) {
-    return fail(ErrorCode::InvalidInput,
-                options.whisper +
-                    ": wanted a GGUF as `mynah import` writes it, found no "
-                    "vocabulary in it");
-  }
-  return whisper::Model::load(
-      file, vocabulary_of_printable(std::get<std::vector<std::string>>(tokens->second)),
-      {.name = "bench", .storage = storage, .precision = precision, .cache = nullptr}, backend);
-}
-
-struct Encoded {
-  Tensor states;
-  Lengths lengths;
-};
-
-Encoded encode(const whisper::Model& model, const std::vector<float>& samples, bool cached) {
-  const whisper::AudioWindow window{
-      .samples = samples,
-      .frames = cached ? model.frames_before_silence(static_cast<int64_t>(samples.size()))
-                       : model.config().window_frames()};
-  Lengths frames;
-  const Tensor mel = model.log_mel({&window, 1}, frames);
-  const auto* silence = cached ? &model.silence() : nullptr;
-  return {model.encoder().forward(mel, frames, silence), model.encoder().positions(frames)};
-}
-
 Result<std::string> bench_whisper(const Options& options) {
   ThreadPool pool(options.threads);
   MYNAH_TRY(const auto backend, make_cpu_backend(pool));
-  MYNAH_TRY(const auto exact, load(options, DType::F32, Precision::Exact, *backend));
-  MYNAH_TRY(const auto fast, load(options, options.storage, Precision::Fast, *backend));
+  MYNAH_TRY(const auto exact, load_gguf(options.whisper, DType::F32, Precision::Exact, *backend));
+  MYNAH_TRY(const auto fast,
+            load_gguf(options.whisper, options.storage, Precision::Fast, *backend));
   const auto whole = signal(30);
   const auto brief = signal(options.seconds);
   const double difference = turned(ops::to_host(*backend, encode(*exact, whole, false).states),

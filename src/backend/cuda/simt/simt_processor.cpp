@@ -118,19 +118,19 @@ class SimtProcessor final : public cuda::Processor {
                 kernel.name, ": a grid that no card takes");
     const GridSize size{static_cast<int>(grid.x), static_cast<int>(grid.y),
                         static_cast<int>(grid.z)};
-    LaunchReport report{.kernel = kernel.name,
-                        .level = cuda::program_for(cuda::group_of(launch.kernel), level_)->level,
-                        .blocks = size.blocks(),
-                        .threads = launch.threads,
-                        .dynamic_bytes = launch.shared_bytes,
-                        .traffic = {}};
+    Traffic traffic;
     if (Status status = simulator_.launch(kernel, size, launch.threads, launch.shared_bytes,
-                                          launch.args, &report.traffic);
+                                          launch.args, &traffic);
         !status) {
       throw DeviceError(std::move(status).error());
     }
     if (observer_) {
-      observer_(report);
+      observer_({.kernel = kernel.name,
+                 .level = cuda::program_for(cuda::group_of(launch.kernel), level_)->level,
+                 .blocks = size.blocks(),
+                 .threads = launch.threads,
+                 .dynamic_bytes = launch.shared_bytes,
+                 .traffic = traffic});
     }
   }
 
