@@ -20,7 +20,7 @@ struct SimtOptions {
   bool check_shared = true;  // every access to shared memory: slow
   // Not empty: hears of every launch and what it pays in traffic, which takes time.
   simt::LaunchObserver observer = {};
-  int64_t sample_blocks = 0;  // not 0: of a launch this many blocks at most run; results are wrong
+  int64_t sample_blocks = 0;  // not 0: of a large launch this many blocks run; results are wrong
 };
 
 // The compute capabilities, times ten, that the kernels can be simulated at.

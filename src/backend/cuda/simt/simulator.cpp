@@ -17,6 +17,9 @@ namespace mynah::simt {
 namespace {
 
 constexpr std::align_val_t kAlignment{256};
+// A launch of so many blocks is run whole whatever the sample: what prepares tables for the next
+// kernel is small, and where that one goes depends on them.
+constexpr int64_t kFewBlocks = 100;
 constexpr unsigned char kNoNumber = 0xFF;  // four of them are a NaN
 
 }  // namespace
@@ -67,7 +70,7 @@ detail::Bounds Simulator::bounds_of(const void* pointer) const {
 std::vector<int64_t> Simulator::order_of(int64_t blocks) const {
   std::vector<int64_t> order;
   const int64_t sample = options_.sample_blocks;
-  if (sample > 0 && sample < blocks) {
+  if (sample > 0 && blocks > kFewBlocks) {
     for (int64_t i = 0; i < sample; ++i) {
       order.push_back((2 * i + 1) * blocks / (2 * sample));
     }

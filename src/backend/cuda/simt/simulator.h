@@ -33,8 +33,8 @@ struct SimulatorOptions {
   bool check_shared = true;
   // Counts what a card would pay: traffic().
   bool count_traffic = false;
-  // Where it is not 0: of a launch, this many blocks at most are run, evenly spread. Results are
-  // wrong then; what a block pays is not.
+  // Where it is not 0: of a launch of more than a hundred blocks this many are run, evenly spread.
+  // Results are wrong then; what a block pays is not.
   int64_t sample_blocks = 0;
   // Kernels may go to memory that is not of allocate(): somebody else looks after it.
   bool foreign_memory = false;
