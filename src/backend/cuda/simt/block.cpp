@@ -64,32 +64,6 @@ const std::byte* SimThread::exchange(const void* value, size_t bytes, int line, 
   return block_->exchange(*this, value, bytes, line, unit);
 }
 
-void SimThread::begin_copy(uintptr_t to, const void* value, size_t bytes) {
-  Copy copy{.to = to, .bytes = bytes, .group = copy_group_, .value = {}};
-  MYNAH_CHECK(bytes <= kCopyBytes, "a copy wider than the widest");
-  std::memcpy(copy.value, value, bytes);
-  block_->begin_copy(*this, to, bytes);
-  copies_.push_back(copy);
-  if (log_ != nullptr) {
-    note(to, bytes, true);
-  }
-}
-
-void SimThread::commit_copies() {
-  ++copy_group_;
-}
-
-void SimThread::wait_for_copies(int left) {
-  std::erase_if(copies_, [this, left](const Copy& copy) {
-    if (copy.group >= copy_group_ - left) {
-      return false;
-    }
-    block_->end_copy(*this, copy.to, copy.bytes);
-    std::memcpy(reinterpret_cast<void*>(copy.to), copy.value, copy.bytes);
-    return true;
-  });
-}
-
 void SimThread::check_shared(uintptr_t address, size_t bytes, size_t alignment, bool writes) {
   block_->check_shared(*this, address, bytes, alignment, writes);
 }
@@ -130,9 +104,12 @@ std::optional<std::string> Block::run(const Launch& launch, int64_t number) {
   while (!fault_ &&
          std::ranges::any_of(lanes_.begin(), lanes_.begin() + launch.threads,
                              [](const auto& lane) { return lane->state != State::Done; })) {
-    if (!run_ready() && !fault_) {
+    if (!run_ready() && !fault_ && !end_bulk_copy()) {
       release_barrier();
     }
+  }
+  if (!fault_ && !bulk_copies_.empty()) {
+    fault_ = "all threads end while copies are on their way";
   }
   settle_traffic();
   if (!fault_) {
@@ -153,6 +130,8 @@ void Block::prepare(const Launch& launch, int64_t number) {
   fault_.reset();
   ++traffic_.blocks;
   named_.clear();
+  mbarriers_.clear();
+  bulk_copies_.clear();
   const int warps = launch.threads / kLanes;
   memory_used_ = (launch.dynamic_bytes + kAlignment - 1) / kAlignment * kAlignment;
   MYNAH_CHECK(memory_used_ <= memory_.size(), "more shared memory than a block has");
@@ -171,6 +150,8 @@ void Block::prepare(const Launch& launch, int64_t number) {
     lane.state = State::Ready;
     lane.thread.copies_.clear();
     lane.thread.copy_group_ = 0;
+    lane.thread.products_.clear();
+    lane.thread.may_multiply_ = false;
     lane.thread.looks_at_shared_ = simulator_.options().check_shared;
     lane.thread.log_ = simulator_.options().count_traffic
                            ? &warps_[static_cast<size_t>(i / kLanes)]->log
@@ -210,6 +191,9 @@ boost::context::fiber Block::lane_main(size_t index) {
       launch_->kernel.run(launch_->args);
       if (!lane.thread.copies_.empty()) {
         throw Fault("ends while its copies are on their way");
+      }
+      if (!lane.thread.products_.empty()) {
+        throw Fault("ends while its products are on their way");
       }
     } catch (const Fault& fault) {
       fault_ = fmt::format("thread {} {}", index, fault.what());
@@ -286,6 +270,8 @@ std::string Block::why_stuck() const {
         return fmt::format("waits at the barrier of line {}", lane.line);
       case State::InExchange:
         return fmt::format("waits for its warp at line {}", lane.line);
+      case State::AtMbarrier:
+        return fmt::format("waits at the mbarrier of line {}", lane.line);
       default:
         return std::string("has ended");
     }
@@ -345,8 +331,7 @@ const std::byte* Block::exchange(const SimThread& thread, const void* value, siz
   }
   warp.waiting = 0;
   if (unit != nullptr) {
-    unit(slots);
-    ++traffic_.matrix_products;
+    traffic_.matrix_products += static_cast<uint64_t>(unit(slots));
   }
   warp.log.settle(traffic_);
   if (simulator_.options().check_shared) {
@@ -380,22 +365,6 @@ void Block::check_shared(const SimThread& thread, uintptr_t address, size_t byte
   const size_t offset = offset_of(address, bytes, alignment, writes ? "writes" : "reads");
   if (auto wrong = shadow_.note(offset, bytes, thread.index(), writes)) {
     throw Fault(*std::move(wrong));
-  }
-}
-
-void Block::begin_copy(const SimThread& thread, uintptr_t to, size_t bytes) {
-  const size_t offset = offset_of(to, bytes, bytes, "copies");
-  if (!simulator_.options().check_shared) {
-    return;
-  }
-  if (auto wrong = shadow_.begin_copy(offset, bytes, thread.index())) {
-    throw Fault(*std::move(wrong));
-  }
-}
-
-void Block::end_copy(const SimThread& thread, uintptr_t to, size_t bytes) {
-  if (simulator_.options().check_shared) {
-    shadow_.end_copy(to - reinterpret_cast<uintptr_t>(memory_.data()), bytes, thread.index());
   }
 }
 

@@ -15,6 +15,7 @@
 
 #include <boost/context/fiber.hpp>
 
+#include "backend/cuda/simt/mbarriers.h"
 #include "backend/cuda/simt/shared_shadow.h"
 #include "backend/cuda/simt/sim_thread.h"
 #include "backend/cuda/simt/simulator.h"
@@ -68,15 +69,22 @@ class Block : public BlockFacts {
                     bool writes);
   void begin_copy(const SimThread& thread, uintptr_t to, size_t bytes);
   void end_copy(const SimThread& thread, uintptr_t to, size_t bytes);
+  void init_mbarrier(const SimThread& thread, uintptr_t mbarrier, int count);
+  void arrive(const SimThread& thread, uintptr_t mbarrier, int64_t bytes);
+  void wait_for_phase(const SimThread& thread, uintptr_t mbarrier, int parity, int line);
+  void begin_bulk_copy(const SimThread& thread, uintptr_t to, const std::byte* from, size_t bytes,
+                       uintptr_t mbarrier);
 
  private:
-  enum class State : uint8_t { Ready, AtBarrier, InExchange, Done };
+  enum class State : uint8_t { Ready, AtBarrier, InExchange, AtMbarrier, Done };
 
   // A thread and where it stands.
   struct Lane {
     SimThread thread;
     State state = State::Done;
     int line = 0;                     // of the barrier or exchange that it waits at
+    uintptr_t mbarrier = 0;           // that it waits at, for the phase of
+    int parity = 0;                   // this parity
     boost::context::fiber fiber;      // where it goes on
     boost::context::fiber scheduler;  // where it came from
     StackSwitch stack;
@@ -98,7 +106,21 @@ class Block : public BlockFacts {
     size_t bytes;
   };
 
+  // On its way, with what it brings.
+  struct BulkCopy {
+    uintptr_t to;
+    uintptr_t mbarrier;
+    int thread;
+    std::vector<std::byte> value;
+  };
+
   void prepare(const Launch& launch, int64_t number);
+  // A Fault where there is none.
+  void check_mbarrier(const SimThread& thread, uintptr_t mbarrier);
+  // Lets those go on whose phase is over.
+  void release_mbarrier(uintptr_t mbarrier);
+  // Ends one of the copies that are on their way; false where there is none.
+  bool end_bulk_copy();
   // The offset of an access to the block's memory; a Fault where it is outside or not aligned.
   [[nodiscard]] size_t offset_of(uintptr_t address, size_t bytes, size_t alignment,
                                  std::string_view verb) const;
@@ -127,6 +149,8 @@ class Block : public BlockFacts {
   size_t memory_used_ = 0;
   std::vector<Named> named_;
   SharedShadow shadow_;
+  Mbarriers mbarriers_;
+  std::vector<BulkCopy> bulk_copies_;
   Traffic traffic_;
   std::optional<std::string> fault_;
 };

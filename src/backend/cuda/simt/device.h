@@ -294,3 +294,4 @@ inline float shuffle_up(float value, int distance) {
 }  // namespace mynah::simt
 
 #include "backend/cuda/simt/device_matrix.h"
+#include "backend/cuda/simt/device_warpgroup.h"

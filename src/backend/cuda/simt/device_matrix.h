@@ -152,7 +152,6 @@ inline void wait_for_copies() {}
 
 template <class T>
 MYNAH_INLINE void load_matrices(const Shared<T>& row, uint32_t (&words)[4]) {
-  static_assert(sizeof(T) == 2);
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
                : "r"(detail::shared_address(row))
@@ -161,7 +160,6 @@ MYNAH_INLINE void load_matrices(const Shared<T>& row, uint32_t (&words)[4]) {
 
 template <class T>
 MYNAH_INLINE void load_matrices_transposed(const Shared<T>& row, uint32_t (&words)[4]) {
-  static_assert(sizeof(T) == 2);
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
                : "r"(detail::shared_address(row))

@@ -242,6 +242,13 @@ class Global {
     }
   }
 
+  // The first `bytes` of the view, which are looked at as one access of units of 16 bytes.
+  [[nodiscard]] const std::byte* bytes(int bytes) const {
+    constexpr size_t kUnit = 16;
+    look(0, static_cast<size_t>(bytes), kUnit, false);
+    return reinterpret_cast<const std::byte*>(data_);
+  }
+
   void set_if_zero(int64_t i, Element value) const {
     static_assert(sizeof(T) == sizeof(int64_t));
     look(i, sizeof(T), alignof(T), true);
@@ -367,3 +374,4 @@ inline float shuffle_up(float value, int distance, int line = __builtin_LINE()) 
 }  // namespace mynah::simt
 
 #include "backend/cuda/simt/host_matrix.h"
+#include "backend/cuda/simt/host_warpgroup.h"

@@ -98,8 +98,7 @@ namespace detail {
 // Eight elements of 16 bits, as this lane gives them to its warp; all that the warp gave.
 template <class T>
 const std::byte* give_row(const Shared<T>& row, int line) {
-  static_assert(sizeof(T) == 2);
-  constexpr int kElements = 8;
+  constexpr int kElements = 16 / static_cast<int>(sizeof(T));
   const Vector<T, kElements> given = row.template load<kElements>(0);
   return SimThread::current().exchange(&given, sizeof(given), line);
 }

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstring>
 
+#include "backend/cuda/simt/block.h"
 #include "backend/cuda/simt/sim_thread.h"
 #include "tensor/quantize.h"
 
@@ -75,7 +76,74 @@ int code_of(uint32_t word, int i) {
   return static_cast<int8_t>(word >> (8 * i));
 }
 
+// Element k of a panel's row, k counted from the panel's begin: units of 16 bytes, each of eight
+// rows, stand one after the other.
+template <class Element, int kOfWord, class ElementOf>
+Element element_of_panel(uintptr_t panel, int row, int k, const ElementOf& element_of) {
+  constexpr int kUnitBytes = 16;
+  constexpr int kOfUnit = 4 * kOfWord;
+  uint32_t word;
+  std::memcpy(&word,
+              reinterpret_cast<const std::byte*>(panel) +
+                  ptrdiff_t{k / kOfUnit * kColumns + row} * kUnitBytes + k % kOfUnit / kOfWord * 4,
+              sizeof(word));
+  return element_of(word, k % kOfWord);
+}
+
+template <class Element, int kOfWord, class ElementOf>
+int multiply_panels_of(std::byte* lanes, const ElementOf& element_of) {
+  constexpr int kDepth = 2 * 4 * kOfWord;
+  WarpgroupProduct products[kLanes];
+  for (int lane = 0; lane < kLanes; ++lane) {
+    std::memcpy(&products[lane], lane_at(lanes, lane), sizeof(WarpgroupProduct));
+    if (products[lane].a != products[0].a || products[lane].b != products[0].b) {
+      throw Fault("multiplies other matrices than its warp");
+    }
+  }
+  const WarpgroupProduct& product = products[0];
+  const auto panel_bytes = static_cast<uintptr_t>(product.panel_bytes);
+  Element a[kRows][kMostDepth];
+  for (int row = 0; row < kRows; ++row) {
+    for (int k = 0; k < kDepth; ++k) {
+      a[row][k] = element_of_panel<Element, kOfWord>(
+          product.a + static_cast<uintptr_t>(row / kColumns) * panel_bytes, row % kColumns, k,
+          element_of);
+    }
+  }
+  for (int panel = 0; panel < product.panels; ++panel) {
+    Element b[kColumns][kMostDepth];
+    for (int column = 0; column < kColumns; ++column) {
+      for (int k = 0; k < kDepth; ++k) {
+        b[column][k] = element_of_panel<Element, kOfWord>(
+            product.b + static_cast<uintptr_t>(panel) * panel_bytes, column, k, element_of);
+      }
+    }
+    for (int lane = 0; lane < kLanes; ++lane) {
+      auto* const sums = static_cast<Element*>(products[lane].sums) + ptrdiff_t{panel} * 4;
+      for (int i = 0; i < 4; ++i) {
+        Element sum = product.adds ? sums[i] : Element{0};
+        for (int k = 0; k < kDepth; ++k) {
+          sum += a[lane / 4 + i / 2 * 8][k] * b[lane % 4 * 2 + i % 2][k];
+        }
+        sums[i] = sum;
+      }
+    }
+  }
+  return product.panels;
+}
+
 }  // namespace
+
+int multiply_panels(std::byte* lanes, MatrixType type) {
+  switch (type) {
+    case MatrixType::F16:
+      return multiply_panels_of<float, 2>(lanes, half_of);
+    case MatrixType::Bf16:
+      return multiply_panels_of<float, 2>(lanes, bfloat_of);
+    default:
+      return multiply_panels_of<int, 4>(lanes, code_of);
+  }
+}
 
 void multiply_lanes(std::byte* lanes, MatrixType type) {
   if (type == MatrixType::F16 || type == MatrixType::Bf16) {

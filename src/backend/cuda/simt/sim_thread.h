@@ -18,6 +18,7 @@ struct HostKernel {
 namespace detail {
 
 inline constexpr int kLanes = 32;
+inline constexpr int kWarpsOfGroup = 4;
 // Room of a lane in an exchange: a matrix unit's operands of one lane.
 inline constexpr size_t kExchangeBytes = 64;
 
@@ -51,11 +52,24 @@ class BlockFacts {
 class Block;
 class WarpLog;
 
-// A unit that all lanes of a warp use together: works on what each gave, kExchangeBytes apart.
-using WarpUnit = void (*)(std::byte* lanes);
+// A unit that all lanes of a warp use together: works on what each gave, kExchangeBytes apart, and
+// says how many products of matrices that was, 16 by 8 each.
+using WarpUnit = int (*)(std::byte* lanes);
 
 // The widest copy.
 inline constexpr size_t kCopyBytes = 16;
+
+// A product of a warpgroup's matrix units that is on its way: of the matrices that begin at `a` and
+// `b`, to 4 `panels` sums of this lane's (simt.h).
+struct WarpgroupProduct {
+  uintptr_t a;
+  uintptr_t b;
+  int panel_bytes;
+  int panels;  // of B
+  bool adds;
+  void* sums;     // of 4 bytes each
+  WarpUnit unit;  // does it, for a warp
+};
 
 // What a kernel calls is answered for the thread that runs now. A mistake ends the thread and its
 // block by an exception (Fault, simulator.h).
@@ -112,6 +126,21 @@ class SimThread {
   // All groups but the last `left` have arrived.
   void wait_for_copies(int left);
 
+  // mbarriers (mbarriers.h), by their addresses. What this thread's warp did before it last met is
+  // known to whoever waits for the phase in which the thread arrives.
+  void init_mbarrier(uintptr_t mbarrier, int count);
+  void arrive(uintptr_t mbarrier, int64_t bytes);
+  void wait_for_phase(uintptr_t mbarrier, int parity, int line);
+  // Counts for the mbarrier when it is there.
+  void begin_bulk_copy(uintptr_t to, const std::byte* from, size_t bytes, uintptr_t mbarrier);
+
+  // Registers are ready for products; those begun are done when they are waited for, and their sums
+  // no numbers until then.
+  void begin_products() { may_multiply_ = true; }
+
+  void begin_product(const WarpgroupProduct& product);
+  void wait_for_products(int line);
+
  private:
   friend class Block;
 
@@ -127,6 +156,11 @@ class SimThread {
     std::byte value[kCopyBytes];
   };
 
+  struct Product {
+    WarpgroupProduct what;
+    std::vector<uint32_t> sums;  // before it; empty where an earlier one has them
+  };
+
   static thread_local constinit SimThread* running;
 
   const BlockFacts* facts_ = nullptr;
@@ -136,6 +170,8 @@ class SimThread {
   WarpLog* log_ = nullptr;  // of its warp, where accesses are counted
   std::vector<Copy> copies_;
   int copy_group_ = 0;
+  std::vector<Product> products_;
+  bool may_multiply_ = false;
 };
 
 }  // namespace detail

@@ -33,6 +33,29 @@
 // where not inside; they are there when wait_for_copies<n>() has waited for all but the last n
 // groups that commit_copies() made, and for other threads after a barrier. Below level 80 they are
 // there at once.
+//
+// Level 90 is one architecture's own (Hopper's, compute capability 9.0: no later card runs it).
+// There four warps side by side are a warpgroup, which multiplies what stands in the block's
+// memory, while its threads go on:
+//
+// multiply_panels<F16 or Bf16>(a, b, panel_bytes, sums, adds)
+//     of 64 rows of A and 128 of B, two units of 16 bytes of each, in panels of eight rows: the
+//     units of a panel stand one after the other, eight rows each, the next panel panel_bytes on.
+//     Warp i of the group gets rows 16 i and on of A; sums[p] are of panel p of B as C above is.
+//     They begin from zero where not `adds`. multiply_code_panels() the same of int8.
+// begin_products()          before the first of these since the last wait, once sums are set
+// wait_for_products(sums)   all begun are done, and their sums may be looked at
+//
+// An mbarrier is eight bytes of the block's memory that count arrivals, and bytes of copies:
+//
+// init_mbarrier(m, count)       by one thread, with a barrier before anybody uses it
+// arrive(m)                     one of `count` arrivals that end a phase; what the thread's warp
+// did
+//                               before it last met comes before what others do who wait for it
+// arrive_expecting(m, bytes)    the same, and so many bytes must be copied before the phase ends
+// wait_for_phase(m, parity)     until the phase of this parity is over: 0 the first, then 1, 0 ...
+// copy_bulk_async(to, from, bytes, m)  a run of bytes, whole units of 16 of 16 bytes' alignment
+// show_to_copies_and_products() what this thread wrote to the block's memory: before a barrier
 #pragma once
 
 #include <stdint.h>  // NOLINT(modernize-deprecated-headers): device code has no <cstdint>
@@ -56,6 +79,7 @@
 namespace mynah::simt {
 
 inline constexpr int kWarp = 32;
+inline constexpr int kWarpgroupWarps = 4;
 inline constexpr int kLevel = MYNAH_LEVEL;
 
 // A thread's number in its block, and how many there are; the same for blocks.

@@ -56,7 +56,7 @@ class SimtGraph final : public cuda::LaunchGraph {
 // What a block of the smallest card of the level may have when the driver is asked for it (CUDA C++
 // Programming Guide, "Technical Specifications per Compute Capability").
 constexpr size_t shared_bytes_of(int level) {
-  return static_cast<size_t>(level >= 80 ? 99 : level >= 75 ? 64 : 48) << 10;
+  return static_cast<size_t>(level >= 90 ? 227 : level >= 80 ? 99 : level >= 75 ? 64 : 48) << 10;
 }
 
 SimulatorOptions at_level(int level, SimulatorOptions options) {
