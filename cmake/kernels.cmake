@@ -39,10 +39,10 @@ endfunction()
 # PTX text: no header and no library of a CUDA toolkit. What is fused is said in the source (multiply_add), so that one sum
 # has the same bits wherever it is written; what is not inlined would keep its arrays in memory. The ISA is the oldest that
 # has a level's instructions, so that old drivers take it (programs/programs.cpp names it too).
-function(mynah_ptx_program program source level isa)
+function(mynah_ptx_program program source architecture level isa)
   add_custom_command(
     OUTPUT "${program}"
-    COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} "${MYNAH_DEVICE_CLANG}" -x cuda --cuda-device-only --cuda-gpu-arch=sm_${level} -nocudainc -nocudalib
+    COMMAND ${CMAKE_CXX_COMPILER_LAUNCHER} "${MYNAH_DEVICE_CLANG}" -x cuda --cuda-device-only --cuda-gpu-arch=sm_${architecture} -nocudainc -nocudalib
             --cuda-feature=+ptx${isa} --cuda-path=/nonexistent -std=c++20 -O3 -ffp-contract=off -mllvm -inline-threshold=100000
             -Wall -Wextra -Werror
             -DMYNAH_LEVEL=${level} "-I${PROJECT_SOURCE_DIR}/src" -MD -MF "${program}.d" -MT "${program}"
@@ -56,17 +56,18 @@ endfunction()
 function(mynah_kernels library)
   mynah_simulated_kernels(${library} ${ARGN})
   set(programs)
-  list(TRANSFORM MYNAH_KERNEL_LEVELS REPLACE ":.*" "" OUTPUT_VARIABLE levels)
+  list(TRANSFORM MYNAH_KERNEL_LEVELS REPLACE "a?:.*" "" OUTPUT_VARIABLE levels)
   foreach(level_isa IN LISTS MYNAH_KERNEL_LEVELS)
     string(REPLACE ":" ";" level_isa "${level_isa}")
-    list(GET level_isa 0 level)
+    list(GET level_isa 0 architecture)
     list(GET level_isa 1 isa)
+    string(REPLACE "a" "" level "${architecture}")
     foreach(source IN LISTS ARGN)
       get_filename_component(group "${source}" NAME_WE)
       mynah_level_of(of_group "${group}" ${level} ${levels})
       if(of_group EQUAL level)
         set(program "${CMAKE_CURRENT_BINARY_DIR}/${group}.sm${level}.ptx")
-        mynah_ptx_program("${program}" "${source}" ${level} ${isa})
+        mynah_ptx_program("${program}" "${source}" ${architecture} ${level} ${isa})
         list(APPEND programs "${program}")
       endif()
     endforeach()

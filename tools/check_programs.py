@@ -38,8 +38,12 @@ LIMITS = {
 }
 
 
+# A level that is one architecture's own: no later one runs it.
+OWN = {90: "sm_90a"}
+
+
 def architectures_of(level):
-    return [arch for arch in ARCHITECTURES if arch >= level]
+    return [arch for arch in ARCHITECTURES if (arch == level if level in OWN else arch >= level)]
 
 
 def occupancy(arch, registers, shared, threads):
@@ -54,10 +58,10 @@ def occupancy(arch, registers, shared, threads):
     return 100 * blocks * threads // all_threads
 
 
-def assemble(ptxas, path, arch):
+def assemble(ptxas, path, level, arch):
     """Facts of each kernel: {entry: (registers, shared bytes, spilled bytes, stack bytes)}; or the error."""
     with tempfile.NamedTemporaryFile() as out:
-        run = subprocess.run([ptxas, "-v", f"-arch=sm_{arch}", path, "-o", out.name], capture_output=True, text=True)
+        run = subprocess.run([ptxas, "-v", f"-arch={OWN.get(level, f'sm_{arch}')}", path, "-o", out.name], capture_output=True, text=True)
     if run.returncode != 0:
         return None, (run.stderr + run.stdout).strip()
     facts, entry, stack, spilled = {}, None, 0, 0
@@ -113,7 +117,7 @@ def measure(ptxas, folder):
     if not jobs:
         sys.exit(f"check_programs: no programs in {folder}")
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for (path, level, arch), (facts, error) in zip(jobs, pool.map(lambda job: assemble(ptxas, job[0], job[2]), jobs)):
+        for (path, level, arch), (facts, error) in zip(jobs, pool.map(lambda job: assemble(ptxas, *job), jobs)):
             if error:
                 wrong.append(f"{os.path.basename(path)} for sm_{arch}: {error}")
                 continue

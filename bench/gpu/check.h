@@ -39,8 +39,8 @@ struct Subject {
   std::unique_ptr<Backend> cpu;        // of this machine's processor
 };
 
-// Refuses a device that is not there, with the reason.
-Result<Subject> open_subject(const Options& options);
+// Refuses a device that is not there, with the reason. `level`: of programs; 0: what mynah takes.
+Result<Subject> open_subject(const Options& options, int level = 0);
 
 // Median seconds of one call, of several rounds of as many calls as the clock can tell apart, each
 // round waited for.
@@ -63,6 +63,7 @@ Status check_peer(const Options& options);
 Status check_clips(const Options& options);
 Status check_operations(const Options& options);
 Status check_products(const Options& options);
+Status check_warpgroups(const Options& options);
 Status check_models(const Options& options);
 Status check_table(const Options& options);
 Status check_faults(const Options& options);

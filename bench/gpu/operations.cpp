@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "backend/cuda/cuda_backend.h"
 #include "backend/ref/ref_backend.h"
 #include "check.h"
 #include "ops/close.h"
@@ -85,12 +86,14 @@ constexpr std::array kTypes = {
 // The first rows by themselves: against the processor, and against the same rows of the whole,
 // which must not depend on their neighbours.
 Json product_row(const Product& p, DType dtype, Precision precision, const Subject& subject,
-                 const Options& options) {
+                 const Options& options, int level) {
   constexpr int64_t kChecked = 16;
   Backend& backend = *subject.backend;
   const OpCase first =
       cases::timed_linear_case(std::min(p.rows, kChecked), p.in, p.out, dtype, precision);
   const OpCase whole = cases::timed_linear_case(p.rows, p.in, p.out, dtype, precision);
+  const std::string name =
+      level == 0 ? whole.title() : fmt::format("{}, level {}", whole.title(), level);
   const auto expected = cases::read(*subject.cpu, first.prepare(*subject.cpu)());
   const auto alone = cases::read(backend, first.prepare(backend)());
   const cases::Step step = whole.prepare(backend);
@@ -98,9 +101,10 @@ Json product_row(const Product& p, DType dtype, Precision precision, const Subje
   all.front().resize(alone.front().size());
   std::string wrong = cases::disagreement(all, expected, doubled(first.bound(expected)));
   if (!wrong.empty()) {
-    return {{"row", "product"}, {"name", whole.title()}, {"wrong", wrong}};
+    return {{"row", "product"}, {"name", name}, {"wrong", wrong}};
   }
   Json row = timed_row("product", whole, seconds_of(backend, options.quick, [&] { (void)step(); }));
+  row["name"] = name;
   row["same_bits_alone"] = all == alone;
   if (dtype == DType::F16) {  // as fast as bfloat16 on every card that has both
     row["arithmetic"] = name_of(cases::Arithmetic::Bf16);
@@ -108,16 +112,45 @@ Json product_row(const Product& p, DType dtype, Precision precision, const Subje
   return row;
 }
 
+void say_products(DType dtype, Precision precision, const Subject& subject, const Options& options,
+                  int level = 0) {
+  const std::span<const Product> products = options.quick ? std::span<const Product>(kQuickProducts)
+                                                          : std::span<const Product>(kProducts);
+  for (const Product& p : products) {
+    say(product_row(p, dtype, precision, subject, options, level));
+  }
+}
+
+// Of compute capability 9.0 alone: warpgroups and bulk copies.
+constexpr int kWarpgroupLevel = 90;
+
+Result<std::vector<int>> levels_of(const Options& options) {
+  if (options.device == "simt:0") {
+    return simt_levels();
+  }
+  MYNAH_TRY(const Subject subject, open_subject(options));
+  return subject.card ? cuda_levels(*subject.card) : std::vector<int>();
+}
+
 }  // namespace
 
 Status check_products(const Options& options) {
   MYNAH_TRY(const Subject subject, open_subject(options));
-  const std::span<const Product> products = options.quick ? std::span<const Product>(kQuickProducts)
-                                                          : std::span<const Product>(kProducts);
   for (const auto& [dtype, precision] : kTypes) {
-    for (const Product& p : products) {
-      say(product_row(p, dtype, precision, subject, options));
-    }
+    say_products(dtype, precision, subject, options);
+  }
+  return {};
+}
+
+Status check_warpgroups(const Options& options) {
+  MYNAH_TRY(const std::vector<int> levels, levels_of(options));
+  if (std::ranges::find(levels, kWarpgroupLevel) == levels.end()) {
+    say({{"row", "without"}, {"why", "the device has no warpgroups: that is Hopper's alone"}});
+    return {};
+  }
+  MYNAH_TRY(const Subject subject, open_subject(options, kWarpgroupLevel));
+  for (const DType dtype : {DType::F16, DType::BF16, DType::I8}) {
+    say_products(dtype, Precision::Fast, subject, options, kWarpgroupLevel);
   }
   return {};
 }

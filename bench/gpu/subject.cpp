@@ -19,7 +19,7 @@ void say(const Json& row) {
   std::fflush(stdout);
 }
 
-Result<Subject> open_subject(const Options& options) {
+Result<Subject> open_subject(const Options& options, int level) {
   Subject subject;
   subject.pool = std::make_unique<ThreadPool>(
       static_cast<int>(std::max(1U, std::thread::hardware_concurrency())));
@@ -29,8 +29,7 @@ Result<Subject> open_subject(const Options& options) {
     return subject;
   }
   if (options.device == "simt:0") {
-    subject.backend =
-        make_simt_backend(*subject.pool, {.level = simt_levels().back(), .check_shared = false});
+    subject.backend = make_simt_backend(*subject.pool, {.level = level, .check_shared = false});
     return subject;
   }
   const size_t colon = options.device.find(':');
@@ -50,7 +49,8 @@ Result<Subject> open_subject(const Options& options) {
                                                subject.gpus->devices.size() == 1 ? "" : "s"));
   }
   subject.card = *card;
-  MYNAH_TRY(subject.backend, make_cuda_backend(subject.gpus->driver, *card, options.images));
+  MYNAH_TRY(subject.backend, make_cuda_backend(subject.gpus->driver, *card,
+                                               {.image_folder = options.images, .level = level}));
   return subject;
 }
 
@@ -90,6 +90,8 @@ std::span<const Section> sections() {
       {"ceiling", "memory's speed", 60, check_ceiling},
       {"peer", "what PyTorch reaches here, where it is installed", 90, check_peer},
       {"products", "matrix products at the sizes of models", 120, check_products},
+      {"products by warpgroups", "the same at level 90, where the card runs it", 60,
+       check_warpgroups},
       {"models", "whole models with weights from a seed", 240, check_models},
       {"operations", "every operation at the sizes of models", 150, check_operations},
       {"table", "every case of the operation table against the reference", 240, check_table},

@@ -171,8 +171,14 @@ std::string cell(const Card& card, std::string_view kernel, int level, const Fin
   for (size_t i = 0; i < cuda::kKernelCount; ++i) {
     const auto id = static_cast<cuda::KernelId>(i);
     if (name_of(id) == kernel) {
-      const cuda::Program* const program = cuda::program_for(cuda::group_of(id), card.capability);
-      if (program == nullptr || program->level != level) {
+      const std::string_view group = cuda::group_of(id);
+      // What it takes by itself, and what it takes where that is asked for.
+      const auto runs = [&](int of_card) {
+        const cuda::Program* const program = cuda::program_for(group, of_card);
+        return program != nullptr && program->level == level;
+      };
+      if (!runs(cuda::level_for(card.capability)) &&
+          !runs(cuda::levels_for(card.capability).back())) {
         return "";
       }
     }

@@ -90,6 +90,58 @@ TEST(Card, OfEachLevelRunsItsOwnPrograms) {
   }
 }
 
+// Warpgroups and bulk copies, where they are asked for: through large tiles, small ones and the
+// kernel for few rows.
+TEST(Card, OfHoppersKindRunsItsOwnLevelWhenAsked) {
+  if (!SimulatedCard::has_level(90)) {
+    GTEST_SKIP() << "this build does not simulate level 90";
+  }
+  SimulatedCard card(13000, {.cards = {FakeCard{.compute_major = 9, .compute_minor = 0}}});
+  card.run_at(90);
+  const auto backend = card.open(0, "", 90);
+  ASSERT_TRUE(backend.has_value()) << backend.error().message;
+  EXPECT_THAT((*backend)->description(), HasSubstr("programs of level 90"));
+  ThreadPool pool(2);
+  const auto simulation = make_simt_backend(pool, {.level = 90, .check_shared = false});
+  for (const int64_t rows : {3, 40, 260}) {
+    const OpCase c = cases::timed_linear_case(rows, 96, 4160, DType::F16, Precision::Fast);
+    const auto wanted = cases::read(*simulation, c.prepare(*simulation)());
+    EXPECT_EQ(cases::disagreement(cases::read(**backend, c.prepare(**backend)()), wanted,
+                                  cases::exact_bounds(wanted)),
+              "")
+        << rows << " rows";
+  }
+  int bulk = 0;
+  for (const auto& call : card.fake()->calls()) {
+    bulk += call.function == "cuLaunchKernel" &&
+                    call.detail.find("units_linear_f16_128") != std::string::npos
+                ? 1
+                : 0;
+  }
+  EXPECT_EQ(bulk, 1);
+}
+
+TEST(Card, WithoutTheLevelThatIsAskedForIsRefused) {
+  const auto refusal = [](int version, int major, int minor, int level) {
+    SimulatedCard card(
+        version,
+        {.cards = {FakeCard{.name = "It", .compute_major = major, .compute_minor = minor}}});
+    const auto backend = card.open(0, "", level);
+    EXPECT_FALSE(backend.has_value());
+    return backend ? "" : backend.error().message;
+  };
+  EXPECT_EQ(
+      refusal(13000, 12, 0, 90),
+      "cuda:0 (It) has compute capability 12.0 and runs programs of level 60, 61, 75, 80, not "
+      "of 90");
+  EXPECT_EQ(refusal(13000, 8, 9, 70),
+            "cuda:0 (It) has compute capability 8.9 and runs programs of level 60, 61, 75, 80, not "
+            "of 70");
+  EXPECT_THAT(refusal(11020, 9, 0, 90),
+              AllOf(HasSubstr("cuda:0 (It): programs of level 90: mynah needs driver"),
+                    HasSubstr("CUDA 12.0"), HasSubstr("CUDA 11.2")));
+}
+
 // Each has a context, programs and images of its own.
 TEST(Card, TwoOfDifferentAgeInOneMachine) {
   if (!SimulatedCard::has_level(61)) {

@@ -18,7 +18,7 @@ inline Result<std::unique_ptr<Processor>> open(const gpu::fake::LoadedFake& fake
                                                const std::string& images = "") {
   const auto driver = fake.driver();
   MYNAH_TRY(const auto cards, gpu::list_devices(*driver));
-  return open_driver_processor(driver, cards.front(), images);
+  return open_driver_processor(driver, cards.front(), {.image_folder = images});
 }
 
 inline std::unique_ptr<Processor> opened(const gpu::fake::LoadedFake& fake,

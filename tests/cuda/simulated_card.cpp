@@ -17,7 +17,7 @@ using gpu::fake::FakeMachine;
 
 SimulatedCard::SimulatedCard(int version, const FakeMachine& machine)
     // The oldest cards' programs ask for 48 KB, later ones for what their cards have.
-    : simulator_(pool_, {.check_shared = false, .foreign_memory = true, .shared_bytes = 100 << 10}),
+    : simulator_(pool_, {.check_shared = false, .foreign_memory = true, .shared_bytes = 227 << 10}),
       fake_(version, machine) {
   const FakeCard& first = machine.cards.front();
   // Of a card that is too old for all programs nothing will be launched.
@@ -57,10 +57,12 @@ void SimulatedCard::run_at(int level) {
   }
 }
 
-Result<std::unique_ptr<Backend>> SimulatedCard::open(int index, const std::string& images) {
+Result<std::unique_ptr<Backend>> SimulatedCard::open(int index, const std::string& images,
+                                                     int level) {
   auto driver = fake_.driver();
   MYNAH_TRY(const auto cards, gpu::list_devices(*driver));
-  return make_cuda_backend(std::move(driver), cards.at(static_cast<size_t>(index)), images);
+  return make_cuda_backend(std::move(driver), cards.at(static_cast<size_t>(index)),
+                           {.image_folder = images, .level = level});
 }
 
 }  // namespace mynah::test

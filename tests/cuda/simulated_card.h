@@ -23,12 +23,14 @@ class SimulatedCard {
   ~SimulatedCard();
 
   // cuda:INDEX, as mynah opens it.
-  Result<std::unique_ptr<Backend>> open(int index = 0, const std::string& images = "");
+  Result<std::unique_ptr<Backend>> open(int index = 0, const std::string& images = "",
+                                        int level = 0);
 
-  // Whether kernels can be run at this level: a sanitizer's build has the highest alone.
+  // Whether kernels can be run at this level: a sanitizer's build has one alone.
   static bool has_level(int level);
 
-  // From now on kernels are run at this level: that of another card of the machine.
+  // From now on kernels are run at this level: that of another card of the machine,
+  // or that which a card is opened at.
   void run_at(int level);
 
   gpu::fake::LoadedFake& fake() { return fake_; }

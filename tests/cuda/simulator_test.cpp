@@ -17,6 +17,7 @@
 namespace mynah::simt {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 constexpr int kNumbers = 64;
@@ -300,7 +301,8 @@ TEST(Programs, EveryCardHasEveryKernel) {
   for (size_t i = 0; i < cuda::kKernelCount; ++i) {
     const auto kernel = static_cast<cuda::KernelId>(i);
     for (const int capability : {60, 61, 70, 75, 80, 86, 89, 90, 100, 120, 121}) {
-      const cuda::Program* const program = cuda::program_for(cuda::group_of(kernel), capability);
+      const cuda::Program* const program =
+          cuda::program_for(cuda::group_of(kernel), cuda::level_for(capability));
       if (capability < first_capability_of(cuda::group_of(kernel))) {
         EXPECT_EQ(program, nullptr) << cuda::group_of(kernel);
         continue;
@@ -316,14 +318,17 @@ TEST(Programs, EveryCardHasEveryKernel) {
 
 // Products of four bytes are an instruction from 6.1 on; copies are the same everywhere.
 TEST(Programs, ALevelIsThereWhereItHasInstructionsOfItsOwn) {
-  const auto level_for = [](std::string_view group, int capability) {
-    return cuda::program_for(group, capability)->level;
+  const auto found = [](std::string_view group, int level) {
+    return cuda::program_for(group, level)->level;
   };
-  EXPECT_EQ(level_for("products_i8", 60), 60);
-  EXPECT_EQ(level_for("products_i8", 61), 61);
-  EXPECT_EQ(level_for("products_i8", 70), 61);
-  EXPECT_EQ(level_for("copies", 61), 60);
-  EXPECT_EQ(level_for("copies", 121), 60);
+  EXPECT_EQ(found("products_i8", 60), 60);
+  EXPECT_EQ(found("products_i8", 61), 61);
+  EXPECT_EQ(found("products_i8", 75), 61);
+  EXPECT_EQ(found("copies", 61), 60);
+  EXPECT_EQ(found("copies", 90), 60);
+  EXPECT_EQ(found("units_products_f16", 80), 80);
+  EXPECT_EQ(found("units_products_f16", 90), 90);
+  EXPECT_EQ(found("units_attention_f16", 90), 80);
 }
 
 TEST(Programs, ACardRunsTheHighestLevelThatItHas) {
@@ -335,6 +340,15 @@ TEST(Programs, ACardRunsTheHighestLevelThatItHas) {
   EXPECT_EQ(cuda::level_for(121), 80);
 }
 
+// Warpgroups are one architecture's own, and taken where they are asked for.
+TEST(Programs, OnlyHopperRunsHoppersLevel) {
+  EXPECT_EQ(cuda::level_for(90), 80);
+  EXPECT_THAT(cuda::levels_for(90), ElementsAre(60, 61, 75, 80, 90));
+  EXPECT_THAT(cuda::levels_for(89), ElementsAre(60, 61, 75, 80));
+  EXPECT_THAT(cuda::levels_for(120), ElementsAre(60, 61, 75, 80));
+  EXPECT_THAT(cuda::levels_for(52), ElementsAre());
+}
+
 // The text says what it is written for: an old driver refuses a newer ISA.
 TEST(Programs, AreWrittenInTheIsaOfTheirLevel) {
   for (const cuda::Program& program : cuda::programs()) {
@@ -342,7 +356,8 @@ TEST(Programs, AreWrittenInTheIsaOfTheirLevel) {
     const std::string text = cuda::text_of(program);
     EXPECT_THAT(text, HasSubstr(".version " + std::to_string(isa / 10) + "." +
                                 std::to_string(isa % 10) + "\n"));
-    EXPECT_THAT(text, HasSubstr(".target sm_" + std::to_string(program.level)));
+    EXPECT_THAT(text, HasSubstr(".target sm_" + std::to_string(program.level) +
+                                (program.level == 90 ? "a\n" : "\n")));
   }
 }
 

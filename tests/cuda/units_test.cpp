@@ -15,8 +15,6 @@
 namespace mynah::simt {
 namespace {
 
-constexpr int kLevelOfTest = 80;
-
 class UnitsTraffic : public testing::Test {
  protected:
   static constexpr int64_t kChunks = 8;
@@ -56,9 +54,10 @@ class UnitsTraffic : public testing::Test {
                    .aligned = true}};
   }
 
+  template <int kLevel = 80>
   Traffic run(const cuda::Kernel<UnitsArgs>& kernel, const GridSize& grid, int threads,
               int shared_bytes, const UnitsArgs& args) {
-    const HostKernel* const found = kernel_table<kLevelOfTest>()[static_cast<size_t>(kernel.id)];
+    const HostKernel* const found = kernel_table<kLevel>()[static_cast<size_t>(kernel.id)];
     const Status status =
         card_.launch(*found, grid, threads, static_cast<size_t>(shared_bytes), &args);
     EXPECT_TRUE(status.has_value()) << status.error().message;
@@ -66,10 +65,10 @@ class UnitsTraffic : public testing::Test {
   }
 
   // One tile: each side's panels once, the result once.
-  template <class Tile>
+  template <class Tile, int kLevel = 80>
   void expect_tile(const cuda::Kernel<UnitsArgs>& kernel, size_t value_bytes) {
-    const Traffic traffic = run(kernel, {}, Tile::kThreads, Tile::shared_bytes(kLevelOfTest),
-                                product(Tile::kRows, Tile::kColumns, value_bytes));
+    const Traffic traffic = run<kLevel>(kernel, {}, Tile::kThreads, Tile::shared_bytes(kLevel),
+                                        product(Tile::kRows, Tile::kColumns, value_bytes));
     EXPECT_EQ(traffic.coalescing(), 1.0);
     EXPECT_EQ(traffic.bank_conflicts(), 1.0);
     const uint64_t sides = (Tile::kRows + Tile::kColumns) * kIn * value_bytes;
@@ -80,7 +79,7 @@ class UnitsTraffic : public testing::Test {
   }
 
   ThreadPool pool_{1};
-  Simulator card_{pool_, {.count_traffic = true, .shared_bytes = 99 << 10}};
+  Simulator card_{pool_, {.count_traffic = true, .shared_bytes = 227 << 10}};
 };
 
 TEST_F(UnitsTraffic, LargeTilesPayForNothingTwice) {
@@ -89,6 +88,12 @@ TEST_F(UnitsTraffic, LargeTilesPayForNothingTwice) {
 
 TEST_F(UnitsTraffic, SmallTilesPayForNothingTwice) {
   expect_tile<UnitsTile64>(cuda::kernels::units_linear_f16_64, sizeof(uint16_t));
+}
+
+TEST_F(UnitsTraffic, WarpgroupsPayForNothingTwice) {
+  expect_tile<WarpgroupTile, 90>(cuda::kernels::units_linear_f16_128, sizeof(uint16_t));
+  expect_tile<WarpgroupTile, 90>(cuda::kernels::units_linear_i8_128, 1);
+  expect_tile<UnitsTile64, 90>(cuda::kernels::units_linear_f16_64, sizeof(uint16_t));
 }
 
 TEST_F(UnitsTraffic, TilesOfCodesPayForNothingTwice) {
@@ -124,7 +129,7 @@ TEST_F(UnitsTraffic, TilesOfBlocksHaveNoBankConflicts) {
   for (const auto& [kernel, of_chunk] : {std::pair{cuda::kernels::linear_int8_q8_0, 1},
                                          std::pair{cuda::kernels::linear_int8_q4_k, 1},
                                          std::pair{cuda::kernels::linear_int8_q6_k, 2}}) {
-    const HostKernel* const found = kernel_table<kLevelOfTest>()[static_cast<size_t>(kernel.id)];
+    const HostKernel* const found = kernel_table<80>()[static_cast<size_t>(kernel.id)];
     const Status status = card_.launch(*found, {}, kTileThreads, 0, &args);
     ASSERT_TRUE(status.has_value()) << status.error().message;
     const Traffic traffic = card_.traffic(found->name);
@@ -146,7 +151,7 @@ TEST_F(UnitsTraffic, PackingReadsAndWritesWholeTransfers) {
                       .aligned = true,
                       .packed = const_cast<uint8_t*>(sizes.packed)};
   const auto id = static_cast<size_t>(cuda::kernels::pack_rows_f16.id);
-  const HostKernel* const found = kernel_table<kLevelOfTest>()[id];
+  const HostKernel* const found = kernel_table<80>()[id];
   constexpr int kThreads = 128;
   const Status status =
       card_.launch(*found, {.x = kRows / kPanel * kChunks / 4}, kThreads, 0, &args);

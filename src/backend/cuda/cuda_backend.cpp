@@ -5,6 +5,7 @@
 
 #include "backend/cuda/cuda_backend_class.h"
 #include "backend/cuda/driver/driver_processor.h"
+#include "backend/cuda/programs/programs.h"
 #include "backend/cuda/simt/simt_processor.h"
 #include "base/check.h"
 
@@ -16,7 +17,12 @@ std::vector<int> simt_levels() {
 }
 
 std::unique_ptr<Backend> make_simt_backend(ThreadPool& pool, const SimtOptions& options) {
-  const int level = options.level == 0 ? simt_levels().back() : options.level;
+  // What new cards use; where a build simulates that alone, or others, its last.
+  constexpr int kNewest = 121;
+  const std::vector<int> levels = simt_levels();
+  const bool has_newest = std::ranges::find(levels, cuda::level_for(kNewest)) != levels.end();
+  const int unasked = has_newest ? cuda::level_for(kNewest) : levels.back();
+  const int level = options.level == 0 ? unasked : options.level;
   return std::make_unique<cuda::CudaBackend>(
       simt::make_simt_processor(pool, level,
                                 {.seed = options.seed,
@@ -26,10 +32,14 @@ std::unique_ptr<Backend> make_simt_backend(ThreadPool& pool, const SimtOptions& 
                                 options.observer));
 }
 
+std::vector<int> cuda_levels(const gpu::GpuDevice& card) {
+  return cuda::levels_for(card.compute_major * 10 + card.compute_minor);
+}
+
 Result<std::unique_ptr<Backend>> make_cuda_backend(std::shared_ptr<const gpu::Driver> driver,
                                                    const gpu::GpuDevice& card,
-                                                   const std::string& image_folder) {
-  MYNAH_TRY(auto processor, cuda::open_driver_processor(std::move(driver), card, image_folder));
+                                                   const CudaOptions& options) {
+  MYNAH_TRY(auto processor, cuda::open_driver_processor(std::move(driver), card, options));
   return std::make_unique<cuda::CudaBackend>(std::move(processor));
 }
 

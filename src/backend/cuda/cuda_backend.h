@@ -15,7 +15,7 @@
 namespace mynah {
 
 struct SimtOptions {
-  int level = 0;             // compute capability times ten: of simt_levels(); 0: the highest
+  int level = 0;             // of simt_levels(); 0: the highest that cards use unasked
   uint64_t seed = 0;         // of the order of blocks and warps
   bool check_shared = true;  // every access to shared memory: slow
   // Not empty: hears of every launch and what it pays in traffic, which takes time.
@@ -23,7 +23,7 @@ struct SimtOptions {
   int64_t sample_blocks = 0;  // not 0: of a large launch this many blocks run; results are wrong
 };
 
-// The compute capabilities, times ten, that the kernels can be simulated at.
+// The levels, compute capabilities times ten, that the kernels can be simulated at, least first.
 [[nodiscard]] std::vector<int> simt_levels();
 
 // The device simt:0: every kernel run on `pool`, which must outlive it, and watched: what a kernel
@@ -31,11 +31,20 @@ struct SimtOptions {
 [[nodiscard]] std::unique_ptr<Backend> make_simt_backend(ThreadPool& pool,
                                                          const SimtOptions& options = {});
 
-// The device cuda:INDEX. `image_folder` keeps what the driver makes of the kernels from run to run;
-// empty: nothing is kept. Refused where the card or its driver is too old for mynah's programs, or
-// the driver fails.
+struct CudaOptions {
+  std::string image_folder;  // keeps what the driver makes of the kernels from run to run; empty:
+                             // nothing is kept
+  int level = 0;             // of cuda_levels(); 0: the highest that is used unasked
+};
+
+// The levels (docs/cuda.md) that this card can run kernels at, least first; none where it is too
+// old.
+[[nodiscard]] std::vector<int> cuda_levels(const gpu::GpuDevice& card);
+
+// The device cuda:INDEX. Refused where the card or its driver is too old for mynah's programs,
+// where the card has not the level that is asked for, or the driver fails.
 [[nodiscard]] Result<std::unique_ptr<Backend>> make_cuda_backend(
     std::shared_ptr<const gpu::Driver> driver, const gpu::GpuDevice& card,
-    const std::string& image_folder);
+    const CudaOptions& options = {});
 
 }  // namespace mynah

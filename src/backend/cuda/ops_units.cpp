@@ -115,8 +115,8 @@ void CudaBackend::launch_tiles(const Kernel<simt::UnitsArgs>& tile_128,
   const int level = processor_->level();
   const GridSize large = tiles_of<UnitsTile128>(args.finish);
   if (large.x * large.y >= kEnoughTiles) {
-    launch(tile_128, large, UnitsTile128::kThreads, args,
-           static_cast<size_t>(UnitsTile128::shared_bytes(level)));
+    launch(tile_128, large, simt::units_128_threads(level), args,
+           static_cast<size_t>(simt::units_128_shared_bytes(level)));
   } else {
     launch(tile_64, tiles_of<UnitsTile64>(args.finish), UnitsTile64::kThreads, args,
            static_cast<size_t>(UnitsTile64::shared_bytes(level)));

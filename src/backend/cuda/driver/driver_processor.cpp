@@ -1,5 +1,6 @@
 #include "backend/cuda/driver/driver_processor.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "backend/cuda/driver/image_cache.h"
 #include "backend/cuda/driver/staging.h"
@@ -33,8 +35,12 @@ CUdeviceptr address_of(const std::byte* memory) {
 class DriverProcessor final : public Processor {
  public:
   DriverProcessor(std::shared_ptr<const gpu::Driver> driver, const gpu::GpuDevice& card,
-                  const std::string& image_folder)
-      : driver_(std::move(driver)), api_(driver_->api()), card_(card), images_(image_folder) {}
+                  const CudaOptions& options)
+      : driver_(std::move(driver)),
+        api_(driver_->api()),
+        card_(card),
+        level_(options.level == 0 ? level_for(capability()) : options.level),
+        images_(options.image_folder) {}
 
   ~DriverProcessor() override;
 
@@ -48,7 +54,7 @@ class DriverProcessor final : public Processor {
                        gpu::driver_name(driver_->version()));
   }
 
-  [[nodiscard]] int level() const override { return level_for(capability()); }
+  [[nodiscard]] int level() const override { return level_; }
 
   std::byte* allocate(size_t bytes) override;
   void free(std::byte* memory) override;
@@ -107,6 +113,7 @@ class DriverProcessor final : public Processor {
   std::shared_ptr<const gpu::Driver> driver_;
   const gpu::DriverApi& api_;
   gpu::GpuDevice card_;
+  int level_;
   ImageCache images_;
   std::mutex mutex_;  // of all calls: the stream takes them one after the other
   gpu::CUcontext context_ = nullptr;
@@ -169,11 +176,26 @@ Status DriverProcessor::open() {
   const auto failed = [this](CUresult result, std::string_view attempted) {
     return std::unexpected(gpu::driver_failure(result, named(attempted), driver_->version()));
   };
-  if (level() == 0) {
+  const std::vector<int> levels = levels_for(capability());
+  if (levels.empty()) {
     return fail(ErrorCode::Device,
                 fmt::format("{} ({}) has compute capability {}.{}: mynah's kernels need 6.0 or "
                             "newer (Pascal)",
                             device().str(), card_.name, card_.compute_major, card_.compute_minor));
+  }
+  if (std::ranges::find(levels, level_) == levels.end()) {
+    return fail(ErrorCode::Device,
+                fmt::format("{} ({}) has compute capability {}.{} and runs programs of level {}, "
+                            "not of {}",
+                            device().str(), card_.name, card_.compute_major, card_.compute_minor,
+                            fmt::join(levels, ", "), level_));
+  }
+  const int isa = ptx_isa_of(level_);
+  if (const auto needed = gpu::driver_for_ptx({.major = isa / 10, .minor = isa % 10});
+      needed && driver_->version() < *needed) {
+    return fail(ErrorCode::Device,
+                fmt::format("{} ({}): programs of level {}: mynah {}", device().str(), card_.name,
+                            level_, gpu::needs_driver(*needed, driver_->version())));
   }
   if (const CUresult result = api_.cuDevicePrimaryCtxRetain(&context_, card_.handle);
       result != CUDA_SUCCESS) {
@@ -397,7 +419,7 @@ gpu::CUfunction DriverProcessor::function_of(KernelId kernel) {
   const std::string_view group = group_of(kernel);
   auto found = modules_.find(group);
   if (found == modules_.end()) {
-    found = modules_.emplace(group, load(*program_for(group, capability()))).first;
+    found = modules_.emplace(group, load(*program_for(group, level_))).first;
   }
   const std::string entry(entry_of(kernel));
   check(api_.cuModuleGetFunction(&function, found->second, entry.c_str()),
@@ -429,13 +451,6 @@ gpu::CUmodule DriverProcessor::load(const Program& program) {
 
 std::vector<std::byte> DriverProcessor::compile(const Program& program, const std::string& text) {
   const std::string attempted = fmt::format("compiling {}.sm{}", program.group, program.level);
-  const int isa = ptx_isa_of(program.level);
-  if (const auto needed = gpu::driver_for_ptx({.major = isa / 10, .minor = isa % 10});
-      needed && driver_->version() < *needed) {
-    throw DeviceError({.code = ErrorCode::Device,
-                       .message = fmt::format("{}: {}", named(attempted),
-                                              gpu::needs_driver(*needed, driver_->version()))});
-  }
   std::array<char, 4096> log{};
   gpu::CUjitOption names[] = {gpu::CU_JIT_ERROR_LOG_BUFFER,
                               gpu::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
@@ -465,8 +480,8 @@ std::vector<std::byte> DriverProcessor::compile(const Program& program, const st
 
 Result<std::unique_ptr<Processor>> open_driver_processor(std::shared_ptr<const gpu::Driver> driver,
                                                          const gpu::GpuDevice& card,
-                                                         const std::string& image_folder) {
-  auto processor = std::make_unique<DriverProcessor>(std::move(driver), card, image_folder);
+                                                         const CudaOptions& options) {
+  auto processor = std::make_unique<DriverProcessor>(std::move(driver), card, options);
   MYNAH_TRY_STATUS(processor->open());
   return processor;
 }

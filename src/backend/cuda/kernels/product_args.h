@@ -137,6 +137,32 @@ struct UnitsTile {
 using UnitsTile128 = UnitsTile<2, 4, 4, 4>;
 using UnitsTile64 = UnitsTile<2, 2, 2, 4>;
 
+// The tile of level 90: two warpgroups (simt.h), each of 64 columns and all rows, and one more warp
+// that copies. Stages of units of 16 bytes, as many as are summed from zero in half precision;
+// three of them, 192 KiB, are what a block's memory holds.
+inline constexpr int kWarpgroups = 2;
+inline constexpr int kWarpgroupUnits = 16;
+inline constexpr int kWarpgroupStages = 3;
+
+struct WarpgroupTile : UnitsTile<8, 1, 1, 16> {
+  static constexpr int kThreads = (kWarps + 1) * kWarpThreads;
+  static constexpr int kPanelWords = kWarpgroupUnits * kPanel * kUnitBytes / 4;
+  static constexpr int kStageWords = (kColumnPanels + kRowPanels) * kPanelWords;
+
+  [[nodiscard]] static constexpr int shared_bytes(int /*level*/) {
+    return kWarpgroupStages * kStageWords * 4;
+  }
+};
+
+// Threads of a block of the kernels of tiles of 128 by 128, and its dynamic shared memory.
+[[nodiscard]] constexpr int units_128_threads(int level) {
+  return level >= 90 ? WarpgroupTile::kThreads : UnitsTile128::kThreads;
+}
+
+[[nodiscard]] constexpr int units_128_shared_bytes(int level) {
+  return level >= 90 ? WarpgroupTile::shared_bytes(level) : UnitsTile128::shared_bytes(level);
+}
+
 // Threads, of several blocks, that kernels with 128 registers each leave room for.
 inline constexpr int kUnitsThreadsAtOnce = 512;
 
@@ -146,6 +172,7 @@ inline constexpr int kUnitsFewRowsWarps = 16;
 
 // Steps of four units that are summed in the unit, from zero: what one warp takes (units.h).
 inline constexpr int kUnitsSumSteps = 4;
+static_assert(kWarpgroupUnits == 4 * kUnitsSumSteps);
 
 // x (rows, in) W^T on matrix units.
 struct UnitsArgs {

@@ -6,6 +6,8 @@
 // row lane() / 4 on either side, whole: its first two words are operands of one product, the last
 // two of the next. That takes the elements of a step in another order than they stand in, the same
 // on both sides, so that one access of 16 bytes brings a lane the operands of two products.
+// Warpgroups (units_warpgroup.h) take elements as they stand, and so does every kernel of level 90:
+// a lane has word lane() % 4 of row lane() / 4 of each of a step's units there.
 //
 // The order of sums: half precision adds kUnitsSumSteps steps in the unit from zero, and these sums
 // one after the other in f32. So sums of long rows lose no more than short ones to the units, which
@@ -37,7 +39,36 @@ struct UnitsType<Storage::I8> {
   static constexpr int kUnits = kStepUnits / 2;
 };
 
+// A lane's operands of a step: below level 90 a unit.
 using Unit = Vector<uint32_t, kUnitWords>;
+
+// Where they begin, in words from a step of a panel on.
+MYNAH_INLINE int own_place() {
+  return kLevel >= 90 ? lane() : (lane() % kStepUnits * kPanel + lane() / kStepUnits) * kUnitWords;
+}
+
+// They, of the step `at` words on in a view that begins at own_place().
+MYNAH_INLINE Unit load_own(const Global<const uint32_t>& from, int64_t at) {
+  if constexpr (kLevel >= 90) {
+    Unit unit;
+    MYNAH_UNROLLED
+    for (int word = 0; word < kUnitWords; ++word) {
+      unit[word] = from[at + word * (kPanel * kUnitWords)];
+    }
+    return unit;
+  } else {
+    return from.load<kUnitWords>(at);
+  }
+}
+
+// Of a step of half precision: the element that they begin with, and how far on word `word` does.
+MYNAH_INLINE int own_element() {
+  return lane() % kStepUnits * (kLevel >= 90 ? 2 : 2 * kUnitWords);
+}
+
+constexpr int element_of_word(int word) {
+  return word * (kLevel >= 90 ? 2 * kUnitWords : 2);
+}
 
 // The products of one step: of two panels of weights and one of activations.
 template <Storage kStorage>

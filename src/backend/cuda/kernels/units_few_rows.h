@@ -25,21 +25,20 @@ class FewRowsSide {
       : args_(args),
         packed_(reinterpret_cast<const uint32_t*>(args.packed)),
         x_(args.x.data),
-        units_(args.weights.chunks * kStepUnits) {}
+        steps_(args.weights.chunks) {}
 
   [[nodiscard]] bool packed() const { return !packed_.empty(); }
 
   // Packed before, of the steps from `first` on.
   MYNAH_INLINE void load(int first, int panel, StepUnits& units) const {
-    const int64_t unit = static_cast<int64_t>(first) * kStepUnits + lane() % kStepUnits;
     const bool inside = panel * kPanel + lane() / kStepUnits < args_.finish.rows;
     const Global<const uint32_t> from =
-        packed_.from(((panel * units_ + unit) * kPanel + lane() / kStepUnits) * kUnitWords);
+        packed_.from((panel * steps_ + first) * kStepWords + own_place());
     MYNAH_UNROLLED
     for (int i = 0; i < kUnitsSumSteps; ++i) {
       units[i] = {};
-      if (inside && unit + i * kStepUnits < units_) {
-        units[i] = from.template load<kUnitWords>(i * kStepWords);
+      if (inside && first + i < steps_) {
+        units[i] = load_own(from, static_cast<int64_t>(i) * kStepWords);
       }
     }
   }
@@ -47,7 +46,7 @@ class FewRowsSide {
   // Rounded here, of the first panel.
   MYNAH_INLINE void round(int first, StepUnits& units) const {
     const int64_t row = lane() / kStepUnits;
-    const int64_t k = static_cast<int64_t>(first) * kChunk + lane() % kStepUnits * kElements;
+    const int64_t k = static_cast<int64_t>(first) * kChunk + own_element();
     const bool inside = row < args_.finish.rows;
     const Global<const float> x = x_.from(row * args_.x.stride + k);
     const bool whole =
@@ -58,17 +57,21 @@ class FewRowsSide {
   }
 
  private:
-  static constexpr int kElements = 2 * kUnitWords;  // of a unit
+  // Words whose elements stand side by side, and their elements.
+  static constexpr int kWords = kLevel >= 90 ? 1 : 2;
+  static constexpr int kElements = 2 * kWords;
 
   // False where a number is beyond half precision, which is seldom.
   static MYNAH_INLINE bool round_whole(const Global<const float>& x, bool inside,
                                        StepUnits& units) {
-    Vector<float, 4> values[kUnitsSumSteps][2] = {};
+    Vector<float, kElements> values[kUnitsSumSteps][kUnitWords / kWords] = {};
     if (inside) {
       MYNAH_UNROLLED
       for (int i = 0; i < kUnitsSumSteps; ++i) {
-        values[i][0] = x.template load<4>(i * kChunk);
-        values[i][1] = x.template load<4>(i * kChunk + 4);
+        MYNAH_UNROLLED
+        for (int j = 0; j < kUnitWords / kWords; ++j) {
+          values[i][j] = x.template load<kElements>(i * kChunk + element_of_word(j * kWords));
+        }
       }
     }
     uint32_t beyond = 0;
@@ -77,7 +80,8 @@ class FewRowsSide {
       MYNAH_UNROLLED
       for (int word = 0; word < kUnitWords; ++word) {
         units[i][word] = nearest_pair<typename Rounded<kStorage>::Type>(
-            values[i][word / 2][word % 2 * 2], values[i][word / 2][word % 2 * 2 + 1]);
+            values[i][word / kWords][word % kWords * 2],
+            values[i][word / kWords][word % kWords * 2 + 1]);
         beyond |= kStorage == Storage::F16 ? beyond_f16(units[i][word]) : 0U;
       }
     }
@@ -93,7 +97,7 @@ class FewRowsSide {
         float pair[2] = {};
         MYNAH_UNROLLED
         for (int j = 0; j < 2; ++j) {
-          const int at = i * kChunk + 2 * word + j;
+          const int at = i * kChunk + element_of_word(word) + j;
           if (inside && k + at < args_.in) {
             pair[j] = x[at];
           }
@@ -106,7 +110,7 @@ class FewRowsSide {
   const UnitsArgs& args_;
   Global<const uint32_t> packed_;
   Global<const float> x_;
-  int64_t units_;  // of a row
+  int64_t steps_;  // of a row
 };
 
 // The steps from `first` on, as many as there are, of one panel of rows.
@@ -129,8 +133,7 @@ class FewRowsWeights {
         high_(low_),
         both_(args.panels == 2 && panel + 1 < args.weights.panels) {
     const int64_t of_panel = args.weights.chunks * kStepWords;
-    low_ = low_.from(panel * of_panel +
-                     (lane() % kStepUnits * kPanel + lane() / kStepUnits) * kUnitWords);
+    low_ = low_.from(panel * of_panel + own_place());
     high_ = low_.from(of_panel);
   }
 
@@ -142,9 +145,9 @@ class FewRowsWeights {
       units[0][i] = {};
       units[1][i] = {};
       if (i < left) {
-        units[0][i] = low_.load<kUnitWords>(at);
+        units[0][i] = load_own(low_, at);
         if (both_) {
-          units[1][i] = high_.load<kUnitWords>(at);
+          units[1][i] = load_own(high_, at);
         }
       }
     }

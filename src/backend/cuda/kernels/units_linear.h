@@ -13,7 +13,8 @@ inline constexpr int kStages = units_stages(kLevel);
 
 // A tile's sides in shared memory: stages of a step each, panels of weights and then of
 // activations. Unit u of a panel's row r stands at u * 8 + (r ^ 2 u): so the eight lanes that are
-// served at once, of two rows and four units, find theirs in different banks.
+// served at once, of two rows and four units, find theirs in different banks. At level 90 it stands
+// at u * 8 + r: a warp reads the eight rows of a unit at once.
 template <class Tile, Storage kStorage>
 class UnitsSides {
  public:
@@ -85,9 +86,15 @@ class UnitsSides {
 
   // This lane's unit of a panel of the tile, those of activations after those of weights.
   [[nodiscard]] Unit unit(int step, int panel) const {
-    return memory_.template load<kUnitWords>(step % kStages * Tile::kStageWords +
-                                             panel * kStepWords +
-                                             place(lane() % kStepUnits, lane() / kStepUnits));
+    const Shared<uint32_t> from =
+        memory_.from(step % kStages * Tile::kStageWords + panel * kStepWords);
+#if MYNAH_LEVEL >= 90
+    Unit words;
+    load_matrices(from.from(lane() * kUnitWords), words.at);
+    return words;
+#else
+    return from.template load<kUnitWords>(place(lane() % kStepUnits, lane() / kStepUnits));
+#endif
   }
 
  private:
@@ -96,7 +103,9 @@ class UnitsSides {
   static_assert(kWeightCopies * Tile::kWarps == Tile::kColumnPanels);
   static_assert(kRowCopies * Tile::kWarps == Tile::kRowPanels);
 
-  static int place(int unit, int row) { return (unit * kPanel + (row ^ (2 * unit))) * kUnitWords; }
+  static int place(int unit, int row) {
+    return (unit * kPanel + (kLevel >= 90 ? row : row ^ (2 * unit))) * kUnitWords;
+  }
 
   Shared<uint32_t> memory_;
   Global<const uint32_t> weights_;
@@ -220,10 +229,10 @@ MYNAH_INLINE void finish_units(const UnitsSums<Tile, Sum>& sums, const Shared<fl
                                int64_t first_row, int64_t rows, int64_t first_column,
                                int64_t columns) {
   constexpr int kColumns = Tile::kPairs * 2 * kPanel;
-  // Four more than a multiple of eight: the lanes of the same row in the unit's result, and of the
-  // rows two apart, find other banks.
-  constexpr int kApart = kColumns + 4;
-  const Shared<float> own = memory.from(warp() * (kPanel * kApart));
+  // Two rows side by side, and the next two eight more than a multiple of 16 on: the lanes that
+  // write, of every second row, and those that read, of one row or two, find other banks.
+  const auto place = [](int row) { return row / 2 * (2 * kColumns + 8) + row % 2 * kColumns; };
+  const Shared<float> own = memory.from(warp() * place(kPanel));
   constexpr int kRuns = kColumns / 4;  // of a row
   const int column = lane() % kRuns * 4;
   const int64_t left = columns - first_column - column;
@@ -237,7 +246,7 @@ MYNAH_INLINE void finish_units(const UnitsSums<Tile, Sum>& sums, const Shared<fl
       for (int p = 0; p < Tile::kPairs; ++p) {
         MYNAH_UNROLLED
         for (int i = 0; i < 4; ++i) {
-          own[(lane() % 4 * 2 + i % 2) * kApart + p * 2 * kPanel + i / 2 * kPanel + lane() / 4] =
+          own[place(lane() % 4 * 2 + i % 2) + p * 2 * kPanel + i / 2 * kPanel + lane() / 4] =
               static_cast<float>(sums[p][r][i]);
         }
       }
@@ -245,7 +254,7 @@ MYNAH_INLINE void finish_units(const UnitsSums<Tile, Sum>& sums, const Shared<fl
     warp_barrier();
     MYNAH_ROLLED for (int i = lane() / kRuns; i < kPanel; i += kWarp / kRuns) {
       const int64_t row = first_row + panel * kPanel + i;
-      Vector<float, 4> run = own.load<4>(i * kApart + column);
+      Vector<float, 4> run = own.load<4>(place(i) + column);
       if (!row_scales.empty()) {
         const float scale = row < rows ? static_cast<float>(row_scales[row]) : 0.0F;
         for (int j = 0; j < 4; ++j) {

@@ -3,6 +3,7 @@
 
 #include "backend/cuda/kernels/units_few_rows.h"
 #include "backend/cuda/kernels/units_linear.h"
+#include "backend/cuda/kernels/units_warpgroup.h"
 
 namespace mynah::simt {
 
@@ -14,6 +15,15 @@ inline namespace MYNAH_OF_LEVEL {
 template <class Tile>
 inline constexpr int kThreadsAtOnce = kLevel >= 80 ? kUnitsThreadsAtOnce : Tile::kThreads;
 
+template <Storage kStorage>
+MYNAH_INLINE void units_linear_128(const UnitsArgs& args) {
+#if MYNAH_LEVEL >= 90
+  units_warpgroup_linear<kStorage>(args);
+#else
+  units_linear<UnitsTile128, kStorage>(args);
+#endif
+}
+
 }  // namespace MYNAH_OF_LEVEL
 
 }  // namespace mynah::simt
@@ -21,7 +31,7 @@ inline constexpr int kThreadsAtOnce = kLevel >= 80 ? kUnitsThreadsAtOnce : Tile:
 // linear of packed rows, by tiles of 128 by 128, told of so many threads, and of 64 by 64.
 #define MYNAH_DEFINE_UNITS_LINEAR(type, storage, threads_of_128)                   \
   MYNAH_KERNEL(units_linear_##type##_128, UnitsArgs, threads_of_128) {             \
-    units_linear<UnitsTile128, storage>(args);                                     \
+    units_linear_128<storage>(args);                                               \
   }                                                                                \
   MYNAH_KERNEL(units_linear_##type##_64, UnitsArgs, kThreadsAtOnce<UnitsTile64>) { \
     units_linear<UnitsTile64, storage>(args);                                      \

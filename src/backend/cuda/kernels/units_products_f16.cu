@@ -2,7 +2,7 @@
 
 namespace mynah::simt {
 
-MYNAH_DEFINE_UNITS_LINEAR(f16, Storage::F16, UnitsTile128::kThreads)
+MYNAH_DEFINE_UNITS_LINEAR(f16, Storage::F16, units_128_threads(kLevel))
 MYNAH_DEFINE_UNITS_FEW_ROWS(f16, Storage::F16)
 
 }  // namespace mynah::simt

@@ -31,13 +31,30 @@ namespace mynah::cuda {
 
 namespace {
 
-// What kernels are compiled at (cmake/kernels.cmake), least first, and the PTX ISA, times ten.
+// What kernels are compiled at (cmake/kernel_levels.cmake), least first, and the PTX ISA, times
+// ten.
 struct Level {
   int capability;
   int isa;
+  bool only = false;   // cards of this very capability run it, no later ones do
+  bool asked = false;  // taken only where it is asked for: no card has shown yet what it is worth
 };
 
-constexpr Level kLevels[] = {{60, 60}, {61, 60}, {75, 65}, {80, 70}};
+constexpr Level kLevels[] = {{.capability = 60, .isa = 60},
+                             {.capability = 61, .isa = 60},
+                             {.capability = 75, .isa = 65},
+                             {.capability = 80, .isa = 70},
+                             {.capability = 90, .isa = 80, .only = true, .asked = true}};
+
+bool runs(const Level& level, int capability) {
+  return level.only ? level.capability == capability : level.capability <= capability;
+}
+
+const Level& level_of(int number) {
+  const auto* const found = std::ranges::find(kLevels, number, &Level::capability);
+  MYNAH_CHECK(found != std::end(kLevels), "no kernels of level ", std::to_string(number));
+  return *found;
+}
 
 std::vector<Program> read_blob() {
   uint64_t count = 0;
@@ -76,10 +93,10 @@ std::span<const Program> programs() {
   return kAll;
 }
 
-const Program* program_for(std::string_view group, int capability) {
+const Program* program_for(std::string_view group, int level) {
   const Program* best = nullptr;
   for (const Program& program : programs()) {
-    if (program.group == group && program.level <= capability &&
+    if (program.group == group && program.level <= level &&
         (best == nullptr || program.level > best->level)) {
       best = &program;
     }
@@ -90,9 +107,19 @@ const Program* program_for(std::string_view group, int capability) {
 int level_for(int capability) {
   int best = 0;
   for (const Level& level : kLevels) {
-    best = level.capability <= capability ? level.capability : best;
+    best = runs(level, capability) && !level.asked ? level.capability : best;
   }
   return best;
+}
+
+std::vector<int> levels_for(int capability) {
+  std::vector<int> all;
+  for (const Level& level : kLevels) {
+    if (runs(level, capability)) {
+      all.push_back(level.capability);
+    }
+  }
+  return all;
 }
 
 std::string text_of(const Program& program) {
@@ -106,9 +133,7 @@ std::string text_of(const Program& program) {
 }
 
 int ptx_isa_of(int level) {
-  const auto* const found = std::ranges::find(kLevels, level, &Level::capability);
-  MYNAH_CHECK(found != std::end(kLevels), "no kernels of level ", std::to_string(level));
-  return found->isa;
+  return level_of(level).isa;
 }
 
 std::string_view group_of(KernelId kernel) {

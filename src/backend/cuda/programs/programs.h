@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "backend/cuda/kernels/list.h"
 
@@ -22,12 +23,16 @@ struct Program {
 // its own: else the level below it is as good.
 [[nodiscard]] std::span<const Program> programs();
 
-// The one of that group that a card of compute capability `capability` (times ten) should run: of
-// the highest level that it has; null where it is older than all of them.
-[[nodiscard]] const Program* program_for(std::string_view group, int capability);
+// The one of that group for kernels of this level: of the highest level that is not above it; null
+// where there is none.
+[[nodiscard]] const Program* program_for(std::string_view group, int level);
 
-// The level that a card of this capability runs kernels at; 0: it is older than all.
+// The level that a card of compute capability `capability` (times ten) runs kernels at, where none
+// is asked for; 0: it is older than all.
 [[nodiscard]] int level_for(int capability);
+
+// All levels that it can run them at, least first.
+[[nodiscard]] std::vector<int> levels_for(int capability);
 
 // The PTX text.
 [[nodiscard]] std::string text_of(const Program& program);
