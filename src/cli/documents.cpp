@@ -6,6 +6,7 @@
 #include "cli/config.h"
 #include "cli/help.h"
 #include "cli/program.h"
+#include "cli/variables.h"
 
 namespace mynah::cli {
 
@@ -87,7 +88,11 @@ std::string configuration_markdown(std::span<const Verb> verbs) {
       "```toml\nlanguage = \"en\"\nthreads = 4\n\n[transcribe]\nbeam = 5\n"
       "hotwords = \"mynah, oneDNN\"\n```\n\n"
       "Models lie in `MYNAH_HOME`, or `$XDG_DATA_HOME/mynah` (`~/.local/share/mynah`); what can be "
-      "made again in `$XDG_CACHE_HOME/mynah` (`~/.cache/mynah`).\n";
+      "made again in `$XDG_CACHE_HOME/mynah` (`~/.cache/mynah`).\n\n"
+      "Variables that belong to no option:\n\n| Variable | |\n|---|---|\n";
+  for (const Variable& variable : kVariables) {
+    text += fmt::format("| `MYNAH_{}` | {} |\n", variable.name, variable.meaning);
+  }
   for (const Verb& verb : verbs) {
     const auto described = describe(verb);
     text += fmt::format("\n## mynah {}\n\n{}\n\n", verb.name, verb.help);
@@ -133,9 +138,13 @@ std::string man_page(std::span<const Verb> verbs) {
     text += fmt::format(".TP\n.B {}\n{}\n", row.code, roff(std::string(row.meaning)));
   }
   text +=
-      ".SH ENVIRONMENT\nEach option may be set as MYNAH_OPTION, in capitals and with underscores.\n"
-      ".TP\n.B MYNAH_CONFIG\nThe configuration file.\n"
-      ".TP\n.B MYNAH_HOME\nThe folder of models.\n"
+      ".SH ENVIRONMENT\nEach option may be set as MYNAH_OPTION, in capitals and with "
+      "underscores.\n";
+  for (const Variable& variable : kVariables) {
+    text +=
+        fmt::format(".TP\n.B MYNAH_{}\n{}\n", variable.name, roff(std::string(variable.meaning)));
+  }
+  text +=
       ".TP\n.B NO_COLOR\nWhere set, nothing is coloured.\n"
       ".SH FILES\n.TP\n.I $XDG_CONFIG_HOME/mynah/config.toml\nOptions, as mynah config "
       "\\-\\-example "

@@ -1,6 +1,7 @@
 #include "cli/open_device.h"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <utility>
 
@@ -31,6 +32,21 @@ Result<gpu::Gpus> find_cards(const Environment& environment) {
   return gpu::find_gpus(search);
 }
 
+// 0: none is asked for.
+Result<int> card_level(const Environment& environment) {
+  const std::string text = environment.get("MYNAH_CUDA_LEVEL").value_or("");
+  int level = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), level);
+  if (!text.empty() && (error != std::errc() || end != text.data() + text.size() || level <= 0)) {
+    return fail(
+        ErrorCode::Usage,
+        fmt::format("MYNAH_CUDA_LEVEL is \"{}\": it is a level of programs, such as 80 or 90 "
+                    "(docs/cuda.md); unset it for what suits the card",
+                    text));
+  }
+  return level;
+}
+
 Result<OpenedDevice> open_card(int index, const Environment& environment) {
   auto found = find_cards(environment);
   if (!found) {
@@ -48,7 +64,9 @@ Result<OpenedDevice> open_card(int index, const Environment& environment) {
                             found->hidden.empty() ? "" : "; ", found->hidden));
   }
   const auto images = std::filesystem::path(store_folders(environment).cache) / "cuda";
-  auto backend = make_cuda_backend(found->driver, *card, images.string());
+  MYNAH_TRY(const int level, card_level(environment));
+  auto backend =
+      make_cuda_backend(found->driver, *card, {.image_folder = images.string(), .level = level});
   if (!backend) {
     return std::unexpected(std::move(backend).error());
   }

@@ -8,6 +8,7 @@
 
 #include "base/nearest_name.h"
 #include "cli/program.h"
+#include "cli/variables.h"
 
 namespace mynah::cli {
 
@@ -163,9 +164,11 @@ Status parse_environment(Fields& fields, const Environment& environment) {
 std::vector<std::string> unknown_variables(const Environment& environment,
                                            std::span<const Verb> verbs) {
   constexpr std::string_view kPrefix = "MYNAH_";
-  // What is no option, and what ./dev and the tests ask for.
-  std::vector<std::string> known = {"CONFIG",  "CUDA_DRIVER", "HOME",   "LINT_BASE",
-                                    "ORACLES", "SHARED",      "WEIGHTS"};
+  // What ./dev and the tests ask for, and what is no option.
+  std::vector<std::string> known = {"LINT_BASE", "ORACLES", "SHARED", "WEIGHTS"};
+  for (const Variable& variable : kVariables) {
+    known.emplace_back(variable.name);
+  }
   std::map<std::string, std::string> flags;  // that have no variable, by the name it would have
   for (const Verb& verb : verbs) {
     const auto described = describe(verb);

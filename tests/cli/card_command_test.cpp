@@ -166,6 +166,22 @@ TEST_F(CardCommand, ACardOlderThanThePrograms) {
                  {"cuda:0 (GeForce GTX 980) has compute capability 5.2", "6.0 or newer"});
 }
 
+TEST_F(CardCommand, ALevelThatIsAskedFor) {
+  SimulatedCard card;
+  if (SimulatedCard::has_level(80)) {
+    environment_["MYNAH_CUDA_LEVEL"] = "80";
+    const Outcome outcome = transcribe(card, "cuda", {"--explain"});
+    EXPECT_EQ(outcome.code, 0) << outcome.err;
+    EXPECT_THAT(outcome.err, HasSubstr("programs of level 80"));
+  }
+  environment_["MYNAH_CUDA_LEVEL"] = "90";
+  expect_refusal(transcribe(card, "cuda"), {"runs programs of level", "not of 90"});
+  environment_["MYNAH_CUDA_LEVEL"] = "fast";
+  const Outcome outcome = transcribe(card, "cuda");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.err, HasSubstr("MYNAH_CUDA_LEVEL is \"fast\""));
+}
+
 TEST_F(CardCommand, NoDevice) {
   SimulatedCard card(13000, FakeMachine{});
   card.fake()->fail({.function = "cuInit", .result = gpu::CUDA_ERROR_NO_DEVICE});
