@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "cli/config.h"
+#include "cli/error_codes.h"
 #include "cli/help.h"
 #include "cli/program.h"
 #include "cli/variables.h"
@@ -111,6 +112,14 @@ std::string configuration_markdown(std::span<const Verb> verbs) {
   text += "\n## Exit codes\n\n| Code | Meaning |\n|---|---|\n";
   for (const ExitCode& row : kExitCodes) {
     text += fmt::format("| {} | {} |\n", row.code, row.meaning);
+  }
+  text +=
+      "\n## Errors in JSON\n\nWith `--json` an error is a line "
+      "`{\"error\":{\"code\":...,\"message\":...}}` on standard error; that of one recording among "
+      "several is in the recording's own object, on standard output.\n\n"
+      "| Code | Exit code | Meaning |\n|---|---|---|\n";
+  for (const ErrorName& row : kErrorNames) {
+    text += fmt::format("| `{}` | {} | {} |\n", row.name, exit_code(row.code), row.meaning);
   }
   return text;
 }

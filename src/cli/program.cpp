@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/nearest_name.h"
+#include "cli/error_codes.h"
 #include "cli/help.h"
 #include "cli/parse.h"
 
@@ -40,8 +41,6 @@ int report(const Context& context, const Error& error) {
 }
 
 Result<int> run_verb(const Verb& verb, std::vector<std::string> arguments, Context& context) {
-  // Known before parsing, so that an error in the other options is already told in JSON.
-  context.json = std::ranges::find(arguments, "--json") != arguments.end();
   bool help = false;
   const auto command = verb.make();
   Fields fields = fields_of(*command, help, context.json);
@@ -80,32 +79,6 @@ int finish(int code, Context& context) {
 
 }  // namespace
 
-std::string_view error_code_name(ErrorCode code) {
-  switch (code) {
-    case ErrorCode::InvalidInput:
-      return "invalid_input";
-    case ErrorCode::NotFound:
-      return "not_found";
-    case ErrorCode::Unsupported:
-      return "unsupported";
-    case ErrorCode::OutOfMemory:
-      return "out_of_memory";
-    case ErrorCode::Device:
-      return "device";
-    case ErrorCode::Io:
-      return "io";
-    case ErrorCode::Cancelled:
-      return "cancelled";
-    case ErrorCode::Busy:
-      return "busy";
-    case ErrorCode::Environment:
-      return "environment";
-    case ErrorCode::Usage:
-      return "usage";
-  }
-  return "error";
-}
-
 Fields fields_of(Command& command, bool& help, bool& json) {
   Fields fields;
   command.fields(fields);
@@ -127,6 +100,8 @@ int run_program(const std::vector<std::string>& arguments, Context& context) {
     context.err.write(program_help(context.verbs));
     return 2;
   }
+  // Known before parsing, so that an error in the rest is already told in JSON.
+  context.json = std::ranges::find(arguments, "--json") != arguments.end();
   const std::string& first = arguments.front();
   if (first == "--help" || first == "-h" || first == "help") {
     const bool of_a_verb =

@@ -34,9 +34,6 @@ struct DescribedVerb {
 
 [[nodiscard]] std::unique_ptr<DescribedVerb> describe(const Verb& verb);
 
-// "not_found": how JSON names an error's code.
-[[nodiscard]] std::string_view error_code_name(ErrorCode code);
-
 // Version and how the program was built.
 [[nodiscard]] std::string version_text(bool json);
 

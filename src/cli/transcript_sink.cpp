@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/error_codes.h"
 #include "cli/program.h"
 #include "speech/decode_quality.h"
 

@@ -11,6 +11,7 @@
 #include "audio/inputs.h"
 #include "base/atomic_file.h"
 #include "cli/device_name.h"
+#include "cli/error_codes.h"
 #include "cli/open_device.h"
 #include "cli/program.h"
 #include "cli/repeats.h"

@@ -139,6 +139,13 @@ TEST(Program, PrintsAnErrorAsJsonWhereJsonIsAskedFor) {
             "\n");
 }
 
+TEST(Program, SaysInJsonThatThereIsNoSuchVerb) {
+  TestProgram program(sample_verbs());
+  EXPECT_EQ(program.run({"smaple", "--json"}), 2);
+  EXPECT_THAT(program.err.text(),
+              StartsWith(R"({"error":{"code":"usage","message":"there is no verb 'smaple' (did )"));
+}
+
 TEST(Program, ExitsAsTheSignalThatStoppedIt) {
   TestProgram program(sample_verbs());
   program.stop.request_stop();

@@ -1,0 +1,41 @@
+// The names of errors' codes, as JSON and the documents have them.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace mynah::cli {
+
+struct ErrorName {
+  ErrorCode code;
+  std::string_view name;
+  std::string_view meaning;  // for the documents
+};
+
+inline constexpr std::array kErrorNames = {
+    ErrorName{ErrorCode::InvalidInput, "invalid_input",
+              "A file, a model or a value is not what it should be."},
+    ErrorName{ErrorCode::NotFound, "not_found", "A path or a name does not exist."},
+    ErrorName{ErrorCode::Unsupported, "unsupported",
+              "What is asked for makes sense, but mynah does not do it."},
+    ErrorName{ErrorCode::OutOfMemory, "out_of_memory", "Memory of the machine or of a card."},
+    ErrorName{ErrorCode::Device, "device", "A processor is not there, cannot be used, or failed."},
+    ErrorName{ErrorCode::Io, "io", "Reading or writing failed."},
+    ErrorName{ErrorCode::Cancelled, "cancelled", "Stopped by a signal or a deadline."},
+    ErrorName{ErrorCode::Busy, "busy", "Too much is being done already."},
+    ErrorName{ErrorCode::Environment, "environment",
+              "Something that should be installed, pulled or reachable is not."},
+    ErrorName{ErrorCode::Usage, "usage", "The command line or the configuration."}};
+
+[[nodiscard]] constexpr std::string_view error_code_name(ErrorCode code) {
+  for (const ErrorName& row : kErrorNames) {
+    if (row.code == code) {
+      return row.name;
+    }
+  }
+  return "error";
+}
+
+}  // namespace mynah::cli
