@@ -39,6 +39,11 @@ struct UnitsType<Storage::I8> {
   static constexpr int kUnits = kStepUnits / 2;
 };
 
+template <Storage kStorage>
+inline int units_of_row(const Weights& weights) {
+  return static_cast<int>(weights.chunks) * UnitsType<kStorage>::kUnits;
+}
+
 // A lane's operands of a step: below level 90 a unit.
 using Unit = Vector<uint32_t, kUnitWords>;
 

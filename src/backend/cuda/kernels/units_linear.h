@@ -11,68 +11,87 @@ inline namespace MYNAH_OF_LEVEL {
 
 inline constexpr int kStages = units_stages(kLevel);
 
+// A side of a tile that is packed in panels: where this thread's copies of a step come from, one of
+// every kWarps panels.
+template <int kWarps>
+class PanelUnits {
+ public:
+  // A matrix of `panels` panels, of `units` a row, from panel `first` on.
+  PanelUnits(const uint8_t* packed, int units, int64_t panels, int64_t first)
+      : from_(reinterpret_cast<const uint32_t*>(packed)),
+        units_(units),
+        panels_(static_cast<int>(panels - first)) {
+    const int64_t of_panel = static_cast<int64_t>(units) * (kPanel * kUnitWords);
+    panel_step_ = of_panel * kWarps;
+    from_ = from_.from((first + warp()) * of_panel + lane() * kUnitWords);
+  }
+
+  [[nodiscard]] bool inside(int step, int copy) const {
+    return step * kStepUnits + lane() / kPanel < units_ && warp() + copy * kWarps < panels_;
+  }
+
+  [[nodiscard]] Global<const uint32_t> unit(int step, int copy) const {
+    return from_.from(copy * panel_step_ + static_cast<int64_t>(step) * kStepWords);
+  }
+
+  void go_on() {}  // nothing is kept from a step to the next
+
+ private:
+  Global<const uint32_t> from_;
+  int units_;           // of a row
+  int panels_;          // from the tile's first on
+  int64_t panel_step_;  // in words, from one of this thread's panels to its next
+};
+
 // A tile's sides in shared memory: stages of a step each, panels of weights and then of
 // activations. Unit u of a panel's row r stands at u * 8 + (r ^ 2 u): so the eight lanes that are
 // served at once, of two rows and four units, find theirs in different banks. At level 90 it stands
-// at u * 8 + r: a warp reads the eight rows of a unit at once.
-template <class Tile, Storage kStorage>
+// at u * 8 + r: a warp reads the eight rows of a unit at once. `Rows` says where activations come
+// from, for one step after the other: PanelUnits, or another of its kind.
+template <class Tile, Storage kStorage, class Rows>
 class UnitsSides {
  public:
-  UnitsSides(const UnitsArgs& args, int64_t row_panel, int64_t column_panel,
+  UnitsSides(const UnitsArgs& args, const Rows& rows, int64_t column_panel,
              const Shared<uint32_t>& memory)
       : memory_(memory),
-        weights_(reinterpret_cast<const uint32_t*>(args.weights.values)),
-        rows_(reinterpret_cast<const uint32_t*>(args.packed)),
-        units_(static_cast<int>(args.weights.chunks) * UnitsType<kStorage>::kUnits),
-        weight_panels_(static_cast<int>(args.weights.panels - column_panel)),
-        row_panels_(static_cast<int>((args.finish.rows + kPanel - 1) / kPanel - row_panel)),
-        to_(warp() * kStepWords + place(lane() / kPanel, lane() % kPanel)) {
-    const int64_t of_panel = static_cast<int64_t>(units_) * (kPanel * kUnitWords);
-    panel_step_ = of_panel * Tile::kWarps;
-    const int64_t first = warp() * of_panel + lane() * kUnitWords;
-    weights_ = weights_.from(column_panel * of_panel + first);
-    rows_ = rows_.from(row_panel * of_panel + first);
-  }
+        steps_((units_of_row<kStorage>(args.weights) + kStepUnits - 1) / kStepUnits),
+        weights_(args.weights.values, units_of_row<kStorage>(args.weights), args.weights.panels,
+                 column_panel),
+        rows_(rows),
+        to_(warp() * kStepWords + place(lane() / kPanel, lane() % kPanel)) {}
 
-  [[nodiscard]] int steps() const { return (units_ + kStepUnits - 1) / kStepUnits; }
+  [[nodiscard]] int steps() const { return steps_; }
 
 #if MYNAH_LEVEL >= 80
   // Begins to copy a step to its stage.
-  void begin(int step) const {
-    const bool unit_inside = step * kStepUnits + lane() / kPanel < units_;
+  void begin(int step) {
     const Shared<uint32_t> to = memory_.from(step % kStages * Tile::kStageWords + to_);
     MYNAH_UNROLLED
     for (int i = 0; i < kWeightCopies; ++i) {
-      copy_16_async(to.from(i * Tile::kWarps * kStepWords),
-                    weights_.from(i * panel_step_ + static_cast<int64_t>(step) * kStepWords),
-                    unit_inside && warp() + i * Tile::kWarps < weight_panels_);
+      copy_16_async(to.from(i * Tile::kWarps * kStepWords), weights_.unit(step, i),
+                    weights_.inside(step, i));
     }
     MYNAH_UNROLLED
     for (int i = 0; i < kRowCopies; ++i) {
       copy_16_async(to.from((Tile::kColumnPanels + i * Tile::kWarps) * kStepWords),
-                    rows_.from(i * panel_step_ + static_cast<int64_t>(step) * kStepWords),
-                    unit_inside && warp() + i * Tile::kWarps < row_panels_);
+                    rows_.unit(step, i), rows_.inside(step, i));
     }
+    rows_.go_on();
   }
 #else
   // A step on its way to registers, and from there to its stage.
   void fetch(int step) {
-    const bool unit_inside = step * kStepUnits + lane() / kPanel < units_;
     MYNAH_UNROLLED
     for (int i = 0; i < kWeightCopies; ++i) {
-      const bool inside = unit_inside && warp() + i * Tile::kWarps < weight_panels_;
-      on_way_[i] = inside ? weights_.template load<kUnitWords>(
-                                i * panel_step_ + static_cast<int64_t>(step) * kStepWords)
-                          : Unit{};
+      on_way_[i] =
+          weights_.inside(step, i) ? weights_.unit(step, i).template load<kUnitWords>(0) : Unit{};
     }
     MYNAH_UNROLLED
     for (int i = 0; i < kRowCopies; ++i) {
-      const bool inside = unit_inside && warp() + i * Tile::kWarps < row_panels_;
       on_way_[kWeightCopies + i] =
-          inside ? rows_.template load<kUnitWords>(i * panel_step_ +
-                                                   static_cast<int64_t>(step) * kStepWords)
-                 : Unit{};
+          rows_.inside(step, i) ? rows_.unit(step, i).template load<kUnitWords>(0) : Unit{};
     }
+    rows_.go_on();
   }
 
   void put(int step) const {
@@ -108,13 +127,10 @@ class UnitsSides {
   }
 
   Shared<uint32_t> memory_;
-  Global<const uint32_t> weights_;
-  Global<const uint32_t> rows_;
-  int units_;          // of a row
-  int weight_panels_;  // from the tile's first on
-  int row_panels_;
-  int to_;              // in a stage, of this thread's first copy
-  int64_t panel_step_;  // in words, from one of this thread's panels to its next
+  int steps_;
+  PanelUnits<Tile::kWarps> weights_;
+  Rows rows_;
+  int to_;  // in a stage, of this thread's first copy
 #if MYNAH_LEVEL < 80
   Unit on_way_[kWeightCopies + kRowCopies];
 #endif
@@ -135,8 +151,8 @@ inline int first_row_panel() {
   return warp() / Tile::kColumnWarps * Tile::kWarpRowPanels;
 }
 
-template <class Tile, Storage kStorage>
-MYNAH_INLINE void add_step(const UnitsSides<Tile, kStorage>& sides, int step,
+template <class Tile, Storage kStorage, class Rows>
+MYNAH_INLINE void add_step(const UnitsSides<Tile, kStorage, Rows>& sides, int step,
                            UnitsSums<Tile, typename UnitsType<kStorage>::Sum>& sums) {
   Unit x[Tile::kWarpRowPanels];
   MYNAH_UNROLLED
@@ -156,8 +172,8 @@ MYNAH_INLINE void add_step(const UnitsSides<Tile, kStorage>& sides, int step,
 }
 
 // All steps, each by `add(step)` once it is there.
-template <class Tile, Storage kStorage, class Add>
-MYNAH_INLINE void for_each_step(UnitsSides<Tile, kStorage>& sides, const Add& add) {
+template <class Tile, Storage kStorage, class Rows, class Add>
+MYNAH_INLINE void for_each_step(UnitsSides<Tile, kStorage, Rows>& sides, const Add& add) {
   const int steps = sides.steps();
 #if MYNAH_LEVEL >= 80
   MYNAH_UNROLLED
@@ -269,25 +285,24 @@ MYNAH_INLINE void finish_units(const UnitsSums<Tile, Sum>& sums, const Shared<fl
   }
 }
 
-template <class Tile, Storage kStorage>
-MYNAH_INLINE void units_linear(const UnitsArgs& args) {
+template <class Tile, Storage kStorage, class Rows>
+MYNAH_INLINE void multiply_tile(const UnitsArgs& args, const Rows& rows) {
   using Sum = typename UnitsType<kStorage>::Sum;
   MYNAH_DYNAMIC_SHARED(uint32_t, stages);
   MYNAH_DYNAMIC_SHARED(float, results);
   static_assert(Tile::kResultWords <= kStages * Tile::kStageWords);
   const int64_t row_panel = static_cast<int64_t>(block_index_x()) * Tile::kRowPanels;
   const int64_t column_panel = static_cast<int64_t>(block_index_y()) * Tile::kColumnPanels;
-  UnitsSides<Tile, kStorage> sides(args, row_panel, column_panel, stages);
+  UnitsSides<Tile, kStorage, Rows> sides(args, rows, column_panel, stages);
   UnitsSums<Tile, Sum> sums;
   set_to_zero<Tile>(sums);
   if constexpr (kStorage == Storage::I8) {
-    for_each_step<Tile, kStorage>(sides,
-                                  [&](int step) { add_step<Tile, kStorage>(sides, step, sums); });
+    for_each_step(sides, [&](int step) { add_step(sides, step, sums); });
   } else {
     UnitsSums<Tile, Sum> part;
     set_to_zero<Tile>(part);
-    for_each_step<Tile, kStorage>(sides, [&](int step) {
-      add_step<Tile, kStorage>(sides, step, part);
+    for_each_step(sides, [&](int step) {
+      add_step(sides, step, part);
       if (step % kUnitsSumSteps == kUnitsSumSteps - 1 || step == sides.steps() - 1) {
         add_sums<Tile>(part, sums);
         set_to_zero<Tile>(part);
@@ -299,6 +314,14 @@ MYNAH_INLINE void units_linear(const UnitsArgs& args) {
                      Global<const float>(args.row_scales),
                      (row_panel + first_row_panel<Tile>()) * kPanel, args.finish.rows,
                      (column_panel + first_column_panel<Tile>()) * kPanel, args.finish.columns);
+}
+
+template <class Tile, Storage kStorage>
+MYNAH_INLINE void units_linear(const UnitsArgs& args) {
+  multiply_tile<Tile, kStorage>(
+      args, PanelUnits<Tile::kWarps>(args.packed, units_of_row<kStorage>(args.weights),
+                                     (args.finish.rows + kPanel - 1) / kPanel,
+                                     static_cast<int64_t>(block_index_x()) * Tile::kRowPanels));
 }
 
 }  // namespace MYNAH_OF_LEVEL
