@@ -32,6 +32,7 @@ class UnitsTraffic : public testing::Test {
     const auto out_bytes = static_cast<size_t>(rows * columns) * sizeof(float);
     return {
         .packed = reinterpret_cast<uint8_t*>(zeros(static_cast<size_t>(rows) * in * value_bytes)),
+        .windows = {},
         .row_scales = nullptr,
         .x = {reinterpret_cast<float*>(zeros(static_cast<size_t>(rows) * in * sizeof(float))), kIn},
         .in = kIn,
@@ -78,6 +79,53 @@ class UnitsTraffic : public testing::Test {
               Tile::kRows / 8 * (Tile::kColumns / 16) * (kIn * value_bytes / 32));
   }
 
+  // A convolution of kernel 4 of one utterance, without padding: `rows` windows of kIn elements.
+  Windows windows(int64_t rows, int stride) {
+    constexpr int kKernel = 4;
+    constexpr auto kChannels = static_cast<int>(kIn / kKernel);
+    const int64_t x_rows = (rows - 1) * stride + kKernel;
+    auto* const utterance = reinterpret_cast<Utterance*>(zeros(sizeof(Utterance)));
+    *utterance = {.begin = 0, .length = x_rows, .out_begin = 0};
+    const auto x_bytes = static_cast<size_t>(x_rows * kChannels) * sizeof(float);
+    return {.utterances = utterance,
+            .count = 1,
+            .x = {reinterpret_cast<float*>(zeros(x_bytes)), kChannels},
+            .rows = rows,
+            .channels = kChannels,
+            .kernel = kKernel,
+            .stride = stride,
+            .padding = 0,
+            .dilation = 1,
+            .aligned = true};
+  }
+
+  // One tile of windows in place: from memory as much as where they are laid out, by whole
+  // transfers; besides, each warp asks for each of its panels which utterance the rows are of.
+  template <class Tile, int kLevel = 80>
+  void expect_tile_of_windows(const cuda::Kernel<UnitsArgs>& kernel, int stride) {
+    UnitsArgs args = product(Tile::kRows, Tile::kColumns, sizeof(uint16_t));
+    args.windows = windows(Tile::kRows, stride);
+    const Traffic traffic =
+        run<kLevel>(kernel, {}, Tile::kThreads, Tile::shared_bytes(kLevel), args);
+    EXPECT_EQ(traffic.bank_conflicts(), 1.0);
+    constexpr uint64_t kSides = (Tile::kRows + Tile::kColumns) * kIn * sizeof(uint16_t);
+    constexpr uint64_t kMatrices = kSides + Tile::kRows * Tile::kColumns * sizeof(float);
+    constexpr uint64_t kSectorBytes = 32;
+    EXPECT_EQ(traffic.global_bytes, kMatrices + Tile::kRowPanels * sizeof(Utterance));
+    EXPECT_EQ(traffic.global_sectors * kSectorBytes, kMatrices + Tile::kRowPanels * kSectorBytes);
+    EXPECT_EQ(traffic.matrix_products, Tile::kRows / 8 * (Tile::kColumns / 16) * (kIn / 16));
+  }
+
+  Traffic pack(const cuda::Kernel<PackArgs>& kernel, const PackArgs& args) {
+    constexpr int kThreads = 128;
+    const HostKernel* const found = kernel_table<80>()[static_cast<size_t>(kernel.id)];
+    const int64_t chunks = (args.rows + kPanel - 1) / kPanel * ((args.in + kChunk - 1) / kChunk);
+    const Status status =
+        card_.launch(*found, {.x = static_cast<int>((chunks + 3) / 4)}, kThreads, 0, &args);
+    EXPECT_TRUE(status.has_value()) << status.error().message;
+    return card_.traffic(found->name);
+  }
+
   ThreadPool pool_{1};
   Simulator card_{pool_, {.count_traffic = true, .shared_bytes = 227 << 10}};
 };
@@ -94,6 +142,18 @@ TEST_F(UnitsTraffic, WarpgroupsPayForNothingTwice) {
   expect_tile<WarpgroupTile, 90>(cuda::kernels::units_linear_f16_128, sizeof(uint16_t));
   expect_tile<WarpgroupTile, 90>(cuda::kernels::units_linear_i8_128, 1);
   expect_tile<UnitsTile64, 90>(cuda::kernels::units_linear_f16_64, sizeof(uint16_t));
+}
+
+TEST_F(UnitsTraffic, WindowsInPlaceCostTilesNothing) {
+  expect_tile_of_windows<UnitsTile128>(cuda::kernels::units_conv1d_f16_128, 1);
+  expect_tile_of_windows<UnitsTile128>(cuda::kernels::units_conv1d_bf16_128, 2);
+  expect_tile_of_windows<UnitsTile64>(cuda::kernels::units_conv1d_f16_64, 2);
+  expect_tile_of_windows<UnitsTile64>(cuda::kernels::units_conv1d_bf16_64, 1);
+}
+
+TEST_F(UnitsTraffic, WindowsInPlaceCostTilesOfLevel90Nothing) {
+  expect_tile_of_windows<UnitsTile128, 90>(cuda::kernels::units_conv1d_f16_128, 1);
+  expect_tile_of_windows<UnitsTile64, 90>(cuda::kernels::units_conv1d_f16_64, 2);
 }
 
 TEST_F(UnitsTraffic, TilesOfCodesPayForNothingTwice) {
@@ -144,21 +204,45 @@ TEST_F(UnitsTraffic, TilesOfBlocksHaveNoBankConflicts) {
 TEST_F(UnitsTraffic, PackingReadsAndWritesWholeTransfers) {
   constexpr int64_t kRows = 16;
   const UnitsArgs sizes = product(kRows, kTileColumns, sizeof(uint16_t));
-  const PackArgs args{.x = sizes.x,
-                      .windows = {},
-                      .rows = kRows,
-                      .in = kIn,
-                      .aligned = true,
-                      .packed = const_cast<uint8_t*>(sizes.packed)};
-  const auto id = static_cast<size_t>(cuda::kernels::pack_rows_f16.id);
-  const HostKernel* const found = kernel_table<80>()[id];
-  constexpr int kThreads = 128;
-  const Status status =
-      card_.launch(*found, {.x = kRows / kPanel * kChunks / 4}, kThreads, 0, &args);
-  ASSERT_TRUE(status.has_value()) << status.error().message;
-  const Traffic traffic = card_.traffic(found->name);
-  EXPECT_EQ(traffic.coalescing(), 1.0);
-  EXPECT_EQ(traffic.global_bytes, kRows * kIn * (sizeof(float) + sizeof(uint16_t)));
+  constexpr uint64_t kBytes = kRows * kIn * (sizeof(float) + sizeof(uint16_t));
+  uint64_t packed = 0;
+  for (const bool in_panels : {true, false}) {
+    const Traffic traffic =
+        pack(cuda::kernels::pack_rows_f16, {.x = sizes.x,
+                                            .windows = {},
+                                            .rows = kRows,
+                                            .in = kIn,
+                                            .aligned = true,
+                                            .in_panels = in_panels,
+                                            .packed = const_cast<uint8_t*>(sizes.packed)});
+    EXPECT_EQ(traffic.coalescing(), 1.0);
+    EXPECT_EQ(traffic.global_bytes, ++packed * kBytes);
+  }
+}
+
+// What is saved before the product: x moves once, and not once for each of four taps.
+TEST_F(UnitsTraffic, PackingRowsMovesAQuarterOfPackingTheirWindows) {
+  constexpr int64_t kRows = 61;
+  const Windows of = windows(kRows, 1);
+  const int64_t x_rows = kRows - 1 + of.kernel;
+  auto* const packed = reinterpret_cast<uint8_t*>(zeros((kRows + 3) * kIn * sizeof(uint16_t)));
+  const Traffic laid_out = pack(cuda::kernels::pack_windows_f16, {.x = {},
+                                                                  .windows = of,
+                                                                  .rows = kRows,
+                                                                  .in = kIn,
+                                                                  .aligned = false,
+                                                                  .in_panels = true,
+                                                                  .packed = packed});
+  const Traffic in_place = pack(cuda::kernels::pack_rows_f16, {.x = of.x,
+                                                               .windows = {},
+                                                               .rows = x_rows,
+                                                               .in = of.channels,
+                                                               .aligned = true,
+                                                               .in_panels = false,
+                                                               .packed = packed});
+  constexpr uint64_t kElementBytes = sizeof(float) + sizeof(uint16_t);
+  EXPECT_GE(laid_out.global_bytes, kRows * kIn * kElementBytes);
+  EXPECT_EQ(in_place.global_bytes, static_cast<uint64_t>(x_rows * of.channels) * kElementBytes);
 }
 
 // Each weight once, by whole transfers.

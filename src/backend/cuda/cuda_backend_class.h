@@ -39,6 +39,13 @@ struct UnitsRows {
   bool aligned;  // rows of x, for accesses of 16 bytes
 };
 
+// A kernel of tiles of 128 by 128, and what a block of it has.
+struct LargeTiles {
+  Kernel<simt::UnitsArgs> kernel;
+  int threads;
+  int shared_bytes;  // of dynamic shared memory
+};
+
 // Any number of callers, whose work the device does one after the other.
 class CudaBackend final : public Backend {
  public:
@@ -210,13 +217,17 @@ class CudaBackend final : public Backend {
   void launch_few_rows(const Kernel<simt::LinearArgs>& kernel, simt::LinearArgs args, bool int8);
   // Whether such a product is the matrix units': activations in the weights' type, sums in f32.
   [[nodiscard]] bool uses_units(Precision precision, DType dtype) const;
-  BufferRef pack_activations(const UnitsRows& rows, const LinearWeight& w);
+  // Rows of `in` elements rounded to `dtype`, in panels or row after row.
+  BufferRef pack_activations(const UnitsRows& rows, int64_t in, DType dtype, bool in_panels);
   void linear_on_units(const UnitsRows& rows, const LinearWeight& w, const simt::Finish& finish);
+  // Windows of x: read in place where they can be, otherwise laid out.
+  void conv1d_on_units(const UnitsRows& x, const simt::Windows& windows, const LinearWeight& w,
+                       const simt::Finish& finish);
   // Rows in panels with weights of type I8.
   void launch_codes_on_units(const CodedBuffers& coded, const LinearWeight& w,
                              const simt::Finish& finish);
   // By the larger tile where there are enough of them.
-  void launch_tiles(const Kernel<simt::UnitsArgs>& tile_128, const Kernel<simt::UnitsArgs>& tile_64,
+  void launch_tiles(const LargeTiles& tile_128, const Kernel<simt::UnitsArgs>& tile_64,
                     const simt::UnitsArgs& args);
   void launch_few_rows_on_units(const Kernel<simt::UnitsArgs>& kernel, simt::UnitsArgs args);
   // Lays keys and values out head by head, as `type`.

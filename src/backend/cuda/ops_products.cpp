@@ -272,8 +272,8 @@ void CudaBackend::conv1d(const Tensor& x, const Lengths& lengths, const LinearWe
       .dilation = static_cast<int>(params.dilation),
       .aligned = aligned(x) && channels % 4 == 0};
   if (params.groups == 1 && uses_units(params.precision, w.dtype)) {
-    linear_on_units({.x = {}, .windows = &windows, .rows = out_rows, .aligned = false}, w,
-                    finish_of(params, out));
+    conv1d_on_units({.x = rows_of(x), .windows = nullptr, .rows = x.dim(0), .aligned = aligned(x)},
+                    windows, w, finish_of(params, out));
     return;
   }
   if (params.groups == 1 && rounds_to_int8(params.precision, w.dtype)) {

@@ -30,19 +30,40 @@ struct UnitsKernels {
   Kernel<simt::UnitsArgs> tile_128;
   Kernel<simt::UnitsArgs> tile_64;
   Kernel<simt::UnitsArgs> few_rows;
+  Kernel<simt::UnitsArgs> conv1d_128;
+  Kernel<simt::UnitsArgs> conv1d_64;
 };
 
-constexpr UnitsKernels kHalves = {kernels::pack_rows_f16, kernels::pack_windows_f16,
+constexpr UnitsKernels kHalves = {kernels::pack_rows_f16,        kernels::pack_windows_f16,
                                   kernels::units_linear_f16_128, kernels::units_linear_f16_64,
-                                  kernels::units_few_rows_f16};
-constexpr UnitsKernels kBfloats = {kernels::pack_rows_bf16, kernels::pack_windows_bf16,
+                                  kernels::units_few_rows_f16,   kernels::units_conv1d_f16_128,
+                                  kernels::units_conv1d_f16_64};
+constexpr UnitsKernels kBfloats = {kernels::pack_rows_bf16,        kernels::pack_windows_bf16,
                                    kernels::units_linear_bf16_128, kernels::units_linear_bf16_64,
-                                   kernels::units_few_rows_bf16};
+                                   kernels::units_few_rows_bf16,   kernels::units_conv1d_bf16_128,
+                                   kernels::units_conv1d_bf16_64};
+
+const UnitsKernels& kernels_for(DType dtype) {
+  return dtype == DType::F16 ? kHalves : kBfloats;
+}
 
 template <class Tile>
 GridSize tiles_of(const simt::Finish& finish) {
   return {.x = blocks_for(finish.rows, Tile::kRows),
           .y = blocks_for(finish.columns, Tile::kColumns)};
+}
+
+// Windows are gathered by the threads of a tile, at level 90 too.
+LargeTiles conv1d_tiles(const Kernel<simt::UnitsArgs>& kernel, int level) {
+  return {.kernel = kernel,
+          .threads = UnitsTile128::kThreads,
+          .shared_bytes = UnitsTile128::shared_bytes(level)};
+}
+
+LargeTiles linear_tiles(const Kernel<simt::UnitsArgs>& kernel, int level) {
+  return {.kernel = kernel,
+          .threads = simt::units_128_threads(level),
+          .shared_bytes = simt::units_128_shared_bytes(level)};
 }
 
 }  // namespace
@@ -53,11 +74,11 @@ bool CudaBackend::uses_units(Precision precision, DType dtype) const {
           (dtype == DType::BF16 && processor_->level() >= kLevelOfBfloats));
 }
 
-BufferRef CudaBackend::pack_activations(const UnitsRows& rows, const LinearWeight& w) {
+BufferRef CudaBackend::pack_activations(const UnitsRows& rows, int64_t in, DType dtype,
+                                        bool in_panels) {
   constexpr int kChunksOfBlock = 4;  // a warp each
-  const UnitsKernels& kernels = w.dtype == DType::F16 ? kHalves : kBfloats;
-  const int64_t chunks =
-      blocks_for(rows.rows, simt::kPanel) * blocks_for(w.in_features, simt::kChunk);
+  const UnitsKernels& kernels = kernels_for(dtype);
+  const int64_t chunks = blocks_for(rows.rows, simt::kPanel) * blocks_for(in, simt::kChunk);
   BufferRef packed =
       allocate(static_cast<size_t>(chunks) * simt::kPanel * simt::kChunk * sizeof(uint16_t));
   launch(rows.windows == nullptr ? kernels.pack_rows : kernels.pack_windows,
@@ -65,18 +86,20 @@ BufferRef CudaBackend::pack_activations(const UnitsRows& rows, const LinearWeigh
          {.x = rows.x,
           .windows = rows.windows == nullptr ? simt::Windows{} : *rows.windows,
           .rows = rows.rows,
-          .in = w.in_features,
+          .in = in,
           .aligned = rows.aligned,
+          .in_panels = in_panels,
           .packed = reinterpret_cast<uint8_t*>(packed.get()->data())});
   return packed;
 }
 
 void CudaBackend::linear_on_units(const UnitsRows& rows, const LinearWeight& w,
                                   const simt::Finish& finish) {
-  const UnitsKernels& kernels = w.dtype == DType::F16 ? kHalves : kBfloats;
+  const UnitsKernels& kernels = kernels_for(w.dtype);
   const bool few = rows.rows <= simt::kUnitsFewRows;
   BufferRef packed;
   simt::UnitsArgs args{.packed = nullptr,
+                       .windows = {},
                        .row_scales = nullptr,
                        .x = rows.x,
                        .in = w.in_features,
@@ -85,21 +108,44 @@ void CudaBackend::linear_on_units(const UnitsRows& rows, const LinearWeight& w,
                        .weights = weights_of(w),
                        .finish = finish};
   if (rows.windows != nullptr || rows.rows > kRowsWorthALaunch) {
-    packed = pack_activations(rows, w);
+    packed = pack_activations(rows, w.in_features, w.dtype, true);
     args.packed = reinterpret_cast<const uint8_t*>(packed.get()->data());
   }
   if (few) {
     launch_few_rows_on_units(kernels.few_rows, args);
   } else {
-    launch_tiles(kernels.tile_128, kernels.tile_64, args);
+    launch_tiles(linear_tiles(kernels.tile_128, processor_->level()), kernels.tile_64, args);
   }
+}
+
+void CudaBackend::conv1d_on_units(const UnitsRows& x, const simt::Windows& windows,
+                                  const LinearWeight& w, const simt::Finish& finish) {
+  if (windows.rows <= simt::kUnitsFewRows || !simt::read_in_place(windows)) {
+    linear_on_units({.x = {}, .windows = &windows, .rows = windows.rows, .aligned = false}, w,
+                    finish);
+    return;
+  }
+  const UnitsKernels& kernels = kernels_for(w.dtype);
+  const BufferRef packed = pack_activations(x, windows.channels, w.dtype, false);
+  launch_tiles(conv1d_tiles(kernels.conv1d_128, processor_->level()), kernels.conv1d_64,
+               {.packed = reinterpret_cast<const uint8_t*>(packed.get()->data()),
+                .windows = windows,
+                .row_scales = nullptr,
+                .x = {},
+                .in = w.in_features,
+                .aligned = false,
+                .panels = 1,
+                .weights = weights_of(w),
+                .finish = finish});
 }
 
 void CudaBackend::launch_codes_on_units(const CodedBuffers& coded, const LinearWeight& w,
                                         const simt::Finish& finish) {
   const simt::CodedRows rows = coded.view();
-  launch_tiles(kernels::units_linear_i8_128, kernels::units_linear_i8_64,
+  launch_tiles(linear_tiles(kernels::units_linear_i8_128, processor_->level()),
+               kernels::units_linear_i8_64,
                {.packed = rows.codes,
+                .windows = {},
                 .row_scales = rows.scales,
                 .x = {},
                 .in = w.in_features,
@@ -109,17 +155,15 @@ void CudaBackend::launch_codes_on_units(const CodedBuffers& coded, const LinearW
                 .finish = finish});
 }
 
-void CudaBackend::launch_tiles(const Kernel<simt::UnitsArgs>& tile_128,
-                               const Kernel<simt::UnitsArgs>& tile_64,
+void CudaBackend::launch_tiles(const LargeTiles& tile_128, const Kernel<simt::UnitsArgs>& tile_64,
                                const simt::UnitsArgs& args) {
-  const int level = processor_->level();
   const GridSize large = tiles_of<UnitsTile128>(args.finish);
   if (large.x * large.y >= kEnoughTiles) {
-    launch(tile_128, large, simt::units_128_threads(level), args,
-           static_cast<size_t>(simt::units_128_shared_bytes(level)));
+    launch(tile_128.kernel, large, tile_128.threads, args,
+           static_cast<size_t>(tile_128.shared_bytes));
   } else {
     launch(tile_64, tiles_of<UnitsTile64>(args.finish), UnitsTile64::kThreads, args,
-           static_cast<size_t>(UnitsTile64::shared_bytes(level)));
+           static_cast<size_t>(UnitsTile64::shared_bytes(processor_->level())));
   }
 }
 

@@ -124,7 +124,9 @@
 #define MYNAH_UNITS_PRODUCTS_OF(X, type)                         \
   X(units_products_##type, units_linear_##type##_128, UnitsArgs) \
   X(units_products_##type, units_linear_##type##_64, UnitsArgs)  \
-  X(units_products_##type, units_few_rows_##type, UnitsArgs)
+  X(units_products_##type, units_few_rows_##type, UnitsArgs)     \
+  X(units_conv1d_##type, units_conv1d_##type##_128, UnitsArgs)   \
+  X(units_conv1d_##type, units_conv1d_##type##_64, UnitsArgs)
 
 #define MYNAH_UNITS_PRODUCT_KERNELS(X)             \
   MYNAH_UNITS_PRODUCTS_OF(X, f16)                  \

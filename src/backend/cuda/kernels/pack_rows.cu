@@ -1,5 +1,5 @@
-// Rows and windows in half of f32's bits, in panels of eight as weights are (weight_layout.h), for
-// products on matrix units: a warp takes a chunk of a panel.
+// Rows and windows in half of f32's bits, in panels of eight as weights are (weight_layout.h) or
+// row after row, for products on matrix units: a warp takes a chunk of eight rows.
 #include "backend/cuda/kernels/product_args.h"
 #include "backend/cuda/kernels/round.h"
 #include "backend/cuda/kernels/windows.h"
@@ -21,16 +21,19 @@ inline void pack(const PackArgs& args, const FourOf& four_of) {
     return;
   }
   const Global<uint32_t> packed(reinterpret_cast<uint32_t*>(args.packed));
-  const int64_t k = item % chunks * kChunk + lane() % 8 * 4;
+  const int64_t chunk = item % chunks;
+  const int64_t first_row = item / chunks * kPanel;
+  const int64_t k = chunk * kChunk + lane() % 8 * 4;
   MYNAH_UNROLLED
   for (int first = 0; first < kPanel; first += kRowsAtOnce) {
     const int in_panel = first + lane() / 8;
-    const Vector<float, 4> values = four_of(item / chunks * kPanel + in_panel, k);
+    const int64_t row = first_row + in_panel;
+    const Vector<float, 4> values = four_of(row, k);
     // Half a unit: of 16 bytes, four to a chunk.
-    const int64_t unit = item * 4 + lane() % 8 / 2;
-    packed.store<2>((unit * kPanel + in_panel) * 4 + lane() % 2 * 2,
-                    {rounded_pair<kStorage>(values[0], values[1]),
-                     rounded_pair<kStorage>(values[2], values[3])});
+    const int64_t unit = args.in_panels ? (item * 4 + lane() % 8 / 2) * kPanel + in_panel
+                                        : (row * chunks + chunk) * 4 + lane() % 8 / 2;
+    packed.store<2>(unit * 4 + lane() % 2 * 2, {rounded_pair<kStorage>(values[0], values[1]),
+                                                rounded_pair<kStorage>(values[2], values[3])});
   }
 }
 

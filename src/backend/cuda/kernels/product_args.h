@@ -94,15 +94,30 @@ struct QuantizeArgs {
   CodedRows coded;
 };
 
-// Rows, or windows, in panels of eight in half of f32's bits, as weights are: zeros after the last.
+// Rows, or windows, in half of f32's bits: in panels of eight, as weights are, or row after row.
+// Zeros fill up the last panel, and the last chunk of a row.
 struct PackArgs {
   Rows x;
   Windows windows;
   int64_t rows;
   int64_t in;
   bool aligned;  // rows of x, for accesses of 16 bytes
+  bool in_panels;
   uint8_t* packed;
 };
+
+// Units of a row that is packed in half of f32's bits.
+inline constexpr int kUnitElements = kUnitBytes / 2;
+
+[[nodiscard]] constexpr int units_of_packed_row(int elements) {
+  return (elements + kChunk - 1) / kChunk * (kChunk / kUnitElements);
+}
+
+// Whether a product on matrix units can read windows from x itself: taps are whole units, and
+// enough of them that the next step of four is in the same tap or in the next one.
+[[nodiscard]] constexpr bool read_in_place(const Windows& windows) {
+  return windows.channels % kUnitElements == 0 && windows.channels >= kChunk;
+}
 
 // Steps of a tile that are in shared memory at once: as many as cover memory's latency where copies
 // are on their way by themselves (level 80), otherwise one that is used and one that is filled.
@@ -176,8 +191,10 @@ static_assert(kWarpgroupUnits == 4 * kUnitsSumSteps);
 
 // x (rows, in) W^T on matrix units.
 struct UnitsArgs {
-  // The rows packed. Null only in the kernel for few rows, of one panel at most: it rounds x then.
+  // The rows packed in panels. Null only in the kernel for few rows, of one panel at most: it
+  // rounds x then. In kernels of convolutions: x packed row after row.
   const uint8_t* packed;
+  Windows windows;          // in kernels of convolutions
   const float* row_scales;  // of codes
   Rows x;
   int64_t in;

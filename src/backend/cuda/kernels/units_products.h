@@ -1,6 +1,7 @@
 // The kernels of one storage type on matrix units: a .cu file each, as products.h.
 #pragma once
 
+#include "backend/cuda/kernels/units_conv1d.h"
 #include "backend/cuda/kernels/units_few_rows.h"
 #include "backend/cuda/kernels/units_linear.h"
 #include "backend/cuda/kernels/units_warpgroup.h"
@@ -35,6 +36,15 @@ MYNAH_INLINE void units_linear_128(const UnitsArgs& args) {
   }                                                                                \
   MYNAH_KERNEL(units_linear_##type##_64, UnitsArgs, kThreadsAtOnce<UnitsTile64>) { \
     units_linear<UnitsTile64, storage>(args);                                      \
+  }
+
+// conv1d that reads windows in place, by the same tiles.
+#define MYNAH_DEFINE_UNITS_CONV1D(type, storage)                                   \
+  MYNAH_KERNEL(units_conv1d_##type##_128, UnitsArgs, UnitsTile128::kThreads) {     \
+    units_conv1d<UnitsTile128, storage>(args);                                     \
+  }                                                                                \
+  MYNAH_KERNEL(units_conv1d_##type##_64, UnitsArgs, kThreadsAtOnce<UnitsTile64>) { \
+    units_conv1d<UnitsTile64, storage>(args);                                      \
   }
 
 #define MYNAH_DEFINE_UNITS_FEW_ROWS(type, storage)                            \
