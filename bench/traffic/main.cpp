@@ -142,6 +142,12 @@ std::vector<std::vector<OpCase>> rows_in_order() {
       }
     }
   }
+  // tiny's second convolution, and large's: tiles of either size.
+  for (const DType dtype : {DType::F16, DType::BF16}) {
+    for (const int64_t width : {384, 1280}) {
+      rows[0].push_back(cases::timed_conv1d_case(width, width, 2, dtype, Precision::Fast));
+    }
+  }
   for (OpCase& c : cases::op_cases()) {
     const bool strided = c.name.find("strided") != std::string::npos;
     rows[c.large ? 0 : strided ? 2 : 1].push_back(std::move(c));

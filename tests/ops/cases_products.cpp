@@ -207,6 +207,12 @@ void add_conv1d(std::vector<OpCase>& table) {
        .params = conv(3, 2, 1, 1),
        .residual = true},
       {.lengths = {4}, .in = 5, .out = 33, .params = conv(5, 1, 4, 0)},
+      {.lengths = {40, 3, 1, 25}, .in = 40, .out = 65, .params = conv(5, 1, 2, 2)},
+      {.lengths = {90, 2, 60},
+       .in = 64,
+       .out = 33,
+       .params = conv(3, 2, 3, 3, 3, 1, Activation::Gelu),
+       .residual = true},
       {.lengths = {2}, .in = 3, .out = 7, .params = conv(3, 1, 6, 1), .bias = false},
       {.lengths = {}, .in = 4, .out = 3, .params = conv(3, 1, 1, 1)},
   };
@@ -223,22 +229,10 @@ void add_conv1d(std::vector<OpCase>& table) {
 
 void add_timed_conv1d(std::vector<OpCase>& table) {
   for (const auto& [dtype, precision] :
-       {std::pair{DType::F32, Precision::Exact}, std::pair{DType::I8, Precision::Fast}}) {
-    for (const int64_t in : {80, 384}) {
-      Conv1dRow row{.lengths = {3000},
-                    .in = in,
-                    .out = 384,
-                    .params = conv(3, in == 80 ? 1 : 2, 1, 1, 1, 1, Activation::Gelu),
-                    .dtype = dtype};
-      row.params.precision = precision;
-      OpCase c = conv1d_case(row);
-      c.operations = 2.0 * static_cast<double>(row.rows() * in * 3 * row.out);
-      c.bytes = 4.0 * static_cast<double>(3000 * in + row.rows() * row.out) +
-                static_cast<double>(storage_bytes(dtype, in * 3 * row.out));
-      c.arithmetic = arithmetic_of(dtype, precision);
-      c.large = true;
-      table.push_back(std::move(c));
-    }
+       {std::pair{DType::F32, Precision::Exact}, std::pair{DType::F16, Precision::Fast},
+        std::pair{DType::I8, Precision::Fast}}) {
+    table.push_back(timed_conv1d_case(80, 384, 1, dtype, precision));
+    table.push_back(timed_conv1d_case(384, 384, 2, dtype, precision));
   }
 }
 
@@ -277,6 +271,25 @@ OpCase embedding_case(DType dtype, int64_t vocabulary, int64_t d, int64_t count)
 }
 
 }  // namespace
+
+OpCase timed_conv1d_case(int64_t in, int64_t out, int64_t stride, DType dtype,
+                         Precision precision) {
+  constexpr int64_t kFrames = 3000;
+  constexpr int64_t kKernel = 3;
+  Conv1dRow row{.lengths = {kFrames},
+                .in = in,
+                .out = out,
+                .params = conv(kKernel, stride, 1, 1, 1, 1, Activation::Gelu),
+                .dtype = dtype};
+  row.params.precision = precision;
+  OpCase c = conv1d_case(row);
+  c.operations = 2.0 * static_cast<double>(row.rows() * in * kKernel * out);
+  c.bytes = 4.0 * static_cast<double>(kFrames * in + row.rows() * out) +
+            static_cast<double>(storage_bytes(dtype, in * kKernel * out));
+  c.arithmetic = arithmetic_of(dtype, precision);
+  c.large = true;
+  return c;
+}
 
 void add_product_cases(std::vector<OpCase>& table) {
   add_matmul(table);

@@ -50,6 +50,10 @@ std::vector<OpCase> op_cases();
 // same whatever their number.
 OpCase timed_linear_case(int64_t rows, int64_t in, int64_t out, DType dtype, Precision precision);
 
+// A timed row of conv1d: one of the two that Whisper's encoder begins with, over 30 seconds (3000
+// frames), of kernel 3.
+OpCase timed_conv1d_case(int64_t in, int64_t out, int64_t stride, DType dtype, Precision precision);
+
 // The rows of one group of operations, appended.
 void add_linear_cases(std::vector<OpCase>& table);
 void add_product_cases(std::vector<OpCase>& table);
