@@ -14,26 +14,30 @@ constexpr int kRowsAtOnce = 4;  // by eight lanes each, of four elements
 // `four_of(row, k)`: four elements from k on, a multiple of four; zeros outside.
 template <Storage kStorage, class FourOf>
 inline void pack(const PackArgs& args, const FourOf& four_of) {
-  const int64_t chunks = (args.in + kChunk - 1) / kChunk;
-  const int64_t panels = (args.rows + kPanel - 1) / kPanel;
-  const int64_t item = static_cast<int64_t>(block_index_x()) * warp_count() + warp();
-  if (item >= panels * chunks) {
+  const auto chunks = static_cast<int>((args.in + kChunk - 1) / kChunk);
+  const auto panels = static_cast<int>((args.rows + kPanel - 1) / kPanel);
+  const int item = block_index_x() * warp_count() + warp();  // 2^31 of them are a terabyte
+  const int panel = item / chunks;
+  if (panel >= panels) {
     return;
   }
-  const Global<uint32_t> packed(reinterpret_cast<uint32_t*>(args.packed));
-  const int64_t chunk = item % chunks;
-  const int64_t first_row = item / chunks * kPanel;
-  const int64_t k = chunk * kChunk + lane() % 8 * 4;
+  const int chunk = item - panel * chunks;
+  const int k = chunk * kChunk + lane() % 8 * 4;
+  // In units, of 16 bytes and four to a chunk: from a row to the next, and along a row.
+  const int units = chunks * 4;
+  const int row_apart = args.in_panels ? 1 : units;
+  const int unit_apart = args.in_panels ? kPanel : 1;
+  const int64_t first_unit = static_cast<int64_t>(panel) * (kPanel * units) +
+                             (chunk * 4 + lane() % 8 / 2) * unit_apart + lane() / 8 * row_apart;
+  // A lane writes half a unit of a row.
+  const Global<uint32_t> packed = Global<uint32_t>(reinterpret_cast<uint32_t*>(args.packed))
+                                      .from(first_unit * 4 + lane() % 2 * 2);
   MYNAH_UNROLLED
   for (int first = 0; first < kPanel; first += kRowsAtOnce) {
-    const int in_panel = first + lane() / 8;
-    const int64_t row = first_row + in_panel;
-    const Vector<float, 4> values = four_of(row, k);
-    // Half a unit: of 16 bytes, four to a chunk.
-    const int64_t unit = args.in_panels ? (item * 4 + lane() % 8 / 2) * kPanel + in_panel
-                                        : (row * chunks + chunk) * 4 + lane() % 8 / 2;
-    packed.store<2>(unit * 4 + lane() % 2 * 2, {rounded_pair<kStorage>(values[0], values[1]),
-                                                rounded_pair<kStorage>(values[2], values[3])});
+    const Vector<float, 4> values =
+        four_of(static_cast<int64_t>(panel) * kPanel + first + lane() / 8, k);
+    packed.store<2>(first * row_apart * 4, {rounded_pair<kStorage>(values[0], values[1]),
+                                            rounded_pair<kStorage>(values[2], values[3])});
   }
 }
 
