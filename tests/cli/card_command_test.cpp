@@ -24,9 +24,7 @@ using gpu::fake::FakeMachine;
 using test::SimulatedCard;
 using test::TemporaryFolder;
 using ::testing::AllOf;
-using ::testing::AnyOf;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 namespace fs = std::filesystem;
 

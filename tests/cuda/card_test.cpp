@@ -20,7 +20,6 @@ namespace {
 
 using cases::OpCase;
 using gpu::fake::FakeCard;
-using gpu::fake::FakeMachine;
 using test::SimulatedCard;
 using test::TemporaryFolder;
 using testing::AllOf;

@@ -26,7 +26,7 @@ class SimulatedCard {
   Result<std::unique_ptr<Backend>> open(int index = 0, const std::string& images = "",
                                         int level = 0);
 
-  // Whether kernels can be run at this level: a sanitizer's build has one alone.
+  // Whether kernels can be run at this level: a sanitizer's build has a few.
   static bool has_level(int level);
 
   // From now on kernels are run at this level: that of another card of the machine,
