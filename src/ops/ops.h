@@ -178,7 +178,7 @@ struct PickedTokens {
   Tensor log_probabilities;  // (rows, top) f32
 };
 
-// logits (rows, vocabulary), one rule a row.
+// logits (rows, vocabulary), one rule a row, whose penalties come first.
 [[nodiscard]] PickedTokens pick_token(Backend& backend, const Tensor& logits,
                                       const PickTokenParams& params);
 // The same, into tensors that are there.

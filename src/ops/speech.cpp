@@ -70,6 +70,26 @@ void expect_rule(const TokenRule& rule, int64_t vocabulary, int64_t masks, int32
   MYNAH_CHECK(rule.uniform >= 0.0F && rule.uniform < 1.0F, "[pick_token] uniform outside [0, 1)");
 }
 
+void expect_penalties(const TokenRule& rule, std::span<const TokenPenalty> all,
+                      int64_t vocabulary) {
+  const int64_t end = int64_t{rule.penalties_begin} + rule.penalties_count;
+  MYNAH_CHECK(rule.penalties_begin >= 0 && rule.penalties_count >= 0 &&
+                  end <= static_cast<int64_t>(all.size()),
+              "[pick_token] penalties [", std::to_string(rule.penalties_begin), ", ",
+              std::to_string(end), ") of ", std::to_string(all.size()));
+  int32_t last = -1;
+  for (int64_t i = rule.penalties_begin; i < end; ++i) {
+    const TokenPenalty& penalised = all[static_cast<size_t>(i)];
+    MYNAH_CHECK(penalised.token > last && penalised.token < vocabulary,
+                "[pick_token] penalised tokens rise, each at most once, below ",
+                std::to_string(vocabulary), ": ", std::to_string(penalised.token), " after ",
+                std::to_string(last));
+    MYNAH_CHECK(penalised.penalty > 0.0F, "[pick_token] a penalty is above 0, got ",
+                std::to_string(penalised.penalty));
+    last = penalised.token;
+  }
+}
+
 void expect_pick(const Backend& backend, const Tensor& logits, const PickTokenParams& params) {
   expect(backend, "pick_token", "logits", logits, {"rows", "vocabulary"});
   const int64_t vocabulary = logits.dim(1);
@@ -82,6 +102,7 @@ void expect_pick(const Backend& backend, const Tensor& logits, const PickTokenPa
               std::to_string(params.top), " of ", std::to_string(vocabulary));
   for (const TokenRule& rule : params.rules) {
     expect_rule(rule, vocabulary, params.masks == nullptr ? 0 : params.masks->dim(0), params.top);
+    expect_penalties(rule, params.penalties, vocabulary);
   }
 }
 

@@ -192,7 +192,7 @@ class Backend {
   // the discrete Fourier transforms of rows times window.
   virtual void magnitude_spectrum(const Tensor& x, const Tensor& window, const Tensor& out) = 0;
   // logits (rows, vocabulary) -> ids (rows, top) i32, log_probabilities (rows, top) under the
-  // rules' distribution.
+  // distribution that penalties and rules leave.
   virtual void pick_token(const Tensor& logits, const PickTokenParams& params, const Tensor& ids,
                           const Tensor& log_probabilities) = 0;
 };

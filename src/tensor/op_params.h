@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 
 #include "tensor/lengths.h"
@@ -130,6 +131,23 @@ struct LogMelParams {
       frames;  // of the result, one span an utterance: frames past the samples' end see zeros
 };
 
+// A token that becomes less likely, before any rule: its logit x becomes x * penalty where it is
+// below zero, else x / penalty (Keskar et al. 2019, CTRL, section 4.1, as CTranslate2 does it).
+struct TokenPenalty {
+  // As a penalty: the token never comes.
+  static constexpr float kNever = std::numeric_limits<float>::infinity();
+
+  int32_t token = 0;
+  float penalty = 1.0F;  // above 0
+
+  [[nodiscard]] float of(float logit) const {
+    if (penalty == kNever) {
+      return -std::numeric_limits<float>::infinity();
+    }
+    return logit < 0.0F ? logit * penalty : logit / penalty;
+  }
+};
+
 // Which token comes next, by Whisper's rules (openai/whisper decoding.py: SuppressBlank,
 // SuppressTokens, ApplyTimestampRules), as numbers that a device can read. One entry a row of
 // logits. A NaN logit counts as -infinity. Where fewer tokens than `top` may come, the rest have
@@ -149,11 +167,15 @@ struct TokenRule {
   int32_t mask = 0;          // row of `masks` that applies
   float temperature = 0.0F;  // 0: the likeliest; else sampled
   float uniform = 0.0F;      // in [0, 1): the sample's random number
+  // This row's part of `penalties`: tokens in rising order, each at most once.
+  int32_t penalties_begin = 0;
+  int32_t penalties_count = 0;
 };
 
 struct PickTokenParams {
   const Tensor* masks = nullptr;  // (n_masks, vocabulary) f32, 0 or -infinity, added to the logits
   std::span<const TokenRule> rules;
+  std::span<const TokenPenalty> penalties = {};  // of all rows
   int32_t top = 1;  // tokens wanted of each row, best first (beam search); 1 with a temperature
 };
 

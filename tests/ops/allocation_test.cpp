@@ -86,6 +86,9 @@ TEST_P(AllocationTest, ADecoderStepAllocatesNothingAfterWarmUp) {
   TokenRule rule;
   rule.text_end = kVocabulary;
   rule.timestamp_begin = rule.timestamp_low = rule.timestamp_high = kVocabulary;
+  rule.penalties_count = 2;
+  const std::vector<TokenPenalty> penalties = {{.token = 3, .penalty = 1.3F},
+                                               {.token = 40, .penalty = TokenPenalty::kNever}};
 
   const auto step = [&] {
     const Tensor normed = ops::layer_norm(b, x, gamma, gamma);
@@ -105,7 +108,8 @@ TEST_P(AllocationTest, ADecoderStepAllocatesNothingAfterWarmUp) {
                                                 .keys = std::span(&audio_at, 1),
                                                 .tail = &audio});
     const Tensor logits = ops::linear(b, ops::add(b, ops::gelu(b, heard), x), out);
-    const auto picked = ops::pick_token(b, logits, {.rules = std::span(&rule, 1)});
+    const auto picked =
+        ops::pick_token(b, logits, {.rules = std::span(&rule, 1), .penalties = penalties});
     int32_t id = -1;
     ops::to_host(b, picked.ids, std::span(&id, 1));
     return id;

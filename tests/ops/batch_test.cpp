@@ -240,8 +240,17 @@ TEST_P(BatchTest, PickedTokens) {
   rule.timestamp_high = 101;
   rule.prefer_timestamps = true;
   expect_alone_as_in_batch(101, [&](const Tensor& x, const Lengths& lengths) {
-    const std::vector<TokenRule> rules(static_cast<size_t>(lengths.total()), rule);
-    return ops::pick_token(*backend_, x, {.rules = rules, .top = 3}).log_probabilities;
+    std::vector<TokenRule> rules(static_cast<size_t>(lengths.total()), rule);
+    std::vector<TokenPenalty> penalties;
+    for (TokenRule& each : rules) {
+      each.penalties_begin = static_cast<int32_t>(penalties.size());
+      for (const int32_t token : {4, 5, 31, 100}) {
+        penalties.push_back({.token = token, .penalty = 1.5F});
+      }
+      each.penalties_count = 4;
+    }
+    return ops::pick_token(*backend_, x, {.rules = rules, .penalties = penalties, .top = 3})
+        .log_probabilities;
   });
 }
 

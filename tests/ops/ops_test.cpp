@@ -52,6 +52,26 @@ TEST_F(OpsDeathTest, SpansThatDoNotFitAreBugs) {
                "keys \\[0, 5\\) outside 4 rows");
 }
 
+TEST_F(OpsDeathTest, PenalisedTokensThatDoNotRiseAreBugs) {
+  const Tensor logits = ops::from_host(ref_, normals(8, 1), {1, 8});
+  const auto pick = [&](std::vector<TokenPenalty> penalties, int32_t count) {
+    const TokenRule rule{.text_end = 8,
+                         .timestamp_begin = 8,
+                         .timestamp_low = 8,
+                         .timestamp_high = 8,
+                         .penalties_count = count};
+    (void)ops::pick_token(ref_, logits, {.rules = std::span(&rule, 1), .penalties = penalties});
+  };
+  pick({{.token = 3, .penalty = 2.0F}, {.token = 7, .penalty = 2.0F}}, 2);
+  EXPECT_DEATH(pick({{.token = 3, .penalty = 2.0F}, {.token = 3, .penalty = 2.0F}}, 2),
+               "each at most once, below 8: 3 after 3");
+  EXPECT_DEATH(pick({{.token = 4, .penalty = 2.0F}, {.token = 3, .penalty = 2.0F}}, 2),
+               "3 after 4");
+  EXPECT_DEATH(pick({{.token = 8, .penalty = 2.0F}}, 1), "below 8: 8 after -1");
+  EXPECT_DEATH(pick({{.token = 3, .penalty = 0.0F}}, 1), "a penalty is above 0");
+  EXPECT_DEATH(pick({{.token = 3, .penalty = 2.0F}}, 2), "penalties \\[0, 2\\) of 1");
+}
+
 TEST_F(OpsTest, ZerosAreZeroInEveryPlainType) {
   EXPECT_THAT(ops::to_host(ref_, ops::zeros(ref_, {100, 1000})), Each(0.0F));
   EXPECT_THAT(ops::to_host_i32(ref_, ops::zeros(ref_, {3}, DType::I32)), Each(0));

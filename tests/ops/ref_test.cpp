@@ -290,5 +290,36 @@ TEST_F(RefTest, TimestampsComeWhenTogetherTheyAreLikelierThanAnyText) {
   EXPECT_NEAR(pick().second, std::log(0.15F / 0.6F), 1e-6F);
 }
 
+TEST_F(RefTest, PenaltiesComeBeforeTheRulesAndTheMasks) {
+  const Tensor logits = make({3, 2, -1, 1, -INFINITY, -2}, {1, 6});
+  const Tensor masks = make({0, 0, 0, -INFINITY, 0, 0}, {1, 6});
+  const TokenRule rule{.text_end = 6,
+                       .timestamp_begin = 6,
+                       .timestamp_low = 6,
+                       .timestamp_high = 6,
+                       .penalties_begin = 1,
+                       .penalties_count = 5};
+  // The first is another row's. 3 never comes, -1 becomes -4; 1 is suppressed and -infinity stays,
+  // whatever the penalty.
+  const std::vector<TokenPenalty> penalties = {{.token = 1, .penalty = TokenPenalty::kNever},
+                                               {.token = 0, .penalty = TokenPenalty::kNever},
+                                               {.token = 2, .penalty = 4.0F},
+                                               {.token = 3, .penalty = 0.01F},
+                                               {.token = 4, .penalty = 0.5F},
+                                               {.token = 5, .penalty = 0.5F}};
+  const auto picked = ops::pick_token(
+      ref_, logits,
+      {.masks = &masks, .rules = std::span(&rule, 1), .penalties = penalties, .top = 4});
+  EXPECT_THAT(std::vector<int32_t>(ops::to_host_i32(ref_, picked.ids)),
+              testing::ElementsAre(1, 5, 2, testing::_));
+  const double all = std::exp(2.0) + std::exp(-1.0) + std::exp(-4.0);
+  const auto log_probability = [&](double logit) {
+    return testing::FloatNear(static_cast<float>(logit - std::log(all)), 1e-6F);
+  };
+  EXPECT_THAT(host(picked.log_probabilities),
+              testing::ElementsAre(log_probability(2), log_probability(-1), log_probability(-4),
+                                   -INFINITY));
+}
+
 }  // namespace
 }  // namespace mynah::cases

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <optional>
 
 #include "backend/cpu/cpu_backend_class.h"
 
@@ -234,6 +235,18 @@ void CpuBackend::pick_token(const Tensor& logits, const PickTokenParams& params,
   for_rows(logits.dim(0), logits.dim(1) * 16, [&](int64_t r) {
     const TokenRule& rule = params.rules[static_cast<size_t>(r)];
     const float* row = logits.data<float>() + r * logits.stride(0);
+    std::optional<Scratch<float>> penalised;
+    if (rule.penalties_count > 0) {
+      penalised.emplace(memory_, logits.dim(1));
+      std::copy_n(row, logits.dim(1), penalised->data());
+      row = penalised->data();
+      for (const TokenPenalty& penalty :
+           params.penalties.subspan(static_cast<size_t>(rule.penalties_begin),
+                                    static_cast<size_t>(rule.penalties_count))) {
+        float& value = (*penalised)[penalty.token];
+        value = penalty.of(value);
+      }
+    }
     const float* mask = params.masks == nullptr
                             ? nullptr
                             : params.masks->data<float>() + rule.mask * params.masks->stride(0);

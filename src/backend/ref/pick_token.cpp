@@ -31,12 +31,23 @@ bool allowed(const TokenRule& rule, int64_t id) {
   return text || (id >= rule.timestamp_low && id < rule.timestamp_high);
 }
 
+// The logits with the row's penalties.
+std::vector<float> penalised(std::span<const float> logits,
+                             std::span<const TokenPenalty> penalties) {
+  std::vector<float> values(logits.begin(), logits.end());
+  for (const TokenPenalty& penalty : penalties) {
+    float& value = values[static_cast<size_t>(penalty.token)];
+    value = penalty.of(value);
+  }
+  return values;
+}
+
 // The logits after all rules, -infinity where a token may not come.
-std::vector<double> ruled(const float* logits, const float* mask, const TokenRule& rule,
-                          int64_t vocabulary) {
-  std::vector<double> values(static_cast<size_t>(vocabulary), -INFINITY);
-  for (int64_t id = 0; id < vocabulary; ++id) {
-    const double value = static_cast<double>(logits[id]) + (mask != nullptr ? mask[id] : 0.0F);
+std::vector<double> ruled(std::span<const float> logits, const float* mask, const TokenRule& rule) {
+  std::vector<double> values(logits.size(), -INFINITY);
+  for (int64_t id = 0; id < std::ssize(logits); ++id) {
+    const double value =
+        static_cast<double>(logits[static_cast<size_t>(id)]) + (mask != nullptr ? mask[id] : 0.0F);
     if (allowed(rule, id) && !std::isnan(value)) {
       values[static_cast<size_t>(id)] = value;
     }
@@ -85,7 +96,11 @@ void RefBackend::pick_token(const Tensor& logits, const PickTokenParams& params,
   for (int64_t i = 0; i < logits.dim(0); ++i) {
     const TokenRule& rule = params.rules[static_cast<size_t>(i)];
     const float* mask = params.masks != nullptr ? row(*params.masks, rule.mask) : nullptr;
-    const auto values = ruled(row(logits, i), mask, rule, logits.dim(1));
+    const auto values =
+        ruled(penalised({row(logits, i), static_cast<size_t>(logits.dim(1))},
+                        params.penalties.subspan(static_cast<size_t>(rule.penalties_begin),
+                                                 static_cast<size_t>(rule.penalties_count))),
+              mask, rule);
     const double total = log_sum_exp(values);
     const auto picked = rule.temperature > 0.0F
                             ? std::vector{sampled(values, rule.temperature, rule.uniform)}

@@ -1,6 +1,7 @@
-// The next token by Whisper's rules (TokenRule, tensor/op_params.h). A row's logits are read once
-// for the maxima, the sums of exponentials and each thread's best; a token more of the best few
-// costs its thread another look at its own share, a sample costs one more reading of the row.
+// The next token by Whisper's rules and penalties (TokenRule, tensor/op_params.h). A row's logits
+// are read once for the maxima, the sums of exponentials and each thread's best; a token more of
+// the best few costs its thread another look at its own share, a sample costs one more reading of
+// the row.
 #include "backend/cuda/kernels/best.h"
 #include "backend/cuda/kernels/math.h"
 #include "backend/cuda/kernels/pick_token_args.h"
@@ -19,16 +20,97 @@ struct Tokens {
   int end;
 };
 
+// A row's penalised tokens, in rising order, to be looked up by halves. Nearly every token is none
+// of them, which a bit tells without a look: that of its group, of as few tokens as bits allow (one
+// where the vocabulary has up to 65,536).
+struct Penalties {
+  static constexpr int kWordBits = 32;
+  static constexpr int kWords = 2048;
+
+  Global<const PickPenalty> entries;
+  int count;
+  Shared<uint32_t> groups;  // kWords
+  int shift;                // token t is of group t >> shift
+
+  [[nodiscard]] int group(int entry) const {
+    const PickPenalty penalty = entries[entry];
+    return penalty.token >> shift;
+  }
+
+  // Sets the bits. All threads call it.
+  void mark(int vocabulary) {
+    if (count == 0) {
+      return;
+    }
+    while ((vocabulary - 1) >> shift >= kWords * kWordBits) {
+      ++shift;
+    }
+    const int words = ((vocabulary - 1) >> shift) / kWordBits + 1;
+    for (int word = thread_index(); word < words; word += thread_count()) {
+      groups[word] = 0;
+    }
+    barrier();
+    // A word is written by the thread that has its first entry.
+    for (int first = thread_index(); first < count; first += thread_count()) {
+      const int word = group(first) / kWordBits;
+      if (first > 0 && group(first - 1) / kWordBits == word) {
+        continue;
+      }
+      uint32_t bits = 0;
+      for (int i = first; i < count && group(i) / kWordBits == word; ++i) {
+        bits |= 1U << (group(i) % kWordBits);
+      }
+      groups[word] = bits;
+    }
+    barrier();
+  }
+
+  [[nodiscard]] float applied(int id, float logit) const {
+    if (count == 0) {
+      return logit;
+    }
+    const uint32_t bits = groups[(id >> shift) / kWordBits];
+    return (bits >> ((id >> shift) % kWordBits) & 1U) == 0 ? logit : looked_up(id, logit);
+  }
+
+  [[nodiscard]] float looked_up(int id, float logit) const {
+    int begin = 0;
+    int end = count;
+    MYNAH_ROLLED
+    while (end - begin > 1) {
+      const int middle = (begin + end) / 2;
+      const PickPenalty penalty = entries[middle];
+      begin = penalty.token <= id ? middle : begin;
+      end = penalty.token <= id ? end : middle;
+    }
+    const PickPenalty penalty = entries[begin];
+    if (penalty.token != id) {
+      return logit;
+    }
+    if (penalty.penalty == kInfinity) {
+      return -kInfinity;
+    }
+    return logit < 0.0F ? logit * penalty.penalty : logit / penalty.penalty;
+  }
+};
+
 struct Row {
   Global<const float> logits;
   Global<const float> mask;
+  Penalties penalties;
+
+  [[nodiscard]] float mask_of(int id) const {
+    float value = 0.0F;
+    if (!mask.empty()) {
+      value = mask[id];
+    }
+    return value;
+  }
 
   // -infinity where the token may not come.
   [[nodiscard]] float at(int id) const {
-    float value = logits[id];
-    if (!mask.empty()) {
-      value += mask[id];
-    }
+    const float logit = logits[id];
+    const float value = penalties.applied(id, logit) + mask_of(id);
     return value == value ? value : -kInfinity;
   }
 };
@@ -92,13 +174,27 @@ inline void look(const Row& row, const Tokens& tokens, Mass& mass, Best& best) {
   constexpr int kTurns = 4;  // logits under way at once
   for (int id = tokens.begin + thread_index(); id < tokens.end; id += kTurns * thread_count()) {
     float values[kTurns];
-    float most = -kInfinity;
+    float masks[kTurns];
     for (int k = 0; k < kTurns; ++k) {
       const int other = id + k * thread_count();
       values[k] = -kInfinity;
+      masks[k] = 0.0F;
       if (other < tokens.end) {
-        values[k] = row.at(other);
+        values[k] = row.logits[other];
+        masks[k] = row.mask_of(other);
       }
+    }
+    if (row.penalties.count > 0) {
+      for (int k = 0; k < kTurns; ++k) {
+        if (values[k] > -kInfinity) {  // and so a token of the vocabulary
+          values[k] = row.penalties.applied(id + k * thread_count(), values[k]);
+        }
+      }
+    }
+    float most = -kInfinity;
+    for (int k = 0; k < kTurns; ++k) {
+      const float value = values[k] + masks[k];
+      values[k] = value == value ? value : -kInfinity;
       most = maximum(most, values[k]);
     }
     if (most == -kInfinity) {
@@ -204,11 +300,17 @@ MYNAH_KERNEL(pick_token, PickTokenArgs, kThreads) {
   MYNAH_SHARED(float, values, kMostWarps);
   MYNAH_SHARED(float, sums, kMostWarps);
   MYNAH_SHARED(int, indices, kMostWarps);
+  MYNAH_SHARED(uint32_t, groups, Penalties::kWords);
   const PickRule rule = Global<const PickRule>(args.rules)[block_index_x()];
-  const Row row{Global<const float>(args.logits.data + block_index_x() * args.logits.stride),
-                Global<const float>(args.masks.data == nullptr
-                                        ? nullptr
-                                        : args.masks.data + rule.mask * args.masks.stride)};
+  Row row{Global<const float>(args.logits.data + block_index_x() * args.logits.stride),
+          Global<const float>(args.masks.data == nullptr
+                                  ? nullptr
+                                  : args.masks.data + rule.mask * args.masks.stride),
+          {.entries = Global<const PickPenalty>(args.penalties).from(rule.penalties_begin),
+           .count = rule.penalties_count,
+           .groups = groups,
+           .shift = 0}};
+  row.penalties.mark(args.vocabulary);
   Tokens text{rule.text_begin < 0 ? 0 : rule.text_begin, rule.text_allowed ? rule.text_end : 0};
   const Tokens timestamps{rule.timestamp_low, rule.timestamp_high};
 

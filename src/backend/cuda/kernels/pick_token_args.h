@@ -17,13 +17,22 @@ struct PickRule {
   int32_t mask;
   float temperature;
   float uniform;
+  int32_t penalties_begin;
+  int32_t penalties_count;
 };
 
-// A block a row. `masks` may be null.
+// TokenPenalty of tensor/op_params.h, field by field.
+struct PickPenalty {
+  int32_t token;
+  float penalty;
+};
+
+// A block a row. `masks` may be null; `penalties` is read where a rule has some.
 struct PickTokenArgs {
   Rows logits;
   Rows masks;
   const PickRule* rules;
+  const PickPenalty* penalties;
   int32_t* ids;
   int64_t ids_stride;
   OutRows log_probabilities;
