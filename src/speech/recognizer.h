@@ -45,8 +45,8 @@ struct RecognizerOptions {
   int beam_size = 3;
   int best_of = 5;  // samples a try at temperature > 0
   float patience = 1.0F;
-  float length_penalty = 1.0F;  // exponent; 0: none
-  float repetition_penalty = 1.0F;
+  float length_penalty = 1.0F;      // exponent; 0: none
+  float repetition_penalty = 1.0F;  // above 0
   int no_repeat_ngram_size = 0;
   std::vector<float> temperatures = {0.0F, 0.2F, 0.4F, 0.6F,
                                      0.8F, 1.0F};  // tried in order while a result is doubtful

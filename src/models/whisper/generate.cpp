@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "models/whisper/beam_search.h"
 #include "models/whisper/sequences.h"
@@ -40,7 +39,7 @@ std::vector<Hypothesis> sample(const Generator& generator, Sequences& sequences,
     running.push_back(&all[i]);
     slots.push_back(static_cast<int64_t>(i));
   }
-  Picked picked = sequences.pick(std::move(logits), running, 1);
+  Picked picked = sequences.pick(logits, running, 1);
   while (true) {
     size_t kept = 0;
     for (size_t i = 0; i < running.size(); ++i) {

@@ -26,9 +26,9 @@ struct GenerateOptions {
   int beam_size = 1;  // hypotheses at temperature 0; 1: greedy
   int best_of = 1;    // samples at temperature > 0
   float patience = 1.0F;
-  float length_penalty = 1.0F;  // scores are divided by length to this power
-  float repetition_penalty = 1.0F;
-  int no_repeat_ngram_size = 0;
+  float length_penalty = 1.0F;      // scores are divided by length to this power
+  float repetition_penalty = 1.0F;  // TokenPenalty of what was said; above 0
+  int no_repeat_ngram_size = 0;     // no run of as many tokens comes twice; 0: off
   int max_new_tokens = 224;
 };
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 namespace mynah::whisper {
 namespace {
@@ -26,30 +25,32 @@ float uniform(uint64_t seed, uint64_t sample, uint64_t step) {
   return static_cast<float>(z >> 40U) * 0x1p-24F;
 }
 
-// Keskar et al. 2019 (CTRL), section 4.1, as CTranslate2 does it: what was said becomes less
-// likely.
-void penalise_repetition(std::span<float> logits, std::span<const int32_t> tokens, float penalty) {
-  std::vector<int32_t> once(tokens.begin(), tokens.end());
-  std::ranges::sort(once);
-  const auto repeats = std::ranges::unique(once);
-  once.erase(repeats.begin(), repeats.end());
-  for (const int32_t token : once) {
-    float& logit = logits[static_cast<size_t>(token)];
-    logit = logit < 0 ? logit * penalty : logit / penalty;
-  }
-}
-
-// No n-gram comes twice: forbids every token that would complete one.
-void forbid_repeated_ngrams(std::span<float> logits, std::span<const int32_t> tokens, size_t n) {
-  if (tokens.size() + 1 < n || n == 0) {
-    return;
-  }
-  const auto recent = tokens.last(n - 1);
-  for (size_t i = 0; i + n <= tokens.size(); ++i) {
-    if (std::ranges::equal(tokens.subspan(i, n - 1), recent)) {
-      logits[static_cast<size_t>(tokens[i + n - 1])] = -std::numeric_limits<float>::infinity();
+// Adds the penalties of a text that is `tokens` so far: what was said becomes less likely, and what
+// would complete an n-gram that was said never comes.
+void add_penalties(std::span<const int32_t> tokens, const GenerateOptions& options,
+                   std::vector<TokenPenalty>& penalties) {
+  const auto begin = static_cast<ptrdiff_t>(penalties.size());
+  if (options.repetition_penalty != 1.0F) {
+    for (const int32_t token : tokens) {
+      penalties.push_back({.token = token, .penalty = options.repetition_penalty});
     }
   }
+  const auto n = static_cast<size_t>(std::max(0, options.no_repeat_ngram_size));
+  if (n > 0 && tokens.size() >= n) {
+    const auto recent = tokens.last(n - 1);
+    for (size_t i = 0; i + n <= tokens.size(); ++i) {
+      if (std::ranges::equal(tokens.subspan(i, n - 1), recent)) {
+        penalties.push_back({.token = tokens[i + n - 1], .penalty = TokenPenalty::kNever});
+      }
+    }
+  }
+  // In rising order, each once: the largest penalty, as kNever is.
+  const auto own = std::ranges::subrange(penalties.begin() + begin, penalties.end());
+  std::ranges::sort(own, [](const TokenPenalty& a, const TokenPenalty& b) {
+    return a.token != b.token ? a.token < b.token : a.penalty > b.penalty;
+  });
+  const auto repeats = std::ranges::unique(own, {}, &TokenPenalty::token);
+  penalties.erase(repeats.begin(), repeats.end());
 }
 
 }  // namespace
@@ -131,80 +132,61 @@ Tensor Sequences::forward(std::span<const Hypothesis* const> hypotheses,
 
 Picked Sequences::step(std::span<const Hypothesis* const> hypotheses,
                        std::span<const int64_t> slots, int32_t top) {
-  Picked picked;
-  if (penalises()) {
-    picked = pick(forward(hypotheses, slots), hypotheses, top);
-  } else {
-    const std::vector<TokenRule> next = rules(hypotheses);
-    const PickTokenParams params{.masks = &generator_.rules.masks(), .rules = next, .top = top};
-    const Shape shape{static_cast<int64_t>(hypotheses.size()), top};
-    const auto count = static_cast<size_t>(shape.elements());
-    // The ids, then the log probabilities.
-    std::vector<std::byte> result(count * (sizeof(int32_t) + sizeof(float)));
-    // What the cache needs is the cache's, not the step's.
-    for (const int64_t slot : slots) {
-      cache_.make_room(cache_.length(slot) + 1);
-    }
-    Backend& backend = generator_.backend;
-    generator_.steps.run(
-        [&](const BufferRef& memory) {
-          ops::pick_token_into(backend, forward(hypotheses, slots), params,
-                               {.ids = {memory, 0, shape, DType::I32, backend.device()},
-                                .log_probabilities = {memory, count * sizeof(int32_t), shape,
-                                                      DType::F32, backend.device()}});
-        },
-        result);
-    picked.ids.resize(count);
-    picked.log_probabilities.resize(count);
-    std::memcpy(picked.ids.data(), result.data(), count * sizeof(int32_t));
-    std::memcpy(picked.log_probabilities.data(), result.data() + count * sizeof(int32_t),
-                count * sizeof(float));
+  const NextTokens next = next_tokens(hypotheses);
+  const PickTokenParams params{.masks = &generator_.rules.masks(),
+                               .rules = next.rules,
+                               .penalties = next.penalties,
+                               .top = top};
+  const Shape shape{static_cast<int64_t>(hypotheses.size()), top};
+  const auto count = static_cast<size_t>(shape.elements());
+  // The ids, then the log probabilities.
+  std::vector<std::byte> result(count * (sizeof(int32_t) + sizeof(float)));
+  // What the cache needs is the cache's, not the step's.
+  for (const int64_t slot : slots) {
+    cache_.make_room(cache_.length(slot) + 1);
   }
+  Backend& backend = generator_.backend;
+  generator_.steps.run(
+      [&](const BufferRef& memory) {
+        ops::pick_token_into(backend, forward(hypotheses, slots), params,
+                             {.ids = {memory, 0, shape, DType::I32, backend.device()},
+                              .log_probabilities = {memory, count * sizeof(int32_t), shape,
+                                                    DType::F32, backend.device()}});
+      },
+      result);
+  Picked picked{std::vector<int32_t>(count), std::vector<float>(count)};
+  std::memcpy(picked.ids.data(), result.data(), count * sizeof(int32_t));
+  std::memcpy(picked.log_probabilities.data(), result.data() + count * sizeof(int32_t),
+              count * sizeof(float));
   if (generator_.after_step) {
     generator_.after_step();
   }
   return picked;
 }
 
-bool Sequences::penalises() const {
-  return options_.repetition_penalty != 1.0F || options_.no_repeat_ngram_size > 0;
-}
-
-Tensor Sequences::penalise(const Tensor& logits,
-                           std::span<const Hypothesis* const> hypotheses) const {
-  std::vector<float> values = ops::to_host(generator_.backend, logits);
-  const auto vocabulary = static_cast<size_t>(logits.dim(1));
-  for (size_t i = 0; i < hypotheses.size(); ++i) {
-    const auto row = std::span(values).subspan(i * vocabulary, vocabulary);
-    const std::span<const int32_t> tokens = hypotheses[i]->tokens;
-    if (options_.repetition_penalty != 1.0F) {
-      penalise_repetition(row, tokens, options_.repetition_penalty);
-    }
-    forbid_repeated_ngrams(row, tokens, static_cast<size_t>(options_.no_repeat_ngram_size));
-  }
-  return ops::from_host(generator_.backend, std::span<const float>(values), logits.shape());
-}
-
-std::vector<TokenRule> Sequences::rules(std::span<const Hypothesis* const> hypotheses) const {
-  std::vector<TokenRule> all;
+NextTokens Sequences::next_tokens(std::span<const Hypothesis* const> hypotheses) const {
+  NextTokens next;
   for (const Hypothesis* const hypothesis : hypotheses) {
     TokenRule rule = generator_.rules.next(hypothesis->tokens);
     rule.temperature = options_.temperature;
     rule.uniform =
         uniform(requests_[hypothesis->request].seed, hypothesis->sample, hypothesis->tokens.size());
-    all.push_back(rule);
+    rule.penalties_begin = static_cast<int32_t>(next.penalties.size());
+    add_penalties(hypothesis->tokens, options_, next.penalties);
+    rule.penalties_count = static_cast<int32_t>(next.penalties.size()) - rule.penalties_begin;
+    next.rules.push_back(rule);
   }
-  return all;
+  return next;
 }
 
-Picked Sequences::pick(Tensor logits, std::span<const Hypothesis* const> hypotheses,
+Picked Sequences::pick(const Tensor& logits, std::span<const Hypothesis* const> hypotheses,
                        int32_t top) const {
-  if (penalises()) {
-    logits = penalise(logits, hypotheses);
-  }
-  const std::vector<TokenRule> next = rules(hypotheses);
-  const ops::PickedTokens picked = ops::pick_token(
-      generator_.backend, logits, {.masks = &generator_.rules.masks(), .rules = next, .top = top});
+  const NextTokens next = next_tokens(hypotheses);
+  const ops::PickedTokens picked = ops::pick_token(generator_.backend, logits,
+                                                   {.masks = &generator_.rules.masks(),
+                                                    .rules = next.rules,
+                                                    .penalties = next.penalties,
+                                                    .top = top});
   return {ops::to_host_i32(generator_.backend, picked.ids),
           ops::to_host(generator_.backend, picked.log_probabilities)};
 }

@@ -27,6 +27,12 @@ struct Picked {
   std::vector<float> log_probabilities;
 };
 
+// What may come next, a rule a hypothesis.
+struct NextTokens {
+  std::vector<TokenRule> rules;
+  std::vector<TokenPenalty> penalties;
+};
+
 // Slots [request * group, (request + 1) * group) of the cache belong to a request.
 class Sequences {
  public:
@@ -37,7 +43,7 @@ class Sequences {
   Tensor prefill();
   // The tokens that may come next, by the rules and the options' penalties. logits has a row a
   // hypothesis.
-  [[nodiscard]] Picked pick(Tensor logits, std::span<const Hypothesis* const> hypotheses,
+  [[nodiscard]] Picked pick(const Tensor& logits, std::span<const Hypothesis* const> hypotheses,
                             int32_t top) const;
   // Runs one token, the last, of each hypothesis in its slot, and picks the tokens that may come
   // next.
@@ -55,11 +61,7 @@ class Sequences {
  private:
   // -> logits (hypotheses, n_vocab).
   Tensor forward(std::span<const Hypothesis* const> hypotheses, std::span<const int64_t> slots);
-  [[nodiscard]] std::vector<TokenRule> rules(std::span<const Hypothesis* const> hypotheses) const;
-  // Whether what was said becomes less likely, which the host sees to.
-  [[nodiscard]] bool penalises() const;
-  [[nodiscard]] Tensor penalise(const Tensor& logits,
-                                std::span<const Hypothesis* const> hypotheses) const;
+  [[nodiscard]] NextTokens next_tokens(std::span<const Hypothesis* const> hypotheses) const;
 
   const Generator& generator_;
   std::span<const GenerateRequest> requests_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -26,7 +27,8 @@ constexpr int64_t kVocabulary = 96;
 // A decoder of random weights that hears two utterances of random states.
 class SmallDecoder {
  public:
-  explicit SmallDecoder(Backend& backend) : backend_(backend) {
+  explicit SmallDecoder(Backend& backend, bool penalises = false)
+      : backend_(backend), penalises_(penalises) {
     Config config = test::tiny_config(false);
     config.n_vocab = kVocabulary;
     config.n_text_ctx = kTokens;
@@ -49,16 +51,22 @@ class SmallDecoder {
                                               int64_t ends) const {
     KvCache cache = decoder_.new_cache(lanes, capacity);
     std::vector<int32_t> tokens(static_cast<size_t>(lanes), 1);
+    std::vector<std::vector<int32_t>> said(tokens.size());
     std::vector<std::byte> all;
     for (int64_t step = 0; step < capacity; ++step) {
       if (step > 0 && step % ends == 0 && tokens.size() > 1) {
         tokens.pop_back();
+        said.pop_back();
       }
       cache.make_room(step + 1);
       const auto n = static_cast<int64_t>(tokens.size());
       std::vector<std::byte> result(static_cast<size_t>(n * (kVocabulary + 2)) * sizeof(float));
-      steps.run([&](const BufferRef& memory) { this->step(tokens, step, cache, memory); }, result);
+      steps.run([&](const BufferRef& memory) { this->step(tokens, said, step, cache, memory); },
+                result);
       std::memcpy(tokens.data(), result.data(), tokens.size() * sizeof(int32_t));
+      for (size_t i = 0; i < tokens.size(); ++i) {
+        said[i].push_back(tokens[i]);
+      }
       all.insert(all.end(), result.begin(), result.end());
     }
     return all;
@@ -67,11 +75,25 @@ class SmallDecoder {
  private:
   static constexpr int64_t kWidth = 16;
 
+  // What was said is penalised, what was said last but three never comes: none at first, in the
+  // end every token.
+  static void penalise(std::span<const int32_t> said, TokenRule& rule,
+                       std::vector<TokenPenalty>& penalties) {
+    rule.penalties_begin = static_cast<int32_t>(penalties.size());
+    const std::set<int32_t> once(said.begin(), said.end());
+    for (const int32_t token : once) {
+      const bool never = said.size() > 3 && said[said.size() - 4] == token;
+      penalties.push_back({.token = token, .penalty = never ? TokenPenalty::kNever : 1.3F});
+    }
+    rule.penalties_count = static_cast<int32_t>(once.size());
+  }
+
   // One token of each sequence: its id, its log probability and the logits are left in memory.
-  void step(std::span<const int32_t> tokens, int64_t number, KvCache& cache,
-            const BufferRef& memory) const {
+  void step(std::span<const int32_t> tokens, std::span<const std::vector<int32_t>> said,
+            int64_t number, KvCache& cache, const BufferRef& memory) const {
     std::vector<Lane> lanes;
     std::vector<TokenRule> rules;
+    std::vector<TokenPenalty> penalties;
     const auto n = static_cast<int64_t>(tokens.size());
     for (int64_t i = 0; i < n; ++i) {
       lanes.push_back({.slot = i, .count = 1, .utterance = i % 2});
@@ -82,18 +104,22 @@ class SmallDecoder {
                        .timestamp_high = kVocabulary,
                        .temperature = 1.0F,
                        .uniform = random / 64.0F});
+      if (penalises_) {
+        penalise(said[static_cast<size_t>(i)], rules.back(), penalties);
+      }
     }
     const Tensor logits = decoder_.logits(decoder_.forward(tokens, lanes, cache, cross_));
     const auto at = [&](int64_t offset, int64_t columns, DType dtype) {
       return Tensor(memory, static_cast<size_t>(offset * n) * sizeof(float), {n, columns}, dtype,
                     backend_.device());
     };
-    ops::pick_token_into(backend_, logits, {.rules = rules},
+    ops::pick_token_into(backend_, logits, {.rules = rules, .penalties = penalties},
                          {.ids = at(0, 1, DType::I32), .log_probabilities = at(1, 1, DType::F32)});
     ops::copy_into(backend_, logits, at(2, kVocabulary, DType::F32));
   }
 
   Backend& backend_;
+  bool penalises_;
   Decoder decoder_;
   CrossCache cross_;
 };
@@ -160,7 +186,42 @@ TEST_F(DecodeSteps, TakeOneCopyUpOneGraphAndOneCopyDownAToken) {
             (Calls{.uploads = kSome, .downloads = kSome, .replays = kSome, .graphs = known}));
 }
 
-// Whole decoding of two windows, three ways, graphs against operations one by one.
+TEST_F(DecodeSteps, WithPenaltiesAreTheSameGraphsHoweverManyTokensArePenalised) {
+  const SmallDecoder free(*simt_.backend);
+  const SmallDecoder decoder(*simt_.backend, true);
+  const auto plain = make_plain_step_runner(*simt_.backend);
+  const auto graphs = simt_.backend->make_step_runner();
+  const std::vector<std::byte> wanted = decoder.decode(*plain, kTokens, 1, kTokens);
+  EXPECT_NE(free.decode(*plain, kTokens, 1, kTokens), wanted) << "no penalty changed anything";
+  (void)simt_.processor->take_calls();
+  EXPECT_EQ(decoder.decode(*graphs, kTokens, 1, kTokens), wanted);
+  // As without penalties: five.
+  const Calls first = simt_.processor->take_calls();
+  EXPECT_EQ(first.captures, 5);
+  EXPECT_EQ(first.replays, kTokens - 5);
+  EXPECT_EQ(decoder.decode(*graphs, kTokens, 1, kTokens), wanted);
+  const Calls second = simt_.processor->take_calls();
+  EXPECT_EQ(second.captures, 0);
+  EXPECT_EQ(second.replays, kTokens);
+  EXPECT_EQ(second.uploads, kTokens);
+  EXPECT_EQ(second.downloads, kTokens);
+}
+
+TEST_F(DecodeSteps, WithPenaltiesOfABatchThatShrinksHaveTheSameBits) {
+  const SmallDecoder decoder(*simt_.backend, true);
+  const auto plain = make_plain_step_runner(*simt_.backend);
+  const auto graphs = simt_.backend->make_step_runner();
+  constexpr int64_t kSome = 70;
+  constexpr int64_t kLanes = 5;
+  const std::vector<std::byte> wanted = decoder.decode(*plain, kSome, kLanes, 12);
+  EXPECT_EQ(decoder.decode(*graphs, kSome, kLanes, 12), wanted);
+  (void)simt_.processor->take_calls();
+  EXPECT_EQ(decoder.decode(*graphs, kSome, kLanes, 12), wanted);
+  EXPECT_EQ(simt_.processor->take_calls().replays, kSome);
+}
+
+// Whole decoding of two windows, three ways and with penalties, graphs against operations one by
+// one.
 TEST_F(DecodeSteps, OfGreedySampledAndBeamSearchGiveTheSameTexts) {
   Backend& backend = *simt_.backend;
   const std::shared_ptr<const Model> model = test::tiny_model(false, backend);
@@ -186,11 +247,17 @@ TEST_F(DecodeSteps, OfGreedySampledAndBeamSearchGiveTheSameTexts) {
   for (const GenerateOptions& options :
        {GenerateOptions{.max_new_tokens = 4},
         GenerateOptions{.temperature = 0.8F, .best_of = 2, .max_new_tokens = 4},
-        GenerateOptions{.beam_size = 3, .max_new_tokens = 4}}) {
+        GenerateOptions{.beam_size = 3, .max_new_tokens = 4},
+        GenerateOptions{.no_repeat_ngram_size = 2, .max_new_tokens = 8},
+        GenerateOptions{.beam_size = 3,
+                        .repetition_penalty = 1.3F,
+                        .no_repeat_ngram_size = 3,
+                        .max_new_tokens = 12}}) {
     const std::vector<Generated> wanted = eager.run(requests, options, cross, {});
     (void)simt_.processor->take_calls();
     const std::vector<Generated> found = generator.run(requests, options, cross, {});
-    EXPECT_GE(simt_.processor->take_calls().replays, 2);
+    // The first token is the prompt's, and the first step of a shape is launched one by one.
+    EXPECT_GE(simt_.processor->take_calls().replays, options.max_new_tokens - 2);
     ASSERT_EQ(found.size(), wanted.size());
     for (size_t i = 0; i < found.size(); ++i) {
       EXPECT_EQ(found[i].tokens, wanted[i].tokens);

@@ -195,6 +195,79 @@ TEST_P(WhisperGolden, PatientBeamSearchGivesTheReferencesTokens) {
   expect_tokens("patient", false, 2, 2.0F);
 }
 
+// What is found with penalties for repetition: tokens and the sum of their log probabilities.
+struct Penalised {
+  struct Found {
+    std::vector<int32_t> tokens;
+    double sum_log_probability;
+  };
+
+  GenerateOptions options;
+  Found english;
+  Found multilingual;
+};
+
+// As mynah found them when it read the logits back and changed them on the host, on ref, cpu and
+// simt alike.
+std::vector<Penalised> penalised() {
+  return {
+      {{.no_repeat_ngram_size = 3, .max_new_tokens = 20},
+       {{47708, 35771, 36128, 50003, 37015, 37015, 37015, 50003, 37015, 50003,
+         50003, 37015, 21276, 37015, 37015, 4894,  37015, 37015, 21276, 50003},
+        -85.5728998},
+       {{25673, 25673, 26747, 26747, 25673, 25673, 25673, 28583, 28583, 47284,
+         13045, 25673, 25673, 38097, 38097, 25673, 25673, 28825, 25673, 25673},
+        -85.5551119}},
+      {{.repetition_penalty = 1.05F, .no_repeat_ngram_size = 2, .max_new_tokens = 20},
+       {{47708, 35771, 36128, 50003, 37015, 37015, 21276, 37015, 50003, 50003,
+         4894,  4894,  37015, 13230, 37015, 34658, 37015, 43908, 37015, 9341},
+        -95.4277353},
+       {{25673, 26747, 26747, 25673, 25673, 38097, 46010, 25673, 28583, 47284,
+         13045, 25673, 45622, 48887, 15022, 28406, 28406, 38097, 25673, 28825},
+        -93.3174357}},
+      {{.temperature = 0.2F,
+        .best_of = 2,
+        .repetition_penalty = 1.3F,
+        .no_repeat_ngram_size = 3,
+        .max_new_tokens = 20},
+       {{47708, 35771, 36128, 37015, 50003, 43742, 37023, 9341,  17289, 21276,
+         4894,  12569, 17807, 41649, 46359, 15959, 2757,  13230, 34658, 48382},
+        -104.583403},
+       {{26747, 25673, 7047,  45622, 10019, 16359, 15022, 33451, 16635, 17289,
+         25274, 40541, 13366, 40060, 42111, 20548, 20177, 48940, 20245, 38097},
+        -94.3070741}},
+      {{.beam_size = 3,
+        .repetition_penalty = 1.3F,
+        .no_repeat_ngram_size = 3,
+        .max_new_tokens = 20},
+       {{31219, 37023, 21276, 37015, 50003, 2757,  16501, 13230, 17289, 42961,
+         34658, 4894,  12569, 9341,  20162, 35362, 50141, 44854, 36128, 34473},
+        -97.799088},
+       {{26747, 25673, 45622, 48887, 46208, 11054, 40032, 29619, 37023, 37015,
+         50141, 9341,  24974, 22981, 23233, 4250,  48940, 45623, 17715, 22863},
+        -92.7965317}},
+  };
+}
+
+TEST_P(WhisperGolden, PenaltiesForRepetitionGiveTheTokensThatTheyGaveOnTheHost) {
+  RuleOptions rule_options;
+  rule_options.timestamps = false;
+  const auto rules = TokenRules::create(model_->tokenizer(), rule_options, *backend_);
+  ASSERT_TRUE(rules.has_value()) << rules.error().message;
+  const GenerateRequest request{.prompt = start()};
+  const CrossCache cross = listen();
+  for (const Penalised& row : penalised()) {
+    const Penalised::Found& wanted = GetParam().multilingual ? row.multilingual : row.english;
+    const std::vector<Generated> found = model_->generator(*rules).run(
+        std::span(&request, 1), row.options, cross, std::stop_token());
+    ASSERT_EQ(found.size(), 1U);
+    EXPECT_EQ(found[0].tokens, wanted.tokens);
+    // Twenty logits' differences, each as exact as the logits are.
+    EXPECT_NEAR(found[0].sum_log_probability, wanted.sum_log_probability,
+                20.0 * 20.0 * kDecoderAdditions * 0x1p-23);
+  }
+}
+
 TEST_P(WhisperGolden, LanguageDetectionGivesTheReferencesLanguage) {
   if (!GetParam().multilingual) {
     EXPECT_EQ(golden_.find("language"), nullptr);
