@@ -153,6 +153,7 @@ Result<RecognizerOptions> DecodingOptions::finish() const {
   RecognizerOptions options = recognizer;
   MYNAH_TRY_STATUS(check_range("--beam", options.beam_size, 1, 64));
   MYNAH_TRY_STATUS(check_range("--best-of", options.best_of, 1, 64));
+  MYNAH_TRY_STATUS(check_range("--repetition-penalty", options.repetition_penalty, 0.01, 100));
   MYNAH_TRY_STATUS(check_range("--batch", options.batch, 1, 256));
   MYNAH_TRY_STATUS(check_range("--temperature", temperature, 0, 1));
   MYNAH_TRY_STATUS(check_range("--temperature-increment", temperature_increment, 0, 1));

@@ -376,6 +376,7 @@ TEST_F(Transcribe, AnswersABadCommandLineInOneLine) {
       {{wav, "--format", "str"}, 2, "found 'str' (did you mean srt?)"},
       {{wav, "--beam", "0"}, 2, "--beam: wanted 1 to 64, found 0"},
       {{wav, "--temperature", "2"}, 2, "--temperature: wanted 0 to 1, found 2"},
+      {{wav, "--repetition-penalty", "0"}, 2, "--repetition-penalty: wanted 0.01 to 100, found 0"},
       {{wav, "--clip", "5-3"}, 2, "--clip: wanted an end after the start, found '5-3'"},
       {{wav, "--clip", "abc"}, 2, "--clip: wanted START-END in seconds, found 'abc'"},
       {{wav, "--task", "translat"}, 2, "found 'translat' (did you mean translate?)"},
