@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "ops/conv_transpose1d.h"
 #include "tensor/backend.h"
 
 namespace mynah::ops {
@@ -66,6 +67,7 @@ void copy_into(Backend& backend, const Tensor& x, const Tensor& out);
                             const LinearWeight& w, const Conv1dParams& params);
 // The lengths of conv1d's result.
 [[nodiscard]] Lengths conv1d_lengths(const Lengths& lengths, const Conv1dParams& params);
+// Its transpose: ops/conv_transpose1d.h.
 // table (vocabulary, d) f32, f16, bf16 or a block type, ids (n) i32 in [0, vocabulary) -> (n, d).
 [[nodiscard]] Tensor embedding(Backend& backend, const Tensor& table, const Tensor& ids);
 

@@ -102,7 +102,8 @@ class Backend {
                       const Tensor& out) = 0;
   // a (batch, m, k), b (batch, k, n) or with transpose_b (batch, n, k) -> out (batch, m, n).
   virtual void matmul(const Tensor& a, const Tensor& b, bool transpose_b, const Tensor& out) = 0;
-  // x (sum of rows, in) -> out (sum of out_rows, out), utterance by utterance.
+  // x (sum of rows, in) -> out (sum of out_rows, out), utterance by utterance. Rows of out may be
+  // strided: a part of a transposed convolution (ops/conv_transpose1d.h).
   virtual void conv1d(const Tensor& x, const Lengths& lengths, const LinearWeight& w,
                       const Conv1dParams& params, const Tensor& out) = 0;
   // ids (n) i32, table (vocabulary, d) f32, f16, bf16 or a block type -> out (n, d).

@@ -101,6 +101,25 @@ TEST_P(BatchTest, Conv1dOfEveryKind) {
   }
 }
 
+TEST_P(BatchTest, TransposedConv1dOfEveryKind) {
+  for (const ConvTranspose1dSizes& sizes :
+       {ConvTranspose1dSizes{.kernel = 20, .stride = 10, .padding = 5},
+        {.kernel = 4, .stride = 2, .padding = 1},
+        {.kernel = 3, .stride = 2, .padding = 1, .output_padding = 1, .groups = 32}}) {
+    for (const DType dtype : {DType::F32, DType::F16, DType::BF16, DType::I8}) {
+      SCOPED_TRACE(sizes.str() + " " + std::string(name(dtype)));
+      const ConvTranspose1dWeight w = ops::pack_conv_transpose1d(
+          *backend_, host_tensor({32, 32 / sizes.groups, sizes.kernel}, DType::F32, 1), nullptr,
+          dtype, sizes);
+      expect_alone_as_in_batch(32, [&](const Tensor& x, const Lengths& lengths) {
+        return ops::conv_transpose1d(
+            *backend_, x, lengths, w,
+            {.precision = dtype == DType::F32 ? Precision::Exact : Precision::Fast});
+      });
+    }
+  }
+}
+
 TEST_P(BatchTest, CausalSelfAttention) {
   for (const Precision precision : {Precision::Exact, Precision::Fast}) {
     expect_alone_as_in_batch(128, [&](const Tensor& x, const Lengths& lengths) {

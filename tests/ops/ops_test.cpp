@@ -31,6 +31,21 @@ TEST_F(OpsDeathTest, AWrongShapeSaysWhatWasWantedAndFound) {
                "\\[linear\\] bias must be \\(8\\), got \\(7\\)");
 }
 
+TEST_F(OpsDeathTest, TransposedConvolutionsOfOtherLengthsAreRefused) {
+  const Tensor w = host_tensor({2, 3, 4}, DType::F32, 1);
+  const auto pack = [&](const ConvTranspose1dSizes& sizes) {
+    (void)ops::pack_conv_transpose1d(ref_, w, nullptr, DType::F32, sizes);
+  };
+  pack({.kernel = 4, .stride = 2, .padding = 1});
+  EXPECT_DEATH(pack({.kernel = 4, .stride = 2}),
+               "wants kernel - stride = 2 padding - output_padding, .* got kernel 4 stride 2 "
+               "padding 0\\+0 groups 1");
+  // The right length, but the last row of each step would see no tap.
+  EXPECT_FALSE((ConvTranspose1dSizes{.kernel = 1, .stride = 2, .output_padding = 1}).supported());
+  EXPECT_DEATH(pack({.kernel = 6, .stride = 2, .padding = 2}),
+               "w must be \\(in, out / groups, kernel\\) of kernel 6 .*, got \\(2, 3, 4\\)");
+}
+
 TEST_F(OpsDeathTest, AWrongTypeOrDeviceIsNamed) {
   const Tensor half = ops::empty(ref_, {2, 4}, DType::F16);
   EXPECT_DEATH(static_cast<void>(ops::softmax(ref_, half)), "\\[softmax\\] x must be f32, got f16");

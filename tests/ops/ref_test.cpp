@@ -86,6 +86,85 @@ TEST_F(RefTest, GroupsOfConv1dSeeTheirOwnChannels) {
   EXPECT_THAT(host(ops::conv1d(ref_, x, {3}, w, params)), ElementsAre(21, 6500, 32, 7600));
 }
 
+TEST_F(RefTest, TransposedConv1dSpreadsEachRowOverTheResult) {
+  // One channel, the filter (1, 10, 100, 1000), two rows of the result for each of x.
+  const ConvTranspose1dSizes sizes{.kernel = 4, .stride = 2, .padding = 1};
+  const Tensor bias = make({0.5F}, {1});
+  const ConvTranspose1dWeight w = ops::pack_conv_transpose1d(
+      ref_, file({1, 10, 100, 1000}, {1, 1, 4}), &bias, DType::F32, sizes);
+  const Tensor x = make({1, 2, 7}, {3, 1});
+  // Of the first utterance before padding is cut off: 1 10 100 1000, and two rows on, twice that.
+  EXPECT_THAT(host(ops::conv_transpose1d(ref_, x, {2, 1}, w)),
+              ElementsAre(10.5F, 102.5F, 1020.5F, 200.5F, 70.5F, 700.5F));
+}
+
+// ConvTranspose1d of PyTorch, as its documentation describes it: every row of x adds the kernel,
+// times itself, to the rows of the result from row * stride - padding on.
+std::vector<float> scattered(const std::vector<float>& x, const std::vector<float>& w,
+                             const std::vector<int64_t>& lengths, int64_t in, int64_t out,
+                             const ConvTranspose1dSizes& s) {
+  std::vector<float> result;
+  const int64_t group_in = in / s.groups;
+  const int64_t group_out = out / s.groups;
+  int64_t begin = 0;
+  for (const int64_t length : lengths) {
+    const int64_t rows =
+        length == 0 ? 0
+                    : (length - 1) * s.stride - 2 * s.padding + s.kernel - 1 + s.output_padding + 1;
+    std::vector<double> sums(static_cast<size_t>(rows * out));
+    for (int64_t t = 0; t < length; ++t) {
+      for (int64_t k = 0; k < s.kernel; ++k) {
+        const int64_t p = t * s.stride - s.padding + k;
+        for (int64_t c = 0; p >= 0 && p < rows && c < in; ++c) {
+          for (int64_t o = 0; o < group_out; ++o) {
+            sums[static_cast<size_t>(p * out + c / group_in * group_out + o)] +=
+                static_cast<double>(x[static_cast<size_t>((begin + t) * in + c)]) *
+                w[static_cast<size_t>((c * group_out + o) * s.kernel + k)];
+          }
+        }
+      }
+    }
+    result.insert(result.end(), sums.begin(), sums.end());
+    begin += length;
+  }
+  return result;
+}
+
+TEST_F(RefTest, TransposedConv1dIsWhatPyTorchDefines) {
+  struct Kind {
+    int64_t in, out;
+    ConvTranspose1dSizes sizes;
+    size_t parts;  // that it is computed in
+  };
+
+  const std::vector<int64_t> lengths = {7, 1, 0, 2};
+  for (const Kind& kind :
+       {Kind{6, 4, {.kernel = 20, .stride = 10, .padding = 5}, 2},
+        {6, 4, {.kernel = 12, .stride = 6, .padding = 3}, 2},
+        {5, 3, {.kernel = 16, .stride = 8, .padding = 4}, 2},
+        {3, 5, {.kernel = 4, .stride = 2, .padding = 1}, 2},
+        {5, 5, {.kernel = 3, .stride = 2, .padding = 1, .output_padding = 1, .groups = 5}, 2},
+        {4, 6, {.kernel = 6, .stride = 4, .padding = 1, .groups = 2}, 4},
+        {4, 2, {.kernel = 5, .stride = 3, .padding = 1}, 3},
+        {2, 3, {.kernel = 5, .stride = 2, .padding = 2, .output_padding = 1}, 2},
+        {3, 2, {.kernel = 3, .stride = 3}, 1},
+        {2, 2, {.kernel = 7, .stride = 1, .padding = 3}, 1},
+        {2, 3, {.kernel = 10, .stride = 8, .padding = 2, .output_padding = 2}, 2}}) {
+    const auto& [in, out, sizes, parts] = kind;
+    SCOPED_TRACE(sizes.str());
+    const std::vector<float> x = normals(10 * in, 1);
+    const std::vector<float> w = normals(in * out / sizes.groups * sizes.kernel, 2);
+    const ConvTranspose1dWeight packed = ops::pack_conv_transpose1d(
+        ref_, file(w, {in, out / sizes.groups, sizes.kernel}), nullptr, DType::F32, sizes);
+    EXPECT_EQ(packed.parts.size(), parts);
+    const Lengths spans{lengths};
+    const Tensor y = ops::conv_transpose1d(ref_, make(x, {10, in}), spans, packed);
+    EXPECT_EQ(y.dim(0), ops::conv_transpose1d_lengths(spans, sizes).total());
+    EXPECT_THAT(host(y),
+                Pointwise(testing::FloatNear(1e-5F), scattered(x, w, lengths, in, out, sizes)));
+  }
+}
+
 TEST_F(RefTest, AttentionToEqualKeysIsTheMeanOfTheValues) {
   const Tensor q = make({5, -3}, {1, 2});
   const Tensor k = make({1, 1, 1, 1, 1, 1}, {3, 2});
