@@ -217,21 +217,49 @@ Result<Tensor> Weights::stacked_bias(std::span<const std::string_view> names, in
   return bias;
 }
 
+// The type that a convolution's kernel is kept in.
+DType Weights::kernel_storage_for(const StoredTensor& tensor) const {
+  // Block types run along a kernel's taps, which are no whole blocks.
+  DType storage = model_->options.storage.value_or(tensor.dtype);
+  if (is_block_type(storage)) {
+    storage = is_block_type(tensor.dtype) ? DType::F16 : tensor.dtype;
+  }
+  return backend().supports_weight(storage) ? storage : DType::F32;
+}
+
 Result<LinearWeight> Weights::kernel(std::string_view name, const Shape& shape,
                                      int64_t groups) const {
   MYNAH_TRY(const StoredTensor* tensor, find(name, shape));
-  // Block types run along a kernel's taps, which are no whole blocks.
-  DType storage = model_->options.storage.value_or(tensor->dtype);
-  if (is_block_type(storage)) {
-    storage = is_block_type(tensor->dtype) ? DType::F16 : tensor->dtype;
-  }
-  if (!backend().supports_weight(storage)) {
-    storage = DType::F32;
-  }
+  const DType storage = kernel_storage_for(*tensor);
   return packed(tensor->name, storage, shape[0], shape[1] * shape[2], [&] {
     const Tensor host = has_scales(*tensor) ? scaled_rows(*tensor) : view_of(*tensor, nullptr);
     return ops::pack_conv1d(backend(), host, storage, groups);
   });
+}
+
+Result<ConvTranspose1dWeight> Weights::transposed_kernel(std::string_view name, int64_t in,
+                                                         int64_t out,
+                                                         const ConvTranspose1dSizes& sizes) const {
+  if (!sizes.supported() || in % sizes.groups != 0 || out % sizes.groups != 0) {
+    return fail(ErrorCode::Unsupported,
+                fmt::format("{}: wanted a transposed convolution whose result is stride times as "
+                            "long as its input, found {} of {} to {} channels",
+                            path(name), sizes.str(), in, out));
+  }
+  MYNAH_TRY(const StoredTensor* tensor, find(name, {in, out / sizes.groups, sizes.kernel}));
+  const DType storage = kernel_storage_for(*tensor);
+  ConvTranspose1dWeight weight{
+      .sizes = sizes, .in_features = in, .out_features = out, .parts = {}, .bias = {}};
+  for (const ConvTranspose1dPart& part : ops::conv_transpose1d_parts(sizes)) {
+    const auto pack = [&] {
+      const Tensor host = has_scales(*tensor) ? scaled_rows(*tensor) : view_of(*tensor, nullptr);
+      return ops::pack_conv_transpose1d_part(backend(), host, storage, sizes, part);
+    };
+    MYNAH_TRY(LinearWeight own, packed(fmt::format("{}+{}", tensor->name, part.begin), storage,
+                                       part.rows * out, in / sizes.groups * part.taps, pack));
+    weight.parts.push_back({part, std::move(own)});
+  }
+  return weight;
 }
 
 }  // namespace mynah

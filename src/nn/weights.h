@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "formats/tensor_file.h"
 #include "nn/blob_cache.h"
+#include "ops/conv_transpose1d.h"
 #include "tensor/backend.h"
 
 namespace mynah {
@@ -54,6 +55,9 @@ class Weights {
   // A kernel (out, in / groups, width) packed for ops::conv1d.
   [[nodiscard]] Result<LinearWeight> kernel(std::string_view name, const Shape& shape,
                                             int64_t groups = 1) const;
+  // A kernel (in, out / groups, width) packed for ops::conv_transpose1d, without a bias.
+  [[nodiscard]] Result<ConvTranspose1dWeight> transposed_kernel(
+      std::string_view name, int64_t in, int64_t out, const ConvTranspose1dSizes& sizes) const;
 
   [[nodiscard]] Backend& backend() const { return *model_->backend; }
 
@@ -74,6 +78,7 @@ class Weights {
   [[nodiscard]] std::string path(std::string_view name) const;
   [[nodiscard]] Result<const StoredTensor*> find(std::string_view name, const Shape& shape) const;
   [[nodiscard]] Result<DType> storage_for(const StoredTensor& tensor, int64_t in) const;
+  [[nodiscard]] DType kernel_storage_for(const StoredTensor& tensor) const;
   template <class Pack>
   Result<LinearWeight> packed(const std::string& name, DType storage, int64_t out, int64_t in,
                               Pack pack) const;
