@@ -115,6 +115,25 @@ HWY_INLINE V gelu_tanh(V x) {
   return hn::MulAdd(half, tanh(hn::Mul(hn::Set(f, 0.79788456F), inner)), half);
 }
 
+// sin(x)^2, whose period is pi: that of two numbers, the first exact up to 4096 times. The error in
+// epsilons is at most 2.5 sin(x)^2 up to pi / 2, 2.5 up to 1e4, and 0.6 |x| beyond. The
+// coefficients and these errors are by tools/fit_sin.py. NaN at infinity.
+HWY_INLINE V sin_squared(V x) {
+  const F f;
+  const V end = hn::Set(f, 1.573F);
+  const V n = hn::Round(hn::Mul(x, hn::Set(f, 0.318309873F)));
+  V r = hn::NegMulAdd(n, hn::Set(f, 3.14160156F), x);
+  r = hn::MulAdd(n, hn::Set(f, 8.90890988e-6F), r);
+  r = hn::Max(hn::Neg(end), hn::Min(end, r));  // this order lets NaN through
+  const V z = hn::Mul(r, r);
+  V p = hn::Set(f, 2.60536103e-6F);
+  p = hn::MulAdd(p, z, hn::Set(f, -1.98094232e-4F));
+  p = hn::MulAdd(p, z, hn::Set(f, 8.33306368e-3F));
+  p = hn::MulAdd(p, z, hn::Set(f, -1.66666597e-1F));
+  const V sine = hn::MulAdd(hn::Mul(p, z), r, r);
+  return hn::Mul(sine, sine);
+}
+
 // Natural logarithm; -infinity at 0, infinity at infinity, NaN below 0 and at NaN.
 HWY_INLINE V log(V x) {
   const F f;
