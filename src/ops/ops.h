@@ -139,6 +139,11 @@ void copy_into(Backend& backend, const Tensor& x, const Tensor& out);
 [[nodiscard]] Tensor minimum(Backend& backend, const Tensor& a, const Tensor& b);
 // scale * x + shift.
 [[nodiscard]] Tensor affine(Backend& backend, const Tensor& x, float scale, float shift = 0.0F);
+// x where x >= 0, slope * x below.
+[[nodiscard]] Tensor leaky_relu(Backend& backend, const Tensor& x, float slope);
+// x (..., d), alpha (d), none of it 0 -> x + sin(alpha x)^2 / alpha, channel by channel (Ziyin,
+// Hartwig and Ueda 2020, arXiv:2006.08195, equation 3). NaN where alpha x is beyond f32.
+[[nodiscard]] Tensor snake(Backend& backend, const Tensor& x, const Tensor& alpha);
 // Any storage type to f32, same shape.
 [[nodiscard]] Tensor dequantize(Backend& backend, const Tensor& x);
 

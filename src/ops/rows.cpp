@@ -164,6 +164,18 @@ Tensor affine(Backend& backend, const Tensor& x, float scale, float shift) {
   });
 }
 
+Tensor leaky_relu(Backend& backend, const Tensor& x, float slope) {
+  return row_wise(backend, "leaky_relu", x, [&](const Tensor& rows, const Tensor& out) {
+    backend.leaky_relu(rows, slope, out);
+  });
+}
+
+Tensor snake(Backend& backend, const Tensor& x, const Tensor& alpha) {
+  expect(backend, "snake", "alpha", alpha, {last_dim(x)});
+  return row_wise(backend, "snake", x,
+                  [&](const Tensor& rows, const Tensor& out) { backend.snake(rows, alpha, out); });
+}
+
 Tensor dequantize(Backend& backend, const Tensor& x) {
   expect_type(backend, "dequantize", "x", x, x.dtype());
   Tensor out = empty(backend, x.shape());

@@ -163,6 +163,10 @@ class Backend {
   virtual void binary(BinaryOp op, const Tensor& a, const Tensor& b, const Tensor& out) = 0;
   // out = a * x + b.
   virtual void affine(const Tensor& x, float a, float b, const Tensor& out) = 0;
+  // x where x >= 0, slope * x below.
+  virtual void leaky_relu(const Tensor& x, float slope, const Tensor& out) = 0;
+  // out = x + sin(alpha * x)^2 / alpha, alpha (d) contiguous: one number a channel.
+  virtual void snake(const Tensor& x, const Tensor& alpha, const Tensor& out) = 0;
   // Any dtype to f32: block types are dequantised as ggml-quants.c does.
   virtual void dequantize(const Tensor& x, const Tensor& out) = 0;
 

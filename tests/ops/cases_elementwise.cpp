@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 
 #include <fmt/format.h>
 
@@ -119,6 +120,81 @@ OpCase affine_case(int64_t d, float scale, float shift, Layout layout) {
   return c;
 }
 
+OpCase leaky_relu_case(int64_t rows, int64_t d, float slope, Layout layout) {
+  OpCase c;
+  c.op = "leaky_relu";
+  c.name = fmt::format("slope {} ({}, {}){}", slope, rows, d,
+                       layout == Layout::Strided ? " strided" : "");
+  c.prepare = [=](Backend& backend) -> Step {
+    const Tensor x = matrix(backend, normals(rows * d, 1), rows, d, layout);
+    return [=, &backend]() -> std::vector<Tensor> { return {ops::leaky_relu(backend, x, slope)}; };
+  };
+  c.bound = exact();
+  c.operations = static_cast<double>(rows * d);
+  c.bytes = 8.0 * static_cast<double>(rows * d);
+  return c;
+}
+
+// Above zero: between a thirtieth and thirty.
+std::vector<float> snake_alphas(int64_t d) {
+  std::vector<float> alphas = normals(d, 2);
+  for (float& alpha : alphas) {
+    alpha = std::exp(alpha);
+  }
+  return alphas;
+}
+
+// alpha * x of both signs, up to 3.5 times `scale`.
+std::vector<float> snake_inputs(int64_t rows, int64_t d, float scale) {
+  const std::vector<float> alphas = snake_alphas(d);
+  std::vector<float> x = normals(rows * d, 1, scale);
+  for (size_t i = 0; i < x.size(); ++i) {
+    x[i] /= alphas[i % alphas.size()];
+  }
+  return x;
+}
+
+// The backends' sin^2 has a stated error, in epsilons (kernels/math.h). Its argument is the rounded
+// alpha * x, off by half an epsilon of itself, which with a slope of at most 1 and the division
+// leaves half an epsilon of x. The quotient, the sum and the reference's own rounding add half an
+// epsilon of each.
+float snake_bound(float x, float alpha, float y) {
+  const double t = std::fabs(static_cast<double>(alpha) * static_cast<double>(x));
+  const double square = std::sin(t) * std::sin(t);
+  double error = 2.5 * square;
+  if (t > 1e4) {
+    error = 0.6 * t;
+  } else if (t > std::numbers::pi / 2) {
+    error = 2.5;
+  }
+  return kEpsilon *
+         (0.5F * std::fabs(x) + static_cast<float>(error + 0.5 * square) / alpha + std::fabs(y));
+}
+
+OpCase snake_case(int64_t rows, int64_t d, float scale, Layout layout) {
+  OpCase c;
+  c.op = "snake";
+  c.name = fmt::format("scale {} ({}, {}){}", scale, rows, d,
+                       layout == Layout::Strided ? " strided" : "");
+  c.prepare = [=](Backend& backend) -> Step {
+    const Tensor x = matrix(backend, snake_inputs(rows, d, scale), rows, d, layout);
+    const Tensor alpha = ops::from_host(backend, snake_alphas(d), {d});
+    return [=, &backend]() -> std::vector<Tensor> { return {ops::snake(backend, x, alpha)}; };
+  };
+  c.bound = [=](const std::vector<Values>& expected) {
+    const std::vector<float> x = snake_inputs(rows, d, scale);
+    const std::vector<float> alphas = snake_alphas(d);
+    std::vector<Values> bounds = expected;
+    for (size_t i = 0; i < x.size(); ++i) {
+      bounds[0][i] = snake_bound(x[i], alphas[i % alphas.size()], expected[0][i]);
+    }
+    return bounds;
+  };
+  c.operations = 20.0 * static_cast<double>(rows * d);
+  c.bytes = 8.0 * static_cast<double>(rows * d) + 4.0 * static_cast<double>(d);
+  return c;
+}
+
 OpCase dequantize_case(DType dtype, int64_t rows, int64_t d) {
   OpCase c;
   c.op = "dequantize";
@@ -189,6 +265,27 @@ void add_elementwise_cases(std::vector<OpCase>& table) {
     table.push_back(affine_case(d, -0.25F, 1.0F, Layout::Strided));
     table.push_back(affine_case(d, 3.7F, 0.0F, Layout::Contiguous));
   }
+  for (const int64_t d : kWidths) {
+    const Layout layout = d % 2 == 0 ? Layout::Contiguous : Layout::Strided;
+    table.push_back(leaky_relu_case(3, d, 0.1F, layout));
+    table.push_back(snake_case(3, d, 2.0F, layout));
+  }
+  table.push_back(leaky_relu_case(0, 5, 0.1F, Layout::Contiguous));
+  table.push_back(leaky_relu_case(5, 64, 0.01F, Layout::Strided));
+  table.push_back(snake_case(0, 5, 2.0F, Layout::Contiguous));
+  table.push_back(snake_case(1, 1001, 2.0F, Layout::Contiguous));
+  table.push_back(snake_case(5, 64, 2.0F, Layout::Strided));
+  // Small: the sine's own digits. Large: up to 1e4, and beyond what its period is exact for.
+  for (const float scale : {1e-4F, 0.4F, 50.0F, 2800.0F, 1e8F}) {
+    table.push_back(snake_case(40, 130, scale, Layout::Contiguous));
+  }
+  // A second of a vocoder's last stage, at 24 kHz with a hop of 5 samples.
+  OpCase snake = snake_case(4800, 128, 2.0F, Layout::Contiguous);
+  snake.large = true;
+  table.push_back(std::move(snake));
+  OpCase leaky = leaky_relu_case(4800, 128, 0.1F, Layout::Contiguous);
+  leaky.large = true;
+  table.push_back(std::move(leaky));
   for (const DType dtype : weight_types()) {
     table.push_back(dequantize_case(dtype, 3, block_elements(dtype) == 1 ? 33 : 512));
   }

@@ -29,6 +29,8 @@ TEST_F(OpsDeathTest, AWrongShapeSaysWhatWasWantedAndFound) {
   const Tensor bias = ops::empty(ref_, {7});
   EXPECT_DEATH(static_cast<void>(ops::linear(ref_, good, w, {.bias = &bias})),
                "\\[linear\\] bias must be \\(8\\), got \\(7\\)");
+  EXPECT_DEATH(static_cast<void>(ops::snake(ref_, good, bias)),
+               "\\[snake\\] alpha must be \\(384\\), got \\(7\\)");
 }
 
 TEST_F(OpsDeathTest, TransposedConvolutionsOfOtherLengthsAreRefused) {

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <numbers>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -296,6 +297,32 @@ TEST_F(RefTest, ActivationsHaveTheirKnownValues) {
               Pointwise(FloatEq(), {0.8411919906082768F, -0.15880800939172324F, 0.0F}));
   EXPECT_THAT(host(ops::silu(ref_, x)),
               Pointwise(FloatEq(), {0.7310585786300049F, -0.2689414213699951F, 0.0F}));
+}
+
+TEST_F(RefTest, LeakyReluScalesWhatIsBelowZero) {
+  const Tensor x = make({1, -1, 0, -8, 3, -INFINITY}, {2, 3});
+  EXPECT_THAT(host(ops::leaky_relu(ref_, x, 0.25F)), ElementsAre(1, -0.25F, 0, -2, 3, -INFINITY));
+}
+
+TEST_F(RefTest, SnakeAddsASquaredSineChannelByChannel) {
+  constexpr auto kPi = std::numbers::pi_v<float>;
+  EXPECT_THAT(host(ops::snake(ref_, make({kPi / 2, kPi / 4, -kPi / 2, kPi / 2}, {2, 2}),
+                              make({1, 2}, {2}))),
+              Pointwise(FloatEq(), {kPi / 2 + 1, kPi / 4 + 0.5F, 1 - kPi / 2, kPi / 2}));
+  // The paper's other form of it: x + (1 - cos(2 alpha x)) / (2 alpha).
+  constexpr size_t kRows = 20;
+  constexpr size_t kChannels = 7;
+  const std::vector<float> x = normals(kRows * kChannels, 1, 5.0F);
+  const std::vector<float> alphas{0.1F, 0.5F, 1, 1.5F, 2, 4, 20};
+  std::vector<float> wanted;
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double alpha = alphas[i % kChannels];
+    const double value = x[i];
+    wanted.push_back(
+        static_cast<float>(value + (1.0 - std::cos(2.0 * alpha * value)) / (2.0 * alpha)));
+  }
+  EXPECT_THAT(host(ops::snake(ref_, make(x, {kRows, kChannels}), make(alphas, {kChannels}))),
+              Pointwise(FloatEq(), wanted));
 }
 
 TEST_F(RefTest, AlongRows) {

@@ -158,6 +158,8 @@ class CpuBackend final : public Backend {
   void unary(UnaryOp op, const Tensor& x, const Tensor& out) override;
   void binary(BinaryOp op, const Tensor& a, const Tensor& b, const Tensor& out) override;
   void affine(const Tensor& x, float a, float b, const Tensor& out) override;
+  void leaky_relu(const Tensor& x, float slope, const Tensor& out) override;
+  void snake(const Tensor& x, const Tensor& alpha, const Tensor& out) override;
   void dequantize(const Tensor& x, const Tensor& out) override;
 
   void gather_rows(const Tensor& x, const Tensor& rows, const Tensor& out) override;

@@ -129,6 +129,9 @@ struct Kernels {
   // exponentials before they were rounded.
   float (*exp_codes)(const float* x, int64_t n, float shift, uint8_t* out);
   void (*affine)(const float* x, int64_t n, float a, float b, float* out);
+  void (*leaky_relu)(const float* x, int64_t n, float slope, float* out);
+  // out = x + sin(alpha * x)^2 / alpha, alpha (n).
+  void (*snake)(const float* x, const float* alpha, int64_t n, float* out);
   // sum of exp(a * (x + mask - shift)), shift >= every x + mask; mask may be null.
   float (*masked_exp_sum)(const float* x, const float* mask, int64_t n, float shift, float a);
   // Largest x + mask (null: x) and, where it is asked for, its lowest index.

@@ -108,6 +108,18 @@ void CpuBackend::affine(const Tensor& x, float a, float b, const Tensor& out) {
            [&](int64_t r) { kernels_.affine(row_of(x, r), x.dim(1), a, b, writable_row(out, r)); });
 }
 
+void CpuBackend::leaky_relu(const Tensor& x, float slope, const Tensor& out) {
+  for_rows(x.dim(0), x.dim(1) * kCheap, [&](int64_t r) {
+    kernels_.leaky_relu(row_of(x, r), x.dim(1), slope, writable_row(out, r));
+  });
+}
+
+void CpuBackend::snake(const Tensor& x, const Tensor& alpha, const Tensor& out) {
+  for_rows(x.dim(0), x.dim(1) * kCostly, [&](int64_t r) {
+    kernels_.snake(row_of(x, r), alpha.data<float>(), x.dim(1), writable_row(out, r));
+  });
+}
+
 void CpuBackend::dequantize(const Tensor& x, const Tensor& out) {
   const int64_t n = x.dim(1);
   for_rows(x.dim(0), n * kCheap, [&](int64_t r) {

@@ -211,6 +211,12 @@ void affine(const float* x, int64_t n, float a, float b, float* out) {
   map(x, n, out, [&](V v) HWY_ATTR { return hn::MulAdd(va, v, vb); });
 }
 
+void leaky_relu(const float* x, int64_t n, float slope, float* out) {
+  const V s = hn::Set(F(), slope);
+  map(x, n, out,
+      [&](V v) HWY_ATTR { return hn::IfThenElse(hn::Lt(v, hn::Zero(F())), hn::Mul(s, v), v); });
+}
+
 // x + mask, where NaN counts as -infinity; lanes past `count` too.
 HWY_INLINE V masked(const float* x, const float* mask, int64_t count) {
   const F f;
@@ -331,6 +337,11 @@ void binary(BinaryOp op, const float* a, const float* b, int64_t b_step, int64_t
   }
 }
 
+void snake(const float* x, const float* alpha, int64_t n, float* out) {
+  map2(x, alpha, 1, n, out,
+       [](V v, V a) HWY_ATTR { return hn::Add(v, hn::Div(sin_squared(hn::Mul(a, v)), a)); });
+}
+
 void lstm_cell(const float* gates, int64_t h, float* c, float* out) {
   const F f;
   const int64_t lanes = lane_count();
@@ -359,6 +370,8 @@ void fill_rows(Kernels& kernels) {
   kernels.exp_sum = exp_sum;
   kernels.exp_codes = exp_codes;
   kernels.affine = affine;
+  kernels.leaky_relu = leaky_relu;
+  kernels.snake = snake;
   kernels.masked_exp_sum = masked_exp_sum;
   kernels.masked_max = masked_max;
   kernels.unary = unary;

@@ -69,4 +69,15 @@ void CudaBackend::affine(const Tensor& x, float a, float b, const Tensor& out) {
   launch(kernels::affine, grid_of(at), kThreads, {.at = at, .scale = a, .shift = b});
 }
 
+void CudaBackend::leaky_relu(const Tensor& x, float slope, const Tensor& out) {
+  const simt::ElementwiseArgs at = elementwise(x, out, one_run(x) && one_run(out));
+  launch(kernels::leaky_relu, grid_of(at), kThreads, {.at = at, .slope = slope});
+}
+
+void CudaBackend::snake(const Tensor& x, const Tensor& alpha, const Tensor& out) {
+  simt::ElementwiseArgs at = elementwise(x, out, x.dim(0) == 1);
+  at.aligned = at.aligned && aligned(alpha, true);
+  launch(kernels::snake, grid_of(at), kThreads, {.at = at, .alpha = alpha.data<const float>()});
+}
+
 }  // namespace mynah::cuda

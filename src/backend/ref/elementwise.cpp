@@ -120,4 +120,24 @@ void RefBackend::affine(const Tensor& x, float a, float b, const Tensor& out) {
   }
 }
 
+void RefBackend::leaky_relu(const Tensor& x, float slope, const Tensor& out) {
+  for (int64_t i = 0; i < x.dim(0); ++i) {
+    for (int64_t j = 0; j < x.dim(1); ++j) {
+      const float value = row(x, i)[j];
+      row(out, i)[j] = value < 0.0F ? slope * value : value;
+    }
+  }
+}
+
+void RefBackend::snake(const Tensor& x, const Tensor& alpha, const Tensor& out) {
+  for (int64_t i = 0; i < x.dim(0); ++i) {
+    for (int64_t j = 0; j < x.dim(1); ++j) {
+      const double value = row(x, i)[j];
+      const double a = alpha.data<float>()[j];
+      const double sine = std::sin(a * value);
+      row(out, i)[j] = static_cast<float>(value + sine * sine / a);
+    }
+  }
+}
+
 }  // namespace mynah

@@ -176,4 +176,30 @@ MYNAH_KERNEL(affine, AffineArgs, kThreads) {
   }
 }
 
+MYNAH_KERNEL(leaky_relu, LeakyReluArgs, kThreads) {
+  const Place place = place_of(args.at);
+  if (place.count > 0) {
+    const Global<const float> x(args.at.x.data + place.row * args.at.x.stride);
+    const Global<float> out(args.at.out.data + place.row * args.at.out.stride);
+    Values values = load(x, place.column, place.count, args.at.aligned);
+    const float slope = args.slope;
+    replace(values, [=](float value) { return value < 0.0F ? slope * value : value; });
+    store(values, out, place.column, place.count, args.at.aligned);
+  }
+}
+
+MYNAH_KERNEL(snake, SnakeArgs, kThreads) {
+  const Place place = place_of(args.at);
+  if (place.count > 0) {
+    const Global<const float> x(args.at.x.data + place.row * args.at.x.stride);
+    const Global<const float> alpha(args.alpha);
+    const Global<float> out(args.at.out.data + place.row * args.at.out.stride);
+    Values values = load(x, place.column, place.count, args.at.aligned);
+    const Values alphas = load(alpha, place.column, place.count, args.at.aligned);
+    combine(values, alphas,
+            [](float value, float a) { return value + sin_squared(a * value) / a; });
+    store(values, out, place.column, place.count, args.at.aligned);
+  }
+}
+
 }  // namespace mynah::simt

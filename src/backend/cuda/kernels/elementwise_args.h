@@ -50,4 +50,15 @@ struct AffineArgs {
   float shift;
 };
 
+struct LeakyReluArgs {
+  ElementwiseArgs at;
+  float slope;
+};
+
+// alpha: a number for every column.
+struct SnakeArgs {
+  ElementwiseArgs at;
+  const float* alpha;
+};
+
 }  // namespace mynah::simt

@@ -39,10 +39,12 @@
   X(instance_norm, instance_moments, InstanceNormArgs) \
   X(instance_norm, instance_norm, InstanceNormArgs)
 
-#define MYNAH_ELEMENTWISE_KERNELS(X) \
-  X(elementwise, unary, UnaryArgs)   \
-  X(elementwise, binary, BinaryArgs) \
-  X(elementwise, affine, AffineArgs)
+#define MYNAH_ELEMENTWISE_KERNELS(X)        \
+  X(elementwise, unary, UnaryArgs)          \
+  X(elementwise, binary, BinaryArgs)        \
+  X(elementwise, affine, AffineArgs)        \
+  X(elementwise, leaky_relu, LeakyReluArgs) \
+  X(elementwise, snake, SnakeArgs)
 
 #define MYNAH_ROW_KERNELS(X)                  \
   X(rows, gather_rows_1, GatherRowsArgs)      \
