@@ -10,8 +10,8 @@ class LayerNorm {
  public:
   LayerNorm() = default;
 
-  // w holds "weight" and "bias" (width); epsilon as PyTorch's default.
-  static Result<LayerNorm> load(const Weights& w, int64_t width);
+  // w holds "weight" and "bias" (width); epsilon is PyTorch's default where none is given.
+  static Result<LayerNorm> load(const Weights& w, int64_t width, float epsilon = 1e-5F);
 
   // x (..., width) -> the same shape.
   [[nodiscard]] Tensor operator()(const Tensor& x) const;
@@ -20,6 +20,7 @@ class LayerNorm {
   Backend* backend_ = nullptr;
   Tensor gamma_;
   Tensor beta_;
+  float epsilon_ = 0.0F;
 };
 
 }  // namespace mynah

@@ -1,0 +1,67 @@
+#include "models/kokoro/durations.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace mynah::kokoro {
+
+namespace {
+
+// config.json of hexgrad/Kokoro-82M, "max_dur": a phoneme's duration is the sum of so many numbers
+// between 0 and 1.
+constexpr int64_t kMostFrames = 50;
+
+}  // namespace
+
+Result<DurationPredictor> DurationPredictor::load(const Weights& w) {
+  DurationPredictor predictor;
+  predictor.backend_ = &w.backend();
+  constexpr BiLstm::Sizes kLstm{.in = kHidden + kStyle, .hidden = kHidden / 2};
+  const Weights encoder = w / "text_encoder.lstms";
+  for (size_t i = 0; i < predictor.layers_.size(); ++i) {
+    const auto place = static_cast<int64_t>(2 * i);
+    MYNAH_TRY(predictor.layers_[i].lstm, BiLstm::load(encoder / place, kLstm));
+    MYNAH_TRY(predictor.layers_[i].style,
+              Linear::load(encoder / (place + 1) / "fc", {.in = kStyle, .out = 2 * kHidden}));
+  }
+  MYNAH_TRY(predictor.lstm_, BiLstm::load(w / "lstm", kLstm));
+  MYNAH_TRY(predictor.duration_,
+            Linear::load(w / "duration_proj.linear_layer", {.in = kHidden, .out = kMostFrames}));
+  return predictor;
+}
+
+Tensor DurationPredictor::with_style(const Tensor& x, const Tensor& style) const {
+  const int64_t rows = x.dim(0);
+  const std::vector<int32_t> first(static_cast<size_t>(rows), 0);
+  Tensor both = ops::empty(*backend_, {rows, kHidden + kStyle});
+  ops::copy_into(*backend_, x, both.narrow(1, 0, kHidden));
+  ops::copy_into(
+      *backend_,
+      ops::gather_rows(*backend_, style,
+                       ops::from_host(*backend_, std::span<const int32_t>(first), {rows})),
+      both.narrow(1, kHidden, kStyle));
+  return both;
+}
+
+Prosody DurationPredictor::operator()(const Tensor& x, const Tensor& style, float speed) const {
+  Backend& backend = *backend_;
+  const Lengths sentence{x.dim(0)};
+  Tensor heard = with_style(x, style);
+  for (const Layer& layer : layers_) {
+    const Tensor chosen = layer.style(style).reshape({2 * kHidden});
+    const Tensor gamma = ops::affine(backend, chosen.narrow(0, 0, kHidden), 1.0F, 1.0F);
+    const Tensor beta = chosen.narrow(0, kHidden, kHidden);
+    heard = with_style(ops::layer_norm(backend, layer.lstm(heard, sentence), gamma, beta), style);
+  }
+  const Tensor durations =
+      ops::sum(backend, ops::sigmoid(backend, duration_(lstm_(heard, sentence))));
+  Prosody prosody{.x = heard, .frames = {}};
+  for (const float frames : ops::to_host(backend, durations)) {
+    // To the nearest, ties to even, as torch.round.
+    prosody.frames.push_back(std::max(1, static_cast<int32_t>(std::nearbyint(frames / speed))));
+  }
+  return prosody;
+}
+
+}  // namespace mynah::kokoro

@@ -1,0 +1,48 @@
+// Kokoro's predictor of durations: how long each phoneme sounds, and what its melody is predicted
+// from (yl4579/StyleTTS2 models.py, DurationEncoder and ProsodyPredictor).
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "nn/bi_lstm.h"
+#include "nn/linear.h"
+
+namespace mynah::kokoro {
+
+inline constexpr int64_t kStyle = 128;   // elements of a style, acoustic or prosodic
+inline constexpr int64_t kHidden = 512;  // of the text's encoders
+
+// A sentence as its prosody sees it.
+struct Prosody {
+  Tensor x;                     // (phonemes, kHidden + kStyle)
+  std::vector<int32_t> frames;  // of 1/40 s, at least one for each phoneme
+};
+
+class DurationPredictor {
+ public:
+  DurationPredictor() = default;
+
+  // w is the checkpoint's "predictor".
+  static Result<DurationPredictor> load(const Weights& w);
+
+  // x (phonemes, kHidden) of one sentence; style (1, kStyle), the voice's prosodic half; speed
+  // above 0, at 2 everything takes half the time.
+  [[nodiscard]] Prosody operator()(const Tensor& x, const Tensor& style, float speed) const;
+
+ private:
+  // Layer norm whose gamma and beta a style chooses (AdaLayerNorm).
+  struct Layer {
+    BiLstm lstm;
+    Linear style;
+  };
+
+  [[nodiscard]] Tensor with_style(const Tensor& x, const Tensor& style) const;
+
+  Backend* backend_ = nullptr;
+  std::array<Layer, 3> layers_;
+  BiLstm lstm_;
+  Linear duration_;
+};
+
+}  // namespace mynah::kokoro
