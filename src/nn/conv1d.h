@@ -14,6 +14,7 @@ class Conv1d {
     int64_t kernel = 1;
     int64_t stride = 1;
     int64_t padding = 0;  // on either side
+    int64_t dilation = 1;
   };
 
   Conv1d() = default;

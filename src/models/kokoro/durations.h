@@ -5,13 +5,11 @@
 #include <array>
 #include <vector>
 
+#include "models/kokoro/sizes.h"
 #include "nn/bi_lstm.h"
 #include "nn/linear.h"
 
 namespace mynah::kokoro {
-
-inline constexpr int64_t kStyle = 128;   // elements of a style, acoustic or prosodic
-inline constexpr int64_t kHidden = 512;  // of the text's encoders
 
 // A sentence as its prosody sees it.
 struct Prosody {

@@ -22,8 +22,6 @@
 namespace mynah::kokoro {
 namespace {
 
-constexpr int64_t kVocabulary = 178;
-
 // A voice's styles, one for each number of phonemes: (510, 256), the acoustic half first.
 std::vector<float> voice_pack(const std::string& path) {
   const auto file = MappedFile::open(path);

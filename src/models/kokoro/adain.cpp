@@ -1,0 +1,82 @@
+#include "models/kokoro/adain.h"
+
+#include <numbers>
+#include <vector>
+
+namespace mynah::kokoro {
+
+namespace {
+
+constexpr float kSlope = 0.2F;  // of the leaky ReLU
+
+// Each row twice.
+Tensor doubled(Backend& backend, const Tensor& x) {
+  std::vector<int32_t> rows;
+  for (int64_t i = 0; i < 2 * x.dim(0); ++i) {
+    rows.push_back(static_cast<int32_t>(i / 2));
+  }
+  return ops::gather_rows(backend, x,
+                          ops::from_host(backend, std::span<const int32_t>(rows), {2 * x.dim(0)}));
+}
+
+}  // namespace
+
+Result<AdaIn> AdaIn::load(const Weights& w, int64_t channels) {
+  AdaIn norm;
+  norm.backend_ = &w.backend();
+  norm.channels_ = channels;
+  MYNAH_TRY(norm.style_, Linear::load(w / "fc", {.in = kStyle, .out = 2 * channels}));
+  return norm;
+}
+
+Tensor AdaIn::operator()(const Tensor& x, const Tensor& style) const {
+  const Tensor chosen = style_(style).reshape({2 * channels_});
+  const Tensor gamma = ops::affine(*backend_, chosen.narrow(0, 0, channels_), 1.0F, 1.0F);
+  return ops::instance_norm(*backend_, x, Lengths{x.dim(0)}, gamma,
+                            chosen.narrow(0, channels_, channels_));
+}
+
+Result<AdaInBlock> AdaInBlock::load(const Weights& w, const Sizes& sizes) {
+  AdaInBlock block;
+  block.backend_ = &w.backend();
+  block.sizes_ = sizes;
+  MYNAH_TRY(block.norm1_, AdaIn::load(w / "norm1", sizes.in));
+  MYNAH_TRY(block.norm2_, AdaIn::load(w / "norm2", sizes.out));
+  MYNAH_TRY(
+      block.conv1_,
+      Conv1d::load(w / "conv1", {.in = sizes.in, .out = sizes.out, .kernel = 3, .padding = 1}));
+  MYNAH_TRY(
+      block.conv2_,
+      Conv1d::load(w / "conv2", {.in = sizes.out, .out = sizes.out, .kernel = 3, .padding = 1}));
+  if (sizes.in != sizes.out) {
+    MYNAH_TRY(block.past_, Conv1d::load(w / "conv1x1", {.in = sizes.in, .out = sizes.out}));
+  }
+  if (sizes.upsamples) {
+    MYNAH_TRY(block.pool_, ConvTranspose1d::load(w / "pool", {.in = sizes.in,
+                                                              .out = sizes.in,
+                                                              .kernel = {.kernel = 3,
+                                                                         .stride = 2,
+                                                                         .padding = 1,
+                                                                         .output_padding = 1,
+                                                                         .groups = sizes.in}}));
+  }
+  return block;
+}
+
+Tensor AdaInBlock::operator()(const Tensor& x, const Tensor& style) const {
+  Backend& backend = *backend_;
+  Tensor past = sizes_.upsamples ? doubled(backend, x) : x;
+  const Lengths lengths{past.dim(0)};
+  if (sizes_.in != sizes_.out) {
+    past = past_(past, lengths);
+  }
+  Tensor own = ops::leaky_relu(backend, norm1_(x, style), kSlope);
+  if (sizes_.upsamples) {
+    own = pool_(own, Lengths{x.dim(0)});
+  }
+  own = conv1_(own, lengths);
+  own = conv2_(ops::leaky_relu(backend, norm2_(own, style), kSlope), lengths);
+  return ops::affine(backend, ops::add(backend, own, past), std::numbers::sqrt2_v<float> / 2.0F);
+}
+
+}  // namespace mynah::kokoro

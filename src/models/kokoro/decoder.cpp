@@ -1,0 +1,60 @@
+#include "models/kokoro/decoder.h"
+
+#include <span>
+
+namespace mynah::kokoro {
+
+namespace {
+
+constexpr int64_t kWidth = 1024;
+constexpr int64_t kText = 64;  // what of the text each block sees again
+
+// Columns side by side.
+Tensor beside(Backend& backend, std::span<const Tensor> parts) {
+  int64_t columns = 0;
+  for (const Tensor& part : parts) {
+    columns += part.dim(1);
+  }
+  Tensor all = ops::empty(backend, {parts.front().dim(0), columns});
+  int64_t begin = 0;
+  for (const Tensor& part : parts) {
+    ops::copy_into(backend, part, all.narrow(1, begin, part.dim(1)));
+    begin += part.dim(1);
+  }
+  return all;
+}
+
+}  // namespace
+
+Result<Decoder> Decoder::load(const Weights& w) {
+  constexpr Conv1d::Sizes kCurve{.in = 1, .out = 1, .kernel = 3, .stride = 2, .padding = 1};
+  constexpr int64_t kSeen = kWidth + kText + 2;
+  Decoder decoder;
+  decoder.backend_ = &w.backend();
+  MYNAH_TRY(decoder.pitch_, Conv1d::load(w / "F0_conv", kCurve));
+  MYNAH_TRY(decoder.energy_, Conv1d::load(w / "N_conv", kCurve));
+  MYNAH_TRY(decoder.text_, Conv1d::load(w / "asr_res.0", {.in = kHidden, .out = kText}));
+  MYNAH_TRY(decoder.encode_, AdaInBlock::load(w / "encode", {.in = kHidden + 2, .out = kWidth}));
+  for (size_t i = 0; i < decoder.decode_.size(); ++i) {
+    const bool last = i == decoder.decode_.size() - 1;
+    MYNAH_TRY(decoder.decode_[i],
+              AdaInBlock::load(w / "decode" / static_cast<int64_t>(i),
+                               {.in = kSeen, .out = last ? kHidden : kWidth, .upsamples = last}));
+  }
+  return decoder;
+}
+
+Tensor Decoder::operator()(const Tensor& text, const Melody& melody, const Tensor& style) const {
+  Backend& backend = *backend_;
+  const Lengths values{melody.pitch.dim(0)};
+  const Tensor pitch = pitch_(melody.pitch, values);
+  const Tensor energy = energy_(melody.energy, values);
+  const Tensor seen = text_(text, Lengths{text.dim(0)});
+  Tensor x = encode_(beside(backend, std::array{text, pitch, energy}), style);
+  for (const AdaInBlock& block : decode_) {
+    x = block(beside(backend, std::array{x, seen, pitch, energy}), style);
+  }
+  return x;
+}
+
+}  // namespace mynah::kokoro

@@ -1,0 +1,157 @@
+#include "models/kokoro/generator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <utility>
+
+namespace mynah::kokoro {
+
+namespace {
+
+// config.json of hexgrad/Kokoro-82M, "istftnet".
+struct StageSizes {
+  int64_t in;
+  int64_t out;
+  int64_t kernel;
+  int64_t stride;
+  Conv1d::Sizes source;
+  int64_t source_kernel;  // of the source's block
+};
+
+constexpr std::array<StageSizes, 2> kStages = {
+    {{.in = 512,
+      .out = 256,
+      .kernel = 20,
+      .stride = 10,
+      .source = {.in = 2 * kBins, .out = 256, .kernel = 12, .stride = 6, .padding = 3},
+      .source_kernel = 7},
+     {.in = 256,
+      .out = 128,
+      .kernel = 12,
+      .stride = 6,
+      .source = {.in = 2 * kBins, .out = 128},
+      .source_kernel = 11}}};
+constexpr std::array<int64_t, 3> kKernels = {3, 7, 11};
+constexpr std::array<int64_t, 3> kDilations = {1, 3, 5};
+constexpr float kSlope = 0.1F;
+constexpr float kLastSlope = 0.01F;
+
+// One more row before the first: the second (reflection).
+Tensor reflected(Backend& backend, const Tensor& x) {
+  Tensor longer = ops::empty(backend, {x.dim(0) + 1, x.dim(1)});
+  ops::copy_into(backend, x, longer.narrow(0, 1, x.dim(0)));
+  ops::copy_into(backend, x.narrow(0, 1, 1), longer.narrow(0, 0, 1));
+  return longer;
+}
+
+}  // namespace
+
+Result<Generator::Block> Generator::load_block(const Weights& w, int64_t channels, int64_t kernel) {
+  Block block;
+  for (size_t i = 0; i < block.pairs.size(); ++i) {
+    const auto place = static_cast<int64_t>(i);
+    Block::Pair& pair = block.pairs[i];
+    MYNAH_TRY(pair.norm1, AdaIn::load(w / "adain1" / place, channels));
+    MYNAH_TRY(pair.norm2, AdaIn::load(w / "adain2" / place, channels));
+    MYNAH_TRY(pair.alpha1, (w / "alpha1").get(std::to_string(i), {1, channels, 1}));
+    MYNAH_TRY(pair.alpha2, (w / "alpha2").get(std::to_string(i), {1, channels, 1}));
+    pair.alpha1 = pair.alpha1.reshape({channels});
+    pair.alpha2 = pair.alpha2.reshape({channels});
+    MYNAH_TRY(pair.conv1,
+              Conv1d::load(w / "convs1" / place, {.in = channels,
+                                                  .out = channels,
+                                                  .kernel = kernel,
+                                                  .padding = kDilations[i] * (kernel - 1) / 2,
+                                                  .dilation = kDilations[i]}));
+    MYNAH_TRY(pair.conv2, Conv1d::load(w / "convs2" / place, {.in = channels,
+                                                              .out = channels,
+                                                              .kernel = kernel,
+                                                              .padding = (kernel - 1) / 2}));
+  }
+  return block;
+}
+
+Result<Generator> Generator::load(const Weights& w) {
+  Generator generator;
+  generator.backend_ = &w.backend();
+  const Weights source = w / "m_source.l_linear";
+  MYNAH_TRY(const Tensor weights, source.get("weight", {1, kHarmonics}));
+  MYNAH_TRY(const Tensor bias, source.get("bias", {1}));
+  ops::to_host(w.backend(), weights.reshape({kHarmonics}), generator.mix_.weights);
+  ops::to_host(w.backend(), bias, std::span(&generator.mix_.bias, 1));
+  for (size_t i = 0; i < kStages.size(); ++i) {
+    const auto place = static_cast<int64_t>(i);
+    const StageSizes& sizes = kStages[i];
+    Stage& stage = generator.stages_[i];
+    MYNAH_TRY(stage.up,
+              ConvTranspose1d::load(w / "ups" / place,
+                                    {.in = sizes.in,
+                                     .out = sizes.out,
+                                     .kernel = {.kernel = sizes.kernel,
+                                                .stride = sizes.stride,
+                                                .padding = (sizes.kernel - sizes.stride) / 2}}));
+    MYNAH_TRY(stage.source, Conv1d::load(w / "noise_convs" / place, sizes.source));
+    MYNAH_TRY(stage.source_block,
+              load_block(w / "noise_res" / place, sizes.out, sizes.source_kernel));
+    for (size_t k = 0; k < kKernels.size(); ++k) {
+      MYNAH_TRY(stage.blocks[k],
+                load_block(w / "resblocks" / static_cast<int64_t>(i * kKernels.size() + k),
+                           sizes.out, kKernels[k]));
+    }
+  }
+  MYNAH_TRY(generator.out_,
+            Conv1d::load(w / "conv_post",
+                         {.in = kStages.back().out, .out = 2 * kBins, .kernel = 7, .padding = 3}));
+  return generator;
+}
+
+Tensor Generator::run(const Block& block, Tensor x, const Tensor& style) const {
+  const Lengths lengths{x.dim(0)};
+  for (const Block::Pair& pair : block.pairs) {
+    Tensor own = ops::snake(*backend_, pair.norm1(x, style), pair.alpha1);
+    own = pair.norm2(pair.conv1(own, lengths), style);
+    own = pair.conv2(ops::snake(*backend_, own, pair.alpha2), lengths);
+    x = ops::add(*backend_, own, x);
+  }
+  return x;
+}
+
+Tensor Generator::harmonics(const Tensor& pitch) const {
+  const std::vector<float> hertz = ops::to_host(*backend_, pitch);
+  const std::vector<float> values = magnitudes_and_phases(harmonic_source(hertz, mix_));
+  return ops::from_host(*backend_, std::span<const float>(values),
+                        {std::ssize(values) / (2 * kBins), 2 * kBins});
+}
+
+Tensor Generator::spectrum(const Tensor& x, const Tensor& harmonics, const Tensor& style) const {
+  Backend& backend = *backend_;
+  const Lengths of_harmonics{harmonics.dim(0)};
+  Tensor sung = x;
+  for (size_t i = 0; i < stages_.size(); ++i) {
+    const Stage& stage = stages_[i];
+    const Lengths lengths{sung.dim(0)};
+    sung = stage.up(ops::leaky_relu(backend, sung, kSlope), lengths);
+    if (i == stages_.size() - 1) {
+      sung = reflected(backend, sung);
+    }
+    sung = ops::add(backend, sung,
+                    run(stage.source_block, stage.source(harmonics, of_harmonics), style));
+    Tensor sum = run(stage.blocks[0], sung, style);
+    for (size_t k = 1; k < stage.blocks.size(); ++k) {
+      sum = ops::add(backend, sum, run(stage.blocks[k], sung, style));
+    }
+    sung = ops::affine(backend, sum, 1.0F / static_cast<float>(stage.blocks.size()));
+  }
+  return out_(ops::leaky_relu(backend, sung, kLastSlope), Lengths{sung.dim(0)});
+}
+
+std::vector<float> Generator::samples(const Tensor& spectrum) const {
+  const std::vector<float> magnitudes =
+      ops::to_host(*backend_, ops::exp(*backend_, spectrum.narrow(1, 0, kBins)));
+  std::vector<float> phases = ops::to_host(*backend_, spectrum.narrow(1, kBins, kBins));
+  std::ranges::transform(phases, phases.begin(), [](float phase) { return std::sin(phase); });
+  return samples_of(magnitudes, phases);
+}
+
+}  // namespace mynah::kokoro

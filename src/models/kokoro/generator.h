@@ -1,0 +1,63 @@
+// Generator: the vocoder (iSTFTNet, Kaneko et al. 2022, arXiv 2203.02395, with a harmonic source;
+// yl4579/StyleTTS2 Modules/istftnet.py).
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "models/kokoro/adain.h"
+#include "models/kokoro/harmonics.h"
+
+namespace mynah::kokoro {
+
+class Generator {
+ public:
+  Generator() = default;
+
+  // w is the checkpoint's "decoder.generator".
+  static Result<Generator> load(const Weights& w);
+
+  // What is sung with: pitch (2 frames, 1) -> (2 frames * kPitchSamples / kHop + 1, 2 kBins),
+  // magnitudes and phases of the harmonics. On the host.
+  [[nodiscard]] Tensor harmonics(const Tensor& pitch) const;
+
+  // x (2 frames, kHidden), harmonics, style (1, kStyle), the acoustic half -> (harmonics' rows, 2
+  // kBins): logarithms of magnitudes, then what phases are sines of.
+  [[nodiscard]] Tensor spectrum(const Tensor& x, const Tensor& harmonics,
+                                const Tensor& style) const;
+
+  // The samples of that, kPitchSamples for each row of x. On the host.
+  [[nodiscard]] std::vector<float> samples(const Tensor& spectrum) const;
+
+ private:
+  // Three pairs of convolutions, the first of each dilated, with snakes (AdaINResBlock1).
+  struct Block {
+    struct Pair {
+      AdaIn norm1;
+      AdaIn norm2;
+      Tensor alpha1;
+      Tensor alpha2;
+      Conv1d conv1;
+      Conv1d conv2;
+    };
+
+    std::array<Pair, 3> pairs;
+  };
+
+  struct Stage {
+    ConvTranspose1d up;
+    Conv1d source;
+    Block source_block;
+    std::array<Block, 3> blocks;
+  };
+
+  static Result<Block> load_block(const Weights& w, int64_t channels, int64_t kernel);
+  [[nodiscard]] Tensor run(const Block& block, Tensor x, const Tensor& style) const;
+
+  Backend* backend_ = nullptr;
+  HarmonicMix mix_;
+  std::array<Stage, 2> stages_;
+  Conv1d out_;
+};
+
+}  // namespace mynah::kokoro

@@ -1,0 +1,50 @@
+#include "models/kokoro/model.h"
+
+#include "base/check.h"
+
+namespace mynah::kokoro {
+
+Result<Kokoro> Kokoro::load(const Weights& w) {
+  Kokoro model;
+  model.backend_ = &w.backend();
+  MYNAH_TRY(model.albert_, Albert::load(w / "bert", kVocabulary));
+  MYNAH_TRY(model.prosodic_,
+            Linear::load(w / "bert_encoder", {.in = Albert::kWidth, .out = kHidden}));
+  MYNAH_TRY(model.durations_, DurationPredictor::load(w / "predictor"));
+  MYNAH_TRY(model.melody_, MelodyPredictor::load(w / "predictor"));
+  MYNAH_TRY(model.text_, TextEncoder::load(w / "text_encoder"));
+  MYNAH_TRY(model.decoder_, Decoder::load(w / "decoder"));
+  MYNAH_TRY(model.generator_, Generator::load(w / "decoder.generator"));
+  return model;
+}
+
+Speech Kokoro::speak(std::span<const int32_t> ids, std::span<const float> style,
+                     float speed) const {
+  MYNAH_CHECK(!ids.empty() && std::ssize(ids) <= kMostPhonemes, "[kokoro] wants 1 to 510 phonemes");
+  MYNAH_CHECK(std::ssize(style) == 2 * kStyle && speed > 0.0F,
+              "[kokoro] wants a style of 256 and a speed above 0");
+  Backend& backend = *backend_;
+  constexpr int32_t kPause = 0;
+  std::vector<int32_t> all{kPause};
+  all.insert(all.end(), ids.begin(), ids.end());
+  all.push_back(kPause);
+  const Tensor acoustic = ops::from_host(backend, style.first(kStyle), {1, kStyle});
+  const Tensor prosodic = ops::from_host(backend, style.last(kStyle), {1, kStyle});
+
+  const Tensor heard = prosodic_(albert_(all, {std::ssize(all)}));
+  Prosody prosody = durations_(heard, prosodic, speed);
+  std::vector<int32_t> phonemes;  // of each frame
+  for (size_t i = 0; i < prosody.frames.size(); ++i) {
+    phonemes.insert(phonemes.end(), static_cast<size_t>(prosody.frames[i]),
+                    static_cast<int32_t>(i));
+  }
+  const Tensor rows =
+      ops::from_host(backend, std::span<const int32_t>(phonemes), {std::ssize(phonemes)});
+  const Melody melody = melody_(ops::gather_rows(backend, prosody.x, rows), prosodic);
+  const Tensor text = ops::gather_rows(backend, text_(all), rows);
+  const Tensor sung = decoder_(text, melody, acoustic);
+  const Tensor spectrum = generator_.spectrum(sung, generator_.harmonics(melody.pitch), acoustic);
+  return {.samples = generator_.samples(spectrum), .frames = std::move(prosody.frames)};
+}
+
+}  // namespace mynah::kokoro

@@ -1,0 +1,46 @@
+// Kokoro-82M: phonemes to speech (hexgrad/kokoro, Apache-2.0; StyleTTS2, Li et al. 2023, arXiv
+// 2306.07691).
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "models/kokoro/albert.h"
+#include "models/kokoro/decoder.h"
+#include "models/kokoro/durations.h"
+#include "models/kokoro/generator.h"
+#include "models/kokoro/text_encoder.h"
+
+namespace mynah::kokoro {
+
+// A sentence, spoken.
+struct Speech {
+  std::vector<float> samples;   // at kRate
+  std::vector<int32_t> frames;  // of kFrameSamples: of the pause before, each phoneme, the pause
+};
+
+class Kokoro {
+ public:
+  Kokoro() = default;
+
+  // w holds the checkpoint's modules, as read_onnx_weights() names them.
+  static Result<Kokoro> load(const Weights& w);
+
+  // ids of 1 to kMostPhonemes phonemes, without pauses around them. style (2 kStyle), the voice's
+  // of as many phonemes; speed above 0.
+  [[nodiscard]] Speech speak(std::span<const int32_t> ids, std::span<const float> style,
+                             float speed) const;
+
+ private:
+  Backend* backend_ = nullptr;
+  Albert albert_;
+  Linear prosodic_;
+  DurationPredictor durations_;
+  MelodyPredictor melody_;
+  TextEncoder text_;
+  Decoder decoder_;
+  Generator generator_;
+};
+
+}  // namespace mynah::kokoro
