@@ -26,7 +26,7 @@ class WarpgroupSides {
       : memory_(memory),
         weights_(reinterpret_cast<const uint32_t*>(args.weights.values)),
         rows_(reinterpret_cast<const uint32_t*>(args.packed)),
-        units_(static_cast<int>(args.weights.chunks) * UnitsType<kStorage>::kUnits),
+        units_(units_of_row<kStorage>(args.weights)),
         weight_panels_(static_cast<int>(args.weights.panels - column_panel)),
         row_panels_(static_cast<int>((args.finish.rows + kPanel - 1) / kPanel - row_panel)) {
     const int64_t of_panel = static_cast<int64_t>(units_) * (kPanel * kUnitWords);
