@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "nn/beside.h"
+
 namespace mynah {
 
 Result<BiLstm> BiLstm::load(const Weights& w, const Sizes& sizes) {
@@ -22,16 +24,15 @@ Result<BiLstm> BiLstm::load(const Weights& w, const Sizes& sizes) {
 }
 
 Tensor BiLstm::operator()(const Tensor& x, const Lengths& lengths) const {
-  Tensor out = ops::empty(*backend_, {lengths.total(), 2 * hidden_});
+  std::array<Tensor, 2> heard;
   for (size_t i = 0; i < directions_.size(); ++i) {
     const Direction& direction = directions_[i];
     const Tensor h = ops::zeros(*backend_, {lengths.count(), hidden_});
     const Tensor c = ops::zeros(*backend_, {lengths.count(), hidden_});
-    const Tensor heard = ops::lstm(*backend_, x, lengths, direction.input, direction.recurrent,
-                                   direction.bias, {.reverse = i == 1}, h, c);
-    ops::copy_into(*backend_, heard, out.narrow(1, static_cast<int64_t>(i) * hidden_, hidden_));
+    heard[i] = ops::lstm(*backend_, x, lengths, direction.input, direction.recurrent,
+                         direction.bias, {.reverse = i == 1}, h, c);
   }
-  return out;
+  return beside(*backend_, heard);
 }
 
 }  // namespace mynah

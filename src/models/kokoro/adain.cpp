@@ -21,19 +21,30 @@ Tensor doubled(Backend& backend, const Tensor& x) {
 
 }  // namespace
 
+Result<StyleFactors> StyleFactors::load(const Weights& w, int64_t channels) {
+  StyleFactors factors;
+  factors.backend_ = &w.backend();
+  factors.channels_ = channels;
+  MYNAH_TRY(factors.linear_, Linear::load(w / "fc", {.in = kStyle, .out = 2 * channels}));
+  return factors;
+}
+
+StyleFactors::Factors StyleFactors::operator()(const Tensor& style) const {
+  const Tensor both = linear_(style).reshape({2 * channels_});
+  return {.gamma = ops::affine(*backend_, both.narrow(0, 0, channels_), 1.0F, 1.0F),
+          .beta = both.narrow(0, channels_, channels_)};
+}
+
 Result<AdaIn> AdaIn::load(const Weights& w, int64_t channels) {
   AdaIn norm;
   norm.backend_ = &w.backend();
-  norm.channels_ = channels;
-  MYNAH_TRY(norm.style_, Linear::load(w / "fc", {.in = kStyle, .out = 2 * channels}));
+  MYNAH_TRY(norm.factors_, StyleFactors::load(w, channels));
   return norm;
 }
 
 Tensor AdaIn::operator()(const Tensor& x, const Tensor& style) const {
-  const Tensor chosen = style_(style).reshape({2 * channels_});
-  const Tensor gamma = ops::affine(*backend_, chosen.narrow(0, 0, channels_), 1.0F, 1.0F);
-  return ops::instance_norm(*backend_, x, Lengths{x.dim(0)}, gamma,
-                            chosen.narrow(0, channels_, channels_));
+  const auto [gamma, beta] = factors_(style);
+  return ops::instance_norm(*backend_, x, Lengths{x.dim(0)}, gamma, beta);
 }
 
 Result<AdaInBlock> AdaInBlock::load(const Weights& w, const Sizes& sizes) {

@@ -9,7 +9,29 @@
 
 namespace mynah::kokoro {
 
-// Instance norm whose gamma (less one) and beta are a linear function of the style.
+// A norm's gamma (less one) and beta as a linear function of the style.
+class StyleFactors {
+ public:
+  struct Factors {
+    Tensor gamma;  // (channels)
+    Tensor beta;   // (channels)
+  };
+
+  StyleFactors() = default;
+
+  // w holds "fc".
+  static Result<StyleFactors> load(const Weights& w, int64_t channels);
+
+  // style (1, kStyle)
+  [[nodiscard]] Factors operator()(const Tensor& style) const;
+
+ private:
+  Backend* backend_ = nullptr;
+  int64_t channels_ = 0;
+  Linear linear_;
+};
+
+// Instance norm by such factors.
 class AdaIn {
  public:
   AdaIn() = default;
@@ -22,8 +44,7 @@ class AdaIn {
 
  private:
   Backend* backend_ = nullptr;
-  int64_t channels_ = 0;
-  Linear style_;
+  StyleFactors factors_;
 };
 
 // Two convolutions behind such norms, and a way past them; twice as many rows where it upsamples.

@@ -1,6 +1,6 @@
 #include "models/kokoro/decoder.h"
 
-#include <span>
+#include "nn/beside.h"
 
 namespace mynah::kokoro {
 
@@ -8,21 +8,6 @@ namespace {
 
 constexpr int64_t kWidth = 1024;
 constexpr int64_t kText = 64;  // what of the text each block sees again
-
-// Columns side by side.
-Tensor beside(Backend& backend, std::span<const Tensor> parts) {
-  int64_t columns = 0;
-  for (const Tensor& part : parts) {
-    columns += part.dim(1);
-  }
-  Tensor all = ops::empty(backend, {parts.front().dim(0), columns});
-  int64_t begin = 0;
-  for (const Tensor& part : parts) {
-    ops::copy_into(backend, part, all.narrow(1, begin, part.dim(1)));
-    begin += part.dim(1);
-  }
-  return all;
-}
 
 }  // namespace
 

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
+
+#include "nn/beside.h"
 
 namespace mynah::kokoro {
 
@@ -14,6 +15,14 @@ constexpr int64_t kMostFrames = 50;
 
 }  // namespace
 
+std::vector<int32_t> phonemes_of(std::span<const int32_t> frames) {
+  std::vector<int32_t> phonemes;
+  for (size_t i = 0; i < frames.size(); ++i) {
+    phonemes.insert(phonemes.end(), static_cast<size_t>(frames[i]), static_cast<int32_t>(i));
+  }
+  return phonemes;
+}
+
 Result<DurationPredictor> DurationPredictor::load(const Weights& w) {
   DurationPredictor predictor;
   predictor.backend_ = &w.backend();
@@ -22,8 +31,7 @@ Result<DurationPredictor> DurationPredictor::load(const Weights& w) {
   for (size_t i = 0; i < predictor.layers_.size(); ++i) {
     const auto place = static_cast<int64_t>(2 * i);
     MYNAH_TRY(predictor.layers_[i].lstm, BiLstm::load(encoder / place, kLstm));
-    MYNAH_TRY(predictor.layers_[i].style,
-              Linear::load(encoder / (place + 1) / "fc", {.in = kStyle, .out = 2 * kHidden}));
+    MYNAH_TRY(predictor.layers_[i].factors, StyleFactors::load(encoder / (place + 1), kHidden));
   }
   MYNAH_TRY(predictor.lstm_, BiLstm::load(w / "lstm", kLstm));
   MYNAH_TRY(predictor.duration_,
@@ -34,14 +42,9 @@ Result<DurationPredictor> DurationPredictor::load(const Weights& w) {
 Tensor DurationPredictor::with_style(const Tensor& x, const Tensor& style) const {
   const int64_t rows = x.dim(0);
   const std::vector<int32_t> first(static_cast<size_t>(rows), 0);
-  Tensor both = ops::empty(*backend_, {rows, kHidden + kStyle});
-  ops::copy_into(*backend_, x, both.narrow(1, 0, kHidden));
-  ops::copy_into(
-      *backend_,
-      ops::gather_rows(*backend_, style,
-                       ops::from_host(*backend_, std::span<const int32_t>(first), {rows})),
-      both.narrow(1, kHidden, kStyle));
-  return both;
+  const Tensor styles = ops::gather_rows(
+      *backend_, style, ops::from_host(*backend_, std::span<const int32_t>(first), {rows}));
+  return beside(*backend_, std::array{x, styles});
 }
 
 Prosody DurationPredictor::operator()(const Tensor& x, const Tensor& style, float speed) const {
@@ -49,9 +52,7 @@ Prosody DurationPredictor::operator()(const Tensor& x, const Tensor& style, floa
   const Lengths sentence{x.dim(0)};
   Tensor heard = with_style(x, style);
   for (const Layer& layer : layers_) {
-    const Tensor chosen = layer.style(style).reshape({2 * kHidden});
-    const Tensor gamma = ops::affine(backend, chosen.narrow(0, 0, kHidden), 1.0F, 1.0F);
-    const Tensor beta = chosen.narrow(0, kHidden, kHidden);
+    const auto [gamma, beta] = layer.factors(style);
     heard = with_style(ops::layer_norm(backend, layer.lstm(heard, sentence), gamma, beta), style);
   }
   const Tensor durations =

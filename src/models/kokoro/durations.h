@@ -3,8 +3,11 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
+#include <span>
 #include <vector>
 
+#include "models/kokoro/adain.h"
 #include "models/kokoro/sizes.h"
 #include "nn/bi_lstm.h"
 #include "nn/linear.h"
@@ -16,6 +19,9 @@ struct Prosody {
   Tensor x;                     // (phonemes, kHidden + kStyle)
   std::vector<int32_t> frames;  // of 1/40 s, at least one for each phoneme
 };
+
+// The phoneme of each frame: 0, 0, 0, 1, ... where the first has three.
+[[nodiscard]] std::vector<int32_t> phonemes_of(std::span<const int32_t> frames);
 
 class DurationPredictor {
  public:
@@ -32,7 +38,7 @@ class DurationPredictor {
   // Layer norm whose gamma and beta a style chooses (AdaLayerNorm).
   struct Layer {
     BiLstm lstm;
-    Linear style;
+    StyleFactors factors;
   };
 
   [[nodiscard]] Tensor with_style(const Tensor& x, const Tensor& style) const;

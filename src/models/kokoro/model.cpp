@@ -33,11 +33,7 @@ Speech Kokoro::speak(std::span<const int32_t> ids, std::span<const float> style,
 
   const Tensor heard = prosodic_(albert_(all, {std::ssize(all)}));
   Prosody prosody = durations_(heard, prosodic, speed);
-  std::vector<int32_t> phonemes;  // of each frame
-  for (size_t i = 0; i < prosody.frames.size(); ++i) {
-    phonemes.insert(phonemes.end(), static_cast<size_t>(prosody.frames[i]),
-                    static_cast<int32_t>(i));
-  }
+  const std::vector<int32_t> phonemes = phonemes_of(prosody.frames);
   const Tensor rows =
       ops::from_host(backend, std::span<const int32_t>(phonemes), {std::ssize(phonemes)});
   const Melody melody = melody_(ops::gather_rows(backend, prosody.x, rows), prosodic);

@@ -126,10 +126,7 @@ TEST_F(KokoroStages, MelodyOfTheDurationsStates) {
   const std::vector<int32_t> ids = phonemes();
   const Prosody prosody =
       (*durations)((*narrow)((*albert)(ids, {std::ssize(ids)})), style(false), 1.0F);
-  std::vector<int32_t> rows;
-  for (size_t i = 0; i < prosody.frames.size(); ++i) {
-    rows.insert(rows.end(), static_cast<size_t>(prosody.frames[i]), static_cast<int32_t>(i));
-  }
+  const std::vector<int32_t> rows = phonemes_of(prosody.frames);
   const Melody found =
       (*melody)(ops::gather_rows(
                     *backend_, prosody.x,
