@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <set>
 #include <span>
 #include <string>
@@ -22,28 +21,6 @@ namespace {
 
 using Values = std::vector<float>;
 
-// Element i of a constant, as a number; the type is one that ONNX's weights have.
-float number_at(const StoredTensor& tensor, int64_t i) {
-  const std::byte* const at =
-      tensor.bytes.data() + static_cast<size_t>(i) * storage_bytes(tensor.dtype, 1);
-  const auto read = [at]<class T>(T value) {
-    std::memcpy(&value, at, sizeof(value));
-    return value;
-  };
-  switch (tensor.dtype) {
-    case DType::F32:
-      return read(0.0F);
-    case DType::F16:
-      return f16_to_f32(read(uint16_t{0}));
-    case DType::BF16:
-      return bf16_to_f32(read(uint16_t{0}));
-    case DType::I8:
-      return static_cast<float>(read(int8_t{0}));
-    default:
-      return static_cast<float>(read(uint8_t{0}));
-  }
-}
-
 bool is_weight_type(DType dtype) {
   return dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16 || dtype == DType::I8 ||
          dtype == DType::U8;
@@ -51,9 +28,7 @@ bool is_weight_type(DType dtype) {
 
 Values values_of(const StoredTensor& tensor) {
   Values values(static_cast<size_t>(tensor.shape.elements()));
-  for (size_t i = 0; i < values.size(); ++i) {
-    values[i] = number_at(tensor, static_cast<int64_t>(i));
-  }
+  dequantize(tensor.dtype, tensor.bytes.data(), values);
   return values;
 }
 
