@@ -67,7 +67,7 @@ class Block : public BlockFacts {
   // Whether the access is inside and aligned, and, where that is looked at, what it meets there.
   void check_shared(const SimThread& thread, uintptr_t address, size_t bytes, size_t alignment,
                     bool writes);
-  void begin_copy(const SimThread& thread, uintptr_t to, size_t bytes);
+  void begin_copy(const SimThread& thread, uintptr_t to, size_t bytes, size_t alignment);
   void end_copy(const SimThread& thread, uintptr_t to, size_t bytes);
   void init_mbarrier(const SimThread& thread, uintptr_t mbarrier, int count);
   void arrive(const SimThread& thread, uintptr_t mbarrier, int64_t bytes);

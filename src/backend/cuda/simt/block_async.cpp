@@ -16,7 +16,7 @@ void SimThread::begin_copy(uintptr_t to, const void* value, size_t bytes) {
   Copy copy{.to = to, .bytes = bytes, .group = copy_group_, .value = {}};
   MYNAH_CHECK(bytes <= kCopyBytes, "a copy wider than the widest");
   std::memcpy(copy.value, value, bytes);
-  block_->begin_copy(*this, to, bytes);
+  block_->begin_copy(*this, to, bytes, bytes);
   copies_.push_back(copy);
   if (log_ != nullptr) {
     note(to, bytes, true);
@@ -109,8 +109,8 @@ void SimThread::wait_for_products(int line) {
   exchange(nullptr, 0, line);
 }
 
-void Block::begin_copy(const SimThread& thread, uintptr_t to, size_t bytes) {
-  const size_t offset = offset_of(to, bytes, bytes, "copies");
+void Block::begin_copy(const SimThread& thread, uintptr_t to, size_t bytes, size_t alignment) {
+  const size_t offset = offset_of(to, bytes, alignment, "copies");
   if (!simulator_.options().check_shared) {
     return;
   }
@@ -185,12 +185,7 @@ void Block::begin_bulk_copy(const SimThread& thread, uintptr_t to, const std::by
   if (bytes == 0 || bytes % kUnit != 0) {
     throw Fault(fmt::format("copies {} bytes at once, which is no multiple of {}", bytes, kUnit));
   }
-  const size_t offset = offset_of(to, bytes, kUnit, "copies");
-  if (simulator_.options().check_shared) {
-    if (auto wrong = shadow_.begin_copy(offset, bytes, thread.index())) {
-      throw Fault(*std::move(wrong));
-    }
-  }
+  begin_copy(thread, to, bytes, kUnit);
   bulk_copies_.push_back({.to = to,
                           .mbarrier = mbarrier,
                           .thread = thread.index(),
