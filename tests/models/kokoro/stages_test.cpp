@@ -15,7 +15,7 @@
 #include "base/thread_pool.h"
 #include "formats/npz.h"
 #include "models/kokoro/model.h"
-#include "models/kokoro/onnx_weights.h"
+#include "models/kokoro/real_file.h"
 #include "test_paths.h"
 
 namespace mynah::kokoro {
@@ -32,8 +32,7 @@ constexpr size_t kFirstFrame = kFft;
 class KokoroStages : public testing::Test {
  protected:
   void SetUp() override {
-    const std::string model_path = test::weights_path("kokoro/kokoro.onnx");
-    MYNAH_SKIP_WITHOUT(model_path);
+    MYNAH_SKIP_WITHOUT(real_file());
     const std::string oracle_path =
         (std::filesystem::path(test::folder_from("MYNAH_ORACLES", ".cache/oracles")) / "kokoro" /
          "stages.npz")
@@ -47,11 +46,7 @@ class KokoroStages : public testing::Test {
     auto oracle = read_npz(*npz);
     ASSERT_TRUE(oracle.has_value()) << oracle.error().message;
     oracle_ = *std::move(oracle);
-    const auto file = MappedFile::open(model_path);
-    ASSERT_TRUE(file.has_value());
-    const auto model = read_onnx_model(*file);
-    ASSERT_TRUE(model.has_value()) << model.error().message;
-    auto stored = read_onnx_weights(*model);
+    auto stored = read_real_file();
     ASSERT_TRUE(stored.has_value()) << stored.error().message;
     weights_ = std::make_unique<Weights>(
         std::move(stored->tensors), stored->owner, *backend_,
