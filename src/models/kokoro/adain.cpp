@@ -12,6 +12,7 @@ constexpr float kSlope = 0.2F;  // of the leaky ReLU
 // Each row twice.
 Tensor doubled(Backend& backend, const Tensor& x) {
   std::vector<int32_t> rows;
+  rows.reserve(static_cast<size_t>(2 * x.dim(0)));
   for (int64_t i = 0; i < 2 * x.dim(0); ++i) {
     rows.push_back(static_cast<int32_t>(i / 2));
   }

@@ -11,6 +11,7 @@ namespace {
 // config.json of hexgrad/Kokoro-82M, "plbert"; modeling_albert.py's defaults.
 constexpr int64_t kEmbedding = 128;
 constexpr int64_t kHeads = 12;
+constexpr int64_t kHeadWidth = Albert::kWidth / kHeads;
 constexpr int64_t kInner = 2048;
 constexpr int kLayers = 12;
 constexpr float kEpsilon = 1e-12F;
@@ -48,6 +49,7 @@ Result<Albert> Albert::load(const Weights& w, int64_t vocabulary) {
 Tensor Albert::operator()(std::span<const int32_t> ids, const Lengths& lengths) const {
   Backend& backend = *backend_;
   std::vector<int32_t> places;
+  places.reserve(ids.size());
   for (const Span& span : lengths.spans()) {
     for (int64_t i = 0; i < span.length; ++i) {
       places.push_back(static_cast<int32_t>(i));
@@ -69,7 +71,7 @@ Tensor Albert::layer(const Tensor& x, const Lengths& lengths) const {
   const Tensor qkv = qkv_(x);
   const AttentionParams params{.heads = kHeads,
                                .kv_heads = kHeads,
-                               .scale = 1.0F / std::sqrt(static_cast<float>(kWidth / kHeads)),
+                               .scale = 1.0F / std::sqrt(static_cast<float>(kHeadWidth)),
                                .causal = false,
                                .queries = lengths.spans(),
                                .keys = lengths.spans(),
