@@ -106,6 +106,22 @@ Status AtomicFile::write(std::string_view text) {
   return write(std::as_bytes(std::span(text)));
 }
 
+Status AtomicFile::overwrite(uint64_t offset, std::span<const std::byte> bytes) {
+  MYNAH_CHECK(fd_ >= 0 && offset + bytes.size() <= size_, "overwrites what was written");
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(fd_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) {
+      continue;
+    }
+    if (written < 0) {
+      return fail_io("cannot write");
+    }
+    bytes = bytes.subspan(static_cast<size_t>(written));
+    offset += static_cast<uint64_t>(written);
+  }
+  return {};
+}
+
 Status AtomicFile::pad_to(uint64_t multiple) {
   static constexpr std::array<std::byte, 256> kZeros{};
   uint64_t missing = (multiple - size_ % multiple) % multiple;

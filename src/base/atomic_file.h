@@ -28,6 +28,9 @@ class AtomicFile {
   Status write(std::span<const std::byte> bytes);
   Status write(std::string_view text);
 
+  // Writes over bytes from `offset` on, all of which were written before.
+  Status overwrite(uint64_t offset, std::span<const std::byte> bytes);
+
   // Appends zeros until the size is a multiple of `multiple`.
   Status pad_to(uint64_t multiple);
 

@@ -12,6 +12,7 @@ extern "C" {
 #include <libavutil/log.h>
 }
 
+#include "media/aac_encoder.h"
 #include "media/byte_input.h"
 #include "media/confine.h"
 #include "media/decoder.h"
@@ -23,6 +24,7 @@ namespace {
 struct Arguments {
   int cpu_s = 30;
   std::string self_test;
+  int encode_aac_hz = 0;  // 0: decodes
   mynah::media::DecoderOptions decoder;
 };
 
@@ -37,6 +39,8 @@ Arguments parse(std::span<char*> words) {
       arguments.decoder.start_s = std::atof(value);
     } else if (name == "--extension") {
       arguments.decoder.extension = value;
+    } else if (name == "--encode-aac") {
+      arguments.encode_aac_hz = std::atoi(value);
     } else if (name == "--self-test") {
       arguments.self_test = value;
     }
@@ -44,11 +48,22 @@ Arguments parse(std::span<char*> words) {
   return arguments;
 }
 
+int encode_aac(const Arguments& arguments) {
+  mynah::media::AacEncoder encoder;
+  if (!encoder.open(arguments.encode_aac_hz) || !mynah::media::confine(arguments.cpu_s).empty()) {
+    return 1;
+  }
+  return encoder.run() ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const Arguments arguments = parse({argv, static_cast<size_t>(argc)});
   av_log_set_callback(mynah::media::Decoder::take_log);
+  if (arguments.encode_aac_hz != 0) {
+    ::_exit(encode_aac(arguments));
+  }
   mynah::media::MessageWriter writer;
   mynah::media::ByteInput input;
   if (const std::string error = mynah::media::confine(arguments.cpu_s); !error.empty()) {

@@ -9,7 +9,6 @@
 
 #include "audio/open.h"
 #include "audio/sounds.h"
-#include "audio/wav_writer.h"
 
 namespace mynah {
 namespace {
@@ -27,7 +26,7 @@ class BadInput : public testing::Test {
 
   std::string wav(size_t count, int rate_hz = 16000) {
     std::string path = folder_ / "a.wav";
-    EXPECT_TRUE(write_wav(path, test::sine(440, rate_hz, count), rate_hz, 1, WavFormat::S16));
+    test::write_wav(path, test::sine(440, rate_hz, count), rate_hz, 1, test::WavFormat::S16);
     return path;
   }
 

@@ -8,13 +8,13 @@
 #include <sndfile.h>
 
 #include "audio/sounds.h"
-#include "audio/wav_writer.h"
 
 namespace mynah {
 namespace {
 
 using test::hear;
 using test::sine;
+using test::WavFormat;
 using test::write_with_sndfile;
 using testing::HasSubstr;
 
@@ -23,7 +23,7 @@ class OpenAudio : public testing::Test {
   std::string write(const std::vector<float>& samples, int rate_hz, int channels = 1,
                     WavFormat format = WavFormat::F32) {
     const std::string path = folder_ / "a.wav";
-    EXPECT_TRUE(write_wav(path, samples, rate_hz, channels, format));
+    test::write_wav(path, samples, rate_hz, channels, format);
     return path;
   }
 

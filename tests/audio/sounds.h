@@ -11,6 +11,7 @@
 #include <sndfile.h>
 
 #include "audio/open.h"
+#include "audio/sound_writer.h"
 #include "temporary_folder.h"
 
 namespace mynah::test {
@@ -37,6 +38,23 @@ inline void write_with_sndfile(const std::string& path, int format,
   const auto count = static_cast<sf_count_t>(samples.size());
   EXPECT_EQ(sf_write_float(file, samples.data(), count), count);
   sf_close(file);
+}
+
+enum class WavFormat { S16, F32 };
+
+// Writes a WAV, whose 16-bit samples are what mynah makes of them.
+inline void write_wav(const std::string& path, const std::vector<float>& samples, int rate_hz,
+                      int channels, WavFormat format) {
+  if (format == WavFormat::F32) {
+    write_with_sndfile(path, SF_FORMAT_WAV | SF_FORMAT_FLOAT, samples, rate_hz, channels);
+    return;
+  }
+  ASSERT_EQ(channels, 1);
+  auto file = AtomicFile::create(path);
+  ASSERT_TRUE(file);
+  FileSink sink(std::move(*file));
+  auto writer = make_sound_writer(sink, {.format = SoundFormat::Wav, .rate_hz = rate_hz});
+  ASSERT_TRUE(writer && (*writer)->write(samples) && (*writer)->finish() && sink.commit());
 }
 
 // All samples up to the end or the error, read in pieces of `piece`.
