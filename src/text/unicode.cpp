@@ -21,10 +21,6 @@ bool between(utf8proc_category_t value, utf8proc_category_t low, utf8proc_catego
   return value >= low && value <= high;
 }
 
-bool is_cased(char32_t c) {
-  return between(category(c), UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_LT);
-}
-
 // Unicode's Case_Ignorable, by category and the word-break characters of chapter 3.13.
 bool is_case_ignorable(char32_t c) {
   constexpr std::u32string_view kWordBreaks =
@@ -48,8 +44,8 @@ bool ends_word(std::u32string_view text, size_t at) {
   const auto next = std::ranges::find_if(after, counts);
   const std::u32string_view before = text.substr(0, at);
   const auto previous = std::find_if(before.rbegin(), before.rend(), counts);
-  return previous != before.rend() && is_cased(*previous) &&
-         (next == after.end() || !is_cased(*next));
+  return previous != before.rend() && is_cased_letter(*previous) &&
+         (next == after.end() || !is_cased_letter(*next));
 }
 
 std::u32string normal_form(std::u32string_view text, int form) {
@@ -69,6 +65,10 @@ std::u32string normal_form(std::u32string_view text, int form) {
 
 bool is_letter(char32_t code_point) {
   return between(category(code_point), UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_LO);
+}
+
+bool is_cased_letter(char32_t code_point) {
+  return between(category(code_point), UTF8PROC_CATEGORY_LU, UTF8PROC_CATEGORY_LT);
 }
 
 bool is_number(char32_t code_point) {

@@ -18,6 +18,9 @@ namespace mynah {
 [[nodiscard]] bool is_nonspacing_mark(char32_t code_point);
 [[nodiscard]] bool is_symbol_or_punctuation(char32_t code_point);
 
+// A letter that has a case: Lu, Ll, Lt.
+[[nodiscard]] bool is_cased_letter(char32_t code_point);
+
 // What Python's str.isspace, str.split and re's \s take for space: White_Space and the four
 // information separators U+001C to U+001F.
 [[nodiscard]] bool is_python_space(char32_t code_point);

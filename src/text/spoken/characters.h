@@ -1,0 +1,50 @@
+// Which characters end a sentence, close behind its end, and separate.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace mynah {
+
+inline bool is_ascii_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+inline bool is_ascii_upper(char c) {
+  return c >= 'A' && c <= 'Z';
+}
+
+inline bool is_ascii_lower(char c) {
+  return c >= 'a' && c <= 'z';
+}
+
+inline bool is_ascii_letter(char c) {
+  return is_ascii_upper(c) || is_ascii_lower(c);
+}
+
+inline bool is_ascii_space(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+// A vowel's letter; "y" counts, as it makes a word sayable ("by", "rhythm").
+[[nodiscard]] bool is_vowel_letter(char c);
+
+// Stops that end a sentence only with a space behind them: . ! ? and the ellipsis.
+[[nodiscard]] bool is_spaced_stop(char32_t c);
+
+// Stops that need none: the full-width ones, Devanagari's danda, Arabic's and others'.
+[[nodiscard]] bool is_free_stop(char32_t c);
+
+// Quotes and brackets that close.
+[[nodiscard]] bool is_closer(char32_t c);
+
+// Quotes and brackets that open.
+[[nodiscard]] bool is_opener(char32_t c);
+
+// Whether the code point begins a word of a sentence in capitals or without case: upper or title
+// case, or a letter of a script that has no case.
+[[nodiscard]] bool is_capital(char32_t c);
+
+[[nodiscard]] bool is_lower_case(char32_t c);
+
+}  // namespace mynah

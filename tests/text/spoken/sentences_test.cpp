@@ -1,0 +1,207 @@
+#include "text/spoken/sentences.h"
+
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace mynah {
+namespace {
+
+// The sentences of a text, "/" between them and "//" where a paragraph ends.
+std::string split(std::string_view text, const SentenceOptions& options = {}) {
+  std::string joined;
+  for (const Sentence& sentence : split_sentences(text, options)) {
+    joined += sentence.text;
+    joined += sentence.after == Sentence::Break::Paragraph ? " // " : " / ";
+  }
+  return joined.substr(0, joined.empty() ? 0 : joined.find_last_not_of(" /") + 1);
+}
+
+struct Case {
+  std::string_view text;
+  std::string_view sentences;
+};
+
+class SentenceCases : public testing::TestWithParam<Case> {};
+
+TEST_P(SentenceCases, AreSplitAsAReaderWould) {
+  EXPECT_EQ(split(GetParam().text), GetParam().sentences);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Plain, SentenceCases,
+    testing::Values(Case{"It rains. We stay.", "It rains. / We stay."},
+                    Case{"Really?! Yes... Perhaps.", "Really?! / Yes... / Perhaps."},
+                    Case{"Well... perhaps not.", "Well... perhaps not."},
+                    Case{"no capitals here. none at all. just this",
+                         "no capitals here. / none at all. / just this"},
+                    Case{"no punctuation at all", "no punctuation at all"}, Case{"", ""},
+                    Case{"  \n\n ", ""}, Case{"...", "..."},
+                    Case{"HELLO. THIS IS ALL. THE END.", "HELLO. / THIS IS ALL. / THE END."}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Abbreviations, SentenceCases,
+    testing::Values(
+        Case{"Dr. Smith met Mrs. Jones. They spoke.", "Dr. Smith met Mrs. Jones. / They spoke."},
+        Case{"The U.S. Senate met. In the U.S. The law is new.",
+             "The U.S. Senate met. / In the U.S. / The law is new."},
+        Case{"Fruit, e.g. apples, i.e. food. Good.", "Fruit, e.g. apples, i.e. food. / Good."},
+        Case{"See Fig. 3 for this. It shows a fig. Then more.",
+             "See Fig. 3 for this. / It shows a fig. / Then more."},
+        Case{"At 3 p.m. EST we go. At 5 p.m. We stop.",
+             "At 3 p.m. EST we go. / At 5 p.m. / We stop."},
+        Case{"At 9 a.m. on Monday. Yes.", "At 9 a.m. on Monday. / Yes."},
+        Case{"J. K. Rowling and J.R.R. Tolkien wrote. I read.",
+             "J. K. Rowling and J.R.R. Tolkien wrote. / I read."},
+        Case{"A book by J. Smith. It is long.", "A book by J. Smith. / It is long."},
+        Case{"It has vitamin C. Eat it.", "It has vitamin C. / Eat it."},
+        Case{"It was you and I. Then he came.", "It was you and I. / Then he came."},
+        Case{"Room No. 5 is free. No. I want it.", "Room No. 5 is free. / No. / I want it."},
+        Case{"Apples, pears, etc. are here. Nuts, etc. Go on.",
+             "Apples, pears, etc. are here. / Nuts, etc. / Go on."},
+        Case{"He lives on Elm St. The house is red.", "He lives on Elm St. / The house is red."},
+        Case{"St. John came. He sat.", "St. John came. / He sat."},
+        Case{"Apple Inc. sells it. I work at Apple Inc. It is large.",
+             "Apple Inc. sells it. / I work at Apple Inc. / It is large."},
+        Case{"Roe v. Wade was heard. It was long.", "Roe v. Wade was heard. / It was long."},
+        Case{"pp. 5-10 and vol. IV. Next.", "pp. 5-10 and vol. IV. / Next."}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Numbers, SentenceCases,
+    testing::Values(Case{"Pi is 3.14 or so. Costs $9.99. Yes.",
+                         "Pi is 3.14 or so. / Costs $9.99. / Yes."},
+                    Case{"It was 1999. Then came 2000.", "It was 1999. / Then came 2000."},
+                    Case{"Use version 1.2.3. It works.", "Use version 1.2.3. / It works."},
+                    Case{"Visit example.com. Or www.a.org/b.html?x=1. Then go.",
+                         "Visit example.com. / Or www.a.org/b.html?x=1. / Then go."},
+                    Case{"Open main.cpp. Read it.", "Open main.cpp. / Read it."},
+                    Case{"It was so.[12] Then it was not.", "It was so.[12] / Then it was not."}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Quotes, SentenceCases,
+    testing::Values(Case{"\"Go.\" He went. \"Really?\" he said. \"Yes!\" Fine.",
+                         "\"Go.\" / He went. / \"Really?\" he said. / \"Yes!\" / Fine."},
+                    Case{"\u201CI know.\u201D \u201CDo you?\u201D she asked.",
+                         "\u201CI know.\u201D / \u201CDo you?\u201D she asked."},
+                    Case{"(It was late.) We left.", "(It was late.) / We left."},
+                    Case{"He left (was it late?) and slept.",
+                         "He left (was it late?) and slept."}));
+
+INSTANTIATE_TEST_SUITE_P(
+    Lines, SentenceCases,
+    testing::Values(
+        Case{"Chapter One\nIt was a dark night.\n\nThe end",
+             "Chapter One / It was a dark night. // The end"},
+        Case{"To buy:\n1. Milk\n2. Eggs and\n   bread\n- Tea",
+             "To buy: / 1. Milk / 2. Eggs and\n   bread / - Tea"},
+        Case{"This line was broken because it was full of words,\nand this is\nthe rest of it.",
+             "This line was broken because it was full of words,\nand this is\nthe rest of it."},
+        Case{"It was a long line of a text that was wrapped by\nHenry the printer.",
+             "It was a long line of a text that was wrapped by\nHenry the printer."},
+        Case{"\u2014 Hello.\n\u2014 Who is there?\n\u2014 Me",
+             "\u2014 Hello. / \u2014 Who is there? / \u2014 Me"},
+        Case{"One\r\n\r\nTwo\r\n\r\n\r\nThree", "One // Two // Three"},
+        Case{"One\fTwo", "One // Two"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    OtherScripts, SentenceCases,
+    testing::Values(
+        Case{"\u4f60\u597d\u3002\u4f60\u662f\u8c01\uff1f\u300c\u6211\u3002\u300d\u597d",
+             "\u4f60\u597d\u3002 / \u4f60\u662f\u8c01\uff1f / \u300c\u6211\u3002\u300d / \u597d"},
+        Case{"\u0643\u064a\u0641\u061f \u0628\u062e\u064a\u0631.",
+             "\u0643\u064a\u0641\u061f / \u0628\u062e\u064a\u0631."},
+        Case{"\u092f\u0939\u0964 \u0935\u0939\u0965", "\u092f\u0939\u0964 / \u0935\u0939\u0965"},
+        Case{"\u00c9t\u00e9. \u00c0 demain.", "\u00c9t\u00e9. / \u00c0 demain."}));
+
+TEST(Sentences, OrdinalsOfOtherLanguagesEndNothing) {
+  const std::string_view text = "Am 3. Oktober ist frei. Es gibt 3. Mehr nicht.";
+  EXPECT_EQ(split(text, {.language = "de"}), "Am 3. Oktober ist frei. / Es gibt 3. Mehr nicht.");
+  EXPECT_EQ(split("I have 3. More is too many."), "I have 3. / More is too many.");
+}
+
+constexpr std::string_view kMixed =
+    "Dr. J. K. Smith said \u201CNo.\u201D Then... he left!\n\nChapter 2\nIt was 3 p.m. in the U.S. "
+    "The end?!\n1. One\n2. Two \u4f60\u597d\u3002\u597d \u0964 e.g. this. \xE2\x80 broken. "
+    "\u2028Done";
+
+TEST(Sentences, PiecesGiveTheSameAsTheWhole) {
+  const std::vector<Sentence> whole = split_sentences(kMixed, {.max_bytes = 40});
+  ASSERT_GT(whole.size(), 8U);
+  for (size_t size = 1; size < 20; ++size) {
+    SentenceSplitter splitter({.max_bytes = 40});
+    std::vector<Sentence> pieces;
+    for (size_t at = 0; at < kMixed.size(); at += size) {
+      std::ranges::move(splitter.push(kMixed.substr(at, size)), std::back_inserter(pieces));
+    }
+    std::ranges::move(splitter.finish(), std::back_inserter(pieces));
+    ASSERT_EQ(pieces.size(), whole.size()) << size;
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      EXPECT_EQ(pieces[i].text, whole[i].text) << size;
+      EXPECT_EQ(pieces[i].begin, whole[i].begin) << size;
+      EXPECT_EQ(pieces[i].after, whole[i].after) << size << " " << pieces[i].text;
+    }
+  }
+}
+
+TEST(Sentences, RangesAreTheSourceAndLeaveOutOnlySpace) {
+  size_t end = 0;
+  for (const Sentence& sentence : split_sentences(kMixed)) {
+    EXPECT_EQ(kMixed.substr(sentence.begin, sentence.end - sentence.begin), sentence.text);
+    const std::string_view between = kMixed.substr(end, sentence.begin - end);
+    EXPECT_EQ(between.find_first_not_of(" \n\u2028"), std::string_view::npos) << between;
+    end = sentence.end;
+  }
+  EXPECT_EQ(end, kMixed.size());
+}
+
+TEST(Sentences, AreGivenAsSoonAsTheyAreKnownToEnd) {
+  SentenceSplitter splitter;
+  EXPECT_TRUE(splitter.push("It rains").empty());
+  EXPECT_TRUE(splitter.push(".").empty());
+  EXPECT_EQ(splitter.push(" We stay at").size(), 1U);
+  EXPECT_EQ(splitter.finish().size(), 1U);
+  EXPECT_TRUE(splitter.finish().empty());
+}
+
+TEST(Sentences, EndlessOnesAreCutAtCommasThenSpacesThenCharacters) {
+  const SentenceOptions options{.max_bytes = 30};
+  EXPECT_EQ(split("aaaa bbbb cccc dddd, eeee ffff gggg", options),
+            "aaaa bbbb cccc dddd, / eeee ffff gggg");
+  EXPECT_EQ(split("aaaa bbbb cccc dddd eeee ffff gggg", options),
+            "aaaa bbbb cccc dddd eeee ffff / gggg");
+  std::string word;
+  for (int i = 0; i < 40; ++i) {
+    word += "\u00e9";
+  }
+  for (const Sentence& sentence : split_sentences(word, options)) {
+    EXPECT_LE(sentence.text.size(), 30U);
+    EXPECT_EQ(sentence.text.size() % 2, 0U);
+  }
+}
+
+// Each takes minutes where a stop or a space is looked at again for every byte.
+TEST(Sentences, TwoMegabytesOfAnythingAreRead) {
+  for (const std::string_view unit :
+       {"a", ".", " ", "\n", "a.", "A. ", "\"", ".\"", "e.g. ", "1.", "\u3002", "\xE2"}) {
+    std::string text;
+    while (text.size() < 2'000'000) {
+      text += unit;
+    }
+    size_t bytes = 0;
+    SentenceSplitter splitter;
+    for (size_t at = 0; at < text.size(); at += 1000) {
+      for (const Sentence& sentence : splitter.push(std::string_view(text).substr(at, 1000))) {
+        bytes = sentence.end;
+        EXPECT_LE(sentence.text.size(), 1400U);
+      }
+    }
+    for (const Sentence& sentence : splitter.finish()) {
+      bytes = sentence.end;
+    }
+    EXPECT_EQ(bytes > 0, unit.find_first_not_of(" \n") != std::string_view::npos) << unit;
+  }
+}
+
+}  // namespace
+}  // namespace mynah
