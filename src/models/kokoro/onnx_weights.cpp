@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstring>
 #include <set>
-#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -13,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "models/kokoro/onnx_names.h"
+#include "models/kokoro/rearranged.h"
 #include "tensor/quantize.h"
 
 namespace mynah::kokoro {
@@ -21,9 +23,12 @@ namespace {
 
 using Values = std::vector<float>;
 
+bool is_float(DType dtype) {
+  return dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16;
+}
+
 bool is_weight_type(DType dtype) {
-  return dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16 || dtype == DType::I8 ||
-         dtype == DType::U8;
+  return is_float(dtype) || dtype == DType::I8 || dtype == DType::U8;
 }
 
 Values values_of(const StoredTensor& tensor) {
@@ -32,7 +37,15 @@ Values values_of(const StoredTensor& tensor) {
   return values;
 }
 
-// Codes' zero points and scales: one for all, or one for each index of one dimension of the codes.
+// Quantisers keep equal constants once: two modules share one now and then. A graph in which all
+// modules do asks for more memory than its file is worth.
+constexpr uint64_t kMostRepeated = 16;
+
+// ONNX has an LSTM's gates in the order input, output, forget, cell, PyTorch input, forget, cell,
+// output.
+constexpr std::array<int64_t, 4> kPytorchGates = {0, 2, 3, 1};
+
+// Codes' zero points and scales: one for all, or one for each row of the codes.
 struct Quantisation {
   const StoredTensor* zero_point = nullptr;  // null: zero
   const StoredTensor* scale = nullptr;
@@ -53,20 +66,24 @@ class Reader {
   }
 
   Result<OnnxWeights> read() {
+    uint64_t stored = 0;
+    for (const StoredTensor& tensor : model_.file.tensors) {
+      stored += tensor.bytes.size();
+    }
     for (const OnnxNode& node : model_.graph.nodes) {
       MYNAH_TRY_STATUS(read_node(node));
+      if (added_bytes_ > kMostRepeated * stored) {
+        return fail(ErrorCode::InvalidInput,
+                    fmt::format("{}: more than {} times its {} bytes of tensors are weights: too "
+                                "many modules share them",
+                                model_.file.path, kMostRepeated, stored));
+      }
     }
     read_named();
-    auto bytes = std::make_shared<std::vector<Values>>(std::move(values_));
-    OnnxWeights weights{.tensors = {}, .owner = bytes};
-    for (size_t i = 0; i < names_.size(); ++i) {
-      weights.tensors.push_back({.name = names_[i],
-                                 .dtype = DType::F32,
-                                 .shape = shapes_[i],
-                                 .bytes = std::as_bytes(std::span((*bytes)[i])),
-                                 .row_scales = {}});
-    }
-    return weights;
+    // Views of the model's own bytes, and what had to be made anew.
+    auto owners = std::make_shared<std::vector<std::shared_ptr<const void>>>(model_.file.owners);
+    owners->push_back(made_.owner());
+    return OnnxWeights{.tensors = std::move(tensors_), .owner = std::move(owners)};
   }
 
  private:
@@ -137,83 +154,86 @@ class Reader {
     return nullptr;
   }
 
-  // (code - zero point) * scale, where these have one element or one for each index of dimension
-  // `dimension` of the codes.
-  Result<Values> dequantised(const OnnxNode& node, const StoredTensor& codes,
-                             const Quantisation& quantisation, int dimension) {
+  // What (code - zero point) * scale is: codes in PyTorch's layout, one scale and zero point or one
+  // for each row. int8 with a scale a row where the differences are that, else f32.
+  Result<StoredTensor> of_codes(const OnnxNode& node, const StoredTensor& codes,
+                                const Quantisation& quantisation) {
     if (quantisation.scale == nullptr) {
       return fail(ErrorCode::InvalidInput,
                   fmt::format("{}: node {}: its int8 weights have no scale where ONNX Runtime's "
                               "quantiser puts one: the file is damaged, or was made otherwise",
                               model_.file.path, node.name));
     }
-    const Values scales = values_of(*quantisation.scale);
-    const Values zeros =
+    const auto rows = static_cast<size_t>(codes.shape[0]);
+    Values scales = values_of(*quantisation.scale);
+    Values zeros =
         quantisation.zero_point == nullptr ? Values{0.0F} : values_of(*quantisation.zero_point);
-    const int64_t size = codes.shape[dimension];
-    for (const Values* some : {&scales, &zeros}) {
-      if (some->size() != 1 && some->size() != static_cast<size_t>(size)) {
+    for (Values* const some : {&scales, &zeros}) {
+      if (some->empty() || (some->size() != 1 && some->size() != rows)) {
         return fail(
             ErrorCode::InvalidInput,
             fmt::format("{}: node {}: wanted one scale and zero point or {} of them for "
                         "weights {}, found {}",
-                        model_.file.path, node.name, size, codes.shape.str(), some->size()));
+                        model_.file.path, node.name, rows, codes.shape.str(), some->size()));
       }
+      some->resize(rows, some->front());
     }
-    int64_t inner = 1;
-    for (int d = dimension + 1; d < codes.shape.rank(); ++d) {
-      inner *= codes.shape[d];
+    Values differences = values_of(codes);
+    const size_t columns = rows == 0 ? 0 : differences.size() / rows;
+    for (size_t i = 0; i < differences.size(); ++i) {
+      differences[i] -= zeros[i / columns];
     }
-    Values values = values_of(codes);
+    if (std::ranges::all_of(differences, is_int8)) {
+      const std::vector<int8_t> shifted(differences.begin(), differences.end());
+      return made_.scaled_codes(codes.shape, shifted, scales);
+    }
+    return made_.floats(codes.shape, scaled(std::move(differences), scales));
+  }
+
+  // Rows times their scales.
+  static Values scaled(Values values, const Values& scales) {
+    const size_t columns = scales.empty() ? 0 : values.size() / scales.size();
     for (size_t i = 0; i < values.size(); ++i) {
-      const auto index = static_cast<size_t>(static_cast<int64_t>(i) / inner % size);
-      values[i] = (values[i] - zeros[zeros.size() == 1 ? 0 : index]) *
-                  scales[scales.size() == 1 ? 0 : index];
+      values[i] *= scales[i / columns];
     }
     return values;
   }
 
-  void add(std::string name, const Shape& shape, Values values) {
-    if (known_.insert(name).second) {
-      names_.push_back(std::move(name));
-      shapes_.push_back(shape);
-      values_.push_back(std::move(values));
-    }
+  static bool is_int8(float value) {
+    return value >= -128.0F && value <= 127.0F && value == std::trunc(value);
   }
 
-  // (in, out) -> (out, in).
-  static Values transposed(const Values& values, int64_t rows, int64_t columns) {
-    Values result(values.size());
-    for (int64_t r = 0; r < rows; ++r) {
-      for (int64_t c = 0; c < columns; ++c) {
-        result[static_cast<size_t>(c * rows + r)] = values[static_cast<size_t>(r * columns + c)];
+  void add(std::string name, StoredTensor tensor) {
+    if (known_.insert(name).second) {
+      if (!is_float(tensor.dtype) && tensor.row_scales.empty()) {
+        tensor = made_.floats(tensor.shape, values_of(tensor));  // whole numbers, as they are
       }
+      added_bytes_ += tensor.bytes.size();
+      tensor.name = std::move(name);
+      tensors_.push_back(std::move(tensor));
     }
-    return result;
   }
 
   Status read_product(const OnnxNode& node) {
     constexpr size_t kWeights = 1;
     const StoredTensor* const weights = constant(node, kWeights);
-    const std::string module = module_of_node(node.name);
-    if (weights == nullptr || weights->shape.rank() != 2 || module.empty()) {
+    const std::string name = module_of_node(node.name) + ".weight";
+    // The layers of ALBERT share their weights: each is met twelve times.
+    if (weights == nullptr || weights->shape.rank() != 2 || name == ".weight" ||
+        known_.contains(name)) {
       return {};
     }
-    const int64_t in = weights->shape[0];
-    const int64_t out = weights->shape[1];
-    Values values;
-    if (node.op_type == "MatMulInteger") {
-      const Quantisation quantisation{.zero_point = constant(node, 3), .scale = scale_of_sum(node)};
-      MYNAH_TRY(values, dequantised(node, *weights, quantisation, 1));
-    } else {
-      values = values_of(*weights);
-    }
     const OnnxAttribute* const turned = node.find("transB");
-    if (turned != nullptr && turned->integer != 0) {
-      add(module + ".weight", weights->shape, std::move(values));
-    } else {
-      add(module + ".weight", {out, in}, transposed(values, in, out));
+    const StoredTensor rows_first =
+        turned != nullptr && turned->integer != 0 ? *weights : made_.transposed(*weights);
+    if (node.op_type != "MatMulInteger") {
+      add(name, rows_first);
+      return {};
     }
+    MYNAH_TRY(
+        StoredTensor codes,
+        of_codes(node, rows_first, {.zero_point = constant(node, 3), .scale = scale_of_sum(node)}));
+    add(name, std::move(codes));
     return {};
   }
 
@@ -221,41 +241,51 @@ class Reader {
     constexpr size_t kWeights = 1;
     const StoredTensor* const weights = constant(node, kWeights);
     const std::string module = module_of_node(node.name);
-    if (weights == nullptr || weights->shape.rank() != 3 || module.empty()) {
+    if (weights == nullptr || weights->shape.rank() != 3 || module.empty() ||
+        known_.contains(module + ".weight")) {
       return {};
     }
     if (node.op_type != "ConvInteger") {
-      add(module + ".weight", weights->shape, values_of(*weights));
+      add(module + ".weight", *weights);
       if (const StoredTensor* const bias = constant(node, 2)) {
-        add(module + ".bias", bias->shape, values_of(*bias));
+        add(module + ".bias", *bias);
       }
       return {};
     }
-    const Quantisation quantisation{.zero_point = constant(node, 3), .scale = scale_of_sum(node)};
-    MYNAH_TRY(Values values, dequantised(node, *weights, quantisation, 0));
-    add(module + ".weight", weights->shape, std::move(values));
+    MYNAH_TRY(
+        StoredTensor codes,
+        of_codes(node, *weights, {.zero_point = constant(node, 3), .scale = scale_of_sum(node)}));
+    add(module + ".weight", std::move(codes));
     return {};
   }
 
-  // Rows of a table: an embedding.
+  // Rows of a table: an embedding. In f32 where the file has codes: tables of int8 are looked up in
+  // f16, which has not all their values, and they are small.
   Status read_table(const OnnxNode& node) {
     const StoredTensor* const table = constant(node, 0);
     const std::string module = module_of_node(node.name);
-    if (table == nullptr || table->shape.rank() != 2 || module.empty()) {
+    if (table == nullptr || table->shape.rank() != 2 || module.empty() ||
+        known_.contains(module + ".weight")) {
       return {};
     }
     if (table->dtype != DType::I8 && table->dtype != DType::U8) {
-      add(module + ".weight", table->shape, values_of(*table));
+      add(module + ".weight", *table);
       return {};
     }
-    const OnnxNode* const scaled = consumer(node);
+    const OnnxNode* const scaled_by = consumer(node);
     Quantisation quantisation;
-    if (scaled != nullptr && scaled->op_type == "DequantizeLinear") {
-      quantisation = {.zero_point = constant(*scaled, 2), .scale = constant(*scaled, 1)};
+    if (scaled_by != nullptr && scaled_by->op_type == "DequantizeLinear") {
+      quantisation = {.zero_point = constant(*scaled_by, 2), .scale = constant(*scaled_by, 1)};
     }
-    MYNAH_TRY(Values values, dequantised(node, *table, quantisation, 0));
-    add(module + ".weight", table->shape, std::move(values));
+    MYNAH_TRY(const StoredTensor codes, of_codes(node, *table, quantisation));
+    add(module + ".weight", codes.dtype == DType::F32 ? codes : widened(codes));
     return {};
+  }
+
+  StoredTensor widened(const StoredTensor& codes) {
+    Values scales(codes.row_scales.size() / sizeof(float));
+    std::memcpy(scales.data(), codes.row_scales.data(), codes.row_scales.size());
+    return made_.floats(codes.shape, scaled(values_of(codes), scales));
   }
 
   // ONNX: W (directions, 4 h, in), R (directions, 4 h, h), B (directions, 8 h), gates in the order
@@ -266,7 +296,8 @@ class Reader {
     const bool codes = node.op_type == "DynamicQuantizeLSTM";
     const std::array<const StoredTensor*, 3> stored = {constant(node, 1), constant(node, 2),
                                                        constant(node, 3)};
-    if (module.empty() || std::ranges::find(stored, nullptr) != stored.end()) {
+    if (module.empty() || std::ranges::find(stored, nullptr) != stored.end() ||
+        known_.contains(module + ".weight_ih_l0")) {
       return {};
     }
     const Shape& biases_shape = stored[2]->shape;
@@ -293,34 +324,39 @@ class Reader {
                                .scale = constant(node, 8 + 2 * which)}
                 : Quantisation{};
       for (int64_t direction = 0; direction < directions; ++direction) {
-        MYNAH_TRY(Values values, lstm_matrix(node, matrices, quantisation, direction));
+        MYNAH_TRY(const StoredTensor matrix, lstm_matrix(node, matrices, quantisation, direction));
         add(fmt::format("{}.weight_{}_l0{}", module, which == 0 ? "ih" : "hh", suffix(direction)),
-            {4 * hidden, in}, in_pytorch_order(values, hidden, in));
+            made_.parts_in_order(matrix, kPytorchGates));
       }
     }
-    const Values biases = values_of(*stored[2]);
     for (int64_t part = 0; part < 2 * directions; ++part) {
-      const auto begin = biases.begin() + static_cast<std::ptrdiff_t>(part * 4 * hidden);
       add(fmt::format("{}.bias_{}_l0{}", module, part % 2 == 0 ? "ih" : "hh", suffix(part / 2)),
-          {4 * hidden},
-          in_pytorch_order({begin, begin + static_cast<std::ptrdiff_t>(4 * hidden)}, hidden, 1));
+          made_.parts_in_order(part_of(*stored[2], part, 2 * directions, {4 * hidden}),
+                               kPytorchGates));
     }
     return {};
   }
 
   static std::string_view suffix(int64_t direction) { return direction == 0 ? "" : "_reverse"; }
 
+  // Part `index` of `count` equal ones along the first dimension.
+  static StoredTensor part_of(const StoredTensor& whole, int64_t index, int64_t count,
+                              const Shape& shape) {
+    StoredTensor part = whole;
+    const size_t bytes = whole.bytes.size() / static_cast<size_t>(count);
+    part.shape = shape;
+    part.bytes = whole.bytes.subspan(static_cast<size_t>(index) * bytes, bytes);
+    return part;
+  }
+
   // One direction's, (4 h, in).
-  Result<Values> lstm_matrix(const OnnxNode& node, const StoredTensor& matrices,
-                             const Quantisation& quantisation, int64_t direction) {
-    const int64_t rows = matrices.shape[1];
-    const int64_t columns = matrices.shape[2];
-    StoredTensor own = matrices;
-    own.shape = {rows, columns};
-    const size_t bytes = matrices.bytes.size() / static_cast<size_t>(matrices.shape[0]);
-    own.bytes = matrices.bytes.subspan(static_cast<size_t>(direction) * bytes, bytes);
+  Result<StoredTensor> lstm_matrix(const OnnxNode& node, const StoredTensor& matrices,
+                                   const Quantisation& quantisation, int64_t direction) {
+    const int64_t directions = matrices.shape[0];
+    const StoredTensor own =
+        part_of(matrices, direction, directions, {matrices.shape[1], matrices.shape[2]});
     if (node.op_type == "LSTM") {
-      return values_of(own);
+      return own;
     }
     std::array<StoredTensor, 2> parts;
     Quantisation of_direction;
@@ -328,40 +364,23 @@ class Reader {
          {std::tuple{quantisation.zero_point, &parts[0], &of_direction.zero_point},
           std::tuple{quantisation.scale, &parts[1], &of_direction.scale}}) {
       if (whole != nullptr) {
-        const size_t own_bytes = whole->bytes.size() / static_cast<size_t>(matrices.shape[0]);
-        *part = *whole;
-        part->shape = {whole->shape.elements() / matrices.shape[0]};
-        part->bytes = whole->bytes.subspan(static_cast<size_t>(direction) * own_bytes, own_bytes);
+        const int64_t each = whole->shape.elements() / directions;
+        *part = part_of(*whole, direction, directions, {each});
         *target = part;
       }
     }
-    MYNAH_TRY(const Values values, dequantised(node, own, of_direction, 1));
-    return transposed(values, rows, columns);
-  }
-
-  // Rows of the gates input, output, forget, cell to input, forget, cell, output.
-  static Values in_pytorch_order(const Values& values, int64_t hidden, int64_t in) {
-    constexpr std::array<int64_t, 4> kFrom = {0, 2, 3, 1};
-    Values result;
-    result.reserve(values.size());
-    for (const int64_t gate : kFrom) {
-      const auto begin = values.begin() + static_cast<std::ptrdiff_t>(gate * hidden * in);
-      result.insert(result.end(), begin, begin + static_cast<std::ptrdiff_t>(hidden * in));
-    }
-    return result;
+    return of_codes(node, made_.transposed(own), of_direction);
   }
 
   // What exports leave their names: biases, norms, the alphas of snake activations.
   void read_named() {
     for (const StoredTensor& tensor : model_.file.tensors) {
       const std::string name = parameter_name(tensor.name);
-      const bool floats =
-          tensor.dtype == DType::F32 || tensor.dtype == DType::F16 || tensor.dtype == DType::BF16;
       const bool parameter = name.ends_with(".weight") || name.ends_with(".bias") ||
                              name.ends_with(".gamma") || name.ends_with(".beta") ||
                              name.find(".alpha") != std::string::npos;
-      if (floats && parameter) {
-        add(name, tensor.shape, values_of(tensor));
+      if (is_float(tensor.dtype) && parameter) {
+        add(name, tensor);
       }
     }
   }
@@ -370,9 +389,9 @@ class Reader {
   std::unordered_map<std::string_view, std::vector<const OnnxNode*>> consumers_;
   std::unordered_map<std::string_view, const OnnxNode*> producers_;
   std::set<std::string> known_;
-  std::vector<std::string> names_;
-  std::vector<Shape> shapes_;
-  std::vector<Values> values_;
+  uint64_t added_bytes_ = 0;
+  Rearranged made_;
+  std::vector<StoredTensor> tensors_;
 };
 
 }  // namespace

@@ -61,17 +61,19 @@ class Graph {
   OnnxModel model_;
 };
 
+const StoredTensor* find(const OnnxWeights& weights, const std::string& name) {
+  const auto found = std::ranges::find(weights.tensors, name, &StoredTensor::name);
+  return found == weights.tensors.end() ? nullptr : &*found;
+}
+
 std::vector<float> values(const OnnxWeights& weights, const std::string& name, const Shape& shape) {
-  for (const StoredTensor& tensor : weights.tensors) {
-    if (tensor.name == name) {
-      EXPECT_EQ(tensor.shape, shape) << name;
-      std::vector<float> found(tensor.bytes.size() / sizeof(float));
-      std::memcpy(found.data(), tensor.bytes.data(), tensor.bytes.size());
-      return found;
-    }
+  const StoredTensor* const tensor = find(weights, name);
+  if (tensor == nullptr) {
+    ADD_FAILURE() << "no " << name;
+    return {};
   }
-  ADD_FAILURE() << "no " << name;
-  return {};
+  EXPECT_EQ(tensor->shape, shape) << name;
+  return numbers_of(*tensor);
 }
 
 TEST(KokoroNames, AreThoseOfTheCheckpoint) {
@@ -145,6 +147,36 @@ TEST(KokoroWeights, OfIntegersAreScaledAsTheGraphDoes) {
   EXPECT_THAT(values(*weights, "bert_encoder.weight", {2, 2}), ElementsAre(0.5F, 1.5F, 2.0F, 6.0F));
   EXPECT_THAT(values(*weights, "predictor.N.0.conv1.weight", {2, 1, 2}),
               ElementsAre(0.0F, 0.5F, -0.25F, -32.0F));
+  // All of them are int8 with a scale a row.
+  EXPECT_EQ(find(*weights, "bert_encoder.weight")->dtype, DType::I8);
+  EXPECT_EQ(find(*weights, "predictor.N.0.conv1.weight")->dtype, DType::I8);
+}
+
+// A zero point far from the middle leaves differences that int8 has not.
+TEST(KokoroWeights, OfIntegersThatNoInt8HoldsAreFloats) {
+  Graph graph;
+  graph.constant<uint8_t>("kq", DType::U8, {2, 1, 2}, {100, 130, 228, 0});
+  graph.constant<uint8_t>("kz", DType::U8, {}, {100});
+  graph.floats("ks", {1}, {0.25F});
+  graph.node("ConvInteger", "/encoder/N.0/conv1/Conv_quant", {"xq", "kq", "xz", "kz"}, {"sum"});
+  graph.node("Cast", "", {"sum"}, {"cast"});
+  graph.node("Mul", "", {"ks", "xs"}, {"scales"});
+  graph.node("Mul", "", {"cast", "scales"}, {"c"});
+  const auto weights = graph.read();
+  ASSERT_TRUE(weights.has_value()) << weights.error().message;
+  EXPECT_THAT(values(*weights, "predictor.N.0.conv1.weight", {2, 1, 2}),
+              ElementsAre(0.0F, 7.5F, 32.0F, -25.0F));
+  EXPECT_EQ(find(*weights, "predictor.N.0.conv1.weight")->dtype, DType::F32);
+}
+
+TEST(KokoroWeights, OfHalfPrecisionKeepTheirType) {
+  Graph graph;
+  graph.constant<uint16_t>("onnx::MatMul_7", DType::F16, {1, 2}, {0x3C00, 0x4000});  // 1, 2
+  graph.node("MatMul", "/encoder/bert_encoder/MatMul", {"x", "onnx::MatMul_7"}, {"y"});
+  const auto weights = graph.read();
+  ASSERT_TRUE(weights.has_value()) << weights.error().message;
+  EXPECT_EQ(find(*weights, "bert_encoder.weight")->dtype, DType::F16);
+  EXPECT_THAT(values(*weights, "bert_encoder.weight", {2, 1}), ElementsAre(1, 2));
 }
 
 TEST(KokoroWeights, OfTables) {
