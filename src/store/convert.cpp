@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <set>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "formats/gguf_writer.h"
 #include "formats/json.h"
 #include "formats/open.h"
+#include "models/kokoro/checkpoint.h"
 #include "models/whisper/names.h"
 #include "store/files.h"
 #include "tensor/quantize.h"
@@ -28,15 +30,25 @@ constexpr std::array kStorageTypes = {DType::F32,  DType::F16,  DType::BF16,
                                       DType::I8,   DType::Q4_0, DType::Q4_1,
                                       DType::Q5_0, DType::Q5_1, DType::Q8_0};
 
+constexpr std::string_view kTokensKey = "tokenizer.ggml.tokens";
+
 // What a family makes of a file: its tensors under the names to write, and what goes with them.
 struct Plan {
   std::string family;
   std::vector<StoredTensor> tensors;
   GgufWriter::Metadata metadata;
+  // The type that a tensor is written in where the user wants one for the matrices.
+  DType (*storage_of)(const StoredTensor& tensor, DType wanted) = nullptr;
+  std::shared_ptr<const void> owner = {};  // of tensors' bytes that are not the file's
 };
 
 bool is_float(DType dtype) {
   return dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16;
+}
+
+// Elements of a row, all dimensions but the first.
+int64_t columns_of(const StoredTensor& tensor) {
+  return tensor.shape[0] == 0 ? 0 : tensor.shape.elements() / tensor.shape[0];
 }
 
 // Matrices of a product: linear layers and the token embedding. Positions are only added, and
@@ -48,14 +60,39 @@ bool is_matrix(const StoredTensor& tensor) {
 
 // The token embedding is looked up row by row as well as multiplied with, for which there is no
 // int8 form; f16 loses nothing of the published models.
-DType storage_of(const StoredTensor& tensor, std::optional<DType> wanted) {
-  DType storage = is_matrix(tensor) ? wanted.value_or(tensor.dtype) : tensor.dtype;
+DType storage_in_whisper(const StoredTensor& tensor, DType wanted) {
+  DType storage = is_matrix(tensor) ? wanted : tensor.dtype;
   if (storage == DType::I8 && tensor.name == "decoder.token_embedding.weight") {
     storage = tensor.dtype == DType::I8 ? DType::I8 : DType::F16;
   }
   const bool whole_blocks =
       storage == tensor.dtype || tensor.shape[1] % block_elements(storage) == 0;
   return whole_blocks ? storage : tensor.dtype;
+}
+
+// Silero is small and its weights are computed with in f32.
+DType storage_in_silero(const StoredTensor& tensor, DType /*wanted*/) {
+  return tensor.dtype;
+}
+
+// Matrices and kernels, two thirds of Kokoro. Kernels have rows of a few taps, which are no whole
+// blocks: with a block type they are int8. Rows of fewer than 16 (pools, curves, the harmonics'
+// mix) gain nothing by scales of their own, and embeddings are small.
+DType storage_in_kokoro(const StoredTensor& tensor, DType wanted) {
+  constexpr int64_t kLeastColumns = 16;
+  const int rank = tensor.shape.rank();
+  const size_t dot = tensor.name.rfind('.');
+  const bool weight = (rank == 2 || rank == 3) && dot != std::string::npos &&
+                      tensor.name.compare(dot, 7, ".weight") == 0;
+  const bool table =
+      tensor.name.ends_with("embedding.weight") || tensor.name.ends_with("embeddings.weight");
+  if (!weight || table || columns_of(tensor) < kLeastColumns) {
+    return tensor.dtype;
+  }
+  if (is_block_type(wanted) && (rank != 2 || tensor.shape[1] % block_elements(wanted) != 0)) {
+    return DType::I8;
+  }
+  return wanted;
 }
 
 // Bytes of one tensor in another type, and its scales where that is int8.
@@ -66,7 +103,7 @@ struct Rounded {
 
 // Elements `row` of a matrix as numbers.
 void read_row(const StoredTensor& tensor, int64_t row, std::span<float> out) {
-  const size_t row_bytes = storage_bytes(tensor.dtype, tensor.shape[1]);
+  const size_t row_bytes = storage_bytes(tensor.dtype, columns_of(tensor));
   dequantize(tensor.dtype, tensor.bytes.data() + static_cast<size_t>(row) * row_bytes, out);
   if (!tensor.row_scales.empty()) {
     float scale = 0;
@@ -78,7 +115,7 @@ void read_row(const StoredTensor& tensor, int64_t row, std::span<float> out) {
 
 Rounded round_matrix(const StoredTensor& tensor, DType storage) {
   const int64_t rows = tensor.shape[0];
-  const int64_t columns = tensor.shape[1];
+  const int64_t columns = columns_of(tensor);
   const size_t row_bytes = storage_bytes(storage, columns);
   Rounded result;
   result.bytes.resize(static_cast<size_t>(rows) * row_bytes);
@@ -99,7 +136,7 @@ Rounded round_matrix(const StoredTensor& tensor, DType storage) {
 
 // A vocabulary in the file's own metadata: GGUF's, CTranslate2's, or ggml's.
 std::optional<std::vector<std::string>> embedded_tokens(const TensorFile& file) {
-  for (const std::string_view key : {"tokenizer.ggml.tokens", "vocabulary"}) {
+  for (const std::string_view key : {kTokensKey, std::string_view("vocabulary")}) {
     const auto found = file.metadata.find(key);
     if (found != file.metadata.end()) {
       if (const auto* tokens = std::get_if<std::vector<std::string>>(&found->second)) {
@@ -110,12 +147,17 @@ std::optional<std::vector<std::string>> embedded_tokens(const TensorFile& file) 
   return std::nullopt;
 }
 
-// Tokens in GPT-2's printable spelling, as GGUF has them.
-Result<std::vector<std::string>> tokens_of(const TensorFile& file, const std::string& source) {
+// A folder, or the one that a file is in.
+std::string folder_of(const std::string& source) {
   std::error_code ignored;
   const fs::path path(source);
-  const std::string folder =
-      (fs::is_directory(path, ignored) ? path : fs::absolute(path, ignored).parent_path()).string();
+  return (fs::is_directory(path, ignored) ? path : fs::absolute(path, ignored).parent_path())
+      .string();
+}
+
+// Tokens in GPT-2's printable spelling, as GGUF has them.
+Result<std::vector<std::string>> tokens_of(const TensorFile& file, const std::string& source) {
+  const std::string folder = folder_of(source);
   if (auto tokens = embedded_tokens(file)) {
     // ggml .bin files hold the tokens' bytes themselves.
     if (file.format == "ggml") {
@@ -158,15 +200,43 @@ Result<Plan> plan_whisper(TensorFile& file, const std::string& source, const std
   MYNAH_TRY(whisper::Checkpoint checkpoint, whisper::read_checkpoint(file, name));
   Plan plan{.family = "whisper",
             .tensors = std::move(checkpoint.tensors),
-            .metadata = whisper::to_metadata(checkpoint.config)};
+            .metadata = whisper::to_metadata(checkpoint.config),
+            .storage_of = storage_in_whisper};
   MYNAH_TRY(std::vector<std::string> tokens, tokens_of(file, source));
   plan.metadata.insert_or_assign("tokenizer.ggml.model", std::string("gpt2"));
-  plan.metadata.insert_or_assign("tokenizer.ggml.tokens", std::move(tokens));
+  plan.metadata.insert_or_assign(std::string(kTokensKey), std::move(tokens));
   return plan;
 }
 
+// The phonemes of a config.json or vocab.json in the source's folder, as Kokoro's repositories have
+// it; nothing where there is none. A file of that name without a vocabulary is another model's.
+Result<std::optional<kokoro::Phonemes>> phonemes_beside(const std::string& source) {
+  for (const char* name : {"config.json", "vocab.json"}) {
+    const std::string path = (fs::path(folder_of(source)) / name).string();
+    const auto text = read_text_file(path);
+    if (text && text->contains("\"vocab\"")) {
+      MYNAH_TRY(kokoro::Phonemes phonemes, kokoro::Phonemes::of_json(*text, path));
+      return std::optional(std::move(phonemes));
+    }
+  }
+  return std::optional<kokoro::Phonemes>();
+}
+
+Result<Plan> plan_kokoro(const TensorFile& file, const std::string& source) {
+  MYNAH_TRY(kokoro::Checkpoint checkpoint, kokoro::read_checkpoint(file));
+  if (!checkpoint.phonemes) {
+    MYNAH_TRY(checkpoint.phonemes, phonemes_beside(source));
+  }
+  const kokoro::Phonemes phonemes = checkpoint.phonemes.value_or(kokoro::Phonemes::of_kokoro_82m());
+  return Plan{.family = "kokoro",
+              .tensors = std::move(checkpoint.tensors),
+              .metadata = {{std::string(kTokensKey), phonemes.tokens()}},
+              .storage_of = storage_in_kokoro,
+              .owner = std::move(checkpoint.owner)};
+}
+
 Plan plan_silero(const TensorFile& file) {
-  Plan plan{.family = "silero", .tensors = {}, .metadata = {}};
+  Plan plan{.family = "silero", .tensors = {}, .metadata = {}, .storage_of = storage_in_silero};
   std::ranges::copy_if(file.tensors, std::back_inserter(plan.tensors),
                        [](const StoredTensor& tensor) { return is_float(tensor.dtype); });
   return plan;
@@ -186,6 +256,9 @@ bool looks_like_silero(const TensorFile& file) {
 }
 
 Result<Plan> make_plan(TensorFile& file, const std::string& source, const std::string& name) {
+  if (kokoro::looks_like_kokoro(file)) {
+    return plan_kokoro(file, source);
+  }
   if (looks_like_whisper(file)) {
     return plan_whisper(file, source, name);
   }
@@ -193,8 +266,8 @@ Result<Plan> make_plan(TensorFile& file, const std::string& source, const std::s
     return plan_silero(file);
   }
   return fail(ErrorCode::Unsupported,
-              fmt::format("{}: wanted a Whisper or a Silero model, found {} tensors that are "
-                          "neither's, the first named '{}'",
+              fmt::format("{}: wanted a Whisper, Silero or Kokoro model, found {} tensors "
+                          "that are none's, the first named '{}'",
                           source, file.tensors.size(),
                           file.tensors.empty() ? "" : file.tensors.front().name));
 }
@@ -215,7 +288,7 @@ Status write_plan(const Plan& plan, const std::string& target, std::optional<DTy
   std::vector<GgufTensor> table;
   uint64_t total = 0;
   for (const StoredTensor& tensor : plan.tensors) {
-    const DType storage = storage_of(tensor, wanted);
+    const DType storage = wanted ? plan.storage_of(tensor, *wanted) : tensor.dtype;
     const bool scales =
         storage == DType::I8 && (storage != tensor.dtype || !tensor.row_scales.empty());
     table.push_back(
@@ -261,9 +334,9 @@ Result<Converted> convert_model(const std::string& source, const std::string& ta
   if (!licence.empty()) {
     plan.metadata.insert_or_assign(kLicenceKey, licence);
   }
-  // Silero is small and its weights are computed with in f32.
+  // Not for Silero, of which nothing is rounded.
   std::optional<DType> storage;
-  if (plan.family == "whisper") {
+  if (plan.family != "silero") {
     storage = options.storage;
   }
   MYNAH_TRY_STATUS(write_plan(plan, target, storage, observer, stop));

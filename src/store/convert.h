@@ -18,7 +18,7 @@ struct ConvertOptions {
 };
 
 struct Converted {
-  std::string family;   // "whisper", "silero"
+  std::string family;   // "whisper", "silero", "kokoro"
   std::string storage;  // name(DType): the one asked for, or the one that most bytes have
   std::string licence;  // general.license of what was written; empty where nobody knows
 };
@@ -26,10 +26,13 @@ struct Converted {
 // Reads `source` (a file or a folder) and writes `target`. A Whisper model gets OpenAI's tensor
 // names, its sizes as whisper.* and its vocabulary as tokenizer.ggml.tokens; the vocabulary is
 // taken from the file, or from tokenizer.json, vocab.json and the like in the source's folder. A
-// Silero model keeps its tensors' names. With a storage type, matrices are rounded to it once;
-// norms, biases and positions stay as they are, and so does a matrix whose rows are no whole
-// blocks. Fails with Unsupported for a model of another family and for a storage type that is not
-// written.
+// Silero model keeps its tensors' names. A Kokoro model gets those of its PyTorch checkpoint
+// (models/kokoro/checkpoint.h) and its phonemes as tokenizer.ggml.tokens: the file's, those of a
+// config.json or vocab.json beside it, or Kokoro-82M's. Its int8 weights stay int8 with their
+// scales. With a storage type, matrices are rounded to it once; norms, biases and positions stay as
+// they are, and so does a matrix whose rows are no whole blocks. Kokoro's convolutions are rounded
+// too, to int8 where a block type is wanted. Fails with Unsupported for a model of another family
+// and for a storage type that is not written.
 Result<Converted> convert_model(const std::string& source, const std::string& target,
                                 const ConvertOptions& options, StoreObserver& observer,
                                 const std::stop_token& stop);

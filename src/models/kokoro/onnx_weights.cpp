@@ -124,6 +124,9 @@ class Reader {
   }
 
   [[nodiscard]] const OnnxNode* consumer(const OnnxNode& node) const {
+    if (node.outputs.empty() || node.outputs.front().empty()) {
+      return nullptr;
+    }
     const auto found = consumers_.find(node.outputs.front());
     return found == consumers_.end() ? nullptr : found->second.front();
   }
