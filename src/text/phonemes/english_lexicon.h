@@ -1,0 +1,75 @@
+// Words of English to phonemes: two lexicons, what a word's neighbours and its part of speech make
+// of it, endings, capitals, letters spelled out. The rules are those of misaki 0.9.4 (en.py,
+// Lexicon), by which the text was read that Kokoro-82M learned from.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "text/phonemes/inflections.h"
+#include "text/phonemes/pronunciations.h"
+#include "text/phonemes/stress.h"
+
+namespace mynah {
+
+// What comes after a word.
+struct WordContext {
+  // Whether the next sound is a vowel; none: a pause, or the end.
+  std::optional<bool> vowel_follows;
+  bool to_follows = false;
+};
+
+// A word, or a part of one, as it stands in the text.
+struct LexiconWord {
+  std::u32string_view text;
+  std::string_view tag;  // Penn Treebank
+  char32_t currency = U'\0';
+  bool begins_word = true;
+};
+
+class EnglishLexicon {
+ public:
+  // `gold` was read by people, `silver` was not.
+  EnglishLexicon(Pronunciations gold, Pronunciations silver, bool british)
+      : gold_(std::move(gold)), silver_(std::move(silver)), british_(british) {}
+
+  // The phonemes; none where neither a lexicon nor a rule knows the word. May be empty: said
+  // silently.
+  [[nodiscard]] std::optional<std::u32string> operator()(const LexiconWord& word,
+                                                         const WordContext& context) const;
+
+  // Digits with what may stand among and behind them; none where the word is no number.
+  [[nodiscard]] std::optional<std::u32string> number(std::u32string_view word, char32_t currency,
+                                                     bool begins_word) const;
+
+  // The names of the letters, the last one stressed; none where one has no name.
+  [[nodiscard]] std::optional<std::u32string> spelled_out(std::u32string_view word) const;
+
+ private:
+  using Phonemes = std::optional<std::u32string>;
+
+  struct Query {
+    std::u32string_view word;
+    std::string_view tag;  // empty: none
+    std::optional<Stress> stress;
+    const WordContext* context = nullptr;  // null: said for itself
+  };
+
+  [[nodiscard]] Phonemes find(const Query& query) const;
+  // Words of which the neighbours decide, or that stand for another: a, the, to, in, vs, %.
+  [[nodiscard]] Phonemes function_word(const Query& query) const;
+  [[nodiscard]] Phonemes look_up(Query query) const;
+  [[nodiscard]] Phonemes inflection(const Query& query, Inflection inflection) const;
+  [[nodiscard]] bool is_known(std::u32string_view word) const;
+  // Whether a word with capitals is the one of small letters: "HOUSE", "House".
+  [[nodiscard]] bool is_word_in_capitals(const Query& query) const;
+  [[nodiscard]] Phonemes gold(std::u32string_view word, std::string_view tag = {}) const;
+
+  Pronunciations gold_;
+  Pronunciations silver_;
+  bool british_;
+};
+
+}  // namespace mynah

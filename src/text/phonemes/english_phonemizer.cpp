@@ -1,0 +1,163 @@
+// English as misaki reads it (0.9.4, en.py, G2P, as hibari-tts 0.2.1 has it without spaCy and
+// espeak): words are said from the last to the first, since what follows decides on "the" and "to".
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "text/phonemes/data_file.h"
+#include "text/phonemes/english_lexicon.h"
+#include "text/phonemes/letters.h"
+#include "text/phonemes/phonemizer.h"
+#include "text/phonemes/sentence_reader.h"
+#include "text/phonemes/tagger.h"
+#include "text/phonemes/tokenizer.h"
+#include "text/phonemes/word_parts.h"
+#include "text/unicode.h"
+#include "text/utf8.h"
+
+namespace mynah {
+namespace {
+
+// A text by characters, and where each stands in its bytes.
+struct Characters {
+  explicit Characters(std::string_view text) {
+    characters.reserve(text.size());
+    offsets.reserve(text.size() + 1);
+    size_t at = 0;
+    while (at < text.size()) {
+      const Utf8Step step = next_code_point(text.substr(at));
+      characters += step.code_point;
+      offsets.push_back(at);
+      at += step.bytes;
+    }
+    offsets.push_back(at);
+  }
+
+  // The first character that begins at that byte or behind it.
+  [[nodiscard]] size_t index_of(size_t byte) const {
+    return static_cast<size_t>(std::ranges::lower_bound(offsets, byte) - offsets.begin());
+  }
+
+  std::u32string characters;
+  std::vector<size_t> offsets;  // of each character, and the text's end
+};
+
+Status check_given(std::string_view text, std::span<const GivenPhonemes> given) {
+  size_t end = 0;
+  for (const GivenPhonemes& range : given) {
+    if (range.begin < end || range.end <= range.begin || range.end > text.size()) {
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("phonemes are given for bytes {} to {} of {}: wanted ranges in "
+                              "order that are inside the text and not empty",
+                              range.begin, range.end, text.size()));
+    }
+    end = range.end;
+  }
+  return {};
+}
+
+class EnglishPhonemizer : public Phonemizer {
+ public:
+  EnglishPhonemizer(EnglishTokenizer tokenizer, Tagger tagger, EnglishLexicon lexicon,
+                    std::shared_ptr<const UnknownWords> unknown)
+      : tokenizer_(std::move(tokenizer)),
+        tagger_(std::move(tagger)),
+        lexicon_(std::move(lexicon)),
+        unknown_(std::move(unknown)) {}
+
+  using Phonemizer::phonemes;
+
+  [[nodiscard]] Result<std::vector<PhonemeWord>> phonemes(
+      std::string_view text, std::span<const GivenPhonemes> given) const override {
+    MYNAH_TRY_STATUS(check_given(text, given));
+    const Characters source(text);
+    const std::vector<TaggedToken> tokens = tagged(source, given);
+    WordParts words = split_into_parts(tokens);
+    SentenceReader(lexicon_, unknown_.get()).read(words);
+    std::vector<PhonemeWord> result;
+    result.reserve(words.groups.size());
+    for (const PartGroup& group : words.groups) {
+      const std::span<const WordPart> parts =
+          std::span(words.parts).subspan(group.first, group.count);
+      PhonemeWord word;
+      word.begin = source.offsets[parts.front().begin];
+      word.end = source.offsets[parts.back().end];
+      word.text = text.substr(word.begin, word.end - word.begin);
+      word.phonemes = to_utf8(said_together(parts));
+      word.space_after = parts.back().space_after;
+      result.push_back(std::move(word));
+    }
+    return result;
+  }
+
+ private:
+  [[nodiscard]] std::vector<TaggedToken> tagged(const Characters& source,
+                                                std::span<const GivenPhonemes> given) const {
+    const std::u32string_view text = source.characters;
+    std::vector<TaggedToken> tokens;
+    size_t at = 0;
+    const auto add_plain = [&](size_t end) {
+      for (const TextToken& token : tokenizer_(text.substr(at, end - at))) {
+        tokens.push_back({.text = text.substr(at + token.at, token.length),
+                          .at = at + token.at,
+                          .space_after = token.space_after,
+                          .tag = {}});
+      }
+    };
+    for (const GivenPhonemes& range : given) {
+      const size_t begin = source.index_of(range.begin);
+      const size_t end = std::max(source.index_of(range.end), begin + 1);
+      if (begin < at || end > text.size()) {
+        continue;  // inside a character that is said with the range before
+      }
+      add_plain(begin);
+      tokens.push_back({.text = text.substr(begin, end - begin),
+                        .at = begin,
+                        .space_after = end < text.size() && is_python_space(text[end]),
+                        .tag = {},
+                        .given = &range.phonemes});
+      at = end;
+    }
+    add_plain(text.size());
+    std::vector<std::u32string_view> words;
+    words.reserve(tokens.size());
+    for (const TaggedToken& token : tokens) {
+      words.push_back(token.text);
+    }
+    const std::vector<std::string_view> tags = tagger_(words);
+    for (size_t i = 0; i < tokens.size(); ++i) {
+      tokens[i].tag = tags[i];
+    }
+    return tokens;
+  }
+
+  EnglishTokenizer tokenizer_;
+  Tagger tagger_;
+  EnglishLexicon lexicon_;
+  std::shared_ptr<const UnknownWords> unknown_;
+};
+
+template <class T>
+Result<T> load(const std::string& path) {
+  MYNAH_TRY(const std::string json, read_data_file(path));
+  return T::parse(json, path);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Phonemizer>> english_phonemizer(
+    const EnglishFiles& files, bool british, std::shared_ptr<const UnknownWords> unknown) {
+  MYNAH_TRY(EnglishTokenizer tokenizer, load<EnglishTokenizer>(files.tokenizer_exceptions));
+  MYNAH_TRY(Tagger tagger, load<Tagger>(files.tagger));
+  MYNAH_TRY(Pronunciations gold, load<Pronunciations>(files.gold));
+  MYNAH_TRY(Pronunciations silver, load<Pronunciations>(files.silver));
+  return std::make_unique<EnglishPhonemizer>(
+      std::move(tokenizer), std::move(tagger),
+      EnglishLexicon(std::move(gold), std::move(silver), british), std::move(unknown));
+}
+
+}  // namespace mynah

@@ -1,0 +1,125 @@
+#include "text/phonemes/letters.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <utf8proc.h>
+
+#include "text/unicode.h"
+
+namespace mynah {
+namespace {
+
+constexpr char32_t kSharpS = U'\u00DF';
+
+bool is_ascii(std::u32string_view text) {
+  return std::ranges::all_of(text, [](char32_t c) { return c < 0x80; });
+}
+
+constexpr char32_t ascii_lower(char32_t c) {
+  return c >= U'A' && c <= U'Z' ? c + 0x20 : c;
+}
+
+constexpr char32_t ascii_upper(char32_t c) {
+  return c >= U'a' && c <= U'z' ? c - 0x20 : c;
+}
+
+utf8proc_category_t category(char32_t c) {
+  return utf8proc_category(static_cast<utf8proc_int32_t>(c));
+}
+
+bool is_capital(char32_t c) {
+  return c < 0x80 ? c >= U'A' && c <= U'Z' : category(c) == UTF8PROC_CATEGORY_LU;
+}
+
+bool is_small(char32_t c) {
+  return c < 0x80 ? c >= U'a' && c <= U'z' : category(c) == UTF8PROC_CATEGORY_LL;
+}
+
+char32_t upper_of(char32_t c) {
+  return c < 0x80 ? ascii_upper(c)
+                  : static_cast<char32_t>(utf8proc_toupper(static_cast<utf8proc_int32_t>(c)));
+}
+
+}  // namespace
+
+bool is_alphabetic(char32_t c) {
+  return c < 0x80 ? ascii_lower(c) >= U'a' && ascii_lower(c) <= U'z' : is_letter(c);
+}
+
+bool is_alphabetic(std::u32string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char32_t c) { return is_alphabetic(c); });
+}
+
+bool is_any_digit(char32_t c) {
+  return c < 0x80 ? is_ascii_digit(c) : category(c) == UTF8PROC_CATEGORY_ND;
+}
+
+bool has_digit_value(char32_t c) {
+  // UnicodeData.txt, Numeric_Type=Digit: superscripts, circled digits, Ethiopic and others.
+  constexpr std::array<std::pair<char32_t, char32_t>, 20> kRanges = {
+      {{0xB2, 0xB3},       {0xB9, 0xB9},       {0x1369, 0x1371},   {0x19DA, 0x19DA},
+       {0x2070, 0x2070},   {0x2074, 0x2079},   {0x2080, 0x2089},   {0x2460, 0x2468},
+       {0x2474, 0x247C},   {0x2488, 0x2490},   {0x24EA, 0x24EA},   {0x24F5, 0x24FD},
+       {0x24FF, 0x24FF},   {0x2776, 0x277E},   {0x2780, 0x2788},   {0x278A, 0x2792},
+       {0x10A40, 0x10A43}, {0x10E60, 0x10E68}, {0x11052, 0x1105A}, {0x1F100, 0x1F10A}}};
+  return is_any_digit(c) || (c >= 0x80 && std::ranges::any_of(kRanges, [c](const auto& range) {
+                               return c >= range.first && c <= range.second;
+                             }));
+}
+
+bool is_word_letter(char32_t c) {
+  return c < 0x80 ? is_alphabetic(c) : is_letter(c) || (is_number(c) && !is_any_digit(c));
+}
+
+bool is_lower(std::u32string_view text) {
+  return std::ranges::any_of(text, is_small) && std::ranges::none_of(text, is_capital);
+}
+
+bool is_upper(std::u32string_view text) {
+  return std::ranges::any_of(text, is_capital) && std::ranges::none_of(text, is_small);
+}
+
+std::u32string lower(std::u32string_view text) {
+  if (!is_ascii(text)) {
+    return to_lower(text);
+  }
+  std::u32string result(text);
+  std::ranges::transform(result, result.begin(), ascii_lower);
+  return result;
+}
+
+std::u32string upper(std::u32string_view text) {
+  std::u32string result;
+  result.reserve(text.size());
+  for (const char32_t c : text) {
+    if (c == kSharpS) {
+      result += U"SS";
+    } else {
+      result += upper_of(c);
+    }
+  }
+  return result;
+}
+
+std::u32string capitalized(std::u32string_view text) {
+  if (text.empty()) {
+    return {};
+  }
+  const char32_t title =
+      text[0] < 0x80
+          ? ascii_upper(text[0])
+          : static_cast<char32_t>(utf8proc_totitle(static_cast<utf8proc_int32_t>(text[0])));
+  return title + lower(text.substr(1));
+}
+
+bool has_no_capitals(std::u32string_view text) {
+  return is_ascii(text) ? std::ranges::none_of(text, is_capital) : lower(text) == text;
+}
+
+bool has_no_small_letters(std::u32string_view text) {
+  return is_ascii(text) ? std::ranges::none_of(text, is_small) : upper(text) == text;
+}
+
+}  // namespace mynah
