@@ -185,16 +185,16 @@ constexpr std::array kAbbreviations = std::to_array<Abbreviation>({
     {"oz", "", AtCapital},
 });
 
-constexpr std::array<std::string_view, 75> kStarters = {
-    "the",     "a",         "an",      "it",    "he",    "she",   "we",    "they",  "you",
-    "i",       "this",      "that",    "these", "those", "there", "here",  "but",   "and",
-    "or",      "so",        "yet",     "in",    "on",    "at",    "by",    "for",   "from",
-    "with",    "after",     "before",  "when",  "while", "if",    "as",    "since", "because",
-    "then",    "now",       "however", "what",  "who",   "where", "why",   "how",   "is",
-    "are",     "was",       "do",      "did",   "can",   "my",    "your",  "his",   "her",
-    "its",     "our",       "their",   "no",    "not",   "yes",   "all",   "some",  "many",
-    "most",    "one",       "another", "also",  "both",  "each",  "every", "let",   "to",
-    "despite", "therefore", "today"};
+constexpr auto kStarters = std::to_array<std::string_view>(
+    {"the",     "a",         "an",      "it",    "he",    "she",   "we",    "they",  "you",
+     "i",       "this",      "that",    "these", "those", "there", "here",  "but",   "and",
+     "or",      "so",        "yet",     "in",    "on",    "at",    "by",    "for",   "from",
+     "with",    "after",     "before",  "when",  "while", "if",    "as",    "since", "because",
+     "then",    "now",       "however", "what",  "who",   "where", "why",   "how",   "is",
+     "are",     "was",       "do",      "did",   "can",   "my",    "your",  "his",   "her",
+     "its",     "our",       "their",   "no",    "not",   "yes",   "all",   "some",  "many",
+     "most",    "one",       "another", "also",  "both",  "each",  "every", "let",   "to",
+     "despite", "therefore", "today"});
 
 }  // namespace
 

@@ -1,5 +1,6 @@
 #include "text/spoken/characters.h"
 
+#include <algorithm>
 #include <string>
 
 #include "text/unicode.h"
@@ -15,6 +16,10 @@ bool among(std::u32string_view set, char32_t c) {
 
 bool is_vowel_letter(char c) {
   return std::string_view("aeiouyAEIOUY").find(c) != std::string_view::npos;
+}
+
+bool is_all_capitals(std::string_view word) {
+  return word.size() > 1 && std::ranges::all_of(word, is_ascii_upper);
 }
 
 bool is_spaced_stop(char32_t c) {

@@ -29,6 +29,9 @@ inline bool is_ascii_space(char c) {
 // A vowel's letter; "y" counts, as it makes a word sayable ("by", "rhythm").
 [[nodiscard]] bool is_vowel_letter(char c);
 
+// Two ASCII letters or more, all capitals.
+[[nodiscard]] bool is_all_capitals(std::string_view word);
+
 // Stops that end a sentence only with a space behind them: . ! ? and the ellipsis.
 [[nodiscard]] bool is_spaced_stop(char32_t c);
 

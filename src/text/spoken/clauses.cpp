@@ -31,10 +31,10 @@ struct Atom {
 };
 
 bool is_conjunction(std::string_view word) {
-  constexpr std::array<std::string_view, 26> kWords = {
-      "and",   "but",     "or",     "nor",    "so",    "yet",  "because", "although", "though",
-      "while", "whereas", "if",     "unless", "until", "when", "where",   "which",    "who",
-      "that",  "since",   "before", "after",  "as",    "then", "than",    "however"};
+  constexpr auto kWords = std::to_array<std::string_view>(
+      {"and",   "but",     "or",     "nor",    "so",    "yet",  "because", "although", "though",
+       "while", "whereas", "if",     "unless", "until", "when", "where",   "which",    "who",
+       "that",  "since",   "before", "after",  "as",    "then", "than",    "however"});
   return std::ranges::find(kWords, word) != kWords.end();
 }
 

@@ -6,6 +6,8 @@
 
 #include "text/spoken/abbreviations.h"
 #include "text/spoken/characters.h"
+#include "text/spoken/text_around.h"
+#include "text/spoken/tokens.h"
 #include "text/unicode.h"
 #include "text/utf8.h"
 
@@ -13,68 +15,10 @@ namespace mynah {
 namespace {
 
 // What is looked at around a stop is bounded, so that no text takes more than its length in time.
-constexpr size_t kRunBytes = 64;    // stops and closing quotes in one run
-constexpr size_t kSpaceBytes = 64;  // white space behind it
-constexpr size_t kWordBytes = 32;   // the words beside it
-constexpr size_t kMarkBytes = 8;    // the beginning of a line: "123. a" at the longest
+constexpr size_t kRunBytes = 64;  // stops and closing quotes in one run
 
 // A line that was not broken because it was full: a heading, a verse, an address.
 constexpr ptrdiff_t kShortLine = 40;
-
-bool is_line_break(char32_t c) {
-  return c == '\n' || c == '\f' || c == '\v' || c == 0x2028 || c == 0x2029;
-}
-
-std::string ascii_lower(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(), [](char c) {
-    return is_ascii_upper(c) ? static_cast<char>(c + ('a' - 'A')) : c;
-  });
-  return lower;
-}
-
-// A letter of any script, as far as bytes tell: all of UTF-8's leading and following bytes count.
-bool is_word_byte(char c) {
-  return is_ascii_letter(c) || is_ascii_digit(c) || static_cast<unsigned char>(c) >= 0x80;
-}
-
-std::string_view word_at(std::string_view text, size_t at) {
-  size_t end = at;
-  while (end < text.size() && end - at < kWordBytes && is_word_byte(text[end])) {
-    ++end;
-  }
-  return text.substr(at, end - at);
-}
-
-// The word that ends at `end`, with the stops and hyphens inside it, not before `begin`.
-std::string_view word_before(std::string_view text, size_t begin, size_t end) {
-  size_t at = end;
-  while (at > begin && end - at < kWordBytes &&
-         (is_word_byte(text[at - 1]) || text[at - 1] == '.' || text[at - 1] == '-')) {
-    --at;
-  }
-  while (at < end && (text[at] == '.' || text[at] == '-')) {
-    ++at;
-  }
-  return text.substr(at, end - at);
-}
-
-bool is_list_mark(std::string_view text) {
-  size_t at = 0;
-  while (at < text.size() && at < 3 && is_ascii_digit(text[at])) {
-    ++at;
-  }
-  if (at > 0) {
-    return text.size() > at + 1 && (text[at] == '.' || text[at] == ')') && text[at + 1] == ' ';
-  }
-  for (const std::string_view mark :
-       {"-", "*", "+", "\u2022", "\u2023", "\u25E6", "\u2013", "\u2014"}) {
-    if (text.starts_with(mark)) {
-      return text.size() > mark.size() && text[mark.size()] == ' ';
-    }
-  }
-  return text.size() > 2 && is_ascii_letter(text[0]) && text[1] == ')' && text[2] == ' ';
-}
 
 bool all_single_letters(std::string_view dotted) {
   for (size_t i = 0; i < dotted.size(); ++i) {
@@ -89,42 +33,11 @@ bool is_roman(std::string_view word) {
   return !word.empty() && word.find_first_not_of("IVXLC") == std::string_view::npos;
 }
 
-bool is_all_capitals(std::string_view word) {
-  return word.size() > 1 && std::ranges::all_of(word, is_ascii_upper);
-}
-
 bool writes_ordinals_with_stops(std::string_view language) {
-  constexpr std::array<std::string_view, 17> kLanguages = {"de", "da", "no", "nb", "nn", "fi",
-                                                           "cs", "sk", "hu", "et", "lv", "sl",
-                                                           "hr", "sr", "bs", "is", "pl"};
+  constexpr auto kLanguages =
+      std::to_array<std::string_view>({"de", "da", "no", "nb", "nn", "fi", "cs", "sk", "hu", "et",
+                                       "lv", "sl", "hr", "sr", "bs", "is", "pl"});
   return std::ranges::find(kLanguages, language.substr(0, language.find('-'))) != kLanguages.end();
-}
-
-// White space from `at` on.
-struct Gap {
-  size_t end = 0;
-  int line_breaks = 0;
-  bool paragraph = false;  // a form feed or a paragraph separator
-  bool full = false;       // the limit was reached
-};
-
-Gap gap_at(std::string_view text, size_t at) {
-  Gap gap{.end = at};
-  while (gap.end < text.size()) {
-    const Utf8Step step = next_code_point(text.substr(gap.end));
-    if (!step.valid || !is_white_space(step.code_point)) {
-      break;
-    }
-    gap.line_breaks += is_line_break(step.code_point) ? 1 : 0;
-    gap.paragraph = gap.paragraph || step.code_point == '\f' || step.code_point == 0x2029;
-    gap.end += step.bytes;
-    if (gap.end - at >= kSpaceBytes) {
-      gap.full = true;
-      break;
-    }
-  }
-  gap.paragraph = gap.paragraph || gap.line_breaks > 1;
-  return gap;
 }
 
 }  // namespace
@@ -414,8 +327,8 @@ SentenceSplitter::Verdict SentenceSplitter::judge_initial(const Stop& stop,
   }
   const size_t stopped = end > start_ && stop.text[end - 1] == '.' ? end - 1 : end;
   const std::string_view before = word_before(stop.text, start_, stopped);
-  constexpr std::array<std::string_view, 10> kBeforeNames = {"by",   "with", "and", "of", "to",
-                                                             "from", "for",  "as",  "or", "the"};
+  constexpr auto kBeforeNames = std::to_array<std::string_view>(
+      {"by", "with", "and", "of", "to", "from", "for", "as", "or", "the"});
   const bool name = before.empty() || is_ascii_upper(before[0]) ||
                     std::ranges::find(kBeforeNames, before) != kBeforeNames.end();
   return name ? Verdict::Goes : Verdict::Ends;

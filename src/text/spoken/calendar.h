@@ -1,0 +1,34 @@
+// Names of months and days.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace mynah {
+
+inline constexpr std::array<std::string_view, 12> kMonths = {
+    "January", "February", "March",     "April",   "May",      "June",
+    "July",    "August",   "September", "October", "November", "December"};
+
+inline constexpr std::array<std::string_view, 7> kDays = {
+    "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"};
+
+// The name that a word stands for, by all of it or by its first three letters ("Sept" too); empty
+// where it is none. Capitals count: "may" and "sat" are words.
+[[nodiscard]] constexpr std::string_view calendar_name(std::string_view word) {
+  const auto find = [&](const auto& names) -> std::string_view {
+    for (const std::string_view name : names) {
+      if (word == name || word == name.substr(0, 3)) {
+        return name;
+      }
+    }
+    return {};
+  };
+  if (word == "Sept") {
+    return "September";
+  }
+  const std::string_view month = find(kMonths);
+  return month.empty() ? find(kDays) : month;
+}
+
+}  // namespace mynah

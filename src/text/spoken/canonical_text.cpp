@@ -1,0 +1,105 @@
+#include "text/spoken/canonical_text.h"
+
+#include <optional>
+
+#include "text/unicode.h"
+#include "text/utf8.h"
+
+namespace mynah {
+namespace {
+
+bool between(char32_t c, char32_t low, char32_t high) {
+  return c >= low && c <= high;
+}
+
+bool is_silent(char32_t c) {
+  return c == 0xAD || c == 0x034F || c == 0x061C || c == 0x180E || c == 0x200B || c == 0xFEFF ||
+         between(c, 0x200E, 0x200F) || between(c, 0x202A, 0x202E) || between(c, 0x2060, 0x2064) ||
+         between(c, 0x2066, 0x2069) || between(c, 0xFE00, 0xFE0F) || between(c, 0xFFF9, 0xFFFB) ||
+         between(c, 0xE0000, 0xE007F);
+}
+
+// Whether the compatibility form is what is meant: letters and digits in another dress, units in
+// one square (U+3371 on), "No", "TM" apart. Superscripts and fractions mean something else.
+bool is_dress(char32_t c) {
+  return between(c, 0xFF01, 0xFFE6) || between(c, 0xFB00, 0xFB06) || between(c, 0x1D400, 0x1D7FF) ||
+         between(c, 0x24B6, 0x24E9) || between(c, 0x1F130, 0x1F149) || between(c, 0x3371, 0x33DF) ||
+         between(c, 0x2460, 0x2473) || between(c, 0x2160, 0x2188) || c == 0x212A || c == 0x212B ||
+         c == 0x2126 || c == 0x2103 || c == 0x2109 || c == 0xB5 || c == 0x2024 || c == 0x2025;
+}
+
+char32_t plain(char32_t c) {
+  switch (c) {
+    case 0x2018:
+    case 0x2019:
+    case 0x201B:
+    case 0x02BC:
+    case 0x2032:
+      return U'\'';
+    case 0x2010:
+    case 0x2011:
+    case 0xFE63:
+      return U'-';
+    case 0x201E:
+    case 0x00AB:
+    case 0x2039:
+      return 0x201C;
+    case 0x00BB:
+    case 0x203A:
+    case 0x2033:
+      return c == 0x2033 ? U'"' : 0x201D;
+    case 0x2012:
+    case 0x2013:
+      return 0x2013;
+    case 0x2014:
+    case 0x2015:
+      return 0x2014;
+    case 0x2044:
+    case 0x2215:
+      return U'/';
+    case 0x22C5:
+      return 0xB7;
+    default:
+      return c;
+  }
+}
+
+}  // namespace
+
+CanonicalText to_canonical(std::string_view source) {
+  CanonicalText canonical;
+  canonical.text.reserve(source.size());
+  canonical.source.reserve(source.size() + 1);
+  const auto put = [&](char32_t c, size_t at) {
+    const size_t before = canonical.text.size();
+    append_utf8(canonical.text, c);
+    canonical.source.insert(canonical.source.end(), canonical.text.size() - before,
+                            static_cast<uint32_t>(at));
+  };
+  for (size_t at = 0; at < source.size();) {
+    const Utf8Step step = next_code_point(source.substr(at));
+    const char32_t c = step.code_point;
+    if (!step.valid || c == kReplacementCharacter || c < 0x20 || between(c, 0x7F, 0x9F)) {
+      put(c == U'\n' && step.valid ? U'\n' : U' ', at);
+    } else if (c < 0x80) {
+      put(c, at);
+    } else if (is_silent(c)) {
+      // Nothing is said for it.
+    } else if (const std::optional<int> digit = decimal_digit(c)) {
+      put(U'0' + static_cast<char32_t>(*digit), at);
+    } else if (is_white_space(c)) {
+      put(U' ', at);
+    } else if (is_dress(c)) {
+      for (const char32_t part : nfkc(std::u32string(1, c))) {
+        put(plain(part), at);
+      }
+    } else {
+      put(plain(c), at);
+    }
+    at += step.bytes;
+  }
+  canonical.source.push_back(static_cast<uint32_t>(source.size()));
+  return canonical;
+}
+
+}  // namespace mynah

@@ -1,0 +1,230 @@
+// Amounts of money: signs before or behind the number, ISO 4217 codes, "p" and cents.
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "text/spoken/cardinals.h"
+#include "text/spoken/characters.h"
+#include "text/spoken/quantity.h"
+#include "text/spoken/reading.h"
+
+namespace mynah {
+namespace {
+
+struct Currency {
+  std::string_view symbol;
+  std::string_view singular;
+  std::string_view plural;
+  std::string_view part;  // a hundredth; empty where there is none
+  std::string_view parts;
+};
+
+constexpr std::array kSigns = std::to_array<Currency>({
+    {"$", "dollar", "dollars", "cent", "cents"},
+    {"\u00A3", "pound", "pounds", "penny", "pence"},
+    {"\u20AC", "euro", "euros", "cent", "cents"},
+    {"\u00A5", "yen", "yen", "", ""},
+    {"\u20B9", "rupee", "rupees", "paisa", "paise"},
+    {"\u20BD", "ruble", "rubles", "kopek", "kopeks"},
+    {"\u20A9", "won", "won", "", ""},
+    {"\u20BA", "lira", "lira", "kurush", "kurush"},
+    {"\u20AA", "shekel", "shekels", "agora", "agorot"},
+    {"\u20AB", "dong", "dong", "", ""},
+    {"\u0E3F", "baht", "baht", "satang", "satang"},
+    {"\u20B4", "hryvnia", "hryvnias", "kopek", "kopeks"},
+    {"\u20A6", "naira", "naira", "kobo", "kobo"},
+    {"\u20B1", "peso", "pesos", "centavo", "centavos"},
+    {"\u20BF", "bitcoin", "bitcoins", "", ""},
+});
+
+// Letters before or behind the number (ISO 4217), and before a dollar sign.
+constexpr std::array kCodes = std::to_array<Currency>({
+    {"USD", "US dollar", "US dollars", "cent", "cents"},
+    {"US$", "US dollar", "US dollars", "cent", "cents"},
+    {"EUR", "euro", "euros", "cent", "cents"},
+    {"GBP", "British pound", "British pounds", "penny", "pence"},
+    {"JPY", "Japanese yen", "Japanese yen", "", ""},
+    {"CNY", "Chinese yuan", "Chinese yuan", "", ""},
+    {"RMB", "renminbi", "renminbi", "", ""},
+    {"INR", "Indian rupee", "Indian rupees", "paisa", "paise"},
+    {"CHF", "Swiss franc", "Swiss francs", "centime", "centimes"},
+    {"CAD", "Canadian dollar", "Canadian dollars", "cent", "cents"},
+    {"C$", "Canadian dollar", "Canadian dollars", "cent", "cents"},
+    {"CA$", "Canadian dollar", "Canadian dollars", "cent", "cents"},
+    {"AUD", "Australian dollar", "Australian dollars", "cent", "cents"},
+    {"A$", "Australian dollar", "Australian dollars", "cent", "cents"},
+    {"AU$", "Australian dollar", "Australian dollars", "cent", "cents"},
+    {"NZD", "New Zealand dollar", "New Zealand dollars", "cent", "cents"},
+    {"NZ$", "New Zealand dollar", "New Zealand dollars", "cent", "cents"},
+    {"HKD", "Hong Kong dollar", "Hong Kong dollars", "cent", "cents"},
+    {"HK$", "Hong Kong dollar", "Hong Kong dollars", "cent", "cents"},
+    {"R$", "Brazilian real", "Brazilian reais", "centavo", "centavos"},
+    {"BRL", "Brazilian real", "Brazilian reais", "centavo", "centavos"},
+    {"MXN", "Mexican peso", "Mexican pesos", "centavo", "centavos"},
+    {"SEK", "Swedish krona", "Swedish kronor", "\u00F6re", "\u00F6re"},
+    {"NOK", "Norwegian krone", "Norwegian kroner", "\u00F8re", "\u00F8re"},
+    {"DKK", "Danish krone", "Danish kroner", "\u00F8re", "\u00F8re"},
+    {"PLN", "zloty", "zlotys", "grosz", "groszy"},
+    {"KRW", "Korean won", "Korean won", "", ""},
+    {"SGD", "Singapore dollar", "Singapore dollars", "cent", "cents"},
+    {"RUB", "ruble", "rubles", "kopek", "kopeks"},
+    {"TRY", "Turkish lira", "Turkish lira", "kurush", "kurush"},
+    {"ZAR", "rand", "rand", "cent", "cents"},
+    {"BTC", "bitcoin", "bitcoins", "", ""},
+    {"Rs", "rupee", "rupees", "paisa", "paise"},
+});
+
+struct Sign {
+  size_t end = 0;
+  const Currency* currency = nullptr;
+};
+
+Sign sign_at(const Tokens& tokens, size_t at) {
+  // "US$" is a word and a mark.
+  const bool dollar = tokens.is_word(at) && tokens.is(at + 1, "$");
+  const std::string_view text = dollar ? tokens.text(at, at + 2) : tokens.text(at);
+  for (const Currency& code : kCodes) {
+    if (code.symbol == text) {
+      return {at + (dollar ? 2U : 1U), &code};
+    }
+  }
+  for (const Currency& sign : kSigns) {
+    if (sign.symbol == text) {
+      return {at + 1, &sign};
+    }
+  }
+  return {};
+}
+
+bool is_article(std::string_view word) {
+  return word == "a" || word == "an" || word == "A" || word == "An";
+}
+
+// "US dollars" has letters in it.
+std::string name_of(std::string_view name) {
+  return name.starts_with("US ") ? spell("US") + std::string(name.substr(2)) : std::string(name);
+}
+
+// "nine dollars and ninety-nine cents"
+std::string amount_words(const Quantity& amount, const Currency& currency, bool singular,
+                         EnglishDialect dialect) {
+  const bool parts = amount.decimals.size() == 2 && amount.scale.empty() && !currency.part.empty();
+  const bool no_parts = amount.decimals.find_first_not_of('0') == std::string::npos;
+  Quantity whole = amount;
+  if (parts || (no_parts && amount.scale.empty())) {
+    whole.decimals.clear();
+  }
+  const std::string unit =
+      name_of(singular || whole.is_one() ? currency.singular : currency.plural);
+  std::string words = quantity_words(whole, dialect) + " " + unit;
+  if (!parts || no_parts) {
+    return words;
+  }
+  const std::string count = cardinal_words(amount.decimals, dialect);
+  const std::string part(amount.decimals == "01" ? currency.part : currency.parts);
+  if (amount.whole.empty() || amount.whole == "0") {
+    return join_words(amount.sign, count + " " + part);
+  }
+  return words + " and " + count + " " + part;
+}
+
+void take_scale(const Tokens& tokens, Quantity& amount) {
+  if (const auto scale = scale_at(tokens, amount.end, ScaleLetters::Known)) {
+    amount.scale = scale->word;
+    amount.end = scale->end;
+  }
+}
+
+// "$5-10", "$5–$10m": one past the range, or `end` where there is none.
+size_t take_range(const Tokens& tokens, const Quantity& first, const Currency& currency,
+                  EnglishDialect dialect, std::string& words) {
+  const size_t dash = first.end;
+  if (!tokens.is(dash, "-") && !tokens.is(dash, "\u2013")) {
+    return dash;
+  }
+  const Sign again = sign_at(tokens, dash + 1);
+  const size_t begin = again.currency == &currency ? again.end : dash + 1;
+  auto second = tokens.is_digits(begin) ? quantity_at(tokens, begin) : std::nullopt;
+  if (!second) {
+    return dash;
+  }
+  take_scale(tokens, *second);
+  Quantity low = first;
+  // "$5-10m" are millions both.
+  if (low.scale.empty()) {
+    low.scale = second->scale;
+  }
+  words = quantity_words(low, dialect) + " to " + amount_words(*second, currency, false, dialect);
+  return second->end;
+}
+
+std::optional<Reading> read_sign_first(const Tokens& tokens, size_t at, EnglishDialect dialect) {
+  const bool minus = (tokens.is(at, "-") || tokens.is(at, "\u2212")) && tokens.begins_word(at);
+  const Sign sign = sign_at(tokens, minus ? at + 1 : at);
+  if (sign.currency == nullptr) {
+    return std::nullopt;
+  }
+  const bool code = is_ascii_letter(sign.currency->symbol.back());
+  const size_t stop = code && tokens.is(sign.end, ".") ? sign.end + 1 : sign.end;  // "Rs. 500"
+  size_t begin = tokens.skip_space(stop);
+  if (!tokens.is_digits(begin) && !(tokens.is(begin, ".") && tokens.is_digits(begin + 1)) &&
+      !tokens.is(begin, "-")) {
+    return std::nullopt;
+  }
+  auto amount = quantity_at(tokens, begin);
+  if (!amount) {
+    return std::nullopt;
+  }
+  if (minus) {
+    amount->sign = "minus";
+  }
+  take_scale(tokens, *amount);
+  std::string words;
+  size_t end = take_range(tokens, *amount, *sign.currency, dialect, words);
+  if (words.empty()) {
+    const bool attribute =
+        (is_article(tokens.word_before(at)) && !tokens.word_behind(end).empty()) ||
+        (tokens.is(end, "-") && tokens.is_word(end + 1));
+    words = amount_words(*amount, *sign.currency, attribute, dialect);
+  }
+  // "$20/hour": what stands below the stroke is read by the sign's reader.
+  return Reading{end, std::move(words)};
+}
+
+std::optional<Reading> read_sign_last(const Tokens& tokens, size_t at, EnglishDialect dialect) {
+  if (!tokens.is_digits(at) || !tokens.begins_word(at)) {
+    return std::nullopt;
+  }
+  for (auto amount : {quantity_at(tokens, at), quantity_with_decimal_comma(tokens, at)}) {
+    if (!amount) {
+      continue;
+    }
+    take_scale(tokens, *amount);
+    const size_t behind = tokens.skip_space(amount->end);
+    const Sign sign = sign_at(tokens, behind);
+    const bool dollar_first = sign.currency != nullptr &&
+                              tokens.is_digits(tokens.skip_space(sign.end)) && behind > amount->end;
+    if (sign.currency != nullptr && tokens.ends_word(sign.end) && !dollar_first) {
+      return Reading{sign.end, amount_words(*amount, *sign.currency, false, dialect)};
+    }
+    if (tokens.is(amount->end, "\u00A2") ||
+        (tokens.is(amount->end, "p") && tokens.ends_word(amount->end + 1))) {
+      const bool cents = !tokens.is(amount->end, "p");
+      const std::string_view name =
+          amount->is_one() ? (cents ? "cent" : "penny") : (cents ? "cents" : "pence");
+      return Reading{amount->end + 1, quantity_words(*amount, dialect) + " " + std::string(name)};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Reading> read_money(const Tokens& tokens, size_t at, const SpokenOptions& options) {
+  if (auto reading = read_sign_first(tokens, at, options.dialect)) {
+    return reading;
+  }
+  return read_sign_last(tokens, at, options.dialect);
+}
+
+}  // namespace mynah

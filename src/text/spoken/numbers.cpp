@@ -1,0 +1,376 @@
+// Numbers that are not dates, times, money or telephone numbers.
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "text/spoken/cardinals.h"
+#include "text/spoken/characters.h"
+#include "text/spoken/quantity.h"
+#include "text/spoken/reading.h"
+
+namespace mynah {
+namespace {
+
+// "people" and most words in -s are counted: "1500 miles" is no year.
+bool is_counted(std::string_view word) {
+  constexpr auto kPlurals = std::to_array<std::string_view>(
+      {"people", "men", "women", "children", "feet", "fish", "sheep", "more", "percent"});
+  constexpr auto kSingulars = std::to_array<std::string_view>(
+      {"is", "was", "has", "as", "his", "its", "this", "us", "thus", "its", "does", "plus"});
+  if (word.empty() || !is_ascii_lower(word[0])) {
+    return false;
+  }
+  return among(kPlurals, word) ||
+         (word.size() > 2 && word.ends_with('s') && !word.ends_with("ss") &&
+          !word.ends_with("'s") && !among(kSingulars, word));
+}
+
+// Four digits that stand for a year rather than for an amount.
+bool is_year(const Tokens& tokens, size_t at) {
+  if (!tokens.is_digits(at, 4, 4)) {
+    return false;
+  }
+  const unsigned value = digits_value(tokens.text(at));
+  return value >= 1100 && value < 2100 && !is_counted(tokens.word_behind(at + 1));
+}
+
+std::optional<Reading> read_ordinal(const Tokens& tokens, size_t at, const SpokenOptions& options) {
+  const auto quantity = quantity_at(tokens, at);
+  if (!quantity || !quantity->decimals.empty() || !quantity->fraction.empty() ||
+      !quantity->sign.empty() || !tokens.is_word(quantity->end)) {
+    return std::nullopt;
+  }
+  const std::string suffix = ascii_lower(tokens.text(quantity->end));
+  if (suffix != "st" && suffix != "nd" && suffix != "rd" && suffix != "th") {
+    return std::nullopt;
+  }
+  return Reading{quantity->end + 1, ordinal_words(quantity->whole, options.dialect)};
+}
+
+// "1990s", "1990's", "the '90s", "80s", "747s".
+std::optional<Reading> read_plural(const Tokens& tokens, size_t at, const SpokenOptions& options) {
+  const bool short_form = tokens.is(at, "'") && tokens.is_digits(at + 1, 2, 2);
+  const size_t digits = short_form ? at + 1 : at;
+  const size_t suffix = tokens.is(digits + 1, "'") ? digits + 2 : digits + 1;
+  if (!tokens.is_digits(digits, 1, 4) || (at > 0 && tokens.is(at - 1, ".")) ||
+      !tokens.ends_word(suffix + 1) || !(tokens.is(suffix, "s") || tokens.is(suffix, "S"))) {
+    // "the class of '24"
+    if (short_form && tokens.begins_word(at) && tokens.ends_word(digits + 1)) {
+      return Reading{digits + 1, pair_words(tokens.text(digits), options.dialect)};
+    }
+    return std::nullopt;
+  }
+  const std::string_view number = tokens.text(digits);
+  constexpr auto kBefore = std::to_array<std::string_view>(
+      {"the", "their", "his", "her", "my", "our", "your", "mid", "late", "early", "The"});
+  // "10s" is ten seconds, "in the 80s" a decade.
+  const bool known = at == 0 ? number >= "20" : among(kBefore, tokens.word_before(at));
+  if (number.size() < 3 && !short_form && !known) {
+    return std::nullopt;
+  }
+  const bool decade = number.size() == 2 ? number[1] == '0' : number.size() == 4;
+  std::string words = decade && number.size() == 4 ? year_words(number, options.dialect)
+                                                   : pair_words(number, options.dialect);
+  return Reading{suffix + 1, to_plural(std::move(words))};
+}
+
+std::optional<Reading> read_fraction(const Tokens& tokens, size_t at,
+                                     const SpokenOptions& options) {
+  if (!tokens.is_digits(at, 1, 4) || !tokens.is(at + 1, "/") || !tokens.is_digits(at + 2, 1, 4) ||
+      tokens.is(at + 3, "/") || !tokens.ends_word(at + 3) || (at > 0 && tokens.is(at - 1, "/")) ||
+      (tokens.is(at + 3, ".") && tokens.is_digits(at + 4))) {
+    return std::nullopt;
+  }
+
+  struct Set {
+    std::string_view written;
+    std::string_view spoken;
+  };
+
+  constexpr std::array kSet = std::to_array<Set>({{"24/7", "twenty-four seven"},
+                                                  {"9/11", "nine eleven"},
+                                                  {"7/7", "seven seven"},
+                                                  {"50/50", "fifty-fifty"},
+                                                  {"20/20", "twenty twenty"}});
+  for (const Set& set : kSet) {
+    if (tokens.text(at, at + 3) == set.written) {
+      return Reading{at + 3, std::string(set.spoken)};
+    }
+  }
+  const std::string_view above = tokens.text(at);
+  const std::string_view below = tokens.text(at + 2);
+  // Marks and votes: "8/10", "5/5".
+  if (below == "10" || below == "100" || (above == below && above != "1")) {
+    return Reading{at + 3, cardinal_words(above, options.dialect) + " out of " +
+                               cardinal_words(below, options.dialect)};
+  }
+  return Reading{at + 3, fraction_words(above, below, false, options.dialect)};
+}
+
+// What may follow an amount: per cent, a scale, a unit.
+struct Tail {
+  size_t end = 0;
+  std::string words;
+};
+
+Tail tail_at(const Tokens& tokens, size_t at, bool singular, bool beside_word,
+             const SpokenOptions& options) {
+  const size_t sign = tokens.skip_space(at);
+  if (tokens.is(sign, "%")) {
+    return {sign + 1, "percent"};
+  }
+  if (tokens.is(sign, "\u2030")) {
+    return {sign + 1, "per mille"};
+  }
+  if (const auto unit = unit_at(tokens, at, singular, options.dialect)) {
+    Tail tail{unit->end, unit->words};
+    // "6 ft. tall"
+    if (tokens.is(tail.end, ".") && tokens.is_space(tail.end + 1) && tokens.is_word(tail.end + 2) &&
+        is_ascii_lower(tokens.text(tail.end + 2)[0])) {
+      ++tail.end;
+    }
+    return tail;
+  }
+  if (tokens.is(sign, "in") && tokens.is(sign + 1, ".")) {
+    return {tokens.ends_text(sign + 2) ? sign + 1 : sign + 2, singular ? "inch" : "inches"};
+  }
+  if (tokens.is(at, "x") && tokens.ends_word(at + 1)) {
+    return {at + 1, "times"};
+  }
+  // "B2B" is no amount.
+  if (const auto scale = scale_at(tokens, at, ScaleLetters::Known);
+      !beside_word && scale && scale->end == at + 1 && !tokens.is(at, "m")) {
+    // "10k" is said as it is written, "3bn" is not.
+    const std::string_view letter = tokens.text(at);
+    return {scale->end, letter == "k" || letter == "K" || letter == "T" || letter == "t"
+                            ? spell(letter)
+                            : std::string(scale->word)};
+  }
+  return {at, ""};
+}
+
+// "a 5 km run", "a 10-inch pan": what stands before a noun is singular.
+bool is_attribute(const Tokens& tokens, size_t at, size_t end) {
+  const std::string_view before = tokens.word_before(at);
+  return tokens.is(end, "-") ||
+         ((before == "a" || before == "an" || before == "A" || before == "An") &&
+          !tokens.is(end, "%"));
+}
+
+// The second half of a range or score, of what was "3-1", "1939-45", "5 – 10".
+struct Span {
+  size_t end = 0;
+  std::string words;
+};
+
+bool is_score(const Tokens& tokens, size_t at, size_t end) {
+  constexpr auto kWords = std::to_array<std::string_view>(
+      {"won", "win", "wins", "lost", "beat", "score", "scored", "drew", "draw", "lead", "leading",
+       "victory", "loss", "defeat", "defeated", "final"});
+  return among(kWords, tokens.word_before(at)) || among(kWords, tokens.word_behind(end));
+}
+
+std::optional<Span> span_at(const Tokens& tokens, size_t at, const Quantity& first,
+                            const SpokenOptions& options) {
+  const size_t dash = tokens.skip_space(first.end);
+  const bool en_dash = tokens.is(dash, "\u2013");
+  if (!en_dash && !(dash == first.end && tokens.is(dash, "-"))) {
+    return std::nullopt;
+  }
+  const size_t begin = en_dash ? tokens.skip_space(dash + 1) : dash + 1;
+  if (!tokens.is_digits(begin)) {
+    return std::nullopt;
+  }
+  const auto second = quantity_at(tokens, begin);
+  if (!second || tokens.is(second->end, "-")) {
+    return std::nullopt;
+  }
+  std::string left = quantity_words(first, options.dialect);
+  std::string right = quantity_words(*second, options.dialect);
+  std::string_view between = " to ";
+  const bool whole = first.decimals.empty() && second->decimals.empty();
+  if (tokens.is(tokens.skip_space(second->end), "=")) {
+    between = " minus ";
+  } else if (whole && is_year(tokens, at) &&
+             (is_year(tokens, begin) || tokens.is_digits(begin, 2, 2))) {
+    left = year_words(first.whole, options.dialect);
+    right = second->whole.size() == 2 ? pair_words(second->whole, options.dialect)
+                                      : year_words(second->whole, options.dialect);
+    if (second->whole.size() == 2 && second->whole[0] == '0') {
+      right = "oh " + cardinal_words(second->whole, options.dialect);
+    }
+  } else if (options.dialect == EnglishDialect::British && whole &&
+             is_score(tokens, at, second->end)) {
+    between = " ";
+    left = first.whole == "0" ? "nil" : left;
+    right = second->whole == "0" ? "nil" : right;
+  }
+  return Span{second->end, left + std::string(between) + right};
+}
+
+// "3 x 4", "1920x1080", "2 × 3 × 4".
+std::optional<Span> product_at(const Tokens& tokens, const Quantity& first,
+                               const SpokenOptions& options) {
+  Span span{first.end, quantity_words(first, options.dialect)};
+  for (int factors = 1; factors < 8; ++factors) {
+    const size_t sign = tokens.skip_space(span.end);
+    const bool letter = tokens.is(sign, "x") || tokens.is(sign, "X");
+    if (!letter && !tokens.is(sign, "\u00D7")) {
+      break;
+    }
+    const size_t next = tokens.skip_space(sign + 1);
+    const auto factor = tokens.is_digits(next) ? quantity_at(tokens, next) : std::nullopt;
+    if (!factor) {
+      break;
+    }
+    span.words += (letter ? " by " : " times ") + quantity_words(*factor, options.dialect);
+    span.end = factor->end;
+  }
+  return span.end > first.end ? std::optional(span) : std::nullopt;
+}
+
+// "1.5e-3"
+std::optional<Span> exponent_at(const Tokens& tokens, const Quantity& first,
+                                const SpokenOptions& options) {
+  if (!tokens.is(first.end, "e") && !tokens.is(first.end, "E")) {
+    return std::nullopt;
+  }
+  const bool minus = tokens.is(first.end + 1, "-") || tokens.is(first.end + 1, "\u2212");
+  const size_t digits = first.end + (minus || tokens.is(first.end + 1, "+") ? 2 : 1);
+  if (!tokens.is_digits(digits, 1, 3) || !tokens.ends_word(digits + 1)) {
+    return std::nullopt;
+  }
+  return Span{digits + 1, quantity_words(first, options.dialect) + " times ten to the " +
+                              (minus ? "minus " : "") +
+                              cardinal_words(tokens.text(digits), options.dialect)};
+}
+
+// 5'10", 6' 2".
+std::optional<Reading> read_feet(const Tokens& tokens, size_t at, const SpokenOptions& options) {
+  if (!tokens.is_digits(at, 1, 2) || !tokens.is(at + 1, "'")) {
+    return std::nullopt;
+  }
+  const size_t inches = tokens.skip_space(at + 2);
+  if (!tokens.is_digits(inches, 1, 2) ||
+      !(tokens.is(inches + 1, "\"") || tokens.is(inches + 1, "\u201D"))) {
+    return std::nullopt;
+  }
+  return Reading{inches + 2, cardinal_words(tokens.text(at), options.dialect) + " foot " +
+                                 cardinal_words(tokens.text(inches), options.dialect)};
+}
+
+// Names whose number is said in pairs: rooms, roads, flights, machines.
+bool wants_pairs(const Tokens& tokens, size_t at) {
+  constexpr auto kNames = std::to_array<std::string_view>(
+      {"room",    "route",    "highway", "flight",  "suite",      "apartment", "apt",
+       "boeing",  "airbus",   "rtx",     "gtx",     "interstate", "channel",   "bus",
+       "model",   "building", "unit",    "gate",    "hwy",        "extension", "intel",
+       "geforce", "radeon",   "porsche", "peugeot", "platform"});
+  if (!tokens.is_digits(at, 3, 4)) {
+    return false;
+  }
+  if (among(kNames, ascii_lower(tokens.word_before(at)))) {
+    return true;
+  }
+  // A house number: "123 Main St."
+  constexpr auto kStreets = std::to_array<std::string_view>(
+      {"St", "Street", "Ave", "Avenue", "Rd", "Road", "Blvd", "Boulevard", "Lane", "Ln", "Drive",
+       "Dr", "Way", "Court", "Ct", "Place", "Terrace", "Square"});
+  const bool letter = tokens.text(at + 1).size() == 1 && tokens.is_word(at + 1);  // "221B"
+  const size_t gap = letter ? at + 2 : at + 1;
+  size_t word = gap + 1;
+  if (!tokens.is_space(gap)) {
+    return false;
+  }
+  for (int words = 0; words < 4 && tokens.is_word(word); ++words, word += 2) {
+    if (!is_ascii_upper(tokens.text(word)[0])) {
+      return false;
+    }
+    if (words > 0 && among(kStreets, tokens.text(word))) {
+      return true;
+    }
+    if (!tokens.is_space(word + 1)) {
+      return false;
+    }
+  }
+  return false;
+}
+
+bool wants_digits(const Tokens& tokens, size_t at) {
+  constexpr auto kBefore =
+      std::to_array<std::string_view>({"call", "dial", "called", "dialed", "calling", "dialled",
+                                       "text", "code", "PIN", "pin", "ID", "zip"});
+  const std::string_view before = tokens.word_before(at);
+  // "Beverly Hills, CA 90210"
+  const bool zip = tokens.is_digits(at, 5, 5) && before.size() == 2 && is_ascii_upper(before[0]) &&
+                   is_ascii_upper(before[1]);
+  return zip || (tokens.is_digits(at, 3, 12) && among(kBefore, ascii_lower(before)));
+}
+
+std::string plain_words(const Tokens& tokens, size_t at, const Quantity& quantity,
+                        const SpokenOptions& options) {
+  const bool bare = quantity.end == at + 1;
+  // "A320", "H264", "RTX-4090": a model, not an amount.
+  const size_t before = at > 1 && tokens.is(at - 1, "-") ? at - 2 : at - 1;
+  if (bare && at > 0 && tokens.is_word(before) && tokens.is_digits(at, 3, 4) &&
+      (before + 1 == at || is_all_capitals(tokens.text(before)))) {
+    return pair_words(quantity.whole, options.dialect);
+  }
+  if (bare && wants_digits(tokens, at)) {
+    return digit_words(quantity.whole);
+  }
+  if (bare && is_year(tokens, at)) {
+    return year_words(quantity.whole, options.dialect);
+  }
+  return quantity_words(quantity, options.dialect);
+}
+
+// "1. Milk" and "2) Eggs" where the text begins: the number, and a short pause.
+std::optional<Reading> read_item_number(const Tokens& tokens, size_t at,
+                                        const SpokenOptions& options) {
+  if (at != 0 || !tokens.is_digits(at, 1, 3) || !(tokens.is(1, ".") || tokens.is(1, ")")) ||
+      !tokens.is_space(2) || tokens.is_end(3)) {
+    return std::nullopt;
+  }
+  return Reading{2, cardinal_words(tokens.text(at), options.dialect) + ","};
+}
+
+}  // namespace
+
+std::optional<Reading> read_number(const Tokens& tokens, size_t at, const SpokenOptions& options) {
+  const Token::Kind kind = tokens.kind(at);
+  if (kind == Token::Kind::Word || kind == Token::Kind::Space) {
+    return std::nullopt;
+  }
+  for (const Reader reader :
+       {read_item_number, read_ordinal, read_plural, read_fraction, read_feet}) {
+    if (auto reading = reader(tokens, at, options)) {
+      return reading;
+    }
+  }
+  const auto quantity = quantity_at(tokens, at);
+  const bool signed_number = quantity && !quantity->sign.empty();
+  if (!quantity || (signed_number && !tokens.begins_word(at))) {
+    return std::nullopt;
+  }
+  std::optional<Span> span;
+  if (!signed_number) {
+    span = span_at(tokens, at, *quantity, options);
+  }
+  span = span ? span : product_at(tokens, *quantity, options);
+  span = span ? span : exponent_at(tokens, *quantity, options);
+  const size_t end = span ? span->end : quantity->end;
+  if (!span && end == at + 1 && wants_pairs(tokens, at)) {
+    return Reading{end, pair_words(quantity->whole, options.dialect)};
+  }
+  const bool singular = (!span && quantity->is_one()) || is_attribute(tokens, at, end);
+  const bool beside_word = at > 0 && tokens.is_word(at - 1);
+  const Tail tail = tail_at(tokens, end, singular, beside_word, options);
+  if (tail.words.empty()) {
+    return Reading{end, span ? span->words : plain_words(tokens, at, *quantity, options)};
+  }
+  const std::string words = span ? span->words : quantity_words(*quantity, options.dialect);
+  return Reading{tail.end, words + (tokens.is(end, "-") ? "-" : " ") + tail.words};
+}
+
+}  // namespace mynah

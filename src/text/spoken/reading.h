@@ -1,0 +1,58 @@
+// What a reader gives back: how many tokens it took and what is said for them.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "text/spoken/spoken_text.h"
+#include "text/spoken/tokens.h"
+
+namespace mynah {
+
+// Stands before a letter that is read by its name, so that "A" is no article: "\1P \1M".
+inline constexpr char kLetterName = '\1';
+
+// Words and marks; the marks , . are written without a space before them.
+struct Reading {
+  size_t end = 0;  // one past the last token
+  std::string words;
+};
+
+// A reader looks at the tokens from `at` on, may look around, and takes some or none. It looks at a
+// bounded number of tokens, so that any text takes time in proportion to its length.
+using Reader = std::optional<Reading> (*)(const Tokens& tokens, size_t at,
+                                          const SpokenOptions& options);
+
+// Letters by name: "FBI" is "F B I". Other characters are left out.
+[[nodiscard]] std::string spell(std::string_view letters);
+
+// Whether a word is one of a table's.
+template <size_t n>
+[[nodiscard]] constexpr bool among(const std::array<std::string_view, n>& words,
+                                   std::string_view word) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+// "one" + " " + "two"; nothing is joined to nothing.
+[[nodiscard]] std::string join_words(std::string_view first, std::string_view second);
+
+// Readers, in the order in which they are asked; each file has a few.
+[[nodiscard]] std::optional<Reading> read_address(const Tokens&, size_t, const SpokenOptions&);
+[[nodiscard]] std::optional<Reading> read_plain_link(const Tokens&, size_t, const SpokenOptions&);
+[[nodiscard]] std::optional<Reading> read_emoji(const Tokens&, size_t, const SpokenOptions&);
+[[nodiscard]] std::optional<Reading> read_date(const Tokens&, size_t, const SpokenOptions&);
+[[nodiscard]] std::optional<Reading> read_time(const Tokens&, size_t, const SpokenOptions&);
+[[nodiscard]] std::optional<Reading> read_phone(const Tokens&, size_t, const SpokenOptions&);
+[[nodiscard]] std::optional<Reading> read_money(const Tokens&, size_t, const SpokenOptions&);
+[[nodiscard]] std::optional<Reading> read_version(const Tokens&, size_t, const SpokenOptions&);
+[[nodiscard]] std::optional<Reading> read_number(const Tokens&, size_t, const SpokenOptions&);
+[[nodiscard]] std::optional<Reading> read_abbreviation(const Tokens&, size_t, const SpokenOptions&);
+[[nodiscard]] std::optional<Reading> read_roman(const Tokens&, size_t, const SpokenOptions&);
+[[nodiscard]] std::optional<Reading> read_initialism(const Tokens&, size_t, const SpokenOptions&);
+[[nodiscard]] std::optional<Reading> read_sign(const Tokens&, size_t, const SpokenOptions&);
+
+}  // namespace mynah

@@ -1,0 +1,391 @@
+// Signs that are said, and those that are not.
+#include <array>
+#include <string>
+
+#include "text/spoken/calendar.h"
+#include "text/spoken/cardinals.h"
+#include "text/spoken/characters.h"
+#include "text/spoken/reading.h"
+#include "text/utf8.h"
+
+namespace mynah {
+namespace {
+
+constexpr size_t kLongestRun = 64;
+
+struct Sign {
+  std::string_view written;
+  std::string_view spoken;
+};
+
+// Said wherever they stand.
+constexpr std::array kSigns = std::to_array<Sign>({
+    {"&", "and"},
+    {"=", "equals"},
+    {"%", "percent"},
+    {"\u2030", "per mille"},
+    {"\u00B0", "degrees"},
+    {"\u00B6", "paragraph"},
+    {"\u00A9", "copyright"},
+    {"\u2116", "number"},
+    {"\u2105", "care of"},
+    {"\u00A2", "cents"},
+    {"\u00A3", "pounds"},
+    {"\u20AC", "euros"},
+    {"\u00A5", "yen"},
+    {"$", "dollars"},
+    {"\u00D7", "times"},
+    {"\u00F7", "divided by"},
+    {"\u2212", "minus"},
+    {"\u00B1", "plus or minus"},
+    {"\u2248", "is approximately"},
+    {"\u2260", "is not equal to"},
+    {"\u2261", "is identical to"},
+    {"\u2264", "is less than or equal to"},
+    {"\u2265", "is greater than or equal to"},
+    {"\u221E", "infinity"},
+    {"\u221A", "the square root of"},
+    {"\u2211", "the sum of"},
+    {"\u222B", "the integral of"},
+    {"\u2202", "partial"},
+    {"\u2206", "delta"},
+    {"\u2208", "in"},
+    {"\u2209", "not in"},
+    {"\u2205", "the empty set"},
+    {"\u2229", "intersection"},
+    {"\u222A", "union"},
+    {"\u2282", "is a subset of"},
+    {"\u2200", "for all"},
+    {"\u2203", "there is"},
+    {"\u2234", "therefore"},
+    {"\u21D2", "implies"},
+    {"\u21D4", "if and only if"},
+    {"\u2192", "to"},
+    {"\u2190", "from"},
+    {"\u2191", "up"},
+    {"\u2193", "down"},
+    {"\u2194", "to"},
+    // Other scripts' commas and stops.
+    {"\u3002", "."},
+    {"\u3001", ","},
+    {"\uFF61", "."},
+    {"\u060C", ","},
+    {"\u061B", ";"},
+    {"\u061F", "?"},
+    {"\u06D4", "."},
+    {"\u0964", "."},
+    {"\u0965", "."},
+    {"[", "("},
+    {"]", ")"},
+    {"{", "("},
+    {"}", ")"},
+    {"\u203D", "?"},
+});
+
+// Several marks that are one sign, longest first.
+constexpr std::array kRuns = std::to_array<Sign>({
+    {"<=>", "if and only if"},
+    {"===", "equals"},
+    {"!==", "is not equal to"},
+    {"==", "equals"},
+    {"!=", "is not equal to"},
+    {">=", "is greater than or equal to"},
+    {"<=", "is less than or equal to"},
+    {"=>", "to"},
+    {"->", "to"},
+    {"<-", "from"},
+    {"&&", "and"},
+    {"||", "or"},
+    {"::", " "},
+    {"\u00A7\u00A7", "sections"},
+});
+
+constexpr std::array kGreek = std::to_array<Sign>({
+    {"\u03B1", "alpha"},   {"\u03B2", "beta"},  {"\u03B3", "gamma"},  {"\u03B4", "delta"},
+    {"\u03B5", "epsilon"}, {"\u03B6", "zeta"},  {"\u03B7", "eta"},    {"\u03B8", "theta"},
+    {"\u03BB", "lambda"},  {"\u03BC", "mu"},    {"\u03BD", "nu"},     {"\u03BE", "xi"},
+    {"\u03C0", "pi"},      {"\u03C1", "rho"},   {"\u03C3", "sigma"},  {"\u03C4", "tau"},
+    {"\u03C6", "phi"},     {"\u03C7", "chi"},   {"\u03C8", "psi"},    {"\u03C9", "omega"},
+    {"\u0394", "delta"},   {"\u03A3", "sigma"}, {"\u03A9", "omega"},  {"\u03A6", "phi"},
+    {"\u0393", "gamma"},   {"\u0398", "theta"}, {"\u039B", "lambda"}, {"\u03A0", "pi"},
+});
+
+template <size_t n>
+std::optional<std::string_view> spoken_of(const std::array<Sign, n>& signs, std::string_view text) {
+  const auto* const found = std::ranges::find(signs, text, &Sign::written);
+  return found == signs.end() ? std::nullopt : std::optional(found->spoken);
+}
+
+bool is_value(const Tokens& tokens, size_t i) {
+  return tokens.is_word(i) || tokens.is_digits(i);
+}
+
+// "²", "⁻¹²": the exponent's digits with its sign, and where it ends.
+struct Exponent {
+  size_t end = 0;
+  bool minus = false;
+  std::string digits;
+};
+
+Exponent exponent_at(const Tokens& tokens, size_t at) {
+  constexpr std::u32string_view kSuperscripts =
+      U"\u2070\u00B9\u00B2\u00B3\u2074\u2075\u2076\u2077\u2078\u2079";
+  Exponent exponent{.end = at, .digits = {}};
+  if (tokens.is(at, "\u207B")) {
+    exponent.minus = true;
+    ++exponent.end;
+  }
+  while (exponent.digits.size() < 6) {
+    const char32_t c = next_code_point(tokens.text(exponent.end)).code_point;
+    const size_t digit = kSuperscripts.find(c);
+    if (digit == std::u32string_view::npos) {
+      break;
+    }
+    exponent.digits += static_cast<char>('0' + digit);
+    ++exponent.end;
+  }
+  return exponent;
+}
+
+std::optional<Reading> read_exponent(const Tokens& tokens, size_t at,
+                                     const SpokenOptions& options) {
+  const Exponent exponent = exponent_at(tokens, at);
+  if (exponent.digits.empty()) {
+    return std::nullopt;
+  }
+  const std::string_view base = at > 0 ? tokens.text(at - 1) : std::string_view{};
+  const bool value =
+      tokens.is_digits(at - 1) || base == ")" || (tokens.is_word(at - 1) && base.size() <= 2);
+  if (at == 0 || !value) {
+    return Reading{exponent.end, ""};  // a note's number behind a word
+  }
+  if (!exponent.minus && (exponent.digits == "2" || exponent.digits == "3")) {
+    return Reading{exponent.end, exponent.digits == "2" ? "squared" : "cubed"};
+  }
+  return Reading{exponent.end, std::string("to the power of ") + (exponent.minus ? "minus " : "") +
+                                   cardinal_words(exponent.digits, options.dialect)};
+}
+
+// "H₂O"
+std::optional<Reading> read_subscript(const Tokens& tokens, size_t at,
+                                      const SpokenOptions& options) {
+  const char32_t c = next_code_point(tokens.text(at)).code_point;
+  if (c < 0x2080 || c > 0x2089) {
+    return std::nullopt;
+  }
+  const auto digit = static_cast<char>('0' + (c - 0x2080));
+  return Reading{at + 1, cardinal_words(std::string_view(&digit, 1), options.dialect)};
+}
+
+// Words of "#BlackLivesMatter" and "@john_doe": apart at capitals, digits and underscores.
+std::string handle_words(const Tokens& tokens, size_t at, size_t end,
+                         const SpokenOptions& options) {
+  std::string words;
+  for (size_t i = at; i < end; ++i) {
+    const std::string_view text = tokens.text(i);
+    if (tokens.is_digits(i)) {
+      words = join_words(words, text.size() == 4 ? year_words(text, options.dialect)
+                                                 : cardinal_words(text, options.dialect));
+      continue;
+    }
+    if (is_all_capitals(text)) {
+      words = join_words(words, text.size() <= 4 ? spell(text) : ascii_lower(text));
+      continue;
+    }
+    size_t begin = 0;
+    for (size_t c = 1; tokens.is_word(i) && c <= text.size(); ++c) {
+      if (c == text.size() || (is_ascii_upper(text[c]) && is_ascii_lower(text[c - 1]))) {
+        words = join_words(words, text.substr(begin, c - begin));
+        begin = c;
+      }
+    }
+  }
+  return words;
+}
+
+size_t handle_end(const Tokens& tokens, size_t at) {
+  size_t end = at;
+  while (end - at < 16 &&
+         (is_value(tokens, end) || (tokens.is(end, "_") && is_value(tokens, end + 1)))) {
+    ++end;
+  }
+  return end;
+}
+
+std::optional<Reading> read_handle(const Tokens& tokens, size_t at, const SpokenOptions& options) {
+  const bool hash = tokens.is(at, "#");
+  if (!hash && !tokens.is(at, "@")) {
+    return std::nullopt;
+  }
+  if (hash && tokens.is_digits(at + 1) && tokens.begins_word(at)) {
+    return Reading{at + 1, "number"};
+  }
+  if (tokens.begins_word(at) && tokens.is_word(at + 1)) {
+    const size_t end = handle_end(tokens, at + 1);
+    return Reading{end, (hash ? "hashtag " : "at ") + handle_words(tokens, at + 1, end, options)};
+  }
+  if (hash && at > 0 && tokens.is_word(at - 1) && tokens.text(at - 1).size() == 1) {
+    return Reading{at + 1, "sharp"};
+  }
+  return Reading{at + 1, hash ? "hash" : "at"};
+}
+
+std::optional<Reading> read_stroke(const Tokens& tokens, size_t at) {
+  if (!tokens.is(at, "/")) {
+    return std::nullopt;
+  }
+  constexpr auto kEither = std::to_array<std::string_view>(
+      {"he/she", "she/he", "him/her", "his/her", "his/hers", "her/his", "yes/no", "and/or",
+       "true/false", "on/off", "male/female", "mother/father", "win/lose", "pass/fail", "either/or",
+       "I/O", "in/out", "up/down"});
+  constexpr auto kPer =
+      std::to_array<std::string_view>({"second", "minute", "hour", "day", "week", "month", "year",
+                                       "night", "person", "user", "head", "page", "item", "unit"});
+  if (at > 0 && is_value(tokens, at - 1) && is_value(tokens, at + 1)) {
+    const std::string_view both = tokens.text(at - 1, at + 2);
+    if (both == "and/or" || both == "I/O") {
+      return Reading{at + 1, " "};
+    }
+    if (among(kEither, both)) {
+      return Reading{at + 1, "or"};
+    }
+    if (among(kPer, tokens.text(at + 1))) {
+      return Reading{at + 1, "per"};
+    }
+    return Reading{at + 1, "slash"};
+  }
+  const bool verse = at > 0 && tokens.is_space(at - 1) && tokens.is_space(at + 1);
+  return Reading{at + 1, verse ? "," : "slash"};
+}
+
+// Hyphens and dashes.
+std::optional<Reading> read_dash(const Tokens& tokens, size_t at) {
+  const bool hyphen = tokens.is(at, "-");
+  const bool en_dash = tokens.is(at, "\u2013");
+  if (!hyphen && !en_dash) {
+    return std::nullopt;
+  }
+  size_t end = at;
+  while (tokens.is(end, tokens.text(at)) && end - at < kLongestRun) {
+    ++end;
+  }
+  if (end - at > 3 || (at == 0 && tokens.is_space(end))) {
+    return Reading{end, ""};  // a line across the page; a list's item
+  }
+  const size_t name = at > 1 && tokens.is(at - 1, ".") ? at - 2 : at - 1;
+  const bool calendar = at > 0 && !calendar_name(tokens.text(name)).empty() &&
+                        !calendar_name(tokens.text(end)).empty();
+  if (calendar) {
+    return Reading{end, "to"};
+  }
+  const bool before = at > 0 && is_value(tokens, at - 1);
+  const bool behind = is_value(tokens, end);
+  if (end - at > 1) {
+    return before || tokens.is_space(end) ? Reading{end, "\u2014"} : Reading{end, "dash dash"};
+  }
+  if (before && behind) {
+    return Reading{end, tokens.is_digits(end) ? " " : "-"};
+  }
+  if (tokens.is_digits(tokens.skip_space(end)) && at > 1 && tokens.is_digits(at - 2) && hyphen) {
+    return Reading{end, "minus"};
+  }
+  if (hyphen && behind && tokens.begins_word(at)) {
+    return Reading{end, "dash"};
+  }
+  // "pre- and postwar": the hyphen is not heard.
+  return before && hyphen ? Reading{end, ""} : Reading{end, "\u2014"};
+}
+
+// Signs that are said only between values.
+std::optional<Reading> read_operator(const Tokens& tokens, size_t at) {
+  const std::string_view sign = tokens.text(at);
+  const size_t next = tokens.skip_space(at + 1);
+  const size_t last = at > 0 && tokens.is_space(at - 1) ? at - 2 : at - 1;
+  const bool values =
+      is_value(tokens, next) && at > 0 && (is_value(tokens, last) || tokens.is(last, ")"));
+  const bool spaced = tokens.is_space(at + 1) && at > 0 && tokens.is_space(at - 1);
+  if (sign == "*" || sign == "\u00B7") {
+    const bool times = values && (spaced || tokens.is_digits(last)) && tokens.is_digits(next);
+    return Reading{at + 1, times ? "times" : ""};
+  }
+  if (sign == "<" || sign == ">") {
+    const bool compares = (values && spaced) || (tokens.is_digits(next) && at > 0) ||
+                          (tokens.is_digits(next) && sign == "<");
+    return Reading{at + 1, compares ? (sign == "<" ? "less than" : "greater than") : ""};
+  }
+  if (sign == "^") {
+    return Reading{at + 1, values || tokens.is(next, "-") ? "to the power of" : ""};
+  }
+  if (sign == "~") {
+    return Reading{at + 1, tokens.is_digits(next) || tokens.is(next, "$") ? "about" : ""};
+  }
+  if (sign == "|") {
+    return Reading{at + 1, values && spaced ? "," : ""};
+  }
+  if (sign == "\\") {
+    return Reading{at + 1, is_value(tokens, at + 1) && last + 1 == at && values ? "backslash" : ""};
+  }
+  if (sign == "_") {
+    return Reading{at + 1,
+                   values && !spaced && next == at + 1 && last + 1 == at ? "underscore" : ""};
+  }
+  if (sign == "+") {
+    return Reading{at + 1, "plus"};
+  }
+  return std::nullopt;
+}
+
+// ".NET" and "a.b": a stop with no space behind it is said.
+std::optional<Reading> read_stop(const Tokens& tokens, size_t at) {
+  if (!tokens.is(at, ".")) {
+    return std::nullopt;
+  }
+  if (tokens.is_word(at + 1) && (tokens.begins_word(at) || is_value(tokens, at - 1))) {
+    return Reading{at + 1, "dot"};
+  }
+  if (at > 0 && tokens.is_digits(at - 1) && tokens.is_digits(at + 1)) {
+    return Reading{at + 1, "point"};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Reading> read_sign(const Tokens& tokens, size_t at, const SpokenOptions& options) {
+  if (tokens.is_word(at)) {
+    const auto greek = spoken_of(kGreek, tokens.text(at));
+    return greek ? std::optional(Reading{at + 1, std::string(*greek)}) : std::nullopt;
+  }
+  if (tokens.kind(at) != Token::Kind::Mark) {
+    return std::nullopt;
+  }
+  // "[12]" behind a word is a reference.
+  if (tokens.is(at, "[") && at > 0 && !tokens.is_space(at - 1) && tokens.is_digits(at + 1, 1, 3) &&
+      tokens.is(at + 2, "]")) {
+    return Reading{at + 3, ""};
+  }
+  for (size_t length = 3; length > 1; --length) {
+    if (const auto run = spoken_of(kRuns, tokens.text(at, at + length))) {
+      return Reading{at + length, std::string(*run)};
+    }
+  }
+  for (const Reader reader : {read_exponent, read_subscript, read_handle}) {
+    if (auto reading = reader(tokens, at, options)) {
+      return reading;
+    }
+  }
+  for (const auto reader : {read_stroke, read_dash, read_operator, read_stop}) {
+    if (auto reading = reader(tokens, at)) {
+      return reading;
+    }
+  }
+  if (tokens.is(at, "\u00A7")) {
+    return Reading{at + 1, "section"};
+  }
+  if (const auto sign = spoken_of(kSigns, tokens.text(at))) {
+    return Reading{at + 1, std::string(*sign)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace mynah

@@ -1,0 +1,77 @@
+#include "text/spoken/text_around.h"
+
+#include "text/spoken/characters.h"
+#include "text/unicode.h"
+#include "text/utf8.h"
+
+namespace mynah {
+namespace {
+
+// A letter of any script, as far as bytes tell: all of UTF-8's leading and following bytes count.
+bool is_word_byte(char c) {
+  return is_ascii_letter(c) || is_ascii_digit(c) || static_cast<unsigned char>(c) >= 0x80;
+}
+
+}  // namespace
+
+bool is_line_break(char32_t c) {
+  return c == '\n' || c == '\f' || c == '\v' || c == 0x2028 || c == 0x2029;
+}
+
+std::string_view word_at(std::string_view text, size_t at) {
+  size_t end = at;
+  while (end < text.size() && end - at < kWordBytes && is_word_byte(text[end])) {
+    ++end;
+  }
+  return text.substr(at, end - at);
+}
+
+std::string_view word_before(std::string_view text, size_t begin, size_t end) {
+  size_t at = end;
+  while (at > begin && end - at < kWordBytes &&
+         (is_word_byte(text[at - 1]) || text[at - 1] == '.' || text[at - 1] == '-')) {
+    --at;
+  }
+  while (at < end && (text[at] == '.' || text[at] == '-')) {
+    ++at;
+  }
+  return text.substr(at, end - at);
+}
+
+bool is_list_mark(std::string_view text) {
+  size_t at = 0;
+  while (at < text.size() && at < 3 && is_ascii_digit(text[at])) {
+    ++at;
+  }
+  if (at > 0) {
+    return text.size() > at + 1 && (text[at] == '.' || text[at] == ')') && text[at + 1] == ' ';
+  }
+  for (const std::string_view mark :
+       {"-", "*", "+", "\u2022", "\u2023", "\u25E6", "\u2013", "\u2014"}) {
+    if (text.starts_with(mark)) {
+      return text.size() > mark.size() && text[mark.size()] == ' ';
+    }
+  }
+  return text.size() > 2 && is_ascii_letter(text[0]) && text[1] == ')' && text[2] == ' ';
+}
+
+Gap gap_at(std::string_view text, size_t at) {
+  Gap gap{.end = at};
+  while (gap.end < text.size()) {
+    const Utf8Step step = next_code_point(text.substr(gap.end));
+    if (!step.valid || !is_white_space(step.code_point)) {
+      break;
+    }
+    gap.line_breaks += is_line_break(step.code_point) ? 1 : 0;
+    gap.paragraph = gap.paragraph || step.code_point == '\f' || step.code_point == 0x2029;
+    gap.end += step.bytes;
+    if (gap.end - at >= kSpaceBytes) {
+      gap.full = true;
+      break;
+    }
+  }
+  gap.paragraph = gap.paragraph || gap.line_breaks > 1;
+  return gap;
+}
+
+}  // namespace mynah

@@ -1,0 +1,180 @@
+// Times of the day, and the ratios that look like them.
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "text/spoken/cardinals.h"
+#include "text/spoken/reading.h"
+
+namespace mynah {
+namespace {
+
+// "am", "p.m.", "PM" at a token or behind a space.
+struct HalfDay {
+  size_t end = 0;
+  std::string words;
+};
+
+std::optional<HalfDay> half_day_at(const Tokens& tokens, size_t at) {
+  const size_t word = tokens.skip_space(at);
+  const std::string lower = ascii_lower(tokens.text(word));
+  if (lower == "am" || lower == "pm") {
+    return tokens.ends_word(word + 1)
+               ? std::optional(HalfDay{word + 1, spell(lower == "am" ? "AM" : "PM")})
+               : std::nullopt;
+  }
+  if ((lower == "a" || lower == "p") && tokens.is(word + 1, ".") &&
+      ascii_lower(tokens.text(word + 2)) == "m" && tokens.ends_word(word + 3)) {
+    size_t end = word + 3;
+    if (tokens.is(end, ".") && !tokens.ends_text(end + 1)) {
+      ++end;
+    }
+    return HalfDay{end, spell(lower == "a" ? "AM" : "PM")};
+  }
+  return std::nullopt;
+}
+
+// The names of the Bible's books that are given with chapter and verse, and what else has a colon.
+bool is_verse(std::string_view before) {
+  constexpr auto kBooks = std::to_array<std::string_view>(
+      {"Genesis", "Exodus", "Leviticus",  "Numbers",   "Deuteronomy", "Joshua", "Judges",
+       "Samuel",  "Kings",  "Psalm",      "Psalms",    "Proverbs",    "Isaiah", "Jeremiah",
+       "Matthew", "Mark",   "Luke",       "John",      "Acts",        "Romans", "Corinthians",
+       "Hebrews", "Peter",  "Revelation", "Galatians", "Ephesians"});
+  return std::ranges::find(kBooks, before) != kBooks.end();
+}
+
+bool is_ratio(const Tokens& tokens, size_t at) {
+  constexpr auto kWords =
+      std::to_array<std::string_view>({"ratio", "scale", "odds", "aspect", "ratios", "mix"});
+  const std::string_view before = tokens.word_before(at);
+  const std::string_view earlier =
+      before == "of" || before == "is" ? tokens.word_before(at - 2) : before;
+  return std::ranges::find(kWords, earlier) != kWords.end();
+}
+
+std::string minutes_words(std::string_view minutes, EnglishDialect dialect) {
+  const std::string words = cardinal_words(minutes, dialect);
+  return minutes[0] == '0' ? "oh " + words : words;
+}
+
+// A time with minutes: "7:30", "7.30 pm", "19:45:10".
+std::optional<Reading> read_clock(const Tokens& tokens, size_t at, EnglishDialect dialect) {
+  const bool colon = tokens.is(at + 1, ":");
+  if (!tokens.is_digits(at, 1, 2) || !tokens.is_digits(at + 2, 2, 2) ||
+      !(colon || tokens.is(at + 1, "."))) {
+    return std::nullopt;
+  }
+  const std::string_view minutes = tokens.text(at + 2);
+  const unsigned hour = digits_value(tokens.text(at));
+  if (hour > 24 || digits_value(minutes) > 59) {
+    return std::nullopt;
+  }
+  size_t end = at + 3;
+  std::string seconds;
+  if (colon && tokens.is(end, ":") && tokens.is_digits(end + 1, 2, 2)) {
+    const std::string_view digits = tokens.text(end + 1);
+    seconds = digits == "00" ? ""
+                             : " and " + cardinal_words(digits, dialect) +
+                                   (digits == "01" ? " second" : " seconds");
+    end += 2;
+    // Thousandths are not said.
+    if (tokens.is(end, ".") && tokens.is_digits(end + 1)) {
+      end += 2;
+    }
+  }
+  const auto half = half_day_at(tokens, end);
+  if ((!colon && !half) || tokens.is(end, ":") ||
+      (!half && tokens.is_word(end) && !tokens.is(end, "Z"))) {
+    return std::nullopt;
+  }
+  const std::string hours = cardinal_words(tokens.text(at), dialect);
+  std::string words = hours;
+  if (minutes != "00") {
+    words += " " + minutes_words(minutes, dialect) + seconds;
+  } else if (!seconds.empty()) {
+    words += " hours" + seconds;
+  } else if (!half && hour == 0) {
+    words = "midnight";
+  } else if (!half) {
+    words += hour <= 12 ? " o'clock" : " hundred";
+  }
+  if (half) {
+    return Reading{half->end, words + " " + half->words};
+  }
+  if (tokens.is(end, "Z") && tokens.ends_word(end + 1)) {
+    return Reading{end + 1, words + " " + spell("UTC")};
+  }
+  return Reading{end, words};
+}
+
+std::optional<Reading> read_ratio(const Tokens& tokens, size_t at, EnglishDialect dialect) {
+  if (!tokens.is_digits(at, 1, 4) || !tokens.is(at + 1, ":") || !tokens.is_digits(at + 2, 1, 6) ||
+      tokens.is(at + 3, ":") || !tokens.ends_word(at + 3)) {
+    return std::nullopt;
+  }
+  const std::string first = cardinal_words(tokens.text(at), dialect);
+  const std::string second = cardinal_words(tokens.text(at + 2), dialect);
+  const bool verse = is_verse(tokens.word_before(at));
+  return Reading{at + 3, first + (verse ? " " : " to ") + second};
+}
+
+// "7am", "7 p.m."
+std::optional<Reading> read_hour(const Tokens& tokens, size_t at, EnglishDialect dialect) {
+  if (!tokens.is_digits(at, 1, 2) || digits_value(tokens.text(at)) > 12) {
+    return std::nullopt;
+  }
+  const auto half = half_day_at(tokens, at + 1);
+  return half ? std::optional(Reading{half->end,
+                                      cardinal_words(tokens.text(at), dialect) + " " + half->words})
+              : std::nullopt;
+}
+
+std::optional<Reading> read_moment(const Tokens& tokens, size_t at, EnglishDialect dialect) {
+  auto clock = read_clock(tokens, at, dialect);
+  return clock ? clock : read_hour(tokens, at, dialect);
+}
+
+// One past the dash of a range, or `at`.
+size_t behind_dash(const Tokens& tokens, size_t at) {
+  if (tokens.is(at, "-")) {
+    return at + 1;
+  }
+  const size_t dash = tokens.skip_space(at);
+  return tokens.is(dash, "\u2013") ? tokens.skip_space(dash + 1) : at;
+}
+
+// "9am-5pm", "9:00\u201317:00", "7-9 pm".
+std::optional<Reading> read_times(const Tokens& tokens, size_t at, EnglishDialect dialect) {
+  auto first = read_moment(tokens, at, dialect);
+  const size_t end = first ? first->end : at + 1;
+  const size_t next = behind_dash(tokens, end);
+  if (next == end) {
+    return first;
+  }
+  const auto second = first ? read_moment(tokens, next, dialect) : read_hour(tokens, next, dialect);
+  if (!second || (!first && !tokens.is_digits(at, 1, 2))) {
+    return first;
+  }
+  const std::string words = first ? first->words : cardinal_words(tokens.text(at), dialect);
+  return Reading{second->end, words + " to " + second->words};
+}
+
+}  // namespace
+
+std::optional<Reading> read_time(const Tokens& tokens, size_t at, const SpokenOptions& options) {
+  if (!tokens.is_digits(at, 1, 4) || !tokens.begins_word(at)) {
+    // "2024-03-01T12:00": the T was taken with the date.
+    if (at == 0 || !tokens.is(at - 1, "T") || !tokens.is_digits(at, 2, 2)) {
+      return std::nullopt;
+    }
+  }
+  if (!is_verse(tokens.word_before(at)) && !is_ratio(tokens, at)) {
+    if (auto times = read_times(tokens, at, options.dialect)) {
+      return times;
+    }
+  }
+  return read_ratio(tokens, at, options.dialect);
+}
+
+}  // namespace mynah

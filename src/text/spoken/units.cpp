@@ -1,0 +1,369 @@
+// Units behind numbers: the International System's (BIPM, SI brochure, 9th edition, tables 2 to 8),
+// the customary ones of the United States and Britain, and those of computing (IEC 80000-13).
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+
+#include "text/spoken/characters.h"
+#include "text/spoken/quantity.h"
+#include "text/spoken/reading.h"
+
+namespace mynah {
+namespace {
+
+struct UnitName {
+  std::string_view symbol;
+  std::string_view singular;
+  std::string_view plural;  // empty: the singular and "s"
+};
+
+constexpr std::array kUnits = std::to_array<UnitName>({
+    // Length, area, volume.
+    {"nm", "nanometer", ""},
+    {"\u03BCm", "micrometer", ""},
+    {"um", "micrometer", ""},
+    {"mm", "millimeter", ""},
+    {"cm", "centimeter", ""},
+    {"dm", "decimeter", ""},
+    {"m", "meter", ""},
+    {"km", "kilometer", ""},
+    {"Km", "kilometer", ""},
+    {"KM", "kilometer", ""},
+    {"ft", "foot", "feet"},
+    {"yd", "yard", ""},
+    {"yds", "yards", "yards"},
+    {"mi", "mile", ""},
+    {"nmi", "nautical mile", ""},
+    {"ly", "light year", ""},
+    {"ha", "hectare", ""},
+    {"ml", "milliliter", ""},
+    {"mL", "milliliter", ""},
+    {"cl", "centiliter", ""},
+    {"dl", "deciliter", ""},
+    {"dL", "deciliter", ""},
+    {"l", "liter", ""},
+    {"L", "liter", ""},
+    {"hl", "hectoliter", ""},
+    {"gal", "gallon", ""},
+    {"qt", "quart", ""},
+    {"fl oz", "fluid ounce", ""},
+    {"tbsp", "tablespoon", ""},
+    {"tsp", "teaspoon", ""},
+    // Mass.
+    {"ng", "nanogram", ""},
+    {"\u03BCg", "microgram", ""},
+    {"ug", "microgram", ""},
+    {"mcg", "microgram", ""},
+    {"mg", "milligram", ""},
+    {"g", "gram", ""},
+    {"kg", "kilogram", ""},
+    {"Kg", "kilogram", ""},
+    {"KG", "kilogram", ""},
+    {"kt", "kiloton", ""},
+    {"lb", "pound", ""},
+    {"lbs", "pound", ""},
+    {"oz", "ounce", ""},
+    {"st", "stone", "stone"},
+    // Time.
+    {"ns", "nanosecond", ""},
+    {"\u03BCs", "microsecond", ""},
+    {"us", "microsecond", ""},
+    {"ms", "millisecond", ""},
+    {"s", "second", ""},
+    {"sec", "second", ""},
+    {"secs", "second", ""},
+    {"min", "minute", ""},
+    {"mins", "minute", ""},
+    {"h", "hour", ""},
+    {"hr", "hour", ""},
+    {"hrs", "hour", ""},
+    {"yr", "year", ""},
+    {"yrs", "year", ""},
+    // Speed, frequency, turning.
+    {"mph", "mile per hour", "miles per hour"},
+    {"kph", "kilometer per hour", "kilometers per hour"},
+    {"kmh", "kilometer per hour", "kilometers per hour"},
+    {"kmph", "kilometer per hour", "kilometers per hour"},
+    {"kn", "knot", ""},
+    {"kts", "knot", ""},
+    {"Hz", "hertz", "hertz"},
+    {"kHz", "kilohertz", "kilohertz"},
+    {"KHz", "kilohertz", "kilohertz"},
+    {"MHz", "megahertz", "megahertz"},
+    {"GHz", "gigahertz", "gigahertz"},
+    {"THz", "terahertz", "terahertz"},
+    {"rpm", "revolution per minute", "revolutions per minute"},
+    {"RPM", "revolution per minute", "revolutions per minute"},
+    {"bpm", "beat per minute", "beats per minute"},
+    {"BPM", "beat per minute", "beats per minute"},
+    {"fps", "frame per second", "frames per second"},
+    {"FPS", "frame per second", "frames per second"},
+    {"dpi", "dot per inch", "dots per inch"},
+    {"ppi", "pixel per inch", "pixels per inch"},
+    {"wpm", "word per minute", "words per minute"},
+    {"mpg", "mile per gallon", "miles per gallon"},
+    {"rad", "radian", ""},
+    // Force, energy, power, electricity, light, radiation, chemistry.
+    {"N", "newton", ""},
+    {"kN", "kilonewton", ""},
+    {"Pa", "pascal", ""},
+    {"hPa", "hectopascal", ""},
+    {"kPa", "kilopascal", ""},
+    {"MPa", "megapascal", ""},
+    {"GPa", "gigapascal", ""},
+    {"mbar", "millibar", ""},
+    {"bar", "bar", ""},
+    {"atm", "atmosphere", ""},
+    {"psi", "pound per square inch", "pounds per square inch"},
+    {"mmHg", "millimeter of mercury", "millimeters of mercury"},
+    {"J", "joule", ""},
+    {"kJ", "kilojoule", ""},
+    {"MJ", "megajoule", ""},
+    {"cal", "calorie", ""},
+    {"kcal", "kilocalorie", ""},
+    {"eV", "electronvolt", ""},
+    {"keV", "kiloelectronvolt", ""},
+    {"MeV", "megaelectronvolt", ""},
+    {"GeV", "gigaelectronvolt", ""},
+    {"W", "watt", ""},
+    {"mW", "milliwatt", ""},
+    {"kW", "kilowatt", ""},
+    {"MW", "megawatt", ""},
+    {"GW", "gigawatt", ""},
+    {"TW", "terawatt", ""},
+    {"Wh", "watt hour", ""},
+    {"kWh", "kilowatt hour", ""},
+    {"MWh", "megawatt hour", ""},
+    {"GWh", "gigawatt hour", ""},
+    {"TWh", "terawatt hour", ""},
+    {"hp", "horsepower", "horsepower"},
+    {"HP", "horsepower", "horsepower"},
+    {"A", "amp", ""},
+    {"mA", "milliamp", ""},
+    {"Ah", "amp hour", ""},
+    {"mAh", "milliamp hour", ""},
+    {"V", "volt", ""},
+    {"mV", "millivolt", ""},
+    {"kV", "kilovolt", ""},
+    {"\u03A9", "ohm", ""},
+    {"k\u03A9", "kilohm", ""},
+    {"M\u03A9", "megohm", ""},
+    {"\u03BCF", "microfarad", ""},
+    {"nF", "nanofarad", ""},
+    {"pF", "picofarad", ""},
+    {"mH", "millihenry", "millihenries"},
+    {"lm", "lumen", ""},
+    {"lx", "lux", "lux"},
+    {"cd", "candela", ""},
+    {"dB", "decibel", ""},
+    {"dBA", "A-weighted decibel", ""},
+    {"dBm", "decibel-milliwatt", ""},
+    {"mol", "mole", ""},
+    {"mmol", "millimole", ""},
+    {"K", "kelvin", ""},
+    {"Bq", "becquerel", ""},
+    {"Sv", "sievert", ""},
+    {"mSv", "millisievert", ""},
+    {"ppm", "part per million", "parts per million"},
+    {"ppb", "part per billion", "parts per billion"},
+    // Data.
+    {"bit", "bit", ""},
+    {"kbit", "kilobit", ""},
+    {"Mbit", "megabit", ""},
+    {"Gbit", "gigabit", ""},
+    {"kB", "kilobyte", ""},
+    {"KB", "kilobyte", ""},
+    {"MB", "megabyte", ""},
+    {"GB", "gigabyte", ""},
+    {"TB", "terabyte", ""},
+    {"PB", "petabyte", ""},
+    {"EB", "exabyte", ""},
+    {"KiB", "kibibyte", ""},
+    {"MiB", "mebibyte", ""},
+    {"GiB", "gibibyte", ""},
+    {"TiB", "tebibyte", ""},
+    {"Gb", "gigabit", ""},
+    {"Mb", "megabit", ""},
+    {"kb", "kilobit", ""},
+    {"bps", "bit per second", "bits per second"},
+    {"kbps", "kilobit per second", "kilobits per second"},
+    {"Kbps", "kilobit per second", "kilobits per second"},
+    {"Mbps", "megabit per second", "megabits per second"},
+    {"Gbps", "gigabit per second", "gigabits per second"},
+    {"MBps", "megabyte per second", "megabytes per second"},
+    {"px", "pixel", ""},
+    {"pt", "point", ""},
+    {"MP", "megapixel", ""},
+});
+
+// Words that may stand below the stroke: "$20/hour", "5 mg/day".
+constexpr auto kPerWords = std::to_array<std::string_view>(
+    {"second", "minute", "hour", "day", "week", "month", "year", "quarter", "night", "person",
+     "user", "head", "page", "item", "mile", "ton", "pound", "unit"});
+
+const UnitName* find_unit(std::string_view symbol) {
+  static const auto* const table = [] {
+    auto* map = new std::unordered_map<std::string_view, const UnitName*>();
+    for (const UnitName& unit : kUnits) {
+      map->emplace(unit.symbol, &unit);
+    }
+    return map;
+  }();
+  const auto found = table->find(symbol);
+  return found == table->end() ? nullptr : found->second;
+}
+
+std::string name_of(const UnitName& unit, bool singular, EnglishDialect dialect) {
+  std::string name(unit.singular);
+  if (!singular) {
+    name = unit.plural.empty() ? name + "s" : std::string(unit.plural);
+  }
+  if (dialect == EnglishDialect::British) {
+    for (const std::string_view end : {"meter", "liter"}) {
+      if (const size_t at = name.find(end); at != std::string::npos) {
+        name.replace(at + end.size() - 2, 2, "re");
+      }
+    }
+  }
+  return name;
+}
+
+// "²" or "^2" at `at`: 2 or 3, and where it ends.
+std::pair<int, size_t> power_at(const Tokens& tokens, size_t at) {
+  if (tokens.is(at, "\u00B2") || tokens.is(at, "\u00B3")) {
+    return {tokens.is(at, "\u00B2") ? 2 : 3, at + 1};
+  }
+  if (tokens.is(at, "^") && (tokens.is(at + 1, "2") || tokens.is(at + 1, "3"))) {
+    return {tokens.is(at + 1, "2") ? 2 : 3, at + 2};
+  }
+  return {0, at};
+}
+
+std::string with_power(std::string name, int power) {
+  if (power == 0) {
+    return name;
+  }
+  return (power == 2 ? "square " : "cubic ") + name;
+}
+
+// What a bare letter that is also a word or a name means a unit by: only directly behind the digits
+// or where it ends ("5 m away" is meters; "5 in the morning" is not inches).
+bool is_degree(const Tokens& tokens, size_t at) {
+  return tokens.is(at, "\u00B0") || tokens.is(at, "\u00BA");
+}
+
+std::optional<Unit> degrees_at(const Tokens& tokens, size_t at, bool singular) {
+  if (!is_degree(tokens, at)) {
+    return std::nullopt;
+  }
+  Unit unit{.end = at + 1, .words = singular ? "degree" : "degrees"};
+  const size_t letter = tokens.skip_space(at + 1);
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kScales = {
+      {{"C", "Celsius"},
+       {"F", "Fahrenheit"},
+       {"N", "north"},
+       {"S", "south"},
+       {"E", "east"},
+       {"W", "west"}}};
+  for (const auto& [symbol, words] : kScales) {
+    if (tokens.is(letter, symbol) && tokens.ends_word(letter + 1)) {
+      return Unit{.end = letter + 1, .words = unit.words + " " + std::string(words)};
+    }
+  }
+  return unit;
+}
+
+// "sq ft", "sq. km", "cu m", "square ft".
+std::optional<Unit> square_at(const Tokens& tokens, size_t at, bool singular,
+                              EnglishDialect dialect) {
+  const bool square = tokens.is(at, "sq");
+  if (!square && !tokens.is(at, "cu")) {
+    return std::nullopt;
+  }
+  const size_t unit = tokens.skip_space(tokens.is(at + 1, ".") ? at + 2 : at + 1);
+  const UnitName* name = find_unit(tokens.text(unit));
+  if (name == nullptr) {
+    return std::nullopt;
+  }
+  return Unit{.end = unit + 1,
+              .words = with_power(name_of(*name, singular, dialect), square ? 2 : 3)};
+}
+
+// What stands below a stroke.
+std::optional<Unit> divisor_at(const Tokens& tokens, size_t at, EnglishDialect dialect) {
+  const std::string_view word = tokens.text(at);
+  if (std::ranges::find(kPerWords, word) != kPerWords.end()) {
+    return Unit{.end = at + 1, .words = std::string(word)};
+  }
+  if (const UnitName* unit = find_unit(word)) {
+    const auto [power, end] = power_at(tokens, at + 1);
+    return Unit{.end = end, .words = with_power(name_of(*unit, true, dialect), power)};
+  }
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kShort = {
+      {{"mo", "month"}, {"wk", "week"}, {"d", "day"}, {"y", "year"}}};
+  for (const auto& [symbol, name] : kShort) {
+    if (word == symbol) {
+      return Unit{.end = at + 1, .words = std::string(name)};
+    }
+  }
+  return std::nullopt;
+}
+
+// Letters that mean something else behind a number and a space: "Section 5 A", "the 3 s in it".
+bool wants_no_space(std::string_view symbol) {
+  constexpr auto kSymbols =
+      std::to_array<std::string_view>({"s", "A", "N", "J", "h", "st", "us", "bar"});
+  return std::ranges::find(kSymbols, symbol) != kSymbols.end();
+}
+
+// Letters that mean something else directly behind a number: "5K" is thousands, "5G" no unit.
+bool wants_space(std::string_view symbol) {
+  constexpr auto kSymbols = std::to_array<std::string_view>({"K", "A", "L", "st", "N", "J"});
+  return std::ranges::find(kSymbols, symbol) != kSymbols.end();
+}
+
+}  // namespace
+
+std::optional<Unit> unit_at(const Tokens& tokens, size_t at, bool singular,
+                            EnglishDialect dialect) {
+  const size_t unit = tokens.is(at, "-") ? at + 1 : tokens.skip_space(at);
+  if (auto degrees = degrees_at(tokens, unit, singular)) {
+    return degrees;
+  }
+  if (auto square = square_at(tokens, unit, singular, dialect)) {
+    return square;
+  }
+  const std::string_view symbol = tokens.text(unit);
+  if (symbol == "fl" && tokens.is(unit + 2, "oz")) {
+    return Unit{.end = unit + 3, .words = singular ? "fluid ounce" : "fluid ounces"};
+  }
+  const UnitName* name = tokens.is_word(unit) || symbol == "\u03A9" ? find_unit(symbol) : nullptr;
+  if (name == nullptr) {
+    return std::nullopt;
+  }
+  const auto [power, powered] = power_at(tokens, unit + 1);
+  size_t end = powered;
+  std::string words = with_power(name_of(*name, singular, dialect), power);
+  bool compound = power != 0;
+  if (tokens.is(end, "/")) {
+    if (const auto divisor = divisor_at(tokens, end + 1, dialect)) {
+      words += " per " + divisor->words;
+      end = divisor->end;
+      compound = true;
+    }
+  }
+  const bool spaced = unit > at;
+  // "12 A", "300 K" and "5 N" are amps, kelvins and newtons, not grades, where nothing follows.
+  const bool stands_alone = !tokens.is_word(tokens.skip_space(end));
+  if (!compound && ((spaced && wants_no_space(symbol) && !(wants_space(symbol) && stands_alone)) ||
+                    (!spaced && wants_space(symbol)) ||
+                    (tokens.is(at, "-") && symbol.size() == 1 && symbol != "m"))) {
+    return std::nullopt;
+  }
+  if (!tokens.ends_word(end)) {
+    return std::nullopt;
+  }
+  return Unit{.end = end, .words = std::move(words)};
+}
+
+}  // namespace mynah

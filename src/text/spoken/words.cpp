@@ -1,0 +1,341 @@
+// Abbreviations, states of the United States, Roman numerals.
+#include <array>
+#include <string>
+
+#include "text/spoken/abbreviations.h"
+#include "text/spoken/calendar.h"
+#include "text/spoken/cardinals.h"
+#include "text/spoken/characters.h"
+#include "text/spoken/reading.h"
+#include "text/spoken/tokens.h"
+
+namespace mynah {
+namespace {
+
+bool is_capitalised(std::string_view word) {
+  return !word.empty() && is_ascii_upper(word[0]);
+}
+
+bool is_title_case(std::string_view word) {
+  return is_capitalised(word) && (word.size() == 1 || !is_ascii_upper(word[1]));
+}
+
+// "e.g" of the tokens e . g: the dotted form that is an abbreviation, and where it ends, before its
+// last stop.
+struct Found {
+  const Abbreviation* abbreviation = nullptr;
+  size_t end = 0;
+};
+
+Found longest_abbreviation(const Tokens& tokens, size_t at) {
+  Found found;
+  std::string written;
+  size_t end = at;
+  for (int parts = 0; parts < 4 && tokens.is_word(end) && tokens.text(end).size() <= 7; ++parts) {
+    written += ascii_lower(tokens.text(end));
+    if (const Abbreviation* const abbreviation = find_abbreviation(written)) {
+      found = {abbreviation, end + 1};
+    }
+    if (!tokens.is(end + 1, ".")) {
+      break;
+    }
+    written += '.';
+    end += 2;
+  }
+  return found;
+}
+
+std::string_view saint_or_street(const Tokens& tokens, size_t at, size_t behind) {
+  const std::string_view next = tokens.word_behind(behind);
+  const std::string_view before = tokens.word_before(at);
+  const bool name_before = is_capitalised(before) && at > 2;
+  const bool ordinal = before == "th" || before == "nd" || before == "rd" || before == "st";
+  if (!is_capitalised(next) || ordinal || (name_before && is_sentence_starter(ascii_lower(next)))) {
+    return "Street";
+  }
+  return "Saint";
+}
+
+std::string_view doctor_or_drive(const Tokens& tokens, size_t at, size_t behind) {
+  const std::string_view next = tokens.word_behind(behind);
+  const std::string_view before = tokens.word_before(at);
+  const bool drive = is_capitalised(before) &&
+                     (!is_capitalised(next) || (at > 2 && is_sentence_starter(ascii_lower(next))));
+  return drive ? "Drive" : "Doctor";
+}
+
+// The word for one whose reading depends on its neighbours; empty: it is none here.
+std::string_view word_for(const Tokens& tokens, size_t at, size_t behind,
+                          const Abbreviation& abbreviation) {
+  if (abbreviation.written == "st") {
+    return is_capitalised(tokens.text(at)) ? saint_or_street(tokens, at, behind) : "";
+  }
+  if (abbreviation.written == "dr") {
+    return is_capitalised(tokens.text(at)) ? doctor_or_drive(tokens, at, behind) : "";
+  }
+  if (abbreviation.written == "ft") {
+    return is_capitalised(tokens.text(at)) && is_capitalised(tokens.word_behind(behind)) ? "Fort"
+                                                                                         : "";
+  }
+  return abbreviation.spoken;
+}
+
+bool number_follows(const Tokens& tokens, size_t at) {
+  const size_t next = tokens.skip_space(at);
+  if (tokens.is_digits(next) || tokens.is(next, "#") || tokens.is(next, "$")) {
+    return true;
+  }
+  const std::string_view word = tokens.text(next);
+  return !word.empty() && word != "I" && word.find_first_not_of("IVXLC") == std::string_view::npos;
+}
+
+// Whether the word is an abbreviation here, with its stop or without.
+bool stands(const Tokens& tokens, size_t at, const Found& found, bool stop, size_t behind) {
+  const Abbreviation& abbreviation = *found.abbreviation;
+  const std::string_view word = tokens.text(at);
+  const bool title = abbreviation.stop == AbbreviationStop::Never &&
+                     is_capitalised(abbreviation.spoken) && abbreviation.written != "messrs";
+  if (title || abbreviation.written == "st" || abbreviation.written == "dr") {
+    // A title has a name behind it, or is the street's.
+    const bool named = is_capitalised(tokens.word_behind(behind));
+    return is_title_case(word) &&
+           (stop ? true : abbreviation.bare && (named || is_capitalised(tokens.word_before(at))));
+  }
+  if (abbreviation.stop == AbbreviationStop::BeforeNumber) {
+    return stop && number_follows(tokens, behind);
+  }
+  if (abbreviation.written == "v") {
+    return stop && is_capitalised(tokens.word_before(at));
+  }
+  if (abbreviation.written.find('.') != std::string_view::npos) {
+    return true;
+  }
+  return stop || (abbreviation.bare && !is_all_capitals(word));
+}
+
+struct State {
+  std::string_view code;
+  std::string_view name;
+};
+
+// The postal codes of the United States (USPS, publication 28, appendix B).
+constexpr std::array kStates = std::to_array<State>({
+    {"AL", "Alabama"},        {"AK", "Alaska"},        {"AZ", "Arizona"},
+    {"AR", "Arkansas"},       {"CA", "California"},    {"CO", "Colorado"},
+    {"CT", "Connecticut"},    {"DE", "Delaware"},      {"FL", "Florida"},
+    {"GA", "Georgia"},        {"HI", "Hawaii"},        {"ID", "Idaho"},
+    {"IL", "Illinois"},       {"IN", "Indiana"},       {"IA", "Iowa"},
+    {"KS", "Kansas"},         {"KY", "Kentucky"},      {"LA", "Louisiana"},
+    {"ME", "Maine"},          {"MD", "Maryland"},      {"MA", "Massachusetts"},
+    {"MI", "Michigan"},       {"MN", "Minnesota"},     {"MS", "Mississippi"},
+    {"MO", "Missouri"},       {"MT", "Montana"},       {"NE", "Nebraska"},
+    {"NV", "Nevada"},         {"NH", "New Hampshire"}, {"NJ", "New Jersey"},
+    {"NM", "New Mexico"},     {"NY", "New York"},      {"NC", "North Carolina"},
+    {"ND", "North Dakota"},   {"OH", "Ohio"},          {"OK", "Oklahoma"},
+    {"OR", "Oregon"},         {"PA", "Pennsylvania"},  {"RI", "Rhode Island"},
+    {"SC", "South Carolina"}, {"SD", "South Dakota"},  {"TN", "Tennessee"},
+    {"TX", "Texas"},          {"UT", "Utah"},          {"VT", "Vermont"},
+    {"VA", "Virginia"},       {"WA", "Washington"},    {"WV", "West Virginia"},
+    {"WI", "Wisconsin"},      {"WY", "Wyoming"},
+});
+
+// ", CA" behind a town. Codes that are words as well need a postal code behind them.
+std::optional<Reading> read_state(const Tokens& tokens, size_t at) {
+  if (at < 3 || !tokens.is_space(at - 1) || !tokens.is(at - 2, ",") ||
+      !is_title_case(tokens.text(at - 3)) || tokens.text(at).size() != 2) {
+    return std::nullopt;
+  }
+  constexpr auto kWords =
+      std::to_array<std::string_view>({"HI", "ID", "IN", "ME", "OH", "OK", "OR"});
+  const std::string_view code = tokens.text(at);
+  const bool postal = tokens.is_space(at + 1) && tokens.is_digits(at + 2, 5, 5);
+  const auto* const state = std::ranges::find(kStates, code, &State::code);
+  if (state == kStates.end() || (among(kWords, code) && !postal) || !tokens.ends_word(at + 1)) {
+    return std::nullopt;
+  }
+  return Reading{at + 1, std::string(state->name)};
+}
+
+// "Mon, 3 March", "Mon-Fri", "Jan.-Mar.": names are cut short where a date or another one follows.
+std::optional<Reading> read_calendar_name(const Tokens& tokens, size_t at) {
+  const std::string_view name = calendar_name(tokens.text(at));
+  if (name.empty()) {
+    return std::nullopt;
+  }
+  const auto is_dash = [&](size_t i) { return tokens.is(i, "-") || tokens.is(i, "\u2013"); };
+  const size_t end = tokens.is(at + 1, ".") ? at + 2 : at + 1;
+  const bool first = is_dash(end) && !calendar_name(tokens.text(end + 1)).empty();
+  const size_t before = at > 2 && tokens.is(at - 2, ".") ? at - 3 : at - 2;
+  const bool second = at > 1 && is_dash(at - 1) && !calendar_name(tokens.text(before)).empty();
+  const bool date = among(kDays, name) && tokens.is(end, ",") && tokens.is_space(end + 1) &&
+                    (tokens.is_digits(end + 2) || is_title_case(tokens.text(end + 2)));
+  return first || second || date ? std::optional(Reading{end, std::string(name)}) : std::nullopt;
+}
+
+// "w/", "w/o", "b/c", "c/o".
+std::optional<Reading> read_stroke_word(const Tokens& tokens, size_t at) {
+  if (!tokens.is(at + 1, "/") || !tokens.begins_word(at) || tokens.text(at).size() != 1) {
+    return std::nullopt;
+  }
+  constexpr std::array<State, 5> kWords = {{{"w/o", "without"},
+                                            {"b/c", "because"},
+                                            {"c/o", "care of"},
+                                            {"n/a", "not applicable"},
+                                            {"N/A", "not applicable"}}};
+  for (const State& word : kWords) {
+    if (tokens.text(at, at + 3) == word.code && tokens.ends_word(at + 3)) {
+      return Reading{at + 3, std::string(word.name)};
+    }
+  }
+  if (tokens.is(at, "w") && tokens.ends_word(at + 2)) {
+    return Reading{at + 2, "with"};
+  }
+  return std::nullopt;
+}
+
+// The value of a Roman numeral as they are properly written, up to 3999; 0: it is none.
+unsigned roman_value(std::string_view numeral) {
+  struct Step {
+    std::string_view written;
+    unsigned value;
+    unsigned times;
+  };
+
+  constexpr std::array kSteps = std::to_array<Step>({{"M", 1000, 3},
+                                                     {"CM", 900, 1},
+                                                     {"D", 500, 1},
+                                                     {"CD", 400, 1},
+                                                     {"C", 100, 3},
+                                                     {"XC", 90, 1},
+                                                     {"L", 50, 1},
+                                                     {"XL", 40, 1},
+                                                     {"X", 10, 3},
+                                                     {"IX", 9, 1},
+                                                     {"V", 5, 1},
+                                                     {"IV", 4, 1},
+                                                     {"I", 1, 3}});
+  unsigned value = 0;
+  for (const Step& step : kSteps) {
+    for (unsigned i = 0; i < step.times && numeral.starts_with(step.written); ++i) {
+      value += step.value;
+      numeral.remove_prefix(step.written.size());
+      // After a subtraction its first letter does not come again: "IXI", "CMC".
+      if (step.written.size() == 2 && numeral.starts_with(step.written[0])) {
+        return 0;
+      }
+    }
+  }
+  return numeral.empty() ? value : 0;
+}
+
+constexpr auto kRulers = std::to_array<std::string_view>(
+    {"henry",     "louis",     "edward",   "george",    "elizabeth", "charles",   "james",
+     "richard",   "william",   "mary",     "paul",      "pius",      "benedict",  "gregory",
+     "leo",       "innocent",  "philip",   "frederick", "francis",   "napoleon",  "nicholas",
+     "alexander", "catherine", "ivan",     "peter",     "ferdinand", "alfonso",   "otto",
+     "wilhelm",   "ramses",    "ptolemy",  "xerxes",    "darius",    "cleopatra", "john",
+     "clement",   "urban",     "boniface", "harald",    "gustav",    "christian", "haakon"});
+
+constexpr auto kParts = std::to_array<std::string_view>(
+    {"chapter", "part",     "act",   "scene",    "volume",   "vol",   "book",     "section",
+     "article", "appendix", "title", "figure",   "war",      "phase", "type",     "stage",
+     "class",   "level",    "grade", "bowl",     "fantasy",  "rocky", "mark",     "apollo",
+     "saturn",  "gemini",   "tier",  "category", "schedule", "annex", "division", "group",
+     "episode", "canto",    "psalm", "table",    "factor",   "page"});
+
+// "Elizabeth I think": the pronoun, by the verb behind it.
+bool pronoun_follows(const Tokens& tokens, size_t at) {
+  constexpr auto kVerbs = std::to_array<std::string_view>(
+      {"am",   "was",  "have", "had",     "think",  "will", "would", "do",
+       "did",  "know", "can",  "could",   "want",   "see",  "saw",   "love",
+       "like", "need", "met",  "believe", "should", "said"});
+  return among(kVerbs, tokens.word_behind(at));
+}
+
+}  // namespace
+
+std::optional<Reading> read_abbreviation(const Tokens& tokens, size_t at, const SpokenOptions&) {
+  if (!tokens.is_word(at)) {
+    return std::nullopt;
+  }
+  if (auto name = read_calendar_name(tokens, at)) {
+    return name;
+  }
+  if (!tokens.begins_word(at)) {
+    return std::nullopt;
+  }
+  for (const auto reader : {read_state, read_stroke_word}) {
+    if (auto reading = reader(tokens, at)) {
+      return reading;
+    }
+  }
+  const Found found = longest_abbreviation(tokens, at);
+  if (found.abbreviation == nullptr || !tokens.ends_word(found.end)) {
+    return std::nullopt;
+  }
+  const bool stop =
+      tokens.is(found.end, ".") && !tokens.is_word(found.end + 1) && !tokens.is(found.end + 1, ".");
+  const size_t behind = stop ? found.end + 1 : found.end;
+  if (!stands(tokens, at, found, stop, behind)) {
+    return std::nullopt;
+  }
+  const std::string_view word = word_for(tokens, at, behind, *found.abbreviation);
+  if (word.empty()) {
+    return std::nullopt;
+  }
+  // The stop of the last word is the sentence's too.
+  const size_t end = stop && tokens.ends_text(behind) ? found.end : behind;
+  if (word == "P H D" || word == "B S C" || word == "M S C") {
+    return Reading{end, spell(word)};
+  }
+  return Reading{end, std::string(word)};
+}
+
+std::optional<Reading> read_roman(const Tokens& tokens, size_t at, const SpokenOptions& options) {
+  const std::string_view numeral = tokens.text(at);
+  if (!tokens.is_word(at) || numeral.size() > 15 || !tokens.begins_word(at) ||
+      !tokens.ends_word(at + 1) || tokens.is(at + 1, "'")) {
+    return std::nullopt;
+  }
+  const unsigned value = roman_value(numeral);
+  if (value == 0) {
+    return std::nullopt;
+  }
+  const std::string digits = std::to_string(value);
+  const std::string_view before_word = tokens.word_before(at);
+  const std::string before = ascii_lower(before_word);
+  const bool ivx = numeral.find_first_not_of("IVX") == std::string_view::npos;
+  if (numeral.size() > 1 || ivx) {
+    const std::string_view next = tokens.word_behind(at + 1);
+    if (next == "century" || next == "centuries" || next == "Century") {
+      return Reading{at + 1, ordinal_words(digits, options.dialect)};
+    }
+  }
+  const bool ruler = among(kRulers, before) && is_capitalised(before_word);
+  const bool part = among(kParts, before);
+  if (numeral.size() == 1 && (!ivx || (!part && !ruler) ||
+                              (numeral == "X" && (before == "type" || before == "factor" ||
+                                                  before == "level" || before == "class")))) {
+    return std::nullopt;
+  }
+  if (numeral == "I" && ruler && (pronoun_follows(tokens, at + 1) || at < 2)) {
+    return std::nullopt;
+  }
+  if (ruler && ivx) {
+    return Reading{at + 1, "the " + ordinal_words(digits, options.dialect)};
+  }
+  if (part) {
+    return Reading{at + 1, cardinal_words(digits, options.dialect)};
+  }
+  // Behind any other name, and alone where nothing else is written so.
+  const bool name = is_title_case(before_word) && before_word.size() > 1;
+  if (ivx && (name || numeral.size() > 2) && numeral != "XX" && numeral != "XXX") {
+    return Reading{at + 1, cardinal_words(digits, options.dialect)};
+  }
+  if (!ivx && numeral.size() > 3) {
+    return Reading{at + 1, year_words(digits, options.dialect)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace mynah
