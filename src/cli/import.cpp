@@ -1,6 +1,9 @@
 #include "cli/import.h"
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -8,23 +11,36 @@
 #include "base/thread_pool.h"
 #include "cli/cores.h"
 #include "cli/store_access.h"
+#include "formats/open.h"
+#include "models/kokoro/checkpoint.h"
+#include "models/kokoro/model.h"
 #include "speech/recognizer.h"
 
 namespace mynah::cli {
 
 namespace {
 
-// Loads what was made of `path`, as transcribe would: a broken vocabulary or shapes that do not fit
-// are told now, and not by the runs that take the newest model.
-Status check_loads(const std::string& path, const StoredModel& model) {
-  if (model.family != "whisper") {
-    return {};
-  }
+// Loads what was made of `path`, as transcribe and speak would: a broken vocabulary or shapes that
+// do not fit are told now, and not by the runs that take the newest model.
+Status load(const StoredModel& model) {
   ThreadPool pool(physical_cores());
   MYNAH_TRY(const std::unique_ptr<Backend> backend, make_cpu_backend(pool));
-  const auto loaded = load_whisper(
-      model.path(), {.storage = DType::I8, .precision = Precision::Fast, .cache_folder = {}},
-      *backend, nullptr);
+  if (model.family == "whisper") {
+    MYNAH_TRY_STATUS(load_whisper(
+        model.path(), {.storage = DType::I8, .precision = Precision::Fast, .cache_folder = {}},
+        *backend, nullptr));
+  } else if (model.family == "kokoro") {
+    MYNAH_TRY(const TensorFile file, open_tensor_file(model.path()));
+    MYNAH_TRY(kokoro::Checkpoint checkpoint, kokoro::read_checkpoint(file));
+    MYNAH_TRY_STATUS(kokoro::Kokoro::load(
+        Weights(std::move(checkpoint.tensors), checkpoint.owner, *backend,
+                {.storage = DType::I8, .precision = Precision::Fast, .cache = nullptr})));
+  }
+  return {};
+}
+
+Status check_loads(const std::string& path, const StoredModel& model) {
+  const Status loaded = load(model);
   if (!loaded) {
     return fail(loaded.error().code, fmt::format("{}: not imported, as it cannot be used: {}", path,
                                                  loaded.error().message));
@@ -38,7 +54,8 @@ void ImportCommand::fields(Fields& fields) {
   fields
       .positional("PATH", paths_,
                   "A model: safetensors, GGUF, whisper.cpp .bin, PyTorch .pt, ONNX, a CTranslate2 "
-                  "or Hugging Face folder, a wheel.")
+                  "or Hugging Face folder, a wheel; or Kokoro's voices: .pt, .npz, "
+                  "voices-v1.0.bin, a folder of them.")
       .completes(Complete::Files);
   fields.option("name", "NAME", name_, "What to call it; made from the path without it.").once();
   fields.option(
@@ -58,8 +75,25 @@ Result<int> ImportCommand::run(Context& context) {
   ImportOptions options{.name = name_, .storage = {}, .force = force_, .check = {}};
   MYNAH_TRY(options.storage, storage_option(type_));
   const Store store(store_folders(context.environment));
-  bool hears = false;
+  std::vector<std::string> models;
+  std::vector<std::string> voices;
   for (const std::string& path : paths_) {
+    const Importable found = find_importable(path);
+    std::ranges::copy(found.models, std::back_inserter(models));
+    std::ranges::copy(found.voices, std::back_inserter(voices));
+  }
+  if (models.size() > 1 && !name_.empty()) {
+    return fail(ErrorCode::Usage, fmt::format("--name is for one model, found {} in {}",
+                                              models.size(), paths_.front()));
+  }
+  // First, so that a model that is here already does not keep them out.
+  if (!voices.empty()) {
+    StoreProgress progress(context);
+    MYNAH_TRY(const StoredModel model, import_voices(store, voices, progress, context.stop));
+    print_arrival(context, model);
+  }
+  bool hears = false;
+  for (const std::string& path : models) {
     StoreProgress progress(context);
     options.check = [&path](const StoredModel& model) { return check_loads(path, model); };
     MYNAH_TRY(const StoredModel model, import_model(store, path, options, progress, context.stop));

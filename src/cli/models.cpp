@@ -24,15 +24,16 @@ void print_catalogue(Context& context, const std::vector<StoredModel>& here) {
     if (context.json) {
       const Json json = {{"name", entry.name},
                          {"family", entry.family},
+                         {"kind", kind_of_family(entry.family)},
                          {"here", false},
                          {"description", entry.description},
                          {"licence", entry.licence},
                          {"download_bytes", entry.download_bytes}};
       context.out.line(json.dump());
     } else {
-      context.out.line(fmt::format("{:<20} {:<9} {:<8} {:>9}  {}", entry.name, entry.family,
-                                   "not here", human_bytes(entry.download_bytes),
-                                   entry.description));
+      context.out.line(fmt::format("{:<20} {:<14} {:<8} {:>9}  {}", entry.name,
+                                   kind_of_family(entry.family), "not here",
+                                   human_bytes(entry.download_bytes), entry.description));
     }
   }
 }
@@ -71,10 +72,19 @@ void print_model(Context& context, const StoredModel& model) {
     context.out.line(fmt::format("  {:<9} {}", label, value));
   };
   context.out.line(model.name);
+  line("kind", kind_of_family(model.family));
   line("family", model.family);
   line("storage", model.storage);
-  line("file", fmt::format("{} ({})", model.path(), human_bytes(model.size)));
-  line("sha256", model.sha256);
+  if (model.set.empty()) {
+    line("file", fmt::format("{} ({})", model.path(), human_bytes(model.size)));
+    line("sha256", model.sha256);
+  } else {
+    line("folder", fmt::format("{} ({})", model.path(), human_bytes(model.size)));
+    for (const StoredFile& file : model.set) {
+      line("file",
+           fmt::format("{} ({}, SHA-256 {})", file.name, human_bytes(file.size), file.sha256));
+    }
+  }
   line("licence", model.licence_url.empty()
                       ? model.licence
                       : fmt::format("{} ({})", model.licence, model.licence_url));
@@ -141,9 +151,9 @@ Result<int> ModelsCommand::list(Context& context, const Store& store) const {
       json["here"] = true;
       context.out.line(json.dump());
     } else {
-      context.out.line(fmt::format("{:<20} {:<9} {:<8} {:>9}  licence {}, {}", model.name,
-                                   model.family, model.storage, human_bytes(model.size),
-                                   model.licence, model.source));
+      context.out.line(fmt::format("{:<20} {:<14} {:<8} {:>9}  licence {}, {}", model.name,
+                                   kind_of_family(model.family), model.storage,
+                                   human_bytes(model.size), model.licence, model.source));
     }
   }
   for (const std::string& name : damaged) {

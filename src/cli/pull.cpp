@@ -1,6 +1,7 @@
 #include "cli/pull.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -32,27 +33,43 @@ Result<const CatalogueEntry*> entry_of(const std::string& name) {
                           name, suggestion(name, names)));
 }
 
-// A recogniser hears worse without Silero, which is small: it comes along. Not an error where it
-// does not, because the recogniser works without.
-void pull_voice_detector(Context& context, PullOptions options) {
-  const CatalogueEntry* silero = find_in_catalogue("silero");
-  if (silero == nullptr || Store(store_folders(context.environment)).find(silero->name)) {
-    return;
-  }
+// Whether that is here as the catalogue has it; voices that a user imported are others.
+bool is_here(const Store& store, const std::string& name) {
+  const auto model = store.find(name);
+  return model && !(model->family == kKokoroVoices && is_import(*model));
+}
+
+// Brings what a model is better with: Silero for a recogniser, voices for Kokoro. Not an error
+// where one does not come, because the model works without or can be given it later.
+void pull_companions(Context& context, const std::vector<const CatalogueEntry*>& entries,
+                     PullOptions options) {
   options.storage = std::nullopt;
-  const auto model = pull_for_user(context, *silero, options);
-  if (model) {
-    print_arrival(context, *model);
-  } else {
-    context.say("silero, which finds the speech in recordings, did not come along: " +
-                model.error().message);
+  options.force = false;
+  std::vector<std::string> names;
+  for (const CatalogueEntry* entry : entries) {
+    std::ranges::copy_if(
+        entry->companions, std::back_inserter(names),
+        [&](const std::string& name) { return std::ranges::find(names, name) == names.end(); });
+  }
+  for (const std::string& name : names) {
+    const CatalogueEntry* companion = find_in_catalogue(name);
+    if (companion == nullptr || is_here(Store(store_folders(context.environment)), name)) {
+      continue;
+    }
+    const auto model = pull_for_user(context, *companion, options);
+    if (model) {
+      print_arrival(context, *model);
+    } else {
+      context.say(fmt::format("{} ({}) did not come along: {}", name, companion->description,
+                              model.error().message));
+    }
   }
 }
 
 }  // namespace
 
 void PullCommand::fields(Fields& fields) {
-  fields.positional("MODEL", names_, "Models to bring: tiny.en, silero ...")
+  fields.positional("MODEL", names_, "Models to bring: tiny.en, silero, kokoro ...")
       .offering(names_of_catalogue());
   fields.option(
       "type", "TYPE", type_,
@@ -99,8 +116,8 @@ Result<int> PullCommand::run(Context& context) {
   }
   const bool hears =
       std::ranges::any_of(entries, [](const auto* e) { return e->family == "whisper"; });
-  if (hears && !offline_) {
-    pull_voice_detector(context, options);
+  if (!offline_) {
+    pull_companions(context, entries, options);
   }
   if (hears) {
     say_newest_recogniser(context, Store(store_folders(context.environment)));

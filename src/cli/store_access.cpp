@@ -106,7 +106,8 @@ std::string progress_line(std::string_view what, uint64_t done, uint64_t total, 
 }
 
 nlohmann::ordered_json to_json(const StoredModel& model) {
-  nlohmann::ordered_json files = nlohmann::ordered_json::array();
+  using Json = nlohmann::ordered_json;
+  Json files = Json::array();
   for (const OriginFile& file : model.files) {
     files.push_back({{"name", file.name},
                      {"from", file.from},
@@ -114,20 +115,26 @@ nlohmann::ordered_json to_json(const StoredModel& model) {
                      {"size", file.size},
                      {"proof", file.proof}});
   }
-  return {{"name", model.name},       {"family", model.family},
-          {"storage", model.storage}, {"path", model.path()},
-          {"size", model.size},       {"sha256", model.sha256},
-          {"licence", model.licence}, {"licence_url", model.licence_url},
-          {"source", model.source},   {"created", model.created},
-          {"origin", files}};
+  Json json = {{"name", model.name},       {"family", model.family},
+               {"storage", model.storage}, {"path", model.path()},
+               {"size", model.size},       {"sha256", model.sha256},
+               {"licence", model.licence}, {"licence_url", model.licence_url},
+               {"source", model.source},   {"created", model.created},
+               {"origin", files},          {"kind", kind_of_family(model.family)}};
+  for (const StoredFile& file : model.set) {
+    json["files"].push_back({{"name", file.name}, {"sha256", file.sha256}, {"size", file.size}});
+  }
+  return json;
 }
 
 void print_arrival(Context& context, const StoredModel& model) {
   if (context.json) {
     context.out.line(to_json(model).dump());
   } else {
-    context.out.line(fmt::format("{}  {} {}, {}, licence {}", model.name, model.family,
-                                 model.storage, human_bytes(model.size), model.licence));
+    // A set is called as its family is.
+    const std::string family = model.family == model.name ? "" : model.family + " ";
+    context.out.line(fmt::format("{}  {}{}, {}, licence {}", model.name, family, model.storage,
+                                 human_bytes(model.size), model.licence));
   }
 }
 

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <iterator>
 
 #include <fmt/core.h>
+
+#include "store/catalogue_speech.h"
 
 namespace mynah {
 namespace {
@@ -42,7 +45,8 @@ CatalogueEntry whisper(const std::string& name, std::string description, uint64_
           .licence_url = "https://github.com/openai/whisper/blob/main/LICENSE",
           .download_bytes = megabytes * kMegabyte,
           .aliases = {},
-          .sources = std::move(sources)};
+          .sources = std::move(sources),
+          .companions = {"silero"}};
 }
 
 CatalogueEntry openai(const std::string& name, std::string description, uint64_t megabytes) {
@@ -105,7 +109,8 @@ CatalogueEntry distil_v35() {
           .licence_url = "https://github.com/huggingface/distil-whisper/blob/main/LICENSE",
           .download_bytes = 3030 * kMegabyte,
           .aliases = {},
-          .sources = {transformers("distil-whisper/distil-large-v3.5")}};
+          .sources = {transformers("distil-whisper/distil-large-v3.5")},
+          .companions = {"silero"}};
 }
 
 // The ONNX file holds the networks for 8 and for 16 kHz.
@@ -126,25 +131,41 @@ CatalogueEntry silero() {
 }
 
 std::vector<CatalogueEntry> make_catalogue() {
-  return {tiny_en(),
-          openai("tiny", "Whisper tiny, 99 languages", 78),
-          openai("base.en", "Whisper base, English", 148),
-          openai("base", "Whisper base, 99 languages", 148),
-          openai("small.en", "Whisper small, English", 486),
-          openai("small", "Whisper small, 99 languages", 486),
-          openai("medium.en", "Whisper medium, English", 1530),
-          openai("medium", "Whisper medium, 99 languages", 1530),
-          turbo(),
-          large("large-v1", "Whisper large v1, 99 languages", "openai/whisper-large"),
-          large("large-v2", "Whisper large v2, 99 languages", "openai/whisper-large-v2"),
-          large_v3(),
-          distilled("small.en", "Distil-Whisper small, English", 335),
-          distilled("medium.en", "Distil-Whisper medium, English", 792),
-          distilled("large-v2", "Distil-Whisper large v2, English", 1515),
-          distilled("large-v3", "Distil-Whisper large v3, English", 1515),
-          distil_v35(),
-          silero()};
+  std::vector<CatalogueEntry> entries = {
+      tiny_en(),
+      openai("tiny", "Whisper tiny, 99 languages", 78),
+      openai("base.en", "Whisper base, English", 148),
+      openai("base", "Whisper base, 99 languages", 148),
+      openai("small.en", "Whisper small, English", 486),
+      openai("small", "Whisper small, 99 languages", 486),
+      openai("medium.en", "Whisper medium, English", 1530),
+      openai("medium", "Whisper medium, 99 languages", 1530),
+      turbo(),
+      large("large-v1", "Whisper large v1, 99 languages", "openai/whisper-large"),
+      large("large-v2", "Whisper large v2, 99 languages", "openai/whisper-large-v2"),
+      large_v3(),
+      distilled("small.en", "Distil-Whisper small, English", 335),
+      distilled("medium.en", "Distil-Whisper medium, English", 792),
+      distilled("large-v2", "Distil-Whisper large v2, English", 1515),
+      distilled("large-v3", "Distil-Whisper large v3, English", 1515),
+      distil_v35(),
+      silero()};
+  std::ranges::move(speech_entries(), std::back_inserter(entries));
+  return entries;
 }
+
+struct Kind {
+  std::string_view family;
+  std::string_view kind;
+};
+
+constexpr std::array<Kind, 7> kKinds = {{{"whisper", "speech to text"},
+                                         {"silero", "voice activity"},
+                                         {"kokoro", "speech"},
+                                         {"kokoro-voices", "voices"},
+                                         {"english-phonemes", "phonemes"},
+                                         {"hibari", "speech"},
+                                         {"piper", "speech"}}};
 
 // Cuts what others put around a short name.
 std::string_view short_name(std::string_view name) {
@@ -197,9 +218,19 @@ const CatalogueEntry* find_in_catalogue(std::string_view name) {
   return called(shortened);
 }
 
+std::string_view kind_of_family(std::string_view family) {
+  const auto* const found = std::ranges::find(kKinds, family, &Kind::family);
+  return found == kKinds.end() ? "model" : found->kind;
+}
+
 std::string describe(const ModelSource& source) {
   if (const auto* hub = std::get_if<HubSource>(&source)) {
     return fmt::format("model hub: {}", hub->repository);
+  }
+  if (const auto* joined = std::get_if<JoinedWheels>(&source)) {
+    const WheelSource& first = joined->wheels.front();
+    return fmt::format("package {} {} and {} more", first.package, first.version,
+                       joined->wheels.size() - 1);
   }
   const auto& wheel = std::get<WheelSource>(source);
   return fmt::format("package {} {}", wheel.package, wheel.version);

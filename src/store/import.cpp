@@ -1,11 +1,16 @@
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <initializer_list>
+#include <string_view>
 #include <system_error>
+#include <utility>
 
 #include <fmt/core.h>
 
 #include "base/mapped_file.h"
 #include "formats/zip.h"
+#include "models/kokoro/voice_pack.h"
 #include "store/files.h"
 #include "store/install.h"
 #include "store/pull.h"
@@ -55,7 +60,97 @@ Result<std::string> unpack(const std::string& path, const std::string& folder,
   return extract_model(archive, folder, stop);
 }
 
+// Kokoro-onnx's voices are 28 MB, 54 of them; models are read once less where they are larger.
+constexpr uint64_t kMostVoiceBytes = 64U << 20U;
+
+// "af_bella": language, sex, name, as hexgrad/Kokoro-82M calls its voices; "voices-v1.0.bin".
+bool is_named_as_voices(const fs::path& path) {
+  const std::string name = path.filename().string();
+  const auto small = [](char c) { return c >= 'a' && c <= 'z'; };
+  return name.starts_with("voices") || (name.size() > 3 && small(name[0]) &&
+                                        (name[1] == 'f' || name[1] == 'm') && name[2] == '_');
+}
+
+bool has_extension(const fs::path& path, std::initializer_list<std::string_view> wanted) {
+  return std::ranges::find(wanted, path.extension().string()) != wanted.end();
+}
+
+bool holds_voices(const fs::path& path) {
+  if (!has_extension(path, {".pt", ".npz", ".npy", ".bin", ".safetensors", ".gguf"}) ||
+      bytes_on_disk(path.string()) > kMostVoiceBytes) {
+    return false;
+  }
+  return is_named_as_voices(path) || kokoro::read_voice_packs(path.string()).has_value();
+}
+
+std::vector<fs::path> files_of(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code error;
+  for (auto item = fs::directory_iterator(folder, error);
+       !error && item != fs::directory_iterator(); item.increment(error)) {
+    std::error_code ignored;
+    if (item->is_regular_file(ignored)) {
+      files.push_back(item->path());
+    }
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+// The files by which formats/open.h knows a folder.
+bool is_model_folder(const fs::path& folder) {
+  constexpr std::array<std::string_view, 4> kFiles = {
+      "model.bin", "model.safetensors", "model.safetensors.index.json", "pytorch_model.bin"};
+  std::error_code ignored;
+  return std::ranges::any_of(
+      kFiles, [&](std::string_view name) { return fs::exists(folder / name, ignored); });
+}
+
 }  // namespace
+
+Importable find_importable(const std::string& path) {
+  std::error_code ignored;
+  Importable found;
+  if (!fs::is_directory(path, ignored)) {
+    (holds_voices(path) ? found.voices : found.models).push_back(path);
+    return found;
+  }
+  if (!is_model_folder(path)) {
+    for (const fs::path& file : files_of(path)) {
+      if (holds_voices(file)) {
+        found.voices.push_back(file.string());
+      } else if (has_extension(file, {".pth", ".onnx"})) {
+        found.models.push_back(file.string());
+      }
+    }
+    for (const fs::path& file : files_of(fs::path(path) / "voices")) {
+      if (holds_voices(file)) {
+        found.voices.push_back(file.string());
+      }
+    }
+  }
+  if (found.models.empty() && found.voices.empty()) {
+    found.models.push_back(path);
+  }
+  return found;
+}
+
+Result<StoredModel> import_voices(const Store& store, const std::vector<std::string>& paths,
+                                  StoreObserver& observer, const std::stop_token& stop) {
+  MYNAH_TRY_STATUS(make_folders(store.folders().home + "/models"));
+  MYNAH_TRY(const FileLock held, store.lock(kKokoroVoices));
+  StoredModel model;
+  model.name = kKokoroVoices;
+  model.licence = "unknown";
+  model.source = "import: " + (paths.size() == 1 ? paths.front()
+                                                 : fs::path(paths.front()).parent_path().string());
+  for (const std::string& path : paths) {
+    MYNAH_TRY(const std::string digest, sha256_of_file(path, stop));
+    const auto origin = describe_origin(path, digest);
+    model.files.insert(model.files.end(), origin.begin(), origin.end());
+  }
+  return install_voices(store, paths, std::move(model), observer, stop);
+}
 
 Result<StoredModel> import_model(const Store& store, const std::string& path,
                                  const ImportOptions& options, StoreObserver& observer,

@@ -1,9 +1,10 @@
-// The last step of every pull and import: convert, describe, put in place.
+// The last step of every pull and import: convert or copy, describe, put in place.
 #pragma once
 
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "store/store.h"
@@ -18,5 +19,16 @@ namespace mynah {
 Result<StoredModel> install_model(const Store& store, const std::string& source, StoredModel model,
                                   std::optional<DType> storage, StoreObserver& observer,
                                   const std::stop_token& stop, const ModelCheck& check = {});
+
+// Keeps files as they came, under their own last names, as a set. `model` brings its family too.
+Result<StoredModel> install_files(const Store& store, const std::vector<std::string>& paths,
+                                  StoredModel model, const std::stop_token& stop);
+
+// Writes every voice of the files (kokoro::read_voice_packs) as one file NAME.gguf of a set. Voices
+// that the set has already stay, unless one of that name comes; so do their origins. Names keep
+// letters, digits, '_' and '.'; what else is in them becomes '_', since '+' and '-' mix voices.
+Result<StoredModel> install_voices(const Store& store, const std::vector<std::string>& paths,
+                                   StoredModel model, StoreObserver& observer,
+                                   const std::stop_token& stop);
 
 }  // namespace mynah

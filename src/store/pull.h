@@ -1,10 +1,11 @@
-// Bringing models into the store: by name from the catalogue's sources, or from a file the user
-// already has.
+// Bringing models and voices into the store: by name from the catalogue's sources, or from a file
+// the user already has.
 #pragma once
 
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "store/download.h"
@@ -43,6 +44,24 @@ struct ImportOptions {
   // Tries the model that was made, before it is put in its place; an error ends the import.
   ModelCheck check = {};
 };
+
+// What a path of the user's holds.
+struct Importable {
+  std::vector<std::string> models;  // for import_model()
+  std::vector<std::string> voices;  // for import_voices()
+};
+
+// A file of Kokoro's voices (kokoro::read_voice_packs) is voices, also where it cannot be read but
+// is named as they are (af_bella.pt, voices-v1.0.bin); any other file is a model. A folder is a
+// model where it has a file that formats/ knows by name; else it is the voices directly in it and
+// in its folder "voices", and the checkpoints and exports (.pth, .onnx) beside them, as a download
+// of hexgrad/Kokoro-82M has them. What holds neither is handed on as a model, whose import says
+// why it is none.
+[[nodiscard]] Importable find_importable(const std::string& path);
+
+// Adds the voices of the files to those that are here already; ones of the same names are replaced.
+Result<StoredModel> import_voices(const Store& store, const std::vector<std::string>& paths,
+                                  StoreObserver& observer, const std::stop_token& stop);
 
 // Takes a model file (safetensors, GGUF, ggml .bin, PyTorch, ONNX), a folder (CTranslate2, Hugging
 // Face) or a wheel that holds one. The source is not changed and not needed afterwards.

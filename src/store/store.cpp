@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <span>
 #include <system_error>
 
 #include <fmt/core.h>
@@ -57,6 +58,32 @@ bool is_model_name(std::string_view name) {
            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                   c == '.' || c == '_' || c == '-';
          });
+}
+
+std::vector<StoredFile> StoredModel::stored_files() const {
+  return set.empty()
+             ? std::vector<StoredFile>{{.name = "model.gguf", .sha256 = sha256, .size = size}}
+             : set;
+}
+
+bool is_whole(const StoredModel& model) {
+  return std::ranges::all_of(model.stored_files(), [&](const StoredFile& file) {
+    return bytes_on_disk(fmt::format("{}/{}", model.folder, file.name)) == file.size;
+  });
+}
+
+bool is_import(const StoredModel& model) {
+  return model.source.starts_with("import: ");
+}
+
+void describe_set(StoredModel& model) {
+  std::string digests;
+  model.size = 0;
+  for (const StoredFile& file : model.set) {
+    digests += fmt::format("{}  {}\n", file.sha256, file.name);
+    model.size += file.size;
+  }
+  model.sha256 = sha256_hex(std::as_bytes(std::span(digests)));
 }
 
 std::string Store::model_folder(std::string_view name) const {
@@ -138,21 +165,25 @@ Result<ResolvedModel> Store::resolve(const std::string& name_or_path) const {
 
 Status Store::verify(const StoredModel& model, StoreObserver& observer,
                      const std::stop_token& stop) const {
-  const uint64_t size = bytes_on_disk(model.path());
-  if (size != model.size) {
-    return fail(ErrorCode::InvalidInput,
-                fmt::format("{}: wanted {} bytes, found {}; remove it with `mynah models remove "
-                            "{}` and pull it again",
-                            model.path(), model.size, size, model.name));
-  }
-  observer.on_progress("verifying " + model.name, 0, size);
-  MYNAH_TRY(const std::string found, sha256_of_file(model.path(), stop));
-  observer.on_progress("verifying " + model.name, size, size);
-  if (found != model.sha256) {
-    return fail(ErrorCode::InvalidInput,
-                fmt::format("{}: wanted SHA-256 {}, found {}; remove it with `mynah models remove "
-                            "{}` and pull it again",
-                            model.path(), model.sha256, found, model.name));
+  const std::string remedy =
+      fmt::format("remove it with `mynah models remove {}` and pull it again", model.name);
+  const std::string what = "verifying " + model.name;
+  uint64_t done = 0;
+  observer.on_progress(what, done, model.size);
+  for (const StoredFile& file : model.stored_files()) {
+    const std::string path = fmt::format("{}/{}", model.folder, file.name);
+    const uint64_t size = bytes_on_disk(path);
+    if (size != file.size) {
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("{}: wanted {} bytes, found {}; {}", path, file.size, size, remedy));
+    }
+    MYNAH_TRY(const std::string found, sha256_of_file(path, stop));
+    done += size;
+    observer.on_progress(what, done, model.size);
+    if (found != file.sha256) {
+      return fail(ErrorCode::InvalidInput, fmt::format("{}: wanted SHA-256 {}, found {}; {}", path,
+                                                       file.sha256, found, remedy));
+    }
   }
   return {};
 }
@@ -192,10 +223,24 @@ Result<StoredModel> read_source_json(const std::string& folder) {
                     .sha256 = text_field(*file, "sha256"),
                     .size = size_field(*file, "size"),
                     .files = {},
+                    .set = {},
                     .folder = folder};
   if (!is_model_name(model.name) || !is_sha256(model.sha256)) {
     return fail(ErrorCode::InvalidInput,
                 fmt::format("{}: wanted a model's 'name' and 'file.sha256', found others", path));
+  }
+  if (const auto set = json.find("set"); set != json.end() && set->is_array()) {
+    for (const auto& item : *set) {
+      model.set.push_back({.name = text_field(item, "name"),
+                           .sha256 = text_field(item, "sha256"),
+                           .size = size_field(item, "size")});
+      // Names stay in the folder.
+      if (!is_model_name(model.set.back().name) || !is_sha256(model.set.back().sha256)) {
+        return fail(
+            ErrorCode::InvalidInput,
+            fmt::format("{}: wanted 'name' and 'sha256' of a set's files, found others", path));
+      }
+    }
   }
   if (const auto origin = json.find("origin"); origin != json.end() && origin->is_array()) {
     for (const auto& item : *origin) {
@@ -218,16 +263,23 @@ Status write_source_json(const StoredModel& model) {
                       {"size", file.size},
                       {"proof", file.proof}});
   }
-  const Json json = {
-      {"name", model.name},
-      {"family", model.family},
-      {"storage", model.storage},
-      {"licence", model.licence},
-      {"licence_url", model.licence_url},
-      {"source", model.source},
-      {"created", model.created},
-      {"file", {{"name", "model.gguf"}, {"sha256", model.sha256}, {"size", model.size}}},
-      {"origin", origin}};
+  Json set = Json::array();
+  for (const StoredFile& file : model.set) {
+    set.push_back({{"name", file.name}, {"sha256", file.sha256}, {"size", file.size}});
+  }
+  Json json = {{"name", model.name},
+               {"family", model.family},
+               {"storage", model.storage},
+               {"licence", model.licence},
+               {"licence_url", model.licence_url},
+               {"source", model.source},
+               {"created", model.created},
+               {"file", {{"name", "model.gguf"}, {"sha256", model.sha256}, {"size", model.size}}},
+               {"origin", origin}};
+  if (!model.set.empty()) {
+    json["file"]["name"] = "";
+    json["set"] = set;
+  }
   return write_text_file(model.folder + "/source.json",
                          json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }

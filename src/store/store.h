@@ -1,5 +1,5 @@
-// Store: the models on this machine. HOME/models/NAME/ holds model.gguf and source.json, which says
-// where it came from, under which licence and with which digests.
+// Store: the models on this machine. HOME/models/NAME/ holds model.gguf, or the files of a set, and
+// source.json, which says where they came from, under which licence and with which digests.
 #pragma once
 
 #include <cstdint>
@@ -32,23 +32,43 @@ struct OriginFile {
   std::string proof;  // "pinned", "server", "transport", "none"
 };
 
+// A file of a model that is a set of files: phonemes' data, voices, networks kept as they came.
+struct StoredFile {
+  std::string name;  // in the model's folder
+  std::string sha256;
+  uint64_t size = 0;
+};
+
 // One model of the store: what source.json says.
 struct StoredModel {
   std::string name;
   std::string family;
-  std::string storage;  // name(DType) of its matrices
+  std::string storage;  // name(DType) of its matrices; "files" where they are kept as they came
   std::string licence;
   std::string licence_url;
   std::string source;   // describe(ModelSource), or "import: PATH"
   std::string created;  // ISO 8601, UTC
-  std::string sha256;   // of model.gguf
-  uint64_t size = 0;
+  std::string sha256;  // of model.gguf; of a set, of its names and digests as sha256sum prints them
+  uint64_t size = 0;   // bytes of model.gguf, or of all files of a set
   std::vector<OriginFile> files;
+  std::vector<StoredFile> set;  // empty where the model is model.gguf
   std::string folder;
 
-  // The file that loaders open.
-  [[nodiscard]] std::string path() const { return folder + "/model.gguf"; }
+  // What loaders open: the file, or the folder of a set.
+  [[nodiscard]] std::string path() const { return set.empty() ? folder + "/model.gguf" : folder; }
+
+  // All files with their digests: model.gguf alone, or the set.
+  [[nodiscard]] std::vector<StoredFile> stored_files() const;
 };
+
+// Whether every file of the model is there and as long as it should be.
+[[nodiscard]] bool is_whole(const StoredModel& model);
+
+// Whether it was imported, and not pulled.
+[[nodiscard]] bool is_import(const StoredModel& model);
+
+// Fills in a set's digest and size from its files.
+void describe_set(StoredModel& model);
 
 // Says whether a model's file, written but not yet in its place, can be used. Loaders are above
 // this folder, so it comes from whoever has them.
@@ -97,7 +117,7 @@ class Store {
   // where there is one and it has a '/'; whisper.cpp's file names where no such file is.
   [[nodiscard]] Result<ResolvedModel> resolve(const std::string& name_or_path) const;
 
-  // Compares model.gguf with the digest taken when it was written.
+  // Compares the model's files with the digests taken when they were written.
   Status verify(const StoredModel& model, StoreObserver& observer,
                 const std::stop_token& stop) const;
 

@@ -87,6 +87,68 @@ TEST_F(StoreVerbs, a_model_is_imported_listed_shown_verified_and_removed) {
   EXPECT_THAT(mynah({"models"}).err, HasSubstr("no models yet: `mynah pull tiny.en`"));
 }
 
+// A bare voice: rows of 256 values.
+std::string voice_bytes() {
+  return std::string(2048, '\0');
+}
+
+TEST_F(StoreVerbs, voices_are_imported_beside_models_and_listed_by_kind) {
+  write_file(folder / "snapshot/voices/af_one.bin", voice_bytes());
+  write_file(folder / "snapshot/voices/bm_two.bin", voice_bytes());
+  const Outcome imported = mynah({"import", folder / "snapshot", model_file("mine.gguf")});
+  EXPECT_EQ(imported.code, 0) << imported.err;
+  EXPECT_THAT(imported.err, HasSubstr("2 voices: af_one, bm_two"));
+  EXPECT_THAT(imported.out, HasSubstr("kokoro-voices  f32, "));
+  EXPECT_THAT(imported.out, HasSubstr("mine  silero f32"));
+  write_file(folder / "em_three.bin", voice_bytes());
+  EXPECT_THAT(mynah({"import", folder / "em_three.bin"}).err, HasSubstr("voice: em_three"));
+
+  const std::string listed = mynah({"models"}).out;
+  EXPECT_THAT(listed, HasSubstr("kokoro-voices        voices "));
+  EXPECT_THAT(listed, HasSubstr("mine                 voice activity "));
+  const Outcome shown = mynah({"models", "show", "kokoro-voices"});
+  EXPECT_THAT(shown.out, HasSubstr("kind      voices"));
+  EXPECT_THAT(shown.out, HasSubstr("file      em_three.gguf ("));
+  const auto json = nlohmann::json::parse(mynah({"models", "show", "kokoro-voices", "--json"}).out);
+  EXPECT_EQ(json.at("kind"), "voices");
+  EXPECT_EQ(json.at("files").size(), 3U);
+  EXPECT_EQ(json.at("path"), folder / "home/models/kokoro-voices");
+
+  EXPECT_EQ(mynah({"models", "verify", "kokoro-voices"}).out, "kokoro-voices: good\n");
+  write_file(folder / "home/models/kokoro-voices/bm_two.gguf", "cut");
+  EXPECT_THAT(mynah({"models", "verify", "kokoro-voices"}).out, HasSubstr("bm_two.gguf: wanted"));
+  EXPECT_THAT(mynah({"models", "remove", "kokoro-voices"}).out, HasSubstr("removed kokoro-voices"));
+}
+
+TEST_F(StoreVerbs, import_says_what_a_voice_should_be) {
+  write_file(folder / "af_cut.pt", "PK\x03\x04 cut");
+  const Outcome cut = mynah({"import", folder / "af_cut.pt"});
+  EXPECT_EQ(cut.code, 1);
+  EXPECT_THAT(cut.err, HasSubstr("af_cut.pt"));
+  EXPECT_THAT(cut.err, HasSubstr("cut short"));
+  EXPECT_EQ(mynah({"models"}).out, "");
+  // --name is for models, of which a folder may hold several.
+  write_file(folder / "two/a.onnx", "a");
+  write_file(folder / "two/b.pth", "b");
+  EXPECT_THAT(mynah({"import", folder / "two", "--name", "x"}).err,
+              HasSubstr("--name is for one model, found 2 in "));
+}
+
+TEST_F(StoreVerbs, what_speaks_can_be_pulled) {
+  const std::string all = mynah({"models", "list", "--all"}).out;
+  for (const char* line :
+       {"kokoro               speech ", "kokoro-voices        voices ",
+        "english-phonemes     phonemes ", "hibari               speech ",
+        "joe                  speech ", "tiny.en              speech to text "}) {
+    EXPECT_THAT(all, HasSubstr(line));
+  }
+  const TestServer server([](const ServerRequest&) { return answer(404, "", ""); });
+  extra["MYNAH_HUB"] = server.url();
+  const Outcome offline = mynah({"pull", "kokoro", "--offline"});
+  EXPECT_EQ(offline.code, 3);
+  EXPECT_TRUE(server.requests().empty());
+}
+
 TEST_F(StoreVerbs, nothing_is_removed_where_a_name_is_unknown) {
   mynah({"import", model_file("a.gguf"), model_file("b.gguf")});
   const Outcome refused = mynah({"models", "remove", "a", "nope", "b", "nada"});

@@ -17,11 +17,15 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return 0;
   }
   MYNAH_CHECK(is_model_name(model->name), "a name leads out of the store");
+  for (const StoredFile& file : model->set) {
+    MYNAH_CHECK(is_model_name(file.name), "a file's name leads out of the model's folder");
+  }
   // What was read is written and read as the same.
   MYNAH_CHECK(write_source_json(*model).has_value(), "cannot be written");
   const auto again = read_source_json(folder.path());
   MYNAH_CHECK(again && again->name == model->name && again->sha256 == model->sha256 &&
-                  again->size == model->size && again->files.size() == model->files.size(),
+                  again->size == model->size && again->files.size() == model->files.size() &&
+                  again->set.size() == model->set.size(),
               "reads differently when written");
   return 0;
 }

@@ -1,5 +1,6 @@
 #include "store/store.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -11,6 +12,7 @@
 #include "store/sha256.h"
 #include "store/url.h"
 #include "temporary_folder.h"
+#include "test_paths.h"
 
 namespace mynah {
 namespace {
@@ -106,6 +108,23 @@ TEST_F(StoreOnDisk, verify_finds_changed_and_cut_files) {
   EXPECT_FALSE(store.verify(*model, quiet, {}).has_value());
 }
 
+// The pinned digests of Kokoro's voices are those of the files themselves.
+TEST(Catalogue, knows_the_voices_of_the_hub) {
+  const std::string voices = test::shared_path("weights/kokoro-voices");
+  MYNAH_SKIP_WITHOUT(voices);
+  const auto& hub = std::get<HubSource>(find_in_catalogue(kKokoroVoices)->sources.front());
+  EXPECT_EQ(hub.files.size(), 54U);
+  EXPECT_EQ(hub.sha256.size(), 54U);
+  int known = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(voices)) {
+    const std::string file = "voices/" + entry.path().filename().string();
+    ASSERT_TRUE(hub.sha256.contains(file)) << file;
+    EXPECT_EQ(hub.sha256.at(file), *sha256_of_file(entry.path().string())) << file;
+    ++known;
+  }
+  EXPECT_GE(known, 27);
+}
+
 TEST_F(StoreOnDisk, removes_models_whole_or_damaged_and_says_what_it_freed) {
   put("tiny.en");
   const uint64_t bytes = bytes_on_disk(store.model_folder("tiny.en"));
@@ -116,6 +135,14 @@ TEST_F(StoreOnDisk, removes_models_whole_or_damaged_and_says_what_it_freed) {
   EXPECT_EQ(store.remove("broken").error().code, ErrorCode::NotFound);
   EXPECT_EQ(store.remove("../..").error().code, ErrorCode::NotFound);
   EXPECT_TRUE(std::filesystem::is_empty(folder / "home/models"));
+}
+
+void expect_sound(const WheelSource& wheel) {
+  EXPECT_TRUE(is_sha256(wheel.sha256)) << wheel.package;
+  EXPECT_FALSE(wheel.files.empty()) << wheel.package;
+  for (const WheelMember& member : wheel.files) {
+    EXPECT_TRUE(is_sha256(member.sha256)) << member.path;
+  }
 }
 
 TEST(Catalogue, has_sound_entries_with_names_of_their_own) {
@@ -131,13 +158,25 @@ TEST(Catalogue, has_sound_entries_with_names_of_their_own) {
     EXPECT_GT(entry.download_bytes, 0U) << entry.name;
     ASSERT_FALSE(entry.sources.empty()) << entry.name;
     for (const ModelSource& source : entry.sources) {
-      if (const auto* wheel = std::get_if<WheelSource>(&source)) {
-        EXPECT_TRUE(is_sha256(wheel->sha256)) << entry.name;
-        for (const WheelMember& member : wheel->files) {
-          EXPECT_TRUE(is_sha256(member.sha256)) << member.path;
+      if (const auto* hub = std::get_if<HubSource>(&source)) {
+        EXPECT_FALSE(hub->files.empty()) << entry.name;
+        for (const auto& [file, digest] : hub->sha256) {
+          EXPECT_NE(std::ranges::find(hub->files, file), hub->files.end()) << file;
+          EXPECT_TRUE(is_sha256(digest)) << file;
         }
+      } else if (const auto* wheel = std::get_if<WheelSource>(&source)) {
+        expect_sound(*wheel);
+      } else {
+        const auto& joined = std::get<JoinedWheels>(source);
+        EXPECT_TRUE(is_sha256(joined.sha256)) << entry.name;
+        EXPECT_GT(joined.wheels.size(), 1U) << entry.name;
+        std::ranges::for_each(joined.wheels, expect_sound);
       }
     }
+    for (const std::string& companion : entry.companions) {
+      EXPECT_NE(find_in_catalogue(companion), nullptr) << companion;
+    }
+    EXPECT_NE(kind_of_family(entry.family), "model") << entry.family;
   }
 }
 
@@ -151,6 +190,9 @@ TEST(Catalogue, knows_what_others_call_a_model) {
   EXPECT_EQ(name_of("distil-whisper/distil-large-v3"), "distil-large-v3");
   EXPECT_EQ(name_of("Systran/faster-distil-whisper-small.en"), "distil-small.en");
   EXPECT_EQ(name_of("silero-vad"), "silero");
+  EXPECT_EQ(name_of("kokoro-v1.0.int8.onnx"), "kokoro");
+  EXPECT_EQ(name_of("hexgrad/Kokoro-82M"), "kokoro");
+  EXPECT_EQ(name_of("tiny"), "tiny");
   EXPECT_EQ(name_of("ggml-.bin"), "");
   EXPECT_EQ(name_of("ggml-"), "");
   EXPECT_EQ(name_of(""), "");
