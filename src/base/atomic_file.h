@@ -34,6 +34,9 @@ class AtomicFile {
   // Appends zeros until the size is a multiple of `multiple`.
   Status pad_to(uint64_t multiple);
 
+  // For a child that writes the file itself.
+  [[nodiscard]] int descriptor() const { return fd_; }
+
   // Bytes written so far.
   [[nodiscard]] uint64_t size() const { return size_; }
 

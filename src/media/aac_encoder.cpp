@@ -50,13 +50,11 @@ bool write_all(std::span<const uint8_t> bytes) {
 
 }  // namespace
 
-bool AacEncoder::open(int rate_hz) {
-  const auto* const rate = std::ranges::find(kRates, rate_hz);
+bool AacEncoder::open(int rate_hz, bool global_header) {
   const AVCodec* codec = avcodec_find_encoder_by_name("aac");
-  if (rate == kRates.end() || codec == nullptr) {
+  if (codec == nullptr || std::ranges::find(kRates, rate_hz) == kRates.end()) {
     return false;
   }
-  rate_index_ = static_cast<size_t>(rate - kRates.begin());
   codec_.reset(avcodec_alloc_context3(codec));
   frame_.reset(av_frame_alloc());
   packet_.reset(av_packet_alloc());
@@ -67,6 +65,10 @@ bool AacEncoder::open(int rate_hz) {
   codec_->sample_fmt = AV_SAMPLE_FMT_FLTP;
   codec_->bit_rate = kBitsPerSecond;
   codec_->thread_count = 1;
+  codec_->time_base = {.num = 1, .den = rate_hz};
+  if (global_header) {
+    codec_->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
+  }
   av_channel_layout_default(&codec_->ch_layout, 1);
   if (avcodec_open2(codec_.get(), codec, nullptr) < 0) {
     return false;
@@ -78,7 +80,7 @@ bool AacEncoder::open(int rate_hz) {
   return av_frame_get_buffer(frame_.get(), 0) >= 0;
 }
 
-bool AacEncoder::run() {
+bool AacEncoder::run(const Take& take) {
   for (int64_t at = 0;;) {
     if (av_frame_make_writable(frame_.get()) < 0) {
       return false;
@@ -88,19 +90,19 @@ bool AacEncoder::run() {
     const size_t bytes = read_full(std::as_writable_bytes(samples));
     const size_t count = bytes / sizeof(float);
     if (count == 0) {
-      return encode(nullptr);
+      return encode(nullptr, take);
     }
     std::ranges::fill(samples.subspan(count), 0.0F);
     frame_->pts = at;
     at += codec_->frame_size;
-    if (!encode(frame_.get())) {
+    if (!encode(frame_.get(), take)) {
       return false;
     }
   }
 }
 
 // Without a frame: what the encoder still holds.
-bool AacEncoder::encode(const AVFrame* frame) {
+bool AacEncoder::encode(const AVFrame* frame, const Take& take) {
   if (avcodec_send_frame(codec_.get(), frame) < 0) {
     return false;
   }
@@ -109,14 +111,14 @@ bool AacEncoder::encode(const AVFrame* frame) {
     if (got == AVERROR(EAGAIN) || got == AVERROR_EOF) {
       return true;
     }
-    if (got < 0 || !write(*packet_)) {
+    if (got < 0 || !take(*packet_)) {
       return false;
     }
     av_packet_unref(packet_.get());
   }
 }
 
-bool AacEncoder::write(const AVPacket& packet) const {
+bool write_adts(const AVPacket& packet, int rate_hz) {
   // adts_fixed_header and adts_variable_header (ISO/IEC 14496-3, 1.A.2.2): syncword of 12 bits,
   // MPEG-4, layer 0, no CRC; profile LC, rate, one channel; length with the header, a full buffer,
   // one frame.
@@ -124,7 +126,7 @@ bool AacEncoder::write(const AVPacket& packet) const {
   constexpr uint32_t kProfileLc = 1;
   constexpr uint32_t kChannels = 1;
   const auto length = static_cast<uint32_t>(packet.size) + static_cast<uint32_t>(kHeaderBytes);
-  const auto rate = static_cast<uint32_t>(rate_index_);
+  const auto rate = static_cast<uint32_t>(std::ranges::find(kRates, rate_hz) - kRates.begin());
   const std::array<uint8_t, kHeaderBytes> header = {
       0xFF,
       0xF1,

@@ -1,9 +1,8 @@
-// Samples on standard input to AAC on standard output.
+// Samples on standard input to AAC.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <functional>
 
 #include "media/av_handles.h"
 
@@ -12,22 +11,29 @@ namespace mynah::media {
 // FFmpeg's own AAC-LC encoder, mono.
 class AacEncoder {
  public:
-  // Opens the encoder; before confine(), as it makes its tables then. False where this FFmpeg has
-  // none, or none of that rate.
-  bool open(int rate_hz);
+  // Takes a packet; false where it could not be written.
+  using Take = std::function<bool(AVPacket&)>;
 
-  // Mono floats from kMediaInputFd until its end, ADTS frames to kMediaOutputFd. False where it
-  // failed.
-  bool run();
+  // Opens the encoder; before confine(), as it makes its tables then. False where this FFmpeg has
+  // none, or none of that rate. `global_header`: what a decoder must know goes into the context, as
+  // MP4 wants it, and not before every packet.
+  bool open(int rate_hz, bool global_header);
+
+  // Mono floats from kMediaInputFd until its end. False where encoding or `take` failed. Packets'
+  // times are in samples.
+  bool run(const Take& take);
+
+  [[nodiscard]] const AVCodecContext& context() const { return *codec_; }
 
  private:
-  bool encode(const AVFrame* frame);
-  bool write(const AVPacket& packet) const;
+  bool encode(const AVFrame* frame, const Take& take);
 
   AvHandle<AVCodecContext> codec_;
   AvHandle<AVFrame> frame_;
   AvHandle<AVPacket> packet_;
-  size_t rate_index_ = 0;
 };
+
+// Writes a packet as an ADTS frame to kMediaOutputFd.
+bool write_adts(const AVPacket& packet, int rate_hz);
 
 }  // namespace mynah::media

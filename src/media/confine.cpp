@@ -80,6 +80,7 @@ bool take_system_calls() {
     filter.allow(SCMP_SYS(lseek), first_is(fd));
   }
   filter.allow(SCMP_SYS(write), first_is(kMediaOutputFd));
+  filter.allow(SCMP_SYS(lseek), first_is(kMediaOutputFd));
   filter.allow(SCMP_SYS(write), first_is(kMediaSpoolFd));
   // Locks within the process, the clock where it is not read without a call, and the end.
   for (const int call : {SCMP_SYS(futex), SCMP_SYS(clock_gettime), SCMP_SYS(gettimeofday),

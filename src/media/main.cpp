@@ -16,6 +16,7 @@ extern "C" {
 #include "media/byte_input.h"
 #include "media/confine.h"
 #include "media/decoder.h"
+#include "media/m4b_writer.h"
 #include "media/message_writer.h"
 #include "media/self_test.h"
 
@@ -24,7 +25,8 @@ namespace {
 struct Arguments {
   int cpu_s = 30;
   std::string self_test;
-  int encode_aac_hz = 0;  // 0: decodes
+  int encode_aac_hz = 0;  // these two 0: decodes
+  int encode_m4b_hz = 0;
   mynah::media::DecoderOptions decoder;
 };
 
@@ -41,6 +43,8 @@ Arguments parse(std::span<char*> words) {
       arguments.decoder.extension = value;
     } else if (name == "--encode-aac") {
       arguments.encode_aac_hz = std::atoi(value);
+    } else if (name == "--encode-m4b") {
+      arguments.encode_m4b_hz = std::atoi(value);
     } else if (name == "--self-test") {
       arguments.self_test = value;
     }
@@ -49,11 +53,26 @@ Arguments parse(std::span<char*> words) {
 }
 
 int encode_aac(const Arguments& arguments) {
+  const int rate_hz = arguments.encode_aac_hz;
   mynah::media::AacEncoder encoder;
-  if (!encoder.open(arguments.encode_aac_hz) || !mynah::media::confine(arguments.cpu_s).empty()) {
+  if (!encoder.open(rate_hz, false) || !mynah::media::confine(arguments.cpu_s).empty()) {
     return 1;
   }
-  return encoder.run() ? 0 : 1;
+  const auto take = [rate_hz](AVPacket& packet) {
+    return mynah::media::write_adts(packet, rate_hz);
+  };
+  return encoder.run(take) ? 0 : 1;
+}
+
+int encode_m4b(const Arguments& arguments) {
+  mynah::media::AacEncoder encoder;
+  mynah::media::M4bWriter writer;
+  if (!encoder.open(arguments.encode_m4b_hz, true) || !writer.open(encoder.context()) ||
+      !mynah::media::confine(arguments.cpu_s).empty() || !writer.begin()) {
+    return 1;
+  }
+  const auto take = [&writer](AVPacket& packet) { return writer.write(packet); };
+  return encoder.run(take) && writer.finish() ? 0 : 1;
 }
 
 }  // namespace
@@ -63,6 +82,9 @@ int main(int argc, char** argv) {
   av_log_set_callback(mynah::media::Decoder::take_log);
   if (arguments.encode_aac_hz != 0) {
     ::_exit(encode_aac(arguments));
+  }
+  if (arguments.encode_m4b_hz != 0) {
+    ::_exit(encode_m4b(arguments));
   }
   mynah::media::MessageWriter writer;
   mynah::media::ByteInput input;
