@@ -1,0 +1,42 @@
+// Document: a long text as chapters, out of the files that people read.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace mynah {
+
+struct Chapter {
+  std::string title;  // "": it has none
+  std::string
+      text;  // UTF-8, paragraphs apart by a blank line; the title is said where it stands here too
+};
+
+struct Document {
+  std::string title;  // these three: "" where the file does not say
+  std::string author;
+  std::string language;           // BCP 47, as the file has it
+  std::vector<Chapter> chapters;  // none without text
+};
+
+// Whether a file of this name is read as a document: .txt, .md, .html, .epub, .pdf and their kin.
+[[nodiscard]] bool has_document_extension(const std::string& path);
+
+// Reads a file by its name's end. NotFound, Io; InvalidInput where it is not what its name says;
+// Environment where a program is missing that the format needs (pdftotext).
+Result<Document> read_document(const std::string& path);
+
+// Plain text. A chapter begins at a line of its own such as "Chapter 4", "CHAPTER IV. The Storm",
+// "Part Two" or "Prologue", with a blank line before it; a text without such lines is one chapter.
+// Long ones without are cut into parts at the ends of paragraphs, so that work on them can be kept.
+Document read_plain_text(std::string_view text);
+
+// Markdown: chapters begin at headings of the highest level that comes twice. Marks within lines
+// stay, code in fences loses its fences.
+Document read_markdown(std::string_view text);
+
+}  // namespace mynah

@@ -1,0 +1,30 @@
+// HTML as paragraphs and headings.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "text/documents/document.h"
+
+namespace mynah {
+
+struct HtmlBlock {
+  std::string text;  // white space is single spaces; a line break is '\n'
+  int heading = 0;   // 1 to 6; 0: a paragraph
+};
+
+struct HtmlPage {
+  std::string title;     // of <title>
+  std::string language;  // of <html lang>
+  std::vector<HtmlBlock> blocks;
+};
+
+// Any bytes. What is not read is left out: scripts, styles, navigation, forms, what is hidden, and
+// the marks of footnotes. Table rows and list items are paragraphs; cells are apart by commas.
+[[nodiscard]] HtmlPage read_html_page(std::string_view text);
+
+// A page as a document: a chapter begins at each heading of the highest level that comes twice.
+[[nodiscard]] Document read_html(std::string_view text);
+
+}  // namespace mynah

@@ -1,0 +1,117 @@
+#include <algorithm>
+#include <array>
+#include <cctype>
+
+#include "text/documents/document.h"
+#include "text/utf8.h"
+
+namespace mynah {
+namespace {
+
+// Some twenty minutes of speech.
+constexpr size_t kMostPartBytes = 20000;
+// A line that is longer is no heading.
+constexpr size_t kMostHeadingBytes = 100;
+
+constexpr std::array<std::string_view, 3> kNumbered = {"chapter", "part", "book"};
+constexpr std::array<std::string_view, 9> kNamed = {"prologue", "epilogue", "introduction",
+                                                    "preface",  "foreword", "afterword",
+                                                    "contents", "appendix", "acknowledgements"};
+constexpr std::array<std::string_view, 20> kNumberWords = {
+    "one",     "two",     "three",     "four",     "five",     "six",      "seven",
+    "eight",   "nine",    "ten",       "eleven",   "twelve",   "thirteen", "fourteen",
+    "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"};
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+std::string_view trimmed(std::string_view line) {
+  constexpr std::string_view kSpace = " \t\r\f\v";
+  const size_t begin = line.find_first_not_of(kSpace);
+  if (begin == std::string_view::npos) {
+    return {};
+  }
+  return line.substr(begin, line.find_last_not_of(kSpace) - begin + 1);
+}
+
+std::string_view first_word(std::string_view text) {
+  return text.substr(0, text.find_first_of(" \t.:,-"));
+}
+
+bool is_count(const std::string& word) {
+  const auto all_of = [&word](std::string_view letters) {
+    return !word.empty() && word.find_first_not_of(letters) == std::string::npos;
+  };
+  return all_of("0123456789") || all_of("ivxlc") ||
+         std::ranges::find(kNumberWords, word) != kNumberWords.end();
+}
+
+bool is_heading(std::string_view line) {
+  if (line.empty() || line.size() > kMostHeadingBytes) {
+    return false;
+  }
+  const std::string text = lower(line);
+  const std::string_view word = first_word(text);
+  if (std::ranges::find(kNamed, word) != kNamed.end()) {
+    return word.size() == text.size() || text[word.size()] != ' ';
+  }
+  if (std::ranges::find(kNumbered, word) == kNumbered.end() || word.size() + 1 >= text.size()) {
+    return false;
+  }
+  return is_count(std::string(first_word(trimmed(text.substr(word.size() + 1)))));
+}
+
+struct Paragraph {
+  std::string text;
+  bool heading = false;
+};
+
+// Lines that follow each other are one paragraph: texts are often wrapped.
+std::vector<Paragraph> paragraphs_of(std::string_view text) {
+  std::vector<Paragraph> paragraphs;
+  bool open = false;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = trimmed(text.substr(at, end - at));
+    at = end + 1;
+    if (line.empty()) {
+      open = false;
+      continue;
+    }
+    if (open && !paragraphs.back().heading) {
+      paragraphs.back().text += "\n" + std::string(line);
+    } else if (open) {
+      paragraphs.push_back({.text = std::string(line)});
+    } else {
+      paragraphs.push_back({.text = std::string(line), .heading = is_heading(line)});
+    }
+    open = true;
+  }
+  return paragraphs;
+}
+
+}  // namespace
+
+Document read_plain_text(std::string_view text) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) {
+    text.remove_prefix(kByteOrderMark.size());
+  }
+  Document document;
+  for (Paragraph& paragraph : paragraphs_of(replace_invalid_utf8(text))) {
+    auto& chapters = document.chapters;
+    if (chapters.empty() || paragraph.heading ||
+        chapters.back().text.size() + paragraph.text.size() > kMostPartBytes) {
+      chapters.push_back({.title = paragraph.heading ? paragraph.text : std::string(), .text = {}});
+    }
+    std::string& out = chapters.back().text;
+    out += (out.empty() ? "" : "\n\n") + paragraph.text;
+  }
+  return document;
+}
+
+}  // namespace mynah

@@ -1,0 +1,80 @@
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "base/mapped_file.h"
+#include "text/documents/document.h"
+#include "text/documents/epub.h"
+#include "text/documents/html.h"
+#include "text/documents/pdf.h"
+
+namespace mynah {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A text of ten million words; more is no book but a mistake.
+constexpr uintmax_t kMostBytes = 64U << 20U;
+
+constexpr std::array<std::string_view, 9> kExtensions = {
+    ".txt", ".text", ".md", ".markdown", ".html", ".htm", ".xhtml", ".epub", ".pdf"};
+
+std::string extension_of(const std::string& path) {
+  std::string extension = fs::path(path).extension().string();
+  std::ranges::transform(extension, extension.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return extension;
+}
+
+Result<std::string> read_file(const std::string& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    return fail(ErrorCode::InvalidInput, path + ": wanted a text, found a folder");
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    return fail(errno == ENOENT ? ErrorCode::NotFound : ErrorCode::Io,
+                path + ": " + std::strerror(errno));
+  }
+  if (const uintmax_t size = fs::file_size(path, error); !error && size > kMostBytes) {
+    return fail(ErrorCode::InvalidInput, fmt::format("{}: wanted a text of at most {} MB, found {}",
+                                                     path, kMostBytes >> 20U, size >> 20U));
+  }
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+}  // namespace
+
+bool has_document_extension(const std::string& path) {
+  return std::ranges::find(kExtensions, extension_of(path)) != kExtensions.end();
+}
+
+Result<Document> read_document(const std::string& path) {
+  const std::string extension = extension_of(path);
+  Document document;
+  if (extension == ".epub") {
+    MYNAH_TRY(auto file, MappedFile::open(path));
+    MYNAH_TRY(document, read_epub(std::move(file)));
+  } else if (extension == ".pdf") {
+    MYNAH_TRY(document, read_pdf(path));
+  } else {
+    MYNAH_TRY(const std::string bytes, read_file(path));
+    document = extension == ".html" || extension == ".htm" || extension == ".xhtml"
+                   ? read_html(bytes)
+               : extension.starts_with(".m") ? read_markdown(bytes)
+                                             : read_plain_text(bytes);
+  }
+  if (document.title.empty()) {
+    document.title = fs::path(path).stem().string();
+  }
+  return document;
+}
+
+}  // namespace mynah
