@@ -5,9 +5,8 @@
 #include <fmt/format.h>
 
 #include "formats/open.h"
+#include "speech/weight_cache.h"
 #include "speech/whisper_recognizer.h"
-#include "store/packed_cache.h"
-#include "store/sha256.h"
 #include "tensor/device_error.h"
 
 namespace mynah {
@@ -63,25 +62,6 @@ Status check_is_no_detector(const TensorFile& file, const std::string& path) {
                           path, name_of(file, path)));
 }
 
-// Packed weights of another run; without them, or where they cannot be kept, loading takes longer.
-std::shared_ptr<BlobCache> open_cache(const std::string& path, const WhisperLoadOptions& options,
-                                      const Backend& backend) {
-  if (options.cache_folder.empty()) {
-    return nullptr;
-  }
-  const auto digest = model_digest(path, options.cache_folder);
-  if (!digest) {
-    return nullptr;
-  }
-  const std::string storage =
-      options.storage ? std::string(name(*options.storage)) : std::string("file");
-  const std::string precision = options.precision == Precision::Exact ? "exact" : "fast";
-  auto cache = PackedCache::open(options.cache_folder, {.model_digest = *digest,
-                                                        .storage = storage + "-" + precision,
-                                                        .layout = backend.packed_layout()});
-  return cache ? std::shared_ptr<BlobCache>(std::move(*cache)) : nullptr;
-}
-
 }  // namespace
 
 Result<std::shared_ptr<const Recognizer>> load_whisper(const std::string& path,
@@ -92,10 +72,12 @@ Result<std::shared_ptr<const Recognizer>> load_whisper(const std::string& path,
   const auto file = std::make_shared<const TensorFile>(std::move(opened));
   MYNAH_TRY_STATUS(check_is_no_detector(*file, path));
   MYNAH_TRY(Vocabulary vocabulary, find_vocabulary(*file, path));
-  const whisper::Model::LoadOptions load{.name = name_of(*file, path),
-                                         .storage = options.storage,
-                                         .precision = options.precision,
-                                         .cache = open_cache(path, options, backend)};
+  const whisper::Model::LoadOptions load{
+      .name = name_of(*file, path),
+      .storage = options.storage,
+      .precision = options.precision,
+      .cache = open_weight_cache(path, options.cache_folder, options.storage, options.precision,
+                                 backend)};
   try {
     MYNAH_TRY(auto model, whisper::Model::load(file, std::move(vocabulary), load, backend));
     return std::make_shared<const WhisperRecognizer>(std::move(model), std::move(voice));

@@ -1,0 +1,65 @@
+#include "speech/english_phonemizers.h"
+
+#include <array>
+#include <filesystem>
+#include <mutex>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "models/unknown_words/learned_words.h"
+#include "speech/languages.h"
+
+namespace mynah {
+namespace {
+
+// The phonemizers that were asked for so far.
+class EnglishPhonemizers {
+ public:
+  EnglishPhonemizers(std::string folder, Backend& backend)
+      : folder_(std::move(folder)), backend_(backend) {}
+
+  Result<std::shared_ptr<const Phonemizer>> of(bool british) {
+    const std::scoped_lock lock(mutex_);
+    std::shared_ptr<const Phonemizer>& known = known_[british ? 1 : 0];
+    if (!known) {
+      const std::string network = folder_ + (british ? "/oov_gb" : "/oov");
+      std::shared_ptr<const UnknownWords> unknown;
+      // Without it unknown words are spelled.
+      std::error_code error;
+      if (std::filesystem::is_regular_file(network + ".onnx", error)) {
+        MYNAH_TRY(unknown, unknown_words::load_learned_words(network + ".onnx", network + ".json",
+                                                             backend_));
+      }
+      MYNAH_TRY(known, english_phonemizer(english_files_in(folder_, british), british, unknown));
+    }
+    return known;
+  }
+
+ private:
+  std::string folder_;
+  Backend& backend_;
+  std::mutex mutex_;
+  std::array<std::shared_ptr<const Phonemizer>, 2> known_;
+};
+
+}  // namespace
+
+PhonemizerSource kokoro_phonemizers(const std::string& folder, Backend& backend) {
+  return [folder, english = std::make_shared<EnglishPhonemizers>(folder, backend)](
+             const std::string& language) -> Result<std::shared_ptr<const Phonemizer>> {
+    if (!is_english(language)) {
+      return fail(ErrorCode::Unsupported,
+                  fmt::format("nothing here turns text in '{}' into phonemes; wanted English, or "
+                              "--phonemes with a text that is phonemes already",
+                              language));
+    }
+    if (folder.empty()) {
+      return fail(ErrorCode::Environment,
+                  "the English lexicons are not here: `mynah pull english-phonemes` brings them");
+    }
+    return english->of(is_british(language));
+  };
+}
+
+}  // namespace mynah

@@ -1,0 +1,16 @@
+// Phonemes for models that know Kokoro's alphabet, by language.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "speech/synthesizer.h"
+
+namespace mynah {
+
+// English, American and British, by the lexicons in `folder` (english-phonemes of the store; "":
+// they are not here, which is then said). A language's files are read when it is first asked for.
+// `backend` runs the network that reads words no lexicon has, and must outlive what is returned.
+[[nodiscard]] PhonemizerSource kokoro_phonemizers(const std::string& folder, Backend& backend);
+
+}  // namespace mynah

@@ -1,0 +1,43 @@
+// Opens Kokoro of any format as a VoiceModel.
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "formats/open.h"
+#include "models/kokoro/checkpoint.h"
+#include "speech/kokoro_voice.h"
+#include "speech/weight_cache.h"
+#include "tensor/device_error.h"
+
+namespace mynah {
+
+Result<std::unique_ptr<const VoiceModel>> load_kokoro(const std::string& path,
+                                                      std::vector<VoiceFile> voices,
+                                                      const KokoroLoadOptions& options,
+                                                      Backend& backend) {
+  MYNAH_TRY(const TensorFile file, open_tensor_file(path));
+  MYNAH_TRY(kokoro::Checkpoint checkpoint, kokoro::read_checkpoint(file));
+  const auto cache =
+      open_weight_cache(path, options.cache_folder, options.storage, options.precision, backend);
+  const Weights weights(
+      std::move(checkpoint.tensors), checkpoint.owner, backend,
+      {.storage = options.storage, .precision = options.precision, .cache = cache.get()});
+  try {
+    MYNAH_TRY(auto model, kokoro::Kokoro::load(weights));
+    if (cache != nullptr) {
+      (void)cache->commit();  // an unwritable cache costs time at the next start, no more
+      cache->release_pages();
+    }
+    backend.release_idle_memory();
+    for (const auto& mapped : file.mapped) {
+      mapped->release_pages(mapped->bytes());
+    }
+    return std::make_unique<const KokoroVoice>(
+        options.name, std::move(model),
+        checkpoint.phonemes.value_or(kokoro::Phonemes::of_kokoro_82m()), std::move(voices));
+  } catch (const DeviceError& error) {
+    return std::unexpected(error.error());
+  }
+}
+
+}  // namespace mynah

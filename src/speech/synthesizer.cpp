@@ -1,0 +1,63 @@
+#include "speech/synthesizer.h"
+
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "speech/speech_session.h"
+
+namespace mynah {
+namespace {
+
+// Slower, a vowel is a drone; faster, phonemes are shorter than their frames. The range.
+constexpr float kLeastSpeed = 0.25F;
+constexpr float kMostSpeed = 4.0F;
+constexpr float kMostVolume = 10.0F;
+constexpr double kMostSilence_s = 60;
+
+Status check_range(std::string_view what, double value, double least, double most) {
+  if (value >= least && value <= most) {
+    return {};
+  }
+  return fail(ErrorCode::InvalidInput,
+              fmt::format("{}: wanted {} to {}, found {}", what, least, most, value));
+}
+
+}  // namespace
+
+Synthesizer::Synthesizer(std::unique_ptr<const VoiceModel> model, PhonemizerSource phonemizers)
+    : model_(std::move(model)), phonemizers_(std::move(phonemizers)) {}
+
+Synthesizer::~Synthesizer() = default;
+
+Result<VoiceFacts> Synthesizer::check(const SpeakOptions& options) const {
+  MYNAH_TRY_STATUS(check_range("speed", options.voice.speed, kLeastSpeed, kMostSpeed));
+  MYNAH_TRY_STATUS(check_range("volume", options.volume, 0, kMostVolume));
+  for (const double silence : {options.clause_silence_s, options.sentence_silence_s,
+                               options.paragraph_silence_s, options.lead_silence_s}) {
+    MYNAH_TRY_STATUS(check_range("silence", silence, 0, kMostSilence_s));
+  }
+  return model_->find_voice(options.voice.voice);
+}
+
+Result<std::unique_ptr<Synthesizer::Session>> Synthesizer::session(
+    const SpeakOptions& options, SpeechObserver& observer, const std::stop_token& stop) const {
+  MYNAH_TRY(const VoiceFacts voice, check(options));
+  const std::string language = options.language.empty() ? voice.language : options.language;
+  std::shared_ptr<const Phonemizer> phonemizer;
+  if (options.kind != TextKind::Phonemes) {
+    MYNAH_TRY(phonemizer, phonemizers_(language));
+  }
+  return std::make_unique<SpeechSession>(*model_, std::move(phonemizer), options, language,
+                                         observer, stop);
+}
+
+Status Synthesizer::speak(std::string_view text, const SpeakOptions& options,
+                          SpeechObserver& observer, const std::stop_token& stop) const {
+  MYNAH_TRY(const auto speaking, session(options, observer, stop));
+  MYNAH_TRY_STATUS(speaking->push(text));
+  return speaking->finish();
+}
+
+}  // namespace mynah

@@ -1,0 +1,148 @@
+// Synthesizer: text to speech. Text comes in whole or in pieces; speech goes out clause by clause.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "speech/voice_model.h"
+#include "tensor/backend.h"
+#include "text/phonemes/phonemizer.h"
+
+namespace mynah {
+
+// What the text is.
+enum class TextKind : uint8_t {
+  Plain,    // words as people write them
+  Phonemes  // the model's own alphabet, words between spaces
+};
+
+struct SpeakOptions {
+  VoiceSettings voice;
+  std::string language;  // BCP 47; "": the voice's
+  float volume = 1.0F;
+  TextKind kind = TextKind::Plain;
+  bool normalize = true;  // numbers, signs and short forms in words
+  // Silence between two clauses of a sentence that was cut, two sentences, two paragraphs, at speed
+  // 1.
+  double clause_silence_s = 0.12;
+  double sentence_silence_s = 0.3;
+  double paragraph_silence_s = 0.6;
+  // Silence before everything, of text that goes on where another session ended.
+  double lead_silence_s = 0;
+  // Phonemes that the first clause has at most, so that sound starts early; 0: as many as fit.
+  size_t first_phonemes = 0;
+};
+
+struct SpokenPhoneme {
+  std::string symbol;
+  double start_s = 0;
+  double end_s = 0;
+};
+
+// A word as it was written. Times count from the begin of the whole output.
+struct SpokenWord {
+  std::string text;
+  double start_s = 0;
+  double end_s = 0;
+  std::vector<SpokenPhoneme> phonemes;
+};
+
+// A piece of the output. Pieces follow each other without a gap: silence between them belongs to
+// the later one.
+struct SpokenClause {
+  std::string text;
+  size_t begin = 0;  // bytes of all text that was pushed
+  size_t end = 0;
+  bool ends_sentence = false;
+  bool ends_paragraph = false;
+  double start_s = 0;  // of its speech, behind the silence before it
+  double end_s = 0;
+  std::vector<SpokenWord> words;
+  std::vector<float> samples;
+};
+
+// Hears what is spoken, clause by clause, in order, from the thread that pushes.
+class SpeechObserver {
+ public:
+  virtual ~SpeechObserver() = default;
+
+  // An error ends the session with it.
+  virtual Status on_clause(const SpokenClause& clause) = 0;
+
+  // Something that was left out or read otherwise than it was written.
+  virtual void on_warning(const std::string& /*text*/) {}
+};
+
+// The phonemizer for a language and a model; an error says why there is none.
+using PhonemizerSource =
+    std::function<Result<std::shared_ptr<const Phonemizer>>(const std::string& language)>;
+
+// A voice model with what reads text to it. Const after load.
+class Synthesizer {
+ public:
+  Synthesizer(std::unique_ptr<const VoiceModel> model, PhonemizerSource phonemizers);
+  ~Synthesizer();
+
+  // One text, spoken.
+  class Session {
+   public:
+    virtual ~Session() = default;
+    // Speaks what of the text so far can be spoken: whole sentences.
+    virtual Status push(std::string_view text) = 0;
+    // The text is over: speaks the rest.
+    virtual Status finish() = 0;
+  };
+
+  // `observer` must outlive it, the synthesizer too. Errors: NotFound for a voice that is not
+  // there; InvalidInput for options out of range; what the language's phonemizer says. After stop
+  // is requested a session ends with Cancelled.
+  [[nodiscard]] Result<std::unique_ptr<Session>> session(const SpeakOptions& options,
+                                                         SpeechObserver& observer,
+                                                         const std::stop_token& stop) const;
+
+  // All of a text at once.
+  [[nodiscard]] Status speak(std::string_view text, const SpeakOptions& options,
+                             SpeechObserver& observer, const std::stop_token& stop) const;
+
+  [[nodiscard]] const VoiceModel& model() const { return *model_; }
+
+  // Refuses what session() would, before any text is read; gives the voice that will speak.
+  [[nodiscard]] Result<VoiceFacts> check(const SpeakOptions& options) const;
+
+ private:
+  std::unique_ptr<const VoiceModel> model_;
+  PhonemizerSource phonemizers_;
+};
+
+// A voice of Kokoro's, and where it lies.
+struct VoiceFile {
+  VoiceFacts facts;
+  std::string path;  // of its voice pack
+};
+
+struct KokoroLoadOptions {
+  std::string name = "kokoro";
+  std::optional<DType> storage;           // none: the file's own
+  Precision precision = Precision::Fast;  // Exact: f32 arithmetic whatever the storage
+  std::string cache_folder;               // for packed weights; empty: none
+};
+
+// Opens Kokoro: the packed file as `mynah pull` writes it, or an ONNX export.
+Result<std::unique_ptr<const VoiceModel>> load_kokoro(const std::string& path,
+                                                      std::vector<VoiceFile> voices,
+                                                      const KokoroLoadOptions& options,
+                                                      Backend& backend);
+
+// Flite's US-English voices, which need no weights and read words as they are written
+// (WrittenWords): what there is when nothing else is.
+std::unique_ptr<const VoiceModel> builtin_voice();
+
+}  // namespace mynah

@@ -1,0 +1,65 @@
+#include "speech/text_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "speech/languages.h"
+#include "text/spoken/english_spoken.h"
+
+namespace mynah {
+namespace {
+
+// The letter, where the word would be the article (misaki's lexicon has both).
+constexpr std::string_view kLetterA = "\u02C8A";
+
+// How pieces of the spoken text are to be said, where it says so itself.
+std::vector<GivenPhonemes> given_in(const SpokenText& spoken) {
+  std::vector<GivenPhonemes> given;
+  for (const SpokenPiece& piece : spoken.pieces) {
+    if (!piece.phonemes.empty()) {
+      given.push_back({.begin = piece.begin, .end = piece.end, .phonemes = piece.phonemes});
+      continue;
+    }
+    for (size_t at = piece.begin; piece.letters && at < piece.end; ++at) {
+      const bool alone = (at == piece.begin || spoken.text[at - 1] == ' ') &&
+                         (at + 1 == piece.end || spoken.text[at + 1] == ' ');
+      if (spoken.text[at] == 'A' && alone) {
+        given.push_back({.begin = at, .end = at + 1, .phonemes = std::string(kLetterA)});
+      }
+    }
+  }
+  return given;
+}
+
+}  // namespace
+
+TextReader::TextReader(std::shared_ptr<const Phonemizer> phonemizer, const std::string& language,
+                       bool normalize)
+    : phonemizer_(std::move(phonemizer)),
+      english_(is_english(language)),
+      spoken_(
+          {.normalize = normalize,
+           .dialect = is_british(language) ? EnglishDialect::British : EnglishDialect::American}) {}
+
+Result<std::vector<PhonemeWord>> TextReader::read(std::string_view sentence,
+                                                  std::span<const TextMark> marks) const {
+  const SpokenText spoken =
+      english_ ? spoken_english(sentence, spoken_, marks) : spoken_other(sentence, spoken_, marks);
+  MYNAH_TRY(std::vector<PhonemeWord> words, phonemizer_->phonemes(spoken.text, given_in(spoken)));
+  auto piece = spoken.pieces.begin();
+  for (PhonemeWord& word : words) {
+    while (piece != spoken.pieces.end() && piece->end <= word.begin) {
+      ++piece;
+    }
+    const auto last = std::find_if(piece, spoken.pieces.end(),
+                                   [&word](const SpokenPiece& p) { return p.end >= word.end; });
+    // Between two pieces stand spaces alone, which are no words.
+    const size_t begin = piece == spoken.pieces.end() ? sentence.size() : piece->source_begin;
+    const size_t end = last == spoken.pieces.end() ? sentence.size() : last->source_end;
+    word.begin = std::min(begin, end);
+    word.end = end;
+  }
+  return words;
+}
+
+}  // namespace mynah

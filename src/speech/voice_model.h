@@ -1,0 +1,67 @@
+// VoiceModel: what each family of models does for a Synthesizer: the words of one clause to sound.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "text/phonemes/phonemizer.h"
+
+namespace mynah {
+
+struct VoiceFacts {
+  std::string name;      // "af_heart"
+  std::string language;  // BCP 47: "en-US", "ja"
+  std::string sex;       // "female", "male"; "" where nobody said
+};
+
+// How a clause is spoken.
+struct VoiceSettings {
+  std::string voice;  // "" is the model's own choice; where the family can mix, a mix
+  float speed = 1.0F;
+};
+
+// Where something sounds, in samples of its clause.
+struct SoundSpan {
+  size_t begin = 0;
+  size_t end = 0;
+};
+
+struct PhonemeSound {
+  std::string symbol;  // one character
+  SoundSpan span;
+};
+
+struct ClauseSound {
+  std::vector<float> samples;
+  // Of each word that was given: its phonemes, in order; none of those the model does not know.
+  std::vector<std::vector<PhonemeSound>> words;
+};
+
+// Const after load; calls come one at a time.
+class VoiceModel {
+ public:
+  virtual ~VoiceModel() = default;
+
+  [[nodiscard]] virtual std::string name() const = 0;
+  [[nodiscard]] virtual int rate_hz() const = 0;
+  [[nodiscard]] virtual const std::vector<VoiceFacts>& voices() const = 0;
+
+  // The facts of settings.voice, of a mix its first voice's. NotFound with the nearest name where
+  // there is no such voice; InvalidInput for a mix that cannot be read.
+  [[nodiscard]] virtual Result<VoiceFacts> find_voice(const std::string& voice) const = 0;
+
+  // What a clause may cost at most, and what a word costs of it.
+  [[nodiscard]] virtual size_t most_phonemes() const = 0;
+  [[nodiscard]] virtual size_t count_phonemes(std::string_view phonemes) const = 0;
+
+  // No words that the model knows: no samples.
+  [[nodiscard]] virtual Result<ClauseSound> speak(std::span<const PhonemeWord> words,
+                                                  const VoiceSettings& settings) const = 0;
+};
+
+}  // namespace mynah

@@ -1,0 +1,26 @@
+#include "speech/weight_cache.h"
+
+#include "store/packed_cache.h"
+#include "store/sha256.h"
+
+namespace mynah {
+
+std::shared_ptr<BlobCache> open_weight_cache(const std::string& path, const std::string& folder,
+                                             std::optional<DType> storage, Precision precision,
+                                             const Backend& backend) {
+  if (folder.empty()) {
+    return nullptr;
+  }
+  const auto digest = model_digest(path, folder);
+  if (!digest) {
+    return nullptr;
+  }
+  const std::string type = storage ? std::string(name(*storage)) : std::string("file");
+  const std::string how = precision == Precision::Exact ? "exact" : "fast";
+  auto cache = PackedCache::open(
+      folder,
+      {.model_digest = *digest, .storage = type + "-" + how, .layout = backend.packed_layout()});
+  return cache ? std::shared_ptr<BlobCache>(std::move(*cache)) : nullptr;
+}
+
+}  // namespace mynah

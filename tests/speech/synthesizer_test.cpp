@@ -1,0 +1,273 @@
+// What stands around a voice model: sentences, clauses, silence, seams, times of words.
+#include "speech/synthesizer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "fake_voice.h"
+#include "speech/clause_edges.h"
+#include "text/phonemes/written_words.h"
+
+namespace mynah {
+namespace {
+
+using test::FakeVoice;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr double kRate = FakeVoice::kRate;
+
+class Collector final : public SpeechObserver {
+ public:
+  Status on_clause(const SpokenClause& clause) override {
+    clauses.push_back(clause);
+    samples.insert(samples.end(), clause.samples.begin(), clause.samples.end());
+    if (clauses.size() == fail_at) {
+      return fail(ErrorCode::Io, "the disk is full");
+    }
+    return {};
+  }
+
+  std::vector<SpokenClause> clauses;
+  std::vector<float> samples;
+  size_t fail_at = 0;
+};
+
+class Speaking : public testing::Test {
+ protected:
+  Status speak(std::string_view text, const SpeakOptions& options = {}) {
+    heard_ = {};
+    said_.clear();
+    return synthesizer_.speak(text, options, heard_, {});
+  }
+
+  [[nodiscard]] std::vector<std::string> texts() const {
+    std::vector<std::string> texts;
+    for (const SpokenClause& clause : heard_.clauses) {
+      texts.push_back(clause.text);
+    }
+    return texts;
+  }
+
+  // Seconds of silence before a clause, behind the one before it.
+  [[nodiscard]] double silence_before(size_t clause) const {
+    return heard_.clauses[clause].start_s - heard_.clauses[clause - 1].end_s;
+  }
+
+  std::vector<std::string> said_;
+  Synthesizer synthesizer_{
+      std::make_unique<const FakeVoice>(said_),
+      [](const std::string& language) -> Result<std::shared_ptr<const Phonemizer>> {
+        if (language != "en-US") {
+          return fail(ErrorCode::Unsupported, "no phonemes for " + language);
+        }
+        return std::make_shared<const WrittenWords>();
+      }};
+  Collector heard_;
+};
+
+TEST_F(Speaking, ASentenceIsAClauseOfItsOwn) {
+  ASSERT_TRUE(speak("One two. Three four!\n\nFive."));
+  EXPECT_THAT(texts(), ElementsAre("One two.", "Three four!", "Five."));
+  EXPECT_THAT(said_, ElementsAre("One two.", "Three four!", "Five."));
+  const SpeakOptions options;
+  EXPECT_EQ(heard_.clauses[0].start_s, 0);
+  EXPECT_NEAR(silence_before(1), options.sentence_silence_s, 1 / kRate);
+  EXPECT_NEAR(silence_before(2), options.paragraph_silence_s, 1 / kRate);
+  EXPECT_TRUE(heard_.clauses[1].ends_paragraph);
+  EXPECT_FALSE(heard_.clauses[0].ends_paragraph);
+  EXPECT_NEAR(heard_.clauses[2].end_s, static_cast<double>(heard_.samples.size()) / kRate,
+              1 / kRate);
+}
+
+TEST_F(Speaking, PlacesAreBytesOfTheWholeText) {
+  const std::string text = "  One two.  Three, é four! ";
+  ASSERT_TRUE(speak(text));
+  for (const SpokenClause& clause : heard_.clauses) {
+    EXPECT_EQ(text.substr(clause.begin, clause.end - clause.begin), clause.text);
+  }
+  EXPECT_EQ(heard_.clauses.size(), 2U);
+}
+
+TEST_F(Speaking, ALongSentenceIsCutAndNothingIsLost) {
+  std::string sentence;
+  for (int i = 0; i < 100; ++i) {
+    sentence += (i == 0 ? "" : i % 9 == 0 ? ", " : " ") + ("word" + std::to_string(i));
+  }
+  ASSERT_TRUE(speak(sentence));
+  std::string all;
+  for (const std::string& text : said_) {
+    EXPECT_LE(text.size(), FakeVoice::kMost + 1);
+    all += (all.empty() || all.back() == ' ' ? "" : " ") + text;
+  }
+  EXPECT_EQ(all, sentence);
+  for (size_t i = 1; i < heard_.clauses.size(); ++i) {
+    EXPECT_NEAR(silence_before(i), SpeakOptions{}.clause_silence_s, 1 / kRate);
+    EXPECT_EQ(heard_.clauses[i].ends_sentence, i + 1 == heard_.clauses.size());
+  }
+}
+
+TEST_F(Speaking, AWordThatIsTooLongIsSpokenInParts) {
+  const std::string word(1000, 'a');
+  ASSERT_TRUE(speak("Oh " + word + " my."));
+  std::string all;
+  for (const std::string& text : said_) {
+    EXPECT_LE(text.size(), FakeVoice::kMost + 1);
+    all += text;
+  }
+  EXPECT_EQ(std::ranges::count(all, 'a'), 1000);
+}
+
+TEST_F(Speaking, TheFirstClauseIsShortWhereThatIsAskedFor) {
+  SpeakOptions options;
+  options.first_phonemes = 12;
+  ASSERT_TRUE(speak("One two three, four five six. And seven eight nine.", options));
+  EXPECT_LE(said_.front().size(), 15U);
+  EXPECT_EQ(said_.back(), "And seven eight nine.");
+}
+
+TEST_F(Speaking, PiecesOfTextGiveTheSameSoundAsTheWhole) {
+  const std::string text =
+      "Dr. Smith went home. \"Really?\" he said, and \xC3\xA9t\xC3\xA9 came.\n\nThe end, or not... "
+      "Who knows";
+  ASSERT_TRUE(speak(text));
+  const Collector whole = heard_;
+  std::mt19937 random(7);
+  for (int turn = 0; turn < 20; ++turn) {
+    Collector heard;
+    const auto session = synthesizer_.session({}, heard, {});
+    ASSERT_TRUE(session);
+    for (size_t at = 0; at < text.size();) {
+      const size_t count = std::min<size_t>(1 + random() % 9, text.size() - at);
+      ASSERT_TRUE((*session)->push(std::string_view(text).substr(at, count)));
+      at += count;
+    }
+    ASSERT_TRUE((*session)->finish());
+    EXPECT_EQ(heard.samples, whole.samples);
+  }
+}
+
+TEST_F(Speaking, WordsHaveTheTimesOfTheirPhonemes) {
+  ASSERT_TRUE(speak("One, two (three)."));
+  ASSERT_EQ(heard_.clauses.size(), 1U);
+  const auto& words = heard_.clauses[0].words;
+  ASSERT_EQ(words.size(), 3U);
+  EXPECT_EQ(words[0].text, "One,");
+  EXPECT_EQ(words[2].text, "(three).");
+  double before = heard_.clauses[0].start_s;
+  for (const SpokenWord& word : words) {
+    EXPECT_GE(word.start_s, before);
+    EXPECT_GT(word.end_s, word.start_s);
+    before = word.end_s;
+  }
+  // A mark is no part of the word's sound.
+  EXPECT_NEAR(words[0].end_s - words[0].start_s, 3 * FakeVoice::kPhonemeSamples / kRate, 1e-9);
+  EXPECT_NEAR(words[2].end_s - words[2].start_s, 5 * FakeVoice::kPhonemeSamples / kRate, 1e-9);
+}
+
+TEST_F(Speaking, SpeedShortensSilenceTooAndVolumeIsAFactor) {
+  ASSERT_TRUE(speak("One two. Three."));
+  const Collector plain = heard_;
+  SpeakOptions options;
+  options.voice.speed = 2;
+  ASSERT_TRUE(speak("One two. Three.", options));
+  EXPECT_NEAR(silence_before(1), options.sentence_silence_s / 2, 1 / kRate);
+  // All but the short rests at the ends of clauses.
+  EXPECT_LT(heard_.samples.size(), plain.samples.size() * 65 / 100);
+  options = {};
+  options.volume = 0.25F;
+  ASSERT_TRUE(speak("One two. Three.", options));
+  ASSERT_EQ(heard_.samples.size(), plain.samples.size());
+  for (size_t i = 0; i < plain.samples.size(); ++i) {
+    ASSERT_FLOAT_EQ(heard_.samples[i], plain.samples[i] * 0.25F);
+  }
+}
+
+TEST_F(Speaking, WhatCannotBeHeardGivesNothing) {
+  for (const char* text : {"", "   \n\n ", "... !? —", "\xF0\x9F\x98\x80", "\xFF\xFE"}) {
+    ASSERT_TRUE(speak(text)) << text;
+    EXPECT_TRUE(heard_.clauses.empty()) << text;
+  }
+}
+
+TEST_F(Speaking, PhonemesAreSaidAsTheyAre) {
+  SpeakOptions options;
+  options.kind = TextKind::Phonemes;
+  options.language = "xx";  // no phonemizer is asked
+  ASSERT_TRUE(speak("wVn tu. Tri", options));
+  EXPECT_THAT(said_, ElementsAre("wVn tu.", "Tri"));
+}
+
+TEST_F(Speaking, RefusesWhatIsOutOfRangeOrNotThere) {
+  SpeakOptions options;
+  options.voice.speed = -1;
+  EXPECT_THAT(speak("a", options).error().message, HasSubstr("speed: wanted 0.25 to 4, found -1"));
+  options = {};
+  options.volume = std::nanf("");
+  EXPECT_THAT(speak("a", options).error().message, HasSubstr("volume: wanted 0 to 10, found nan"));
+  options = {};
+  options.voice.voice = "him";
+  EXPECT_EQ(speak("a", options).error().code, ErrorCode::NotFound);
+  options = {};
+  options.language = "fr";
+  EXPECT_EQ(speak("a", options).error().message, "no phonemes for fr");
+}
+
+TEST_F(Speaking, EndsWithTheObserversErrorAndWhereItIsStopped) {
+  heard_.fail_at = 2;
+  const Status failed = synthesizer_.speak("One. Two. Three.", {}, heard_, {});
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().message, "the disk is full");
+  EXPECT_EQ(heard_.clauses.size(), 2U);
+  std::stop_source stop;
+  stop.request_stop();
+  const Status stopped = synthesizer_.speak("One.", {}, heard_, stop.get_token());
+  ASSERT_FALSE(stopped);
+  EXPECT_EQ(stopped.error().code, ErrorCode::Cancelled);
+}
+
+TEST_F(Speaking, SeamsAreSilentAtBothSides) {
+  std::string text;
+  for (int i = 0; i < 101; ++i) {
+    text += "Sentence " + std::to_string(i) + " is here. ";
+  }
+  ASSERT_TRUE(speak(text));
+  ASSERT_EQ(heard_.clauses.size(), 101U);
+  for (const SpokenClause& clause : heard_.clauses) {
+    const auto begin = static_cast<size_t>(std::lround(clause.start_s * kRate));
+    const auto end = static_cast<size_t>(std::lround(clause.end_s * kRate));
+    // No step between silence and sound: a sample is at most what the fade leaves of it.
+    EXPECT_LT(std::abs(heard_.samples[begin]), 0.01F);
+    EXPECT_LT(std::abs(heard_.samples[end - 1]), 0.01F);
+  }
+}
+
+TEST(TrimClause, CutsSilenceAndMovesPlaces) {
+  std::vector<float> samples(8000, 0.0F);
+  for (size_t i = 3000; i < 5000; ++i) {
+    samples[i] = i % 2 == 0 ? 0.5F : -0.5F;
+  }
+  ClauseSound sound{.samples = samples,
+                    .words = {{{.symbol = "a", .span = {.begin = 3000, .end = 5000}}}}};
+  trim_clause(sound, 8000);
+  // 15 ms before, 40 ms behind.
+  EXPECT_EQ(sound.samples.size(), 120U + 2000U + 320U);
+  EXPECT_EQ(sound.words[0][0].span.begin, 120U);
+  EXPECT_EQ(sound.words[0][0].span.end, 2120U);
+  EXPECT_EQ(sound.samples[120 + 1000], samples[4000]);
+}
+
+TEST(TrimClause, OfSilenceNothingIsLeft) {
+  ClauseSound sound{.samples = std::vector<float>(8000, 1e-6F),
+                    .words = {{{.symbol = "a", .span = {.begin = 10, .end = 20}}}}};
+  trim_clause(sound, 8000);
+  EXPECT_TRUE(sound.samples.empty());
+  EXPECT_EQ(sound.words[0][0].span.end, 0U);
+}
+
+}  // namespace
+}  // namespace mynah
