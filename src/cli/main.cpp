@@ -8,13 +8,16 @@
 #include "cli/config.h"
 #include "cli/import.h"
 #include "cli/models.h"
+#include "cli/phonemes.h"
 #include "cli/program.h"
 #include "cli/pull.h"
 #include "cli/signals.h"
+#include "cli/speak.h"
 #include "cli/transcribe.h"
 #include "cli/vad.h"
 #include "cli/verb.h"
 #include "cli/version.h"
+#include "cli/voices.h"
 #include "cli/wer.h"
 
 namespace {
@@ -37,6 +40,9 @@ int main(int argc, char** argv) {
   using namespace mynah::cli;  // NOLINT(google-build-using-namespace): main belongs to it
   const std::vector<Verb> verbs = {
       verb<TranscribeCommand>("transcribe", "Turn recordings, or speech on a pipe, into text."),
+      verb<SpeakCommand>("speak", "Turn text into speech."),
+      verb<VoicesCommand>("voices", "List voices, and hear them."),
+      verb<PhonemesCommand>("phonemes", "Show how a text is read."),
       verb<WerCommand>("wer", "Score recordings against what was said in them."),
       verb<PullCommand>("pull", "Bring a model: tiny.en, base, silero ..."),
       verb<ImportCommand>("import", "Take in a model file that you already have."),

@@ -1,0 +1,322 @@
+#include "cli/speak.h"
+
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "audio/input_file.h"
+#include "cli/error_codes.h"
+#include "cli/progress.h"
+#include "cli/sound_output.h"
+#include "cli/speak_book.h"
+
+namespace mynah::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+
+constexpr size_t kTextBlock = 1 << 14;
+// About two seconds of speech: on two cores it is there within a third of a second.
+constexpr size_t kFirstPhonemes = 40;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+bool is_m4b(const SoundOptions& sound) {
+  return sound.format ? *sound.format == "m4b" : sound.out.ends_with(".m4b");
+}
+
+// Takes clauses to the outputs, and keeps what captions and --json want of them.
+class SpeakObserver final : public SpeechObserver {
+ public:
+  SpeakObserver(Context& context, std::vector<std::unique_ptr<SoundOutput>> outputs, int rate_hz,
+                bool captions)
+      : context_(context),
+        outputs_(std::move(outputs)),
+        rate_hz_(rate_hz),
+        captions_(captions),
+        begin_(Clock::now()) {}
+
+  Status on_clause(const SpokenClause& clause) override {
+    for (const auto& output : outputs_) {
+      MYNAH_TRY_STATUS(output->write(clause.samples));
+    }
+    if (samples_ == 0) {
+      first_s_ = seconds_since(begin_);
+    }
+    samples_ += clause.samples.size();
+    if (context_.json) {
+      context_.out.line(
+          to_json(clause).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+      context_.out.flush();
+    }
+    if (captions_) {
+      transcript_.segments.push_back(
+          segment_of(clause, static_cast<int64_t>(transcript_.segments.size())));
+    }
+    return {};
+  }
+
+  void on_warning(const std::string& text) override { context_.say(text); }
+
+  Status finish() {
+    for (const auto& output : outputs_) {
+      MYNAH_TRY_STATUS(output->finish());
+    }
+    spent_s_ = seconds_since(begin_);
+    transcript_.duration_s = duration_s();
+    return {};
+  }
+
+  [[nodiscard]] double duration_s() const { return static_cast<double>(samples_) / rate_hz_; }
+
+  [[nodiscard]] double first_s() const { return first_s_; }
+
+  [[nodiscard]] double spent_s() const { return spent_s_; }
+
+  [[nodiscard]] const Transcript& transcript() const { return transcript_; }
+
+  [[nodiscard]] std::string names() const {
+    std::vector<std::string> names;
+    for (const auto& output : outputs_) {
+      names.push_back(output->name());
+    }
+    return fmt::format("{}", fmt::join(names, " and "));
+  }
+
+ private:
+  Context& context_;
+  std::vector<std::unique_ptr<SoundOutput>> outputs_;
+  int rate_hz_;
+  bool captions_;
+  Clock::time_point begin_;
+  size_t samples_ = 0;
+  double first_s_ = 0;
+  double spent_s_ = 0;
+  Transcript transcript_;
+};
+
+}  // namespace
+
+void SpeakCommand::fields(Fields& fields) {
+  fields.positional("TEXT", text_, "What to say; - reads it from standard input as it comes.");
+  fields.option("file", "FILE", file_, "Say what stands in this file; - is standard input.")
+      .shorter('f')
+      .completes(Complete::Files)
+      .once();
+  voice_.fields(fields);
+  sound_.fields(fields);
+  fields.flag("explain", explain_, "Say which model, voice and device were chosen, and why.")
+      .once();
+  engine_.fields(fields);
+}
+
+std::string SpeakCommand::details() const {
+  return "A WAV on a pipe has sizes of 0xFFFFFFFF in its header, as its length is not known when "
+         "it\n"
+         "begins; a file has the true ones.\n\n"
+         "With --json each clause is a line on standard output: its text, its times, its words "
+         "and\n"
+         "their phonemes; the last line has the whole's.\n";
+}
+
+bool SpeakCommand::streams(const Context& context) const {
+  if (!sound_.out.empty()) {
+    return sound_.out == "-";
+  }
+  return !sound_.play && !context.json && !context.out.is_terminal();
+}
+
+bool SpeakCommand::plays(const Context& context) const {
+  return sound_.play || (sound_.out.empty() && !streams(context));
+}
+
+Status SpeakCommand::check(const Context& context) const {
+  if (text_.empty() == file_.empty()) {
+    return fail(ErrorCode::Usage, text_.empty()
+                                      ? "wanted something to say: a text, --file FILE, or - for "
+                                        "standard input"
+                                      : "wanted a text or --file, found both");
+  }
+  if (context.json && streams(context)) {
+    return fail(ErrorCode::Usage,
+                "--json and the sound both want standard output: write the sound with --out FILE");
+  }
+  if (engine_.threads < 0 || engine_.threads > 1024) {
+    return fail(ErrorCode::Usage,
+                fmt::format("--threads: wanted 0 to 1024, found {}", engine_.threads));
+  }
+  return {};
+}
+
+// A long text that goes to a file, and can be taken up; one that is heard at once is spoken as it
+// comes.
+std::string SpeakCommand::document_path() const {
+  if (!file_.empty()) {
+    return has_document_extension(file_) ? file_ : std::string();
+  }
+  std::error_code error;
+  const bool file = text_.size() == 1 && has_document_extension(text_.front()) &&
+                    std::filesystem::is_regular_file(text_.front(), error);
+  return file ? text_.front() : std::string();
+}
+
+Result<int> SpeakCommand::speak_document(Context& context, const SpeechEngine& engine,
+                                         const SpeakOptions& options, const VoiceFacts& voice) {
+  const std::string path = document_path();
+  MYNAH_TRY(const Document document, read_document(path));
+  if (document.chapters.empty()) {
+    return fail(ErrorCode::InvalidInput, path + ": has no text");
+  }
+  const bool m4b = is_m4b(sound_);
+  SoundFormat format = SoundFormat::Wav;
+  if (!m4b) {
+    MYNAH_TRY(format, sound_.format_of());
+  }
+  const std::string device = engine.backend ? engine.backend->device().str() : "cpu";
+  MYNAH_TRY(const SpokenBook book,
+            speak_book(document,
+                       {.name = path,
+                        .out = sound_.out,
+                        .m4b = m4b,
+                        .format = format,
+                        .rate_hz = sound_.rate_hz,
+                        .captions = sound_.captions,
+                        .speak = options,
+                        .voice = engine.synthesizer->model().name() + " " + voice.name,
+                        .progress = !context.json},
+                       *engine.synthesizer, context));
+  if (context.json) {
+    context.out.line(Json{{"duration", book.duration_s},
+                          {"chapters", book.chapters},
+                          {"files", book.files},
+                          {"resumed", book.resumed_s},
+                          {"voice", voice.name},
+                          {"model", engine.synthesizer->model().name()},
+                          {"device", device},
+                          {"milliseconds", 1e3 * book.spent_s}}
+                         .dump());
+  } else {
+    context.say(
+        fmt::format("{}: {} in {} to {}, voice {} on {}", path, short_duration(book.duration_s),
+                    book.chapters == 1 ? "one part" : fmt::format("{} chapters", book.chapters),
+                    book.files.size() == 1 ? book.files.front() : sound_.out, voice.name, device));
+  }
+  return 0;
+}
+
+Status SpeakCommand::push_text(Synthesizer::Session& session, const Context& context) const {
+  if (const std::string path = document_path(); !path.empty()) {
+    MYNAH_TRY(const Document document, read_document(path));
+    for (const Chapter& chapter : document.chapters) {
+      MYNAH_TRY_STATUS(session.push(chapter.text + "\n\n"));
+    }
+    return {};
+  }
+  const bool words = file_.empty() && !(text_.size() == 1 && text_.front() == "-");
+  if (words) {
+    return session.push(fmt::format("{}", fmt::join(text_, " ")));
+  }
+  MYNAH_TRY(InputFile input, open_input_file(file_.empty() ? "-" : file_, context.stop));
+  std::array<std::byte, kTextBlock> block{};
+  for (;;) {
+    MYNAH_TRY(const size_t got, read_some(input, block));
+    if (got == 0) {
+      return {};
+    }
+    MYNAH_TRY_STATUS(session.push({reinterpret_cast<const char*>(block.data()), got}));
+  }
+}
+
+Result<int> SpeakCommand::run(Context& context) {
+  MYNAH_TRY_STATUS(check(context));
+  SoundFormat format = SoundFormat::Wav;
+  if (!is_m4b(sound_) && document_path().empty()) {
+    MYNAH_TRY(format, sound_.format_of());
+  }
+  const auto began = Clock::now();
+  MYNAH_TRY(const SpeechEngine engine, open_(engine_, context));
+  const Synthesizer& synthesizer = *engine.synthesizer;
+  SpeakOptions options = voice_.finish();
+  if (streams(context) || plays(context)) {
+    options.first_phonemes = kFirstPhonemes;
+  }
+  MYNAH_TRY(const VoiceFacts voice, synthesizer.check(options));
+  if (!document_path().empty() && !sound_.out.empty() && sound_.out != "-") {
+    Result<int> spoken = speak_document(context, engine, options, voice);
+    if (!spoken && context.stop.stop_requested()) {
+      return context.stopped_exit_code();
+    }
+    return spoken;
+  }
+  const int rate_hz = synthesizer.model().rate_hz();
+  const SoundWriterOptions writer{
+      .format = format, .rate_hz = rate_hz, .file_rate_hz = sound_.rate_hz, .media_program = {}};
+  std::vector<std::unique_ptr<SoundOutput>> outputs;
+  if (streams(context)) {
+    MYNAH_TRY(auto output, open_sound_stream(context.out, writer));
+    outputs.push_back(std::move(output));
+  } else if (!sound_.out.empty()) {
+    MYNAH_TRY(auto output, open_sound_file(sound_.out, writer));
+    outputs.push_back(std::move(output));
+  }
+  if (plays(context)) {
+    MYNAH_TRY(auto output, open_player(sound_.player, rate_hz));
+    outputs.push_back(std::move(output));
+  }
+  if (explain_) {
+    for (const std::string& line : engine.explanation) {
+      context.say(line);
+    }
+    context.say(fmt::format("voice {}, {}", voice.name, voice.language));
+  }
+  const bool captions = !sound_.captions.srt.empty() || !sound_.captions.vtt.empty();
+  SpeakObserver observer(context, std::move(outputs), rate_hz, captions);
+  MYNAH_TRY(const auto session, synthesizer.session(options, observer, context.stop));
+  Status spoken = push_text(*session, context);
+  if (spoken) {
+    spoken = session->finish();
+  }
+  if (!spoken) {
+    if (context.out.closed()) {
+      return 0;  // run_program tells that the reader went away
+    }
+    if (context.stop.stop_requested()) {
+      return context.stopped_exit_code();
+    }
+    return std::unexpected(spoken.error());
+  }
+  MYNAH_TRY_STATUS(observer.finish());
+  MYNAH_TRY_STATUS(write_captions(observer.transcript(), sound_.captions));
+  const std::string device = engine.backend ? engine.backend->device().str() : "cpu";
+  if (context.json) {
+    context.out.line(Json{{"duration", observer.duration_s()},
+                          {"rate", rate_hz},
+                          {"voice", voice.name},
+                          {"language", voice.language},
+                          {"model", synthesizer.model().name()},
+                          {"device", device},
+                          {"first_sound_ms", 1e3 * observer.first_s()},
+                          {"milliseconds", 1e3 * observer.spent_s()}}
+                         .dump());
+  } else if (!engine_.quiet) {
+    context.say(fmt::format(
+        "{:.1f} s of speech to {} in {:.1f} s ({:.1f}x as fast as it sounds), "
+        "voice {} on {}",
+        observer.duration_s(), observer.names(), seconds_since(began),
+        observer.duration_s() / std::max(1e-9, observer.spent_s()), voice.name, device));
+  }
+  return 0;
+}
+
+}  // namespace mynah::cli

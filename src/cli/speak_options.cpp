@@ -1,0 +1,107 @@
+#include "cli/speak_options.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/nearest_name.h"
+
+namespace mynah::cli {
+
+namespace {
+
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  for (const SoundFormatName& known : kSoundFormats) {
+    names.emplace_back(known.name);
+  }
+  return names;
+}
+
+}  // namespace
+
+void VoiceOptions::fields(Fields& fields) {
+  fields.section("Voice");
+  fields
+      .option("voice", "NAME", speak.voice.voice,
+              "A voice of the model, or a mix such as af_bella(2)+af_sky(1); see `mynah voices`.")
+      .shorter('v');
+  fields
+      .option("lang", "LANGUAGE", speak.language,
+              "Language of the text, such as en-gb; empty: the voice's.")
+      .also("language")
+      .shorter('l');
+  fields.option("speed", "X", speak.voice.speed,
+                "0.25 to 4; at 2 everything takes half the time. The pitch stays.");
+  fields.option("volume", "X", speak.volume, "Factor on the samples, 0 to 10.");
+  fields.option("sentence-silence", "S", sentence_silence_s,
+                "Silence between sentences in seconds; none: 0.3, 0.6 between paragraphs.");
+  fields.flag(
+      "normalize", speak.normalize,
+      "Say numbers, signs and short forms in words; --no-normalize leaves them as they are.");
+  fields.flag("phonemes", phonemes,
+              "The text is phonemes in the model's alphabet, as `mynah phonemes` prints them.");
+}
+
+SpeakOptions VoiceOptions::finish() const {
+  SpeakOptions options = speak;
+  options.kind = phonemes ? TextKind::Phonemes : TextKind::Plain;
+  if (sentence_silence_s) {
+    options.sentence_silence_s = *sentence_silence_s;
+    options.paragraph_silence_s = std::max(options.paragraph_silence_s, *sentence_silence_s);
+  }
+  return options;
+}
+
+void SoundOptions::fields(Fields& fields) {
+  fields.section("Output");
+  fields
+      .option("out", "FILE", out,
+              "Write here; - is standard output. Without it sound goes to standard output where "
+              "that is a pipe or a file, else it is played.")
+      .shorter('o')
+      .completes(Complete::Files)
+      .once();
+  fields
+      .option("format", "FORMAT", format,
+              "wav, flac, mp3, opus, aac or pcm; none: as the file's name ends, else wav.")
+      .offering(format_names());
+  fields.option("rate", "HZ", rate_hz,
+                "Samples a second of what is written; none: the voice's, or the next that the "
+                "format has.");
+  fields.flag("play", play, "Play it, with --out beside writing it.");
+  fields.option(
+      "player", "PROGRAM", player,
+      "What plays a WAV from its standard input; empty: pw-play, paplay, aplay or ffplay.");
+  fields.option("srt", "FILE", captions.srt, "Write subtitles (SubRip) beside the sound.")
+      .completes(Complete::Files)
+      .once();
+  fields.option("vtt", "FILE", captions.vtt, "Write subtitles (WebVTT) beside the sound.")
+      .completes(Complete::Files)
+      .once();
+}
+
+Result<SoundFormat> SoundOptions::format_of() const {
+  if (!format) {
+    const auto by_name = sound_format_of(out);
+    if (!by_name && !out.empty() && out != "-") {
+      return fail(ErrorCode::Usage,
+                  fmt::format("--out {}: cannot tell the format from the name; wanted a name that "
+                              "ends in .wav, .flac, .mp3, .opus, .aac or .pcm, or --format",
+                              out));
+    }
+    return by_name.value_or(SoundFormat::Wav);
+  }
+  for (const SoundFormatName& known : kSoundFormats) {
+    if (known.name == *format) {
+      return known.format;
+    }
+  }
+  const auto names = format_names();
+  return fail(ErrorCode::Usage,
+              fmt::format("--format: wanted {}, found '{}'{}", fmt::join(names, ", "), *format,
+                          suggestion(*format, names)));
+}
+
+}  // namespace mynah::cli

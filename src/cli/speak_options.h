@@ -1,0 +1,42 @@
+// The options of `mynah speak`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "audio/sound_format.h"
+#include "cli/captions.h"
+#include "cli/fields.h"
+#include "speech/synthesizer.h"
+
+namespace mynah::cli {
+
+// How the text is read and spoken.
+struct VoiceOptions {
+  SpeakOptions speak;
+  bool phonemes = false;
+  std::optional<double> sentence_silence_s;
+
+  void fields(Fields& fields);
+
+  [[nodiscard]] SpeakOptions finish() const;
+};
+
+// Where the sound goes.
+struct SoundOptions {
+  std::string out;  // "-": standard output; "": see is_played()
+  std::optional<std::string> format;
+  std::optional<int> rate_hz;
+  bool play = false;
+  std::string player;
+  std::optional<bool> stream;
+  CaptionOptions captions;
+
+  void fields(Fields& fields);
+
+  // The format of what is written: as named, or by the name of the file.
+  [[nodiscard]] Result<SoundFormat> format_of() const;
+};
+
+}  // namespace mynah::cli

@@ -1,0 +1,44 @@
+// SpeechEngine: the synthesizer that the user's options ask for, with the device it runs on.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/thread_pool.h"
+#include "cli/verb.h"
+#include "speech/synthesizer.h"
+
+namespace mynah::cli {
+
+// Which model, where.
+struct SpeechEngineOptions {
+  std::string model = "auto";  // a name of the store or a path; auto: the best that is here
+  std::string device = "auto";
+  int threads = 0;  // 0: the machine's physical cores
+  std::optional<std::string> storage;
+  Precision precision = Precision::Fast;
+  std::string lexicon;  // the user's own; "": none
+  bool quiet = false;   // says nothing but errors
+
+  void fields(Fields& fields);
+};
+
+// The synthesizer and what it stands on, in the order that they must be destroyed from the end.
+struct SpeechEngine {
+  std::unique_ptr<ThreadPool> pool;
+  std::unique_ptr<Backend> backend;
+  std::unique_ptr<Synthesizer> synthesizer;
+  std::vector<std::string> explanation;  // what was chosen and why, a line each
+};
+
+// Opens it. A device that is not there is refused with the reason.
+Result<SpeechEngine> open_speech_engine(const SpeechEngineOptions& options, Context& context);
+
+// What verbs take, so that a test can hand in a synthesizer of its own.
+using SpeechEngineOpener =
+    std::function<Result<SpeechEngine>(const SpeechEngineOptions&, Context&)>;
+
+}  // namespace mynah::cli

@@ -1,0 +1,191 @@
+#include "cli/voices.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/sound_output.h"
+#include "cli/store_access.h"
+#include "store/speech_models.h"
+#include "store/store.h"
+
+namespace mynah::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// What a voice says of itself, in its own language.
+const std::map<std::string, std::string>& sentences() {
+  static const std::map<std::string, std::string> kSentences = {
+      {"en", "Hello! This is how I sound. Shall I read something to you?"},
+      {"es", "\xC2\xA1Hola! As\xC3\xAD sueno. \xC2\xBFQuiere que le lea algo?"},
+      {"fr", "Bonjour ! Voici ma voix. Voulez-vous que je vous lise quelque chose ?"},
+      {"it", "Ciao! Questa \xC3\xA8 la mia voce. Vuole che le legga qualcosa?"},
+      {"pt", "Ol\xC3\xA1! \xC3\x89 assim que eu falo. Quer que eu leia alguma coisa?"},
+      {"hi",
+       "\xE0\xA4\xA8\xE0\xA4\xAE\xE0\xA4\xB8\xE0\xA5\x8D\xE0\xA4\xA4\xE0\xA5\x87! "
+       "\xE0\xA4\xAF\xE0\xA4\xB9 \xE0\xA4\xAE\xE0\xA5\x87\xE0\xA4\xB0\xE0\xA5\x80 "
+       "\xE0\xA4\x86\xE0\xA4\xB5\xE0\xA4\xBE\xE0\xA4\x9C\xE0\xA4\xBC "
+       "\xE0\xA4\xB9\xE0\xA5\x88\xE0\xA5\xA4"},
+  };
+  return kSentences;
+}
+
+const std::string& sentence_in(const std::string& language) {
+  const auto found = sentences().find(language.substr(0, language.find('-')));
+  return found == sentences().end() ? sentences().at("en") : found->second;
+}
+
+// Takes a sample's clauses to where they are to be heard.
+class SampleObserver final : public SpeechObserver {
+ public:
+  explicit SampleObserver(std::vector<std::unique_ptr<SoundOutput>>& outputs) : outputs_(outputs) {}
+
+  Status on_clause(const SpokenClause& clause) override {
+    for (const auto& output : outputs_) {
+      MYNAH_TRY_STATUS(output->write(clause.samples));
+    }
+    return {};
+  }
+
+ private:
+  std::vector<std::unique_ptr<SoundOutput>>& outputs_;
+};
+
+// As people type tags: without case, a language for all of its regions.
+bool speaks(const std::string& language, const std::string& wanted) {
+  const auto lower = [](std::string text) {
+    std::ranges::transform(text, text.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return text;
+  };
+  const std::string has = lower(language);
+  const std::string want = lower(wanted);
+  return want.empty() || has == want || has.starts_with(want + "-");
+}
+
+}  // namespace
+
+void VoicesCommand::fields(Fields& fields) {
+  fields.positional("VOICE", names_, "Voices to hear, with --play or --out; none: list them all.");
+  fields.option("lang", "LANGUAGE", language_, "Only those that speak it, such as en or en-GB.")
+      .also("language")
+      .shorter('l')
+      .once();
+  fields.flag("play", play_, "Play a sample of each voice that is named.").once();
+  fields.option("out", "FOLDER", out_, "Write a sample of each voice that is named, VOICE.wav.")
+      .shorter('o')
+      .completes(Complete::Folders)
+      .once();
+  fields.option(
+      "player", "PROGRAM", player_,
+      "What plays a WAV from its standard input; empty: pw-play, paplay, aplay or ffplay.");
+  engine_.fields(fields);
+}
+
+std::string VoicesCommand::details() const {
+  return "Voices of Kokoro come with `mynah pull kokoro`; `mynah import` takes voice packs that "
+         "you\n"
+         "have. `mynah speak --voice` takes their names, mixes of them, and paths of voice "
+         "packs.\n";
+}
+
+Result<int> VoicesCommand::list(Context& context) const {
+  const Store store(store_folders(context.environment));
+
+  struct Row {
+    std::string model;
+    VoiceFacts facts;
+  };
+
+  std::vector<Row> rows;
+  for (const InstalledVoice& voice : installed_voices(store)) {
+    rows.push_back({.model = "kokoro",
+                    .facts = {.name = voice.name, .language = voice.language, .sex = voice.sex}});
+  }
+  const auto builtin = builtin_voice();
+  for (const VoiceFacts& voice : builtin->voices()) {
+    rows.push_back({.model = builtin->name(), .facts = voice});
+  }
+  std::erase_if(rows, [this](const Row& row) { return !speaks(row.facts.language, language_); });
+  for (const Row& row : rows) {
+    if (context.json) {
+      context.out.line(Json{
+          {"voice", row.facts.name},
+          {"language", row.facts.language},
+          {"sex", row.facts.sex},
+          {"model",
+           row.model}}.dump());
+    } else {
+      context.out.line(fmt::format("{:<20} {:<8} {:<8} {}", row.facts.name, row.facts.language,
+                                   row.facts.sex, row.model));
+    }
+  }
+  if (rows.empty()) {
+    context.say(fmt::format("no voice here speaks '{}'", language_));
+    return 1;
+  }
+  return 0;
+}
+
+Result<int> VoicesCommand::sample(Context& context) const {
+  MYNAH_TRY(const SpeechEngine engine, open_(engine_, context));
+  const Synthesizer& synthesizer = *engine.synthesizer;
+  for (const std::string& name : names_) {
+    SpeakOptions options;
+    options.voice.voice = name;
+    MYNAH_TRY(const VoiceFacts voice, synthesizer.check(options));
+    const int rate_hz = synthesizer.model().rate_hz();
+    std::vector<std::unique_ptr<SoundOutput>> outputs;
+    if (!out_.empty()) {
+      std::error_code error;
+      std::filesystem::create_directories(out_, error);
+      const std::string file = std::filesystem::path(name).stem().string() + ".wav";
+      MYNAH_TRY(auto output, open_sound_file((std::filesystem::path(out_) / file).string(),
+                                             {.format = SoundFormat::Wav,
+                                              .rate_hz = rate_hz,
+                                              .file_rate_hz = {},
+                                              .media_program = {}}));
+      outputs.push_back(std::move(output));
+    }
+    if (play_) {
+      MYNAH_TRY(auto output, open_player(player_, rate_hz));
+      outputs.push_back(std::move(output));
+    }
+    SampleObserver observer(outputs);
+    MYNAH_TRY_STATUS(
+        synthesizer.speak(sentence_in(voice.language), options, observer, context.stop));
+    for (const auto& output : outputs) {
+      MYNAH_TRY_STATUS(output->finish());
+    }
+    if (context.json) {
+      context.out.line(Json{{"voice", voice.name},
+                            {"language", voice.language},
+                            {"file", out_.empty() ? Json(nullptr) : Json(outputs.front()->name())}}
+                           .dump());
+    } else if (!out_.empty()) {
+      context.out.line(outputs.front()->name());
+    }
+  }
+  return 0;
+}
+
+Result<int> VoicesCommand::run(Context& context) {
+  if (names_.empty()) {
+    if (play_ || !out_.empty()) {
+      return fail(ErrorCode::Usage, "wanted the name of a voice to hear, such as af_heart");
+    }
+    return list(context);
+  }
+  if (!play_ && out_.empty()) {
+    return fail(ErrorCode::Usage, "wanted --play, or --out FOLDER for the samples");
+  }
+  return sample(context);
+}
+
+}  // namespace mynah::cli
