@@ -59,6 +59,7 @@ Json to_json(const SpokenClause& clause) {
   return {{"text", clause.text},
           {"start", rounded(clause.start_s)},
           {"end", rounded(clause.end_s)},
+          {"first_byte", clause.begin},
           {"words", std::move(words)}};
 }
 

@@ -14,8 +14,8 @@ namespace mynah::cli {
 // A clause as a segment of a transcript.
 [[nodiscard]] Segment segment_of(const SpokenClause& clause, int64_t id);
 
-// {"text", "start", "end", "words": [{"word", "start", "end", "phonemes": [{"phoneme", "start",
-// "end"}]}]}; seconds, to the tenth of a millisecond.
+// {"text", "start", "end", "first_byte" (of all text), "words": [{"word", "start", "end",
+// "phonemes": [{"phoneme", "start", "end"}]}]}; seconds, to the tenth of a millisecond.
 [[nodiscard]] nlohmann::ordered_json to_json(const SpokenClause& clause);
 
 // Writes subtitles whole: SubRip where the name ends in .srt, else WebVTT.

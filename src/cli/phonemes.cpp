@@ -1,15 +1,15 @@
 #include "cli/phonemes.h"
 
-#include <array>
+#include <span>
+#include <string_view>
+#include <vector>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "audio/input_file.h"
 #include "cli/open_device.h"
 #include "cli/store_access.h"
 #include "speech/english_phonemizers.h"
+#include "speech/text_reader.h"
 #include "store/catalogue.h"
 #include "store/store.h"
 #include "text/spoken/sentences.h"
@@ -19,8 +19,6 @@ namespace mynah::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr size_t kTextBlock = 1 << 14;
 
 Json to_json(const Sentence& sentence, std::span<const PhonemeWord> words) {
   Json list = Json::array();
@@ -36,11 +34,7 @@ Json to_json(const Sentence& sentence, std::span<const PhonemeWord> words) {
 }  // namespace
 
 void PhonemesCommand::fields(Fields& fields) {
-  fields.positional("TEXT", text_, "What to read; - reads it from standard input.");
-  fields.option("file", "FILE", file_, "Read what stands in this file; - is standard input.")
-      .shorter('f')
-      .completes(Complete::Files)
-      .once();
+  input_.fields(fields, "read");
   fields.option("lang", "LANGUAGE", language_, "Language of the text, such as en-US or en-GB.")
       .also("language")
       .shorter('l');
@@ -56,30 +50,8 @@ std::string PhonemesCommand::details() const {
          "the text, in bytes.\n";
 }
 
-Result<std::string> PhonemesCommand::text(const Context& context) const {
-  if (text_.empty() == file_.empty()) {
-    return fail(ErrorCode::Usage,
-                text_.empty()
-                    ? "wanted something to read: a text, --file FILE, or - for standard input"
-                    : "wanted a text or --file, found both");
-  }
-  if (file_.empty() && !(text_.size() == 1 && text_.front() == "-")) {
-    return fmt::format("{}", fmt::join(text_, " "));
-  }
-  MYNAH_TRY(InputFile input, open_input_file(file_.empty() ? "-" : file_, context.stop));
-  std::string all;
-  std::array<std::byte, kTextBlock> block{};
-  for (;;) {
-    MYNAH_TRY(const size_t got, read_some(input, block));
-    if (got == 0) {
-      return all;
-    }
-    all.append(reinterpret_cast<const char*>(block.data()), got);
-  }
-}
-
 Result<int> PhonemesCommand::run(Context& context) {
-  MYNAH_TRY(const std::string all, text(context));
+  MYNAH_TRY_STATUS(input_.check("read"));
   const Store store(store_folders(context.environment));
   MYNAH_TRY(const OpenedDevice device, open_device("cpu", 1, context.environment));
   const auto lexicons = store.find(kEnglishPhonemes);
@@ -87,14 +59,28 @@ Result<int> PhonemesCommand::run(Context& context) {
       kokoro_phonemizers(lexicons ? lexicons->path() : std::string(), *device.backend);
   MYNAH_TRY(auto phonemizer, phonemizers(language_));
   const TextReader reader(std::move(phonemizer), language_, normalize_);
-  for (const Sentence& sentence : split_sentences(all)) {
-    if (context.stop.stop_requested()) {
-      return context.stopped_exit_code();
+  const auto print = [&](std::span<const Sentence> sentences) -> Status {
+    for (const Sentence& sentence : sentences) {
+      if (context.stop.stop_requested()) {
+        return fail(ErrorCode::Cancelled, "stopped");
+      }
+      MYNAH_TRY(const std::vector<PhonemeWord> words, reader.read(sentence.text));
+      context.out.line(
+          context.json
+              ? to_json(sentence, words).dump(-1, ' ', false, Json::error_handler_t::replace)
+              : joined(words));
     }
-    MYNAH_TRY(const std::vector<PhonemeWord> words, reader.read(sentence.text));
-    context.out.line(
-        context.json ? to_json(sentence, words).dump(-1, ' ', false, Json::error_handler_t::replace)
-                     : joined(words));
+    return {};
+  };
+  SentenceSplitter splitter;
+  Status read =
+      input_.read(context, [&](std::string_view text) { return print(splitter.push(text)); });
+  if (read) {
+    read = print(splitter.finish());
+  }
+  if (!read) {
+    return context.stop.stop_requested() ? Result<int>(context.stopped_exit_code())
+                                         : std::unexpected(read.error());
   }
   return 0;
 }

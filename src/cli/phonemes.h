@@ -2,10 +2,9 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
+#include "cli/text_input.h"
 #include "cli/verb.h"
-#include "speech/text_reader.h"
 
 namespace mynah::cli {
 
@@ -16,10 +15,7 @@ class PhonemesCommand : public Command {
   [[nodiscard]] std::string details() const override;
 
  private:
-  Result<std::string> text(const Context& context) const;
-
-  std::vector<std::string> text_;
-  std::string file_;
+  TextInput input_;
   std::string language_ = "en-US";
   bool normalize_ = true;
 };

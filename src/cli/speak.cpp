@@ -1,6 +1,5 @@
 #include "cli/speak.h"
 
-#include <array>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -9,13 +8,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
+#include <sys/resource.h>
 
-#include "audio/input_file.h"
 #include "cli/error_codes.h"
 #include "cli/progress.h"
 #include "cli/sound_output.h"
 #include "cli/speak_book.h"
+#include "cli/speak_lines.h"
 
 namespace mynah::cli {
 
@@ -24,12 +23,17 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t kTextBlock = 1 << 14;
 // About two seconds of speech: on two cores it is there within a third of a second.
 constexpr size_t kFirstPhonemes = 40;
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+double peak_memory_mb() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
 bool is_m4b(const SoundOptions& sound) {
@@ -109,11 +113,7 @@ class SpeakObserver final : public SpeechObserver {
 }  // namespace
 
 void SpeakCommand::fields(Fields& fields) {
-  fields.positional("TEXT", text_, "What to say; - reads it from standard input as it comes.");
-  fields.option("file", "FILE", file_, "Say what stands in this file; - is standard input.")
-      .shorter('f')
-      .completes(Complete::Files)
-      .once();
+  input_.fields(fields, "say");
   voice_.fields(fields);
   sound_.fields(fields);
   fields.flag("explain", explain_, "Say which model, voice and device were chosen, and why.")
@@ -131,6 +131,9 @@ std::string SpeakCommand::details() const {
 }
 
 bool SpeakCommand::streams(const Context& context) const {
+  if (!sound_.folder.empty() || sound_.json_lines) {
+    return false;
+  }
   if (!sound_.out.empty()) {
     return sound_.out == "-";
   }
@@ -138,15 +141,14 @@ bool SpeakCommand::streams(const Context& context) const {
 }
 
 bool SpeakCommand::plays(const Context& context) const {
-  return sound_.play || (sound_.out.empty() && !streams(context));
+  const bool files = !sound_.folder.empty() || sound_.json_lines || !sound_.out.empty();
+  return sound_.play || (!files && !streams(context));
 }
 
 Status SpeakCommand::check(const Context& context) const {
-  if (text_.empty() == file_.empty()) {
-    return fail(ErrorCode::Usage, text_.empty()
-                                      ? "wanted something to say: a text, --file FILE, or - for "
-                                        "standard input"
-                                      : "wanted a text or --file, found both");
+  MYNAH_TRY_STATUS(input_.check("say"));
+  if (!sound_.folder.empty() && (!sound_.out.empty() || sound_.play)) {
+    return fail(ErrorCode::Usage, "wanted --out, --play or --output-dir, found two of them");
   }
   if (context.json && streams(context)) {
     return fail(ErrorCode::Usage,
@@ -162,13 +164,13 @@ Status SpeakCommand::check(const Context& context) const {
 // A long text that goes to a file, and can be taken up; one that is heard at once is spoken as it
 // comes.
 std::string SpeakCommand::document_path() const {
-  if (!file_.empty()) {
-    return has_document_extension(file_) ? file_ : std::string();
+  if (!input_.file.empty()) {
+    return has_document_extension(input_.file) ? input_.file : std::string();
   }
   std::error_code error;
-  const bool file = text_.size() == 1 && has_document_extension(text_.front()) &&
-                    std::filesystem::is_regular_file(text_.front(), error);
-  return file ? text_.front() : std::string();
+  const bool file = input_.words.size() == 1 && has_document_extension(input_.words.front()) &&
+                    std::filesystem::is_regular_file(input_.words.front(), error);
+  return file ? input_.words.front() : std::string();
 }
 
 Result<int> SpeakCommand::speak_document(Context& context, const SpeechEngine& engine,
@@ -215,6 +217,35 @@ Result<int> SpeakCommand::speak_document(Context& context, const SpeechEngine& e
   return 0;
 }
 
+Result<int> SpeakCommand::speak_lines(Context& context, const SpeechEngine& engine,
+                                      const SpeakOptions& options, SoundFormat format) const {
+  if (!sound_.folder.empty()) {
+    std::error_code error;
+    std::filesystem::create_directories(sound_.folder, error);
+  }
+  LineSpeaker lines(*engine.synthesizer,
+                    {.folder = sound_.folder,
+                     .json = sound_.json_lines,
+                     .sound = {.format = format,
+                               .rate_hz = engine.synthesizer->model().rate_hz(),
+                               .file_rate_hz = sound_.rate_hz,
+                               .media_program = {}},
+                     .speak = options},
+                    context);
+  Status status =
+      input_.read(context, [&lines](std::string_view text) { return lines.push(text); });
+  if (status) {
+    status = lines.finish();
+  }
+  if (context.stop.stop_requested()) {
+    return context.stopped_exit_code();
+  }
+  if (!status) {
+    return std::unexpected(status.error());
+  }
+  return lines.failed() > 0 ? 1 : 0;
+}
+
 Status SpeakCommand::push_text(Synthesizer::Session& session, const Context& context) const {
   if (const std::string path = document_path(); !path.empty()) {
     MYNAH_TRY(const Document document, read_document(path));
@@ -223,19 +254,7 @@ Status SpeakCommand::push_text(Synthesizer::Session& session, const Context& con
     }
     return {};
   }
-  const bool words = file_.empty() && !(text_.size() == 1 && text_.front() == "-");
-  if (words) {
-    return session.push(fmt::format("{}", fmt::join(text_, " ")));
-  }
-  MYNAH_TRY(InputFile input, open_input_file(file_.empty() ? "-" : file_, context.stop));
-  std::array<std::byte, kTextBlock> block{};
-  for (;;) {
-    MYNAH_TRY(const size_t got, read_some(input, block));
-    if (got == 0) {
-      return {};
-    }
-    MYNAH_TRY_STATUS(session.push({reinterpret_cast<const char*>(block.data()), got}));
-  }
+  return input_.read(context, [&session](std::string_view text) { return session.push(text); });
 }
 
 Result<int> SpeakCommand::run(Context& context) {
@@ -248,10 +267,13 @@ Result<int> SpeakCommand::run(Context& context) {
   MYNAH_TRY(const SpeechEngine engine, open_(engine_, context));
   const Synthesizer& synthesizer = *engine.synthesizer;
   SpeakOptions options = voice_.finish();
-  if (streams(context) || plays(context)) {
+  if (sound_.stream || streams(context) || plays(context)) {
     options.first_phonemes = kFirstPhonemes;
   }
   MYNAH_TRY(const VoiceFacts voice, synthesizer.check(options));
+  if (!sound_.folder.empty() || sound_.json_lines) {
+    return speak_lines(context, engine, options, format);
+  }
   if (!document_path().empty() && !sound_.out.empty() && sound_.out != "-") {
     Result<int> spoken = speak_document(context, engine, options, voice);
     if (!spoken && context.stop.stop_requested()) {
@@ -296,6 +318,9 @@ Result<int> SpeakCommand::run(Context& context) {
     }
     return std::unexpected(spoken.error());
   }
+  if (observer.duration_s() == 0) {
+    return fail(ErrorCode::InvalidInput, "nothing in it can be spoken: wanted words");
+  }
   MYNAH_TRY_STATUS(observer.finish());
   MYNAH_TRY_STATUS(write_captions(observer.transcript(), sound_.captions));
   const std::string device = engine.backend ? engine.backend->device().str() : "cpu";
@@ -307,7 +332,8 @@ Result<int> SpeakCommand::run(Context& context) {
                           {"model", synthesizer.model().name()},
                           {"device", device},
                           {"first_sound_ms", 1e3 * observer.first_s()},
-                          {"milliseconds", 1e3 * observer.spent_s()}}
+                          {"milliseconds", 1e3 * observer.spent_s()},
+                          {"peak_mb", peak_memory_mb()}}
                          .dump());
   } else if (!engine_.quiet) {
     context.say(fmt::format(

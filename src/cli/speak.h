@@ -2,10 +2,10 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "cli/speak_options.h"
 #include "cli/speech_engine.h"
+#include "cli/text_input.h"
 #include "cli/verb.h"
 
 namespace mynah::cli {
@@ -28,12 +28,13 @@ class SpeakCommand : public Command {
   [[nodiscard]] std::string document_path() const;
   Result<int> speak_document(Context& context, const SpeechEngine& engine,
                              const SpeakOptions& options, const VoiceFacts& voice);
+  Result<int> speak_lines(Context& context, const SpeechEngine& engine, const SpeakOptions& options,
+                          SoundFormat format) const;
   // Hands the text over, as it comes.
   Status push_text(Synthesizer::Session& session, const Context& context) const;
 
   SpeechEngineOpener open_;
-  std::vector<std::string> text_;
-  std::string file_;
+  TextInput input_;
   SpeechEngineOptions engine_;
   VoiceOptions voice_;
   SoundOptions sound_;

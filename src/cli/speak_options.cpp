@@ -64,12 +64,25 @@ void SoundOptions::fields(Fields& fields) {
       .completes(Complete::Files)
       .once();
   fields
+      .option("output-dir", "FOLDER", folder,
+              "Write each line of the text to a file of its own here: 0001.wav, 0002.wav ...")
+      .completes(Complete::Folders)
+      .once();
+  fields
+      .flag("json-input", json_lines,
+            "Lines are JSON objects: text, and for that line output_file, voice or speaker, speed.")
+      .once();
+  fields
       .option("format", "FORMAT", format,
               "wav, flac, mp3, opus, aac or pcm; none: as the file's name ends, else wav.")
       .offering(format_names());
   fields.option("rate", "HZ", rate_hz,
                 "Samples a second of what is written; none: the voice's, or the next that the "
                 "format has.");
+  fields.flag(
+      "stream", stream,
+      "Begin with a short clause, so that sound comes early, as where it is played or goes to "
+      "standard output.");
   fields.flag("play", play, "Play it, with --out beside writing it.");
   fields.option(
       "player", "PROGRAM", player,

@@ -28,9 +28,11 @@ struct SoundOptions {
   std::string out;  // "-": standard output; "": see is_played()
   std::optional<std::string> format;
   std::optional<int> rate_hz;
+  std::string folder;  // a file for each line
+  bool json_lines = false;
   bool play = false;
   std::string player;
-  std::optional<bool> stream;
+  bool stream = false;
   CaptionOptions captions;
 
   void fields(Fields& fields);

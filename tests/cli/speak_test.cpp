@@ -1,0 +1,315 @@
+// `mynah speak`, `voices` and `phonemes` as a user meets them, with the built-in voices and with
+// one that hums.
+#include "cli/speak.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <sys/stat.h>
+
+#include "../speech/fake_voice.h"
+#include "audio/open.h"
+#include "cli/phonemes.h"
+#include "cli/voices.h"
+#include "temporary_folder.h"
+#include "test_context.h"
+#include "text/phonemes/written_words.h"
+
+namespace mynah::cli {
+namespace {
+
+using test::FakeVoice;
+using test::TemporaryFolder;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using Json = nlohmann::json;
+
+std::string read(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+double seconds_of(const std::string& path) {
+  auto source = open_audio(path, {});
+  EXPECT_TRUE(source) << source.error().message;
+  std::vector<float> block(4096);
+  size_t count = 0;
+  for (size_t got = 1; got > 0; count += got) {
+    got = (*source)->read(block).value_or(0);
+  }
+  return static_cast<double>(count) / (*source)->rate_hz();
+}
+
+class SpeakVerb : public testing::Test {
+ protected:
+  int run(std::vector<std::string> arguments) {
+    program_.emplace(
+        std::vector<Verb>{{"speak", "Turn text into speech.",
+                           [this] { return std::make_unique<SpeakCommand>(opener()); }},
+                          verb<VoicesCommand>("voices", "List voices."),
+                          verb<PhonemesCommand>("phonemes", "Show how a text is read.")});
+    program_->environment["MYNAH_HOME"] = folder_ / "home";
+    program_->environment["PATH"] = "/nowhere";
+    program_->environment["HOME"] = folder_ / "home";
+    return program_->run(arguments);
+  }
+
+  int speak(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "speak");
+    return run(std::move(arguments));
+  }
+
+  SpeechEngineOpener opener() {
+    return [this](const SpeechEngineOptions& options, Context& context) -> Result<SpeechEngine> {
+      if (options.model != "hum") {
+        return open_speech_engine(options, context);
+      }
+      SpeechEngine engine;
+      engine.synthesizer = std::make_unique<Synthesizer>(
+          std::make_unique<const FakeVoice>(said_),
+          [](const std::string&) -> Result<std::shared_ptr<const Phonemizer>> {
+            return std::make_shared<const WrittenWords>();
+          });
+      return engine;
+    };
+  }
+
+  [[nodiscard]] const std::string& out() const { return program_->out.text(); }
+
+  [[nodiscard]] const std::string& err() const { return program_->err.text(); }
+
+  [[nodiscard]] std::vector<Json> lines() const {
+    std::vector<Json> lines;
+    std::istringstream text(out());
+    for (std::string line; std::getline(text, line);) {
+      lines.push_back(Json::parse(line));
+    }
+    return lines;
+  }
+
+  std::vector<std::string> said_;
+  TemporaryFolder folder_;
+  std::optional<TestProgram> program_;
+};
+
+TEST_F(SpeakVerb, WritesAFileAndSaysThatABetterVoiceCanBePulled) {
+  const std::string wav = folder_ / "a.wav";
+  EXPECT_EQ(speak({"Hello there, this is a test.", "--out", wav}), 0) << err();
+  EXPECT_THAT(err(), HasSubstr("'mynah pull kokoro' brings better ones"));
+  EXPECT_THAT(err(), HasSubstr(wav));
+  EXPECT_GT(seconds_of(wav), 1.0);
+  EXPECT_THAT(out(), IsEmpty());
+}
+
+TEST_F(SpeakVerb, JoinsWordsOfTheCommandLine) {
+  EXPECT_EQ(speak({"one", "two", "-m", "hum", "-o", folder_ / "a.wav"}), 0);
+  EXPECT_THAT(said_, testing::ElementsAre("one two"));
+}
+
+TEST_F(SpeakVerb, StreamsAWavToAPipe) {
+  EXPECT_EQ(speak({"one two.", "-m", "hum"}), 0);
+  EXPECT_TRUE(out().starts_with("RIFF\xFF\xFF\xFF\xFF"));
+  EXPECT_EQ((out().size() - 44) % 2, 0U);
+  EXPECT_GT(out().size(), 44U + 2 * 400U);
+}
+
+TEST_F(SpeakVerb, TellsTheFormatByTheNameOrByTheOption) {
+  EXPECT_EQ(speak({"one.", "-m", "hum", "-o", folder_ / "a.flac"}), 0);
+  EXPECT_TRUE(read(folder_ / "a.flac").starts_with("fLaC"));
+  EXPECT_EQ(speak({"one.", "-m", "hum", "-o", folder_ / "b", "--format", "opus"}), 0);
+  EXPECT_TRUE(read(folder_ / "b").starts_with("OggS"));
+  EXPECT_EQ(speak({"one.", "-m", "hum", "-o", folder_ / "c.txt"}), 2);
+  EXPECT_THAT(err(), HasSubstr("cannot tell the format from the name"));
+  EXPECT_EQ(speak({"one.", "-m", "hum", "-o", folder_ / "c", "--format", "wave"}), 2);
+  EXPECT_THAT(err(), HasSubstr("found 'wave' (did you mean wav?)"));
+  EXPECT_EQ(speak({"one.", "-m", "hum", "-o", folder_ / "c.opus", "--rate", "44100"}), 2);
+  EXPECT_THAT(err(), HasSubstr("opus has no rate of 44100 Hz"));
+}
+
+TEST_F(SpeakVerb, WritesCaptionsBesideTheSound) {
+  EXPECT_EQ(speak({"One two. Three.", "-m", "hum", "-o", folder_ / "a.wav", "--srt",
+                   folder_ / "a.srt", "--vtt", folder_ / "a.vtt"}),
+            0);
+  EXPECT_THAT(read(folder_ / "a.srt"), HasSubstr("1\n00:00:00,"));
+  EXPECT_THAT(read(folder_ / "a.srt"), HasSubstr("\nThree.\n"));
+  EXPECT_THAT(read(folder_ / "a.vtt"), HasSubstr("WEBVTT"));
+}
+
+TEST_F(SpeakVerb, PrintsWordsAndPhonemesAsJson) {
+  EXPECT_EQ(speak({"One two. Three.", "-m", "hum", "-o", folder_ / "a.wav", "--json"}), 0);
+  const auto objects = lines();
+  ASSERT_EQ(objects.size(), 3U);
+  EXPECT_EQ(objects[0]["words"][1]["word"], "two.");
+  EXPECT_EQ(objects[0]["words"][1]["phonemes"][0]["phoneme"], "t");
+  EXPECT_EQ(objects[2]["voice"], "hum");
+  EXPECT_NEAR(objects[2]["duration"].get<double>(), seconds_of(folder_ / "a.wav"), 0.01);
+  EXPECT_EQ(speak({"One.", "-m", "hum", "--json", "-o", "-"}), 2);
+  EXPECT_THAT(err(), HasSubstr("both want standard output"));
+}
+
+TEST_F(SpeakVerb, PlaysWithAProgramThatReadsAWav) {
+  const std::string player = folder_ / "player";
+  std::ofstream(player) << "#!/bin/sh\ncat > " << (folder_ / "played.wav") << "\n";
+  ::chmod(player.c_str(), 0755);
+  EXPECT_EQ(speak({"one two.", "-m", "hum", "--play", "--player", player}), 0) << err();
+  EXPECT_TRUE(read(folder_ / "played.wav").starts_with("RIFF"));
+  std::ofstream(player) << "#!/bin/sh\nexit 1\n";
+  EXPECT_EQ(speak({"one two.", "-m", "hum", "--play", "--player", player}), 3);
+  EXPECT_THAT(err(), HasSubstr("did not play"));
+}
+
+TEST_F(SpeakVerb, RefusesWhatItCannotDo) {
+  const std::string wav = folder_ / "a.wav";
+  EXPECT_EQ(speak({}), 2);
+  EXPECT_THAT(err(), HasSubstr("wanted something to say"));
+  EXPECT_EQ(speak({"a", "--file", "b", "-o", wav}), 2);
+  EXPECT_EQ(speak({"a", "-m", "hum", "-o", wav, "--speed", "-1"}), 1);
+  EXPECT_THAT(err(), HasSubstr("speed: wanted 0.25 to 4, found -1"));
+  EXPECT_EQ(speak({"a", "-m", "hum", "-o", wav, "--voice", "him"}), 1);
+  EXPECT_EQ(speak({"a", "-m", "builtin", "-o", wav, "--voice", "slr"}), 1);
+  EXPECT_THAT(err(), HasSubstr("did you mean slt?"));
+  EXPECT_EQ(speak({"a", "-m", "builtin", "-o", wav, "--lang", "fr"}), 1);
+  EXPECT_THAT(err(), HasSubstr("the built-in voices speak English"));
+  EXPECT_EQ(speak({"a", "-m", "hum", "-o", "/nowhere/a.wav"}), 1);
+  EXPECT_THAT(err(), HasSubstr("cannot create /nowhere/a.wav"));
+  EXPECT_EQ(speak({"-m", "hum", "--file", "/nowhere/a", "-o", wav}), 1);
+  EXPECT_FALSE(std::filesystem::exists(wav));
+}
+
+TEST_F(SpeakVerb, OfNothingToSayMakesAnEmptyFileAndSaysSo) {
+  EXPECT_EQ(speak({"...", "-m", "hum", "-o", folder_ / "a.wav"}), 1);
+  EXPECT_THAT(err(), HasSubstr("nothing in it can be spoken"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "a.wav"));
+}
+
+TEST_F(SpeakVerb, SpeaksADocumentChapterByChapter) {
+  std::ofstream(folder_ / "book.txt") << "Chapter 1\n\nOne two.\n\nChapter 2: Two/Three\n\nFour.\n";
+  EXPECT_EQ(speak({folder_ / "book.txt", "-m", "hum", "-o", folder_ / "book.flac", "--srt",
+                   folder_ / "book.srt"}),
+            0)
+      << err();
+  EXPECT_THAT(err(), HasSubstr("2 chapters"));
+  EXPECT_GT(seconds_of(folder_ / "book.flac"), 2.4);
+  EXPECT_THAT(read(folder_ / "book.srt"), HasSubstr("Four."));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "book.flac.parts"));
+  EXPECT_EQ(speak({folder_ / "book.txt", "-m", "hum", "-o", folder_ / "dir/", "--format", "wav"}),
+            0)
+      << err();
+  EXPECT_TRUE(folder_.has("dir/01 Chapter 1.wav"));
+  EXPECT_TRUE(folder_.has("dir/02 Chapter 2_ Two_Three.wav"));
+}
+
+TEST_F(SpeakVerb, GoesOnWithABookThatWasStopped) {
+  std::ofstream(folder_ / "book.txt") << "One two. Three four. Five six.";
+
+  class Stopping final : public VoiceModel {
+   public:
+    Stopping(std::vector<std::string>& said, std::function<void()> stop)
+        : voice_(said), stop_(std::move(stop)) {}
+
+    [[nodiscard]] std::string name() const override { return voice_.name(); }
+
+    [[nodiscard]] int rate_hz() const override { return voice_.rate_hz(); }
+
+    [[nodiscard]] const std::vector<VoiceFacts>& voices() const override { return voice_.voices(); }
+
+    [[nodiscard]] Result<VoiceFacts> find_voice(const std::string& voice) const override {
+      return voice_.find_voice(voice);
+    }
+
+    [[nodiscard]] size_t most_phonemes() const override { return FakeVoice::kMost; }
+
+    [[nodiscard]] size_t count_phonemes(std::string_view phonemes) const override {
+      return voice_.count_phonemes(phonemes);
+    }
+
+    [[nodiscard]] Result<ClauseSound> speak(std::span<const PhonemeWord> words,
+                                            const VoiceSettings& settings) const override {
+      auto sound = voice_.speak(words, settings);
+      if (words.front().text == "Three") {
+        stop_();
+      }
+      return sound;
+    }
+
+   private:
+    FakeVoice voice_;
+    std::function<void()> stop_;
+  };
+
+  TestProgram stopped(
+      {{"speak", "Speak.", [&] {
+          return std::make_unique<SpeakCommand>(
+              [&](const SpeechEngineOptions&, Context&) -> Result<SpeechEngine> {
+                SpeechEngine engine;
+                engine.synthesizer = std::make_unique<Synthesizer>(
+                    std::make_unique<const Stopping>(said_, [&] { stopped.stop.request_stop(); }),
+                    [](const std::string&) -> Result<std::shared_ptr<const Phonemizer>> {
+                      return std::make_shared<const WrittenWords>();
+                    });
+                return engine;
+              });
+        }}});
+  EXPECT_EQ(stopped.run({"speak", folder_ / "book.txt", "-m", "hum", "-o", folder_ / "book.wav"}),
+            130);
+  EXPECT_THAT(stopped.err.text(), HasSubstr("the same command goes on from there"));
+  EXPECT_FALSE(folder_.has("book.wav"));
+  said_.clear();
+  EXPECT_EQ(speak({folder_ / "book.txt", "-m", "hum", "-o", folder_ / "book.wav"}), 0);
+  EXPECT_THAT(said_, testing::ElementsAre("Five six."));
+  EXPECT_THAT(err(), HasSubstr("going on after"));
+  EXPECT_GT(seconds_of(folder_ / "book.wav"), 0.7);
+}
+
+TEST_F(SpeakVerb, WritesAFileForEachLine) {
+  std::ofstream(folder_ / "lines") << "One.\n\nTwo two.\n";
+  EXPECT_EQ(speak({"-m", "hum", "-f", folder_ / "lines", "--output-dir", folder_ / "out"}), 0)
+      << err();
+  EXPECT_EQ(out(), (folder_ / "out/0001.wav") + "\n" + (folder_ / "out/0003.wav") + "\n");
+  EXPECT_THAT(said_, testing::ElementsAre("One.", "Two two."));
+  EXPECT_EQ(speak({"a", "-m", "hum", "-o", "b.wav", "--output-dir", "c"}), 2);
+}
+
+TEST_F(SpeakVerb, TakesLinesOfJson) {
+  std::ofstream(folder_ / "lines")
+      << R"({"text": "One.", "output_file": ")" << (folder_ / "a.flac") << R"("})" << "\n"
+      << R"({"text": "Two.", "speaker": "him"})" << "\n"
+      << "no json\n"
+      << R"({"text": "Three.", "speed": 2})";
+  EXPECT_EQ(speak({"-m", "hum", "-f", folder_ / "lines", "--json-input", "--output-dir",
+                   folder_ / "out", "--json"}),
+            1);
+  EXPECT_TRUE(read(folder_ / "a.flac").starts_with("fLaC"));
+  EXPECT_THAT(err(), HasSubstr("line 2: fake has no voice 'him'"));
+  EXPECT_THAT(err(), HasSubstr("line 3: wanted a JSON object"));
+  EXPECT_TRUE(folder_.has("out/0004.wav"));
+  EXPECT_EQ(lines().size(), 4U);
+}
+
+TEST_F(SpeakVerb, VoicesAreListedAndHeard) {
+  EXPECT_EQ(run({"voices"}), 0);
+  EXPECT_THAT(out(), HasSubstr("slt"));
+  EXPECT_EQ(run({"voices", "--lang", "fr"}), 1);
+  EXPECT_EQ(run({"voices", "slt", "--model", "builtin", "--out", folder_ / "samples"}), 0) << err();
+  EXPECT_GT(seconds_of(folder_ / "samples/slt.wav"), 1.0);
+  EXPECT_EQ(run({"voices", "slt"}), 2);
+  EXPECT_EQ(run({"voices", "--json"}), 0);
+  EXPECT_EQ(lines().front()["voice"], "slt");
+}
+
+TEST_F(SpeakVerb, PhonemesSayWhatIsMissing) {
+  EXPECT_EQ(run({"phonemes", "Hello"}), 3);
+  EXPECT_THAT(err(), HasSubstr("mynah pull english-phonemes"));
+  EXPECT_EQ(run({"phonemes", "Bonjour", "--lang", "fr"}), 1);
+  EXPECT_EQ(run({"phonemes"}), 2);
+}
+
+}  // namespace
+}  // namespace mynah::cli
