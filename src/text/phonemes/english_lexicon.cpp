@@ -102,6 +102,9 @@ bool is_dotted_abbreviation(std::u32string_view word) {
 
 std::optional<std::u32string> EnglishLexicon::operator()(const LexiconWord& word,
                                                          const WordContext& context) const {
+  if (auto own_phonemes = own(word.text)) {
+    return own_phonemes;
+  }
   const std::u32string spelling = plain_spelling(word.text);
   std::optional<Stress> stress;
   if (!has_no_capitals(spelling)) {
@@ -120,6 +123,14 @@ std::optional<std::u32string> EnglishLexicon::operator()(const LexiconWord& word
     return std::nullopt;
   }
   return number(spelling, word.currency, word.begins_word);
+}
+
+std::optional<std::u32string> EnglishLexicon::own(std::u32string_view word) const {
+  if (own_ == nullptr) {
+    return std::nullopt;
+  }
+  const auto found = own_->find(plain_spelling(word));
+  return found ? std::optional(std::u32string(*found)) : std::nullopt;
 }
 
 EnglishLexicon::Phonemes EnglishLexicon::gold(std::u32string_view word,
@@ -252,7 +263,7 @@ bool EnglishLexicon::is_known(std::u32string_view word) const {
   if (word.empty()) {
     return false;
   }
-  if (gold_.find(word) || is_sign(word) || silver_.find(word)) {
+  if (own(word) || gold_.find(word) || is_sign(word) || silver_.find(word)) {
     return true;
   }
   if (!is_plain_word(word)) {
@@ -262,6 +273,9 @@ bool EnglishLexicon::is_known(std::u32string_view word) const {
 }
 
 EnglishLexicon::Phonemes EnglishLexicon::look_up(Query query) const {
+  if (auto own_phonemes = own(query.word)) {
+    return own_phonemes;
+  }
   std::u32string small;
   bool is_name = false;
   if (has_no_small_letters(query.word) && !gold_.find(query.word)) {

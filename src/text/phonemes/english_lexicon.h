@@ -11,6 +11,7 @@
 #include "text/phonemes/inflections.h"
 #include "text/phonemes/pronunciations.h"
 #include "text/phonemes/stress.h"
+#include "text/phonemes/user_lexicon.h"
 
 namespace mynah {
 
@@ -31,9 +32,14 @@ struct LexiconWord {
 
 class EnglishLexicon {
  public:
-  // `gold` was read by people, `silver` was not.
-  EnglishLexicon(Pronunciations gold, Pronunciations silver, bool british)
-      : gold_(std::move(gold)), silver_(std::move(silver)), british_(british) {}
+  // `gold` was read by people, `silver` was not; `own` are the user's words, which come before
+  // both. It may be null.
+  EnglishLexicon(Pronunciations gold, Pronunciations silver, std::shared_ptr<const UserLexicon> own,
+                 bool british)
+      : gold_(std::move(gold)),
+        silver_(std::move(silver)),
+        own_(std::move(own)),
+        british_(british) {}
 
   // The phonemes; none where neither a lexicon nor a rule knows the word. May be empty: said
   // silently.
@@ -43,6 +49,11 @@ class EnglishLexicon {
   // Digits with what may stand among and behind them; none where the word is no number.
   [[nodiscard]] std::optional<std::u32string> number(std::u32string_view word, char32_t currency,
                                                      bool begins_word) const;
+
+  [[nodiscard]] bool has_own() const { return own_ != nullptr; }
+
+  // The user's own phonemes of a word as it stands in the text.
+  [[nodiscard]] std::optional<std::u32string> own(std::u32string_view word) const;
 
   // The names of the letters, the last one stressed; none where one has no name.
   [[nodiscard]] std::optional<std::u32string> spelled_out(std::u32string_view word) const;
@@ -69,6 +80,7 @@ class EnglishLexicon {
 
   Pronunciations gold_;
   Pronunciations silver_;
+  std::shared_ptr<const UserLexicon> own_;
   bool british_;
 };
 

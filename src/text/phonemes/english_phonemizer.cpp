@@ -10,7 +10,7 @@
 
 #include "text/phonemes/data_file.h"
 #include "text/phonemes/english_lexicon.h"
-#include "text/phonemes/letters.h"
+#include "text/phonemes/homographs.h"
 #include "text/phonemes/phonemizer.h"
 #include "text/phonemes/sentence_reader.h"
 #include "text/phonemes/tagger.h"
@@ -62,12 +62,16 @@ Status check_given(std::string_view text, std::span<const GivenPhonemes> given) 
 
 class EnglishPhonemizer : public Phonemizer {
  public:
+  // How homographs are read: by their accent, or as the lexicons have them.
+  enum class Homographs { American, British, Lexicon };
+
   EnglishPhonemizer(EnglishTokenizer tokenizer, Tagger tagger, EnglishLexicon lexicon,
-                    std::shared_ptr<const UnknownWords> unknown)
+                    std::shared_ptr<const UnknownWords> unknown, Homographs homographs)
       : tokenizer_(std::move(tokenizer)),
         tagger_(std::move(tagger)),
         lexicon_(std::move(lexicon)),
-        unknown_(std::move(unknown)) {}
+        unknown_(std::move(unknown)),
+        homographs_(homographs) {}
 
   using Phonemizer::phonemes;
 
@@ -119,7 +123,7 @@ class EnglishPhonemizer : public Phonemizer {
                         .at = begin,
                         .space_after = end < text.size() && is_python_space(text[end]),
                         .tag = {},
-                        .given = &range.phonemes});
+                        .given = to_code_points(range.phonemes)});
       at = end;
     }
     add_plain(text.size());
@@ -132,13 +136,55 @@ class EnglishPhonemizer : public Phonemizer {
     for (size_t i = 0; i < tokens.size(); ++i) {
       tokens[i].tag = tags[i];
     }
-    return tokens;
+    if (homographs_ != Homographs::Lexicon) {
+      read_homographs(tokens);
+    }
+    return lexicon_.has_own() ? with_own_words(text, tokens) : tokens;
+  }
+
+  // Tokens that together are a word of the user's, whatever stands inside it, become one.
+  [[nodiscard]] std::vector<TaggedToken> with_own_words(
+      std::u32string_view text, const std::vector<TaggedToken>& tokens) const {
+    constexpr size_t kMostTokens = 16;
+    std::vector<TaggedToken> result;
+    result.reserve(tokens.size());
+    for (size_t i = 0; i < tokens.size();) {
+      size_t end = i + 1;
+      while (end < tokens.size() && end - i < kMostTokens && !tokens[end - 1].space_after &&
+             !tokens[end - 1].given && !tokens[end].given) {
+        ++end;
+      }
+      TaggedToken token = tokens[i];
+      for (; end > i + 1; --end) {
+        const size_t length = tokens[end - 1].at + tokens[end - 1].text.size() - token.at;
+        const std::u32string_view together = text.substr(token.at, length);
+        if (auto own = lexicon_.own(together)) {
+          token.text = together;
+          token.space_after = tokens[end - 1].space_after;
+          token.given = std::move(own);
+          break;
+        }
+      }
+      result.push_back(std::move(token));
+      i = end;
+    }
+    return result;
+  }
+
+  void read_homographs(std::span<TaggedToken> tokens) const {
+    for (size_t i = 0; i < tokens.size(); ++i) {
+      const auto reading = homograph_reading(tokens, i, homographs_ == Homographs::British);
+      if (reading && !tokens[i].given && !lexicon_.own(tokens[i].text)) {
+        tokens[i].given = *reading;
+      }
+    }
   }
 
   EnglishTokenizer tokenizer_;
   Tagger tagger_;
   EnglishLexicon lexicon_;
   std::shared_ptr<const UnknownWords> unknown_;
+  Homographs homographs_;
 };
 
 template <class T>
@@ -149,15 +195,19 @@ Result<T> load(const std::string& path) {
 
 }  // namespace
 
-Result<std::unique_ptr<Phonemizer>> english_phonemizer(
-    const EnglishFiles& files, bool british, std::shared_ptr<const UnknownWords> unknown) {
+Result<std::unique_ptr<Phonemizer>> english_phonemizer(const EnglishFiles& files, bool british,
+                                                       std::shared_ptr<const UnknownWords> unknown,
+                                                       const EnglishOptions& options) {
+  using Homographs = EnglishPhonemizer::Homographs;
+  const Homographs by_accent = british ? Homographs::British : Homographs::American;
   MYNAH_TRY(EnglishTokenizer tokenizer, load<EnglishTokenizer>(files.tokenizer_exceptions));
   MYNAH_TRY(Tagger tagger, load<Tagger>(files.tagger));
   MYNAH_TRY(Pronunciations gold, load<Pronunciations>(files.gold));
   MYNAH_TRY(Pronunciations silver, load<Pronunciations>(files.silver));
   return std::make_unique<EnglishPhonemizer>(
       std::move(tokenizer), std::move(tagger),
-      EnglishLexicon(std::move(gold), std::move(silver), british), std::move(unknown));
+      EnglishLexicon(std::move(gold), std::move(silver), options.own_words, british),
+      std::move(unknown), options.homographs ? by_accent : Homographs::Lexicon);
 }
 
 }  // namespace mynah

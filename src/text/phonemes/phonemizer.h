@@ -67,9 +67,19 @@ struct EnglishFiles {
 // with or without .gz.
 [[nodiscard]] EnglishFiles english_files_in(const std::string& folder, bool british);
 
+class UserLexicon;
+
+struct EnglishOptions {
+  // The user's words (user_lexicon.h), which come before everything else; may be null.
+  std::shared_ptr<const UserLexicon> own_words = nullptr;
+  // Whether words nearby decide on "lead", "bow" and their like (homograph_table.h).
+  bool homographs = true;
+};
+
 // English, American or British. Without `unknown`, words that no lexicon has are spelled out letter
 // by letter. Constant after it was made; any number of threads may use it.
 [[nodiscard]] Result<std::unique_ptr<Phonemizer>> english_phonemizer(
-    const EnglishFiles& files, bool british, std::shared_ptr<const UnknownWords> unknown);
+    const EnglishFiles& files, bool british, std::shared_ptr<const UnknownWords> unknown,
+    const EnglishOptions& options = {});
 
 }  // namespace mynah

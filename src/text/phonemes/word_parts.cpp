@@ -5,7 +5,6 @@
 
 #include "text/phonemes/letters.h"
 #include "text/phonemes/subwords.h"
-#include "text/utf8.h"
 
 namespace mynah {
 namespace {
@@ -51,7 +50,7 @@ class Splitter {
 
   WordParts split() {
     for (size_t i = 0; i < tokens_.size(); ++i) {
-      if (tokens_[i].given != nullptr) {
+      if (tokens_[i].given) {
         add_given(tokens_[i]);
       } else {
         add_token(i);
@@ -73,7 +72,7 @@ class Splitter {
   void add_given(const TaggedToken& token) {
     WordPart part = part_of(token, 0, token.text.size());
     part.space_after = token.space_after;
-    part.phonemes = to_code_points(*token.given);
+    part.phonemes = token.given;
     add(std::move(part));
   }
 

@@ -16,7 +16,7 @@ struct TaggedToken {
   size_t at = 0;  // in characters
   bool space_after = false;
   std::string_view tag;
-  const std::string* given = nullptr;  // phonemes; null: none
+  std::optional<std::u32string> given = std::nullopt;  // phonemes
 };
 
 struct WordPart {

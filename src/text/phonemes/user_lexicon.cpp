@@ -1,0 +1,94 @@
+#include "text/phonemes/user_lexicon.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "formats/byte_reader.h"
+#include "text/phonemes/alphabet.h"
+#include "text/phonemes/data_file.h"
+#include "text/phonemes/letters.h"
+#include "text/utf8.h"
+
+namespace mynah {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r";
+  const size_t begin = text.find_first_not_of(kBlank);
+  if (begin == std::string_view::npos) {
+    return {};
+  }
+  return text.substr(begin, text.find_last_not_of(kBlank) + 1 - begin);
+}
+
+// As words are looked up: with straight apostrophes.
+std::u32string spelling_of(std::string_view word) {
+  std::u32string spelling = to_code_points(word);
+  std::ranges::replace_if(spelling, is_apostrophe, U'\'');
+  return spelling;
+}
+
+}  // namespace
+
+Result<UserLexicon> UserLexicon::parse(std::string_view text, std::string_view name, bool british) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) {
+    text.remove_prefix(kByteOrderMark.size());
+  }
+  UserLexicon lexicon;
+  for (size_t number = 1; !text.empty(); ++number) {
+    const size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = trimmed(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.empty() || line.starts_with('#')) {
+      continue;
+    }
+    const size_t tab = line.find('\t');
+    const std::string_view word = trimmed(line.substr(0, tab));
+    const std::string_view phonemes =
+        tab == std::string_view::npos ? std::string_view() : trimmed(line.substr(tab));
+    if (word.empty() || phonemes.empty()) {
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("{}, line {}: wanted a word, a tab and its phonemes, found {}", name,
+                              number, in_quotes(line)));
+    }
+    if (word.find(' ') != std::string_view::npos) {
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("{}, line {}: wanted one word without a space, found {}", name,
+                              number, in_quotes(word)));
+    }
+    auto converted = to_kokoro_phonemes(phonemes, british);
+    if (!converted) {
+      return std::unexpected(
+          std::move(converted.error()).while_doing(fmt::format("{}, line {}", name, number)));
+    }
+    const std::u32string spelling = spelling_of(word);
+    if (!lexicon.words_.emplace(spelling, to_code_points(*converted)).second) {
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("{}, line {}: {} has an entry above already: wanted each word once",
+                              name, number, in_quotes(word)));
+    }
+    lexicon.longest_ = std::max(lexicon.longest_, spelling.size());
+  }
+  return lexicon;
+}
+
+Result<UserLexicon> UserLexicon::read(const std::string& path, bool british) {
+  MYNAH_TRY(const std::string text, read_data_file(path));
+  return parse(text, path, british);
+}
+
+std::optional<std::u32string_view> UserLexicon::find(std::u32string_view word) const {
+  if (word.size() > longest_) {
+    return std::nullopt;
+  }
+  auto found = words_.find(std::u32string(word));
+  if (found == words_.end()) {
+    found = words_.find(lower(word));
+  }
+  return found == words_.end() ? std::nullopt : std::optional<std::u32string_view>(found->second);
+}
+
+}  // namespace mynah

@@ -1,0 +1,31 @@
+// The user's own words: a text file with a word and its phonemes on each line.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/result.h"
+
+namespace mynah {
+
+class UserLexicon {
+ public:
+  // Lines "word<TAB>phonemes" in UTF-8; phonemes are Kokoro's or IPA (alphabet.h). Empty lines and
+  // what follows a # at the start of a line are passed over. A word with capitals is meant as it is
+  // written, one without however it is. Errors name the file, the line and what was wanted there.
+  static Result<UserLexicon> parse(std::string_view text, std::string_view name, bool british);
+  static Result<UserLexicon> read(const std::string& path, bool british);
+
+  // Phonemes of a word: of the entry that is written so, else of the one in small letters.
+  [[nodiscard]] std::optional<std::u32string_view> find(std::u32string_view word) const;
+
+  [[nodiscard]] size_t size() const { return words_.size(); }
+
+ private:
+  std::unordered_map<std::u32string, std::u32string> words_;
+  size_t longest_ = 0;
+};
+
+}  // namespace mynah

@@ -1,0 +1,90 @@
+// The user's own words, and the alphabets that they may be written in.
+#include "text/phonemes/user_lexicon.h"
+
+#include <memory>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "text/english_files.h"
+#include "text/phonemes/alphabet.h"
+
+namespace mynah {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(KokoroPhonemes, are_taken_as_they_are_or_made_of_ipa) {
+  EXPECT_EQ(to_kokoro_phonemes("fəˈnɛmz", false), "fəˈnɛmz");
+  EXPECT_EQ(to_kokoro_phonemes("ˈmaɪnə bɜːrdz", false), "ˈmInə bɜɹdz");
+  EXPECT_EQ(to_kokoro_phonemes("ˈtʃɜːtʃ", true), "ˈʧɜːʧ");
+  EXPECT_EQ(to_kokoro_phonemes("t͡ʃeɪndʒ", false), "ʧAnʤ");
+  EXPECT_EQ(to_kokoro_phonemes("ɡəʊ", true), "ɡQ");
+  EXPECT_EQ(to_kokoro_phonemes("goʊ", false), "ɡO");
+  EXPECT_EQ(to_kokoro_phonemes("'bʌt.n̩", false), "ˈbʌtᵊn");
+}
+
+TEST(KokoroPhonemes, name_what_is_none) {
+  const auto phonemes = to_kokoro_phonemes("mˈI7nə", false);
+  ASSERT_FALSE(phonemes);
+  EXPECT_THAT(phonemes.error().message, HasSubstr("found \"7\" (U+0037)"));
+}
+
+class OwnWords : public testing::Test {
+ protected:
+  static std::string say(const std::string& lexicon, std::string_view text) {
+    auto own = UserLexicon::parse(lexicon, "own.txt", /*british=*/false);
+    EXPECT_TRUE(own) << own.error().message;
+    const auto phonemizer =
+        english_phonemizer(test::small_english(), /*british=*/false, nullptr,
+                           {.own_words = std::make_shared<const UserLexicon>(std::move(*own))});
+    EXPECT_TRUE(phonemizer) << phonemizer.error().message;
+    return joined(*(*phonemizer)->phonemes(text));
+  }
+
+  static std::string error(const std::string& lexicon) {
+    const auto own = UserLexicon::parse(lexicon, "own.txt", /*british=*/false);
+    return own ? "none" : own.error().message;
+  }
+};
+
+TEST_F(OwnWords, come_before_the_lexicons) {
+  EXPECT_EQ(say("# ours\n\ndog\tkˈæt\r\n", "the dog, the Dog, the DOG"),
+            "ðə kˈæt, ðə kˈæt, ðə kˈæt");
+  EXPECT_EQ(say("the\tðˈi", "the dog"), "ðˈi dˈɔɡ") << "even where a rule would have read it";
+  EXPECT_EQ(say("lead\tlˈɛd", "the lead"), "ðə lˈɛd");
+}
+
+TEST_F(OwnWords, with_capitals_are_meant_as_they_are_written) {
+  EXPECT_EQ(say("Dog\tzˈib", "Dog dog DOG"), "zˈib dˈɔɡ dˈɔɡ");
+  EXPECT_EQ(say("Dog\tzˈib\ndog\tkˈæt", "Dog dog"), "zˈib kˈæt");
+}
+
+TEST_F(OwnWords, have_endings_and_may_have_any_signs) {
+  EXPECT_EQ(say("blorp\tblˈɔɹp", "blorps blorp's Blorping"), "blˈɔɹps blˈɔɹps blˈɔɹpɪŋ");
+  EXPECT_EQ(say("C++\tsˈi plˈʌs\ndon't\tdˈO", "C++ don't don\u2019t"), "sˈi plˈʌs dˈO dˈO");
+  EXPECT_EQ(say("x-box\tˈɛksbɑks", "the x-box"), "ði ˈɛksbɑks");
+}
+
+TEST_F(OwnWords, say_on_which_line_what_is_wrong) {
+  EXPECT_THAT(error("a\tb\nword"), HasSubstr("own.txt, line 2: wanted a word, a tab"));
+  EXPECT_THAT(error("\n\nword\t"), HasSubstr("own.txt, line 3: wanted a word, a tab"));
+  EXPECT_THAT(error("two words\ta"), HasSubstr("line 1: wanted one word without a space"));
+  EXPECT_THAT(error("a\tb\n#\na\tb"), HasSubstr("line 3: \"a\" has an entry above already"));
+  EXPECT_THAT(error("a\t8"), HasSubstr("own.txt, line 1: wanted phonemes"));
+  EXPECT_EQ(error(""), "none");
+  EXPECT_EQ(error("\xEF\xBB\xBF# with a byte order mark\na\tb"), "none");
+}
+
+TEST_F(OwnWords, are_read_from_a_file_that_must_be_there) {
+  const test::TemporaryFolder folder;
+  test::write_file(folder / "own.txt", "dog\tkˈæt\n");
+  const auto own = UserLexicon::read(folder / "own.txt", /*british=*/false);
+  ASSERT_TRUE(own);
+  EXPECT_EQ(own->size(), 1U);
+  EXPECT_FALSE(UserLexicon::read(folder / "other.txt", /*british=*/false));
+}
+
+}  // namespace
+}  // namespace mynah
