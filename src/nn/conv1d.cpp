@@ -7,7 +7,8 @@ Result<Conv1d> Conv1d::load(const Weights& w, const Sizes& sizes) {
   conv.backend_ = &w.backend();
   conv.precision_ = w.precision();
   conv.sizes_ = sizes;
-  MYNAH_TRY(conv.weight_, w.kernel("weight", {sizes.out, sizes.in, sizes.kernel}));
+  MYNAH_TRY(conv.weight_,
+            w.kernel("weight", {sizes.out, sizes.in / sizes.groups, sizes.kernel}, sizes.groups));
   if (w.has("bias")) {
     MYNAH_TRY(conv.bias_, w.get("bias", {sizes.out}));
   }
@@ -20,6 +21,7 @@ Conv1dParams Conv1d::params() const {
           .padding_left = sizes_.padding,
           .padding_right = sizes_.padding,
           .dilation = sizes_.dilation,
+          .groups = sizes_.groups,
           .bias = bias_.defined() ? &bias_ : nullptr,
           .precision = precision_};
 }

@@ -15,11 +15,12 @@ class Conv1d {
     int64_t stride = 1;
     int64_t padding = 0;  // on either side
     int64_t dilation = 1;
+    int64_t groups = 1;
   };
 
   Conv1d() = default;
 
-  // w holds "weight" (out, in, kernel) and, where there is one, "bias" (out).
+  // w holds "weight" (out, in / groups, kernel) and, where there is one, "bias" (out).
   static Result<Conv1d> load(const Weights& w, const Sizes& sizes);
 
   // x (lengths.total(), in) -> (out_lengths(lengths).total(), out).

@@ -89,6 +89,14 @@ bool Weights::has(std::string_view name) const {
   return model_->by_name.contains(path(name));
 }
 
+Result<Shape> Weights::shape(std::string_view name) const {
+  const auto found = model_->by_name.find(path(name));
+  if (found == model_->by_name.end()) {
+    return fail(ErrorCode::InvalidInput, fmt::format("wanted tensor {}, found none", path(name)));
+  }
+  return found->second->shape;
+}
+
 Result<const StoredTensor*> Weights::find(std::string_view name, const Shape& shape) const {
   const std::string full = path(name);
   const auto found = model_->by_name.find(full);

@@ -40,6 +40,8 @@ class Weights {
   [[nodiscard]] Weights operator/(int64_t index) const;
 
   [[nodiscard]] bool has(std::string_view name) const;
+  // The shape of a tensor, for models whose sizes nothing else tells.
+  [[nodiscard]] Result<Shape> shape(std::string_view name) const;
   // A tensor in f32 on the device, whatever its type in the file.
   [[nodiscard]] Result<Tensor> get(std::string_view name, const Shape& shape) const;
   // An embedding table (rows, d) in a type that ops::embedding reads: as it is where it can be.

@@ -1,0 +1,158 @@
+// The real voice says what ONNX Runtime makes it say (tools/piper_oracle.py), stage by stage and
+// sample by sample, noise apart.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "backend/cpu/cpu_backend.h"
+#include "base/mapped_file.h"
+#include "base/thread_pool.h"
+#include "formats/npz.h"
+#include "models/piper/model.h"
+#include "models/piper/real_voice.h"
+#include "test_paths.h"
+
+namespace mynah::piper {
+namespace {
+
+// What the issue asks of samples, and what is asked of the stages before.
+constexpr float kClose = 1e-3F;
+
+class PiperSpeech : public testing::Test {
+ protected:
+  void SetUp() override {
+    MYNAH_SKIP_WITHOUT(real_voice());
+    const std::string oracle_path =
+        (std::filesystem::path(test::folder_from("MYNAH_ORACLES", ".cache/oracles")) / "piper" /
+         "speech.npz")
+            .string();
+    MYNAH_SKIP_WITHOUT(oracle_path);
+    auto made = make_cpu_backend(pool_);
+    ASSERT_TRUE(made.has_value());
+    backend_ = *std::move(made);
+    const auto npz = MappedFile::open(oracle_path);
+    ASSERT_TRUE(npz.has_value());
+    auto oracle = read_npz(*npz);
+    ASSERT_TRUE(oracle.has_value()) << oracle.error().message;
+    oracle_ = *std::move(oracle);
+    auto voice = read_real_voice();
+    ASSERT_TRUE(voice.has_value()) << voice.error().message;
+    voice_ = *std::move(voice);
+    std::ifstream in(test::source_path("tests/models/piper/sentences.json"));
+    sentences_ = nlohmann::json::parse(in);
+  }
+
+  [[nodiscard]] Module checkpoint() const {
+    return {Weights(voice_.tensors, voice_.owner, *backend_,
+                    {.storage = DType::F32, .precision = Precision::Exact}),
+            voice_.steps};
+  }
+
+  [[nodiscard]] std::vector<int32_t> ids(size_t sentence) const {
+    return sentences_[sentence]["ids"].get<std::vector<int32_t>>();
+  }
+
+  [[nodiscard]] std::vector<float> values(const std::string& name) const {
+    const StoredTensor* const found = oracle_.find(name);
+    EXPECT_NE(found, nullptr) << name;
+    std::vector<float> result(found->bytes.size() / sizeof(float));
+    std::memcpy(result.data(), found->bytes.data(), found->bytes.size());
+    return result;
+  }
+
+  // (time, channels)
+  [[nodiscard]] Tensor given(const std::string& name) const {
+    return ops::from_host(*backend_, std::span<const float>(values(name)),
+                          oracle_.find(name)->shape);
+  }
+
+  static float distance(const std::vector<float>& found, const std::vector<float>& wanted) {
+    float largest = 0.0F;
+    for (size_t i = 0; i < std::min(found.size(), wanted.size()); ++i) {
+      largest = std::max(largest, std::abs(found[i] - wanted[i]));
+    }
+    return largest;
+  }
+
+  static void expect_close(const std::vector<float>& found, const std::vector<float>& wanted) {
+    ASSERT_EQ(found.size(), wanted.size());
+    EXPECT_LT(distance(found, wanted), kClose);
+  }
+
+  ThreadPool pool_{2};
+  std::unique_ptr<Backend> backend_;
+  TensorFile oracle_;
+  OnnxVoice voice_;
+  nlohmann::json sentences_;
+};
+
+TEST_F(PiperSpeech, TextEncoder) {
+  const auto encoder = TextEncoder::load(checkpoint() / "enc_p");
+  ASSERT_TRUE(encoder.has_value()) << encoder.error().message;
+  const TextEncoder::Encoded found = (*encoder)(ids(0));
+  expect_close(ops::to_host(*backend_, found.x), values("encoded"));
+  const Tensor prior = given("prior");
+  const int64_t latent = encoder->latent();
+  expect_close(ops::to_host(*backend_, found.mean),
+               ops::to_host(*backend_, prior.narrow(1, 0, latent)));
+  expect_close(ops::to_host(*backend_, found.logarithm),
+               ops::to_host(*backend_, prior.narrow(1, latent, latent)));
+}
+
+TEST_F(PiperSpeech, DurationsOfTheOraclesText) {
+  const Tensor encoded = given("encoded");
+  const auto predictor = DurationPredictor::load(checkpoint() / "dp", encoded.dim(1), 0);
+  ASSERT_TRUE(predictor.has_value()) << predictor.error().message;
+  Noise noise(0);
+  expect_close((*predictor)(encoded, Tensor(), noise, 0.0F), values("durations"));
+}
+
+TEST_F(PiperSpeech, GeneratorOfTheOraclesLatent) {
+  const Tensor latent = given("latent");
+  const auto generator = Generator::load(checkpoint() / "dec", latent.dim(1), 0);
+  ASSERT_TRUE(generator.has_value()) << generator.error().message;
+  expect_close(ops::to_host(*backend_, (*generator)(latent, Tensor())), values("samples"));
+}
+
+TEST_F(PiperSpeech, AllSentences) {
+  const auto model =
+      Piper::load(voice_, *backend_, {.storage = DType::F32, .precision = Precision::Exact});
+  ASSERT_TRUE(model.has_value()) << model.error().message;
+  ASSERT_EQ(sentences_.size(), 20U);
+  for (size_t i = 0; i < sentences_.size(); ++i) {
+    const auto speech = model->speak(ids(i), {.noise_scale = 0.0F, .noise_w = 0.0F});
+    ASSERT_TRUE(speech.has_value()) << speech.error().message;
+    const std::vector<float> wanted = values("speech" + std::to_string(i));
+    const std::string text = sentences_[i]["text"].get<std::string>();
+    ASSERT_EQ(speech->samples.size(), wanted.size()) << text;
+    EXPECT_LT(distance(speech->samples, wanted), kClose) << text;
+  }
+}
+
+// The host makes the noise, and no sum is split between threads.
+TEST_F(PiperSpeech, IsTheSameOnAnyNumberOfThreads) {
+  std::vector<std::vector<float>> spoken;
+  for (const int threads : {1, 2, 3}) {
+    ThreadPool pool(threads);
+    const auto backend = make_cpu_backend(pool);
+    ASSERT_TRUE(backend.has_value());
+    const auto model = Piper::load(voice_, **backend, {});
+    ASSERT_TRUE(model.has_value()) << model.error().message;
+    const auto speech = model->speak(ids(0), {});
+    ASSERT_TRUE(speech.has_value()) << speech.error().message;
+    spoken.push_back(speech->samples);
+  }
+  EXPECT_EQ(spoken[0], spoken[1]);
+  EXPECT_EQ(spoken[0], spoken[2]);
+}
+
+}  // namespace
+}  // namespace mynah::piper
