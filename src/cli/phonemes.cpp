@@ -56,7 +56,7 @@ Result<int> PhonemesCommand::run(Context& context) {
   MYNAH_TRY(const OpenedDevice device, open_device("cpu", 1, context.environment));
   const auto lexicons = store.find(kEnglishPhonemes);
   const PhonemizerSource phonemizers =
-      kokoro_phonemizers(lexicons ? lexicons->path() : std::string(), *device.backend);
+      kokoro_phonemizers(lexicons ? lexicons->path() : std::string(), lexicon_, *device.backend);
   MYNAH_TRY(auto phonemizer, phonemizers(language_));
   const TextReader reader(std::move(phonemizer), language_, normalize_);
   const auto print = [&](std::span<const Sentence> sentences) -> Status {

@@ -17,6 +17,7 @@ class PhonemesCommand : public Command {
  private:
   TextInput input_;
   std::string language_ = "en-US";
+  std::string lexicon_;
   bool normalize_ = true;
 };
 

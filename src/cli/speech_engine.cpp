@@ -46,6 +46,10 @@ void SpeechEngineOptions::fields(Fields& fields) {
               "auto, cpu, cuda or cuda:N (a card), ref or simt:0 (plain loops and a simulated "
               "card, to check against).")
       .offering(device_names());
+  fields
+      .option("lexicon", "FILE", lexicon,
+              "Your own words: lines of word, tab, phonemes (Kokoro's or IPA).")
+      .completes(Complete::Files);
   fields.option("threads", "N", threads, "Threads to compute with; 0: the physical cores.")
       .shorter('t');
   fields.choice("precision", "HOW", precision,
@@ -91,7 +95,8 @@ Result<SpeechEngine> open_speech_engine(const SpeechEngineOptions& options, Cont
                                       .cache_folder = store.folders().cache},
                                      *engine.backend));
   engine.synthesizer = std::make_unique<Synthesizer>(
-      std::move(loaded), kokoro_phonemizers(model->english_phonemes, *engine.backend));
+      std::move(loaded),
+      kokoro_phonemizers(model->english_phonemes, options.lexicon, *engine.backend));
   return engine;
 }
 

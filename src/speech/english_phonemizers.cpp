@@ -9,6 +9,7 @@
 
 #include "models/unknown_words/learned_words.h"
 #include "speech/languages.h"
+#include "text/phonemes/user_lexicon.h"
 
 namespace mynah {
 namespace {
@@ -16,8 +17,8 @@ namespace {
 // The phonemizers that were asked for so far.
 class EnglishPhonemizers {
  public:
-  EnglishPhonemizers(std::string folder, Backend& backend)
-      : folder_(std::move(folder)), backend_(backend) {}
+  EnglishPhonemizers(std::string folder, std::string lexicon, Backend& backend)
+      : folder_(std::move(folder)), lexicon_(std::move(lexicon)), backend_(backend) {}
 
   Result<std::shared_ptr<const Phonemizer>> of(bool british) {
     const std::scoped_lock lock(mutex_);
@@ -31,13 +32,20 @@ class EnglishPhonemizers {
         MYNAH_TRY(unknown, unknown_words::load_learned_words(network + ".onnx", network + ".json",
                                                              backend_));
       }
-      MYNAH_TRY(known, english_phonemizer(english_files_in(folder_, british), british, unknown));
+      EnglishOptions options;
+      if (!lexicon_.empty()) {
+        MYNAH_TRY(UserLexicon words, UserLexicon::read(lexicon_, british));
+        options.own_words = std::make_shared<const UserLexicon>(std::move(words));
+      }
+      MYNAH_TRY(known,
+                english_phonemizer(english_files_in(folder_, british), british, unknown, options));
     }
     return known;
   }
 
  private:
   std::string folder_;
+  std::string lexicon_;
   Backend& backend_;
   std::mutex mutex_;
   std::array<std::shared_ptr<const Phonemizer>, 2> known_;
@@ -45,8 +53,9 @@ class EnglishPhonemizers {
 
 }  // namespace
 
-PhonemizerSource kokoro_phonemizers(const std::string& folder, Backend& backend) {
-  return [folder, english = std::make_shared<EnglishPhonemizers>(folder, backend)](
+PhonemizerSource kokoro_phonemizers(const std::string& folder, const std::string& lexicon,
+                                    Backend& backend) {
+  return [folder, english = std::make_shared<EnglishPhonemizers>(folder, lexicon, backend)](
              const std::string& language) -> Result<std::shared_ptr<const Phonemizer>> {
     if (!is_english(language)) {
       return fail(ErrorCode::Unsupported,

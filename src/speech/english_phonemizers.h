@@ -11,6 +11,8 @@ namespace mynah {
 // English, American and British, by the lexicons in `folder` (english-phonemes of the store; "":
 // they are not here, which is then said). A language's files are read when it is first asked for.
 // `backend` runs the network that reads words no lexicon has, and must outlive what is returned.
-[[nodiscard]] PhonemizerSource kokoro_phonemizers(const std::string& folder, Backend& backend);
+// `lexicon` is the path of the user's own words, which come before all others; "": none.
+[[nodiscard]] PhonemizerSource kokoro_phonemizers(const std::string& folder,
+                                                  const std::string& lexicon, Backend& backend);
 
 }  // namespace mynah

@@ -91,6 +91,11 @@ class PageReader {
 
   void open(const Tag& tag) {
     const bool contains = !tag.closed && !is_one_of(tag.name, kVoid);
+    // A paragraph ends where the next block begins, whether or not it says so.
+    if (!hidden_.empty() && hidden_.front() == "p" &&
+        (heading_level(tag.name) > 0 || is_one_of(tag.name, kBlocks))) {
+      hidden_.clear();
+    }
     if (!hidden_.empty()) {
       // Of what is hidden only as many of its kind are counted as have to be closed.
       if (contains && tag.name == hidden_.front()) {

@@ -56,8 +56,8 @@ constexpr std::array kEntities = std::to_array<Entity>({
 });
 static_assert(std::ranges::is_sorted(kEntities, {}, &Entity::name));
 
-// The longest of them, "#x10FFFF" too.
-constexpr size_t kMostEntityBytes = 8;
+// More digits than any code point has; the names are shorter.
+constexpr size_t kMostEntityBytes = 16;
 
 bool is_space(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r');

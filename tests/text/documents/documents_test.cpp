@@ -65,7 +65,7 @@ TEST(Markdown, BeginsChaptersAtTheHighestHeadingThatComesTwice) {
       "# The Book\n\nHello.\n\n## One ##\nText *with* marks.\n\n### Deeper\n\nMore.\n\nTwo\n---\n"
       "```\n# no heading\n```\nEnd.\n");
   EXPECT_EQ(book.title, "The Book");
-  EXPECT_THAT(titles(book), ElementsAre("", "One", "Two"));
+  EXPECT_THAT(titles(book), ElementsAre("The Book", "One", "Two"));
   EXPECT_THAT(book.chapters[2].text, HasSubstr("# no heading"));
 }
 
@@ -105,7 +105,8 @@ TEST(Html, ReadsWhatAReaderSees) {
   for (const HtmlBlock& block : page.blocks) {
     texts.push_back(block.text);
   }
-  EXPECT_THAT(texts, ElementsAre("One more", "It\u2019s a bold word.\nNew line"));
+  EXPECT_THAT(texts, ElementsAre("One more", "It\u2019s a bold word.\nNew line", "Second", "a, b",
+                                 "x", "y"));
 }
 
 TEST(Html, BeginsChaptersAtHeadings) {
