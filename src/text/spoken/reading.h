@@ -1,13 +1,12 @@
 // What a reader gives back: how many tokens it took and what is said for them.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "text/spoken/among.h"
 #include "text/spoken/spoken_text.h"
 #include "text/spoken/tokens.h"
 
@@ -29,13 +28,6 @@ using Reader = std::optional<Reading> (*)(const Tokens& tokens, size_t at,
 
 // Letters by name: "FBI" is "F B I". Other characters are left out.
 [[nodiscard]] std::string spell(std::string_view letters);
-
-// Whether a word is one of a table's.
-template <size_t n>
-[[nodiscard]] constexpr bool among(const std::array<std::string_view, n>& words,
-                                   std::string_view word) {
-  return std::ranges::find(words, word) != words.end();
-}
 
 // "one" + " " + "two"; nothing is joined to nothing.
 [[nodiscard]] std::string join_words(std::string_view first, std::string_view second);

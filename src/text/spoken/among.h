@@ -1,0 +1,18 @@
+// Tables of words.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace mynah {
+
+// Whether a word is one of a table's.
+template <size_t n>
+[[nodiscard]] constexpr bool among(const std::array<std::string_view, n>& words,
+                                   std::string_view word) {
+  return std::ranges::find(words, word) != words.end();
+}
+
+}  // namespace mynah
