@@ -1,8 +1,35 @@
 #include "models/kokoro/model.h"
 
+#include <chrono>
+#include <utility>
+
 #include "base/check.h"
 
 namespace mynah::kokoro {
+
+namespace {
+
+// Tells stages apart by the time that their results are there.
+class StageClock {
+ public:
+  explicit StageClock(Backend& backend) : backend_(backend) {}
+
+  void end(std::string_view stage) {
+    backend_.synchronize();
+    const auto now = std::chrono::steady_clock::now();
+    times_.push_back({stage, std::chrono::duration<double>(now - begin_).count()});
+    begin_ = now;
+  }
+
+  [[nodiscard]] std::vector<StageTime> times() && { return std::move(times_); }
+
+ private:
+  Backend& backend_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::vector<StageTime> times_;
+};
+
+}  // namespace
 
 Result<Kokoro> Kokoro::load(const Weights& w) {
   Kokoro model;
@@ -31,16 +58,29 @@ Speech Kokoro::speak(std::span<const int32_t> ids, std::span<const float> style,
   const Tensor acoustic = ops::from_host(backend, style.first(kStyle), {1, kStyle});
   const Tensor prosodic = ops::from_host(backend, style.last(kStyle), {1, kStyle});
 
+  StageClock clock(backend);
   const Tensor heard = prosodic_(albert_(all, {std::ssize(all)}));
+  clock.end("albert");
   Prosody prosody = durations_(heard, prosodic, speed);
+  clock.end("durations");
   const std::vector<int32_t> phonemes = phonemes_of(prosody.frames);
   const Tensor rows =
       ops::from_host(backend, std::span<const int32_t>(phonemes), {std::ssize(phonemes)});
   const Melody melody = melody_(ops::gather_rows(backend, prosody.x, rows), prosodic);
+  clock.end("melody");
   const Tensor text = ops::gather_rows(backend, text_(all), rows);
+  clock.end("text");
   const Tensor sung = decoder_(text, melody, acoustic);
-  const Tensor spectrum = generator_.spectrum(sung, generator_.harmonics(melody.pitch), acoustic);
-  return {.samples = generator_.samples(spectrum), .frames = std::move(prosody.frames)};
+  clock.end("decoder");
+  const Tensor harmonics = generator_.harmonics(melody.pitch);
+  clock.end("harmonics");
+  const Tensor spectrum = generator_.spectrum(sung, harmonics, acoustic);
+  clock.end("generator");
+  std::vector<float> samples = generator_.samples(spectrum);
+  clock.end("samples");
+  return {.samples = std::move(samples),
+          .frames = std::move(prosody.frames),
+          .stages = std::move(clock).times()};
 }
 
 }  // namespace mynah::kokoro

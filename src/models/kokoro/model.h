@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "models/kokoro/albert.h"
@@ -14,10 +15,17 @@
 
 namespace mynah::kokoro {
 
+// What a part of the model took.
+struct StageTime {
+  std::string_view stage;  // "durations"
+  double seconds = 0.0;    // of the clock on the wall
+};
+
 // A sentence, spoken.
 struct Speech {
   std::vector<float> samples;   // at kRate
   std::vector<int32_t> frames;  // of kFrameSamples: of the pause before, each phoneme, the pause
+  std::vector<StageTime> stages;  // in the order of their work
 };
 
 class Kokoro {
