@@ -26,9 +26,11 @@ Conv1dParams Conv1d::params() const {
           .precision = precision_};
 }
 
-Tensor Conv1d::operator()(const Tensor& x, const Lengths& lengths, Activation activation) const {
+Tensor Conv1d::operator()(const Tensor& x, const Lengths& lengths, const Conv1dTail& tail) const {
   Conv1dParams how = params();
-  how.activation = activation;
+  how.input = tail.input;
+  how.residual = tail.residual;
+  how.activation = tail.activation;
   return ops::conv1d(*backend_, x, lengths, weight_, how);
 }
 

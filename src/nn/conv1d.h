@@ -6,6 +6,13 @@
 
 namespace mynah {
 
+// What happens around a convolution.
+struct Conv1dTail {
+  const Conv1dInput* input = nullptr;  // what stands in x's place
+  const Tensor* residual = nullptr;    // added last; like the result
+  Activation activation = Activation::None;
+};
+
 class Conv1d {
  public:
   struct Sizes {
@@ -25,7 +32,7 @@ class Conv1d {
 
   // x (lengths.total(), in) -> (out_lengths(lengths).total(), out).
   [[nodiscard]] Tensor operator()(const Tensor& x, const Lengths& lengths,
-                                  Activation activation = Activation::None) const;
+                                  const Conv1dTail& tail = {}) const;
   [[nodiscard]] Lengths out_lengths(const Lengths& lengths) const;
 
  private:

@@ -15,9 +15,12 @@ Result<ConvTranspose1d> ConvTranspose1d::load(const Weights& w, const Sizes& siz
 }
 
 Tensor ConvTranspose1d::operator()(const Tensor& x, const Lengths& lengths,
-                                   Activation activation) const {
+                                   const Conv1dTail& tail) const {
   return ops::conv_transpose1d(*backend_, x, lengths, weight_,
-                               {.activation = activation, .precision = precision_});
+                               {.input = tail.input,
+                                .residual = tail.residual,
+                                .activation = tail.activation,
+                                .precision = precision_});
 }
 
 Lengths ConvTranspose1d::out_lengths(const Lengths& lengths) const {

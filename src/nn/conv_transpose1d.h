@@ -2,6 +2,7 @@
 // result is `stride` times as long: the upsampling of vocoders.
 #pragma once
 
+#include "nn/conv1d.h"
 #include "nn/weights.h"
 #include "ops/ops.h"
 
@@ -22,7 +23,7 @@ class ConvTranspose1d {
 
   // x (lengths.total(), in) -> (out_lengths(lengths).total(), out).
   [[nodiscard]] Tensor operator()(const Tensor& x, const Lengths& lengths,
-                                  Activation activation = Activation::None) const;
+                                  const Conv1dTail& tail = {}) const;
   [[nodiscard]] Lengths out_lengths(const Lengths& lengths) const;
 
  private:

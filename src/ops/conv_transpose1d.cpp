@@ -3,6 +3,7 @@
 #include <memory>
 #include <span>
 
+#include "ops/conv_input.h"
 #include "ops/expect.h"
 #include "ops/ops.h"
 #include "tensor/host_pool.h"
@@ -120,6 +121,7 @@ Tensor conv_transpose1d(Backend& backend, const Tensor& x, const Lengths& length
   const int64_t stride = w.sizes.stride;
   const int64_t steps = lengths.total();
   expect(backend, "conv_transpose1d", "x", x, {steps, w.in_features});
+  expect_input(backend, "conv_transpose1d", params.input, lengths, w.in_features);
   if (w.bias.defined()) {
     expect(backend, "conv_transpose1d", "bias", w.bias, {stride, w.out_features});
   }
@@ -151,6 +153,7 @@ Tensor conv_transpose1d(Backend& backend, const Tensor& x, const Lengths& length
                     .padding_left = part.place.padding_left,
                     .padding_right = part.place.padding_right(),
                     .groups = w.sizes.groups,
+                    .input = params.input,
                     .bias = bias.defined() ? &bias : nullptr,
                     .residual = added.defined() ? &added : nullptr,
                     .activation = params.activation,

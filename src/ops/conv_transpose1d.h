@@ -62,7 +62,8 @@ struct ConvTranspose1dWeight {
 
 // The rest, as conv1d has it.
 struct ConvTranspose1dParams {
-  const Tensor* residual = nullptr;  // like the result
+  const Conv1dInput* input = nullptr;  // null: x
+  const Tensor* residual = nullptr;    // like the result
   Activation activation = Activation::None;
   Precision precision = Precision::Exact;
 };

@@ -100,9 +100,11 @@ void copy_into(Backend& backend, const Tensor& x, const Tensor& out);
                                 const Tensor& beta, float eps = 1e-5F);
 [[nodiscard]] Tensor rms_norm(Backend& backend, const Tensor& x, const Tensor& gamma,
                               float eps = 1e-6F);
-// x (lengths.total(), d), normalised over the time of each utterance, channel by channel.
-[[nodiscard]] Tensor instance_norm(Backend& backend, const Tensor& x, const Lengths& lengths,
-                                   const Tensor& gamma, const Tensor& beta, float eps = 1e-5F);
+// x (lengths.total(), d), gamma and beta (utterances, d) -> (utterances, 2 d): what x is multiplied
+// with, and what is added, to normalise each utterance over its time, channel by channel, with
+// these gamma and beta (Ulyanov et al. 2016, arXiv:1607.08022). A convolution's input takes them.
+[[nodiscard]] Tensor instance_factors(Backend& backend, const Tensor& x, const Lengths& lengths,
+                                      const Tensor& gamma, const Tensor& beta, float eps = 1e-5F);
 [[nodiscard]] Tensor softmax(Backend& backend, const Tensor& x);
 [[nodiscard]] Tensor log_softmax(Backend& backend, const Tensor& x);
 

@@ -1,4 +1,5 @@
 // Products: linear, matmul, conv1d, embedding, lstm.
+#include "ops/conv_input.h"
 #include "ops/expect.h"
 #include "ops/ops.h"
 
@@ -65,6 +66,7 @@ Tensor conv1d(Backend& backend, const Tensor& x, const Lengths& lengths, const L
   for (const Span& span : lengths.spans()) {
     rows += params.out_rows(span.length);
   }
+  expect_input(backend, "conv1d", params.input, lengths, x.dim(1));
   expect_epilogue(backend, "conv1d", params.bias, params.residual, rows, w.out_features);
   Tensor out = empty(backend, {rows, w.out_features});
   if (out.elements() > 0) {

@@ -52,14 +52,14 @@ Tensor rms_norm(Backend& backend, const Tensor& x, const Tensor& gamma, float ep
   });
 }
 
-Tensor instance_norm(Backend& backend, const Tensor& x, const Lengths& lengths, const Tensor& gamma,
-                     const Tensor& beta, float eps) {
-  expect(backend, "instance_norm", "x", x, {lengths.total(), "d"});
-  expect(backend, "instance_norm", "gamma", gamma, {x.dim(1)});
-  expect(backend, "instance_norm", "beta", beta, {x.dim(1)});
-  Tensor out = empty(backend, x.shape());
+Tensor instance_factors(Backend& backend, const Tensor& x, const Lengths& lengths,
+                        const Tensor& gamma, const Tensor& beta, float eps) {
+  expect(backend, "instance_factors", "x", x, {lengths.total(), "d"});
+  expect(backend, "instance_factors", "gamma", gamma, {lengths.count(), x.dim(1)});
+  expect(backend, "instance_factors", "beta", beta, {lengths.count(), x.dim(1)});
+  Tensor out = empty(backend, {lengths.count(), 2 * x.dim(1)});
   if (out.elements() > 0) {
-    backend.instance_norm(x, lengths, gamma, beta, eps, out);
+    backend.instance_factors(x, lengths, gamma, beta, eps, out);
   }
   return out;
 }

@@ -140,10 +140,11 @@ class Backend {
                           const Tensor& out) = 0;
   // x / sqrt(mean(x^2) + eps) * gamma.
   virtual void rms_norm(const Tensor& x, const Tensor& gamma, float eps, const Tensor& out) = 0;
-  // Over the time of each utterance, channel by channel: (x - mean) / sqrt(variance + eps) * gamma
-  // + beta.
-  virtual void instance_norm(const Tensor& x, const Lengths& lengths, const Tensor& gamma,
-                             const Tensor& beta, float eps, const Tensor& out) = 0;
+  // Instance norm, over the time of each utterance, channel by channel, is (x - mean) /
+  // sqrt(variance + eps) * gamma + beta: here as what x is multiplied with, then what is added.
+  // gamma and beta (utterances, d) -> out (utterances, 2 d), zeros where there are no rows.
+  virtual void instance_factors(const Tensor& x, const Lengths& lengths, const Tensor& gamma,
+                                const Tensor& beta, float eps, const Tensor& out) = 0;
   // Over the last dimension.
   virtual void softmax(const Tensor& x, const Tensor& out) = 0;
   virtual void log_softmax(const Tensor& x, const Tensor& out) = 0;

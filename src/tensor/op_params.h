@@ -55,6 +55,15 @@ struct LinearParams {
   Precision precision = Precision::Exact;
 };
 
+// What a convolution sees in x's place: of utterance u, channel c, factors[u][c] * x +
+// factors[u][in + c] (without factors x itself), and of that a snake or a leaky ReLU. Rows outside
+// an utterance stay zero.
+struct Conv1dInput {
+  const Tensor* factors = nullptr;  // (utterances, 2 in), as instance_factors() makes them
+  const Tensor* alpha = nullptr;    // (in): a snake's; none: a leaky ReLU
+  float slope = 1.0F;               // of the leaky ReLU, below zero; 1 changes nothing
+};
+
 // One-dimensional convolution over the time of each utterance; rows outside an utterance are zero.
 struct Conv1dParams {
   int64_t kernel = 1;
@@ -63,8 +72,9 @@ struct Conv1dParams {
   int64_t padding_right = 0;
   int64_t dilation = 1;
   int64_t groups = 1;
-  const Tensor* bias = nullptr;      // (out) f32
-  const Tensor* residual = nullptr;  // like the result
+  const Conv1dInput* input = nullptr;  // null: x
+  const Tensor* bias = nullptr;        // (out) f32
+  const Tensor* residual = nullptr;    // like the result
   Activation activation = Activation::None;
   Precision precision = Precision::Exact;
 

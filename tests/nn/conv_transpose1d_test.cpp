@@ -69,7 +69,7 @@ class ConvTranspose1dTest : public testing::Test {
 
   std::vector<float> run(const ConvTranspose1d& conv, Activation activation = Activation::None) {
     const Tensor x = ops::from_host(backend_, x_, {3, 2});
-    return ops::to_host(backend_, conv(x, {2, 1}, activation));
+    return ops::to_host(backend_, conv(x, {2, 1}, {.activation = activation}));
   }
 
   RefBackend backend_;

@@ -101,6 +101,34 @@ TEST_P(BatchTest, Conv1dOfEveryKind) {
   }
 }
 
+TEST_P(BatchTest, NormedConv1d) {
+  constexpr int64_t kIn = 24;
+  constexpr int64_t kOut = 40;
+  const Tensor gamma = ops::from_host(*backend_, normals(kIn, 1), {1, kIn});
+  const Tensor beta = ops::from_host(*backend_, normals(kIn, 2), {1, kIn});
+  const Tensor alpha = ops::exp(*backend_, ops::from_host(*backend_, normals(kIn, 3), {kIn}));
+  for (const DType dtype : {DType::F32, DType::BF16, DType::I8}) {
+    const LinearWeight w = ops::pack_conv1d(
+        *backend_, host_tensor({kOut, kIn, 7}, dtype == DType::I8 ? DType::F32 : dtype, 4), dtype);
+    expect_alone_as_in_batch(kIn, [&](const Tensor& x, const Lengths& lengths) {
+      // Each utterance has the same gamma and beta.
+      const std::vector<int32_t> rows(static_cast<size_t>(lengths.count()), 0);
+      const Tensor each = ops::from_host(*backend_, std::span(rows), {lengths.count()});
+      const Tensor factors =
+          ops::instance_factors(*backend_, x, lengths, ops::gather_rows(*backend_, gamma, each),
+                                ops::gather_rows(*backend_, beta, each));
+      const Conv1dInput input{.factors = &factors, .alpha = &alpha};
+      return ops::conv1d(*backend_, x, lengths, w,
+                         {.kernel = 7,
+                          .padding_left = 9,
+                          .padding_right = 9,
+                          .dilation = 3,
+                          .input = &input,
+                          .precision = Precision::Fast});
+    });
+  }
+}
+
 TEST_P(BatchTest, TransposedConv1dOfEveryKind) {
   for (const ConvTranspose1dSizes& sizes :
        {ConvTranspose1dSizes{.kernel = 20, .stride = 10, .padding = 5},
@@ -222,9 +250,6 @@ TEST_P(BatchTest, NormsDistributionsAndActivations) {
   const Tensor beta = ops::from_host(*backend_, normals(kWidth, 2), {kWidth});
   expect_alone_as_in_batch(kWidth, [&](const Tensor& x, const Lengths&) {
     return ops::layer_norm(*backend_, x, gamma, beta);
-  });
-  expect_alone_as_in_batch(kWidth, [&](const Tensor& x, const Lengths& lengths) {
-    return ops::instance_norm(*backend_, x, lengths, gamma, beta);
   });
   expect_alone_as_in_batch(
       kWidth, [&](const Tensor& x, const Lengths&) { return ops::softmax(*backend_, x); });

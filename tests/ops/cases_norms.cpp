@@ -70,33 +70,47 @@ OpCase norm_case(const char* op, int64_t rows, int64_t d, Layout layout, float e
   return c;
 }
 
-OpCase instance_norm_case(const std::vector<int64_t>& lengths, int64_t d) {
+// gamma / deviation, then beta - mean * that: the mean errs by a sum's error of |x|, which the
+// division magnifies; gamma and beta are below 3.5.
+OpCase instance_factors_case(const std::vector<int64_t>& lengths, int64_t d, Layout layout) {
+  constexpr float kEps = 1e-3F;
   OpCase c;
-  c.op = "instance_norm";
-  c.name = fmt::format("[{}] {}", fmt::join(lengths, " "), d);
+  c.op = "instance_factors";
+  c.name = fmt::format("[{}] {}{}", fmt::join(lengths, " "), d,
+                       layout == Layout::Strided ? " strided" : "");
   c.prepare = [=](Backend& backend) -> Step {
     const Lengths spans{lengths};
-    const Tensor x = matrix(backend, shifted(spans.total() * d, 1), spans.total(), d);
-    const Tensor gamma = ops::from_host(backend, normals(d, 2), {d});
-    const Tensor beta = ops::from_host(backend, normals(d, 3), {d});
+    const int64_t count = spans.count();
+    const Tensor x = matrix(backend, shifted(spans.total() * d, 1), spans.total(), d, layout);
+    const Tensor gamma = matrix(backend, normals(count * d, 2), count, d, layout);
+    const Tensor beta = matrix(backend, normals(count * d, 3), count, d, layout);
     return [=, &backend]() -> std::vector<Tensor> {
-      return {ops::instance_norm(backend, x, spans, gamma, beta, 1e-3F)};
+      return {ops::instance_factors(backend, x, spans, gamma, beta, kEps)};
     };
   };
   c.bound = [=](const std::vector<Values>& expected) {
     const Lengths spans{lengths};
     const std::vector<float> x = shifted(spans.total() * d, 1);
     std::vector<Values> bounds = expected;
-    for (const Span& span : spans.spans()) {
+    for (int64_t u = 0; u < spans.count(); ++u) {
       for (int64_t j = 0; j < d; ++j) {
-        const float bound =
-            span.length == 0
-                ? 0.0F
-                : norm_bound(std::span(x).subspan(static_cast<size_t>(span.begin * d + j)),
-                             static_cast<size_t>(d), static_cast<size_t>(span.length), 1e-3F);
-        for (int64_t i = span.begin; i < span.end(); ++i) {
-          bounds[0][static_cast<size_t>(i * d + j)] = bound;
+        double mean = 0.0;
+        double square = 0.0;
+        float peak = 0.0F;
+        const auto n = static_cast<double>(std::max<int64_t>(spans[u].length, 1));
+        for (int64_t i = spans[u].begin; i < spans[u].end(); ++i) {
+          const auto value = static_cast<double>(x[static_cast<size_t>(i * d + j)]);
+          mean += value / n;
+          square += value * value / n;
+          peak = std::max(peak, static_cast<float>(std::fabs(value)));
         }
+        const double variance = std::max(0.0, square - mean * mean);
+        const auto deviation = static_cast<float>(std::sqrt(variance + kEps));
+        const float relative = sum_error(spans[u].length) * peak / deviation + 4.0F * kEpsilon;
+        auto* const own = bounds[0].data() + 2 * u * d;
+        const float scale = std::fabs(expected[0][static_cast<size_t>(2 * u * d + j)]);
+        own[j] = relative * scale;
+        own[d + j] = relative * (2.0F * scale * peak + 3.5F);
       }
     }
     return bounds;
@@ -150,12 +164,15 @@ void add_norm_cases(std::vector<OpCase>& table) {
   table.push_back(softmax_case(true, 3, 33, 40.0F, Layout::Contiguous));
   for (const std::vector<int64_t>& lengths :
        {std::vector<int64_t>{1}, {7, 0, 33}, {100, 3, 16, 65}, {300, 128, 129}}) {
-    table.push_back(instance_norm_case(lengths, 17));
-    table.push_back(instance_norm_case(lengths, 64));
+    table.push_back(instance_factors_case(lengths, 17, Layout::Strided));
+    table.push_back(instance_factors_case(lengths, 64, Layout::Contiguous));
   }
+  OpCase generator = instance_factors_case({9600}, 128, Layout::Contiguous);
+  generator.operations = 4.0 * 9600 * 128;
+  generator.bytes = 4.0 * 9600 * 128;
   OpCase encoder = norm_case("layer_norm", 1500, 384, Layout::Contiguous, 1e-5F, layer);
   OpCase vocabulary = softmax_case(true, 1, 51864, 4.0F, Layout::Contiguous);
-  for (OpCase* c : {&encoder, &vocabulary}) {
+  for (OpCase* c : {&encoder, &vocabulary, &generator}) {
     c->large = true;
     table.push_back(*c);
   }

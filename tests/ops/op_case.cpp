@@ -18,6 +18,7 @@ std::vector<OpCase> op_cases() {
   std::vector<OpCase> table;
   add_linear_cases(table);
   add_product_cases(table);
+  add_conv1d_cases(table);
   add_conv_transpose_cases(table);
   add_attention_cases(table);
   add_packed_attention_cases(table);

@@ -240,10 +240,12 @@ TEST_F(RefTest, NormsScaleToUnitVariance) {
   EXPECT_FLOAT_EQ(host(ops::rms_norm(ref_, x, gamma, 0.0F))[1],
                   static_cast<float>(6 / std::sqrt(5.0)));
   const Tensor columns = make({1, 10, 3, 30, 5, 5}, {3, 2});
-  const Tensor ones = make({1, 1}, {2});
-  const Tensor none = make({0, 0}, {2});
-  EXPECT_THAT(host(ops::instance_norm(ref_, columns, {2, 1}, ones, none, 1e-12F)),
-              Pointwise(FloatEq(), {-1.0F, -1.0F, 1.0F, 1.0F, 0.0F, 0.0F}));
+  const Tensor twos = make({2, 1, 2, 1}, {2, 2});
+  const Tensor sevens = make({7, 0, 7, 0}, {2, 2});
+  // Means 2 and 20, deviations 1 and 10; of a single row nothing but beta is left.
+  EXPECT_THAT(host(ops::instance_factors(ref_, columns, {2, 1}, twos, sevens, 1e-12F)),
+              Pointwise(testing::FloatNear(1e-3F),
+                        {2.0F, 0.1F, 3.0F, -2.0F, 2e6F, 1e6F, 7.0F - 1e7F, -5e6F}));
 }
 
 TEST_F(RefTest, SoftmaxDoesNotSeeAShiftAndLogSoftmaxIsItsLogarithm) {

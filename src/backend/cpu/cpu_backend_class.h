@@ -146,8 +146,8 @@ class CpuBackend final : public Backend {
   void layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, float eps,
                   const Tensor& out) override;
   void rms_norm(const Tensor& x, const Tensor& gamma, float eps, const Tensor& out) override;
-  void instance_norm(const Tensor& x, const Lengths& lengths, const Tensor& gamma,
-                     const Tensor& beta, float eps, const Tensor& out) override;
+  void instance_factors(const Tensor& x, const Lengths& lengths, const Tensor& gamma,
+                        const Tensor& beta, float eps, const Tensor& out) override;
   void softmax(const Tensor& x, const Tensor& out) override;
   void log_softmax(const Tensor& x, const Tensor& out) override;
 
@@ -197,6 +197,11 @@ class CpuBackend final : public Backend {
   void attend(const Tensor& q, const Readers& readers, const Tensor& out);
   void attend_rows(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionParams& params,
                    const Tensor& out);
+  // x (rows, in) as a convolution with this input sees it.
+  Tensor conv1d_seen(const Tensor& x, const Lengths& lengths, const Conv1dInput& input);
+  // Neighbouring windows together: of stride 1, one group.
+  void conv1d_tiles(const Tensor& x, const Lengths& lengths, const LinearWeight& w,
+                    const Conv1dParams& params, const Tensor& out);
   void conv1d_grouped(const Tensor& x, const Lengths& lengths, const LinearWeight& w,
                       const Conv1dParams& params, const Tensor& out);
   // Convolutions over a few rows each, such as a voice detector's frames.

@@ -11,6 +11,7 @@ Kernels kernels_for(Isa isa) {
   add_finish_kernels(isa, kernels);
   add_attention_kernels(isa, kernels);
   add_packing_kernels(isa, kernels);
+  add_conv_input_kernels(isa, kernels);
   add_row_kernels(isa, kernels);
   add_matvec_kernels(isa, kernels);
   add_spectrum_kernels(isa, kernels);

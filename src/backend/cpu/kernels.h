@@ -40,6 +40,16 @@ struct Transform {
   const float* sines = nullptr;
 };
 
+// What a convolution sees of a row of x, a number a channel: scale * x + shift (both or neither),
+// then y + sin(alpha y)^2 * inverse (both or neither), else y below zero times slope.
+struct InputRow {
+  const float* scale = nullptr;
+  const float* shift = nullptr;
+  const float* alpha = nullptr;
+  const float* inverse = nullptr;  // 1 / alpha
+  float slope = 1.0F;
+};
+
 struct Kernels {
   // Products of m rows with one panel: out (m, 32) with row stride `out_stride`. Element (i, j) is
   // summed over k in order, whatever m is, so that a row's result does not depend on its
@@ -94,6 +104,16 @@ struct Kernels {
   // gemm_i8 reads: (x - mean) * inverse to nearest, 127 at most; zeros after the last row.
   void (*value_codes)(const float* x, int64_t stride, int64_t rows, const float* mean,
                       const float* inverse, uint8_t* out);
+
+  // A convolution's input, n channels of one row; returns the largest magnitude. x and out may be
+  // the same.
+  float (*input_row)(const float* x, const InputRow& how, int64_t n, float* out);
+  // x * inverse, between -127 and 127, to nearest, and 128.
+  void (*codes)(const float* x, int64_t n, float inverse, uint8_t* out);
+  // Of n columns, sums over the rows, at least one: of differences from the first row, and of their
+  // squares.
+  void (*column_moments)(const float* x, int64_t stride, int64_t rows, int64_t n, float* sums,
+                         float* squares);
 
   // One row of activations to x + 128 in u8, zero padded to 4 * k4 (as 128); returns the scale.
   float (*quantize_row)(const float* x, int64_t k, uint8_t* out, int64_t k4);

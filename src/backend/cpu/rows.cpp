@@ -38,39 +38,6 @@ void CpuBackend::rms_norm(const Tensor& x, const Tensor& gamma, float eps, const
   });
 }
 
-void CpuBackend::instance_norm(const Tensor& x, const Lengths& lengths, const Tensor& gamma,
-                               const Tensor& beta, float eps, const Tensor& out) {
-  const int64_t d = x.dim(1);
-  for_rows(lengths.count(), x.elements() * kCheap, [&](int64_t u) {
-    const Span& span = lengths[u];
-    // Sums in double: thousands of frames of one sign would lose f32's last digits.
-    std::vector<double> sum(static_cast<size_t>(d));
-    std::vector<double> square(static_cast<size_t>(d));
-    for (int64_t t = span.begin; t < span.end(); ++t) {
-      for (int64_t c = 0; c < d; ++c) {
-        sum[static_cast<size_t>(c)] += static_cast<double>(row_of(x, t)[c]);
-      }
-    }
-    const auto count = static_cast<double>(span.length);
-    for (int64_t t = span.begin; t < span.end(); ++t) {
-      for (int64_t c = 0; c < d; ++c) {
-        const double difference =
-            static_cast<double>(row_of(x, t)[c]) - sum[static_cast<size_t>(c)] / count;
-        square[static_cast<size_t>(c)] += difference * difference;
-      }
-    }
-    for (int64_t t = span.begin; t < span.end(); ++t) {
-      for (int64_t c = 0; c < d; ++c) {
-        const auto i = static_cast<size_t>(c);
-        const double scale = 1.0 / std::sqrt(square[i] / count + static_cast<double>(eps));
-        const double y = (static_cast<double>(row_of(x, t)[c]) - sum[i] / count) * scale;
-        writable_row(out, t)[c] =
-            static_cast<float>(y) * gamma.data<float>()[c] + beta.data<float>()[c];
-      }
-    }
-  });
-}
-
 void CpuBackend::softmax(const Tensor& x, const Tensor& out) {
   const int64_t n = x.dim(1);
   for_rows(x.dim(0), n * kCostly, [&](int64_t r) {

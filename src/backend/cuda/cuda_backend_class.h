@@ -111,8 +111,8 @@ class CudaBackend final : public Backend {
   void layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, float eps,
                   const Tensor& out) override;
   void rms_norm(const Tensor& x, const Tensor& gamma, float eps, const Tensor& out) override;
-  void instance_norm(const Tensor& x, const Lengths& lengths, const Tensor& gamma,
-                     const Tensor& beta, float eps, const Tensor& out) override;
+  void instance_factors(const Tensor& x, const Lengths& lengths, const Tensor& gamma,
+                        const Tensor& beta, float eps, const Tensor& out) override;
   void softmax(const Tensor& x, const Tensor& out) override;
   void log_softmax(const Tensor& x, const Tensor& out) override;
 
@@ -223,6 +223,8 @@ class CudaBackend final : public Backend {
   BufferRef pack_activations(const UnitsRows& rows, int64_t in, DType dtype, bool in_panels);
   void linear_on_units(const UnitsRows& rows, const LinearWeight& w, const simt::Finish& finish);
   // Windows of x: read in place where they can be, otherwise laid out.
+  // x (rows, in) as a convolution with this input sees it.
+  Tensor conv1d_seen(const Tensor& x, const Lengths& lengths, const Conv1dInput& input);
   void conv1d_on_units(const UnitsRows& x, const simt::Windows& windows, const LinearWeight& w,
                        const simt::Finish& finish);
   // Rows in panels with weights of type I8.

@@ -80,4 +80,33 @@ void CudaBackend::snake(const Tensor& x, const Tensor& alpha, const Tensor& out)
   launch(kernels::snake, grid_of(at), kThreads, {.at = at, .alpha = alpha.data<const float>()});
 }
 
+Tensor CudaBackend::conv1d_seen(const Tensor& x, const Lengths& lengths, const Conv1dInput& input) {
+  const Tensor seen(allocate(static_cast<size_t>(x.elements()) * sizeof(float)), 0, x.shape(),
+                    DType::F32, device());
+  for (int64_t u = 0; u < lengths.count(); ++u) {
+    const Span& span = lengths[u];
+    if (span.length == 0) {
+      continue;
+    }
+    simt::ElementwiseArgs at =
+        elementwise(x.narrow(0, span.begin, span.length), seen.narrow(0, span.begin, span.length),
+                    span.length == 1);
+    const float* factors = nullptr;
+    if (input.factors != nullptr) {
+      const Tensor own = input.factors->narrow(0, u, 1);
+      factors = own.data<const float>();
+      at.aligned = at.aligned && aligned(own, true) && x.dim(1) % kEach == 0;
+    }
+    if (input.alpha != nullptr) {
+      at.aligned = at.aligned && aligned(*input.alpha, true);
+    }
+    launch(kernels::conv_input, grid_of(at), kThreads,
+           {.at = at,
+            .factors = factors,
+            .alpha = input.alpha == nullptr ? nullptr : input.alpha->data<const float>(),
+            .slope = input.slope});
+  }
+  return seen;
+}
+
 }  // namespace mynah::cuda

@@ -40,11 +40,11 @@ void CudaBackend::rms_norm(const Tensor& x, const Tensor& gamma, float eps, cons
   norm(kernels::rms_norm, x, &gamma, nullptr, eps, out);
 }
 
-void CudaBackend::instance_norm(const Tensor& x, const Lengths& lengths, const Tensor& gamma,
-                                const Tensor& beta, float eps, const Tensor& out) {
+void CudaBackend::instance_factors(const Tensor& x, const Lengths& lengths, const Tensor& gamma,
+                                   const Tensor& beta, float eps, const Tensor& out) {
   constexpr int kThreads = 256;
   constexpr int64_t kLanes = 32;  // of a warp: channels of a block
-  int64_t longest = 0;
+  int64_t longest = 1;
   for (const Span& span : lengths.spans()) {
     longest = std::max(longest, span.length);
   }
@@ -57,15 +57,16 @@ void CudaBackend::instance_norm(const Tensor& x, const Lengths& lengths, const T
       .x = rows_of(x),
       .utterances = reinterpret_cast<const simt::RowSpan*>(utterances.get()->data()),
       .moments = reinterpret_cast<float*>(moments.get()->data()),
-      .gamma = gamma.data<const float>(),
-      .beta = beta.data<const float>(),
+      .gamma = rows_of(gamma),
+      .beta = rows_of(beta),
       .out = out_rows_of(out),
       .channels = channels,
       .pieces = pieces,
       .epsilon = eps};
-  const GridSize grid{.x = pieces, .y = lengths.count(), .z = blocks_for(channels, kLanes)};
-  launch(kernels::instance_moments, grid, kThreads, args);
-  launch(kernels::instance_norm, grid, kThreads, args);
+  const int64_t groups = blocks_for(channels, kLanes);
+  launch(kernels::instance_moments, {.x = pieces, .y = lengths.count(), .z = groups}, kThreads,
+         args);
+  launch(kernels::instance_factors, {.x = lengths.count(), .y = groups}, kThreads, args);
 }
 
 void CudaBackend::softmax(const Tensor& x, const Tensor& out) {

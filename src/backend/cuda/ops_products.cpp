@@ -249,6 +249,12 @@ void CudaBackend::matmul(const Tensor& a, const Tensor& b, bool transpose_b, con
 
 void CudaBackend::conv1d(const Tensor& x, const Lengths& lengths, const LinearWeight& w,
                          const Conv1dParams& params, const Tensor& out) {
+  if (params.input != nullptr) {
+    Conv1dParams rest = params;
+    rest.input = nullptr;
+    conv1d(conv1d_seen(x, lengths, *params.input), lengths, w, rest, out);
+    return;
+  }
   std::vector<simt::Utterance> utterances;
   int64_t out_rows = 0;
   for (const Span& span : lengths.spans()) {

@@ -70,14 +70,18 @@ void RefBackend::rms_norm(const Tensor& x, const Tensor& gamma, float eps, const
   }
 }
 
-void RefBackend::instance_norm(const Tensor& x, const Lengths& lengths, const Tensor& gamma,
-                               const Tensor& beta, float eps, const Tensor& out) {
-  for (const Span& span : lengths.spans()) {
-    for (int64_t j = 0; j < x.dim(1); ++j) {
-      const Moments m = moments(row(x, span.begin) + j, span.length, x.stride(0));
-      for (int64_t i = span.begin; i < span.end(); ++i) {
-        row(out, i)[j] = normalised(row(x, i)[j], m, eps, row(gamma, 0)[j], row(beta, 0)[j]);
-      }
+void RefBackend::instance_factors(const Tensor& x, const Lengths& lengths, const Tensor& gamma,
+                                  const Tensor& beta, float eps, const Tensor& out) {
+  const int64_t d = x.dim(1);
+  for (int64_t u = 0; u < lengths.count(); ++u) {
+    const Span& span = lengths[u];
+    for (int64_t j = 0; j < d; ++j) {
+      const bool empty = span.length == 0;
+      const Moments m =
+          empty ? Moments{} : moments(row(x, span.begin) + j, span.length, x.stride(0));
+      const double scale = row(gamma, u)[j] / std::sqrt(m.variance + eps);
+      row(out, u)[j] = empty ? 0.0F : static_cast<float>(scale);
+      row(out, u)[d + j] = empty ? 0.0F : static_cast<float>(row(beta, u)[j] - m.mean * scale);
     }
   }
 }

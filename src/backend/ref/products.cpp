@@ -1,4 +1,6 @@
 // Products: linear, matmul, conv1d.
+#include <cmath>
+
 #include "backend/ref/access.h"
 #include "backend/ref/ref_backend.h"
 
@@ -49,8 +51,24 @@ void RefBackend::matmul(const Tensor& a, const Tensor& b, bool transpose_b, cons
 
 namespace {
 
-// Sum over one group's channels and the kernel, for output channel j at frame t of the utterance.
-double convolve(const Tensor& x, const Span& span, const LinearWeight& w,
+// What stands in x's place, for channel c of utterance u.
+double seen(const Conv1dInput* how, double x, int64_t u, int64_t c) {
+  if (how == nullptr) {
+    return x;
+  }
+  if (how->factors != nullptr) {
+    const int64_t channels = how->factors->dim(1) / 2;
+    x = row(*how->factors, u)[c] * x + row(*how->factors, u)[channels + c];
+  }
+  if (how->alpha != nullptr) {
+    const double alpha = row(*how->alpha, 0)[c];
+    return x + std::sin(alpha * x) * std::sin(alpha * x) / alpha;
+  }
+  return x < 0.0 ? how->slope * x : x;
+}
+
+// Sum over one group's channels and the kernel, for output channel j at frame t of utterance u.
+double convolve(const Tensor& x, const Span& span, int64_t u, const LinearWeight& w,
                 const Conv1dParams& params, int64_t t, int64_t j) {
   const int64_t channels = w.in_features / params.kernel;
   const int64_t group = j / (w.out_features / params.groups);
@@ -62,7 +80,8 @@ double convolve(const Tensor& x, const Span& span, const LinearWeight& w,
     }
     const float* in = row(x, span.begin + from) + group * channels;
     for (int64_t c = 0; c < channels; ++c) {
-      sum += static_cast<double>(in[c]) * weight_row(w, j)[c * params.kernel + k];
+      sum += seen(params.input, in[c], u, group * channels + c) *
+             weight_row(w, j)[c * params.kernel + k];
     }
   }
   return sum;
@@ -73,11 +92,11 @@ double convolve(const Tensor& x, const Span& span, const LinearWeight& w,
 void RefBackend::conv1d(const Tensor& x, const Lengths& lengths, const LinearWeight& w,
                         const Conv1dParams& params, const Tensor& out) {
   int64_t i = 0;
-  for (const Span& span : lengths.spans()) {
-    for (int64_t t = 0; t < params.out_rows(span.length); ++t, ++i) {
+  for (int64_t u = 0; u < lengths.count(); ++u) {
+    for (int64_t t = 0; t < params.out_rows(lengths[u].length); ++t, ++i) {
       for (int64_t j = 0; j < w.out_features; ++j) {
-        row(out, i)[j] = finish(convolve(x, span, w, params, t, j), params.bias, params.residual,
-                                params.activation, i, j);
+        row(out, i)[j] = finish(convolve(x, lengths[u], u, w, params, t, j), params.bias,
+                                params.residual, params.activation, i, j);
       }
     }
   }

@@ -62,8 +62,8 @@ class RefBackend final : public Backend {
   void layer_norm(const Tensor& x, const Tensor& gamma, const Tensor& beta, float eps,
                   const Tensor& out) override;
   void rms_norm(const Tensor& x, const Tensor& gamma, float eps, const Tensor& out) override;
-  void instance_norm(const Tensor& x, const Lengths& lengths, const Tensor& gamma,
-                     const Tensor& beta, float eps, const Tensor& out) override;
+  void instance_factors(const Tensor& x, const Lengths& lengths, const Tensor& gamma,
+                        const Tensor& beta, float eps, const Tensor& out) override;
   void softmax(const Tensor& x, const Tensor& out) override;
   void log_softmax(const Tensor& x, const Tensor& out) override;
 

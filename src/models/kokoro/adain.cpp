@@ -31,9 +31,9 @@ Result<StyleFactors> StyleFactors::load(const Weights& w, int64_t channels) {
 }
 
 StyleFactors::Factors StyleFactors::operator()(const Tensor& style) const {
-  const Tensor both = linear_(style).reshape({2 * channels_});
-  return {.gamma = ops::affine(*backend_, both.narrow(0, 0, channels_), 1.0F, 1.0F),
-          .beta = both.narrow(0, channels_, channels_)};
+  const Tensor both = linear_(style);
+  return {.gamma = ops::affine(*backend_, both.narrow(1, 0, channels_), 1.0F, 1.0F),
+          .beta = both.narrow(1, channels_, channels_)};
 }
 
 Result<AdaIn> AdaIn::load(const Weights& w, int64_t channels) {
@@ -43,9 +43,9 @@ Result<AdaIn> AdaIn::load(const Weights& w, int64_t channels) {
   return norm;
 }
 
-Tensor AdaIn::operator()(const Tensor& x, const Tensor& style) const {
+Tensor AdaIn::operator()(const Tensor& x, const Lengths& lengths, const Tensor& style) const {
   const auto [gamma, beta] = factors_(style);
-  return ops::instance_norm(*backend_, x, Lengths{x.dim(0)}, gamma, beta);
+  return ops::instance_factors(*backend_, x, lengths, gamma, beta);
 }
 
 Result<AdaInBlock> AdaInBlock::load(const Weights& w, const Sizes& sizes) {
@@ -77,18 +77,20 @@ Result<AdaInBlock> AdaInBlock::load(const Weights& w, const Sizes& sizes) {
 
 Tensor AdaInBlock::operator()(const Tensor& x, const Tensor& style) const {
   Backend& backend = *backend_;
+  const Lengths before{x.dim(0)};
   Tensor past = sizes_.upsamples ? doubled(backend, x) : x;
   const Lengths lengths{past.dim(0)};
   if (sizes_.in != sizes_.out) {
     past = past_(past, lengths);
   }
-  Tensor own = ops::leaky_relu(backend, norm1_(x, style), kSlope);
-  if (sizes_.upsamples) {
-    own = pool_(own, Lengths{x.dim(0)});
-  }
-  own = conv1_(own, lengths);
-  own = conv2_(ops::leaky_relu(backend, norm2_(own, style), kSlope), lengths);
-  return ops::affine(backend, ops::add(backend, own, past), std::numbers::sqrt2_v<float> / 2.0F);
+  const Tensor first = norm1_(x, before, style);
+  const Conv1dInput seen{.factors = &first, .slope = kSlope};
+  const Tensor own = sizes_.upsamples ? conv1_(pool_(x, before, {.input = &seen}), lengths)
+                                      : conv1_(x, lengths, {.input = &seen});
+  const Tensor second = norm2_(own, lengths, style);
+  const Conv1dInput seen_again{.factors = &second, .slope = kSlope};
+  const Tensor sum = conv2_(own, lengths, {.input = &seen_again, .residual = &past});
+  return ops::affine(backend, sum, std::numbers::sqrt2_v<float> / 2.0F);
 }
 
 }  // namespace mynah::kokoro

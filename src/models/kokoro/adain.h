@@ -13,8 +13,8 @@ namespace mynah::kokoro {
 class StyleFactors {
  public:
   struct Factors {
-    Tensor gamma;  // (channels)
-    Tensor beta;   // (channels)
+    Tensor gamma;  // (sentences, channels)
+    Tensor beta;
   };
 
   StyleFactors() = default;
@@ -22,7 +22,7 @@ class StyleFactors {
   // w holds "fc".
   static Result<StyleFactors> load(const Weights& w, int64_t channels);
 
-  // style (1, kStyle)
+  // style (sentences, kStyle)
   [[nodiscard]] Factors operator()(const Tensor& style) const;
 
  private:
@@ -31,7 +31,7 @@ class StyleFactors {
   Linear linear_;
 };
 
-// Instance norm by such factors.
+// Instance norm by such factors, as a convolution's input takes it.
 class AdaIn {
  public:
   AdaIn() = default;
@@ -39,8 +39,9 @@ class AdaIn {
   // w holds "fc".
   static Result<AdaIn> load(const Weights& w, int64_t channels);
 
-  // x (rows, channels) of one sentence, style (1, kStyle) -> the same shape.
-  [[nodiscard]] Tensor operator()(const Tensor& x, const Tensor& style) const;
+  // x (rows, channels) of sentences, style (sentences, kStyle) -> Conv1dInput's factors.
+  [[nodiscard]] Tensor operator()(const Tensor& x, const Lengths& lengths,
+                                  const Tensor& style) const;
 
  private:
   Backend* backend_ = nullptr;

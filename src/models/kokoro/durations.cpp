@@ -53,7 +53,9 @@ Prosody DurationPredictor::operator()(const Tensor& x, const Tensor& style, floa
   Tensor heard = with_style(x, style);
   for (const Layer& layer : layers_) {
     const auto [gamma, beta] = layer.factors(style);
-    heard = with_style(ops::layer_norm(backend, layer.lstm(heard, sentence), gamma, beta), style);
+    heard = with_style(ops::layer_norm(backend, layer.lstm(heard, sentence),
+                                       gamma.reshape({kHidden}), beta.reshape({kHidden})),
+                       style);
   }
   const Tensor durations =
       ops::sum(backend, ops::sigmoid(backend, duration_(lstm_(heard, sentence))));

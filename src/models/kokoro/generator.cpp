@@ -109,10 +109,12 @@ Result<Generator> Generator::load(const Weights& w) {
 Tensor Generator::run(const Block& block, Tensor x, const Tensor& style) const {
   const Lengths lengths{x.dim(0)};
   for (const Block::Pair& pair : block.pairs) {
-    Tensor own = ops::snake(*backend_, pair.norm1(x, style), pair.alpha1);
-    own = pair.norm2(pair.conv1(own, lengths), style);
-    own = pair.conv2(ops::snake(*backend_, own, pair.alpha2), lengths);
-    x = ops::add(*backend_, own, x);
+    const Tensor first = pair.norm1(x, lengths, style);
+    const Conv1dInput seen{.factors = &first, .alpha = &pair.alpha1};
+    const Tensor own = pair.conv1(x, lengths, {.input = &seen});
+    const Tensor second = pair.norm2(own, lengths, style);
+    const Conv1dInput seen_again{.factors = &second, .alpha = &pair.alpha2};
+    x = pair.conv2(own, lengths, {.input = &seen_again, .residual = &x});
   }
   return x;
 }
@@ -131,7 +133,8 @@ Tensor Generator::spectrum(const Tensor& x, const Tensor& harmonics, const Tenso
   for (size_t i = 0; i < stages_.size(); ++i) {
     const Stage& stage = stages_[i];
     const Lengths lengths{sung.dim(0)};
-    sung = stage.up(ops::leaky_relu(backend, sung, kSlope), lengths);
+    const Conv1dInput seen{.slope = kSlope};
+    sung = stage.up(sung, lengths, {.input = &seen});
     if (i == stages_.size() - 1) {
       sung = reflected(backend, sung);
     }
@@ -143,7 +146,8 @@ Tensor Generator::spectrum(const Tensor& x, const Tensor& harmonics, const Tenso
     }
     sung = ops::affine(backend, sum, 1.0F / static_cast<float>(stage.blocks.size()));
   }
-  return out_(ops::leaky_relu(backend, sung, kLastSlope), Lengths{sung.dim(0)});
+  const Conv1dInput seen{.slope = kLastSlope};
+  return out_(sung, Lengths{sung.dim(0)}, {.input = &seen});
 }
 
 std::vector<float> Generator::samples(const Tensor& spectrum) const {

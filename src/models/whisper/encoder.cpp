@@ -77,8 +77,8 @@ Tensor Encoder::self_attention(const Block& block, const Tensor& qkv, const Tens
 Tensor Encoder::forward(const Tensor& mel, const Lengths& frames, const SilenceCache* silence,
                         std::vector<LayerKeys>* kept, const std::stop_token& stop) const {
   const Lengths lengths = positions(frames);
-  Tensor x = conv1_(mel, frames, Activation::Gelu);             // (frames, width)
-  x = conv2_(x, conv1_.out_lengths(frames), Activation::Gelu);  // (time, width)
+  Tensor x = conv1_(mel, frames, {.activation = Activation::Gelu});             // (frames, width)
+  x = conv2_(x, conv1_.out_lengths(frames), {.activation = Activation::Gelu});  // (time, width)
   for (const Span& span : lengths.spans()) {
     const Tensor rows = x.narrow(0, span.begin, span.length);
     const Tensor moved = ops::add(*backend_, rows, position_.narrow(0, 0, span.length));

@@ -202,4 +202,34 @@ MYNAH_KERNEL(snake, SnakeArgs, kThreads) {
   }
 }
 
+// What a convolution sees in x's place.
+MYNAH_KERNEL(conv_input, ConvInputArgs, kThreads) {
+  const Place place = place_of(args.at);
+  if (place.count > 0) {
+    const bool aligned = args.at.aligned;
+    const Global<const float> x(args.at.x.data + place.row * args.at.x.stride);
+    const Global<float> out(args.at.out.data + place.row * args.at.out.stride);
+    Values values = load(x, place.column, place.count, aligned);
+    if (args.factors != nullptr) {
+      const Values scales =
+          load(Global<const float>(args.factors), place.column, place.count, aligned);
+      const Values shifts = load(Global<const float>(args.factors + args.at.columns), place.column,
+                                 place.count, aligned);
+      for (int i = 0; i < kEach; ++i) {
+        values[i] = multiply_add(values[i], scales[i], shifts[i]);
+      }
+    }
+    if (args.alpha != nullptr) {
+      const Values alphas =
+          load(Global<const float>(args.alpha), place.column, place.count, aligned);
+      combine(values, alphas,
+              [](float value, float a) { return value + sin_squared(a * value) / a; });
+    } else {
+      const float slope = args.slope;
+      replace(values, [slope](float value) { return value < 0.0F ? slope * value : value; });
+    }
+    store(values, out, place.column, place.count, aligned);
+  }
+}
+
 }  // namespace mynah::simt

@@ -61,4 +61,13 @@ struct SnakeArgs {
   const float* alpha;
 };
 
+// Rows of one utterance. factors: a number for every column, then another; null: x itself. alpha:
+// of a snake; null: a leaky ReLU of this slope.
+struct ConvInputArgs {
+  ElementwiseArgs at;
+  const float* factors;
+  const float* alpha;
+  float slope;
+};
+
 }  // namespace mynah::simt

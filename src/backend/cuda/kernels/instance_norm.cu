@@ -1,6 +1,6 @@
-// instance_norm: over the time of each utterance, channel by channel. A warp's lanes are
+// instance_factors: over the time of each utterance, channel by channel. A warp's lanes are
 // neighbouring channels, its turns are rows; long utterances are cut into pieces, so that there are
-// blocks enough, and every block that normalises a piece joins the moments of all of them.
+// blocks enough, and then their moments are joined.
 #include "backend/cuda/kernels/instance_norm_args.h"
 #include "backend/cuda/simt/simt.h"
 
@@ -70,48 +70,44 @@ MYNAH_KERNEL(instance_moments, InstanceNormArgs, kThreads) {
   }
 }
 
-// The squares of a piece are about its own mean: about the whole's, they are more by its rows times
-// the square of the means' distance (Chan, Golub & LeVeque 1979).
-MYNAH_KERNEL(instance_norm, InstanceNormArgs, kThreads) {
+// Blocks: utterances, groups of 32 channels. The squares of a piece are about its own mean: about
+// the whole's, they are more by its rows times the square of the means' distance (Chan, Golub &
+// LeVeque 1979).
+MYNAH_KERNEL(instance_factors, InstanceNormArgs, kThreads) {
   MYNAH_SHARED(float, scratch, kThreads);
-  const Piece piece = piece_of_block(args);
-  if (piece.rows == 0) {
-    return;
-  }
+  const RowSpan utterance = Global<const RowSpan>(args.utterances)[block_index_x()];
+  const int64_t channel = static_cast<int64_t>(block_index_y()) * kWarp + lane();
+  const bool there = channel < args.channels;
   const Global<const float> moments(args.moments +
-                                    2 * block_index_y() * args.pieces * args.channels);
-  const bool there = piece.channel < args.channels;
-  const int64_t pieces = (piece.utterance.length + kNormPiece - 1) / kNormPiece;
-  const int64_t last_rows = piece.utterance.length - (pieces - 1) * kNormPiece;
-  const auto length = static_cast<float>(piece.utterance.length);
+                                    2 * block_index_x() * args.pieces * args.channels);
+  const int64_t pieces = (utterance.length + kNormPiece - 1) / kNormPiece;
+  const int64_t last_rows = utterance.length - (pieces - 1) * kNormPiece;
+  const auto length = static_cast<float>(utterance.length);
   float sum = 0.0F;
   for (int64_t p = warp(); p < pieces && there; p += warp_count()) {
     const auto rows = static_cast<float>(p + 1 < pieces ? kNormPiece : last_rows);
-    const float mean = moments[2 * p * args.channels + piece.channel];
+    const float mean = moments[2 * p * args.channels + channel];
     sum = multiply_add(rows, mean, sum);
   }
   const float mean = sum_of_warps(sum, scratch) / length;
   float squares = 0.0F;
   for (int64_t p = warp(); p < pieces && there; p += warp_count()) {
     const auto rows = static_cast<float>(p + 1 < pieces ? kNormPiece : last_rows);
-    const float difference = moments[2 * p * args.channels + piece.channel] - mean;
-    const float own = moments[(2 * p + 1) * args.channels + piece.channel];
+    const float difference = moments[2 * p * args.channels + channel] - mean;
+    const float own = moments[(2 * p + 1) * args.channels + channel];
     squares += multiply_add(rows * difference, difference, own);
   }
   const float variance = sum_of_warps(squares, scratch) / length;
-  if (!there) {
+  if (warp() != 0 || !there) {
     return;
   }
-  const Global<const float> x(args.x.data);
-  const Global<float> out(args.out.data);
-  const float scale = 1.0F / square_root(variance + args.epsilon);
-  const float gamma = Global<const float>(args.gamma)[piece.channel];
-  const float beta = Global<const float>(args.beta)[piece.channel];
-  for (int64_t i = warp(); i < piece.rows; i += warp_count()) {
-    const float value = x[(piece.begin + i) * args.x.stride + piece.channel];
-    out[(piece.begin + i) * args.out.stride + piece.channel] =
-        multiply_add((value - mean) * scale, gamma, beta);
-  }
+  const Global<const float> gamma(args.gamma.data + block_index_x() * args.gamma.stride);
+  const Global<const float> beta(args.beta.data + block_index_x() * args.beta.stride);
+  const Global<float> out(args.out.data + block_index_x() * args.out.stride);
+  const float scale = gamma[channel] / square_root(variance + args.epsilon);
+  out[channel] = pieces == 0 ? 0.0F : scale;
+  out[args.channels + channel] =
+      pieces == 0 ? 0.0F : multiply_add(-mean, scale, static_cast<float>(beta[channel]));
 }
 
 }  // namespace mynah::simt

@@ -15,9 +15,9 @@ struct InstanceNormArgs {
   Rows x;
   const RowSpan* utterances;
   float* moments;
-  const float* gamma;
-  const float* beta;
-  OutRows out;
+  Rows gamma;  // one row an utterance
+  Rows beta;
+  OutRows out;  // (utterances, 2 channels)
   int64_t channels;
   int64_t pieces;
   float epsilon;

@@ -37,14 +37,15 @@
 
 #define MYNAH_INSTANCE_NORM_KERNELS(X)                 \
   X(instance_norm, instance_moments, InstanceNormArgs) \
-  X(instance_norm, instance_norm, InstanceNormArgs)
+  X(instance_norm, instance_factors, InstanceNormArgs)
 
 #define MYNAH_ELEMENTWISE_KERNELS(X)        \
   X(elementwise, unary, UnaryArgs)          \
   X(elementwise, binary, BinaryArgs)        \
   X(elementwise, affine, AffineArgs)        \
   X(elementwise, leaky_relu, LeakyReluArgs) \
-  X(elementwise, snake, SnakeArgs)
+  X(elementwise, snake, SnakeArgs)          \
+  X(elementwise, conv_input, ConvInputArgs)
 
 #define MYNAH_ROW_KERNELS(X)                  \
   X(rows, gather_rows_1, GatherRowsArgs)      \
