@@ -8,7 +8,7 @@
 
 #include "cli/open_device.h"
 #include "cli/store_access.h"
-#include "speech/english_phonemizers.h"
+#include "speech/kokoro_phonemizers.h"
 #include "speech/text_reader.h"
 #include "store/catalogue.h"
 #include "store/store.h"

@@ -15,6 +15,7 @@
 #include "cli/sound_output.h"
 #include "cli/speak_book.h"
 #include "cli/speak_lines.h"
+#include "text/spoken/ssml.h"
 
 namespace mynah::cli {
 
@@ -28,6 +29,14 @@ constexpr size_t kFirstPhonemes = 40;
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+// A voice that is not there and a number out of range are slips of the command line here.
+Error as_usage(Error error) {
+  if (error.code == ErrorCode::NotFound || error.code == ErrorCode::InvalidInput) {
+    error.code = ErrorCode::Usage;
+  }
+  return error;
 }
 
 double peak_memory_mb() {
@@ -246,15 +255,28 @@ Result<int> SpeakCommand::speak_lines(Context& context, const SpeechEngine& engi
   return lines.failed() > 0 ? 1 : 0;
 }
 
-Status SpeakCommand::push_text(Synthesizer::Session& session, const Context& context) const {
+Status SpeakCommand::speak_text(const Synthesizer& synthesizer, SpeakOptions options,
+                                SpeechObserver& observer, const Context& context) const {
   if (const std::string path = document_path(); !path.empty()) {
     MYNAH_TRY(const Document document, read_document(path));
+    MYNAH_TRY(const auto session, synthesizer.session(options, observer, context.stop));
     for (const Chapter& chapter : document.chapters) {
-      MYNAH_TRY_STATUS(session.push(chapter.text + "\n\n"));
+      MYNAH_TRY_STATUS(session->push(chapter.text + "\n\n"));
     }
-    return {};
+    return session->finish();
   }
-  return input_.read(context, [&session](std::string_view text) { return session.push(text); });
+  // What it is shows with its first bytes.
+  std::unique_ptr<Synthesizer::Session> session;
+  MYNAH_TRY_STATUS(input_.read(context, [&](std::string_view text) -> Status {
+    if (!session) {
+      if (options.kind == TextKind::Plain && looks_like_ssml(text)) {
+        options.kind = TextKind::Ssml;
+      }
+      MYNAH_TRY(session, synthesizer.session(options, observer, context.stop));
+    }
+    return session->push(text);
+  }));
+  return session ? session->finish() : Status{};
 }
 
 Result<int> SpeakCommand::run(Context& context) {
@@ -270,7 +292,11 @@ Result<int> SpeakCommand::run(Context& context) {
   if (sound_.stream || streams(context) || plays(context)) {
     options.first_phonemes = kFirstPhonemes;
   }
-  MYNAH_TRY(const VoiceFacts voice, synthesizer.check(options));
+  const auto checked = synthesizer.check(options);
+  if (!checked) {
+    return std::unexpected(as_usage(checked.error()));
+  }
+  const VoiceFacts& voice = *checked;
   if (!sound_.folder.empty() || sound_.json_lines) {
     return speak_lines(context, engine, options, format);
   }
@@ -304,11 +330,7 @@ Result<int> SpeakCommand::run(Context& context) {
   }
   const bool captions = !sound_.captions.srt.empty() || !sound_.captions.vtt.empty();
   SpeakObserver observer(context, std::move(outputs), rate_hz, captions);
-  MYNAH_TRY(const auto session, synthesizer.session(options, observer, context.stop));
-  Status spoken = push_text(*session, context);
-  if (spoken) {
-    spoken = session->finish();
-  }
+  const Status spoken = speak_text(synthesizer, options, observer, context);
   if (!spoken) {
     if (context.out.closed()) {
       return 0;  // run_program tells that the reader went away

@@ -30,8 +30,9 @@ class SpeakCommand : public Command {
                              const SpeakOptions& options, const VoiceFacts& voice);
   Result<int> speak_lines(Context& context, const SpeechEngine& engine, const SpeakOptions& options,
                           SoundFormat format) const;
-  // Hands the text over, as it comes.
-  Status push_text(Synthesizer::Session& session, const Context& context) const;
+  // Speaks the text as it comes.
+  Status speak_text(const Synthesizer& synthesizer, SpeakOptions options, SpeechObserver& observer,
+                    const Context& context) const;
 
   SpeechEngineOpener open_;
   TextInput input_;

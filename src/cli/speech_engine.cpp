@@ -5,7 +5,7 @@
 #include "cli/device_name.h"
 #include "cli/open_device.h"
 #include "cli/store_access.h"
-#include "speech/english_phonemizers.h"
+#include "speech/kokoro_phonemizers.h"
 #include "speech/languages.h"
 #include "store/speech_models.h"
 #include "store/store.h"

@@ -2,14 +2,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "speech/clause_edges.h"
 #include "text/spoken/clauses.h"
+#include "text/spoken/ssml.h"
 #include "text/utf8.h"
 
 namespace mynah {
 namespace {
+
+// SSML is read as a whole.
+constexpr size_t kMostDocumentBytes = size_t{16} << 20;
 
 bool is_space(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
@@ -44,23 +51,38 @@ std::vector<PhonemeWord> split_phonemes(std::string_view text) {
   return words;
 }
 
+// Whether a text that something follows ends as sentences do.
+bool ends_as_sentence(std::string_view text) {
+  const size_t last = text.find_last_not_of(" \t\r\n\"')");
+  return last == std::string_view::npos ||
+         std::string_view(".!?:").find(text[last]) != std::string_view::npos;
+}
+
 }  // namespace
 
-SpeechSession::SpeechSession(const VoiceModel& model, std::shared_ptr<const Phonemizer> phonemizer,
-                             SpeakOptions options, const std::string& language,
-                             SpeechObserver& observer, std::stop_token stop)
+SpeechSession::SpeechSession(const VoiceModel& model, PhonemizerSource phonemizers,
+                             SpeakOptions options, VoiceFacts voice, SpeechObserver& observer,
+                             std::stop_token stop)
     : model_(model),
+      phonemizers_(std::move(phonemizers)),
       options_(std::move(options)),
+      voice_(std::move(voice)),
       observer_(observer),
       stop_(std::move(stop)),
-      splitter_({.language = language.substr(0, language.find('-'))}),
       silence_s_(options_.lead_silence_s / options_.voice.speed) {
-  if (phonemizer) {
-    reader_.emplace(std::move(phonemizer), language, options_.normalize);
-  }
+  const std::string& language = options_.language.empty() ? voice_.language : options_.language;
+  splitter_ = SentenceSplitter({.language = language.substr(0, language.find('-'))});
 }
 
 Status SpeechSession::push(std::string_view text) {
+  if (options_.kind == TextKind::Ssml) {
+    if (document_.size() + text.size() > kMostDocumentBytes) {
+      return fail(ErrorCode::InvalidInput, fmt::format("wanted SSML of at most {} MB, found more",
+                                                       kMostDocumentBytes >> 20U));
+    }
+    document_ += text;
+    return {};
+  }
   for (const Sentence& sentence : splitter_.push(text)) {
     MYNAH_TRY_STATUS(speak(sentence));
   }
@@ -68,23 +90,167 @@ Status SpeechSession::push(std::string_view text) {
 }
 
 Status SpeechSession::finish() {
+  if (options_.kind == TextKind::Ssml) {
+    MYNAH_TRY_STATUS(speak_document());
+  }
   for (const Sentence& sentence : splitter_.finish()) {
     MYNAH_TRY_STATUS(speak(sentence));
+  }
+  // A pause at the end is meant.
+  if (pause_s_ > 0) {
+    SpokenClause silence;
+    silence.samples.resize(
+        static_cast<size_t>(std::lround(pause_s_ * static_cast<double>(model_.rate_hz()))));
+    silence.start_s = static_cast<double>(samples_) / model_.rate_hz();
+    silence.end_s = silence.start_s;
+    silence.ends_sentence = true;
+    pause_s_ = 0;
+    return observer_.on_clause(silence);
   }
   return {};
 }
 
-Result<std::vector<PhonemeWord>> SpeechSession::phonemes(std::string_view text) const {
-  if (!reader_) {
-    return split_phonemes(text);
+void SpeechSession::warn(std::span<const std::string> warnings) {
+  for (const std::string& warning : warnings) {
+    if (warned_.insert(warning).second) {
+      observer_.on_warning(warning);
+    }
   }
-  return reader_->read(text);
 }
 
-// The sentence as a whole where the model takes it, as its words are read by what is around them;
+void SpeechSession::pause(double seconds) {
+  pause_s_ += seconds;
+}
+
+SpeechSession::Stretch SpeechSession::stretch_of(const SpeakPart& part) {
+  Stretch stretch{.text = part.text,
+                  .source = &part.source,
+                  .voice = options_.voice,
+                  .volume = options_.volume * static_cast<float>(part.volume),
+                  .language = options_.language};
+  stretch.voice.speed = std::clamp(options_.voice.speed * static_cast<float>(part.rate),
+                                   static_cast<float>(kLeastRate), static_cast<float>(kMostRate));
+  std::string language = voice_.language;
+  if (!part.voice.empty()) {
+    if (const auto voice = model_.find_voice(part.voice)) {
+      stretch.voice.voice = part.voice;
+      language = voice->language;
+    } else {
+      warn(std::vector{voice.error().message + "; the text's own voice goes on"});
+    }
+  }
+  if (!part.language.empty()) {
+    stretch.language = part.language;
+  } else if (stretch.language.empty()) {
+    stretch.language = language;
+  }
+  return stretch;
+}
+
+// A sentence of plain text, in which marks may stand.
+Status SpeechSession::speak(const Sentence& sentence) {
+  const bool paragraph = sentence.after == Sentence::Break::Paragraph;
+  if (options_.kind == TextKind::Phonemes) {
+    return speak(Stretch{.text = sentence.text,
+                         .begin = sentence.begin,
+                         .voice = options_.voice,
+                         .volume = options_.volume,
+                         .ends_paragraph = paragraph});
+  }
+  const SpeakScript script = marks_.read(sentence.text, sentence.begin);
+  warn(script.warnings);
+  for (size_t i = 0; i < script.parts.size(); ++i) {
+    const bool last = i + 1 == script.parts.size();
+    MYNAH_TRY_STATUS(speak(script.parts[i], false, last, last && paragraph));
+  }
+  return {};
+}
+
+Status SpeechSession::speak_document() {
+  MYNAH_TRY(const SpeakScript script, parse_ssml(std::exchange(document_, {})));
+  warn(script.warnings);
+  for (const SpeakPart& part : script.parts) {
+    MYNAH_TRY_STATUS(speak(part, true, true, part.ends_paragraph));
+  }
+  return {};
+}
+
+// `sentences`: the part is to be split into them.
+Status SpeechSession::speak(const SpeakPart& part, bool sentences, bool ends_sentence,
+                            bool ends_paragraph) {
+  if (part.kind == SpeakPart::Kind::Pause) {
+    pause(part.pause_s);
+    return {};
+  }
+  Stretch whole = stretch_of(part);
+  if (!sentences) {
+    whole.marks = part.marks;
+    whole.ends_sentence = ends_sentence;
+    whole.ends_paragraph = ends_paragraph;
+    return speak(whole);
+  }
+  const auto parts =
+      split_sentences(part.text, {.language = whole.language.substr(0, whole.language.find('-'))});
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const bool last = i + 1 == parts.size();
+    Stretch stretch = whole;
+    stretch.text =
+        std::string_view(part.text).substr(parts[i].begin, parts[i].end - parts[i].begin);
+    stretch.begin = parts[i].begin;
+    stretch.marks = marks_within(part.marks, {.begin = parts[i].begin, .end = parts[i].end});
+    stretch.ends_sentence = !last || ends_paragraph || ends_as_sentence(stretch.text);
+    stretch.ends_paragraph = last ? ends_paragraph : parts[i].after == Sentence::Break::Paragraph;
+    MYNAH_TRY_STATUS(speak(stretch));
+  }
+  return {};
+}
+
+// Without the white space around marks, which is no text.
+SpeechSession::Stretch SpeechSession::trimmed(Stretch stretch) {
+  size_t first = 0;
+  while (first < stretch.text.size() && is_space(stretch.text[first])) {
+    ++first;
+  }
+  size_t last = stretch.text.size();
+  while (last > first && is_space(stretch.text[last - 1])) {
+    --last;
+  }
+  if (first > 0 || last < stretch.text.size()) {
+    stretch.marks = marks_within(stretch.marks, {.begin = first, .end = last});
+    stretch.text = stretch.text.substr(first, last - first);
+    stretch.begin += first;
+  }
+  return stretch;
+}
+
+Result<const TextReader*> SpeechSession::reader_for(const std::string& language) {
+  const auto known = readers_.find(language);
+  if (known != readers_.end()) {
+    return &known->second;
+  }
+  MYNAH_TRY(auto phonemizer, phonemizers_(language));
+  const auto made =
+      readers_.emplace(language, TextReader(std::move(phonemizer), language, options_.normalize));
+  return &made.first->second;
+}
+
+Result<std::vector<PhonemeWord>> SpeechSession::read(const Stretch& stretch,
+                                                     std::string_view text) {
+  if (options_.kind == TextKind::Phonemes) {
+    return split_phonemes(text);
+  }
+  MYNAH_TRY(const TextReader* reader, reader_for(stretch.language));
+  const auto begin = static_cast<size_t>(text.data() - stretch.text.data());
+  const bool whole = begin == 0 && text.size() == stretch.text.size();
+  return reader->read(
+      text, whole ? stretch.marks
+                  : marks_within(stretch.marks, {.begin = begin, .end = begin + text.size()}));
+}
+
+// The stretch as a whole where the model takes it, as its words are read by what is around them;
 // else its clauses.
-Result<std::vector<SpeechSession::Piece>> SpeechSession::cut(const Sentence& sentence) {
-  MYNAH_TRY(std::vector<PhonemeWord> words, phonemes(sentence.text));
+Result<std::vector<SpeechSession::Piece>> SpeechSession::cut(const Stretch& stretch) {
+  MYNAH_TRY(std::vector<PhonemeWord> words, read(stretch, stretch.text));
   // One more for the space behind it.
   const auto cost_of = [this](const PhonemeWord& word) {
     return model_.count_phonemes(word.phonemes) + (word.space_after ? 1 : 0);
@@ -95,11 +261,11 @@ Result<std::vector<SpeechSession::Piece>> SpeechSession::cut(const Sentence& sen
   }
   const size_t first = first_ ? options_.first_phonemes : 0;
   if (total <= model_.most_phonemes() && (first == 0 || total <= first)) {
-    return std::vector{Piece{.words = std::move(words), .begin = 0, .end = sentence.text.size()}};
+    return std::vector{Piece{.words = std::move(words), .begin = 0, .end = stretch.text.size()}};
   }
   // Of a word that lies in the part by half, half the cost.
   const auto cost = [&](std::string_view part) {
-    const auto begin = static_cast<size_t>(part.data() - sentence.text.data());
+    const auto begin = static_cast<size_t>(part.data() - stretch.text.data());
     const size_t end = begin + part.size();
     size_t sum = 0;
     for (auto word = std::ranges::upper_bound(words, begin, {}, &PhonemeWord::end);
@@ -111,8 +277,8 @@ Result<std::vector<SpeechSession::Piece>> SpeechSession::cut(const Sentence& sen
     return sum;
   };
   std::vector<Piece> pieces;
-  for (const Clause& clause : cut_clauses(
-           sentence.text, {.max_cost = model_.most_phonemes(), .first_cost = first}, cost)) {
+  for (const Clause& clause :
+       cut_clauses(stretch.text, {.max_cost = model_.most_phonemes(), .first_cost = first}, cost)) {
     Piece piece{.words = {}, .begin = clause.begin, .end = clause.end};
     bool whole = true;
     for (const PhonemeWord& word : words) {
@@ -122,10 +288,8 @@ Result<std::vector<SpeechSession::Piece>> SpeechSession::cut(const Sentence& sen
       }
     }
     if (!whole) {  // cut within a word, which is then read anew
-      MYNAH_TRY(
-          piece.words,
-          phonemes(
-              std::string_view(sentence.text).substr(clause.begin, clause.end - clause.begin)));
+      MYNAH_TRY(piece.words,
+                read(stretch, stretch.text.substr(clause.begin, clause.end - clause.begin)));
       for (PhonemeWord& word : piece.words) {
         word.begin += clause.begin;
         word.end += clause.begin;
@@ -136,63 +300,70 @@ Result<std::vector<SpeechSession::Piece>> SpeechSession::cut(const Sentence& sen
   return pieces;
 }
 
-Status SpeechSession::speak(const Sentence& sentence) {
-  MYNAH_TRY(const std::vector<Piece> pieces, cut(sentence));
+Status SpeechSession::speak(const Stretch& untrimmed) {
+  const Stretch stretch = trimmed(untrimmed);
+  MYNAH_TRY(const std::vector<Piece> pieces, cut(stretch));
   for (size_t i = 0; i < pieces.size(); ++i) {
-    MYNAH_TRY_STATUS(speak(sentence, pieces[i], i + 1 == pieces.size()));
+    MYNAH_TRY_STATUS(speak(stretch, pieces[i], i + 1 == pieces.size()));
   }
   return {};
 }
 
-Status SpeechSession::speak(const Sentence& sentence, const Piece& piece, bool last) {
+Status SpeechSession::speak(const Stretch& stretch, const Piece& piece, bool last) {
   if (stop_.stop_requested()) {
     return fail(ErrorCode::Cancelled, "stopped");
   }
-  MYNAH_TRY(ClauseSound sound, model_.speak(piece.words, options_.voice));
+  MYNAH_TRY(ClauseSound sound, model_.speak(piece.words, stretch.voice));
   trim_clause(sound, model_.rate_hz());
-  const bool paragraph = last && sentence.after == Sentence::Break::Paragraph;
+  const bool sentence = last && stretch.ends_sentence;
+  const bool paragraph = last && stretch.ends_paragraph;
+  const double speed = stretch.voice.speed;
   if (sound.samples.empty()) {
     // Nothing to be heard, but a paragraph ends with it all the same.
     if (paragraph && !first_) {
-      silence_s_ = std::max(silence_s_, options_.paragraph_silence_s / options_.voice.speed);
+      silence_s_ = std::max(silence_s_, options_.paragraph_silence_s / speed);
     }
     return {};
   }
   const double rate = model_.rate_hz();
-  const auto silence = static_cast<size_t>(std::lround(silence_s_ * rate));
+  const auto silence =
+      static_cast<size_t>(std::lround(std::max(silence_s_, std::exchange(pause_s_, 0)) * rate));
+  const size_t end = samples_ + silence + sound.samples.size();
+  const ByteRange here{.begin = stretch.begin + piece.begin, .end = stretch.begin + piece.end};
+  const ByteRange source = stretch.source == nullptr ? here : stretch.source->source_of(here);
   SpokenClause clause{
-      .text = sentence.text.substr(piece.begin, piece.end - piece.begin),
-      .begin = sentence.begin + piece.begin,
-      .end = sentence.begin + piece.end,
-      .ends_sentence = last,
+      .text = std::string(stretch.text.substr(piece.begin, piece.end - piece.begin)),
+      .begin = source.begin,
+      .end = source.end,
+      .ends_sentence = sentence || paragraph,
       .ends_paragraph = paragraph,
       .start_s = static_cast<double>(samples_ + silence) / rate,
-      .end_s = static_cast<double>(samples_ + silence + sound.samples.size()) / rate,
+      .end_s = static_cast<double>(end) / rate,
       .words = {},
       .samples = std::vector<float>(silence)};
-  clause.words = words_of(sentence, piece, sound, clause.start_s);
+  clause.words = words_of(stretch, piece, sound, clause.start_s, rate);
   clause.samples.reserve(silence + sound.samples.size());
   for (const float sample : sound.samples) {
-    clause.samples.push_back(sample * options_.volume);
+    clause.samples.push_back(sample * stretch.volume);
   }
-  samples_ += clause.samples.size();
+  samples_ = end;
   first_ = false;
-  silence_s_ = (paragraph ? options_.paragraph_silence_s
-                : last    ? options_.sentence_silence_s
-                          : options_.clause_silence_s) /
-               options_.voice.speed;
+  silence_s_ = (paragraph  ? options_.paragraph_silence_s
+                : sentence ? options_.sentence_silence_s
+                           : options_.clause_silence_s) /
+               speed;
   return observer_.on_clause(clause);
 }
 
 // A word is what stands between two spaces in the text as it was written, whatever it is said as.
-std::vector<SpokenWord> SpeechSession::words_of(const Sentence& sentence, const Piece& piece,
-                                                const ClauseSound& sound, double start_s) const {
-  const std::string& text = sentence.text;
-  const double rate = model_.rate_hz();
+std::vector<SpokenWord> SpeechSession::words_of(const Stretch& stretch, const Piece& piece,
+                                                const ClauseSound& sound, double start_s,
+                                                double rate) {
+  const std::string_view text = stretch.text;
   std::vector<SpokenWord> words;
   size_t end = 0;  // bytes: of the last word
   for (size_t i = 0; i < piece.words.size(); ++i) {
-    const size_t begin = piece.words[i].begin;
+    const size_t begin = std::min(piece.words[i].begin, piece.end);
     if (begin >= end || words.empty()) {
       size_t first = begin;
       while (first > piece.begin && !is_space(text[first - 1])) {
@@ -202,7 +373,7 @@ std::vector<SpokenWord> SpeechSession::words_of(const Sentence& sentence, const 
       while (end < piece.end && !is_space(text[end])) {
         ++end;
       }
-      words.push_back({.text = text.substr(first, end - first), .phonemes = {}});
+      words.push_back({.text = std::string(text.substr(first, end - first)), .phonemes = {}});
     }
     for (const PhonemeSound& phoneme : sound.words[i]) {
       words.back().phonemes.push_back(

@@ -1,8 +1,9 @@
 // SpeechSession: one text on its way through a Synthesizer.
 #pragma once
 
+#include <map>
 #include <memory>
-#include <optional>
+#include <set>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -10,42 +11,73 @@
 
 #include "speech/synthesizer.h"
 #include "speech/text_reader.h"
+#include "text/spoken/inline_marks.h"
 #include "text/spoken/sentences.h"
+#include "text/spoken/speak_parts.h"
 
 namespace mynah {
 
 class SpeechSession final : public Synthesizer::Session {
  public:
-  // What it stands on must outlive it. `phonemizer` may be null where the text is phonemes.
-  SpeechSession(const VoiceModel& model, std::shared_ptr<const Phonemizer> phonemizer,
-                SpeakOptions options, const std::string& language, SpeechObserver& observer,
-                std::stop_token stop);
+  // What it stands on must outlive it.
+  SpeechSession(const VoiceModel& model, PhonemizerSource phonemizers, SpeakOptions options,
+                VoiceFacts voice, SpeechObserver& observer, std::stop_token stop);
 
   Status push(std::string_view text) override;
   Status finish() override;
 
  private:
+  // A run of words under one voice, and where its text came from.
+  struct Stretch {
+    std::string_view text;
+    std::vector<TextMark> marks{};      // of `text`
+    const SourceMap* source = nullptr;  // null: text is of the document, from `begin` on
+    size_t begin = 0;  // bytes: of `text` in the part that `source` maps, or in the
+                       // document
+    VoiceSettings voice;
+    float volume = 1.0F;
+    std::string language{};
+    bool ends_sentence = true;
+    bool ends_paragraph = false;
+  };
+
   // A run of words that is spoken at once.
   struct Piece {
-    std::vector<PhonemeWord> words;  // their places are bytes of the sentence
-    size_t begin = 0;                // bytes of the sentence
+    std::vector<PhonemeWord> words;  // their places are bytes of the stretch
+    size_t begin = 0;                // bytes of the stretch
     size_t end = 0;
   };
 
   Status speak(const Sentence& sentence);
-  Result<std::vector<Piece>> cut(const Sentence& sentence);
-  Result<std::vector<PhonemeWord>> phonemes(std::string_view text) const;
-  Status speak(const Sentence& sentence, const Piece& piece, bool last);
-  [[nodiscard]] std::vector<SpokenWord> words_of(const Sentence& sentence, const Piece& piece,
-                                                 const ClauseSound& sound, double start_s) const;
+  Status speak_document();
+  Status speak(const SpeakPart& part, bool sentences, bool ends_sentence, bool ends_paragraph);
+  Status speak(const Stretch& stretch);
+  Status speak(const Stretch& stretch, const Piece& piece, bool last);
+  Result<std::vector<Piece>> cut(const Stretch& stretch);
+  Result<std::vector<PhonemeWord>> read(const Stretch& stretch, std::string_view text);
+  Result<const TextReader*> reader_for(const std::string& language);
+  // What a part changes of the options; what it cannot is told and left.
+  Stretch stretch_of(const SpeakPart& part);
+  [[nodiscard]] static Stretch trimmed(Stretch stretch);
+  void pause(double seconds);
+  void warn(std::span<const std::string> warnings);
+  [[nodiscard]] static std::vector<SpokenWord> words_of(const Stretch& stretch, const Piece& piece,
+                                                        const ClauseSound& sound, double start_s,
+                                                        double rate);
 
   const VoiceModel& model_;
-  std::optional<TextReader> reader_;  // none where the text is phonemes
+  PhonemizerSource phonemizers_;
   SpeakOptions options_;
+  VoiceFacts voice_;
   SpeechObserver& observer_;
   std::stop_token stop_;
   SentenceSplitter splitter_;
+  InlineMarks marks_;
+  std::string document_;                       // of a kind that is read as a whole
+  std::map<std::string, TextReader> readers_;  // by language
+  std::set<std::string> warned_;
   double silence_s_ = 0;  // to come before what is spoken next
+  double pause_s_ = 0;    // the same, where the text asks for it
   size_t samples_ = 0;    // given out so far
   bool first_ = true;     // nothing was spoken yet
 };

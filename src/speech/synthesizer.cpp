@@ -11,9 +11,9 @@ namespace mynah {
 namespace {
 
 // Slower, a vowel is a drone; faster, phonemes are shorter than their frames. The range.
-constexpr float kLeastSpeed = 0.25F;
-constexpr float kMostSpeed = 4.0F;
-constexpr float kMostVolume = 10.0F;
+constexpr float kSlowest = 0.25F;
+constexpr float kFastest = 4.0F;
+constexpr float kMostGain = 10.0F;
 constexpr double kMostSilence_s = 60;
 
 Status check_range(std::string_view what, double value, double least, double most) {
@@ -32,8 +32,8 @@ Synthesizer::Synthesizer(std::unique_ptr<const VoiceModel> model, PhonemizerSour
 Synthesizer::~Synthesizer() = default;
 
 Result<VoiceFacts> Synthesizer::check(const SpeakOptions& options) const {
-  MYNAH_TRY_STATUS(check_range("speed", options.voice.speed, kLeastSpeed, kMostSpeed));
-  MYNAH_TRY_STATUS(check_range("volume", options.volume, 0, kMostVolume));
+  MYNAH_TRY_STATUS(check_range("speed", options.voice.speed, kSlowest, kFastest));
+  MYNAH_TRY_STATUS(check_range("volume", options.volume, 0, kMostGain));
   for (const double silence : {options.clause_silence_s, options.sentence_silence_s,
                                options.paragraph_silence_s, options.lead_silence_s}) {
     MYNAH_TRY_STATUS(check_range("silence", silence, 0, kMostSilence_s));
@@ -43,14 +43,13 @@ Result<VoiceFacts> Synthesizer::check(const SpeakOptions& options) const {
 
 Result<std::unique_ptr<Synthesizer::Session>> Synthesizer::session(
     const SpeakOptions& options, SpeechObserver& observer, const std::stop_token& stop) const {
-  MYNAH_TRY(const VoiceFacts voice, check(options));
-  const std::string language = options.language.empty() ? voice.language : options.language;
-  std::shared_ptr<const Phonemizer> phonemizer;
+  MYNAH_TRY(VoiceFacts voice, check(options));
   if (options.kind != TextKind::Phonemes) {
-    MYNAH_TRY(phonemizer, phonemizers_(language));
+    // A language that cannot be read is told before any text is.
+    MYNAH_TRY_STATUS(phonemizers_(options.language.empty() ? voice.language : options.language));
   }
-  return std::make_unique<SpeechSession>(*model_, std::move(phonemizer), options, language,
-                                         observer, stop);
+  return std::make_unique<SpeechSession>(*model_, phonemizers_, options, std::move(voice), observer,
+                                         stop);
 }
 
 Status Synthesizer::speak(std::string_view text, const SpeakOptions& options,

@@ -20,7 +20,8 @@ namespace mynah {
 
 // What the text is.
 enum class TextKind : uint8_t {
-  Plain,    // words as people write them
+  Plain,    // words as people write them, in which marks may stand (text/spoken/inline_marks.h)
+  Ssml,     // SSML 1.1 (text/spoken/ssml.h), read as a whole
   Phonemes  // the model's own alphabet, words between spaces
 };
 

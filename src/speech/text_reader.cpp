@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "speech/languages.h"
+#include "text/phonemes/alphabet.h"
 #include "text/spoken/english_spoken.h"
 
 namespace mynah {
@@ -13,11 +14,15 @@ namespace {
 constexpr std::string_view kLetterA = "\u02C8A";
 
 // How pieces of the spoken text are to be said, where it says so itself.
-std::vector<GivenPhonemes> given_in(const SpokenText& spoken) {
+std::vector<GivenPhonemes> given_in(const SpokenText& spoken, bool british) {
   std::vector<GivenPhonemes> given;
   for (const SpokenPiece& piece : spoken.pieces) {
     if (!piece.phonemes.empty()) {
-      given.push_back({.begin = piece.begin, .end = piece.end, .phonemes = piece.phonemes});
+      // What is neither IPA nor Kokoro's stays as it is: a model passes over what it does not know.
+      given.push_back(
+          {.begin = piece.begin,
+           .end = piece.end,
+           .phonemes = to_kokoro_phonemes(piece.phonemes, british).value_or(piece.phonemes)});
       continue;
     }
     for (size_t at = piece.begin; piece.letters && at < piece.end; ++at) {
@@ -45,7 +50,9 @@ Result<std::vector<PhonemeWord>> TextReader::read(std::string_view sentence,
                                                   std::span<const TextMark> marks) const {
   const SpokenText spoken =
       english_ ? spoken_english(sentence, spoken_, marks) : spoken_other(sentence, spoken_, marks);
-  MYNAH_TRY(std::vector<PhonemeWord> words, phonemizer_->phonemes(spoken.text, given_in(spoken)));
+  MYNAH_TRY(std::vector<PhonemeWord> words,
+            phonemizer_->phonemes(spoken.text,
+                                  given_in(spoken, spoken_.dialect == EnglishDialect::British)));
   auto piece = spoken.pieces.begin();
   for (PhonemeWord& word : words) {
     while (piece != spoken.pieces.end() && piece->end <= word.begin) {

@@ -170,10 +170,10 @@ TEST_F(SpeakVerb, RefusesWhatItCannotDo) {
   EXPECT_EQ(speak({}), 2);
   EXPECT_THAT(err(), HasSubstr("wanted something to say"));
   EXPECT_EQ(speak({"a", "--file", "b", "-o", wav}), 2);
-  EXPECT_EQ(speak({"a", "-m", "hum", "-o", wav, "--speed", "-1"}), 1);
+  EXPECT_EQ(speak({"a", "-m", "hum", "-o", wav, "--speed", "-1"}), 2);
   EXPECT_THAT(err(), HasSubstr("speed: wanted 0.25 to 4, found -1"));
-  EXPECT_EQ(speak({"a", "-m", "hum", "-o", wav, "--voice", "him"}), 1);
-  EXPECT_EQ(speak({"a", "-m", "builtin", "-o", wav, "--voice", "slr"}), 1);
+  EXPECT_EQ(speak({"a", "-m", "hum", "-o", wav, "--voice", "him"}), 2);
+  EXPECT_EQ(speak({"a", "-m", "builtin", "-o", wav, "--voice", "slr"}), 2);
   EXPECT_THAT(err(), HasSubstr("did you mean slt?"));
   EXPECT_EQ(speak({"a", "-m", "builtin", "-o", wav, "--lang", "fr"}), 1);
   EXPECT_THAT(err(), HasSubstr("the built-in voices speak English"));

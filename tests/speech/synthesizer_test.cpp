@@ -32,8 +32,11 @@ class Collector final : public SpeechObserver {
     return {};
   }
 
+  void on_warning(const std::string& text) override { warnings.push_back(text); }
+
   std::vector<SpokenClause> clauses;
   std::vector<float> samples;
+  std::vector<std::string> warnings;
   size_t fail_at = 0;
 };
 
@@ -96,7 +99,11 @@ TEST_F(Speaking, PlacesAreBytesOfTheWholeText) {
 TEST_F(Speaking, ALongSentenceIsCutAndNothingIsLost) {
   std::string sentence;
   for (int i = 0; i < 100; ++i) {
-    sentence += (i == 0 ? "" : i % 9 == 0 ? ", " : " ") + ("word" + std::to_string(i));
+    sentence +=
+        (i == 0       ? ""
+         : i % 9 == 0 ? ", "
+                      : " ") +
+        (std::string("word") + static_cast<char>('a' + i / 26) + static_cast<char>('a' + i % 26));
   }
   ASSERT_TRUE(speak(sentence));
   std::string all;
@@ -188,7 +195,7 @@ TEST_F(Speaking, SpeedShortensSilenceTooAndVolumeIsAFactor) {
 }
 
 TEST_F(Speaking, WhatCannotBeHeardGivesNothing) {
-  for (const char* text : {"", "   \n\n ", "... !? —", "\xF0\x9F\x98\x80", "\xFF\xFE"}) {
+  for (const char* text : {"", "   \n\n ", "... !? —", "[voice:hum]", "\xFF\xFE"}) {
     ASSERT_TRUE(speak(text)) << text;
     EXPECT_TRUE(heard_.clauses.empty()) << text;
   }
@@ -200,6 +207,42 @@ TEST_F(Speaking, PhonemesAreSaidAsTheyAre) {
   options.language = "xx";  // no phonemizer is asked
   ASSERT_TRUE(speak("wVn tu. Tri", options));
   EXPECT_THAT(said_, ElementsAre("wVn tu.", "Tri"));
+}
+
+TEST_F(Speaking, MarksInTheTextChangeHowItIsSpoken) {
+  ASSERT_TRUE(speak("One [pause:1.5s] two. [rate:2] Three [voice:him]four."));
+  EXPECT_THAT(texts(), ElementsAre("One", "two.", "Three", "four."));
+  EXPECT_NEAR(silence_before(1), 1.5, 1 / kRate);
+  const auto seconds = [this](size_t i) {
+    return heard_.clauses[i].end_s - heard_.clauses[i].start_s;
+  };
+  EXPECT_LT(seconds(2), seconds(0) * 5 / 3 * 0.75);
+  EXPECT_THAT(heard_.warnings, ElementsAre(HasSubstr("no voice 'him'")));
+  ASSERT_TRUE(speak("One. [pause:2]"));
+  EXPECT_EQ(heard_.clauses.size(), 2U);
+  EXPECT_EQ(heard_.clauses[1].samples.size(), 2U * FakeVoice::kRate);
+}
+
+TEST_F(Speaking, SsmlIsReadAsAWhole) {
+  SpeakOptions options;
+  options.kind = TextKind::Ssml;
+  const std::string text =
+      "<speak>One two.<break time='700ms'/><prosody volume='-6dB' rate='200%'>Three. "
+      "Four.</prosody> <foo>five</foo> <sub alias='six'>6th</sub></speak>";
+  ASSERT_TRUE(speak(text, options)) << speak(text, options).error().message;
+  EXPECT_THAT(texts(), ElementsAre("One two.", "Three.", "Four.", testing::HasSubstr("five")));
+  EXPECT_NEAR(silence_before(1), 0.7, 1 / kRate);
+  EXPECT_NEAR(silence_before(2), SpeakOptions{}.sentence_silence_s / 2, 1 / kRate);
+  EXPECT_EQ(said_.back(), "five six");
+  EXPECT_EQ(heard_.warnings.size(), 1U);
+  EXPECT_EQ(text.substr(heard_.clauses[1].begin, 6), "Three.");
+  const auto loudest = [this](size_t i) {
+    return *std::ranges::max_element(heard_.clauses[i].samples);
+  };
+  EXPECT_NEAR(loudest(1) / loudest(0), 0.5, 0.01);
+  const Status wrong = speak("<speak>One <b", options);
+  ASSERT_FALSE(wrong);
+  EXPECT_EQ(wrong.error().code, ErrorCode::InvalidInput);
 }
 
 TEST_F(Speaking, RefusesWhatIsOutOfRangeOrNotThere) {

@@ -1,7 +1,9 @@
-#include "speech/english_phonemizers.h"
+#include "speech/kokoro_phonemizers.h"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
 #include <mutex>
 #include <utility>
 
@@ -9,6 +11,7 @@
 
 #include "models/unknown_words/learned_words.h"
 #include "speech/languages.h"
+#include "text/phonemes/espeak/espeak_phonemizer.h"
 #include "text/phonemes/user_lexicon.h"
 
 namespace mynah {
@@ -51,17 +54,47 @@ class EnglishPhonemizers {
   std::array<std::shared_ptr<const Phonemizer>, 2> known_;
 };
 
+// Those of other languages.
+class EspeakPhonemizers {
+ public:
+  Result<std::shared_ptr<const Phonemizer>> of(const std::string& language) {
+    const std::string primary = language.substr(0, language.find_first_of("-_"));
+    if (std::ranges::find(kUnread, primary) != kUnread.end()) {
+      return fail(
+          ErrorCode::Unsupported,
+          fmt::format("text in '{}' needs a dictionary that mynah does not have yet; wanted "
+                      "another language, or --phonemes with a text that is phonemes already",
+                      language));
+    }
+    const std::scoped_lock lock(mutex_);
+    std::shared_ptr<const Phonemizer>& known = known_[language];
+    if (!known) {
+      std::string voice = language;
+      for (char& c : voice) {
+        c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c == '_' ? '-' : c;
+      }
+      MYNAH_TRY(known, espeak_phonemizer({.voice = voice, .alphabet = espeak::Alphabet::Kokoro}));
+    }
+    return known;
+  }
+
+ private:
+  // Kokoro was taught them with phonemes that espeak-ng does not write.
+  static constexpr std::array<std::string_view, 5> kUnread = {"ja", "zh", "cmn", "yue", "ko"};
+
+  std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<const Phonemizer>> known_;
+};
+
 }  // namespace
 
 PhonemizerSource kokoro_phonemizers(const std::string& folder, const std::string& lexicon,
                                     Backend& backend) {
-  return [folder, english = std::make_shared<EnglishPhonemizers>(folder, lexicon, backend)](
+  return [folder, english = std::make_shared<EnglishPhonemizers>(folder, lexicon, backend),
+          others = std::make_shared<EspeakPhonemizers>()](
              const std::string& language) -> Result<std::shared_ptr<const Phonemizer>> {
     if (!is_english(language)) {
-      return fail(ErrorCode::Unsupported,
-                  fmt::format("nothing here turns text in '{}' into phonemes; wanted English, or "
-                              "--phonemes with a text that is phonemes already",
-                              language));
+      return others->of(language);
     }
     if (folder.empty()) {
       return fail(ErrorCode::Environment,
