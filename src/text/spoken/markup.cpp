@@ -1,0 +1,548 @@
+#include "text/spoken/markup.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "text/spoken/among.h"
+#include "text/spoken/characters.h"
+#include "text/spoken/html_entities.h"
+#include "text/spoken/tokens.h"
+
+namespace mynah {
+namespace {
+
+// How long a mark may be; what has not ended by then is text.
+constexpr size_t kLongestLink = 500;
+constexpr size_t kLongestSpan = 1000;
+constexpr size_t kLongestTag = 2000;
+constexpr size_t kLongestEntity = 12;
+constexpr size_t kLongestLine = 8192;
+constexpr size_t kLongestName = 12;
+constexpr int kDeepestBrackets = 3;
+
+constexpr auto kBlocks = std::to_array<std::string_view>(
+    {"p",  "div", "li", "ul", "ol", "tr", "table", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote",
+     "section", "article", "header", "footer", "hr", "dt", "dd", "dl", "figure", "figcaption", "main",
+     "nav", "aside", "title", "caption", "details", "summary"});
+
+constexpr auto kUnread = std::to_array<std::string_view>(
+    {"script", "style", "template", "svg", "math", "noscript", "iframe", "object"});
+
+bool is_word(char c) {
+  return is_ascii_letter(c) || is_ascii_digit(c) || static_cast<unsigned char>(c) >= 0x80;
+}
+
+std::string_view trim(std::string_view text) {
+  while (!text.empty() && is_ascii_space(text.front())) {
+    text.remove_prefix(1);
+  }
+  while (!text.empty() && is_ascii_space(text.back())) {
+    text.remove_suffix(1);
+  }
+  return text;
+}
+
+// "---", "***", "===": a rule, or the line below a heading.
+bool is_rule(std::string_view line) {
+  const std::string_view marks = trim(line);
+  return marks.size() > 2 && std::string_view("-*_=").find(marks[0]) != std::string_view::npos &&
+         marks.find_first_not_of(std::string{marks[0], ' '}) == std::string_view::npos;
+}
+
+// The fence at the begin of a code block's first line: three backticks or tildes at least.
+std::string_view fence_of(std::string_view line) {
+  const std::string_view text = trim(line);
+  if (!text.starts_with("```") && !text.starts_with("~~~")) {
+    return {};
+  }
+  const size_t end = std::min(text.find_first_not_of(text[0]), text.size());
+  // A code span may have three backticks too, and ends on its line.
+  return text[0] == '`' && text.find('`', end) != std::string_view::npos ? std::string_view{}
+                                                                         : text.substr(0, end);
+}
+
+// The length of "- ", "* ", "+ " with the box of a task behind it; 0 where there is none.
+size_t bullet_length(std::string_view text) {
+  if (text.size() < 2 || std::string_view("-*+").find(text[0]) == std::string_view::npos ||
+      text[1] != ' ') {
+    return 0;
+  }
+  const std::string_view box = text.substr(2, 4);
+  return box == "[ ] " || box == "[x] " || box == "[X] " ? 6 : 2;
+}
+
+// "1. " and "2) " stay: their numbers are said.
+bool is_numbered(std::string_view text) {
+  const size_t digits = text.find_first_not_of("0123456789");
+  return digits != std::string_view::npos && digits > 0 && digits < 4 && digits + 1 < text.size() &&
+         (text[digits] == '.' || text[digits] == ')') && text[digits + 1] == ' ';
+}
+
+std::string_view attribute_of(std::string_view tag, std::string_view name) {
+  const std::string wanted = " " + std::string(name) + "=";
+  const size_t at = tag.find(wanted);
+  if (at == std::string_view::npos || at + wanted.size() >= tag.size()) {
+    return {};
+  }
+  const char quote = tag[at + wanted.size()];
+  if (quote != '"' && quote != '\'') {
+    return {};
+  }
+  const size_t begin = at + wanted.size() + 1;
+  const size_t end = tag.find(quote, begin);
+  return end == std::string_view::npos ? std::string_view{} : tag.substr(begin, end - begin);
+}
+
+// Where a bracket closes; npos where it does not, 0 where more is needed.
+size_t closing_bracket(std::string_view text, bool final) {
+  int depth = 0;
+  const size_t limit = std::min(text.size(), kLongestLink);
+  for (size_t i = 0; i < limit; ++i) {
+    if (text[i] == '\\') {
+      ++i;
+    } else if (text[i] == '[') {
+      ++depth;
+      if (depth > kDeepestBrackets) {
+        return std::string_view::npos;
+      }
+    } else if (text[i] == ']' && --depth == 0) {
+      return i;
+    } else if (text[i] == '\n' && i + 1 < limit && text[i + 1] == '\n') {
+      return std::string_view::npos;
+    }
+  }
+  return final || limit == kLongestLink ? std::string_view::npos : 0;
+}
+
+}  // namespace
+
+MarkupFilter::MarkupFilter(MarkupOptions options) : options_(options) {}
+
+std::string MarkupFilter::push(std::string_view markup) {
+  pending_ += markup;
+  return drain();
+}
+
+std::string MarkupFilter::finish() {
+  final_ = true;
+  std::string text = drain();
+  return text;
+}
+
+std::string MarkupFilter::drain() {
+  while (at_ < pending_.size()) {
+    const Taken taken = step();
+    if (taken == 0) {
+      break;
+    }
+    before_ = pending_[at_ + taken - 1];
+    at_ += taken;
+  }
+  base_ += at_;
+  pending_.erase(0, at_);
+  at_ = 0;
+  return std::exchange(out_, {});
+}
+
+std::string_view MarkupFilter::rest() const {
+  return std::string_view(pending_).substr(at_);
+}
+
+// `bytes` of markup at an offset from here became this text.
+void MarkupFilter::put(std::string_view text, size_t offset, size_t bytes) {
+  const size_t source = base_ + at_ + offset;
+  for (const char c : text) {
+    breaks_ = c == '\n' ? std::min(breaks_ + 1, 2) : (c == ' ' ? breaks_ : 0);
+  }
+  out_ += text;
+  source_.add(text.size(), {source, source + bytes});
+}
+
+void MarkupFilter::put_plain(std::string_view text, size_t offset) {
+  put(text, offset, text.size());
+}
+
+void MarkupFilter::paragraph(size_t offset) {
+  while (breaks_ < 2) {
+    put("\n", offset, 0);
+  }
+}
+
+MarkupFilter::Taken MarkupFilter::literal(size_t bytes) {
+  put_plain(rest().substr(0, bytes), 0);
+  return bytes;
+}
+
+MarkupFilter::Taken MarkupFilter::step() {
+  if (!skipped_.empty()) {
+    return skip_element();
+  }
+  if (options_.kind == MarkupKind::Markdown) {
+    if (!fence_.empty()) {
+      return skip_code_line();
+    }
+    if (line_begin_) {
+      return begin_line();
+    }
+  }
+  return read_character();
+}
+
+// The marks at the begin of a line. One that has none begins its text.
+MarkupFilter::Taken MarkupFilter::begin_line() {
+  const std::string_view text = rest();
+  const size_t indent = text.find_first_not_of(" \t");
+  if (indent == std::string_view::npos) {
+    return final_ || text.size() > kLongestLine ? text.size() : 0;
+  }
+  const std::string_view line = text.substr(indent);
+  if (line[0] == '\n' || line[0] == '\r') {
+    const size_t bytes = indent + (line.starts_with("\r\n") ? 2 : 1);
+    paragraph(0);
+    return bytes;
+  }
+  // Marks that need the line to its end.
+  if (std::string_view("`~|-*_=[").find(line[0]) != std::string_view::npos) {
+    const size_t end = text.find('\n');
+    const bool whole = end != std::string_view::npos || final_;
+    if (!whole && text.size() < kLongestLine) {
+      // A list's item and emphasis are known at once.
+      const bool item = line.size() > 2 && bullet_length(line) > 0 && line[2] != line[0] && line[2] != ' ' && line[2] != '[';
+      const bool emphasis = line.size() > 3 && (line[0] == '*' || line[0] == '_') &&
+                            line.find_first_not_of("*_-= ") != std::string_view::npos && bullet_length(line) == 0;
+      const bool span = line.size() > 3 && line[0] == '`' && !line.starts_with("```");
+      if (!item && !emphasis && !span) {
+        return 0;
+      }
+    } else if (whole) {
+      const size_t bytes = end == std::string_view::npos ? text.size() : end + 1;
+      if (const Taken taken = read_line(text.substr(0, bytes), bytes)) {
+        return taken;
+      }
+    }
+  }
+  if (!final_ && line.size() < 8 && line.find('\n') == std::string_view::npos) {
+    return 0;  // "###### " and "123. " are known by then
+  }
+  if (line[0] == '>') {
+    return indent + (line.size() > 1 && line[1] == ' ' ? 2 : 1);
+  }
+  const size_t hashes = std::min(line.find_first_not_of('#'), line.size());
+  if (hashes > 0 && hashes < 7 && (hashes == line.size() || line[hashes] == ' ')) {
+    paragraph(0);
+    heading_ = true;
+    line_begin_ = false;
+    return indent + std::min(hashes + 1, line.size());
+  }
+  line_begin_ = false;
+  if (const size_t bullet = bullet_length(line)) {
+    paragraph(0);
+    return indent + bullet;
+  }
+  if (is_numbered(line)) {
+    paragraph(0);
+  }
+  return indent > 0 ? indent : step();
+}
+
+// Lines that are marks as a whole; 0 where it is none of them.
+MarkupFilter::Taken MarkupFilter::read_line(std::string_view line, size_t bytes) {
+  if (const std::string_view fence = fence_of(line); !fence.empty()) {
+    fence_ = fence;
+    begin_code();
+    return bytes;
+  }
+  if (is_rule(line)) {
+    paragraph(0);
+    return bytes;
+  }
+  const std::string_view text = trim(line);
+  if (text.size() > 1 && text[0] == '|') {
+    return read_table_row(text, bytes);
+  }
+  // "[name]: https://..." is nothing to say.
+  const size_t close = text.find("]: ");
+  if (text[0] == '[' && close != std::string_view::npos && close > 1 && text[1] != '^' &&
+      text.find('[', 1) == std::string_view::npos) {
+    return bytes;
+  }
+  return 0;
+}
+
+MarkupFilter::Taken MarkupFilter::read_table_row(std::string_view line, size_t bytes) {
+  if (line.find_first_not_of("|-: ") == std::string_view::npos) {
+    return bytes;
+  }
+  paragraph(0);
+  std::string row;
+  size_t at = 1;
+  while (at < line.size()) {
+    size_t end = at;
+    while (end < line.size() && line[end] != '|') {
+      end += line[end] == '\\' ? 2 : 1;
+    }
+    end = std::min(end, line.size());
+    const std::string cell = strip_markup(trim(line.substr(at, end - at)), options_);
+    row += cell.empty() || row.empty() ? cell : ", " + cell;
+    at = end + 1;
+  }
+  put(row, 0, bytes);
+  paragraph(bytes);
+  return bytes;
+}
+
+void MarkupFilter::begin_code() {
+  paragraph(0);
+  if (options_.code == CodeBlocks::Named) {
+    put("Code block.", 0, 0);
+    paragraph(0);
+  }
+}
+
+MarkupFilter::Taken MarkupFilter::skip_code_line() {
+  const std::string_view text = rest();
+  const size_t end = text.find('\n');
+  if (end == std::string_view::npos && !final_ && text.size() < kLongestLine) {
+    return 0;
+  }
+  const size_t bytes = end == std::string_view::npos ? text.size() : end + 1;
+  const std::string_view line = trim(text.substr(0, bytes));
+  if (line.starts_with(fence_) && line.find_first_not_of(fence_[0]) == std::string_view::npos) {
+    fence_.clear();
+    paragraph(0);
+  } else if (options_.code == CodeBlocks::Read) {
+    put_plain(text.substr(0, bytes), 0);
+  }
+  return bytes;
+}
+
+// Content up to "</script" or the like.
+MarkupFilter::Taken MarkupFilter::skip_element() {
+  const std::string_view text = rest();
+  const size_t mark = text.find(skipped_ == "!--" ? '-' : '<');
+  if (mark > 0) {
+    return std::min(mark, text.size());
+  }
+  const std::string close = skipped_ == "!--" ? "-->" : "</" + skipped_;
+  if (text.size() < close.size()) {
+    return final_ ? text.size() : 0;
+  }
+  if (ascii_lower(text.substr(0, close.size())) != close) {
+    return 1;
+  }
+  const bool comment = skipped_ == "!--";
+  skipped_.clear();
+  // The end tag itself is read as a tag.
+  return comment ? close.size() : read_tag();
+}
+
+MarkupFilter::Taken MarkupFilter::read_character() {
+  const char c = rest()[0];
+  if (c == '<') {
+    return read_tag();
+  }
+  if (c == '&') {
+    return read_entity();
+  }
+  if (options_.kind == MarkupKind::Html) {
+    if (!is_ascii_space(c)) {
+      return literal(1);
+    }
+    if (breaks_ == 0 && !is_ascii_space(before_)) {
+      put(" ", 0, 1);
+    }
+    return 1;
+  }
+  switch (c) {
+    case '\n':
+      return read_newline();
+    case '*':
+    case '_':
+    case '~':
+      return read_emphasis();
+    case '`':
+      return read_code_span();
+    case '[':
+    case '!':
+      return read_link();
+    case '\\': {
+      if (rest().size() < 2) {
+        return final_ ? literal(1) : 0;
+      }
+      // "\[" is left for the inline marks, which know it too.
+      const char next = rest()[1];
+      const bool escape = next > ' ' && next < 0x7F && !is_word(next) && next != '[';
+      put_plain(rest().substr(escape ? 1 : 0, 1), escape ? 1 : 0);
+      return escape ? 2 : 1;
+    }
+    default:
+      return literal(1);
+  }
+}
+
+MarkupFilter::Taken MarkupFilter::read_newline() {
+  put_plain("\n", 0);
+  line_begin_ = true;
+  if (heading_) {
+    paragraph(0);
+    heading_ = false;
+  }
+  return 1;
+}
+
+MarkupFilter::Taken MarkupFilter::read_emphasis() {
+  const std::string_view text = rest();
+  const size_t run = std::min(text.find_first_not_of(text[0]), text.size());
+  if (run == text.size() && !final_ && run < kLongestSpan) {
+    return 0;
+  }
+  const char next = run < text.size() ? text[run] : ' ';
+  const bool spaced = is_ascii_space(before_) && is_ascii_space(next);
+  const bool inside = is_word(before_) && is_word(next);
+  const bool digits = is_ascii_digit(before_) && is_ascii_digit(next);
+  const bool kept = text[0] == '~' ? run != 2 : (text[0] == '_' ? inside || spaced : spaced || digits);
+  return kept ? literal(run) : run;
+}
+
+MarkupFilter::Taken MarkupFilter::read_code_span() {
+  const std::string_view text = rest();
+  const size_t run = std::min(text.find_first_not_of('`'), text.size());
+  const std::string fence(run, '`');
+  const std::string_view bounded = text.substr(0, kLongestSpan);
+  size_t close = run;
+  while ((close = bounded.find(fence, close)) != std::string_view::npos) {
+    const size_t end = std::min(bounded.find_first_not_of('`', close), bounded.size());
+    if (end == bounded.size() && !final_ && bounded.size() < kLongestSpan) {
+      return 0;
+    }
+    if (end - close == run) {
+      put_plain(text.substr(run, close - run), run);
+      return end;
+    }
+    close = end;
+  }
+  // A span ends with its paragraph at the latest.
+  const bool ended = final_ || bounded.size() == kLongestSpan || bounded.find("\n\n") != std::string_view::npos;
+  return ended ? literal(run) : 0;
+}
+
+// [text](target), ![text](target), [text][name], [^1]; [word](/IPA/) and other brackets stay.
+MarkupFilter::Taken MarkupFilter::read_link() {
+  const std::string_view text = rest();
+  const size_t open = text[0] == '!' ? 1 : 0;
+  if (open == 1 && (text.size() < 2 || text[1] != '[')) {
+    return text.size() < 2 && !final_ ? 0 : literal(1);
+  }
+  const size_t close = closing_bracket(text.substr(open), final_);
+  if (close == 0) {
+    return 0;
+  }
+  if (close == std::string_view::npos) {
+    return literal(1);
+  }
+  const std::string_view label = text.substr(open + 1, close - 1);
+  const size_t behind = open + close + 1;
+  if (behind == text.size() && !final_) {
+    return 0;
+  }
+  if (label.starts_with('^')) {
+    return behind;  // a note's reference
+  }
+  const char kind = behind < text.size() ? text[behind] : ' ';
+  if (kind != '(' && kind != '[') {
+    return literal(open + 1);
+  }
+  const std::string_view target = text.substr(behind, kLongestLink);
+  const size_t end = target.find(kind == '(' ? ')' : ']');
+  if (end == std::string_view::npos) {
+    const bool more = !final_ && target.size() < kLongestLink && target.find('\n') == std::string_view::npos;
+    return more ? 0 : literal(open + 1);
+  }
+  if (target.starts_with("(/") && target[end - 1] == '/' && end > 3) {
+    return literal(behind + end + 1);
+  }
+  put(strip_markup(label, options_), open + 1, label.size());
+  return behind + end + 1;
+}
+
+MarkupFilter::Taken MarkupFilter::read_tag() {
+  const std::string_view text = rest();
+  if (text.size() < 4 && !final_) {
+    return 0;
+  }
+  if (text.starts_with("<!--")) {
+    skipped_ = "!--";
+    return 4;
+  }
+  const char first = text.size() > 1 ? text[1] : ' ';
+  if (!is_ascii_letter(first) && first != '/' && first != '!' && first != '?') {
+    return literal(1);
+  }
+  char quote = 0;
+  const size_t limit = std::min(text.size(), kLongestTag);
+  for (size_t i = 1; i < limit; ++i) {
+    if (quote != 0) {
+      quote = text[i] == quote ? '\0' : quote;
+    } else if ((text[i] == '"' || text[i] == '\'') && text[i - 1] == '=') {
+      quote = text[i];
+    } else if (text[i] == '<') {
+      return literal(1);
+    } else if (text[i] == '>') {
+      follow_tag(text.substr(1, i - 1));
+      return i + 1;
+    }
+  }
+  return final_ || limit == kLongestTag ? literal(1) : 0;
+}
+
+// A tag without its angle brackets.
+void MarkupFilter::follow_tag(std::string_view tag) {
+  if (options_.kind == MarkupKind::Markdown &&
+      (tag.find("://") < 8 || (tag.find('@') != std::string_view::npos && tag.find(' ') == std::string_view::npos))) {
+    put_plain(tag, 1);  // <https://example.com>
+    return;
+  }
+  const bool closes = tag.starts_with('/');
+  const std::string_view body = tag.substr(closes ? 1 : 0);
+  const size_t end = std::min({body.find_first_of(" \t\r\n/"), body.size(), kLongestName});
+  const std::string name = ascii_lower(body.substr(0, end));
+  if (among(kBlocks, name)) {
+    paragraph(0);
+  } else if (name == "br") {
+    put("\n", 0, 0);
+  } else if ((name == "td" || name == "th") && !closes && breaks_ == 0) {
+    put(", ", 0, 0);
+  } else if (name == "img") {
+    put(attribute_of(tag, "alt"), 0, 0);
+  } else if (!closes && name == "pre") {
+    begin_code();
+    skipped_ = options_.code == CodeBlocks::Read ? "" : "pre";
+  } else if (!closes && among(kUnread, name) && !tag.ends_with('/')) {
+    skipped_ = name;
+  }
+}
+
+MarkupFilter::Taken MarkupFilter::read_entity() {
+  const std::string_view text = rest().substr(0, kLongestEntity);
+  const size_t end = text.find_first_not_of(
+      "#0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", 1);
+  if (end == std::string_view::npos) {
+    return !final_ && text.size() < kLongestEntity ? 0 : literal(1);
+  }
+  const auto character =
+      text[end] == ';' ? entity_text(text.substr(1, end - 1)) : std::optional<std::string>();
+  if (!character) {
+    return literal(1);
+  }
+  put(*character, 0, end + 1);
+  return end + 1;
+}
+
+std::string strip_markup(std::string_view markup, const MarkupOptions& options) {
+  MarkupFilter filter(options);
+  std::string text = filter.push(markup);
+  return text + filter.finish();
+}
+
+}  // namespace mynah

@@ -1,0 +1,94 @@
+// Markdown and HTML become plain text as they come. A mark is looked at when all of it is there: a
+// language model that sends "**bo" and then "ld**" is read as one that sends both at once.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "text/spoken/speak_parts.h"
+
+namespace mynah {
+
+enum class MarkupKind : unsigned char {
+  Markdown,  // CommonMark with GitHub's tables and strikethrough, and HTML inside it
+  Html,
+};
+
+enum class CodeBlocks : unsigned char {
+  Named,    // "Code block." in their place
+  Skipped,  // nothing
+  Read,     // their text
+};
+
+struct MarkupOptions {
+  MarkupKind kind = MarkupKind::Markdown;
+  CodeBlocks code = CodeBlocks::Named;
+};
+
+// What remains: emphasis without its stars, headings and list items as paragraphs of their own, the
+// text of links and images, code spans as they are, a table's rows with commas between the cells,
+// HTML without tags, comments, scripts and styles, entities as characters. [word](/IPA/) and
+// [pause:1s] stay for InlineMarks.
+//
+// Pushing a text in any pieces gives the same as pushing it whole. What waits for its other half is
+// bounded (a link 500 bytes, a table's row 8 KB); beyond that it is text.
+class MarkupFilter {
+ public:
+  explicit MarkupFilter(MarkupOptions options = {});
+
+  // Plain text that is known; the texts of all calls together are the whole.
+  [[nodiscard]] std::string push(std::string_view markup);
+
+  // The rest. Nothing is pushed behind it.
+  [[nodiscard]] std::string finish();
+
+  // Where a stretch of all plain text so far came from.
+  [[nodiscard]] ByteRange source_of(ByteRange plain) const { return source_.source_of(plain); }
+
+ private:
+  // What a look at the pending markup came to: bytes taken, or 0 where more is needed.
+  using Taken = size_t;
+
+  std::string drain();
+  Taken step();
+  Taken begin_line();
+  Taken read_line(std::string_view line, size_t bytes);
+  Taken read_table_row(std::string_view line, size_t bytes);
+  Taken skip_code_line();
+  Taken skip_element();
+  Taken read_character();
+  Taken read_emphasis();
+  Taken read_code_span();
+  Taken read_link();
+  Taken read_tag();
+  Taken read_entity();
+  Taken read_newline();
+
+  void follow_tag(std::string_view tag);
+  void begin_code();
+  void put(std::string_view text, size_t offset, size_t bytes);
+  void put_plain(std::string_view text, size_t offset);
+  void paragraph(size_t offset);
+  [[nodiscard]] std::string_view rest() const;
+  Taken literal(size_t bytes);
+
+  MarkupOptions options_;
+  std::string pending_;  // markup that is not yet read
+  size_t at_ = 0;        // read so far of it
+  size_t base_ = 0;      // bytes of markup before it
+  std::string out_;
+  SourceMap source_;
+  char before_ = '\n';       // the last character of markup that was read
+  int breaks_ = 2;           // line breaks at the end of the plain text; 2 at its begin
+  bool line_begin_ = true;
+  bool heading_ = false;     // the line is a heading
+  std::string fence_;        // the fence that ends the code block; empty outside of one
+  std::string skipped_;      // the element whose content is skipped: "script"
+  bool final_ = false;
+};
+
+// A whole text's plain text.
+[[nodiscard]] std::string strip_markup(std::string_view markup, const MarkupOptions& options = {});
+
+}  // namespace mynah
