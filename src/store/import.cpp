@@ -141,7 +141,6 @@ Result<StoredModel> import_voices(const Store& store, const std::vector<std::str
   MYNAH_TRY(const FileLock held, store.lock(kKokoroVoices));
   StoredModel model;
   model.name = kKokoroVoices;
-  model.licence = "unknown";
   model.source = "import: " + (paths.size() == 1 ? paths.front()
                                                  : fs::path(paths.front()).parent_path().string());
   for (const std::string& path : paths) {

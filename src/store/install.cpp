@@ -180,8 +180,15 @@ Status keep_older_voices(const std::string& place, const std::string& work, Stor
       model.files.push_back(file);
     }
   }
-  if (model.licence.empty() || model.licence == "unknown") {
+  // "Apache-2.0 and unknown": of some voices the one, of some the other.
+  if (!older->licence.contains(model.licence)) {
+    model.licence = model.licence == "unknown"
+                        ? fmt::format("{} and {}", older->licence, model.licence)
+                        : fmt::format("{} and {}", model.licence, older->licence);
+  } else {
     model.licence = older->licence;
+  }
+  if (model.licence_url.empty()) {
     model.licence_url = older->licence_url;
   }
   // A set that was pulled stays one to which others were added.
@@ -236,6 +243,8 @@ Result<StoredModel> install_voices(const Store& store, const std::vector<std::st
   MYNAH_TRY_STATUS(make_folders(work.path()));
   model.family = kKokoroVoices;
   model.storage = "f32";
+  model.licence = model.licence.empty() ? "unknown" : model.licence;
+  const std::string licence = model.licence == "unknown" ? "" : model.licence;
   std::vector<std::string> names;
   for (const std::string& path : paths) {
     MYNAH_TRY(const std::vector<kokoro::NamedVoice> voices, kokoro::read_voice_packs(path));
@@ -244,7 +253,7 @@ Result<StoredModel> install_voices(const Store& store, const std::vector<std::st
         return fail(ErrorCode::Cancelled, "stopped");
       }
       names.push_back(voice_name(voice.name));
-      MYNAH_TRY_STATUS(write_voice(voice.pack, names.back(), model.licence,
+      MYNAH_TRY_STATUS(write_voice(voice.pack, names.back(), licence,
                                    fmt::format("{}/{}.gguf", work.path(), names.back())));
     }
   }

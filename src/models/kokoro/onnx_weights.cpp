@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -182,10 +183,9 @@ class Reader {
       some->resize(rows, some->front());
     }
     Values differences = values_of(codes);
-    const size_t columns = rows == 0 ? 0 : differences.size() / rows;
-    for (size_t i = 0; i < differences.size(); ++i) {
-      differences[i] -= zeros[i / columns];
-    }
+    for_rows(differences, rows, [&](std::span<float> row, size_t r) {
+      std::ranges::for_each(row, [&](float& value) { value -= zeros[r]; });
+    });
     if (std::ranges::all_of(differences, is_int8)) {
       const std::vector<int8_t> shifted(differences.begin(), differences.end());
       return made_.scaled_codes(codes.shape, shifted, scales);
@@ -193,12 +193,20 @@ class Reader {
     return made_.floats(codes.shape, scaled(std::move(differences), scales));
   }
 
+  // Calls f with each of so many equal rows and its place.
+  template <class F>
+  static void for_rows(Values& values, size_t rows, F f) {
+    for (size_t r = 0; r < rows; ++r) {
+      const size_t columns = values.size() / rows;
+      f(std::span(values).subspan(r * columns, columns), r);
+    }
+  }
+
   // Rows times their scales.
   static Values scaled(Values values, const Values& scales) {
-    const size_t columns = scales.empty() ? 0 : values.size() / scales.size();
-    for (size_t i = 0; i < values.size(); ++i) {
-      values[i] *= scales[i / columns];
-    }
+    for_rows(values, scales.size(), [&](std::span<float> row, size_t r) {
+      std::ranges::for_each(row, [&](float& value) { value *= scales[r]; });
+    });
     return values;
   }
 
@@ -356,7 +364,7 @@ class Reader {
   Result<StoredTensor> lstm_matrix(const OnnxNode& node, const StoredTensor& matrices,
                                    const Quantisation& quantisation, int64_t direction) {
     const int64_t directions = matrices.shape[0];
-    const StoredTensor own =
+    StoredTensor own =
         part_of(matrices, direction, directions, {matrices.shape[1], matrices.shape[2]});
     if (node.op_type == "LSTM") {
       return own;

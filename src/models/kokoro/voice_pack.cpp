@@ -32,13 +32,18 @@ std::string own_name(const std::string& path) {
   return std::filesystem::path(path).stem().string();
 }
 
-// Values without any header, and no more of them than a pack has. Model files of that size begin
-// otherwise: a float below 8 never has the bytes of a magic in its place, but for NumPy's archives.
+// Values without any header, no more of them than a pack has, and all as small as styles are: those
+// of Kokoro's are below 4, while a magic or a text read as a float is past any of them.
 bool is_bare(const MappedFile& file) {
+  constexpr float kSmall = 100.0F;
   const size_t size = file.bytes().size();
-  return file.path().ends_with(".bin") && size > 0 && size % (kBothStyles * sizeof(float)) == 0 &&
-         size / (kBothStyles * sizeof(float)) <= static_cast<size_t>(kMostRows) &&
-         std::memcmp(file.bytes().data(), "PK", 2) != 0;
+  if (!file.path().ends_with(".bin") || size == 0 || size % (kBothStyles * sizeof(float)) != 0 ||
+      size / (kBothStyles * sizeof(float)) > static_cast<size_t>(kMostRows)) {
+    return false;
+  }
+  std::vector<float> values(size / sizeof(float));
+  std::memcpy(values.data(), file.bytes().data(), size);
+  return std::ranges::all_of(values, [](float value) { return std::abs(value) < kSmall; });
 }
 
 bool is_a_voice(const Shape& shape) {

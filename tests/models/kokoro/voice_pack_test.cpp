@@ -119,6 +119,11 @@ TEST_F(VoicePacks, RefusesWhatIsNoVoice) {
   // A bare file that was cut.
   EXPECT_NE(message("cut.bin", bytes_of(rising(2)).substr(0, 1500)), "read");
   EXPECT_THAT(message("none.pt", ""), HasSubstr("none.pt"));
+  // As long as a bare file, but a model's magic and words.
+  EXPECT_NE(message("ggml.bin", "lmgg" + std::string(1020, 'x')), "read");
+  std::vector<float> large = rising(1);
+  large[3] = 1e20F;
+  EXPECT_NE(message("large.bin", bytes_of(large)), "read");
 }
 
 TEST_F(VoicePacks, NamesTheVoicesThatAreThere) {
