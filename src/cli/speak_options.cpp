@@ -40,14 +40,20 @@ void VoiceOptions::fields(Fields& fields) {
   fields.flag(
       "normalize", speak.normalize,
       "Say numbers, signs and short forms in words; --no-normalize leaves them as they are.");
-  fields.flag("ssml", ssml, "The text is SSML; what begins with <speak> is, without saying so.");
+  fields.choice("markup", "KIND", kind,
+                {{"none", TextKind::Plain},
+                 {"markdown", TextKind::Markdown},
+                 {"html", TextKind::Html},
+                 {"ssml", TextKind::Ssml}},
+                "What is written around the words; what begins with <speak> is SSML without saying "
+                "so.");
   fields.flag("phonemes", phonemes,
               "The text is phonemes in the model's alphabet, as `mynah phonemes` prints them.");
 }
 
 SpeakOptions VoiceOptions::finish() const {
   SpeakOptions options = speak;
-  options.kind = phonemes ? TextKind::Phonemes : ssml ? TextKind::Ssml : TextKind::Plain;
+  options.kind = phonemes ? TextKind::Phonemes : kind;
   if (sentence_silence_s) {
     options.sentence_silence_s = *sentence_silence_s;
     options.paragraph_silence_s = std::max(options.paragraph_silence_s, *sentence_silence_s);

@@ -16,7 +16,7 @@ namespace mynah::cli {
 struct VoiceOptions {
   SpeakOptions speak;
   bool phonemes = false;
-  bool ssml = false;
+  TextKind kind = TextKind::Plain;
   std::optional<double> sentence_silence_s;
 
   void fields(Fields& fields);

@@ -72,6 +72,10 @@ SpeechSession::SpeechSession(const VoiceModel& model, PhonemizerSource phonemize
       silence_s_(options_.lead_silence_s / options_.voice.speed) {
   const std::string& language = options_.language.empty() ? voice_.language : options_.language;
   splitter_ = SentenceSplitter({.language = language.substr(0, language.find('-'))});
+  if (options_.kind == TextKind::Markdown || options_.kind == TextKind::Html) {
+    markup_.emplace(MarkupOptions{.kind = options_.kind == TextKind::Html ? MarkupKind::Html
+                                                                          : MarkupKind::Markdown});
+  }
 }
 
 Status SpeechSession::push(std::string_view text) {
@@ -83,7 +87,11 @@ Status SpeechSession::push(std::string_view text) {
     document_ += text;
     return {};
   }
-  for (const Sentence& sentence : splitter_.push(text)) {
+  return speak(splitter_.push(markup_ ? markup_->push(text) : std::string(text)));
+}
+
+Status SpeechSession::speak(std::span<const Sentence> sentences) {
+  for (const Sentence& sentence : sentences) {
     MYNAH_TRY_STATUS(speak(sentence));
   }
   return {};
@@ -93,9 +101,10 @@ Status SpeechSession::finish() {
   if (options_.kind == TextKind::Ssml) {
     MYNAH_TRY_STATUS(speak_document());
   }
-  for (const Sentence& sentence : splitter_.finish()) {
-    MYNAH_TRY_STATUS(speak(sentence));
+  if (markup_) {
+    MYNAH_TRY_STATUS(speak(splitter_.push(markup_->finish())));
   }
+  MYNAH_TRY_STATUS(speak(splitter_.finish()));
   // A pause at the end is meant.
   if (pause_s_ > 0) {
     SpokenClause silence;
@@ -330,7 +339,8 @@ Status SpeechSession::speak(const Stretch& stretch, const Piece& piece, bool las
       static_cast<size_t>(std::lround(std::max(silence_s_, std::exchange(pause_s_, 0)) * rate));
   const size_t end = samples_ + silence + sound.samples.size();
   const ByteRange here{.begin = stretch.begin + piece.begin, .end = stretch.begin + piece.end};
-  const ByteRange source = stretch.source == nullptr ? here : stretch.source->source_of(here);
+  const ByteRange plain = stretch.source == nullptr ? here : stretch.source->source_of(here);
+  const ByteRange source = markup_ ? markup_->source_of(plain) : plain;
   SpokenClause clause{
       .text = std::string(stretch.text.substr(piece.begin, piece.end - piece.begin)),
       .begin = source.begin,

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <stop_token>
@@ -12,6 +13,7 @@
 #include "speech/synthesizer.h"
 #include "speech/text_reader.h"
 #include "text/spoken/inline_marks.h"
+#include "text/spoken/markup.h"
 #include "text/spoken/sentences.h"
 #include "text/spoken/speak_parts.h"
 
@@ -48,6 +50,7 @@ class SpeechSession final : public Synthesizer::Session {
     size_t end = 0;
   };
 
+  Status speak(std::span<const Sentence> sentences);
   Status speak(const Sentence& sentence);
   Status speak_document();
   Status speak(const SpeakPart& part, bool sentences, bool ends_sentence, bool ends_paragraph);
@@ -73,6 +76,7 @@ class SpeechSession final : public Synthesizer::Session {
   std::stop_token stop_;
   SentenceSplitter splitter_;
   InlineMarks marks_;
+  std::optional<MarkupFilter> markup_;         // where the text has it
   std::string document_;                       // of a kind that is read as a whole
   std::map<std::string, TextReader> readers_;  // by language
   std::set<std::string> warned_;

@@ -20,7 +20,9 @@ namespace mynah {
 
 // What the text is.
 enum class TextKind : uint8_t {
-  Plain,    // words as people write them, in which marks may stand (text/spoken/inline_marks.h)
+  Plain,     // words as people write them, in which marks may stand (text/spoken/inline_marks.h)
+  Markdown,  // the same with Markdown around it, as language models write; HTML
+  Html,
   Ssml,     // SSML 1.1 (text/spoken/ssml.h), read as a whole
   Phonemes  // the model's own alphabet, words between spaces
 };

@@ -35,8 +35,8 @@ Result<Document> read_document(const std::string& path);
 // Long ones without are cut into parts at the ends of paragraphs, so that work on them can be kept.
 Document read_plain_text(std::string_view text);
 
-// Markdown: chapters begin at headings of the highest level that comes twice. Marks within lines
-// stay, code in fences loses its fences.
+// Markdown: chapters begin at headings of the highest level that comes twice; their text is plain
+// (text/spoken/markup.h).
 Document read_markdown(std::string_view text);
 
 }  // namespace mynah

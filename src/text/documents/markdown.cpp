@@ -1,13 +1,15 @@
 #include <algorithm>
 
 #include "text/documents/document.h"
+#include "text/spoken/markup.h"
 #include "text/utf8.h"
 
 namespace mynah {
 namespace {
 
 struct Line {
-  std::string text;
+  std::string raw;
+  std::string title;  // of a heading
   int heading = 0;
 };
 
@@ -48,25 +50,30 @@ std::vector<Line> lines_of(std::string_view text) {
     while (line.ends_with('\r') || line.ends_with(' ')) {
       line.remove_suffix(1);
     }
+    Line next{.raw = std::string(line), .title = {}};
     if (is_fence(line)) {
       code = !code;
-      continue;
-    }
-    Line next{.text = std::string(line)};
-    if (!code) {
-      std::string title;
-      next.heading = hash_heading(line, title);
-      const bool above = !lines.empty() && !lines.back().text.empty() && lines.back().heading == 0;
-      if (next.heading > 0) {
-        next.text = title;
-      } else if (above && (is_underline(line, '=') || is_underline(line, '-'))) {
+    } else if (!code) {
+      next.heading = hash_heading(line, next.title);
+      const bool above = !lines.empty() && !lines.back().raw.empty() && lines.back().heading == 0;
+      if (next.heading == 0 && above && (is_underline(line, '=') || is_underline(line, '-'))) {
         lines.back().heading = line.front() == '=' ? 1 : 2;
-        continue;
+        lines.back().title = lines.back().raw;
       }
     }
     lines.push_back(std::move(next));
   }
   return lines;
+}
+
+std::string plain(std::string_view markdown) {
+  MarkupFilter filter;
+  std::string text = filter.push(markdown);
+  text += filter.finish();
+  while (text.ends_with('\n') || text.ends_with(' ')) {
+    text.pop_back();
+  }
+  return text;
 }
 
 }  // namespace
@@ -85,13 +92,16 @@ Document read_markdown(std::string_view text) {
   for (const Line& line : lines) {
     const bool begins = line.heading > 0 && line.heading <= level;
     if (document.title.empty() && line.heading == 1) {
-      document.title = line.text;
+      document.title = plain(line.title);
     }
     if (document.chapters.empty() || begins) {
-      document.chapters.push_back({.title = begins ? line.text : std::string(), .text = {}});
+      document.chapters.push_back(
+          {.title = begins ? plain(line.title) : std::string(), .text = {}});
     }
-    std::string& out = document.chapters.back().text;
-    out += line.text + (line.heading > 0 ? "\n\n" : "\n");
+    document.chapters.back().text += line.raw + "\n";
+  }
+  for (Chapter& chapter : document.chapters) {
+    chapter.text = plain(chapter.text);
   }
   std::erase_if(document.chapters, [](const Chapter& chapter) {
     return chapter.text.find_first_not_of(" \n") == std::string::npos;

@@ -66,7 +66,8 @@ TEST(Markdown, BeginsChaptersAtTheHighestHeadingThatComesTwice) {
       "```\n# no heading\n```\nEnd.\n");
   EXPECT_EQ(book.title, "The Book");
   EXPECT_THAT(titles(book), ElementsAre("The Book", "One", "Two"));
-  EXPECT_THAT(book.chapters[2].text, HasSubstr("# no heading"));
+  EXPECT_THAT(book.chapters[1].text, HasSubstr("Text with marks."));
+  EXPECT_THAT(book.chapters[2].text, HasSubstr("Code block."));
 }
 
 TEST(Tags, EntitiesAreReplacedOnceAndUnknownOnesStay) {
