@@ -17,9 +17,11 @@
 #include "cli/vad.h"
 #include "cli/whisper_file.h"
 #include "formats/gguf_writer.h"
+#include "formats/open.h"
 #include "models/whisper/tiny_model.h"
 #include "store/test_server.h"
 #include "temporary_folder.h"
+#include "test_paths.h"
 
 namespace mynah::cli {
 namespace {
@@ -118,6 +120,26 @@ TEST_F(StoreVerbs, voices_are_imported_beside_models_and_listed_by_kind) {
   write_file(folder / "home/models/kokoro-voices/bm_two.gguf", "cut");
   EXPECT_THAT(mynah({"models", "verify", "kokoro-voices"}).out, HasSubstr("bm_two.gguf: wanted"));
   EXPECT_THAT(mynah({"models", "remove", "kokoro-voices"}).out, HasSubstr("removed kokoro-voices"));
+}
+
+// The name that the catalogue has for it, tried as speak would load it.
+TEST_F(StoreVerbs, kokoro_is_imported_from_its_onnx_file) {
+  const std::string source = mynah::test::weights_path("kokoro/kokoro.onnx");
+  MYNAH_SKIP_WITHOUT(source);
+  const Outcome imported = mynah({"import", source});
+  EXPECT_EQ(imported.code, 0) << imported.err;
+  EXPECT_THAT(imported.out, HasSubstr("kokoro  i8, "));
+  // One module of it missing: the names are Kokoro's, and it cannot speak.
+  TensorFile file = *open_tensor_file(folder / "home/models/kokoro/model.gguf");
+  std::erase_if(file.tensors, [](const StoredTensor& tensor) {
+    return tensor.name.starts_with("decoder.generator.resblocks.5.convs2.2.");
+  });
+  ASSERT_TRUE(write_gguf(folder / "torn.gguf", file).has_value());
+  const Outcome torn = mynah({"import", folder / "torn.gguf"});
+  EXPECT_EQ(torn.code, 1);
+  EXPECT_THAT(torn.err, HasSubstr("torn.gguf: not imported, as it cannot be used: wanted tensor "
+                                  "decoder.generator.resblocks.5.convs2.2.weight"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "home/models/torn"));
 }
 
 TEST_F(StoreVerbs, import_says_what_a_voice_should_be) {
