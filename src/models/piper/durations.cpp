@@ -114,8 +114,8 @@ std::vector<float> DurationPredictor::operator()(const Tensor& x, const Tensor& 
                : rows;
   };
   if (!stochastic_) {
-    Tensor own = first_norm_(first_(with_speaker(x), sentence, Activation::Relu));
-    own = second_norm_(second_(own, sentence, Activation::Relu));
+    Tensor own = first_norm_(first_(with_speaker(x), sentence, {.activation = Activation::Relu}));
+    own = second_norm_(second_(own, sentence, {.activation = Activation::Relu}));
     return ops::to_host(backend, out_(own, sentence));
   }
   const Tensor seen = seen_(stack_(with_speaker(in_(x, sentence))), sentence);

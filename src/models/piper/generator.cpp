@@ -6,8 +6,10 @@ namespace mynah::piper {
 
 namespace {
 
-constexpr float kSlope = 0.1F;       // of the leaky ReLUs (modules.py, LRELU_SLOPE)
-constexpr float kLastSlope = 0.01F;  // of the last one: PyTorch's default
+// Leaky ReLUs before the convolutions: modules.py's LRELU_SLOPE, and PyTorch's default before the
+// last.
+constexpr Conv1dInput kLeaky{.slope = 0.1F};
+constexpr Conv1dInput kLastLeaky{.slope = 0.01F};
 
 }  // namespace
 
@@ -67,11 +69,13 @@ Result<Generator> Generator::load(const Module& m, int64_t latent, int64_t of_sp
 Tensor Generator::run(const Block& block, Tensor x) const {
   const Lengths sentence{x.dim(0)};
   for (const Block::Pair& pair : block.pairs) {
-    Tensor own = pair.far(ops::leaky_relu(*backend_, x, kSlope), sentence);
+    const Tensor own = x;
     if (pair.has_near) {
-      own = pair.near(ops::leaky_relu(*backend_, own, kSlope), sentence);
+      const Tensor seen = pair.far(own, sentence, {.input = &kLeaky});
+      x = pair.near(seen, sentence, {.input = &kLeaky, .residual = &own});
+    } else {
+      x = pair.far(own, sentence, {.input = &kLeaky, .residual = &own});
     }
-    x = ops::add(*backend_, own, x);
   }
   return x;
 }
@@ -83,14 +87,14 @@ Tensor Generator::operator()(const Tensor& z, const Tensor& speaker) const {
     x = ops::add(backend, x, speaker_(speaker, Lengths{1}).reshape({x.dim(1)}));
   }
   for (const Stage& stage : stages_) {
-    x = stage.up(ops::leaky_relu(backend, x, kSlope), Lengths{x.dim(0)});
+    x = stage.up(x, Lengths{x.dim(0)}, {.input = &kLeaky});
     Tensor sum = run(stage.blocks.front(), x);
     for (size_t k = 1; k < stage.blocks.size(); ++k) {
       sum = ops::add(backend, sum, run(stage.blocks[k], x));
     }
     x = ops::affine(backend, sum, 1.0F / static_cast<float>(stage.blocks.size()));
   }
-  return out_(ops::leaky_relu(backend, x, kLastSlope), Lengths{x.dim(0)}, Activation::Tanh);
+  return out_(x, Lengths{x.dim(0)}, {.input = &kLastLeaky, .activation = Activation::Tanh});
 }
 
 }  // namespace mynah::piper

@@ -44,7 +44,7 @@ Tensor RelativeAttention::operator()(const Tensor& x) const {
     ops::copy_into(backend, attend(own(q), own(k), own(v)),
                    seen.narrow(1, head * head_width_, head_width_));
   }
-  return out_(seen, sentence);
+  return out_(seen, sentence, {.residual = &x});
 }
 
 // One head: q, k, v (1, rows, head_width) -> (rows, head_width).

@@ -14,7 +14,7 @@ class RelativeAttention {
   // (1, 2 window + 1, width / heads), which all heads share.
   static Result<RelativeAttention> load(const Module& m, int64_t width);
 
-  // x (rows, width) of one sentence -> the same shape.
+  // x (rows, width) of one sentence -> the same shape: what x attends to, added to x.
   [[nodiscard]] Tensor operator()(const Tensor& x) const;
 
  private:

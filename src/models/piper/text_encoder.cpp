@@ -44,9 +44,9 @@ TextEncoder::Encoded TextEncoder::operator()(std::span<const int32_t> ids) const
       backend, ops::embedding(backend, table_, ops::from_host(backend, ids, {std::ssize(ids)})),
       std::sqrt(static_cast<float>(width_)));
   for (const Layer& layer : layers_) {
-    x = layer.attention_norm(ops::add(backend, x, layer.attention(x)));
-    const Tensor inner = layer.widen(x, sentence, Activation::Relu);
-    x = layer.ffn_norm(ops::add(backend, x, layer.narrow(inner, sentence)));
+    x = layer.attention_norm(layer.attention(x));
+    const Tensor inner = layer.widen(x, sentence, {.activation = Activation::Relu});
+    x = layer.ffn_norm(layer.narrow(inner, sentence, {.residual = &x}));
   }
   const Tensor both = project_(x, sentence);
   return {
