@@ -1,5 +1,5 @@
-// mynah_bench_speak: Kokoro on the CPU, stage by stage, over a file of sentences. One JSON object on
-// stdout: seconds of each stage for a second of sound, medians of several rounds.
+// mynah_bench_speak: Kokoro on the CPU, stage by stage, over a file of sentences. One JSON object
+// on stdout: seconds of each stage for a second of sound, medians of several rounds.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -17,15 +17,16 @@
 #include "backend/cpu/cpu_backend.h"
 #include "base/mapped_file.h"
 #include "base/thread_pool.h"
+#include "formats/open.h"
 #include "formats/pytorch.h"
+#include "models/kokoro/checkpoint.h"
 #include "models/kokoro/model.h"
-#include "models/kokoro/onnx_weights.h"
 
 namespace mynah::bench {
 namespace {
 
 constexpr const char* kUsage =
-    "usage: mynah_bench_speak --model KOKORO.onnx --voice VOICE.pt --sentences FILE.json\n"
+    "usage: mynah_bench_speak --model KOKORO --voice VOICE.pt --sentences FILE.json\n"
     "                         [--threads N] [--storage TYPE] [--rounds N] [--samples FILE]\n"
     "The sentences' file is a list of objects with \"ids\", phonemes as Kokoro numbers them\n"
     "(tests/models/kokoro/durations.json). --storage f32 computes exactly, others fast. --samples\n"
@@ -64,8 +65,7 @@ std::optional<Options> parse(int argc, char** argv) {
       return std::nullopt;
     }
   }
-  const bool whole =
-      !options.model.empty() && !options.voice.empty() && !options.sentences.empty();
+  const bool whole = !options.model.empty() && !options.voice.empty() && !options.sentences.empty();
   return words.size() % 2 == 0 && whole ? std::optional(options) : std::nullopt;
 }
 
@@ -79,11 +79,9 @@ Result<std::vector<float>> read_voice(const std::string& path) {
 }
 
 Result<kokoro::Kokoro> load(const Options& options, Backend& backend) {
-  MYNAH_TRY(const auto file, MappedFile::open(options.model));
-  MYNAH_TRY(const OnnxModel model, read_onnx_model(file));
-  MYNAH_TRY(auto stored, kokoro::read_onnx_weights(model));
-  const Precision precision =
-      options.storage == DType::F32 ? Precision::Exact : Precision::Fast;
+  MYNAH_TRY(const TensorFile file, open_tensor_file(options.model));
+  MYNAH_TRY(auto stored, kokoro::read_checkpoint(file));
+  const Precision precision = options.storage == DType::F32 ? Precision::Exact : Precision::Fast;
   return kokoro::Kokoro::load(Weights(std::move(stored.tensors), stored.owner, backend,
                                       {.storage = options.storage, .precision = precision}));
 }

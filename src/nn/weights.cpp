@@ -61,7 +61,8 @@ bool is_weight_type(const StoredTensor& tensor) {
 }  // namespace
 
 Weights::Weights(std::vector<StoredTensor> tensors, std::shared_ptr<const void> owner,
-                 Backend& backend, const WeightOptions& options) {
+                 Backend& backend, const WeightOptions& options)
+    : storage_(options.storage), precision_(options.precision) {
   auto model = std::make_shared<Model>();
   model->tensors = std::move(tensors);
   for (const StoredTensor& tensor : model->tensors) {
@@ -69,7 +70,7 @@ Weights::Weights(std::vector<StoredTensor> tensors, std::shared_ptr<const void> 
   }
   model->owner = std::move(owner);
   model->backend = &backend;
-  model->options = options;
+  model->cache = options.cache;
   model_ = std::move(model);
 }
 
@@ -77,8 +78,17 @@ std::string Weights::path(std::string_view name) const {
   return prefix_.empty() ? std::string(name) : fmt::format("{}.{}", prefix_, name);
 }
 
+Weights Weights::as(std::optional<DType> storage, Precision precision) const {
+  Weights other = *this;
+  other.storage_ = storage;
+  other.precision_ = precision;
+  return other;
+}
+
 Weights Weights::operator/(std::string_view name) const {
-  return Weights(model_, path(name));
+  Weights below = *this;
+  below.prefix_ = path(name);
+  return below;
 }
 
 Weights Weights::operator/(int64_t index) const {
@@ -118,7 +128,7 @@ Result<const StoredTensor*> Weights::find(std::string_view name, const Shape& sh
 
 // The type that a matrix with rows of `in` elements is kept in.
 Result<DType> Weights::storage_for(const StoredTensor& tensor, int64_t in) const {
-  DType storage = model_->options.storage.value_or(tensor.dtype);
+  DType storage = storage_.value_or(tensor.dtype);
   if (is_block_type(storage) && (in % block_elements(storage) != 0 || tensor.dtype != storage)) {
     // Rows that are no whole blocks, and float tensors that a quantised file kept as they are.
     storage = is_block_type(tensor.dtype) ? DType::F16 : tensor.dtype;
@@ -134,7 +144,7 @@ Result<DType> Weights::storage_for(const StoredTensor& tensor, int64_t in) const
 template <class Pack>
 Result<LinearWeight> Weights::packed(const std::string& name, DType storage, int64_t out,
                                      int64_t in, Pack pack) const {
-  BlobCache* const cache = model_->options.cache;
+  BlobCache* const cache = model_->cache;
   const std::string blob_name = fmt::format("{}:{}", name, mynah::name(storage));
   if (cache != nullptr) {
     if (std::optional<Blob> blob = cache->find(blob_name)) {
@@ -228,7 +238,7 @@ Result<Tensor> Weights::stacked_bias(std::span<const std::string_view> names, in
 // The type that a convolution's kernel is kept in.
 DType Weights::kernel_storage_for(const StoredTensor& tensor) const {
   // Block types run along a kernel's taps, which are no whole blocks.
-  DType storage = model_->options.storage.value_or(tensor.dtype);
+  DType storage = storage_.value_or(tensor.dtype);
   if (is_block_type(storage)) {
     storage = is_block_type(tensor.dtype) ? DType::F16 : tensor.dtype;
   }

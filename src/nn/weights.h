@@ -35,6 +35,10 @@ class Weights {
   Weights(std::vector<StoredTensor> tensors, std::shared_ptr<const void> owner, Backend& backend,
           const WeightOptions& options);
 
+  // The same tensors, kept and computed with in another way: a part of a model that wants more
+  // precision than the rest.
+  [[nodiscard]] Weights as(std::optional<DType> storage, Precision precision) const;
+
   // The tensors below "prefix.name".
   [[nodiscard]] Weights operator/(std::string_view name) const;
   [[nodiscard]] Weights operator/(int64_t index) const;
@@ -63,7 +67,7 @@ class Weights {
 
   [[nodiscard]] Backend& backend() const { return *model_->backend; }
 
-  [[nodiscard]] Precision precision() const { return model_->options.precision; }
+  [[nodiscard]] Precision precision() const { return precision_; }
 
  private:
   struct Model {
@@ -71,11 +75,8 @@ class Weights {
     std::unordered_map<std::string_view, const StoredTensor*> by_name;
     std::shared_ptr<const void> owner;
     Backend* backend = nullptr;
-    WeightOptions options;
+    BlobCache* cache = nullptr;
   };
-
-  explicit Weights(std::shared_ptr<const Model> model, std::string prefix)
-      : model_(std::move(model)), prefix_(std::move(prefix)) {}
 
   [[nodiscard]] std::string path(std::string_view name) const;
   [[nodiscard]] Result<const StoredTensor*> find(std::string_view name, const Shape& shape) const;
@@ -86,6 +87,8 @@ class Weights {
                               Pack pack) const;
 
   std::shared_ptr<const Model> model_;
+  std::optional<DType> storage_;
+  Precision precision_;
   std::string prefix_;
 };
 

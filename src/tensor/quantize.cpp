@@ -238,6 +238,29 @@ void quantize(DType dtype, std::span<const float> values, std::byte* out) {
   }
 }
 
+namespace {
+
+// Into how many equal steps `peak` is cut where all values are whole numbers of them; 127 where
+// there is no such number. Rows of a float model fail after a few values each.
+int steps_of(std::span<const float> values, float peak) {
+  constexpr int kMost = 127;
+  // Values are codes times a scale, rounded, and are divided and multiplied here: kMost times a few
+  // roundings of f32.
+  constexpr float kTolerance = 1e-4F;
+  for (int steps = 1; steps < kMost; ++steps) {
+    const float inverse = static_cast<float>(steps) / peak;
+    if (std::ranges::all_of(values, [&](float value) {
+          const float scaled = value * inverse;
+          return std::fabs(scaled - std::nearbyint(scaled)) < kTolerance;
+        })) {
+      return steps;
+    }
+  }
+  return kMost;
+}
+
+}  // namespace
+
 float quantize_row_i8(std::span<const float> values, int8_t* out) {
   float peak = 0.0F;
   for (const float value : values) {
@@ -245,12 +268,14 @@ float quantize_row_i8(std::span<const float> values, int8_t* out) {
       peak = std::fabs(value);
     }
   }
-  const float inverse = peak > 0.0F ? 127.0F / peak : 0.0F;
+  const bool finite = std::isfinite(peak) && peak > 0.0F;
+  const auto steps = static_cast<float>(finite ? steps_of(values, peak) : 127);
+  const float inverse = peak > 0.0F ? steps / peak : 0.0F;
   for (size_t i = 0; i < values.size(); ++i) {
     const float q = std::nearbyint(values[i] * inverse);
     out[i] = std::fabs(q) <= 127.0F ? static_cast<int8_t>(q) : int8_t{0};
   }
-  return peak / 127.0F;
+  return peak / steps;
 }
 
 }  // namespace mynah

@@ -218,6 +218,19 @@ TEST(Quantize, RowsOfInt8RoundTiesToEvenAndSurviveBadNumbers) {
   }
 }
 
+TEST(Quantize, RowsOfInt8KeepTheCodesOfAnInt8Model) {
+  // Scales whose multiples are rounded in f32, and codes that do not reach 127.
+  for (const float step : {0.0013F, 0.7F, 3.1e-5F}) {
+    std::vector<float> values;
+    for (const int code : {-64, 63, 7, 0, -1, 40}) {
+      values.push_back(static_cast<float>(code) * step);
+    }
+    std::vector<int8_t> codes(values.size());
+    EXPECT_FLOAT_EQ(quantize_row_i8(values, codes.data()), step);
+    EXPECT_THAT(codes, testing::ElementsAre(-64, 63, 7, 0, -1, 40));
+  }
+}
+
 TEST(Quantize, IntegersBecomeTheirValue) {
   const std::vector<int64_t> wide{-3, 1LL << 40};
   std::vector<float> values(2);

@@ -204,7 +204,7 @@ void CpuBackend::conv1d_tiles(const Tensor& x, const Lengths& lengths, const Lin
     std::array<float, kMostRunRows> scales;
     scales.fill(scale);
     const bool widen = kept == Kept::F32 && w.dtype != DType::F32;
-    const Scratch<float> wide(memory_, widen ? w.in_features * kPanel : 1);
+    const Scratch<float> wide(memory_, widen ? widened_rows(w) * kPanel : 1);
     for (int64_t p = panel; p < panel_end; ++p) {
       const auto* weights = reinterpret_cast<const float*>(view.panel(p));
       if (widen) {

@@ -248,6 +248,28 @@ void from_bf16(const uint16_t* x, int64_t n, float* out) {
   }
 }
 
+void widen_i8(const int8_t* panel, int64_t k4, const float* scales, float* out) {
+  const F f;
+  const hn::RebindToSigned<F> i32;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(f));
+  for (int64_t c = 0; c < kPanel; c += lanes) {
+    const V scale = hn::LoadU(f, scales + c);
+    const auto* from = reinterpret_cast<const int32_t*>(panel) + c;
+    float* to = out + c;
+    for (int64_t k = 0; k < k4; ++k, from += kPanel, to += 4 * kPanel) {
+      const auto four = hn::LoadU(i32, from);  // of each column
+      const auto put = [&](int64_t i, hn::Vec<decltype(i32)> shifted) HWY_ATTR {
+        hn::StoreU(hn::Mul(hn::ConvertTo(f, hn::ShiftRight<24>(shifted)), scale), f,
+                   to + i * kPanel);
+      };
+      put(0, hn::ShiftLeft<24>(four));
+      put(1, hn::ShiftLeft<16>(four));
+      put(2, hn::ShiftLeft<8>(four));
+      put(3, four);
+    }
+  }
+}
+
 using F16 = hn::Rebind<hwy::float16_t, F>;
 
 void to_f16(const float* x, int64_t n, uint16_t* out) {
@@ -309,6 +331,7 @@ void fill_finish(Kernels& kernels) {
   kernels.finish_scaled = finish_scaled;
   kernels.finish_mix = finish_mix;
   kernels.quantize_row = quantize_row;
+  kernels.widen_i8 = widen_i8;
   kernels.to_bf16 = to_bf16;
   kernels.from_bf16 = from_bf16;
   kernels.to_f16 = to_f16;

@@ -115,6 +115,9 @@ struct Kernels {
   void (*column_moments)(const float* x, int64_t stride, int64_t rows, int64_t n, float* sums,
                          float* squares);
 
+  // A panel of int8 weights (k4, 32, 4) to f32 (4 * k4, 32), times a scale for each column.
+  void (*widen_i8)(const int8_t* panel, int64_t k4, const float* scales, float* out);
+
   // One row of activations to x + 128 in u8, zero padded to 4 * k4 (as 128); returns the scale.
   float (*quantize_row)(const float* x, int64_t k, uint8_t* out, int64_t k4);
   void (*to_bf16)(const float* x, int64_t n, uint16_t* out);

@@ -179,14 +179,8 @@ void widen_panel(const Kernels& kernels, const LinearWeight& w, int64_t p, float
     return;
   }
   if (w.dtype == DType::I8) {
-    const auto* bytes = reinterpret_cast<const int8_t*>(view.panel(p));
-    const float* scales = view.scales(p);
-    for (int64_t i = 0; i < k; ++i) {
-      const int8_t* input = bytes + i / 4 * 128 + i % 4;  // one input's weight for each output
-      for (int64_t c = 0; c < kPanel; ++c) {
-        out[i * kPanel + c] = scales[c] * static_cast<float>(input[c * 4]);
-      }
-    }
+    kernels.widen_i8(reinterpret_cast<const int8_t*>(view.panel(p)), view.steps(), view.scales(p),
+                     out);
     return;
   }
   const auto* codes = reinterpret_cast<const int8_t*>(view.panel(p));

@@ -60,7 +60,12 @@ void pack_blocks(const LinearWeight& w, int64_t p, const std::byte* rows);
 // Packs 32 (or fewer) rows of f32, `k` long, into panel p.
 void pack_panel(const LinearWeight& w, int64_t p, std::span<const float> rows);
 
-// Widens panel p of any storage type to f32 (K, 32).
+// Rows that widen_panel() writes: in_features, rounded up to whole steps of int8.
+[[nodiscard]] inline int64_t widened_rows(const LinearWeight& w) {
+  return (w.in_features + 3) / 4 * 4;
+}
+
+// Widens panel p of any storage type to f32 (K, 32); `out` has room for widened_rows().
 void widen_panel(const Kernels& kernels, const LinearWeight& w, int64_t p, float* out);
 
 }  // namespace mynah::cpu

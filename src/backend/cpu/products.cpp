@@ -168,7 +168,7 @@ void CpuBackend::product_f32(const Rows& rows, const LinearWeight& w, const Targ
             [&](int64_t row, int64_t row_end, int64_t panel, int64_t panel_end) {
               alignas(64) float tile[kTileRows * kPanel];
               const bool widen = w.dtype != DType::F32;
-              const Scratch<float> wide(memory_, widen ? k * kPanel : 1);
+              const Scratch<float> wide(memory_, widen ? widened_rows(w) * kPanel : 1);
               for (int64_t p = panel; p < panel_end; ++p) {
                 const auto* weights = reinterpret_cast<const float*>(view.panel(p));
                 if (widen) {

@@ -19,7 +19,7 @@ void CpuBackend::lstm(const Tensor& x, const Lengths& lengths, const LinearWeigh
   const PackedView view(w_hh);
   const bool widen = w_hh.dtype != DType::F32;
   const int64_t panel_floats = hidden * kPanel;
-  const Scratch<float> wide(memory_, widen ? view.panels() * panel_floats : 1);
+  const Scratch<float> wide(memory_, widen ? (view.panels() * panel_floats) + 3 * kPanel : 1);
   for (int64_t p = 0; widen && p < view.panels(); ++p) {
     widen_panel(kernels_, w_hh, p, wide.data() + p * panel_floats);
   }

@@ -100,8 +100,11 @@ Result<Generator> Generator::load(const Weights& w) {
                            sizes.out, kKernels[k]));
     }
   }
+  // Its results are logarithms of magnitudes: int8 is too coarse for them.
+  const bool coarse = w.precision() == Precision::Fast;
+  const Weights last = coarse ? w.as(DType::BF16, Precision::Fast) : w;
   MYNAH_TRY(generator.out_,
-            Conv1d::load(w / "conv_post",
+            Conv1d::load(last / "conv_post",
                          {.in = kStages.back().out, .out = 2 * kBins, .kernel = 7, .padding = 3}));
   return generator;
 }

@@ -34,11 +34,14 @@ class StageClock {
 Result<Kokoro> Kokoro::load(const Weights& w) {
   Kokoro model;
   model.backend_ = &w.backend();
-  MYNAH_TRY(model.albert_, Albert::load(w / "bert", kVocabulary));
+  // A duration is rounded to whole frames: any less precise, some would come out another. An error
+  // of pitch grows from sample to sample.
+  const Weights exact = w.as(std::nullopt, Precision::Exact);
+  MYNAH_TRY(model.albert_, Albert::load(exact / "bert", kVocabulary));
   MYNAH_TRY(model.prosodic_,
-            Linear::load(w / "bert_encoder", {.in = Albert::kWidth, .out = kHidden}));
-  MYNAH_TRY(model.durations_, DurationPredictor::load(w / "predictor"));
-  MYNAH_TRY(model.melody_, MelodyPredictor::load(w / "predictor"));
+            Linear::load(exact / "bert_encoder", {.in = Albert::kWidth, .out = kHidden}));
+  MYNAH_TRY(model.durations_, DurationPredictor::load(exact / "predictor"));
+  MYNAH_TRY(model.melody_, MelodyPredictor::load(exact / "predictor"));
   MYNAH_TRY(model.text_, TextEncoder::load(w / "text_encoder"));
   MYNAH_TRY(model.decoder_, Decoder::load(w / "decoder"));
   MYNAH_TRY(model.generator_, Generator::load(w / "decoder.generator"));

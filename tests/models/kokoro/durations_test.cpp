@@ -4,6 +4,7 @@
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,10 @@ std::vector<float> voice_pack(const std::string& path) {
   return values;
 }
 
-TEST(KokoroDurations, AreThoseOfOnnxRuntime) {
+// None: as the file has them, which is how every setting of Kokoro computes them.
+class KokoroDurations : public testing::TestWithParam<std::optional<DType>> {};
+
+TEST_P(KokoroDurations, AreThoseOfOnnxRuntime) {
   MYNAH_SKIP_WITHOUT(real_file());
   MYNAH_SKIP_WITHOUT(test::shared_path("weights/kokoro-voices/af_heart.pt"));
   ThreadPool pool(2);
@@ -44,7 +48,7 @@ TEST(KokoroDurations, AreThoseOfOnnxRuntime) {
   auto stored = read_real_file();
   ASSERT_TRUE(stored.has_value()) << stored.error().message;
   const Weights w(std::move(stored->tensors), stored->owner, **backend,
-                  {.storage = DType::F32, .precision = Precision::Exact});
+                  {.storage = GetParam(), .precision = Precision::Exact});
   const auto albert = Albert::load(w / "bert", kVocabulary);
   ASSERT_TRUE(albert.has_value()) << albert.error().message;
   const auto narrow = Linear::load(w / "bert_encoder", {.in = Albert::kWidth, .out = kHidden});
@@ -74,6 +78,13 @@ TEST(KokoroDurations, AreThoseOfOnnxRuntime) {
     }
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Storage, KokoroDurations,
+                         testing::Values(std::optional<DType>(), std::optional(DType::F32)),
+                         [](const auto& storage) {
+                           return storage.param ? std::string(name(*storage.param))
+                                                : std::string("as_stored");
+                         });
 
 }  // namespace
 }  // namespace mynah::kokoro
