@@ -29,13 +29,14 @@ Result<Generator::Block> Generator::load_block(const Module& m, int64_t channels
   return block;
 }
 
-Result<Generator> Generator::load(const Module& m, int64_t latent, int64_t of_speaker) {
+Result<Generator> Generator::load(const Module& m, const Module& fine, int64_t latent,
+                                  int64_t of_speaker) {
   Generator generator;
   generator.backend_ = &m.weights().backend();
-  MYNAH_TRY(generator.in_, (m / "conv_pre").conv({.in = latent}));
+  MYNAH_TRY(generator.in_, (fine / "conv_pre").conv({.in = latent}));
   MYNAH_TRY(int64_t channels, (m / "conv_pre").out_features());
   if (of_speaker > 0) {
-    MYNAH_TRY(generator.speaker_, (m / "cond").conv({.in = of_speaker, .out = channels}));
+    MYNAH_TRY(generator.speaker_, (fine / "cond").conv({.in = of_speaker, .out = channels}));
   }
   const int64_t stages = (m / "ups").count("weight");
   const int64_t blocks =
@@ -49,7 +50,8 @@ Result<Generator> Generator::load(const Module& m, int64_t latent, int64_t of_sp
   const int64_t side_by_side = blocks / stages;
   for (int64_t i = 0; i < stages; ++i) {
     Stage& stage = generator.stages_.emplace_back();
-    const Module up = m / "ups" / i;
+    const Module up = fine / "ups" / i;
+    const Module of_blocks = i + 1 < stages ? m : fine;
     MYNAH_TRY(stage.up, up.conv_transpose(channels));
     MYNAH_TRY(channels, up.out_features(true));
     const int64_t stride = stage.up.out_lengths(Lengths{1}).total();
@@ -58,11 +60,12 @@ Result<Generator> Generator::load(const Module& m, int64_t latent, int64_t of_sp
       return fail(ErrorCode::InvalidInput, "dec: wanted frames of at most 65536 samples");
     }
     for (int64_t k = 0; k < side_by_side; ++k) {
-      MYNAH_TRY(Block block, load_block(m / "resblocks" / (i * side_by_side + k), channels));
+      MYNAH_TRY(Block block,
+                load_block(of_blocks / "resblocks" / (i * side_by_side + k), channels));
       stage.blocks.push_back(std::move(block));
     }
   }
-  MYNAH_TRY(generator.out_, (m / "conv_post").conv({.in = channels, .out = 1}));
+  MYNAH_TRY(generator.out_, (fine / "conv_post").conv({.in = channels, .out = 1}));
   return generator;
 }
 

@@ -12,8 +12,11 @@ class Generator {
  public:
   Generator() = default;
 
-  // m is the checkpoint's "dec".
-  static Result<Generator> load(const Module& m, int64_t latent, int64_t of_speaker);
+  // m is the checkpoint's "dec", `fine` the same with weights that nothing is heard of: of its
+  // first and last convolution, whose roundings are loudest, and of the last stage, which has the
+  // fewest channels for them to cancel out.
+  static Result<Generator> load(const Module& m, const Module& fine, int64_t latent,
+                                int64_t of_speaker);
 
   // z (frames, latent) of one sentence; speaker (1, of_speaker) or undefined -> (frames *
   // frame_samples(), 1) in [-1, 1].

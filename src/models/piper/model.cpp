@@ -45,6 +45,11 @@ Result<Piper> Piper::load(const OnnxVoice& voice, Backend& backend, const Weight
       .storage = DType::F32, .precision = Precision::Exact, .cache = options.cache};
   const Module fine(Weights(voice.tensors, voice.owner, backend, exact), voice.steps);
   const Module coarse(Weights(voice.tensors, voice.owner, backend, options), voice.steps);
+  WeightOptions between = options;
+  if (options.storage == DType::I8) {
+    between.storage = DType::BF16;
+  }
+  const Module less_coarse(Weights(voice.tensors, voice.owner, backend, between), voice.steps);
   Piper model;
   model.backend_ = &backend;
   int64_t of_speaker = 0;
@@ -58,7 +63,8 @@ Result<Piper> Piper::load(const OnnxVoice& voice, Backend& backend, const Weight
   MYNAH_TRY(model.durations_,
             DurationPredictor::load(fine / "dp", model.text_.width(), of_speaker));
   MYNAH_TRY(model.flow_, Flow::load(coarse / "flow", model.text_.latent(), of_speaker));
-  MYNAH_TRY(model.generator_, Generator::load(coarse / "dec", model.text_.latent(), of_speaker));
+  MYNAH_TRY(model.generator_,
+            Generator::load(coarse / "dec", less_coarse / "dec", model.text_.latent(), of_speaker));
   return model;
 }
 

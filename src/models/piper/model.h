@@ -33,7 +33,9 @@ class Piper {
   Piper() = default;
 
   // As the options say; phonemes and durations always in f32, since roundings there change how long
-  // a sentence lasts, and they are the smaller part of the work.
+  // a sentence lasts, and they are the smaller part of the work. With int8, those parts of the
+  // generator are bf16 where int8 is heard: all of it in int8 is 0.44 from f32 in log-mel magnitude
+  // (mean over 20 sentences of the voice joe), so it is 0.06, and bf16 alone 0.035.
   static Result<Piper> load(const OnnxVoice& voice, Backend& backend, const WeightOptions& options);
 
   // At least one id, all below symbols(). An error where the voice's own numbers make durations
