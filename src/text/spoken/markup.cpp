@@ -22,9 +22,10 @@ constexpr size_t kLongestName = 12;
 constexpr int kDeepestBrackets = 3;
 
 constexpr auto kBlocks = std::to_array<std::string_view>(
-    {"p",  "div", "li", "ul", "ol", "tr", "table", "h1", "h2", "h3", "h4", "h5", "h6", "blockquote",
-     "section", "article", "header", "footer", "hr", "dt", "dd", "dl", "figure", "figcaption", "main",
-     "nav", "aside", "title", "caption", "details", "summary"});
+    {"p",      "div",    "li",    "ul",    "ol",      "tr",         "table",   "h1",
+     "h2",     "h3",     "h4",    "h5",    "h6",      "blockquote", "section", "article",
+     "header", "footer", "hr",    "dt",    "dd",      "dl",         "figure",  "figcaption",
+     "main",   "nav",    "aside", "title", "caption", "details",    "summary"});
 
 constexpr auto kUnread = std::to_array<std::string_view>(
     {"script", "style", "template", "svg", "math", "noscript", "iframe", "object"});
@@ -204,13 +205,15 @@ MarkupFilter::Taken MarkupFilter::begin_line() {
   }
   // Marks that need the line to its end.
   if (std::string_view("`~|-*_=[").find(line[0]) != std::string_view::npos) {
-    const size_t end = text.find('\n');
-    const bool whole = end != std::string_view::npos || final_;
+    const size_t end = text.substr(0, kLongestLine).find('\n');
+    const bool whole = end != std::string_view::npos || (final_ && text.size() < kLongestLine);
     if (!whole && text.size() < kLongestLine) {
       // A list's item and emphasis are known at once.
-      const bool item = line.size() > 2 && bullet_length(line) > 0 && line[2] != line[0] && line[2] != ' ' && line[2] != '[';
+      const bool item = line.size() > 2 && bullet_length(line) > 0 && line[2] != line[0] &&
+                        line[2] != ' ' && line[2] != '[';
       const bool emphasis = line.size() > 3 && (line[0] == '*' || line[0] == '_') &&
-                            line.find_first_not_of("*_-= ") != std::string_view::npos && bullet_length(line) == 0;
+                            line.find_first_not_of("*_-= ") != std::string_view::npos &&
+                            bullet_length(line) == 0;
       const bool span = line.size() > 3 && line[0] == '`' && !line.starts_with("```");
       if (!item && !emphasis && !span) {
         return 0;
@@ -301,7 +304,7 @@ void MarkupFilter::begin_code() {
 }
 
 MarkupFilter::Taken MarkupFilter::skip_code_line() {
-  const std::string_view text = rest();
+  const std::string_view text = rest().substr(0, kLongestLine);
   const size_t end = text.find('\n');
   if (end == std::string_view::npos && !final_ && text.size() < kLongestLine) {
     return 0;
@@ -393,7 +396,7 @@ MarkupFilter::Taken MarkupFilter::read_newline() {
 
 MarkupFilter::Taken MarkupFilter::read_emphasis() {
   const std::string_view text = rest();
-  const size_t run = std::min(text.find_first_not_of(text[0]), text.size());
+  const size_t run = std::min({text.find_first_not_of(text[0]), text.size(), kLongestSpan});
   if (run == text.size() && !final_ && run < kLongestSpan) {
     return 0;
   }
@@ -401,19 +404,23 @@ MarkupFilter::Taken MarkupFilter::read_emphasis() {
   const bool spaced = is_ascii_space(before_) && is_ascii_space(next);
   const bool inside = is_word(before_) && is_word(next);
   const bool digits = is_ascii_digit(before_) && is_ascii_digit(next);
-  const bool kept = text[0] == '~' ? run != 2 : (text[0] == '_' ? inside || spaced : spaced || digits);
+  const bool kept =
+      text[0] == '~' ? run != 2 : (text[0] == '_' ? inside || spaced : spaced || digits);
   return kept ? literal(run) : run;
 }
 
 MarkupFilter::Taken MarkupFilter::read_code_span() {
   const std::string_view text = rest();
-  const size_t run = std::min(text.find_first_not_of('`'), text.size());
+  const size_t run = std::min({text.find_first_not_of('`'), text.size(), kLongestSpan});
   const std::string fence(run, '`');
-  const std::string_view bounded = text.substr(0, kLongestSpan);
+  // A span ends with its paragraph at the latest.
+  const std::string_view whole = text.substr(0, kLongestSpan);
+  const std::string_view bounded = whole.substr(0, whole.find("\n\n"));
+  const bool ended = final_ || whole.size() == kLongestSpan || bounded.size() < whole.size();
   size_t close = run;
   while ((close = bounded.find(fence, close)) != std::string_view::npos) {
     const size_t end = std::min(bounded.find_first_not_of('`', close), bounded.size());
-    if (end == bounded.size() && !final_ && bounded.size() < kLongestSpan) {
+    if (end == bounded.size() && !ended) {
       return 0;
     }
     if (end - close == run) {
@@ -422,8 +429,6 @@ MarkupFilter::Taken MarkupFilter::read_code_span() {
     }
     close = end;
   }
-  // A span ends with its paragraph at the latest.
-  const bool ended = final_ || bounded.size() == kLongestSpan || bounded.find("\n\n") != std::string_view::npos;
   return ended ? literal(run) : 0;
 }
 
@@ -454,9 +459,10 @@ MarkupFilter::Taken MarkupFilter::read_link() {
     return literal(open + 1);
   }
   const std::string_view target = text.substr(behind, kLongestLink);
-  const size_t end = target.find(kind == '(' ? ')' : ']');
+  const size_t end = target.substr(0, target.find('\n')).find(kind == '(' ? ')' : ']');
   if (end == std::string_view::npos) {
-    const bool more = !final_ && target.size() < kLongestLink && target.find('\n') == std::string_view::npos;
+    const bool more =
+        !final_ && target.size() < kLongestLink && target.find('\n') == std::string_view::npos;
     return more ? 0 : literal(open + 1);
   }
   if (target.starts_with("(/") && target[end - 1] == '/' && end > 3) {
@@ -499,7 +505,8 @@ MarkupFilter::Taken MarkupFilter::read_tag() {
 // A tag without its angle brackets.
 void MarkupFilter::follow_tag(std::string_view tag) {
   if (options_.kind == MarkupKind::Markdown &&
-      (tag.find("://") < 8 || (tag.find('@') != std::string_view::npos && tag.find(' ') == std::string_view::npos))) {
+      (tag.find("://") < 8 ||
+       (tag.find('@') != std::string_view::npos && tag.find(' ') == std::string_view::npos))) {
     put_plain(tag, 1);  // <https://example.com>
     return;
   }
@@ -525,8 +532,8 @@ void MarkupFilter::follow_tag(std::string_view tag) {
 
 MarkupFilter::Taken MarkupFilter::read_entity() {
   const std::string_view text = rest().substr(0, kLongestEntity);
-  const size_t end = text.find_first_not_of(
-      "#0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", 1);
+  const size_t end =
+      text.find_first_not_of("#0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", 1);
   if (end == std::string_view::npos) {
     return !final_ && text.size() < kLongestEntity ? 0 : literal(1);
   }

@@ -44,13 +44,14 @@ bool writes_ordinals_with_stops(std::string_view language) {
 
 struct SentenceSplitter::Stop {
   size_t begin = 0;
-  size_t end = 0;        // behind the run and its closing quotes and brackets
-  bool free = false;     // a stop that needs no space
-  bool single = false;   // one "." alone
-  bool dots = false;     // an ellipsis
-  bool closed = false;   // quotes or brackets close behind it
-  bool complete = true;  // the run ends within the text
-  size_t next = 0;       // the first character of what follows, behind opening quotes
+  size_t end = 0;         // behind the run and its closing quotes and brackets
+  bool free = false;      // a stop that needs no space
+  bool single = false;    // one "." alone
+  bool dots = false;      // an ellipsis
+  bool closed = false;    // quotes or brackets close behind it
+  bool complete = true;   // the run ends within the text
+  bool note_cut = false;  // a note's reference may begin where the text ends
+  size_t next = 0;        // the first character of what follows, behind opening quotes
   char32_t next_char = 0;
   std::string_view next_word;
   std::string_view text;  // all that is there
@@ -97,6 +98,7 @@ SentenceSplitter::Stop SentenceSplitter::Stop::at(std::string_view text, size_t 
   });
   // A reference to a note, as encyclopedias have it: "so it was.[12] Then".
   if (stop.end < text.size() && text[stop.end] == '[') {
+    stop.note_cut = text.size() < stop.end + 6;
     const size_t close = text.substr(0, stop.end + 6).find_first_not_of("0123456789", stop.end + 1);
     if (close != std::string_view::npos && close > stop.end + 1 && text[close] == ']') {
       stop.end = close + 1;
@@ -191,6 +193,9 @@ SentenceSplitter::Verdict SentenceSplitter::judge_stop(size_t& after) const {
   after = stop.end;
   if (!stop.complete || stop.end == text.size()) {
     return final_ ? Verdict::EndsParagraph : Verdict::NeedsMore;
+  }
+  if (stop.note_cut && !final_) {
+    return Verdict::NeedsMore;
   }
   const Gap gap = gap_at(text, stop.end);
   const std::string_view behind = text.substr(gap.end);
