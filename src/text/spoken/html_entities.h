@@ -7,8 +7,8 @@
 
 namespace mynah {
 
-// The characters of "amp", "#8217" or "#x2019" (what stands between & and ;), or nothing where it is
-// none of the names that texts use.
+// The characters of "amp", "#8217" or "#x2019" (what stands between & and ;), or nothing where it
+// is none of the names that texts use.
 [[nodiscard]] std::optional<std::string> entity_text(std::string_view name);
 
 }  // namespace mynah

@@ -79,12 +79,12 @@ class MarkupFilter {
   size_t base_ = 0;      // bytes of markup before it
   std::string out_;
   SourceMap source_;
-  char before_ = '\n';       // the last character of markup that was read
-  int breaks_ = 2;           // line breaks at the end of the plain text; 2 at its begin
+  char before_ = '\n';  // the last character of markup that was read
+  int breaks_ = 2;      // line breaks at the end of the plain text; 2 at its begin
   bool line_begin_ = true;
-  bool heading_ = false;     // the line is a heading
-  std::string fence_;        // the fence that ends the code block; empty outside of one
-  std::string skipped_;      // the element whose content is skipped: "script"
+  bool heading_ = false;  // the line is a heading
+  std::string fence_;     // the fence that ends the code block; empty outside of one
+  std::string skipped_;   // the element whose content is skipped: "script"
   bool final_ = false;
 };
 
