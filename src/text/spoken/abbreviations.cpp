@@ -174,6 +174,8 @@ constexpr std::array kAbbreviations = std::to_array<Abbreviation>({
     {"thurs", "Thursday", AtStarter},
     {"fri", "Friday", AtStarter},
     // Units, whose words depend on the number before them.
+    {"mi", "", AtCapital},
+    {"yd", "", AtCapital},
     {"hr", "hour", AtCapital},
     {"hrs", "hours", AtCapital, true},
     {"mins", "minutes", AtCapital, true},

@@ -374,7 +374,9 @@ std::optional<std::string> read_file(std::string_view text, EnglishDialect diale
   const bool named = dot != std::string_view::npos &&
                      find_extension(text.substr(dot + 1)) != nullptr &&
                      text.find(':') == std::string_view::npos &&
-                     (dot == 0 || is_name_byte(text[dot - 1]) || text[dot - 1] == '/');
+                     (dot == 0 || is_name_byte(text[dot - 1]) || text[dot - 1] == '/') &&
+                     // "D.C" is no source file.
+                     !(dot == 1 && is_ascii_upper(text[0]) && text.size() < 5);
   if (!root && !relative && !drive && !named) {
     return std::nullopt;
   }
@@ -483,7 +485,8 @@ std::optional<Reading> read_version(const Tokens& tokens, size_t at, const Spoke
   }
   const size_t groups = (end - begin + 1) / 2;
   const bool known = groups == 2 && among(kSoftware, ascii_lower(tokens.word_before(at)));
-  if (!letter && groups < 3 && !known) {
+  // "a V8 engine"
+  if ((!letter && groups < 3 && !known) || (tokens.is(at, "V") && groups < 2)) {
     return std::nullopt;
   }
   const std::string words = version_words(tokens, begin, end, " point ", options.dialect);

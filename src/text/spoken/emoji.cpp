@@ -311,6 +311,24 @@ constexpr std::array kFlags = std::to_array<std::pair<std::string_view, std::str
     {"EU", "the European Union"},
 });
 
+// Faces of ASCII, which stand alone between spaces.
+constexpr auto kEmoticons =
+    std::to_array<std::pair<std::string_view, std::string_view>>({{":)", "smiling face"},
+                                                                  {":-)", "smiling face"},
+                                                                  {":(", "frowning face"},
+                                                                  {":-(", "frowning face"},
+                                                                  {";)", "winking face"},
+                                                                  {";-)", "winking face"},
+                                                                  {":D", "grinning face"},
+                                                                  {":-D", "grinning face"},
+                                                                  {":P", "face with tongue"},
+                                                                  {":-P", "face with tongue"},
+                                                                  {"<3", "heart"},
+                                                                  {":'(", "crying face"},
+                                                                  {"xD", "laughing face"},
+                                                                  {":-/", "skeptical face"},
+                                                                  {"^_^", "smiling face"}});
+
 constexpr size_t kMostRepeats = 64;
 
 char32_t code_point_at(const Tokens& tokens, size_t at) {
@@ -345,6 +363,25 @@ size_t sequence_end(const Tokens& tokens, size_t at) {
   return end;
 }
 
+std::optional<Reading> read_emoticon(const Tokens& tokens, size_t at,
+                                     const SpokenOptions& options) {
+  if (at > 0 && !tokens.is_space(at - 1)) {
+    return std::nullopt;
+  }
+  for (const auto& [face, name] : kEmoticons) {
+    size_t end = at;
+    while (end - at < face.size() && tokens.text(at, end).size() < face.size() &&
+           !tokens.is_end(end)) {
+      ++end;
+    }
+    const bool alone = tokens.is_space(end) || tokens.is_end(end);
+    if (alone && tokens.text(at, end) == face) {
+      return Reading{end, options.emoji == EmojiReading::Silent ? "" : std::string(name)};
+    }
+  }
+  return std::nullopt;
+}
+
 std::string_view flag_name(char32_t first, char32_t second) {
   const std::array<char, 2> code = {static_cast<char>('A' + (first - 0x1F1E6)),
                                     static_cast<char>('A' + (second - 0x1F1E6))};
@@ -366,7 +403,7 @@ std::optional<Reading> read_emoji(const Tokens& tokens, size_t at, const SpokenO
     return Reading{at + 2, silent ? "" : "flag of " + std::string(name)};
   }
   if (!is_emoji(c)) {
-    return std::nullopt;
+    return read_emoticon(tokens, at, options);
   }
   // The same one several times is said once.
   size_t end = sequence_end(tokens, at);

@@ -18,16 +18,18 @@ constexpr auto kAcronyms = std::to_array<std::string_view>(
 
 // Said as letters though they have vowels.
 constexpr auto kInitialisms = std::to_array<std::string_view>(
-    {"FBI",  "CIA",   "USA",   "UAE", "API",  "URL",  "URI", "CEO", "CFO",  "CTO", "COO", "AI",
-     "UI",   "UX",    "EU",    "UK",  "UN",   "US",   "IT",  "WHO", "IBM",  "IQ",  "ID",  "OS",
-     "IOS",  "IP",    "ISP",   "IDE", "ISBN", "IEEE", "IEC", "ISO", "FAQ",  "FIQ", "DIY", "DNA",
-     "RNA",  "MRNA",  "AC",    "AM",  "PA",   "CEO",  "ATM", "MIT", "UCLA", "USC", "NYU", "LSE",
-     "USB",  "CPU",   "GPU",   "TPU", "NPU",  "IO",   "AWS", "SUV", "VIP",  "MVP", "RIP", "ETA",
-     "EST",  "EDT",   "UTC",   "CET", "CEST", "AEST", "IST", "JST", "PIE",  "AES", "RSA", "SSH",
-     "SAT",  "ACT",   "GPA",   "BBC", "CNN",  "ABC",  "NBC", "CBS", "ESPN", "HBO", "UFO", "AKA",
-     "ASAP", "BYOB",  "TBA",   "TBD", "OECD", "IMF",  "EPA", "FDA", "FAA",  "IRS", "NSA", "DEA",
-     "ACLU", "NAACP", "AFAIK", "IMO", "IMHO", "ROI",  "KPI", "IPO", "LLC",  "NGO", "UHD", "LED",
-     "OLED", "CEP",   "AUX",   "EUR"});
+    {"FBI",  "CIA",   "USA",   "UAE",  "API",  "URL",  "URI", "CEO",  "CFO",  "CTO", "COO", "AI",
+     "UI",   "UX",    "EU",    "UK",   "UN",   "US",   "IT",  "WHO",  "IBM",  "IQ",  "ID",  "OS",
+     "IOS",  "IP",    "ISP",   "IDE",  "ISBN", "IEEE", "IEC", "ISO",  "FAQ",  "FIQ", "DIY", "DNA",
+     "RNA",  "MRNA",  "AC",    "AM",   "PA",   "CEO",  "ATM", "MIT",  "UCLA", "USC", "NYU", "LSE",
+     "USB",  "CPU",   "GPU",   "TPU",  "NPU",  "IO",   "AWS", "SUV",  "VIP",  "MVP", "RIP", "ETA",
+     "EST",  "EDT",   "UTC",   "CET",  "CEST", "AEST", "IST", "JST",  "PIE",  "AES", "RSA", "SSH",
+     "SAT",  "ACT",   "GPA",   "BBC",  "CNN",  "ABC",  "NBC", "CBS",  "ESPN", "HBO", "UFO", "AKA",
+     "ASAP", "BYOB",  "TBA",   "TBD",  "OECD", "IMF",  "EPA", "FDA",  "FAA",  "IRS", "NSA", "DEA",
+     "ACLU", "NAACP", "AFAIK", "IMO",  "IMHO", "ROI",  "KPI", "IPO",  "LLC",  "NGO", "UHD", "LED",
+     "OLED", "CEP",   "AUX",   "EUR",  "BMI",  "FYI",  "AMD", "AOL",  "EKG",  "ICU", "NBA", "UFC",
+     "EV",   "ISS",   "IVF",   "ADHD", "USDA", "UPS",  "ETF", "SEO",  "CLI",  "UDP", "OCR", "ECC",
+     "EEG",  "MRI",   "OTC",   "VRAM", "GDP",  "EOF",  "IPA", "SSML", "ASR",  "AMA", "AWOL"});
 
 // Also words in capitals where somebody shouts.
 constexpr auto kAlsoWords =
@@ -149,6 +151,9 @@ std::optional<Reading> read_initialism(const Tokens& tokens, size_t at, const Sp
       tail = "'s";
       break;
     }
+  }
+  if (word == "WWI" || word == "WWII") {
+    return Reading{at + 1, word == "WWI" ? "World War one" : "World War two"};
   }
   if (is_all_capitals(core)) {
     const std::string words = beside_digits(tokens, at) && (core.size() <= 3 || !has_vowel(core)) &&

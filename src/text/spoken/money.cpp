@@ -96,8 +96,22 @@ Sign sign_at(const Tokens& tokens, size_t at) {
   return {};
 }
 
-bool is_article(std::string_view word) {
-  return word == "a" || word == "an" || word == "A" || word == "An";
+// "a $5 bill", "its $2 million deal": what stands before a noun is singular.
+bool is_attribute(const Tokens& tokens, size_t at, size_t end, bool scaled) {
+  constexpr auto kArticles = std::to_array<std::string_view>({"a", "an"});
+  constexpr auto kBeforeAmounts = std::to_array<std::string_view>(
+      {"the", "its", "his", "her", "their", "our", "this", "that", "another"});
+  constexpr auto kNoNouns = std::to_array<std::string_view>(
+      {"in",  "for",  "to",    "of",  "on",   "at", "by",   "from", "with", "and",  "or",
+       "but", "that", "which", "was", "were", "is", "are",  "had",  "has",  "he",   "she",
+       "it",  "they", "we",    "i",   "you",  "as", "than", "per",  "each", "more", "less"});
+  if (tokens.is(end, "-") && tokens.is_word(end + 1)) {
+    return true;
+  }
+  const std::string before = ascii_lower(tokens.word_before(at));
+  const std::string behind = ascii_lower(tokens.word_behind(end));
+  const bool noun = !behind.empty() && !among(kNoNouns, behind);
+  return noun && (among(kArticles, before) || (scaled && among(kBeforeAmounts, before)));
 }
 
 // "US dollars" has letters in it.
@@ -182,9 +196,7 @@ std::optional<Reading> read_sign_first(const Tokens& tokens, size_t at, EnglishD
   std::string words;
   size_t end = take_range(tokens, *amount, *sign.currency, dialect, words);
   if (words.empty()) {
-    const bool attribute =
-        (is_article(tokens.word_before(at)) && !tokens.word_behind(end).empty()) ||
-        (tokens.is(end, "-") && tokens.is_word(end + 1));
+    const bool attribute = is_attribute(tokens, at, end, !amount->scale.empty());
     words = amount_words(*amount, *sign.currency, attribute, dialect);
   }
   // "$20/hour": what stands below the stroke is read by the sign's reader.

@@ -125,8 +125,10 @@ Tail tail_at(const Tokens& tokens, size_t at, bool singular, bool beside_word,
   if (const auto unit = unit_at(tokens, at, singular, options.dialect)) {
     Tail tail{unit->end, unit->words};
     // "6 ft. tall"
-    if (tokens.is(tail.end, ".") && tokens.is_space(tail.end + 1) && tokens.is_word(tail.end + 2) &&
-        is_ascii_lower(tokens.text(tail.end + 2)[0])) {
+    const size_t next = tail.end + 2;
+    const bool goes_on =
+        tokens.is_digits(next) || (tokens.is_word(next) && is_ascii_lower(tokens.text(next)[0]));
+    if (tokens.is(tail.end, ".") && tokens.is_space(tail.end + 1) && goes_on) {
       ++tail.end;
     }
     return tail;
@@ -134,7 +136,11 @@ Tail tail_at(const Tokens& tokens, size_t at, bool singular, bool beside_word,
   if (tokens.is(sign, "in") && tokens.is(sign + 1, ".")) {
     return {tokens.ends_text(sign + 2) ? sign + 1 : sign + 2, singular ? "inch" : "inches"};
   }
-  if (tokens.is(at, "x") && tokens.ends_word(at + 1)) {
+  // "2x faster", but "2x + 1" and "2x^2" have an unknown in them.
+  const size_t behind_x = tokens.skip_space(at + 1);
+  if (tokens.is(at, "x") && tokens.ends_word(at + 1) &&
+      std::string_view("+-=^*/").find(tokens.is_end(behind_x) ? ' ' : tokens.text(behind_x)[0]) ==
+          std::string_view::npos) {
     return {at + 1, "times"};
   }
   // "B2B" is no amount.
@@ -354,7 +360,8 @@ std::optional<Reading> read_number(const Tokens& tokens, size_t at, const Spoken
     return std::nullopt;
   }
   std::optional<Span> span;
-  if (!signed_number) {
+  // "x86-64" is no range.
+  if (!signed_number && !(at > 0 && tokens.is_word(at - 1))) {
     span = span_at(tokens, at, *quantity, options);
   }
   span = span ? span : product_at(tokens, *quantity, options);

@@ -242,6 +242,19 @@ std::optional<Reading> read_stroke(const Tokens& tokens, size_t at) {
       std::to_array<std::string_view>({"second", "minute", "hour", "day", "week", "month", "year",
                                        "night", "person", "user", "head", "page", "item", "unit"});
   if (at > 0 && is_value(tokens, at - 1) && is_value(tokens, at + 1)) {
+    // "$2.50/lb"
+    constexpr auto kShort = std::to_array<Sign>({{"lb", "per pound"},
+                                                 {"kg", "per kilogram"},
+                                                 {"oz", "per ounce"},
+                                                 {"gal", "per gallon"},
+                                                 {"hr", "per hour"},
+                                                 {"h", "per hour"},
+                                                 {"mo", "per month"},
+                                                 {"yr", "per year"}});
+    if (const auto unit = spoken_of(kShort, tokens.text(at + 1));
+        unit && tokens.is_digits(at - 1) && tokens.ends_word(at + 2)) {
+      return Reading{at + 2, std::string(*unit)};
+    }
     const std::string_view both = tokens.text(at - 1, at + 2);
     if (both == "and/or" || both == "I/O") {
       return Reading{at + 1, " "};
@@ -314,6 +327,9 @@ std::optional<Reading> read_operator(const Tokens& tokens, size_t at) {
     return Reading{at + 1, compares ? (sign == "<" ? "less than" : "greater than") : ""};
   }
   if (sign == "^") {
+    if (values && next == at + 1 && (tokens.is(next, "2") || tokens.is(next, "3"))) {
+      return Reading{next + 1, tokens.is(next, "2") ? "squared" : "cubed"};
+    }
     return Reading{at + 1, values || tokens.is(next, "-") ? "to the power of" : ""};
   }
   if (sign == "~") {

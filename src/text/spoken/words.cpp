@@ -110,6 +110,11 @@ bool stands(const Tokens& tokens, size_t at, const Found& found, bool stop, size
   if (abbreviation.written.find('.') != std::string_view::npos) {
     return true;
   }
+  // "iPhone Pro Max." is a name, "max. 5" is not.
+  constexpr auto kNames = std::to_array<std::string_view>({"max", "min", "temp"});
+  if (among(kNames, abbreviation.written) && (is_capitalised(word) || tokens.ends_text(behind))) {
+    return false;
+  }
   return stop || (abbreviation.bare && !is_all_capitals(word));
 }
 
