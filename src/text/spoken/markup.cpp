@@ -7,19 +7,18 @@
 #include "text/spoken/among.h"
 #include "text/spoken/characters.h"
 #include "text/spoken/html_entities.h"
+#include "text/spoken/markup_marks.h"
 #include "text/spoken/tokens.h"
 
 namespace mynah {
 namespace {
 
 // How long a mark may be; what has not ended by then is text.
-constexpr size_t kLongestLink = 500;
 constexpr size_t kLongestSpan = 1000;
 constexpr size_t kLongestTag = 2000;
 constexpr size_t kLongestEntity = 12;
 constexpr size_t kLongestLine = 8192;
 constexpr size_t kLongestName = 12;
-constexpr int kDeepestBrackets = 3;
 
 constexpr auto kBlocks = std::to_array<std::string_view>(
     {"p",      "div",    "li",    "ul",    "ol",      "tr",         "table",   "h1",
@@ -32,88 +31,6 @@ constexpr auto kUnread = std::to_array<std::string_view>(
 
 bool is_word(char c) {
   return is_ascii_letter(c) || is_ascii_digit(c) || static_cast<unsigned char>(c) >= 0x80;
-}
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && is_ascii_space(text.front())) {
-    text.remove_prefix(1);
-  }
-  while (!text.empty() && is_ascii_space(text.back())) {
-    text.remove_suffix(1);
-  }
-  return text;
-}
-
-// "---", "***", "===": a rule, or the line below a heading.
-bool is_rule(std::string_view line) {
-  const std::string_view marks = trim(line);
-  return marks.size() > 2 && std::string_view("-*_=").find(marks[0]) != std::string_view::npos &&
-         marks.find_first_not_of(std::string{marks[0], ' '}) == std::string_view::npos;
-}
-
-// The fence at the begin of a code block's first line: three backticks or tildes at least.
-std::string_view fence_of(std::string_view line) {
-  const std::string_view text = trim(line);
-  if (!text.starts_with("```") && !text.starts_with("~~~")) {
-    return {};
-  }
-  const size_t end = std::min(text.find_first_not_of(text[0]), text.size());
-  // A code span may have three backticks too, and ends on its line.
-  return text[0] == '`' && text.find('`', end) != std::string_view::npos ? std::string_view{}
-                                                                         : text.substr(0, end);
-}
-
-// The length of "- ", "* ", "+ " with the box of a task behind it; 0 where there is none.
-size_t bullet_length(std::string_view text) {
-  if (text.size() < 2 || std::string_view("-*+").find(text[0]) == std::string_view::npos ||
-      text[1] != ' ') {
-    return 0;
-  }
-  const std::string_view box = text.substr(2, 4);
-  return box == "[ ] " || box == "[x] " || box == "[X] " ? 6 : 2;
-}
-
-// "1. " and "2) " stay: their numbers are said.
-bool is_numbered(std::string_view text) {
-  const size_t digits = text.find_first_not_of("0123456789");
-  return digits != std::string_view::npos && digits > 0 && digits < 4 && digits + 1 < text.size() &&
-         (text[digits] == '.' || text[digits] == ')') && text[digits + 1] == ' ';
-}
-
-std::string_view attribute_of(std::string_view tag, std::string_view name) {
-  const std::string wanted = " " + std::string(name) + "=";
-  const size_t at = tag.find(wanted);
-  if (at == std::string_view::npos || at + wanted.size() >= tag.size()) {
-    return {};
-  }
-  const char quote = tag[at + wanted.size()];
-  if (quote != '"' && quote != '\'') {
-    return {};
-  }
-  const size_t begin = at + wanted.size() + 1;
-  const size_t end = tag.find(quote, begin);
-  return end == std::string_view::npos ? std::string_view{} : tag.substr(begin, end - begin);
-}
-
-// Where a bracket closes; npos where it does not, 0 where more is needed.
-size_t closing_bracket(std::string_view text, bool final) {
-  int depth = 0;
-  const size_t limit = std::min(text.size(), kLongestLink);
-  for (size_t i = 0; i < limit; ++i) {
-    if (text[i] == '\\') {
-      ++i;
-    } else if (text[i] == '[') {
-      ++depth;
-      if (depth > kDeepestBrackets) {
-        return std::string_view::npos;
-      }
-    } else if (text[i] == ']' && --depth == 0) {
-      return i;
-    } else if (text[i] == '\n' && i + 1 < limit && text[i + 1] == '\n') {
-      return std::string_view::npos;
-    }
-  }
-  return final || limit == kLongestLink ? std::string_view::npos : 0;
 }
 
 }  // namespace
@@ -260,7 +177,7 @@ MarkupFilter::Taken MarkupFilter::read_line(std::string_view line, size_t bytes)
     paragraph(0);
     return bytes;
   }
-  const std::string_view text = trim(line);
+  const std::string_view text = trim_space(line);
   if (text.size() > 1 && text[0] == '|') {
     return read_table_row(text, bytes);
   }
@@ -286,7 +203,7 @@ MarkupFilter::Taken MarkupFilter::read_table_row(std::string_view line, size_t b
       end += line[end] == '\\' ? 2 : 1;
     }
     end = std::min(end, line.size());
-    const std::string cell = strip_markup(trim(line.substr(at, end - at)), options_);
+    const std::string cell = strip_markup(trim_space(line.substr(at, end - at)), options_);
     row += cell.empty() || row.empty() ? cell : ", " + cell;
     at = end + 1;
   }
@@ -310,7 +227,7 @@ MarkupFilter::Taken MarkupFilter::skip_code_line() {
     return 0;
   }
   const size_t bytes = end == std::string_view::npos ? text.size() : end + 1;
-  const std::string_view line = trim(text.substr(0, bytes));
+  const std::string_view line = trim_space(text.substr(0, bytes));
   if (line.starts_with(fence_) && line.find_first_not_of(fence_[0]) == std::string_view::npos) {
     fence_.clear();
     paragraph(0);

@@ -1,0 +1,34 @@
+// Marks of Markdown and HTML at one place of a text.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace mynah {
+
+// A link's text or target that is longer is text.
+inline constexpr size_t kLongestLink = 500;
+
+[[nodiscard]] std::string_view trim_space(std::string_view text);
+
+// "---", "***", "===": a rule, or the line below a heading.
+[[nodiscard]] bool is_rule(std::string_view line);
+
+// The fence at the begin of a code block's first line, three backticks or tildes at least; empty
+// where there is none.
+[[nodiscard]] std::string_view fence_of(std::string_view line);
+
+// The length of "- ", "* ", "+ " with the box of a task behind it; 0 where there is none.
+[[nodiscard]] size_t bullet_length(std::string_view text);
+
+// "1. " and "2) ".
+[[nodiscard]] bool is_numbered(std::string_view text);
+
+// The value of an attribute in quotes of a tag; empty where there is none.
+[[nodiscard]] std::string_view attribute_of(std::string_view tag, std::string_view name);
+
+// Where the bracket at the begin closes; npos where it does not, 0 where more of the text is needed
+// and it is not all there is.
+[[nodiscard]] size_t closing_bracket(std::string_view text, bool final);
+
+}  // namespace mynah
