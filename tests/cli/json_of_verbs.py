@@ -54,6 +54,11 @@ def main():
             (["transcribe", "--model", "builtin", quiet, SENTENCE], 0, 2),
             (["transcribe", "--model", "builtin", folder / "none.wav"], 1, 1),
             (["wer", "--model", "builtin", table], 0, 1),
+            (["voices"], 0, 2),
+            (["voices", "slt", "--model", "builtin", "--out", folder / "samples"], 0, 1),
+            (["speak", "Hello there.", "--model", "builtin", "--out", folder / "hello.wav"], 0, 2),
+            (["speak", "...", "--model", "builtin", "--out", folder / "nothing.wav"], 1, 0),
+            (["phonemes", "Hello there."], 3, 0),
         ]
         tried = set()
         for words, code, objects in runs:

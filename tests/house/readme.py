@@ -44,7 +44,8 @@ def main():
             fault = fault_of(words, root, program, helps)
             if fault:
                 faults.append(f"{path.relative_to(root)}: {' '.join(words)}: {fault}")
-        for link in re.findall(r"\]\((?!https?:|#)([^)#\s]+)", text):
+        # What stands in code is shown, not linked.
+        for link in re.findall(r"\]\((?!https?:|#)([^)#\s]+)", re.sub(r"```.*?```|`[^`]*`", "", text, flags=re.DOTALL)):
             if not (path.parent / link).exists():
                 faults.append(f"{path.relative_to(root)} links to {link}, which does not exist")
     print("\n".join(faults) or f"{count} commands and all links hold")

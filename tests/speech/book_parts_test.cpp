@@ -187,7 +187,7 @@ TEST_F(Book, AnotherKeyBeginsAnew) {
   (void)speak(folder, 5);
   said_.clear();
   ASSERT_TRUE(speak(folder, 1000, "other voice"));
-  EXPECT_EQ(said_.front().substr(0, 15), "Sentence 0 of 0");
+  EXPECT_TRUE(said_.front().starts_with("Sentence zero of zero"));
 }
 
 TEST_F(Book, IsSpokenByOneProcessAtATime) {
