@@ -104,7 +104,7 @@ Status DurationPredictor::load_plain(const Module& m, int64_t width) {
 }
 
 std::vector<float> DurationPredictor::operator()(const Tensor& x, const Tensor& speaker,
-                                                 Noise& noise, float noise_scale) const {
+                                                 NormalNoise& noise, float noise_scale) const {
   Backend& backend = *backend_;
   const int64_t phonemes = x.dim(0);
   const Lengths sentence{phonemes};

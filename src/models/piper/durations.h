@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "models/piper/module.h"
-#include "models/piper/noise.h"
 #include "nn/layer_norm.h"
+#include "nn/normal_noise.h"
 
 namespace mynah::piper {
 
@@ -46,8 +46,8 @@ class DurationPredictor {
 
   // x (phonemes, width) of one sentence; speaker (1, of_speaker), undefined where there is one. The
   // natural logarithms of the phonemes' frames, at a speed of 1.
-  [[nodiscard]] std::vector<float> operator()(const Tensor& x, const Tensor& speaker, Noise& noise,
-                                              float noise_scale) const;
+  [[nodiscard]] std::vector<float> operator()(const Tensor& x, const Tensor& speaker,
+                                              NormalNoise& noise, float noise_scale) const;
 
  private:
   // What one row of two channels becomes, chosen by the other (models.py, ConvFlow).

@@ -75,7 +75,7 @@ Result<Speech> Piper::speak(std::span<const int32_t> ids, const SpeechSettings& 
   MYNAH_CHECK(settings.speaker >= 0 && settings.speaker < speakers_,
               "[piper] wants a speaker below ", std::to_string(speakers_));
   Backend& backend = *backend_;
-  Noise noise(settings.seed);
+  NormalNoise noise(settings.seed);
   const Tensor speaker =
       speaker_table_.defined()
           ? ops::contiguous(backend, speaker_table_.narrow(0, settings.speaker, 1))

@@ -1,18 +1,14 @@
-// Piper's arithmetic on the host: splines and noise.
+// Piper's arithmetic on the host: splines.
 #include <cmath>
 #include <cstddef>
 #include <vector>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "models/piper/noise.h"
 #include "models/piper/spline.h"
 
 namespace mynah::piper {
 namespace {
-
-using testing::Each;
 
 // With equal bins and derivatives of 1 at every border a spline is the identity: softplus(x) is
 // 1 - 0.001 there.
@@ -75,30 +71,6 @@ TEST(PiperSpline, LeavesWhatIsNoNumber) {
   const std::vector<float> equal(3, 0.0F);
   const std::vector<float> derivatives(2, 0.0F);
   EXPECT_TRUE(std::isnan(inverse_spline(std::nan(""), equal, equal, derivatives)));
-}
-
-TEST(PiperNoise, IsNormal) {
-  const std::vector<float> numbers = Noise(7).next(100000, 2.0F);
-  double sum = 0.0;
-  double squares = 0.0;
-  size_t within = 0;
-  for (const float number : numbers) {
-    sum += static_cast<double>(number);
-    squares += static_cast<double>(number) * static_cast<double>(number);
-    within += std::abs(number) < 2.0F ? 1U : 0U;
-  }
-  const auto count = static_cast<double>(numbers.size());
-  // Four standard errors of each.
-  EXPECT_NEAR(sum / count, 0.0, 4.0 * 2.0 / std::sqrt(count));
-  EXPECT_NEAR(squares / count, 4.0, 4.0 * 4.0 * std::sqrt(2.0 / count));
-  EXPECT_NEAR(static_cast<double>(within) / count, 0.6827, 4.0 * 0.4655 / std::sqrt(count));
-}
-
-TEST(PiperNoise, IsTheSeeds) {
-  const std::vector<float> numbers = Noise(7).next(5, 1.0F);
-  EXPECT_EQ(Noise(7).next(5, 1.0F), numbers);
-  EXPECT_NE(Noise(8).next(5, 1.0F), numbers);
-  EXPECT_THAT(Noise(7).next(5, 0.0F), Each(0.0F));
 }
 
 }  // namespace

@@ -111,7 +111,7 @@ TEST_F(PiperSpeech, DurationsOfTheOraclesText) {
   const Tensor encoded = given("encoded");
   const auto predictor = DurationPredictor::load(checkpoint() / "dp", encoded.dim(1), 0);
   ASSERT_TRUE(predictor.has_value()) << predictor.error().message;
-  Noise noise(0);
+  NormalNoise noise(0);
   expect_close((*predictor)(encoded, Tensor(), noise, 0.0F), values("durations"));
 }
 

@@ -4,20 +4,25 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
-namespace mynah::piper {
+namespace mynah {
 
-class Noise {
+class NormalNoise {
  public:
-  explicit Noise(uint64_t seed) : state_(seed) {}
+  explicit NormalNoise(uint64_t seed);
 
   // The next `count` numbers, mean 0 and deviation `scale`; zeros, and no number used, where it is
   // 0.
   [[nodiscard]] std::vector<float> next(size_t count, float scale);
+  // Pairs of them: x[i] and y[i], deviation 1. The spans are equally long.
+  void next_pairs(std::span<float> x, std::span<float> y);
 
  private:
-  uint64_t state_;
+  uint32_t key_ = 0;
+  uint32_t other_key_ = 0;
+  uint32_t used_ = 0;
 };
 
-}  // namespace mynah::piper
+}  // namespace mynah
