@@ -1,0 +1,166 @@
+// The wheel's voice says what ONNX Runtime and its own dsp.py make it say
+// (tools/hibari_oracle.py), noise apart.
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "backend/cpu/cpu_backend.h"
+#include "backend/cuda/cuda_backend.h"
+#include "base/mapped_file.h"
+#include "base/thread_pool.h"
+#include "formats/npz.h"
+#include "models/hibari/model.h"
+#include "test_paths.h"
+
+namespace mynah::hibari {
+namespace {
+
+constexpr WeightOptions kExact{.storage = DType::F32, .precision = Precision::Exact};
+
+class HibariSpeech : public testing::Test {
+ protected:
+  void SetUp() override {
+    const std::string path = test::weights_path("phonemes/hibari.onnx");
+    MYNAH_SKIP_WITHOUT(path);
+    const std::string oracle_path =
+        (std::filesystem::path(test::folder_from("MYNAH_ORACLES", ".cache/oracles")) / "hibari" /
+         "speech.npz")
+            .string();
+    MYNAH_SKIP_WITHOUT(oracle_path);
+    auto made = make_cpu_backend(pool_);
+    ASSERT_TRUE(made.has_value());
+    backend_ = *std::move(made);
+    const auto npz = MappedFile::open(oracle_path);
+    ASSERT_TRUE(npz.has_value());
+    auto oracle = read_npz(*npz);
+    ASSERT_TRUE(oracle.has_value()) << oracle.error().message;
+    oracle_ = *std::move(oracle);
+    const auto file = MappedFile::open(path);
+    ASSERT_TRUE(file.has_value());
+    const auto graph = read_onnx_model(*file);
+    ASSERT_TRUE(graph.has_value()) << graph.error().message;
+    auto weights = read_onnx_weights(*graph);
+    ASSERT_TRUE(weights.has_value()) << weights.error().message;
+    weights_ = *std::move(weights);
+  }
+
+  template <class T>
+  [[nodiscard]] std::vector<T> values(const std::string& name) const {
+    const StoredTensor* const found = oracle_.find(name);
+    EXPECT_NE(found, nullptr) << name;
+    std::vector<T> result(found->bytes.size() / sizeof(T));
+    std::memcpy(result.data(), found->bytes.data(), found->bytes.size());
+    return result;
+  }
+
+  static float distance(const std::vector<float>& found, const std::vector<float>& wanted) {
+    EXPECT_EQ(found.size(), wanted.size());
+    float largest = 0.0F;
+    for (size_t i = 0; i < std::min(found.size(), wanted.size()); ++i) {
+      largest = std::max(largest, std::abs(found[i] - wanted[i]));
+    }
+    return largest;
+  }
+
+  ThreadPool pool_{2};
+  std::unique_ptr<Backend> backend_;
+  TensorFile oracle_;
+  OnnxWeights weights_;
+};
+
+TEST_F(HibariSpeech, DrawsWhatTheOracleDraws) {
+  const auto model = Hibari::load(weights_, *backend_, kExact);
+  ASSERT_TRUE(model.has_value()) << model.error().message;
+  EXPECT_EQ(model->symbols(), 178);
+  const auto drawing = model->draw(values<int32_t>("ids0"), 1.0F);
+  ASSERT_TRUE(drawing.has_value()) << drawing.error().message;
+  EXPECT_LT(distance(drawing->pitch, values<float>("pitch")), 1e-2F);  // Hz
+  EXPECT_LT(distance(drawing->spectra, values<float>("spectra")), 1e-3F);
+}
+
+// The oracle's spectra: what is compared is dsp.py.
+TEST_F(HibariSpeech, SoundsAsTheOracleDoes) {
+  NormalNoise noise(0);
+  const std::vector<float> samples =
+      synthesise(values<float>("spectra"), values<float>("pitch"), noise, 0.0F);
+  EXPECT_LT(distance(samples, values<float>("speech0")), 1e-3F);
+}
+
+// The pitch is summed up to phases, so that its last bits are heard at the end of a sentence: a
+// thousandth of a hertz turns the fortieth harmonic by a quarter of a radian in a second.
+TEST_F(HibariSpeech, AllSentences) {
+  constexpr float kClose = 1e-2F;
+  const auto model = Hibari::load(weights_, *backend_, kExact);
+  ASSERT_TRUE(model.has_value()) << model.error().message;
+  for (int i = 0; i < 10; ++i) {
+    const auto speech =
+        model->speak(values<int32_t>("ids" + std::to_string(i)), {.noise_scale = 0.0F});
+    ASSERT_TRUE(speech.has_value()) << speech.error().message;
+    const std::vector<float> wanted = values<float>("speech" + std::to_string(i));
+    ASSERT_EQ(speech->samples.size(), wanted.size()) << i;
+    EXPECT_LT(distance(speech->samples, wanted), kClose) << i;
+    int64_t units = 0;
+    for (const int32_t unit : speech->units) {
+      units += unit;
+    }
+    EXPECT_EQ(units * kPhonemeSamples, std::ssize(wanted)) << i;
+  }
+}
+
+TEST_F(HibariSpeech, IsTheSameOnAnyNumberOfThreads) {
+  std::vector<std::vector<float>> spoken;
+  for (const int threads : {1, 3}) {
+    ThreadPool pool(threads);
+    const auto backend = make_cpu_backend(pool);
+    ASSERT_TRUE(backend.has_value());
+    const auto model =
+        Hibari::load(weights_, **backend, {.storage = DType::I8, .precision = Precision::Fast});
+    ASSERT_TRUE(model.has_value()) << model.error().message;
+    const auto speech = model->speak(values<int32_t>("ids0"), {.seed = 3});
+    ASSERT_TRUE(speech.has_value()) << speech.error().message;
+    spoken.push_back(speech->samples);
+  }
+  EXPECT_EQ(spoken[0], spoken[1]);
+}
+
+// The card's kernels, simulated here, on the shortest sentence.
+TEST_F(HibariSpeech, SpeaksOnASimulatedCard) {
+  const auto simulated = make_simt_backend(pool_, {.check_shared = false});
+  const auto model = Hibari::load(weights_, *simulated, kExact);
+  ASSERT_TRUE(model.has_value()) << model.error().message;
+  const auto drawing = model->draw(std::vector<int32_t>{50, 69}, 4.0F);
+  ASSERT_TRUE(drawing.has_value()) << drawing.error().message;
+  const auto own = Hibari::load(weights_, *backend_, kExact);
+  const auto wanted = own->draw(std::vector<int32_t>{50, 69}, 4.0F);
+  EXPECT_EQ(drawing->units, wanted->units);
+  EXPECT_LT(distance(drawing->spectra, wanted->spectra), 1e-3F);
+}
+
+TEST_F(HibariSpeech, AnEndlessSentenceIsRefused) {
+  const auto model = Hibari::load(weights_, *backend_, kExact);
+  ASSERT_TRUE(model.has_value()) << model.error().message;
+  const auto speech = model->speak(values<int32_t>("ids0"), {.speed = 1e-4F});
+  ASSERT_FALSE(speech.has_value());
+  EXPECT_THAT(speech.error().message, testing::HasSubstr("at most 4096 units"));
+}
+
+TEST_F(HibariSpeech, SaysWhatIsMissing) {
+  for (const std::string missing :
+       {"m.dec.3.pw2.weight", "m.text.emb.weight", "pn.dur.2.weight", "pn.pro.0.norm.weight"}) {
+    OnnxWeights without = weights_;
+    std::erase_if(without.tensors, [&](const auto& tensor) { return tensor.name == missing; });
+    const auto model = Hibari::load(without, *backend_, kExact);
+    ASSERT_FALSE(model.has_value()) << missing;
+    EXPECT_THAT(model.error().message, testing::HasSubstr(missing));
+  }
+}
+
+}  // namespace
+}  // namespace mynah::hibari
