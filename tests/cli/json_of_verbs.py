@@ -57,7 +57,7 @@ def main():
             (["voices"], 0, 2),
             (["voices", "slt", "--model", "builtin", "--out", folder / "samples"], 0, 1),
             (["speak", "Hello there.", "--model", "builtin", "--out", folder / "hello.wav"], 0, 2),
-            (["speak", "...", "--model", "builtin", "--out", folder / "nothing.wav"], 1, 0),
+            (["speak", " ", "--model", "builtin", "--out", folder / "nothing.wav"], 1, 0),
             (["phonemes", "Hello there."], 3, 0),
         ]
         tried = set()
