@@ -30,8 +30,8 @@ void quantize(DType dtype, std::span<const float> values, std::byte* out);
 
 // Symmetric int8 of one row: value = result * scale with scale = max|value| / 127, to nearest, ties
 // to even. Where the values are whole multiples of one step, 127 at most, as those of an int8 model
-// are, the scale is that step and nothing is lost. Returns the scale, 0 for a row of zeros. A row with an infinity or NaN becomes zeros
-// with a scale that is not finite.
+// are, the scale is that step and nothing is lost. Returns the scale, 0 for a row of zeros. A row
+// with an infinity or NaN becomes zeros with a scale that is not finite.
 float quantize_row_i8(std::span<const float> values, int8_t* out);
 
 }  // namespace mynah

@@ -23,8 +23,8 @@ struct StageTime {
 
 // A sentence, spoken.
 struct Speech {
-  std::vector<float> samples;   // at kRate
-  std::vector<int32_t> frames;  // of kFrameSamples: of the pause before, each phoneme, the pause
+  std::vector<float> samples;     // at kRate
+  std::vector<int32_t> frames;    // of kFrameSamples: of the pause before, each phoneme, the pause
   std::vector<StageTime> stages;  // in the order of their work
 };
 
