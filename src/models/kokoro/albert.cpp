@@ -24,9 +24,10 @@ Result<Albert> Albert::load(const Weights& w, int64_t vocabulary) {
   albert.backend_ = &w.backend();
   albert.precision_ = w.precision();
   const Weights embeddings = w / "embeddings";
-  MYNAH_TRY(albert.words_, embeddings.table("word_embeddings.weight", {vocabulary, kEmbedding}));
+  // Copies: tables as they lie in the file would keep all of it.
+  MYNAH_TRY(albert.words_, embeddings.get("word_embeddings.weight", {vocabulary, kEmbedding}));
   MYNAH_TRY(albert.positions_,
-            embeddings.table("position_embeddings.weight", {kPositions, kEmbedding}));
+            embeddings.get("position_embeddings.weight", {kPositions, kEmbedding}));
   MYNAH_TRY(const Tensor sentences,
             embeddings.get("token_type_embeddings.weight", {2, kEmbedding}));
   albert.sentence_ = sentences.narrow(0, 0, 1).reshape({kEmbedding});

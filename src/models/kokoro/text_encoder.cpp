@@ -5,7 +5,7 @@ namespace mynah::kokoro {
 Result<TextEncoder> TextEncoder::load(const Weights& w) {
   TextEncoder encoder;
   encoder.backend_ = &w.backend();
-  MYNAH_TRY(encoder.table_, w.table("embedding.weight", {kVocabulary, kHidden}));
+  MYNAH_TRY(encoder.table_, w.get("embedding.weight", {kVocabulary, kHidden}));
   for (size_t i = 0; i < encoder.layers_.size(); ++i) {
     const Weights layer = w / "cnn" / static_cast<int64_t>(i);
     MYNAH_TRY(encoder.layers_[i].conv,
