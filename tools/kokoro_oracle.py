@@ -23,6 +23,7 @@ import zipfile
 import numpy as np
 
 VOICES = ["af_heart", "am_adam", "bf_emma", "bm_george", "af_sky"]
+DURATIONS = "/encoder/Clip_output_0"
 SENTENCES = [
     "həlˈO ðˈɛɹ.",
     "ðə kwˈɪk bɹˈWn fˈɑks ʤˈʌmps ˈOvəɹ ðə lˈAzi dˈɔɡ.",
@@ -132,9 +133,26 @@ def session(path, outputs, optimised=True):
     return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
 
 
+def forced_session(path):
+    """Of a graph whose durations are an input, "forced_frames" (1, phonemes)."""
+    import onnx
+    import onnxruntime
+
+    model = onnx.load(path)
+    for node in model.graph.node:
+        for i, name in enumerate(node.input):
+            if name == DURATIONS:
+                node.input[i] = "forced_frames"
+    model.graph.input.append(onnx.helper.make_tensor_value_info("forced_frames", onnx.TensorProto.FLOAT, None))
+    del model.graph.value_info[:]
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+
+
 def durations(model, vocabulary, voices, target):
     ids_of = json.load(open(vocabulary, encoding="utf-8"))["vocab"]
-    run = session(model, ["/encoder/Clip_output_0"])
+    run = session(model, [DURATIONS])
     rows = []
     for sentence in SENTENCES:
         ids = [ids_of[c] for c in sentence]

@@ -182,6 +182,19 @@ void scatter_rows(Backend& backend, const Tensor& x, const Tensor& rows, const T
 // frequency is in each row, |sum of window[i] x[i] exp(-2 pi i k / n)|.
 [[nodiscard]] Tensor magnitude_spectrum(Backend& backend, const Tensor& x, const Tensor& window);
 
+// pitch (lengths.total(), 1) in Hz -> (lengths.total(), samples): a waveform, each value's samples
+// in a row.
+[[nodiscard]] Tensor sine_source(Backend& backend, const Tensor& pitch, const Lengths& lengths,
+                                 const SineSourceParams& params);
+// x (lengths.total()), samples of utterances longer than n_fft / 2 -> (sum of frames, 2 bins):
+// magnitudes, then phases.
+[[nodiscard]] Tensor stft(Backend& backend, const Tensor& x, const Lengths& lengths,
+                          const StftParams& params);
+// x (lengths.total(), 2 bins), frames: logarithms of magnitudes, then numbers whose sines are the
+// phases (Kaneko et al. 2022, arXiv:2203.02395) -> (sum of samples).
+[[nodiscard]] Tensor inverse_stft(Backend& backend, const Tensor& x, const Lengths& lengths,
+                                  const StftParams& params);
+
 struct PickedTokens {
   Tensor ids;                // (rows, top) i32, best first
   Tensor log_probabilities;  // (rows, top) f32

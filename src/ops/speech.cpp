@@ -90,6 +90,13 @@ void expect_penalties(const TokenRule& rule, std::span<const TokenPenalty> all,
   }
 }
 
+void expect_stft(const char* op, const StftParams& params) {
+  MYNAH_CHECK(params.n_fft >= 2 && params.n_fft % 2 == 0 && params.hop >= 1 &&
+                  params.hop <= params.n_fft / 2,
+              "[", op, "] wants an even n_fft and a hop of at most its half, got ",
+              std::to_string(params.n_fft), " and ", std::to_string(params.hop));
+}
+
 void expect_pick(const Backend& backend, const Tensor& logits, const PickTokenParams& params) {
   expect(backend, "pick_token", "logits", logits, {"rows", "vocabulary"});
   const int64_t vocabulary = logits.dim(1);
@@ -107,6 +114,51 @@ void expect_pick(const Backend& backend, const Tensor& logits, const PickTokenPa
 }
 
 }  // namespace
+
+Tensor sine_source(Backend& backend, const Tensor& pitch, const Lengths& lengths,
+                   const SineSourceParams& params) {
+  MYNAH_CHECK(params.weights != nullptr && params.samples >= 1 && params.rate > 0.0F,
+              "[sine_source] wants weights, samples of a value and a rate");
+  expect(backend, "sine_source", "pitch", pitch, {lengths.total(), 1});
+  expect(backend, "sine_source", "weights", *params.weights, {"harmonics"});
+  Tensor out = empty(backend, {lengths.total(), params.samples});
+  if (out.elements() > 0) {
+    backend.sine_source(pitch, lengths, params, out);
+  }
+  return out;
+}
+
+Tensor stft(Backend& backend, const Tensor& x, const Lengths& lengths, const StftParams& params) {
+  expect_stft("stft", params);
+  expect(backend, "stft", "x", x, {lengths.total()});
+  int64_t frames = 0;
+  for (const Span& span : lengths.spans()) {
+    MYNAH_CHECK(span.length > params.n_fft / 2, "[stft] an utterance of ",
+                std::to_string(span.length), " samples, wanted more than ",
+                std::to_string(params.n_fft / 2));
+    frames += params.frames(span.length);
+  }
+  Tensor out = empty(backend, {frames, 2 * params.bins()});
+  if (out.elements() > 0) {
+    backend.stft(x, lengths, params, out);
+  }
+  return out;
+}
+
+Tensor inverse_stft(Backend& backend, const Tensor& x, const Lengths& lengths,
+                    const StftParams& params) {
+  expect_stft("inverse_stft", params);
+  expect(backend, "inverse_stft", "x", x, {lengths.total(), 2 * params.bins()});
+  int64_t samples = 0;
+  for (const Span& span : lengths.spans()) {
+    samples += params.samples(span.length);
+  }
+  Tensor out = empty(backend, {samples});
+  if (out.elements() > 0) {
+    backend.inverse_stft(x, lengths, params, out);
+  }
+  return out;
+}
 
 PickedTokens pick_token(Backend& backend, const Tensor& logits, const PickTokenParams& params) {
   expect_pick(backend, logits, params);

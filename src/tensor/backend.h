@@ -197,6 +197,18 @@ class Backend {
   // x (rows, n), window (n), n 4 times twos and fives -> out (rows, n / 2 + 1): magnitudes of
   // the discrete Fourier transforms of rows times window.
   virtual void magnitude_spectrum(const Tensor& x, const Tensor& window, const Tensor& out) = 0;
+  // pitch (values, 1), Hz -> out (values, samples): the samples of each value, between -1 and 1.
+  virtual void sine_source(const Tensor& pitch, const Lengths& lengths,
+                           const SineSourceParams& params, const Tensor& out) = 0;
+  // x (samples), utterances of more than n_fft / 2 samples -> out (frames, 2 bins): magnitudes,
+  // then phases.
+  virtual void stft(const Tensor& x, const Lengths& lengths, const StftParams& params,
+                    const Tensor& out) = 0;
+  // x (frames, 2 bins), logarithms of magnitudes, then numbers whose sines are the phases -> out
+  // (samples): by overlap and addition, divided by the sum of the squared windows (Griffin and Lim
+  // 1984).
+  virtual void inverse_stft(const Tensor& x, const Lengths& lengths, const StftParams& params,
+                            const Tensor& out) = 0;
   // logits (rows, vocabulary) -> ids (rows, top) i32, log_probabilities (rows, top) under the
   // distribution that penalties and rules leave.
   virtual void pick_token(const Tensor& logits, const PickTokenParams& params, const Tensor& ids,

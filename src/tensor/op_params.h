@@ -141,6 +141,39 @@ struct LogMelParams {
       frames;  // of the result, one span an utterance: frames past the samples' end see zeros
 };
 
+// A voice's source: sines at a pitch and at its multiples, mixed and bent by tanh (Wang, Takaki and
+// Yamagishi 2019, arXiv:1810.11946, section 2.1, without noise; yl4579/StyleTTS2
+// Modules/istftnet.py, SineGen and SourceModuleHnNSF). All phases begin at zero. In f32 and in the
+// order of that source, since phases grow to many thousands: value by value turns += step -
+// floor(step) for step = pitch * h / rate, a phase is turns * 2 * pi * samples, and a sample's
+// phase is linear between the middles of the values' samples.
+struct SineSourceParams {
+  int64_t samples = 1;              // of each value of pitch
+  float rate = 1.0F;                // samples a second
+  float amplitude = 0.1F;           // of a sine
+  float voiced = 10.0F;             // Hz: no sines at this pitch and below
+  const Tensor* weights = nullptr;  // (harmonics): the pitch itself, twice the pitch, ...
+  float bias = 0.0F;
+};
+
+// Short-time Fourier transforms with a periodic Hann window, of few points: sums as they stand,
+// n_fft products for each number. Frame t is centred on sample t * hop; the signal is reflected at
+// its ends.
+struct StftParams {
+  int64_t n_fft = 20;  // even
+  int64_t hop = 5;     // at most n_fft / 2
+
+  [[nodiscard]] int64_t bins() const { return n_fft / 2 + 1; }
+
+  // Frames of so many samples.
+  [[nodiscard]] int64_t frames(int64_t samples) const { return samples / hop + 1; }
+
+  // Samples that so many frames become.
+  [[nodiscard]] int64_t samples(int64_t frames) const {
+    return frames < 1 ? 0 : (frames - 1) * hop;
+  }
+};
+
 // A token that becomes less likely, before any rule: its logit x becomes x * penalty where it is
 // below zero, else x / penalty (Keskar et al. 2019, CTRL, section 4.1, as CTranslate2 does it).
 struct TokenPenalty {

@@ -27,6 +27,7 @@ std::vector<OpCase> op_cases() {
   add_elementwise_cases(table);
   add_row_cases(table);
   add_speech_cases(table);
+  add_vocoder_cases(table);
   add_pick_token_cases(table);
   return table;
 }

@@ -66,6 +66,7 @@ void add_recurrent_cases(std::vector<OpCase>& table);
 void add_elementwise_cases(std::vector<OpCase>& table);
 void add_row_cases(std::vector<OpCase>& table);
 void add_speech_cases(std::vector<OpCase>& table);
+void add_vocoder_cases(std::vector<OpCase>& table);
 void add_pick_token_cases(std::vector<OpCase>& table);
 
 // The results as numbers: floats of any width, integers as their value.

@@ -290,6 +290,10 @@ void CpuBackend::conv1d(const Tensor& x, const Lengths& lengths, const LinearWei
     conv1d(conv1d_seen(x, lengths, *params.input), lengths, w, rest, out);
     return;
   }
+  if (params.groups == x.dim(1) && params.groups == w.out_features && params.groups > 1) {
+    conv1d_depthwise(x, lengths, w, params, out);
+    return;
+  }
   if (params.groups > 1) {
     conv1d_grouped(x, lengths, w, params, out);
     return;
@@ -333,6 +337,36 @@ void CpuBackend::conv1d(const Tensor& x, const Lengths& lengths, const LinearWei
     }
     product(rows, w, params.precision, target_of(params, out).from_row(out_row));
     out_row += out_rows;
+  }
+}
+
+void CpuBackend::conv1d_depthwise(const Tensor& x, const Lengths& lengths, const LinearWeight& w,
+                                  const Conv1dParams& params, const Tensor& out) {
+  const int64_t channels = x.dim(1);
+  const Scratch<float> taps(memory_, params.kernel * channels);  // (kernel, channels)
+  for (int64_t c = 0; c < channels; ++c) {
+    for (int64_t j = 0; j < params.kernel; ++j) {
+      taps[j * channels + c] = w.data.data<float>()[c * params.kernel + j];
+    }
+  }
+  const Target target = target_of(params, out);
+  int64_t out_begin = 0;
+  for (const Span& span : lengths.spans()) {
+    const int64_t out_rows = params.out_rows(span.length);
+    for_rows(out_rows, w.in_features * channels, [&](int64_t t) {
+      const Scratch<float> sums(memory_, channels + kPanel);  // read in whole vectors
+      std::fill_n(sums.data(), channels, 0.0F);
+      for (int64_t j = 0; j < params.kernel; ++j) {
+        const int64_t row = t * params.stride - params.padding_left + j * params.dilation;
+        if (row >= 0 && row < span.length) {
+          kernels_.add_products(x.data<float>() + (span.begin + row) * x.stride(0),
+                                taps.data() + j * channels, channels, sums.data());
+        }
+      }
+      kernels_.finish(sums.data(), 1, channels, target.finish(out_begin + t, 0),
+                      out.data<float>() + (out_begin + t) * out.stride(0), 0);
+    });
+    out_begin += out_rows;
   }
 }
 

@@ -88,6 +88,19 @@ float input_row(const float* x, const InputRow& how, int64_t n, float* out) {
       out);
 }
 
+void add_products(const float* x, const float* w, int64_t n, float* sum) {
+  const F f;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(f));
+  int64_t c = 0;
+  for (; c + lanes <= n; c += lanes) {
+    hn::StoreU(hn::MulAdd(hn::LoadU(f, x + c), hn::LoadU(f, w + c), hn::LoadU(f, sum + c)), f,
+               sum + c);
+  }
+  for (; c < n; ++c) {
+    sum[c] += x[c] * w[c];
+  }
+}
+
 void codes(const float* x, int64_t n, float inverse, uint8_t* out) {
   const F f;
   const hn::RebindToUnsigned<F> u32;
@@ -155,6 +168,7 @@ void column_moments(const float* x, int64_t stride, int64_t rows, int64_t n, flo
 
 void fill_conv_input(Kernels& kernels) {
   kernels.input_row = input_row;
+  kernels.add_products = add_products;
   kernels.codes = codes;
   kernels.column_moments = column_moments;
 }

@@ -173,6 +173,12 @@ class CpuBackend final : public Backend {
 
   void log_mel(const Tensor& waveform, const LogMelParams& params, const Tensor& out) override;
   void magnitude_spectrum(const Tensor& x, const Tensor& window, const Tensor& out) override;
+  void sine_source(const Tensor& pitch, const Lengths& lengths, const SineSourceParams& params,
+                   const Tensor& out) override;
+  void stft(const Tensor& x, const Lengths& lengths, const StftParams& params,
+            const Tensor& out) override;
+  void inverse_stft(const Tensor& x, const Lengths& lengths, const StftParams& params,
+                    const Tensor& out) override;
   void pick_token(const Tensor& logits, const PickTokenParams& params, const Tensor& ids,
                   const Tensor& log_probabilities) override;
 
@@ -202,6 +208,9 @@ class CpuBackend final : public Backend {
   // Neighbouring windows together: of stride 1, one group.
   void conv1d_tiles(const Tensor& x, const Lengths& lengths, const LinearWeight& w,
                     const Conv1dParams& params, const Tensor& out);
+  // A channel of x and a channel of the result for each group.
+  void conv1d_depthwise(const Tensor& x, const Lengths& lengths, const LinearWeight& w,
+                        const Conv1dParams& params, const Tensor& out);
   void conv1d_grouped(const Tensor& x, const Lengths& lengths, const LinearWeight& w,
                       const Conv1dParams& params, const Tensor& out);
   // Convolutions over a few rows each, such as a voice detector's frames.

@@ -13,6 +13,7 @@ void add_attention_kernels(Isa isa, Kernels& kernels);
 void add_packing_kernels(Isa isa, Kernels& kernels);
 void add_matvec_kernels(Isa isa, Kernels& kernels);
 void add_spectrum_kernels(Isa isa, Kernels& kernels);
+void add_vocoder_kernels(Isa isa, Kernels& kernels);
 
 }  // namespace mynah::cpu
 

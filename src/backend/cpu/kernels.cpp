@@ -15,6 +15,7 @@ Kernels kernels_for(Isa isa) {
   add_row_kernels(isa, kernels);
   add_matvec_kernels(isa, kernels);
   add_spectrum_kernels(isa, kernels);
+  add_vocoder_kernels(isa, kernels);
 #if defined(__x86_64__)
   if (isa >= Isa::Avx512Vnni) {
     kernels.gemm_i8 = gemm_i8_vnni;

@@ -50,6 +50,19 @@ struct InputRow {
   float slope = 1.0F;
 };
 
+// What a value of pitch sounds like: phases of each harmonic at the value before, at it and after
+// it, the same as its own at the ends.
+struct SineRow {
+  const float* before = nullptr;
+  const float* here = nullptr;
+  const float* after = nullptr;
+  const float* weights = nullptr;
+  int64_t harmonics = 0;  // 0: no voice
+  int64_t value = 0;      // of `values` of the utterance
+  int64_t values = 1;
+  float bias = 0.0F;
+};
+
 struct Kernels {
   // Products of m rows with one panel: out (m, 32) with row stride `out_stride`. Element (i, j) is
   // summed over k in order, whatever m is, so that a row's result does not depend on its
@@ -108,6 +121,8 @@ struct Kernels {
   // A convolution's input, n channels of one row; returns the largest magnitude. x and out may be
   // the same.
   float (*input_row)(const float* x, const InputRow& how, int64_t n, float* out);
+  // sum (n) += x * w, element by element.
+  void (*add_products)(const float* x, const float* w, int64_t n, float* sum);
   // x * inverse, between -127 and 127, to nearest, and 128.
   void (*codes)(const float* x, int64_t n, float inverse, uint8_t* out);
   // Of n columns, sums over the rows, at least one: of differences from the first row, and of their
@@ -165,6 +180,14 @@ struct Kernels {
                  float* out);
   // gates (4h) -> c, h, as PyTorch's LSTM cell: input, forget, cell, output.
   void (*lstm_cell)(const float* gates, int64_t h, float* c, float* out);
+  // n samples of a value of pitch: tanh of the weighted sines and the bias.
+  void (*sine_row)(const SineRow& how, int64_t n, float* out);
+  // Magnitudes and phases of n complex numbers; 0 has the phase 0 or pi.
+  void (*to_polar)(const float* real, const float* imaginary, int64_t n, float* magnitudes,
+                   float* phases);
+  // n complex numbers of logarithms of magnitudes, and of numbers whose sines are phases.
+  void (*from_polar)(const float* logarithms, const float* turned, int64_t n, float* real,
+                     float* imaginary);
   // Magnitudes of the Fourier transforms of m <= 4 rows of numbers -> out (m, n / 2 + 1). scratch
   // has room for spectrum_scratch(n) numbers.
   void (*magnitudes)(const float* x, int64_t x_stride, int64_t m, const Transform& how,

@@ -138,6 +138,12 @@ class CudaBackend final : public Backend {
 
   void log_mel(const Tensor& waveform, const LogMelParams& params, const Tensor& out) override;
   void magnitude_spectrum(const Tensor& x, const Tensor& window, const Tensor& out) override;
+  void sine_source(const Tensor& pitch, const Lengths& lengths, const SineSourceParams& params,
+                   const Tensor& out) override;
+  void stft(const Tensor& x, const Lengths& lengths, const StftParams& params,
+            const Tensor& out) override;
+  void inverse_stft(const Tensor& x, const Lengths& lengths, const StftParams& params,
+                    const Tensor& out) override;
   void pick_token(const Tensor& logits, const PickTokenParams& params, const Tensor& ids,
                   const Tensor& log_probabilities) override;
 
@@ -204,6 +210,7 @@ class CudaBackend final : public Backend {
   // The transforms' tables for n points, made once: n pairs of a cosine and a sine, then the
   // periodic Hann window.
   const float* transform_table(int64_t n);
+  const float* wave_table(int64_t n);
 
   LinearWeight pack(const Tensor& w, DType storage, int64_t kernel);
   // Rows of a table of any type, or those that `ids` name, as f32.
@@ -251,6 +258,7 @@ class CudaBackend final : public Backend {
   std::atomic<bool> row_faults_possible_{false};
   std::mutex tables_mutex_;
   std::map<int64_t, BufferRef> transform_tables_;
+  std::map<int64_t, BufferRef> wave_tables_;
   std::map<std::pair<float, int64_t>, BufferRef> rope_turns_;
 };
 

@@ -89,6 +89,12 @@ class RefBackend final : public Backend {
 
   void log_mel(const Tensor& waveform, const LogMelParams& params, const Tensor& out) override;
   void magnitude_spectrum(const Tensor& x, const Tensor& window, const Tensor& out) override;
+  void sine_source(const Tensor& pitch, const Lengths& lengths, const SineSourceParams& params,
+                   const Tensor& out) override;
+  void stft(const Tensor& x, const Lengths& lengths, const StftParams& params,
+            const Tensor& out) override;
+  void inverse_stft(const Tensor& x, const Lengths& lengths, const StftParams& params,
+                    const Tensor& out) override;
   void pick_token(const Tensor& logits, const PickTokenParams& params, const Tensor& ids,
                   const Tensor& log_probabilities) override;
 

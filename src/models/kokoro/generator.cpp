@@ -1,7 +1,5 @@
 #include "models/kokoro/generator.h"
 
-#include <algorithm>
-#include <cmath>
 #include <span>
 #include <utility>
 
@@ -36,6 +34,8 @@ constexpr std::array<int64_t, 3> kKernels = {3, 7, 11};
 constexpr std::array<int64_t, 3> kDilations = {1, 3, 5};
 constexpr float kSlope = 0.1F;
 constexpr float kLastSlope = 0.01F;
+constexpr int64_t kHarmonics = 9;  // the pitch itself and eight above
+constexpr StftParams kTransform{.n_fft = kFft, .hop = kHop};
 
 // One more row before the first: the second (reflection).
 Tensor reflected(Backend& backend, const Tensor& x) {
@@ -78,8 +78,8 @@ Result<Generator> Generator::load(const Weights& w) {
   const Weights source = w / "m_source.l_linear";
   MYNAH_TRY(const Tensor weights, source.get("weight", {1, kHarmonics}));
   MYNAH_TRY(const Tensor bias, source.get("bias", {1}));
-  ops::to_host(w.backend(), weights.reshape({kHarmonics}), generator.mix_.weights);
-  ops::to_host(w.backend(), bias, std::span(&generator.mix_.bias, 1));
+  generator.harmonics_ = weights.reshape({kHarmonics});
+  ops::to_host(w.backend(), bias, std::span(&generator.bias_, 1));
   for (size_t i = 0; i < kStages.size(); ++i) {
     const auto place = static_cast<int64_t>(i);
     const StageSizes& sizes = kStages[i];
@@ -123,10 +123,10 @@ Tensor Generator::run(const Block& block, Tensor x, const Tensor& style) const {
 }
 
 Tensor Generator::harmonics(const Tensor& pitch) const {
-  const std::vector<float> hertz = ops::to_host(*backend_, pitch);
-  const std::vector<float> values = magnitudes_and_phases(harmonic_source(hertz, mix_));
-  return ops::from_host(*backend_, std::span<const float>(values),
-                        {std::ssize(values) / (2 * kBins), 2 * kBins});
+  const Tensor source = ops::sine_source(
+      *backend_, pitch, {pitch.dim(0)},
+      {.samples = kPitchSamples, .rate = kRate, .weights = &harmonics_, .bias = bias_});
+  return ops::stft(*backend_, source.reshape({source.elements()}), {source.elements()}, kTransform);
 }
 
 Tensor Generator::spectrum(const Tensor& x, const Tensor& harmonics, const Tensor& style) const {
@@ -153,12 +153,8 @@ Tensor Generator::spectrum(const Tensor& x, const Tensor& harmonics, const Tenso
   return out_(sung, Lengths{sung.dim(0)}, {.input = &seen});
 }
 
-std::vector<float> Generator::samples(const Tensor& spectrum) const {
-  const std::vector<float> magnitudes =
-      ops::to_host(*backend_, ops::exp(*backend_, spectrum.narrow(1, 0, kBins)));
-  std::vector<float> phases = ops::to_host(*backend_, spectrum.narrow(1, kBins, kBins));
-  std::ranges::transform(phases, phases.begin(), [](float phase) { return std::sin(phase); });
-  return samples_of(magnitudes, phases);
+Tensor Generator::samples(const Tensor& spectrum) const {
+  return ops::inverse_stft(*backend_, spectrum, {spectrum.dim(0)}, kTransform);
 }
 
 }  // namespace mynah::kokoro

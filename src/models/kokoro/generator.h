@@ -3,12 +3,15 @@
 #pragma once
 
 #include <array>
-#include <vector>
 
 #include "models/kokoro/adain.h"
-#include "models/kokoro/harmonics.h"
 
 namespace mynah::kokoro {
+
+// Of the short-time Fourier transforms (config.json of hexgrad/Kokoro-82M, "istftnet").
+inline constexpr int64_t kFft = 20;
+inline constexpr int64_t kHop = 5;
+inline constexpr int64_t kBins = kFft / 2 + 1;
 
 class Generator {
  public:
@@ -18,7 +21,8 @@ class Generator {
   static Result<Generator> load(const Weights& w);
 
   // What is sung with: pitch (2 frames, 1) -> (2 frames * kPitchSamples / kHop + 1, 2 kBins),
-  // magnitudes and phases of the harmonics. On the host.
+  // magnitudes and phases of sines at the pitch and above it, without noise, as Kokoro's ONNX
+  // exports have them.
   [[nodiscard]] Tensor harmonics(const Tensor& pitch) const;
 
   // x (2 frames, kHidden), harmonics, style (1, kStyle), the acoustic half -> (harmonics' rows, 2
@@ -26,8 +30,8 @@ class Generator {
   [[nodiscard]] Tensor spectrum(const Tensor& x, const Tensor& harmonics,
                                 const Tensor& style) const;
 
-  // The samples of that, kPitchSamples for each row of x. On the host.
-  [[nodiscard]] std::vector<float> samples(const Tensor& spectrum) const;
+  // That as (samples), kPitchSamples for each row of x.
+  [[nodiscard]] Tensor samples(const Tensor& spectrum) const;
 
  private:
   // Three pairs of convolutions, the first of each dilated, with snakes (AdaINResBlock1).
@@ -55,7 +59,8 @@ class Generator {
   [[nodiscard]] Tensor run(const Block& block, Tensor x, const Tensor& style) const;
 
   Backend* backend_ = nullptr;
-  HarmonicMix mix_;
+  Tensor harmonics_;  // how much of each
+  float bias_ = 0.0F;
   std::array<Stage, 2> stages_;
   Conv1d out_;
 };

@@ -79,7 +79,7 @@ Speech Kokoro::speak(std::span<const int32_t> ids, std::span<const float> style,
   clock.end("harmonics");
   const Tensor spectrum = generator_.spectrum(sung, harmonics, acoustic);
   clock.end("generator");
-  std::vector<float> samples = generator_.samples(spectrum);
+  std::vector<float> samples = ops::to_host(backend, generator_.samples(spectrum));
   clock.end("samples");
   return {.samples = std::move(samples),
           .frames = std::move(prosody.frames),

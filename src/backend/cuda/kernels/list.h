@@ -16,6 +16,7 @@
 #include "backend/cuda/kernels/reduction_args.h"
 #include "backend/cuda/kernels/rows_args.h"
 #include "backend/cuda/kernels/spectrum_args.h"
+#include "backend/cuda/kernels/vocoder_args.h"
 
 #define MYNAH_COPY_KERNELS(X)        \
   X(copies, copy_1, CopyArgs)        \
@@ -185,6 +186,13 @@
   X(lstm_blocks, lstm_q5_k, LstmArgs) \
   X(lstm_blocks, lstm_q6_k, LstmArgs)
 
+#define MYNAH_VOCODER_KERNELS(X)          \
+  X(vocoder, sine_phases, SineSourceArgs) \
+  X(vocoder, sine_source, SineSourceArgs) \
+  X(vocoder, stft, StftArgs)              \
+  X(vocoder, polar_parts, StftArgs)       \
+  X(vocoder, overlap_add, StftArgs)
+
 #define MYNAH_ALL_KERNELS(X)     \
   MYNAH_COPY_KERNELS(X)          \
   MYNAH_NORM_KERNELS(X)          \
@@ -197,7 +205,8 @@
   MYNAH_PRODUCT_KERNELS(X)       \
   MYNAH_UNITS_PRODUCT_KERNELS(X) \
   MYNAH_ATTENTION_KERNELS(X)     \
-  MYNAH_LSTM_KERNELS(X)
+  MYNAH_LSTM_KERNELS(X)          \
+  MYNAH_VOCODER_KERNELS(X)
 
 namespace mynah::cuda {
 
