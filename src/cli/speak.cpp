@@ -286,6 +286,7 @@ Result<int> SpeakCommand::run(Context& context) {
     MYNAH_TRY(format, sound_.format_of());
   }
   const auto began = Clock::now();
+  engine_.voice = voice_.speak.voice.voice;
   MYNAH_TRY(const SpeechEngine engine, open_(engine_, context));
   const Synthesizer& synthesizer = *engine.synthesizer;
   SpeakOptions options = voice_.finish();

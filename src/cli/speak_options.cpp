@@ -26,7 +26,8 @@ void VoiceOptions::fields(Fields& fields) {
   fields
       .option("voice", "NAME", speak.voice.voice,
               "A voice of the model, or a mix such as af_bella(2)+af_sky(1); see `mynah voices`.")
-      .shorter('v');
+      .shorter('v')
+      .also("speaker");
   fields
       .option("lang", "LANGUAGE", speak.language,
               "Language of the text, such as en-gb; empty: the voice's.")
@@ -34,6 +35,11 @@ void VoiceOptions::fields(Fields& fields) {
       .shorter('l');
   fields.option("speed", "X", speak.voice.speed,
                 "0.25 to 4; at 2 everything takes half the time. The pitch stays.");
+  fields.option("noise-scale", "X", speak.voice.noise_scale,
+                "Piper and hibari: noise in the sound; none: the voice's own.");
+  fields.option("noise-w", "X", speak.voice.noise_w,
+                "Piper: noise in how long phonemes last; none: the voice's own.");
+  fields.option("seed", "N", speak.voice.seed, "Of that noise: the same seed, the same sound.");
   fields.option("volume", "X", speak.volume, "Factor on the samples, 0 to 10.");
   fields.option("sentence-silence", "S", sentence_silence_s,
                 "Silence between sentences in seconds; none: 0.3, 0.6 between paragraphs.");

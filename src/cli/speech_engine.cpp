@@ -1,5 +1,8 @@
 #include "cli/speech_engine.h"
 
+#include <algorithm>
+#include <filesystem>
+
 #include <fmt/format.h>
 
 #include "cli/device_name.h"
@@ -9,6 +12,7 @@
 #include "speech/languages.h"
 #include "store/speech_models.h"
 #include "store/store.h"
+#include "text/phonemes/espeak/espeak_phonemizer.h"
 #include "text/phonemes/written_words.h"
 
 namespace mynah::cli {
@@ -30,6 +34,61 @@ SpeechEngine open_builtin(std::string why) {
   engine.synthesizer = std::make_unique<Synthesizer>(builtin_voice(), builtin_phonemizer);
   engine.explanation.push_back("model " + std::move(why));
   return engine;
+}
+
+// Kokoro where it has a voice for English or for what was asked for, else hibari's, else Kokoro all
+// the same: without the model hub its voices are Japanese.
+Result<SpeechModel> best_model(const Store& store, const std::string& voice) {
+  auto kokoro = installed_speech_model(store);
+  const bool serves =
+      kokoro && (!voice.empty() || std::ranges::any_of(kokoro->voices, [](const InstalledVoice& v) {
+        return is_english(v.language);
+      }));
+  if (!serves && voice.empty()) {
+    for (const char* name : {"hibari", "joe"}) {
+      if (store.find(name)) {
+        return installed_speech_model(store, name);
+      }
+    }
+  }
+  return kokoro;
+}
+
+struct ModelFile {
+  std::string path;
+  std::string family;
+};
+
+// The file of a model, which may be a folder of several, and what it is: a path's own tells itself.
+Result<ModelFile> file_of(const SpeechModel& model) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  ModelFile file{.path = model.path, .family = model.family};
+  if (fs::is_directory(model.path, error)) {
+    for (const auto& entry : fs::directory_iterator(model.path, error)) {
+      if (entry.path().extension() == ".onnx") {
+        file.path = entry.path().string();
+      }
+    }
+  }
+  if (file.family.empty()) {
+    file.family = fs::is_regular_file(file.path + ".json", error)   ? "piper"
+                  : fs::path(file.path).filename() == "hibari.onnx" ? "hibari"
+                                                                    : "kokoro";
+  }
+  return file;
+}
+
+PhonemizerSource piper_phonemizers(std::string espeak_voice) {
+  return [voice = std::move(espeak_voice)](
+             const std::string& /*language*/) -> Result<std::shared_ptr<const Phonemizer>> {
+    if (voice.empty()) {
+      return fail(ErrorCode::Unsupported,
+                  "this Piper voice reads letters, which mynah does not give it yet; wanted one of "
+                  "phoneme_type espeak");
+    }
+    return espeak_phonemizer({.voice = voice, .alphabet = espeak::Alphabet::Espeak});
+  };
 }
 
 }  // namespace
@@ -58,13 +117,13 @@ void SpeechEngineOptions::fields(Fields& fields) {
 }
 
 Result<SpeechEngine> open_speech_engine(const SpeechEngineOptions& options, Context& context) {
-  SpeechEngine engine;
   const Store store(store_folders(context.environment));
   if (options.model == "builtin") {
     return open_builtin("builtin: asked for by name");
   }
   const bool any = options.model == "auto";
-  auto model = installed_speech_model(store, any ? std::string() : options.model);
+  auto model =
+      any ? best_model(store, options.voice) : installed_speech_model(store, options.model);
   if (!model && any && model.error().code == ErrorCode::Environment) {
     if (!options.quiet) {
       context.say(
@@ -76,27 +135,39 @@ Result<SpeechEngine> open_speech_engine(const SpeechEngineOptions& options, Cont
   if (!model) {
     return std::unexpected(any ? model.error() : as_named(model.error(), options.model));
   }
+  SpeechEngine engine;
   engine.explanation.push_back(fmt::format("model {}: {}",
                                            model->name.empty() ? model->path : model->name,
-                                           any ? "the newest here" : "asked for by name"));
+                                           any ? "the best here" : "asked for by name"));
   MYNAH_TRY(OpenedDevice device, open_device(options.device, options.threads, context.environment));
   engine.pool = std::move(device.pool);
   engine.backend = std::move(device.backend);
   engine.explanation.push_back(std::move(device.why));
-  std::vector<VoiceFile> voices;
-  for (const InstalledVoice& voice : model->voices) {
-    voices.push_back({.facts = {.name = voice.name, .language = voice.language, .sex = voice.sex},
-                      .path = voice.path});
+  const VoiceLoadOptions load{.name = model->name.empty()
+                                          ? std::filesystem::path(model->path).stem().string()
+                                          : model->name,
+                              .storage = {},
+                              .precision = options.precision,
+                              .cache_folder = store.folders().cache};
+  MYNAH_TRY(const ModelFile file, file_of(*model));
+  std::unique_ptr<const VoiceModel> loaded;
+  PhonemizerSource phonemizers =
+      kokoro_phonemizers(model->english_phonemes, options.lexicon, *engine.backend);
+  if (file.family == "piper") {
+    std::string voice;
+    MYNAH_TRY(loaded, load_piper(file.path, load, *engine.backend, &voice));
+    phonemizers = piper_phonemizers(std::move(voice));
+  } else if (file.family == "hibari") {
+    MYNAH_TRY(loaded, load_hibari(file.path, load, *engine.backend));
+  } else {
+    std::vector<VoiceFile> voices;
+    for (const InstalledVoice& voice : model->voices) {
+      voices.push_back({.facts = {.name = voice.name, .language = voice.language, .sex = voice.sex},
+                        .path = voice.path});
+    }
+    MYNAH_TRY(loaded, load_kokoro(file.path, std::move(voices), load, *engine.backend));
   }
-  MYNAH_TRY(auto loaded, load_kokoro(model->path, std::move(voices),
-                                     {.name = model->name.empty() ? "kokoro" : model->name,
-                                      .storage = {},
-                                      .precision = options.precision,
-                                      .cache_folder = store.folders().cache},
-                                     *engine.backend));
-  engine.synthesizer = std::make_unique<Synthesizer>(
-      std::move(loaded),
-      kokoro_phonemizers(model->english_phonemes, options.lexicon, *engine.backend));
+  engine.synthesizer = std::make_unique<Synthesizer>(std::move(loaded), std::move(phonemizers));
   return engine;
 }
 

@@ -22,6 +22,7 @@ struct SpeechEngineOptions {
   Precision precision = Precision::Fast;
   std::string lexicon;  // the user's own; "": none
   bool quiet = false;   // says nothing but errors
+  std::string voice;    // that will be asked for; "": any
 
   void fields(Fields& fields);
 };

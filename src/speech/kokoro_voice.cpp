@@ -8,15 +8,12 @@
 
 #include "base/nearest_name.h"
 #include "models/kokoro/voice_mix.h"
+#include "speech/phoneme_clause.h"
 #include "store/speech_models.h"
 #include "tensor/device_error.h"
-#include "text/utf8.h"
 
 namespace mynah {
 namespace {
-
-// What stands before the first phoneme and behind the last has a row of frames too.
-constexpr size_t kFirstPhoneme = 1;
 
 // What is taken where none is named: the voice with the best grade in hexgrad/Kokoro-82M's
 // VOICES.md.
@@ -26,30 +23,6 @@ constexpr std::string_view kBestLanguage = "en-US";
 // Phonemes are heard so much before their frames (hexgrad/kokoro pipeline.py, join_timestamps()).
 constexpr int32_t kFramesEarly = 3;
 
-// The ids of a clause, and which phoneme of which word each is.
-struct ClauseIds {
-  struct Place {
-    size_t word = 0;
-    std::string symbol;  // empty: a space between two words
-  };
-
-  std::vector<int32_t> ids;
-  std::vector<Place> places;
-};
-
-void add(ClauseIds& clause, std::optional<int32_t> id, char32_t character, size_t word,
-         bool space) {
-  if (!id) {
-    return;
-  }
-  std::string symbol;
-  if (!space) {
-    append_utf8(symbol, character);
-  }
-  clause.ids.push_back(*id);
-  clause.places.push_back({.word = word, .symbol = std::move(symbol)});
-}
-
 // A path is one voice, whatever signs are in it.
 Result<std::vector<kokoro::VoiceShare>> shares_of(const std::string& voice) {
   std::error_code error;
@@ -57,19 +30,6 @@ Result<std::vector<kokoro::VoiceShare>> shares_of(const std::string& voice) {
     return std::vector{kokoro::VoiceShare{.name = voice}};
   }
   return kokoro::parse_voice_mix(voice);
-}
-
-ClauseIds ids_of(std::span<const PhonemeWord> words, const kokoro::Phonemes& phonemes) {
-  ClauseIds clause;
-  for (size_t i = 0; i < words.size(); ++i) {
-    for (const char32_t character : to_code_points(words[i].phonemes)) {
-      add(clause, phonemes.id(character), character, i, false);
-    }
-    if (words[i].space_after && i + 1 < words.size()) {
-      add(clause, phonemes.id(U' '), U' ', i, true);
-    }
-  }
-  return clause;
 }
 
 }  // namespace
@@ -174,33 +134,22 @@ Result<std::shared_ptr<const kokoro::VoicePack>> KokoroVoice::pack_of(
 Result<ClauseSound> KokoroVoice::speak(std::span<const PhonemeWord> words,
                                        const VoiceSettings& settings) const {
   MYNAH_TRY(const auto pack, pack_of(settings.voice));
-  const ClauseIds clause = ids_of(words, phonemes_);
-  ClauseSound sound;
-  sound.words.resize(words.size());
-  if (clause.ids.empty()) {
-    return sound;
+  const PhonemeClause clause(words, [this](char32_t character) { return phonemes_.id(character); });
+  if (clause.ids().empty()) {
+    return clause.silence();
   }
-  if (clause.ids.size() > most_phonemes()) {
+  if (clause.ids().size() > most_phonemes()) {
     return fail(ErrorCode::InvalidInput, fmt::format("wanted at most {} phonemes at once, found {}",
-                                                     most_phonemes(), clause.ids.size()));
+                                                     most_phonemes(), clause.ids().size()));
   }
   try {
     kokoro::Speech speech =
-        model_.speak(clause.ids, pack->style(clause.ids.size()), settings.speed);
-    sound.samples = std::move(speech.samples);
-    constexpr auto kFrame = static_cast<size_t>(kokoro::kFrameSamples);
-    size_t at = static_cast<size_t>(std::max(0, speech.frames.front() - kFramesEarly)) * kFrame;
-    for (size_t i = 0; i < clause.places.size(); ++i) {
-      const size_t end = at + static_cast<size_t>(speech.frames[kFirstPhoneme + i]) * kFrame;
-      if (const auto& [word, symbol] = clause.places[i]; !symbol.empty()) {
-        sound.words[word].push_back({.symbol = symbol, .span = {.begin = at, .end = end}});
-      }
-      at = end;
-    }
+        model_.speak(clause.ids(), pack->style(clause.ids().size()), settings.speed);
+    return clause.sound(std::move(speech.samples), speech.frames,
+                        static_cast<size_t>(kokoro::kFrameSamples), kFramesEarly);
   } catch (const DeviceError& error) {
     return std::unexpected(error.error());
   }
-  return sound;
 }
 
 }  // namespace mynah

@@ -13,7 +13,7 @@ namespace mynah {
 
 Result<std::unique_ptr<const VoiceModel>> load_kokoro(const std::string& path,
                                                       std::vector<VoiceFile> voices,
-                                                      const KokoroLoadOptions& options,
+                                                      const VoiceLoadOptions& options,
                                                       Backend& backend) {
   MYNAH_TRY(const TensorFile file, open_tensor_file(path));
   MYNAH_TRY(kokoro::Checkpoint checkpoint, kokoro::read_checkpoint(file));

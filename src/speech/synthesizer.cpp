@@ -13,6 +13,7 @@ namespace {
 // Slower, a vowel is a drone; faster, phonemes are shorter than their frames. The range.
 constexpr float kSlowest = 0.25F;
 constexpr float kFastest = 4.0F;
+constexpr float kMostNoise = 10.0F;
 constexpr float kMostGain = 10.0F;
 constexpr double kMostSilence_s = 60;
 
@@ -34,6 +35,9 @@ Synthesizer::~Synthesizer() = default;
 Result<VoiceFacts> Synthesizer::check(const SpeakOptions& options) const {
   MYNAH_TRY_STATUS(check_range("speed", options.voice.speed, kSlowest, kFastest));
   MYNAH_TRY_STATUS(check_range("volume", options.volume, 0, kMostGain));
+  for (const auto& noise : {options.voice.noise_scale, options.voice.noise_w}) {
+    MYNAH_TRY_STATUS(check_range("noise", noise.value_or(0.0F), 0, kMostNoise));
+  }
   for (const double silence : {options.clause_silence_s, options.sentence_silence_s,
                                options.paragraph_silence_s, options.lead_silence_s}) {
     MYNAH_TRY_STATUS(check_range("silence", silence, 0, kMostSilence_s));

@@ -131,8 +131,8 @@ struct VoiceFile {
   std::string path;  // of its voice pack
 };
 
-struct KokoroLoadOptions {
-  std::string name = "kokoro";
+struct VoiceLoadOptions {
+  std::string name;                       // what the model is called
   std::optional<DType> storage;           // none: the file's own
   Precision precision = Precision::Fast;  // Exact: f32 arithmetic whatever the storage
   std::string cache_folder;               // for packed weights; empty: none
@@ -141,7 +141,18 @@ struct KokoroLoadOptions {
 // Opens Kokoro: the packed file as `mynah pull` writes it, or an ONNX export.
 Result<std::unique_ptr<const VoiceModel>> load_kokoro(const std::string& path,
                                                       std::vector<VoiceFile> voices,
-                                                      const KokoroLoadOptions& options,
+                                                      const VoiceLoadOptions& options,
+                                                      Backend& backend);
+
+// Opens a Piper voice, NAME.onnx with NAME.onnx.json beside it. `espeak_voice`: whose phonemes of
+// espeak-ng's it was taught with; "": letters.
+Result<std::unique_ptr<const VoiceModel>> load_piper(const std::string& path,
+                                                     const VoiceLoadOptions& options,
+                                                     Backend& backend, std::string* espeak_voice);
+
+// Opens the voice of the hibari-tts wheel (hibari.onnx), whose phonemes are Kokoro's.
+Result<std::unique_ptr<const VoiceModel>> load_hibari(const std::string& path,
+                                                      const VoiceLoadOptions& options,
                                                       Backend& backend);
 
 // Flite's US-English voices, which need no weights and read words as they are written

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,6 +24,10 @@ struct VoiceFacts {
 struct VoiceSettings {
   std::string voice;  // "" is the model's own choice; where the family can mix, a mix
   float speed = 1.0F;
+  // Of families that draw noise; none: the voice's own.
+  std::optional<float> noise_scale{};  // of the sound
+  std::optional<float> noise_w{};      // of the durations
+  uint64_t seed = 0;
 };
 
 // Where something sounds, in samples of its clause.
