@@ -25,7 +25,7 @@ using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
 // About two seconds of speech: on two cores it is there within a third of a second.
-constexpr size_t kFirstPhonemes = 40;
+constexpr size_t kFirstPhonemes = 32;
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -48,6 +48,8 @@ double peak_memory_mb() {
 bool is_m4b(const SoundOptions& sound) {
   return sound.format ? *sound.format == "m4b" : sound.out.ends_with(".m4b");
 }
+
+}  // namespace
 
 // Takes clauses to the outputs, and keeps what captions and --json want of them.
 class SpeakObserver final : public SpeechObserver {
@@ -81,6 +83,9 @@ class SpeakObserver final : public SpeechObserver {
   }
 
   void on_warning(const std::string& text) override { context_.say(text); }
+
+  // Text comes now: everything is loaded.
+  void begin() { begin_ = Clock::now(); }
 
   Status finish() {
     for (const auto& output : outputs_) {
@@ -118,8 +123,6 @@ class SpeakObserver final : public SpeechObserver {
   double spent_s_ = 0;
   Transcript transcript_;
 };
-
-}  // namespace
 
 void SpeakCommand::fields(Fields& fields) {
   input_.fields(fields, "say");
@@ -256,10 +259,11 @@ Result<int> SpeakCommand::speak_lines(Context& context, const SpeechEngine& engi
 }
 
 Status SpeakCommand::speak_text(const Synthesizer& synthesizer, SpeakOptions options,
-                                SpeechObserver& observer, const Context& context) const {
+                                SpeakObserver& observer, const Context& context) const {
   if (const std::string path = document_path(); !path.empty()) {
     MYNAH_TRY(const Document document, read_document(path));
     MYNAH_TRY(const auto session, synthesizer.session(options, observer, context.stop));
+    observer.begin();
     for (const Chapter& chapter : document.chapters) {
       MYNAH_TRY_STATUS(session->push(chapter.text + "\n\n"));
     }
@@ -273,6 +277,7 @@ Status SpeakCommand::speak_text(const Synthesizer& synthesizer, SpeakOptions opt
         options.kind = TextKind::Ssml;
       }
       MYNAH_TRY(session, synthesizer.session(options, observer, context.stop));
+      observer.begin();
     }
     return session->push(text);
   }));
@@ -356,6 +361,7 @@ Result<int> SpeakCommand::run(Context& context) {
                           {"device", device},
                           {"first_sound_ms", 1e3 * observer.first_s()},
                           {"milliseconds", 1e3 * observer.spent_s()},
+                          {"load_ms", 1e3 * (seconds_since(began) - observer.spent_s())},
                           {"peak_mb", peak_memory_mb()}}
                          .dump());
   } else if (!engine_.quiet) {

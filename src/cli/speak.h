@@ -10,6 +10,8 @@
 
 namespace mynah::cli {
 
+class SpeakObserver;
+
 class SpeakCommand : public Command {
  public:
   // `open` gives the synthesizer: open_speech_engine, or a test's.
@@ -31,7 +33,7 @@ class SpeakCommand : public Command {
   Result<int> speak_lines(Context& context, const SpeechEngine& engine, const SpeakOptions& options,
                           SoundFormat format) const;
   // Speaks the text as it comes.
-  Status speak_text(const Synthesizer& synthesizer, SpeakOptions options, SpeechObserver& observer,
+  Status speak_text(const Synthesizer& synthesizer, SpeakOptions options, SpeakObserver& observer,
                     const Context& context) const;
 
   SpeechEngineOpener open_;
