@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "base/nearest_name.h"
 #include "cli/memory_advice.h"
 #include "cli/open_device.h"
+#include "cli/storage_choice.h"
 #include "cli/store_access.h"
 #include "store/pull.h"
 #include "store/store.h"
@@ -169,50 +169,10 @@ Result<std::shared_ptr<const VoiceDetector>> open_voice(const Store& store,
   return loaded;
 }
 
-Result<std::optional<DType>> parse_storage(const EngineOptions& options) {
-  if (!options.storage) {
-    return std::optional<DType>();
-  }
-  // The names that CTranslate2's compute types have, as --compute_type passes them on.
-  std::string name = *options.storage;
-  for (const auto& [theirs, ours] :
-       {std::pair{"float32", "f32"}, {"float16", "f16"}, {"bfloat16", "bf16"}, {"int8", "i8"}}) {
-    if (name == theirs || (ours == std::string_view("i8") && name.starts_with("int8_"))) {
-      name = ours;
-    }
-  }
-  const auto type = parse_dtype(name);
-  if (!type) {
-    const std::vector<std::string> known = {"f32",  "f16",  "bf16", "int8", "q4_0", "q4_1", "q5_0",
-                                            "q5_1", "q8_0", "q2_k", "q3_k", "q4_k", "q5_k", "q6_k"};
-    return fail(ErrorCode::Usage,
-                fmt::format("--storage: wanted {}, found '{}'{}", fmt::join(known, ", "),
-                            *options.storage, suggestion(*options.storage, known)));
-  }
-  return type;
-}
-
-// The type that weights are computed with when nobody says: on a CPU int8, which is several times
-// as fast as the file's own f16 and hears as well (bench/hear.py), on a card f16; the file's own
-// where exact arithmetic is wanted, or a device that is there to check others against.
-std::optional<DType> fast_storage(const EngineOptions& options, const Backend& backend) {
-  if (options.precision == Precision::Exact) {
-    return std::nullopt;
-  }
-  switch (backend.device().kind) {
-    case DeviceKind::Cpu:
-      return DType::I8;
-    case DeviceKind::Cuda:
-      return DType::F16;
-    default:
-      return std::nullopt;
-  }
-}
-
 }  // namespace
 
 Result<Engine> open_engine(const EngineOptions& options, Context& context) {
-  MYNAH_TRY(const std::optional<DType> storage, parse_storage(options));
+  MYNAH_TRY(const std::optional<DType> storage, parse_storage(options.storage));
   if (options.threads < 0 || options.threads > 1024) {
     return fail(ErrorCode::Usage,
                 fmt::format("--threads: wanted 0 to 1024, found {}", options.threads));
@@ -232,11 +192,12 @@ Result<Engine> open_engine(const EngineOptions& options, Context& context) {
     return engine;
   }
   MYNAH_TRY(auto voice, open_voice(store, options, context, engine));
-  auto loaded = load_whisper(found.path,
-                             {.storage = storage ? storage : fast_storage(options, *engine.backend),
-                              .precision = options.precision,
-                              .cache_folder = store.folders().cache},
-                             *engine.backend, std::move(voice));
+  auto loaded =
+      load_whisper(found.path,
+                   {.storage = storage ? storage : fast_storage(options.precision, *engine.backend),
+                    .precision = options.precision,
+                    .cache_folder = store.folders().cache},
+                   *engine.backend, std::move(voice));
   if (!loaded) {
     return std::unexpected(
         with_what_fits(as_stored(std::move(loaded).error(), found.name, "--model OTHER"),

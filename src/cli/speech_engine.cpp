@@ -7,6 +7,7 @@
 
 #include "cli/device_name.h"
 #include "cli/open_device.h"
+#include "cli/storage_choice.h"
 #include "cli/store_access.h"
 #include "speech/kokoro_phonemizers.h"
 #include "speech/languages.h"
@@ -111,6 +112,9 @@ void SpeechEngineOptions::fields(Fields& fields) {
       .completes(Complete::Files);
   fields.option("threads", "N", threads, "Threads to compute with; 0: the physical cores.")
       .shorter('t');
+  fields.option(
+      "storage", "TYPE", storage,
+      "Compute with weights as f32, f16, bf16, int8 or a block type such as q8_0; default: int8.");
   fields.choice("precision", "HOW", precision,
                 {{"fast", Precision::Fast}, {"exact", Precision::Exact}},
                 "Arithmetic: as fast as the weights' type allows, or in f32.");
@@ -135,6 +139,7 @@ Result<SpeechEngine> open_speech_engine(const SpeechEngineOptions& options, Cont
   if (!model) {
     return std::unexpected(any ? model.error() : as_named(model.error(), options.model));
   }
+  MYNAH_TRY(const std::optional<DType> storage, parse_storage(options.storage));
   SpeechEngine engine;
   engine.explanation.push_back(fmt::format("model {}: {}",
                                            model->name.empty() ? model->path : model->name,
@@ -143,12 +148,12 @@ Result<SpeechEngine> open_speech_engine(const SpeechEngineOptions& options, Cont
   engine.pool = std::move(device.pool);
   engine.backend = std::move(device.backend);
   engine.explanation.push_back(std::move(device.why));
-  const VoiceLoadOptions load{.name = model->name.empty()
-                                          ? std::filesystem::path(model->path).stem().string()
-                                          : model->name,
-                              .storage = {},
-                              .precision = options.precision,
-                              .cache_folder = store.folders().cache};
+  const VoiceLoadOptions load{
+      .name =
+          model->name.empty() ? std::filesystem::path(model->path).stem().string() : model->name,
+      .storage = storage ? storage : fast_storage(options.precision, *engine.backend),
+      .precision = options.precision,
+      .cache_folder = store.folders().cache};
   MYNAH_TRY(const ModelFile file, file_of(*model));
   std::unique_ptr<const VoiceModel> loaded;
   PhonemizerSource phonemizers =
