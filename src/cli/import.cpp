@@ -14,11 +14,17 @@
 #include "formats/open.h"
 #include "models/kokoro/checkpoint.h"
 #include "models/kokoro/model.h"
+#include "speech/kokoro_phonemizers.h"
 #include "speech/recognizer.h"
+#include "speech/synthesizer.h"
+#include "store/speech_models.h"
 
 namespace mynah::cli {
 
 namespace {
+
+const VoiceLoadOptions kVoiceLoad{
+    .name = {}, .storage = DType::I8, .precision = Precision::Fast, .cache_folder = {}};
 
 // Loads what was made of `path`, as transcribe and speak would: a broken vocabulary or shapes that
 // do not fit are told now, and not by the runs that take the newest model.
@@ -35,6 +41,16 @@ Status load(const StoredModel& model) {
     MYNAH_TRY_STATUS(kokoro::Kokoro::load(
         Weights(std::move(checkpoint.tensors), checkpoint.owner, *backend,
                 {.storage = DType::I8, .precision = Precision::Fast, .cache = nullptr})));
+  } else if (model.family == "piper") {
+    PiperLanguage language;
+    MYNAH_TRY_STATUS(load_piper(network_of(model), kVoiceLoad, *backend, &language));
+  } else if (model.family == "hibari") {
+    MYNAH_TRY_STATUS(load_hibari(network_of(model), kVoiceLoad, *backend));
+  } else if (model.family == kEnglishPhonemes) {
+    const PhonemizerSource english = kokoro_phonemizers(model.path(), "", *backend);
+    for (const char* language : {"en-US", "en-GB"}) {
+      MYNAH_TRY_STATUS(english(language));
+    }
   }
   return {};
 }
@@ -54,8 +70,8 @@ void ImportCommand::fields(Fields& fields) {
   fields
       .positional("PATH", paths_,
                   "A model: safetensors, GGUF, whisper.cpp .bin, PyTorch .pt, ONNX, a CTranslate2 "
-                  "or Hugging Face folder, a wheel; or Kokoro's voices: .pt, .npz, "
-                  "voices-v1.0.bin, a folder of them.")
+                  "or Hugging Face folder, a wheel; a Piper voice's .onnx with its .onnx.json "
+                  "beside it; or Kokoro's voices: .pt, .npz, voices-v1.0.bin, a folder of them.")
       .completes(Complete::Files);
   fields.option("name", "NAME", name_, "What to call it; made from the path without it.").once();
   fields.option(
@@ -77,19 +93,28 @@ Result<int> ImportCommand::run(Context& context) {
   const Store store(store_folders(context.environment));
   std::vector<std::string> models;
   std::vector<std::string> voices;
+  std::vector<FileSet> sets;
   for (const std::string& path : paths_) {
     const Importable found = find_importable(path);
+    std::ranges::copy(found.sets, std::back_inserter(sets));
     std::ranges::copy(found.models, std::back_inserter(models));
     std::ranges::copy(found.voices, std::back_inserter(voices));
   }
-  if (models.size() > 1 && !name_.empty()) {
+  if (models.size() + sets.size() > 1 && !name_.empty()) {
     return fail(ErrorCode::Usage, fmt::format("--name is for one model, found {} in {}",
-                                              models.size(), paths_.front()));
+                                              models.size() + sets.size(), paths_.front()));
   }
   // First, so that a model that is here already does not keep them out.
   if (!voices.empty()) {
     StoreProgress progress(context);
     MYNAH_TRY(const StoredModel model, import_voices(store, voices, progress, context.stop));
+    print_arrival(context, model);
+  }
+  for (FileSet& set : sets) {
+    set.name = name_.empty() ? set.name : name_;
+    const std::string& path = set.paths.front();
+    const auto check = [&path](const StoredModel& model) { return check_loads(path, model); };
+    MYNAH_TRY(const StoredModel model, import_file_set(store, set, force_, context.stop, check));
     print_arrival(context, model);
   }
   bool hears = false;

@@ -292,9 +292,11 @@ Result<int> SpeakCommand::run(Context& context) {
   }
   const auto began = Clock::now();
   engine_.voice = voice_.speak.voice.voice;
+  engine_.language = voice_.speak.language;
   MYNAH_TRY(const SpeechEngine engine, open_(engine_, context));
   const Synthesizer& synthesizer = *engine.synthesizer;
   SpeakOptions options = voice_.finish();
+  options.voice.voice = engine.voice;
   if (sound_.stream || streams(context) || plays(context)) {
     options.first_phonemes = kFirstPhonemes;
   }

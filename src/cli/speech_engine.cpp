@@ -1,7 +1,10 @@
 #include "cli/speech_engine.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -30,66 +33,135 @@ Result<std::shared_ptr<const Phonemizer>> builtin_phonemizer(const std::string& 
   return std::make_shared<const WrittenWords>();
 }
 
-SpeechEngine open_builtin(std::string why) {
+SpeechEngine open_builtin(std::string why, std::string voice) {
   SpeechEngine engine;
+  engine.voice = std::move(voice);
   engine.synthesizer = std::make_unique<Synthesizer>(builtin_voice(), builtin_phonemizer);
   engine.explanation.push_back("model " + std::move(why));
   return engine;
 }
 
-// Kokoro where it has a voice for English or for what was asked for, else hibari's, else Kokoro all
-// the same: without the model hub its voices are Japanese.
-Result<SpeechModel> best_model(const Store& store, const std::string& voice) {
-  auto kokoro = installed_speech_model(store);
-  const bool serves =
-      kokoro && (!voice.empty() || std::ranges::any_of(kokoro->voices, [](const InstalledVoice& v) {
-        return is_english(v.language);
-      }));
-  if (!serves && voice.empty()) {
-    for (const char* name : {"hibari", "joe"}) {
-      if (store.find(name)) {
-        return installed_speech_model(store, name);
+bool has_voice(const SpeechModel& model, const std::string& voice) {
+  return model.name == voice ||
+         std::ranges::find(model.voices, voice, &InstalledVoice::name) != model.voices.end();
+}
+
+const InstalledVoice* voice_of_language(const SpeechModel& model, const std::string& language) {
+  // Those with the best grades in VOICES.md of hexgrad/Kokoro-82M.
+  constexpr std::array<std::string_view, 2> kBest = {"af_heart", "bf_emma"};
+  const InstalledVoice* first = nullptr;
+  for (const InstalledVoice& voice : model.voices) {
+    const bool best = std::ranges::find(kBest, voice.name) != kBest.end();
+    if (speaks(voice.language, language) && (first == nullptr || best)) {
+      first = &voice;
+      if (best) {
+        break;
       }
     }
   }
-  return kokoro;
+  return first;
 }
 
-struct ModelFile {
-  std::string path;
-  std::string family;
+// A model and a voice of it; of neither a name where the built-in voices are to speak.
+struct Choice {
+  std::optional<SpeechModel> model;
+  std::string voice;
+  std::string why;
 };
 
-// The file of a model, which may be a folder of several, and what it is: a path's own tells itself.
-Result<ModelFile> file_of(const SpeechModel& model) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  ModelFile file{.path = model.path, .family = model.family};
-  if (fs::is_directory(model.path, error)) {
-    for (const auto& entry : fs::directory_iterator(model.path, error)) {
-      if (entry.path().extension() == ".onnx") {
-        file.path = entry.path().string();
+// The best model that has the voice, or one for the language, that was asked for.
+Choice best_choice(const Store& store, const SpeechEngineOptions& options) {
+  std::vector<SpeechModel> models = installed_speech_models(store);
+  if (!options.voice.empty()) {
+    for (SpeechModel& model : models) {
+      if (has_voice(model, options.voice)) {
+        return {.model = std::move(model),
+                .voice = options.voice,
+                .why = fmt::format("it has the voice {}", options.voice)};
       }
     }
+    const auto builtin = builtin_voice();
+    if (models.empty() || builtin->find_voice(options.voice)) {
+      return {.model = {}, .voice = options.voice, .why = "it has the voice"};
+    }
+    // A mix, a path, or a slip, which the best model tells.
+    return {.model = std::move(models.front()), .voice = options.voice, .why = "the best here"};
   }
-  if (file.family.empty()) {
-    file.family = fs::is_regular_file(file.path + ".json", error)   ? "piper"
-                  : fs::path(file.path).filename() == "hibari.onnx" ? "hibari"
-                                                                    : "kokoro";
+  for (SpeechModel& model : models) {
+    if (options.language.empty()) {
+      break;
+    }
+    if (const InstalledVoice* voice = voice_of_language(model, options.language)) {
+      std::string name = voice->name;
+      return {.model = std::move(model),
+              .voice = std::move(name),
+              .why = "the best here that speaks " + options.language};
+    }
   }
-  return file;
+  if (models.empty()) {
+    return {.model = {}, .voice = {}, .why = "no voice was pulled"};
+  }
+  return {.model = std::move(models.front()), .voice = {}, .why = "the best here"};
 }
 
-PhonemizerSource piper_phonemizers(std::string espeak_voice) {
-  return [voice = std::move(espeak_voice)](
-             const std::string& /*language*/) -> Result<std::shared_ptr<const Phonemizer>> {
-    if (voice.empty()) {
-      return fail(ErrorCode::Unsupported,
-                  "this Piper voice reads letters, which mynah does not give it yet; wanted one of "
-                  "phoneme_type espeak");
+Result<Choice> choose(const Store& store, const SpeechEngineOptions& options) {
+  if (options.model == "builtin") {
+    return Choice{.model = {}, .voice = options.voice, .why = "asked for by name"};
+  }
+  if (options.model == "auto") {
+    return best_choice(store, options);
+  }
+  auto model = installed_speech_model(store, options.model);
+  if (!model) {
+    return std::unexpected(as_named(model.error(), options.model));
+  }
+  Choice choice{.model = std::move(*model), .voice = options.voice, .why = "asked for by name"};
+  if (choice.voice.empty() && !options.language.empty()) {
+    if (const InstalledVoice* voice = voice_of_language(*choice.model, options.language)) {
+      choice.voice = voice->name;
     }
-    return espeak_phonemizer({.voice = voice, .alphabet = espeak::Alphabet::Espeak});
+  }
+  return choice;
+}
+
+Status refuse_language(std::string_view voice, std::string_view speaks, std::string_view wanted) {
+  return fail(ErrorCode::Unsupported,
+              fmt::format("{} speaks {} and not '{}'; `mynah voices --lang {}` lists those that do",
+                          voice, speaks, wanted, primary_language(wanted)));
+}
+
+// Of one language, which its network was taught.
+PhonemizerSource piper_phonemizers(std::string name, const PiperLanguage& taught) {
+  return [name = std::move(name),
+          taught](const std::string& language) -> Result<std::shared_ptr<const Phonemizer>> {
+    if (primary_language(language) != primary_language(taught.tag)) {
+      MYNAH_TRY_STATUS(refuse_language(name, taught.tag, language));
+    }
+    if (taught.espeak_voice.empty()) {
+      return std::make_shared<const WrittenWords>(Letters::AsWritten);
+    }
+    return espeak_phonemizer({.voice = taught.espeak_voice, .alphabet = espeak::Alphabet::Espeak});
   };
+}
+
+PhonemizerSource english_only(std::string name, PhonemizerSource source) {
+  return [name = std::move(name), source = std::move(source)](
+             const std::string& language) -> Result<std::shared_ptr<const Phonemizer>> {
+    if (!is_english(language)) {
+      MYNAH_TRY_STATUS(refuse_language(name, "English", language));
+    }
+    return source(language);
+  };
+}
+
+// The voices of the user's that Kokoro can take.
+std::vector<VoiceFile> voice_files(const SpeechModel& model) {
+  std::vector<VoiceFile> files;
+  for (const InstalledVoice& voice : model.voices) {
+    files.push_back({.facts = {.name = voice.name, .language = voice.language, .sex = voice.sex},
+                     .path = voice.path});
+  }
+  return files;
 }
 
 }  // namespace
@@ -122,55 +194,42 @@ void SpeechEngineOptions::fields(Fields& fields) {
 
 Result<SpeechEngine> open_speech_engine(const SpeechEngineOptions& options, Context& context) {
   const Store store(store_folders(context.environment));
-  if (options.model == "builtin") {
-    return open_builtin("builtin: asked for by name");
-  }
-  const bool any = options.model == "auto";
-  auto model =
-      any ? best_model(store, options.voice) : installed_speech_model(store, options.model);
-  if (!model && any && model.error().code == ErrorCode::Environment) {
-    if (!options.quiet) {
+  MYNAH_TRY(Choice choice, choose(store, options));
+  if (!choice.model) {
+    if (options.model == "auto" && options.voice.empty() && !options.quiet) {
       context.say(
           "no voice was pulled: using a built-in one, which sounds like a machine; 'mynah pull "
           "kokoro' brings better ones");
     }
-    return open_builtin("builtin: no voice was pulled");
+    return open_builtin("builtin: " + choice.why, std::move(choice.voice));
   }
-  if (!model) {
-    return std::unexpected(any ? model.error() : as_named(model.error(), options.model));
-  }
+  const SpeechModel& model = *choice.model;
   MYNAH_TRY(const std::optional<DType> storage, parse_storage(options.storage));
   SpeechEngine engine;
-  engine.explanation.push_back(fmt::format("model {}: {}",
-                                           model->name.empty() ? model->path : model->name,
-                                           any ? "the best here" : "asked for by name"));
+  engine.voice = choice.voice;
+  engine.explanation.push_back(
+      fmt::format("model {}: {}", model.name.empty() ? model.path : model.name, choice.why));
   MYNAH_TRY(OpenedDevice device, open_device(options.device, options.threads, context.environment));
   engine.pool = std::move(device.pool);
   engine.backend = std::move(device.backend);
   engine.explanation.push_back(std::move(device.why));
   const VoiceLoadOptions load{
-      .name =
-          model->name.empty() ? std::filesystem::path(model->path).stem().string() : model->name,
+      .name = model.name.empty() ? std::filesystem::path(model.path).stem().string() : model.name,
       .storage = storage ? storage : fast_storage(options.precision, *engine.backend),
       .precision = options.precision,
       .cache_folder = store.folders().cache};
-  MYNAH_TRY(const ModelFile file, file_of(*model));
   std::unique_ptr<const VoiceModel> loaded;
   PhonemizerSource phonemizers =
-      kokoro_phonemizers(model->english_phonemes, options.lexicon, *engine.backend);
-  if (file.family == "piper") {
-    std::string voice;
-    MYNAH_TRY(loaded, load_piper(file.path, load, *engine.backend, &voice));
-    phonemizers = piper_phonemizers(std::move(voice));
-  } else if (file.family == "hibari") {
-    MYNAH_TRY(loaded, load_hibari(file.path, load, *engine.backend));
+      kokoro_phonemizers(model.english_phonemes, options.lexicon, *engine.backend);
+  if (model.family == "piper") {
+    PiperLanguage language;
+    MYNAH_TRY(loaded, load_piper(model.path, load, *engine.backend, &language));
+    phonemizers = piper_phonemizers(load.name, language);
+  } else if (model.family == "hibari") {
+    MYNAH_TRY(loaded, load_hibari(model.path, load, *engine.backend));
+    phonemizers = english_only(load.name, std::move(phonemizers));
   } else {
-    std::vector<VoiceFile> voices;
-    for (const InstalledVoice& voice : model->voices) {
-      voices.push_back({.facts = {.name = voice.name, .language = voice.language, .sex = voice.sex},
-                        .path = voice.path});
-    }
-    MYNAH_TRY(loaded, load_kokoro(file.path, std::move(voices), load, *engine.backend));
+    MYNAH_TRY(loaded, load_kokoro(model.path, voice_files(model), load, *engine.backend));
   }
   engine.synthesizer = std::make_unique<Synthesizer>(std::move(loaded), std::move(phonemizers));
   return engine;

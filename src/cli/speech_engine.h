@@ -20,9 +20,10 @@ struct SpeechEngineOptions {
   int threads = 0;  // 0: the machine's physical cores
   std::optional<std::string> storage;
   Precision precision = Precision::Fast;
-  std::string lexicon;  // the user's own; "": none
-  bool quiet = false;   // says nothing but errors
-  std::string voice;    // that will be asked for; "": any
+  std::string lexicon;   // the user's own; "": none
+  bool quiet = false;    // says nothing but errors
+  std::string voice;     // that will be asked for; "": any
+  std::string language;  // the same
 
   void fields(Fields& fields);
 };
@@ -32,6 +33,8 @@ struct SpeechEngine {
   std::unique_ptr<ThreadPool> pool;
   std::unique_ptr<Backend> backend;
   std::unique_ptr<Synthesizer> synthesizer;
+  // The voice that was asked for, or one that speaks the language; "": the model's own choice.
+  std::string voice;
   std::vector<std::string> explanation;  // what was chosen and why, a line each
 };
 

@@ -10,6 +10,7 @@
 
 #include "cli/sound_output.h"
 #include "cli/store_access.h"
+#include "speech/languages.h"
 #include "store/speech_models.h"
 #include "store/store.h"
 
@@ -57,18 +58,6 @@ class SampleObserver final : public SpeechObserver {
   std::vector<std::unique_ptr<SoundOutput>>& outputs_;
 };
 
-// As people type tags: without case, a language for all of its regions.
-bool speaks(const std::string& language, const std::string& wanted) {
-  const auto lower = [](std::string text) {
-    std::ranges::transform(text, text.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return text;
-  };
-  const std::string has = lower(language);
-  const std::string want = lower(wanted);
-  return want.empty() || has == want || has.starts_with(want + "-");
-}
-
 }  // namespace
 
 void VoicesCommand::fields(Fields& fields) {
@@ -104,9 +93,12 @@ Result<int> VoicesCommand::list(Context& context) const {
   };
 
   std::vector<Row> rows;
-  for (const InstalledVoice& voice : installed_voices(store)) {
-    rows.push_back({.model = "kokoro",
-                    .facts = {.name = voice.name, .language = voice.language, .sex = voice.sex}});
+  const std::vector<SpeechModel> models = installed_speech_models(store);
+  for (const SpeechModel& model : models) {
+    for (const InstalledVoice& voice : model.voices) {
+      rows.push_back({.model = model.name,
+                      .facts = {.name = voice.name, .language = voice.language, .sex = voice.sex}});
+    }
   }
   const auto builtin = builtin_voice();
   for (const VoiceFacts& voice : builtin->voices()) {
@@ -134,9 +126,11 @@ Result<int> VoicesCommand::list(Context& context) const {
 }
 
 Result<int> VoicesCommand::sample(Context& context) const {
-  MYNAH_TRY(const SpeechEngine engine, open_(engine_, context));
-  const Synthesizer& synthesizer = *engine.synthesizer;
   for (const std::string& name : names_) {
+    SpeechEngineOptions wanted = engine_;
+    wanted.voice = name;
+    MYNAH_TRY(const SpeechEngine engine, open_(wanted, context));
+    const Synthesizer& synthesizer = *engine.synthesizer;
     SpeakOptions options;
     options.voice.voice = name;
     MYNAH_TRY(const VoiceFacts voice, synthesizer.check(options));

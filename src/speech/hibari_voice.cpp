@@ -29,7 +29,7 @@ class HibariVoice final : public VoiceModel {
   [[nodiscard]] const std::vector<VoiceFacts>& voices() const override { return voices_; }
 
   [[nodiscard]] Result<VoiceFacts> find_voice(const std::string& voice) const override {
-    if (voice.empty() || voice == voices_.front().name) {
+    if (voice.empty() || voice == name() || voice == voices_.front().name) {
       return voices_.front();
     }
     return fail(ErrorCode::NotFound,

@@ -58,12 +58,20 @@ class EnglishPhonemizers {
 class EspeakPhonemizers {
  public:
   Result<std::shared_ptr<const Phonemizer>> of(const std::string& language) {
-    const std::string primary = language.substr(0, language.find_first_of("-_"));
+    const std::string primary = primary_language(language);
     if (std::ranges::find(kUnread, primary) != kUnread.end()) {
       return fail(
           ErrorCode::Unsupported,
           fmt::format("text in '{}' needs a dictionary that mynah does not have yet; wanted "
                       "another language, or --phonemes with a text that is phonemes already",
+                      language));
+    }
+    if (std::ranges::find(kTaught, primary) == kTaught.end()) {
+      return fail(
+          ErrorCode::Unsupported,
+          fmt::format("Kokoro was not taught '{}', but English, Spanish, French, Hindi, Italian, "
+                      "Portuguese, Japanese and Chinese; a Piper voice of that language can be "
+                      "brought with `mynah import NAME.onnx`",
                       language));
     }
     const std::scoped_lock lock(mutex_);
@@ -81,6 +89,9 @@ class EspeakPhonemizers {
  private:
   // Kokoro was taught them with phonemes that espeak-ng does not write.
   static constexpr std::array<std::string_view, 5> kUnread = {"ja", "zh", "cmn", "yue", "ko"};
+
+  // VOICES.md of hexgrad/Kokoro-82M, but for English.
+  static constexpr std::array<std::string_view, 5> kTaught = {"es", "fr", "hi", "it", "pt"};
 
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<const Phonemizer>> known_;

@@ -25,6 +25,16 @@ bool is_english(std::string_view language) {
   return tag == "en" || tag.starts_with("en-");
 }
 
+bool speaks(std::string_view language, std::string_view wanted) {
+  const std::string has = canonical(language);
+  const std::string want = canonical(wanted);
+  return want.empty() || has == want || has.starts_with(want + "-");
+}
+
+std::string primary_language(std::string_view language) {
+  return canonical(language.substr(0, language.find_first_of("-_")));
+}
+
 bool is_british(std::string_view language) {
   const std::string tag = canonical(language);
   return tag.starts_with("en-") &&

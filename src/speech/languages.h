@@ -1,12 +1,20 @@
 // What a BCP 47 tag says about English.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace mynah {
 
 // In either case, with "-" or "_".
 [[nodiscard]] bool is_english(std::string_view language);
+
+// Whether what speaks `language` speaks what was asked for: "en" is spoken by "en-US", "en-GB" by
+// "en-GB" alone, "" by all.
+[[nodiscard]] bool speaks(std::string_view language, std::string_view wanted);
+
+// The language without its region: "en" of "en-US".
+[[nodiscard]] std::string primary_language(std::string_view language);
 
 // Whether its region is one that writes and speaks as Oxford's dictionary does and not as
 // Webster's.

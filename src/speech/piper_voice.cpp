@@ -81,11 +81,14 @@ class PiperVoice final : public VoiceModel {
                                           const VoiceSettings& settings) const override;
 
  private:
-  // By name or by number; "" is the first.
+  // By name or by number; "" is the first, as is the model's own name.
   Result<size_t> speaker_of(const std::string& voice) const {
     const auto found = std::ranges::find(voices_, voice, &VoiceFacts::name);
-    if (voice.empty() || found != voices_.end()) {
-      return voice.empty() ? 0 : static_cast<size_t>(found - voices_.begin());
+    if (found != voices_.end()) {
+      return static_cast<size_t>(found - voices_.begin());
+    }
+    if (voice.empty() || voice == name_) {
+      return 0;
     }
     size_t number = 0;
     const auto end = std::from_chars(voice.data(), voice.data() + voice.size(), number);
@@ -153,7 +156,7 @@ Result<ClauseSound> PiperVoice::speak(std::span<const PhonemeWord> words,
 
 Result<std::unique_ptr<const VoiceModel>> load_piper(const std::string& path,
                                                      const VoiceLoadOptions& options,
-                                                     Backend& backend, std::string* espeak_voice) {
+                                                     Backend& backend, PiperLanguage* language) {
   const std::string config_path = path + ".json";
   std::ifstream json(config_path, std::ios::binary);
   if (!json) {
@@ -172,7 +175,9 @@ Result<std::unique_ptr<const VoiceModel>> load_piper(const std::string& path,
                                  {.storage = options.storage, .precision = options.precision}));
     MYNAH_TRY_STATUS(piper::check_voice_config(config, model.symbols(), model.speakers()));
     backend.release_idle_memory();
-    *espeak_voice = config.kind == piper::PhonemeKind::Espeak ? config.espeak_voice : "";
+    *language = {
+        .tag = config.language,
+        .espeak_voice = config.kind == piper::PhonemeKind::Espeak ? config.espeak_voice : ""};
     return std::make_unique<const PiperVoice>(options.name, std::move(model), std::move(config));
   } catch (const DeviceError& error) {
     return std::unexpected(error.error());

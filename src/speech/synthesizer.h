@@ -144,11 +144,16 @@ Result<std::unique_ptr<const VoiceModel>> load_kokoro(const std::string& path,
                                                       const VoiceLoadOptions& options,
                                                       Backend& backend);
 
-// Opens a Piper voice, NAME.onnx with NAME.onnx.json beside it. `espeak_voice`: whose phonemes of
-// espeak-ng's it was taught with; "": letters.
+// What a Piper voice was taught.
+struct PiperLanguage {
+  std::string tag;           // "en-us"
+  std::string espeak_voice;  // whose phonemes; "": letters
+};
+
+// Opens a Piper voice, NAME.onnx with NAME.onnx.json beside it.
 Result<std::unique_ptr<const VoiceModel>> load_piper(const std::string& path,
                                                      const VoiceLoadOptions& options,
-                                                     Backend& backend, std::string* espeak_voice);
+                                                     Backend& backend, PiperLanguage* language);
 
 // Opens the voice of the hibari-tts wheel (hibari.onnx), whose phonemes are Kokoro's.
 Result<std::unique_ptr<const VoiceModel>> load_hibari(const std::string& path,

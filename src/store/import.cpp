@@ -112,12 +112,26 @@ Importable find_importable(const std::string& path) {
   std::error_code ignored;
   Importable found;
   if (!fs::is_directory(path, ignored)) {
-    (holds_voices(path) ? found.voices : found.models).push_back(path);
+    if (FileSet set = file_set_of(path); !set.family.empty()) {
+      found.sets.push_back(std::move(set));
+    } else {
+      (holds_voices(path) ? found.voices : found.models).push_back(path);
+    }
     return found;
   }
   if (!is_model_folder(path)) {
+    std::vector<std::string> others;  // of a set that is the folder's
+    if (FileSet set = phonemes_in(path); !set.family.empty()) {
+      others = set.paths;
+      found.sets.push_back(std::move(set));
+    }
     for (const fs::path& file : files_of(path)) {
-      if (holds_voices(file)) {
+      if (std::ranges::find(others, file.string()) != others.end()) {
+        continue;
+      }
+      if (FileSet set = file_set_of(file); !set.family.empty()) {
+        found.sets.push_back(std::move(set));
+      } else if (holds_voices(file)) {
         found.voices.push_back(file.string());
       } else if (has_extension(file, {".pth", ".onnx"})) {
         found.models.push_back(file.string());
@@ -129,7 +143,7 @@ Importable find_importable(const std::string& path) {
       }
     }
   }
-  if (found.models.empty() && found.voices.empty()) {
+  if (found.models.empty() && found.voices.empty() && found.sets.empty()) {
     found.models.push_back(path);
   }
   return found;

@@ -222,9 +222,11 @@ Result<StoredModel> install_model(const Store& store, const std::string& source,
 }
 
 Result<StoredModel> install_files(const Store& store, const std::vector<std::string>& paths,
-                                  StoredModel model, const std::stop_token& stop) {
+                                  StoredModel model, const std::stop_token& stop,
+                                  const ModelCheck& check) {
   const WorkFolder work(work_folder(store, model.name));
   MYNAH_TRY_STATUS(make_folders(work.path()));
+  model.folder = work.path();
   model.storage = "files";
   for (const std::string& path : paths) {
     MYNAH_TRY_STATUS(check_disk_space(work.path(), bytes_on_disk(path)));
@@ -233,6 +235,9 @@ Result<StoredModel> install_files(const Store& store, const std::vector<std::str
     MYNAH_TRY_STATUS(add_to_set(model, work.path(), name, stop));
   }
   describe_set(model);
+  if (check) {
+    MYNAH_TRY_STATUS(check(model));
+  }
   return finish(store, work, std::move(model));
 }
 

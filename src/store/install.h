@@ -22,7 +22,8 @@ Result<StoredModel> install_model(const Store& store, const std::string& source,
 
 // Keeps files as they came, under their own last names, as a set. `model` brings its family too.
 Result<StoredModel> install_files(const Store& store, const std::vector<std::string>& paths,
-                                  StoredModel model, const std::stop_token& stop);
+                                  StoredModel model, const std::stop_token& stop,
+                                  const ModelCheck& check = {});
 
 // Writes every voice of the files (kokoro::read_voice_packs) as one file NAME.gguf of a set. Voices
 // that the set has already stay, unless one of that name comes; so do their origins. Names keep

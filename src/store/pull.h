@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "store/download.h"
+#include "store/file_sets.h"
 #include "store/pip.h"
 #include "store/store.h"
 #include "tensor/dtype.h"
@@ -49,14 +50,16 @@ struct ImportOptions {
 struct Importable {
   std::vector<std::string> models;  // for import_model()
   std::vector<std::string> voices;  // for import_voices()
+  std::vector<FileSet> sets;        // for import_file_set()
 };
 
 // A file of Kokoro's voices (kokoro::read_voice_packs) is voices, also where it cannot be read but
 // is named as they are (af_bella.pt, voices-v1.0.bin); any other file is a model. A folder is a
 // model where it has a file that formats/ knows by name; else it is the voices directly in it and
 // in its folder "voices", and the checkpoints and exports (.pth, .onnx) beside them, as a download
-// of hexgrad/Kokoro-82M has them. What holds neither is handed on as a model, whose import says
-// why it is none.
+// of hexgrad/Kokoro-82M has them. Piper's and hibari's voices and the data for English phonemes are
+// sets of files, alone or in a folder. What holds none of these is handed on as a model, whose
+// import says why it is none.
 [[nodiscard]] Importable find_importable(const std::string& path);
 
 // Adds the voices of the files to those that are here already; ones of the same names are replaced.

@@ -3,13 +3,18 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <system_error>
 
 #include <fmt/core.h>
 
 #include "base/nearest_name.h"
+#include "models/piper/voice_config.h"
 #include "store/catalogue.h"
+#include "store/file_sets.h"
 
 namespace mynah {
 namespace {
@@ -36,25 +41,80 @@ std::string language_of(char letter) {
   return found == kLanguages.end() ? "" : std::string(found->second);
 }
 
-std::optional<StoredModel> newest_kokoro(const Store& store) {
-  std::vector<StoredModel> models = store.list();
-  std::erase_if(models, [](const StoredModel& model) { return model.family != "kokoro"; });
-  const auto newest = std::ranges::max_element(models, {}, &StoredModel::created);
-  return newest == models.end() ? std::nullopt : std::optional(std::move(*newest));
+// What a network's file is by the files beside it.
+std::string family_of(const fs::path& file) {
+  const FileSet set = file_set_of(file.string());
+  return set.family.empty() ? "kokoro" : set.family;
+}
+
+// The file of a model, which may be a folder of several.
+std::string network_in(const std::string& path) {
+  std::error_code error;
+  for (auto item = fs::directory_iterator(path, error); !error && item != fs::directory_iterator();
+       item.increment(error)) {
+    if (item->path().extension() == ".onnx") {
+      return item->path().string();
+    }
+  }
+  return path;
+}
+
+// What a Piper voice's own file says; none where it cannot be read, which loading then tells.
+std::vector<InstalledVoice> voices_of_piper(const SpeechModel& model) {
+  const std::string path = model.path + ".json";
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const auto config = piper::read_voice_config(text, path);
+  std::vector<InstalledVoice> voices;
+  if (config) {
+    for (const std::string& speaker : config->speakers) {
+      voices.push_back({.name = speaker, .path = {}, .language = config->language, .sex = {}});
+    }
+    if (voices.empty()) {
+      const std::string own =
+          model.name.empty() ? fs::path(model.path).stem().string() : model.name;
+      voices.push_back({.name = config->dataset.empty() ? own : config->dataset,
+                        .path = {},
+                        .language = config->language,
+                        .sex = {}});
+    }
+  }
+  return voices;
+}
+
+SpeechModel with_voices(const Store& store, SpeechModel model) {
+  if (model.family == "piper") {
+    model.voices = voices_of_piper(model);
+  } else if (model.family == "hibari") {
+    model.voices = {{.name = "heart", .path = {}, .language = "en-US", .sex = "female"}};
+  } else {
+    model.voices = installed_voices(store);
+  }
+  if (const auto phonemes = store.find(kEnglishPhonemes)) {
+    model.english_phonemes = phonemes->path();
+  }
+  return model;
+}
+
+SpeechModel described(const StoredModel& model) {
+  return {.name = model.name, .path = network_of(model), .family = model.family};
+}
+
+// Of two that are as good the one that came last.
+int rank(const SpeechModel& model) {
+  const bool english = std::ranges::any_of(
+      model.voices, [](const InstalledVoice& voice) { return voice.language.starts_with("en"); });
+  return model.family == "kokoro" && english ? 0
+         : model.family == "hibari"          ? 1
+         : model.family == "piper"           ? 2
+                                             : 3;
 }
 
 Result<SpeechModel> chosen_model(const Store& store, const std::string& name_or_path) {
-  if (name_or_path.empty()) {
-    const auto newest = newest_kokoro(store);
-    if (!newest) {
-      return fail(ErrorCode::Environment,
-                  "no model that speaks is on this machine; bring one with `mynah pull kokoro`");
-    }
-    return SpeechModel{.name = newest->name, .path = newest->path(), .family = newest->family};
-  }
   MYNAH_TRY(const ResolvedModel resolved, store.resolve(name_or_path));
   if (resolved.name.empty()) {
-    return SpeechModel{.name = {}, .path = resolved.path, .family = {}};
+    const std::string path = network_in(resolved.path);
+    return SpeechModel{.name = {}, .path = path, .family = family_of(path)};
   }
   MYNAH_TRY(const StoredModel model, store.find(resolved.name));
   const std::string_view kind = kind_of_family(model.family);
@@ -63,7 +123,7 @@ Result<SpeechModel> chosen_model(const Store& store, const std::string& name_or_
         ErrorCode::Usage,
         fmt::format("{} is for {}; wanted a model that speaks, such as kokoro", model.name, kind));
   }
-  return SpeechModel{.name = model.name, .path = model.path(), .family = model.family};
+  return described(model);
 }
 
 }  // namespace
@@ -76,6 +136,10 @@ InstalledVoice describe_voice(std::string name, std::string path) {
     voice.sex = sex == 'f' ? "female" : sex == 'm' ? "male" : "";
   }
   return voice;
+}
+
+std::string network_of(const StoredModel& model) {
+  return network_in(model.path());
 }
 
 std::vector<InstalledVoice> installed_voices(const Store& store) {
@@ -125,13 +189,30 @@ Result<InstalledVoice> find_voice(std::span<const InstalledVoice> voices, std::s
               fmt::format("there is no voice '{}'{}", name, suggestion(name, names)));
 }
 
-Result<SpeechModel> installed_speech_model(const Store& store, const std::string& name_or_path) {
-  MYNAH_TRY(SpeechModel model, chosen_model(store, name_or_path));
-  model.voices = installed_voices(store);
-  if (const auto phonemes = store.find(kEnglishPhonemes)) {
-    model.english_phonemes = phonemes->path();
+std::vector<SpeechModel> installed_speech_models(const Store& store) {
+  std::vector<StoredModel> stored = store.list();
+  std::erase_if(stored,
+                [](const StoredModel& model) { return kind_of_family(model.family) != "speech"; });
+  std::ranges::stable_sort(stored, std::ranges::greater(), &StoredModel::created);
+  std::vector<SpeechModel> models;
+  for (const StoredModel& model : stored) {
+    models.push_back(with_voices(store, described(model)));
   }
-  return model;
+  std::ranges::stable_sort(models, {}, rank);
+  return models;
+}
+
+Result<SpeechModel> installed_speech_model(const Store& store, const std::string& name_or_path) {
+  if (!name_or_path.empty()) {
+    MYNAH_TRY(SpeechModel model, chosen_model(store, name_or_path));
+    return with_voices(store, std::move(model));
+  }
+  std::vector<SpeechModel> models = installed_speech_models(store);
+  if (models.empty()) {
+    return fail(ErrorCode::Environment,
+                "no model that speaks is on this machine; bring one with `mynah pull kokoro`");
+  }
+  return std::move(models.front());
 }
 
 }  // namespace mynah

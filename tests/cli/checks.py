@@ -10,6 +10,7 @@ import sys
 SKIPPED = 77  # SKIP_RETURN_CODE of the tests in CMakeLists.txt
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WEIGHTS = pathlib.Path(os.environ.get("MYNAH_WEIGHTS", ROOT / ".cache/weights"))  # tools/fetch_weights.py
+SHARED = pathlib.Path(os.environ.get("MYNAH_SHARED", ROOT.parent / "shared"))
 LIBRIVOX = pathlib.Path("/usr/share/pocketsphinx/test/data/librivox")  # package pocketsphinx-testdata
 SENTENCE, ANOTHER = (LIBRIVOX / f"sense_and_sensibility_01_austen_64kb-{number}.wav" for number in ("0870", "0880"))
 

@@ -1,7 +1,7 @@
-"""The README's commands as a reader types them, on recordings of the names it uses. What needs the network or builds is
-left to house_readme, which looks whether verbs and flags exist.
+"""The README's commands as a reader types them, on recordings and texts of the names it uses. What needs the network or
+builds is left to house_readme, which looks whether verbs and flags exist.
 
-usage: readme_runs.py MYNAH. Skipped without ffmpeg or real weights.
+usage: readme_runs.py MYNAH. Skipped without ffmpeg or real weights; what speaks, without the shared folder's voices.
 """
 import pathlib
 import re
@@ -9,10 +9,16 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 
-from checks import ROOT, SENTENCE, WEIGHTS, SKIPPED, Checks, environment, needs, run
+from checks import ROOT, SENTENCE, SHARED, WEIGHTS, SKIPPED, Checks, environment, needs, run
 
 NOT_HERE = ("./dev", "mynah pull", "mynah import")
+VOICES = SHARED / "weights/kokoro-voices"
+# What a pipe of the README begins or ends with, where this machine lacks it.
+STAND_INS = {"fortune": "echo 'You will hear from a bird.'", "aplay": "exec wc -c"}
+MADE = ("texts/*", "*.vtt", "*.svg", "notes.*", "book.*")
+SPEAKS = re.compile(r"\bmynah (speak|voices|phonemes)\b")
 
 
 def lines_of(text):
@@ -23,12 +29,36 @@ def lines_of(text):
                 yield line
 
 
+def write_book(path):
+    """Two chapters, with as little as an EPUB can have."""
+    pages = {f"{name}.xhtml": f"<html xmlns='http://www.w3.org/1999/xhtml'><body><h1>{name}</h1><p>{text}</p></body></html>"
+             for name, text in (("Morning", "The bird wakes."), ("Evening", "The bird sleeps."))}
+    items = "".join(f"<item id='p{at}' href='{name}' media-type='application/xhtml+xml'/>" for at, name in enumerate(pages))
+    order = "".join(f"<itemref idref='p{at}'/>" for at in range(len(pages)))
+    with zipfile.ZipFile(path, "w") as book:
+        book.writestr("mimetype", "application/epub+zip")
+        book.writestr("META-INF/container.xml", "<container xmlns='urn:oasis:names:tc:opendocument:xmlns:container'><rootfiles>"
+                      "<rootfile full-path='b.opf' media-type='application/oebps-package+xml'/></rootfiles></container>")
+        book.writestr("b.opf", "<package xmlns='http://www.idpf.org/2007/opf' version='3.0'><metadata "
+                      "xmlns:dc='http://purl.org/dc/elements/1.1/'><dc:title>A Bird's Day</dc:title></metadata>"
+                      f"<manifest>{items}</manifest><spine>{order}</spine></package>")
+        for name, page in pages.items():
+            book.writestr(name, page)
+
+
 def lay_out(folder):
-    """The recordings that the README speaks of, all of the same sentence."""
+    """The recordings that the README speaks of, all of the same sentence, and the texts that it speaks."""
     (folder / "recordings").mkdir()
     for name in ("talk.m4a", "talk.flac", "film.mkv", "recordings/one.wav", "recordings/two.mp3"):
         subprocess.run(["ffmpeg", "-v", "error", "-y", "-i", SENTENCE, folder / name], check=True, stdin=subprocess.DEVNULL)
     (folder / "transcripts.tsv").write_text("clip\tlang\ttext\ntalk.flac\ten\thello\n")
+    (folder / "notes.md").write_text("# Notes\n\nA bird *sings*.\n")
+    write_book(folder / "book.epub")
+    (folder / "stand-ins").mkdir()
+    for name, does in STAND_INS.items():
+        if not shutil.which(name):
+            (folder / "stand-ins" / name).write_text(f"#!/bin/sh\n{does}\n")
+            (folder / "stand-ins" / name).chmod(0o755)
 
 
 def main():
@@ -41,22 +71,30 @@ def main():
     with tempfile.TemporaryDirectory() as home:
         folder = pathlib.Path(home)
         env = environment(folder)
-        env["PATH"] = f"{program.resolve().parent}:{env['PATH']}"
         lay_out(folder)
-        for model, name in (("tiny.en", "tiny.en"), ("silero/silero_vad.onnx", "silero")):
+        env["PATH"] = f"{program.resolve().parent}:{env['PATH']}:{folder / 'stand-ins'}"
+        for model, name in (("tiny.en", "tiny.en"), ("silero/silero_vad.onnx", "silero"), ("kokoro/kokoro.onnx", "kokoro")):
             checks.ended(f"import {name}", run(env, program, "import", WEIGHTS / model, "--name", name), 0)
+        checks.ended("import phonemes", run(env, program, "import", WEIGHTS / "phonemes"), 0)
+        if VOICES.is_dir():
+            checks.ended("import the voices", run(env, program, "import", VOICES), 0)
         for line in lines_of((ROOT / "README.md").read_text()):
             if line.startswith(NOT_HERE):
                 continue
             if " jq " in line and not shutil.which("jq"):
                 checks.skip(line, "jq is not installed")
                 continue
-            result = run(env, "bash", "-o", "pipefail", "-c", line, cwd=folder)
+            if SPEAKS.search(line) and not VOICES.is_dir():
+                checks.skip(line, f"no {VOICES}")
+                continue
+            result = run(env, "bash", "-o", "pipefail", "-c", line, cwd=folder, errors="replace")  # a WAV is no text
             checks.ended(line, result, 0)
             if not result.stdout and not set(line.split()) & {"-o", "--output-beside"}:
                 checks.add(f"{line}: says something", "nothing on standard output")
-        made = {str(path.relative_to(folder)) for pattern in ("texts/*", "*.vtt", "*.svg") for path in folder.glob(pattern)}
+        made = {str(path.relative_to(folder)) for pattern in MADE for path in folder.glob(pattern)}
         wanted = {"texts/one.srt", "texts/one.json", "texts/two.srt", "texts/two.json", "film.mkv.vtt", "talk.svg"}
+        if VOICES.is_dir():
+            wanted |= {"notes.mp3", "notes.srt", "book.m4b"}
         checks.add("the files it says are made", None if wanted <= made else f"wanted {wanted}, found {made}")
     checks.close()
 

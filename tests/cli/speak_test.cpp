@@ -76,6 +76,7 @@ class SpeakVerb : public testing::Test {
         return open_speech_engine(options, context);
       }
       SpeechEngine engine;
+      engine.voice = options.voice;
       engine.synthesizer = std::make_unique<Synthesizer>(
           std::make_unique<const FakeVoice>(said_),
           [](const std::string&) -> Result<std::shared_ptr<const Phonemizer>> {
@@ -303,6 +304,10 @@ TEST_F(SpeakVerb, VoicesAreListedAndHeard) {
   EXPECT_EQ(run({"voices", "--lang", "fr"}), 1);
   EXPECT_EQ(run({"voices", "slt", "--model", "builtin", "--out", folder_ / "samples"}), 0) << err();
   EXPECT_GT(seconds_of(folder_ / "samples/slt.wav"), 1.0);
+  // A voice is found in the model that has it.
+  EXPECT_EQ(run({"voices", "rms", "--out", folder_ / "samples"}), 0) << err();
+  EXPECT_EQ(speak({"Hello.", "--voice", "rms", "--out", folder_ / "rms.wav", "--json"}), 0);
+  EXPECT_EQ(lines().back()["voice"], "rms");
   EXPECT_EQ(run({"voices", "slt"}), 2);
   EXPECT_EQ(run({"voices", "--json"}), 0);
   EXPECT_EQ(lines().front()["voice"], "slt");

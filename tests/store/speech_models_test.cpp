@@ -237,5 +237,51 @@ TEST_F(Voices, and_a_model_are_what_speaks) {
   EXPECT_FALSE(installed_speech_model(store, "nobody").has_value());
 }
 
+TEST_F(Voices, of_other_families_are_sets_of_files) {
+  std::filesystem::create_directories(folder / "mine");
+  write_file(folder / "mine/de_DE-anna-low.onnx", "network");
+  write_file(folder / "mine/de_DE-anna-low.onnx.json",
+             R"({"audio": {"sample_rate": 16000}, "espeak": {"voice": "de"},
+                 "inference": {"noise_scale": 0.6, "length_scale": 1, "noise_w": 0.8},
+                 "phoneme_type": "espeak", "num_symbols": 3, "num_speakers": 2,
+                 "speaker_id_map": {"anna": 0, "berta": 1},
+                 "phoneme_id_map": {"_": [0], "^": [1], "$": [2]},
+                 "language": {"code": "de_DE"}, "dataset": "anna"})");
+  const Importable found = find_importable(folder / "mine");
+  EXPECT_THAT(found.models, ElementsAre());
+  ASSERT_EQ(found.sets.size(), 1U);
+  const FileSet& set = found.sets.front();
+  EXPECT_EQ(set.family, "piper");
+  EXPECT_EQ(set.name, "de_DE-anna-low");
+  const auto made = import_file_set(store, set, false, {}, {});
+  ASSERT_TRUE(made.has_value()) << made.error().message;
+  EXPECT_TRUE(is_whole(*made));
+  EXPECT_FALSE(import_file_set(store, set, false, {}, {}).has_value());
+  EXPECT_TRUE(import_file_set(store, set, true, {}, {}).has_value());
+  // What is refused replaces nothing.
+  const auto refused = import_file_set(store, set, true, {}, [](const StoredModel&) -> Status {
+    return fail(ErrorCode::InvalidInput, "no");
+  });
+  EXPECT_FALSE(refused.has_value());
+  EXPECT_TRUE(is_whole(*store.find(set.name)));
+
+  const std::vector<SpeechModel> models = installed_speech_models(store);
+  ASSERT_EQ(models.size(), 1U);
+  EXPECT_EQ(models.front().path, made->path() + "/de_DE-anna-low.onnx");
+  ASSERT_EQ(models.front().voices.size(), 2U);
+  EXPECT_EQ(models.front().voices[1].name, "berta");
+  EXPECT_EQ(models.front().voices[1].language, "de-de");
+  // By its path it is known too.
+  const auto path = installed_speech_model(store, set.paths.front());
+  ASSERT_TRUE(path.has_value());
+  EXPECT_EQ(path->family, "piper");
+
+  // A Kokoro without an English voice comes behind it, one with goes before.
+  put_model("kokoro", "kokoro", "2026-01-02T00:00:00Z");
+  EXPECT_EQ(installed_speech_model(store)->name, set.name);
+  ASSERT_TRUE(import({write("af_heart.bin", 1.0F)}).has_value());
+  EXPECT_EQ(installed_speech_model(store)->name, "kokoro");
+}
+
 }  // namespace
 }  // namespace mynah

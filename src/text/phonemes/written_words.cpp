@@ -57,7 +57,7 @@ Result<std::vector<PhonemeWord>> WrittenWords::phonemes(
     }
     const std::string_view word = text.substr(begin, at - begin);
     words.push_back({.text = std::string(word),
-                     .phonemes = to_ascii(word),
+                     .phonemes = letters_ == Letters::Ascii ? to_ascii(word) : std::string(word),
                      .space_after = at < text.size(),
                      .begin = begin,
                      .end = at});

@@ -1,0 +1,110 @@
+#include "store/file_sets.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "store/catalogue.h"
+#include "store/install.h"
+#include "store/sha256.h"
+
+namespace mynah {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The files of a set as its wheel has them.
+std::vector<std::string> files_of_catalogue(std::string_view name) {
+  std::vector<std::string> names;
+  for (const ModelSource& source : find_in_catalogue(name)->sources) {
+    if (const auto* wheel = std::get_if<WheelSource>(&source)) {
+      for (const WheelMember& member : wheel->files) {
+        names.push_back(fs::path(member.path).filename().string());
+      }
+    }
+  }
+  return names;
+}
+
+std::string model_name(const fs::path& path) {
+  if (const CatalogueEntry* entry = find_in_catalogue(path.filename().string())) {
+    return entry->name;
+  }
+  std::string name = path.stem().string();
+  std::ranges::replace_if(name, [](char c) { return !is_model_name(std::string{'a', c}); }, '-');
+  return is_model_name(name) ? name : "voice" + name;
+}
+
+}  // namespace
+
+FileSet file_set_of(const std::string& path) {
+  const fs::path file(path);
+  std::error_code error;
+  if (file.filename() == "hibari.onnx") {
+    FileSet set{.name = "hibari", .family = "hibari", .paths = {path}};
+    for (const std::string& name : files_of_catalogue("hibari")) {
+      const fs::path beside = file.parent_path() / name;
+      if (beside != file && fs::is_regular_file(beside, error)) {
+        set.paths.push_back(beside.string());
+      }
+    }
+    return set;
+  }
+  const std::string config = path + ".json";
+  if (file.extension() == ".onnx" && fs::is_regular_file(config, error)) {
+    return {.name = model_name(file), .family = "piper", .paths = {path, config}};
+  }
+  return {};
+}
+
+FileSet phonemes_in(const std::string& folder) {
+  FileSet set{
+      .name = std::string(kEnglishPhonemes), .family = std::string(kEnglishPhonemes), .paths = {}};
+  for (const std::string& name : files_of_catalogue(kEnglishPhonemes)) {
+    const fs::path path = fs::path(folder) / name;
+    std::error_code error;
+    if (!fs::is_regular_file(path, error)) {
+      return {};
+    }
+    set.paths.push_back(path.string());
+  }
+  return set;
+}
+
+Result<StoredModel> import_file_set(const Store& store, const FileSet& set, bool force,
+                                    const std::stop_token& stop, const ModelCheck& check) {
+  if (!is_model_name(set.name)) {
+    return fail(
+        ErrorCode::InvalidInput,
+        fmt::format("wanted a name of letters, digits, '.', '_' and '-', found '{}'", set.name));
+  }
+  MYNAH_TRY_STATUS(make_folders(store.folders().home + "/models"));
+  MYNAH_TRY(const FileLock held, store.lock(set.name));
+  std::error_code error;
+  if (!force && fs::exists(store.model_folder(set.name), error)) {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("there is a model {} already; give another --name, or replace it with "
+                            "--force",
+                            set.name));
+  }
+  StoredModel model;
+  model.name = set.name;
+  model.family = set.family;
+  model.source = "import: " + set.paths.front();
+  model.licence = "unknown";
+  for (const std::string& path : set.paths) {
+    MYNAH_TRY(std::string digest, sha256_of_file(path, stop));
+    model.files.push_back({.name = fs::path(path).filename().string(),
+                           .from = path,
+                           .sha256 = std::move(digest),
+                           .size = bytes_on_disk(path),
+                           .proof = "none"});
+  }
+  return install_files(store, set.paths, std::move(model), stop, check);
+}
+
+}  // namespace mynah
