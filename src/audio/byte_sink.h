@@ -42,6 +42,8 @@ class FileSink final : public ByteSink {
 
   Status commit() { return file_.commit(); }
 
+  Status commit_as(const std::string& path) { return file_.commit_as(path); }
+
  private:
   AtomicFile file_;
 };

@@ -33,6 +33,32 @@ std::unexpected<Error> cannot_create(const std::string& path, int error) {
       error);
 }
 
+// Where a link leads, even to nothing as yet.
+std::string behind_links(const std::string& path) {
+  constexpr int kMostLinks = 40;  // as the kernel follows
+  std::filesystem::path target = path;
+  std::error_code error;
+  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(target, error); ++i) {
+    target = target.parent_path() / std::filesystem::read_symlink(target, error);
+  }
+  return target.string();
+}
+
+// A rename would take the place of anything but a folder, whatever its rights are.
+Status check_replaceable(const std::string& path) {
+  std::error_code error;
+  if (is_device_or_pipe(path)) {
+    return fail(ErrorCode::InvalidInput, path + " is a device or a pipe; wanted a file's name");
+  }
+  if (std::filesystem::is_directory(path, error)) {
+    return fail(ErrorCode::Io, path + " is a folder; wanted a file's name");
+  }
+  if (::access(path.c_str(), F_OK) == 0 && ::access(path.c_str(), W_OK) != 0) {
+    return fail_errno("may not write to " + path, errno);
+  }
+  return {};
+}
+
 // A rename is durable once the folder that holds the name is.
 Status sync_folder(const std::filesystem::path& folder) {
   const std::string name = folder.empty() ? "." : folder.string();
@@ -67,7 +93,9 @@ AtomicFile::~AtomicFile() {
   }
 }
 
-Result<AtomicFile> AtomicFile::create(const std::string& path) {
+Result<AtomicFile> AtomicFile::create(const std::string& name) {
+  const std::string path = behind_links(name);
+  MYNAH_TRY_STATUS(check_replaceable(path));
   for (int attempt = 0; attempt < kNameAttempts; ++attempt) {
     std::string temporary =
         path + "." + std::to_string(::getpid()) + "-" + std::to_string(attempt) + ".partial";
@@ -133,6 +161,11 @@ Status AtomicFile::pad_to(uint64_t multiple) {
   return {};
 }
 
+Status AtomicFile::commit_as(const std::string& path) {
+  path_ = path;
+  return commit();
+}
+
 Status AtomicFile::commit() {
   MYNAH_CHECK(fd_ >= 0, "committed twice");
   if (::fsync(fd_) != 0) {
@@ -146,6 +179,11 @@ Status AtomicFile::commit() {
     return error;
   }
   return sync_folder(std::filesystem::path(path_).parent_path());
+}
+
+bool is_device_or_pipe(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_other(std::filesystem::status(path, error));
 }
 
 }  // namespace mynah

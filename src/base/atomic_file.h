@@ -15,7 +15,9 @@ namespace mynah {
 // commit(), it leaves nothing behind; a process that is killed leaves a file ending in ".partial".
 class AtomicFile {
  public:
-  // The folder must exist.
+  // The folder must exist. Where the name is a link, the file behind it is meant, even one that is
+  // not there yet: the link stays. Io for a file that may not be written to and for a folder,
+  // InvalidInput for a device or a pipe (is_device_or_pipe()), which no file may take the place of.
   static Result<AtomicFile> create(const std::string& path);
 
   ~AtomicFile();
@@ -43,6 +45,9 @@ class AtomicFile {
   // Syncs the bytes, renames over the target, syncs the folder.
   Status commit();
 
+  // The same under another name, of the same folder: for what is not all that was wanted.
+  Status commit_as(const std::string& path);
+
  private:
   AtomicFile(int fd, std::string path, std::string temporary);
 
@@ -53,5 +58,8 @@ class AtomicFile {
   std::string path_;
   std::string temporary_;
 };
+
+// Whether a name leads to what bytes are written into as they come: a device, a pipe, a socket.
+[[nodiscard]] bool is_device_or_pipe(const std::string& path);
 
 }  // namespace mynah

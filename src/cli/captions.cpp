@@ -1,10 +1,11 @@
 #include "cli/captions.h"
 
 #include <cmath>
+#include <span>
 
 #include <nlohmann/json.hpp>
 
-#include "base/atomic_file.h"
+#include "cli/named_output.h"
 #include "speech/writers.h"
 
 namespace mynah::cli {
@@ -18,13 +19,15 @@ double rounded(double seconds) {
   return std::round(seconds * kSteps) / kSteps;
 }
 
-Status write_one(const std::string& path, TranscriptFormat format, const Transcript& transcript) {
+Status write_one(const std::string& path, TranscriptFormat format, const Transcript& transcript,
+                 OutputStream& out) {
   if (path.empty()) {
     return {};
   }
-  MYNAH_TRY(AtomicFile file, AtomicFile::create(path));
-  MYNAH_TRY_STATUS(file.write(write_transcript(transcript, format, {})));
-  return file.commit();
+  MYNAH_TRY(NamedOutput output, NamedOutput::open(path, out));
+  const std::string text = write_transcript(transcript, format, {});
+  MYNAH_TRY_STATUS(output.sink().write(std::as_bytes(std::span(text))));
+  return output.commit();
 }
 
 }  // namespace
@@ -42,30 +45,32 @@ Segment segment_of(const SpokenClause& clause, int64_t id) {
   return segment;
 }
 
-Json to_json(const SpokenClause& clause) {
+Json to_json(const SpokenClause& clause, double offset_s, size_t offset_bytes) {
+  const auto time = [offset_s](double seconds) { return rounded(seconds + offset_s); };
   Json words = Json::array();
   for (const SpokenWord& word : clause.words) {
     Json phonemes = Json::array();
     for (const SpokenPhoneme& phoneme : word.phonemes) {
       phonemes.push_back({{"phoneme", phoneme.symbol},
-                          {"start", rounded(phoneme.start_s)},
-                          {"end", rounded(phoneme.end_s)}});
+                          {"start", time(phoneme.start_s)},
+                          {"end", time(phoneme.end_s)}});
     }
     words.push_back({{"word", word.text},
-                     {"start", rounded(word.start_s)},
-                     {"end", rounded(word.end_s)},
+                     {"start", time(word.start_s)},
+                     {"end", time(word.end_s)},
                      {"phonemes", std::move(phonemes)}});
   }
   return {{"text", clause.text},
-          {"start", rounded(clause.start_s)},
-          {"end", rounded(clause.end_s)},
-          {"first_byte", clause.begin},
+          {"start", time(clause.start_s)},
+          {"end", time(clause.end_s)},
+          {"first_byte", clause.begin + offset_bytes},
           {"words", std::move(words)}};
 }
 
-Status write_captions(const Transcript& transcript, const CaptionOptions& options) {
-  MYNAH_TRY_STATUS(write_one(options.srt, TranscriptFormat::Srt, transcript));
-  return write_one(options.vtt, TranscriptFormat::Vtt, transcript);
+Status write_captions(const Transcript& transcript, const CaptionOptions& options,
+                      OutputStream& out) {
+  MYNAH_TRY_STATUS(write_one(options.srt, TranscriptFormat::Srt, transcript, out));
+  return write_one(options.vtt, TranscriptFormat::Vtt, transcript, out);
 }
 
 }  // namespace mynah::cli

@@ -6,6 +6,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "cli/stream.h"
 #include "speech/synthesizer.h"
 #include "speech/transcript.h"
 
@@ -15,15 +16,18 @@ namespace mynah::cli {
 [[nodiscard]] Segment segment_of(const SpokenClause& clause, int64_t id);
 
 // {"text", "start", "end", "first_byte" (of all text), "words": [{"word", "start", "end",
-// "phonemes": [{"phoneme", "start", "end"}]}]}; seconds, to the tenth of a millisecond.
-[[nodiscard]] nlohmann::ordered_json to_json(const SpokenClause& clause);
+// "phonemes": [{"phoneme", "start", "end"}]}]}; seconds, to the tenth of a millisecond. What was
+// spoken of before the clause's own session is added to its times and its place.
+[[nodiscard]] nlohmann::ordered_json to_json(const SpokenClause& clause, double offset_s = 0,
+                                             size_t offset_bytes = 0);
 
-// Writes subtitles whole: SubRip where the name ends in .srt, else WebVTT.
 struct CaptionOptions {
-  std::string srt;  // paths; "": none
+  std::string srt;  // paths, or "-"; "": none
   std::string vtt;
 };
 
-Status write_captions(const Transcript& transcript, const CaptionOptions& options);
+// Writes subtitles, SubRip and WebVTT, to where they are wanted (NamedOutput).
+Status write_captions(const Transcript& transcript, const CaptionOptions& options,
+                      OutputStream& out);
 
 }  // namespace mynah::cli

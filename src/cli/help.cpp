@@ -70,7 +70,7 @@ std::string flag_text(const Field& field) {
 
 std::string program_help(std::span<const Verb> verbs) {
   std::string text =
-      "mynah: speech to text on your own machine\n\n"
+      "mynah: speech to text and text to speech on your own machine\n\n"
       "usage: mynah VERB [options]\n\n";
   for (const Verb& verb : verbs) {
     text += fmt::format("  {:<12} {}\n", verb.name, verb.help);

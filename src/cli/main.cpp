@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
       verb<VoicesCommand>("voices", "List voices, and hear them."),
       verb<PhonemesCommand>("phonemes", "Show how a text is read."),
       verb<WerCommand>("wer", "Score recordings against what was said in them."),
-      verb<PullCommand>("pull", "Bring a model: tiny.en, base, silero ..."),
+      verb<PullCommand>("pull", "Bring a model: tiny.en, base, silero, kokoro ..."),
       verb<ImportCommand>("import", "Take in a model file that you already have."),
       verb<ModelsCommand>("models", "List, show, verify and remove models."),
       verb<VadCommand>("vad", "Find speech in recordings."),

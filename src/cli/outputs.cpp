@@ -136,9 +136,7 @@ std::string distinct(const Target& target, const std::string& recording,
 
 // A transcript takes the place of what had its name: of a file, and of nothing else.
 Status check_replaceable(const std::string& path) {
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (fs::is_other(status)) {
+  if (is_device_or_pipe(path)) {
     return fail(ErrorCode::Usage,
                 fmt::format("{} is a device or a pipe, and outputs are files: name a file, or "
                             "--output-file - for standard output",
@@ -176,19 +174,8 @@ bool is_whole(const OutputFile& output) {
   return false;
 }
 
-// Where a link leads, even to nothing as yet: the link stays.
-std::string behind_links(const std::string& path) {
-  constexpr int kMostLinks = 40;  // as the kernel follows
-  fs::path target = path;
-  std::error_code error;
-  for (int i = 0; i < kMostLinks && fs::is_symlink(target, error); ++i) {
-    target = target.parent_path() / fs::read_symlink(target, error);
-  }
-  return target.string();
-}
-
 Status write_file(const std::string& path, const std::string& text) {
-  MYNAH_TRY(AtomicFile file, AtomicFile::create(behind_links(path)));
+  MYNAH_TRY(AtomicFile file, AtomicFile::create(path));
   MYNAH_TRY_STATUS(file.write(text));
   return file.commit();
 }

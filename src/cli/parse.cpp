@@ -23,6 +23,9 @@ std::string hyphenated(std::string argument) {
   return argument;
 }
 
+// Stands for an empty value, which CLI11 takes for none.
+constexpr std::string_view kEmptyValue = "\x01";
+
 std::vector<std::string> normalised(Fields& fields, const std::vector<std::string>& arguments) {
   std::vector<std::string> result;
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -41,6 +44,9 @@ std::vector<std::string> normalised(Fields& fields, const std::vector<std::strin
       if (!field->value.empty() || truth) {
         argument += "=" + arguments[++i];
       }
+    }
+    if (argument.starts_with("--") && argument.find('=') + 1 == argument.size()) {
+      argument += kEmptyValue;
     }
     result.push_back(std::move(argument));
   }
@@ -139,6 +145,7 @@ Status parse_flags(Fields& fields, std::vector<std::string> arguments) {
     if (values.empty()) {
       continue;
     }
+    std::ranges::replace(values, std::string(kEmptyValue), std::string());
     if (!field->repeated) {
       values.erase(values.begin(), values.end() - 1);
     }

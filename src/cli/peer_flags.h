@@ -1,5 +1,4 @@
-// Flags of whisper-cli (whisper.cpp) and of the whisper and whisperX commands, as mynah's own: so
-// that people's scripts go on working.
+// Flags of other programs as mynah's own, so that people's scripts go on working.
 #pragma once
 
 #include <span>
@@ -23,7 +22,7 @@ struct PeerFlag {
   std::string_view longer;   // "--output-txt"
   PeerValue value = PeerValue::None;
   // Arguments with spaces between; in each, {} is the value, {s} the value from milliseconds to
-  // seconds. Empty: nothing to do here.
+  // seconds, {/} one divided by it. Empty: nothing to do here.
   std::string_view becomes;
   // Values for which the flag asks for nothing, with spaces between: a peer's "off".
   std::string_view ignored_values;
@@ -31,11 +30,15 @@ struct PeerFlag {
   std::string_view instead;
 };
 
-// The table that translate_peer_flags() reads.
-[[nodiscard]] std::span<const PeerFlag> peer_flags();
+// whisper-cli (whisper.cpp), the whisper and whisperX commands.
+[[nodiscard]] std::span<const PeerFlag> whisper_flags();
+
+// piper.
+[[nodiscard]] std::span<const PeerFlag> piper_flags();
 
 // Replaces every flag of the table. Names may be written with '_' for '-', values behind '='. What
 // stands behind "--" is left alone.
-Result<std::vector<std::string>> translate_peer_flags(const std::vector<std::string>& arguments);
+Result<std::vector<std::string>> translate_peer_flags(std::span<const PeerFlag> flags,
+                                                      const std::vector<std::string>& arguments);
 
 }  // namespace mynah::cli

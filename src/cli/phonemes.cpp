@@ -51,7 +51,7 @@ std::string PhonemesCommand::details() const {
 }
 
 Result<int> PhonemesCommand::run(Context& context) {
-  MYNAH_TRY_STATUS(input_.check("read"));
+  MYNAH_TRY_STATUS(input_.check("read", context));
   const Store store(store_folders(context.environment));
   MYNAH_TRY(const OpenedDevice device, open_device("cpu", 1, context.environment));
   const auto lexicons = store.find(kEnglishPhonemes);

@@ -1,16 +1,12 @@
 #include "cli/sound_output.h"
 
 #include <array>
-#include <cerrno>
-#include <cstring>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include "base/check.h"
 
 namespace mynah::cli {
 
@@ -34,12 +30,13 @@ const std::array<Player, 4>& players() {
   return kPlayers;
 }
 
-class SoundFile final : public SoundOutput {
+class WrittenSound final : public SoundOutput {
  public:
-  SoundFile(std::string path, AtomicFile file) : path_(std::move(path)), sink_(std::move(file)) {}
+  WrittenSound(std::string name, NamedOutput output)
+      : name_(std::move(name)), output_(std::move(output)) {}
 
   Status open(const SoundWriterOptions& options) {
-    MYNAH_TRY(writer_, make_sound_writer(sink_, options));
+    MYNAH_TRY(writer_, make_sound_writer(output_.sink(), options));
     return {};
   }
 
@@ -47,73 +44,28 @@ class SoundFile final : public SoundOutput {
 
   Status finish() override {
     MYNAH_TRY_STATUS(writer_->finish());
-    return sink_.commit();
+    return output_.commit();
   }
 
-  [[nodiscard]] std::string name() const override { return path_; }
+  Result<std::optional<std::string>> keep_part() override {
+    MYNAH_TRY_STATUS(writer_->finish());
+    return output_.keep_part();
+  }
+
+  [[nodiscard]] std::string name() const override { return name_; }
 
  private:
-  std::string path_;
-  FileSink sink_;
+  std::string name_;
+  NamedOutput output_;
   std::unique_ptr<SoundWriter> writer_;
-};
-
-class SoundStream final : public SoundOutput {
- public:
-  explicit SoundStream(OutputStream& out) : sink_(out) {}
-
-  Status open(const SoundWriterOptions& options) {
-    MYNAH_TRY(writer_, make_sound_writer(sink_, options));
-    return {};
-  }
-
-  Status write(std::span<const float> samples) override { return writer_->write(samples); }
-
-  Status finish() override { return writer_->finish(); }
-
-  [[nodiscard]] std::string name() const override { return "standard output"; }
-
- private:
-  StreamSink sink_;
-  std::unique_ptr<SoundWriter> writer_;
-};
-
-// A pipe to a child, whose end is told by the child's.
-class PipeSink final : public ByteSink {
- public:
-  explicit PipeSink(UniqueFd fd) : fd_(std::move(fd)) {}
-
-  Status write(std::span<const std::byte> bytes) override {
-    while (!bytes.empty()) {
-      const ssize_t wrote = ::write(fd_.get(), bytes.data(), bytes.size());
-      if (wrote < 0 && errno == EINTR) {
-        continue;
-      }
-      if (wrote < 0) {
-        return fail(ErrorCode::Io, std::strerror(errno));
-      }
-      bytes = bytes.subspan(static_cast<size_t>(wrote));
-    }
-    return {};
-  }
-
-  [[nodiscard]] bool keeps() const override { return false; }
-
-  Status overwrite(uint64_t /*offset*/, std::span<const std::byte> /*bytes*/) override {
-    MYNAH_CHECK(false, "a pipe does not keep");
-    return {};
-  }
-
-  void close() { fd_.reset(); }
-
- private:
-  UniqueFd fd_;
 };
 
 class PlayerOutput final : public SoundOutput {
  public:
   PlayerOutput(std::string program, Process process, UniqueFd samples)
-      : program_(std::move(program)), process_(std::move(process)), sink_(std::move(samples)) {}
+      : program_(std::move(program)),
+        process_(std::move(process)),
+        sink_(std::move(samples), program_) {}
 
   Status open(int rate_hz) {
     MYNAH_TRY(writer_, make_sound_writer(sink_, {.format = SoundFormat::Wav, .rate_hz = rate_hz}));
@@ -133,6 +85,9 @@ class PlayerOutput final : public SoundOutput {
     return end && end->ok() ? Status{} : failed();
   }
 
+  // What was said is said; what is not yet played is not waited for.
+  Result<std::optional<std::string>> keep_part() override { return std::nullopt; }
+
   [[nodiscard]] std::string name() const override { return program_; }
 
  private:
@@ -145,7 +100,7 @@ class PlayerOutput final : public SoundOutput {
 
   std::string program_;
   Process process_;
-  PipeSink sink_;
+  DescriptorSink sink_;
   std::unique_ptr<SoundWriter> writer_;
 };
 
@@ -169,34 +124,13 @@ Result<Player> find_player(const std::string& wanted) {
 
 }  // namespace
 
-Status StreamSink::write(std::span<const std::byte> bytes) {
-  out_.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  out_.flush();
-  if (out_.failed()) {
-    return fail(ErrorCode::Io,
-                std::string("cannot write to standard output: ") + std::strerror(out_.error()));
-  }
-  return {};
-}
-
-Status StreamSink::overwrite(uint64_t /*offset*/, std::span<const std::byte> /*bytes*/) {
-  MYNAH_CHECK(false, "a stream does not keep");
-  return {};
-}
-
-Result<std::unique_ptr<SoundOutput>> open_sound_file(const std::string& path,
-                                                     const SoundWriterOptions& options) {
-  MYNAH_TRY(AtomicFile file, AtomicFile::create(path));
-  auto output = std::make_unique<SoundFile>(path, std::move(file));
-  MYNAH_TRY_STATUS(output->open(options));
-  return output;
-}
-
-Result<std::unique_ptr<SoundOutput>> open_sound_stream(OutputStream& out,
+Result<std::unique_ptr<SoundOutput>> open_sound_output(const std::string& path, OutputStream& out,
                                                        const SoundWriterOptions& options) {
-  auto output = std::make_unique<SoundStream>(out);
-  MYNAH_TRY_STATUS(output->open(options));
-  return output;
+  MYNAH_TRY(NamedOutput output, NamedOutput::open(path, out));
+  auto sound =
+      std::make_unique<WrittenSound>(path == "-" ? "standard output" : path, std::move(output));
+  MYNAH_TRY_STATUS(sound->open(options));
+  return sound;
 }
 
 Result<std::unique_ptr<SoundOutput>> open_player(const std::string& player, int rate_hz) {

@@ -6,27 +6,11 @@
 #include <span>
 #include <string>
 
-#include "audio/byte_sink.h"
 #include "audio/sound_writer.h"
 #include "base/process.h"
-#include "cli/stream.h"
+#include "cli/named_output.h"
 
 namespace mynah::cli {
-
-// Bytes to standard output, at once.
-class StreamSink final : public ByteSink {
- public:
-  explicit StreamSink(OutputStream& out) : out_(out) {}
-
-  Status write(std::span<const std::byte> bytes) override;
-
-  [[nodiscard]] bool keeps() const override { return false; }
-
-  Status overwrite(uint64_t offset, std::span<const std::byte> bytes) override;
-
- private:
-  OutputStream& out_;
-};
 
 // One output, open for all of a text.
 class SoundOutput {
@@ -38,17 +22,16 @@ class SoundOutput {
   // Everything was written: a file gets its name now.
   virtual Status finish() = 0;
 
+  // No more comes, though not all was written: a file is kept as NAME.partial. Gives what is said
+  // of it; nothing where nothing is kept.
+  virtual Result<std::optional<std::string>> keep_part() = 0;
+
   // For messages: "out.wav", "standard output", "aplay".
   [[nodiscard]] virtual std::string name() const = 0;
 };
 
-// A file that appears under its name once it is whole; in its place, what there was, stays until
-// then. Io where it cannot be made, told before anything is computed.
-Result<std::unique_ptr<SoundOutput>> open_sound_file(const std::string& path,
-                                                     const SoundWriterOptions& options);
-
-// A stream of sound on standard output.
-Result<std::unique_ptr<SoundOutput>> open_sound_stream(OutputStream& out,
+// Opens what a user named (NamedOutput): a file, a device, "-".
+Result<std::unique_ptr<SoundOutput>> open_sound_output(const std::string& path, OutputStream& out,
                                                        const SoundWriterOptions& options);
 
 // The first of pw-play, paplay, aplay and ffplay that this machine has, which is handed samples as

@@ -1,8 +1,8 @@
 #include "cli/speak.h"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,11 +10,14 @@
 #include <nlohmann/json.hpp>
 #include <sys/resource.h>
 
-#include "cli/error_codes.h"
+#include "base/atomic_file.h"
+#include "cli/named_output.h"
+#include "cli/peer_flags.h"
 #include "cli/progress.h"
 #include "cli/sound_output.h"
 #include "cli/speak_book.h"
 #include "cli/speak_lines.h"
+#include "cli/speak_observer.h"
 #include "text/spoken/ssml.h"
 
 namespace mynah::cli {
@@ -26,10 +29,6 @@ using Clock = std::chrono::steady_clock;
 
 // About two seconds of speech: on two cores it is there within a third of a second.
 constexpr size_t kFirstPhonemes = 32;
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 // A voice that is not there and a number out of range are slips of the command line here.
 Error as_usage(Error error) {
@@ -45,84 +44,20 @@ double peak_memory_mb() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
+// A text that is gathered whole, as m4b wants it.
+constexpr size_t kMostTextBytes = size_t{64} << 20;
+
+// Whose lines may be meant one by one.
+bool is_plain_text(const std::string& path) {
+  const std::string extension = std::filesystem::path(path).extension().string();
+  return extension == ".txt" || extension == ".TXT" || extension == ".text";
+}
+
 bool is_m4b(const SoundOptions& sound) {
   return sound.format ? *sound.format == "m4b" : sound.out.ends_with(".m4b");
 }
 
 }  // namespace
-
-// Takes clauses to the outputs, and keeps what captions and --json want of them.
-class SpeakObserver final : public SpeechObserver {
- public:
-  SpeakObserver(Context& context, std::vector<std::unique_ptr<SoundOutput>> outputs, int rate_hz,
-                bool captions)
-      : context_(context),
-        outputs_(std::move(outputs)),
-        rate_hz_(rate_hz),
-        captions_(captions),
-        begin_(Clock::now()) {}
-
-  Status on_clause(const SpokenClause& clause) override {
-    for (const auto& output : outputs_) {
-      MYNAH_TRY_STATUS(output->write(clause.samples));
-    }
-    if (samples_ == 0) {
-      first_s_ = seconds_since(begin_);
-    }
-    samples_ += clause.samples.size();
-    if (context_.json) {
-      context_.out.line(
-          to_json(clause).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
-      context_.out.flush();
-    }
-    if (captions_) {
-      transcript_.segments.push_back(
-          segment_of(clause, static_cast<int64_t>(transcript_.segments.size())));
-    }
-    return {};
-  }
-
-  void on_warning(const std::string& text) override { context_.say(text); }
-
-  // Text comes now: everything is loaded.
-  void begin() { begin_ = Clock::now(); }
-
-  Status finish() {
-    for (const auto& output : outputs_) {
-      MYNAH_TRY_STATUS(output->finish());
-    }
-    spent_s_ = seconds_since(begin_);
-    transcript_.duration_s = duration_s();
-    return {};
-  }
-
-  [[nodiscard]] double duration_s() const { return static_cast<double>(samples_) / rate_hz_; }
-
-  [[nodiscard]] double first_s() const { return first_s_; }
-
-  [[nodiscard]] double spent_s() const { return spent_s_; }
-
-  [[nodiscard]] const Transcript& transcript() const { return transcript_; }
-
-  [[nodiscard]] std::string names() const {
-    std::vector<std::string> names;
-    for (const auto& output : outputs_) {
-      names.push_back(output->name());
-    }
-    return fmt::format("{}", fmt::join(names, " and "));
-  }
-
- private:
-  Context& context_;
-  std::vector<std::unique_ptr<SoundOutput>> outputs_;
-  int rate_hz_;
-  bool captions_;
-  Clock::time_point begin_;
-  size_t samples_ = 0;
-  double first_s_ = 0;
-  double spent_s_ = 0;
-  Transcript transcript_;
-};
 
 void SpeakCommand::fields(Fields& fields) {
   input_.fields(fields, "say");
@@ -130,7 +65,15 @@ void SpeakCommand::fields(Fields& fields) {
   sound_.fields(fields);
   fields.flag("explain", explain_, "Say which model, voice and device were chosen, and why.")
       .once();
+  fields
+      .flag("list-speakers", list_speakers_,
+            "List the voices of the model that is chosen with their numbers, and say nothing.")
+      .once();
   engine_.fields(fields);
+}
+
+Result<std::vector<std::string>> SpeakCommand::translate(std::vector<std::string> arguments) {
+  return translate_peer_flags(piper_flags(), arguments);
 }
 
 std::string SpeakCommand::details() const {
@@ -139,11 +82,14 @@ std::string SpeakCommand::details() const {
          "begins; a file has the true ones.\n\n"
          "With --json each clause is a line on standard output: its text, its times, its words "
          "and\n"
-         "their phonemes; the last line has the whole's.\n";
+         "their phonemes; the last line has the whole's.\n\n"
+         "piper's flags are understood too: -m, -c, -s, --length-scale, --output-raw, "
+         "--output_dir, "
+         "--json-input.\n";
 }
 
 bool SpeakCommand::streams(const Context& context) const {
-  if (!sound_.folder.empty() || sound_.json_lines) {
+  if (writes_lines()) {
     return false;
   }
   if (!sound_.out.empty()) {
@@ -153,24 +99,72 @@ bool SpeakCommand::streams(const Context& context) const {
 }
 
 bool SpeakCommand::plays(const Context& context) const {
-  const bool files = !sound_.folder.empty() || sound_.json_lines || !sound_.out.empty();
+  const bool files = writes_lines() || !sound_.out.empty();
   return sound_.play || (!files && !streams(context));
 }
 
+bool SpeakCommand::writes_book() const {
+  const bool file = !sound_.out.empty() && sound_.out != "-" && !is_device_or_pipe(sound_.out);
+  return file && (is_m4b(sound_) || !document_path().empty());
+}
+
 Status SpeakCommand::check(const Context& context) const {
-  MYNAH_TRY_STATUS(input_.check("say"));
+  MYNAH_TRY_STATUS(input_.check("say", context));
+  const std::string document = document_path();
+  if (document.empty() && input_.words.size() == 1 &&
+      has_document_extension(input_.words.front()) && !input_.words.front().contains(' ')) {
+    return fail(
+        ErrorCode::NotFound,
+        fmt::format("there is no document {0} here; to have its name said, echo {0} | mynah "
+                    "speak -",
+                    input_.words.front()));
+  }
   if (!sound_.folder.empty() && (!sound_.out.empty() || sound_.play)) {
     return fail(ErrorCode::Usage, "wanted --out, --play or --output-dir, found two of them");
   }
-  if (context.json && streams(context)) {
+  if (writes_lines() && !document.empty() && !is_plain_text(document)) {
     return fail(ErrorCode::Usage,
-                "--json and the sound both want standard output: write the sound with --out FILE");
+                fmt::format("--output-dir and --json-input take lines of text, found the document "
+                            "{}: --out FOLDER/ writes a file for each of its chapters",
+                            document));
+  }
+  if (is_m4b(sound_) && !writes_book()) {
+    return fail(ErrorCode::Usage,
+                "m4b is written as one file when all is said: wanted --out BOOK.m4b");
+  }
+  if (sound_.play && writes_book()) {
+    return fail(ErrorCode::Usage,
+                "a document that goes to a file is not played too: wanted --out or --play, found "
+                "both");
+  }
+  if (context.json &&
+      (streams(context) || sound_.captions.srt == "-" || sound_.captions.vtt == "-")) {
+    return fail(ErrorCode::Usage,
+                "--json and another output both want standard output: write that one to a file");
   }
   if (engine_.threads < 0 || engine_.threads > 1024) {
     return fail(ErrorCode::Usage,
                 fmt::format("--threads: wanted 0 to 1024, found {}", engine_.threads));
   }
-  return {};
+  return check_paths(context, document);
+}
+
+// No output may be an input, or another output.
+Status SpeakCommand::check_paths(const Context& context, const std::string& document) const {
+  std::vector<NamedPath> inputs;
+  std::vector<NamedPath> outputs;
+  const auto add = [](std::vector<NamedPath>& paths, const char* option, const std::string& path) {
+    if (!path.empty()) {
+      paths.push_back({.option = option, .path = path});
+    }
+  };
+  add(inputs, document.empty() ? "--file" : "the document",
+      document.empty() ? input_.file : document);
+  add(inputs, "--lexicon", engine_.lexicon);
+  add(outputs, "--out", streams(context) ? "-" : sound_.out);
+  add(outputs, "--srt", sound_.captions.srt);
+  add(outputs, "--vtt", sound_.captions.vtt);
+  return check_distinct(inputs, outputs);
 }
 
 // A long text that goes to a file, and can be taken up; one that is heard at once is spoken as it
@@ -185,22 +179,45 @@ std::string SpeakCommand::document_path() const {
   return file ? input_.words.front() : std::string();
 }
 
-Result<int> SpeakCommand::speak_document(Context& context, const SpeechEngine& engine,
-                                         const SpeakOptions& options, const VoiceFacts& voice) {
-  const std::string path = document_path();
-  MYNAH_TRY(const Document document, read_document(path));
-  if (document.chapters.empty()) {
-    return fail(ErrorCode::InvalidInput, path + ": has no text");
+Result<Document> SpeakCommand::document(const Context& context, SpeakOptions& options) const {
+  if (const std::string path = document_path(); !path.empty()) {
+    MYNAH_TRY(Document document, read_document(path));
+    if (document.chapters.empty()) {
+      return fail(ErrorCode::InvalidInput, path + ": has no text");
+    }
+    return document;
   }
+  Document document;
+  document.chapters.emplace_back();
+  std::string& whole = document.chapters.front().text;
+  MYNAH_TRY_STATUS(input_.read(context, [&whole](std::string_view text) -> Status {
+    whole += text;
+    if (whole.size() > kMostTextBytes) {
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("wanted at most {} MB of text", kMostTextBytes >> 20U));
+    }
+    return {};
+  }));
+  if (options.kind == TextKind::Plain && looks_like_ssml(whole)) {
+    options.kind = TextKind::Ssml;
+  }
+  return document;
+}
+
+Result<int> SpeakCommand::speak_document(Context& context, const SpeechEngine& engine,
+                                         SpeakOptions options, const VoiceFacts& voice) const {
+  MYNAH_TRY(const Document text, document(context, options));
+  const std::string path = document_path();
   const bool m4b = is_m4b(sound_);
   SoundFormat format = SoundFormat::Wav;
   if (!m4b) {
     MYNAH_TRY(format, sound_.format_of());
   }
   const std::string device = engine.backend ? engine.backend->device().str() : "cpu";
+  const std::string name = path.empty() ? "the text" : path;
   MYNAH_TRY(const SpokenBook book,
-            speak_book(document,
-                       {.name = path,
+            speak_book(text,
+                       {.name = name,
                         .out = sound_.out,
                         .m4b = m4b,
                         .format = format,
@@ -220,9 +237,9 @@ Result<int> SpeakCommand::speak_document(Context& context, const SpeechEngine& e
                           {"device", device},
                           {"milliseconds", 1e3 * book.spent_s}}
                          .dump());
-  } else {
+  } else if (!engine_.quiet) {
     context.say(
-        fmt::format("{}: {} in {} to {}, voice {} on {}", path, short_duration(book.duration_s),
+        fmt::format("{}: {} in {} to {}, voice {} on {}", name, short_duration(book.duration_s),
                     book.chapters == 1 ? "one part" : fmt::format("{} chapters", book.chapters),
                     book.files.size() == 1 ? book.files.front() : sound_.out, voice.name, device));
   }
@@ -244,8 +261,11 @@ Result<int> SpeakCommand::speak_lines(Context& context, const SpeechEngine& engi
                                .media_program = {}},
                      .speak = options},
                     context);
-  Status status =
-      input_.read(context, [&lines](std::string_view text) { return lines.push(text); });
+  TextInput input = input_;
+  if (const std::string path = document_path(); !path.empty()) {
+    input = {.words = {}, .file = path};
+  }
+  Status status = input.read(context, [&lines](std::string_view text) { return lines.push(text); });
   if (status) {
     status = lines.finish();
   }
@@ -284,17 +304,77 @@ Status SpeakCommand::speak_text(const Synthesizer& synthesizer, SpeakOptions opt
   return session ? session->finish() : Status{};
 }
 
+Result<std::unique_ptr<SpeakObserver>> SpeakCommand::open_outputs(
+    Context& context, const SoundWriterOptions& writer) const {
+  std::vector<std::unique_ptr<SoundOutput>> outputs;
+  const std::string path = streams(context) ? "-" : sound_.out;
+  if (!path.empty()) {
+    MYNAH_TRY(auto output, open_sound_output(path, context.out, writer));
+    outputs.push_back(std::move(output));
+  }
+  if (plays(context)) {
+    MYNAH_TRY(auto output, open_player(sound_.player, writer.rate_hz));
+    outputs.push_back(std::move(output));
+  }
+  const bool captions = !sound_.captions.srt.empty() || !sound_.captions.vtt.empty();
+  return std::make_unique<SpeakObserver>(context, std::move(outputs), writer.rate_hz, captions);
+}
+
+// What was said before a stop is kept.
+Result<int> SpeakCommand::end_stopped(Context& context, SpeakObserver& observer) const {
+  if (observer.duration_s() > 0) {
+    MYNAH_TRY(std::vector<std::string> files, observer.keep_part());
+    if (!files.empty()) {
+      CaptionOptions captions = sound_.captions;
+      for (std::string* caption : {&captions.srt, &captions.vtt}) {
+        if (!caption->empty() && *caption != "-") {
+          *caption += ".partial";
+          files.push_back(*caption);
+        }
+      }
+      MYNAH_TRY_STATUS(write_captions(observer.transcript(), captions, context.out));
+      context.say(fmt::format("stopped after {:.1f} s of speech, kept as {}", observer.duration_s(),
+                              fmt::join(files, ", ")));
+    }
+  }
+  return context.stopped_exit_code();
+}
+
+int SpeakCommand::list_speakers(Context& context, const VoiceModel& model) {
+  for (size_t i = 0; i < model.voices().size(); ++i) {
+    const VoiceFacts& voice = model.voices()[i];
+    if (context.json) {
+      context.out.line(Json{
+          {"speaker", i},
+          {"voice", voice.name},
+          {"language", voice.language},
+          {"sex", voice.sex},
+          {"model",
+           model.name()}}.dump());
+    } else {
+      context.out.line(
+          fmt::format("{:>4}  {:<20} {:<8} {}", i, voice.name, voice.language, voice.sex));
+    }
+  }
+  return 0;
+}
+
 Result<int> SpeakCommand::run(Context& context) {
-  MYNAH_TRY_STATUS(check(context));
   SoundFormat format = SoundFormat::Wav;
-  if (!is_m4b(sound_) && document_path().empty()) {
-    MYNAH_TRY(format, sound_.format_of());
+  if (!list_speakers_) {
+    MYNAH_TRY_STATUS(check(context));
+    if (!is_m4b(sound_)) {
+      MYNAH_TRY(format, sound_.format_of());
+    }
   }
   const auto began = Clock::now();
   engine_.voice = voice_.speak.voice.voice;
   engine_.language = voice_.speak.language;
   MYNAH_TRY(const SpeechEngine engine, open_(engine_, context));
   const Synthesizer& synthesizer = *engine.synthesizer;
+  if (list_speakers_) {
+    return list_speakers(context, synthesizer.model());
+  }
   SpeakOptions options = voice_.finish();
   options.voice.voice = engine.voice;
   if (sound_.stream || streams(context) || plays(context)) {
@@ -305,10 +385,16 @@ Result<int> SpeakCommand::run(Context& context) {
     return std::unexpected(as_usage(checked.error()));
   }
   const VoiceFacts& voice = *checked;
-  if (!sound_.folder.empty() || sound_.json_lines) {
+  if (explain_) {
+    for (const std::string& line : engine.explanation) {
+      context.say(line);
+    }
+    context.say(fmt::format("voice {}, {}", voice.name, voice.language));
+  }
+  if (writes_lines()) {
     return speak_lines(context, engine, options, format);
   }
-  if (!document_path().empty() && !sound_.out.empty() && sound_.out != "-") {
+  if (writes_book()) {
     Result<int> spoken = speak_document(context, engine, options, voice);
     if (!spoken && context.stop.stop_requested()) {
       return context.stopped_exit_code();
@@ -316,62 +402,45 @@ Result<int> SpeakCommand::run(Context& context) {
     return spoken;
   }
   const int rate_hz = synthesizer.model().rate_hz();
-  const SoundWriterOptions writer{
-      .format = format, .rate_hz = rate_hz, .file_rate_hz = sound_.rate_hz, .media_program = {}};
-  std::vector<std::unique_ptr<SoundOutput>> outputs;
-  if (streams(context)) {
-    MYNAH_TRY(auto output, open_sound_stream(context.out, writer));
-    outputs.push_back(std::move(output));
-  } else if (!sound_.out.empty()) {
-    MYNAH_TRY(auto output, open_sound_file(sound_.out, writer));
-    outputs.push_back(std::move(output));
-  }
-  if (plays(context)) {
-    MYNAH_TRY(auto output, open_player(sound_.player, rate_hz));
-    outputs.push_back(std::move(output));
-  }
-  if (explain_) {
-    for (const std::string& line : engine.explanation) {
-      context.say(line);
-    }
-    context.say(fmt::format("voice {}, {}", voice.name, voice.language));
-  }
-  const bool captions = !sound_.captions.srt.empty() || !sound_.captions.vtt.empty();
-  SpeakObserver observer(context, std::move(outputs), rate_hz, captions);
-  const Status spoken = speak_text(synthesizer, options, observer, context);
+  MYNAH_TRY(const auto observer, open_outputs(context, {.format = format,
+                                                        .rate_hz = rate_hz,
+                                                        .file_rate_hz = sound_.rate_hz,
+                                                        .media_program = {}}));
+  const Status spoken = speak_text(synthesizer, options, *observer, context);
   if (!spoken) {
     if (context.out.closed()) {
       return 0;  // run_program tells that the reader went away
     }
     if (context.stop.stop_requested()) {
-      return context.stopped_exit_code();
+      return end_stopped(context, *observer);
     }
     return std::unexpected(spoken.error());
   }
-  if (observer.duration_s() == 0) {
+  if (observer->duration_s() == 0) {
     return fail(ErrorCode::InvalidInput, "nothing in it can be spoken: wanted words");
   }
-  MYNAH_TRY_STATUS(observer.finish());
-  MYNAH_TRY_STATUS(write_captions(observer.transcript(), sound_.captions));
+  MYNAH_TRY_STATUS(observer->finish());
+  MYNAH_TRY_STATUS(write_captions(observer->transcript(), sound_.captions, context.out));
   const std::string device = engine.backend ? engine.backend->device().str() : "cpu";
+  const double all_s = std::chrono::duration<double>(Clock::now() - began).count();
   if (context.json) {
-    context.out.line(Json{{"duration", observer.duration_s()},
+    context.out.line(Json{{"duration", observer->duration_s()},
                           {"rate", rate_hz},
                           {"voice", voice.name},
                           {"language", voice.language},
                           {"model", synthesizer.model().name()},
                           {"device", device},
-                          {"first_sound_ms", 1e3 * observer.first_s()},
-                          {"milliseconds", 1e3 * observer.spent_s()},
-                          {"load_ms", 1e3 * (seconds_since(began) - observer.spent_s())},
+                          {"first_sound_ms", 1e3 * observer->first_s()},
+                          {"milliseconds", 1e3 * observer->spent_s()},
+                          {"load_ms", 1e3 * (all_s - observer->spent_s())},
                           {"peak_mb", peak_memory_mb()}}
                          .dump());
   } else if (!engine_.quiet) {
     context.say(fmt::format(
         "{:.1f} s of speech to {} in {:.1f} s ({:.1f}x as fast as it sounds), "
         "voice {} on {}",
-        observer.duration_s(), observer.names(), seconds_since(began),
-        observer.duration_s() / std::max(1e-9, observer.spent_s()), voice.name, device));
+        observer->duration_s(), observer->names(), all_s,
+        observer->duration_s() / std::max(1e-9, observer->spent_s()), voice.name, device));
   }
   return 0;
 }

@@ -1,12 +1,16 @@
 // `mynah speak`: text to sound.
 #pragma once
 
+#include <memory>
 #include <string>
+#include <vector>
 
+#include "cli/sound_output.h"
 #include "cli/speak_options.h"
 #include "cli/speech_engine.h"
 #include "cli/text_input.h"
 #include "cli/verb.h"
+#include "text/documents/document.h"
 
 namespace mynah::cli {
 
@@ -19,22 +23,36 @@ class SpeakCommand : public Command {
 
   void fields(Fields& fields) override;
   Result<int> run(Context& context) override;
+  Result<std::vector<std::string>> translate(std::vector<std::string> arguments) override;
   [[nodiscard]] std::string details() const override;
 
  private:
   [[nodiscard]] Status check(const Context& context) const;
+  [[nodiscard]] Status check_paths(const Context& context, const std::string& document) const;
   // True where the sound goes to standard output.
   [[nodiscard]] bool streams(const Context& context) const;
   [[nodiscard]] bool plays(const Context& context) const;
+
+  // A file for each line.
+  [[nodiscard]] bool writes_lines() const { return !sound_.folder.empty() || sound_.json_lines; }
+
+  // A long text to a file or a folder, which can be taken up; m4b always.
+  [[nodiscard]] bool writes_book() const;
   // The document that is named in place of a text; empty: none is.
   [[nodiscard]] std::string document_path() const;
-  Result<int> speak_document(Context& context, const SpeechEngine& engine,
-                             const SpeakOptions& options, const VoiceFacts& voice);
+  // The document, or the whole text as one; its kind is told in `options` where it shows.
+  Result<Document> document(const Context& context, SpeakOptions& options) const;
+  Result<int> speak_document(Context& context, const SpeechEngine& engine, SpeakOptions options,
+                             const VoiceFacts& voice) const;
   Result<int> speak_lines(Context& context, const SpeechEngine& engine, const SpeakOptions& options,
                           SoundFormat format) const;
   // Speaks the text as it comes.
   Status speak_text(const Synthesizer& synthesizer, SpeakOptions options, SpeakObserver& observer,
                     const Context& context) const;
+  Result<std::unique_ptr<SpeakObserver>> open_outputs(Context& context,
+                                                      const SoundWriterOptions& writer) const;
+  Result<int> end_stopped(Context& context, SpeakObserver& observer) const;
+  static int list_speakers(Context& context, const VoiceModel& model);
 
   SpeechEngineOpener open_;
   TextInput input_;
@@ -42,6 +60,7 @@ class SpeakCommand : public Command {
   VoiceOptions voice_;
   SoundOptions sound_;
   bool explain_ = false;
+  bool list_speakers_ = false;
 };
 
 }  // namespace mynah::cli

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "audio/book_writer.h"
 #include "audio/media_writer.h"
@@ -108,6 +109,22 @@ class BookProgress {
   double done_s_ = 0;
 };
 
+uint64_t silence_of(int rate_hz) {
+  return static_cast<uint64_t>(std::lround(kChapterSilence_s * rate_hz));
+}
+
+// Where each chapter begins in the whole, in samples, and behind the last one its end.
+std::vector<uint64_t> begins_of(const BookParts& parts, int rate_hz) {
+  std::vector<uint64_t> begins;
+  uint64_t at = 0;
+  for (const BookChapter& chapter : parts.chapters()) {
+    begins.push_back(at);
+    at += chapter.samples + (chapter.samples > 0 ? silence_of(rate_hz) : 0);
+  }
+  begins.push_back(at);
+  return begins;
+}
+
 Status speak_chapters(const Document& document, const BookOptions& options,
                       const Synthesizer& synthesizer, BookParts& parts, BookProgress& progress,
                       Context& context) {
@@ -120,6 +137,10 @@ Status speak_chapters(const Document& document, const BookOptions& options,
     speak.lead_silence_s = !place.begun      ? 0
                            : place.paragraph ? speak.paragraph_silence_s
                                              : speak.sentence_silence_s;
+    const double before_s =
+        static_cast<double>(begins_of(parts, synthesizer.model().rate_hz()).back() +
+                            parts.samples_in_work()) /
+        rate;
     size_t spoken_to = 0;
     BookObserver observer(
         parts, place.text_bytes,
@@ -127,6 +148,13 @@ Status speak_chapters(const Document& document, const BookOptions& options,
           progress.update(clause.end - std::min(clause.end, spoken_to),
                           static_cast<double>(clause.samples.size()) / rate);
           spoken_to = clause.end;
+          if (context.json) {
+            nlohmann::ordered_json line = to_json(clause, before_s, place.text_bytes);
+            line["chapter"] = place.chapter + 1;
+            context.out.line(
+                line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+            context.out.flush();
+          }
         },
         context);
     MYNAH_TRY_STATUS(synthesizer.speak(std::string_view(text).substr(place.text_bytes), speak,
@@ -153,22 +181,6 @@ Status read_chapter(const BookChapter& chapter, int rate_hz,
     }
     MYNAH_TRY_STATUS(take(std::span(block).first(got)));
   }
-}
-
-uint64_t silence_of(int rate_hz) {
-  return static_cast<uint64_t>(std::lround(kChapterSilence_s * rate_hz));
-}
-
-// Where each chapter begins in the whole, in samples, and behind the last one its end.
-std::vector<uint64_t> begins_of(const BookParts& parts, int rate_hz) {
-  std::vector<uint64_t> begins;
-  uint64_t at = 0;
-  for (const BookChapter& chapter : parts.chapters()) {
-    begins.push_back(at);
-    at += chapter.samples + (chapter.samples > 0 ? silence_of(rate_hz) : 0);
-  }
-  begins.push_back(at);
-  return begins;
 }
 
 // All chapters in one go: one encoder runs for the whole.
@@ -330,7 +342,8 @@ Result<SpokenBook> speak_book(const Document& document, const BookOptions& optio
     }));
     book.files = {options.out};
   }
-  MYNAH_TRY_STATUS(write_captions(transcript_of(document, parts, rate_hz), options.captions));
+  MYNAH_TRY_STATUS(
+      write_captions(transcript_of(document, parts, rate_hz), options.captions, context.out));
   book.chapters = parts.chapters().size();
   book.duration_s = static_cast<double>(begins_of(parts, rate_hz).back()) / rate_hz;
   MYNAH_TRY_STATUS(parts.remove());

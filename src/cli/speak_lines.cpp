@@ -36,8 +36,8 @@ class LineObserver final : public SpeechObserver {
   size_t samples_ = 0;
 };
 
-// A member that is text, or a whole number where people count speakers.
-Result<std::string> text_of(const Json& object, const char* key) {
+// A member that is text or, where people count speakers, may be a whole number.
+Result<std::string> text_of(const Json& object, const char* key, bool counts = false) {
   const auto found = object.find(key);
   if (found == object.end() || found->is_null()) {
     return std::string();
@@ -45,7 +45,7 @@ Result<std::string> text_of(const Json& object, const char* key) {
   if (found->is_string()) {
     return found->get<std::string>();
   }
-  if (found->is_number_integer()) {
+  if (counts && found->is_number_integer()) {
     return std::to_string(found->get<int64_t>());
   }
   return fail(ErrorCode::InvalidInput,
@@ -84,31 +84,58 @@ Result<LineSpeaker::Line> LineSpeaker::parse(const std::string& text) const {
     MYNAH_TRY(line.text, text_of(object, "text"));
     MYNAH_TRY(line.path, text_of(object, "output_file"));
     for (const char* key : {"voice", "speaker", "speaker_id"}) {
-      MYNAH_TRY(std::string voice, text_of(object, key));
+      MYNAH_TRY(std::string voice, text_of(object, key, true));
       if (!voice.empty()) {
         line.speak.voice.voice = std::move(voice);
       }
     }
-    if (const auto speed = object.find("speed"); speed != object.end() && speed->is_number()) {
+    if (const auto speed = object.find("speed"); speed != object.end() && !speed->is_null()) {
+      if (!speed->is_number()) {
+        return fail(ErrorCode::InvalidInput,
+                    fmt::format("\"speed\": wanted a number, found {}", speed->dump()));
+      }
       line.speak.voice.speed = speed->get<float>();
     }
   }
-  if (line.path.empty()) {
-    line.path =
-        (fs::path(options_.folder) / fmt::format("{:04}.{}", number_, name(options_.sound.format)))
-            .string();
-  }
+  const std::string name_of_line = fmt::format("{:04}.{}", number_, name(options_.sound.format));
+  MYNAH_TRY(line.path, path_of(line.path.empty() ? name_of_line : line.path));
   return line;
 }
 
-Result<double> LineSpeaker::speak(const Line& line) const {
+// In the folder where one was named, and nowhere else, whatever a line says; else as the line says.
+Result<std::string> LineSpeaker::path_of(const std::string& name) const {
+  if (options_.folder.empty()) {
+    return name;
+  }
+  const fs::path wanted = fs::path(name).lexically_normal();
+  if (wanted.is_absolute() || wanted.empty() || *wanted.begin() == "..") {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("\"output_file\": wanted a name in the folder {}, found {}; without "
+                            "--output-dir files go where lines say",
+                            options_.folder, name));
+  }
+  return (fs::path(options_.folder) / wanted).string();
+}
+
+Result<double> LineSpeaker::speak(const Line& line) {
   SoundWriterOptions sound = options_.sound;
   if (const auto format = sound_format_of(line.path)) {
     sound.format = *format;
   }
-  MYNAH_TRY(const auto output, open_sound_file(line.path, sound));
+  if (!written_.insert(fs::path(line.path).lexically_normal().string()).second) {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("{} was written for a line before", line.path));
+  }
+  if (const fs::path folder = fs::path(line.path).parent_path(); !options_.folder.empty()) {
+    std::error_code error;
+    fs::create_directories(folder, error);
+  }
+  MYNAH_TRY(const auto output, open_sound_output(line.path, context_.out, sound));
   LineObserver observer(*output);
   MYNAH_TRY_STATUS(synthesizer_.speak(line.text, line.speak, observer, context_.stop));
+  if (observer.samples() == 0) {
+    return fail(ErrorCode::InvalidInput, "nothing in it can be spoken: wanted words");
+  }
   MYNAH_TRY_STATUS(output->finish());
   return static_cast<double>(observer.samples()) / synthesizer_.model().rate_hz();
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -43,12 +44,14 @@ class LineSpeaker {
 
   Status take(const std::string& line);
   [[nodiscard]] Result<Line> parse(const std::string& line) const;
-  Result<double> speak(const Line& line) const;
+  [[nodiscard]] Result<std::string> path_of(const std::string& name) const;
+  Result<double> speak(const Line& line);
 
   const Synthesizer& synthesizer_;
   LineOptions options_;
   Context& context_;
   std::string rest_;
+  std::set<std::string> written_;
   size_t number_ = 0;
   size_t spoken_ = 0;
   size_t failed_ = 0;

@@ -1,10 +1,12 @@
 #include "cli/speak_options.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/atomic_file.h"
 #include "base/nearest_name.h"
 
 namespace mynah::cli {
@@ -16,6 +18,7 @@ std::vector<std::string> format_names() {
   for (const SoundFormatName& known : kSoundFormats) {
     names.emplace_back(known.name);
   }
+  names.emplace_back("m4b");
   return names;
 }
 
@@ -71,8 +74,9 @@ void SoundOptions::fields(Fields& fields) {
   fields.section("Output");
   fields
       .option("out", "FILE", out,
-              "Write here; - is standard output. Without it sound goes to standard output where "
-              "that is a pipe or a file, else it is played.")
+              "Write here; - is standard output; of a document a folder too, for a file a chapter. "
+              "Without it sound goes to standard output where that is a pipe or a file, else it is "
+              "played.")
       .shorter('o')
       .completes(Complete::Files)
       .once();
@@ -83,11 +87,12 @@ void SoundOptions::fields(Fields& fields) {
       .once();
   fields
       .flag("json-input", json_lines,
-            "Lines are JSON objects: text, and for that line output_file, voice or speaker, speed.")
+            "Lines are JSON objects: text, and for that line output_file, voice or speaker, speed. "
+            "With --output-dir files are in that folder.")
       .once();
   fields
       .option("format", "FORMAT", format,
-              "wav, flac, mp3, opus, aac or pcm; none: as the file's name ends, else wav.")
+              "wav, flac, mp3, opus, aac, pcm or m4b; none: as the file's name ends, else wav.")
       .offering(format_names());
   fields.option("rate", "HZ", rate_hz,
                 "Samples a second of what is written; none: the voice's, or the next that the "
@@ -111,10 +116,13 @@ void SoundOptions::fields(Fields& fields) {
 Result<SoundFormat> SoundOptions::format_of() const {
   if (!format) {
     const auto by_name = sound_format_of(out);
-    if (!by_name && !out.empty() && out != "-") {
+    std::error_code error;
+    const bool named = !out.empty() && out != "-" && !out.ends_with('/') &&
+                       !std::filesystem::is_directory(out, error) && !is_device_or_pipe(out);
+    if (!by_name && named) {
       return fail(ErrorCode::Usage,
                   fmt::format("--out {}: cannot tell the format from the name; wanted a name that "
-                              "ends in .wav, .flac, .mp3, .opus, .aac or .pcm, or --format",
+                              "ends in .wav, .flac, .mp3, .opus, .aac, .pcm or .m4b, or --format",
                               out));
     }
     return by_name.value_or(SoundFormat::Wav);

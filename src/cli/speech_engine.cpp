@@ -174,6 +174,12 @@ void SpeechEngineOptions::fields(Fields& fields) {
       .shorter('m')
       .completes(Complete::Models);
   fields
+      .option("voice-config", "FILE", voice_config,
+              "What says how a Piper voice is to be used; empty: NAME.onnx.json beside it.")
+      .shorter('c')
+      .completes(Complete::Files)
+      .once();
+  fields
       .option("device", "DEVICE", device,
               "auto, cpu, cuda or cuda:N (a card), ref or simt:0 (plain loops and a simulated "
               "card, to check against).")
@@ -221,9 +227,10 @@ Result<SpeechEngine> open_speech_engine(const SpeechEngineOptions& options, Cont
   std::unique_ptr<const VoiceModel> loaded;
   PhonemizerSource phonemizers =
       kokoro_phonemizers(model.english_phonemes, options.lexicon, *engine.backend);
-  if (model.family == "piper") {
+  if (model.family == "piper" || !options.voice_config.empty()) {
     PiperLanguage language;
-    MYNAH_TRY(loaded, load_piper(model.path, load, *engine.backend, &language));
+    MYNAH_TRY(loaded, load_piper({.network = model.path, .config = options.voice_config}, load,
+                                 *engine.backend, &language));
     phonemizers = piper_phonemizers(load.name, language);
   } else if (model.family == "hibari") {
     MYNAH_TRY(loaded, load_hibari(model.path, load, *engine.backend));

@@ -16,6 +16,7 @@ namespace mynah::cli {
 // Which model, where.
 struct SpeechEngineOptions {
   std::string model = "auto";  // a name of the store or a path; auto: the best that is here
+  std::string voice_config;    // of a Piper voice; "": beside it
   std::string device = "auto";
   int threads = 0;  // 0: the machine's physical cores
   std::optional<std::string> storage;

@@ -28,8 +28,8 @@ void TextInput::fields(Fields& fields, const std::string& verb) {
       .once();
 }
 
-Status TextInput::check(std::string_view verb) const {
-  if (words.empty() != file.empty()) {
+Status TextInput::check(std::string_view verb, const Context& context) const {
+  if (words.empty() != file.empty() || (words.empty() && !context.in.is_terminal())) {
     return {};
   }
   return fail(ErrorCode::Usage,
@@ -41,7 +41,7 @@ Status TextInput::check(std::string_view verb) const {
 
 Status TextInput::read(const Context& context,
                        const std::function<Status(std::string_view)>& take) const {
-  if (file.empty() && !(words.size() == 1 && words.front() == "-")) {
+  if (file.empty() && !words.empty() && !(words.size() == 1 && words.front() == "-")) {
     return take(fmt::format("{}", fmt::join(words, " ")));
   }
   MYNAH_TRY(InputFile input, open_input_file(file.empty() ? "-" : file, context.stop));

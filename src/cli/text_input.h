@@ -18,8 +18,9 @@ struct TextInput {
   // `verb` is what is done with it: "say", "read".
   void fields(Fields& fields, const std::string& verb);
 
-  // Usage where there is nothing, or both.
-  [[nodiscard]] Status check(std::string_view verb) const;
+  // Usage where there is nothing, or both. Where standard input is no terminal, it is the text when
+  // nothing else is.
+  [[nodiscard]] Status check(std::string_view verb, const Context& context) const;
 
   // Gives the text in pieces, as it comes.
   Status read(const Context& context, const std::function<Status(std::string_view)>& take) const;

@@ -106,7 +106,7 @@ void TranscribeCommand::fields(Fields& fields) {
 }
 
 Result<std::vector<std::string>> TranscribeCommand::translate(std::vector<std::string> arguments) {
-  return translate_peer_flags(arguments);
+  return translate_peer_flags(whisper_flags(), arguments);
 }
 
 std::string TranscribeCommand::details() const {

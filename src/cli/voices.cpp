@@ -140,11 +140,12 @@ Result<int> VoicesCommand::sample(Context& context) const {
       std::error_code error;
       std::filesystem::create_directories(out_, error);
       const std::string file = std::filesystem::path(name).stem().string() + ".wav";
-      MYNAH_TRY(auto output, open_sound_file((std::filesystem::path(out_) / file).string(),
-                                             {.format = SoundFormat::Wav,
-                                              .rate_hz = rate_hz,
-                                              .file_rate_hz = {},
-                                              .media_program = {}}));
+      MYNAH_TRY(auto output,
+                open_sound_output((std::filesystem::path(out_) / file).string(), context.out,
+                                  {.format = SoundFormat::Wav,
+                                   .rate_hz = rate_hz,
+                                   .file_rate_hz = {},
+                                   .media_program = {}}));
       outputs.push_back(std::move(output));
     }
     if (play_) {

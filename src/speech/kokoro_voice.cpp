@@ -106,6 +106,9 @@ Result<VoiceFacts> KokoroVoice::find_voice(const std::string& voice) const {
       first = file.facts;
     }
   }
+  if (shares.size() > 1) {
+    first->name = voice;
+  }
   return *first;
 }
 

@@ -154,15 +154,18 @@ Result<ClauseSound> PiperVoice::speak(std::span<const PhonemeWord> words,
 
 }  // namespace
 
-Result<std::unique_ptr<const VoiceModel>> load_piper(const std::string& path,
+Result<std::unique_ptr<const VoiceModel>> load_piper(const PiperFiles& files,
                                                      const VoiceLoadOptions& options,
                                                      Backend& backend, PiperLanguage* language) {
-  const std::string config_path = path + ".json";
+  const std::string& path = files.network;
+  const std::string config_path = files.config.empty() ? path + ".json" : files.config;
   std::ifstream json(config_path, std::ios::binary);
   if (!json) {
     return fail(ErrorCode::NotFound,
-                fmt::format("{}: a Piper voice is two files; wanted {} beside it", path,
-                            std::filesystem::path(config_path).filename().string()));
+                files.config.empty()
+                    ? fmt::format("{}: a Piper voice is two files; wanted {} beside it", path,
+                                  std::filesystem::path(config_path).filename().string())
+                    : fmt::format("cannot read {}", config_path));
   }
   const std::string text{std::istreambuf_iterator<char>(json), {}};
   MYNAH_TRY(piper::VoiceConfig config, piper::read_voice_config(text, config_path));

@@ -28,9 +28,18 @@ bool is_space(char c) {
 
 // Kokoro's marks of punctuation: they take time, but are no part of a word's sound.
 bool is_mark(const std::string& symbol) {
-  constexpr std::string_view kMarks = ";:,.!?\"()";
+  constexpr std::string_view kMarks = ";:,.!?\"()-'";
   return kMarks.contains(symbol) || symbol == "—" || symbol == "…" || symbol == "“" ||
          symbol == "”";
+}
+
+// Whether there is more to them than marks.
+bool sounds(std::string_view phonemes) {
+  return std::ranges::any_of(to_code_points(phonemes), [](char32_t character) {
+    std::string symbol;
+    append_utf8(symbol, character);
+    return character > U' ' && !is_mark(symbol);
+  });
 }
 
 // Phonemes as a text: words between spaces.
@@ -329,8 +338,13 @@ Status SpeechSession::speak(const Stretch& stretch, const Piece& piece, bool las
   if (stop_.stop_requested()) {
     return fail(ErrorCode::Cancelled, "stopped");
   }
-  MYNAH_TRY(ClauseSound sound, model_.speak(piece.words, stretch.voice));
-  trim_clause(sound, model_.rate_hz());
+  ClauseSound sound;
+  // "..." alone is a breath at most: the pause around it says as much.
+  if (std::ranges::any_of(piece.words,
+                          [](const PhonemeWord& word) { return sounds(word.phonemes); })) {
+    MYNAH_TRY(sound, model_.speak(piece.words, stretch.voice));
+    trim_clause(sound, model_.rate_hz());
+  }
   const bool sentence = last && stretch.ends_sentence;
   const bool paragraph = last && stretch.ends_paragraph;
   const double speed = stretch.voice.speed;

@@ -150,8 +150,13 @@ struct PiperLanguage {
   std::string espeak_voice;  // whose phonemes; "": letters
 };
 
-// Opens a Piper voice, NAME.onnx with NAME.onnx.json beside it.
-Result<std::unique_ptr<const VoiceModel>> load_piper(const std::string& path,
+struct PiperFiles {
+  std::string network;  // NAME.onnx
+  std::string config;   // "": NAME.onnx.json
+};
+
+// Opens a Piper voice.
+Result<std::unique_ptr<const VoiceModel>> load_piper(const PiperFiles& files,
                                                      const VoiceLoadOptions& options,
                                                      Backend& backend, PiperLanguage* language);
 

@@ -56,8 +56,8 @@ class VoiceModel {
   [[nodiscard]] virtual int rate_hz() const = 0;
   [[nodiscard]] virtual const std::vector<VoiceFacts>& voices() const = 0;
 
-  // The facts of settings.voice, of a mix its first voice's. NotFound with the nearest name where
-  // there is no such voice; InvalidInput for a mix that cannot be read.
+  // The facts of settings.voice; a mix has the language of its first voice. NotFound with the
+  // nearest name where there is no such voice; InvalidInput for a mix that cannot be read.
   [[nodiscard]] virtual Result<VoiceFacts> find_voice(const std::string& voice) const = 0;
 
   // What a clause may cost at most, and what a word costs of it.

@@ -110,9 +110,9 @@ TEST_P(PeerFlags, BecomeMynahsOwn) {
     Arguments written = {name};
     if (!row.value.empty()) {
       written.push_back(row.value);
-      EXPECT_EQ(*translate_peer_flags({name + "=" + row.value}), row.becomes);
+      EXPECT_EQ(*translate_peer_flags(whisper_flags(), {name + "=" + row.value}), row.becomes);
     }
-    EXPECT_EQ(*translate_peer_flags(written), row.becomes);
+    EXPECT_EQ(*translate_peer_flags(whisper_flags(), written), row.becomes);
   }
 }
 
@@ -135,7 +135,7 @@ INSTANTIATE_TEST_SUITE_P(Table, PeerFlags, testing::ValuesIn(rows()), [](const a
 });
 
 TEST(PeerFlagTable, EveryRowIsTestedOrRefused) {
-  for (const PeerFlag& flag : peer_flags()) {
+  for (const PeerFlag& flag : whisper_flags()) {
     const auto row = std::ranges::find(rows(), flag.longer, &Row::longer);
     EXPECT_NE(row == rows().end(), flag.instead.empty()) << flag.longer;
     if (row != rows().end()) {
@@ -162,7 +162,7 @@ TEST(PeerFlagTable, NamesWhatToUseForWhatItRefuses) {
       {"--min_speakers", "--stereo-speakers"},
       {"--max_speakers", "--stereo-speakers"}};
   for (const auto& [flag, instead] : refused) {
-    const auto result = translate_peer_flags({flag, "2"});
+    const auto result = translate_peer_flags(whisper_flags(), {flag, "2"});
     ASSERT_FALSE(result) << flag;
     EXPECT_EQ(result.error().code, ErrorCode::Usage);
     EXPECT_THAT(result.error().message,
@@ -171,21 +171,25 @@ TEST(PeerFlagTable, NamesWhatToUseForWhatItRefuses) {
 }
 
 TEST(PeerFlagTable, LeavesMynahsOwnAlone) {
-  EXPECT_THAT(*translate_peer_flags({"a.wav", "--device", "ref", "--vad=false", "--beam", "2"}),
+  EXPECT_THAT(*translate_peer_flags(whisper_flags(),
+                                    {"a.wav", "--device", "ref", "--vad=false", "--beam", "2"}),
               ElementsAre("a.wav", "--device=ref", "--vad=false", "--beam", "2"));
-  EXPECT_THAT(*translate_peer_flags({"--", "-otxt"}), ElementsAre("--", "-otxt"));
+  EXPECT_THAT(*translate_peer_flags(whisper_flags(), {"--", "-otxt"}), ElementsAre("--", "-otxt"));
 }
 
 TEST(PeerFlagTable, AsksForNothingWhereTheValueIsOff) {
-  EXPECT_THAT(*translate_peer_flags({"-ot", "0", "-d", "0", "-ml", "0", "-mc", "-1", "-ac", "0"}),
+  EXPECT_THAT(*translate_peer_flags(whisper_flags(),
+                                    {"-ot", "0", "-d", "0", "-ml", "0", "-mc", "-1", "-ac", "0"}),
               IsEmpty());
-  EXPECT_THAT(*translate_peer_flags({"-p", "1", "--processors=1", "--fp16", "True"}), IsEmpty());
-  EXPECT_FALSE(translate_peer_flags({"-p"}));
+  EXPECT_THAT(
+      *translate_peer_flags(whisper_flags(), {"-p", "1", "--processors=1", "--fp16", "True"}),
+      IsEmpty());
+  EXPECT_FALSE(translate_peer_flags(whisper_flags(), {"-p"}));
 }
 
 TEST(PeerFlagTable, SaysWhichFlagLacksAValue) {
-  EXPECT_EQ(translate_peer_flags({"-m"}).error().message, "-m wants a value");
-  EXPECT_EQ(translate_peer_flags({"-ot", "soon"}).error().message,
+  EXPECT_EQ(translate_peer_flags(whisper_flags(), {"-m"}).error().message, "-m wants a value");
+  EXPECT_EQ(translate_peer_flags(whisper_flags(), {"-ot", "soon"}).error().message,
             "--offset-t: wanted milliseconds, found 'soon'");
 }
 

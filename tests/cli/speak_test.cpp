@@ -1,108 +1,24 @@
 // `mynah speak`, `voices` and `phonemes` as a user meets them, with the built-in voices and with
 // one that hums.
-#include "cli/speak.h"
-
-#include <algorithm>
-#include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
-#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
 #include <sys/stat.h>
 
-#include "../speech/fake_voice.h"
-#include "audio/open.h"
-#include "cli/phonemes.h"
-#include "cli/voices.h"
-#include "temporary_folder.h"
-#include "test_context.h"
-#include "text/phonemes/written_words.h"
+#include "speak_fixture.h"
 
 namespace mynah::cli {
 namespace {
 
-using test::FakeVoice;
-using test::TemporaryFolder;
 using testing::HasSubstr;
 using testing::IsEmpty;
-using Json = nlohmann::json;
 
 std::string read(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  return test::read_file(path);
 }
-
-double seconds_of(const std::string& path) {
-  auto source = open_audio(path, {});
-  EXPECT_TRUE(source) << source.error().message;
-  std::vector<float> block(4096);
-  size_t count = 0;
-  for (size_t got = 1; got > 0; count += got) {
-    got = (*source)->read(block).value_or(0);
-  }
-  return static_cast<double>(count) / (*source)->rate_hz();
-}
-
-class SpeakVerb : public testing::Test {
- protected:
-  // As the program does (signals.h): a player that ends is told by an error.
-  SpeakVerb() { std::signal(SIGPIPE, SIG_IGN); }
-
-  int run(std::vector<std::string> arguments) {
-    program_.emplace(
-        std::vector<Verb>{{"speak", "Turn text into speech.",
-                           [this] { return std::make_unique<SpeakCommand>(opener()); }},
-                          verb<VoicesCommand>("voices", "List voices."),
-                          verb<PhonemesCommand>("phonemes", "Show how a text is read.")});
-    program_->environment["MYNAH_HOME"] = folder_ / "home";
-    program_->environment["PATH"] = "/nowhere";
-    program_->environment["HOME"] = folder_ / "home";
-    return program_->run(arguments);
-  }
-
-  int speak(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), "speak");
-    return run(std::move(arguments));
-  }
-
-  SpeechEngineOpener opener() {
-    return [this](const SpeechEngineOptions& options, Context& context) -> Result<SpeechEngine> {
-      if (options.model != "hum") {
-        return open_speech_engine(options, context);
-      }
-      SpeechEngine engine;
-      engine.voice = options.voice;
-      engine.synthesizer = std::make_unique<Synthesizer>(
-          std::make_unique<const FakeVoice>(said_),
-          [](const std::string&) -> Result<std::shared_ptr<const Phonemizer>> {
-            return std::make_shared<const WrittenWords>();
-          });
-      return engine;
-    };
-  }
-
-  [[nodiscard]] const std::string& out() const { return program_->out.text(); }
-
-  [[nodiscard]] const std::string& err() const { return program_->err.text(); }
-
-  [[nodiscard]] std::vector<Json> lines() const {
-    std::vector<Json> lines;
-    std::istringstream text(out());
-    for (std::string line; std::getline(text, line);) {
-      lines.push_back(Json::parse(line));
-    }
-    return lines;
-  }
-
-  std::vector<std::string> said_;
-  TemporaryFolder folder_;
-  std::optional<TestProgram> program_;
-};
 
 TEST_F(SpeakVerb, WritesAFileAndSaysThatABetterVoiceCanBePulled) {
   const std::string wav = folder_ / "a.wav";
@@ -214,57 +130,9 @@ TEST_F(SpeakVerb, SpeaksADocumentChapterByChapter) {
 TEST_F(SpeakVerb, GoesOnWithABookThatWasStopped) {
   std::ofstream(folder_ / "book.txt") << "One two. Three four. Five six.";
 
-  class Stopping final : public VoiceModel {
-   public:
-    Stopping(std::vector<std::string>& said, std::function<void()> stop)
-        : voice_(said), stop_(std::move(stop)) {}
-
-    [[nodiscard]] std::string name() const override { return voice_.name(); }
-
-    [[nodiscard]] int rate_hz() const override { return voice_.rate_hz(); }
-
-    [[nodiscard]] const std::vector<VoiceFacts>& voices() const override { return voice_.voices(); }
-
-    [[nodiscard]] Result<VoiceFacts> find_voice(const std::string& voice) const override {
-      return voice_.find_voice(voice);
-    }
-
-    [[nodiscard]] size_t most_phonemes() const override { return FakeVoice::kMost; }
-
-    [[nodiscard]] size_t count_phonemes(std::string_view phonemes) const override {
-      return voice_.count_phonemes(phonemes);
-    }
-
-    [[nodiscard]] Result<ClauseSound> speak(std::span<const PhonemeWord> words,
-                                            const VoiceSettings& settings) const override {
-      auto sound = voice_.speak(words, settings);
-      if (words.front().text == "Three") {
-        stop_();
-      }
-      return sound;
-    }
-
-   private:
-    FakeVoice voice_;
-    std::function<void()> stop_;
-  };
-
-  TestProgram stopped(
-      {{"speak", "Speak.", [&] {
-          return std::make_unique<SpeakCommand>(
-              [&](const SpeechEngineOptions&, Context&) -> Result<SpeechEngine> {
-                SpeechEngine engine;
-                engine.synthesizer = std::make_unique<Synthesizer>(
-                    std::make_unique<const Stopping>(said_, [&] { stopped.stop.request_stop(); }),
-                    [](const std::string&) -> Result<std::shared_ptr<const Phonemizer>> {
-                      return std::make_shared<const WrittenWords>();
-                    });
-                return engine;
-              });
-        }}});
-  EXPECT_EQ(stopped.run({"speak", folder_ / "book.txt", "-m", "hum", "-o", folder_ / "book.wav"}),
+  EXPECT_EQ(speak_until("Three", {folder_ / "book.txt", "-m", "hum", "-o", folder_ / "book.wav"}),
             130);
-  EXPECT_THAT(stopped.err.text(), HasSubstr("the same command goes on from there"));
+  EXPECT_THAT(err(), HasSubstr("the same command goes on from there"));
   EXPECT_FALSE(folder_.has("book.wav"));
   said_.clear();
   EXPECT_EQ(speak({folder_ / "book.txt", "-m", "hum", "-o", folder_ / "book.wav"}), 0);
@@ -283,15 +151,14 @@ TEST_F(SpeakVerb, WritesAFileForEachLine) {
 }
 
 TEST_F(SpeakVerb, TakesLinesOfJson) {
-  std::ofstream(folder_ / "lines")
-      << R"({"text": "One.", "output_file": ")" << (folder_ / "a.flac") << R"("})" << "\n"
-      << R"({"text": "Two.", "speaker": "him"})" << "\n"
-      << "no json\n"
-      << R"({"text": "Three.", "speed": 2})";
+  std::ofstream(folder_ / "lines") << R"({"text": "One.", "output_file": "a.flac"})" << "\n"
+                                   << R"({"text": "Two.", "speaker": "him"})" << "\n"
+                                   << "no json\n"
+                                   << R"({"text": "Three.", "speed": 2})";
   EXPECT_EQ(speak({"-m", "hum", "-f", folder_ / "lines", "--json-input", "--output-dir",
                    folder_ / "out", "--json"}),
             1);
-  EXPECT_TRUE(read(folder_ / "a.flac").starts_with("fLaC"));
+  EXPECT_TRUE(read(folder_ / "out/a.flac").starts_with("fLaC"));
   EXPECT_THAT(err(), HasSubstr("line 2: fake has no voice 'him'"));
   EXPECT_THAT(err(), HasSubstr("line 3: wanted a JSON object"));
   EXPECT_TRUE(folder_.has("out/0004.wav"));

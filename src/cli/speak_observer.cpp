@@ -1,0 +1,78 @@
+#include "cli/speak_observer.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/captions.h"
+
+namespace mynah::cli {
+
+SpeakObserver::SpeakObserver(Context& context, std::vector<std::unique_ptr<SoundOutput>> outputs,
+                             int rate_hz, bool captions)
+    : context_(context),
+      outputs_(std::move(outputs)),
+      rate_hz_(rate_hz),
+      captions_(captions),
+      begin_(Clock::now()) {}
+
+double SpeakObserver::seconds() const {
+  return std::chrono::duration<double>(Clock::now() - begin_).count();
+}
+
+Status SpeakObserver::on_clause(const SpokenClause& clause) {
+  for (const auto& output : outputs_) {
+    MYNAH_TRY_STATUS(output->write(clause.samples));
+  }
+  if (samples_ == 0) {
+    first_s_ = seconds();
+  }
+  samples_ += clause.samples.size();
+  if (context_.json) {
+    context_.out.line(
+        to_json(clause).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    context_.out.flush();
+  }
+  if (captions_) {
+    transcript_.segments.push_back(
+        segment_of(clause, static_cast<int64_t>(transcript_.segments.size())));
+  }
+  return {};
+}
+
+void SpeakObserver::on_warning(const std::string& text) {
+  context_.say(text);
+}
+
+Status SpeakObserver::finish() {
+  for (const auto& output : outputs_) {
+    MYNAH_TRY_STATUS(output->finish());
+  }
+  spent_s_ = seconds();
+  transcript_.duration_s = duration_s();
+  return {};
+}
+
+Result<std::vector<std::string>> SpeakObserver::keep_part() {
+  std::vector<std::string> names;
+  for (const auto& output : outputs_) {
+    MYNAH_TRY(const auto name, output->keep_part());
+    if (name) {
+      names.push_back(*name);
+    }
+  }
+  transcript_.duration_s = duration_s();
+  return names;
+}
+
+std::string SpeakObserver::names() const {
+  std::vector<std::string> names;
+  for (const auto& output : outputs_) {
+    names.push_back(output->name());
+  }
+  return fmt::format("{}", fmt::join(names, " and "));
+}
+
+}  // namespace mynah::cli

@@ -1,0 +1,171 @@
+// Where `mynah speak` writes, and what it must not destroy.
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "speak_fixture.h"
+
+namespace mynah::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using test::read_file;
+using test::write_file;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST_F(SpeakVerb, WritesIntoPipesAndDevices) {
+  const std::string pipe = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::string heard;
+  {
+    std::jthread reader([&] { heard = read_file(pipe); });
+    EXPECT_EQ(speak({"One.", "-m", "hum", "-o", pipe, "--format", "wav"}), 0) << err();
+  }
+  EXPECT_TRUE(heard.starts_with("RIFF\xFF\xFF\xFF\xFF"));
+  EXPECT_TRUE(is_device_or_pipe(pipe));
+  // The text of captions too.
+  {
+    std::jthread reader([&] { heard = read_file(pipe); });
+    EXPECT_EQ(speak({"One.", "-m", "hum", "-o", folder_ / "a.wav", "--srt", pipe}), 0) << err();
+  }
+  EXPECT_THAT(heard, HasSubstr("One."));
+}
+
+TEST_F(SpeakVerb, WritesBehindLinks) {
+  write_file(folder_ / "there/real.wav", "old");
+  fs::create_symlink("there/real.wav", folder_ / "link.wav");
+  EXPECT_EQ(speak({"One.", "-m", "hum", "-o", folder_ / "link.wav"}), 0);
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link.wav"));
+  EXPECT_TRUE(folder_.read("there/real.wav").starts_with("RIFF"));
+}
+
+TEST_F(SpeakVerb, NeverWritesOverItsInput) {
+  const std::string text = folder_ / "text.txt";
+  write_file(text, "One.");
+  for (const char* option : {"--out", "--srt", "--vtt"}) {
+    EXPECT_EQ(speak({text, "-m", "hum", "--format", "wav", option, text}), 2) << option;
+    EXPECT_THAT(err(), HasSubstr("are one file"));
+  }
+  fs::create_symlink("text.txt", folder_ / "link.wav");
+  EXPECT_EQ(speak({"-f", text, "-m", "hum", "-o", folder_ / "link.wav"}), 2);
+  EXPECT_EQ(speak({"One.", "-m", "hum", "-o", folder_ / "a.wav", "--lexicon", folder_ / "a.wav"}),
+            2);
+  EXPECT_EQ(folder_.read("text.txt"), "One.");
+  EXPECT_EQ(speak({"One.", "-m", "hum", "-o", folder_ / "a.wav", "--srt", folder_ / "./a.wav"}), 2);
+  EXPECT_THAT(err(), HasSubstr("--out and --srt both want"));
+  EXPECT_EQ(speak({"One.", "-m", "hum", "--srt", "-"}), 2);
+  EXPECT_THAT(err(), HasSubstr("both want standard output"));
+  EXPECT_FALSE(folder_.has("a.wav"));
+}
+
+TEST_F(SpeakVerb, WritesCaptionsToStandardOutput) {
+  EXPECT_EQ(speak({"One two.", "-m", "hum", "-o", folder_ / "a.wav", "--srt", "-"}), 0);
+  EXPECT_THAT(out(), HasSubstr("1\n00:00:00,"));
+  EXPECT_THAT(out(), HasSubstr("One two."));
+  EXPECT_EQ(speak({"One.", "-m", "hum", "-o", folder_ / "a.wav", "--srt", "-", "--json"}), 2);
+}
+
+TEST_F(SpeakVerb, KeepsWhatWasSaidBeforeAStop) {
+  EXPECT_EQ(speak_until("Two", {"One one. Two two. Three three.", "-m", "hum", "-o",
+                                folder_ / "a.wav", "--srt", folder_ / "a.srt"}),
+            130);
+  EXPECT_FALSE(folder_.has("a.wav"));
+  EXPECT_FALSE(folder_.has("a.srt"));
+  EXPECT_THAT(err(), HasSubstr("kept as " + (folder_ / "a.wav.partial")));
+  fs::rename(folder_ / "a.wav.partial", folder_ / "kept.wav");
+  EXPECT_GT(seconds_of(folder_ / "kept.wav"), 0.2);
+  EXPECT_THAT(folder_.read("a.srt.partial"), HasSubstr("One one."));
+  EXPECT_THAT(folder_.read("a.srt.partial"), testing::Not(HasSubstr("Three")));
+}
+
+TEST_F(SpeakVerb, MakesAnM4bOfAnyText) {
+  EXPECT_EQ(speak({"One two.", "-m", "hum", "-o", folder_ / "a.m4b"}), 0) << err();
+  EXPECT_EQ(folder_.read("a.m4b").substr(4, 4), "ftyp");
+  EXPECT_EQ(speak({"One.", "-m", "hum", "-o", "-", "--format", "m4b"}), 2);
+  EXPECT_THAT(err(), HasSubstr("wanted --out BOOK.m4b"));
+}
+
+TEST_F(SpeakVerb, TellsDocumentsFromWords) {
+  EXPECT_EQ(speak({"bok.epub", "-m", "hum", "-o", folder_ / "a.wav"}), 1);
+  EXPECT_THAT(err(), HasSubstr("there is no document bok.epub here"));
+  EXPECT_EQ(speak({"Open notes.md", "-m", "hum", "-o", folder_ / "a.wav"}), 0);
+  write_file(folder_ / "book.md", "# One\n\nTwo.\n\n# Two\n\nFour.\n");
+  EXPECT_EQ(speak({folder_ / "book.md", "-m", "hum", "--output-dir", folder_ / "out"}), 2);
+  EXPECT_THAT(err(), HasSubstr("--out FOLDER/ writes a file for each of its chapters"));
+  // Lines may stand in a plain text.
+  write_file(folder_ / "lines.txt", "One.\nTwo.\n");
+  EXPECT_EQ(speak({folder_ / "lines.txt", "-m", "hum", "--output-dir", folder_ / "out"}), 0)
+      << err();
+  EXPECT_TRUE(folder_.has("out/0002.wav"));
+  // A folder's files are WAV where nothing else is said.
+  EXPECT_EQ(speak({folder_ / "book.md", "-m", "hum", "-o", folder_ / "chapters/"}), 0) << err();
+  EXPECT_TRUE(folder_.has("chapters/01 One.wav"));
+  EXPECT_EQ(speak({folder_ / "book.md", "-m", "hum", "-o", folder_ / "a.wav", "--play"}), 2);
+}
+
+TEST_F(SpeakVerb, PrintsClausesOfADocumentAsJson) {
+  write_file(folder_ / "book.txt", "Chapter 1\n\nOne two. Three.\n\nChapter 2\n\nFour.\n");
+  EXPECT_EQ(speak({folder_ / "book.txt", "-m", "hum", "-o", folder_ / "a.wav", "--json"}), 0)
+      << err();
+  const auto objects = lines();
+  ASSERT_GE(objects.size(), 4U);
+  const auto& last = objects[objects.size() - 2];
+  EXPECT_EQ(last["chapter"], 2);
+  EXPECT_EQ(last["text"], "Four.");
+  EXPECT_GT(last["start"], objects.front()["end"]);
+  EXPECT_LE(last["end"], objects.back()["duration"]);
+}
+
+TEST_F(SpeakVerb, KeepsLinesInTheirFolder) {
+  std::ofstream(folder_ / "lines")
+      << R"({"text": "One.", "output_file": "sub/a.wav"})" << "\n"
+      << R"({"text": "Two.", "output_file": "../b.wav"})" << "\n"
+      << R"({"text": "Two.", "output_file": ")" << (folder_ / "c.wav") << R"("})" << "\n"
+      << R"({"text": "Four.", "output_file": "sub/../sub/a.wav"})" << "\n"
+      << R"({"text": 5})" << "\n"
+      << R"({"text": "...", "output_file": "empty.wav"})";
+  EXPECT_EQ(speak({"-m", "hum", "-f", folder_ / "lines", "--json-input", "--output-dir",
+                   folder_ / "out"}),
+            1);
+  EXPECT_EQ(out(), (folder_ / "out/sub/a.wav") + "\n");
+  EXPECT_THAT(err(), HasSubstr("line 2: \"output_file\": wanted a name in the folder"));
+  EXPECT_THAT(err(), HasSubstr("line 3: \"output_file\": wanted a name in the folder"));
+  EXPECT_THAT(err(), HasSubstr("was written for a line before"));
+  EXPECT_THAT(err(), HasSubstr("line 5: \"text\": wanted text, found 5"));
+  EXPECT_THAT(err(), HasSubstr("line 6: nothing in it can be spoken"));
+  EXPECT_FALSE(folder_.has("b.wav"));
+  EXPECT_FALSE(folder_.has("c.wav"));
+  EXPECT_FALSE(folder_.has("out/empty.wav"));
+}
+
+TEST_F(SpeakVerb, TakesPipersFlags) {
+  write_file(folder_ / "text", "One two.");
+  EXPECT_EQ(speak({"-m", "hum", "-i", folder_ / "text", "--output_raw", "--length-scale", "2"}), 0)
+      << err();
+  const size_t slow = out().size();
+  EXPECT_EQ(speak({"-m", "hum", "-s", "hum", "--output_raw", "--", "One two."}), 0) << err();
+  EXPECT_FALSE(out().starts_with("RIFF"));
+  EXPECT_GT(slow, out().size());
+  EXPECT_EQ(speak({"a", "-m", "hum", "--length-scale", "0"}), 2);
+  EXPECT_THAT(err(), HasSubstr("--length-scale: wanted a number above 0"));
+  EXPECT_EQ(speak({"a", "-m", "hum", "--phoneme_silence", "a 0.2"}), 2);
+  EXPECT_THAT(err(), HasSubstr("use --sentence-silence"));
+  EXPECT_EQ(speak({"-m", "hum", "--list-speakers"}), 0);
+  EXPECT_THAT(out(), HasSubstr("0  hum"));
+}
+
+TEST_F(SpeakVerb, TakesAnEmptyValueForOne) {
+  EXPECT_EQ(speak({"One.", "-m", "hum", "--voice", "", "-o", folder_ / "a.wav"}), 0) << err();
+  EXPECT_TRUE(folder_.has("a.wav"));
+  EXPECT_EQ(speak({"One.", "-m", "hum", "--voice=", "-o", folder_ / "b.wav"}), 0) << err();
+  EXPECT_TRUE(folder_.has("b.wav"));
+}
+
+}  // namespace
+}  // namespace mynah::cli
