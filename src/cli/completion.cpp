@@ -43,6 +43,10 @@ std::string in_quotes(std::string_view text) {
 constexpr std::string_view kModelNames =
     "mynah models list --json 2>/dev/null | sed -n 's/^{\"name\":\"\\([^\"]*\\)\".*/\\1/p'";
 
+// The same of voices.
+constexpr std::string_view kVoiceNames =
+    "mynah voices --json 2>/dev/null | sed -n 's/^{\"voice\":\"\\([^\"]*\\)\".*/\\1/p'";
+
 // What bash's compgen is asked for a value; empty: nothing can be offered.
 std::string bash_action(const Field& field) {
   if (const std::string words = value_words(field); !words.empty()) {
@@ -51,6 +55,8 @@ std::string bash_action(const Field& field) {
   switch (field.complete) {
     case Complete::Models:
       return fmt::format("-f -W \"$({})\"", kModelNames);
+    case Complete::Voices:
+      return fmt::format("-W \"$({})\"", kVoiceNames);
     case Complete::Folders:
       return "-d";
     case Complete::Files:
@@ -78,6 +84,10 @@ std::string bash_value_case(const Field& field, const std::string& verb) {
 // What stands without an option: words of its own, and names of models behind the first word where
 // it takes these too ("models remove NAME"); files are what is left.
 std::string bash_positional_case(const Field& field, const std::string& verb) {
+  if (field.complete == Complete::Voices) {
+    return fmt::format("    {}) COMPREPLY=($(compgen {} -- \"$cur\")); return ;;\n", verb,
+                       bash_action(field));
+  }
   if (field.offers.empty()) {
     return {};
   }
@@ -169,6 +179,8 @@ std::string zsh_completion(std::span<const Verb> verbs) {
         action = "_files -/";
       } else if (field.complete == Complete::Models) {
         action = "_mynah_models";
+      } else if (field.complete == Complete::Voices) {
+        action = "_mynah_voices";
       } else if (field.complete == Complete::Nothing && !field.positional) {
         action = " ";
       }
@@ -208,6 +220,10 @@ std::string zsh_completion(std::span<const Verb> verbs) {
       "  local -a names\n  names=(${{(f)\"$({})\"}})\n"
       "  compadd \"$@\" -a names\n  _files\n"
       "}}\n"
+      "_mynah_voices() {{\n"
+      "  local -a names\n  names=(${{(f)\"$({})\"}})\n"
+      "  compadd \"$@\" -a names\n"
+      "}}\n"
       "_mynah() {{\n"
       "  local -a verbs\n  verbs=(\n{}  )\n"
       "  if (( CURRENT == 2 )); then\n    _describe verb verbs\n    return\n  fi\n"
@@ -216,7 +232,7 @@ std::string zsh_completion(std::span<const Verb> verbs) {
       "}}\n"
       "if [ \"$funcstack[1]\" = _mynah ]; then\n  _mynah \"$@\"\nelse\n  compdef _mynah "
       "mynah\nfi\n",
-      kModelNames, names, cases);
+      kModelNames, kVoiceNames, names, cases);
 }
 
 std::string fish_completion(std::span<const Verb> verbs) {
@@ -244,6 +260,8 @@ std::string fish_completion(std::span<const Verb> verbs) {
           script += " -a " + in_quotes(words);
         } else if (field.complete == Complete::Models) {
           script += " -a " + in_quotes(fmt::format("({})", kModelNames));
+        } else if (field.complete == Complete::Voices) {
+          script += " -a " + in_quotes(fmt::format("({})", kVoiceNames));
         }
       } else {
         script += " -f";

@@ -24,7 +24,7 @@ enum class Origin : uint8_t { Default, File, Environment, Flag };
 [[nodiscard]] std::string_view name(Origin origin);
 
 // What a shell should offer as a value.
-enum class Complete : uint8_t { Nothing, Files, Folders, Models, Languages };
+enum class Complete : uint8_t { Nothing, Files, Folders, Models, Voices, Languages };
 
 // One option, without its C++ type.
 struct Field {

@@ -30,6 +30,7 @@ void VoiceOptions::fields(Fields& fields) {
       .option("voice", "NAME", speak.voice.voice,
               "A voice of the model, or a mix such as af_bella(2)+af_sky(1); see `mynah voices`.")
       .shorter('v')
+      .completes(Complete::Voices)
       .also("speaker");
   fields
       .option("lang", "LANGUAGE", speak.language,

@@ -61,7 +61,8 @@ class SampleObserver final : public SpeechObserver {
 }  // namespace
 
 void VoicesCommand::fields(Fields& fields) {
-  fields.positional("VOICE", names_, "Voices to hear, with --play or --out; none: list them all.");
+  fields.positional("VOICE", names_, "Voices to hear, with --play or --out; none: list them all.")
+      .completes(Complete::Voices);
   fields.option("lang", "LANGUAGE", language_, "Only those that speak it, such as en or en-GB.")
       .also("language")
       .shorter('l')

@@ -161,10 +161,15 @@ SpeechSession::Stretch SpeechSession::stretch_of(const SpeakPart& part) {
       warn(std::vector{voice.error().message + "; the text's own voice goes on"});
     }
   }
-  if (!part.language.empty()) {
-    stretch.language = part.language;
-  } else if (stretch.language.empty()) {
+  if (stretch.language.empty()) {
     stretch.language = language;
+  }
+  if (!part.language.empty()) {
+    if (const auto reader = reader_for(part.language)) {
+      stretch.language = part.language;
+    } else {
+      warn(std::vector{reader.error().message + "; it is read as " + stretch.language});
+    }
   }
   return stretch;
 }

@@ -135,7 +135,7 @@ CatalogueEntry kokoro_voices() {
       .note =
           "these are five Japanese voices; English ones are voices/*.pt of hexgrad/Kokoro-82M, "
           "or voices-v1.0.bin of kokoro-onnx: `mynah import DIR` takes a folder of them, `mynah "
-          "import FILE` one"};
+          "import FILE` one; `mynah pull hibari` brings a small English voice"};
   return {.name = std::string(kKokoroVoices),
           .family = "kokoro-voices",
           .description = "54 voices for Kokoro",

@@ -12,10 +12,12 @@
 #include "cli/fake_recognizer.h"
 #include "cli/models.h"
 #include "cli/pull.h"
+#include "cli/speak.h"
 #include "cli/store_access.h"
 #include "cli/test_context.h"
 #include "cli/transcribe.h"
 #include "cli/version.h"
+#include "cli/voices.h"
 #include "temporary_folder.h"
 
 namespace mynah::cli {
@@ -54,10 +56,14 @@ TEST(Completion, BashOffersVerbsFlagsValuesAndNames) {
   std::vector<Verb> verbs = some_verbs();
   verbs.push_back(verb<PullCommand>("pull", "Brings models."));
   verbs.push_back(verb<ModelsCommand>("models", "Lists models."));
+  verbs.push_back(verb<SpeakCommand>("speak", "Speaks."));
+  verbs.push_back(verb<VoicesCommand>("voices", "Lists voices."));
   std::ofstream(folder / "mynah.bash")
       << bash_completion(verbs)
       // Stands for the program, which is asked for the names of models.
-      << "mynah() { cat " << folder / "models.json" << "; }\n";
+      << "mynah() { cat " << folder / "$1.json" << "; }\n";
+  std::ofstream(folder / "voices.json") << R"({"voice":"af_bella","language":"en-US"})" << "\n"
+                                        << R"({"voice":"bf_emma","language":"en-GB"})" << "\n";
   std::ofstream models(folder / "models.json");
   for (const auto& [name, file] :
        {std::pair{"silero", "silero_vad.onnx"}, {"tiny.en", "tiny.bin"}}) {
@@ -93,6 +99,8 @@ TEST(Completion, BashOffersVerbsFlagsValuesAndNames) {
   EXPECT_EQ(complete("mynah models re", 2), "remove\n");
   EXPECT_EQ(complete("mynah models remove tin", 3), "tiny.en\n");
   EXPECT_EQ(complete("mynah models show ''", 3), "silero\ntiny.en\n");
+  EXPECT_EQ(complete("mynah speak --voice a", 3), "af_bella\n");
+  EXPECT_EQ(complete("mynah voices b", 2), "bf_emma\n");
   EXPECT_EQ(complete("mynah completion z", 2), "zsh\n");
   EXPECT_EQ(complete("mynah hel", 1), "help\n");
   EXPECT_EQ(complete("mynah help tran", 2), "transcribe\n");

@@ -245,6 +245,20 @@ TEST_F(Speaking, SsmlIsReadAsAWhole) {
   EXPECT_EQ(wrong.error().code, ErrorCode::InvalidInput);
 }
 
+// A part in a language that nobody reads is read as the rest, and that is told.
+TEST_F(Speaking, ReadsPartsOfUnknownLanguagesAsTheRest) {
+  SpeakOptions options;
+  options.kind = TextKind::Ssml;
+  ASSERT_TRUE(speak("<speak>One. <lang xml:lang='fr'>Deux.</lang> Three.</speak>", options));
+  EXPECT_EQ(heard_.clauses.size(), 3U);
+  EXPECT_THAT(heard_.warnings, testing::ElementsAre("no phonemes for fr; it is read as en-US"));
+}
+
+TEST_F(Speaking, SaysNothingWhereThereAreOnlyMarks) {
+  ASSERT_TRUE(speak("... !? - \xE2\x80\xA6"));
+  EXPECT_TRUE(heard_.clauses.empty());
+}
+
 TEST_F(Speaking, RefusesWhatIsOutOfRangeOrNotThere) {
   SpeakOptions options;
   options.voice.speed = -1;
