@@ -7,6 +7,7 @@
 #include <string>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -40,7 +41,8 @@ UniqueFd open_path(const std::string& path) {
 
 }  // namespace
 
-Result<InputFile> open_input_file(const std::string& path, const std::stop_token& stop) {
+Result<InputFile> open_input_file(const std::string& path, const std::stop_token& stop,
+                                  std::string_view wanted) {
   InputFile input;
   input.stop = stop;
   input.name = path == "-" ? "standard input" : path;
@@ -54,13 +56,14 @@ Result<InputFile> open_input_file(const std::string& path, const std::stop_token
   }
   if (S_ISDIR(info.st_mode)) {
     return fail(ErrorCode::InvalidInput,
-                input.name + " is a folder, wanted a recording: name the files in it");
+                fmt::format("{} is a folder, wanted {}: name the files in it", input.name, wanted));
   }
   input.seekable = S_ISREG(info.st_mode);
   if (input.seekable) {
     input.size_bytes = info.st_size;
     if (info.st_size == 0) {
-      return fail(ErrorCode::InvalidInput, input.name + " is empty (0 bytes), wanted a recording");
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("{} is empty (0 bytes), wanted {}", input.name, wanted));
     }
   }
   return input;

@@ -1,4 +1,5 @@
-// InputFile: a recording's bytes, opened once, with what the readers need to know of them.
+// InputFile: the bytes of a recording, or of a text, opened once, with what the readers need to
+// know of them.
 #pragma once
 
 #include <cstddef>
@@ -6,6 +7,7 @@
 #include <span>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -27,8 +29,10 @@ struct InputFile {
 };
 
 // Opens `path` ("-": standard input). A folder, an empty file, a missing or an unreadable one are
-// errors that say so. A named pipe is open at once, before anybody writes to it.
-Result<InputFile> open_input_file(const std::string& path, const std::stop_token& stop = {});
+// errors that say so, and what was `wanted`. A named pipe is open at once, before anybody writes to
+// it.
+Result<InputFile> open_input_file(const std::string& path, const std::stop_token& stop = {},
+                                  std::string_view wanted = "a recording");
 
 // Reads what `input` gives next, its head first; 0 at the end. Waits for what is still to come;
 // Cancelled where a stop is requested meanwhile.

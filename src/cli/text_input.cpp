@@ -44,7 +44,7 @@ Status TextInput::read(const Context& context,
   if (file.empty() && !words.empty() && !(words.size() == 1 && words.front() == "-")) {
     return take(fmt::format("{}", fmt::join(words, " ")));
   }
-  MYNAH_TRY(InputFile input, open_input_file(file.empty() ? "-" : file, context.stop));
+  MYNAH_TRY(InputFile input, open_input_file(file.empty() ? "-" : file, context.stop, "a text"));
   std::array<std::byte, kBlockBytes> block{};
   for (;;) {
     MYNAH_TRY(const size_t got, read_some(input, block));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -55,6 +56,9 @@ std::span<const FliteVoice> flite_voices() {
 FliteSpeech speak_with_flite(const std::string& text, std::string_view voice, float stretch) {
   MYNAH_CHECK(stretch > 0, "[flite] wants a stretch above 0");
   const std::scoped_lock lock(flite_mutex());
+  // The noise of its consonants comes from rand() (flite cst_mlsa.c): a text sounds the same
+  // whatever was said before it, so that a book that was stopped ends as one that was not.
+  std::srand(1);  // NOLINT(cert-msc32-c,cert-msc51-cpp): sameness is what is wanted
   cst_voice* const speaker = find_voice(voice);
   feat_set_float(speaker->features, "duration_stretch", stretch);
   const std::unique_ptr<cst_utterance, DeleteUtterance> utterance(
