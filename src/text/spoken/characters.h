@@ -32,6 +32,16 @@ inline bool is_ascii_space(char c) {
 // Two ASCII letters or more, all capitals.
 [[nodiscard]] bool is_all_capitals(std::string_view word);
 
+// Whether the word begins with an ASCII capital.
+[[nodiscard]] inline bool is_capitalised(std::string_view word) {
+  return !word.empty() && is_ascii_upper(word[0]);
+}
+
+// The same, and its second letter is none: "Smith", "A".
+[[nodiscard]] inline bool is_title_case(std::string_view word) {
+  return is_capitalised(word) && (word.size() == 1 || !is_ascii_upper(word[1]));
+}
+
 // Stops that end a sentence only with a space behind them: . ! ? and the ellipsis.
 [[nodiscard]] bool is_spaced_stop(char32_t c);
 

@@ -12,14 +12,6 @@
 namespace mynah {
 namespace {
 
-bool is_capitalised(std::string_view word) {
-  return !word.empty() && is_ascii_upper(word[0]);
-}
-
-bool is_title_case(std::string_view word) {
-  return is_capitalised(word) && (word.size() == 1 || !is_ascii_upper(word[1]));
-}
-
 // "e.g" of the tokens e . g: the dotted form that is an abbreviation, and where it ends, before its
 // last stop.
 struct Found {
@@ -80,13 +72,15 @@ std::string_view word_for(const Tokens& tokens, size_t at, size_t behind,
   return abbreviation.spoken;
 }
 
-bool number_follows(const Tokens& tokens, size_t at) {
+bool number_follows(const Tokens& tokens, size_t at, const Abbreviation& abbreviation) {
   const size_t next = tokens.skip_space(at);
-  if (tokens.is_digits(next) || tokens.is(next, "#") || tokens.is(next, "$")) {
+  const bool bracket = tokens.is(next, "(") || tokens.is(next, "[");  // "Eq. (3)", "Ref. [12]"
+  if (tokens.is_digits(bracket ? next + 1 : next) || tokens.is(next, "#") || tokens.is(next, "$")) {
     return true;
   }
   const std::string_view word = tokens.text(next);
-  return !word.empty() && word != "I" && word.find_first_not_of("IVXLC") == std::string_view::npos;
+  const bool pronoun = word == "I" && abbreviation.written == "no";
+  return !word.empty() && !pronoun && word.find_first_not_of("IVXLC") == std::string_view::npos;
 }
 
 // Whether the word is an abbreviation here, with its stop or without.
@@ -102,7 +96,11 @@ bool stands(const Tokens& tokens, size_t at, const Found& found, bool stop, size
            (stop ? true : abbreviation.bare && (named || is_capitalised(tokens.word_before(at))));
   }
   if (abbreviation.stop == AbbreviationStop::BeforeNumber) {
-    return stop && number_follows(tokens, behind);
+    // "Fig 3", "Apt 4B": these are no words, and do without their stop.
+    constexpr auto kNoWords =
+        std::to_array<std::string_view>({"fig", "figs", "vol", "vols", "apt", "ste", "eq", "eqs"});
+    const bool bare = is_capitalised(word) && among(kNoWords, abbreviation.written);
+    return (stop || bare) && number_follows(tokens, behind, abbreviation);
   }
   if (abbreviation.written == "v") {
     return stop && is_capitalised(tokens.word_before(at));
@@ -198,65 +196,6 @@ std::optional<Reading> read_stroke_word(const Tokens& tokens, size_t at) {
   return std::nullopt;
 }
 
-// The value of a Roman numeral as they are properly written, up to 3999; 0: it is none.
-unsigned roman_value(std::string_view numeral) {
-  struct Step {
-    std::string_view written;
-    unsigned value;
-    unsigned times;
-  };
-
-  constexpr std::array kSteps = std::to_array<Step>({{"M", 1000, 3},
-                                                     {"CM", 900, 1},
-                                                     {"D", 500, 1},
-                                                     {"CD", 400, 1},
-                                                     {"C", 100, 3},
-                                                     {"XC", 90, 1},
-                                                     {"L", 50, 1},
-                                                     {"XL", 40, 1},
-                                                     {"X", 10, 3},
-                                                     {"IX", 9, 1},
-                                                     {"V", 5, 1},
-                                                     {"IV", 4, 1},
-                                                     {"I", 1, 3}});
-  unsigned value = 0;
-  for (const Step& step : kSteps) {
-    for (unsigned i = 0; i < step.times && numeral.starts_with(step.written); ++i) {
-      value += step.value;
-      numeral.remove_prefix(step.written.size());
-      // After a subtraction its first letter does not come again: "IXI", "CMC".
-      if (step.written.size() == 2 && numeral.starts_with(step.written[0])) {
-        return 0;
-      }
-    }
-  }
-  return numeral.empty() ? value : 0;
-}
-
-constexpr auto kRulers = std::to_array<std::string_view>(
-    {"henry",     "louis",     "edward",   "george",    "elizabeth", "charles",   "james",
-     "richard",   "william",   "mary",     "paul",      "pius",      "benedict",  "gregory",
-     "leo",       "innocent",  "philip",   "frederick", "francis",   "napoleon",  "nicholas",
-     "alexander", "catherine", "ivan",     "peter",     "ferdinand", "alfonso",   "otto",
-     "wilhelm",   "ramses",    "ptolemy",  "xerxes",    "darius",    "cleopatra", "john",
-     "clement",   "urban",     "boniface", "harald",    "gustav",    "christian", "haakon"});
-
-constexpr auto kParts = std::to_array<std::string_view>(
-    {"chapter", "part",     "act",   "scene",    "volume",   "vol",   "book",     "section",
-     "article", "appendix", "title", "figure",   "war",      "phase", "type",     "stage",
-     "class",   "level",    "grade", "bowl",     "fantasy",  "rocky", "mark",     "apollo",
-     "saturn",  "gemini",   "tier",  "category", "schedule", "annex", "division", "group",
-     "episode", "canto",    "psalm", "table",    "factor",   "page"});
-
-// "Elizabeth I think": the pronoun, by the verb behind it.
-bool pronoun_follows(const Tokens& tokens, size_t at) {
-  constexpr auto kVerbs = std::to_array<std::string_view>(
-      {"am",   "was",  "have", "had",     "think",  "will", "would", "do",
-       "did",  "know", "can",  "could",   "want",   "see",  "saw",   "love",
-       "like", "need", "met",  "believe", "should", "said"});
-  return among(kVerbs, tokens.word_behind(at));
-}
-
 }  // namespace
 
 std::optional<Reading> read_abbreviation(const Tokens& tokens, size_t at, const SpokenOptions&) {
@@ -294,53 +233,6 @@ std::optional<Reading> read_abbreviation(const Tokens& tokens, size_t at, const 
     return Reading{end, spell(word)};
   }
   return Reading{end, std::string(word)};
-}
-
-std::optional<Reading> read_roman(const Tokens& tokens, size_t at, const SpokenOptions& options) {
-  const std::string_view numeral = tokens.text(at);
-  if (!tokens.is_word(at) || numeral.size() > 15 || !tokens.begins_word(at) ||
-      !tokens.ends_word(at + 1) || tokens.is(at + 1, "'")) {
-    return std::nullopt;
-  }
-  const unsigned value = roman_value(numeral);
-  if (value == 0) {
-    return std::nullopt;
-  }
-  const std::string digits = std::to_string(value);
-  const std::string_view before_word = tokens.word_before(at);
-  const std::string before = ascii_lower(before_word);
-  const bool ivx = numeral.find_first_not_of("IVX") == std::string_view::npos;
-  if (numeral.size() > 1 || ivx) {
-    const std::string_view next = tokens.word_behind(at + 1);
-    if (next == "century" || next == "centuries" || next == "Century") {
-      return Reading{at + 1, ordinal_words(digits, options.dialect)};
-    }
-  }
-  const bool ruler = among(kRulers, before) && is_capitalised(before_word);
-  const bool part = among(kParts, before);
-  if (numeral.size() == 1 && (!ivx || (!part && !ruler) ||
-                              (numeral == "X" && (before == "type" || before == "factor" ||
-                                                  before == "level" || before == "class")))) {
-    return std::nullopt;
-  }
-  if (numeral == "I" && ruler && (pronoun_follows(tokens, at + 1) || at < 2)) {
-    return std::nullopt;
-  }
-  if (ruler && ivx) {
-    return Reading{at + 1, "the " + ordinal_words(digits, options.dialect)};
-  }
-  if (part) {
-    return Reading{at + 1, cardinal_words(digits, options.dialect)};
-  }
-  // Behind any other name, and alone where nothing else is written so.
-  const bool name = is_title_case(before_word) && before_word.size() > 1;
-  if (ivx && (name || numeral.size() > 2) && numeral != "XX" && numeral != "XXX") {
-    return Reading{at + 1, cardinal_words(digits, options.dialect)};
-  }
-  if (!ivx && numeral.size() > 3) {
-    return Reading{at + 1, year_words(digits, options.dialect)};
-  }
-  return std::nullopt;
 }
 
 }  // namespace mynah

@@ -1,0 +1,194 @@
+// Roman numerals, and the pronoun that looks like one.
+#include <array>
+#include <string>
+
+#include "text/spoken/cardinals.h"
+#include "text/spoken/characters.h"
+#include "text/spoken/reading.h"
+
+namespace mynah {
+namespace {
+
+// The value of a Roman numeral as they are properly written, up to 3999; 0: it is none.
+unsigned roman_value(std::string_view numeral) {
+  struct Step {
+    std::string_view written;
+    unsigned value;
+    unsigned times;
+  };
+
+  constexpr std::array kSteps = std::to_array<Step>({{"M", 1000, 3},
+                                                     {"CM", 900, 1},
+                                                     {"D", 500, 1},
+                                                     {"CD", 400, 1},
+                                                     {"C", 100, 3},
+                                                     {"XC", 90, 1},
+                                                     {"L", 50, 1},
+                                                     {"XL", 40, 1},
+                                                     {"X", 10, 3},
+                                                     {"IX", 9, 1},
+                                                     {"V", 5, 1},
+                                                     {"IV", 4, 1},
+                                                     {"I", 1, 3}});
+  unsigned value = 0;
+  for (const Step& step : kSteps) {
+    for (unsigned i = 0; i < step.times && numeral.starts_with(step.written); ++i) {
+      value += step.value;
+      numeral.remove_prefix(step.written.size());
+      // After a subtraction its first letter does not come again: "IXI", "CMC".
+      if (step.written.size() == 2 && numeral.starts_with(step.written[0])) {
+        return 0;
+      }
+    }
+  }
+  return numeral.empty() ? value : 0;
+}
+
+constexpr auto kRulers = std::to_array<std::string_view>(
+    {"henry",     "louis",     "edward",   "george",    "elizabeth", "charles",   "james",
+     "richard",   "william",   "mary",     "paul",      "pius",      "benedict",  "gregory",
+     "leo",       "innocent",  "philip",   "frederick", "francis",   "napoleon",  "nicholas",
+     "alexander", "catherine", "ivan",     "peter",     "ferdinand", "alfonso",   "otto",
+     "wilhelm",   "ramses",    "ptolemy",  "xerxes",    "darius",    "cleopatra", "john",
+     "clement",   "urban",     "boniface", "harald",    "gustav",    "christian", "haakon"});
+
+constexpr auto kParts = std::to_array<std::string_view>(
+    {"chapter", "part",    "act",      "scene", "volume",   "vol",      "book",  "section",
+     "article", "parts",   "chapters", "books", "volumes",  "sections", "types", "phases",
+     "wars",    "acts",    "appendix", "title", "figure",   "war",      "phase", "type",
+     "stage",   "class",   "level",    "grade", "bowl",     "fantasy",  "rocky", "mark",
+     "apollo",  "saturn",  "gemini",   "tier",  "category", "schedule", "annex", "division",
+     "group",   "episode", "canto",    "psalm", "table",    "factor",   "page"});
+
+// Short forms of these, which have a stop behind them.
+constexpr auto kShortParts = std::to_array<std::string_view>(
+    {"vol", "ch", "chap", "sec", "sect", "fig", "pt", "bk", "art", "app", "eq", "tab"});
+
+// Verbs that the pronoun has behind it and nothing numbered has: "the book I am", "the Act I know".
+constexpr auto kOfThePronoun = std::to_array<std::string_view>(
+    {"am",   "have",     "do",     "don't",   "haven't",   "think", "know", "want",
+     "need", "like",     "love",   "believe", "see",       "own",   "read", "mean",
+     "hope", "remember", "prefer", "suppose", "recommend", "teach"});
+
+// Verbs of both: "the book I had", "World War I had ended".
+constexpr auto kOfBoth = std::to_array<std::string_view>(
+    {"was",   "had",   "will",   "would", "can",   "could",    "should", "did",     "might",
+     "must",  "may",   "saw",    "met",   "said",  "thought",  "knew",   "wanted",  "liked",
+     "loved", "hated", "needed", "wrote", "made",  "found",    "chose",  "bought",  "borrowed",
+     "took",  "got",   "gave",   "left",  "lost",  "kept",     "played", "never",   "always",
+     "just",  "also",  "really", "still", "first", "recently", "once",   "finished"});
+
+// What a numbered word in small letters stands before: "phase I trials".
+constexpr auto kOfPhases = std::to_array<std::string_view>(
+    {"trial", "trials", "study", "studies", "clinical", "error", "errors", "diabetes", "collagen",
+     "interferon", "interferons", "hypersensitivity", "fibers", "cells", "cancer", "tumors", "of"});
+
+constexpr auto kRulerTitles = std::to_array<std::string_view>(
+    {"King", "Queen", "Pope", "Emperor", "Empress", "Tsar", "Czar", "Kaiser", "Sultan", "Prince"});
+
+constexpr auto kDeterminers = std::to_array<std::string_view>(
+    {"the", "this", "that", "every", "each", "any", "which", "what", "a", "an", "my", "his", "her",
+     "their", "our", "your", "one", "no", "some"});
+
+constexpr auto kBetween = std::to_array<std::string_view>({"and", "or", "to", "through"});
+
+// The word that a numeral belongs to: directly before it, or behind the stop of a short form.
+struct Named {
+  std::string_view word;
+  bool stop = false;   // "Vol. II"
+  bool ruler = false;  // "Henry VIII"
+  bool part = false;   // "Chapter IV"
+};
+
+Named named_before(const Tokens& tokens, size_t at) {
+  Named named{.word = tokens.word_before(at)};
+  const size_t last = at > 0 && tokens.is_space(at - 1) ? at - 2 : at - 1;
+  if (at > 2 && tokens.is(last, ".") && tokens.is_word(last - 1)) {
+    named = {.word = tokens.text(last - 1), .stop = true};
+  }
+  const std::string lower = ascii_lower(named.word);
+  named.part = named.stop ? among(kShortParts, lower) : among(kParts, lower);
+  named.ruler = !named.stop && among(kRulers, lower) && is_capitalised(named.word);
+  return named;
+}
+
+// Whether the "I" at `at` is the pronoun: by the word behind it, as something else follows only a
+// numeral. Where both can be, a word in small letters before it is a thing that somebody does
+// something with ("the part I sang"), one with a capital is a name ("World War I ended").
+bool is_pronoun(const Tokens& tokens, size_t at, const Named& named) {
+  const size_t behind = tokens.skip_space(at + 1);
+  const std::string_view next_word = tokens.word_behind(at + 1);
+  const std::string_view earlier = tokens.word_before(at - 2);
+  if (next_word.empty()) {
+    return false;
+  }
+  const std::string next = ascii_lower(next_word);
+  if (among(kOfThePronoun, next)) {
+    return true;
+  }
+  if (named.stop || (named.word == "war" && earlier == "world")) {
+    return false;
+  }
+  if (!is_capitalised(named.word)) {
+    // "type I and II", "phase I or phase II"
+    const bool both = among(kBetween, next) && (roman_value(tokens.word_behind(behind + 1)) != 0 ||
+                                                roman_value(tokens.text(behind + 4)) != 0);
+    return !both && !is_capitalised(next_word) && !among(kOfPhases, next);
+  }
+  if (named.ruler) {
+    return among(kOfBoth, next) && !among(kRulerTitles, earlier);
+  }
+  return among(kOfBoth, next) && among(kDeterminers, ascii_lower(earlier));
+}
+
+}  // namespace
+
+std::optional<Reading> read_roman(const Tokens& tokens, size_t at, const SpokenOptions& options) {
+  const std::string_view numeral = tokens.text(at);
+  if (!tokens.is_word(at) || numeral.size() > 15 || !tokens.begins_word(at) ||
+      !tokens.ends_word(at + 1) || tokens.is(at + 1, "'")) {
+    return std::nullopt;
+  }
+  const unsigned value = roman_value(numeral);
+  if (value == 0) {
+    return std::nullopt;
+  }
+  const std::string digits = std::to_string(value);
+  const Named named = named_before(tokens, at);
+  const std::string before = ascii_lower(named.word);
+  const bool ivx = numeral.find_first_not_of("IVX") == std::string_view::npos;
+  if (numeral.size() > 1 || ivx) {
+    const std::string_view next = tokens.word_behind(at + 1);
+    if (next == "century" || next == "centuries" || next == "Century") {
+      return Reading{at + 1, ordinal_words(digits, options.dialect)};
+    }
+  }
+  if (numeral.size() == 1 && (!ivx || (!named.part && !named.ruler) ||
+                              (numeral == "X" && (before == "type" || before == "factor" ||
+                                                  before == "level" || before == "class")))) {
+    return std::nullopt;
+  }
+  if (numeral == "I" && is_pronoun(tokens, at, named)) {
+    return std::nullopt;
+  }
+  if (named.ruler && ivx) {
+    return Reading{at + 1, "the " + ordinal_words(digits, options.dialect)};
+  }
+  // "type I and II": the second goes with the first.
+  const bool second = at > 4 && among(kBetween, before) && roman_value(tokens.text(at - 4)) != 0 &&
+                      named_before(tokens, at - 4).part;
+  if (named.part || second) {
+    return Reading{at + 1, cardinal_words(digits, options.dialect)};
+  }
+  // Behind any other name, and alone where nothing else is written so.
+  const bool name = !named.stop && is_title_case(named.word) && named.word.size() > 1;
+  if (ivx && (name || numeral.size() > 2) && numeral != "XX" && numeral != "XXX") {
+    return Reading{at + 1, cardinal_words(digits, options.dialect)};
+  }
+  if (!ivx && numeral.size() > 3) {
+    return Reading{at + 1, year_words(digits, options.dialect)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace mynah
