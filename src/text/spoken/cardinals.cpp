@@ -106,6 +106,32 @@ std::string cardinal_words(std::string_view digits, EnglishDialect dialect) {
   return words.empty() ? "zero" : words;
 }
 
+std::string indian_words(std::string_view digits, EnglishDialect dialect) {
+  constexpr size_t kCrore = 7;  // digits behind it
+  constexpr size_t kLakh = 5;
+  digits = without_zeros(digits);
+  std::string words;
+  const auto take = [&](size_t behind, std::string_view name) {
+    if (digits.size() <= behind) {
+      return;
+    }
+    const std::string_view count = digits.substr(0, digits.size() - behind);
+    if (count.find_first_not_of('0') != std::string_view::npos) {
+      words += words.empty() ? "" : " ";
+      words += cardinal_words(count, dialect) + std::string(name);
+    }
+    digits.remove_prefix(count.size());
+  };
+  take(kCrore, " crore");
+  take(kLakh, " lakh");
+  const bool more = digits.find_first_not_of('0') != std::string_view::npos;
+  if (words.empty() || !more) {
+    return words.empty() ? cardinal_words(digits, dialect) : words;
+  }
+  const bool joined = dialect == EnglishDialect::British && value_of(digits) < 100;
+  return words + (joined ? " and " : " ") + cardinal_words(digits, dialect);
+}
+
 std::string to_ordinal(std::string words) {
   constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kIrregular = {
       {{"one", "first"},

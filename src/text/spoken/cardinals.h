@@ -12,6 +12,10 @@ namespace mynah {
 // read digit by digit: it has no name that anybody knows.
 [[nodiscard]] std::string cardinal_words(std::string_view digits, EnglishDialect dialect);
 
+// The same by India's names: a lakh is 100,000, a crore 10,000,000. "1234567" is "twelve lakh
+// thirty-four thousand five hundred sixty-seven".
+[[nodiscard]] std::string indian_words(std::string_view digits, EnglishDialect dialect);
+
 // "21" is "twenty-first".
 [[nodiscard]] std::string ordinal_words(std::string_view digits, EnglishDialect dialect);
 

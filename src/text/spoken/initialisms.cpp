@@ -100,8 +100,22 @@ bool beside_digits(const Tokens& tokens, size_t at) {
          (tokens.is(at + 1, "-") && tokens.is_digits(at + 2));
 }
 
+// "5 cm x 7 cm", 5" x 7": measures around it.
+bool is_by(const Tokens& tokens, size_t at) {
+  if (at < 2 || !tokens.is_space(at - 1) || !tokens.is_digits(tokens.skip_space(at + 1))) {
+    return false;
+  }
+  const size_t unit = at - 2;
+  const size_t number = tokens.is_space(unit - 1) ? unit - 2 : unit - 1;
+  const bool measured = tokens.is_word(unit) || tokens.is(unit, "\"") || tokens.is(unit, "'");
+  return unit > 0 && measured && tokens.is_digits(number);
+}
+
 std::optional<Reading> read_letter(const Tokens& tokens, size_t at) {
   const std::string_view letter = tokens.text(at);
+  if (letter == "x" && is_by(tokens, at)) {
+    return Reading{at + 1, "by"};
+  }
   // "X-ray", "e-mail" and "T-shirt" are in the lexicons.
   if (tokens.is(at + 1, "-") && tokens.is_word(at + 2) && tokens.text(at + 2).size() > 1 &&
       is_ascii_lower(tokens.text(at + 2)[0])) {

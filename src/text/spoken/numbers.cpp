@@ -5,25 +5,13 @@
 
 #include "text/spoken/cardinals.h"
 #include "text/spoken/characters.h"
+#include "text/spoken/codes.h"
+#include "text/spoken/inches.h"
 #include "text/spoken/quantity.h"
 #include "text/spoken/reading.h"
 
 namespace mynah {
 namespace {
-
-// "people" and most words in -s are counted: "1500 miles" is no year.
-bool is_counted(std::string_view word) {
-  constexpr auto kPlurals = std::to_array<std::string_view>(
-      {"people", "men", "women", "children", "feet", "fish", "sheep", "more", "percent"});
-  constexpr auto kSingulars = std::to_array<std::string_view>(
-      {"is", "was", "has", "as", "his", "its", "this", "us", "thus", "its", "does", "plus"});
-  if (word.empty() || !is_ascii_lower(word[0])) {
-    return false;
-  }
-  return among(kPlurals, word) ||
-         (word.size() > 2 && word.ends_with('s') && !word.ends_with("ss") &&
-          !word.ends_with("'s") && !among(kSingulars, word));
-}
 
 // Four digits that stand for a year rather than for an amount.
 bool is_year(const Tokens& tokens, size_t at) {
@@ -113,8 +101,10 @@ struct Tail {
   std::string words;
 };
 
-Tail tail_at(const Tokens& tokens, size_t at, bool singular, bool beside_word,
+// `number`: where that begins; `at`: one past it.
+Tail tail_at(const Tokens& tokens, size_t number, size_t at, bool singular,
              const SpokenOptions& options) {
+  const bool beside_word = number > 0 && tokens.is_word(number - 1);
   const size_t sign = tokens.skip_space(at);
   if (tokens.is(sign, "%")) {
     return {sign + 1, "percent"};
@@ -133,8 +123,15 @@ Tail tail_at(const Tokens& tokens, size_t at, bool singular, bool beside_word,
     }
     return tail;
   }
+  const std::string_view inches = singular ? "inch" : "inches";
   if (tokens.is(sign, "in") && tokens.is(sign + 1, ".")) {
-    return {tokens.ends_text(sign + 2) ? sign + 1 : sign + 2, singular ? "inch" : "inches"};
+    return {tokens.ends_text(sign + 2) ? sign + 1 : sign + 2, std::string(inches)};
+  }
+  if (is_inch_mark(tokens, at)) {
+    return {at + 1, std::string(singular ? inches : inch_word(tokens, at + 1))};
+  }
+  if (is_inch_word(tokens, sign, number)) {
+    return {sign + 1, std::string(inches)};
   }
   // "2x faster", but "2x + 1" and "2x^2" have an unknown in them.
   const size_t behind_x = tokens.skip_space(at + 1);
@@ -251,68 +248,6 @@ std::optional<Span> exponent_at(const Tokens& tokens, const Quantity& first,
                               cardinal_words(tokens.text(digits), options.dialect)};
 }
 
-// 5'10", 6' 2".
-std::optional<Reading> read_feet(const Tokens& tokens, size_t at, const SpokenOptions& options) {
-  if (!tokens.is_digits(at, 1, 2) || !tokens.is(at + 1, "'")) {
-    return std::nullopt;
-  }
-  const size_t inches = tokens.skip_space(at + 2);
-  if (!tokens.is_digits(inches, 1, 2) ||
-      !(tokens.is(inches + 1, "\"") || tokens.is(inches + 1, "\u201D"))) {
-    return std::nullopt;
-  }
-  return Reading{inches + 2, cardinal_words(tokens.text(at), options.dialect) + " foot " +
-                                 cardinal_words(tokens.text(inches), options.dialect)};
-}
-
-// Names whose number is said in pairs: rooms, roads, flights, machines.
-bool wants_pairs(const Tokens& tokens, size_t at) {
-  constexpr auto kNames = std::to_array<std::string_view>(
-      {"room",    "route",    "highway", "flight",  "suite",      "apartment", "apt",
-       "boeing",  "airbus",   "rtx",     "gtx",     "interstate", "channel",   "bus",
-       "model",   "building", "unit",    "gate",    "hwy",        "extension", "intel",
-       "geforce", "radeon",   "porsche", "peugeot", "platform"});
-  if (!tokens.is_digits(at, 3, 4)) {
-    return false;
-  }
-  if (among(kNames, ascii_lower(tokens.word_before(at)))) {
-    return true;
-  }
-  // A house number: "123 Main St."
-  constexpr auto kStreets = std::to_array<std::string_view>(
-      {"St", "Street", "Ave", "Avenue", "Rd", "Road", "Blvd", "Boulevard", "Lane", "Ln", "Drive",
-       "Dr", "Way", "Court", "Ct", "Place", "Terrace", "Square"});
-  const bool letter = tokens.text(at + 1).size() == 1 && tokens.is_word(at + 1);  // "221B"
-  const size_t gap = letter ? at + 2 : at + 1;
-  size_t word = gap + 1;
-  if (!tokens.is_space(gap)) {
-    return false;
-  }
-  for (int words = 0; words < 4 && tokens.is_word(word); ++words, word += 2) {
-    if (!is_ascii_upper(tokens.text(word)[0])) {
-      return false;
-    }
-    if (words > 0 && among(kStreets, tokens.text(word))) {
-      return true;
-    }
-    if (!tokens.is_space(word + 1)) {
-      return false;
-    }
-  }
-  return false;
-}
-
-bool wants_digits(const Tokens& tokens, size_t at) {
-  constexpr auto kBefore =
-      std::to_array<std::string_view>({"call", "dial", "called", "dialed", "calling", "dialled",
-                                       "text", "code", "PIN", "pin", "ID", "zip"});
-  const std::string_view before = tokens.word_before(at);
-  // "Beverly Hills, CA 90210"
-  const bool zip = tokens.is_digits(at, 5, 5) && before.size() == 2 && is_ascii_upper(before[0]) &&
-                   is_ascii_upper(before[1]);
-  return zip || (tokens.is_digits(at, 3, 12) && among(kBefore, ascii_lower(before)));
-}
-
 std::string plain_words(const Tokens& tokens, size_t at, const Quantity& quantity,
                         const SpokenOptions& options) {
   const bool bare = quantity.end == at + 1;
@@ -329,6 +264,30 @@ std::string plain_words(const Tokens& tokens, size_t at, const Quantity& quantit
     return year_words(quantity.whole, options.dialect);
   }
   return quantity_words(quantity, options.dialect);
+}
+
+// "5%-10%", "20\u00B0C \u2013 25\u00B0C": what both amounts have is said once.
+std::optional<Reading> range_of_amounts(const Tokens& tokens, const Quantity& first,
+                                        const Tail& tail, const SpokenOptions& options) {
+  const size_t spaced = tokens.skip_space(tail.end);
+  const bool joined = tokens.is(tail.end, "-") && !tokens.is(first.end, "-");
+  const bool dash =
+      tokens.is(spaced, "\u2013") || (tail.words == "percent" && tokens.is(spaced, "-"));
+  if (!joined && !dash) {
+    return std::nullopt;
+  }
+  const size_t begin = joined ? tail.end + 1 : tokens.skip_space(spaced + 1);
+  const auto second = tokens.is_digits(begin) ? quantity_at(tokens, begin) : std::nullopt;
+  if (!second) {
+    return std::nullopt;
+  }
+  const Tail both = tail_at(tokens, begin, second->end, false, options);
+  const Tail plural = tail_at(tokens, begin, first.end, false, options);
+  if (both.words.empty() || both.words != plural.words) {
+    return std::nullopt;
+  }
+  return Reading{both.end, quantity_words(first, options.dialect) + " to " +
+                               quantity_words(*second, options.dialect) + " " + both.words};
 }
 
 // "1. Milk" and "2) Eggs" where the text begins: the number, and a short pause.
@@ -371,10 +330,14 @@ std::optional<Reading> read_number(const Tokens& tokens, size_t at, const Spoken
     return Reading{end, pair_words(quantity->whole, options.dialect)};
   }
   const bool singular = (!span && quantity->is_one()) || is_attribute(tokens, at, end);
-  const bool beside_word = at > 0 && tokens.is_word(at - 1);
-  const Tail tail = tail_at(tokens, end, singular, beside_word, options);
+  const Tail tail = tail_at(tokens, at, end, singular, options);
   if (tail.words.empty()) {
     return Reading{end, span ? span->words : plain_words(tokens, at, *quantity, options)};
+  }
+  if (!span) {
+    if (auto range = range_of_amounts(tokens, *quantity, tail, options)) {
+      return range;
+    }
   }
   const std::string words = span ? span->words : quantity_words(*quantity, options.dialect);
   return Reading{tail.end, words + (tokens.is(end, "-") ? "-" : " ") + tail.words};

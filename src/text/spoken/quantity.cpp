@@ -4,6 +4,7 @@
 #include <array>
 
 #include "text/spoken/cardinals.h"
+#include "text/spoken/characters.h"
 #include "text/spoken/reading.h"
 #include "text/utf8.h"
 
@@ -63,6 +64,26 @@ size_t take_groups(const Tokens& tokens, size_t at, std::string& digits, bool& g
   return end;
 }
 
+// "1,00,000", "12,34,56,789": one or two digits, twos, then three (India's Weights and Measures
+// (National Standards) Rules, and CLDR's #,##,##0.###). One past them, or `at`.
+size_t take_indian_groups(const Tokens& tokens, size_t at, std::string& digits) {
+  size_t end = at;
+  std::string taken;
+  for (size_t i = 0; i < kGroups && tokens.is(end, ",") && tokens.is_digits(end + 1, 2, 2); ++i) {
+    taken += tokens.text(end + 1);
+    end += 2;
+  }
+  const bool whole = end > at && digits.size() <= 2 && tokens.is(end, ",") &&
+                     is_group(tokens, end + 1) &&
+                     !(tokens.is(end + 2, ",") && tokens.is_digits(end + 3));
+  if (!whole || digits.starts_with('0')) {
+    return at;
+  }
+  digits += taken;
+  digits += tokens.text(end + 1);
+  return end + 2;
+}
+
 std::string_view sign_words(std::string_view sign) {
   if (sign == "-" || sign == "\u2212") {
     return "minus";
@@ -80,7 +101,11 @@ std::optional<Quantity> unsigned_quantity_at(const Tokens& tokens, size_t at) {
     quantity.whole = tokens.text(at);
     quantity.end = at + 1;
     if (quantity.whole.size() <= 3) {
-      quantity.end = take_groups(tokens, at + 1, quantity.whole, quantity.grouped);
+      quantity.end = take_indian_groups(tokens, at + 1, quantity.whole);
+      quantity.indian = quantity.end > at + 1;
+      if (!quantity.indian) {
+        quantity.end = take_groups(tokens, at + 1, quantity.whole, quantity.grouped);
+      }
     }
   }
   const size_t point = quantity.end;
@@ -187,6 +212,8 @@ std::string quantity_words(const Quantity& quantity, EnglishDialect dialect) {
   const bool round = whole.size() > 6 && whole.ends_with("000000");
   if (whole.empty()) {
     // ".5" begins with its point.
+  } else if (quantity.indian) {
+    words = indian_words(whole, dialect);
   } else if ((whole.size() > 1 && whole[0] == '0') ||
              (whole.size() > 9 && !quantity.grouped && !round)) {
     words = digit_words(whole);
@@ -200,6 +227,19 @@ std::string quantity_words(const Quantity& quantity, EnglishDialect dialect) {
     words = words.empty() ? quantity.fraction : words + " and " + quantity.fraction;
   }
   return join_words(join_words(quantity.sign, words), quantity.scale);
+}
+
+bool is_counted(std::string_view word) {
+  constexpr auto kPlurals = std::to_array<std::string_view>(
+      {"people", "men", "women", "children", "feet", "fish", "sheep", "more", "percent"});
+  constexpr auto kSingulars = std::to_array<std::string_view>(
+      {"is", "was", "has", "as", "his", "its", "this", "us", "thus", "its", "does", "plus"});
+  if (word.empty() || !is_ascii_lower(word[0])) {
+    return false;
+  }
+  return among(kPlurals, word) ||
+         (word.size() > 2 && word.ends_with('s') && !word.ends_with("ss") &&
+          !word.ends_with("'s") && !among(kSingulars, word));
 }
 
 std::optional<Scale> scale_at(const Tokens& tokens, size_t at, ScaleLetters letters) {

@@ -19,6 +19,7 @@ struct Quantity {
   std::string fraction;  // in words: "a half", "three quarters"
   std::string scale;     // "million"
   bool grouped = false;  // it was written with commas or spaces
+  bool indian = false;   // in twos above the thousands: "12,34,567" is twelve lakh and so on
 
   // Exactly one, so that its unit is singular.
   [[nodiscard]] bool is_one() const {
@@ -50,6 +51,9 @@ struct Scale {
   size_t end = 0;
   std::string_view word;
 };
+
+// Whether a word is one of several things: "people" and most words in -s. "1500 miles" is no year.
+[[nodiscard]] bool is_counted(std::string_view word);
 
 enum class ScaleLetters { Known, None };
 [[nodiscard]] std::optional<Scale> scale_at(const Tokens& tokens, size_t at, ScaleLetters letters);

@@ -1,0 +1,182 @@
+#include "text/spoken/codes.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "text/spoken/cardinals.h"
+#include "text/spoken/characters.h"
+#include "text/spoken/quantity.h"
+#include "text/spoken/reading.h"
+
+namespace mynah {
+namespace {
+
+// What has a number, or a number and a letter, for its name.
+constexpr auto kPlaces = std::to_array<std::string_view>(
+    {"apartment", "apt",      "gate",    "seat",     "room",     "suite",    "unit",     "flat",
+     "house",     "floor",    "door",    "building", "block",    "lot",      "flight",   "platform",
+     "terminal",  "track",    "exit",    "row",      "section",  "chapter",  "part",     "figure",
+     "fig",       "table",    "exhibit", "form",     "appendix", "annex",    "article",  "schedule",
+     "item",      "question", "step",    "line",     "level",    "grade",    "class",    "type",
+     "phase",     "size",     "route",   "highway",  "bus",      "train",    "channel",  "zone",
+     "district",  "ward",     "bay",     "berth",    "cabin",    "deck",     "pier",     "dock",
+     "hall",      "lane",     "booth",   "locker",   "stall",    "rm",       "ste",      "hwy",
+     "no",        "number",   "page",    "tier",     "group",    "category", "division", "road"});
+
+// Behind these a number in brackets is what they point to: "Eq. (3)", "Ref. [12]".
+constexpr auto kPointers = std::to_array<std::string_view>(
+    {"eq", "eqs", "eqn", "eqns", "equation", "equations", "ref", "refs", "reference", "references",
+     "inequality", "expression", "relation", "identity"});
+
+// The word before `at`, or before a stop before it: "apt. 4B".
+std::string word_before_stop(const Tokens& tokens, size_t at) {
+  const size_t last = at > 0 && tokens.is_space(at - 1) ? at - 2 : at - 1;
+  const bool stop = at > 2 && tokens.is(last, ".") && tokens.is_word(last - 1);
+  return ascii_lower(stop ? tokens.text(last - 1) : tokens.word_before(at));
+}
+
+bool is_place(std::string word) {
+  if (among(kPlaces, word)) {
+    return true;
+  }
+  return word.ends_with('s') && among(kPlaces, std::string_view(word).substr(0, word.size() - 1));
+}
+
+bool is_lettered(const Tokens& tokens, size_t at) {
+  return tokens.is_digits(at, 1, 4) && tokens.is_word(at + 1) && tokens.text(at + 1).size() == 1 &&
+         is_ascii_letter(tokens.text(at + 1)[0]) && tokens.ends_word(at + 2);
+}
+
+// Whether the name of a street begins at a space: "Baker St.", "Main Street".
+bool is_street(const Tokens& tokens, size_t gap) {
+  constexpr auto kStreets = std::to_array<std::string_view>(
+      {"St", "Street", "Ave", "Avenue", "Rd", "Road", "Blvd", "Boulevard", "Lane", "Ln", "Drive",
+       "Dr", "Way", "Court", "Ct", "Place", "Terrace", "Square"});
+  size_t word = gap + 1;
+  if (!tokens.is_space(gap)) {
+    return false;
+  }
+  for (int words = 0; words < 4 && tokens.is_word(word); ++words, word += 2) {
+    if (!is_capitalised(tokens.text(word))) {
+      return false;
+    }
+    if (words > 0 && among(kStreets, tokens.text(word))) {
+      return true;
+    }
+    if (!tokens.is_space(word + 1)) {
+      return false;
+    }
+  }
+  return false;
+}
+
+// Whether a number and a letter stand where a place is named, so that the letter is no "billion".
+bool is_lettered_place(const Tokens& tokens, size_t at) {
+  // "a platform 7M users love" counts them, "a line 5m below" is measured.
+  const bool small = std::string_view("mshgl").find(tokens.text(at + 1)) != std::string_view::npos;
+  if (is_counted(tokens.word_behind(at + 2)) ||
+      (small && !is_capitalised(tokens.word_before(at)) && !tokens.word_before(at).empty())) {
+    return false;
+  }
+  // "rooms 5B and 6B"
+  const std::string_view before = tokens.word_before(at);
+  const bool second = (before == "and" || before == "or" || before == "to") && at > 4 &&
+                      is_lettered(tokens, at - 5) && is_place(word_before_stop(tokens, at - 5));
+  return second || is_place(word_before_stop(tokens, at)) || is_street(tokens, at + 2);
+}
+
+std::optional<Reading> read_place(const Tokens& tokens, size_t at, const SpokenOptions& options) {
+  if (!is_lettered(tokens, at) || !tokens.begins_word(at) || !is_lettered_place(tokens, at)) {
+    return std::nullopt;
+  }
+  const std::string_view digits = tokens.text(at);
+  const std::string number = digits.size() > 2 ? pair_words(digits, options.dialect)
+                                               : cardinal_words(digits, options.dialect);
+  return Reading{at + 2, join_words(number, spell(tokens.text(at + 1)))};
+}
+
+// "0x1F", "0b1010": digit by digit, as programmers say them.
+std::optional<Reading> read_radix(const Tokens& tokens, size_t at) {
+  constexpr size_t kMostDigits = 32;
+  if (!tokens.is(at, "0") || !tokens.is_word(at + 1) || !tokens.begins_word(at)) {
+    return std::nullopt;
+  }
+  size_t end = at + 1;
+  while ((tokens.is_word(end) || tokens.is_digits(end)) && end - at < kMostDigits) {
+    ++end;
+  }
+  const std::string_view code = tokens.text(at + 1, end);
+  const char radix = is_ascii_upper(code[0]) ? static_cast<char>(code[0] - 'A' + 'a') : code[0];
+  const std::string_view known = radix == 'x' ? "0123456789abcdefABCDEF" : "01";
+  if ((radix != 'x' && radix != 'b') || code.size() < 2 || code.size() > kMostDigits ||
+      code.find_first_not_of(known, 1) != std::string_view::npos || !tokens.ends_word(end)) {
+    return std::nullopt;
+  }
+  std::string words = "zero " + spell(code.substr(0, 1));
+  for (size_t i = 1; i < code.size(); ++i) {
+    // A breath where nobody could keep them.
+    const bool breath = i > 1 && (i - 1) % 4 == 0 && code.size() > 9;
+    words += breath ? ", " : " ";
+    words += is_ascii_digit(code[i]) ? digit_words(code.substr(i, 1)) : spell(code.substr(i, 1));
+  }
+  return Reading{end, words};
+}
+
+std::optional<Reading> read_pointer(const Tokens& tokens, size_t at, const SpokenOptions& options) {
+  const bool round = tokens.is(at, "(");
+  if ((!round && !tokens.is(at, "[")) || !tokens.is_digits(at + 1, 1, 4)) {
+    return std::nullopt;
+  }
+  const auto number = quantity_at(tokens, at + 1);
+  const bool letter = number && tokens.is_word(number->end) && tokens.text(number->end).size() == 1;
+  const size_t close = number ? number->end + (letter ? 1U : 0U) : at;
+  if (!number || !tokens.is(close, round ? ")" : "]")) {
+    return std::nullopt;
+  }
+  const std::string before = word_before_stop(tokens, at);
+  // "Eqs. (3) and (4)", "Refs. [3], [4]"
+  const std::string_view closer = tokens.text(close);
+  const bool second =
+      at > 4 && (((before == "and" || before == "to") && tokens.is(at - 4, closer)) ||
+                 (tokens.is(at - 2, ",") && tokens.is(at - 3, closer)));
+  if (!second && !among(kPointers, before)) {
+    return std::nullopt;
+  }
+  std::string words = quantity_words(*number, options.dialect);
+  return Reading{close + 1, letter ? join_words(words, spell(tokens.text(number->end))) : words};
+}
+
+}  // namespace
+
+bool wants_pairs(const Tokens& tokens, size_t at) {
+  constexpr auto kNames = std::to_array<std::string_view>(
+      {"room",    "route",    "highway", "flight",  "suite",      "apartment", "apt",
+       "boeing",  "airbus",   "rtx",     "gtx",     "interstate", "channel",   "bus",
+       "model",   "building", "unit",    "gate",    "hwy",        "extension", "intel",
+       "geforce", "radeon",   "porsche", "peugeot", "platform"});
+  return tokens.is_digits(at, 3, 4) &&
+         (among(kNames, ascii_lower(tokens.word_before(at))) || is_street(tokens, at + 1));
+}
+
+bool wants_digits(const Tokens& tokens, size_t at) {
+  constexpr auto kBefore =
+      std::to_array<std::string_view>({"call", "dial", "called", "dialed", "calling", "dialled",
+                                       "text", "code", "pin", "id", "zip"});
+  const std::string_view before = tokens.word_before(at);
+  // "Beverly Hills, CA 90210"
+  const bool zip = tokens.is_digits(at, 5, 5) && before.size() == 2 && is_ascii_upper(before[0]) &&
+                   is_ascii_upper(before[1]);
+  return zip || (tokens.is_digits(at, 3, 12) && among(kBefore, ascii_lower(before)));
+}
+
+std::optional<Reading> read_code(const Tokens& tokens, size_t at, const SpokenOptions& options) {
+  for (const Reader reader : {read_place, read_pointer}) {
+    if (auto reading = reader(tokens, at, options)) {
+      return reading;
+    }
+  }
+  return read_radix(tokens, at);
+}
+
+}  // namespace mynah
