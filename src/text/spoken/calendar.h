@@ -13,6 +13,19 @@ inline constexpr std::array<std::string_view, 12> kMonths = {
 inline constexpr std::array<std::string_view, 7> kDays = {
     "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"};
 
+// The day that a word stands for, cut short as people cut them; empty where it is none.
+[[nodiscard]] constexpr std::string_view day_name(std::string_view word) {
+  for (const std::string_view name : kDays) {
+    if (word == name || word == name.substr(0, 3)) {
+      return name;
+    }
+  }
+  if (word == "Tues") {
+    return "Tuesday";
+  }
+  return word == "Thur" || word == "Thurs" ? "Thursday" : std::string_view{};
+}
+
 // The name that a word stands for, by all of it or by its first three letters ("Sept" too); empty
 // where it is none. Capitals count: "may" and "sat" are words.
 [[nodiscard]] constexpr std::string_view calendar_name(std::string_view word) {

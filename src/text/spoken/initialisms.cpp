@@ -4,36 +4,64 @@
 
 #include "text/spoken/characters.h"
 #include "text/spoken/reading.h"
+#include "text/spoken/sayable.h"
 
 namespace mynah {
 namespace {
 
 // Said as words though in capitals: acronyms, which lexicons have as they are written.
 constexpr auto kAcronyms = std::to_array<std::string_view>(
-    {"NASA",  "NATO",  "UNESCO", "UNICEF", "OPEC",    "AIDS",  "SARS",  "COVID", "LASER", "RADAR",
-     "SCUBA", "SWAT",  "NAFTA",  "ASCII",  "RAM",     "ROM",   "GIF",   "JPEG",  "PIN",   "SIM",
-     "ZIP",   "LAN",   "WAN",    "CUDA",   "NVIDIA",  "LEGO",  "IKEA",  "FIFA",  "UEFA",  "NASDAQ",
-     "ESA",   "FEMA",  "OSHA",   "HIPAA",  "PETA",    "BASIC", "COBOL", "REST",  "JSON",  "YAML",
-     "TOML",  "LIDAR", "MIDI",   "ACID",   "CAPTCHA", "SONAR"});
+    {"NASA",   "NATO",  "UNESCO", "UNICEF",  "OPEC",  "AIDS",   "SARS",  "COVID", "LASER",
+     "RADAR",  "SCUBA", "SWAT",   "NAFTA",   "ASCII", "RAM",    "ROM",   "GIF",   "JPEG",
+     "PIN",    "SIM",   "ZIP",    "LAN",     "WAN",   "NVIDIA", "LEGO",  "FIFA",  "UEFA",
+     "NASDAQ", "ESA",   "FEMA",   "OSHA",    "HIPAA", "PETA",   "BASIC", "COBOL", "REST",
+     "LIDAR",  "MIDI",  "ACID",   "CAPTCHA", "SONAR"});
 
 // Said as letters though they have vowels.
 constexpr auto kInitialisms = std::to_array<std::string_view>(
-    {"FBI",  "CIA",   "USA",   "UAE",  "API",  "URL",  "URI", "CEO",  "CFO",  "CTO", "COO", "AI",
-     "UI",   "UX",    "EU",    "UK",   "UN",   "US",   "IT",  "WHO",  "IBM",  "IQ",  "ID",  "OS",
-     "IOS",  "IP",    "ISP",   "IDE",  "ISBN", "IEEE", "IEC", "ISO",  "FAQ",  "FIQ", "DIY", "DNA",
-     "RNA",  "MRNA",  "AC",    "AM",   "PA",   "CEO",  "ATM", "MIT",  "UCLA", "USC", "NYU", "LSE",
-     "USB",  "CPU",   "GPU",   "TPU",  "NPU",  "IO",   "AWS", "SUV",  "VIP",  "MVP", "RIP", "ETA",
-     "EST",  "EDT",   "UTC",   "CET",  "CEST", "AEST", "IST", "JST",  "PIE",  "AES", "RSA", "SSH",
-     "SAT",  "ACT",   "GPA",   "BBC",  "CNN",  "ABC",  "NBC", "CBS",  "ESPN", "HBO", "UFO", "AKA",
-     "ASAP", "BYOB",  "TBA",   "TBD",  "OECD", "IMF",  "EPA", "FDA",  "FAA",  "IRS", "NSA", "DEA",
-     "ACLU", "NAACP", "AFAIK", "IMO",  "IMHO", "ROI",  "KPI", "IPO",  "LLC",  "NGO", "UHD", "LED",
-     "OLED", "CEP",   "AUX",   "EUR",  "BMI",  "FYI",  "AMD", "AOL",  "EKG",  "ICU", "NBA", "UFC",
-     "EV",   "ISS",   "IVF",   "ADHD", "USDA", "UPS",  "ETF", "SEO",  "CLI",  "UDP", "OCR", "ECC",
-     "EEG",  "MRI",   "OTC",   "VRAM", "GDP",  "EOF",  "IPA", "SSML", "ASR",  "AMA", "AWOL"});
+    {"FBI",  "CIA",  "USA",  "UAE",    "API",  "URL",  "URI",   "CEO",  "CFO",  "CTO",   "COO",
+     "AI",   "UI",   "UX",   "EU",     "UK",   "UN",   "US",    "IT",   "WHO",  "IBM",   "IQ",
+     "ID",   "OS",   "IOS",  "IP",     "ISP",  "IDE",  "ISBN",  "IEEE", "IEC",  "ISO",   "FAQ",
+     "FIQ",  "DIY",  "DNA",  "RNA",    "MRNA", "AC",   "AM",    "PA",   "CEO",  "ATM",   "MIT",
+     "UCLA", "USC",  "NYU",  "LSE",    "USB",  "CPU",  "GPU",   "TPU",  "NPU",  "IO",    "AWS",
+     "SUV",  "VIP",  "MVP",  "RIP",    "ETA",  "EST",  "EDT",   "UTC",  "CET",  "CEST",  "AEST",
+     "IST",  "JST",  "PIE",  "AES",    "RSA",  "SSH",  "SAT",   "ACT",  "GPA",  "BBC",   "CNN",
+     "ABC",  "NBC",  "CBS",  "ESPN",   "HBO",  "UFO",  "AKA",   "ASAP", "BYOB", "TBA",   "TBD",
+     "OECD", "IMF",  "EPA",  "FDA",    "FAA",  "IRS",  "NSA",   "DEA",  "ACLU", "NAACP", "AFAIK",
+     "IMO",  "IMHO", "ROI",  "KPI",    "IPO",  "LLC",  "NGO",   "UHD",  "LED",  "OLED",  "CEP",
+     "AUX",  "EUR",  "BMI",  "FYI",    "AMD",  "AOL",  "EKG",   "ICU",  "NBA",  "UFC",   "EV",
+     "ISS",  "IVF",  "ADHD", "USDA",   "UPS",  "ETF",  "SEO",   "CLI",  "UDP",  "OCR",   "ECC",
+     "EEG",  "MRI",  "OTC",  "VRAM",   "GDP",  "EOF",  "IPA",   "SSML", "ASR",  "AMA",   "AWOL",
+     "NYSE", "YMCA", "YWCA", "LOL",    "SOS",  "DOJ",  "DOE",   "NIH",  "CES",  "CIO",   "IOC",
+     "OEM",  "UBS",  "SEC",  "EBITDA", "IAEA", "ICAO", "UNHCR", "EOD",  "DOB",  "DUI",   "ROFL",
+     "TIA",  "POV",  "OCD",  "ALS",    "IUD",  "HIV",  "IRL"});
 
 // Also words in capitals where somebody shouts.
-constexpr auto kAlsoWords =
-    std::to_array<std::string_view>({"US", "IT", "WHO", "AM", "ID", "PIE", "SAT", "ACT", "LED"});
+constexpr auto kAlsoWords = std::to_array<std::string_view>(
+    {"US", "IT", "WHO", "AM", "ID", "PIE", "SAT", "ACT", "LED", "SEC", "DOE"});
+
+// Words that nobody says as they are written, however they are written.
+struct Respelled {
+  std::string_view written;  // lower case; a capital counts where there is one
+  std::string_view spoken;
+};
+
+constexpr std::array kRespelled = std::to_array<Respelled>({
+    {"json", "jason"},
+    {"yaml", "yammel"},
+    {"toml", "tommel"},
+    {"cuda", "cooda"},
+    {"YoY", "year over year"},
+    {"QoQ", "quarter over quarter"},
+    {"MoM", "month over month"},
+    {"btw", "by the way"},
+    {"etc", "et cetera"},
+});
+
+// Initialisms that people also write in small letters, and that are no words.
+constexpr auto kSmallInitialisms =
+    std::to_array<std::string_view>({"asap", "faq", "url", "api", "fyi", "diy", "imho", "afaik",
+                                     "idk", "omg", "wtf", "tbh", "nsfw", "rsvp", "tba", "tbd"});
 
 constexpr auto kShortWords = std::to_array<std::string_view>(
     {"AM", "AN", "AS", "AT", "BE", "BY", "DO", "GO", "HE", "HI", "IF", "IN",
@@ -69,7 +97,29 @@ std::string capitals_words(const Tokens& tokens, size_t at, std::string_view wor
     const bool sayable = word.find('Y') != std::string_view::npos && is_shouted(tokens, at);
     return sayable && !among(kInitialisms, word) ? ascii_lower(word) : spell(word);
   }
+  // "AAPL" is no word; longer ones are names that somebody can say.
+  constexpr size_t kLongestLetters = 5;
+  if (word.size() <= kLongestLetters && !is_sayable(word) && !is_shouted(tokens, at)) {
+    return spell(word);
+  }
   return ascii_lower(word);
+}
+
+// "asap", "FAQs": how a word is said that is not as its letters are.
+std::optional<Reading> read_respelled(const Tokens& tokens, size_t at) {
+  const std::string_view word = tokens.text(at);
+  const std::string lower = ascii_lower(word);
+  for (const Respelled& respelled : kRespelled) {
+    if (word == respelled.written || lower == respelled.written) {
+      return Reading{at + 1, std::string(respelled.spoken)};
+    }
+  }
+  const bool plural = word.ends_with('s');
+  const std::string_view core = word.substr(0, word.size() - (plural ? 1 : 0));
+  if (among(kSmallInitialisms, core)) {
+    return Reading{at + 1, spell(core) + (plural ? "'s" : "")};
+  }
+  return std::nullopt;
 }
 
 // "U.S.A.", "J.R.R.", "a.m."
@@ -153,6 +203,9 @@ std::optional<Reading> read_initialism(const Tokens& tokens, size_t at, const Sp
       return dotted;
     }
     return read_letter(tokens, at);
+  }
+  if (auto respelled = read_respelled(tokens, at)) {
+    return respelled;
   }
   // "CPUs" and "FBI's" keep their s.
   std::string_view core = word;

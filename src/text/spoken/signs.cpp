@@ -5,6 +5,7 @@
 #include "text/spoken/calendar.h"
 #include "text/spoken/cardinals.h"
 #include "text/spoken/characters.h"
+#include "text/spoken/quantity.h"
 #include "text/spoken/reading.h"
 #include "text/utf8.h"
 
@@ -162,8 +163,15 @@ std::optional<Reading> read_exponent(const Tokens& tokens, size_t at,
   if (!exponent.minus && (exponent.digits == "2" || exponent.digits == "3")) {
     return Reading{exponent.end, exponent.digits == "2" ? "squared" : "cubed"};
   }
-  return Reading{exponent.end, std::string("to the power of ") + (exponent.minus ? "minus " : "") +
-                                   cardinal_words(exponent.digits, options.dialect)};
+  std::string words = std::string("to the power of ") + (exponent.minus ? "minus " : "") +
+                      cardinal_words(exponent.digits, options.dialect);
+  // "10⁻³ m/s"
+  if (tokens.is_digits(at - 1) && tokens.is_space(exponent.end)) {
+    if (const auto unit = unit_at(tokens, exponent.end, false, options.dialect)) {
+      return Reading{unit->end, words + " " + unit->words};
+    }
+  }
+  return Reading{exponent.end, std::move(words)};
 }
 
 // "H₂O"

@@ -239,8 +239,24 @@ std::pair<int, size_t> power_at(const Tokens& tokens, size_t at) {
   return {0, at};
 }
 
+// "⁻¹", "⁻²", "^-1" at `at`: the power that the unit is divided by, and where it ends.
+std::pair<int, size_t> negative_power_at(const Tokens& tokens, size_t at) {
+  constexpr auto kPowers = std::to_array<std::string_view>({"\u00B9", "\u00B2", "\u00B3"});
+  constexpr auto kDigits = std::to_array<std::string_view>({"1", "2", "3"});
+  const bool raised = tokens.is(at, "\u207B");
+  const bool caret = tokens.is(at, "^") && (tokens.is(at + 1, "-") || tokens.is(at + 1, "\u2212"));
+  if (!raised && !caret) {
+    return {0, at};
+  }
+  const size_t digit = at + (raised ? 1 : 2);
+  const auto& known = raised ? kPowers : kDigits;
+  const auto* const power = std::ranges::find(known, tokens.text(digit));
+  return power == known.end() ? std::pair{0, at}
+                              : std::pair{static_cast<int>(power - known.begin()) + 1, digit + 1};
+}
+
 std::string with_power(std::string name, int power) {
-  if (power == 0) {
+  if (power < 2) {
     return name;
   }
   return (power == 2 ? "square " : "cubic ") + name;
@@ -351,6 +367,18 @@ std::optional<Unit> unit_at(const Tokens& tokens, size_t at, bool singular,
       end = divisor->end;
       compound = true;
     }
+  }
+  // "m s⁻²", "kg·m⁻³"
+  for (int factors = 0; factors < 3; ++factors) {
+    const size_t next = tokens.is_space(end) || tokens.is(end, "\u00B7") ? end + 1 : end;
+    const UnitName* const below = next > end ? find_unit(tokens.text(next)) : nullptr;
+    const auto [divisor, behind] = negative_power_at(tokens, next + 1);
+    if (below == nullptr || divisor == 0) {
+      break;
+    }
+    words += " per " + with_power(name_of(*below, true, dialect), divisor);
+    end = behind;
+    compound = true;
   }
   const bool spaced = unit > at;
   // "12 A", "300 K" and "5 N" are amps, kelvins and newtons, not grades, where nothing follows.

@@ -159,6 +159,56 @@ std::optional<Reading> read_state(const Tokens& tokens, size_t at) {
   return Reading{at + 1, std::string(state->name)};
 }
 
+bool is_month(std::string_view word) {
+  const std::string_view name = calendar_name(word);
+  return !name.empty() && !among(kDays, name);
+}
+
+// A day of the month, or a time, as it stands behind a day's name: "3 May", "3rd", "10am", "9:30".
+bool is_moment(const Tokens& tokens, size_t at) {
+  if (!tokens.is_digits(at, 1, 2)) {
+    return is_month(tokens.text(at)) && tokens.is_space(at + 1) && tokens.is_digits(at + 2, 1, 2);
+  }
+  constexpr auto kBehind =
+      std::to_array<std::string_view>({"st", "nd", "rd", "th", "am", "pm", "AM", "PM", "a", "p"});
+  const std::string_view behind = tokens.word_behind(at + 1);
+  return is_month(behind) || among(kBehind, behind) ||
+         (tokens.is(at + 1, ":") && tokens.is_digits(at + 2, 2, 2));
+}
+
+// "Sat 3 May", "on Sat.", "Fri and Sat". "Sat on the mat" and "the Sun" are words: three letters
+// that are a word as well are a day where a date, another day or a word such as "on" is beside
+// them.
+std::optional<Reading> read_day(const Tokens& tokens, size_t at) {
+  constexpr auto kWords = std::to_array<std::string_view>({"Sat", "Sun", "Wed", "Mon"});
+  constexpr auto kBefore =
+      std::to_array<std::string_view>({"on", "On", "every", "Every", "next", "Next", "last", "Last",
+                                       "until", "till", "since", "each", "Each"});
+  constexpr auto kJoining = std::to_array<std::string_view>({"and", "or", "to", "through"});
+  const std::string_view name = day_name(tokens.text(at));
+  if (name.empty() || name == tokens.text(at) || !tokens.begins_word(at)) {
+    return std::nullopt;
+  }
+  const auto day_before = [&](size_t i) {
+    const size_t word = tokens.is(i, ".") ? i - 1 : i;
+    return i > 0 && i < at && !day_name(tokens.text(word)).empty();
+  };
+  const size_t end = tokens.is(at + 1, ".") && !tokens.ends_text(at + 2) ? at + 2 : at + 1;
+  const size_t next = tokens.skip_space(tokens.is(end, ",") ? end + 1 : end);
+  const std::string_view before = tokens.word_before(at);
+  const bool joined = among(kJoining, tokens.text(next)) &&
+                      !day_name(tokens.text(tokens.skip_space(next + 1))).empty();
+  const bool second = (among(kJoining, before) && day_before(at - 4)) ||
+                      (at > 2 && tokens.is(at - 2, ",") && day_before(at - 3));
+  const bool listed = tokens.is(end, ",") && !day_name(tokens.text(next)).empty();
+  const bool beside =
+      is_moment(tokens, next) || joined || second || listed || among(kBefore, before);
+  if (!tokens.ends_word(end) || (among(kWords, tokens.text(at)) && !beside)) {
+    return std::nullopt;
+  }
+  return Reading{end, std::string(name)};
+}
+
 // "Mon, 3 March", "Mon-Fri", "Jan.-Mar.": names are cut short where a date or another one follows.
 std::optional<Reading> read_calendar_name(const Tokens& tokens, size_t at) {
   const std::string_view name = calendar_name(tokens.text(at));
@@ -208,7 +258,7 @@ std::optional<Reading> read_abbreviation(const Tokens& tokens, size_t at, const 
   if (!tokens.begins_word(at)) {
     return std::nullopt;
   }
-  for (const auto reader : {read_state, read_stroke_word}) {
+  for (const auto reader : {read_day, read_state, read_stroke_word}) {
     if (auto reading = reader(tokens, at)) {
       return reading;
     }
