@@ -299,7 +299,8 @@ std::optional<Reading> read_dash(const Tokens& tokens, size_t at) {
   if (calendar) {
     return Reading{end, "to"};
   }
-  const bool before = at > 0 && is_value(tokens, at - 1);
+  // "$x$-axis": a formula is a value too.
+  const bool before = at > 0 && (is_value(tokens, at - 1) || tokens.is(at - 1, "$"));
   const bool behind = is_value(tokens, end);
   if (end - at > 1) {
     return before || tokens.is_space(end) ? Reading{end, "\u2014"} : Reading{end, "dash dash"};
@@ -405,6 +406,11 @@ std::optional<Reading> read_sign(const Tokens& tokens, size_t at, const SpokenOp
   }
   if (tokens.is(at, "\u00A7")) {
     return Reading{at + 1, "section"};
+  }
+  // "$AAPL" is a share, "$path" a variable.
+  if (tokens.is(at, "$") && tokens.is_word(at + 1)) {
+    const std::string_view name = tokens.text(at + 1);
+    return Reading{at + 1, is_all_capitals(name) && name.size() < 6 ? "" : "dollar"};
   }
   if (const auto sign = spoken_of(kSigns, tokens.text(at))) {
     return Reading{at + 1, std::string(*sign)};

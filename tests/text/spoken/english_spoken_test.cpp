@@ -11,6 +11,8 @@
 #include <gtest/gtest.h>
 
 #include "test_paths.h"
+#include "text/spoken/formulas.h"
+#include "text/spoken/reading.h"
 #include "text/utf8.h"
 
 namespace mynah {
@@ -225,9 +227,9 @@ TEST(EnglishSpoken, FragmentsInAnyOrderAreTaken) {
 // Each takes minutes where a reader looks at all that follows.
 TEST(EnglishSpoken, MuchOfAnythingIsRead) {
   for (const std::string_view unit :
-       {"a",  "1",   "a.",     "1.",     "1,",         "1-", "1 ",  "(a", "a/",
-        "a@", "-",   ".",      "'",      "\"",         "$",  "#a",  "x1", "_a",
-        "A ", "VI ", "\u00b2", "\u200d", "\U0001F44D", "1:", "\xE2"}) {
+       {"a",          "1",  "a.",   "1.", "1,",  "1-",  "1 ",      "(a",  "a/",  "a@",     "-",
+        ".",          "'",  "\"",   "$",  "#a",  "x1",  "_a",      "A ",  "VI ", "\u00b2", "\u200d",
+        "\U0001F44D", "1:", "\xE2", "$a", "$a$", "\\(", "II and ", "1\"", "5%-"}) {
     std::string text;
     while (text.size() < 60'000) {
       text += unit;
@@ -239,6 +241,13 @@ TEST(EnglishSpoken, MuchOfAnythingIsRead) {
 TEST(EnglishSpoken, AWordOfTwoMegabytesIsAWord) {
   const std::string word(2'000'000, 'a');
   EXPECT_EQ(spoken_english(word).text, word);
+}
+
+TEST(EnglishSpoken, AFormulaThatIsBrokenIsReadAsFarAsItGoes) {
+  EXPECT_EQ(spoken_english("$x^{2$ is").text, "X squared is");
+  EXPECT_EQ(spoken_english("$\\frac{a}$").text, "A");
+  EXPECT_EQ(spoken_english("$a}+b$").text, "A plus B");
+  EXPECT_EQ(formula_words(std::string(100'000, '{') + "x", EnglishDialect::American), spell("x"));
 }
 
 TEST(SpokenOther, LeavesWordsAndDigitsToTheVoice) {
