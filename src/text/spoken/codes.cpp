@@ -36,7 +36,7 @@ std::string word_before_stop(const Tokens& tokens, size_t at) {
   return ascii_lower(stop ? tokens.text(last - 1) : tokens.word_before(at));
 }
 
-bool is_place(std::string word) {
+bool is_place(const std::string& word) {
   if (among(kPlaces, word)) {
     return true;
   }

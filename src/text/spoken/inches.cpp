@@ -22,12 +22,11 @@ bool is_quotation_open(const Tokens& tokens, size_t at) {
   bool open = false;
   for (size_t i = at > kLookedBack ? at - kLookedBack : 0; i < at; ++i) {
     const bool number = i > 0 && tokens.is_digits(i - 1);
-    if (tokens.is(i, "\u201C")) {
+    const bool straight = tokens.is(i, "\"");
+    if (tokens.is(i, "\u201C") || (straight && !open && !number)) {
       open = true;
-    } else if (tokens.is(i, "\u201D") || (tokens.is(i, "\"") && (open || number))) {
+    } else if (straight || tokens.is(i, "\u201D")) {
       open = false;
-    } else if (tokens.is(i, "\"")) {
-      open = true;
     }
   }
   return open;
