@@ -36,7 +36,8 @@ Result<Document> read_document(const std::string& path);
 Document read_plain_text(std::string_view text);
 
 // Markdown: chapters begin at headings of the highest level that comes twice; their text is plain
-// (text/spoken/markup.h).
+// (text/spoken/markup.h). Front matter says title, author and language where no heading of the
+// first level says the title.
 Document read_markdown(std::string_view text);
 
 }  // namespace mynah

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "text/documents/document.h"
+#include "text/spoken/front_matter.h"
 #include "text/spoken/markup.h"
 #include "text/utf8.h"
 
@@ -80,7 +81,8 @@ std::string plain(std::string_view markdown) {
 
 Document read_markdown(std::string_view text) {
   const std::string valid = replace_invalid_utf8(text);
-  const std::vector<Line> lines = lines_of(valid);
+  const FrontMatter facts = read_front_matter(valid, true);
+  const std::vector<Line> lines = lines_of(std::string_view(valid).substr(facts.bytes));
   constexpr int kLevels = 3;
   int level = 0;
   for (int wanted = 1; wanted <= kLevels && level == 0; ++wanted) {
@@ -100,6 +102,11 @@ Document read_markdown(std::string_view text) {
     }
     document.chapters.back().text += line.raw + "\n";
   }
+  if (document.title.empty()) {
+    document.title = facts.title;
+  }
+  document.author = facts.author;
+  document.language = facts.language;
   for (Chapter& chapter : document.chapters) {
     chapter.text = plain(chapter.text);
   }

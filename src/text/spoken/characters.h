@@ -26,6 +26,12 @@ inline bool is_ascii_space(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
+// A letter of any script, as far as bytes tell (all of UTF-8's leading and following ones count),
+// or a digit.
+inline bool is_word_byte(char c) {
+  return is_ascii_letter(c) || is_ascii_digit(c) || static_cast<unsigned char>(c) >= 0x80;
+}
+
 // A vowel's letter; "y" counts, as it makes a word sayable ("by", "rhythm").
 [[nodiscard]] bool is_vowel_letter(char c);
 

@@ -6,6 +6,7 @@
 
 #include "text/spoken/among.h"
 #include "text/spoken/characters.h"
+#include "text/spoken/front_matter.h"
 #include "text/spoken/html_entities.h"
 #include "text/spoken/markup_marks.h"
 #include "text/spoken/tokens.h"
@@ -14,24 +15,19 @@ namespace mynah {
 namespace {
 
 // How long a mark may be; what has not ended by then is text.
-constexpr size_t kLongestSpan = 1000;
 constexpr size_t kLongestTag = 2000;
 constexpr size_t kLongestEntity = 12;
 constexpr size_t kLongestLine = 8192;
 constexpr size_t kLongestName = 12;
 
 constexpr auto kBlocks = std::to_array<std::string_view>(
-    {"p",      "div",    "li",    "ul",    "ol",      "tr",         "table",   "h1",
-     "h2",     "h3",     "h4",    "h5",    "h6",      "blockquote", "section", "article",
-     "header", "footer", "hr",    "dt",    "dd",      "dl",         "figure",  "figcaption",
-     "main",   "nav",    "aside", "title", "caption", "details",    "summary"});
+    {"p",      "div",    "li",    "ul",      "ol",      "tr",         "table",   "h1",
+     "h2",     "h3",     "h4",    "h5",      "h6",      "blockquote", "section", "article",
+     "header", "footer", "hr",    "dt",      "dd",      "dl",         "figure",  "figcaption",
+     "main",   "nav",    "aside", "caption", "details", "summary"});
 
 constexpr auto kUnread = std::to_array<std::string_view>(
-    {"script", "style", "template", "svg", "math", "noscript", "iframe", "object"});
-
-bool is_word(char c) {
-  return is_ascii_letter(c) || is_ascii_digit(c) || static_cast<unsigned char>(c) >= 0x80;
-}
+    {"script", "style", "template", "svg", "math", "noscript", "iframe", "object", "title"});
 
 }  // namespace
 
@@ -97,14 +93,52 @@ MarkupFilter::Taken MarkupFilter::step() {
     return skip_element();
   }
   if (options_.kind == MarkupKind::Markdown) {
+    if (!begun_) {
+      return pass_front_matter();
+    }
     if (!fence_.empty()) {
       return skip_code_line();
+    }
+    if (note_ != Note::None) {
+      return skip_note_line();
     }
     if (line_begin_) {
       return begin_line();
     }
   }
   return read_character();
+}
+
+MarkupFilter::Taken MarkupFilter::pass_front_matter() {
+  const FrontMatter facts = read_front_matter(rest(), final_);
+  if (facts.state == FrontMatter::State::NeedsMore) {
+    return 0;
+  }
+  begun_ = true;
+  return facts.state == FrontMatter::State::Whole ? facts.bytes : step();
+}
+
+// A footnote's definition goes on over lines that are indented, and over others up to a blank one.
+MarkupFilter::Taken MarkupFilter::skip_note_line() {
+  const std::string_view text = rest().substr(0, kLongestLine);
+  const size_t end = text.find('\n');
+  if (end == std::string_view::npos && !final_ && text.size() < kLongestLine) {
+    return 0;
+  }
+  const size_t bytes = end == std::string_view::npos ? text.size() : end + 1;
+  const std::string_view line = trim_space(text.substr(0, bytes));
+  const bool within = before_ != '\n';  // of a line that was too long
+  if (within) {
+    return bytes;
+  }
+  if (line.empty()) {
+    paragraph(0);
+    note_ = Note::Blank;
+  } else if (!is_ascii_space(text[0]) && (note_ == Note::Blank || is_note(line))) {
+    note_ = Note::None;
+    return step();
+  }
+  return bytes;
 }
 
 // The marks at the begin of a line. One that has none begins its text.
@@ -181,11 +215,12 @@ MarkupFilter::Taken MarkupFilter::read_line(std::string_view line, size_t bytes)
   if (text.size() > 1 && text[0] == '|') {
     return read_table_row(text, bytes);
   }
-  // "[name]: https://..." is nothing to say.
-  const size_t close = text.find("]: ");
-  if (text[0] == '[' && close != std::string_view::npos && close > 1 && text[1] != '^' &&
-      text.find('[', 1) == std::string_view::npos) {
+  if (is_note(text)) {
+    note_ = Note::Open;
     return bytes;
+  }
+  if (is_link_definition(text)) {
+    return bytes;  // nothing to say
   }
   return 0;
 }
@@ -292,7 +327,7 @@ MarkupFilter::Taken MarkupFilter::read_character() {
       }
       // "\[" is left for the inline marks, which know it too.
       const char next = rest()[1];
-      const bool escape = next > ' ' && next < 0x7F && !is_word(next) && next != '[';
+      const bool escape = next > ' ' && next < 0x7F && !is_word_byte(next) && next != '[';
       put_plain(rest().substr(escape ? 1 : 0, 1), escape ? 1 : 0);
       return escape ? 2 : 1;
     }
@@ -309,84 +344,6 @@ MarkupFilter::Taken MarkupFilter::read_newline() {
     heading_ = false;
   }
   return 1;
-}
-
-MarkupFilter::Taken MarkupFilter::read_emphasis() {
-  const std::string_view text = rest();
-  const size_t run = std::min({text.find_first_not_of(text[0]), text.size(), kLongestSpan});
-  if (run == text.size() && !final_ && run < kLongestSpan) {
-    return 0;
-  }
-  const char next = run < text.size() ? text[run] : ' ';
-  const bool spaced = is_ascii_space(before_) && is_ascii_space(next);
-  const bool inside = is_word(before_) && is_word(next);
-  const bool digits = is_ascii_digit(before_) && is_ascii_digit(next);
-  const bool kept =
-      text[0] == '~' ? run != 2 : (text[0] == '_' ? inside || spaced : spaced || digits);
-  return kept ? literal(run) : run;
-}
-
-MarkupFilter::Taken MarkupFilter::read_code_span() {
-  const std::string_view text = rest();
-  const size_t run = std::min({text.find_first_not_of('`'), text.size(), kLongestSpan});
-  const std::string fence(run, '`');
-  // A span ends with its paragraph at the latest.
-  const std::string_view whole = text.substr(0, kLongestSpan);
-  const std::string_view bounded = whole.substr(0, whole.find("\n\n"));
-  const bool ended = final_ || whole.size() == kLongestSpan || bounded.size() < whole.size();
-  size_t close = run;
-  while ((close = bounded.find(fence, close)) != std::string_view::npos) {
-    const size_t end = std::min(bounded.find_first_not_of('`', close), bounded.size());
-    if (end == bounded.size() && !ended) {
-      return 0;
-    }
-    if (end - close == run) {
-      put_plain(text.substr(run, close - run), run);
-      return end;
-    }
-    close = end;
-  }
-  return ended ? literal(run) : 0;
-}
-
-// [text](target), ![text](target), [text][name], [^1]; [word](/IPA/) and other brackets stay.
-MarkupFilter::Taken MarkupFilter::read_link() {
-  const std::string_view text = rest();
-  const size_t open = text[0] == '!' ? 1 : 0;
-  if (open == 1 && (text.size() < 2 || text[1] != '[')) {
-    return text.size() < 2 && !final_ ? 0 : literal(1);
-  }
-  const size_t close = closing_bracket(text.substr(open), final_);
-  if (close == 0) {
-    return 0;
-  }
-  if (close == std::string_view::npos) {
-    return literal(1);
-  }
-  const std::string_view label = text.substr(open + 1, close - 1);
-  const size_t behind = open + close + 1;
-  if (behind == text.size() && !final_) {
-    return 0;
-  }
-  if (label.starts_with('^')) {
-    return behind;  // a note's reference
-  }
-  const char kind = behind < text.size() ? text[behind] : ' ';
-  if (kind != '(' && kind != '[') {
-    return literal(open + 1);
-  }
-  const std::string_view target = text.substr(behind, kLongestLink);
-  const size_t end = target.substr(0, target.find('\n')).find(kind == '(' ? ')' : ']');
-  if (end == std::string_view::npos) {
-    const bool more =
-        !final_ && target.size() < kLongestLink && target.find('\n') == std::string_view::npos;
-    return more ? 0 : literal(open + 1);
-  }
-  if (target.starts_with("(/") && target[end - 1] == '/' && end > 3) {
-    return literal(behind + end + 1);
-  }
-  put(strip_markup(label, options_), open + 1, label.size());
-  return behind + end + 1;
 }
 
 MarkupFilter::Taken MarkupFilter::read_tag() {

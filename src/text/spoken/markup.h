@@ -26,10 +26,11 @@ struct MarkupOptions {
   CodeBlocks code = CodeBlocks::Named;
 };
 
-// What remains: emphasis without its stars, headings and list items as paragraphs of their own, the
-// text of links and images, code spans as they are, a table's rows with commas between the cells,
-// HTML without tags, comments, scripts and styles, entities as characters. [word](/IPA/) and
-// [pause:1s] stay for InlineMarks.
+// Front matter at the begin, definitions of footnotes with their text, and the title of an HTML
+// page are left out. What remains: emphasis without its stars, headings and list items as
+// paragraphs of their own, the text of links and images, code spans as they are, a table's rows
+// with commas between the cells, HTML without tags, comments, scripts and styles, entities as
+// characters. [word](/IPA/) and [pause:1s] stay for InlineMarks.
 //
 // Pushing a text in any pieces gives the same as pushing it whole. What waits for its other half is
 // bounded (a link 500 bytes, a table's row 8 KB); beyond that it is text.
@@ -52,7 +53,9 @@ class MarkupFilter {
 
   std::string drain();
   Taken step();
+  Taken pass_front_matter();
   Taken begin_line();
+  Taken skip_note_line();
   Taken read_line(std::string_view line, size_t bytes);
   Taken read_table_row(std::string_view line, size_t bytes);
   Taken skip_code_line();
@@ -85,6 +88,9 @@ class MarkupFilter {
   bool heading_ = false;  // the line is a heading
   std::string fence_;     // the fence that ends the code block; empty outside of one
   std::string skipped_;   // the element whose content is skipped: "script"
+  enum class Note : unsigned char { None, Open, Blank };  // Blank: behind a blank line of it
+  Note note_ = Note::None;                                // inside a footnote's definition
+  bool begun_ = false;                                    // front matter was looked for
   bool final_ = false;
 };
 

@@ -55,6 +55,25 @@ bool is_numbered(std::string_view text) {
          (text[digits] == '.' || text[digits] == ')') && text[digits + 1] == ' ';
 }
 
+bool is_note(std::string_view line) {
+  const size_t close = line.find("]:");
+  return line.starts_with("[^") && close != std::string_view::npos && close > 2 &&
+         line.substr(2, close - 2).find_first_of(" []") == std::string_view::npos;
+}
+
+bool is_link_definition(std::string_view line) {
+  const size_t close = line.find("]: ");
+  if (!line.starts_with('[') || close == std::string_view::npos || close < 2 ||
+      line.find('[', 1) < close) {
+    return false;
+  }
+  const std::string_view target = trim_space(line.substr(close + 3));
+  const size_t space = std::min(target.find(' '), target.size());
+  const std::string_view title = trim_space(target.substr(space));
+  return !target.empty() &&
+         (title.empty() || std::string_view("\"'(").find(title[0]) != std::string_view::npos);
+}
+
 std::string_view attribute_of(std::string_view tag, std::string_view name) {
   const std::string wanted = " " + std::string(name) + "=";
   const size_t at = tag.find(wanted);

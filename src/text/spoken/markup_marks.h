@@ -24,6 +24,13 @@ inline constexpr size_t kLongestLink = 500;
 // "1. " and "2) ".
 [[nodiscard]] bool is_numbered(std::string_view text);
 
+// "[^1]: ...": the definition of a footnote (GitHub, pandoc).
+[[nodiscard]] bool is_note(std::string_view line);
+
+// "[name]: https://..." with or without a title in quotes: where a link leads (CommonMark
+// 0.31, 4.7).
+[[nodiscard]] bool is_link_definition(std::string_view line);
+
 // The value of an attribute in quotes of a tag; empty where there is none.
 [[nodiscard]] std::string_view attribute_of(std::string_view tag, std::string_view name);
 

@@ -290,25 +290,33 @@ std::optional<Reading> range_of_amounts(const Tokens& tokens, const Quantity& fi
                                quantity_words(*second, options.dialect) + " " + both.words};
 }
 
-// "1. Milk" and "2) Eggs" where the text begins: the number, and a short pause.
+// "1. Milk", "2) Eggs", "(3) Tea" and "b) Jam" where the text begins: the number or letter, and a
+// short pause.
 std::optional<Reading> read_item_number(const Tokens& tokens, size_t at,
                                         const SpokenOptions& options) {
-  if (at != 0 || !tokens.is_digits(at, 1, 3) || !(tokens.is(1, ".") || tokens.is(1, ")")) ||
-      !tokens.is_space(2) || tokens.is_end(3)) {
+  const size_t open = at == 0 && tokens.is(at, "(") ? 1 : 0;
+  const size_t end = open + 1;
+  const bool letter = tokens.is_word(open) && tokens.text(open).size() == 1;
+  const bool closed = tokens.is(end, ")") || (open == 0 && !letter && tokens.is(end, "."));
+  if (at != 0 || !(letter || tokens.is_digits(open, 1, 3)) || !closed ||
+      !tokens.is_space(end + 1) || tokens.is_end(end + 2)) {
     return std::nullopt;
   }
-  return Reading{2, cardinal_words(tokens.text(at), options.dialect) + ","};
+  const std::string_view mark = tokens.text(open);
+  return Reading{end + 1, (letter ? spell(mark) : cardinal_words(mark, options.dialect)) + ","};
 }
 
 }  // namespace
 
 std::optional<Reading> read_number(const Tokens& tokens, size_t at, const SpokenOptions& options) {
+  if (auto item = read_item_number(tokens, at, options)) {
+    return item;
+  }
   const Token::Kind kind = tokens.kind(at);
   if (kind == Token::Kind::Word || kind == Token::Kind::Space) {
     return std::nullopt;
   }
-  for (const Reader reader :
-       {read_item_number, read_ordinal, read_plural, read_fraction, read_feet}) {
+  for (const Reader reader : {read_ordinal, read_plural, read_fraction, read_feet}) {
     if (auto reading = reader(tokens, at, options)) {
       return reading;
     }

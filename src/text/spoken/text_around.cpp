@@ -5,15 +5,6 @@
 #include "text/utf8.h"
 
 namespace mynah {
-namespace {
-
-// A letter of any script, as far as bytes tell: all of UTF-8's leading and following bytes count.
-bool is_word_byte(char c) {
-  return is_ascii_letter(c) || is_ascii_digit(c) || static_cast<unsigned char>(c) >= 0x80;
-}
-
-}  // namespace
-
 bool is_line_break(char32_t c) {
   return c == '\n' || c == '\f' || c == '\v' || c == 0x2028 || c == 0x2029;
 }

@@ -70,6 +70,17 @@ TEST(Markdown, BeginsChaptersAtTheHighestHeadingThatComesTwice) {
   EXPECT_THAT(book.chapters[2].text, HasSubstr("Code block."));
 }
 
+TEST(Markdown, TakesItsTitleFromFrontMatterWhereNoHeadingHasOne) {
+  const std::string facts = "---\ntitle: From the facts\nauthor: Ann\nlanguage: en-GB\n---\n";
+  const Document without = read_markdown(facts + "## One\na\n\n## Two\nb\n");
+  EXPECT_EQ(without.title, "From the facts");
+  EXPECT_EQ(without.author, "Ann");
+  EXPECT_EQ(without.language, "en-GB");
+  EXPECT_THAT(titles(without), ElementsAre("One", "Two"));
+  EXPECT_EQ(without.chapters[0].text, "One\n\na");
+  EXPECT_EQ(read_markdown(facts + "# The Book\n\nText").title, "The Book");
+}
+
 TEST(Tags, EntitiesAreReplacedOnceAndUnknownOnesStay) {
   EXPECT_EQ(replace_entities("a &amp;lt; b &mdash;&#8217;&#x2019;&#150; &nothing; &;&"),
             "a &lt; b \u2014\u2019\u2019\u2013 &nothing; &;&");

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "text/spoken/front_matter.h"
 #include "text/spoken/html_entities.h"
 
 namespace mynah {
@@ -55,12 +56,44 @@ TEST(Markdown, TablesAreReadRowByRow) {
             "Name, Age\n\nBob, 5\n\na | b\n\nText");
 }
 
+TEST(Markdown, FrontMatterIsNotSaid) {
+  EXPECT_EQ(strip_markup("---\ntitle: \"A: B\"\ntags:\n  - x\n---\nText\n"), "Text\n");
+  EXPECT_EQ(strip_markup("\xEF\xBB\xBF---\r\n# facts\r\ntitle: x\r\n...\r\nText"), "Text");
+  // A line across the page, prose with a colon behind one, and facts without an end.
+  EXPECT_EQ(strip_markup("---\n\nHello: it is me.\n\n---\n"), "Hello: it is me.\n\n");
+  EXPECT_EQ(strip_markup("---\nHello there.\n---\nMore"), "Hello there.\n\nMore");
+  EXPECT_EQ(strip_markup("---\ntitle: x\nText"), "title: x\nText");
+  EXPECT_EQ(strip_markup("Text\n\n---\ntitle: x\n---\n"), "Text\n\ntitle: x\n\n");
+}
+
+TEST(Markdown, FactsAreReadFromFrontMatter) {
+  const FrontMatter facts = read_front_matter(
+      "---\ntitle: 'My Book' # mine\nauthor: Ann Author # me\nlang: en-GB\ntitle: other\n---\n",
+      true);
+  EXPECT_EQ(facts.state, FrontMatter::State::Whole);
+  EXPECT_EQ(facts.title, "My Book");
+  EXPECT_EQ(facts.author, "Ann Author");
+  EXPECT_EQ(facts.language, "en-GB");
+  EXPECT_EQ(read_front_matter("---\ntitle: x\n", false).state, FrontMatter::State::NeedsMore);
+  EXPECT_EQ(read_front_matter("---\ntitle: x\n" + std::string(9000, 'x'), false).state,
+            FrontMatter::State::None);
+}
+
+TEST(Markdown, FootnotesAreNotSaid) {
+  EXPECT_EQ(strip_markup("One[^1] two[^note].\n\n[^1]: See *there*.\nand there\n\n    and here.\n"
+                         "[^note]: No.\n\nThree.\n"),
+            "One two.\n\nThree.\n");
+  EXPECT_EQ(strip_markup("[^1]: " + std::string(20000, 'x') + "\n\nEnd"),
+            ": " + std::string(20000, 'x') + "\n\nEnd");
+  EXPECT_EQ(strip_markup("[Ann]: Hello there.\n[b]: <x> 'title'\n"), "[Ann]: Hello there.\n");
+}
+
 TEST(Html, TagsGoAndBlocksAreParagraphs) {
   EXPECT_EQ(html("<html><head><title>T</title><style>p { x }</style></head><body>\n<p>One "
                  "<b>two</b>\n three.</p>"
                  "<ul><li>a<li>b</ul><script>if (a < b) { \"</p>\" }</script>x<br/>y<!-- no > "
                  "-->z</body></html>"),
-            "T\n\nOne two three.\n\na\n\nb\n\nx\nyz");
+            "One two three.\n\na\n\nb\n\nx\nyz");
   EXPECT_EQ(html("<table><tr><td>a</td><td>b</td></tr><tr><td>c</td></tr></table>"),
             "a, b\n\nc\n\n");
   EXPECT_EQ(html("<img src=x alt=\"a > b\"> 1 < 2 <pre>code</pre>after <a title='>'>link</a> <3"),
@@ -78,7 +111,8 @@ TEST(Html, EntitiesAreCharacters) {
 }
 
 constexpr std::string_view kMixed =
-    "# Head *x*\n\nText with **bo\nld** and [a link](http://x.y/z_w) `co*de` &amp; <b>tag</b> "
+    "---\ntitle: x\n---\n# Head *x*\n\n[^1]: a note\n    more\n\nText with **bo\nld** and [a "
+    "link](http://x.y/z_w) `co*de` &amp; <b>tag</b> "
     "snake_case 3 * 4.\n"
     "```cpp\nint *x;\n```\n| a | b |\n|---|---|\n| [c](d) | e |\n\n- [ ] item\n* two\n1. three\n> "
     "quote\n---\n"
@@ -126,8 +160,10 @@ TEST(Markup, SourcesAreTheMarkupsBytes) {
 
 // Each takes minutes where a mark is looked for again from every byte.
 TEST(Markup, MuchOfAnythingIsRead) {
-  for (const std::string_view unit : {"a", "*", "[", "[a", "`", "``a`", "<", "<a", "&", "|", "\n",
-                                      "- ", "# ", "![", "<!--", "<script>", "_", "\\", " "}) {
+  for (const std::string_view unit :
+       {"a",  "*",    "[",        "[a", "`",  "``a`",   "<",         "<a",
+        "&",  "|",    "\n",       "- ", "# ", "[^1]: ", "[^1]: a\n", "---\na: b\n",
+        "![", "<!--", "<script>", "_",  "\\", " "}) {
     std::string text;
     while (text.size() < 500'000) {
       text += unit;
