@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "base/vector_clones.h"
 #include "nn/host_math.h"
 
 namespace mynah {
@@ -34,25 +35,30 @@ float unit(uint32_t bits) {
   return (static_cast<float>(static_cast<int32_t>(bits >> 8U)) + 0.5F) * kStep;
 }
 
+// Box and Muller 1958, A Note on the Generation of Random Normal Deviates.
+MYNAH_VECTOR_CLONES void make_pairs(uint32_t first_place, uint32_t count, uint32_t key,
+                                    uint32_t other_key, float* __restrict x, float* __restrict y) {
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint32_t place = first_place + i;
+    const uint32_t first = scrambled(scrambled(place ^ key) + other_key);
+    const uint32_t second = scrambled(first ^ (place * 0x9E3779B9U) ^ other_key);
+    const float radius = std::sqrt(-2.0F * fast_log(unit(first)));
+    const auto [sine, cosine] = fast_sine_cosine_of_turns(unit(second));
+    x[i] = radius * cosine;
+    y[i] = radius * sine;
+  }
+}
+
 }  // namespace
 
 NormalNoise::NormalNoise(uint64_t seed)
     : key_(static_cast<uint32_t>(mixed(seed))),
       other_key_(static_cast<uint32_t>(mixed(seed) >> 32U)) {}
 
-// Box and Muller 1958, A Note on the Generation of Random Normal Deviates.
 void NormalNoise::next_pairs(std::span<float> x, std::span<float> y) {
   MYNAH_CHECK(x.size() == y.size(), "[normal_noise] pairs are of two spans as long");
   const auto count = static_cast<uint32_t>(x.size());
-  for (uint32_t i = 0; i < count; ++i) {
-    const uint32_t place = used_ + i;
-    const uint32_t first = scrambled(scrambled(place ^ key_) + other_key_);
-    const uint32_t second = scrambled(first ^ (place * 0x9E3779B9U) ^ other_key_);
-    const float radius = std::sqrt(-2.0F * fast_log(unit(first)));
-    const auto [sine, cosine] = fast_sine_cosine_of_turns(unit(second));
-    x[i] = radius * cosine;
-    y[i] = radius * sine;
-  }
+  make_pairs(used_, count, key_, other_key_, x.data(), y.data());
   used_ += count;
 }
 

@@ -19,6 +19,9 @@ class NormalNoise {
   // Pairs of them: x[i] and y[i], deviation 1. The spans are equally long.
   void next_pairs(std::span<float> x, std::span<float> y);
 
+  // As if `pairs` pairs had been taken.
+  void skip(size_t pairs) { used_ += static_cast<uint32_t>(pairs); }
+
  private:
   uint32_t key_ = 0;
   uint32_t other_key_ = 0;

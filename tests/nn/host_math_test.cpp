@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <numbers>
+#include <span>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -15,6 +16,7 @@ namespace mynah {
 namespace {
 
 using testing::Each;
+using testing::ElementsAreArray;
 
 TEST(HostMath, Exponential) {
   for (float x = -87.0F; x <= 88.0F; x += 0.0137F) {
@@ -71,6 +73,19 @@ TEST(NormalNoise, IsTheSeeds) {
   EXPECT_EQ(NormalNoise(7).next(5, 1.0F), numbers);
   EXPECT_NE(NormalNoise(8).next(5, 1.0F), numbers);
   EXPECT_THAT(NormalNoise(7).next(5, 0.0F), Each(0.0F));
+}
+
+TEST(NormalNoise, CanBeBegunAnywhere) {
+  std::vector<float> x(100);
+  std::vector<float> y(100);
+  NormalNoise(7).next_pairs(x, y);
+  NormalNoise later(7);
+  later.skip(60);
+  std::vector<float> later_x(40);
+  std::vector<float> later_y(40);
+  later.next_pairs(later_x, later_y);
+  EXPECT_THAT(later_x, ElementsAreArray(std::span(x).last(40)));
+  EXPECT_THAT(later_y, ElementsAreArray(std::span(y).last(40)));
 }
 
 }  // namespace

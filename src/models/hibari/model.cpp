@@ -170,8 +170,9 @@ Result<Drawing> Hibari::draw(std::span<const int32_t> ids, float speed) const {
 Result<Speech> Hibari::speak(std::span<const int32_t> ids, const SpeechSettings& settings) const {
   MYNAH_TRY(Drawing drawing, draw(ids, settings.speed));
   NormalNoise noise(settings.seed);
-  return Speech{.samples = synthesise(drawing.spectra, drawing.pitch, noise, settings.noise_scale),
-                .units = std::move(drawing.units)};
+  return Speech{
+      .samples = synthesise(*backend_, drawing.spectra, drawing.pitch, noise, settings.noise_scale),
+      .units = std::move(drawing.units)};
 }
 
 }  // namespace mynah::hibari

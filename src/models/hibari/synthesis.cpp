@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "base/check.h"
+#include "base/vector_clones.h"
 #include "models/hibari/fourier.h"
 #include "nn/host_math.h"
 
@@ -35,185 +36,248 @@ const std::vector<float>& window() {
 }
 
 // sin x for x of any size: the turns that do not count are taken off in double.
-float sine_of(float x) {
+inline float sine_of(float x) {
   const double turns = static_cast<double>(x) * (0.5 / std::numbers::pi);
   return fast_sine_cosine_of_turns(static_cast<float>(turns - std::floor(turns))).sine;
 }
 
-// A sample around the signal, reflected at its ends.
-float reflected(std::span<const float> signal, int64_t at) {
-  const int64_t last = std::ssize(signal) - 1;
-  const int64_t inside = at < 0 ? -at : at > last ? 2 * last - at : at;
-  return signal[static_cast<size_t>(inside)];
+// Hz.
+struct Pitch {
+  float before;
+  float own;
+  float after;
+};
+
+// A frame's hop of pulses, `turns` Hz samples after the first one's beginning; returns where it
+// ends.
+MYNAH_VECTOR_CLONES double pulses_of_hop(const Pitch& frame, double turns,
+                                         float* __restrict samples) {
+  std::array<float, kHop> pitch{};
+  // Linear between the middles of frames.
+  for (size_t j = 0; j < kHop / 2; ++j) {
+    const float part = (static_cast<float>(j) + 0.5F) / kHop + 0.5F;
+    pitch[j] = frame.before * (1.0F - part) + frame.own * part;
+    pitch[j + kHop / 2] = frame.own * (1.5F - part) + frame.after * (part - 0.5F);
+  }
+  std::array<double, kHop> sums{};
+  for (size_t j = 0; j < kHop; ++j) {
+    turns += static_cast<double>(std::max(pitch[j], kVoiced));
+    sums[j] = turns;
+  }
+  for (size_t j = 0; j < kHop; ++j) {
+    const double seconds = sums[j] / kRate;
+    const auto angle = static_cast<float>(2.0 * std::numbers::pi * (seconds - std::floor(seconds)));
+    // The sum of cos(h angle) for h up to H is sin((H + 1/2) angle) / (2 sin(angle / 2)) - 1/2.
+    const float harmonics = std::floor(kHighestHarmonic / std::max(pitch[j], kVoiced)) + 0.5F;
+    const float below = 2.0F * sine_of(0.5F * angle);
+    const float above = sine_of(harmonics * angle);
+    constexpr float kNearZero = 2e-3F;
+    const bool near = std::abs(below) <= kNearZero;
+    const float sum = near ? harmonics : above / (near ? 1.0F : below);
+    samples[j] = pitch[j] > kVoiced ? sum - 0.5F : 0.0F;
+  }
+  return turns;
+}
+
+// A signal with what is reflected at its ends before and after it: frames are runs of it.
+std::vector<float> reflected(std::span<const float> signal) {
+  constexpr size_t kAround = kFrameSize / 2;
+  const size_t length = signal.size();
+  std::vector<float> whole(length + 2 * kAround);
+  std::ranges::copy(signal, whole.begin() + kAround);
+  for (size_t i = 1; i <= kAround; ++i) {
+    whole[kAround - i] = signal[i];
+    whole[kAround + length - 1 + i] = signal[length - 1 - i];
+  }
+  return whole;
+}
+
+// (rows, kLanes) -> kLanes rows, `stride` apart.
+MYNAH_VECTOR_CLONES void rows_of_lanes(std::span<const Lane> lanes, float* rows, size_t stride) {
+  for (size_t first = 0; first < lanes.size(); first += kLanes) {
+    const size_t count = std::min(kLanes, lanes.size() - first);
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+      for (size_t i = first; i < first + count; ++i) {
+        rows[lane * stride + i] = lanes[i][lane];
+      }
+    }
+  }
+}
+
+// Its inverse.
+MYNAH_VECTOR_CLONES void lanes_of_rows(const float* rows, size_t stride, std::span<Lane> lanes) {
+  for (size_t first = 0; first < lanes.size(); first += kLanes) {
+    const size_t count = std::min(kLanes, lanes.size() - first);
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+      for (size_t i = first; i < first + count; ++i) {
+        lanes[i][lane] = rows[lane * stride + i];
+      }
+    }
+  }
+}
+
+// Two real frames are one complex frame: the even part of its spectrum is the first one's, the odd
+// part the second one's.
+MYNAH_VECTOR_CLONES void take_apart(const Frames& x, std::array<std::vector<Lane>, 4>& parts) {
+  for (size_t k = 0; k < kBins; ++k) {
+    const size_t opposite = (kFrameSize - k) % kFrameSize;
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+      const float real = x.real[k][lane];
+      const float imaginary = x.imaginary[k][lane];
+      const float opposite_real = x.real[opposite][lane];
+      const float opposite_imaginary = x.imaginary[opposite][lane];
+      parts[0][k][lane] = 0.5F * (real + opposite_real);
+      parts[1][k][lane] = 0.5F * (imaginary - opposite_imaginary);
+      parts[2][k][lane] = 0.5F * (imaginary + opposite_imaginary);
+      parts[3][k][lane] = 0.5F * (opposite_real - real);
+    }
+  }
+}
+
+// First + i second, whose transform back has the first frame as real part, the second one as
+// imaginary.
+MYNAH_VECTOR_CLONES void put_together(const std::array<std::vector<Lane>, 4>& parts, Frames& x) {
+  for (size_t k = 0; k < kBins; ++k) {
+    const size_t opposite = (kFrameSize - k) % kFrameSize;
+    for (size_t lane = 0; lane < kLanes; ++lane) {
+      const float real = parts[0][k][lane];
+      const float imaginary = parts[1][k][lane];
+      const float other_real = parts[2][k][lane];
+      const float other_imaginary = parts[3][k][lane];
+      x.real[opposite][lane] = real + other_imaginary;
+      x.imaginary[opposite][lane] = other_real - imaginary;
+      x.real[k][lane] = real - other_imaginary;
+      x.imaginary[k][lane] = imaginary + other_real;
+    }
+  }
+}
+
+// e^x, of logarithms of magnitudes.
+inline float magnitude(float logarithm) {
+  return fast_exp(logarithm > kLoudest ? kLoudest : logarithm);
+}
+
+// A frame's spectrum of pulses becomes its sound's. `spectra` are the frame's, as synthesise()
+// takes them.
+MYNAH_VECTOR_CLONES void shape(const float* __restrict spectra, const float* __restrict noise_real,
+                               const float* __restrict noise_imaginary, float noise_scale,
+                               float* __restrict real, float* __restrict imaginary) {
+  for (size_t k = 0; k < kBins; ++k) {
+    const auto own = fast_sine_cosine_of_turns(0.5F * fast_tanh(spectra[kBins + k]));
+    const auto other = fast_sine_cosine_of_turns(spectra[4 * kBins + k] *
+                                                 static_cast<float>(0.5 / std::numbers::pi));
+    const float loud = magnitude(spectra[k]);
+    const float noisy = noise_scale * magnitude(spectra[2 * kBins + k]);
+    const float free = magnitude(spectra[3 * kBins + k]);
+    const float x = real[k];
+    const float y = imaginary[k];
+    real[k] = loud * (x * own.cosine - y * own.sine) + noisy * noise_real[k] + free * other.cosine;
+    imaginary[k] =
+        loud * (x * own.sine + y * own.cosine) + noisy * noise_imaginary[k] + free * other.sine;
+  }
+  // The spectrum of a real signal.
+  imaginary[0] = 0.0F;
+  imaginary[kBins - 1] = 0.0F;
+}
+
+MYNAH_VECTOR_CLONES void window_into(const float* __restrict x, const float* __restrict weights,
+                                     float scale, float* __restrict out) {
+  for (size_t i = 0; i < kFrameSize; ++i) {
+    out[i] = x[i] * weights[i] * scale;
+  }
+}
+
+MYNAH_VECTOR_CLONES void add_windowed(const float* __restrict x, const float* __restrict weights,
+                                      float* __restrict out) {
+  for (size_t i = 0; i < kFrameSize; ++i) {
+    out[i] += x[i] * weights[i];
+  }
 }
 
 // The pulses' spectra and what becomes of them, kTogether frames at a time.
-class Synthesiser {
+class Block {
  public:
-  Synthesiser(std::span<const float> spectra, std::span<const float> f0)
-      : spectra_(spectra),
-        pulses_(pulse_train(f0)),
-        frames_(f0.size()),
-        sums_((f0.size() + kOverlap) * kHop) {}
-
-  std::vector<float> run(NormalNoise& noise, float noise_scale) {
-    for (size_t first = 0; first < frames_; first += kTogether) {
-      const size_t count = std::min(kTogether, frames_ - first);
-      fill(first, count);
-      transform(x_, scratch_, false);
-      for (size_t i = 0; i < count; ++i) {
-        take(i);
-        shape(first + i, noise, noise_scale);
-        put(i);
+  // The sound of frames [first, first + count), each of which begins a hop after the one before,
+  // windowed and added up, kFrameSize times as loud: sums has (kTogether + kOverlap - 1) * kHop
+  // numbers. `pulses` begin with the first frame.
+  void run(const float* pulses, const float* spectra, size_t count, NormalNoise& noise,
+           float noise_scale, std::span<float> sums) {
+    // The window is such that a cosine of 1 is 1 in its bin.
+    constexpr float kScale = 4.0F / static_cast<float>(kFrameSize);
+    for (size_t i = 0; i < kTogether; ++i) {
+      if (i < count) {
+        window_into(pulses + i * kHop, window().data(), kScale, row(i));
+      } else {
+        std::fill_n(row(i), kFrameSize, 0.0F);
       }
-      mirror();
-      transform(x_, scratch_, true);
-      add(first, count);
     }
-    return normalised();
+    lanes_of_rows(row(0), 2 * kRow, x_.real);
+    lanes_of_rows(row(1), 2 * kRow, x_.imaginary);
+    transform(x_, scratch_, false);
+    take_apart(x_, parts_);
+    for (size_t part = 0; part < parts_.size(); ++part) {
+      rows_of_lanes(parts_[part], row(part / 2) + part % 2 * kBinsApart, 2 * kRow);
+    }
+    for (size_t i = 0; i < count; ++i) {
+      if (noise_scale != 0.0F) {
+        noise.next_pairs(noise_real_, noise_imaginary_);
+      }
+      shape(spectra + i * kPartsOfSpectrum * kBins, noise_real_.data(), noise_imaginary_.data(),
+            noise_scale, row(i), row(i) + kBinsApart);
+    }
+    for (size_t part = 0; part < parts_.size(); ++part) {
+      lanes_of_rows(row(part / 2) + part % 2 * kBinsApart, 2 * kRow, parts_[part]);
+    }
+    put_together(parts_, x_);
+    transform(x_, scratch_, true);
+    rows_of_lanes(x_.real, row(0), 2 * kRow);
+    rows_of_lanes(x_.imaginary, row(1), 2 * kRow);
+    std::ranges::fill(sums, 0.0F);
+    for (size_t i = 0; i < count; ++i) {
+      add_windowed(row(i), window().data(), sums.data() + i * kHop);
+    }
   }
 
  private:
-  // Windowed pulses, frame 2 i in lane i's real part, 2 i + 1 in its imaginary one. The window is
-  // such that a cosine of 1 is 1 in its bin.
-  void fill(size_t first, size_t count) {
-    constexpr float kScale = 4.0F / static_cast<float>(kFrameSize);
-    for (size_t i = 0; i < kTogether; ++i) {
-      std::vector<Lane>& side = i % 2 == 0 ? x_.real : x_.imaginary;
-      const auto begin =
-          static_cast<int64_t>((first + i) * kHop) - static_cast<int64_t>(kFrameSize / 2);
-      for (size_t k = 0; k < kFrameSize; ++k) {
-        side[k][i / 2] =
-            i < count ? reflected(pulses_, begin + static_cast<int64_t>(k)) * window()[k] * kScale
-                      : 0.0F;
-      }
-    }
-  }
+  // Frame i's samples, or its spectrum's real parts with the imaginary ones kBinsApart after them.
+  // Frames 2 j and 2 j + 1 are lane j's.
+  static constexpr size_t kBinsApart = (kBins + kLanes - 1) / kLanes * kLanes;
+  static constexpr size_t kRow = 2 * kBinsApart;
 
-  // One frame's bins out of its lane: the even part of the sum's spectrum is the real frame's, the
-  // odd one the imaginary frame's.
-  void take(size_t frame) {
-    const size_t lane = frame / 2;
-    for (size_t k = 0; k < kBins; ++k) {
-      const size_t opposite = (kFrameSize - k) % kFrameSize;
-      const float real = x_.real[k][lane];
-      const float imaginary = x_.imaginary[k][lane];
-      const float opposite_real = x_.real[opposite][lane];
-      const float opposite_imaginary = x_.imaginary[opposite][lane];
-      if (frame % 2 == 0) {
-        real_[k] = 0.5F * (real + opposite_real);
-        imaginary_[k] = 0.5F * (imaginary - opposite_imaginary);
-      } else {
-        real_[k] = 0.5F * (imaginary + opposite_imaginary);
-        imaginary_[k] = 0.5F * (opposite_real - real);
-      }
-    }
-  }
+  float* row(size_t i) { return rows_.data() + i * kRow; }
 
-  void shape(size_t frame, NormalNoise& noise, float noise_scale) {
-    const float* const harmonic = spectra_.data() + frame * kPartsOfSpectrum * kBins;
-    const float* const turn = harmonic + kBins;
-    const float* const hiss = turn + kBins;
-    const float* const rest = hiss + kBins;
-    const float* const phase = rest + kBins;
-    if (noise_scale == 0.0F) {
-      noise_x_.fill(0.0F);
-      noise_y_.fill(0.0F);
-    } else {
-      noise.next_pairs(noise_x_, noise_y_);
-    }
-    const auto magnitude = [](float logarithm) {
-      return fast_exp(logarithm > kLoudest ? kLoudest : logarithm);
-    };
-    for (size_t k = 0; k < kBins; ++k) {
-      const auto own = fast_sine_cosine_of_turns(0.5F * fast_tanh(turn[k]));
-      const auto other =
-          fast_sine_cosine_of_turns(phase[k] * static_cast<float>(0.5 / std::numbers::pi));
-      const float loud = magnitude(harmonic[k]);
-      const float noisy = noise_scale * magnitude(hiss[k]);
-      const float free = magnitude(rest[k]);
-      const float real = real_[k];
-      const float imaginary = imaginary_[k];
-      shaped_real_[k] = loud * (real * own.cosine - imaginary * own.sine) + noisy * noise_x_[k] +
-                        free * other.cosine;
-      shaped_imaginary_[k] = loud * (real * own.sine + imaginary * own.cosine) +
-                             noisy * noise_y_[k] + free * other.sine;
-    }
-    // The spectrum of a real signal.
-    shaped_imaginary_.front() = 0.0F;
-    shaped_imaginary_.back() = 0.0F;
-  }
-
-  // The frame's own half of its lane's spectrum, in place of what was taken; what both halves of a
-  // lane are made of is joined by mirror().
-  void put(size_t frame) {
-    std::vector<Lane>& real = frame % 2 == 0 ? even_real_ : odd_real_;
-    std::vector<Lane>& imaginary = frame % 2 == 0 ? even_imaginary_ : odd_imaginary_;
-    for (size_t k = 0; k < kBins; ++k) {
-      real[k][frame / 2] = shaped_real_[k];
-      imaginary[k][frame / 2] = shaped_imaginary_[k];
-    }
-  }
-
-  // Even + i odd, whose transform back has the even frame as real part, the odd one as imaginary.
-  void mirror() {
-    for (size_t k = 0; k < kBins; ++k) {
-      const size_t opposite = (kFrameSize - k) % kFrameSize;
-      for (size_t lane = 0; lane < kLanes; ++lane) {
-        x_.real[opposite][lane] = even_real_[k][lane] + odd_imaginary_[k][lane];
-        x_.imaginary[opposite][lane] = odd_real_[k][lane] - even_imaginary_[k][lane];
-        x_.real[k][lane] = even_real_[k][lane] - odd_imaginary_[k][lane];
-        x_.imaginary[k][lane] = even_imaginary_[k][lane] + odd_real_[k][lane];
-      }
-    }
-  }
-
-  void add(size_t first, size_t count) {
-    for (size_t i = 0; i < count; ++i) {
-      const std::vector<Lane>& side = i % 2 == 0 ? x_.real : x_.imaginary;
-      float* const out = sums_.data() + (first + i) * kHop;
-      for (size_t k = 0; k < kFrameSize; ++k) {
-        out[k] += side[k][i / 2] * window()[k] / static_cast<float>(kFrameSize);
-      }
-    }
-  }
-
-  // Sums divided by the sums of squared windows, from the middle of the first frame on.
-  [[nodiscard]] std::vector<float> normalised() const {
-    constexpr float kLeast = 1e-11F;
-    std::vector<float> samples(frames_ * kHop);
-    for (size_t i = 0; i < samples.size(); ++i) {
-      const size_t at = i + kFrameSize / 2;
-      float squares = 0.0F;
-      for (size_t k = 0; k < kOverlap; ++k) {
-        const size_t block = at / kHop;
-        if (block >= k && block - k < frames_) {
-          const float weight = window()[at % kHop + k * kHop];
-          squares += weight * weight;
-        }
-      }
-      samples[i] = sums_[at] / std::max(squares, kLeast);
-    }
-    return samples;
-  }
-
-  std::span<const float> spectra_;
-  std::vector<float> pulses_;
-  size_t frames_;
-  std::vector<float> sums_;
   Frames x_;
   Frames scratch_;
-  Bins real_{};
-  Bins imaginary_{};
-  Bins noise_x_{};
-  Bins noise_y_{};
-  Bins shaped_real_{};
-  Bins shaped_imaginary_{};
-  std::vector<Lane> even_real_ = std::vector<Lane>(kBins);
-  std::vector<Lane> even_imaginary_ = std::vector<Lane>(kBins);
-  std::vector<Lane> odd_real_ = std::vector<Lane>(kBins);
-  std::vector<Lane> odd_imaginary_ = std::vector<Lane>(kBins);
+  std::array<std::vector<Lane>, 4> parts_ = {std::vector<Lane>(kBins), std::vector<Lane>(kBins),
+                                             std::vector<Lane>(kBins), std::vector<Lane>(kBins)};
+  std::vector<float> rows_ = std::vector<float>(kTogether * kRow);
+  Bins noise_real_{};
+  Bins noise_imaginary_{};
 };
+
+// Sums divided by the sums of squared windows, from the middle of the first frame on.
+std::vector<float> normalised(std::span<const float> sums, size_t frames) {
+  constexpr float kLeast = 1e-11F;
+  std::vector<float> samples(frames * kHop);
+  std::array<float, kHop> factors{};
+  for (size_t block = kOverlap / 2; block < frames + kOverlap / 2; ++block) {
+    // Of the frames that there are: all but at the ends.
+    if (block < kOverlap || block >= frames) {
+      for (size_t i = 0; i < kHop; ++i) {
+        float squares = 0.0F;
+        for (size_t k = 0; k < kOverlap; ++k) {
+          const float weight = block >= k && block - k < frames ? window()[i + k * kHop] : 0.0F;
+          squares += weight * weight;
+        }
+        factors[i] = 1.0F / (std::max(squares, kLeast) * static_cast<float>(kFrameSize));
+      }
+    }
+    for (size_t i = 0; i < kHop; ++i) {
+      samples[(block - kOverlap / 2) * kHop + i] = sums[block * kHop + i] * factors[i];
+    }
+  }
+  return samples;
+}
 
 }  // namespace
 
@@ -222,42 +286,46 @@ std::vector<float> pulse_train(std::span<const float> f0) {
   std::vector<float> samples(frames * kHop);
   double turns = 0.0;
   for (size_t frame = 0; frame < frames; ++frame) {
-    const float before = f0[frame == 0 ? 0 : frame - 1];
-    const float own = f0[frame];
-    const float after = f0[std::min(frame + 1, frames - 1)];
-    for (size_t j = 0; j < kHop; ++j) {
-      // Linear between the middles of frames.
-      const bool early = j < kHop / 2;
-      const double place = (static_cast<double>(j) + 0.5) / kHop + (early ? 0.5 : -0.5);
-      const auto part = static_cast<float>(place);
-      const float pitch =
-          early ? before * (1.0F - part) + own * part : own * (1.0F - part) + after * part;
-      const float steady = std::max(pitch, kVoiced);
-      turns += static_cast<double>(steady);
-      const double seconds = turns / kRate;
-      const auto angle =
-          static_cast<float>(2.0 * std::numbers::pi * (seconds - std::floor(seconds)));
-      if (!(pitch > kVoiced)) {
-        continue;
-      }
-      // The sum of cos(h angle) for h up to H is sin((H + 1/2) angle) / (2 sin(angle / 2)) - 1/2.
-      const float harmonics = std::floor(kHighestHarmonic / steady) + 0.5F;
-      const float below = 2.0F * sine_of(0.5F * angle);
-      constexpr float kNearZero = 2e-3F;
-      const float sum =
-          std::abs(below) <= kNearZero ? harmonics : sine_of(harmonics * angle) / below;
-      samples[frame * kHop + j] = sum - 0.5F;
-    }
+    turns = pulses_of_hop({.before = f0[frame == 0 ? 0 : frame - 1],
+                           .own = f0[frame],
+                           .after = f0[std::min(frame + 1, frames - 1)]},
+                          turns, samples.data() + frame * kHop);
   }
   return samples;
 }
 
-std::vector<float> synthesise(std::span<const float> spectra, std::span<const float> f0,
-                              NormalNoise& noise, float noise_scale) {
+std::vector<float> synthesise(Backend& backend, std::span<const float> spectra,
+                              std::span<const float> f0, NormalNoise& noise, float noise_scale) {
   MYNAH_CHECK(f0.size() * kHop > kFrameSize / 2, "[hibari] wants frames enough to reflect");
   MYNAH_CHECK(spectra.size() == f0.size() * kPartsOfSpectrum * kBins,
               "[hibari] wants a spectrum for each frame");
-  return Synthesiser(spectra, f0).run(noise, noise_scale);
+  const size_t frames = f0.size();
+  const std::vector<float> pulses = reflected(pulse_train(f0));
+  const size_t blocks = (frames + kTogether - 1) / kTogether;
+  constexpr size_t kBlockSamples = (kTogether + kOverlap - 1) * kHop;
+  std::vector<float> parts(blocks * kBlockSamples);
+  const auto threads = std::min(static_cast<size_t>(backend.parts()), blocks);
+  backend.run_parts(static_cast<int>(threads), [&](int thread) {
+    Block block;
+    for (auto i = static_cast<size_t>(thread); i < blocks; i += threads) {
+      const size_t first = i * kTogether;
+      NormalNoise own = noise;
+      own.skip(first * kBins);
+      block.run(pulses.data() + first * kHop, spectra.data() + first * kPartsOfSpectrum * kBins,
+                std::min(kTogether, frames - first), own, noise_scale,
+                std::span(parts).subspan(i * kBlockSamples, kBlockSamples));
+    }
+  });
+  noise.skip(frames * kBins);
+  // In one order, whoever computed what.
+  std::vector<float> sums((blocks * kTogether + kOverlap) * kHop);
+  for (size_t i = 0; i < blocks; ++i) {
+    float* const out = sums.data() + i * kTogether * kHop;
+    for (size_t k = 0; k < kBlockSamples; ++k) {
+      out[k] += parts[i * kBlockSamples + k];
+    }
+  }
+  return normalised(sums, frames);
 }
 
 }  // namespace mynah::hibari

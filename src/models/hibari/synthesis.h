@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "nn/normal_noise.h"
+#include "tensor/backend.h"
 
 namespace mynah::hibari {
 
@@ -20,7 +21,8 @@ inline constexpr size_t kPartsOfSpectrum = 5;  // numbers a frame and bin, in th
 // spectra has for each frame kPartsOfSpectrum times kBins numbers: logarithms of the harmonics'
 // magnitudes, their turns (pi tanh of it), logarithms of the noise's, of the rest's, and the rest's
 // phases. Noise as loud as `noise_scale` says; 1 is the voice's own. -> f0.size() * kHop samples.
-[[nodiscard]] std::vector<float> synthesise(std::span<const float> spectra,
+// On the host, shared out to the backend's parts, with the same bits for any number of them.
+[[nodiscard]] std::vector<float> synthesise(Backend& backend, std::span<const float> spectra,
                                             std::span<const float> f0, NormalNoise& noise,
                                             float noise_scale);
 

@@ -3,18 +3,27 @@
 #include <cmath>
 #include <complex>
 #include <cstddef>
+#include <memory>
 #include <numbers>
 #include <random>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "backend/cpu/cpu_backend.h"
+#include "base/thread_pool.h"
 #include "models/hibari/fourier.h"
 #include "models/hibari/synthesis.h"
 #include "nn/normal_noise.h"
 
 namespace mynah::hibari {
 namespace {
+
+Backend& host() {
+  static ThreadPool pool(2);
+  static const std::unique_ptr<Backend> backend = make_cpu_backend(pool).value();
+  return *backend;
+}
 
 TEST(HibariFourier, IsTheTransform) {
   std::mt19937 random(1);
@@ -79,7 +88,7 @@ TEST(HibariSynthesis, OfAnOpenFilterIsThePulses) {
     std::fill_n(own + kBins, kBins, 0.0F);
   }
   NormalNoise noise(0);
-  const std::vector<float> samples = synthesise(spectra, pitch, noise, 0.0F);
+  const std::vector<float> samples = synthesise(host(), spectra, pitch, noise, 0.0F);
   const std::vector<float> pulses = pulse_train(pitch);
   ASSERT_EQ(samples.size(), pulses.size());
   for (size_t i = kFrameSize; i + kFrameSize < samples.size(); ++i) {
@@ -97,7 +106,7 @@ TEST(HibariSynthesis, OfNoiseIsTheSeeds) {
   }
   const auto spoken = [&](uint64_t seed, float scale) {
     NormalNoise noise(seed);
-    return synthesise(spectra, pitch, noise, scale);
+    return synthesise(host(), spectra, pitch, noise, scale);
   };
   EXPECT_EQ(spoken(1, 1.0F), spoken(1, 1.0F));
   EXPECT_NE(spoken(1, 1.0F), spoken(2, 1.0F));

@@ -89,7 +89,7 @@ TEST_F(HibariSpeech, DrawsWhatTheOracleDraws) {
 TEST_F(HibariSpeech, SoundsAsTheOracleDoes) {
   NormalNoise noise(0);
   const std::vector<float> samples =
-      synthesise(values<float>("spectra"), values<float>("pitch"), noise, 0.0F);
+      synthesise(*backend_, values<float>("spectra"), values<float>("pitch"), noise, 0.0F);
   EXPECT_LT(distance(samples, values<float>("speech0")), 1e-3F);
 }
 
