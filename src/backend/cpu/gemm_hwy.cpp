@@ -57,17 +57,29 @@ HWY_INLINE void rows_f32(const float* HWY_RESTRICT a, int64_t a_stride, int64_t 
   }
 }
 
+// As rows_f32, for any number of rows up to kMost.
+template <int kMost>
+HWY_INLINE void some_rows_f32(int64_t rows, const float* a, int64_t a_stride, int64_t k,
+                              const float* panel, float* out, int64_t out_stride) {
+  if constexpr (kMost > 1) {
+    if (rows < kMost) {
+      some_rows_f32<kMost - 1>(rows, a, a_stride, k, panel, out, out_stride);
+      return;
+    }
+  }
+  rows_f32<kMost>(a, a_stride, k, panel, out, out_stride);
+}
+
 void gemm_f32(const float* a, int64_t a_stride, int64_t m, int64_t k, const float* panel,
               float* out, int64_t out_stride) {
+  // As many rows in each pass: a last one of few would wait for its sums.
+  const int64_t passes = (m + kRows - 1) / kRows;
   int64_t row = 0;
-  for (; row + kRows <= m; row += kRows) {
-    rows_f32<kRows>(a + row * a_stride, a_stride, k, panel, out + row * out_stride, out_stride);
-  }
-  for (; row + 2 <= m; row += 2) {
-    rows_f32<2>(a + row * a_stride, a_stride, k, panel, out + row * out_stride, out_stride);
-  }
-  if (row < m) {
-    rows_f32<1>(a + row * a_stride, a_stride, k, panel, out + row * out_stride, out_stride);
+  for (int64_t pass = 0; pass < passes; ++pass) {
+    const int64_t rows = (m - row + passes - pass - 1) / (passes - pass);
+    some_rows_f32<kRows>(rows, a + row * a_stride, a_stride, k, panel, out + row * out_stride,
+                         out_stride);
+    row += rows;
   }
 }
 
