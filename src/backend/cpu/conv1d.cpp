@@ -135,18 +135,23 @@ void CpuBackend::conv1d_depthwise(const Tensor& x, const Lengths& lengths, const
   int64_t out_begin = 0;
   for (const Span& span : lengths.spans()) {
     const int64_t out_rows = params.out_rows(span.length);
-    for_rows(out_rows, w.in_features * channels, [&](int64_t t) {
+    const int64_t grain = kSerialWork / (4 * w.in_features * channels) + 1;
+    pool_.parallel_for(out_rows, grain, [&](int64_t begin, int64_t end) {
       const Scratch<float> sums(memory_, channels + kPanel);  // read in whole vectors
-      std::fill_n(sums.data(), channels, 0.0F);
-      for (int64_t j = 0; j < params.kernel; ++j) {
-        const int64_t row = t * params.stride - params.padding_left + j * params.dilation;
-        if (row >= 0 && row < span.length) {
-          kernels_.add_products(x.data<float>() + (span.begin + row) * x.stride(0),
-                                taps.data() + j * channels, channels, sums.data());
-        }
+      for (int64_t t = begin; t < end; ++t) {
+        // Taps [first, last) see rows of the utterance.
+        const int64_t row = t * params.stride - params.padding_left;
+        const int64_t first =
+            std::min(params.kernel, row < 0 ? (-row + params.dilation - 1) / params.dilation : 0);
+        const int64_t last = std::clamp((span.length - row + params.dilation - 1) / params.dilation,
+                                        first, params.kernel);
+        kernels_.sum_products(
+            x.data<float>() + (span.begin + row + first * params.dilation) * x.stride(0),
+            params.dilation * x.stride(0), taps.data() + first * channels, last - first, channels,
+            sums.data());
+        kernels_.finish(sums.data(), 1, channels, target.finish(out_begin + t, 0),
+                        out.data<float>() + (out_begin + t) * out.stride(0), 0);
       }
-      kernels_.finish(sums.data(), 1, channels, target.finish(out_begin + t, 0),
-                      out.data<float>() + (out_begin + t) * out.stride(0), 0);
     });
     out_begin += out_rows;
   }

@@ -88,16 +88,24 @@ float input_row(const float* x, const InputRow& how, int64_t n, float* out) {
       out);
 }
 
-void add_products(const float* x, const float* w, int64_t n, float* sum) {
+void sum_products(const float* x, int64_t x_stride, const float* w, int64_t count, int64_t n,
+                  float* sums) {
   const F f;
   const auto lanes = static_cast<int64_t>(hn::Lanes(f));
   int64_t c = 0;
   for (; c + lanes <= n; c += lanes) {
-    hn::StoreU(hn::MulAdd(hn::LoadU(f, x + c), hn::LoadU(f, w + c), hn::LoadU(f, sum + c)), f,
-               sum + c);
+    V sum = hn::Zero(f);
+    for (int64_t j = 0; j < count; ++j) {
+      sum = hn::MulAdd(hn::LoadU(f, x + j * x_stride + c), hn::LoadU(f, w + j * n + c), sum);
+    }
+    hn::StoreU(sum, f, sums + c);
   }
   for (; c < n; ++c) {
-    sum[c] += x[c] * w[c];
+    float sum = 0.0F;
+    for (int64_t j = 0; j < count; ++j) {
+      sum += x[j * x_stride + c] * w[j * n + c];
+    }
+    sums[c] = sum;
   }
 }
 
@@ -168,7 +176,7 @@ void column_moments(const float* x, int64_t stride, int64_t rows, int64_t n, flo
 
 void fill_conv_input(Kernels& kernels) {
   kernels.input_row = input_row;
-  kernels.add_products = add_products;
+  kernels.sum_products = sum_products;
   kernels.codes = codes;
   kernels.column_moments = column_moments;
 }

@@ -121,8 +121,10 @@ struct Kernels {
   // A convolution's input, n channels of one row; returns the largest magnitude. x and out may be
   // the same.
   float (*input_row)(const float* x, const InputRow& how, int64_t n, float* out);
-  // sum (n) += x * w, element by element.
-  void (*add_products)(const float* x, const float* w, int64_t n, float* sum);
+  // sums (n): of `count` rows of x, `x_stride` apart, times as many rows of w, n apart, element by
+  // element.
+  void (*sum_products)(const float* x, int64_t x_stride, const float* w, int64_t count, int64_t n,
+                       float* sums);
   // x * inverse, between -127 and 127, to nearest, and 128.
   void (*codes)(const float* x, int64_t n, float inverse, uint8_t* out);
   // Of n columns, sums over the rows, at least one: of differences from the first row, and of their

@@ -93,7 +93,7 @@ Result<Hibari> Hibari::load(const OnnxWeights& weights, Backend& backend,
   MYNAH_TRY(model.melody_out_,
             Conv1d::load(fine / "pn.pro_out", {.in = melody, .out = kMelodyChannels}));
   MYNAH_TRY(const int64_t passes, passes_of(weights, "m.text"));
-  MYNAH_TRY(model.text_, TextEncoder::load(fine, "m.text", passes, weights.dilations));
+  MYNAH_TRY(model.text_, TextEncoder::load(coarse, "m.text", passes, weights.dilations));
   MYNAH_TRY(const int64_t sound, size_of(fine, "m.dec_in.weight", 0));
   MYNAH_TRY(const int64_t kernel, size_of(fine, "m.dec_in.weight", 2));
   MYNAH_TRY(model.sound_in_, Conv1d::load(coarse / "m.dec_in", {.in = model.text_.width() + 2,

@@ -38,8 +38,8 @@ class Hibari {
  public:
   Hibari() = default;
 
-  // As the options say; phonemes and durations always in f32, since roundings there change how long
-  // a sentence lasts.
+  // As the options say; durations and what they are made from always in f32, since roundings there
+  // change how long a sentence lasts.
   static Result<Hibari> load(const OnnxWeights& weights, Backend& backend,
                              const WeightOptions& options);
 
