@@ -53,6 +53,12 @@ bool is_plain_text(const std::string& path) {
   return extension == ".txt" || extension == ".TXT" || extension == ".text";
 }
 
+void tell_warnings(const Document& document, const std::string& path, const Context& context) {
+  for (const std::string& warning : document.warnings) {
+    context.say_of(path, warning);
+  }
+}
+
 bool is_m4b(const SoundOptions& sound) {
   return sound.format ? *sound.format == "m4b" : sound.out.ends_with(".m4b");
 }
@@ -182,6 +188,7 @@ std::string SpeakCommand::document_path() const {
 Result<Document> SpeakCommand::document(const Context& context, SpeakOptions& options) const {
   if (const std::string path = document_path(); !path.empty()) {
     MYNAH_TRY(Document document, read_document(path));
+    tell_warnings(document, path, context);
     if (document.chapters.empty()) {
       return fail(ErrorCode::InvalidInput, path + ": has no text");
     }
@@ -282,6 +289,7 @@ Status SpeakCommand::speak_text(const Synthesizer& synthesizer, SpeakOptions opt
                                 SpeakObserver& observer, const Context& context) const {
   if (const std::string path = document_path(); !path.empty()) {
     MYNAH_TRY(const Document document, read_document(path));
+    tell_warnings(document, path, context);
     MYNAH_TRY(const auto session, synthesizer.session(options, observer, context.stop));
     observer.begin();
     for (const Chapter& chapter : document.chapters) {

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "../text/documents/zip_file.h"
 #include "speak_fixture.h"
 
 namespace mynah::cli {
@@ -125,6 +126,20 @@ TEST_F(SpeakVerb, SpeaksADocumentChapterByChapter) {
       << err();
   EXPECT_TRUE(folder_.has("dir/01 Chapter 1.wav"));
   EXPECT_TRUE(folder_.has("dir/02 Chapter 2_ Two_Three.wav"));
+}
+
+TEST_F(SpeakVerb, TellsOfPagesThatABookLacks) {
+  test::write_zip(
+      folder_ / "a.epub",
+      {{"META-INF/container.xml", "<container><rootfile full-path='b.opf'/></container>"},
+       {"b.opf",
+        "<package><manifest><item id='a' href='a.xhtml'/><item id='b' href='b.xhtml'/>"
+        "</manifest><spine><itemref idref='a'/><itemref idref='b'/></spine></package>"},
+       {"a.xhtml", "<p>One two.</p>"}});
+  for (const std::string& out : {folder_ / "a.wav", std::string("-")}) {
+    EXPECT_EQ(speak({folder_ / "a.epub", "-m", "hum", "-o", out}), 0) << err();
+    EXPECT_THAT(err(), HasSubstr("a.epub: page 'b.xhtml' of the book is missing"));
+  }
 }
 
 TEST_F(SpeakVerb, GoesOnWithABookThatWasStopped) {

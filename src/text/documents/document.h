@@ -21,6 +21,8 @@ struct Document {
   std::string author;
   std::string language;           // BCP 47, as the file has it
   std::vector<Chapter> chapters;  // none without text
+  // What the file names and lacks, a sentence each without its name: the rest can be read.
+  std::vector<std::string> warnings{};
 };
 
 // Whether a file of this name is read as a document: .txt, .md, .html, .epub, .pdf and their kin.

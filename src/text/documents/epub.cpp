@@ -10,6 +10,7 @@
 #include "formats/zip.h"
 #include "text/documents/html.h"
 #include "text/documents/tags.h"
+#include "text/spoken/characters.h"
 #include "text/utf8.h"
 
 namespace mynah {
@@ -18,6 +19,7 @@ namespace {
 constexpr uint64_t kMostPageBytes = uint64_t{32} << 20U;
 constexpr uint64_t kMostBookBytes = uint64_t{256} << 20U;
 constexpr size_t kMostPages = 10000;
+constexpr size_t kMostWarnings = 10;
 
 struct ManifestItem {
   std::string path;  // in the archive
@@ -130,11 +132,35 @@ class EpubReader {
     }
     const std::map<std::string, std::string> titles = read_titles(package);
     Document book = package.facts;
+    std::vector<HtmlPage> pages;  // where nothing names chapters
     for (const std::string& id : package.spine) {
       const auto item = package.items.find(id);
-      if (item != package.items.end() && !has_word(item->second.properties, "nav")) {
-        MYNAH_TRY_STATUS(add_page(item->second.path, titles, book));
+      if (item == package.items.end()) {
+        miss(id, "the book's list of files has no such name");
+        continue;
       }
+      const std::string& page_path = item->second.path;
+      if (has_word(item->second.properties, "nav")) {
+        continue;
+      }
+      if (archive_.find(page_path) == nullptr) {
+        miss(page_path, "it is not in the archive");
+        continue;
+      }
+      MYNAH_TRY(const std::string text, text_of(page_path));
+      if (titles.empty()) {
+        pages.push_back(read_html_page(text));
+      } else {
+        add_page(page_path, text, titles, book);
+      }
+    }
+    if (!pages.empty()) {
+      book.chapters = chapters_of(pages, book.title);
+    }
+    book.warnings = std::move(warnings_);
+    if (missing_ > kMostWarnings) {
+      book.warnings.push_back(
+          fmt::format("{} more pages of the book are missing", missing_ - kMostWarnings));
     }
     std::erase_if(book.chapters, [](const Chapter& chapter) { return chapter.text.empty(); });
     return book;
@@ -223,11 +249,13 @@ class EpubReader {
 
   // The first title that the table of contents has for each page.
   std::map<std::string, std::string> read_titles(const Package& package) {
+    std::string lacking;
     for (const auto& [id, item] : package.items) {
       if (has_word(item.properties, "nav")) {
         if (const auto text = text_of(item.path)) {
           return titles_of_navigation(item.path, *text);
         }
+        lacking = item.path;
       }
     }
     const auto toc = package.items.find(package.toc);
@@ -235,6 +263,11 @@ class EpubReader {
       if (const auto text = text_of(toc->second.path)) {
         return titles_of_ncx(toc->second.path, *text);
       }
+      lacking = toc->second.path;
+    }
+    if (!lacking.empty()) {
+      warnings_.push_back(fmt::format(
+          "its table of contents '{}' is missing: chapters are told by headings", lacking));
     }
     return {};
   }
@@ -243,7 +276,7 @@ class EpubReader {
                         const std::string& title) {
     std::string line;
     for (const char c : title) {
-      const bool space = c == ' ' || (c >= '\t' && c <= '\r');
+      const bool space = is_ascii_space(c);
       if (!space || (!line.empty() && line.back() != ' ')) {
         line += space ? ' ' : c;
       }
@@ -300,12 +333,15 @@ class EpubReader {
     return titles;
   }
 
-  Status add_page(const std::string& path, const std::map<std::string, std::string>& titles,
-                  Document& book) {
-    if (archive_.find(path) == nullptr) {
-      return {};  // a page that the archive lacks: the others can be read
+  // A page that the book names and lacks: the others can be read.
+  void miss(std::string_view page, std::string_view why) {
+    if (++missing_ <= kMostWarnings) {
+      warnings_.push_back(fmt::format("page '{}' of the book is missing: {}", page, why));
     }
-    MYNAH_TRY(const std::string text, text_of(path));
+  }
+
+  static void add_page(const std::string& path, const std::string& text,
+                       const std::map<std::string, std::string>& titles, Document& book) {
     const HtmlPage page = read_html_page(text);
     const auto title = titles.find(path);
     if (title != titles.end() || book.chapters.empty()) {
@@ -316,11 +352,37 @@ class EpubReader {
     for (const HtmlBlock& block : page.blocks) {
       out += (out.empty() ? "" : "\n\n") + block.text;
     }
-    return {};
+  }
+
+  // Chapters of a book without a table of contents. A page's own title is no chapter's where it is
+  // the book's.
+  static std::vector<Chapter> chapters_of(std::span<HtmlPage> pages, const std::string& book) {
+    std::vector<HtmlBlock> blocks;
+    for (const HtmlPage& page : pages) {
+      blocks.insert(blocks.end(), page.blocks.begin(), page.blocks.end());
+    }
+    if (const int level = chapter_level(blocks); level > 0) {
+      return chapters_at_headings(blocks, level);
+    }
+    std::vector<Chapter> chapters;
+    for (const HtmlPage& page : pages) {
+      std::vector<Chapter> one = chapters_at_headings(page.blocks, 0);
+      if (one.empty()) {
+        continue;
+      }
+      const bool headed = page.blocks.front().heading > 0;
+      const std::string& title = headed ? page.blocks.front().text : page.title;
+      one.front().title = title == book && !headed ? std::string() : title;
+      std::ranges::replace(one.front().title, '\n', ' ');
+      chapters.push_back(std::move(one.front()));
+    }
+    return chapters;
   }
 
   ZipArchive archive_;
   uint64_t unpacked_ = 0;
+  std::vector<std::string> warnings_;
+  size_t missing_ = 0;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "text/documents/tags.h"
+#include "text/spoken/characters.h"
 #include "text/utf8.h"
 
 namespace mynah {
@@ -181,17 +182,6 @@ std::string one_line(std::string text) {
   return text;
 }
 
-// The level of headings that chapters begin at; 0: there is none.
-int chapter_level(const std::vector<HtmlBlock>& blocks) {
-  constexpr int kLevels = 3;
-  for (int level = 1; level <= kLevels; ++level) {
-    if (std::ranges::count(blocks, level, &HtmlBlock::heading) > 1) {
-      return level;
-    }
-  }
-  return 0;
-}
-
 }  // namespace
 
 HtmlPage read_html_page(std::string_view text) {
@@ -199,7 +189,7 @@ HtmlPage read_html_page(std::string_view text) {
   HtmlPage page = PageReader(valid).read();
   std::string title;
   for (const char c : page.title) {
-    const bool space = c == ' ' || (c >= '\t' && c <= '\r');
+    const bool space = is_ascii_space(c);
     if (!space || (!title.empty() && title.back() != ' ')) {
       title += space ? ' ' : c;
     }
@@ -211,20 +201,35 @@ HtmlPage read_html_page(std::string_view text) {
   return page;
 }
 
-Document read_html(std::string_view text) {
-  const HtmlPage page = read_html_page(text);
-  Document document{.title = page.title, .author = {}, .language = page.language, .chapters = {}};
-  const int level = chapter_level(page.blocks);
-  for (const HtmlBlock& block : page.blocks) {
-    const bool begins = block.heading > 0 && block.heading <= level;
-    if (document.chapters.empty() || begins) {
-      document.chapters.push_back(
-          {.title = begins ? one_line(block.text) : std::string(), .text = {}});
+int chapter_level(std::span<const HtmlBlock> blocks) {
+  constexpr int kLevels = 3;
+  for (int level = 1; level <= kLevels; ++level) {
+    if (std::ranges::count(blocks, level, &HtmlBlock::heading) > 1) {
+      return level;
     }
-    std::string& out = document.chapters.back().text;
+  }
+  return 0;
+}
+
+std::vector<Chapter> chapters_at_headings(std::span<const HtmlBlock> blocks, int level) {
+  std::vector<Chapter> chapters;
+  for (const HtmlBlock& block : blocks) {
+    const bool begins = block.heading > 0 && block.heading <= level;
+    if (chapters.empty() || begins) {
+      chapters.push_back({.title = begins ? one_line(block.text) : std::string(), .text = {}});
+    }
+    std::string& out = chapters.back().text;
     out += (out.empty() ? "" : "\n\n") + block.text;
   }
-  return document;
+  return chapters;
+}
+
+Document read_html(std::string_view text) {
+  const HtmlPage page = read_html_page(text);
+  return {.title = page.title,
+          .author = {},
+          .language = page.language,
+          .chapters = chapters_at_headings(page.blocks, chapter_level(page.blocks))};
 }
 
 }  // namespace mynah

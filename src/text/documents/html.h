@@ -1,6 +1,7 @@
 // HTML as paragraphs and headings.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,14 @@ struct HtmlPage {
 // Any bytes. What is not read is left out: scripts, styles, navigation, forms, what is hidden, and
 // the marks of footnotes. Table rows and list items are paragraphs; cells are apart by commas.
 [[nodiscard]] HtmlPage read_html_page(std::string_view text);
+
+// The level of headings that chapters begin at: the highest, down to the third, that comes twice; 0
+// where there is none.
+[[nodiscard]] int chapter_level(std::span<const HtmlBlock> blocks);
+
+// Chapters that begin at the headings of a level and above it.
+[[nodiscard]] std::vector<Chapter> chapters_at_headings(std::span<const HtmlBlock> blocks,
+                                                        int level);
 
 // A page as a document: a chapter begins at each heading of the highest level that comes twice.
 [[nodiscard]] Document read_html(std::string_view text);

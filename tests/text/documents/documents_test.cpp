@@ -180,6 +180,77 @@ TEST(Epub, OfTheSecondVersionHasItsTitlesInTheNcx) {
   EXPECT_THAT(book->chapters[0].text, HasSubstr("Second page."));
 }
 
+TEST(Epub, WarnsOfPagesThatItNamesAndLacks) {
+  const TemporaryFolder folder;
+  auto entries = small_epub(true);
+  std::erase_if(entries,
+                [](const test::ZipEntry& entry) { return entry.name == "OEBPS/text/one-b.xhtml"; });
+  test::write_zip(folder / "a.epub", entries);
+  const auto book = read_document(folder / "a.epub");
+  ASSERT_TRUE(book) << book.error().message;
+  EXPECT_EQ(book->chapters[0].text, "I\n\nFirst page.");
+  EXPECT_THAT(book->warnings,
+              ElementsAre("page 'OEBPS/text/one-b.xhtml' of the book is missing: it is not in the "
+                          "archive",
+                          "page 'missing' of the book is missing: the book's list of files has no "
+                          "such name"));
+}
+
+// A book of these pages without a table of contents.
+Document book_of(const std::vector<std::string>& pages, const TemporaryFolder& folder) {
+  std::string items;
+  std::string spine;
+  std::vector<test::ZipEntry> entries = {
+      {"mimetype", "application/epub+zip"},
+      {"META-INF/container.xml", "<container><rootfile full-path='b.opf'/></container>"}};
+  for (size_t i = 0; i < pages.size(); ++i) {
+    const std::string id = "p" + std::to_string(i);
+    items += "<item id='" + id + "' href='" + id + ".xhtml'/>";
+    spine += "<itemref idref='" + id + "'/>";
+    entries.push_back({id + ".xhtml", pages[i]});
+  }
+  entries.push_back({"b.opf", "<package><metadata><dc:title>Book</dc:title></metadata><manifest>" +
+                                  items + "</manifest><spine>" + spine + "</spine></package>"});
+  test::write_zip(folder / "a.epub", entries);
+  const auto book = read_document(folder / "a.epub");
+  return book ? *book : Document{.title = book.error().message};
+}
+
+TEST(Epub, WithoutATableOfContentsBeginsChaptersAtHeadings) {
+  const TemporaryFolder folder;
+  const Document book = book_of({"<p>By me.</p>", "<h2>One</h2><p>a</p>", "<p>more</p>",
+                                 "<h2>Two</h2><p>b</p><h2>Three</h2><p>c</p>"},
+                                folder);
+  EXPECT_THAT(titles(book), ElementsAre("", "One", "Two", "Three"));
+  EXPECT_EQ(book.chapters[1].text, "One\n\na\n\nmore");
+  EXPECT_THAT(book.warnings, IsEmpty());
+}
+
+TEST(Epub, WithoutATableOfContentsOrHeadingsHasAChapterAPage) {
+  const TemporaryFolder folder;
+  const Document book =
+      book_of({"<html><head><title>Book</title></head><body><p>a</p></body></html>",
+               "<html><head><title>The second</title></head><body><p>b</p></body></html>",
+               "<h1>The\n third</h1><p>c</p>", "<p> </p>"},
+              folder);
+  EXPECT_THAT(titles(book), ElementsAre("", "The second", "The third"));
+  EXPECT_EQ(book.chapters[2].text, "The third\n\nc");
+}
+
+TEST(Epub, TellsThatItsTableOfContentsIsMissing) {
+  const TemporaryFolder folder;
+  auto entries = small_epub(true);
+  std::erase_if(entries, [](const test::ZipEntry& entry) {
+    return entry.name == "OEBPS/nav.xhtml" || entry.name == "OEBPS/toc.ncx";
+  });
+  test::write_zip(folder / "a.epub", entries);
+  const auto book = read_document(folder / "a.epub");
+  ASSERT_TRUE(book) << book.error().message;
+  EXPECT_THAT(book->warnings,
+              testing::Contains(HasSubstr("toc.ncx' is missing: chapters are told")));
+  EXPECT_EQ(book->chapters.size(), 3U);
+}
+
 TEST(Epub, SaysWhatIsWrongWithIt) {
   const TemporaryFolder folder;
   const auto error_of = [&](std::vector<test::ZipEntry> entries) {
