@@ -17,7 +17,7 @@ NOT_HERE = ("./dev", "mynah pull", "mynah import")
 VOICES = SHARED / "weights/kokoro-voices"
 # What a pipe of the README begins or ends with, where this machine lacks it.
 STAND_INS = {"fortune": "echo 'You will hear from a bird.'", "aplay": "exec wc -c"}
-MADE = ("texts/*", "*.vtt", "*.svg", "notes.*", "book.*")
+MADE = ("texts/*", "*.vtt", "*.svg", "notes.*", "book.*", "sounds/*")
 SPEAKS = re.compile(r"\bmynah (speak|voices|phonemes)\b")
 
 
@@ -53,6 +53,7 @@ def lay_out(folder):
         subprocess.run(["ffmpeg", "-v", "error", "-y", "-i", SENTENCE, folder / name], check=True, stdin=subprocess.DEVNULL)
     (folder / "transcripts.tsv").write_text("clip\tlang\ttext\ntalk.flac\ten\thello\n")
     (folder / "notes.md").write_text("# Notes\n\nA bird *sings*.\n")
+    (folder / "lines.txt").write_text("The bird wakes.\nThe bird sings.\n")
     write_book(folder / "book.epub")
     (folder / "stand-ins").mkdir()
     for name, does in STAND_INS.items():
@@ -75,7 +76,8 @@ def main():
         env["PATH"] = f"{program.resolve().parent}:{env['PATH']}:{folder / 'stand-ins'}"
         for model, name in (("tiny.en", "tiny.en"), ("silero/silero_vad.onnx", "silero"), ("kokoro/kokoro.onnx", "kokoro")):
             checks.ended(f"import {name}", run(env, program, "import", WEIGHTS / model, "--name", name), 0)
-        checks.ended("import phonemes", run(env, program, "import", WEIGHTS / "phonemes"), 0)
+        for set_of_files in ("phonemes", "hibari"):
+            checks.ended(f"import {set_of_files}", run(env, program, "import", WEIGHTS / set_of_files), 0)
         if VOICES.is_dir():
             checks.ended("import the voices", run(env, program, "import", VOICES), 0)
         for line in lines_of((ROOT / "README.md").read_text()):
@@ -94,7 +96,7 @@ def main():
         made = {str(path.relative_to(folder)) for pattern in MADE for path in folder.glob(pattern)}
         wanted = {"texts/one.srt", "texts/one.json", "texts/two.srt", "texts/two.json", "film.mkv.vtt", "talk.svg"}
         if VOICES.is_dir():
-            wanted |= {"notes.mp3", "notes.srt", "book.m4b"}
+            wanted |= {"notes.mp3", "notes.srt", "book.m4b", "sounds/0002.wav"}
         checks.add("the files it says are made", None if wanted <= made else f"wanted {wanted}, found {made}")
     checks.close()
 
