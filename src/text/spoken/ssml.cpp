@@ -30,6 +30,9 @@ constexpr size_t kMostWarnings = 100;
 constexpr auto kSilent =
     std::to_array<std::string_view>({"desc", "metadata", "meta", "lexicon", "title", "token-info"});
 
+constexpr std::string_view kUnknownEntity =
+    "XML knows only &amp; &lt; &gt; &quot; and &apos;; write the character itself, and &amp; for &";
+
 // What holds inside an element.
 struct Scope {
   std::string voice;
@@ -60,10 +63,17 @@ class SsmlReader {
       static_cast<SsmlReader*>(self)->characters({text, static_cast<size_t>(size)});
     });
     XML_SetStartDoctypeDeclHandler(parser, [](void* self, const XML_Char*, const XML_Char*,
-                                              const XML_Char*, int) {
-      static_cast<SsmlReader*>(self)->refuse(
-          "a document type (<!DOCTYPE) is not read, as its entities could grow without bound; take "
-          "it out and write characters instead of entities of your own");
+                                              const XML_Char*, int declares) {
+      if (declares != 0) {
+        static_cast<SsmlReader*>(self)->refuse(
+            "a document type (<!DOCTYPE) with declarations is not read, as its entities could grow "
+            "without bound; take it out and write characters instead of entities of your own");
+      }
+    });
+    // Behind a document type that names a file: expat does not read that, nor does it know what the
+    // file would declare.
+    XML_SetSkippedEntityHandler(parser, [](void* self, const XML_Char*, int) {
+      static_cast<SsmlReader*>(self)->refuse(std::string(kUnknownEntity));
     });
   }
 
@@ -103,8 +113,7 @@ class SsmlReader {
                                    "in which they were opened, the last one first",
                                    open_.back().name);
       case XML_ERROR_UNDEFINED_ENTITY:
-        return "XML knows only &amp; &lt; &gt; &quot; and &apos;; write the character itself, and "
-               "&amp; for &";
+        return std::string(kUnknownEntity);
       case XML_ERROR_JUNK_AFTER_DOC_ELEMENT:
         return "something stands behind </speak>; put everything into one <speak>";
       case XML_ERROR_SYNTAX:
@@ -357,31 +366,68 @@ class SsmlReader {
   std::string fault_;
 };
 
+constexpr std::string_view kDocumentType = "<!DOCTYPE";
+
+// One past a document type with its inner declarations; npos where it does not end.
+size_t document_type_end(std::string_view text) {
+  bool inner = false;
+  char quote = 0;
+  for (size_t i = kDocumentType.size(); i < text.size(); ++i) {
+    const char c = text[i];
+    if (quote != 0) {
+      quote = c == quote ? '\0' : quote;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '[' || c == ']') {
+      inner = c == '[';
+    } else if (c == '>' && !inner) {
+      return i + 1;
+    }
+  }
+  return std::string_view::npos;
+}
+
 }  // namespace
 
-bool looks_like_ssml(std::string_view text) {
-  if (text.starts_with("\xEF\xBB\xBF")) {
-    text.remove_prefix(3);
+SsmlSign look_for_ssml(std::string_view text, bool whole) {
+  const SsmlSign open = whole ? SsmlSign::No : SsmlSign::NeedsMore;
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  constexpr std::string_view kSpeak = "<speak";
+  if (text.starts_with(kByteOrderMark)) {
+    text.remove_prefix(kByteOrderMark.size());
   }
   while (true) {
     while (!text.empty() && is_ascii_space(text.front())) {
       text.remove_prefix(1);
     }
-    const bool comment = text.starts_with("<!--");
-    if (!comment && !text.starts_with("<?xml")) {
+    size_t end = std::string_view::npos;
+    if (text.starts_with("<!--")) {
+      end = text.find("-->", 4);
+      end += end == std::string_view::npos ? 0 : 3;
+    } else if (text.starts_with("<?")) {
+      end = text.find("?>", 2);
+      end += end == std::string_view::npos ? 0 : 2;
+    } else if (text.starts_with(kDocumentType)) {
+      end = document_type_end(text);
+    } else {
       break;
     }
-    const std::string_view close = comment ? "-->" : "?>";
-    const size_t end = text.find(close);
     if (end == std::string_view::npos) {
-      return false;
+      return open;
     }
-    text.remove_prefix(end + close.size());
+    text.remove_prefix(end);
   }
-  constexpr std::string_view kSpeak = "<speak";
-  return text.starts_with(kSpeak) && text.size() > kSpeak.size() &&
-         (is_ascii_space(text[kSpeak.size()]) || text[kSpeak.size()] == '>' ||
-          text[kSpeak.size()] == '/');
+  const auto begun = [&](std::string_view mark) {
+    return text.size() < mark.size() && mark.starts_with(text);
+  };
+  if (begun("<!--") || begun(kDocumentType) || begun(kByteOrderMark) || text == kSpeak ||
+      begun(kSpeak)) {
+    return open;
+  }
+  const bool speak =
+      text.starts_with(kSpeak) && (is_ascii_space(text[kSpeak.size()]) ||
+                                   text[kSpeak.size()] == '>' || text[kSpeak.size()] == '/');
+  return speak ? SsmlSign::Yes : SsmlSign::No;
 }
 
 Result<SpeakScript> parse_ssml(std::string_view document) {

@@ -174,10 +174,19 @@ TEST(Ssml, MalformedIsAClearErrorWithItsPlace) {
   EXPECT_THAT(read_ssml("<speak>\xFF</speak>"), HasSubstr("UTF-8"));
 }
 
+TEST(Ssml, ADocumentTypeThatDeclaresNothingIsRead) {
+  EXPECT_EQ(read_ssml("<?xml version=\"1.0\"?>\n<!DOCTYPE speak PUBLIC \"-//W3C//DTD SYNTHESIS "
+                      "1.0//EN\" \"http://www.w3.org/TR/speech-synthesis/synthesis.dtd\">\n"
+                      "<speak version=\"1.0\">Hello.</speak>"),
+            "Hello.");
+}
+
 TEST(Ssml, BombsAreRefused) {
   EXPECT_THAT(
       read_ssml("<!DOCTYPE speak [<!ENTITY a \"aaaa\"><!ENTITY b \"&a;&a;\">]><speak>&b;</speak>"),
       HasSubstr("document type"));
+  EXPECT_THAT(read_ssml("<!DOCTYPE speak SYSTEM \"a.dtd\"><speak>&b;</speak>"),
+              HasSubstr("XML knows only"));
   std::string deep = "<speak>";
   for (int i = 0; i < 100000; ++i) {
     deep += "<s>";
@@ -193,6 +202,19 @@ TEST(Ssml, IsKnownByItsFirstElement) {
   EXPECT_FALSE(looks_like_ssml("speak <speak>"));
   EXPECT_FALSE(looks_like_ssml("<?xml"));
   EXPECT_FALSE(looks_like_ssml(""));
+  EXPECT_TRUE(
+      looks_like_ssml("<?xml version=\"1.0\"?>\n<!DOCTYPE speak PUBLIC \"-//W3C//DTD SYNTHESIS "
+                      "1.0//EN\" \"a>b\" [<!ENTITY x \"y]\">]>\n<!-- <p> --><speak>"));
+  EXPECT_FALSE(looks_like_ssml("<!DOCTYPE html><html>"));
+  EXPECT_FALSE(looks_like_ssml("<!DOCTYPE speak"));
+  // In pieces: what can still become one.
+  const std::string_view document = "<?xml?><!-- a --><!DOCTYPE speak []> <speak>";
+  for (size_t size = 1; size < document.size(); ++size) {
+    EXPECT_EQ(look_for_ssml(document.substr(0, size), false), SsmlSign::NeedsMore) << size;
+  }
+  EXPECT_EQ(look_for_ssml(document, false), SsmlSign::Yes);
+  EXPECT_EQ(look_for_ssml("H", false), SsmlSign::No);
+  EXPECT_EQ(look_for_ssml("<p", false), SsmlSign::No);
 }
 
 }  // namespace
