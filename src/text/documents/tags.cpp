@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstdint>
 
+#include "text/spoken/characters.h"
 #include "text/utf8.h"
 
 namespace mynah {
@@ -58,10 +59,6 @@ static_assert(std::ranges::is_sorted(kEntities, {}, &Entity::name));
 
 // More digits than any code point has; the names are shorter.
 constexpr size_t kMostEntityBytes = 16;
-
-bool is_space(char c) {
-  return c == ' ' || (c >= '\t' && c <= '\r');
-}
 
 bool is_name_begin(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
@@ -169,7 +166,7 @@ bool TagReader::pass_over() {
 bool TagReader::read_attributes(size_t& at, Tag& tag) const {
   constexpr size_t kMostAttributes = 256;
   while (at < text_.size()) {
-    while (at < text_.size() && is_space(text_[at])) {
+    while (at < text_.size() && is_ascii_space(text_[at])) {
       ++at;
     }
     if (at >= text_.size()) {
@@ -186,8 +183,8 @@ bool TagReader::read_attributes(size_t& at, Tag& tag) const {
     }
     tag.closed = false;
     const size_t begin = at;
-    while (at < text_.size() && !is_space(text_[at]) && text_[at] != '=' && text_[at] != '>' &&
-           (text_[at] != '/' || at == begin)) {
+    while (at < text_.size() && !is_ascii_space(text_[at]) && text_[at] != '=' &&
+           text_[at] != '>' && (text_[at] != '/' || at == begin)) {
       ++at;
     }
     std::string name = small(text_.substr(begin, at - begin));
@@ -195,13 +192,13 @@ bool TagReader::read_attributes(size_t& at, Tag& tag) const {
       ++at;
       continue;
     }
-    while (at < text_.size() && is_space(text_[at])) {
+    while (at < text_.size() && is_ascii_space(text_[at])) {
       ++at;
     }
     std::string_view value;
     if (at < text_.size() && text_[at] == '=') {
       ++at;
-      while (at < text_.size() && is_space(text_[at])) {
+      while (at < text_.size() && is_ascii_space(text_[at])) {
         ++at;
       }
       if (at < text_.size() && (text_[at] == '"' || text_[at] == '\'')) {
@@ -213,7 +210,7 @@ bool TagReader::read_attributes(size_t& at, Tag& tag) const {
         at = end + 1;
       } else {
         const size_t first = at;
-        while (at < text_.size() && !is_space(text_[at]) && text_[at] != '>') {
+        while (at < text_.size() && !is_ascii_space(text_[at]) && text_[at] != '>') {
           ++at;
         }
         value = text_.substr(first, at - first);
@@ -237,7 +234,7 @@ std::optional<Tag> TagReader::read_tag() {
     return std::nullopt;
   }
   const size_t begin = at;
-  while (at < text_.size() && !is_space(text_[at]) && text_[at] != '>' && text_[at] != '/') {
+  while (at < text_.size() && !is_ascii_space(text_[at]) && text_[at] != '>' && text_[at] != '/') {
     ++at;
   }
   tag.name = without_prefix(small(text_.substr(begin, at - begin)));

@@ -1,14 +1,11 @@
 #include "text/phonemes/written_words.h"
 
+#include "text/spoken/characters.h"
 #include "text/unicode.h"
 #include "text/utf8.h"
 
 namespace mynah {
 namespace {
-
-bool is_space(char c) {
-  return c == ' ' || (c >= '\t' && c <= '\r');
-}
 
 // Quotes and dashes that people type, as the typewriter has them.
 std::string_view plain(char32_t character) {
@@ -47,12 +44,12 @@ Result<std::vector<PhonemeWord>> WrittenWords::phonemes(
     std::string_view text, std::span<const GivenPhonemes> /*given*/) const {
   std::vector<PhonemeWord> words;
   for (size_t at = 0; at < text.size();) {
-    if (is_space(text[at])) {
+    if (is_ascii_space(text[at])) {
       ++at;
       continue;
     }
     const size_t begin = at;
-    while (at < text.size() && !is_space(text[at])) {
+    while (at < text.size() && !is_ascii_space(text[at])) {
       ++at;
     }
     const std::string_view word = text.substr(begin, at - begin);
