@@ -69,6 +69,7 @@ Result<std::vector<std::string>> SpeakObserver::keep_part() {
 
 std::string SpeakObserver::names() const {
   std::vector<std::string> names;
+  names.reserve(outputs_.size());
   for (const auto& output : outputs_) {
     names.push_back(output->name());
   }

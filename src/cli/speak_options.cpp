@@ -15,6 +15,7 @@ namespace {
 
 std::vector<std::string> format_names() {
   std::vector<std::string> names;
+  names.reserve(std::size(kSoundFormats) + 1);
   for (const SoundFormatName& known : kSoundFormats) {
     names.emplace_back(known.name);
   }

@@ -157,6 +157,7 @@ PhonemizerSource english_only(std::string name, PhonemizerSource source) {
 // The voices of the user's that Kokoro can take.
 std::vector<VoiceFile> voice_files(const SpeechModel& model) {
   std::vector<VoiceFile> files;
+  files.reserve(model.voices.size());
   for (const InstalledVoice& voice : model.voices) {
     files.push_back({.facts = {.name = voice.name, .language = voice.language, .sex = voice.sex},
                      .path = voice.path});
