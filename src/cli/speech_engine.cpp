@@ -226,8 +226,11 @@ Result<SpeechEngine> open_speech_engine(const SpeechEngineOptions& options, Cont
       .precision = options.precision,
       .cache_folder = store.folders().cache};
   std::unique_ptr<const VoiceModel> loaded;
+  MYNAH_TRY(OpenedDevice reading, open_device("cpu", 1, context.environment));
+  engine.reading_pool = std::move(reading.pool);
+  engine.reading_backend = std::move(reading.backend);
   PhonemizerSource phonemizers =
-      kokoro_phonemizers(model.english_phonemes, options.lexicon, *engine.backend);
+      kokoro_phonemizers(model.english_phonemes, options.lexicon, *engine.reading_backend);
   if (model.family == "piper" || !options.voice_config.empty()) {
     PiperLanguage language;
     MYNAH_TRY(loaded, load_piper({.network = model.path, .config = options.voice_config}, load,

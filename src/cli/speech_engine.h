@@ -33,6 +33,10 @@ struct SpeechEngineOptions {
 struct SpeechEngine {
   std::unique_ptr<ThreadPool> pool;
   std::unique_ptr<Backend> backend;
+  // What reads text: one thread of the processor. The products of a word are so small that another
+  // thread, or a card, costs ten times what it saves.
+  std::unique_ptr<ThreadPool> reading_pool;
+  std::unique_ptr<Backend> reading_backend;
   std::unique_ptr<Synthesizer> synthesizer;
   // The voice that was asked for, or one that speaks the language; "": the model's own choice.
   std::string voice;

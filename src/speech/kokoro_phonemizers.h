@@ -13,7 +13,7 @@ namespace mynah {
 // espeak-ng, where it is installed; Japanese, Chinese, and what Kokoro was not taught, are refused
 // with the reason. A language's files are read when it is first asked for. `lexicon` is the path of
 // the user's own English words, which come before all others; "": none. `backend` runs the network
-// that reads words no lexicon has, and must outlive what is returned.
+// that reads words no lexicon has, best on one thread, and must outlive what is returned.
 [[nodiscard]] PhonemizerSource kokoro_phonemizers(const std::string& folder,
                                                   const std::string& lexicon, Backend& backend);
 
