@@ -31,10 +31,11 @@ enum class BinaryOp : uint8_t { Add, Subtract, Multiply, Divide, Maximum, Minimu
 
 enum class Reduction : uint8_t { Sum, Mean, Max };
 
-// How exactly a product is computed. Exact: f32 all through. Fast: activations may be rounded to
-// the weight's own class (int8 with a scale a row, bf16), which is what "int8" and "bf16" mean to
-// users of other engines.
-enum class Precision : uint8_t { Exact, Fast };
+// How exactly a product is computed. Exact: f32 all through. Close: where weights are int8,
+// activations may be rounded to 16 bits with a scale a row, for what one more rounding to int8
+// would change; as Exact elsewhere. Fast: activations may be rounded to the weight's own class
+// (int8 with a scale a row, bf16), which is what "int8" and "bf16" mean to users of other engines.
+enum class Precision : uint8_t { Exact, Close, Fast };
 
 // A weight matrix (out_features, in_features) in the layout that one backend computes with.
 struct LinearWeight {

@@ -67,7 +67,7 @@ TEST_P(BatchTest, LinearOfEveryWeightType) {
     }
     const LinearWeight w = ops::pack_linear(
         *backend_, host_tensor({65, kWidth}, dtype == DType::I8 ? DType::F32 : dtype, 1), dtype);
-    for (const Precision precision : {Precision::Exact, Precision::Fast}) {
+    for (const Precision precision : {Precision::Exact, Precision::Close, Precision::Fast}) {
       SCOPED_TRACE(std::string(name(dtype)));
       expect_alone_as_in_batch(kWidth, [&](const Tensor& x, const Lengths&) {
         return ops::linear(*backend_, x, w, {.precision = precision});

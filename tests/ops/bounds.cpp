@@ -13,8 +13,11 @@ float product_bound(const ProductError& e, int64_t n, DType weight, Precision pr
   if (precision == Precision::Exact) {
     return rounding;
   }
+  if (precision == Precision::Close && weight != DType::I8) {
+    return rounding;
+  }
   if (weight == DType::I8 || is_block_type(weight)) {
-    const float step = e.peak / 127.0F;
+    const float step = e.peak / (precision == Precision::Close ? 127.0F * 256.0F : 127.0F);
     const float worst = 0.505F * step * e.weight_sum;
     const float likely = kSixSigma * step / std::sqrt(12.0F) * e.weight_norm;
     return rounding + kSlope * std::min(worst, likely);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -90,17 +91,20 @@ std::vector<Values> bound(const LinearRow& row) {
   return {bounds};
 }
 
+std::string_view how(Precision precision) {
+  return precision == Precision::Exact ? "" : precision == Precision::Close ? " close" : " fast";
+}
+
 OpCase linear_case(const LinearRow& row) {
   static constexpr std::array kActivations = {"",      " relu",    " gelu", " gelu_tanh",
                                               " silu", " sigmoid", " tanh"};
   OpCase c;
   c.op = "linear";
-  c.name =
-      fmt::format("{}{} ({}, {}) -> {}{}{}{}{}{}", name(row.dtype),
-                  row.precision == Precision::Fast ? " fast" : "", row.rows, row.in, row.out,
-                  row.bias ? " bias" : "", kActivations[static_cast<size_t>(row.activation)],
-                  row.residual ? " residual" : "", row.layout == Layout::Strided ? " strided" : "",
-                  row.rectified ? " rectified" : "");
+  c.name = fmt::format(
+      "{}{} ({}, {}) -> {}{}{}{}{}{}", name(row.dtype), how(row.precision), row.rows, row.in,
+      row.out, row.bias ? " bias" : "", kActivations[static_cast<size_t>(row.activation)],
+      row.residual ? " residual" : "", row.layout == Layout::Strided ? " strided" : "",
+      row.rectified ? " rectified" : "");
   c.weight = row.dtype;
   c.prepare = [row](Backend& backend) { return prepare(backend, row); };
   c.bound = [row](const std::vector<Values>&) { return bound(row); };
@@ -180,6 +184,7 @@ void add_linear_cases(std::vector<OpCase>& table) {
       add_sizes(table, dtype, precision, sizes);
     }
   }
+  add_sizes(table, DType::I8, Precision::Close, kPlainSizes);
   for (const Sizes& s :
        {Sizes{1, 129, 65}, Sizes{2, 128, 512}, Sizes{1, 640, 300}, Sizes{13, 33, 7}}) {
     table.push_back(linear_case({.rows = s.rows, .in = s.in, .out = s.out, .rectified = true}));

@@ -186,6 +186,8 @@ class CpuBackend final : public Backend {
   // rows (m, in) of f32 by a packed weight, finished into the target.
   void product(const Rows& rows, const LinearWeight& w, Precision precision, const Target& target);
   void product_i8(const Rows& rows, const LinearWeight& w, const Target& target);
+  // Precision::Close, weights I8.
+  void product_close(const Rows& rows, const LinearWeight& w, const Target& target);
   void product_blocks(const Rows& rows, const LinearWeight& w, const Target& target);
   void product_bf16(const Rows& rows, const LinearWeight& w, const Target& target);
   void product_f32(const Rows& rows, const LinearWeight& w, const Target& target);

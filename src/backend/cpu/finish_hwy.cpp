@@ -171,10 +171,8 @@ void finish_mix(const int32_t* tile, int64_t m, const float* scales, const float
   }
 }
 
-float quantize_row(const float* x, int64_t k, uint8_t* out, int64_t k4) {
+HWY_INLINE float largest_of(const float* x, int64_t k) {
   const F f;
-  const hn::RebindToUnsigned<F> u32;
-  const hn::Rebind<uint8_t, F> u8;
   const auto lanes = static_cast<int64_t>(hn::Lanes(f));
   V largest4[2] = {hn::Zero(f), hn::Zero(f)};
   int64_t c = 0;
@@ -186,6 +184,58 @@ float quantize_row(const float* x, int64_t k, uint8_t* out, int64_t k4) {
   for (; c < k; ++c) {
     largest = std::max(largest, x[c] < 0 ? -x[c] : x[c]);
   }
+  return largest;
+}
+
+float quantize_row_close(const float* x, int64_t k, uint8_t* high, uint8_t* low, int64_t k4) {
+  constexpr float kSteps = 127.0F * 256.0F;
+  const F f;
+  const hn::RebindToUnsigned<F> u32;
+  const hn::Rebind<uint8_t, F> u8;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(f));
+  const float largest = largest_of(x, k);
+  const V scale = hn::Set(f, largest > 0 ? kSteps / largest : 0.0F);
+  // Added to a small number, the number to nearest, and 128 for each byte, is in the sum's last two
+  // bytes.
+  const V rounder = hn::Set(f, 0x1.8p23F + 128.0F * 256.0F + 128.0F);
+  HWY_ALIGN float extra[hn::MaxLanes(F())] = {};
+  HWY_ALIGN uint8_t bytes[hn::MaxLanes(F())];
+  for (int64_t c = 0; c < k; c += lanes) {
+    const int64_t count = std::min(lanes, k - c);
+    std::memcpy(extra, x + c, static_cast<size_t>(count) * sizeof(float));
+    const auto codes = hn::BitCast(u32, hn::MulAdd(hn::Load(f, extra), scale, rounder));
+    hn::Store(hn::TruncateTo(u8, hn::ShiftRight<8>(codes)), u8, bytes);
+    std::memcpy(high + c, bytes, static_cast<size_t>(count));
+    hn::Store(hn::TruncateTo(u8, codes), u8, bytes);
+    std::memcpy(low + c, bytes, static_cast<size_t>(count));
+  }
+  std::memset(high + k, 128, static_cast<size_t>(k4 * 4 - k));
+  std::memset(low + k, 128, static_cast<size_t>(k4 * 4 - k));
+  return largest / kSteps;
+}
+
+void join_close(const int32_t* tile, int64_t m, const Int8Scales& scales, float* out) {
+  const F f;
+  const hn::RebindToSigned<F> i32;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(f));
+  for (int64_t r = 0; r < m; ++r, tile += 2 * kPanel, out += kPanel) {
+    const V row_scale = hn::Set(f, scales.rows[r]);
+    for (int64_t c = 0; c < kPanel; c += lanes) {
+      const auto offset = hn::ShiftLeft<7>(hn::LoadU(i32, scales.column_sums + c));
+      const V high = hn::ConvertTo(f, hn::Sub(hn::LoadU(i32, tile + c), offset));
+      const V low = hn::ConvertTo(f, hn::Sub(hn::LoadU(i32, tile + kPanel + c), offset));
+      const V sum = hn::MulAdd(high, hn::Set(f, 256.0F), low);
+      hn::StoreU(hn::Mul(sum, hn::Mul(row_scale, hn::LoadU(f, scales.columns + c))), f, out + c);
+    }
+  }
+}
+
+float quantize_row(const float* x, int64_t k, uint8_t* out, int64_t k4) {
+  const F f;
+  const hn::RebindToUnsigned<F> u32;
+  const hn::Rebind<uint8_t, F> u8;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(f));
+  const float largest = largest_of(x, k);
   const float inverse = largest > 0 ? 127.0F / largest : 0.0F;
   const V scale = hn::Set(f, inverse);
   // Added to a small number, the number to nearest, and 128, is in the sum's last byte.
@@ -193,7 +243,7 @@ float quantize_row(const float* x, int64_t k, uint8_t* out, int64_t k4) {
   const auto code = [&](V value) HWY_ATTR {
     return hn::TruncateTo(u8, hn::BitCast(u32, hn::MulAdd(value, scale, rounder)));
   };
-  c = 0;
+  int64_t c = 0;
   for (; c + lanes <= k; c += lanes) {
     hn::StoreU(code(hn::LoadU(f, x + c)), u8, out + c);
   }
@@ -331,6 +381,8 @@ void fill_finish(Kernels& kernels) {
   kernels.finish_scaled = finish_scaled;
   kernels.finish_mix = finish_mix;
   kernels.quantize_row = quantize_row;
+  kernels.quantize_row_close = quantize_row_close;
+  kernels.join_close = join_close;
   kernels.widen_i8 = widen_i8;
   kernels.to_bf16 = to_bf16;
   kernels.from_bf16 = from_bf16;

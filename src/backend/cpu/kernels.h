@@ -137,6 +137,11 @@ struct Kernels {
 
   // One row of activations to x + 128 in u8, zero padded to 4 * k4 (as 128); returns the scale.
   float (*quantize_row)(const float* x, int64_t k, uint8_t* out, int64_t k4);
+  // The same to 16 bits: 256 (high - 128) + (low - 128).
+  float (*quantize_row_close)(const float* x, int64_t k, uint8_t* high, uint8_t* low, int64_t k4);
+  // Products of such rows with int8 weights, high and low by turns in a tile of 2 m rows (tile
+  // stride 32), to tiles of m rows.
+  void (*join_close)(const int32_t* tile, int64_t m, const Int8Scales& scales, float* out);
   void (*to_bf16)(const float* x, int64_t n, uint16_t* out);
   void (*from_bf16)(const uint16_t* x, int64_t n, float* out);
   void (*to_f16)(const float* x, int64_t n, uint16_t* out);

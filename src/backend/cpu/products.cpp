@@ -86,6 +86,36 @@ void CpuBackend::product_i8(const Rows& rows, const LinearWeight& w, const Targe
       });
 }
 
+void CpuBackend::product_close(const Rows& rows, const LinearWeight& w, const Target& target) {
+  const PackedView view(w);
+  const int64_t k4 = view.steps();
+  // The upper and the lower bytes of each row.
+  const Scratch<uint8_t> quantized(memory_, 2 * rows.count * k4 * 4);
+  const Scratch<float> scales(memory_, rows.count);
+  for_rows(rows.count, w.in_features, [&](int64_t r) {
+    uint8_t* const high = quantized.data() + 2 * r * k4 * 4;
+    scales[r] = kernels_.quantize_row_close(rows.data + r * rows.stride, w.in_features, high,
+                                            high + k4 * 4, k4);
+  });
+  for_tiles(
+      rows.count, view.panels(), 2 * k4 * 4 * kPanel / 4,
+      [&](int64_t row, int64_t row_end, int64_t panel, int64_t panel_end) {
+        alignas(64) int32_t sums[2 * kTileRows * kPanel];
+        alignas(64) float tile[kTileRows * kPanel];
+        const int64_t m = row_end - row;
+        for (int64_t p = panel; p < panel_end; ++p) {
+          kernels_.gemm_i8(quantized.data() + 2 * row * k4 * 4, k4 * 4, 2 * m, k4,
+                           reinterpret_cast<const int8_t*>(view.panel(p)), sums, kPanel);
+          kernels_.join_close(
+              sums, m,
+              {.rows = scales.data() + row, .columns = view.scales(p), .column_sums = view.sums(p)},
+              tile);
+          kernels_.finish(tile, m, view.columns(p), target.finish(row, p * kPanel),
+                          target.data + row * target.stride + p * kPanel, target.stride);
+        }
+      });
+}
+
 void CpuBackend::product_blocks(const Rows& rows, const LinearWeight& w, const Target& target) {
   const PackedView view(w);
   const int64_t k4 = view.steps();
@@ -188,6 +218,8 @@ void CpuBackend::product(const Rows& rows, const LinearWeight& w, Precision prec
                          const Target& target) {
   if (precision == Precision::Fast && w.dtype == DType::I8) {
     product_i8(rows, w, target);
+  } else if (precision == Precision::Close && w.dtype == DType::I8) {
+    product_close(rows, w, target);
   } else if (precision == Precision::Fast && is_block_type(w.dtype)) {
     product_blocks(rows, w, target);
   } else if (precision == Precision::Fast && w.dtype == DType::BF16 &&

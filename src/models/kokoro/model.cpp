@@ -36,7 +36,8 @@ Result<Kokoro> Kokoro::load(const Weights& w) {
   model.backend_ = &w.backend();
   // A duration is rounded to whole frames: any less precise, some would come out another. An error
   // of pitch grows from sample to sample.
-  const Weights exact = w.as(std::nullopt, Precision::Exact);
+  const Weights exact =
+      w.as(std::nullopt, w.precision() == Precision::Fast ? Precision::Close : Precision::Exact);
   MYNAH_TRY(model.albert_, Albert::load(exact / "bert", kVocabulary));
   MYNAH_TRY(model.prosodic_,
             Linear::load(exact / "bert_encoder", {.in = Albert::kWidth, .out = kHidden}));
