@@ -24,6 +24,12 @@ Result<std::unique_ptr<const VoiceModel>> load_kokoro(const std::string& path,
       {.storage = options.storage, .precision = options.precision, .cache = cache.get()});
   try {
     MYNAH_TRY(auto model, kokoro::Kokoro::load(weights));
+    if (model.sizes().style != kokoro::kStyle) {
+      return fail(ErrorCode::Unsupported,
+                  fmt::format("{}: wanted a Kokoro model whose styles have {} values, as voices "
+                              "have, found {}",
+                              path, kokoro::kStyle, model.sizes().style));
+    }
     if (cache != nullptr) {
       (void)cache->commit();  // an unwritable cache costs time at the next start, no more
       cache->release_pages();

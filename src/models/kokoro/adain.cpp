@@ -22,11 +22,11 @@ Tensor doubled(Backend& backend, const Tensor& x) {
 
 }  // namespace
 
-Result<StyleFactors> StyleFactors::load(const Weights& w, int64_t channels) {
+Result<StyleFactors> StyleFactors::load(const Weights& w, int64_t channels, int64_t style) {
   StyleFactors factors;
   factors.backend_ = &w.backend();
   factors.channels_ = channels;
-  MYNAH_TRY(factors.linear_, Linear::load(w / "fc", {.in = kStyle, .out = 2 * channels}));
+  MYNAH_TRY(factors.linear_, Linear::load(w / "fc", {.in = style, .out = 2 * channels}));
   return factors;
 }
 
@@ -36,10 +36,10 @@ StyleFactors::Factors StyleFactors::operator()(const Tensor& style) const {
           .beta = both.narrow(1, channels_, channels_)};
 }
 
-Result<AdaIn> AdaIn::load(const Weights& w, int64_t channels) {
+Result<AdaIn> AdaIn::load(const Weights& w, int64_t channels, int64_t style) {
   AdaIn norm;
   norm.backend_ = &w.backend();
-  MYNAH_TRY(norm.factors_, StyleFactors::load(w, channels));
+  MYNAH_TRY(norm.factors_, StyleFactors::load(w, channels, style));
   return norm;
 }
 
@@ -52,8 +52,8 @@ Result<AdaInBlock> AdaInBlock::load(const Weights& w, const Sizes& sizes) {
   AdaInBlock block;
   block.backend_ = &w.backend();
   block.sizes_ = sizes;
-  MYNAH_TRY(block.norm1_, AdaIn::load(w / "norm1", sizes.in));
-  MYNAH_TRY(block.norm2_, AdaIn::load(w / "norm2", sizes.out));
+  MYNAH_TRY(block.norm1_, AdaIn::load(w / "norm1", sizes.in, sizes.style));
+  MYNAH_TRY(block.norm2_, AdaIn::load(w / "norm2", sizes.out, sizes.style));
   MYNAH_TRY(
       block.conv1_,
       Conv1d::load(w / "conv1", {.in = sizes.in, .out = sizes.out, .kernel = 3, .padding = 1}));

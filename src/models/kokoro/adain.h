@@ -20,9 +20,9 @@ class StyleFactors {
   StyleFactors() = default;
 
   // w holds "fc".
-  static Result<StyleFactors> load(const Weights& w, int64_t channels);
+  static Result<StyleFactors> load(const Weights& w, int64_t channels, int64_t style);
 
-  // style (sentences, kStyle)
+  // style (sentences, its size)
   [[nodiscard]] Factors operator()(const Tensor& style) const;
 
  private:
@@ -37,9 +37,9 @@ class AdaIn {
   AdaIn() = default;
 
   // w holds "fc".
-  static Result<AdaIn> load(const Weights& w, int64_t channels);
+  static Result<AdaIn> load(const Weights& w, int64_t channels, int64_t style);
 
-  // x (rows, channels) of sentences, style (sentences, kStyle) -> Conv1dInput's factors.
+  // x (rows, channels) of sentences, style (sentences, its size) -> Conv1dInput's factors.
   [[nodiscard]] Tensor operator()(const Tensor& x, const Lengths& lengths,
                                   const Tensor& style) const;
 
@@ -54,6 +54,7 @@ class AdaInBlock {
   struct Sizes {
     int64_t in = 0;
     int64_t out = 0;
+    int64_t style = kStyle;
     bool upsamples = false;
   };
 

@@ -2,6 +2,7 @@
 // arXiv 2301.08810; HuggingFace transformers modeling_albert.py): one layer, applied twelve times.
 #pragma once
 
+#include "models/kokoro/sizes.h"
 #include "nn/layer_norm.h"
 #include "nn/linear.h"
 #include "nn/weights.h"
@@ -10,16 +11,16 @@ namespace mynah::kokoro {
 
 class Albert {
  public:
-  static constexpr int64_t kWidth = 768;
+  static constexpr int64_t kHeads = 12;
   static constexpr int64_t kPositions = 512;  // longest utterance
 
   Albert() = default;
 
-  // w holds "embeddings" and "encoder" of as many phonemes as there are in the vocabulary.
-  static Result<Albert> load(const Weights& w, int64_t vocabulary);
+  // w holds "embeddings" and "encoder" of kVocabulary phonemes.
+  static Result<Albert> load(const Weights& w, const Sizes& sizes);
 
-  // ids of lengths.total() phonemes, each utterance at most kPositions -> (lengths.total(),
-  // kWidth).
+  // ids of lengths.total() phonemes, each utterance at most kPositions -> (lengths.total(), its
+  // width).
   [[nodiscard]] Tensor operator()(std::span<const int32_t> ids, const Lengths& lengths) const;
 
  private:
@@ -27,6 +28,7 @@ class Albert {
 
   Backend* backend_ = nullptr;
   Precision precision_ = Precision::Exact;
+  int64_t width_ = 0;
   Tensor words_;
   Tensor positions_;
   Tensor sentence_;  // of the first sentence of two: there is one

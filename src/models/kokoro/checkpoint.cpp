@@ -8,9 +8,11 @@
 
 #include <fmt/format.h>
 
+#include "models/kokoro/generator.h"
 #include "models/kokoro/onnx_names.h"
 #include "models/kokoro/onnx_weights.h"
 #include "models/kokoro/rearranged.h"
+#include "models/kokoro/sizes.h"
 #include "tensor/quantize.h"
 
 namespace mynah::kokoro {
@@ -21,24 +23,21 @@ constexpr std::string_view kTokensKey = "tokenizer.ggml.tokens";
 
 struct Wanted {
   std::string_view name;
-  Shape shape;
+  int rank;
+  int dimension;
+  int64_t size;
 };
 
-// One of each part, of those whose sizes tell Kokoro-82M from other StyleTTS2 models (config.json
-// of hexgrad/Kokoro-82M).
-const std::array<Wanted, 8>& wanted_tensors() {
-  static const std::array<Wanted, 8> kWanted = {{
-      {"bert.embeddings.word_embeddings.weight", {178, 128}},
-      {"bert_encoder.weight", {512, 768}},
-      {"predictor.text_encoder.lstms.0.weight_ih_l0", {1024, 640}},
-      {"predictor.duration_proj.linear_layer.weight", {50, 512}},
-      {"text_encoder.embedding.weight", {178, 512}},
-      {"decoder.decode.3.conv1.weight", {512, 1090, 3}},
-      {"decoder.generator.ups.0.weight", {512, 256, 20}},
-      {"decoder.generator.conv_post.weight", {22, 128, 7}},
-  }};
-  return kWanted;
-}
+// One of each part, by what tells Kokoro from other StyleTTS2 models: phonemes, kernels, frames and
+// bins. How wide its layers are, read_sizes() reads (config.json of hexgrad/Kokoro-82M).
+constexpr std::array<Wanted, 6> kWanted = {{
+    {"bert.embeddings.word_embeddings.weight", 2, 0, kVocabulary},
+    {"predictor.duration_proj.linear_layer.weight", 2, 0, 50},
+    {"text_encoder.embedding.weight", 2, 0, kVocabulary},
+    {"decoder.decode.3.conv1.weight", 3, 2, 3},
+    {"decoder.generator.ups.0.weight", 3, 2, 20},
+    {"decoder.generator.conv_post.weight", 3, 0, 2 * kBins},
+}};
 
 // Modules of StyleTTS2 that only its training has (yl4579/StyleTTS2 models.py, build_model()).
 constexpr std::array<std::string_view, 3> kOfTraining = {"style_encoder.", "predictor_encoder.",
@@ -164,14 +163,14 @@ Result<Checkpoint> read_onnx_file(const TensorFile& file) {
 }
 
 Status check_tensors(const TensorFile& file, const Checkpoint& checkpoint) {
-  for (const auto& [name, shape] : wanted_tensors()) {
+  for (const auto& [name, rank, dimension, size] : kWanted) {
     const auto found = std::ranges::find(checkpoint.tensors, name, &StoredTensor::name);
     if (found == checkpoint.tensors.end()) {
       return complain(file, fmt::format("found no tensor {}", name));
     }
-    if (found->shape != shape) {
-      return complain(file, fmt::format("found {} of shape {} where it has {}", name,
-                                        found->shape.str(), shape.str()));
+    if (found->shape.rank() != rank || found->shape[dimension] != size) {
+      return complain(file, fmt::format("found {} of shape {} where size {} of {} is {}", name,
+                                        found->shape.str(), dimension, rank, size));
     }
   }
   return {};

@@ -30,8 +30,8 @@ struct Checkpoint {
 // that are kept as a direction and a length become one: weight_g * weight_v / |weight_v|, the norm
 // over all dimensions but the first (torch/nn/utils/weight_norm.py, dim 0); old and new names
 // (parametrizations.weight.original0, original1). bert.pooler, of which nothing is heard, is left
-// out. InvalidInput where a tensor that Kokoro-82M needs is missing or has another shape; not all
-// of them are looked at.
+// out. InvalidInput where one of a few tensors that every Kokoro has is missing or has other
+// phonemes, kernels, frames or bins; how wide layers are is read_sizes()'s (sizes.h).
 [[nodiscard]] Result<Checkpoint> read_checkpoint(const TensorFile& file);
 
 }  // namespace mynah::kokoro

@@ -4,27 +4,24 @@
 
 namespace mynah::kokoro {
 
-namespace {
-
-constexpr int64_t kWidth = 1024;
-constexpr int64_t kText = 64;  // what of the text each block sees again
-
-}  // namespace
-
-Result<Decoder> Decoder::load(const Weights& w) {
+Result<Decoder> Decoder::load(const Weights& w, const Sizes& sizes) {
   constexpr Conv1d::Sizes kCurve{.in = 1, .out = 1, .kernel = 3, .stride = 2, .padding = 1};
-  constexpr int64_t kSeen = kWidth + kText + 2;
+  const int64_t seen = sizes.decoder + sizes.seen + 2;
   Decoder decoder;
   decoder.backend_ = &w.backend();
   MYNAH_TRY(decoder.pitch_, Conv1d::load(w / "F0_conv", kCurve));
   MYNAH_TRY(decoder.energy_, Conv1d::load(w / "N_conv", kCurve));
-  MYNAH_TRY(decoder.text_, Conv1d::load(w / "asr_res.0", {.in = kHidden, .out = kText}));
-  MYNAH_TRY(decoder.encode_, AdaInBlock::load(w / "encode", {.in = kHidden + 2, .out = kWidth}));
+  MYNAH_TRY(decoder.text_, Conv1d::load(w / "asr_res.0", {.in = sizes.hidden, .out = sizes.seen}));
+  MYNAH_TRY(decoder.encode_,
+            AdaInBlock::load(w / "encode",
+                             {.in = sizes.hidden + 2, .out = sizes.decoder, .style = sizes.style}));
   for (size_t i = 0; i < decoder.decode_.size(); ++i) {
     const bool last = i == decoder.decode_.size() - 1;
-    MYNAH_TRY(decoder.decode_[i],
-              AdaInBlock::load(w / "decode" / static_cast<int64_t>(i),
-                               {.in = kSeen, .out = last ? kHidden : kWidth, .upsamples = last}));
+    MYNAH_TRY(decoder.decode_[i], AdaInBlock::load(w / "decode" / static_cast<int64_t>(i),
+                                                   {.in = seen,
+                                                    .out = last ? sizes.generator : sizes.decoder,
+                                                    .style = sizes.style,
+                                                    .upsamples = last}));
   }
   return decoder;
 }

@@ -14,10 +14,10 @@ class Decoder {
   Decoder() = default;
 
   // w is the checkpoint's "decoder".
-  static Result<Decoder> load(const Weights& w);
+  static Result<Decoder> load(const Weights& w, const Sizes& sizes);
 
-  // text (frames, kHidden), two values of pitch and energy a frame, style (1, kStyle), the acoustic
-  // half -> (2 frames, kHidden).
+  // text (frames, hidden), two values of pitch and energy a frame, style, the acoustic half -> (2
+  // frames, the generator's width).
   [[nodiscard]] Tensor operator()(const Tensor& text, const Melody& melody,
                                   const Tensor& style) const;
 

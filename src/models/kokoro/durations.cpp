@@ -23,19 +23,20 @@ std::vector<int32_t> phonemes_of(std::span<const int32_t> frames) {
   return phonemes;
 }
 
-Result<DurationPredictor> DurationPredictor::load(const Weights& w) {
+Result<DurationPredictor> DurationPredictor::load(const Weights& w, const Sizes& sizes) {
   DurationPredictor predictor;
   predictor.backend_ = &w.backend();
-  constexpr BiLstm::Sizes kLstm{.in = kHidden + kStyle, .hidden = kHidden / 2};
+  const BiLstm::Sizes lstm{.in = sizes.hidden + sizes.style, .hidden = sizes.hidden / 2};
   const Weights encoder = w / "text_encoder.lstms";
   for (size_t i = 0; i < predictor.layers_.size(); ++i) {
     const auto place = static_cast<int64_t>(2 * i);
-    MYNAH_TRY(predictor.layers_[i].lstm, BiLstm::load(encoder / place, kLstm));
-    MYNAH_TRY(predictor.layers_[i].factors, StyleFactors::load(encoder / (place + 1), kHidden));
+    MYNAH_TRY(predictor.layers_[i].lstm, BiLstm::load(encoder / place, lstm));
+    MYNAH_TRY(predictor.layers_[i].factors,
+              StyleFactors::load(encoder / (place + 1), sizes.hidden, sizes.style));
   }
-  MYNAH_TRY(predictor.lstm_, BiLstm::load(w / "lstm", kLstm));
-  MYNAH_TRY(predictor.duration_,
-            Linear::load(w / "duration_proj.linear_layer", {.in = kHidden, .out = kMostFrames}));
+  MYNAH_TRY(predictor.lstm_, BiLstm::load(w / "lstm", lstm));
+  MYNAH_TRY(predictor.duration_, Linear::load(w / "duration_proj.linear_layer",
+                                              {.in = sizes.hidden, .out = kMostFrames}));
   return predictor;
 }
 
@@ -53,9 +54,10 @@ Prosody DurationPredictor::operator()(const Tensor& x, const Tensor& style, floa
   Tensor heard = with_style(x, style);
   for (const Layer& layer : layers_) {
     const auto [gamma, beta] = layer.factors(style);
-    heard = with_style(ops::layer_norm(backend, layer.lstm(heard, sentence),
-                                       gamma.reshape({kHidden}), beta.reshape({kHidden})),
-                       style);
+    heard = with_style(
+        ops::layer_norm(backend, layer.lstm(heard, sentence), gamma.reshape({gamma.elements()}),
+                        beta.reshape({beta.elements()})),
+        style);
   }
   const Tensor durations =
       ops::sum(backend, ops::sigmoid(backend, duration_(lstm_(heard, sentence))));

@@ -16,7 +16,7 @@ namespace mynah::kokoro {
 
 // A sentence as its prosody sees it.
 struct Prosody {
-  Tensor x;                     // (phonemes, kHidden + kStyle)
+  Tensor x;                     // (phonemes, hidden + style)
   std::vector<int32_t> frames;  // of 1/40 s, at least one for each phoneme
 };
 
@@ -28,9 +28,9 @@ class DurationPredictor {
   DurationPredictor() = default;
 
   // w is the checkpoint's "predictor".
-  static Result<DurationPredictor> load(const Weights& w);
+  static Result<DurationPredictor> load(const Weights& w, const Sizes& sizes);
 
-  // x (phonemes, kHidden) of one sentence; style (1, kStyle), the voice's prosodic half; speed
+  // x (phonemes, hidden) of one sentence; style, the voice's prosodic half; speed
   // above 0, at 2 everything takes half the time.
   [[nodiscard]] Prosody operator()(const Tensor& x, const Tensor& style, float speed) const;
 

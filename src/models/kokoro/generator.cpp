@@ -9,8 +9,7 @@ namespace {
 
 // config.json of hexgrad/Kokoro-82M, "istftnet".
 struct StageSizes {
-  int64_t in;
-  int64_t out;
+  int64_t narrower;  // than the generator's input: what comes out
   int64_t kernel;
   int64_t stride;
   Conv1d::Sizes source;
@@ -18,18 +17,12 @@ struct StageSizes {
 };
 
 constexpr std::array<StageSizes, 2> kStages = {
-    {{.in = 512,
-      .out = 256,
+    {{.narrower = 2,
       .kernel = 20,
       .stride = 10,
-      .source = {.in = 2 * kBins, .out = 256, .kernel = 12, .stride = 6, .padding = 3},
+      .source = {.in = 2 * kBins, .kernel = 12, .stride = 6, .padding = 3},
       .source_kernel = 7},
-     {.in = 256,
-      .out = 128,
-      .kernel = 12,
-      .stride = 6,
-      .source = {.in = 2 * kBins, .out = 128},
-      .source_kernel = 11}}};
+     {.narrower = 4, .kernel = 12, .stride = 6, .source = {.in = 2 * kBins}, .source_kernel = 11}}};
 constexpr std::array<int64_t, 3> kKernels = {3, 7, 11};
 constexpr std::array<int64_t, 3> kDilations = {1, 3, 5};
 constexpr float kSlope = 0.1F;
@@ -47,13 +40,14 @@ Tensor reflected(Backend& backend, const Tensor& x) {
 
 }  // namespace
 
-Result<Generator::Block> Generator::load_block(const Weights& w, int64_t channels, int64_t kernel) {
+Result<Generator::Block> Generator::load_block(const Weights& w, int64_t channels, int64_t style,
+                                               int64_t kernel) {
   Block block;
   for (size_t i = 0; i < block.pairs.size(); ++i) {
     const auto place = static_cast<int64_t>(i);
     Block::Pair& pair = block.pairs[i];
-    MYNAH_TRY(pair.norm1, AdaIn::load(w / "adain1" / place, channels));
-    MYNAH_TRY(pair.norm2, AdaIn::load(w / "adain2" / place, channels));
+    MYNAH_TRY(pair.norm1, AdaIn::load(w / "adain1" / place, channels, style));
+    MYNAH_TRY(pair.norm2, AdaIn::load(w / "adain2" / place, channels, style));
     MYNAH_TRY(pair.alpha1, (w / "alpha1").get(std::to_string(i), {1, channels, 1}));
     MYNAH_TRY(pair.alpha2, (w / "alpha2").get(std::to_string(i), {1, channels, 1}));
     pair.alpha1 = pair.alpha1.reshape({channels});
@@ -72,7 +66,7 @@ Result<Generator::Block> Generator::load_block(const Weights& w, int64_t channel
   return block;
 }
 
-Result<Generator> Generator::load(const Weights& w) {
+Result<Generator> Generator::load(const Weights& w, const Sizes& widths) {
   Generator generator;
   generator.backend_ = &w.backend();
   const Weights source = w / "m_source.l_linear";
@@ -84,28 +78,33 @@ Result<Generator> Generator::load(const Weights& w) {
     const auto place = static_cast<int64_t>(i);
     const StageSizes& sizes = kStages[i];
     Stage& stage = generator.stages_[i];
+    const int64_t out = widths.generator / sizes.narrower;
+    Conv1d::Sizes source_sizes = sizes.source;
+    source_sizes.out = out;
     MYNAH_TRY(stage.up,
               ConvTranspose1d::load(w / "ups" / place,
-                                    {.in = sizes.in,
-                                     .out = sizes.out,
+                                    {.in = 2 * out,
+                                     .out = out,
                                      .kernel = {.kernel = sizes.kernel,
                                                 .stride = sizes.stride,
                                                 .padding = (sizes.kernel - sizes.stride) / 2}}));
-    MYNAH_TRY(stage.source, Conv1d::load(w / "noise_convs" / place, sizes.source));
+    MYNAH_TRY(stage.source, Conv1d::load(w / "noise_convs" / place, source_sizes));
     MYNAH_TRY(stage.source_block,
-              load_block(w / "noise_res" / place, sizes.out, sizes.source_kernel));
+              load_block(w / "noise_res" / place, out, widths.style, sizes.source_kernel));
     for (size_t k = 0; k < kKernels.size(); ++k) {
       MYNAH_TRY(stage.blocks[k],
-                load_block(w / "resblocks" / static_cast<int64_t>(i * kKernels.size() + k),
-                           sizes.out, kKernels[k]));
+                load_block(w / "resblocks" / static_cast<int64_t>(i * kKernels.size() + k), out,
+                           widths.style, kKernels[k]));
     }
   }
   // Its results are logarithms of magnitudes: int8 is too coarse for them.
   const bool coarse = w.precision() == Precision::Fast;
   const Weights last = coarse ? w.as(DType::BF16, Precision::Fast) : w;
   MYNAH_TRY(generator.out_,
-            Conv1d::load(last / "conv_post",
-                         {.in = kStages.back().out, .out = 2 * kBins, .kernel = 7, .padding = 3}));
+            Conv1d::load(last / "conv_post", {.in = widths.generator / kStages.back().narrower,
+                                              .out = 2 * kBins,
+                                              .kernel = 7,
+                                              .padding = 3}));
   return generator;
 }
 

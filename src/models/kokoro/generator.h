@@ -18,14 +18,14 @@ class Generator {
   Generator() = default;
 
   // w is the checkpoint's "decoder.generator".
-  static Result<Generator> load(const Weights& w);
+  static Result<Generator> load(const Weights& w, const Sizes& sizes);
 
   // What is sung with: pitch (2 frames, 1) -> (2 frames * kPitchSamples / kHop + 1, 2 kBins),
   // magnitudes and phases of sines at the pitch and above it, without noise, as Kokoro's ONNX
   // exports have them.
   [[nodiscard]] Tensor harmonics(const Tensor& pitch) const;
 
-  // x (2 frames, kHidden), harmonics, style (1, kStyle), the acoustic half -> (harmonics' rows, 2
+  // x (2 frames, its width), harmonics, style, the acoustic half -> (harmonics' rows, 2
   // kBins): logarithms of magnitudes, then what phases are sines of.
   [[nodiscard]] Tensor spectrum(const Tensor& x, const Tensor& harmonics,
                                 const Tensor& style) const;
@@ -55,7 +55,8 @@ class Generator {
     std::array<Block, 3> blocks;
   };
 
-  static Result<Block> load_block(const Weights& w, int64_t channels, int64_t kernel);
+  static Result<Block> load_block(const Weights& w, int64_t channels, int64_t style,
+                                  int64_t kernel);
   [[nodiscard]] Tensor run(const Block& block, Tensor x, const Tensor& style) const;
 
   Backend* backend_ = nullptr;

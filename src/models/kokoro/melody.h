@@ -20,9 +20,9 @@ class MelodyPredictor {
   MelodyPredictor() = default;
 
   // w is the checkpoint's "predictor".
-  static Result<MelodyPredictor> load(const Weights& w);
+  static Result<MelodyPredictor> load(const Weights& w, const Sizes& sizes);
 
-  // x (frames, kHidden + kStyle) of one sentence; style (1, kStyle), the prosodic half.
+  // x (frames, hidden + style) of one sentence; style, the prosodic half.
   [[nodiscard]] Melody operator()(const Tensor& x, const Tensor& style) const;
 
  private:
@@ -31,7 +31,7 @@ class MelodyPredictor {
     Conv1d out;
   };
 
-  static Result<Curve> load_curve(const Weights& w, std::string_view name);
+  static Result<Curve> load_curve(const Weights& w, const Sizes& sizes, std::string_view name);
   static Tensor run(const Curve& curve, Tensor x, const Tensor& style);
 
   BiLstm shared_;

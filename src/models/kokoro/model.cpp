@@ -34,33 +34,35 @@ class StageClock {
 Result<Kokoro> Kokoro::load(const Weights& w) {
   Kokoro model;
   model.backend_ = &w.backend();
+  MYNAH_TRY(const Sizes sizes, read_sizes(w));
+  model.sizes_ = sizes;
   // A duration is rounded to whole frames: any less precise, some would come out another. An error
   // of pitch grows from sample to sample.
   const Weights exact =
       w.as(std::nullopt, w.precision() == Precision::Fast ? Precision::Close : Precision::Exact);
-  MYNAH_TRY(model.albert_, Albert::load(exact / "bert", kVocabulary));
+  MYNAH_TRY(model.albert_, Albert::load(exact / "bert", sizes));
   MYNAH_TRY(model.prosodic_,
-            Linear::load(exact / "bert_encoder", {.in = Albert::kWidth, .out = kHidden}));
-  MYNAH_TRY(model.durations_, DurationPredictor::load(exact / "predictor"));
-  MYNAH_TRY(model.melody_, MelodyPredictor::load(exact / "predictor"));
-  MYNAH_TRY(model.text_, TextEncoder::load(w / "text_encoder"));
-  MYNAH_TRY(model.decoder_, Decoder::load(w / "decoder"));
-  MYNAH_TRY(model.generator_, Generator::load(w / "decoder.generator"));
+            Linear::load(exact / "bert_encoder", {.in = sizes.width, .out = sizes.hidden}));
+  MYNAH_TRY(model.durations_, DurationPredictor::load(exact / "predictor", sizes));
+  MYNAH_TRY(model.melody_, MelodyPredictor::load(exact / "predictor", sizes));
+  MYNAH_TRY(model.text_, TextEncoder::load(w / "text_encoder", sizes));
+  MYNAH_TRY(model.decoder_, Decoder::load(w / "decoder", sizes));
+  MYNAH_TRY(model.generator_, Generator::load(w / "decoder.generator", sizes));
   return model;
 }
 
 Speech Kokoro::speak(std::span<const int32_t> ids, std::span<const float> style,
                      float speed) const {
   MYNAH_CHECK(!ids.empty() && std::ssize(ids) <= kMostPhonemes, "[kokoro] wants 1 to 510 phonemes");
-  MYNAH_CHECK(std::ssize(style) == 2 * kStyle && speed > 0.0F,
-              "[kokoro] wants a style of 256 and a speed above 0");
+  MYNAH_CHECK(std::ssize(style) == 2 * sizes_.style && speed > 0.0F,
+              "[kokoro] wants both halves of a style and a speed above 0");
   Backend& backend = *backend_;
   constexpr int32_t kPause = 0;
   std::vector<int32_t> all{kPause};
   all.insert(all.end(), ids.begin(), ids.end());
   all.push_back(kPause);
-  const Tensor acoustic = ops::from_host(backend, style.first(kStyle), {1, kStyle});
-  const Tensor prosodic = ops::from_host(backend, style.last(kStyle), {1, kStyle});
+  const Tensor acoustic = ops::from_host(backend, style.first(style.size() / 2), {1, sizes_.style});
+  const Tensor prosodic = ops::from_host(backend, style.last(style.size() / 2), {1, sizes_.style});
 
   StageClock clock(backend);
   const Tensor heard = prosodic_(albert_(all, {std::ssize(all)}));

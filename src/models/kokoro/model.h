@@ -35,13 +35,16 @@ class Kokoro {
   // w holds the checkpoint's modules, as read_onnx_weights() names them.
   static Result<Kokoro> load(const Weights& w);
 
-  // ids of 1 to kMostPhonemes phonemes, without pauses around them. style (2 kStyle), the voice's
-  // of as many phonemes; speed above 0.
+  [[nodiscard]] const Sizes& sizes() const { return sizes_; }
+
+  // ids of 1 to kMostPhonemes phonemes, without pauses around them. style (twice its size), the
+  // voice's of as many phonemes; speed above 0.
   [[nodiscard]] Speech speak(std::span<const int32_t> ids, std::span<const float> style,
                              float speed) const;
 
  private:
   Backend* backend_ = nullptr;
+  Sizes sizes_;
   Albert albert_;
   Linear prosodic_;
   DurationPredictor durations_;

@@ -2,18 +2,20 @@
 
 namespace mynah::kokoro {
 
-Result<TextEncoder> TextEncoder::load(const Weights& w) {
+Result<TextEncoder> TextEncoder::load(const Weights& w, const Sizes& sizes) {
   TextEncoder encoder;
   encoder.backend_ = &w.backend();
-  MYNAH_TRY(encoder.table_, w.get("embedding.weight", {kVocabulary, kHidden}));
+  MYNAH_TRY(encoder.table_, w.get("embedding.weight", {kVocabulary, sizes.hidden}));
   for (size_t i = 0; i < encoder.layers_.size(); ++i) {
     const Weights layer = w / "cnn" / static_cast<int64_t>(i);
     MYNAH_TRY(encoder.layers_[i].conv,
-              Conv1d::load(layer / 0, {.in = kHidden, .out = kHidden, .kernel = 5, .padding = 2}));
-    MYNAH_TRY(encoder.layers_[i].gamma, (layer / 1).get("gamma", {kHidden}));
-    MYNAH_TRY(encoder.layers_[i].beta, (layer / 1).get("beta", {kHidden}));
+              Conv1d::load(layer / 0,
+                           {.in = sizes.hidden, .out = sizes.hidden, .kernel = 5, .padding = 2}));
+    MYNAH_TRY(encoder.layers_[i].gamma, (layer / 1).get("gamma", {sizes.hidden}));
+    MYNAH_TRY(encoder.layers_[i].beta, (layer / 1).get("beta", {sizes.hidden}));
   }
-  MYNAH_TRY(encoder.lstm_, BiLstm::load(w / "lstm", {.in = kHidden, .hidden = kHidden / 2}));
+  MYNAH_TRY(encoder.lstm_,
+            BiLstm::load(w / "lstm", {.in = sizes.hidden, .hidden = sizes.hidden / 2}));
   return encoder;
 }
 

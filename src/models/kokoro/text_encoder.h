@@ -14,9 +14,9 @@ class TextEncoder {
   TextEncoder() = default;
 
   // w is the checkpoint's "text_encoder".
-  static Result<TextEncoder> load(const Weights& w);
+  static Result<TextEncoder> load(const Weights& w, const Sizes& sizes);
 
-  // ids of one sentence -> (phonemes, kHidden).
+  // ids of one sentence -> (phonemes, hidden).
   [[nodiscard]] Tensor operator()(std::span<const int32_t> ids) const;
 
  private:

@@ -126,8 +126,8 @@ TEST(KokoroCheckpoint, SaysWhatIsMissing) {
   other.add_modules("");
   other.add("decoder.generator.ups.0.weight", {512, 256, 16});
   EXPECT_THAT(message(other),
-              HasSubstr("found decoder.generator.ups.0.weight of shape (512, 256, 16) where it "
-                        "has (512, 256, 20)"));
+              HasSubstr("found decoder.generator.ups.0.weight of shape (512, 256, 16) where "
+                        "size 2 of 3 is 20"));
   File training;
   training.add_modules("module.");
   training.add("net.style_encoder.module.shared.0.bias", {4});

@@ -54,11 +54,12 @@ TEST_P(KokoroDurations, AreThoseOfOnnxRuntime) {
   ASSERT_TRUE(stored.has_value()) << stored.error().message;
   const Weights w(std::move(stored->tensors), stored->owner, **backend,
                   {.storage = GetParam().storage, .precision = GetParam().precision});
-  const auto albert = Albert::load(w / "bert", kVocabulary);
+  const auto albert = Albert::load(w / "bert", Sizes{});
   ASSERT_TRUE(albert.has_value()) << albert.error().message;
-  const auto narrow = Linear::load(w / "bert_encoder", {.in = Albert::kWidth, .out = kHidden});
+  const auto narrow =
+      Linear::load(w / "bert_encoder", {.in = Sizes{}.width, .out = Sizes{}.hidden});
   ASSERT_TRUE(narrow.has_value()) << narrow.error().message;
-  const auto predictor = DurationPredictor::load(w / "predictor");
+  const auto predictor = DurationPredictor::load(w / "predictor", Sizes{});
   ASSERT_TRUE(predictor.has_value()) << predictor.error().message;
 
   std::ifstream in(test::source_path("tests/models/kokoro/durations.json"));

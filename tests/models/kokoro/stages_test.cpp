@@ -2,8 +2,6 @@
 // (tools/kokoro_oracle.py stages), and all of them together.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,12 +9,10 @@
 #include <gtest/gtest.h>
 
 #include "backend/cpu/cpu_backend.h"
-#include "base/mapped_file.h"
 #include "base/thread_pool.h"
-#include "formats/npz.h"
 #include "models/kokoro/model.h"
 #include "models/kokoro/real_file.h"
-#include "test_paths.h"
+#include "oracle_arrays.h"
 
 namespace mynah::kokoro {
 namespace {
@@ -33,17 +29,11 @@ class KokoroStages : public testing::Test {
  protected:
   void SetUp() override {
     MYNAH_SKIP_WITHOUT(real_file());
-    const std::string oracle_path =
-        (std::filesystem::path(test::folder_from("MYNAH_ORACLES", ".cache/oracles")) / "kokoro" /
-         "stages.npz")
-            .string();
-    MYNAH_SKIP_WITHOUT(oracle_path);
+    MYNAH_SKIP_WITHOUT(test::oracle_path("kokoro/stages.npz"));
     auto made = make_cpu_backend(pool_);
     ASSERT_TRUE(made.has_value());
     backend_ = *std::move(made);
-    const auto npz = MappedFile::open(oracle_path);
-    ASSERT_TRUE(npz.has_value());
-    auto oracle = read_npz(*npz);
+    auto oracle = test::OracleArrays::open(test::oracle_path("kokoro/stages.npz"));
     ASSERT_TRUE(oracle.has_value()) << oracle.error().message;
     oracle_ = *std::move(oracle);
     auto stored = read_real_file();
@@ -55,18 +45,11 @@ class KokoroStages : public testing::Test {
 
   template <class T>
   std::vector<T> values(const std::string& name) {
-    const StoredTensor* const found = oracle_.find(name);
-    EXPECT_NE(found, nullptr) << name;
-    std::vector<T> result(found->bytes.size() / sizeof(T));
-    std::memcpy(result.data(), found->bytes.data(), found->bytes.size());
-    return result;
+    return oracle_.values<T>(name);
   }
 
   // (time, channels)
-  Tensor given(const std::string& name) {
-    return ops::from_host(*backend_, std::span<const float>(values<float>(name)),
-                          oracle_.find(name)->shape);
-  }
+  Tensor given(const std::string& name) { return oracle_.tensor(*backend_, name); }
 
   Tensor style(bool acoustic) {
     const std::vector<float> both = values<float>("style");
@@ -84,15 +67,7 @@ class KokoroStages : public testing::Test {
 
   // The largest difference, of the largest value.
   static void expect_close(std::span<const float> found, std::span<const float> wanted) {
-    ASSERT_EQ(found.size(), wanted.size());
-    float most = 0.0F;
-    float largest = 0.0F;
-    for (size_t i = 0; i < found.size(); ++i) {
-      ASSERT_TRUE(std::isfinite(found[i])) << i;
-      most = std::max(most, std::abs(found[i] - wanted[i]));
-      largest = std::max(largest, std::abs(wanted[i]));
-    }
-    EXPECT_LT(most, kClose * largest);
+    EXPECT_LT(test::distance(found, wanted), kClose * test::largest(wanted));
   }
 
   static std::vector<float> tail(const std::vector<float>& samples) {
@@ -101,22 +76,22 @@ class KokoroStages : public testing::Test {
 
   ThreadPool pool_{2};
   std::unique_ptr<Backend> backend_;
-  TensorFile oracle_;
+  test::OracleArrays oracle_;
   std::unique_ptr<Weights> weights_;
 };
 
 TEST_F(KokoroStages, TextEncoder) {
-  const auto encoder = TextEncoder::load(*weights_ / "text_encoder");
+  const auto encoder = TextEncoder::load(*weights_ / "text_encoder", Sizes{});
   ASSERT_TRUE(encoder.has_value()) << encoder.error().message;
   expect_close(ops::to_host(*backend_, (*encoder)(phonemes())), values<float>("text"));
 }
 
 TEST_F(KokoroStages, MelodyOfTheDurationsStates) {
-  const auto albert = Albert::load(*weights_ / "bert", kVocabulary);
+  const auto albert = Albert::load(*weights_ / "bert", Sizes{});
   const auto narrow =
-      Linear::load(*weights_ / "bert_encoder", {.in = Albert::kWidth, .out = kHidden});
-  const auto durations = DurationPredictor::load(*weights_ / "predictor");
-  const auto melody = MelodyPredictor::load(*weights_ / "predictor");
+      Linear::load(*weights_ / "bert_encoder", {.in = Sizes{}.width, .out = Sizes{}.hidden});
+  const auto durations = DurationPredictor::load(*weights_ / "predictor", Sizes{});
+  const auto melody = MelodyPredictor::load(*weights_ / "predictor", Sizes{});
   ASSERT_TRUE(albert && narrow && durations && melody);
   const std::vector<int32_t> ids = phonemes();
   const Prosody prosody =
@@ -132,7 +107,7 @@ TEST_F(KokoroStages, MelodyOfTheDurationsStates) {
 }
 
 TEST_F(KokoroStages, Harmonics) {
-  const auto generator = Generator::load(*weights_ / "decoder.generator");
+  const auto generator = Generator::load(*weights_ / "decoder.generator", Sizes{});
   ASSERT_TRUE(generator.has_value()) << generator.error().message;
   const std::vector<float> found = ops::to_host(*backend_, generator->harmonics(given("pitch")));
   const std::vector<float> wanted = values<float>("harmonics");
@@ -154,7 +129,7 @@ TEST_F(KokoroStages, Harmonics) {
 }
 
 TEST_F(KokoroStages, GeneratorOfTheOraclesHarmonics) {
-  const auto generator = Generator::load(*weights_ / "decoder.generator");
+  const auto generator = Generator::load(*weights_ / "decoder.generator", Sizes{});
   ASSERT_TRUE(generator.has_value()) << generator.error().message;
   const Tensor spectrum = generator->spectrum(given("decoded"), given("harmonics"), style(true));
   expect_close(ops::to_host(*backend_, ops::exp(*backend_, spectrum.narrow(1, 0, kBins))),
