@@ -1,9 +1,5 @@
 // The wheel's voice says what ONNX Runtime and its own dsp.py make it say
 // (tools/hibari_oracle.py), noise apart.
-#include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,9 +11,8 @@
 #include "backend/cuda/cuda_backend.h"
 #include "base/mapped_file.h"
 #include "base/thread_pool.h"
-#include "formats/npz.h"
 #include "models/hibari/model.h"
-#include "test_paths.h"
+#include "oracle_arrays.h"
 
 namespace mynah::hibari {
 namespace {
@@ -29,17 +24,11 @@ class HibariSpeech : public testing::Test {
   void SetUp() override {
     const std::string path = test::weights_path("hibari/hibari.onnx");
     MYNAH_SKIP_WITHOUT(path);
-    const std::string oracle_path =
-        (std::filesystem::path(test::folder_from("MYNAH_ORACLES", ".cache/oracles")) / "hibari" /
-         "speech.npz")
-            .string();
-    MYNAH_SKIP_WITHOUT(oracle_path);
+    MYNAH_SKIP_WITHOUT(test::oracle_path("hibari/speech.npz"));
     auto made = make_cpu_backend(pool_);
     ASSERT_TRUE(made.has_value());
     backend_ = *std::move(made);
-    const auto npz = MappedFile::open(oracle_path);
-    ASSERT_TRUE(npz.has_value());
-    auto oracle = read_npz(*npz);
+    auto oracle = test::OracleArrays::open(test::oracle_path("hibari/speech.npz"));
     ASSERT_TRUE(oracle.has_value()) << oracle.error().message;
     oracle_ = *std::move(oracle);
     const auto file = MappedFile::open(path);
@@ -53,25 +42,12 @@ class HibariSpeech : public testing::Test {
 
   template <class T>
   [[nodiscard]] std::vector<T> values(const std::string& name) const {
-    const StoredTensor* const found = oracle_.find(name);
-    EXPECT_NE(found, nullptr) << name;
-    std::vector<T> result(found->bytes.size() / sizeof(T));
-    std::memcpy(result.data(), found->bytes.data(), found->bytes.size());
-    return result;
-  }
-
-  static float distance(const std::vector<float>& found, const std::vector<float>& wanted) {
-    EXPECT_EQ(found.size(), wanted.size());
-    float largest = 0.0F;
-    for (size_t i = 0; i < std::min(found.size(), wanted.size()); ++i) {
-      largest = std::max(largest, std::abs(found[i] - wanted[i]));
-    }
-    return largest;
+    return oracle_.values<T>(name);
   }
 
   ThreadPool pool_{2};
   std::unique_ptr<Backend> backend_;
-  TensorFile oracle_;
+  test::OracleArrays oracle_;
   OnnxWeights weights_;
 };
 
@@ -81,8 +57,8 @@ TEST_F(HibariSpeech, DrawsWhatTheOracleDraws) {
   EXPECT_EQ(model->symbols(), 178);
   const auto drawing = model->draw(values<int32_t>("ids0"), 1.0F);
   ASSERT_TRUE(drawing.has_value()) << drawing.error().message;
-  EXPECT_LT(distance(drawing->pitch, values<float>("pitch")), 1e-2F);  // Hz
-  EXPECT_LT(distance(drawing->spectra, values<float>("spectra")), 1e-3F);
+  EXPECT_LT(test::distance(drawing->pitch, values<float>("pitch")), 1e-2F);  // Hz
+  EXPECT_LT(test::distance(drawing->spectra, values<float>("spectra")), 1e-3F);
 }
 
 // The oracle's spectra: what is compared is dsp.py.
@@ -90,7 +66,7 @@ TEST_F(HibariSpeech, SoundsAsTheOracleDoes) {
   NormalNoise noise(0);
   const std::vector<float> samples =
       synthesise(*backend_, values<float>("spectra"), values<float>("pitch"), noise, 0.0F);
-  EXPECT_LT(distance(samples, values<float>("speech0")), 1e-3F);
+  EXPECT_LT(test::distance(samples, values<float>("speech0")), 1e-3F);
 }
 
 // The pitch is summed up to phases, so that its last bits are heard at the end of a sentence: a
@@ -105,7 +81,7 @@ TEST_F(HibariSpeech, AllSentences) {
     ASSERT_TRUE(speech.has_value()) << speech.error().message;
     const std::vector<float> wanted = values<float>("speech" + std::to_string(i));
     ASSERT_EQ(speech->samples.size(), wanted.size()) << i;
-    EXPECT_LT(distance(speech->samples, wanted), kClose) << i;
+    EXPECT_LT(test::distance(speech->samples, wanted), kClose) << i;
     int64_t units = 0;
     for (const int32_t unit : speech->units) {
       units += unit;
@@ -140,7 +116,7 @@ TEST_F(HibariSpeech, SpeaksOnASimulatedCard) {
   const auto own = Hibari::load(weights_, *backend_, kExact);
   const auto wanted = own->draw(std::vector<int32_t>{50, 69}, 4.0F);
   EXPECT_EQ(drawing->units, wanted->units);
-  EXPECT_LT(distance(drawing->spectra, wanted->spectra), 1e-3F);
+  EXPECT_LT(test::distance(drawing->spectra, wanted->spectra), 1e-3F);
 }
 
 TEST_F(HibariSpeech, AnEndlessSentenceIsRefused) {

@@ -2,7 +2,6 @@
 // durations without a flow, blocks of pairs, and a graph whose nodes have no names.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <memory>
 #include <string>
@@ -16,9 +15,8 @@
 #include "backend/ref/ref_backend.h"
 #include "base/mapped_file.h"
 #include "base/thread_pool.h"
-#include "formats/npz.h"
 #include "models/piper/model.h"
-#include "test_paths.h"
+#include "oracle_arrays.h"
 
 namespace mynah::piper {
 namespace {
@@ -38,9 +36,7 @@ class PiperGolden : public testing::TestWithParam<DeviceKind> {
       ASSERT_TRUE(made.has_value()) << made.error().message;
       backend_ = std::move(*made);
     }
-    const auto file = MappedFile::open(folder() + "golden.npz");
-    ASSERT_TRUE(file.has_value()) << file.error().message;
-    auto golden = read_npz(*file);
+    auto golden = test::OracleArrays::open(folder() + "golden.npz");
     ASSERT_TRUE(golden.has_value()) << golden.error().message;
     golden_ = std::move(*golden);
     const auto model_file = MappedFile::open(folder() + "voice.onnx");
@@ -60,31 +56,20 @@ class PiperGolden : public testing::TestWithParam<DeviceKind> {
 
   template <class T>
   [[nodiscard]] std::vector<T> golden(const std::string& name) const {
-    const StoredTensor* const tensor = golden_.find(name);
-    EXPECT_NE(tensor, nullptr) << name;
-    std::vector<T> values(tensor == nullptr ? 0 : tensor->bytes.size() / sizeof(T));
-    if (tensor != nullptr) {
-      std::memcpy(values.data(), tensor->bytes.data(), tensor->bytes.size());
-    }
-    return values;
+    return golden_.values<T>(name);
   }
 
   // Sums of at most a hundred numbers, a dozen layers deep: some hundred roundings of the largest.
   void expect_close(const std::vector<float>& found, const std::string& name) const {
     const std::vector<float> wanted = golden<float>(name);
-    ASSERT_EQ(found.size(), wanted.size()) << name;
-    float largest = 0.0F;
-    float distance = 0.0F;
-    for (size_t i = 0; i < found.size(); ++i) {
-      largest = std::max(largest, std::abs(wanted[i]));
-      distance = std::max(distance, std::abs(wanted[i] - found[i]));
-    }
-    EXPECT_LE(distance, 500.0F * 0x1p-24F * std::max(1.0F, largest)) << name;
+    EXPECT_LE(test::distance(found, wanted),
+              500.0F * 0x1p-24F * std::max(1.0F, test::largest(wanted)))
+        << name;
   }
 
   ThreadPool pool_{2};
   std::unique_ptr<Backend> backend_;
-  TensorFile golden_;
+  test::OracleArrays golden_;
   OnnxVoice voice_;
 };
 

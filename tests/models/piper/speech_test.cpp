@@ -2,8 +2,6 @@
 // sample by sample, noise apart.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
@@ -13,12 +11,10 @@
 #include <nlohmann/json.hpp>
 
 #include "backend/cpu/cpu_backend.h"
-#include "base/mapped_file.h"
 #include "base/thread_pool.h"
-#include "formats/npz.h"
 #include "models/piper/model.h"
 #include "models/piper/real_voice.h"
-#include "test_paths.h"
+#include "oracle_arrays.h"
 
 namespace mynah::piper {
 namespace {
@@ -30,17 +26,11 @@ class PiperSpeech : public testing::Test {
  protected:
   void SetUp() override {
     MYNAH_SKIP_WITHOUT(real_voice());
-    const std::string oracle_path =
-        (std::filesystem::path(test::folder_from("MYNAH_ORACLES", ".cache/oracles")) / "piper" /
-         "speech.npz")
-            .string();
-    MYNAH_SKIP_WITHOUT(oracle_path);
+    MYNAH_SKIP_WITHOUT(test::oracle_path("piper/speech.npz"));
     auto made = make_cpu_backend(pool_);
     ASSERT_TRUE(made.has_value());
     backend_ = *std::move(made);
-    const auto npz = MappedFile::open(oracle_path);
-    ASSERT_TRUE(npz.has_value());
-    auto oracle = read_npz(*npz);
+    auto oracle = test::OracleArrays::open(test::oracle_path("piper/speech.npz"));
     ASSERT_TRUE(oracle.has_value()) << oracle.error().message;
     oracle_ = *std::move(oracle);
     auto voice = read_real_voice();
@@ -61,35 +51,21 @@ class PiperSpeech : public testing::Test {
   }
 
   [[nodiscard]] std::vector<float> values(const std::string& name) const {
-    const StoredTensor* const found = oracle_.find(name);
-    EXPECT_NE(found, nullptr) << name;
-    std::vector<float> result(found->bytes.size() / sizeof(float));
-    std::memcpy(result.data(), found->bytes.data(), found->bytes.size());
-    return result;
+    return oracle_.values(name);
   }
 
   // (time, channels)
   [[nodiscard]] Tensor given(const std::string& name) const {
-    return ops::from_host(*backend_, std::span<const float>(values(name)),
-                          oracle_.find(name)->shape);
-  }
-
-  static float distance(const std::vector<float>& found, const std::vector<float>& wanted) {
-    float largest = 0.0F;
-    for (size_t i = 0; i < std::min(found.size(), wanted.size()); ++i) {
-      largest = std::max(largest, std::abs(found[i] - wanted[i]));
-    }
-    return largest;
+    return oracle_.tensor(*backend_, name);
   }
 
   static void expect_close(const std::vector<float>& found, const std::vector<float>& wanted) {
-    ASSERT_EQ(found.size(), wanted.size());
-    EXPECT_LT(distance(found, wanted), kClose);
+    EXPECT_LT(test::distance(found, wanted), kClose);
   }
 
   ThreadPool pool_{2};
   std::unique_ptr<Backend> backend_;
-  TensorFile oracle_;
+  test::OracleArrays oracle_;
   OnnxVoice voice_;
   nlohmann::json sentences_;
 };
@@ -134,7 +110,7 @@ TEST_F(PiperSpeech, AllSentences) {
     const std::vector<float> wanted = values("speech" + std::to_string(i));
     const std::string text = sentences_[i]["text"].get<std::string>();
     ASSERT_EQ(speech->samples.size(), wanted.size()) << text;
-    EXPECT_LT(distance(speech->samples, wanted), kClose) << text;
+    EXPECT_LT(test::distance(speech->samples, wanted), kClose) << text;
   }
 }
 
