@@ -5,6 +5,7 @@
 
 #include "cli/text_input.h"
 #include "cli/verb.h"
+#include "speech/text_reader.h"
 
 namespace mynah::cli {
 
@@ -15,10 +16,13 @@ class PhonemesCommand : public Command {
   [[nodiscard]] std::string details() const override;
 
  private:
+  Status print(const PhonemizerSource& phonemizers, Context& context) const;
+
   TextInput input_;
   std::string language_ = "en-US";
   std::string lexicon_;
-  bool normalize_ = true;
+  ReadingOptions reading_;
+  TextKind kind_ = TextKind::Plain;
 };
 
 }  // namespace mynah::cli

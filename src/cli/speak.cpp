@@ -18,7 +18,6 @@
 #include "cli/speak_book.h"
 #include "cli/speak_lines.h"
 #include "cli/speak_observer.h"
-#include "text/spoken/ssml.h"
 
 namespace mynah::cli {
 
@@ -51,6 +50,10 @@ constexpr size_t kMostTextBytes = size_t{64} << 20;
 bool is_plain_text(const std::string& path) {
   const std::string extension = std::filesystem::path(path).extension().string();
   return extension == ".txt" || extension == ".TXT" || extension == ".text";
+}
+
+bool is_text_name(const std::string& name) {
+  return has_document_extension(name) || name.ends_with(".ssml");
 }
 
 void tell_warnings(const Document& document, const std::string& path, const Context& context) {
@@ -111,14 +114,14 @@ bool SpeakCommand::plays(const Context& context) const {
 
 bool SpeakCommand::writes_book() const {
   const bool file = !sound_.out.empty() && sound_.out != "-" && !is_device_or_pipe(sound_.out);
-  return file && (is_m4b(sound_) || !document_path().empty());
+  return file && (is_m4b(sound_) || !input_.document_path().empty());
 }
 
 Status SpeakCommand::check(const Context& context) const {
   MYNAH_TRY_STATUS(input_.check("say", context));
-  const std::string document = document_path();
-  if (document.empty() && input_.words.size() == 1 &&
-      has_document_extension(input_.words.front()) && !input_.words.front().contains(' ')) {
+  const std::string document = input_.document_path();
+  if (input_.path().empty() && input_.words.size() == 1 && is_text_name(input_.words.front()) &&
+      !input_.words.front().contains(' ')) {
     return fail(
         ErrorCode::NotFound,
         fmt::format("there is no document {0} here; to have its name said, echo {0} | mynah "
@@ -152,11 +155,11 @@ Status SpeakCommand::check(const Context& context) const {
     return fail(ErrorCode::Usage,
                 fmt::format("--threads: wanted 0 to 1024, found {}", engine_.threads));
   }
-  return check_paths(context, document);
+  return check_paths(context);
 }
 
 // No output may be an input, or another output.
-Status SpeakCommand::check_paths(const Context& context, const std::string& document) const {
+Status SpeakCommand::check_paths(const Context& context) const {
   std::vector<NamedPath> inputs;
   std::vector<NamedPath> outputs;
   const auto add = [](std::vector<NamedPath>& paths, const char* option, const std::string& path) {
@@ -164,8 +167,7 @@ Status SpeakCommand::check_paths(const Context& context, const std::string& docu
       paths.push_back({.option = option, .path = path});
     }
   };
-  add(inputs, document.empty() ? "--file" : "the document",
-      document.empty() ? input_.file : document);
+  add(inputs, input_.file.empty() ? "the text" : "--file", input_.path());
   add(inputs, "--lexicon", engine_.lexicon);
   add(outputs, "--out", streams(context) ? "-" : sound_.out);
   add(outputs, "--srt", sound_.captions.srt);
@@ -173,20 +175,8 @@ Status SpeakCommand::check_paths(const Context& context, const std::string& docu
   return check_distinct(inputs, outputs);
 }
 
-// A long text that goes to a file, and can be taken up; one that is heard at once is spoken as it
-// comes.
-std::string SpeakCommand::document_path() const {
-  if (!input_.file.empty()) {
-    return has_document_extension(input_.file) ? input_.file : std::string();
-  }
-  std::error_code error;
-  const bool file = input_.words.size() == 1 && has_document_extension(input_.words.front()) &&
-                    std::filesystem::is_regular_file(input_.words.front(), error);
-  return file ? input_.words.front() : std::string();
-}
-
 Result<Document> SpeakCommand::document(const Context& context, SpeakOptions& options) const {
-  if (const std::string path = document_path(); !path.empty()) {
+  if (const std::string path = input_.document_path(); !path.empty()) {
     MYNAH_TRY(Document document, read_document(path));
     tell_warnings(document, path, context);
     if (document.chapters.empty()) {
@@ -197,24 +187,27 @@ Result<Document> SpeakCommand::document(const Context& context, SpeakOptions& op
   Document document;
   document.chapters.emplace_back();
   std::string& whole = document.chapters.front().text;
-  MYNAH_TRY_STATUS(input_.read(context, [&whole](std::string_view text) -> Status {
-    whole += text;
-    if (whole.size() > kMostTextBytes) {
-      return fail(ErrorCode::InvalidInput,
-                  fmt::format("wanted at most {} MB of text", kMostTextBytes >> 20U));
-    }
-    return {};
-  }));
-  if (options.kind == TextKind::Plain && looks_like_ssml(whole)) {
-    options.kind = TextKind::Ssml;
-  }
+  MYNAH_TRY_STATUS(input_.read(
+      context, options.kind,
+      [&options](TextKind kind) -> Status {
+        options.kind = kind;
+        return {};
+      },
+      [&whole](std::string_view text) -> Status {
+        whole += text;
+        if (whole.size() > kMostTextBytes) {
+          return fail(ErrorCode::InvalidInput,
+                      fmt::format("wanted at most {} MB of text", kMostTextBytes >> 20U));
+        }
+        return {};
+      }));
   return document;
 }
 
 Result<int> SpeakCommand::speak_document(Context& context, const SpeechEngine& engine,
                                          SpeakOptions options, const VoiceFacts& voice) const {
   MYNAH_TRY(const Document text, document(context, options));
-  const std::string path = document_path();
+  const std::string path = input_.document_path();
   const bool m4b = is_m4b(sound_);
   SoundFormat format = SoundFormat::Wav;
   if (!m4b) {
@@ -268,11 +261,8 @@ Result<int> SpeakCommand::speak_lines(Context& context, const SpeechEngine& engi
                                .media_program = {}},
                      .speak = options},
                     context);
-  TextInput input = input_;
-  if (const std::string path = document_path(); !path.empty()) {
-    input = {.words = {}, .file = path};
-  }
-  Status status = input.read(context, [&lines](std::string_view text) { return lines.push(text); });
+  Status status =
+      input_.read(context, [&lines](std::string_view text) { return lines.push(text); });
   if (status) {
     status = lines.finish();
   }
@@ -287,7 +277,7 @@ Result<int> SpeakCommand::speak_lines(Context& context, const SpeechEngine& engi
 
 Status SpeakCommand::speak_text(const Synthesizer& synthesizer, SpeakOptions options,
                                 SpeakObserver& observer, const Context& context) const {
-  if (const std::string path = document_path(); !path.empty()) {
+  if (const std::string path = input_.document_path(); !path.empty()) {
     MYNAH_TRY(const Document document, read_document(path));
     tell_warnings(document, path, context);
     MYNAH_TRY(const auto session, synthesizer.session(options, observer, context.stop));
@@ -297,18 +287,16 @@ Status SpeakCommand::speak_text(const Synthesizer& synthesizer, SpeakOptions opt
     }
     return session->finish();
   }
-  // What it is shows with its first bytes.
   std::unique_ptr<Synthesizer::Session> session;
-  MYNAH_TRY_STATUS(input_.read(context, [&](std::string_view text) -> Status {
-    if (!session) {
-      if (options.kind == TextKind::Plain && looks_like_ssml(text)) {
-        options.kind = TextKind::Ssml;
-      }
-      MYNAH_TRY(session, synthesizer.session(options, observer, context.stop));
-      observer.begin();
-    }
-    return session->push(text);
-  }));
+  MYNAH_TRY_STATUS(input_.read(
+      context, options.kind,
+      [&](TextKind kind) -> Status {
+        options.kind = kind;
+        MYNAH_TRY(session, synthesizer.session(options, observer, context.stop));
+        observer.begin();
+        return {};
+      },
+      [&](std::string_view text) { return session->push(text); }));
   return session ? session->finish() : Status{};
 }
 

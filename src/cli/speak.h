@@ -28,7 +28,7 @@ class SpeakCommand : public Command {
 
  private:
   [[nodiscard]] Status check(const Context& context) const;
-  [[nodiscard]] Status check_paths(const Context& context, const std::string& document) const;
+  [[nodiscard]] Status check_paths(const Context& context) const;
   // True where the sound goes to standard output.
   [[nodiscard]] bool streams(const Context& context) const;
   [[nodiscard]] bool plays(const Context& context) const;
@@ -38,8 +38,6 @@ class SpeakCommand : public Command {
 
   // A long text to a file or a folder, which can be taken up; m4b always.
   [[nodiscard]] bool writes_book() const;
-  // The document that is named in place of a text; empty: none is.
-  [[nodiscard]] std::string document_path() const;
   // The document, or the whole text as one; its kind is told in `options` where it shows.
   Result<Document> document(const Context& context, SpeakOptions& options) const;
   Result<int> speak_document(Context& context, const SpeechEngine& engine, SpeakOptions options,

@@ -44,6 +44,10 @@ std::string key_of(const Document& document, const BookOptions& options) {
   add(fmt::format("{} {} {} {} {} {} {}", speak.language, speak.voice.speed, speak.volume,
                   static_cast<int>(speak.kind), speak.clause_silence_s, speak.sentence_silence_s,
                   speak.paragraph_silence_s));
+  // Not where they are as usual, so that books in work go on behind an update.
+  if (!speak.normalize || speak.emoji != EmojiReading::Names) {
+    add(fmt::format("{} {}", speak.normalize, static_cast<int>(speak.emoji)));
+  }
   return digest.hex();
 }
 

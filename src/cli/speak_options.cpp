@@ -25,6 +25,22 @@ std::vector<std::string> format_names() {
 
 }  // namespace
 
+void markup_field(Fields& fields, TextKind& kind) {
+  fields.choice("markup", "KIND", kind,
+                {{"none", TextKind::Plain},
+                 {"markdown", TextKind::Markdown},
+                 {"html", TextKind::Html},
+                 {"ssml", TextKind::Ssml}},
+                "What is written around the words; what begins with <speak>, or stands in a file "
+                "that ends in .ssml, is SSML without saying so.");
+}
+
+void emoji_field(Fields& fields, EmojiReading& emoji) {
+  fields.choice("emoji", "HOW", emoji,
+                {{"names", EmojiReading::Names}, {"silent", EmojiReading::Silent}},
+                "Say emoji by their names, or not at all.");
+}
+
 void VoiceOptions::fields(Fields& fields) {
   fields.section("Voice");
   fields
@@ -51,13 +67,8 @@ void VoiceOptions::fields(Fields& fields) {
   fields.flag(
       "normalize", speak.normalize,
       "Say numbers, signs and short forms in words; --no-normalize leaves them as they are.");
-  fields.choice("markup", "KIND", kind,
-                {{"none", TextKind::Plain},
-                 {"markdown", TextKind::Markdown},
-                 {"html", TextKind::Html},
-                 {"ssml", TextKind::Ssml}},
-                "What is written around the words; what begins with <speak> is SSML without saying "
-                "so.");
+  emoji_field(fields, speak.emoji);
+  markup_field(fields, kind);
   fields.flag("phonemes", phonemes,
               "The text is phonemes in the model's alphabet, as `mynah phonemes` prints them.");
 }

@@ -24,6 +24,12 @@ struct VoiceOptions {
   [[nodiscard]] SpeakOptions finish() const;
 };
 
+// --markup: what is written around the words.
+void markup_field(Fields& fields, TextKind& kind);
+
+// --emoji
+void emoji_field(Fields& fields, EmojiReading& emoji);
+
 // Where the sound goes.
 struct SoundOptions {
   std::string out;  // "-": standard output; "": see is_played()

@@ -1,4 +1,5 @@
-// The text that a verb is given: words of the command line, a file, standard input as it comes.
+// The text that a verb is given: words of the command line, a file, a document, standard input as
+// it comes.
 #pragma once
 
 #include <functional>
@@ -8,6 +9,7 @@
 
 #include "cli/fields.h"
 #include "cli/verb.h"
+#include "speech/synthesizer.h"
 
 namespace mynah::cli {
 
@@ -22,8 +24,21 @@ struct TextInput {
   // nothing else is.
   [[nodiscard]] Status check(std::string_view verb, const Context& context) const;
 
+  // The file that holds the text: --file, or one whose name stands in place of the words and ends
+  // as texts do (a document, .ssml); "" where the words are the text.
+  [[nodiscard]] std::string path() const;
+
+  // The same where it is a document (text/documents/document.h), which is read as a whole; "" where
+  // it is none, and for a .txt that holds SSML.
+  [[nodiscard]] std::string document_path() const;
+
   // Gives the text in pieces, as it comes.
   Status read(const Context& context, const std::function<Status(std::string_view)>& take) const;
+
+  // The same, when it shows what the text is: `begin` is told it once, before the first piece. A
+  // text without marks of its own is SSML where it begins so, or by its file's name (.ssml).
+  Status read(const Context& context, TextKind kind, const std::function<Status(TextKind)>& begin,
+              const std::function<Status(std::string_view)>& take) const;
 };
 
 }  // namespace mynah::cli

@@ -74,7 +74,9 @@ class PiperVoice final : public VoiceModel {
   [[nodiscard]] size_t most_phonemes() const override { return kMostCharacters; }
 
   [[nodiscard]] size_t count_phonemes(std::string_view phonemes) const override {
-    return to_code_points(phonemes).size();
+    const piper::PhonemeIds ids = piper::phoneme_ids(config_, to_code_points(phonemes));
+    return static_cast<size_t>(
+        std::ranges::count_if(ids.runs, [](const auto& run) { return run.length > 0; }));
   }
 
   [[nodiscard]] Result<ClauseSound> speak(std::span<const PhonemeWord> words,

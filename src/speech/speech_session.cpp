@@ -6,25 +6,21 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "speech/clause_edges.h"
+#include "text/spoken/characters.h"
 #include "text/spoken/clauses.h"
 #include "text/spoken/ssml.h"
+#include "text/unicode.h"
 #include "text/utf8.h"
 
 namespace mynah {
 namespace {
 
-// SSML is read as a whole.
-constexpr size_t kMostDocumentBytes = size_t{16} << 20;
-
 // How much longer than the first the clauses behind it may be: two cores speak Kokoro's seven times
 // as fast as it sounds.
 constexpr size_t kFollowingClauses = 4;
-
-bool is_space(char c) {
-  return c == ' ' || (c >= '\t' && c <= '\r');
-}
 
 // Kokoro's marks of punctuation: they take time, but are no part of a word's sound.
 bool is_mark(const std::string& symbol) {
@@ -46,12 +42,12 @@ bool sounds(std::string_view phonemes) {
 std::vector<PhonemeWord> split_phonemes(std::string_view text) {
   std::vector<PhonemeWord> words;
   for (size_t at = 0; at < text.size();) {
-    if (is_space(text[at])) {
+    if (is_ascii_space(text[at])) {
       ++at;
       continue;
     }
     const size_t begin = at;
-    while (at < text.size() && !is_space(text[at])) {
+    while (at < text.size() && !is_ascii_space(text[at])) {
       ++at;
     }
     const std::string word(text.substr(begin, at - begin));
@@ -82,6 +78,7 @@ SpeechSession::SpeechSession(const VoiceModel& model, PhonemizerSource phonemize
       voice_(std::move(voice)),
       observer_(observer),
       stop_(std::move(stop)),
+      foreign_(phonemizers_),
       silence_s_(options_.lead_silence_s / options_.voice.speed) {
   const std::string& language = options_.language.empty() ? voice_.language : options_.language;
   splitter_ = SentenceSplitter({.language = language.substr(0, language.find('-'))});
@@ -93,9 +90,9 @@ SpeechSession::SpeechSession(const VoiceModel& model, PhonemizerSource phonemize
 
 Status SpeechSession::push(std::string_view text) {
   if (options_.kind == TextKind::Ssml) {
-    if (document_.size() + text.size() > kMostDocumentBytes) {
-      return fail(ErrorCode::InvalidInput, fmt::format("wanted SSML of at most {} MB, found more",
-                                                       kMostDocumentBytes >> 20U));
+    if (document_.size() + text.size() > kMostSsmlBytes) {
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("wanted SSML of at most {} MB, found more", kMostSsmlBytes >> 20U));
     }
     document_ += text;
     return {};
@@ -118,6 +115,7 @@ Status SpeechSession::finish() {
     MYNAH_TRY_STATUS(speak(splitter_.push(markup_->finish())));
   }
   MYNAH_TRY_STATUS(speak(splitter_.finish()));
+  MYNAH_TRY_STATUS(tell_left_out());
   // A pause at the end is meant.
   if (pause_s_ > 0) {
     SpokenClause silence;
@@ -138,6 +136,37 @@ void SpeechSession::warn(std::span<const std::string> warnings) {
       observer_.on_warning(warning);
     }
   }
+}
+
+void SpeechSession::look_for_unknown(std::string_view phonemes) {
+  constexpr size_t kMostNamed = 20;
+  for (const char32_t character : to_code_points(phonemes)) {
+    std::string symbol;
+    append_utf8(symbol, character);
+    if (!is_white_space(character) && unknown_.size() < kMostNamed &&
+        model_.count_phonemes(symbol) == 0) {
+      unknown_.insert(std::move(symbol));
+    }
+  }
+}
+
+Status SpeechSession::tell_left_out() {
+  if (std::string warning = foreign_.warning(); !warning.empty()) {
+    warn(std::vector{std::move(warning)});
+  }
+  if (unknown_.empty()) {
+    return {};
+  }
+  const std::string list = fmt::format("{}", fmt::join(unknown_, " "));
+  if (first_) {
+    return fail(
+        ErrorCode::InvalidInput,
+        fmt::format("{} has no phoneme of this text: {}; wanted its own alphabet, as `mynah "
+                    "phonemes` prints it",
+                    model_.name(), list));
+  }
+  warn(std::vector{fmt::format("{} has no phonemes {}: they were left out", model_.name(), list)});
+  return {};
 }
 
 void SpeechSession::pause(double seconds) {
@@ -235,11 +264,11 @@ Status SpeechSession::speak(const SpeakPart& part, bool sentences, bool ends_sen
 // Without the white space around marks, which is no text.
 SpeechSession::Stretch SpeechSession::trimmed(Stretch stretch) {
   size_t first = 0;
-  while (first < stretch.text.size() && is_space(stretch.text[first])) {
+  while (first < stretch.text.size() && is_ascii_space(stretch.text[first])) {
     ++first;
   }
   size_t last = stretch.text.size();
-  while (last > first && is_space(stretch.text[last - 1])) {
+  while (last > first && is_ascii_space(stretch.text[last - 1])) {
     --last;
   }
   if (first > 0 || last < stretch.text.size()) {
@@ -256,22 +285,26 @@ Result<const TextReader*> SpeechSession::reader_for(const std::string& language)
     return &known->second;
   }
   MYNAH_TRY(auto phonemizer, phonemizers_(language));
-  const auto made =
-      readers_.emplace(language, TextReader(std::move(phonemizer), language, options_.normalize));
+  const auto made = readers_.emplace(
+      language, TextReader(std::move(phonemizer), language,
+                           {.normalize = options_.normalize, .emoji = options_.emoji}));
   return &made.first->second;
 }
 
 Result<std::vector<PhonemeWord>> SpeechSession::read(const Stretch& stretch,
                                                      std::string_view text) {
   if (options_.kind == TextKind::Phonemes) {
+    look_for_unknown(text);
     return split_phonemes(text);
   }
   MYNAH_TRY(const TextReader* reader, reader_for(stretch.language));
   const auto begin = static_cast<size_t>(text.data() - stretch.text.data());
   const bool whole = begin == 0 && text.size() == stretch.text.size();
   return reader->read(
-      text, whole ? stretch.marks
-                  : marks_within(stretch.marks, {.begin = begin, .end = begin + text.size()}));
+      text,
+      whole ? stretch.marks
+            : marks_within(stretch.marks, {.begin = begin, .end = begin + text.size()}),
+      foreign_, whole);
 }
 
 // The stretch as a whole where the model takes it, as its words are read by what is around them;
@@ -402,11 +435,11 @@ std::vector<SpokenWord> SpeechSession::words_of(const Stretch& stretch, const Pi
     const size_t begin = std::min(piece.words[i].begin, piece.end);
     if (begin >= end || words.empty()) {
       size_t first = begin;
-      while (first > piece.begin && !is_space(text[first - 1])) {
+      while (first > piece.begin && !is_ascii_space(text[first - 1])) {
         --first;
       }
       end = begin;
-      while (end < piece.end && !is_space(text[end])) {
+      while (end < piece.end && !is_ascii_space(text[end])) {
         ++end;
       }
       words.push_back({.text = std::string(text.substr(first, end - first)), .phonemes = {}});

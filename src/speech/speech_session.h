@@ -64,6 +64,11 @@ class SpeechSession final : public Synthesizer::Session {
   [[nodiscard]] static Stretch trimmed(Stretch stretch);
   void pause(double seconds);
   void warn(std::span<const std::string> warnings);
+  // What of a text of phonemes the model does not have.
+  void look_for_unknown(std::string_view phonemes);
+  // Tells once, behind all of the text, what was left out of it. InvalidInput for a text of
+  // phonemes of which the model has none.
+  Status tell_left_out();
   [[nodiscard]] static std::vector<SpokenWord> words_of(const Stretch& stretch, const Piece& piece,
                                                         const ClauseSound& sound, double start_s,
                                                         double rate);
@@ -79,6 +84,8 @@ class SpeechSession final : public Synthesizer::Session {
   std::optional<MarkupFilter> markup_;         // where the text has it
   std::string document_;                       // of a kind that is read as a whole
   std::map<std::string, TextReader> readers_;  // by language
+  ForeignWords foreign_;
+  std::set<std::string> unknown_;  // phonemes that the model does not have, of a text of phonemes
   std::set<std::string> warned_;
   double silence_s_ = 0;  // to come before what is spoken next
   double pause_s_ = 0;    // the same, where the text asks for it

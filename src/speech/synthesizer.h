@@ -15,6 +15,7 @@
 #include "speech/voice_model.h"
 #include "tensor/backend.h"
 #include "text/phonemes/phonemizer.h"
+#include "text/spoken/spoken_text.h"
 
 namespace mynah {
 
@@ -32,7 +33,8 @@ struct SpeakOptions {
   std::string language;  // BCP 47; "": the voice's
   float volume = 1.0F;
   TextKind kind = TextKind::Plain;
-  bool normalize = true;  // numbers, signs and short forms in words
+  bool normalize = true;                     // numbers, signs and short forms in words
+  EmojiReading emoji = EmojiReading::Names;  // of normalized text
   // Silence between two clauses of a sentence that was cut, two sentences, two paragraphs, at speed
   // 1.
   double clause_silence_s = 0.12;

@@ -39,20 +39,24 @@ std::vector<GivenPhonemes> given_in(const SpokenText& spoken, bool british) {
 }  // namespace
 
 TextReader::TextReader(std::shared_ptr<const Phonemizer> phonemizer, const std::string& language,
-                       bool normalize)
+                       const ReadingOptions& options)
     : phonemizer_(std::move(phonemizer)),
       english_(is_english(language)),
-      spoken_(
-          {.normalize = normalize,
-           .dialect = is_british(language) ? EnglishDialect::British : EnglishDialect::American}) {}
+      spoken_({.normalize = options.normalize,
+               .dialect = is_british(language) ? EnglishDialect::British : EnglishDialect::American,
+               .emoji = options.emoji}) {}
 
 Result<std::vector<PhonemeWord>> TextReader::read(std::string_view sentence,
-                                                  std::span<const TextMark> marks) const {
+                                                  std::span<const TextMark> marks,
+                                                  ForeignWords& foreign, bool first_time) const {
   const SpokenText spoken =
       english_ ? spoken_english(sentence, spoken_, marks) : spoken_other(sentence, spoken_, marks);
-  MYNAH_TRY(std::vector<PhonemeWord> words,
-            phonemizer_->phonemes(spoken.text,
-                                  given_in(spoken, spoken_.dialect == EnglishDialect::British)));
+  const std::vector<GivenPhonemes> given =
+      given_in(spoken, spoken_.dialect == EnglishDialect::British);
+  MYNAH_TRY(std::vector<PhonemeWord> words, phonemizer_->phonemes(spoken.text, given));
+  if (english_) {
+    foreign.read(words, given, first_time);
+  }
   auto piece = spoken.pieces.begin();
   for (PhonemeWord& word : words) {
     while (piece != spoken.pieces.end() && piece->end <= word.begin) {

@@ -10,6 +10,7 @@
 
 #include "../text/documents/zip_file.h"
 #include "speak_fixture.h"
+#include "test_paths.h"
 
 namespace mynah::cli {
 namespace {
@@ -193,6 +194,55 @@ TEST_F(SpeakVerb, VoicesAreListedAndHeard) {
   EXPECT_EQ(run({"voices", "slt"}), 2);
   EXPECT_EQ(run({"voices", "--json"}), 0);
   EXPECT_EQ(lines().front()["voice"], "slt");
+}
+
+TEST_F(SpeakVerb, SsmlIsKnownByItsBeginAndByTheFilesName) {
+  const std::string document =
+      "<?xml version='1.0'?><!-- a -->\n<!DOCTYPE speak SYSTEM 'a.dtd'>"
+      "<speak>One <break/>two.</speak>";
+  std::ofstream(folder_ / "a.txt") << document;
+  std::ofstream(folder_ / "a.ssml") << document;
+  std::ofstream(folder_ / "b.SSML") << "no SSML";
+  const std::string wav = folder_ / "a.wav";
+  for (const auto& input : std::vector<std::vector<std::string>>{
+           {document}, {folder_ / "a.txt"}, {"-f", folder_ / "a.txt"}, {folder_ / "a.ssml"}}) {
+    said_.clear();
+    std::vector<std::string> arguments = input;
+    arguments.insert(arguments.end(), {"-m", "hum", "-o", wav});
+    EXPECT_EQ(speak(arguments), 0) << err();
+    EXPECT_THAT(said_, testing::ElementsAre("One", "two."));
+  }
+  EXPECT_EQ(speak({folder_ / "b.SSML", "-m", "hum", "-o", wav}), 1);
+  EXPECT_THAT(err(), HasSubstr("put the text into <speak>"));
+}
+
+TEST_F(SpeakVerb, PhonemesFollowMarksAsSpeakDoes) {
+  const std::filesystem::path home = folder_ / "home/models/english-phonemes";
+  std::filesystem::create_directories(home);
+  std::filesystem::copy(test::source_path("tests/text/data/small_english"), home);
+  const std::string digest(64, '0');
+  std::ofstream(home / "source.json")
+      << R"({"name": "english-phonemes", "family": "english-phonemes", "storage": "files",)"
+      << R"( "licence": "CC0-1.0", "source": "a test", "created": "2026-01-01T00:00:00Z",)"
+      << R"( "file": {"name": "", "sha256": ")" << digest << R"(", "size": 1},)"
+      << R"( "set": [{"name": "tagger.json", "sha256": ")" << digest << R"(", "size": 1}]})";
+  std::ofstream(folder_ / "a.md")
+      << "# The cat\n\n[dog](/h\u02C8u/) and [rate:2] cat.[^1]\n\n[^1]: no\n";
+  std::ofstream(folder_ / "a")
+      << "<?xml version='1.0'?><speak>the <phoneme ph='h\u02C8u'>dog</phoneme></speak>";
+  EXPECT_EQ(run({"phonemes", "the [dog](/h\u02C8u/) [pause:1s] and [rate:2] cat"}), 0) << err();
+  EXPECT_EQ(out(), "\u00F0\u0259 h\u02C8u \u00E6nd k\u02C8\u00E6t\n");
+  EXPECT_EQ(run({"phonemes", "-f", folder_ / "a.md"}), 0) << err();
+  EXPECT_EQ(out(), "\u00F0\u0259 k\u02C8\u00E6t\nh\u02C8u \u00E6nd k\u02C8\u00E6t.\n");
+  EXPECT_EQ(run({"phonemes", "-f", folder_ / "a", "--json"}), 0) << err();
+  EXPECT_EQ(lines().at(0)["phonemes"], "\u00F0\u0259 h\u02C8u");
+  EXPECT_EQ(lines()[0]["words"][1]["begin"], 51);
+  EXPECT_EQ(run({"phonemes", "--markup", "html", "<p>the <b>cat</b></p>"}), 0) << err();
+  EXPECT_EQ(out(), "\u00F0\u0259 k\u02C8\u00E6t\n");
+  EXPECT_EQ(run({"phonemes", "\u4F60 cat"}), 0);
+  EXPECT_THAT(err(), HasSubstr("1 character of Han was left out"));
+  EXPECT_EQ(run({"phonemes", "<speak>a"}), 1);
+  EXPECT_THAT(err(), HasSubstr("SSML line 1"));
 }
 
 TEST_F(SpeakVerb, PhonemesSayWhatIsMissing) {

@@ -1,6 +1,7 @@
 // A voice that hums: for tests of everything around a model.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <string>
@@ -18,6 +19,7 @@ class FakeVoice final : public VoiceModel {
   static constexpr size_t kPhonemeSamples = 80;
   static constexpr size_t kEdgeSamples = 400;
   static constexpr size_t kMost = 40;
+  static constexpr char kUnknownPhoneme = '%';  // the only one
 
   // `said` must outlive it.
   explicit FakeVoice(std::vector<std::string>& said) : said_(said) {}
@@ -38,7 +40,7 @@ class FakeVoice final : public VoiceModel {
   [[nodiscard]] size_t most_phonemes() const override { return kMost; }
 
   [[nodiscard]] size_t count_phonemes(std::string_view phonemes) const override {
-    return phonemes.size();
+    return phonemes.size() - static_cast<size_t>(std::ranges::count(phonemes, kUnknownPhoneme));
   }
 
   [[nodiscard]] Result<ClauseSound> speak(std::span<const PhonemeWord> words,

@@ -201,6 +201,36 @@ TEST_F(Speaking, WhatCannotBeHeardGivesNothing) {
   }
 }
 
+TEST_F(Speaking, PhonemesThatTheModelLacksAreNamed) {
+  SpeakOptions options;
+  options.kind = TextKind::Phonemes;
+  ASSERT_TRUE(speak("a%b. c %%.", options));
+  EXPECT_THAT(heard_.warnings, ElementsAre("fake has no phonemes %: they were left out"));
+  const Status none = speak("%% %", options);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, ErrorCode::InvalidInput);
+  EXPECT_THAT(none.error().message, HasSubstr("fake has no phoneme of this text: %"));
+  ASSERT_TRUE(speak("ab", options));
+  EXPECT_TRUE(heard_.warnings.empty());
+}
+
+TEST_F(Speaking, WhatIsOfAnotherScriptIsToldOnceBehindTheText) {
+  ASSERT_TRUE(speak("One \u043C\u0438\u0440 two. \u043C\u0438\u0440 three. \u4F60."));
+  EXPECT_THAT(
+      heard_.warnings,
+      ElementsAre("6 characters of Cyrillic and 1 of Han were left out: no voice of English "
+                  "reads them; choose a voice of their language"));
+}
+
+TEST_F(Speaking, EmojiAreSilentWhereThatIsAskedFor) {
+  SpeakOptions options;
+  options.emoji = EmojiReading::Silent;
+  ASSERT_TRUE(speak("One \U0001F600.", options));
+  EXPECT_THAT(said_, ElementsAre("One."));
+  ASSERT_TRUE(speak("One \U0001F600."));
+  EXPECT_THAT(said_, ElementsAre("One grinning face."));
+}
+
 TEST_F(Speaking, PhonemesAreSaidAsTheyAre) {
   SpeakOptions options;
   options.kind = TextKind::Phonemes;
