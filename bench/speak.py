@@ -34,6 +34,8 @@ SHARED = os.environ.get("MYNAH_SHARED", f"{ROOT}/../shared")
 WEIGHTS = os.environ.get("MYNAH_WEIGHTS", f"{ROOT}/.cache/weights")
 MYNAH = os.environ.get("MYNAH", f"{ROOT}/build/release/mynah")
 VOICES = f"{SHARED}/weights/kokoro-voices"
+# Sound is written where no disk is waited for: mynah syncs what it has written, the others write nothing.
+MEMORY = "/dev/shm" if os.path.isdir("/dev/shm") else None
 # One process's kilobytes: the kernel's name for the most that it held.
 PEAK = "VmHWM:"
 # More words than this heard wrong is no speech: shared/baselines/README.md has 6 to 12 % of words.
@@ -119,7 +121,7 @@ class Mynah(Process):
     def __init__(self, bench, *flags):
         self.bench = bench
         self.flags = ["--threads", str(bench.threads), "--json", *flags]
-        self.folder = tempfile.TemporaryDirectory()
+        self.folder = tempfile.TemporaryDirectory(dir=MEMORY)
         super().__init__([MYNAH, "speak", "-", "--output-dir", self.folder.name, *self.flags], env=bench.environment)
 
     def say(self, text, path):
@@ -242,7 +244,7 @@ class Bench:
         self.bring("kokoro", "import", f"{WEIGHTS}/kokoro/kokoro.onnx", "--name", "kokoro")
         self.bring("kokoro-voices", "import", VOICES)
         print("... a book", file=sys.stderr)
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
             words = " ".join(text if text.endswith((".", "?", "!")) else f"{text}." for text in english()).split()
             with open(f"{folder}/book.md", "w") as f:
                 for begin in range(0, BOOK_WORDS, CHAPTER_WORDS):

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <mutex>
 #include <string_view>
 #include <utility>
 
@@ -130,17 +131,27 @@ Status refuse_language(std::string_view voice, std::string_view speaks, std::str
                           voice, speaks, wanted, primary_language(wanted)));
 }
 
-// Of one language, which its network was taught.
+// Of one language, which its network was taught. One process of espeak-ng reads all texts: starting
+// one takes as long as a second of speech.
 PhonemizerSource piper_phonemizers(std::string name, const PiperLanguage& taught) {
-  return [name = std::move(name),
-          taught](const std::string& language) -> Result<std::shared_ptr<const Phonemizer>> {
+  struct Kept {
+    std::mutex mutex;
+    std::shared_ptr<const Phonemizer> phonemizer;
+  };
+
+  return [name = std::move(name), taught, kept = std::make_shared<Kept>()](
+             const std::string& language) -> Result<std::shared_ptr<const Phonemizer>> {
     if (primary_language(language) != primary_language(taught.tag)) {
       MYNAH_TRY_STATUS(refuse_language(name, taught.tag, language));
     }
-    if (taught.espeak_voice.empty()) {
-      return std::make_shared<const WrittenWords>(Letters::AsWritten);
+    const std::scoped_lock lock(kept->mutex);
+    if (!kept->phonemizer && taught.espeak_voice.empty()) {
+      kept->phonemizer = std::make_shared<const WrittenWords>(Letters::AsWritten);
+    } else if (!kept->phonemizer) {
+      MYNAH_TRY(kept->phonemizer, espeak_phonemizer({.voice = taught.espeak_voice,
+                                                     .alphabet = espeak::Alphabet::Espeak}));
     }
-    return espeak_phonemizer({.voice = taught.espeak_voice, .alphabet = espeak::Alphabet::Espeak});
+    return kept->phonemizer;
   };
 }
 
