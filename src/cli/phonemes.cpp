@@ -186,6 +186,10 @@ class PhonemePrinter {
 
 void PhonemesCommand::fields(Fields& fields) {
   input_.fields(fields, "read");
+  fields
+      .option("lexicon", "FILE", lexicon_,
+              "Your own words: lines of word, tab, phonemes (Kokoro's or IPA).")
+      .completes(Complete::Files);
   fields.option("lang", "LANGUAGE", language_, "Language of the text, such as en-US or en-GB.")
       .also("language")
       .shorter('l');

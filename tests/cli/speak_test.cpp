@@ -230,6 +230,9 @@ TEST_F(SpeakVerb, PhonemesFollowMarksAsSpeakDoes) {
       << "# The cat\n\n[dog](/h\u02C8u/) and [rate:2] cat.[^1]\n\n[^1]: no\n";
   std::ofstream(folder_ / "a")
       << "<?xml version='1.0'?><speak>the <phoneme ph='h\u02C8u'>dog</phoneme></speak>";
+  std::ofstream(folder_ / "words") << "cat\th\u02C8u\n";
+  EXPECT_EQ(run({"phonemes", "the cat", "--lexicon", folder_ / "words"}), 0) << err();
+  EXPECT_THAT(out(), HasSubstr("h\u02C8u"));
   EXPECT_EQ(run({"phonemes", "the [dog](/h\u02C8u/) [pause:1s] and [rate:2] cat"}), 0) << err();
   EXPECT_EQ(out(), "\u00F0\u0259 h\u02C8u \u00E6nd k\u02C8\u00E6t\n");
   EXPECT_EQ(run({"phonemes", "-f", folder_ / "a.md"}), 0) << err();
