@@ -137,6 +137,17 @@ Status SpeakCommand::check(const Context& context) const {
                             "{}: --out FOLDER/ writes a file for each of its chapters",
                             document));
   }
+  if (writes_lines() && (!sound_.captions.srt.empty() || !sound_.captions.vtt.empty())) {
+    return fail(ErrorCode::Usage,
+                "--srt and --vtt are of one sound: found --output-dir or --json-input, which make "
+                "many");
+  }
+  std::error_code error;
+  if (input_.words.size() == 1 && input_.words.front().contains('/') &&
+      std::filesystem::is_directory(input_.words.front(), error)) {
+    return fail(ErrorCode::Usage,
+                fmt::format("{} is a folder: wanted a text or a document", input_.words.front()));
+  }
   if (is_m4b(sound_) && !writes_book()) {
     return fail(ErrorCode::Usage,
                 "m4b is written as one file when all is said: wanted --out BOOK.m4b");

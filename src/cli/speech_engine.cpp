@@ -63,6 +63,15 @@ const InstalledVoice* voice_of_language(const SpeechModel& model, const std::str
   return first;
 }
 
+// VOICES.md of hexgrad/Kokoro-82M; "": the voice's own. Words of other languages within a text are
+// read all the same.
+bool is_taught_kokoro(const std::string& language) {
+  constexpr std::array<std::string_view, 8> kTaught = {"en", "es", "fr", "hi",
+                                                       "it", "pt", "ja", "zh"};
+  return language.empty() ||
+         std::ranges::find(kTaught, primary_language(language)) != kTaught.end();
+}
+
 // A model and a voice of it; of neither a name where the built-in voices are to speak.
 struct Choice {
   std::optional<SpeechModel> model;
@@ -222,6 +231,14 @@ Result<SpeechEngine> open_speech_engine(const SpeechEngineOptions& options, Cont
     return open_builtin("builtin: " + choice.why, std::move(choice.voice));
   }
   const SpeechModel& model = *choice.model;
+  if (model.family == "kokoro" && !is_taught_kokoro(options.language)) {
+    return fail(
+        ErrorCode::Unsupported,
+        fmt::format("Kokoro was not taught '{}', but English, Spanish, French, Hindi, Italian, "
+                    "Portuguese, Japanese and Chinese; a Piper voice of that language can be "
+                    "brought with `mynah import NAME.onnx`",
+                    options.language));
+  }
   MYNAH_TRY(const std::optional<DType> storage, parse_storage(options.storage));
   SpeechEngine engine;
   engine.voice = choice.voice;

@@ -66,14 +66,6 @@ class EspeakPhonemizers {
                       "another language, or --phonemes with a text that is phonemes already",
                       language));
     }
-    if (std::ranges::find(kTaught, primary) == kTaught.end()) {
-      return fail(
-          ErrorCode::Unsupported,
-          fmt::format("Kokoro was not taught '{}', but English, Spanish, French, Hindi, Italian, "
-                      "Portuguese, Japanese and Chinese; a Piper voice of that language can be "
-                      "brought with `mynah import NAME.onnx`",
-                      language));
-    }
     const std::scoped_lock lock(mutex_);
     std::shared_ptr<const Phonemizer>& known = known_[language];
     if (!known) {
@@ -89,9 +81,6 @@ class EspeakPhonemizers {
  private:
   // Kokoro was taught them with phonemes that espeak-ng does not write.
   static constexpr std::array<std::string_view, 5> kUnread = {"ja", "zh", "cmn", "yue", "ko"};
-
-  // VOICES.md of hexgrad/Kokoro-82M, but for English.
-  static constexpr std::array<std::string_view, 5> kTaught = {"es", "fr", "hi", "it", "pt"};
 
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<const Phonemizer>> known_;

@@ -9,8 +9,8 @@
 namespace mynah {
 
 // English, American and British, by the lexicons in `folder` (english-phonemes of the store; "":
-// they are not here, which is then said); Spanish, French, Hindi, Italian and Portuguese by
-// espeak-ng, where it is installed; Japanese, Chinese, and what Kokoro was not taught, are refused
+// they are not here, which is then said); Spanish, French, Hindi, Italian, Portuguese and what else
+// espeak-ng reads, by that program, where it is installed; Japanese, Chinese and Korean are refused
 // with the reason. A language's files are read when it is first asked for. `lexicon` is the path of
 // the user's own English words, which come before all others; "": none. `backend` runs the network
 // that reads words no lexicon has, best on one thread, and must outlive what is returned.
