@@ -148,6 +148,12 @@ Status SpeakCommand::check(const Context& context) const {
     return fail(ErrorCode::Usage,
                 fmt::format("{} is a folder: wanted a text or a document", input_.words.front()));
   }
+  if (sound_.out.ends_with('/') && document.empty()) {
+    return fail(ErrorCode::Usage,
+                fmt::format("--out {}: a folder is for the chapters of a document; wanted a file's "
+                            "name, or --output-dir for a file a line",
+                            sound_.out));
+  }
   if (is_m4b(sound_) && !writes_book()) {
     return fail(ErrorCode::Usage,
                 "m4b is written as one file when all is said: wanted --out BOOK.m4b");

@@ -1,6 +1,7 @@
 #include "speech/kokoro_voice.h"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <utility>
 
@@ -83,6 +84,12 @@ Result<VoiceFile> KokoroVoice::find_file(const std::string& name) const {
       std::ranges::find(files_, name, [](const VoiceFile& f) { return f.facts.name; });
   if (found != files_.end()) {
     return *found;
+  }
+  // By its number among voices(), as piper counts speakers.
+  size_t number = 0;
+  const auto end = std::from_chars(name.data(), name.data() + name.size(), number);
+  if (end.ec == std::errc() && end.ptr == name.data() + name.size() && number < files_.size()) {
+    return files_[number];
   }
   std::vector<std::string> names;
   names.reserve(files_.size());

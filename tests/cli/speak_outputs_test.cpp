@@ -107,6 +107,8 @@ TEST_F(SpeakVerb, TellsDocumentsFromWords) {
   EXPECT_EQ(speak({folder_ / "book.md", "-m", "hum", "-o", folder_ / "chapters/"}), 0) << err();
   EXPECT_TRUE(folder_.has("chapters/01 One.wav"));
   EXPECT_EQ(speak({folder_ / "book.md", "-m", "hum", "-o", folder_ / "a.wav", "--play"}), 2);
+  EXPECT_EQ(speak({"One.", "-m", "hum", "-o", folder_ / "words/"}), 2);
+  EXPECT_THAT(err(), HasSubstr("a folder is for the chapters of a document"));
   EXPECT_EQ(speak({folder_.path(), "-m", "hum", "-o", folder_ / "a.wav"}), 2);
   EXPECT_THAT(err(), HasSubstr("is a folder"));
   EXPECT_EQ(speak({folder_ / "lines.txt", "-m", "hum", "--output-dir", folder_ / "out", "--srt",
