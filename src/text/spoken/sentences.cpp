@@ -133,6 +133,7 @@ void SentenceSplitter::scan(std::vector<Sentence>& out) {
     if (!final_ && rest.size() < 4 && incomplete_utf8_tail(rest) == rest.size()) {
       return;
     }
+    const size_t begin = at_;
     const Utf8Step step = next_code_point(rest);
     const char32_t c = step.code_point;
     if (at_line_begin_ && !is_white_space(c) && !look_at_line_begin()) {
@@ -152,9 +153,10 @@ void SentenceSplitter::scan(std::vector<Sentence>& out) {
       }
     } else {
       at_ = after;
-      if (start_ + step.bytes == at_ && is_white_space(c)) {
-        start_ = at_;
-      }
+    }
+    // White space before a sentence is no part of its length, however it came.
+    if (begin == start_ && is_white_space(c)) {
+      start_ = at_;
     }
     if (at_ - start_ >= options_.max_bytes) {
       cut(out);
