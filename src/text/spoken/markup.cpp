@@ -118,15 +118,23 @@ MarkupFilter::Taken MarkupFilter::pass_front_matter() {
   return facts.state == FrontMatter::State::Whole ? facts.bytes : step();
 }
 
-// A footnote's definition goes on over lines that are indented, and over others up to a blank one.
-MarkupFilter::Taken MarkupFilter::skip_note_line() {
+std::string_view MarkupFilter::line_here() const {
   const std::string_view text = rest().substr(0, kLongestLine);
   const size_t end = text.find('\n');
-  if (end == std::string_view::npos && !final_ && text.size() < kLongestLine) {
+  if (end != std::string_view::npos) {
+    return text.substr(0, end + 1);
+  }
+  return final_ || text.size() == kLongestLine ? text : std::string_view();
+}
+
+// A footnote's definition goes on over lines that are indented, and over others up to a blank one.
+MarkupFilter::Taken MarkupFilter::skip_note_line() {
+  const std::string_view text = line_here();
+  if (text.empty()) {
     return 0;
   }
-  const size_t bytes = end == std::string_view::npos ? text.size() : end + 1;
-  const std::string_view line = trim_space(text.substr(0, bytes));
+  const size_t bytes = text.size();
+  const std::string_view line = trim_space(text);
   const bool within = before_ != '\n';  // of a line that was too long
   if (within) {
     return bytes;
@@ -256,18 +264,17 @@ void MarkupFilter::begin_code() {
 }
 
 MarkupFilter::Taken MarkupFilter::skip_code_line() {
-  const std::string_view text = rest().substr(0, kLongestLine);
-  const size_t end = text.find('\n');
-  if (end == std::string_view::npos && !final_ && text.size() < kLongestLine) {
+  const std::string_view text = line_here();
+  if (text.empty()) {
     return 0;
   }
-  const size_t bytes = end == std::string_view::npos ? text.size() : end + 1;
-  const std::string_view line = trim_space(text.substr(0, bytes));
+  const size_t bytes = text.size();
+  const std::string_view line = trim_space(text);
   if (line.starts_with(fence_) && line.find_first_not_of(fence_[0]) == std::string_view::npos) {
     fence_.clear();
     paragraph(0);
   } else if (options_.code == CodeBlocks::Read) {
-    put_plain(text.substr(0, bytes), 0);
+    put_plain(text, 0);
   }
   return bytes;
 }

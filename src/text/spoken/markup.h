@@ -58,6 +58,8 @@ class MarkupFilter {
   Taken skip_note_line();
   Taken read_line(std::string_view line, size_t bytes);
   Taken read_table_row(std::string_view line, size_t bytes);
+  // The rest of the line with its end, as much as a line may have; empty: more is needed.
+  [[nodiscard]] std::string_view line_here() const;
   Taken skip_code_line();
   Taken skip_element();
   Taken read_character();
