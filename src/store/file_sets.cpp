@@ -77,20 +77,7 @@ FileSet phonemes_in(const std::string& folder) {
 
 Result<StoredModel> import_file_set(const Store& store, const FileSet& set, bool force,
                                     const std::stop_token& stop, const ModelCheck& check) {
-  if (!is_model_name(set.name)) {
-    return fail(
-        ErrorCode::InvalidInput,
-        fmt::format("wanted a name of letters, digits, '.', '_' and '-', found '{}'", set.name));
-  }
-  MYNAH_TRY_STATUS(make_folders(store.folders().home + "/models"));
-  MYNAH_TRY(const FileLock held, store.lock(set.name));
-  std::error_code error;
-  if (!force && fs::exists(store.model_folder(set.name), error)) {
-    return fail(ErrorCode::InvalidInput,
-                fmt::format("there is a model {} already; give another --name, or replace it with "
-                            "--force",
-                            set.name));
-  }
+  MYNAH_TRY(const FileLock held, lock_for_import(store, set.name, force));
   StoredModel model;
   model.name = set.name;
   model.family = set.family;
@@ -98,11 +85,7 @@ Result<StoredModel> import_file_set(const Store& store, const FileSet& set, bool
   model.licence = "unknown";
   for (const std::string& path : set.paths) {
     MYNAH_TRY(std::string digest, sha256_of_file(path, stop));
-    model.files.push_back({.name = fs::path(path).filename().string(),
-                           .from = path,
-                           .sha256 = std::move(digest),
-                           .size = bytes_on_disk(path),
-                           .proof = "none"});
+    model.files.push_back(own_file(path, std::move(digest)));
   }
   return install_files(store, set.paths, std::move(model), stop, check);
 }

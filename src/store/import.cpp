@@ -43,14 +43,6 @@ std::string name_from(const std::string& path) {
   return is_model_name(name) ? name : "model" + name;
 }
 
-std::vector<OriginFile> describe_origin(const std::string& path, const std::string& digest) {
-  return {{.name = fs::path(path).filename().string(),
-           .from = path,
-           .sha256 = digest,
-           .size = bytes_on_disk(path),
-           .proof = "none"}};
-}
-
 // Unpacks a wheel into `folder`; returns what to convert.
 Result<std::string> unpack(const std::string& path, const std::string& folder,
                            const std::stop_token& stop) {
@@ -158,9 +150,8 @@ Result<StoredModel> import_voices(const Store& store, const std::vector<std::str
   model.source = "import: " + (paths.size() == 1 ? paths.front()
                                                  : fs::path(paths.front()).parent_path().string());
   for (const std::string& path : paths) {
-    MYNAH_TRY(const std::string digest, sha256_of_file(path, stop));
-    const auto origin = describe_origin(path, digest);
-    model.files.insert(model.files.end(), origin.begin(), origin.end());
+    MYNAH_TRY(std::string digest, sha256_of_file(path, stop));
+    model.files.push_back(own_file(path, std::move(digest)));
   }
   return install_voices(store, paths, std::move(model), observer, stop);
 }
@@ -174,25 +165,13 @@ Result<StoredModel> import_model(const Store& store, const std::string& path,
                 fmt::format("wanted a model's file or folder, found nothing at {}", path));
   }
   const std::string name = options.name.empty() ? name_from(path) : options.name;
-  if (!is_model_name(name)) {
-    return fail(
-        ErrorCode::InvalidInput,
-        fmt::format("wanted a name of letters, digits, '.', '_' and '-', found '{}'", name));
-  }
-  MYNAH_TRY_STATUS(make_folders(store.folders().home + "/models"));
-  MYNAH_TRY(const FileLock held, store.lock(name));
-  if (!options.force && fs::exists(store.model_folder(name), ignored)) {
-    return fail(ErrorCode::InvalidInput,
-                fmt::format("there is a model {} already; give another --name, or replace it with "
-                            "--force",
-                            name));
-  }
+  MYNAH_TRY(const FileLock held, lock_for_import(store, name, options.force));
   observer.on_progress("reading", 0, bytes_on_disk(path));
-  MYNAH_TRY(const std::string digest, model_digest(path, ""));
+  MYNAH_TRY(std::string digest, model_digest(path, ""));
   StoredModel model;
   model.name = name;
   model.source = "import: " + path;
-  model.files = describe_origin(path, digest);
+  model.files = {own_file(path, std::move(digest))};
   if (!path.ends_with(".whl")) {
     return install_model(store, path, std::move(model), options.storage, observer, stop,
                          options.check);

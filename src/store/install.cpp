@@ -200,6 +200,32 @@ Status keep_older_voices(const std::string& place, const std::string& work, Stor
 
 }  // namespace
 
+Result<FileLock> lock_for_import(const Store& store, const std::string& name, bool force) {
+  if (!is_model_name(name)) {
+    return fail(
+        ErrorCode::InvalidInput,
+        fmt::format("wanted a name of letters, digits, '.', '_' and '-', found '{}'", name));
+  }
+  MYNAH_TRY_STATUS(make_folders(store.folders().home + "/models"));
+  MYNAH_TRY(FileLock held, store.lock(name));
+  std::error_code ignored;
+  if (!force && fs::exists(store.model_folder(name), ignored)) {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("there is a model {} already; give another --name, or replace it with "
+                            "--force",
+                            name));
+  }
+  return held;
+}
+
+OriginFile own_file(const std::string& path, std::string digest) {
+  return {.name = fs::path(path).filename().string(),
+          .from = path,
+          .sha256 = std::move(digest),
+          .size = bytes_on_disk(path),
+          .proof = "none"};
+}
+
 Result<StoredModel> install_model(const Store& store, const std::string& source, StoredModel model,
                                   std::optional<DType> storage, StoreObserver& observer,
                                   const std::stop_token& stop, const ModelCheck& check) {

@@ -12,6 +12,13 @@
 
 namespace mynah {
 
+// What a user's import of that name may begin with: the model's lock. InvalidInput for what is no
+// name, and for a model that is there already unless `force`; Busy as of Store::lock().
+Result<FileLock> lock_for_import(const Store& store, const std::string& name, bool force);
+
+// A file of the user's own that a model is made from.
+[[nodiscard]] OriginFile own_file(const std::string& path, std::string digest);
+
 // Converts `source` into a folder of its own, writes source.json and renames the folder to the
 // model's, replacing an older one. `model` brings name, licence, source and files; the rest is
 // filled in. The caller holds the model's lock. What `check` refuses leaves nothing behind and
