@@ -254,17 +254,20 @@ Result<SpeechEngine> open_speech_engine(const SpeechEngineOptions& options, Cont
       .precision = options.precision,
       .cache_folder = store.folders().cache};
   std::unique_ptr<const VoiceModel> loaded;
+  if (model.family == "piper" || !options.voice_config.empty()) {
+    PiperLanguage language;
+    MYNAH_TRY(loaded, load_piper({.network = model.path, .config = options.voice_config}, load,
+                                 *engine.backend, &language));
+    engine.synthesizer =
+        std::make_unique<Synthesizer>(std::move(loaded), piper_phonemizers(load.name, language));
+    return engine;
+  }
   MYNAH_TRY(OpenedDevice reading, open_device("cpu", 1, context.environment));
   engine.reading_pool = std::move(reading.pool);
   engine.reading_backend = std::move(reading.backend);
   PhonemizerSource phonemizers =
       kokoro_phonemizers(model.english_phonemes, options.lexicon, *engine.reading_backend);
-  if (model.family == "piper" || !options.voice_config.empty()) {
-    PiperLanguage language;
-    MYNAH_TRY(loaded, load_piper({.network = model.path, .config = options.voice_config}, load,
-                                 *engine.backend, &language));
-    phonemizers = piper_phonemizers(load.name, language);
-  } else if (model.family == "hibari") {
+  if (model.family == "hibari") {
     MYNAH_TRY(loaded, load_hibari(model.path, load, *engine.backend));
     phonemizers = english_only(load.name, std::move(phonemizers));
   } else {
