@@ -381,10 +381,7 @@ SentenceSplitter::Verdict SentenceSplitter::judge_line_break(size_t& after) cons
 }
 
 void SentenceSplitter::emit(size_t end, Sentence::Break after, std::vector<Sentence>& out) {
-  size_t last = end;
-  while (last > start_ && is_ascii_space(buffer_[last - 1])) {
-    --last;
-  }
+  const size_t last = gap_before(buffer_, start_, end);
   const size_t first = gap_at(buffer_, start_).end;
   if (first < last) {
     out.push_back({.text = buffer_.substr(first, last - first),

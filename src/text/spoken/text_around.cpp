@@ -65,4 +65,19 @@ Gap gap_at(std::string_view text, size_t at) {
   return gap;
 }
 
+size_t gap_before(std::string_view text, size_t begin, size_t end) {
+  while (end > begin) {
+    size_t at = end - 1;
+    while (at > begin && (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U) {
+      --at;
+    }
+    const Utf8Step step = next_code_point(text.substr(at, end - at));
+    if (!step.valid || at + step.bytes != end || !is_white_space(step.code_point)) {
+      break;
+    }
+    end = at;
+  }
+  return end;
+}
+
 }  // namespace mynah

@@ -32,4 +32,8 @@ struct Gap {
 
 [[nodiscard]] Gap gap_at(std::string_view text, size_t at);
 
+// Where the white space that ends at `end` begins, of any script, not before `begin`. Takes the
+// length of that space in time.
+[[nodiscard]] size_t gap_before(std::string_view text, size_t begin, size_t end);
+
 }  // namespace mynah

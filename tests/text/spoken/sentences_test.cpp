@@ -1,6 +1,9 @@
 #include "text/spoken/sentences.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -153,6 +156,23 @@ TEST(Sentences, RangesAreTheSourceAndLeaveOutOnlySpace) {
     end = sentence.end;
   }
   EXPECT_EQ(end, kMixed.size());
+}
+
+// Its end came with the line's end or without, by where a piece ended.
+TEST(Sentences, WhiteSpaceOfAnyScriptIsNoPartOfThem) {
+  const std::string text = "So it was\u2028\n\u2028\n\u00a0\u3000Then it rained.\u2003\u2029";
+  for (size_t step = 1; step <= text.size(); ++step) {
+    SentenceSplitter splitter;
+    std::vector<Sentence> pieces;
+    for (size_t at = 0; at < text.size(); at += step) {
+      std::ranges::move(splitter.push(std::string_view(text).substr(at, step)),
+                        std::back_inserter(pieces));
+    }
+    std::ranges::move(splitter.finish(), std::back_inserter(pieces));
+    ASSERT_EQ(pieces.size(), 2U) << step;
+    EXPECT_EQ(pieces[0].text, "So it was") << step;
+    EXPECT_EQ(pieces[1].text, "Then it rained.") << step;
+  }
 }
 
 TEST(Sentences, AreGivenAsSoonAsTheyAreKnownToEnd) {
