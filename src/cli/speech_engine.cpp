@@ -18,6 +18,7 @@
 #include "store/speech_models.h"
 #include "store/store.h"
 #include "text/phonemes/espeak/espeak_phonemizer.h"
+#include "text/phonemes/own_words.h"
 #include "text/phonemes/written_words.h"
 
 namespace mynah::cli {
@@ -140,15 +141,27 @@ Status refuse_language(std::string_view voice, std::string_view speaks, std::str
                           voice, speaks, wanted, primary_language(wanted)));
 }
 
+// Words that a voice reads from letters cannot be given as phonemes.
+Status refuse_lexicon(const std::string& lexicon, std::string_view voice) {
+  if (lexicon.empty()) {
+    return {};
+  }
+  return fail(ErrorCode::Usage,
+              fmt::format("--lexicon {}: {} reads letters and takes no phonemes; wanted another "
+                          "voice, such as those of `mynah pull kokoro`",
+                          lexicon, voice));
+}
+
 // Of one language, which its network was taught. One process of espeak-ng reads all texts: starting
 // one takes as long as a second of speech.
-PhonemizerSource piper_phonemizers(std::string name, const PiperLanguage& taught) {
+PhonemizerSource piper_phonemizers(std::string name, const PiperLanguage& taught,
+                                   const std::string& lexicon) {
   struct Kept {
     std::mutex mutex;
     std::shared_ptr<const Phonemizer> phonemizer;
   };
 
-  return [name = std::move(name), taught, kept = std::make_shared<Kept>()](
+  return [name = std::move(name), taught, lexicon, kept = std::make_shared<Kept>()](
              const std::string& language) -> Result<std::shared_ptr<const Phonemizer>> {
     if (primary_language(language) != primary_language(taught.tag)) {
       MYNAH_TRY_STATUS(refuse_language(name, taught.tag, language));
@@ -157,8 +170,9 @@ PhonemizerSource piper_phonemizers(std::string name, const PiperLanguage& taught
     if (!kept->phonemizer && taught.espeak_voice.empty()) {
       kept->phonemizer = std::make_shared<const WrittenWords>(Letters::AsWritten);
     } else if (!kept->phonemizer) {
-      MYNAH_TRY(kept->phonemizer, espeak_phonemizer({.voice = taught.espeak_voice,
-                                                     .alphabet = espeak::Alphabet::Espeak}));
+      MYNAH_TRY(auto espeak, espeak_phonemizer({.voice = taught.espeak_voice,
+                                                .alphabet = espeak::Alphabet::Espeak}));
+      MYNAH_TRY(kept->phonemizer, own_words_first(lexicon, std::move(espeak)));
     }
     return kept->phonemizer;
   };
@@ -228,6 +242,7 @@ Result<SpeechEngine> open_speech_engine(const SpeechEngineOptions& options, Cont
           "no voice was pulled: using a built-in one, which sounds like a machine; 'mynah pull "
           "kokoro' brings better ones");
     }
+    MYNAH_TRY_STATUS(refuse_lexicon(options.lexicon, "the built-in voice"));
     return open_builtin("builtin: " + choice.why, std::move(choice.voice));
   }
   const SpeechModel& model = *choice.model;
@@ -258,8 +273,11 @@ Result<SpeechEngine> open_speech_engine(const SpeechEngineOptions& options, Cont
     PiperLanguage language;
     MYNAH_TRY(loaded, load_piper({.network = model.path, .config = options.voice_config}, load,
                                  *engine.backend, &language));
-    engine.synthesizer =
-        std::make_unique<Synthesizer>(std::move(loaded), piper_phonemizers(load.name, language));
+    if (language.espeak_voice.empty()) {
+      MYNAH_TRY_STATUS(refuse_lexicon(options.lexicon, load.name));
+    }
+    engine.synthesizer = std::make_unique<Synthesizer>(
+        std::move(loaded), piper_phonemizers(load.name, language, options.lexicon));
     return engine;
   }
   MYNAH_TRY(OpenedDevice reading, open_device("cpu", 1, context.environment));

@@ -12,6 +12,7 @@
 #include "models/unknown_words/learned_words.h"
 #include "speech/languages.h"
 #include "text/phonemes/espeak/espeak_phonemizer.h"
+#include "text/phonemes/own_words.h"
 #include "text/phonemes/user_lexicon.h"
 
 namespace mynah {
@@ -37,7 +38,9 @@ class EnglishPhonemizers {
       }
       EnglishOptions options;
       if (!lexicon_.empty()) {
-        MYNAH_TRY(UserLexicon words, UserLexicon::read(lexicon_, british));
+        MYNAH_TRY(UserLexicon words,
+                  UserLexicon::read(
+                      lexicon_, british ? LexiconPhonemes::British : LexiconPhonemes::American));
         options.own_words = std::make_shared<const UserLexicon>(std::move(words));
       }
       MYNAH_TRY(known,
@@ -57,6 +60,8 @@ class EnglishPhonemizers {
 // Those of other languages.
 class EspeakPhonemizers {
  public:
+  explicit EspeakPhonemizers(std::string lexicon) : lexicon_(std::move(lexicon)) {}
+
   Result<std::shared_ptr<const Phonemizer>> of(const std::string& language) {
     const std::string primary = primary_language(language);
     if (std::ranges::find(kUnread, primary) != kUnread.end()) {
@@ -74,6 +79,7 @@ class EspeakPhonemizers {
         c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c == '_' ? '-' : c;
       }
       MYNAH_TRY(known, espeak_phonemizer({.voice = voice, .alphabet = espeak::Alphabet::Kokoro}));
+      MYNAH_TRY(known, own_words_first(lexicon_, std::move(known)));
     }
     return known;
   }
@@ -82,6 +88,7 @@ class EspeakPhonemizers {
   // Kokoro was taught them with phonemes that espeak-ng does not write.
   static constexpr std::array<std::string_view, 5> kUnread = {"ja", "zh", "cmn", "yue", "ko"};
 
+  std::string lexicon_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<const Phonemizer>> known_;
 };
@@ -91,7 +98,7 @@ class EspeakPhonemizers {
 PhonemizerSource kokoro_phonemizers(const std::string& folder, const std::string& lexicon,
                                     Backend& backend) {
   return [folder, english = std::make_shared<EnglishPhonemizers>(folder, lexicon, backend),
-          others = std::make_shared<EspeakPhonemizers>()](
+          others = std::make_shared<EspeakPhonemizers>(lexicon)](
              const std::string& language) -> Result<std::shared_ptr<const Phonemizer>> {
     if (!is_english(language)) {
       return others->of(language);

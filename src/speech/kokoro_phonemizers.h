@@ -12,7 +12,7 @@ namespace mynah {
 // they are not here, which is then said); Spanish, French, Hindi, Italian, Portuguese and what else
 // espeak-ng reads, by that program, where it is installed; Japanese, Chinese and Korean are refused
 // with the reason. A language's files are read when it is first asked for. `lexicon` is the path of
-// the user's own English words, which come before all others; "": none. `backend` runs the network
+// the user's own words, which come before all others; "": none. `backend` runs the network
 // that reads words no lexicon has, best on one thread, and must outlive what is returned.
 [[nodiscard]] PhonemizerSource kokoro_phonemizers(const std::string& folder,
                                                   const std::string& lexicon, Backend& backend);

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "speech/languages.h"
-#include "text/phonemes/alphabet.h"
 #include "text/spoken/english_spoken.h"
 
 namespace mynah {
@@ -14,15 +13,11 @@ namespace {
 constexpr std::string_view kLetterA = "\u02C8A";
 
 // How pieces of the spoken text are to be said, where it says so itself.
-std::vector<GivenPhonemes> given_in(const SpokenText& spoken, bool british) {
+std::vector<GivenPhonemes> given_in(const SpokenText& spoken) {
   std::vector<GivenPhonemes> given;
   for (const SpokenPiece& piece : spoken.pieces) {
     if (!piece.phonemes.empty()) {
-      // What is neither IPA nor Kokoro's stays as it is: a model passes over what it does not know.
-      given.push_back(
-          {.begin = piece.begin,
-           .end = piece.end,
-           .phonemes = to_kokoro_phonemes(piece.phonemes, british).value_or(piece.phonemes)});
+      given.push_back({.begin = piece.begin, .end = piece.end, .phonemes = piece.phonemes});
       continue;
     }
     for (size_t at = piece.begin; piece.letters && at < piece.end; ++at) {
@@ -51,8 +46,7 @@ Result<std::vector<PhonemeWord>> TextReader::read(std::string_view sentence,
                                                   ForeignWords& foreign, bool first_time) const {
   const SpokenText spoken =
       english_ ? spoken_english(sentence, spoken_, marks) : spoken_other(sentence, spoken_, marks);
-  const std::vector<GivenPhonemes> given =
-      given_in(spoken, spoken_.dialect == EnglishDialect::British);
+  const std::vector<GivenPhonemes> given = given_in(spoken);
   MYNAH_TRY(std::vector<PhonemeWord> words, phonemizer_->phonemes(spoken.text, given));
   if (english_) {
     foreign.read(words, given, first_time);

@@ -51,7 +51,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (const auto lexicon = Pronunciations::parse(text, "fuzz")) {
     use(*lexicon, text);
   }
-  if (const auto own = UserLexicon::parse(text, "fuzz", size % 2 == 0)) {
+  if (const auto own = UserLexicon::parse(text, "fuzz", static_cast<LexiconPhonemes>(size % 3))) {
     MYNAH_CHECK(own->size() <= size, "more words than bytes");
   }
   return 0;

@@ -24,7 +24,7 @@ class LetterCounter : public UnknownWords {
 
 std::unique_ptr<Phonemizer> make() {
   const std::string folder = std::string(MYNAH_SOURCE_DIR) + "/tests/text/data/small_english";
-  auto own = UserLexicon::parse("x-box\tˈɛks\nMynah\tmˈInə\n", "fuzz", /*british=*/false);
+  auto own = UserLexicon::parse("x-box\tˈɛks\nMynah\tmˈInə\n", "fuzz", LexiconPhonemes::American);
   MYNAH_CHECK(own.has_value(), "the lexicon is whole");
   auto phonemizer =
       english_phonemizer(english_files_in(folder, /*british=*/false), /*british=*/false,

@@ -99,7 +99,11 @@ TEST(EspeakAlphabets, OfKokoro) {
   EXPECT_EQ(kokoro("(en)wˈiːkɛnd(fr)", "fr-fr"), "wˈiːkɛnd");
   EXPECT_EQ(espeak::to_alphabet("(en)həlˈo^ʊ(fr)", Alphabet::Espeak, "fr-fr"), "həlˈoʊ");
   EXPECT_EQ(espeak::to_alphabet("mˈoː^ɹ", Alphabet::Espeak, "en-us"), "mˈɔːɹ");
-  EXPECT_EQ(espeak::from_kokoro("həlˈO ʤˈIv"), "həlˈoʊ dʒˈaɪv");
+  EXPECT_EQ(espeak::from_given("həlˈO ʤˈIv", Alphabet::Espeak), "həlˈoʊ dʒˈaɪv");
+  EXPECT_EQ(espeak::from_given("'t\u0361ʃɜː.g", Alphabet::Espeak), "ˈtʃɜːɡ");
+  EXPECT_EQ(espeak::from_given("bɜɹd", Alphabet::Espeak), "bɜːd");
+  EXPECT_EQ(espeak::from_given("t\u0361ʃˈaɪ.ko", Alphabet::Kokoro), "ʧˈIko");
+  EXPECT_EQ(espeak::from_given("pˈero", Alphabet::Kokoro), "pˈero");
 }
 
 class EspeakText : public testing::Test {

@@ -9,6 +9,7 @@
 
 #include "text/english_files.h"
 #include "text/phonemes/alphabet.h"
+#include "text/phonemes/own_words.h"
 
 namespace mynah {
 namespace {
@@ -34,7 +35,7 @@ TEST(KokoroPhonemes, name_what_is_none) {
 class OwnWords : public testing::Test {
  protected:
   static std::string say(const std::string& lexicon, std::string_view text) {
-    auto own = UserLexicon::parse(lexicon, "own.txt", /*british=*/false);
+    auto own = UserLexicon::parse(lexicon, "own.txt", LexiconPhonemes::American);
     EXPECT_TRUE(own) << own.error().message;
     const auto phonemizer =
         english_phonemizer(test::small_english(), /*british=*/false, nullptr,
@@ -44,7 +45,7 @@ class OwnWords : public testing::Test {
   }
 
   static std::string error(const std::string& lexicon) {
-    const auto own = UserLexicon::parse(lexicon, "own.txt", /*british=*/false);
+    const auto own = UserLexicon::parse(lexicon, "own.txt", LexiconPhonemes::American);
     return own ? "none" : own.error().message;
   }
 };
@@ -80,10 +81,51 @@ TEST_F(OwnWords, say_on_which_line_what_is_wrong) {
 TEST_F(OwnWords, are_read_from_a_file_that_must_be_there) {
   const test::TemporaryFolder folder;
   test::write_file(folder / "own.txt", "dog\tkˈæt\n");
-  const auto own = UserLexicon::read(folder / "own.txt", /*british=*/false);
+  const auto own = UserLexicon::read(folder / "own.txt", LexiconPhonemes::American);
   ASSERT_TRUE(own);
   EXPECT_EQ(own->size(), 1U);
-  EXPECT_FALSE(UserLexicon::read(folder / "other.txt", /*british=*/false));
+  EXPECT_FALSE(UserLexicon::read(folder / "other.txt", LexiconPhonemes::American));
+}
+
+// Says a given range as "text=phonemes" and nothing else.
+class GivenAlone final : public Phonemizer {
+ public:
+  [[nodiscard]] Result<std::vector<PhonemeWord>> phonemes(
+      std::string_view text, std::span<const GivenPhonemes> given) const override {
+    std::vector<PhonemeWord> words;
+    for (const GivenPhonemes& range : given) {
+      words.push_back({.text = {},
+                       .phonemes = std::string(text.substr(range.begin, range.end - range.begin)) +
+                                   "=" + range.phonemes,
+                       .space_after = true});
+    }
+    return words;
+  }
+};
+
+TEST(OwnWordsFirst, AreGivenToAPhonemizerThatHasNoLexicon) {
+  const test::TemporaryFolder folder;
+  test::write_file(folder / "own.txt", "mynah\tmˈaɪnə\nC++\tsˈiː\nx-box\tˈɛks\nGöthe\tɡˈøːtə\n");
+  const auto phonemizer = own_words_first(folder / "own.txt", std::make_shared<GivenAlone>());
+  ASSERT_TRUE(phonemizer) << phonemizer.error().message;
+  const auto say = [&](std::string_view text, std::vector<GivenPhonemes> given = {}) {
+    const auto words = (*phonemizer)->phonemes(text, given);
+    return words ? joined(*words) : words.error().message;
+  };
+  EXPECT_EQ(say("A \"Mynah\", my mynahs: MYNAH!"), "Mynah=mˈaɪnə MYNAH=mˈaɪnə");
+  EXPECT_EQ(say("(C++) and an x-box, an x box"), "C++=sˈiː x-box=ˈɛks");
+  EXPECT_EQ(say("Göthe göthe mynah-Göthe"), "Göthe=ɡˈøːtə mynah=mˈaɪnə Göthe=ɡˈøːtə");
+  EXPECT_EQ(say("mynah mynah", {{.begin = 0, .end = 5, .phonemes = "x"}}), "mynah=x mynah=mˈaɪnə");
+  EXPECT_EQ(say("\xFFmynah\xC3"), "mynah=mˈaɪnə");
+  EXPECT_EQ(say(""), "");
+}
+
+TEST(OwnWordsFirst, NeedTheirFile) {
+  const auto rest = std::make_shared<GivenAlone>();
+  const auto missing = own_words_first("/nowhere/own.txt", rest);
+  ASSERT_FALSE(missing);
+  EXPECT_THAT(missing.error().message, HasSubstr("/nowhere/own.txt"));
+  EXPECT_EQ(own_words_first("", rest), rest);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "text/phonemes/alphabet.h"
 #include "text/phonemes/data_file.h"
 #include "text/phonemes/english_lexicon.h"
 #include "text/phonemes/homographs.h"
@@ -62,15 +63,13 @@ Status check_given(std::string_view text, std::span<const GivenPhonemes> given) 
 
 class EnglishPhonemizer : public Phonemizer {
  public:
-  // How homographs are read: by their accent, or as the lexicons have them.
-  enum class Homographs { American, British, Lexicon };
-
   EnglishPhonemizer(EnglishTokenizer tokenizer, Tagger tagger, EnglishLexicon lexicon,
-                    std::shared_ptr<const UnknownWords> unknown, Homographs homographs)
+                    std::shared_ptr<const UnknownWords> unknown, bool british, bool homographs)
       : tokenizer_(std::move(tokenizer)),
         tagger_(std::move(tagger)),
         lexicon_(std::move(lexicon)),
         unknown_(std::move(unknown)),
+        british_(british),
         homographs_(homographs) {}
 
   using Phonemizer::phonemes;
@@ -99,6 +98,11 @@ class EnglishPhonemizer : public Phonemizer {
   }
 
  private:
+  // What is neither IPA nor Kokoro's stays as it is: a model passes over what it does not know.
+  [[nodiscard]] std::string in_kokoro(const std::string& given) const {
+    return to_kokoro_phonemes(given, british_).value_or(given);
+  }
+
   [[nodiscard]] std::vector<TaggedToken> tagged(const Characters& source,
                                                 std::span<const GivenPhonemes> given) const {
     const std::u32string_view text = source.characters;
@@ -123,7 +127,7 @@ class EnglishPhonemizer : public Phonemizer {
                         .at = begin,
                         .space_after = end < text.size() && is_python_space(text[end]),
                         .tag = {},
-                        .given = to_code_points(range.phonemes)});
+                        .given = to_code_points(in_kokoro(range.phonemes))});
       at = end;
     }
     add_plain(text.size());
@@ -136,7 +140,7 @@ class EnglishPhonemizer : public Phonemizer {
     for (size_t i = 0; i < tokens.size(); ++i) {
       tokens[i].tag = tags[i];
     }
-    if (homographs_ != Homographs::Lexicon) {
+    if (homographs_) {
       read_homographs(tokens);
     }
     return lexicon_.has_own() ? with_own_words(text, tokens) : tokens;
@@ -173,7 +177,7 @@ class EnglishPhonemizer : public Phonemizer {
 
   void read_homographs(std::span<TaggedToken> tokens) const {
     for (size_t i = 0; i < tokens.size(); ++i) {
-      const auto reading = homograph_reading(tokens, i, homographs_ == Homographs::British);
+      const auto reading = homograph_reading(tokens, i, british_);
       if (reading && !tokens[i].given && !lexicon_.own(tokens[i].text)) {
         tokens[i].given = *reading;
       }
@@ -184,7 +188,8 @@ class EnglishPhonemizer : public Phonemizer {
   Tagger tagger_;
   EnglishLexicon lexicon_;
   std::shared_ptr<const UnknownWords> unknown_;
-  Homographs homographs_;
+  bool british_ = false;
+  bool homographs_ = true;
 };
 
 template <class T>
@@ -198,8 +203,6 @@ Result<T> load(const std::string& path) {
 Result<std::unique_ptr<Phonemizer>> english_phonemizer(const EnglishFiles& files, bool british,
                                                        std::shared_ptr<const UnknownWords> unknown,
                                                        const EnglishOptions& options) {
-  using Homographs = EnglishPhonemizer::Homographs;
-  const Homographs by_accent = british ? Homographs::British : Homographs::American;
   MYNAH_TRY(EnglishTokenizer tokenizer, load<EnglishTokenizer>(files.tokenizer_exceptions));
   MYNAH_TRY(Tagger tagger, load<Tagger>(files.tagger));
   MYNAH_TRY(Pronunciations gold, load<Pronunciations>(files.gold));
@@ -207,7 +210,7 @@ Result<std::unique_ptr<Phonemizer>> english_phonemizer(const EnglishFiles& files
   return std::make_unique<EnglishPhonemizer>(
       std::move(tokenizer), std::move(tagger),
       EnglishLexicon(std::move(gold), std::move(silver), options.own_words, british),
-      std::move(unknown), options.homographs ? by_accent : Homographs::Lexicon);
+      std::move(unknown), british, options.homographs);
 }
 
 }  // namespace mynah

@@ -24,7 +24,7 @@ struct PhonemeWord {
 struct GivenPhonemes {
   size_t begin = 0;
   size_t end = 0;
-  std::string phonemes;  // in Kokoro's alphabet
+  std::string phonemes;  // as people write them: Kokoro's or IPA
 };
 
 class Phonemizer {

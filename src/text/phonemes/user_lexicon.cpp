@@ -32,7 +32,8 @@ std::u32string spelling_of(std::string_view word) {
 
 }  // namespace
 
-Result<UserLexicon> UserLexicon::parse(std::string_view text, std::string_view name, bool british) {
+Result<UserLexicon> UserLexicon::parse(std::string_view text, std::string_view name,
+                                       LexiconPhonemes wanted) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (text.starts_with(kByteOrderMark)) {
     text.remove_prefix(kByteOrderMark.size());
@@ -59,7 +60,9 @@ Result<UserLexicon> UserLexicon::parse(std::string_view text, std::string_view n
                   fmt::format("{}, line {}: wanted one word without a space, found {}", name,
                               number, in_quotes(word)));
     }
-    auto converted = to_kokoro_phonemes(phonemes, british);
+    auto converted = wanted == LexiconPhonemes::AsWritten
+                         ? std::string(phonemes)
+                         : to_kokoro_phonemes(phonemes, wanted == LexiconPhonemes::British);
     if (!converted) {
       return std::unexpected(
           std::move(converted.error()).while_doing(fmt::format("{}, line {}", name, number)));
@@ -75,9 +78,14 @@ Result<UserLexicon> UserLexicon::parse(std::string_view text, std::string_view n
   return lexicon;
 }
 
-Result<UserLexicon> UserLexicon::read(const std::string& path, bool british) {
+Result<UserLexicon> UserLexicon::read(const std::string& path, LexiconPhonemes wanted) {
   MYNAH_TRY(const std::string text, read_data_file(path));
-  return parse(text, path, british);
+  return parse(text, path, wanted);
+}
+
+std::optional<std::u32string_view> UserLexicon::find(std::string_view word) const {
+  // A character has four bytes at most.
+  return word.size() > 4 * longest_ ? std::nullopt : find(spelling_of(word));
 }
 
 std::optional<std::u32string_view> UserLexicon::find(std::u32string_view word) const {

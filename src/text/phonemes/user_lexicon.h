@@ -1,6 +1,7 @@
 // The user's own words: a text file with a word and its phonemes on each line.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,15 +11,24 @@
 
 namespace mynah {
 
+// What a lexicon's phonemes are turned into.
+enum class LexiconPhonemes : uint8_t {
+  American,  // Kokoro's for American English (alphabet.h); what is neither those nor IPA is refused
+  British,   // the same for British English
+  AsWritten  // for other phonemizers, which take them as they take GivenPhonemes
+};
+
 class UserLexicon {
  public:
-  // Lines "word<TAB>phonemes" in UTF-8; phonemes are Kokoro's or IPA (alphabet.h). Empty lines and
-  // what follows a # at the start of a line are passed over. A word with capitals is meant as it is
-  // written, one without however it is. Errors name the file, the line and what was wanted there.
-  static Result<UserLexicon> parse(std::string_view text, std::string_view name, bool british);
-  static Result<UserLexicon> read(const std::string& path, bool british);
+  // Lines "word<TAB>phonemes" in UTF-8; phonemes are Kokoro's or IPA. Empty lines and what follows
+  // a # at the start of a line are passed over. A word with capitals is meant as it is written, one
+  // without however it is. Errors name the file, the line and what was wanted there.
+  static Result<UserLexicon> parse(std::string_view text, std::string_view name,
+                                   LexiconPhonemes wanted);
+  static Result<UserLexicon> read(const std::string& path, LexiconPhonemes wanted);
 
   // Phonemes of a word: of the entry that is written so, else of the one in small letters.
+  [[nodiscard]] std::optional<std::u32string_view> find(std::string_view word) const;
   [[nodiscard]] std::optional<std::u32string_view> find(std::u32string_view word) const;
 
   [[nodiscard]] size_t size() const { return words_.size(); }

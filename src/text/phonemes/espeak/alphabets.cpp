@@ -38,8 +38,24 @@ constexpr std::array<Replacement, 5> kAmerican = {
 // espeak-ng before 1.52 has an o of its own; the flap and the glottal stop are Kokoro's T and t.
 constexpr std::array<Replacement, 3> kEnglishLast = {{{"o", "ɔ"}, {"ɾ", "T"}, {"ʔ", "t"}}};
 
-// The other way round.
-constexpr std::array<Replacement, 13> kFromKokoro = {{{"A", "eɪ"},
+// What people write in IPA that espeak-ng does not.
+constexpr std::array<Replacement, 5> kWritten = {
+    {{"\u0361", ""}, {"\u035C", ""}, {".", ""}, {"'", "ˈ"}, {"g", "ɡ"}}};
+
+// kOthers without ties, which people rarely write.
+constexpr std::array<Replacement, 10> kToKokoro = {{{"aɪ", "I"},
+                                                    {"aʊ", "W"},
+                                                    {"dz", "ʣ"},
+                                                    {"dʒ", "ʤ"},
+                                                    {"eɪ", "A"},
+                                                    {"oʊ", "O"},
+                                                    {"ts", "ʦ"},
+                                                    {"tʃ", "ʧ"},
+                                                    {"ɔɪ", "Y"},
+                                                    {"əʊ", "Q"}}};
+
+// The other way round. American lexicons write no length, and espeak-ng writes it here.
+constexpr std::array<Replacement, 14> kFromKokoro = {{{"A", "eɪ"},
                                                       {"I", "aɪ"},
                                                       {"W", "aʊ"},
                                                       {"Y", "ɔɪ"},
@@ -51,7 +67,8 @@ constexpr std::array<Replacement, 13> kFromKokoro = {{{"A", "eɪ"},
                                                       {"ʤ", "dʒ"},
                                                       {"ʧ", "tʃ"},
                                                       {"ʣ", "dz"},
-                                                      {"ʦ", "ts"}}};
+                                                      {"ʦ", "ts"},
+                                                      {"ɜɹ", "ɜː"}}};
 
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
   for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
@@ -113,9 +130,11 @@ std::string to_alphabet(std::string_view ipa, Alphabet alphabet, std::string_vie
   return text;
 }
 
-std::string from_kokoro(std::string_view phonemes) {
+std::string from_given(std::string_view phonemes, Alphabet alphabet) {
   std::string text(phonemes);
-  replace_all(text, kFromKokoro);
+  replace_all(text, kWritten);
+  replace_all(text, alphabet == Alphabet::Espeak ? std::span<const Replacement>(kFromKokoro)
+                                                 : std::span<const Replacement>(kToKokoro));
   return text;
 }
 

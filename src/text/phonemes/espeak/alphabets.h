@@ -18,8 +18,9 @@ enum class Alphabet : uint8_t {
 [[nodiscard]] std::string to_alphabet(std::string_view ipa, Alphabet alphabet,
                                       std::string_view voice);
 
-// Kokoro's letters as espeak-ng writes them: phonemes that a user gave, for a Piper voice.
-[[nodiscard]] std::string from_kokoro(std::string_view phonemes);
+// Phonemes that a user gave, Kokoro's or IPA, in a voice's alphabet: ties and syllable marks go.
+// What neither has stays, and is passed over by the voice.
+[[nodiscard]] std::string from_given(std::string_view phonemes, Alphabet alphabet);
 
 // What a voice of this alphabet is given for a mark; empty where it is silent. Piper's voices know
 // espeak-ng's clauses alone, whose dashes count as semicolons.

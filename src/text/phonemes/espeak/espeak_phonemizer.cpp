@@ -57,8 +57,7 @@ class EspeakPhonemizer final : public Phonemizer {
       }
       MYNAH_TRY_STATUS(add(text, begin, own.begin, words));
       words.push_back({.text = std::string(text.substr(own.begin, own.end - own.begin)),
-                       .phonemes = alphabet_ == Alphabet::Espeak ? espeak::from_kokoro(own.phonemes)
-                                                                 : own.phonemes,
+                       .phonemes = espeak::from_given(own.phonemes, alphabet_),
                        .space_after = own.end < text.size() && text[own.end] == ' ',
                        .begin = own.begin,
                        .end = own.end});

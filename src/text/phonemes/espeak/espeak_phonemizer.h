@@ -18,9 +18,9 @@ struct EspeakOptions {
   std::chrono::milliseconds patience{5000};  // for one clause
 };
 
-// Its phonemes have Piper's or Kokoro's alphabet, as the options say; given ones are Kokoro's. Any
-// number of threads may use it; one process answers them one after the other. Errors as
-// espeak::EspeakProcess has them, when it is made and when it is used.
+// Its phonemes have Piper's or Kokoro's alphabet, as the options say. Any number of threads may use
+// it; one process answers them one after the other. Errors as espeak::EspeakProcess has them, when
+// it is made and when it is used.
 [[nodiscard]] Result<std::unique_ptr<Phonemizer>> espeak_phonemizer(const EspeakOptions& options);
 
 }  // namespace mynah
