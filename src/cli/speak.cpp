@@ -52,10 +52,6 @@ bool is_plain_text(const std::string& path) {
   return extension == ".txt" || extension == ".TXT" || extension == ".text";
 }
 
-bool is_text_name(const std::string& name) {
-  return has_document_extension(name) || name.ends_with(".ssml");
-}
-
 void tell_warnings(const Document& document, const std::string& path, const Context& context) {
   for (const std::string& warning : document.warnings) {
     context.say_of(path, warning);
@@ -120,13 +116,10 @@ bool SpeakCommand::writes_book() const {
 Status SpeakCommand::check(const Context& context) const {
   MYNAH_TRY_STATUS(input_.check("say", context));
   const std::string document = input_.document_path();
-  if (input_.path().empty() && input_.words.size() == 1 && is_text_name(input_.words.front()) &&
-      !input_.words.front().contains(' ')) {
+  if (input_.path().ends_with(".jsonl") && !sound_.json_lines) {
     return fail(
-        ErrorCode::NotFound,
-        fmt::format("there is no document {0} here; to have its name said, echo {0} | mynah "
-                    "speak -",
-                    input_.words.front()));
+        ErrorCode::Usage,
+        fmt::format("{} holds a JSON object a line: wanted --json-input with it", input_.path()));
   }
   if (!sound_.folder.empty() && (!sound_.out.empty() || sound_.play)) {
     return fail(ErrorCode::Usage, "wanted --out, --play or --output-dir, found two of them");

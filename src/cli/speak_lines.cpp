@@ -1,12 +1,16 @@
 #include "cli/speak_lines.h"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "audio/sound_format.h"
+#include "base/nearest_name.h"
 #include "cli/error_codes.h"
 #include "cli/sound_output.h"
 
@@ -73,13 +77,29 @@ Status LineSpeaker::finish() {
   return take(std::exchange(rest_, {}));
 }
 
-Result<LineSpeaker::Line> LineSpeaker::parse(const std::string& text) const {
+// Once for each.
+void LineSpeaker::warn_of_key(const std::string& key) {
+  const std::array<std::string, 6> known = {"text",    "output_file", "voice",
+                                            "speaker", "speaker_id",  "speed"};
+  if (std::ranges::find(known, key) == known.end() && told_keys_.insert(key).second) {
+    context_.say(fmt::format("line {}: \"{}\" is not known and passed over{}; known are {}",
+                             number_, key, suggestion(key, known), fmt::join(known, ", ")));
+  }
+}
+
+Result<LineSpeaker::Line> LineSpeaker::parse(const std::string& text) {
   Line line{.text = text, .path = {}, .speak = options_.speak};
   if (options_.json) {
     const Json object = Json::parse(text, nullptr, false);
     if (!object.is_object()) {
       return fail(ErrorCode::InvalidInput,
                   "wanted a JSON object such as {\"text\": \"Hello.\"}, found other text");
+    }
+    if (!object.contains("text")) {
+      return fail(ErrorCode::InvalidInput, "wanted \"text\", found none");
+    }
+    for (const auto& [key, value] : object.items()) {
+      warn_of_key(key);
     }
     MYNAH_TRY(line.text, text_of(object, "text"));
     MYNAH_TRY(line.path, text_of(object, "output_file"));

@@ -43,7 +43,8 @@ class LineSpeaker {
   };
 
   Status take(const std::string& line);
-  [[nodiscard]] Result<Line> parse(const std::string& line) const;
+  [[nodiscard]] Result<Line> parse(const std::string& line);
+  void warn_of_key(const std::string& key);
   [[nodiscard]] Result<std::string> path_of(const std::string& name) const;
   Result<double> speak(const Line& line);
 
@@ -52,6 +53,7 @@ class LineSpeaker {
   Context& context_;
   std::string rest_;
   std::set<std::string> written_;
+  std::set<std::string> told_keys_;
   size_t number_ = 0;
   size_t spoken_ = 0;
   size_t failed_ = 0;

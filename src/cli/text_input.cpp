@@ -4,6 +4,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 
 #include "audio/input_file.h"
 #include "text/documents/document.h"
+#include "text/documents/encoding.h"
 #include "text/spoken/ssml.h"
 #include "text/spoken/tokens.h"
 
@@ -22,11 +24,16 @@ namespace fs = std::filesystem;
 
 constexpr size_t kBlockBytes = 1 << 14;
 
+// Texts that are no documents.
+constexpr std::array<std::string_view, 2> kTextExtensions = {".ssml", ".jsonl"};
+constexpr std::array<std::string_view, 1> kSsml = {".ssml"};
+constexpr std::array<std::string_view, 2> kPlain = {".txt", ".text"};
+
 // What may stand before <speak> at most: declarations and comments.
 constexpr size_t kMostHead = 1 << 16;
 
 // Whether a file's name ends so, in letters of either case.
-bool has_extension(const std::string& path, std::initializer_list<std::string_view> extensions) {
+bool has_extension(const std::string& path, std::span<const std::string_view> extensions) {
   const std::string extension = ascii_lower(fs::path(path).extension().string());
   return std::ranges::find(extensions, extension) != extensions.end();
 }
@@ -37,6 +44,17 @@ bool holds_ssml(const std::string& path) {
   file.read(head.data(), static_cast<std::streamsize>(head.size()));
   head.resize(static_cast<size_t>(file.gcount()));
   return looks_like_ssml(head);
+}
+
+// What comes in pieces is UTF-8, or at least text.
+Status check_piece(std::string_view piece, const std::string& name, bool first) {
+  const std::string what = name == "-" ? "standard input" : name;
+  if (first && is_utf16(piece)) {
+    return fail(ErrorCode::InvalidInput,
+                what + ": wanted UTF-8, found UTF-16: iconv -f UTF-16 -t UTF-8 turns it into that");
+  }
+  Status status = check_is_text(piece);
+  return status ? status : std::unexpected(std::move(status.error()).while_doing(what));
 }
 
 }  // namespace
@@ -55,6 +73,7 @@ void TextInput::fields(Fields& fields, const std::string& verb) {
 }
 
 Status TextInput::check(std::string_view verb, const Context& context) const {
+  MYNAH_TRY_STATUS(check_names(verb));
   if (words.empty() != file.empty() || (words.empty() && !context.in.is_terminal())) {
     return {};
   }
@@ -65,26 +84,64 @@ Status TextInput::check(std::string_view verb, const Context& context) const {
                             : "wanted a text or --file, found both");
 }
 
+// Words that are rather names of files than something to be read.
+Status TextInput::check_names(std::string_view verb) const {
+  std::error_code error;
+  const auto is_file = [&error](const std::string& name) {
+    return fs::is_regular_file(name, error);
+  };
+  const auto is_text = [](const std::string& name) {
+    return has_document_extension(name) || has_extension(name, kTextExtensions);
+  };
+  if (words.size() > 1) {
+    const bool files = std::ranges::all_of(
+        words, [&](const std::string& word) { return is_text(word) && is_file(word); });
+    return files ? fail(ErrorCode::Usage,
+                        fmt::format("wanted one document, found {}: {}; {} them one after the "
+                                    "other, or join them",
+                                    words.size(), fmt::join(words, ", "), verb))
+                 : Status{};
+  }
+  if (words.empty() || words.front().contains(' ') || !path().empty()) {
+    return {};
+  }
+  const std::string& name = words.front();
+  if (is_text(name)) {
+    return fail(ErrorCode::NotFound,
+                fmt::format("there is no document {0} here; where its name is what you want to "
+                            "{1}: echo {0} | mynah ... -",
+                            name, verb));
+  }
+  // "e.g." is a text though a file may be called so; "notes.org" hardly is.
+  if (fs::path(name).extension().string().size() > 1 && is_file(name)) {
+    return fail(ErrorCode::Usage,
+                fmt::format("{0} is a file: --file {0} for what stands in it; where its name is "
+                            "what you want to {1}: echo {0} | mynah ... -",
+                            name, verb));
+  }
+  return {};
+}
+
 std::string TextInput::path() const {
   if (!file.empty() || words.size() != 1) {
     return file;
   }
   const std::string& name = words.front();
   std::error_code error;
-  const bool text = has_document_extension(name) || has_extension(name, {".ssml"});
+  const bool text = has_document_extension(name) || has_extension(name, kTextExtensions);
   return name == "-" || (text && fs::is_regular_file(name, error)) ? name : std::string();
 }
 
 std::string TextInput::document_path() const {
   const std::string name = path();
-  const bool plain = has_extension(name, {".txt", ".text"});
+  const bool plain = has_extension(name, kPlain);
   return has_document_extension(name) && !(plain && holds_ssml(name)) ? name : std::string();
 }
 
 Status TextInput::read(const Context& context, TextKind kind,
                        const std::function<Status(TextKind)>& begin,
                        const std::function<Status(std::string_view)>& take) const {
-  if (kind == TextKind::Plain && has_extension(path(), {".ssml"})) {
+  if (kind == TextKind::Plain && has_extension(path(), kSsml)) {
     kind = TextKind::Ssml;
   }
   bool begun = false;
@@ -119,12 +176,16 @@ Status TextInput::read(const Context& context,
   }
   MYNAH_TRY(InputFile input, open_input_file(name, context.stop, "a text"));
   std::array<std::byte, kBlockBytes> block{};
+  bool first = true;
   for (;;) {
     MYNAH_TRY(const size_t got, read_some(input, block));
     if (got == 0) {
       return {};
     }
-    MYNAH_TRY_STATUS(take({reinterpret_cast<const char*>(block.data()), got}));
+    const std::string_view piece(reinterpret_cast<const char*>(block.data()), got);
+    MYNAH_TRY_STATUS(check_piece(piece, name, first));
+    first = false;
+    MYNAH_TRY_STATUS(take(piece));
   }
 }
 

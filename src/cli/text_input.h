@@ -20,12 +20,13 @@ struct TextInput {
   // `verb` is what is done with it: "say", "read".
   void fields(Fields& fields, const std::string& verb);
 
-  // Usage where there is nothing, or both. Where standard input is no terminal, it is the text when
-  // nothing else is.
+  // Usage where there is nothing, or both, or names of files that cannot be meant as words;
+  // NotFound where a document is named that is not here. Where standard input is no terminal, it is
+  // the text when nothing else is.
   [[nodiscard]] Status check(std::string_view verb, const Context& context) const;
 
   // The file that holds the text: --file, or one whose name stands in place of the words and ends
-  // as texts do (a document, .ssml); "" where the words are the text.
+  // as texts do (a document, .ssml, .jsonl); "" where the words are the text.
   [[nodiscard]] std::string path() const;
 
   // The same where it is a document (text/documents/document.h), which is read as a whole; "" where
@@ -39,6 +40,9 @@ struct TextInput {
   // text without marks of its own is SSML where it begins so, or by its file's name (.ssml).
   Status read(const Context& context, TextKind kind, const std::function<Status(TextKind)>& begin,
               const std::function<Status(std::string_view)>& take) const;
+
+ private:
+  [[nodiscard]] Status check_names(std::string_view verb) const;
 };
 
 }  // namespace mynah::cli

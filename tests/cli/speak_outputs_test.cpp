@@ -117,6 +117,44 @@ TEST_F(SpeakVerb, TellsDocumentsFromWords) {
   EXPECT_THAT(err(), HasSubstr("--srt and --vtt are of one sound"));
 }
 
+TEST_F(SpeakVerb, TellsNamesOfFilesFromWords) {
+  write_file(folder_ / "a.md", "One.");
+  write_file(folder_ / "b.txt", "Two.");
+  write_file(folder_ / "notes.org", "Three.");
+  write_file(folder_ / "lines.jsonl", R"({"text": "Four.", "out": "x.wav", "out": "y.wav"})");
+  const std::string wav = folder_ / "a.wav";
+  EXPECT_EQ(speak({folder_ / "a.md", folder_ / "b.txt", "-m", "hum", "-o", wav}), 2);
+  EXPECT_THAT(err(), HasSubstr("wanted one document, found 2"));
+  EXPECT_EQ(speak({folder_ / "a.md", "and", folder_ / "b.txt", "-m", "hum", "-o", wav}), 0);
+  EXPECT_EQ(speak({folder_ / "notes.org", "-m", "hum", "-o", wav}), 2);
+  EXPECT_THAT(err(), HasSubstr("notes.org is a file: --file "));
+  EXPECT_EQ(speak({"notes.org", "-m", "hum", "-o", wav}), 0);
+  EXPECT_EQ(speak({folder_ / "lines.jsonl", "-m", "hum", "-o", wav}), 2);
+  EXPECT_THAT(err(), HasSubstr("wanted --json-input with it"));
+  EXPECT_EQ(speak({folder_ / "lines.jsonl", "-m", "hum", "--json-input", "--output-dir",
+                   folder_ / "out"}),
+            0)
+      << err();
+  EXPECT_TRUE(folder_.has("out/0001.wav"));
+  EXPECT_THAT(err(), HasSubstr("line 1: \"out\" is not known and passed over"));
+}
+
+TEST_F(SpeakVerb, RefusesWhatIsNoText) {
+  const std::string wav = folder_ / "a.wav";
+  for (const char* name : {"picture.txt", "picture"}) {
+    write_file(folder_ / name, std::string("\x89PNG\r\n\x1A\n\0\0\0\rIHDR", 16));
+    EXPECT_EQ(speak({"-f", folder_ / name, "-m", "hum", "-o", wav}), 1);
+    EXPECT_THAT(err(), HasSubstr("wanted a text, found bytes that are none"));
+  }
+  write_file(folder_ / "wide", std::string("\xFF\xFEO\0n\0e\0", 8));
+  EXPECT_EQ(speak({"-f", folder_ / "wide", "-m", "hum", "-o", wav}), 1);
+  EXPECT_THAT(err(), HasSubstr("iconv -f UTF-16 -t UTF-8"));
+  write_file(folder_ / "wide.txt", std::string("\xFF\xFEO\0n\0e\0", 8));
+  said_.clear();
+  EXPECT_EQ(speak({folder_ / "wide.txt", "-m", "hum", "-o", wav}), 0) << err();
+  EXPECT_THAT(said_, testing::Contains(HasSubstr("One")));
+}
+
 TEST_F(SpeakVerb, PrintsClausesOfADocumentAsJson) {
   write_file(folder_ / "book.txt", "Chapter 1\n\nOne two. Three.\n\nChapter 2\n\nFour.\n");
   EXPECT_EQ(speak({folder_ / "book.txt", "-m", "hum", "-o", folder_ / "a.wav", "--json"}), 0)

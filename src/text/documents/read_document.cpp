@@ -10,6 +10,7 @@
 
 #include "base/mapped_file.h"
 #include "text/documents/document.h"
+#include "text/documents/encoding.h"
 #include "text/documents/epub.h"
 #include "text/documents/html.h"
 #include "text/documents/pdf.h"
@@ -65,11 +66,19 @@ Result<Document> read_document(const std::string& path) {
   } else if (extension == ".pdf") {
     MYNAH_TRY(document, read_pdf(path));
   } else {
-    MYNAH_TRY(const std::string bytes, read_file(path));
+    MYNAH_TRY(std::string bytes, read_file(path));
+    Result<DecodedText> decoded = decode_text(std::move(bytes));
+    if (!decoded) {
+      return std::unexpected(std::move(decoded.error()).while_doing(path));
+    }
+    const std::string& text = decoded->text;
     document = extension == ".html" || extension == ".htm" || extension == ".xhtml"
-                   ? read_html(bytes)
-               : extension.starts_with(".m") ? read_markdown(bytes)
-                                             : read_plain_text(bytes);
+                   ? read_html(text)
+               : extension.starts_with(".m") ? read_markdown(text)
+                                             : read_plain_text(text);
+    if (!decoded->from.empty() && !decoded->from.starts_with("UTF-16")) {
+      document.warnings.push_back(fmt::format("its text is not UTF-8: read as {}", decoded->from));
+    }
   }
   if (document.title.empty()) {
     document.title = fs::path(path).stem().string();
