@@ -44,9 +44,13 @@ std::optional<std::string> nearest_name(std::string_view name,
   if (best || name.size() < 2) {
     return best;
   }
-  const auto prefixed = std::ranges::find_if(
+  auto found = std::ranges::find_if(
       candidates, [&](const std::string& candidate) { return candidate.starts_with(name); });
-  return prefixed == candidates.end() ? std::nullopt : std::optional<std::string>(*prefixed);
+  if (found == candidates.end() && name.size() > 2) {
+    found = std::ranges::find_if(
+        candidates, [&](const std::string& candidate) { return candidate.contains(name); });
+  }
+  return found == candidates.end() ? std::nullopt : std::optional<std::string>(*found);
 }
 
 std::string suggestion(std::string_view name, std::span<const std::string> candidates) {

@@ -12,7 +12,8 @@ namespace mynah {
 [[nodiscard]] size_t edit_distance(std::string_view a, std::string_view b);
 
 // The candidate with the fewest edits, where that is at most a third of the longer name's length;
-// else a candidate that begins with `name`, else none.
+// else a candidate that begins with `name`, else one that holds `name` (of three bytes at least),
+// else none.
 [[nodiscard]] std::optional<std::string> nearest_name(std::string_view name,
                                                       std::span<const std::string> candidates);
 

@@ -1,4 +1,4 @@
-// The names of errors' codes, as JSON and the documents have them.
+// The names of errors' codes, as JSON and the documents have them, and which are the user's slips.
 #pragma once
 
 #include <array>
@@ -36,6 +36,15 @@ inline constexpr std::array kErrorNames = {
     }
   }
   return "error";
+}
+
+// An error of a value that the user gave, which is a slip of the command line: a voice that is not
+// there, a number out of range.
+[[nodiscard]] inline Error as_usage(Error error) {
+  if (error.code == ErrorCode::NotFound || error.code == ErrorCode::InvalidInput) {
+    error.code = ErrorCode::Usage;
+  }
+  return error;
 }
 
 }  // namespace mynah::cli

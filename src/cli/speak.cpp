@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 
 #include "base/atomic_file.h"
+#include "cli/error_codes.h"
 #include "cli/named_output.h"
 #include "cli/peer_flags.h"
 #include "cli/progress.h"
@@ -28,14 +29,6 @@ using Clock = std::chrono::steady_clock;
 
 // About two seconds of speech: on two cores it is there within a third of a second.
 constexpr size_t kFirstPhonemes = 32;
-
-// A voice that is not there and a number out of range are slips of the command line here.
-Error as_usage(Error error) {
-  if (error.code == ErrorCode::NotFound || error.code == ErrorCode::InvalidInput) {
-    error.code = ErrorCode::Usage;
-  }
-  return error;
-}
 
 double peak_memory_mb() {
   rusage usage{};
@@ -59,7 +52,9 @@ void tell_warnings(const Document& document, const std::string& path, const Cont
 }
 
 bool is_m4b(const SoundOptions& sound) {
-  return sound.format ? *sound.format == "m4b" : sound.out.ends_with(".m4b");
+  // The same but for its name, which players take for music rather than for a book.
+  const bool named = sound.out.ends_with(".m4b") || sound.out.ends_with(".m4a");
+  return sound.format ? *sound.format == "m4b" || *sound.format == "m4a" : named;
 }
 
 }  // namespace
@@ -292,8 +287,13 @@ Status SpeakCommand::speak_text(const Synthesizer& synthesizer, SpeakOptions opt
     tell_warnings(document, path, context);
     MYNAH_TRY(const auto session, synthesizer.session(options, observer, context.stop));
     observer.begin();
+    // Between two chapters as in a book that is written to a file.
+    const std::string between = options.kind == TextKind::Plain
+                                    ? fmt::format("\n\n[pause:{}s]\n\n", kChapterSilence_s)
+                                    : "\n\n";
     for (const Chapter& chapter : document.chapters) {
-      MYNAH_TRY_STATUS(session->push(chapter.text + "\n\n"));
+      const bool first = &chapter == &document.chapters.front();
+      MYNAH_TRY_STATUS(session->push(first ? chapter.text : between + chapter.text));
     }
     return session->finish();
   }
@@ -442,11 +442,11 @@ Result<int> SpeakCommand::run(Context& context) {
                           {"peak_mb", peak_memory_mb()}}
                          .dump());
   } else if (!engine_.quiet) {
-    context.say(fmt::format(
-        "{:.1f} s of speech to {} in {:.1f} s ({:.1f}x as fast as it sounds), "
-        "voice {} on {}",
-        observer->duration_s(), observer->names(), all_s,
-        observer->duration_s() / std::max(1e-9, observer->spent_s()), voice.name, device));
+    context.say(
+        fmt::format("{:.1f} s of speech to {} in {:.1f} s ({:.1f}x as fast as it sounds), "
+                    "voice {} on {}",
+                    observer->duration_s(), observer->names(), all_s,
+                    observer->duration_s() / std::max(1e-9, all_s), voice.name, device));
   }
   return 0;
 }

@@ -26,7 +26,6 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-constexpr double kChapterSilence_s = 1.2;
 constexpr size_t kBlockSamples = 1 << 15;
 
 // Everything that shapes the samples: another voice or another text is another book.

@@ -12,6 +12,9 @@
 
 namespace mynah::cli {
 
+// Between two chapters, in seconds; a paragraph's silence is half of it.
+inline constexpr double kChapterSilence_s = 1.2;
+
 struct BookOptions {
   std::string name;  // of the text, for messages
   std::string out;   // a file, or a folder for a file a chapter

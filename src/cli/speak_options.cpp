@@ -15,11 +15,12 @@ namespace {
 
 std::vector<std::string> format_names() {
   std::vector<std::string> names;
-  names.reserve(std::size(kSoundFormats) + 1);
+  names.reserve(std::size(kSoundFormats) + 2);
   for (const SoundFormatName& known : kSoundFormats) {
     names.emplace_back(known.name);
   }
   names.emplace_back("m4b");
+  names.emplace_back("m4a");
   return names;
 }
 
@@ -104,8 +105,9 @@ void SoundOptions::fields(Fields& fields) {
             "With --output-dir files are in that folder.")
       .once();
   fields
-      .option("format", "FORMAT", format,
-              "wav, flac, mp3, opus, aac, pcm or m4b; none: as the file's name ends, else wav.")
+      .option(
+          "format", "FORMAT", format,
+          "wav, flac, mp3, opus, aac, pcm, m4b or m4a; none: as the file's name ends, else wav.")
       .offering(format_names());
   fields.option("rate", "HZ", rate_hz,
                 "Samples a second of what is written; none: the voice's, or the next that the "
@@ -133,10 +135,11 @@ Result<SoundFormat> SoundOptions::format_of() const {
     const bool named = !out.empty() && out != "-" && !out.ends_with('/') &&
                        !std::filesystem::is_directory(out, error) && !is_device_or_pipe(out);
     if (!by_name && named) {
-      return fail(ErrorCode::Usage,
-                  fmt::format("--out {}: cannot tell the format from the name; wanted a name that "
-                              "ends in .wav, .flac, .mp3, .opus, .aac, .pcm or .m4b, or --format",
-                              out));
+      return fail(
+          ErrorCode::Usage,
+          fmt::format("--out {}: cannot tell the format from the name; wanted a name that "
+                      "ends in .wav, .flac, .mp3, .opus, .aac, .pcm, .m4b or .m4a, or --format",
+                      out));
     }
     return by_name.value_or(SoundFormat::Wav);
   }

@@ -3,18 +3,22 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <iterator>
 #include <mutex>
+#include <span>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "base/nearest_name.h"
 #include "cli/device_name.h"
 #include "cli/open_device.h"
 #include "cli/storage_choice.h"
 #include "cli/store_access.h"
 #include "speech/kokoro_phonemizers.h"
 #include "speech/languages.h"
+#include "store/file_sets.h"
 #include "store/speech_models.h"
 #include "store/store.h"
 #include "text/phonemes/espeak/espeak_phonemizer.h"
@@ -43,8 +47,13 @@ SpeechEngine open_builtin(std::string why, std::string voice) {
   return engine;
 }
 
+bool is_called(const SpeechModel& model, const std::string& voice) {
+  return model.family == "piper" && std::filesystem::path(model.path).stem() == voice;
+}
+
+// Of a Piper voice the file's name counts too, which is what people know it by.
 bool has_voice(const SpeechModel& model, const std::string& voice) {
-  return model.name == voice ||
+  return model.name == voice || is_called(model, voice) ||
          std::ranges::find(model.voices, voice, &InstalledVoice::name) != model.voices.end();
 }
 
@@ -80,23 +89,48 @@ struct Choice {
   std::string why;
 };
 
+// A voice that no model has by that name: a path, a mix or a number, which the best model reads, or
+// a slip, which is told here with the voices of all.
+Status check_voice(std::span<const SpeechModel> models, const VoiceModel& builtin,
+                   const std::string& voice) {
+  std::vector<std::string> names;
+  for (const SpeechModel& model : models) {
+    std::ranges::transform(model.voices, std::back_inserter(names), &InstalledVoice::name);
+  }
+  std::ranges::transform(builtin.voices(), std::back_inserter(names), &VoiceFacts::name);
+  const bool file = voice.contains('/') || std::filesystem::path(voice).has_extension();
+  const bool number = voice.find_first_not_of("0123456789") == std::string::npos;
+  const bool mix = voice.find_first_of("+-,():*=") != std::string::npos &&
+                   std::ranges::any_of(
+                       names, [&voice](const std::string& name) { return voice.contains(name); });
+  if (file || number || mix) {
+    return {};
+  }
+  return fail(ErrorCode::Usage,
+              fmt::format("no model here has a voice '{}'{}; `mynah voices` lists "
+                          "all, `mynah pull` and `mynah import` bring more",
+                          voice, suggestion(voice, names)));
+}
+
 // The best model that has the voice, or one for the language, that was asked for.
-Choice best_choice(const Store& store, const SpeechEngineOptions& options) {
+Result<Choice> best_choice(const Store& store, const SpeechEngineOptions& options) {
   std::vector<SpeechModel> models = installed_speech_models(store);
   if (!options.voice.empty()) {
     for (SpeechModel& model : models) {
       if (has_voice(model, options.voice)) {
-        return {.model = std::move(model),
-                .voice = options.voice,
-                .why = fmt::format("it has the voice {}", options.voice)};
+        std::string voice = is_called(model, options.voice) ? std::string() : options.voice;
+        return Choice{.model = std::move(model),
+                      .voice = std::move(voice),
+                      .why = fmt::format("it has the voice {}", options.voice)};
       }
     }
     const auto builtin = builtin_voice();
     if (models.empty() || builtin->find_voice(options.voice)) {
-      return {.model = {}, .voice = options.voice, .why = "it has the voice"};
+      return Choice{.model = {}, .voice = options.voice, .why = "it has the voice"};
     }
-    // A mix, a path, or a slip, which the best model tells.
-    return {.model = std::move(models.front()), .voice = options.voice, .why = "the best here"};
+    MYNAH_TRY_STATUS(check_voice(models, *builtin, options.voice));
+    return Choice{
+        .model = std::move(models.front()), .voice = options.voice, .why = "the best here"};
   }
   for (SpeechModel& model : models) {
     if (options.language.empty()) {
@@ -104,15 +138,15 @@ Choice best_choice(const Store& store, const SpeechEngineOptions& options) {
     }
     if (const InstalledVoice* voice = voice_of_language(model, options.language)) {
       std::string name = voice->name;
-      return {.model = std::move(model),
-              .voice = std::move(name),
-              .why = "the best here that speaks " + options.language};
+      return Choice{.model = std::move(model),
+                    .voice = std::move(name),
+                    .why = "the best here that speaks " + options.language};
     }
   }
   if (models.empty()) {
-    return {.model = {}, .voice = {}, .why = "no voice was pulled"};
+    return Choice{.model = {}, .voice = {}, .why = "no voice was pulled"};
   }
-  return {.model = std::move(models.front()), .voice = {}, .why = "the best here"};
+  return Choice{.model = std::move(models.front()), .voice = {}, .why = "the best here"};
 }
 
 Result<Choice> choose(const Store& store, const SpeechEngineOptions& options) {
@@ -246,6 +280,9 @@ Result<SpeechEngine> open_speech_engine(const SpeechEngineOptions& options, Cont
     return open_builtin("builtin: " + choice.why, std::move(choice.voice));
   }
   const SpeechModel& model = *choice.model;
+  if (model.name.empty() && options.voice_config.empty()) {
+    MYNAH_TRY_STATUS(check_not_half_a_voice(model.path));
+  }
   if (model.family == "kokoro" && !is_taught_kokoro(options.language)) {
     return fail(
         ErrorCode::Unsupported,

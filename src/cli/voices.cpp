@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/error_codes.h"
 #include "cli/sound_output.h"
 #include "cli/store_access.h"
 #include "speech/languages.h"
@@ -134,7 +135,11 @@ Result<int> VoicesCommand::sample(Context& context) const {
     const Synthesizer& synthesizer = *engine.synthesizer;
     SpeakOptions options;
     options.voice.voice = name;
-    MYNAH_TRY(const VoiceFacts voice, synthesizer.check(options));
+    const auto checked = synthesizer.check(options);
+    if (!checked) {
+      return std::unexpected(as_usage(checked.error()));
+    }
+    const VoiceFacts& voice = *checked;
     const int rate_hz = synthesizer.model().rate_hz();
     std::vector<std::unique_ptr<SoundOutput>> outputs;
     if (!out_.empty()) {

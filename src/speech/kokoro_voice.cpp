@@ -108,9 +108,15 @@ Result<VoiceFacts> KokoroVoice::find_voice(const std::string& voice) const {
   MYNAH_TRY(const auto shares, shares_of(voice));
   std::optional<VoiceFacts> first;
   for (const kokoro::VoiceShare& share : shares) {
-    MYNAH_TRY(const VoiceFile file, find_file(share.name));
+    auto file = find_file(share.name);
+    if (!file) {
+      if (shares.size() > 1) {
+        file.error().message += "; voices are mixed of " + name_ + "'s own";
+      }
+      return std::unexpected(std::move(file.error()));
+    }
     if (!first) {
-      first = file.facts;
+      first = file->facts;
     }
   }
   if (shares.size() > 1) {

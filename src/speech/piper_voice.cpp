@@ -102,10 +102,9 @@ class PiperVoice final : public VoiceModel {
     std::ranges::transform(voices_, std::back_inserter(names), &VoiceFacts::name);
     return fail(
         ErrorCode::NotFound,
-        fmt::format("{} has no voice '{}'{}; it has {} (0 to {})", name_, voice,
-                    suggestion(voice, names),
+        fmt::format("{} has no voice '{}'{}; it has {}{}", name_, voice, suggestion(voice, names),
                     names.size() > 8 ? "numbers" : fmt::format("{}", fmt::join(names, ", ")),
-                    voices_.size() - 1));
+                    names.size() > 1 ? fmt::format(" (0 to {})", names.size() - 1) : ""));
   }
 
   std::string name_;

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include "base/mapped_file.h"
+#include "formats/onnx.h"
 #include "store/catalogue.h"
 #include "store/install.h"
 #include "store/sha256.h"
@@ -59,6 +61,24 @@ FileSet file_set_of(const std::string& path) {
     return {.name = model_name(file), .family = "piper", .paths = {path, config}};
   }
   return {};
+}
+
+Status check_not_half_a_voice(const std::string& path) {
+  if (fs::path(path).extension() != ".onnx" || !file_set_of(path).family.empty()) {
+    return {};
+  }
+  const auto file = MappedFile::open(path);
+  const auto tensors = file ? read_onnx(*file) : std::unexpected(file.error());
+  const bool piper = tensors && std::ranges::any_of(tensors->tensors, [](const auto& tensor) {
+                       return tensor.name.starts_with("enc_p.");
+                     });
+  if (!piper) {
+    return {};
+  }
+  return fail(ErrorCode::InvalidInput,
+              fmt::format("{}: a Piper voice is two files: wanted {}.json beside it, which comes "
+                          "with the voice",
+                          path, fs::path(path).filename().string()));
 }
 
 FileSet phonemes_in(const std::string& folder) {

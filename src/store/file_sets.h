@@ -21,6 +21,10 @@ struct FileSet {
 // hibari's is hibari.onnx. None: an empty family.
 [[nodiscard]] FileSet file_set_of(const std::string& path);
 
+// InvalidInput where the file is the network of a Piper voice (its encoder's weights are called
+// enc_p) and the file that says how it is used is not beside it.
+[[nodiscard]] Status check_not_half_a_voice(const std::string& path);
+
 // What English is put into phonemes with, where a folder has all of its files, as the package
 // hibari-tts does. None: an empty family.
 [[nodiscard]] FileSet phonemes_in(const std::string& folder);

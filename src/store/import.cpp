@@ -164,6 +164,7 @@ Result<StoredModel> import_model(const Store& store, const std::string& path,
     return fail(ErrorCode::NotFound,
                 fmt::format("wanted a model's file or folder, found nothing at {}", path));
   }
+  MYNAH_TRY_STATUS(check_not_half_a_voice(path));
   const std::string name = options.name.empty() ? name_from(path) : options.name;
   MYNAH_TRY(const FileLock held, lock_for_import(store, name, options.force));
   observer.on_progress("reading", 0, bytes_on_disk(path));

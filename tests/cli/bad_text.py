@@ -111,7 +111,7 @@ def options(speak):
             ("silence without end", ("--sentence-silence", "1e9"), 2, "silence: wanted 0 to 60"),
             ("unknown format", ("--format", "wave"), 2, "did you mean wav"),
             ("unknown model", ("--model", "kokro"), 2, "did you mean kokoro|mynah pull kokoro"),
-            ("lexicon that is not there", ("--model", "builtin", "--lexicon", "/nowhere/words"), 0, None),
+            ("lexicon that is not there", ("--model", "builtin", "--lexicon", "/nowhere/words"), 2, "reads letters"),
             ("a language it was not taught", ("--lang", "fi"), 1, "English"),
             ("a folder that is not there", ("--out", "/nowhere/a.wav"), 1, "cannot create /nowhere/a.wav"),
             ("a folder for a file", ("--out", speak.folder), 1, "is a folder"),

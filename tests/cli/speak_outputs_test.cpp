@@ -8,7 +8,10 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "cli/speak_book.h"
 #include "speak_fixture.h"
+#include "store/pull.h"
+#include "store/store.h"
 
 namespace mynah::cli {
 namespace {
@@ -87,6 +90,8 @@ TEST_F(SpeakVerb, KeepsWhatWasSaidBeforeAStop) {
 TEST_F(SpeakVerb, MakesAnM4bOfAnyText) {
   EXPECT_EQ(speak({"One two.", "-m", "hum", "-o", folder_ / "a.m4b"}), 0) << err();
   EXPECT_EQ(folder_.read("a.m4b").substr(4, 4), "ftyp");
+  EXPECT_EQ(speak({"One two.", "-m", "hum", "-o", folder_ / "a.m4a"}), 0) << err();
+  EXPECT_EQ(folder_.read("a.m4a").substr(4, 4), "ftyp");
   EXPECT_EQ(speak({"One.", "-m", "hum", "-o", "-", "--format", "m4b"}), 2);
   EXPECT_THAT(err(), HasSubstr("wanted --out BOOK.m4b"));
 }
@@ -139,6 +144,32 @@ TEST_F(SpeakVerb, TellsNamesOfFilesFromWords) {
   EXPECT_THAT(err(), HasSubstr("line 1: \"out\" is not known and passed over"));
 }
 
+TEST_F(SpeakVerb, SuggestsVoicesOfEveryModel) {
+  const Store store({.home = folder_ / "home", .cache = folder_ / "home/cache"});
+  StoreObserver quiet;
+  const std::vector<float> styles(512);
+  write_file(folder_ / "af_bella.bin",
+             {reinterpret_cast<const char*>(styles.data()), styles.size() * sizeof(float)});
+  ASSERT_TRUE(import_voices(store, {folder_ / "af_bella.bin"}, quiet, {}));
+  StoredModel model;
+  model.name = "kokoro";
+  model.family = "kokoro";
+  model.folder = store.model_folder("kokoro");
+  model.sha256 = std::string(64, 'a');
+  model.size = 7;
+  write_file(model.path(), "weights");
+  ASSERT_TRUE(write_source_json(model));
+  const auto error_of = [this](const std::string& voice) {
+    EXPECT_EQ(speak({"One.", "--voice", voice, "-o", folder_ / "a.wav"}), 2) << voice;
+    return err();
+  };
+  EXPECT_THAT(error_of("bella"), HasSubstr("did you mean af_bella?"));
+  EXPECT_THAT(error_of("stl"), HasSubstr("did you mean slt?"));
+  EXPECT_THAT(error_of("nobody-at-all"), HasSubstr("no model here has a voice 'nobody-at-all'"));
+  EXPECT_EQ(run({"voices", "bella", "--out", folder_ / "voices"}), 2);
+  EXPECT_THAT(err(), HasSubstr("did you mean af_bella?"));
+}
+
 TEST_F(SpeakVerb, RefusesWhatIsNoText) {
   const std::string wav = folder_ / "a.wav";
   for (const char* name : {"picture.txt", "picture"}) {
@@ -153,6 +184,17 @@ TEST_F(SpeakVerb, RefusesWhatIsNoText) {
   said_.clear();
   EXPECT_EQ(speak({folder_ / "wide.txt", "-m", "hum", "-o", wav}), 0) << err();
   EXPECT_THAT(said_, testing::Contains(HasSubstr("One")));
+}
+
+TEST_F(SpeakVerb, PausesBetweenChaptersOnAPipeAsInAFile) {
+  const auto seconds = [this](const std::string& name, const std::string& text) {
+    write_file(folder_ / name, text);
+    EXPECT_EQ(speak({folder_ / name, "-m", "hum", "--output-raw"}), 0) << err();
+    return static_cast<double>(out().size()) / 2 / test::FakeVoice::kRate;
+  };
+  const double chapters = seconds("a.md", "# One\n\nTwo.\n\n# Three\n\nFour.\n");
+  const double one = seconds("b.md", "One\n\nTwo.\n\nThree\n\nFour.\n");
+  EXPECT_NEAR(chapters - one, kChapterSilence_s - 0.6, 0.01);  // instead of a paragraph's
 }
 
 TEST_F(SpeakVerb, PrintsClausesOfADocumentAsJson) {

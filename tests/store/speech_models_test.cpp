@@ -11,6 +11,7 @@
 
 #include "formats/gguf_writer.h"
 #include "models/kokoro/voice_pack.h"
+#include "store/file_sets.h"
 #include "store/files.h"
 #include "store/pull.h"
 #include "temporary_folder.h"
@@ -281,6 +282,22 @@ TEST_F(Voices, of_other_families_are_sets_of_files) {
   EXPECT_EQ(installed_speech_model(store)->name, set.name);
   ASSERT_TRUE(import({write("af_heart.bin", 1.0F)}).has_value());
   EXPECT_EQ(installed_speech_model(store)->name, "kokoro");
+}
+
+TEST_F(Voices, of_piper_want_both_of_their_files) {
+  const std::string network = test::weights_path("piper/en_US-joe-medium.onnx");
+  MYNAH_SKIP_WITHOUT(network);
+  EXPECT_TRUE(check_not_half_a_voice(network));
+  std::filesystem::copy_file(network, folder / "alone.onnx");
+  const Status alone = check_not_half_a_voice(folder / "alone.onnx");
+  ASSERT_FALSE(alone);
+  EXPECT_THAT(alone.error().message, HasSubstr("wanted alone.onnx.json beside it"));
+  const auto made = import_model(store, folder / "alone.onnx", {}, messages, {});
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().message, alone.error().message);
+  // What is no Piper voice is for others to judge.
+  write_file(folder / "other.onnx", "none");
+  EXPECT_TRUE(check_not_half_a_voice(folder / "other.onnx"));
 }
 
 }  // namespace

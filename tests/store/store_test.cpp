@@ -89,6 +89,7 @@ TEST_F(StoreOnDisk, says_what_to_pull_for_a_model_that_is_not_here) {
 TEST_F(StoreOnDisk, suggests_the_nearest_name) {
   put("my-own-model");
   EXPECT_THAT(store.resolve("tiny.em").error().message, HasSubstr("did you mean tiny.en?"));
+  EXPECT_THAT(store.resolve("own-mo").error().message, HasSubstr("did you mean my-own-model?"));
   EXPECT_THAT(store.resolve("my-own-modle").error().message, HasSubstr("my-own-model"));
   EXPECT_THAT(store.resolve("no/such/file.gguf").error().message,
               HasSubstr("nothing at no/such/file.gguf"));

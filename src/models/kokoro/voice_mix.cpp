@@ -64,6 +64,9 @@ Result<VoiceShare> parse_share(std::string_view mix, std::string_view text) {
   if (share.name.empty()) {
     return complain(mix, "no name before or after a sign");
   }
+  if (share.name.find_first_of(":*=") != std::string::npos) {
+    return complain(mix, fmt::format("{}: a weight stands in brackets", in_quotes(share.name)));
+  }
   if (bracket != std::string_view::npos) {
     const std::string_view rest = trimmed(text.substr(bracket + 1));
     if (!rest.ends_with(')')) {

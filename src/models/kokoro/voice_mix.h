@@ -21,7 +21,8 @@ struct VoiceShare {
 // Kokoro-FastAPI does (remsky/Kokoro-FastAPI tts_service.py, get_voices_path()): a weight stands in
 // brackets, 1 without them; all are divided by their sum; "-" takes a voice away. "," is "+", as
 // in hexgrad/kokoro's pipeline.py, load_voice(). Spaces around names and weights do not count.
-// InvalidInput for an empty name, brackets that do not close and weights that are not above 0.
+// InvalidInput for an empty name, weights behind ":", "*" or "=", brackets that do not close and
+// weights that are not above 0.
 [[nodiscard]] Result<std::vector<VoiceShare>> parse_voice_mix(std::string_view text);
 
 // The sum of the packs times their weights, row by row; a pack with fewer rows goes on with its

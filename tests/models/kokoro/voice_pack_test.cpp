@@ -222,6 +222,7 @@ TEST(VoiceMix, RefusesWhatItCannotRead) {
         << weight;
   }
   EXPECT_THAT(message("a(1"), HasSubstr("does not close"));
+  EXPECT_THAT(message("a:0.5+b"), HasSubstr("\"a:0.5\": a weight stands in brackets"));
   EXPECT_THAT(message("a(1)b"), HasSubstr("does not close"));
   EXPECT_THAT(message("a)"), HasSubstr("closes none"));
   EXPECT_THAT(message("a(3e38)+b(3e38)"), HasSubstr("sum is no number"));
