@@ -240,13 +240,15 @@ Result<int> SpeakCommand::speak_document(Context& context, const SpeechEngine& e
                           {"voice", voice.name},
                           {"model", engine.synthesizer->model().name()},
                           {"device", device},
+                          {"warnings", text.warnings},
                           {"milliseconds", 1e3 * book.spent_s}}
                          .dump());
   } else if (!engine_.quiet) {
     context.say(
-        fmt::format("{}: {} in {} to {}, voice {} on {}", name, short_duration(book.duration_s),
+        fmt::format("{}: {} in {} to {}, voice {} on {}{}", name, short_duration(book.duration_s),
                     book.chapters == 1 ? "one part" : fmt::format("{} chapters", book.chapters),
-                    book.files.size() == 1 ? book.files.front() : sound_.out, voice.name, device));
+                    book.files.size() == 1 ? book.files.front() : sound_.out, voice.name, device,
+                    text.warnings.empty() ? "" : "; with warnings, see above"));
   }
   return 0;
 }

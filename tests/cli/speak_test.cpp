@@ -141,6 +141,10 @@ TEST_F(SpeakVerb, TellsOfPagesThatABookLacks) {
     EXPECT_EQ(speak({folder_ / "a.epub", "-m", "hum", "-o", out}), 0) << err();
     EXPECT_THAT(err(), HasSubstr("a.epub: page 'b.xhtml' of the book is missing"));
   }
+  EXPECT_EQ(speak({folder_ / "a.epub", "-m", "hum", "-o", folder_ / "a.wav"}), 0);
+  EXPECT_THAT(err(), HasSubstr("with warnings, see above"));
+  EXPECT_EQ(speak({folder_ / "a.epub", "-m", "hum", "-o", folder_ / "a.wav", "--json"}), 0);
+  EXPECT_THAT(lines().back()["warnings"].dump(), HasSubstr("b.xhtml"));
 }
 
 TEST_F(SpeakVerb, GoesOnWithABookThatWasStopped) {
