@@ -31,6 +31,9 @@ struct StoredTensor {
   std::span<const std::byte> row_scales;
 };
 
+// Its values in f32, as `dequantize` (tensor/quantize.h) has them; row_scales do not count.
+[[nodiscard]] std::vector<float> values_of(const StoredTensor& tensor);
+
 // A value of a file's metadata (GGUF key-values, safetensors __metadata__, ggml header fields).
 using MetadataValue = std::variant<bool, int64_t, double, std::string, std::vector<int64_t>,
                                    std::vector<double>, std::vector<std::string>>;

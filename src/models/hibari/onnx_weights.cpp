@@ -4,12 +4,11 @@
 #include <cstring>
 #include <span>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "tensor/quantize.h"
+#include "formats/onnx_links.h"
 
 namespace mynah::hibari {
 
@@ -32,24 +31,9 @@ std::string usual_name(std::string_view name) {
   return usual;
 }
 
-Values values_of(const StoredTensor& tensor) {
-  Values values(static_cast<size_t>(tensor.shape.elements()));
-  dequantize(tensor.dtype, tensor.bytes.data(), values);
-  return values;
-}
-
 class Reader {
  public:
-  explicit Reader(const OnnxModel& model) : model_(model) {
-    for (const OnnxNode& node : model.graph.nodes) {
-      for (const std::string& input : node.inputs) {
-        consumers_.emplace(input, &node);
-      }
-      for (const std::string& output : node.outputs) {
-        producers_.emplace(output, &node);
-      }
-    }
-  }
+  explicit Reader(const OnnxModel& model) : model_(model), links_(model) {}
 
   Result<OnnxWeights> read() {
     for (const StoredTensor& tensor : model_.file.tensors) {
@@ -75,16 +59,6 @@ class Reader {
   }
 
  private:
-  [[nodiscard]] const StoredTensor* constant(const OnnxNode& node, size_t input) const {
-    return input < node.inputs.size() ? model_.file.find(node.inputs[input]) : nullptr;
-  }
-
-  [[nodiscard]] const OnnxNode* consumer(const OnnxNode& node) const {
-    const auto found =
-        node.outputs.empty() ? consumers_.end() : consumers_.find(node.outputs.front());
-    return found == consumers_.end() ? nullptr : found->second;
-  }
-
   // What follows a product: the bias that is added, and before that, where it is of whole numbers,
   // what they are multiplied with.
   struct Tail {
@@ -95,7 +69,7 @@ class Reader {
   [[nodiscard]] Tail tail_of(const OnnxNode& product) const {
     constexpr int kFurthest = 3;
     Tail tail;
-    const OnnxNode* at = consumer(product);
+    const OnnxNode* at = links_.consumer(product);
     for (int steps = 0; at != nullptr && steps < kFurthest; ++steps) {
       if (at->op_type == "Add") {
         for (const std::string& input : at->inputs) {
@@ -107,31 +81,15 @@ class Reader {
         return tail;
       }
       tail.scaling = at->op_type == "Mul" ? at : tail.scaling;
-      at = at->op_type == "Mul" || at->op_type == "Cast" ? consumer(*at) : nullptr;
+      at = at->op_type == "Mul" || at->op_type == "Cast" ? links_.consumer(*at) : nullptr;
     }
     return {};
-  }
-
-  // Both sides' scales are multiplied first; the weights' is the constant one.
-  [[nodiscard]] const StoredTensor* weight_scale(const OnnxNode* scaling) const {
-    for (size_t i = 0; scaling != nullptr && i < scaling->inputs.size(); ++i) {
-      const auto scales = producers_.find(scaling->inputs[i]);
-      if (scales == producers_.end() || scales->second->op_type != "Mul") {
-        continue;
-      }
-      for (size_t k = 0; k < scales->second->inputs.size(); ++k) {
-        if (const StoredTensor* const found = constant(*scales->second, k)) {
-          return found;
-        }
-      }
-    }
-    return nullptr;
   }
 
   Status read_product(const OnnxNode& node) {
     constexpr size_t kMatrix = 1;
     constexpr size_t kZeroPoint = 3;
-    const StoredTensor* const matrix = constant(node, kMatrix);
+    const StoredTensor* const matrix = links_.constant(node, kMatrix);
     const Tail tail = tail_of(node);
     if (matrix == nullptr || matrix->shape.rank() != 2 || tail.module.empty()) {
       return {};
@@ -144,8 +102,8 @@ class Reader {
       return {};
     }
     const bool codes = node.op_type == "MatMulInteger";
-    const StoredTensor* const scale = codes ? weight_scale(tail.scaling) : nullptr;
-    const StoredTensor* const zero = codes ? constant(node, kZeroPoint) : nullptr;
+    const StoredTensor* const scale = codes ? links_.constant_scale(tail.scaling) : nullptr;
+    const StoredTensor* const zero = codes ? links_.constant(node, kZeroPoint) : nullptr;
     if (codes ? matrix->dtype != DType::I8 || scale == nullptr || scale->dtype != DType::F32 ||
                     scale->shape.elements() != 1 || (zero != nullptr && !is_zero(*zero))
               : matrix->dtype != DType::F32) {
@@ -235,8 +193,7 @@ class Reader {
   }
 
   const OnnxModel& model_;
-  std::unordered_map<std::string_view, const OnnxNode*> consumers_;  // the first of each
-  std::unordered_map<std::string_view, const OnnxNode*> producers_;
+  OnnxLinks links_;
   std::map<std::string, StoredTensor> parameters_;
   std::vector<std::shared_ptr<const void>> made_;
   OnnxWeights weights_;

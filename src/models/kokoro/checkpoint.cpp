@@ -13,7 +13,6 @@
 #include "models/kokoro/onnx_weights.h"
 #include "models/kokoro/rearranged.h"
 #include "models/kokoro/sizes.h"
-#include "tensor/quantize.h"
 
 namespace mynah::kokoro {
 
@@ -90,12 +89,6 @@ struct Halves {
   const StoredTensor* direction = nullptr;
 };
 
-std::vector<float> numbers_of(const StoredTensor& tensor) {
-  std::vector<float> numbers(static_cast<size_t>(tensor.shape.elements()));
-  dequantize(tensor.dtype, tensor.bytes.data(), numbers);
-  return numbers;
-}
-
 // g * v / |v| for each index of the first dimension, the norm summed in f64.
 Result<StoredTensor> folded(const TensorFile& file, const std::string& name, const Halves& halves,
                             Rearranged& made) {
@@ -108,8 +101,8 @@ Result<StoredTensor> folded(const TensorFile& file, const std::string& name, con
     return complain(file, fmt::format("found {} of direction {} and length {}", name, shape.str(),
                                       halves.length->shape.str()));
   }
-  std::vector<float> values = numbers_of(*halves.direction);
-  const std::vector<float> lengths = numbers_of(*halves.length);
+  std::vector<float> values = values_of(*halves.direction);
+  const std::vector<float> lengths = values_of(*halves.length);
   const size_t columns = values.size() / lengths.size();
   for (size_t row = 0; row < lengths.size(); ++row) {
     const auto own = std::span(values).subspan(row * columns, columns);

@@ -9,14 +9,13 @@
 #include <string>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "formats/onnx_links.h"
 #include "models/kokoro/onnx_names.h"
 #include "models/kokoro/rearranged.h"
-#include "tensor/quantize.h"
 
 namespace mynah::kokoro {
 
@@ -30,12 +29,6 @@ bool is_float(DType dtype) {
 
 bool is_weight_type(DType dtype) {
   return is_float(dtype) || dtype == DType::I8 || dtype == DType::U8;
-}
-
-Values values_of(const StoredTensor& tensor) {
-  Values values(static_cast<size_t>(tensor.shape.elements()));
-  dequantize(tensor.dtype, tensor.bytes.data(), values);
-  return values;
 }
 
 // Quantisers keep equal constants once: two modules share one now and then. A graph in which all
@@ -55,16 +48,7 @@ struct Quantisation {
 // Reads one model.
 class Reader {
  public:
-  explicit Reader(const OnnxModel& model) : model_(model) {
-    for (const OnnxNode& node : model.graph.nodes) {
-      for (const std::string& input : node.inputs) {
-        consumers_[input].push_back(&node);
-      }
-      for (const std::string& output : node.outputs) {
-        producers_[output] = &node;
-      }
-    }
-  }
+  explicit Reader(const OnnxModel& model) : model_(model), links_(model) {}
 
   Result<OnnxWeights> read() {
     uint64_t stored = 0;
@@ -105,57 +89,22 @@ class Reader {
     return {};
   }
 
-  // A constant that an input of the node is; null where it is none, or none that weights are of.
+  // A constant that weights are of; null where an input is none.
   [[nodiscard]] const StoredTensor* constant(const OnnxNode& node, size_t input) const {
-    if (input >= node.inputs.size() || node.inputs[input].empty()) {
-      return nullptr;
-    }
-    const StoredTensor* const found = model_.file.find(node.inputs[input]);
+    const StoredTensor* const found = links_.constant(node, input);
     return found != nullptr && is_weight_type(found->dtype) ? found : nullptr;
-  }
-
-  // The first of the node's inputs that is a constant.
-  [[nodiscard]] const StoredTensor* first_constant(const OnnxNode& node) const {
-    for (size_t input = 0; input < node.inputs.size(); ++input) {
-      if (const StoredTensor* const found = constant(node, input)) {
-        return found;
-      }
-    }
-    return nullptr;
-  }
-
-  [[nodiscard]] const OnnxNode* consumer(const OnnxNode& node) const {
-    if (node.outputs.empty() || node.outputs.front().empty()) {
-      return nullptr;
-    }
-    const auto found = consumers_.find(node.outputs.front());
-    return found == consumers_.end() ? nullptr : found->second.front();
-  }
-
-  [[nodiscard]] const OnnxNode* producer(const OnnxNode& node, size_t input) const {
-    const auto found = producers_.find(node.inputs[input]);
-    return found == producers_.end() ? nullptr : found->second;
   }
 
   // The sum of codes is cast, where it has a bias after that was added, and multiplied with the
   // product of both sides' scales, of which the weights' is a constant.
   [[nodiscard]] const StoredTensor* scale_of_sum(const OnnxNode& node) const {
-    const OnnxNode* at = consumer(node);
+    const OnnxNode* at = links_.consumer(node);
     for (int steps = 0; at != nullptr && steps < 3 && at->op_type != "Mul"; ++steps) {
-      at = at->op_type == "Cast" || at->op_type == "Add" ? consumer(*at) : nullptr;
+      at = at->op_type == "Cast" || at->op_type == "Add" ? links_.consumer(*at) : nullptr;
     }
-    if (at == nullptr || at->op_type != "Mul") {
-      return nullptr;
-    }
-    for (size_t input = 0; input < at->inputs.size(); ++input) {
-      const OnnxNode* const scales = producer(*at, input);
-      if (scales != nullptr && scales->op_type == "Mul") {
-        if (const StoredTensor* const found = first_constant(*scales)) {
-          return found;
-        }
-      }
-    }
-    return nullptr;
+    const StoredTensor* const scale =
+        at != nullptr && at->op_type == "Mul" ? links_.constant_scale(at) : nullptr;
+    return scale != nullptr && is_weight_type(scale->dtype) ? scale : nullptr;
   }
 
   // What (code - zero point) * scale is: codes in PyTorch's layout, one scale and zero point or one
@@ -283,7 +232,7 @@ class Reader {
       add(module + ".weight", *table);
       return {};
     }
-    const OnnxNode* const scaled_by = consumer(node);
+    const OnnxNode* const scaled_by = links_.consumer(node);
     Quantisation quantisation;
     if (scaled_by != nullptr && scaled_by->op_type == "DequantizeLinear") {
       quantisation = {.zero_point = constant(*scaled_by, 2), .scale = constant(*scaled_by, 1)};
@@ -397,8 +346,7 @@ class Reader {
   }
 
   const OnnxModel& model_;
-  std::unordered_map<std::string_view, std::vector<const OnnxNode*>> consumers_;
-  std::unordered_map<std::string_view, const OnnxNode*> producers_;
+  OnnxLinks links_;
   std::set<std::string> known_;
   uint64_t added_bytes_ = 0;
   Rearranged made_;

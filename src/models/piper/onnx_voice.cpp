@@ -11,8 +11,6 @@
 
 #include <fmt/format.h>
 
-#include "tensor/quantize.h"
-
 namespace mynah::piper {
 
 namespace {
@@ -201,12 +199,6 @@ class Reader {
     Values values = values_of(*logs);
     std::ranges::transform(values, values.begin(), [](float log) { return std::exp(-log); });
     add("dp.flows.0.scale", logs->shape, std::move(values));
-  }
-
-  static Values values_of(const StoredTensor& tensor) {
-    Values values(static_cast<size_t>(tensor.shape.elements()));
-    dequantize(tensor.dtype, tensor.bytes.data(), values);
-    return values;
   }
 
   // The layers run from the last to the first, channels reversed before each.

@@ -5,12 +5,11 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "tensor/quantize.h"
+#include "formats/onnx_links.h"
 
 namespace mynah::unknown_words {
 
@@ -24,12 +23,6 @@ constexpr std::string_view kPackedBias = "in_proj_bias";  // PyTorch's Multihead
 bool is_product(const OnnxNode& node) {
   return (node.op_type == "MatMul" || node.op_type == "MatMulInteger") && node.inputs.size() > 1 &&
          node.outputs.size() == 1;
-}
-
-Values values_of(const StoredTensor& tensor) {
-  Values values(static_cast<size_t>(tensor.shape.elements()));
-  dequantize(tensor.dtype, tensor.bytes.data(), values);
-  return values;
 }
 
 // A parameter's name as modules have it; empty where it is none.
@@ -46,16 +39,7 @@ std::string parameter_name(std::string_view name) {
 
 class Reader {
  public:
-  explicit Reader(const OnnxModel& model) : model_(model) {
-    for (const OnnxNode& node : model.graph.nodes) {
-      for (const std::string& input : node.inputs) {
-        consumers_.emplace(input, &node);
-      }
-      for (const std::string& output : node.outputs) {
-        producers_.emplace(output, &node);
-      }
-    }
-  }
+  explicit Reader(const OnnxModel& model) : model_(model), links_(model) {}
 
   Result<OnnxWeights> read() {
     for (const StoredTensor& tensor : model_.file.tensors) {
@@ -82,15 +66,6 @@ class Reader {
   }
 
  private:
-  [[nodiscard]] const StoredTensor* constant(const OnnxNode& node, size_t input) const {
-    return input < node.inputs.size() ? model_.file.find(node.inputs[input]) : nullptr;
-  }
-
-  [[nodiscard]] const OnnxNode* consumer(const OnnxNode& node) const {
-    const auto found = consumers_.find(node.outputs.front());
-    return found == consumers_.end() ? nullptr : found->second;
-  }
-
   // The module whose bias is added to a product, and on the way there, where the product is of
   // whole numbers, what they are multiplied with.
   struct Module {
@@ -100,7 +75,7 @@ class Reader {
 
   [[nodiscard]] Module module_of(const OnnxNode& product) const {
     Module module;
-    const OnnxNode* at = consumer(product);
+    const OnnxNode* at = links_.consumer(product);
     for (int steps = 0; at != nullptr && at->outputs.size() == 1 && steps < 3; ++steps) {
       if (at->op_type == "Add") {
         for (const std::string& input : at->inputs) {
@@ -112,36 +87,21 @@ class Reader {
         return module;
       }
       module.scaling = at->op_type == "Mul" ? at : module.scaling;
-      at = at->op_type == "Mul" || at->op_type == "Cast" ? consumer(*at) : nullptr;
+      at = at->op_type == "Mul" || at->op_type == "Cast" ? links_.consumer(*at) : nullptr;
     }
     return {};
   }
 
-  // Of the product of both sides' scales the one that is constant.
-  [[nodiscard]] const StoredTensor* weight_scale(const OnnxNode* scaling) const {
-    for (size_t i = 0; scaling != nullptr && i < scaling->inputs.size(); ++i) {
-      const auto scales = producers_.find(scaling->inputs[i]);
-      if (scales != producers_.end() && scales->second->op_type == "Mul") {
-        for (size_t k = 0; k < scales->second->inputs.size(); ++k) {
-          if (const StoredTensor* found = constant(*scales->second, k)) {
-            return found;
-          }
-        }
-      }
-    }
-    return nullptr;
-  }
-
   Status read_product(const OnnxNode& node) {
-    const StoredTensor* const matrix = constant(node, 1);
+    const StoredTensor* const matrix = links_.constant(node, 1);
     const Module module = module_of(node);
     if (matrix == nullptr || matrix->shape.rank() != 2 || module.name.empty()) {
       return {};
     }
     Values values = values_of(*matrix);
     if (node.op_type == "MatMulInteger") {
-      const StoredTensor* const zero = constant(node, 3);
-      const StoredTensor* const scale = weight_scale(module.scaling);
+      const StoredTensor* const zero = links_.constant(node, 3);
+      const StoredTensor* const scale = links_.constant_scale(module.scaling);
       if (scale == nullptr || scale->dtype != DType::F32 || scale->shape.elements() != 1 ||
           (zero != nullptr && zero->shape.elements() != 1)) {
         return fail(ErrorCode::InvalidInput,
@@ -173,8 +133,7 @@ class Reader {
   }
 
   const OnnxModel& model_;
-  std::unordered_map<std::string_view, const OnnxNode*> consumers_;  // the first of each
-  std::unordered_map<std::string_view, const OnnxNode*> producers_;
+  OnnxLinks links_;
   std::vector<std::string> names_;
   std::vector<Shape> shapes_;
   std::vector<Values> values_;

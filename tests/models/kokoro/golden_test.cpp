@@ -9,11 +9,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "backend/cpu/cpu_backend.h"
-#include "backend/cuda/cuda_backend.h"
-#include "backend/ref/ref_backend.h"
-#include "base/thread_pool.h"
 #include "formats/open.h"
+#include "golden_backend.h"
 #include "models/kokoro/checkpoint.h"
 #include "models/kokoro/model.h"
 #include "oracle_arrays.h"
@@ -36,15 +33,8 @@ Result<Checkpoint> read_tiny() {
 class KokoroGolden : public testing::TestWithParam<DeviceKind> {
  protected:
   void SetUp() override {
-    if (GetParam() == DeviceKind::Ref) {
-      backend_ = std::make_unique<RefBackend>();
-    } else if (GetParam() == DeviceKind::Simt) {
-      backend_ = make_simt_backend(pool_, {.check_shared = false});
-    } else {
-      auto made = make_cpu_backend(pool_);
-      ASSERT_TRUE(made.has_value()) << made.error().message;
-      backend_ = *std::move(made);
-    }
+    backend_ = test::golden_backend(GetParam(), pool_);
+    ASSERT_NE(backend_, nullptr);
     auto golden = test::OracleArrays::open(folder() + "golden.npz");
     ASSERT_TRUE(golden.has_value()) << golden.error().message;
     golden_ = *std::move(golden);
@@ -267,7 +257,7 @@ TEST(KokoroSizes, ThatCannotBeAreRefused) {
 }
 
 std::string case_name(const testing::TestParamInfo<DeviceKind>& info) {
-  return info.param == DeviceKind::Ref ? "ref" : info.param == DeviceKind::Simt ? "simt" : "cpu";
+  return test::golden_device(info.param);
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, KokoroGolden,

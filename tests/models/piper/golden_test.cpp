@@ -10,11 +10,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "backend/cpu/cpu_backend.h"
-#include "backend/cuda/cuda_backend.h"
-#include "backend/ref/ref_backend.h"
 #include "base/mapped_file.h"
-#include "base/thread_pool.h"
+#include "golden_backend.h"
 #include "models/piper/model.h"
 #include "oracle_arrays.h"
 
@@ -27,15 +24,8 @@ constexpr float kSlower = 1.5F;
 class PiperGolden : public testing::TestWithParam<DeviceKind> {
  protected:
   void SetUp() override {
-    if (GetParam() == DeviceKind::Ref) {
-      backend_ = std::make_unique<RefBackend>();
-    } else if (GetParam() == DeviceKind::Simt) {
-      backend_ = make_simt_backend(pool_, {.check_shared = false});
-    } else {
-      auto made = make_cpu_backend(pool_);
-      ASSERT_TRUE(made.has_value()) << made.error().message;
-      backend_ = std::move(*made);
-    }
+    backend_ = test::golden_backend(GetParam(), pool_);
+    ASSERT_NE(backend_, nullptr);
     auto golden = test::OracleArrays::open(folder() + "golden.npz");
     ASSERT_TRUE(golden.has_value()) << golden.error().message;
     golden_ = std::move(*golden);
@@ -146,7 +136,7 @@ TEST(PiperVoice, SaysWhatIsMissing) {
 }
 
 std::string case_name(const testing::TestParamInfo<DeviceKind>& info) {
-  return info.param == DeviceKind::Ref ? "ref" : info.param == DeviceKind::Simt ? "simt" : "cpu";
+  return test::golden_device(info.param);
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, PiperGolden,

@@ -5,10 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "backend/cpu/cpu_backend.h"
-#include "backend/cuda/cuda_backend.h"
-#include "backend/ref/ref_backend.h"
 #include "formats/open.h"
+#include "golden_backend.h"
 #include "models/whisper/generate.h"
 #include "models/whisper/names.h"
 #include "models/whisper/tiny_model.h"
@@ -23,24 +21,15 @@ struct GoldenCase {
 };
 
 std::string case_name(const testing::TestParamInfo<GoldenCase>& info) {
-  return std::string(info.param.multilingual ? "multilingual" : "english") +
-         (info.param.device == DeviceKind::Ref    ? "_ref"
-          : info.param.device == DeviceKind::Simt ? "_simt"
-                                                  : "_cpu");
+  return std::string(info.param.multilingual ? "multilingual_" : "english_") +
+         test::golden_device(info.param.device);
 }
 
 class WhisperGolden : public testing::TestWithParam<GoldenCase> {
  protected:
   void SetUp() override {
-    if (GetParam().device == DeviceKind::Ref) {
-      backend_ = std::make_unique<RefBackend>();
-    } else if (GetParam().device == DeviceKind::Simt) {
-      backend_ = make_simt_backend(pool_, {.check_shared = false});
-    } else {
-      auto made = make_cpu_backend(pool_);
-      ASSERT_TRUE(made.has_value()) << made.error().message;
-      backend_ = std::move(*made);
-    }
+    backend_ = test::golden_backend(GetParam().device, pool_);
+    ASSERT_NE(backend_, nullptr);
     const std::string name = GetParam().multilingual ? "multilingual" : "english";
     auto golden =
         open_tensor_file(test::source_path("tests/models/whisper/golden/" + name + ".safetensors"));
