@@ -18,6 +18,8 @@
 #include "text/spoken/inline_marks.h"
 #include "text/spoken/say_as.h"
 #include "text/spoken/ssml_values.h"
+#include "text/spoken/word_borders.h"
+#include "text/utf8.h"
 
 namespace mynah {
 namespace {
@@ -47,6 +49,7 @@ struct Open {
   Scope outside;                 // what holds behind its end
   std::optional<TextMark> mark;  // what its text is marked with
   bool silent = false;
+  bool token = false;  // <token> or <w>: one word, whatever elements stand in it
 };
 
 class SsmlReader {
@@ -156,6 +159,8 @@ class SsmlReader {
     }
     Open element{.name = std::string(name), .outside = scope_, .mark = {}};
     element.silent = (!open_.empty() && open_.back().silent) || among(kSilent, name);
+    touch_tag();
+    element.token = name == "token" || name == "w" || (!open_.empty() && open_.back().token);
     const bool block = name == "p" || name == "s" || name == "paragraph" || name == "sentence";
     if (block) {
       end_part(false);
@@ -170,7 +175,7 @@ class SsmlReader {
   // What the element asks for.
   void follow(std::string_view name, const SsmlAttributes& attributes, Open& element) {
     constexpr auto kStructure = std::to_array<std::string_view>(
-        {"speak", "p", "s", "paragraph", "sentence", "lang", "desc", "metadata"});
+        {"speak", "p", "s", "paragraph", "sentence", "lang", "token", "w", "desc", "metadata"});
     if (name == "break") {
       add_break(attributes);
     } else if (name == "prosody") {
@@ -201,6 +206,7 @@ class SsmlReader {
     }
     Open element = std::move(open_.back());
     open_.pop_back();
+    touch_tag();
     const std::string_view name = element.name;
     if (element.mark && element.mark->begin < part_.text.size()) {
       // Marks do not nest: the outer one counts.
@@ -216,6 +222,32 @@ class SsmlReader {
     change([&] { scope_ = element.outside; });
   }
 
+  // A begin or end of an element, where words end (SSML 1.1, 1.2 step 3: tokens do not go across
+  // tags but inside of <token> and <w>).
+  void touch_tag() { at_tag_ = at_tag_ || open_.empty() || !open_.back().token; }
+
+  // "<emphasis>big</emphasis><audio>dog</audio>" is two words: a space comes between them.
+  void separate_words(std::string_view text, size_t source) {
+    if (!std::exchange(at_tag_, false) || part_.text.empty()) {
+      return;
+    }
+    size_t last = part_.text.size() - 1;
+    while (last > 0 && (static_cast<unsigned char>(part_.text[last]) & 0xC0U) == 0x80U) {
+      --last;
+    }
+    const char32_t before = next_code_point(std::string_view(part_.text).substr(last)).code_point;
+    if (!is_word_border(before, next_code_point(text).code_point)) {
+      return;
+    }
+    for (Open& element : open_) {
+      if (element.mark && element.mark->begin == part_.text.size()) {
+        ++element.mark->begin;
+      }
+    }
+    part_.text += ' ';
+    part_.source.add(1, {source, source});
+  }
+
   // White space is one space, as elements are often on lines of their own.
   void characters(std::string_view text) {
     if (!fault_.empty() || open_.empty() || open_.back().silent) {
@@ -224,6 +256,7 @@ class SsmlReader {
     const auto begin = static_cast<size_t>(XML_GetCurrentByteIndex(parser_));
     const auto bytes = static_cast<size_t>(XML_GetCurrentByteCount(parser_));
     const bool copied = bytes == text.size();
+    separate_words(text, begin);
     for (size_t i = 0; i < text.size(); ++i) {
       const bool space = is_ascii_space(text[i]);
       if (space && (part_.text.empty() || part_.text.back() == ' ')) {
@@ -363,6 +396,7 @@ class SsmlReader {
   SpeakPart part_;
   Scope scope_;
   std::vector<Open> open_;
+  bool at_tag_ = false;  // a tag that ends words came since the last text
   std::string fault_;
 };
 

@@ -28,7 +28,8 @@ enum class SsmlSign : unsigned char {
 inline constexpr size_t kMostSsmlBytes = size_t{16} << 20;
 
 // Followed: speak, p, s, break (time, strength), prosody (rate, volume), say-as, phoneme (alphabet
-// ipa and x-kokoro), sub, voice (name), lang; xml:lang everywhere. Ignored with a warning, once for
+// ipa and x-kokoro), sub, voice (name), lang, token and w; xml:lang everywhere. Words end at tags
+// but for those inside of token and w. Ignored with a warning, once for
 // each name: all other elements, whose text is read (but that of desc, metadata and the like), and
 // pitch, contour, range, duration. An error names line and column and what to do: text that is not
 // well-formed XML, a document type with declarations (its entities could grow without bound),

@@ -131,6 +131,31 @@ TEST(Ssml, SayAsPhonemeAndSubMarkTheText) {
   EXPECT_EQ(spoken.pieces.back().phonemes, "hu");
 }
 
+// SSML 1.1, 1.2 step 3: tokens do not go across tags but inside of <token> and <w>.
+TEST(Ssml, WordsEndAtTags) {
+  EXPECT_EQ(
+      read_ssml("<speak><emphasis>big</emphasis><audio src=\"x\">dog</audio><mark name=\"m\"/>ran."
+                "<emphasis>Then</emphasis>it<emphasis>cost</emphasis>$5</speak>"),
+      "big dog ran. Then it cost $5");
+  EXPECT_EQ(said("<speak>the<sub alias=\"World Wide Web\">W3</sub>is<say-as "
+                 "interpret-as=\"digits\">12</say-as>years<phoneme ph=\"x\">old</phoneme></speak>"),
+            "the World Wide Web is one two years old");
+  EXPECT_EQ(read_ssml("<speak>a<w>cup<emphasis>board</emphasis></w>b <token>un<mark "
+                      "name=\"m\"/>do</token></speak>"),
+            "a cupboard b undo");
+  EXPECT_EQ(read_ssml("<speak>cup<!-- no tag -->board</speak>"), "cupboard");
+}
+
+TEST(Ssml, WhatTouchesAWordTouchesItBehindATagToo) {
+  EXPECT_EQ(read_ssml("<speak>(<emphasis>big</emphasis>), \"<emphasis>so</emphasis>\" the "
+                      "<emphasis>dog</emphasis>'s well-<emphasis>known</emphasis> "
+                      "l'<emphasis>homme</emphasis>, 5<emphasis>%</emphasis>!</speak>"),
+            "(big), \"so\" the dog's well-known l'homme, 5%!");
+  // Scripts without spaces: "Nanjing" and "city".
+  EXPECT_EQ(read_ssml("<speak>\u5357\u4EAC<emphasis>\u5E02</emphasis></speak>"),
+            "\u5357\u4EAC\u5E02");
+}
+
 TEST(Ssml, SourcesAreTheDocumentsBytes) {
   const std::string_view document = "<speak>a &amp; <s>Bob</s></speak>";
   const auto script = parse_ssml(document);
@@ -139,6 +164,12 @@ TEST(Ssml, SourcesAreTheDocumentsBytes) {
   EXPECT_EQ(script->parts[0].source.source_of({2, 3}), (ByteRange{9, 14}));
   const ByteRange bob = script->parts[1].source.source_of({0, 3});
   EXPECT_EQ(document.substr(bob.begin, bob.end - bob.begin), "Bob");
+  const std::string_view joined = "<speak>one<mark name=\"m\"/>two</speak>";
+  const auto two = parse_ssml(joined);
+  ASSERT_TRUE(two);
+  ASSERT_EQ(two->parts[0].text, "one two");
+  EXPECT_EQ(two->parts[0].source.source_of({0, 3}), (ByteRange{7, 10}));
+  EXPECT_EQ(two->parts[0].source.source_of({4, 7}), (ByteRange{joined.find("two"), 29}));
 }
 
 TEST(Ssml, TheRestIsIgnoredWithAWarningEach) {
@@ -150,7 +181,7 @@ TEST(Ssml, TheRestIsIgnoredWithAWarningEach) {
       "name=\"w\">g</amazon:effect>"
       "<prosody rate=\"9\">h</prosody><break time=\"90s\"/></speak>");
   ASSERT_TRUE(script) << script.error().message;
-  EXPECT_EQ(show(*script), "abcdefg|h rate=4|<60s>");
+  EXPECT_EQ(show(*script), "a b c d e f g|h rate=4|<60s>");
   EXPECT_EQ(script->warnings.size(), 9U) << testing::PrintToString(script->warnings);
 }
 
