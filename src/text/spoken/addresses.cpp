@@ -6,6 +6,7 @@
 
 #include "text/spoken/cardinals.h"
 #include "text/spoken/characters.h"
+#include "text/spoken/quantity.h"
 #include "text/spoken/reading.h"
 
 namespace mynah {
@@ -369,7 +370,9 @@ std::optional<std::string> read_file(std::string_view text, EnglishDialect diale
   const bool root = text.size() > 2 && text[0] == '/' && is_ascii_letter(text[1]);
   const bool relative = text.starts_with("~/") || text.starts_with("./") || text.starts_with("../");
   const bool drive =
-      text.size() > 3 && is_ascii_letter(text[0]) && text[1] == ':' && text[2] == '\\';
+      text.size() > 2 && is_ascii_letter(text[0]) && text[1] == ':' &&
+      (text[2] == '\\' || (text[2] == '/' && text.size() > 3 && text[3] != '/'));
+  const bool share = text.size() > 3 && text.starts_with("\\\\") && is_name_byte(text[2]);
   const size_t dot = text.rfind('.');
   const bool named = dot != std::string_view::npos &&
                      find_extension(text.substr(dot + 1)) != nullptr &&
@@ -377,10 +380,11 @@ std::optional<std::string> read_file(std::string_view text, EnglishDialect diale
                      (dot == 0 || is_name_byte(text[dot - 1]) || text[dot - 1] == '/') &&
                      // "D.C" is no source file.
                      !(dot == 1 && is_ascii_upper(text[0]) && text.size() < 5);
-  if (!root && !relative && !drive && !named) {
+  if (!root && !relative && !drive && !share && !named) {
     return std::nullopt;
   }
-  while (text.size() > 1 && text.ends_with('/')) {
+  // The end of a folder is not said, but for a drive's own: "C:\".
+  while (text.size() > 1 && (text.ends_with('/') || (text.ends_with('\\') && text.size() > 3))) {
     text.remove_suffix(1);
   }
   return dotted_words(text, dialect);
@@ -396,7 +400,8 @@ size_t address_end(const Tokens& tokens, size_t at) {
     return at;
   }
   const bool opened = tokens.text(at, end).find('(') != std::string_view::npos;
-  while (end > at && tokens.kind(end - 1) == Token::Kind::Mark && !tokens.is(end - 1, "/")) {
+  while (end > at && tokens.kind(end - 1) == Token::Kind::Mark && !tokens.is(end - 1, "/") &&
+         !tokens.is(end - 1, "\\")) {
     if (opened && tokens.is(end - 1, ")")) {
       break;
     }
@@ -431,7 +436,7 @@ std::optional<Reading> read_address(const Tokens& tokens, size_t at, const Spoke
                      tokens.is(at - 1, "\u201C") || tokens.is(at - 1, "<") ||
                      tokens.is(at - 1, "=");
   const bool may_begin = tokens.is_word(at) || tokens.is_digits(at) || tokens.is(at, "/") ||
-                         tokens.is(at, "~") || tokens.is(at, ".");
+                         tokens.is(at, "~") || tokens.is(at, ".") || tokens.is(at, "\\");
   if (!first || !may_begin) {
     return std::nullopt;
   }
@@ -484,7 +489,11 @@ std::optional<Reading> read_version(const Tokens& tokens, size_t at, const Spoke
     end += 2;
   }
   const size_t groups = (end - begin + 1) / 2;
-  const bool known = groups == 2 && among(kSoftware, ascii_lower(tokens.word_before(at)));
+  const bool software = among(kSoftware, ascii_lower(tokens.word_before(at)));
+  const bool known = groups == 2 && software;
+  if (!letter && !software && is_dotted_amount(tokens, begin)) {
+    return std::nullopt;
+  }
   // "a V8 engine"
   if ((!letter && groups < 3 && !known) || (tokens.is(at, "V") && groups < 2)) {
     return std::nullopt;

@@ -147,7 +147,39 @@ std::optional<Reading> read_pointer(const Tokens& tokens, size_t at, const Spoke
   return Reading{close + 1, letter ? join_words(words, spell(tokens.text(number->end))) : words};
 }
 
+// "401k", "401(k)": the American plan for pensions, as it is said.
+std::optional<Reading> read_plan(const Tokens& tokens, size_t at, const SpokenOptions&) {
+  const bool bracket = tokens.is(at + 1, "(") && tokens.is(at + 3, ")");
+  const size_t letter = at + (bracket ? 2 : 1);
+  if (!tokens.is(at, "401") || !tokens.begins_word(at) ||
+      (!tokens.is(letter, "k") && !tokens.is(letter, "K"))) {
+    return std::nullopt;
+  }
+  return Reading{letter + (bracket ? 2 : 1), "four oh one " + spell("K")};
+}
+
 }  // namespace
+
+bool is_behind_street_name(const Tokens& tokens, size_t at) {
+  // "1980 Mount St. Helens", "the 12 Professor Dr. Lee"
+  constexpr auto kNoStreets = std::to_array<std::string_view>(
+      {"Mount", "Mt", "Lake", "Fort", "Port", "Cape", "East", "West", "North", "South", "Old",
+       "Professor", "Prof", "Herr", "Frau", "Saint", "Ask", "By"});
+  if (among(kNoStreets, tokens.word_before(at))) {
+    return false;
+  }
+  size_t word = at;
+  for (int words = 0; words < 4 && word >= 2 && tokens.is_space(word - 1); ++words) {
+    word -= 2;
+    if (tokens.is_digits(word, 1, 5)) {
+      return words > 0 && tokens.begins_word(word);
+    }
+    if (!is_capitalised(tokens.text(word))) {
+      return false;
+    }
+  }
+  return false;
+}
 
 bool wants_pairs(const Tokens& tokens, size_t at) {
   constexpr auto kNames = std::to_array<std::string_view>(
@@ -171,7 +203,7 @@ bool wants_digits(const Tokens& tokens, size_t at) {
 }
 
 std::optional<Reading> read_code(const Tokens& tokens, size_t at, const SpokenOptions& options) {
-  for (const Reader reader : {read_place, read_pointer}) {
+  for (const Reader reader : {read_place, read_letter_plural, read_pointer, read_plan}) {
     if (auto reading = reader(tokens, at, options)) {
       return reading;
     }

@@ -142,11 +142,43 @@ std::string amount_words(const Quantity& amount, const Currency& currency, bool 
   return words + " and " + count + " " + part;
 }
 
+// "million" and "m", where a space may stand before the letters too: "$5 m", "5 bn €".
 void take_scale(const Tokens& tokens, Quantity& amount) {
-  if (const auto scale = scale_at(tokens, amount.end, ScaleLetters::Known)) {
+  constexpr auto kApart =
+      std::to_array<std::string_view>({"k", "K", "m", "M", "mn", "mln", "MM", "bn", "Bn", "B", "tn"});
+  const size_t letters = tokens.skip_space(amount.end);
+  // "$5 m²" measures something, whatever it is; "$5 m-high" too.
+  const bool compound =
+      tokens.kind(letters + 1) == Token::Kind::Mark &&
+      std::string_view("-/^'\u00B2\u00B3").find(tokens.text(letters + 1)) != std::string_view::npos;
+  const bool apart = letters > amount.end && among(kApart, tokens.text(letters)) && !compound;
+  if (const auto scale = scale_at(tokens, apart ? letters : amount.end, ScaleLetters::Known)) {
     amount.scale = scale->word;
     amount.end = scale->end;
   }
+}
+
+// "€1.000" and "1.000 €" are a thousand where people write so; "€1.459 per litre" has a point.
+void take_dotted_thousands(const Tokens& tokens, const Currency& currency, size_t behind,
+                           Quantity& amount) {
+  constexpr auto kDotted = std::to_array<std::string_view>(
+      {"\u20AC", "EUR", "R$", "BRL", "DKK", "TRY", "\u20BA", "\u20AB"});
+  constexpr auto kSoldByParts = std::to_array<std::string_view>(
+      {"litre", "liter", "l", "L", "gallon", "kWh", "kg", "unit", "share", "dollar", "pound"});
+  constexpr auto kPer = std::to_array<std::string_view>({"per", "a", "the"});
+  const bool stroke = tokens.is(behind, "/");
+  const size_t per = tokens.skip_space(behind);
+  const std::string_view what = stroke                            ? tokens.text(behind + 1)
+                                : among(kPer, tokens.text(per)) ? tokens.word_behind(per + 1)
+                                                                  : std::string_view();
+  if (!among(kDotted, currency.symbol) || amount.decimals.size() != 3 || amount.whole.empty() ||
+      amount.whole.size() > 3 || amount.whole[0] == '0' || !amount.scale.empty() ||
+      among(kSoldByParts, what)) {
+    return;
+  }
+  amount.whole += amount.decimals;
+  amount.decimals.clear();
+  amount.grouped = true;
 }
 
 // "$5-10", "$5–$10m": one past the range, or `end` where there is none.
@@ -185,7 +217,7 @@ std::optional<Reading> read_sign_first(const Tokens& tokens, size_t at, EnglishD
       !tokens.is(begin, "-")) {
     return std::nullopt;
   }
-  auto amount = quantity_at(tokens, begin);
+  auto amount = quantity_with_decimal_comma(tokens, begin);
   if (!amount) {
     return std::nullopt;
   }
@@ -193,6 +225,7 @@ std::optional<Reading> read_sign_first(const Tokens& tokens, size_t at, EnglishD
     amount->sign = "minus";
   }
   take_scale(tokens, *amount);
+  take_dotted_thousands(tokens, *sign.currency, amount->end, *amount);
   std::string words;
   size_t end = take_range(tokens, *amount, *sign.currency, dialect, words);
   if (words.empty()) {
@@ -217,6 +250,7 @@ std::optional<Reading> read_sign_last(const Tokens& tokens, size_t at, EnglishDi
     const bool dollar_first = sign.currency != nullptr &&
                               tokens.is_digits(tokens.skip_space(sign.end)) && behind > amount->end;
     if (sign.currency != nullptr && tokens.ends_word(sign.end) && !dollar_first) {
+      take_dotted_thousands(tokens, *sign.currency, sign.end, *amount);
       return Reading{sign.end, amount_words(*amount, *sign.currency, false, dialect)};
     }
     if (tokens.is(amount->end, "\u00A2") ||

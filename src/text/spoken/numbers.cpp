@@ -3,9 +3,11 @@
 #include <array>
 #include <string>
 
+#include "text/spoken/amount_tail.h"
 #include "text/spoken/cardinals.h"
 #include "text/spoken/characters.h"
 #include "text/spoken/codes.h"
+#include "text/spoken/fractions.h"
 #include "text/spoken/inches.h"
 #include "text/spoken/quantity.h"
 #include "text/spoken/reading.h"
@@ -22,7 +24,8 @@ bool is_year(const Tokens& tokens, size_t at) {
   return value >= 1100 && value < 2100 && !is_counted(tokens.word_behind(at + 1));
 }
 
-std::optional<Reading> read_ordinal(const Tokens& tokens, size_t at, const SpokenOptions& options) {
+// "1st", "1,000th"; nothing for "3rd-party".
+std::optional<Reading> ordinal_at(const Tokens& tokens, size_t at, const SpokenOptions& options) {
   const auto quantity = quantity_at(tokens, at);
   if (!quantity || !quantity->decimals.empty() || !quantity->fraction.empty() ||
       !quantity->sign.empty() || !tokens.is_word(quantity->end)) {
@@ -33,6 +36,29 @@ std::optional<Reading> read_ordinal(const Tokens& tokens, size_t at, const Spoke
     return std::nullopt;
   }
   return Reading{quantity->end + 1, ordinal_words(quantity->whole, options.dialect)};
+}
+
+// "1st", "1st-3rd", "5-6th", "19th \u2013 20th".
+std::optional<Reading> read_ordinal(const Tokens& tokens, size_t at, const SpokenOptions& options) {
+  auto first = ordinal_at(tokens, at, options);
+  const bool bare = !first && tokens.is_digits(at, 1, 3) && tokens.begins_word(at);
+  if (bare) {
+    first = Reading{at + 1, ordinal_words(tokens.text(at), options.dialect)};
+  }
+  if (!first) {
+    return std::nullopt;
+  }
+  const size_t spaced = tokens.skip_space(first->end);
+  const bool en_dash = tokens.is(spaced, "\u2013");
+  if (!en_dash && !tokens.is(first->end, "-")) {
+    return bare ? std::nullopt : first;
+  }
+  const size_t begin = en_dash ? tokens.skip_space(spaced + 1) : first->end + 1;
+  const auto second = tokens.is_digits(begin) ? ordinal_at(tokens, begin, options) : std::nullopt;
+  if (!second) {
+    return bare ? std::nullopt : first;
+  }
+  return Reading{second->end, first->words + " to " + second->words};
 }
 
 // "1990s", "1990's", "the '90s", "80s", "747s".
@@ -60,104 +86,6 @@ std::optional<Reading> read_plural(const Tokens& tokens, size_t at, const Spoken
   std::string words = decade && number.size() == 4 ? year_words(number, options.dialect)
                                                    : pair_words(number, options.dialect);
   return Reading{suffix + 1, to_plural(std::move(words))};
-}
-
-std::optional<Reading> read_fraction(const Tokens& tokens, size_t at,
-                                     const SpokenOptions& options) {
-  if (!tokens.is_digits(at, 1, 4) || !tokens.is(at + 1, "/") || !tokens.is_digits(at + 2, 1, 4) ||
-      tokens.is(at + 3, "/") || !tokens.ends_word(at + 3) || (at > 0 && tokens.is(at - 1, "/")) ||
-      (tokens.is(at + 3, ".") && tokens.is_digits(at + 4))) {
-    return std::nullopt;
-  }
-
-  struct Set {
-    std::string_view written;
-    std::string_view spoken;
-  };
-
-  constexpr std::array kSet = std::to_array<Set>({{"24/7", "twenty-four seven"},
-                                                  {"9/11", "nine eleven"},
-                                                  {"7/7", "seven seven"},
-                                                  {"50/50", "fifty-fifty"},
-                                                  {"20/20", "twenty twenty"}});
-  for (const Set& set : kSet) {
-    if (tokens.text(at, at + 3) == set.written) {
-      return Reading{at + 3, std::string(set.spoken)};
-    }
-  }
-  const std::string_view above = tokens.text(at);
-  const std::string_view below = tokens.text(at + 2);
-  // Marks and votes: "8/10", "5/5".
-  if (below == "10" || below == "100" || (above == below && above != "1")) {
-    return Reading{at + 3, cardinal_words(above, options.dialect) + " out of " +
-                               cardinal_words(below, options.dialect)};
-  }
-  return Reading{at + 3, fraction_words(above, below, false, options.dialect)};
-}
-
-// What may follow an amount: per cent, a scale, a unit.
-struct Tail {
-  size_t end = 0;
-  std::string words;
-};
-
-// `number`: where that begins; `at`: one past it.
-Tail tail_at(const Tokens& tokens, size_t number, size_t at, bool singular,
-             const SpokenOptions& options) {
-  const bool beside_word = number > 0 && tokens.is_word(number - 1);
-  const size_t sign = tokens.skip_space(at);
-  if (tokens.is(sign, "%")) {
-    return {sign + 1, "percent"};
-  }
-  if (tokens.is(sign, "\u2030")) {
-    return {sign + 1, "per mille"};
-  }
-  if (const auto unit = unit_at(tokens, at, singular, options.dialect)) {
-    Tail tail{unit->end, unit->words};
-    // "6 ft. tall"
-    const size_t next = tail.end + 2;
-    const bool goes_on =
-        tokens.is_digits(next) || (tokens.is_word(next) && is_ascii_lower(tokens.text(next)[0]));
-    if (tokens.is(tail.end, ".") && tokens.is_space(tail.end + 1) && goes_on) {
-      ++tail.end;
-    }
-    return tail;
-  }
-  const std::string_view inches = singular ? "inch" : "inches";
-  if (tokens.is(sign, "in") && tokens.is(sign + 1, ".")) {
-    return {tokens.ends_text(sign + 2) ? sign + 1 : sign + 2, std::string(inches)};
-  }
-  if (is_inch_mark(tokens, at)) {
-    return {at + 1, std::string(singular ? inches : inch_word(tokens, at + 1))};
-  }
-  if (is_inch_word(tokens, sign, number)) {
-    return {sign + 1, std::string(inches)};
-  }
-  // "2x faster", but "2x + 1" and "2x^2" have an unknown in them.
-  const size_t behind_x = tokens.skip_space(at + 1);
-  if (tokens.is(at, "x") && tokens.ends_word(at + 1) &&
-      std::string_view("+-=^*/").find(tokens.is_end(behind_x) ? ' ' : tokens.text(behind_x)[0]) ==
-          std::string_view::npos) {
-    return {at + 1, "times"};
-  }
-  // "B2B" is no amount.
-  if (const auto scale = scale_at(tokens, at, ScaleLetters::Known);
-      !beside_word && scale && scale->end == at + 1 && !tokens.is(at, "m")) {
-    // "10k" is said as it is written, "3bn" is not.
-    const std::string_view letter = tokens.text(at);
-    return {scale->end, letter == "k" || letter == "K" || letter == "T" || letter == "t"
-                            ? spell(letter)
-                            : std::string(scale->word)};
-  }
-  return {at, ""};
-}
-
-// "a 5 km run", "a 10-inch pan": what stands before a noun is singular.
-bool is_attribute(const Tokens& tokens, size_t at, size_t end) {
-  const std::string_view before = tokens.word_before(at);
-  return tokens.is(end, "-") ||
-         ((before == "a" || before == "an" || before == "A" || before == "An") &&
-          !tokens.is(end, "%"));
 }
 
 // The second half of a range or score, of what was "3-1", "1939-45", "5 – 10".
@@ -325,6 +253,12 @@ std::optional<Reading> read_number(const Tokens& tokens, size_t at, const Spoken
   const bool signed_number = quantity && !quantity->sign.empty();
   if (!quantity || (signed_number && !tokens.begins_word(at))) {
     return std::nullopt;
+  }
+  // "½ tsp"
+  if (quantity->whole.empty() && quantity->decimals.empty() && !signed_number) {
+    if (auto part = read_part_of_unit(tokens, at, quantity->end, quantity->fraction, options)) {
+      return part;
+    }
   }
   std::optional<Span> span;
   // "x86-64" is no range.

@@ -84,6 +84,35 @@ size_t take_indian_groups(const Tokens& tokens, size_t at, std::string& digits) 
   return end + 2;
 }
 
+// "1.000,50", "1.234.567": groups of three behind stops and decimals behind a comma, as most of
+// Europe and Latin America write (CLDR, de: #.##0,###). It is read so where nothing else can be
+// meant: two groups, or one group with a comma and one or two digits behind it.
+bool take_dotted_groups(const Tokens& tokens, size_t at, Quantity& quantity) {
+  size_t end = at;
+  std::string taken;
+  size_t groups = 0;
+  for (; groups < kGroups && tokens.is(end, ".") && is_group(tokens, end + 1); ++groups) {
+    taken += tokens.text(end + 1);
+    end += 2;
+  }
+  const bool goes_on = tokens.is(end, ".") && tokens.is_digits(end + 1);
+  if (groups == 0 || goes_on || quantity.whole.size() > 3 || quantity.whole.starts_with('0')) {
+    return false;
+  }
+  const bool one_more = (tokens.is(end + 2, ",") || tokens.is(end + 2, ".")) &&
+                        tokens.is_digits(end + 3);
+  const bool decimals =
+      tokens.is(end, ",") && tokens.is_digits(end + 1, 1, groups > 1 ? 9 : 2) && !one_more;
+  if (groups == 1 && !decimals) {
+    return false;
+  }
+  quantity.whole += taken;
+  quantity.decimals = decimals ? tokens.text(end + 1) : std::string_view();
+  quantity.grouped = true;
+  quantity.end = end + (decimals ? 2 : 0);
+  return true;
+}
+
 std::string_view sign_words(std::string_view sign) {
   if (sign == "-" || sign == "\u2212") {
     return "minus";
@@ -109,6 +138,9 @@ std::optional<Quantity> unsigned_quantity_at(const Tokens& tokens, size_t at) {
     }
   }
   const size_t point = quantity.end;
+  if (point == at + 1 && take_dotted_groups(tokens, point, quantity)) {
+    return quantity;
+  }
   if (tokens.is(point, ".") && tokens.is_digits(point + 1) &&
       !(tokens.is(point + 2, ".") && tokens.is_digits(point + 3))) {
     quantity.decimals = tokens.text(point + 1);
@@ -194,9 +226,17 @@ std::optional<Quantity> quantity_at(const Tokens& tokens, size_t at) {
   return quantity;
 }
 
+bool is_dotted_amount(const Tokens& tokens, size_t at) {
+  const auto quantity = tokens.is_digits(at) ? unsigned_quantity_at(tokens, at) : std::nullopt;
+  return quantity && quantity->grouped && tokens.is(at + 1, ".");
+}
+
 std::optional<Quantity> quantity_with_decimal_comma(const Tokens& tokens, size_t at) {
-  if (!tokens.is_digits(at, 1, 9) || !tokens.is(at + 1, ",") || !tokens.is_digits(at + 2, 1, 2)) {
-    return quantity_at(tokens, at);
+  auto quantity = quantity_at(tokens, at);
+  const bool more = tokens.is(at + 3, ",") && tokens.is_digits(at + 4);
+  if (!quantity || quantity->end != at + 1 || !tokens.is_digits(at, 1, 9) ||
+      !tokens.is(at + 1, ",") || !tokens.is_digits(at + 2, 1, 2) || more) {
+    return quantity;
   }
   return Quantity{.end = at + 3,
                   .sign = {},

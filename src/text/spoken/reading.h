@@ -45,6 +45,7 @@ using Reader = std::optional<Reading> (*)(const Tokens& tokens, size_t at,
 [[nodiscard]] std::optional<Reading> read_version(const Tokens&, size_t, const SpokenOptions&);
 [[nodiscard]] std::optional<Reading> read_number(const Tokens&, size_t, const SpokenOptions&);
 [[nodiscard]] std::optional<Reading> read_abbreviation(const Tokens&, size_t, const SpokenOptions&);
+[[nodiscard]] std::optional<Reading> read_chemical(const Tokens&, size_t, const SpokenOptions&);
 [[nodiscard]] std::optional<Reading> read_roman(const Tokens&, size_t, const SpokenOptions&);
 [[nodiscard]] std::optional<Reading> read_initialism(const Tokens&, size_t, const SpokenOptions&);
 [[nodiscard]] std::optional<Reading> read_sign(const Tokens&, size_t, const SpokenOptions&);

@@ -6,6 +6,7 @@
 #include "text/spoken/calendar.h"
 #include "text/spoken/cardinals.h"
 #include "text/spoken/characters.h"
+#include "text/spoken/codes.h"
 #include "text/spoken/reading.h"
 #include "text/spoken/tokens.h"
 
@@ -37,12 +38,20 @@ Found longest_abbreviation(const Tokens& tokens, size_t at) {
   return found;
 }
 
+// What an address goes on with: "Apt", "Suite", "NW".
+bool is_address_part(std::string_view word) {
+  constexpr auto kParts = std::to_array<std::string_view>(
+      {"Apt", "Apartment", "Suite", "Ste", "Unit", "Floor", "Room", "Rm", "N", "S", "E", "W", "NE",
+       "NW", "SE", "SW", "North", "South", "East", "West"});
+  return among(kParts, word);
+}
+
 std::string_view saint_or_street(const Tokens& tokens, size_t at, size_t behind) {
   const std::string_view next = tokens.word_behind(behind);
   const std::string_view before = tokens.word_before(at);
   const bool name_before = is_capitalised(before) && at > 2;
   const bool ordinal = before == "th" || before == "nd" || before == "rd" || before == "st";
-  if (!is_capitalised(next) || ordinal || (name_before && is_sentence_starter(ascii_lower(next)))) {
+  if (!is_capitalised(next) || ordinal || is_behind_street_name(tokens, at) || (name_before && is_sentence_starter(ascii_lower(next)))) {
     return "Street";
   }
   return "Saint";
@@ -51,8 +60,11 @@ std::string_view saint_or_street(const Tokens& tokens, size_t at, size_t behind)
 std::string_view doctor_or_drive(const Tokens& tokens, size_t at, size_t behind) {
   const std::string_view next = tokens.word_behind(behind);
   const std::string_view before = tokens.word_before(at);
+  // "10 Tips Dr. Lee Gave" has no house.
+  const bool house = is_behind_street_name(tokens, at) && !before.ends_with('s');
   const bool drive = is_capitalised(before) &&
-                     (!is_capitalised(next) || (at > 2 && is_sentence_starter(ascii_lower(next))));
+                     (!is_capitalised(next) || house || is_address_part(next) ||
+                      (at > 2 && is_sentence_starter(ascii_lower(next))));
   return drive ? "Drive" : "Doctor";
 }
 
@@ -277,8 +289,11 @@ std::optional<Reading> read_abbreviation(const Tokens& tokens, size_t at, const 
   if (word.empty()) {
     return std::nullopt;
   }
-  // The stop of the last word is the sentence's too.
-  const size_t end = stop && tokens.ends_text(behind) ? found.end : behind;
+  // The stop of the last word is the sentence's too, and that of a street's before "He", "The".
+  const std::string_view next = tokens.word_behind(behind);
+  const bool street = (word == "Street" || word == "Drive") && is_capitalised(next) &&
+                      is_sentence_starter(ascii_lower(next));
+  const size_t end = stop && (street || tokens.ends_text(behind)) ? found.end : behind;
   if (word == "P H D" || word == "B S C" || word == "M S C") {
     return Reading{end, spell(word)};
   }

@@ -1,0 +1,128 @@
+#include "text/spoken/amount_tail.h"
+
+#include <array>
+#include <string_view>
+
+#include "text/spoken/characters.h"
+#include "text/spoken/inches.h"
+#include "text/spoken/quantity.h"
+#include "text/spoken/reading.h"
+
+namespace mynah {
+namespace {
+
+// What is counted in millions and never measured in meters: "a 5m budget", "5m people".
+constexpr auto kMillions = std::to_array<std::string_view>(
+    {"budget",      "deal",      "loan",      "fund",      "grant",     "investment", "contract",
+     "funding",     "valuation", "fine",      "bid",       "lawsuit",   "donation",   "jackpot",
+     "people",      "users",     "views",     "viewers",   "followers", "customers",  "subscribers",
+     "downloads",   "copies",    "jobs",      "homes",     "voters",    "votes",      "households",
+     "tonnes",      "tons",      "barrels",   "dollars",   "euros",     "pounds",     "rows",
+     "inhabitants", "visitors",  "residents", "customers", "listeners", "readers",    "players",
+     "passengers",  "pupils",    "students",  "patients",  "workers",   "employees",  "records"});
+
+// "a 5k", "ran the 10k": a run's length is "K", and a screen's width ("4K").
+bool says_letter_k(const Tokens& tokens, size_t number, size_t at) {
+  constexpr auto kRaces = std::to_array<std::string_view>({"5", "10"});
+  constexpr auto kArticles = std::to_array<std::string_view>(
+      {"a", "A", "the", "The", "my", "My", "your", "his", "her", "our", "their", "first", "this"});
+  constexpr auto kRunning = std::to_array<std::string_view>(
+      {"run", "runs", "running", "ran", "race", "races", "raced", "walk", "walked", "jog", "jogged",
+       "runner", "runners", "loop", "pace", "swim", "swam", "ride", "rode", "marathon"});
+  constexpr auto kWidths =
+      std::to_array<std::string_view>({"2", "4", "5", "6", "8", "10", "12", "16"});
+  constexpr auto kScreens = std::to_array<std::string_view>(
+      {"videos", "screens", "monitors", "displays", "cameras", "movies", "films", "projectors"});
+  const std::string_view digits = tokens.text(number);
+  const std::string_view before = tokens.word_before(number);
+  const std::string_view behind = tokens.word_behind(at + 1);
+  if (among(kRunning, before) || among(kRunning, behind) ||
+      (number + 1 == at && among(kRaces, digits) && among(kArticles, before))) {
+    return true;
+  }
+  const bool counted = is_counted(behind) && !among(kScreens, behind);
+  return tokens.is(at, "K") && number + 1 == at && among(kWidths, digits) && !counted;
+}
+
+// "30k", "3bn", "5T" at `at`.
+Tail scale_tail_at(const Tokens& tokens, size_t number, size_t at) {
+  const auto scale = scale_at(tokens, at, ScaleLetters::Known);
+  // "B2B" is no amount, "5 million" is no letter.
+  const bool beside_word = number > 0 && tokens.is_word(number - 1);
+  if (beside_word || !scale || scale->end != at + 1) {
+    return {at, ""};
+  }
+  if (tokens.is(at, "m")) {
+    return among(kMillions, tokens.word_behind(at + 1)) ? Tail{scale->end, "million"}
+                                                        : Tail{at, ""};
+  }
+  const std::string_view letter = tokens.text(at);
+  const bool thousand = letter == "k" || letter == "K";
+  if (letter == "T" || letter == "t" || (thousand && says_letter_k(tokens, number, at))) {
+    return {scale->end, spell(letter)};
+  }
+  return {scale->end, std::string(scale->word)};
+}
+
+}  // namespace
+
+Tail unit_tail_at(const Tokens& tokens, size_t number, size_t at, bool singular,
+                  const SpokenOptions& options) {
+  const size_t sign = tokens.skip_space(at);
+  if (tokens.is(sign, "%")) {
+    return {sign + 1, "percent"};
+  }
+  if (tokens.is(sign, "\u2030")) {
+    return {sign + 1, "per mille"};
+  }
+  if (const auto unit = unit_at(tokens, at, singular, options.dialect)) {
+    Tail tail{unit->end, unit->words};
+    // "6 ft. tall"
+    const size_t next = tail.end + 2;
+    const bool goes_on =
+        tokens.is_digits(next) || (tokens.is_word(next) && is_ascii_lower(tokens.text(next)[0]));
+    if (tokens.is(tail.end, ".") && tokens.is_space(tail.end + 1) && goes_on) {
+      ++tail.end;
+    }
+    return tail;
+  }
+  const std::string_view inches = singular ? "inch" : "inches";
+  if (tokens.is(sign, "in") && tokens.is(sign + 1, ".")) {
+    return {tokens.ends_text(sign + 2) ? sign + 1 : sign + 2, std::string(inches)};
+  }
+  if (is_inch_mark(tokens, at)) {
+    return {at + 1, std::string(singular ? inches : inch_word(tokens, at + 1))};
+  }
+  if (is_inch_word(tokens, sign, number)) {
+    return {sign + 1, std::string(inches)};
+  }
+  return {at, ""};
+}
+
+Tail tail_at(const Tokens& tokens, size_t number, size_t at, bool singular,
+             const SpokenOptions& options) {
+  if (const Tail scale = scale_tail_at(tokens, number, at);
+      tokens.is(at, "m") && !scale.words.empty()) {
+    return scale;
+  }
+  if (Tail unit = unit_tail_at(tokens, number, at, singular, options); !unit.words.empty()) {
+    return unit;
+  }
+  // "2x faster", but "2x + 1" and "2x^2" have an unknown in them.
+  const size_t behind_x = tokens.skip_space(at + 1);
+  if (tokens.is(at, "x") && tokens.ends_word(at + 1) &&
+      std::string_view("+-=^*/").find(tokens.is_end(behind_x) ? ' ' : tokens.text(behind_x)[0]) ==
+          std::string_view::npos) {
+    return {at + 1, "times"};
+  }
+  return scale_tail_at(tokens, number, at);
+}
+
+bool is_attribute(const Tokens& tokens, size_t at, size_t end) {
+  const std::string_view before = tokens.word_before(at);
+  return tokens.is(end, "-") ||
+         ((before == "a" || before == "an" || before == "A" || before == "An") &&
+          !tokens.is(end, "%"));
+}
+
+}  // namespace mynah

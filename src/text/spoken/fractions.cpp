@@ -1,0 +1,80 @@
+#include "text/spoken/fractions.h"
+
+#include <array>
+
+#include "text/spoken/amount_tail.h"
+#include "text/spoken/cardinals.h"
+#include "text/spoken/characters.h"
+#include "text/spoken/inches.h"
+#include "text/spoken/quantity.h"
+
+namespace mynah {
+namespace {
+
+// "an hour", "a teaspoon".
+std::string with_article(const std::string& unit) {
+  const bool vowel = std::string_view("aeioA").find(unit[0]) != std::string_view::npos;
+  return (vowel || unit.starts_with("hour") ? "an " : "a ") + unit;
+}
+
+}  // namespace
+
+std::optional<Reading> read_part_of_unit(const Tokens& tokens, size_t at, size_t end,
+                                         std::string_view fraction, const SpokenOptions& options) {
+  const Tail tail = unit_tail_at(tokens, at, end, true, options);
+  if (tail.words.empty() || fraction.find(" over ") != std::string_view::npos) {
+    return std::nullopt;
+  }
+  const bool hyphen = tokens.is(end, "-");
+  // 1/4" bolt, 3/8 in. drill
+  const bool thing = tail.words == "inch" && inch_word(tokens, tail.end) == "inch";
+  if (hyphen || thing || is_attribute(tokens, at, end)) {
+    std::string words(fraction == "one half" ? "half" : fraction);
+    if (words.ends_with("quarters")) {
+      words.pop_back();  // "a three quarter inch drive"
+    }
+    return Reading{tail.end, words + (hyphen ? "-" : " ") + tail.words};
+  }
+  const std::string unit = with_article(tail.words);
+  return Reading{tail.end, fraction == "one half" ? "half " + unit
+                                                  : std::string(fraction) + " of " + unit};
+}
+
+std::optional<Reading> read_fraction(const Tokens& tokens, size_t at,
+                                     const SpokenOptions& options) {
+  if (!tokens.is_digits(at, 1, 4) || !tokens.is(at + 1, "/") || !tokens.is_digits(at + 2, 1, 4) ||
+      tokens.is(at + 3, "/") || !tokens.ends_word(at + 3) || (at > 0 && tokens.is(at - 1, "/")) ||
+      (tokens.is(at + 3, ".") && tokens.is_digits(at + 4))) {
+    return std::nullopt;
+  }
+
+  struct Set {
+    std::string_view written;
+    std::string_view spoken;
+  };
+
+  constexpr std::array kSet = std::to_array<Set>({{"24/7", "twenty-four seven"},
+                                                  {"9/11", "nine eleven"},
+                                                  {"7/7", "seven seven"},
+                                                  {"50/50", "fifty-fifty"},
+                                                  {"20/20", "twenty twenty"}});
+  for (const Set& set : kSet) {
+    if (tokens.text(at, at + 3) == set.written) {
+      return Reading{at + 3, std::string(set.spoken)};
+    }
+  }
+  const std::string_view above = tokens.text(at);
+  const std::string_view below = tokens.text(at + 2);
+  const std::string words = fraction_words(above, below, false, options.dialect);
+  if (auto part = read_part_of_unit(tokens, at, at + 3, words, options)) {
+    return part;
+  }
+  // Marks and votes: "8/10", "5/5".
+  if (below == "10" || below == "100" || (above == below && above != "1")) {
+    return Reading{at + 3, cardinal_words(above, options.dialect) + " out of " +
+                               cardinal_words(below, options.dialect)};
+  }
+  return Reading{at + 3, words};
+}
+
+}  // namespace mynah
