@@ -1,12 +1,11 @@
 // What is written without spaces and is no prose: links (RFC 3986), e-mail addresses (RFC 5322),
-// files and paths, IP addresses, versions.
+// files and paths, IP addresses.
 #include <algorithm>
 #include <array>
 #include <string>
 
 #include "text/spoken/cardinals.h"
 #include "text/spoken/characters.h"
-#include "text/spoken/quantity.h"
 #include "text/spoken/reading.h"
 
 namespace mynah {
@@ -369,9 +368,8 @@ std::optional<std::string> read_file(std::string_view text, EnglishDialect diale
   }
   const bool root = text.size() > 2 && text[0] == '/' && is_ascii_letter(text[1]);
   const bool relative = text.starts_with("~/") || text.starts_with("./") || text.starts_with("../");
-  const bool drive =
-      text.size() > 2 && is_ascii_letter(text[0]) && text[1] == ':' &&
-      (text[2] == '\\' || (text[2] == '/' && text.size() > 3 && text[3] != '/'));
+  const bool drive = text.size() > 2 && is_ascii_letter(text[0]) && text[1] == ':' &&
+                     (text[2] == '\\' || (text[2] == '/' && text.size() > 3 && text[3] != '/'));
   const bool share = text.size() > 3 && text.starts_with("\\\\") && is_name_byte(text[2]);
   const size_t dot = text.rfind('.');
   const bool named = dot != std::string_view::npos &&
@@ -408,21 +406,6 @@ size_t address_end(const Tokens& tokens, size_t at) {
     --end;
   }
   return end;
-}
-
-std::string version_part(std::string_view digits, EnglishDialect dialect) {
-  return digits.size() > 1 && digits[0] == '0' ? digit_words(digits)
-                                               : cardinal_words(digits, dialect);
-}
-
-std::string version_words(const Tokens& tokens, size_t at, size_t end, std::string_view between,
-                          EnglishDialect dialect) {
-  std::string words;
-  for (size_t i = at; i < end; i += 2) {
-    words += words.empty() ? "" : between;
-    words += version_part(tokens.text(i), dialect);
-  }
-  return words;
 }
 
 }  // namespace
@@ -469,37 +452,6 @@ std::optional<Reading> read_plain_link(const Tokens& tokens, size_t at, const Sp
   link = link.substr(0, link.find_first_of("?#"));
   link = link.size() > kLongLink ? link.substr(0, link.find('/')) : link;
   return Reading{end, std::string(link)};
-}
-
-std::optional<Reading> read_version(const Tokens& tokens, size_t at, const SpokenOptions& options) {
-  constexpr auto kSoftware = std::to_array<std::string_view>(
-      {"version",    "release",    "python", "node",    "ubuntu",  "debian",     "fedora",
-       "cuda",       "cudnn",      "java",   "ios",     "android", "windows",    "macos",
-       "gcc",        "clang",      "php",    "ruby",    "rust",    "kernel",     "linux",
-       "postgresql", "mysql",      "chrome", "firefox", "pytorch", "tensorflow", "openssl",
-       "cmake",      "kubernetes", "docker", "mynah",   "onnx",    "numpy"});
-  const bool letter = (tokens.is(at, "v") || tokens.is(at, "V")) && tokens.begins_word(at);
-  const size_t dotted = letter && tokens.is(at + 1, ".") ? at + 2 : at + 1;
-  const size_t begin = letter ? dotted : at;
-  if (!tokens.is_digits(begin, 1, 6) || (!letter && !tokens.begins_word(at))) {
-    return std::nullopt;
-  }
-  size_t end = begin + 1;
-  while (tokens.is(end, ".") && tokens.is_digits(end + 1, 1, 6) && end - begin < 16) {
-    end += 2;
-  }
-  const size_t groups = (end - begin + 1) / 2;
-  const bool software = among(kSoftware, ascii_lower(tokens.word_before(at)));
-  const bool known = groups == 2 && software;
-  if (!letter && !software && is_dotted_amount(tokens, begin)) {
-    return std::nullopt;
-  }
-  // "a V8 engine"
-  if ((!letter && groups < 3 && !known) || (tokens.is(at, "V") && groups < 2)) {
-    return std::nullopt;
-  }
-  const std::string words = version_words(tokens, begin, end, " point ", options.dialect);
-  return Reading{end, letter ? "version " + words : words};
 }
 
 }  // namespace mynah

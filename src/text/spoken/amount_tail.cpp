@@ -27,8 +27,9 @@ bool says_letter_k(const Tokens& tokens, size_t number, size_t at) {
   constexpr auto kArticles = std::to_array<std::string_view>(
       {"a", "A", "the", "The", "my", "My", "your", "his", "her", "our", "their", "first", "this"});
   constexpr auto kRunning = std::to_array<std::string_view>(
-      {"run", "runs", "running", "ran", "race", "races", "raced", "walk", "walked", "jog", "jogged",
-       "runner", "runners", "loop", "pace", "swim", "swam", "ride", "rode", "marathon"});
+      {"run",  "runs",   "running", "ran",    "race",   "races",   "raced",
+       "walk", "walked", "jog",     "jogged", "runner", "runners", "loop",
+       "pace", "swim",   "swam",    "ride",   "rode",   "marathon"});
   constexpr auto kWidths =
       std::to_array<std::string_view>({"2", "4", "5", "6", "8", "10", "12", "16"});
   constexpr auto kScreens = std::to_array<std::string_view>(

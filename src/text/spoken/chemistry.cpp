@@ -46,7 +46,8 @@ std::string symbols_words(std::string_view word, std::string_view& first, int& e
 
 }  // namespace
 
-std::optional<Reading> read_chemical(const Tokens& tokens, size_t at, const SpokenOptions& options) {
+std::optional<Reading> read_chemical(const Tokens& tokens, size_t at,
+                                     const SpokenOptions& options) {
   if (!tokens.is_word(at) || !tokens.begins_word(at) || among(kWords, tokens.text(at))) {
     return std::nullopt;
   }

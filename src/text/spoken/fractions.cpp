@@ -36,8 +36,8 @@ std::optional<Reading> read_part_of_unit(const Tokens& tokens, size_t at, size_t
     return Reading{tail.end, words + (hyphen ? "-" : " ") + tail.words};
   }
   const std::string unit = with_article(tail.words);
-  return Reading{tail.end, fraction == "one half" ? "half " + unit
-                                                  : std::string(fraction) + " of " + unit};
+  return Reading{tail.end,
+                 fraction == "one half" ? "half " + unit : std::string(fraction) + " of " + unit};
 }
 
 std::optional<Reading> read_fraction(const Tokens& tokens, size_t at,

@@ -56,11 +56,12 @@ std::optional<Reading> read_letter_plural(const Tokens& tokens, size_t at,
   }
   // "500 Rs" are rupees, and "the 3 Rs" are reading, writing and arithmetic.
   const std::string_view before = tokens.word_before(at);
-  if (tokens.is(word, "Rs") && (tokens.text(at).size() > 1 || (before != "the" && before != "The"))) {
+  if (tokens.is(word, "Rs") &&
+      (tokens.text(at).size() > 1 || (before != "the" && before != "The"))) {
     return std::nullopt;
   }
-  return Reading{word + 1, join_words(cardinal_words(tokens.text(at), options.dialect),
-                                      letters(word))};
+  return Reading{word + 1,
+                 join_words(cardinal_words(tokens.text(at), options.dialect), letters(word))};
 }
 
 }  // namespace mynah

@@ -144,8 +144,8 @@ std::string amount_words(const Quantity& amount, const Currency& currency, bool 
 
 // "million" and "m", where a space may stand before the letters too: "$5 m", "5 bn €".
 void take_scale(const Tokens& tokens, Quantity& amount) {
-  constexpr auto kApart =
-      std::to_array<std::string_view>({"k", "K", "m", "M", "mn", "mln", "MM", "bn", "Bn", "B", "tn"});
+  constexpr auto kApart = std::to_array<std::string_view>(
+      {"k", "K", "m", "M", "mn", "mln", "MM", "bn", "Bn", "B", "tn"});
   const size_t letters = tokens.skip_space(amount.end);
   // "$5 m²" measures something, whatever it is; "$5 m-high" too.
   const bool compound =
@@ -168,9 +168,9 @@ void take_dotted_thousands(const Tokens& tokens, const Currency& currency, size_
   constexpr auto kPer = std::to_array<std::string_view>({"per", "a", "the"});
   const bool stroke = tokens.is(behind, "/");
   const size_t per = tokens.skip_space(behind);
-  const std::string_view what = stroke                            ? tokens.text(behind + 1)
+  const std::string_view what = stroke                          ? tokens.text(behind + 1)
                                 : among(kPer, tokens.text(per)) ? tokens.word_behind(per + 1)
-                                                                  : std::string_view();
+                                                                : std::string_view();
   if (!among(kDotted, currency.symbol) || amount.decimals.size() != 3 || amount.whole.empty() ||
       amount.whole.size() > 3 || amount.whole[0] == '0' || !amount.scale.empty() ||
       among(kSoldByParts, what)) {

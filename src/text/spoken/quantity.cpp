@@ -99,8 +99,8 @@ bool take_dotted_groups(const Tokens& tokens, size_t at, Quantity& quantity) {
   if (groups == 0 || goes_on || quantity.whole.size() > 3 || quantity.whole.starts_with('0')) {
     return false;
   }
-  const bool one_more = (tokens.is(end + 2, ",") || tokens.is(end + 2, ".")) &&
-                        tokens.is_digits(end + 3);
+  const bool one_more =
+      (tokens.is(end + 2, ",") || tokens.is(end + 2, ".")) && tokens.is_digits(end + 3);
   const bool decimals =
       tokens.is(end, ",") && tokens.is_digits(end + 1, 1, groups > 1 ? 9 : 2) && !one_more;
   if (groups == 1 && !decimals) {

@@ -29,8 +29,8 @@ struct Quantity {
 };
 
 // The number whose first token, its sign if it has one, is at `at`. Decimals end where another
-// point and digit follow ("1.2.3" is no number). "1.000,50" and "1.234.567" are Europe's way to write
-// one. Nothing where there is none.
+// point and digit follow ("1.2.3" is no number). "1.000,50" and "1.234.567" are Europe's way to
+// write one. Nothing where there is none.
 [[nodiscard]] std::optional<Quantity> quantity_at(const Tokens& tokens, size_t at);
 
 // Whether digits and stops at `at` are a number in Europe's writing ("1.234.567"), not a version's.

@@ -34,12 +34,13 @@ bool is_written_without_spaces(char32_t c) {
 }  // namespace
 
 bool is_word_border(char32_t before, char32_t behind) {
-  const bool ends = is_word_part(before) || is_spaced_stop(before) || among(U",;:%\u2030", before) ||
-                    (is_closer(before) && !is_even_quote(before));
+  const bool ends = is_word_part(before) || is_spaced_stop(before) ||
+                    among(U",;:%\u2030", before) || (is_closer(before) && !is_even_quote(before));
   const bool currency = among(U"$\u00A3\u00A5", behind) || (behind >= 0x20A0 && behind <= 0x20CF);
   const bool begins = is_word_part(behind) || currency || among(U"#@\u00A7", behind) ||
                       (is_opener(behind) && !is_even_quote(behind));
-  return ends && begins && !(is_written_without_spaces(before) && is_written_without_spaces(behind));
+  return ends && begins &&
+         !(is_written_without_spaces(before) && is_written_without_spaces(behind));
 }
 
 }  // namespace mynah

@@ -41,8 +41,8 @@ Found longest_abbreviation(const Tokens& tokens, size_t at) {
 // What an address goes on with: "Apt", "Suite", "NW".
 bool is_address_part(std::string_view word) {
   constexpr auto kParts = std::to_array<std::string_view>(
-      {"Apt", "Apartment", "Suite", "Ste", "Unit", "Floor", "Room", "Rm", "N", "S", "E", "W", "NE",
-       "NW", "SE", "SW", "North", "South", "East", "West"});
+      {"Apt", "Apartment", "Suite", "Ste", "Unit", "Floor", "Room",  "Rm",    "N",    "S",
+       "E",   "W",         "NE",    "NW",  "SE",   "SW",    "North", "South", "East", "West"});
   return among(kParts, word);
 }
 
@@ -51,7 +51,8 @@ std::string_view saint_or_street(const Tokens& tokens, size_t at, size_t behind)
   const std::string_view before = tokens.word_before(at);
   const bool name_before = is_capitalised(before) && at > 2;
   const bool ordinal = before == "th" || before == "nd" || before == "rd" || before == "st";
-  if (!is_capitalised(next) || ordinal || is_behind_street_name(tokens, at) || (name_before && is_sentence_starter(ascii_lower(next)))) {
+  if (!is_capitalised(next) || ordinal || is_behind_street_name(tokens, at) ||
+      (name_before && is_sentence_starter(ascii_lower(next)))) {
     return "Street";
   }
   return "Saint";
@@ -62,9 +63,9 @@ std::string_view doctor_or_drive(const Tokens& tokens, size_t at, size_t behind)
   const std::string_view before = tokens.word_before(at);
   // "10 Tips Dr. Lee Gave" has no house.
   const bool house = is_behind_street_name(tokens, at) && !before.ends_with('s');
-  const bool drive = is_capitalised(before) &&
-                     (!is_capitalised(next) || house || is_address_part(next) ||
-                      (at > 2 && is_sentence_starter(ascii_lower(next))));
+  const bool drive =
+      is_capitalised(before) && (!is_capitalised(next) || house || is_address_part(next) ||
+                                 (at > 2 && is_sentence_starter(ascii_lower(next))));
   return drive ? "Drive" : "Doctor";
 }
 
