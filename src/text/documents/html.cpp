@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
+#include <set>
+#include <utility>
 
 #include "text/documents/tags.h"
 #include "text/spoken/characters.h"
+#include "text/spoken/html_elements.h"
 #include "text/utf8.h"
 
 namespace mynah {
@@ -19,8 +21,6 @@ constexpr std::array<std::string_view, 27> kBlocks = {
     "aside", "ul",   "ol",      "li",         "dl",      "dt",     "dd",
     "table", "tr",   "caption", "blockquote", "pre",     "figure", "figcaption",
     "hr",    "body", "address", "details",    "summary", "center"};
-constexpr std::array<std::string_view, 8> kVoid = {"br",   "hr",   "img", "input",
-                                                   "link", "meta", "wbr", "col"};
 
 template <size_t N>
 bool is_one_of(std::string_view name, const std::array<std::string_view, N>& names) {
@@ -31,21 +31,32 @@ int heading_level(std::string_view name) {
   return name.size() == 2 && name[0] == 'h' && name[1] >= '1' && name[1] <= '6' ? name[1] - '0' : 0;
 }
 
+bool is_block(std::string_view name) {
+  return heading_level(name) > 0 || is_one_of(name, kBlocks);
+}
+
 // What readers of a book do not see, or do not read aloud.
 bool is_hidden(const Tag& tag) {
-  if (is_one_of(tag.name, kSilent) || tag.attribute("aria-hidden") == "true" ||
+  if (is_one_of(tag.name, kSilent) ||
       tag.attribute("epub:type").find("noteref") != std::string_view::npos ||
       tag.attribute("role") == "doc-noteref" ||
       tag.attribute("epub:type").find("pagebreak") != std::string_view::npos) {
     return true;
   }
+  return std::ranges::any_of(tag.attributes, [](const auto& attribute) {
+    return is_hiding(attribute.first, attribute.second);
+  });
+}
+
+bool has_attribute(const Tag& tag, std::string_view wanted) {
   return std::ranges::any_of(tag.attributes,
-                             [](const auto& attribute) { return attribute.first == "hidden"; });
+                             [&](const auto& attribute) { return attribute.first == wanted; });
 }
 
 class PageReader {
  public:
-  explicit PageReader(std::string_view text) : tags_(text) {}
+  PageReader(std::string_view text, std::span<const std::string> anchors)
+      : tags_(text), anchors_(anchors.begin(), anchors.end()) {}
 
   HtmlPage read() {
     while (const auto tag = tags_.next()) {
@@ -70,7 +81,7 @@ class PageReader {
     if (in_title_) {
       page_.title += text;
     }
-    if (hidden_.empty() && !in_head_) {
+    if (!hidden_.is_open() && !in_head_) {
       add(text);
     }
   }
@@ -83,6 +94,7 @@ class PageReader {
         continue;
       }
       if (!space) {
+        block_.text += std::exchange(item_, {});
         append_utf8(block_.text, c);
       } else if (!block_.text.empty() && block_.text.back() != ' ' && block_.text.back() != '\n') {
         block_.text += ' ';
@@ -91,17 +103,9 @@ class PageReader {
   }
 
   void open(const Tag& tag) {
-    const bool contains = !tag.closed && !is_one_of(tag.name, kVoid);
-    // A paragraph ends where the next block begins, whether or not it says so.
-    if (!hidden_.empty() && hidden_.front() == "p" &&
-        (heading_level(tag.name) > 0 || is_one_of(tag.name, kBlocks))) {
-      hidden_.clear();
-    }
-    if (!hidden_.empty()) {
-      // Of what is hidden only as many of its kind are counted as have to be closed.
-      if (contains && tag.name == hidden_.front()) {
-        hidden_.push_back(tag.name);
-      }
+    const bool contains = !tag.closed && !is_void_element(tag.name);
+    if (hidden_.is_open() &&
+        hidden_.take(tag.name, false, contains, is_block(tag.name)) == HiddenElement::Tag::Inside) {
       return;
     }
     if (tag.name == "html" && page_.language.empty()) {
@@ -110,14 +114,22 @@ class PageReader {
     }
     in_head_ = (in_head_ || tag.name == "head") && tag.name != "body";
     in_title_ = in_title_ || (in_head_ && !tag.closed && tag.name == "title");
+    if (is_block(tag.name)) {
+      end_block();
+      block_.heading = heading_level(tag.name);
+    }
+    note_anchor(tag);
     if (contains && is_hidden(tag)) {
-      hidden_.push_back(tag.name);
+      hidden_.open(tag.name);
       return;
     }
-    const int level = heading_level(tag.name);
-    if (level > 0 || is_one_of(tag.name, kBlocks)) {
-      end_block();
-      block_.heading = level;
+    if (tag.name == "ol") {
+      lists_.open_ordered(tag.attribute("start"), tag.attribute("type"),
+                          has_attribute(tag, "reversed"), is_unmarked_list(tag.attribute("style")));
+    } else if (tag.name == "ul") {
+      lists_.open_plain();
+    } else if (tag.name == "li") {
+      item_ = lists_.next(tag.attribute("value"));
     } else if (tag.name == "br") {
       break_line();
     } else if (tag.name == "td" || tag.name == "th") {
@@ -128,17 +140,37 @@ class PageReader {
   }
 
   void close(const std::string& name) {
-    if (!hidden_.empty()) {
-      if (name == hidden_.front()) {
-        hidden_.pop_back();
-      }
+    if (hidden_.is_open() &&
+        hidden_.take(name, true, false, is_block(name)) == HiddenElement::Tag::Inside) {
       return;
     }
     in_title_ = in_title_ && name != "title";
     in_head_ = in_head_ && name != "head";
-    if (heading_level(name) > 0 || is_one_of(name, kBlocks)) {
+    if (is_block(name)) {
       end_block();
     }
+    if (name == "ol" || name == "ul") {
+      lists_.close();
+    }
+    if (name == "ol" || name == "ul" || name == "li") {
+      item_.clear();
+    }
+  }
+
+  // A place that was asked for. It begins a block: the one that its element is in, or, behind a
+  // line break, one of its own.
+  void note_anchor(const Tag& tag) {
+    const std::string_view id = tag.attribute("id");
+    const std::string_view place = id.empty() && tag.name == "a" ? tag.attribute("name") : id;
+    if (place.empty() || !anchors_.contains(std::string(place))) {
+      return;
+    }
+    if (block_.text.ends_with('\n')) {
+      const int heading = block_.heading;
+      end_block();
+      block_.heading = heading;
+    }
+    reached_.emplace_back(place);
   }
 
   void break_line() {
@@ -164,6 +196,7 @@ class PageReader {
       block_.text.pop_back();
     }
     if (!block_.text.empty()) {
+      block_.anchors = std::exchange(reached_, {});
       page_.blocks.push_back(std::move(block_));
     }
     block_ = {};
@@ -172,7 +205,11 @@ class PageReader {
   TagReader tags_;
   HtmlPage page_;
   HtmlBlock block_;
-  std::vector<std::string> hidden_;  // the element that hides, as often as it is open
+  std::set<std::string> anchors_;     // asked for
+  std::vector<std::string> reached_;  // those of the block that comes
+  HiddenElement hidden_;
+  ListNumbers lists_;
+  std::string item_;  // what stands before the text of a list's item: "1. "
   bool in_head_ = false;
   bool in_title_ = false;
 };
@@ -184,9 +221,9 @@ std::string one_line(std::string text) {
 
 }  // namespace
 
-HtmlPage read_html_page(std::string_view text) {
+HtmlPage read_html_page(std::string_view text, std::span<const std::string> anchors) {
   const std::string valid = replace_invalid_utf8(text);
-  HtmlPage page = PageReader(valid).read();
+  HtmlPage page = PageReader(valid, anchors).read();
   std::string title;
   for (const char c : page.title) {
     const bool space = is_ascii_space(c);

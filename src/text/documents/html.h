@@ -11,8 +11,9 @@
 namespace mynah {
 
 struct HtmlBlock {
-  std::string text;  // white space is single spaces; a line break is '\n'
-  int heading = 0;   // 1 to 6; 0: a paragraph
+  std::string text;                    // white space is single spaces; a line break is '\n'
+  int heading = 0;                     // 1 to 6; 0: a paragraph
+  std::vector<std::string> anchors{};  // places that begin here, of those that were asked for
 };
 
 struct HtmlPage {
@@ -22,8 +23,11 @@ struct HtmlPage {
 };
 
 // Any bytes. What is not read is left out: scripts, styles, navigation, forms, what is hidden, and
-// the marks of footnotes. Table rows and list items are paragraphs; cells are apart by commas.
-[[nodiscard]] HtmlPage read_html_page(std::string_view text);
+// the marks of footnotes. Table rows and list items are paragraphs, those of ordered lists with
+// their numbers ("1. "); cells are apart by commas. `anchors`: ids that a table of contents points
+// to.
+[[nodiscard]] HtmlPage read_html_page(std::string_view text,
+                                      std::span<const std::string> anchors = {});
 
 // The level of headings that chapters begin at: the highest, down to the third, that comes twice; 0
 // where there is none.

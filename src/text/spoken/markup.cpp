@@ -1,33 +1,17 @@
 #include "text/spoken/markup.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
-#include "text/spoken/among.h"
 #include "text/spoken/characters.h"
 #include "text/spoken/front_matter.h"
-#include "text/spoken/html_entities.h"
 #include "text/spoken/markup_marks.h"
-#include "text/spoken/tokens.h"
 
 namespace mynah {
 namespace {
 
-// How long a mark may be; what has not ended by then is text.
-constexpr size_t kLongestTag = 2000;
-constexpr size_t kLongestEntity = 12;
+// How long a line with marks may be; what has not ended by then is text.
 constexpr size_t kLongestLine = 8192;
-constexpr size_t kLongestName = 12;
-
-constexpr auto kBlocks = std::to_array<std::string_view>(
-    {"p",      "div",    "li",    "ul",      "ol",      "tr",         "table",   "h1",
-     "h2",     "h3",     "h4",    "h5",      "h6",      "blockquote", "section", "article",
-     "header", "footer", "hr",    "dt",      "dd",      "dl",         "figure",  "figcaption",
-     "main",   "nav",    "aside", "caption", "details", "summary"});
-
-constexpr auto kUnread = std::to_array<std::string_view>(
-    {"script", "style", "template", "svg", "math", "noscript", "iframe", "object", "title"});
 
 }  // namespace
 
@@ -66,6 +50,9 @@ std::string_view MarkupFilter::rest() const {
 // `bytes` of markup at an offset from here became this text.
 void MarkupFilter::put(std::string_view text, size_t offset, size_t bytes) {
   const size_t source = base_ + at_ + offset;
+  if (!item_.empty() && text.find_first_not_of(" \n") != std::string_view::npos) {
+    put(std::exchange(item_, {}), offset, 0);
+  }
   for (const char c : text) {
     breaks_ = c == '\n' ? std::min(breaks_ + 1, 2) : (c == ' ' ? breaks_ : 0);
   }
@@ -84,6 +71,9 @@ void MarkupFilter::paragraph(size_t offset) {
 }
 
 MarkupFilter::Taken MarkupFilter::literal(size_t bytes) {
+  if (hidden_.is_open()) {
+    return bytes;  // a "<" that begins no tag
+  }
   put_plain(rest().substr(0, bytes), 0);
   return bytes;
 }
@@ -91,6 +81,9 @@ MarkupFilter::Taken MarkupFilter::literal(size_t bytes) {
 MarkupFilter::Taken MarkupFilter::step() {
   if (!skipped_.empty()) {
     return skip_element();
+  }
+  if (hidden_.is_open()) {
+    return skip_hidden();
   }
   if (options_.kind == MarkupKind::Markdown) {
     if (!begun_) {
@@ -279,26 +272,6 @@ MarkupFilter::Taken MarkupFilter::skip_code_line() {
   return bytes;
 }
 
-// Content up to "</script" or the like.
-MarkupFilter::Taken MarkupFilter::skip_element() {
-  const std::string_view text = rest();
-  const size_t mark = text.find(skipped_ == "!--" ? '-' : '<');
-  if (mark > 0) {
-    return std::min(mark, text.size());
-  }
-  const std::string close = skipped_ == "!--" ? "-->" : "</" + skipped_;
-  if (text.size() < close.size()) {
-    return final_ ? text.size() : 0;
-  }
-  if (ascii_lower(text.substr(0, close.size())) != close) {
-    return 1;
-  }
-  const bool comment = skipped_ == "!--";
-  skipped_.clear();
-  // The end tag itself is read as a tag.
-  return comment ? close.size() : read_tag();
-}
-
 MarkupFilter::Taken MarkupFilter::read_character() {
   const char c = rest()[0];
   if (c == '<') {
@@ -351,80 +324,6 @@ MarkupFilter::Taken MarkupFilter::read_newline() {
     heading_ = false;
   }
   return 1;
-}
-
-MarkupFilter::Taken MarkupFilter::read_tag() {
-  const std::string_view text = rest();
-  if (text.size() < 4 && !final_) {
-    return 0;
-  }
-  if (text.starts_with("<!--")) {
-    skipped_ = "!--";
-    return 4;
-  }
-  const char first = text.size() > 1 ? text[1] : ' ';
-  if (!is_ascii_letter(first) && first != '/' && first != '!' && first != '?') {
-    return literal(1);
-  }
-  char quote = 0;
-  const size_t limit = std::min(text.size(), kLongestTag);
-  for (size_t i = 1; i < limit; ++i) {
-    if (quote != 0) {
-      quote = text[i] == quote ? '\0' : quote;
-    } else if ((text[i] == '"' || text[i] == '\'') && text[i - 1] == '=') {
-      quote = text[i];
-    } else if (text[i] == '<') {
-      return literal(1);
-    } else if (text[i] == '>') {
-      follow_tag(text.substr(1, i - 1));
-      return i + 1;
-    }
-  }
-  return final_ || limit == kLongestTag ? literal(1) : 0;
-}
-
-// A tag without its angle brackets.
-void MarkupFilter::follow_tag(std::string_view tag) {
-  if (options_.kind == MarkupKind::Markdown &&
-      (tag.find("://") < 8 ||
-       (tag.find('@') != std::string_view::npos && tag.find(' ') == std::string_view::npos))) {
-    put_plain(tag, 1);  // <https://example.com>
-    return;
-  }
-  const bool closes = tag.starts_with('/');
-  const std::string_view body = tag.substr(closes ? 1 : 0);
-  const size_t end = std::min({body.find_first_of(" \t\r\n/"), body.size(), kLongestName});
-  const std::string name = ascii_lower(body.substr(0, end));
-  if (among(kBlocks, name)) {
-    paragraph(0);
-  } else if (name == "br") {
-    put("\n", 0, 0);
-  } else if ((name == "td" || name == "th") && !closes && breaks_ == 0) {
-    put(", ", 0, 0);
-  } else if (name == "img") {
-    put(attribute_of(tag, "alt"), 0, 0);
-  } else if (!closes && name == "pre") {
-    begin_code();
-    skipped_ = options_.code == CodeBlocks::Read ? "" : "pre";
-  } else if (!closes && among(kUnread, name) && !tag.ends_with('/')) {
-    skipped_ = name;
-  }
-}
-
-MarkupFilter::Taken MarkupFilter::read_entity() {
-  const std::string_view text = rest().substr(0, kLongestEntity);
-  const size_t end =
-      text.find_first_not_of("#0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", 1);
-  if (end == std::string_view::npos) {
-    return !final_ && text.size() < kLongestEntity ? 0 : literal(1);
-  }
-  const auto character =
-      text[end] == ';' ? entity_text(text.substr(1, end - 1)) : std::optional<std::string>();
-  if (!character) {
-    return literal(1);
-  }
-  put(*character, 0, end + 1);
-  return end + 1;
 }
 
 std::string strip_markup(std::string_view markup, const MarkupOptions& options) {

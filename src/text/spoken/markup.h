@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "text/spoken/html_elements.h"
 #include "text/spoken/speak_parts.h"
 
 namespace mynah {
@@ -30,7 +31,8 @@ struct MarkupOptions {
 // page are left out. What remains: emphasis without its stars, headings and list items as
 // paragraphs of their own, the text of links and images, code spans as they are, a table's rows
 // with commas between the cells, HTML without tags, comments, scripts and styles, entities as
-// characters. [word](/IPA/) and [pause:1s] stay for InlineMarks.
+// characters. Items of HTML's ordered lists have their numbers as Markdown's have ("1. "). What is
+// hidden is left out (html_elements.h). [word](/IPA/) and [pause:1s] stay for InlineMarks.
 //
 // Pushing a text in any pieces gives the same as pushing it whole. What waits for its other half is
 // bounded (a link 500 bytes, a table's row 8 KB); beyond that it is text.
@@ -62,6 +64,7 @@ class MarkupFilter {
   [[nodiscard]] std::string_view line_here() const;
   Taken skip_code_line();
   Taken skip_element();
+  Taken skip_hidden();
   Taken read_character();
   Taken read_emphasis();
   Taken read_code_span();
@@ -71,6 +74,9 @@ class MarkupFilter {
   Taken read_newline();
 
   void follow_tag(std::string_view tag);
+  void follow_list_tag(std::string_view tag, std::string_view name, bool closes);
+  // Whether a tag is inside of what is hidden, or begins it.
+  bool take_hidden(std::string_view tag, std::string_view name, bool closes);
   void begin_code();
   void put(std::string_view text, size_t offset, size_t bytes);
   void put_plain(std::string_view text, size_t offset);
@@ -90,6 +96,9 @@ class MarkupFilter {
   bool heading_ = false;  // the line is a heading
   std::string fence_;     // the fence that ends the code block; empty outside of one
   std::string skipped_;   // the element whose content is skipped: "script"
+  HiddenElement hidden_;
+  ListNumbers lists_;
+  std::string item_;  // what stands before the text of a list's item: "1. "
   enum class Note : unsigned char { None, Open, Blank };  // Blank: behind a blank line of it
   Note note_ = Note::None;                                // inside a footnote's definition
   bool begun_ = false;                                    // front matter was looked for

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "text/spoken/characters.h"
+#include "text/spoken/tokens.h"
 
 namespace mynah {
 namespace {
@@ -74,19 +75,43 @@ bool is_link_definition(std::string_view line) {
          (title.empty() || std::string_view("\"'(").find(title[0]) != std::string_view::npos);
 }
 
+bool next_attribute(std::string_view& rest, std::string_view& name, std::string_view& value) {
+  constexpr std::string_view kSpace = " \t\r\n\f/";
+  rest.remove_prefix(std::min(rest.find_first_not_of(kSpace), rest.size()));
+  if (rest.empty()) {
+    return false;
+  }
+  // A "=" at the begin is part of the name (HTML living standard, 13.2.5.32).
+  name = rest.substr(0, rest.find_first_of(" \t\r\n\f/=", 1));
+  rest.remove_prefix(name.size());
+  value = {};
+  const std::string_view behind =
+      rest.substr(std::min(rest.find_first_not_of(" \t\r\n\f"), rest.size()));
+  if (!behind.starts_with('=')) {
+    return true;
+  }
+  rest = trim_space(behind.substr(1));
+  if (rest.starts_with('"') || rest.starts_with('\'')) {
+    const size_t end = std::min(rest.find(rest[0], 1), rest.size());
+    value = rest.substr(1, end - 1);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  } else {
+    value = rest.substr(0, rest.find_first_of(" \t\r\n\f"));
+    rest.remove_prefix(value.size());
+  }
+  return true;
+}
+
 std::string_view attribute_of(std::string_view tag, std::string_view name) {
-  const std::string wanted = " " + std::string(name) + "=";
-  const size_t at = tag.find(wanted);
-  if (at == std::string_view::npos || at + wanted.size() >= tag.size()) {
-    return {};
+  std::string_view rest = tag.substr(std::min(tag.find_first_of(" \t\r\n\f/"), tag.size()));
+  std::string_view found;
+  std::string_view value;
+  while (next_attribute(rest, found, value)) {
+    if (ascii_lower(found) == name) {
+      return value;
+    }
   }
-  const char quote = tag[at + wanted.size()];
-  if (quote != '"' && quote != '\'') {
-    return {};
-  }
-  const size_t begin = at + wanted.size() + 1;
-  const size_t end = tag.find(quote, begin);
-  return end == std::string_view::npos ? std::string_view{} : tag.substr(begin, end - begin);
+  return {};
 }
 
 size_t closing_bracket(std::string_view text, bool final) {

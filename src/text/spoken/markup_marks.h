@@ -31,7 +31,12 @@ inline constexpr size_t kLongestLink = 500;
 // 0.31, 4.7).
 [[nodiscard]] bool is_link_definition(std::string_view line);
 
-// The value of an attribute in quotes of a tag; empty where there is none.
+// The first attribute of what is left of a tag behind its name, which it is taken from: its name as
+// written, and its value without quotes. False where none is left.
+[[nodiscard]] bool next_attribute(std::string_view& rest, std::string_view& name,
+                                  std::string_view& value);
+
+// The value of an attribute of a tag; empty where there is none. `name` is in small letters.
 [[nodiscard]] std::string_view attribute_of(std::string_view tag, std::string_view name);
 
 // Where the bracket at the begin closes; npos where it does not, 0 where more of the text is needed

@@ -102,6 +102,28 @@ TEST(Html, TagsGoAndBlocksAreParagraphs) {
             "Some HTML & Markdown\nhere");
 }
 
+TEST(Html, WhatIsHiddenIsLeftOut) {
+  EXPECT_EQ(html("<p>a<span style='color:red; Display : none'>no<script>'</span>'</script></span>b"
+                 "<span aria-hidden=\"true\">no < no</span>c<i hidden>no</i>d"
+                 "<img hidden alt=no><br hidden>e</p><div hidden><div>no</div>no</div>"
+                 "<ul><li hidden>no<ul><li>no</ul><li>f</ul><p hidden>no<p hidden>no<p>g"),
+            "abcd\ne\n\nf\n\ng");
+  EXPECT_EQ(html("a<div hidden>no</div>b"), "a\n\nb");
+  EXPECT_EQ(strip_markup("One\n\n<div hidden>\n\n# no\n\n```\n</div>\n\n# Two\n<b hidden>no"),
+            "One\n\n\nTwo\n\n");
+}
+
+TEST(Html, ItemsOfOrderedListsHaveTheirNumbers) {
+  EXPECT_EQ(html("<ol>\n<li>a</li>\n<li> <p>b</p><ol start=4><li>c<li>d</ol></li>\n"
+                 "<li value='9'>e<li></li><li><ul><li>f</ul></ol><li>g"),
+            "1. a\n\n2. b\n\n4. c\n\n5. d\n\n9. e\n\nf\n\ng");
+  EXPECT_EQ(html("<ol type=\"A\"><li>x</ol><OL reversed START=2><li>b<li>a</ol>"
+                 "<ol style='list-style: none'><li>c</ol>"),
+            "A) x\n\n2. b\n\n1. a\n\nc\n\n");
+  // As Markdown's own, with which they may be mixed.
+  EXPECT_EQ(strip_markup("1. a\n2. b\n<ol start=3><li>c</ol>"), "1. a\n\n2. b\n\n3. c\n\n");
+}
+
 TEST(Html, EntitiesAreCharacters) {
   EXPECT_EQ(html("a &amp; b &lt;c&gt; &#8217;&#x2019; &nbsp;&eacute; &nosuch; AT&T &#0; &"),
             "a & b <c> \u2019\u2019 \u00A0\u00E9 &nosuch; AT&T &#0; &");
@@ -116,7 +138,8 @@ constexpr std::string_view kMixed =
     "snake_case 3 * 4.\n"
     "```cpp\nint *x;\n```\n| a | b |\n|---|---|\n| [c](d) | e |\n\n- [ ] item\n* two\n1. three\n> "
     "quote\n---\n"
-    "![alt](u) [^1] \\* <!-- c --> <script>x</script> [Who](/hu/) [unclosed `tick <b &am \r\n**";
+    "![alt](u) [^1] \\* <!-- c --> <ol start='3'><li><p>x<li hidden>no <li>y</ol> "
+    "<script>x</script> [Who](/hu/) [unclosed `tick <b &am \r\n**";
 
 TEST(Markup, PiecesGiveTheSameAsTheWhole) {
   for (const MarkupKind kind : {MarkupKind::Markdown, MarkupKind::Html}) {
@@ -160,10 +183,11 @@ TEST(Markup, SourcesAreTheMarkupsBytes) {
 
 // Each takes minutes where a mark is looked for again from every byte.
 TEST(Markup, MuchOfAnythingIsRead) {
-  for (const std::string_view unit :
-       {"a",  "*",    "[",        "[a", "`",  "``a`",   "<",         "<a",
-        "&",  "|",    "\n",       "- ", "# ", "[^1]: ", "[^1]: a\n", "---\na: b\n",
-        "![", "<!--", "<script>", "_",  "\\", " "}) {
+  for (const std::string_view unit : {"a",           "*",        "[",    "[a",       "`",
+                                      "``a`",        "<",        "<a",   "&",        "|",
+                                      "\n",          "- ",       "# ",   "[^1]: ",   "[^1]: a\n",
+                                      "---\na: b\n", "![",       "<!--", "<script>", "<ol>",
+                                      "<li hidden>", "<a b=c d", "_",    "\\",       " "}) {
     std::string text;
     while (text.size() < 500'000) {
       text += unit;
