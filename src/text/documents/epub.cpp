@@ -34,6 +34,15 @@ struct Package {
   std::string toc;                 // of the NCX
 };
 
+// A line of the table of contents.
+struct Entry {
+  std::string anchor;  // in the page; "": its begin
+  std::string title;
+};
+
+// By page, in the order of the table.
+using Contents = std::map<std::string, std::vector<Entry>>;
+
 int hexadecimal(char c) {
   return c >= '0' && c <= '9'   ? c - '0'
          : c >= 'a' && c <= 'f' ? c - 'a' + 10
@@ -79,6 +88,12 @@ std::string resolve(const std::string& base, std::string_view link) {
     path += (path.empty() ? "" : "/") + part;
   }
   return path;
+}
+
+// What follows "#".
+std::string anchor_of(std::string_view link) {
+  const size_t mark = link.find('#');
+  return mark == std::string_view::npos ? std::string() : unescape(link.substr(mark + 1));
 }
 
 bool has_word(std::string_view words, std::string_view wanted) {
@@ -130,7 +145,7 @@ class EpubReader {
     if (package.spine.empty()) {
       return wrong("its package names no pages to read");
     }
-    const std::map<std::string, std::string> titles = read_titles(package);
+    const Contents contents = read_contents(package);
     Document book = package.facts;
     std::vector<HtmlPage> pages;  // where nothing names chapters
     for (const std::string& id : package.spine) {
@@ -148,10 +163,10 @@ class EpubReader {
         continue;
       }
       MYNAH_TRY(const std::string text, text_of(page_path));
-      if (titles.empty()) {
+      if (contents.empty()) {
         pages.push_back(read_html_page(text));
       } else {
-        add_page(page_path, text, titles, book);
+        add_page(page_path, text, contents, book);
       }
     }
     if (!pages.empty()) {
@@ -247,13 +262,12 @@ class EpubReader {
     return package;
   }
 
-  // The first title that the table of contents has for each page.
-  std::map<std::string, std::string> read_titles(const Package& package) {
+  Contents read_contents(const Package& package) {
     std::string lacking;
     for (const auto& [id, item] : package.items) {
       if (has_word(item.properties, "nav")) {
         if (const auto text = text_of(item.path)) {
-          return titles_of_navigation(item.path, *text);
+          return contents_of_navigation(item.path, *text);
         }
         lacking = item.path;
       }
@@ -261,7 +275,7 @@ class EpubReader {
     const auto toc = package.items.find(package.toc);
     if (toc != package.items.end()) {
       if (const auto text = text_of(toc->second.path)) {
-        return titles_of_ncx(toc->second.path, *text);
+        return contents_of_ncx(toc->second.path, *text);
       }
       lacking = toc->second.path;
     }
@@ -272,7 +286,7 @@ class EpubReader {
     return {};
   }
 
-  static void add_title(std::map<std::string, std::string>& titles, const std::string& path,
+  static void add_entry(Contents& contents, const std::string& base, std::string_view link,
                         const std::string& title) {
     std::string line;
     for (const char c : title) {
@@ -284,53 +298,54 @@ class EpubReader {
     while (line.ends_with(' ')) {
       line.pop_back();
     }
-    titles.emplace(path, line);
+    contents[resolve(base, link)].push_back({.anchor = anchor_of(link), .title = line});
   }
 
-  // <nav epub:type="toc"> ... <a href="page.xhtml">Title</a>
-  static std::map<std::string, std::string> titles_of_navigation(const std::string& base,
-                                                                 const std::string& text) {
-    std::map<std::string, std::string> titles;
-    bool contents = false;
-    std::optional<std::string> path;
+  // <nav epub:type="toc"> ... <a href="page.xhtml#place">Title</a>
+  static Contents contents_of_navigation(const std::string& base, const std::string& text) {
+    Contents contents;
+    bool toc = false;
+    std::optional<std::string> link;
     std::string title;
     TagReader tags(text);
     while (const auto tag = tags.next()) {
-      if (tag->kind == Tag::Kind::Text && path) {
+      if (tag->kind == Tag::Kind::Text && link) {
         title += tag->text;
       } else if (tag->name == "nav") {
-        contents = tag->kind == Tag::Kind::Open && has_word(tag->attribute("epub:type"), "toc");
-      } else if (tag->name == "a" && tag->kind == Tag::Kind::Open && contents) {
-        path = resolve(base, tag->attribute("href"));
+        toc = tag->kind == Tag::Kind::Open && has_word(tag->attribute("epub:type"), "toc");
+      } else if (tag->name == "a" && tag->kind == Tag::Kind::Open && toc) {
+        link = tag->attribute("href");
         title.clear();
-      } else if (tag->name == "a" && path) {
-        add_title(titles, *path, title);
-        path.reset();
+      } else if (tag->name == "a" && link) {
+        add_entry(contents, base, *link, title);
+        link.reset();
       }
     }
-    return titles;
+    return contents;
   }
 
-  // <navPoint><navLabel><text>Title</text></navLabel><content src="page.xhtml"/>
-  static std::map<std::string, std::string> titles_of_ncx(const std::string& base,
-                                                          const std::string& text) {
-    std::map<std::string, std::string> titles;
+  // <navPoint><navLabel><text>Title</text></navLabel><content src="page.xhtml#place"/>
+  static Contents contents_of_ncx(const std::string& base, const std::string& text) {
+    Contents contents;
     bool label = false;
+    bool chapters = true;  // outside of the lists of pages and figures
     std::string title;
     TagReader tags(text);
     while (const auto tag = tags.next()) {
       if (tag->kind == Tag::Kind::Text && label) {
         title += tag->text;
+      } else if (tag->name == "pagelist" || tag->name == "navlist") {
+        chapters = tag->kind == Tag::Kind::Close;
       } else if (tag->name == "navlabel") {
         label = tag->kind == Tag::Kind::Open;
         if (label) {
           title.clear();
         }
-      } else if (tag->name == "content" && tag->kind == Tag::Kind::Open) {
-        add_title(titles, resolve(base, tag->attribute("src")), title);
+      } else if (tag->name == "content" && tag->kind == Tag::Kind::Open && chapters) {
+        add_entry(contents, base, tag->attribute("src"), title);
       }
     }
-    return titles;
+    return contents;
   }
 
   // A page that the book names and lacks: the others can be read.
@@ -340,17 +355,58 @@ class EpubReader {
     }
   }
 
-  static void add_page(const std::string& path, const std::string& text,
-                       const std::map<std::string, std::string>& titles, Document& book) {
-    const HtmlPage page = read_html_page(text);
-    const auto title = titles.find(path);
-    if (title != titles.end() || book.chapters.empty()) {
-      book.chapters.push_back(
-          {.title = title != titles.end() ? title->second : std::string(), .text = {}});
+  // The titles of the chapters that begin at blocks of a page. Of several at one block the first
+  // counts. An entry without a place begins with the page, so does the first where the page lacks
+  // its place, and where headings alone stand before it.
+  static std::map<size_t, std::string> chapters_in(const HtmlPage& page,
+                                                   std::span<const Entry> entries) {
+    std::map<std::string_view, size_t> places;
+    for (size_t i = 0; i < page.blocks.size(); ++i) {
+      for (const std::string& anchor : page.blocks[i].anchors) {
+        places.emplace(anchor, i);
+      }
     }
-    std::string& out = book.chapters.back().text;
-    for (const HtmlBlock& block : page.blocks) {
-      out += (out.empty() ? "" : "\n\n") + block.text;
+    std::map<size_t, std::string> titles;
+    for (const Entry& entry : entries) {
+      const auto place = places.find(entry.anchor);
+      if (place != places.end()) {
+        titles.emplace(place->second, entry.title);
+      } else if (entry.anchor.empty() || &entry == entries.data()) {
+        titles.emplace(0, entry.title);
+      }
+    }
+    const size_t first = titles.empty() ? 0 : titles.begin()->first;
+    if (first > 0 &&
+        std::all_of(page.blocks.begin(), page.blocks.begin() + static_cast<long>(first),
+                    [](const HtmlBlock& block) { return block.heading > 0; })) {
+      titles.emplace(0, titles.begin()->second);
+      titles.erase(first);
+    }
+    return titles;
+  }
+
+  static void add_page(const std::string& path, const std::string& text, const Contents& contents,
+                       Document& book) {
+    const auto listed = contents.find(path);
+    const std::span<const Entry> entries =
+        listed == contents.end() ? std::span<const Entry>() : std::span(listed->second);
+    std::vector<std::string> anchors;
+    for (const Entry& entry : entries) {
+      anchors.push_back(entry.anchor);
+    }
+    const HtmlPage page = read_html_page(text, anchors);
+    const std::map<size_t, std::string> titles = chapters_in(page, entries);
+    // A page of pictures has a chapter too, of the pages that follow.
+    for (size_t i = 0; i < std::max<size_t>(page.blocks.size(), 1); ++i) {
+      const auto title = titles.find(i);
+      if (title != titles.end() || book.chapters.empty()) {
+        book.chapters.push_back(
+            {.title = title != titles.end() ? title->second : std::string(), .text = {}});
+      }
+      if (i < page.blocks.size()) {
+        std::string& out = book.chapters.back().text;
+        out += (out.empty() ? "" : "\n\n") + page.blocks[i].text;
+      }
     }
   }
 

@@ -121,6 +121,38 @@ TEST(Html, ReadsWhatAReaderSees) {
                                  "x", "y"));
 }
 
+std::vector<std::string> blocks_of(std::string_view html) {
+  std::vector<std::string> texts;
+  for (const HtmlBlock& block : read_html_page(html).blocks) {
+    texts.push_back(block.text);
+  }
+  return texts;
+}
+
+TEST(Html, LeavesOutWhatIsHidden) {
+  EXPECT_THAT(blocks_of("<p>a<span style='color: red; Display : NONE'>no</span>b"
+                        "<span style=\"visibility:hidden\">no<br></span>c"
+                        "<span aria-hidden=\"true\">no</span>d<i hidden=''>no</i>e</p>"
+                        "<div style='display:none'><div>no</div>no</div>"
+                        "<p style='display:block'>f <span aria-hidden='false'>g</span></p>"),
+              ElementsAre("abcde", "f g"));
+  EXPECT_THAT(blocks_of("<ul><li hidden>no<ul><li>no</ul>no<li>a<li hidden>no</ul><p>b"),
+              ElementsAre("a", "b"));
+  EXPECT_THAT(blocks_of("<p hidden>no<p hidden>no<p>a"), ElementsAre("a"));
+}
+
+TEST(Html, ItemsOfOrderedListsHaveTheirNumbers) {
+  EXPECT_THAT(blocks_of("<ol><li>a</li><li><p>b</p><p>more</p><ol start=4><li>c<li>d</ol></li>"
+                        "<li value='9'>e</li><li>f<ul><li>g</ul></ol>"),
+              ElementsAre("1. a", "2. b", "more", "4. c", "5. d", "9. e", "10. f", "g"));
+  EXPECT_THAT(
+      blocks_of("<ol type=a><li>x<li>y</ol><ol type=I><li>z</ol>"
+                "<ol reversed start=2><li>b<li>a</ol><ol reversed><li>no number</ol>"
+                "<ol style='list-style: none'><li>nor here</ol><li>or here"),
+      ElementsAre("a) x", "b) y", "1. z", "2. b", "1. a", "no number", "nor here", "or here"));
+  EXPECT_THAT(blocks_of("<ol><li></li><li>second</ol>after"), ElementsAre("2. second", "after"));
+}
+
 TEST(Html, BeginsChaptersAtHeadings) {
   const Document page = read_html(
       "<h1>Book</h1><p>Intro</p><h2>One</h2><p>a</p><h3>Sub</h3><p>b</p><h2>Two</h2><p>c</p>");
@@ -214,6 +246,58 @@ Document book_of(const std::vector<std::string>& pages, const TemporaryFolder& f
   test::write_zip(folder / "a.epub", entries);
   const auto book = read_document(folder / "a.epub");
   return book ? *book : Document{.title = book.error().message};
+}
+
+// A book whose table of contents has these lines, and these pages p0.xhtml, p1.xhtml ...
+Document book_with_contents(const std::string& lines, const std::vector<std::string>& pages,
+                            bool third, const TemporaryFolder& folder) {
+  std::string items;
+  std::string spine;
+  std::vector<test::ZipEntry> entries = {
+      {"META-INF/container.xml", "<container><rootfile full-path='b.opf'/></container>"},
+      {"toc", lines}};
+  for (size_t i = 0; i < pages.size(); ++i) {
+    const std::string id = "p" + std::to_string(i);
+    items += "<item id='" + id + "' href='" + id + ".xhtml'/>";
+    spine += "<itemref idref='" + id + "'/>";
+    entries.push_back({id + ".xhtml", pages[i]});
+  }
+  const std::string nav = third ? " properties='nav'" : "";
+  entries.push_back({"b.opf", "<package><manifest>" + items + "<item id='toc' href='toc'" + nav +
+                                  "/></manifest><spine toc='toc'>" + spine + "</spine></package>"});
+  test::write_zip(folder / "a.epub", entries);
+  const auto book = read_document(folder / "a.epub");
+  return book ? *book : Document{.title = book.error().message};
+}
+
+TEST(Epub, BeginsAChapterAtEachPlaceThatTheContentsName) {
+  const TemporaryFolder folder;
+  const Document book = book_with_contents(
+      "<nav epub:type='toc'><ol><li><a href='p0.xhtml#one'>One</a></li><li><a "
+      "href='p0.xhtml#two'>Two</a><ol><li><a href='p0.xhtml#deep%20er'>Deeper</a></li></ol></li>"
+      "<li><a href='p1.xhtml#four'>Four</a></li></ol></nav>",
+      {"<body><h2>I</h2><section id='one'><h2>One</h2><p>a</p></section><h2>Two<a id='two'/></h2>"
+       "<p>b<br/><a name='deep er'></a>c</p><p id='other'>d</p></body>",
+       "<p>Still it.</p><span aria-hidden='true' id='four'>9</span><p>e</p>"},
+      true, folder);
+  EXPECT_THAT(titles(book), ElementsAre("One", "Two", "Deeper", "Four"));
+  ASSERT_EQ(book.chapters.size(), 4U);
+  EXPECT_EQ(book.chapters[0].text, "I\n\nOne\n\na");
+  EXPECT_EQ(book.chapters[1].text, "Two\n\nb");
+  EXPECT_EQ(book.chapters[2].text, "c\n\nd\n\nStill it.");
+  EXPECT_EQ(book.chapters[3].text, "e");
+}
+
+TEST(Epub, PlacesOfAnNcxAreThoseOfItsMap) {
+  const TemporaryFolder folder;
+  const Document book = book_with_contents(
+      "<ncx><navMap><navPoint><navLabel><text>One</text></navLabel><content "
+      "src='p0.xhtml#nowhere'/></navPoint><navPoint><navLabel><text>Two</text></navLabel><content "
+      "src='p0.xhtml#two'/></navPoint></navMap><pageList><pageTarget><navLabel><text>12</text>"
+      "</navLabel><content src='p0.xhtml#page12'/></pageTarget></pageList></ncx>",
+      {"<p>a</p><p id='page12'>b</p><p id='two'>c</p>"}, false, folder);
+  EXPECT_THAT(titles(book), ElementsAre("One", "Two"));
+  EXPECT_EQ(book.chapters[0].text, "a\n\nb");
 }
 
 TEST(Epub, WithoutATableOfContentsBeginsChaptersAtHeadings) {
