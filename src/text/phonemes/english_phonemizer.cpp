@@ -1,6 +1,7 @@
 // English as misaki reads it (0.9.4, en.py, G2P, as hibari-tts 0.2.1 has it without spaCy and
 // espeak): words are said from the last to the first, since what follows decides on "the" and "to".
 #include <algorithm>
+#include <future>
 #include <optional>
 #include <string>
 #include <utility>
@@ -198,15 +199,27 @@ Result<T> load(const std::string& path) {
   return T::parse(json, path);
 }
 
+// On a thread of its own, or, where none can be had, when it is asked for.
+template <class F>
+auto in_the_background(F&& work) {
+  return std::async(std::launch::async | std::launch::deferred, std::forward<F>(work));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Phonemizer>> english_phonemizer(const EnglishFiles& files, bool british,
                                                        std::shared_ptr<const UnknownWords> unknown,
                                                        const EnglishOptions& options) {
+  // Somebody waits for the first sound: the lexicons beside the tagger, which takes as long as
+  // both.
+  auto lexicons = in_the_background([&files] {
+    return std::pair(load<Pronunciations>(files.gold), load<Pronunciations>(files.silver));
+  });
   MYNAH_TRY(EnglishTokenizer tokenizer, load<EnglishTokenizer>(files.tokenizer_exceptions));
   MYNAH_TRY(Tagger tagger, load<Tagger>(files.tagger));
-  MYNAH_TRY(Pronunciations gold, load<Pronunciations>(files.gold));
-  MYNAH_TRY(Pronunciations silver, load<Pronunciations>(files.silver));
+  auto [gold_read, silver_read] = lexicons.get();
+  MYNAH_TRY(Pronunciations gold, std::move(gold_read));
+  MYNAH_TRY(Pronunciations silver, std::move(silver_read));
   return std::make_unique<EnglishPhonemizer>(
       std::move(tokenizer), std::move(tagger),
       EnglishLexicon(std::move(gold), std::move(silver), options.own_words, british),
