@@ -11,58 +11,74 @@
 namespace mynah {
 namespace {
 
-// IUPAC, periodic table of the elements (4 May 2022); those that have compounds with a name.
+// IUPAC, periodic table of the elements (4 May 2022); those that have compounds with a name, so
+// that "NeMo" and "HeLa" are none.
 constexpr auto kElements = std::to_array<std::string_view>(
-    {"H",  "He", "Li", "Be", "B",  "C",  "N",  "O",  "F",  "Ne", "Na", "Mg", "Al", "Si", "P",
-     "S",  "Cl", "Ar", "K",  "Ca", "Sc", "Ti", "V",  "Cr", "Mn", "Fe", "Co", "Ni", "Cu", "Zn",
-     "Ga", "Ge", "As", "Se", "Br", "Kr", "Rb", "Sr", "Y",  "Zr", "Nb", "Mo", "Tc", "Ru", "Rh",
-     "Pd", "Ag", "Cd", "In", "Sn", "Sb", "Te", "I",  "Xe", "Cs", "Ba", "La", "Ce", "Pr", "Nd",
-     "Sm", "Eu", "Gd", "Tb", "Dy", "Ho", "Er", "Tm", "Yb", "Lu", "Hf", "Ta", "W",  "Re", "Os",
-     "Ir", "Pt", "Au", "Hg", "Tl", "Pb", "Bi", "Po", "Ra", "Th", "U",  "Pu"});
+    {"H",  "Li", "Be", "B",  "C",  "N",  "O",  "F",  "Na", "Mg", "Al", "Si", "P",  "S",
+     "Cl", "K",  "Ca", "Sc", "Ti", "V",  "Cr", "Mn", "Fe", "Co", "Ni", "Cu", "Zn", "Ga",
+     "Ge", "As", "Se", "Br", "Rb", "Sr", "Y",  "Zr", "Nb", "Mo", "Tc", "Ru", "Rh", "Pd",
+     "Ag", "Cd", "In", "Sn", "Sb", "Te", "I",  "Xe", "Cs", "Ba", "La", "Ce", "Pr", "Nd",
+     "Sm", "Eu", "Gd", "Tb", "Dy", "Ho", "Er", "Tm", "Yb", "Lu", "Hf", "Ta", "W",  "Re",
+     "Os", "Ir", "Pt", "Au", "Hg", "Tl", "Pb", "Bi", "Po", "Ra", "Th", "U",  "Pu"});
 
-// Made of elements' letters, and said as words: cells, "not a number", a virus, an operating
-// system, a part of New York.
-constexpr auto kWords = std::to_array<std::string_view>({"HeLa", "NaN", "CoV", "BeOS", "NoHo"});
+// What a formula ends with (IUPAC, Red Book 2005, IR-4.4: the more electronegative part comes
+// last): names such as "CoMo" end otherwise.
+constexpr auto kLast = std::to_array<std::string_view>(
+    {"H", "B", "C", "N", "O", "F", "Si", "P", "S", "Cl", "Ge", "As", "Se", "Br", "Sb", "Te", "I"});
+
+// Made of elements' letters, and said as words: "not a number", an operating system.
+constexpr auto kWords = std::to_array<std::string_view>({"NaN", "BeOS"});
 
 constexpr size_t kLongest = 24;
 
-// Symbols in a row as letters: "NaCl" is "N A C L". Counts the elements; empty where one is none.
-std::string symbols_words(std::string_view word, std::string_view& first, int& elements) {
+// The symbols that a formula had so far.
+struct Symbols {
+  std::string_view first;
+  std::string_view last;
+  int others = 0;  // than the first: "CoCo" is a name
+};
+
+// Symbols in a row as letters: "NaCl" is "N A C L". Empty where one is none.
+std::string symbols_words(std::string_view word, Symbols& symbols) {
   std::string words;
   for (size_t at = 0; at < word.size();) {
     const bool two = at + 1 < word.size() && is_ascii_lower(word[at + 1]);
-    const std::string_view symbol = word.substr(at, two ? 2 : 1);
-    if (!among(kElements, symbol)) {
+    symbols.last = word.substr(at, two ? 2 : 1);
+    if (!among(kElements, symbols.last)) {
       return {};
     }
-    // "CoCo" is a name.
-    elements += symbol == first ? 0 : 1;
-    first = first.empty() ? symbol : first;
-    words = join_words(words, spell(symbol));
-    at += symbol.size();
+    symbols.first = symbols.first.empty() ? symbols.last : symbols.first;
+    symbols.others += symbols.last == symbols.first ? 0 : 1;
+    words = join_words(words, spell(symbols.last));
+    at += symbols.last.size();
   }
   return words;
+}
+
+// "CCs", "PCs": an initialism's plural, not caesium.
+bool is_plural(std::string_view word) {
+  return word.ends_with('s') && is_all_capitals(word.substr(0, word.size() - 1));
 }
 
 }  // namespace
 
 std::optional<Reading> read_chemical(const Tokens& tokens, size_t at,
                                      const SpokenOptions& options) {
-  if (!tokens.is_word(at) || !tokens.begins_word(at) || among(kWords, tokens.text(at))) {
+  if (!tokens.is_word(at) || !tokens.begins_word(at) || among(kWords, tokens.text(at)) ||
+      is_plural(tokens.text(at))) {
     return std::nullopt;
   }
   std::string words;
-  std::string_view first;
-  int elements = 0;
+  Symbols symbols;
   bool group = false;  // inside of brackets
   size_t end = at;
   for (; end < tokens.size() && tokens.text(at, end).size() <= kLongest; ++end) {
     if (tokens.is_word(end)) {
-      const std::string symbols = symbols_words(tokens.text(end), first, elements);
-      if (symbols.empty()) {
+      const std::string letters = symbols_words(tokens.text(end), symbols);
+      if (letters.empty()) {
         return std::nullopt;
       }
-      words = join_words(words, symbols);
+      words = join_words(words, letters);
     } else if (tokens.is_digits(end, 1, 2)) {
       words = join_words(words, cardinal_words(tokens.text(end), options.dialect));
     } else if (tokens.is(end, "(") && !group && end > at && tokens.is_word(end + 1)) {
@@ -75,8 +91,8 @@ std::optional<Reading> read_chemical(const Tokens& tokens, size_t at,
   }
   const std::string_view formula = tokens.text(at, end);
   const bool small = std::ranges::any_of(formula, is_ascii_lower);
-  // "M(g)" and its like are no group; "Fe-Ni" is no compound.
-  if (elements < 2 || !small || group || !tokens.ends_word(end) || formula.size() > kLongest) {
+  if (symbols.others == 0 || !among(kLast, symbols.last) || !small || group ||
+      !tokens.ends_word(end) || formula.size() > kLongest) {
     return std::nullopt;
   }
   return Reading{end, std::move(words)};
