@@ -136,7 +136,7 @@ class Normalizer {
     }
     const std::string_view text = tokens_.text(at, end);
     const size_t begin = std::min(mark.begin, source_.size());
-    const size_t source_end = std::clamp(mark.end, begin, source_.size());
+    size_t source_end = std::clamp(mark.end, begin, source_.size());
     if (mark.kind == TextMark::Kind::Phonemes) {
       builder_.add_phonemes(text, mark.value, begin, source_end);
       return end;
@@ -147,8 +147,15 @@ class Normalizer {
         return end;
       }
     }
-    const std::string_view value =
-        mark.kind == TextMark::Kind::Substitute ? std::string_view(mark.value) : text;
+    std::string value(mark.kind == TextMark::Kind::Substitute ? std::string_view(mark.value)
+                                                              : text);
+    // "<sub alias="World Wide Web">W3</sub>'s": what touches the word from behind belongs to it.
+    if (tokens_.is(end, "'") && tokens_.is(end + 1, "s") && tokens_.ends_word(end + 2) &&
+        !crosses_mark(end + 2)) {
+      value += "'s";
+      end += 2;
+      source_end = source_at(end);
+    }
     Normalizer inner(value, options_, {}, readers_);
     const SpokenText spoken = inner.run();
     for (const SpokenPiece& piece : spoken.pieces) {

@@ -151,6 +151,8 @@ TEST(Ssml, WhatTouchesAWordTouchesItBehindATagToo) {
                       "<emphasis>dog</emphasis>'s well-<emphasis>known</emphasis> "
                       "l'<emphasis>homme</emphasis>, 5<emphasis>%</emphasis>!</speak>"),
             "(big), \"so\" the dog's well-known l'homme, 5%!");
+  EXPECT_EQ(said("<speak>the <sub alias=\"World Wide Web\">W3</sub>'s rules</speak>"),
+            "the World Wide Web's rules");
   // Scripts without spaces: "Nanjing" and "city".
   EXPECT_EQ(read_ssml("<speak>\u5357\u4EAC<emphasis>\u5E02</emphasis></speak>"),
             "\u5357\u4EAC\u5E02");
