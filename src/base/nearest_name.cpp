@@ -29,12 +29,25 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return previous[b.size()];
 }
 
+namespace {
+
+// A slip of the shift key is none.
+std::string folded(std::string_view name) {
+  std::string small(name);
+  std::ranges::transform(small, small.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return small;
+}
+
+}  // namespace
+
 std::optional<std::string> nearest_name(std::string_view name,
                                         std::span<const std::string> candidates) {
   std::optional<std::string> best;
   size_t best_distance = 0;
   for (const std::string& candidate : candidates) {
-    const size_t distance = edit_distance(name, candidate);
+    const size_t distance = edit_distance(folded(name), folded(candidate));
     const size_t allowed = std::max<size_t>(1, std::max(name.size(), candidate.size()) / 3);
     if (distance <= allowed && (!best || distance < best_distance)) {
       best = candidate;
@@ -44,11 +57,13 @@ std::optional<std::string> nearest_name(std::string_view name,
   if (best || name.size() < 2) {
     return best;
   }
-  auto found = std::ranges::find_if(
-      candidates, [&](const std::string& candidate) { return candidate.starts_with(name); });
+  auto found = std::ranges::find_if(candidates, [&](const std::string& candidate) {
+    return folded(candidate).starts_with(folded(name));
+  });
   if (found == candidates.end() && name.size() > 2) {
-    found = std::ranges::find_if(
-        candidates, [&](const std::string& candidate) { return candidate.contains(name); });
+    found = std::ranges::find_if(candidates, [&](const std::string& candidate) {
+      return folded(candidate).contains(folded(name));
+    });
   }
   return found == candidates.end() ? std::nullopt : std::optional<std::string>(*found);
 }

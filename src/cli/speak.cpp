@@ -19,6 +19,7 @@
 #include "cli/speak_book.h"
 #include "cli/speak_lines.h"
 #include "cli/speak_observer.h"
+#include "speech/languages.h"
 
 namespace mynah::cli {
 
@@ -180,15 +181,39 @@ Status SpeakCommand::check_paths(const Context& context) const {
   return check_distinct(inputs, outputs);
 }
 
-Result<Document> SpeakCommand::document(const Context& context, SpeakOptions& options) const {
-  if (const std::string path = input_.document_path(); !path.empty()) {
-    MYNAH_TRY(Document document, read_document(path));
-    tell_warnings(document, path, context);
-    if (document.chapters.empty()) {
-      return fail(ErrorCode::InvalidInput, path + ": has no text");
-    }
-    return document;
+Result<std::optional<Document>> SpeakCommand::read_document_of(const Context& context) const {
+  const std::string path = input_.document_path();
+  if (path.empty() || writes_lines()) {
+    return std::nullopt;
   }
+  MYNAH_TRY(Document document, read_document(path));
+  tell_warnings(document, path, context);
+  if (document.chapters.empty()) {
+    return fail(ErrorCode::InvalidInput, path + ": has no text");
+  }
+  return document;
+}
+
+void SpeakCommand::follow_language(const Document& document, const Context& context) {
+  std::string& language = voice_.speak.language;
+  // "und" is nobody's language, and voices go by two letters.
+  constexpr size_t kLetters = 2;
+  if (!language.empty() || primary_language(document.language).size() != kLetters ||
+      voice_.phonemes) {
+    return;
+  }
+  if (speaks_language(engine_, document.language, context)) {
+    language = document.language;
+  } else {
+    context.say(
+        fmt::format("the text is in '{}', as it says, which {} here does not speak: it is "
+                    "read as the voice reads; --lang {} tries all the same",
+                    document.language, engine_.voice.empty() ? "a voice" : "voice " + engine_.voice,
+                    primary_language(document.language)));
+  }
+}
+
+Result<Document> SpeakCommand::whole_text(const Context& context, SpeakOptions& options) const {
   Document document;
   document.chapters.emplace_back();
   std::string& whole = document.chapters.front().text;
@@ -210,9 +235,14 @@ Result<Document> SpeakCommand::document(const Context& context, SpeakOptions& op
 }
 
 Result<int> SpeakCommand::speak_document(Context& context, const SpeechEngine& engine,
+                                         const std::optional<Document>& document,
                                          SpeakOptions options, const VoiceFacts& voice) const {
-  MYNAH_TRY(const Document text, document(context, options));
-  const std::string path = input_.document_path();
+  std::optional<Document> gathered;
+  if (!document) {
+    MYNAH_TRY(gathered, whole_text(context, options));
+  }
+  const Document& text = document ? *document : *gathered;
+  const std::string path = document ? input_.path() : std::string();
   const bool m4b = is_m4b(sound_);
   SoundFormat format = SoundFormat::Wav;
   if (!m4b) {
@@ -232,6 +262,8 @@ Result<int> SpeakCommand::speak_document(Context& context, const SpeechEngine& e
                         .voice = engine.synthesizer->model().name() + " " + voice.name,
                         .progress = !context.json},
                        *engine.synthesizer, context));
+  std::vector<std::string> warnings = text.warnings;
+  warnings.insert(warnings.end(), book.warnings.begin(), book.warnings.end());
   if (context.json) {
     context.out.line(Json{{"duration", book.duration_s},
                           {"chapters", book.chapters},
@@ -240,7 +272,7 @@ Result<int> SpeakCommand::speak_document(Context& context, const SpeechEngine& e
                           {"voice", voice.name},
                           {"model", engine.synthesizer->model().name()},
                           {"device", device},
-                          {"warnings", text.warnings},
+                          {"warnings", warnings},
                           {"milliseconds", 1e3 * book.spent_s}}
                          .dump());
   } else if (!engine_.quiet) {
@@ -248,7 +280,7 @@ Result<int> SpeakCommand::speak_document(Context& context, const SpeechEngine& e
         fmt::format("{}: {} in {} to {}, voice {} on {}{}", name, short_duration(book.duration_s),
                     book.chapters == 1 ? "one part" : fmt::format("{} chapters", book.chapters),
                     book.files.size() == 1 ? book.files.front() : sound_.out, voice.name, device,
-                    text.warnings.empty() ? "" : "; with warnings, see above"));
+                    warnings.empty() ? "" : "; with warnings, see above"));
   }
   return 0;
 }
@@ -282,19 +314,18 @@ Result<int> SpeakCommand::speak_lines(Context& context, const SpeechEngine& engi
   return lines.failed() > 0 ? 1 : 0;
 }
 
-Status SpeakCommand::speak_text(const Synthesizer& synthesizer, SpeakOptions options,
+Status SpeakCommand::speak_text(const Synthesizer& synthesizer,
+                                const std::optional<Document>& document, SpeakOptions options,
                                 SpeakObserver& observer, const Context& context) const {
-  if (const std::string path = input_.document_path(); !path.empty()) {
-    MYNAH_TRY(const Document document, read_document(path));
-    tell_warnings(document, path, context);
+  if (document) {
     MYNAH_TRY(const auto session, synthesizer.session(options, observer, context.stop));
     observer.begin();
     // Between two chapters as in a book that is written to a file.
     const std::string between = options.kind == TextKind::Plain
                                     ? fmt::format("\n\n[pause:{}s]\n\n", kChapterSilence_s)
                                     : "\n\n";
-    for (const Chapter& chapter : document.chapters) {
-      const bool first = &chapter == &document.chapters.front();
+    for (const Chapter& chapter : document->chapters) {
+      const bool first = &chapter == &document->chapters.front();
       MYNAH_TRY_STATUS(session->push(first ? chapter.text : between + chapter.text));
     }
     return session->finish();
@@ -377,6 +408,13 @@ Result<int> SpeakCommand::run(Context& context) {
   }
   const auto began = Clock::now();
   engine_.voice = voice_.speak.voice.voice;
+  std::optional<Document> document;
+  if (!list_speakers_) {
+    MYNAH_TRY(document, read_document_of(context));
+  }
+  if (document) {
+    follow_language(*document, context);
+  }
   engine_.language = voice_.speak.language;
   MYNAH_TRY(const SpeechEngine engine, open_(engine_, context));
   const Synthesizer& synthesizer = *engine.synthesizer;
@@ -403,7 +441,7 @@ Result<int> SpeakCommand::run(Context& context) {
     return speak_lines(context, engine, options, format);
   }
   if (writes_book()) {
-    Result<int> spoken = speak_document(context, engine, options, voice);
+    Result<int> spoken = speak_document(context, engine, document, options, voice);
     if (!spoken && context.stop.stop_requested()) {
       return context.stopped_exit_code();
     }
@@ -414,7 +452,7 @@ Result<int> SpeakCommand::run(Context& context) {
                                                         .rate_hz = rate_hz,
                                                         .file_rate_hz = sound_.rate_hz,
                                                         .media_program = {}}));
-  const Status spoken = speak_text(synthesizer, options, *observer, context);
+  const Status spoken = speak_text(synthesizer, document, options, *observer, context);
   if (!spoken) {
     if (context.out.closed()) {
       return 0;  // run_program tells that the reader went away
@@ -441,6 +479,7 @@ Result<int> SpeakCommand::run(Context& context) {
                           {"first_sound_ms", 1e3 * observer->first_s()},
                           {"milliseconds", 1e3 * observer->spent_s()},
                           {"load_ms", 1e3 * (all_s - observer->spent_s())},
+                          {"warnings", observer->warnings()},
                           {"peak_mb", peak_memory_mb()}}
                          .dump());
   } else if (!engine_.quiet) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,15 +39,21 @@ class SpeakCommand : public Command {
 
   // A long text to a file or a folder, which can be taken up; m4b always.
   [[nodiscard]] bool writes_book() const;
-  // The document, or the whole text as one; its kind is told in `options` where it shows.
-  Result<Document> document(const Context& context, SpeakOptions& options) const;
-  Result<int> speak_document(Context& context, const SpeechEngine& engine, SpeakOptions options,
+  // The document that is to be said; none where the text is none.
+  [[nodiscard]] Result<std::optional<Document>> read_document_of(const Context& context) const;
+  // Everything that comes, as a document of one chapter; its kind is told in `options` where it
+  // shows.
+  Result<Document> whole_text(const Context& context, SpeakOptions& options) const;
+  // The document's own language counts where nobody asks for another and a voice here speaks it.
+  void follow_language(const Document& document, const Context& context);
+  Result<int> speak_document(Context& context, const SpeechEngine& engine,
+                             const std::optional<Document>& document, SpeakOptions options,
                              const VoiceFacts& voice) const;
   Result<int> speak_lines(Context& context, const SpeechEngine& engine, const SpeakOptions& options,
                           SoundFormat format) const;
   // Speaks the text as it comes.
-  Status speak_text(const Synthesizer& synthesizer, SpeakOptions options, SpeakObserver& observer,
-                    const Context& context) const;
+  Status speak_text(const Synthesizer& synthesizer, const std::optional<Document>& document,
+                    SpeakOptions options, SpeakObserver& observer, const Context& context) const;
   Result<std::unique_ptr<SpeakObserver>> open_outputs(Context& context,
                                                       const SoundWriterOptions& writer) const;
   Result<int> end_stopped(Context& context, SpeakObserver& observer) const;

@@ -53,9 +53,14 @@ std::string key_of(const Document& document, const BookOptions& options) {
 // Keeps what is spoken, and tells how far it is.
 class BookObserver final : public SpeechObserver {
  public:
+  // Keeps what is told of the text, once, in `warnings`.
   BookObserver(BookParts& parts, size_t text_offset, std::function<void(const SpokenClause&)> told,
-               Context& context)
-      : parts_(parts), text_offset_(text_offset), told_(std::move(told)), context_(context) {}
+               std::vector<std::string>& warnings, Context& context)
+      : parts_(parts),
+        text_offset_(text_offset),
+        told_(std::move(told)),
+        warnings_(warnings),
+        context_(context) {}
 
   Status on_clause(const SpokenClause& clause) override {
     MYNAH_TRY_STATUS(parts_.add(clause, text_offset_));
@@ -63,12 +68,18 @@ class BookObserver final : public SpeechObserver {
     return {};
   }
 
-  void on_warning(const std::string& text) override { context_.say(text); }
+  void on_warning(const std::string& text) override {
+    if (std::ranges::find(warnings_, text) == warnings_.end()) {
+      context_.say(text);
+      warnings_.push_back(text);
+    }
+  }
 
  private:
   BookParts& parts_;
   size_t text_offset_;
   std::function<void(const SpokenClause&)> told_;
+  std::vector<std::string>& warnings_;
   Context& context_;
 };
 
@@ -116,21 +127,29 @@ uint64_t silence_of(int rate_hz) {
   return static_cast<uint64_t>(std::lround(kChapterSilence_s * rate_hz));
 }
 
-// Where each chapter begins in the whole, in samples, and behind the last one its end.
+// Where each chapter begins in the whole, in samples, and behind the last one its end. Silence
+// stands between two that are heard.
 std::vector<uint64_t> begins_of(const BookParts& parts, int rate_hz) {
   std::vector<uint64_t> begins;
   uint64_t at = 0;
   for (const BookChapter& chapter : parts.chapters()) {
+    at += at > 0 && chapter.samples > 0 ? silence_of(rate_hz) : 0;
     begins.push_back(at);
-    at += chapter.samples + (chapter.samples > 0 ? silence_of(rate_hz) : 0);
+    at += chapter.samples;
   }
   begins.push_back(at);
   return begins;
 }
 
+// Where the chapter begins that is in work.
+uint64_t begin_of_next(const BookParts& parts, int rate_hz) {
+  const uint64_t end = begins_of(parts, rate_hz).back();
+  return end + (end > 0 ? silence_of(rate_hz) : 0);
+}
+
 Status speak_chapters(const Document& document, const BookOptions& options,
                       const Synthesizer& synthesizer, BookParts& parts, BookProgress& progress,
-                      Context& context) {
+                      std::vector<std::string>& warnings, Context& context) {
   const double rate = synthesizer.model().rate_hz();
   while (parts.place().chapter < document.chapters.size()) {
     const BookPlace place = parts.place();
@@ -141,7 +160,7 @@ Status speak_chapters(const Document& document, const BookOptions& options,
                            : place.paragraph ? speak.paragraph_silence_s
                                              : speak.sentence_silence_s;
     const double before_s =
-        static_cast<double>(begins_of(parts, synthesizer.model().rate_hz()).back() +
+        static_cast<double>(begin_of_next(parts, synthesizer.model().rate_hz()) +
                             parts.samples_in_work()) /
         rate;
     size_t spoken_to = 0;
@@ -159,7 +178,7 @@ Status speak_chapters(const Document& document, const BookOptions& options,
             context.out.flush();
           }
         },
-        context);
+        warnings, context);
     MYNAH_TRY_STATUS(synthesizer.speak(std::string_view(text).substr(place.text_bytes), speak,
                                        observer, context.stop));
     MYNAH_TRY_STATUS(parts.finish_chapter());
@@ -190,11 +209,13 @@ Status read_chapter(const BookChapter& chapter, int rate_hz,
 Status write_whole(const BookParts& parts, int rate_hz,
                    const std::function<Status(std::span<const float>)>& take) {
   const std::vector<float> silence(silence_of(rate_hz));
+  bool heard = false;
   for (const BookChapter& chapter : parts.chapters()) {
-    MYNAH_TRY_STATUS(read_chapter(chapter, rate_hz, take));
-    if (chapter.samples > 0) {
+    if (heard && chapter.samples > 0) {
       MYNAH_TRY_STATUS(take(silence));
     }
+    heard = heard || chapter.samples > 0;
+    MYNAH_TRY_STATUS(read_chapter(chapter, rate_hz, take));
   }
   return {};
 }
@@ -307,6 +328,12 @@ Result<SpokenBook> speak_book(const Document& document, const BookOptions& optio
   }
   const std::string parts_folder = base + ".parts";
   MYNAH_TRY(BookParts parts, BookParts::open(parts_folder, key_of(document, options), rate_hz));
+  if (parts.replaced()) {
+    context.say(
+        fmt::format("{}: begun anew: what a run before left in {} was of another text, voice or "
+                    "way of speaking",
+                    options.name, parts_folder));
+  }
   SpokenBook book;
   size_t resumed_bytes = parts.place().text_bytes;
   for (size_t i = 0; i < parts.chapters().size(); ++i) {
@@ -320,7 +347,8 @@ Result<SpokenBook> speak_book(const Document& document, const BookOptions& optio
                             options.name, short_duration(book.resumed_s), parts_folder));
     progress.begin(resumed_bytes, book.resumed_s);
   }
-  const Status spoken = speak_chapters(document, options, synthesizer, parts, progress, context);
+  const Status spoken =
+      speak_chapters(document, options, synthesizer, parts, progress, book.warnings, context);
   progress.clear();
   if (!spoken) {
     if (spoken.error().code == ErrorCode::Cancelled) {

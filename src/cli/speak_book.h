@@ -34,6 +34,7 @@ struct SpokenBook {
   double spent_s = 0;
   size_t chapters = 0;
   std::vector<std::string> files;
+  std::vector<std::string> warnings;  // of the text, as it was read; already told
 };
 
 // Speaks it to the end. What is done stands in OUT.parts until then, so that a run that is killed

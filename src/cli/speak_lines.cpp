@@ -142,7 +142,8 @@ Result<double> LineSpeaker::speak(const Line& line) {
   if (const auto format = sound_format_of(line.path)) {
     sound.format = *format;
   }
-  if (!written_.insert(fs::path(line.path).lexically_normal().string()).second) {
+  const std::string path = fs::path(line.path).lexically_normal().string();
+  if (written_.contains(path)) {
     return fail(ErrorCode::InvalidInput,
                 fmt::format("{} was written for a line before", line.path));
   }
@@ -157,6 +158,7 @@ Result<double> LineSpeaker::speak(const Line& line) {
     return fail(ErrorCode::InvalidInput, "nothing in it can be spoken: wanted words");
   }
   MYNAH_TRY_STATUS(output->finish());
+  written_.insert(path);
   return static_cast<double>(observer.samples()) / synthesizer_.model().rate_hz();
 }
 

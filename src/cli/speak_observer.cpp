@@ -44,6 +44,7 @@ Status SpeakObserver::on_clause(const SpokenClause& clause) {
 
 void SpeakObserver::on_warning(const std::string& text) {
   context_.say(text);
+  warnings_.push_back(text);
 }
 
 Status SpeakObserver::finish() {

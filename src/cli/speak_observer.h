@@ -41,6 +41,9 @@ class SpeakObserver final : public SpeechObserver {
 
   [[nodiscard]] const Transcript& transcript() const { return transcript_; }
 
+  // What was told of the text meanwhile.
+  [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
+
   // Where the sound went, in words.
   [[nodiscard]] std::string names() const;
 
@@ -58,6 +61,7 @@ class SpeakObserver final : public SpeechObserver {
   double first_s_ = 0;
   double spent_s_ = 0;
   Transcript transcript_;
+  std::vector<std::string> warnings_;
 };
 
 }  // namespace mynah::cli

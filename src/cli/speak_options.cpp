@@ -143,10 +143,9 @@ Result<SoundFormat> SoundOptions::format_of() const {
     }
     return by_name.value_or(SoundFormat::Wav);
   }
-  for (const SoundFormatName& known : kSoundFormats) {
-    if (known.name == *format) {
-      return known.format;
-    }
+  // By any name that a file may end in: "ogg" is Opus.
+  if (const auto known = sound_format_of("a." + *format)) {
+    return *known;
   }
   const auto names = format_names();
   return fail(ErrorCode::Usage,

@@ -267,6 +267,26 @@ void SpeechEngineOptions::fields(Fields& fields) {
                 "Arithmetic: as fast as the weights' type allows, or in f32.");
 }
 
+bool speaks_language(const SpeechEngineOptions& options, const std::string& language,
+                     const Context& context) {
+  const Store store(store_folders(context.environment));
+  const std::string primary = primary_language(language);
+  const auto has = [&](const SpeechModel& model) {
+    return std::ranges::any_of(model.voices, [&](const InstalledVoice& voice) {
+      return primary_language(voice.language) == primary;
+    });
+  };
+  if (options.voice.empty() && options.model == "auto") {
+    return is_english(language) || std::ranges::any_of(installed_speech_models(store), has);
+  }
+  const auto choice = choose(store, options);
+  if (!choice || !choice->model) {
+    return is_english(language);
+  }
+  // Any voice of Kokoro's reads what the model was taught.
+  return choice->model->family == "kokoro" ? is_taught_kokoro(language) : has(*choice->model);
+}
+
 Result<SpeechEngine> open_speech_engine(const SpeechEngineOptions& options, Context& context) {
   const Store store(store_folders(context.environment));
   MYNAH_TRY(Choice choice, choose(store, options));

@@ -46,6 +46,11 @@ struct SpeechEngine {
 // Opens it. A device that is not there is refused with the reason.
 Result<SpeechEngine> open_speech_engine(const SpeechEngineOptions& options, Context& context);
 
+// Whether what would be opened reads that language: a voice of it is here, or the one that is asked
+// for is of a model that was taught it.
+[[nodiscard]] bool speaks_language(const SpeechEngineOptions& options, const std::string& language,
+                                   const Context& context);
+
 // What verbs take, so that a test can hand in a synthesizer of its own.
 using SpeechEngineOpener =
     std::function<Result<SpeechEngine>(const SpeechEngineOptions&, Context&)>;

@@ -71,7 +71,7 @@ bool take_number(std::string_view& line, int64_t& number) {
 
 M4bWriter::~M4bWriter() {
   if (io_ != nullptr) {
-    av_freep(&io_->buffer);
+    av_freep(static_cast<void*>(&io_->buffer));
     avio_context_free(&io_);
   }
 }
@@ -136,8 +136,8 @@ bool M4bWriter::add_chapter(int64_t from_ms, int64_t to_ms, const std::string& t
   chapter->start = from_ms;
   chapter->end = to_ms;
   if (av_dict_set(&chapter->metadata, "title", title.c_str(), 0) < 0 ||
-      av_dynarray_add_nofree(&format_->chapters, reinterpret_cast<int*>(&format_->nb_chapters),
-                             chapter) < 0) {
+      av_dynarray_add_nofree(static_cast<void*>(&format_->chapters),
+                             reinterpret_cast<int*>(&format_->nb_chapters), chapter) < 0) {
     av_dict_free(&chapter->metadata);
     av_free(chapter);
     return false;

@@ -60,6 +60,7 @@ Result<BookParts> BookParts::open(const std::string& folder, const std::string& 
   BookParts parts(folder, rate_hz);
   MYNAH_TRY_STATUS(parts.lock());
   if (!parts.read_journal(key)) {
+    parts.replaced_ = fs::exists(parts.path(kJournal), error);
     MYNAH_TRY_STATUS(parts.begin(key));
   }
   MYNAH_TRY_STATUS(parts.take_up());
@@ -229,8 +230,9 @@ Status BookParts::add(const SpokenClause& clause, size_t text_offset) {
   if (clause.ends_sentence && ::fdatasync(samples_file_.get()) != 0) {
     return fail_errno("cannot sync " + path(kSamples));
   }
-  const uint64_t silence = clause.samples.size() -
-                           static_cast<uint64_t>((clause.end_s - clause.start_s) * rate_hz_ + 0.5);
+  const uint64_t silence =
+      clause.samples.size() -
+      static_cast<uint64_t>(std::llround((clause.end_s - clause.start_s) * rate_hz_));
   const BookClause kept{.begin = clause.begin + text_offset,
                         .end = clause.end + text_offset,
                         .start = samples_ + silence,

@@ -51,6 +51,9 @@ class BookParts {
   // Of the chapter in work.
   [[nodiscard]] uint64_t samples_in_work() const { return samples_; }
 
+  // Whether open() found another book half spoken in the folder, and forgot it.
+  [[nodiscard]] bool replaced() const { return replaced_; }
+
   [[nodiscard]] const std::vector<BookChapter>& chapters() const { return chapters_; }
 
   // Clauses of the chapter in work, in order; their places count from `text_bytes` of place() as it
@@ -90,6 +93,7 @@ class BookParts {
   uint64_t whole_samples_ = 0;
   size_t text_bytes_ = 0;
   bool paragraph_ = false;
+  bool replaced_ = false;
 };
 
 }  // namespace mynah

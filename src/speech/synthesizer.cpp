@@ -22,7 +22,7 @@ Status check_range(std::string_view what, double value, double least, double mos
     return {};
   }
   return fail(ErrorCode::InvalidInput,
-              fmt::format("{}: wanted {} to {}, found {}", what, least, most, value));
+              fmt::format("{}: wanted {} to {}, found {:.6g}", what, least, most, value));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "speech/languages.h"
+#include "text/phonemes/own_words.h"
 #include "text/spoken/english_spoken.h"
 
 namespace mynah {
@@ -31,6 +32,28 @@ std::vector<GivenPhonemes> given_in(const SpokenText& spoken) {
   return given;
 }
 
+// The user's own words are said as he has them, whatever is a short form or a number in them; what
+// the text marks itself comes before them.
+std::vector<TextMark> with_own_words(std::string_view sentence, std::span<const TextMark> marks,
+                                     const UserLexicon& lexicon) {
+  std::vector<TextMark> all;
+  auto next = marks.begin();
+  for (GivenPhonemes& own : own_words_in(sentence, lexicon)) {
+    while (next != marks.end() && next->begin < own.end) {
+      all.push_back(*next++);
+    }
+    if (all.empty() || all.back().end <= own.begin) {
+      all.push_back({.kind = TextMark::Kind::Phonemes,
+                     .begin = own.begin,
+                     .end = own.end,
+                     .value = std::move(own.phonemes),
+                     .format = {}});
+    }
+  }
+  all.insert(all.end(), next, marks.end());
+  return all;
+}
+
 }  // namespace
 
 TextReader::TextReader(std::shared_ptr<const Phonemizer> phonemizer, const std::string& language,
@@ -44,6 +67,11 @@ TextReader::TextReader(std::shared_ptr<const Phonemizer> phonemizer, const std::
 Result<std::vector<PhonemeWord>> TextReader::read(std::string_view sentence,
                                                   std::span<const TextMark> marks,
                                                   ForeignWords& foreign, bool first_time) const {
+  std::vector<TextMark> with_own;
+  if (const UserLexicon* const own = phonemizer_->own_words()) {
+    with_own = with_own_words(sentence, marks, *own);
+    marks = with_own;
+  }
   const SpokenText spoken =
       english_ ? spoken_english(sentence, spoken_, marks) : spoken_other(sentence, spoken_, marks);
   const std::vector<GivenPhonemes> given = given_in(spoken);

@@ -195,6 +195,7 @@ std::vector<SpeechModel> installed_speech_models(const Store& store) {
                 [](const StoredModel& model) { return kind_of_family(model.family) != "speech"; });
   std::ranges::stable_sort(stored, std::ranges::greater(), &StoredModel::created);
   std::vector<SpeechModel> models;
+  models.reserve(stored.size());
   for (const StoredModel& model : stored) {
     models.push_back(with_voices(store, described(model)));
   }

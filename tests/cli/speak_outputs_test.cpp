@@ -163,7 +163,9 @@ TEST_F(SpeakVerb, SuggestsVoicesOfEveryModel) {
     EXPECT_EQ(speak({"One.", "--voice", voice, "-o", folder_ / "a.wav"}), 2) << voice;
     return err();
   };
-  EXPECT_THAT(error_of("bella"), HasSubstr("did you mean af_bella?"));
+  for (const char* slip : {"bella", "Bella", "AF_BELLA"}) {
+    EXPECT_THAT(error_of(slip), HasSubstr("did you mean af_bella?")) << slip;
+  }
   EXPECT_THAT(error_of("stl"), HasSubstr("did you mean slt?"));
   EXPECT_THAT(error_of("nobody-at-all"), HasSubstr("no model here has a voice 'nobody-at-all'"));
   EXPECT_EQ(run({"voices", "bella", "--out", folder_ / "voices"}), 2);
@@ -195,6 +197,9 @@ TEST_F(SpeakVerb, PausesBetweenChaptersOnAPipeAsInAFile) {
   const double chapters = seconds("a.md", "# One\n\nTwo.\n\n# Three\n\nFour.\n");
   const double one = seconds("b.md", "One\n\nTwo.\n\nThree\n\nFour.\n");
   EXPECT_NEAR(chapters - one, kChapterSilence_s - 0.6, 0.01);  // instead of a paragraph's
+  // In a file the same, and nothing behind the last.
+  EXPECT_EQ(speak({folder_ / "a.md", "-m", "hum", "-o", folder_ / "a.wav"}), 0);
+  EXPECT_NEAR(seconds_of(folder_ / "a.wav"), chapters, 0.01);
 }
 
 TEST_F(SpeakVerb, PrintsClausesOfADocumentAsJson) {
@@ -217,11 +222,14 @@ TEST_F(SpeakVerb, KeepsLinesInTheirFolder) {
       << R"({"text": "Two.", "output_file": ")" << (folder_ / "c.wav") << R"("})" << "\n"
       << R"({"text": "Four.", "output_file": "sub/../sub/a.wav"})" << "\n"
       << R"({"text": 5})" << "\n"
-      << R"({"text": "...", "output_file": "empty.wav"})";
+      << R"({"text": "...", "output_file": "empty.wav"})" << "\n"
+      << R"({"text": "Seven.", "output_file": "seven.wav", "voice": "nobody"})" << "\n"
+      << R"({"text": "Seven.", "output_file": "seven.wav"})";
   EXPECT_EQ(speak({"-m", "hum", "-f", folder_ / "lines", "--json-input", "--output-dir",
                    folder_ / "out"}),
             1);
-  EXPECT_EQ(out(), (folder_ / "out/sub/a.wav") + "\n");
+  // The name of a line that could not be spoken is free.
+  EXPECT_EQ(out(), (folder_ / "out/sub/a.wav") + "\n" + (folder_ / "out/seven.wav") + "\n");
   EXPECT_THAT(err(), HasSubstr("line 2: \"output_file\": wanted a name in the folder"));
   EXPECT_THAT(err(), HasSubstr("line 3: \"output_file\": wanted a name in the folder"));
   EXPECT_THAT(err(), HasSubstr("was written for a line before"));

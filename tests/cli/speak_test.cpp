@@ -4,6 +4,8 @@
 #include <fstream>
 #include <string>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -63,6 +65,27 @@ TEST_F(SpeakVerb, WritesCaptionsBesideTheSound) {
   EXPECT_THAT(read(folder_ / "a.srt"), HasSubstr("1\n00:00:00,"));
   EXPECT_THAT(read(folder_ / "a.srt"), HasSubstr("\nThree.\n"));
   EXPECT_THAT(read(folder_ / "a.vtt"), HasSubstr("WEBVTT"));
+}
+
+TEST_F(SpeakVerb, BreaksLongCaptionsIntoCuesOfTwoLines) {
+  std::string text = "It";
+  for (int i = 0; i < 40; ++i) {
+    text += " goes on";
+  }
+  std::ofstream(folder_ / "book.txt") << text << ".";
+  for (const std::string& what : {text + ".", folder_ / "book.txt"}) {
+    EXPECT_EQ(speak({what, "-m", "hum", "-o", folder_ / "a.wav", "--srt", folder_ / "a.srt"}), 0);
+    std::istringstream srt(read(folder_ / "a.srt"));
+    int cues = 0;
+    int lines_of_cue = 0;
+    for (std::string line; std::getline(srt, line);) {
+      lines_of_cue = line.empty() || line.find("-->") != std::string::npos ? 0 : lines_of_cue + 1;
+      cues += line.find("-->") != std::string::npos ? 1 : 0;
+      EXPECT_LE(lines_of_cue, 2);
+      EXPECT_LE(line.size(), 43U) << line;
+    }
+    EXPECT_GE(cues, 4);
+  }
 }
 
 TEST_F(SpeakVerb, PrintsWordsAndPhonemesAsJson) {
@@ -159,6 +182,34 @@ TEST_F(SpeakVerb, GoesOnWithABookThatWasStopped) {
   EXPECT_THAT(said_, testing::ElementsAre("Five six."));
   EXPECT_THAT(err(), HasSubstr("going on after"));
   EXPECT_GT(seconds_of(folder_ / "book.wav"), 0.7);
+}
+
+TEST_F(SpeakVerb, SaysThatABookIsBegunAnew) {
+  std::ofstream(folder_ / "book.txt") << "One two. Three four. Five six.";
+  EXPECT_EQ(speak_until("Three", {folder_ / "book.txt", "-m", "hum", "-o", folder_ / "book.wav"}),
+            130);
+  EXPECT_THAT(err(), testing::Not(HasSubstr("begun anew")));
+  EXPECT_EQ(speak({folder_ / "book.txt", "-m", "hum", "-o", folder_ / "book.wav", "--speed", "2"}),
+            0);
+  EXPECT_THAT(err(), HasSubstr("begun anew"));
+}
+
+TEST_F(SpeakVerb, FollowsTheLanguageThatADocumentNames) {
+  const auto say = [this](const std::string& language, std::vector<std::string> more) {
+    std::ofstream(folder_ / "a.html")
+        << "<html lang='" << language << "'><body><p>On 3/4/2024.</p></body></html>";
+    more.insert(more.end(), {folder_ / "a.html", "-m", "hum", "-o", folder_ / "a.wav"});
+    said_.clear();
+    EXPECT_EQ(speak(more), 0) << err();
+    return fmt::format("{}", fmt::join(said_, "|"));
+  };
+  EXPECT_THAT(say("en", {}), HasSubstr("March fourth"));
+  EXPECT_THAT(say("en-GB", {}), HasSubstr("third of April"));
+  EXPECT_THAT(say("en-GB", {"--lang", "en-US"}), HasSubstr("March fourth"));
+  EXPECT_THAT(say("und", {}), HasSubstr("March fourth"));
+  EXPECT_THAT(err(), testing::Not(HasSubstr("as it says")));
+  EXPECT_THAT(say("fr-FR", {}), HasSubstr("March fourth"));
+  EXPECT_THAT(err(), HasSubstr("the text is in 'fr-FR', as it says"));
 }
 
 TEST_F(SpeakVerb, WritesAFileForEachLine) {

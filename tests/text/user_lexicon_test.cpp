@@ -73,6 +73,7 @@ TEST_F(OwnWords, say_on_which_line_what_is_wrong) {
   EXPECT_THAT(error("\n\nword\t"), HasSubstr("own.txt, line 3: wanted a word, a tab"));
   EXPECT_THAT(error("two words\ta"), HasSubstr("line 1: wanted one word without a space"));
   EXPECT_THAT(error("a\tb\n#\na\tb"), HasSubstr("line 3: \"a\" has an entry above already"));
+  EXPECT_THAT(error("a\tb\ncaf\xE9\tb"), HasSubstr("own.txt, line 2: wanted UTF-8"));
   EXPECT_THAT(error("a\t8"), HasSubstr("own.txt, line 1: wanted phonemes"));
   EXPECT_EQ(error(""), "none");
   EXPECT_EQ(error("\xEF\xBB\xBF# with a byte order mark\na\tb"), "none");

@@ -48,7 +48,7 @@ Tensor TextEncoder::attend(const Tensor& x) const {
   const Lengths sentence{x.dim(0)};
   const AttentionParams params{.heads = kHeads,
                                .kv_heads = kHeads,
-                               .scale = 1.0F / std::sqrt(static_cast<float>(width_ / kHeads)),
+                               .scale = 1.0F / std::sqrt(static_cast<float>(width_) / kHeads),
                                .causal = false,
                                .queries = sentence.spans(),
                                .keys = sentence.spans(),

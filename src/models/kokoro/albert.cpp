@@ -75,7 +75,7 @@ Tensor Albert::layer(const Tensor& x, const Lengths& lengths) const {
   const Tensor qkv = qkv_(x);
   const AttentionParams params{.heads = kHeads,
                                .kv_heads = kHeads,
-                               .scale = 1.0F / std::sqrt(static_cast<float>(width_ / kHeads)),
+                               .scale = 1.0F / std::sqrt(static_cast<float>(width_) / kHeads),
                                .causal = false,
                                .queries = lengths.spans(),
                                .keys = lengths.spans(),

@@ -65,10 +65,12 @@ Status check_given(std::string_view text, std::span<const GivenPhonemes> given) 
 class EnglishPhonemizer : public Phonemizer {
  public:
   EnglishPhonemizer(EnglishTokenizer tokenizer, Tagger tagger, EnglishLexicon lexicon,
+                    std::shared_ptr<const UserLexicon> own_words,
                     std::shared_ptr<const UnknownWords> unknown, bool british, bool homographs)
       : tokenizer_(std::move(tokenizer)),
         tagger_(std::move(tagger)),
         lexicon_(std::move(lexicon)),
+        own_words_(std::move(own_words)),
         unknown_(std::move(unknown)),
         british_(british),
         homographs_(homographs) {}
@@ -97,6 +99,8 @@ class EnglishPhonemizer : public Phonemizer {
     }
     return result;
   }
+
+  [[nodiscard]] const UserLexicon* own_words() const override { return own_words_.get(); }
 
  private:
   // What is neither IPA nor Kokoro's stays as it is: a model passes over what it does not know.
@@ -188,6 +192,7 @@ class EnglishPhonemizer : public Phonemizer {
   EnglishTokenizer tokenizer_;
   Tagger tagger_;
   EnglishLexicon lexicon_;
+  std::shared_ptr<const UserLexicon> own_words_;
   std::shared_ptr<const UnknownWords> unknown_;
   bool british_ = false;
   bool homographs_ = true;
@@ -223,7 +228,7 @@ Result<std::unique_ptr<Phonemizer>> english_phonemizer(const EnglishFiles& files
   return std::make_unique<EnglishPhonemizer>(
       std::move(tokenizer), std::move(tagger),
       EnglishLexicon(std::move(gold), std::move(silver), options.own_words, british),
-      std::move(unknown), british, options.homographs);
+      options.own_words, std::move(unknown), british, options.homographs);
 }
 
 }  // namespace mynah

@@ -41,6 +41,15 @@ bool has_space(std::string_view part) {
   return step.valid && is_white_space(step.code_point);
 }
 
+void add_own(std::string_view text, size_t begin, size_t end, const UserLexicon& lexicon,
+             std::vector<GivenPhonemes>& all) {
+  for (GivenPhonemes& own : own_words_in(text.substr(begin, end - begin), lexicon)) {
+    own.begin += begin;
+    own.end += begin;
+    all.push_back(std::move(own));
+  }
+}
+
 class OwnWordsFirst final : public Phonemizer {
  public:
   OwnWordsFirst(UserLexicon lexicon, std::shared_ptr<const Phonemizer> rest)
@@ -52,43 +61,44 @@ class OwnWordsFirst final : public Phonemizer {
     size_t at = 0;
     for (const GivenPhonemes& range : given) {
       if (range.begin >= at && range.end <= text.size()) {
-        add_own(text, at, range.begin, all);
+        add_own(text, at, range.begin, lexicon_, all);
         at = range.end;
       }
       all.push_back(range);  // one out of order is refused by the other
     }
-    add_own(text, at, text.size(), all);
+    add_own(text, at, text.size(), lexicon_, all);
     return rest_->phonemes(text, all);
   }
 
- private:
-  void add_own(std::string_view text, size_t begin, size_t end,
-               std::vector<GivenPhonemes>& all) const {
-    const std::string_view range = text.substr(begin, end - begin);
-    const std::vector<size_t> parts = parts_of(range);
-    for (size_t i = 0; i + 1 < parts.size();) {
-      size_t last = i;
-      while (last + 1 < parts.size() && last - i < kMostParts &&
-             !has_space(range.substr(parts[last]))) {
-        ++last;
-      }
-      for (; last > i; --last) {
-        const std::string_view word = range.substr(parts[i], parts[last] - parts[i]);
-        if (const auto own = lexicon_.find(word)) {
-          all.push_back(
-              {.begin = begin + parts[i], .end = begin + parts[last], .phonemes = to_utf8(*own)});
-          break;
-        }
-      }
-      i = std::max(last, i + 1);
-    }
-  }
+  [[nodiscard]] const UserLexicon* own_words() const override { return &lexicon_; }
 
+ private:
   UserLexicon lexicon_;
   std::shared_ptr<const Phonemizer> rest_;
 };
 
 }  // namespace
+
+std::vector<GivenPhonemes> own_words_in(std::string_view text, const UserLexicon& lexicon) {
+  std::vector<GivenPhonemes> found;
+  const std::vector<size_t> parts = parts_of(text);
+  for (size_t i = 0; i + 1 < parts.size();) {
+    size_t last = i;
+    while (last + 1 < parts.size() && last - i < kMostParts &&
+           !has_space(text.substr(parts[last]))) {
+      ++last;
+    }
+    for (; last > i; --last) {
+      const std::string_view word = text.substr(parts[i], parts[last] - parts[i]);
+      if (const auto own = lexicon.find(word)) {
+        found.push_back({.begin = parts[i], .end = parts[last], .phonemes = to_utf8(*own)});
+        break;
+      }
+    }
+    i = std::max(last, i + 1);
+  }
+  return found;
+}
 
 Result<std::shared_ptr<const Phonemizer>> own_words_first(const std::string& path,
                                                           std::shared_ptr<const Phonemizer> rest) {

@@ -27,6 +27,8 @@ struct GivenPhonemes {
   std::string phonemes;  // as people write them: Kokoro's or IPA
 };
 
+class UserLexicon;
+
 class Phonemizer {
  public:
   virtual ~Phonemizer() = default;
@@ -40,6 +42,10 @@ class Phonemizer {
   [[nodiscard]] Result<std::vector<PhonemeWord>> phonemes(std::string_view text) const {
     return phonemes(text, {});
   }
+
+  // The user's words, which are to be left as they are before the text is said in words; null:
+  // none.
+  [[nodiscard]] virtual const UserLexicon* own_words() const { return nullptr; }
 };
 
 // The string that a model is given: the words' phonemes, a space where the text had one.
@@ -66,8 +72,6 @@ struct EnglishFiles {
 // The files of one accent in a folder with the wheel's names (lexicon_us_gold.json.gz, ...), each
 // with or without .gz.
 [[nodiscard]] EnglishFiles english_files_in(const std::string& folder, bool british);
-
-class UserLexicon;
 
 struct EnglishOptions {
   // The user's words (user_lexicon.h), which come before everything else; may be null.

@@ -46,6 +46,10 @@ Result<UserLexicon> UserLexicon::parse(std::string_view text, std::string_view n
     if (line.empty() || line.starts_with('#')) {
       continue;
     }
+    if (replace_invalid_utf8(line) != line) {
+      return fail(ErrorCode::InvalidInput, fmt::format("{}, line {}: wanted UTF-8, found {}", name,
+                                                       number, in_quotes(line)));
+    }
     const size_t tab = line.find('\t');
     const std::string_view word = trimmed(line.substr(0, tab));
     const std::string_view phonemes =
