@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -22,9 +23,25 @@ constexpr std::array<std::string_view, 27> kBlocks = {
     "table", "tr",   "caption", "blockquote", "pre",     "figure", "figcaption",
     "hr",    "body", "address", "details",    "summary", "center"};
 
+// As Markdown's code blocks are said.
+constexpr std::string_view kCodeBlock = "Code block.";
+
 template <size_t N>
 bool is_one_of(std::string_view name, const std::array<std::string_view, N>& names) {
   return std::ranges::find(names, name) != names.end();
+}
+
+// Whether one of an attribute's words is one of these.
+template <size_t N>
+bool has_token(std::string_view words, const std::array<std::string_view, N>& names) {
+  while (!words.empty()) {
+    const size_t end = std::min(words.find(' '), words.size());
+    if (is_one_of(words.substr(0, end), names)) {
+      return true;
+    }
+    words.remove_prefix(std::min(end + 1, words.size()));
+  }
+  return false;
 }
 
 int heading_level(std::string_view name) {
@@ -35,17 +52,61 @@ bool is_block(std::string_view name) {
   return heading_level(name) > 0 || is_one_of(name, kBlocks);
 }
 
-// What readers of a book do not see, or do not read aloud.
+// What readers of a book do not see, or do not read aloud: marks of notes, notes, the numbers of
+// printed pages (EPUB 3 Structural Semantics, DPUB-ARIA 1.0, and "pagenum" of Project Gutenberg's).
 bool is_hidden(const Tag& tag) {
-  if (is_one_of(tag.name, kSilent) ||
-      tag.attribute("epub:type").find("noteref") != std::string_view::npos ||
-      tag.attribute("role") == "doc-noteref" ||
-      tag.attribute("epub:type").find("pagebreak") != std::string_view::npos) {
+  constexpr std::array<std::string_view, 9> kTypes = {"noteref",   "pagebreak", "footnote",
+                                                      "footnotes", "endnote",   "endnotes",
+                                                      "rearnote",  "rearnotes", "annoref"};
+  constexpr std::array<std::string_view, 5> kRoles = {
+      "doc-noteref", "doc-pagebreak", "doc-footnote", "doc-endnote", "doc-endnotes"};
+  if (is_one_of(tag.name, kSilent) || has_token(tag.attribute("epub:type"), kTypes) ||
+      is_one_of(tag.attribute("role"), kRoles) ||
+      has_token(tag.attribute("class"), std::array<std::string_view, 2>{"pagenum", "pageno"})) {
     return true;
   }
   return std::ranges::any_of(tag.attributes, [](const auto& attribute) {
     return is_hiding(attribute.first, attribute.second);
   });
+}
+
+// What is raised, as characters that are: numbers and signs of powers. Nothing where one has no
+// raised form.
+std::optional<std::string> raised(std::string_view text) {
+  constexpr std::string_view kPlain = "0123456789+-n";
+  constexpr std::u32string_view kRaised =
+      U"\u2070\u00B9\u00B2\u00B3\u2074\u2075\u2076\u2077\u2078"
+      U"\u2079\u207A\u207B\u207F";
+  std::string result;
+  for (const char32_t c : to_code_points(text)) {
+    const size_t at = c == U'\u2212' ? kPlain.find('-')
+                      : c < 0x80     ? kPlain.find(static_cast<char>(c))
+                                     : std::string_view::npos;
+    if (at == std::string_view::npos) {
+      return std::nullopt;
+    }
+    append_utf8(result, kRaised[at]);
+  }
+  return result;
+}
+
+// A raised number behind these is a power; behind other words of four letters and more it is the
+// mark of a note.
+bool takes_powers(std::string_view text) {
+  constexpr size_t kFar = 16;  // the longest of the units, and more
+  size_t begin = text.size();
+  while (begin > 0 && text.size() - begin < kFar && is_ascii_letter(text[begin - 1])) {
+    --begin;
+  }
+  constexpr std::array<std::string_view, 5> kUnits = {"meters", "metres", "feet", "inches",
+                                                      "miles"};
+  constexpr size_t kShort = 4;
+  const std::string_view word = text.substr(begin);
+  const bool of_word =
+      !word.empty() && begin > 0 && static_cast<unsigned char>(text[begin - 1]) >= 0x80;
+  const bool joined = !text.empty() && (is_ascii_letter(text.back()) ||
+                                        is_ascii_digit(text.back()) || text.back() == ')');
+  return joined && !of_word && (word.size() < kShort || is_one_of(word, kUnits));
 }
 
 bool has_attribute(const Tag& tag, std::string_view wanted) {
@@ -81,7 +142,12 @@ class PageReader {
     if (in_title_) {
       page_.title += text;
     }
-    if (!hidden_.is_open() && !in_head_) {
+    if (hidden_.is_open() || in_head_) {
+      return;
+    }
+    if (raised_) {
+      *raised_ += text;
+    } else {
       add(text);
     }
   }
@@ -123,6 +189,19 @@ class PageReader {
       hidden_.open(tag.name);
       return;
     }
+    if (tag.name == "code" && in_code_ && contains) {
+      add(kCodeBlock);
+      hidden_.open(tag.name);
+      return;
+    }
+    in_code_ = in_code_ || (tag.name == "pre" && contains);
+    if (tag.name == "sup" && contains && !raised_) {
+      raised_.emplace();
+      raised_is_link_ = false;
+    }
+    raised_is_link_ =
+        raised_is_link_ ||
+        (raised_ && tag.name == "a" && tag.attribute("href").find('#') != std::string_view::npos);
     if (tag.name == "ol") {
       lists_.open_ordered(tag.attribute("start"), tag.attribute("type"),
                           has_attribute(tag, "reversed"), is_unmarked_list(tag.attribute("style")));
@@ -143,6 +222,10 @@ class PageReader {
     if (hidden_.is_open() &&
         hidden_.take(name, true, false, is_block(name)) == HiddenElement::Tag::Inside) {
       return;
+    }
+    in_code_ = in_code_ && name != "pre";
+    if (name == "sup") {
+      end_raised();
     }
     in_title_ = in_title_ && name != "title";
     in_head_ = in_head_ && name != "head";
@@ -173,6 +256,20 @@ class PageReader {
     reached_.emplace_back(place);
   }
 
+  // Powers stay raised, what is no number is read as it is ("1st"), and links to notes are left out
+  // with what is raised behind a word.
+  void end_raised() {
+    if (!raised_) {
+      return;
+    }
+    const std::string text = *std::exchange(raised_, std::nullopt);
+    const auto power = raised(text);
+    const bool note = raised_is_link_ || (power && !takes_powers(block_.text));
+    if (!note) {
+      add(power.value_or(text));
+    }
+  }
+
   void break_line() {
     while (block_.text.ends_with(' ')) {
       block_.text.pop_back();
@@ -192,6 +289,7 @@ class PageReader {
   }
 
   void end_block() {
+    end_raised();
     while (block_.text.ends_with(' ') || block_.text.ends_with('\n')) {
       block_.text.pop_back();
     }
@@ -209,7 +307,10 @@ class PageReader {
   std::vector<std::string> reached_;  // those of the block that comes
   HiddenElement hidden_;
   ListNumbers lists_;
-  std::string item_;  // what stands before the text of a list's item: "1. "
+  std::string item_;                   // what stands before the text of a list's item: "1. "
+  std::optional<std::string> raised_;  // the text of a <sup> that is open
+  bool raised_is_link_ = false;        // to a place, as marks of notes are
+  bool in_code_ = false;               // <pre>
   bool in_head_ = false;
   bool in_title_ = false;
 };

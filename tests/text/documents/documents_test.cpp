@@ -153,6 +153,36 @@ TEST(Html, ItemsOfOrderedListsHaveTheirNumbers) {
   EXPECT_THAT(blocks_of("<ol><li></li><li>second</ol>after"), ElementsAre("2. second", "after"));
 }
 
+TEST(Html, RaisedNumbersArePowersOrMarksOfNotes) {
+  EXPECT_THAT(blocks_of("<p>10<sup>3</sup> m<sup>2</sup>, 5 metres<sup>2</sup>, e<sup>-n</sup>"),
+              ElementsAre("10\u00B3 m\u00B2, 5 metres\u00B2, e\u207B\u207F"));
+  EXPECT_THAT(blocks_of("<p>the 1<sup>st</sup> of x<sup>a+b</sup>"),
+              ElementsAre("the 1st of xa+b"));
+  EXPECT_THAT(
+      blocks_of("<p>It was grey.<sup>2</sup> Water<sup>1</sup> fell,<sup>3</sup> he said.\u201D"
+                "<sup>4</sup>"),
+      ElementsAre("It was grey. Water fell, he said.\u201D"));
+  EXPECT_THAT(
+      blocks_of("<p>grey.<sup><a href='notes.html#n2'>2</a></sup> He<a href='#a'><sup>b</sup>"
+                "</a> left m<sup><a href=#c>2</a></sup>"),
+      ElementsAre("grey. Heb left m"));
+  EXPECT_THAT(blocks_of("<p>a<sup>2<p>b<sup>3"), ElementsAre("a\u00B2", "b\u00B3"));
+}
+
+TEST(Html, LeavesOutNotesAndPagesNumbers) {
+  EXPECT_THAT(blocks_of("<p>In 1890.<span class='x pagenum'>12</span> Then</p>"
+                        "<aside epub:type='footnote'><p>no</p></aside>"
+                        "<section epub:type='chapter'><p>yes</p></section>"
+                        "<div role=doc-endnotes><ol><li>no</ol></div><p class='pagenumber'>5</p>"),
+              ElementsAre("In 1890. Then", "yes", "5"));
+}
+
+TEST(Html, CodeIsNamed) {
+  EXPECT_THAT(blocks_of("<p>Run <code>ls</code>:<pre><code class=x>ls\nrm x</code></pre>"
+                        "<pre>a poem<br>here</pre><p>b"),
+              ElementsAre("Run ls:", "Code block.", "a poem\nhere", "b"));
+}
+
 TEST(Html, BeginsChaptersAtHeadings) {
   const Document page = read_html(
       "<h1>Book</h1><p>Intro</p><h2>One</h2><p>a</p><h3>Sub</h3><p>b</p><h2>Two</h2><p>c</p>");
