@@ -99,7 +99,10 @@ Status check_is_text(std::string_view bytes) {
   }
   const bool nul = bytes.find('\0') != std::string_view::npos;
   const auto strange = static_cast<size_t>(std::ranges::count_if(bytes, is_strange));
-  if (nul || strange > 2 + bytes.size() / 100) {
+  // Random bytes have one in ten; a damaged text has a few.
+  constexpr size_t kFew = 8;
+  constexpr size_t kOneIn = 20;
+  if (nul || (strange > kFew && strange * kOneIn > bytes.size())) {
     return fail(ErrorCode::InvalidInput,
                 fmt::format("wanted a text, found {}",
                             nul ? "bytes that are none (a NUL among them)"

@@ -12,8 +12,8 @@ namespace mynah {
 // Whether they begin with UTF-16's byte order mark.
 [[nodiscard]] bool is_utf16(std::string_view bytes);
 
-// InvalidInput where the bytes are no text in any encoding: a NUL, or more than one control
-// character in a hundred and two more. `bytes` is all of it or its beginning; UTF-16, which is full
+// InvalidInput where the bytes are no text in any encoding: a NUL, or more than eight
+// control characters and one in twenty. `bytes` is all of it or its beginning; UTF-16, which is full
 // of NULs, is told by the mark that it begins with.
 [[nodiscard]] Status check_is_text(std::string_view bytes);
 
