@@ -5,6 +5,10 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "text/spoken/characters.h"
+#include "text/spoken/roman.h"
+#include "text/unicode.h"
+
 namespace mynah {
 namespace {
 
@@ -105,6 +109,9 @@ constexpr std::array kAbbreviations = std::to_array<Abbreviation>({
     {"ver", "version", BeforeNumber},
     {"l", "line", BeforeNumber},
     {"ll", "lines", BeforeNumber},
+    {"b", "born", BeforeNumber},
+    {"d", "died", BeforeNumber},
+    {"rs", "rupees", BeforeNumber},
     // At the end of a phrase, or of a sentence.
     {"etc", "et cetera", AtCapital, true},
     {"al", "al", AtCapital},
@@ -202,7 +209,36 @@ constexpr auto kStarters = std::to_array<std::string_view>(
      "most",    "one",       "another", "also",  "both",  "each",  "every", "let",   "to",
      "despite", "therefore", "today"});
 
+// Short forms of measures that are other words where no number stands before them, or that the
+// table above has as such.
+constexpr auto kMeasures = std::to_array<std::string_view>(
+    {"in",  "c",   "pt",  "pts", "qt", "qts", "gal", "gals", "mo",   "mos",  "wk",
+     "wks", "yds", "sec", "ft",  "cu", "sq",  "doz", "pkg",  "pkgs", "tsps", "tbsps",
+     "tbs", "ml",  "km",  "cm",  "mm", "kg",  "g",   "l",    "deg"});
+
 }  // namespace
+
+bool is_numbered(std::string_view abbreviation, char32_t next, std::string_view next_word) {
+  if (abbreviation == "b" || abbreviation == "d") {
+    return next_word.size() > 2 && next_word.size() < 5 &&
+           std::ranges::all_of(next_word, is_ascii_digit);
+  }
+  if (decimal_digit(next).has_value() || next == U'#') {
+    return true;
+  }
+  if (abbreviation == "no" || abbreviation == "nos") {
+    return next_word == "of";
+  }
+  const bool roman =
+      !next_word.empty() && next_word.find_first_not_of("IVXLC") == std::string_view::npos;
+  // One small letter alone is a page's number.
+  const bool page = abbreviation == "p" || abbreviation == "pp";
+  return roman || ((page || next_word.size() > 1) && small_roman_value(next_word) != 0);
+}
+
+bool is_measure(std::string_view lower) {
+  return std::ranges::find(kMeasures, lower) != kMeasures.end();
+}
 
 const Abbreviation* find_abbreviation(std::string_view lower) {
   static const auto* const table = [] {
@@ -214,6 +250,13 @@ const Abbreviation* find_abbreviation(std::string_view lower) {
   }();
   const auto found = table->find(lower);
   return found == table->end() ? nullptr : found->second;
+}
+
+bool is_lettered(std::string_view lower) {
+  constexpr auto kLettered = std::to_array<std::string_view>(
+      {"plan", "vitamin", "grade", "type", "class", "group", "option", "team", "part", "section",
+       "exhibit", "hepatitis", "point", "appendix", "schedule", "side", "answer", "blood"});
+  return std::ranges::find(kLettered, lower) != kLettered.end();
 }
 
 bool is_sentence_starter(std::string_view lower) {

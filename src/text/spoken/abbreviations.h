@@ -25,6 +25,19 @@ struct Abbreviation {
 // The abbreviation, by its lower-case letters without the last stop; null where there is none.
 [[nodiscard]] const Abbreviation* find_abbreviation(std::string_view lower);
 
+// Whether what follows an abbreviation of the kind BeforeNumber, by its first character and word,
+// is what it numbers: "No. 5", "vol. IV", "p. xii", "apt. #5C", "b. 1950"; "No. of items" counts
+// them.
+[[nodiscard]] bool is_numbered(std::string_view abbreviation, char32_t next,
+                               std::string_view next_word);
+
+// Whether letters behind a number are a measure cut short ("in", "c", "mos"), so that their stop
+// ends nothing before a small letter: "a 5 in. bit". Lower case, without the stop.
+[[nodiscard]] bool is_measure(std::string_view lower);
+
+// Whether a letter behind the word is its name, "plan B", and no genus cut short. Lower case.
+[[nodiscard]] bool is_lettered(std::string_view lower);
+
 // Whether a capitalised word is one that often begins a sentence ("The", "It", "However"): what
 // tells "in the U.S. The law" from "the U.S. Senate". Lower case.
 [[nodiscard]] bool is_sentence_starter(std::string_view lower);

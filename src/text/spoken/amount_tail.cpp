@@ -89,7 +89,14 @@ Tail unit_tail_at(const Tokens& tokens, size_t number, size_t at, bool singular,
   }
   const std::string_view inches = singular ? "inch" : "inches";
   if (tokens.is(sign, "in") && tokens.is(sign + 1, ".")) {
-    return {tokens.ends_text(sign + 2) ? sign + 1 : sign + 2, std::string(inches)};
+    // "a 5 in. bit" has one inch as its kind, "5 in. wide" several.
+    const std::string_view word = singular ? inches : inch_word(tokens, sign + 2);
+    return {tokens.ends_text(sign + 2) ? sign + 1 : sign + 2, std::string(word)};
+  }
+  // "2 3/4 c. milk": cups; "c. 1850" behind a number is about a year.
+  if (tokens.is(sign, "c") && tokens.is(sign + 1, ".") && !tokens.word_behind(sign + 2).empty() &&
+      is_ascii_lower(tokens.word_behind(sign + 2)[0])) {
+    return {sign + 2, singular ? "cup" : "cups"};
   }
   if (is_inch_mark(tokens, at)) {
     return {at + 1, std::string(singular ? inches : inch_word(tokens, at + 1))};

@@ -1,5 +1,5 @@
 // Chemical formulas: "NaCl", "CaCO3", "Ca(OH)2" are letters by name and counts, as chemists say
-// them. Those in capitals alone (H2O, CO2) are initialisms beside digits.
+// them. Those in capitals alone with no count inside (CO2) are initialisms beside digits.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -70,7 +70,8 @@ std::optional<Reading> read_chemical(const Tokens& tokens, size_t at,
   }
   std::string words;
   Symbols symbols;
-  bool group = false;  // inside of brackets
+  bool group = false;    // inside of brackets
+  bool counted = false;  // a count between symbols: "CH3COOH"
   size_t end = at;
   for (; end < tokens.size() && tokens.text(at, end).size() <= kLongest; ++end) {
     if (tokens.is_word(end)) {
@@ -79,6 +80,7 @@ std::optional<Reading> read_chemical(const Tokens& tokens, size_t at,
         return std::nullopt;
       }
       words = join_words(words, letters);
+      counted = counted || (end > at && tokens.is_digits(end - 1));
     } else if (tokens.is_digits(end, 1, 2)) {
       words = join_words(words, cardinal_words(tokens.text(end), options.dialect));
     } else if (tokens.is(end, "(") && !group && end > at && tokens.is_word(end + 1)) {
@@ -91,7 +93,7 @@ std::optional<Reading> read_chemical(const Tokens& tokens, size_t at,
   }
   const std::string_view formula = tokens.text(at, end);
   const bool small = std::ranges::any_of(formula, is_ascii_lower);
-  if (symbols.others == 0 || !among(kLast, symbols.last) || !small || group ||
+  if (symbols.others == 0 || !among(kLast, symbols.last) || !(small || counted) || group ||
       !tokens.ends_word(end) || formula.size() > kLongest) {
     return std::nullopt;
   }

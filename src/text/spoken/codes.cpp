@@ -48,29 +48,6 @@ bool is_lettered(const Tokens& tokens, size_t at) {
          is_ascii_letter(tokens.text(at + 1)[0]) && tokens.ends_word(at + 2);
 }
 
-// Whether the name of a street begins at a space: "Baker St.", "Main Street".
-bool is_street(const Tokens& tokens, size_t gap) {
-  constexpr auto kStreets = std::to_array<std::string_view>(
-      {"St", "Street", "Ave", "Avenue", "Rd", "Road", "Blvd", "Boulevard", "Lane", "Ln", "Drive",
-       "Dr", "Way", "Court", "Ct", "Place", "Terrace", "Square"});
-  size_t word = gap + 1;
-  if (!tokens.is_space(gap)) {
-    return false;
-  }
-  for (int words = 0; words < 4 && tokens.is_word(word); ++words, word += 2) {
-    if (!is_capitalised(tokens.text(word))) {
-      return false;
-    }
-    if (words > 0 && among(kStreets, tokens.text(word))) {
-      return true;
-    }
-    if (!tokens.is_space(word + 1)) {
-      return false;
-    }
-  }
-  return false;
-}
-
 // Whether a number and a letter stand where a place is named, so that the letter is no "billion".
 bool is_lettered_place(const Tokens& tokens, size_t at) {
   // "a platform 7M users love" counts them, "a line 5m below" is measured.
@@ -158,7 +135,84 @@ std::optional<Reading> read_plan(const Tokens& tokens, size_t at, const SpokenOp
   return Reading{letter + (bracket ? 2 : 1), "four oh one " + spell("K")};
 }
 
+// "1080p", "720p60": lines of a picture and how it is scanned (ITU-R BT.709, BT.2020), no pence.
+std::optional<Reading> read_video_mode(const Tokens& tokens, size_t at,
+                                       const SpokenOptions& options) {
+  constexpr auto kLines = std::to_array<std::string_view>(
+      {"144", "240", "360", "480", "540", "576", "720", "1080", "1440", "2160", "4320"});
+  const bool scanned = tokens.is(at + 1, "p") || tokens.is(at + 1, "i");
+  if (!scanned || !among(kLines, tokens.text(at)) || !tokens.begins_word(at)) {
+    return std::nullopt;
+  }
+  std::string words =
+      join_words(pair_words(tokens.text(at), options.dialect), spell(tokens.text(at + 1)));
+  const bool rate = tokens.is_digits(at + 2, 2, 3);
+  if (rate) {
+    words += " " + cardinal_words(tokens.text(at + 2), options.dialect);
+  }
+  return Reading{at + (rate ? 3 : 2), std::move(words)};
+}
+
+// "350F" where something is baked, boiled or warm: no grade and no seat.
+std::optional<Reading> read_heat(const Tokens& tokens, size_t at, const SpokenOptions& options) {
+  constexpr auto kHot = std::to_array<std::string_view>(
+      {"oven",  "ovens",    "bake",     "baked",   "baking",     "preheat",     "preheated",
+       "roast", "roasted",  "roasting", "heat",    "heated",     "temperature", "temperatures",
+       "grill", "fry",      "frying",   "cook",    "cooked",     "cooking",     "fever",
+       "boil",  "boils",    "boiled",   "freezes", "thermostat", "weather",     "degrees",
+       "broil", "simmer",   "smoker",   "warm",    "hot",        "cold",        "sterilize",
+       "sear",  "internal", "kiln",     "melts",   "convection", "fahrenheit",  "celsius"});
+  constexpr size_t kNear = 24;  // tokens
+  const size_t letter = tokens.skip_space(at + 1);
+  const bool fahrenheit = tokens.is(letter, "F");
+  if (!tokens.is_digits(at, 2, 4) || (!fahrenheit && !tokens.is(letter, "C")) ||
+      !tokens.ends_word(letter + 1) || !tokens.begins_word(at)) {
+    return std::nullopt;
+  }
+  for (size_t i = at > kNear ? at - kNear : 0; i < at + kNear && !tokens.is_end(i); ++i) {
+    if (tokens.is_word(i) && among(kHot, ascii_lower(tokens.text(i)))) {
+      return Reading{letter + 1, cardinal_words(tokens.text(at), options.dialect) + " degrees " +
+                                     (fahrenheit ? "Fahrenheit" : "Celsius")};
+    }
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+bool is_street_word(std::string_view word) {
+  constexpr auto kStreets = std::to_array<std::string_view>(
+      {"St", "Street", "Ave", "Avenue", "Rd", "Road", "Blvd", "Boulevard", "Lane", "Ln", "Drive",
+       "Dr", "Way", "Court", "Ct", "Place", "Terrace", "Square"});
+  return among(kStreets, word);
+}
+
+bool is_ordinal_ending(std::string_view word) {
+  return word == "st" || word == "nd" || word == "rd" || word == "th";
+}
+
+bool is_street(const Tokens& tokens, size_t gap) {
+  size_t word = gap + 1;
+  if (!tokens.is_space(gap)) {
+    return false;
+  }
+  if (tokens.is_digits(word, 1, 3)) {
+    return is_ordinal_ending(tokens.text(word + 1)) && tokens.is_space(word + 2) &&
+           is_street_word(tokens.text(word + 3));
+  }
+  for (int words = 0; words < 4 && tokens.is_word(word); ++words, word += 2) {
+    if (!is_capitalised(tokens.text(word))) {
+      return false;
+    }
+    if (words > 0 && is_street_word(tokens.text(word))) {
+      return true;
+    }
+    if (!tokens.is_space(word + 1)) {
+      return false;
+    }
+  }
+  return false;
+}
 
 bool is_behind_street_name(const Tokens& tokens, size_t at) {
   // "1980 Mount St. Helens", "the 12 Professor Dr. Lee"
@@ -171,6 +225,7 @@ bool is_behind_street_name(const Tokens& tokens, size_t at) {
   size_t word = at;
   for (int words = 0; words < 4 && word >= 2 && tokens.is_space(word - 1); ++words) {
     word -= 2;
+    word -= tokens.is(word, ".") && word > 0 ? 1 : 0;  // "12 W. Main St."
     if (tokens.is_digits(word, 1, 5)) {
       return words > 0 && tokens.begins_word(word);
     }
@@ -203,7 +258,8 @@ bool wants_digits(const Tokens& tokens, size_t at) {
 }
 
 std::optional<Reading> read_code(const Tokens& tokens, size_t at, const SpokenOptions& options) {
-  for (const Reader reader : {read_place, read_letter_plural, read_pointer, read_plan}) {
+  for (const Reader reader : {read_place, read_compass, read_coordinate, read_video_mode, read_heat,
+                              read_letter_plural, read_pointer, read_plan, read_compound_unit}) {
     if (auto reading = reader(tokens, at, options)) {
       return reading;
     }

@@ -21,4 +21,25 @@ namespace mynah {
 // are a street's: "12 Elm Dr. Apt 4".
 [[nodiscard]] bool is_behind_street_name(const Tokens& tokens, size_t at);
 
+// "St", "Avenue": what the name of a street ends with.
+[[nodiscard]] bool is_street_word(std::string_view word);
+
+// Whether the name of a street begins behind the space at `gap`: "Baker St.", "5th Ave".
+[[nodiscard]] bool is_street(const Tokens& tokens, size_t gap);
+
+// "st", "nd", "rd", "th".
+[[nodiscard]] bool is_ordinal_ending(std::string_view word);
+
+// "12 W. 5th St.", "45 Park Ave NW", "I-5 N.": directions beside streets and roads.
+[[nodiscard]] std::optional<Reading> read_compass(const Tokens& tokens, size_t at,
+                                                  const SpokenOptions& options);
+
+// "in kg/m2", "km/h": a unit divided by another, with no number before it.
+[[nodiscard]] std::optional<Reading> read_compound_unit(const Tokens& tokens, size_t at,
+                                                        const SpokenOptions& options);
+
+// 40°26′46″N: an angle with its minutes.
+[[nodiscard]] std::optional<Reading> read_coordinate(const Tokens& tokens, size_t at,
+                                                     const SpokenOptions& options);
+
 }  // namespace mynah

@@ -46,6 +46,11 @@ unsigned value_at(const Tokens& tokens, size_t at) {
   return digits_value(tokens.text(at));
 }
 
+// "24" is 2024, "70" 1970 (POSIX, strptime's %y, has 69 for 70).
+unsigned full_year(unsigned two_digits) {
+  return two_digits + (two_digits < 70 ? 2000U : 1900U);
+}
+
 // The month that a word names, with the stop of a short form; 0: none.
 struct Month {
   size_t end = 0;
@@ -97,8 +102,7 @@ std::optional<Date> year_last(const Tokens& tokens, size_t at, EnglishDialect di
   if (tokens.is_digits(at + 4, 4, 4)) {
     date.year = value_at(tokens, at + 4);
   } else if (separator == "/" && tokens.is_digits(at + 4, 2, 2)) {
-    const unsigned year = value_at(tokens, at + 4);
-    date.year = year + (year < 70 ? 2000U : 1900U);
+    date.year = full_year(value_at(tokens, at + 4));
   } else {
     return std::nullopt;
   }
@@ -192,6 +196,29 @@ std::optional<Reading> day_first(const Tokens& tokens, size_t at, EnglishDialect
   return Reading{end, year == 0 ? words : words + ", " + year_of(year, dialect)};
 }
 
+// "02-Jan-2024", "2/Jan/24", as programs write them.
+std::optional<Reading> named_between(const Tokens& tokens, size_t at, EnglishDialect dialect) {
+  const std::string_view separator = tokens.text(at + 1);
+  const Month month = month_at(tokens, at + 2);
+  if (!tokens.is_digits(at, 1, 2) || !(separator == "-" || separator == "/") || month.number == 0 ||
+      !tokens.is(month.end, separator) || !tokens.ends_word(month.end + 2) ||
+      tokens.is(month.end + 2, separator)) {
+    return std::nullopt;
+  }
+  Date date{.end = month.end + 2, .year = 0, .month = month.number, .day = value_at(tokens, at)};
+  if (tokens.is_digits(month.end + 1, 4, 4)) {
+    date.year = value_at(tokens, month.end + 1);
+  } else if (tokens.is_digits(month.end + 1, 2, 2)) {
+    date.year = full_year(value_at(tokens, month.end + 1));
+  }
+  if (date.year == 0 || !is_valid(date)) {
+    return std::nullopt;
+  }
+  return Reading{date.end, "the " + day_of(date.day, dialect) + " of " +
+                               std::string(kMonths[date.month - 1]) + ", " +
+                               year_of(date.year, dialect)};
+}
+
 }  // namespace
 
 std::optional<Reading> read_date(const Tokens& tokens, size_t at, const SpokenOptions& options) {
@@ -200,6 +227,9 @@ std::optional<Reading> read_date(const Tokens& tokens, size_t at, const SpokenOp
   }
   if (!tokens.is_digits(at, 1, 4) || !tokens.begins_word(at)) {
     return std::nullopt;
+  }
+  if (auto named = named_between(tokens, at, options.dialect)) {
+    return named;
   }
   auto date = year_first(tokens, at);
   if (!date) {

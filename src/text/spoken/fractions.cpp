@@ -17,6 +17,32 @@ std::string with_article(const std::string& unit) {
   return (vowel || unit.starts_with("hour") ? "an " : "a ") + unit;
 }
 
+// "120/80 mmHg", "BP was 120/80": two pressures of the blood, as nurses say them. A fraction of
+// three digits by such a number is none either.
+std::optional<Reading> read_pressures(const Tokens& tokens, size_t at,
+                                      const SpokenOptions& options) {
+  constexpr auto kNames = std::to_array<std::string_view>(
+      {"BP", "bp", "pressure", "Pressure", "pressures", "systolic"});
+  constexpr size_t kNear = 12;  // tokens
+  const unsigned high = digits_value(tokens.text(at));
+  const unsigned low = digits_value(tokens.text(at + 2));
+  if (high < 60 || high > 300 || low < 20 || low > 200 || low >= high) {
+    return std::nullopt;
+  }
+  const Tail tail = unit_tail_at(tokens, at, at + 3, false, options);
+  bool named = tail.words.ends_with("mercury");
+  for (size_t i = at > kNear ? at - kNear : 0; i < at && !named; ++i) {
+    named = among(kNames, tokens.text(i));
+  }
+  const bool usual = high >= 100 && high <= 250 && low >= 40 && low <= 130;
+  if (!named && !(usual && tail.words.empty())) {
+    return std::nullopt;
+  }
+  const std::string words = pair_words(tokens.text(at), options.dialect) + " over " +
+                            cardinal_words(tokens.text(at + 2), options.dialect);
+  return Reading{tail.words.empty() ? at + 3 : tail.end, join_words(words, tail.words)};
+}
+
 }  // namespace
 
 std::optional<Reading> read_part_of_unit(const Tokens& tokens, size_t at, size_t end,
@@ -65,6 +91,14 @@ std::optional<Reading> read_fraction(const Tokens& tokens, size_t at,
   }
   const std::string_view above = tokens.text(at);
   const std::string_view below = tokens.text(at + 2);
+  if (auto pressures = read_pressures(tokens, at, options)) {
+    return pressures;
+  }
+  // Two shares of a hundred are a split, no fraction: "the 80/20 rule", "a 70/30 mix".
+  if (above.size() == 2 && below.size() == 2 && digits_value(above) + digits_value(below) == 100) {
+    return Reading{at + 3, cardinal_words(above, options.dialect) + " " +
+                               cardinal_words(below, options.dialect)};
+  }
   const std::string words = fraction_words(above, below, false, options.dialect);
   if (auto part = read_part_of_unit(tokens, at, at + 3, words, options)) {
     return part;

@@ -47,8 +47,10 @@ bool is_inch_mark(const Tokens& tokens, size_t at) {
 
 std::string_view inch_word(const Tokens& tokens, size_t behind) {
   constexpr auto kNoThings = std::to_array<std::string_view>(
-      {"by", "x",   "of",  "in",   "on",   "at",  "and",  "or",   "to",   "from", "above", "below",
-       "is", "was", "are", "were", "with", "for", "than", "more", "less", "but",  "as",    "off"});
+      {"by",      "x",     "of",     "in",     "on",      "at",    "and",  "or",     "to",
+       "from",    "above", "below",  "is",     "was",     "are",   "were", "with",   "for",
+       "than",    "more",  "less",   "but",    "as",      "off",   "away", "taller", "longer",
+       "shorter", "wider", "deeper", "higher", "thicker", "square"});
   const std::string_view next = tokens.word_behind(behind);
   const bool thing = !next.empty() && !among(kMeasured, next) && !among(kNoThings, next);
   return thing ? "inch" : "inches";

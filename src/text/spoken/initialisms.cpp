@@ -2,6 +2,7 @@
 #include <array>
 #include <string>
 
+#include "text/spoken/abbreviations.h"
 #include "text/spoken/characters.h"
 #include "text/spoken/reading.h"
 #include "text/spoken/sayable.h"
@@ -161,8 +162,22 @@ bool is_by(const Tokens& tokens, size_t at) {
   return unit > 0 && measured && tokens.is_digits(number);
 }
 
+// "S. aureus", "E. coli": a genus cut short before its species, whose stop is not heard. "A. milk"
+// where the text begins is a list's item.
+bool is_genus(const Tokens& tokens, size_t at) {
+  const std::string_view letter = tokens.text(at);
+  const std::string_view species = tokens.text(at + 3);
+  return is_ascii_upper(letter[0]) && letter != "I" && (at > 0 || letter[0] > 'D') &&
+         tokens.is(at + 1, ".") && tokens.is_space(at + 2) && tokens.is_word(at + 3) &&
+         is_ascii_lower(species[0]) && species.size() > 2 && !is_sentence_starter(species) &&
+         !is_lettered(ascii_lower(tokens.word_before(at)));
+}
+
 std::optional<Reading> read_letter(const Tokens& tokens, size_t at) {
   const std::string_view letter = tokens.text(at);
+  if (is_genus(tokens, at)) {
+    return Reading{at + 2, spell(letter)};
+  }
   if (letter == "x" && is_by(tokens, at)) {
     return Reading{at + 1, "by"};
   }

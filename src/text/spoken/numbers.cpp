@@ -17,6 +17,10 @@ namespace {
 
 // Four digits that stand for a year rather than for an amount.
 bool is_year(const Tokens& tokens, size_t at) {
+  // "in the year 1066"
+  if (tokens.is_digits(at, 3, 4) && ascii_lower(tokens.word_before(at)) == "year") {
+    return true;
+  }
   if (!tokens.is_digits(at, 4, 4)) {
     return false;
   }
@@ -61,31 +65,64 @@ std::optional<Reading> read_ordinal(const Tokens& tokens, size_t at, const Spoke
   return Reading{second->end, first->words + " to " + second->words};
 }
 
-// "1990s", "1990's", "the '90s", "80s", "747s".
-std::optional<Reading> read_plural(const Tokens& tokens, size_t at, const SpokenOptions& options) {
+// Whether the digits at `at` are a model's behind its letters: "MP3s", "F-16s".
+bool is_model_number(const Tokens& tokens, size_t at) {
+  if (at > 1 && tokens.is(at - 1, "-")) {
+    const std::string_view letters = tokens.text(at - 2);
+    return is_all_capitals(letters) || (letters.size() == 1 && is_capitalised(letters));
+  }
+  return at > 0 && tokens.is_word(at - 1) && is_ascii_upper(tokens.text(at - 1).back());
+}
+
+// "1990s", "1990's", "the '90s", "80s", "747s", "MP3s". `last`: it ends a range, so that it is a
+// plural whatever stands before it.
+std::optional<Reading> plural_at(const Tokens& tokens, size_t at, bool last,
+                                 const SpokenOptions& options) {
   const bool short_form = tokens.is(at, "'") && tokens.is_digits(at + 1, 2, 2);
   const size_t digits = short_form ? at + 1 : at;
   const size_t suffix = tokens.is(digits + 1, "'") ? digits + 2 : digits + 1;
   if (!tokens.is_digits(digits, 1, 4) || (at > 0 && tokens.is(at - 1, ".")) ||
       !tokens.ends_word(suffix + 1) || !(tokens.is(suffix, "s") || tokens.is(suffix, "S"))) {
-    // "the class of '24"
-    if (short_form && tokens.begins_word(at) && tokens.ends_word(digits + 1)) {
-      return Reading{digits + 1, pair_words(tokens.text(digits), options.dialect)};
-    }
     return std::nullopt;
   }
   const std::string_view number = tokens.text(digits);
   constexpr auto kBefore = std::to_array<std::string_view>(
       {"the", "their", "his", "her", "my", "our", "your", "mid", "late", "early", "The"});
   // "10s" is ten seconds, "in the 80s" a decade.
-  const bool known = at == 0 ? number >= "20" : among(kBefore, tokens.word_before(at));
+  const bool model = is_model_number(tokens, digits);
+  const bool known =
+      last || model || (at == 0 ? number >= "20" : among(kBefore, tokens.word_before(at)));
   if (number.size() < 3 && !short_form && !known) {
     return std::nullopt;
   }
-  const bool decade = number.size() == 2 ? number[1] == '0' : number.size() == 4;
-  std::string words = decade && number.size() == 4 ? year_words(number, options.dialect)
+  std::string words = number.size() == 4 && !model ? year_words(number, options.dialect)
                                                    : pair_words(number, options.dialect);
   return Reading{suffix + 1, to_plural(std::move(words))};
+}
+
+// The same, "1990s\u20132000s", and "the class of '24".
+std::optional<Reading> read_plural(const Tokens& tokens, size_t at, const SpokenOptions& options) {
+  auto first = plural_at(tokens, at, false, options);
+  if (!first) {
+    if (!tokens.is(at, "'") || !tokens.is_digits(at + 1, 2, 2) || !tokens.begins_word(at) ||
+        !tokens.ends_word(at + 2)) {
+      return std::nullopt;
+    }
+    const std::string_view number = tokens.text(at + 1);
+    if (number[0] == '0') {
+      return Reading{at + 2,
+                     number[1] == '0' ? "oh oh" : "oh " + cardinal_words(number, options.dialect)};
+    }
+    return Reading{at + 2, pair_words(number, options.dialect)};
+  }
+  const size_t spaced = tokens.skip_space(first->end);
+  const bool en_dash = tokens.is(spaced, "\u2013");
+  if (!en_dash && !tokens.is(first->end, "-")) {
+    return first;
+  }
+  const size_t begin = en_dash ? tokens.skip_space(spaced + 1) : first->end + 1;
+  const auto second = plural_at(tokens, begin, true, options);
+  return second ? Reading{second->end, first->words + " to " + second->words} : first;
 }
 
 // The second half of a range or score, of what was "3-1", "1939-45", "5 – 10".
@@ -97,12 +134,20 @@ struct Span {
 bool is_score(const Tokens& tokens, size_t at, size_t end) {
   constexpr auto kWords = std::to_array<std::string_view>(
       {"won", "win", "wins", "lost", "beat", "score", "scored", "drew", "draw", "lead", "leading",
-       "victory", "loss", "defeat", "defeated", "final"});
-  return among(kWords, tokens.word_before(at)) || among(kWords, tokens.word_behind(end));
+       "victory", "loss", "defeat", "defeated", "final", "ended", "finished"});
+  constexpr auto kBetween = std::to_array<std::string_view>({"was", "is", "of", "at", "stands"});
+  const std::string_view before = tokens.word_before(at);
+  // "The score was 2-0"
+  const bool named = among(kBetween, before) && among(kWords, tokens.word_before(at - 2));
+  return named || among(kWords, before) || among(kWords, tokens.word_behind(end));
 }
 
 std::optional<Span> span_at(const Tokens& tokens, size_t at, const Quantity& first,
                             const SpokenOptions& options) {
+  // "1-2-3" counts: its end is no range.
+  if (at > 1 && tokens.is(at - 1, "-") && tokens.is_digits(at - 2)) {
+    return std::nullopt;
+  }
   const size_t dash = tokens.skip_space(first.end);
   const bool en_dash = tokens.is(dash, "\u2013");
   if (!en_dash && !(dash == first.end && tokens.is(dash, "-"))) {

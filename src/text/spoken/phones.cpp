@@ -95,11 +95,15 @@ bool is_phone_shape(const Tokens& tokens, size_t at, const Groups& groups) {
   if (sizes_are(groups, {3, 4})) {
     return groups.hyphens;
   }
+  // "62704-1234", a ZIP code with its four digits more (USPS, publication 28, section 214).
+  if (sizes_are(groups, {5, 4})) {
+    return groups.hyphens;
+  }
   if (sizes_are(groups, {4, 4, 4, 4})) {
     return true;
   }
-  // "020 7946 0958", "01632 960 001"
-  return groups.digits.size() > 1 && groups.digits[0].size() >= 3 && groups.digits[0][0] == '0' &&
+  // "020 7946 0958", "01632 960 001", "(02) 9876 5432"
+  return groups.digits.size() > 1 && groups.digits[0].size() >= 2 && groups.digits[0][0] == '0' &&
          groups.count() >= 9 && groups.count() <= 12;
 }
 
@@ -118,9 +122,11 @@ bool is_announced(const Tokens& tokens, size_t at) {
 }  // namespace
 
 std::optional<Reading> read_phone(const Tokens& tokens, size_t at, const SpokenOptions& options) {
-  // "(555) 123-4567" loses its brackets.
-  const bool bracket = tokens.is(at, "(") && tokens.is_digits(at + 1, 3, 5) &&
-                       tokens.is(at + 2, ")") && tokens.begins_word(at);
+  // "(555) 123-4567" and "(02) 9876 5432" lose their brackets.
+  const bool area = tokens.is_digits(at + 1, 3, 5) ||
+                    (tokens.is_digits(at + 1, 2, 2) && tokens.text(at + 1)[0] == '0');
+  const bool bracket =
+      tokens.is(at, "(") && area && tokens.is(at + 2, ")") && tokens.begins_word(at);
   const bool plus = tokens.is(at, "+") && tokens.is_digits(at + 1, 1, 4) && tokens.begins_word(at);
   const size_t first = bracket || plus ? at + 1 : at;
   if (!tokens.is_digits(first, 1, 8) || (first == at && !tokens.begins_word(at))) {

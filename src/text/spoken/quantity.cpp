@@ -38,7 +38,7 @@ constexpr std::array kVulgars = std::to_array<Vulgar>({
     {U'\u215E', "7", "8"},
 });
 
-// A group behind a comma or a space: exactly three digits.
+// A group behind a comma, an apostrophe or a space: exactly three digits.
 bool is_group(const Tokens& tokens, size_t at) {
   return tokens.is_digits(at, 3, 3);
 }
@@ -48,7 +48,9 @@ constexpr size_t kGroups = 12;
 
 size_t take_groups(const Tokens& tokens, size_t at, std::string& digits, bool& grouped) {
   size_t end = at;
-  for (size_t i = 0; i < kGroups && tokens.is(end, ",") && is_group(tokens, end + 1); ++i) {
+  // Switzerland groups by apostrophes: "1'250.50" (CLDR, de-CH).
+  const std::string_view mark = tokens.is(at, "'") ? "'" : ",";
+  for (size_t i = 0; i < kGroups && tokens.is(end, mark) && is_group(tokens, end + 1); ++i) {
     digits += tokens.text(end + 1);
     end += 2;
   }

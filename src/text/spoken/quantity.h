@@ -71,4 +71,8 @@ struct Unit {
 [[nodiscard]] std::optional<Unit> unit_at(const Tokens& tokens, size_t at, bool singular,
                                           EnglishDialect dialect);
 
+// What stands below a stroke: "h", "kWh", "m²", "month".
+[[nodiscard]] std::optional<Unit> divisor_unit_at(const Tokens& tokens, size_t at,
+                                                  EnglishDialect dialect);
+
 }  // namespace mynah

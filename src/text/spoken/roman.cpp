@@ -1,4 +1,6 @@
 // Roman numerals, and the pronoun that looks like one.
+#include "text/spoken/roman.h"
+
 #include <array>
 #include <string>
 
@@ -8,41 +10,6 @@
 
 namespace mynah {
 namespace {
-
-// The value of a Roman numeral as they are properly written, up to 3999; 0: it is none.
-unsigned roman_value(std::string_view numeral) {
-  struct Step {
-    std::string_view written;
-    unsigned value;
-    unsigned times;
-  };
-
-  constexpr std::array kSteps = std::to_array<Step>({{"M", 1000, 3},
-                                                     {"CM", 900, 1},
-                                                     {"D", 500, 1},
-                                                     {"CD", 400, 1},
-                                                     {"C", 100, 3},
-                                                     {"XC", 90, 1},
-                                                     {"L", 50, 1},
-                                                     {"XL", 40, 1},
-                                                     {"X", 10, 3},
-                                                     {"IX", 9, 1},
-                                                     {"V", 5, 1},
-                                                     {"IV", 4, 1},
-                                                     {"I", 1, 3}});
-  unsigned value = 0;
-  for (const Step& step : kSteps) {
-    for (unsigned i = 0; i < step.times && numeral.starts_with(step.written); ++i) {
-      value += step.value;
-      numeral.remove_prefix(step.written.size());
-      // After a subtraction its first letter does not come again: "IXI", "CMC".
-      if (step.written.size() == 2 && numeral.starts_with(step.written[0])) {
-        return 0;
-      }
-    }
-  }
-  return numeral.empty() ? value : 0;
-}
 
 constexpr auto kRulers = std::to_array<std::string_view>(
     {"henry",     "louis",     "edward",   "george",    "elizabeth", "charles",   "james",
@@ -141,13 +108,109 @@ bool is_pronoun(const Tokens& tokens, size_t at, const Named& named) {
   return among(kOfBoth, next) && among(kDeterminers, ascii_lower(earlier));
 }
 
+// Where a range of numerals ends, "pp. iv\u2013x", "Chapters I-IV", and its last one; 0: there is
+// no range.
+struct Last {
+  size_t end = 0;
+  unsigned value = 0;
+};
+
+Last last_of_range(const Tokens& tokens, size_t dash, unsigned first) {
+  if (!tokens.is(dash, "-") && !tokens.is(dash, "\u2013")) {
+    return {};
+  }
+  const std::string_view numeral = tokens.text(dash + 1);
+  const unsigned value =
+      is_capitalised(numeral) ? roman_value(numeral) : small_roman_value(numeral);
+  const bool higher = value > first && tokens.ends_word(dash + 2);
+  return higher ? Last{.end = dash + 2, .value = value} : Last{};
+}
+
+// The number, or a range from it on.
+Reading numbers_words(const Tokens& tokens, size_t at, unsigned value, EnglishDialect dialect) {
+  std::string words = cardinal_words(std::to_string(value), dialect);
+  const Last last = last_of_range(tokens, at + 1, value);
+  if (last.end == 0) {
+    return {at + 1, std::move(words)};
+  }
+  return {last.end, words + " to " + cardinal_words(std::to_string(last.value), dialect)};
+}
+
+// "scene ii", "p. xii": small letters, behind what is numbered so. One alone is a letter, but for a
+// page's.
+std::optional<Reading> read_small_roman(const Tokens& tokens, size_t at, EnglishDialect dialect) {
+  constexpr auto kNumbered = std::to_array<std::string_view>(
+      {"scene", "act", "chapter", "part", "section", "book", "volume", "page", "pages", "appendix",
+       "figure", "table", "canto", "stanza", "type", "phase", "chapters", "parts", "sections"});
+  constexpr auto kPages = std::to_array<std::string_view>({"p", "pp", "pg", "page", "pages"});
+  const std::string_view numeral = tokens.text(at);
+  const unsigned value = small_roman_value(numeral);
+  const Named named = named_before(tokens, at);
+  const std::string before = ascii_lower(named.word);
+  const bool page = among(kPages, before);
+  const bool numbered = named.stop ? page || named.part : page || among(kNumbered, before);
+  if (value == 0 || !numbered || (numeral.size() == 1 && !(page && named.stop))) {
+    return std::nullopt;
+  }
+  return numbers_words(tokens, at, value, dialect);
+}
+
 }  // namespace
+
+unsigned roman_value(std::string_view numeral) {
+  struct Step {
+    std::string_view written;
+    unsigned value;
+    unsigned times;
+  };
+
+  constexpr std::array kSteps = std::to_array<Step>({{"M", 1000, 3},
+                                                     {"CM", 900, 1},
+                                                     {"D", 500, 1},
+                                                     {"CD", 400, 1},
+                                                     {"C", 100, 3},
+                                                     {"XC", 90, 1},
+                                                     {"L", 50, 1},
+                                                     {"XL", 40, 1},
+                                                     {"X", 10, 3},
+                                                     {"IX", 9, 1},
+                                                     {"V", 5, 1},
+                                                     {"IV", 4, 1},
+                                                     {"I", 1, 3}});
+  unsigned value = 0;
+  for (const Step& step : kSteps) {
+    for (unsigned i = 0; i < step.times && numeral.starts_with(step.written); ++i) {
+      value += step.value;
+      numeral.remove_prefix(step.written.size());
+      // After a subtraction its first letter does not come again: "IXI", "CMC".
+      if (step.written.size() == 2 && numeral.starts_with(step.written[0])) {
+        return 0;
+      }
+    }
+  }
+  return numeral.empty() ? value : 0;
+}
+
+unsigned small_roman_value(std::string_view numeral) {
+  if (numeral.empty() || numeral.size() > 7 ||
+      numeral.find_first_not_of("ivxl") != std::string_view::npos) {
+    return 0;
+  }
+  std::string capitals(numeral);
+  for (char& letter : capitals) {
+    letter = static_cast<char>(letter - 'a' + 'A');
+  }
+  return roman_value(capitals);
+}
 
 std::optional<Reading> read_roman(const Tokens& tokens, size_t at, const SpokenOptions& options) {
   const std::string_view numeral = tokens.text(at);
   if (!tokens.is_word(at) || numeral.size() > 15 || !tokens.begins_word(at) ||
       !tokens.ends_word(at + 1) || tokens.is(at + 1, "'")) {
     return std::nullopt;
+  }
+  if (is_ascii_lower(numeral[0])) {
+    return read_small_roman(tokens, at, options.dialect);
   }
   const unsigned value = roman_value(numeral);
   if (value == 0) {
@@ -178,7 +241,7 @@ std::optional<Reading> read_roman(const Tokens& tokens, size_t at, const SpokenO
   const bool second = at > 4 && among(kBetween, before) && roman_value(tokens.text(at - 4)) != 0 &&
                       named_before(tokens, at - 4).part;
   if (named.part || second) {
-    return Reading{at + 1, cardinal_words(digits, options.dialect)};
+    return numbers_words(tokens, at, value, options.dialect);
   }
   // Behind any other name, and alone where nothing else is written so.
   const bool name = !named.stop && is_title_case(named.word) && named.word.size() > 1;

@@ -6,6 +6,7 @@
 
 #include "text/spoken/abbreviations.h"
 #include "text/spoken/characters.h"
+#include "text/spoken/scripture.h"
 #include "text/spoken/text_around.h"
 #include "text/spoken/tokens.h"
 #include "text/unicode.h"
@@ -27,10 +28,6 @@ bool all_single_letters(std::string_view dotted) {
     }
   }
   return dotted.size() % 2 == 1;
-}
-
-bool is_roman(std::string_view word) {
-  return !word.empty() && word.find_first_not_of("IVXLC") == std::string_view::npos;
 }
 
 bool writes_ordinals_with_stops(std::string_view language) {
@@ -59,6 +56,9 @@ struct SentenceSplitter::Stop {
   [[nodiscard]] bool next_is_digit() const { return decimal_digit(next_char).has_value(); }
 
   [[nodiscard]] bool next_is_starter() const { return is_sentence_starter(ascii_lower(next_word)); }
+
+  [[nodiscard]] bool next_is_verse() const;
+  [[nodiscard]] bool next_is_direction_of() const;
 
   static Stop at(std::string_view text, size_t begin);
 };
@@ -105,6 +105,20 @@ SentenceSplitter::Stop SentenceSplitter::Stop::at(std::string_view text, size_t 
     }
   }
   return stop;
+}
+
+// "1 Cor. 13:4"
+bool SentenceSplitter::Stop::next_is_verse() const {
+  const size_t behind = next + next_word.size();
+  return next_is_digit() && next_word.size() < 4 &&
+         std::ranges::all_of(next_word, is_ascii_digit) && behind < text.size() &&
+         text[behind] == ':';
+}
+
+// What goes on behind a direction that follows a number: "12 W. 5th St.", "I-5 N. to Seattle".
+bool SentenceSplitter::Stop::next_is_direction_of() const {
+  const bool ordinal = next_is_digit() && next_word.size() > 2 && is_ascii_lower(next_word.back());
+  return ordinal || is_lower_case(next_char) || (is_capital(next_char) && !next_is_starter());
 }
 
 SentenceSplitter::SentenceSplitter(SentenceOptions options)
@@ -249,7 +263,7 @@ SentenceSplitter::Verdict SentenceSplitter::judge_single_stop(const Stop& stop) 
   if (stop.closed && lower) {
     return Verdict::Goes;
   }
-  const std::string_view word = word_before(stop.text, start_, stop.begin);
+  const std::string_view word = last_abbreviated(word_before(stop.text, start_, stop.begin));
   if (word.empty()) {
     return Verdict::Ends;
   }
@@ -262,16 +276,22 @@ SentenceSplitter::Verdict SentenceSplitter::judge_single_stop(const Stop& stop) 
     return judge_initial(stop, word);
   }
   const std::string folded = ascii_lower(word);
+  if (lower && is_measure_at(stop, folded, word_begin)) {
+    return Verdict::Goes;
+  }
+  if (stop.next_is_verse() && !bible_book(word).empty()) {
+    return Verdict::Goes;
+  }
   const bool dotted = word.find('.') != std::string_view::npos;
   const Abbreviation* known = find_abbreviation(folded);
   if (known != nullptr && known->stop == AbbreviationStop::Never && is_ascii_lower(word[0]) &&
       !known->bare && (known->spoken.empty() || is_ascii_upper(known->spoken[0]))) {
     known = nullptr;  // "one more rep.": a title begins with a capital
   }
+  // Something short that nobody can say ends no sentence before a small letter.
+  const bool sayable = word.size() > 4 || std::ranges::any_of(word, is_vowel_letter) ||
+                       !std::ranges::all_of(word, is_ascii_letter);
   if (known == nullptr && !dotted) {
-    // Something short that nobody can say ends no sentence before a small letter.
-    const bool sayable = word.size() > 4 || std::ranges::any_of(word, is_vowel_letter) ||
-                         !std::ranges::all_of(word, is_ascii_letter);
     return lower && !sayable ? Verdict::Goes : Verdict::Ends;
   }
   if (known == nullptr && !all_single_letters(word)) {
@@ -294,7 +314,7 @@ SentenceSplitter::Verdict SentenceSplitter::judge_single_stop(const Stop& stop) 
                                                                             : Verdict::Goes;
     }
     case AbbreviationStop::BeforeNumber:
-      return stop.next_is_digit() || (word != "no" && word != "No" && is_roman(stop.next_word))
+      return is_numbered(folded, stop.next_char, stop.next_word) || (lower && !sayable)
                  ? Verdict::Goes
                  : Verdict::Ends;
     case AbbreviationStop::AtCapital: {
@@ -312,6 +332,22 @@ SentenceSplitter::Verdict SentenceSplitter::judge_single_stop(const Stop& stop) 
   return Verdict::Ends;
 }
 
+// "5 in. drill", "12-in. pan", "2 c. milk", "100 cu. in. engine": a measure cut short behind a
+// number or behind "square" and "cubic".
+bool SentenceSplitter::is_measure_at(const Stop& stop, std::string_view folded,
+                                     size_t word_begin) const {
+  const size_t digits = folded.find_first_not_of("0123456789");
+  if (digits == std::string_view::npos || !is_measure(folded.substr(digits))) {
+    return false;
+  }
+  const size_t hyphen = word_begin > start_ && stop.text[word_begin - 1] == '-' ? 1 : 0;
+  const size_t gap =
+      word_begin > start_ && stop.text[word_begin - 1] == ' ' ? word_begin - 1 : word_begin;
+  const std::string_view before = word_before(stop.text, start_, gap);
+  return digits > 0 || is_number_before(stop.text, start_, word_begin - hyphen) ||
+         before == "cu." || before == "sq." || before == "Sq.";
+}
+
 // "J. K. Rowling", "George W. Bush", but "vitamin C. It", "you and I. Then".
 SentenceSplitter::Verdict SentenceSplitter::judge_initial(const Stop& stop,
                                                           std::string_view word) const {
@@ -325,7 +361,11 @@ SentenceSplitter::Verdict SentenceSplitter::judge_initial(const Stop& stop,
   if (static_cast<ptrdiff_t>(begin) == line_) {
     return Verdict::Goes;  // "A. First" of a list, and an initial that begins the line
   }
-  if (word == "I" || !is_capital(stop.next_char) || stop.next_is_starter()) {
+  if (std::string_view("NSEW").find(word) != std::string_view::npos &&
+      stop.next_is_direction_of() && is_number_before(stop.text, start_, begin)) {
+    return Verdict::Goes;
+  }
+  if (word == "I" || stop.next_is_starter()) {
     return Verdict::Ends;
   }
   size_t end = begin;
@@ -334,6 +374,12 @@ SentenceSplitter::Verdict SentenceSplitter::judge_initial(const Stop& stop,
   }
   const size_t stopped = end > start_ && stop.text[end - 1] == '.' ? end - 1 : end;
   const std::string_view before = word_before(stop.text, start_, stopped);
+  if (!is_capital(stop.next_char)) {
+    // "See S. aureus": a genus before its species, but "plan B. maybe not".
+    const bool species = is_lower_case(stop.next_char) && stop.next_word.size() > 2 &&
+                         !is_lettered(ascii_lower(before));
+    return species ? Verdict::Goes : Verdict::Ends;
+  }
   constexpr auto kBeforeNames = std::to_array<std::string_view>(
       {"by", "with", "and", "of", "to", "from", "for", "as", "or", "the"});
   const bool name = before.empty() || is_ascii_upper(before[0]) ||

@@ -53,6 +53,8 @@ class SentenceSplitter {
   Verdict judge_stop(size_t& after) const;
   [[nodiscard]] Verdict judge_single_stop(const Stop& stop) const;
   [[nodiscard]] Verdict judge_line_break(size_t& after) const;
+  [[nodiscard]] bool is_measure_at(const Stop& stop, std::string_view folded,
+                                   size_t word_begin) const;
   [[nodiscard]] Verdict judge_initial(const Stop& stop, std::string_view word) const;
   void emit(size_t end, Sentence::Break after, std::vector<Sentence>& out);
   void cut(std::vector<Sentence>& out);

@@ -238,6 +238,22 @@ std::optional<Reading> read_handle(const Tokens& tokens, size_t at, const Spoken
   return Reading{at + 1, hash ? "hash" : "at"};
 }
 
+// What stands below the stroke of a price: "5\u00A2/kWh", "$0.12/kWh".
+std::optional<Reading> read_price_divisor(const Tokens& tokens, size_t at,
+                                          const SpokenOptions& options) {
+  constexpr auto kMoney =
+      std::to_array<std::string_view>({"\u00A2", "$", "\u20AC", "\u00A3", "\u00A5", "\u20B9"});
+  const bool money = at > 0 && among(kMoney, tokens.text(at - 1));
+  const bool number = at > 0 && tokens.is_digits(at - 1) && tokens.text(at + 1).size() > 1;
+  if (!tokens.is(at, "/") || (!money && !number)) {
+    return std::nullopt;
+  }
+  const auto unit = divisor_unit_at(tokens, at + 1, options.dialect);
+  return unit && tokens.ends_word(unit->end)
+             ? std::optional(Reading{unit->end, "per " + unit->words})
+             : std::nullopt;
+}
+
 std::optional<Reading> read_stroke(const Tokens& tokens, size_t at) {
   if (!tokens.is(at, "/")) {
     return std::nullopt;
@@ -394,7 +410,7 @@ std::optional<Reading> read_sign(const Tokens& tokens, size_t at, const SpokenOp
       return Reading{at + length, std::string(*run)};
     }
   }
-  for (const Reader reader : {read_exponent, read_subscript, read_handle}) {
+  for (const Reader reader : {read_exponent, read_subscript, read_handle, read_price_divisor}) {
     if (auto reading = reader(tokens, at, options)) {
       return reading;
     }

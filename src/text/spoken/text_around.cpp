@@ -1,10 +1,15 @@
 #include "text/spoken/text_around.h"
 
+#include <algorithm>
+#include <array>
+
+#include "text/spoken/calendar.h"
 #include "text/spoken/characters.h"
 #include "text/unicode.h"
 #include "text/utf8.h"
 
 namespace mynah {
+
 bool is_line_break(char32_t c) {
   return c == '\n' || c == '\f' || c == '\v' || c == 0x2028 || c == 0x2029;
 }
@@ -27,6 +32,36 @@ std::string_view word_before(std::string_view text, size_t begin, size_t end) {
     ++at;
   }
   return text.substr(at, end - at);
+}
+
+std::string_view last_abbreviated(std::string_view word) {
+  constexpr std::string_view kDash = "\u2013";
+  const size_t hyphen = word.rfind('-');
+  const size_t dash = word.rfind(kDash);
+  const bool dashed =
+      dash != std::string_view::npos && (hyphen == std::string_view::npos || hyphen < dash);
+  const size_t mark = dashed ? dash : hyphen;
+  if (mark == std::string_view::npos || mark == 0) {
+    return word;
+  }
+  const std::string_view part = word.substr(mark + (dashed ? kDash.size() : 1));
+  const char before = word[mark - 1];
+  const bool apart = before == '.' || is_ascii_digit(before) || !calendar_name(part).empty();
+  return apart && !part.empty() && !is_ascii_digit(part[0]) ? part : word;
+}
+
+bool is_number_before(std::string_view text, size_t begin, size_t end) {
+  for (int spaces = 0; spaces < 2 && end > begin && text[end - 1] == ' '; ++spaces) {
+    --end;
+  }
+  const std::string_view before = text.substr(begin, end - begin);
+  if (!before.empty() && is_ascii_digit(before.back())) {
+    return true;
+  }
+  return std::ranges::any_of(
+      std::to_array<std::string_view>({"\u00BC", "\u00BD", "\u00BE", "\u2153", "\u2154", "\u215B",
+                                       "\u215C", "\u215D", "\u215E"}),
+      [&](std::string_view fraction) { return before.ends_with(fraction); });
 }
 
 bool is_list_mark(std::string_view text) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "text/spoken/cardinals.h"
+#include "text/spoken/characters.h"
 #include "text/spoken/reading.h"
 
 namespace mynah {
@@ -34,16 +35,6 @@ std::optional<HalfDay> half_day_at(const Tokens& tokens, size_t at) {
   return std::nullopt;
 }
 
-// The names of the Bible's books that are given with chapter and verse, and what else has a colon.
-bool is_verse(std::string_view before) {
-  constexpr auto kBooks = std::to_array<std::string_view>(
-      {"Genesis", "Exodus", "Leviticus",  "Numbers",   "Deuteronomy", "Joshua", "Judges",
-       "Samuel",  "Kings",  "Psalm",      "Psalms",    "Proverbs",    "Isaiah", "Jeremiah",
-       "Matthew", "Mark",   "Luke",       "John",      "Acts",        "Romans", "Corinthians",
-       "Hebrews", "Peter",  "Revelation", "Galatians", "Ephesians"});
-  return std::ranges::find(kBooks, before) != kBooks.end();
-}
-
 bool is_ratio(const Tokens& tokens, size_t at) {
   constexpr auto kWords =
       std::to_array<std::string_view>({"ratio", "scale", "odds", "aspect", "ratios", "mix"});
@@ -56,6 +47,46 @@ bool is_ratio(const Tokens& tokens, size_t at) {
 std::string minutes_words(std::string_view minutes, EnglishDialect dialect) {
   const std::string words = cardinal_words(minutes, dialect);
   return minutes[0] == '0' ? "oh " + words : words;
+}
+
+// "08:00 hrs", "14:30 hours", "0800 hrs": hours as timetables and armies say them. `end` is one
+// past the minutes; nothing where no hours stand behind them.
+std::optional<Reading> hours_words(const Tokens& tokens, std::string_view hours,
+                                   std::string_view minutes, size_t end, EnglishDialect dialect) {
+  constexpr auto kHours = std::to_array<std::string_view>({"hrs", "hours"});
+  const size_t word = tokens.skip_space(end);
+  if (!among(kHours, tokens.text(word)) || !tokens.ends_word(word + 1)) {
+    return std::nullopt;
+  }
+  std::string words = hours[0] == '0' && hours != "00" ? "oh " : "";
+  words += cardinal_words(hours, dialect) + " ";
+  words += minutes == "00" ? "hundred" : minutes_words(minutes, dialect);
+  // "08:00 hrs. on Monday": the stop is not the sentence's.
+  const bool stop = tokens.is(word + 1, ".") && !tokens.word_behind(word + 2).empty() &&
+                    is_ascii_lower(tokens.word_behind(word + 2)[0]);
+  return Reading{word + (stop ? 2 : 1), words + " hours"};
+}
+
+// "0800 hrs": with its first zero it is no amount.
+std::optional<Reading> read_joined_hours(const Tokens& tokens, size_t at, EnglishDialect dialect) {
+  const std::string_view digits = tokens.text(at);
+  if (!tokens.is_digits(at, 4, 4) || digits[0] != '0' || digits_value(digits.substr(2)) > 59) {
+    return std::nullopt;
+  }
+  return hours_words(tokens, digits.substr(0, 2), digits.substr(2), at + 1, dialect);
+}
+
+// "ISO 9001:2015": a standard and its year.
+std::optional<Reading> read_standard(const Tokens& tokens, size_t at, EnglishDialect dialect) {
+  constexpr auto kBodies = std::to_array<std::string_view>(
+      {"ISO", "IEC", "EN", "BS", "DIN", "ANSI", "IEEE", "ASTM", "JIS", "NF", "ASME"});
+  const unsigned year = tokens.is_digits(at + 2, 4, 4) ? digits_value(tokens.text(at + 2)) : 0;
+  if (!tokens.is_digits(at, 1, 6) || !tokens.is(at + 1, ":") || year < 1900 || year > 2099 ||
+      !tokens.ends_word(at + 3) || !among(kBodies, tokens.word_before(at))) {
+    return std::nullopt;
+  }
+  return Reading{at + 3, cardinal_words(tokens.text(at), dialect) + ", " +
+                             year_words(tokens.text(at + 2), dialect)};
 }
 
 // A time with minutes: "7:30", "7.30 pm", "19:45:10".
@@ -88,6 +119,11 @@ std::optional<Reading> read_clock(const Tokens& tokens, size_t at, EnglishDialec
       (!half && tokens.is_word(end) && !tokens.is(end, "Z"))) {
     return std::nullopt;
   }
+  if (colon && seconds.empty() && !half) {
+    if (auto hours = hours_words(tokens, tokens.text(at), minutes, end, dialect)) {
+      return hours;
+    }
+  }
   const std::string hours = cardinal_words(tokens.text(at), dialect);
   std::string words = hours;
   if (minutes != "00") {
@@ -115,8 +151,7 @@ std::optional<Reading> read_ratio(const Tokens& tokens, size_t at, EnglishDialec
   }
   const std::string first = cardinal_words(tokens.text(at), dialect);
   const std::string second = cardinal_words(tokens.text(at + 2), dialect);
-  const bool verse = is_verse(tokens.word_before(at));
-  return Reading{at + 3, first + (verse ? " " : " to ") + second};
+  return Reading{at + 3, first + " to " + second};
 }
 
 // "7am", "7 p.m."
@@ -163,15 +198,21 @@ std::optional<Reading> read_times(const Tokens& tokens, size_t at, EnglishDialec
 }  // namespace
 
 std::optional<Reading> read_time(const Tokens& tokens, size_t at, const SpokenOptions& options) {
+  if (auto standard = read_standard(tokens, at, options.dialect)) {
+    return standard;
+  }
   if (!tokens.is_digits(at, 1, 4) || !tokens.begins_word(at)) {
     // "2024-03-01T12:00": the T was taken with the date.
     if (at == 0 || !tokens.is(at - 1, "T") || !tokens.is_digits(at, 2, 2)) {
       return std::nullopt;
     }
   }
-  if (!is_verse(tokens.word_before(at)) && !is_ratio(tokens, at)) {
+  if (!is_ratio(tokens, at)) {
     if (auto times = read_times(tokens, at, options.dialect)) {
       return times;
+    }
+    if (auto hours = read_joined_hours(tokens, at, options.dialect)) {
+      return hours;
     }
   }
   return read_ratio(tokens, at, options.dialect);

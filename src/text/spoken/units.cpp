@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "text/spoken/characters.h"
+#include "text/spoken/codes.h"
 #include "text/spoken/quantity.h"
 #include "text/spoken/reading.h"
 
@@ -31,7 +32,7 @@ constexpr std::array kUnits = std::to_array<UnitName>({
     {"KM", "kilometer", ""},
     {"ft", "foot", "feet"},
     {"yd", "yard", ""},
-    {"yds", "yards", "yards"},
+    {"yds", "yard", ""},
     {"mi", "mile", ""},
     {"nmi", "nautical mile", ""},
     {"ly", "light year", ""},
@@ -45,10 +46,14 @@ constexpr std::array kUnits = std::to_array<UnitName>({
     {"L", "liter", ""},
     {"hl", "hectoliter", ""},
     {"gal", "gallon", ""},
+    {"gals", "gallon", ""},
     {"qt", "quart", ""},
+    {"qts", "quart", ""},
     {"fl oz", "fluid ounce", ""},
     {"tbsp", "tablespoon", ""},
     {"tsp", "teaspoon", ""},
+    {"tbsps", "tablespoon", ""},
+    {"tsps", "teaspoon", ""},
     // Mass.
     {"ng", "nanogram", ""},
     {"\u03BCg", "microgram", ""},
@@ -77,6 +82,10 @@ constexpr std::array kUnits = std::to_array<UnitName>({
     {"h", "hour", ""},
     {"hr", "hour", ""},
     {"hrs", "hour", ""},
+    {"wk", "week", ""},
+    {"wks", "week", ""},
+    {"mo", "month", ""},
+    {"mos", "month", ""},
     {"yr", "year", ""},
     {"yrs", "year", ""},
     // Speed, frequency, turning.
@@ -193,6 +202,7 @@ constexpr std::array kUnits = std::to_array<UnitName>({
     {"MBps", "megabyte per second", "megabytes per second"},
     {"px", "pixel", ""},
     {"pt", "point", ""},
+    {"pts", "point", ""},
     {"MP", "megapixel", ""},
 });
 
@@ -228,8 +238,15 @@ std::string name_of(const UnitName& unit, bool singular, EnglishDialect dialect)
   return name;
 }
 
-// "²" or "^2" at `at`: 2 or 3, and where it ends.
+// "²", "^2" or a plain "2" behind a symbol of length or time, "kg/m2", at `at`: 2 or 3, and where
+// it ends.
 std::pair<int, size_t> power_at(const Tokens& tokens, size_t at) {
+  constexpr auto kPlain =
+      std::to_array<std::string_view>({"m", "cm", "mm", "km", "dm", "ft", "yd", "mi", "s"});
+  if ((tokens.is(at, "2") || tokens.is(at, "3")) && at > 0 && among(kPlain, tokens.text(at - 1)) &&
+      tokens.ends_word(at + 1) && !(tokens.is(at + 1, ".") && tokens.is_digits(at + 2))) {
+    return {tokens.is(at, "2") ? 2 : 3, at + 1};
+  }
   if (tokens.is(at, "\u00B2") || tokens.is(at, "\u00B3")) {
     return {tokens.is(at, "\u00B2") ? 2 : 3, at + 1};
   }
@@ -297,7 +314,8 @@ std::optional<Unit> square_at(const Tokens& tokens, size_t at, bool singular,
     return std::nullopt;
   }
   const size_t unit = tokens.skip_space(tokens.is(at + 1, ".") ? at + 2 : at + 1);
-  const UnitName* name = find_unit(tokens.text(unit));
+  static constexpr UnitName kInch = {.symbol = "in", .singular = "inch", .plural = "inches"};
+  const UnitName* name = tokens.is(unit, "in") ? &kInch : find_unit(tokens.text(unit));
   if (name == nullptr) {
     return std::nullopt;
   }
@@ -305,8 +323,39 @@ std::optional<Unit> square_at(const Tokens& tokens, size_t at, bool singular,
               .words = with_power(name_of(*name, singular, dialect), square ? 2 : 3)};
 }
 
-// What stands below a stroke.
-std::optional<Unit> divisor_at(const Tokens& tokens, size_t at, EnglishDialect dialect) {
+// Whether "pt" is a pint where a word for what is poured or picked follows: "1 pt milk", "2 pts of
+// cream"; else it is a point ("12 pt type", "20 pts").
+bool is_pint(const Tokens& tokens, size_t at) {
+  constexpr auto kPoured = std::to_array<std::string_view>(
+      {"milk",         "cream",       "water",       "beer",       "ale",      "stout",   "cider",
+       "blood",        "ice",         "stock",       "broth",      "juice",    "bottle",  "bottles",
+       "jar",          "jars",        "carton",      "cartons",    "glass",    "glasses", "mug",
+       "tub",          "container",   "containers",  "buttermilk", "yogurt",   "yoghurt", "sour",
+       "heavy",        "whipping",    "whole",       "skim",       "boiling",  "cold",    "warm",
+       "vinegar",      "wine",        "oil",         "berries",    "half",     "lager",   "bitter",
+       "strawberries", "blueberries", "raspberries", "cherry",     "tomatoes", "soup",    "sauce"});
+  const size_t behind = tokens.is(at + 1, ".") ? at + 2 : at + 1;
+  const size_t of = tokens.skip_space(behind);
+  return among(kPoured,
+               tokens.is(of, "of") ? tokens.word_behind(of + 1) : tokens.word_behind(behind));
+}
+
+// Letters that mean something else behind a number and a space: "Section 5 A", "the 3 s in it".
+bool wants_no_space(std::string_view symbol) {
+  constexpr auto kSymbols =
+      std::to_array<std::string_view>({"s", "A", "N", "J", "h", "st", "us", "bar"});
+  return std::ranges::find(kSymbols, symbol) != kSymbols.end();
+}
+
+// Letters that mean something else directly behind a number: "5K" is thousands, "5G" no unit.
+bool wants_space(std::string_view symbol) {
+  constexpr auto kSymbols = std::to_array<std::string_view>({"K", "A", "st", "N", "J"});
+  return std::ranges::find(kSymbols, symbol) != kSymbols.end();
+}
+
+}  // namespace
+
+std::optional<Unit> divisor_unit_at(const Tokens& tokens, size_t at, EnglishDialect dialect) {
   const std::string_view word = tokens.text(at);
   if (std::ranges::find(kPerWords, word) != kPerWords.end()) {
     return Unit{.end = at + 1, .words = std::string(word)};
@@ -325,21 +374,6 @@ std::optional<Unit> divisor_at(const Tokens& tokens, size_t at, EnglishDialect d
   return std::nullopt;
 }
 
-// Letters that mean something else behind a number and a space: "Section 5 A", "the 3 s in it".
-bool wants_no_space(std::string_view symbol) {
-  constexpr auto kSymbols =
-      std::to_array<std::string_view>({"s", "A", "N", "J", "h", "st", "us", "bar"});
-  return std::ranges::find(kSymbols, symbol) != kSymbols.end();
-}
-
-// Letters that mean something else directly behind a number: "5K" is thousands, "5G" no unit.
-bool wants_space(std::string_view symbol) {
-  constexpr auto kSymbols = std::to_array<std::string_view>({"K", "A", "L", "st", "N", "J"});
-  return std::ranges::find(kSymbols, symbol) != kSymbols.end();
-}
-
-}  // namespace
-
 std::optional<Unit> unit_at(const Tokens& tokens, size_t at, bool singular,
                             EnglishDialect dialect) {
   const size_t unit = tokens.is(at, "-") ? at + 1 : tokens.skip_space(at);
@@ -350,8 +384,17 @@ std::optional<Unit> unit_at(const Tokens& tokens, size_t at, bool singular,
     return square;
   }
   const std::string_view symbol = tokens.text(unit);
-  if (symbol == "fl" && tokens.is(unit + 2, "oz")) {
-    return Unit{.end = unit + 3, .words = singular ? "fluid ounce" : "fluid ounces"};
+  if (symbol == "fl") {
+    const size_t ounce = tokens.skip_space(tokens.is(unit + 1, ".") ? unit + 2 : unit + 1);
+    if (tokens.is(ounce, "oz")) {
+      return Unit{.end = ounce + 1, .words = singular ? "fluid ounce" : "fluid ounces"};
+    }
+  }
+  if ((symbol == "pt" || symbol == "pts") && is_pint(tokens, unit)) {
+    return Unit{.end = unit + 1, .words = singular ? "pint" : "pints"};
+  }
+  if (symbol == "mm" && tokens.is_space(unit + 1) && tokens.is(unit + 2, "Hg")) {
+    return Unit{.end = unit + 3, .words = name_of(*find_unit("mmHg"), singular, dialect)};
   }
   const UnitName* name = tokens.is_word(unit) || symbol == "\u03A9" ? find_unit(symbol) : nullptr;
   if (name == nullptr) {
@@ -362,7 +405,7 @@ std::optional<Unit> unit_at(const Tokens& tokens, size_t at, bool singular,
   std::string words = with_power(name_of(*name, singular, dialect), power);
   bool compound = power != 0;
   if (tokens.is(end, "/")) {
-    if (const auto divisor = divisor_at(tokens, end + 1, dialect)) {
+    if (const auto divisor = divisor_unit_at(tokens, end + 1, dialect)) {
       words += " per " + divisor->words;
       end = divisor->end;
       compound = true;
@@ -385,13 +428,42 @@ std::optional<Unit> unit_at(const Tokens& tokens, size_t at, bool singular,
   const bool stands_alone = !tokens.is_word(tokens.skip_space(end));
   if (!compound && ((spaced && wants_no_space(symbol) && !(wants_space(symbol) && stands_alone)) ||
                     (!spaced && wants_space(symbol)) ||
-                    (tokens.is(at, "-") && symbol.size() == 1 && symbol != "m"))) {
+                    (tokens.is(at, "-") && symbol.size() == 1 && symbol != "m" && symbol != "L"))) {
     return std::nullopt;
   }
   if (!tokens.ends_word(end)) {
     return std::nullopt;
   }
   return Unit{.end = end, .words = std::move(words)};
+}
+
+std::optional<Reading> read_compound_unit(const Tokens& tokens, size_t at,
+                                          const SpokenOptions& options) {
+  // Words and times stand beside a stroke as alternatives, and so do two units of one kind:
+  // "lb/kg".
+  constexpr auto kNoDividends = std::to_array<std::string_view>(
+      {"us", "bar", "bit", "rad", "gal", "st",  "cal", "min", "mins", "sec", "secs",
+       "hr", "hrs", "yr",  "yrs", "mo",  "mos", "wk",  "wks", "pt",   "pts"});
+  constexpr auto kDivisors = std::to_array<std::string_view>(
+      {"s",    "sec", "second", "min", "minute", "h", "hr", "hour", "d",  "day", "wk",
+       "week", "mo",  "month",  "yr",  "year",   "L", "dL", "mL",   "ml", "dl"});
+  const std::string_view symbol = tokens.text(at);
+  const UnitName* const unit = symbol.size() > 1 && !among(kNoDividends, symbol) &&
+                                       tokens.is_word(at) && tokens.begins_word(at)
+                                   ? find_unit(symbol)
+                                   : nullptr;
+  if (unit == nullptr || (at > 0 && tokens.is(at - 1, "/"))) {
+    return std::nullopt;
+  }
+  const auto [power, end] = power_at(tokens, at + 1);
+  const auto divisor =
+      tokens.is(end, "/") ? divisor_unit_at(tokens, end + 1, options.dialect) : std::nullopt;
+  if (!divisor || !tokens.ends_word(divisor->end) || tokens.is(divisor->end, "/") ||
+      (divisor->end == end + 2 && !among(kDivisors, tokens.text(end + 1)))) {
+    return std::nullopt;
+  }
+  return Reading{divisor->end, with_power(name_of(*unit, false, options.dialect), power) + " per " +
+                                   divisor->words};
 }
 
 }  // namespace mynah

@@ -1,4 +1,4 @@
-// Abbreviations, states of the United States, Roman numerals.
+// Abbreviations, states of the United States, names of days.
 #include <array>
 #include <string>
 
@@ -8,6 +8,7 @@
 #include "text/spoken/characters.h"
 #include "text/spoken/codes.h"
 #include "text/spoken/reading.h"
+#include "text/spoken/roman.h"
 #include "text/spoken/tokens.h"
 
 namespace mynah {
@@ -50,8 +51,7 @@ std::string_view saint_or_street(const Tokens& tokens, size_t at, size_t behind)
   const std::string_view next = tokens.word_behind(behind);
   const std::string_view before = tokens.word_before(at);
   const bool name_before = is_capitalised(before) && at > 2;
-  const bool ordinal = before == "th" || before == "nd" || before == "rd" || before == "st";
-  if (!is_capitalised(next) || ordinal || is_behind_street_name(tokens, at) ||
+  if (!is_capitalised(next) || is_ordinal_ending(before) || is_behind_street_name(tokens, at) ||
       (name_before && is_sentence_starter(ascii_lower(next)))) {
     return "Street";
   }
@@ -69,9 +69,20 @@ std::string_view doctor_or_drive(const Tokens& tokens, size_t at, size_t behind)
   return drive ? "Drive" : "Doctor";
 }
 
+// Britain's "£50 inc. VAT"; behind a name it is a company's.
+bool is_british_including(const Tokens& tokens, size_t at, size_t behind, EnglishDialect dialect) {
+  const std::string_view next = tokens.word_behind(behind);
+  const bool name = at > 2 && is_capitalised(tokens.word_before(at));
+  return dialect == EnglishDialect::British && tokens.is(at, "inc") && !next.empty() &&
+         (!name || is_all_capitals(next));
+}
+
 // The word for one whose reading depends on its neighbours; empty: it is none here.
 std::string_view word_for(const Tokens& tokens, size_t at, size_t behind,
-                          const Abbreviation& abbreviation) {
+                          const Abbreviation& abbreviation, EnglishDialect dialect) {
+  if (is_british_including(tokens, at, behind, dialect)) {
+    return "including";
+  }
   if (abbreviation.written == "st") {
     return is_capitalised(tokens.text(at)) ? saint_or_street(tokens, at, behind) : "";
   }
@@ -88,10 +99,22 @@ std::string_view word_for(const Tokens& tokens, size_t at, size_t behind,
 bool number_follows(const Tokens& tokens, size_t at, const Abbreviation& abbreviation) {
   const size_t next = tokens.skip_space(at);
   const bool bracket = tokens.is(next, "(") || tokens.is(next, "[");  // "Eq. (3)", "Ref. [12]"
+  const std::string_view word = tokens.text(next);
+  if (abbreviation.written == "b" || abbreviation.written == "d") {
+    return tokens.is_digits(next, 3, 4);  // a year, as in encyclopedias
+  }
   if (tokens.is_digits(bracket ? next + 1 : next) || tokens.is(next, "#") || tokens.is(next, "$")) {
     return true;
   }
-  const std::string_view word = tokens.text(next);
+  const bool no = abbreviation.written == "no" || abbreviation.written == "nos";
+  if (no && word == "of") {
+    return tokens.word_behind(next + 1) != "course";  // "No. of items"
+  }
+  // "p. xii"; one letter alone is a page's.
+  const bool page = abbreviation.written == "p" || abbreviation.written == "pp";
+  if (!no && (page || word.size() > 1) && small_roman_value(word) != 0) {
+    return true;
+  }
   const bool pronoun = word == "I" && abbreviation.written == "no";
   return !word.empty() && !pronoun && word.find_first_not_of("IVXLC") == std::string_view::npos;
 }
@@ -105,14 +128,25 @@ bool stands(const Tokens& tokens, size_t at, const Found& found, bool stop, size
   if (title || abbreviation.written == "st" || abbreviation.written == "dr") {
     // A title has a name behind it, or is the street's.
     const bool named = is_capitalised(tokens.word_behind(behind));
-    return is_title_case(word) &&
-           (stop ? true : abbreviation.bare && (named || is_capitalised(tokens.word_before(at))));
+    const std::string_view before = tokens.word_before(at);
+    return is_title_case(word) && (stop || (abbreviation.bare && (named || is_capitalised(before) ||
+                                                                  is_ordinal_ending(before))));
+  }
+  // "45 Park Ave", "1st Ave and": these are no words behind a name.
+  constexpr auto kStreets = std::to_array<std::string_view>({"ave", "rd", "ln"});
+  if (!stop && among(kStreets, abbreviation.written)) {
+    const std::string_view before = tokens.word_before(at);
+    return is_title_case(word) && (is_ordinal_ending(before) || (at > 2 && is_capitalised(before)));
   }
   if (abbreviation.stop == AbbreviationStop::BeforeNumber) {
     // "Fig 3", "Apt 4B": these are no words, and do without their stop.
     constexpr auto kNoWords =
         std::to_array<std::string_view>({"fig", "figs", "vol", "vols", "apt", "ste", "eq", "eqs"});
     const bool bare = is_capitalised(word) && among(kNoWords, abbreviation.written);
+    constexpr auto kSmall = std::to_array<std::string_view>({"b", "d"});
+    if (is_capitalised(word) && among(kSmall, abbreviation.written)) {
+      return false;  // "plan B. 1950 people"
+    }
     return (stop || bare) && number_follows(tokens, behind, abbreviation);
   }
   if (abbreviation.written == "v") {
@@ -261,7 +295,8 @@ std::optional<Reading> read_stroke_word(const Tokens& tokens, size_t at) {
 
 }  // namespace
 
-std::optional<Reading> read_abbreviation(const Tokens& tokens, size_t at, const SpokenOptions&) {
+std::optional<Reading> read_abbreviation(const Tokens& tokens, size_t at,
+                                         const SpokenOptions& options) {
   if (!tokens.is_word(at)) {
     return std::nullopt;
   }
@@ -283,17 +318,18 @@ std::optional<Reading> read_abbreviation(const Tokens& tokens, size_t at, const 
   const bool stop =
       tokens.is(found.end, ".") && !tokens.is_word(found.end + 1) && !tokens.is(found.end + 1, ".");
   const size_t behind = stop ? found.end + 1 : found.end;
-  if (!stands(tokens, at, found, stop, behind)) {
+  if (!stands(tokens, at, found, stop, behind) &&
+      !is_british_including(tokens, at, behind, options.dialect)) {
     return std::nullopt;
   }
-  const std::string_view word = word_for(tokens, at, behind, *found.abbreviation);
+  const std::string_view word = word_for(tokens, at, behind, *found.abbreviation, options.dialect);
   if (word.empty()) {
     return std::nullopt;
   }
   // The stop of the last word is the sentence's too, and that of a street's before "He", "The".
   const std::string_view next = tokens.word_behind(behind);
-  const bool street = (word == "Street" || word == "Drive") && is_capitalised(next) &&
-                      is_sentence_starter(ascii_lower(next));
+  const bool street = (word == "Street" || word == "Drive" || word == "Avenue") &&
+                      is_capitalised(next) && is_sentence_starter(ascii_lower(next));
   const size_t end = stop && (street || tokens.ends_text(behind)) ? found.end : behind;
   if (word == "P H D" || word == "B S C" || word == "M S C") {
     return Reading{end, spell(word)};

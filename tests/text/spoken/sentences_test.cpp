@@ -71,6 +71,32 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"pp. 5-10 and vol. IV. Next.", "pp. 5-10 and vol. IV. / Next."}));
 
 INSTANTIATE_TEST_SUITE_P(
+    StopsThatEndNothing, SentenceCases,
+    testing::Values(Case{"Use a 5 in. drill bit. Or a 3/8 in. drill. It is 5 in. Then go.",
+                         "Use a 5 in. drill bit. / Or a 3/8 in. drill. / It is 5 in. / Then go."},
+                    Case{"He came in. then he left.", "He came in. / then he left."},
+                    Case{"A 12-in. pan, 100 cu. in. engine, 6 mos. old.",
+                         "A 12-in. pan, 100 cu. in. engine, 6 mos. old."},
+                    Case{"Add 2 3/4 c. milk and \u00bd c. cream. Stir.",
+                         "Add 2 3/4 c. milk and \u00bd c. cream. / Stir."},
+                    Case{"See S. aureus and E. coli. It is plan B. maybe not.",
+                         "See S. aureus and E. coli. / It is plan B. / maybe not."},
+                    Case{"I paid Rs. 500 for it. Go.", "I paid Rs. 500 for it. / Go."},
+                    Case{"From Jan.-Mar. 2020 and Apr.\u2013Jun. 2021. Then no more.",
+                         "From Jan.-Mar. 2020 and Apr.\u2013Jun. 2021. / Then no more."},
+                    Case{"See p. xii and pp. iv\u2013x. On p. Then.",
+                         "See p. xii and pp. iv\u2013x. / On p. / Then."},
+                    Case{"She (b. 1950, d. 2001) wrote. It is plan b. 5 more came.",
+                         "She (b. 1950, d. 2001) wrote. / It is plan b. / 5 more came."},
+                    Case{"Send it to apt. #5C. Now.", "Send it to apt. #5C. / Now."},
+                    Case{"Go to 12 W. 5th St. and 9 E. Main St. Take I-5 N. to it.",
+                         "Go to 12 W. 5th St. and 9 E. Main St. Take I-5 N. to it."},
+                    Case{"The No. of items is 5. No. Of course not.",
+                         "The No. of items is 5. / No. / Of course not."},
+                    Case{"Read 1 Cor. 13:4 and Gen. 1:1. I met Sam. 5 came.",
+                         "Read 1 Cor. 13:4 and Gen. 1:1. / I met Sam. / 5 came."}));
+
+INSTANTIATE_TEST_SUITE_P(
     Numbers, SentenceCases,
     testing::Values(Case{"Pi is 3.14 or so. Costs $9.99. Yes.",
                          "Pi is 3.14 or so. / Costs $9.99. / Yes."},
@@ -128,14 +154,25 @@ constexpr std::string_view kMixed =
     "The end?!\n1. One\n2. Two \u4f60\u597d\u3002\u597d \u0964 e.g. this. \xE2\x80 broken. "
     "\u2028Done";
 
-TEST(Sentences, PiecesGiveTheSameAsTheWhole) {
-  const std::vector<Sentence> whole = split_sentences(kMixed, {.max_bytes = 40});
+constexpr std::string_view kShort =
+    "A 5 in. bit, 12-in. pan. 2 \u00bd c. milk. S. aureus. Rs. 500. Jan.\u2013Mar. 2020. p. xii, "
+    "b. "
+    "1950. apt. #5C. 12 W. 5th St. I-5 N. to it. No. of items. No. off. 1 Cor. 13:4. Sam. 5 came. "
+    "p. x";
+
+class SentencePieces : public testing::TestWithParam<std::string_view> {};
+
+INSTANTIATE_TEST_SUITE_P(Texts, SentencePieces, testing::Values(kMixed, kShort));
+
+TEST_P(SentencePieces, GiveTheSameAsTheWhole) {
+  const std::string_view text = GetParam();
+  const std::vector<Sentence> whole = split_sentences(text, {.max_bytes = 40});
   ASSERT_GT(whole.size(), 8U);
   for (size_t size = 1; size < 20; ++size) {
     SentenceSplitter splitter({.max_bytes = 40});
     std::vector<Sentence> pieces;
-    for (size_t at = 0; at < kMixed.size(); at += size) {
-      std::ranges::move(splitter.push(kMixed.substr(at, size)), std::back_inserter(pieces));
+    for (size_t at = 0; at < text.size(); at += size) {
+      std::ranges::move(splitter.push(text.substr(at, size)), std::back_inserter(pieces));
     }
     std::ranges::move(splitter.finish(), std::back_inserter(pieces));
     ASSERT_EQ(pieces.size(), whole.size()) << size;
