@@ -82,16 +82,20 @@ Tail unit_tail_at(const Tokens& tokens, size_t number, size_t at, bool singular,
     const size_t next = tail.end + 2;
     const bool goes_on =
         tokens.is_digits(next) || (tokens.is_word(next) && is_ascii_lower(tokens.text(next)[0]));
-    if (tokens.is(tail.end, ".") && tokens.is_space(tail.end + 1) && goes_on) {
+    // "1 fl. oz.; 6 mos., at most"
+    constexpr auto kInside = std::to_array<std::string_view>({",", ";", ":"});
+    const bool inside = among(kInside, tokens.text(tail.end + 1));
+    if (tokens.is(tail.end, ".") && (inside || (tokens.is_space(tail.end + 1) && goes_on))) {
       ++tail.end;
     }
     return tail;
   }
   const std::string_view inches = singular ? "inch" : "inches";
-  if (tokens.is(sign, "in") && tokens.is(sign + 1, ".")) {
+  const size_t inch = tokens.is(at, "-") ? at + 1 : sign;  // "12-in. pan"
+  if (tokens.is(inch, "in") && tokens.is(inch + 1, ".")) {
     // "a 5 in. bit" has one inch as its kind, "5 in. wide" several.
-    const std::string_view word = singular ? inches : inch_word(tokens, sign + 2);
-    return {tokens.ends_text(sign + 2) ? sign + 1 : sign + 2, std::string(word)};
+    const std::string_view word = singular ? inches : inch_word(tokens, inch + 2);
+    return {tokens.ends_text(inch + 2) ? inch + 1 : inch + 2, std::string(word)};
   }
   // "2 3/4 c. milk": cups; "c. 1850" behind a number is about a year.
   if (tokens.is(sign, "c") && tokens.is(sign + 1, ".") && !tokens.word_behind(sign + 2).empty() &&

@@ -95,7 +95,8 @@ std::optional<Reading> read_fraction(const Tokens& tokens, size_t at,
     return pressures;
   }
   // Two shares of a hundred are a split, no fraction: "the 80/20 rule", "a 70/30 mix".
-  if (above.size() == 2 && below.size() == 2 && digits_value(above) + digits_value(below) == 100) {
+  if (above.size() == 2 && below.size() == 2 && digits_value(above) + digits_value(below) == 100 &&
+      unit_tail_at(tokens, at, at + 3, false, options).words.empty()) {
     return Reading{at + 3, cardinal_words(above, options.dialect) + " " +
                                cardinal_words(below, options.dialect)};
   }

@@ -95,6 +95,9 @@ std::optional<Reading> plural_at(const Tokens& tokens, size_t at, bool last,
   if (number.size() < 3 && !short_form && !known) {
     return std::nullopt;
   }
+  if (short_form && number == "00") {
+    return Reading{suffix + 1, "two thousands"};
+  }
   std::string words = number.size() == 4 && !model ? year_words(number, options.dialect)
                                                    : pair_words(number, options.dialect);
   return Reading{suffix + 1, to_plural(std::move(words))};

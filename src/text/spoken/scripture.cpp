@@ -127,12 +127,23 @@ bool is_verse(const Tokens& tokens, size_t at) {
   return half != "am" && half != "pm" && half != "a" && half != "p";
 }
 
+// Whether the word with a stop behind it is a book cut short; "I met Sam. 13:30 is late." has a
+// name.
+bool is_short_book(const Tokens& tokens, size_t at) {
+  const size_t count = at > 1 && tokens.is_space(at - 1) ? at - 2 : at;
+  return is_short_bible_book(tokens.text(at), tokens.is_digits(count, 1, 1));
+}
+
 // One past the book's word and its stop, where chapter and verse follow it; 0: they do not.
 size_t book_end(const Tokens& tokens, size_t at) {
   if (!tokens.is_word(at) || bible_book(tokens.text(at)).empty()) {
     return 0;
   }
-  const size_t end = tokens.is(at + 1, ".") ? at + 2 : at + 1;
+  const bool stop = tokens.is(at + 1, ".");
+  if (stop && !is_short_book(tokens, at)) {
+    return 0;
+  }
+  const size_t end = stop ? at + 2 : at + 1;
   return tokens.is_space(end) && is_verse(tokens, end + 1) ? end : 0;
 }
 
@@ -141,8 +152,10 @@ bool is_behind_book(const Tokens& tokens, size_t at) {
   if (at < 2 || !tokens.is_space(at - 1)) {
     return false;
   }
-  const size_t word = tokens.is(at - 2, ".") && at > 2 ? at - 3 : at - 2;
-  return tokens.is_word(word) && !bible_book(tokens.text(word)).empty();
+  if (tokens.is(at - 2, ".") && at > 2) {
+    return is_short_book(tokens, at - 3);
+  }
+  return tokens.is_word(at - 2) && !bible_book(tokens.text(at - 2)).empty();
 }
 
 std::optional<Reading> read_verse(const Tokens& tokens, size_t at, EnglishDialect dialect) {
@@ -170,6 +183,12 @@ std::string_view bible_book(std::string_view word) {
     return {};
   }
   return book->spoken.empty() ? book->written : book->spoken;
+}
+
+bool is_short_bible_book(std::string_view word, bool counted) {
+  constexpr auto kNames = std::to_array<std::string_view>({"Sam", "Tim", "Pet"});
+  const std::string_view book = bible_book(word);
+  return !book.empty() && book != word && (counted || !among(kNames, word));
 }
 
 std::optional<Reading> read_scripture(const Tokens& tokens, size_t at,

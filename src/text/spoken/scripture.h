@@ -9,4 +9,8 @@ namespace mynah {
 // forms are those of the SBL Handbook of Style (2nd edition, 8.3) and a few older ones.
 [[nodiscard]] std::string_view bible_book(std::string_view word);
 
+// Whether the word is such a short form, whose stop ends no sentence before chapter and verse.
+// `counted`: a number stands before it ("1 Sam."), without which some are people's names.
+[[nodiscard]] bool is_short_bible_book(std::string_view word, bool counted);
+
 }  // namespace mynah

@@ -279,7 +279,8 @@ SentenceSplitter::Verdict SentenceSplitter::judge_single_stop(const Stop& stop) 
   if (lower && is_measure_at(stop, folded, word_begin)) {
     return Verdict::Goes;
   }
-  if (stop.next_is_verse() && !bible_book(word).empty()) {
+  if (stop.next_is_verse() &&
+      is_short_bible_book(word, is_number_before(stop.text, start_, word_begin))) {
     return Verdict::Goes;
   }
   const bool dotted = word.find('.') != std::string_view::npos;
@@ -310,8 +311,9 @@ SentenceSplitter::Verdict SentenceSplitter::judge_single_stop(const Stop& stop) 
       const std::string_view before =
           word_before(stop.text, start_, word_begin - (word_begin > start_ ? 1 : 0));
       const bool name_before = !before.empty() && is_ascii_upper(before[0]);
-      return known->spoken.empty() && name_before && stop.next_is_starter() ? Verdict::Ends
-                                                                            : Verdict::Goes;
+      return known->spoken.empty() && name_before && !lower && stop.next_is_starter()
+                 ? Verdict::Ends
+                 : Verdict::Goes;
     }
     case AbbreviationStop::BeforeNumber:
       return is_numbered(folded, stop.next_char, stop.next_word) || (lower && !sayable)

@@ -67,10 +67,14 @@ std::optional<Reading> hours_words(const Tokens& tokens, std::string_view hours,
   return Reading{word + (stop ? 2 : 1), words + " hours"};
 }
 
-// "0800 hrs": with its first zero it is no amount.
+// "0800 hrs", "at 1400 hrs": with its first zero, or behind such a word, it is no amount.
 std::optional<Reading> read_joined_hours(const Tokens& tokens, size_t at, EnglishDialect dialect) {
+  constexpr auto kBefore =
+      std::to_array<std::string_view>({"at", "At", "by", "By", "until", "Until", "till"});
   const std::string_view digits = tokens.text(at);
-  if (!tokens.is_digits(at, 4, 4) || digits[0] != '0' || digits_value(digits.substr(2)) > 59) {
+  if (!tokens.is_digits(at, 4, 4) || digits_value(digits) > 2359 ||
+      digits_value(digits.substr(2)) > 59 ||
+      (digits[0] != '0' && !among(kBefore, tokens.word_before(at)))) {
     return std::nullopt;
   }
   return hours_words(tokens, digits.substr(0, 2), digits.substr(2), at + 1, dialect);

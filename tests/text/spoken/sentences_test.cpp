@@ -94,7 +94,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{"The No. of items is 5. No. Of course not.",
                          "The No. of items is 5. / No. / Of course not."},
                     Case{"Read 1 Cor. 13:4 and Gen. 1:1. I met Sam. 5 came.",
-                         "Read 1 Cor. 13:4 and Gen. 1:1. / I met Sam. / 5 came."}));
+                         "Read 1 Cor. 13:4 and Gen. 1:1. / I met Sam. / 5 came."},
+                    Case{"I met Sam. 13:30 is late. See 1 Sam. 3:10. Elm St. is closed.",
+                         "I met Sam. / 13:30 is late. / See 1 Sam. 3:10. / Elm St. is closed."}));
 
 INSTANTIATE_TEST_SUITE_P(
     Numbers, SentenceCases,
