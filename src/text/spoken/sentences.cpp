@@ -6,6 +6,7 @@
 
 #include "text/spoken/abbreviations.h"
 #include "text/spoken/characters.h"
+#include "text/spoken/roman.h"
 #include "text/spoken/scripture.h"
 #include "text/spoken/text_around.h"
 #include "text/spoken/tokens.h"
@@ -271,6 +272,12 @@ SentenceSplitter::Verdict SentenceSplitter::judge_single_stop(const Stop& stop) 
   if (std::ranges::all_of(word, is_ascii_digit)) {
     const bool item = static_cast<ptrdiff_t>(word_begin) == line_ && word.size() <= 3;
     return item || (ordinal_stops_ && word.size() <= 2) ? Verdict::Goes : Verdict::Ends;
+  }
+  // "II. The End": a chapter's number; greater ones may be words ("MIX").
+  constexpr unsigned kMostChapters = 89;
+  const unsigned chapter = word.size() > 1 ? roman_value(word) : 0;
+  if (static_cast<ptrdiff_t>(word_begin) == line_ && chapter > 0 && chapter <= kMostChapters) {
+    return Verdict::Goes;
   }
   if (word.size() == 1 && is_ascii_upper(word[0])) {
     return judge_initial(stop, word);

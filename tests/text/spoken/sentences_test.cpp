@@ -102,6 +102,8 @@ INSTANTIATE_TEST_SUITE_P(
     Numbers, SentenceCases,
     testing::Values(Case{"Pi is 3.14 or so. Costs $9.99. Yes.",
                          "Pi is 3.14 or so. / Costs $9.99. / Yes."},
+                    Case{"II. The End\n\nMIX. It was Louis XIV. He went.",
+                         "II. The End // MIX. / It was Louis XIV. / He went."},
                     Case{"It was 1999. Then came 2000.", "It was 1999. / Then came 2000."},
                     Case{"Use version 1.2.3. It works.", "Use version 1.2.3. / It works."},
                     Case{"Visit example.com. Or www.a.org/b.html?x=1. Then go.",
