@@ -28,6 +28,7 @@ constexpr size_t kBlockBytes = 1 << 14;
 constexpr std::array<std::string_view, 2> kTextExtensions = {".ssml", ".jsonl"};
 constexpr std::array<std::string_view, 1> kSsml = {".ssml"};
 constexpr std::array<std::string_view, 2> kPlain = {".txt", ".text"};
+constexpr std::array<std::string_view, 5> kOffice = {".docx", ".odt", ".rtf", ".doc", ".fb2"};
 
 // What may stand before <speak> at most: declarations and comments.
 constexpr size_t kMostHead = 1 << 16;
@@ -111,6 +112,12 @@ Status TextInput::check_names(std::string_view verb) const {
                 fmt::format("there is no document {0} here; where its name is what you want to "
                             "{1}: echo {0} | mynah ... -",
                             name, verb));
+  }
+  if (has_extension(name, kOffice)) {
+    return fail(ErrorCode::Usage,
+                fmt::format("{0}: mynah reads .txt, .md, .html, .epub and .pdf: pandoc {0} -t "
+                            "markdown | mynah ... --markup markdown - takes this one",
+                            name));
   }
   // "e.g." is a text though a file may be called so; "notes.org" hardly is.
   if (fs::path(name).extension().string().size() > 1 && is_file(name)) {

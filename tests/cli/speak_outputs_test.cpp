@@ -134,6 +134,8 @@ TEST_F(SpeakVerb, TellsNamesOfFilesFromWords) {
   EXPECT_EQ(speak({folder_ / "notes.org", "-m", "hum", "-o", wav}), 2);
   EXPECT_THAT(err(), HasSubstr("notes.org is a file: --file "));
   EXPECT_EQ(speak({"notes.org", "-m", "hum", "-o", wav}), 0);
+  EXPECT_EQ(speak({"report.docx", "-m", "hum", "-o", wav}), 2);
+  EXPECT_THAT(err(), HasSubstr("pandoc report.docx -t markdown"));
   EXPECT_EQ(speak({folder_ / "lines.jsonl", "-m", "hum", "-o", wav}), 2);
   EXPECT_THAT(err(), HasSubstr("wanted --json-input with it"));
   EXPECT_EQ(speak({folder_ / "lines.jsonl", "-m", "hum", "--json-input", "--output-dir",
