@@ -11,9 +11,9 @@ namespace mynah {
 // Edits (insert, delete, replace, swap of neighbours) that turn a into b; bytes, not characters.
 [[nodiscard]] size_t edit_distance(std::string_view a, std::string_view b);
 
-// The candidate with the fewest edits, capitals or not, where that is at most a third of the longer name's length;
-// else a candidate that begins with `name`, else one that holds `name` (of three bytes at least),
-// else none.
+// The candidate with the fewest edits, capitals or not, where that is at most a third of the longer
+// name's length; else a candidate that begins with `name`, else one that holds it (where it has
+// three bytes at least), else none.
 [[nodiscard]] std::optional<std::string> nearest_name(std::string_view name,
                                                       std::span<const std::string> candidates);
 

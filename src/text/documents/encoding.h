@@ -13,8 +13,8 @@ namespace mynah {
 [[nodiscard]] bool is_utf16(std::string_view bytes);
 
 // InvalidInput where the bytes are no text in any encoding: a NUL, or more than eight
-// control characters and one in twenty. `bytes` is all of it or its beginning; UTF-16, which is full
-// of NULs, is told by the mark that it begins with.
+// control characters and one in twenty. `bytes` is all of it or its beginning; UTF-16, which is
+// full of NULs, is told by the mark that it begins with.
 [[nodiscard]] Status check_is_text(std::string_view bytes);
 
 struct DecodedText {
