@@ -44,10 +44,11 @@ std::string folded(std::string_view name) {
 
 std::optional<std::string> nearest_name(std::string_view name,
                                         std::span<const std::string> candidates) {
+  const std::string wanted = folded(name);
   std::optional<std::string> best;
   size_t best_distance = 0;
   for (const std::string& candidate : candidates) {
-    const size_t distance = edit_distance(folded(name), folded(candidate));
+    const size_t distance = edit_distance(wanted, folded(candidate));
     const size_t allowed = std::max<size_t>(1, std::max(name.size(), candidate.size()) / 3);
     if (distance <= allowed && (!best || distance < best_distance)) {
       best = candidate;
@@ -58,11 +59,11 @@ std::optional<std::string> nearest_name(std::string_view name,
     return best;
   }
   auto found = std::ranges::find_if(candidates, [&](const std::string& candidate) {
-    return folded(candidate).starts_with(folded(name));
+    return folded(candidate).starts_with(wanted);
   });
   if (found == candidates.end() && name.size() > 2) {
     found = std::ranges::find_if(candidates, [&](const std::string& candidate) {
-      return folded(candidate).contains(folded(name));
+      return folded(candidate).contains(wanted);
     });
   }
   return found == candidates.end() ? std::nullopt : std::optional<std::string>(*found);
