@@ -96,17 +96,6 @@ std::string anchor_of(std::string_view link) {
   return mark == std::string_view::npos ? std::string() : unescape(link.substr(mark + 1));
 }
 
-bool has_word(std::string_view words, std::string_view wanted) {
-  for (size_t at = 0; at < words.size();) {
-    const size_t end = std::min(words.find(' ', at), words.size());
-    if (words.substr(at, end - at) == wanted) {
-      return true;
-    }
-    at = end + 1;
-  }
-  return false;
-}
-
 // UTF-16, which XML may be in, by its byte order mark.
 std::string to_utf8_text(std::span<const std::byte> bytes) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());

@@ -33,15 +33,8 @@ bool is_one_of(std::string_view name, const std::array<std::string_view, N>& nam
 
 // Whether one of an attribute's words is one of these.
 template <size_t N>
-bool has_token(std::string_view words, const std::array<std::string_view, N>& names) {
-  while (!words.empty()) {
-    const size_t end = std::min(words.find(' '), words.size());
-    if (is_one_of(words.substr(0, end), names)) {
-      return true;
-    }
-    words.remove_prefix(std::min(end + 1, words.size()));
-  }
-  return false;
+bool has_one_of(std::string_view words, const std::array<std::string_view, N>& names) {
+  return std::ranges::any_of(names, [&](std::string_view name) { return has_word(words, name); });
 }
 
 int heading_level(std::string_view name) {
@@ -60,9 +53,9 @@ bool is_hidden(const Tag& tag) {
                                                       "rearnote",  "rearnotes", "annoref"};
   constexpr std::array<std::string_view, 5> kRoles = {
       "doc-noteref", "doc-pagebreak", "doc-footnote", "doc-endnote", "doc-endnotes"};
-  if (is_one_of(tag.name, kSilent) || has_token(tag.attribute("epub:type"), kTypes) ||
+  if (is_one_of(tag.name, kSilent) || has_one_of(tag.attribute("epub:type"), kTypes) ||
       is_one_of(tag.attribute("role"), kRoles) ||
-      has_token(tag.attribute("class"), std::array<std::string_view, 2>{"pagenum", "pageno"})) {
+      has_one_of(tag.attribute("class"), std::array<std::string_view, 2>{"pagenum", "pageno"})) {
     return true;
   }
   return std::ranges::any_of(tag.attributes, [](const auto& attribute) {

@@ -302,4 +302,15 @@ std::optional<Tag> TagReader::next() {
   return std::nullopt;
 }
 
+bool has_word(std::string_view words, std::string_view wanted) {
+  for (size_t at = 0; at < words.size();) {
+    const size_t end = std::min(words.find(' ', at), words.size());
+    if (words.substr(at, end - at) == wanted) {
+      return true;
+    }
+    at = end + 1;
+  }
+  return false;
+}
+
 }  // namespace mynah

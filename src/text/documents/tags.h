@@ -48,4 +48,7 @@ class TagReader {
 // Text with &amp;, &#8217;, &#x2019; and the named entities of HTML 4 replaced; unknown ones stay.
 [[nodiscard]] std::string replace_entities(std::string_view text);
 
+// Whether one of an attribute's words, with spaces between them, is that one.
+[[nodiscard]] bool has_word(std::string_view words, std::string_view wanted);
+
 }  // namespace mynah
