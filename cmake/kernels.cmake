@@ -15,6 +15,11 @@ function(mynah_simulated_kernels library)
     add_library(${objects} OBJECT simt/kernel_table.cpp)
     target_include_directories(${objects} PRIVATE "${PROJECT_SOURCE_DIR}/src")
     target_link_libraries(${objects} PRIVATE mynah_warnings mynah_baseline)
+    # They are also a part of the library that tests load as a driver (tests/cuda). The simulation asks at every step which
+    # thread runs: without a call (initial-exec).
+    set_target_properties(${objects} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
+                                                VISIBILITY_INLINES_HIDDEN ON)
+    target_compile_options(${objects} PRIVATE -ftls-model=initial-exec)
     set(names "${CMAKE_CURRENT_BINARY_DIR}/sm${level}/kernel_names.h")
     target_compile_definitions(${objects} PRIVATE MYNAH_LEVEL=${level} "MYNAH_KERNEL_NAMES=\"${names}\"")
     set(header "// Made by cmake/kernels.cmake.\n#pragma once\n\n")

@@ -1,5 +1,5 @@
-// Why no card can be used, in one line: what the driver answered, and what the machine shows
-// besides.
+// Why a card cannot be used: what the driver answered, and what the machine shows besides, with
+// what to do.
 #pragma once
 
 #include <string>
@@ -12,11 +12,31 @@
 
 namespace mynah::gpu {
 
+// Why there is no card, or none that can be used, and what to do.
+struct Absence {
+  std::string reason;  // a clause
+  std::string remedy;  // an imperative; empty: nothing is known that helps
+  ErrorCode code = ErrorCode::Environment;
+
+  // "REASON; REMEDY".
+  [[nodiscard]] Error error() const;
+
+  bool operator==(const Absence&) const = default;
+};
+
 // The cards that CUDA_VISIBLE_DEVICES chooses from, as the system knows them.
 [[nodiscard]] KnownCards known_cards(const Machine& machine);
 
+// What is said where a library of the driver, of this release, and the driver in the kernel are not
+// of one release.
+[[nodiscard]] Absence explain_halves(const std::string& library, const std::string& release,
+                                     const Machine& machine);
+
 // Why there is no driver's library, with what the machine shows.
-[[nodiscard]] Error explain_no_driver(const NoDriver& no_driver, const Machine& machine);
+[[nodiscard]] Absence explain_no_driver(const NoDriver& no_driver, const Machine& machine);
+
+// Why a card that the system has is not among the driver's devices.
+[[nodiscard]] Absence explain_not_shown(const PciCard& card, const Machine& machine);
 
 // Which of the machine's cards are not among the devices at these PCI addresses, and why, in a
 // clause; empty where none is left out, or in a container, which sees cards that it was not given.
@@ -32,7 +52,7 @@ struct NoDevice {
 };
 
 // Why it shows none, the likeliest reason first.
-[[nodiscard]] Error explain_no_device(const NoDevice& failure, const Machine& machine,
-                                      const VisibleDevices& visible);
+[[nodiscard]] Absence explain_no_device(const NoDevice& failure, const Machine& machine,
+                                        const VisibleDevices& visible);
 
 }  // namespace mynah::gpu

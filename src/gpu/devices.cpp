@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "gpu/absence.h"
 #include "gpu/driver_errors.h"
 
 namespace mynah::gpu {
@@ -180,7 +179,7 @@ Result<std::vector<GpuDevice>> list_devices(const Driver& driver) {
   return describe_all(driver, *count);
 }
 
-Result<Gpus> find_gpus(const GpuSearch& search) {
+std::expected<Gpus, Absence> look_for_gpus(const GpuSearch& search) {
   const auto driver = Driver::open(search.driver);
   if (!driver) {
     return std::unexpected(explain_no_driver(driver.error(), read_machine(search.root)));
@@ -195,10 +194,22 @@ Result<Gpus> find_gpus(const GpuSearch& search) {
                                               .driver_path = (*driver)->path()},
                                              machine, visible));
   }
-  MYNAH_TRY(std::vector<GpuDevice> devices, describe_all(**driver, *count));
+  auto devices = describe_all(**driver, *count);
+  if (!devices) {
+    return std::unexpected(Absence{
+        .reason = std::move(devices.error().message), .remedy = {}, .code = devices.error().code});
+  }
   std::string hidden =
-      visible.all ? explain_left_out(machine, pci_addresses(devices)) : visible.explanation;
-  return Gpus{.driver = *driver, .devices = std::move(devices), .hidden = std::move(hidden)};
+      visible.all ? explain_left_out(machine, pci_addresses(*devices)) : visible.explanation;
+  return Gpus{.driver = *driver, .devices = *std::move(devices), .hidden = std::move(hidden)};
+}
+
+Result<Gpus> find_gpus(const GpuSearch& search) {
+  auto gpus = look_for_gpus(search);
+  if (!gpus) {
+    return std::unexpected(gpus.error().error());
+  }
+  return *std::move(gpus);
 }
 
 }  // namespace mynah::gpu

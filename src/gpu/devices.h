@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <expected>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "gpu/absence.h"
 #include "gpu/driver_library.h"
 
 namespace mynah::gpu {
@@ -39,6 +41,8 @@ struct GpuDevice {
   // Guide, "Theoretical Bandwidth Calculation"). Of a MIG slice that of the whole card. 0: not
   // known.
   [[nodiscard]] double theoretical_bandwidth() const;
+
+  bool operator==(const GpuDevice&) const = default;
 };
 
 // Initialises the driver (cuInit) and lists its devices; none is an empty list. Makes no context.
@@ -57,8 +61,10 @@ struct Gpus {
   std::string hidden;              // why there are not more, in a clause; mostly empty
 };
 
-// The driver and its devices. The error is one line that says why no card can be used and what to
-// do.
+// The driver and its devices, or why no card can be used and what to do.
+[[nodiscard]] std::expected<Gpus, Absence> look_for_gpus(const GpuSearch& search);
+
+// The same; the error is one line.
 [[nodiscard]] Result<Gpus> find_gpus(const GpuSearch& search);
 
 }  // namespace mynah::gpu

@@ -288,7 +288,7 @@ DriverError explain(CUresult result) {
           .code = ErrorCode::Device};
 }
 
-Error driver_failure(CUresult result, std::string_view attempted, int driver_version) {
+std::string failure_reason(CUresult result, std::string_view attempted, int driver_version) {
   const DriverError error = explain(result);
   std::string number = error.name.empty()
                            ? fmt::format("CUDA error {}", static_cast<int>(result))
@@ -296,8 +296,14 @@ Error driver_failure(CUresult result, std::string_view attempted, int driver_ver
   if (driver_version > 0) {
     number += fmt::format(" of driver {}", driver_name(driver_version));
   }
+  return fmt::format("{}: {}: {}", attempted, number, error.meaning);
+}
+
+Error driver_failure(CUresult result, std::string_view attempted, int driver_version) {
+  const DriverError error = explain(result);
   return {.code = error.code,
-          .message = fmt::format("{}: {}: {}; {}", attempted, number, error.meaning, error.remedy)};
+          .message = fmt::format("{}; {}", failure_reason(result, attempted, driver_version),
+                                 error.remedy)};
 }
 
 }  // namespace mynah::gpu

@@ -33,6 +33,10 @@ struct DriverError {
 // death of the context, since that is what is safe to assume.
 [[nodiscard]] DriverError explain(CUresult result);
 
+// The message of driver_failure() without the remedy.
+[[nodiscard]] std::string failure_reason(CUresult result, std::string_view attempted,
+                                         int driver_version);
+
 // The Error for a failed call. `attempted` says what was being done; `driver_version` is
 // Driver::version(), 0 where it is not known. "copying 4096 bytes to cuda:0:
 // CUDA_ERROR_ILLEGAL_ADDRESS (700) of driver R550 (CUDA 12.4): MEANING; REMEDY".

@@ -1,56 +1,23 @@
 #include "gpu/driver_library.h"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <link.h>
 
 #include "gpu/driver_errors.h"
 #include "gpu/ptx.h"
+#include "gpu/shared_library.h"
 
 namespace mynah::gpu {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::array<std::string_view, 10> kUsualPlaces = {
-    "libcuda.so.1",
-    "/usr/lib/wsl/lib/libcuda.so.1",                          // WSL2
-    "/usr/lib64/nvidia/libcuda.so.1",                         // Fedora, RHEL
-    "/usr/lib64/libcuda.so.1",                                // openSUSE
-    "/usr/lib/x86_64-linux-gnu/libcuda.so.1",                 // Debian, Ubuntu
-    "/usr/lib/x86_64-linux-gnu/nvidia/current/libcuda.so.1",  // Debian's alternatives
-    "/usr/lib/aarch64-linux-gnu/libcuda.so.1",                // Debian, Ubuntu on ARM
-    "/usr/lib/aarch64-linux-gnu/nvidia/libcuda.so.1",         // Jetson
-    "/usr/local/nvidia/lib64/libcuda.so.1",                   // containers, Kubernetes
-    "/run/opengl-driver/lib/libcuda.so.1",                    // NixOS
-};
-
-// A library that is closed again unless it is kept.
-struct CloseLibrary {
-  void operator()(void* handle) const { ::dlclose(handle); }
-};
-
-using Library = std::unique_ptr<void, CloseLibrary>;
-
-// The file behind an open library, links resolved.
-std::string file_of(void* handle) {
-  const link_map* map = nullptr;
-  if (::dlinfo(handle, RTLD_DI_LINKMAP, static_cast<void*>(&map)) != 0 || map == nullptr) {
-    return {};
-  }
-  std::error_code ignored;
-  const fs::path resolved = fs::canonical(map->l_name, ignored);
-  return resolved.empty() ? std::string(map->l_name) : resolved.string();
-}
 
 // NVIDIA's toolkit keeps its stub in a folder of this name.
 bool in_stubs_folder(const std::string& path) {
@@ -85,15 +52,6 @@ std::vector<std::string_view> resolve_all(void* handle, DriverApi& api) {
   return missing;
 }
 
-// The answer for a file that is there but cannot be opened: dlerror's text, without the path that
-// it begins with.
-std::string loader_reason(std::string_view place) {
-  const char* text = ::dlerror();
-  std::string reason = text == nullptr ? "unknown reason" : text;
-  const std::string prefix = std::string(place) + ": ";
-  return reason.starts_with(prefix) ? reason.substr(prefix.size()) : reason;
-}
-
 }  // namespace
 
 // One place that is tried. A friend of Driver, whose constructor nobody else may call.
@@ -105,19 +63,14 @@ struct DriverFile {
 };
 
 DriverFile::Outcome DriverFile::open(const std::string& place) {
-  const bool is_path = place.find('/') != std::string::npos;
-  if (is_path && !fs::exists(place)) {
+  auto opened = open_library(place);
+  if (!opened) {
     return std::nullopt;
   }
-  ::dlerror();
-  Library library(::dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL));
-  if (library == nullptr) {
-    std::string reason = loader_reason(place);
-    if (!is_path && reason.find(std::strerror(ENOENT)) != std::string::npos) {
-      return std::nullopt;
-    }
-    return std::unexpected(fmt::format("{} cannot be loaded: {}", place, reason));
+  if (!*opened) {
+    return std::unexpected(std::move(*opened).error());
   }
+  Library library = **std::move(opened);
   const std::string path = file_of(library.get());
   if (in_stubs_folder(path) || in_stubs_folder(place)) {
     return std::unexpected(stub_message(path));
@@ -148,10 +101,6 @@ DriverFile::Outcome DriverFile::open(const std::string& place) {
   }
   static_cast<void>(library.release());
   return std::shared_ptr<const Driver>(new Driver(api, version, path));
-}
-
-std::span<const std::string_view> usual_driver_places() {
-  return kUsualPlaces;
 }
 
 std::expected<std::shared_ptr<const Driver>, NoDriver> Driver::open(const DriverSearch& search) {

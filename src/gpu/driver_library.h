@@ -2,26 +2,20 @@
 #pragma once
 
 #include <memory>
-#include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "gpu/driver_api.h"
+#include "gpu/shared_library.h"
 
 namespace mynah::gpu {
-
-// Where a driver is looked for, in this order: the name alone, which the system's loader resolves
-// (LD_LIBRARY_PATH, ld.so.cache), then the folders where distributions, WSL2 and containers keep it
-// without telling the loader.
-[[nodiscard]] std::span<const std::string_view> usual_driver_places();
 
 struct DriverSearch {
   // A file to open instead of looking for one; MYNAH_CUDA_DRIVER, read by cli/.
   std::string file;
   // Where to look otherwise: a name without a slash is left to the system's loader.
-  std::vector<std::string> places = {usual_driver_places().begin(), usual_driver_places().end()};
+  std::vector<std::string> places = usual_places("libcuda.so.1");
 };
 
 // Why no driver was opened.

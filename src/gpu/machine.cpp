@@ -67,14 +67,18 @@ std::vector<PciCard> read_pci(const std::string& root) {
   std::vector<PciCard> cards;
   for (const std::string& address : names_in(devices)) {
     const std::string device = fs::path(devices) / address;
+    if (trimmed(read_text(device + "/vendor")) != "0x10de") {
+      continue;
+    }
     const std::string kind = read_text(device + "/class");
-    if (trimmed(read_text(device + "/vendor")) != "0x10de" ||
-        (!kind.starts_with("0x0300") && !kind.starts_with("0x0302"))) {
+    if (!kind.starts_with("0x0300") && !kind.starts_with("0x0302")) {
       continue;
     }
     std::error_code ignored;
     cards.push_back(
-        {.address = address, .driver = fs::read_symlink(device + "/driver", ignored).filename()});
+        {.address = address,
+         .driver = fs::read_symlink(device + "/driver", ignored).filename(),
+         .asleep = trimmed(read_text(device + "/power/runtime_status")) == "suspended"});
   }
   return cards;
 }
@@ -101,6 +105,22 @@ std::vector<KernelCard> read_kernel_cards(const std::string& root) {
         {.address = address, .model = field(text, "Model"), .uuid = field(text, "GPU UUID")});
   }
   return cards;
+}
+
+std::vector<std::string> read_mig_instances(const std::string& root) {
+  const std::string folder = root + "/proc/driver/nvidia/capabilities";
+  std::vector<std::string> instances;
+  for (const std::string& card : names_in(folder)) {
+    const std::string slices = card + "/mig";
+    for (const std::string& slice : names_in(fs::path(folder) / slices)) {
+      for (const std::string& instance : names_in(fs::path(folder) / slices / slice)) {
+        if (instance.starts_with("ci")) {
+          instances.push_back(fs::path(slices) / slice / instance);
+        }
+      }
+    }
+  }
+  return instances;
 }
 
 // "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu ...": the fields are two blanks
@@ -155,6 +175,7 @@ Machine read_machine(const std::string& root) {
       machine.card_nodes.push_back({.path = path, .state = state_of(root + path)});
     }
   }
+  machine.mig_instances = read_mig_instances(root);
   machine.wsl_node = state_of(root + "/dev/dxg");
   machine.wsl =
       machine.wsl_node != NodeState::Missing ||

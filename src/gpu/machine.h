@@ -21,6 +21,7 @@ enum class NodeState {
 struct PciCard {
   std::string address;  // "0000:01:00.0"
   std::string driver;   // of the kernel: "nvidia", "nouveau", "vfio-pci"; empty: none
+  bool asleep = false;  // powered down by the kernel until something opens it
 };
 
 // A card that NVIDIA's driver in the kernel runs.
@@ -43,8 +44,11 @@ struct Machine {
   NodeState control_node = NodeState::Missing;  // /dev/nvidiactl
   NodeState uvm_node = NodeState::Missing;      // /dev/nvidia-uvm
   std::vector<CardNode> card_nodes;             // /dev/nvidia0 ...
-  bool wsl = false;                             // Windows Subsystem for Linux, version 2
-  NodeState wsl_node = NodeState::Missing;      // /dev/dxg
+  // Compute instances of cards that are divided, "gpu0/mig/gi1/ci0": NVIDIA's MIG User Guide,
+  // "Device Nodes and Capabilities".
+  std::vector<std::string> mig_instances;
+  bool wsl = false;                         // Windows Subsystem for Linux, version 2
+  NodeState wsl_node = NodeState::Missing;  // /dev/dxg
   bool container = false;
 };
 

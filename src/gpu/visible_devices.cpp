@@ -97,8 +97,7 @@ Entry read_slice(std::string_view text, const KnownCards& cards) {
 std::string explain(std::string_view value, const std::vector<std::string>& shown,
                     const std::string& reason, const KnownCards& cards) {
   if (shown.empty()) {
-    return fmt::format("CUDA_VISIBLE_DEVICES='{}' hides every card: {}; unset it, or set it to 0",
-                       value, reason);
+    return fmt::format("CUDA_VISIBLE_DEVICES='{}' hides every card: {}", value, reason);
   }
   if (!reason.empty()) {
     return fmt::format("CUDA_VISIBLE_DEVICES='{}' shows only {}: {}", value, fmt::join(shown, ", "),
@@ -112,6 +111,13 @@ std::string explain(std::string_view value, const std::vector<std::string>& show
 }
 
 }  // namespace
+
+std::string VisibleDevices::remedy() const {
+  if (explanation.empty()) {
+    return {};
+  }
+  return none() ? "unset it, or set it to 0" : "unset it, or name in it what is wanted";
+}
 
 VisibleDevices read_visible_devices(std::optional<std::string_view> value,
                                     const KnownCards& cards) {

@@ -19,6 +19,9 @@ struct VisibleDevices {
   std::string explanation;
 
   [[nodiscard]] bool none() const { return !all && shown.empty(); }
+
+  // What shows the others, as an imperative about the variable; empty where the explanation is.
+  [[nodiscard]] std::string remedy() const;
 };
 
 // The cards that the variable chooses from, as far as they are known without the driver.

@@ -37,7 +37,8 @@ NoDevice failed(CUresult result) {
 }
 
 // One line, and of the environment.
-std::string line(const Error& error) {
+std::string line(const Absence& absence) {
+  const Error error = absence.error();
   EXPECT_EQ(error.code, ErrorCode::Environment) << error.message;
   EXPECT_EQ(error.message.find('\n'), std::string::npos) << error.message;
   return error.message;
@@ -108,8 +109,12 @@ TEST(NoDriverLibrary, WhereTheKernelHasItsHalf) {
 
 TEST(NoDeviceShown, HiddenByTheVariable) {
   const VisibleDevices hidden = read_visible_devices("-1", known_cards(healthy()));
-  EXPECT_EQ(line(explain_no_device(failed(CUDA_SUCCESS), healthy(), hidden)), hidden.explanation);
-  EXPECT_EQ(line(explain_no_device(failed(CUDA_ERROR_NO_DEVICE), {}, hidden)), hidden.explanation);
+  const Absence absence{.reason = hidden.explanation, .remedy = hidden.remedy()};
+  EXPECT_EQ(explain_no_device(failed(CUDA_SUCCESS), healthy(), hidden), absence);
+  EXPECT_EQ(explain_no_device(failed(CUDA_ERROR_NO_DEVICE), {}, hidden), absence);
+  EXPECT_EQ(line(absence),
+            "CUDA_VISIBLE_DEVICES='-1' hides every card: '-1' is no card and ends the list; unset "
+            "it, or set it to 0");
   // The variable does not explain another failure.
   EXPECT_THAT(line(explain_no_device(failed(CUDA_ERROR_SYSTEM_NOT_READY), healthy(), hidden)),
               HasSubstr("nvidia-fabricmanager"));
@@ -146,17 +151,19 @@ TEST(NoDeviceShown, ACardThatTheDriverNoLongerRuns) {
   machine.kernel_driver = "550.54.14";
   EXPECT_EQ(
       without_device(CUDA_ERROR_NO_DEVICE, machine),
-      "NVIDIA's driver 550.54.14 does not run the NVIDIA card at 0000:01:00.0; `dmesg` says why "
-      "(lines with NVRM): R590 and newer ignore cards older than Turing, which R580 still runs "
-      "(cuInit answers 100)");
+      "NVIDIA's driver 550.54.14 does not run the NVIDIA card at 0000:01:00.0 (cuInit answers "
+      "100); `dmesg` says why (lines with NVRM): R590 and newer ignore cards older than Turing, "
+      "which R580 still runs");
 }
 
 TEST(NoDeviceShown, ANodeIsMissing) {
   Machine machine = healthy();
   machine.uvm_node = NodeState::Missing;
-  EXPECT_THAT(without_device(CUDA_ERROR_UNKNOWN, machine),
-              StartsWith("the driver's node /dev/nvidia-uvm does not exist; make the nodes: "
-                         "`nvidia-modprobe -u -c=0`"));
+  EXPECT_THAT(
+      without_device(CUDA_ERROR_UNKNOWN, machine),
+      StartsWith(
+          "the driver's node /dev/nvidia-uvm does not exist (cuInit answers 999); make the nodes: "
+          "`nvidia-modprobe -u -c=0`"));
   machine = healthy();
   machine.card_nodes.clear();
   EXPECT_THAT(without_device(CUDA_ERROR_NO_DEVICE, machine),
@@ -174,13 +181,13 @@ TEST(NoDeviceShown, ANodeMayNotBeOpened) {
   machine.control_node = NodeState::NoPermission;
   EXPECT_THAT(
       without_device(CUDA_ERROR_NO_DEVICE, machine),
-      StartsWith("the driver's node /dev/nvidiactl may not be opened by this user (EACCES); give "
-                 "this user the right"));
+      StartsWith("the driver's node /dev/nvidiactl may not be opened by this user (EACCES) (cuInit "
+                 "answers 100); give this user the right"));
   machine.control_node = NodeState::Denied;
   EXPECT_THAT(
       without_device(CUDA_ERROR_UNKNOWN, machine),
-      StartsWith("the driver's node /dev/nvidiactl may not be opened in this container (EPERM); "
-                 "restart the container"));
+      StartsWith("the driver's node /dev/nvidiactl may not be opened in this container (EPERM) "
+                 "(cuInit answers 999); restart the container"));
   machine.control_node = NodeState::Failed;
   EXPECT_THAT(without_device(CUDA_ERROR_UNKNOWN, machine), HasSubstr("cannot be opened"));
 }
@@ -189,7 +196,8 @@ TEST(NoDeviceShown, UnderWsl) {
   Machine machine;
   machine.wsl = true;
   EXPECT_THAT(without_device(CUDA_ERROR_NO_DEVICE, machine),
-              StartsWith("/dev/dxg does not exist; update Windows's NVIDIA driver"));
+              StartsWith("/dev/dxg does not exist (cuInit answers 100); update Windows's NVIDIA "
+                         "driver"));
   machine.wsl_node = NodeState::Usable;
   EXPECT_THAT(without_device(CUDA_ERROR_NO_DEVICE, machine), HasSubstr("CUDA_ERROR_NO_DEVICE"));
 }
@@ -199,7 +207,7 @@ TEST(NoDeviceShown, WithoutAReasonInTheMachineTheErrorSpeaks) {
       without_device(CUDA_ERROR_NO_DEVICE, healthy()),
       StartsWith("starting NVIDIA's driver: CUDA_ERROR_NO_DEVICE (100) of driver R550 (CUDA "
                  "12.4): the driver sees no card; "));
-  const Error unknown = explain_no_device(failed(CUDA_ERROR_UNKNOWN), healthy(), {});
+  const Error unknown = explain_no_device(failed(CUDA_ERROR_UNKNOWN), healthy(), {}).error();
   EXPECT_EQ(unknown.code, ErrorCode::Device);
   EXPECT_THAT(unknown.message, HasSubstr("CUDA_ERROR_UNKNOWN (999)"));
   // What says itself what it is about is not laid to a node.
@@ -222,6 +230,20 @@ TEST(LeftOut, IsACardThatIsNotShown) {
   // A container sees the host's others.
   machine.container = true;
   EXPECT_EQ(explain_left_out(machine, {"0000:01:00.0"}), "");
+}
+
+TEST(NotShown, IsExplainedCardByCard) {
+  Machine machine = healthy();
+  const PciCard nouveau{.address = "0000:02:00.0", .driver = "nouveau"};
+  const PciCard vfio{.address = "0000:03:00.0", .driver = "vfio-pci"};
+  machine.pci_cards.push_back(nouveau);
+  machine.pci_cards.push_back(vfio);
+  EXPECT_EQ(explain_not_shown(nouveau, machine).reason,
+            "NVIDIA's driver 550.54.14 does not run the NVIDIA card at 0000:02:00.0 (the driver "
+            "nouveau has it)");
+  EXPECT_EQ(explain_not_shown(vfio, machine).remedy, "use it there, or bind it to NVIDIA's driver");
+  EXPECT_EQ(explain_not_shown(machine.pci_cards.front(), machine).reason,
+            "the driver shows no device of the NVIDIA card at 0000:01:00.0");
 }
 
 TEST(KnownCards, AreTheKernelsOrTheNodes) {

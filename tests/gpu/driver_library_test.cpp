@@ -80,11 +80,13 @@ TEST(Driver, NoneIsAnOrdinaryAnswerThatSaysWhereItLooked) {
 }
 
 TEST(Driver, TheSystemsLoaderIsAskedFirst) {
-  ASSERT_FALSE(usual_driver_places().empty());
-  EXPECT_EQ(usual_driver_places().front(), "libcuda.so.1");
-  for (const std::string_view place : usual_driver_places()) {
+  const std::vector<std::string> places = usual_places("libcuda.so.1");
+  ASSERT_FALSE(places.empty());
+  EXPECT_EQ(places.front(), "libcuda.so.1");
+  for (const std::string& place : places) {
     EXPECT_TRUE(place.ends_with("libcuda.so.1")) << place;
   }
+  EXPECT_THAT(places, ::testing::Contains("/usr/lib/wsl/lib/libcuda.so.1"));
 }
 
 TEST(Driver, AStubIsRefusedByWhatItAnswers) {

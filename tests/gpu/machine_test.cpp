@@ -57,6 +57,29 @@ TEST(Machine, CardsAreDisplayAndComputeFunctionsOfTheVendor) {
   EXPECT_EQ(machine.pci_cards[1].driver, "");
 }
 
+TEST(Machine, ACardThatThePowerManagementPutToSleep) {
+  const TemporaryFolder root;
+  add_pci(root, "0000:01:00.0", "0x10de", "0x030000", "nvidia");
+  EXPECT_FALSE(read_machine(root.path()).pci_cards.front().asleep);
+  const std::string status = root / "sys/bus/pci/devices/0000:01:00.0/power/runtime_status";
+  write_file(status, "active\n");
+  EXPECT_FALSE(read_machine(root.path()).pci_cards.front().asleep);
+  write_file(status, "suspended\n");
+  EXPECT_TRUE(read_machine(root.path()).pci_cards.front().asleep);
+}
+
+TEST(Machine, ComputeInstancesOfDividedCards) {
+  const TemporaryFolder root;
+  const std::string capabilities = root / "proc/driver/nvidia/capabilities";
+  write_file(capabilities + "/mig/config", "");
+  write_file(capabilities + "/gpu0/mig/gi1/access", "");
+  write_file(capabilities + "/gpu0/mig/gi1/ci0/access", "");
+  write_file(capabilities + "/gpu0/mig/gi2/ci1/access", "");
+  write_file(capabilities + "/gpu1/mig/gi1/access", "");
+  EXPECT_EQ(read_machine(root.path()).mig_instances,
+            (std::vector<std::string>{"gpu0/mig/gi1/ci0", "gpu0/mig/gi2/ci1"}));
+}
+
 TEST(Machine, TheKernelsDriverTellsItsVersion) {
   const TemporaryFolder root;
   write_file(root / "proc/driver/nvidia/version",

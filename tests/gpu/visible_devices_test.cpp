@@ -34,6 +34,8 @@ TEST_P(VisibleDevicesCase, IsReadAsTheDriverReadsIt) {
   EXPECT_EQ(visible.shown, GetParam().shown);
   EXPECT_EQ(visible.explanation, GetParam().explanation);
   EXPECT_EQ(visible.none(), GetParam().shown.empty());
+  EXPECT_EQ(visible.remedy().empty(), visible.explanation.empty());
+  EXPECT_EQ(visible.remedy() == "unset it, or set it to 0", visible.none());
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -42,52 +44,30 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"0,1,2", {"0", "1", "2"}, ""}, Case{"2,0,1,", {"2", "0", "1"}, ""},
         Case{"1", {"1"}, "CUDA_VISIBLE_DEVICES='1' shows 1 of 3 cards"},
         Case{" 1, 2", {"1", "2"}, "CUDA_VISIBLE_DEVICES=' 1, 2' shows 2 of 3 cards"},
-        Case{"",
-             {},
-             "CUDA_VISIBLE_DEVICES='' hides every card: it is set but names none; unset it, or set "
-             "it to 0"},
-        Case{" ",
-             {},
-             "CUDA_VISIBLE_DEVICES=' ' hides every card: it is set but names none; unset it, or "
-             "set it to "
-             "0"},
+        Case{"", {}, "CUDA_VISIBLE_DEVICES='' hides every card: it is set but names none"},
+        Case{" ", {}, "CUDA_VISIBLE_DEVICES=' ' hides every card: it is set but names none"},
         Case{"-1",
              {},
-             "CUDA_VISIBLE_DEVICES='-1' hides every card: '-1' is no card and ends the list; unset "
-             "it, or "
-             "set it to 0"},
+             "CUDA_VISIBLE_DEVICES='-1' hides every card: '-1' is no card and ends the list"},
         Case{"0,2,-1,1",
              {"0", "2"},
              "CUDA_VISIBLE_DEVICES='0,2,-1,1' shows only 0, 2: '-1' is no card and ends the list"},
-        Case{"0,0",
-             {},
-             "CUDA_VISIBLE_DEVICES='0,0' hides every card: it names 0 twice; unset it, or set it "
-             "to 0"},
-        Case{"abc",
-             {},
-             "CUDA_VISIBLE_DEVICES='abc' hides every card: 'abc' is no number of a card; unset it, "
-             "or set "
-             "it to 0"},
+        Case{"0,0", {}, "CUDA_VISIBLE_DEVICES='0,0' hides every card: it names 0 twice"},
+        Case{
+            "abc", {}, "CUDA_VISIBLE_DEVICES='abc' hides every card: 'abc' is no number of a card"},
         Case{"cuda:0",
              {},
-             "CUDA_VISIBLE_DEVICES='cuda:0' hides every card: 'cuda:0' is no number of a card; "
-             "unset it, "
-             "or set it to 0"},
+             "CUDA_VISIBLE_DEVICES='cuda:0' hides every card: 'cuda:0' is no number of a card"},
         Case{"1gpu2,+0", {"1", "0"}, "CUDA_VISIBLE_DEVICES='1gpu2,+0' shows 2 of 3 cards"},
         Case{"3",
              {},
-             "CUDA_VISIBLE_DEVICES='3' hides every card: there is no card 3: this machine has 3; "
-             "unset it, "
-             "or set it to 0"},
+             "CUDA_VISIBLE_DEVICES='3' hides every card: there is no card 3: this machine has 3"},
         Case{"0,99999999999999999999",
              {"0"},
              "CUDA_VISIBLE_DEVICES='0,99999999999999999999' shows only 0: there is no card "
              "99999999999999999999: this machine has 3"},
         Case{"0,,1", {"0"}, "CUDA_VISIBLE_DEVICES='0,,1' shows only 0: '' is no number of a card"},
-        Case{",",
-             {},
-             "CUDA_VISIBLE_DEVICES=',' hides every card: '' is no number of a card; unset it, or "
-             "set it to 0"},
+        Case{",", {}, "CUDA_VISIBLE_DEVICES=',' hides every card: '' is no number of a card"},
         Case{"GPU-bbbb", {kUuids[2]}, "CUDA_VISIBLE_DEVICES='GPU-bbbb' shows 1 of 3 cards"},
         Case{"GPU-bbbb,GPU-aaaa1",
              {kUuids[2], kUuids[0]},
@@ -96,12 +76,12 @@ INSTANTIATE_TEST_SUITE_P(
              {},
              "CUDA_VISIBLE_DEVICES='GPU-aaaa' hides every card: 2 cards have a UUID that begins "
              "with "
-             "GPU-aaaa; unset it, or set it to 0"},
+             "GPU-aaaa"},
         Case{"GPU-cccc",
              {},
              "CUDA_VISIBLE_DEVICES='GPU-cccc' hides every card: no card of this machine has a UUID "
              "that "
-             "begins with GPU-cccc; unset it, or set it to 0"},
+             "begins with GPU-cccc"},
         Case{"GPU-bbbb,0",
              {kUuids[2]},
              "CUDA_VISIBLE_DEVICES='GPU-bbbb,0' shows only " + kUuids[2] +
@@ -112,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"GPU-bbbb,GPU-bbbb3",
              {},
              "CUDA_VISIBLE_DEVICES='GPU-bbbb,GPU-bbbb3' hides every card: it names " + kUuids[2] +
-                 " twice; unset it, or set it to 0"},
+                 " twice"},
         Case{"MIG-11111111-2222-3333-4444-555555555555",
              {"MIG-11111111-2222-3333-4444-555555555555"},
              ""},
@@ -121,7 +101,7 @@ INSTANTIATE_TEST_SUITE_P(
              {},
              "CUDA_VISIBLE_DEVICES='MIG-GPU-cccc/1/0' hides every card: no card of this machine "
              "has the "
-             "UUID GPU-cccc; unset it, or set it to 0"},
+             "UUID GPU-cccc"},
         Case{
             "MIG-1,MIG-2",
             {"MIG-1"},

@@ -11,6 +11,10 @@
 
 namespace mynah {
 
+std::string cuda_packed_layout() {
+  return "cuda-1";
+}
+
 std::vector<int> simt_levels() {
   const std::span levels = simt::simt_processor_levels();
   return {levels.begin(), levels.end()};
@@ -91,6 +95,7 @@ void CudaBackend::launch(const Launch& launch) {
     step->recording.add(launch);
   } else {
     processor_->launch(launch);
+    count_launches(1);
   }
 }
 

@@ -23,6 +23,9 @@ struct SimtOptions {
   int64_t sample_blocks = 0;  // not 0: of a large launch this many blocks run; results are wrong
 };
 
+// Backend::packed_layout() of cards and of their simulation.
+[[nodiscard]] std::string cuda_packed_layout();
+
 // The levels, compute capabilities times ten, that the kernels can be simulated at, least first.
 [[nodiscard]] std::vector<int> simt_levels();
 

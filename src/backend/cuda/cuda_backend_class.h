@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "backend/cuda/cuda_backend.h"
 #include "backend/cuda/device_pool.h"
 #include "backend/cuda/graph_step_runner.h"
 #include "backend/cuda/processor.h"
@@ -58,6 +59,10 @@ class CudaBackend final : public Backend {
   // Every float and block type, and I8.
   [[nodiscard]] bool supports_weight(DType dtype) const override;
 
+  [[nodiscard]] uint64_t launches() const override {
+    return launches_.load(std::memory_order_relaxed);
+  }
+
   [[nodiscard]] std::unique_ptr<StepRunner> make_step_runner() override;
 
   BufferRef allocate(size_t bytes) override;
@@ -86,7 +91,7 @@ class CudaBackend final : public Backend {
   LinearWeight pack_linear(const Tensor& w, DType storage) override;
   LinearWeight pack_conv1d(const Tensor& w, DType storage, int64_t groups) override;
 
-  [[nodiscard]] std::string packed_layout() const override { return "cuda-1"; }
+  [[nodiscard]] std::string packed_layout() const override { return cuda_packed_layout(); }
 
   void linear(const Tensor& x, const LinearWeight& w, const LinearParams& params,
               const Tensor& out) override;
@@ -155,6 +160,10 @@ class CudaBackend final : public Backend {
 
   // Calls fn with the step's result; the operations of this thread are written down meanwhile.
   void record(StepRecord& step, FunctionRef<void(const BufferRef&)> fn);
+
+  // Counts the kernels of a step that was done.
+  void count_launches(size_t launches) { launches_.fetch_add(launches, std::memory_order_relaxed); }
+
   // Ends the process where there is such a number, as the reference does at once: it is a bug.
   static void check_row_number(uint64_t fault);
 
@@ -256,6 +265,7 @@ class CudaBackend final : public Backend {
   DevicePool pool_;
   BufferRef row_fault_;
   std::atomic<bool> row_faults_possible_{false};
+  std::atomic<uint64_t> launches_{0};
   std::mutex tables_mutex_;
   std::map<int64_t, BufferRef> transform_tables_;
   std::map<int64_t, BufferRef> wave_tables_;

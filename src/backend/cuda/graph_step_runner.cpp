@@ -94,6 +94,7 @@ void GraphStepRunner::run(FunctionRef<void(const BufferRef& memory)> fn,
   MYNAH_CHECK(!record.memory.in_use(), "a tensor outlives the step that made it");
   record.memory.upload(processor);
   worker->launch(processor);
+  backend_.count_launches(record.recording.count());
   backend_.check_row_number(record.memory.download(processor, result));
   give_back(std::move(worker));
 }

@@ -1,6 +1,7 @@
 // Copies and fills of the fake driver.
 #include <cstring>
 
+#include "faults.h"
 #include "state.h"
 
 namespace mynah::gpu::fake {
@@ -33,10 +34,12 @@ CUresult State::copy(void* to, const void* from, size_t bytes, bool to_device, b
     return CUDA_ERROR_INVALID_VALUE;
   }
   const bool pinned = (to_device || is_pinned(to_range)) && (from_device || is_pinned(from_range));
+  const auto run = [to, from, bytes, fault = damage_] {
+    std::memmove(to, from, bytes);
+    damage(fault, to, bytes);
+  };
   const CUresult result =
-      submit(*target, {.what = what,
-                       .run = [to, from, bytes] { std::memmove(to, from, bytes); },
-                       .ranges = {to_range, from_range}});
+      submit(*target, {.what = what, .run = run, .ranges = {to_range, from_range}});
   if (result == CUDA_SUCCESS && !pinned && target->capture == nullptr) {
     run_until(*target, target->submitted);
   }

@@ -42,6 +42,7 @@ struct FakeCard {
   int compute_major = 8;
   int compute_minor = 9;
   uint64_t memory_bytes = uint64_t{8} << 30;
+  uint64_t held_bytes = 0;              // of its memory: by others, all the time
   std::string pci_bus_id{};             // empty: made from its place
   std::optional<uint8_t> uuid{};        // the byte its UUID is made of; none: 0x10 and its place
   std::optional<uint8_t> slice_uuid{};  // it is a MIG slice, whose own UUID is made of this
@@ -58,6 +59,20 @@ struct FakeMachine {
   int version =
       0;  // what cuDriverGetVersion says; 0: that of the library, whose functions do not change
   FakeExecution execution = FakeExecution::Deferred;
+  // Where processes write what they hold of each card's memory (memory_ledger.h); empty: this one
+  // has it for itself.
+  std::string memory_file{};
+  CUresult start = CUDA_SUCCESS;  // what cuInit answers where it is not this
+  bool keeps_calls = true;        // for calls(): what runs long is not to fill the memory with them
+};
+
+// How a call fails.
+enum class FakeFault {
+  Result,     // it answers `result`
+  Hang,       // it does not come back
+  Crash,      // the process ends by SIGSEGV in it
+  NoNumbers,  // of cuMemcpyDtoHAsync: what comes down is not-a-number in every type
+  Wrong,      // of cuMemcpyDtoHAsync: what comes down is something else, and looks sound
 };
 
 // The nth call of `function` from now on fails.
@@ -66,6 +81,7 @@ struct FakeFailure {
   CUresult result = CUDA_ERROR_UNKNOWN;
   int nth = 1;
   bool kills_context = false;  // besides the results that always do: the device is lost
+  FakeFault fault = FakeFault::Result;
 };
 
 struct FakeCall {
@@ -77,6 +93,7 @@ struct FakeCall {
 // What a kernel sees of its launch.
 struct FakeLaunch {
   std::string kernel;
+  int target = 0;  // of the PTX that it is from: 80 for sm_80
   std::array<unsigned, 3> grid{};
   std::array<unsigned, 3> block{};
   unsigned dynamic_shared_bytes = 0;

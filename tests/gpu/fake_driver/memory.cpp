@@ -81,20 +81,43 @@ uint64_t State::device_bytes(int device) const {
   return bytes;
 }
 
+uint64_t State::room(int device) const {
+  const FakeCard& of = *card(device);
+  return of.memory_bytes - std::min(of.held_bytes, of.memory_bytes);
+}
+
+uint64_t State::pool_kept(int device) const {
+  const auto pool = pools_.find(device);
+  return pool == pools_.end() ? 0 : pool->second->kept;
+}
+
+uint8_t State::ledger_card(int device) const {
+  return static_cast<uint8_t>(device_uuid(*card(device), device).bytes[0]);
+}
+
+void State::write_ledger(int device) {
+  if (ledger_ != nullptr) {
+    const uint64_t held = std::min(device_bytes(device) + pool_kept(device), room(device));
+    ledger_->note(ledger_card(device), held);
+  }
+}
+
 CUresult State::give_out(Block block, uint64_t bytes, uint64_t* address) {
   if (bytes == 0) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   block.context = current();
   const int device = block.context->device;
+  // What is kept in the pool makes way.
+  const uint64_t held = device_bytes(device);
   if (!block.pinned &&
-      bytes > machine_.cards[static_cast<size_t>(device)].memory_bytes -
-                  std::min(device_bytes(device),
-                           machine_.cards[static_cast<size_t>(device)].memory_bytes)) {
+      (bytes > room(device) - std::min(held, room(device)) ||
+       (ledger_ != nullptr && !ledger_->hold(ledger_card(device), held + bytes, room(device))))) {
     return CUDA_ERROR_OUT_OF_MEMORY;
   }
   block.bytes = fresh_memory(bytes);
   if (block.bytes == nullptr) {
+    write_ledger(device);
     return CUDA_ERROR_OUT_OF_MEMORY;
   }
   block.range = {.address = reinterpret_cast<uint64_t>(block.bytes.get()), .bytes = bytes};
@@ -109,6 +132,9 @@ CUresult State::give_out(Block block, uint64_t bytes, uint64_t* address) {
 void State::give_back(uint64_t address) {
   auto node = blocks_.extract(address);
   Block& block = node.mapped();
+  if (!block.pinned) {
+    write_ledger(block.context->device);
+  }
   forbid(block.bytes.get(), block.range.bytes, true);
   freed_[address] = {
       .bytes = block.range.bytes, .label = block.label, .memory = std::move(block.bytes)};
@@ -176,10 +202,10 @@ void State::check_unused(const Block& block) {
 
 CUresult State::memory_info(size_t* free, size_t* total) {
   const int device = current()->device;
-  *total = machine_.cards[static_cast<size_t>(device)].memory_bytes;
-  const auto pool = pools_.find(device);
-  const uint64_t kept = pool == pools_.end() ? 0 : pool->second->kept;
-  *free = *total - std::min<uint64_t>(*total, device_bytes(device) + kept);
+  *total = card(device)->memory_bytes;
+  const uint64_t others = ledger_ == nullptr ? 0 : ledger_->held_by_others(ledger_card(device));
+  const uint64_t left = room(device);
+  *free = left - std::min(left, device_bytes(device) + pool_kept(device) + others);
   return CUDA_SUCCESS;
 }
 
@@ -241,6 +267,7 @@ CUresult State::allocate_async(CUdeviceptr* address, size_t bytes, CUstream stre
     }
     pool.used_high = std::max(pool.used_high, used);
     pool.reserved_high = std::max(pool.reserved_high, used + pool.kept);
+    write_ledger(pool.device);
   }
   return result;
 }
@@ -374,6 +401,7 @@ CUresult State::trim_pool(CUmemoryPool pool, size_t bytes_to_keep) {
     return CUDA_ERROR_INVALID_HANDLE;
   }
   found->kept = std::min<uint64_t>(found->kept, bytes_to_keep);
+  write_ledger(found->device);
   return CUDA_SUCCESS;
 }
 

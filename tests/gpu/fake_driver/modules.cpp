@@ -152,6 +152,7 @@ CUresult State::get_function(CUfunction* function, CUmodule module, const char* 
     known = make<Function>("function");
     known->label = "kernel " + kernel->first;
     known->kernel = kernel->second;
+    known->target = found->text.target;
   }
   *function = reinterpret_cast<CUfunction>(known);
   return CUDA_SUCCESS;
@@ -329,6 +330,7 @@ CUresult State::launch(CUfunction function, const FakeLaunch& launch, CUstream s
   }
   FakeLaunch copied = launch;
   copied.kernel = found->kernel.name;
+  copied.target = found->target;
   Work work = {.what = "kernel " + copied.kernel, .run = {}, .ranges = {}, .function = found};
   bool all_alive = true;
   for (size_t i = 0; i < found->kernel.parameter_bytes.size(); ++i) {

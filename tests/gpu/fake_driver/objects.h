@@ -84,6 +84,7 @@ struct Event : Object {
 
 struct Function : Object {
   PtxKernel kernel;
+  int target = 0;  // of its PTX
   bool loaded = true;
   int dynamic_shared_bytes = 48 << 10;  // allowed without asking for more
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "faults.h"
+
 // The driver that this library pretends to be: of the file that is compiled for each (newer.cpp).
 extern "C" int mynah_fake_cuda_version();
 
@@ -51,7 +53,12 @@ State& State::instance() {
 
 void State::reset(const FakeMachine& machine) {
   const std::lock_guard lock(mutex_);
+  if (ledger_ != nullptr) {
+    ledger_->forget();
+  }
   machine_ = machine;
+  ledger_ =
+      machine.memory_file.empty() ? nullptr : std::make_unique<MemoryLedger>(machine.memory_file);
   initialised_ = false;
   calls_.clear();
   failures_.clear();
@@ -151,7 +158,10 @@ FakeUse State::in_use() const {
 
 CUresult State::call(const char* function, Needs needs, const std::string& detail,
                      const std::function<CUresult(State&)>& body) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
+  if (!machine_.keeps_calls) {
+    calls_.clear();
+  }
   const size_t index = calls_.size();
   calls_.push_back({.function = function, .detail = detail, .result = CUDA_SUCCESS});
   Context* const context = current();
@@ -163,11 +173,25 @@ CUresult State::call(const char* function, Needs needs, const std::string& detai
     calls_[index].result = result;
     return result;
   };
+  damage_ = FakeFault::Result;
   for (auto failure = failures_.begin(); failure != failures_.end(); ++failure) {
     if (failure->function == function && --failure->nth == 0) {
-      const FakeFailure due = *failure;
+      const FakeFailure due = std::move(*failure);
       failures_.erase(failure);
-      return answer(due.result, due.kills_context);
+      switch (due.fault) {
+        case FakeFault::Result:
+          return answer(due.result, due.kills_context);
+        case FakeFault::Hang:
+          // Other threads' calls go on.
+          lock.unlock();
+          hang();
+        case FakeFault::Crash:
+          crash();
+        case FakeFault::NoNumbers:
+        case FakeFault::Wrong:
+          damage_ = due.fault;
+      }
+      break;
     }
   }
   if (needs != Needs::Nothing && !initialised_) {
@@ -191,6 +215,9 @@ int State::version() const {
 }
 
 CUresult State::initialise() {
+  if (machine_.start != CUDA_SUCCESS) {
+    return machine_.start;
+  }
   initialised_ = true;
   return machine_.cards.empty() ? CUDA_ERROR_NO_DEVICE : CUDA_SUCCESS;
 }
@@ -259,6 +286,10 @@ CUresult State::release(CUdevice device) {
       ++block;
     }
   }
+  if (const auto pool = pools_.find(device); pool != pools_.end()) {
+    pool->second->kept = 0;
+  }
+  write_ledger(device);
   context.alive = false;
   return CUDA_SUCCESS;
 }

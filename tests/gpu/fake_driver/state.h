@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "memory_ledger.h"
 #include "objects.h"
 
 namespace mynah::gpu::fake {
@@ -185,6 +186,12 @@ class State : public FakeCuda {
   // A problem for every graph and pending step that uses the block.
   void check_unused(const Block& block);
   uint64_t device_bytes(int device) const;
+  // What the card has for this process and those that share its memory.
+  [[nodiscard]] uint64_t room(int device) const;
+  [[nodiscard]] uint64_t pool_kept(int device) const;
+  [[nodiscard]] uint8_t ledger_card(int device) const;
+  // Notes what the process holds of the device, where memory is shared.
+  void write_ledger(int device);
 
   Function* find_function(CUfunction function);
   CUresult read_image(const void* image, PtxText* text, std::string* log);
@@ -197,6 +204,8 @@ class State : public FakeCuda {
   bool initialised_ = false;
   std::vector<FakeCall> calls_;
   std::vector<FakeFailure> failures_;
+  FakeFault damage_ = FakeFault::Result;  // of what the running call copies down
+  std::unique_ptr<MemoryLedger> ledger_;  // none: memory is this process's own
   std::vector<std::string> problems_;
   std::map<std::string, FakeKernel> kernels_;
   std::map<std::string, int> numbers_;

@@ -190,9 +190,7 @@ Status DriverProcessor::open() {
                             device().str(), card_.name, card_.compute_major, card_.compute_minor,
                             fmt::join(levels, ", "), level_));
   }
-  const int isa = ptx_isa_of(level_);
-  if (const auto needed = gpu::driver_for_ptx({.major = isa / 10, .minor = isa % 10});
-      needed && driver_->version() < *needed) {
+  if (const auto needed = driver_needed_by(level_); needed && driver_->version() < *needed) {
     return fail(ErrorCode::Device,
                 fmt::format("{} ({}): programs of level {}: mynah {}", device().str(), card_.name,
                             level_, gpu::needs_driver(*needed, driver_->version())));

@@ -11,6 +11,7 @@
 
 #include "backend/cuda/programs/blob.h"
 #include "base/check.h"
+#include "gpu/ptx.h"
 
 // The blob as it is, without a detour by way of source.
 asm(R"(
@@ -134,6 +135,11 @@ std::string text_of(const Program& program) {
 
 int ptx_isa_of(int level) {
   return level_of(level).isa;
+}
+
+std::optional<int> driver_needed_by(int level) {
+  const int isa = ptx_isa_of(level);
+  return gpu::driver_for_ptx({.major = isa / 10, .minor = isa % 10});
 }
 
 std::string_view group_of(KernelId kernel) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,6 +40,10 @@ struct Program {
 
 // The PTX ISA's version that a level is written in, times ten: 60 for level 60 and 61.
 [[nodiscard]] int ptx_isa_of(int level);
+
+// The CUDA version (as cuDriverGetVersion counts) of the first driver that compiles a level's
+// programs; none: it is not known.
+[[nodiscard]] std::optional<int> driver_needed_by(int level);
 
 // The file that a kernel is in, and the entry's name there.
 [[nodiscard]] std::string_view group_of(KernelId kernel);
