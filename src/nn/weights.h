@@ -26,6 +26,12 @@ struct WeightOptions {
   BlobCache* cache = nullptr;  // packed matrices are taken from it and added to it; may be null
 };
 
+// Where a stage of a model computes, and how its weights are kept there.
+struct StageWeights {
+  Backend* backend = nullptr;  // must outlive the model
+  WeightOptions options;
+};
+
 // A prefix over the tensors of one model. Cheap to copy; alive only while a model is loaded, as
 // long as the tensors' bytes.
 class Weights {

@@ -1,6 +1,7 @@
 // Tensors made, copied and brought to and from the host; weights packed.
 #include <algorithm>
 #include <array>
+#include <memory>
 
 #include "ops/expect.h"
 #include "ops/ops.h"
@@ -69,6 +70,16 @@ Tensor to_device(Backend& backend, const Tensor& host) {
   }
   return from_host(backend, {host.raw(), storage_bytes(host.dtype(), host.elements())},
                    host.shape(), host.dtype());
+}
+
+Tensor hand_over(Backend& from, Backend& to, const Tensor& x) {
+  if (share_tensors(from, to) || !x.defined()) {
+    return x;
+  }
+  const auto count = static_cast<size_t>(x.elements());
+  const auto values = std::make_unique_for_overwrite<float[]>(count);
+  to_host(from, x, std::span(values.get(), count));
+  return from_host(to, std::span<const float>(values.get(), count), x.shape());
 }
 
 void to_host(Backend& backend, const Tensor& x, std::span<float> values) {

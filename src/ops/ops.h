@@ -33,6 +33,9 @@ namespace mynah::ops {
 // A contiguous tensor of host memory (Device{Cpu}: a file's) on the backend's device. On the CPU it
 // is the tensor itself and shares the memory.
 [[nodiscard]] Tensor to_device(Backend& backend, const Tensor& host);
+// An f32 tensor of the backend `from` as one of `to`: x itself where they share tensors, else a
+// copy that goes through the host. In no step (StepRunner) of either.
+[[nodiscard]] Tensor hand_over(Backend& from, Backend& to, const Tensor& x);
 // Copies a tensor (any strides) to the host: f32 or i32, as the destination says.
 void to_host(Backend& backend, const Tensor& x, std::span<float> values);
 void to_host(Backend& backend, const Tensor& x, std::span<int32_t> values);

@@ -76,6 +76,11 @@ std::string hash_of(std::string_view first, std::string_view second = {}) {
   return digest.hex();
 }
 
+// Stands for a layout in the names of files.
+std::string layout_name(const std::string& layout) {
+  return hash_of(layout).substr(0, 16);
+}
+
 std::string model_folder(const std::string& cache_folder, const std::string& model_digest) {
   return fmt::format("{}/packed/{}", cache_folder, model_digest.substr(0, 16));
 }
@@ -205,7 +210,7 @@ Result<std::unique_ptr<PackedCache>> PackedCache::open(const std::string& cache_
                                                        const PackedCacheKey& key) {
   const std::string folder = model_folder(cache_folder, key.model_digest);
   MYNAH_TRY_STATUS(make_folders(folder));
-  const std::string layout = hash_of(key.layout).substr(0, 16);
+  const std::string layout = layout_name(key.layout);
   std::unique_ptr<PackedCache> cache(new PackedCache(
       fmt::format("{}/{}-{}.packed", folder, key.storage, layout),
       hash_of(fmt::format("{}\n{}\n{}", key.model_digest, key.storage, key.layout))));
@@ -316,6 +321,22 @@ Status PackedCache::verify() const {
     }
   }
   return {};
+}
+
+void remove_packed_layout(const std::string& cache_folder, const std::string& model_digest,
+                          const std::string& layout) {
+  const std::string end = layout_name(layout) + ".packed";
+  std::error_code error;
+  std::vector<fs::path> files;
+  for (auto entry = fs::directory_iterator(model_folder(cache_folder, model_digest), error);
+       !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    if (entry->path().filename().string().ends_with(end)) {
+      files.push_back(entry->path());
+    }
+  }
+  for (const fs::path& file : files) {
+    fs::remove(file, error);
+  }
 }
 
 uint64_t remove_packed_files(const std::string& cache_folder, const std::string& model_digest) {

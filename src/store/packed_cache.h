@@ -76,6 +76,10 @@ class PackedCache final : public BlobCache {
   std::unique_ptr<Writer> writer_;
 };
 
+// Removes a model's packed files of one layout (Backend::packed_layout()).
+void remove_packed_layout(const std::string& cache_folder, const std::string& model_digest,
+                          const std::string& layout);
+
 // Removes every packed file of a model; returns the bytes freed.
 uint64_t remove_packed_files(const std::string& cache_folder, const std::string& model_digest);
 

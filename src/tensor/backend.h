@@ -37,6 +37,13 @@ class Backend {
   // loaded.
   [[nodiscard]] virtual bool supports_weight(DType dtype) const = 0;
 
+  // The backend whose tensors these are: itself, or the one behind it (WatchedBackend). Two with
+  // the same owner read each other's tensors; between others values go through the host.
+  [[nodiscard]] virtual const Backend& owner() const { return *this; }
+
+  // Kernels launched so far, those of replayed graphs included; 0 where there are no kernels.
+  [[nodiscard]] virtual uint64_t launches() const { return 0; }
+
   // Running side by side
   // --------------------------------------------------------------------------------------------------
   // Parts of the device that long work is best shared out to, where there is enough of it for each:
@@ -214,5 +221,10 @@ class Backend {
   virtual void pick_token(const Tensor& logits, const PickTokenParams& params, const Tensor& ids,
                           const Tensor& log_probabilities) = 0;
 };
+
+// Whether tensors of one backend are the other's as they are.
+[[nodiscard]] inline bool share_tensors(const Backend& a, const Backend& b) {
+  return &a.owner() == &b.owner();
+}
 
 }  // namespace mynah
