@@ -16,6 +16,7 @@
 #include "audio/wav_header.h"
 #include "check.h"
 #include "speech/whisper_recognizer.h"
+#include "speech/window_decoder.h"
 #include "text/word_error.h"
 #include "whisper/stages.h"
 
@@ -110,7 +111,8 @@ class Texts final : public RecognizerObserver {
 
 Result<std::unique_ptr<Recognizer>> load(const std::string& data, Backend& backend) {
   MYNAH_TRY(auto model, bench::load_gguf(data + "/tiny.en.gguf", {}, Precision::Fast, backend));
-  return std::make_unique<WhisperRecognizer>(std::move(model), nullptr);
+  return std::make_unique<WhisperRecognizer>(
+      std::make_shared<const WhisperWindows>(std::move(model)), nullptr);
 }
 
 struct Heard {

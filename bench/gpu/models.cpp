@@ -103,9 +103,10 @@ class ModelCheck {
                                                    Backend& backend) {
     Config config;
     config.n_vocab = file->find("decoder.token_embedding.weight")->shape[0];
-    return Model::load(
-        file, some_vocabulary(config),
-        {.name = "bench", .storage = storage, .precision = precision, .cache = nullptr}, backend);
+    const whisper::StageOptions stage{
+        .backend = &backend, .storage = storage, .precision = precision, .cache = nullptr};
+    return Model::load(file, some_vocabulary(config),
+                       {.name = "bench", .encoder = stage, .decoder = stage});
   }
 
   // Two seconds on the card and, exactly, on the processor.

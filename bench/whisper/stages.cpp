@@ -46,9 +46,11 @@ Result<std::shared_ptr<const whisper::Model>> load_gguf(const std::string& path,
                     ": wanted a GGUF as `mynah import` writes it, found no "
                     "vocabulary in it");
   }
+  const whisper::StageOptions stage{
+      .backend = &backend, .storage = storage, .precision = precision, .cache = nullptr};
   return whisper::Model::load(
       file, vocabulary_of_printable(std::get<std::vector<std::string>>(tokens->second)),
-      {.name = "bench", .storage = storage, .precision = precision, .cache = nullptr}, backend);
+      {.name = "bench", .encoder = stage, .decoder = stage});
 }
 
 Encoded encode(const whisper::Model& model, const std::vector<float>& samples, bool cached,

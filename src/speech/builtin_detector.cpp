@@ -1,12 +1,18 @@
 // The built-in voice detector behind VoiceDetector.
 #include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
 
 #include "models/builtin/voice_scorer.h"
+#include "speech/session_state.h"
 #include "speech/voice_detector.h"
 
 namespace mynah {
 
 namespace {
+
+constexpr std::string_view kState = "builtin voice 1";
 
 class BuiltinSession final : public VoiceDetector::Session {
  public:
@@ -37,6 +43,36 @@ class BuiltinSession final : public VoiceDetector::Session {
   void reset() override {
     frame_.clear();
     scorer_.reset();
+  }
+
+  // How many samples wait, those, then the scorer's numbers.
+  [[nodiscard]] Result<std::vector<std::byte>> save() const override {
+    std::vector<double> values{static_cast<double>(frame_.size())};
+    values.insert(values.end(), frame_.begin(), frame_.end());
+    const std::vector<double> known = scorer_.state();
+    values.insert(values.end(), known.begin(), known.end());
+    return pack_state(kState, values);
+  }
+
+  Status restore(std::span<const std::byte> state) override {
+    MYNAH_TRY(const std::vector<double> all, unpack_state(kState, state));
+    const double waiting = all.empty() ? -1 : all.front();
+    if (!(waiting >= 0 && waiting < static_cast<double>(kVoiceScorerFrame)) ||
+        all.size() - 1 < static_cast<size_t>(waiting)) {
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("wanted fewer samples of a frame than {}, found {}",
+                              kVoiceScorerFrame, waiting));
+    }
+    const auto samples = std::span(all).subspan(1, static_cast<size_t>(waiting));
+    if (!scorer_.set_state(std::span(all).subspan(1 + samples.size()))) {
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("wanted a scorer's state, found {} numbers", all.size()));
+    }
+    frame_.clear();
+    for (const double sample : samples) {
+      frame_.push_back(static_cast<float>(sample));
+    }
+    return {};
   }
 
  private:

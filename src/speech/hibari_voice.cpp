@@ -80,11 +80,15 @@ Result<std::unique_ptr<const VoiceModel>> load_hibari(const std::string& path,
   MYNAH_TRY(const auto file, MappedFile::open(path));
   MYNAH_TRY(const OnnxModel graph, read_onnx_model(file));
   MYNAH_TRY(const hibari::OnnxWeights weights, hibari::read_onnx_weights(graph));
+  const StagePlace acoustic{
+      .backend = &backend, .storage = options.storage, .precision = options.precision};
+  const StagePlace vocoder = options.vocoder.value_or(acoustic).beside(backend);
   try {
-    MYNAH_TRY(auto model,
-              hibari::Hibari::load(weights, backend,
-                                   {.storage = options.storage, .precision = options.precision}));
+    MYNAH_TRY(auto model, hibari::Hibari::load(weights, acoustic.weights(), vocoder.weights()));
     backend.release_idle_memory();
+    if (!share_tensors(backend, *vocoder.backend)) {
+      vocoder.backend->release_idle_memory();
+    }
     return std::make_unique<const HibariVoice>(std::move(model), kokoro::Phonemes::of_kokoro_82m());
   } catch (const DeviceError& error) {
     return std::unexpected(error.error());

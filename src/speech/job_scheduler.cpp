@@ -4,6 +4,8 @@
 #include <chrono>
 #include <utility>
 
+#include "tensor/device_error.h"
+
 namespace mynah {
 namespace {
 
@@ -26,11 +28,30 @@ void add(WindowTimings& sum, const WindowTimings& spent, double share) {
   sum.words_ms += spent.words_ms * share;
 }
 
-size_t most_windows(const WindowDecoder& decoder) {
-  return static_cast<size_t>(std::max(1, decoder.options().batch));
+size_t most_windows(const RecognizerOptions& options) {
+  return static_cast<size_t>(std::max(1, options.batch));
+}
+
+std::unique_ptr<WindowDecoder> new_decoder(const WindowModel& model,
+                                           const RecognizerOptions& options) {
+  auto decoder = model.decoder(options);
+  if (!decoder) {
+    throw DeviceError(std::move(decoder).error());  // options were checked: it is the device
+  }
+  return *std::move(decoder);
 }
 
 }  // namespace
+
+JobScheduler::JobScheduler(const WindowModel& model, const RecognizerOptions& options,
+                           const VoiceDetector* voice, std::span<const RecognizerJob> jobs,
+                           RecognizerObserver& observer)
+    : model_(model),
+      options_(options),
+      voice_(voice),
+      jobs_(jobs),
+      observer_(observer),
+      results_(jobs.size()) {}
 
 void JobScheduler::open_next() {
   const size_t number = next_job_++;
@@ -41,7 +62,7 @@ void JobScheduler::open_next() {
   }
   auto open = std::make_unique<OpenJob>();
   open->number = number;
-  open->job = std::make_unique<TranscriptionJob>(decoder_.model(), decoder_.options(), voice_,
+  open->job = std::make_unique<TranscriptionJob>(model_.header(), options_, voice_,
                                                  std::move(*source), number);
   open_.push_back(std::move(open));
 }
@@ -112,11 +133,11 @@ void JobScheduler::report_segments(OpenJob& open) {
 }
 
 void JobScheduler::decode_batch(const std::stop_token& stop) {
-  Batch batch = take_batch(most_windows(decoder_), stop);
+  Batch batch = take_batch(most_windows(options_), stop);
   if (batch.tasks.empty() || stop.stop_requested()) {
     return;
   }
-  decode(decoder_, batch, stop);
+  decode(*decoder_, batch, stop);
   if (!stop.stop_requested()) {  // else texts are unfinished
     accept(batch, 1);
   }
@@ -132,7 +153,7 @@ size_t JobScheduler::windows_left() const {
 }
 
 int JobScheduler::useful_parts() const {
-  const int parts = decoder_.model().backend().parts();
+  const int parts = model_.parts();
   // Where more audio is waited for, a part that has text must not wait with it.
   const bool waits = std::ranges::any_of(
       open_, [](const auto& open) { return !open->job->windows_left().has_value(); });
@@ -146,7 +167,7 @@ void JobScheduler::work(WindowDecoder& decoder, int parts, const std::stop_token
   while (next_report_ < jobs_.size() && !stop.stop_requested() && failure_ == nullptr) {
     // Smaller batches towards the end, so that all parts come to it together.
     const size_t fair = windows_left() / static_cast<size_t>(parts) + 1;
-    Batch batch = take_batch(std::min(most_windows(decoder), fair), stop);
+    Batch batch = take_batch(std::min(most_windows(options_), fair), stop);
     if (batch.tasks.empty()) {
       close_finished();
       if (decoding_ > 0) {
@@ -174,10 +195,13 @@ void JobScheduler::work(WindowDecoder& decoder, int parts, const std::stop_token
 }
 
 void JobScheduler::run_in_parts(int parts, const std::stop_token& stop) {
-  std::vector<WindowDecoder> decoders(static_cast<size_t>(parts), decoder_);
-  decoder_.model().backend().run_parts(parts, [&](int part) {
+  std::vector<std::unique_ptr<WindowDecoder>> decoders;
+  for (int part = 0; part < parts; ++part) {
+    decoders.push_back(new_decoder(model_, options_));
+  }
+  model_.run_parts(parts, [&](int part) {
     try {
-      work(decoders[static_cast<size_t>(part)], parts, stop);
+      work(*decoders[static_cast<size_t>(part)], parts, stop);
     } catch (...) {
       const std::lock_guard lock(mutex_);
       failure_ = std::current_exception();
@@ -200,7 +224,8 @@ void JobScheduler::close_finished() {
     } else {
       Transcript transcript = open->job->summary();
       transcript.segments = std::move(open->transcript.segments);
-      const std::string device = transcript.device;
+      const std::string device = model_.device();
+      transcript.device = device;
       const double vad_ms = open->job->vad_ms();
       transcript.timings = {{"audio", "cpu", open->audio_ms - vad_ms},
                             {"vad", device, vad_ms},
@@ -242,6 +267,7 @@ void JobScheduler::end_all(const Error& error) {
 }
 
 void JobScheduler::run(const std::stop_token& stop) {
+  decoder_ = new_decoder(model_, options_);
   while (next_report_ < jobs_.size()) {
     if (stop.stop_requested()) {
       end_all({ErrorCode::Cancelled, "stopped before the end of the recording"});

@@ -14,7 +14,7 @@
 
 #include "speech/recognizer.h"
 #include "speech/transcription_job.h"
-#include "speech/window_decoder.h"
+#include "speech/window_model.h"
 
 namespace mynah {
 
@@ -23,9 +23,10 @@ namespace mynah {
 // each; what it gives is the same, in the same order.
 class JobScheduler {
  public:
-  JobScheduler(WindowDecoder& decoder, const VoiceDetector* voice,
-               std::span<const RecognizerJob> jobs, RecognizerObserver& observer)
-      : decoder_(decoder), voice_(voice), jobs_(jobs), observer_(observer), results_(jobs.size()) {}
+  // `options` must be those that the model's decoders accept; all must outlive it.
+  JobScheduler(const WindowModel& model, const RecognizerOptions& options,
+               const VoiceDetector* voice, std::span<const RecognizerJob> jobs,
+               RecognizerObserver& observer);
 
   // Ends every job, with an error where it has one. A DeviceError passes through.
   void run(const std::stop_token& stop);
@@ -87,7 +88,9 @@ class JobScheduler {
   void end(size_t number, Result<Transcript> result);
   void report_ended();
 
-  WindowDecoder& decoder_;
+  const WindowModel& model_;
+  const RecognizerOptions& options_;
+  std::unique_ptr<WindowDecoder> decoder_;
   const VoiceDetector* voice_;
   std::span<const RecognizerJob> jobs_;
   RecognizerObserver& observer_;

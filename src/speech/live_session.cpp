@@ -34,20 +34,26 @@ double seconds_of(int64_t samples) {
 
 }  // namespace
 
-Result<std::unique_ptr<LiveSession>> LiveSession::create(
-    std::shared_ptr<const whisper::Model> model, std::shared_ptr<const VoiceDetector> voice,
-    const RecognizerOptions& options) {
-  MYNAH_TRY(WindowDecoder decoder, WindowDecoder::create(std::move(model), options));
-  return std::unique_ptr<LiveSession>(new LiveSession(std::move(voice), std::move(decoder)));
+Result<std::unique_ptr<LiveSession>> LiveSession::create(std::shared_ptr<const WindowModel> model,
+                                                         std::shared_ptr<const VoiceDetector> voice,
+                                                         const RecognizerOptions& options) {
+  MYNAH_TRY(auto decoder, model->decoder(options));
+  return std::unique_ptr<LiveSession>(
+      new LiveSession(std::move(model), std::move(voice), options, std::move(decoder)));
 }
 
-LiveSession::LiveSession(std::shared_ptr<const VoiceDetector> voice, WindowDecoder decoder)
-    : voice_(std::move(voice)), decoder_(std::move(decoder)) {
+LiveSession::LiveSession(std::shared_ptr<const WindowModel> model,
+                         std::shared_ptr<const VoiceDetector> voice,
+                         const RecognizerOptions& options, std::unique_ptr<WindowDecoder> decoder)
+    : model_(std::move(model)),
+      voice_(std::move(voice)),
+      options_(options),
+      decoder_(std::move(decoder)) {
   reset();
 }
 
 void LiveSession::listen_anew() {
-  const RecognizerOptions& options = decoder_.options();
+  const RecognizerOptions& options = options_;
   VadOptions vad = voice_->for_recogniser(options.vad_options);
   if (vad.negative_threshold < 0) {
     // The usual distance, but a pause must be found below a low threshold too.
@@ -76,11 +82,11 @@ void LiveSession::reset() {
   language_probability_ = 0;
   previous_.clear();
   dead_.reset();
-  const WhisperTokenizer& tokenizer = decoder_.model().tokenizer();
-  const std::string& language = decoder_.options().language;
+  const WhisperTokenizer& tokenizer = model_->header().tokenizer;
+  const std::string& language = options_.language;
   language_token_ = language == "auto" ? -1 : tokenizer.language_token(language).value_or(-1);
-  if (!decoder_.options().initial_prompt.empty()) {
-    previous_ = tokenizer.encode(" " + decoder_.options().initial_prompt);
+  if (!options_.initial_prompt.empty()) {
+    previous_ = tokenizer.encode(" " + options_.initial_prompt);
   }
 }
 
@@ -136,14 +142,15 @@ WindowTask LiveSession::task_of(const SampleRange& range) const {
   return {.samples = samples_.slice(range.begin, range.end),
           .previous = previous_,
           .language_token = language_token_,
-          .seed = decoder_.options().seed ^ static_cast<uint64_t>(range.begin),
-          .surely_speech = voice_->is_sure()};
+          .seed = options_.seed ^ static_cast<uint64_t>(range.begin),
+          .surely_speech = voice_->is_sure(),
+          .begin_s = seconds_of(range.begin)};
 }
 
 std::vector<Segment> LiveSession::segments_of(const SampleRange& range, const WindowText& text) {
   const double end_s = seconds_of(range.end);
   std::vector<Segment> segments =
-      mynah::segments_of(decoder_.model().tokenizer(), text, seconds_of(range.begin));
+      mynah::segments_of(model_->header().tokenizer, text, seconds_of(range.begin));
   share_out_words(segments, text.words, seconds_of(range.begin), last_speech_s_);
   for (Segment& segment : segments) {
     segment.end_s = std::min(end_s, segment.end_s);
@@ -159,19 +166,19 @@ LiveText LiveSession::commit_chunks(std::span<const SampleRange> chunks) {
   for (const SampleRange& chunk : chunks) {
     const WindowTask task = task_of(chunk);
     const WindowText text =
-        std::move(decoder_.decode(std::span(&task, 1), std::stop_token()).front());
+        std::move(decoder_->decode(std::span(&task, 1), std::stop_token()).front());
     if (language_token_ < 0 && text.language_token >= 0) {
       language_token_ = text.language_token;
-      language_ = decoder_.model().tokenizer().language_code(language_token_);
+      language_ = model_->header().tokenizer.language_code(language_token_);
       language_probability_ = text.language_probability;
     }
-    if (!decoder_.options().condition_on_previous_text) {
+    if (!options_.condition_on_previous_text) {
       previous_.clear();
     }
     for (Segment& segment : segments_of(chunk, text)) {
       segment.id = next_id_++;
       last_speech_s_ = segment.end_s;
-      if (decoder_.options().condition_on_previous_text) {
+      if (options_.condition_on_previous_text) {
         previous_.insert(previous_.end(), segment.tokens.begin(), segment.tokens.end());
       }
       live.committed.push_back(std::move(segment));
@@ -184,19 +191,19 @@ LiveText LiveSession::commit_chunks(std::span<const SampleRange> chunks) {
 }
 
 bool LiveSession::partial_is_due() const {
-  return decoder_.options().partial_text && speaking_ &&
+  return options_.partial_text && speaking_ &&
          samples_.end() - std::max(last_partial_, speech_begin_) >= partial_every_;
 }
 
 void LiveSession::show_draft() {
   last_partial_ = samples_.end();
   const auto start = std::chrono::steady_clock::now();
-  const auto longest = static_cast<int64_t>(decoder_.options().chunk_length_s * kRate_hz);
+  const auto longest = static_cast<int64_t>(options_.chunk_length_s * kRate_hz);
   const SampleRange said{std::max(speech_begin_, samples_.end() - longest), samples_.end()};
-  const WindowText draft = decoder_.draft(task_of(said), std::stop_token());
+  const WindowText draft = decoder_->draft(task_of(said), std::stop_token());
   std::string text;
   for (const WindowSegment& segment : draft.cut.segments) {
-    text += decoder_.model().tokenizer().decode(segment.tokens);
+    text += model_->header().tokenizer.decode(segment.tokens);
   }
   if (!draft.silent && !blank(text)) {
     partial_ = std::move(text);
@@ -214,9 +221,8 @@ Result<LiveText> LiveSession::push_now(std::span<const float> samples) {
   }
   live.partial = partial_;
   // A span that is still open may have begun as long ago as a chunk lasts.
-  samples_.discard_before(
-      samples_.end() -
-      static_cast<int64_t>((2 * decoder_.options().chunk_length_s + 5) * kRate_hz));
+  samples_.discard_before(samples_.end() -
+                          static_cast<int64_t>((2 * options_.chunk_length_s + 5) * kRate_hz));
   return live;
 }
 

@@ -10,13 +10,13 @@
 #include "speech/recognizer.h"
 #include "speech/sample_buffer.h"
 #include "speech/speech_chunker.h"
-#include "speech/window_decoder.h"
+#include "speech/window_model.h"
 
 namespace mynah {
 
 class LiveSession final : public Recognizer::Session {
  public:
-  static Result<std::unique_ptr<LiveSession>> create(std::shared_ptr<const whisper::Model> model,
+  static Result<std::unique_ptr<LiveSession>> create(std::shared_ptr<const WindowModel> model,
                                                      std::shared_ptr<const VoiceDetector> voice,
                                                      const RecognizerOptions& options);
 
@@ -26,7 +26,8 @@ class LiveSession final : public Recognizer::Session {
   void reset() override;
 
  private:
-  LiveSession(std::shared_ptr<const VoiceDetector> voice, WindowDecoder decoder);
+  LiveSession(std::shared_ptr<const WindowModel> model, std::shared_ptr<const VoiceDetector> voice,
+              const RecognizerOptions& options, std::unique_ptr<WindowDecoder> decoder);
 
   void listen_anew();
   // Feeds the detector and returns the chunks that are complete, in samples of the recording.
@@ -44,8 +45,10 @@ class LiveSession final : public Recognizer::Session {
   [[nodiscard]] Result<LiveText> push_now(std::span<const float> samples);
   [[nodiscard]] Result<LiveText> commit_now(std::span<const float> none);
 
+  std::shared_ptr<const WindowModel> model_;
   std::shared_ptr<const VoiceDetector> voice_;
-  WindowDecoder decoder_;
+  RecognizerOptions options_;
+  std::unique_ptr<WindowDecoder> decoder_;
   SampleBuffer samples_;
   std::unique_ptr<VoiceDetector::Session> detector_;
   std::optional<SpeechSegmenter> segmenter_;

@@ -17,24 +17,32 @@ Result<std::unique_ptr<const VoiceModel>> load_kokoro(const std::string& path,
                                                       Backend& backend) {
   MYNAH_TRY(const TensorFile file, open_tensor_file(path));
   MYNAH_TRY(kokoro::Checkpoint checkpoint, kokoro::read_checkpoint(file));
-  const auto cache =
-      open_weight_cache(path, options.cache_folder, options.storage, options.precision, backend);
-  const Weights weights(
-      std::move(checkpoint.tensors), checkpoint.owner, backend,
-      {.storage = options.storage, .precision = options.precision, .cache = cache.get()});
+  const StagePlace acoustic{
+      .backend = &backend, .storage = options.storage, .precision = options.precision};
+  const StagePlace vocoder = options.vocoder.value_or(acoustic).beside(backend);
+  const StageCaches caches = open_stage_caches(path, options.cache_folder, acoustic, vocoder);
+  const auto weights = [&](const StageWeights& stage) {
+    return Weights(checkpoint.tensors, checkpoint.owner, *stage.backend, stage.options);
+  };
   try {
-    MYNAH_TRY(auto model, kokoro::Kokoro::load(weights));
+    MYNAH_TRY(auto model, kokoro::Kokoro::load(weights(acoustic.weights(caches.first.get())),
+                                               weights(vocoder.weights(caches.second.get()))));
     if (model.sizes().style != kokoro::kStyle) {
       return fail(ErrorCode::Unsupported,
                   fmt::format("{}: wanted a Kokoro model whose styles have {} values, as voices "
                               "have, found {}",
                               path, kokoro::kStyle, model.sizes().style));
     }
-    if (cache != nullptr) {
-      (void)cache->commit();  // an unwritable cache costs time at the next start, no more
-      cache->release_pages();
+    for (const auto& cache : {caches.first, caches.second}) {
+      if (cache != nullptr) {
+        (void)cache->commit();  // an unwritable cache costs time at the next start, no more
+        cache->release_pages();
+      }
     }
     backend.release_idle_memory();
+    if (!share_tensors(backend, *vocoder.backend)) {
+      vocoder.backend->release_idle_memory();
+    }
     for (const auto& mapped : file.mapped) {
       mapped->release_pages(mapped->bytes());
     }

@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 
 #include "formats/open.h"
+#include "models/whisper/names.h"
 #include "speech/weight_cache.h"
 #include "speech/whisper_recognizer.h"
+#include "speech/window_decoder.h"
 #include "tensor/device_error.h"
 
 namespace mynah {
@@ -64,26 +66,54 @@ Status check_is_no_detector(const TensorFile& file, const std::string& path) {
 
 }  // namespace
 
-Result<std::shared_ptr<const Recognizer>> load_whisper(const std::string& path,
-                                                       const WhisperLoadOptions& options,
-                                                       Backend& backend,
-                                                       std::shared_ptr<const VoiceDetector> voice) {
+Result<std::shared_ptr<const WindowModel>> load_whisper_windows(const std::string& path,
+                                                                const WhisperLoadOptions& options,
+                                                                Backend& backend) {
   MYNAH_TRY(TensorFile opened, open_tensor_file(path));
   const auto file = std::make_shared<const TensorFile>(std::move(opened));
   MYNAH_TRY_STATUS(check_is_no_detector(*file, path));
   MYNAH_TRY(Vocabulary vocabulary, find_vocabulary(*file, path));
-  const whisper::Model::LoadOptions load{
-      .name = name_of(*file, path),
-      .storage = options.storage,
-      .precision = options.precision,
-      .cache = open_weight_cache(path, options.cache_folder, options.storage, options.precision,
-                                 backend)};
+  const StagePlace encoder{
+      .backend = &backend, .storage = options.storage, .precision = options.precision};
+  const StagePlace decoder = options.decoder.value_or(encoder).beside(backend);
+  const StageCaches caches = open_stage_caches(path, options.cache_folder, encoder, decoder);
+  const auto stage = [](const StagePlace& place, const std::shared_ptr<BlobCache>& cache) {
+    return whisper::StageOptions{.backend = place.backend,
+                                 .storage = place.storage,
+                                 .precision = place.precision,
+                                 .cache = cache};
+  };
   try {
-    MYNAH_TRY(auto model, whisper::Model::load(file, std::move(vocabulary), load, backend));
-    return std::make_shared<const WhisperRecognizer>(std::move(model), std::move(voice));
+    MYNAH_TRY(auto model, whisper::Model::load(file, std::move(vocabulary),
+                                               {.name = name_of(*file, path),
+                                                .encoder = stage(encoder, caches.first),
+                                                .decoder = stage(decoder, caches.second)}));
+    return std::make_shared<const WhisperWindows>(std::move(model));
   } catch (const DeviceError& error) {
     return std::unexpected(error.error());
   }
+}
+
+Result<whisper::ModelHeader> read_whisper_header(const std::string& path) {
+  MYNAH_TRY(const TensorFile file, open_tensor_file(path));
+  MYNAH_TRY_STATUS(check_is_no_detector(file, path));
+  MYNAH_TRY(Vocabulary vocabulary, find_vocabulary(file, path));
+  const std::string name = name_of(file, path);
+  MYNAH_TRY(const whisper::Checkpoint checkpoint, whisper::read_checkpoint(file, name));
+  return whisper::ModelHeader::create(name, checkpoint.config, std::move(vocabulary), path);
+}
+
+std::shared_ptr<const Recognizer> make_recognizer(std::shared_ptr<const WindowModel> model,
+                                                  std::shared_ptr<const VoiceDetector> voice) {
+  return std::make_shared<const WhisperRecognizer>(std::move(model), std::move(voice));
+}
+
+Result<std::shared_ptr<const Recognizer>> load_whisper(const std::string& path,
+                                                       const WhisperLoadOptions& options,
+                                                       Backend& backend,
+                                                       std::shared_ptr<const VoiceDetector> voice) {
+  MYNAH_TRY(auto model, load_whisper_windows(path, options, backend));
+  return make_recognizer(std::move(model), std::move(voice));
 }
 
 }  // namespace mynah

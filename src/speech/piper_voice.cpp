@@ -173,12 +173,16 @@ Result<std::unique_ptr<const VoiceModel>> load_piper(const PiperFiles& files,
   MYNAH_TRY(const auto file, MappedFile::open(path));
   MYNAH_TRY(const OnnxModel graph, read_onnx_model(file));
   MYNAH_TRY(const piper::OnnxVoice voice, piper::read_onnx_voice(graph));
+  const StagePlace acoustic{
+      .backend = &backend, .storage = options.storage, .precision = options.precision};
+  const StagePlace vocoder = options.vocoder.value_or(acoustic).beside(backend);
   try {
-    MYNAH_TRY(auto model,
-              piper::Piper::load(voice, backend,
-                                 {.storage = options.storage, .precision = options.precision}));
+    MYNAH_TRY(auto model, piper::Piper::load(voice, acoustic.weights(), vocoder.weights()));
     MYNAH_TRY_STATUS(piper::check_voice_config(config, model.symbols(), model.speakers()));
     backend.release_idle_memory();
+    if (!share_tensors(backend, *vocoder.backend)) {
+      vocoder.backend->release_idle_memory();
+    }
     *language = {
         .tag = config.language,
         .espeak_voice = config.kind == piper::PhonemeKind::Espeak ? config.espeak_voice : ""};

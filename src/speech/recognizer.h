@@ -13,6 +13,7 @@
 
 #include "audio/source.h"
 #include "base/result.h"
+#include "speech/stage_place.h"
 #include "speech/transcript.h"
 #include "speech/voice_detector.h"
 #include "tensor/backend.h"
@@ -175,11 +176,12 @@ class Recognizer {
 
 // Opens a Whisper model file (GGUF as `mynah pull` writes it, or any format that formats/ reads).
 // `storage` is the type that its weights are computed with; `voice` cuts long recordings and may be
-// null.
+// null. The encoder is on `backend`, and the decoder too, unless it has a place of its own.
 struct WhisperLoadOptions {
-  std::optional<DType> storage;           // none: the file's own
-  Precision precision = Precision::Fast;  // Exact: f32 arithmetic whatever the storage
-  std::string cache_folder;               // for packed weights and silence; empty: none
+  std::optional<DType> storage;                      // none: the file's own
+  Precision precision = Precision::Fast;             // Exact: f32 arithmetic whatever the storage
+  std::string cache_folder;                          // for packed weights and silence; empty: none
+  std::optional<StagePlace> decoder = std::nullopt;  // none: as the encoder
 };
 
 Result<std::shared_ptr<const Recognizer>> load_whisper(const std::string& path,

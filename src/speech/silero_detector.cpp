@@ -2,11 +2,15 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <string_view>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "formats/open.h"
 #include "models/silero/silero.h"
 #include "ops/ops.h"
+#include "speech/session_state.h"
 #include "speech/voice_detector.h"
 #include "tensor/device_error.h"
 
@@ -20,6 +24,8 @@ constexpr int64_t kFramesTogether = 96;
 
 // Recordings that take their steps of the LSTM together.
 constexpr size_t kRecordingsTogether = 24;
+
+constexpr std::string_view kState = "silero 6";
 
 // What is known of a recording before its next frame: the context, then samples of a frame that is
 // not complete.
@@ -42,6 +48,16 @@ class FrameQueue {
   [[nodiscard]] bool partial() const {
     return static_cast<int64_t>(samples_.size()) > geometry_->context;
   }
+
+  [[nodiscard]] std::span<const float> samples() const { return samples_; }
+
+  // Whether so many samples can wait: the context, and less than a frame.
+  [[nodiscard]] bool can_hold(int64_t samples) const {
+    return samples >= geometry_->context && samples < geometry_->window();
+  }
+
+  // As many as can_hold().
+  void set_samples(std::vector<float> samples) { samples_ = std::move(samples); }
 
   void pad_with_zeros() { samples_.resize(static_cast<size_t>(geometry_->window()), 0.0F); }
 
@@ -112,6 +128,61 @@ class SileroSession final : public VoiceDetector::Session {
   void reset() override {
     queue_.reset();
     state_ = {};
+  }
+
+  // The rate, how many samples wait, those, then the LSTM's h and c where there is a state.
+  [[nodiscard]] Result<std::vector<std::byte>> save() const override try {
+    const std::span<const float> samples = queue_.samples();
+    std::vector<double> values{static_cast<double>(model_->network.geometry().rate_hz),
+                               static_cast<double>(samples.size())};
+    values.insert(values.end(), samples.begin(), samples.end());
+    for (const Tensor& part : {state_.h, state_.c}) {
+      if (part.defined()) {
+        const std::vector<float> numbers = ops::to_host(*model_->backend, part);
+        values.insert(values.end(), numbers.begin(), numbers.end());
+      }
+    }
+    return pack_state(kState, values);
+  } catch (const DeviceError& error) {
+    return std::unexpected(error.error());
+  }
+
+  Status restore(std::span<const std::byte> state) override try {
+    MYNAH_TRY(const std::vector<double> all, unpack_state(kState, state));
+    const std::vector<float> values(all.begin(), all.end());
+    const int rate_hz = model_->network.geometry().rate_hz;
+    const float waiting = values.size() < 2 ? -1.0F : values[1];
+    // A number this small is exact in f32.
+    if (!(waiting >= 0 && waiting < 1e6F) || values[0] != static_cast<float>(rate_hz) ||
+        !queue_.can_hold(static_cast<int64_t>(waiting))) {
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("wanted the state of a session at {} Hz whose samples are less than "
+                              "a frame, found {} samples",
+                              rate_hz, waiting));
+    }
+    const auto samples = static_cast<size_t>(waiting);
+    SileroState known = model_->network.initial_state(1);
+    const auto width = static_cast<size_t>(known.h.elements());
+    const size_t numbers = values.size() - 2;
+    if (numbers != samples && numbers != samples + 2 * width) {
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("wanted {} samples and {} numbers of a state or none, found {} "
+                              "together",
+                              samples, 2 * width, numbers));
+    }
+    const auto rest = std::span(values).subspan(2);
+    if (numbers == samples) {
+      known = {};
+    } else {
+      known.h = ops::from_host(*model_->backend, rest.subspan(samples, width), known.h.shape());
+      known.c =
+          ops::from_host(*model_->backend, rest.subspan(samples + width, width), known.c.shape());
+    }
+    queue_.set_samples({rest.begin(), rest.begin() + static_cast<ptrdiff_t>(samples)});
+    state_ = std::move(known);
+    return {};
+  } catch (const DeviceError& error) {
+    return std::unexpected(error.error());
   }
 
  private:

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "speech/stage_place.h"
 #include "speech/voice_model.h"
 #include "tensor/backend.h"
 #include "text/phonemes/phonemizer.h"
@@ -138,6 +139,9 @@ struct VoiceLoadOptions {
   std::optional<DType> storage;           // none: the file's own
   Precision precision = Precision::Fast;  // Exact: f32 arithmetic whatever the storage
   std::string cache_folder;               // for packed weights; empty: none
+  // Of the stage that makes sound (kokoro/model.h, piper/model.h, hibari/model.h); none: as the
+  // rest, which is as the options say and on the backend that is given with them.
+  std::optional<StagePlace> vocoder = std::nullopt;
 };
 
 // Opens Kokoro: the packed file as `mynah pull` writes it, or an ONNX export.

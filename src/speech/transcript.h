@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "speech/placement_report.h"
+
 namespace mynah {
 
 // One word with its times in the recording. Text carries its leading space as Whisper writes it.
@@ -62,6 +64,7 @@ struct Transcript {
   std::vector<std::string> notes;  // what the user should know: a recogniser of its own used
   std::vector<std::string> explanations =
       {};  // for who asks how it came about: windows decoded again
+  std::optional<PlacementReport> placement{};  // where it was computed
 };
 
 }  // namespace mynah

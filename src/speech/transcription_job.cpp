@@ -68,9 +68,9 @@ std::string_view spaced(const std::string& text, std::string& storage) {
 
 }  // namespace
 
-TranscriptionJob::TranscriptionJob(const whisper::Model& model, const RecognizerOptions& options,
-                                   const VoiceDetector* voice, std::unique_ptr<AudioSource> source,
-                                   uint64_t number)
+TranscriptionJob::TranscriptionJob(const whisper::ModelHeader& model,
+                                   const RecognizerOptions& options, const VoiceDetector* voice,
+                                   std::unique_ptr<AudioSource> source, uint64_t number)
     : model_(model),
       options_(options),
       source_(std::move(source)),
@@ -91,22 +91,22 @@ TranscriptionJob::TranscriptionJob(const whisper::Model& model, const Recognizer
   least_samples_ = samples_of(voice_ != nullptr ? 0.5 : 0.1);
   std::string storage;
   if (!options.initial_prompt.empty()) {
-    initial_prompt_ = model.tokenizer().encode(spaced(options.initial_prompt, storage));
+    initial_prompt_ = model.tokenizer.encode(spaced(options.initial_prompt, storage));
   }
   if (!options.hotwords.empty()) {
-    hotwords_ = model.tokenizer().encode(spaced(options.hotwords, storage));
+    hotwords_ = model.tokenizer.encode(spaced(options.hotwords, storage));
   }
   if (options.language != "auto") {
-    language_token_ = model.tokenizer().language_token(options.language).value_or(-1);
+    language_token_ = model.tokenizer.language_token(options.language).value_or(-1);
     language_probability_ = 1;
   }
-  if (!model.config().multilingual()) {
+  if (!model.config.multilingual()) {
     language_probability_ = 1;
   }
 }
 
 bool TranscriptionJob::sequential() const {
-  const bool language_unknown = model_.config().multilingual() && language_token_ < 0;
+  const bool language_unknown = model_.config.multilingual() && language_token_ < 0;
   return options_.condition_on_previous_text || language_unknown;
 }
 
@@ -239,7 +239,9 @@ std::optional<WindowTask> TranscriptionJob::next_window(size_t& ticket) {
                     .previous = previous_text(),
                     .language_token = language_token_,
                     .seed = options_.seed ^ (number_ << 40U) ^ static_cast<uint64_t>(stretch.seek),
-                    .surely_speech = surely_speech_};
+                    .surely_speech = surely_speech_,
+                    .job = static_cast<size_t>(number_),
+                    .begin_s = seconds_of(stretch.seek)};
     begun_ = true;
     return task;
   }
@@ -303,7 +305,7 @@ void TranscriptionJob::remember_text(const WindowText& text, std::span<const Seg
   for (const Segment& segment : segments) {
     previous_.insert(previous_.end(), segment.tokens.begin(), segment.tokens.end());
   }
-  const auto limit = static_cast<size_t>(model_.config().n_text_ctx);
+  const auto limit = static_cast<size_t>(model_.config.n_text_ctx);
   if (previous_.size() > limit) {
     previous_.erase(previous_.begin(), previous_.end() - static_cast<ptrdiff_t>(limit));
   }
@@ -317,7 +319,7 @@ void TranscriptionJob::accept(size_t ticket, const WindowText& text) {
   decoded_again_ += text.decoded_again ? 1 : 0;
   int64_t after = stretch.seek + stretch.window;
   if (!text.silent) {
-    std::vector<Segment> segments = segments_of(model_.tokenizer(), text, seconds_of(stretch.seek));
+    std::vector<Segment> segments = segments_of(model_.tokenizer, text, seconds_of(stretch.seek));
     after = options_.words ? time_words(stretch, text, segments)
                            : stretch.seek + std::min(samples_of(text.cut.next_s), stretch.window);
     const double end_s = seconds_of(stretch.seek + stretch.window);
@@ -377,14 +379,13 @@ double TranscriptionJob::done_s() const {
 
 Transcript TranscriptionJob::summary() const {
   Transcript transcript;
-  transcript.language = model_.config().multilingual()
-                            ? std::string(model_.tokenizer().language_code(language_token_))
+  transcript.language = model_.config.multilingual()
+                            ? std::string(model_.tokenizer.language_code(language_token_))
                             : "en";
   transcript.language_probability = language_probability_;
   transcript.task = options_.task == Task::Translate ? "translate" : "transcribe";
   transcript.duration_s = seconds_of(samples_.end());
-  transcript.model = model_.name();
-  transcript.device = model_.backend().device().str();
+  transcript.model = model_.name;
   if (decoded_again_ > 0) {
     transcript.explanations.push_back(
         fmt::format("{} {} decoded again with full context", decoded_again_,

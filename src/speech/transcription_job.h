@@ -11,14 +11,14 @@
 #include "speech/recognizer.h"
 #include "speech/sample_buffer.h"
 #include "speech/speech_chunker.h"
-#include "speech/window_decoder.h"
+#include "speech/window_model.h"
 
 namespace mynah {
 
 class TranscriptionJob {
  public:
   // `voice` may be null: then every part of the recording is heard.
-  TranscriptionJob(const whisper::Model& model, const RecognizerOptions& options,
+  TranscriptionJob(const whisper::ModelHeader& model, const RecognizerOptions& options,
                    const VoiceDetector* voice, std::unique_ptr<AudioSource> source,
                    uint64_t number);
 
@@ -49,7 +49,7 @@ class TranscriptionJob {
   // Milliseconds spent on voice activity.
   [[nodiscard]] double vad_ms() const { return vad_ms_; }
 
-  // What is known of the recording as a whole; segments are not in it.
+  // What is known of the recording as a whole; segments and the device are not in it.
   [[nodiscard]] Transcript summary() const;
 
  private:
@@ -80,7 +80,7 @@ class TranscriptionJob {
   void remember_text(const WindowText& text, std::span<const Segment> segments);
   void retire_finished();
 
-  const whisper::Model& model_;
+  const whisper::ModelHeader& model_;
   const RecognizerOptions& options_;
   std::unique_ptr<AudioSource> source_;
   uint64_t number_;

@@ -1,6 +1,7 @@
 // VoiceDetector: where in a recording somebody speaks.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -73,6 +74,13 @@ class VoiceDetector {
     // Pads the last frame with zeros; returns its probability, if any samples were left.
     virtual Result<std::vector<float>> flush() = 0;
     virtual void reset() = 0;
+
+    // What the session knows of its recording so far, as bytes that restore() takes: of another
+    // session of such a detector, on any device of this machine. Errors: those of the device.
+    [[nodiscard]] virtual Result<std::vector<std::byte>> save() const = 0;
+    // Goes on where the other session was when it was saved. The bytes may come from anywhere:
+    // InvalidInput where they are no such state, or not of numbers; the session is then as it was.
+    virtual Status restore(std::span<const std::byte> state) = 0;
   };
 
   [[nodiscard]] virtual std::unique_ptr<Session> session() const = 0;

@@ -23,4 +23,16 @@ std::shared_ptr<BlobCache> open_weight_cache(const std::string& path, const std:
   return cache ? std::shared_ptr<BlobCache>(std::move(*cache)) : nullptr;
 }
 
+StageCaches open_stage_caches(const std::string& path, const std::string& folder,
+                              const StagePlace& first, const StagePlace& second) {
+  const auto open = [&](const StagePlace& place) {
+    return open_weight_cache(path, folder, place.storage, place.precision, *place.backend);
+  };
+  StageCaches caches{.first = open(first), .second = nullptr};
+  const bool alike = first.storage == second.storage && first.precision == second.precision &&
+                     first.backend->packed_layout() == second.backend->packed_layout();
+  caches.second = alike ? caches.first : open(second);
+  return caches;
+}
+
 }  // namespace mynah

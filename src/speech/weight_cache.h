@@ -6,6 +6,7 @@
 #include <string>
 
 #include "nn/blob_cache.h"
+#include "speech/stage_place.h"
 #include "tensor/backend.h"
 
 namespace mynah {
@@ -17,5 +18,16 @@ namespace mynah {
                                                            std::optional<DType> storage,
                                                            Precision precision,
                                                            const Backend& backend);
+
+// Those of a model's two stages, as open_weight_cache() opens them: one, where both are laid out
+// and kept alike, since a file has one writer.
+struct StageCaches {
+  std::shared_ptr<BlobCache> first;
+  std::shared_ptr<BlobCache> second;
+};
+
+// Both places have a backend.
+[[nodiscard]] StageCaches open_stage_caches(const std::string& path, const std::string& folder,
+                                            const StagePlace& first, const StagePlace& second);
 
 }  // namespace mynah

@@ -6,7 +6,6 @@
 #include "base/nearest_name.h"
 #include "speech/job_scheduler.h"
 #include "speech/live_session.h"
-#include "speech/window_decoder.h"
 #include "tensor/device_error.h"
 #include "text/languages.h"
 
@@ -51,7 +50,7 @@ Status WhisperRecognizer::check(const RecognizerOptions& options) const {
                               "small: `mynah pull small`",
                               model_name(), languages()[*language].name));
     }
-    if (!english_only && !model_->tokenizer().language_token(options.language)) {
+    if (!english_only && !model_->header().tokenizer.language_token(options.language)) {
       return fail(ErrorCode::Unsupported,
                   fmt::format("{} does not know {}: use large-v3", model_name(), options.language));
     }
@@ -63,7 +62,7 @@ Status WhisperRecognizer::check(const RecognizerOptions& options) const {
                               clip.start_s, clip.end_s));
     }
   }
-  auto decoder = WindowDecoder::create(model_, options);
+  auto decoder = model_->decoder(options);
   return decoder ? Status{} : std::unexpected(std::move(decoder).error());
 }
 
@@ -83,8 +82,7 @@ void WhisperRecognizer::run(std::span<const RecognizerJob> jobs, const Recognize
     }
     return;
   }
-  auto decoder = WindowDecoder::create(model_, options);
-  JobScheduler scheduler(*decoder, voice_.get(), jobs, observer);
+  JobScheduler scheduler(*model_, options, voice_.get(), jobs, observer);
   try {
     scheduler.run(stop);
   } catch (const DeviceError& error) {
@@ -93,7 +91,7 @@ void WhisperRecognizer::run(std::span<const RecognizerJob> jobs, const Recognize
 }
 
 ModelFacts WhisperRecognizer::facts() const {
-  const whisper::Config& config = model_->config();
+  const whisper::Config& config = model_->header().config;
   // whisper.cpp tells sizes apart by the encoder's layers.
   const auto type = [&config]() -> std::string {
     switch (config.n_audio_layer) {

@@ -1,17 +1,17 @@
-// WhisperRecognizer: Recognizer over a Whisper model.
+// WhisperRecognizer: Recognizer over a Whisper model, wherever that is computed.
 #pragma once
 
 #include <memory>
 
-#include "models/whisper/model.h"
 #include "speech/recognizer.h"
+#include "speech/window_model.h"
 
 namespace mynah {
 
 class WhisperRecognizer final : public Recognizer {
  public:
   // `voice` may be null.
-  WhisperRecognizer(std::shared_ptr<const whisper::Model> model,
+  WhisperRecognizer(std::shared_ptr<const WindowModel> model,
                     std::shared_ptr<const VoiceDetector> voice)
       : model_(std::move(model)), voice_(std::move(voice)) {}
 
@@ -19,20 +19,22 @@ class WhisperRecognizer final : public Recognizer {
   void run(std::span<const RecognizerJob> jobs, const RecognizerOptions& options,
            RecognizerObserver& observer, const std::stop_token& stop) const override;
 
-  [[nodiscard]] std::string model_name() const override { return model_->name(); }
+  [[nodiscard]] std::string model_name() const override { return model_->header().name; }
 
-  [[nodiscard]] bool multilingual() const override { return model_->config().multilingual(); }
+  [[nodiscard]] bool multilingual() const override {
+    return model_->header().config.multilingual();
+  }
 
   [[nodiscard]] ModelFacts facts() const override;
 
   [[nodiscard]] std::string token_text(int32_t token) const override {
-    return model_->tokenizer().bytes(token);
+    return model_->header().tokenizer.bytes(token);
   }
 
   [[nodiscard]] Status check(const RecognizerOptions& options) const override;
 
  private:
-  std::shared_ptr<const whisper::Model> model_;
+  std::shared_ptr<const WindowModel> model_;
   std::shared_ptr<const VoiceDetector> voice_;
 };
 

@@ -80,20 +80,23 @@ std::vector<Segment> segments_of(const WhisperTokenizer& tokenizer, const Window
   return segments;
 }
 
-Result<WindowDecoder> WindowDecoder::create(std::shared_ptr<const whisper::Model> model,
-                                            const RecognizerOptions& options) {
+Result<std::unique_ptr<WhisperWindowDecoder>> WhisperWindowDecoder::create(
+    std::shared_ptr<const whisper::Model> model, const RecognizerOptions& options) {
   whisper::RuleOptions rules{.timestamps = options.timestamps,
                              .suppress_blank = options.suppress_blank,
                              .suppress_tokens = options.suppress_tokens,
                              .suppress_regex = options.suppress_regex,
                              .max_initial_timestamp_s = options.max_initial_timestamp_s};
-  MYNAH_TRY(auto made, whisper::TokenRules::create(model->tokenizer(), rules, model->backend()));
-  return WindowDecoder(std::move(model), options, std::move(made));
+  MYNAH_TRY(auto made,
+            whisper::TokenRules::create(model->tokenizer(), rules, model->decoder_backend()));
+  return std::unique_ptr<WhisperWindowDecoder>(
+      new WhisperWindowDecoder(std::move(model), options, std::move(made)));
 }
 
-WindowDecoder::Heard WindowDecoder::hear(std::span<const WindowTask> tasks,
-                                         std::vector<size_t> which, AudioContext context,
-                                         const std::stop_token& stop) {
+WhisperWindowDecoder::Heard WhisperWindowDecoder::hear(std::span<const WindowTask> tasks,
+                                                       std::vector<size_t> which,
+                                                       AudioContext context,
+                                                       const std::stop_token& stop) {
   const whisper::SilenceCache* const silence =
       context == AudioContext::Cached ? &model_->silence() : nullptr;
   Heard heard{{.layers = {}, .lengths = {}, .silence = silence}, std::move(which)};
@@ -119,19 +122,19 @@ WindowDecoder::Heard WindowDecoder::hear(std::span<const WindowTask> tasks,
     }
     const Stopwatch watch(timings_.encoder_ms);
     const Tensor states = model_->encoder().forward(mel, frames, silence, nullptr, stop);
-    heard.cross.append(model_->decoder().cross_cache(states, model_->encoder().positions(frames)));
+    heard.cross.append(model_->cross_cache(states, frames));
   }
   return heard;
 }
 
 // A window that fills the model's context has been heard in full either way.
-bool WindowDecoder::in_part(const Heard& heard, size_t utterance) const {
+bool WhisperWindowDecoder::in_part(const Heard& heard, size_t utterance) const {
   return heard.cross.silence != nullptr &&
          heard.cross.lengths[static_cast<int64_t>(utterance)].length < model_->config().n_audio_ctx;
 }
 
-void WindowDecoder::find_languages(const Heard& heard, std::span<const WindowTask> tasks,
-                                   std::span<WindowText> texts) {
+void WhisperWindowDecoder::find_languages(const Heard& heard, std::span<const WindowTask> tasks,
+                                          std::span<WindowText> texts) {
   for (size_t i = 0; i < tasks.size(); ++i) {
     texts[i].language_token = tasks[i].language_token;
   }
@@ -150,13 +153,13 @@ void WindowDecoder::find_languages(const Heard& heard, std::span<const WindowTas
   }
 }
 
-std::vector<int32_t> WindowDecoder::sot_sequence(int32_t language_token) const {
+std::vector<int32_t> WhisperWindowDecoder::sot_sequence(int32_t language_token) const {
   return model_->tokenizer().sot_sequence(language_token, options_.task == Task::Translate);
 }
 
 // <|startofprev|> previous text <|startoftranscript|> language task <|notimestamps|>
-std::vector<int32_t> WindowDecoder::prompt_of(const WindowTask& task, const WindowText& text,
-                                              int64_t& sot_index) const {
+std::vector<int32_t> WhisperWindowDecoder::prompt_of(const WindowTask& task, const WindowText& text,
+                                                     int64_t& sot_index) const {
   const WhisperSpecialTokens& special = model_->tokenizer().special();
   std::vector<int32_t> prompt;
   const int64_t limit =
@@ -176,7 +179,7 @@ std::vector<int32_t> WindowDecoder::prompt_of(const WindowTask& task, const Wind
   return prompt;
 }
 
-bool WindowDecoder::silent(const WindowText& text) const {
+bool WhisperWindowDecoder::silent(const WindowText& text) const {
   if (!options_.no_speech_threshold ||
       text.generated.no_speech_probability <= *options_.no_speech_threshold) {
     return false;
@@ -189,7 +192,7 @@ bool WindowDecoder::silent(const WindowText& text) const {
 // believe what it writes, or half of both. On the nine noise recordings, cut in 18 ways, tiny.en's
 // inventions have 0.64 and more by this measure; of the text of the 96 English clips, cut in four
 // ways, 0.62 is the most that was said.
-bool WindowDecoder::nobodys(const WindowText& text) const {
+bool WhisperWindowDecoder::nobodys(const WindowText& text) const {
   constexpr float kLikelihoodWeight = 0.3F;
   constexpr float kMostDoubt = 0.63F;
   const std::string words = model_->tokenizer().decode(text.generated.tokens);
@@ -202,7 +205,7 @@ bool WindowDecoder::nobodys(const WindowText& text) const {
                          kMostDoubt;
 }
 
-bool WindowDecoder::failed(const WindowText& text) const {
+bool WhisperWindowDecoder::failed(const WindowText& text) const {
   const bool repeats = options_.entropy_threshold
                            ? token_entropy(text.generated.tokens) < *options_.entropy_threshold &&
                                  text.generated.tokens.size() > 32
@@ -214,7 +217,7 @@ bool WindowDecoder::failed(const WindowText& text) const {
 }
 
 // The same three words or more, one segment after the other.
-bool WindowDecoder::repeats_a_sentence(const WindowText& text) const {
+bool WhisperWindowDecoder::repeats_a_sentence(const WindowText& text) const {
   constexpr size_t kFewTokens = 3;
   for (size_t i = 1; i < text.cut.segments.size(); ++i) {
     const WindowSegment& segment = text.cut.segments[i];
@@ -225,7 +228,7 @@ bool WindowDecoder::repeats_a_sentence(const WindowText& text) const {
   return false;
 }
 
-DecodeTry WindowDecoder::at_temperature(float temperature) const {
+DecodeTry WhisperWindowDecoder::at_temperature(float temperature) const {
   const int64_t most = model_->config().n_text_ctx / 2;
   return {
       .temperature = temperature,
@@ -233,10 +236,9 @@ DecodeTry WindowDecoder::at_temperature(float temperature) const {
       .max_new_tokens = static_cast<int>(std::clamp<int64_t>(options_.max_new_tokens, 1, most))};
 }
 
-std::vector<size_t> WindowDecoder::generate(const Heard& heard, std::span<const size_t> utterances,
-                                            std::span<const WindowTask> tasks, const DecodeTry& how,
-                                            std::span<WindowText> texts,
-                                            const std::stop_token& stop) {
+std::vector<size_t> WhisperWindowDecoder::generate(
+    const Heard& heard, std::span<const size_t> utterances, std::span<const WindowTask> tasks,
+    const DecodeTry& how, std::span<WindowText> texts, const std::stop_token& stop) {
   const Stopwatch watch(timings_.decoder_ms);
   std::vector<whisper::GenerateRequest> requests;
   for (const size_t u : utterances) {
@@ -277,7 +279,7 @@ std::vector<size_t> WindowDecoder::generate(const Heard& heard, std::span<const 
 }
 
 // Text that does not repeat itself before text that does, then the likelier one.
-bool WindowDecoder::better(const WindowText& text, const WindowText& than) const {
+bool WhisperWindowDecoder::better(const WindowText& text, const WindowText& than) const {
   const auto repeats = [&](const WindowText& t) {
     return options_.compression_ratio_threshold &&
            t.compression_ratio > *options_.compression_ratio_threshold;
@@ -288,9 +290,9 @@ bool WindowDecoder::better(const WindowText& text, const WindowText& than) const
   return text.generated.mean_log_probability() > than.generated.mean_log_probability();
 }
 
-void WindowDecoder::fall_back(const Heard& heard, std::vector<size_t> utterances,
-                              std::span<const WindowTask> tasks, std::span<WindowText> texts,
-                              const std::stop_token& stop) {
+void WhisperWindowDecoder::fall_back(const Heard& heard, std::vector<size_t> utterances,
+                                     std::span<const WindowTask> tasks, std::span<WindowText> texts,
+                                     const std::stop_token& stop) {
   std::vector<WindowText> best(texts.begin(), texts.end());
   for (size_t t = 1;
        t < options_.temperatures.size() && !utterances.empty() && !stop.stop_requested(); ++t) {
@@ -308,8 +310,9 @@ void WindowDecoder::fall_back(const Heard& heard, std::vector<size_t> utterances
   }
 }
 
-void WindowDecoder::find_words(const Heard& heard, std::span<const size_t> utterances,
-                               std::span<const WindowTask> tasks, std::span<WindowText> texts) {
+void WhisperWindowDecoder::find_words(const Heard& heard, std::span<const size_t> utterances,
+                                      std::span<const WindowTask> tasks,
+                                      std::span<WindowText> texts) {
   const Stopwatch watch(timings_.words_ms);
   std::vector<whisper::AlignmentRequest> requests;
   std::vector<size_t> which;
@@ -340,21 +343,21 @@ void WindowDecoder::find_words(const Heard& heard, std::span<const size_t> utter
   }
 }
 
-std::string WindowDecoder::language_code(int32_t language_token) const {
+std::string WhisperWindowDecoder::language_code(int32_t language_token) const {
   return language_token < 0 ? "en" : std::string(model_->tokenizer().language_code(language_token));
 }
 
 // Encoder and decoder take turns: what one leaves is not held while the other works, where a short
 // recording's peak is at stake. Many windows need more for their own states, and getting each page
 // again would cost 5 percent of their time.
-void WindowDecoder::release_between_stages(size_t windows) const {
+void WhisperWindowDecoder::release_between_stages(size_t windows) const {
   if (windows <= kFewWindows) {
     model_->release_idle_memory();
   }
 }
 
-std::vector<WindowText> WindowDecoder::decode(std::span<const WindowTask> tasks,
-                                              const std::stop_token& stop) {
+std::vector<WindowText> WhisperWindowDecoder::decode(std::span<const WindowTask> tasks,
+                                                     const std::stop_token& stop) {
   std::vector<WindowText> texts(tasks.size());
   std::vector<size_t> all(tasks.size());
   std::iota(all.begin(), all.end(), size_t{0});
@@ -404,7 +407,7 @@ std::vector<WindowText> WindowDecoder::decode(std::span<const WindowTask> tasks,
   return texts;
 }
 
-WindowText WindowDecoder::draft(const WindowTask& task, const std::stop_token& stop) {
+WindowText WhisperWindowDecoder::draft(const WindowTask& task, const std::stop_token& stop) {
   const auto tasks = std::span(&task, 1);
   std::vector<WindowText> texts(1);
   const Heard heard = hear(tasks, {0}, options_.context, stop);

@@ -1,29 +1,18 @@
-// WindowDecoder: text of a batch of windows of at most 30 seconds, decoded again where it is in
-// doubt.
+// WhisperWindows: a Whisper model of this process as a WindowModel. Windows are decoded again where
+// their text is in doubt.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
 
-#include "models/whisper/alignment.h"
 #include "models/whisper/model.h"
-#include "speech/recognizer.h"
-#include "speech/window_segments.h"
+#include "speech/whisper_probe.h"
+#include "speech/window_model.h"
 
 namespace mynah {
-
-// One window to be written down.
-struct WindowTask {
-  std::span<const float> samples;  // 16 kHz mono, at most 30 seconds
-  std::vector<int32_t> previous;   // tokens of text before it: prompt; may be empty
-  int32_t language_token = -1;     // -1: to be found out
-  uint64_t seed = 0;               // of samples at temperature > 0
-  bool surely_speech = true;       // false: text that is in doubt itself is nobody's
-};
 
 // How a batch is tried.
 struct DecodeTry {
@@ -32,51 +21,16 @@ struct DecodeTry {
   int max_new_tokens = 224;
 };
 
-struct WindowText {
-  whisper::Generated generated;
-  WindowSegments cut;
-  std::vector<whisper::WordTiming> words;  // of the window, where asked for
-  int32_t language_token = -1;             // -1: English model
-  float language_probability = 1;
-  float temperature = 0;
-  float compression_ratio = 0;
-  bool silent = false;         // nobody speaks: there is no text
-  bool decoded_again = false;  // with full context, because the first text was in doubt
-};
-
-// A window's text as segments of a recording in which the window begins at offset_s; without words
-// and numbers.
-[[nodiscard]] std::vector<Segment> segments_of(const WhisperTokenizer& tokenizer,
-                                               const WindowText& text, double offset_s);
-
-// Milliseconds of each stage.
-struct WindowTimings {
-  double mel_ms = 0;
-  double encoder_ms = 0;
-  double decoder_ms = 0;
-  double words_ms = 0;
-};
-
-// Options and rules of one run over one model. One thread at a time.
-class WindowDecoder {
+class WhisperWindowDecoder final : public WindowDecoder {
  public:
-  static Result<WindowDecoder> create(std::shared_ptr<const whisper::Model> model,
-                                      const RecognizerOptions& options);
+  static Result<std::unique_ptr<WhisperWindowDecoder>> create(
+      std::shared_ptr<const whisper::Model> model, const RecognizerOptions& options);
 
-  // One text a task, in their order; a text depends on its own task alone. Once stop is requested
-  // it ends between two layers or two tokens, and the texts mean nothing.
   [[nodiscard]] std::vector<WindowText> decode(std::span<const WindowTask> tasks,
-                                               const std::stop_token& stop);
+                                               const std::stop_token& stop) override;
+  [[nodiscard]] WindowText draft(const WindowTask& task, const std::stop_token& stop) override;
 
-  // The first text that comes to mind: greedy, not tried again, without word times. For what is
-  // shown while it is still being said; silent where it is in doubt.
-  [[nodiscard]] WindowText draft(const WindowTask& task, const std::stop_token& stop);
-
-  [[nodiscard]] const WindowTimings& timings() const { return timings_; }
-
-  [[nodiscard]] const whisper::Model& model() const { return *model_; }
-
-  [[nodiscard]] const RecognizerOptions& options() const { return options_; }
+  [[nodiscard]] const WindowTimings& timings() const override { return timings_; }
 
  private:
   // A batch of windows as the decoder hears it.
@@ -85,8 +39,8 @@ class WindowDecoder {
     std::vector<size_t> tasks;  // of each utterance
   };
 
-  WindowDecoder(std::shared_ptr<const whisper::Model> model, const RecognizerOptions& options,
-                whisper::TokenRules rules)
+  WhisperWindowDecoder(std::shared_ptr<const whisper::Model> model,
+                       const RecognizerOptions& options, whisper::TokenRules rules)
       : model_(std::move(model)), options_(options), rules_(std::move(rules)) {}
 
   [[nodiscard]] Heard hear(std::span<const WindowTask> tasks, std::vector<size_t> which,
@@ -124,6 +78,31 @@ class WindowDecoder {
   RecognizerOptions options_;
   whisper::TokenRules rules_;
   WindowTimings timings_;
+};
+
+class WhisperWindows final : public WindowModel {
+ public:
+  explicit WhisperWindows(std::shared_ptr<const whisper::Model> model) : model_(std::move(model)) {}
+
+  [[nodiscard]] const whisper::ModelHeader& header() const override { return model_->header(); }
+
+  [[nodiscard]] Result<std::unique_ptr<WindowDecoder>> decoder(
+      const RecognizerOptions& options) const override {
+    return WhisperWindowDecoder::create(model_, options);
+  }
+
+  [[nodiscard]] Result<Probe> probe() const override { return probe_whisper(*model_); }
+
+  [[nodiscard]] std::string device() const override { return model_->device(); }
+
+  [[nodiscard]] int parts() const override { return model_->parts(); }
+
+  void run_parts(int parts, FunctionRef<void(int)> fn) const override {
+    model_->run_parts(parts, fn);
+  }
+
+ private:
+  std::shared_ptr<const whisper::Model> model_;
 };
 
 }  // namespace mynah

@@ -173,6 +173,9 @@ std::string transcript_json_line(const Transcript& transcript, const WriterOptio
   json["language_probability"] = figure(transcript.language_probability);
   json["model"] = transcript.model;
   json["device"] = transcript.device;
+  if (transcript.placement) {
+    json["placement"] = to_json(*transcript.placement);
+  }
   json["timings"] = Json::array();
   for (const StageTiming& timing : transcript.timings) {
     json["timings"].push_back({{"stage", timing.stage},

@@ -48,6 +48,10 @@ class LostDetector final : public VoiceDetector {
 
     void reset() override { session_->reset(); }
 
+    [[nodiscard]] Result<std::vector<std::byte>> save() const override { return session_->save(); }
+
+    Status restore(std::span<const std::byte> state) override { return session_->restore(state); }
+
    private:
     const LostDetector& detector_;
     std::unique_ptr<Session> session_;
@@ -101,7 +105,7 @@ class PartsTest : public WhisperRecognizerTest {
     ThreadPool pool(threads);
     auto backend = make_cpu_backend(pool);
     ASSERT_TRUE(backend.has_value());
-    const WhisperRecognizer recognizer(test::tiny_model(false, **backend), voice_);
+    const WhisperRecognizer recognizer(tiny_windows(false, **backend), voice_);
     recognizer.run(jobs, options, collector, stop);
     EXPECT_EQ(collector.done_.size(), jobs.size());
   }

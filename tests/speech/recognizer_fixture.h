@@ -15,6 +15,7 @@
 #include "models/whisper/tiny_model.h"
 #include "speech/voice_detector.h"
 #include "speech/whisper_recognizer.h"
+#include "speech/window_decoder.h"
 
 namespace mynah {
 
@@ -71,6 +72,17 @@ class FakeDetector final : public VoiceDetector {
     }
 
     void reset() override { held_.clear(); }
+
+    [[nodiscard]] Result<std::vector<std::byte>> save() const override {
+      const auto bytes = std::as_bytes(std::span(held_));
+      return std::vector<std::byte>(bytes.begin(), bytes.end());
+    }
+
+    Status restore(std::span<const std::byte> state) override {
+      held_.resize(state.size() / sizeof(float));
+      std::ranges::copy(state, std::as_writable_bytes(std::span(held_)).begin());
+      return {};
+    }
 
    private:
     static constexpr size_t kFrame = 512;
@@ -137,6 +149,10 @@ class Collector : public RecognizerObserver {
   std::vector<Result<Transcript>> done_;
 };
 
+inline std::shared_ptr<const WindowModel> tiny_windows(bool multilingual, Backend& backend) {
+  return std::make_shared<const WhisperWindows>(test::tiny_model(multilingual, backend));
+}
+
 class WhisperRecognizerTest : public testing::Test {
  protected:
   static std::vector<float> speech(const std::string& name, double seconds) {
@@ -171,7 +187,7 @@ class WhisperRecognizerTest : public testing::Test {
     ThreadPool pool(threads);
     auto backend = make_cpu_backend(pool);
     EXPECT_TRUE(backend.has_value());
-    const WhisperRecognizer recognizer(test::tiny_model(false, **backend), voice);
+    const WhisperRecognizer recognizer(tiny_windows(false, **backend), voice);
     Collector collector;
     recognizer.run(jobs, options, collector, std::stop_token());
     EXPECT_EQ(collector.done_.size(), jobs.size());

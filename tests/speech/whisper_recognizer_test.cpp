@@ -87,7 +87,7 @@ TEST_F(WhisperRecognizerTest, AfterAStopEveryJobIsCancelled) {
   ThreadPool pool(1);
   auto backend = make_cpu_backend(pool);
   ASSERT_TRUE(backend.has_value());
-  const WhisperRecognizer recognizer(test::tiny_model(false, **backend), voice_);
+  const WhisperRecognizer recognizer(tiny_windows(false, **backend), voice_);
   std::stop_source stop;
   stop.request_stop();
   Collector collector;
@@ -104,7 +104,7 @@ TEST_F(WhisperRecognizerTest, TheFirstTextDoesNotWaitForAWholeBatch) {
   ThreadPool pool(1);
   auto backend = make_cpu_backend(pool);
   ASSERT_TRUE(backend.has_value());
-  const WhisperRecognizer recognizer(test::tiny_model(false, **backend), voice_);
+  const WhisperRecognizer recognizer(tiny_windows(false, **backend), voice_);
   Collector collector;
   std::vector<size_t> segments_when_opened;
   std::vector<RecognizerJob> jobs;
@@ -143,7 +143,7 @@ TEST_F(WhisperRecognizerTest, ShortRecordingsBehindALongOneAreToldOfWhenTheyAreF
   auto backend = make_cpu_backend(pool);
   ASSERT_TRUE(backend.has_value());
   // Without a voice detector the long one's windows come one after the other.
-  const WhisperRecognizer recognizer(test::tiny_model(false, **backend), nullptr);
+  const WhisperRecognizer recognizer(tiny_windows(false, **backend), nullptr);
   EndsCollector collector;
   recognizer.run({{job(speech("long", 100)), job(speech("b", 3)), job(speech("c", 3))}}, options(),
                  collector, std::stop_token());
@@ -155,7 +155,7 @@ TEST_F(WhisperRecognizerTest, AStopInABatchKeepsWhatWasReportedAndOpensNothingMo
   ThreadPool pool(1);
   auto backend = make_cpu_backend(pool);
   ASSERT_TRUE(backend.has_value());
-  const WhisperRecognizer recognizer(test::tiny_model(false, **backend), voice_);
+  const WhisperRecognizer recognizer(tiny_windows(false, **backend), voice_);
   std::stop_source stop;
   int opened = 0;
   std::vector<RecognizerJob> jobs;
@@ -187,12 +187,14 @@ TEST_F(WhisperRecognizerTest, AStopIsSeenBetweenLayersAndTokens) {
   auto backend = make_cpu_backend(pool);
   ASSERT_TRUE(backend.has_value());
   const auto model = test::tiny_model(false, **backend);
-  auto decoder = WindowDecoder::create(model, options());
-  ASSERT_TRUE(decoder.has_value());
+  auto made = WhisperWindowDecoder::create(model, options());
+  ASSERT_TRUE(made.has_value());
+  WindowDecoder* const decoder = made->get();
   std::stop_source stop;
   stop.request_stop();
   const std::vector<float> samples = speech("a", 3);
-  const WindowTask task{.samples = samples, .previous = {}, .language_token = -1, .seed = 0};
+  WindowTask task;
+  task.samples = samples;
   const auto texts = decoder->decode(std::span(&task, 1), stop.get_token());
   ASSERT_EQ(texts.size(), 1U);
   EXPECT_TRUE(texts[0].generated.tokens.empty());
@@ -203,7 +205,7 @@ TEST_F(WhisperRecognizerTest, OptionsThatTheModelCannotDoAreRefusedBeforeAnyAudi
   ThreadPool pool(1);
   auto backend = make_cpu_backend(pool);
   ASSERT_TRUE(backend.has_value());
-  const WhisperRecognizer recognizer(test::tiny_model(false, **backend), nullptr);
+  const WhisperRecognizer recognizer(tiny_windows(false, **backend), nullptr);
   RecognizerOptions wrong = options();
   EXPECT_TRUE(recognizer.check(wrong).has_value());
   wrong.task = Task::Translate;
@@ -232,7 +234,7 @@ TEST_F(WhisperRecognizerTest, ALiveSessionCommitsTheSameTextInPiecesOfAnySize) {
   ThreadPool pool(1);
   auto backend = make_cpu_backend(pool);
   ASSERT_TRUE(backend.has_value());
-  const WhisperRecognizer recognizer(test::tiny_model(false, **backend), voice_);
+  const WhisperRecognizer recognizer(tiny_windows(false, **backend), voice_);
   std::vector<float> samples(14 * kRate_hz, 0.0F);
   std::ranges::copy(speech("first", 3), samples.begin() + kRate_hz);
   std::ranges::copy(speech("second", 4), samples.begin() + 8 * kRate_hz);
@@ -263,7 +265,7 @@ TEST_F(WhisperRecognizerTest, ALiveSessionKeepsNobodyWaitingWhoSpeaksWithoutAPau
   ThreadPool pool(1);
   auto backend = make_cpu_backend(pool);
   ASSERT_TRUE(backend.has_value());
-  const WhisperRecognizer recognizer(test::tiny_model(false, **backend), voice_);
+  const WhisperRecognizer recognizer(tiny_windows(false, **backend), voice_);
   constexpr double kWindow_s = 8;
   constexpr double kPause_s = 0.3;
   // The last: no pause at all.
@@ -297,7 +299,7 @@ TEST_F(WhisperRecognizerTest, ALiveSessionTimesTheWordsThatItCommits) {
   ThreadPool pool(1);
   auto backend = make_cpu_backend(pool);
   ASSERT_TRUE(backend.has_value());
-  const WhisperRecognizer recognizer(test::tiny_model(false, **backend), voice_);
+  const WhisperRecognizer recognizer(tiny_windows(false, **backend), voice_);
   std::vector<float> samples(14 * kRate_hz, 0.0F);
   std::ranges::copy(speech("first", 3), samples.begin() + kRate_hz);
   std::ranges::copy(speech("second", 4), samples.begin() + 8 * kRate_hz);
@@ -325,7 +327,7 @@ TEST_F(WhisperRecognizerTest, PartialTextIsGreedyWhateverTheSearchAndOnlyWhereIt
   ThreadPool pool(1);
   auto backend = make_cpu_backend(pool);
   ASSERT_TRUE(backend.has_value());
-  const WhisperRecognizer recognizer(test::tiny_model(false, **backend), voice_);
+  const WhisperRecognizer recognizer(tiny_windows(false, **backend), voice_);
   const auto heard = [&](const RecognizerOptions& how) {
     const auto session = recognizer.session(how);
     const auto live = session->push(speech("said", 3));
@@ -352,7 +354,7 @@ TEST_F(WhisperRecognizerTest, ALiveSessionSaysWhichLanguageItHeard) {
   ThreadPool pool(1);
   auto backend = make_cpu_backend(pool);
   ASSERT_TRUE(backend.has_value());
-  const WhisperRecognizer recognizer(test::tiny_model(true, **backend), voice_);
+  const WhisperRecognizer recognizer(tiny_windows(true, **backend), voice_);
   RecognizerOptions unknown = options();
   unknown.language = "auto";
   const auto session = recognizer.session(unknown);

@@ -84,6 +84,59 @@ void VoiceScorer::reset() {
   smooth_loud_ = 0;
 }
 
+// The samples, whether there is a floor and the floor, both smooth values, then frame by frame.
+std::vector<double> VoiceScorer::state() const {
+  std::vector<double> values = samples_;
+  values.push_back(floor_ ? 1 : 0);
+  const Bands floor = floor_.value_or(Bands{});
+  values.insert(values.end(), floor.begin(), floor.end());
+  values.push_back(smooth_periodicity_);
+  values.push_back(smooth_loud_);
+  for (const Frame& frame : past_) {
+    values.insert(values.end(), frame.shape.begin(), frame.shape.end());
+    for (const double value :
+         {frame.total, frame.flux, frame.periodicity, frame.centre, frame.loud}) {
+      values.push_back(value);
+    }
+  }
+  return values;
+}
+
+bool VoiceScorer::set_state(std::span<const double> values) {
+  constexpr size_t kBefore = kWindow + 1 + kBands + 2;
+  if (values.size() < kBefore || (values.size() - kBefore) % kFrameValues != 0 ||
+      (values.size() - kBefore) / kFrameValues > kMemoryFrames) {
+    return false;
+  }
+  const auto take = [&values](size_t count) {
+    const std::span<const double> taken = values.first(count);
+    values = values.subspan(count);
+    return taken;
+  };
+  const auto bands = [&take] {
+    Bands taken{};
+    std::ranges::copy(take(kBands), taken.begin());
+    return taken;
+  };
+  std::ranges::copy(take(kWindow), samples_.begin());
+  const bool has_floor = take(1).front() != 0;
+  const Bands floor = bands();
+  floor_ = has_floor ? std::optional(floor) : std::nullopt;
+  smooth_periodicity_ = take(1).front();
+  smooth_loud_ = take(1).front();
+  past_.clear();
+  while (!values.empty()) {
+    Frame frame;
+    frame.shape = bands();
+    for (double* const value :
+         {&frame.total, &frame.flux, &frame.periodicity, &frame.centre, &frame.loud}) {
+      *value = take(1).front();
+    }
+    past_.push_back(frame);
+  }
+  return true;
+}
+
 float VoiceScorer::score(std::span<const float> frame) {
   const Spectrum spectrum = analyse(frame);
   const Bands above = above_floor(spectrum.level);

@@ -27,6 +27,11 @@ class VoiceScorer {
   float score(std::span<const float> frame);
   void reset();
 
+  // All that is known of the recording so far, as numbers.
+  [[nodiscard]] std::vector<double> state() const;
+  // Takes that of another; false, and nothing changes, where there are too many of them or too few.
+  [[nodiscard]] bool set_state(std::span<const double> values);
+
  private:
   static constexpr size_t kBands = 7;
   static constexpr size_t kWindow = 1024;
@@ -41,6 +46,8 @@ class VoiceScorer {
     double centre = 0;       // centre of gravity of the spectrum, kHz
     double loud = 0;         // mean of the middle bands above their noise floors, 10 dB
   };
+
+  static constexpr size_t kFrameValues = kBands + 5;  // of a Frame, as numbers
 
   // What is known of one frame alone.
   struct Spectrum {

@@ -10,6 +10,7 @@
 #include "base/check.h"
 #include "models/hibari/fourier.h"
 #include "nn/beside.h"
+#include "tensor/device_error.h"
 
 namespace mynah::hibari {
 
@@ -55,6 +56,11 @@ Result<std::vector<int32_t>> units_of(std::span<const float> logarithms, float s
   std::vector<int32_t> units;
   int64_t total = 0;
   for (const float logarithm : logarithms) {
+    if (!std::isfinite(logarithm)) {
+      throw DeviceError({.code = ErrorCode::Device,
+                         .message = "a phoneme's duration is no number: the device, or the voice's "
+                                    "file, is damaged"});
+    }
     // To the nearest, ties to even, as ONNX's Round.
     const float exact = std::max(1.0F, std::nearbyint((std::exp(logarithm) - 1.0F) / speed));
     if (!(exact <= static_cast<float>(kMostUnits - total))) {
@@ -72,14 +78,19 @@ Result<std::vector<int32_t>> units_of(std::span<const float> logarithms, float s
 
 }  // namespace
 
-Result<Hibari> Hibari::load(const OnnxWeights& weights, Backend& backend,
-                            const WeightOptions& options) {
-  const WeightOptions exact{
-      .storage = DType::F32, .precision = Precision::Exact, .cache = options.cache};
-  const Weights fine(weights.tensors, weights.owner, backend, exact);
-  const Weights coarse(weights.tensors, weights.owner, backend, options);
+Result<Hibari> Hibari::load(const OnnxWeights& weights, const StageWeights& acoustic,
+                            const StageWeights& vocoder) {
+  const auto as = [&weights](const StageWeights& stage, const WeightOptions& options) {
+    return Weights(weights.tensors, weights.owner, *stage.backend, options);
+  };
+  const Weights fine =
+      as(acoustic,
+         {.storage = DType::F32, .precision = Precision::Exact, .cache = acoustic.options.cache});
+  const Weights coarse = as(acoustic, acoustic.options);
+  const Weights of_sound = as(vocoder, vocoder.options);
   Hibari model;
-  model.backend_ = &backend;
+  model.acoustic_ = acoustic.backend;
+  model.vocoder_ = vocoder.backend;
   MYNAH_TRY(const int64_t melody_passes, passes_of(weights, "pn.text"));
   MYNAH_TRY(model.melody_text_,
             TextEncoder::load(fine, "pn.text", melody_passes, weights.dilations));
@@ -93,17 +104,17 @@ Result<Hibari> Hibari::load(const OnnxWeights& weights, Backend& backend,
   MYNAH_TRY(model.melody_out_,
             Conv1d::load(fine / "pn.pro_out", {.in = melody, .out = kMelodyChannels}));
   MYNAH_TRY(const int64_t passes, passes_of(weights, "m.text"));
-  MYNAH_TRY(model.text_, TextEncoder::load(coarse, "m.text", passes, weights.dilations));
-  MYNAH_TRY(const int64_t sound, size_of(fine, "m.dec_in.weight", 0));
-  MYNAH_TRY(const int64_t kernel, size_of(fine, "m.dec_in.weight", 2));
-  MYNAH_TRY(model.sound_in_, Conv1d::load(coarse / "m.dec_in", {.in = model.text_.width() + 2,
-                                                                .out = sound,
-                                                                .kernel = kernel,
-                                                                .padding = kernel / 2}));
-  MYNAH_TRY(model.sound_, ConvBlock::load_all(coarse, "m.dec", sound, weights.dilations));
-  MYNAH_TRY(model.sound_norm_, LayerNorm::load(coarse / "m.dec_norm", sound));
+  MYNAH_TRY(model.text_, TextEncoder::load(of_sound, "m.text", passes, weights.dilations));
+  MYNAH_TRY(const int64_t sound, size_of(of_sound, "m.dec_in.weight", 0));
+  MYNAH_TRY(const int64_t kernel, size_of(of_sound, "m.dec_in.weight", 2));
+  MYNAH_TRY(model.sound_in_, Conv1d::load(of_sound / "m.dec_in", {.in = model.text_.width() + 2,
+                                                                  .out = sound,
+                                                                  .kernel = kernel,
+                                                                  .padding = kernel / 2}));
+  MYNAH_TRY(model.sound_, ConvBlock::load_all(of_sound, "m.dec", sound, weights.dilations));
+  MYNAH_TRY(model.sound_norm_, LayerNorm::load(of_sound / "m.dec_norm", sound));
   MYNAH_TRY(model.sound_out_,
-            Linear::load(coarse / "m.head",
+            Linear::load(of_sound / "m.head",
                          {.in = sound, .out = static_cast<int64_t>(kPartsOfSpectrum * kBins)}));
   if (kernel % 2 == 0 || model.melody_text_.symbols() != model.text_.symbols()) {
     return fail(ErrorCode::InvalidInput,
@@ -119,7 +130,8 @@ Result<Drawing> Hibari::draw(std::span<const int32_t> ids, float speed) const {
                   *std::ranges::min_element(ids) >= 0 &&
                   *std::ranges::max_element(ids) < symbols() && speed > 0.0F,
               "[hibari] wants 1 to 400 phonemes and a speed above 0");
-  Backend& backend = *backend_;
+  Backend& acoustic = *acoustic_;
+  Backend& vocoder = *vocoder_;
   constexpr int32_t kPause = 0;
   std::vector<int32_t> all{kPause};
   all.insert(all.end(), ids.begin(), ids.end());
@@ -128,29 +140,29 @@ Result<Drawing> Hibari::draw(std::span<const int32_t> ids, float speed) const {
   const Tensor heard = melody_text_(all);
   const Tensor durations =
       duration_out_(duration_(heard, sentence, {.activation = Activation::Gelu}), sentence);
-  MYNAH_TRY(std::vector<int32_t> units, units_of(ops::to_host(backend, durations), speed));
+  MYNAH_TRY(std::vector<int32_t> units, units_of(ops::to_host(acoustic, durations), speed));
   std::vector<int32_t> rows;       // of each unit
   std::vector<int32_t> both_rows;  // of each of its frames
   for (size_t i = 0; i < units.size(); ++i) {
     rows.insert(rows.end(), static_cast<size_t>(units[i]), static_cast<int32_t>(i));
     both_rows.insert(both_rows.end(), 2 * static_cast<size_t>(units[i]), static_cast<int32_t>(i));
   }
-  const auto chosen = [&](const Tensor& x, const std::vector<int32_t>& places) {
+  const auto chosen = [](Backend& backend, const Tensor& x, const std::vector<int32_t>& places) {
     return ops::gather_rows(
         backend, x,
         ops::from_host(backend, std::span<const int32_t>(places), {std::ssize(places)}));
   };
   const Lengths of_units{std::ssize(rows)};
-  Tensor melody = melody_in_(chosen(heard, rows), of_units);
+  Tensor melody = melody_in_(chosen(acoustic, heard, rows), of_units);
   for (const ConvBlock& block : melody_) {
     melody = block(melody);
   }
-  const std::vector<float> curves = ops::to_host(backend, melody_out_(melody, of_units));
+  const std::vector<float> curves = ops::to_host(acoustic, melody_out_(melody, of_units));
   const std::vector<float> conditioned = conditions(curves);
   const Lengths of_frames{std::ssize(both_rows)};
   Tensor sound =
-      beside(backend, std::array{chosen(text_(all), both_rows),
-                                 ops::from_host(backend, std::span<const float>(conditioned),
+      beside(vocoder, std::array{chosen(vocoder, text_(all), both_rows),
+                                 ops::from_host(vocoder, std::span<const float>(conditioned),
                                                 {of_frames.total(), 2})});
   sound = sound_in_(sound, of_frames);
   for (const ConvBlock& block : sound_) {
@@ -158,7 +170,7 @@ Result<Drawing> Hibari::draw(std::span<const int32_t> ids, float speed) const {
   }
   Drawing drawing{.units = std::move(units),
                   .pitch = {},
-                  .spectra = ops::to_host(backend, sound_out_(sound_norm_(sound)))};
+                  .spectra = ops::to_host(vocoder, sound_out_(sound_norm_(sound)))};
   for (size_t unit = 0; unit < rows.size(); ++unit) {
     for (size_t half = 0; half < 2; ++half) {
       drawing.pitch.push_back(100.0F * curves[unit * kMelodyChannels + half]);
@@ -171,7 +183,7 @@ Result<Speech> Hibari::speak(std::span<const int32_t> ids, const SpeechSettings&
   MYNAH_TRY(Drawing drawing, draw(ids, settings.speed));
   NormalNoise noise(settings.seed);
   return Speech{
-      .samples = synthesise(*backend_, drawing.spectra, drawing.pitch, noise, settings.noise_scale),
+      .samples = synthesise(*vocoder_, drawing.spectra, drawing.pitch, noise, settings.noise_scale),
       .units = std::move(drawing.units)};
 }
 

@@ -34,17 +34,27 @@ struct Speech {
   std::vector<int32_t> units;  // as a drawing's
 };
 
+// Two stages: the acoustic one, from phonemes to durations and pitch, and the vocoder, from these
+// and the phonemes to spectra and samples. Each may be on a device of its own: what passes between
+// them passes through the host in any case.
 class Hibari {
  public:
   Hibari() = default;
 
   // As the options say; durations and what they are made from always in f32, since roundings there
   // change how long a sentence lasts.
+  static Result<Hibari> load(const OnnxWeights& weights, const StageWeights& acoustic,
+                             const StageWeights& vocoder);
+
   static Result<Hibari> load(const OnnxWeights& weights, Backend& backend,
-                             const WeightOptions& options);
+                             const WeightOptions& options) {
+    const StageWeights both{.backend = &backend, .options = options};
+    return load(weights, both, both);
+  }
 
   // ids of 1 to kMostPhonemes phonemes below symbols(), without pauses around them. An error where
-  // the voice's own numbers make durations that are none.
+  // the voice's own numbers make durations that are too long. Throws DeviceError, for durations
+  // that are no numbers too.
   [[nodiscard]] Result<Drawing> draw(std::span<const int32_t> ids, float speed) const;
   [[nodiscard]] Result<Speech> speak(std::span<const int32_t> ids,
                                      const SpeechSettings& settings) const;
@@ -52,7 +62,8 @@ class Hibari {
   [[nodiscard]] int64_t symbols() const { return text_.symbols(); }
 
  private:
-  Backend* backend_ = nullptr;
+  Backend* acoustic_ = nullptr;
+  Backend* vocoder_ = nullptr;
   // Durations and melody.
   TextEncoder melody_text_;
   Conv1d duration_;

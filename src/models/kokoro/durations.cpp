@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "nn/beside.h"
+#include "tensor/device_error.h"
 
 namespace mynah::kokoro {
 
@@ -63,6 +64,12 @@ Prosody DurationPredictor::operator()(const Tensor& x, const Tensor& style, floa
       ops::sum(backend, ops::sigmoid(backend, duration_(lstm_(heard, sentence))));
   Prosody prosody{.x = heard, .frames = {}};
   for (const float frames : ops::to_host(backend, durations)) {
+    if (!std::isfinite(frames)) {
+      throw DeviceError({.code = ErrorCode::Device,
+                         .message = backend.device().str() +
+                                    ": a phoneme's duration is no number: the device, or the "
+                                    "model's file, is damaged"});
+    }
     // To the nearest, ties to even, as torch.round.
     prosody.frames.push_back(std::max(1, static_cast<int32_t>(std::nearbyint(frames / speed))));
   }

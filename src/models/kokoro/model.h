@@ -28,22 +28,28 @@ struct Speech {
   std::vector<StageTime> stages;  // in the order of their work
 };
 
+// Two stages: the acoustic one, from phonemes to durations, pitch, energy and the text's features,
+// and the vocoder, which makes sound of them: decoder and generator. Each may be on a device of its
+// own; then text, pitch and energy, as f32, are all that passes between them.
 class Kokoro {
  public:
   Kokoro() = default;
 
-  // w holds the checkpoint's modules, as read_onnx_weights() names them.
-  static Result<Kokoro> load(const Weights& w);
+  // Both hold the checkpoint's modules, as read_onnx_weights() names them.
+  static Result<Kokoro> load(const Weights& acoustic, const Weights& vocoder);
+
+  static Result<Kokoro> load(const Weights& w) { return load(w, w); }
 
   [[nodiscard]] const Sizes& sizes() const { return sizes_; }
 
   // ids of 1 to kMostPhonemes phonemes, without pauses around them. style (twice its size), the
-  // voice's of as many phonemes; speed above 0.
+  // voice's of as many phonemes; speed above 0. Throws DeviceError.
   [[nodiscard]] Speech speak(std::span<const int32_t> ids, std::span<const float> style,
                              float speed) const;
 
  private:
-  Backend* backend_ = nullptr;
+  Backend* acoustic_ = nullptr;
+  Backend* vocoder_ = nullptr;
   Sizes sizes_;
   Albert albert_;
   Linear prosodic_;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "tensor/device_error.h"
 
 namespace mynah::piper {
 
@@ -23,6 +24,11 @@ Result<std::vector<int32_t>> frames_of(std::span<const float> logarithms, float 
   frames.reserve(logarithms.size());
   int64_t total = 0;
   for (const float logarithm : logarithms) {
+    if (!std::isfinite(logarithm)) {
+      throw DeviceError({.code = ErrorCode::Device,
+                         .message = "a phoneme's duration is no number: the device, or the voice's "
+                                    "file, is damaged"});
+    }
     const float exact = std::ceil(std::exp(logarithm) * length_scale);
     if (!(exact <= static_cast<float>(kMostFrames - total))) {
       return fail(ErrorCode::InvalidInput,
@@ -40,18 +46,24 @@ Result<std::vector<int32_t>> frames_of(std::span<const float> logarithms, float 
 
 }  // namespace
 
-Result<Piper> Piper::load(const OnnxVoice& voice, Backend& backend, const WeightOptions& options) {
-  const WeightOptions exact{
-      .storage = DType::F32, .precision = Precision::Exact, .cache = options.cache};
-  const Module fine(Weights(voice.tensors, voice.owner, backend, exact), voice.steps);
-  const Module coarse(Weights(voice.tensors, voice.owner, backend, options), voice.steps);
-  WeightOptions between = options;
-  if (options.storage == DType::I8) {
+Result<Piper> Piper::load(const OnnxVoice& voice, const StageWeights& acoustic,
+                          const StageWeights& vocoder) {
+  const auto module = [&voice](const StageWeights& stage, const WeightOptions& options) {
+    return Module(Weights(voice.tensors, voice.owner, *stage.backend, options), voice.steps);
+  };
+  const Module fine = module(
+      acoustic,
+      {.storage = DType::F32, .precision = Precision::Exact, .cache = acoustic.options.cache});
+  const Module coarse = module(acoustic, acoustic.options);
+  const Module sound = module(vocoder, vocoder.options);
+  WeightOptions between = vocoder.options;
+  if (between.storage == DType::I8) {
     between.storage = DType::BF16;
   }
-  const Module less_coarse(Weights(voice.tensors, voice.owner, backend, between), voice.steps);
+  const Module less_coarse = module(vocoder, between);
   Piper model;
-  model.backend_ = &backend;
+  model.acoustic_ = acoustic.backend;
+  model.vocoder_ = vocoder.backend;
   int64_t of_speaker = 0;
   if (fine.has("emb_g")) {
     MYNAH_TRY(const Shape table, fine.shape("emb_g.weight", 2));
@@ -64,7 +76,7 @@ Result<Piper> Piper::load(const OnnxVoice& voice, Backend& backend, const Weight
             DurationPredictor::load(fine / "dp", model.text_.width(), of_speaker));
   MYNAH_TRY(model.flow_, Flow::load(coarse / "flow", model.text_.latent(), of_speaker));
   MYNAH_TRY(model.generator_,
-            Generator::load(coarse / "dec", less_coarse / "dec", model.text_.latent(), of_speaker));
+            Generator::load(sound / "dec", less_coarse / "dec", model.text_.latent(), of_speaker));
   return model;
 }
 
@@ -74,7 +86,7 @@ Result<Speech> Piper::speak(std::span<const int32_t> ids, const SpeechSettings& 
               "[piper] wants ids below ", std::to_string(symbols()));
   MYNAH_CHECK(settings.speaker >= 0 && settings.speaker < speakers_,
               "[piper] wants a speaker below ", std::to_string(speakers_));
-  Backend& backend = *backend_;
+  Backend& backend = *acoustic_;
   NormalNoise noise(settings.seed);
   const Tensor speaker =
       speaker_table_.defined()
@@ -98,8 +110,11 @@ Result<Speech> Piper::speak(std::span<const int32_t> ids, const SpeechSettings& 
         ops::mul(backend, ops::from_host(backend, std::span<const float>(numbers), z.shape()),
                  deviation));
   }
-  const Tensor samples = generator_(flow_(z, speaker), speaker);
-  return Speech{.samples = ops::to_host(backend, samples), .frames = std::move(frames)};
+  const auto to_vocoder = [this](const Tensor& x) {
+    return ops::hand_over(*acoustic_, *vocoder_, x);
+  };
+  const Tensor samples = generator_(to_vocoder(flow_(z, speaker)), to_vocoder(speaker));
+  return Speech{.samples = ops::to_host(*vocoder_, samples), .frames = std::move(frames)};
 }
 
 }  // namespace mynah::piper

@@ -28,6 +28,9 @@ struct Speech {
   std::vector<int32_t> frames;  // of each id, in frames of frame_samples()
 };
 
+// Two stages: the acoustic one, from phonemes to durations and frames of the latent sound, and the
+// vocoder, the generator. Each may be on a device of its own; then those frames, as f32, are all
+// that passes between them.
 class Piper {
  public:
   Piper() = default;
@@ -36,10 +39,17 @@ class Piper {
   // a sentence lasts, and they are the smaller part of the work. With int8, those parts of the
   // generator are bf16 where int8 is heard: all of it in int8 is 0.44 from f32 in log-mel magnitude
   // (mean over 20 sentences of the voice joe), so it is 0.06, and bf16 alone 0.035.
-  static Result<Piper> load(const OnnxVoice& voice, Backend& backend, const WeightOptions& options);
+  static Result<Piper> load(const OnnxVoice& voice, const StageWeights& acoustic,
+                            const StageWeights& vocoder);
+
+  static Result<Piper> load(const OnnxVoice& voice, Backend& backend,
+                            const WeightOptions& options) {
+    const StageWeights both{.backend = &backend, .options = options};
+    return load(voice, both, both);
+  }
 
   // At least one id, all below symbols(). An error where the voice's own numbers make durations
-  // that are none.
+  // that are too long. Throws DeviceError, for durations that are no numbers too.
   [[nodiscard]] Result<Speech> speak(std::span<const int32_t> ids,
                                      const SpeechSettings& settings) const;
 
@@ -50,7 +60,8 @@ class Piper {
   [[nodiscard]] int64_t frame_samples() const { return generator_.frame_samples(); }
 
  private:
-  Backend* backend_ = nullptr;
+  Backend* acoustic_ = nullptr;
+  Backend* vocoder_ = nullptr;
   int64_t speakers_ = 1;
   Tensor speaker_table_;  // (speakers, of_speaker); undefined: one speaker
   TextEncoder text_;

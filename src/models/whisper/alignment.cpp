@@ -39,7 +39,7 @@ void normalise_over_tokens(std::span<float> weights, int64_t tokens, int64_t fra
 std::vector<float> alignment_matrix(const Model& model, const CrossCache& cross,
                                     const AlignmentRequest& request, const Part& part,
                                     std::span<const Tensor> queries) {
-  Backend& backend = model.backend();
+  Backend& backend = model.decoder_backend();
   const int64_t tokens = part.rows.length;
   const int64_t frames = request.positions;
   std::vector<float> sum(static_cast<size_t>(tokens * frames), 0.0F);
@@ -75,7 +75,7 @@ std::vector<float> alignment_matrix(const Model& model, const CrossCache& cross,
 std::vector<float> token_probabilities(const Model& model, const AlignmentRequest& request,
                                        const Part& part, const Tensor& hidden) {
   const auto n = static_cast<int64_t>(request.text_tokens.size());
-  Backend& backend = model.backend();
+  Backend& backend = model.decoder_backend();
   const Tensor logits = model.decoder().logits(
       hidden.narrow(0, part.rows.begin + part.first_text, n));  // (n, n_vocab)
   const Tensor text =

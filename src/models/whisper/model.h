@@ -12,6 +12,7 @@
 #include "models/whisper/encoder.h"
 #include "models/whisper/generate.h"
 #include "models/whisper/mel_filters.h"
+#include "models/whisper/model_header.h"
 #include "nn/blob_cache.h"
 #include "text/whisper_tokenizer.h"
 
@@ -28,34 +29,61 @@ struct LanguageGuess {
   float probability = 0;
 };
 
+// Where a stage of the model computes, and how its weights are kept there.
+struct StageOptions {
+  Backend* backend = nullptr;    // must outlive the model
+  std::optional<DType> storage;  // none: the file's own
+  Precision precision = Precision::Fast;
+  // For packed weights and silence, of this backend's layout and this storage type; may be null.
+  // Stages of one layout and one storage type share it, since a file has one writer.
+  std::shared_ptr<BlobCache> cache;
+};
+
+// Two stages: the encoder, from samples to states, and the decoder, from states to tokens. Each may
+// be on a device of its own; then the states, as f32, are all that passes between them. Where both
+// are on one nothing is copied.
 class Model {
  public:
   struct LoadOptions {
-    std::string name;              // "tiny.en"
-    std::optional<DType> storage;  // none: the file's own
-    Precision precision = Precision::Fast;
-    std::shared_ptr<BlobCache> cache;  // for packed weights and silence; may be null
+    std::string name;      // "tiny.en"
+    StageOptions encoder;  // of the mel front end too
+    StageOptions decoder;  // of cross-attention's keys, token rules and word times too
   };
 
   // Takes the weights of `file` (any producer's) and its vocabulary.
   static Result<std::shared_ptr<const Model>> load(const std::shared_ptr<const TensorFile>& file,
                                                    Vocabulary vocabulary,
-                                                   const LoadOptions& options, Backend& backend);
+                                                   const LoadOptions& options);
 
-  [[nodiscard]] const std::string& name() const { return options_.name; }
+  [[nodiscard]] const ModelHeader& header() const { return *header_; }
 
-  [[nodiscard]] const Config& config() const { return config_; }
+  [[nodiscard]] const std::string& name() const { return header_->name; }
 
-  [[nodiscard]] const WhisperTokenizer& tokenizer() const { return *tokenizer_; }
+  [[nodiscard]] const Config& config() const { return header_->config; }
+
+  [[nodiscard]] const WhisperTokenizer& tokenizer() const { return header_->tokenizer; }
 
   [[nodiscard]] const Encoder& encoder() const { return encoder_; }
 
   [[nodiscard]] const Decoder& decoder() const { return decoder_; }
 
-  [[nodiscard]] Backend& backend() const { return *backend_; }
+  [[nodiscard]] Backend& encoder_backend() const { return *options_.encoder.backend; }
+
+  [[nodiscard]] Backend& decoder_backend() const { return *options_.decoder.backend; }
+
+  // "cpu"; two where the stages are apart: "cuda:0,cpu".
+  [[nodiscard]] std::string device() const;
+
+  // As Backend::parts() and Backend::run_parts(); 1 where the stages are apart, since each
+  // device's parts are its own.
+  [[nodiscard]] int parts() const;
+  void run_parts(int parts, FunctionRef<void(int)> fn) const;
 
   // (sum of frames, n_mels) of a batch of windows, and where each one's frames are.
   [[nodiscard]] Tensor log_mel(std::span<const AudioWindow> windows, Lengths& frames) const;
+
+  // Keys and values of the encoder's states (frames' positions), on the decoder's device.
+  [[nodiscard]] CrossCache cross_cache(const Tensor& states, const Lengths& frames) const;
 
   // Lets go of what the last stage needed and the next may not: buffers, and pages of the files
   // that weights lie in. For between encoding and decoding, which share none but the silence: what
@@ -71,8 +99,8 @@ class Model {
   [[nodiscard]] Generator generator(const TokenRules& rules) const {
     return {.decoder = decoder_,
             .rules = rules,
-            .special = tokenizer_->special(),
-            .backend = *backend_,
+            .special = tokenizer().special(),
+            .backend = decoder_backend(),
             .steps = *steps_,
             .after_step = [this] { release_table(); }};
   }
@@ -84,13 +112,16 @@ class Model {
   Model() = default;
 
   void release_table() const;
-  [[nodiscard]] bool read_silence(SilenceCache& silence) const;
-  void compute_silence(SilenceCache& silence) const;
+  // Whether both stages read each other's tensors.
+  [[nodiscard]] bool together() const;
+  // Names a layer of silence in the decoder's cache. It hangs on the encoder that heard it: where
+  // that is kept otherwise, or elsewhere, it is another blob.
+  [[nodiscard]] std::string decoder_silence_name(size_t layer) const;
+  [[nodiscard]] std::optional<SilenceCache> read_silence(int64_t group) const;
+  [[nodiscard]] SilenceCache compute_silence(int64_t group) const;
 
   LoadOptions options_;
-  Config config_;
-  Backend* backend_ = nullptr;
-  std::optional<WhisperTokenizer> tokenizer_;
+  std::optional<ModelHeader> header_;
   Encoder encoder_;
   Decoder decoder_;
   std::unique_ptr<StepRunner> steps_;  // of all that decode with this model

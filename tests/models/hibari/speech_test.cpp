@@ -2,6 +2,7 @@
 // (tools/hibari_oracle.py), noise apart.
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -11,8 +12,12 @@
 #include "backend/cuda/cuda_backend.h"
 #include "base/mapped_file.h"
 #include "base/thread_pool.h"
+#include "golden_backend.h"
 #include "models/hibari/model.h"
 #include "oracle_arrays.h"
+#include "tensor/device_error.h"
+#include "tensor/fault_watch.h"
+#include "tensor/watched_backend.h"
 
 namespace mynah::hibari {
 namespace {
@@ -117,6 +122,47 @@ TEST_F(HibariSpeech, SpeaksOnASimulatedCard) {
   const auto wanted = own->draw(std::vector<int32_t>{50, 69}, 4.0F);
   EXPECT_EQ(drawing->units, wanted->units);
   EXPECT_LT(test::distance(drawing->spectra, wanted->spectra), 1e-3F);
+}
+
+// The acoustic stage on one device, sound's part on another, on the shortest sentence.
+TEST_F(HibariSpeech, TheVocoderOnAnotherDevice) {
+  const auto ref = test::golden_backend(DeviceKind::Ref, pool_);
+  const auto simulated = test::golden_backend(DeviceKind::Simt, pool_);
+  const std::vector<int32_t> ids{50, 69};
+  const auto own = Hibari::load(weights_, *backend_, kExact);
+  ASSERT_TRUE(own.has_value()) << own.error().message;
+  const auto wanted = own->draw(ids, 4.0F);
+  ASSERT_TRUE(wanted.has_value()) << wanted.error().message;
+  const std::vector<std::pair<Backend*, Backend*>> pairs = {{backend_.get(), ref.get()},
+                                                            {backend_.get(), simulated.get()},
+                                                            {simulated.get(), backend_.get()}};
+  for (const auto& [acoustic, vocoder] : pairs) {
+    SCOPED_TRACE(acoustic->device().str() + "," + vocoder->device().str());
+    const auto model = Hibari::load(weights_, {.backend = acoustic, .options = kExact},
+                                    {.backend = vocoder, .options = kExact});
+    ASSERT_TRUE(model.has_value()) << model.error().message;
+    const auto drawing = model->draw(ids, 4.0F);
+    ASSERT_TRUE(drawing.has_value()) << drawing.error().message;
+    EXPECT_EQ(drawing->units, wanted->units);
+    EXPECT_LT(test::distance(drawing->spectra, wanted->spectra), 1e-3F);
+  }
+}
+
+// Two watches of one device are that device; one that makes no numbers is the error.
+TEST_F(HibariSpeech, WatchedStagesOfOneDevice) {
+  const std::vector<int32_t> ids{50, 69};
+  FaultWatch fault;
+  WatchedBackend acoustic(*backend_, &fault);
+  WatchedBackend vocoder(*backend_);
+  const auto model = Hibari::load(weights_, {.backend = &acoustic, .options = kExact},
+                                  {.backend = &vocoder, .options = kExact});
+  ASSERT_TRUE(model.has_value()) << model.error().message;
+  const auto own = Hibari::load(weights_, *backend_, kExact);
+  EXPECT_EQ(model->draw(ids, 4.0F)->spectra, own->draw(ids, 4.0F)->spectra);
+  EXPECT_GT(acoustic.operations(), 0U);
+  EXPECT_GT(vocoder.operations(), 0U);
+  fault.arm(FaultKind::Nan, 3);
+  EXPECT_THROW(static_cast<void>(model->draw(ids, 4.0F)), DeviceError);
 }
 
 TEST_F(HibariSpeech, AnEndlessSentenceIsRefused) {

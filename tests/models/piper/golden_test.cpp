@@ -14,6 +14,9 @@
 #include "golden_backend.h"
 #include "models/piper/model.h"
 #include "oracle_arrays.h"
+#include "tensor/device_error.h"
+#include "tensor/fault_watch.h"
+#include "tensor/watched_backend.h"
 
 namespace mynah::piper {
 namespace {
@@ -87,6 +90,48 @@ TEST_P(PiperGolden, BothSpeakers) {
     EXPECT_EQ(speech->frames, frames);
     expect_close(speech->samples, "samples" + std::to_string(speaker));
   }
+}
+
+// The acoustic stage on one device, the generator on another.
+TEST_P(PiperGolden, TheVocoderOnAnotherDevice) {
+  const std::vector<int32_t> ids = golden<int32_t>("ids");
+  const SpeechSettings settings{.speaker = 1, .length_scale = kSlower, .noise_scale = 0.0F};
+  const auto alone = Piper::load(voice_, *backend_, kExact);
+  ASSERT_TRUE(alone.has_value()) << alone.error().message;
+  const auto wanted = alone->speak(ids, settings);
+  ASSERT_TRUE(wanted.has_value()) << wanted.error().message;
+  for (const DeviceKind device : {DeviceKind::Ref, DeviceKind::Cpu, DeviceKind::Simt}) {
+    SCOPED_TRACE(test::golden_device(device));
+    const auto vocoder = test::golden_backend(device, pool_);
+    const auto model = Piper::load(voice_, {.backend = backend_.get(), .options = kExact},
+                                   {.backend = vocoder.get(), .options = kExact});
+    ASSERT_TRUE(model.has_value()) << model.error().message;
+    const auto speech = model->speak(ids, settings);
+    ASSERT_TRUE(speech.has_value()) << speech.error().message;
+    EXPECT_EQ(speech->frames, wanted->frames);
+    expect_close(speech->samples, "samples1");
+    if (device == GetParam()) {
+      EXPECT_EQ(speech->samples, wanted->samples) << "the same kind of device: the same bits";
+    }
+  }
+}
+
+// Two watches of one device share its tensors; a device that makes no numbers is the error.
+TEST_P(PiperGolden, WatchedStagesOfOneDevice) {
+  const std::vector<int32_t> ids = golden<int32_t>("ids");
+  const SpeechSettings settings{.length_scale = kSlower, .noise_scale = 0.0F};
+  FaultWatch fault;
+  WatchedBackend acoustic(*backend_, &fault);
+  WatchedBackend vocoder(*backend_);
+  const auto model = Piper::load(voice_, {.backend = &acoustic, .options = kExact},
+                                 {.backend = &vocoder, .options = kExact});
+  ASSERT_TRUE(model.has_value()) << model.error().message;
+  const auto alone = Piper::load(voice_, *backend_, kExact);
+  EXPECT_EQ(model->speak(ids, settings)->samples, alone->speak(ids, settings)->samples);
+  EXPECT_GT(acoustic.operations(), 0U);
+  EXPECT_GT(vocoder.operations(), 0U);
+  fault.arm(FaultKind::Nan, 3);
+  EXPECT_THROW(static_cast<void>(model->speak(ids, settings)), DeviceError);
 }
 
 TEST_P(PiperGolden, SeedsDecideTheNoise) {

@@ -15,28 +15,45 @@
 namespace mynah::whisper {
 namespace {
 
+// The encoder on one device, the decoder on it too or on another.
 struct GoldenCase {
   bool multilingual;
-  DeviceKind device;
+  DeviceKind encoder;
+  DeviceKind decoder;
 };
 
 std::string case_name(const testing::TestParamInfo<GoldenCase>& info) {
-  return std::string(info.param.multilingual ? "multilingual_" : "english_") +
-         test::golden_device(info.param.device);
+  const GoldenCase& c = info.param;
+  return std::string(c.multilingual ? "multilingual_" : "english_") +
+         test::golden_device(c.encoder) +
+         (c.decoder == c.encoder ? "" : "_" + test::golden_device(c.decoder));
 }
 
 class WhisperGolden : public testing::TestWithParam<GoldenCase> {
  protected:
   void SetUp() override {
-    backend_ = test::golden_backend(GetParam().device, pool_);
+    const GoldenCase& c = GetParam();
+    backend_ = test::golden_backend(c.encoder, pool_);
     ASSERT_NE(backend_, nullptr);
+    if (c.decoder != c.encoder) {
+      decoder_backend_ = test::golden_backend(c.decoder, pool_);
+      ASSERT_NE(decoder_backend_, nullptr);
+    }
     const std::string name = GetParam().multilingual ? "multilingual" : "english";
     auto golden =
         open_tensor_file(test::source_path("tests/models/whisper/golden/" + name + ".safetensors"));
     ASSERT_TRUE(golden.has_value()) << golden.error().message;
     golden_ = std::move(*golden);
-    model_ = test::tiny_model(GetParam().multilingual, *backend_);
+    model_ = test::tiny_model(c.multilingual, exactly_on(*backend_), exactly_on(decoder_side()));
     ASSERT_NE(model_, nullptr);
+  }
+
+  static StageOptions exactly_on(Backend& backend) {
+    return {.backend = &backend, .storage = {}, .precision = Precision::Exact, .cache = nullptr};
+  }
+
+  [[nodiscard]] Backend& decoder_side() const {
+    return decoder_backend_ == nullptr ? *backend_ : *decoder_backend_;
   }
 
   template <class T>
@@ -82,7 +99,7 @@ class WhisperGolden : public testing::TestWithParam<GoldenCase> {
   CrossCache listen(std::vector<Encoder::LayerKeys>* kept = nullptr) const {
     const Lengths frames{model_->config().window_frames()};
     states_ = model_->encoder().forward(mel(), frames, nullptr, kept);
-    return model_->decoder().cross_cache(states_, model_->encoder().positions(frames));
+    return model_->cross_cache(states_, frames);
   }
 
   std::vector<int32_t> start() const {
@@ -95,7 +112,7 @@ class WhisperGolden : public testing::TestWithParam<GoldenCase> {
     rule_options.timestamps = timestamps;
     rule_options.max_initial_timestamp_s = 0;
     rule_options.suppress_tokens = golden<int32_t>("suppressed");
-    const auto rules = TokenRules::create(model_->tokenizer(), rule_options, *backend_);
+    const auto rules = TokenRules::create(model_->tokenizer(), rule_options, decoder_side());
     ASSERT_TRUE(rules.has_value()) << rules.error().message;
     GenerateRequest request;
     request.prompt = start();
@@ -124,7 +141,8 @@ class WhisperGolden : public testing::TestWithParam<GoldenCase> {
       kEncoderAdditions + 2 * (16 + 8 + 7 + 16 + 16 + 8 + 50 + 16 + 16 + 64 + 48) + 16;
 
   ThreadPool pool_{2};
-  std::unique_ptr<Backend> backend_;
+  std::unique_ptr<Backend> backend_;          // the encoder's
+  std::unique_ptr<Backend> decoder_backend_;  // where it is another
   TensorFile golden_;
   std::shared_ptr<const Model> model_;
   mutable Tensor states_;
@@ -155,9 +173,9 @@ TEST_P(WhisperGolden, DecoderMatchesTheReferenceLayerByLayer) {
       model_->decoder().forward(tokens, std::span(&lane, 1), cache, cross, &queries);
   for (size_t i = 0; i < queries.size(); ++i) {
     expect_close("decoder." + std::to_string(i) + ".cross_query",
-                 ops::to_host(*backend_, queries[i]), kDecoderAdditions);
+                 ops::to_host(decoder_side(), queries[i]), kDecoderAdditions);
   }
-  const std::vector<float> logits = ops::to_host(*backend_, model_->decoder().logits(hidden));
+  const std::vector<float> logits = ops::to_host(decoder_side(), model_->decoder().logits(hidden));
   std::vector<float> some;  // every 97th
   const auto vocabulary = static_cast<size_t>(model_->config().n_vocab);
   for (size_t row = 0; row < tokens.size(); ++row) {
@@ -241,7 +259,7 @@ std::vector<Penalised> penalised() {
 TEST_P(WhisperGolden, PenaltiesForRepetitionGiveTheTokensThatTheyGaveOnTheHost) {
   RuleOptions rule_options;
   rule_options.timestamps = false;
-  const auto rules = TokenRules::create(model_->tokenizer(), rule_options, *backend_);
+  const auto rules = TokenRules::create(model_->tokenizer(), rule_options, decoder_side());
   ASSERT_TRUE(rules.has_value()) << rules.error().message;
   const GenerateRequest request{.prompt = start()};
   const CrossCache cross = listen();
@@ -284,12 +302,20 @@ TEST_P(WhisperGolden, LogMelMatchesTheReferenceOnASeededWaveform) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Models, WhisperGolden,
-    testing::Values(GoldenCase{false, DeviceKind::Ref}, GoldenCase{false, DeviceKind::Cpu},
-                    GoldenCase{false, DeviceKind::Simt}, GoldenCase{true, DeviceKind::Ref},
-                    GoldenCase{true, DeviceKind::Cpu}, GoldenCase{true, DeviceKind::Simt}),
-    case_name);
+std::vector<GoldenCase> golden_cases() {
+  std::vector<GoldenCase> cases;
+  for (const bool multilingual : {false, true}) {
+    for (const DeviceKind device : {DeviceKind::Ref, DeviceKind::Cpu, DeviceKind::Simt}) {
+      cases.push_back({multilingual, device, device});
+    }
+    cases.push_back({multilingual, DeviceKind::Cpu, DeviceKind::Ref});
+    cases.push_back({multilingual, DeviceKind::Simt, DeviceKind::Cpu});
+  }
+  cases.push_back({false, DeviceKind::Cpu, DeviceKind::Simt});  // of the slower kind one is enough
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, WhisperGolden, testing::ValuesIn(golden_cases()), case_name);
 
 TEST(WhisperNames, EveryProducersCheckpointBecomesTheSameTensors) {
   for (const bool multilingual : {false, true}) {

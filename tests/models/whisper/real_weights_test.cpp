@@ -51,12 +51,11 @@ class RealWhisper : public testing::Test {
     ASSERT_TRUE(file.has_value()) << file.error().message;
     auto vocabulary = load_vocabulary(folder);
     ASSERT_TRUE(vocabulary.has_value()) << vocabulary.error().message;
-    Model::LoadOptions options;
-    options.name = "tiny.en";
-    options.storage = storage;
-    options.precision = precision;
-    auto model = Model::load(std::make_shared<const TensorFile>(std::move(*file)),
-                             std::move(*vocabulary), options, *backend_);
+    const StageOptions stage{
+        .backend = backend_.get(), .storage = storage, .precision = precision, .cache = nullptr};
+    auto model =
+        Model::load(std::make_shared<const TensorFile>(std::move(*file)), std::move(*vocabulary),
+                    {.name = "tiny.en", .encoder = stage, .decoder = stage});
     ASSERT_TRUE(model.has_value()) << model.error().message;
     model_ = *model;
   }

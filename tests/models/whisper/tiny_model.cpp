@@ -255,16 +255,23 @@ Vocabulary tiny_vocabulary(const whisper::Config& config) {
   return vocabulary;
 }
 
-std::shared_ptr<const whisper::Model> tiny_model(bool multilingual, Backend& backend,
+std::shared_ptr<const whisper::Model> tiny_model(bool multilingual,
+                                                 const whisper::StageOptions& encoder,
+                                                 const whisper::StageOptions& decoder,
                                                  const std::string& producer) {
   const whisper::Config config = tiny_config(multilingual);
-  whisper::Model::LoadOptions options;
-  options.name = "tiny model of the tests";
-  options.precision = Precision::Exact;
-  auto model = whisper::Model::load(tiny_checkpoint(config, producer), tiny_vocabulary(config),
-                                    options, backend);
+  auto model = whisper::Model::load(
+      tiny_checkpoint(config, producer), tiny_vocabulary(config),
+      {.name = "tiny model of the tests", .encoder = encoder, .decoder = decoder});
   EXPECT_TRUE(model.has_value()) << model.error().message;
   return model.value_or(nullptr);
+}
+
+std::shared_ptr<const whisper::Model> tiny_model(bool multilingual, Backend& backend,
+                                                 const std::string& producer) {
+  const whisper::StageOptions both{
+      .backend = &backend, .storage = {}, .precision = Precision::Exact, .cache = nullptr};
+  return tiny_model(multilingual, both, both, producer);
 }
 
 }  // namespace mynah::test

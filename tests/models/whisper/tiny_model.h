@@ -29,4 +29,10 @@ Vocabulary tiny_vocabulary(const whisper::Config& config);
 std::shared_ptr<const whisper::Model> tiny_model(bool multilingual, Backend& backend,
                                                  const std::string& producer = "openai");
 
+// Its stages as these options say.
+std::shared_ptr<const whisper::Model> tiny_model(bool multilingual,
+                                                 const whisper::StageOptions& encoder,
+                                                 const whisper::StageOptions& decoder,
+                                                 const std::string& producer = "openai");
+
 }  // namespace mynah::test

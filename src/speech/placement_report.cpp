@@ -1,0 +1,55 @@
+#include "speech/placement_report.h"
+
+#include <nlohmann/json.hpp>
+
+namespace mynah {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json or_null(const std::string& text) {
+  return text.empty() ? Json(nullptr) : Json(text);
+}
+
+Json or_null(const std::optional<double>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json to_json(const StagePlacement& stage) {
+  Json json = {{"stage", stage.stage},
+               {"device", stage.device},
+               {"architecture", or_null(stage.architecture)},
+               {"storage", or_null(stage.storage)},
+               {"bytes", stage.bytes},
+               {"kernels", stage.kernels},
+               {"operations", stage.operations},
+               {"milliseconds", stage.milliseconds},
+               {"expected_ms_per_second", or_null(stage.expected_ms)},
+               {"worst_error", or_null(stage.worst_error)},
+               {"error_bound", stage.worst_error ? Json(stage.error_bound) : Json(nullptr)},
+               {"proven_seconds_ago", or_null(stage.proven_ago_s)},
+               {"why", stage.why},
+               {"others", Json::array()}};
+  for (const NotChosen& other : stage.others) {
+    json["others"].push_back({{"device", other.device}, {"why", other.why}});
+  }
+  return json;
+}
+
+}  // namespace
+
+nlohmann::ordered_json to_json(const PlacementReport& report) {
+  Json json = {{"stages", Json::array()}, {"moves", Json::array()}};
+  for (const StagePlacement& stage : report.stages) {
+    json["stages"].push_back(to_json(stage));
+  }
+  for (const PlacementMove& move : report.moves) {
+    json["moves"].push_back({{"stages", move.stages},
+                             {"from", move.from},
+                             {"to", or_null(move.to)},
+                             {"reason", move.reason}});
+  }
+  return json;
+}
+
+}  // namespace mynah

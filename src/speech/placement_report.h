@@ -1,0 +1,51 @@
+// PlacementReport: where an answer was computed, and why there: what every answer can carry.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace mynah {
+
+struct NotChosen {
+  std::string device;
+  std::string why;  // "failed its proof: ..."
+};
+
+struct StagePlacement {
+  std::string stage;         // "stt.encoder"
+  std::string device;        // "cuda:0"
+  std::string architecture;  // what it is compiled for: "avx512_vnni", "sm_89"
+  std::string storage;       // the type of the weights: "int8"; "": the file's own
+  uint64_t bytes = 0;        // that the device's pool holds for mynah
+  uint64_t kernels = 0;      // launched; 0 where a device has none
+  uint64_t operations = 0;
+  double milliseconds = 0;             // spent so far; 0: nobody measured
+  std::optional<double> worst_error;   // against the processor, in its proof; none: not proven
+  double error_bound = 0;              // what is allowed of it
+  std::optional<double> proven_ago_s;  // seconds; none: not proven
+  std::optional<double> expected_ms;   // for a second of sound, by measurement
+  std::string why;                     // why there
+  std::vector<NotChosen> others;       // and why not elsewhere
+};
+
+// The work went on elsewhere.
+struct PlacementMove {
+  std::string stages;  // "stt"
+  std::string from;
+  std::string to;  // "": nowhere, it was refused
+  std::string reason;
+};
+
+struct PlacementReport {
+  std::vector<StagePlacement> stages;
+  std::vector<PlacementMove> moves;
+};
+
+// As it stands in JSON answers under "placement".
+[[nodiscard]] nlohmann::ordered_json to_json(const PlacementReport& report);
+
+}  // namespace mynah

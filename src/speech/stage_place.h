@@ -1,0 +1,30 @@
+// StagePlace: where a stage of a model computes that is not where the rest of it does.
+#pragma once
+
+#include <optional>
+
+#include "nn/weights.h"
+#include "tensor/backend.h"
+
+namespace mynah {
+
+struct StagePlace {
+  Backend* backend = nullptr;             // must outlive the model; null: that of the rest
+  std::optional<DType> storage;           // of the stage's weights; none: the file's own
+  Precision precision = Precision::Fast;  // Exact: f32 arithmetic whatever the storage
+
+  // This, with the rest's backend where it has none.
+  [[nodiscard]] StagePlace beside(Backend& rest) const {
+    return {.backend = backend == nullptr ? &rest : backend,
+            .storage = storage,
+            .precision = precision};
+  }
+
+  // As a model is told it; `cache` may be null.
+  [[nodiscard]] StageWeights weights(BlobCache* cache = nullptr) const {
+    return {.backend = backend,
+            .options = {.storage = storage, .precision = precision, .cache = cache}};
+  }
+};
+
+}  // namespace mynah
