@@ -1,0 +1,66 @@
+#include "place/canary.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "tensor/device_error.h"
+
+namespace mynah::place {
+namespace {
+
+// A probe is run so often, but never takes more than a thirtieth of the time.
+constexpr std::chrono::seconds kEvery{3};
+constexpr int kShare = 30;
+
+}  // namespace
+
+Canary::Canary(StageGroup group, std::string device, Reference reference)
+    : group_(group), device_(std::move(device)), reference_(std::move(reference)) {}
+
+void Canary::vouch(const std::string& what, const std::function<Result<Probe>()>& probe) {
+  const std::lock_guard lock(mutex_);
+  if (right_at_ && Clock::now() - *right_at_ < std::max<Clock::duration>(kEvery, cost_ * kShare)) {
+    if (first_.empty()) {
+      first_ = what;
+    }
+    last_ = what;
+    return;
+  }
+  look(probe);
+}
+
+void Canary::settle(const std::function<Result<Probe>()>& probe) {
+  const std::lock_guard lock(mutex_);
+  if (!first_.empty()) {
+    look(probe);
+  }
+}
+
+void Canary::look(const std::function<Result<Probe>()>& probe) {
+  const auto begin = Clock::now();
+  const Result<Probe> found = probe();
+  if (!found) {
+    throw DeviceError({ErrorCode::Device, found.error().message});
+  }
+  for (const Stage stage : stages_of(group_)) {
+    const ProbeVerdict verdict = judge(stage, *found, reference_);
+    if (verdict.failure.empty()) {
+      continue;
+    }
+    std::string message =
+        fmt::format("{} computes wrongly: {} {}", device_, stage_name(stage), verdict.failure);
+    if (!first_.empty()) {
+      message += fmt::format("; what it gave since it was right may be wrong too: {}{}{}", first_,
+                             first_ == last_ ? "" : " to ", first_ == last_ ? "" : last_);
+    }
+    throw DeviceError({ErrorCode::Device, message});
+  }
+  right_at_ = Clock::now();
+  cost_ = *right_at_ - begin;
+  first_.clear();
+  last_.clear();
+}
+
+}  // namespace mynah::place

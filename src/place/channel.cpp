@@ -1,0 +1,69 @@
+#include "place/channel.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include <sys/socket.h>
+
+#include "base/process.h"
+
+namespace mynah::place {
+namespace {
+
+struct Header {
+  uint64_t request = 0;
+  uint64_t bytes = 0;
+  uint32_t kind = 0;
+  uint32_t mark = 0;
+};
+
+constexpr uint32_t kMark = 0x6d796e61;  // "myna": a message begins here
+
+// A segment grows to the next multiple of this.
+constexpr size_t kGrowth = size_t{1} << 20;
+
+}  // namespace
+
+Status Channel::send(uint64_t request, uint32_t kind, std::span<const std::byte> bytes) {
+  if (bytes.size() > outgoing_.bytes().size()) {
+    MYNAH_TRY_STATUS(outgoing_.grow((bytes.size() + kGrowth - 1) / kGrowth * kGrowth));
+  }
+  if (!bytes.empty()) {
+    std::memcpy(outgoing_.bytes().data(), bytes.data(), bytes.size());
+  }
+  const Header header{.request = request, .bytes = bytes.size(), .kind = kind, .mark = kMark};
+  while (true) {
+    const ssize_t sent = ::send(socket_.get(), &header, sizeof header, MSG_NOSIGNAL);
+    if (sent == static_cast<ssize_t>(sizeof header)) {
+      return {};
+    }
+    if (sent < 0 && errno == EINTR) {
+      continue;
+    }
+    return fail(ErrorCode::Io, sent < 0 ? std::string("nobody listens: ") + std::strerror(errno)
+                                        : "a message was cut short");
+  }
+}
+
+Result<std::optional<Message>> Channel::receive(std::optional<std::chrono::milliseconds> limit) {
+  MYNAH_TRY(const bool readable, wait_readable(socket_.get(), limit));
+  if (!readable) {
+    return std::nullopt;
+  }
+  Header header;
+  const ssize_t got = ::recv(socket_.get(), &header, sizeof header, 0);
+  if (got <= 0) {
+    return fail(ErrorCode::Io, "the other side has gone");
+  }
+  if (got != static_cast<ssize_t>(sizeof header) || header.mark != kMark) {
+    return fail(ErrorCode::InvalidInput, "wanted a message, found other bytes");
+  }
+  if (header.bytes > 0) {
+    MYNAH_TRY_STATUS(incoming_.follow(header.bytes));
+  }
+  return Message{.request = header.request,
+                 .kind = header.kind,
+                 .bytes = incoming_.bytes().first(header.bytes)};
+}
+
+}  // namespace mynah::place

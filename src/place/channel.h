@@ -1,0 +1,45 @@
+// Channel: messages between mynah and one worker: a socket that says that there is one, and a
+// shared segment in each direction that it lies in. One message is on its way at a time in each
+// direction.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "base/result.h"
+#include "base/shared_memory.h"
+#include "base/unique_fd.h"
+
+namespace mynah::place {
+
+struct Message {
+  uint64_t request = 0;  // its number, from 1 on; an answer has that of its request
+  uint32_t kind = 0;
+  std::span<const std::byte> bytes;  // until the next message of this direction
+};
+
+class Channel {
+ public:
+  Channel(UniqueFd socket, SharedMemory outgoing, SharedMemory incoming)
+      : socket_(std::move(socket)),
+        outgoing_(std::move(outgoing)),
+        incoming_(std::move(incoming)) {}
+
+  // Io where nobody listens any more.
+  Status send(uint64_t request, uint32_t kind, std::span<const std::byte> bytes);
+
+  // The next message; none after `limit` (no limit: waits for ever). Io where the other side has
+  // gone, InvalidInput for what is no message.
+  Result<std::optional<Message>> receive(std::optional<std::chrono::milliseconds> limit);
+
+  [[nodiscard]] int socket() const { return socket_.get(); }
+
+ private:
+  UniqueFd socket_;
+  SharedMemory outgoing_;
+  SharedMemory incoming_;
+};
+
+}  // namespace mynah::place

@@ -1,0 +1,204 @@
+#include "place/device_request.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/nearest_name.h"
+#include "place/device_name.h"
+#include "store/store.h"
+
+namespace mynah::place {
+namespace {
+
+constexpr std::string_view kAuto = "auto";
+constexpr std::string_view kProfile = "profile:";
+constexpr std::array kGroups = {StageGroup::Vad, StageGroup::Stt, StageGroup::Tts};
+
+std::string_view trimmed(std::string_view text) {
+  const size_t first = text.find_first_not_of(' ');
+  return first == std::string_view::npos
+             ? std::string_view()
+             : text.substr(first, text.find_last_not_of(' ') - first + 1);
+}
+
+std::vector<std::string_view> items_of(std::string_view text) {
+  std::vector<std::string_view> items;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    items.push_back(trimmed(text.substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return items;
+}
+
+// Names of what can stand in front of '=': groups, and the stages that are not one by themselves.
+std::vector<std::string> scope_names() {
+  std::vector<std::string> names;
+  names.reserve(kGroups.size() + kStages.size());
+  for (const StageGroup group : kGroups) {
+    names.emplace_back(group_name(group));
+  }
+  for (const Stage stage : kStages) {
+    if (stage_name(stage) != group_name(group_of(stage))) {
+      names.emplace_back(stage_name(stage));
+    }
+  }
+  return names;
+}
+
+Status check_scope(std::string_view scope) {
+  const std::vector<std::string> names = scope_names();
+  if (std::ranges::find(names, scope) != names.end()) {
+    return {};
+  }
+  return fail(ErrorCode::Usage,
+              fmt::format("--device: wanted a stage or a group of them in front "
+                          "of '=' ({}), found '{}'{}",
+                          fmt::join(names, ", "), scope, suggestion(scope, names)));
+}
+
+// Adds one device's word to a list.
+Status add_word(StageDevices& list, bool first, std::string_view word, std::string_view text) {
+  if (word.starts_with(kProfile)) {
+    return fail(
+        ErrorCode::Usage,
+        fmt::format("--device: a profile stands alone, as in --device {}, found '{}'", word, text));
+  }
+  if (!first && (word == kAuto || list.automatic)) {
+    return fail(ErrorCode::Usage,
+                fmt::format("--device: auto stands alone in a list, as it may choose any device, "
+                            "found '{}'; leave auto out, or the devices beside it",
+                            text));
+  }
+  MYNAH_TRY_STATUS(check_device(std::string(word)));
+  list.automatic = word == kAuto;
+  std::string name = full_device_name(std::string(word));
+  if (!list.automatic && std::ranges::find(list.devices, name) == list.devices.end()) {
+    list.devices.push_back(std::move(name));
+  }
+  return {};
+}
+
+Result<DeviceRequest> parse_profile(std::string_view text) {
+  DeviceRequest request;
+  request.profile = text.substr(kProfile.size());
+  if (!is_model_name(request.profile)) {
+    return fail(ErrorCode::Usage,
+                fmt::format("--device: wanted profile:NAME, the name in letters, digits, '.', '_' "
+                            "and '-', found '{}'; `mynah profile list` shows which there are",
+                            text));
+  }
+  return request;
+}
+
+// What an automatic stage may choose among where others have devices of their own: the cards that
+// are named, in the order of stages, and the processor. None: no device is named.
+std::vector<std::string> named_devices(const DeviceRequest& request) {
+  std::vector<std::string> names;
+  bool any = false;
+  for (const StageDevices& stage : request.stages) {
+    for (const std::string& device : stage.devices) {
+      any = true;
+      if (is_for_auto(device) && std::ranges::find(names, device) == names.end()) {
+        names.push_back(device);
+      }
+    }
+  }
+  if (any && std::ranges::find(names, "cpu") == names.end()) {
+    names.emplace_back("cpu");
+  }
+  return names;
+}
+
+std::string list_text(const StageDevices& list) {
+  return list.automatic ? std::string(kAuto) : fmt::format("{}", fmt::join(list.devices, ","));
+}
+
+// Automatic for no other reason than that nothing names it.
+bool is_unnamed(const StageDevices& list) {
+  return list.automatic && !list.devices.empty();
+}
+
+}  // namespace
+
+Result<DeviceRequest> parse_device_request(std::string_view text) {
+  text = trimmed(text);
+  if (text.starts_with(kProfile)) {
+    return parse_profile(text);
+  }
+  std::map<std::string_view, StageDevices> lists;  // by scope; "" is the list in front
+  std::string_view scope;
+  for (std::string_view item : items_of(text)) {
+    const size_t equals = item.find('=');
+    if (equals != std::string_view::npos) {
+      scope = trimmed(item.substr(0, equals));
+      item = trimmed(item.substr(equals + 1));
+      MYNAH_TRY_STATUS(check_scope(scope));
+    }
+    const auto [list, is_new] = lists.try_emplace(scope);
+    if (equals != std::string_view::npos && !is_new) {
+      return fail(ErrorCode::Usage,
+                  fmt::format("--device: wanted one list for {0}, found two in '{1}'; name its "
+                              "devices in order behind one '{0}='",
+                              scope, text));
+    }
+    MYNAH_TRY_STATUS(add_word(list->second, is_new, item, text));
+  }
+  DeviceRequest request;
+  std::array<bool, kStages.size()> named{};
+  for (const Stage stage : kStages) {
+    for (const std::string_view key :
+         {stage_name(stage), group_name(group_of(stage)), std::string_view()}) {
+      if (const auto list = lists.find(key); list != lists.end()) {
+        request.of(stage) = list->second;
+        named[static_cast<size_t>(stage)] = true;
+        break;
+      }
+    }
+  }
+  const std::vector<std::string> among = named_devices(request);
+  for (const Stage stage : kStages) {
+    if (!named[static_cast<size_t>(stage)]) {
+      request.of(stage).devices = among;
+    }
+  }
+  return request;
+}
+
+std::string describe(const DeviceRequest& request) {
+  if (!request.profile.empty()) {
+    return fmt::format("{}{}", kProfile, request.profile);
+  }
+  const auto same = [&request](std::span<const Stage> stages) {
+    return std::ranges::all_of(
+        stages, [&](Stage stage) { return request.of(stage) == request.of(stages.front()); });
+  };
+  if (same(kStages)) {
+    return list_text(request.of(kStages.front()));
+  }
+  std::vector<std::string> parts;
+  const auto add = [&](std::string_view scope, const StageDevices& list) {
+    if (!is_unnamed(list)) {
+      parts.push_back(fmt::format("{}={}", scope, list_text(list)));
+    }
+  };
+  for (const StageGroup group : kGroups) {
+    const std::span<const Stage> stages = stages_of(group);
+    if (same(stages)) {
+      add(group_name(group), request.of(stages.front()));
+      continue;
+    }
+    for (const Stage stage : stages) {
+      add(stage_name(stage), request.of(stage));
+    }
+  }
+  return fmt::format("{}", fmt::join(parts, ","));
+}
+
+}  // namespace mynah::place

@@ -1,0 +1,61 @@
+// What PlacementState knows of devices that are out of the question: those that failed, those that
+// are full, and those that the rules rule out.
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "place/placement_state.h"
+#include "place/predict.h"
+
+namespace mynah::place {
+
+std::string PlacementState::why_excluded(StageGroup group, const std::string& device) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto failed = excluded_.find(device); failed != excluded_.end()) {
+      return "failed: " + failed->second;
+    }
+    if (const auto full = no_room_.find({group, device}); full != no_room_.end()) {
+      return no_room_text(group, full->second);
+    }
+  }
+  const auto facts = std::ranges::find(discovery().devices, device, &DeviceFacts::name);
+  if (facts == discovery().devices.end()) {
+    return {};  // the plan says that it is not here
+  }
+  const std::vector<Finding> findings = predict(*facts);
+  if (worst(findings) != Outlook::Cannot) {
+    return {};
+  }
+  const Finding& first = findings.front();
+  return fmt::format("cannot be used: {}{}{}", first.reason, first.remedy.empty() ? "" : "; ",
+                     first.remedy);
+}
+
+std::optional<DeviceNoRoom> PlacementState::no_room(StageGroup group) const {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [where, no_room] : no_room_) {
+    if (where.first == group) {
+      return DeviceNoRoom{.device = where.second, .no_room = no_room};
+    }
+  }
+  return std::nullopt;
+}
+
+void PlacementState::had_no_room(StageGroup group, const StagePlaces& places, const Error& error) {
+  const std::vector<StageReport> told = reports();
+  const std::lock_guard lock(mutex_);
+  for (const auto& [stage, where] : places) {
+    if (where.device != "cpu" && where.device != "ref") {
+      NoRoom no_room{.error = error, .memory = {}};
+      if (const auto report = std::ranges::find(told, where.device, &StageReport::device);
+          report != told.end()) {
+        no_room.memory = {.free = report->memory_free, .total = report->memory_total};
+      }
+      no_room_[{group, where.device}] = std::move(no_room);
+    }
+  }
+}
+
+}  // namespace mynah::place

@@ -1,0 +1,177 @@
+#include "place/host.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/utsname.h>
+
+namespace mynah::place {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The first number of a file; none: no such file, or a word such as "max".
+std::optional<int64_t> read_number(const std::string& path) {
+  std::ifstream file(path);
+  int64_t number = 0;
+  return file >> number ? std::optional(number) : std::nullopt;
+}
+
+// The number behind NAME in a file of lines "NAME NUMBER" or "NAME: NUMBER kB".
+std::optional<int64_t> read_entry(const std::string& path, std::string_view name) {
+  std::ifstream file(path);
+  for (std::string word; file >> word;) {
+    int64_t number = 0;
+    if (word == name && file >> number) {
+      return number;
+    }
+    file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  }
+  return std::nullopt;
+}
+
+// A control group that this process is in, and those around it, whose limits count too
+// (cgroups(7)). The second version has one tree, the first a tree for each controller.
+struct Groups {
+  bool second = false;
+  std::vector<std::string> folders;
+};
+
+void add_folders(const std::string& mount, const fs::path& group, std::vector<std::string>& out) {
+  // In a container the path may be the host's, which is not there: the mount's own files count.
+  for (fs::path path = group; path.has_relative_path(); path = path.parent_path()) {
+    if (fs::exists(mount + path.string())) {
+      out.push_back(mount + path.string());
+    }
+  }
+  if (fs::exists(mount)) {
+    out.push_back(mount);
+  }
+}
+
+Groups find_groups(const std::string& root, std::string_view controller) {
+  Groups groups;
+  std::ifstream file(root + "/proc/self/cgroup");
+  const std::string mount = root + "/sys/fs/cgroup";
+  // "4:cpu,cpuacct:/path", or of the second version "0::/path".
+  for (std::string line; std::getline(file, line);) {
+    const size_t first = line.find(':');
+    const size_t second = first == std::string::npos ? first : line.find(':', first + 1);
+    if (second == std::string::npos) {
+      continue;
+    }
+    const std::string names = line.substr(first + 1, second - first - 1);
+    const fs::path path = line.substr(second + 1);
+    if (names.empty() && fs::exists(mount + "/cgroup.controllers")) {
+      groups.second = true;
+      add_folders(mount, path, groups.folders);
+      return groups;
+    }
+    if (fmt::format(",{},", names).find(fmt::format(",{},", controller)) != std::string::npos) {
+      const std::string joint = fmt::format("{}/{}", mount, names);
+      add_folders(fs::exists(joint) ? joint : fmt::format("{}/{}", mount, controller), path,
+                  groups.folders);
+      return groups;
+    }
+  }
+  return groups;
+}
+
+// A group's share of processor time in cores; none: no limit.
+std::optional<double> quota_of(const std::string& folder, bool second) {
+  if (second) {
+    std::ifstream file(folder + "/cpu.max");
+    double quota = 0;
+    double period = 0;
+    return file >> quota >> period && period > 0 ? std::optional(quota / period) : std::nullopt;
+  }
+  const auto quota = read_number(folder + "/cpu.cfs_quota_us");
+  const auto period = read_number(folder + "/cpu.cfs_period_us");
+  if (!quota || !period || *quota <= 0 || *period <= 0) {
+    return std::nullopt;
+  }
+  return static_cast<double>(*quota) / static_cast<double>(*period);
+}
+
+int cores_of_affinity(const std::string& root) {
+  cpu_set_t allowed;
+  CPU_ZERO(&allowed);
+  if (::sched_getaffinity(0, sizeof(allowed), &allowed) != 0) {
+    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  }
+  // Threads of one core name the same siblings.
+  std::set<std::string> cores;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &allowed)) {
+      std::ifstream file(
+          fmt::format("{}/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list", root, cpu));
+      std::string siblings;
+      if (!std::getline(file, siblings)) {
+        siblings = std::to_string(cpu);
+      }
+      cores.insert(siblings);
+    }
+  }
+  return std::max(1, static_cast<int>(cores.size()));
+}
+
+}  // namespace
+
+int usable_cores(const std::string& root) {
+  int cores = cores_of_affinity(root);
+  const Groups groups = find_groups(root, "cpu");
+  for (const std::string& folder : groups.folders) {
+    if (const auto quota = quota_of(folder, groups.second); quota && *quota < cores) {
+      cores = std::max(1, static_cast<int>(*quota));
+    }
+  }
+  return cores;
+}
+
+std::string processor_name(const std::string& root) {
+  // The first processor's lines alone: of all, a large machine takes long to tell.
+  std::ifstream file(root + "/proc/cpuinfo");
+  for (std::string line; std::getline(file, line) && !line.empty();) {
+    const size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) {
+      return line.substr(colon + 2);
+    }
+  }
+  utsname names{};
+  return ::uname(&names) == 0 ? names.machine : std::string("processor");
+}
+
+HostMemory host_memory(const std::string& root) {
+  constexpr int64_t kKiB = 1024;
+  const std::string file = root + "/proc/meminfo";
+  int64_t total = read_entry(file, "MemTotal:").value_or(0) * kKiB;
+  int64_t available = read_entry(file, "MemAvailable:").value_or(0) * kKiB;
+  const Groups groups = find_groups(root, "memory");
+  for (const std::string& folder : groups.folders) {
+    const bool second = groups.second;
+    const auto limit = read_number(folder + (second ? "/memory.max" : "/memory.limit_in_bytes"));
+    const auto used = read_number(folder + (second ? "/memory.current" : "/memory.usage_in_bytes"));
+    // The first version says "no limit" by a number near the largest.
+    if (!limit || !used || *limit >= total) {
+      continue;
+    }
+    const int64_t idle =
+        read_entry(folder + "/memory.stat", second ? "inactive_file" : "total_inactive_file")
+            .value_or(0);
+    total = *limit;
+    available = std::min(available, std::max<int64_t>(0, *limit - (*used - idle)));
+  }
+  return {.total = static_cast<uint64_t>(total), .available = static_cast<uint64_t>(available)};
+}
+
+}  // namespace mynah::place

@@ -1,0 +1,30 @@
+#include "place/housekeeper.h"
+
+#include <utility>
+
+namespace mynah::place {
+
+void Housekeeper::start(std::chrono::milliseconds every, std::function<void()> tend) {
+  const std::lock_guard lock(mutex_);
+  if (thread_.joinable()) {
+    return;
+  }
+  thread_ = std::jthread([this, every, tend = std::move(tend)](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      tend();
+      std::unique_lock waiting(mutex_);
+      wake_.wait_for(waiting, stop, every, [] { return false; });
+    }
+  });
+}
+
+void Housekeeper::stop() {
+  std::jthread ended;
+  {
+    const std::lock_guard lock(mutex_);
+    ended = std::move(thread_);
+  }
+  ended.request_stop();
+}
+
+}  // namespace mynah::place

@@ -1,0 +1,28 @@
+// Housekeeper: a thread that looks after something from time to time.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+namespace mynah::place {
+
+class Housekeeper {
+ public:
+  ~Housekeeper() { stop(); }
+
+  // Calls `tend` every `every` from now on; where it runs already nothing changes.
+  void start(std::chrono::milliseconds every, std::function<void()> tend);
+
+  // Waits for a call of `tend` that is under way, and ends.
+  void stop();
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  std::jthread thread_;
+};
+
+}  // namespace mynah::place

@@ -1,0 +1,32 @@
+// Models loaded where they are told to be, in whichever process.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "base/result.h"
+#include "place/workload.h"
+#include "speech/voice_detector.h"
+#include "speech/voice_model.h"
+#include "speech/window_model.h"
+
+namespace mynah::place {
+
+// One stage's backend, which must outlive the model, and its weights' type.
+struct StageBackend {
+  Backend& backend;
+  std::optional<DType> storage;
+};
+
+Result<std::shared_ptr<const VoiceDetector>> load_detector(const DetectorFile& file,
+                                                           Backend& backend);
+Result<std::shared_ptr<const WindowModel>> load_windows(const WindowsFile& file,
+                                                        const StageBackend& encoder,
+                                                        const StageBackend& decoder);
+// `language` is set where the voice is Piper's.
+Result<std::unique_ptr<const VoiceModel>> load_voice(const VoiceModelFile& file,
+                                                     const StageBackend& acoustic,
+                                                     const StageBackend& vocoder,
+                                                     PiperLanguage& language);
+
+}  // namespace mynah::place

@@ -1,0 +1,31 @@
+// Measurement: what one stage of a model took, needed and gave on one device.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "place/stage.h"
+#include "tensor/dtype.h"
+
+namespace mynah::place {
+
+// Made by a proof (place/prove.h) of a short slice of the model, by the CPU's run of that slice, or
+// by tuning. A unit of work is a second of sound: heard (vad, stt) or spoken (tts).
+struct Measurement {
+  Stage stage = Stage::Vad;
+  std::string device;            // "cpu", "cuda:0"
+  std::optional<DType> storage;  // of the weights; none: the file's own
+  bool passed = false;
+  std::string failure;         // why not; "" where it passed
+  double ms_per_unit = 0;      // milliseconds for a second of sound
+  double longest_step_ms = 0;  // between two signs of life
+  uint64_t bytes = 0;          // resident on the device: weights and what one request needs
+  uint64_t window_bytes = 0;   // what each window of a batch needs beyond the first
+  double worst_error = 0;      // against the CPU's values, as a share of their largest magnitude
+  double error_bound = 0;      // what is allowed of it
+
+  bool operator==(const Measurement&) const = default;
+};
+
+}  // namespace mynah::place

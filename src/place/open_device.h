@@ -1,0 +1,32 @@
+// A device by its name, opened in this process.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "base/thread_pool.h"
+#include "gpu/devices.h"
+#include "place/workload.h"
+#include "tensor/backend.h"
+
+namespace mynah::place {
+
+// The backend and what it computes on, in the order that they must be destroyed from the end.
+struct OpenedDevice {
+  std::unique_ptr<ThreadPool> pool;  // null where the device brings its own processors
+  std::unique_ptr<Backend> backend;
+};
+
+// Cards as the settings show them.
+[[nodiscard]] Result<gpu::Gpus> find_cards(const DeviceSettings& settings);
+
+// Refuses a card that is not there, or that its driver does not show, in one line that says why and
+// what to do; opens nothing. Any other device is there.
+Status check_there(const std::string& name, const DeviceSettings& settings);
+
+// "cpu", "ref", "simt:0", "cuda", "cuda:N". A card that is not there, or that cannot be used, is
+// refused in one line that says why and what to do.
+Result<OpenedDevice> open_device(const std::string& name, const DeviceSettings& settings);
+
+}  // namespace mynah::place

@@ -1,0 +1,194 @@
+// A voice detector where it is placed: what it knows of a recording is kept here, so that another
+// device can go on.
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "place/load_stages.h"
+#include "place/placer.h"
+#include "place/probe_stages.h"
+#include "place/remote.h"
+#include "place/rungs.h"
+
+namespace mynah::place {
+namespace {
+
+using DetectorRungs = Rungs<VoiceDetector>;
+
+bool is_probability(float value) {
+  return value >= 0.0F && value <= 1.0F;
+}
+
+Status check_sound(std::span<const float> probabilities) {
+  for (const float probability : probabilities) {
+    if (!is_probability(probability)) {
+      return fail(ErrorCode::Device, "vad computed numbers that are no probabilities (NaN)");
+    }
+  }
+  return {};
+}
+
+bool is_of_device(const Error& error) {
+  return error.code == ErrorCode::Device || error.code == ErrorCode::OutOfMemory;
+}
+
+class PlacedSession final : public VoiceDetector::Session {
+ public:
+  explicit PlacedSession(std::shared_ptr<DetectorRungs> rungs) : rungs_(std::move(rungs)) {
+    move_to(rungs_->now());
+  }
+
+  Result<std::vector<float>> push(std::span<const float> samples) override {
+    return listen([&] { return session_->push(samples); });
+  }
+
+  Result<std::vector<float>> flush() override {
+    auto probabilities = listen([&] { return session_->flush(); });
+    state_.clear();
+    return probabilities;
+  }
+
+  void reset() override {
+    session_->reset();
+    heard_s_ = 0;
+    state_.clear();
+  }
+
+  [[nodiscard]] Result<std::vector<std::byte>> save() const override { return session_->save(); }
+
+  Status restore(std::span<const std::byte> state) override {
+    MYNAH_TRY_STATUS(session_->restore(state));
+    state_.assign(state.begin(), state.end());
+    return {};
+  }
+
+ private:
+  Status move_to(const DetectorRungs::Rung& rung) {
+    if (session_ != nullptr && here_) {
+      MYNAH_TRY(state_, session_->save());  // it was let go, and what it knows was not kept yet
+    }
+    session_.reset();
+    model_ = rung.model;
+    session_ = model_->session();
+    number_ = rung.number;
+    here_ = is_here(rung.where);
+    return state_.empty() ? Status{} : session_->restore(state_);
+  }
+
+  // Here nothing fails that could be gone on from: what it would cost is not kept.
+  Status keep() {
+    if (here_) {
+      return {};
+    }
+    MYNAH_TRY(state_, session_->save());
+    return {};
+  }
+
+  Status vouch(const DetectorRungs::Rung& rung) try {
+    rungs_->vouch(rung, fmt::format("speech after {:.1f} s", heard_s_));
+    return {};
+  } catch (const DeviceError& error) {
+    return std::unexpected(error.error());
+  }
+
+  template <class Listen>
+  Result<std::vector<float>> listen(const Listen& once) {
+    while (true) {
+      const DetectorRungs::Rung rung = rungs_->now();
+      if (rung.number != number_) {
+        MYNAH_TRY_STATUS(move_to(rung));
+      }
+      auto probabilities = once();
+      Status sound =
+          probabilities ? check_sound(*probabilities) : std::unexpected(probabilities.error());
+      if (sound) {
+        sound = vouch(rung);
+      }
+      if (sound) {
+        MYNAH_TRY_STATUS(keep());
+        heard_s_ += static_cast<double>(probabilities->size()) * rung.model->frame_s();
+        return probabilities;
+      }
+      if (!is_of_device(sound.error()) || is_here(rung.where)) {
+        return std::unexpected(std::move(sound).error());
+      }
+      try {
+        rungs_->failed(number_, sound.error());
+      } catch (const DeviceError& error) {
+        return std::unexpected(error.error());
+      }
+    }
+  }
+
+  std::shared_ptr<DetectorRungs> rungs_;
+  std::shared_ptr<const VoiceDetector> model_;  // that session_ is of
+  std::unique_ptr<VoiceDetector::Session> session_;
+  uint64_t number_ = 0;
+  bool here_ = true;
+  double heard_s_ = 0;            // of the recording
+  std::vector<std::byte> state_;  // after what was heard last; empty: at the beginning
+};
+
+class PlacedDetector final : public VoiceDetector {
+ public:
+  explicit PlacedDetector(std::shared_ptr<DetectorRungs> rungs) : rungs_(std::move(rungs)) {}
+
+  [[nodiscard]] std::unique_ptr<Session> session() const override {
+    return std::make_unique<PlacedSession>(rungs_);
+  }
+
+  [[nodiscard]] Result<std::vector<std::vector<float>>> probabilities(
+      std::span<const std::span<const float>> recordings) const override try {
+    while (true) {
+      const DetectorRungs::Rung rung = rungs_->now();
+      auto found = rung.model->probabilities(recordings);
+      Status sound = found ? Status{} : std::unexpected(found.error());
+      for (size_t i = 0; sound && i < found->size(); ++i) {
+        sound = check_sound((*found)[i]);
+      }
+      if (sound) {
+        return found;
+      }
+      if (!is_of_device(sound.error()) || is_here(rung.where)) {
+        return std::unexpected(std::move(sound).error());
+      }
+      rungs_->failed(rung.number, sound.error());
+    }
+  } catch (const DeviceError& error) {
+    return std::unexpected(error.error());
+  }
+
+  [[nodiscard]] int rate_hz() const override { return rungs_->now().model->rate_hz(); }
+
+  [[nodiscard]] double frame_s() const override { return rungs_->now().model->frame_s(); }
+
+  [[nodiscard]] std::string name() const override { return rungs_->now().model->name(); }
+
+ private:
+  std::shared_ptr<DetectorRungs> rungs_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const VoiceDetector>> Placer::detector(const DetectorFile& file) {
+  state_->expect(file);
+  const auto open = [file](const StagePlaces& where,
+                           PlacementState& state) -> Result<std::shared_ptr<const VoiceDetector>> {
+    const StageDevice& device = where.at(Stage::Vad);
+    if (!is_here(where)) {
+      MYNAH_TRY(auto worker, state.worker_for(where));
+      return open_remote_detector(std::move(worker), file, device,
+                                  state.step_limit(StageGroup::Vad));
+    }
+    MYNAH_TRY(auto backend, state.open_here(Stage::Vad, device));
+    MYNAH_TRY(auto model, load_detector(file, *backend));
+    return keeping(std::move(model), std::move(backend));
+  };
+  auto rungs = std::make_shared<DetectorRungs>(StageGroup::Vad, state_, open, probe_detector);
+  MYNAH_TRY_STATUS(rungs->begin());
+  state_->add(hooks_of(rungs));
+  return std::make_shared<const PlacedDetector>(std::move(rungs));
+}
+
+}  // namespace mynah::place

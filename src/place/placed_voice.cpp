@@ -1,0 +1,129 @@
+// A voice where it is placed: a clause that fails is spoken again elsewhere, and nobody heard any
+// of it.
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "place/load_stages.h"
+#include "place/placer.h"
+#include "place/probe_stages.h"
+#include "place/remote.h"
+#include "place/rungs.h"
+
+namespace mynah::place {
+namespace {
+
+using VoiceRungs = Rungs<VoiceModel>;
+
+Status check_sound(const ClauseSound& sound) {
+  const bool finite =
+      std::ranges::all_of(sound.samples, [](float sample) { return std::isfinite(sample); });
+  return finite ? Status{}
+                : fail(ErrorCode::Device, "tts computed samples that are no numbers (NaN)");
+}
+
+class PlacedVoice final : public VoiceModel {
+ public:
+  explicit PlacedVoice(std::shared_ptr<VoiceRungs> rungs)
+      : rungs_(std::move(rungs)), voices_(rungs_->now().model->voices()) {}
+
+  [[nodiscard]] std::string name() const override { return rungs_->now().model->name(); }
+
+  [[nodiscard]] int rate_hz() const override { return rungs_->now().model->rate_hz(); }
+
+  [[nodiscard]] const std::vector<VoiceFacts>& voices() const override { return voices_; }
+
+  [[nodiscard]] Result<VoiceFacts> find_voice(const std::string& voice) const override {
+    return on_some_rung(
+        [&](const VoiceRungs::Rung& rung) { return rung.model->find_voice(voice); });
+  }
+
+  [[nodiscard]] size_t most_phonemes() const override {
+    return rungs_->now().model->most_phonemes();
+  }
+
+  [[nodiscard]] size_t count_phonemes(std::string_view phonemes) const override {
+    const Result<size_t> count = on_some_rung([&](const VoiceRungs::Rung& rung) -> Result<size_t> {
+      return rung.model->count_phonemes(phonemes);
+    });
+    if (!count) {
+      throw DeviceError(count.error());
+    }
+    return *count;
+  }
+
+  [[nodiscard]] Result<ClauseSound> speak(std::span<const PhonemeWord> words,
+                                          const VoiceSettings& settings) const override {
+    return on_some_rung([&](const VoiceRungs::Rung& rung) -> Result<ClauseSound> {
+      MYNAH_TRY(ClauseSound sound, rung.model->speak(words, settings));
+      MYNAH_TRY_STATUS(check_sound(sound));
+      rungs_->vouch(rung, fmt::format("clause {}", clauses_ + 1));
+      ++clauses_;
+      return sound;
+    });
+  }
+
+ private:
+  template <class Work>
+  auto on_some_rung(const Work& work) const -> std::invoke_result_t<Work, const VoiceRungs::Rung&> {
+    using Answer = std::invoke_result_t<Work, const VoiceRungs::Rung&>;
+    try {
+      while (true) {
+        const VoiceRungs::Rung rung = rungs_->now();
+        Answer answer = fail(ErrorCode::Device, "");
+        try {
+          answer = work(rung);
+        } catch (const DeviceError& error) {
+          answer = std::unexpected(error.error());
+        }
+        const bool device_failed = !answer && (answer.error().code == ErrorCode::Device ||
+                                               answer.error().code == ErrorCode::OutOfMemory);
+        if (!device_failed || is_here(rung.where)) {
+          return answer;
+        }
+        rungs_->failed(rung.number, answer.error());
+      }
+    } catch (const DeviceError& error) {
+      return std::unexpected(error.error());
+    }
+  }
+
+  std::shared_ptr<VoiceRungs> rungs_;
+  std::vector<VoiceFacts> voices_;
+  mutable uint64_t clauses_ = 0;  // that were spoken
+};
+
+}  // namespace
+
+Result<std::unique_ptr<const VoiceModel>> Placer::voice(const VoiceModelFile& file,
+                                                        PiperLanguage& language) {
+  state_->expect(file);
+  const auto told = std::make_shared<PiperLanguage>();
+  const auto open = [file, told](
+                        const StagePlaces& where,
+                        PlacementState& state) -> Result<std::shared_ptr<const VoiceModel>> {
+    const StageDevice& acoustic = where.at(Stage::TtsAcoustic);
+    const StageDevice& vocoder = where.at(Stage::TtsVocoder);
+    if (!is_here(where)) {
+      MYNAH_TRY(auto worker, state.worker_for(where));
+      return open_remote_voice(std::move(worker), file, acoustic, vocoder,
+                               state.step_limit(StageGroup::Tts), *told);
+    }
+    MYNAH_TRY(auto of_acoustic, state.open_here(Stage::TtsAcoustic, acoustic));
+    MYNAH_TRY(auto of_vocoder, state.open_here(Stage::TtsVocoder, vocoder));
+    MYNAH_TRY(std::shared_ptr<const VoiceModel> model,
+              load_voice(file, {.backend = *of_acoustic, .storage = acoustic.storage},
+                         {.backend = *of_vocoder, .storage = vocoder.storage}, *told));
+    return keeping(std::move(model), std::move(of_acoustic), std::move(of_vocoder));
+  };
+  auto rungs = std::make_shared<VoiceRungs>(StageGroup::Tts, state_, open, probe_voice);
+  MYNAH_TRY_STATUS(rungs->begin());
+  state_->add(hooks_of(rungs));
+  language = *told;
+  return std::make_unique<const PlacedVoice>(std::move(rungs));
+}
+
+}  // namespace mynah::place

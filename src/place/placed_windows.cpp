@@ -1,0 +1,204 @@
+// Windows that are heard where they are placed: a batch that fails is heard again elsewhere, and
+// nothing of it was told to anybody.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "place/load_stages.h"
+#include "place/placer.h"
+#include "place/remote.h"
+#include "place/rungs.h"
+
+namespace mynah::place {
+namespace {
+
+using WindowRungs = Rungs<WindowModel>;
+
+// Whether a text refers to nothing but itself.
+bool is_whole(const WindowText& text) {
+  const size_t tokens = text.generated.tokens.size();
+  const auto is_inside = [tokens](std::optional<size_t> index) {
+    return !index || *index < tokens;
+  };
+  return text.generated.log_probabilities.size() == tokens && std::isfinite(text.cut.next_s) &&
+         std::ranges::all_of(text.cut.segments, [&](const WindowSegment& segment) {
+           return segment.token_indices.size() == segment.tokens.size() &&
+                  std::ranges::all_of(segment.token_indices, is_inside) &&
+                  is_inside(segment.opening_index) && is_inside(segment.closing_index);
+         });
+}
+
+// A device that computes nonsense shows it in likelihoods that are none.
+bool is_sound(const WindowText& text) {
+  const whisper::Generated& generated = text.generated;
+  for (const float value : generated.log_probabilities) {
+    if (!std::isfinite(value)) {
+      return false;
+    }
+  }
+  return std::isfinite(generated.sum_log_probability) &&
+         std::isfinite(generated.no_speech_probability);
+}
+
+void check_sound(std::span<const WindowText> texts, const std::string& device) {
+  for (const WindowText& text : texts) {
+    if (!is_whole(text)) {
+      throw DeviceError({ErrorCode::Device, device + " answered with a text that is none"});
+    }
+    if (!is_sound(text)) {
+      throw DeviceError({ErrorCode::Device, device + " computed numbers that are none (NaN)"});
+    }
+  }
+}
+
+// "12.0 s of recording 1".
+std::string range_of(std::span<const WindowTask> tasks) {
+  return tasks.empty() ? std::string()
+                       : fmt::format("{:.1f} s of recording {}", tasks.front().begin_s,
+                                     tasks.front().job + 1);
+}
+
+class PlacedDecoder final : public WindowDecoder {
+  template <class Compute>
+  auto compute(const Compute& work) {
+    while (true) {
+      const WindowRungs::Rung in_use = rungs_->now();
+      if (in_use.number != rung_.number) {
+        if (Status begun = begin(); !begun) {
+          throw DeviceError(std::move(begun).error());
+        }
+      }
+      try {
+        const WindowTimings before = decoder_->timings();
+        auto result = work();
+        add(before, decoder_->timings());
+        return result;
+      } catch (const DeviceError& error) {
+        rungs_->failed(rung_.number, error.error());
+      }
+    }
+  }
+
+ public:
+  PlacedDecoder(std::shared_ptr<WindowRungs> rungs, const RecognizerOptions& options)
+      : rungs_(std::move(rungs)), options_(options) {}
+
+  // Makes the decoder, so that options are refused now.
+  Status begin() {
+    while (true) {
+      const WindowRungs::Rung rung = rungs_->now();
+      try {
+        MYNAH_TRY(decoder_, rung.model->decoder(options_));
+        rung_ = rung;
+        rung_.use.reset();  // between two calls it may be let go
+        return {};
+      } catch (const DeviceError& error) {
+        rungs_->failed(rung.number, error.error());
+      }
+    }
+  }
+
+  [[nodiscard]] std::vector<WindowText> decode(std::span<const WindowTask> tasks,
+                                               const std::stop_token& stop) override {
+    return compute([&] {
+      std::vector<WindowText> texts = decoder_->decode(tasks, stop);
+      if (!stop.stop_requested()) {
+        check_sound(texts, devices_of(rung_.where));
+        rungs_->vouch(rung_, range_of(tasks));
+      }
+      return texts;
+    });
+  }
+
+  [[nodiscard]] WindowText draft(const WindowTask& task, const std::stop_token& stop) override {
+    return compute([&] {
+      WindowText text = decoder_->draft(task, stop);
+      check_sound({&text, 1}, devices_of(rung_.where));
+      return text;
+    });
+  }
+
+  [[nodiscard]] const WindowTimings& timings() const override { return timings_; }
+
+ private:
+  void add(const WindowTimings& before, const WindowTimings& after) {
+    timings_.mel_ms += after.mel_ms - before.mel_ms;
+    timings_.encoder_ms += after.encoder_ms - before.encoder_ms;
+    timings_.decoder_ms += after.decoder_ms - before.decoder_ms;
+    timings_.words_ms += after.words_ms - before.words_ms;
+  }
+
+  std::shared_ptr<WindowRungs> rungs_;
+  RecognizerOptions options_;
+  std::unique_ptr<WindowDecoder> decoder_;
+  WindowRungs::Rung rung_;  // that decoder_ is of
+  WindowTimings timings_;
+};
+
+class PlacedWindows final : public WindowModel {
+ public:
+  PlacedWindows(std::shared_ptr<WindowRungs> rungs,
+                std::shared_ptr<const whisper::ModelHeader> header)
+      : rungs_(std::move(rungs)), header_(std::move(header)) {}
+
+  [[nodiscard]] const whisper::ModelHeader& header() const override { return *header_; }
+
+  [[nodiscard]] Result<std::unique_ptr<WindowDecoder>> decoder(
+      const RecognizerOptions& options) const override {
+    auto decoder = std::make_unique<PlacedDecoder>(rungs_, options);
+    try {
+      MYNAH_TRY_STATUS(decoder->begin());
+    } catch (const DeviceError& error) {
+      return std::unexpected(error.error());
+    }
+    return decoder;
+  }
+
+  [[nodiscard]] Result<Probe> probe() const override { return rungs_->now().model->probe(); }
+
+  [[nodiscard]] std::string device() const override { return rungs_->now().model->device(); }
+
+  [[nodiscard]] int parts() const override { return rungs_->now().model->parts(); }
+
+  void run_parts(int parts, FunctionRef<void(int)> fn) const override {
+    rungs_->now().model->run_parts(parts, fn);
+  }
+
+ private:
+  std::shared_ptr<WindowRungs> rungs_;
+  std::shared_ptr<const whisper::ModelHeader> header_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const WindowModel>> Placer::windows(const WindowsFile& file) {
+  MYNAH_TRY(whisper::ModelHeader read, read_whisper_header(file.path));
+  const auto header = std::make_shared<const whisper::ModelHeader>(std::move(read));
+  state_->expect(file);
+  const auto open = [file, header](
+                        const StagePlaces& where,
+                        PlacementState& state) -> Result<std::shared_ptr<const WindowModel>> {
+    const StageDevice& encoder = where.at(Stage::SttEncoder);
+    const StageDevice& decoder = where.at(Stage::SttDecoder);
+    if (!is_here(where)) {
+      MYNAH_TRY(auto worker, state.worker_for(where));
+      return open_remote_windows(std::move(worker), file, header, encoder, decoder,
+                                 state.step_limit(StageGroup::Stt));
+    }
+    MYNAH_TRY(auto of_encoder, state.open_here(Stage::SttEncoder, encoder));
+    MYNAH_TRY(auto of_decoder, state.open_here(Stage::SttDecoder, decoder));
+    MYNAH_TRY(auto model, load_windows(file, {.backend = *of_encoder, .storage = encoder.storage},
+                                       {.backend = *of_decoder, .storage = decoder.storage}));
+    return keeping(std::move(model), std::move(of_encoder), std::move(of_decoder));
+  };
+  auto rungs = std::make_shared<WindowRungs>(
+      StageGroup::Stt, state_, open, [](const WindowModel& model) { return model.probe(); });
+  MYNAH_TRY_STATUS(rungs->begin());
+  state_->add(hooks_of(rungs));
+  return std::make_shared<const PlacedWindows>(std::move(rungs), header);
+}
+
+}  // namespace mynah::place

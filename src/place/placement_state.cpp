@@ -1,0 +1,447 @@
+#include "place/placement_state.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "backend/cuda/cuda_backend.h"
+#include "place/device_name.h"
+#include "place/host.h"
+#include "store/packed_cache.h"
+#include "store/sha256.h"
+
+namespace mynah::place {
+
+std::string devices_of(const StagePlaces& places) {
+  std::string devices;
+  for (const auto& [stage, where] : places) {
+    if (devices.empty()) {
+      devices = where.device;
+    } else if (!devices.ends_with(where.device)) {
+      devices += "," + where.device;
+    }
+  }
+  return devices;
+}
+
+std::string worker_key(const StagePlaces& places) {
+  std::set<std::string> devices;
+  for (const auto& [stage, where] : places) {
+    if (where.device != "cpu") {
+      devices.insert(where.device);
+    }
+  }
+  return fmt::format("{}", fmt::join(devices, "+"));
+}
+
+bool is_here(const StagePlaces& places) {
+  return std::ranges::all_of(places, [](const auto& entry) {
+    return entry.second.device == "cpu" || entry.second.device == "ref";
+  });
+}
+
+std::optional<DType> fast_storage(Precision precision, const std::string& device) {
+  if (precision == Precision::Exact) {
+    return std::nullopt;
+  }
+  if (device == "cpu") {
+    return DType::I8;
+  }
+  return card_index(device) ? std::optional(DType::F16) : std::nullopt;
+}
+
+PlacementState::PlacementState(PlacerOptions options)
+    : options_(std::move(options)),
+      request_(options_.request),
+      prover_({.worker_program = options_.worker_program,
+               .settings = options_.settings,
+               .cache_folder = options_.cache_folder,
+               .build = options_.discovery.build,
+               .faults = {},
+               .tell = options_.tell}) {}
+
+PlacementState::~PlacementState() {
+  prover_.cancel();
+  housekeeper_.stop();
+}
+
+const Discovery& PlacementState::discovery() {
+  std::call_once(discovered_, [this] { discovery_ = discover(options_.discovery); });
+  return discovery_;
+}
+
+void PlacementState::expect(const ModelFile& file) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(files_, [&](const ModelFile& other) { return group_of(other) == group_of(file); });
+  files_.push_back(file);
+}
+
+std::vector<std::string> PlacementState::candidates(Stage stage) {
+  const StageDevices& wanted = request_.of(stage);
+  if (!wanted.devices.empty()) {
+    return wanted.devices;
+  }
+  std::vector<std::string> names;
+  for (const DeviceFacts& device : discovery().devices) {
+    if (!device.name.empty() && !device.absence && is_for_auto(device.name)) {
+      names.push_back(device.name);
+    }
+  }
+  return names;
+}
+
+Result<bool> PlacementState::has_profile(const ModelFile& file) {
+  if (!options_.profile) {
+    return false;
+  }
+  const Profile& profile = *options_.profile;
+  MYNAH_TRY(const std::string digest, model_digest(path_of(file), options_.cache_folder));
+  if (digest != profile.model_sha256) {
+    return false;
+  }
+  ProfileFacts facts{.build = options_.discovery.build, .model_sha256 = digest, .devices = {}};
+  for (const DeviceIdentity& device : profile.devices) {
+    facts.devices.push_back(identity_of(device.device, discovery()));
+  }
+  MYNAH_TRY_STATUS(check_holds(profile, facts));
+  return true;
+}
+
+const Measurement* PlacementState::profiled(Stage stage) const {
+  if (!options_.profile) {
+    return nullptr;
+  }
+  const auto found = std::ranges::find(options_.profile->stages, stage, &Measurement::stage);
+  return found == options_.profile->stages.end() ? nullptr : &*found;
+}
+
+std::optional<DType> PlacementState::storage_of(Stage stage, const std::string& device) const {
+  if (stage == Stage::Vad || options_.storage) {
+    return stage == Stage::Vad ? std::nullopt : options_.storage;  // a detector has one type
+  }
+  const Measurement* const said = profiled(stage);
+  if (said != nullptr && said->device == device) {
+    return said->storage;
+  }
+  return device.empty() ? std::nullopt : fast_storage(options_.precision, device);
+}
+
+StageDevice PlacementState::usual_place(const ModelFile& file, const std::string& device) const {
+  return {.device = device,
+          .storage = storage_of(stages_of(place::group_of(file)).front(), device)};
+}
+
+// A device's measurements, or why it is not to be chosen.
+void PlacementState::measure_device(const ModelFile& file, const std::string& device,
+                                    PlanInput& input) {
+  const StageGroup group = group_of(file);
+  std::string refusal = why_excluded(group, device);
+  if (refusal.empty()) {
+    const bool named = !request_.of(stages_of(group).front()).automatic;
+    DeviceProof proof =
+        prover_.of_device(file, usual_place(file, device), identity_of(device, discovery()),
+                          named ? ProofWish::Asked : ProofWish::IfTrusted);
+    refusal = std::move(proof.refusal);
+    if (refusal.empty()) {
+      std::ranges::move(proof.measurements, std::back_inserter(input.measurements));
+    }
+    if (proof.no_room) {
+      const std::lock_guard lock(mutex_);
+      no_room_[{group, device}] = *std::move(proof.no_room);
+    }
+  }
+  if (!refusal.empty()) {
+    for (const Stage stage : stages_of(group)) {
+      input.excluded.push_back({.stage = stage, .device = device, .reason = refusal});
+    }
+  }
+}
+
+// Measures a model's stages where any of them may be; false where that is this process alone.
+Result<bool> PlacementState::measure(const ModelFile& file, PlanInput& input) {
+  const StageGroup group = group_of(file);
+  MYNAH_TRY(const bool profiled_here, has_profile(file));
+  for (const Stage stage : stages_of(group)) {
+    // What a profile says is where it goes; the processor is there when that fails.
+    if (const Measurement* const said = profiled_here ? profiled(stage) : nullptr) {
+      request_.of(stage) = {.automatic = false, .devices = {said->device}};
+      if (said->device != "cpu") {
+        request_.of(stage).devices.emplace_back("cpu");
+      }
+    }
+  }
+  std::set<std::string> devices;
+  bool elsewhere = false;
+  for (const Stage stage : stages_of(group)) {
+    input.stages.push_back({.stage = stage, .storage = storage_of(stage, "")});
+    for (std::string& device : candidates(stage)) {
+      elsewhere = elsewhere || (device != "cpu" && device != "ref");
+      devices.insert(std::move(device));
+    }
+  }
+  if (!elsewhere) {
+    return false;  // nothing to compare: the processor is what there is
+  }
+  for (const std::string& device : devices) {
+    if (device == "cpu") {
+      MYNAH_TRY(const std::vector<Measurement> measured, prover_.of_cpu(file));
+      std::ranges::copy(measured, std::back_inserter(input.measurements));
+    } else if (device != "ref") {
+      measure_device(file, device, input);
+    }
+  }
+  return true;
+}
+
+std::vector<DeviceMemory> PlacementState::memory(bool cards) {
+  // What a driver keeps for itself and programs of kernels take beside weights, and what another
+  // program may take in the next minute.
+  constexpr uint64_t kLeastHeadroom = uint64_t{256} << 20;
+  const HostMemory host = host_memory();
+  const DeviceMemory processor{.device = "cpu",
+                               .total_bytes = host.total,
+                               .free_bytes = host.available,
+                               .headroom_bytes = std::max(kLeastHeadroom, host.total / 20)};
+  std::vector<DeviceMemory> all;
+  // What is there to check against computes in the processor's memory.
+  for (const char* name : {"cpu", "ref", "simt:0"}) {
+    all.push_back(processor);
+    all.back().device = name;
+  }
+  if (!cards) {
+    return all;
+  }
+  for (const DeviceFacts& device : discovery().devices) {
+    if (device.card && !device.name.empty() && !device.absence) {
+      DeviceMemory memory{.device = device.name};
+      memory.total_bytes = device.memory_total.value_or(0);
+      memory.free_bytes = device.memory_free.value_or(memory.total_bytes);
+      memory.headroom_bytes = std::max(kLeastHeadroom, memory.total_bytes / 20);
+      all.push_back(std::move(memory));
+    }
+  }
+  return all;
+}
+
+Result<StagePlaces> PlacementState::plan(StageGroup group) {
+  const std::lock_guard planning(planning_);
+  PlanInput input;
+  input.max_vram = options_.max_vram;
+  input.batch = options_.batch;
+  std::vector<ModelFile> files;
+  {
+    const std::lock_guard lock(mutex_);
+    files = files_;
+  }
+  bool elsewhere = false;
+  for (const ModelFile& file : files) {
+    MYNAH_TRY(const bool measured, measure(file, input));
+    elsewhere = elsewhere || measured;
+  }
+  input.request = request_;
+  input.devices = memory(elsewhere);
+  Result<Plan> made = make_plan(input);
+  if (!made) {
+    const bool full = made.error().code == ErrorCode::Device && no_room(group).has_value();
+    return fail(full ? ErrorCode::OutOfMemory : made.error().code, std::move(made).error().message);
+  }
+  const Plan& plan = *made;
+  StagePlaces places;
+  const std::lock_guard lock(mutex_);
+  for (const StagePlan& stage : plan.stages) {
+    StageChoice choice{.plan = stage, .measured = std::nullopt};
+    for (const Measurement& measured : input.measurements) {
+      if (measured.stage == stage.stage && measured.device == stage.device &&
+          measured.storage == stage.storage && measured.passed) {
+        choice.measured = measured;
+      }
+    }
+    if (group_of(stage.stage) == group) {
+      const bool unknown = !stage.storage && !choice.measured;
+      places[stage.stage] = {
+          .device = stage.device,
+          .storage = unknown ? storage_of(stage.stage, stage.device) : stage.storage};
+      choice.plan.storage = places[stage.stage].storage;
+    }
+    choices_[static_cast<size_t>(stage.stage)] = std::move(choice);
+  }
+  return places;
+}
+
+std::optional<ModelFile> PlacementState::file_of(StageGroup group) const {
+  const std::lock_guard lock(mutex_);
+  const auto found =
+      std::ranges::find(files_, group, [](const ModelFile& one) { return place::group_of(one); });
+  return found == files_.end() ? std::nullopt : std::optional(*found);
+}
+
+Result<Reference> PlacementState::reference(StageGroup group) {
+  const std::optional<ModelFile> file = file_of(group);
+  if (!file) {
+    return fail(ErrorCode::NotFound, "no model of this kind is open");
+  }
+  return prover_.reference(*file);
+}
+
+std::optional<int64_t> PlacementState::proven_at(Stage stage) {
+  const std::optional<ModelFile> file = file_of(group_of(stage));
+  const StagePlaces where = places(group_of(stage));
+  const auto found = where.find(stage);
+  if (!file || found == where.end() || is_here(where)) {
+    return std::nullopt;
+  }
+  return prover_.proven_at(*file, found->second, identity_of(found->second.device, discovery()));
+}
+
+std::optional<StageChoice> PlacementState::choice(Stage stage) const {
+  const std::lock_guard lock(mutex_);
+  return choices_[static_cast<size_t>(stage)];
+}
+
+std::function<std::chrono::milliseconds(double seconds)> PlacementState::step_limit(
+    StageGroup group) const {
+  double longest_ms = 0;
+  for (const Stage stage : stages_of(group)) {
+    if (const auto chosen = choice(stage); chosen && chosen->measured) {
+      longest_ms = std::max(longest_ms, chosen->measured->longest_step_ms);
+    }
+  }
+  return [longest_ms](double seconds) {
+    // A device that answers at all answers a short operation in this; a longer one is given as many
+    // times what it was measured to take, with as much sound.
+    constexpr double kLeast_ms = 2000;
+    constexpr double kTimes = 20;
+    const double limit_ms = std::max(kLeast_ms, kTimes * longest_ms * std::max(1.0, seconds));
+    return std::chrono::milliseconds(static_cast<int64_t>(limit_ms));
+  };
+}
+
+// What a device computed and was kept for other runs (a model's cached silence) may be as wrong as
+// the rest: it is computed anew.
+void PlacementState::forget_computed() {
+  std::vector<ModelFile> files;
+  {
+    const std::lock_guard lock(mutex_);
+    files = files_;
+  }
+  for (const ModelFile& file : files) {
+    if (const auto digest = model_digest(path_of(file), options_.cache_folder)) {
+      remove_packed_layout(options_.cache_folder, *digest, cuda_packed_layout());
+    }
+  }
+}
+
+void PlacementState::distrust(const StagePlaces& places, const Error& reason) {
+  for (const auto& [stage, where] : places) {
+    if (where.device == "cpu" || where.device == "ref") {
+      continue;
+    }
+    const std::string what = without_name(reason.message, where.device);
+    {
+      const std::lock_guard lock(mutex_);
+      if (!excluded_.emplace(where.device, what).second) {
+        continue;
+      }
+    }
+    prover_.failed(identity_of(where.device, discovery()), what);
+    forget_computed();
+  }
+}
+
+void PlacementState::opened(StageGroup group, const StagePlaces& places) {
+  {
+    const std::lock_guard lock(mutex_);
+    places_[group] = places;
+  }
+  constexpr std::chrono::milliseconds kTend{1000};
+  housekeeper_.start(kTend, [this] { tend(); });
+}
+
+StagePlaces PlacementState::places(StageGroup group) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = places_.find(group);
+  return found == places_.end() ? StagePlaces{} : found->second;
+}
+
+void PlacementState::moved(Move move) {
+  // Where it goes nowhere the error that ends the request says why.
+  if (options_.say && !move.to.empty()) {
+    options_.say(fmt::format("{}; {} goes on on {}", move.reason, group_name(move.group), move.to));
+  }
+  const std::lock_guard lock(mutex_);
+  moves_.push_back(std::move(move));
+}
+
+std::vector<Move> PlacementState::moves() const {
+  const std::lock_guard lock(mutex_);
+  return moves_;
+}
+
+Result<std::shared_ptr<Backend>> PlacementState::open_here(Stage stage, const StageDevice& where) {
+  const std::lock_guard lock(mutex_);
+  if (!devices_.contains(where.device)) {
+    MYNAH_TRY(OpenedDevice opened, open_device(where.device, options_.settings));
+    devices_.emplace(where.device, std::move(opened));
+  }
+  HereStage& here = stages_[static_cast<size_t>(stage)];
+  here.device = where.device;
+  here.backend = std::make_shared<WatchedBackend>(*devices_.at(where.device).backend);
+  return here.backend;
+}
+
+Result<std::shared_ptr<WorkerProcess>> PlacementState::worker_for(const StagePlaces& places) {
+  const std::lock_guard lock(mutex_);
+  const std::string key = worker_key(places);
+  std::shared_ptr<WorkerProcess>& worker = workers_[key];
+  if (worker == nullptr || !worker->alive()) {
+    MYNAH_TRY(worker, WorkerProcess::start({.program = options_.worker_program,
+                                            .device = key,
+                                            .settings = options_.settings,
+                                            .faults = options_.faults}));
+  }
+  return worker;
+}
+
+std::vector<StageReport> PlacementState::reports() {
+  std::vector<StageReport> reports;
+  std::vector<std::shared_ptr<WorkerProcess>> workers;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const Stage stage : kStages) {
+      const HereStage& here = stages_[static_cast<size_t>(stage)];
+      if (here.backend != nullptr) {
+        reports.push_back({.stage = stage,
+                           .device = here.device,
+                           .architecture = here.backend->description(),
+                           .bytes = here.backend->memory_held(),
+                           .operations = here.backend->operations(),
+                           .launches = here.backend->launches(),
+                           .milliseconds = 0,
+                           .memory_free = 0,
+                           .memory_total = 0});
+      }
+    }
+    for (const auto& [key, worker] : workers_) {
+      workers.push_back(worker);
+    }
+  }
+  for (const auto& worker : workers) {
+    constexpr std::chrono::milliseconds kReport{1000};
+    try {
+      if (worker != nullptr && worker->alive()) {
+        auto told = worker->ask_for<std::vector<StageReport>>(Ask::Report, kReport, {});
+        if (told) {
+          std::ranges::move(*told, std::back_inserter(reports));
+        }
+      }
+    } catch (const DeviceError&) {
+      continue;  // it is told of when it is needed again
+    }
+  }
+  return reports;
+}
+
+}  // namespace mynah::place

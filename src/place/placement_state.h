@@ -1,0 +1,220 @@
+// PlacementState: what all stages of one process share: devices, workers, plans, what failed and
+// what moved.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "place/device_request.h"
+#include "place/discover.h"
+#include "place/housekeeper.h"
+#include "place/open_device.h"
+#include "place/plan.h"
+#include "place/profile.h"
+#include "place/prover.h"
+#include "place/stage_watch.h"
+#include "place/status_page.h"
+#include "place/worker_process.h"
+
+namespace mynah::place {
+
+struct PlacerOptions {
+  DeviceRequest request;
+  DeviceSettings settings;
+  DiscoverySearch discovery;
+  std::string worker_program;  // mynah itself, to be started as a worker
+  std::string cache_folder;    // of references and proofs; empty: nothing is kept
+  std::vector<Fault> faults;
+  std::optional<DType> storage;  // the user's; none: what is fastest and good enough on the device
+  Precision precision = Precision::Fast;
+  // A profile that is in use: its model's stages go where it says, as long as it holds.
+  std::optional<Profile> profile;
+  // What is loaded is let go when nothing was asked of it for so long; none: never.
+  std::optional<std::chrono::milliseconds> keep_alive = std::chrono::minutes(5);
+  uint64_t max_vram = 0;  // bytes of a card's memory that may be taken; 0: no limit
+  int batch = 1;          // windows that are computed together where memory allows
+  // A line for the user, when something moves; may be empty.
+  std::function<void(const std::string& line)> say;
+  // The same for somebody who waits, of what takes a while; may be empty.
+  std::function<void(const std::string& line)> tell;
+};
+
+// Where the stages of a group are.
+using StagePlaces = std::map<Stage, StageDevice>;
+
+// "cuda:0"; "cuda:0,cpu" where stages are apart.
+[[nodiscard]] std::string devices_of(const StagePlaces& places);
+
+// Whether it computes in this process: on the processor, which mynah trusts as it trusts itself.
+[[nodiscard]] bool is_here(const StagePlaces& places);
+
+// Names the worker that these places need: their devices but the processor.
+[[nodiscard]] std::string worker_key(const StagePlaces& places);
+
+// A group that went on elsewhere in the middle of its work.
+struct Move {
+  StageGroup group = StageGroup::Stt;
+  std::string from;    // devices_of()
+  std::string to;      // "": refused
+  std::string reason;  // "cuda:0 crashed in stt.decoder (signal 11, Segmentation fault)"
+};
+
+// Why a stage is where it is.
+struct StageChoice {
+  StagePlan plan;
+  std::optional<Measurement> measured;  // of the device that was chosen; none: nobody measured
+};
+
+// A device that was too full for a group's model.
+struct DeviceNoRoom {
+  std::string device;
+  NoRoom no_room;
+};
+
+class PlacementState {
+ public:
+  explicit PlacementState(PlacerOptions options);
+  ~PlacementState();
+
+  // A model that will be opened: all that are known are planned together.
+  void expect(const ModelFile& file);
+
+  // Where a group goes now: of what the request allows, the best that is proven and did not fail.
+  // Device where nothing is left, with the reasons; OutOfMemory where a device had no room.
+  Result<StagePlaces> plan(StageGroup group);
+
+  // The devices of `places` that are not the processor are not trusted from now on.
+  void distrust(const StagePlaces& places, const Error& reason);
+
+  // Memory of `places` did not suffice to open a group's model. Others may hold it: that is no
+  // reason for distrust.
+  void had_no_room(StageGroup group, const StagePlaces& places, const Error& error);
+  // A device that had too little memory for a group.
+  [[nodiscard]] std::optional<DeviceNoRoom> no_room(StageGroup group) const;
+
+  // A group's model was opened there; empty: it was not opened yet.
+  void opened(StageGroup group, const StagePlaces& places);
+  [[nodiscard]] StagePlaces places(StageGroup group) const;
+
+  // Tells of a move, and keeps it for the answer.
+  void moved(Move move);
+  [[nodiscard]] std::vector<Move> moves() const;
+
+  // The last plan's word on a stage; none where it was not planned.
+  [[nodiscard]] std::optional<StageChoice> choice(Stage stage) const;
+
+  // How long the longest operation of a call may take where the group is planned to be now.
+  [[nodiscard]] std::function<std::chrono::milliseconds(double seconds)> step_limit(
+      StageGroup group) const;
+
+  // A device of this process, as a stage sees it. A model that computes with it keeps it.
+  Result<std::shared_ptr<Backend>> open_here(Stage stage, const StageDevice& where);
+
+  // The worker for these devices: one that lives, or a new one.
+  Result<std::shared_ptr<WorkerProcess>> worker_for(const StagePlaces& places);
+
+  // What can be asked of an opened group.
+  struct GroupHooks {
+    StageGroup group;
+    std::function<void()> settle;
+    std::function<void(std::chrono::steady_clock::duration idle)> unload_after;
+    std::function<std::optional<std::chrono::steady_clock::duration>()> idle;
+  };
+
+  void add(GroupHooks hooks);
+
+  // Vouches for what was given out and not vouched for yet.
+  void settle();
+
+  // A group's model was let go: where nobody else needs its worker, that ends.
+  void unloaded(StageGroup group, const StagePlaces& places);
+
+  // Grows whenever a device is trusted again that failed.
+  [[nodiscard]] uint64_t trust() const { return trust_.load(); }
+
+  // Of all stages that were opened, wherever they are.
+  [[nodiscard]] std::vector<StageReport> reports();
+
+  // When the proof of what a stage computes on was made, in seconds since 1970.
+  [[nodiscard]] std::optional<int64_t> proven_at(Stage stage);
+
+  // The probe that a group's canary is compared with; an error where none can be had.
+  Result<Reference> reference(StageGroup group);
+
+  // What there is to compute on; found out when first asked for.
+  [[nodiscard]] const Discovery& discovery();
+
+  [[nodiscard]] Prover& prover() { return prover_; }
+
+  // Devices that a stage may be on, whatever failed.
+  [[nodiscard]] std::vector<std::string> candidates(Stage stage);
+
+  // A device with the storage type that a model has there when nobody says.
+  [[nodiscard]] StageDevice usual_place(const ModelFile& file, const std::string& device) const;
+
+  // What is free now: of the processor, and of cards where they count.
+  [[nodiscard]] std::vector<DeviceMemory> memory(bool cards);
+
+  [[nodiscard]] const PlacerOptions& options() const { return options_; }
+
+ private:
+  struct HereStage {
+    std::string device;
+    std::shared_ptr<WatchedBackend> backend;
+  };
+
+  // The type that the user wants, else what is usual on a device; of no device ("") none.
+  [[nodiscard]] std::optional<DType> storage_of(Stage stage, const std::string& device) const;
+  [[nodiscard]] std::optional<ModelFile> file_of(StageGroup group) const;
+  // Why a device is out of the question for a group, to be read behind its name; "": it is not.
+  [[nodiscard]] std::string why_excluded(StageGroup group, const std::string& device);
+  void measure_device(const ModelFile& file, const std::string& device, PlanInput& input);
+  Result<bool> measure(const ModelFile& file, PlanInput& input);
+  // Whether the profile is of this model; Device where it is, and no longer holds.
+  [[nodiscard]] Result<bool> has_profile(const ModelFile& file);
+  [[nodiscard]] const Measurement* profiled(Stage stage) const;
+  void forget_computed();
+  // What is done from time to time: letting go, proving again, telling `mynah ps`.
+  void tend();
+  void prove_again();
+  [[nodiscard]] std::string status_text() const;
+
+  PlacerOptions options_;
+  DeviceRequest request_;  // with what the profile says
+  Prover prover_;
+  std::once_flag discovered_;
+  Discovery discovery_;
+  std::mutex planning_;  // one plan at a time: proofs take a while
+  mutable std::mutex mutex_;
+  std::vector<ModelFile> files_;
+  std::map<std::string, std::string> excluded_;  // devices that failed, with the reason
+  std::map<std::pair<StageGroup, std::string>, NoRoom> no_room_;  // devices that were too full
+  std::array<std::optional<StageChoice>, kStages.size()> choices_;
+  std::vector<Move> moves_;
+  std::map<StageGroup, StagePlaces> places_;
+  std::vector<GroupHooks> hooks_;
+  // Of this process.
+  std::map<std::string, OpenedDevice> devices_;
+  std::array<HereStage, kStages.size()> stages_;
+  std::map<std::string, std::shared_ptr<WorkerProcess>> workers_;
+  std::atomic<uint64_t> trust_{0};
+  std::optional<StatusPage> page_;
+  Housekeeper housekeeper_;  // the first to go
+};
+
+// The storage type when nobody says: on the processor int8, which is several times as fast as a
+// file's own f16 or f32 and is heard as well (bench/hear.py, bench/speak.py), on a card f16; the
+// file's own where exact arithmetic is wanted, or a device that is there to check others against.
+[[nodiscard]] std::optional<DType> fast_storage(Precision precision, const std::string& device);
+
+}  // namespace mynah::place

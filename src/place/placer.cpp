@@ -1,0 +1,59 @@
+#include "place/placer.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "place/report.h"
+
+namespace mynah::place {
+
+Placer::Placer(PlacerOptions options)
+    : state_(std::make_shared<PlacementState>(std::move(options))) {}
+
+Status Placer::check_request() const {
+  const PlacerOptions& options = state_->options();
+  std::set<std::string> alone;
+  for (const Stage stage : kStages) {
+    const StageDevices& wanted = options.request.of(stage);
+    if (!wanted.may_fall_back()) {
+      alone.insert(wanted.devices.front());
+    }
+  }
+  for (const std::string& device : alone) {
+    MYNAH_TRY_STATUS(check_there(device, options.settings));
+  }
+  return {};
+}
+
+Status Placer::check_processor(StageGroup group, const std::string& what) const {
+  const DeviceRequest& request = state_->options().request;
+  for (const Stage stage : stages_of(group)) {
+    const StageDevices& wanted = request.of(stage);
+    if (!wanted.automatic && std::ranges::find(wanted.devices, "cpu") == wanted.devices.end()) {
+      return fail(
+          ErrorCode::Device,
+          fmt::format("--device {}: {} computes on the processor alone; leave --device out, "
+                      "or name a model that was pulled",
+                      describe(request), what));
+    }
+  }
+  return {};
+}
+
+std::string Placer::device(StageGroup group) const {
+  return devices_of(state_->places(group));
+}
+
+PlacementReport Placer::report() const {
+  state_->settle();
+  return make_report(*state_);
+}
+
+std::vector<std::string> Placer::explain() const {
+  return explain_report(make_report(*state_));
+}
+
+}  // namespace mynah::place

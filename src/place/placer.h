@@ -1,0 +1,54 @@
+// Placer: models that compute where the user asked, or where it is best, and go on elsewhere when
+// that fails.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "place/placement_state.h"
+#include "place/workload.h"
+#include "speech/placement_report.h"
+
+namespace mynah::place {
+
+class Placer {
+ public:
+  explicit Placer(PlacerOptions options);
+
+  // Refuses a device that is named alone and is not there: before anything is looked for or loaded.
+  [[nodiscard]] Status check_request() const;
+
+  // What computes on the processor alone (a built-in model) is refused where other devices alone
+  // are allowed for it; `what` is named: "the built-in recogniser".
+  [[nodiscard]] Status check_processor(StageGroup group, const std::string& what) const;
+
+  // Each is refused with the reason where no device that is allowed can be used. They share the
+  // placer's state, and may outlive it.
+  Result<std::shared_ptr<const VoiceDetector>> detector(const DetectorFile& file);
+  Result<std::shared_ptr<const WindowModel>> windows(const WindowsFile& file);
+  // `language` is set where the voice is Piper's.
+  Result<std::unique_ptr<const VoiceModel>> voice(const VoiceModelFile& file,
+                                                  PiperLanguage& language);
+
+  // Where a group's stages were opened last: "cuda:0", "cuda:0,cpu"; "cpu" where none was.
+  [[nodiscard]] std::string device(StageGroup group) const;
+
+  // Where everything that was opened is, what it did and why it is there. What was given out and
+  // not vouched for yet is, first: a device that is wrong stands among the moves.
+  [[nodiscard]] PlacementReport report() const;
+
+  // The report's stages, a line each, for people.
+  [[nodiscard]] std::vector<std::string> explain() const;
+
+  // A device that had too little memory for a group's model.
+  [[nodiscard]] std::optional<DeviceNoRoom> no_room(StageGroup group) const {
+    return state_->no_room(group);
+  }
+
+  [[nodiscard]] PlacementState& state() const { return *state_; }
+
+ private:
+  std::shared_ptr<PlacementState> state_;
+};
+
+}  // namespace mynah::place

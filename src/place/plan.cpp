@@ -1,0 +1,20 @@
+#include "place/plan.h"
+
+#include <utility>
+
+#include "place/plan_choices.h"
+#include "place/plan_ladder.h"
+#include "place/plan_reasons.h"
+
+namespace mynah::place {
+
+Result<Plan> make_plan(const PlanInput& input) {
+  const Budget budget(input.devices, input.max_vram);
+  MYNAH_TRY(const std::vector<StageOptions> options, gather_options(input, budget));
+  MYNAH_TRY(Outcome outcome, descend_ladder(options, budget, input.batch));
+  return Plan{.stages = explain(options, budget, outcome),
+              .batch = outcome.batch,
+              .rungs = std::move(outcome.rungs)};
+}
+
+}  // namespace mynah::place

@@ -1,0 +1,24 @@
+// Pulse: what a worker shows of itself while it works, in memory that both sides see.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace mynah::place {
+
+// Lies at the beginning of a shared segment of zeros. Only lock-free atomics: each side may end at
+// any time. What the worker writes is a sign, and nothing the other side relies on for its own
+// safety.
+struct Pulse {
+  std::atomic<uint64_t> beats;       // grows every kBeat while the worker's process runs at all
+  std::atomic<uint64_t> steps;       // grows with each operation
+  std::atomic<uint32_t> stage;       // Stage that computes now, and 1; 0: none
+  std::atomic<int32_t> work_thread;  // of the kernel: that computes
+  std::atomic<int32_t> beat_thread;  // that beats
+  std::atomic<uint64_t> stop;        // the number of the request that is to end early
+};
+
+static_assert(std::atomic<uint64_t>::is_always_lock_free);
+static_assert(std::atomic<uint32_t>::is_always_lock_free);
+
+}  // namespace mynah::place

@@ -1,0 +1,75 @@
+#include <map>
+#include <utility>
+
+#include "place/load_limit.h"
+#include "place/remote.h"
+
+namespace mynah::place {
+namespace {
+
+// Sound that a phoneme makes, for the time that a clause may take: slow speech.
+constexpr double kSecondsOfPhoneme = 0.15;
+
+class RemoteVoice final : public VoiceModel {
+ public:
+  RemoteVoice(std::shared_ptr<WorkerProcess> worker, VoiceModelFacts facts, StepLimit limit)
+      : worker_(std::move(worker)), facts_(std::move(facts)), limit_(std::move(limit)) {}
+
+  [[nodiscard]] std::string name() const override { return facts_.name; }
+
+  [[nodiscard]] int rate_hz() const override { return facts_.rate_hz; }
+
+  [[nodiscard]] const std::vector<VoiceFacts>& voices() const override { return facts_.voices; }
+
+  [[nodiscard]] Result<VoiceFacts> find_voice(const std::string& voice) const override {
+    return worker_->ask_for<VoiceFacts>(Ask::FindVoice, limit_(0), {}, voice);
+  }
+
+  [[nodiscard]] size_t most_phonemes() const override {
+    return static_cast<size_t>(facts_.most_phonemes);
+  }
+
+  [[nodiscard]] size_t count_phonemes(std::string_view phonemes) const override {
+    const std::string text(phonemes);
+    if (const auto known = counts_.find(text); known != counts_.end()) {
+      return known->second;
+    }
+    const auto count = worker_->ask_for<uint64_t>(Ask::CountPhonemes, limit_(0), {}, text);
+    if (!count) {
+      throw DeviceError(count.error());
+    }
+    return counts_.emplace(text, static_cast<size_t>(*count)).first->second;
+  }
+
+  [[nodiscard]] Result<ClauseSound> speak(std::span<const PhonemeWord> words,
+                                          const VoiceSettings& settings) const override {
+    double phonemes = 1;
+    for (const PhonemeWord& word : words) {
+      phonemes += static_cast<double>(word.phonemes.size());
+    }
+    const std::vector<PhonemeWord> list(words.begin(), words.end());
+    const double slowness = settings.speed > 0 ? 1 / settings.speed : 1;
+    return worker_->ask_for<ClauseSound>(
+        Ask::Speak, limit_(phonemes * kSecondsOfPhoneme * slowness), {}, list, settings);
+  }
+
+ private:
+  std::shared_ptr<WorkerProcess> worker_;
+  VoiceModelFacts facts_;
+  StepLimit limit_;
+  mutable std::map<std::string, size_t> counts_;  // of words that were asked for
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const VoiceModel>> open_remote_voice(
+    std::shared_ptr<WorkerProcess> worker, const VoiceModelFile& file, const StageDevice& acoustic,
+    const StageDevice& vocoder, StepLimit limit, PiperLanguage& language) {
+  MYNAH_TRY(VoiceModelFacts facts,
+            worker->ask_for<VoiceModelFacts>(Ask::OpenVoice, load_limit(file.path), {}, file,
+                                             acoustic, vocoder));
+  language = facts.language;
+  return std::make_shared<const RemoteVoice>(std::move(worker), std::move(facts), std::move(limit));
+}
+
+}  // namespace mynah::place

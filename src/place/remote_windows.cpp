@@ -1,0 +1,137 @@
+#include <utility>
+
+#include "place/load_limit.h"
+#include "place/remote.h"
+
+namespace mynah::place {
+namespace {
+
+// Seconds that a position of the encoder stands for (docs/models/whisper.md: two mel frames of 10
+// ms).
+constexpr double kPosition_s = 0.02;
+
+// Sound that a window may be work for: what is doubtful is listened to again in the whole window,
+// and the first of all brings silence's, however short a recording is.
+double window_s(const whisper::ModelHeader& header) {
+  return static_cast<double>(header.config.n_audio_ctx) * kPosition_s;
+}
+
+class RemoteDecoder final : public WindowDecoder {
+ public:
+  // `window_s`: of the model.
+  RemoteDecoder(std::shared_ptr<WorkerProcess> worker, uint64_t number, double window_s,
+                StepLimit limit)
+      : worker_(std::move(worker)),
+        number_(number),
+        window_s_(window_s),
+        limit_(std::move(limit)) {}
+
+  ~RemoteDecoder() override {
+    try {
+      WireWriter writer;
+      writer(number_);
+      // Nobody waits for more than this where it is gone already.
+      (void)worker_->ask(Ask::DropDecoder, writer.bytes(), limit_(0));
+    } catch (const DeviceError&) {
+      return;  // it went with its worker
+    }
+  }
+
+  RemoteDecoder(const RemoteDecoder&) = delete;
+  RemoteDecoder& operator=(const RemoteDecoder&) = delete;
+
+  [[nodiscard]] std::vector<WindowText> decode(std::span<const WindowTask> tasks,
+                                               const std::stop_token& stop) override {
+    const std::vector<WindowTask> list(tasks.begin(), tasks.end());
+    const double seconds = window_s_ * static_cast<double>(tasks.size());
+    auto decoded = worker_->ask_for<Decoded>(Ask::Decode, limit_(seconds), stop, number_, list);
+    if (!decoded) {
+      throw DeviceError(std::move(decoded).error());
+    }
+    if (decoded->texts.size() != tasks.size()) {
+      worker_->end("answered with another number of texts than windows");
+      throw DeviceError({ErrorCode::Device, "a worker answered with too few texts"});
+    }
+    timings_ = decoded->timings;
+    return std::move(decoded->texts);
+  }
+
+  [[nodiscard]] WindowText draft(const WindowTask& task, const std::stop_token& stop) override {
+    auto text = worker_->ask_for<WindowText>(Ask::Draft, limit_(window_s_), stop, number_, task);
+    if (!text) {
+      throw DeviceError(std::move(text).error());
+    }
+    return *std::move(text);
+  }
+
+  [[nodiscard]] const WindowTimings& timings() const override { return timings_; }
+
+ private:
+  struct Decoded {
+    std::vector<WindowText> texts;
+    WindowTimings timings;
+  };
+
+  template <class Archive>
+  friend void wire(Archive& a, Decoded& v) {
+    a(v.texts, v.timings);
+  }
+
+  std::shared_ptr<WorkerProcess> worker_;
+  uint64_t number_;
+  double window_s_;
+  StepLimit limit_;
+  WindowTimings timings_;
+};
+
+class RemoteWindows final : public WindowModel {
+ public:
+  RemoteWindows(std::shared_ptr<WorkerProcess> worker,
+                std::shared_ptr<const whisper::ModelHeader> header, std::string device,
+                StepLimit limit)
+      : worker_(std::move(worker)),
+        header_(std::move(header)),
+        device_(std::move(device)),
+        limit_(std::move(limit)) {}
+
+  [[nodiscard]] const whisper::ModelHeader& header() const override { return *header_; }
+
+  [[nodiscard]] Result<std::unique_ptr<WindowDecoder>> decoder(
+      const RecognizerOptions& options) const override {
+    MYNAH_TRY(const auto number,
+              worker_->ask_for<uint64_t>(Ask::NewDecoder, limit_(0), {}, options));
+    return std::make_unique<RemoteDecoder>(worker_, number, window_s(*header_), limit_);
+  }
+
+  [[nodiscard]] Result<Probe> probe() const override {
+    MYNAH_TRY(ProbeReport report,
+              worker_->ask_for<ProbeReport>(Ask::Probe, limit_(1), {}, StageGroup::Stt));
+    return std::move(report.probe);
+  }
+
+  [[nodiscard]] std::string device() const override { return device_; }
+
+ private:
+  std::shared_ptr<WorkerProcess> worker_;
+  std::shared_ptr<const whisper::ModelHeader> header_;
+  std::string device_;
+  StepLimit limit_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const WindowModel>> open_remote_windows(
+    std::shared_ptr<WorkerProcess> worker, const WindowsFile& file,
+    std::shared_ptr<const whisper::ModelHeader> header, const StageDevice& encoder,
+    const StageDevice& decoder, StepLimit limit) {
+  WireWriter writer;
+  writer(file, encoder, decoder);
+  MYNAH_TRY(const auto ignored,
+            worker->ask(Ask::OpenWindows, writer.bytes(), load_limit(file.path)));
+  const std::string device =
+      encoder.device == decoder.device ? encoder.device : encoder.device + "," + decoder.device;
+  return std::make_shared<const RemoteWindows>(std::move(worker), std::move(header), device,
+                                               std::move(limit));
+}
+
+}  // namespace mynah::place

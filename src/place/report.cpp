@@ -1,0 +1,128 @@
+#include "place/report.h"
+
+#include <algorithm>
+#include <ctime>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace mynah::place {
+namespace {
+
+// "0.4 s", "12 min", "3 days".
+std::string ago_text(double seconds) {
+  if (seconds < 120) {
+    return fmt::format("{:.0f} s", seconds);
+  }
+  if (seconds < 2.0 * 3600) {
+    return fmt::format("{:.0f} min", seconds / 60);
+  }
+  return seconds < 48.0 * 3600 ? fmt::format("{:.0f} h", seconds / 3600)
+                               : fmt::format("{:.0f} days", seconds / (24.0 * 3600));
+}
+
+std::string where_text(const StagePlacement& stage) {
+  std::string text = stage.architecture;
+  if (!stage.storage.empty()) {
+    text += ", " + stage.storage;
+  }
+  if (stage.proven_ago_s) {
+    text += fmt::format(", proven {} ago", ago_text(*stage.proven_ago_s));
+  }
+  return text;
+}
+
+// Whether a text names a device: "cuda:1" is not in "cuda:10 was not asked for".
+bool names(std::string_view text, std::string_view device) {
+  for (size_t at = text.find(device); at != std::string_view::npos;
+       at = text.find(device, at + 1)) {
+    const size_t end = at + device.size();
+    if (end == text.size() || text[end] < '0' || text[end] > '9') {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::string line_of(const std::string& stages, const StagePlacement& stage) {
+  std::string line = fmt::format("{} on {} ({})", stages, stage.device, where_text(stage));
+  if (!stage.why.empty()) {
+    line += ": " + stage.why;
+  }
+  for (const NotChosen& other : stage.others) {
+    if (names(stage.why, other.device)) {
+      continue;  // it was said why
+    }
+    line += fmt::format("; {} {}", other.device, other.why);
+  }
+  return line;
+}
+
+bool share_a_line(const StagePlacement& one, const StagePlacement& other) {
+  return group_of(*find_stage(one.stage)) == group_of(*find_stage(other.stage)) &&
+         one.device == other.device && one.storage == other.storage;
+}
+
+}  // namespace
+
+PlacementReport make_report(PlacementState& state) {
+  PlacementReport report;
+  const auto now = static_cast<int64_t>(::time(nullptr));
+  for (const StageReport& told : state.reports()) {
+    StagePlacement stage;
+    stage.stage = stage_name(told.stage);
+    stage.device = told.device;
+    stage.architecture = told.architecture;
+    stage.bytes = told.bytes;
+    stage.kernels = told.launches;
+    stage.operations = told.operations;
+    stage.milliseconds = told.milliseconds;
+    const StagePlaces places = state.places(group_of(told.stage));
+    const auto place = places.find(told.stage);
+    if (place == places.end() || place->second.device != told.device) {
+      continue;  // of a rung that was left
+    }
+    if (place->second.storage) {
+      stage.storage = name(*place->second.storage);
+    }
+    if (const auto choice = state.choice(told.stage)) {
+      stage.why = choice->plan.reason;
+      stage.expected_ms = choice->plan.ms_per_unit;
+      for (const OtherDevice& other : choice->plan.others) {
+        stage.others.push_back({.device = other.device, .why = other.why});
+      }
+      if (choice->measured && choice->measured->error_bound > 0) {
+        stage.worst_error = choice->measured->worst_error;
+        stage.error_bound = choice->measured->error_bound;
+      }
+    }
+    if (const auto proven = state.proven_at(told.stage)) {
+      stage.proven_ago_s = static_cast<double>(std::max<int64_t>(0, now - *proven));
+    }
+    report.stages.push_back(std::move(stage));
+  }
+  for (const Move& move : state.moves()) {
+    report.moves.push_back({.stages = std::string(group_name(move.group)),
+                            .from = move.from,
+                            .to = move.to,
+                            .reason = move.reason});
+  }
+  return report;
+}
+
+std::vector<std::string> explain_report(const PlacementReport& report) {
+  std::vector<std::string> lines;
+  for (size_t i = 0; i < report.stages.size(); ++i) {
+    const StagePlacement& stage = report.stages[i];
+    if (i + 1 < report.stages.size() && share_a_line(stage, report.stages[i + 1])) {
+      lines.push_back(line_of(std::string(group_name(group_of(*find_stage(stage.stage)))), stage));
+      ++i;
+    } else {
+      lines.push_back(line_of(stage.stage, stage));
+    }
+  }
+  return lines;
+}
+
+}  // namespace mynah::place

@@ -1,0 +1,255 @@
+// Rungs: where a group's model is now, and how it goes on elsewhere when that fails.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "place/canary.h"
+#include "place/placement_state.h"
+#include "tensor/device_error.h"
+
+namespace mynah::place {
+
+// Who uses a model now, and when the last one had done. Thread-safe.
+class Uses : public std::enable_shared_from_this<Uses> {
+ public:
+  // In use until the last copy of this goes.
+  [[nodiscard]] std::shared_ptr<const void> begin() {
+    const std::lock_guard lock(mutex_);
+    ++count_;
+    return {this, [uses = shared_from_this()](const void* /*self*/) { uses->end(); }};
+  }
+
+  // How long it has not been used; none: it is in use.
+  [[nodiscard]] std::optional<std::chrono::steady_clock::duration> idle() const {
+    const std::lock_guard lock(mutex_);
+    return count_ == 0 ? std::optional(std::chrono::steady_clock::now() - ended_) : std::nullopt;
+  }
+
+ private:
+  void end() {
+    const std::lock_guard lock(mutex_);
+    --count_;
+    ended_ = std::chrono::steady_clock::now();
+  }
+
+  mutable std::mutex mutex_;
+  int count_ = 0;
+  std::chrono::steady_clock::time_point ended_ = std::chrono::steady_clock::now();
+};
+
+// A model with what it computes on, which goes after it.
+template <class Model, class... Backends>
+std::shared_ptr<const Model> keeping(std::shared_ptr<const Model> model, Backends... backends) {
+  const Model* const self = model.get();
+  return {self, [model = std::move(model), ... backends = std::move(backends)](
+                    const Model* /*self*/) mutable { model.reset(); }};
+}
+
+// Model: VoiceDetector, WindowModel or VoiceModel. Thread-safe.
+template <class Model>
+class Rungs {
+ public:
+  using Opener =
+      std::function<Result<std::shared_ptr<const Model>>(const StagePlaces&, PlacementState&)>;
+
+  // Computes the model's probe. Throws DeviceError.
+  using Prober = std::function<Result<Probe>(const Model&)>;
+
+  // An open model. A rung that was left stays usable by who still holds it.
+  struct Rung {
+    uint64_t number = 0;
+    StagePlaces where;
+    std::shared_ptr<const Model> model;
+    std::shared_ptr<Canary> canary;   // null: it computes here
+    std::shared_ptr<const void> use;  // of now(): while somebody has it, it is in use
+  };
+
+  Rungs(StageGroup group, std::shared_ptr<PlacementState> state, Opener open, Prober probe)
+      : group_(group), state_(std::move(state)), open_(std::move(open)), probe_(std::move(probe)) {}
+
+  // Opens the first rung that can be opened; refused with the reason of the device that was asked
+  // for. Errors that are not of the device (the model's file) are told at once.
+  Status begin() {
+    const std::lock_guard lock(mutex_);
+    return open_next();
+  }
+
+  // Opens it where it was let go, and goes where it is better where a device is trusted again.
+  // It is not let go while somebody has what is returned. Throws DeviceError where there is
+  // nowhere.
+  [[nodiscard]] Rung now() {
+    const std::lock_guard lock(mutex_);
+    if (rung_ && state_->trust() != trust_) {
+      trust_ = state_->trust();
+      const auto better = state_->plan(group_);
+      if (better && *better != rung_->where) {
+        const std::string from = devices_of(rung_->where);
+        rung_.reset();
+        if (open_next()) {
+          state_->moved({.group = group_,
+                         .from = from,
+                         .to = devices_of(rung_->where),
+                         .reason = devices_of(rung_->where) + " was proven again"});
+        }
+      }
+    }
+    if (!rung_) {
+      if (const Status opened = open_next(); !opened) {
+        throw DeviceError(opened.error());
+      }
+    }
+    Rung rung = *rung_;
+    rung.use = uses_->begin();
+    return rung;
+  }
+
+  // Lets go of the model where nothing was asked of it for so long, and nobody waits for it.
+  void unload_after(std::chrono::steady_clock::duration idle) {
+    const std::lock_guard lock(mutex_);
+    const auto unused = uses_->idle();
+    if (rung_ && unused && *unused >= idle) {
+      const StagePlaces where = rung_->where;
+      rung_.reset();
+      state_->unloaded(group_, where);
+    }
+  }
+
+  // Since when nothing was asked of it; none: it is not open.
+  [[nodiscard]] std::optional<std::chrono::steady_clock::duration> idle() const {
+    const std::lock_guard lock(mutex_);
+    return rung_ ? std::optional(uses_->idle().value_or(std::chrono::steady_clock::duration{}))
+                 : std::nullopt;
+  }
+
+  // To be called with each piece of work before anybody gets it, `what` being its name. Throws
+  // DeviceError where the device is found to compute wrongly.
+  void vouch(const Rung& rung, const std::string& what) {
+    if (rung.canary != nullptr) {
+      rung.canary->vouch(what, [&] { return probe_(*rung.model); });
+    }
+  }
+
+  // Vouches for what was given out since the device was found right. Where it is wrong now that is
+  // told, and the device is left.
+  void settle() {
+    Rung rung;
+    {
+      const std::lock_guard lock(mutex_);
+      if (!rung_ || rung_->canary == nullptr) {
+        return;
+      }
+      rung = *rung_;
+    }
+    try {
+      rung.canary->settle([&] { return probe_(*rung.model); });
+    } catch (const DeviceError& error) {
+      try {
+        failed(rung.number, error.error());
+      } catch (const DeviceError&) {
+        return;  // it was told, and nothing more is asked of it
+      }
+    }
+  }
+
+  // Rung `number` failed: moves to the next, unless another caller has. Throws DeviceError where
+  // there is none.
+  void failed(uint64_t number, const Error& error) {
+    const std::lock_guard lock(mutex_);
+    if (!rung_ || rung_->number != number) {
+      return;
+    }
+    const StagePlaces left = rung_->where;
+    state_->distrust(left, error);
+    if (const Status next = open_next(); !next) {
+      state_->moved({.group = group_, .from = devices_of(left), .to = "", .reason = error.message});
+      throw DeviceError(next.error());
+    }
+    state_->moved({.group = group_,
+                   .from = devices_of(left),
+                   .to = devices_of(rung_->where),
+                   .reason = error.message});
+  }
+
+  [[nodiscard]] StageGroup group() const { return group_; }
+
+ private:
+  static bool is_of_device(const Error& error) {
+    return error.code == ErrorCode::Device || error.code == ErrorCode::OutOfMemory;
+  }
+
+  Status open_next() {
+    while (true) {
+      MYNAH_TRY(StagePlaces where, state_->plan(group_));
+      Result<std::shared_ptr<const Model>> model = fail(ErrorCode::Device, "");
+      try {
+        model = open_(where, *state_);
+      } catch (const DeviceError& error) {
+        model = std::unexpected(error.error());
+      }
+      if (model) {
+        state_->opened(group_, where);
+        std::shared_ptr<Canary> canary;
+        if (!is_here(where)) {
+          MYNAH_TRY(Reference reference, state_->reference(group_));
+          canary = std::make_shared<Canary>(group_, devices_of(where), std::move(reference));
+        }
+        rung_ = Rung{.number = ++opened_,
+                     .where = std::move(where),
+                     .model = *std::move(model),
+                     .canary = std::move(canary),
+                     .use = nullptr};
+        return {};
+      }
+      if (is_here(where) || !is_of_device(model.error())) {
+        return std::unexpected(std::move(model).error());
+      }
+      if (model.error().code == ErrorCode::OutOfMemory) {
+        state_->had_no_room(group_, where, model.error());
+      } else {
+        state_->distrust(where, model.error());
+      }
+    }
+  }
+
+  StageGroup group_;
+  std::shared_ptr<PlacementState> state_;
+  Opener open_;
+  Prober probe_;
+  mutable std::mutex mutex_;
+  std::optional<Rung> rung_;
+  uint64_t opened_ = 0;
+  uint64_t trust_ = 0;  // PlacementState::trust() when it was planned
+  std::shared_ptr<Uses> uses_ = std::make_shared<Uses>();
+};
+
+// What the state may ask of a group, as long as somebody has its model.
+template <class Model>
+PlacementState::GroupHooks hooks_of(const std::shared_ptr<Rungs<Model>>& rungs) {
+  const std::weak_ptr<Rungs<Model>> weak = rungs;
+  return {.group = rungs->group(),
+          .settle =
+              [weak] {
+                if (const auto held = weak.lock()) {
+                  held->settle();
+                }
+              },
+          .unload_after =
+              [weak](std::chrono::steady_clock::duration idle) {
+                if (const auto held = weak.lock()) {
+                  held->unload_after(idle);
+                }
+              },
+          .idle = [weak]() -> std::optional<std::chrono::steady_clock::duration> {
+            const auto held = weak.lock();
+            return held ? held->idle() : std::nullopt;
+          }};
+}
+
+}  // namespace mynah::place

@@ -1,0 +1,88 @@
+#include "place/tune.h"
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <utility>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "place/device_name.h"
+#include "store/sha256.h"
+
+namespace mynah::place {
+namespace {
+
+std::vector<std::optional<DType>> types_for(const ModelFile& file, const std::string& device,
+                                            const TuneOptions& options) {
+  if (group_of(file) == StageGroup::Vad) {
+    return {std::nullopt};
+  }
+  if (!options.types.empty()) {
+    return {options.types.begin(), options.types.end()};
+  }
+  if (device == "cpu") {
+    return {DType::I8, DType::BF16};
+  }
+  return card_index(device) ? std::vector<std::optional<DType>>{DType::F16, DType::I8}
+                            : std::vector<std::optional<DType>>{std::nullopt};
+}
+
+std::string now_text() {
+  const auto now =
+      std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
+  return fmt::format("{:%FT%TZ}", now);
+}
+
+}  // namespace
+
+Result<Profile> tune(PlacementState& state, const ModelFile& file, const std::string& name,
+                     const TuneOptions& options) {
+  const StageGroup group = group_of(file);
+  MYNAH_TRY(std::string digest, model_digest(path_of(file), state.options().cache_folder));
+  Profile profile;
+  profile.name = name;
+  profile.model = name;
+  profile.model_sha256 = std::move(digest);
+  profile.created = now_text();
+  profile.build = state.options().discovery.build;
+  PlanInput input;
+  input.request = state.options().request;
+  input.max_vram = state.options().max_vram;
+  std::set<std::string> devices;
+  for (const Stage stage : stages_of(group)) {
+    input.stages.push_back({.stage = stage, .storage = {}});
+    input.request.of(stage).automatic = true;  // of those that are allowed the fastest
+    for (std::string& device : state.candidates(stage)) {
+      devices.insert(std::move(device));
+    }
+  }
+  for (const std::string& device : devices) {
+    const DeviceIdentity identity = identity_of(device, state.discovery());
+    profile.devices.push_back(identity);
+    for (const std::optional<DType>& type : types_for(file, device, options)) {
+      const StageDevice where{.device = device, .storage = type};
+      const auto measured =
+          state.prover().of_device(file, where, identity, ProofWish::Anew).measurements;
+      if (options.observer) {
+        options.observer(where, measured);
+      }
+      std::ranges::copy(measured, std::back_inserter(input.measurements));
+    }
+  }
+  input.devices = state.memory(true);
+  MYNAH_TRY(const Plan plan, make_plan(input));
+  profile.batch = plan.batch;
+  for (const Measurement& measured : input.measurements) {
+    const bool chosen = std::ranges::any_of(plan.stages, [&](const StagePlan& stage) {
+      return stage.stage == measured.stage && stage.device == measured.device &&
+             stage.storage == measured.storage;
+    });
+    (chosen ? profile.stages : profile.others).push_back(measured);
+  }
+  std::ranges::stable_sort(profile.stages, {}, &Measurement::stage);
+  return profile;
+}
+
+}  // namespace mynah::place

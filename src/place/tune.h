@@ -1,0 +1,27 @@
+// Tune: a model is measured on every device, with the storage types that are worth it, and the
+// fastest placement kept as a profile.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "place/placement_state.h"
+#include "place/profile.h"
+
+namespace mynah::place {
+
+struct TuneOptions {
+  // Storage types to try; empty: int8 and bf16 on the processor, f16 and int8 on a card.
+  std::vector<DType> types;
+  // Hears of each measurement as it comes; may be empty.
+  std::function<void(const StageDevice& where, const std::vector<Measurement>& measured)> observer;
+};
+
+// Measures where the state's request allows, and plans by it. `name` is the model's and the
+// profile's. Device where no device passes.
+Result<Profile> tune(PlacementState& state, const ModelFile& file, const std::string& name,
+                     const TuneOptions& options);
+
+}  // namespace mynah::place

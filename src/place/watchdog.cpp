@@ -1,0 +1,109 @@
+#include "place/watchdog.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <fmt/format.h>
+
+namespace mynah::place {
+namespace {
+
+using std::chrono::duration_cast;
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+// A process that runs at all beats fifty times in this.
+constexpr milliseconds kSilence{1000};
+
+// Of the time between two looks no more than this counts: the rest the watcher itself was away.
+constexpr milliseconds kLongestLook = 3 * kBeat;
+
+}  // namespace
+
+std::optional<ThreadTimes> read_thread_times(pid_t process, pid_t thread) {
+  const std::string folder = fmt::format("/proc/{}/task/{}", process, thread);
+  std::ifstream stat(folder + "/stat");
+  std::string line;
+  if (!std::getline(stat, line)) {
+    return std::nullopt;
+  }
+  ThreadTimes times;
+  // proc(5): the name stands in brackets and may hold any characters; the state follows it.
+  const size_t name_end = line.rfind(')');
+  if (name_end != std::string::npos && name_end + 2 < line.size()) {
+    times.state = line[name_end + 2];
+  }
+  // Documentation/scheduler/sched-stats.rst: nanoseconds on a core, then waiting for one.
+  std::ifstream schedule(folder + "/schedstat");
+  int64_t ran = 0;
+  int64_t waited = 0;
+  if (schedule >> ran >> waited) {
+    times.waited_to_run = nanoseconds(waited);
+  }
+  return times;
+}
+
+Watchdog::Watchdog(pid_t process, const Pulse& pulse, milliseconds step)
+    : process_(process),
+      pulse_(pulse),
+      step_(step),
+      last_look_(std::chrono::steady_clock::now()),
+      beats_{.seen = pulse.beats.load(), .counted = {}},
+      steps_{.seen = pulse.steps.load(), .counted = {}} {
+  read_waits();
+}
+
+Watchdog::Waits Watchdog::read_waits() {
+  Waits waits;
+  std::error_code error;
+  const std::filesystem::directory_iterator threads(fmt::format("/proc/{}/task", process_), error);
+  for (auto entry = threads; !error && entry != std::filesystem::directory_iterator();
+       entry.increment(error)) {
+    const pid_t thread = std::atoi(entry->path().filename().c_str());
+    const std::optional<ThreadTimes> times = read_thread_times(process_, thread);
+    if (!times) {
+      continue;
+    }
+    const auto [known, is_new] = waited_.try_emplace(thread, times->waited_to_run);
+    const nanoseconds waited = times->waited_to_run - known->second;
+    known->second = times->waited_to_run;
+    waits.longest = std::max(waits.longest, waited);
+    if (thread == pulse_.beat_thread.load()) {
+      waits.beating = waited;
+      waits.state = times->state;
+    }
+  }
+  return waits;
+}
+
+// A thread that waits for a core is told of when it gets one: it may then have waited longer than
+// since the last look, and what was counted meanwhile is taken back.
+void Watchdog::Silence::count(uint64_t now_seen, nanoseconds could_move) {
+  counted = now_seen == seen ? std::max(counted + could_move, nanoseconds{}) : nanoseconds{};
+  seen = now_seen;
+}
+
+std::optional<std::string> Watchdog::look(std::string_view where) {
+  const auto now = std::chrono::steady_clock::now();
+  const nanoseconds passed = std::min<nanoseconds>(now - last_look_, kLongestLook);
+  last_look_ = now;
+  const Waits waits = read_waits();
+  beats_.count(pulse_.beats.load(), passed - waits.beating);
+  steps_.count(pulse_.steps.load(), passed - waits.longest);
+  if (beats_.counted > kSilence) {
+    const bool stopped = waits.state == 'T' || waits.state == 't';
+    return fmt::format("{}{} for {} ms",
+                       stopped ? "was stopped, and stayed so," : "gave no sign of life", where,
+                       duration_cast<milliseconds>(beats_.counted).count());
+  }
+  if (steps_.counted > step_) {
+    return fmt::format("hung{}: no step in {} ms, {} are allowed", where,
+                       duration_cast<milliseconds>(steps_.counted).count(), step_.count());
+  }
+  return std::nullopt;
+}
+
+}  // namespace mynah::place

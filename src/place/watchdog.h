@@ -1,0 +1,69 @@
+// Watchdog: whether a worker still works, judged by its pulse and by the time that it was given.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <sys/types.h>
+
+#include "place/pulse.h"
+
+namespace mynah::place {
+
+// How often a worker beats, and is looked at.
+inline constexpr std::chrono::milliseconds kBeat{20};
+
+// A thread's state as the kernel tells it.
+struct ThreadTimes {
+  char state = '?';                          // 'R' runs or could, 'S' sleeps, 'T' was stopped
+  std::chrono::nanoseconds waited_to_run{};  // since its begin: it could, but others had the cores
+};
+
+// Of /proc/PID/task/THREAD; none where there is no such thread or /proc is not there.
+[[nodiscard]] std::optional<ThreadTimes> read_thread_times(pid_t process, pid_t thread);
+
+// Counts only time in which the worker could have worked: not what it waited for a core while
+// others had it, nor what passed while the watcher itself was not running (a busy machine, a
+// suspended one). So a deadline stretches by the load that there is, and nobody is killed for it.
+class Watchdog {
+ public:
+  // `step`: longest time between two operations.
+  Watchdog(pid_t process, const Pulse& pulse, std::chrono::milliseconds step);
+
+  // To be called every kBeat or so. Why the worker is given up, in words that have `where` in them
+  // (" in stt.decoder"; "": nothing is known of that); none: it works.
+  [[nodiscard]] std::optional<std::string> look(std::string_view where = {});
+
+ private:
+  // Time since a counter moved last, as far as its thread could have moved it.
+  struct Silence {
+    uint64_t seen = 0;
+    std::chrono::nanoseconds counted{};
+
+    void count(uint64_t now_seen, std::chrono::nanoseconds could_move);
+  };
+
+  // What each thread waited for a core since the last look: the longest of all, and the one that
+  // beats.
+  struct Waits {
+    std::chrono::nanoseconds longest{};
+    std::chrono::nanoseconds beating{};
+    char state = '?';  // of the thread that beats
+  };
+
+  Waits read_waits();
+
+  pid_t process_;
+  const Pulse& pulse_;
+  std::chrono::milliseconds step_;
+  std::chrono::steady_clock::time_point last_look_;
+  std::map<pid_t, std::chrono::nanoseconds> waited_;  // of each thread, at the last look
+  Silence beats_;
+  Silence steps_;
+};
+
+}  // namespace mynah::place

@@ -1,0 +1,103 @@
+// WorkerProcess: a process of its own that stages of a device compute in. It may hang, crash or
+// answer nonsense: who calls it gets a DeviceError in bounded time.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/process.h"
+#include "base/shared_memory.h"
+#include "place/channel.h"
+#include "place/pulse.h"
+#include "place/wire_types.h"
+#include "place/worker_protocol.h"
+#include "tensor/device_error.h"
+
+namespace mynah::place {
+
+struct WorkerSpec {
+  std::string program;  // mynah itself
+  std::string device;   // for messages: "cuda:0"
+  DeviceSettings settings;
+  std::vector<Fault> faults;
+};
+
+class WorkerProcess {
+ public:
+  // A worker that has its settings, and no model yet.
+  static Result<std::shared_ptr<WorkerProcess>> start(const WorkerSpec& spec);
+
+  ~WorkerProcess();
+  WorkerProcess(const WorkerProcess&) = delete;
+  WorkerProcess& operator=(const WorkerProcess&) = delete;
+
+  // Asks for one thing and waits for the answer's bytes; callers come one after another. `step`:
+  // the longest time without an operation (see Watchdog). What the worker refuses is an error.
+  // Throws DeviceError where the worker fails, hangs or is gone; it is then ended, and every later
+  // call throws the same. Once stop is requested the worker ends early what it does.
+  Result<std::vector<std::byte>> ask(Ask what, std::span<const std::byte> bytes,
+                                     std::chrono::milliseconds step,
+                                     const std::stop_token& stop = {});
+
+  // The same with values for bytes.
+  template <class Out, class... In>
+  Result<Out> ask_for(Ask what, std::chrono::milliseconds step, const std::stop_token& stop,
+                      const In&... in) {
+    WireWriter writer;
+    writer(in...);
+    MYNAH_TRY(const std::vector<std::byte> answer, ask(what, writer.bytes(), step, stop));
+    Out out{};
+    if (!read_wire(answer, out)) {
+      refuse_answer();
+    }
+    return out;
+  }
+
+  // Waits for a call that is under way, then ends it: nobody needs it.
+  void retire();
+
+  // Kills it from any thread: a call that is under way fails.
+  void cancel() { process_.kill(9); }
+
+  // Kills it, and remembers why.
+  void end(const std::string& reason);
+
+  [[nodiscard]] bool alive() const;
+
+  [[nodiscard]] pid_t pid() const { return process_.pid(); }
+
+  // The stage that computed last.
+  [[nodiscard]] std::optional<Stage> last_stage() const;
+
+ private:
+  WorkerProcess(std::string device, Process process, Channel channel, SharedMemory pulse);
+
+  [[nodiscard]] const Pulse& pulse() const;
+  [[nodiscard]] Pulse& pulse();
+  [[nodiscard]] Error why_dead() const;
+  void end_now(const std::string& reason);
+  // Ends it, since what it answered is nothing, and throws DeviceError.
+  [[noreturn]] void refuse_answer();
+  // " in stt.decoder": the stage that computed last; "": none did.
+  [[nodiscard]] std::string where() const;
+  // How the process ended, where it did by itself.
+  [[nodiscard]] std::string how_it_ended();
+  Result<Message> wait_for_answer(uint64_t request, std::chrono::milliseconds step,
+                                  const std::stop_token& stop);
+
+  std::string device_;
+  Process process_;
+  Channel channel_;
+  SharedMemory pulse_;
+  mutable std::mutex mutex_;  // one call at a time
+  uint64_t requests_ = 0;
+  std::string death_;  // why it ended; "": it lives
+};
+
+}  // namespace mynah::place

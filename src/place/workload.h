@@ -1,0 +1,67 @@
+// Workload: the models whose stages are to be placed, as they lie on disk.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "place/stage.h"
+#include "speech/synthesizer.h"
+#include "tensor/backend.h"
+
+namespace mynah::place {
+
+// A Silero file.
+struct DetectorFile {
+  std::string path;
+  int rate_hz = 16000;
+};
+
+// A Whisper file.
+struct WindowsFile {
+  std::string path;
+  Precision precision = Precision::Fast;
+  std::string cache_folder;  // for packed weights and silence; empty: none
+};
+
+// A voice of any family that has weights.
+struct VoiceModelFile {
+  std::string family;  // "kokoro", "piper", "hibari"
+  std::string path;
+  std::string config;             // Piper's; "": beside the network
+  std::vector<VoiceFile> voices;  // Kokoro's
+  std::string name;               // what the model is called
+  Precision precision = Precision::Fast;
+  std::string cache_folder;
+};
+
+// A model of any kind: the stages of one group.
+using ModelFile = std::variant<DetectorFile, WindowsFile, VoiceModelFile>;
+
+[[nodiscard]] StageGroup group_of(const ModelFile& file);
+
+// Its file or folder.
+[[nodiscard]] const std::string& path_of(const ModelFile& file);
+
+// The same with f32 arithmetic, or as fast as its weights allow. A detector is always exact.
+[[nodiscard]] ModelFile with_precision(ModelFile file, Precision precision);
+
+// Where one stage computes, and with weights of which type (none: the file's own).
+struct StageDevice {
+  std::string device = "cpu";
+  std::optional<DType> storage;
+
+  bool operator==(const StageDevice&) const = default;
+};
+
+// What opening a device needs to know of the user's environment, which cli/ reads.
+struct DeviceSettings {
+  std::string cuda_driver;                     // MYNAH_CUDA_DRIVER; "": the usual places
+  std::optional<std::string> visible_devices;  // CUDA_VISIBLE_DEVICES
+  int cuda_level = 0;                          // MYNAH_CUDA_LEVEL; 0: what suits the card
+  std::string image_folder;                    // of compiled kernels
+  int threads = 1;                             // of the processor
+};
+
+}  // namespace mynah::place

@@ -1,0 +1,314 @@
+// What holds of every plan: tried on random machines, against all assignments counted one by one.
+#include <algorithm>
+#include <map>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "place/plan.h"
+#include "place/plan_inputs.h"
+
+namespace mynah::place {
+namespace {
+
+using test::failed;
+using test::memory;
+using test::request;
+using test::took;
+using test::wishes;
+
+class Random {
+ public:
+  explicit Random(uint64_t seed) : engine_(seed) {}
+
+  int below(int limit) { return std::uniform_int_distribution<int>(0, limit - 1)(engine_); }
+
+  bool one_in(int count) { return below(count) == 0; }
+
+  template <class T>
+  void shuffle(std::vector<T>& values) {
+    std::ranges::shuffle(values, engine_);
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+// A machine of a processor and up to three cards, with times and sizes of a few values only, so
+// that ties are frequent.
+PlanInput any_input(Random& random) {
+  PlanInput input;
+  const std::vector<std::string> requests = {"auto",
+                                             "auto",
+                                             "auto",
+                                             "cuda",
+                                             "cuda,cpu",
+                                             "cpu",
+                                             "stt=cuda:1",
+                                             "cpu,cuda:1",
+                                             "tts=cuda,cpu,stt=auto",
+                                             "stt.encoder=cuda:0,cpu,stt.decoder=cpu"};
+  input.request = request(requests[random.below(static_cast<int>(requests.size()))]);
+  for (const Stage stage : kStages) {
+    if (!random.one_in(4)) {
+      input.stages.push_back({.stage = stage, .storage = {}});
+    }
+    input.crossing_ms[static_cast<size_t>(stage)] = random.below(3);
+  }
+  std::vector<std::string> devices = {"cpu"};
+  for (int i = 0, cards = random.below(4); i < cards; ++i) {
+    devices.push_back("cuda:" + std::to_string(i));
+  }
+  for (const std::string& device : devices) {
+    input.devices.push_back(memory(device, device == "cpu" ? 40 : random.below(30)));
+    for (const StageWish& wish : input.stages) {
+      for (const DType storage : {DType::F16, DType::I8}) {
+        if (random.one_in(8)) {
+          input.measurements.push_back(failed(wish.stage, device, "wrong"));
+          input.measurements.back().storage = storage;
+        } else if (device == "cpu" || !random.one_in(4)) {
+          input.measurements.push_back(
+              took(wish.stage, device, storage, 1 + random.below(9), 1 + random.below(7)));
+          input.measurements.back().window_bytes = random.below(3) * test::kMegabyte;
+        }
+      }
+      if (random.one_in(10)) {
+        input.excluded.push_back({wish.stage, device, "failed just now"});
+      }
+    }
+  }
+  input.max_vram = random.one_in(4) ? 10 * test::kMegabyte : 0;
+  input.batch = 1 + random.below(9);
+  return input;
+}
+
+bool is_excluded(const PlanInput& input, Stage stage, const std::string& device) {
+  return std::ranges::any_of(input.excluded, [&](const Exclusion& exclusion) {
+    return exclusion.stage == stage && exclusion.device == device;
+  });
+}
+
+// What can be chosen for a stage, by the input alone.
+std::vector<Measurement> choices(const PlanInput& input, Stage stage) {
+  const StageDevices& wanted = input.request.of(stage);
+  std::vector<Measurement> found;
+  for (const Measurement& measurement : input.measurements) {
+    const bool allowed =
+        wanted.devices.empty() ||
+        std::ranges::find(wanted.devices, measurement.device) != wanted.devices.end();
+    if (measurement.stage == stage && measurement.passed && allowed &&
+        !is_excluded(input, stage, measurement.device)) {
+      found.push_back(measurement);
+    }
+  }
+  return found;
+}
+
+int rank_of(const PlanInput& input, const Measurement& measurement) {
+  const StageDevices& wanted = input.request.of(measurement.stage);
+  return wanted.automatic ? 0
+                          : static_cast<int>(std::ranges::find(wanted.devices, measurement.device) -
+                                             wanted.devices.begin());
+}
+
+struct Whole {
+  int rank = 0;
+  double ms = 0;
+  std::vector<Measurement> stages;
+};
+
+Whole whole_of(const PlanInput& input, const std::vector<Measurement>& stages) {
+  Whole whole{.rank = 0, .ms = 0, .stages = stages};
+  for (size_t i = 0; i < stages.size(); ++i) {
+    whole.rank += rank_of(input, stages[i]);
+    whole.ms += stages[i].ms_per_unit;
+    if (i > 0 && group_of(stages[i].stage) == group_of(stages[i - 1].stage) &&
+        stages[i].device != stages[i - 1].device) {
+      whole.ms += input.crossing_ms[static_cast<size_t>(stages[i].stage)];
+    }
+  }
+  return whole;
+}
+
+bool fits(const PlanInput& input, const std::vector<Measurement>& stages, int batch) {
+  std::map<std::string, uint64_t> left;
+  for (const DeviceMemory& device : input.devices) {
+    const bool limited = input.max_vram > 0 && device.device != "cpu";
+    left[device.device] = limited ? std::min(device.free_bytes, input.max_vram) : device.free_bytes;
+  }
+  for (const Measurement& stage : stages) {
+    const uint64_t bytes = stage.bytes + (batch - 1) * stage.window_bytes;
+    if (bytes > left[stage.device]) {
+      return false;
+    }
+    left[stage.device] -= bytes;
+  }
+  return true;
+}
+
+// Every assignment there is.
+std::vector<Whole> all_wholes(const PlanInput& input) {
+  std::vector<Whole> wholes;
+  std::vector<Measurement> chosen;
+  const auto descend = [&](const auto& self, size_t depth) -> void {
+    if (depth == input.stages.size()) {
+      wholes.push_back(whole_of(input, chosen));
+      return;
+    }
+    for (const Measurement& choice : choices(input, input.stages[depth].stage)) {
+      chosen.push_back(choice);
+      self(self, depth + 1);
+      chosen.pop_back();
+    }
+  };
+  descend(descend, 0);
+  return wholes;
+}
+
+// The plan's measurements; empty where the processor is used without one.
+std::vector<Measurement> measured(const PlanInput& input, const Plan& plan) {
+  std::vector<Measurement> stages;
+  for (const StagePlan& stage : plan.stages) {
+    for (const Measurement& choice : choices(input, stage.stage)) {
+      if (choice.device == stage.device && choice.storage == stage.storage) {
+        stages.push_back(choice);
+      }
+    }
+  }
+  return stages.size() == plan.stages.size() ? stages : std::vector<Measurement>();
+}
+
+// The cheapest that fit, by preference and then by time.
+const Whole* best_of(const PlanInput& input, const std::vector<Whole>& wholes, int batch) {
+  const Whole* best = nullptr;
+  for (const Whole& whole : wholes) {
+    if ((batch == 0 || fits(input, whole.stages, batch)) &&
+        (best == nullptr || std::pair(whole.rank, whole.ms) < std::pair(best->rank, best->ms))) {
+      best = &whole;
+    }
+  }
+  return best;
+}
+
+bool is_as_good(const Whole& whole, const Whole& best) {
+  return whole.rank == best.rank && whole.ms <= best.ms + 1e-9;
+}
+
+std::string placed(const Plan& plan) {
+  std::string text = std::to_string(plan.batch);
+  for (const StagePlan& stage : plan.stages) {
+    text += " " + stage.device + " " + std::string(stage.storage ? name(*stage.storage) : "") +
+            " " + stage.reason;
+  }
+  return text;
+}
+
+// What is promised of a plan, given all that could have been planned.
+void check(const PlanInput& input, const Plan& plan, const std::vector<Whole>& wholes) {
+  const std::vector<Measurement> stages = measured(input, plan);
+  if (stages.empty()) {
+    return;  // a processor of unknown speed
+  }
+  const Whole whole = whole_of(input, stages);
+  ASSERT_TRUE(fits(input, stages, plan.batch)) << placed(plan);
+  ASSERT_TRUE(plan.batch >= 1 && plan.batch <= input.batch);
+  // Where the ideal fits with some batch, it is taken, with the largest that is tried.
+  const Whole& ideal = *best_of(input, wholes, 0);
+  for (int batch = input.batch; batch > 0; batch /= 2) {
+    const Whole* fitting = best_of(input, wholes, batch);
+    if (fitting != nullptr && is_as_good(*fitting, ideal)) {
+      ASSERT_EQ(plan.batch, batch) << placed(plan);
+      ASSERT_TRUE(is_as_good(whole, ideal)) << placed(plan);
+      ASSERT_EQ(plan.rungs.size(), batch == input.batch ? 0U : 1U);
+      return;
+    }
+  }
+  // Else it is the cheapest that fits, but for smaller types on the ideal's devices.
+  ASSERT_FALSE(plan.rungs.empty());
+  const bool moved = plan.rungs.back().starts_with("moved: ");
+  ASSERT_TRUE(moved || plan.rungs.back().starts_with("smaller storage: ")) << plan.rungs.back();
+  const Whole* fitting = best_of(input, wholes, 1);
+  ASSERT_TRUE(fitting != nullptr);
+  if (moved) {
+    ASSERT_TRUE(is_as_good(whole, *fitting)) << placed(plan);
+  } else {
+    ASSERT_EQ(whole.rank, ideal.rank);
+  }
+  // Automatic stages are never slower than the processor alone.
+  for (const Whole& other : wholes) {
+    const bool on_cpu = std::ranges::all_of(
+        other.stages, [](const Measurement& stage) { return stage.device == "cpu"; });
+    if (on_cpu && input.request == DeviceRequest() && fits(input, other.stages, 1)) {
+      ASSERT_LE(whole.ms, other.ms + 1e-9) << placed(plan);
+    }
+  }
+}
+
+TEST(PlanProperties, HoldOnRandomMachines) {
+  int plans = 0;
+  int refusals = 0;
+  int moves = 0;
+  int types = 0;
+  for (uint64_t seed = 0; seed < 4000; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    PlanInput input = any_input(random);
+    const auto plan = make_plan(input);
+    // The parts' order means nothing.
+    random.shuffle(input.measurements);
+    random.shuffle(input.devices);
+    random.shuffle(input.excluded);
+    const auto again = make_plan(input);
+    ASSERT_EQ(plan ? placed(*plan) : plan.error().message,
+              again ? placed(*again) : again.error().message);
+    const std::vector<Whole> wholes = all_wholes(input);
+    if (!plan) {
+      ++refusals;
+      EXPECT_EQ(plan.error().code, ErrorCode::Device);
+      ASSERT_TRUE(best_of(input, wholes, 1) == nullptr) << plan.error().message;
+      continue;
+    }
+    ++plans;
+    ASSERT_EQ(plan->stages.size(), input.stages.size());
+    for (const StagePlan& stage : plan->stages) {
+      const StageDevices& wanted = input.request.of(stage.stage);
+      ASSERT_TRUE(wanted.devices.empty() ||
+                  std::ranges::find(wanted.devices, stage.device) != wanted.devices.end());
+      ASSERT_FALSE(is_excluded(input, stage.stage, stage.device));
+      ASSERT_FALSE(stage.reason.empty());
+    }
+    check(input, *plan, wholes);
+    if (!plan->rungs.empty()) {
+      moves += plan->rungs.back().starts_with("moved: ") ? 1 : 0;
+      types += plan->rungs.back().starts_with("smaller storage: ") ? 1 : 0;
+    }
+  }
+  // Each was tried often enough to mean something.
+  EXPECT_GT(plans, 1000);
+  EXPECT_GT(refusals, 100);
+  EXPECT_GT(moves, 100);
+  EXPECT_GT(types, 50);
+}
+
+// Whatever fails, one after the other: the request ends on a device that never failed, or is
+// refused when none is left.
+TEST(PlanProperties, EveryFailureLeadsOn) {
+  for (uint64_t seed = 0; seed < 500; ++seed) {
+    SCOPED_TRACE(seed);
+    Random random(seed);
+    PlanInput input = any_input(random);
+    const size_t most = input.stages.size() * input.devices.size() + input.excluded.size();
+    while (const auto plan = make_plan(input)) {
+      ASSERT_LE(input.excluded.size(), most);
+      if (plan->stages.empty()) {
+        break;
+      }
+      const StagePlan& dead = plan->stages[random.below(static_cast<int>(plan->stages.size()))];
+      ASSERT_FALSE(is_excluded(input, dead.stage, dead.device));
+      input.excluded.push_back({dead.stage, dead.device, "failed just now"});
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mynah::place

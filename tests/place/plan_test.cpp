@@ -1,0 +1,394 @@
+#include "place/plan.h"
+
+#include <cmath>
+#include <limits>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "place/plan_inputs.h"
+
+namespace mynah::place {
+namespace {
+
+using test::failed;
+using test::memory;
+using test::request;
+using test::took;
+using test::wishes;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr Stage kEncoder = Stage::SttEncoder;
+constexpr Stage kDecoder = Stage::SttDecoder;
+constexpr Stage kAcoustic = Stage::TtsAcoustic;
+constexpr Stage kVocoder = Stage::TtsVocoder;
+
+// A card and a processor, of which the card is several times as fast.
+PlanInput card_and_cpu(std::string_view devices = "auto") {
+  PlanInput input;
+  input.request = request(devices);
+  input.stages = wishes({kEncoder, kDecoder});
+  input.devices = {memory("cpu", 8000), memory("cuda:0", 4000)};
+  input.measurements = {
+      took(kEncoder, "cpu", DType::I8, 30, 400), took(kDecoder, "cpu", DType::I8, 22, 300),
+      took(kEncoder, "cuda:0", DType::F16, 2, 900), took(kDecoder, "cuda:0", DType::F16, 4, 700)};
+  return input;
+}
+
+Plan planned(const PlanInput& input) {
+  auto plan = make_plan(input);
+  EXPECT_TRUE(plan.has_value()) << plan.error().message;
+  return plan ? *plan : Plan{.stages = {}, .batch = 0, .rungs = {}};
+}
+
+// "stt.encoder on cuda:0 as f16".
+std::vector<std::string> placed(const Plan& plan) {
+  std::vector<std::string> lines;
+  for (const StagePlan& stage : plan.stages) {
+    lines.push_back(std::string(stage_name(stage.stage)) + " on " + stage.device +
+                    (stage.storage ? " as " + std::string(name(*stage.storage)) : ""));
+  }
+  return lines;
+}
+
+std::string refusal(const PlanInput& input) {
+  const auto plan = make_plan(input);
+  EXPECT_FALSE(plan.has_value());
+  EXPECT_EQ(plan ? ErrorCode::Io : plan.error().code, ErrorCode::Device);
+  return plan ? std::string() : plan.error().message;
+}
+
+std::string why_not(const StagePlan& stage, std::string_view device) {
+  const auto other = std::ranges::find(stage.others, device, &OtherDevice::device);
+  return other == stage.others.end() ? "" : other->why;
+}
+
+TEST(Plan, AutoTakesWhatWasMeasuredToBeFastest) {
+  const Plan plan = planned(card_and_cpu());
+  EXPECT_THAT(placed(plan),
+              ElementsAre("stt.encoder on cuda:0 as f16", "stt.decoder on cuda:0 as f16"));
+  EXPECT_EQ(plan.stages[0].reason, "cuda:0 is 15x cpu (2 ms for a second of sound, 30 ms there)");
+  EXPECT_EQ(plan.stages[1].reason, "cuda:0 is 5.5x cpu (4 ms for a second of sound, 22 ms there)");
+  EXPECT_EQ(plan.stages[0].ms_per_unit, 2);
+  EXPECT_EQ(plan.stages[0].bytes, 900'000'000U);
+  EXPECT_EQ(why_not(plan.stages[0], "cpu"), "takes 30 ms as i8");
+  EXPECT_THAT(plan.rungs, IsEmpty());
+}
+
+TEST(Plan, AQuantisedModelOnTheProcessorBeatsFullPrecisionOnTheCard) {
+  PlanInput input = card_and_cpu();
+  input.measurements = {
+      took(kEncoder, "cpu", DType::I8, 21, 400), took(kDecoder, "cpu", DType::I8, 10, 400),
+      took(kEncoder, "cuda:0", DType::F16, 34, 900), took(kDecoder, "cuda:0", DType::F16, 40, 900)};
+  const Plan plan = planned(input);
+  EXPECT_THAT(placed(plan), ElementsAre("stt.encoder on cpu as i8", "stt.decoder on cpu as i8"));
+  EXPECT_EQ(plan.stages[0].reason, "i8 on cpu (21 ms) beat f16 on cuda:0 (34 ms)");
+  EXPECT_EQ(plan.stages[1].reason, "cpu is 4.0x cuda:0 (10 ms for a second of sound, 40 ms there)");
+}
+
+TEST(Plan, WhatPassesBetweenDevicesCounts) {
+  PlanInput input = card_and_cpu();
+  input.measurements = {
+      took(kEncoder, "cpu", DType::I8, 30, 400), took(kDecoder, "cpu", DType::I8, 3, 300),
+      took(kEncoder, "cuda:0", DType::F16, 2, 900), took(kDecoder, "cuda:0", DType::F16, 4, 700)};
+  input.crossing_ms[static_cast<size_t>(kDecoder)] = 0.5;
+  EXPECT_THAT(placed(planned(input)),
+              ElementsAre("stt.encoder on cuda:0 as f16", "stt.decoder on cpu as i8"));
+  input.crossing_ms[static_cast<size_t>(kDecoder)] = 1.5;
+  const Plan together = planned(input);
+  EXPECT_THAT(placed(together),
+              ElementsAre("stt.encoder on cuda:0 as f16", "stt.decoder on cuda:0 as f16"));
+  EXPECT_EQ(together.stages[1].reason,
+            "cpu takes 3 ms as i8, but the whole is slower with what passes between devices");
+  // Nothing passes between groups.
+  input.stages = wishes({kDecoder, kAcoustic});
+  input.measurements.push_back(took(kAcoustic, "cpu", {}, 9, 1));
+  input.measurements.push_back(took(kAcoustic, "cuda:0", {}, 1, 1));
+  input.crossing_ms[static_cast<size_t>(kAcoustic)] = 100;
+  EXPECT_THAT(placed(planned(input)),
+              ElementsAre("stt.decoder on cpu as i8", "tts.acoustic on cuda:0"));
+}
+
+TEST(Plan, WhatFailedOrWasNotProvenIsNotUsed) {
+  PlanInput input = card_and_cpu();
+  input.measurements[2] = failed(kEncoder, "cuda:0", "its values differ by 3 %");
+  input.devices.push_back(memory("cuda:1", 4000));
+  const Plan plan = planned(input);
+  EXPECT_THAT(placed(plan),
+              ElementsAre("stt.encoder on cpu as i8", "stt.decoder on cuda:0 as f16"));
+  EXPECT_EQ(plan.stages[0].reason, "no other device can be used");
+  EXPECT_EQ(why_not(plan.stages[0], "cuda:0"), "failed its proof: its values differ by 3 %");
+  EXPECT_EQ(why_not(plan.stages[0], "cuda:1"), "was not proven");
+  // The last measurement counts.
+  input.measurements.push_back(took(kEncoder, "cuda:0", {}, 2, 900));
+  EXPECT_THAT(placed(planned(input))[0], HasSubstr("cuda:0"));
+  // A time that is none is a failure.
+  for (const double ms : {-1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
+    input.measurements.back().ms_per_unit = ms;
+    const Plan again = planned(input);
+    EXPECT_EQ(again.stages[0].device, "cpu");
+    EXPECT_THAT(why_not(again.stages[0], "cuda:0"), HasSubstr("time is no number"));
+  }
+}
+
+TEST(Plan, OneTypeThatFailedLeavesTheOthers) {
+  PlanInput input = card_and_cpu();
+  input.measurements[2].passed = false;
+  input.measurements.push_back(took(kEncoder, "cuda:0", DType::F32, 7, 900));
+  EXPECT_EQ(placed(planned(input))[0], "stt.encoder on cuda:0 as f32");
+}
+
+TEST(Plan, WhatOnlyChecksOthersIsNeverChosen) {
+  PlanInput input = card_and_cpu();
+  input.devices.push_back(memory("simt:0", 8000));
+  input.devices.push_back(memory("ref", 8000));
+  for (const char* device : {"simt:0", "ref"}) {
+    input.measurements.push_back(took(kEncoder, device, {}, 0.001, 1));
+    input.measurements.push_back(took(kDecoder, device, {}, 0.001, 1));
+  }
+  const Plan plan = planned(input);
+  EXPECT_EQ(placed(plan)[0], "stt.encoder on cuda:0 as f16");
+  EXPECT_EQ(why_not(plan.stages[0], "ref"), "");
+  input.request = request("simt:0");
+  EXPECT_THAT(placed(planned(input)),
+              ElementsAre("stt.encoder on simt:0", "stt.decoder on simt:0"));
+}
+
+TEST(Plan, WithoutMeasurementsItIsTheProcessor) {
+  PlanInput input = card_and_cpu();
+  input.measurements.clear();
+  const Plan plan = planned(input);
+  EXPECT_THAT(placed(plan), ElementsAre("stt.encoder on cpu", "stt.decoder on cpu"));
+  EXPECT_EQ(plan.stages[0].ms_per_unit, std::nullopt);
+  EXPECT_EQ(why_not(plan.stages[0], "cuda:0"), "was not proven");
+  // A card that was proven goes before a processor of unknown speed.
+  input.measurements = {took(kEncoder, "cuda:0", {}, 99, 1)};
+  EXPECT_EQ(planned(input).stages[0].device, "cuda:0");
+  EXPECT_EQ(why_not(planned(input).stages[0], "cpu"), "was not measured");
+}
+
+TEST(Plan, TheUsersStorageTypeIsTheOnlyOne) {
+  PlanInput input = card_and_cpu();
+  input.measurements.push_back(took(kEncoder, "cpu", DType::Q8_0, 40, 100));
+  input.stages[0].storage = DType::Q8_0;
+  const Plan plan = planned(input);
+  EXPECT_EQ(placed(plan)[0], "stt.encoder on cpu as q8_0");
+  EXPECT_EQ(why_not(plan.stages[0], "cuda:0"), "was not measured as q8_0");
+  EXPECT_EQ(placed(plan)[1], "stt.decoder on cuda:0 as f16");
+  input.request = request("cuda");
+  EXPECT_THAT(refusal(input), HasSubstr("cuda:0 was not measured as q8_0"));
+}
+
+TEST(Plan, ANamedDeviceIsUsedHoweverSlow) {
+  const Plan plan = planned(card_and_cpu("cpu"));
+  EXPECT_THAT(placed(plan), ElementsAre("stt.encoder on cpu as i8", "stt.decoder on cpu as i8"));
+  EXPECT_EQ(plan.stages[0].reason, "asked for by name");
+  EXPECT_EQ(why_not(plan.stages[0], "cuda:0"), "was not asked for");
+  const Plan preferred = planned(card_and_cpu("cpu,cuda"));
+  EXPECT_EQ(preferred.stages[0].device, "cpu");
+  EXPECT_EQ(why_not(preferred.stages[0], "cuda:0"), "was named later");
+  const Plan mixed = planned(card_and_cpu("stt.encoder=auto,stt.decoder=cpu"));
+  EXPECT_THAT(placed(mixed),
+              ElementsAre("stt.encoder on cuda:0 as f16", "stt.decoder on cpu as i8"));
+}
+
+TEST(Plan, ANamedDeviceThatIsNotThereIsRefused) {
+  EXPECT_THAT(
+      refusal(card_and_cpu("cuda:7")),
+      AllOf(HasSubstr("stt.encoder cannot be computed where --device wants it: cuda:7 is not here"),
+            HasSubstr("--device cuda:7,cpu")));
+}
+
+TEST(Plan, FailuresLeadAutoToTheProcessorAndANameToARefusal) {
+  PlanInput input = card_and_cpu();
+  std::vector<std::vector<std::string>> steps;
+  for (int i = 0; i < 3; ++i) {
+    const Plan plan = planned(input);
+    steps.push_back(placed(plan));
+    for (const StagePlan& stage : plan.stages) {
+      if (stage.device != "cpu") {
+        input.excluded.push_back({stage.stage, stage.device, "failed just now: no answer"});
+        break;
+      }
+    }
+  }
+  EXPECT_THAT(steps[0], ElementsAre(HasSubstr("cuda:0"), HasSubstr("cuda:0")));
+  EXPECT_THAT(steps[1], ElementsAre(HasSubstr("cpu"), HasSubstr("cuda:0")));
+  EXPECT_THAT(steps[2], ElementsAre(HasSubstr("cpu"), HasSubstr("cpu")));
+  const Plan last = planned(input);
+  EXPECT_EQ(why_not(last.stages[0], "cuda:0"), "failed just now: no answer");
+  input.request = request("cuda,cpu");
+  EXPECT_EQ(planned(input).stages[1].reason,
+            "asked for after others: cuda:0 failed just now: no answer");
+  input.request = request("cuda");
+  EXPECT_THAT(refusal(input), HasSubstr("cuda:0 failed just now: no answer"));
+  // Where the processor fails too nothing is left.
+  input.request = request("auto");
+  input.excluded.push_back({kEncoder, "cpu", "failed just now: not a number"});
+  EXPECT_THAT(refusal(input), AllOf(HasSubstr("no device can compute stt.encoder: "),
+                                    HasSubstr("cpu failed just now: not a number")));
+}
+
+// Both groups on a card, of which the acoustic stage gains least.
+PlanInput all_on_card() {
+  PlanInput input;
+  input.stages = wishes({kEncoder, kDecoder, kAcoustic, kVocoder});
+  input.devices = {memory("cpu", 8000), memory("cuda:0", 4000)};
+  for (const auto& [stage, cpu, cuda] : {std::tuple(kEncoder, 30.0, 2.0),
+                                         {kDecoder, 22.0, 4.0},
+                                         {kAcoustic, 5.0, 3.0},
+                                         {kVocoder, 40.0, 6.0}}) {
+    input.measurements.push_back(took(stage, "cpu", DType::I8, cpu, 100));
+    input.measurements.push_back(took(stage, "cuda:0", DType::F16, cuda, 500));
+    input.measurements.back().window_bytes = 100'000'000;
+    input.measurements.push_back(took(stage, "cuda:0", DType::Q8_0, cuda + 1, 300));
+    input.measurements.back().window_bytes = 100'000'000;
+  }
+  input.batch = 8;
+  return input;
+}
+
+std::vector<std::string> devices_of(const Plan& plan) {
+  std::vector<std::string> devices;
+  for (const StagePlan& stage : plan.stages) {
+    devices.push_back(stage.device + " " + std::string(name(stage.storage.value())));
+  }
+  return devices;
+}
+
+TEST(PlanLadder, BeginsWithASmallerBatch) {
+  PlanInput input = all_on_card();
+  EXPECT_EQ(planned(input).batch, 4);  // 4 times 500 + 3 windows of 100 are 3200, 8 are 4800
+  input.devices[1] = memory("cuda:0", 4800);
+  const Plan whole = planned(input);
+  EXPECT_EQ(whole.batch, 8);
+  EXPECT_THAT(whole.rungs, IsEmpty());
+  EXPECT_EQ(whole.stages[0].bytes, 1'200'000'000U);
+  input.devices[1] = memory("cuda:0", 2000);
+  const Plan one = planned(input);
+  EXPECT_EQ(one.batch, 1);
+  EXPECT_THAT(devices_of(one), ElementsAre("cuda:0 f16", "cuda:0 f16", "cuda:0 f16", "cuda:0 f16"));
+  EXPECT_THAT(one.rungs,
+              ElementsAre("batch 1 instead of 8: cuda:0 has 2.0 GB to spare, 4.8 GB are needed"));
+  EXPECT_THAT(one.stages[0].reason, HasSubstr("; 1 of 8 windows together, for want of memory"));
+}
+
+TEST(PlanLadder, GoesOnWithSmallerTypesThatLoseLeast) {
+  PlanInput input = all_on_card();
+  input.devices[1] = memory("cuda:0", 1800);
+  const Plan plan = planned(input);
+  // Each loses the same millisecond: the first found is one of them alone.
+  EXPECT_EQ(std::ranges::count(devices_of(plan), "cuda:0 q8_0"), 1);
+  EXPECT_EQ(std::ranges::count(devices_of(plan), "cuda:0 f16"), 3);
+  EXPECT_EQ(plan.batch, 1);
+  ASSERT_EQ(plan.rungs.size(), 2U);
+  EXPECT_THAT(plan.rungs[0], HasSubstr("batch 1 instead of 8"));
+  EXPECT_THAT(plan.rungs[1],
+              AllOf(HasSubstr("smaller storage: "), HasSubstr(" as q8_0 instead of f16"),
+                    HasSubstr("cuda:0 has 1.8 GB to spare, 2.0 GB are needed")));
+  input.devices[1] = memory("cuda:0", 1200);
+  EXPECT_EQ(std::ranges::count(devices_of(planned(input)), "cuda:0 q8_0"), 4);
+}
+
+TEST(PlanLadder, EndsWithTheStageThatLosesLeastOnTheProcessor) {
+  PlanInput input = all_on_card();
+  input.devices[1] = memory("cuda:0", 1100);
+  const Plan plan = planned(input);
+  EXPECT_THAT(devices_of(plan), ElementsAre("cuda:0 f16", "cuda:0 q8_0", "cpu i8", "cuda:0 q8_0"));
+  ASSERT_FALSE(plan.rungs.empty());
+  EXPECT_THAT(plan.rungs.back(),
+              AllOf(HasSubstr("moved: "), HasSubstr("tts.acoustic from cuda:0 to cpu"),
+                    HasSubstr("which loses least (4 ms for a second of sound)")));
+  EXPECT_EQ(plan.stages[2].reason,
+            "cuda:0 has 0 B to spare beside stt.encoder and stt.decoder and tts.vocoder, 500.0 MB "
+            "are needed");
+  // Nothing is left on a card that has no memory.
+  input.devices[1] = memory("cuda:0", 100);
+  EXPECT_THAT(devices_of(planned(input)), ElementsAre("cpu i8", "cpu i8", "cpu i8", "cpu i8"));
+}
+
+TEST(PlanLadder, TakesNoSmallerTypeThatIsSlowerThanTheProcessor) {
+  PlanInput input = card_and_cpu();
+  input.measurements.push_back(took(kEncoder, "cuda:0", DType::Q4_0, 29, 100));
+  input.measurements.push_back(took(kDecoder, "cuda:0", DType::Q4_0, 50, 100));
+  input.devices[1] = memory("cuda:0", 300);
+  const Plan plan = planned(input);
+  EXPECT_THAT(placed(plan),
+              ElementsAre("stt.encoder on cuda:0 as q4_0", "stt.decoder on cpu as i8"));
+  // But where it was named it is what was asked for.
+  input.request = request("cuda,cpu");
+  EXPECT_THAT(placed(planned(input)),
+              ElementsAre("stt.encoder on cuda:0 as q4_0", "stt.decoder on cuda:0 as q4_0"));
+}
+
+TEST(PlanLadder, TheBatchIsLargeAgainWhereStagesMoved) {
+  PlanInput input = card_and_cpu();
+  input.batch = 16;
+  input.measurements[3].window_bytes = 1'000'000;
+  input.devices[1] = memory("cuda:0", 1000);
+  const Plan plan = planned(input);
+  // The encoder gains most, and has room for all.
+  EXPECT_THAT(placed(plan),
+              ElementsAre("stt.encoder on cuda:0 as f16", "stt.decoder on cpu as i8"));
+  EXPECT_EQ(plan.batch, 16);
+  EXPECT_EQ(plan.rungs.size(), 1U);
+}
+
+TEST(PlanLadder, AnotherCardThatIsAsFastGoesBeforeASmallerBatch) {
+  PlanInput input = all_on_card();
+  input.devices.push_back(memory("cuda:1", 4000));
+  for (size_t i = 0, count = input.measurements.size(); i < count; ++i) {
+    if (input.measurements[i].device == "cuda:0") {
+      input.measurements.push_back(input.measurements[i]);
+      input.measurements.back().device = "cuda:1";
+    }
+  }
+  const Plan plan = planned(input);
+  EXPECT_EQ(plan.batch, 8);
+  EXPECT_THAT(plan.rungs, IsEmpty());
+}
+
+TEST(PlanLadder, MaxVramIsALimitOfCardsAlone) {
+  PlanInput input = card_and_cpu();
+  input.max_vram = 1'000'000'000;
+  const Plan plan = planned(input);
+  EXPECT_THAT(placed(plan),
+              ElementsAre("stt.encoder on cuda:0 as f16", "stt.decoder on cpu as i8"));
+  EXPECT_EQ(why_not(plan.stages[1], "cuda:0"),
+            "may give 100.0 MB (--max-vram) beside stt.encoder, 700.0 MB are needed");
+  input.max_vram = 1;
+  EXPECT_THAT(placed(planned(input)),
+              ElementsAre("stt.encoder on cpu as i8", "stt.decoder on cpu as i8"));
+}
+
+TEST(PlanLadder, HeadroomStaysFree) {
+  PlanInput input = card_and_cpu();
+  input.devices[1].headroom_bytes = 2'400'000'000;
+  EXPECT_THAT(planned(input).rungs, IsEmpty());
+  input.devices[1].headroom_bytes += 1;
+  EXPECT_THAT(planned(input).rungs, Not(IsEmpty()));
+  input.devices[1].headroom_bytes = std::numeric_limits<uint64_t>::max();
+  EXPECT_EQ(planned(input).stages[0].device, "cpu");
+}
+
+TEST(PlanLadder, ANamedDeviceThatHasNoRoomIsRefused) {
+  PlanInput input = card_and_cpu("cuda");
+  input.devices[1] = memory("cuda:0", 1500);
+  EXPECT_THAT(refusal(input), AllOf(HasSubstr("there is no room for stt.encoder, stt.decoder"),
+                                    HasSubstr("cuda:0 has 1.5 GB to spare, 1.6 GB are needed")));
+  // A list gives up what it must, and no more.
+  input.request = request("cuda,cpu");
+  const Plan plan = planned(input);
+  EXPECT_THAT(placed(plan),
+              ElementsAre("stt.encoder on cuda:0 as f16", "stt.decoder on cpu as i8"));
+  EXPECT_EQ(plan.stages[1].reason,
+            "asked for after others: cuda:0 has 600.0 MB to spare beside stt.encoder, 700.0 MB are "
+            "needed");
+}
+
+}  // namespace
+}  // namespace mynah::place
