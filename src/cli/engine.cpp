@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "cli/memory_advice.h"
-#include "cli/open_device.h"
-#include "cli/storage_choice.h"
+#include "cli/open_placer.h"
 #include "cli/store_access.h"
+#include "speech/window_model.h"
 #include "store/pull.h"
 #include "store/store.h"
 
@@ -161,7 +161,7 @@ Result<std::shared_ptr<const VoiceDetector>> open_voice(const Store& store,
   }
   MYNAH_TRY_STATUS(check_finds_speech(store, *resolved));
   engine.explanation.push_back("voice detector " + resolved->path);
-  auto loaded = load_silero(resolved->path, kRate_hz, *engine.backend);
+  auto loaded = engine.placer->detector({.path = resolved->path, .rate_hz = kRate_hz});
   if (!loaded) {
     return std::unexpected(
         as_stored(std::move(loaded).error(), resolved->name, "--vad-model OTHER"));
@@ -169,41 +169,60 @@ Result<std::shared_ptr<const VoiceDetector>> open_voice(const Store& store,
   return loaded;
 }
 
+// What would fit, where a device had no room for the model.
+Error with_room(Error error, const std::string& model_path, const place::Placer& placer) {
+  const auto full = placer.no_room(place::StageGroup::Stt);
+  if (error.code != ErrorCode::OutOfMemory || !full || full->no_room.memory.total == 0) {
+    return error;
+  }
+  return with_what_fits(full->no_room.error, model_path, full->device, full->no_room.memory);
+}
+
 }  // namespace
 
 Result<Engine> open_engine(const EngineOptions& options, Context& context) {
-  MYNAH_TRY(const std::optional<DType> storage, parse_storage(options.storage));
   if (options.threads < 0 || options.threads > 1024) {
     return fail(ErrorCode::Usage,
                 fmt::format("--threads: wanted 0 to 1024, found {}", options.threads));
   }
   Engine engine;
-  MYNAH_TRY(OpenedDevice device, open_device(options.device, options.threads, context.environment));
-  engine.pool = std::move(device.pool);
-  engine.backend = std::move(device.backend);
-  engine.explanation.push_back(std::move(device.why));
+  MYNAH_TRY(engine.placer, open_placer({.device = options.device,
+                                        .threads = options.threads,
+                                        .storage = options.storage,
+                                        .precision = options.precision,
+                                        .pinned = true,
+                                        .quiet = options.quiet,
+                                        .max_vram = options.max_vram,
+                                        .keep_alive = options.keep_alive},
+                                       context));
   const Store store(store_folders(context.environment));
   MYNAH_TRY(const FoundModel found, options.model == "auto" ? find_any(store, options, context)
                                                             : find_named(store, options, context));
   engine.explanation.push_back("model " + found.why);
   engine.model_path = found.path;
   if (found.path.empty()) {
+    MYNAH_TRY_STATUS(
+        engine.placer->check_processor(place::StageGroup::Stt, "the built-in recogniser"));
     MYNAH_TRY(engine.recognizer, builtin_recognizer());
     return engine;
   }
   MYNAH_TRY(auto voice, open_voice(store, options, context, engine));
-  auto loaded =
-      load_whisper(found.path,
-                   {.storage = storage ? storage : fast_storage(options.precision, *engine.backend),
-                    .precision = options.precision,
-                    .cache_folder = store.folders().cache},
-                   *engine.backend, std::move(voice));
+  auto loaded = engine.placer->windows(
+      {.path = found.path, .precision = options.precision, .cache_folder = store.folders().cache});
   if (!loaded) {
     return std::unexpected(
-        with_what_fits(as_stored(std::move(loaded).error(), found.name, "--model OTHER"),
-                       found.path, *engine.backend));
+        as_stored(with_room(std::move(loaded).error(), found.path, *engine.placer), found.name,
+                  "--model OTHER"));
   }
-  engine.recognizer = std::move(*loaded);
+  engine.recognizer = make_recognizer(std::move(*loaded), std::move(voice));
+  for (const StagePlacement& stage : engine.placer->report().stages) {
+    if (stage.stage == place::stage_name(place::Stage::SttEncoder)) {
+      engine.architecture = stage.architecture;
+    }
+  }
+  for (std::string& line : engine.placer->explain()) {
+    engine.explanation.push_back(std::move(line));
+  }
   return engine;
 }
 

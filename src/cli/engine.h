@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "base/thread_pool.h"
 #include "cli/verb.h"
+#include "place/placer.h"
 #include "speech/recognizer.h"
 
 namespace mynah::cli {
@@ -18,7 +18,9 @@ struct EngineOptions {
   std::string model = "auto";  // a name of the store, a path, "builtin"; auto: see find_model
   std::string vad_model = "auto";
   std::string device = "auto";
-  int threads = 0;  // 0: the machine's physical cores
+  std::string max_vram;           // "4GB"; "": no limit
+  std::string keep_alive = "5m";  // "30s", "0", "never"
+  int threads = 0;                // 0: the machine's physical cores
   std::optional<std::string> storage;
   Precision precision = Precision::Fast;
   bool offline = false;  // never asks the network
@@ -31,10 +33,10 @@ struct EngineOptions {
 
 // The recogniser and what it stands on, in the order that they must be destroyed from the end.
 struct Engine {
-  std::unique_ptr<ThreadPool> pool;
-  std::unique_ptr<Backend> backend;
+  std::unique_ptr<place::Placer> placer;  // null: the built-in one, which is of the processor
   std::shared_ptr<const Recognizer> recognizer;
-  std::string model_path;                // empty: the built-in one
+  std::string model_path;    // empty: the built-in one
+  std::string architecture;  // what the encoder is compiled for: "avx512_vnni"; "": built-in
   std::vector<std::string> explanation;  // what was chosen and why, a line each
 };
 

@@ -1,5 +1,6 @@
-#include "cli/device_name.h"
 #include "cli/engine.h"
+#include "cli/open_placer.h"
+#include "place/device_name.h"
 
 namespace mynah::cli {
 
@@ -15,7 +16,8 @@ void EngineOptions::fields(Fields& fields) {
       .option("device", "DEVICE", device,
               "auto, cpu, cuda or cuda:N (a card), ref or simt:0 (plain loops and a simulated "
               "card, to check against).")
-      .offering(device_names());
+      .offering(place::device_names());
+  placement_fields(fields, max_vram, keep_alive);
   fields.option("threads", "N", threads, "Threads to compute with; 0: the physical cores.")
       .shorter('t');
   fields.option(

@@ -9,11 +9,11 @@
 
 #include "backend/cpu/cpu_backend.h"
 #include "base/thread_pool.h"
-#include "cli/cores.h"
 #include "cli/store_access.h"
 #include "formats/open.h"
 #include "models/kokoro/checkpoint.h"
 #include "models/kokoro/model.h"
+#include "place/host.h"
 #include "speech/kokoro_phonemizers.h"
 #include "speech/recognizer.h"
 #include "speech/synthesizer.h"
@@ -29,7 +29,7 @@ const VoiceLoadOptions kVoiceLoad{
 // Loads what was made of `path`, as transcribe and speak would: a broken vocabulary or shapes that
 // do not fit are told now, and not by the runs that take the newest model.
 Status load(const StoredModel& model) {
-  ThreadPool pool(physical_cores());
+  ThreadPool pool(place::usable_cores());
   MYNAH_TRY(const std::unique_ptr<Backend> backend, make_cpu_backend(pool));
   if (model.family == "whisper") {
     MYNAH_TRY_STATUS(load_whisper(

@@ -1,4 +1,5 @@
 // mynah: a table of verbs. What each does is in a file of its own.
+#include <string_view>
 #include <vector>
 
 #include <fcntl.h>
@@ -6,19 +7,25 @@
 
 #include "cli/completion.h"
 #include "cli/config.h"
+#include "cli/devices.h"
 #include "cli/import.h"
 #include "cli/models.h"
 #include "cli/phonemes.h"
+#include "cli/profile.h"
 #include "cli/program.h"
+#include "cli/ps.h"
 #include "cli/pull.h"
 #include "cli/signals.h"
 #include "cli/speak.h"
 #include "cli/transcribe.h"
+#include "cli/tune.h"
 #include "cli/vad.h"
 #include "cli/verb.h"
 #include "cli/version.h"
 #include "cli/voices.h"
 #include "cli/wer.h"
+#include "place/worker_main.h"
+#include "place/worker_protocol.h"
 
 namespace {
 
@@ -36,6 +43,10 @@ void fill_closed_streams() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // Before anything else is opened: its descriptors are where mynah put them.
+  if (argc > 1 && std::string_view(argv[1]) == mynah::place::kWorkerArgument) {
+    return mynah::place::run_worker();
+  }
   fill_closed_streams();
   using namespace mynah::cli;  // NOLINT(google-build-using-namespace): main belongs to it
   const std::vector<Verb> verbs = {
@@ -47,6 +58,11 @@ int main(int argc, char** argv) {
       verb<PullCommand>("pull", "Bring a model: tiny.en, base, silero, kokoro ..."),
       verb<ImportCommand>("import", "Take in a model file that you already have."),
       verb<ModelsCommand>("models", "List, show, verify and remove models."),
+      verb<DevicesCommand>("devices", "Show what there is to compute on, and what helps."),
+      verb<TuneCommand>("tune",
+                        "Measure models on this machine's devices, and keep what is fastest."),
+      verb<ProfileCommand>("profile", "List, use, show and compare measured placements."),
+      verb<PsCommand>("ps", "Show what mynah has loaded, and where."),
       verb<VadCommand>("vad", "Find speech in recordings."),
       verb<ConfigCommand>("config", "Print every option, its value and where that came from."),
       verb<CompletionCommand>("completion", "Print a script that completes mynah's command lines."),

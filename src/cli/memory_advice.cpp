@@ -49,9 +49,9 @@ uint64_t beside_bytes(const whisper::Config& config) {
 
 }  // namespace
 
-Error with_what_fits(Error error, const std::string& model_path, const Backend& backend) {
-  const auto memory = backend.device_memory();
-  if (error.code != ErrorCode::OutOfMemory || !memory) {
+Error with_what_fits(Error error, const std::string& model_path, const std::string& device,
+                     const DeviceMemory& memory) {
+  if (error.code != ErrorCode::OutOfMemory || memory.total == 0) {
     return error;
   }
   const auto file = open_tensor_file(model_path);
@@ -64,24 +64,27 @@ Error with_what_fits(Error error, const std::string& model_path, const Backend& 
   }
   const Elements elements = elements_of(*file);
   const uint64_t beside = beside_bytes(checkpoint->config);
+  const uint64_t wanted = weight_bytes(elements, DType::F16) + beside;
+  const bool f16_fits = wanted <= memory.free;  // by this count, which what was tried proved wrong
   std::string fits;
   for (const DType type : kTypes) {
     const uint64_t weights = weight_bytes(elements, type);
-    if (weights + beside <= memory->free) {
+    if (weights + beside <= memory.free && !(f16_fits && type == DType::F16)) {
       fits = fmt::format("--storage {} --batch 1 would fit ({} of weights)", name(type),
                          human_bytes(weights));
       break;
     }
   }
-  const uint64_t wanted = weight_bytes(elements, DType::F16) + beside;
   if (fits.empty()) {
     fits = "no storage type of this model would fit: take a smaller model";
   }
+  const std::string missing =
+      f16_fits ? std::string()
+               : fmt::format(" ({} are missing)", human_bytes(wanted - memory.free));
   error.message = fmt::format(
-      "{} has too little memory for this model: as f16 it takes about {}, {} are free ({} are "
-      "missing); {}, or compute with --device cpu ({})",
-      backend.device().str(), human_bytes(wanted), human_bytes(memory->free),
-      human_bytes(wanted > memory->free ? wanted - memory->free : 0), fits, error.message);
+      "{} has too little memory for this model: as f16 it takes about {}, {} are free{}; {}, or "
+      "compute with --device cpu ({})",
+      device, human_bytes(wanted), human_bytes(memory.free), missing, fits, error.message);
   return error;
 }
 

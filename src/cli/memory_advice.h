@@ -4,13 +4,14 @@
 #include <string>
 
 #include "base/result.h"
-#include "tensor/backend.h"
+#include "tensor/device.h"
 
 namespace mynah::cli {
 
-// An error of loading a model onto a device: where memory ran out, with what the model's weights
-// take in each storage type and which of them would fit. Other errors stay as they are.
+// An error of loading a model onto `device`, of whose memory so much was free: where memory ran
+// out, with what the model's weights take and in which storage type they would fit. Other errors
+// stay as they are.
 [[nodiscard]] Error with_what_fits(Error error, const std::string& model_path,
-                                   const Backend& backend);
+                                   const std::string& device, const DeviceMemory& memory);
 
 }  // namespace mynah::cli

@@ -11,9 +11,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/open_device.h"
 #include "cli/speak_options.h"
 #include "cli/store_access.h"
+#include "place/open_device.h"
 #include "speech/kokoro_phonemizers.h"
 #include "speech/text_reader.h"
 #include "store/catalogue.h"
@@ -211,7 +211,7 @@ std::string PhonemesCommand::details() const {
 Result<int> PhonemesCommand::run(Context& context) {
   MYNAH_TRY_STATUS(input_.check("read", context));
   const Store store(store_folders(context.environment));
-  MYNAH_TRY(const OpenedDevice device, open_device("cpu", 1, context.environment));
+  MYNAH_TRY(const place::OpenedDevice device, place::open_device("cpu", place::DeviceSettings{}));
   const auto lexicons = store.find(kEnglishPhonemes);
   const PhonemizerSource phonemizers =
       kokoro_phonemizers(lexicons ? lexicons->path() : std::string(), lexicon_, *device.backend);

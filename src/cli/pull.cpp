@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/nearest_name.h"
+#include "cli/model_files.h"
 #include "cli/store_access.h"
 #include "store/files.h"
 
@@ -110,14 +111,19 @@ Result<int> PullCommand::run(Context& context) {
     MYNAH_TRY(const CatalogueEntry* entry, entry_of(name));
     entries.push_back(entry);
   }
+  std::vector<StoredModel> arrived;
   for (const CatalogueEntry* entry : entries) {
-    MYNAH_TRY(const StoredModel model, pull_for_user(context, *entry, options));
+    MYNAH_TRY(StoredModel model, pull_for_user(context, *entry, options));
     print_arrival(context, model);
+    arrived.push_back(std::move(model));
   }
   const bool hears =
       std::ranges::any_of(entries, [](const auto* e) { return e->family == "whisper"; });
   if (!offline_) {
     pull_companions(context, entries, options);
+  }
+  for (const StoredModel& model : arrived) {
+    prepare_reference(context, model);
   }
   if (hears) {
     say_newest_recogniser(context, Store(store_folders(context.environment)));

@@ -248,7 +248,7 @@ Result<int> SpeakCommand::speak_document(Context& context, const SpeechEngine& e
   if (!m4b) {
     MYNAH_TRY(format, sound_.format_of());
   }
-  const std::string device = engine.backend ? engine.backend->device().str() : "cpu";
+  const std::string device = engine.placer ? engine.placer->device(place::StageGroup::Tts) : "cpu";
   const std::string name = path.empty() ? "the text" : path;
   MYNAH_TRY(const SpokenBook book,
             speak_book(text,
@@ -272,6 +272,7 @@ Result<int> SpeakCommand::speak_document(Context& context, const SpeechEngine& e
                           {"voice", voice.name},
                           {"model", engine.synthesizer->model().name()},
                           {"device", device},
+                          {"placement", placement_json(engine)},
                           {"warnings", warnings},
                           {"milliseconds", 1e3 * book.spent_s}}
                          .dump());
@@ -467,7 +468,8 @@ Result<int> SpeakCommand::run(Context& context) {
   }
   MYNAH_TRY_STATUS(observer->finish());
   MYNAH_TRY_STATUS(write_captions(observer->transcript(), sound_.captions, context.out));
-  const std::string device = engine.backend ? engine.backend->device().str() : "cpu";
+  Json placement = placement_json(engine);
+  const std::string device = engine.placer ? engine.placer->device(place::StageGroup::Tts) : "cpu";
   const double all_s = std::chrono::duration<double>(Clock::now() - began).count();
   if (context.json) {
     context.out.line(Json{{"duration", observer->duration_s()},
@@ -476,6 +478,7 @@ Result<int> SpeakCommand::run(Context& context) {
                           {"language", voice.language},
                           {"model", synthesizer.model().name()},
                           {"device", device},
+                          {"placement", std::move(placement)},
                           {"first_sound_ms", 1e3 * observer->first_s()},
                           {"milliseconds", 1e3 * observer->spent_s()},
                           {"load_ms", 1e3 * (all_s - observer->spent_s())},

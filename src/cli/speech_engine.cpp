@@ -10,12 +10,14 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "base/nearest_name.h"
-#include "cli/device_name.h"
-#include "cli/open_device.h"
-#include "cli/storage_choice.h"
+#include "cli/model_files.h"
+#include "cli/open_placer.h"
 #include "cli/store_access.h"
+#include "place/device_name.h"
+#include "place/open_device.h"
 #include "speech/kokoro_phonemizers.h"
 #include "speech/languages.h"
 #include "store/file_sets.h"
@@ -223,16 +225,6 @@ PhonemizerSource english_only(std::string name, PhonemizerSource source) {
 }
 
 // The voices of the user's that Kokoro can take.
-std::vector<VoiceFile> voice_files(const SpeechModel& model) {
-  std::vector<VoiceFile> files;
-  files.reserve(model.voices.size());
-  for (const InstalledVoice& voice : model.voices) {
-    files.push_back({.facts = {.name = voice.name, .language = voice.language, .sex = voice.sex},
-                     .path = voice.path});
-  }
-  return files;
-}
-
 }  // namespace
 
 void SpeechEngineOptions::fields(Fields& fields) {
@@ -252,11 +244,12 @@ void SpeechEngineOptions::fields(Fields& fields) {
       .option("device", "DEVICE", device,
               "auto, cpu, cuda or cuda:N (a card), ref or simt:0 (plain loops and a simulated "
               "card, to check against).")
-      .offering(device_names());
+      .offering(place::device_names());
   fields
       .option("lexicon", "FILE", lexicon,
               "Your own words: lines of word, tab, phonemes (Kokoro's or IPA).")
       .completes(Complete::Files);
+  placement_fields(fields, max_vram, keep_alive);
   fields.option("threads", "N", threads, "Threads to compute with; 0: the physical cores.")
       .shorter('t');
   fields.option(
@@ -287,6 +280,10 @@ bool speaks_language(const SpeechEngineOptions& options, const std::string& lang
   return choice->model->family == "kokoro" ? is_taught_kokoro(language) : has(*choice->model);
 }
 
+nlohmann::ordered_json placement_json(const SpeechEngine& engine) {
+  return engine.placer ? to_json(engine.placer->report()) : nlohmann::ordered_json(nullptr);
+}
+
 Result<SpeechEngine> open_speech_engine(const SpeechEngineOptions& options, Context& context) {
   const Store store(store_folders(context.environment));
   MYNAH_TRY(Choice choice, choose(store, options));
@@ -311,42 +308,45 @@ Result<SpeechEngine> open_speech_engine(const SpeechEngineOptions& options, Cont
                     "brought with `mynah import NAME.onnx`",
                     options.language));
   }
-  MYNAH_TRY(const std::optional<DType> storage, parse_storage(options.storage));
   SpeechEngine engine;
   engine.voice = choice.voice;
   engine.explanation.push_back(
       fmt::format("model {}: {}", model.name.empty() ? model.path : model.name, choice.why));
-  MYNAH_TRY(OpenedDevice device, open_device(options.device, options.threads, context.environment));
-  engine.pool = std::move(device.pool);
-  engine.backend = std::move(device.backend);
-  engine.explanation.push_back(std::move(device.why));
-  const VoiceLoadOptions load{
-      .name = model.name.empty() ? std::filesystem::path(model.path).stem().string() : model.name,
-      .storage = storage ? storage : fast_storage(options.precision, *engine.backend),
-      .precision = options.precision,
-      .cache_folder = store.folders().cache};
-  std::unique_ptr<const VoiceModel> loaded;
-  if (model.family == "piper" || !options.voice_config.empty()) {
-    PiperLanguage language;
-    MYNAH_TRY(loaded, load_piper({.network = model.path, .config = options.voice_config}, load,
-                                 *engine.backend, &language));
+  MYNAH_TRY(engine.placer, open_placer({.device = options.device,
+                                        .threads = options.threads,
+                                        .storage = options.storage,
+                                        .precision = options.precision,
+                                        .pinned = true,
+                                        .quiet = options.quiet,
+                                        .max_vram = options.max_vram,
+                                        .keep_alive = options.keep_alive},
+                                       context));
+  place::VoiceModelFile file = voice_model_file(model, store.folders().cache);
+  file.precision = options.precision;
+  if (!options.voice_config.empty()) {
+    file.family = "piper";
+    file.config = options.voice_config;
+  }
+  PiperLanguage language;
+  MYNAH_TRY(auto loaded, engine.placer->voice(file, language));
+  for (std::string& line : engine.placer->explain()) {
+    engine.explanation.push_back(std::move(line));
+  }
+  if (file.family == "piper") {
     if (language.espeak_voice.empty()) {
-      MYNAH_TRY_STATUS(refuse_lexicon(options.lexicon, load.name));
+      MYNAH_TRY_STATUS(refuse_lexicon(options.lexicon, file.name));
     }
     engine.synthesizer = std::make_unique<Synthesizer>(
-        std::move(loaded), piper_phonemizers(load.name, language, options.lexicon));
+        std::move(loaded), piper_phonemizers(file.name, language, options.lexicon));
     return engine;
   }
-  MYNAH_TRY(OpenedDevice reading, open_device("cpu", 1, context.environment));
+  MYNAH_TRY(place::OpenedDevice reading, place::open_device("cpu", place::DeviceSettings{}));
   engine.reading_pool = std::move(reading.pool);
   engine.reading_backend = std::move(reading.backend);
   PhonemizerSource phonemizers =
       kokoro_phonemizers(model.english_phonemes, options.lexicon, *engine.reading_backend);
-  if (model.family == "hibari") {
-    MYNAH_TRY(loaded, load_hibari(model.path, load, *engine.backend));
-    phonemizers = english_only(load.name, std::move(phonemizers));
-  } else {
-    MYNAH_TRY(loaded, load_kokoro(model.path, voice_files(model), load, *engine.backend));
+  if (file.family == "hibari") {
+    phonemizers = english_only(file.name, std::move(phonemizers));
   }
   engine.synthesizer = std::make_unique<Synthesizer>(std::move(loaded), std::move(phonemizers));
   return engine;

@@ -7,8 +7,11 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "base/thread_pool.h"
 #include "cli/verb.h"
+#include "place/placer.h"
 #include "speech/synthesizer.h"
 
 namespace mynah::cli {
@@ -18,7 +21,9 @@ struct SpeechEngineOptions {
   std::string model = "auto";  // a name of the store or a path; auto: the best that is here
   std::string voice_config;    // of a Piper voice; "": beside it
   std::string device = "auto";
-  int threads = 0;  // 0: the machine's physical cores
+  std::string max_vram;           // "4GB"; "": no limit
+  std::string keep_alive = "5m";  // "30s", "0", "never"
+  int threads = 0;                // 0: the machine's physical cores
   std::optional<std::string> storage;
   Precision precision = Precision::Fast;
   std::string lexicon;   // the user's own; "": none
@@ -31,8 +36,7 @@ struct SpeechEngineOptions {
 
 // The synthesizer and what it stands on, in the order that they must be destroyed from the end.
 struct SpeechEngine {
-  std::unique_ptr<ThreadPool> pool;
-  std::unique_ptr<Backend> backend;
+  std::unique_ptr<place::Placer> placer;  // null: a built-in voice, which is of the processor
   // What reads text: one thread of the processor. The products of a word are so small that another
   // thread, or a card, costs ten times what it saves.
   std::unique_ptr<ThreadPool> reading_pool;
@@ -42,6 +46,9 @@ struct SpeechEngine {
   std::string voice;
   std::vector<std::string> explanation;  // what was chosen and why, a line each
 };
+
+// Where it was spoken, as it stands in JSON; of a built-in voice null.
+[[nodiscard]] nlohmann::ordered_json placement_json(const SpeechEngine& engine);
 
 // Opens it. A device that is not there is refused with the reason.
 Result<SpeechEngine> open_speech_engine(const SpeechEngineOptions& options, Context& context);

@@ -33,18 +33,4 @@ Result<std::optional<DType>> parse_storage(const std::optional<std::string>& tex
   return type;
 }
 
-std::optional<DType> fast_storage(Precision precision, const Backend& backend) {
-  if (precision == Precision::Exact) {
-    return std::nullopt;
-  }
-  switch (backend.device().kind) {
-    case DeviceKind::Cpu:
-      return DType::I8;
-    case DeviceKind::Cuda:
-      return DType::F16;
-    default:
-      return std::nullopt;
-  }
-}
-
 }  // namespace mynah::cli

@@ -368,7 +368,7 @@ SinkOptions TranscribeCommand::sink_options(const Context& context, const Engine
   const bool heard = decoding_.recognizer.language == "auto";
   writer.language =
       heard && !engine.recognizer->multilingual() ? "en" : decoding_.recognizer.language;
-  writer.system_info = engine.backend ? engine.backend->description() : "";
+  writer.system_info = engine.architecture;
   writer.multilingual = engine.recognizer->multilingual();
   writer.facts = engine.recognizer->facts();
   writer.token_text = token_text;
@@ -391,7 +391,7 @@ Transcript TranscribeCommand::known_before(const Engine& engine,
   known.language_probability = known.language == "auto" ? 0.0F : 1.0F;
   known.task = options.task == Task::Translate ? "translate" : "transcribe";
   known.model = engine.recognizer->model_name();
-  known.device = engine.backend ? engine.backend->device().str() : "cpu";
+  known.device = engine.placer ? engine.placer->device(place::StageGroup::Stt) : "cpu";
   return known;
 }
 
@@ -416,6 +416,9 @@ Result<int> TranscribeCommand::transcribe(Context& context, const Engine& engine
   }
   SinkOptions wanted = sink_options(context, engine, options, plans);
   wanted.known = known_before(engine, options);
+  if (engine.placer) {
+    wanted.placement = [&placer = *engine.placer] { return placer.report(); };
+  }
   wanted.on_written = [this](const SinkRecording& recording) {
     for (const OutputFile& file : recording.plan.files) {
       records_.add(file.path, recording.name, shaping_);

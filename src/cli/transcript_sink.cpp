@@ -191,6 +191,7 @@ void TranscriptSink::write_done(State& state, Transcript transcript) {
     }
   }
   transcript = whole_of(state, std::move(transcript));
+  add_placement(transcript);
   print_up_to_date(state);
   for (const std::string& text : transcript.notes) {
     note(state, text);
@@ -264,8 +265,22 @@ Transcript TranscriptSink::part_of(const State& state, const std::string& why) c
   Transcript transcript = options_.known;
   transcript.segments = state.segments;
   transcript.duration_s = state.segments.back().end_s;
+  add_placement(transcript);
   transcript.notes = {"not the whole recording: " + why};
   return transcript;
+}
+
+void TranscriptSink::add_placement(Transcript& transcript) const {
+  if (!options_.placement) {
+    return;
+  }
+  transcript.placement = options_.placement();
+  for (StagePlacement& stage : transcript.placement->stages) {
+    const auto timing = std::ranges::find(transcript.timings, stage.stage, &StageTiming::stage);
+    if (timing != transcript.timings.end()) {
+      stage.milliseconds = timing->milliseconds;  // of this recording
+    }
+  }
 }
 
 Result<std::vector<std::string>> TranscriptSink::write_part(const State& state,
@@ -279,6 +294,7 @@ void TranscriptSink::print_json_error(const State& state, const Error& error) {
     // What was heard before it broke, as of a whole recording.
     json = nlohmann::ordered_json::parse(
         transcript_json_line(part_of(state, error.message), writer_for(state)));
+    json["resume_at"] = options_.start_s + state.segments.back().end_s;
   }
   json["error"] = {{"code", error_code_name(error.code)}, {"message", error.message}};
   context_.out.line(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));

@@ -38,6 +38,8 @@ struct SinkOptions {
   PrintOptions print;
   WriterOptions writer;
   Transcript known;  // of each recording before it is heard: model, device, language, task
+  // Where recordings are heard, as it is when one is done; empty: nothing is said of it.
+  std::function<PlacementReport()> placement;
   // Told of each recording whose files are written.
   std::function<void(const SinkRecording&)> on_written;
   // How often what was heard so far is kept as NAME.partial: a power cut takes no more than that.
@@ -97,6 +99,8 @@ class TranscriptSink : public RecognizerObserver {
   [[nodiscard]] Status write_files(const State& state, const Transcript& transcript);
   void write_failed(State& state, const Error& error);
   void save_now_and_then(State& state);
+  // Where it was heard, as it is now.
+  void add_placement(Transcript& transcript) const;
   [[nodiscard]] Transcript part_of(const State& state, const std::string& why) const;
   void print_what_has_no_file(const State& state, const Transcript& transcript);
   // As NAME.partial; `why` it is not all.

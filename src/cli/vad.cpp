@@ -10,13 +10,13 @@
 
 #include "audio/inputs.h"
 #include "base/atomic_file.h"
-#include "cli/device_name.h"
 #include "cli/error_codes.h"
-#include "cli/open_device.h"
+#include "cli/open_placer.h"
 #include "cli/program.h"
 #include "cli/repeats.h"
 #include "cli/store_access.h"
 #include "cli/voice_hearing.h"
+#include "place/device_name.h"
 #include "store/store.h"
 
 namespace mynah::cli {
@@ -63,7 +63,7 @@ void VadCommand::fields(Fields& fields) {
       .completes(Complete::Models);
   fields.option("rate", "HZ", rate_hz_, "Rate that the model hears: 16000 or 8000.");
   fields.option("device", "DEVICE", device_, "auto, cpu, cuda, ref or simt:0.")
-      .offering(device_names());
+      .offering(place::device_names());
   fields.option("threads", "N", threads_, "Threads; 0: one for each physical core.");
   fields.section("Segments");
   fields.option("threshold", "P", vad_.threshold, "Speech begins at this probability.");
@@ -118,7 +118,7 @@ Status VadCommand::check(const Context& context) const {
   const double least_s = 0.1 + 2e-3 * vad_.speech_pad_ms;
   MYNAH_TRY_STATUS(check_at_least("--max-speech-s", vad_.max_speech_s, least_s));
   MYNAH_TRY_STATUS(check_at_least("--threads", threads_, 0));
-  return check_device(device_);
+  return place::check_device(device_);
 }
 
 Result<VadCommand::Engine> VadCommand::open_engine(const Context& context) const {
@@ -146,10 +146,15 @@ Result<VadCommand::Engine> VadCommand::open_engine(const Context& context) const
     return std::unexpected(as_named(resolved.error(), model_));
   }
   MYNAH_TRY_STATUS(check_finds_speech(store, *resolved));
-  MYNAH_TRY(OpenedDevice device, open_device(device_, threads_, context.environment));
-  engine.pool = std::move(device.pool);
-  engine.backend = std::move(device.backend);
-  MYNAH_TRY(engine.detector, load_silero(resolved->path, rate_hz_, *engine.backend));
+  MYNAH_TRY(engine.placer, open_placer({.device = device_,
+                                        .threads = threads_,
+                                        .storage = {},
+                                        .precision = Precision::Fast,
+                                        .pinned = true,
+                                        .quiet = false},
+                                       context));
+  MYNAH_TRY(engine.detector,
+            engine.placer->detector({.path = resolved->path, .rate_hz = rate_hz_}));
   return engine;
 }
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "base/thread_pool.h"
 #include "cli/transcribe_options.h"
 #include "cli/verb.h"
 #include "cli/voice_report.h"
+#include "place/placer.h"
 #include "speech/voice_detector.h"
 
 namespace mynah::cli {
@@ -23,8 +23,7 @@ class VadCommand : public Command {
  private:
   // A detector and what it stands on, in the order that they must be destroyed from the end.
   struct Engine {
-    std::unique_ptr<ThreadPool> pool;
-    std::unique_ptr<Backend> backend;
+    std::unique_ptr<place::Placer> placer;  // null: the built-in detector
     std::shared_ptr<const VoiceDetector> detector;
   };
 

@@ -12,10 +12,18 @@ struct Variable {
 };
 
 inline constexpr std::array kVariables = {
-    Variable{"CONFIG", "The configuration file."}, Variable{"HOME", "The folder of models."},
+    Variable{"CONFIG", "The configuration file."},
+    Variable{"HOME", "The folder of models."},
     Variable{"CUDA_DRIVER", "The NVIDIA driver's library, libcuda.so.1, by its path."},
     Variable{"CUDA_LEVEL",
              "The level of programs that a card runs, such as 80 or 90; unset: what "
-             "suits it (docs/cuda.md)."}};
+             "suits it (docs/cuda.md)."},
+    Variable{"NVML", "NVIDIA's management library, libnvidia-ml.so.1, by its path."},
+    Variable{"WORKER",
+             "The program whose processes stages on a device compute in; unset: mynah "
+             "itself."},
+    Variable{"FAULT",
+             "Faults on purpose, for tests: STAGE:KIND@N, such as stt.decoder:crash@2 "
+             "(docs/placement.md)."}};
 
 }  // namespace mynah::cli

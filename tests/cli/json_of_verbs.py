@@ -5,10 +5,11 @@ usage: json_of_verbs.py MYNAH. Without real weights what needs a model is skippe
 import json
 import pathlib
 import re
+import shutil
 import sys
 import tempfile
 
-from checks import SENTENCE, WEIGHTS, Checks, environment, needs, run, wav
+from checks import ROOT, SENTENCE, WEIGHTS, Checks, environment, needs, run, wav
 
 
 def fault_of(text, wanted=1):
@@ -36,12 +37,17 @@ def main():
         quiet.write_bytes(wav(b"\0" * 32000))
         table = folder / "table.tsv"
         table.write_text("clip\tlang\ttext\nquiet.wav\ten\thello\n")
+        profiles = folder / "models/profiles"
+        profiles.mkdir(parents=True)
+        for name in ("day", "night"):
+            shutil.copy(ROOT / "tests/fuzz/corpus/profile/whole", profiles / f"{name}.json")
         silero = WEIGHTS / "silero/silero_vad_16k.safetensors"
         # What is run, its exit code, and how many objects it prints at least; the order matters: a model is brought first.
         runs = [
             (["version"], 0, 1),
             (["config"], 0, 1),
             (["completion", "bash"], 0, 1),
+            (["devices"], 0, 3),
             (["import", silero, "--name", "silero"], 0, 1),
             (["models", "list"], 0, 1 if silero.exists() else 0),
             (["models", "list", "--all"], 0, 5),
@@ -50,6 +56,13 @@ def main():
             (["vad", "--model", "silero", quiet, SENTENCE], 0, 2),
             (["models", "remove", "silero"], 0, 1),
             (["pull", "tiny.en", "--offline"], None, 0),
+            (["tune"], 3, 0),
+            (["ps"], 0, 0),
+            (["profile", "list"], 0, 2),
+            (["profile", "use", "day"], 0, 1),
+            (["profile", "show"], 0, 1),
+            (["profile", "diff", "day", "night"], 0, 1),
+            (["profile", "remove", "day", "night"], 0, 2),
             (["vad", "--model", "builtin", quiet], 0, 1),
             (["transcribe", "--model", "builtin", quiet, SENTENCE], 0, 2),
             (["transcribe", "--model", "builtin", folder / "none.wav"], 1, 1),

@@ -244,6 +244,7 @@ TEST(Program, SaysWhichVariablesItPassesOver) {
   TestProgram program(sample_verbs());
   program.environment["MYNAH_BAEM"] = "2";
   program.environment["MYNAH_DRY"] = "true";
+  program.environment["MYNAH_FAKE_CARDS"] = "none";  // the tests' simulated driver reads it
   program.environment["MYNAH_HOME"] = "/models";
   program.environment["MYNAH_LIMIT"] = "2";
   program.environment["MYNAH_X"] = "2";

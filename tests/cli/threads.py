@@ -1,4 +1,5 @@
-"""mynah starts the threads it was told to and one that waits for signals; no library adds any (OpenMP comes along with soxr).
+"""mynah starts the threads it was told to, one that waits for signals and one that looks after what is loaded; no library
+adds any (OpenMP comes along with soxr).
 
 usage: threads.py MYNAH. Skipped without real weights.
 """
@@ -9,7 +10,7 @@ import tempfile
 
 from checks import SENTENCE, WEIGHTS, Checks, environment, needs
 
-SIGNAL_THREADS = 1
+OTHER_THREADS = 2
 
 
 def most_threads(command, env):
@@ -38,8 +39,8 @@ def main():
             most, code, out, err = most_threads(command, env)
             texts.add(out)
             fault = None
-            if code or most != threads + SIGNAL_THREADS:
-                fault = f"wanted {threads + SIGNAL_THREADS} threads, found {most}; exit code {code}, said {err[-300:]!r}"
+            if code or most != threads + OTHER_THREADS:
+                fault = f"wanted {threads + OTHER_THREADS} threads, found {most}; exit code {code}, said {err[-300:]!r}"
             checks.add(f"--threads {threads}", fault)
         checks.add("the same text whatever the number of threads", None if len(texts) == 1 and texts != {""} else f"{texts}")
     checks.close()

@@ -1,0 +1,43 @@
+#include "cli/discovery_search.h"
+
+#include <fmt/format.h>
+
+#include "cli/program.h"
+#include "cli/store_access.h"
+#include "place/device_cache.h"
+
+namespace mynah::cli {
+
+gpu::GpuSearch card_search(const Environment& environment) {
+  gpu::GpuSearch search;
+  search.driver.file = environment.get("MYNAH_CUDA_DRIVER").value_or("");
+  // Set and empty hides every card.
+  constexpr std::string_view kVisible = "CUDA_VISIBLE_DEVICES";
+  if (!environment.names_with(kVisible).empty()) {
+    search.visible_devices = environment.get(std::string(kVisible)).value_or("");
+  }
+  return search;
+}
+
+std::string program_build() {
+  // Two builds of one commit with changes differ by their file.
+  return fmt::format("{}, {}", version_text(false), place::file_stamp("/proc/self/exe"));
+}
+
+place::DiscoverySearch discovery_search(const Environment& environment) {
+  place::DiscoverySearch search;
+  search.gpus = card_search(environment);
+  search.nvml.file = environment.get("MYNAH_NVML").value_or("");
+  // Which library the loader takes; the order and number of devices.
+  for (const char* name : {"LD_LIBRARY_PATH", "LD_PRELOAD", "CUDA_DEVICE_ORDER",
+                           "CUDA_MPS_PIPE_DIRECTORY", "NVIDIA_VISIBLE_DEVICES"}) {
+    if (const auto value = environment.get(name)) {
+      search.variables += fmt::format("{}={}\n", name, *value);
+    }
+  }
+  search.cache_file = store_folders(environment).cache + "/devices";
+  search.build = program_build();
+  return search;
+}
+
+}  // namespace mynah::cli

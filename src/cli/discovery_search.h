@@ -1,0 +1,21 @@
+// Where this process looks for devices, by its environment.
+#pragma once
+
+#include <string>
+
+#include "cli/verb.h"
+#include "gpu/devices.h"
+#include "place/discover.h"
+
+namespace mynah::cli {
+
+// NVIDIA's driver and its cards: MYNAH_CUDA_DRIVER, CUDA_VISIBLE_DEVICES.
+[[nodiscard]] gpu::GpuSearch card_search(const Environment& environment);
+
+// All devices, with what the driver told kept in the cache folder; also MYNAH_NVML.
+[[nodiscard]] place::DiscoverySearch discovery_search(const Environment& environment);
+
+// This program and no other: what was kept or proven by another is not believed.
+[[nodiscard]] std::string program_build();
+
+}  // namespace mynah::cli

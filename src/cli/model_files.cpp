@@ -1,0 +1,109 @@
+#include "cli/model_files.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "cli/open_placer.h"
+#include "cli/store_access.h"
+#include "speech/window_model.h"
+
+namespace mynah::cli {
+
+namespace {
+
+constexpr std::string_view kDetector = "silero";
+
+NamedModel recogniser(const std::string& name, const std::string& path, const Store& store) {
+  return {.name = name,
+          .file = place::WindowsFile{
+              .path = path, .precision = Precision::Fast, .cache_folder = store.folders().cache}};
+}
+
+NamedModel detector(const std::string& path) {
+  constexpr int kRate_hz = 16000;
+  return {.name = std::string(kDetector),
+          .file = place::DetectorFile{.path = path, .rate_hz = kRate_hz}};
+}
+
+NamedModel voice(const SpeechModel& model, const Store& store) {
+  place::VoiceModelFile file = voice_model_file(model, store.folders().cache);
+  std::string name = file.name;
+  return {.name = std::move(name), .file = std::move(file)};
+}
+
+Result<NamedModel> named_model(const Store& store, const std::string& name) {
+  auto resolved = store.resolve(name);
+  if (!resolved) {
+    return std::unexpected(as_named(resolved.error(), name));
+  }
+  const auto stored = store.find(resolved->name);
+  if (stored && stored->family == kDetector) {
+    return detector(resolved->path);
+  }
+  // Of a path every file could be a voice's: what it is its own header tells.
+  const bool listens = resolved->name.empty() && read_whisper_header(resolved->path).has_value();
+  if (auto speaking = installed_speech_model(store, name); speaking && !listens) {
+    return voice(*speaking, store);
+  }
+  return recogniser(
+      resolved->name.empty() ? std::filesystem::path(name).stem().string() : resolved->name,
+      resolved->path, store);
+}
+
+}  // namespace
+
+void prepare_reference(const Context& context, const StoredModel& model) {
+  const Store store(store_folders(context.environment));
+  const bool computes = model.family == "whisper" || model.family == kDetector ||
+                        installed_speech_model(store, model.name).has_value();
+  if (!computes) {
+    return;  // voices, lexicons
+  }
+  const auto placer = open_placer({}, context);
+  const auto named = named_models(store, {model.name});
+  if (placer && named) {
+    (void)(*placer)->state().prover().reference(named->front().file);
+  }
+}
+
+place::VoiceModelFile voice_model_file(const SpeechModel& model, const std::string& cache_folder) {
+  place::VoiceModelFile file{
+      .family = model.family,
+      .path = model.path,
+      .config = {},
+      .voices = {},
+      .name = model.name.empty() ? std::filesystem::path(model.path).stem().string() : model.name,
+      .precision = Precision::Fast,
+      .cache_folder = cache_folder};
+  if (file.family == "kokoro") {
+    for (const InstalledVoice& one : model.voices) {
+      file.voices.push_back({.facts = {.name = one.name, .language = one.language, .sex = one.sex},
+                             .path = one.path});
+    }
+  }
+  return file;
+}
+
+Result<std::vector<NamedModel>> named_models(const Store& store,
+                                             const std::vector<std::string>& names) {
+  std::vector<NamedModel> models;
+  for (const std::string& name : names) {
+    MYNAH_TRY(NamedModel model, named_model(store, name));
+    models.push_back(std::move(model));
+  }
+  if (!names.empty()) {
+    return models;
+  }
+  if (const auto found = store.resolve(std::string(kDetector))) {
+    models.push_back(detector(found->path));
+  }
+  if (const auto newest = newest_recogniser(store)) {
+    models.push_back(recogniser(newest->name, newest->path(), store));
+  }
+  if (const auto speaking = installed_speech_models(store); !speaking.empty()) {
+    models.push_back(voice(speaking.front(), store));
+  }
+  return models;
+}
+
+}  // namespace mynah::cli

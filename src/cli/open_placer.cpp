@@ -1,0 +1,162 @@
+#include "cli/open_placer.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "cli/discovery_search.h"
+#include "cli/storage_choice.h"
+#include "cli/store_access.h"
+#include "place/host.h"
+#include "place/profile_folder.h"
+
+namespace mynah::cli {
+
+namespace {
+
+// 0: none is asked for.
+Result<int> card_level(const Environment& environment) {
+  const std::string text = environment.get("MYNAH_CUDA_LEVEL").value_or("");
+  int level = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), level);
+  if (!text.empty() && (error != std::errc() || end != text.data() + text.size() || level <= 0)) {
+    return fail(
+        ErrorCode::Usage,
+        fmt::format("MYNAH_CUDA_LEVEL is \"{}\": it is a level of programs, such as 80 or 90 "
+                    "(docs/cuda.md); unset it for what suits the card",
+                    text));
+  }
+  return level;
+}
+
+// The program whose processes device stages compute in: mynah, which is this one, or stands beside
+// it (a test).
+std::string worker_program(const Environment& environment) {
+  if (const auto named = environment.get("MYNAH_WORKER")) {
+    return *named;
+  }
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  return (self.parent_path() / "mynah").string();
+}
+
+// A number with one of the units behind it, each times its factor; none: it is none.
+struct Unit {
+  std::string_view name;
+  double factor;
+};
+
+std::optional<double> parse_quantity(std::string_view text, std::span<const Unit> units) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || !std::isfinite(number) || number < 0) {
+    return std::nullopt;
+  }
+  const std::string_view rest = text.substr(static_cast<size_t>(end - text.data()));
+  const auto unit = std::ranges::find(units, rest, &Unit::name);
+  return unit == units.end() ? std::nullopt : std::optional(number * unit->factor);
+}
+
+// 0: "".
+Result<uint64_t> parse_bytes(std::string_view flag, const std::string& text) {
+  constexpr std::array kUnits = {
+      Unit{"", 1},    Unit{"MB", 1e6},        Unit{"GB", 1e9},          Unit{"M", 1e6},
+      Unit{"G", 1e9}, Unit{"MiB", 1048576.0}, Unit{"GiB", 1073741824.0}};
+  if (text.empty()) {
+    return 0;
+  }
+  const auto bytes = parse_quantity(text, kUnits);
+  if (!bytes || *bytes < 1 || *bytes > 1e15) {
+    return fail(ErrorCode::Usage,
+                fmt::format("{}: wanted a size such as 4GB or 800MB, found '{}'", flag, text));
+  }
+  return static_cast<uint64_t>(*bytes);
+}
+
+// None: never.
+Result<std::optional<std::chrono::milliseconds>> parse_keep_alive(const std::string& text) {
+  constexpr std::array kUnits = {Unit{"", 1e3}, Unit{"s", 1e3}, Unit{"m", 6e4}, Unit{"h", 3.6e6}};
+  if (text == "never" || text == "-1") {
+    return std::optional<std::chrono::milliseconds>();
+  }
+  const auto time_ms = parse_quantity(text, kUnits);
+  if (!time_ms || *time_ms > 1e12) {
+    return fail(ErrorCode::Usage,
+                fmt::format("--keep-alive: wanted a time such as 5m, 30s or 0, or "
+                            "never, found '{}'",
+                            text));
+  }
+  return std::optional(std::chrono::milliseconds(static_cast<int64_t>(*time_ms)));
+}
+
+// The one that --device names, or the one in use where --device says nothing.
+Result<std::optional<place::Profile>> wanted_profile(const place::DeviceRequest& request,
+                                                     const PlacementWish& wish,
+                                                     const Context& context) {
+  const place::ProfileFolder folder(store_folders(context.environment).home);
+  std::optional<std::string> name;
+  if (!request.profile.empty()) {
+    name = request.profile;
+  } else if (wish.pinned && request == place::DeviceRequest{}) {
+    MYNAH_TRY(name, folder.pinned());
+  }
+  if (!name) {
+    return std::optional<place::Profile>();
+  }
+  MYNAH_TRY(place::Profile profile, folder.load(*name));
+  return std::optional(std::move(profile));
+}
+
+}  // namespace
+
+void placement_fields(Fields& fields, std::string& max_vram, std::string& keep_alive) {
+  fields.option("max-vram", "SIZE", max_vram,
+                "The most of a card's memory that is taken, such as 4GB; default: what is free.");
+  fields.option("keep-alive", "TIME", keep_alive,
+                "What nobody used for so long is let go: 30s, 5m, 0, or never.");
+}
+
+Result<place::DeviceSettings> device_settings(int threads, const Environment& environment) {
+  place::DeviceSettings settings;
+  const gpu::GpuSearch search = card_search(environment);
+  settings.cuda_driver = search.driver.file;
+  settings.visible_devices = search.visible_devices;
+  MYNAH_TRY(settings.cuda_level, card_level(environment));
+  settings.image_folder =
+      (std::filesystem::path(store_folders(environment).cache) / "cuda").string();
+  settings.threads = threads > 0 ? threads : place::usable_cores();
+  return settings;
+}
+
+Result<std::unique_ptr<place::Placer>> open_placer(const PlacementWish& wish,
+                                                   const Context& context) {
+  place::PlacerOptions options;
+  MYNAH_TRY(options.request, place::parse_device_request(wish.device));
+  MYNAH_TRY(options.settings, device_settings(wish.threads, context.environment));
+  options.discovery = discovery_search(context.environment);
+  options.cache_folder = store_folders(context.environment).cache;
+  options.worker_program = worker_program(context.environment);
+  MYNAH_TRY(options.faults,
+            place::parse_faults(context.environment.get("MYNAH_FAULT").value_or("")));
+  MYNAH_TRY(options.storage, parse_storage(wish.storage));
+  options.precision = wish.precision;
+  MYNAH_TRY(options.max_vram, parse_bytes("--max-vram", wish.max_vram));
+  MYNAH_TRY(options.keep_alive, parse_keep_alive(wish.keep_alive));
+  MYNAH_TRY(options.profile, wanted_profile(options.request, wish, context));
+  options.say = [&context](const std::string& line) { context.say(line); };
+  if (context.err.is_terminal() && !wish.quiet) {
+    options.tell = options.say;
+  }
+  auto placer = std::make_unique<place::Placer>(std::move(options));
+  MYNAH_TRY_STATUS(placer->check_request());
+  return placer;
+}
+
+}  // namespace mynah::cli

@@ -1,0 +1,35 @@
+// Placement as the user's options and environment ask for it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "cli/verb.h"
+#include "place/placer.h"
+
+namespace mynah::cli {
+
+// What of a verb's options places its models.
+struct PlacementWish {
+  std::string device = "auto";  // --device
+  int threads = 0;              // 0: the machine's physical cores
+  std::optional<std::string> storage;
+  Precision precision = Precision::Fast;
+  bool pinned = true;             // the profile that is in use counts
+  bool quiet = false;             // moves are told all the same: they are what the user must know
+  std::string max_vram{};         // --max-vram: "4GB"; "": no limit
+  std::string keep_alive = "5m";  // --keep-alive: "30s", "0", "never"
+};
+
+// The options --max-vram and --keep-alive.
+void placement_fields(Fields& fields, std::string& max_vram, std::string& keep_alive);
+
+// What opening a device needs of the environment. Usage for a variable that cannot be read.
+Result<place::DeviceSettings> device_settings(int threads, const Environment& environment);
+
+Result<std::unique_ptr<place::Placer>> open_placer(const PlacementWish& wish,
+                                                   const Context& context);
+
+}  // namespace mynah::cli

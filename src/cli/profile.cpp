@@ -1,0 +1,222 @@
+#include "cli/profile.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "base/nearest_name.h"
+#include "cli/profile_texts.h"
+#include "cli/store_access.h"
+
+namespace mynah::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using place::Profile;
+using place::ProfileFolder;
+
+constexpr std::string_view kNone = "none";
+
+// A name that nobody knows is a slip.
+Result<Profile> load(const ProfileFolder& folder, const std::string& name) {
+  auto profile = folder.load(name);
+  if (!profile && profile.error().code == ErrorCode::NotFound) {
+    profile.error().code = ErrorCode::Usage;
+  }
+  return profile;
+}
+
+// The one in use; none too where its file cannot be read, which is said.
+std::optional<std::string> pinned_name(const Context& context, const ProfileFolder& folder) {
+  auto name = folder.pinned();
+  if (!name) {
+    context.say(name.error().message);
+    return std::nullopt;
+  }
+  return *std::move(name);
+}
+
+Json described(const Profile& profile, const ProfileFolder& folder, bool pinned) {
+  Json json = {{"name", profile.name}, {"pinned", pinned}, {"file", folder.path(profile.name)}};
+  json.update(place::to_json(profile));
+  return json;
+}
+
+}  // namespace
+
+void ProfileCommand::fields(Fields& fields) {
+  fields
+      .positional("ACTION", words_,
+                  "list (the default), use, show, diff or remove, then names of profiles.")
+      .offering({"list", "use", "show", "diff", "remove"});
+}
+
+std::string ProfileCommand::details() const {
+  return "Actions:\n"
+         "  list             the profiles on this machine\n"
+         "  use NAME         place every stage as this profile says; 'use none' goes back to auto\n"
+         "  show [NAME ...]  what was chosen and measured; without a name, of the one in use\n"
+         "  diff NAME NAME   which stages move from the first to the second, and what that gains\n"
+         "  remove NAME ...  remove profiles\n";
+}
+
+Result<int> ProfileCommand::run(Context& context) {
+  const ProfileFolder folder(store_folders(context.environment).home);
+  const std::string action = words_.empty() ? "list" : words_.front();
+  if (action == "list") {
+    return list(context, folder);
+  }
+  if (action == "use") {
+    return use(context, folder);
+  }
+  if (action == "show") {
+    return show(context, folder);
+  }
+  if (action == "diff") {
+    return diff(context, folder);
+  }
+  if (action == "remove") {
+    return remove(context, folder);
+  }
+  const std::vector<std::string> actions = {"list", "use", "show", "diff", "remove"};
+  return fail(ErrorCode::Usage, fmt::format("wanted list, use, show, diff or remove, found '{}'{}",
+                                            action, suggestion(action, actions)));
+}
+
+Result<int> ProfileCommand::list(Context& context, const ProfileFolder& folder) const {
+  if (words_.size() > 1) {
+    return fail(ErrorCode::Usage,
+                fmt::format("list takes no names, found '{0}'; 'mynah profile show {0}' tells "
+                            "about one profile",
+                            words_[1]));
+  }
+  std::vector<std::string> damaged;
+  const std::vector<Profile> profiles = folder.list(&damaged);
+  const std::optional<std::string> pinned = pinned_name(context, folder);
+  for (const Profile& profile : profiles) {
+    const bool in_use = pinned == profile.name;
+    if (context.json) {
+      context.out.line(described(profile, folder, in_use).dump());
+    } else {
+      context.out.line(fmt::format("{:<20} {:<7} {}: {}", profile.name, in_use ? "in use" : "",
+                                   profile.model, placement_text(profile)));
+    }
+  }
+  for (const std::string& error : damaged) {
+    context.say(error);
+  }
+  if (pinned && std::ranges::find(profiles, *pinned, &Profile::name) == profiles.end()) {
+    context.say(
+        fmt::format("the profile in use, {}, cannot be read: `mynah profile use none` goes "
+                    "back to auto",
+                    *pinned));
+  }
+  if (profiles.empty() && damaged.empty() && !context.json) {
+    context.say("no profiles yet: `mynah tune` measures this machine and makes one");
+  }
+  return 0;
+}
+
+Result<int> ProfileCommand::use(Context& context, const ProfileFolder& folder) const {
+  if (words_.size() != 2) {
+    return fail(ErrorCode::Usage,
+                fmt::format("use: wanted the name of one profile, or none, found {} names",
+                            words_.size() - 1));
+  }
+  const std::string& name = words_[1];
+  if (name == kNone) {
+    MYNAH_TRY_STATUS(folder.unpin());
+  } else {
+    MYNAH_TRY(const Profile profile, load(folder, name));
+    MYNAH_TRY_STATUS(folder.pin(profile.name));
+  }
+  if (context.json) {
+    context.out.line(Json{{"pinned", name == kNone ? Json() : Json(name)}}.dump());
+  } else {
+    context.out.line(name == kNone ? std::string("no profile is in use: stages are placed by auto")
+                                   : fmt::format("{} is in use", name));
+  }
+  return 0;
+}
+
+Result<int> ProfileCommand::show(Context& context, const ProfileFolder& folder) const {
+  std::vector<std::string> names(words_.begin() + 1, words_.end());
+  const std::optional<std::string> pinned = pinned_name(context, folder);
+  if (names.empty() && !pinned) {
+    return fail(ErrorCode::Usage, "show: wanted the name of a profile, as none is in use");
+  }
+  if (names.empty()) {
+    names.push_back(*pinned);
+  }
+  std::vector<Profile> profiles;
+  for (const std::string& name : names) {
+    MYNAH_TRY(Profile profile, load(folder, name));
+    profiles.push_back(std::move(profile));
+  }
+  for (const Profile& profile : profiles) {
+    const bool in_use = pinned == profile.name;
+    if (context.json) {
+      context.out.line(described(profile, folder, in_use).dump());
+      continue;
+    }
+    for (const std::string& line : profile_lines(profile, in_use)) {
+      context.out.line(line);
+    }
+  }
+  return 0;
+}
+
+Result<int> ProfileCommand::diff(Context& context, const ProfileFolder& folder) const {
+  if (words_.size() != 3) {
+    return fail(ErrorCode::Usage,
+                fmt::format("diff: wanted the names of two profiles, found {}", words_.size() - 1));
+  }
+  MYNAH_TRY(const Profile from, load(folder, words_[1]));
+  MYNAH_TRY(const Profile to, load(folder, words_[2]));
+  if (context.json) {
+    context.out.line(difference_json(from, to).dump());
+    return 0;
+  }
+  for (const std::string& line : difference_lines(from, to)) {
+    context.out.line(line);
+  }
+  return 0;
+}
+
+Result<int> ProfileCommand::remove(Context& context, const ProfileFolder& folder) const {
+  if (words_.size() <= 1) {
+    return fail(ErrorCode::Usage, "remove: wanted the name of a profile");
+  }
+  std::vector<std::string> names;
+  for (size_t i = 1; i < words_.size(); ++i) {
+    if (std::ranges::find(names, words_[i]) == names.end()) {
+      names.push_back(words_[i]);
+    }
+  }
+  for (const std::string& name : names) {
+    // Damaged ones can be removed too.
+    if (auto found = load(folder, name); !found && found.error().code == ErrorCode::Usage) {
+      found.error().message += names.size() > 1 ? "; nothing was removed" : "";
+      return std::unexpected(std::move(found).error());
+    }
+  }
+  // Asked first: what is removed is no longer in use.
+  const std::optional<std::string> pinned = pinned_name(context, folder);
+  for (const std::string& name : names) {
+    MYNAH_TRY_STATUS(folder.remove(name));
+    const bool was_in_use = pinned == name;
+    if (context.json) {
+      context.out.line(Json{{"name", name}, {"was_pinned", was_in_use}}.dump());
+    } else {
+      context.out.line(fmt::format(
+          "removed {}{}", name, was_in_use ? ", which was in use: stages are placed by auto" : ""));
+    }
+  }
+  return 0;
+}
+
+}  // namespace mynah::cli

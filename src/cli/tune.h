@@ -1,0 +1,31 @@
+// `mynah tune`: measures models on this machine's devices and keeps the fastest placement.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/model_files.h"
+#include "cli/verb.h"
+#include "place/placer.h"
+
+namespace mynah::cli {
+
+class TuneCommand : public Command {
+ public:
+  void fields(Fields& fields) override;
+  Result<int> run(Context& context) override;
+  [[nodiscard]] std::string details() const override;
+
+ private:
+  Status tune(Context& context, place::PlacementState& state, const NamedModel& model) const;
+
+  std::vector<std::string> models_;
+  std::string device_ = "auto";
+  int threads_ = 0;
+  std::string types_;
+  std::string name_;
+  bool use_ = false;
+};
+
+}  // namespace mynah::cli

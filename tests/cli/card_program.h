@@ -1,0 +1,132 @@
+// The program itself on a simulated card: mynah in a process of its own, whose driver is
+// libmynah_simulated_cuda.so, and what the environment tells that driver to do (docs/testing.md).
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/process.h"
+#include "cli/recordings.h"
+#include "cli/whisper_file.h"
+#include "temporary_folder.h"
+
+namespace mynah::cli {
+
+using Variables = std::map<std::string, std::string>;
+
+struct ProgramOutcome {
+  ProcessEnd end;
+  std::string out;
+  std::string err;
+};
+
+// A program that runs, and the files that it writes to.
+struct RunningProgram {
+  Process process;
+  std::string out;
+  std::string err;
+
+  [[nodiscard]] ProgramOutcome wait() {
+    const auto end = process.wait(std::nullopt);
+    EXPECT_TRUE(end) << end.error().message;
+    return {.end = **end, .out = test::read_file(out), .err = test::read_file(err)};
+  }
+};
+
+// A home of its own, a small Whisper and a recording for each test.
+class CardProgram : public ::testing::Test {
+ protected:
+  CardProgram() {
+    const whisper::Config config = test::tiny_config(false);
+    model_ = write_whisper(folder_ / "model.gguf", config, test::tiny_vocabulary(config));
+    recording_ = write_wav(folder_ / "tone.wav", 0.8);
+  }
+
+  // A run with these variables beside those of every run.
+  // `input`: its standard input; -1: none.
+  [[nodiscard]] RunningProgram start(const std::vector<std::string>& arguments,
+                                     const Variables& more = {}, int input = -1) {
+    Variables variables = {{"HOME", folder_.path()},
+                           {"MYNAH_HOME", folder_ / "home"},
+                           {"MYNAH_CUDA_DRIVER", MYNAH_SIMULATED_CUDA}};
+    for (const auto& [name, value] : more) {
+      variables[name] = value;
+    }
+    ++runs_;
+    const std::string out_file = folder_ / ("out" + std::to_string(runs_));
+    const std::string err_file = folder_ / ("err" + std::to_string(runs_));
+    constexpr int kFlags = O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC;
+    const UniqueFd out(::open(out_file.c_str(), kFlags, 0600));
+    const UniqueFd err(::open(err_file.c_str(), kFlags, 0600));
+    ProcessSpec spec{.program = MYNAH_PROGRAM,
+                     .arguments = arguments,
+                     .descriptors = {{out.get(), 1}, {err.get(), 2}},
+                     .environment = {}};
+    if (input >= 0) {
+      spec.descriptors.emplace_back(input, 0);
+    }
+    for (const auto& [name, value] : variables) {
+      spec.environment.push_back(std::string(name).append("=").append(value));
+    }
+    auto process = Process::spawn(spec);
+    EXPECT_TRUE(process) << process.error().message;
+    return {.process = std::move(*process), .out = out_file, .err = err_file};
+  }
+
+  [[nodiscard]] std::vector<std::string> transcription(
+      const std::string& device, const std::vector<std::string>& flags = {}) const {
+    std::vector<std::string> arguments = {"transcribe",
+                                          "--device",
+                                          device,
+                                          "--model",
+                                          model_,
+                                          "--no-vad",
+                                          "--max-new-tokens",
+                                          "8",
+                                          "--temperature-increment",
+                                          "0"};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    arguments.push_back(recording_);
+    return arguments;
+  }
+
+  [[nodiscard]] ProgramOutcome transcribe(const std::string& device, const Variables& more = {},
+                                          const std::vector<std::string>& flags = {}) {
+    return start(transcription(device, flags), more).wait();
+  }
+
+  // Ended by itself with exit code 3, no text and one line that has all of `parts`.
+  static void expect_refusal(const ProgramOutcome& outcome, const std::vector<std::string>& parts) {
+    EXPECT_EQ(outcome.end.signal, 0);
+    EXPECT_EQ(outcome.end.exit_code, 3) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
+    EXPECT_THAT(outcome.err, ::testing::StartsWith("mynah: transcribe: "));
+    for (const std::string& part : parts) {
+      EXPECT_THAT(outcome.err, ::testing::HasSubstr(part));
+    }
+  }
+
+  // Ended well with a text.
+  static void expect_text(const ProgramOutcome& outcome) {
+    EXPECT_TRUE(outcome.end.ok()) << outcome.end.exit_code << ": " << outcome.err;
+    EXPECT_NE(outcome.out, "") << outcome.err;
+  }
+
+  test::TemporaryFolder folder_;
+  std::string model_;
+  std::string recording_;
+
+ private:
+  int runs_ = 0;
+};
+
+}  // namespace mynah::cli
