@@ -60,7 +60,8 @@ void run_live(const Recognizer& recognizer, const RecognizerOptions& options, Au
   RecognizerOptions wanted = options;
   wanted.partial_text = sink.shows_partial();
   const auto session = recognizer.session(wanted);
-  const Status status = recognise(*session, source, transcript, sink, job);
+  const Status status = session ? recognise(**session, source, transcript, sink, job)
+                                : std::unexpected(session.error());
   // First, as a stop cuts the recording off.
   if (sink.stop().stop_requested()) {
     sink.on_done(job, fail(ErrorCode::Cancelled, "stopped while audio was still coming"));

@@ -1,6 +1,6 @@
 // A voice detector where it is placed: what it knows of a recording is kept here, so that another
 // device can go on.
-#include <cmath>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -33,11 +33,16 @@ bool is_of_device(const Error& error) {
   return error.code == ErrorCode::Device || error.code == ErrorCode::OutOfMemory;
 }
 
-class PlacedSession final : public VoiceDetector::Session {
+class PlacedSession final : public VoiceDetector::Session, private Keeper {
  public:
   explicit PlacedSession(std::shared_ptr<DetectorRungs> rungs) : rungs_(std::move(rungs)) {
-    move_to(rungs_->now());
+    rungs_->add(*this);
   }
+
+  ~PlacedSession() override { rungs_->remove(*this); }
+
+  PlacedSession(const PlacedSession&) = delete;
+  PlacedSession& operator=(const PlacedSession&) = delete;
 
   Result<std::vector<float>> push(std::span<const float> samples) override {
     return listen([&] { return session_->push(samples); });
@@ -50,23 +55,46 @@ class PlacedSession final : public VoiceDetector::Session {
   }
 
   void reset() override {
-    session_->reset();
+    if (session_ != nullptr) {
+      session_->reset();
+    }
     heard_s_ = 0;
     state_.clear();
   }
 
-  [[nodiscard]] Result<std::vector<std::byte>> save() const override { return session_->save(); }
+  [[nodiscard]] Result<std::vector<std::byte>> save() const override try {
+    const DetectorRungs::Rung in_use = rungs_->now();  // it is not let go meanwhile
+    return session_ != nullptr ? session_->save() : Result<std::vector<std::byte>>(state_);
+  } catch (const DeviceError& error) {
+    return std::unexpected(error.error());
+  }
 
   Status restore(std::span<const std::byte> state) override {
-    MYNAH_TRY_STATUS(session_->restore(state));
-    state_.assign(state.begin(), state.end());
-    return {};
+    return on_a_rung([&](const DetectorRungs::Rung& /*rung*/) -> Status {
+      MYNAH_TRY_STATUS(session_->restore(state));
+      state_.assign(state.begin(), state.end());
+      return {};
+    });
   }
 
  private:
+  // Before the model goes what the session knows is kept; of a device that is kept anyway.
+  void let_go() override {
+    if (session_ != nullptr && here_) {
+      auto state = session_->save();
+      if (!state) {
+        return;
+      }
+      state_ = *std::move(state);
+    }
+    session_.reset();
+    model_.reset();
+    number_ = 0;
+  }
+
   Status move_to(const DetectorRungs::Rung& rung) {
     if (session_ != nullptr && here_) {
-      MYNAH_TRY(state_, session_->save());  // it was let go, and what it knows was not kept yet
+      MYNAH_TRY(state_, session_->save());
     }
     session_.reset();
     model_ = rung.model;
@@ -94,31 +122,41 @@ class PlacedSession final : public VoiceDetector::Session {
 
   template <class Listen>
   Result<std::vector<float>> listen(const Listen& once) {
+    return on_a_rung([&](const DetectorRungs::Rung& rung) -> Result<std::vector<float>> {
+      MYNAH_TRY(auto probabilities, once());
+      MYNAH_TRY_STATUS(check_sound(probabilities));
+      MYNAH_TRY_STATUS(vouch(rung));
+      MYNAH_TRY_STATUS(keep());
+      heard_s_ += static_cast<double>(probabilities.size()) * rung.model->frame_s();
+      return probabilities;
+    });
+  }
+
+  // Does the work with a session of the device that is to be used now, and on the next ones where
+  // that fails.
+  template <class Work>
+  auto on_a_rung(const Work& work) -> std::invoke_result_t<Work, const DetectorRungs::Rung&> try {
     while (true) {
       const DetectorRungs::Rung rung = rungs_->now();
-      if (rung.number != number_) {
-        MYNAH_TRY_STATUS(move_to(rung));
+      auto done = try_on(rung, work);
+      if (done || !is_of_device(done.error()) || is_here(rung.where)) {
+        return done;
       }
-      auto probabilities = once();
-      Status sound =
-          probabilities ? check_sound(*probabilities) : std::unexpected(probabilities.error());
-      if (sound) {
-        sound = vouch(rung);
-      }
-      if (sound) {
-        MYNAH_TRY_STATUS(keep());
-        heard_s_ += static_cast<double>(probabilities->size()) * rung.model->frame_s();
-        return probabilities;
-      }
-      if (!is_of_device(sound.error()) || is_here(rung.where)) {
-        return std::unexpected(std::move(sound).error());
-      }
-      try {
-        rungs_->failed(number_, sound.error());
-      } catch (const DeviceError& error) {
-        return std::unexpected(error.error());
-      }
+      rungs_->failed(rung.number, done.error());
     }
+  } catch (const DeviceError& error) {
+    return std::unexpected(error.error());
+  }
+
+  template <class Work>
+  auto try_on(const DetectorRungs::Rung& rung, const Work& work)
+      -> std::invoke_result_t<Work, const DetectorRungs::Rung&> try {
+    if (rung.number != number_) {
+      MYNAH_TRY_STATUS(move_to(rung));
+    }
+    return work(rung);
+  } catch (const DeviceError& error) {
+    return std::unexpected(error.error());
   }
 
   std::shared_ptr<DetectorRungs> rungs_;
@@ -132,7 +170,11 @@ class PlacedSession final : public VoiceDetector::Session {
 
 class PlacedDetector final : public VoiceDetector {
  public:
-  explicit PlacedDetector(std::shared_ptr<DetectorRungs> rungs) : rungs_(std::move(rungs)) {}
+  PlacedDetector(std::shared_ptr<DetectorRungs> rungs, const VoiceDetector& opened)
+      : rungs_(std::move(rungs)),
+        rate_hz_(opened.rate_hz()),
+        frame_s_(opened.frame_s()),
+        name_(opened.name()) {}
 
   [[nodiscard]] std::unique_ptr<Session> session() const override {
     return std::make_unique<PlacedSession>(rungs_);
@@ -159,14 +201,20 @@ class PlacedDetector final : public VoiceDetector {
     return std::unexpected(error.error());
   }
 
-  [[nodiscard]] int rate_hz() const override { return rungs_->now().model->rate_hz(); }
+  [[nodiscard]] int rate_hz() const override { return rate_hz_; }
 
-  [[nodiscard]] double frame_s() const override { return rungs_->now().model->frame_s(); }
+  [[nodiscard]] double frame_s() const override { return frame_s_; }
 
-  [[nodiscard]] std::string name() const override { return rungs_->now().model->name(); }
+  [[nodiscard]] std::string name() const override { return name_; }
+
+  [[nodiscard]] std::string device() const override { return devices_of(rungs_->where()); }
 
  private:
   std::shared_ptr<DetectorRungs> rungs_;
+  // The same on every device, and known while the model is let go.
+  int rate_hz_;
+  double frame_s_;
+  std::string name_;
 };
 
 }  // namespace
@@ -186,9 +234,9 @@ Result<std::shared_ptr<const VoiceDetector>> Placer::detector(const DetectorFile
     return keeping(std::move(model), std::move(backend));
   };
   auto rungs = std::make_shared<DetectorRungs>(StageGroup::Vad, state_, open, probe_detector);
-  MYNAH_TRY_STATUS(rungs->begin());
+  MYNAH_TRY(const auto opened, rungs->begin());
   state_->add(hooks_of(rungs));
-  return std::make_shared<const PlacedDetector>(std::move(rungs));
+  return std::make_shared<const PlacedDetector>(std::move(rungs), *opened);
 }
 
 }  // namespace mynah::place

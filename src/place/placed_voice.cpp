@@ -27,12 +27,16 @@ Status check_sound(const ClauseSound& sound) {
 
 class PlacedVoice final : public VoiceModel {
  public:
-  explicit PlacedVoice(std::shared_ptr<VoiceRungs> rungs)
-      : rungs_(std::move(rungs)), voices_(rungs_->now().model->voices()) {}
+  PlacedVoice(std::shared_ptr<VoiceRungs> rungs, const VoiceModel& opened)
+      : rungs_(std::move(rungs)),
+        name_(opened.name()),
+        rate_hz_(opened.rate_hz()),
+        voices_(opened.voices()),
+        most_phonemes_(opened.most_phonemes()) {}
 
-  [[nodiscard]] std::string name() const override { return rungs_->now().model->name(); }
+  [[nodiscard]] std::string name() const override { return name_; }
 
-  [[nodiscard]] int rate_hz() const override { return rungs_->now().model->rate_hz(); }
+  [[nodiscard]] int rate_hz() const override { return rate_hz_; }
 
   [[nodiscard]] const std::vector<VoiceFacts>& voices() const override { return voices_; }
 
@@ -41,9 +45,7 @@ class PlacedVoice final : public VoiceModel {
         [&](const VoiceRungs::Rung& rung) { return rung.model->find_voice(voice); });
   }
 
-  [[nodiscard]] size_t most_phonemes() const override {
-    return rungs_->now().model->most_phonemes();
-  }
+  [[nodiscard]] size_t most_phonemes() const override { return most_phonemes_; }
 
   [[nodiscard]] size_t count_phonemes(std::string_view phonemes) const override {
     const Result<size_t> count = on_some_rung([&](const VoiceRungs::Rung& rung) -> Result<size_t> {
@@ -92,7 +94,11 @@ class PlacedVoice final : public VoiceModel {
   }
 
   std::shared_ptr<VoiceRungs> rungs_;
+  // The same on every device, and known while the model is let go.
+  std::string name_;
+  int rate_hz_;
   std::vector<VoiceFacts> voices_;
+  size_t most_phonemes_;
   mutable uint64_t clauses_ = 0;  // that were spoken
 };
 
@@ -120,10 +126,10 @@ Result<std::unique_ptr<const VoiceModel>> Placer::voice(const VoiceModelFile& fi
     return keeping(std::move(model), std::move(of_acoustic), std::move(of_vocoder));
   };
   auto rungs = std::make_shared<VoiceRungs>(StageGroup::Tts, state_, open, probe_voice);
-  MYNAH_TRY_STATUS(rungs->begin());
+  MYNAH_TRY(const auto opened, rungs->begin());
   state_->add(hooks_of(rungs));
   language = *told;
-  return std::make_unique<const PlacedVoice>(std::move(rungs));
+  return std::make_unique<const PlacedVoice>(std::move(rungs), *opened);
 }
 
 }  // namespace mynah::place

@@ -61,7 +61,7 @@ std::string range_of(std::span<const WindowTask> tasks) {
                                      tasks.front().job + 1);
 }
 
-class PlacedDecoder final : public WindowDecoder {
+class PlacedDecoder final : public WindowDecoder, private Keeper {
   template <class Compute>
   auto compute(const Compute& work) {
     while (true) {
@@ -84,7 +84,14 @@ class PlacedDecoder final : public WindowDecoder {
 
  public:
   PlacedDecoder(std::shared_ptr<WindowRungs> rungs, const RecognizerOptions& options)
-      : rungs_(std::move(rungs)), options_(options) {}
+      : rungs_(std::move(rungs)), options_(options) {
+    rungs_->add(*this);
+  }
+
+  ~PlacedDecoder() override { rungs_->remove(*this); }
+
+  PlacedDecoder(const PlacedDecoder&) = delete;
+  PlacedDecoder& operator=(const PlacedDecoder&) = delete;
 
   // Makes the decoder, so that options are refused now.
   Status begin() {
@@ -124,6 +131,11 @@ class PlacedDecoder final : public WindowDecoder {
   [[nodiscard]] const WindowTimings& timings() const override { return timings_; }
 
  private:
+  void let_go() override {
+    decoder_.reset();
+    rung_ = {};
+  }
+
   void add(const WindowTimings& before, const WindowTimings& after) {
     timings_.mel_ms += after.mel_ms - before.mel_ms;
     timings_.encoder_ms += after.encoder_ms - before.encoder_ms;
@@ -134,7 +146,7 @@ class PlacedDecoder final : public WindowDecoder {
   std::shared_ptr<WindowRungs> rungs_;
   RecognizerOptions options_;
   std::unique_ptr<WindowDecoder> decoder_;
-  WindowRungs::Rung rung_;  // that decoder_ is of
+  WindowRungs::Rung rung_;  // that decoder_ is of; number 0: of none
   WindowTimings timings_;
 };
 
@@ -159,7 +171,11 @@ class PlacedWindows final : public WindowModel {
 
   [[nodiscard]] Result<Probe> probe() const override { return rungs_->now().model->probe(); }
 
-  [[nodiscard]] std::string device() const override { return rungs_->now().model->device(); }
+  [[nodiscard]] WindowDevices devices() const override {
+    const StagePlaces where = rungs_->where();
+    return {.encoder = where.at(Stage::SttEncoder).device,
+            .decoder = where.at(Stage::SttDecoder).device};
+  }
 
   [[nodiscard]] int parts() const override { return rungs_->now().model->parts(); }
 

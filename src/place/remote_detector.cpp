@@ -10,6 +10,7 @@ namespace {
 struct RemoteModel {
   std::shared_ptr<WorkerProcess> worker;
   DetectorFacts facts;
+  std::string device;
   StepLimit limit;
 
   [[nodiscard]] std::chrono::milliseconds limit_of(size_t samples) const {
@@ -94,6 +95,8 @@ class RemoteDetector final : public VoiceDetector {
 
   [[nodiscard]] std::string name() const override { return model_->facts.name; }
 
+  [[nodiscard]] std::string device() const override { return model_->device; }
+
  private:
   std::shared_ptr<const RemoteModel> model_;
 };
@@ -106,8 +109,10 @@ Result<std::shared_ptr<const VoiceDetector>> open_remote_detector(
   MYNAH_TRY(
       const DetectorFacts facts,
       worker->ask_for<DetectorFacts>(Ask::OpenDetector, load_limit(file.path), {}, file, where));
-  return std::make_shared<const RemoteDetector>(
-      RemoteModel{.worker = std::move(worker), .facts = facts, .limit = std::move(limit)});
+  return std::make_shared<const RemoteDetector>(RemoteModel{.worker = std::move(worker),
+                                                            .facts = facts,
+                                                            .device = where.device,
+                                                            .limit = std::move(limit)});
 }
 
 }  // namespace mynah::place

@@ -87,11 +87,11 @@ class RemoteDecoder final : public WindowDecoder {
 class RemoteWindows final : public WindowModel {
  public:
   RemoteWindows(std::shared_ptr<WorkerProcess> worker,
-                std::shared_ptr<const whisper::ModelHeader> header, std::string device,
+                std::shared_ptr<const whisper::ModelHeader> header, WindowDevices devices,
                 StepLimit limit)
       : worker_(std::move(worker)),
         header_(std::move(header)),
-        device_(std::move(device)),
+        devices_(std::move(devices)),
         limit_(std::move(limit)) {}
 
   [[nodiscard]] const whisper::ModelHeader& header() const override { return *header_; }
@@ -109,12 +109,12 @@ class RemoteWindows final : public WindowModel {
     return std::move(report.probe);
   }
 
-  [[nodiscard]] std::string device() const override { return device_; }
+  [[nodiscard]] WindowDevices devices() const override { return devices_; }
 
  private:
   std::shared_ptr<WorkerProcess> worker_;
   std::shared_ptr<const whisper::ModelHeader> header_;
-  std::string device_;
+  WindowDevices devices_;
   StepLimit limit_;
 };
 
@@ -128,10 +128,9 @@ Result<std::shared_ptr<const WindowModel>> open_remote_windows(
   writer(file, encoder, decoder);
   MYNAH_TRY(const auto ignored,
             worker->ask(Ask::OpenWindows, writer.bytes(), load_limit(file.path)));
-  const std::string device =
-      encoder.device == decoder.device ? encoder.device : encoder.device + "," + decoder.device;
-  return std::make_shared<const RemoteWindows>(std::move(worker), std::move(header), device,
-                                               std::move(limit));
+  return std::make_shared<const RemoteWindows>(
+      std::move(worker), std::move(header),
+      WindowDevices{.encoder = encoder.device, .decoder = decoder.device}, std::move(limit));
 }
 
 }  // namespace mynah::place

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "place/canary.h"
 #include "place/placement_state.h"
@@ -44,6 +45,16 @@ class Uses : public std::enable_shared_from_this<Uses> {
   std::chrono::steady_clock::time_point ended_ = std::chrono::steady_clock::now();
 };
 
+// Somebody who keeps what a model made for him from one call to the next.
+class Keeper {
+ public:
+  virtual ~Keeper() = default;
+
+  // The model is let go: so is what is kept of it. Nobody uses it meanwhile; it may not ask the
+  // rungs for anything.
+  virtual void let_go() = 0;
+};
+
 // A model with what it computes on, which goes after it.
 template <class Model, class... Backends>
 std::shared_ptr<const Model> keeping(std::shared_ptr<const Model> model, Backends... backends) {
@@ -75,10 +86,11 @@ class Rungs {
       : group_(group), state_(std::move(state)), open_(std::move(open)), probe_(std::move(probe)) {}
 
   // Opens the first rung that can be opened; refused with the reason of the device that was asked
-  // for. Errors that are not of the device (the model's file) are told at once.
-  Status begin() {
+  // for. Errors that are not of the device (the model's file) are told at once. Returns the model.
+  Result<std::shared_ptr<const Model>> begin() {
     const std::lock_guard lock(mutex_);
-    return open_next();
+    MYNAH_TRY_STATUS(open_next());
+    return rung_->model;
   }
 
   // Opens it where it was let go, and goes where it is better where a device is trusted again.
@@ -115,10 +127,29 @@ class Rungs {
     const std::lock_guard lock(mutex_);
     const auto unused = uses_->idle();
     if (rung_ && unused && *unused >= idle) {
-      const StagePlaces where = rung_->where;
+      for (Keeper* keeper : keepers_) {
+        keeper->let_go();
+      }
       rung_.reset();
-      state_->unloaded(group_, where);
+      state_->unloaded(group_, where_);
     }
+  }
+
+  // Is told when the model is let go, until it is removed.
+  void add(Keeper& keeper) {
+    const std::lock_guard lock(mutex_);
+    keepers_.push_back(&keeper);
+  }
+
+  void remove(Keeper& keeper) {
+    const std::lock_guard lock(mutex_);
+    std::erase(keepers_, &keeper);
+  }
+
+  // Where the model is; while it is let go, where it was.
+  [[nodiscard]] StagePlaces where() const {
+    const std::lock_guard lock(mutex_);
+    return where_;
   }
 
   // Since when nothing was asked of it; none: it is not open.
@@ -185,6 +216,7 @@ class Rungs {
   }
 
   Status open_next() {
+    trust_ = state_->trust();
     while (true) {
       MYNAH_TRY(StagePlaces where, state_->plan(group_));
       Result<std::shared_ptr<const Model>> model = fail(ErrorCode::Device, "");
@@ -195,6 +227,7 @@ class Rungs {
       }
       if (model) {
         state_->opened(group_, where);
+        where_ = where;
         std::shared_ptr<Canary> canary;
         if (!is_here(where)) {
           MYNAH_TRY(Reference reference, state_->reference(group_));
@@ -224,6 +257,8 @@ class Rungs {
   Prober probe_;
   mutable std::mutex mutex_;
   std::optional<Rung> rung_;
+  StagePlaces where_;  // of the last rung
+  std::vector<Keeper*> keepers_;
   uint64_t opened_ = 0;
   uint64_t trust_ = 0;  // PlacementState::trust() when it was planned
   std::shared_ptr<Uses> uses_ = std::make_shared<Uses>();

@@ -184,7 +184,8 @@ class BuiltinRecognizerSession final : public Recognizer::Session {
 
 class BuiltinRecognizer final : public Recognizer {
  public:
-  [[nodiscard]] std::unique_ptr<Session> session(const RecognizerOptions& options) const override {
+  [[nodiscard]] Result<std::unique_ptr<Session>> session(
+      const RecognizerOptions& options) const override {
     return std::make_unique<BuiltinRecognizerSession>(options, Partials::Yes);
   }
 

@@ -224,15 +224,15 @@ void JobScheduler::close_finished() {
     } else {
       Transcript transcript = open->job->summary();
       transcript.segments = std::move(open->transcript.segments);
-      const std::string device = model_.device();
-      transcript.device = device;
+      const WindowDevices devices = model_.devices();
+      transcript.device = devices.text();
       const double vad_ms = open->job->vad_ms();
       transcript.timings = {{"audio", "cpu", open->audio_ms - vad_ms},
-                            {"vad", device, vad_ms},
-                            {"stt.mel", device, open->timings.mel_ms},
-                            {"stt.encoder", device, open->timings.encoder_ms},
-                            {"stt.decoder", device, open->timings.decoder_ms},
-                            {"stt.words", device, open->timings.words_ms}};
+                            {"vad", voice_ != nullptr ? voice_->device() : "cpu", vad_ms},
+                            {"stt.mel", devices.encoder, open->timings.mel_ms},
+                            {"stt.encoder", devices.encoder, open->timings.encoder_ms},
+                            {"stt.decoder", devices.decoder, open->timings.decoder_ms},
+                            {"stt.words", devices.decoder, open->timings.words_ms}};
       end(open->number, std::move(transcript));
     }
     open.reset();

@@ -151,7 +151,8 @@ class Recognizer {
     virtual void reset() = 0;
   };
 
-  [[nodiscard]] virtual std::unique_ptr<Session> session(
+  // Refused as check() refuses, or where the device that is to hear fails meanwhile.
+  [[nodiscard]] virtual Result<std::unique_ptr<Session>> session(
       const RecognizerOptions& options) const = 0;
 
   // Recognises the jobs, windows of several in one batch; a bad one does not stop the others. After

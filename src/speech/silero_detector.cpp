@@ -315,6 +315,8 @@ class SileroDetector final : public VoiceDetector {
 
   [[nodiscard]] std::string name() const override { return "silero v6"; }
 
+  [[nodiscard]] std::string device() const override { return model_->backend->device().str(); }
+
  private:
   std::shared_ptr<const SileroModel> model_;
 };

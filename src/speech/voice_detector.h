@@ -92,6 +92,9 @@ class VoiceDetector {
   // "silero v6" or "builtin".
   [[nodiscard]] virtual std::string name() const = 0;
 
+  // Where it computes now: "cpu", "cuda:0".
+  [[nodiscard]] virtual std::string device() const { return "cpu"; }
+
   // The user's knobs as they are meant where a recogniser hears what is found: it loses words that
   // are left out, and writes nothing where it hears none.
   [[nodiscard]] virtual VadOptions for_recogniser(const VadOptions& options) const {

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "base/check.h"
 #include "base/nearest_name.h"
 #include "speech/job_scheduler.h"
 #include "speech/live_session.h"
@@ -66,11 +65,9 @@ Status WhisperRecognizer::check(const RecognizerOptions& options) const {
   return decoder ? Status{} : std::unexpected(std::move(decoder).error());
 }
 
-std::unique_ptr<Recognizer::Session> WhisperRecognizer::session(
+Result<std::unique_ptr<Recognizer::Session>> WhisperRecognizer::session(
     const RecognizerOptions& options) const {
-  auto session = LiveSession::create(model_, voice_, options);
-  MYNAH_CHECK(session.has_value(), "a session wants options that check() accepts");
-  return std::move(*session);
+  return LiveSession::create(model_, voice_, options);
 }
 
 void WhisperRecognizer::run(std::span<const RecognizerJob> jobs, const RecognizerOptions& options,

@@ -15,7 +15,8 @@ class WhisperRecognizer final : public Recognizer {
                     std::shared_ptr<const VoiceDetector> voice)
       : model_(std::move(model)), voice_(std::move(voice)) {}
 
-  [[nodiscard]] std::unique_ptr<Session> session(const RecognizerOptions& options) const override;
+  [[nodiscard]] Result<std::unique_ptr<Session>> session(
+      const RecognizerOptions& options) const override;
   void run(std::span<const RecognizerJob> jobs, const RecognizerOptions& options,
            RecognizerObserver& observer, const std::stop_token& stop) const override;
 

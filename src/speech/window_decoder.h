@@ -93,7 +93,10 @@ class WhisperWindows final : public WindowModel {
 
   [[nodiscard]] Result<Probe> probe() const override { return probe_whisper(*model_); }
 
-  [[nodiscard]] std::string device() const override { return model_->device(); }
+  [[nodiscard]] WindowDevices devices() const override {
+    return {.encoder = model_->encoder_backend().device().str(),
+            .decoder = model_->decoder_backend().device().str()};
+  }
 
   [[nodiscard]] int parts() const override { return model_->parts(); }
 

@@ -55,6 +55,17 @@ struct WindowTimings {
   double words_ms = 0;
 };
 
+// "cpu", "cuda:0".
+struct WindowDevices {
+  std::string encoder;
+  std::string decoder;
+
+  // One name; two where they are apart: "cuda:0,cpu".
+  [[nodiscard]] std::string text() const {
+    return encoder == decoder ? encoder : encoder + "," + decoder;
+  }
+};
+
 // Options and rules of one run over one model. One thread at a time.
 class WindowDecoder {
  public:
@@ -87,8 +98,8 @@ class WindowModel {
   // Computes a short piece of sound, by all stages, always the same.
   [[nodiscard]] virtual Result<Probe> probe() const = 0;
 
-  // Where it computes now: "cpu", "cuda:0"; two where its stages are apart: "cuda:0,cpu".
-  [[nodiscard]] virtual std::string device() const = 0;
+  // Where it computes now.
+  [[nodiscard]] virtual WindowDevices devices() const = 0;
 
   // Into how many parts long work is best shared out (Backend::parts()), each with a decoder of its
   // own.

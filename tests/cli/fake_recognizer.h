@@ -75,7 +75,8 @@ class FakeRecognizer : public Recognizer {
     int next_ = 0;
   };
 
-  [[nodiscard]] std::unique_ptr<Session> session(const RecognizerOptions& options) const override {
+  [[nodiscard]] Result<std::unique_ptr<Session>> session(
+      const RecognizerOptions& options) const override {
     last_options = options;
     return std::make_unique<FakeSession>(*this);
   }

@@ -110,7 +110,7 @@ TEST_F(BuiltinRecognizer, says_the_same_live_as_of_a_file) {
 
   auto source = open_audio(path, {});
   ASSERT_TRUE(source);
-  const auto session = recognizer_->session({});
+  const auto session = recognizer_->session({}).value();
   std::vector<Segment> committed;
   std::vector<float> piece(1234);
   bool partial = false;

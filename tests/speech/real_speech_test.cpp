@@ -109,7 +109,7 @@ TEST_P(RealSpeech, NothingIsWrittenOfNoiseMusicAndAnimals) {
     ASSERT_TRUE(source.has_value());
     RecognizerOptions without_drafts;
     without_drafts.partial_text = false;
-    const auto session = recognizer_->session(without_drafts);
+    const auto session = recognizer_->session(without_drafts).value();
     std::vector<float> piece(1600);
     std::vector<Segment> committed;
     while (const size_t count = (*source)->read(piece).value_or(0)) {

@@ -240,7 +240,7 @@ TEST_F(WhisperRecognizerTest, ALiveSessionCommitsTheSameTextInPiecesOfAnySize) {
   std::ranges::copy(speech("second", 4), samples.begin() + 8 * kRate_hz);
   std::vector<std::string> results;
   for (const size_t piece : {size_t{512}, size_t{4096}, size_t{20000}}) {
-    const auto session = recognizer.session(options());
+    const auto session = recognizer.session(options()).value();
     std::string committed;
     const auto take = [&](const Result<LiveText>& live) {
       ASSERT_TRUE(live.has_value()) << live.error().message;
@@ -279,7 +279,7 @@ TEST_F(WhisperRecognizerTest, ALiveSessionKeepsNobodyWaitingWhoSpeaksWithoutAPau
     short_pieces.chunk_length_s = kWindow_s;
     short_pieces.partial_text = false;
     short_pieces.timestamps = false;  // a segment is its whole window
-    const auto session = recognizer.session(short_pieces);
+    const auto session = recognizer.session(short_pieces).value();
     double written_s = 0;
     constexpr size_t kPiece = kRate_hz / 10;
     for (size_t at = 0; at < samples.size(); at += kPiece) {
@@ -305,7 +305,7 @@ TEST_F(WhisperRecognizerTest, ALiveSessionTimesTheWordsThatItCommits) {
   std::ranges::copy(speech("second", 4), samples.begin() + 8 * kRate_hz);
   RecognizerOptions with_words = options();
   with_words.words = true;
-  const auto session = recognizer.session(with_words);
+  const auto session = recognizer.session(with_words).value();
   const auto first = session->push(samples);
   const auto rest = session->flush();
   ASSERT_TRUE(first.has_value() && rest.has_value());
@@ -329,7 +329,7 @@ TEST_F(WhisperRecognizerTest, PartialTextIsGreedyWhateverTheSearchAndOnlyWhereIt
   ASSERT_TRUE(backend.has_value());
   const WhisperRecognizer recognizer(tiny_windows(false, **backend), voice_);
   const auto heard = [&](const RecognizerOptions& how) {
-    const auto session = recognizer.session(how);
+    const auto session = recognizer.session(how).value();
     const auto live = session->push(speech("said", 3));
     EXPECT_TRUE(live.has_value());
     const auto rest = session->flush();
@@ -357,7 +357,7 @@ TEST_F(WhisperRecognizerTest, ALiveSessionSaysWhichLanguageItHeard) {
   const WhisperRecognizer recognizer(tiny_windows(true, **backend), voice_);
   RecognizerOptions unknown = options();
   unknown.language = "auto";
-  const auto session = recognizer.session(unknown);
+  const auto session = recognizer.session(unknown).value();
   const auto early = session->push(speech("a", 0.5));
   ASSERT_TRUE(early.has_value());
   EXPECT_EQ(early->language, "");
