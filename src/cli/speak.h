@@ -56,7 +56,13 @@ class SpeakCommand : public Command {
                     SpeakOptions options, SpeakObserver& observer, const Context& context) const;
   Result<std::unique_ptr<SpeakObserver>> open_outputs(Context& context,
                                                       const SoundWriterOptions& writer) const;
+  Result<std::vector<std::string>> keep_part(Context& context, SpeakObserver& observer) const;
+  // What was said before a stop is kept.
   Result<int> end_stopped(Context& context, SpeakObserver& observer) const;
+  // The device failed and nothing else is allowed: what was said is kept, and where to go on is
+  // told.
+  Result<int> end_failed(Context& context, SpeakObserver& observer, const SpeechEngine& engine,
+                         Error error) const;
   static int list_speakers(Context& context, const VoiceModel& model);
 
   SpeechEngineOpener open_;

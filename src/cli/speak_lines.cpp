@@ -183,7 +183,8 @@ Status LineSpeaker::take(const std::string& text) {
            {{"code", error_code_name(seconds.error().code)}, {"message", seconds.error().message}}}}
                             .dump(-1, ' ', false, Json::error_handler_t::replace));
     }
-    return {};
+    // No device is left: none of the lines that follow could be spoken.
+    return is_of_device(seconds.error().code) ? std::unexpected(seconds.error()) : Status{};
   }
   ++spoken_;
   if (context_.json) {

@@ -30,6 +30,7 @@ Status SpeakObserver::on_clause(const SpokenClause& clause) {
     first_s_ = seconds();
   }
   samples_ += clause.samples.size();
+  text_end_ = clause.end;
   if (context_.json) {
     context_.out.line(
         to_json(clause).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));

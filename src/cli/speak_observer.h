@@ -34,6 +34,9 @@ class SpeakObserver final : public SpeechObserver {
 
   [[nodiscard]] double duration_s() const { return static_cast<double>(samples_) / rate_hz_; }
 
+  // Where the text ends that was spoken: bytes of all text.
+  [[nodiscard]] size_t text_end() const { return text_end_; }
+
   // From begin() to the first samples, and to finish().
   [[nodiscard]] double first_s() const { return first_s_; }
 
@@ -58,6 +61,7 @@ class SpeakObserver final : public SpeechObserver {
   bool captions_;
   Clock::time_point begin_;
   size_t samples_ = 0;
+  size_t text_end_ = 0;
   double first_s_ = 0;
   double spent_s_ = 0;
   Transcript transcript_;

@@ -29,10 +29,6 @@ Status check_sound(std::span<const float> probabilities) {
   return {};
 }
 
-bool is_of_device(const Error& error) {
-  return error.code == ErrorCode::Device || error.code == ErrorCode::OutOfMemory;
-}
-
 class PlacedSession final : public VoiceDetector::Session, private Keeper {
  public:
   explicit PlacedSession(std::shared_ptr<DetectorRungs> rungs) : rungs_(std::move(rungs)) {
@@ -139,7 +135,7 @@ class PlacedSession final : public VoiceDetector::Session, private Keeper {
     while (true) {
       const DetectorRungs::Rung rung = rungs_->now();
       auto done = try_on(rung, work);
-      if (done || !is_of_device(done.error()) || is_here(rung.where)) {
+      if (done || !is_of_device(done.error().code) || is_here(rung.where)) {
         return done;
       }
       rungs_->failed(rung.number, done.error());
@@ -192,7 +188,7 @@ class PlacedDetector final : public VoiceDetector {
       if (sound) {
         return found;
       }
-      if (!is_of_device(sound.error()) || is_here(rung.where)) {
+      if (!is_of_device(sound.error().code) || is_here(rung.where)) {
         return std::unexpected(std::move(sound).error());
       }
       rungs_->failed(rung.number, sound.error());

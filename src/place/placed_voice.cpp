@@ -81,8 +81,7 @@ class PlacedVoice final : public VoiceModel {
         } catch (const DeviceError& error) {
           answer = std::unexpected(error.error());
         }
-        const bool device_failed = !answer && (answer.error().code == ErrorCode::Device ||
-                                               answer.error().code == ErrorCode::OutOfMemory);
+        const bool device_failed = !answer && is_of_device(answer.error().code);
         if (!device_failed || is_here(rung.where)) {
           return answer;
         }

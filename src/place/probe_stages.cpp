@@ -17,10 +17,6 @@ constexpr double kDetectorRate_hz = 16000;
   throw DeviceError(error);
 }
 
-bool is_of_device(const Error& error) {
-  return error.code == ErrorCode::Device || error.code == ErrorCode::OutOfMemory;
-}
-
 // Root mean squares of pieces of 10 ms.
 std::vector<float> loudness(std::span<const float> samples, int rate_hz) {
   const size_t piece = static_cast<size_t>(std::max(1, rate_hz / 100));
@@ -59,7 +55,7 @@ Result<Probe> probe_voice(const VoiceModel& voice) {
   settings.noise_w = 0.0F;
   auto spoken = voice.speak(words, settings);
   if (!spoken) {
-    if (is_of_device(spoken.error())) {
+    if (is_of_device(spoken.error().code)) {
       throw_or_refuse(spoken.error());
     }
     return std::unexpected(std::move(spoken).error());

@@ -211,10 +211,6 @@ class Rungs {
   [[nodiscard]] StageGroup group() const { return group_; }
 
  private:
-  static bool is_of_device(const Error& error) {
-    return error.code == ErrorCode::Device || error.code == ErrorCode::OutOfMemory;
-  }
-
   Status open_next() {
     trust_ = state_->trust();
     while (true) {
@@ -240,7 +236,7 @@ class Rungs {
                      .use = nullptr};
         return {};
       }
-      if (is_here(where) || !is_of_device(model.error())) {
+      if (is_here(where) || !is_of_device(model.error().code)) {
         return std::unexpected(std::move(model).error());
       }
       if (model.error().code == ErrorCode::OutOfMemory) {

@@ -286,8 +286,7 @@ Result<WireWriter> StageHost::speak(WireReader& in) {
   }
   begin_call(StageGroup::Tts);
   auto sound = voice_->speak(words, settings);
-  if (!sound &&
-      (sound.error().code == ErrorCode::Device || sound.error().code == ErrorCode::OutOfMemory)) {
+  if (!sound && is_of_device(sound.error().code)) {
     throw DeviceError(std::move(sound).error());
   }
   MYNAH_TRY(const ClauseSound clause, std::move(sound));
