@@ -191,8 +191,10 @@ Process& Process::operator=(Process&& other) noexcept {
 
 Process::~Process() {
   if (pid_ > 0 && !end_) {
+    // One that the kernel holds inside a driver ends when that lets go of it, which may be never.
+    constexpr std::chrono::milliseconds kEnds{5000};
     kill(SIGKILL);
-    static_cast<void>(reap());
+    static_cast<void>(wait(kEnds));
   }
 }
 

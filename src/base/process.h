@@ -56,7 +56,8 @@ struct ProcessEnd {
   [[nodiscard]] bool ok() const { return exit_code == 0 && signal == 0; }
 };
 
-// A running child. Killed and reaped when this goes.
+// A running child. Killed and reaped when this goes; one that does not end by that within seconds
+// is left to the system.
 class Process {
  public:
   // Errors: NotFound where the program is missing, Io otherwise.

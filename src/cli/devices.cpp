@@ -299,6 +299,9 @@ std::string DevicesCommand::details() const {
 Result<int> DevicesCommand::run(Context& context) {
   place::DiscoverySearch search = discovery_search(context.environment);
   search.gpus.root = root_;
+  if (!root_.empty()) {
+    search.worker_program.clear();  // a machine that a test made up: its driver is in this process
+  }
   const place::Discovery found = place::discover(search);
   std::vector<DeviceView> devices;
   for (const DeviceFacts& facts : found.devices) {

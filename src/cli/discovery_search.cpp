@@ -1,5 +1,7 @@
 #include "cli/discovery_search.h"
 
+#include <filesystem>
+
 #include <fmt/format.h>
 
 #include "cli/program.h"
@@ -24,6 +26,15 @@ std::string program_build() {
   return fmt::format("{}, {}", version_text(false), place::file_stamp("/proc/self/exe"));
 }
 
+std::string worker_program(const Environment& environment) {
+  if (const auto named = environment.get("MYNAH_WORKER")) {
+    return *named;
+  }
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  return (self.parent_path() / "mynah").string();
+}
+
 place::DiscoverySearch discovery_search(const Environment& environment) {
   place::DiscoverySearch search;
   search.gpus = card_search(environment);
@@ -37,6 +48,7 @@ place::DiscoverySearch discovery_search(const Environment& environment) {
   }
   search.cache_file = store_folders(environment).cache + "/devices";
   search.build = program_build();
+  search.worker_program = worker_program(environment);
   return search;
 }
 

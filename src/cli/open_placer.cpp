@@ -36,17 +36,6 @@ Result<int> card_level(const Environment& environment) {
   return level;
 }
 
-// The program whose processes device stages compute in: mynah, which is this one, or stands beside
-// it (a test).
-std::string worker_program(const Environment& environment) {
-  if (const auto named = environment.get("MYNAH_WORKER")) {
-    return *named;
-  }
-  std::error_code error;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  return (self.parent_path() / "mynah").string();
-}
-
 // A number with one of the units behind it, each times its factor; none: it is none.
 struct Unit {
   std::string_view name;

@@ -11,6 +11,7 @@
 #include "backend/cpu/cpu_backend.h"
 #include "gpu/machine.h"
 #include "place/device_cache.h"
+#include "place/driver_asker.h"
 #include "place/host.h"
 
 namespace mynah::place {
@@ -55,17 +56,6 @@ std::string key_of(const DiscoverySearch& search, const gpu::Machine& machine) {
   return key;
 }
 
-std::expected<DriverAnswer, gpu::Absence> ask_driver(const gpu::GpuSearch& search) {
-  auto gpus = gpu::look_for_gpus(search);
-  if (!gpus) {
-    return std::unexpected(std::move(gpus).error());
-  }
-  return DriverAnswer{.version = gpus->driver->version(),
-                      .release = gpus->driver->release(),
-                      .path = gpus->driver->path(),
-                      .devices = std::move(gpus->devices)};
-}
-
 // The cards that the system knows to be this process's. A container sees all of the host's on PCI,
 // its own under /proc where it has that.
 std::vector<gpu::PciCard> own_cards(const gpu::Machine& machine) {
@@ -92,7 +82,9 @@ constexpr gpu::CUdevice kNoHandle = -2;
 class Discoverer {
  public:
   explicit Discoverer(const DiscoverySearch& search)
-      : search_(search), machine_(gpu::read_machine(search.gpus.root)) {}
+      : search_(search),
+        machine_(gpu::read_machine(search.gpus.root)),
+        asker_(search.worker_program) {}
 
   Discovery run() {
     ask_driver_or_cache();
@@ -118,7 +110,7 @@ class Discoverer {
         return;
       }
     }
-    driver_ = ask_driver(search_.gpus);
+    driver_ = asker_.devices(search_.gpus);
     // The driver may have made nodes and loaded its half in the kernel.
     machine_ = gpu::read_machine(search_.gpus.root);
     // A failure is asked again each time: what mends it may change nothing of the key.
@@ -165,12 +157,7 @@ class Discoverer {
       found_.no_memory_known = "free memory was not asked for: it would wake the card";
       return;
     }
-    auto nvml = gpu::Nvml::open(search_.nvml);
-    if (!nvml) {
-      found_.no_memory_known = std::move(nvml).error().message;
-      return;
-    }
-    auto facts = (*nvml)->read(addresses);
+    auto facts = asker_.cards(search_.nvml, addresses);
     if (!facts) {
       found_.no_memory_known = std::move(facts).error().message;
       return;
@@ -299,6 +286,7 @@ class Discoverer {
 
   const DiscoverySearch& search_;
   gpu::Machine machine_;
+  DriverAsker asker_;
   std::expected<DriverAnswer, gpu::Absence> driver_;
   gpu::NvmlFacts nvml_;
   Discovery found_;

@@ -62,6 +62,8 @@ struct DiscoverySearch {
   std::string variables;
   std::string cache_file;  // keeps what starting the driver told; empty: nothing is kept
   std::string build;       // of this program: another one's cache is not believed
+  // Mynah itself, of which another process asks the driver; empty: this one does.
+  std::string worker_program;
 };
 
 struct Discovery {

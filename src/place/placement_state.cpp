@@ -9,6 +9,7 @@
 
 #include "backend/cuda/cuda_backend.h"
 #include "place/device_name.h"
+#include "place/driver_asker.h"
 #include "place/host.h"
 #include "store/packed_cache.h"
 #include "store/sha256.h"
@@ -403,6 +404,22 @@ Result<std::shared_ptr<WorkerProcess>> PlacementState::worker_for(const StagePla
                                             .faults = options_.faults}));
   }
   return worker;
+}
+
+// Its own worker asks the driver, which may never come back from being started.
+Status PlacementState::check_named(const std::string& device) {
+  if (!card_index(device) || options_.worker_program.empty()) {
+    return check_there(device, options_.settings);
+  }
+  try {
+    MYNAH_TRY(const auto worker, worker_for({{Stage::Vad, {.device = device, .storage = {}}}}));
+    WireWriter writer;
+    writer(device);
+    MYNAH_TRY_STATUS(worker->ask(Ask::Check, writer.bytes(), kDriverStarts));
+    return {};
+  } catch (const DeviceError& error) {
+    return std::unexpected(Error(error.error()).while_doing("--device " + device));
+  }
 }
 
 std::vector<StageReport> PlacementState::reports() {

@@ -120,6 +120,10 @@ class PlacementState {
   // A device of this process, as a stage sees it. A model that computes with it keeps it.
   Result<std::shared_ptr<Backend>> open_here(Stage stage, const StageDevice& where);
 
+  // Whether a device that was asked for by name is there, as far as can be said without a context:
+  // Environment or Device with the reason.
+  Status check_named(const std::string& device);
+
   // The worker for these devices: one that lives, or a new one.
   Result<std::shared_ptr<WorkerProcess>> worker_for(const StagePlaces& places);
 

@@ -23,7 +23,7 @@ Status Placer::check_request() const {
     }
   }
   for (const std::string& device : alone) {
-    MYNAH_TRY_STATUS(check_there(device, options.settings));
+    MYNAH_TRY_STATUS(state_->check_named(device));
   }
   return {};
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "place/driver_asker.h"
+#include "place/driver_wire.h"
 #include "place/load_stages.h"
 #include "place/probe_stages.h"
 #include "tensor/device_error.h"
@@ -84,6 +86,15 @@ Result<WireWriter> StageHost::handle(Ask what, std::span<const std::byte> bytes,
     case Ask::Operations:
       answer = operations(in);
       break;
+    case Ask::Driver:
+      answer = ask_driver_of(in);
+      break;
+    case Ask::Cards:
+      answer = ask_nvml_of(in);
+      break;
+    case Ask::Check:
+      answer = check(in);
+      break;
   }
   clock_.enter(std::nullopt);
   if (!answer && answer.error().code == ErrorCode::OutOfMemory) {
@@ -123,6 +134,32 @@ void StageHost::begin_call(StageGroup group) {
 Result<WireWriter> StageHost::take_settings(WireReader& in) {
   in(settings_, faults_);
   MYNAH_TRY_STATUS(check_read(in));
+  return WireWriter();
+}
+
+Result<WireWriter> StageHost::ask_driver_of(WireReader& in) {
+  gpu::GpuSearch search;
+  in(search);
+  MYNAH_TRY_STATUS(check_read(in));
+  auto answer = ask_driver(search);
+  return answer ? answer_of(DriverOutcome{.answer = *std::move(answer), .absence = {}})
+                : answer_of(DriverOutcome{.answer = {}, .absence = std::move(answer).error()});
+}
+
+Result<WireWriter> StageHost::ask_nvml_of(WireReader& in) {
+  gpu::NvmlSearch search;
+  std::vector<std::string> addresses;
+  in(search, addresses);
+  MYNAH_TRY_STATUS(check_read(in));
+  MYNAH_TRY(const gpu::NvmlFacts facts, ask_nvml(search, addresses));
+  return answer_of(facts);
+}
+
+Result<WireWriter> StageHost::check(WireReader& in) {
+  std::string device;
+  in(device);
+  MYNAH_TRY_STATUS(check_read(in));
+  MYNAH_TRY_STATUS(check_there(device, settings_));
   return WireWriter();
 }
 

@@ -43,6 +43,9 @@ class StageHost {
   void release_idle_memory();
 
   Result<WireWriter> take_settings(WireReader& in);
+  Result<WireWriter> ask_driver_of(WireReader& in);
+  Result<WireWriter> ask_nvml_of(WireReader& in);
+  Result<WireWriter> check(WireReader& in);
   Result<WireWriter> open_detector(WireReader& in);
   Result<WireWriter> open_windows(WireReader& in);
   Result<WireWriter> open_voice(WireReader& in);

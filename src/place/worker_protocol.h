@@ -40,6 +40,9 @@ enum class Ask : uint32_t {
   Report,         // -> vector<StageReport>
   Probe,          // StageGroup -> ProbeReport
   Operations,     // string device -> vector<OperationOutcome>
+  Driver,         // GpuSearch -> DriverOutcome
+  Cards,          // NvmlSearch, vector<string> addresses -> NvmlFacts
+  Check,          // string device ->
 };
 
 // The kind of an answer.

@@ -1,0 +1,120 @@
+"""What is right for a run whose device failed on purpose: the promises of docs/placement.md, as checks of an outcome."""
+import os
+import re
+
+# What the reason has to say, whatever the device is called.
+REASONS = {
+    "lost": r"device lost",
+    "oom": r"memory is full",
+    "nan": r"NaN",
+    "wrong": r"computes wrongly",
+    "hang": r"hung in {stage}|gave no sign of life in {stage}",
+    "crash": r"crashed in {stage} \(signal 11",
+    "exit": r"ended in {stage} with exit code 0",
+    "stop": r"was stopped, and stayed so, in {stage}|gave no sign of life in {stage}",
+}
+# Seconds until a device that says nothing is given up (place/watchdog.cpp, PlacementState::step_limit); the others say it.
+DEADLINES = {"hang": 2.0, "stop": 1.0}
+
+
+def split_at(pieces, first, second):
+    """How many pieces are the first device's, all others being the second's; None where it is not so.
+
+    Where a piece is the same by both devices, the earliest.
+    """
+    for count in range(len(pieces) + 1):
+        if pieces[:count] == first[:count] and pieces[count:] == second[count:]:
+            return count
+    return None
+
+
+def time_fault(outcome, first, second, kinds):
+    """Work may be done twice, on both devices, and a device that is silent is waited for; a busy machine stretches all."""
+    load = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+    bound = sum(DEADLINES.get(kind, 0) for kind in kinds) + first.seconds + second.seconds + 5
+    if outcome.seconds > bound * load:
+        return f"took {outcome.seconds:.1f} s, more than the {bound * load:.1f} s of deadline and both devices"
+    return None
+
+
+def reason_fault(reason, stage, kind):
+    wanted = REASONS[kind].format(stage=re.escape(stage))
+    return None if re.search(wanted, reason) else f"wanted '{wanted}' as the reason, found '{reason}'"
+
+
+def common_fault(outcome, first, second, kinds):
+    """What holds of every run."""
+    if outcome.left:
+        return f"left behind: {', '.join(outcome.left)}"
+    if outcome.code not in (0, 3):
+        return f"exit code {outcome.code}: {outcome.err[-400:]}"
+    return time_fault(outcome, first, second, kinds)
+
+
+def fallback_fault(outcome, first, second, stage, kind, call):
+    """It went on elsewhere: everything is there, the beginning of the first device's, the end of the second's, and it is said."""
+    fault = common_fault(outcome, first, second, [kind])
+    if fault:
+        return fault
+    if outcome.code != 0:
+        return f"exit code {outcome.code} although another device was allowed: {outcome.err[-400:]}"
+    moves = outcome.moves()
+    if not moves:
+        return "no move is told"
+    fault = reason_fault(moves[0]["reason"], stage, kind)
+    if fault:
+        return fault
+    if moves[0]["to"] != "cpu":
+        return f"went to {moves[0]['to']}"
+    if f"goes on on {moves[0]['to']}" not in outcome.err:
+        return f"standard error does not say so: {outcome.err[-400:]}"
+    if kind == "wrong" and call > 1:
+        return wrong_fault(outcome, first, second, moves[0]["reason"], call)
+    count = split_at(outcome.pieces, first.pieces, second.pieces)
+    if count is None:
+        return "what was given out is not the first device's up to a point and the second's from there"
+    # A call of `vad` is a piece of the recording, of the others one of the pieces of the result.
+    if stage != "vad" and count != call - 1:
+        return f"{count} pieces are of the device that failed, wanted the {call - 1} before the fault"
+    return None
+
+
+def wrong_fault(outcome, first, second, reason, call):
+    """A device that is wrong from a later call on: what it gave between two canaries may be wrong, and is named."""
+    good = next((i for i, piece in enumerate(outcome.pieces) if piece != first.pieces[i]), len(outcome.pieces))
+    rest = len(outcome.pieces)
+    while rest > good and outcome.pieces[rest - 1] == second.pieces[rest - 1]:
+        rest -= 1
+    if None in outcome.pieces:
+        return "a piece is missing"
+    if good < call - 1:
+        return f"only {good} pieces are the first device's, wanted {call - 1}"
+    if rest > good and "may be wrong too" not in reason:
+        return f"pieces {good + 1} to {rest} are of neither device, and are not named: '{reason}'"
+    return None
+
+
+def refusal_fault(outcome, first, stage, kind, call):
+    """No other device is allowed: what was given out stays and is marked, exit code 3, with the reason and where to go on."""
+    fault = common_fault(outcome, first, first, [kind])
+    if fault:
+        return fault
+    if outcome.code != 3:
+        return f"exit code {outcome.code}, wanted 3: {outcome.err[-400:]}"
+    fault = reason_fault(outcome.error(), stage, kind)
+    if fault:
+        return fault
+    if not re.search(REASONS[kind].format(stage=re.escape(stage)), outcome.err):
+        return f"standard error does not give the reason: {outcome.err[-400:]}"
+    given = [piece for piece in outcome.pieces if piece is not None]
+    if outcome.pieces[:len(given)] != given:
+        return "a piece in the middle is missing"
+    if kind == "wrong" and call > 1:
+        return None if "may be wrong too" in outcome.error() else f"what may be wrong is not named: {outcome.error()}"
+    if given != first.pieces[:len(given)]:
+        return "what was given out is not the first device's"
+    if stage != "vad" and len(given) != call - 1:
+        return f"{len(given)} pieces were given out, wanted the {call - 1} before the fault"
+    if given and outcome.resume_at() is None:
+        return "where to go on is not told"
+    return None

@@ -1,0 +1,107 @@
+"""Every kind of fault at every stage on every kind of device asked for: does the request survive, or is it refused rightly?
+
+usage: fault_matrix.py MYNAH PLACE_TOOL DRIVER [--all] [--only TEXT]. Without --all each kind meets each stage once and each
+device several times; with it every cell runs, and a table is printed. Skipped without real weights.
+"""
+import argparse
+import pathlib
+import tempfile
+
+from checks import SENTENCE, Checks, needs
+from fault_judge import fallback_fault, refusal_fault, split_at
+from fault_runs import HIBARI, SILERO, Rig, main_arguments
+
+KINDS = ["crash", "exit", "hang", "lost", "nan", "oom", "stop", "wrong"]
+STAGES = {"vad": "transcribe", "stt.encoder": "transcribe", "stt.decoder": "transcribe", "tts.acoustic": "speak",
+          "tts.vocoder": "speak"}
+# What is asked for, the device that then computes, and whether another may.
+ASKED = {"simt:0": ("simt:0", False), "simt:0,cpu": ("simt:0", True), "cuda": ("cuda:0", False),
+         "cuda,cpu": ("cuda:0", True), "auto": ("cuda:0", True)}
+# The call that fails: behind the first commit; and the first of all, where nothing was given out yet.
+CALLS = [2, 1]
+
+
+def prepare(rig, checks):
+    """What each device makes of the work when none fails. The proofs of these runs are those of all others."""
+    references = {}
+    for verb in ("transcribe", "speak"):
+        for device in ("cpu", "simt:0", "cuda"):
+            outcome = rig.run(verb, device, warm=True)  # the first proves
+            outcome = rig.run(verb, device, warm=True)
+            fault = None
+            if outcome.code or None in outcome.pieces or outcome.left or outcome.moves():
+                fault = f"exit code {outcome.code}, {outcome.pieces.count(None)} pieces missing, {outcome.left}: {outcome.err}"
+            checks.add(f"{verb} on {device} without a fault", fault)
+            references[verb, {"cuda": "cuda:0"}.get(device, device)] = outcome
+        for device in ("simt:0", "cuda:0"):
+            told_apart = split_at(references[verb, device].pieces, references[verb, "cpu"].pieces,
+                                  references[verb, device].pieces) == 0
+            checks.add(f"{verb}: pieces of {device} and of cpu can be told apart",
+                       None if told_apart else "a piece is the same by both")
+    rig.favour("cuda:0")
+    for verb in ("transcribe", "speak"):
+        outcome = rig.run(verb, "auto")
+        same = outcome.pieces == references[verb, "cuda:0"].pieces
+        checks.add(f"{verb} on auto takes the card that is faster", None if same else f"{outcome.device()}: {outcome.err}")
+    return references
+
+
+def cells(everything):
+    """(kind, stage, asked, call): all, or of each kind and stage one, the devices in turn."""
+    devices = list(ASKED)
+    for i, kind in enumerate(KINDS):
+        for j, stage in enumerate(STAGES):
+            if everything:
+                yield from ((kind, stage, asked, call) for asked in devices for call in CALLS)
+            else:
+                yield kind, stage, devices[(i + j) % len(devices)], CALLS[(i + j // 2) % 2]
+
+
+def print_table(results):
+    """kind by stage; in each cell a mark for each device asked for."""
+    print("\n| | " + " | ".join(STAGES) + " |\n|---|" + "---|" * len(STAGES))
+    for kind in KINDS:
+        row = []
+        for stage in STAGES:
+            found = {asked: [fault for (k, s, a, _), (fault, _) in results.items() if (k, s, a) == (kind, stage, asked)]
+                     for asked in ASKED}
+            row.append(", ".join(f"{asked} {'ok' if not any(faults) else 'FAILED'}" for asked, faults in found.items() if faults))
+        print(f"| {kind} | " + " | ".join(row) + " |")
+    for kind in KINDS:
+        lost = [seconds for (k, _, a, _), (_, seconds) in results.items() if k == kind and ASKED[a][1]]
+        if lost:
+            lost.sort()
+            print(f"time lost to {kind}: median {lost[len(lost) // 2]:.2f} s, most {lost[-1]:.2f} s")
+
+
+def main():
+    (program, tool, driver), rest = main_arguments()
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--only", default="")
+    options = parser.parse_args(rest)
+    needs(SENTENCE, SILERO, HIBARI)
+    checks, results = Checks(), {}
+    with tempfile.TemporaryDirectory() as folder:
+        rig = Rig(program, tool, driver, pathlib.Path(folder))
+        references = prepare(rig, checks)
+        for kind, stage, asked, call in cells(options.all):
+            name = f"{stage}:{kind}@{call} on {asked}"
+            if options.only not in name:
+                continue
+            verb, (device, may_fall_back) = STAGES[stage], ASKED[asked]
+            first, second = references[verb, device], references[verb, "cpu"]
+            outcome = rig.run(verb, asked, f"{stage}:{kind}@{call}")
+            if may_fall_back:
+                fault = fallback_fault(outcome, first, second, stage, kind, call)
+            else:
+                fault = refusal_fault(outcome, first, stage, kind, call)
+            checks.add(name, fault)
+            results[kind, stage, asked, call] = (fault, outcome.seconds - first.seconds)
+    if options.all:
+        print_table(results)
+    checks.close()
+
+
+if __name__ == "__main__":
+    main()

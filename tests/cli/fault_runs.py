@@ -1,0 +1,189 @@
+"""Runs of mynah on a device that fails on purpose: what fault_matrix.py and random_faults.py share.
+
+The recording is five pieces of speech with silence between them, each a window of a small Whisper; the text is five
+sentences, spoken by hibari. What one device makes of a piece differs from what another makes of it, in its last digits,
+so that a result shows piece by piece who computed it.
+"""
+import dataclasses
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import wave
+
+from checks import SENTENCE, WEIGHTS, environment
+
+PIECES = 5
+PIECE_S = 1.9  # of the recording: half a second of silence, 0.9 s of speech, half a second of silence
+TEXT = "One small bird sings. Two boats are late. Three doors stand open. Four men walk home. Five lamps burn."
+SILERO = WEIGHTS / "silero/silero_vad_16k.safetensors"
+HIBARI = WEIGHTS / "hibari"
+RATE_HZ = 16000
+LONGEST_S = 120
+
+
+def make_recording(path):
+    """Pieces of a real sentence, each long enough for the voice detector and short enough for one window."""
+    with wave.open(str(SENTENCE)) as sentence:
+        assert sentence.getframerate() == RATE_HZ and sentence.getsampwidth() == 2
+        samples = sentence.readframes(sentence.getnframes())
+    silence = b"\0" * RATE_HZ  # half a second
+    pieces = []
+    for number in range(PIECES):
+        begin = 2 * int((0.5 + 1.2 * number) * RATE_HZ)
+        pieces.append(silence + samples[begin:begin + 2 * int(0.9 * RATE_HZ)] + silence)
+    with wave.open(str(path), "wb") as out:
+        out.setparams((1, 2, RATE_HZ, 0, "NONE", ""))
+        out.writeframes(b"".join(pieces))
+
+
+@dataclasses.dataclass
+class Outcome:
+    """What one run gave. `pieces`: what stands for each piece, in order; none of a piece that was not given out."""
+    code: int
+    out: str
+    err: str
+    seconds: float
+    pieces: list
+    objects: list  # of standard output, which is JSON
+    left: list  # what lies around afterwards
+
+    def moves(self):
+        for found in reversed(self.objects):
+            if isinstance(found.get("placement"), dict):
+                return found["placement"]["moves"]
+        return []
+
+    def error(self):
+        return next((found["error"]["message"] for found in reversed(self.objects) if "error" in found), "")
+
+    def resume_at(self):
+        return next((found["resume_at"] for found in reversed(self.objects) if "resume_at" in found), None)
+
+    def device(self):
+        return next((found["device"] for found in reversed(self.objects) if "device" in found), None)
+
+
+def pieces_of_text(objects):
+    """The segments of each piece, without what depends on the segments before."""
+    pieces = [None] * PIECES
+    for found in objects:
+        for segment in found.get("segments", []):
+            at = int(segment["start"] / PIECE_S)
+            kept = {key: value for key, value in segment.items() if key != "id"}
+            pieces[at] = (pieces[at] or []) + [kept]
+    return pieces
+
+
+def pieces_of_sound(objects, path):
+    """The samples of each clause."""
+    pieces = [None] * PIECES
+    if not path.exists():
+        return pieces
+    with wave.open(str(path)) as sound:
+        rate, samples = sound.getframerate(), sound.readframes(sound.getnframes())
+    clauses = [found for found in objects if "text" in found and "start" in found]
+    for number, clause in enumerate(clauses[:PIECES]):
+        # Times are in milliseconds: a clause's edges are left out.
+        begin, end = int((clause["start"] + 0.002) * rate), int((clause["end"] - 0.002) * rate)
+        pieces[number] = samples[2 * begin:2 * end]
+    return pieces
+
+
+class Rig:
+    """A folder with models, a recording and the proofs that runs begin with; a simulated card as cuda:0."""
+
+    def __init__(self, program, tool, driver, folder):
+        self.program, self.tool, self.driver = program, tool, driver
+        self.folder = pathlib.Path(folder)
+        self.whisper = self.folder / "whisper.gguf"
+        self.recording = self.folder / "pieces.wav"
+        self.runs = 0
+        subprocess.run([tool, "whisper", self.whisper], check=True)
+        make_recording(self.recording)
+        self.warm = self.folder / "warm"
+        (self.warm / "cache").mkdir(parents=True)
+        self.must_run(self.environment(self.warm), "import", HIBARI, "--name", "hibari")
+
+    def environment(self, home, **more):
+        (home / "tmp").mkdir(exist_ok=True)
+        return environment(home, MYNAH_CUDA_DRIVER=str(self.driver), TMPDIR=str(home / "tmp"), **more)
+
+    def must_run(self, env, *words):
+        result = subprocess.run([self.program, *map(str, words)], env=env, capture_output=True, text=True, check=False,
+                                stdin=subprocess.DEVNULL, timeout=LONGEST_S)
+        if result.returncode:
+            raise RuntimeError(f"{words}: {result.stderr}")
+
+    def favour(self, device):
+        """From now on the proofs say that this device is fast."""
+        subprocess.run([self.tool, "favour", self.warm / "cache/mynah/proofs", device], check=True)
+
+    def home(self):
+        """A user whose proofs are those of the warm one, and who knows of no failure."""
+        self.runs += 1
+        home = self.folder / f"run{self.runs}"
+        shutil.copytree(self.warm, home, ignore=shutil.ignore_patterns("*.distrust", "tmp"))
+        return home
+
+    def command(self, verb, device, home):
+        if verb == "transcribe":
+            return [self.program, "transcribe", "--device", device, "--model", self.whisper, "--vad-model", SILERO,
+                    "--chunk-length", "1", "--batch", "1", "--threads", "1", "--max-new-tokens", "8",
+                    "--temperature-increment", "0", "--json", self.recording]
+        return [self.program, "speak", "--device", device, "--model", "hibari", "--threads", "1", "--json", "--out",
+                home / "out.wav", TEXT]
+
+    def run(self, verb, device, faults="", warm=False, **variables):
+        """One run; `warm`: its proofs are kept for those that follow."""
+        home = self.warm if warm else self.home()
+        env = self.environment(home, **({"MYNAH_FAULT": faults} if faults else {}), **variables)
+        shared = set(os.listdir("/dev/shm"))
+        began = time.monotonic()
+        process = subprocess.Popen([str(word) for word in self.command(verb, device, home)], env=env, text=True,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        try:
+            out, err = process.communicate(timeout=LONGEST_S)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            out, err = process.communicate()
+            err += f"\nnot over after {LONGEST_S} s"
+        seconds = time.monotonic() - began
+        objects = [json.loads(line) for line in out.splitlines()]
+        sound = home / ("out.wav" if (home / "out.wav").exists() else "out.wav.partial")
+        pieces = pieces_of_text(objects) if verb == "transcribe" else pieces_of_sound(objects, sound)
+        outcome = Outcome(process.returncode, out, err, seconds, pieces, objects, self.leftovers(home, shared))
+        if not warm:
+            shutil.rmtree(home)
+        else:
+            for name in ("out.wav", "out.wav.partial"):
+                (home / name).unlink(missing_ok=True)
+        return outcome
+
+    def leftovers(self, home, shared):
+        """Processes of this run, segments, temporary files, and files beside those that a run may leave."""
+        left = [f"segment {name}" for name in sorted(set(os.listdir("/dev/shm")) - shared)]
+        left += [f"temporary file {path.name}" for path in (home / "tmp").iterdir()]
+        known = {"cache", "models", "tmp", "out.wav", "out.wav.partial"}
+        left += [f"file {path.name}" for path in home.iterdir() if path.name not in known]
+        mark = f"HOME={home}".encode()
+        for process in pathlib.Path("/proc").iterdir():
+            if not process.name.isdigit():
+                continue
+            try:
+                if mark in (process / "environ").read_bytes().split(b"\0"):
+                    left.append(f"process {process.name} {(process / 'cmdline').read_bytes()!r}")
+            except OSError:
+                continue  # it has ended, or is somebody else's
+        return left
+
+
+def main_arguments():
+    """The program, the tool, the driver: what CMake gives."""
+    if len(sys.argv) < 4:
+        sys.exit(f"usage: {sys.argv[0]} MYNAH PLACE_TOOL DRIVER [options]")
+    return sys.argv[1:4], sys.argv[4:]

@@ -1,0 +1,88 @@
+"""Random faults, one run after the other for the same user: nothing is lost, nothing is repeated, nothing stays behind.
+
+usage: random_faults.py MYNAH PLACE_TOOL DRIVER [--runs N] [--seed S]. Each run has up to three faults at any stage and call,
+on any request for devices. What is given out is always, piece by piece, what one of the devices makes of that piece, in
+one order of devices, or it is named as doubtful. Skipped without real weights.
+"""
+import argparse
+import os
+import pathlib
+import random
+import tempfile
+
+from checks import SENTENCE, Checks, needs
+from fault_judge import common_fault
+from fault_matrix import KINDS, STAGES, prepare
+from fault_runs import HIBARI, PIECES, SILERO, Rig, main_arguments
+
+REQUESTS = {
+    "transcribe": ["auto", "simt:0,cpu", "cuda,cpu", "cuda,simt:0,cpu", "simt:0,cuda,cpu", "stt=cuda:0,cpu,vad=simt:0,cpu",
+                   "stt.encoder=simt:0,cpu,stt.decoder=cpu,vad=cpu", "simt:0", "cuda", "cuda,simt:0"],
+    "speak": ["auto", "simt:0,cpu", "cuda,cpu", "cuda,simt:0,cpu", "tts.acoustic=cpu,tts.vocoder=cuda:0,cpu", "simt:0", "cuda"],
+}
+
+
+def outcome_fault(outcome, made, faults, ends_at_cpu):
+    """`made`: for each device what it makes of each piece."""
+    fault = common_fault(outcome, *(made["longest"], made["longest"]), [kind for _, kind, _ in faults])
+    if fault:
+        return fault
+    given = [piece for piece in outcome.pieces if piece is not None]
+    if outcome.pieces[:len(given)] != given:
+        return "a piece in the middle is missing"
+    if ends_at_cpu and (outcome.code or len(given) != PIECES):
+        return f"exit code {outcome.code}, {len(given)} of {PIECES} pieces, although the processor was allowed: {outcome.err[-300:]}"
+    if not ends_at_cpu and outcome.code == 3 and not outcome.error():
+        return f"no reason is told: {outcome.err[-300:]}"
+    doubtful = "may be wrong too" in outcome.out + outcome.err
+    for number, piece in enumerate(given):
+        whose = [device for device, pieces in made["pieces"].items() if pieces[number] == piece]
+        # A model whose stages are apart has pieces of its own: those are checked by its own run without a fault.
+        if not whose and not doubtful:
+            return f"piece {number + 1} is of no device"
+    return None
+
+
+def made_by(rig, checks, verb, request, known):
+    """What the devices of a request make of each piece, those of a split model included."""
+    if request not in known:
+        outcome = rig.run(verb, request)
+        checks.add(f"{verb} on {request} without a fault", None if outcome.code == 0 and not outcome.left else outcome.err)
+        known[request] = outcome
+    return known[request]
+
+
+def main():
+    (program, tool, driver), rest = main_arguments()
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args(rest)
+    needs(SENTENCE, SILERO, HIBARI)
+    checks = Checks()
+    chance = random.Random(options.seed)
+    with tempfile.TemporaryDirectory() as folder:
+        rig = Rig(program, tool, driver, pathlib.Path(folder))
+        references = prepare(rig, checks)
+        split = {"transcribe": {}, "speak": {}}
+        descriptors = len(os.listdir("/proc/self/fd"))
+        for number in range(options.runs):
+            verb = chance.choice(["transcribe", "speak"])
+            request = chance.choice(REQUESTS[verb])
+            stages = [stage for stage, owner in STAGES.items() if owner == verb]
+            faults = [(chance.choice(stages), chance.choice(KINDS), chance.randint(1, PIECES))
+                      for _ in range(chance.randint(1, 3))]
+            own = made_by(rig, checks, verb, request, split[verb])
+            pieces = {device: outcome.pieces for (of, device), outcome in references.items() if of == verb}
+            pieces["request"] = own.pieces
+            longest = max([own, *(outcome for (of, _), outcome in references.items() if of == verb)],
+                          key=lambda outcome: outcome.seconds)
+            outcome = rig.run(verb, request, ",".join(f"{stage}:{kind}@{call}" for stage, kind, call in faults))
+            ends_at_cpu = "cpu" in request or request == "auto"
+            fault = outcome_fault(outcome, {"pieces": pieces, "longest": longest}, faults, ends_at_cpu)
+            checks.add(f"run {number + 1}: {verb} on {request}, {faults}", fault)
+        checks.add("no descriptor was left open here", None if len(os.listdir("/proc/self/fd")) == descriptors else "some were")
+    checks.close()
+
+
+main()
