@@ -5,6 +5,8 @@
 
 #include "cli/open_placer.h"
 #include "cli/store_access.h"
+#include "place/open_device.h"
+#include "speech/voice_detector.h"
 #include "speech/window_model.h"
 
 namespace mynah::cli {
@@ -19,16 +21,25 @@ NamedModel recogniser(const std::string& name, const std::string& path, const St
               .path = path, .precision = Precision::Fast, .cache_folder = store.folders().cache}};
 }
 
+constexpr int kDetectorRate_hz = 16000;
+
 NamedModel detector(const std::string& path) {
-  constexpr int kRate_hz = 16000;
   return {.name = std::string(kDetector),
-          .file = place::DetectorFile{.path = path, .rate_hz = kRate_hz}};
+          .file = place::DetectorFile{.path = path, .rate_hz = kDetectorRate_hz}};
 }
 
 NamedModel voice(const SpeechModel& model, const Store& store) {
   place::VoiceModelFile file = voice_model_file(model, store.folders().cache);
   std::string name = file.name;
   return {.name = std::move(name), .file = std::move(file)};
+}
+
+// Whether the file is a detector of speech: it is one where it can be loaded as one.
+bool detects_speech(const std::string& path) {
+  place::DeviceSettings alone;
+  alone.threads = 1;
+  const auto here = place::open_device("cpu", alone);
+  return here && load_silero(path, kDetectorRate_hz, *here->backend).has_value();
 }
 
 Result<NamedModel> named_model(const Store& store, const std::string& name) {
@@ -42,6 +53,9 @@ Result<NamedModel> named_model(const Store& store, const std::string& name) {
   }
   // Of a path every file could be a voice's: what it is its own header tells.
   const bool listens = resolved->name.empty() && read_whisper_header(resolved->path).has_value();
+  if (resolved->name.empty() && !listens && detects_speech(resolved->path)) {
+    return detector(resolved->path);
+  }
   if (auto speaking = installed_speech_model(store, name); speaking && !listens) {
     return voice(*speaking, store);
   }

@@ -138,10 +138,10 @@ Result<WireWriter> StageHost::take_settings(WireReader& in) {
 }
 
 Result<WireWriter> StageHost::ask_driver_of(WireReader& in) {
-  gpu::GpuSearch search;
-  in(search);
+  const auto search = std::make_unique<gpu::GpuSearch>();  // on the stack g++ 12 takes it for unset
+  in(*search);
   MYNAH_TRY_STATUS(check_read(in));
-  auto answer = ask_driver(search);
+  auto answer = ask_driver(*search);
   return answer ? answer_of(DriverOutcome{.answer = *std::move(answer), .absence = {}})
                 : answer_of(DriverOutcome{.answer = {}, .absence = std::move(answer).error()});
 }
