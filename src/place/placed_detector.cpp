@@ -7,7 +7,6 @@
 
 #include "place/load_stages.h"
 #include "place/placer.h"
-#include "place/probe_stages.h"
 #include "place/remote.h"
 #include "place/rungs.h"
 
@@ -218,18 +217,22 @@ class PlacedDetector final : public VoiceDetector {
 Result<std::shared_ptr<const VoiceDetector>> Placer::detector(const DetectorFile& file) {
   state_->expect(file);
   const auto open = [file](const StagePlaces& where,
-                           PlacementState& state) -> Result<std::shared_ptr<const VoiceDetector>> {
+                           PlacementState& state) -> Result<DetectorRungs::Opened> {
     const StageDevice& device = where.at(Stage::Vad);
     if (!is_here(where)) {
       MYNAH_TRY(auto worker, state.worker_for(where));
-      return open_remote_detector(std::move(worker), file, device,
-                                  state.step_limit(StageGroup::Vad));
+      const StepLimit limit = state.step_limit(StageGroup::Vad);
+      MYNAH_TRY(auto model, open_remote_detector(worker, file, device, limit));
+      return DetectorRungs::Opened{
+          .model = std::move(model),
+          .probe = remote_probe(std::move(worker), StageGroup::Vad, limit)};
     }
     MYNAH_TRY(auto backend, state.open_here(Stage::Vad, device));
     MYNAH_TRY(auto model, load_detector(file, *backend));
-    return keeping(std::move(model), std::move(backend));
+    return DetectorRungs::Opened{.model = keeping(std::move(model), std::move(backend)),
+                                 .probe = {}};
   };
-  auto rungs = std::make_shared<DetectorRungs>(StageGroup::Vad, state_, open, probe_detector);
+  auto rungs = std::make_shared<DetectorRungs>(StageGroup::Vad, state_, open);
   MYNAH_TRY(const auto opened, rungs->begin());
   state_->add(hooks_of(rungs));
   return std::make_shared<const PlacedDetector>(std::move(rungs), *opened);

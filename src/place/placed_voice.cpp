@@ -9,7 +9,6 @@
 
 #include "place/load_stages.h"
 #include "place/placer.h"
-#include "place/probe_stages.h"
 #include "place/remote.h"
 #include "place/rungs.h"
 
@@ -107,24 +106,27 @@ Result<std::unique_ptr<const VoiceModel>> Placer::voice(const VoiceModelFile& fi
                                                         PiperLanguage& language) {
   state_->expect(file);
   const auto told = std::make_shared<PiperLanguage>();
-  const auto open = [file, told](
-                        const StagePlaces& where,
-                        PlacementState& state) -> Result<std::shared_ptr<const VoiceModel>> {
+  const auto open = [file, told](const StagePlaces& where,
+                                 PlacementState& state) -> Result<VoiceRungs::Opened> {
     const StageDevice& acoustic = where.at(Stage::TtsAcoustic);
     const StageDevice& vocoder = where.at(Stage::TtsVocoder);
     if (!is_here(where)) {
       MYNAH_TRY(auto worker, state.worker_for(where));
-      return open_remote_voice(std::move(worker), file, acoustic, vocoder,
-                               state.step_limit(StageGroup::Tts), *told);
+      const StepLimit limit = state.step_limit(StageGroup::Tts);
+      MYNAH_TRY(auto model, open_remote_voice(worker, file, acoustic, vocoder, limit, *told));
+      return VoiceRungs::Opened{.model = std::move(model),
+                                .probe = remote_probe(std::move(worker), StageGroup::Tts, limit)};
     }
     MYNAH_TRY(auto of_acoustic, state.open_here(Stage::TtsAcoustic, acoustic));
     MYNAH_TRY(auto of_vocoder, state.open_here(Stage::TtsVocoder, vocoder));
     MYNAH_TRY(std::shared_ptr<const VoiceModel> model,
               load_voice(file, {.backend = *of_acoustic, .storage = acoustic.storage},
                          {.backend = *of_vocoder, .storage = vocoder.storage}, *told));
-    return keeping(std::move(model), std::move(of_acoustic), std::move(of_vocoder));
+    return VoiceRungs::Opened{
+        .model = keeping(std::move(model), std::move(of_acoustic), std::move(of_vocoder)),
+        .probe = {}};
   };
-  auto rungs = std::make_shared<VoiceRungs>(StageGroup::Tts, state_, open, probe_voice);
+  auto rungs = std::make_shared<VoiceRungs>(StageGroup::Tts, state_, open);
   MYNAH_TRY(const auto opened, rungs->begin());
   state_->add(hooks_of(rungs));
   language = *told;

@@ -194,24 +194,26 @@ Result<std::shared_ptr<const WindowModel>> Placer::windows(const WindowsFile& fi
   MYNAH_TRY(whisper::ModelHeader read, read_whisper_header(file.path));
   const auto header = std::make_shared<const whisper::ModelHeader>(std::move(read));
   state_->expect(file);
-  const auto open = [file, header](
-                        const StagePlaces& where,
-                        PlacementState& state) -> Result<std::shared_ptr<const WindowModel>> {
+  const auto open = [file, header](const StagePlaces& where,
+                                   PlacementState& state) -> Result<WindowRungs::Opened> {
     const StageDevice& encoder = where.at(Stage::SttEncoder);
     const StageDevice& decoder = where.at(Stage::SttDecoder);
     if (!is_here(where)) {
       MYNAH_TRY(auto worker, state.worker_for(where));
-      return open_remote_windows(std::move(worker), file, header, encoder, decoder,
-                                 state.step_limit(StageGroup::Stt));
+      const StepLimit limit = state.step_limit(StageGroup::Stt);
+      MYNAH_TRY(auto model, open_remote_windows(worker, file, header, encoder, decoder, limit));
+      return WindowRungs::Opened{.model = std::move(model),
+                                 .probe = remote_probe(std::move(worker), StageGroup::Stt, limit)};
     }
     MYNAH_TRY(auto of_encoder, state.open_here(Stage::SttEncoder, encoder));
     MYNAH_TRY(auto of_decoder, state.open_here(Stage::SttDecoder, decoder));
     MYNAH_TRY(auto model, load_windows(file, {.backend = *of_encoder, .storage = encoder.storage},
                                        {.backend = *of_decoder, .storage = decoder.storage}));
-    return keeping(std::move(model), std::move(of_encoder), std::move(of_decoder));
+    return WindowRungs::Opened{
+        .model = keeping(std::move(model), std::move(of_encoder), std::move(of_decoder)),
+        .probe = {}};
   };
-  auto rungs = std::make_shared<WindowRungs>(
-      StageGroup::Stt, state_, open, [](const WindowModel& model) { return model.probe(); });
+  auto rungs = std::make_shared<WindowRungs>(StageGroup::Stt, state_, open);
   MYNAH_TRY_STATUS(rungs->begin());
   state_->add(hooks_of(rungs));
   return std::make_shared<const PlacedWindows>(std::move(rungs), header);

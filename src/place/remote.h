@@ -12,6 +12,11 @@ namespace mynah::place {
 // How long the longest step of a call may take that works on so many seconds of sound.
 using StepLimit = std::function<std::chrono::milliseconds(double seconds)>;
 
+// Computes the probe of the group's model that a worker has open. It is no call of the stage: no
+// fault on purpose counts it.
+[[nodiscard]] std::function<Result<Probe>()> remote_probe(std::shared_ptr<WorkerProcess> worker,
+                                                          StageGroup group, StepLimit limit);
+
 Result<std::shared_ptr<const VoiceDetector>> open_remote_detector(
     std::shared_ptr<WorkerProcess> worker, const DetectorFile& file, const StageDevice& where,
     StepLimit limit);

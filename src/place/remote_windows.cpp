@@ -104,9 +104,7 @@ class RemoteWindows final : public WindowModel {
   }
 
   [[nodiscard]] Result<Probe> probe() const override {
-    MYNAH_TRY(ProbeReport report,
-              worker_->ask_for<ProbeReport>(Ask::Probe, limit_(1), {}, StageGroup::Stt));
-    return std::move(report.probe);
+    return remote_probe(worker_, StageGroup::Stt, limit_)();
   }
 
   [[nodiscard]] WindowDevices devices() const override { return devices_; }

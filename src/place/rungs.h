@@ -67,23 +67,26 @@ std::shared_ptr<const Model> keeping(std::shared_ptr<const Model> model, Backend
 template <class Model>
 class Rungs {
  public:
-  using Opener =
-      std::function<Result<std::shared_ptr<const Model>>(const StagePlaces&, PlacementState&)>;
+  // A model, and what computes its probe where it is on a device; that may throw DeviceError.
+  struct Opened {
+    std::shared_ptr<const Model> model;
+    std::function<Result<Probe>()> probe;
+  };
 
-  // Computes the model's probe. Throws DeviceError.
-  using Prober = std::function<Result<Probe>(const Model&)>;
+  using Opener = std::function<Result<Opened>(const StagePlaces&, PlacementState&)>;
 
   // An open model. A rung that was left stays usable by who still holds it.
   struct Rung {
     uint64_t number = 0;
     StagePlaces where;
     std::shared_ptr<const Model> model;
+    std::function<Result<Probe>()> probe;
     std::shared_ptr<Canary> canary;   // null: it computes here
     std::shared_ptr<const void> use;  // of now(): while somebody has it, it is in use
   };
 
-  Rungs(StageGroup group, std::shared_ptr<PlacementState> state, Opener open, Prober probe)
-      : group_(group), state_(std::move(state)), open_(std::move(open)), probe_(std::move(probe)) {}
+  Rungs(StageGroup group, std::shared_ptr<PlacementState> state, Opener open)
+      : group_(group), state_(std::move(state)), open_(std::move(open)) {}
 
   // Opens the first rung that can be opened; refused with the reason of the device that was asked
   // for. Errors that are not of the device (the model's file) are told at once. Returns the model.
@@ -163,7 +166,7 @@ class Rungs {
   // DeviceError where the device is found to compute wrongly.
   void vouch(const Rung& rung, const std::string& what) {
     if (rung.canary != nullptr) {
-      rung.canary->vouch(what, [&] { return probe_(*rung.model); });
+      rung.canary->vouch(what, rung.probe);
     }
   }
 
@@ -179,7 +182,7 @@ class Rungs {
       rung = *rung_;
     }
     try {
-      rung.canary->settle([&] { return probe_(*rung.model); });
+      rung.canary->settle(rung.probe);
     } catch (const DeviceError& error) {
       try {
         failed(rung.number, error.error());
@@ -215,13 +218,13 @@ class Rungs {
     trust_ = state_->trust();
     while (true) {
       MYNAH_TRY(StagePlaces where, state_->plan(group_));
-      Result<std::shared_ptr<const Model>> model = fail(ErrorCode::Device, "");
+      Result<Opened> opened = fail(ErrorCode::Device, "");
       try {
-        model = open_(where, *state_);
+        opened = open_(where, *state_);
       } catch (const DeviceError& error) {
-        model = std::unexpected(error.error());
+        opened = std::unexpected(error.error());
       }
-      if (model) {
+      if (opened) {
         state_->opened(group_, where);
         where_ = where;
         std::shared_ptr<Canary> canary;
@@ -231,18 +234,19 @@ class Rungs {
         }
         rung_ = Rung{.number = ++opened_,
                      .where = std::move(where),
-                     .model = *std::move(model),
+                     .model = std::move(opened->model),
+                     .probe = std::move(opened->probe),
                      .canary = std::move(canary),
                      .use = nullptr};
         return {};
       }
-      if (is_here(where) || !is_of_device(model.error().code)) {
-        return std::unexpected(std::move(model).error());
+      if (is_here(where) || !is_of_device(opened.error().code)) {
+        return std::unexpected(std::move(opened).error());
       }
-      if (model.error().code == ErrorCode::OutOfMemory) {
-        state_->had_no_room(group_, where, model.error());
+      if (opened.error().code == ErrorCode::OutOfMemory) {
+        state_->had_no_room(group_, where, opened.error());
       } else {
-        state_->distrust(where, model.error());
+        state_->distrust(where, opened.error());
       }
     }
   }
@@ -250,7 +254,6 @@ class Rungs {
   StageGroup group_;
   std::shared_ptr<PlacementState> state_;
   Opener open_;
-  Prober probe_;
   mutable std::mutex mutex_;
   std::optional<Rung> rung_;
   StagePlaces where_;  // of the last rung

@@ -96,7 +96,7 @@ def main():
                 fault = fallback_fault(outcome, first, second, stage, kind, call)
             else:
                 fault = refusal_fault(outcome, first, stage, kind, call)
-            checks.add(name, fault)
+            checks.add(name, fault and f"{fault}\n    said: {outcome.err[-1500:]}")
             results[kind, stage, asked, call] = (fault, outcome.seconds - first.seconds)
     if options.all:
         print_table(results)

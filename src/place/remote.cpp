@@ -1,0 +1,15 @@
+#include "place/remote.h"
+
+#include <utility>
+
+namespace mynah::place {
+
+std::function<Result<Probe>()> remote_probe(std::shared_ptr<WorkerProcess> worker, StageGroup group,
+                                            StepLimit limit) {
+  return [worker = std::move(worker), group, limit = std::move(limit)]() -> Result<Probe> {
+    MYNAH_TRY(ProbeReport report, worker->ask_for<ProbeReport>(Ask::Probe, limit(1), {}, group));
+    return std::move(report.probe);
+  };
+}
+
+}  // namespace mynah::place
