@@ -262,6 +262,7 @@ Result<int> SpeakCommand::speak_document(Context& context, const SpeechEngine& e
                         .voice = engine.synthesizer->model().name() + " " + voice.name,
                         .progress = !context.json},
                        *engine.synthesizer, context));
+  const Status right = settle(engine);
   std::vector<std::string> warnings = text.warnings;
   warnings.insert(warnings.end(), book.warnings.begin(), book.warnings.end());
   if (context.json) {
@@ -283,6 +284,7 @@ Result<int> SpeakCommand::speak_document(Context& context, const SpeechEngine& e
                     book.files.size() == 1 ? book.files.front() : sound_.out, voice.name, device,
                     warnings.empty() ? "" : "; with warnings, see above"));
   }
+  MYNAH_TRY_STATUS(right);
   return 0;
 }
 
@@ -312,6 +314,7 @@ Result<int> SpeakCommand::speak_lines(Context& context, const SpeechEngine& engi
   if (!status) {
     return std::unexpected(status.error());
   }
+  MYNAH_TRY_STATUS(settle(engine));
   return lines.failed() > 0 ? 1 : 0;
 }
 
@@ -505,6 +508,7 @@ Result<int> SpeakCommand::run(Context& context) {
   }
   MYNAH_TRY_STATUS(observer->finish());
   MYNAH_TRY_STATUS(write_captions(observer->transcript(), sound_.captions, context.out));
+  const Status right = settle(engine);
   Json placement = placement_json(engine);
   const std::string device = engine.placer ? engine.placer->device(place::StageGroup::Tts) : "cpu";
   const double all_s = std::chrono::duration<double>(Clock::now() - began).count();
@@ -529,6 +533,7 @@ Result<int> SpeakCommand::run(Context& context) {
                     observer->duration_s(), observer->names(), all_s,
                     observer->duration_s() / std::max(1e-9, all_s), voice.name, device));
   }
+  MYNAH_TRY_STATUS(right);
   return 0;
 }
 

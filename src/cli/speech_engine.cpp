@@ -280,6 +280,10 @@ bool speaks_language(const SpeechEngineOptions& options, const std::string& lang
   return choice->model->family == "kokoro" ? is_taught_kokoro(language) : has(*choice->model);
 }
 
+Status settle(const SpeechEngine& engine) {
+  return engine.placer ? engine.placer->settle() : Status{};
+}
+
 nlohmann::ordered_json placement_json(const SpeechEngine& engine) {
   return engine.placer ? to_json(engine.placer->report()) : nlohmann::ordered_json(nullptr);
 }

@@ -47,6 +47,10 @@ struct SpeechEngine {
   std::vector<std::string> explanation;  // what was chosen and why, a line each
 };
 
+// Vouches for what was spoken: an error where a device was found to be wrong, and no other is
+// allowed.
+[[nodiscard]] Status settle(const SpeechEngine& engine);
+
 // Where it was spoken, as it stands in JSON; of a built-in voice null.
 [[nodiscard]] nlohmann::ordered_json placement_json(const SpeechEngine& engine);
 

@@ -418,6 +418,7 @@ Result<int> TranscribeCommand::transcribe(Context& context, const Engine& engine
   wanted.known = known_before(engine, options);
   if (engine.placer) {
     wanted.placement = [&placer = *engine.placer] { return placer.report(); };
+    wanted.settle = [&placer = *engine.placer] { return placer.settle(); };
   }
   wanted.on_written = [this](const SinkRecording& recording) {
     for (const OutputFile& file : recording.plan.files) {

@@ -191,6 +191,8 @@ void TranscriptSink::write_done(State& state, Transcript transcript) {
     }
   }
   transcript = whole_of(state, std::move(transcript));
+  const bool last = &state == &states_.back();
+  const Status right = last && options_.settle ? options_.settle() : Status{};
   add_placement(transcript);
   print_up_to_date(state);
   for (const std::string& text : transcript.notes) {
@@ -213,6 +215,9 @@ void TranscriptSink::write_done(State& state, Transcript transcript) {
   check_output();
   if (options_.explain) {
     explain(state, transcript);
+  }
+  if (!right) {
+    fail_recording(state, right.error());
   }
 }
 

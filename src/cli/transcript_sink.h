@@ -40,6 +40,8 @@ struct SinkOptions {
   Transcript known;  // of each recording before it is heard: model, device, language, task
   // Where recordings are heard, as it is when one is done; empty: nothing is said of it.
   std::function<PlacementReport()> placement;
+  // Vouches for what was written, behind the last recording; an error: it may be wrong.
+  std::function<Status()> settle;
   // Told of each recording whose files are written.
   std::function<void(const SinkRecording&)> on_written;
   // How often what was heard so far is kept as NAME.partial: a power cut takes no more than that.

@@ -231,6 +231,9 @@ Result<int> VadCommand::run(Context& context) {
   if (plot && !drawn.empty()) {
     MYNAH_TRY_STATUS(write_file(plot_, plot_svg(drawn, vad_.threshold)));
   }
+  if (engine.placer) {
+    MYNAH_TRY_STATUS(engine.placer->settle());
+  }
   return code;
 }
 

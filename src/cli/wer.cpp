@@ -259,6 +259,9 @@ Result<std::vector<std::string>> WerCommand::recognise(Context& context,
     n_failed_ += observer.n_failed();
   }
   elapsed_s_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (engine.placer) {
+    MYNAH_TRY_STATUS(engine.placer->settle());
+  }
   return texts;
 }
 

@@ -77,6 +77,9 @@ class PlacedDecoder final : public WindowDecoder, private Keeper {
         add(before, decoder_->timings());
         return result;
       } catch (const DeviceError& error) {
+        if (is_here(in_use.where)) {
+          throw;  // the processor is not left
+        }
         rungs_->failed(rung_.number, error.error());
       }
     }
@@ -103,6 +106,9 @@ class PlacedDecoder final : public WindowDecoder, private Keeper {
         rung_.use.reset();  // between two calls it may be let go
         return {};
       } catch (const DeviceError& error) {
+        if (is_here(rung.where)) {
+          throw;
+        }
         rungs_->failed(rung.number, error.error());
       }
     }

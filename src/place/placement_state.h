@@ -130,15 +130,16 @@ class PlacementState {
   // What can be asked of an opened group.
   struct GroupHooks {
     StageGroup group;
-    std::function<void()> settle;
+    std::function<Status()> settle;
     std::function<void(std::chrono::steady_clock::duration idle)> unload_after;
     std::function<std::optional<std::chrono::steady_clock::duration>()> idle;
   };
 
   void add(GroupHooks hooks);
 
-  // Vouches for what was given out and not vouched for yet.
-  void settle();
+  // Vouches for what was given out and not vouched for yet. An error where a device was wrong, and
+  // no other is allowed.
+  Status settle();
 
   // A group's model was let go: where nobody else needs its worker, that ends.
   void unloaded(StageGroup group, const StagePlaces& places);

@@ -47,8 +47,11 @@ std::string Placer::device(StageGroup group) const {
   return devices_of(state_->places(group));
 }
 
+Status Placer::settle() const {
+  return state_->settle();
+}
+
 PlacementReport Placer::report() const {
-  state_->settle();
   return make_report(*state_);
 }
 

@@ -33,8 +33,11 @@ class Placer {
   // Where a group's stages were opened last: "cuda:0", "cuda:0,cpu"; "cpu" where none was.
   [[nodiscard]] std::string device(StageGroup group) const;
 
-  // Where everything that was opened is, what it did and why it is there. What was given out and
-  // not vouched for yet is, first: a device that is wrong stands among the moves.
+  // Vouches for what was given out and not vouched for yet: an error where a device was wrong and
+  // no other is allowed. A device that is wrong stands among the report's moves.
+  [[nodiscard]] Status settle() const;
+
+  // Where everything that was opened is, what it did and why it is there.
   [[nodiscard]] PlacementReport report() const;
 
   // The report's stages, a line each, for people.

@@ -171,25 +171,38 @@ class Rungs {
   }
 
   // Vouches for what was given out since the device was found right. Where it is wrong now that is
-  // told, and the device is left.
-  void settle() {
+  // told and the device is left; an error where no other is allowed.
+  Status settle() {
     Rung rung;
     {
       const std::lock_guard lock(mutex_);
       if (!rung_ || rung_->canary == nullptr) {
-        return;
+        return {};
       }
       rung = *rung_;
     }
     try {
       rung.canary->settle(rung.probe);
+      return {};
     } catch (const DeviceError& error) {
-      try {
-        failed(rung.number, error.error());
-      } catch (const DeviceError&) {
-        return;  // it was told, and nothing more is asked of it
-      }
+      return leave(rung.number, error.error());
     }
+  }
+
+  // Rung `number` failed, and nothing is to be done again: the next is opened when it is needed.
+  Status leave(uint64_t number, const Error& error) {
+    const std::lock_guard lock(mutex_);
+    if (!rung_ || rung_->number != number) {
+      return {};
+    }
+    state_->distrust(where_, error);
+    rung_.reset();
+    const auto next = state_->plan(group_);
+    state_->moved({.group = group_,
+                   .from = devices_of(where_),
+                   .to = next ? devices_of(*next) : "",
+                   .reason = error.message});
+    return next ? Status{} : std::unexpected(error);
   }
 
   // Rung `number` failed: moves to the next, unless another caller has. Throws DeviceError where
@@ -268,12 +281,10 @@ template <class Model>
 PlacementState::GroupHooks hooks_of(const std::shared_ptr<Rungs<Model>>& rungs) {
   const std::weak_ptr<Rungs<Model>> weak = rungs;
   return {.group = rungs->group(),
-          .settle =
-              [weak] {
-                if (const auto held = weak.lock()) {
-                  held->settle();
-                }
-              },
+          .settle = [weak]() -> Status {
+            const auto held = weak.lock();
+            return held ? held->settle() : Status{};
+          },
           .unload_after =
               [weak](std::chrono::steady_clock::duration idle) {
                 if (const auto held = weak.lock()) {

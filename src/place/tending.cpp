@@ -17,15 +17,19 @@ void PlacementState::add(GroupHooks hooks) {
   hooks_.push_back(std::move(hooks));
 }
 
-void PlacementState::settle() {
+Status PlacementState::settle() {
   std::vector<GroupHooks> hooks;
   {
     const std::lock_guard lock(mutex_);
     hooks = hooks_;
   }
+  Status right;
   for (const GroupHooks& hook : hooks) {
-    hook.settle();
+    if (Status one = hook.settle(); right) {
+      right = std::move(one);
+    }
   }
+  return right;
 }
 
 void PlacementState::unloaded(StageGroup group, const StagePlaces& places) {

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cctype>
 #include <chrono>
+#include <cmath>
 #include <numeric>
 
+#include "ops/ops.h"
 #include "speech/decode_quality.h"
+#include "tensor/device_error.h"
 
 namespace mynah {
 namespace {
@@ -44,6 +47,18 @@ int64_t frames_of(const WindowTask& task, AudioContext context, const whisper::M
   return context == AudioContext::Full
              ? model.config().window_frames()
              : model.frames_before_silence(static_cast<int64_t>(task.samples.size()));
+}
+
+// Throws DeviceError where a state is no number. Nothing behind would show it: attention passes
+// over what is none, and a text comes of it all the same.
+void check_states(Backend& backend, const Tensor& states) {
+  const std::vector<float> mean =
+      ops::to_host(backend, ops::mean(backend, ops::mean(backend, states)));
+  if (!std::isfinite(mean.front())) {
+    throw DeviceError({ErrorCode::Device,
+                       "stt.encoder computed numbers that are none (NaN): the device, or the "
+                       "model's file, is damaged"});
+  }
 }
 
 }  // namespace
@@ -122,6 +137,9 @@ WhisperWindowDecoder::Heard WhisperWindowDecoder::hear(std::span<const WindowTas
     }
     const Stopwatch watch(timings_.encoder_ms);
     const Tensor states = model_->encoder().forward(mel, frames, silence, nullptr, stop);
+    if (!stop.stop_requested()) {
+      check_states(model_->encoder_backend(), states);
+    }
     heard.cross.append(model_->cross_cache(states, frames));
   }
   return heard;

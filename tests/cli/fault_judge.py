@@ -6,7 +6,7 @@ import re
 REASONS = {
     "lost": r"device lost",
     "oom": r"memory is full",
-    "nan": r"NaN",
+    "nan": r"NaN|no number",
     "wrong": r"computes wrongly",
     "hang": r"hung in {stage}|gave no sign of life in {stage}",
     "crash": r"crashed in {stage} \(signal 11",
@@ -51,7 +51,13 @@ def common_fault(outcome, first, second, kinds):
     return time_fault(outcome, first, second, kinds)
 
 
-def fallback_fault(outcome, first, second, stage, kind, call):
+def fallback_fault(outcome, first, seconds, stage, kind, call):
+    """As fallback_fault_to(), for one of several ways in which the second device may compute (its types of weights)."""
+    faults = [fallback_fault_to(outcome, first, second, stage, kind, call) for second in seconds]
+    return None if None in faults else faults[0]
+
+
+def fallback_fault_to(outcome, first, second, stage, kind, call):
     """It went on elsewhere: everything is there, the beginning of the first device's, the end of the second's, and it is said."""
     fault = common_fault(outcome, first, second, [kind])
     if fault:
@@ -101,16 +107,19 @@ def refusal_fault(outcome, first, stage, kind, call):
         return fault
     if outcome.code != 3:
         return f"exit code {outcome.code}, wanted 3: {outcome.err[-400:]}"
-    fault = reason_fault(outcome.error(), stage, kind)
+    moves = outcome.moves()
+    fault = reason_fault(moves[-1]["reason"] if moves else outcome.error(), stage, kind)
     if fault:
         return fault
+    if moves and moves[-1]["to"] is not None:
+        return f"went to {moves[-1]['to']}, which nobody asked for"
     if not re.search(REASONS[kind].format(stage=re.escape(stage)), outcome.err):
         return f"standard error does not give the reason: {outcome.err[-400:]}"
     given = [piece for piece in outcome.pieces if piece is not None]
     if outcome.pieces[:len(given)] != given:
         return "a piece in the middle is missing"
     if kind == "wrong" and call > 1:
-        return None if "may be wrong too" in outcome.error() else f"what may be wrong is not named: {outcome.error()}"
+        return None if "may be wrong too" in outcome.err else f"what may be wrong is not named: {outcome.err}"
     if given != first.pieces[:len(given)]:
         return "what was given out is not the first device's"
     if stage != "vad" and len(given) != call - 1:
