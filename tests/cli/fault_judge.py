@@ -51,13 +51,7 @@ def common_fault(outcome, first, second, kinds):
     return time_fault(outcome, first, second, kinds)
 
 
-def fallback_fault(outcome, first, seconds, stage, kind, call):
-    """As fallback_fault_to(), for one of several ways in which the second device may compute (its types of weights)."""
-    faults = [fallback_fault_to(outcome, first, second, stage, kind, call) for second in seconds]
-    return None if None in faults else faults[0]
-
-
-def fallback_fault_to(outcome, first, second, stage, kind, call):
+def fallback_fault(outcome, first, second, stage, kind, call):
     """It went on elsewhere: everything is there, the beginning of the first device's, the end of the second's, and it is said."""
     fault = common_fault(outcome, first, second, [kind])
     if fault:

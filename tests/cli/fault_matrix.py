@@ -38,9 +38,6 @@ def prepare(rig, checks):
                                   references[verb, device].pieces) == 0
             checks.add(f"{verb}: pieces of {device} and of cpu can be told apart",
                        None if told_apart else "a piece is the same by both")
-        # Where work goes on on the processor, the plan takes the type of weights that was measured to be fastest.
-        references[verb, "processor"] = [references[verb, "cpu"]] + [
-            rig.run(verb, "cpu", options=("--storage", storage)) for storage in ("int8", "bf16", "f32")]
     rig.favour("cuda:0")
     for verb in ("transcribe", "speak"):
         outcome = rig.run(verb, "auto")
@@ -96,7 +93,7 @@ def main():
             first = references[verb, device]
             outcome = rig.run(verb, asked, f"{stage}:{kind}@{call}")
             if may_fall_back:
-                fault = fallback_fault(outcome, first, references[verb, "processor"], stage, kind, call)
+                fault = fallback_fault(outcome, first, references[verb, "cpu"], stage, kind, call)
             else:
                 fault = refusal_fault(outcome, first, stage, kind, call)
             checks.add(name, fault and f"{fault}\n    said: {outcome.err[-1500:]}")

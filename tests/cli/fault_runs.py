@@ -134,24 +134,22 @@ class Rig:
         shutil.copytree(self.warm, home, ignore=shutil.ignore_patterns("*.distrust", "tmp"))
         return home
 
-    def command(self, verb, device, home, options=()):
-        return [*self.plain_command(verb, device, home), *options]
-
-    def plain_command(self, verb, device, home):
+    def command(self, verb, device, home):
+        # The plan would choose the types of weights that were measured to be fastest: other digits from run to run.
         if verb == "transcribe":
             return [self.program, "transcribe", "--device", device, "--model", self.whisper, "--vad-model", SILERO,
-                    "--chunk-length", "5", "--batch", "1", "--threads", "1", "--max-new-tokens", "8",
+                    "--chunk-length", "5", "--storage", "f32", "--batch", "1", "--threads", "1", "--max-new-tokens", "8",
                     "--temperature-increment", "0", "--json", self.recording]
         return [self.program, "speak", "--device", device, "--model", "hibari", "--threads", "1", "--json", "--out",
                 home / "out.wav", TEXT]
 
-    def run(self, verb, device, faults="", warm=False, options=(), **variables):
+    def run(self, verb, device, faults="", warm=False, **variables):
         """One run; `warm`: its proofs are kept for those that follow."""
         home = self.warm if warm else self.home()
         env = self.environment(home, **({"MYNAH_FAULT": faults} if faults else {}), **variables)
         shared = set(os.listdir("/dev/shm"))
         began = time.monotonic()
-        process = subprocess.Popen([str(word) for word in self.command(verb, device, home, options)], env=env, text=True,
+        process = subprocess.Popen([str(word) for word in self.command(verb, device, home)], env=env, text=True,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         try:
             out, err = process.communicate(timeout=LONGEST_S)
