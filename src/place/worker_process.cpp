@@ -111,7 +111,7 @@ std::string WorkerProcess::how_it_ended() {
 
 void WorkerProcess::retire() {
   const std::lock_guard lock(mutex_);
-  end("was let go, since nobody used it");
+  end_now("was let go, since nobody used it");
 }
 
 void WorkerProcess::end(const std::string& reason) {
