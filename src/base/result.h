@@ -44,11 +44,6 @@ using Status = std::expected<void, Error>;
   return std::unexpected(Error{code, std::move(message)});
 }
 
-// A device failed or is full: another one may do the same work.
-[[nodiscard]] constexpr bool is_of_device(ErrorCode code) {
-  return code == ErrorCode::Device || code == ErrorCode::OutOfMemory;
-}
-
 // The process's exit code for an error that nobody handled: 1 failed, 2 usage, 3 environment.
 [[nodiscard]] constexpr int exit_code(ErrorCode code) {
   switch (code) {

@@ -20,6 +20,7 @@
 #include "cli/speak_lines.h"
 #include "cli/speak_observer.h"
 #include "speech/languages.h"
+#include "tensor/device_failure.h"
 
 namespace mynah::cli {
 

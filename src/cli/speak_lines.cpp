@@ -13,6 +13,7 @@
 #include "base/nearest_name.h"
 #include "cli/error_codes.h"
 #include "cli/sound_output.h"
+#include "tensor/device_failure.h"
 
 namespace mynah::cli {
 

@@ -7,6 +7,7 @@
 
 #include "place/stage.h"
 #include "tensor/device_error.h"
+#include "tensor/device_failure.h"
 
 namespace mynah::place {
 namespace {

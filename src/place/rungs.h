@@ -14,6 +14,7 @@
 #include "place/canary.h"
 #include "place/placement_state.h"
 #include "tensor/device_error.h"
+#include "tensor/device_failure.h"
 
 namespace mynah::place {
 

@@ -8,6 +8,7 @@
 #include "place/load_stages.h"
 #include "place/probe_stages.h"
 #include "tensor/device_error.h"
+#include "tensor/device_failure.h"
 
 namespace mynah::place {
 namespace {
