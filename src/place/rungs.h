@@ -215,6 +215,7 @@ class Rungs {
     }
     const StagePlaces left = rung_->where;
     state_->distrust(left, error);
+    rung_.reset();  // whoever asks again hears the same
     if (const Status next = open_next(); !next) {
       state_->moved({.group = group_, .from = devices_of(left), .to = "", .reason = error.message});
       throw DeviceError(next.error());

@@ -1,5 +1,6 @@
 // Silero behind VoiceDetector: samples of any number in, frames in batches through the network.
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <numeric>
 #include <string_view>
@@ -139,6 +140,9 @@ class SileroSession final : public VoiceDetector::Session {
     for (const Tensor& part : {state_.h, state_.c}) {
       if (part.defined()) {
         const std::vector<float> numbers = ops::to_host(*model_->backend, part);
+        if (!std::ranges::all_of(numbers, [](float number) { return std::isfinite(number); })) {
+          return fail(ErrorCode::Device, "vad computed a state of numbers that are none (NaN)");
+        }
         values.insert(values.end(), numbers.begin(), numbers.end());
       }
     }
