@@ -19,10 +19,11 @@ bool is_probability(float value) {
   return value >= 0.0F && value <= 1.0F;
 }
 
-Status check_sound(std::span<const float> probabilities) {
+Status check_sound(std::span<const float> probabilities, const StagePlaces& where) {
   for (const float probability : probabilities) {
     if (!is_probability(probability)) {
-      return fail(ErrorCode::Device, "vad computed numbers that are no probabilities (NaN)");
+      return fail(ErrorCode::Device,
+                  devices_of(where) + " computed numbers that are no probabilities (NaN) in vad");
     }
   }
   return {};
@@ -119,7 +120,7 @@ class PlacedSession final : public VoiceDetector::Session, private Keeper {
   Result<std::vector<float>> listen(const Listen& once) {
     return on_a_rung([&](const DetectorRungs::Rung& rung) -> Result<std::vector<float>> {
       MYNAH_TRY(auto probabilities, once());
-      MYNAH_TRY_STATUS(check_sound(probabilities));
+      MYNAH_TRY_STATUS(check_sound(probabilities, rung.where));
       MYNAH_TRY_STATUS(vouch(rung));
       MYNAH_TRY_STATUS(keep());
       heard_s_ += static_cast<double>(probabilities.size()) * rung.model->frame_s();
@@ -182,7 +183,7 @@ class PlacedDetector final : public VoiceDetector {
       auto found = rung.model->probabilities(recordings);
       Status sound = found ? Status{} : std::unexpected(found.error());
       for (size_t i = 0; sound && i < found->size(); ++i) {
-        sound = check_sound((*found)[i]);
+        sound = check_sound((*found)[i], rung.where);
       }
       if (sound) {
         return found;

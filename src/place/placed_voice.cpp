@@ -17,11 +17,12 @@ namespace {
 
 using VoiceRungs = Rungs<VoiceModel>;
 
-Status check_sound(const ClauseSound& sound) {
+Status check_sound(const ClauseSound& sound, const StagePlaces& where) {
   const bool finite =
       std::ranges::all_of(sound.samples, [](float sample) { return std::isfinite(sample); });
   return finite ? Status{}
-                : fail(ErrorCode::Device, "tts computed samples that are no numbers (NaN)");
+                : fail(ErrorCode::Device,
+                       devices_of(where) + " computed samples that are no numbers (NaN)");
 }
 
 class PlacedVoice final : public VoiceModel {
@@ -60,7 +61,7 @@ class PlacedVoice final : public VoiceModel {
                                           const VoiceSettings& settings) const override {
     return on_some_rung([&](const VoiceRungs::Rung& rung) -> Result<ClauseSound> {
       MYNAH_TRY(ClauseSound sound, rung.model->speak(words, settings));
-      MYNAH_TRY_STATUS(check_sound(sound));
+      MYNAH_TRY_STATUS(check_sound(sound, rung.where));
       rungs_->vouch(rung, fmt::format("clause {}", clauses_ + 1));
       ++clauses_;
       return sound;

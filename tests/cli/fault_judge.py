@@ -7,7 +7,7 @@ REASONS = {
     "lost": r"device lost",
     "oom": r"memory is full",
     "nan": r"NaN|no number",
-    "wrong": r"computes wrongly",
+    "wrong": r"computes wrongly|no probabilities",  # a state that grows and grows shows itself
     "hang": r"hung in {stage}|gave no sign of life in {stage}",
     "crash": r"crashed in {stage} \(signal 11",
     "exit": r"ended in {stage} with exit code 0",
