@@ -38,6 +38,18 @@ void Canary::settle(const std::function<Result<Probe>()>& probe) {
   }
 }
 
+std::string Canary::doubts() {
+  const std::lock_guard lock(mutex_);
+  return doubts_now();
+}
+
+std::string Canary::doubts_now() const {
+  return first_.empty()
+             ? std::string()
+             : fmt::format("; what it gave since it was right may be wrong too: {}{}{}", first_,
+                           first_ == last_ ? "" : " to ", first_ == last_ ? "" : last_);
+}
+
 void Canary::look(const std::function<Result<Probe>()>& probe) {
   const auto begin = Clock::now();
   const Result<Probe> found = probe();
@@ -49,13 +61,9 @@ void Canary::look(const std::function<Result<Probe>()>& probe) {
     if (verdict.failure.empty()) {
       continue;
     }
-    std::string message =
+    const std::string message =
         fmt::format("{} computes wrongly: {} {}", device_, stage_name(stage), verdict.failure);
-    if (!first_.empty()) {
-      message += fmt::format("; what it gave since it was right may be wrong too: {}{}{}", first_,
-                             first_ == last_ ? "" : " to ", first_ == last_ ? "" : last_);
-    }
-    throw DeviceError({ErrorCode::Device, message});
+    throw DeviceError({ErrorCode::Device, message + doubts_now()});
   }
   right_at_ = Clock::now();
   cost_ = *right_at_ - begin;

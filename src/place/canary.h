@@ -23,11 +23,17 @@ class Canary {
   // the device was found right the last time.
   void vouch(const std::string& what, const std::function<Result<Probe>()>& probe);
 
+  // "; what it gave since it was right may be wrong too: clause 2 to clause 4", of what is
+  // remembered;
+  // "": nothing is.
+  [[nodiscard]] std::string doubts();
+
   // Probes where something was given out since the last one. Throws DeviceError as vouch() does.
   void settle(const std::function<Result<Probe>()>& probe);
 
  private:
   void look(const std::function<Result<Probe>()>& probe);
+  [[nodiscard]] std::string doubts_now() const;
 
   using Clock = std::chrono::steady_clock;
 

@@ -19,11 +19,12 @@ bool is_probability(float value) {
   return value >= 0.0F && value <= 1.0F;
 }
 
-Status check_sound(std::span<const float> probabilities, const StagePlaces& where) {
+Status check_sound(std::span<const float> probabilities, const DetectorRungs::Rung& rung) {
   for (const float probability : probabilities) {
     if (!is_probability(probability)) {
       return fail(ErrorCode::Device,
-                  devices_of(where) + " computed numbers that are no probabilities (NaN) in vad");
+                  devices_of(rung.where) +
+                      " computed numbers that are no probabilities (NaN) in vad" + rung.doubts());
     }
   }
   return {};
@@ -120,7 +121,7 @@ class PlacedSession final : public VoiceDetector::Session, private Keeper {
   Result<std::vector<float>> listen(const Listen& once) {
     return on_a_rung([&](const DetectorRungs::Rung& rung) -> Result<std::vector<float>> {
       MYNAH_TRY(auto probabilities, once());
-      MYNAH_TRY_STATUS(check_sound(probabilities, rung.where));
+      MYNAH_TRY_STATUS(check_sound(probabilities, rung));
       MYNAH_TRY_STATUS(vouch(rung));
       MYNAH_TRY_STATUS(keep());
       heard_s_ += static_cast<double>(probabilities.size()) * rung.model->frame_s();
@@ -183,7 +184,7 @@ class PlacedDetector final : public VoiceDetector {
       auto found = rung.model->probabilities(recordings);
       Status sound = found ? Status{} : std::unexpected(found.error());
       for (size_t i = 0; sound && i < found->size(); ++i) {
-        sound = check_sound((*found)[i], rung.where);
+        sound = check_sound((*found)[i], rung);
       }
       if (sound) {
         return found;

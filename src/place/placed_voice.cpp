@@ -17,12 +17,13 @@ namespace {
 
 using VoiceRungs = Rungs<VoiceModel>;
 
-Status check_sound(const ClauseSound& sound, const StagePlaces& where) {
+Status check_sound(const ClauseSound& sound, const VoiceRungs::Rung& rung) {
   const bool finite =
       std::ranges::all_of(sound.samples, [](float sample) { return std::isfinite(sample); });
   return finite ? Status{}
-                : fail(ErrorCode::Device,
-                       devices_of(where) + " computed samples that are no numbers (NaN)");
+                : fail(ErrorCode::Device, devices_of(rung.where) +
+                                              " computed samples that are no numbers (NaN)" +
+                                              rung.doubts());
 }
 
 class PlacedVoice final : public VoiceModel {
@@ -61,7 +62,7 @@ class PlacedVoice final : public VoiceModel {
                                           const VoiceSettings& settings) const override {
     return on_some_rung([&](const VoiceRungs::Rung& rung) -> Result<ClauseSound> {
       MYNAH_TRY(ClauseSound sound, rung.model->speak(words, settings));
-      MYNAH_TRY_STATUS(check_sound(sound, rung.where));
+      MYNAH_TRY_STATUS(check_sound(sound, rung));
       rungs_->vouch(rung, fmt::format("clause {}", clauses_ + 1));
       ++clauses_;
       return sound;

@@ -43,13 +43,15 @@ bool is_sound(const WindowText& text) {
          std::isfinite(generated.no_speech_probability);
 }
 
-void check_sound(std::span<const WindowText> texts, const std::string& device) {
+void check_sound(std::span<const WindowText> texts, const WindowRungs::Rung& rung) {
+  const std::string device = devices_of(rung.where);
   for (const WindowText& text : texts) {
     if (!is_whole(text)) {
       throw DeviceError({ErrorCode::Device, device + " answered with a text that is none"});
     }
     if (!is_sound(text)) {
-      throw DeviceError({ErrorCode::Device, device + " computed numbers that are none (NaN)"});
+      throw DeviceError(
+          {ErrorCode::Device, device + " computed numbers that are none (NaN)" + rung.doubts()});
     }
   }
 }
@@ -119,7 +121,7 @@ class PlacedDecoder final : public WindowDecoder, private Keeper {
     return compute([&] {
       std::vector<WindowText> texts = decoder_->decode(tasks, stop);
       if (!stop.stop_requested()) {
-        check_sound(texts, devices_of(rung_.where));
+        check_sound(texts, rung_);
         rungs_->vouch(rung_, range_of(tasks));
       }
       return texts;
@@ -129,7 +131,7 @@ class PlacedDecoder final : public WindowDecoder, private Keeper {
   [[nodiscard]] WindowText draft(const WindowTask& task, const std::stop_token& stop) override {
     return compute([&] {
       WindowText text = decoder_->draft(task, stop);
-      check_sound({&text, 1}, devices_of(rung_.where));
+      check_sound({&text, 1}, rung_);
       return text;
     });
   }

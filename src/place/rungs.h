@@ -84,6 +84,9 @@ class Rungs {
     std::function<Result<Probe>()> probe;
     std::shared_ptr<Canary> canary;   // null: it computes here
     std::shared_ptr<const void> use;  // of now(): while somebody has it, it is in use
+
+    // Of what is said where its numbers are none: Canary::doubts().
+    [[nodiscard]] std::string doubts() const { return canary ? canary->doubts() : std::string(); }
   };
 
   Rungs(StageGroup group, std::shared_ptr<PlacementState> state, Opener open)

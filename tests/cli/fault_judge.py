@@ -72,7 +72,7 @@ def fallback_fault(outcome, first, second, stage, kind, call):
     if f"goes on on {moves[0]['to']}" not in outcome.err:
         return f"standard error does not say so: {outcome.err[-400:]}"
     if kind == "wrong" and call > 1:
-        return wrong_fault(outcome, first, second, moves[0]["reason"], call)
+        return wrong_fault(outcome, first, second, moves[0]["reason"], 1 if stage == "vad" else call)
     count = split_at(outcome.pieces, first.pieces, second.pieces)
     if count is None:
         return "what was given out is not the first device's up to a point and the second's from there"
@@ -115,7 +115,7 @@ def refusal_fault(outcome, first, stage, kind, call):
     given = [piece for piece in outcome.pieces if piece is not None]
     if outcome.pieces[:len(given)] != given:
         return "a piece in the middle is missing"
-    if kind == "wrong" and call > 1:
+    if kind == "wrong" and call > 1 and given != first.pieces[:call - 1]:
         return None if "may be wrong too" in outcome.err else f"what may be wrong is not named: {outcome.err}"
     if given != first.pieces[:len(given)]:
         return "what was given out is not the first device's"
