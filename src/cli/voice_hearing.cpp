@@ -7,6 +7,8 @@
 #include <memory>
 #include <utility>
 
+#include "audio/prompt_reads.h"
+
 namespace mynah::cli {
 
 namespace {
@@ -14,6 +16,9 @@ namespace {
 // Recordings no longer than this are heard together, up to as much as that in memory (115 MB).
 constexpr double kShort_s = 300;
 constexpr double kTogether_s = 1800;
+
+// Of a recording that is heard as it comes, so much is listened to at once where it is there.
+constexpr double kPiece_s = 30;
 
 Error stopped() {
   return {ErrorCode::Cancelled, "stopped"};
@@ -82,24 +87,29 @@ Result<VoiceReport> VoiceHearing::hear_as_it_comes(
     }
     keep(segmenter.push(probabilities));
   };
-  // A second at a time: enough frames for the network's products.
-  std::vector<float> piece(static_cast<size_t>(report.rate_hz));
+  std::vector<float> piece(static_cast<size_t>(std::lround(kPiece_s * report.rate_hz)));
   size_t heard = 0;
-  while (true) {
+  Result<size_t> last = 1;
+  while (last && *last > 0) {
     if (stop_.stop_requested()) {
       return std::unexpected(stopped());
     }
-    MYNAH_TRY(const size_t count, source.read(piece));
-    if (count == 0) {
-      break;
+    size_t count = 0;
+    for (PromptReads reads; reads.more() && count < piece.size(); count += last.value_or(0)) {
+      last = reads.read(source, std::span(piece).subspan(count));
     }
     const auto samples = std::span<const float>(piece).first(count);
     heard += count;
     if (options_.peaks) {
       meter.push(samples);
     }
-    MYNAH_TRY(const std::vector<float> probabilities, session->push(samples));
-    hear(probabilities);
+    if (!samples.empty()) {
+      MYNAH_TRY(const std::vector<float> probabilities, session->push(samples));
+      hear(probabilities);
+    }
+  }
+  if (!last) {
+    return std::unexpected(std::move(last).error());
   }
   MYNAH_TRY(const std::vector<float> rest, session->flush());
   hear(rest);

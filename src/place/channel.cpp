@@ -24,14 +24,23 @@ constexpr size_t kGrowth = size_t{1} << 20;
 
 }  // namespace
 
+Result<std::span<std::byte>> Channel::room(size_t bytes) {
+  if (bytes > outgoing_.bytes().size()) {
+    MYNAH_TRY_STATUS(outgoing_.grow((bytes + kGrowth - 1) / kGrowth * kGrowth));
+  }
+  return outgoing_.bytes().first(bytes);
+}
+
 Status Channel::send(uint64_t request, uint32_t kind, std::span<const std::byte> bytes) {
-  if (bytes.size() > outgoing_.bytes().size()) {
-    MYNAH_TRY_STATUS(outgoing_.grow((bytes.size() + kGrowth - 1) / kGrowth * kGrowth));
-  }
+  MYNAH_TRY(const std::span<std::byte> place, room(bytes.size()));
   if (!bytes.empty()) {
-    std::memcpy(outgoing_.bytes().data(), bytes.data(), bytes.size());
+    std::memcpy(place.data(), bytes.data(), bytes.size());
   }
-  const Header header{.request = request, .bytes = bytes.size(), .kind = kind, .mark = kMark};
+  return send_written(request, kind, bytes.size());
+}
+
+Status Channel::send_written(uint64_t request, uint32_t kind, size_t bytes) {
+  const Header header{.request = request, .bytes = bytes, .kind = kind, .mark = kMark};
   while (true) {
     const ssize_t sent = ::send(socket_.get(), &header, sizeof header, MSG_NOSIGNAL);
     if (sent == static_cast<ssize_t>(sizeof header)) {

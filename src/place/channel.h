@@ -30,6 +30,11 @@ class Channel {
   // Io where nobody listens any more.
   Status send(uint64_t request, uint32_t kind, std::span<const std::byte> bytes);
 
+  // The same of bytes that are written where they are read: into what room() returns, all of it,
+  // and then they are sent.
+  Result<std::span<std::byte>> room(size_t bytes);
+  Status send_written(uint64_t request, uint32_t kind, size_t bytes);
+
   // The next message; none after `limit` (no limit: waits for ever). Io where the other side has
   // gone, InvalidInput for what is no message.
   Result<std::optional<Message>> receive(std::optional<std::chrono::milliseconds> limit);

@@ -191,8 +191,13 @@ std::optional<CachedAnswer> read_answer(std::string_view bytes) {
 }
 
 std::optional<DriverAnswer> find_answer(const std::string& file, std::string_view key) {
+  std::error_code error;
+  const uintmax_t size = fs::file_size(file, error);
+  if (error || size > kMostBytes) {
+    return std::nullopt;
+  }
   std::ifstream stream(file, std::ios::binary);
-  std::string bytes(kMostBytes + 1, '\0');
+  std::string bytes(static_cast<size_t>(size), '\0');
   stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   bytes.resize(static_cast<size_t>(stream.gcount()));
   auto cached = read_answer(bytes);

@@ -111,10 +111,13 @@ class Discoverer {
       }
     }
     driver_ = asker_.devices(search_.gpus);
+    // A failure is asked again each time: what mends it may change nothing of the key.
+    if (!driver_) {
+      return;
+    }
     // The driver may have made nodes and loaded its half in the kernel.
     machine_ = gpu::read_machine(search_.gpus.root);
-    // A failure is asked again each time: what mends it may change nothing of the key.
-    if (driver_ && !search_.cache_file.empty()) {
+    if (!search_.cache_file.empty()) {
       // Where it cannot be kept, the next start asks again.
       static_cast<void>(keep_answer(search_.cache_file, key_of(search_, machine_), *driver_));
     }

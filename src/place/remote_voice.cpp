@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <map>
 #include <utility>
 
 #include "place/load_limit.h"
 #include "place/remote.h"
+#include "text/utf8.h"
 
 namespace mynah::place {
 namespace {
@@ -29,16 +31,23 @@ class RemoteVoice final : public VoiceModel {
     return static_cast<size_t>(facts_.most_phonemes);
   }
 
+  // The worker is asked once for each character: a word of known ones costs no crossing.
   [[nodiscard]] size_t count_phonemes(std::string_view phonemes) const override {
-    const std::string text(phonemes);
-    if (const auto known = counts_.find(text); known != counts_.end()) {
-      return known->second;
+    const std::u32string characters = to_code_points(phonemes);
+    std::vector<char32_t> unknown;
+    for (const char32_t character : characters) {
+      if (!counts_.contains(character) && std::ranges::find(unknown, character) == unknown.end()) {
+        unknown.push_back(character);
+      }
     }
-    const auto count = worker_->ask_for<uint64_t>(Ask::CountPhonemes, limit_(0), {}, text);
-    if (!count) {
-      throw DeviceError(count.error());
+    if (!unknown.empty()) {
+      ask_for_counts(unknown);
     }
-    return counts_.emplace(text, static_cast<size_t>(*count)).first->second;
+    size_t count = 0;
+    for (const char32_t character : characters) {
+      count += counts_.at(character);
+    }
+    return count;
   }
 
   [[nodiscard]] Result<ClauseSound> speak(std::span<const PhonemeWord> words,
@@ -54,10 +63,29 @@ class RemoteVoice final : public VoiceModel {
   }
 
  private:
+  void ask_for_counts(std::span<const char32_t> characters) const {
+    std::vector<std::string> texts(characters.size());
+    for (size_t i = 0; i < characters.size(); ++i) {
+      append_utf8(texts[i], characters[i]);
+    }
+    const auto counts =
+        worker_->ask_for<std::vector<uint64_t>>(Ask::CountPhonemes, limit_(0), {}, texts);
+    if (!counts) {
+      throw DeviceError(counts.error());
+    }
+    if (counts->size() != texts.size()) {
+      worker_->end("answered with another number of counts than characters");
+      throw DeviceError({ErrorCode::Device, "a worker answered with too few counts"});
+    }
+    for (size_t i = 0; i < characters.size(); ++i) {
+      counts_[characters[i]] = static_cast<size_t>((*counts)[i]);
+    }
+  }
+
   std::shared_ptr<WorkerProcess> worker_;
   VoiceModelFacts facts_;
   StepLimit limit_;
-  mutable std::map<std::string, size_t> counts_;  // of words that were asked for
+  mutable std::map<char32_t, size_t> counts_;  // of characters that were asked for
 };
 
 }  // namespace

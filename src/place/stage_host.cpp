@@ -343,13 +343,17 @@ Result<WireWriter> StageHost::find_voice(WireReader& in) {
 }
 
 Result<WireWriter> StageHost::count_phonemes(WireReader& in) {
-  std::string phonemes;
+  std::vector<std::string> phonemes;
   in(phonemes);
   MYNAH_TRY_STATUS(check_read(in));
   if (voice_ == nullptr) {
     return not_open(StageGroup::Tts);
   }
-  return answer_of(static_cast<uint64_t>(voice_->count_phonemes(phonemes)));
+  std::vector<uint64_t> counts;
+  for (const std::string& some : phonemes) {
+    counts.push_back(voice_->count_phonemes(some));
+  }
+  return answer_of(counts);
 }
 
 Result<WireWriter> StageHost::report(WireReader& in) {
@@ -383,6 +387,7 @@ Result<WireWriter> StageHost::probe(WireReader& in) {
     before[static_cast<size_t>(stage)] = clock_.milliseconds(stage);
   }
   clock_.forget_longest();
+  clock_.time_steps(true);
   ProbeReport report;
   if (group == StageGroup::Vad && detector_ != nullptr) {
     MYNAH_TRY(report.probe, probe_detector(*detector_));
@@ -394,6 +399,7 @@ Result<WireWriter> StageHost::probe(WireReader& in) {
     return not_open(group);
   }
   clock_.enter(std::nullopt);
+  clock_.time_steps(false);
   for (const Stage stage : stages_of(group)) {
     report.times.push_back(
         {.stage = stage,

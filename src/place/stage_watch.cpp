@@ -43,7 +43,7 @@ void StageWatch::begin_call() {
 void StageWatch::before(std::string_view operation) {
   pulse_.stage.store(static_cast<uint32_t>(stage_) + 1, std::memory_order_relaxed);
   pulse_.steps.fetch_add(1, std::memory_order_relaxed);
-  clock_.enter(stage_);
+  clock_.step(stage_);
   fault_.before(operation);
 }
 

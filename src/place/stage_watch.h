@@ -22,11 +22,22 @@ class StageClock {
   // `stage` computes from now on; none: nobody does.
   void enter(std::optional<Stage> stage);
 
+  // The same of an operation that begins. Where steps are not timed and it is of the stage that
+  // computes anyway, the clock is not asked: a step of a decoder has many that are short.
+  void step(Stage stage) {
+    if (times_steps_ || now_ != stage) {
+      enter(stage);
+    }
+  }
+
   [[nodiscard]] double milliseconds(Stage stage) const {
     return spent_ms_[static_cast<size_t>(stage)];
   }
 
-  // The longest time between two operations since the last forget_longest().
+  // Whether step() times each operation from now on.
+  void time_steps(bool wanted) { times_steps_ = wanted; }
+
+  // The longest time between two entries since the last forget_longest().
   [[nodiscard]] double longest_ms(Stage stage) const {
     return longest_ms_[static_cast<size_t>(stage)];
   }
@@ -35,6 +46,7 @@ class StageClock {
 
  private:
   std::optional<Stage> now_;
+  bool times_steps_ = false;
   std::chrono::steady_clock::time_point since_;
   std::array<double, kStages.size()> spent_ms_{};
   std::array<double, kStages.size()> longest_ms_{};

@@ -18,6 +18,10 @@ using std::chrono::nanoseconds;
 // A process that runs at all beats fifty times in this.
 constexpr milliseconds kSilence{1000};
 
+// Signs of life may be so far apart: what its threads waited is read when they stay away longer,
+// since that takes a part of a millisecond of a core which the worker could use.
+constexpr milliseconds kUsual = 5 * kBeat;
+
 // Of the time between two looks no more than this counts: the rest the watcher itself was away.
 constexpr milliseconds kLongestLook = 3 * kBeat;
 
@@ -52,9 +56,7 @@ Watchdog::Watchdog(pid_t process, const Pulse& pulse, milliseconds step)
       step_(step),
       last_look_(std::chrono::steady_clock::now()),
       beats_{.seen = pulse.beats.load(), .counted = {}},
-      steps_{.seen = pulse.steps.load(), .counted = {}} {
-  read_waits();
-}
+      steps_{.seen = pulse.steps.load(), .counted = {}} {}
 
 Watchdog::Waits Watchdog::read_waits() {
   Waits waits;
@@ -88,9 +90,17 @@ void Watchdog::Silence::count(uint64_t now_seen, nanoseconds could_move) {
 
 std::optional<std::string> Watchdog::look(std::string_view where) {
   const auto now = std::chrono::steady_clock::now();
-  const nanoseconds passed = std::min<nanoseconds>(now - last_look_, kLongestLook);
+  nanoseconds passed = std::min<nanoseconds>(now - last_look_, kLongestLook);
   last_look_ = now;
-  const Waits waits = read_waits();
+  Waits waits;
+  if (!looked_) {
+    // What they waited before is not known: the time counts from here on.
+    read_waits();
+    passed = {};
+    looked_ = true;
+  } else if (std::max(beats_.counted, steps_.counted) >= kUsual) {
+    waits = read_waits();
+  }
   beats_.count(pulse_.beats.load(), passed - waits.beating);
   steps_.count(pulse_.steps.load(), passed - waits.longest);
   if (beats_.counted > kSilence) {

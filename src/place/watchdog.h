@@ -47,7 +47,7 @@ class Watchdog {
     void count(uint64_t now_seen, std::chrono::nanoseconds could_move);
   };
 
-  // What each thread waited for a core since the last look: the longest of all, and the one that
+  // What each thread waited for a core since the last reading: the longest of all, and the one that
   // beats.
   struct Waits {
     std::chrono::nanoseconds longest{};
@@ -61,7 +61,8 @@ class Watchdog {
   const Pulse& pulse_;
   std::chrono::milliseconds step_;
   std::chrono::steady_clock::time_point last_look_;
-  std::map<pid_t, std::chrono::nanoseconds> waited_;  // of each thread, at the last look
+  bool looked_ = false;
+  std::map<pid_t, std::chrono::nanoseconds> waited_;  // of each thread, at the last reading
   Silence beats_;
   Silence steps_;
 };

@@ -2,6 +2,7 @@
 // machine. What is read is checked: a worker that went wrong may have written anything.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +13,8 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include "base/check.h"
 
 namespace mynah::place {
 
@@ -28,37 +31,36 @@ inline constexpr size_t kWireValues = 0;
 // they can be read where they lie.
 inline constexpr size_t kWireAlignment = 8;
 
-class WireWriter {
+template <class Sink>
+class WireEncoder {
  public:
   template <class... T>
   void operator()(const T&... values) {
     (put(values), ...);
   }
 
-  [[nodiscard]] std::span<const std::byte> bytes() const {
-    return std::as_bytes(std::span(bytes_));
-  }
+ protected:
+  explicit WireEncoder(Sink sink) : sink_(std::move(sink)) {}
+
+  [[nodiscard]] const Sink& sink() const { return sink_; }
 
  private:
-  void append(const void* data, size_t size) {
-    bytes_.append(static_cast<const char*>(data), size);
-  }
-
   template <WireNumber T>
   void put(const T& value) {
-    append(&value, sizeof value);
+    sink_.append(&value, sizeof value);
   }
 
   void put(const std::string& text) {
     put(static_cast<uint64_t>(text.size()));
-    append(text.data(), text.size());
+    sink_.append(text.data(), text.size());
   }
 
   template <WireNumber T>
   void put(const std::span<const T>& values) {
+    constexpr std::array<char, kWireAlignment> kZeros{};
     put(static_cast<uint64_t>(values.size()));
-    bytes_.resize((bytes_.size() + kWireAlignment - 1) / kWireAlignment * kWireAlignment);
-    append(values.data(), values.size_bytes());
+    sink_.append(kZeros.data(), (kWireAlignment - sink_.size() % kWireAlignment) % kWireAlignment);
+    sink_.append(values.data(), values.size_bytes());
   }
 
   template <class T>
@@ -87,7 +89,63 @@ class WireWriter {
     wire(*this, const_cast<T&>(value));  // the one list of fields is for reading too
   }
 
-  std::string bytes_;
+  Sink sink_;
+};
+
+// Where an encoder's bytes go: a string of its own,
+struct GrowingBytes {
+  void append(const void* data, size_t size) { bytes.append(static_cast<const char*>(data), size); }
+
+  [[nodiscard]] size_t size() const { return bytes.size(); }
+
+  std::string bytes;
+};
+
+// nowhere, only that they are counted,
+struct CountedBytes {
+  void append(const void* /*data*/, size_t size) { count += size; }
+
+  [[nodiscard]] size_t size() const { return count; }
+
+  size_t count = 0;
+};
+
+// or memory that has room for as many as were counted.
+struct PlacedBytes {
+  void append(const void* data, size_t size) {
+    MYNAH_CHECK(size <= room.size() - used, "values grew while they were written");
+    if (size > 0) {
+      std::memcpy(room.data() + used, data, size);
+    }
+    used += size;
+  }
+
+  [[nodiscard]] size_t size() const { return used; }
+
+  std::span<std::byte> room;
+  size_t used = 0;
+};
+
+class WireWriter : public WireEncoder<GrowingBytes> {
+ public:
+  WireWriter() : WireEncoder({}) {}
+
+  [[nodiscard]] std::span<const std::byte> bytes() const {
+    return std::as_bytes(std::span(sink().bytes));
+  }
+};
+
+class WireCounter : public WireEncoder<CountedBytes> {
+ public:
+  WireCounter() : WireEncoder({}) {}
+
+  [[nodiscard]] size_t count() const { return sink().count; }
+};
+
+// Into memory that begins at a multiple of kWireAlignment.
+class WirePlacer : public WireEncoder<PlacedBytes> {
+ public:
+  explicit WirePlacer(std::span<std::byte> room) : WireEncoder({.room = room}) {}
 };
 
 class WireReader {

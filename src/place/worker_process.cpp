@@ -1,5 +1,6 @@
 #include "place/worker_process.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <new>
@@ -160,12 +161,27 @@ Result<Message> WorkerProcess::wait_for_answer(uint64_t request, milliseconds st
 
 Result<std::vector<std::byte>> WorkerProcess::ask(Ask what, std::span<const std::byte> bytes,
                                                   milliseconds step, const std::stop_token& stop) {
+  const auto write = [bytes](std::span<std::byte> room) { std::ranges::copy(bytes, room.begin()); };
+  return exchange(what, bytes.size(), write, step, stop);
+}
+
+Result<std::vector<std::byte>> WorkerProcess::exchange(
+    Ask what, size_t bytes, FunctionRef<void(std::span<std::byte>)> write, milliseconds step,
+    const std::stop_token& stop) {
   const std::lock_guard lock(mutex_);
   if (!death_.empty()) {
     throw DeviceError(why_dead());
   }
   const uint64_t request = ++requests_;
-  if (const Status sent = channel_.send(request, static_cast<uint32_t>(what), bytes); !sent) {
+  // Nobody reads there now: the worker answered all that was asked before.
+  Status sent;
+  if (const auto room = channel_.room(bytes)) {
+    write(*room);
+    sent = channel_.send_written(request, static_cast<uint32_t>(what), bytes);
+  } else {
+    sent = std::unexpected(room.error());
+  }
+  if (!sent) {
     end_now(sent.error().code == ErrorCode::Io ? how_it_ended() : sent.error().message);
     throw DeviceError(why_dead());
   }

@@ -13,6 +13,7 @@
 
 #include "base/process.h"
 #include "base/shared_memory.h"
+#include "base/thread_pool.h"
 #include "place/channel.h"
 #include "place/pulse.h"
 #include "place/wire_types.h"
@@ -45,13 +46,18 @@ class WorkerProcess {
                                      std::chrono::milliseconds step,
                                      const std::stop_token& stop = {});
 
-  // The same with values for bytes.
+  // The same with values for bytes, which are written where the worker reads them.
   template <class Out, class... In>
   Result<Out> ask_for(Ask what, std::chrono::milliseconds step, const std::stop_token& stop,
                       const In&... in) {
-    WireWriter writer;
-    writer(in...);
-    MYNAH_TRY(const std::vector<std::byte> answer, ask(what, writer.bytes(), step, stop));
+    WireCounter counter;
+    counter(in...);
+    const auto write = [&](std::span<std::byte> room) {
+      WirePlacer placer(room);
+      placer(in...);
+    };
+    MYNAH_TRY(const std::vector<std::byte> answer,
+              exchange(what, counter.count(), write, step, stop));
     Out out{};
     if (!read_wire(answer, out)) {
       refuse_answer();
@@ -88,6 +94,11 @@ class WorkerProcess {
   [[nodiscard]] std::string where() const;
   // How the process ended, where it did by itself.
   [[nodiscard]] std::string how_it_ended();
+  // Asks with a request of so many bytes, which `write` writes; returns the answer's.
+  Result<std::vector<std::byte>> exchange(Ask what, size_t bytes,
+                                          FunctionRef<void(std::span<std::byte>)> write,
+                                          std::chrono::milliseconds step,
+                                          const std::stop_token& stop);
   Result<Message> wait_for_answer(uint64_t request, std::chrono::milliseconds step,
                                   const std::stop_token& stop);
 

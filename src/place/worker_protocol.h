@@ -36,7 +36,7 @@ enum class Ask : uint32_t {
   Probabilities,  // vector<recording> -> vector<probabilities>
   Speak,          // vector<PhonemeWord>, VoiceSettings -> ClauseSound
   FindVoice,      // string -> VoiceFacts
-  CountPhonemes,  // string -> uint64
+  CountPhonemes,  // vector<string> -> vector<uint64>
   Report,         // -> vector<StageReport>
   Probe,          // StageGroup -> ProbeReport
   Operations,     // string device -> vector<OperationOutcome>

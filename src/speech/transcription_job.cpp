@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "audio/prompt_reads.h"
 #include "base/check.h"
 #include "speech/word_times.h"
 
@@ -21,6 +22,8 @@ constexpr double kVoiceLatency_s = 1.0;
 // The longest a span can be that is still open, with the chunk that it may join.
 constexpr double kLongestUnknown_s = 65.0;
 constexpr size_t kPieceSamples = kRate_hz;  // read at a time
+// What is there is listened to together, up to so much: a device is asked once for all of it.
+constexpr int64_t kHeardTogether = 30 * kRate_hz;
 
 int64_t samples_of(double seconds) {
   return std::llround(seconds * kRate_hz);
@@ -170,16 +173,23 @@ Status TranscriptionJob::read_ahead(size_t ahead, const std::stop_token& stop) {
 }
 
 Status TranscriptionJob::read_piece() {
-  auto count = source_->read(piece_);
+  const int64_t begin = samples_.end();
+  PromptReads reads;
+  Result<size_t> count = 0;
+  do {
+    count = reads.read(*source_, piece_);
+    samples_.append(std::span<const float>(piece_).first(count.value_or(0)));
+  } while (voice_ != nullptr && reads.more() && samples_.end() < clips_.back().end &&
+           samples_.end() - begin < kHeardTogether);
+  if (voice_ != nullptr && samples_.end() > begin) {
+    MYNAH_TRY_STATUS(find_speech(samples_.slice(begin, samples_.end())));
+  }
   if (!count || *count == 0) {
     end_recording();
     return count ? Status{} : std::unexpected(std::move(count).error());
   }
-  const auto samples = std::span<const float>(piece_).first(*count);
-  samples_.append(samples);
-  Status status = voice_ != nullptr ? find_speech(samples) : Status{};
   retire_finished();
-  return status;
+  return {};
 }
 
 Status TranscriptionJob::find_speech(std::span<const float> samples) {

@@ -60,7 +60,7 @@ class VoiceModel {
   // nearest name where there is no such voice; InvalidInput for a mix that cannot be read.
   [[nodiscard]] virtual Result<VoiceFacts> find_voice(const std::string& voice) const = 0;
 
-  // What a clause may cost at most, and what a word costs of it.
+  // What a clause may cost at most, and what a word costs of it: as much as its characters do.
   [[nodiscard]] virtual size_t most_phonemes() const = 0;
   [[nodiscard]] virtual size_t count_phonemes(std::string_view phonemes) const = 0;
 

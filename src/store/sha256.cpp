@@ -6,11 +6,12 @@
 #include <filesystem>
 #include <sstream>
 #include <system_error>
+#include <variant>
 #include <vector>
 
 #include <fcntl.h>
 #include <fmt/core.h>
-#include <openssl/evp.h>
+#include <openssl/sha.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -65,13 +66,22 @@ Result<std::string> remembered_digest(const std::string& path, const std::string
 
 }  // namespace
 
+// OpenSSL's own functions and not EVP's, which since OpenSSL 3 look a digest up in a provider: the
+// first one of a process takes a millisecond for that, as long as all else that placing a request
+// may take.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
 struct Digest::Context {
-  std::unique_ptr<EVP_MD_CTX, void (*)(EVP_MD_CTX*)> state{EVP_MD_CTX_new(), &EVP_MD_CTX_free};
+  std::variant<SHA256_CTX, SHA_CTX> state;
 };
 
 Digest::Digest(Kind kind) : context_(std::make_unique<Context>()) {
-  const EVP_MD* method = kind == Kind::Sha256 ? EVP_sha256() : EVP_sha1();
-  MYNAH_CHECK(EVP_DigestInit_ex(context_->state.get(), method, nullptr) == 1);
+  if (kind == Kind::Sha256) {
+    MYNAH_CHECK(SHA256_Init(&context_->state.emplace<SHA256_CTX>()) == 1);
+  } else {
+    MYNAH_CHECK(SHA1_Init(&context_->state.emplace<SHA_CTX>()) == 1);
+  }
 }
 
 Digest::~Digest() = default;
@@ -79,22 +89,30 @@ Digest::Digest(Digest&&) noexcept = default;
 Digest& Digest::operator=(Digest&&) noexcept = default;
 
 void Digest::update(std::span<const std::byte> bytes) {
-  MYNAH_CHECK(EVP_DigestUpdate(context_->state.get(), bytes.data(), bytes.size()) == 1);
-}
-
-void Digest::update(std::string_view text) {
-  update(std::as_bytes(std::span(text)));
+  auto* const sha256 = std::get_if<SHA256_CTX>(&context_->state);
+  MYNAH_CHECK((sha256 != nullptr ? SHA256_Update(sha256, bytes.data(), bytes.size())
+                                 : SHA1_Update(&std::get<SHA_CTX>(context_->state), bytes.data(),
+                                               bytes.size())) == 1);
 }
 
 std::string Digest::hex() {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> value{};
-  unsigned int size = 0;
-  MYNAH_CHECK(EVP_DigestFinal_ex(context_->state.get(), value.data(), &size) == 1);
+  std::array<unsigned char, SHA256_DIGEST_LENGTH> value{};
+  auto* const sha256 = std::get_if<SHA256_CTX>(&context_->state);
+  MYNAH_CHECK((sha256 != nullptr
+                   ? SHA256_Final(value.data(), sha256)
+                   : SHA1_Final(value.data(), &std::get<SHA_CTX>(context_->state))) == 1);
+  const size_t size = sha256 != nullptr ? SHA256_DIGEST_LENGTH : SHA_DIGEST_LENGTH;
   std::string text;
-  for (unsigned int i = 0; i < size; ++i) {
-    text += fmt::format("{:02x}", value[i]);
+  for (const unsigned char byte : std::span(value).first(size)) {
+    text += fmt::format("{:02x}", byte);
   }
   return text;
+}
+
+#pragma GCC diagnostic pop
+
+void Digest::update(std::string_view text) {
+  update(std::as_bytes(std::span(text)));
 }
 
 std::string sha256_hex(std::span<const std::byte> bytes) {
