@@ -1,0 +1,47 @@
+#include "planning.h"
+
+#include <utility>
+#include <vector>
+
+#include "pairs.h"
+#include "place/device_cache.h"
+#include "place/device_request.h"
+#include "place/placement_state.h"
+
+namespace mynah::bench {
+
+using place::StageGroup;
+
+Result<nlohmann::ordered_json> bench_planning(const PlanningOptions& options) {
+  place::PlacerOptions wish;
+  MYNAH_TRY(wish.request, place::parse_device_request(options.request));
+  wish.settings.cuda_driver = options.cuda_driver;
+  wish.discovery.gpus.driver.file = options.cuda_driver;
+  wish.discovery.cache_file = options.cache_folder + "/devices";
+  wish.discovery.build = place::file_stamp(options.program);
+  wish.worker_program = options.program;
+  wish.cache_folder = options.cache_folder;
+  place::PlacementState state(std::move(wish));
+  state.expect(place::VoiceModelFile{.family = "hibari",
+                                     .path = options.model,
+                                     .config = {},
+                                     .voices = {},
+                                     .name = "hibari",
+                                     .precision = Precision::Fast,
+                                     .cache_folder = options.cache_folder});
+  Result<place::StagePlaces> places = fail(ErrorCode::Device, "not planned");
+  const double first_ms = milliseconds_of([&] { places = state.plan(StageGroup::Tts); });
+  MYNAH_TRY(const place::StagePlaces first, std::move(places));
+  constexpr int kLater = 200;
+  std::vector<double> later_ms;
+  for (int i = 0; i < kLater; ++i) {
+    later_ms.push_back(milliseconds_of([&] { places = state.plan(StageGroup::Tts); }));
+    if (!places || *places != first) {
+      return fail(ErrorCode::InvalidInput, "a later plan is another than the first");
+    }
+  }
+  return nlohmann::ordered_json{
+      {"device", place::devices_of(first)}, {"first_ms", first_ms}, {"later_ms", median(later_ms)}};
+}
+
+}  // namespace mynah::bench
