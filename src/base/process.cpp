@@ -199,8 +199,11 @@ Process::~Process() {
 }
 
 void Process::kill(int signal) {
-  if (pid_ > 0 && !end_) {
-    ::kill(group_ == ProcessGroup::Own ? -pid_ : pid_, signal);
+  if (group_ == ProcessGroup::Ours) {
+    // The descriptor means this child alone, also once it was waited for and its pid is another's.
+    ::syscall(SYS_pidfd_send_signal, pidfd_.get(), signal, nullptr, 0);
+  } else if (pid_ > 0 && !end_) {
+    ::kill(-pid_, signal);
   }
 }
 

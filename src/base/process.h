@@ -71,7 +71,8 @@ class Process {
 
   [[nodiscard]] pid_t pid() const { return pid_; }
 
-  // Sends a signal; nothing where it has ended.
+  // Sends a signal; nothing where it has ended. From any thread where the child's group is Ours,
+  // also while another waits for its end.
   void kill(int signal);
 
   // Waits until the process ends, at most `limit` where one is given; none: it still runs. Once

@@ -275,6 +275,7 @@ std::vector<std::string> device_remedies(std::span<const DeviceView> devices) {
     }
   }
   std::vector<std::string> lines;
+  lines.reserve(remedies.size());
   for (const auto& [text, labels] : remedies) {
     lines.push_back(fmt::format("{}: {}", fmt::join(labels, ", "), text));
   }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "place/plain_text.h"
 #include "place/status_page.h"
 
 namespace mynah::cli {
@@ -15,21 +16,40 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A page is another process's: anything may stand there.
-std::vector<std::string> lines_of(int pid, const Json& page) {
-  std::vector<std::string> lines;
-  for (const Json& stage : page.value("stages", Json::array())) {
-    if (!stage.is_object()) {
-      continue;
-    }
-    const Json& storage = stage.contains("storage") ? stage["storage"] : Json();
-    lines.push_back(fmt::format("{:<8} {:<13} {:<8} {:<6} {:>9.1f} MB {:>7.0f} s  {}", pid,
-                                stage.value("stage", "?"), stage.value("device", "?"),
-                                storage.is_string() ? storage.get<std::string>() : "file",
-                                stage.value("bytes", 0.0) / 1e6, stage.value("idle_s", 0.0),
-                                stage.value("model", std::string("?"))));
+constexpr size_t kLongestText = 1000;
+
+std::string text_of(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found == object.end() || !found->is_string()
+             ? "?"
+             : place::made_plain(found->get_ref<const std::string&>(), kLongestText);
+}
+
+double number_of(const Json& object, const char* key) {
+  constexpr double kMost = 1e18;  // a uint64_t holds it
+  const auto found = object.find(key);
+  return found == object.end() || !found->is_number()
+             ? 0.0
+             : std::clamp(found->get<double>(), 0.0, kMost);
+}
+
+std::string line_of(int pid, const LoadedStage& stage) {
+  return fmt::format("{:<8} {:<13} {:<8} {:<6} {:>9.1f} MB {:>7.0f} s  {}", pid, stage.stage,
+                     stage.device, stage.storage.value_or("file"),
+                     static_cast<double>(stage.bytes) / 1e6, stage.idle_s, stage.model);
+}
+
+Json to_json(int pid, const std::vector<LoadedStage>& stages) {
+  Json list = Json::array();
+  for (const LoadedStage& stage : stages) {
+    list.push_back({{"stage", stage.stage},
+                    {"device", stage.device},
+                    {"storage", stage.storage ? Json(*stage.storage) : Json()},
+                    {"model", stage.model},
+                    {"bytes", stage.bytes},
+                    {"idle_s", stage.idle_s}});
   }
-  return lines;
+  return {{"pid", pid}, {"stages", std::move(list)}};
 }
 
 Result<std::vector<int>> parse_pids(const std::vector<std::string>& words) {
@@ -48,6 +68,31 @@ Result<std::vector<int>> parse_pids(const std::vector<std::string>& words) {
 }
 
 }  // namespace
+
+std::optional<std::vector<LoadedStage>> parse_status_page(std::string_view text) {
+  const Json page = Json::parse(text, nullptr, false);
+  if (!page.is_object()) {
+    return std::nullopt;
+  }
+  std::vector<LoadedStage> stages;
+  const auto list = page.find("stages");
+  if (list == page.end() || !list->is_array()) {
+    return stages;
+  }
+  for (const Json& stage : *list) {
+    if (stage.is_object()) {
+      const auto storage = stage.find("storage");
+      const bool typed = storage != stage.end() && storage->is_string();
+      stages.push_back({.stage = text_of(stage, "stage"),
+                        .device = text_of(stage, "device"),
+                        .storage = typed ? std::optional(text_of(stage, "storage")) : std::nullopt,
+                        .model = text_of(stage, "model"),
+                        .bytes = static_cast<uint64_t>(number_of(stage, "bytes")),
+                        .idle_s = number_of(stage, "idle_s")});
+    }
+  }
+  return stages;
+}
 
 void PsCommand::fields(Fields& fields) {
   fields.positional("PID", words_, "Processes; none: all of yours.");
@@ -71,7 +116,10 @@ Result<int> PsCommand::run(Context& context) {
       }
     }
     for (const int pid : pids) {
-      MYNAH_TRY_STATUS(place::request_unload(pid));
+      const Status asked = place::request_unload(pid);
+      if (!asked && !wanted.empty()) {
+        return std::unexpected(asked.error());  // of all: one that has ended meanwhile is none
+      }
     }
     if (context.json) {
       context.out.line(Json{{"asked", pids}}.dump());
@@ -86,20 +134,21 @@ Result<int> PsCommand::run(Context& context) {
     if (!wanted.empty() && std::ranges::find(wanted, other.pid) == wanted.end()) {
       continue;
     }
-    const Json page = Json::parse(other.text, nullptr, false);
-    if (!page.is_object()) {
+    const auto stages = parse_status_page(other.text);
+    if (!stages) {
       continue;
     }
     if (context.json) {
-      context.out.line(page.dump(-1, ' ', false, Json::error_handler_t::replace));
+      context.out.line(
+          to_json(other.pid, *stages).dump(-1, ' ', false, Json::error_handler_t::replace));
       continue;
     }
-    for (const std::string& line : lines_of(other.pid, page)) {
+    for (const LoadedStage& stage : *stages) {
       if (!std::exchange(any, true)) {
         context.out.line(fmt::format("{:<8} {:<13} {:<8} {:<6} {:>12} {:>9}  {}", "pid", "stage",
                                      "device", "type", "held", "idle", "model"));
       }
-      context.out.line(line);
+      context.out.line(line_of(other.pid, stage));
     }
   }
   if (!any && !context.json) {

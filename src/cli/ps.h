@@ -1,12 +1,29 @@
 // `mynah ps`: what mynah processes of this user have loaded, and where.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/verb.h"
 
 namespace mynah::cli {
+
+// A stage that another process says it has loaded.
+struct LoadedStage {
+  std::string stage;
+  std::string device;
+  std::optional<std::string> storage;  // the type of the weights; none: the file's own
+  std::string model;
+  uint64_t bytes = 0;
+  double idle_s = 0;
+};
+
+// Reads what a process wrote on its page (place/status_page.h), which may be anything: what is not
+// there is "?" or 0, and no text steers a terminal. None where the page is none.
+[[nodiscard]] std::optional<std::vector<LoadedStage>> parse_status_page(std::string_view text);
 
 class PsCommand : public Command {
  public:

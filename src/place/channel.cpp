@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <string>
 
 #include <sys/socket.h>
 
@@ -60,12 +61,21 @@ Result<std::optional<Message>> Channel::receive(std::optional<std::chrono::milli
     return std::nullopt;
   }
   Header header;
-  const ssize_t got = ::recv(socket_.get(), &header, sizeof header, 0);
+  ssize_t got = 0;
+  do {
+    // With MSG_TRUNC what is longer is seen to be so.
+    got = ::recv(socket_.get(), &header, sizeof header, MSG_TRUNC);
+  } while (got < 0 && errno == EINTR);
   if (got <= 0) {
     return fail(ErrorCode::Io, "the other side has gone");
   }
   if (got != static_cast<ssize_t>(sizeof header) || header.mark != kMark) {
     return fail(ErrorCode::InvalidInput, "wanted a message, found other bytes");
+  }
+  if (header.bytes > most_) {
+    return fail(ErrorCode::InvalidInput, "wanted a message of at most " + std::to_string(most_) +
+                                             " bytes, found one of " +
+                                             std::to_string(header.bytes));
   }
   if (header.bytes > 0) {
     MYNAH_TRY_STATUS(incoming_.follow(header.bytes));

@@ -22,10 +22,12 @@ struct Message {
 
 class Channel {
  public:
-  Channel(UniqueFd socket, SharedMemory outgoing, SharedMemory incoming)
+  // A message of more than `most` bytes is none: what is told of its length is believed up to that.
+  Channel(UniqueFd socket, SharedMemory outgoing, SharedMemory incoming, size_t most = SIZE_MAX)
       : socket_(std::move(socket)),
         outgoing_(std::move(outgoing)),
-        incoming_(std::move(incoming)) {}
+        incoming_(std::move(incoming)),
+        most_(most) {}
 
   // Io where nobody listens any more.
   Status send(uint64_t request, uint32_t kind, std::span<const std::byte> bytes);
@@ -45,6 +47,7 @@ class Channel {
   UniqueFd socket_;
   SharedMemory outgoing_;
   SharedMemory incoming_;
+  size_t most_;
 };
 
 }  // namespace mynah::place

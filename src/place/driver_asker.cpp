@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "place/driver_wire.h"
+#include "place/possible.h"
 #include "place/worker_process.h"
 
 namespace mynah::place {
@@ -64,6 +65,9 @@ std::expected<DriverAnswer, gpu::Absence> DriverAsker::devices(const gpu::GpuSea
     }
     if (!outcome->answer) {
       return std::unexpected(std::move(outcome->absence));
+    }
+    if (!is_possible(*outcome->answer)) {
+      (*asked)->refuse_answer();
     }
     return *std::move(outcome->answer);
   } catch (const DeviceError& error) {

@@ -17,20 +17,6 @@ namespace {
 
 using WindowRungs = Rungs<WindowModel>;
 
-// Whether a text refers to nothing but itself.
-bool is_whole(const WindowText& text) {
-  const size_t tokens = text.generated.tokens.size();
-  const auto is_inside = [tokens](std::optional<size_t> index) {
-    return !index || *index < tokens;
-  };
-  return text.generated.log_probabilities.size() == tokens && std::isfinite(text.cut.next_s) &&
-         std::ranges::all_of(text.cut.segments, [&](const WindowSegment& segment) {
-           return segment.token_indices.size() == segment.tokens.size() &&
-                  std::ranges::all_of(segment.token_indices, is_inside) &&
-                  is_inside(segment.opening_index) && is_inside(segment.closing_index);
-         });
-}
-
 // A device that computes nonsense shows it in likelihoods that are none.
 bool is_sound(const WindowText& text) {
   const whisper::Generated& generated = text.generated;
@@ -46,9 +32,6 @@ bool is_sound(const WindowText& text) {
 void check_sound(std::span<const WindowText> texts, const WindowRungs::Rung& rung) {
   const std::string device = devices_of(rung.where);
   for (const WindowText& text : texts) {
-    if (!is_whole(text)) {
-      throw DeviceError({ErrorCode::Device, device + " answered with a text that is none"});
-    }
     if (!is_sound(text)) {
       throw DeviceError(
           {ErrorCode::Device, device + " computed numbers that are none (NaN)" + rung.doubts()});

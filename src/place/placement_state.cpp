@@ -11,6 +11,8 @@
 #include "place/device_name.h"
 #include "place/driver_asker.h"
 #include "place/host.h"
+#include "place/plain_text.h"
+#include "place/possible.h"
 #include "store/packed_cache.h"
 #include "store/sha256.h"
 
@@ -315,7 +317,9 @@ std::function<std::chrono::milliseconds(double seconds)> PlacementState::step_li
     // times what it was measured to take, with as much sound.
     constexpr double kLeast_ms = 2000;
     constexpr double kTimes = 20;
-    const double limit_ms = std::max(kLeast_ms, kTimes * longest_ms * std::max(1.0, seconds));
+    constexpr double kMost_ms = 1e9;  // eleven days: what was measured may be nonsense
+    const double limit_ms =
+        std::clamp(kTimes * longest_ms * std::max(1.0, seconds), kLeast_ms, kMost_ms);
     return std::chrono::milliseconds(static_cast<int64_t>(limit_ms));
   };
 }
@@ -447,10 +451,17 @@ std::vector<StageReport> PlacementState::reports() {
   }
   for (const auto& worker : workers) {
     constexpr std::chrono::milliseconds kReport{1000};
+    constexpr size_t kLongestName = 500;
     try {
       if (worker != nullptr && worker->alive()) {
         auto told = worker->ask_for<std::vector<StageReport>>(Ask::Report, kReport, {});
+        if (told && !is_possible(*told)) {
+          worker->refuse_answer();
+        }
         if (told) {
+          for (StageReport& report : *told) {
+            report.architecture = made_plain(report.architecture, kLongestName);
+          }
           std::ranges::move(*told, std::back_inserter(reports));
         }
       }

@@ -8,6 +8,7 @@
 
 #include "formats/json.h"
 #include "place/device_name.h"
+#include "place/plain_text.h"
 #include "place/profile.h"
 #include "store/sha256.h"
 
@@ -23,43 +24,6 @@ constexpr int kLargestBatch = 4096;
 // Of devices, and of measurements: far above any machine's.
 constexpr size_t kMostItems = 1000;
 
-// Whether a byte, and the one before it, steer a terminal: C0, DEL, and C1 in UTF-8.
-bool steers(unsigned char before, unsigned char byte) {
-  return byte < 0x20 || byte == 0x7F || (before == 0xC2 && byte >= 0x80 && byte < 0xA0);
-}
-
-// What is printed to a terminal holds nothing that steers it.
-bool is_plain(std::string_view text) {
-  unsigned char before = 0;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (steers(before, byte)) {
-      return false;
-    }
-    before = byte;
-  }
-  return text.size() <= kLongestText;
-}
-
-// A text as is_plain() allows it, cut between two characters.
-std::string made_plain(std::string_view text) {
-  std::string plain(text.substr(0, kLongestText));
-  if (plain.size() < text.size()) {
-    while (!plain.empty() && (static_cast<unsigned char>(text[plain.size()]) & 0xC0U) == 0x80U) {
-      plain.pop_back();
-    }
-  }
-  for (size_t i = 0; i < plain.size(); ++i) {
-    const auto before = static_cast<unsigned char>(i > 0 ? plain[i - 1] : 0);
-    const auto byte = static_cast<unsigned char>(plain[i]);
-    if (steers(before, byte)) {
-      plain[i] = ' ';
-      plain[byte >= 0x80 ? i - 1 : i] = ' ';  // both bytes of C1
-    }
-  }
-  return plain;
-}
-
 // Takes fields out of an object; the first that is not what it should be is kept in words.
 class FieldReader {
  public:
@@ -69,7 +33,7 @@ class FieldReader {
     const Json* found = find(key);
     if (found != nullptr && found->is_string()) {
       const auto& value = found->get_ref<const std::string&>();
-      if (is_plain(value) && (may_be_empty || !value.empty())) {
+      if (is_plain(value, kLongestText) && (may_be_empty || !value.empty())) {
         return value;
       }
     }
@@ -299,7 +263,7 @@ OrderedJson to_json(const Profile& profile) {
     others.push_back(measurement_json(other));
     // Whatever a driver said; without a word it would be read as passed.
     const std::string failure = other.failure.empty() ? "it failed" : other.failure;
-    others.back()["failure"] = other.passed ? std::string() : made_plain(failure);
+    others.back()["failure"] = other.passed ? std::string() : made_plain(failure, kLongestText);
   }
   return {{"format", kFormat},
           {"model", {{"name", profile.model}, {"sha256", profile.model_sha256}}},

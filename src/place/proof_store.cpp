@@ -9,32 +9,17 @@
 
 #include <fmt/format.h>
 
-#include "base/atomic_file.h"
-#include "base/mapped_file.h"
-#include "place/wire_types.h"
+#include "place/kept_file.h"
+#include "place/kept_types.h"
+#include "place/possible.h"
 #include "store/sha256.h"
 
 namespace mynah::place {
 
-template <class Archive>
-static void wire(Archive& a, WakeState& v) {
-  a(v.boot_id, v.suspended_ms);
-}
-
-template <class Archive>
-static void wire(Archive& a, Proof& v) {
-  a(v.measurements, v.made_at);
-}
-
-template <class Archive>
-static void wire(Archive& a, Distrust& v) {
-  a(v.failures, v.last_at, v.reason);
-}
-
 namespace {
 
-constexpr std::string_view kProofKind = "mynah proof 1";
-constexpr std::string_view kDistrustKind = "mynah distrust 1";
+// More make a pause no longer.
+constexpr int kMostFailures = 20;
 
 int64_t milliseconds_of(clockid_t clock) {
   timespec time{};
@@ -42,37 +27,15 @@ int64_t milliseconds_of(clockid_t clock) {
   return static_cast<int64_t>(time.tv_sec) * 1000 + time.tv_nsec / 1000000;
 }
 
-int64_t seconds_now() {
-  return static_cast<int64_t>(::time(nullptr));
-}
-
 std::string name_of(const std::string& key) {
   return sha256_hex(std::as_bytes(std::span(key))).substr(0, 32);
 }
 
-template <class... T>
-bool read_file(const std::string& file, std::string_view kind, const std::string& key,
-               T&... values) {
-  const auto mapped = MappedFile::open(file);
-  std::string found_kind;
-  std::string found_key;
-  return mapped && read_wire((*mapped)->bytes(), found_kind, found_key, values...) &&
-         found_kind == kind && found_key == key;
-}
-
-template <class... T>
-void write_file(const std::string& file, std::string_view kind, const std::string& key,
-                const T&... values) {
-  std::error_code error;
-  std::filesystem::create_directories(std::filesystem::path(file).parent_path(), error);
-  WireWriter writer;
-  writer(std::string(kind), key, values...);
-  if (auto out = AtomicFile::create(file); out && out->write(writer.bytes())) {
-    (void)out->commit();
-  }
-}
-
 }  // namespace
+
+int64_t seconds_now() {
+  return static_cast<int64_t>(::time(nullptr));
+}
 
 WakeState WakeState::now() {
   WakeState state;
@@ -91,12 +54,12 @@ bool WakeState::awake_since(const WakeState& earlier) const {
 int64_t Distrust::again_at() const {
   constexpr int64_t kFirst_s = 10;
   constexpr int64_t kLongest_s = 3600;
-  const int doublings = std::clamp(failures - 1, 0, 20);
+  const int doublings = std::clamp(failures, 1, kMostFailures) - 1;
   return last_at + std::min(kLongest_s, kFirst_s << doublings);
 }
 
-ProofStore::ProofStore(std::string folder, std::string build)
-    : folder_(std::move(folder)), build_(std::move(build)) {}
+ProofStore::ProofStore(std::string folder, std::string build, ProofTimes times)
+    : folder_(std::move(folder)), build_(std::move(build)), times_(std::move(times)) {}
 
 std::string ProofStore::proof_file(const DeviceIdentity& device, const ModelFile& file,
                                    const std::optional<DType>& storage, std::string& key) const {
@@ -124,8 +87,8 @@ std::optional<Proof> ProofStore::find(const DeviceIdentity& device, const ModelF
   const std::string path = proof_file(device, file, storage, key);
   WakeState then;
   Proof proof;
-  if (path.empty() || !read_file(path, kProofKind, key, then, proof) ||
-      !WakeState::now().awake_since(then)) {
+  if (path.empty() || !read_kept_file(path, kProofKind, key, then, proof) ||
+      !is_possible(proof.measurements, group_of(file)) || !times_.wake().awake_since(then)) {
     return std::nullopt;
   }
   const auto lost = distrust(device);
@@ -140,7 +103,7 @@ void ProofStore::keep(const DeviceIdentity& device, const ModelFile& file,
   std::string key;
   const std::string path = proof_file(device, file, storage, key);
   if (!path.empty()) {
-    write_file(path, kProofKind, key, WakeState::now(), proof);
+    write_kept_file(path, kProofKind, key, times_.wake(), proof);
   }
 }
 
@@ -148,7 +111,11 @@ std::optional<Distrust> ProofStore::distrust(const DeviceIdentity& device) const
   std::string key;
   const std::string path = distrust_file(device, key);
   Distrust distrust;
-  if (path.empty() || !read_file(path, kDistrustKind, key, distrust)) {
+  if (path.empty() || !read_kept_file(path, kDistrustKind, key, distrust)) {
+    return std::nullopt;
+  }
+  // A failure that is yet to come was noted while the clock was wrong: nobody waits for that.
+  if (distrust.failures < 1 || distrust.last_at < 0 || distrust.last_at > times_.seconds()) {
     return std::nullopt;
   }
   return distrust;
@@ -161,10 +128,10 @@ void ProofStore::failed(const DeviceIdentity& device, const std::string& reason)
     return;
   }
   Distrust now = distrust(device).value_or(Distrust{});
-  ++now.failures;
-  now.last_at = seconds_now();
+  now.failures = std::min(now.failures, kMostFailures) + 1;
+  now.last_at = times_.seconds();
   now.reason = reason;
-  write_file(path, kDistrustKind, key, now);
+  write_kept_file(path, kDistrustKind, key, now);
 }
 
 void ProofStore::trusted(const DeviceIdentity& device) const {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,10 +43,19 @@ struct Distrust {
   [[nodiscard]] int64_t again_at() const;
 };
 
+// Seconds since 1970.
+[[nodiscard]] int64_t seconds_now();
+
+// What a store asks the machine for. A test makes up its own.
+struct ProofTimes {
+  std::function<int64_t()> seconds = seconds_now;
+  std::function<WakeState()> wake = WakeState::now;
+};
+
 class ProofStore {
  public:
   // `folder` empty: nothing is kept. `build` names the program.
-  ProofStore(std::string folder, std::string build);
+  ProofStore(std::string folder, std::string build, ProofTimes times = {});
 
   // None where there is none for this driver, card, program, model and type, the machine slept
   // since, or the device failed since.
@@ -68,6 +78,7 @@ class ProofStore {
 
   std::string folder_;
   std::string build_;
+  ProofTimes times_;
 };
 
 }  // namespace mynah::place

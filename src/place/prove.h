@@ -39,7 +39,7 @@ struct DeviceProof {
 [[nodiscard]] std::vector<Measurement> not_passed(StageGroup group, const StageDevice& where,
                                                   const std::string& failure);
 
-using ProofStarted = std::function<void(std::shared_ptr<WorkerProcess>)>;
+using ProofStarted = std::function<void(const std::shared_ptr<WorkerProcess>&)>;
 
 // Opens the device, runs a case of each family of operations, compared with their definition, then
 // a probe of the model, compared with `reference` and timed. Each of the model's stages gets its

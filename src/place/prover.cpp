@@ -106,18 +106,22 @@ DeviceProof Prover::of_device(const ModelFile& file, const StageDevice& where,
   }
   WorkerSpec spec = worker(where.device);
   spec.faults = options_.faults;
-  DeviceProof proof =
-      prove(file, where, *expected, spec, [this](std::shared_ptr<WorkerProcess> worker) {
-        const std::lock_guard lock(proving_mutex_);
-        proving_ = std::move(worker);
-        if (cancelled_) {
-          proving_->cancel();
-        }
-      });
+  // Two may be under way: one that somebody waits for, and one of the housekeeper.
+  std::shared_ptr<WorkerProcess> mine;
+  DeviceProof proof = prove(file, where, *expected, spec,
+                            [this, &mine](const std::shared_ptr<WorkerProcess>& worker) {
+                              const std::lock_guard lock(proving_mutex_);
+                              mine = worker;
+                              proving_.push_back(worker);
+                              if (cancelled_) {
+                                worker->cancel();
+                              }
+                            });
   {
     const std::lock_guard lock(proving_mutex_);
-    proving_.reset();
+    std::erase(proving_, mine);
   }
+  mine.reset();
   if (cancelled_) {
     return not_tried(file, where, "was not proven, since mynah ends");
   }
@@ -141,8 +145,8 @@ DeviceProof Prover::of_device(const ModelFile& file, const StageDevice& where,
 void Prover::cancel() {
   cancelled_ = true;
   const std::lock_guard lock(proving_mutex_);
-  if (proving_ != nullptr) {
-    proving_->cancel();
+  for (const auto& worker : proving_) {
+    worker->cancel();
   }
 }
 

@@ -70,7 +70,7 @@ class Prover {
   std::map<std::string, Reference> references_;  // by path
   std::atomic<bool> cancelled_{false};
   std::mutex proving_mutex_;
-  std::shared_ptr<WorkerProcess> proving_;  // the worker of a proof that is under way
+  std::vector<std::shared_ptr<WorkerProcess>> proving_;  // the workers of proofs under way
 };
 
 // What tells a device from another, of those that were discovered; of ref and simt the name alone.

@@ -8,21 +8,15 @@
 
 #include <fmt/format.h>
 
-#include "base/atomic_file.h"
-#include "base/mapped_file.h"
+#include "place/kept_file.h"
+#include "place/kept_types.h"
 #include "place/load_limit.h"
+#include "place/possible.h"
 #include "store/sha256.h"
 
 namespace mynah::place {
 
-template <class Archive>
-static void wire(Archive& a, Reference& v) {
-  a(v.exact, v.cpu, v.cpu_exact, v.error_bound);
-}
-
 namespace {
-
-constexpr std::string_view kKind = "mynah reference 1";
 
 // The types that the processor is fast with; of a detector none is chosen.
 std::vector<std::optional<DType>> fast_types(const ModelFile& file) {
@@ -63,32 +57,6 @@ std::string file_of(const std::string& folder, const std::string& key) {
   return (std::filesystem::path(folder) / (digest.substr(0, 32) + ".reference")).string();
 }
 
-std::optional<Reference> read_reference(const std::string& file, const std::string& key) {
-  const auto mapped = MappedFile::open(file);
-  if (!mapped) {
-    return std::nullopt;
-  }
-  std::string kind;
-  std::string found_key;
-  Reference reference;
-  if (!read_wire((*mapped)->bytes(), kind, found_key, reference) || kind != kKind ||
-      found_key != key) {
-    return std::nullopt;
-  }
-  return reference;
-}
-
-// A reference that cannot be kept is computed again: that costs time, nothing else.
-void keep_reference(const std::string& file, const std::string& key, const Reference& reference) {
-  std::error_code error;
-  std::filesystem::create_directories(std::filesystem::path(file).parent_path(), error);
-  WireWriter writer;
-  writer(std::string(kKind), key, reference);
-  if (auto out = AtomicFile::create(file); out && out->write(writer.bytes())) {
-    (void)out->commit();
-  }
-}
-
 }  // namespace
 
 Result<ProbeRun> run_probe(WorkerProcess& worker, const ModelFile& file, const StageDevice& where,
@@ -99,6 +67,9 @@ Result<ProbeRun> run_probe(WorkerProcess& worker, const ModelFile& file, const S
   ProbeRun run;
   MYNAH_TRY(run.report, worker.ask_for<ProbeReport>(Ask::Probe, step, {}, group));
   MYNAH_TRY(run.stages, worker.ask_for<std::vector<StageReport>>(Ask::Report, step, {}));
+  if (!is_possible(run.report) || !is_possible(run.stages)) {
+    worker.refuse_answer();
+  }
   return run;
 }
 
@@ -212,11 +183,12 @@ Result<Reference> find_reference(const ModelFile& file, const WorkerSpec& cpu,
   MYNAH_TRY(const std::string digest, model_digest(path_of(file), folder));
   const std::string key = fmt::format("{}\n{}\n{}", digest, group_name(group_of(file)), build);
   const std::string kept = file_of((std::filesystem::path(folder) / "proofs").string(), key);
-  if (auto found = read_reference(kept, key)) {
-    return *std::move(found);
+  Reference found;
+  if (read_kept_file(kept, kReferenceKind, key, found) && is_possible(found, group_of(file))) {
+    return found;
   }
   MYNAH_TRY(Reference reference, compute_reference(file, cpu));
-  keep_reference(kept, key, reference);
+  write_kept_file(kept, kReferenceKind, key, reference);
   return reference;
 }
 

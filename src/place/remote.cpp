@@ -2,12 +2,17 @@
 
 #include <utility>
 
+#include "place/possible.h"
+
 namespace mynah::place {
 
 std::function<Result<Probe>()> remote_probe(std::shared_ptr<WorkerProcess> worker, StageGroup group,
                                             StepLimit limit) {
   return [worker = std::move(worker), group, limit = std::move(limit)]() -> Result<Probe> {
     MYNAH_TRY(ProbeReport report, worker->ask_for<ProbeReport>(Ask::Probe, limit(1), {}, group));
+    if (!is_possible(report)) {
+      worker->refuse_answer();
+    }
     return std::move(report.probe);
   };
 }

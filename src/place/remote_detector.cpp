@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "place/load_limit.h"
+#include "place/possible.h"
 #include "place/remote.h"
 
 namespace mynah::place {
@@ -83,8 +84,12 @@ class RemoteDetector final : public VoiceDetector {
       samples += recording.size();
     }
     const std::vector<std::span<const float>> list(recordings.begin(), recordings.end());
-    return model_->worker->ask_for<std::vector<std::vector<float>>>(
-        Ask::Probabilities, model_->limit_of(samples), {}, list);
+    MYNAH_TRY(auto probabilities, model_->worker->ask_for<std::vector<std::vector<float>>>(
+                                      Ask::Probabilities, model_->limit_of(samples), {}, list));
+    if (!is_possible(probabilities, recordings.size())) {
+      model_->worker->refuse_answer();
+    }
+    return probabilities;
   } catch (const DeviceError& error) {
     return std::unexpected(error.error());
   }
@@ -109,6 +114,9 @@ Result<std::shared_ptr<const VoiceDetector>> open_remote_detector(
   MYNAH_TRY(
       const DetectorFacts facts,
       worker->ask_for<DetectorFacts>(Ask::OpenDetector, load_limit(file.path), {}, file, where));
+  if (!is_possible(facts)) {
+    worker->refuse_answer();
+  }
   return std::make_shared<const RemoteDetector>(RemoteModel{.worker = std::move(worker),
                                                             .facts = facts,
                                                             .device = where.device,

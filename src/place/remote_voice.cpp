@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "place/load_limit.h"
+#include "place/possible.h"
 #include "place/remote.h"
 #include "text/utf8.h"
 
@@ -58,8 +59,13 @@ class RemoteVoice final : public VoiceModel {
     }
     const std::vector<PhonemeWord> list(words.begin(), words.end());
     const double slowness = settings.speed > 0 ? 1 / settings.speed : 1;
-    return worker_->ask_for<ClauseSound>(
-        Ask::Speak, limit_(phonemes * kSecondsOfPhoneme * slowness), {}, list, settings);
+    MYNAH_TRY(ClauseSound sound,
+              worker_->ask_for<ClauseSound>(
+                  Ask::Speak, limit_(phonemes * kSecondsOfPhoneme * slowness), {}, list, settings));
+    if (!is_possible(sound, words.size())) {
+      worker_->refuse_answer();
+    }
+    return sound;
   }
 
  private:
@@ -73,9 +79,8 @@ class RemoteVoice final : public VoiceModel {
     if (!counts) {
       throw DeviceError(counts.error());
     }
-    if (counts->size() != texts.size()) {
-      worker_->end("answered with another number of counts than characters");
-      throw DeviceError({ErrorCode::Device, "a worker answered with too few counts"});
+    if (counts->size() != texts.size() || !std::ranges::all_of(*counts, is_possible_count)) {
+      worker_->refuse_answer();
     }
     for (size_t i = 0; i < characters.size(); ++i) {
       counts_[characters[i]] = static_cast<size_t>((*counts)[i]);
@@ -96,6 +101,9 @@ Result<std::shared_ptr<const VoiceModel>> open_remote_voice(
   MYNAH_TRY(VoiceModelFacts facts,
             worker->ask_for<VoiceModelFacts>(Ask::OpenVoice, load_limit(file.path), {}, file,
                                              acoustic, vocoder));
+  if (!is_possible(facts)) {
+    worker->refuse_answer();
+  }
   language = facts.language;
   return std::make_shared<const RemoteVoice>(std::move(worker), std::move(facts), std::move(limit));
 }

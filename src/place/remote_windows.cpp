@@ -1,6 +1,7 @@
 #include <utility>
 
 #include "place/load_limit.h"
+#include "place/possible.h"
 #include "place/remote.h"
 
 namespace mynah::place {
@@ -18,12 +19,12 @@ double window_s(const whisper::ModelHeader& header) {
 
 class RemoteDecoder final : public WindowDecoder {
  public:
-  // `window_s`: of the model.
-  RemoteDecoder(std::shared_ptr<WorkerProcess> worker, uint64_t number, double window_s,
-                StepLimit limit)
+  RemoteDecoder(std::shared_ptr<WorkerProcess> worker, uint64_t number,
+                std::shared_ptr<const whisper::ModelHeader> header, StepLimit limit)
       : worker_(std::move(worker)),
         number_(number),
-        window_s_(window_s),
+        header_(std::move(header)),
+        window_s_(window_s(*header_)),
         limit_(std::move(limit)) {}
 
   ~RemoteDecoder() override {
@@ -52,6 +53,11 @@ class RemoteDecoder final : public WindowDecoder {
       worker_->end("answered with another number of texts than windows");
       throw DeviceError({ErrorCode::Device, "a worker answered with too few texts"});
     }
+    if (!stop.stop_requested()) {
+      for (const WindowText& text : decoded->texts) {
+        check(text);
+      }
+    }
     timings_ = decoded->timings;
     return std::move(decoded->texts);
   }
@@ -60,6 +66,9 @@ class RemoteDecoder final : public WindowDecoder {
     auto text = worker_->ask_for<WindowText>(Ask::Draft, limit_(window_s_), stop, number_, task);
     if (!text) {
       throw DeviceError(std::move(text).error());
+    }
+    if (!stop.stop_requested()) {
+      check(*text);
     }
     return *std::move(text);
   }
@@ -77,8 +86,16 @@ class RemoteDecoder final : public WindowDecoder {
     a(v.texts, v.timings);
   }
 
+  // A text is used to look things up in the model's vocabulary.
+  void check(const WindowText& text) const {
+    if (!is_possible(text, header_->tokenizer)) {
+      worker_->refuse_answer();
+    }
+  }
+
   std::shared_ptr<WorkerProcess> worker_;
   uint64_t number_;
+  std::shared_ptr<const whisper::ModelHeader> header_;
   double window_s_;
   StepLimit limit_;
   WindowTimings timings_;
@@ -100,7 +117,7 @@ class RemoteWindows final : public WindowModel {
       const RecognizerOptions& options) const override {
     MYNAH_TRY(const auto number,
               worker_->ask_for<uint64_t>(Ask::NewDecoder, limit_(0), {}, options));
-    return std::make_unique<RemoteDecoder>(worker_, number, window_s(*header_), limit_);
+    return std::make_unique<RemoteDecoder>(worker_, number, header_, limit_);
   }
 
   [[nodiscard]] Result<Probe> probe() const override {

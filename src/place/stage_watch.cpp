@@ -10,8 +10,7 @@ constexpr uint64_t kFaultyOperation = 5;
 
 }  // namespace
 
-void StageClock::enter(std::optional<Stage> stage) {
-  const auto now = std::chrono::steady_clock::now();
+void StageClock::enter(std::optional<Stage> stage, std::chrono::steady_clock::time_point now) {
   if (now_) {
     const double step_ms = std::chrono::duration<double, std::milli>(now - since_).count();
     const auto i = static_cast<size_t>(*now_);

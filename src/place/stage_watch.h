@@ -20,7 +20,8 @@ namespace mynah::place {
 class StageClock {
  public:
   // `stage` computes from now on; none: nobody does.
-  void enter(std::optional<Stage> stage);
+  void enter(std::optional<Stage> stage,
+             std::chrono::steady_clock::time_point now = std::chrono::steady_clock::now());
 
   // The same of an operation that begins. Where steps are not timed and it is of the stage that
   // computes anyway, the clock is not asked: a step of a decoder has many that are short.

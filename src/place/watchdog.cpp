@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -50,32 +50,39 @@ std::optional<ThreadTimes> read_thread_times(pid_t process, pid_t thread) {
   return times;
 }
 
-Watchdog::Watchdog(pid_t process, const Pulse& pulse, milliseconds step)
+std::map<pid_t, ThreadTimes> read_process_times(pid_t process) {
+  std::map<pid_t, ThreadTimes> all;
+  std::error_code error;
+  const std::filesystem::directory_iterator threads(fmt::format("/proc/{}/task", process), error);
+  for (auto entry = threads; !error && entry != std::filesystem::directory_iterator();
+       entry.increment(error)) {
+    const pid_t thread = std::atoi(entry->path().filename().c_str());
+    if (const auto times = read_thread_times(process, thread)) {
+      all.emplace(thread, *times);
+    }
+  }
+  return all;
+}
+
+Watchdog::Watchdog(pid_t process, const Pulse& pulse, milliseconds step, WatchdogSenses senses)
     : process_(process),
       pulse_(pulse),
       step_(step),
-      last_look_(std::chrono::steady_clock::now()),
+      senses_(std::move(senses)),
+      last_look_(senses_.now()),
       beats_{.seen = pulse.beats.load(), .counted = {}},
       steps_{.seen = pulse.steps.load(), .counted = {}} {}
 
 Watchdog::Waits Watchdog::read_waits() {
   Waits waits;
-  std::error_code error;
-  const std::filesystem::directory_iterator threads(fmt::format("/proc/{}/task", process_), error);
-  for (auto entry = threads; !error && entry != std::filesystem::directory_iterator();
-       entry.increment(error)) {
-    const pid_t thread = std::atoi(entry->path().filename().c_str());
-    const std::optional<ThreadTimes> times = read_thread_times(process_, thread);
-    if (!times) {
-      continue;
-    }
-    const auto [known, is_new] = waited_.try_emplace(thread, times->waited_to_run);
-    const nanoseconds waited = times->waited_to_run - known->second;
-    known->second = times->waited_to_run;
+  for (const auto& [thread, times] : senses_.times(process_)) {
+    const auto known = waited_.try_emplace(thread, times.waited_to_run).first;
+    const nanoseconds waited = times.waited_to_run - known->second;
+    known->second = times.waited_to_run;
     waits.longest = std::max(waits.longest, waited);
     if (thread == pulse_.beat_thread.load()) {
       waits.beating = waited;
-      waits.state = times->state;
+      waits.state = times.state;
     }
   }
   return waits;
@@ -89,7 +96,7 @@ void Watchdog::Silence::count(uint64_t now_seen, nanoseconds could_move) {
 }
 
 std::optional<std::string> Watchdog::look(std::string_view where) {
-  const auto now = std::chrono::steady_clock::now();
+  const auto now = senses_.now();
   nanoseconds passed = std::min<nanoseconds>(now - last_look_, kLongestLook);
   last_look_ = now;
   Waits waits;

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -26,13 +27,23 @@ struct ThreadTimes {
 // Of /proc/PID/task/THREAD; none where there is no such thread or /proc is not there.
 [[nodiscard]] std::optional<ThreadTimes> read_thread_times(pid_t process, pid_t thread);
 
+// Those of all threads that the process has now.
+[[nodiscard]] std::map<pid_t, ThreadTimes> read_process_times(pid_t process);
+
+// What a watchdog sees of the machine. A test makes up its own.
+struct WatchdogSenses {
+  std::function<std::chrono::steady_clock::time_point()> now = std::chrono::steady_clock::now;
+  std::function<std::map<pid_t, ThreadTimes>(pid_t process)> times = read_process_times;
+};
+
 // Counts only time in which the worker could have worked: not what it waited for a core while
 // others had it, nor what passed while the watcher itself was not running (a busy machine, a
 // suspended one). So a deadline stretches by the load that there is, and nobody is killed for it.
 class Watchdog {
  public:
   // `step`: longest time between two operations.
-  Watchdog(pid_t process, const Pulse& pulse, std::chrono::milliseconds step);
+  Watchdog(pid_t process, const Pulse& pulse, std::chrono::milliseconds step,
+           WatchdogSenses senses = {});
 
   // To be called every kBeat or so. Why the worker is given up, in words that have `where` in them
   // (" in stt.decoder"; "": nothing is known of that); none: it works.
@@ -60,6 +71,7 @@ class Watchdog {
   pid_t process_;
   const Pulse& pulse_;
   std::chrono::milliseconds step_;
+  WatchdogSenses senses_;
   std::chrono::steady_clock::time_point last_look_;
   bool looked_ = false;
   std::map<pid_t, std::chrono::nanoseconds> waited_;  // of each thread, at the last reading

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <sys/socket.h>
 
+#include "place/plain_text.h"
 #include "place/watchdog.h"
 
 namespace mynah::place {
@@ -17,6 +18,12 @@ using std::chrono::milliseconds;
 
 // Segments begin so large; they grow with what is sent.
 constexpr size_t kFirstBytes = size_t{1} << 20;
+
+// What a worker computes of one request is seconds of sound, or the text of a batch of windows.
+constexpr size_t kMostAnswer = size_t{1} << 28;
+
+// What a worker says of an error is told in a line.
+constexpr size_t kLongestReason = 2000;
 
 // A worker starts, and takes its settings, in this: it opens no device meanwhile.
 constexpr milliseconds kStart{10000};
@@ -33,7 +40,7 @@ Result<std::shared_ptr<WorkerProcess>> WorkerProcess::start(const WorkerSpec& sp
     return fail(ErrorCode::Io, fmt::format("cannot make a socket: {}", std::strerror(errno)));
   }
   UniqueFd ours(ends[0]);
-  const UniqueFd theirs(ends[1]);
+  UniqueFd theirs(ends[1]);
   MYNAH_TRY(SharedMemory pulse, SharedMemory::create("mynah-pulse", sizeof(Pulse)));
   MYNAH_TRY(SharedMemory requests, SharedMemory::create("mynah-requests", kFirstBytes));
   MYNAH_TRY(SharedMemory answers, SharedMemory::create("mynah-answers", kFirstBytes));
@@ -47,9 +54,11 @@ Result<std::shared_ptr<WorkerProcess>> WorkerProcess::start(const WorkerSpec& sp
                                             {requests.descriptor(), kWorkerRequests},
                                             {answers.descriptor(), kWorkerAnswers}},
                             .environment = inherited_environment()}));
+  theirs.reset();  // so that its end is seen, whenever it comes
   std::shared_ptr<WorkerProcess> worker(new WorkerProcess(
       spec.device, std::move(process),
-      Channel(std::move(ours), std::move(requests), std::move(answers)), std::move(pulse)));
+      Channel(std::move(ours), std::move(requests), std::move(answers), kMostAnswer),
+      std::move(pulse)));
   try {
     WireWriter writer;
     writer(spec.settings, spec.faults);
@@ -198,6 +207,7 @@ Result<std::vector<std::byte>> WorkerProcess::exchange(
     end_now("answered with bytes that are no answer");
     throw DeviceError(why_dead());
   }
+  error.message = made_plain(error.message, kLongestReason);
   if (answer->kind == static_cast<uint32_t>(Answer::Refused)) {
     return std::unexpected(std::move(error));
   }

@@ -65,6 +65,9 @@ class WorkerProcess {
     return out;
   }
 
+  // Ends it, since what it answered cannot be (place/possible.h), and throws DeviceError.
+  [[noreturn]] void refuse_answer();
+
   // Waits for a call that is under way, then ends it: nobody needs it.
   void retire();
 
@@ -88,8 +91,6 @@ class WorkerProcess {
   [[nodiscard]] Pulse& pulse();
   [[nodiscard]] Error why_dead() const;
   void end_now(const std::string& reason);
-  // Ends it, since what it answered is nothing, and throws DeviceError.
-  [[noreturn]] void refuse_answer();
   // " in stt.decoder": the stage that computed last; "": none did.
   [[nodiscard]] std::string where() const;
   // How the process ended, where it did by itself.

@@ -5,6 +5,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <thread>
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -86,6 +87,19 @@ TEST(Process, WaitingEndsAtItsLimitAndKillingEndsTheProcess) {
   const auto end = shell.process->wait(std::nullopt);
   ASSERT_TRUE(end && *end);
   EXPECT_EQ((*end)->signal, SIGTERM);
+}
+
+TEST(Process, IsKilledFromAnotherThreadWhileItIsWaitedFor) {
+  for (int i = 0; i < 20; ++i) {
+    Shell shell("exec sleep 1000");
+    ASSERT_TRUE(shell.process);
+    std::jthread killer([&] {
+      for (int again = 0; again < 20; ++again) {
+        shell.process->kill(SIGKILL);  // some of it comes after its end
+      }
+    });
+    EXPECT_EQ(shell.process->wait(std::nullopt).value()->signal, SIGKILL);
+  }
 }
 
 TEST(Process, NoneIsLeftBehind) {

@@ -1,0 +1,36 @@
+// The fields of what is kept in files (place/kept_file.h), and their kinds.
+#pragma once
+
+#include <string_view>
+
+#include "place/proof_store.h"
+#include "place/reference.h"
+#include "place/wire_types.h"
+
+namespace mynah::place {
+
+inline constexpr std::string_view kProofKind = "mynah proof 1";          // WakeState, Proof
+inline constexpr std::string_view kDistrustKind = "mynah distrust 1";    // Distrust
+inline constexpr std::string_view kReferenceKind = "mynah reference 1";  // Reference
+
+template <class Archive>
+void wire(Archive& a, WakeState& v) {
+  a(v.boot_id, v.suspended_ms);
+}
+
+template <class Archive>
+void wire(Archive& a, Proof& v) {
+  a(v.measurements, v.made_at);
+}
+
+template <class Archive>
+void wire(Archive& a, Distrust& v) {
+  a(v.failures, v.last_at, v.reason);
+}
+
+template <class Archive>
+void wire(Archive& a, Reference& v) {
+  a(v.exact, v.cpu, v.cpu_exact, v.error_bound);
+}
+
+}  // namespace mynah::place

@@ -1,0 +1,60 @@
+#include "cli/ps.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace mynah::cli {
+namespace {
+
+TEST(StatusPageText, IsReadAsItWasWritten) {
+  const auto stages = parse_status_page(
+      R"({"pid":7,"stages":[{"stage":"vad","device":"cuda:0","storage":null,"model":"/m","bytes":5,"idle_s":1.5},
+          {"stage":"stt.encoder","device":"cpu","storage":"int8","model":"/n","bytes":6,"idle_s":0}]})");
+  ASSERT_TRUE(stages);
+  ASSERT_EQ(stages->size(), 2U);
+  EXPECT_EQ(stages->front().stage, "vad");
+  EXPECT_EQ(stages->front().device, "cuda:0");
+  EXPECT_EQ(stages->front().storage, std::nullopt);
+  EXPECT_EQ(stages->front().model, "/m");
+  EXPECT_EQ(stages->front().bytes, 5U);
+  EXPECT_EQ(stages->front().idle_s, 1.5);
+  EXPECT_EQ(stages->back().storage, "int8");
+}
+
+TEST(StatusPageText, WhatIsNoPageIsNone) {
+  for (const char* text :
+       {"", "{", "7", "[]", "null", "\"x\"", "{\"a\":\"\xff\"}", "{\"a\":1e999}"}) {
+    EXPECT_FALSE(parse_status_page(text)) << text;
+  }
+}
+
+TEST(StatusPageText, AnythingMayStandInIt) {
+  for (const char* text : {"{}", R"({"stages":7})", R"({"stages":{"a":{"stage":1}}})",
+                           R"({"stages":null})", R"({"stages":[7,null,"x",[]]})"}) {
+    const auto stages = parse_status_page(text);
+    ASSERT_TRUE(stages) << text;
+    EXPECT_TRUE(stages->empty()) << text;
+  }
+  const auto stages = parse_status_page(
+      R"({"stages":[{"stage":7,"device":[],"storage":{},"model":null,"bytes":"many","idle_s":{}},
+                    {"bytes":-5,"idle_s":-1},{"bytes":1e300,"stage":"a\u001b[31mb\nc"}]})");
+  ASSERT_TRUE(stages);
+  ASSERT_EQ(stages->size(), 3U);
+  EXPECT_EQ(stages->at(0).stage, "?");
+  EXPECT_EQ(stages->at(0).device, "?");
+  EXPECT_EQ(stages->at(0).storage, std::nullopt);
+  EXPECT_EQ(stages->at(0).model, "?");
+  EXPECT_EQ(stages->at(0).bytes, 0U);
+  EXPECT_EQ(stages->at(1).bytes, 0U);
+  EXPECT_EQ(stages->at(1).idle_s, 0);
+  EXPECT_GT(stages->at(2).bytes, 0U);
+  EXPECT_EQ(stages->at(2).stage, "a [31mb c") << "it would steer the terminal";
+  // As deep as a page is long.
+  const std::string deep =
+      "{\"stages\":[" + std::string(16000, '[') + std::string(16000, ']') + "]}";
+  EXPECT_TRUE(parse_status_page(deep));
+}
+
+}  // namespace
+}  // namespace mynah::cli

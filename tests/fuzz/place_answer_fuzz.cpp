@@ -1,0 +1,263 @@
+// What a worker answers, and what it is asked: a card's driver may scribble over either. The first
+// byte says of which request; the rest are the bytes of the message. Whatever is taken for an
+// answer is used as mynah uses it.
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stop_token>
+#include <vector>
+
+#include "base/check.h"
+#include "models/whisper/tiny_model.h"
+#include "place/budget.h"
+#include "place/driver_wire.h"
+#include "place/operation_cases.h"
+#include "place/plan.h"
+#include "place/possible.h"
+#include "place/reference.h"
+#include "place/stage_host.h"
+#include "place/wire_types.h"
+#include "speech/clause_edges.h"
+#include "speech/word_times.h"
+
+namespace mynah::place {
+
+namespace {
+
+using Bytes = std::span<const std::byte>;
+
+// What was read is sent as it came, and read as the same.
+template <class... T>
+bool read(Bytes bytes, T&... values) {
+  if (!read_wire(bytes, values...)) {
+    return false;
+  }
+  WireWriter writer;
+  writer(values...);
+  MYNAH_CHECK(writer.bytes().size() == bytes.size(), "is sent in another length");
+  return true;
+}
+
+const WhisperTokenizer& tokenizer() {
+  static const WhisperTokenizer made = [] {
+    const whisper::Config config = test::tiny_config(true);
+    return WhisperTokenizer::create(test::tiny_vocabulary(config), config.n_vocab).value();
+  }();
+  return made;
+}
+
+void use_text(const WindowText& text) {
+  if (!is_possible(text, tokenizer())) {
+    return;
+  }
+  std::vector<Segment> segments = segments_of(tokenizer(), text, 3);
+  MYNAH_CHECK(segments.size() == text.cut.segments.size(), "segments were lost");
+  static_cast<void>(share_out_words(segments, text.words, 3, 2));
+  static_cast<void>(tokenizer().sot_sequence(text.language_token, false));
+}
+
+void use_clause(ClauseSound& sound) {
+  constexpr size_t kWords = 3;
+  if (is_possible(sound, kWords)) {
+    trim_clause(sound, 24000);
+    for (const auto& word : sound.words) {
+      for (const PhonemeSound& phoneme : word) {
+        MYNAH_CHECK(phoneme.span.end <= sound.samples.size(), "sounds behind its clause");
+      }
+    }
+  }
+}
+
+void use_probe(const ProbeReport& report) {
+  if (!is_possible(report)) {
+    return;
+  }
+  for (const StageGroup group : {StageGroup::Vad, StageGroup::Stt, StageGroup::Tts}) {
+    const auto measured = measurements_of({.report = report, .stages = {}}, group,
+                                          {.device = "cuda:0", .storage = {}});
+    Reference reference;
+    reference.exact = report.probe;
+    for (const Stage stage : stages_of(group)) {
+      static_cast<void>(judge(stage, report.probe, reference));
+    }
+    PlanInput input;
+    input.measurements = measured;
+    for (Measurement& one : input.measurements) {
+      one.passed = true;
+      input.stages.push_back({.stage = one.stage, .storage = {}});
+    }
+    input.devices = {
+        {.device = "cuda:0", .total_bytes = 1 << 30, .free_bytes = 1 << 29, .headroom_bytes = 0}};
+    static_cast<void>(make_plan(input));
+  }
+}
+
+void use_answer(Ask what, Bytes bytes) {
+  switch (what) {
+    case Ask::OpenDetector: {
+      DetectorFacts facts;
+      static_cast<void>(read(bytes, facts) && is_possible(facts));
+      break;
+    }
+    case Ask::OpenVoice: {
+      VoiceModelFacts facts;
+      static_cast<void>(read(bytes, facts) && is_possible(facts));
+      break;
+    }
+    case Ask::NewDecoder: {
+      uint64_t number = 0;
+      static_cast<void>(read(bytes, number));
+      break;
+    }
+    case Ask::CountPhonemes: {
+      std::vector<uint64_t> counts;
+      static_cast<void>(read(bytes, counts));
+      break;
+    }
+    case Ask::Driver: {
+      DriverOutcome outcome;
+      static_cast<void>(read(bytes, outcome) && (!outcome.answer || is_possible(*outcome.answer)));
+      break;
+    }
+    case Ask::Cards: {
+      gpu::NvmlFacts facts;
+      static_cast<void>(read(bytes, facts));
+      break;
+    }
+    case Ask::Decode: {
+      std::vector<WindowText> texts;
+      WindowTimings timings;
+      if (read(bytes, texts, timings)) {
+        for (const WindowText& text : texts) {
+          use_text(text);
+        }
+      }
+      break;
+    }
+    case Ask::Draft: {
+      WindowText text;
+      if (read(bytes, text)) {
+        use_text(text);
+      }
+      break;
+    }
+    case Ask::Listen: {
+      std::vector<float> probabilities;
+      std::vector<std::byte> state;
+      static_cast<void>(read(bytes, probabilities, state));
+      break;
+    }
+    case Ask::Probabilities: {
+      std::vector<std::vector<float>> lists;
+      static_cast<void>(read(bytes, lists) && is_possible(lists, 2));
+      break;
+    }
+    case Ask::Speak: {
+      ClauseSound sound;
+      if (read(bytes, sound)) {
+        use_clause(sound);
+      }
+      break;
+    }
+    case Ask::FindVoice: {
+      VoiceFacts facts;
+      static_cast<void>(read(bytes, facts));
+      break;
+    }
+    case Ask::Report: {
+      std::vector<StageReport> reports;
+      if (read(bytes, reports) && is_possible(reports)) {
+        static_cast<void>(measurements_of({.report = {}, .stages = reports}, StageGroup::Stt, {}));
+      }
+      break;
+    }
+    case Ask::Probe: {
+      ProbeReport report;
+      if (read(bytes, report)) {
+        use_probe(report);
+      }
+      break;
+    }
+    case Ask::Operations: {
+      std::vector<OperationOutcome> outcomes;
+      if (read(bytes, outcomes)) {
+        static_cast<void>(compare_with_definition(outcomes));
+      }
+      break;
+    }
+    default: {
+      Error error;
+      static_cast<void>(read(bytes, error));
+    }
+  }
+}
+
+// What a worker is asked that opens nothing. What would be opened is read alone.
+void use_request(Ask what, Bytes bytes) {
+  static Pulse pulse;
+  static StageHost host(pulse);
+  StageDevice device;
+  WireReader reader(bytes);
+  switch (what) {
+    case Ask::Settings: {
+      DeviceSettings settings;
+      std::vector<Fault> faults;
+      reader(settings, faults);
+      break;
+    }
+    case Ask::OpenDetector: {
+      DetectorFile file;
+      reader(file, device);
+      break;
+    }
+    case Ask::OpenWindows: {
+      WindowsFile file;
+      reader(file, device, device);
+      break;
+    }
+    case Ask::OpenVoice: {
+      VoiceModelFile file;
+      reader(file, device, device);
+      break;
+    }
+    case Ask::Driver: {
+      gpu::GpuSearch search;
+      reader(search);
+      break;
+    }
+    case Ask::Cards: {
+      gpu::NvmlSearch search;
+      std::vector<std::string> addresses;
+      reader(search, addresses);
+      break;
+    }
+    case Ask::Operations:
+    case Ask::Check: {
+      std::string name;
+      reader(name);
+      break;
+    }
+    default:
+      static_cast<void>(host.handle(what, bytes, std::stop_token()));
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size == 0) {
+    return 0;
+  }
+  const auto what = static_cast<Ask>(data[0] & 0x3FU);
+  // Where messages lie is aligned.
+  const std::vector<std::byte> bytes(reinterpret_cast<const std::byte*>(data + 1),
+                                     reinterpret_cast<const std::byte*>(data + size));
+  if ((data[0] & 0x80U) != 0) {
+    use_request(what, bytes);
+  } else {
+    use_answer(what, bytes);
+  }
+  return 0;
+}
+
+}  // namespace mynah::place

@@ -1,0 +1,171 @@
+// The seeds of the fuzzers place_answer and kept_proof: good messages and files, from which a
+// fuzzer goes astray. They are written by
+//   MYNAH_WRITE_SEEDS=1 build/release/tests/place/place_wire_test --gtest_filter='FuzzSeeds.*'
+// when a field is added, and this test holds them to be good.
+#include <cstdlib>
+#include <map>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "place/kept_file.h"
+#include "place/made_up_values.h"
+#include "place/possible.h"
+#include "temporary_folder.h"
+
+namespace mynah::place {
+namespace {
+
+using Seeds = std::map<std::string, std::string>;
+
+template <class... T>
+std::string seed(uint8_t first, const T&... fields) {
+  const auto bytes = test::wire_bytes(fields...);
+  return std::string(1, static_cast<char>(first))
+      .append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+template <class... T>
+std::string answer(Ask what, const T&... fields) {
+  return seed(static_cast<uint8_t>(what), fields...);
+}
+
+template <class... T>
+std::string request(Ask what, const T&... fields) {
+  return seed(static_cast<uint8_t>(static_cast<uint32_t>(what) | 0x80U), fields...);
+}
+
+WindowText some_text() {
+  WindowText text;
+  text.generated.tokens = {5, 50400, 7};
+  text.generated.log_probabilities = {-1, -0.5F, -0.1F};
+  text.cut.segments = {{.start_s = 0,
+                        .end_s = 1,
+                        .tokens = {5, 7},
+                        .token_indices = {0, 2},
+                        .opening_index = 1,
+                        .closing_index = {}}};
+  text.cut.next_s = 1;
+  text.words = {{.word = " a", .tokens = {5}, .start_s = 0, .end_s = 0.5, .probability = 1},
+                {.word = " b", .tokens = {7}, .start_s = 0.5, .end_s = 1, .probability = 0.5F}};
+  return text;
+}
+
+ClauseSound some_sound() {
+  ClauseSound sound;
+  sound.samples.assign(60, 0.25F);
+  sound.words = {{{.symbol = "a", .span = {.begin = 0, .end = 20}}},
+                 {},
+                 {{.symbol = "b", .span = {.begin = 20, .end = 60}}}};
+  return sound;
+}
+
+ProbeReport some_probe() {
+  ProbeReport report;
+  report.probe.sound_s = 1;
+  report.probe.stages = {{.stage = "stt.encoder", .values = {1, 2}},
+                         {.stage = "stt.decoder", .values = {0.5F}}};
+  report.times = {{.stage = Stage::SttEncoder, .milliseconds = 3, .longest_step_ms = 1},
+                  {.stage = Stage::SttDecoder, .milliseconds = 5, .longest_step_ms = 2}};
+  return report;
+}
+
+std::vector<Measurement> some_measurements() {
+  std::vector<Measurement> all(2);
+  all[0].stage = Stage::SttEncoder;
+  all[1].stage = Stage::SttDecoder;
+  for (Measurement& measured : all) {
+    measured.device = "cpu";
+    measured.storage = DType::I8;
+    measured.passed = true;
+    measured.ms_per_unit = 12;
+  }
+  return all;
+}
+
+Seeds answers() {
+  const std::vector<float> sound{0, 0.5F, -0.5F};
+  const std::vector<std::byte> state(12);
+  const StageDevice card{.device = "cuda:0", .storage = DType::F16};
+  const WindowTask task{.samples = sound, .previous = {5, 7}, .language_token = -1};
+  return {
+      {"answer_error", seed(0, Error{ErrorCode::Device, "device lost"})},
+      {"answer_open_detector",
+       answer(Ask::OpenDetector, DetectorFacts{.rate_hz = 16000, .frame_s = 0.032, .name = "v6"})},
+      {"answer_open_voice",
+       answer(Ask::OpenVoice, VoiceModelFacts{.name = "kokoro",
+                                              .rate_hz = 24000,
+                                              .voices = {{"af_heart", "en-US", "female"}},
+                                              .most_phonemes = 510,
+                                              .language = {"en-us", "en-us"}})},
+      {"answer_new_decoder", answer(Ask::NewDecoder, uint64_t{1})},
+      {"answer_decode", answer(Ask::Decode, std::vector<WindowText>{some_text(), WindowText{}},
+                               WindowTimings{.mel_ms = 1, .encoder_ms = 2})},
+      {"answer_draft", answer(Ask::Draft, some_text())},
+      {"answer_listen", answer(Ask::Listen, sound, state)},
+      {"answer_probabilities",
+       answer(Ask::Probabilities, std::vector<std::vector<float>>{sound, {}})},
+      {"answer_speak", answer(Ask::Speak, some_sound())},
+      {"answer_find_voice", answer(Ask::FindVoice, VoiceFacts{"anna", "en-US", "female"})},
+      {"answer_report", answer(Ask::Report, std::vector<StageReport>{{.stage = Stage::SttDecoder,
+                                                                      .device = "cuda:0",
+                                                                      .architecture = "sm_89",
+                                                                      .bytes = 1000,
+                                                                      .operations = 5}})},
+      {"answer_probe", answer(Ask::Probe, some_probe())},
+      {"answer_operations",
+       answer(Ask::Operations, std::vector<OperationOutcome>{{.name = "add", .values = sound}})},
+      {"request_settings",
+       request(Ask::Settings, DeviceSettings{.image_folder = "/tmp", .threads = 2},
+               std::vector<Fault>{{}})},
+      {"request_open_windows", request(Ask::OpenWindows, WindowsFile{.path = "/m"}, card, card)},
+      {"request_open_voice",
+       request(Ask::OpenVoice, VoiceModelFile{.family = "kokoro", .path = "/m"}, card, card)},
+      {"request_new_decoder", request(Ask::NewDecoder, RecognizerOptions{})},
+      {"request_decode", request(Ask::Decode, uint64_t{1}, std::vector<WindowTask>{task})},
+      {"request_listen", request(Ask::Listen, state, sound, true)},
+      {"request_speak",
+       request(Ask::Speak, std::vector<PhonemeWord>{{.text = "a", .phonemes = "ə"}},
+               VoiceSettings{.voice = "anna"})},
+      {"request_probe", request(Ask::Probe, StageGroup::Stt)},
+      {"request_close", request(Ask::CloseGroup, StageGroup::Tts)},
+  };
+}
+
+Seeds kept() {
+  const WakeState wake{.boot_id = "0f", .suspended_ms = 5};
+  const Proof proof{.measurements = some_measurements(), .made_at = 1'700'000'000};
+  const Distrust distrust{.failures = 2, .last_at = 1'700'000'000, .reason = "lost"};
+  Reference reference;
+  reference.exact = some_probe().probe;
+  reference.cpu = some_measurements();
+  reference.cpu_exact = some_measurements();
+  reference.error_bound = {0.01, 0.02};
+  const auto file = kept_bytes(kDistrustKind, "cuda:0\nRTX", distrust);
+  return {{"proof", seed(0, wake, proof)},
+          {"distrust", seed(1, distrust)},
+          {"reference", seed(2, reference)},
+          {"file",
+           std::string(1, '\1').append(reinterpret_cast<const char*>(file.data()), file.size())}};
+}
+
+void expect_seeds(const std::string& corpus, const Seeds& seeds) {
+  const std::string folder = std::string(MYNAH_SOURCE_DIR) + "/tests/fuzz/corpus/" + corpus + "/";
+  for (const auto& [name, bytes] : seeds) {
+    if (std::getenv("MYNAH_WRITE_SEEDS") != nullptr) {
+      mynah::test::write_file(folder + name, bytes);
+    }
+    EXPECT_TRUE(mynah::test::read_file(folder + name) == bytes) << folder << name;
+  }
+}
+
+TEST(FuzzSeeds, OfAnswersAreThoseOfThisProgram) {
+  expect_seeds("place_answer", answers());
+}
+
+TEST(FuzzSeeds, OfKeptFilesAreThoseOfThisProgram) {
+  expect_seeds("kept_proof", kept());
+}
+
+}  // namespace
+}  // namespace mynah::place

@@ -1,0 +1,209 @@
+// Answers and kept files whose bytes can be read and whose numbers cannot be.
+#include "place/possible.h"
+
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "models/whisper/tiny_model.h"
+#include "place/plain_text.h"
+
+namespace mynah::place {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+
+WhisperTokenizer tokenizer(bool multilingual) {
+  const whisper::Config config = mynah::test::tiny_config(multilingual);
+  return WhisperTokenizer::create(mynah::test::tiny_vocabulary(config), config.n_vocab).value();
+}
+
+WindowText some_text() {
+  WindowText text;
+  text.generated.tokens = {5, 50900, 7};
+  text.generated.log_probabilities = {-1, -1, -1};
+  text.cut.segments = {{.start_s = 0,
+                        .end_s = 1,
+                        .tokens = {5},
+                        .token_indices = {0},
+                        .opening_index = 1,
+                        .closing_index = {}}};
+  text.cut.next_s = 1;
+  text.words = {{.word = "a", .tokens = {5}, .start_s = 0, .end_s = 1, .probability = 1}};
+  return text;
+}
+
+TEST(Possible, ATextRefersToNothingButItself) {
+  const WhisperTokenizer english = tokenizer(false);
+  EXPECT_TRUE(is_possible(some_text(), english));
+  EXPECT_TRUE(is_possible(WindowText{}, english));
+  const std::vector<std::function<void(WindowText&)>> damages = {
+      [](WindowText& t) { t.generated.tokens[0] = -1; },
+      [&](WindowText& t) { t.generated.tokens[0] = english.size(); },
+      [](WindowText& t) { t.generated.log_probabilities.pop_back(); },
+      [](WindowText& t) { t.cut.segments[0].tokens[0] = 1 << 30; },
+      [](WindowText& t) { t.cut.segments[0].token_indices[0] = 3; },
+      [](WindowText& t) { t.cut.segments[0].token_indices.clear(); },
+      [](WindowText& t) { t.cut.segments[0].opening_index = 3; },
+      [](WindowText& t) { t.cut.segments[0].closing_index = ~size_t{0}; },
+      [](WindowText& t) { t.cut.segments[0].start_s = kNan; },
+      [](WindowText& t) { t.cut.segments[0].end_s = 1e300; },
+      [](WindowText& t) { t.cut.next_s = -kInfinite; },
+      [](WindowText& t) { t.words[0].end_s = kNan; },
+      [](WindowText& t) { t.words[0].tokens[0] = -5; },
+      [](WindowText& t) { t.language_token = 5; },
+      [](WindowText& t) { t.language_token = 1 << 30; },
+      [](WindowText& t) { t.language_token = -2; },
+  };
+  for (size_t i = 0; i < damages.size(); ++i) {
+    WindowText text = some_text();
+    damages[i](text);
+    EXPECT_FALSE(is_possible(text, english)) << i;
+  }
+}
+
+TEST(Possible, ALanguageIsOneOfTheModels) {
+  const WhisperTokenizer many = tokenizer(true);
+  WindowText text;
+  text.language_token = many.language_token("de").value();
+  EXPECT_TRUE(is_possible(text, many));
+  text.language_token = many.special().sot;
+  EXPECT_FALSE(is_possible(text, many));
+}
+
+TEST(Possible, ADetectorHasARateAndFrames) {
+  const DetectorFacts good{.rate_hz = 16000, .frame_s = 0.032, .name = "silero"};
+  EXPECT_TRUE(is_possible(good));
+  for (const int rate : {0, -16000, 1 << 30}) {
+    DetectorFacts bad = good;
+    bad.rate_hz = rate;
+    EXPECT_FALSE(is_possible(bad)) << rate;
+  }
+  for (const double frame_s : {0.0, -1.0, kNan, kInfinite}) {
+    DetectorFacts bad = good;
+    bad.frame_s = frame_s;
+    EXPECT_FALSE(is_possible(bad)) << frame_s;
+  }
+  const std::vector<std::vector<float>> two(2);
+  EXPECT_TRUE(is_possible(two, 2));
+  EXPECT_FALSE(is_possible(two, 3));
+}
+
+TEST(Possible, AVoiceHasARateAndTakesPhonemes) {
+  VoiceModelFacts facts;
+  facts.rate_hz = 24000;
+  facts.most_phonemes = 510;
+  EXPECT_TRUE(is_possible(facts));
+  facts.most_phonemes = 0;
+  EXPECT_FALSE(is_possible(facts)) << "a text would never be cut";
+  facts.most_phonemes = ~uint64_t{0};
+  EXPECT_FALSE(is_possible(facts));
+  facts.most_phonemes = 510;
+  facts.rate_hz = 0;
+  EXPECT_FALSE(is_possible(facts));
+  EXPECT_FALSE(is_possible_count(~uint64_t{0}));
+}
+
+TEST(Possible, AClauseHasTheWordsThatWereGiven) {
+  ClauseSound sound;
+  EXPECT_TRUE(is_possible(sound, 3)) << "silence has none";
+  sound.samples.resize(100);
+  EXPECT_FALSE(is_possible(sound, 3));
+  sound.words.resize(3);
+  EXPECT_TRUE(is_possible(sound, 3));
+  EXPECT_FALSE(is_possible(sound, 4));
+}
+
+std::vector<Measurement> measurements(StageGroup group) {
+  std::vector<Measurement> all;
+  for (const Stage stage : stages_of(group)) {
+    Measurement measured;
+    measured.stage = stage;
+    measured.device = "cpu";
+    measured.passed = true;
+    measured.ms_per_unit = 12;
+    all.push_back(measured);
+  }
+  return all;
+}
+
+TEST(Possible, MeasurementsAreOfAllStagesAndFinite) {
+  const auto good = measurements(StageGroup::Stt);
+  EXPECT_TRUE(is_possible(good, StageGroup::Stt));
+  EXPECT_FALSE(is_possible(good, StageGroup::Tts));
+  EXPECT_FALSE(is_possible(std::span(good).first(1), StageGroup::Stt));
+  for (const double number : {kNan, kInfinite, -1.0, 1e300}) {
+    auto bad = good;
+    bad[1].ms_per_unit = number;
+    EXPECT_FALSE(is_possible(bad, StageGroup::Stt)) << number;
+    bad = good;
+    bad[0].longest_step_ms = number;
+    EXPECT_FALSE(is_possible(bad, StageGroup::Stt)) << number;
+  }
+  auto bad = good;
+  bad[0].bytes = ~uint64_t{0};
+  EXPECT_FALSE(is_possible(bad, StageGroup::Stt));
+}
+
+TEST(Possible, AProbesTimesAreTimes) {
+  ProbeReport report;
+  report.probe.sound_s = 2;
+  report.times = {{.stage = Stage::Vad, .milliseconds = 3, .longest_step_ms = 1}};
+  EXPECT_TRUE(is_possible(report));
+  for (const double number : {kNan, kInfinite, -1.0}) {
+    ProbeReport bad = report;
+    bad.times[0].milliseconds = number;
+    EXPECT_FALSE(is_possible(bad)) << number;
+    bad = report;
+    bad.times[0].longest_step_ms = number;
+    EXPECT_FALSE(is_possible(bad)) << number;
+    bad = report;
+    bad.probe.sound_s = number;
+    EXPECT_FALSE(is_possible(bad)) << number;
+  }
+  std::vector<StageReport> stages(1);
+  EXPECT_TRUE(is_possible(stages));
+  stages[0].bytes = ~uint64_t{0};
+  EXPECT_FALSE(is_possible(stages));
+}
+
+TEST(Possible, AReferenceIsWhatOthersCanBeComparedWith) {
+  Reference reference;
+  reference.exact.sound_s = 2;
+  reference.exact.stages = {{.stage = "vad", .values = {0.5F}}};
+  reference.cpu = measurements(StageGroup::Vad);
+  reference.error_bound = {0.01};
+  EXPECT_TRUE(is_possible(reference, StageGroup::Vad));
+  EXPECT_FALSE(is_possible(reference, StageGroup::Tts));
+  const std::vector<std::function<void(Reference&)>> damages = {
+      [](Reference& r) { r.exact.stages[0].values[0] = std::nanf(""); },
+      [](Reference& r) { r.exact.sound_s = kNan; },
+      [](Reference& r) { r.cpu[0].ms_per_unit = -1; },
+      [](Reference& r) { r.cpu[0].device = "cuda:0"; },
+      [](Reference& r) { r.cpu[0].stage = Stage::TtsVocoder; },
+      [](Reference& r) { r.error_bound.clear(); },
+      [](Reference& r) { r.error_bound[0] = kInfinite; },
+  };
+  for (size_t i = 0; i < damages.size(); ++i) {
+    Reference bad = reference;
+    damages[i](bad);
+    EXPECT_FALSE(is_possible(bad, StageGroup::Vad)) << i;
+  }
+}
+
+TEST(PlainText, SteersNoTerminal) {
+  EXPECT_EQ(made_plain("a\nb\x1b[31mc\x7f\u009bd", 100), "a b [31mc   d");
+  EXPECT_EQ(made_plain("grün ♪", 100), "grün ♪");
+  EXPECT_EQ(made_plain("grün", 3), "gr") << "between two characters";
+  for (const std::string text : {"a\nb", "\x1b[0m", "\u009b1m", "grün"}) {
+    EXPECT_TRUE(is_plain(made_plain(text, 3), 3)) << text;
+  }
+  EXPECT_FALSE(is_plain("a\nb", 100));
+  EXPECT_FALSE(is_plain("abc", 2));
+}
+
+}  // namespace
+}  // namespace mynah::place

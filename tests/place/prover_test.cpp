@@ -1,0 +1,165 @@
+// Proofs by workers that work and by others. What is proven is the processor: it is the fastest
+// here.
+#include "place/prover.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/whisper_file.h"
+#include "place/housekeeper.h"
+#include "temporary_folder.h"
+
+namespace mynah::place {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+// A small Whisper, and a folder for what is kept.
+class Proofs : public ::testing::Test {
+ protected:
+  Proofs() {
+    const whisper::Config config = mynah::test::tiny_config(false);
+    file_.path =
+        cli::write_whisper(folder_ / "model.gguf", config, mynah::test::tiny_vocabulary(config));
+    be("");
+  }
+
+  // How workers are from now on (tests/place/worker.cpp).
+  static void be(const char* manner) { ::setenv("MYNAH_WORKER_MANNER", manner, 1); }
+
+  [[nodiscard]] ProverOptions options() const {
+    return {.worker_program = MYNAH_TEST_WORKER,
+            .settings = {},
+            .cache_folder = folder_ / "cache",
+            .build = "test",
+            .faults = {},
+            .tell = {}};
+  }
+
+  DeviceProof prove_with(Prover& prover, ProofWish wish) const {
+    return prover.of_device(file_, where_, identity_, wish);
+  }
+
+  static bool passed(const DeviceProof& proof) {
+    return proof.refusal.empty() && !proof.measurements.empty() &&
+           std::ranges::all_of(proof.measurements, &Measurement::passed);
+  }
+
+  mynah::test::TemporaryFolder folder_;
+  WindowsFile file_;
+  StageDevice where_{.device = "cpu", .storage = {}};
+  DeviceIdentity identity_{.device = "cpu", .name = "avx2", .driver = "", .uuid = ""};
+};
+
+TEST_F(Proofs, AreKeptUntilSomebodyWantsThemAnew) {
+  {
+    Prover prover(options());
+    const DeviceProof made = prove_with(prover, ProofWish::IfTrusted);
+    ASSERT_TRUE(passed(made)) << made.refusal;
+    ASSERT_EQ(made.measurements.size(), 2U);
+    EXPECT_GT(made.measurements[0].ms_per_unit, 0);
+    EXPECT_GT(made.measurements[0].error_bound, 0);
+  }
+  // From now on a worker would crash.
+  be("crashes");
+  Prover prover(options());
+  EXPECT_TRUE(prover.proven_at(file_, where_, identity_));
+  EXPECT_TRUE(passed(prove_with(prover, ProofWish::IfTrusted)));
+  EXPECT_TRUE(passed(prove_with(prover, ProofWish::Asked)));
+  EXPECT_FALSE(passed(prove_with(prover, ProofWish::Anew)));
+  EXPECT_FALSE(prover.proven_at(file_, where_, identity_)) << "it failed since";
+}
+
+TEST_F(Proofs, AFailureIsRememberedUntilOnePasses) {
+  Prover prover(options());
+  ASSERT_TRUE(prover.reference(file_));
+  be("crashes");
+  const DeviceProof failed = prove_with(prover, ProofWish::IfTrusted);
+  ASSERT_EQ(failed.measurements.size(), 2U);
+  EXPECT_THAT(failed.measurements[0].failure, StartsWith("it crashed (signal 11"));
+  EXPECT_EQ(prover.store().distrust(identity_)->failures, 1);
+  // It is left alone, unless somebody asks for it by name.
+  be("");
+  EXPECT_THAT(prove_with(prover, ProofWish::IfTrusted).refusal, StartsWith("failed "));
+  EXPECT_THAT(prove_with(prover, ProofWish::IfTrusted).refusal,
+              HasSubstr("crashed (signal 11, Segmentation fault); it is proven again in "));
+  be("exits");
+  EXPECT_THAT(prove_with(prover, ProofWish::Asked).measurements.at(0).failure,
+              HasSubstr("ended with exit code 7"));
+  EXPECT_EQ(prover.store().distrust(identity_)->failures, 2);
+  be("");
+  EXPECT_TRUE(passed(prove_with(prover, ProofWish::Asked)));
+  EXPECT_FALSE(prover.store().distrust(identity_));
+  EXPECT_TRUE(passed(prove_with(prover, ProofWish::IfTrusted)));
+}
+
+TEST_F(Proofs, WithoutAReferenceNothingIsProven) {
+  be("crashes");
+  Prover prover(options());
+  const DeviceProof proof = prove_with(prover, ProofWish::Asked);
+  EXPECT_THAT(proof.refusal,
+              StartsWith("was not proven, since there is nothing to compare it with: "));
+  EXPECT_FALSE(prover.store().distrust(identity_)) << "that says nothing of the device";
+}
+
+TEST_F(Proofs, SeveralAtOnceAreAllCancelled) {
+  std::atomic<int> begun{0};
+  ProverOptions slow = options();
+  slow.tell = [&](const std::string&) { ++begun; };
+  Prover prover(slow);
+  ASSERT_TRUE(prover.reference(file_));
+  be("hangs");
+  const auto begin = std::chrono::steady_clock::now();
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 3; ++i) {
+      threads.emplace_back([&] {
+        EXPECT_EQ(prove_with(prover, ProofWish::Anew).refusal, "was not proven, since mynah ends");
+      });
+    }
+    while (begun < 3) {
+      std::this_thread::yield();
+    }
+    prover.cancel();
+  }
+  // A device may take a minute to open before it is given up.
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, seconds(50));
+  EXPECT_FALSE(prover.store().distrust(identity_));
+}
+
+TEST(Housekeeper, TendsFromTimeToTimeUntilItIsStopped) {
+  std::atomic<int> tended{0};
+  Housekeeper housekeeper;
+  housekeeper.start(milliseconds(1), [&] { ++tended; });
+  housekeeper.start(milliseconds(1), [&] { tended = -1000000; });  // it runs already
+  while (tended < 5) {
+    std::this_thread::yield();
+  }
+  housekeeper.stop();
+  const int at_the_end = tended;
+  EXPECT_GE(at_the_end, 5);
+  std::this_thread::yield();
+  EXPECT_EQ(tended, at_the_end);
+  housekeeper.stop();
+}
+
+TEST(Housekeeper, EndsAtOnceHoweverSeldomItTends) {
+  std::atomic<bool> tended{false};
+  Housekeeper housekeeper;
+  housekeeper.start(std::chrono::hours(10), [&] { tended = true; });
+  while (!tended) {
+    std::this_thread::yield();
+  }
+}
+
+}  // namespace
+}  // namespace mynah::place

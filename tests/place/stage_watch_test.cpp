@@ -1,0 +1,91 @@
+#include "place/stage_watch.h"
+
+#include <gtest/gtest.h>
+
+#include "tensor/device_error.h"
+
+namespace mynah::place {
+namespace {
+
+using std::chrono::milliseconds;
+using Time = std::chrono::steady_clock::time_point;
+
+TEST(StageClock, TimeUntilTheNextOperationIsTheLastOnes) {
+  StageClock clock;
+  Time now{};
+  clock.enter(Stage::SttEncoder, now);
+  clock.enter(Stage::SttEncoder, now += milliseconds(10));
+  clock.enter(Stage::SttDecoder, now += milliseconds(5));
+  clock.enter(std::nullopt, now += milliseconds(2));
+  clock.enter(Stage::SttEncoder, now += milliseconds(1000));  // nobody's
+  clock.enter(std::nullopt, now += milliseconds(1));
+  EXPECT_DOUBLE_EQ(clock.milliseconds(Stage::SttEncoder), 16);
+  EXPECT_DOUBLE_EQ(clock.milliseconds(Stage::SttDecoder), 2);
+  EXPECT_DOUBLE_EQ(clock.milliseconds(Stage::Vad), 0);
+}
+
+TEST(StageClock, KnowsTheLongestStepSinceItWasForgotten) {
+  StageClock clock;
+  Time now{};
+  clock.enter(Stage::Vad, now);
+  clock.enter(Stage::Vad, now += milliseconds(30));
+  clock.enter(std::nullopt, now += milliseconds(7));
+  EXPECT_DOUBLE_EQ(clock.longest_ms(Stage::Vad), 30);
+  clock.forget_longest();
+  EXPECT_DOUBLE_EQ(clock.longest_ms(Stage::Vad), 0);
+  clock.enter(Stage::Vad, now);
+  clock.enter(std::nullopt, now += milliseconds(3));
+  EXPECT_DOUBLE_EQ(clock.longest_ms(Stage::Vad), 3);
+  EXPECT_DOUBLE_EQ(clock.milliseconds(Stage::Vad), 40);
+}
+
+TEST(StageWatch, EachOperationIsAStepOfItsStage) {
+  Pulse pulse{};
+  StageClock clock;
+  StageWatch encoder(Stage::SttEncoder, pulse, clock);
+  StageWatch decoder(Stage::SttDecoder, pulse, clock);
+  encoder.before("matmul");
+  encoder.before("softmax");
+  EXPECT_EQ(pulse.steps, 2U);
+  EXPECT_EQ(pulse.stage, static_cast<uint32_t>(Stage::SttEncoder) + 1);
+  decoder.before("matmul");
+  EXPECT_EQ(pulse.steps, 3U);
+  EXPECT_EQ(pulse.stage, static_cast<uint32_t>(Stage::SttDecoder) + 1);
+}
+
+// How many of ten operations of a call come back.
+int operations_of_a_call(StageWatch& watch) {
+  watch.begin_call();
+  int done = 0;
+  try {
+    for (; done < 10; ++done) {
+      watch.before("add");
+    }
+  } catch (const DeviceError&) {
+    return done;
+  }
+  return done;
+}
+
+TEST(StageWatch, AFaultIsOfItsStageAndOfItsCall) {
+  Pulse pulse{};
+  StageClock clock;
+  StageWatch vad(Stage::Vad, pulse, clock);
+  StageWatch vocoder(Stage::TtsVocoder, pulse, clock);
+  const std::vector<Fault> faults = {
+      {.stage = Stage::TtsVocoder, .kind = FaultKind::OutOfMemory, .call = 2},
+      {.stage = Stage::TtsVocoder, .kind = FaultKind::Lost, .call = 4}};
+  vad.set_faults(faults);
+  vocoder.set_faults(faults);
+  for (int call = 1; call <= 5; ++call) {
+    EXPECT_EQ(operations_of_a_call(vad), 10) << call;
+  }
+  EXPECT_EQ(operations_of_a_call(vocoder), 10);
+  EXPECT_EQ(operations_of_a_call(vocoder), 4) << "in the middle of its work";
+  EXPECT_EQ(operations_of_a_call(vocoder), 10) << "memory that lacked once";
+  EXPECT_EQ(operations_of_a_call(vocoder), 4);
+  EXPECT_EQ(operations_of_a_call(vocoder), 0) << "a device that is lost stays so";
+}
+
+}  // namespace
+}  // namespace mynah::place

@@ -1,0 +1,183 @@
+// The watchdog with a made-up machine: no time passes but what a test says.
+#include "place/watchdog.h"
+
+#include <functional>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace mynah::place {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+constexpr pid_t kWorks = 11;
+constexpr pid_t kBeats = 12;
+constexpr milliseconds kStep{2000};
+
+// A worker of two threads, and the clock.
+struct Machine {
+  Pulse pulse{};
+  std::chrono::steady_clock::time_point now{};
+  std::map<pid_t, ThreadTimes> threads{{kWorks, {.state = 'R', .waited_to_run = {}}},
+                                       {kBeats, {.state = 'S', .waited_to_run = {}}}};
+
+  Machine() { pulse.beat_thread = kBeats; }
+
+  [[nodiscard]] Watchdog watchdog(milliseconds step = kStep) {
+    return {1,
+            pulse,
+            step,
+            {.now = [this] { return now; }, .times = [this](pid_t) { return threads; }}};
+  }
+
+  // Looks every kBeat until `span` has passed, `meanwhile` before each; the first word, if any.
+  std::optional<std::string> pass(Watchdog& watchdog, milliseconds span,
+                                  const std::function<void()>& meanwhile = {}) {
+    const auto end = now + span;
+    while (now < end) {
+      now += kBeat;
+      if (meanwhile) {
+        meanwhile();
+      }
+      if (auto reason = watchdog.look(" in stt.decoder")) {
+        return reason;
+      }
+    }
+    return std::nullopt;
+  }
+};
+
+TEST(Watchdog, LeavesAWorkerAloneThatWorks) {
+  Machine machine;
+  Watchdog watchdog = machine.watchdog();
+  EXPECT_EQ(machine.pass(watchdog, hours(1),
+                         [&] {
+                           ++machine.pulse.beats;
+                           ++machine.pulse.steps;
+                         }),
+            std::nullopt);
+}
+
+TEST(Watchdog, NoSignOfLifeForASecond) {
+  Machine machine;
+  Watchdog watchdog = machine.watchdog();
+  EXPECT_EQ(machine.pass(watchdog, milliseconds(1000)), std::nullopt);
+  const auto reason = machine.pass(watchdog, milliseconds(100));
+  ASSERT_TRUE(reason);
+  EXPECT_THAT(*reason, StartsWith("gave no sign of life in stt.decoder for 10"));
+}
+
+TEST(Watchdog, SaysThatItWasStopped) {
+  Machine machine;
+  Watchdog watchdog = machine.watchdog();
+  machine.threads[kBeats].state = 'T';
+  const auto reason = machine.pass(watchdog, milliseconds(2000));
+  ASSERT_TRUE(reason);
+  EXPECT_THAT(*reason, StartsWith("was stopped, and stayed so, in stt.decoder for "));
+}
+
+TEST(Watchdog, NoStepForLongerThanIsAllowed) {
+  Machine machine;
+  Watchdog watchdog = machine.watchdog();
+  const auto beat = [&] { ++machine.pulse.beats; };
+  EXPECT_EQ(machine.pass(watchdog, kStep, beat), std::nullopt);
+  const auto reason = machine.pass(watchdog, milliseconds(100), beat);
+  ASSERT_TRUE(reason);
+  EXPECT_THAT(*reason, HasSubstr("hung in stt.decoder: no step in 20"));
+  EXPECT_THAT(*reason, HasSubstr("2000 are allowed"));
+}
+
+TEST(Watchdog, AStepBeginsTheTimeAnew) {
+  Machine machine;
+  Watchdog watchdog = machine.watchdog();
+  const auto beat = [&] { ++machine.pulse.beats; };
+  for (int i = 0; i < 10; ++i) {
+    ++machine.pulse.steps;
+    EXPECT_EQ(machine.pass(watchdog, milliseconds(1900), beat), std::nullopt);
+  }
+}
+
+TEST(Watchdog, TimeWithoutACoreDoesNotCount) {
+  Machine machine;
+  Watchdog watchdog = machine.watchdog();
+  // Others have the cores for an hour: neither thread gets any.
+  EXPECT_EQ(machine.pass(watchdog, hours(1),
+                         [&] {
+                           machine.threads[kWorks].waited_to_run += kBeat;
+                           machine.threads[kBeats].waited_to_run += kBeat;
+                         }),
+            std::nullopt);
+  // Then it could work, and does not.
+  EXPECT_TRUE(machine.pass(watchdog, milliseconds(1100)));
+}
+
+TEST(Watchdog, ADeadlineStretchesByTheLoad) {
+  Machine machine;
+  Watchdog watchdog = machine.watchdog();
+  // Three quarters of the time its working thread waits: it has four times as long.
+  const auto under_load = [&] {
+    ++machine.pulse.beats;
+    machine.threads[kWorks].waited_to_run += kBeat * 3 / 4;
+  };
+  EXPECT_EQ(machine.pass(watchdog, 4 * kStep - 2 * kBeat, under_load), std::nullopt);
+  const auto reason = machine.pass(watchdog, kStep, under_load);
+  ASSERT_TRUE(reason);
+  EXPECT_THAT(*reason, StartsWith("hung"));
+}
+
+TEST(Watchdog, WhatAThreadWaitedIsTakenBackWhenItIsTold) {
+  Machine machine;
+  Watchdog watchdog = machine.watchdog();
+  // The kernel tells of a wait once it is over: until then it looks like silence.
+  EXPECT_EQ(machine.pass(watchdog, milliseconds(900)), std::nullopt);
+  machine.threads[kWorks].waited_to_run += milliseconds(900);
+  machine.threads[kBeats].waited_to_run += milliseconds(900);
+  EXPECT_EQ(machine.pass(watchdog, milliseconds(980)), std::nullopt);
+  EXPECT_TRUE(machine.pass(watchdog, milliseconds(100)));
+}
+
+TEST(Watchdog, TimeInWhichTheWatcherWasAwayDoesNotCount) {
+  Machine machine;
+  Watchdog watchdog = machine.watchdog();
+  // It was suspended for hours, ten times, and so was the worker.
+  for (int i = 0; i < 10; ++i) {
+    machine.now += hours(3);
+    EXPECT_EQ(watchdog.look(), std::nullopt);
+  }
+}
+
+TEST(Watchdog, AThreadThatBeginsMeanwhileIsNotBlamedForWhatItWaitedBefore) {
+  Machine machine;
+  Watchdog watchdog = machine.watchdog();
+  const auto beat = [&] { ++machine.pulse.beats; };
+  EXPECT_EQ(machine.pass(watchdog, milliseconds(1500), beat), std::nullopt);
+  machine.threads[99] = {.state = 'R', .waited_to_run = hours(1)};
+  EXPECT_TRUE(machine.pass(watchdog, milliseconds(600), beat)) << "its hour was not of these looks";
+}
+
+TEST(Watchdog, AProcessThatHasGoneIsGivenUpAsWell) {
+  Machine machine;
+  Watchdog watchdog = machine.watchdog();
+  machine.threads.clear();
+  EXPECT_TRUE(machine.pass(watchdog, milliseconds(1100)));
+}
+
+TEST(ReadProcessTimes, TellsOfThisProcess) {
+  const auto thread = static_cast<pid_t>(::syscall(SYS_gettid));
+  const auto all = read_process_times(::getpid());
+  ASSERT_TRUE(all.contains(thread));
+  EXPECT_EQ(all.at(thread).state, 'R');
+  EXPECT_GE(all.at(thread).waited_to_run, nanoseconds{0});
+  EXPECT_EQ(read_process_times(-1).size(), 0U);
+  EXPECT_EQ(read_thread_times(::getpid(), -1), std::nullopt);
+}
+
+}  // namespace
+}  // namespace mynah::place

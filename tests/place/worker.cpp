@@ -1,0 +1,140 @@
+// A worker for tests of who asks it: mynah's own, or one that goes wrong in the manner that
+// MYNAH_WORKER_MANNER says, once it has taken its settings.
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+#include <string>
+#include <thread>
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "place/channel.h"
+#include "place/channel_ends.h"
+#include "place/pulse.h"
+#include "place/wire_types.h"
+#include "place/worker_main.h"
+#include "place/worker_process.h"
+#include "temporary_folder.h"
+
+namespace mynah::place {
+namespace {
+
+class OddWorker {
+ public:
+  explicit OddWorker(std::string manner)
+      : manner_(std::move(manner)),
+        pulse_memory_(*SharedMemory::attach(UniqueFd(kWorkerPulse))),
+        answers_(*SharedMemory::attach(UniqueFd(::dup(kWorkerAnswers)))),
+        channel_(UniqueFd(kWorkerSocket), *SharedMemory::attach(UniqueFd(kWorkerAnswers)),
+                 *SharedMemory::attach(UniqueFd(kWorkerRequests))) {
+    if (const char* const file = std::getenv("MYNAH_WORKER_ANSWERS")) {
+      const std::string bytes = mynah::test::read_file(file);
+      if (!read_wire(std::as_bytes(std::span(bytes)), script_)) {
+        ::_exit(9);
+      }
+    }
+  }
+
+  [[noreturn]] void serve() {
+    Pulse& pulse = *std::launder(reinterpret_cast<Pulse*>(pulse_memory_.bytes().data()));
+    std::jthread beating;
+    if (manner_ != "still") {
+      beating = std::jthread([&pulse](const std::stop_token& stop) {
+        while (!stop.stop_requested()) {
+          ++pulse.beats;
+          ::usleep(5000);
+        }
+      });
+    }
+    for (size_t served = 0;; ++served) {
+      const auto message = channel_.receive(std::nullopt);
+      if (!message) {
+        ::_exit(0);
+      }
+      if (served == 0) {
+        static_cast<void>(channel_.send((*message)->request, 1, {}));
+      } else {
+        answer((*message)->request, served - 1);
+      }
+    }
+  }
+
+ private:
+  void send(const test::RawHeader& header, size_t size = sizeof(test::RawHeader)) {
+    ::send(kWorkerSocket, &header, size, MSG_NOSIGNAL);
+  }
+
+  void answer(uint64_t request, size_t number) {
+    if (manner_ == "script") {
+      static_cast<void>(channel_.send(request, 1, std::as_bytes(std::span(script_.at(number)))));
+    } else if (manner_ == "exits") {
+      ::_exit(7);
+    } else if (manner_ == "crashes") {
+      static_cast<void>(std::signal(SIGSEGV, SIG_DFL));
+      static_cast<void>(std::raise(SIGSEGV));
+    } else if (manner_ == "hangs up") {
+      ::close(kWorkerSocket);
+      ::pause();
+    } else if (manner_ == "scribbles") {
+      const std::string nonsense(5000, '\xff');
+      static_cast<void>(channel_.send(request, 1, std::as_bytes(std::span(nonsense))));
+    } else if (manner_ == "tells of more than there is") {
+      send({.request = request, .bytes = uint64_t{1} << 40});
+    } else if (manner_ == "tells of more than anybody sends") {
+      static_cast<void>(answers_.grow(size_t{400} << 20));
+      send({.request = request, .bytes = uint64_t{400} << 20});
+    } else if (manner_ == "answers another request") {
+      send({.request = request + 1});
+    } else if (manner_ == "answers in another kind") {
+      send({.request = request, .kind = 77});
+    } else if (manner_ == "sends other bytes") {
+      send({.request = request, .mark = 0});
+    } else if (manner_ == "sends less") {
+      send({.request = request}, 3);
+    } else if (manner_ == "refuses") {
+      refuse(request, Answer::Refused);
+    } else if (manner_ == "fails") {
+      refuse(request, Answer::Failed);
+    }
+  }
+
+  void refuse(uint64_t request, Answer kind) {
+    WireWriter out;
+    out(Error{ErrorCode::Device, "line 1\nline 2 \x1b[31m" + std::string(100000, 'x')});
+    static_cast<void>(channel_.send(request, static_cast<uint32_t>(kind), out.bytes()));
+  }
+
+  std::string manner_;
+  SharedMemory pulse_memory_;
+  SharedMemory answers_;
+  Channel channel_;
+  std::vector<std::string> script_;
+};
+
+// Starts a worker, says its number, and stays.
+[[noreturn]] void be_a_parent(const char* self) {
+  const auto worker =
+      WorkerProcess::start({.program = self, .device = "cpu", .settings = {}, .faults = {}});
+  std::printf("%d\n", worker ? (*worker)->pid() : -1);
+  std::fflush(stdout);
+  while (true) {
+    ::pause();
+  }
+}
+
+}  // namespace
+}  // namespace mynah::place
+
+int main(int argc, char** argv) {
+  if (argc > 1 && std::string(argv[1]) == "parent") {
+    mynah::place::be_a_parent(argv[0]);
+  }
+  const char* const manner = std::getenv("MYNAH_WORKER_MANNER");
+  if (manner == nullptr || *manner == '\0') {
+    return mynah::place::run_worker();
+  }
+  mynah::place::OddWorker(manner).serve();
+}
