@@ -173,13 +173,16 @@ Status TranscriptionJob::read_ahead(size_t ahead, const std::stop_token& stop) {
 }
 
 Status TranscriptionJob::read_piece() {
+  // The built-in detector's spans come later than kVoiceLatency_s at times: how much is read at
+  // once shows in its chunks, so that must not hang on how fast a recording is read.
+  const bool together = voice_ != nullptr && surely_speech_;
   const int64_t begin = samples_.end();
   PromptReads reads;
   Result<size_t> count = 0;
   do {
     count = reads.read(*source_, piece_);
     samples_.append(std::span<const float>(piece_).first(count.value_or(0)));
-  } while (voice_ != nullptr && reads.more() && samples_.end() < clips_.back().end &&
+  } while (together && reads.more() && samples_.end() < clips_.back().end &&
            samples_.end() - begin < kHeardTogether);
   if (voice_ != nullptr && samples_.end() > begin) {
     MYNAH_TRY_STATUS(find_speech(samples_.slice(begin, samples_.end())));
