@@ -17,6 +17,7 @@
 #include "cli/store_access.h"
 #include "cli/voice_hearing.h"
 #include "place/device_name.h"
+#include "place/device_request.h"
 #include "store/store.h"
 
 namespace mynah::cli {
@@ -118,7 +119,8 @@ Status VadCommand::check(const Context& context) const {
   const double least_s = 0.1 + 2e-3 * vad_.speech_pad_ms;
   MYNAH_TRY_STATUS(check_at_least("--max-speech-s", vad_.max_speech_s, least_s));
   MYNAH_TRY_STATUS(check_at_least("--threads", threads_, 0));
-  return place::check_device(device_);
+  MYNAH_TRY_STATUS(place::parse_device_request(device_));
+  return {};
 }
 
 Result<VadCommand::Engine> VadCommand::open_engine(const Context& context) const {
