@@ -1,0 +1,71 @@
+// How `mynah speak` ends before its text does: what was said is kept.
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/captions.h"
+#include "cli/error_codes.h"
+#include "cli/speak.h"
+#include "cli/speak_observer.h"
+
+namespace mynah::cli {
+
+using Json = nlohmann::ordered_json;
+
+// Keeps what was said as files, whose names it returns; nothing was said, or it went elsewhere:
+// none.
+Result<std::vector<std::string>> SpeakCommand::keep_part(Context& context,
+                                                         SpeakObserver& observer) const {
+  if (observer.duration_s() == 0) {
+    return std::vector<std::string>();
+  }
+  MYNAH_TRY(std::vector<std::string> files, observer.keep_part());
+  if (files.empty()) {
+    return files;
+  }
+  CaptionOptions captions = sound_.captions;
+  for (std::string* caption : {&captions.srt, &captions.vtt}) {
+    if (!caption->empty() && *caption != "-") {
+      *caption += ".partial";
+      files.push_back(*caption);
+    }
+  }
+  MYNAH_TRY_STATUS(write_captions(observer.transcript(), captions, context.out));
+  return files;
+}
+
+Result<int> SpeakCommand::end_stopped(Context& context, SpeakObserver& observer) const {
+  MYNAH_TRY(const std::vector<std::string> files, keep_part(context, observer));
+  if (!files.empty()) {
+    context.say(fmt::format("stopped after {:.1f} s of speech, kept as {}", observer.duration_s(),
+                            fmt::join(files, ", ")));
+  }
+  return context.stopped_exit_code();
+}
+
+Result<int> SpeakCommand::end_failed(Context& context, SpeakObserver& observer,
+                                     const SpeechEngine& engine, Error error) const {
+  MYNAH_TRY(const std::vector<std::string> files, keep_part(context, observer));
+  if (observer.duration_s() > 0) {
+    error.message += fmt::format(
+        "; {:.1f} s of speech {}, the rest begins at byte {} of the text", observer.duration_s(),
+        files.empty() ? std::string("were given out")
+                      : fmt::format("are kept as {}", fmt::join(files, ", ")),
+        observer.text_end());
+  }
+  if (context.json) {
+    context.out.line(
+        Json{{"partial", true},
+             {"duration", observer.duration_s()},
+             {"resume_at", observer.text_end()},
+             {"files", files},
+             {"placement", placement_json(engine)},
+             {"error", {{"code", error_code_name(error.code)}, {"message", error.message}}}}
+            .dump(-1, ' ', false, Json::error_handler_t::replace));
+  }
+  return std::unexpected(std::move(error));
+}
+
+}  // namespace mynah::cli
