@@ -32,7 +32,8 @@ std::string worker_program(const Environment& environment) {
   }
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  return (self.parent_path() / "mynah").string();
+  const std::filesystem::path program = self.parent_path() / "mynah";
+  return std::filesystem::exists(program, error) ? program.string() : std::string();
 }
 
 place::DiscoverySearch discovery_search(const Environment& environment) {

@@ -14,7 +14,7 @@ namespace mynah::cli {
 
 // All devices, with what the driver told kept in the cache folder; also MYNAH_NVML.
 // The program whose processes device stages compute in, and that drivers are asked in: mynah, which
-// is this one, or stands beside it (a test).
+// is this one, or stands beside it (a test); "": there is none, and drivers are asked here.
 [[nodiscard]] std::string worker_program(const Environment& environment);
 
 [[nodiscard]] place::DiscoverySearch discovery_search(const Environment& environment);
