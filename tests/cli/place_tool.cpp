@@ -2,10 +2,7 @@
 //   whisper FILE            writes a small Whisper with weights from a seeded generator
 //   favour FOLDER DEVICE    makes every proof in FOLDER say that DEVICE is a thousand times as fast
 //                           as it is, so that `auto` prefers a simulated card
-#include <algorithm>
-#include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <string>
 #include <string_view>
@@ -13,49 +10,45 @@
 
 #include "base/mapped_file.h"
 #include "cli/whisper_file.h"
-#include "place/wire_types.h"
+#include "place/kept_file.h"
+#include "place/kept_types.h"
 
 namespace {
 
-using mynah::place::Measurement;
+namespace place = mynah::place;
 
-// A proof's file, as place/proof_store.cpp writes it.
-struct ProofFile {
+// Which device a proof is of stands in its key, which is read as it is there.
+bool favour_proof(const std::string& file, std::string_view device, int& favoured) {
+  const auto mapped = mynah::MappedFile::open(file);
+  if (!mapped || (*mapped)->bytes().size() < place::kKeptChecksum) {
+    return false;
+  }
   std::string kind;
   std::string key;
-  std::string boot_id;
-  int64_t suspended_ms = 0;
-  std::vector<Measurement> measurements;
-  int64_t made_at = 0;
-};
+  place::WakeState awake;
+  place::Proof proof;
+  if (!place::read_wire((*mapped)->bytes().subspan(place::kKeptChecksum), kind, key, awake,
+                        proof)) {
+    return false;
+  }
+  for (place::Measurement& measured : proof.measurements) {
+    if (measured.device == device) {
+      measured.ms_per_unit /= 1000;
+      ++favoured;
+    }
+  }
+  place::write_kept_file(file, kind, key, awake, proof);
+  return true;
+}
 
 int favour(const std::filesystem::path& folder, std::string_view device) {
   int favoured = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.path().extension() != ".proof") {
-      continue;
-    }
-    ProofFile proof;
-    const auto mapped = mynah::MappedFile::open(entry.path().string());
-    if (!mapped ||
-        !mynah::place::read_wire((*mapped)->bytes(), proof.kind, proof.key, proof.boot_id,
-                                 proof.suspended_ms, proof.measurements, proof.made_at)) {
+    if (entry.path().extension() == ".proof" &&
+        !favour_proof(entry.path().string(), device, favoured)) {
       std::cerr << entry.path() << ": not a proof as it is written here\n";
       return 1;
     }
-    for (Measurement& measured : proof.measurements) {
-      if (measured.device == device) {
-        measured.ms_per_unit /= 1000;
-        ++favoured;
-      }
-    }
-    mynah::place::WireWriter writer;
-    writer(proof.kind, proof.key, proof.boot_id, proof.suspended_ms, proof.measurements,
-           proof.made_at);
-    const auto bytes = writer.bytes();
-    std::ofstream(entry.path(), std::ios::binary)
-        .write(reinterpret_cast<const char*>(bytes.data()),
-               static_cast<std::streamsize>(bytes.size()));
   }
   return favoured > 0 ? 0 : 1;
 }
