@@ -338,7 +338,8 @@ TEST(RemoteModels, AVoiceThatLeavesOutWords) {
 }
 
 TEST(RemoteModels, AVoiceThatCountsWithoutEnd) {
-  const Scripted script(voice_facts(), uint64_t{510}, ~uint64_t{0});
+  const Scripted script(voice_facts(), std::vector<uint64_t>{510},
+                        std::vector<uint64_t>{~uint64_t{0}});
   PiperLanguage language;
   const auto voice = open_remote_voice(script.worker, {}, {}, {}, kAnyTime, language);
   ASSERT_TRUE(voice);

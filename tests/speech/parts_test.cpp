@@ -27,10 +27,10 @@ class ThreadCollector final : public Collector {
   std::function<void()> when_heard_;
 };
 
-// Works for some pieces of audio; then its device is lost.
+// Works for some seconds of audio, however they come; then its device is lost.
 class LostDetector final : public VoiceDetector {
  public:
-  explicit LostDetector(int pieces) : left_(pieces) {}
+  explicit LostDetector(int seconds) : left_(int64_t{seconds} * kRate_hz) {}
 
   class LostSession final : public Session {
    public:
@@ -38,7 +38,8 @@ class LostDetector final : public VoiceDetector {
         : detector_(detector), session_(FakeDetector().session()) {}
 
     Result<std::vector<float>> push(std::span<const float> samples) override {
-      if (detector_.left_-- <= 0) {
+      const auto count = static_cast<int64_t>(samples.size());
+      if (detector_.left_.fetch_sub(count) < count) {
         throw DeviceError({ErrorCode::Device, "the device fell off the bus"});
       }
       return session_->push(samples);
@@ -73,7 +74,7 @@ class LostDetector final : public VoiceDetector {
   [[nodiscard]] std::string name() const override { return "lost"; }
 
  private:
-  mutable std::atomic<int> left_;
+  mutable std::atomic<int64_t> left_;  // samples
 };
 
 class PartsTest : public WhisperRecognizerTest {
@@ -160,8 +161,8 @@ TEST_F(PartsTest, StopWithoutTextsThatAreUnfinished) {
 }
 
 TEST_F(PartsTest, EndEveryJobInTheErrorOfADeviceThatIsLost) {
-  for (const int pieces : {20, 60, 100}) {
-    voice_ = std::make_shared<const LostDetector>(pieces);
+  for (const int seconds : {20, 60, 100}) {
+    voice_ = std::make_shared<const LostDetector>(seconds);
     Collector collector;
     run(many_windows(), short_windows(), 2, collector);
     ASSERT_FALSE(collector.done_.back().has_value());
