@@ -40,10 +40,6 @@ void Canary::settle(const std::function<Result<Probe>()>& probe) {
 
 std::string Canary::doubts() {
   const std::lock_guard lock(mutex_);
-  return doubts_now();
-}
-
-std::string Canary::doubts_now() const {
   return first_.empty()
              ? std::string()
              : fmt::format("; what it gave since it was right may be wrong too: {}{}{}", first_,
@@ -63,7 +59,7 @@ void Canary::look(const std::function<Result<Probe>()>& probe) {
     }
     const std::string message =
         fmt::format("{} computes wrongly: {} {}", device_, stage_name(stage), verdict.failure);
-    throw DeviceError({ErrorCode::Device, message + doubts_now()});
+    throw DeviceError({ErrorCode::Device, message});
   }
   right_at_ = Clock::now();
   cost_ = *right_at_ - begin;

@@ -19,13 +19,11 @@ class Canary {
 
   // `what` was computed and is about to be given out. Where the device was not found right yet, or
   // some seconds ago, it is probed now; else `what` is remembered until it is. Throws DeviceError
-  // where the probe is wrong: `what` must not be given out then, and the error names what was since
-  // the device was found right the last time.
+  // where the probe is wrong: `what` must not be given out then.
   void vouch(const std::string& what, const std::function<Result<Probe>()>& probe);
 
   // "; what it gave since it was right may be wrong too: clause 2 to clause 4", of what is
-  // remembered;
-  // "": nothing is.
+  // remembered; "": nothing is. To be said wherever the device fails: nothing vouches for it then.
   [[nodiscard]] std::string doubts();
 
   // Probes where something was given out since the last one. Throws DeviceError as vouch() does.
@@ -33,7 +31,6 @@ class Canary {
 
  private:
   void look(const std::function<Result<Probe>()>& probe);
-  [[nodiscard]] std::string doubts_now() const;
 
   using Clock = std::chrono::steady_clock;
 

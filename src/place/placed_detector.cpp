@@ -22,9 +22,9 @@ bool is_probability(float value) {
 Status check_sound(std::span<const float> probabilities, const DetectorRungs::Rung& rung) {
   for (const float probability : probabilities) {
     if (!is_probability(probability)) {
-      return fail(ErrorCode::Device,
-                  devices_of(rung.where) +
-                      " computed numbers that are no probabilities (NaN) in vad" + rung.doubts());
+      return fail(
+          ErrorCode::Device,
+          devices_of(rung.where) + " computed numbers that are no probabilities (NaN) in vad");
     }
   }
   return {};

@@ -21,9 +21,8 @@ Status check_sound(const ClauseSound& sound, const VoiceRungs::Rung& rung) {
   const bool finite =
       std::ranges::all_of(sound.samples, [](float sample) { return std::isfinite(sample); });
   return finite ? Status{}
-                : fail(ErrorCode::Device, devices_of(rung.where) +
-                                              " computed samples that are no numbers (NaN)" +
-                                              rung.doubts());
+                : fail(ErrorCode::Device,
+                       devices_of(rung.where) + " computed samples that are no numbers (NaN)");
 }
 
 class PlacedVoice final : public VoiceModel {

@@ -33,8 +33,7 @@ void check_sound(std::span<const WindowText> texts, const WindowRungs::Rung& run
   const std::string device = devices_of(rung.where);
   for (const WindowText& text : texts) {
     if (!is_sound(text)) {
-      throw DeviceError(
-          {ErrorCode::Device, device + " computed numbers that are none (NaN)" + rung.doubts()});
+      throw DeviceError({ErrorCode::Device, device + " computed numbers that are none (NaN)"});
     }
   }
 }

@@ -84,9 +84,6 @@ class Rungs {
     std::function<Result<Probe>()> probe;
     std::shared_ptr<Canary> canary;   // null: it computes here
     std::shared_ptr<const void> use;  // of now(): while somebody has it, it is in use
-
-    // Of what is said where its numbers are none: Canary::doubts().
-    [[nodiscard]] std::string doubts() const { return canary ? canary->doubts() : std::string(); }
   };
 
   Rungs(StageGroup group, std::shared_ptr<PlacementState> state, Opener open)
@@ -199,14 +196,15 @@ class Rungs {
     if (!rung_ || rung_->number != number) {
       return {};
     }
-    state_->distrust(where_, error);
+    const Error told = with_doubts(error);
+    state_->distrust(where_, told);
     rung_.reset();
     const auto next = state_->plan(group_);
     state_->moved({.group = group_,
                    .from = devices_of(where_),
                    .to = next ? devices_of(*next) : "",
-                   .reason = error.message});
-    return next ? Status{} : std::unexpected(error);
+                   .reason = told.message});
+    return next ? Status{} : std::unexpected(told);
   }
 
   // Rung `number` failed: moves to the next, unless another caller has. Throws DeviceError where
@@ -217,21 +215,27 @@ class Rungs {
       return;
     }
     const StagePlaces left = rung_->where;
-    state_->distrust(left, error);
+    const Error told = with_doubts(error);
+    state_->distrust(left, told);
     rung_.reset();  // whoever asks again hears the same
     if (const Status next = open_next(); !next) {
-      state_->moved({.group = group_, .from = devices_of(left), .to = "", .reason = error.message});
+      state_->moved({.group = group_, .from = devices_of(left), .to = "", .reason = told.message});
       throw DeviceError(next.error());
     }
     state_->moved({.group = group_,
                    .from = devices_of(left),
                    .to = devices_of(rung_->where),
-                   .reason = error.message});
+                   .reason = told.message});
   }
 
   [[nodiscard]] StageGroup group() const { return group_; }
 
  private:
+  // The rung's failure, with what nothing vouches for any more.
+  [[nodiscard]] Error with_doubts(const Error& error) const {
+    return {error.code, error.message + (rung_->canary ? rung_->canary->doubts() : std::string())};
+  }
+
   Status open_next() {
     trust_ = state_->trust();
     while (true) {
