@@ -82,8 +82,9 @@ Watchdog::Waits Watchdog::read_waits() {
     waits.longest = std::max(waits.longest, waited);
     if (thread == pulse_.beat_thread.load()) {
       waits.beating = waited;
-      waits.state = times.state;
     }
+    // A signal stops all threads at once, also before the one that beats has begun to.
+    waits.stopped = waits.stopped || times.state == 'T' || times.state == 't';
   }
   return waits;
 }
@@ -111,10 +112,9 @@ std::optional<std::string> Watchdog::look(std::string_view where) {
   beats_.count(pulse_.beats.load(), passed - waits.beating);
   steps_.count(pulse_.steps.load(), passed - waits.longest);
   if (beats_.counted > kSilence) {
-    const bool stopped = waits.state == 'T' || waits.state == 't';
     return fmt::format("{}{} for {} ms",
-                       stopped ? "was stopped, and stayed so," : "gave no sign of life", where,
-                       duration_cast<milliseconds>(beats_.counted).count());
+                       waits.stopped ? "was stopped, and stayed so," : "gave no sign of life",
+                       where, duration_cast<milliseconds>(beats_.counted).count());
   }
   if (steps_.counted > step_) {
     return fmt::format("hung{}: no step in {} ms, {} are allowed", where,

@@ -63,7 +63,7 @@ class Watchdog {
   struct Waits {
     std::chrono::nanoseconds longest{};
     std::chrono::nanoseconds beating{};
-    char state = '?';  // of the thread that beats
+    bool stopped = false;  // by a signal, or a debugger
   };
 
   Waits read_waits();
