@@ -350,6 +350,7 @@ Result<WireWriter> StageHost::count_phonemes(WireReader& in) {
     return not_open(StageGroup::Tts);
   }
   std::vector<uint64_t> counts;
+  counts.reserve(phonemes.size());
   for (const std::string& some : phonemes) {
     counts.push_back(voice_->count_phonemes(some));
   }
