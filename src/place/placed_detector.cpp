@@ -129,31 +129,16 @@ class PlacedSession final : public VoiceDetector::Session, private Keeper {
     });
   }
 
-  // Does the work with a session of the device that is to be used now, and on the next ones where
-  // that fails.
+  // Does the work with a session of the device that is to be used.
   template <class Work>
-  auto on_a_rung(const Work& work) -> std::invoke_result_t<Work, const DetectorRungs::Rung&> try {
-    while (true) {
-      const DetectorRungs::Rung rung = rungs_->now();
-      auto done = try_on(rung, work);
-      if (done || !is_of_device(done.error().code) || is_here(rung.where)) {
-        return done;
+  auto on_a_rung(const Work& work) -> std::invoke_result_t<Work, const DetectorRungs::Rung&> {
+    return rungs_->on_some_rung([&](const DetectorRungs::Rung& rung)
+                                    -> std::invoke_result_t<Work, const DetectorRungs::Rung&> {
+      if (rung.number != number_) {
+        MYNAH_TRY_STATUS(move_to(rung));
       }
-      rungs_->failed(rung.number, done.error());
-    }
-  } catch (const DeviceError& error) {
-    return std::unexpected(error.error());
-  }
-
-  template <class Work>
-  auto try_on(const DetectorRungs::Rung& rung, const Work& work)
-      -> std::invoke_result_t<Work, const DetectorRungs::Rung&> try {
-    if (rung.number != number_) {
-      MYNAH_TRY_STATUS(move_to(rung));
-    }
-    return work(rung);
-  } catch (const DeviceError& error) {
-    return std::unexpected(error.error());
+      return work(rung);
+    });
   }
 
   std::shared_ptr<DetectorRungs> rungs_;
@@ -178,24 +163,15 @@ class PlacedDetector final : public VoiceDetector {
   }
 
   [[nodiscard]] Result<std::vector<std::vector<float>>> probabilities(
-      std::span<const std::span<const float>> recordings) const override try {
-    while (true) {
-      const DetectorRungs::Rung rung = rungs_->now();
-      auto found = rung.model->probabilities(recordings);
-      Status sound = found ? Status{} : std::unexpected(found.error());
-      for (size_t i = 0; sound && i < found->size(); ++i) {
-        sound = check_sound((*found)[i], rung);
+      std::span<const std::span<const float>> recordings) const override {
+    using Lists = std::vector<std::vector<float>>;
+    return rungs_->on_some_rung([&](const DetectorRungs::Rung& rung) -> Result<Lists> {
+      MYNAH_TRY(Lists found, rung.model->probabilities(recordings));
+      for (const std::vector<float>& one : found) {
+        MYNAH_TRY_STATUS(check_sound(one, rung));
       }
-      if (sound) {
-        return found;
-      }
-      if (!is_of_device(sound.error().code) || is_here(rung.where)) {
-        return std::unexpected(std::move(sound).error());
-      }
-      rungs_->failed(rung.number, sound.error());
-    }
-  } catch (const DeviceError& error) {
-    return std::unexpected(error.error());
+      return found;
+    });
   }
 
   [[nodiscard]] int rate_hz() const override { return rate_hz_; }

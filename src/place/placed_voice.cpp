@@ -2,7 +2,6 @@
 // of it.
 #include <algorithm>
 #include <cmath>
-#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -41,16 +40,17 @@ class PlacedVoice final : public VoiceModel {
   [[nodiscard]] const std::vector<VoiceFacts>& voices() const override { return voices_; }
 
   [[nodiscard]] Result<VoiceFacts> find_voice(const std::string& voice) const override {
-    return on_some_rung(
+    return rungs_->on_some_rung(
         [&](const VoiceRungs::Rung& rung) { return rung.model->find_voice(voice); });
   }
 
   [[nodiscard]] size_t most_phonemes() const override { return most_phonemes_; }
 
   [[nodiscard]] size_t count_phonemes(std::string_view phonemes) const override {
-    const Result<size_t> count = on_some_rung([&](const VoiceRungs::Rung& rung) -> Result<size_t> {
-      return rung.model->count_phonemes(phonemes);
-    });
+    const Result<size_t> count =
+        rungs_->on_some_rung([&](const VoiceRungs::Rung& rung) -> Result<size_t> {
+          return rung.model->count_phonemes(phonemes);
+        });
     if (!count) {
       throw DeviceError(count.error());
     }
@@ -59,7 +59,7 @@ class PlacedVoice final : public VoiceModel {
 
   [[nodiscard]] Result<ClauseSound> speak(std::span<const PhonemeWord> words,
                                           const VoiceSettings& settings) const override {
-    return on_some_rung([&](const VoiceRungs::Rung& rung) -> Result<ClauseSound> {
+    return rungs_->on_some_rung([&](const VoiceRungs::Rung& rung) -> Result<ClauseSound> {
       MYNAH_TRY(ClauseSound sound, rung.model->speak(words, settings));
       MYNAH_TRY_STATUS(check_sound(sound, rung));
       rungs_->vouch(rung, fmt::format("clause {}", clauses_ + 1));
@@ -69,29 +69,6 @@ class PlacedVoice final : public VoiceModel {
   }
 
  private:
-  template <class Work>
-  auto on_some_rung(const Work& work) const -> std::invoke_result_t<Work, const VoiceRungs::Rung&> {
-    using Answer = std::invoke_result_t<Work, const VoiceRungs::Rung&>;
-    try {
-      while (true) {
-        const VoiceRungs::Rung rung = rungs_->now();
-        Answer answer = fail(ErrorCode::Device, "");
-        try {
-          answer = work(rung);
-        } catch (const DeviceError& error) {
-          answer = std::unexpected(error.error());
-        }
-        const bool device_failed = !answer && is_of_device(answer.error().code);
-        if (!device_failed || is_here(rung.where)) {
-          return answer;
-        }
-        rungs_->failed(rung.number, answer.error());
-      }
-    } catch (const DeviceError& error) {
-      return std::unexpected(error.error());
-    }
-  }
-
   std::shared_ptr<VoiceRungs> rungs_;
   // The same on every device, and known while the model is let go.
   std::string name_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -46,29 +47,6 @@ std::string range_of(std::span<const WindowTask> tasks) {
 }
 
 class PlacedDecoder final : public WindowDecoder, private Keeper {
-  template <class Compute>
-  auto compute(const Compute& work) {
-    while (true) {
-      const WindowRungs::Rung in_use = rungs_->now();
-      if (in_use.number != rung_.number) {
-        if (Status begun = begin(); !begun) {
-          throw DeviceError(std::move(begun).error());
-        }
-      }
-      try {
-        const WindowTimings before = decoder_->timings();
-        auto result = work();
-        add(before, decoder_->timings());
-        return result;
-      } catch (const DeviceError& error) {
-        if (is_here(in_use.where)) {
-          throw;  // the processor is not left
-        }
-        rungs_->failed(rung_.number, error.error());
-      }
-    }
-  }
-
  public:
   PlacedDecoder(std::shared_ptr<WindowRungs> rungs, const RecognizerOptions& options)
       : rungs_(std::move(rungs)), options_(options) {
@@ -82,20 +60,7 @@ class PlacedDecoder final : public WindowDecoder, private Keeper {
 
   // Makes the decoder, so that options are refused now.
   Status begin() {
-    while (true) {
-      const WindowRungs::Rung rung = rungs_->now();
-      try {
-        MYNAH_TRY(decoder_, rung.model->decoder(options_));
-        rung_ = rung;
-        rung_.use.reset();  // between two calls it may be let go
-        return {};
-      } catch (const DeviceError& error) {
-        if (is_here(rung.where)) {
-          throw;
-        }
-        rungs_->failed(rung.number, error.error());
-      }
-    }
+    return rungs_->on_some_rung([&](const WindowRungs::Rung& rung) { return begin_on(rung); });
   }
 
   [[nodiscard]] std::vector<WindowText> decode(std::span<const WindowTask> tasks,
@@ -126,6 +91,32 @@ class PlacedDecoder final : public WindowDecoder, private Keeper {
     rung_ = {};
   }
 
+  Status begin_on(const WindowRungs::Rung& rung) {
+    MYNAH_TRY(decoder_, rung.model->decoder(options_));
+    rung_ = rung;
+    rung_.use.reset();  // between two calls it may be let go
+    return {};
+  }
+
+  // Does the work with a decoder of the device that is to be used. Throws DeviceError.
+  template <class Compute>
+  auto compute(const Compute& work) -> std::invoke_result_t<Compute> {
+    using Text = std::invoke_result_t<Compute>;
+    Result<Text> done = rungs_->on_some_rung([&](const WindowRungs::Rung& rung) -> Result<Text> {
+      if (rung.number != rung_.number) {
+        MYNAH_TRY_STATUS(begin_on(rung));
+      }
+      const WindowTimings before = decoder_->timings();
+      auto result = work();
+      add(before, decoder_->timings());
+      return result;
+    });
+    if (!done) {
+      throw DeviceError(std::move(done).error());
+    }
+    return *std::move(done);
+  }
+
   void add(const WindowTimings& before, const WindowTimings& after) {
     timings_.mel_ms += after.mel_ms - before.mel_ms;
     timings_.encoder_ms += after.encoder_ms - before.encoder_ms;
@@ -151,11 +142,7 @@ class PlacedWindows final : public WindowModel {
   [[nodiscard]] Result<std::unique_ptr<WindowDecoder>> decoder(
       const RecognizerOptions& options) const override {
     auto decoder = std::make_unique<PlacedDecoder>(rungs_, options);
-    try {
-      MYNAH_TRY_STATUS(decoder->begin());
-    } catch (const DeviceError& error) {
-      return std::unexpected(error.error());
-    }
+    MYNAH_TRY_STATUS(decoder->begin());
     return decoder;
   }
 

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -126,6 +127,31 @@ class Rungs {
     return rung;
   }
 
+  // Does the work where the model is now, and again on the next device where that one fails. What
+  // the work refuses, or the processor, is returned; the last device's error where none is left.
+  template <class Work>
+  std::invoke_result_t<Work, const Rung&> on_some_rung(const Work& work) try {
+    while (true) {
+      const Rung rung = now();
+      Error lost;
+      try {
+        auto done = work(rung);
+        if (done || !is_of_device(done.error().code) || is_here(rung.where)) {
+          return done;
+        }
+        lost = std::move(done).error();
+      } catch (const DeviceError& error) {
+        if (is_here(rung.where)) {
+          throw;  // the processor is not left
+        }
+        lost = error.error();
+      }
+      failed(rung.number, lost);
+    }
+  } catch (const DeviceError& error) {
+    return std::unexpected(error.error());
+  }
+
   // Lets go of the model where nothing was asked of it for so long, and nobody waits for it.
   void unload_after(std::chrono::steady_clock::duration idle) {
     const std::lock_guard lock(mutex_);
@@ -196,9 +222,7 @@ class Rungs {
     if (!rung_ || rung_->number != number) {
       return {};
     }
-    const Error told = with_doubts(error);
-    state_->distrust(where_, told);
-    rung_.reset();
+    const Error told = give_up(error);
     const auto next = state_->plan(group_);
     state_->moved({.group = group_,
                    .from = devices_of(where_),
@@ -214,26 +238,29 @@ class Rungs {
     if (!rung_ || rung_->number != number) {
       return;
     }
-    const StagePlaces left = rung_->where;
-    const Error told = with_doubts(error);
-    state_->distrust(left, told);
-    rung_.reset();  // whoever asks again hears the same
-    if (const Status next = open_next(); !next) {
-      state_->moved({.group = group_, .from = devices_of(left), .to = "", .reason = told.message});
+    const std::string left = devices_of(where_);
+    const Error told = give_up(error);
+    const Status next = open_next();
+    state_->moved({.group = group_,
+                   .from = left,
+                   .to = next ? devices_of(where_) : "",
+                   .reason = told.message});
+    if (!next) {
       throw DeviceError(next.error());
     }
-    state_->moved({.group = group_,
-                   .from = devices_of(left),
-                   .to = devices_of(rung_->where),
-                   .reason = told.message});
   }
 
   [[nodiscard]] StageGroup group() const { return group_; }
 
  private:
-  // The rung's failure, with what nothing vouches for any more.
-  [[nodiscard]] Error with_doubts(const Error& error) const {
-    return {error.code, error.message + (rung_->canary ? rung_->canary->doubts() : std::string())};
+  // The rung failed: its device is not trusted, and whoever asks goes elsewhere or hears why not.
+  // Returns the failure with what nothing vouches for any more.
+  Error give_up(const Error& error) {
+    Error told{error.code,
+               error.message + (rung_->canary ? rung_->canary->doubts() : std::string())};
+    state_->distrust(where_, told);
+    rung_.reset();
+    return told;
   }
 
   Status open_next() {
