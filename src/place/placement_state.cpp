@@ -417,10 +417,7 @@ Status PlacementState::check_named(const std::string& device) {
   }
   try {
     MYNAH_TRY(const auto worker, worker_for({{Stage::Vad, {.device = device, .storage = {}}}}));
-    WireWriter writer;
-    writer(device);
-    MYNAH_TRY_STATUS(worker->ask(Ask::Check, writer.bytes(), kDriverStarts));
-    return {};
+    return worker->tell(Ask::Check, kDriverStarts, device);
   } catch (const DeviceError& error) {
     return std::unexpected(Error(error.error()).while_doing("--device " + device));
   }

@@ -26,24 +26,15 @@ std::vector<std::optional<DType>> fast_types(const ModelFile& file) {
   return {DType::I8, DType::BF16};
 }
 
-template <class... In>
-Result<std::vector<std::byte>> ask(WorkerProcess& worker, Ask what, std::chrono::milliseconds step,
-                                   const In&... in) {
-  WireWriter writer;
-  writer(in...);
-  return worker.ask(what, writer.bytes(), step);
-}
-
-Result<std::vector<std::byte>> open_model(WorkerProcess& worker, const ModelFile& file,
-                                          const StageDevice& where) {
+Status open_model(WorkerProcess& worker, const ModelFile& file, const StageDevice& where) {
   const std::chrono::milliseconds limit = load_limit(path_of(file));
   if (const auto* const detector = std::get_if<DetectorFile>(&file)) {
-    return ask(worker, Ask::OpenDetector, limit, *detector, where);
+    return worker.tell(Ask::OpenDetector, limit, *detector, where);
   }
   if (const auto* const windows = std::get_if<WindowsFile>(&file)) {
-    return ask(worker, Ask::OpenWindows, limit, *windows, where, where);
+    return worker.tell(Ask::OpenWindows, limit, *windows, where, where);
   }
-  return ask(worker, Ask::OpenVoice, limit, std::get<VoiceModelFile>(file), where, where);
+  return worker.tell(Ask::OpenVoice, limit, std::get<VoiceModelFile>(file), where, where);
 }
 
 // The stage's values in a probe.
@@ -61,7 +52,7 @@ std::string file_of(const std::string& folder, const std::string& key) {
 
 Result<ProbeRun> run_probe(WorkerProcess& worker, const ModelFile& file, const StageDevice& where,
                            std::chrono::milliseconds step) {
-  MYNAH_TRY(const auto ignored, open_model(worker, file, where));
+  MYNAH_TRY_STATUS(open_model(worker, file, where));
   const StageGroup group = group_of(file);
   MYNAH_TRY(const auto first, worker.ask_for<ProbeReport>(Ask::Probe, step, {}, group));
   ProbeRun run;

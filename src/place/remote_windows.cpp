@@ -29,10 +29,8 @@ class RemoteDecoder final : public WindowDecoder {
 
   ~RemoteDecoder() override {
     try {
-      WireWriter writer;
-      writer(number_);
       // Nobody waits for more than this where it is gone already.
-      (void)worker_->ask(Ask::DropDecoder, writer.bytes(), limit_(0));
+      (void)worker_->tell(Ask::DropDecoder, limit_(0), number_);
     } catch (const DeviceError&) {
       return;  // it went with its worker
     }
@@ -139,10 +137,7 @@ Result<std::shared_ptr<const WindowModel>> open_remote_windows(
     std::shared_ptr<WorkerProcess> worker, const WindowsFile& file,
     std::shared_ptr<const whisper::ModelHeader> header, const StageDevice& encoder,
     const StageDevice& decoder, StepLimit limit) {
-  WireWriter writer;
-  writer(file, encoder, decoder);
-  MYNAH_TRY(const auto ignored,
-            worker->ask(Ask::OpenWindows, writer.bytes(), load_limit(file.path)));
+  MYNAH_TRY_STATUS(worker->tell(Ask::OpenWindows, load_limit(file.path), file, encoder, decoder));
   return std::make_shared<const RemoteWindows>(
       std::move(worker), std::move(header),
       WindowDevices{.encoder = encoder.device, .decoder = decoder.device}, std::move(limit));

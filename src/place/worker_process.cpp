@@ -60,9 +60,7 @@ Result<std::shared_ptr<WorkerProcess>> WorkerProcess::start(const WorkerSpec& sp
       Channel(std::move(ours), std::move(requests), std::move(answers), kMostAnswer),
       std::move(pulse)));
   try {
-    WireWriter writer;
-    writer(spec.settings, spec.faults);
-    MYNAH_TRY(const auto ignored, worker->ask(Ask::Settings, writer.bytes(), kStart));
+    MYNAH_TRY_STATUS(worker->tell(Ask::Settings, kStart, spec.settings, spec.faults));
   } catch (const DeviceError& error) {
     return std::unexpected(error.error());
   }

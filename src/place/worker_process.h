@@ -50,14 +50,7 @@ class WorkerProcess {
   template <class Out, class... In>
   Result<Out> ask_for(Ask what, std::chrono::milliseconds step, const std::stop_token& stop,
                       const In&... in) {
-    WireCounter counter;
-    counter(in...);
-    const auto write = [&](std::span<std::byte> room) {
-      WirePlacer placer(room);
-      placer(in...);
-    };
-    MYNAH_TRY(const std::vector<std::byte> answer,
-              exchange(what, counter.count(), write, step, stop));
+    MYNAH_TRY(const std::vector<std::byte> answer, exchange_values(what, step, stop, in...));
     Out out{};
     if (!read_wire(answer, out)) {
       refuse_answer();
@@ -67,6 +60,13 @@ class WorkerProcess {
 
   // Ends it, since what it answered cannot be (place/possible.h), and throws DeviceError.
   [[noreturn]] void refuse_answer();
+
+  // The same where all that matters of the answer is whether it was refused.
+  template <class... In>
+  Status tell(Ask what, std::chrono::milliseconds step, const In&... in) {
+    MYNAH_TRY_STATUS(exchange_values(what, step, {}, in...));
+    return {};
+  }
 
   // Waits for a call that is under way, then ends it: nobody needs it.
   void retire();
@@ -100,6 +100,19 @@ class WorkerProcess {
                                           FunctionRef<void(std::span<std::byte>)> write,
                                           std::chrono::milliseconds step,
                                           const std::stop_token& stop);
+
+  template <class... In>
+  Result<std::vector<std::byte>> exchange_values(Ask what, std::chrono::milliseconds step,
+                                                 const std::stop_token& stop, const In&... in) {
+    WireCounter counter;
+    counter(in...);
+    const auto write = [&](std::span<std::byte> room) {
+      WirePlacer placer(room);
+      placer(in...);
+    };
+    return exchange(what, counter.count(), write, step, stop);
+  }
+
   Result<Message> wait_for_answer(uint64_t request, std::chrono::milliseconds step,
                                   const std::stop_token& stop);
 
