@@ -108,20 +108,13 @@ class PlacedDecoder final : public WindowDecoder, private Keeper {
       }
       const WindowTimings before = decoder_->timings();
       auto result = work();
-      add(before, decoder_->timings());
+      timings_.add(decoder_->timings().since(before));
       return result;
     });
     if (!done) {
       throw DeviceError(std::move(done).error());
     }
     return *std::move(done);
-  }
-
-  void add(const WindowTimings& before, const WindowTimings& after) {
-    timings_.mel_ms += after.mel_ms - before.mel_ms;
-    timings_.encoder_ms += after.encoder_ms - before.encoder_ms;
-    timings_.decoder_ms += after.decoder_ms - before.decoder_ms;
-    timings_.words_ms += after.words_ms - before.words_ms;
   }
 
   std::shared_ptr<WindowRungs> rungs_;

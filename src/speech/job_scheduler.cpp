@@ -20,14 +20,6 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
       .count();
 }
 
-// A batch's time is shared by its windows.
-void add(WindowTimings& sum, const WindowTimings& spent, double share) {
-  sum.mel_ms += spent.mel_ms * share;
-  sum.encoder_ms += spent.encoder_ms * share;
-  sum.decoder_ms += spent.decoder_ms * share;
-  sum.words_ms += spent.words_ms * share;
-}
-
 size_t most_windows(const RecognizerOptions& options) {
   return static_cast<size_t>(std::max(1, options.batch));
 }
@@ -101,18 +93,14 @@ JobScheduler::Batch JobScheduler::take_batch(size_t windows, const std::stop_tok
 void JobScheduler::decode(WindowDecoder& decoder, Batch& batch, const std::stop_token& stop) {
   const WindowTimings before = decoder.timings();
   batch.texts = decoder.decode(batch.tasks, stop);
-  const WindowTimings& after = decoder.timings();
-  batch.spent = {.mel_ms = after.mel_ms - before.mel_ms,
-                 .encoder_ms = after.encoder_ms - before.encoder_ms,
-                 .decoder_ms = after.decoder_ms - before.decoder_ms,
-                 .words_ms = after.words_ms - before.words_ms};
+  batch.spent = decoder.timings().since(before);
 }
 
 void JobScheduler::accept(Batch& batch, int parts) {
   const double share = 1.0 / (static_cast<double>(batch.taken.size()) * parts);
   for (size_t i = 0; i < batch.taken.size(); ++i) {
     OpenJob& owner = *batch.taken[i].owner;
-    add(owner.timings, batch.spent, share);
+    owner.timings.add(batch.spent, share);  // a batch's time is shared by its windows
     owner.waiting.try_emplace(batch.taken[i].order, batch.taken[i].ticket,
                               std::move(batch.texts[i]));
     while (!owner.waiting.empty() && owner.waiting.begin()->first == owner.accepted) {

@@ -53,6 +53,21 @@ struct WindowTimings {
   double encoder_ms = 0;
   double decoder_ms = 0;
   double words_ms = 0;
+
+  // What was spent since then.
+  [[nodiscard]] WindowTimings since(const WindowTimings& before) const {
+    return {.mel_ms = mel_ms - before.mel_ms,
+            .encoder_ms = encoder_ms - before.encoder_ms,
+            .decoder_ms = decoder_ms - before.decoder_ms,
+            .words_ms = words_ms - before.words_ms};
+  }
+
+  void add(const WindowTimings& spent, double share = 1) {
+    mel_ms += spent.mel_ms * share;
+    encoder_ms += spent.encoder_ms * share;
+    decoder_ms += spent.decoder_ms * share;
+    words_ms += spent.words_ms * share;
+  }
 };
 
 // "cpu", "cuda:0".
