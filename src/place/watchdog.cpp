@@ -15,8 +15,13 @@ using std::chrono::duration_cast;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-// A process that runs at all beats fifty times in this.
-constexpr milliseconds kSilence{1000};
+// Whoever stops a process for a moment, as a debugger does, goes on with it within this.
+constexpr milliseconds kStopped{1000};
+
+// A process that runs at all beats five hundred times in this. No driver keeps it from beating, but
+// a machine can: where the core that is to wake it was taken away, as from a virtual machine, it
+// looks asleep.
+constexpr milliseconds kSilence{10000};
 
 // Signs of life may be so far apart: what its threads waited is read when they stay away longer,
 // since that takes a part of a millisecond of a core which the worker could use.
@@ -82,9 +87,14 @@ Watchdog::Waits Watchdog::read_waits() {
     waits.longest = std::max(waits.longest, waited);
     if (thread == pulse_.beat_thread.load()) {
       waits.beating = waited;
+      // It does nothing but beat: where it does not while it could run, others have the cores.
+      waits.starved = times.state == 'R';
     }
     // A signal stops all threads at once, also before the one that beats has begun to.
     waits.stopped = waits.stopped || times.state == 'T' || times.state == 't';
+  }
+  if (pulse_.beat_thread.load() == 0) {
+    waits.beating = waits.longest;
   }
   return waits;
 }
@@ -109,12 +119,16 @@ std::optional<std::string> Watchdog::look(std::string_view where) {
   } else if (std::max(beats_.counted, steps_.counted) >= kUsual) {
     waits = read_waits();
   }
-  beats_.count(pulse_.beats.load(), passed - waits.beating);
+  stopped_ = waits.stopped ? stopped_ + passed : nanoseconds{};
+  beats_.count(pulse_.beats.load(), waits.starved ? nanoseconds{} : passed - waits.beating);
   steps_.count(pulse_.steps.load(), passed - waits.longest);
+  if (stopped_ > kStopped) {
+    return fmt::format("was stopped, and stayed so,{} for {} ms", where,
+                       duration_cast<milliseconds>(stopped_).count());
+  }
   if (beats_.counted > kSilence) {
-    return fmt::format("{}{} for {} ms",
-                       waits.stopped ? "was stopped, and stayed so," : "gave no sign of life",
-                       where, duration_cast<milliseconds>(beats_.counted).count());
+    return fmt::format("gave no sign of life{} for {} ms", where,
+                       duration_cast<milliseconds>(beats_.counted).count());
   }
   if (steps_.counted > step_) {
     return fmt::format("hung{}: no step in {} ms, {} are allowed", where,

@@ -63,6 +63,7 @@ class Watchdog {
   struct Waits {
     std::chrono::nanoseconds longest{};
     std::chrono::nanoseconds beating{};
+    bool starved = false;  // the one that beats could run, and does not
     bool stopped = false;  // by a signal, or a debugger
   };
 
@@ -77,6 +78,7 @@ class Watchdog {
   std::map<pid_t, std::chrono::nanoseconds> waited_;  // of each thread, at the last reading
   Silence beats_;
   Silence steps_;
+  std::chrono::nanoseconds stopped_{};  // without a break
 };
 
 }  // namespace mynah::place

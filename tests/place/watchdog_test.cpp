@@ -13,7 +13,9 @@ namespace {
 
 using std::chrono::hours;
 using std::chrono::milliseconds;
+using std::chrono::minutes;
 using std::chrono::nanoseconds;
+using std::chrono::seconds;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -65,20 +67,40 @@ TEST(Watchdog, LeavesAWorkerAloneThatWorks) {
             std::nullopt);
 }
 
-TEST(Watchdog, NoSignOfLifeForASecond) {
+TEST(Watchdog, NoSignOfLifeForTenSeconds) {
   Machine machine;
-  Watchdog watchdog = machine.watchdog();
-  EXPECT_EQ(machine.pass(watchdog, milliseconds(1000)), std::nullopt);
+  Watchdog watchdog = machine.watchdog(hours(1));
+  EXPECT_EQ(machine.pass(watchdog, seconds(10)), std::nullopt);
   const auto reason = machine.pass(watchdog, milliseconds(100));
   ASSERT_TRUE(reason);
-  EXPECT_THAT(*reason, StartsWith("gave no sign of life in stt.decoder for 10"));
+  EXPECT_THAT(*reason, StartsWith("gave no sign of life in stt.decoder for 10020"));
+}
+
+TEST(Watchdog, AThreadThatCouldBeatAndGetsNoCoreIsWaitedFor) {
+  Machine machine;
+  Watchdog watchdog = machine.watchdog(hours(1));
+  // The kernel tells of a wait once it is over, and this one is not.
+  machine.threads[kBeats].state = 'R';
+  EXPECT_EQ(machine.pass(watchdog, minutes(10)), std::nullopt);
+}
+
+TEST(Watchdog, AWorkerThatHasNotBegunToBeatIsAllowedWhatItWaited) {
+  Machine machine;
+  machine.pulse.beat_thread = 0;
+  machine.threads.erase(kBeats);
+  Watchdog watchdog = machine.watchdog();
+  EXPECT_EQ(
+      machine.pass(watchdog, minutes(1), [&] { machine.threads[kWorks].waited_to_run += kBeat; }),
+      std::nullopt);
+  EXPECT_TRUE(machine.pass(watchdog, kStep + milliseconds(100)));
 }
 
 TEST(Watchdog, SaysThatItWasStopped) {
   Machine machine;
   Watchdog watchdog = machine.watchdog();
   machine.threads[kBeats].state = 'T';
-  const auto reason = machine.pass(watchdog, milliseconds(2000));
+  EXPECT_EQ(machine.pass(watchdog, milliseconds(1000)), std::nullopt);
+  const auto reason = machine.pass(watchdog, milliseconds(200));
   ASSERT_TRUE(reason);
   EXPECT_THAT(*reason, StartsWith("was stopped, and stayed so, in stt.decoder for "));
 }
@@ -115,7 +137,7 @@ TEST(Watchdog, TimeWithoutACoreDoesNotCount) {
                          }),
             std::nullopt);
   // Then it could work, and does not.
-  EXPECT_TRUE(machine.pass(watchdog, milliseconds(1100)));
+  EXPECT_TRUE(machine.pass(watchdog, kStep + milliseconds(100)));
 }
 
 TEST(Watchdog, ADeadlineStretchesByTheLoad) {
@@ -136,10 +158,10 @@ TEST(Watchdog, WhatAThreadWaitedIsTakenBackWhenItIsTold) {
   Machine machine;
   Watchdog watchdog = machine.watchdog();
   // The kernel tells of a wait once it is over: until then it looks like silence.
-  EXPECT_EQ(machine.pass(watchdog, milliseconds(900)), std::nullopt);
-  machine.threads[kWorks].waited_to_run += milliseconds(900);
-  machine.threads[kBeats].waited_to_run += milliseconds(900);
-  EXPECT_EQ(machine.pass(watchdog, milliseconds(980)), std::nullopt);
+  EXPECT_EQ(machine.pass(watchdog, milliseconds(1900)), std::nullopt);
+  machine.threads[kWorks].waited_to_run += milliseconds(1900);
+  machine.threads[kBeats].waited_to_run += milliseconds(1900);
+  EXPECT_EQ(machine.pass(watchdog, milliseconds(1980)), std::nullopt);
   EXPECT_TRUE(machine.pass(watchdog, milliseconds(100)));
 }
 
@@ -166,7 +188,7 @@ TEST(Watchdog, AProcessThatHasGoneIsGivenUpAsWell) {
   Machine machine;
   Watchdog watchdog = machine.watchdog();
   machine.threads.clear();
-  EXPECT_TRUE(machine.pass(watchdog, milliseconds(1100)));
+  EXPECT_TRUE(machine.pass(watchdog, kStep + milliseconds(100)));
 }
 
 TEST(ReadProcessTimes, TellsOfThisProcess) {
