@@ -230,6 +230,10 @@ Absence explain_no_driver(const NoDriver& no_driver, const Machine& machine) {
               "libnvidia-compute), in the same version"};
 }
 
+std::optional<Absence> explain_no_sign(const Machine& machine) {
+  return machine.shows_card() ? std::nullopt : no_card_run(machine);
+}
+
 Absence explain_no_device(const NoDevice& failure, const Machine& machine,
                           const VisibleDevices& visible) {
   const bool sees_none = failure.result == CUDA_SUCCESS || failure.result == CUDA_ERROR_NO_DEVICE;

@@ -2,6 +2,7 @@
 // what to do.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,10 @@ struct Absence {
 
 // Why there is no driver's library, with what the machine shows.
 [[nodiscard]] Absence explain_no_driver(const NoDriver& no_driver, const Machine& machine);
+
+// The same where nothing of a card is to be seen, without a look at the library; none where
+// something is.
+[[nodiscard]] std::optional<Absence> explain_no_sign(const Machine& machine);
 
 // Why a card that the system has is not among the driver's devices.
 [[nodiscard]] Absence explain_not_shown(const PciCard& card, const Machine& machine);

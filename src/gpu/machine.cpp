@@ -157,6 +157,12 @@ bool is_container(const std::string& root) {
 
 }  // namespace
 
+bool Machine::shows_card() const {
+  return !pci_cards.empty() || !kernel_cards.empty() || !kernel_driver.empty() ||
+         control_node != NodeState::Missing || uvm_node != NodeState::Missing ||
+         !card_nodes.empty() || wsl || tegra;
+}
+
 Machine read_machine(const std::string& root) {
   Machine machine;
   machine.pci_cards = read_pci(root);
@@ -180,6 +186,8 @@ Machine read_machine(const std::string& root) {
   machine.wsl =
       machine.wsl_node != NodeState::Missing ||
       read_text(root + "/proc/sys/kernel/osrelease").find("microsoft") != std::string::npos;
+  // nvmap is the memory of the older ones' drivers and of the newer ones'.
+  machine.tegra = state_of(root + "/dev/nvmap") != NodeState::Missing;
   machine.container = is_container(root);
   return machine;
 }

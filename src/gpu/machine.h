@@ -49,7 +49,12 @@ struct Machine {
   std::vector<std::string> mig_instances;
   bool wsl = false;                         // Windows Subsystem for Linux, version 2
   NodeState wsl_node = NodeState::Missing;  // /dev/dxg
+  bool tegra = false;  // NVIDIA's systems on a chip, whose cards are not on PCI
   bool container = false;
+
+  // Whether anything of a card or of its driver is to be seen. Where nothing is, the driver's
+  // library could find none either.
+  [[nodiscard]] bool shows_card() const;
 };
 
 // Reads /sys/bus/pci, /sys/module/nvidia, /proc/driver/nvidia and /dev below `root`: empty, or a

@@ -103,6 +103,12 @@ class Discoverer {
 
  private:
   void ask_driver_or_cache() {
+    // A process of its own, and a search for the library, take several milliseconds.
+    if (auto absence = gpu::explain_no_sign(machine_);
+        absence && search_.gpus.driver.file.empty()) {
+      driver_ = std::unexpected(*std::move(absence));
+      return;
+    }
     if (!search_.cache_file.empty()) {
       if (auto kept = find_answer(search_.cache_file, key_of(search_, machine_))) {
         driver_ = *std::move(kept);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "place/device_name.h"
 #include "place/placement_state.h"
 #include "place/predict.h"
 
@@ -19,6 +20,9 @@ std::string PlacementState::why_excluded(StageGroup group, const std::string& de
     if (const auto full = no_room_.find({group, device}); full != no_room_.end()) {
       return no_room_text(group, full->second);
     }
+  }
+  if (!card_index(device)) {
+    return {};  // nothing is known of these before they are tried
   }
   const auto facts = std::ranges::find(discovery().devices, device, &DeviceFacts::name);
   if (facts == discovery().devices.end()) {

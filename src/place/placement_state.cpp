@@ -76,6 +76,10 @@ const Discovery& PlacementState::discovery() {
   return discovery_;
 }
 
+DeviceIdentity PlacementState::identity(const std::string& device) {
+  return card_index(device) ? identity_of(device, discovery()) : identity_without_discovery(device);
+}
+
 void PlacementState::expect(const ModelFile& file) {
   const std::lock_guard lock(mutex_);
   std::erase_if(files_, [&](const ModelFile& other) { return group_of(other) == group_of(file); });
@@ -107,7 +111,7 @@ Result<bool> PlacementState::has_profile(const ModelFile& file) {
   }
   ProfileFacts facts{.build = options_.discovery.build, .model_sha256 = digest, .devices = {}};
   for (const DeviceIdentity& device : profile.devices) {
-    facts.devices.push_back(identity_of(device.device, discovery()));
+    facts.devices.push_back(identity(device.device));
   }
   MYNAH_TRY_STATUS(check_holds(profile, facts));
   return true;
@@ -144,9 +148,8 @@ void PlacementState::measure_device(const ModelFile& file, const std::string& de
   std::string refusal = why_excluded(group, device);
   if (refusal.empty()) {
     const bool named = !request_.of(stages_of(group).front()).automatic;
-    DeviceProof proof =
-        prover_.of_device(file, usual_place(file, device), identity_of(device, discovery()),
-                          named ? ProofWish::Asked : ProofWish::IfTrusted);
+    DeviceProof proof = prover_.of_device(file, usual_place(file, device), identity(device),
+                                          named ? ProofWish::Asked : ProofWish::IfTrusted);
     refusal = std::move(proof.refusal);
     if (refusal.empty()) {
       std::ranges::move(proof.measurements, std::back_inserter(input.measurements));
@@ -163,7 +166,7 @@ void PlacementState::measure_device(const ModelFile& file, const std::string& de
   }
 }
 
-// Measures a model's stages where any of them may be; false where that is this process alone.
+// Measures a model's stages where any of them may be; whether a card is among those places.
 Result<bool> PlacementState::measure(const ModelFile& file, PlanInput& input) {
   const StageGroup group = group_of(file);
   MYNAH_TRY(const bool profiled_here, has_profile(file));
@@ -196,7 +199,8 @@ Result<bool> PlacementState::measure(const ModelFile& file, PlanInput& input) {
       measure_device(file, device, input);
     }
   }
-  return true;
+  return std::ranges::any_of(devices,
+                             [](const auto& device) { return card_index(device).has_value(); });
 }
 
 std::vector<DeviceMemory> PlacementState::memory(bool cards) {
@@ -239,13 +243,13 @@ Result<StagePlaces> PlacementState::plan(StageGroup group) {
     const std::lock_guard lock(mutex_);
     files = files_;
   }
-  bool elsewhere = false;
+  bool cards = false;
   for (const ModelFile& file : files) {
-    MYNAH_TRY(const bool measured, measure(file, input));
-    elsewhere = elsewhere || measured;
+    MYNAH_TRY(const bool card, measure(file, input));
+    cards = cards || card;
   }
   input.request = request_;
-  input.devices = memory(elsewhere);
+  input.devices = memory(cards);
   Result<Plan> made = make_plan(input);
   if (!made) {
     const bool full = made.error().code == ErrorCode::Device && no_room(group).has_value();
@@ -296,7 +300,7 @@ std::optional<int64_t> PlacementState::proven_at(Stage stage) {
   if (!file || found == where.end() || is_here(where)) {
     return std::nullopt;
   }
-  return prover_.proven_at(*file, found->second, identity_of(found->second.device, discovery()));
+  return prover_.proven_at(*file, found->second, identity(found->second.device));
 }
 
 std::optional<StageChoice> PlacementState::choice(Stage stage) const {
@@ -351,7 +355,7 @@ void PlacementState::distrust(const StagePlaces& places, const Error& reason) {
         continue;
       }
     }
-    prover_.failed(identity_of(where.device, discovery()), what);
+    prover_.failed(identity(where.device), what);
     forget_computed();
   }
 }

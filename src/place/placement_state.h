@@ -159,6 +159,9 @@ class PlacementState {
   // What there is to compute on; found out when first asked for.
   [[nodiscard]] const Discovery& discovery();
 
+  // What tells a device from another of the same name; what there is is found out for a card alone.
+  [[nodiscard]] DeviceIdentity identity(const std::string& device);
+
   [[nodiscard]] Prover& prover() { return prover_; }
 
   // Devices that a stage may be on, whatever failed.

@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "backend/cpu/cpu_backend.h"
+#include "place/device_name.h"
+
 namespace mynah::place {
 namespace {
 
@@ -25,17 +28,24 @@ DeviceProof not_tried(const ModelFile& file, const StageDevice& where, std::stri
 
 }  // namespace
 
+DeviceIdentity identity_without_discovery(const std::string& device) {
+  return {.device = device,
+          .name = device == "cpu" ? cpu_instruction_sets().back() : device,
+          .driver = {},
+          .uuid = {}};
+}
+
 DeviceIdentity identity_of(const std::string& device, const Discovery& discovery) {
-  DeviceIdentity identity{.device = device, .name = device, .driver = {}, .uuid = {}};
+  DeviceIdentity identity = identity_without_discovery(device);
+  if (!card_index(device)) {
+    return identity;
+  }
   const auto found = std::ranges::find(discovery.devices, device, &DeviceFacts::name);
   if (found == discovery.devices.end()) {
     return identity;
   }
   if (!found->model.empty()) {
     identity.name = found->model;
-  }
-  if (found->cpu) {
-    identity.name = found->cpu->instruction_set;
   }
   if (found->card) {
     identity.driver = !found->card->driver_release.empty() ? found->card->driver_release

@@ -76,4 +76,7 @@ class Prover {
 // What tells a device from another, of those that were discovered; of ref and simt the name alone.
 [[nodiscard]] DeviceIdentity identity_of(const std::string& device, const Discovery& discovery);
 
+// That of a device that is no card, which needs none: looking for cards takes a while.
+[[nodiscard]] DeviceIdentity identity_without_discovery(const std::string& device);
+
 }  // namespace mynah::place

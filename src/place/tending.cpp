@@ -93,8 +93,8 @@ void PlacementState::prove_again() {
   }
   const auto now = static_cast<int64_t>(::time(nullptr));
   for (const std::string& device : failed) {
-    const DeviceIdentity identity = identity_of(device, discovery());
-    const auto distrust = prover_.store().distrust(identity);
+    const DeviceIdentity who = identity(device);
+    const auto distrust = prover_.store().distrust(who);
     if (!distrust || now < distrust->again_at()) {
       continue;
     }
@@ -105,7 +105,7 @@ void PlacementState::prove_again() {
         return true;
       }
       const auto measured =
-          prover_.of_device(file, usual_place(file, device), identity, ProofWish::Anew);
+          prover_.of_device(file, usual_place(file, device), who, ProofWish::Anew);
       return std::ranges::all_of(measured.measurements, &Measurement::passed);
     });
     if (passed) {

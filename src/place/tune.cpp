@@ -59,7 +59,7 @@ Result<Profile> tune(PlacementState& state, const ModelFile& file, const std::st
     }
   }
   for (const std::string& device : devices) {
-    const DeviceIdentity identity = identity_of(device, state.discovery());
+    const DeviceIdentity identity = state.identity(device);
     profile.devices.push_back(identity);
     for (const std::optional<DType>& type : types_for(file, device, options)) {
       const StageDevice where{.device = device, .storage = type};

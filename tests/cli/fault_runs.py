@@ -140,8 +140,8 @@ class Rig:
             return [self.program, "transcribe", "--device", device, "--model", self.whisper, "--vad-model", SILERO,
                     "--chunk-length", "5", "--storage", "f32", "--batch", "1", "--threads", "1", "--max-new-tokens", "8",
                     "--temperature-increment", "0", "--json", self.recording]
-        return [self.program, "speak", "--device", device, "--model", "hibari", "--threads", "1", "--json", "--out",
-                home / "out.wav", TEXT]
+        return [self.program, "speak", "--device", device, "--model", "hibari", "--storage", "f32", "--threads", "1", "--json",
+                "--out", home / "out.wav", TEXT]
 
     def run(self, verb, device, faults="", warm=False, **variables):
         """One run; `warm`: its proofs are kept for those that follow."""

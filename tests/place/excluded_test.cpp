@@ -17,7 +17,7 @@ namespace {
 using ::testing::HasSubstr;
 
 std::optional<Distrust> distrust_of(PlacementState& state, const std::string& device) {
-  return state.prover().store().distrust(identity_of(device, state.discovery()));
+  return state.prover().store().distrust(state.identity(device));
 }
 
 // A small Whisper, and a machine without a card but the simulated one.
