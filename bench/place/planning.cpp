@@ -19,6 +19,7 @@ Result<nlohmann::ordered_json> bench_planning(const PlanningOptions& options) {
   wish.discovery.gpus.driver.file = options.cuda_driver;
   wish.discovery.cache_file = options.cache_folder + "/devices";
   wish.discovery.build = place::file_stamp(options.program);
+  wish.discovery.worker_program = options.program;
   wish.worker_program = options.program;
   wish.cache_folder = options.cache_folder;
   place::PlacementState state(std::move(wish));

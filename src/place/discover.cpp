@@ -156,12 +156,13 @@ class Discoverer {
   }
 
   void ask_nvml() {
-    const bool has_driver = driver_ || !machine_.kernel_driver.empty() ||
-                            machine_.control_node != gpu::NodeState::Missing;
-    const auto [addresses, any] = awake();
-    if (!has_driver) {
+    if (!machine_.shows_card()) {
+      if (driver_) {
+        found_.no_memory_known = "free memory was not asked for: no card of this machine is shown";
+      }
       return;
     }
+    const auto [addresses, any] = awake();
     if (!any) {
       found_.no_memory_known = "free memory was not asked for: it would wake the card";
       return;

@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <limits>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <string_view>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -32,15 +34,25 @@ std::optional<int64_t> read_number(const std::string& path) {
   return file >> number ? std::optional(number) : std::nullopt;
 }
 
-// The number behind NAME in a file of lines "NAME NUMBER" or "NAME: NUMBER kB".
-std::optional<int64_t> read_entry(const std::string& path, std::string_view name) {
+std::string read_text(const std::string& path) {
   std::ifstream file(path);
-  for (std::string word; file >> word;) {
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// The number behind NAME in lines "NAME NUMBER" or "NAME: NUMBER kB".
+std::optional<int64_t> entry_of(std::string_view text, std::string_view name) {
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find('\n', begin), text.size());
+    std::string_view line = text.substr(begin, end - begin);
+    begin = end + 1;
+    if (!line.starts_with(name) || !line.substr(name.size()).starts_with(' ')) {
+      continue;
+    }
+    line.remove_prefix(std::min(line.find_first_not_of(' ', name.size()), line.size()));
     int64_t number = 0;
-    if (word == name && file >> number) {
+    if (std::from_chars(line.data(), line.data() + line.size(), number).ec == std::errc()) {
       return number;
     }
-    file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
   }
   return std::nullopt;
 }
@@ -185,9 +197,9 @@ std::string processor_name(const std::string& root) {
 
 HostMemory host_memory(const std::string& root) {
   constexpr int64_t kKiB = 1024;
-  const std::string file = root + "/proc/meminfo";
-  int64_t total = read_entry(file, "MemTotal:").value_or(0) * kKiB;
-  int64_t available = read_entry(file, "MemAvailable:").value_or(0) * kKiB;
+  const std::string memory = read_text(root + "/proc/meminfo");
+  int64_t total = entry_of(memory, "MemTotal:").value_or(0) * kKiB;
+  int64_t available = entry_of(memory, "MemAvailable:").value_or(0) * kKiB;
   const Groups groups = find_groups(root, "memory");
   for (const std::string& folder : groups.folders) {
     const bool second = groups.second;
@@ -197,9 +209,9 @@ HostMemory host_memory(const std::string& root) {
     if (!limit || !used || *limit >= total) {
       continue;
     }
-    const int64_t idle =
-        read_entry(folder + "/memory.stat", second ? "inactive_file" : "total_inactive_file")
-            .value_or(0);
+    const int64_t idle = entry_of(read_text(folder + "/memory.stat"),
+                                  second ? "inactive_file" : "total_inactive_file")
+                             .value_or(0);
     total = *limit;
     available = std::min(available, std::max<int64_t>(0, *limit - (*used - idle)));
   }

@@ -8,17 +8,10 @@
 
 #include "backend/cpu/cpu_backend.h"
 #include "place/device_name.h"
+#include "place/time_text.h"
 
 namespace mynah::place {
 namespace {
-
-// "3 s", "4 min", "2 h".
-std::string time_text(int64_t seconds) {
-  if (seconds < 120) {
-    return fmt::format("{} s", seconds);
-  }
-  return seconds < 7200 ? fmt::format("{} min", seconds / 60) : fmt::format("{} h", seconds / 3600);
-}
 
 DeviceProof not_tried(const ModelFile& file, const StageDevice& where, std::string refusal) {
   return {.measurements = not_passed(group_of(file), where, "it " + refusal),
@@ -99,10 +92,11 @@ DeviceProof Prover::of_device(const ModelFile& file, const StageDevice& where,
   const auto now = static_cast<int64_t>(::time(nullptr));
   if (const auto distrust = store_.distrust(identity);
       distrust && wish == ProofWish::IfTrusted && now < distrust->again_at()) {
-    return not_tried(file, where,
-                     fmt::format("failed {} ago: {}; it is proven again in {}",
-                                 time_text(now - distrust->last_at), distrust->reason,
-                                 time_text(distrust->again_at() - now)));
+    return not_tried(
+        file, where,
+        fmt::format("failed {} ago: {}; it is proven again in {}",
+                    time_text(static_cast<double>(now - distrust->last_at)), distrust->reason,
+                    time_text(static_cast<double>(distrust->again_at() - now))));
   }
   const Result<Reference> expected = reference(file);
   if (!expected) {

@@ -7,20 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "place/time_text.h"
+
 namespace mynah::place {
 namespace {
-
-// "0.4 s", "12 min", "3 days".
-std::string ago_text(double seconds) {
-  if (seconds < 120) {
-    return fmt::format("{:.0f} s", seconds);
-  }
-  if (seconds < 2.0 * 3600) {
-    return fmt::format("{:.0f} min", seconds / 60);
-  }
-  return seconds < 48.0 * 3600 ? fmt::format("{:.0f} h", seconds / 3600)
-                               : fmt::format("{:.0f} days", seconds / (24.0 * 3600));
-}
 
 std::string where_text(const StagePlacement& stage) {
   std::string text = stage.architecture;
@@ -28,7 +18,7 @@ std::string where_text(const StagePlacement& stage) {
     text += ", " + stage.storage;
   }
   if (stage.proven_ago_s) {
-    text += fmt::format(", proven {} ago", ago_text(*stage.proven_ago_s));
+    text += fmt::format(", proven {} ago", time_text(*stage.proven_ago_s));
   }
   return text;
 }

@@ -1,6 +1,6 @@
 """Every kind of fault at every stage on every kind of device asked for: does the request survive, or is it refused rightly?
 
-usage: fault_matrix.py MYNAH PLACE_TOOL DRIVER [--all] [--only TEXT]. Without --all each kind meets each stage once and each
+usage: fault_matrix.py MYNAH PLACE_TOOL DRIVER [--all] [--only TEXT] [--jobs N]. Without --all each kind meets each stage once and each
 device several times; with it every cell runs, and a table is printed. Skipped without real weights.
 """
 import argparse
@@ -9,7 +9,7 @@ import tempfile
 
 from checks import SENTENCE, Checks, needs
 from fault_judge import fallback_fault, refusal_fault, split_at
-from fault_runs import HIBARI, SILERO, Rig, main_arguments
+from fault_runs import HIBARI, SILERO, Rig, main_arguments, side_by_side
 
 KINDS = ["crash", "exit", "hang", "lost", "nan", "oom", "stop", "wrong"]
 STAGES = {"vad": "transcribe", "stt.encoder": "transcribe", "stt.decoder": "transcribe", "tts.acoustic": "speak",
@@ -57,6 +57,10 @@ def cells(everything):
                 yield kind, stage, devices[(i + j) % len(devices)], CALLS[(i + j // 2) % 2]
 
 
+def name_of(kind, stage, asked, call):
+    return f"{stage}:{kind}@{call} on {asked}"
+
+
 def print_table(results):
     """kind by stage; in each cell a mark for each device asked for."""
     print("\n| | " + " | ".join(STAGES) + " |\n|---|" + "---|" * len(STAGES))
@@ -79,24 +83,23 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--only", default="")
+    parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args(rest)
     needs(SENTENCE, SILERO, HIBARI)
     checks, results = Checks(), {}
     with tempfile.TemporaryDirectory() as folder:
         rig = Rig(program, tool, driver, pathlib.Path(folder))
         references = prepare(rig, checks)
-        for kind, stage, asked, call in cells(options.all):
-            name = f"{stage}:{kind}@{call} on {asked}"
-            if options.only not in name:
-                continue
+        wanted = [cell for cell in cells(options.all) if options.only in name_of(*cell)]
+        run = lambda cell: rig.run(STAGES[cell[1]], cell[2], f"{cell[1]}:{cell[0]}@{cell[3]}")
+        for (kind, stage, asked, call), outcome in side_by_side(options.jobs, run, wanted):
             verb, (device, may_fall_back) = STAGES[stage], ASKED[asked]
             first = references[verb, device]
-            outcome = rig.run(verb, asked, f"{stage}:{kind}@{call}")
             if may_fall_back:
                 fault = fallback_fault(outcome, first, references[verb, "cpu"], stage, kind, call)
             else:
                 fault = refusal_fault(outcome, first, stage, kind, call)
-            checks.add(name, fault and f"{fault}\n    said: {outcome.err[-1500:]}")
+            checks.add(name_of(kind, stage, asked, call), fault and f"{fault}\n    said: {outcome.err[-1500:]}")
             results[kind, stage, asked, call] = (fault, outcome.seconds - first.seconds)
     if options.all:
         print_table(results)

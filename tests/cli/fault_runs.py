@@ -4,7 +4,9 @@ The recording is three pieces of speech with silence between them, each a window
 sentences, spoken by hibari. What one device makes of a piece differs from what another makes of it, in its last digits,
 so that a result shows piece by piece who computed it.
 """
+import concurrent.futures
 import dataclasses
+import itertools
 import json
 import os
 import pathlib
@@ -105,7 +107,7 @@ class Rig:
         self.folder = pathlib.Path(folder)
         self.whisper = self.folder / "whisper.gguf"
         self.recording = self.folder / "pieces.wav"
-        self.runs = 0
+        self.runs = itertools.count(1)
         subprocess.run([tool, "whisper", self.whisper], check=True)
         make_recording(self.recording)
         self.warm = self.folder / "warm"
@@ -129,8 +131,7 @@ class Rig:
 
     def home(self):
         """A user whose proofs are those of the warm one, and who knows of no failure."""
-        self.runs += 1
-        home = self.folder / f"run{self.runs}"
+        home = self.folder / f"run{next(self.runs)}"
         shutil.copytree(self.warm, home, ignore=shutil.ignore_patterns("*.distrust", "tmp"))
         return home
 
@@ -185,6 +186,12 @@ class Rig:
             except OSError:
                 continue  # it has ended, or is somebody else's
         return left
+
+
+def side_by_side(jobs, call, items):
+    """(item, call(item)) in the order of the items, so many computed at a time."""
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        yield from zip(items, pool.map(call, items), strict=True)
 
 
 def main_arguments():

@@ -1,6 +1,6 @@
 """Random faults, one run after the other for the same user: nothing is lost, nothing is repeated, nothing stays behind.
 
-usage: random_faults.py MYNAH PLACE_TOOL DRIVER [--runs N] [--seed S]. Each run has up to three faults at any stage and call,
+usage: random_faults.py MYNAH PLACE_TOOL DRIVER [--runs N] [--seed S] [--jobs N]. Each run has up to three faults at any stage and call,
 on any request for devices. What is given out is always, piece by piece, what one of the devices makes of that piece, in
 one order of devices, or it is named as doubtful. Skipped without real weights.
 """
@@ -13,7 +13,7 @@ import tempfile
 from checks import SENTENCE, Checks, needs
 from fault_judge import common_fault
 from fault_matrix import KINDS, STAGES, prepare
-from fault_runs import HIBARI, PIECES, SILERO, Rig, main_arguments
+from fault_runs import HIBARI, PIECES, SILERO, Rig, main_arguments, side_by_side
 
 REQUESTS = {
     "transcribe": ["auto", "simt:0,cpu", "cuda,cpu", "cuda,simt:0,cpu", "simt:0,cuda,cpu", "stt=cuda:0,cpu,vad=simt:0,cpu",
@@ -43,13 +43,14 @@ def outcome_fault(outcome, made, faults, ends_at_cpu):
     return None
 
 
-def made_by(rig, checks, verb, request, known):
-    """What the devices of a request make of each piece, those of a split model included."""
-    if request not in known:
-        outcome = rig.run(verb, request)
-        checks.add(f"{verb} on {request} without a fault", None if outcome.code == 0 and not outcome.left else outcome.err)
-        known[request] = outcome
-    return known[request]
+def chosen(chance, runs):
+    """(verb, request, faults) of each run."""
+    for _ in range(runs):
+        verb = chance.choice(["transcribe", "speak"])
+        request = chance.choice(REQUESTS[verb])
+        stages = [stage for stage, owner in STAGES.items() if owner == verb]
+        yield verb, request, [(chance.choice(stages), chance.choice(KINDS), chance.randint(1, PIECES))
+                              for _ in range(chance.randint(1, 3))]
 
 
 def main():
@@ -57,6 +58,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args(rest)
     needs(SENTENCE, SILERO, HIBARI)
     checks = Checks()
@@ -64,20 +66,20 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         rig = Rig(program, tool, driver, pathlib.Path(folder))
         references = prepare(rig, checks)
-        split = {"transcribe": {}, "speak": {}}
+        cases = list(chosen(chance, options.runs))
         descriptors = len(os.listdir("/proc/self/fd"))
-        for number in range(options.runs):
-            verb = chance.choice(["transcribe", "speak"])
-            request = chance.choice(REQUESTS[verb])
-            stages = [stage for stage, owner in STAGES.items() if owner == verb]
-            faults = [(chance.choice(stages), chance.choice(KINDS), chance.randint(1, PIECES))
-                      for _ in range(chance.randint(1, 3))]
-            own = made_by(rig, checks, verb, request, split[verb])
-            pieces = {device: outcome.pieces for (of, device), outcome in references.items() if of == verb}
-            pieces["request"] = own.pieces
-            longest = max([own, *(outcome for (of, _), outcome in references.items() if of == verb)],
-                          key=lambda outcome: outcome.seconds)
-            outcome = rig.run(verb, request, ",".join(f"{stage}:{kind}@{call}" for stage, kind, call in faults))
+        # What the devices of each request make of each piece, those of a split model included.
+        whole = {}
+        requests = sorted({(verb, request) for verb, request, _ in cases})
+        for (verb, request), outcome in side_by_side(options.jobs, lambda of: rig.run(*of), requests):
+            checks.add(f"{verb} on {request} without a fault", None if outcome.code == 0 and not outcome.left else outcome.err)
+            whole[verb, request] = outcome
+        run = lambda case: rig.run(*case[:2], ",".join(f"{stage}:{kind}@{call}" for stage, kind, call in case[2]))
+        for number, ((verb, request, faults), outcome) in enumerate(side_by_side(options.jobs, run, cases)):
+            pieces = {device: made.pieces for (of, device), made in references.items() if of == verb}
+            pieces["request"] = whole[verb, request].pieces
+            longest = max([whole[verb, request], *(made for (of, _), made in references.items() if of == verb)],
+                          key=lambda made: made.seconds)
             ends_at_cpu = "cpu" in request or request == "auto"
             fault = outcome_fault(outcome, {"pieces": pieces, "longest": longest}, faults, ends_at_cpu)
             checks.add(f"run {number + 1}: {verb} on {request}, {faults}", fault)

@@ -91,6 +91,28 @@ TEST_F(Discover, AMachineWithoutACard) {
   EXPECT_FALSE(std::filesystem::exists(search_.cache_file)) << "a failure is not kept";
 }
 
+TEST_F(Discover, WhereNothingOfACardIsToBeSeenItsDriverIsLeftAlone) {
+  const LoadedFake driver;
+  const std::string file = driver.search().file;
+  search_.gpus.driver = {.file = {}, .places = {file}};
+  EXPECT_THAT(labels(discover(search_)), ElementsAre("cpu", "cuda", "ref", "simt:0"));
+  EXPECT_FALSE(was_started(driver));
+  write_file(machine_.root / "dev/nvmap", "");
+  EXPECT_THAT(labels(discover(search_)), ElementsAre("cpu", "cuda:0", "ref", "simt:0"));
+  EXPECT_TRUE(was_started(driver)) << "a system on a chip has no card on PCI";
+}
+
+TEST_F(Discover, ADriverThatIsNamedIsAskedWhateverIsToBeSeen) {
+  const LoadedFake driver;
+  const LoadedNvml nvml;
+  search_.gpus.driver = driver.search();
+  search_.nvml = nvml.search();
+  const Discovery found = discover(search_);
+  EXPECT_THAT(labels(found), ElementsAre("cpu", "cuda:0", "ref", "simt:0"));
+  EXPECT_EQ(of(found, "cuda:0").memory_free, std::nullopt);
+  EXPECT_THAT(found.no_memory_known, HasSubstr("was not asked for"));
+}
+
 TEST_F(Discover, ACardWithItsFacts) {
   const LoadedFake driver(
       12000,

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "place/time_text.h"
+
 namespace mynah::place {
 namespace {
 
@@ -24,6 +26,16 @@ TEST(Stage, GroupsHoldEachStageOnce) {
   }
   EXPECT_EQ(held, kStages.size());
   EXPECT_EQ(stages_of(StageGroup::Stt).size(), 2U);
+}
+
+TEST(TimeText, IsInTheUnitThatLeavesTwoOrMore) {
+  EXPECT_EQ(time_text(0.4), "0 s");
+  EXPECT_EQ(time_text(119), "119 s");
+  EXPECT_EQ(time_text(120), "2 min");
+  EXPECT_EQ(time_text(7199), "120 min");
+  EXPECT_EQ(time_text(7200), "2 h");
+  EXPECT_EQ(time_text(47.0 * 3600), "47 h");
+  EXPECT_EQ(time_text(72.0 * 3600), "3 days");
 }
 
 }  // namespace
