@@ -57,6 +57,29 @@ TEST(Machine, CardsAreDisplayAndComputeFunctionsOfTheVendor) {
   EXPECT_EQ(machine.pci_cards[1].driver, "");
 }
 
+TEST(Machine, TheKernelsListOfAllDevicesSaysWhetherOneIsOfTheVendor) {
+  const TemporaryFolder root;
+  add_pci(root, "0000:01:00.0", "0x10de", "0x030000", "nvidia");
+  write_file(root / "proc/bus/pci/devices",
+             "0000\t80860d57\t0\t       10de0000\n0100\t10de2204\t1f\t0\tnvidia\n");
+  EXPECT_EQ(read_machine(root.path()).pci_cards.size(), 1U);
+  write_file(root / "proc/bus/pci/devices", "0000\t80860d57\t0\t       10de0000\n");
+  EXPECT_TRUE(read_machine(root.path()).pci_cards.empty()) << "an address is no vendor";
+}
+
+TEST(Machine, ShowsACardByAnySign) {
+  const TemporaryFolder root;
+  EXPECT_FALSE(read_machine(root.path()).shows_card());
+  write_file(root / "dev/nvmap", "");
+  EXPECT_TRUE(read_machine(root.path()).shows_card());
+  const TemporaryFolder other;
+  add_pci(other, "0000:01:00.0", "0x10de", "0x030000", "");
+  EXPECT_TRUE(read_machine(other.path()).shows_card());
+  const TemporaryFolder nodes;
+  write_file(nodes / "dev/nvidia0", "");
+  EXPECT_TRUE(read_machine(nodes.path()).shows_card());
+}
+
 TEST(Machine, ACardThatThePowerManagementPutToSleep) {
   const TemporaryFolder root;
   add_pci(root, "0000:01:00.0", "0x10de", "0x030000", "nvidia");
