@@ -27,6 +27,13 @@ if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
   target_compile_definitions(mynah_baseline INTERFACE BOOST_ASIO_DISABLE_FENCED_BLOCK)
 endif()
 
+# libasan of g++ 12 looks for leaks at the end of a program and takes the 16 bytes before the thread-local memory of a
+# library that was opened at run time for a header of the allocator's; where they happen to look like one, it dies
+# ("Tracer caught signal 11"). With initial-exec that memory is taken from the static part, which needs no such guess.
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=address")
+  add_compile_options(-ftls-model=initial-exec)
+endif()
+
 function(mynah_library name)
   add_library(mynah_${name} STATIC ${ARGN})
   add_library(mynah::${name} ALIAS mynah_${name})
