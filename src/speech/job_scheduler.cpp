@@ -184,6 +184,7 @@ void JobScheduler::work(WindowDecoder& decoder, int parts, const std::stop_token
 
 void JobScheduler::run_in_parts(int parts, const std::stop_token& stop) {
   std::vector<std::unique_ptr<WindowDecoder>> decoders;
+  decoders.reserve(static_cast<size_t>(parts));
   for (int part = 0; part < parts; ++part) {
     decoders.push_back(new_decoder(model_, options_));
   }

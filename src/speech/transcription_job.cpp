@@ -164,8 +164,7 @@ Status TranscriptionJob::read_ahead(size_t ahead, const std::stop_token& stop) {
       break;
     }
     if (samples_.end() >= clips_.back().end) {
-      end_recording();
-      break;
+      return end_recording();
     }
     MYNAH_TRY_STATUS(read_piece());
   }
@@ -185,11 +184,18 @@ Status TranscriptionJob::read_piece() {
   } while (together && reads.more() && samples_.end() < clips_.back().end &&
            samples_.end() - begin < kHeardTogether);
   if (voice_ != nullptr && samples_.end() > begin) {
-    MYNAH_TRY_STATUS(find_speech(samples_.slice(begin, samples_.end())));
+    if (Status found = find_speech(samples_.slice(begin, samples_.end())); !found) {
+      stop_reading();
+      return found;
+    }
   }
-  if (!count || *count == 0) {
-    end_recording();
-    return count ? Status{} : std::unexpected(std::move(count).error());
+  if (!count) {
+    // The recording's error is the cause, whatever the detector says besides.
+    static_cast<void>(end_recording());
+    return std::unexpected(std::move(count).error());
+  }
+  if (*count == 0) {
+    return end_recording();
   }
   retire_finished();
   return {};
@@ -208,16 +214,23 @@ Status TranscriptionJob::find_speech(std::span<const float> samples) {
   return {};
 }
 
-void TranscriptionJob::end_recording() {
+Status TranscriptionJob::find_last_speech() {
+  const double duration_s = seconds_of(samples_.end());
+  MYNAH_TRY(const auto probabilities, voice_->flush());
+  add_chunks(chunker_.push(segmenter_->push(probabilities), heard_s_));
+  add_chunks(chunker_.push(segmenter_->flush(duration_s), heard_s_));
+  add_chunks(chunker_.flush(duration_s));
+  return {};
+}
+
+Status TranscriptionJob::end_recording() {
+  Status found = voice_ != nullptr ? find_last_speech() : Status{};
+  stop_reading();
+  return found;
+}
+
+void TranscriptionJob::stop_reading() {
   ended_ = true;
-  if (voice_ != nullptr) {
-    const double duration_s = seconds_of(samples_.end());
-    if (const auto probabilities = voice_->flush()) {
-      add_chunks(chunker_.push(segmenter_->push(*probabilities), heard_s_));
-    }
-    add_chunks(chunker_.push(segmenter_->flush(duration_s), heard_s_));
-    add_chunks(chunker_.flush(duration_s));
-  }
   for (Stretch& stretch : stretches_) {
     stretch.range.end = std::min(stretch.range.end, samples_.end());
   }

@@ -22,7 +22,8 @@ class TranscriptionJob {
                    const VoiceDetector* voice, std::unique_ptr<AudioSource> source,
                    uint64_t number);
 
-  // Reads until `ahead` windows are ready, the recording ends or stop is requested.
+  // Reads until `ahead` windows are ready, the recording ends or stop is requested. An error ends
+  // the recording where it was met: what follows a hole would pass for what follows the text.
   Status read_ahead(size_t ahead, const std::stop_token& stop);
 
   // A window that is ready and has not been handed out, if there is one; the samples stay valid
@@ -66,7 +67,12 @@ class TranscriptionJob {
   void add_chunks(const std::vector<SampleRange>& chunks);
   Status read_piece();
   Status find_speech(std::span<const float> samples);
-  void end_recording();
+  // What the detector says when no more comes.
+  Status find_last_speech();
+  // The recording ends here. Errors: the detector's; speech that it did not tell of is not heard.
+  Status end_recording();
+  // No more is read; what was found is heard.
+  void stop_reading();
   [[nodiscard]] bool done(const Stretch& stretch) const;
   [[nodiscard]] bool ready(const Stretch& stretch) const;
   [[nodiscard]] size_t ready_windows() const;

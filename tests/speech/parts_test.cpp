@@ -27,25 +27,40 @@ class ThreadCollector final : public Collector {
   std::function<void()> when_heard_;
 };
 
-// Works for some seconds of audio, however they come; then its device is lost.
-class LostDetector final : public VoiceDetector {
- public:
-  explicit LostDetector(int seconds) : left_(int64_t{seconds} * kRate_hz) {}
+// What goes wrong with a detector, and when.
+struct Failure {
+  enum class Kind : uint8_t { Lost, Refuses, RefusesTheEnd } kind;
+  int after_s = 0;  // of audio, however it comes; it works again behind
+};
 
-  class LostSession final : public Session {
+class FailingDetector final : public VoiceDetector {
+ public:
+  explicit FailingDetector(Failure failure)
+      : failure_(failure), left_(int64_t{failure.after_s} * kRate_hz) {}
+
+  class FailingSession final : public Session {
    public:
-    explicit LostSession(const LostDetector& detector)
+    explicit FailingSession(const FailingDetector& detector)
         : detector_(detector), session_(FakeDetector().session()) {}
 
     Result<std::vector<float>> push(std::span<const float> samples) override {
       const auto count = static_cast<int64_t>(samples.size());
-      if (detector_.left_.fetch_sub(count) < count) {
+      const int64_t left = detector_.left_.fetch_sub(count);
+      if (detector_.failure_.kind == Failure::Kind::Lost && left < count) {
         throw DeviceError({ErrorCode::Device, "the device fell off the bus"});
+      }
+      if (detector_.failure_.kind == Failure::Kind::Refuses && left >= 0 && left < count) {
+        return fail(ErrorCode::Device, "the device answers no more");
       }
       return session_->push(samples);
     }
 
-    Result<std::vector<float>> flush() override { return session_->flush(); }
+    Result<std::vector<float>> flush() override {
+      if (detector_.failure_.kind == Failure::Kind::RefusesTheEnd) {
+        return fail(ErrorCode::Device, "the device answers no more");
+      }
+      return session_->flush();
+    }
 
     void reset() override { session_->reset(); }
 
@@ -54,12 +69,12 @@ class LostDetector final : public VoiceDetector {
     Status restore(std::span<const std::byte> state) override { return session_->restore(state); }
 
    private:
-    const LostDetector& detector_;
+    const FailingDetector& detector_;
     std::unique_ptr<Session> session_;
   };
 
   [[nodiscard]] std::unique_ptr<Session> session() const override {
-    return std::make_unique<LostSession>(*this);
+    return std::make_unique<FailingSession>(*this);
   }
 
   [[nodiscard]] Result<std::vector<std::vector<float>>> probabilities(
@@ -71,9 +86,10 @@ class LostDetector final : public VoiceDetector {
 
   [[nodiscard]] double frame_s() const override { return FakeDetector().frame_s(); }
 
-  [[nodiscard]] std::string name() const override { return "lost"; }
+  [[nodiscard]] std::string name() const override { return "failing"; }
 
  private:
+  Failure failure_;
   mutable std::atomic<int64_t> left_;  // samples
 };
 
@@ -162,13 +178,41 @@ TEST_F(PartsTest, StopWithoutTextsThatAreUnfinished) {
 
 TEST_F(PartsTest, EndEveryJobInTheErrorOfADeviceThatIsLost) {
   for (const int seconds : {20, 60, 100}) {
-    voice_ = std::make_shared<const LostDetector>(seconds);
+    voice_ = std::make_shared<const FailingDetector>(Failure{Failure::Kind::Lost, seconds});
     Collector collector;
     run(many_windows(), short_windows(), 2, collector);
     ASSERT_FALSE(collector.done_.back().has_value());
     EXPECT_EQ(collector.done_.back().error().code, ErrorCode::Device);
     EXPECT_EQ(collector.done_.back().error().message, "the device fell off the bus");
   }
+}
+
+TEST_F(PartsTest, NothingIsHeardBehindWhatTheDetectorDidNotHear) {
+  const std::vector<RecognizerJob> one = {job(speech("one", 180))};
+  Collector whole;
+  run(one, short_windows(), 1, whole);
+  for (const int threads : {1, 2}) {
+    voice_ = std::make_shared<const FailingDetector>(Failure{Failure::Kind::Refuses, 60});
+    Collector cut;
+    run(one, short_windows(), threads, cut);
+    ASSERT_FALSE(cut.done_[0].has_value());
+    EXPECT_EQ(cut.done_[0].error().message, "the device answers no more");
+    const std::vector<Segment>& kept = cut.segments_[0];
+    ASSERT_FALSE(kept.empty());
+    EXPECT_LT(kept.back().end_s, 60.0);
+    for (size_t i = 0; i < kept.size(); ++i) {
+      EXPECT_EQ(kept[i].tokens, whole.segments_[0][i].tokens);
+    }
+  }
+}
+
+TEST_F(PartsTest, ADetectorThatFailsAtTheEndIsNotIgnored) {
+  voice_ = std::make_shared<const FailingDetector>(Failure{Failure::Kind::RefusesTheEnd});
+  const std::vector<RecognizerJob> one = {job(speech("one", 12))};
+  Collector collector;
+  run(one, short_windows(), 1, collector);
+  ASSERT_FALSE(collector.done_[0].has_value());
+  EXPECT_EQ(collector.done_[0].error().message, "the device answers no more");
 }
 
 }  // namespace
