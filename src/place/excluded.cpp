@@ -37,6 +37,17 @@ std::string PlacementState::why_excluded(StageGroup group, const std::string& de
                      first.remedy);
 }
 
+std::vector<OtherDevice> PlacementState::unusable_cards() {
+  std::vector<OtherDevice> cards;
+  for (const DeviceFacts& device : discovery().devices) {
+    if (device.absence) {
+      cards.push_back(
+          {.device = device.label(), .why = "cannot be used: " + device.absence->reason});
+    }
+  }
+  return cards;
+}
+
 std::optional<DeviceNoRoom> PlacementState::no_room(StageGroup group) const {
   const std::lock_guard lock(mutex_);
   for (const auto& [where, no_room] : no_room_) {

@@ -250,6 +250,11 @@ Result<StagePlaces> PlacementState::plan(StageGroup group) {
   }
   input.request = request_;
   input.devices = memory(cards);
+  if (std::ranges::any_of(input.stages, [this](const StageWish& wish) {
+        return request_.of(wish.stage).devices.empty();
+      })) {
+    input.unusable = unusable_cards();
+  }
   Result<Plan> made = make_plan(input);
   if (!made) {
     const bool full = made.error().code == ErrorCode::Device && no_room(group).has_value();

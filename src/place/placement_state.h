@@ -186,6 +186,8 @@ class PlacementState {
   [[nodiscard]] std::optional<ModelFile> file_of(StageGroup group) const;
   // Why a device is out of the question for a group, to be read behind its name; "": it is not.
   [[nodiscard]] std::string why_excluded(StageGroup group, const std::string& device);
+  // The cards that nothing can compute on, or the one entry that says why there is none.
+  [[nodiscard]] std::vector<OtherDevice> unusable_cards();
   void measure_device(const ModelFile& file, const std::string& device, PlanInput& input);
   Result<bool> measure(const ModelFile& file, PlanInput& input);
   // Whether the profile is of this model; Device where it is, and no longer holds.

@@ -29,6 +29,12 @@ struct Exclusion {
   std::string reason;  // "failed just now: no sign of life for 2 s"
 };
 
+// A device that a stage is not on.
+struct OtherDevice {
+  std::string device;
+  std::string why;  // "takes 34 ms as f16", to be read behind its name
+};
+
 struct PlanInput {
   DeviceRequest request;  // of a profile: what the profile says, as a request
   std::vector<StageWish> stages;
@@ -36,18 +42,13 @@ struct PlanInput {
   // processor and what checks others need no proof, and without one are of unknown speed.
   std::vector<Measurement> measurements;
   std::vector<DeviceMemory> devices;  // those that are there, the processor among them
+  std::vector<OtherDevice> unusable;  // the others: told of where a stage may be on any device
   std::vector<Exclusion> excluded;
   uint64_t max_vram = 0;  // the most bytes of any device but the processor; 0: no limit
   int batch = 1;          // windows that are computed together where memory allows
   // By Stage: milliseconds for a second of sound to bring it what the stage before it, of the same
   // group, made on another device.
   std::array<double, kStages.size()> crossing_ms{};
-};
-
-// A device that a stage is not on.
-struct OtherDevice {
-  std::string device;
-  std::string why;  // "takes 34 ms as f16", to be read behind its name
 };
 
 struct StagePlan {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -48,6 +49,9 @@ class Gatherer {
       if (!why.empty()) {
         options_.ruled_out.push_back({.device = options_.allowed[i], .why = why});
       }
+    }
+    if (wanted.devices.empty()) {
+      std::ranges::copy(input_.unusable, std::back_inserter(options_.ruled_out));
     }
     sort_candidates(options_.choices.candidates);
     return std::move(options_);

@@ -46,6 +46,7 @@ class Discover : public ::testing::Test {
 
   static std::vector<std::string> labels(const Discovery& found) {
     std::vector<std::string> names;
+    names.reserve(found.devices.size());
     for (const DeviceFacts& device : found.devices) {
       names.push_back(device.label());
     }

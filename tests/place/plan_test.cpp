@@ -113,6 +113,18 @@ TEST(Plan, WhatPassesBetweenDevicesCounts) {
               ElementsAre("stt.decoder on cpu as i8", "tts.acoustic on cuda:0"));
 }
 
+TEST(Plan, SaysWhyNoCardIsThere) {
+  PlanInput input = card_and_cpu();
+  input.devices = {memory("cpu", 8000)};
+  input.unusable = {{.device = "cuda", .why = "cannot be used: there is no NVIDIA card"}};
+  const Plan plan = planned(input);
+  EXPECT_EQ(plan.stages[0].reason, "no other device can be used");
+  EXPECT_EQ(why_not(plan.stages[0], "cuda"), "cannot be used: there is no NVIDIA card");
+  // Who names a device asked for no other.
+  input.request = request("cpu");
+  EXPECT_THAT(planned(input).stages[0].others, IsEmpty());
+}
+
 TEST(Plan, WhatFailedOrWasNotProvenIsNotUsed) {
   PlanInput input = card_and_cpu();
   input.measurements[2] = failed(kEncoder, "cuda:0", "its values differ by 3 %");
