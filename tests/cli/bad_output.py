@@ -147,6 +147,7 @@ def stopped_waiting(checks, env, transcribe, folder, before):
 def main():
     transcribe = [sys.argv[1], "transcribe", "--model", "builtin"]
     needs(SENTENCE, ANOTHER)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup's children would ignore it, as they should
     checks = Checks()
     with tempfile.TemporaryDirectory() as home:
         folder = pathlib.Path(home)

@@ -65,8 +65,14 @@ def environment(home, **more):
 
 
 def run(env, *command, **options):
-    return subprocess.run([str(word) for word in command], env=env, capture_output=True, text=True, timeout=300,
-                          check=False, **{"stdin": subprocess.DEVNULL, **options})
+    """The program's end; of one that is not over after five minutes exit code -9, and what it had said."""
+    words = [str(word) for word in command]
+    try:
+        return subprocess.run(words, env=env, capture_output=True, text=True, timeout=300, check=False,
+                              **{"stdin": subprocess.DEVNULL, **options})
+    except subprocess.TimeoutExpired as late:
+        out, err = (text.decode(errors="replace") if isinstance(text, bytes) else text or "" for text in (late.stdout, late.stderr))
+        return subprocess.CompletedProcess(words, -9, out, f"{err}\nnot over after {late.timeout} s")
 
 
 def wav(samples=b"", channels=1, rate=16000, bits=16, promised=None):

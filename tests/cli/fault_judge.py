@@ -16,6 +16,9 @@ REASONS = {
 # Seconds until a device that says nothing is given up (place/watchdog.cpp, PlacementState::step_limit); the others say it.
 # A device that hangs is given longer where its own steps were measured to be long: it says how long.
 DEADLINES = {"hang": 2.0, "stop": 1.0}
+# A worker that says it was silent is given up after this (place/watchdog.cpp, kSilence).
+SIGN_OF_LIFE_S = 10.0
+SLOW = "took"  # begins what time_fault() says
 ALLOWED = re.compile(r"(\d+) are allowed")
 
 
@@ -34,10 +37,19 @@ def time_fault(outcome, first, second, kinds):
     """Work may be done twice, on both devices, and a device that is silent is waited for; a busy machine stretches all."""
     load = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
     allowed = sum(int(milliseconds) / 1000 for milliseconds in set(ALLOWED.findall(outcome.err)))
-    bound = max(allowed, sum(DEADLINES.get(kind, 0) for kind in kinds)) + first.seconds + second.seconds + 5
+    silent_s = SIGN_OF_LIFE_S if "gave no sign of life" in outcome.err else 0
+    bound = max(allowed, silent_s, sum(DEADLINES.get(kind, 0) for kind in kinds)) + first.seconds + second.seconds + 5
     if outcome.seconds > bound * load:
-        return f"took {outcome.seconds:.1f} s, more than the {bound * load:.1f} s of deadline and both devices"
+        return f"{SLOW} {outcome.seconds:.1f} s, more than the {bound * load:.1f} s of deadline and both devices"
     return None
+
+
+def but_for_time(fault, again):
+    """The fault, unless it is only that a run took long: then what `again()` finds, which runs all of it once more.
+
+    What a run may take was measured at another time, and another program may have had the machine since.
+    """
+    return again() if fault and fault.startswith(SLOW) else fault
 
 
 def reason_fault(reason, stage, kind):

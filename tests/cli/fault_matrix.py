@@ -8,7 +8,7 @@ import pathlib
 import tempfile
 
 from checks import SENTENCE, Checks, needs
-from fault_judge import fallback_fault, refusal_fault, split_at
+from fault_judge import but_for_time, fallback_fault, refusal_fault, split_at
 from fault_runs import HIBARI, SILERO, Rig, main_arguments, side_by_side
 
 KINDS = ["crash", "exit", "hang", "lost", "nan", "oom", "stop", "wrong"]
@@ -61,6 +61,14 @@ def name_of(kind, stage, asked, call):
     return f"{stage}:{kind}@{call} on {asked}"
 
 
+def fault_of(cell, outcome, first, second):
+    """`first`, `second`: what the device of the cell and the processor make of the work."""
+    kind, stage, asked, call = cell
+    if ASKED[asked][1]:
+        return fallback_fault(outcome, first, second, stage, kind, call)
+    return refusal_fault(outcome, first, stage, kind, call)
+
+
 def print_table(results):
     """kind by stage; in each cell a mark for each device asked for."""
     print("\n| | " + " | ".join(STAGES) + " |\n|---|" + "---|" * len(STAGES))
@@ -93,12 +101,11 @@ def main():
         wanted = [cell for cell in cells(options.all) if options.only in name_of(*cell)]
         run = lambda cell: rig.run(STAGES[cell[1]], cell[2], f"{cell[1]}:{cell[0]}@{cell[3]}")
         for (kind, stage, asked, call), outcome in side_by_side(options.jobs, run, wanted):
-            verb, (device, may_fall_back) = STAGES[stage], ASKED[asked]
+            verb, cell = STAGES[stage], (kind, stage, asked, call)
+            device = ASKED[asked][0]
             first = references[verb, device]
-            if may_fall_back:
-                fault = fallback_fault(outcome, first, references[verb, "cpu"], stage, kind, call)
-            else:
-                fault = refusal_fault(outcome, first, stage, kind, call)
+            fault = but_for_time(fault_of(cell, outcome, first, references[verb, "cpu"]),
+                                 lambda: fault_of(cell, run(cell), rig.run(verb, device), rig.run(verb, "cpu")))
             checks.add(name_of(kind, stage, asked, call), fault and f"{fault}\n    said: {outcome.err[-1500:]}")
             results[kind, stage, asked, call] = (fault, outcome.seconds - first.seconds)
     if options.all:

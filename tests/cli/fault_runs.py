@@ -156,7 +156,8 @@ class Rig:
             out, err = process.communicate(timeout=LONGEST_S)
         except subprocess.TimeoutExpired:
             process.send_signal(signal.SIGKILL)
-            out, err = process.communicate()
+            _, err = process.communicate()
+            out = ""  # its last line may be cut
             err += f"\nnot over after {LONGEST_S} s"
         seconds = time.monotonic() - began
         objects = [json.loads(line) for line in out.splitlines()]

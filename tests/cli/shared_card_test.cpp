@@ -72,11 +72,16 @@ class SharedCard : public CardProgram {
             .sound = std::move(pipe->write_end)};
   }
 
-  // Whether `mynah ps` names it and this device, within a minute.
-  [[nodiscard]] bool is_loaded(const Listener& listener, const std::string& device) {
+  // Whether `mynah ps` names it and this device before it ends: it waits for sound for as long as
+  // nobody closes the pipe.
+  [[nodiscard]] bool is_loaded(Listener& listener, const std::string& device) {
     const std::string pid = std::to_string(listener.program.process.pid());
-    const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(10);
     while (std::chrono::steady_clock::now() < until) {
+      const auto ended = listener.program.process.wait(std::chrono::milliseconds(0));
+      if (!ended || ended->has_value()) {
+        return false;
+      }
       const ProgramOutcome listed = start({"ps", pid}).wait();
       EXPECT_TRUE(listed.end.ok()) << listed.err;
       if (listed.out.find("stt.decoder") != std::string::npos &&

@@ -150,6 +150,7 @@ TEST_P(Watched, CountsTheKernelsThatAreLaunched) {
 
 TEST_P(Watched, IsASignOfLifeForOtherThreads) {
   WatchedBackend watched(*plain_);
+  const Tensor x = some(watched);  // before the other thread begins to count
   std::atomic<bool> moved = false;
   std::jthread reader([&](const std::stop_token& stop) {
     const uint64_t first = watched.operations();
@@ -157,9 +158,9 @@ TEST_P(Watched, IsASignOfLifeForOtherThreads) {
       moved = watched.operations() > first + 100;
     }
   });
-  const Tensor x = some(watched);
   int64_t added = 0;
-  while (!moved) {  // for ever where the other thread does not see it; CTest ends that
+  while (!moved) {  // for ever where the other thread does not see it; ./dev's limit for a test
+                    // ends that
     static_cast<void>(ops::add(watched, x, x));
     ++added;
   }
