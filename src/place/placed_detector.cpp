@@ -1,5 +1,6 @@
 // A voice detector where it is placed: what it knows of a recording is kept here, so that another
 // device can go on.
+#include <atomic>
 #include <type_traits>
 #include <utility>
 
@@ -170,6 +171,8 @@ class PlacedDetector final : public VoiceDetector {
       for (const std::vector<float>& one : found) {
         MYNAH_TRY_STATUS(check_sound(one, rung));
       }
+      rungs_->vouch(rung, numbers_of(recordings.size()));
+      heard_ += recordings.size();
       return found;
     });
   }
@@ -183,11 +186,19 @@ class PlacedDetector final : public VoiceDetector {
   [[nodiscard]] std::string device() const override { return devices_of(rungs_->where()); }
 
  private:
+  // "recordings 4 to 6": the next ones that are heard as a whole.
+  [[nodiscard]] std::string numbers_of(size_t count) const {
+    const size_t first = heard_ + 1;
+    return count <= 1 ? fmt::format("recording {}", first)
+                      : fmt::format("recordings {} to {}", first, heard_ + count);
+  }
+
   std::shared_ptr<DetectorRungs> rungs_;
   // The same on every device, and known while the model is let go.
   int rate_hz_;
   double frame_s_;
   std::string name_;
+  mutable std::atomic<size_t> heard_ = 0;  // recordings that were heard as a whole
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 """Every kind of fault at every stage on every kind of device asked for: does the request survive, or is it refused rightly?
 
 usage: fault_matrix.py MYNAH PLACE_TOOL DRIVER [--all] [--only TEXT] [--jobs N]. Without --all each kind meets each stage once and each
-device several times; with it every cell runs, and a table is printed. Skipped without real weights.
+device several times, and `mynah vad` a few of them; with it every cell runs, and a table is printed. Skipped without real weights.
 """
 import argparse
 import pathlib
@@ -12,6 +12,8 @@ from fault_judge import but_for_time, fallback_fault, refusal_fault, split_at
 from fault_runs import HIBARI, SILERO, Rig, main_arguments, side_by_side
 
 KINDS = ["crash", "exit", "hang", "lost", "nan", "oom", "stop", "wrong"]
+VERBS = ("transcribe", "speak", "vad")
+# Whose work a stage's faults meet, and beside it `mynah vad`, which hears several recordings at once: one call of the stage.
 STAGES = {"vad": "transcribe", "stt.encoder": "transcribe", "stt.decoder": "transcribe", "tts.acoustic": "speak",
           "tts.vocoder": "speak"}
 # What is asked for, the device that then computes, and whether another may.
@@ -19,14 +21,17 @@ ASKED = {"simt:0": ("simt:0", False), "simt:0,cpu": ("simt:0", True), "cuda": ("
          "cuda,cpu": ("cuda:0", True), "auto": ("cuda:0", True)}
 # The call that fails: behind the first commit; and the first of all, where nothing was given out yet.
 CALLS = [2, 1]
+# Of `mynah vad`, where not every cell runs: what shows itself in numbers alone, and what ends the worker.
+FEW_OF_VAD = ["wrong", "nan", "crash"]
 
 
 def prepare(rig, checks):
     """What each device makes of the work when none fails. The proofs of these runs are those of all others."""
     references = {}
-    for verb in ("transcribe", "speak"):
+    for verb in VERBS:
         for device in ("cpu", "simt:0", "cuda"):
-            outcome = rig.run(verb, device, warm=True)  # the first proves
+            if verb != "vad":  # its model was proven for `transcribe`
+                rig.run(verb, device, warm=True)  # the first proves
             outcome = rig.run(verb, device, warm=True)
             fault = None
             if outcome.code or None in outcome.pieces or outcome.left or outcome.moves():
@@ -39,7 +44,7 @@ def prepare(rig, checks):
             checks.add(f"{verb}: pieces of {device} and of cpu can be told apart",
                        None if told_apart else "a piece is the same by both")
     rig.favour("cuda:0")
-    for verb in ("transcribe", "speak"):
+    for verb in VERBS:
         outcome = rig.run(verb, "auto")
         same = outcome.pieces == references[verb, "cuda:0"].pieces
         checks.add(f"{verb} on auto takes the card that is faster", None if same else f"{outcome.device()}: {outcome.err}")
@@ -47,23 +52,26 @@ def prepare(rig, checks):
 
 
 def cells(everything):
-    """(kind, stage, asked, call): all, or of each kind and stage one, the devices in turn."""
+    """(verb, kind, stage, asked, call): all, or of each kind and stage one, the devices in turn."""
     devices = list(ASKED)
     for i, kind in enumerate(KINDS):
-        for j, stage in enumerate(STAGES):
+        for j, (stage, verb) in enumerate(STAGES.items()):
             if everything:
-                yield from ((kind, stage, asked, call) for asked in devices for call in CALLS)
+                yield from ((verb, kind, stage, asked, call) for asked in devices for call in CALLS)
             else:
-                yield kind, stage, devices[(i + j) % len(devices)], CALLS[(i + j // 2) % 2]
+                yield verb, kind, stage, devices[(i + j) % len(devices)], CALLS[(i + j // 2) % 2]
+    for kind in KINDS if everything else FEW_OF_VAD:
+        for asked in devices if everything else ["simt:0,cpu", "cuda"]:
+            yield "vad", kind, "vad", asked, 1
 
 
-def name_of(kind, stage, asked, call):
-    return f"{stage}:{kind}@{call} on {asked}"
+def name_of(verb, kind, stage, asked, call):
+    return f"{verb}: {stage}:{kind}@{call} on {asked}"
 
 
 def fault_of(cell, outcome, first, second):
     """`first`, `second`: what the device of the cell and the processor make of the work."""
-    kind, stage, asked, call = cell
+    _, kind, stage, asked, call = cell
     if ASKED[asked][1]:
         return fallback_fault(outcome, first, second, stage, kind, call)
     return refusal_fault(outcome, first, stage, kind, call)
@@ -71,16 +79,17 @@ def fault_of(cell, outcome, first, second):
 
 def print_table(results):
     """kind by stage; in each cell a mark for each device asked for."""
-    print("\n| | " + " | ".join(STAGES) + " |\n|---|" + "---|" * len(STAGES))
+    columns = [(verb, stage) for stage, verb in STAGES.items()] + [("vad", "vad")]
+    print("\n| | " + " | ".join(f"{verb}: {stage}" for verb, stage in columns) + " |\n|---|" + "---|" * len(columns))
     for kind in KINDS:
         row = []
-        for stage in STAGES:
-            found = {asked: [fault for (k, s, a, _), (fault, _) in results.items() if (k, s, a) == (kind, stage, asked)]
+        for column in columns:
+            found = {asked: [fault for (v, k, s, a, _), (fault, _) in results.items() if (v, s, k, a) == (*column, kind, asked)]
                      for asked in ASKED}
             row.append(", ".join(f"{asked} {'ok' if not any(faults) else 'FAILED'}" for asked, faults in found.items() if faults))
         print(f"| {kind} | " + " | ".join(row) + " |")
     for kind in KINDS:
-        lost = [seconds for (k, _, a, _), (_, seconds) in results.items() if k == kind and ASKED[a][1]]
+        lost = [seconds for (_, k, _, a, _), (_, seconds) in results.items() if k == kind and ASKED[a][1]]
         if lost:
             lost.sort()
             print(f"time lost to {kind}: median {lost[len(lost) // 2]:.2f} s, most {lost[-1]:.2f} s")
@@ -99,15 +108,14 @@ def main():
         rig = Rig(program, tool, driver, pathlib.Path(folder))
         references = prepare(rig, checks)
         wanted = [cell for cell in cells(options.all) if options.only in name_of(*cell)]
-        run = lambda cell: rig.run(STAGES[cell[1]], cell[2], f"{cell[1]}:{cell[0]}@{cell[3]}")
-        for (kind, stage, asked, call), outcome in side_by_side(options.jobs, run, wanted):
-            verb, cell = STAGES[stage], (kind, stage, asked, call)
-            device = ASKED[asked][0]
+        run = lambda cell: rig.run(cell[0], cell[3], f"{cell[2]}:{cell[1]}@{cell[4]}")
+        for cell, outcome in side_by_side(options.jobs, run, wanted):
+            verb, device = cell[0], ASKED[cell[3]][0]
             first = references[verb, device]
             fault = but_for_time(fault_of(cell, outcome, first, references[verb, "cpu"]),
                                  lambda: fault_of(cell, run(cell), rig.run(verb, device), rig.run(verb, "cpu")))
-            checks.add(name_of(kind, stage, asked, call), fault and f"{fault}\n    said: {outcome.err[-1500:]}")
-            results[kind, stage, asked, call] = (fault, outcome.seconds - first.seconds)
+            checks.add(name_of(*cell), fault and f"{fault}\n    said: {outcome.err[-1500:]}")
+            results[cell] = (fault, outcome.seconds - first.seconds)
     if options.all:
         print_table(results)
     checks.close()

@@ -2,7 +2,7 @@
 
 The recording is three pieces of speech with silence between them, each a window of a small Whisper; the text is three
 sentences, spoken by hibari. What one device makes of a piece differs from what another makes of it, in its last digits,
-so that a result shows piece by piece who computed it.
+so that a result shows piece by piece who computed it. `mynah vad` hears the pieces as three recordings at once.
 """
 import concurrent.futures
 import dataclasses
@@ -10,6 +10,7 @@ import itertools
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -31,8 +32,14 @@ RATE_HZ = 16000
 LONGEST_S = 400  # a device that hangs is given twenty times its longest step, which was measured on a busy machine
 
 
-def make_recording(path):
-    """Pieces of a real sentence, each long enough for the voice detector and short enough for one window."""
+def write_recording(path, samples):
+    with wave.open(str(path), "wb") as out:
+        out.setparams((1, 2, RATE_HZ, 0, "NONE", ""))
+        out.writeframes(samples)
+
+
+def make_recordings(whole, parts):
+    """Pieces of a real sentence, each long enough for the voice detector and short enough for one window; in one, and each alone."""
     with wave.open(str(SENTENCE)) as sentence:
         assert sentence.getframerate() == RATE_HZ and sentence.getsampwidth() == 2
         samples = sentence.readframes(sentence.getnframes())
@@ -41,14 +48,15 @@ def make_recording(path):
     for number in range(PIECES):
         begin = 2 * int((0.5 + 1.2 * number) * RATE_HZ)
         pieces.append(silence + samples[begin:begin + 2 * int(SPEECH_S * RATE_HZ)] + silence)
-    with wave.open(str(path), "wb") as out:
-        out.setparams((1, 2, RATE_HZ, 0, "NONE", ""))
-        out.writeframes(b"".join(pieces))
+    write_recording(whole, b"".join(pieces))
+    for path, piece in zip(parts, pieces, strict=True):
+        write_recording(path, piece)
 
 
 @dataclasses.dataclass
 class Outcome:
     """What one run gave. `pieces`: what stands for each piece, in order; none of a piece that was not given out."""
+    verb: str
     code: int
     out: str
     err: str
@@ -58,6 +66,9 @@ class Outcome:
     left: list  # what lies around afterwards
 
     def moves(self):
+        if self.verb == "vad":  # its answers carry no placement
+            told = re.findall(r"^mynah: (.*); vad goes on on (\S+)$", self.err, re.MULTILINE)
+            return [{"reason": reason, "to": to} for reason, to in told]
         for found in reversed(self.objects):
             if isinstance(found.get("placement"), dict):
                 return found["placement"]["moves"]
@@ -84,6 +95,12 @@ def pieces_of_text(objects):
     return pieces
 
 
+def pieces_of_speech(objects, recordings):
+    """What was found in each recording."""
+    found = {answer["file"]: answer for answer in objects if "segments" in answer}
+    return [found.get(str(path)) for path in recordings]
+
+
 def pieces_of_sound(objects, path):
     """The samples of each clause."""
     pieces = [None] * PIECES
@@ -107,9 +124,10 @@ class Rig:
         self.folder = pathlib.Path(folder)
         self.whisper = self.folder / "whisper.gguf"
         self.recording = self.folder / "pieces.wav"
+        self.parts = [self.folder / f"piece{number + 1}.wav" for number in range(PIECES)]
         self.runs = itertools.count(1)
         subprocess.run([tool, "whisper", self.whisper], check=True)
-        make_recording(self.recording)
+        make_recordings(self.recording, self.parts)
         self.warm = self.folder / "warm"
         (self.warm / "cache").mkdir(parents=True)
         for folder in (HIBARI.parent / "phonemes", HIBARI):
@@ -141,6 +159,9 @@ class Rig:
             return [self.program, "transcribe", "--device", device, "--model", self.whisper, "--vad-model", SILERO,
                     "--chunk-length", "5", "--storage", "f32", "--batch", "1", "--threads", "1", "--max-new-tokens", "8",
                     "--temperature-increment", "0", "--json", self.recording]
+        if verb == "vad":
+            return [self.program, "vad", "--device", device, "--vad-model", SILERO, "--threads", "1", "--json", "--probabilities",
+                    *self.parts]
         return [self.program, "speak", "--device", device, "--model", "hibari", "--storage", "f32", "--threads", "1", "--json",
                 "--out", home / "out.wav", TEXT]
 
@@ -162,8 +183,9 @@ class Rig:
         seconds = time.monotonic() - began
         objects = [json.loads(line) for line in out.splitlines()]
         sound = home / ("out.wav" if (home / "out.wav").exists() else "out.wav.partial")
-        pieces = pieces_of_text(objects) if verb == "transcribe" else pieces_of_sound(objects, sound)
-        outcome = Outcome(process.returncode, out, err, seconds, pieces, objects, self.leftovers(home, shared))
+        pieces = {"transcribe": lambda: pieces_of_text(objects), "vad": lambda: pieces_of_speech(objects, self.parts),
+                  "speak": lambda: pieces_of_sound(objects, sound)}[verb]()
+        outcome = Outcome(verb, process.returncode, out, err, seconds, pieces, objects, self.leftovers(home, shared))
         if not warm:
             shutil.rmtree(home)
         else:

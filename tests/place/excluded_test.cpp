@@ -8,8 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/whisper_file.h"
-#include "place/made_up_machine.h"
-#include "place/placement_state.h"
+#include "place/made_up_placer.h"
 
 namespace mynah::place {
 namespace {
@@ -31,15 +30,7 @@ class Excluded : public ::testing::Test {
   }
 
   [[nodiscard]] PlacerOptions placer(const std::string& devices) const {
-    PlacerOptions options;
-    options.request = parse_device_request(devices).value();
-    options.discovery.gpus.root = machine_.root.path();
-    options.discovery.gpus.driver = {.file = {}, .places = {machine_.root / "libcuda.so.1"}};
-    options.discovery.nvml = {.file = {}, .places = {machine_.root / "libnvidia-ml.so.1"}};
-    options.discovery.build = "test";
-    options.worker_program = MYNAH_TEST_WORKER;
-    options.cache_folder = machine_.root / "cache";
-    return options;
+    return test::placer_options(machine_, devices);
   }
 
   mynah::test::MadeUpMachine machine_;

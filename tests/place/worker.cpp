@@ -14,6 +14,7 @@
 #include "place/channel.h"
 #include "place/channel_ends.h"
 #include "place/pulse.h"
+#include "place/stage_host.h"
 #include "place/wire_types.h"
 #include "place/worker_main.h"
 #include "place/worker_process.h"
@@ -54,7 +55,9 @@ class OddWorker {
       if (!message) {
         ::_exit(0);
       }
-      if (served == 0) {
+      if (manner_ == "probes wrongly") {
+        serve_but_probe_wrongly(**message);
+      } else if (served == 0) {
         static_cast<void>(channel_.send((*message)->request, 1, {}));
       } else {
         answer((*message)->request, served - 1);
@@ -63,6 +66,28 @@ class OddWorker {
   }
 
  private:
+  // As mynah's own worker; what the model's probe finds is wrong, and nothing else.
+  void serve_but_probe_wrongly(const Message& message) {
+    const auto what = static_cast<Ask>(message.kind);
+    auto out = host_.handle(what, message.bytes, {});
+    ProbeReport report;
+    if (out && what == Ask::Probe && read_wire(out->bytes(), report)) {
+      for (ProbeStage& stage : report.probe.stages) {
+        for (float& value : stage.values) {
+          value += 1000;
+        }
+      }
+      *out = WireWriter();
+      (*out)(report);
+    }
+    const auto kind = static_cast<uint32_t>(out ? Answer::Done : Answer::Refused);
+    WireWriter refusal;
+    if (!out) {
+      refusal(out.error());
+    }
+    static_cast<void>(channel_.send(message.request, kind, (out ? *out : refusal).bytes()));
+  }
+
   void send(const test::RawHeader& header, size_t size = sizeof(test::RawHeader)) {
     ::send(kWorkerSocket, &header, size, MSG_NOSIGNAL);
   }
@@ -111,6 +136,8 @@ class OddWorker {
   SharedMemory pulse_memory_;
   SharedMemory answers_;
   Channel channel_;
+  Pulse unseen_{};
+  StageHost host_{unseen_};  // what it has open, where it works at all
   std::vector<std::string> script_;
 };
 
