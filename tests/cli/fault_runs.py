@@ -116,6 +116,11 @@ def pieces_of_sound(objects, path):
     return pieces
 
 
+def segments():
+    """Shared memory with a name of mynah's: there is to be none, whatever other programs have meanwhile."""
+    return {name for name in os.listdir("/dev/shm") if "mynah" in name}
+
+
 class Rig:
     """A folder with models, a recording and the proofs that runs begin with; a simulated card as cuda:0."""
 
@@ -169,7 +174,7 @@ class Rig:
         """One run; `warm`: its proofs are kept for those that follow."""
         home = self.warm if warm else self.home()
         env = self.environment(home, **({"MYNAH_FAULT": faults} if faults else {}), **variables)
-        shared = set(os.listdir("/dev/shm"))
+        shared = segments()
         began = time.monotonic()
         process = subprocess.Popen([str(word) for word in self.command(verb, device, home)], env=env, text=True,
                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -195,7 +200,7 @@ class Rig:
 
     def leftovers(self, home, shared):
         """Processes of this run, segments, temporary files, and files beside those that a run may leave."""
-        left = [f"segment {name}" for name in sorted(set(os.listdir("/dev/shm")) - shared)]
+        left = [f"segment {name}" for name in sorted(segments() - shared)]
         left += [f"temporary file {path.name}" for path in (home / "tmp").iterdir()]
         known = {"cache", "models", "tmp", "out.wav", "out.wav.partial"}
         left += [f"file {path.name}" for path in home.iterdir() if path.name not in known]
