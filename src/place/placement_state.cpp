@@ -322,10 +322,9 @@ std::function<std::chrono::milliseconds(double seconds)> PlacementState::step_li
     }
   }
   return [longest_ms](double seconds) {
-    // A device that answers at all answers a short operation in this; a longer one is given as many
-    // times what it was measured to take, with as much sound.
-    constexpr double kLeast_ms = 2000;
+    // A longer operation is given so many times what it was measured to take, with as much sound.
     constexpr double kTimes = 20;
+    constexpr auto kLeast_ms = static_cast<double>(kLeastStep.count());
     constexpr double kMost_ms = 1e9;  // eleven days: what was measured may be nonsense
     const double limit_ms =
         std::clamp(kTimes * longest_ms * std::max(1.0, seconds), kLeast_ms, kMost_ms);
@@ -456,11 +455,10 @@ std::vector<StageReport> PlacementState::reports() {
     }
   }
   for (const auto& worker : workers) {
-    constexpr std::chrono::milliseconds kReport{1000};
     constexpr size_t kLongestName = 500;
     try {
       if (worker != nullptr && worker->alive()) {
-        auto told = worker->ask_for<std::vector<StageReport>>(Ask::Report, kReport, {});
+        auto told = worker->ask_if_prompt<std::vector<StageReport>>(Ask::Report, kLeastStep);
         if (told && !is_possible(*told)) {
           worker->refuse_answer();
         }

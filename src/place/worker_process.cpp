@@ -92,11 +92,12 @@ std::optional<Stage> WorkerProcess::last_stage() const {
 }
 
 bool WorkerProcess::alive() const {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(death_mutex_);
   return death_.empty();
 }
 
 Error WorkerProcess::why_dead() const {
+  const std::lock_guard lock(death_mutex_);
   return {ErrorCode::Device, fmt::format("{} {}", device_, death_)};
 }
 
@@ -123,26 +124,37 @@ void WorkerProcess::retire() {
 }
 
 void WorkerProcess::end(const std::string& reason) {
-  const std::lock_guard lock(mutex_);
-  end_now(reason);
+  note_death(reason);
+  const std::lock_guard lock(mutex_);  // a call that was under way has failed by now
+  static_cast<void>(process_.wait(kEnd));
 }
 
-void WorkerProcess::end_now(const std::string& reason) {
+void WorkerProcess::note_death(const std::string& reason) {
+  const std::lock_guard lock(death_mutex_);
   if (death_.empty()) {
     death_ = reason;
     process_.kill(SIGKILL);
-    static_cast<void>(process_.wait(kEnd));
   }
+}
+
+void WorkerProcess::end_now(const std::string& reason) {
+  note_death(reason);
+  static_cast<void>(process_.wait(kEnd));
+}
+
+void WorkerProcess::end_call(const std::string& reason) {
+  end_now(reason);
+  throw DeviceError(why_dead());
 }
 
 void WorkerProcess::refuse_answer() {
   const std::lock_guard lock(mutex_);
-  end_now("answered with bytes that are no answer");
-  throw DeviceError(why_dead());
+  end_call("answered with bytes that are no answer");
 }
 
-Result<Message> WorkerProcess::wait_for_answer(uint64_t request, milliseconds step,
-                                               const std::stop_token& stop) {
+std::optional<Message> WorkerProcess::wait_for_answer(uint64_t request, milliseconds step,
+                                                      const std::stop_token& stop,
+                                                      WhenLate when_late) {
   Watchdog watchdog(process_.pid(), pulse(), step);
   while (true) {
     if (stop.stop_requested()) {
@@ -150,18 +162,23 @@ Result<Message> WorkerProcess::wait_for_answer(uint64_t request, milliseconds st
     }
     auto message = channel_.receive(kBeat);
     if (!message) {
-      return fail(ErrorCode::Device, message.error().code == ErrorCode::Io
-                                         ? how_it_ended()
-                                         : "answered with " + message.error().message);
+      end_call(message.error().code == ErrorCode::Io ? how_it_ended()
+                                                     : "answered with " + message.error().message);
     }
     if (*message && (*message)->request == request) {
       return **message;
     }
     if (*message) {
-      return fail(ErrorCode::Device, "answered what was not asked");
+      end_call("answered what was not asked");
+    }
+    if (!alive()) {
+      throw DeviceError(why_dead());  // also where the kernel holds it inside a driver
     }
     if (auto reason = watchdog.look(where())) {
-      return fail(ErrorCode::Device, *std::move(reason));
+      if (when_late == WhenLate::PassOver) {
+        return std::nullopt;
+      }
+      end_call(*reason);
     }
   }
 }
@@ -169,15 +186,24 @@ Result<Message> WorkerProcess::wait_for_answer(uint64_t request, milliseconds st
 Result<std::vector<std::byte>> WorkerProcess::ask(Ask what, std::span<const std::byte> bytes,
                                                   milliseconds step, const std::stop_token& stop) {
   const auto write = [bytes](std::span<std::byte> room) { std::ranges::copy(bytes, room.begin()); };
-  return exchange(what, bytes.size(), write, step, stop);
+  return exchange(what, bytes.size(), write, step, stop, WhenLate::End);
 }
 
 Result<std::vector<std::byte>> WorkerProcess::exchange(
     Ask what, size_t bytes, FunctionRef<void(std::span<std::byte>)> write, milliseconds step,
-    const std::stop_token& stop) {
+    const std::stop_token& stop, WhenLate when_late) {
   const std::lock_guard lock(mutex_);
-  if (!death_.empty()) {
+  if (!alive()) {
     throw DeviceError(why_dead());
+  }
+  const auto late = [this] {
+    return fail(ErrorCode::Busy, fmt::format("{} did not answer in time", device_));
+  };
+  if (late_ != 0) {
+    if (!wait_for_answer(late_, step, stop, when_late)) {
+      return late();
+    }
+    late_ = 0;
   }
   const uint64_t request = ++requests_;
   // Nobody reads there now: the worker answered all that was asked before.
@@ -189,28 +215,26 @@ Result<std::vector<std::byte>> WorkerProcess::exchange(
     sent = std::unexpected(room.error());
   }
   if (!sent) {
-    end_now(sent.error().code == ErrorCode::Io ? how_it_ended() : sent.error().message);
-    throw DeviceError(why_dead());
+    end_call(sent.error().code == ErrorCode::Io ? how_it_ended() : sent.error().message);
   }
-  const auto answer = wait_for_answer(request, step, stop);
+  const std::optional<Message> answer = wait_for_answer(request, step, stop, when_late);
   if (!answer) {
-    end_now(answer.error().message);
-    throw DeviceError(why_dead());
+    late_ = request;
+    return late();
   }
   if (answer->kind == static_cast<uint32_t>(Answer::Done)) {
     return std::vector<std::byte>(answer->bytes.begin(), answer->bytes.end());
   }
   Error error;
   if (!read_wire(answer->bytes, error)) {
-    end_now("answered with bytes that are no answer");
-    throw DeviceError(why_dead());
+    end_call("answered with bytes that are no answer");
   }
   error.message = made_plain(error.message, kLongestReason);
   if (answer->kind == static_cast<uint32_t>(Answer::Refused)) {
     return std::unexpected(std::move(error));
   }
   end_now("failed: " + error.message);
-  throw DeviceError({error.code, fmt::format("{} {}", device_, death_)});
+  throw DeviceError({error.code, why_dead().message});
 }
 
 }  // namespace mynah::place

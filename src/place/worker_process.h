@@ -22,6 +22,9 @@
 
 namespace mynah::place {
 
+// A device that answers at all answers a short operation in this.
+inline constexpr std::chrono::milliseconds kLeastStep{2000};
+
 struct WorkerSpec {
   std::string program;  // mynah itself
   std::string device;   // for messages: "cuda:0"
@@ -50,7 +53,21 @@ class WorkerProcess {
   template <class Out, class... In>
   Result<Out> ask_for(Ask what, std::chrono::milliseconds step, const std::stop_token& stop,
                       const In&... in) {
-    MYNAH_TRY(const std::vector<std::byte> answer, exchange_values(what, step, stop, in...));
+    MYNAH_TRY(const std::vector<std::byte> answer,
+              exchange_values(what, step, stop, WhenLate::End, in...));
+    Out out{};
+    if (!read_wire(answer, out)) {
+      refuse_answer();
+    }
+    return out;
+  }
+
+  // The same of what nothing depends on. An answer that does not come in time is an error and no
+  // reason to end the worker: it is passed over when it comes.
+  template <class Out, class... In>
+  Result<Out> ask_if_prompt(Ask what, std::chrono::milliseconds step, const In&... in) {
+    MYNAH_TRY(const std::vector<std::byte> answer,
+              exchange_values(what, step, {}, WhenLate::PassOver, in...));
     Out out{};
     if (!read_wire(answer, out)) {
       refuse_answer();
@@ -64,7 +81,14 @@ class WorkerProcess {
   // The same where all that matters of the answer is whether it was refused.
   template <class... In>
   Status tell(Ask what, std::chrono::milliseconds step, const In&... in) {
-    MYNAH_TRY_STATUS(exchange_values(what, step, {}, in...));
+    MYNAH_TRY_STATUS(exchange_values(what, step, {}, WhenLate::End, in...));
+    return {};
+  }
+
+  // Of ask_if_prompt().
+  template <class... In>
+  Status tell_if_prompt(Ask what, std::chrono::milliseconds step, const In&... in) {
+    MYNAH_TRY_STATUS(exchange_values(what, step, {}, WhenLate::PassOver, in...));
     return {};
   }
 
@@ -74,9 +98,10 @@ class WorkerProcess {
   // Kills it from any thread: a call that is under way fails.
   void cancel() { process_.kill(9); }
 
-  // Kills it, and remembers why.
+  // Kills it from any thread, and remembers why: a call that is under way fails for that reason.
   void end(const std::string& reason);
 
+  // Waits for nobody.
   [[nodiscard]] bool alive() const;
 
   [[nodiscard]] pid_t pid() const { return process_.pid(); }
@@ -85,12 +110,19 @@ class WorkerProcess {
   [[nodiscard]] std::optional<Stage> last_stage() const;
 
  private:
+  // What becomes of the worker whose answer does not come in time.
+  enum class WhenLate : uint8_t { End, PassOver };
+
   WorkerProcess(std::string device, Process process, Channel channel, SharedMemory pulse);
 
   [[nodiscard]] const Pulse& pulse() const;
   [[nodiscard]] Pulse& pulse();
   [[nodiscard]] Error why_dead() const;
+  // Remembers why it ends, unless that is known, and kills it.
+  void note_death(const std::string& reason);
+  // The same, and waits for its end: of who has the call.
   void end_now(const std::string& reason);
+  [[noreturn]] void end_call(const std::string& reason);
   // " in stt.decoder": the stage that computed last; "": none did.
   [[nodiscard]] std::string where() const;
   // How the process ended, where it did by itself.
@@ -99,22 +131,24 @@ class WorkerProcess {
   Result<std::vector<std::byte>> exchange(Ask what, size_t bytes,
                                           FunctionRef<void(std::span<std::byte>)> write,
                                           std::chrono::milliseconds step,
-                                          const std::stop_token& stop);
+                                          const std::stop_token& stop, WhenLate when_late);
 
   template <class... In>
   Result<std::vector<std::byte>> exchange_values(Ask what, std::chrono::milliseconds step,
-                                                 const std::stop_token& stop, const In&... in) {
+                                                 const std::stop_token& stop, WhenLate when_late,
+                                                 const In&... in) {
     WireCounter counter;
     counter(in...);
     const auto write = [&](std::span<std::byte> room) {
       WirePlacer placer(room);
       placer(in...);
     };
-    return exchange(what, counter.count(), write, step, stop);
+    return exchange(what, counter.count(), write, step, stop, when_late);
   }
 
-  Result<Message> wait_for_answer(uint64_t request, std::chrono::milliseconds step,
-                                  const std::stop_token& stop);
+  // None: it did not come in time, and is passed over. Ends the worker, and throws, where it fails.
+  std::optional<Message> wait_for_answer(uint64_t request, std::chrono::milliseconds step,
+                                         const std::stop_token& stop, WhenLate when_late);
 
   std::string device_;
   Process process_;
@@ -122,6 +156,8 @@ class WorkerProcess {
   SharedMemory pulse_;
   mutable std::mutex mutex_;  // one call at a time
   uint64_t requests_ = 0;
+  uint64_t late_ = 0;  // a request whose answer is still to come, and passed over; 0: none
+  mutable std::mutex death_mutex_;
   std::string death_;  // why it ended; "": it lives
 };
 

@@ -119,6 +119,13 @@ class OddWorker {
       send({.request = request, .mark = 0});
     } else if (manner_ == "sends less") {
       send({.request = request}, 3);
+    } else if (manner_ == "is late") {
+      while (::access(std::getenv("MYNAH_WORKER_WAITS_FOR"), F_OK) != 0) {
+        ::usleep(1000);
+      }
+      WireWriter nothing;
+      nothing(std::vector<StageReport>());
+      static_cast<void>(channel_.send(request, 1, nothing.bytes()));
     } else if (manner_ == "refuses") {
       refuse(request, Answer::Refused);
     } else if (manner_ == "fails") {

@@ -172,6 +172,40 @@ TEST(WorkerProcess, ThatIsCancelledByAnotherThreadEndsTheCall) {
   EXPECT_EQ(failure_of(*worker), "cpu crashed (signal 9, Killed)");
 }
 
+TEST(WorkerProcess, ThatIsEndedByAnotherThreadFailsTheCallForThatReason) {
+  const auto worker = start("hangs");
+  const pid_t pid = worker->pid();
+  std::jthread other([&] { EXPECT_EQ(failure_of(*worker), "cpu computes wrongly"); });
+  EXPECT_TRUE(worker->alive()) << "without waiting for the call";
+  worker->end("computes wrongly");
+  EXPECT_FALSE(worker->alive());
+  EXPECT_EQ(::kill(pid, 0), -1) << "it was waited for";
+}
+
+TEST(WorkerProcess, AnAnswerThatNothingDependsOnMayComeLate) {
+  const mynah::test::TemporaryFolder folder;
+  ::setenv("MYNAH_WORKER_WAITS_FOR", (folder / "go").c_str(), 1);
+  const auto worker = start("is late");
+  for (int i = 0; i < 2; ++i) {
+    const auto told =
+        worker->ask_if_prompt<std::vector<StageReport>>(Ask::Report, milliseconds(50));
+    ASSERT_FALSE(told);
+    EXPECT_EQ(told.error().message, "cpu did not answer in time");
+    EXPECT_TRUE(worker->alive());
+  }
+  mynah::test::write_file(folder / "go", "");
+  EXPECT_TRUE(report(*worker)) << "what came late was passed over";
+  EXPECT_TRUE(worker->ask_if_prompt<std::vector<StageReport>>(Ask::Report, kPatience));
+}
+
+TEST(WorkerProcess, ThatIsLateAndHangsIsGivenUpByWhoDependsOnIt) {
+  const auto worker = start("hangs");
+  EXPECT_FALSE(worker->tell_if_prompt(Ask::Report, milliseconds(50)));
+  EXPECT_THAT(failure_of(*worker, milliseconds(50)), HasSubstr("cpu hung: no step in "));
+  EXPECT_THROW(static_cast<void>(worker->tell_if_prompt(Ask::Report, milliseconds(50))),
+               DeviceError);
+}
+
 TEST(WorkerProcess, ThatEndsByItselfSaysHow) {
   EXPECT_EQ(failure_of(*start("exits")), "cpu ended with exit code 7");
   EXPECT_THAT(failure_of(*start("crashes")), StartsWith("cpu crashed (signal 11, "));
