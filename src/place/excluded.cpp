@@ -37,6 +37,26 @@ std::string PlacementState::why_excluded(StageGroup group, const std::string& de
                      first.remedy);
 }
 
+void PlacementState::failed(StageGroup group, const StagePlaces& places, const Error& reason,
+                            const std::string& doubts) {
+  std::vector<std::string> devices;
+  for (const auto& [stage, where] : places) {
+    if (where.device != "cpu" && where.device != "ref") {
+      devices.push_back(where.device);
+    }
+  }
+  // A worker names its devices itself.
+  std::string why = reason.message;
+  for (const std::string& name : {devices_of(places), worker_key(places)}) {
+    if (why.starts_with(name + " ")) {
+      why.erase(0, name.size() + 1);
+    }
+  }
+  if (workers_.lose(group, devices, why)) {
+    distrust(places, {reason.code, reason.message + doubts});
+  }
+}
+
 std::vector<OtherDevice> PlacementState::unusable_cards() {
   std::vector<OtherDevice> cards;
   for (const DeviceFacts& device : discovery().devices) {

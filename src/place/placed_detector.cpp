@@ -209,7 +209,7 @@ Result<std::shared_ptr<const VoiceDetector>> Placer::detector(const DetectorFile
                            PlacementState& state) -> Result<DetectorRungs::Opened> {
     const StageDevice& device = where.at(Stage::Vad);
     if (!is_here(where)) {
-      MYNAH_TRY(auto worker, state.worker_for(where));
+      MYNAH_TRY(auto worker, state.worker_for(StageGroup::Vad, where));
       const StepLimit limit = state.step_limit(StageGroup::Vad);
       MYNAH_TRY(auto model, open_remote_detector(worker, file, device, limit));
       return DetectorRungs::Opened{

@@ -89,7 +89,7 @@ Result<std::unique_ptr<const VoiceModel>> Placer::voice(const VoiceModelFile& fi
     const StageDevice& acoustic = where.at(Stage::TtsAcoustic);
     const StageDevice& vocoder = where.at(Stage::TtsVocoder);
     if (!is_here(where)) {
-      MYNAH_TRY(auto worker, state.worker_for(where));
+      MYNAH_TRY(auto worker, state.worker_for(StageGroup::Tts, where));
       const StepLimit limit = state.step_limit(StageGroup::Tts);
       MYNAH_TRY(auto model, open_remote_voice(worker, file, acoustic, vocoder, limit, *told));
       return VoiceRungs::Opened{.model = std::move(model),

@@ -169,7 +169,7 @@ Result<std::shared_ptr<const WindowModel>> Placer::windows(const WindowsFile& fi
     const StageDevice& encoder = where.at(Stage::SttEncoder);
     const StageDevice& decoder = where.at(Stage::SttDecoder);
     if (!is_here(where)) {
-      MYNAH_TRY(auto worker, state.worker_for(where));
+      MYNAH_TRY(auto worker, state.worker_for(StageGroup::Stt, where));
       const StepLimit limit = state.step_limit(StageGroup::Stt);
       MYNAH_TRY(auto model, open_remote_windows(worker, file, header, encoder, decoder, limit));
       return WindowRungs::Opened{.model = std::move(model),

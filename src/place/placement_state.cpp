@@ -405,17 +405,16 @@ Result<std::shared_ptr<Backend>> PlacementState::open_here(Stage stage, const St
   return here.backend;
 }
 
-Result<std::shared_ptr<WorkerProcess>> PlacementState::worker_for(const StagePlaces& places) {
-  const std::lock_guard lock(mutex_);
-  const std::string key = worker_key(places);
-  std::shared_ptr<WorkerProcess>& worker = workers_[key];
-  if (worker == nullptr || !worker->alive()) {
-    MYNAH_TRY(worker, WorkerProcess::start({.program = options_.worker_program,
-                                            .device = key,
-                                            .settings = options_.settings,
-                                            .faults = options_.faults}));
-  }
-  return worker;
+WorkerSpec PlacementState::worker_on(const std::string& devices) const {
+  return {.program = options_.worker_program,
+          .device = devices,
+          .settings = options_.settings,
+          .faults = options_.faults};
+}
+
+Result<std::shared_ptr<WorkerProcess>> PlacementState::worker_for(StageGroup group,
+                                                                  const StagePlaces& places) {
+  return workers_.lend(worker_on(worker_key(places)), group);
 }
 
 // Its own worker asks the driver, which may never come back from being started.
@@ -424,7 +423,7 @@ Status PlacementState::check_named(const std::string& device) {
     return check_there(device, options_.settings);
   }
   try {
-    MYNAH_TRY(const auto worker, worker_for({{Stage::Vad, {.device = device, .storage = {}}}}));
+    MYNAH_TRY(const auto worker, workers_.lend(worker_on(device), std::nullopt));
     return worker->tell(Ask::Check, kDriverStarts, device);
   } catch (const DeviceError& error) {
     return std::unexpected(Error(error.error()).while_doing("--device " + device));
@@ -433,7 +432,6 @@ Status PlacementState::check_named(const std::string& device) {
 
 std::vector<StageReport> PlacementState::reports() {
   std::vector<StageReport> reports;
-  std::vector<std::shared_ptr<WorkerProcess>> workers;
   {
     const std::lock_guard lock(mutex_);
     for (const Stage stage : kStages) {
@@ -450,14 +448,11 @@ std::vector<StageReport> PlacementState::reports() {
                            .memory_total = 0});
       }
     }
-    for (const auto& [key, worker] : workers_) {
-      workers.push_back(worker);
-    }
   }
-  for (const auto& worker : workers) {
+  for (const auto& worker : workers_.all()) {
     constexpr size_t kLongestName = 500;
     try {
-      if (worker != nullptr && worker->alive()) {
+      if (worker->alive()) {
         auto told = worker->ask_if_prompt<std::vector<StageReport>>(Ask::Report, kLeastStep);
         if (told && !is_possible(*told)) {
           worker->refuse_answer();

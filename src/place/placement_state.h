@@ -24,7 +24,7 @@
 #include "place/prover.h"
 #include "place/stage_watch.h"
 #include "place/status_page.h"
-#include "place/worker_process.h"
+#include "place/worker_pool.h"
 
 namespace mynah::place {
 
@@ -124,8 +124,18 @@ class PlacementState {
   // Environment or Device with the reason.
   Status check_named(const std::string& device);
 
-  // The worker for these devices: one that lives, or a new one.
-  Result<std::shared_ptr<WorkerProcess>> worker_for(const StagePlaces& places);
+  // The worker for these devices, to load the group's model in: it is kept for that until left() or
+  // failed().
+  Result<std::shared_ptr<WorkerProcess>> worker_for(StageGroup group, const StagePlaces& places);
+
+  // A group's model is let go, or could not be loaded, and no device is to blame. Where nobody else
+  // needs its worker, that ends.
+  void left(StageGroup group);
+
+  // A group's model failed where it was, or while it was loaded: workers on these devices end, and
+  // the devices are not trusted. `doubts`: what nothing vouches for any more (Canary::doubts()).
+  void failed(StageGroup group, const StagePlaces& places, const Error& reason,
+              const std::string& doubts);
 
   // What can be asked of an opened group.
   struct GroupHooks {
@@ -140,9 +150,6 @@ class PlacementState {
   // Vouches for what was given out and not vouched for yet. An error where a device was wrong, and
   // no other is allowed.
   Status settle();
-
-  // A group's model was let go: where nobody else needs its worker, that ends.
-  void unloaded(StageGroup group, const StagePlaces& places);
 
   // Grows whenever a device is trusted again that failed.
   [[nodiscard]] uint64_t trust() const { return trust_.load(); }
@@ -183,6 +190,7 @@ class PlacementState {
 
   // The type that the user wants, else what is usual on a device; of no device ("") none.
   [[nodiscard]] std::optional<DType> storage_of(Stage stage, const std::string& device) const;
+  [[nodiscard]] WorkerSpec worker_on(const std::string& devices) const;
   [[nodiscard]] std::optional<ModelFile> file_of(StageGroup group) const;
   // Why a device is out of the question for a group, to be read behind its name; "": it is not.
   [[nodiscard]] std::string why_excluded(StageGroup group, const std::string& device);
@@ -216,7 +224,7 @@ class PlacementState {
   // Of this process.
   std::map<std::string, OpenedDevice> devices_;
   std::array<HereStage, kStages.size()> stages_;
-  std::map<std::string, std::shared_ptr<WorkerProcess>> workers_;
+  WorkerPool workers_;
   std::atomic<uint64_t> trust_{0};
   std::optional<StatusPage> page_;
   Housekeeper housekeeper_;  // the first to go

@@ -57,12 +57,15 @@ class Keeper {
   virtual void let_go() = 0;
 };
 
-// A model with what it computes on, which goes after it.
+// A model with what it computes on, which goes after it, and keeps none of its memory for others.
 template <class Model, class... Backends>
 std::shared_ptr<const Model> keeping(std::shared_ptr<const Model> model, Backends... backends) {
   const Model* const self = model.get();
-  return {self, [model = std::move(model), ... backends = std::move(backends)](
-                    const Model* /*self*/) mutable { model.reset(); }};
+  return {self, [model = std::move(model),
+                 ... backends = std::move(backends)](const Model* /*self*/) mutable {
+            model.reset();
+            (backends->release_idle_memory(), ...);
+          }};
 }
 
 // Model: VoiceDetector, WindowModel or VoiceModel. Thread-safe.
@@ -105,17 +108,7 @@ class Rungs {
     const std::lock_guard lock(mutex_);
     if (rung_ && state_->trust() != trust_) {
       trust_ = state_->trust();
-      const auto better = state_->plan(group_);
-      if (better && *better != rung_->where) {
-        const std::string from = devices_of(rung_->where);
-        rung_.reset();
-        if (open_next()) {
-          state_->moved({.group = group_,
-                         .from = from,
-                         .to = devices_of(rung_->where),
-                         .reason = devices_of(rung_->where) + " was proven again"});
-        }
-      }
+      go_where_it_is_better();
     }
     if (!rung_) {
       if (const Status opened = open_next(); !opened) {
@@ -156,13 +149,13 @@ class Rungs {
   void unload_after(std::chrono::steady_clock::duration idle) {
     const std::lock_guard lock(mutex_);
     const auto unused = uses_->idle();
-    if (rung_ && unused && *unused >= idle) {
-      for (Keeper* keeper : keepers_) {
-        keeper->let_go();
-      }
-      rung_.reset();
-      state_->unloaded(group_, where_);
+    if (!rung_ || !unused || *unused < idle) {
+      return;
     }
+    for (Keeper* keeper : keepers_) {
+      keeper->let_go();
+    }
+    let_go();
   }
 
   // Is told when the model is let go, until it is removed.
@@ -192,9 +185,10 @@ class Rungs {
   // To be called with each piece of work before anybody gets it, `what` being its name. Throws
   // DeviceError where the device is found to compute wrongly.
   void vouch(const Rung& rung, const std::string& what) {
-    if (rung.canary != nullptr) {
-      rung.canary->vouch(what, rung.probe);
+    if (rung.canary == nullptr) {
+      return;
     }
+    rung.canary->vouch(what, rung.probe);
   }
 
   // Vouches for what was given out since the device was found right. Where it is wrong now that is
@@ -207,28 +201,15 @@ class Rungs {
         return {};
       }
       rung = *rung_;
+      rung.use = uses_->begin();
     }
     try {
       rung.canary->settle(rung.probe);
       return {};
     } catch (const DeviceError& error) {
-      return leave(rung.number, error.error());
+      const std::lock_guard lock(mutex_);
+      return rung_ && rung_->number == rung.number ? abandon(error.error()) : Status{};
     }
-  }
-
-  // Rung `number` failed, and nothing is to be done again: the next is opened when it is needed.
-  Status leave(uint64_t number, const Error& error) {
-    const std::lock_guard lock(mutex_);
-    if (!rung_ || rung_->number != number) {
-      return {};
-    }
-    const Error told = give_up(error);
-    const auto next = state_->plan(group_);
-    state_->moved({.group = group_,
-                   .from = devices_of(where_),
-                   .to = next ? devices_of(*next) : "",
-                   .reason = told.message});
-    return next ? Status{} : std::unexpected(told);
   }
 
   // Rung `number` failed: moves to the next, unless another caller has. Throws DeviceError where
@@ -253,20 +234,57 @@ class Rungs {
   [[nodiscard]] StageGroup group() const { return group_; }
 
  private:
+  // A device is trusted again.
+  void go_where_it_is_better() {
+    const auto better = state_->plan(group_);
+    if (!better || *better == rung_->where) {
+      return;
+    }
+    const std::string from = devices_of(rung_->where);
+    let_go();
+    if (open_next()) {
+      state_->moved({.group = group_,
+                     .from = from,
+                     .to = devices_of(rung_->where),
+                     .reason = devices_of(rung_->where) + " was proven again"});
+    }
+  }
+
+  // Leaves a rung that is as it should be.
+  void let_go() {
+    rung_.reset();
+    state_->left(group_);
+  }
+
+  // The rung failed, and nothing is to be done again: the next is opened when it is needed.
+  Status abandon(const Error& error) {
+    const Error told = give_up(error);
+    const auto next = state_->plan(group_);
+    state_->moved({.group = group_,
+                   .from = devices_of(where_),
+                   .to = next ? devices_of(*next) : "",
+                   .reason = told.message});
+    return next ? Status{} : std::unexpected(told);
+  }
+
   // The rung failed: its device is not trusted, and whoever asks goes elsewhere or hears why not.
   // Returns the failure with what nothing vouches for any more.
   Error give_up(const Error& error) {
-    Error told{error.code,
-               error.message + (rung_->canary ? rung_->canary->doubts() : std::string())};
-    state_->distrust(where_, told);
+    const std::string doubts = rung_->canary ? rung_->canary->doubts() : std::string();
     rung_.reset();
-    return told;
+    state_->failed(group_, where_, error, doubts);
+    return {error.code, error.message + doubts};
   }
 
   Status open_next() {
     trust_ = state_->trust();
     while (true) {
       MYNAH_TRY(StagePlaces where, state_->plan(group_));
+      std::shared_ptr<Canary> canary;
+      if (!is_here(where)) {
+        MYNAH_TRY(Reference reference, state_->reference(group_));
+        canary = std::make_shared<Canary>(group_, devices_of(where), std::move(reference));
+      }
       Result<Opened> opened = fail(ErrorCode::Device, "");
       try {
         opened = open_(where, *state_);
@@ -276,11 +294,6 @@ class Rungs {
       if (opened) {
         state_->opened(group_, where);
         where_ = where;
-        std::shared_ptr<Canary> canary;
-        if (!is_here(where)) {
-          MYNAH_TRY(Reference reference, state_->reference(group_));
-          canary = std::make_shared<Canary>(group_, devices_of(where), std::move(reference));
-        }
         rung_ = Rung{.number = ++opened_,
                      .where = std::move(where),
                      .model = std::move(opened->model),
@@ -290,12 +303,14 @@ class Rungs {
         return {};
       }
       if (is_here(where) || !is_of_device(opened.error().code)) {
+        state_->left(group_);
         return std::unexpected(std::move(opened).error());
       }
       if (opened.error().code == ErrorCode::OutOfMemory) {
         state_->had_no_room(group_, where, opened.error());
+        state_->left(group_);
       } else {
-        state_->distrust(where, opened.error());
+        state_->failed(group_, where, opened.error(), "");
       }
     }
   }

@@ -32,25 +32,15 @@ Status PlacementState::settle() {
   return right;
 }
 
-void PlacementState::unloaded(StageGroup group, const StagePlaces& places) {
-  std::shared_ptr<WorkerProcess> worker;
+void PlacementState::left(StageGroup group) {
   {
     const std::lock_guard lock(mutex_);
     places_.erase(group);
-    for (const auto& [stage, where] : places) {
+    for (const Stage stage : stages_of(group)) {
       stages_[static_cast<size_t>(stage)] = {};
     }
-    const auto found = workers_.find(worker_key(places));
-    const bool needed = std::ranges::any_of(
-        places_, [&](const auto& other) { return worker_key(other.second) == worker_key(places); });
-    if (found != workers_.end() && !needed) {
-      worker = std::move(found->second);
-      workers_.erase(found);
-    }
   }
-  if (worker != nullptr) {
-    worker->retire();
-  }
+  workers_.give_back(group);
 }
 
 void PlacementState::tend() {

@@ -1,0 +1,209 @@
+// What is done with the place that a model leaves: it fails there, it is let go, it is loaded while
+// another is let go.
+#include "place/rungs.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/whisper_file.h"
+#include "place/made_up_placer.h"
+#include "place/placer.h"
+#include "test_paths.h"
+
+namespace mynah::place {
+namespace {
+
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using Model = int;
+using ModelRungs = Rungs<Model>;
+
+WindowsFile write_model(const mynah::test::MadeUpMachine& machine) {
+  const whisper::Config config = mynah::test::tiny_config(false);
+  WindowsFile file;
+  file.path =
+      cli::write_whisper(machine.root / "model.gguf", config, mynah::test::tiny_vocabulary(config));
+  return file;
+}
+
+// A small Whisper's rungs, with a model that does nothing.
+class RungsOfOne : public ::testing::Test {
+ protected:
+  // The proofs that each test begins with.
+  static void SetUpTestSuite() {
+    ::setenv("MYNAH_WORKER_MANNER", "", 1);
+    proven_ = std::make_unique<mynah::test::MadeUpMachine>();
+    PlacementState state(test::placer_options(*proven_, "simt:0,cpu"));
+    state.expect(write_model(*proven_));
+    const auto places = state.plan(StageGroup::Stt);
+    ASSERT_TRUE(places) << places.error().message;
+  }
+
+  static void TearDownTestSuite() { proven_.reset(); }
+
+  RungsOfOne() : file_(write_model(machine_)) {
+    std::filesystem::copy(proven_->root / "cache", machine_.root / "cache",
+                          std::filesystem::copy_options::recursive);
+  }
+
+  void begin_on(const std::string& devices) {
+    state_ = std::make_shared<PlacementState>(test::placer_options(machine_, devices));
+    state_->expect(file_);
+    rungs_ = make_rungs(StageGroup::Stt);
+    const auto opened = rungs_->begin();
+    ASSERT_TRUE(opened) << opened.error().message;
+    ASSERT_EQ(devices_of(rungs_->where()), "simt:0");
+  }
+
+  // `opening`: is called when a worker was found, and the model is to be loaded there.
+  [[nodiscard]] std::shared_ptr<ModelRungs> make_rungs(
+      StageGroup group, const std::function<Status()>& opening = nullptr) {
+    return std::make_shared<ModelRungs>(
+        group, state_,
+        [this, group, opening](const StagePlaces& where,
+                               PlacementState& state) -> Result<ModelRungs::Opened> {
+          if (!is_here(where)) {
+            MYNAH_TRY(worker_, state.worker_for(group, where));
+            if (opening) {
+              MYNAH_TRY_STATUS(opening());
+            }
+          }
+          return ModelRungs::Opened{.model = std::make_shared<const Model>(0),
+                                    .probe = [this, group] { return probe(group); }};
+        });
+  }
+
+  [[nodiscard]] Result<Probe> probe(StageGroup group) {
+    Probe found = state_->reference(group).value().exact;
+    for (ProbeStage& stage : found.stages) {
+      stage.values.front() += wrong_ ? 1000.0F : 0.0F;
+    }
+    return found;
+  }
+
+  // Gives out two pieces of work, the second of which nobody has looked at yet.
+  void give_out() {
+    const ModelRungs::Rung rung = rungs_->now();
+    rungs_->vouch(rung, "window 1");
+    rungs_->vouch(rung, "window 2");
+  }
+
+  static inline std::unique_ptr<mynah::test::MadeUpMachine> proven_;
+
+  mynah::test::MadeUpMachine machine_;
+  WindowsFile file_;
+  std::shared_ptr<PlacementState> state_;
+  std::shared_ptr<WorkerProcess> worker_;  // of the rung that was opened last
+  std::atomic<bool> wrong_ = false;
+  std::shared_ptr<ModelRungs> rungs_;
+};
+
+TEST_F(RungsOfOne, AWorkerThatComputedWronglyIsEnded) {
+  begin_on("simt:0,cpu");
+  give_out();
+  const auto worker = worker_;
+  wrong_ = true;
+  EXPECT_TRUE(rungs_->settle()) << "the processor is allowed";
+  EXPECT_FALSE(worker->alive());
+  ASSERT_EQ(state_->moves().size(), 1U);
+  EXPECT_THAT(state_->moves()[0].reason, EndsWith("may be wrong too: window 2"));
+  EXPECT_EQ(devices_of(rungs_->now().where), "cpu");
+  EXPECT_TRUE(rungs_->settle());
+}
+
+TEST_F(RungsOfOne, WhoStillHasAModelThereHearsWhyItIsGone) {
+  begin_on("simt:0,cpu");
+  const ModelRungs::Rung held = rungs_->now();
+  const auto worker = worker_;
+  rungs_->vouch(held, "window 1");
+  rungs_->failed(held.number, {ErrorCode::Device, "simt:0 computed numbers that are none (NaN)"});
+  EXPECT_EQ(devices_of(rungs_->where()), "cpu");
+  try {
+    static_cast<void>(worker->tell(Ask::Report, kLeastStep));
+    ADD_FAILURE() << "it answered";
+  } catch (const DeviceError& error) {
+    EXPECT_EQ(error.error().message, "simt:0 computed numbers that are none (NaN)");
+  }
+}
+
+TEST_F(RungsOfOne, WhatIsRightIsLetGoAndOpenedAgain) {
+  begin_on("simt:0");
+  give_out();
+  const auto worker = worker_;
+  {
+    const ModelRungs::Rung used = rungs_->now();
+    rungs_->unload_after({});
+    EXPECT_TRUE(worker->alive()) << "somebody uses it";
+  }
+  rungs_->unload_after({});
+  EXPECT_FALSE(worker->alive());
+  EXPECT_FALSE(rungs_->idle());
+  EXPECT_EQ(devices_of(rungs_->now().where), "simt:0");
+  EXPECT_TRUE(worker_->alive());
+  EXPECT_TRUE(state_->moves().empty());
+}
+
+TEST_F(RungsOfOne, AWorkerThatNothingCouldBeLoadedInIsEnded) {
+  state_ = std::make_shared<PlacementState>(test::placer_options(machine_, "simt:0,cpu"));
+  state_->expect(file_);
+  for (const ErrorCode code : {ErrorCode::InvalidInput, ErrorCode::OutOfMemory}) {
+    const auto rungs = make_rungs(
+        StageGroup::Stt, [code]() -> Status { return fail(code, "the model is as it is"); });
+    EXPECT_EQ(rungs->begin().has_value(), code == ErrorCode::OutOfMemory) << "on the processor";
+    ASSERT_NE(worker_, nullptr);
+    EXPECT_FALSE(worker_->alive());
+    worker_.reset();
+  }
+}
+
+TEST_F(RungsOfOne, AWorkerStaysWhileAnotherModelIsLoadedThere) {
+  const DetectorFile detector{
+      .path = mynah::test::weights_path("silero/silero_vad_16k.safetensors"), .rate_hz = 16000};
+  MYNAH_SKIP_WITHOUT(detector.path);
+  state_ = std::make_shared<PlacementState>(test::placer_options(machine_, "simt:0"));
+  state_->expect(file_);
+  state_->expect(detector);
+  const auto vad = make_rungs(StageGroup::Vad);
+  ASSERT_TRUE(vad->begin());
+  const auto worker = worker_;
+  rungs_ = make_rungs(StageGroup::Stt, [&]() -> Status {
+    EXPECT_EQ(worker_, worker);
+    vad->unload_after({});
+    return {};
+  });
+  ASSERT_TRUE(rungs_->begin());
+  EXPECT_FALSE(vad->idle());
+  EXPECT_TRUE(worker->alive());
+  rungs_->unload_after({});
+  EXPECT_FALSE(worker->alive());
+}
+
+// What a model computed on.
+struct Memory {
+  std::weak_ptr<const Model> model;
+  bool released = false;
+
+  void release_idle_memory() { released = model.expired(); }
+};
+
+TEST(Keeping, NothingIsKeptOfTheMemoryOfAModelThatHasGone) {
+  auto model = std::make_shared<const Model>(0);
+  const auto memory = std::make_shared<Memory>(Memory{.model = model});
+  auto kept = keeping(std::move(model), memory);
+  auto again = kept;
+  kept.reset();
+  EXPECT_FALSE(memory->released);
+  again.reset();
+  EXPECT_TRUE(memory->released);
+}
+
+}  // namespace
+}  // namespace mynah::place
