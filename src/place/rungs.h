@@ -112,6 +112,7 @@ class Rungs {
     }
     if (!rung_) {
       if (const Status opened = open_next(); !opened) {
+        owed_.reset();  // it is heard now
         throw DeviceError(opened.error());
       }
     }
@@ -145,17 +146,23 @@ class Rungs {
     return std::unexpected(error.error());
   }
 
-  // Lets go of the model where nothing was asked of it for so long, and nobody waits for it.
+  // Lets go of the model where nothing was asked of it for so long, and nobody waits for it; what
+  // it gave out is vouched for first.
   void unload_after(std::chrono::steady_clock::duration idle) {
     const std::lock_guard lock(mutex_);
     const auto unused = uses_->idle();
     if (!rung_ || !unused || *unused < idle) {
       return;
     }
+    if (Status right = settle_rung(); !right) {
+      owed_ = std::move(right).error();
+    }
     for (Keeper* keeper : keepers_) {
       keeper->let_go();
     }
-    let_go();
+    if (rung_) {
+      let_go();
+    }
   }
 
   // Is told when the model is let go, until it is removed.
@@ -189,14 +196,21 @@ class Rungs {
       return;
     }
     rung.canary->vouch(what, rung.probe);
+    if (!is_current(rung.number)) {
+      rung.canary->settle(rung.probe);  // nobody does it later
+    }
   }
 
   // Vouches for what was given out since the device was found right. Where it is wrong now that is
-  // told and the device is left; an error where no other is allowed.
+  // told and the device is left; an error where no other is allowed, also where that was found when
+  // the model was let go.
   Status settle() {
     Rung rung;
     {
       const std::lock_guard lock(mutex_);
+      if (owed_) {
+        return std::unexpected(*std::exchange(owed_, std::nullopt));
+      }
       if (!rung_ || rung_->canary == nullptr) {
         return {};
       }
@@ -234,10 +248,28 @@ class Rungs {
   [[nodiscard]] StageGroup group() const { return group_; }
 
  private:
+  [[nodiscard]] bool is_current(uint64_t number) const {
+    const std::lock_guard lock(mutex_);
+    return rung_ && rung_->number == number;
+  }
+
+  // settle() of who has the lock.
+  Status settle_rung() {
+    if (rung_->canary == nullptr) {
+      return {};
+    }
+    try {
+      rung_->canary->settle(rung_->probe);
+      return {};
+    } catch (const DeviceError& error) {
+      return abandon(error.error());
+    }
+  }
+
   // A device is trusted again.
   void go_where_it_is_better() {
     const auto better = state_->plan(group_);
-    if (!better || *better == rung_->where) {
+    if (!better || *better == rung_->where || !settle_rung() || !rung_) {
       return;
     }
     const std::string from = devices_of(rung_->where);
@@ -323,7 +355,8 @@ class Rungs {
   StagePlaces where_;  // of the last rung
   std::vector<Keeper*> keepers_;
   uint64_t opened_ = 0;
-  uint64_t trust_ = 0;  // PlacementState::trust() when it was planned
+  uint64_t trust_ = 0;         // PlacementState::trust() when it was planned
+  std::optional<Error> owed_;  // found when the model was let go, and heard by nobody yet
   std::shared_ptr<Uses> uses_ = std::make_shared<Uses>();
 };
 

@@ -132,6 +132,35 @@ TEST_F(RungsOfOne, WhoStillHasAModelThereHearsWhyItIsGone) {
   } catch (const DeviceError& error) {
     EXPECT_EQ(error.error().message, "simt:0 computed numbers that are none (NaN)");
   }
+  // What it computed meanwhile is looked at at once, since nobody settles for it any more.
+  wrong_ = true;
+  EXPECT_THROW(rungs_->vouch(held, "window 2"), DeviceError);
+}
+
+TEST_F(RungsOfOne, WhatIsLetGoIsVouchedForFirst) {
+  begin_on("simt:0,cpu");
+  give_out();
+  const auto worker = worker_;
+  wrong_ = true;
+  rungs_->unload_after({});
+  EXPECT_FALSE(worker->alive());
+  ASSERT_EQ(state_->moves().size(), 1U);
+  EXPECT_THAT(state_->moves()[0].reason, HasSubstr("simt:0 computes wrongly: "));
+  EXPECT_THAT(state_->moves()[0].reason, EndsWith("may be wrong too: window 2"));
+  EXPECT_EQ(state_->moves()[0].to, "cpu");
+  EXPECT_TRUE(rungs_->settle());
+  EXPECT_EQ(devices_of(rungs_->now().where), "cpu");
+}
+
+TEST_F(RungsOfOne, WhatIsFoundWrongWhenItIsLetGoIsAnErrorWhereNothingElseIsAllowed) {
+  begin_on("simt:0");
+  give_out();
+  wrong_ = true;
+  rungs_->unload_after({});
+  const Status settled = rungs_->settle();
+  ASSERT_FALSE(settled);
+  EXPECT_THAT(settled.error().message, EndsWith("may be wrong too: window 2"));
+  EXPECT_TRUE(rungs_->settle()) << "it was told";
 }
 
 TEST_F(RungsOfOne, WhatIsRightIsLetGoAndOpenedAgain) {
