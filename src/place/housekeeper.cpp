@@ -6,7 +6,7 @@ namespace mynah::place {
 
 void Housekeeper::start(std::chrono::milliseconds every, std::function<void()> tend) {
   const std::lock_guard lock(mutex_);
-  if (thread_.joinable()) {
+  if (stopped_ || thread_.joinable()) {
     return;
   }
   thread_ = std::jthread([this, every, tend = std::move(tend)](const std::stop_token& stop) {
@@ -22,6 +22,7 @@ void Housekeeper::stop() {
   std::jthread ended;
   {
     const std::lock_guard lock(mutex_);
+    stopped_ = true;
     ended = std::move(thread_);
   }
   ended.request_stop();

@@ -13,14 +13,15 @@ class Housekeeper {
  public:
   ~Housekeeper() { stop(); }
 
-  // Calls `tend` every `every` from now on; where it runs already nothing changes.
+  // Calls `tend` every `every` from now on; where it runs already, or was stopped, nothing changes.
   void start(std::chrono::milliseconds every, std::function<void()> tend);
 
-  // Waits for a call of `tend` that is under way, and ends.
+  // Waits for a call of `tend` that is under way, and ends for good. Not to be called by `tend`.
   void stop();
 
  private:
   std::mutex mutex_;
+  bool stopped_ = false;
   std::condition_variable_any wake_;
   std::jthread thread_;
 };

@@ -67,6 +67,10 @@ PlacementState::PlacementState(PlacerOptions options)
                .tell = options_.tell}) {}
 
 PlacementState::~PlacementState() {
+  stop_tending();
+}
+
+void PlacementState::stop_tending() {
   prover_.cancel();
   housekeeper_.stop();
 }

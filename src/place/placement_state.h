@@ -86,6 +86,10 @@ class PlacementState {
   explicit PlacementState(PlacerOptions options);
   ~PlacementState();
 
+  // Ends what is done beside the work, for good: waits for what of it is under way. Not to be
+  // called by that itself.
+  void stop_tending();
+
   // A model that will be opened: all that are known are planned together.
   void expect(const ModelFile& file);
 

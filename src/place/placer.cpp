@@ -13,6 +13,11 @@ namespace mynah::place {
 Placer::Placer(PlacerOptions options)
     : state_(std::make_shared<PlacementState>(std::move(options))) {}
 
+// Here, since the state may go with a model that its own thread tends and was the last to hold.
+Placer::~Placer() {
+  state_->stop_tending();
+}
+
 Status Placer::check_request() const {
   const PlacerOptions& options = state_->options();
   std::set<std::string> alone;

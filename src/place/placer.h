@@ -14,6 +14,9 @@ namespace mynah::place {
 class Placer {
  public:
   explicit Placer(PlacerOptions options);
+  ~Placer();
+  Placer(const Placer&) = delete;
+  Placer& operator=(const Placer&) = delete;
 
   // Refuses a device that is named alone and is not there: before anything is looked for or loaded.
   [[nodiscard]] Status check_request() const;
@@ -23,7 +26,7 @@ class Placer {
   [[nodiscard]] Status check_processor(StageGroup group, const std::string& what) const;
 
   // Each is refused with the reason where no device that is allowed can be used. They share the
-  // placer's state, and may outlive it.
+  // placer's state and may outlive it; once it is gone nothing is proven or let go any more.
   Result<std::shared_ptr<const VoiceDetector>> detector(const DetectorFile& file);
   Result<std::shared_ptr<const WindowModel>> windows(const WindowsFile& file);
   // `language` is set where the voice is Piper's.

@@ -3,12 +3,14 @@
 #include "place/rungs.h"
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -213,6 +215,37 @@ TEST_F(RungsOfOne, AWorkerStaysWhileAnotherModelIsLoadedThere) {
   EXPECT_TRUE(worker->alive());
   rungs_->unload_after({});
   EXPECT_FALSE(worker->alive());
+}
+
+TEST_F(RungsOfOne, AModelMayOutliveItsPlacerAndBeTheHousekeepersLast) {
+  PlacerOptions options = test::placer_options(machine_, "cpu");
+  auto placer = std::make_unique<Placer>(std::move(options));
+  auto windows = placer->windows(file_);
+  ASSERT_TRUE(windows) << windows.error().message;
+  std::shared_ptr<const WindowModel> model = *std::move(windows);
+  windows = fail(ErrorCode::NotFound, "");
+  std::atomic<bool> tended = false;
+  std::atomic<bool> gone = false;
+  placer->state().add(
+      {.group = StageGroup::Tts,
+       .settle = [] { return Status{}; },
+       .unload_after =
+           [&, weak = std::weak_ptr(model)](std::chrono::steady_clock::duration /*idle*/) {
+             const auto held = weak.lock();
+             tended = true;
+             // Until everybody else has gone. Who waits for this thread to end has not.
+             constexpr int kTries = 50;
+             for (int i = 0; i < kTries && !gone; ++i) {
+               std::this_thread::sleep_for(std::chrono::milliseconds(10));
+             }
+           },
+       .idle = [] { return std::optional<std::chrono::steady_clock::duration>(); }});
+  while (!tended) {
+    std::this_thread::yield();
+  }
+  model.reset();
+  placer.reset();
+  gone = true;
 }
 
 // What a model computed on.
