@@ -9,8 +9,8 @@
 
 namespace mynah::place {
 
-inline constexpr std::string_view kProofKind = "mynah proof 1";          // WakeState, Proof
-inline constexpr std::string_view kDistrustKind = "mynah distrust 1";    // Distrust
+inline constexpr std::string_view kProofKind = "mynah proof 2";          // WakeState, Proof
+inline constexpr std::string_view kDistrustKind = "mynah distrust 2";    // Distrust, number
 inline constexpr std::string_view kReferenceKind = "mynah reference 1";  // Reference
 
 template <class Archive>
@@ -20,12 +20,12 @@ void wire(Archive& a, WakeState& v) {
 
 template <class Archive>
 void wire(Archive& a, Proof& v) {
-  a(v.measurements, v.made_at);
+  a(v.measurements, v.made_at, v.last_failure);
 }
 
 template <class Archive>
 void wire(Archive& a, Distrust& v) {
-  a(v.failures, v.last_at, v.reason);
+  a(v.failures, v.last_at, v.reason, v.trusted_at);
 }
 
 template <class Archive>

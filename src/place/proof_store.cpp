@@ -1,14 +1,18 @@
 #include "place/proof_store.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <span>
 #include <utility>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 
+#include "base/unique_fd.h"
 #include "place/kept_file.h"
 #include "place/kept_types.h"
 #include "place/possible.h"
@@ -18,8 +22,8 @@ namespace mynah::place {
 
 namespace {
 
-// More make a pause no longer.
-constexpr int kMostFailures = 20;
+// Seconds and numbers beyond are none.
+constexpr int64_t kLatest = int64_t{1} << 60;
 
 int64_t milliseconds_of(clockid_t clock) {
   timespec time{};
@@ -29,6 +33,37 @@ int64_t milliseconds_of(clockid_t clock) {
 
 std::string name_of(const std::string& key) {
   return sha256_hex(std::as_bytes(std::span(key))).substr(0, 32);
+}
+
+enum class Found : uint8_t { Nothing, Whole, Damaged };
+
+// A file of a device's failures. Values of one that is damaged, or of another version of mynah,
+// are not to be used.
+Found read_failures(const std::string& path, const std::string& key, Distrust& distrust,
+                    int64_t& number) {
+  if (path.empty()) {
+    return Found::Nothing;
+  }
+  if (read_kept_file(path, kDistrustKind, key, distrust, number)) {
+    const bool possible = number > 0 && number < kLatest && distrust.failures >= 0 &&
+                          distrust.last_at >= 0 && distrust.last_at < kLatest &&
+                          distrust.trusted_at >= 0;
+    return possible ? Found::Whole : Found::Damaged;
+  }
+  distrust = {};
+  number = 0;
+  std::error_code error;
+  return std::filesystem::exists(path, error) ? Found::Damaged : Found::Nothing;
+}
+
+// Held by one process or thread at a time until it goes; none where the system cannot.
+UniqueFd lock_folder(const std::filesystem::path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  UniqueFd lock(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  while (lock && ::flock(lock.get(), LOCK_EX) != 0 && errno == EINTR) {
+  }
+  return lock;
 }
 
 }  // namespace
@@ -49,13 +84,6 @@ WakeState WakeState::now() {
 bool WakeState::awake_since(const WakeState& earlier) const {
   constexpr int64_t kReadApart_ms = 100;  // the two clocks are not read at once
   return boot_id != earlier.boot_id || suspended_ms <= earlier.suspended_ms + kReadApart_ms;
-}
-
-int64_t Distrust::again_at() const {
-  constexpr int64_t kFirst_s = 10;
-  constexpr int64_t kLongest_s = 3600;
-  const int doublings = std::clamp(failures, 1, kMostFailures) - 1;
-  return last_at + std::min(kLongest_s, kFirst_s << doublings);
 }
 
 ProofStore::ProofStore(std::string folder, std::string build, ProofTimes times)
@@ -91,11 +119,8 @@ std::optional<Proof> ProofStore::find(const DeviceIdentity& device, const ModelF
       !is_possible(proof.measurements, group_of(file)) || !times_.wake().awake_since(then)) {
     return std::nullopt;
   }
-  const auto lost = distrust(device);
-  if (lost && lost->last_at >= proof.made_at) {
-    return std::nullopt;
-  }
-  return proof;
+  return proof.last_failure == last_failure(device) ? std::optional(std::move(proof))
+                                                    : std::nullopt;
 }
 
 void ProofStore::keep(const DeviceIdentity& device, const ModelFile& file,
@@ -107,40 +132,66 @@ void ProofStore::keep(const DeviceIdentity& device, const ModelFile& file,
   }
 }
 
-std::optional<Distrust> ProofStore::distrust(const DeviceIdentity& device) const {
+ProofStore::Failures ProofStore::failures(const DeviceIdentity& device) const {
   std::string key;
   const std::string path = distrust_file(device, key);
-  Distrust distrust;
-  if (path.empty() || !read_kept_file(path, kDistrustKind, key, distrust)) {
-    return std::nullopt;
+  Failures kept;
+  if (read_failures(path, key, kept.distrust, kept.number) != Found::Damaged) {
+    return kept;
   }
-  // A failure that is yet to come was noted while the clock was wrong: nobody waits for that.
-  if (distrust.failures < 1 || distrust.last_at < 0 || distrust.last_at > times_.seconds()) {
-    return std::nullopt;
-  }
-  return distrust;
+  // What failed, and when, is not known: it may have been the moment before.
+  change(device, [&kept](Failures& now) { kept = now; });
+  return kept;
 }
 
-void ProofStore::failed(const DeviceIdentity& device, const std::string& reason) const {
+void ProofStore::change(const DeviceIdentity& device,
+                        const std::function<void(Failures&)>& how) const {
   std::string key;
   const std::string path = distrust_file(device, key);
   if (path.empty()) {
     return;
   }
-  Distrust now = distrust(device).value_or(Distrust{});
-  now.failures = std::min(now.failures, kMostFailures) + 1;
-  now.last_at = times_.seconds();
-  now.reason = reason;
-  write_kept_file(path, kDistrustKind, key, now);
+  const UniqueFd lock = lock_folder(std::filesystem::path(path).parent_path());
+  Failures now;
+  if (read_failures(path, key, now.distrust, now.number) == Found::Damaged) {
+    now.number = times_.seconds();
+  }
+  how(now);
+  if (now.number > 0) {
+    write_kept_file(path, kDistrustKind, key, now.distrust, now.number);
+  }
 }
 
-void ProofStore::trusted(const DeviceIdentity& device) const {
-  std::string key;
-  const std::string path = distrust_file(device, key);
-  std::error_code error;
-  if (!path.empty()) {
-    std::filesystem::remove(path, error);
+int64_t ProofStore::last_failure(const DeviceIdentity& device) const {
+  return failures(device).number;
+}
+
+std::optional<Distrust> ProofStore::distrust(const DeviceIdentity& device) const {
+  const Failures kept = failures(device);
+  // A failure that is yet to come was noted while the clock was wrong: nobody waits for that.
+  const bool counts = kept.distrust.is_open() && kept.distrust.last_at <= times_.seconds();
+  return counts ? std::optional(kept.distrust) : std::nullopt;
+}
+
+void ProofStore::failed(const DeviceIdentity& device, const std::string& reason) const {
+  const int64_t now = times_.seconds();
+  change(device, [&](Failures& kept) {
+    kept.distrust.failed(now, reason);
+    // By the clock, so that the numbers grow even where the file before was thrown away.
+    kept.number = std::max(kept.number + 1, now);
+  });
+}
+
+void ProofStore::trusted(const DeviceIdentity& device, int64_t last_failure) const {
+  if (!failures(device).distrust.is_open()) {
+    return;
   }
+  const int64_t now = times_.seconds();
+  change(device, [&](Failures& kept) {
+    if (kept.number == last_failure) {
+      kept.distrust.trusted(now);
+    }
+  });
 }
 
 }  // namespace mynah::place

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "place/device_identity.h"
+#include "place/distrust.h"
 #include "place/measurement.h"
 #include "place/workload.h"
 
@@ -29,18 +30,8 @@ struct WakeState {
 // A proof of one model on one device.
 struct Proof {
   std::vector<Measurement> measurements;
-  int64_t made_at = 0;  // seconds since 1970
-};
-
-// Failures of a device, one after the other.
-struct Distrust {
-  int failures = 0;
-  int64_t last_at = 0;  // seconds since 1970
-  std::string reason;
-
-  // When it may be proven again without being asked for by name: ten seconds after the first
-  // failure, twice as long after each further one, an hour at most.
-  [[nodiscard]] int64_t again_at() const;
+  int64_t made_at = 0;       // seconds since 1970
+  int64_t last_failure = 0;  // the device's, as ProofStore has it, when this proof was begun
 };
 
 // Seconds since 1970.
@@ -65,16 +56,31 @@ class ProofStore {
   void keep(const DeviceIdentity& device, const ModelFile& file,
             const std::optional<DType>& storage, const Proof& proof) const;
 
+  // The number of the device's last failure, 0: there was none. Each has a greater one than those
+  // before, whatever the clock says. Where what is kept of the device is damaged, that is the last.
+  [[nodiscard]] int64_t last_failure(const DeviceIdentity& device) const;
+
+  // None where it was proven since it failed.
   [[nodiscard]] std::optional<Distrust> distrust(const DeviceIdentity& device) const;
-  // Throws the device's proofs away.
+  // No proof that was begun before holds any more.
   void failed(const DeviceIdentity& device, const std::string& reason) const;
-  // It was proven again.
-  void trusted(const DeviceIdentity& device) const;
+  // It passed a proof that was begun after this failure; a later one still stands.
+  void trusted(const DeviceIdentity& device, int64_t last_failure) const;
 
  private:
   [[nodiscard]] std::string proof_file(const DeviceIdentity& device, const ModelFile& file,
                                        const std::optional<DType>& storage, std::string& key) const;
   [[nodiscard]] std::string distrust_file(const DeviceIdentity& device, std::string& key) const;
+
+  // What is kept of a device's failures.
+  struct Failures {
+    Distrust distrust;
+    int64_t number = 0;  // of the last; 0: there was none
+  };
+
+  [[nodiscard]] Failures failures(const DeviceIdentity& device) const;
+  // Changes it, while no other process does.
+  void change(const DeviceIdentity& device, const std::function<void(Failures&)>& how) const;
 
   std::string folder_;
   std::string build_;

@@ -1,7 +1,6 @@
 #include "place/prover.h"
 
 #include <algorithm>
-#include <ctime>
 #include <utility>
 
 #include <fmt/format.h>
@@ -53,7 +52,7 @@ DeviceIdentity identity_of(const std::string& device, const Discovery& discovery
 }
 
 Prover::Prover(ProverOptions options)
-    : options_(std::move(options)), store_(options_.cache_folder, options_.build) {}
+    : options_(std::move(options)), store_(options_.cache_folder, options_.build, options_.times) {}
 
 WorkerSpec Prover::worker(const std::string& device) const {
   return {.program = options_.worker_program,
@@ -89,9 +88,10 @@ DeviceProof Prover::of_device(const ModelFile& file, const StageDevice& where,
       return {.measurements = std::move(kept->measurements), .refusal = {}, .no_room = {}};
     }
   }
-  const auto now = static_cast<int64_t>(::time(nullptr));
+  const int64_t now = options_.times.seconds();
+  const int64_t last_failure = store_.last_failure(identity);
   if (const auto distrust = store_.distrust(identity);
-      distrust && wish == ProofWish::IfTrusted && now < distrust->again_at()) {
+      distrust && wish == ProofWish::IfTrusted && distrust->waits(now)) {
     return not_tried(
         file, where,
         fmt::format("failed {} ago: {}; it is proven again in {}",
@@ -137,9 +137,9 @@ DeviceProof Prover::of_device(const ModelFile& file, const StageDevice& where,
   }
   const auto bad = std::ranges::find(proof.measurements, false, &Measurement::passed);
   if (bad == proof.measurements.end()) {
-    store_.trusted(identity);
+    store_.trusted(identity, last_failure);
     store_.keep(identity, file, where.storage,
-                {.measurements = proof.measurements, .made_at = now});
+                {.measurements = proof.measurements, .made_at = now, .last_failure = last_failure});
   } else {
     store_.failed(identity, bad->failure);
   }

@@ -24,6 +24,7 @@ struct ProverOptions {
   std::string build;         // of this program
   std::vector<Fault> faults;
   std::function<void(const std::string& line)> tell;  // of what takes a while; may be empty
+  ProofTimes times{};
 };
 
 // How much somebody wants a proof.

@@ -22,6 +22,7 @@ void use(uint8_t which, std::span<const std::byte> file) {
   WakeState wake;
   Proof proof;
   Distrust distrust;
+  int64_t number = 0;
   Reference reference;
   switch (which % 3) {
     case 0:
@@ -33,7 +34,7 @@ void use(uint8_t which, std::span<const std::byte> file) {
       }
       break;
     case 1:
-      if (read_kept(file, kDistrustKind, kKey, distrust) && distrust.last_at >= 0 &&
+      if (read_kept(file, kDistrustKind, kKey, distrust, number) && distrust.last_at >= 0 &&
           distrust.last_at < int64_t{1} << 60) {
         MYNAH_CHECK(distrust.again_at() > distrust.last_at, "a pause that is none");
       }

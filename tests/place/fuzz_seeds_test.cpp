@@ -141,9 +141,10 @@ Seeds kept() {
   reference.cpu = some_measurements();
   reference.cpu_exact = some_measurements();
   reference.error_bound = {0.01, 0.02};
-  const auto file = kept_bytes(kDistrustKind, "cuda:0\nRTX", distrust);
+  const int64_t number = 1'700'000'000;
+  const auto file = kept_bytes(kDistrustKind, "cuda:0\nRTX", distrust, number);
   return {{"proof", seed(0, wake, proof)},
-          {"distrust", seed(1, distrust)},
+          {"distrust", seed(1, distrust, number)},
           {"reference", seed(2, reference)},
           {"file",
            std::string(1, '\1').append(reinterpret_cast<const char*>(file.data()), file.size())}};

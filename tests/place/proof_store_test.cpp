@@ -41,8 +41,12 @@ struct Kept {
   [[nodiscard]] Proof proof() const {
     return {.measurements = {test::took(Stage::SttEncoder, "cuda:0", DType::F16, 2.5, 90),
                              test::took(Stage::SttDecoder, "cuda:0", DType::F16, 4, 60)},
-            .made_at = now};
+            .made_at = now,
+            .last_failure = store().last_failure(kCard)};
   }
+
+  // The card passed a proof of some model, begun now.
+  void trust() const { store().trusted(kCard, store().last_failure(kCard)); }
 
   void keep() const { store().keep(kCard, file, DType::F16, proof()); }
 
@@ -131,20 +135,60 @@ TEST(ProofStore, AFailureThrowsProofsAway) {
   // Of a driver that is new it is still the card that failed; another card is another.
   EXPECT_TRUE(kept.store().distrust({"cuda:0", "RTX 4060", "999", "GPU-1"}));
   EXPECT_FALSE(kept.store().distrust({"cuda:0", "RTX 4060", "550.54", "GPU-2"}));
-  // Proven again.
-  kept.store().trusted(kCard);
+  // Another model is proven there.
+  kept.trust();
   EXPECT_FALSE(kept.store().distrust(kCard));
-  EXPECT_TRUE(kept.find()) << "whoever proves keeps a proof anew";
+  EXPECT_FALSE(kept.find()) << "that says nothing of this model";
+  kept.keep();
+  EXPECT_TRUE(kept.find());
+  // Nor does a clock that goes back bring it to life.
+  kept.store().failed(kCard, "lost");
+  kept.now -= 1000;
+  kept.trust();
+  EXPECT_FALSE(kept.find());
+  kept.now += 100000;
+  EXPECT_FALSE(kept.find());
 }
 
-TEST(ProofStore, AProofOfTheMomentOfAFailureDoesNotHold) {
+TEST(ProofStore, AProofThatWasBegunBeforeAFailureDoesNotHold) {
+  Kept kept;
+  const Proof begun_before = kept.proof();
+  kept.store().failed(kCard, "lost");
+  kept.store().keep(kCard, kept.file, DType::F16, begun_before);
+  kept.store().trusted(kCard, begun_before.last_failure);
+  EXPECT_FALSE(kept.find());
+  EXPECT_TRUE(kept.store().distrust(kCard)) << "it failed after that";
+  kept.keep();  // in the same second
+  kept.trust();
+  EXPECT_TRUE(kept.find());
+  EXPECT_FALSE(kept.store().distrust(kCard));
+}
+
+TEST(ProofStore, WhatIsLostOfFailuresBringsNoProofBack) {
   Kept kept;
   kept.store().failed(kCard, "lost");
   kept.keep();
+  kept.trust();
+  ASSERT_TRUE(kept.find());
+  // The file is thrown away, and the card fails again as its first time.
+  fs::remove(kept.files(".distrust").at(0));
   EXPECT_FALSE(kept.find());
   kept.now += 1;
+  kept.store().failed(kCard, "lost");
+  kept.trust();
+  EXPECT_FALSE(kept.find());
+  // It is damaged, or was written by an older mynah.
   kept.keep();
-  EXPECT_TRUE(kept.find());
+  ASSERT_TRUE(kept.find());
+  const std::string file = kept.files(".distrust").at(0);
+  for (const std::string& bytes : {std::string("nonsense"), std::string()}) {
+    kept.now += 1;
+    mynah::test::write_file(file, bytes);
+    EXPECT_FALSE(kept.find()) << "what failed since is not known";
+    EXPECT_FALSE(kept.store().distrust(kCard));
+    kept.keep();
+    EXPECT_TRUE(kept.find());
+  }
 }
 
 TEST(ProofStore, PausesGrow) {
@@ -159,9 +203,26 @@ TEST(ProofStore, PausesGrow) {
     kept.store().failed(kCard, "lost");
   }
   EXPECT_EQ(kept.store().distrust(kCard)->again_at(), kept.now + 3600);
-  kept.store().trusted(kCard);
+}
+
+TEST(ProofStore, ADeviceThatPassesAndFailsIsLeftAloneEverLonger) {
+  Kept kept;
+  for (const int64_t pause : {10, 20, 40, 80}) {
+    kept.store().failed(kCard, "lost");
+    EXPECT_EQ(kept.store().distrust(kCard)->again_at(), kept.now + pause);
+    kept.now += pause;
+    kept.trust();
+    EXPECT_FALSE(kept.store().distrust(kCard));
+    kept.now += 5;
+  }
+  // Once it went well for an hour it is as any other.
+  kept.now += 3600;
   kept.store().failed(kCard, "lost");
   EXPECT_EQ(kept.store().distrust(kCard)->again_at(), kept.now + 10);
+  // Time in which nobody proved it is none in which it went well.
+  kept.now += 100'000;
+  kept.store().failed(kCard, "lost");
+  EXPECT_EQ(kept.store().distrust(kCard)->again_at(), kept.now + 20);
 }
 
 TEST(ProofStore, AnyNumberOfFailuresHasAPause) {
@@ -282,8 +343,7 @@ TEST(ProofStore, ManyWriteAtOnce) {
   EXPECT_LT(kept.find()->measurements[0].ms_per_unit, 8);
   const auto distrust = kept.store().distrust({"cuda:1", "Other", "1", "GPU-2"});
   ASSERT_TRUE(distrust);
-  EXPECT_GE(distrust->failures, 1);
-  EXPECT_LE(distrust->failures, 100);
+  EXPECT_EQ(distrust->failures, 21) << "of forty none was lost, and more than twenty are no more";
   // Nothing half written is left over.
   EXPECT_EQ(
       std::distance(fs::directory_iterator(kept.folder / "cache/proofs"), fs::directory_iterator()),

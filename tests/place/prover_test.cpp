@@ -102,6 +102,20 @@ TEST_F(Proofs, AFailureIsRememberedUntilOnePasses) {
   EXPECT_TRUE(passed(prove_with(prover, ProofWish::IfTrusted)));
 }
 
+TEST_F(Proofs, OneThatPassesAfterAFailureBringsNoOtherBack) {
+  Prover prover(options());
+  ASSERT_TRUE(passed(prove_with(prover, ProofWish::IfTrusted)));
+  prover.failed(identity_, "lost");
+  const StageDevice other{.device = "cpu", .storage = DType::I8};
+  ASSERT_TRUE(passed(prover.of_device(file_, other, identity_, ProofWish::Asked)));
+  EXPECT_FALSE(prover.store().distrust(identity_)) << "it works";
+  EXPECT_FALSE(prover.proven_at(file_, where_, identity_));
+  EXPECT_TRUE(prover.proven_at(file_, other, identity_));
+  be("crashes");
+  EXPECT_FALSE(passed(prove_with(prover, ProofWish::IfTrusted)));
+  EXPECT_EQ(prover.store().distrust(identity_)->failures, 2);
+}
+
 TEST_F(Proofs, WithoutAReferenceNothingIsProven) {
   be("crashes");
   Prover prover(options());
