@@ -16,12 +16,22 @@ constexpr int kShare = 30;
 
 }  // namespace
 
-Canary::Canary(StageGroup group, std::string device, Reference reference)
-    : group_(group), device_(std::move(device)), reference_(std::move(reference)) {}
+Canary::Canary(StageGroup group, std::string device, Reference reference, CanaryTimes times)
+    : group_(group),
+      device_(std::move(device)),
+      reference_(std::move(reference)),
+      times_(std::move(times)) {}
+
+bool Canary::is_fresh() const {
+  // The steady clock stands still while the machine sleeps.
+  return right_at_ &&
+         times_.now() - *right_at_ < std::max<Clock::duration>(kEvery, cost_ * kShare) &&
+         times_.wake().awake_since(right_in_);
+}
 
 void Canary::vouch(const std::string& what, const std::function<Result<Probe>()>& probe) {
   const std::lock_guard lock(mutex_);
-  if (right_at_ && Clock::now() - *right_at_ < std::max<Clock::duration>(kEvery, cost_ * kShare)) {
+  if (is_fresh()) {
     if (first_.empty()) {
       first_ = what;
     }
@@ -47,7 +57,8 @@ std::string Canary::doubts() {
 }
 
 void Canary::look(const std::function<Result<Probe>()>& probe) {
-  const auto begin = Clock::now();
+  const auto begin = times_.now();
+  WakeState wake = times_.wake();
   const Result<Probe> found = probe();
   if (!found) {
     throw DeviceError({ErrorCode::Device, found.error().message});
@@ -61,7 +72,8 @@ void Canary::look(const std::function<Result<Probe>()>& probe) {
         fmt::format("{} computes wrongly: {} {}", device_, stage_name(stage), verdict.failure);
     throw DeviceError({ErrorCode::Device, message});
   }
-  right_at_ = Clock::now();
+  right_at_ = times_.now();
+  right_in_ = std::move(wake);
   cost_ = *right_at_ - begin;
   first_.clear();
   last_.clear();

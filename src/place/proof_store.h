@@ -20,7 +20,7 @@ struct WakeState {
   std::string boot_id;
   int64_t suspended_ms = 0;  // all time that the machine slept since its start
 
-  // Of this machine now.
+  // Of this machine now. Two clocks are asked, no file but the first time.
   static WakeState now();
 
   // False where the machine slept since `earlier`: cards come back broken from that.
