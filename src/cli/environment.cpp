@@ -59,8 +59,7 @@ std::string Environment::folder(const char* variable, const char* below_home) co
 }
 
 void Context::say(std::string_view text) const {
-  err.write("mynah: ");
-  err.line(text);
+  err.line(std::string("mynah: ").append(text));
   err.flush();
 }
 

@@ -22,21 +22,32 @@ OutputStream::~OutputStream() {
 }
 
 void OutputStream::write(std::string_view text) {
+  const std::lock_guard lock(mutex_);
+  write_held(text);
+}
+
+void OutputStream::write_held(std::string_view text) {
   if (error_ != 0) {
     return;
   }
   buffer_ += text;
   if (fd_ >= 0 && (buffer_.size() >= kBufferBytes || (terminal_ && text.ends_with('\n')))) {
-    flush();
+    flush_held();
   }
 }
 
 void OutputStream::line(std::string_view text) {
-  write(text);
-  write("\n");
+  const std::lock_guard lock(mutex_);
+  write_held(text);
+  write_held("\n");
 }
 
 void OutputStream::flush() {
+  const std::lock_guard lock(mutex_);
+  flush_held();
+}
+
+void OutputStream::flush_held() {
   if (fd_ < 0) {
     return;
   }

@@ -1,6 +1,8 @@
 // What a verb reads and writes: standard output and error, standard input, or memory in a test.
 #pragma once
 
+#include <atomic>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,7 +10,7 @@
 namespace mynah::cli {
 
 // A text stream that remembers whether its reader has gone. Buffered; flushed line by line on a
-// terminal. Used from one thread.
+// terminal. Thread-safe but for text(): what one call writes stays together.
 class OutputStream {
  public:
   // Writes to an open file descriptor, which it does not own.
@@ -24,13 +26,13 @@ class OutputStream {
   void flush();
 
   // True once a write failed; what is written after that is dropped.
-  [[nodiscard]] bool failed() const { return error_ != 0; }
+  [[nodiscard]] bool failed() const { return error() != 0; }
 
   // True where the reader closed its end (EPIPE): not worth a message.
   [[nodiscard]] bool closed() const;
 
   // The errno of the first write that failed; 0: none did.
-  [[nodiscard]] int error() const { return error_; }
+  [[nodiscard]] int error() const { return error_.load(); }
 
   [[nodiscard]] bool is_terminal() const { return terminal_; }
 
@@ -43,9 +45,13 @@ class OutputStream {
   [[nodiscard]] const std::string& text() const { return buffer_; }
 
  private:
+  void write_held(std::string_view text);
+  void flush_held();
+
   int fd_ = -1;  // -1: memory
   bool terminal_ = false;
-  int error_ = 0;
+  std::mutex mutex_;
+  std::atomic<int> error_{0};
   std::string buffer_;
 };
 

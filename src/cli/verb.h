@@ -62,7 +62,7 @@ struct Context {
   std::string verb;   // the one that runs
   bool json = false;  // --json: results as JSON on stdout, one object a line
 
-  // A line for the user on stderr: "mynah: TEXT".
+  // A line for the user on stderr: "mynah: TEXT". From any thread.
   void say(std::string_view text) const;
 
   // The same about a file, whose name is put in front where the text does not begin with it; "-" is

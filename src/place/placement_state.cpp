@@ -90,10 +90,15 @@ void PlacementState::expect(const ModelFile& file) {
   files_.push_back(file);
 }
 
+// What is done from time to time asks too, while a plan adds what a profile says.
+StageDevices PlacementState::wanted(Stage stage) const {
+  const std::lock_guard lock(mutex_);
+  return request_.of(stage);
+}
+
 std::vector<std::string> PlacementState::candidates(Stage stage) {
-  const StageDevices& wanted = request_.of(stage);
-  if (!wanted.devices.empty()) {
-    return wanted.devices;
+  if (StageDevices said = wanted(stage); !said.devices.empty()) {
+    return std::move(said.devices);
   }
   std::vector<std::string> names;
   for (const DeviceFacts& device : discovery().devices) {
@@ -151,7 +156,7 @@ void PlacementState::measure_device(const ModelFile& file, const std::string& de
   const StageGroup group = group_of(file);
   std::string refusal = why_excluded(group, device);
   if (refusal.empty()) {
-    const bool named = !request_.of(stages_of(group).front()).automatic;
+    const bool named = !wanted(stages_of(group).front()).automatic;
     DeviceProof proof = prover_.of_device(file, usual_place(file, device), identity(device),
                                           named ? ProofWish::Asked : ProofWish::IfTrusted);
     refusal = std::move(proof.refusal);
@@ -177,10 +182,12 @@ Result<bool> PlacementState::measure(const ModelFile& file, PlanInput& input) {
   for (const Stage stage : stages_of(group)) {
     // What a profile says is where it goes; the processor is there when that fails.
     if (const Measurement* const said = profiled_here ? profiled(stage) : nullptr) {
-      request_.of(stage) = {.automatic = false, .devices = {said->device}};
+      StageDevices devices{.automatic = false, .devices = {said->device}};
       if (said->device != "cpu") {
-        request_.of(stage).devices.emplace_back("cpu");
+        devices.devices.emplace_back("cpu");
       }
+      const std::lock_guard lock(mutex_);
+      request_.of(stage) = std::move(devices);
     }
   }
   std::set<std::string> devices;
@@ -252,10 +259,13 @@ Result<StagePlaces> PlacementState::plan(StageGroup group) {
     MYNAH_TRY(const bool card, measure(file, input));
     cards = cards || card;
   }
-  input.request = request_;
+  {
+    const std::lock_guard lock(mutex_);
+    input.request = request_;
+  }
   input.devices = memory(cards);
-  if (std::ranges::any_of(input.stages, [this](const StageWish& wish) {
-        return request_.of(wish.stage).devices.empty();
+  if (std::ranges::any_of(input.stages, [&input](const StageWish& wish) {
+        return input.request.of(wish.stage).devices.empty();
       })) {
     input.unusable = unusable_cards();
   }

@@ -43,7 +43,7 @@ struct PlacerOptions {
   std::optional<std::chrono::milliseconds> keep_alive = std::chrono::minutes(5);
   uint64_t max_vram = 0;  // bytes of a card's memory that may be taken; 0: no limit
   int batch = 1;          // windows that are computed together where memory allows
-  // A line for the user, when something moves; may be empty.
+  // A line for the user, when something moves, from any thread that computes; may be empty.
   std::function<void(const std::string& line)> say;
   // The same for somebody who waits, of what takes a while; may be empty.
   std::function<void(const std::string& line)> tell;
@@ -200,6 +200,7 @@ class PlacementState {
   [[nodiscard]] std::string why_excluded(StageGroup group, const std::string& device);
   // The cards that nothing can compute on, or the one entry that says why there is none.
   [[nodiscard]] std::vector<OtherDevice> unusable_cards();
+  [[nodiscard]] StageDevices wanted(Stage stage) const;
   void measure_device(const ModelFile& file, const std::string& device, PlanInput& input);
   Result<bool> measure(const ModelFile& file, PlanInput& input);
   // Whether the profile is of this model; Device where it is, and no longer holds.
@@ -212,7 +213,7 @@ class PlacementState {
   [[nodiscard]] std::string status_text() const;
 
   PlacerOptions options_;
-  DeviceRequest request_;  // with what the profile says
+  DeviceRequest request_;  // with what the profile says; mutex_ is held for it
   Prover prover_;
   std::once_flag discovered_;
   Discovery discovery_;

@@ -83,7 +83,7 @@ Result<std::vector<Measurement>> Prover::of_cpu(const ModelFile& file) {
 
 DeviceProof Prover::of_device(const ModelFile& file, const StageDevice& where,
                               const DeviceIdentity& identity, ProofWish wish) {
-  if (wish != ProofWish::Anew) {
+  if (wish != ProofWish::Anew && wish != ProofWish::Behind) {
     if (auto kept = store_.find(identity, file, where.storage)) {
       return {.measurements = std::move(kept->measurements), .refusal = {}, .no_room = {}};
     }
@@ -104,7 +104,7 @@ DeviceProof Prover::of_device(const ModelFile& file, const StageDevice& where,
         file, where,
         "was not proven, since there is nothing to compare it with: " + expected.error().message);
   }
-  if (options_.tell) {
+  if (options_.tell && wish != ProofWish::Behind) {
     options_.tell(fmt::format("proving {} for {} (kept for the next time)", where.device,
                               group_name(group_of(file))));
   }

@@ -23,7 +23,8 @@ struct ProverOptions {
   std::string cache_folder;  // of references and proofs; empty: nothing is kept
   std::string build;         // of this program
   std::vector<Fault> faults;
-  std::function<void(const std::string& line)> tell;  // of what takes a while; may be empty
+  // Of what takes a while and somebody waits for, on the thread that does; may be empty.
+  std::function<void(const std::string& line)> tell;
   ProofTimes times{};
 };
 
@@ -32,6 +33,7 @@ enum class ProofWish : uint8_t {
   IfTrusted,  // not while a device that failed is to be left alone
   Asked,      // it was asked for by name: at once
   Anew,       // whatever was kept
+  Behind,     // the same, while nobody waits: nobody is told of it
 };
 
 class Prover {

@@ -95,7 +95,7 @@ void PlacementState::prove_again() {
         return true;
       }
       const auto measured =
-          prover_.of_device(file, usual_place(file, device), who, ProofWish::Anew);
+          prover_.of_device(file, usual_place(file, device), who, ProofWish::Behind);
       return std::ranges::all_of(measured.measurements, &Measurement::passed);
     });
     if (passed) {

@@ -15,18 +15,22 @@ namespace mynah::cli {
 struct TestProgram {
   explicit TestProgram(std::vector<Verb> table) : verbs(std::move(table)) {}
 
+  [[nodiscard]] Context context() {
+    return {.out = out,
+            .err = err,
+            .in = in,
+            .environment = Environment(environment),
+            .stop = stop.get_token(),
+            .stopping_signal = [this] { return stop.stop_requested() ? SIGINT : 0; },
+            .verbs = verbs,
+            .verb = {},
+            .json = false};
+  }
+
   // Exit code of `mynah ARGUMENTS`.
   int run(const std::vector<std::string>& arguments) {
-    Context context{.out = out,
-                    .err = err,
-                    .in = in,
-                    .environment = Environment(environment),
-                    .stop = stop.get_token(),
-                    .stopping_signal = [this] { return stop.stop_requested() ? SIGINT : 0; },
-                    .verbs = verbs,
-                    .verb = {},
-                    .json = false};
-    return run_program(arguments, context);
+    Context made = context();
+    return run_program(arguments, made);
   }
 
   std::vector<Verb> verbs;

@@ -125,6 +125,18 @@ TEST_F(Proofs, WithoutAReferenceNothingIsProven) {
   EXPECT_FALSE(prover.store().distrust(identity_)) << "that says nothing of the device";
 }
 
+TEST_F(Proofs, OneThatNobodyWaitsForIsMadeInSilence) {
+  std::vector<std::string> told;
+  ProverOptions options_of_test = options();
+  options_of_test.tell = [&](const std::string& line) { told.push_back(line); };
+  Prover prover(options_of_test);
+  ASSERT_TRUE(passed(prove_with(prover, ProofWish::IfTrusted)));
+  EXPECT_EQ(told.size(), 1U);
+  be("crashes");
+  EXPECT_FALSE(passed(prove_with(prover, ProofWish::Behind))) << "whatever was kept";
+  EXPECT_EQ(told.size(), 1U);
+}
+
 TEST_F(Proofs, SeveralAtOnceAreAllCancelled) {
   std::atomic<int> begun{0};
   ProverOptions slow = options();
