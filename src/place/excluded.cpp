@@ -14,8 +14,9 @@ namespace mynah::place {
 std::string PlacementState::why_excluded(StageGroup group, const std::string& device) {
   {
     const std::lock_guard lock(mutex_);
-    if (const auto failed = excluded_.find(device); failed != excluded_.end()) {
-      return "failed: " + failed->second;
+    if (const auto failed = excluded_.find(device);
+        failed != excluded_.end() && failed->second.is_open()) {
+      return "failed: " + failed->second.reason;
     }
     if (const auto full = no_room_.find({group, device}); full != no_room_.end()) {
       return no_room_text(group, full->second);

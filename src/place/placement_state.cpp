@@ -64,7 +64,8 @@ PlacementState::PlacementState(PlacerOptions options)
                .cache_folder = options_.cache_folder,
                .build = options_.discovery.build,
                .faults = {},
-               .tell = options_.tell}) {}
+               .tell = options_.tell,
+               .times = options_.times}) {}
 
 PlacementState::~PlacementState() {
   stop_tending();
@@ -94,6 +95,13 @@ void PlacementState::expect(const ModelFile& file) {
 StageDevices PlacementState::wanted(Stage stage) const {
   const std::lock_guard lock(mutex_);
   return request_.of(stage);
+}
+
+bool PlacementState::is_named(StageGroup group, const std::string& device) const {
+  return std::ranges::any_of(stages_of(group), [&](Stage stage) {
+    const StageDevices said = wanted(stage);
+    return !said.automatic && std::ranges::find(said.devices, device) != said.devices.end();
+  });
 }
 
 std::vector<std::string> PlacementState::candidates(Stage stage) {
@@ -156,9 +164,9 @@ void PlacementState::measure_device(const ModelFile& file, const std::string& de
   const StageGroup group = group_of(file);
   std::string refusal = why_excluded(group, device);
   if (refusal.empty()) {
-    const bool named = !wanted(stages_of(group).front()).automatic;
-    DeviceProof proof = prover_.of_device(file, usual_place(file, device), identity(device),
-                                          named ? ProofWish::Asked : ProofWish::IfTrusted);
+    DeviceProof proof =
+        prover_.of_device(file, usual_place(file, device), identity(device),
+                          is_named(group, device) ? ProofWish::Asked : ProofWish::IfTrusted);
     refusal = std::move(proof.refusal);
     if (refusal.empty()) {
       std::ranges::move(proof.measurements, std::back_inserter(input.measurements));
@@ -369,9 +377,11 @@ void PlacementState::distrust(const StagePlaces& places, const Error& reason) {
     const std::string what = without_name(reason.message, where.device);
     {
       const std::lock_guard lock(mutex_);
-      if (!excluded_.emplace(where.device, what).second) {
+      Distrust& known = excluded_[where.device];
+      if (known.is_open()) {
         continue;
       }
+      known.failed(options_.times.seconds(), what);
     }
     prover_.failed(identity(where.device), what);
     forget_computed();

@@ -47,6 +47,7 @@ struct PlacerOptions {
   std::function<void(const std::string& line)> say;
   // The same for somebody who waits, of what takes a while; may be empty.
   std::function<void(const std::string& line)> tell;
+  ProofTimes times{};
 };
 
 // Where the stages of a group are.
@@ -201,6 +202,8 @@ class PlacementState {
   // The cards that nothing can compute on, or the one entry that says why there is none.
   [[nodiscard]] std::vector<OtherDevice> unusable_cards();
   [[nodiscard]] StageDevices wanted(Stage stage) const;
+  // Whether the request names the device for any of a group's stages.
+  [[nodiscard]] bool is_named(StageGroup group, const std::string& device) const;
   void measure_device(const ModelFile& file, const std::string& device, PlanInput& input);
   Result<bool> measure(const ModelFile& file, PlanInput& input);
   // Whether the profile is of this model; Device where it is, and no longer holds.
@@ -210,6 +213,10 @@ class PlacementState {
   // What is done from time to time: letting go, proving again, telling `mynah ps`.
   void tend();
   void prove_again();
+  [[nodiscard]] bool may_be_on(const ModelFile& file, const std::string& device);
+  [[nodiscard]] DeviceProof prove_behind(const ModelFile& file, const std::string& device);
+  // Why a device that failed is not to be used yet; "": every model that may be there passed.
+  [[nodiscard]] std::string why_still_excluded(const std::string& device);
   [[nodiscard]] std::string status_text() const;
 
   PlacerOptions options_;
@@ -220,7 +227,8 @@ class PlacementState {
   std::mutex planning_;  // one plan at a time: proofs take a while
   mutable std::mutex mutex_;
   std::vector<ModelFile> files_;
-  std::map<std::string, std::string> excluded_;  // devices that failed, with the reason
+  // Devices that failed in this process. Also kept in files, as long as those can be written.
+  std::map<std::string, Distrust> excluded_;
   std::map<std::pair<StageGroup, std::string>, NoRoom> no_room_;  // devices that were too full
   std::array<std::optional<StageChoice>, kStages.size()> choices_;
   std::vector<Move> moves_;

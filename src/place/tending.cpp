@@ -1,8 +1,7 @@
 // What PlacementState does beside the work: lets go of what nobody uses, proves again what failed,
 // tells `mynah ps` what is loaded.
 #include <algorithm>
-#include <ctime>
-#include <set>
+#include <map>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -69,39 +68,57 @@ void PlacementState::tend() {
   }
 }
 
-// A device that failed here is proven once its pause is over; every model that may be there has to
-// pass.
-void PlacementState::prove_again() {
-  std::set<std::string> failed;
+bool PlacementState::may_be_on(const ModelFile& file, const std::string& device) {
+  return std::ranges::any_of(stages_of(place::group_of(file)), [&](Stage stage) {
+    const std::vector<std::string> allowed = candidates(stage);
+    return std::ranges::find(allowed, device) != allowed.end();
+  });
+}
+
+DeviceProof PlacementState::prove_behind(const ModelFile& file, const std::string& device) {
+  return prover_.of_device(file, usual_place(file, device), identity(device), ProofWish::Behind);
+}
+
+std::string PlacementState::why_still_excluded(const std::string& device) {
   std::vector<ModelFile> files;
   {
     const std::lock_guard lock(mutex_);
-    for (const auto& [device, reason] : excluded_) {
-      failed.insert(device);
-    }
     files = files_;
   }
-  const auto now = static_cast<int64_t>(::time(nullptr));
-  for (const std::string& device : failed) {
-    const DeviceIdentity who = identity(device);
-    const auto distrust = prover_.store().distrust(who);
-    if (!distrust || now < distrust->again_at()) {
+  for (const ModelFile& file : files) {
+    if (!may_be_on(file, device)) {
       continue;
     }
-    const bool passed = std::ranges::all_of(files, [&](const ModelFile& file) {
-      const Stage first = stages_of(place::group_of(file)).front();
-      const std::vector<std::string> allowed = candidates(first);
-      if (std::ranges::find(allowed, device) == allowed.end()) {
-        return true;
-      }
-      const auto measured =
-          prover_.of_device(file, usual_place(file, device), who, ProofWish::Behind);
-      return std::ranges::all_of(measured.measurements, &Measurement::passed);
-    });
-    if (passed) {
-      const std::lock_guard lock(mutex_);
-      excluded_.erase(device);
+    const DeviceProof proof = prove_behind(file, device);
+    const auto bad = std::ranges::find(proof.measurements, false, &Measurement::passed);
+    if (bad != proof.measurements.end()) {
+      return bad->failure;
+    }
+  }
+  return {};
+}
+
+// A device that failed here is proven once its pause is over, whoever else proved it meanwhile, and
+// whether or not files tell of it.
+void PlacementState::prove_again() {
+  std::map<std::string, Distrust> failed;
+  {
+    const std::lock_guard lock(mutex_);
+    failed = excluded_;
+  }
+  for (const auto& [device, here] : failed) {
+    const int64_t now = options_.times.seconds();
+    const auto anywhere = prover_.store().distrust(identity(device));
+    if (!here.is_open() || here.waits(now) || (anywhere && anywhere->waits(now))) {
+      continue;
+    }
+    const std::string why = why_still_excluded(device);
+    const std::lock_guard lock(mutex_);
+    if (why.empty()) {
+      excluded_[device].trusted(options_.times.seconds());
       trust_.fetch_add(1);
+    } else {
+      excluded_[device].failed(options_.times.seconds(), why);
     }
   }
 }

@@ -1,8 +1,12 @@
 // Devices that are out of the question: what planning makes of one that failed, or is full.
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstdlib>
+#include <functional>
 #include <optional>
 #include <string>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,6 +23,15 @@ std::optional<Distrust> distrust_of(PlacementState& state, const std::string& de
   return state.prover().store().distrust(state.identity(device));
 }
 
+// Whether it comes true, within two minutes.
+bool comes(const std::function<bool()>& what) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+  while (!what() && std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return what();
+}
+
 // A small Whisper, and a machine without a card but the simulated one.
 class Excluded : public ::testing::Test {
  protected:
@@ -26,12 +39,39 @@ class Excluded : public ::testing::Test {
     const whisper::Config config = mynah::test::tiny_config(false);
     file_.path = cli::write_whisper(machine_.root / "model.gguf", config,
                                     mynah::test::tiny_vocabulary(config));
-    ::unsetenv("MYNAH_WORKER_MANNER");
+    be("");
   }
 
+  // How workers are from now on (tests/place/worker.cpp).
+  static void be(const char* manner) { ::setenv("MYNAH_WORKER_MANNER", manner, 1); }
+
   [[nodiscard]] PlacerOptions placer(const std::string& devices) const {
-    return test::placer_options(machine_, devices);
+    PlacerOptions options = test::placer_options(machine_, devices);
+    options.times.seconds = [this] { return now_.load(); };
+    return options;
   }
+
+  // simt:0 fails, `meanwhile` something happens and a minute passes: then it is gone back to.
+  void expect_goes_back(const PlacerOptions& options,
+                        const std::function<void(PlacementState&)>& meanwhile) {
+    PlacementState state(options);
+    state.expect(file_);
+    const auto first = state.plan(StageGroup::Stt);
+    ASSERT_TRUE(first) << first.error().message;
+    state.distrust(*first, {ErrorCode::Device, "simt:0 crashed"});
+    const auto second = state.plan(StageGroup::Stt);
+    ASSERT_TRUE(second) << second.error().message;
+    EXPECT_EQ(devices_of(*second), "cpu");
+    meanwhile(state);
+    now_ += 60;
+    state.opened(StageGroup::Stt, *second);
+    EXPECT_TRUE(comes([&] { return state.trust() == 1; }));
+    const auto third = state.plan(StageGroup::Stt);
+    ASSERT_TRUE(third) << third.error().message;
+    EXPECT_EQ(devices_of(*third), "simt:0");
+  }
+
+  std::atomic<int64_t> now_{1'700'000'000};
 
   mynah::test::MadeUpMachine machine_;
   WindowsFile file_;
@@ -85,6 +125,55 @@ TEST_F(Excluded, ADeviceThatIsFullIsNotDistrusted) {
   EXPECT_EQ(second.error().code, ErrorCode::OutOfMemory);
   EXPECT_THAT(second.error().message, HasSubstr("has too little memory for stt: the card is full"));
   EXPECT_FALSE(distrust_of(state, "simt:0"));
+}
+
+TEST_F(Excluded, ADeviceIsGoneBackToWhoeverProvedItMeanwhile) {
+  expect_goes_back(placer("simt:0,cpu"), [](PlacementState& state) {
+    const ProofStore& store = state.prover().store();
+    const DeviceIdentity device = state.identity("simt:0");
+    store.trusted(device, store.last_failure(device));
+    EXPECT_FALSE(store.distrust(device));
+  });
+}
+
+TEST_F(Excluded, ADeviceIsGoneBackToThoughNothingCanBeKept) {
+  PlacerOptions options = placer("simt:0,cpu");
+  options.cache_folder = file_.path + "/cache";  // below a file
+  expect_goes_back(options,
+                   [](PlacementState& state) { EXPECT_FALSE(distrust_of(state, "simt:0")); });
+}
+
+TEST_F(Excluded, ADeviceIsGoneBackToThoughTheClockWentBack) {
+  expect_goes_back(placer("simt:0,cpu"), [this](PlacementState& /*state*/) { now_ -= 100'000; });
+}
+
+TEST_F(Excluded, ADeviceOfALaterStageIsProvenBeforeItIsGoneBackTo) {
+  PlacementState state(placer("stt.encoder=cpu,stt.decoder=simt:0,cpu"));
+  state.expect(file_);
+  const auto first = state.plan(StageGroup::Stt);
+  ASSERT_TRUE(first) << first.error().message;
+  ASSERT_EQ(devices_of(*first), "cpu,simt:0");
+  state.distrust(*first, {ErrorCode::Device, "simt:0 crashed"});
+  const auto second = state.plan(StageGroup::Stt);
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_EQ(devices_of(*second), "cpu");
+  be("crashes");
+  now_ += 60;
+  state.opened(StageGroup::Stt, *second);
+  EXPECT_TRUE(comes([&] { return distrust_of(state, "simt:0")->failures == 2; }));
+  EXPECT_EQ(state.trust(), 0U);
+  be("");
+  now_ += 15;  // of a pause of 20 s
+  {
+    // Who names it for that stage does not wait for the pause.
+    PlacementState other(placer("stt.encoder=cpu,stt.decoder=simt:0"));
+    other.expect(file_);
+    const auto named = other.plan(StageGroup::Stt);
+    ASSERT_TRUE(named) << named.error().message;
+    EXPECT_EQ(devices_of(*named), "cpu,simt:0");
+  }
+  now_ += 60;
+  EXPECT_TRUE(comes([&] { return state.trust() == 1; }));
 }
 
 }  // namespace
