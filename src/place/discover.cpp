@@ -101,7 +101,30 @@ class Discoverer {
     return std::move(found_);
   }
 
+  std::vector<CardMemory> run_for_memory(const Discovery& before) {
+    DriverAnswer known;
+    for (const DeviceFacts& device : before.devices) {
+      if (device.card && !device.name.empty() && !device.absence) {
+        known.devices.push_back(device.card->device);
+      }
+    }
+    driver_ = std::move(known);
+    ask_nvml();
+    std::vector<CardMemory> all;
+    for (const gpu::GpuDevice& device : driver_->devices) {
+      const gpu::NvmlCard* const card = nvml_card(device);
+      if (const auto memory = card != nullptr ? memory_of(*card, device) : std::nullopt) {
+        all.push_back({.device = name_of(device), .memory = *memory, .processes = card->processes});
+      }
+    }
+    return all;
+  }
+
  private:
+  static std::string name_of(const gpu::GpuDevice& device) {
+    return fmt::format("cuda:{}", device.index);
+  }
+
   void ask_driver_or_cache() {
     // A process of its own, and a search for the library, take several milliseconds.
     if (auto absence = gpu::explain_no_sign(machine_);
@@ -211,6 +234,16 @@ class Discoverer {
     return found == nvml_.cards.end() ? nullptr : &*found;
   }
 
+  // A card's, or that of the slice of it that the device is.
+  static std::optional<gpu::NvmlMemory> memory_of(const gpu::NvmlCard& card,
+                                                  const gpu::GpuDevice& device) {
+    if (!device.mig) {
+      return card.memory;
+    }
+    const auto slice = std::ranges::find(card.slices, device.uuid, &gpu::NvmlSlice::uuid);
+    return slice == card.slices.end() ? std::nullopt : slice->memory;
+  }
+
   // What NVML adds about a card, or about the card that a slice is of.
   void add_nvml(DeviceFacts& facts) const {
     CardFacts& card = *facts.card;
@@ -223,12 +256,7 @@ class Discoverer {
     card.slices = found->slices.size();
     card.processes = found->processes;
     card.device.compute_mode = found->compute_mode.value_or(card.device.compute_mode);
-    std::optional<gpu::NvmlMemory> memory = found->memory;
-    if (card.device.mig) {
-      const auto slice = std::ranges::find(found->slices, card.device.uuid, &gpu::NvmlSlice::uuid);
-      memory = slice == found->slices.end() ? std::nullopt : slice->memory;
-    }
-    if (memory) {
+    if (const auto memory = memory_of(*found, card.device)) {
       facts.memory_total = memory->total;
       facts.memory_free = memory->free;
     }
@@ -245,9 +273,8 @@ class Discoverer {
   }
 
   void add_device(const gpu::GpuDevice& device) {
-    DeviceFacts facts{.name = fmt::format("cuda:{}", device.index),
-                      .model = device.name,
-                      .memory_total = device.memory_bytes};
+    DeviceFacts facts{
+        .name = name_of(device), .model = device.name, .memory_total = device.memory_bytes};
     facts.card = common();
     facts.card->device = device;
     facts.card->device.handle = kNoHandle;
@@ -313,6 +340,10 @@ std::string DeviceFacts::label() const {
 
 Discovery discover(const DiscoverySearch& search) {
   return Discoverer(search).run();
+}
+
+std::vector<CardMemory> ask_memory(const DiscoverySearch& search, const Discovery& found) {
+  return Discoverer(search).run_for_memory(found);
 }
 
 }  // namespace mynah::place

@@ -77,4 +77,16 @@ struct Discovery {
 // Never fails: what cannot be asked is not known, and says why.
 [[nodiscard]] Discovery discover(const DiscoverySearch& search);
 
+// A card's memory, or that of a slice of one.
+struct CardMemory {
+  std::string device;  // "cuda:0"
+  gpu::NvmlMemory memory;
+  std::vector<gpu::NvmlProcess> processes;  // that have a context on the card
+};
+
+// What the cards that were found have free now: NVML is asked as by discover(), the driver is not.
+// Cards that sleep, or of which it is not told, are left out.
+[[nodiscard]] std::vector<CardMemory> ask_memory(const DiscoverySearch& search,
+                                                 const Discovery& found);
+
 }  // namespace mynah::place

@@ -77,7 +77,11 @@ void PlacementState::stop_tending() {
 }
 
 const Discovery& PlacementState::discovery() {
-  std::call_once(discovered_, [this] { discovery_ = discover(options_.discovery); });
+  std::call_once(discovered_, [this] {
+    discovery_ = discover(options_.discovery);
+    const std::lock_guard lock(memory_mutex_);
+    memory_asked_at_ = std::chrono::steady_clock::now();
+  });
   return discovery_;
 }
 
@@ -220,36 +224,6 @@ Result<bool> PlacementState::measure(const ModelFile& file, PlanInput& input) {
   }
   return std::ranges::any_of(devices,
                              [](const auto& device) { return card_index(device).has_value(); });
-}
-
-std::vector<DeviceMemory> PlacementState::memory(bool cards) {
-  // What a driver keeps for itself and programs of kernels take beside weights, and what another
-  // program may take in the next minute.
-  constexpr uint64_t kLeastHeadroom = uint64_t{256} << 20;
-  const HostMemory host = host_memory();
-  const DeviceMemory processor{.device = "cpu",
-                               .total_bytes = host.total,
-                               .free_bytes = host.available,
-                               .headroom_bytes = std::max(kLeastHeadroom, host.total / 20)};
-  std::vector<DeviceMemory> all;
-  // What is there to check against computes in the processor's memory.
-  for (const char* name : {"cpu", "ref", "simt:0"}) {
-    all.push_back(processor);
-    all.back().device = name;
-  }
-  if (!cards) {
-    return all;
-  }
-  for (const DeviceFacts& device : discovery().devices) {
-    if (device.card && !device.name.empty() && !device.absence) {
-      DeviceMemory memory{.device = device.name};
-      memory.total_bytes = device.memory_total.value_or(0);
-      memory.free_bytes = device.memory_free.value_or(memory.total_bytes);
-      memory.headroom_bytes = std::max(kLeastHeadroom, memory.total_bytes / 20);
-      all.push_back(std::move(memory));
-    }
-  }
-  return all;
 }
 
 Result<StagePlaces> PlacementState::plan(StageGroup group) {

@@ -209,6 +209,9 @@ class PlacementState {
   // Whether the profile is of this model; Device where it is, and no longer holds.
   [[nodiscard]] Result<bool> has_profile(const ModelFile& file);
   [[nodiscard]] const Measurement* profiled(Stage stage) const;
+  [[nodiscard]] std::vector<DeviceMemory> card_memory();
+  // How much of a card our own workers hold, as its driver counts; else as was planned.
+  [[nodiscard]] uint64_t held_here(const CardMemory& card) const;
   void forget_computed();
   // What is done from time to time: letting go, proving again, telling `mynah ps`.
   void tend();
@@ -224,6 +227,10 @@ class PlacementState {
   Prover prover_;
   std::once_flag discovered_;
   Discovery discovery_;
+  // What cards have free, asked again for a plan that comes later; memory_mutex_ is held for it.
+  std::mutex memory_mutex_;
+  std::chrono::steady_clock::time_point memory_asked_at_;
+  std::vector<DeviceMemory> card_memory_;
   std::mutex planning_;  // one plan at a time: proofs take a while
   mutable std::mutex mutex_;
   std::vector<ModelFile> files_;
