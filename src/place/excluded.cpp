@@ -18,8 +18,9 @@ std::string PlacementState::why_excluded(StageGroup group, const std::string& de
         failed != excluded_.end() && failed->second.is_open()) {
       return "failed: " + failed->second.reason;
     }
-    if (const auto full = no_room_.find({group, device}); full != no_room_.end()) {
-      return no_room_text(group, full->second);
+    if (const auto full = no_room_.find({group, device});
+        full != no_room_.end() && full->second.since.is_open()) {
+      return no_room_text(group, full->second.no_room);
     }
   }
   if (!card_index(device)) {
@@ -71,17 +72,23 @@ std::vector<OtherDevice> PlacementState::unusable_cards() {
 
 std::optional<DeviceNoRoom> PlacementState::no_room(StageGroup group) const {
   const std::lock_guard lock(mutex_);
-  for (const auto& [where, no_room] : no_room_) {
-    if (where.first == group) {
-      return DeviceNoRoom{.device = where.second, .no_room = no_room};
+  for (const auto& [where, full] : no_room_) {
+    if (where.first == group && full.since.is_open()) {
+      return DeviceNoRoom{.device = where.second, .no_room = full.no_room};
     }
   }
   return std::nullopt;
 }
 
+void PlacementState::note_no_room(StageGroup group, const std::string& device, NoRoom no_room) {
+  const std::lock_guard lock(mutex_);
+  FullDevice& full = no_room_[{group, device}];
+  full.since.failed(options_.times.seconds(), no_room.error.message);
+  full.no_room = std::move(no_room);
+}
+
 void PlacementState::had_no_room(StageGroup group, const StagePlaces& places, const Error& error) {
   const std::vector<StageReport> told = reports();
-  const std::lock_guard lock(mutex_);
   for (const auto& [stage, where] : places) {
     if (where.device != "cpu" && where.device != "ref") {
       NoRoom no_room{.error = error, .memory = {}};
@@ -89,7 +96,7 @@ void PlacementState::had_no_room(StageGroup group, const StagePlaces& places, co
           report != told.end()) {
         no_room.memory = {.free = report->memory_free, .total = report->memory_total};
       }
-      no_room_[{group, where.device}] = std::move(no_room);
+      note_no_room(group, where.device, std::move(no_room));
     }
   }
 }

@@ -176,8 +176,7 @@ void PlacementState::measure_device(const ModelFile& file, const std::string& de
       std::ranges::move(proof.measurements, std::back_inserter(input.measurements));
     }
     if (proof.no_room) {
-      const std::lock_guard lock(mutex_);
-      no_room_[{group, device}] = *std::move(proof.no_room);
+      note_no_room(group, device, *std::move(proof.no_room));
     }
   }
   if (!refusal.empty()) {

@@ -188,6 +188,12 @@ class PlacementState {
   [[nodiscard]] const PlacerOptions& options() const { return options_; }
 
  private:
+  // A device that was too full for a group, and since when.
+  struct FullDevice {
+    NoRoom no_room;
+    Distrust since;
+  };
+
   struct HereStage {
     std::string device;
     std::shared_ptr<WatchedBackend> backend;
@@ -216,6 +222,8 @@ class PlacementState {
   // What is done from time to time: letting go, proving again, telling `mynah ps`.
   void tend();
   void prove_again();
+  void try_full_again();
+  void note_no_room(StageGroup group, const std::string& device, NoRoom no_room);
   [[nodiscard]] bool may_be_on(const ModelFile& file, const std::string& device);
   [[nodiscard]] DeviceProof prove_behind(const ModelFile& file, const std::string& device);
   // Why a device that failed is not to be used yet; "": every model that may be there passed.
@@ -236,7 +244,7 @@ class PlacementState {
   std::vector<ModelFile> files_;
   // Devices that failed in this process. Also kept in files, as long as those can be written.
   std::map<std::string, Distrust> excluded_;
-  std::map<std::pair<StageGroup, std::string>, NoRoom> no_room_;  // devices that were too full
+  std::map<std::pair<StageGroup, std::string>, FullDevice> no_room_;
   std::array<std::optional<StageChoice>, kStages.size()> choices_;
   std::vector<Move> moves_;
   std::map<StageGroup, StagePlaces> places_;

@@ -63,6 +63,7 @@ void PlacementState::tend() {
     }
   }
   prove_again();
+  try_full_again();
   if (page_) {
     page_->write(status_text());
   }
@@ -85,17 +86,25 @@ std::string PlacementState::why_still_excluded(const std::string& device) {
     const std::lock_guard lock(mutex_);
     files = files_;
   }
+  bool passed = false;
+  std::string why;
   for (const ModelFile& file : files) {
     if (!may_be_on(file, device)) {
       continue;
     }
-    const DeviceProof proof = prove_behind(file, device);
+    DeviceProof proof = prove_behind(file, device);
+    if (proof.no_room) {
+      note_no_room(place::group_of(file), device, *std::move(proof.no_room));
+      why = "it " + proof.refusal;
+      continue;
+    }
     const auto bad = std::ranges::find(proof.measurements, false, &Measurement::passed);
     if (bad != proof.measurements.end()) {
       return bad->failure;
     }
+    passed = true;
   }
-  return {};
+  return passed ? std::string() : why;
 }
 
 // A device that failed here is proven once its pause is over, whoever else proved it meanwhile, and
@@ -119,6 +128,41 @@ void PlacementState::prove_again() {
       trust_.fetch_add(1);
     } else {
       excluded_[device].failed(options_.times.seconds(), why);
+    }
+  }
+}
+
+// Whoever held the memory may be gone: a proof in the background tells, before anybody leaves what
+// works for it.
+void PlacementState::try_full_again() {
+  std::map<std::pair<StageGroup, std::string>, FullDevice> all;
+  {
+    const std::lock_guard lock(mutex_);
+    all = no_room_;
+    std::erase_if(all, [this](const auto& entry) {
+      const auto failed = excluded_.find(entry.first.second);  // proven by prove_again()
+      return failed != excluded_.end() && failed->second.is_open();
+    });
+  }
+  for (const auto& [where, full] : all) {
+    const auto& [group, device] = where;
+    const std::optional<ModelFile> file = file_of(group);
+    if (!file || !full.since.is_open() || full.since.waits(options_.times.seconds())) {
+      continue;
+    }
+    DeviceProof proof = prove_behind(*file, device);
+    if (proof.no_room) {
+      note_no_room(group, device, *std::move(proof.no_room));
+      continue;
+    }
+    const auto bad = std::ranges::find(proof.measurements, false, &Measurement::passed);
+    const int64_t now = options_.times.seconds();
+    const std::lock_guard lock(mutex_);
+    no_room_[where].since.trusted(now);
+    if (bad == proof.measurements.end()) {
+      trust_.fetch_add(1);
+    } else {
+      excluded_[device].failed(now, bad->failure);
     }
   }
 }

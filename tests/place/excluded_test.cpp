@@ -176,5 +176,23 @@ TEST_F(Excluded, ADeviceOfALaterStageIsProvenBeforeItIsGoneBackTo) {
   EXPECT_TRUE(comes([&] { return state.trust() == 1; }));
 }
 
+TEST_F(Excluded, ADeviceThatWasFullIsGoneBackToWhenItHasRoom) {
+  PlacementState state(placer("simt:0,cpu"));
+  state.expect(file_);
+  const auto first = state.plan(StageGroup::Stt);
+  ASSERT_TRUE(first);
+  state.had_no_room(StageGroup::Stt, *first, {ErrorCode::OutOfMemory, "the card is full"});
+  const auto second = state.plan(StageGroup::Stt);
+  ASSERT_TRUE(second) << second.error().message;
+  EXPECT_EQ(devices_of(*second), "cpu");
+  state.opened(StageGroup::Stt, *second);
+  now_ += 60;
+  EXPECT_TRUE(comes([&] { return state.trust() == 1; }));
+  EXPECT_FALSE(state.no_room(StageGroup::Stt));
+  const auto third = state.plan(StageGroup::Stt);
+  ASSERT_TRUE(third) << third.error().message;
+  EXPECT_EQ(devices_of(*third), "simt:0");
+}
+
 }  // namespace
 }  // namespace mynah::place
