@@ -1,6 +1,6 @@
 // What PlacementState knows of memory that is free now.
 #include <algorithm>
-#include <set>
+#include <iterator>
 
 #include "place/host.h"
 #include "place/placement_state.h"

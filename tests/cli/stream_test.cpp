@@ -20,6 +20,7 @@ TEST(OutputStream, LinesOfSeveralThreadsStayWhole) {
   const Context context = program.context();
   {
     std::vector<std::jthread> threads;
+    threads.reserve(kThreads);
     for (int i = 0; i < kThreads; ++i) {
       threads.emplace_back([&context, i] {
         const std::string text(static_cast<size_t>(10 + i), static_cast<char>('a' + i));

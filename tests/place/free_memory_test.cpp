@@ -14,7 +14,6 @@
 namespace mynah::place {
 namespace {
 
-using gpu::fake::FakeNvmlCard;
 using gpu::fake::LoadedFake;
 using gpu::fake::LoadedNvml;
 

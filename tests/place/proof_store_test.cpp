@@ -321,6 +321,7 @@ TEST(ProofStore, ManyWriteAtOnce) {
   kept.keep();
   {
     std::vector<std::jthread> threads;
+    threads.reserve(8);
     for (int i = 0; i < 8; ++i) {
       threads.emplace_back([&kept, i] {
         const ProofStore store = kept.store();
