@@ -93,6 +93,7 @@ bool WorkerPool::lose(StageGroup group, const std::vector<std::string>& devices,
 std::vector<std::shared_ptr<WorkerProcess>> WorkerPool::all() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::shared_ptr<WorkerProcess>> all;
+  all.reserve(workers_.size());
   for (const auto& [key, worker] : workers_) {
     all.push_back(worker->process);
   }

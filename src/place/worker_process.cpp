@@ -166,7 +166,7 @@ std::optional<Message> WorkerProcess::wait_for_answer(uint64_t request, millisec
                                                      : "answered with " + message.error().message);
     }
     if (*message && (*message)->request == request) {
-      return **message;
+      return *std::move(message);
     }
     if (*message) {
       end_call("answered what was not asked");
