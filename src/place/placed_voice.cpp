@@ -31,7 +31,8 @@ class PlacedVoice final : public VoiceModel {
         name_(opened.name()),
         rate_hz_(opened.rate_hz()),
         voices_(opened.voices()),
-        most_phonemes_(opened.most_phonemes()) {}
+        most_phonemes_(opened.most_phonemes()),
+        alphabet_(opened.alphabet()) {}
 
   [[nodiscard]] std::string name() const override { return name_; }
 
@@ -46,16 +47,7 @@ class PlacedVoice final : public VoiceModel {
 
   [[nodiscard]] size_t most_phonemes() const override { return most_phonemes_; }
 
-  [[nodiscard]] size_t count_phonemes(std::string_view phonemes) const override {
-    const Result<size_t> count =
-        rungs_->on_some_rung([&](const VoiceRungs::Rung& rung) -> Result<size_t> {
-          return rung.model->count_phonemes(phonemes);
-        });
-    if (!count) {
-      throw DeviceError(count.error());
-    }
-    return *count;
-  }
+  [[nodiscard]] const PhonemeAlphabet& alphabet() const override { return alphabet_; }
 
   [[nodiscard]] Result<ClauseSound> speak(std::span<const PhonemeWord> words,
                                           const VoiceSettings& settings) const override {
@@ -75,6 +67,7 @@ class PlacedVoice final : public VoiceModel {
   int rate_hz_;
   std::vector<VoiceFacts> voices_;
   size_t most_phonemes_;
+  PhonemeAlphabet alphabet_;
   mutable uint64_t clauses_ = 0;  // that were spoken
 };
 

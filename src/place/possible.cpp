@@ -93,16 +93,11 @@ bool is_possible(const DriverAnswer& answer) {
 }
 
 bool is_possible(const VoiceModelFacts& facts) {
-  return is_rate(facts.rate_hz) && facts.most_phonemes > 0 &&
-         is_possible_count(facts.most_phonemes);
+  return is_rate(facts.rate_hz) && facts.most_phonemes > 0 && facts.most_phonemes <= kMostPhonemes;
 }
 
 bool is_possible(const ClauseSound& sound, size_t words) {
   return sound.samples.empty() || sound.words.size() == words;
-}
-
-bool is_possible_count(uint64_t phonemes) {
-  return phonemes <= kMostPhonemes;
 }
 
 bool is_possible(const ProbeReport& report) {

@@ -35,9 +35,6 @@ namespace mynah::place {
 // What a clause of so many words sounds like.
 [[nodiscard]] bool is_possible(const ClauseSound& sound, size_t words);
 
-// What a word may cost of a clause.
-[[nodiscard]] bool is_possible_count(uint64_t phonemes);
-
 [[nodiscard]] bool is_possible(const ProbeReport& report);
 
 [[nodiscard]] bool is_possible(std::span<const StageReport> reports);

@@ -1,5 +1,3 @@
-#include <algorithm>
-#include <map>
 #include <utility>
 
 #include "place/load_limit.h"
@@ -16,7 +14,10 @@ constexpr double kSecondsOfPhoneme = 0.15;
 class RemoteVoice final : public VoiceModel {
  public:
   RemoteVoice(std::shared_ptr<WorkerProcess> worker, VoiceModelFacts facts, StepLimit limit)
-      : worker_(std::move(worker)), facts_(std::move(facts)), limit_(std::move(limit)) {}
+      : worker_(std::move(worker)),
+        facts_(std::move(facts)),
+        alphabet_(to_code_points(facts_.phonemes)),
+        limit_(std::move(limit)) {}
 
   [[nodiscard]] std::string name() const override { return facts_.name; }
 
@@ -32,24 +33,7 @@ class RemoteVoice final : public VoiceModel {
     return static_cast<size_t>(facts_.most_phonemes);
   }
 
-  // The worker is asked once for each character: a word of known ones costs no crossing.
-  [[nodiscard]] size_t count_phonemes(std::string_view phonemes) const override {
-    const std::u32string characters = to_code_points(phonemes);
-    std::vector<char32_t> unknown;
-    for (const char32_t character : characters) {
-      if (!counts_.contains(character) && std::ranges::find(unknown, character) == unknown.end()) {
-        unknown.push_back(character);
-      }
-    }
-    if (!unknown.empty()) {
-      ask_for_counts(unknown);
-    }
-    size_t count = 0;
-    for (const char32_t character : characters) {
-      count += counts_.at(character);
-    }
-    return count;
-  }
+  [[nodiscard]] const PhonemeAlphabet& alphabet() const override { return alphabet_; }
 
   [[nodiscard]] Result<ClauseSound> speak(std::span<const PhonemeWord> words,
                                           const VoiceSettings& settings) const override {
@@ -69,28 +53,10 @@ class RemoteVoice final : public VoiceModel {
   }
 
  private:
-  void ask_for_counts(std::span<const char32_t> characters) const {
-    std::vector<std::string> texts(characters.size());
-    for (size_t i = 0; i < characters.size(); ++i) {
-      append_utf8(texts[i], characters[i]);
-    }
-    const auto counts =
-        worker_->ask_for<std::vector<uint64_t>>(Ask::CountPhonemes, limit_(0), {}, texts);
-    if (!counts) {
-      throw DeviceError(counts.error());
-    }
-    if (counts->size() != texts.size() || !std::ranges::all_of(*counts, is_possible_count)) {
-      worker_->refuse_answer();
-    }
-    for (size_t i = 0; i < characters.size(); ++i) {
-      counts_[characters[i]] = static_cast<size_t>((*counts)[i]);
-    }
-  }
-
   std::shared_ptr<WorkerProcess> worker_;
   VoiceModelFacts facts_;
+  PhonemeAlphabet alphabet_;
   StepLimit limit_;
-  mutable std::map<char32_t, size_t> counts_;  // of characters that were asked for
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "place/probe_stages.h"
 #include "tensor/device_error.h"
 #include "tensor/device_failure.h"
+#include "text/utf8.h"
 
 namespace mynah::place {
 namespace {
@@ -74,9 +75,6 @@ Result<WireWriter> StageHost::handle(Ask what, std::span<const std::byte> bytes,
       break;
     case Ask::FindVoice:
       answer = find_voice(in);
-      break;
-    case Ask::CountPhonemes:
-      answer = count_phonemes(in);
       break;
     case Ask::Report:
       answer = report(in);
@@ -207,6 +205,7 @@ Result<WireWriter> StageHost::open_voice(WireReader& in) {
                                    .rate_hz = voice_->rate_hz(),
                                    .voices = voice_->voices(),
                                    .most_phonemes = voice_->most_phonemes(),
+                                   .phonemes = to_utf8(voice_->alphabet().characters()),
                                    .language = std::move(language)});
 }
 
@@ -340,21 +339,6 @@ Result<WireWriter> StageHost::find_voice(WireReader& in) {
   }
   MYNAH_TRY(const VoiceFacts facts, voice_->find_voice(name));
   return answer_of(facts);
-}
-
-Result<WireWriter> StageHost::count_phonemes(WireReader& in) {
-  std::vector<std::string> phonemes;
-  in(phonemes);
-  MYNAH_TRY_STATUS(check_read(in));
-  if (voice_ == nullptr) {
-    return not_open(StageGroup::Tts);
-  }
-  std::vector<uint64_t> counts;
-  counts.reserve(phonemes.size());
-  for (const std::string& some : phonemes) {
-    counts.push_back(voice_->count_phonemes(some));
-  }
-  return answer_of(counts);
 }
 
 Result<WireWriter> StageHost::report(WireReader& in) {

@@ -58,7 +58,6 @@ class StageHost {
   Result<WireWriter> probabilities(WireReader& in);
   Result<WireWriter> speak(WireReader& in);
   Result<WireWriter> find_voice(WireReader& in);
-  Result<WireWriter> count_phonemes(WireReader& in);
   Result<WireWriter> report(WireReader& in);
   Result<WireWriter> probe(WireReader& in);
   Result<WireWriter> operations(WireReader& in);

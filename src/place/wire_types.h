@@ -152,7 +152,7 @@ void wire(Archive& a, PiperLanguage& v) {
 
 template <class Archive>
 void wire(Archive& a, VoiceModelFacts& v) {
-  a(v.name, v.rate_hz, v.voices, v.most_phonemes, v.language);
+  a(v.name, v.rate_hz, v.voices, v.most_phonemes, v.phonemes, v.language);
 }
 
 template <class Archive>

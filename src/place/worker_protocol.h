@@ -36,7 +36,6 @@ enum class Ask : uint32_t {
   Probabilities,  // vector<recording> -> vector<probabilities>
   Speak,          // vector<PhonemeWord>, VoiceSettings -> ClauseSound
   FindVoice,      // string -> VoiceFacts
-  CountPhonemes,  // vector<string> -> vector<uint64>
   Report,         // -> vector<StageReport>
   Probe,          // StageGroup -> ProbeReport
   Operations,     // string device -> vector<OperationOutcome>
@@ -65,6 +64,7 @@ struct VoiceModelFacts {
   int rate_hz = 0;
   std::vector<VoiceFacts> voices;
   uint64_t most_phonemes = 0;
+  std::string phonemes;    // its alphabet, one after the other
   PiperLanguage language;  // of a Piper voice
 };
 

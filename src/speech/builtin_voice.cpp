@@ -49,15 +49,14 @@ class BuiltinVoice final : public VoiceModel {
 
   [[nodiscard]] size_t most_phonemes() const override { return kMostCharacters; }
 
-  [[nodiscard]] size_t count_phonemes(std::string_view phonemes) const override {
-    return phonemes.size();
-  }
+  [[nodiscard]] const PhonemeAlphabet& alphabet() const override { return alphabet_; }
 
   [[nodiscard]] Result<ClauseSound> speak(std::span<const PhonemeWord> words,
                                           const VoiceSettings& settings) const override;
 
  private:
   std::vector<VoiceFacts> facts_;
+  PhonemeAlphabet alphabet_ = PhonemeAlphabet::any();
 };
 
 Result<ClauseSound> BuiltinVoice::speak(std::span<const PhonemeWord> words,

@@ -20,7 +20,9 @@ namespace {
 class HibariVoice final : public VoiceModel {
  public:
   HibariVoice(hibari::Hibari model, kokoro::Phonemes phonemes)
-      : model_(std::move(model)), phonemes_(std::move(phonemes)) {}
+      : model_(std::move(model)),
+        phonemes_(std::move(phonemes)),
+        alphabet_(phonemes_.characters()) {}
 
   [[nodiscard]] std::string name() const override { return "hibari"; }
 
@@ -38,9 +40,7 @@ class HibariVoice final : public VoiceModel {
 
   [[nodiscard]] size_t most_phonemes() const override { return hibari::kMostPhonemes; }
 
-  [[nodiscard]] size_t count_phonemes(std::string_view phonemes) const override {
-    return phonemes_.ids(phonemes).size();
-  }
+  [[nodiscard]] const PhonemeAlphabet& alphabet() const override { return alphabet_; }
 
   [[nodiscard]] Result<ClauseSound> speak(std::span<const PhonemeWord> words,
                                           const VoiceSettings& settings) const override {
@@ -69,6 +69,7 @@ class HibariVoice final : public VoiceModel {
  private:
   hibari::Hibari model_;
   kokoro::Phonemes phonemes_;
+  PhonemeAlphabet alphabet_;
   std::vector<VoiceFacts> voices_ = {{.name = "heart", .language = "en-US", .sex = "female"}};
 };
 

@@ -40,15 +40,12 @@ KokoroVoice::KokoroVoice(std::string name, kokoro::Kokoro model, kokoro::Phoneme
     : name_(std::move(name)),
       model_(std::move(model)),
       phonemes_(std::move(phonemes)),
+      alphabet_(phonemes_.characters()),
       files_(std::move(voices)) {
   facts_.reserve(files_.size());
   for (const VoiceFile& file : files_) {
     facts_.push_back(file.facts);
   }
-}
-
-size_t KokoroVoice::count_phonemes(std::string_view phonemes) const {
-  return phonemes_.ids(phonemes).size();
 }
 
 const VoiceFile& KokoroVoice::preferred() const {

@@ -30,7 +30,8 @@ class KokoroVoice final : public VoiceModel {
 
   [[nodiscard]] size_t most_phonemes() const override { return kokoro::kMostPhonemes; }
 
-  [[nodiscard]] size_t count_phonemes(std::string_view phonemes) const override;
+  [[nodiscard]] const PhonemeAlphabet& alphabet() const override { return alphabet_; }
+
   [[nodiscard]] Result<ClauseSound> speak(std::span<const PhonemeWord> words,
                                           const VoiceSettings& settings) const override;
 
@@ -45,6 +46,7 @@ class KokoroVoice final : public VoiceModel {
   std::string name_;
   kokoro::Kokoro model_;
   kokoro::Phonemes phonemes_;
+  PhonemeAlphabet alphabet_;
   std::vector<VoiceFile> files_;
   std::vector<VoiceFacts> facts_;
   mutable std::mutex mutex_;

@@ -44,10 +44,21 @@ ClauseCharacters characters_of(std::span<const PhonemeWord> words) {
   return clause;
 }
 
+std::u32string characters_of(const piper::VoiceConfig& config) {
+  std::u32string characters;
+  for (const auto& [character, ids] : config.ids) {
+    characters += character;
+  }
+  return characters;
+}
+
 class PiperVoice final : public VoiceModel {
  public:
   PiperVoice(std::string name, piper::Piper model, piper::VoiceConfig config)
-      : name_(std::move(name)), model_(std::move(model)), config_(std::move(config)) {
+      : name_(std::move(name)),
+        model_(std::move(model)),
+        config_(std::move(config)),
+        alphabet_(characters_of(config_)) {
     const auto add = [this](std::string voice) {
       voices_.push_back({.name = std::move(voice), .language = config_.language, .sex = ""});
     };
@@ -73,11 +84,7 @@ class PiperVoice final : public VoiceModel {
 
   [[nodiscard]] size_t most_phonemes() const override { return kMostCharacters; }
 
-  [[nodiscard]] size_t count_phonemes(std::string_view phonemes) const override {
-    const piper::PhonemeIds ids = piper::phoneme_ids(config_, to_code_points(phonemes));
-    return static_cast<size_t>(
-        std::ranges::count_if(ids.runs, [](const auto& run) { return run.length > 0; }));
-  }
+  [[nodiscard]] const PhonemeAlphabet& alphabet() const override { return alphabet_; }
 
   [[nodiscard]] Result<ClauseSound> speak(std::span<const PhonemeWord> words,
                                           const VoiceSettings& settings) const override;
@@ -110,6 +117,7 @@ class PiperVoice final : public VoiceModel {
   std::string name_;
   piper::Piper model_;
   piper::VoiceConfig config_;
+  PhonemeAlphabet alphabet_;
   std::vector<VoiceFacts> voices_;
 };
 

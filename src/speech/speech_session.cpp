@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "speech/clause_edges.h"
+#include "tensor/device_failure.h"
 #include "text/spoken/characters.h"
 #include "text/spoken/clauses.h"
 #include "text/spoken/ssml.h"
@@ -144,7 +145,7 @@ void SpeechSession::look_for_unknown(std::string_view phonemes) {
     std::string symbol;
     append_utf8(symbol, character);
     if (!is_white_space(character) && unknown_.size() < kMostNamed &&
-        model_.count_phonemes(symbol) == 0) {
+        model_.alphabet().count(symbol) == 0) {
       unknown_.insert(std::move(symbol));
     }
   }
@@ -173,7 +174,7 @@ void SpeechSession::pause(double seconds) {
   pause_s_ += seconds;
 }
 
-SpeechSession::Stretch SpeechSession::stretch_of(const SpeakPart& part) {
+Result<SpeechSession::Stretch> SpeechSession::stretch_of(const SpeakPart& part) {
   Stretch stretch{.text = part.text,
                   .source = &part.source,
                   .voice = options_.voice,
@@ -186,6 +187,8 @@ SpeechSession::Stretch SpeechSession::stretch_of(const SpeakPart& part) {
     if (const auto voice = model_.find_voice(part.voice)) {
       stretch.voice.voice = part.voice;
       language = voice->language;
+    } else if (is_of_device(voice.error().code)) {
+      return std::unexpected(voice.error());
     } else {
       warn(std::vector{voice.error().message + "; the text's own voice goes on"});
     }
@@ -238,7 +241,7 @@ Status SpeechSession::speak(const SpeakPart& part, bool sentences, bool ends_sen
     pause(part.pause_s);
     return {};
   }
-  Stretch whole = stretch_of(part);
+  MYNAH_TRY(Stretch whole, stretch_of(part));
   if (!sentences) {
     whole.marks = part.marks;
     whole.ends_sentence = ends_sentence;
@@ -313,7 +316,7 @@ Result<std::vector<SpeechSession::Piece>> SpeechSession::cut(const Stretch& stre
   MYNAH_TRY(std::vector<PhonemeWord> words, read(stretch, stretch.text));
   // One more for the space behind it.
   const auto cost_of = [this](const PhonemeWord& word) {
-    return model_.count_phonemes(word.phonemes) + (word.space_after ? 1 : 0);
+    return model_.alphabet().count(word.phonemes) + (word.space_after ? 1 : 0);
   };
   size_t total = 0;
   for (const PhonemeWord& word : words) {

@@ -59,8 +59,9 @@ class SpeechSession final : public Synthesizer::Session {
   Result<std::vector<Piece>> cut(const Stretch& stretch);
   Result<std::vector<PhonemeWord>> read(const Stretch& stretch, std::string_view text);
   Result<const TextReader*> reader_for(const std::string& language);
-  // What a part changes of the options; what it cannot is told and left.
-  Stretch stretch_of(const SpeakPart& part);
+  // What a part changes of the options; what it cannot is told and left. An error: the device
+  // failed.
+  Result<Stretch> stretch_of(const SpeakPart& part);
   [[nodiscard]] static Stretch trimmed(Stretch stretch);
   void pause(double seconds);
   void warn(std::span<const std::string> warnings);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "speech/phoneme_alphabet.h"
 #include "text/phonemes/phonemizer.h"
 
 namespace mynah {
@@ -60,9 +61,9 @@ class VoiceModel {
   // nearest name where there is no such voice; InvalidInput for a mix that cannot be read.
   [[nodiscard]] virtual Result<VoiceFacts> find_voice(const std::string& voice) const = 0;
 
-  // What a clause may cost at most, and what a word costs of it: as much as its characters do.
+  // What a clause may cost at most, and what its words cost.
   [[nodiscard]] virtual size_t most_phonemes() const = 0;
-  [[nodiscard]] virtual size_t count_phonemes(std::string_view phonemes) const = 0;
+  [[nodiscard]] virtual const PhonemeAlphabet& alphabet() const = 0;
 
   // No words that the model knows: no samples.
   [[nodiscard]] virtual Result<ClauseSound> speak(std::span<const PhonemeWord> words,

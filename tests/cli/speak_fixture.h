@@ -44,9 +44,7 @@ class StoppingVoice final : public VoiceModel {
 
   [[nodiscard]] size_t most_phonemes() const override { return test::FakeVoice::kMost; }
 
-  [[nodiscard]] size_t count_phonemes(std::string_view phonemes) const override {
-    return voice_.count_phonemes(phonemes);
-  }
+  [[nodiscard]] const PhonemeAlphabet& alphabet() const override { return voice_.alphabet(); }
 
   [[nodiscard]] Result<ClauseSound> speak(std::span<const PhonemeWord> words,
                                           const VoiceSettings& settings) const override {

@@ -109,11 +109,6 @@ void use_answer(Ask what, Bytes bytes) {
       static_cast<void>(read(bytes, number));
       break;
     }
-    case Ask::CountPhonemes: {
-      std::vector<uint64_t> counts;
-      static_cast<void>(read(bytes, counts));
-      break;
-    }
     case Ask::Driver: {
       DriverOutcome outcome;
       static_cast<void>(read(bytes, outcome) && (!outcome.answer || is_possible(*outcome.answer)));

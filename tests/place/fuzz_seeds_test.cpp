@@ -97,6 +97,7 @@ Seeds answers() {
                                               .rate_hz = 24000,
                                               .voices = {{"af_heart", "en-US", "female"}},
                                               .most_phonemes = 510,
+                                              .phonemes = "aə",
                                               .language = {"en-us", "en-us"}})},
       {"answer_new_decoder", answer(Ask::NewDecoder, uint64_t{1})},
       {"answer_decode", answer(Ask::Decode, std::vector<WindowText>{some_text(), WindowText{}},

@@ -39,9 +39,7 @@ class FakeVoice final : public VoiceModel {
 
   [[nodiscard]] size_t most_phonemes() const override { return kMost; }
 
-  [[nodiscard]] size_t count_phonemes(std::string_view phonemes) const override {
-    return phonemes.size() - static_cast<size_t>(std::ranges::count(phonemes, kUnknownPhoneme));
-  }
+  [[nodiscard]] const PhonemeAlphabet& alphabet() const override { return alphabet_; }
 
   [[nodiscard]] Result<ClauseSound> speak(std::span<const PhonemeWord> words,
                                           const VoiceSettings& settings) const override {
@@ -65,6 +63,17 @@ class FakeVoice final : public VoiceModel {
   }
 
  private:
+  // All of ASCII that can be seen but one.
+  static PhonemeAlphabet all_but_one() {
+    std::u32string characters;
+    for (char32_t character = U' '; character <= U'~'; ++character) {
+      if (character != static_cast<char32_t>(kUnknownPhoneme)) {
+        characters += character;
+      }
+    }
+    return PhonemeAlphabet(std::move(characters));
+  }
+
   static void hum(std::vector<float>& samples, char letter, size_t count) {
     const bool loud = std::isalnum(static_cast<unsigned char>(letter)) != 0;
     for (size_t i = 0; i < count; ++i) {
@@ -74,6 +83,7 @@ class FakeVoice final : public VoiceModel {
   }
 
   std::vector<std::string>& said_;
+  PhonemeAlphabet alphabet_ = all_but_one();
   std::vector<VoiceFacts> voices_ = {{.name = "hum", .language = "en-US", .sex = ""}};
 };
 

@@ -106,6 +106,14 @@ std::vector<int32_t> Phonemes::ids(std::string_view text) const {
   return ids;
 }
 
+std::u32string Phonemes::characters() const {
+  std::u32string characters;
+  for (const auto& [phoneme, id] : ids_) {
+    characters += phoneme;
+  }
+  return characters;
+}
+
 std::vector<std::string> Phonemes::tokens() const {
   std::vector<std::string> tokens(static_cast<size_t>(kVocabulary));
   for (const auto& [phoneme, id] : ids_) {

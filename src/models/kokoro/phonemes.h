@@ -36,6 +36,9 @@ class Phonemes {
   // kVocabulary of them, as of_tokens() reads.
   [[nodiscard]] std::vector<std::string> tokens() const;
 
+  // All of them.
+  [[nodiscard]] std::u32string characters() const;
+
   [[nodiscard]] size_t size() const { return ids_.size(); }
 
   bool operator==(const Phonemes&) const = default;
