@@ -54,6 +54,7 @@ void PlacementState::failed(StageGroup group, const StagePlaces& places, const E
       why.erase(0, name.size() + 1);
     }
   }
+  keep_last_sign(group);
   if (workers_.lose(group, devices, why)) {
     distrust(places, {reason.code, reason.message + doubts});
   }
@@ -88,7 +89,7 @@ void PlacementState::note_no_room(StageGroup group, const std::string& device, N
 }
 
 void PlacementState::had_no_room(StageGroup group, const StagePlaces& places, const Error& error) {
-  const std::vector<StageReport> told = reports();
+  const std::vector<StageReport> told = ask_for_reports();
   for (const auto& [stage, where] : places) {
     if (where.device != "cpu" && where.device != "ref") {
       NoRoom no_room{.error = error, .memory = {}};

@@ -11,8 +11,6 @@
 #include "place/device_name.h"
 #include "place/driver_asker.h"
 #include "place/host.h"
-#include "place/plain_text.h"
-#include "place/possible.h"
 #include "store/packed_cache.h"
 #include "store/sha256.h"
 
@@ -365,6 +363,10 @@ void PlacementState::opened(StageGroup group, const StagePlaces& places) {
   {
     const std::lock_guard lock(mutex_);
     places_[group] = places;
+    last_places_[group] = places;
+  }
+  if (const auto worker = workers_.of(group)) {
+    static_cast<void>(ask_for_report(worker));
   }
   constexpr std::chrono::milliseconds kTend{1000};
   housekeeper_.start(kTend, [this] { tend(); });
@@ -372,8 +374,8 @@ void PlacementState::opened(StageGroup group, const StagePlaces& places) {
 
 StagePlaces PlacementState::places(StageGroup group) const {
   const std::lock_guard lock(mutex_);
-  const auto found = places_.find(group);
-  return found == places_.end() ? StagePlaces{} : found->second;
+  const auto found = last_places_.find(group);
+  return found == last_places_.end() ? StagePlaces{} : found->second;
 }
 
 void PlacementState::moved(Move move) {
@@ -398,8 +400,8 @@ Result<std::shared_ptr<Backend>> PlacementState::open_here(Stage stage, const St
   }
   HereStage& here = stages_[static_cast<size_t>(stage)];
   here.device = where.device;
-  here.backend = std::make_shared<WatchedBackend>(*devices_.at(where.device).backend);
-  return here.backend;
+  here.timed = std::make_shared<HereBackend>(*devices_.at(where.device).backend);
+  return std::shared_ptr<Backend>(here.timed, &here.timed->backend);
 }
 
 WorkerSpec PlacementState::worker_on(const std::string& devices) const {
@@ -425,47 +427,6 @@ Status PlacementState::check_named(const std::string& device) {
   } catch (const DeviceError& error) {
     return std::unexpected(Error(error.error()).while_doing("--device " + device));
   }
-}
-
-std::vector<StageReport> PlacementState::reports() {
-  std::vector<StageReport> reports;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const Stage stage : kStages) {
-      const HereStage& here = stages_[static_cast<size_t>(stage)];
-      if (here.backend != nullptr) {
-        reports.push_back({.stage = stage,
-                           .device = here.device,
-                           .architecture = here.backend->description(),
-                           .bytes = here.backend->memory_held(),
-                           .operations = here.backend->operations(),
-                           .launches = here.backend->launches(),
-                           .milliseconds = 0,
-                           .memory_free = 0,
-                           .memory_total = 0});
-      }
-    }
-  }
-  for (const auto& worker : workers_.all()) {
-    constexpr size_t kLongestName = 500;
-    try {
-      if (worker->alive()) {
-        auto told = worker->ask_if_prompt<std::vector<StageReport>>(Ask::Report, kLeastStep);
-        if (told && !is_possible(*told)) {
-          worker->refuse_answer();
-        }
-        if (told) {
-          for (StageReport& report : *told) {
-            report.architecture = made_plain(report.architecture, kLongestName);
-          }
-          std::ranges::move(*told, std::back_inserter(reports));
-        }
-      }
-    } catch (const DeviceError&) {
-      continue;  // it is told of when it is needed again
-    }
-  }
-  return reports;
 }
 
 }  // namespace mynah::place

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "place/call_clock.h"
 #include "place/device_request.h"
 #include "place/discover.h"
 #include "place/housekeeper.h"
@@ -107,7 +108,8 @@ class PlacementState {
   // A device that had too little memory for a group.
   [[nodiscard]] std::optional<DeviceNoRoom> no_room(StageGroup group) const;
 
-  // A group's model was opened there; empty: it was not opened yet.
+  // A group's model was opened there. places(): where it is, or was when it was let go; empty: it
+  // was not opened yet.
   void opened(StageGroup group, const StagePlaces& places);
   [[nodiscard]] StagePlaces places(StageGroup group) const;
 
@@ -159,7 +161,8 @@ class PlacementState {
   // Grows whenever a device is trusted again that failed.
   [[nodiscard]] uint64_t trust() const { return trust_.load(); }
 
-  // Of all stages that were opened, wherever they are.
+  // Of all stages that were opened, wherever they are; of what ended or was let go the last that
+  // was known.
   [[nodiscard]] std::vector<StageReport> reports();
 
   // When the proof of what a stage computes on was made, in seconds since 1970.
@@ -194,9 +197,22 @@ class PlacementState {
     Distrust since;
   };
 
+  struct HereBackend {
+    explicit HereBackend(Backend& device) : backend(device, &clock) {}
+
+    CallClock clock;
+    WatchedBackend backend;
+  };
+
   struct HereStage {
     std::string device;
-    std::shared_ptr<WatchedBackend> backend;
+    std::shared_ptr<HereBackend> timed;  // null: the stage is not in this process
+  };
+
+  // What was known last of a stage on a device.
+  struct LastReport {
+    StageReport report;
+    std::weak_ptr<WorkerProcess> worker;  // that it is of; none: this process
   };
 
   // The type that the user wants, else what is usual on a device; of no device ("") none.
@@ -219,6 +235,13 @@ class PlacementState {
   // How much of a card our own workers hold, as its driver counts; else as was planned.
   [[nodiscard]] uint64_t held_here(const CardMemory& card) const;
   void forget_computed();
+  // What a stage of this process did. Wants the lock.
+  [[nodiscard]] StageReport report_here(Stage stage) const;
+  // What the stages of a worker, or of all, did: of those that live. It is kept for reports().
+  std::vector<StageReport> ask_for_report(const std::shared_ptr<WorkerProcess>& worker);
+  std::vector<StageReport> ask_for_reports();
+  // The same of a worker that may have ended, as far as it showed what it did.
+  void keep_last_sign(StageGroup group);
   // What is done from time to time: letting go, proving again, telling `mynah ps`.
   void tend();
   void prove_again();
@@ -247,7 +270,9 @@ class PlacementState {
   std::map<std::pair<StageGroup, std::string>, FullDevice> no_room_;
   std::array<std::optional<StageChoice>, kStages.size()> choices_;
   std::vector<Move> moves_;
-  std::map<StageGroup, StagePlaces> places_;
+  std::map<StageGroup, StagePlaces> places_;                          // of what is open
+  std::map<StageGroup, StagePlaces> last_places_;                     // and of what was
+  std::map<std::pair<Stage, std::string>, LastReport> last_reports_;  // by stage and device
   std::vector<GroupHooks> hooks_;
   // Of this process.
   std::map<std::string, OpenedDevice> devices_;

@@ -1,8 +1,11 @@
 // Pulse: what a worker shows of itself while it works, in memory that both sides see.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
+
+#include "place/stage.h"
 
 namespace mynah::place {
 
@@ -10,12 +13,19 @@ namespace mynah::place {
 // any time. What the worker writes is a sign, and nothing the other side relies on for its own
 // safety.
 struct Pulse {
+  // What a stage did until the last request that was answered: known of a worker that ended, too.
+  struct Done {
+    std::atomic<uint64_t> operations;
+    std::atomic<uint64_t> microseconds;
+  };
+
   std::atomic<uint64_t> beats;       // grows every kBeat while the worker's process runs at all
   std::atomic<uint64_t> steps;       // grows with each operation
   std::atomic<uint32_t> stage;       // Stage that computes now, and 1; 0: none
   std::atomic<int32_t> work_thread;  // of the kernel: that computes
   std::atomic<int32_t> beat_thread;  // that beats
   std::atomic<uint64_t> stop;        // the number of the request that is to end early
+  std::array<Done, kStages.size()> done;
 };
 
 static_assert(std::atomic<uint64_t>::is_always_lock_free);

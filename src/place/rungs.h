@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "place/call_clock.h"
 #include "place/canary.h"
 #include "place/placement_state.h"
 #include "tensor/device_error.h"
@@ -129,6 +130,7 @@ class Rungs {
       const Rung rung = now();
       Error lost;
       try {
+        const TimedCall timed;
         auto done = work(rung);
         if (done || !is_of_device(done.error().code) || is_here(rung.where)) {
           return done;

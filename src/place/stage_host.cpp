@@ -96,10 +96,24 @@ Result<WireWriter> StageHost::handle(Ask what, std::span<const std::byte> bytes,
       break;
   }
   clock_.enter(std::nullopt);
+  show_what_was_done();
   if (!answer && answer.error().code == ErrorCode::OutOfMemory) {
     release_idle_memory();  // what was loaded of a model that does not fit
   }
   return answer;
+}
+
+void StageHost::show_what_was_done() {
+  constexpr double kMicroseconds = 1e3;
+  for (const Stage stage : kStages) {
+    const HostedStage& hosted = stages_[static_cast<size_t>(stage)];
+    if (hosted.backend != nullptr) {
+      Pulse::Done& done = pulse_.done[static_cast<size_t>(stage)];
+      done.operations.store(hosted.backend->operations(), std::memory_order_relaxed);
+      done.microseconds.store(static_cast<uint64_t>(kMicroseconds * clock_.milliseconds(stage)),
+                              std::memory_order_relaxed);
+    }
+  }
 }
 
 void StageHost::release_idle_memory() {

@@ -41,6 +41,7 @@ class StageHost {
   Result<Backend*> open(Stage stage, const StageDevice& where);
   void begin_call(StageGroup group);
   void release_idle_memory();
+  void show_what_was_done();
 
   Result<WireWriter> take_settings(WireReader& in);
   Result<WireWriter> ask_driver_of(WireReader& in);

@@ -32,11 +32,18 @@ Status PlacementState::settle() {
 }
 
 void PlacementState::left(StageGroup group) {
+  if (const auto worker = workers_.of(group)) {
+    static_cast<void>(ask_for_report(worker));
+  }
   {
     const std::lock_guard lock(mutex_);
     places_.erase(group);
     for (const Stage stage : stages_of(group)) {
-      stages_[static_cast<size_t>(stage)] = {};
+      HereStage& here = stages_[static_cast<size_t>(stage)];
+      if (here.timed != nullptr) {
+        last_reports_[{stage, here.device}] = {.report = report_here(stage), .worker = {}};
+      }
+      here = {};
     }
   }
   workers_.give_back(group);
@@ -196,7 +203,7 @@ std::string PlacementState::status_text() const {
            {"storage", where.storage ? nlohmann::ordered_json(name(*where.storage))
                                      : nlohmann::ordered_json(nullptr)},
            {"model", path_of(*file)},
-           {"bytes", here.backend ? here.backend->memory_held() : planned},
+           {"bytes", here.timed ? here.timed->backend.memory_held() : planned},
            {"idle_s", std::chrono::duration<double>(*idle).count()}});
     }
   }

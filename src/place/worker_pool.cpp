@@ -90,6 +90,12 @@ bool WorkerPool::lose(StageGroup group, const std::vector<std::string>& devices,
   return true;
 }
 
+std::shared_ptr<WorkerProcess> WorkerPool::of(StageGroup group) const {
+  const std::lock_guard lock(mutex_);
+  const auto lent = lent_.find(group);
+  return lent == lent_.end() ? nullptr : lent->second->process;
+}
+
 std::vector<std::shared_ptr<WorkerProcess>> WorkerPool::all() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::shared_ptr<WorkerProcess>> all;

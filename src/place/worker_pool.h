@@ -32,6 +32,9 @@ class WorkerPool {
   // ("computes wrongly: ..."). False: it had been lost before, by another group.
   bool lose(StageGroup group, const std::vector<std::string>& devices, const std::string& reason);
 
+  // In which the group has a model, alive or not; null: it has none.
+  [[nodiscard]] std::shared_ptr<WorkerProcess> of(StageGroup group) const;
+
   // Those that can be lent.
   [[nodiscard]] std::vector<std::shared_ptr<WorkerProcess>> all() const;
 

@@ -91,6 +91,14 @@ std::optional<Stage> WorkerProcess::last_stage() const {
   return stage >= 1 && stage <= kStages.size() ? std::optional(kStages[stage - 1]) : std::nullopt;
 }
 
+void WorkerProcess::add_last_sign(StageReport& report) const {
+  constexpr double kOfMicrosecond = 1e-3;
+  const Pulse::Done& done = pulse().done[static_cast<size_t>(report.stage)];
+  report.operations = std::max(report.operations, done.operations.load());
+  report.milliseconds =
+      std::max(report.milliseconds, kOfMicrosecond * static_cast<double>(done.microseconds.load()));
+}
+
 bool WorkerProcess::alive() const {
   const std::lock_guard lock(death_mutex_);
   return death_.empty();

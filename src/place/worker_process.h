@@ -106,6 +106,9 @@ class WorkerProcess {
 
   [[nodiscard]] pid_t pid() const { return process_.pid(); }
 
+  // Brings a report of its up to what it showed last, alive or not.
+  void add_last_sign(StageReport& report) const;
+
   // The stage that computed last.
   [[nodiscard]] std::optional<Stage> last_stage() const;
 

@@ -13,6 +13,7 @@
 
 #include "cli/whisper_file.h"
 #include "place/made_up_placer.h"
+#include "place/placer.h"
 
 namespace mynah::place {
 namespace {
@@ -192,6 +193,34 @@ TEST_F(Excluded, ADeviceThatWasFullIsGoneBackToWhenItHasRoom) {
   const auto third = state.plan(StageGroup::Stt);
   ASSERT_TRUE(third) << third.error().message;
   EXPECT_EQ(devices_of(*third), "simt:0");
+}
+
+// What the report says of the two stages of a Whisper on that device.
+void expect_told(const Placer& placer, const std::string& device) {
+  const PlacementReport report = placer.report();
+  ASSERT_EQ(report.stages.size(), 2U);
+  for (const StagePlacement& stage : report.stages) {
+    EXPECT_EQ(stage.device, device);
+    EXPECT_NE(stage.architecture, "");
+    EXPECT_GT(stage.operations, 0U);
+  }
+  EXPECT_EQ(placer.device(StageGroup::Stt), device);
+}
+
+TEST_F(Excluded, WhatEndedOrWasLetGoIsToldOfAllTheSame) {
+  for (const std::string device : {"simt:0", "cpu"}) {
+    Placer placed(placer(device));
+    const auto windows = placed.windows(file_);
+    ASSERT_TRUE(windows) << windows.error().message;
+    expect_told(placed, device);
+    PlacementState& state = placed.state();
+    if (device != "cpu") {
+      state.worker_for(StageGroup::Stt, state.places(StageGroup::Stt)).value()->end("was killed");
+      expect_told(placed, device);
+    }
+    state.left(StageGroup::Stt);
+    expect_told(placed, device);
+  }
 }
 
 }  // namespace

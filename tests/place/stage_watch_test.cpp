@@ -1,7 +1,10 @@
 #include "place/stage_watch.h"
 
+#include <thread>
+
 #include <gtest/gtest.h>
 
+#include "place/call_clock.h"
 #include "tensor/device_error.h"
 
 namespace mynah::place {
@@ -37,6 +40,26 @@ TEST(StageClock, KnowsTheLongestStepSinceItWasForgotten) {
   clock.enter(std::nullopt, now += milliseconds(3));
   EXPECT_DOUBLE_EQ(clock.longest_ms(Stage::Vad), 3);
   EXPECT_DOUBLE_EQ(clock.milliseconds(Stage::Vad), 40);
+}
+
+TEST(CallClock, TimesWhatAThreadComputesWithinACall) {
+  constexpr milliseconds kWork{5};
+  CallClock encoder;
+  CallClock decoder;
+  encoder.before("pack_linear");  // a model is loaded
+  std::this_thread::sleep_for(kWork);
+  {
+    const TimedCall call;
+    encoder.before("matmul");
+    std::this_thread::sleep_for(kWork);
+    const TimedCall within;
+    std::jthread([&] { decoder.before("matmul"); }).join();  // no call of that thread's
+  }
+  EXPECT_GE(encoder.milliseconds(), 5);
+  const double spent = encoder.milliseconds();
+  std::this_thread::sleep_for(kWork);
+  EXPECT_EQ(encoder.milliseconds(), spent);
+  EXPECT_EQ(decoder.milliseconds(), 0);
 }
 
 TEST(StageWatch, EachOperationIsAStepOfItsStage) {

@@ -1,0 +1,49 @@
+// Time that stages took in this process, as StageClock has it of a worker's one thread: here
+// several threads compute, each with its own calls.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+#include "tensor/watched_backend.h"
+
+namespace mynah::place {
+
+// Of one stage, summed over all threads. Hears of operations; those outside a TimedCall (a model
+// that is loaded) are not timed.
+class CallClock final : public BackendWatch {
+ public:
+  void before(std::string_view operation) override;
+
+  void after(std::string_view /*operation*/, Backend& /*backend*/, const Tensor& /*out*/) override {
+  }
+
+  [[nodiscard]] double milliseconds() const {
+    constexpr double kOfNanosecond = 1e-6;
+    return kOfNanosecond * static_cast<double>(spent_ns_.load(std::memory_order_relaxed));
+  }
+
+ private:
+  friend class TimedCall;
+
+  std::atomic<int64_t> spent_ns_{0};
+};
+
+// While it lives, this thread's time is its stages': what passes until the next operation belongs
+// to the last one's. Within another one it does nothing. The stages must outlive it.
+class TimedCall {
+ public:
+  TimedCall();
+  ~TimedCall();
+  TimedCall(const TimedCall&) = delete;
+  TimedCall& operator=(const TimedCall&) = delete;
+
+ private:
+  friend class CallClock;
+
+  // `stage` computes from now on; null: nobody does.
+  static void enter(CallClock* stage);
+};
+
+}  // namespace mynah::place
