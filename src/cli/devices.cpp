@@ -294,7 +294,9 @@ std::string DevicesCommand::details() const {
   return "Without --prove nothing is computed and no card's memory is taken. What NVIDIA's driver "
          "told is kept in\n"
          "the cache folder until the driver, the cards or this program change; free memory is\n"
-         "asked each time. No card is no error: the exit code is 0.\n";
+         "asked each time. No card is no error: the exit code is 0. With --prove it is 3 where a "
+         "device\n"
+         "fails, or one that is named cannot be tried.\n";
 }
 
 Result<int> DevicesCommand::run(Context& context) {
@@ -328,9 +330,14 @@ Result<int> DevicesCommand::run(Context& context) {
     });
   }
   MYNAH_TRY_STATUS(add_proofs(context, found, devices));
-  const bool failed = prove_ && std::ranges::any_of(devices, [](const DeviceView& device) {
-                        return !std::ranges::all_of(device.proofs, has_passed);
-                      });
+  // Who names a device wants it: that it cannot be tried at all is no proof either.
+  const bool failed =
+      prove_ && std::ranges::any_of(devices, [this](const DeviceView& device) {
+        const bool out_of_the_question =
+            device.facts.absence || place::worst(device.findings) == Outlook::Cannot;
+        return (!names_.empty() && out_of_the_question) ||
+               !std::ranges::all_of(device.proofs, has_passed);
+      });
   const int code = failed ? exit_code(ErrorCode::Device) : 0;
   if (context.json) {
     for (const DeviceView& device : devices) {

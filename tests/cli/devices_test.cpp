@@ -38,14 +38,14 @@ class Devices : public ::testing::Test {
                     {"MYNAH_NVML", nvml_.path()}};
   }
 
-  // Standard output of `mynah devices ARGUMENTS`, which ends well.
-  std::string run(std::vector<std::string> arguments = {}) {
+  // Standard output of `mynah devices ARGUMENTS`, which ends with this exit code.
+  std::string run(std::vector<std::string> arguments = {}, int code = 0) {
     TestProgram program({{"devices", "Show.", [this] {
                             return std::make_unique<DevicesCommand>(machine_.root.path());
                           }}});
     program.environment = environment_;
     arguments.insert(arguments.begin(), "devices");
-    EXPECT_EQ(program.run(arguments), 0) << program.err.text();
+    EXPECT_EQ(program.run(arguments), code) << program.err.text();
     EXPECT_EQ(program.err.text(), "");
     return program.out.text();
   }
@@ -120,6 +120,14 @@ TEST_F(Devices, SayWhatHelps) {
                               std::string(kUuid) + " -c DEFAULT\n  0000:02:00.0: `dmesg` says"));
   EXPECT_THAT(row("0000:02:00.0"), HasSubstr("cannot: NVIDIA's driver 550.54.14 does not run"));
   EXPECT_THAT(row("0000:02:00.0"), HasSubstr("NVIDIA card "));
+}
+
+TEST_F(Devices, OneThatIsNamedAndCannotBeProvenIsAnError) {
+  machine_.add_card("0000:01:00.0", kUuid);
+  nvml_->cards = {FakeNvmlCard{.compute_mode = gpu::CU_COMPUTEMODE_PROHIBITED}};
+  EXPECT_THAT(run({"--prove", "cuda:0"}, 3), HasSubstr("cannot: its compute mode is Prohibited"));
+  run({"--prove"}, 0);
+  run({"cuda:0"}, 0);
 }
 
 TEST_F(Devices, OneRemedyForSeveralCardsIsSaidOnce) {
