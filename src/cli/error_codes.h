@@ -1,10 +1,14 @@
-// The names of errors' codes, as JSON and the documents have them, and which are the user's slips.
+// The names of errors' codes, as JSON and the documents have them, and which are the user's slips,
+// and what a run ends with in which some recordings failed.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <span>
 #include <string_view>
 
 #include "base/result.h"
+#include "tensor/device_failure.h"
 
 namespace mynah::cli {
 
@@ -45,6 +49,18 @@ inline constexpr std::array kErrorNames = {
     error.code = ErrorCode::Usage;
   }
   return error;
+}
+
+// The exit code of a run of so many recordings, of which these failed: of one that error's; of
+// several 1, but 3 where a device was the cause, since another one may do all that is missing.
+[[nodiscard]] constexpr int exit_code_of(std::span<const ErrorCode> failures, size_t recordings) {
+  if (failures.empty()) {
+    return 0;
+  }
+  if (recordings == 1) {
+    return exit_code(failures.front());
+  }
+  return std::ranges::any_of(failures, is_of_device) ? exit_code(ErrorCode::Device) : 1;
 }
 
 }  // namespace mynah::cli

@@ -11,9 +11,10 @@
 #include <sys/resource.h>
 
 #include "base/atomic_file.h"
-#include "cli/error_codes.h"
+#include "cli/error_json.h"
 #include "cli/named_output.h"
 #include "cli/peer_flags.h"
+#include "cli/placement_answer.h"
 #include "cli/progress.h"
 #include "cli/sound_output.h"
 #include "cli/speak_book.h"
@@ -251,19 +252,29 @@ Result<int> SpeakCommand::speak_document(Context& context, const SpeechEngine& e
   }
   const std::string device = engine.placer ? engine.placer->device(place::StageGroup::Tts) : "cpu";
   const std::string name = path.empty() ? "the text" : path;
-  MYNAH_TRY(const SpokenBook book,
-            speak_book(text,
-                       {.name = name,
-                        .out = sound_.out,
-                        .m4b = m4b,
-                        .format = format,
-                        .rate_hz = sound_.rate_hz,
-                        .captions = sound_.captions,
-                        .speak = options,
-                        .voice = engine.synthesizer->model().name() + " " + voice.name,
-                        .progress = !context.json},
-                       *engine.synthesizer, context));
-  const Status right = settle(engine);
+  const Result<SpokenBook> spoken =
+      speak_book(text,
+                 {.name = name,
+                  .out = sound_.out,
+                  .m4b = m4b,
+                  .format = format,
+                  .rate_hz = sound_.rate_hz,
+                  .captions = sound_.captions,
+                  .speak = options,
+                  .voice = engine.synthesizer->model().name() + " " + voice.name,
+                  .progress = !context.json},
+                 *engine.synthesizer, context);
+  const Status right = look_last(context, engine, spoken.has_value());
+  if (!spoken) {
+    if (context.json && is_of_device(spoken.error().code)) {
+      context.out.line(Json{{"partial", true},
+                            {"placement", placement_json(engine.placer.get())},
+                            {"error", error_json(spoken.error())}}
+                           .dump(-1, ' ', false, Json::error_handler_t::replace));
+    }
+    return std::unexpected(spoken.error());
+  }
+  const SpokenBook& book = *spoken;
   std::vector<std::string> warnings = text.warnings;
   warnings.insert(warnings.end(), book.warnings.begin(), book.warnings.end());
   if (context.json) {
@@ -274,7 +285,7 @@ Result<int> SpeakCommand::speak_document(Context& context, const SpeechEngine& e
                           {"voice", voice.name},
                           {"model", engine.synthesizer->model().name()},
                           {"device", device},
-                          {"placement", placement_json(engine)},
+                          {"placement", placement_json(engine.placer.get())},
                           {"warnings", warnings},
                           {"milliseconds", 1e3 * book.spent_s}}
                          .dump());
@@ -302,20 +313,20 @@ Result<int> SpeakCommand::speak_lines(Context& context, const SpeechEngine& engi
                                .rate_hz = engine.synthesizer->model().rate_hz(),
                                .file_rate_hz = sound_.rate_hz,
                                .media_program = {}},
-                     .speak = options},
+                     .speak = options,
+                     .placement = [&engine] { return placement_json(engine.placer.get()); }},
                     context);
   Status status =
       input_.read(context, [&lines](std::string_view text) { return lines.push(text); });
   if (status) {
     status = lines.finish();
   }
+  const Status right = look_last(context, engine, status.has_value());
   if (context.stop.stop_requested()) {
     return context.stopped_exit_code();
   }
-  if (!status) {
-    return std::unexpected(status.error());
-  }
-  MYNAH_TRY_STATUS(settle(engine));
+  MYNAH_TRY_STATUS(status);
+  MYNAH_TRY_STATUS(right);
   return lines.failed() > 0 ? 1 : 0;
 }
 
@@ -438,6 +449,8 @@ Result<int> SpeakCommand::run(Context& context) {
                                                         .file_rate_hz = sound_.rate_hz,
                                                         .media_program = {}}));
   const Status spoken = speak_text(synthesizer, document, options, *observer, context);
+  const Status written = spoken ? finish(context, *observer) : Status{};
+  const Status right = look_last(context, engine, spoken && written);
   if (!spoken) {
     if (context.out.closed()) {
       return 0;  // run_program tells that the reader went away
@@ -450,13 +463,8 @@ Result<int> SpeakCommand::run(Context& context) {
     }
     return std::unexpected(spoken.error());
   }
-  if (observer->duration_s() == 0) {
-    return fail(ErrorCode::InvalidInput, "nothing in it can be spoken: wanted words");
-  }
-  MYNAH_TRY_STATUS(observer->finish());
-  MYNAH_TRY_STATUS(write_captions(observer->transcript(), sound_.captions, context.out));
-  const Status right = settle(engine);
-  Json placement = placement_json(engine);
+  MYNAH_TRY_STATUS(written);
+  Json placement = placement_json(engine.placer.get());
   const std::string device = engine.placer ? engine.placer->device(place::StageGroup::Tts) : "cpu";
   const double all_s = std::chrono::duration<double>(Clock::now() - began).count();
   if (context.json) {

@@ -57,6 +57,11 @@ class SpeakCommand : public Command {
   Result<std::unique_ptr<SpeakObserver>> open_outputs(Context& context,
                                                       const SoundWriterOptions& writer) const;
   Result<std::vector<std::string>> keep_part(Context& context, SpeakObserver& observer) const;
+  // All was said: outputs end, captions are written. An error: there was nothing to say, too.
+  Status finish(Context& context, SpeakObserver& observer) const;
+  // Vouches for what was given out, however it ended: an error where a device was wrong and no
+  // other is allowed. Said here where another error ends the run (`spoken` is false).
+  static Status look_last(const Context& context, const SpeechEngine& engine, bool spoken);
   // What was said before a stop is kept.
   Result<int> end_stopped(Context& context, SpeakObserver& observer) const;
   // The device failed and nothing else is allowed: what was said is kept, and where to go on is

@@ -18,6 +18,7 @@
 #include "cli/progress.h"
 #include "speech/book_parts.h"
 #include "store/sha256.h"
+#include "tensor/device_failure.h"
 
 namespace mynah::cli {
 
@@ -357,7 +358,12 @@ Result<SpokenBook> speak_book(const Document& document, const BookOptions& optio
                       "goes on from there",
                       options.name, parts_folder));
     }
-    return std::unexpected(spoken.error());
+    Error why = spoken.error();
+    if (is_of_device(why.code)) {
+      why.message += fmt::format(
+          "; what was spoken is kept in {}, and the same command goes on from there", parts_folder);
+    }
+    return std::unexpected(std::move(why));
   }
   progress.finish();
   if (folder) {

@@ -1,4 +1,4 @@
-// How `mynah speak` ends before its text does: what was said is kept.
+// How `mynah speak` ends, before its text does or with it: what was said is kept.
 #include <utility>
 
 #include <fmt/format.h>
@@ -6,13 +6,30 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/captions.h"
-#include "cli/error_codes.h"
+#include "cli/error_json.h"
+#include "cli/placement_answer.h"
 #include "cli/speak.h"
 #include "cli/speak_observer.h"
 
 namespace mynah::cli {
 
 using Json = nlohmann::ordered_json;
+
+Status SpeakCommand::finish(Context& context, SpeakObserver& observer) const {
+  if (observer.duration_s() == 0) {
+    return fail(ErrorCode::InvalidInput, "nothing in it can be spoken: wanted words");
+  }
+  MYNAH_TRY_STATUS(observer.finish());
+  return write_captions(observer.transcript(), sound_.captions, context.out);
+}
+
+Status SpeakCommand::look_last(const Context& context, const SpeechEngine& engine, bool spoken) {
+  Status right = LastLook(engine.placer.get()).take();
+  if (!right && !spoken) {
+    context.say(right.error().message);
+  }
+  return right;
+}
 
 // Keeps what was said as files, whose names it returns; nothing was said, or it went elsewhere:
 // none.
@@ -56,14 +73,13 @@ Result<int> SpeakCommand::end_failed(Context& context, SpeakObserver& observer,
         observer.text_end());
   }
   if (context.json) {
-    context.out.line(
-        Json{{"partial", true},
-             {"duration", observer.duration_s()},
-             {"resume_at", observer.text_end()},
-             {"files", files},
-             {"placement", placement_json(engine)},
-             {"error", {{"code", error_code_name(error.code)}, {"message", error.message}}}}
-            .dump(-1, ' ', false, Json::error_handler_t::replace));
+    context.out.line(Json{{"partial", true},
+                          {"duration", observer.duration_s()},
+                          {"resume_at", observer.text_end()},
+                          {"files", files},
+                          {"placement", placement_json(engine.placer.get())},
+                          {"error", error_json(error)}}
+                         .dump(-1, ' ', false, Json::error_handler_t::replace));
   }
   return std::unexpected(std::move(error));
 }

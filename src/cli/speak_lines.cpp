@@ -11,7 +11,7 @@
 
 #include "audio/sound_format.h"
 #include "base/nearest_name.h"
-#include "cli/error_codes.h"
+#include "cli/error_json.h"
 #include "cli/sound_output.h"
 #include "tensor/device_failure.h"
 
@@ -178,10 +178,9 @@ Status LineSpeaker::take(const std::string& text) {
     ++failed_;
     context_.say(fmt::format("line {}: {}", number_, seconds.error().message));
     if (context_.json) {
-      context_.out.line(Json{
-          {"line", number_},
-          {"error",
-           {{"code", error_code_name(seconds.error().code)}, {"message", seconds.error().message}}}}
+      context_.out.line(Json{{"line", number_},
+                             {"placement", options_.placement()},
+                             {"error", error_json(seconds.error())}}
                             .dump(-1, ' ', false, Json::error_handler_t::replace));
     }
     // No device is left: none of the lines that follow could be spoken.
@@ -189,9 +188,12 @@ Status LineSpeaker::take(const std::string& text) {
   }
   ++spoken_;
   if (context_.json) {
-    context_.out.line(
-        Json{{"line", number_}, {"file", line->path}, {"duration", *seconds}, {"text", line->text}}
-            .dump(-1, ' ', false, Json::error_handler_t::replace));
+    context_.out.line(Json{{"line", number_},
+                           {"file", line->path},
+                           {"duration", *seconds},
+                           {"text", line->text},
+                           {"placement", options_.placement()}}
+                          .dump(-1, ' ', false, Json::error_handler_t::replace));
   } else {
     context_.out.line(line->path);
   }

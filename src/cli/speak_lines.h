@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
+
+#include <nlohmann/json_fwd.hpp>
 
 #include "audio/sound_writer.h"
 #include "cli/verb.h"
@@ -18,6 +21,8 @@ struct LineOptions {
                        // "output_file", "voice" or "speaker", "speed"
   SoundWriterOptions sound;
   SpeakOptions speak;
+  // Where it was spoken, as it stands in JSON.
+  std::function<nlohmann::ordered_json()> placement;
 };
 
 // Takes lines as they come and speaks each when it is whole. Prints each file's name on standard

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/nearest_name.h"
 #include "cli/model_files.h"
@@ -278,14 +277,6 @@ bool speaks_language(const SpeechEngineOptions& options, const std::string& lang
   }
   // Any voice of Kokoro's reads what the model was taught.
   return choice->model->family == "kokoro" ? is_taught_kokoro(language) : has(*choice->model);
-}
-
-Status settle(const SpeechEngine& engine) {
-  return engine.placer ? engine.placer->settle() : Status{};
-}
-
-nlohmann::ordered_json placement_json(const SpeechEngine& engine) {
-  return engine.placer ? to_json(engine.placer->report()) : nlohmann::ordered_json(nullptr);
 }
 
 Result<SpeechEngine> open_speech_engine(const SpeechEngineOptions& options, Context& context) {

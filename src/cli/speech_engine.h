@@ -7,8 +7,6 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "base/thread_pool.h"
 #include "cli/verb.h"
 #include "place/placer.h"
@@ -46,13 +44,6 @@ struct SpeechEngine {
   std::string voice;
   std::vector<std::string> explanation;  // what was chosen and why, a line each
 };
-
-// Vouches for what was spoken: an error where a device was found to be wrong, and no other is
-// allowed.
-[[nodiscard]] Status settle(const SpeechEngine& engine);
-
-// Where it was spoken, as it stands in JSON; of a built-in voice null.
-[[nodiscard]] nlohmann::ordered_json placement_json(const SpeechEngine& engine);
 
 // Opens it. A device that is not there is refused with the reason.
 Result<SpeechEngine> open_speech_engine(const SpeechEngineOptions& options, Context& context);

@@ -6,12 +6,12 @@
 #include <string_view>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <sys/stat.h>
 
 #include "audio/inputs.h"
 #include "audio/open.h"
 #include "cli/job_range.h"
+#include "cli/language_observer.h"
 #include "cli/live.h"
 #include "cli/peer_flags.h"
 #include "cli/repeats.h"
@@ -60,35 +60,6 @@ bool has_word_times(const OutputPlans& plans) {
            std::ranges::any_of(plan.to_stdout, has);
   });
 }
-
-// Collects the languages of recordings of which only the beginning is decoded.
-class LanguageObserver : public RecognizerObserver {
- public:
-  LanguageObserver(Context& context, const std::vector<std::string>& names)
-      : context_(context), names_(names) {}
-
-  void on_done(size_t job, const Result<Transcript>& result) override {
-    if (!result) {
-      code_ = names_.size() == 1 ? exit_code(result.error().code) : 1;
-      context_.say_of(names_[job], result.error().message);
-    } else if (context_.json) {
-      const nlohmann::ordered_json json = {{"file", names_[job]},
-                                           {"language", result->language},
-                                           {"language_probability", result->language_probability}};
-      context_.out.line(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-    } else {
-      context_.out.line(fmt::format("{}: {} (p = {:.2f})", names_[job], result->language,
-                                    result->language_probability));
-    }
-  }
-
-  [[nodiscard]] int code() const { return code_; }
-
- private:
-  Context& context_;
-  const std::vector<std::string>& names_;
-  int code_ = 0;
-};
 
 }  // namespace
 
@@ -475,9 +446,9 @@ Result<int> TranscribeCommand::detect_languages(Context& context, const Engine& 
   for (const std::string& name : recordings_) {
     jobs.push_back({.name = name, .open = opener(name, audio)});
   }
-  LanguageObserver observer(context, recordings_);
+  LanguageObserver observer(context, recordings_, engine.placer.get());
   engine.recognizer->run(jobs, options, observer, context.stop);
-  return observer.code();
+  return observer.finish();
 }
 
 }  // namespace mynah::cli

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/error_codes.h"
+#include "cli/error_json.h"
 #include "cli/program.h"
 #include "speech/decode_quality.h"
 
@@ -124,7 +124,9 @@ void TranscriptSink::on_finished(size_t job, const Transcript& transcript) {
   if (state.recording.plan.files.empty() || state.segments.empty() || !options_.clips.empty()) {
     return;
   }
-  state.written = write_files(state, whole_of(state, transcript));
+  Transcript whole = whole_of(state, transcript);
+  add_placement(whole);
+  state.written = write_files(state, whole);
 }
 
 // What was reported piece by piece is what is written: both went through prepare().
@@ -141,6 +143,9 @@ void TranscriptSink::on_done(size_t job, const Result<Transcript>& result) {
   state.done = true;
   progress_.finish(job);
   show_partial("");
+  if (&state == &states_.back()) {
+    last_look();
+  }
   const Status clips = result ? check_clips(state, result->duration_s) : Status();
   if (!result || !clips) {
     end_line(state);
@@ -191,8 +196,6 @@ void TranscriptSink::write_done(State& state, Transcript transcript) {
     }
   }
   transcript = whole_of(state, std::move(transcript));
-  const bool last = &state == &states_.back();
-  const Status right = last && options_.settle ? options_.settle() : Status{};
   add_placement(transcript);
   print_up_to_date(state);
   for (const std::string& text : transcript.notes) {
@@ -215,9 +218,6 @@ void TranscriptSink::write_done(State& state, Transcript transcript) {
   check_output();
   if (options_.explain) {
     explain(state, transcript);
-  }
-  if (!right) {
-    fail_recording(state, right.error());
   }
 }
 
@@ -300,8 +300,10 @@ void TranscriptSink::print_json_error(const State& state, const Error& error) {
     json = nlohmann::ordered_json::parse(
         transcript_json_line(part_of(state, error.message), writer_for(state)));
     json["resume_at"] = options_.start_s + state.segments.back().end_s;
+  } else if (options_.placement) {
+    json["placement"] = to_json(options_.placement());
   }
-  json["error"] = {{"code", error_code_name(error.code)}, {"message", error.message}};
+  json["error"] = error_json(error);
   context_.out.line(json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
@@ -360,14 +362,27 @@ void TranscriptSink::check_output() {
   }
 }
 
+const Status& TranscriptSink::last_look() {
+  if (!right_) {
+    right_ = options_.settle ? options_.settle() : Status{};
+  }
+  return *right_;
+}
+
 int TranscriptSink::finish() {
   progress_.clear();
+  const Status& right = last_look();
+  if (!right) {
+    context_.say(right.error().message);
+  }
   if (failures_.empty()) {
-    return 0;
+    return right ? 0 : exit_code(right.error().code);
   }
   size_t stopped = 0;
+  std::vector<ErrorCode> codes;
   std::string names;
   for (const Failure& failure : failures_) {
+    codes.push_back(failure.error.code);
     if (failure.error.code == ErrorCode::Cancelled) {
       ++stopped;
     } else {
@@ -391,7 +406,7 @@ int TranscriptSink::finish() {
     }
     return 1;
   }
-  return states_.size() == 1 ? exit_code(failures_.front().error.code) : 1;
+  return right ? exit_code_of(codes, states_.size()) : exit_code(right.error().code);
 }
 
 }  // namespace mynah::cli

@@ -40,7 +40,8 @@ struct SinkOptions {
   Transcript known;  // of each recording before it is heard: model, device, language, task
   // Where recordings are heard, as it is when one is done; empty: nothing is said of it.
   std::function<PlacementReport()> placement;
-  // Vouches for what was written, behind the last recording; an error: it may be wrong.
+  // Vouches for what was written, however recordings ended; an error: it may be wrong. May be
+  // empty.
   std::function<Status()> settle;
   // Told of each recording whose files are written.
   std::function<void(const SinkRecording&)> on_written;
@@ -69,7 +70,7 @@ class TranscriptSink : public RecognizerObserver {
   // Requested by the user's stop, and when there is nobody left to write for.
   [[nodiscard]] std::stop_token stop() const { return stop_.get_token(); }
 
-  // Says which recordings failed; returns the exit code.
+  // Says which recordings failed, and where a device was wrong; returns the exit code.
   int finish();
 
  private:
@@ -113,13 +114,16 @@ class TranscriptSink : public RecognizerObserver {
   void fail_recording(const State& state, Error error);
   void explain(const State& state, const Transcript& transcript);
   void check_output();
+  // Settles, once: before the last recording's answer, or at the end.
+  const Status& last_look();
 
   Context& context_;
   SinkOptions options_;
   Progress progress_;
   std::vector<State> states_;
   std::vector<Failure> failures_;
-  size_t current_ = 0;  // the recording whose text is being printed
+  std::optional<Status> right_;  // what last_look() found
+  size_t current_ = 0;           // the recording whose text is being printed
   bool header_printed_ = false;
   std::string partial_;  // what is shown
   std::stop_source stop_;

@@ -10,8 +10,9 @@
 
 #include "audio/inputs.h"
 #include "base/atomic_file.h"
-#include "cli/error_codes.h"
+#include "cli/error_json.h"
 #include "cli/open_placer.h"
+#include "cli/placement_answer.h"
 #include "cli/program.h"
 #include "cli/repeats.h"
 #include "cli/store_access.h"
@@ -41,12 +42,12 @@ Status write_file(const std::string& path, const std::string& text) {
 }
 
 // A recording that failed: a line on stderr, and with --json an object in its place on stdout.
-void print_failure(Context& context, const std::string& file, const Error& error) {
+void print_failure(Context& context, const std::string& file, const Error& error,
+                   const place::Placer* placer) {
   context.say_of(file, error.message);
   if (context.json) {
     const nlohmann::ordered_json object = {
-        {"file", file},
-        {"error", {{"code", error_code_name(error.code)}, {"message", error.message}}}};
+        {"file", file}, {"placement", placement_json(placer)}, {"error", error_json(error)}};
     context.out.line(object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   }
 }
@@ -160,15 +161,17 @@ Result<VadCommand::Engine> VadCommand::open_engine(const Context& context) const
   return engine;
 }
 
-std::vector<std::string> VadCommand::expand_recordings(Context& context, int& code) const {
+std::vector<std::string> VadCommand::expand_recordings(Context& context,
+                                                       const place::Placer* placer,
+                                                       std::vector<ErrorCode>& failures) const {
   std::vector<std::string> files;
   for (const std::string& word : recordings_) {
     for (Result<std::string>& file : expand_inputs(std::span(&word, 1))) {
       if (file) {
         files.push_back(std::move(*file));
       } else {
-        code = 1;
-        print_failure(context, word, file.error());
+        failures.push_back(file.error().code);
+        print_failure(context, word, file.error(), placer);
       }
     }
   }
@@ -186,9 +189,13 @@ Result<int> VadCommand::run(Context& context) {
   MYNAH_TRY(const AudioOpenOptions audio, recording_.finish());
   MYNAH_TRY(const Engine engine, open_engine(context));
   const bool plot = !plot_.empty();
-  int code = 0;
-  const std::vector<std::string> files = expand_recordings(context, code);
-  const bool one = files.size() == 1 && code == 0;
+  const place::Placer* const placer = engine.placer.get();
+  LastLook last_look(placer);
+  std::vector<ErrorCode> failures;
+  const std::vector<std::string> files = expand_recordings(context, placer, failures);
+  const size_t recordings = files.size() + failures.size();
+  const bool one = recordings == 1;
+  size_t reported = 0;
   const bool text = !context.json && !rttm_;
   std::vector<VoiceReport> drawn;
   VoiceHearing::Listener listener;
@@ -199,13 +206,16 @@ Result<int> VadCommand::run(Context& context) {
     };
   }
   listener.on_report = [&](const std::string& file, Result<VoiceReport> report) {
+    if (++reported == files.size()) {
+      last_look.take();
+    }
     if (!report) {
-      code = one ? exit_code(report.error().code) : 1;
-      print_failure(context, file, report.error());
+      failures.push_back(report.error().code);
+      print_failure(context, file, report.error(), placer);
       return;
     }
     if (context.json) {
-      context.out.line(json_line(*report, probabilities_));
+      context.out.line(json_line(*report, probabilities_, placement_json(placer)));
     } else if (rttm_) {
       context.out.write(rttm_lines(*report));
     } else if (!one) {
@@ -227,16 +237,17 @@ Result<int> VadCommand::run(Context& context) {
                               .peaks = plot},
                              context.stop);
   hearing.hear(files, listener);
+  const Status& right = last_look.take();
+  if (!right) {
+    context.say(right.error().message);
+  }
   if (context.stop.stop_requested()) {
     return context.stopped_exit_code();
   }
   if (plot && !drawn.empty()) {
     MYNAH_TRY_STATUS(write_file(plot_, plot_svg(drawn, vad_.threshold)));
   }
-  if (engine.placer) {
-    MYNAH_TRY_STATUS(engine.placer->settle());
-  }
-  return code;
+  return right ? exit_code_of(failures, recordings) : exit_code(right.error().code);
 }
 
 }  // namespace mynah::cli

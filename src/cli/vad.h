@@ -29,8 +29,9 @@ class VadCommand : public Command {
 
   [[nodiscard]] Status check(const Context& context) const;
   Result<Engine> open_engine(const Context& context) const;
-  // What the words stand for; words that stand for nothing are told, and set `code` to 1.
-  std::vector<std::string> expand_recordings(Context& context, int& code) const;
+  // What the words stand for; words that stand for nothing are told, and stand among `failures`.
+  std::vector<std::string> expand_recordings(Context& context, const place::Placer* placer,
+                                             std::vector<ErrorCode>& failures) const;
 
   std::vector<std::string> recordings_;
   std::string model_ = "auto";

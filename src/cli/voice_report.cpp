@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 #include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -37,7 +38,8 @@ std::string summary(const VoiceReport& report) {
                      report.duration_s, report.model);
 }
 
-std::string json_line(const VoiceReport& report, bool with_probabilities) {
+std::string json_line(const VoiceReport& report, bool with_probabilities,
+                      nlohmann::ordered_json placement) {
   nlohmann::ordered_json json = {{"file", report.file},
                                  {"model", report.model},
                                  {"rate_hz", report.rate_hz},
@@ -47,6 +49,7 @@ std::string json_line(const VoiceReport& report, bool with_probabilities) {
   for (const SpeechSpan& span : report.spans) {
     json["segments"].push_back({{"start", rounded(span.start_s)}, {"end", rounded(span.end_s)}});
   }
+  json["placement"] = std::move(placement);
   if (with_probabilities) {
     json["frame"] = report.frame_s;
     json["probabilities"] = nlohmann::ordered_json::array();

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "speech/voice_detector.h"
 
 namespace mynah::cli {
@@ -36,9 +38,10 @@ struct VoiceReport {
 // "jfk.flac: 4 segments, 8.7 of 11.0 s are speech (silero v6)".
 [[nodiscard]] std::string summary(const VoiceReport& report);
 
-// One object on one line: file, model, rate_hz, duration, speech, segments, and
-// where they are wanted the frames' probabilities.
-[[nodiscard]] std::string json_line(const VoiceReport& report, bool with_probabilities);
+// One object on one line: file, model, rate_hz, duration, speech, segments, where it was computed,
+// and where they are wanted the frames' probabilities.
+[[nodiscard]] std::string json_line(const VoiceReport& report, bool with_probabilities,
+                                    nlohmann::ordered_json placement);
 
 // NIST's Rich Transcription Time Marked lines, speaker "speech"; the file is named without folder
 // and extension.

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/error_codes.h"
+#include "cli/placement_answer.h"
 #include "cli/sound_output.h"
 #include "cli/store_access.h"
 #include "speech/languages.h"
@@ -159,19 +160,23 @@ Result<int> VoicesCommand::sample(Context& context) const {
       outputs.push_back(std::move(output));
     }
     SampleObserver observer(outputs);
-    MYNAH_TRY_STATUS(
-        synthesizer.speak(sentence_in(voice.language), options, observer, context.stop));
+    const Status spoken =
+        synthesizer.speak(sentence_in(voice.language), options, observer, context.stop);
+    const Status right = LastLook(engine.placer.get()).take();
+    MYNAH_TRY_STATUS(spoken);
     for (const auto& output : outputs) {
       MYNAH_TRY_STATUS(output->finish());
     }
     if (context.json) {
       context.out.line(Json{{"voice", voice.name},
                             {"language", voice.language},
-                            {"file", out_.empty() ? Json(nullptr) : Json(outputs.front()->name())}}
+                            {"file", out_.empty() ? Json(nullptr) : Json(outputs.front()->name())},
+                            {"placement", placement_json(engine.placer.get())}}
                            .dump());
     } else if (!out_.empty()) {
       context.out.line(outputs.front()->name());
     }
+    MYNAH_TRY_STATUS(right);
   }
   return 0;
 }

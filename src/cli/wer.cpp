@@ -15,6 +15,8 @@
 
 #include "audio/open.h"
 #include "base/atomic_file.h"
+#include "cli/error_codes.h"
+#include "cli/placement_answer.h"
 #include "cli/progress.h"
 
 namespace mynah::cli {
@@ -79,7 +81,7 @@ class ScoringObserver : public RecognizerObserver {
       audio_s_ += result->duration_s;
       return;
     }
-    ++n_failed_;
+    failures_.push_back(result.error().code);
     if (result.error().code != ErrorCode::Cancelled) {
       context_.say_of(names_[job], result.error().message);
     }
@@ -89,7 +91,7 @@ class ScoringObserver : public RecognizerObserver {
 
   [[nodiscard]] double audio_s() const { return audio_s_; }
 
-  [[nodiscard]] size_t n_failed() const { return n_failed_; }
+  [[nodiscard]] const std::vector<ErrorCode>& failures() const { return failures_; }
 
  private:
   Context& context_;
@@ -97,7 +99,7 @@ class ScoringObserver : public RecognizerObserver {
   const std::vector<std::string>& names_;
   std::vector<std::string> texts_;
   double audio_s_ = 0;
-  size_t n_failed_ = 0;
+  std::vector<ErrorCode> failures_;
 };
 
 Json counts_json(const ErrorCounts& counts) {
@@ -231,6 +233,7 @@ Result<std::vector<std::string>> WerCommand::recognise(Context& context,
   }
   const fs::path folder = fs::path(tables_.front()).parent_path();
   std::vector<std::string> texts(clips.size());
+  LastLook last_look(engine.placer.get());
   const auto begin = std::chrono::steady_clock::now();
   for (const auto& [language, members] : groups) {
     options.language = language;
@@ -250,17 +253,21 @@ Result<std::vector<std::string>> WerCommand::recognise(Context& context,
     ScoringObserver observer(context, progress, names);
     engine.recognizer->run(jobs, options, observer, context.stop);
     if (context.stop.stop_requested()) {
+      if (const Status& right = last_look.take(); !right) {
+        context.say(right.error().message);
+      }
       return fail(ErrorCode::Cancelled, "stopped");
     }
     for (size_t i = 0; i < members.size(); ++i) {
       texts[members[i]] = observer.texts()[i];
     }
     audio_s_ += observer.audio_s();
-    n_failed_ += observer.n_failed();
+    failures_.insert(failures_.end(), observer.failures().begin(), observer.failures().end());
   }
   elapsed_s_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  right_ = last_look.take();
   if (engine.placer) {
-    MYNAH_TRY_STATUS(engine.placer->settle());
+    placement_ = engine.placer->report();
   }
   return texts;
 }
@@ -331,9 +338,10 @@ void WerCommand::print(Context& context, const WerReport& report) const {
   for (const auto& [language, counts] : report.by_language()) {
     total["languages"][language] = counts_json(counts);
   }
-  total["failed"] = n_failed_;
+  total["failed"] = failures_.size();
   total["audio_seconds"] = audio_s_;
   total["seconds"] = elapsed_s_;
+  total["placement"] = placement_ ? to_json(*placement_) : Json(nullptr);
   context.out.line(dump(Json{{"total", total}}));
 }
 
@@ -351,14 +359,18 @@ Result<int> WerCommand::run(Context& context) {
     report.add(
         score_clip(clips[i].clip, audio.string(), clips[i].language, clips[i].text, texts[i]));
   }
-  MYNAH_TRY_STATUS(write_files(report));
-  print(context, report);
-  if (n_failed_ > 0) {
-    context.say(fmt::format("{} of {} clips failed and count as heard as nothing", n_failed_,
-                            clips.size()));
-    return 1;
+  const Status written = write_files(report);
+  if (!written && !right_) {
+    context.say(right_.error().message);
   }
-  return 0;
+  MYNAH_TRY_STATUS(written);
+  print(context, report);
+  if (!failures_.empty()) {
+    context.say(fmt::format("{} of {} clips failed and count as heard as nothing", failures_.size(),
+                            clips.size()));
+  }
+  MYNAH_TRY_STATUS(right_);
+  return exit_code_of(failures_, clips.size());
 }
 
 }  // namespace mynah::cli

@@ -1,6 +1,7 @@
 // `mynah wer`: a folder of recordings scored against what was said in them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,7 +52,9 @@ class WerCommand : public Command {
   bool auto_language_ = false;
   double audio_s_ = 0;
   double elapsed_s_ = 0;
-  size_t n_failed_ = 0;
+  std::vector<ErrorCode> failures_;
+  std::optional<PlacementReport> placement_;  // none: nothing was recognised
+  Status right_;                              // what the last look found
 };
 
 }  // namespace mynah::cli

@@ -1,4 +1,4 @@
-"""How runs end whose device dies: what is kept, what is told, with which exit code.
+"""How runs end whose device dies or computes wrongly: what is kept, what is told, with which exit code.
 
 usage: device_endings.py MYNAH PLACE_TOOL DRIVER. Skipped without real weights.
 """
@@ -9,7 +9,7 @@ import signal
 import subprocess
 import tempfile
 
-from checks import SENTENCE, Checks, needs
+from checks import SENTENCE, Checks, needs, run
 from fault_runs import HIBARI, LONGEST_S, SILERO, Rig, main_arguments
 
 # A sentence is spoken when the next one begins. That has phonemes which the first has not: to count them nobody needs the worker.
@@ -25,21 +25,31 @@ def workers_of(pid):
     return found
 
 
-def speak_with_a_death(rig, device):
-    """Speaks the first sentence, kills the worker, speaks the second: exit code, objects, standard error, the sounds that lie there."""
+SPEAK = ["speak", "--model", "hibari", "--storage", "f32", "--threads", "1", "--json"]
+
+
+def speak_from_a_pipe(rig, device, begin, clauses, then, rest="", **variables):
+    """Speaks the beginning and, once so many clauses were spoken, does something to the process, and speaks the rest.
+
+    Gives the exit code, the objects, standard error, the sounds that lie there.
+    """
     home = rig.home()
-    command = [rig.program, "speak", "--device", device, "--model", "hibari", "--storage", "f32", "--threads", "1", "--json",
-               "--out", home / "out.wav"]
-    process = subprocess.Popen([str(word) for word in command], env=rig.environment(home), text=True, stdin=subprocess.PIPE,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    process.stdin.write(FIRST)
+    command = [rig.program, *SPEAK, "--device", device, "--out", home / "out.wav"]
+    process = subprocess.Popen([str(word) for word in command], env=rig.environment(home, **variables), text=True,
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdin.write(begin)
     process.stdin.flush()
-    first = process.stdout.readline()  # the clause, once it was spoken
-    for worker in workers_of(process.pid):
-        os.kill(worker, signal.SIGKILL)
-    out, err = process.communicate(REST, timeout=LONGEST_S)
-    objects = [json.loads(line) for line in (first + out).splitlines()]
+    spoken = "".join(process.stdout.readline() for _ in range(clauses))
+    then(process)
+    out, err = process.communicate(rest, timeout=LONGEST_S)
+    objects = [json.loads(line) for line in (spoken + out).splitlines()]
     return process.returncode, objects, err, sorted(path.name for path in home.glob("out.wav*"))
+
+
+def speak_with_a_death(rig, device):
+    """The worker is killed behind the first sentence."""
+    kill = lambda process: [os.kill(worker, signal.SIGKILL) for worker in workers_of(process.pid)]
+    return speak_from_a_pipe(rig, device, FIRST, 1, kill, REST)
 
 
 def refused_fault(code, objects, err, files):
@@ -64,6 +74,80 @@ def moved_fault(code, objects, err, files):
     return None
 
 
+def placement_fault(found):
+    """An answer says where it was computed, though what computed it is gone."""
+    placement = found.get("placement")
+    if not placement or not placement["stages"]:
+        return f"no stage is told: {found}"
+    for stage in placement["stages"]:
+        if not stage["device"] or not stage["architecture"] or not stage["milliseconds"] > 0 or not stage["operations"] > 0:
+            return f"what {stage['stage']} did is not told: {stage}"
+    return None
+
+
+def several_fault(rig, verb, fault, flags=()):
+    """Of several recordings none can be heard any more: exit code 3, and each answer says where."""
+    home = rig.home()
+    recordings = [home / f"{name}.wav" for name in ("a", "b")]
+    for recording in recordings:
+        os.link(rig.recording, recording)
+    result = run(rig.environment(home, MYNAH_FAULT=fault), rig.program, verb, "--device", "simt:0", "--threads", "1", "--json",
+                 *flags, *recordings)
+    if result.returncode != 3:
+        return f"wanted exit code 3, found {result.returncode}: {result.stderr[-400:]}"
+    objects = [json.loads(line) for line in result.stdout.splitlines()]
+    if [found["error"]["code"] for found in objects] != ["device", "device"]:
+        return f"wanted an error for each recording: {objects}"
+    return next((fault for fault in map(placement_fault, objects) if fault), None)
+
+
+def last_look_fault(rig, flags):
+    """A device is wrong in its last window, and a recording that is not there comes behind."""
+    home = rig.home()
+    result = run(rig.environment(home, MYNAH_FAULT="stt.decoder:wrong@3"), rig.program, "transcribe", "--device", "simt:0",
+                 "--threads", "1", "--json", *flags, rig.recording, home / "none.wav")
+    if result.returncode != 3 or "computes wrongly" not in result.stderr:
+        return f"wanted exit code 3 and what is wrong, found {result.returncode}: {result.stderr[-400:]}"
+    moves = json.loads(result.stdout.splitlines()[-1])["placement"]["moves"]
+    return None if moves and "computes wrongly" in moves[-1]["reason"] else f"the last answer has no move: {moves}"
+
+
+def stopped_fault(rig):
+    """A device is wrong in the second clause, behind which the user stops: what he has may be wrong, and he is told."""
+    def stop(process):
+        process.send_signal(signal.SIGINT)
+        process.wait(LONGEST_S)
+
+    code, _, err, _ = speak_from_a_pipe(rig, "simt:0", "A bird sings.\n\nTwo go.\n\nM", 2, stop, MYNAH_FAULT="tts.vocoder:wrong@2")
+    return None if code == 130 and "computes wrongly" in err else f"wanted 130 and what is wrong, found {code}: {err[-400:]}"
+
+
+def spoken_fault(rig, *flags):
+    """The device is lost in the second clause of a book, or of a text by lines."""
+    home = rig.home()
+    text = home / "text.txt"
+    text.write_text("A bird sings.\nTwo go.\n")
+    flags = [str(flag).replace("HOME", str(home)) for flag in flags]
+    result = run(rig.environment(home, MYNAH_FAULT="tts.vocoder:lost@2"), rig.program, *SPEAK, "--device", "simt:0", "--file", text,
+                 *flags)
+    last = json.loads(result.stdout.splitlines()[-1])
+    if result.returncode != 3 or last.get("error", {}).get("code") != "device":
+        return f"wanted exit code 3 and an error, found {result.returncode}: {last}, {result.stderr[-400:]}"
+    return placement_fault(last)
+
+
+def scored_fault(rig, flags):
+    """Recordings that are scored, and the device is lost."""
+    home = rig.home()
+    table = home / "table.tsv"
+    table.write_text("clip\tlang\ttext\n" + f"{rig.recording}\ten\thello\n" * 2)
+    result = run(rig.environment(home, MYNAH_FAULT="stt.encoder:lost@1"), rig.program, "wer", "--device", "simt:0", "--threads", "1",
+                 "--json", *flags, table)
+    if result.returncode != 3:
+        return f"wanted exit code 3, found {result.returncode}: {result.stderr[-400:]}"
+    return placement_fault(json.loads(result.stdout.splitlines()[-1])["total"])
+
+
 def main():
     (program, tool, driver), _ = main_arguments()
     needs(SENTENCE, SILERO, HIBARI)
@@ -73,6 +157,21 @@ def main():
         rig.must_run(rig.environment(rig.warm), "devices", "--prove", "simt:0")
         checks.add("a worker dies between two sentences", refused_fault(*speak_with_a_death(rig, "simt:0")))
         checks.add("and the processor goes on", moved_fault(*speak_with_a_death(rig, "simt:0,cpu")))
+        checks.add("the last look, though the user stops", stopped_fault(rig))
+        checks.add("a book", spoken_fault(rig, "--out", "HOME/book.wav"))
+        checks.add("a text by lines", spoken_fault(rig, "--output-dir", "HOME/lines"))
+        rig.run("transcribe", "simt:0", warm=True)  # proves it
+        flags = ["--vad-model", SILERO, "--chunk-length", "5", "--storage", "f32", "--batch", "1", "--max-new-tokens", "8",
+                 "--temperature-increment", "0"]
+        whisper = [*flags, "--model", rig.whisper]
+        checks.add("several recordings, transcribe", several_fault(rig, "transcribe", "stt.encoder:lost@1", whisper))
+        checks.add("several recordings, wer", scored_fault(rig, whisper))
+        checks.add("several recordings, vad", several_fault(rig, "vad", "vad:lost@1", ["--model", SILERO]))
+        subprocess.run([tool, "languages", rig.folder / "languages.gguf"], check=True)
+        checks.add("several recordings, --detect-language",
+                   several_fault(rig, "transcribe", "stt.encoder:lost@1",
+                                 [*flags, "--model", rig.folder / "languages.gguf", "--detect-language"]))
+        checks.add("the last look, though another recording fails", last_look_fault(rig, whisper))
     checks.close()
 
 

@@ -26,6 +26,25 @@ def fault_of(text, wanted=1):
     return None
 
 
+def placement_fault(text):
+    """None where each answer says where it was computed, and how long that took: all lines but those of a clause or a clip."""
+    for line in text.splitlines():
+        found = json.loads(line)
+        found = found.get("total", found)
+        if "first_byte" in found or "unit" in found:
+            continue
+        if not (found.get("placement") or {}).get("stages"):
+            return f"no stages in {line[:300]}"
+        for stage in found["placement"]["stages"]:
+            if stage["device"] != "cpu" or not stage["operations"] > 0 or not stage["milliseconds"] > 0:
+                return f"where it was computed, and how long, is not told: {stage}"
+    return None
+
+
+# Verbs whose answers say where they were computed.
+COMPUTING = {"vad", "transcribe", "wer", "speak", "voices"}
+
+
 def main():
     program = sys.argv[1]
     needs(SENTENCE)
@@ -42,6 +61,11 @@ def main():
         for name in ("day", "night"):
             shutil.copy(ROOT / "tests/fuzz/corpus/profile/whole", profiles / f"{name}.json")
         silero = WEIGHTS / "silero/silero_vad_16k.safetensors"
+        hibari, phonemes, tiny = (WEIGHTS / name for name in ("hibari", "phonemes", "tiny.en"))
+        spoken = folder / "spoken.txt"
+        spoken.write_text("Hello there.\nAnd again.\n")
+        clips = folder / "clips.tsv"
+        clips.write_text(f"clip\tlang\ttext\n{SENTENCE}\ten\thello\n")
         # What is run, its exit code, and how many objects it prints at least; the order matters: a model is brought first.
         runs = [
             (["version"], 0, 1),
@@ -54,6 +78,9 @@ def main():
             (["models", "show", "silero"], 0, 1),
             (["models", "verify"], 0, 1 if silero.exists() else 0),
             (["vad", "--model", "silero", quiet, SENTENCE], 0, 2),
+            (["transcribe", "--model", tiny, SENTENCE], 0, 1),
+            (["transcribe", "--model", tiny, SENTENCE, SENTENCE, folder / "none.wav"], 1, 3),
+            (["wer", "--model", tiny, clips], 0, 2),
             (["models", "remove", "silero"], 0, 1),
             (["pull", "tiny.en", "--offline"], None, 0),
             (["tune"], 3, 0),
@@ -72,13 +99,21 @@ def main():
             (["speak", "Hello there.", "--model", "builtin", "--out", folder / "hello.wav"], 0, 2),
             (["speak", " ", "--model", "builtin", "--out", folder / "nothing.wav"], 1, 0),
             (["phonemes", "Hello there."], 3, 0),
+            (["import", phonemes], 0, 1),
+            (["import", hibari], 0, 1),
+            (["speak", "Hello there.", "--model", "hibari", "--out", folder / "hibari.wav"], 0, 2),
+            (["speak", "--file", spoken, "--model", "hibari", "--out", folder / "book.wav"], 0, 2),
+            (["speak", "--file", spoken, "--model", "hibari", "--output-dir", folder / "lines"], 0, 2),
+            (["voices", "heart", "--model", "hibari", "--out", folder / "samples"], 0, 1),
         ]
         tried = set()
         for words, code, objects in runs:
             name = " ".join(str(word) for word in words[:2])
             tried.add(words[0])
-            if "silero" in map(str, words) and not silero.exists():
-                checks.skip(name, f"no {silero}")
+            brought = {"silero": silero, "hibari": hibari}
+            wanted = [brought.get(word, word) for word in words if word in (*brought, *brought.values(), phonemes, tiny)]
+            if missing := [str(weights) for weights in wanted if not weights.exists()]:
+                checks.skip(name, f"no {', '.join(missing)}")
                 continue
             result = run(env, program, *words, "--json")
             fault = fault_of(result.stdout, objects)
@@ -86,6 +121,8 @@ def main():
                 fault = f"wanted exit code {code}, found {result.returncode}: {result.stderr[-300:]}"
             if fault is None and result.returncode and not result.stdout:
                 fault = fault_of(result.stderr)
+            if fault is None and wanted and words[0] in COMPUTING:
+                fault = placement_fault(result.stdout)
             checks.add(name, fault)
         verbs = set(re.findall(r"^  ([a-z][a-z-]*)\s{2,}\S", run(env, program, "--help").stdout, re.MULTILINE)) - {"help"}
         for verb in sorted(verbs):

@@ -1,6 +1,7 @@
 // Where transcripts go, and what becomes of those that are there already.
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -144,6 +145,101 @@ TEST_F(Outputs, WhatCannotBeWrittenIsPrinted) {
   EXPECT_THAT(err(), HasSubstr("talk.txt"));
   EXPECT_THAT(err(), HasSubstr("its text follows on standard output"));
   EXPECT_EQ(out(), "second 0\n");
+}
+
+// A sink of two recordings, without the program around it.
+class Sink : public Outputs {
+ protected:
+  TranscriptSink& open(SinkOptions options) {
+    options.print_segments = false;
+    std::vector<SinkRecording> recordings;
+    for (const char* name : {"a", "b"}) {
+      const OutputPlan plan{.files = {{.path = folder / (std::string(name) + ".json")}},
+                            .to_stdout = {}};
+      recordings.push_back({.name = name, .plan = plan, .open_channel = {}});
+      recordings.back().plan.files.front().format = TranscriptFormat::Json;
+    }
+    return sink_.emplace(context_, std::move(options), std::move(recordings), ProgressStyle::Off);
+  }
+
+  SinkOptions with_placement() {
+    SinkOptions options;
+    options.placement = [this] {
+      PlacementReport report;
+      report.stages.emplace_back();
+      report.stages.back().device = "simt:0";
+      if (looks_ > 0) {
+        report.moves.push_back({.stages = "stt", .from = "simt:0", .to = "", .reason = "wrong"});
+      }
+      return report;
+    };
+    options.settle = [this]() -> Status {
+      ++looks_;
+      return right_;
+    };
+    return options;
+  }
+
+  static Segment segment() {
+    Segment segment;
+    segment.text = " one";
+    segment.end_s = 1;
+    return segment;
+  }
+
+  int looks_ = 0;
+  Status right_;
+  TestProgram test_{{}};
+  Context context_{.out = test_.out,
+                   .err = test_.err,
+                   .in = test_.in,
+                   .environment = Environment(test_.environment),
+                   .stop = test_.stop.get_token(),
+                   .stopping_signal = {},
+                   .verbs = test_.verbs,
+                   .verb = {},
+                   .json = true};
+  std::optional<TranscriptSink> sink_;
+};
+
+TEST_F(Sink, LooksALastTimeWhateverBecameOfTheLastRecording) {
+  right_ = fail(ErrorCode::Device, "simt:0 computes wrongly");
+  TranscriptSink& sink = open(with_placement());
+  sink.on_segment(0, segment());
+  sink.on_done(0, Transcript{});
+  EXPECT_EQ(looks_, 0);
+  sink.on_done(1, fail(ErrorCode::NotFound, "there is none"));
+  EXPECT_EQ(sink.finish(), 3);
+  EXPECT_EQ(looks_, 1);
+  EXPECT_THAT(test_.err.text(), HasSubstr("simt:0 computes wrongly\n"));
+  EXPECT_THAT(test_.out.text(), HasSubstr(R"("reason":"wrong")")) << "before the last answer";
+}
+
+TEST_F(Sink, LooksALastTimeWhereItWasStopped) {
+  TranscriptSink& sink = open(with_placement());
+  sink.on_done(0, fail(ErrorCode::Cancelled, "stopped"));
+  EXPECT_NE(sink.finish(), 0);
+  EXPECT_EQ(looks_, 1);
+}
+
+TEST_F(Sink, EndsWithThreeWhereADeviceWasTheCause) {
+  TranscriptSink& sink = open(with_placement());
+  sink.on_done(0, fail(ErrorCode::NotFound, "there is none"));
+  sink.on_done(1, fail(ErrorCode::Device, "simt:0 is lost"));
+  EXPECT_EQ(sink.finish(), 3);
+  TranscriptSink& other = open(with_placement());
+  other.on_done(0, fail(ErrorCode::NotFound, "there is none"));
+  other.on_done(1, fail(ErrorCode::Environment, "no decoder"));
+  EXPECT_EQ(other.finish(), 1);
+}
+
+TEST_F(Sink, SaysInEveryAnswerWhereItWasHeard) {
+  TranscriptSink& sink = open(with_placement());
+  sink.on_segment(1, segment());
+  sink.on_finished(1, Transcript{});
+  EXPECT_THAT(folder.read("b.json"), HasSubstr("simt:0")) << "written before its turn";
+  sink.on_done(0, fail(ErrorCode::Device, "simt:0 is lost"));
+  EXPECT_THAT(test_.out.text(), HasSubstr(R"("device":"simt:0")")) << "nothing was heard";
 }
 
 TEST_F(Outputs, WhatWasHeardSoFarIsOnDisk) {

@@ -1,5 +1,6 @@
 // What the tests of faults (fault_matrix.py, random_faults.py) cannot do in Python:
 //   whisper FILE            writes a small Whisper with weights from a seeded generator
+//   languages FILE          the same, of one that knows many languages
 //   favour FOLDER DEVICE    makes every proof in FOLDER say that DEVICE is a thousand times as fast
 //                           as it is, so that `auto` prefers a simulated card
 #include <filesystem>
@@ -57,14 +58,14 @@ int favour(const std::filesystem::path& folder, std::string_view device) {
 
 int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
-  if (words.size() == 2 && words[0] == "whisper") {
-    const mynah::whisper::Config config = mynah::test::tiny_config(false);
+  if (words.size() == 2 && (words[0] == "whisper" || words[0] == "languages")) {
+    const mynah::whisper::Config config = mynah::test::tiny_config(words[0] == "languages");
     mynah::cli::write_whisper(words[1], config, mynah::test::tiny_vocabulary(config));
     return std::filesystem::exists(words[1]) ? 0 : 1;
   }
   if (words.size() == 3 && words[0] == "favour") {
     return favour(words[1], words[2]);
   }
-  std::cerr << "usage: place_tool whisper FILE | favour FOLDER DEVICE\n";
+  std::cerr << "usage: place_tool whisper FILE | languages FILE | favour FOLDER DEVICE\n";
   return 2;
 }

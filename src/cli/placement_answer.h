@@ -1,0 +1,32 @@
+// What every verb that computes does with its placement: it looks a last time whether devices were
+// right, and tells in JSON where it computed.
+#pragma once
+
+#include <optional>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "base/result.h"
+#include "place/placer.h"
+
+namespace mynah::cli {
+
+// Where it was computed, as it stands under "placement"; null: by a built-in model.
+[[nodiscard]] nlohmann::ordered_json placement_json(const place::Placer* placer);
+
+// Vouches for what was given out (Placer::settle), however a run ends: once, whoever asks first.
+class LastLook {
+ public:
+  // `placer` must outlive it; null: there is nothing to vouch for.
+  explicit LastLook(const place::Placer* placer) : placer_(placer) {}
+
+  // An error where a device was wrong and no other is allowed. Before the last answer is printed,
+  // so that a move stands there.
+  const Status& take();
+
+ private:
+  const place::Placer* placer_;
+  std::optional<Status> right_;
+};
+
+}  // namespace mynah::cli
