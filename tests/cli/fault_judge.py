@@ -57,16 +57,11 @@ def reason_fault(reason, stage, kind):
     return None if re.search(wanted, reason) else f"wanted '{wanted}' as the reason, found '{reason}'"
 
 
-def refused(outcome):
-    """The exit code of a refusal: of several recordings it is 1 wherever one was not answered."""
-    return 1 if outcome.verb == "vad" else 3
-
-
 def common_fault(outcome, first, second, kinds):
     """What holds of every run."""
     if outcome.left:
         return f"left behind: {', '.join(outcome.left)}"
-    if outcome.code not in (0, refused(outcome)):
+    if outcome.code not in (0, 3):
         return f"exit code {outcome.code}: {outcome.err[-400:]}"
     return time_fault(outcome, first, second, kinds)
 
@@ -119,8 +114,8 @@ def refusal_fault(outcome, first, stage, kind, call):
     fault = common_fault(outcome, first, first, [kind])
     if fault:
         return fault
-    if outcome.code != refused(outcome):
-        return f"exit code {outcome.code}, wanted {refused(outcome)}: {outcome.err[-400:]}"
+    if outcome.code != 3:
+        return f"exit code {outcome.code}, wanted 3: {outcome.err[-400:]}"
     moves = outcome.moves()
     fault = reason_fault(moves[-1]["reason"] if moves else outcome.error(), stage, kind)
     if fault:

@@ -10,7 +10,6 @@ import itertools
 import json
 import os
 import pathlib
-import re
 import shutil
 import signal
 import subprocess
@@ -56,7 +55,6 @@ def make_recordings(whole, parts):
 @dataclasses.dataclass
 class Outcome:
     """What one run gave. `pieces`: what stands for each piece, in order; none of a piece that was not given out."""
-    verb: str
     code: int
     out: str
     err: str
@@ -66,9 +64,6 @@ class Outcome:
     left: list  # what lies around afterwards
 
     def moves(self):
-        if self.verb == "vad":  # its answers carry no placement
-            told = re.findall(r"^mynah: (.*); vad goes on on (\S+)$", self.err, re.MULTILINE)
-            return [{"reason": reason, "to": to} for reason, to in told]
         for found in reversed(self.objects):
             if isinstance(found.get("placement"), dict):
                 return found["placement"]["moves"]
@@ -97,7 +92,8 @@ def pieces_of_text(objects):
 
 def pieces_of_speech(objects, recordings):
     """What was found in each recording."""
-    found = {answer["file"]: answer for answer in objects if "segments" in answer}
+    found = {answer["file"]: {key: value for key, value in answer.items() if key != "placement"}
+             for answer in objects if "segments" in answer}
     return [found.get(str(path)) for path in recordings]
 
 
@@ -190,7 +186,7 @@ class Rig:
         sound = home / ("out.wav" if (home / "out.wav").exists() else "out.wav.partial")
         pieces = {"transcribe": lambda: pieces_of_text(objects), "vad": lambda: pieces_of_speech(objects, self.parts),
                   "speak": lambda: pieces_of_sound(objects, sound)}[verb]()
-        outcome = Outcome(verb, process.returncode, out, err, seconds, pieces, objects, self.leftovers(home, shared))
+        outcome = Outcome(process.returncode, out, err, seconds, pieces, objects, self.leftovers(home, shared))
         if not warm:
             shutil.rmtree(home)
         else:
