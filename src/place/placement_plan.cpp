@@ -1,0 +1,171 @@
+// What PlacementState plans by: where each stage may be, what was measured there, and what a
+// profile says of it.
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "place/device_name.h"
+#include "place/placement_state.h"
+#include "store/sha256.h"
+
+namespace mynah::place {
+
+Result<bool> PlacementState::has_profile(const ModelFile& file) {
+  if (!options_.profile) {
+    return false;
+  }
+  const Profile& profile = *options_.profile;
+  MYNAH_TRY(const std::string digest, model_digest(path_of(file), options_.cache_folder));
+  if (digest != profile.model_sha256) {
+    return false;
+  }
+  ProfileFacts facts{.build = options_.discovery.build, .model_sha256 = digest, .devices = {}};
+  for (const DeviceIdentity& device : profile.devices) {
+    facts.devices.push_back(identity(device.device));
+  }
+  MYNAH_TRY_STATUS(check_holds(profile, facts));
+  return true;
+}
+
+const Measurement* PlacementState::profiled(Stage stage) const {
+  if (!options_.profile) {
+    return nullptr;
+  }
+  const auto found = std::ranges::find(options_.profile->stages, stage, &Measurement::stage);
+  return found == options_.profile->stages.end() ? nullptr : &*found;
+}
+
+std::optional<DType> PlacementState::storage_of(Stage stage, const std::string& device) const {
+  if (stage == Stage::Vad || options_.storage) {
+    return stage == Stage::Vad ? std::nullopt : options_.storage;  // a detector has one type
+  }
+  const Measurement* const said = profiled(stage);
+  if (said != nullptr && said->device == device) {
+    return said->storage;
+  }
+  return device.empty() ? std::nullopt : fast_storage(options_.precision, device);
+}
+
+StageDevice PlacementState::usual_place(const ModelFile& file, const std::string& device) const {
+  return {.device = device,
+          .storage = storage_of(stages_of(place::group_of(file)).front(), device)};
+}
+
+// A device's measurements, or why it is not to be chosen.
+void PlacementState::measure_device(const ModelFile& file, const std::string& device,
+                                    PlanInput& input) {
+  const StageGroup group = group_of(file);
+  std::string refusal = why_excluded(group, device);
+  if (refusal.empty()) {
+    DeviceProof proof =
+        prover_.of_device(file, usual_place(file, device), identity(device),
+                          is_named(group, device) ? ProofWish::Asked : ProofWish::IfTrusted);
+    refusal = std::move(proof.refusal);
+    if (refusal.empty()) {
+      std::ranges::move(proof.measurements, std::back_inserter(input.measurements));
+    }
+    if (proof.no_room) {
+      note_no_room(group, device, *std::move(proof.no_room));
+    }
+  }
+  if (!refusal.empty()) {
+    for (const Stage stage : stages_of(group)) {
+      input.excluded.push_back({.stage = stage, .device = device, .reason = refusal});
+    }
+  }
+}
+
+// Measures a model's stages where any of them may be; whether a card is among those places.
+Result<bool> PlacementState::measure(const ModelFile& file, PlanInput& input) {
+  const StageGroup group = group_of(file);
+  MYNAH_TRY(const bool profiled_here, has_profile(file));
+  for (const Stage stage : stages_of(group)) {
+    // What a profile says is where it goes; the processor is there when that fails.
+    if (const Measurement* const said = profiled_here ? profiled(stage) : nullptr) {
+      StageDevices devices{.automatic = false, .devices = {said->device}};
+      if (said->device != "cpu") {
+        devices.devices.emplace_back("cpu");
+      }
+      const std::lock_guard lock(mutex_);
+      request_.of(stage) = std::move(devices);
+    }
+  }
+  std::set<std::string> devices;
+  bool elsewhere = false;
+  for (const Stage stage : stages_of(group)) {
+    input.stages.push_back({.stage = stage, .storage = storage_of(stage, "")});
+    for (std::string& device : candidates(stage)) {
+      elsewhere = elsewhere || (device != "cpu" && device != "ref");
+      devices.insert(std::move(device));
+    }
+  }
+  if (!elsewhere) {
+    return false;  // nothing to compare: the processor is what there is
+  }
+  for (const std::string& device : devices) {
+    if (device == "cpu") {
+      MYNAH_TRY(const std::vector<Measurement> measured, prover_.of_cpu(file));
+      std::ranges::copy(measured, std::back_inserter(input.measurements));
+    } else if (device != "ref") {
+      measure_device(file, device, input);
+    }
+  }
+  return std::ranges::any_of(devices,
+                             [](const auto& device) { return card_index(device).has_value(); });
+}
+
+Result<StagePlaces> PlacementState::plan(StageGroup group) {
+  const std::lock_guard planning(planning_);
+  PlanInput input;
+  input.max_vram = options_.max_vram;
+  input.batch = options_.batch;
+  std::vector<ModelFile> files;
+  {
+    const std::lock_guard lock(mutex_);
+    files = files_;
+  }
+  bool cards = false;
+  for (const ModelFile& file : files) {
+    MYNAH_TRY(const bool card, measure(file, input));
+    cards = cards || card;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    input.request = request_;
+  }
+  input.devices = memory(cards);
+  if (std::ranges::any_of(input.stages, [&input](const StageWish& wish) {
+        return input.request.of(wish.stage).devices.empty();
+      })) {
+    input.unusable = unusable_cards();
+  }
+  Result<Plan> made = make_plan(input);
+  if (!made) {
+    const bool full = made.error().code == ErrorCode::Device && no_room(group).has_value();
+    return fail(full ? ErrorCode::OutOfMemory : made.error().code, std::move(made).error().message);
+  }
+  const Plan& plan = *made;
+  StagePlaces places;
+  const std::lock_guard lock(mutex_);
+  for (const StagePlan& stage : plan.stages) {
+    StageChoice choice{.plan = stage, .measured = std::nullopt};
+    for (const Measurement& measured : input.measurements) {
+      if (measured.stage == stage.stage && measured.device == stage.device &&
+          measured.storage == stage.storage && measured.passed) {
+        choice.measured = measured;
+      }
+    }
+    if (group_of(stage.stage) == group) {
+      const bool unknown = !stage.storage && !choice.measured;
+      places[stage.stage] = {
+          .device = stage.device,
+          .storage = unknown ? storage_of(stage.stage, stage.device) : stage.storage};
+      choice.plan.storage = places[stage.stage].storage;
+    }
+    choices_[static_cast<size_t>(stage.stage)] = std::move(choice);
+  }
+  return places;
+}
+
+}  // namespace mynah::place
