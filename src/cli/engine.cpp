@@ -193,7 +193,8 @@ Result<Engine> open_engine(const EngineOptions& options, Context& context) {
                                         .pinned = true,
                                         .quiet = options.quiet,
                                         .max_vram = options.max_vram,
-                                        .keep_alive = options.keep_alive},
+                                        .keep_alive = options.keep_alive,
+                                        .batch = options.batch},
                                        context));
   const Store store(store_folders(context.environment));
   MYNAH_TRY(const FoundModel found, options.model == "auto" ? find_any(store, options, context)

@@ -23,10 +23,11 @@ struct EngineOptions {
   int threads = 0;                // 0: the machine's physical cores
   std::optional<std::string> storage;
   Precision precision = Precision::Fast;
-  bool offline = false;  // never asks the network
-  bool yes = false;      // pulls a missing model without asking
-  bool quiet = false;    // says nothing but errors
-  bool cuts = true;      // recordings are cut at silence: without Silero worse, which is then said
+  int batch = RecognizerOptions{}.batch;  // windows that will be decoded together
+  bool offline = false;                   // never asks the network
+  bool yes = false;                       // pulls a missing model without asking
+  bool quiet = false;                     // says nothing but errors
+  bool cuts = true;  // recordings are cut at silence: without Silero worse, which is then said
 
   void fields(Fields& fields);
 };

@@ -136,6 +136,7 @@ Result<std::unique_ptr<place::Placer>> open_placer(const PlacementWish& wish,
             place::parse_faults(context.environment.get("MYNAH_FAULT").value_or("")));
   MYNAH_TRY(options.storage, parse_storage(wish.storage));
   options.precision = wish.precision;
+  options.batch = wish.batch;
   MYNAH_TRY(options.max_vram, parse_bytes("--max-vram", wish.max_vram));
   MYNAH_TRY(options.keep_alive, parse_keep_alive(wish.keep_alive));
   MYNAH_TRY(options.profile, wanted_profile(options.request, wish, context));

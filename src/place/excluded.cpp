@@ -11,15 +11,18 @@
 
 namespace mynah::place {
 
-std::string PlacementState::why_excluded(StageGroup group, const std::string& device) {
+std::string PlacementState::why_excluded(StageGroup group, const StageDevice& where,
+                                         bool& no_room) {
+  const std::string& device = where.device;
   {
     const std::lock_guard lock(mutex_);
     if (const auto failed = excluded_.find(device);
         failed != excluded_.end() && failed->second.is_open()) {
       return "failed: " + failed->second.reason;
     }
-    if (const auto full = no_room_.find({group, device});
+    if (const auto full = no_room_.find({group, where});
         full != no_room_.end() && full->second.since.is_open()) {
+      no_room = true;
       return no_room_text(group, full->second.no_room);
     }
   }
@@ -39,8 +42,8 @@ std::string PlacementState::why_excluded(StageGroup group, const std::string& de
                      first.remedy);
 }
 
-void PlacementState::failed(StageGroup group, const StagePlaces& places, const Error& reason,
-                            const std::string& doubts) {
+bool PlacementState::end_worker(StageGroup group, const StagePlaces& places,
+                                const std::string& reason) {
   std::vector<std::string> devices;
   for (const auto& [stage, where] : places) {
     if (where.device != "cpu" && where.device != "ref") {
@@ -48,14 +51,19 @@ void PlacementState::failed(StageGroup group, const StagePlaces& places, const E
     }
   }
   // A worker names its devices itself.
-  std::string why = reason.message;
+  std::string why = reason;
   for (const std::string& name : {devices_of(places), worker_key(places)}) {
     if (why.starts_with(name + " ")) {
       why.erase(0, name.size() + 1);
     }
   }
   keep_last_sign(group);
-  if (workers_.lose(group, devices, why)) {
+  return workers_.lose(group, devices, why);
+}
+
+void PlacementState::failed(StageGroup group, const StagePlaces& places, const Error& reason,
+                            const std::string& doubts) {
+  if (end_worker(group, places, reason.message)) {
     distrust(places, {reason.code, reason.message + doubts});
   }
 }
@@ -73,17 +81,17 @@ std::vector<OtherDevice> PlacementState::unusable_cards() {
 
 std::optional<DeviceNoRoom> PlacementState::no_room(StageGroup group) const {
   const std::lock_guard lock(mutex_);
-  for (const auto& [where, full] : no_room_) {
-    if (where.first == group && full.since.is_open()) {
-      return DeviceNoRoom{.device = where.second, .no_room = full.no_room};
+  for (const auto& [which, full] : no_room_) {
+    if (which.first == group && full.since.is_open()) {
+      return DeviceNoRoom{.device = which.second.device, .no_room = full.no_room};
     }
   }
   return std::nullopt;
 }
 
-void PlacementState::note_no_room(StageGroup group, const std::string& device, NoRoom no_room) {
+void PlacementState::note_no_room(StageGroup group, const StageDevice& where, NoRoom no_room) {
   const std::lock_guard lock(mutex_);
-  FullDevice& full = no_room_[{group, device}];
+  FullDevice& full = no_room_[{group, where}];
   full.since.failed(options_.times.seconds(), no_room.error.message);
   full.no_room = std::move(no_room);
 }
@@ -97,9 +105,43 @@ void PlacementState::had_no_room(StageGroup group, const StagePlaces& places, co
           report != told.end()) {
         no_room.memory = {.free = report->memory_free, .total = report->memory_total};
       }
-      note_no_room(group, where.device, std::move(no_room));
+      note_no_room(group, where, std::move(no_room));
     }
   }
+}
+
+std::string PlacementState::ran_out(StageGroup group, const StagePlaces& places, const Error& error,
+                                    size_t windows) {
+  if (windows <= 1) {
+    had_no_room(group, places, error);  // it asks the worker how much there is
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [other, where] : places_) {
+      if (other != group && !is_here(where) && worker_key(where) == worker_key(places)) {
+        lost_workers_.insert(other);
+      }
+    }
+    for (const auto& [stage, where] : places) {
+      if (windows > 1 && where.device != "cpu") {
+        most_windows_[{group, where.device}] = windows / 2;
+      }
+    }
+  }
+  end_worker(group, places, error.message);
+  return windows > 1 ? fmt::format("; {} of {} windows together from now on", windows / 2, windows)
+                     : std::string();
+}
+
+size_t PlacementState::windows_together(StageGroup group) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = windows_together_.find(group);
+  return found == windows_together_.end() ? 1 : found->second;
+}
+
+bool PlacementState::take_lost_worker(StageGroup group) {
+  const std::lock_guard lock(mutex_);
+  return lost_workers_.erase(group) > 0;
 }
 
 }  // namespace mynah::place

@@ -2,6 +2,7 @@
 // nothing of it was told to anybody.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -65,14 +66,12 @@ class PlacedDecoder final : public WindowDecoder, private Keeper {
 
   [[nodiscard]] std::vector<WindowText> decode(std::span<const WindowTask> tasks,
                                                const std::stop_token& stop) override {
-    return compute([&] {
-      std::vector<WindowText> texts = decoder_->decode(tasks, stop);
-      if (!stop.stop_requested()) {
-        check_sound(texts, rung_);
-        rungs_->vouch(rung_, range_of(tasks));
-      }
-      return texts;
-    });
+    std::vector<WindowText> texts;
+    while (texts.size() < tasks.size() && !stop.stop_requested()) {
+      std::ranges::move(decode_some(tasks.subspan(texts.size()), stop), std::back_inserter(texts));
+    }
+    texts.resize(tasks.size());  // once it is to stop they mean nothing
+    return texts;
   }
 
   [[nodiscard]] WindowText draft(const WindowTask& task, const std::stop_token& stop) override {
@@ -86,6 +85,24 @@ class PlacedDecoder final : public WindowDecoder, private Keeper {
   [[nodiscard]] const WindowTimings& timings() const override { return timings_; }
 
  private:
+  // The first of the tasks: as many as there is memory for where they are heard.
+  std::vector<WindowText> decode_some(std::span<const WindowTask> tasks,
+                                      const std::stop_token& stop) {
+    size_t windows = 0;
+    return compute(
+        [&] {
+          windows = std::min(tasks.size(), rungs_->windows_together());
+          const std::span<const WindowTask> some = tasks.first(windows);
+          std::vector<WindowText> texts = decoder_->decode(some, stop);
+          if (!stop.stop_requested()) {
+            check_sound(texts, rung_);
+            rungs_->vouch(rung_, range_of(some));
+          }
+          return texts;
+        },
+        &windows);
+  }
+
   void let_go() override {
     decoder_.reset();
     rung_ = {};
@@ -100,17 +117,20 @@ class PlacedDecoder final : public WindowDecoder, private Keeper {
 
   // Does the work with a decoder of the device that is to be used. Throws DeviceError.
   template <class Compute>
-  auto compute(const Compute& work) -> std::invoke_result_t<Compute> {
+  auto compute(const Compute& work, const size_t* windows = nullptr)
+      -> std::invoke_result_t<Compute> {
     using Text = std::invoke_result_t<Compute>;
-    Result<Text> done = rungs_->on_some_rung([&](const WindowRungs::Rung& rung) -> Result<Text> {
-      if (rung.number != rung_.number) {
-        MYNAH_TRY_STATUS(begin_on(rung));
-      }
-      const WindowTimings before = decoder_->timings();
-      auto result = work();
-      timings_.add(decoder_->timings().since(before));
-      return result;
-    });
+    Result<Text> done = rungs_->on_some_rung(
+        [&](const WindowRungs::Rung& rung) -> Result<Text> {
+          if (rung.number != rung_.number) {
+            MYNAH_TRY_STATUS(begin_on(rung));
+          }
+          const WindowTimings before = decoder_->timings();
+          auto result = work();
+          timings_.add(decoder_->timings().since(before));
+          return result;
+        },
+        windows);
     if (!done) {
       throw DeviceError(std::move(done).error());
     }

@@ -52,26 +52,81 @@ StageDevice PlacementState::usual_place(const ModelFile& file, const std::string
           .storage = storage_of(stages_of(place::group_of(file)).front(), device)};
 }
 
+// On a card int8 follows f16: what is smaller still would be further from the processor's values
+// than a device may be.
+std::vector<std::optional<DType>> PlacementState::types_on(const ModelFile& file,
+                                                           const std::string& device) const {
+  std::vector<std::optional<DType>> types = {usual_place(file, device).storage};
+  if (card_index(device) && !options_.storage && types.front() == DType::F16) {
+    types.emplace_back(DType::I8);
+  }
+  return types;
+}
+
+PlacementState::Tried PlacementState::measure_as(const ModelFile& file, const StageDevice& where,
+                                                 PlanInput& input) {
+  const StageGroup group = group_of(file);
+  Tried tried;
+  tried.refusal = why_excluded(group, where, tried.no_room);
+  if (tried.refusal.empty()) {
+    DeviceProof proof =
+        prover_.of_device(file, where, identity(where.device),
+                          is_named(group, where.device) ? ProofWish::Asked : ProofWish::IfTrusted);
+    tried.refusal = std::move(proof.refusal);
+    if (tried.refusal.empty()) {
+      std::ranges::move(proof.measurements, std::back_inserter(input.measurements));
+    }
+    if (proof.no_room) {
+      tried.no_room = true;
+      note_no_room(group, where, *std::move(proof.no_room));
+    }
+  }
+  return tried;
+}
+
 // A device's measurements, or why it is not to be chosen.
 void PlacementState::measure_device(const ModelFile& file, const std::string& device,
                                     PlanInput& input) {
   const StageGroup group = group_of(file);
-  std::string refusal = why_excluded(group, device);
-  if (refusal.empty()) {
-    DeviceProof proof =
-        prover_.of_device(file, usual_place(file, device), identity(device),
-                          is_named(group, device) ? ProofWish::Asked : ProofWish::IfTrusted);
-    refusal = std::move(proof.refusal);
-    if (refusal.empty()) {
-      std::ranges::move(proof.measurements, std::back_inserter(input.measurements));
+  std::string refusal;
+  std::vector<TooLarge> too_large;
+  for (const std::optional<DType>& type : types_on(file, device)) {
+    const Tried tried = measure_as(file, {.device = device, .storage = type}, input);
+    if (tried.refusal.empty()) {
+      std::ranges::move(too_large, std::back_inserter(input.too_large));
+      return;
     }
-    if (proof.no_room) {
-      note_no_room(group, device, *std::move(proof.no_room));
+    if (refusal.empty()) {
+      refusal = tried.refusal;
+    }
+    if (!tried.no_room) {
+      break;
+    }
+    for (const Stage stage : stages_of(group)) {
+      too_large.push_back(
+          {.stage = stage, .device = device, .storage = type, .reason = tried.refusal});
     }
   }
-  if (!refusal.empty()) {
-    for (const Stage stage : stages_of(group)) {
-      input.excluded.push_back({.stage = stage, .device = device, .reason = refusal});
+  for (const Stage stage : stages_of(group)) {
+    input.excluded.push_back({.stage = stage, .device = device, .reason = refusal});
+  }
+}
+
+// Of the cards that a model was measured on the types that were not needed so far.
+void PlacementState::measure_smaller_types(const ModelFile& file, PlanInput& input) {
+  const Stage first = stages_of(group_of(file)).front();
+  std::set<StageDevice> measured;
+  for (const Measurement& one : input.measurements) {
+    if (one.stage == first) {
+      measured.insert({.device = one.device, .storage = one.storage});
+    }
+  }
+  for (const StageDevice& where : measured) {
+    for (const std::optional<DType>& type : types_on(file, where.device)) {
+      const StageDevice smaller{.device = where.device, .storage = type};
+      if (card_index(where.device) && !measured.contains(smaller)) {
+        static_cast<void>(measure_as(file, smaller, input));
+      }
     }
   }
 }
@@ -140,6 +195,11 @@ Result<StagePlaces> PlacementState::plan(StageGroup group) {
       })) {
     input.unusable = unusable_cards();
   }
+  if (wants_smaller_types(input)) {
+    for (const ModelFile& file : files) {
+      measure_smaller_types(file, input);
+    }
+  }
   Result<Plan> made = make_plan(input);
   if (!made) {
     const bool full = made.error().code == ErrorCode::Device && no_room(group).has_value();
@@ -148,6 +208,7 @@ Result<StagePlaces> PlacementState::plan(StageGroup group) {
   const Plan& plan = *made;
   StagePlaces places;
   const std::lock_guard lock(mutex_);
+  auto windows = static_cast<size_t>(plan.batch);
   for (const StagePlan& stage : plan.stages) {
     StageChoice choice{.plan = stage, .measured = std::nullopt};
     for (const Measurement& measured : input.measurements) {
@@ -165,6 +226,12 @@ Result<StagePlaces> PlacementState::plan(StageGroup group) {
     }
     choices_[static_cast<size_t>(stage.stage)] = std::move(choice);
   }
+  for (const auto& [stage, where] : places) {
+    if (const auto most = most_windows_.find({group, where.device}); most != most_windows_.end()) {
+      windows = std::min(windows, most->second);
+    }
+  }
+  windows_together_[group] = windows;
   return places;
 }
 

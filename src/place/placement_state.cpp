@@ -44,6 +44,20 @@ bool is_here(const StagePlaces& places) {
   });
 }
 
+std::string types_that_change(const StagePlaces& before, const StagePlaces& after) {
+  if (before == after || devices_of(before) != devices_of(after)) {
+    return {};
+  }
+  const auto types = [](const StagePlaces& places) {
+    std::set<std::string_view> names;
+    for (const auto& [stage, where] : places) {
+      names.insert(where.storage ? name(*where.storage) : "the file has it");
+    }
+    return fmt::format("{}", fmt::join(names, " and "));
+  };
+  return fmt::format("; as {} instead of {}", types(after), types(before));
+}
+
 std::optional<DType> fast_storage(Precision precision, const std::string& device) {
   if (precision == Precision::Exact) {
     return std::nullopt;

@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -63,6 +64,9 @@ using StagePlaces = std::map<Stage, StageDevice>;
 // Names the worker that these places need: their devices but the processor.
 [[nodiscard]] std::string worker_key(const StagePlaces& places);
 
+// "; as i8 instead of f16" where all stages stay where they are with other types; else "".
+[[nodiscard]] std::string types_that_change(const StagePlaces& before, const StagePlaces& after);
+
 // A group that went on elsewhere in the middle of its work.
 struct Move {
   StageGroup group = StageGroup::Stt;
@@ -103,8 +107,22 @@ class PlacementState {
   void distrust(const StagePlaces& places, const Error& reason);
 
   // Memory of `places` did not suffice to open a group's model. Others may hold it: that is no
-  // reason for distrust.
+  // reason for distrust. What is smaller, or elsewhere, is next.
   void had_no_room(StageGroup group, const StagePlaces& places, const Error& error);
+
+  // The same in the middle of work on `windows` together (0: it has none). Where they were several
+  // half as many are heard together there from now on. Returns that, to be read behind the reason;
+  // "": it was no matter of windows.
+  std::string ran_out(StageGroup group, const StagePlaces& places, const Error& error,
+                      size_t windows);
+
+  // How many windows a group may hear together where it was planned to be.
+  [[nodiscard]] size_t windows_together(StageGroup group) const;
+
+  // Whether a group's worker ended with another group's work, which needs a new one too. Asked
+  // once, it is forgotten.
+  [[nodiscard]] bool take_lost_worker(StageGroup group);
+
   // A device that had too little memory for a group.
   [[nodiscard]] std::optional<DeviceNoRoom> no_room(StageGroup group) const;
 
@@ -219,14 +237,27 @@ class PlacementState {
   [[nodiscard]] std::optional<DType> storage_of(Stage stage, const std::string& device) const;
   [[nodiscard]] WorkerSpec worker_on(const std::string& devices) const;
   [[nodiscard]] std::optional<ModelFile> file_of(StageGroup group) const;
-  // Why a device is out of the question for a group, to be read behind its name; "": it is not.
-  [[nodiscard]] std::string why_excluded(StageGroup group, const std::string& device);
+  // Why a device is out of the question for a group in this type, to be read behind its name; "":
+  // it is not. `no_room`: whether it is for want of memory.
+  [[nodiscard]] std::string why_excluded(StageGroup group, const StageDevice& where, bool& no_room);
   // The cards that nothing can compute on, or the one entry that says why there is none.
   [[nodiscard]] std::vector<OtherDevice> unusable_cards();
   [[nodiscard]] StageDevices wanted(Stage stage) const;
   // Whether the request names the device for any of a group's stages.
   [[nodiscard]] bool is_named(StageGroup group, const std::string& device) const;
+  // The types to prove on a device, the largest first: each where the one before had no room.
+  [[nodiscard]] std::vector<std::optional<DType>> types_on(const ModelFile& file,
+                                                           const std::string& device) const;
+
+  // How it went to measure a model on a device as one type.
+  struct Tried {
+    std::string refusal;  // "": it is measured, or failed
+    bool no_room = false;
+  };
+
+  Tried measure_as(const ModelFile& file, const StageDevice& where, PlanInput& input);
   void measure_device(const ModelFile& file, const std::string& device, PlanInput& input);
+  void measure_smaller_types(const ModelFile& file, PlanInput& input);
   Result<bool> measure(const ModelFile& file, PlanInput& input);
   // Whether the profile is of this model; Device where it is, and no longer holds.
   [[nodiscard]] Result<bool> has_profile(const ModelFile& file);
@@ -246,9 +277,12 @@ class PlacementState {
   void tend();
   void prove_again();
   void try_full_again();
-  void note_no_room(StageGroup group, const std::string& device, NoRoom no_room);
+  // Ends the worker that a group has a model in, and all others on these devices. False: it was
+  // ended before.
+  bool end_worker(StageGroup group, const StagePlaces& places, const std::string& reason);
+  void note_no_room(StageGroup group, const StageDevice& where, NoRoom no_room);
   [[nodiscard]] bool may_be_on(const ModelFile& file, const std::string& device);
-  [[nodiscard]] DeviceProof prove_behind(const ModelFile& file, const std::string& device);
+  [[nodiscard]] DeviceProof prove_behind(const ModelFile& file, const StageDevice& where);
   // Why a device that failed is not to be used yet; "": every model that may be there passed.
   [[nodiscard]] std::string why_still_excluded(const std::string& device);
   [[nodiscard]] std::string status_text() const;
@@ -267,7 +301,10 @@ class PlacementState {
   std::vector<ModelFile> files_;
   // Devices that failed in this process. Also kept in files, as long as those can be written.
   std::map<std::string, Distrust> excluded_;
-  std::map<std::pair<StageGroup, std::string>, FullDevice> no_room_;
+  std::map<std::pair<StageGroup, StageDevice>, FullDevice> no_room_;   // for weights of this type
+  std::map<std::pair<StageGroup, std::string>, size_t> most_windows_;  // where memory ran out
+  std::map<StageGroup, size_t> windows_together_;                      // as planned
+  std::set<StageGroup> lost_workers_;
   std::array<std::optional<StageChoice>, kStages.size()> choices_;
   std::vector<Move> moves_;
   std::map<StageGroup, StagePlaces> places_;                          // of what is open

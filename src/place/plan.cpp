@@ -17,4 +17,10 @@ Result<Plan> make_plan(const PlanInput& input) {
               .rungs = std::move(outcome.rungs)};
 }
 
+bool wants_smaller_types(const PlanInput& input) {
+  const Budget budget(input.devices, input.max_vram);
+  const Result<std::vector<StageOptions>> options = gather_options(input, budget);
+  return options && !fastest_fits(*options, budget);
+}
+
 }  // namespace mynah::place

@@ -29,6 +29,14 @@ struct Exclusion {
   std::string reason;  // "failed just now: no sign of life for 2 s"
 };
 
+// A storage type in which a device had no room for a stage's model when it was tried.
+struct TooLarge {
+  Stage stage = Stage::Vad;
+  std::string device;
+  std::optional<DType> storage;
+  std::string reason;  // "has too little memory for stt: 300.0 MB of 8.0 GB are free"
+};
+
 // A device that a stage is not on.
 struct OtherDevice {
   std::string device;
@@ -44,8 +52,9 @@ struct PlanInput {
   std::vector<DeviceMemory> devices;  // those that are there, the processor among them
   std::vector<OtherDevice> unusable;  // the others: told of where a stage may be on any device
   std::vector<Exclusion> excluded;
-  uint64_t max_vram = 0;  // the most bytes of any device but the processor; 0: no limit
-  int batch = 1;          // windows that are computed together where memory allows
+  std::vector<TooLarge> too_large;  // of devices that were measured with another type
+  uint64_t max_vram = 0;            // the most bytes of any device but the processor; 0: no limit
+  int batch = 1;                    // windows that are computed together where memory allows
   // By Stage: milliseconds for a second of sound to bring it what the stage before it, of the same
   // group, made on another device.
   std::array<double, kStages.size()> crossing_ms{};
@@ -76,5 +85,9 @@ struct Plan {
 // least. The same input gives the same plan, in whatever order its parts stand. Device, with the
 // reasons: a stage cannot be computed where it may be, or nothing fits.
 [[nodiscard]] Result<Plan> make_plan(const PlanInput& input);
+
+// Whether what is fastest by the measurements does not fit even one window at a time: smaller
+// storage types are worth measuring.
+[[nodiscard]] bool wants_smaller_types(const PlanInput& input);
 
 }  // namespace mynah::place

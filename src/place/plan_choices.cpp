@@ -50,6 +50,8 @@ class Gatherer {
         options_.ruled_out.push_back({.device = options_.allowed[i], .why = why});
       }
     }
+    std::ranges::copy_if(input_.too_large, std::back_inserter(options_.too_large),
+                         [this](const TooLarge& one) { return one.stage == wish_.stage; });
     if (wanted.devices.empty()) {
       std::ranges::copy(input_.unusable, std::back_inserter(options_.ruled_out));
     }
@@ -146,6 +148,11 @@ Status check_has_choice(const StageOptions& options) {
 
 std::string_view storage_text(std::optional<DType> storage) {
   return storage ? name(*storage) : std::string_view();
+}
+
+const TooLarge* larger_type(const StageOptions& options, std::string_view device) {
+  const auto found = std::ranges::find(options.too_large, device, &TooLarge::device);
+  return found == options.too_large.end() ? nullptr : &*found;
 }
 
 Result<std::vector<StageOptions>> gather_options(const PlanInput& input, const Budget& budget) {

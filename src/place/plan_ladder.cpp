@@ -67,6 +67,7 @@ class Ladder {
     // There is a choice for each stage.
     outcome_.ideal = *cheapest(choices_);
     outcome_.wanted_batch = wanted_;
+    add_tried_types(outcome_.ideal);
     if (take_ideal()) {
       return std::move(outcome_);
     }
@@ -98,6 +99,18 @@ class Ladder {
       }
     }
     return false;
+  }
+
+  // Types that had no room when they were tried, where what is smaller is the fastest that is left.
+  void add_tried_types(const Assignment& ideal) {
+    for (size_t i = 0; i < options_.size(); ++i) {
+      const Candidate& chosen = ideal.chosen[i];
+      if (const TooLarge* const larger = larger_type(options_[i], budget_.name(chosen.device))) {
+        outcome_.rungs.push_back(fmt::format(
+            "smaller storage: {} as {} instead of {}: {} {}", stage_name(choices_[i].stage),
+            type_text(chosen.storage), type_text(larger->storage), larger->device, larger->reason));
+      }
+    }
   }
 
   std::optional<Assignment> smaller_types() const {
@@ -232,6 +245,13 @@ class Ladder {
 Result<Outcome> descend_ladder(const std::vector<StageOptions>& options, const Budget& budget,
                                int batch) {
   return Ladder(options, budget, batch).descend();
+}
+
+bool fastest_fits(const std::vector<StageOptions>& options, const Budget& budget) {
+  const std::vector<StageChoices> choices = choices_of(options);
+  const std::optional<Assignment> ideal = cheapest(choices);
+  const std::optional<Assignment> fitting = cheapest(choices, budget, 1);
+  return ideal && fitting && !(ideal->cost < fitting->cost);
 }
 
 std::string spare_text(const Budget& budget, size_t device, uint64_t bytes) {

@@ -26,6 +26,9 @@ struct Outcome {
 [[nodiscard]] Result<Outcome> descend_ladder(const std::vector<StageOptions>& options,
                                              const Budget& budget, int batch);
 
+// Whether the ideal, or what costs as much, fits with one window at a time.
+[[nodiscard]] bool fastest_fits(const std::vector<StageOptions>& options, const Budget& budget);
+
 // "has 310.0 MB to spare", or that --max-vram allows no more, to be read behind the device's name.
 [[nodiscard]] std::string spare_text(const Budget& budget, size_t device, uint64_t bytes);
 

@@ -174,15 +174,29 @@ class Explainer {
   [[nodiscard]] std::string rung_text() const {
     std::string text;
     const Candidate& ideal = outcome_.ideal.chosen[index_];
-    if (ideal.device == chosen_.device && ideal.storage != chosen_.storage) {
+    const bool tried = larger_type(stage_, budget_.name(chosen_.device)) != nullptr;
+    if (tried || (ideal.device == chosen_.device && ideal.storage != chosen_.storage)) {
       text += fmt::format("; as {}, for want of memory",
                           chosen_.storage ? storage_text(chosen_.storage) : "the file has it");
     }
-    if (outcome_.batch < outcome_.wanted_batch && chosen_.window_bytes > 0) {
+    if (outcome_.batch < outcome_.wanted_batch && keeps_windows()) {
       text += fmt::format("; {} of {} windows together, for want of memory", outcome_.batch,
                           outcome_.wanted_batch);
     }
     return text;
+  }
+
+  // Whether this stage, or another of its group beside it, keeps something of each window of a
+  // batch.
+  [[nodiscard]] bool keeps_windows() const {
+    for (size_t i = 0; i < options_.size(); ++i) {
+      const Candidate& other = outcome_.taken.chosen[i];
+      if (group_of(options_[i].choices.stage) == group_of(stage_.choices.stage) &&
+          other.device == chosen_.device && other.window_bytes > 0) {
+        return true;
+      }
+    }
+    return false;
   }
 
   const std::vector<StageOptions>& options_;

@@ -107,6 +107,10 @@ bool is_possible(const ProbeReport& report) {
          });
 }
 
+bool is_possible(const WindowMemory& memory) {
+  return memory.bytes <= kMostBytes && memory.window_bytes <= kMostBytes;
+}
+
 bool is_possible(std::span<const StageReport> reports) {
   return std::ranges::all_of(reports, [](const StageReport& report) {
     return report.bytes <= kMostBytes && report.memory_free <= kMostBytes &&

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "place/device_name.h"
 #include "place/kept_file.h"
 #include "place/kept_types.h"
 #include "place/load_limit.h"
@@ -74,6 +75,12 @@ Result<ProbeRun> run_probe(WorkerProcess& worker, const ModelFile& file, const S
     worker.refuse_answer();
   }
   take_shorter_times(run.report.times, first.times);
+  if (group == StageGroup::Stt && card_index(where.device)) {
+    MYNAH_TRY(run.memory, worker.ask_for<WindowMemory>(Ask::WindowMemory, step, {}));
+    if (!is_possible(*run.memory)) {
+      worker.refuse_answer();
+    }
+  }
   return run;
 }
 
@@ -94,6 +101,11 @@ std::vector<Measurement> measurements_of(const ProbeRun& run, StageGroup group,
     if (report != run.stages.end()) {
       // What the device's pool holds is of all stages on it: each counts for its share.
       measurement.bytes = report->bytes / stages_of(group).size();
+    }
+    if (run.memory) {
+      // The encoder hears one window after the other; the decoder keeps what they all need.
+      measurement.bytes = run.memory->bytes / stages_of(group).size();
+      measurement.window_bytes = stage == Stage::SttDecoder ? run.memory->window_bytes : 0;
     }
     measurements.push_back(std::move(measurement));
   }

@@ -1,6 +1,7 @@
 // Rungs: where a group's model is now, and how it goes on elsewhere when that fails.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -107,6 +108,7 @@ class Rungs {
   // nowhere.
   [[nodiscard]] Rung now() {
     const std::lock_guard lock(mutex_);
+    reopen_where_lost();
     if (rung_ && state_->trust() != trust_) {
       trust_ = state_->trust();
       go_where_it_is_better();
@@ -124,8 +126,10 @@ class Rungs {
 
   // Does the work where the model is now, and again on the next device where that one fails. What
   // the work refuses, or the processor, is returned; the last device's error where none is left.
+  // `windows`: how many the work was on when it was tried last; null: it is on none.
   template <class Work>
-  std::invoke_result_t<Work, const Rung&> on_some_rung(const Work& work) try {
+  std::invoke_result_t<Work, const Rung&> on_some_rung(const Work& work,
+                                                       const size_t* windows = nullptr) try {
     while (true) {
       const Rung rung = now();
       Error lost;
@@ -142,7 +146,7 @@ class Rungs {
         }
         lost = error.error();
       }
-      failed(rung.number, lost);
+      failed(rung.number, lost, windows == nullptr ? 0 : *windows);
     }
   } catch (const DeviceError& error) {
     return std::unexpected(error.error());
@@ -213,6 +217,7 @@ class Rungs {
       if (owed_) {
         return std::unexpected(*std::exchange(owed_, std::nullopt));
       }
+      reopen_where_lost();
       if (!rung_ || rung_->canary == nullptr) {
         return {};
       }
@@ -228,26 +233,33 @@ class Rungs {
     }
   }
 
-  // Rung `number` failed: moves to the next, unless another caller has. Throws DeviceError where
-  // there is none.
-  void failed(uint64_t number, const Error& error) {
+  // Rung `number` failed, with so many windows at work: moves to the next, unless another caller
+  // has. Where its memory ran out that may be the same device with less to hold. Throws DeviceError
+  // where there is none.
+  void failed(uint64_t number, const Error& error, size_t windows) {
     const std::lock_guard lock(mutex_);
+    reopen_where_lost();  // that another group's work ended the worker is no failure of this one
     if (!rung_ || rung_->number != number) {
       return;
     }
-    const std::string left = devices_of(where_);
-    const Error told = give_up(error);
+    const StagePlaces left = where_;
+    const Error told = give_up(error, windows);
     const Status next = open_next();
     state_->moved({.group = group_,
-                   .from = left,
+                   .from = devices_of(left),
                    .to = next ? devices_of(where_) : "",
-                   .reason = told.message});
+                   .reason = told.message + types_that_change(left, where_)});
     if (!next) {
       throw DeviceError(next.error());
     }
   }
 
   [[nodiscard]] StageGroup group() const { return group_; }
+
+  // How many windows may be heard together where it is now; one at least.
+  [[nodiscard]] size_t windows_together() const {
+    return std::max<size_t>(1, state_->windows_together(group_));
+  }
 
  private:
   [[nodiscard]] bool is_current(uint64_t number) const {
@@ -274,13 +286,14 @@ class Rungs {
     if (!better || *better == rung_->where || !settle_rung() || !rung_) {
       return;
     }
-    const std::string from = devices_of(rung_->where);
+    const StagePlaces from = rung_->where;
     let_go();
-    if (open_next()) {
-      state_->moved({.group = group_,
-                     .from = from,
-                     .to = devices_of(rung_->where),
-                     .reason = devices_of(rung_->where) + " was proven again"});
+    if (open_next() && where_ != from) {
+      state_->moved(
+          {.group = group_,
+           .from = devices_of(from),
+           .to = devices_of(where_),
+           .reason = devices_of(where_) + " was proven again" + types_that_change(from, where_)});
     }
   }
 
@@ -292,22 +305,39 @@ class Rungs {
 
   // The rung failed, and nothing is to be done again: the next is opened when it is needed.
   Status abandon(const Error& error) {
-    const Error told = give_up(error);
+    const Error told = give_up(error, 0);
     const auto next = state_->plan(group_);
     state_->moved({.group = group_,
                    .from = devices_of(where_),
                    .to = next ? devices_of(*next) : "",
-                   .reason = told.message});
+                   .reason = told.message + types_that_change(where_, next.value_or(where_))});
     return next ? Status{} : std::unexpected(told);
   }
 
-  // The rung failed: its device is not trusted, and whoever asks goes elsewhere or hears why not.
-  // Returns the failure with what nothing vouches for any more.
-  Error give_up(const Error& error) {
+  // The rung failed: its device is not trusted, unless its memory ran out, and whoever asks goes on
+  // with less there or elsewhere, or hears why not. Returns the failure with what nothing vouches
+  // for any more.
+  Error give_up(const Error& error, size_t windows) {
     const std::string doubts = rung_->canary ? rung_->canary->doubts() : std::string();
     rung_.reset();
+    if (error.code == ErrorCode::OutOfMemory) {
+      return {error.code, error.message + doubts + state_->ran_out(group_, where_, error, windows)};
+    }
     state_->failed(group_, where_, error, doubts);
     return {error.code, error.message + doubts};
+  }
+
+  // The worker ended with another group's work: that says nothing of this one's, and what it gave
+  // out is vouched for as before.
+  void reopen_where_lost() {
+    if (state_->take_lost_worker(group_) && rung_) {
+      const StagePlaces where = rung_->where;
+      const std::shared_ptr<Canary> canary = std::move(rung_->canary);
+      rung_.reset();
+      if (open_next() && rung_->where == where) {
+        rung_->canary = canary;
+      }
+    }
   }
 
   Status open_next() {

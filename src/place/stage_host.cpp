@@ -94,6 +94,9 @@ Result<WireWriter> StageHost::handle(Ask what, std::span<const std::byte> bytes,
     case Ask::Check:
       answer = check(in);
       break;
+    case Ask::WindowMemory:
+      answer = window_memory(in);
+      break;
   }
   clock_.enter(std::nullopt);
   show_what_was_done();
@@ -406,6 +409,15 @@ Result<WireWriter> StageHost::probe(WireReader& in) {
          .longest_step_ms = clock_.longest_ms(stage)});
   }
   return answer_of(report);
+}
+
+Result<WireWriter> StageHost::window_memory(WireReader& in) {
+  MYNAH_TRY_STATUS(check_read(in));
+  if (windows_ == nullptr) {
+    return not_open(StageGroup::Stt);
+  }
+  MYNAH_TRY(const WindowMemory memory, windows_->memory_of_windows());
+  return answer_of(memory);
 }
 
 Result<WireWriter> StageHost::operations(WireReader& in) {

@@ -61,6 +61,7 @@ class StageHost {
   Result<WireWriter> find_voice(WireReader& in);
   Result<WireWriter> report(WireReader& in);
   Result<WireWriter> probe(WireReader& in);
+  Result<WireWriter> window_memory(WireReader& in);
   Result<WireWriter> operations(WireReader& in);
 
   Pulse& pulse_;

@@ -83,8 +83,8 @@ bool PlacementState::may_be_on(const ModelFile& file, const std::string& device)
   });
 }
 
-DeviceProof PlacementState::prove_behind(const ModelFile& file, const std::string& device) {
-  return prover_.of_device(file, usual_place(file, device), identity(device), ProofWish::Behind);
+DeviceProof PlacementState::prove_behind(const ModelFile& file, const StageDevice& where) {
+  return prover_.of_device(file, where, identity(where.device), ProofWish::Behind);
 }
 
 std::string PlacementState::why_still_excluded(const std::string& device) {
@@ -99,9 +99,10 @@ std::string PlacementState::why_still_excluded(const std::string& device) {
     if (!may_be_on(file, device)) {
       continue;
     }
-    DeviceProof proof = prove_behind(file, device);
+    const StageDevice where = usual_place(file, device);
+    DeviceProof proof = prove_behind(file, where);
     if (proof.no_room) {
-      note_no_room(place::group_of(file), device, *std::move(proof.no_room));
+      note_no_room(place::group_of(file), where, *std::move(proof.no_room));
       why = "it " + proof.refusal;
       continue;
     }
@@ -142,34 +143,35 @@ void PlacementState::prove_again() {
 // Whoever held the memory may be gone: a proof in the background tells, before anybody leaves what
 // works for it.
 void PlacementState::try_full_again() {
-  std::map<std::pair<StageGroup, std::string>, FullDevice> all;
+  std::map<std::pair<StageGroup, StageDevice>, FullDevice> all;
   {
     const std::lock_guard lock(mutex_);
     all = no_room_;
     std::erase_if(all, [this](const auto& entry) {
-      const auto failed = excluded_.find(entry.first.second);  // proven by prove_again()
+      const auto failed = excluded_.find(entry.first.second.device);  // proven by prove_again()
       return failed != excluded_.end() && failed->second.is_open();
     });
   }
-  for (const auto& [where, full] : all) {
-    const auto& [group, device] = where;
+  for (const auto& [which, full] : all) {
+    const auto& [group, where] = which;
     const std::optional<ModelFile> file = file_of(group);
     if (!file || !full.since.is_open() || full.since.waits(options_.times.seconds())) {
       continue;
     }
-    DeviceProof proof = prove_behind(*file, device);
+    DeviceProof proof = prove_behind(*file, where);
     if (proof.no_room) {
-      note_no_room(group, device, *std::move(proof.no_room));
+      note_no_room(group, where, *std::move(proof.no_room));
       continue;
     }
     const auto bad = std::ranges::find(proof.measurements, false, &Measurement::passed);
     const int64_t now = options_.times.seconds();
     const std::lock_guard lock(mutex_);
-    no_room_[where].since.trusted(now);
+    no_room_[which].since.trusted(now);
     if (bad == proof.measurements.end()) {
+      most_windows_.erase({group, where.device});
       trust_.fetch_add(1);
     } else {
-      excluded_[device].failed(now, bad->failure);
+      excluded_[where.device].failed(now, bad->failure);
     }
   }
 }

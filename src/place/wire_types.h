@@ -182,6 +182,11 @@ void wire(Archive& a, ProbeReport& v) {
 }
 
 template <class Archive>
+void wire(Archive& a, WindowMemory& v) {
+  a(v.bytes, v.window_bytes);
+}
+
+template <class Archive>
 void wire(Archive& a, OperationOutcome& v) {
   a(v.name, v.values);
 }

@@ -42,6 +42,7 @@ enum class Ask : uint32_t {
   Driver,         // GpuSearch -> DriverOutcome
   Cards,          // NvmlSearch, vector<string> addresses -> NvmlFacts
   Check,          // string device ->
+  WindowMemory,   // -> WindowMemory of the open windows
 };
 
 // The kind of an answer.

@@ -1,6 +1,7 @@
 // Workload: the models whose stages are to be placed, as they lie on disk.
 #pragma once
 
+#include <compare>
 #include <optional>
 #include <string>
 #include <variant>
@@ -52,7 +53,7 @@ struct StageDevice {
   std::string device = "cpu";
   std::optional<DType> storage;
 
-  bool operator==(const StageDevice&) const = default;
+  auto operator<=>(const StageDevice&) const = default;
 };
 
 // What opening a device needs to know of the user's environment, which cli/ reads.

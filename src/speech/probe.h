@@ -20,6 +20,12 @@ struct Probe {
   double sound_s = 0;  // of sound that was heard or spoken
 };
 
+// What a device must have room for, as a model was seen to hold it there.
+struct WindowMemory {
+  uint64_t bytes = 0;         // the most that one full window needs, with the weights
+  uint64_t window_bytes = 0;  // what each further window of a batch keeps beside it
+};
+
 // Sound like a voice's: a tone with its overtones, whose pitch and loudness change; 16 kHz, always
 // the same.
 [[nodiscard]] std::vector<float> probe_sound(size_t samples);

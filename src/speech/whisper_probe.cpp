@@ -4,6 +4,7 @@
 #include <span>
 
 #include "ops/ops.h"
+#include "speech/recognizer.h"
 
 namespace mynah {
 namespace {
@@ -13,6 +14,34 @@ constexpr size_t kStates = 512;
 constexpr size_t kLogits = 256;
 // About what is said in a second.
 constexpr int kTokens = 5;
+
+std::vector<int32_t> start_of(const whisper::Model& model) {
+  // English, where it knows others too.
+  const int32_t language =
+      model.config().multilingual() ? model.tokenizer().special().language_begin : -1;
+  return model.tokenizer().sot_sequence(language, false);
+}
+
+uint64_t bytes_of(const Tensor& tensor) {
+  return storage_bytes(tensor.dtype(), tensor.elements());
+}
+
+// Of one utterance.
+uint64_t bytes_of(const whisper::CrossCache& cross) {
+  uint64_t bytes = 0;
+  for (const std::vector<KeysValues>& layer : cross.layers) {
+    bytes += bytes_of(layer.front().data);
+  }
+  return bytes;
+}
+
+uint64_t bytes_of(const KvCache& cache) {
+  uint64_t bytes = 0;
+  for (int64_t layer = 0; layer < cache.sizes().layers; ++layer) {
+    bytes += bytes_of(cache.keys(layer)) + bytes_of(cache.values(layer));
+  }
+  return bytes;
+}
 
 }  // namespace
 
@@ -31,10 +60,7 @@ Result<Probe> probe_whisper(const whisper::Model& model) {
        .values = spread_values(ops::to_host(model.encoder_backend(), states), kStates)});
 
   const whisper::CrossCache cross = model.cross_cache(states, frames);
-  // English, where it knows others too.
-  const int32_t language =
-      model.config().multilingual() ? model.tokenizer().special().language_begin : -1;
-  const std::vector<int32_t> start = model.tokenizer().sot_sequence(language, false);
+  const std::vector<int32_t> start = start_of(model);
   KvCache cache = model.decoder().new_cache(1, static_cast<int64_t>(start.size()));
   const whisper::Lane lane{.slot = 0, .count = std::ssize(start), .utterance = 0};
   Backend& backend = model.decoder_backend();
@@ -52,6 +78,37 @@ Result<Probe> probe_whisper(const whisper::Model& model) {
   decoder.values.push_back(generated.front().no_speech_probability);
   probe.stages.push_back(std::move(decoder));
   return probe;
+}
+
+WindowMemory memory_of_windows(const whisper::Model& model) {
+  const int64_t frames_wanted = model.config().window_frames();
+  const std::vector<float> sound =
+      probe_sound(static_cast<size_t>(frames_wanted) * static_cast<size_t>(whisper::kHop));
+  const whisper::AudioWindow window{.samples = sound, .frames = frames_wanted};
+  Lengths frames;
+  const Tensor mel = model.log_mel(std::span(&window, 1), frames);
+  // What silence keeps is what its window makes of the layers. The model's own is not touched: it
+  // is kept for other runs, and nobody knows yet whether this device computes it rightly.
+  std::vector<whisper::Encoder::LayerKeys> silence;
+  const Tensor states = model.encoder().forward(mel, frames, nullptr, &silence);
+  const whisper::CrossCache after_it = model.cross_cache(states, frames);
+  const whisper::CrossCache cross = model.cross_cache(states, frames);
+
+  const RecognizerOptions options;
+  const int64_t sequences = std::max(options.beam_size, options.best_of);
+  const std::vector<int32_t> start = start_of(model);
+  const int64_t longest =
+      std::ssize(start) + std::min<int64_t>(options.max_new_tokens, model.config().n_text_ctx / 2);
+  KvCache cache = model.decoder().new_cache(sequences, longest);
+  cache.make_room(cache.sizes().capacity);
+  std::vector<whisper::Lane> lanes;
+  for (int64_t slot = 0; slot < sequences; ++slot) {
+    lanes.push_back({.slot = slot, .count = 1, .utterance = 0});
+  }
+  const std::vector<int32_t> first(lanes.size(), start.front());
+  const Tensor logits = model.decoder().logits(model.decoder().forward(first, lanes, cache, cross));
+  return {.bytes = model.decoder_backend().memory_held(),
+          .window_bytes = bytes_of(cross) + bytes_of(cache) + bytes_of(logits)};
 }
 
 }  // namespace mynah

@@ -93,6 +93,10 @@ class WhisperWindows final : public WindowModel {
 
   [[nodiscard]] Result<Probe> probe() const override { return probe_whisper(*model_); }
 
+  [[nodiscard]] Result<WindowMemory> memory_of_windows() const override {
+    return mynah::memory_of_windows(*model_);
+  }
+
   [[nodiscard]] WindowDevices devices() const override {
     return {.encoder = model_->encoder_backend().device().str(),
             .decoder = model_->decoder_backend().device().str()};

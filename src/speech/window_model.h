@@ -113,6 +113,12 @@ class WindowModel {
   // Computes a short piece of sound, by all stages, always the same.
   [[nodiscard]] virtual Result<Probe> probe() const = 0;
 
+  // What a device must have room for to hear full windows with it. Throws DeviceError. Unsupported
+  // where it computes in another process.
+  [[nodiscard]] virtual Result<WindowMemory> memory_of_windows() const {
+    return fail(ErrorCode::Unsupported, "the memory of a model in another process is not measured");
+  }
+
   // Where it computes now.
   [[nodiscard]] virtual WindowDevices devices() const = 0;
 

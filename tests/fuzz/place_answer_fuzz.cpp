@@ -162,7 +162,8 @@ void use_answer(Ask what, Bytes bytes) {
     case Ask::Report: {
       std::vector<StageReport> reports;
       if (read(bytes, reports) && is_possible(reports)) {
-        static_cast<void>(measurements_of({.report = {}, .stages = reports}, StageGroup::Stt, {}));
+        static_cast<void>(
+            measurements_of({.report = {}, .stages = reports, .memory = {}}, StageGroup::Stt, {}));
       }
       break;
     }
@@ -170,6 +171,14 @@ void use_answer(Ask what, Bytes bytes) {
       ProbeReport report;
       if (read(bytes, report)) {
         use_probe(report);
+      }
+      break;
+    }
+    case Ask::WindowMemory: {
+      WindowMemory memory;
+      if (read(bytes, memory) && is_possible(memory)) {
+        static_cast<void>(
+            measurements_of({.report = {}, .stages = {}, .memory = memory}, StageGroup::Stt, {}));
       }
       break;
     }

@@ -289,6 +289,56 @@ TEST(PlanLadder, BeginsWithASmallerBatch) {
   EXPECT_THAT(one.stages[0].reason, HasSubstr("; 1 of 8 windows together, for want of memory"));
 }
 
+TEST(PlanLadder, SaysOfBothStagesThatFewerWindowsAreHeardThoughOneAloneKeepsThem) {
+  PlanInput input = card_and_cpu();
+  input.measurements[3].window_bytes = 500'000'000;  // of the decoder on the card
+  input.batch = 8;
+  const Plan plan = planned(input);
+  EXPECT_EQ(plan.batch, 4);
+  for (const StagePlan& stage : plan.stages) {
+    EXPECT_THAT(stage.reason, HasSubstr("; 4 of 8 windows together, for want of memory"));
+  }
+}
+
+TEST(PlanLadder, SaysWhichTypeHadNoRoomWhenItWasTried) {
+  PlanInput input = card_and_cpu();
+  for (const Stage stage : {kEncoder, kDecoder}) {
+    input.too_large.push_back({.stage = stage,
+                               .device = "cuda:0",
+                               .storage = DType::F16,
+                               .reason = "has too little memory for stt: it is full"});
+  }
+  input.measurements[2].storage = input.measurements[3].storage = DType::I8;
+  const Plan plan = planned(input);
+  EXPECT_EQ(plan.stages[0].reason,
+            "cuda:0 is 15x cpu (2 ms for a second of sound, 30 ms there); as i8, for want of "
+            "memory");
+  EXPECT_THAT(plan.rungs,
+              ElementsAre("smaller storage: stt.encoder as i8 instead of f16: cuda:0 has too "
+                          "little memory for stt: it is full",
+                          HasSubstr("stt.decoder as i8 instead of f16")));
+  // Who is elsewhere is not told.
+  input.request = request("cpu");
+  EXPECT_THAT(planned(input).rungs, IsEmpty());
+}
+
+TEST(PlanLadder, WantsSmallerTypesWhereTheFastestDoesNotFitOneWindow) {
+  PlanInput input = card_and_cpu();
+  input.measurements[3].window_bytes = 2'000'000'000;
+  input.batch = 8;
+  EXPECT_EQ(planned(input).batch, 2);
+  EXPECT_FALSE(wants_smaller_types(input)) << "a smaller batch comes first";
+  input.max_vram = 1'000'000'000;
+  EXPECT_TRUE(wants_smaller_types(input));
+  EXPECT_EQ(std::ranges::count(placed(planned(input)), "stt.encoder on cpu as i8") +
+                std::ranges::count(placed(planned(input)), "stt.decoder on cpu as i8"),
+            1);
+  input.request = request("cuda");
+  EXPECT_TRUE(wants_smaller_types(input)) << "what would be refused too";
+  input.request = request("cpu");
+  EXPECT_FALSE(wants_smaller_types(input));
+}
+
 TEST(PlanLadder, GoesOnWithSmallerTypesThatLoseLeast) {
   PlanInput input = all_on_card();
   input.devices[1] = memory("cuda:0", 1800);
