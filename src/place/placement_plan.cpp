@@ -1,23 +1,54 @@
 // What PlacementState plans by: where each stage may be, what was measured there, and what a
 // profile says of it.
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <set>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "place/device_name.h"
 #include "place/placement_state.h"
 #include "store/sha256.h"
 
 namespace mynah::place {
+namespace {
+
+// Whether a path is that of a model of this name, in the store or by itself.
+bool is_called(const std::filesystem::path& path, const std::string& model) {
+  return path.stem() == model ||
+         std::ranges::any_of(path, [&](const auto& part) { return part == model; });
+}
+
+}  // namespace
 
 Result<bool> PlacementState::has_profile(const ModelFile& file) {
+  const StageGroup group = group_of(file);
   if (!options_.profile) {
     return false;
   }
   const Profile& profile = *options_.profile;
+  const bool named = !options_.request.profile.empty();
+  if (std::ranges::none_of(profile.stages, [group](const Measurement& stage) {
+        return group_of(stage.stage) == group;
+      })) {
+    // A detector goes along with what is named.
+    if (!named || group == StageGroup::Vad) {
+      return false;
+    }
+    return fail(ErrorCode::Device,
+                fmt::format("the profile {} is of {}, which has no {}; measure this model with "
+                            "`mynah tune`, or leave --device out",
+                            profile.name, profile.model, group_name(group)));
+  }
   MYNAH_TRY(const std::string digest, model_digest(path_of(file), options_.cache_folder));
-  if (digest != profile.model_sha256) {
+  if (digest != profile.model_sha256 && !named && !is_called(path_of(file), profile.model)) {
+    if (options_.say && !std::exchange(told_of_profile_, true)) {
+      options_.say(
+          fmt::format("the profile in use, {}, is of {} and not of {}: {} is placed by auto",
+                      profile.name, profile.model, path_of(file), group_name(group)));
+    }
     return false;
   }
   ProfileFacts facts{.build = options_.discovery.build, .model_sha256 = digest, .devices = {}};
@@ -25,11 +56,14 @@ Result<bool> PlacementState::has_profile(const ModelFile& file) {
     facts.devices.push_back(identity(device.device));
   }
   MYNAH_TRY_STATUS(check_holds(profile, facts));
+  const std::lock_guard lock(mutex_);
+  profiled_.insert(group);
   return true;
 }
 
 const Measurement* PlacementState::profiled(Stage stage) const {
-  if (!options_.profile) {
+  const std::lock_guard lock(mutex_);
+  if (!profiled_.contains(group_of(stage))) {
     return nullptr;
   }
   const auto found = std::ranges::find(options_.profile->stages, stage, &Measurement::stage);
@@ -52,11 +86,32 @@ StageDevice PlacementState::usual_place(const ModelFile& file, const std::string
           .storage = storage_of(stages_of(place::group_of(file)).front(), device)};
 }
 
+std::vector<const Measurement*> PlacementState::profiled_on(const ModelFile& file,
+                                                            const std::string& device) const {
+  std::vector<const Measurement*> all;
+  for (const Stage stage : stages_of(group_of(file))) {
+    const Measurement* const said = options_.storage ? nullptr : profiled(stage);
+    if (said != nullptr && said->device == device) {
+      all.push_back(said);
+    }
+  }
+  return all;
+}
+
 // On a card int8 follows f16: what is smaller still would be further from the processor's values
 // than a device may be.
 std::vector<std::optional<DType>> PlacementState::types_on(const ModelFile& file,
                                                            const std::string& device) const {
-  std::vector<std::optional<DType>> types = {usual_place(file, device).storage};
+  std::vector<std::optional<DType>> types;
+  for (const Measurement* const said : profiled_on(file, device)) {
+    if (std::ranges::find(types, said->storage) == types.end()) {
+      types.push_back(said->storage);
+    }
+  }
+  if (!types.empty()) {
+    return types;
+  }
+  types = {usual_place(file, device).storage};
   if (card_index(device) && !options_.storage && types.front() == DType::F16) {
     types.emplace_back(DType::I8);
   }
@@ -84,10 +139,43 @@ PlacementState::Tried PlacementState::measure_as(const ModelFile& file, const St
   return tried;
 }
 
+// Each of the types that a profile names on a device, which no other stands in for.
+void PlacementState::measure_profiled(const ModelFile& file, const std::string& device,
+                                      PlanInput& input) {
+  const std::vector<const Measurement*> wanted = profiled_on(file, device);
+  if (wanted.empty()) {
+    return;
+  }
+  for (const std::optional<DType>& type : types_on(file, device)) {
+    const StageDevice where{.device = device, .storage = type};
+    if (std::ranges::any_of(input.measurements, [&](const Measurement& measured) {
+          return group_of(measured.stage) == group_of(file) && measured.device == device &&
+                 measured.storage == type;
+        })) {
+      continue;
+    }
+    const Tried tried = measure_as(file, where, input);
+    for (const Measurement* const said : wanted) {
+      if (!tried.refusal.empty() && said->storage == type) {
+        input.excluded.push_back({.stage = said->stage, .device = device, .reason = tried.refusal});
+      }
+    }
+  }
+  std::erase_if(input.measurements, [&](const Measurement& measured) {
+    return measured.device == device && std::ranges::any_of(wanted, [&](const Measurement* said) {
+             return said->stage == measured.stage && said->storage != measured.storage;
+           });
+  });
+}
+
 // A device's measurements, or why it is not to be chosen.
 void PlacementState::measure_device(const ModelFile& file, const std::string& device,
                                     PlanInput& input) {
   const StageGroup group = group_of(file);
+  if (!profiled_on(file, device).empty()) {
+    measure_profiled(file, device, input);
+    return;
+  }
   std::string refusal;
   std::vector<TooLarge> too_large;
   for (const std::optional<DType>& type : types_on(file, device)) {
@@ -162,6 +250,7 @@ Result<bool> PlacementState::measure(const ModelFile& file, PlanInput& input) {
     if (device == "cpu") {
       MYNAH_TRY(const std::vector<Measurement> measured, prover_.of_cpu(file));
       std::ranges::copy(measured, std::back_inserter(input.measurements));
+      measure_profiled(file, device, input);
     } else if (device != "ref") {
       measure_device(file, device, input);
     }
@@ -185,6 +274,9 @@ Result<StagePlaces> PlacementState::plan(StageGroup group) {
     MYNAH_TRY(const bool card, measure(file, input));
     cards = cards || card;
   }
+  if (profiled(Stage::SttEncoder) != nullptr) {
+    input.batch = std::min(input.batch, options_.profile->batch);
+  }
   {
     const std::lock_guard lock(mutex_);
     input.request = request_;
@@ -207,9 +299,11 @@ Result<StagePlaces> PlacementState::plan(StageGroup group) {
   }
   const Plan& plan = *made;
   StagePlaces places;
-  const std::lock_guard lock(mutex_);
-  auto windows = static_cast<size_t>(plan.batch);
+  std::vector<StageChoice> choices;
   for (const StagePlan& stage : plan.stages) {
+    if (group_of(stage.stage) != group) {
+      continue;  // it stays where it is, for the reasons that it went there
+    }
     StageChoice choice{.plan = stage, .measured = std::nullopt};
     for (const Measurement& measured : input.measurements) {
       if (measured.stage == stage.stage && measured.device == stage.device &&
@@ -217,15 +311,18 @@ Result<StagePlaces> PlacementState::plan(StageGroup group) {
         choice.measured = measured;
       }
     }
-    if (group_of(stage.stage) == group) {
-      const bool unknown = !stage.storage && !choice.measured;
-      places[stage.stage] = {
-          .device = stage.device,
-          .storage = unknown ? storage_of(stage.stage, stage.device) : stage.storage};
-      choice.plan.storage = places[stage.stage].storage;
-    }
-    choices_[static_cast<size_t>(stage.stage)] = std::move(choice);
+    const bool unknown = !stage.storage && !choice.measured;
+    places[stage.stage] = {
+        .device = stage.device,
+        .storage = unknown ? storage_of(stage.stage, stage.device) : stage.storage};
+    choice.plan.storage = places[stage.stage].storage;
+    choices.push_back(std::move(choice));
   }
+  const std::lock_guard lock(mutex_);
+  for (StageChoice& choice : choices) {
+    choices_[static_cast<size_t>(choice.plan.stage)] = std::move(choice);
+  }
+  auto windows = static_cast<size_t>(plan.batch);
   for (const auto& [stage, where] : places) {
     if (const auto most = most_windows_.find({group, where.device}); most != most_windows_.end()) {
       windows = std::min(windows, most->second);

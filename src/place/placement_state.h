@@ -259,9 +259,15 @@ class PlacementState {
   void measure_device(const ModelFile& file, const std::string& device, PlanInput& input);
   void measure_smaller_types(const ModelFile& file, PlanInput& input);
   Result<bool> measure(const ModelFile& file, PlanInput& input);
-  // Whether the profile is of this model; Device where it is, and no longer holds.
+  // Whether the profile places this model. Device where it no longer holds, or was named and is of
+  // another; one that is in use and of another model is told of and passed over.
   [[nodiscard]] Result<bool> has_profile(const ModelFile& file);
+  // What the profile says of a stage that it places; null: nothing.
   [[nodiscard]] const Measurement* profiled(Stage stage) const;
+  // The same of a model's stages that it puts on a device as a type of its choice.
+  [[nodiscard]] std::vector<const Measurement*> profiled_on(const ModelFile& file,
+                                                            const std::string& device) const;
+  void measure_profiled(const ModelFile& file, const std::string& device, PlanInput& input);
   [[nodiscard]] std::vector<DeviceMemory> card_memory();
   // How much of a card our own workers hold, as its driver counts; else as was planned.
   [[nodiscard]] uint64_t held_here(const CardMemory& card) const;
@@ -305,6 +311,8 @@ class PlacementState {
   std::map<std::pair<StageGroup, std::string>, size_t> most_windows_;  // where memory ran out
   std::map<StageGroup, size_t> windows_together_;                      // as planned
   std::set<StageGroup> lost_workers_;
+  std::set<StageGroup> profiled_;  // that the profile places
+  bool told_of_profile_ = false;   // that it is of another model
   std::array<std::optional<StageChoice>, kStages.size()> choices_;
   std::vector<Move> moves_;
   std::map<StageGroup, StagePlaces> places_;                          // of what is open

@@ -49,10 +49,12 @@ Status check_holds(const Profile& profile, const ProfileFacts& facts) {
   if (change.empty()) {
     return {};
   }
-  return fail(ErrorCode::Device,
-              fmt::format("the profile {} no longer holds: {}; measure anew with `mynah tune`, or "
-                          "go without it with `mynah profile use none`",
-                          profile.name, change));
+  return fail(
+      ErrorCode::Device,
+      fmt::format(
+          "the profile {} no longer holds: {}; measure anew with `mynah tune`, or "
+          "go without it: leave --device out, or `mynah profile use none` where it is in use",
+          profile.name, change));
 }
 
 double total_ms(const Profile& profile) {

@@ -11,13 +11,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/whisper_file.h"
-#include "place/made_up_placer.h"
+#include "place/placed_whisper.h"
 #include "place/placer.h"
 
 namespace mynah::place {
 namespace {
 
+using test::PlacedWhisper;
 using ::testing::HasSubstr;
 
 std::optional<Distrust> distrust_of(PlacementState& state, const std::string& device) {
@@ -33,21 +33,15 @@ bool comes(const std::function<bool()>& what) {
   return what();
 }
 
-// A small Whisper, and a machine without a card but the simulated one.
-class Excluded : public ::testing::Test {
+class Excluded : public test::PlacedWhisper {
  protected:
-  Excluded() {
-    const whisper::Config config = mynah::test::tiny_config(false);
-    file_.path = cli::write_whisper(machine_.root / "model.gguf", config,
-                                    mynah::test::tiny_vocabulary(config));
-    be("");
-  }
+  Excluded() { be(""); }
 
   // How workers are from now on (tests/place/worker.cpp).
   static void be(const char* manner) { ::setenv("MYNAH_WORKER_MANNER", manner, 1); }
 
   [[nodiscard]] PlacerOptions placer(const std::string& devices) const {
-    PlacerOptions options = test::placer_options(machine_, devices);
+    PlacerOptions options = PlacedWhisper::placer(devices);
     options.times.seconds = [this] { return now_.load(); };
     return options;
   }
@@ -73,9 +67,6 @@ class Excluded : public ::testing::Test {
   }
 
   std::atomic<int64_t> now_{1'700'000'000};
-
-  mynah::test::MadeUpMachine machine_;
-  WindowsFile file_;
 };
 
 TEST_F(Excluded, ADeviceThatFailedIsOutOfTheQuestion) {

@@ -1,0 +1,32 @@
+// A state that plans where a small Whisper goes.
+#pragma once
+
+#include <cstdlib>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "cli/whisper_file.h"
+#include "place/made_up_placer.h"
+
+namespace mynah::place::test {
+
+// A small Whisper, and a machine without a card but the simulated one.
+class PlacedWhisper : public ::testing::Test {
+ protected:
+  PlacedWhisper() {
+    const whisper::Config config = mynah::test::tiny_config(false);
+    file_.path = cli::write_whisper(machine_.root / "model.gguf", config,
+                                    mynah::test::tiny_vocabulary(config));
+    ::unsetenv("MYNAH_WORKER_MANNER");
+  }
+
+  [[nodiscard]] PlacerOptions placer(const std::string& devices) const {
+    return placer_options(machine_, devices);
+  }
+
+  mynah::test::MadeUpMachine machine_;
+  WindowsFile file_;
+};
+
+}  // namespace mynah::place::test
