@@ -8,7 +8,9 @@
 
 #include <fmt/format.h>
 
+#include "backend/cpu/cpu_backend.h"
 #include "place/device_name.h"
+#include "place/host.h"
 #include "place/kept_file.h"
 #include "place/kept_types.h"
 #include "place/load_limit.h"
@@ -197,7 +199,10 @@ Result<Reference> find_reference(const ModelFile& file, const WorkerSpec& cpu,
     return compute_reference(file, cpu);
   }
   MYNAH_TRY(const std::string digest, model_digest(path_of(file), folder));
-  const std::string key = fmt::format("{}\n{}\n{}", digest, group_name(group_of(file)), build);
+  // Its times decide where stages go: they are those of this processor with these threads.
+  const std::string key =
+      fmt::format("{}\n{}\n{}\n{}\n{}\n{}", digest, group_name(group_of(file)), build,
+                  processor_name(), cpu_instruction_sets().back(), cpu.settings.threads);
   const std::string kept = file_of((std::filesystem::path(folder) / "proofs").string(), key);
   Reference found;
   if (read_kept_file(kept, kReferenceKind, key, found) && is_possible(found, group_of(file))) {

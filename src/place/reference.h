@@ -59,7 +59,8 @@ struct ProbeVerdict {
 // Computes it in a worker on the processor, so that a file that breaks the program breaks that.
 [[nodiscard]] Result<Reference> compute_reference(const ModelFile& file, const WorkerSpec& cpu);
 
-// The reference that was kept in `folder` for this model and program, or a new one, which is kept.
+// The reference that was kept in `folder` for this model, program, processor and number of threads,
+// or a new one, which is kept.
 // `folder` empty: nothing is kept.
 [[nodiscard]] Result<Reference> find_reference(const ModelFile& file, const WorkerSpec& cpu,
                                                const std::string& folder, const std::string& build);

@@ -137,6 +137,17 @@ TEST_F(Proofs, OneThatNobodyWaitsForIsMadeInSilence) {
   EXPECT_EQ(told.size(), 1U);
 }
 
+TEST_F(Proofs, TheProcessorsTimesAreThoseOfSoManyThreads) {
+  ProverOptions one = options();
+  one.settings.threads = 1;
+  ASSERT_TRUE(Prover(one).of_cpu(file_));
+  ProverOptions two = options();
+  two.settings.threads = 2;
+  be("crashes");  // who computes anew fails
+  EXPECT_TRUE(Prover(one).of_cpu(file_)) << "it was kept";
+  EXPECT_FALSE(Prover(two).of_cpu(file_)) << "one thread's times say nothing of two";
+}
+
 TEST_F(Proofs, SeveralAtOnceAreAllCancelled) {
   std::atomic<int> begun{0};
   ProverOptions slow = options();
