@@ -39,6 +39,9 @@ class Search {
         break;  // what follows costs as much or more
       }
       if (depth > 0 && candidate.device != chosen_.back().device) {
+        if (stages_[depth].with_last) {
+          continue;
+        }
         next.ms += stages_[depth].crossing_ms;
         if (is_hopeless(next, depth)) {
           continue;

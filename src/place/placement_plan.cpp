@@ -264,6 +264,7 @@ Result<StagePlaces> PlacementState::plan(StageGroup group) {
   PlanInput input;
   input.max_vram = options_.max_vram;
   input.batch = options_.batch;
+  input.together = true;
   std::vector<ModelFile> files;
   {
     const std::lock_guard lock(mutex_);

@@ -55,6 +55,8 @@ struct PlanInput {
   std::vector<TooLarge> too_large;  // of devices that were measured with another type
   uint64_t max_vram = 0;            // the most bytes of any device but the processor; 0: no limit
   int batch = 1;                    // windows that are computed together where memory allows
+  // Automatic stages of a group are on one device: how they do on two was not proven.
+  bool together = false;
   // By Stage: milliseconds for a second of sound to bring it what the stage before it, of the same
   // group, made on another device.
   std::array<double, kStages.size()> crossing_ms{};

@@ -64,8 +64,12 @@ class Ladder {
         wanted_(std::max(batch, 1)) {}
 
   Result<Outcome> descend() {
-    // There is a choice for each stage.
-    outcome_.ideal = *cheapest(choices_);
+    auto ideal = cheapest(choices_);
+    if (!ideal) {
+      return fail(ErrorCode::Device,
+                  "no device can compute all stages of a model; leave --device out");
+    }
+    outcome_.ideal = *std::move(ideal);
     outcome_.wanted_batch = wanted_;
     add_tried_types(outcome_.ideal);
     if (take_ideal()) {

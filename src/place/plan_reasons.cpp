@@ -103,7 +103,8 @@ class Explainer {
         other.storage ? fmt::format(" as {}", storage_text(other.storage)) : std::string();
     std::string takes = fmt::format("takes {} ms{}", milliseconds_text(other.cost.ms), type);
     if (chosen_.cost.unmeasured == 0 && other.cost.ms < chosen_.cost.ms) {
-      takes += ", but the whole is slower with what passes between devices";
+      takes += stays_together() ? ", but a model's stages stay on one device, as they were proven"
+                                : ", but the whole is slower with what passes between devices";
     }
     return takes;
   }
@@ -184,6 +185,12 @@ class Explainer {
                           outcome_.wanted_batch);
     }
     return text;
+  }
+
+  // Whether it may not leave the stage beside it.
+  [[nodiscard]] bool stays_together() const {
+    return stage_.choices.with_last ||
+           (index_ + 1 < options_.size() && options_[index_ + 1].choices.with_last);
   }
 
   // Whether this stage, or another of its group beside it, keeps something of each window of a

@@ -50,6 +50,8 @@ Result<Profile> tune(PlacementState& state, const ModelFile& file, const std::st
   PlanInput input;
   input.request = state.options().request;
   input.max_vram = state.options().max_vram;
+  input.batch = state.options().batch;
+  input.together = true;
   std::set<std::string> devices;
   for (const Stage stage : stages_of(group)) {
     input.stages.push_back({.stage = stage, .storage = {}});

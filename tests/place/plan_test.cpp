@@ -113,6 +113,45 @@ TEST(Plan, WhatPassesBetweenDevicesCounts) {
               ElementsAre("stt.decoder on cpu as i8", "tts.acoustic on cuda:0"));
 }
 
+TEST(Plan, AutomaticStagesStayTogetherWhereOnlyThatWasProven) {
+  PlanInput input = card_and_cpu();
+  input.together = true;
+  input.measurements = {
+      took(kEncoder, "cpu", DType::I8, 30, 400), took(kDecoder, "cpu", DType::I8, 3, 300),
+      took(kEncoder, "cuda:0", DType::F16, 2, 900), took(kDecoder, "cuda:0", DType::F16, 4, 700)};
+  const Plan plan = planned(input);
+  EXPECT_THAT(placed(plan),
+              ElementsAre("stt.encoder on cuda:0 as f16", "stt.decoder on cuda:0 as f16"));
+  EXPECT_EQ(plan.stages[1].reason,
+            "cpu takes 3 ms as i8, but a model's stages stay on one device, as they were proven");
+  // They move together too, and where one of them failed.
+  input.max_vram = 1'000'000'000;
+  EXPECT_THAT(placed(planned(input)),
+              ElementsAre("stt.encoder on cpu as i8", "stt.decoder on cpu as i8"));
+  input.max_vram = 0;
+  input.measurements[2] = failed(kEncoder, "cuda:0", "its values differ by 3 %");
+  EXPECT_THAT(placed(planned(input)),
+              ElementsAre("stt.encoder on cpu as i8", "stt.decoder on cpu as i8"));
+  // Who names devices may take them apart.
+  input = card_and_cpu("stt.encoder=cuda:0,stt.decoder=cpu");
+  input.together = true;
+  EXPECT_THAT(placed(planned(input)),
+              ElementsAre("stt.encoder on cuda:0 as f16", "stt.decoder on cpu as i8"));
+  // Models are apart where that is fastest.
+  input = card_and_cpu();
+  input.together = true;
+  input.stages = wishes({kDecoder, kAcoustic});
+  input.measurements.push_back(took(kAcoustic, "cpu", {}, 1, 1));
+  input.measurements.push_back(took(kAcoustic, "cuda:0", {}, 9, 1));
+  EXPECT_THAT(placed(planned(input)),
+              ElementsAre("stt.decoder on cuda:0 as f16", "tts.acoustic on cpu"));
+  // Nothing is left where each can be computed by another device alone.
+  input = card_and_cpu();
+  input.together = true;
+  input.excluded = {{kEncoder, "cpu", "failed"}, {kDecoder, "cuda:0", "failed"}};
+  EXPECT_THAT(refusal(input), HasSubstr("no device can compute all stages of a model"));
+}
+
 TEST(Plan, SaysWhyNoCardIsThere) {
   PlanInput input = card_and_cpu();
   input.devices = {memory("cpu", 8000)};
