@@ -1,0 +1,226 @@
+// The fields of every fact, once: what writes them and what reads them goes through these.
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include "doctor/facts.h"
+
+namespace mynah::doctor {
+
+// T or const T.
+template <class Fact, class T>
+concept FactOf = std::same_as<std::remove_const_t<Fact>, T>;
+
+// fields_of(fact, field) calls `field(name, member)` for each field of a fact, in the order of the
+// file. Absent and empty are the same.
+
+template <FactOf<Card> Fact, class Field>
+void fields_of(Fact& fact, const Field& field) {
+  field("name", fact.name);
+  field("compute_capability", fact.compute_capability);
+  field("memory_mib", fact.memory_mib);
+  field("pci", fact.pci);
+  field("vendor", fact.vendor);
+  field("kernel_driver", fact.kernel_driver);
+  field("slice", fact.slice);
+}
+
+template <FactOf<Node> Fact, class Field>
+void fields_of(Fact& fact, const Field& field) {
+  field("path", fact.path);
+  field("state", fact.state);
+  field("group", fact.group);
+}
+
+template <FactOf<Container> Fact, class Field>
+void fields_of(Fact& fact, const Field& field) {
+  field("inside", fact.inside);
+  field("runtimes", fact.runtimes);
+  field("toolkit", fact.toolkit);
+  field("cdi", fact.cdi);
+  field("docker", fact.docker);
+  field("docker_snap", fact.docker_snap);
+}
+
+template <FactOf<Machine> Fact, class Field>
+void fields_of(Fact& fact, const Field& field) {
+  field("system", fact.system);
+  field("name", fact.name);
+  field("release", fact.release);
+  field("kernel", fact.kernel);
+  field("glibc", fact.glibc);
+  field("processor_flags", fact.processor_flags);
+  field("cards", fact.cards);
+  field("driver", fact.driver);
+  field("open_kernel_module", fact.open_kernel_module);
+  field("driver_libraries", fact.driver_libraries);
+  field("compat_libraries", fact.compat_libraries);
+  field("nodes", fact.nodes);
+  field("groups", fact.groups);
+  field("wsl", fact.wsl);
+  field("mig_instances", fact.mig_instances);
+  field("container", fact.container);
+  field("variables", fact.variables);
+  field("kernel_log", fact.kernel_log);
+  field("ecc_errors", fact.ecc_errors);
+  field("slept", fact.slept);
+  field("keeps_memory_asleep", fact.keeps_memory_asleep);
+  field("library_folders", fact.library_folders);
+}
+
+template <FactOf<DeviceImage> Fact, class Field>
+void fields_of(Fact& fact, const Field& field) {
+  field("ptx", fact.ptx);
+  field("architecture", fact.architecture);
+  field("variant", fact.variant);
+  field("ptx_version", fact.ptx_version);
+  field("zstd", fact.zstd);
+}
+
+template <FactOf<DeviceUnits> Fact, class Field>
+void fields_of(Fact& fact, const Field& field) {
+  field("count", fact.count);
+  field("images", fact.images);
+}
+
+template <FactOf<DeviceCode> Fact, class Field>
+void fields_of(Fact& fact, const Field& field) {
+  field("file", fact.file);
+  field("units", fact.units);
+}
+
+template <FactOf<LibraryWant> Fact, class Field>
+void fields_of(Fact& fact, const Field& field) {
+  field("library", fact.library);
+  field("want", fact.want);
+  field("by", fact.by);
+  field("found", fact.found);
+  field("via", fact.via);
+  field("elsewhere", fact.elsewhere);
+  field("dead_path", fact.dead_path);
+}
+
+template <FactOf<Package> Fact, class Field>
+void fields_of(Fact& fact, const Field& field) {
+  field("name", fact.name);
+  field("version", fact.version);
+  field("folder", fact.folder);
+  field("requires", fact.requires_);
+  field("tags", fact.tags);
+  field("installer", fact.installer);
+  field("origin", fact.origin);
+}
+
+template <FactOf<SharedPath> Fact, class Field>
+void fields_of(Fact& fact, const Field& field) {
+  field("path", fact.path);
+  field("owners", fact.owners);
+  field("winner", fact.winner);
+  field("others", fact.others);
+}
+
+template <FactOf<Framework> Fact, class Field>
+void fields_of(Fact& fact, const Field& field) {
+  field("name", fact.name);
+  field("package", fact.package);
+  field("version", fact.version);
+  field("cuda", fact.cuda);
+  field("cudnn", fact.cudnn);
+  field("folder", fact.folder);
+  field("code", fact.code);
+  field("wants", fact.wants);
+  field("cpu_features", fact.cpu_features);
+}
+
+template <FactOf<PythonEnvironment> Fact, class Field>
+void fields_of(Fact& fact, const Field& field) {
+  field("path", fact.path);
+  field("kind", fact.kind);
+  field("python", fact.python);
+  field("system", fact.system);
+  field("packages", fact.packages);
+  field("shared_paths", fact.shared_paths);
+  field("frameworks", fact.frameworks);
+}
+
+template <FactOf<Requirement> Fact, class Field>
+void fields_of(Fact& fact, const Field& field) {
+  field("name", fact.name);
+  field("extras", fact.extras);
+  field("specifier", fact.specifier);
+  field("marker", fact.marker);
+  field("url", fact.url);
+  field("file", fact.file);
+  field("line", fact.line);
+  field("locked", fact.locked);
+}
+
+template <FactOf<IndexLine> Fact, class Field>
+void fields_of(Fact& fact, const Field& field) {
+  field("url", fact.url);
+  field("extra", fact.extra);
+  field("explicit", fact.explicit_);
+  field("file", fact.file);
+  field("line", fact.line);
+}
+
+template <FactOf<BaseImage> Fact, class Field>
+void fields_of(Fact& fact, const Field& field) {
+  field("image", fact.image);
+  field("tag", fact.tag);
+  field("stage", fact.stage);
+  field("line", fact.line);
+}
+
+template <FactOf<Service> Fact, class Field>
+void fields_of(Fact& fact, const Field& field) {
+  field("name", fact.name);
+  field("image", fact.image);
+  field("build", fact.build);
+  field("card", fact.card);
+  field("variables", fact.variables);
+  field("line", fact.line);
+}
+
+template <FactOf<Recipe> Fact, class Field>
+void fields_of(Fact& fact, const Field& field) {
+  field("path", fact.path);
+  field("kind", fact.kind);
+  field("python", fact.python);
+  field("requirements", fact.requirements);
+  field("indexes", fact.indexes);
+  field("images", fact.images);
+  field("services", fact.services);
+  field("includes", fact.includes);
+  field("variables", fact.variables);
+  field("builds", fact.builds);
+  field("doubts", fact.doubts);
+}
+
+template <FactOf<Toolkit> Fact, class Field>
+void fields_of(Fact& fact, const Field& field) {
+  field("path", fact.path);
+  field("system", fact.system);
+  field("version", fact.version);
+  field("headers", fact.headers);
+  field("cub_version", fact.cub_version);
+  field("gcc_most", fact.gcc_most);
+  field("clang_most", fact.clang_most);
+  field("msvc_least", fact.msvc_least);
+  field("msvc_most", fact.msvc_most);
+  field("host_compiler", fact.host_compiler);
+  field("on_path", fact.on_path);
+  field("visual_studio", fact.visual_studio);
+}
+
+template <FactOf<Facts> Fact, class Field>
+void fields_of(Fact& fact, const Field& field) {
+  field("machine", fact.machine);
+  field("environments", fact.environments);
+  field("recipes", fact.recipes);
+  field("toolkits", fact.toolkits);
+  field("skipped", fact.skipped);
+}
+
+}  // namespace mynah::doctor

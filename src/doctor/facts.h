@@ -1,0 +1,271 @@
+// Facts: all that the doctor's rules look at. They are gathered from a machine (gather.h), or read
+// from a file that describes another one (facts_json.h, --as), and say where each was read, so that
+// a finding can show it. Nothing here is a judgement.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace mynah::doctor {
+
+// Whose loader and whose paths a tree follows.
+enum class System : uint8_t { Linux, Windows };
+
+// A display or compute card, of whatever maker.
+struct Card {
+  std::string name;                    // "NVIDIA GeForce RTX 5090"; empty: not known
+  std::string compute_capability;      // "12.0"; empty: not NVIDIA's, or not known
+  std::optional<uint64_t> memory_mib;  // in all
+  std::string pci;                     // "0000:01:00.0"
+  std::string vendor;                  // PCI vendor in hexadecimal: "10de" is NVIDIA
+  std::string kernel_driver;           // "nvidia", "nouveau", "vfio-pci"; empty: none
+  bool slice = false;                  // a slice of a card (Multi-Instance GPU)
+
+  bool operator==(const Card&) const = default;
+};
+
+// A node of /dev, and what opening it answers: "usable", "missing", "no permission", "denied",
+// "failed".
+struct Node {
+  std::string path;
+  std::string state;
+  std::string group;  // that owns it: "video", "render"
+
+  bool operator==(const Node&) const = default;
+};
+
+// The container that the doctor runs in, or that a recipe makes.
+struct Container {
+  bool inside = false;                // of one, now
+  std::vector<std::string> runtimes;  // that Docker's daemon.json names: "nvidia"
+  bool toolkit = false;               // nvidia-container-toolkit or nvidia-ctk is installed
+  bool cdi = false;                   // a CDI specification names cards
+  bool docker = false;                // a docker program is installed
+  bool docker_snap = false;           // as a snap, whose confinement hides the driver
+
+  bool operator==(const Container&) const = default;
+};
+
+// What is below or above every framework.
+struct Machine {
+  System system = System::Linux;
+  std::string name;                          // of the host
+  std::string release;                       // "Debian GNU/Linux 12 (bookworm)"
+  std::string kernel;                        // "6.1.0-18-amd64"
+  std::string glibc;                         // "2.36"; empty: not known, or Windows
+  std::vector<std::string> processor_flags;  // as /proc/cpuinfo names them: "avx512f"
+  std::vector<Card> cards;
+  std::string driver;                         // of NVIDIA's in the kernel: "580.95.05"
+  bool open_kernel_module = false;            // NVIDIA's open one, which RTX 50 needs
+  std::vector<std::string> driver_libraries;  // real paths of libcuda.so.*: the user half
+  std::vector<std::string> compat_libraries;  // libcuda.so.* of a toolkit's compat folder
+  std::vector<Node> nodes;
+  std::vector<std::string> groups;  // that the user is in
+  bool wsl = false;
+  std::vector<std::string> mig_instances;
+  Container container;
+  std::map<std::string, std::string> variables;  // those that decide about cards and libraries
+  std::vector<std::string> kernel_log;           // lines of NVRM and Xid; empty: none, or no right
+  std::optional<uint64_t> ecc_errors;            // uncorrected, as NVML counts
+  std::optional<bool> slept;                     // since the driver was loaded
+  std::optional<bool> keeps_memory_asleep;       // NVreg_PreserveVideoMemoryAllocations
+  std::vector<std::string> library_folders;      // that the loader's cache names, in its order
+
+  bool operator==(const Machine&) const = default;
+};
+
+// One image for one architecture, inside a fat binary.
+struct DeviceImage {
+  bool ptx = false;         // else machine code (SASS)
+  int architecture = 0;     // 75 of sm_75
+  std::string variant;      // "a": this architecture alone; "f": its family; else empty
+  std::string ptx_version;  // "8.7" of the PTX language; empty: machine code
+  bool zstd = false;        // compressed so that drivers before R550 cannot read it
+
+  bool operator==(const DeviceImage&) const = default;
+};
+
+// Translation units of a file that hold the same images.
+struct DeviceUnits {
+  uint64_t count = 0;
+  std::vector<DeviceImage> images;
+
+  bool operator==(const DeviceUnits&) const = default;
+};
+
+// The device code of a file.
+struct DeviceCode {
+  std::string file;
+  std::vector<DeviceUnits> units;
+
+  bool operator==(const DeviceCode&) const = default;
+};
+
+// How a library comes to be wanted.
+enum class Want : uint8_t {
+  Needed,    // DT_NEEDED, or a DLL's import table: before any code runs
+  Opened,    // by name at run time (dlopen, LoadLibrary)
+  Provided,  // opened beforehand by the package's own Python code
+};
+
+// A library that a file wants, and what the loader would give it.
+struct LibraryWant {
+  std::string library;  // "libcublas.so.12"
+  Want want = Want::Needed;
+  std::string by;     // the file that wants it
+  std::string found;  // the real path; empty: the loader finds none
+  std::string via;    // "RPATH", "LD_LIBRARY_PATH", "RUNPATH", "cache", "loaded by torch"
+  // Where it lies on this machine without being on the loader's way; empty: nowhere seen.
+  std::vector<std::string> elsewhere;
+  // A path of `by` that leads into a machine that built it, or the current directory.
+  std::string dead_path;
+
+  bool operator==(const LibraryWant&) const = default;
+};
+
+// A package as its metadata tell, names as PEP 503 normalises them.
+struct Package {
+  std::string name;                    // "onnxruntime-gpu"
+  std::string version;                 // "2.7.1+cu126": with the local part, where one is known
+  std::string folder;                  // site-packages that it is in
+  std::vector<std::string> requires_;  // PEP 508, as written
+  std::vector<std::string> tags;       // "cp311-cp311-manylinux_2_28_x86_64"
+  std::string installer;               // "pip", "uv", "conda"
+  std::string origin;                  // the URL of direct_url.json; empty: an index
+
+  bool operator==(const Package&) const = default;
+};
+
+// One path that several packages say is theirs.
+struct SharedPath {
+  std::string path;
+  std::vector<std::string> owners;  // packages
+  std::string winner;               // whose content is there; empty: nobody's, or not known
+  uint64_t others = 0;              // further paths of the same owners
+
+  bool operator==(const SharedPath&) const = default;
+};
+
+// A framework that computes on cards, as its own files show it.
+struct Framework {
+  std::string name;     // "torch", "onnxruntime", "ctranslate2", "llama-cpp-python", ...
+  std::string package;  // that brought it: "onnxruntime-gpu"
+  std::string version;  // "2.7.1+cu126"
+  std::optional<std::string> cuda;  // built with: "12.6"; "": the processor alone; none: not known
+  std::string cudnn;                // built with: "9.10.2"; empty: none or not known
+  std::string folder;
+  std::vector<DeviceCode> code;
+  std::vector<LibraryWant> wants;
+  std::vector<std::string> cpu_features;  // beyond x86-64-v3 that its processor code must have
+
+  bool operator==(const Framework&) const = default;
+};
+
+struct PythonEnvironment {
+  std::string path;    // its prefix
+  std::string kind;    // "venv", "conda", "system", "user", "uv", "poetry", "folder"
+  std::string python;  // "3.11"; empty: not known
+  System system = System::Linux;
+  std::vector<Package> packages;
+  std::vector<SharedPath> shared_paths;
+  std::vector<Framework> frameworks;
+
+  bool operator==(const PythonEnvironment&) const = default;
+};
+
+// A requirement as somebody wrote it down.
+struct Requirement {
+  std::string name;  // normalised
+  std::vector<std::string> extras;
+  std::string specifier;  // ">=2.4,<3"; empty: any
+  std::string marker;     // behind ';'
+  std::string url;        // behind '@'
+  std::string file;       // that it stands in
+  uint64_t line = 0;      // from 1; 0: not known
+  bool locked = false;    // of a lock file: what will be installed, whatever is newer
+
+  bool operator==(const Requirement&) const = default;
+};
+
+// Where packages come from.
+struct IndexLine {
+  std::string url;
+  bool extra = false;      // beside the first
+  bool explicit_ = false;  // for packages that name it alone (uv, Poetry)
+  std::string file;
+  uint64_t line = 0;
+
+  bool operator==(const IndexLine&) const = default;
+};
+
+// FROM of a Dockerfile.
+struct BaseImage {
+  std::string image;  // "nvidia/cuda"
+  std::string tag;    // "12.9.1-cudnn-runtime-ubuntu22.04"
+  std::string stage;  // AS; empty: none
+  uint64_t line = 0;
+
+  bool operator==(const BaseImage&) const = default;
+};
+
+// A service of a compose file, or the one that a Dockerfile or a requirements file stands for.
+struct Service {
+  std::string name;
+  std::string image;         // empty: built
+  std::string build;         // the Dockerfile; empty: none
+  std::optional<bool> card;  // whether cards are reserved for it; none: nothing says
+  std::map<std::string, std::string> variables;
+  uint64_t line = 0;
+
+  bool operator==(const Service&) const = default;
+};
+
+// A file from which an environment or an image is made.
+struct Recipe {
+  std::string path;
+  std::string kind;    // "requirements", "pyproject", "lock", "conda", "dockerfile", "compose"
+  std::string python;  // wanted: ">=3.10,<3.13"
+  std::vector<Requirement> requirements;
+  std::vector<IndexLine> indexes;
+  std::vector<BaseImage> images;
+  std::vector<Service> services;
+  std::vector<std::string> includes;  // recipes that it names: -r, -c, COPY of a requirements file
+  std::map<std::string, std::string> variables;  // ENV and ARG
+  std::vector<std::string> builds;               // commands that compile device code, as written
+  std::vector<std::string> doubts;               // what could not be read for sure
+
+  bool operator==(const Recipe&) const = default;
+};
+
+// A CUDA toolkit for building.
+struct Toolkit {
+  std::string path;
+  System system = System::Linux;
+  std::string version;                  // "12.1"
+  std::map<std::string, bool> headers;  // "nv/target": whether it is there
+  std::string cub_version;              // "2.0.1"; empty: not known
+  int gcc_most = 0;                     // of host_config.h; 0: not known
+  int clang_most = 0;
+  int msvc_least = 0;  // _MSC_VER
+  int msvc_most = 0;
+  std::string host_compiler;          // that would be used: "gcc 12.2.0", "_MSC_VER 1944"
+  bool on_path = false;               // its nvcc is the first on PATH
+  std::optional<bool> visual_studio;  // integrated with it; none: Linux
+
+  bool operator==(const Toolkit&) const = default;
+};
+
+struct Facts {
+  Machine machine;
+  std::vector<PythonEnvironment> environments;
+  std::vector<Recipe> recipes;
+  std::vector<Toolkit> toolkits;
+  std::vector<std::string> skipped;  // what was not looked at, and why
+
+  bool operator==(const Facts&) const = default;
+};
+
+}  // namespace mynah::doctor
