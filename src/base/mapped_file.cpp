@@ -12,7 +12,8 @@
 namespace mynah {
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string& path) {
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // O_NONBLOCK: a named pipe that nobody writes to is refused below, not waited for.
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) {
     const auto code = errno == ENOENT ? ErrorCode::NotFound : ErrorCode::Io;
     return fail(code, "cannot open " + path + ": " + std::strerror(errno));
