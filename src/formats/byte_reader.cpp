@@ -1,5 +1,7 @@
 #include "formats/byte_reader.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace mynah {
@@ -18,6 +20,28 @@ std::optional<uint64_t> checked_add(uint64_t a, uint64_t b) {
     return std::nullopt;
   }
   return sum;
+}
+
+std::optional<std::span<const std::byte>> part_of(std::span<const std::byte> bytes, uint64_t offset,
+                                                  uint64_t size) {
+  if (offset > bytes.size() || size > bytes.size() - offset) {
+    return std::nullopt;
+  }
+  return bytes.subspan(offset, size);
+}
+
+std::optional<std::string_view> text_to_zero(std::span<const std::byte> bytes, uint64_t offset,
+                                             size_t longest) {
+  if (offset >= bytes.size()) {
+    return std::nullopt;
+  }
+  const size_t most = std::min<uint64_t>(bytes.size() - offset, uint64_t{longest} + 1);
+  const auto* begin = reinterpret_cast<const char*>(bytes.data() + offset);
+  const void* end = std::memchr(begin, 0, most);
+  if (end == nullptr) {
+    return std::nullopt;
+  }
+  return std::string_view(begin, static_cast<size_t>(static_cast<const char*>(end) - begin));
 }
 
 std::string in_quotes(std::string_view name) {

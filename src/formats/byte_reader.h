@@ -23,6 +23,15 @@ static_assert(std::endian::native == std::endian::little,
 [[nodiscard]] std::optional<uint64_t> checked_multiply(uint64_t a, uint64_t b);
 [[nodiscard]] std::optional<uint64_t> checked_add(uint64_t a, uint64_t b);
 
+// The part of `bytes` that begins there, or nothing where it lies outside of them.
+[[nodiscard]] std::optional<std::span<const std::byte>> part_of(std::span<const std::byte> bytes,
+                                                                uint64_t offset, uint64_t size);
+
+// The text from `offset` to the zero byte behind it, or nothing where none comes within `longest`
+// bytes of text.
+[[nodiscard]] std::optional<std::string_view> text_to_zero(std::span<const std::byte> bytes,
+                                                           uint64_t offset, size_t longest);
+
 // A name from a file as a message may print it: in quotes, all but printable ASCII escaped, at
 // most 80 bytes of it.
 [[nodiscard]] std::string in_quotes(std::string_view name);
