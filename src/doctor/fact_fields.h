@@ -99,6 +99,8 @@ void fields_of(Fact& fact, const Field& field) {
   field("via", fact.via);
   field("elsewhere", fact.elsewhere);
   field("dead_path", fact.dead_path);
+  field("lacks", fact.lacks);
+  field("guessed", fact.guessed);
 }
 
 template <FactOf<Package> Fact, class Field>

@@ -117,11 +117,17 @@ struct LibraryWant {
   Want want = Want::Needed;
   std::string by;     // the file that wants it
   std::string found;  // the real path; empty: the loader finds none
-  std::string via;    // "RPATH", "LD_LIBRARY_PATH", "RUNPATH", "cache", "loaded by torch"
+  // "RPATH", "LD_LIBRARY_PATH", "RUNPATH", "cache", "default folder", "loaded by torch"; on Windows
+  // "its folder", "add_dll_directory", "System32", "PATH".
+  std::string via;
   // Where it lies on this machine without being on the loader's way; empty: nowhere seen.
   std::vector<std::string> elsewhere;
   // A path of `by` that leads into a machine that built it, or the current directory.
   std::string dead_path;
+  // Versions and symbols that `by` needs of it and `found` does not have: the loader refuses it.
+  std::vector<std::string> lacks;
+  // Opened: nothing but a text inside of `by` says so, and it may never be opened.
+  bool guessed = false;
 
   bool operator==(const LibraryWant&) const = default;
 };
