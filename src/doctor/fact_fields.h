@@ -1,16 +1,24 @@
 // The fields of every fact, once: what writes them and what reads them goes through these.
 #pragma once
 
-#include <concepts>
-#include <type_traits>
+#include <span>
+#include <string_view>
 
 #include "doctor/facts.h"
+#include "doctor/json_fields.h"
 
 namespace mynah::doctor {
 
-// T or const T.
-template <class Fact, class T>
-concept FactOf = std::same_as<std::remove_const_t<Fact>, T>;
+inline constexpr std::string_view kSystemWords[] = {"linux", "windows"};
+inline constexpr std::string_view kWantWords[] = {"needed", "opened", "provided"};
+
+constexpr std::span<const std::string_view> words_of(System /*value*/) {
+  return kSystemWords;
+}
+
+constexpr std::span<const std::string_view> words_of(Want /*value*/) {
+  return kWantWords;
+}
 
 // fields_of(fact, field) calls `field(name, member)` for each field of a fact, in the order of the
 // file. Absent and empty are the same.

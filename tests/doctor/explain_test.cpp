@@ -1,0 +1,292 @@
+#include "doctor/explain.h"
+
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "doctor/log_text.h"
+
+namespace mynah::doctor {
+
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+std::vector<std::string> ids(const std::vector<Explanation>& explanations) {
+  std::vector<std::string> ids;
+  ids.reserve(explanations.size());
+  for (const Explanation& explanation : explanations) {
+    ids.push_back((explanation.guess ? "guess " : "") + explanation.id);
+  }
+  return ids;
+}
+
+std::vector<std::string> ids_of(const std::string& log) {
+  return ids(explain(log, builtin_knowledge()));
+}
+
+std::vector<std::string> commands_of(const std::string& log) {
+  std::vector<std::string> commands;
+  for (const Explanation& explanation : explain(log, builtin_knowledge())) {
+    for (const Remedy& remedy : explanation.remedies) {
+      commands.push_back(remedy.command);
+    }
+  }
+  return commands;
+}
+
+// The catalogue: ids and texts.
+std::vector<std::pair<std::string, std::string>> catalogue() {
+  std::ifstream in(std::string(MYNAH_SOURCE_DIR) + "/tests/doctor/data/errors.tsv");
+  std::vector<std::pair<std::string, std::string>> entries;
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("E")) {
+      std::string text = line.substr(4);
+      for (size_t at = text.find("\\n"); at != std::string::npos; at = text.find("\\n", at)) {
+        text.replace(at, 2, "\n");
+      }
+      entries.emplace_back(line.substr(0, 3), text);
+    }
+  }
+  return entries;
+}
+
+// Lines that name everything and complain of nothing.
+const char* const kHealthy =
+    "Loading faster-whisper large-v3 on cuda:0 with compute_type=float16\n"
+    "NVIDIA GeForce RTX 5090, driver 580.95.05, CUDA capability sm_120\n"
+    "ggml_cuda_init: found 1 CUDA devices: Device 0: NVIDIA RTX A6000, compute capability 8.6\n"
+    "Successfully installed nvidia-cublas-cu12-12.4.5.8 torch-2.5.1 torchaudio-2.5.1\n"
+    "loaded libcudnn_ops.so.9 from /opt/venv/lib/python3.11/site-packages/nvidia/cudnn/lib\n"
+    "Building wheel for llama-cpp-python (pyproject.toml): finished with status 'done'\n"
+    "NVIDIA_REQUIRE_CUDA=cuda>=12.9 brand=unknown,driver>=535,driver<536\n"
+    "export LD_LIBRARY_PATH=/opt/venv/lib/python3.11/site-packages/nvidia/cublas/lib\n"
+    "import os, nvidia.cublas.lib; print(os.path.dirname(nvidia.cublas.lib.__path__[0]))\n"
+    "Available providers: CUDAExecutionProvider, CPUExecutionProvider\n"
+    "0 errors, 0 failed, 63 passed\n"
+    "Detected language 'en' with probability 0.99\n"
+    "nvcc: NVIDIA (R) Cuda compiler driver, release 12.8, V12.8.61\n"
+    "-- Using CMAKE_CUDA_ARCHITECTURES=75;86;89;120\n";
+
+std::string with_noise(const std::string& text) {
+  std::string noise;
+  for (int i = 0; i < 40; ++i) {
+    noise += kHealthy;
+  }
+  return noise + text + "\n" + noise;
+}
+
+// The text with `before` in front of every line and `after` behind it.
+std::string framed(const std::string& text, const std::string& before, const std::string& after) {
+  std::string result = before;
+  for (const char c : text) {
+    if (c == '\n') {
+      result += after;
+      result += c;
+      result += before;
+    } else {
+      result += c;
+    }
+  }
+  return result + after;
+}
+
+std::string wrapped(const std::string& text, size_t width, const std::string& prefix) {
+  std::string result = prefix;
+  size_t column = 0;
+  for (const char c : text) {
+    if (c == ' ' && column >= width) {
+      result += '\n';
+      result += prefix;
+      column = 0;
+    } else {
+      result += c;
+      column = c == '\n' ? 0 : column + 1;
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+TEST(Explain, EveryErrorOfTheCatalogueIsFoundAsItself) {
+  ASSERT_EQ(catalogue().size(), 63U);
+  for (const auto& [id, text] : catalogue()) {
+    EXPECT_THAT(ids_of(text), ElementsAre(id)) << text;
+  }
+}
+
+TEST(Explain, EveryErrorIsFoundAloneWithinNoise) {
+  for (const auto& [id, text] : catalogue()) {
+    EXPECT_THAT(ids_of(with_noise(text)), ElementsAre(id)) << text;
+  }
+}
+
+TEST(Explain, ColoursLineEndsAndPrefixesDoNotHideAnError) {
+  for (const auto& [id, text] : catalogue()) {
+    EXPECT_THAT(ids_of(framed(text, "\x1b[31;1m", "\x1b[0m\r")), ElementsAre(id)) << text;
+    EXPECT_THAT(ids_of(framed(text, "whisper-1  | 2026-11-24T07:19:09.123Z ", "")), ElementsAre(id))
+        << text;
+    EXPECT_THAT(ids_of(framed(text, "[2026-11-24 07:19:09,123] ERROR ", "")), ElementsAre(id))
+        << text;
+  }
+}
+
+TEST(Explain, AMessageThatALoggerOrATerminalBrokeAtBlanksIsFound) {
+  const std::string text =
+      "RuntimeError: CUDA error: no kernel image is available for execution on the device";
+  EXPECT_THAT(ids_of(wrapped(text, 12, "")), ElementsAre("E02"));
+  EXPECT_THAT(ids_of(wrapped(text, 12, "asr-1  | 2026-11-24 07:19:09 ")), ElementsAre("E02"));
+  EXPECT_THAT(ids_of(wrapped(text, 12, "    ")), ElementsAre("E02"));
+}
+
+TEST(Explain, TypographicQuotesAndWideCharactersAreRead) {
+  EXPECT_THAT(ids_of("module \xe2\x80\x98torchaudio\xe2\x80\x99 has no attribute "
+                     "\xe2\x80\x98"
+                     "AudioMetaData\xe2\x80\x99"),
+              ElementsAre("E48"));
+  std::string wide("\xff\xfe", 2);
+  for (const char c :
+       std::string("nvcc fatal   : Unsupported gpu architecture 'compute_120'\r\n")) {
+    wide += c;
+    wide += '\0';
+  }
+  EXPECT_THAT(ids_of(wide), ElementsAre("E53"));
+}
+
+TEST(Explain, WhatIsNoErrorGivesNothing) {
+  EXPECT_THAT(ids_of(kHealthy), IsEmpty());
+  EXPECT_THAT(ids_of(""), IsEmpty());
+  EXPECT_THAT(ids_of("\n\n\r\n"), IsEmpty());
+  EXPECT_THAT(ids_of("Traceback (most recent call last):\nKeyError: 'text'"), IsEmpty());
+  EXPECT_THAT(ids_of("error: failed to open input.wav: No such file or directory"), IsEmpty());
+  EXPECT_THAT(ids_of("ValueError: could not convert string to float: 'abc'"), IsEmpty());
+  EXPECT_THAT(ids_of("libpulse.so.0: cannot open shared object file"), IsEmpty());
+  EXPECT_THAT(ids_of("clang version 19.1.7 -cc1 -disable-free -ferror-limit 19"), IsEmpty());
+  EXPECT_THAT(ids_of("A device may fail to compute without a word, which is why the capability of "
+                     "each card is proven before a model that needs it is loaded"),
+              IsEmpty());
+}
+
+TEST(Explain, RootsComeBeforeTheirConsequencesAndWhatDoesNoHarmIsLast) {
+  const auto found = explain(
+      "Bad things might happen unless you revert torch to 1.x.\n"
+      "RuntimeError: CUDA error: no kernel image is available for execution on the device\n"
+      "RTX 5090 with CUDA capability sm_120 is not compatible with the current PyTorch "
+      "installation.\n",
+      builtin_knowledge());
+  EXPECT_THAT(ids(found), ElementsAre("E01", "E02", "E51"));
+  EXPECT_EQ(found[0].line, 3U);
+  EXPECT_EQ(found[1].line, 2U);
+  EXPECT_EQ(found[1].follows, "E01");
+  EXPECT_TRUE(found[2].harmless);
+}
+
+TEST(Explain, TheLineAndHowOftenItCameAreSaid) {
+  const std::string line = "E: device kernel image is invalid\x1b[0m\n";
+  const auto found = explain("one\ntwo\n" + line + "four\n" + line, builtin_knowledge());
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].line, 3U);
+  EXPECT_EQ(found[0].times, 2U);
+  EXPECT_EQ(found[0].text, "E: device kernel image is invalid");
+}
+
+TEST(Explain, RemediesAreFilledWithWhatTheLogSays) {
+  EXPECT_THAT(commands_of("#error -- unsupported GNU version! gcc versions later than 12 are not "
+                          "supported!"),
+              ElementsAre("export NVCC_CCBIN=gcc-12", ""));
+  EXPECT_THAT(commands_of("unsupported clang version"), ElementsAre(""));
+  EXPECT_THAT(commands_of("Your installed torch==2.13.0+cu126 does not include kernels for this "
+                          "GPU.")[0],
+              HasSubstr("torch==2.13.0 torchvision"));
+}
+
+TEST(Explain, ALogPutsNothingIntoACommandThatAShellWouldRun) {
+  for (const char* log :
+       {"unsupported GNU version! gcc versions later than 12;touch x are not supported",
+        "libcublas.so.12$(touch x): cannot open shared object file",
+        "torchcodec 1;touch installed by `touch x`: incompatible",
+        "undefined symbol: __nvJitLink$(touch x), version libnvJitLink.so.12"}) {
+    EXPECT_THAT(commands_of(log), testing::Each(testing::Not(HasSubstr("touch")))) << log;
+  }
+}
+
+TEST(Explain, AMissingLibraryOfCudaIsKnownByTheWheelThatBringsIt) {
+  const std::string log = "ImportError: libcufft.so.11: cannot open shared object file: No such";
+  EXPECT_THAT(ids_of(log), ElementsAre("library"));
+  EXPECT_THAT(commands_of(log), ElementsAre("pip install \"nvidia-cufft-cu12\"",
+                                            HasSubstr("import nvidia.cufft as")));
+  EXPECT_THAT(commands_of("/opt/a/libcudnn_adv.so.9: cannot open shared object file")[0],
+              "pip install \"nvidia-cudnn-cu12==9.*\"");
+}
+
+TEST(Explain, TheNearestErrorIsGuessedAndCalledAGuess) {
+  const auto found =
+      explain("fine\nAttributeError: module 'torchaudio' has no attribute 'AudioMetadata2'\n",
+              builtin_knowledge());
+  ASSERT_THAT(ids(found), testing::SizeIs(1));
+  EXPECT_TRUE(found[0].guess);
+  EXPECT_LT(found[0].sureness, 1);
+  EXPECT_GE(found[0].sureness, 0.5);
+  EXPECT_EQ(found[0].line, 2U);
+}
+
+TEST(Explain, AnErrorOfCudaThatIsKnownOfOneProgramIsFoundInAnother) {
+  EXPECT_THAT(ids_of("parallel_for failed: cudaErrorNoKernelImageForDevice: no kernel image is "
+                     "available for execution on the device"),
+              ElementsAre("E02"));
+  EXPECT_THAT(ids_of("[E:onnxruntime] Failed to load library libonnxruntime_providers_cuda.so with "
+                     "error: libcufft.so.12: cannot open shared object file: No such file\n"
+                     "[W:onnxruntime] Failed to create CUDAExecutionProvider. Require cuDNN 9.*"),
+              ElementsAre("E42", "E44"));
+}
+
+TEST(Explain, OfALogThatIsTooLongTheEndIsReadAndLinesAreStillCounted) {
+  std::string log = "device kernel image is invalid\n";
+  log += std::string(kMostLogBytes, '\n');
+  log += "cuInit err: 999";
+  const auto found = explain(log, builtin_knowledge());
+  ASSERT_THAT(ids(found), ElementsAre("E19"));
+  EXPECT_EQ(found[0].line, kMostLogBytes + 2);
+}
+
+TEST(Explain, HardTextsTakeTimeInProportion) {
+  // Each begins a pattern again and again and never ends it.
+  for (const char* piece :
+       {"nvml", "ONNXRuntimeError", "Unable to load any of", "Could not load library libcu",
+        "libonnxruntime_providers_cuda.so with error: lib", "\x1b[",
+        "a: cannot open shared object file "}) {
+    std::string log;
+    while (log.size() < (size_t{1} << 20)) {
+      log += piece;
+    }
+    EXPECT_LE(explain(log, builtin_knowledge()).size(), 2U) << piece;
+  }
+}
+
+TEST(LogText, IsNeverLongerThanTheLogAndHasItsLines) {
+  EXPECT_EQ(plain_log("a\r\n\r\n \tb \x1b]0;title\x07"
+                      "c\n"),
+            "a\n\nb c\n");
+  EXPECT_EQ(plain_log("\x1b[1;31mred\x1b[0m \x1b[K!"), "red !");
+  EXPECT_EQ(plain_log("\x1b["), "");
+  EXPECT_EQ(plain_log("web-1 | 2026-11-24 07:19:09,5 up"), "up");
+  EXPECT_EQ(plain_log("[2026-11-24 07:19:09] up"), "up");
+  EXPECT_EQ(plain_log("a b | c"), "a b | c");
+}
+
+TEST(LogText, ALongLineIsCutAroundItsPlace) {
+  const std::string text = std::string(500, 'a') + "X" + std::string(500, 'b');
+  const std::string line = printable_line(text, 500, 100);
+  EXPECT_EQ(line.size(), 100U);
+  EXPECT_EQ(line.find('X'), 25U);
+  EXPECT_EQ(printable_line("one\nt\xffwo\nthree", 5, 100), "t?wo");
+}
+
+}  // namespace mynah::doctor
