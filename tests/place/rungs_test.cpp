@@ -126,7 +126,8 @@ TEST_F(RungsOfOne, WhoStillHasAModelThereHearsWhyItIsGone) {
   const ModelRungs::Rung held = rungs_->now();
   const auto worker = worker_;
   rungs_->vouch(held, "window 1");
-  rungs_->failed(held.number, {ErrorCode::Device, "simt:0 computed numbers that are none (NaN)"}, 0);
+  rungs_->failed(held.number, {ErrorCode::Device, "simt:0 computed numbers that are none (NaN)"},
+                 0);
   EXPECT_EQ(devices_of(rungs_->where()), "cpu");
   try {
     static_cast<void>(worker->tell(Ask::Report, kLeastStep));
