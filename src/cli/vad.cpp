@@ -66,6 +66,7 @@ void VadCommand::fields(Fields& fields) {
   fields.option("rate", "HZ", rate_hz_, "Rate that the model hears: 16000 or 8000.");
   fields.option("device", "DEVICE", device_, "auto, cpu, cuda, ref or simt:0.")
       .offering(place::device_names());
+  placement_fields(fields, max_vram_, keep_alive_);
   fields.option("threads", "N", threads_, "Threads; 0: one for each physical core.");
   fields.section("Segments");
   fields.option("threshold", "P", vad_.threshold, "Speech begins at this probability.");
@@ -77,6 +78,7 @@ void VadCommand::fields(Fields& fields) {
   fields.option("max-speech-s", "S", vad_.max_speech_s, "Longer speech is cut, at silence if any.");
   recording_.fields(fields);
   fields.section("Output");
+  fields.flag("explain", explain_, "Say where speech is looked for, and why there.").once();
   fields.flag("rttm", rttm_, "Print RTTM lines.").once();
   fields.flag("probabilities", probabilities_, "Add each frame's probability to --json.").once();
   fields.option("plot", "FILE.svg", plot_, "Draw waveforms, probabilities and segments.")
@@ -154,7 +156,9 @@ Result<VadCommand::Engine> VadCommand::open_engine(const Context& context) const
                                         .storage = {},
                                         .precision = Precision::Fast,
                                         .pinned = true,
-                                        .quiet = false},
+                                        .quiet = false,
+                                        .max_vram = max_vram_,
+                                        .keep_alive = keep_alive_},
                                        context));
   MYNAH_TRY(engine.detector,
             engine.placer->detector({.path = resolved->path, .rate_hz = rate_hz_}));
@@ -191,6 +195,13 @@ Result<int> VadCommand::run(Context& context) {
   const bool plot = !plot_.empty();
   const place::Placer* const placer = engine.placer.get();
   LastLook last_look(placer);
+  if (explain_ && placer == nullptr) {
+    context.say("vad by the built-in detector, in this process");
+  } else if (explain_) {
+    for (const std::string& line : placer->explain()) {
+      context.say(line);
+    }
+  }
   std::vector<ErrorCode> failures;
   const std::vector<std::string> files = expand_recordings(context, placer, failures);
   const size_t recordings = files.size() + failures.size();

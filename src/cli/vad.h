@@ -36,6 +36,9 @@ class VadCommand : public Command {
   std::vector<std::string> recordings_;
   std::string model_ = "auto";
   std::string device_ = "auto";
+  std::string max_vram_;
+  std::string keep_alive_ = "5m";
+  bool explain_ = false;
   int threads_ = 0;
   int rate_hz_ = 16000;
   VadOptions vad_;

@@ -173,6 +173,7 @@ void WerCommand::fields(Fields& fields) {
       .once();
   fields.flag("auto-language", auto_language_,
               "Hear the language of each clip, instead of taking the table's.");
+  fields.flag("explain", explain_, "Say what was chosen, and why.").once();
   engine_.fields(fields);
   decoding_.fields(fields);
   decoding_.vad_fields(fields);
@@ -211,6 +212,11 @@ Result<std::vector<std::string>> WerCommand::recognise(Context& context,
   wanted.batch = options.batch;
   wanted.cuts = options.vad;
   MYNAH_TRY(const Engine engine, open_(wanted, context));
+  if (explain_) {
+    for (const std::string& line : engine.explanation) {
+      context.say(line);
+    }
+  }
   if (!engine.recognizer->multilingual()) {
     const auto removed =
         std::erase_if(clips, [](const ReferenceClip& clip) { return clip.language != "en"; });

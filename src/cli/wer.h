@@ -50,6 +50,7 @@ class WerCommand : public Command {
   std::string write_hypotheses_;
   std::string html_;
   bool auto_language_ = false;
+  bool explain_ = false;
   double audio_s_ = 0;
   double elapsed_s_ = 0;
   std::vector<ErrorCode> failures_;

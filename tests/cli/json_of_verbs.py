@@ -77,10 +77,10 @@ def main():
             (["models", "list", "--all"], 0, 5),
             (["models", "show", "silero"], 0, 1),
             (["models", "verify"], 0, 1 if silero.exists() else 0),
-            (["vad", "--model", "silero", quiet, SENTENCE], 0, 2),
-            (["transcribe", "--model", tiny, SENTENCE], 0, 1),
+            (["vad", "--model", "silero", "--explain", quiet, SENTENCE], 0, 2),
+            (["transcribe", "--model", tiny, "--explain", SENTENCE], 0, 1),
             (["transcribe", "--model", tiny, SENTENCE, SENTENCE, folder / "none.wav"], 1, 3),
-            (["wer", "--model", tiny, clips], 0, 2),
+            (["wer", "--model", tiny, "--explain", clips], 0, 2),
             (["models", "remove", "silero"], 0, 1),
             (["pull", "tiny.en", "--offline"], None, 0),
             (["tune"], 3, 0),
@@ -101,7 +101,7 @@ def main():
             (["phonemes", "Hello there."], 3, 0),
             (["import", phonemes], 0, 1),
             (["import", hibari], 0, 1),
-            (["speak", "Hello there.", "--model", "hibari", "--out", folder / "hibari.wav"], 0, 2),
+            (["speak", "Hello there.", "--explain", "--model", "hibari", "--out", folder / "hibari.wav"], 0, 2),
             (["speak", "--file", spoken, "--model", "hibari", "--out", folder / "book.wav"], 0, 2),
             (["speak", "--file", spoken, "--model", "hibari", "--output-dir", folder / "lines"], 0, 2),
             (["voices", "heart", "--model", "hibari", "--out", folder / "samples"], 0, 1),
@@ -123,6 +123,8 @@ def main():
                 fault = fault_of(result.stderr)
             if fault is None and wanted and words[0] in COMPUTING:
                 fault = placement_fault(result.stdout)
+            if fault is None and "--explain" in words and not re.search(r"^mynah: \S+ on cpu", result.stderr, re.MULTILINE):
+                fault = f"--explain does not say where it is: {result.stderr[-300:]!r}"
             checks.add(name, fault)
         verbs = set(re.findall(r"^  ([a-z][a-z-]*)\s{2,}\S", run(env, program, "--help").stdout, re.MULTILINE)) - {"help"}
         for verb in sorted(verbs):
