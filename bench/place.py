@@ -41,7 +41,7 @@ RUNS = 31
 SIGNALS = 5
 # What finds speech computes on the simulated card, in a worker; what is said is heard here.
 SIMULATED = "vad=simt:0,cpu,stt=cpu"
-# A worker is given up a second after its last sign of life (place/watchdog.cpp), and that is noticed in a few looks.
+# A worker is given up a second after its last sign of life (place/workers/watchdog.cpp), and that is noticed in a few looks.
 DEADLINE_S = {"SIGSTOP": 1.2, "SIGKILL": 1.0}
 AIMS = {"devices": 50, "plan": 1, "call": 1, "lost": 0.03}
 

@@ -9,11 +9,11 @@
 #include <fmt/format.h>
 
 #include "pairs.h"
-#include "place/load_stages.h"
-#include "place/open_device.h"
 #include "place/placement_state.h"
-#include "place/remote.h"
-#include "place/wire_types.h"
+#include "place/workers/load_stages.h"
+#include "place/workers/open_device.h"
+#include "place/workers/remote.h"
+#include "place/workers/wire_types.h"
 #include "tensor/device_error.h"
 #include "tensor/watched_backend.h"
 #include "work.h"

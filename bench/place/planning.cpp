@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "pairs.h"
-#include "place/device_cache.h"
 #include "place/device_request.h"
+#include "place/discovery/device_cache.h"
 #include "place/placement_state.h"
 
 namespace mynah::bench {

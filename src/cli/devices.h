@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "cli/verb.h"
-#include "place/discover.h"
+#include "place/discovery/discover.h"
+#include "place/discovery/predict.h"
 #include "place/measurement.h"
-#include "place/predict.h"
 
 namespace mynah::cli {
 

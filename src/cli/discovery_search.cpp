@@ -6,7 +6,7 @@
 
 #include "cli/program.h"
 #include "cli/store_access.h"
-#include "place/device_cache.h"
+#include "place/discovery/device_cache.h"
 
 namespace mynah::cli {
 

@@ -5,7 +5,7 @@
 
 #include "cli/verb.h"
 #include "gpu/devices.h"
-#include "place/discover.h"
+#include "place/discovery/discover.h"
 
 namespace mynah::cli {
 

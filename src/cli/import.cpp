@@ -13,7 +13,7 @@
 #include "formats/open.h"
 #include "models/kokoro/checkpoint.h"
 #include "models/kokoro/model.h"
-#include "place/host.h"
+#include "place/discovery/host.h"
 #include "speech/kokoro_phonemizers.h"
 #include "speech/recognizer.h"
 #include "speech/synthesizer.h"

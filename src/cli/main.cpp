@@ -24,8 +24,8 @@
 #include "cli/version.h"
 #include "cli/voices.h"
 #include "cli/wer.h"
-#include "place/worker_main.h"
-#include "place/worker_protocol.h"
+#include "place/workers/worker_main.h"
+#include "place/workers/worker_protocol.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 
 #include "cli/open_placer.h"
 #include "cli/store_access.h"
-#include "place/open_device.h"
+#include "place/workers/open_device.h"
 #include "speech/voice_detector.h"
 #include "speech/window_model.h"
 

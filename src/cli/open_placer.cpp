@@ -14,8 +14,8 @@
 #include "cli/discovery_search.h"
 #include "cli/storage_choice.h"
 #include "cli/store_access.h"
-#include "place/host.h"
-#include "place/profile_folder.h"
+#include "place/discovery/host.h"
+#include "place/plans/profile_folder.h"
 
 namespace mynah::cli {
 

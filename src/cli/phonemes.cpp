@@ -13,7 +13,7 @@
 
 #include "cli/speak_options.h"
 #include "cli/store_access.h"
-#include "place/open_device.h"
+#include "place/workers/open_device.h"
 #include "speech/kokoro_phonemizers.h"
 #include "speech/text_reader.h"
 #include "store/catalogue.h"

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cli/verb.h"
-#include "place/profile_folder.h"
+#include "place/plans/profile_folder.h"
 
 namespace mynah::cli {
 

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "place/profile.h"
+#include "place/plans/profile.h"
 
 namespace mynah::cli {
 

@@ -16,7 +16,7 @@
 #include "cli/open_placer.h"
 #include "cli/store_access.h"
 #include "place/device_name.h"
-#include "place/open_device.h"
+#include "place/workers/open_device.h"
 #include "speech/kokoro_phonemizers.h"
 #include "speech/languages.h"
 #include "store/file_sets.h"

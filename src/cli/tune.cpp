@@ -10,7 +10,7 @@
 #include "cli/storage_choice.h"
 #include "cli/store_access.h"
 #include "place/device_name.h"
-#include "place/profile_folder.h"
+#include "place/plans/profile_folder.h"
 #include "place/tune.h"
 
 namespace mynah::cli {

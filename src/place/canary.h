@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
-#include "place/proof_store.h"
-#include "place/reference.h"
+#include "place/proofs/proof_store.h"
+#include "place/proofs/reference.h"
 
 namespace mynah::place {
 

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "place/device_name.h"
+#include "place/discovery/predict.h"
 #include "place/placement_state.h"
-#include "place/predict.h"
 
 namespace mynah::place {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "place/host.h"
+#include "place/discovery/host.h"
 #include "place/placement_state.h"
 
 namespace mynah::place {

@@ -10,8 +10,8 @@
 
 namespace mynah::place {
 
-// Made by a proof (place/prove.h) of a short slice of the model, by the CPU's run of that slice, or
-// by tuning. A unit of work is a second of sound: heard (vad, stt) or spoken (tts).
+// Made by a proof (place/proofs/prove.h) of a short slice of the model, by the CPU's run of that
+// slice, or by tuning. A unit of work is a second of sound: heard (vad, stt) or spoken (tts).
 struct Measurement {
   Stage stage = Stage::Vad;
   std::string device;            // "cpu", "cuda:0"

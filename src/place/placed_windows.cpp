@@ -9,10 +9,10 @@
 
 #include <fmt/format.h>
 
-#include "place/load_stages.h"
 #include "place/placer.h"
-#include "place/remote.h"
 #include "place/rungs.h"
+#include "place/workers/load_stages.h"
+#include "place/workers/remote.h"
 
 namespace mynah::place {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "backend/cuda/cuda_backend.h"
 #include "place/device_name.h"
-#include "place/driver_asker.h"
-#include "place/host.h"
+#include "place/discovery/host.h"
+#include "place/workers/driver_asker.h"
 #include "store/packed_cache.h"
 #include "store/sha256.h"
 

@@ -16,17 +16,17 @@
 #include <utility>
 #include <vector>
 
-#include "place/call_clock.h"
 #include "place/device_request.h"
-#include "place/discover.h"
+#include "place/discovery/discover.h"
 #include "place/housekeeper.h"
-#include "place/open_device.h"
-#include "place/plan.h"
-#include "place/profile.h"
-#include "place/prover.h"
-#include "place/stage_watch.h"
+#include "place/plans/plan.h"
+#include "place/plans/profile.h"
+#include "place/proofs/prover.h"
 #include "place/status_page.h"
-#include "place/worker_pool.h"
+#include "place/workers/call_clock.h"
+#include "place/workers/open_device.h"
+#include "place/workers/stage_watch.h"
+#include "place/workers/worker_pool.h"
 
 namespace mynah::place {
 

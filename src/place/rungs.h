@@ -13,9 +13,9 @@
 #include <utility>
 #include <vector>
 
-#include "place/call_clock.h"
 #include "place/canary.h"
 #include "place/placement_state.h"
+#include "place/workers/call_clock.h"
 #include "tensor/device_error.h"
 #include "tensor/device_failure.h"
 

@@ -3,9 +3,9 @@
 #include <iterator>
 #include <utility>
 
+#include "place/discovery/possible.h"
 #include "place/placement_state.h"
 #include "place/plain_text.h"
-#include "place/possible.h"
 
 namespace mynah::place {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "place/placement_state.h"
-#include "place/profile.h"
+#include "place/plans/profile.h"
 
 namespace mynah::place {
 

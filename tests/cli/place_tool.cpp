@@ -11,8 +11,8 @@
 
 #include "base/mapped_file.h"
 #include "cli/whisper_file.h"
-#include "place/kept_file.h"
-#include "place/kept_types.h"
+#include "place/proofs/kept_file.h"
+#include "place/proofs/kept_types.h"
 
 namespace {
 

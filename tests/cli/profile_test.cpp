@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/test_context.h"
-#include "place/profile_folder.h"
+#include "place/plans/profile_folder.h"
 #include "temporary_folder.h"
 
 namespace mynah::cli {

@@ -9,7 +9,7 @@
 #include <zlib.h>
 
 #include "base/check.h"
-#include "place/device_cache.h"
+#include "place/discovery/device_cache.h"
 
 namespace mynah::place {
 

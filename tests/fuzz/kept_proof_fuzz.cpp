@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/check.h"
-#include "place/kept_file.h"
-#include "place/kept_types.h"
-#include "place/possible.h"
+#include "place/discovery/possible.h"
+#include "place/proofs/kept_file.h"
+#include "place/proofs/kept_types.h"
 
 namespace mynah::place {
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/check.h"
-#include "place/profile.h"
+#include "place/plans/profile.h"
 
 namespace mynah::place {
 

@@ -1,4 +1,4 @@
-#include "place/budget.h"
+#include "place/plans/budget.h"
 
 #include <limits>
 

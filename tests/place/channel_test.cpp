@@ -1,4 +1,4 @@
-#include "place/channel.h"
+#include "place/workers/channel.h"
 
 #include <atomic>
 #include <csignal>

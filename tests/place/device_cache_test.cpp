@@ -1,4 +1,4 @@
-#include "place/device_cache.h"
+#include "place/discovery/device_cache.h"
 
 #include <filesystem>
 #include <string>

@@ -1,4 +1,4 @@
-#include "place/discover.h"
+#include "place/discovery/discover.h"
 
 #include <algorithm>
 #include <chrono>

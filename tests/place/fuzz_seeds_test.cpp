@@ -8,9 +8,9 @@
 
 #include <gtest/gtest.h>
 
-#include "place/kept_file.h"
+#include "place/discovery/possible.h"
 #include "place/made_up_values.h"
-#include "place/possible.h"
+#include "place/proofs/kept_file.h"
 #include "temporary_folder.h"
 
 namespace mynah::place {

@@ -1,4 +1,4 @@
-#include "place/host.h"
+#include "place/discovery/host.h"
 
 #include <string>
 

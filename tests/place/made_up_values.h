@@ -1,5 +1,5 @@
 // Values of everything that passes on the wire, made up from the one list of fields that each type
-// has (place/wire_types.h).
+// has (place/workers/wire_types.h).
 #pragma once
 
 #include <array>
@@ -12,8 +12,8 @@
 #include <tuple>
 #include <vector>
 
-#include "place/kept_types.h"
-#include "place/wire_types.h"
+#include "place/proofs/kept_types.h"
+#include "place/workers/wire_types.h"
 
 namespace mynah::place::test {
 

@@ -1,4 +1,4 @@
-#include "place/operation_cases.h"
+#include "place/workers/operation_cases.h"
 
 #include <limits>
 

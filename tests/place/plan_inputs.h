@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "place/plan.h"
+#include "place/plans/plan.h"
 
 namespace mynah::place::test {
 

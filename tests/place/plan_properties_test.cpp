@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "place/plan.h"
 #include "place/plan_inputs.h"
+#include "place/plans/plan.h"
 
 namespace mynah::place {
 namespace {

@@ -1,4 +1,4 @@
-#include "place/plan.h"
+#include "place/plans/plan.h"
 
 #include <cmath>
 #include <limits>

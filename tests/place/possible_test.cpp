@@ -1,5 +1,5 @@
 // Answers and kept files whose bytes can be read and whose numbers cannot be.
-#include "place/possible.h"
+#include "place/discovery/possible.h"
 
 #include <cmath>
 #include <functional>

@@ -1,4 +1,4 @@
-#include "place/predict.h"
+#include "place/discovery/predict.h"
 
 #include <algorithm>
 #include <string>

@@ -1,4 +1,4 @@
-#include "place/profile.h"
+#include "place/plans/profile.h"
 
 #include <filesystem>
 #include <functional>
@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "place/plan_inputs.h"
-#include "place/profile_folder.h"
+#include "place/plans/profile_folder.h"
 #include "temporary_folder.h"
 
 namespace mynah::place {

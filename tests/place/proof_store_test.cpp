@@ -1,5 +1,5 @@
 // What was proven and what failed, from run to run, on a machine whose clock and sleep are made up.
-#include "place/proof_store.h"
+#include "place/proofs/proof_store.h"
 
 #include <filesystem>
 #include <random>
@@ -7,9 +7,9 @@
 
 #include <gtest/gtest.h>
 
-#include "place/kept_file.h"
-#include "place/kept_types.h"
 #include "place/plan_inputs.h"
+#include "place/proofs/kept_file.h"
+#include "place/proofs/kept_types.h"
 #include "temporary_folder.h"
 
 namespace mynah::place {

@@ -1,6 +1,6 @@
 // Proofs by workers that work and by others. What is proven is the processor: it is the fastest
 // here.
-#include "place/prover.h"
+#include "place/proofs/prover.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,10 +1,10 @@
-#include "place/stage_watch.h"
+#include "place/workers/stage_watch.h"
 
 #include <thread>
 
 #include <gtest/gtest.h>
 
-#include "place/call_clock.h"
+#include "place/workers/call_clock.h"
 #include "tensor/device_error.h"
 
 namespace mynah::place {

@@ -1,5 +1,5 @@
 // The watchdog with a made-up machine: no time passes but what a test says.
-#include "place/watchdog.h"
+#include "place/workers/watchdog.h"
 
 #include <functional>
 

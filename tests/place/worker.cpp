@@ -11,13 +11,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "place/channel.h"
 #include "place/channel_ends.h"
-#include "place/pulse.h"
-#include "place/stage_host.h"
-#include "place/wire_types.h"
-#include "place/worker_main.h"
-#include "place/worker_process.h"
+#include "place/workers/channel.h"
+#include "place/workers/pulse.h"
+#include "place/workers/stage_host.h"
+#include "place/workers/wire_types.h"
+#include "place/workers/worker_main.h"
+#include "place/workers/worker_process.h"
 #include "temporary_folder.h"
 
 namespace mynah::place {

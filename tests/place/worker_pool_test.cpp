@@ -1,6 +1,6 @@
 // Workers that groups share: who keeps one, what it drops, and that one which failed is never lent
 // again.
-#include "place/worker_pool.h"
+#include "place/workers/worker_pool.h"
 
 #include <cstdlib>
 #include <string>
@@ -9,8 +9,8 @@
 #include <gtest/gtest.h>
 
 #include "cli/whisper_file.h"
-#include "place/load_limit.h"
-#include "place/wire_types.h"
+#include "place/workers/load_limit.h"
+#include "place/workers/wire_types.h"
 #include "temporary_folder.h"
 
 namespace mynah::place {

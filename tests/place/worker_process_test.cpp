@@ -1,6 +1,6 @@
 // Workers that work, and workers that end, hang, are stopped or answer nonsense: each is told of in
 // bounded time, and nothing is left of it.
-#include "place/worker_process.h"
+#include "place/workers/worker_process.h"
 
 #include <algorithm>
 #include <array>
@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #include "place/made_up_values.h"
-#include "place/operation_cases.h"
-#include "place/remote.h"
+#include "place/workers/operation_cases.h"
+#include "place/workers/remote.h"
 #include "temporary_folder.h"
 
 namespace mynah::place {

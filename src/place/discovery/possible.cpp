@@ -1,0 +1,141 @@
+#include "place/discovery/possible.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace mynah::place {
+namespace {
+
+// A step of eleven days, a thousand terabytes: nobody's, but numbers that can be reckoned with.
+constexpr double kLongest_ms = 1e9;
+constexpr uint64_t kMostBytes = uint64_t{1} << 50;
+
+// Windows, probes and clauses are seconds.
+constexpr double kLongest_s = 3600;
+
+constexpr uint64_t kMostPhonemes = uint64_t{1} << 24;
+
+bool is_rate(int rate_hz) {
+  return rate_hz >= 1000 && rate_hz <= 192000;
+}
+
+// False where it is not a number.
+bool is_within(double value, double least, double most) {
+  return value >= least && value <= most;
+}
+
+bool is_time(double milliseconds) {
+  return is_within(milliseconds, 0, kLongest_ms);
+}
+
+bool is_measured(const Measurement& measured) {
+  return is_time(measured.ms_per_unit) && is_time(measured.longest_step_ms) &&
+         measured.bytes <= kMostBytes && measured.window_bytes <= kMostBytes;
+}
+
+// Of a probe that others are compared with: what is no number is near to everything.
+bool is_finite(const Probe& probe) {
+  return std::ranges::all_of(probe.stages, [](const ProbeStage& stage) {
+    return std::ranges::all_of(stage.values, [](float value) { return std::isfinite(value); });
+  });
+}
+
+}  // namespace
+
+bool is_possible(const DetectorFacts& facts) {
+  return is_rate(facts.rate_hz) && is_within(facts.frame_s, 1e-3, 10);
+}
+
+bool is_possible(std::span<const std::vector<float>> probabilities, size_t recordings) {
+  return probabilities.size() == recordings;
+}
+
+bool is_possible(const WindowText& text, const WhisperTokenizer& tokenizer) {
+  const size_t count = text.generated.tokens.size();
+  const auto is_inside = [count](std::optional<size_t> index) { return !index || *index < count; };
+  const auto are_tokens = [&](const std::vector<int32_t>& tokens) {
+    return std::ranges::all_of(
+        tokens, [&](int32_t token) { return token >= 0 && token < tokenizer.size(); });
+  };
+  const auto is_instant = [](double seconds) {
+    return is_within(seconds, -kLongest_s, kLongest_s);
+  };
+  const bool language =
+      text.language_token == -1 || !tokenizer.language_code(text.language_token).empty();
+  return language && are_tokens(text.generated.tokens) &&
+         text.generated.log_probabilities.size() == count && is_instant(text.cut.next_s) &&
+         std::ranges::all_of(text.cut.segments,
+                             [&](const WindowSegment& segment) {
+                               return is_instant(segment.start_s) && is_instant(segment.end_s) &&
+                                      are_tokens(segment.tokens) &&
+                                      segment.token_indices.size() == segment.tokens.size() &&
+                                      std::ranges::all_of(segment.token_indices, is_inside) &&
+                                      is_inside(segment.opening_index) &&
+                                      is_inside(segment.closing_index);
+                             }) &&
+         std::ranges::all_of(text.words, [&](const whisper::WordTiming& word) {
+           return is_instant(word.start_s) && is_instant(word.end_s) && are_tokens(word.tokens);
+         });
+}
+
+bool is_possible(const DriverAnswer& answer) {
+  constexpr size_t kMostDevices = 256;
+  const auto is_device = [](const gpu::GpuDevice& device) {
+    const int least =
+        std::min({device.index, device.compute_major, device.compute_minor, device.multiprocessors,
+                  device.shared_bytes_per_block, device.shared_bytes_per_multiprocessor,
+                  device.l2_bytes, device.memory_clock_khz, device.memory_bus_bits});
+    return least >= 0 && static_cast<size_t>(device.index) < kMostDevices;
+  };
+  return answer.version >= 0 && !answer.devices.empty() && answer.devices.size() <= kMostDevices &&
+         std::ranges::all_of(answer.devices, is_device);
+}
+
+bool is_possible(const VoiceModelFacts& facts) {
+  return is_rate(facts.rate_hz) && facts.most_phonemes > 0 && facts.most_phonemes <= kMostPhonemes;
+}
+
+bool is_possible(const ClauseSound& sound, size_t words) {
+  return sound.samples.empty() || sound.words.size() == words;
+}
+
+bool is_possible(const ProbeReport& report) {
+  return is_within(report.probe.sound_s, 0, kLongest_s) &&
+         std::ranges::all_of(report.times, [](const ProbeTime& time) {
+           return is_time(time.milliseconds) && is_time(time.longest_step_ms);
+         });
+}
+
+bool is_possible(const WindowMemory& memory) {
+  return memory.bytes <= kMostBytes && memory.window_bytes <= kMostBytes;
+}
+
+bool is_possible(std::span<const StageReport> reports) {
+  return std::ranges::all_of(reports, [](const StageReport& report) {
+    return report.bytes <= kMostBytes && report.memory_free <= kMostBytes &&
+           report.memory_total <= kMostBytes && std::isfinite(report.milliseconds);
+  });
+}
+
+bool is_possible(std::span<const Measurement> measurements, StageGroup group) {
+  const auto stages = stages_of(group);
+  return std::ranges::equal(measurements, stages, {}, &Measurement::stage) &&
+         std::ranges::all_of(measurements, is_measured);
+}
+
+bool is_possible(const Reference& reference, StageGroup group) {
+  const auto stages = stages_of(group);
+  const auto fits = [&](const Measurement& measured) {
+    return measured.device == "cpu" && is_measured(measured) &&
+           std::ranges::find(stages, measured.stage) != stages.end();
+  };
+  const auto is_bound = [](double bound) { return bound >= 0 && std::isfinite(bound); };
+  return is_within(reference.exact.sound_s, 0, kLongest_s) && is_finite(reference.exact) &&
+         std::ranges::all_of(reference.cpu, fits) &&
+         std::ranges::all_of(reference.cpu_exact, fits) &&
+         reference.error_bound.size() == stages.size() &&
+         std::ranges::all_of(reference.error_bound, is_bound);
+}
+
+}  // namespace mynah::place

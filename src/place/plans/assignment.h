@@ -1,0 +1,68 @@
+// Assignment: each stage on one of the devices that it can be computed on, the best of all that fit
+// a budget.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "place/plans/budget.h"
+#include "place/stage.h"
+#include "tensor/dtype.h"
+
+namespace mynah::place {
+
+// What an assignment costs; what stands first weighs more than all that follows.
+struct Cost {
+  int rank = 0;        // how far down the lists of preference
+  int unmeasured = 0;  // stages of unknown speed
+  double ms = 0;       // milliseconds for a second of sound
+
+  auto operator<=>(const Cost&) const = default;
+};
+
+[[nodiscard]] Cost operator+(const Cost& a, const Cost& b);
+
+// One stage on one device with one storage type.
+struct Candidate {
+  size_t device = 0;             // of the budget
+  std::optional<DType> storage;  // none: the file's own
+  Cost cost;
+  uint64_t bytes = 0;         // resident
+  uint64_t window_bytes = 0;  // what each window of a batch needs beyond the first
+};
+
+// What can be chosen, stage by stage.
+struct StageChoices {
+  Stage stage = Stage::Vad;
+  std::vector<Candidate> candidates;  // the cheapest first
+  // Milliseconds for a second of sound where the stage before it, of the same group, is on another
+  // device; 0 for a group's first.
+  double crossing_ms = 0;
+  bool with_last = false;  // it must be on the device of the stage before it
+};
+
+struct Assignment {
+  std::vector<Candidate> chosen;  // by stage
+  Cost cost;
+};
+
+// Puts the cheapest candidates first, in an order that depends on nothing but them, and leaves out
+// those that are neither cheaper nor smaller than another on the same device.
+void sort_candidates(std::vector<Candidate>& candidates);
+
+// The cheapest assignment of those that fit with `batch` windows in flight; none: nothing fits. All
+// are looked at that could be cheaper than what was found (branch and bound: A. H. Land and A. G.
+// Doig, Econometrica 28, 1960). Of equal ones it is the first in the order of candidates.
+[[nodiscard]] std::optional<Assignment> cheapest(const std::vector<StageChoices>& stages,
+                                                 Budget budget, int batch);
+
+// The same where memory does not matter.
+[[nodiscard]] std::optional<Assignment> cheapest(const std::vector<StageChoices>& stages);
+
+// Whether an assignment fits with `batch` windows in flight.
+[[nodiscard]] bool fits(const Assignment& assignment, Budget budget, int batch);
+
+}  // namespace mynah::place

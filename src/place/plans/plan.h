@@ -1,0 +1,95 @@
+// Plan: which stage is computed on which device, with which storage type, and why.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "place/device_request.h"
+#include "place/measurement.h"
+#include "place/plans/budget.h"
+#include "place/stage.h"
+#include "tensor/dtype.h"
+
+namespace mynah::place {
+
+// A stage that is to be placed.
+struct StageWish {
+  Stage stage = Stage::Vad;
+  std::optional<DType> storage;  // the user's; none: whichever was measured
+};
+
+// What a stage may not be computed on for now, whatever was measured.
+struct Exclusion {
+  Stage stage = Stage::Vad;
+  std::string device;
+  std::string reason;  // "failed just now: no sign of life for 2 s"
+};
+
+// A storage type in which a device had no room for a stage's model when it was tried.
+struct TooLarge {
+  Stage stage = Stage::Vad;
+  std::string device;
+  std::optional<DType> storage;
+  std::string reason;  // "has too little memory for stt: 300.0 MB of 8.0 GB are free"
+};
+
+// A device that a stage is not on.
+struct OtherDevice {
+  std::string device;
+  std::string why;  // "takes 34 ms as f16", to be read behind its name
+};
+
+struct PlanInput {
+  DeviceRequest request;  // of a profile: what the profile says, as a request
+  std::vector<StageWish> stages;
+  // Of one stage, device and storage type the last counts. A card without one is not used; the
+  // processor and what checks others need no proof, and without one are of unknown speed.
+  std::vector<Measurement> measurements;
+  std::vector<DeviceMemory> devices;  // those that are there, the processor among them
+  std::vector<OtherDevice> unusable;  // the others: told of where a stage may be on any device
+  std::vector<Exclusion> excluded;
+  std::vector<TooLarge> too_large;  // of devices that were measured with another type
+  uint64_t max_vram = 0;            // the most bytes of any device but the processor; 0: no limit
+  int batch = 1;                    // windows that are computed together where memory allows
+  // Automatic stages of a group are on one device: how they do on two was not proven.
+  bool together = false;
+  // By Stage: milliseconds for a second of sound to bring it what the stage before it, of the same
+  // group, made on another device.
+  std::array<double, kStages.size()> crossing_ms{};
+};
+
+struct StagePlan {
+  Stage stage = Stage::Vad;
+  std::string device;
+  std::optional<DType> storage;       // none: the file's own
+  uint64_t bytes = 0;                 // resident, with the whole batch; 0 where nobody measured
+  std::optional<double> ms_per_unit;  // milliseconds for a second of sound, where measured
+  std::string reason;                 // "cuda:0 is 11x cpu (3.1 ms for a second of sound, 34 ms)"
+  std::vector<OtherDevice> others;
+};
+
+struct Plan {
+  std::vector<StagePlan> stages;  // in the order of Stage
+  int batch = 1;
+  // What was done so that it fits, a line each: a smaller batch, smaller storage types, stages
+  // that moved.
+  std::vector<std::string> rungs;
+};
+
+// Automatic stages get what makes the whole fastest by the measurements, whatever kind of device it
+// is; named ones the first device of theirs that works and fits. Where memory does not suffice for
+// that, the batch is halved as often as needed; then smaller storage types are taken on the same
+// devices, unless that makes a group slower than the processor is; then the stages move that lose
+// least. The same input gives the same plan, in whatever order its parts stand. Device, with the
+// reasons: a stage cannot be computed where it may be, or nothing fits.
+[[nodiscard]] Result<Plan> make_plan(const PlanInput& input);
+
+// Whether what is fastest by the measurements does not fit even one window at a time: smaller
+// storage types are worth measuring.
+[[nodiscard]] bool wants_smaller_types(const PlanInput& input);
+
+}  // namespace mynah::place

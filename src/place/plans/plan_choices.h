@@ -1,0 +1,33 @@
+// What a plan chooses from: of each stage the devices that it may be on, and why not the others.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "place/plans/assignment.h"
+#include "place/plans/budget.h"
+#include "place/plans/plan.h"
+
+namespace mynah::place {
+
+struct StageOptions {
+  StageChoices choices;
+  std::optional<DType> storage;        // the user's
+  bool automatic = true;               // not named
+  std::vector<std::string> allowed;    // devices that the request allows, preferred ones first
+  std::vector<OtherDevice> ruled_out;  // those of them that cannot be used
+  std::vector<TooLarge> too_large;     // of this stage
+};
+
+// By the order of Stage, each once. Device where a stage has nothing to choose from.
+[[nodiscard]] Result<std::vector<StageOptions>> gather_options(const PlanInput& input,
+                                                               const Budget& budget);
+
+// The type that a stage had no room as on a device; null: none.
+[[nodiscard]] const TooLarge* larger_type(const StageOptions& options, std::string_view device);
+
+// "i8", or "" where the file's own type is meant.
+[[nodiscard]] std::string_view storage_text(std::optional<DType> storage);
+
+}  // namespace mynah::place

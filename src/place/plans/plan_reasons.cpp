@@ -1,0 +1,230 @@
+#include "place/plans/plan_reasons.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "place/device_name.h"
+#include "store/files.h"
+
+namespace mynah::place {
+namespace {
+
+// "i8 on cpu".
+std::string placed_text(const Budget& budget, const Candidate& candidate) {
+  return fmt::format("{}{}{}", storage_text(candidate.storage), candidate.storage ? " on " : "",
+                     budget.name(candidate.device));
+}
+
+// Explains one stage.
+class Explainer {
+ public:
+  Explainer(const std::vector<StageOptions>& options, const Budget& budget, const Outcome& outcome,
+            size_t index)
+      : options_(options),
+        stage_(options[index]),
+        budget_(budget),
+        outcome_(outcome),
+        index_(index),
+        chosen_(outcome.taken.chosen[index]),
+        left_beside_(budget) {
+    for (size_t i = 0; i < options.size(); ++i) {
+      const Candidate& other = outcome.taken.chosen[i];
+      if (i != index && !left_beside_.take(other.device, other.bytes)) {
+        break;  // it was taken when the assignment was found
+      }
+    }
+  }
+
+  StagePlan explain() {
+    StagePlan plan{.stage = stage_.choices.stage,
+                   .device = budget_.name(chosen_.device),
+                   .storage = chosen_.storage,
+                   .bytes = batch_bytes(chosen_.bytes, chosen_.window_bytes, outcome_.batch),
+                   .ms_per_unit = std::nullopt,
+                   .reason = {},
+                   .others = stage_.ruled_out};
+    if (chosen_.cost.unmeasured == 0) {
+      plan.ms_per_unit = chosen_.cost.ms;
+    }
+    for (size_t device = 0; device < budget_.size(); ++device) {
+      if (device == chosen_.device) {
+        continue;
+      }
+      const std::string& name = budget_.name(device);
+      const bool allowed = std::ranges::find(stage_.allowed, name) != stage_.allowed.end();
+      if (!allowed && is_for_auto(name)) {
+        plan.others.push_back({.device = name, .why = "was not asked for"});
+      } else if (const auto best = best_on(device)) {
+        plan.others.push_back({.device = name, .why = why_not(*best)});
+      }
+    }
+    std::ranges::sort(plan.others, {}, &OtherDevice::device);
+    plan.reason = (stage_.automatic ? automatic_reason() : named_reason(plan.others)) + rung_text();
+    return plan;
+  }
+
+ private:
+  // The cheapest candidate on a device that fits beside the other stages; else the smallest.
+  [[nodiscard]] std::optional<Candidate> best_on(size_t device) const {
+    std::optional<Candidate> smallest;
+    for (const Candidate& candidate : stage_.choices.candidates) {
+      if (candidate.device != device) {
+        continue;
+      }
+      if (fits_beside(candidate)) {
+        return candidate;
+      }
+      if (!smallest || candidate.bytes < smallest->bytes) {
+        smallest = candidate;
+      }
+    }
+    return smallest;
+  }
+
+  [[nodiscard]] bool fits_beside(const Candidate& candidate) const {
+    return candidate.bytes <= left_beside_.left(candidate.device);
+  }
+
+  // Of a candidate on another device, to be read behind the device's name.
+  [[nodiscard]] std::string why_not(const Candidate& other) const {
+    if (chosen_.cost.rank < other.cost.rank) {
+      return "was named later";
+    }
+    if (!fits_beside(other)) {
+      return no_room(other);
+    }
+    if (other.cost.unmeasured > 0) {
+      return "was not measured";
+    }
+    const std::string type =
+        other.storage ? fmt::format(" as {}", storage_text(other.storage)) : std::string();
+    std::string takes = fmt::format("takes {} ms{}", milliseconds_text(other.cost.ms), type);
+    if (chosen_.cost.unmeasured == 0 && other.cost.ms < chosen_.cost.ms) {
+      takes += stays_together() ? ", but a model's stages stay on one device, as they were proven"
+                                : ", but the whole is slower with what passes between devices";
+    }
+    return takes;
+  }
+
+  [[nodiscard]] std::string no_room(const Candidate& other) const {
+    std::vector<std::string_view> beside;
+    for (size_t i = 0; i < options_.size(); ++i) {
+      if (i != index_ && outcome_.taken.chosen[i].device == other.device) {
+        beside.push_back(stage_name(options_[i].choices.stage));
+      }
+    }
+    return fmt::format(
+        "{}{}, {} are needed", spare_text(budget_, other.device, left_beside_.left(other.device)),
+        beside.empty() ? std::string() : fmt::format(" beside {}", fmt::join(beside, " and ")),
+        human_bytes(other.bytes));
+  }
+
+  [[nodiscard]] std::string named_reason(const std::vector<OtherDevice>& others) const {
+    if (chosen_.cost.rank == 0) {
+      return "asked for by name";
+    }
+    std::vector<std::string> before;
+    for (int i = 0; i < chosen_.cost.rank; ++i) {
+      const std::string& device = stage_.allowed[static_cast<size_t>(i)];
+      const auto other = std::ranges::find(others, device, &OtherDevice::device);
+      if (other != others.end()) {
+        before.push_back(fmt::format("{} {}", device, other->why));
+      }
+    }
+    return fmt::format("asked for after others: {}", fmt::join(before, "; "));
+  }
+
+  [[nodiscard]] std::string automatic_reason() const {
+    const std::string device = budget_.name(chosen_.device);
+    const std::optional<Candidate> rival = fastest_rival();
+    if (!rival) {
+      return stage_.ruled_out.empty() ? fmt::format("{} is the only device to choose", device)
+                                      : std::string("no other device can be used");
+    }
+    const std::string other = budget_.name(rival->device);
+    if (chosen_.cost.unmeasured > 0 || rival->cost.ms < chosen_.cost.ms) {
+      return fmt::format("{} {}", other, why_not(*rival));
+    }
+    const double ratio = rival->cost.ms / chosen_.cost.ms;
+    const std::string ours = milliseconds_text(chosen_.cost.ms);
+    const std::string theirs = milliseconds_text(rival->cost.ms);
+    if (rival->cost.ms == chosen_.cost.ms) {
+      return fmt::format("as fast as {} ({} ms for a second of sound)", other, ours);
+    }
+    if (chosen_.cost.ms > 0 && ratio >= 1.95) {
+      return fmt::format("{} is {:.{}f}x {} ({} ms for a second of sound, {} ms there)", device,
+                         ratio, ratio < 9.95 ? 1 : 0, other, ours, theirs);
+    }
+    return fmt::format("{} ({} ms) beat {} ({} ms)", placed_text(budget_, chosen_), ours,
+                       placed_text(budget_, *rival), theirs);
+  }
+
+  // The fastest that was measured on another device, whether it fits or not.
+  [[nodiscard]] std::optional<Candidate> fastest_rival() const {
+    const auto rival =
+        std::ranges::find_if(stage_.choices.candidates, [this](const Candidate& candidate) {
+          return candidate.device != chosen_.device && candidate.cost.unmeasured == 0;
+        });
+    return rival == stage_.choices.candidates.end() ? std::nullopt : std::optional(*rival);
+  }
+
+  // The rungs of the ladder that this stage stands on.
+  [[nodiscard]] std::string rung_text() const {
+    std::string text;
+    const Candidate& ideal = outcome_.ideal.chosen[index_];
+    const bool tried = larger_type(stage_, budget_.name(chosen_.device)) != nullptr;
+    if (tried || (ideal.device == chosen_.device && ideal.storage != chosen_.storage)) {
+      text += fmt::format("; as {}, for want of memory",
+                          chosen_.storage ? storage_text(chosen_.storage) : "the file has it");
+    }
+    if (outcome_.batch < outcome_.wanted_batch && keeps_windows()) {
+      text += fmt::format("; {} of {} windows together, for want of memory", outcome_.batch,
+                          outcome_.wanted_batch);
+    }
+    return text;
+  }
+
+  // Whether it may not leave the stage beside it.
+  [[nodiscard]] bool stays_together() const {
+    return stage_.choices.with_last ||
+           (index_ + 1 < options_.size() && options_[index_ + 1].choices.with_last);
+  }
+
+  // Whether this stage, or another of its group beside it, keeps something of each window of a
+  // batch.
+  [[nodiscard]] bool keeps_windows() const {
+    for (size_t i = 0; i < options_.size(); ++i) {
+      const Candidate& other = outcome_.taken.chosen[i];
+      if (group_of(options_[i].choices.stage) == group_of(stage_.choices.stage) &&
+          other.device == chosen_.device && other.window_bytes > 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  const std::vector<StageOptions>& options_;
+  const StageOptions& stage_;
+  const Budget& budget_;
+  const Outcome& outcome_;
+  size_t index_;
+  const Candidate& chosen_;
+  Budget left_beside_;
+};
+
+}  // namespace
+
+std::vector<StagePlan> explain(const std::vector<StageOptions>& options, const Budget& budget,
+                               const Outcome& outcome) {
+  std::vector<StagePlan> stages;
+  stages.reserve(options.size());
+  for (size_t i = 0; i < options.size(); ++i) {
+    stages.push_back(Explainer(options, budget, outcome, i).explain());
+  }
+  return stages;
+}
+
+}  // namespace mynah::place

@@ -1,0 +1,124 @@
+#include "place/proofs/prove.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "place/device_name.h"
+#include "place/workers/load_limit.h"
+#include "store/files.h"
+#include "tensor/device_error.h"
+
+namespace mynah::place {
+namespace {
+
+using std::chrono::milliseconds;
+
+// An operation of a probe: a fraction of a second of sound on a simulated card at worst.
+constexpr milliseconds kStep{20000};
+
+// One proof of one device.
+class Attempt {
+ public:
+  Attempt(const ModelFile& file, const StageDevice& where) : file_(file), where_(where) {}
+
+  DeviceProof run(const Reference& reference, const WorkerSpec& spec, const ProofStarted& started) {
+    try {
+      return run_in_worker(reference, spec, started);
+    } catch (const DeviceError& error) {
+      return failed(error.error());
+    }
+  }
+
+ private:
+  DeviceProof run_in_worker(const Reference& reference, const WorkerSpec& spec,
+                            const ProofStarted& started) {
+    const auto worker = WorkerProcess::start(spec);
+    if (!worker) {
+      return failed(worker.error());
+    }
+    if (started) {
+      started(*worker);
+    }
+    const auto outcomes = (*worker)->ask_for<std::vector<OperationOutcome>>(
+        Ask::Operations, load_limit(""), {}, where_.device);
+    if (!outcomes) {
+      return failed(outcomes.error());
+    }
+    if (const std::string wrong = compare_with_definition(*outcomes); !wrong.empty()) {
+      return failed({ErrorCode::Device, "it computes wrongly: " + wrong});
+    }
+    read_memory(**worker);
+    const auto run = run_probe(**worker, file_, where_, kStep);
+    if (!run) {
+      return failed(run.error());
+    }
+    DeviceProof proof;
+    proof.measurements = measurements_of(*run, group_of(file_), where_);
+    for (Measurement& measured : proof.measurements) {
+      const ProbeVerdict verdict = judge(measured.stage, run->report.probe, reference);
+      measured.worst_error = verdict.worst_error;
+      measured.error_bound = verdict.error_bound;
+      measured.passed = verdict.failure.empty();
+      measured.failure = measured.passed ? "" : "it " + verdict.failure;
+    }
+    return proof;
+  }
+
+  void read_memory(WorkerProcess& worker) {
+    const auto told = worker.ask_for<std::vector<StageReport>>(Ask::Report, kStep, {});
+    if (told && !told->empty()) {
+      memory_ = {.free = told->front().memory_free, .total = told->front().memory_total};
+    }
+  }
+
+  [[nodiscard]] DeviceProof failed(const Error& error) const {
+    const StageGroup group = group_of(file_);
+    if (error.code != ErrorCode::OutOfMemory) {
+      return {.measurements = not_passed(group, where_, without_name(error.message, where_.device)),
+              .refusal = {},
+              .no_room = {}};
+    }
+    NoRoom no_room{.error = error, .memory = memory_};
+    const std::string why = no_room_text(group, no_room);
+    return {.measurements = not_passed(group, where_, "it " + why),
+            .refusal = why,
+            .no_room = std::move(no_room)};
+  }
+
+  const ModelFile& file_;
+  const StageDevice& where_;
+  mynah::DeviceMemory memory_;
+};
+
+}  // namespace
+
+std::string no_room_text(StageGroup group, const NoRoom& no_room) {
+  const std::string_view name = group_name(group);
+  if (no_room.memory.total == 0) {
+    return fmt::format("has too little memory for {}: {}", name, no_room.error.message);
+  }
+  return fmt::format("has too little memory for {}: {} of {} are free", name,
+                     human_bytes(no_room.memory.free), human_bytes(no_room.memory.total));
+}
+
+std::vector<Measurement> not_passed(StageGroup group, const StageDevice& where,
+                                    const std::string& failure) {
+  std::vector<Measurement> measurements;
+  for (const Stage stage : stages_of(group)) {
+    Measurement measured;
+    measured.stage = stage;
+    measured.device = where.device;
+    measured.storage = where.storage;
+    measured.failure = failure;
+    measurements.push_back(std::move(measured));
+  }
+  return measurements;
+}
+
+DeviceProof prove(const ModelFile& file, const StageDevice& where, const Reference& reference,
+                  const WorkerSpec& spec, const ProofStarted& started) {
+  return Attempt(file, where).run(reference, spec, started);
+}
+
+}  // namespace mynah::place

@@ -1,0 +1,53 @@
+// Prove: a device is tried with a model, in a process of its own, before anybody relies on it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "place/measurement.h"
+#include "place/proofs/reference.h"
+#include "place/workers/worker_process.h"
+#include "place/workload.h"
+#include "tensor/device.h"
+
+namespace mynah::place {
+
+// Memory did not suffice for what was tried: that is no fault of the device, since others may hold
+// what is missing.
+struct NoRoom {
+  Error error;
+  mynah::DeviceMemory memory;  // of the device, before it was tried; 0 and 0: it is not known
+};
+
+// What a device gave when it was to be proven.
+struct DeviceProof {
+  std::vector<Measurement> measurements;  // of all of the model's stages: passed, or why not
+  // Where it was not tried, or tried in vain by no fault of its own: why, to be read behind its
+  // name
+  // ("failed 4 s ago: ..."); else "".
+  std::string refusal;
+  std::optional<NoRoom> no_room;
+};
+
+// "has too little memory for stt: ...", to be read behind the device's name.
+[[nodiscard]] std::string no_room_text(StageGroup group, const NoRoom& no_room);
+
+// Measurements of a group's stages, none of which passed.
+[[nodiscard]] std::vector<Measurement> not_passed(StageGroup group, const StageDevice& where,
+                                                  const std::string& failure);
+
+using ProofStarted = std::function<void(const std::shared_ptr<WorkerProcess>&)>;
+
+// Opens the device, runs a case of each family of operations, compared with their definition, then
+// a probe of the model, compared with `reference` and timed. Each of the model's stages gets its
+// measurement: passed, or why not. The worker may hang, crash or lie: this comes back in the time
+// that loading may take and a few operations more.
+// `started` hears of the worker, so that another thread can end it.
+[[nodiscard]] DeviceProof prove(const ModelFile& file, const StageDevice& where,
+                                const Reference& reference, const WorkerSpec& spec,
+                                const ProofStarted& started = {});
+
+}  // namespace mynah::place

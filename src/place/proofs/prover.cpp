@@ -1,0 +1,167 @@
+#include "place/proofs/prover.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "backend/cpu/cpu_backend.h"
+#include "place/device_name.h"
+#include "place/time_text.h"
+
+namespace mynah::place {
+namespace {
+
+DeviceProof not_tried(const ModelFile& file, const StageDevice& where, std::string refusal) {
+  return {.measurements = not_passed(group_of(file), where, "it " + refusal),
+          .refusal = std::move(refusal),
+          .no_room = {}};
+}
+
+}  // namespace
+
+DeviceIdentity identity_without_discovery(const std::string& device) {
+  return {.device = device,
+          .name = device == "cpu" ? cpu_instruction_sets().back() : device,
+          .driver = {},
+          .uuid = {}};
+}
+
+DeviceIdentity identity_of(const std::string& device, const Discovery& discovery) {
+  DeviceIdentity identity = identity_without_discovery(device);
+  if (!card_index(device)) {
+    return identity;
+  }
+  const auto found = std::ranges::find(discovery.devices, device, &DeviceFacts::name);
+  if (found == discovery.devices.end()) {
+    return identity;
+  }
+  if (!found->model.empty()) {
+    identity.name = found->model;
+  }
+  if (found->card) {
+    identity.driver = !found->card->driver_release.empty() ? found->card->driver_release
+                                                           : found->card->kernel_release;
+    if (identity.driver.empty() && found->card->driver_version > 0) {
+      identity.driver = fmt::format("CUDA {}.{}", found->card->driver_version / 1000,
+                                    found->card->driver_version % 1000 / 10);
+    }
+    identity.uuid = found->card->device.uuid;
+  }
+  return identity;
+}
+
+Prover::Prover(ProverOptions options)
+    : options_(std::move(options)), store_(options_.cache_folder, options_.build, options_.times) {}
+
+WorkerSpec Prover::worker(const std::string& device) const {
+  return {.program = options_.worker_program,
+          .device = device,
+          .settings = options_.settings,
+          .faults = {}};
+}
+
+Result<Reference> Prover::reference(const ModelFile& file) {
+  const std::lock_guard lock(mutex_);
+  const auto known = references_.find(path_of(file));
+  if (known != references_.end()) {
+    return known->second;
+  }
+  MYNAH_TRY(Reference found,
+            find_reference(file, worker("cpu"), options_.cache_folder, options_.build));
+  return references_.emplace(path_of(file), std::move(found)).first->second;
+}
+
+Result<std::vector<Measurement>> Prover::of_cpu(const ModelFile& file) {
+  MYNAH_TRY(Reference found, reference(file));
+  const auto* const windows = std::get_if<WindowsFile>(&file);
+  const auto* const voice = std::get_if<VoiceModelFile>(&file);
+  const bool exact = (windows != nullptr && windows->precision == Precision::Exact) ||
+                     (voice != nullptr && voice->precision == Precision::Exact);
+  return exact ? std::move(found.cpu_exact) : std::move(found.cpu);
+}
+
+DeviceProof Prover::of_device(const ModelFile& file, const StageDevice& where,
+                              const DeviceIdentity& identity, ProofWish wish) {
+  if (wish != ProofWish::Anew && wish != ProofWish::Behind) {
+    if (auto kept = store_.find(identity, file, where.storage)) {
+      return {.measurements = std::move(kept->measurements), .refusal = {}, .no_room = {}};
+    }
+  }
+  const int64_t now = options_.times.seconds();
+  const int64_t last_failure = store_.last_failure(identity);
+  if (const auto distrust = store_.distrust(identity);
+      distrust && wish == ProofWish::IfTrusted && distrust->waits(now)) {
+    return not_tried(
+        file, where,
+        fmt::format("failed {} ago: {}; it is proven again in {}",
+                    time_text(static_cast<double>(now - distrust->last_at)), distrust->reason,
+                    time_text(static_cast<double>(distrust->again_at() - now))));
+  }
+  const Result<Reference> expected = reference(file);
+  if (!expected) {
+    return not_tried(
+        file, where,
+        "was not proven, since there is nothing to compare it with: " + expected.error().message);
+  }
+  if (options_.tell && wish != ProofWish::Behind) {
+    options_.tell(fmt::format("proving {} for {} (kept for the next time)", where.device,
+                              group_name(group_of(file))));
+  }
+  WorkerSpec spec = worker(where.device);
+  spec.faults = options_.faults;
+  // Two may be under way: one that somebody waits for, and one of the housekeeper.
+  std::shared_ptr<WorkerProcess> mine;
+  DeviceProof proof = prove(file, where, *expected, spec,
+                            [this, &mine](const std::shared_ptr<WorkerProcess>& worker) {
+                              const std::lock_guard lock(proving_mutex_);
+                              mine = worker;
+                              proving_.push_back(worker);
+                              if (cancelled_) {
+                                worker->cancel();
+                              }
+                            });
+  {
+    const std::lock_guard lock(proving_mutex_);
+    std::erase(proving_, mine);
+  }
+  mine.reset();
+  if (cancelled_) {
+    return not_tried(file, where, "was not proven, since mynah ends");
+  }
+  if (proof.no_room) {
+    if (store_.distrust(identity)) {
+      store_.failed(identity, "it " + proof.refusal);  // it is still to show that it works
+    }
+    return proof;
+  }
+  const auto bad = std::ranges::find(proof.measurements, false, &Measurement::passed);
+  if (bad == proof.measurements.end()) {
+    store_.trusted(identity, last_failure);
+    store_.keep(identity, file, where.storage,
+                {.measurements = proof.measurements, .made_at = now, .last_failure = last_failure});
+  } else {
+    store_.failed(identity, bad->failure);
+  }
+  return proof;
+}
+
+void Prover::cancel() {
+  cancelled_ = true;
+  const std::lock_guard lock(proving_mutex_);
+  for (const auto& worker : proving_) {
+    worker->cancel();
+  }
+}
+
+void Prover::failed(const DeviceIdentity& identity, const std::string& reason) {
+  store_.failed(identity, reason);
+}
+
+std::optional<int64_t> Prover::proven_at(const ModelFile& file, const StageDevice& where,
+                                         const DeviceIdentity& identity) const {
+  const auto kept = store_.find(identity, file, where.storage);
+  return kept ? std::optional(kept->made_at) : std::nullopt;
+}
+
+}  // namespace mynah::place

@@ -1,0 +1,85 @@
+// Prover: the measurements that planning needs, from what was kept or by proving now.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "place/discovery/device_identity.h"
+#include "place/discovery/discover.h"
+#include "place/proofs/proof_store.h"
+#include "place/proofs/prove.h"
+#include "place/proofs/reference.h"
+
+namespace mynah::place {
+
+struct ProverOptions {
+  std::string worker_program;
+  DeviceSettings settings;
+  std::string cache_folder;  // of references and proofs; empty: nothing is kept
+  std::string build;         // of this program
+  std::vector<Fault> faults;
+  // Of what takes a while and somebody waits for, on the thread that does; may be empty.
+  std::function<void(const std::string& line)> tell;
+  ProofTimes times{};
+};
+
+// How much somebody wants a proof.
+enum class ProofWish : uint8_t {
+  IfTrusted,  // not while a device that failed is to be left alone
+  Asked,      // it was asked for by name: at once
+  Anew,       // whatever was kept
+  Behind,     // the same, while nobody waits: nobody is told of it
+};
+
+class Prover {
+ public:
+  explicit Prover(ProverOptions options);
+
+  // What the processor makes of the model, computed when first asked for. Thread-safe, as all of
+  // this.
+  Result<Reference> reference(const ModelFile& file);
+
+  // The processor's measurements of the model's stages.
+  Result<std::vector<Measurement>> of_cpu(const ModelFile& file);
+
+  // A device's measurements: kept ones that hold, or those of a proof made now; or why there are
+  // none. What had no room is tried again the next time: what holds the memory may be gone.
+  DeviceProof of_device(const ModelFile& file, const StageDevice& where,
+                        const DeviceIdentity& identity, ProofWish wish);
+
+  // Ends a proof that is under way, from any thread; none is made any more.
+  void cancel();
+
+  // A device failed in the middle of its work.
+  void failed(const DeviceIdentity& identity, const std::string& reason);
+
+  // When a proof of it was made, in seconds since 1970; none: none holds.
+  [[nodiscard]] std::optional<int64_t> proven_at(const ModelFile& file, const StageDevice& where,
+                                                 const DeviceIdentity& identity) const;
+
+  [[nodiscard]] const ProofStore& store() const { return store_; }
+
+ private:
+  [[nodiscard]] WorkerSpec worker(const std::string& device) const;
+
+  ProverOptions options_;
+  ProofStore store_;
+  std::mutex mutex_;
+  std::map<std::string, Reference> references_;  // by path
+  std::atomic<bool> cancelled_{false};
+  std::mutex proving_mutex_;
+  std::vector<std::shared_ptr<WorkerProcess>> proving_;  // the workers of proofs under way
+};
+
+// What tells a device from another, of those that were discovered; of ref and simt the name alone.
+[[nodiscard]] DeviceIdentity identity_of(const std::string& device, const Discovery& discovery);
+
+// That of a device that is no card, which needs none: looking for cards takes a while.
+[[nodiscard]] DeviceIdentity identity_without_discovery(const std::string& device);
+
+}  // namespace mynah::place

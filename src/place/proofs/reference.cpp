@@ -1,0 +1,216 @@
+#include "place/proofs/reference.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "backend/cpu/cpu_backend.h"
+#include "place/device_name.h"
+#include "place/discovery/host.h"
+#include "place/discovery/possible.h"
+#include "place/proofs/kept_file.h"
+#include "place/proofs/kept_types.h"
+#include "place/workers/load_limit.h"
+#include "store/sha256.h"
+
+namespace mynah::place {
+
+namespace {
+
+// The types that the processor is fast with; of a detector none is chosen.
+std::vector<std::optional<DType>> fast_types(const ModelFile& file) {
+  if (group_of(file) == StageGroup::Vad) {
+    return {std::nullopt};
+  }
+  return {DType::I8, DType::BF16};
+}
+
+Status open_model(WorkerProcess& worker, const ModelFile& file, const StageDevice& where) {
+  const std::chrono::milliseconds limit = load_limit(path_of(file));
+  if (const auto* const detector = std::get_if<DetectorFile>(&file)) {
+    return worker.tell(Ask::OpenDetector, limit, *detector, where);
+  }
+  if (const auto* const windows = std::get_if<WindowsFile>(&file)) {
+    return worker.tell(Ask::OpenWindows, limit, *windows, where, where);
+  }
+  return worker.tell(Ask::OpenVoice, limit, std::get<VoiceModelFile>(file), where, where);
+}
+
+// The stage's values in a probe.
+const std::vector<float>* values_of(const Probe& probe, Stage stage) {
+  const auto found = std::ranges::find(probe.stages, stage_name(stage), &ProbeStage::stage);
+  return found == probe.stages.end() ? nullptr : &found->values;
+}
+
+std::string file_of(const std::string& folder, const std::string& key) {
+  const std::string digest = sha256_hex(std::as_bytes(std::span(key)));
+  return (std::filesystem::path(folder) / (digest.substr(0, 32) + ".reference")).string();
+}
+
+// The shorter of two runs, stage by stage: what held one of them up (another program, a first use)
+// says nothing of the device, and a deadline is made of the longest step.
+void take_shorter_times(std::vector<ProbeTime>& times, const std::vector<ProbeTime>& others) {
+  for (ProbeTime& time : times) {
+    const auto other = std::ranges::find(others, time.stage, &ProbeTime::stage);
+    if (other != others.end()) {
+      time.milliseconds = std::min(time.milliseconds, other->milliseconds);
+      time.longest_step_ms = std::min(time.longest_step_ms, other->longest_step_ms);
+    }
+  }
+}
+
+}  // namespace
+
+Result<ProbeRun> run_probe(WorkerProcess& worker, const ModelFile& file, const StageDevice& where,
+                           std::chrono::milliseconds step) {
+  MYNAH_TRY_STATUS(open_model(worker, file, where));
+  const StageGroup group = group_of(file);
+  MYNAH_TRY(const auto first, worker.ask_for<ProbeReport>(Ask::Probe, step, {}, group));
+  ProbeRun run;
+  MYNAH_TRY(run.report, worker.ask_for<ProbeReport>(Ask::Probe, step, {}, group));
+  MYNAH_TRY(run.stages, worker.ask_for<std::vector<StageReport>>(Ask::Report, step, {}));
+  if (!is_possible(first) || !is_possible(run.report) || !is_possible(run.stages)) {
+    worker.refuse_answer();
+  }
+  take_shorter_times(run.report.times, first.times);
+  if (group == StageGroup::Stt && card_index(where.device)) {
+    MYNAH_TRY(run.memory, worker.ask_for<WindowMemory>(Ask::WindowMemory, step, {}));
+    if (!is_possible(*run.memory)) {
+      worker.refuse_answer();
+    }
+  }
+  return run;
+}
+
+std::vector<Measurement> measurements_of(const ProbeRun& run, StageGroup group,
+                                         const StageDevice& where) {
+  std::vector<Measurement> measurements;
+  for (const Stage stage : stages_of(group)) {
+    Measurement measurement;
+    measurement.stage = stage;
+    measurement.device = where.device;
+    measurement.storage = where.storage;
+    const auto time = std::ranges::find(run.report.times, stage, &ProbeTime::stage);
+    if (time != run.report.times.end() && run.report.probe.sound_s > 0) {
+      measurement.ms_per_unit = time->milliseconds / run.report.probe.sound_s;
+      measurement.longest_step_ms = time->longest_step_ms;
+    }
+    const auto report = std::ranges::find(run.stages, stage, &StageReport::stage);
+    if (report != run.stages.end()) {
+      // What the device's pool holds is of all stages on it: each counts for its share.
+      measurement.bytes = report->bytes / stages_of(group).size();
+    }
+    if (run.memory) {
+      // The encoder hears one window after the other; the decoder keeps what they all need.
+      measurement.bytes = run.memory->bytes / stages_of(group).size();
+      measurement.window_bytes = stage == Stage::SttDecoder ? run.memory->window_bytes : 0;
+    }
+    measurements.push_back(std::move(measurement));
+  }
+  return measurements;
+}
+
+double bound_of(Stage stage, double cpu_error, double sound_s) {
+  constexpr double kFrames_s = 0.05;
+  const double least = [&] {
+    switch (stage) {
+      case Stage::Vad:
+        return 1e-3;
+      case Stage::TtsAcoustic:
+        return sound_s > 0 ? kFrames_s / sound_s : 0.0;
+      case Stage::TtsVocoder:
+        return 0.02;
+      default:
+        return 5e-3;
+    }
+  }();
+  return std::max(least, 2 * cpu_error);
+}
+
+ProbeVerdict judge(Stage stage, const Probe& found, const Reference& reference) {
+  const auto* const expected = values_of(reference.exact, stage);
+  const auto* const values = values_of(found, stage);
+  if (expected == nullptr || values == nullptr) {
+    return {.worst_error = 0, .error_bound = 0, .failure = "was not computed"};
+  }
+  const auto stages = stages_of(group_of(stage));
+  const auto place = static_cast<size_t>(std::ranges::find(stages, stage) - stages.begin());
+  ProbeVerdict verdict;
+  verdict.error_bound = place < reference.error_bound.size() ? reference.error_bound[place] : 0;
+  verdict.worst_error = worst_difference(*values, *expected);
+  if (!std::isfinite(verdict.worst_error)) {
+    verdict.failure = "computes numbers that are none, or not as many as the processor";
+  } else if (verdict.worst_error > verdict.error_bound) {
+    verdict.failure =
+        fmt::format("is {:.2g} from what the processor computes (at most {:.2g} is allowed)",
+                    verdict.worst_error, verdict.error_bound);
+  }
+  return verdict;
+}
+
+Result<Reference> compute_reference(const ModelFile& file, const WorkerSpec& cpu) {
+  // Nothing else limits the processor's own time: it is what everything falls back on.
+  constexpr std::chrono::milliseconds kStep{60000};
+  const StageGroup group = group_of(file);
+  try {
+    MYNAH_TRY(const auto worker, WorkerProcess::start(cpu));
+    Reference reference;
+    MYNAH_TRY(ProbeRun exact, run_probe(*worker, with_precision(file, Precision::Exact),
+                                        {.device = "cpu", .storage = {}}, kStep));
+    reference.cpu_exact = measurements_of(exact, group, {.device = "cpu", .storage = {}});
+    for (Measurement& measured : reference.cpu_exact) {
+      measured.passed = true;
+    }
+    reference.exact = std::move(exact.report.probe);
+    std::array<double, kStages.size()> worst{};
+    for (const std::optional<DType>& type : fast_types(file)) {
+      const StageDevice where{.device = "cpu", .storage = type};
+      MYNAH_TRY(const ProbeRun run,
+                run_probe(*worker, with_precision(file, Precision::Fast), where, kStep));
+      for (Measurement& measured : measurements_of(run, group, where)) {
+        const auto* const exact_values = values_of(reference.exact, measured.stage);
+        const auto* const values = values_of(run.report.probe, measured.stage);
+        measured.passed = exact_values != nullptr && values != nullptr;
+        measured.worst_error = measured.passed ? worst_difference(*values, *exact_values) : 0;
+        if (std::isfinite(measured.worst_error)) {
+          auto& most = worst[static_cast<size_t>(measured.stage)];
+          most = std::max(most, measured.worst_error);
+        }
+        reference.cpu.push_back(std::move(measured));
+      }
+    }
+    for (const Stage stage : stages_of(group)) {
+      reference.error_bound.push_back(
+          bound_of(stage, worst[static_cast<size_t>(stage)], reference.exact.sound_s));
+    }
+    return reference;
+  } catch (const DeviceError& error) {
+    return std::unexpected(error.error());
+  }
+}
+
+Result<Reference> find_reference(const ModelFile& file, const WorkerSpec& cpu,
+                                 const std::string& folder, const std::string& build) {
+  if (folder.empty()) {
+    return compute_reference(file, cpu);
+  }
+  MYNAH_TRY(const std::string digest, model_digest(path_of(file), folder));
+  // Its times decide where stages go: they are those of this processor with these threads.
+  const std::string key =
+      fmt::format("{}\n{}\n{}\n{}\n{}\n{}", digest, group_name(group_of(file)), build,
+                  processor_name(), cpu_instruction_sets().back(), cpu.settings.threads);
+  const std::string kept = file_of((std::filesystem::path(folder) / "proofs").string(), key);
+  Reference found;
+  if (read_kept_file(kept, kReferenceKind, key, found) && is_possible(found, group_of(file))) {
+    return found;
+  }
+  MYNAH_TRY(Reference reference, compute_reference(file, cpu));
+  write_kept_file(kept, kReferenceKind, key, reference);
+  return reference;
+}
+
+}  // namespace mynah::place

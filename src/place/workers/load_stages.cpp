@@ -1,0 +1,53 @@
+#include "place/workers/load_stages.h"
+
+#include <fmt/format.h>
+
+#include "speech/synthesizer.h"
+#include "tensor/device_error.h"
+
+namespace mynah::place {
+
+Result<std::shared_ptr<const VoiceDetector>> load_detector(const DetectorFile& file,
+                                                           Backend& backend) {
+  return load_silero(file.path, file.rate_hz, backend);
+}
+
+Result<std::shared_ptr<const WindowModel>> load_windows(const WindowsFile& file,
+                                                        const StageBackend& encoder,
+                                                        const StageBackend& decoder) {
+  return load_whisper_windows(file.path,
+                              {.storage = encoder.storage,
+                               .precision = file.precision,
+                               .cache_folder = file.cache_folder,
+                               .decoder = StagePlace{.backend = &decoder.backend,
+                                                     .storage = decoder.storage,
+                                                     .precision = file.precision}},
+                              encoder.backend);
+}
+
+Result<std::unique_ptr<const VoiceModel>> load_voice(const VoiceModelFile& file,
+                                                     const StageBackend& acoustic,
+                                                     const StageBackend& vocoder,
+                                                     PiperLanguage& language) {
+  const VoiceLoadOptions options{
+      .name = file.name,
+      .storage = acoustic.storage,
+      .precision = file.precision,
+      .cache_folder = file.cache_folder,
+      .vocoder = StagePlace{
+          .backend = &vocoder.backend, .storage = vocoder.storage, .precision = file.precision}};
+  if (file.family == "kokoro") {
+    return load_kokoro(file.path, file.voices, options, acoustic.backend);
+  }
+  if (file.family == "piper") {
+    return load_piper({.network = file.path, .config = file.config}, options, acoustic.backend,
+                      &language);
+  }
+  if (file.family == "hibari") {
+    return load_hibari(file.path, options, acoustic.backend);
+  }
+  return fail(ErrorCode::Unsupported,
+              fmt::format("no voices of the family '{}' are known", file.family));
+}
+
+}  // namespace mynah::place

@@ -1,0 +1,20 @@
+#include "place/workers/remote.h"
+
+#include <utility>
+
+#include "place/discovery/possible.h"
+
+namespace mynah::place {
+
+std::function<Result<Probe>()> remote_probe(std::shared_ptr<WorkerProcess> worker, StageGroup group,
+                                            StepLimit limit) {
+  return [worker = std::move(worker), group, limit = std::move(limit)]() -> Result<Probe> {
+    MYNAH_TRY(ProbeReport report, worker->ask_for<ProbeReport>(Ask::Probe, limit(1), {}, group));
+    if (!is_possible(report)) {
+      worker->refuse_answer();
+    }
+    return std::move(report.probe);
+  };
+}
+
+}  // namespace mynah::place

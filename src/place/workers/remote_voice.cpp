@@ -1,0 +1,77 @@
+#include <utility>
+
+#include "place/discovery/possible.h"
+#include "place/workers/load_limit.h"
+#include "place/workers/remote.h"
+#include "text/utf8.h"
+
+namespace mynah::place {
+namespace {
+
+// Sound that a phoneme makes, for the time that a clause may take: slow speech.
+constexpr double kSecondsOfPhoneme = 0.15;
+
+class RemoteVoice final : public VoiceModel {
+ public:
+  RemoteVoice(std::shared_ptr<WorkerProcess> worker, VoiceModelFacts facts, StepLimit limit)
+      : worker_(std::move(worker)),
+        facts_(std::move(facts)),
+        alphabet_(to_code_points(facts_.phonemes)),
+        limit_(std::move(limit)) {}
+
+  [[nodiscard]] std::string name() const override { return facts_.name; }
+
+  [[nodiscard]] int rate_hz() const override { return facts_.rate_hz; }
+
+  [[nodiscard]] const std::vector<VoiceFacts>& voices() const override { return facts_.voices; }
+
+  [[nodiscard]] Result<VoiceFacts> find_voice(const std::string& voice) const override {
+    return worker_->ask_for<VoiceFacts>(Ask::FindVoice, limit_(0), {}, voice);
+  }
+
+  [[nodiscard]] size_t most_phonemes() const override {
+    return static_cast<size_t>(facts_.most_phonemes);
+  }
+
+  [[nodiscard]] const PhonemeAlphabet& alphabet() const override { return alphabet_; }
+
+  [[nodiscard]] Result<ClauseSound> speak(std::span<const PhonemeWord> words,
+                                          const VoiceSettings& settings) const override {
+    double phonemes = 1;
+    for (const PhonemeWord& word : words) {
+      phonemes += static_cast<double>(word.phonemes.size());
+    }
+    const std::vector<PhonemeWord> list(words.begin(), words.end());
+    const double slowness = settings.speed > 0 ? 1 / settings.speed : 1;
+    MYNAH_TRY(ClauseSound sound,
+              worker_->ask_for<ClauseSound>(
+                  Ask::Speak, limit_(phonemes * kSecondsOfPhoneme * slowness), {}, list, settings));
+    if (!is_possible(sound, words.size())) {
+      worker_->refuse_answer();
+    }
+    return sound;
+  }
+
+ private:
+  std::shared_ptr<WorkerProcess> worker_;
+  VoiceModelFacts facts_;
+  PhonemeAlphabet alphabet_;
+  StepLimit limit_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const VoiceModel>> open_remote_voice(
+    std::shared_ptr<WorkerProcess> worker, const VoiceModelFile& file, const StageDevice& acoustic,
+    const StageDevice& vocoder, StepLimit limit, PiperLanguage& language) {
+  MYNAH_TRY(VoiceModelFacts facts,
+            worker->ask_for<VoiceModelFacts>(Ask::OpenVoice, load_limit(file.path), {}, file,
+                                             acoustic, vocoder));
+  if (!is_possible(facts)) {
+    worker->refuse_answer();
+  }
+  language = facts.language;
+  return std::make_shared<const RemoteVoice>(std::move(worker), std::move(facts), std::move(limit));
+}
+
+}  // namespace mynah::place

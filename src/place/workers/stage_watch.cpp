@@ -1,0 +1,53 @@
+#include "place/workers/stage_watch.h"
+
+#include <algorithm>
+
+namespace mynah::place {
+namespace {
+
+// A call fails in the middle of its work: at this of its operations.
+constexpr uint64_t kFaultyOperation = 5;
+
+}  // namespace
+
+void StageClock::enter(std::optional<Stage> stage, std::chrono::steady_clock::time_point now) {
+  if (now_) {
+    const double step_ms = std::chrono::duration<double, std::milli>(now - since_).count();
+    const auto i = static_cast<size_t>(*now_);
+    spent_ms_[i] += step_ms;
+    longest_ms_[i] = std::max(longest_ms_[i], step_ms);
+  }
+  now_ = stage;
+  since_ = now;
+}
+
+void StageWatch::set_faults(const std::vector<Fault>& faults) {
+  faults_.clear();
+  for (const Fault& fault : faults) {
+    if (fault.stage == stage_) {
+      faults_.push_back(fault);
+    }
+  }
+}
+
+void StageWatch::begin_call() {
+  ++calls_;
+  for (const Fault& fault : faults_) {
+    if (fault.call == calls_) {
+      fault_.arm(fault.kind, kFaultyOperation);
+    }
+  }
+}
+
+void StageWatch::before(std::string_view operation) {
+  pulse_.stage.store(static_cast<uint32_t>(stage_) + 1, std::memory_order_relaxed);
+  pulse_.steps.fetch_add(1, std::memory_order_relaxed);
+  clock_.step(stage_);
+  fault_.before(operation);
+}
+
+void StageWatch::after(std::string_view operation, Backend& backend, const Tensor& out) {
+  fault_.after(operation, backend, out);
+}
+
+}  // namespace mynah::place

@@ -1,0 +1,98 @@
+// What mynah asks of a worker, and how it answers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "place/stage.h"
+#include "place/workers/operation_cases.h"
+#include "speech/probe.h"
+#include "speech/synthesizer.h"
+
+namespace mynah::place {
+
+// Descriptors that a worker finds when it starts.
+inline constexpr int kWorkerSocket = 3;
+inline constexpr int kWorkerPulse = 4;     // a Pulse
+inline constexpr int kWorkerRequests = 5;  // the segment that requests lie in
+inline constexpr int kWorkerAnswers = 6;   // that of answers
+
+// The first argument of a process that is a worker.
+inline constexpr const char* kWorkerArgument = "--worker-process";
+
+// Requests, with what they carry -> what is answered.
+enum class Ask : uint32_t {
+  Settings = 1,   // DeviceSettings, vector<Fault> ->
+  OpenDetector,   // DetectorFile, StageDevice -> DetectorFacts
+  OpenWindows,    // WindowsFile, StageDevice encoder, decoder ->
+  OpenVoice,      // VoiceModelFile, StageDevice acoustic, vocoder -> VoiceModelFacts
+  CloseGroup,     // StageGroup ->
+  NewDecoder,     // RecognizerOptions -> uint64 decoder
+  DropDecoder,    // uint64 decoder ->
+  Decode,         // uint64 decoder, vector<WindowTask> -> vector<WindowText>, WindowTimings
+  Draft,          // uint64 decoder, WindowTask -> WindowText
+  Listen,         // vector<byte> state, samples, bool flush -> probabilities, vector<byte> state
+  Probabilities,  // vector<recording> -> vector<probabilities>
+  Speak,          // vector<PhonemeWord>, VoiceSettings -> ClauseSound
+  FindVoice,      // string -> VoiceFacts
+  Report,         // -> vector<StageReport>
+  Probe,          // StageGroup -> ProbeReport
+  Operations,     // string device -> vector<OperationOutcome>
+  Driver,         // GpuSearch -> DriverOutcome
+  Cards,          // NvmlSearch, vector<string> addresses -> NvmlFacts
+  Check,          // string device ->
+  WindowMemory,   // -> WindowMemory of the open windows
+};
+
+// The kind of an answer.
+enum class Answer : uint32_t {
+  Done = 1,  // what was asked for
+  Refused,   // Error: what was asked for cannot be, and the worker is as it was
+  Failed,    // Error: the device failed, and nothing more can be asked of the worker
+};
+
+// What a loaded detector says of itself.
+struct DetectorFacts {
+  int rate_hz = 0;
+  double frame_s = 0;
+  std::string name;
+};
+
+// The same of a voice model.
+struct VoiceModelFacts {
+  std::string name;
+  int rate_hz = 0;
+  std::vector<VoiceFacts> voices;
+  uint64_t most_phonemes = 0;
+  std::string phonemes;    // its alphabet, one after the other
+  PiperLanguage language;  // of a Piper voice
+};
+
+// What one stage of a probe took.
+struct ProbeTime {
+  Stage stage = Stage::Vad;
+  double milliseconds = 0;
+  double longest_step_ms = 0;  // between two operations
+};
+
+// A probe as a worker ran it.
+struct ProbeReport {
+  Probe probe;
+  std::vector<ProbeTime> times;
+};
+
+// What a stage in a worker did so far.
+struct StageReport {
+  Stage stage = Stage::Vad;
+  std::string device;        // "cuda:0"
+  std::string architecture;  // Backend::description()
+  uint64_t bytes = 0;        // held on the device
+  uint64_t operations = 0;
+  uint64_t launches = 0;  // kernels; 0 where a device has none
+  double milliseconds = 0;
+  uint64_t memory_free = 0;  // of the device's own memory; 0 and 0: it has none, or does not tell
+  uint64_t memory_total = 0;
+};
+
+}  // namespace mynah::place
