@@ -141,6 +141,10 @@ const PackageNeeds* Knowledge::package(std::string_view name, const Version& ver
   });
 }
 
+const PackageReleases* Knowledge::releases_of(std::string_view package) const {
+  return found_by(releases, &PackageReleases::package, package);
+}
+
 const WheelCode* Knowledge::wheel(std::string_view package, const Version& version,
                                   System system) const {
   return first_where(wheels, [&](const WheelCode& wheel) {

@@ -168,6 +168,12 @@ struct PackageNeeds : Source {
   std::string note;
 };
 
+// The releases of a package that the Python index has.
+struct PackageReleases : Source {
+  std::string package;
+  std::vector<Version> releases;  // the newest first
+};
+
 // Two requirements that cannot both hold in one environment.
 struct Clash : Source {
   std::string first;  // PEP 508: "torchaudio>=2.9"
@@ -243,6 +249,7 @@ struct Knowledge {
   std::vector<CTranslate2Release> ctranslate2;
   std::vector<WheelCode> wheels;
   std::vector<PackageNeeds> packages;
+  std::vector<PackageReleases> releases;
   std::vector<Clash> clashes;
   std::vector<LlamaWheels> llama_wheels;
   std::vector<Library> libraries;
@@ -278,6 +285,7 @@ struct Knowledge {
   [[nodiscard]] const OnnxRuntimeRelease* onnxruntime_release(const Version& version) const;
   [[nodiscard]] const CTranslate2Release* ctranslate2_release(const Version& version) const;
   [[nodiscard]] const PackageNeeds* package(std::string_view name, const Version& version) const;
+  [[nodiscard]] const PackageReleases* releases_of(std::string_view package) const;
   [[nodiscard]] const WheelCode* wheel(std::string_view package, const Version& version,
                                        System system) const;
   // Of a soname or DLL name, capitals or not. Several where CUDA versions share a name, as they do

@@ -195,6 +195,18 @@ Status check_packages(const Knowledge& knowledge) {
     MYNAH_TRY_STATUS(check_source(where, fact));
     MYNAH_TRY_STATUS(SpecifierSet::parse(fact.python));
   }
+  std::set<std::string> listed;
+  for (const PackageReleases& fact : knowledge.releases) {
+    const std::string where = "releases.json: " + fact.package;
+    MYNAH_TRY_STATUS(check_source(where, fact));
+    if (!listed.insert(fact.package).second || fact.releases.empty()) {
+      return refused(where, "wanted a package that comes once, with a release");
+    }
+    if (std::ranges::adjacent_find(fact.releases, std::ranges::less_equal{}) !=
+        fact.releases.end()) {
+      return refused(where, "wanted releases that get older from one to the next");
+    }
+  }
   for (const Clash& fact : knowledge.clashes) {
     const std::string where = fmt::format("packages.json: {} with {}", fact.first, fact.second);
     MYNAH_TRY_STATUS(check_source(where, fact));

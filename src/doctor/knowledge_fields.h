@@ -170,6 +170,13 @@ void fields_of(PackageNeeds& fact, const Field& field) {
 }
 
 template <class Field>
+void fields_of(PackageReleases& fact, const Field& field) {
+  field("package", fact.package, Presence::Wanted);
+  field("releases", fact.releases, Presence::Wanted);
+  source_fields(fact, field);
+}
+
+template <class Field>
 void fields_of(Clash& fact, const Field& field) {
   field("first", fact.first, Presence::Wanted);
   field("second", fact.second, Presence::Wanted);
@@ -248,6 +255,7 @@ void tables_of(Knowledge& knowledge, const Table& table) {
   table("ctranslate2", "releases", knowledge.ctranslate2);
   table("wheels", "wheels", knowledge.wheels);
   table("packages", "packages", knowledge.packages);
+  table("releases", "releases", knowledge.releases);
   table("packages", "clashes", knowledge.clashes);
   table("llama", "wheels", knowledge.llama_wheels);
   table("libraries", "libraries", knowledge.libraries);

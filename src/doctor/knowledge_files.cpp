@@ -22,6 +22,7 @@ MYNAH_KNOWLEDGE_FILE(libraries)
 MYNAH_KNOWLEDGE_FILE(llama)
 MYNAH_KNOWLEDGE_FILE(onnxruntime)
 MYNAH_KNOWLEDGE_FILE(packages)
+MYNAH_KNOWLEDGE_FILE(releases)
 MYNAH_KNOWLEDGE_FILE(toolkits)
 MYNAH_KNOWLEDGE_FILE(torch)
 MYNAH_KNOWLEDGE_FILE(wheels)
@@ -37,19 +38,20 @@ namespace {
     }                                                              \
   }
 
-std::array<KnowledgeFile, 12> embedded() {
+std::array<KnowledgeFile, 13> embedded() {
   return {MYNAH_KNOWLEDGE_TEXT(cards),       MYNAH_KNOWLEDGE_TEXT(containers),
           MYNAH_KNOWLEDGE_TEXT(ctranslate2), MYNAH_KNOWLEDGE_TEXT(drivers),
           MYNAH_KNOWLEDGE_TEXT(errors),      MYNAH_KNOWLEDGE_TEXT(libraries),
           MYNAH_KNOWLEDGE_TEXT(llama),       MYNAH_KNOWLEDGE_TEXT(onnxruntime),
-          MYNAH_KNOWLEDGE_TEXT(packages),    MYNAH_KNOWLEDGE_TEXT(toolkits),
-          MYNAH_KNOWLEDGE_TEXT(torch),       MYNAH_KNOWLEDGE_TEXT(wheels)};
+          MYNAH_KNOWLEDGE_TEXT(packages),    MYNAH_KNOWLEDGE_TEXT(releases),
+          MYNAH_KNOWLEDGE_TEXT(toolkits),    MYNAH_KNOWLEDGE_TEXT(torch),
+          MYNAH_KNOWLEDGE_TEXT(wheels)};
 }
 
 }  // namespace
 
 std::span<const KnowledgeFile> builtin_files() {
-  static const std::array<KnowledgeFile, 12> files = embedded();
+  static const std::array<KnowledgeFile, 13> files = embedded();
   return files;
 }
 

@@ -148,6 +148,14 @@ TEST(Knowledge, PackagesAreKnownByTheirVersions) {
   EXPECT_EQ(knowledge.wheel("ctranslate2", version("4.8.1"), System::Windows), nullptr);
 }
 
+TEST(Knowledge, TheReleasesOfThePythonIndexAreListedTheNewestFirst) {
+  const PackageReleases* const listed = builtin_knowledge().releases_of("faster-whisper");
+  ASSERT_NE(listed, nullptr);
+  EXPECT_GE(listed->releases.front(), version("1.2.1"));
+  EXPECT_THAT(listed->releases, testing::Contains(version("1.0.3")));
+  EXPECT_EQ(builtin_knowledge().releases_of("left-pad"), nullptr);
+}
+
 TEST(Knowledge, ALibraryIsKnownByItsFileAndTheWheelThatBringsIt) {
   EXPECT_THAT(wheels_of("libcublasLt.so.12"), testing::ElementsAre("nvidia-cublas-cu12"));
   EXPECT_THAT(wheels_of("CUBLAS64_12.DLL"), testing::ElementsAre("nvidia-cublas-cu12"));
@@ -171,6 +179,12 @@ TEST(Knowledge, WhatIsWrongWithAFileIsSaidWithItsPath) {
             }),
             "new.json: ctranslate2.json: releases[1].versions.from: wanted a version (PEP 440), "
             "found \"four\"");
+  EXPECT_EQ(fault([](Json& json) {
+              Json& releases = json["files"]["releases"]["releases"][0]["releases"];
+              std::swap(releases[0], releases[1]);
+            }),
+            "new.json: releases.json: coqui-tts: wanted releases that get older from one to the "
+            "next");
   EXPECT_EQ(fault([](Json& json) { json["files"].erase("errors"); }),
             "new.json: wanted errors.json, found none");
   EXPECT_EQ(fault([](Json& json) { json["files"]["wheels"]["cards"] = Json::array(); }),
