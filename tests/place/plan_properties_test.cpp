@@ -53,7 +53,6 @@ PlanInput any_input(Random& random) {
     if (!random.one_in(4)) {
       input.stages.push_back({.stage = stage, .storage = {}});
     }
-    input.crossing_ms[static_cast<size_t>(stage)] = random.below(3);
   }
   std::vector<std::string> devices = {"cpu"};
   for (int i = 0, cards = random.below(4); i < cards; ++i) {
@@ -119,13 +118,9 @@ struct Whole {
 
 Whole whole_of(const PlanInput& input, const std::vector<Measurement>& stages) {
   Whole whole{.rank = 0, .ms = 0, .stages = stages};
-  for (size_t i = 0; i < stages.size(); ++i) {
-    whole.rank += rank_of(input, stages[i]);
-    whole.ms += stages[i].ms_per_unit;
-    if (i > 0 && group_of(stages[i].stage) == group_of(stages[i - 1].stage) &&
-        stages[i].device != stages[i - 1].device) {
-      whole.ms += input.crossing_ms[static_cast<size_t>(stages[i].stage)];
-    }
+  for (const Measurement& stage : stages) {
+    whole.rank += rank_of(input, stage);
+    whole.ms += stage.ms_per_unit;
   }
   return whole;
 }

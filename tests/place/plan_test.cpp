@@ -90,29 +90,6 @@ TEST(Plan, AQuantisedModelOnTheProcessorBeatsFullPrecisionOnTheCard) {
   EXPECT_EQ(plan.stages[1].reason, "cpu is 4.0x cuda:0 (10 ms for a second of sound, 40 ms there)");
 }
 
-TEST(Plan, WhatPassesBetweenDevicesCounts) {
-  PlanInput input = card_and_cpu();
-  input.measurements = {
-      took(kEncoder, "cpu", DType::I8, 30, 400), took(kDecoder, "cpu", DType::I8, 3, 300),
-      took(kEncoder, "cuda:0", DType::F16, 2, 900), took(kDecoder, "cuda:0", DType::F16, 4, 700)};
-  input.crossing_ms[static_cast<size_t>(kDecoder)] = 0.5;
-  EXPECT_THAT(placed(planned(input)),
-              ElementsAre("stt.encoder on cuda:0 as f16", "stt.decoder on cpu as i8"));
-  input.crossing_ms[static_cast<size_t>(kDecoder)] = 1.5;
-  const Plan together = planned(input);
-  EXPECT_THAT(placed(together),
-              ElementsAre("stt.encoder on cuda:0 as f16", "stt.decoder on cuda:0 as f16"));
-  EXPECT_EQ(together.stages[1].reason,
-            "cpu takes 3 ms as i8, but the whole is slower with what passes between devices");
-  // Nothing passes between groups.
-  input.stages = wishes({kDecoder, kAcoustic});
-  input.measurements.push_back(took(kAcoustic, "cpu", {}, 9, 1));
-  input.measurements.push_back(took(kAcoustic, "cuda:0", {}, 1, 1));
-  input.crossing_ms[static_cast<size_t>(kAcoustic)] = 100;
-  EXPECT_THAT(placed(planned(input)),
-              ElementsAre("stt.decoder on cpu as i8", "tts.acoustic on cuda:0"));
-}
-
 TEST(Plan, AutomaticStagesStayTogetherWhereOnlyThatWasProven) {
   PlanInput input = card_and_cpu();
   input.together = true;

@@ -34,18 +34,12 @@ class Search {
       return;
     }
     for (const Candidate& candidate : stages_[depth].candidates) {
-      Cost next = cost + candidate.cost;
+      const Cost next = cost + candidate.cost;
       if (is_hopeless(next, depth)) {
         break;  // what follows costs as much or more
       }
-      if (depth > 0 && candidate.device != chosen_.back().device) {
-        if (stages_[depth].with_last) {
-          continue;
-        }
-        next.ms += stages_[depth].crossing_ms;
-        if (is_hopeless(next, depth)) {
-          continue;
-        }
+      if (depth > 0 && stages_[depth].with_last && candidate.device != chosen_.back().device) {
+        continue;
       }
       const uint64_t bytes = batch_bytes(candidate.bytes, candidate.window_bytes, batch_);
       if (budget_ != nullptr && !budget_->take(candidate.device, bytes)) {

@@ -38,10 +38,7 @@ struct Candidate {
 struct StageChoices {
   Stage stage = Stage::Vad;
   std::vector<Candidate> candidates;  // the cheapest first
-  // Milliseconds for a second of sound where the stage before it, of the same group, is on another
-  // device; 0 for a group's first.
-  double crossing_ms = 0;
-  bool with_last = false;  // it must be on the device of the stage before it
+  bool with_last = false;             // it must be on the device of the stage before it
 };
 
 struct Assignment {

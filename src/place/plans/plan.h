@@ -1,7 +1,6 @@
 // Plan: which stage is computed on which device, with which storage type, and why.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -57,9 +56,6 @@ struct PlanInput {
   int batch = 1;                    // windows that are computed together where memory allows
   // Automatic stages of a group are on one device: how they do on two was not proven.
   bool together = false;
-  // By Stage: milliseconds for a second of sound to bring it what the stage before it, of the same
-  // group, made on another device.
-  std::array<double, kStages.size()> crossing_ms{};
 };
 
 struct StagePlan {

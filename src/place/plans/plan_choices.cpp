@@ -165,7 +165,6 @@ Result<std::vector<StageOptions>> gather_options(const PlanInput& input, const B
     StageOptions options = Gatherer(input, budget, *wish).gather();
     MYNAH_TRY_STATUS(check_has_choice(options));
     if (!all.empty() && group_of(all.back().choices.stage) == group_of(stage)) {
-      options.choices.crossing_ms = std::max(0.0, input.crossing_ms[static_cast<size_t>(stage)]);
       options.choices.with_last = input.together && options.automatic && all.back().automatic;
     }
     all.push_back(std::move(options));

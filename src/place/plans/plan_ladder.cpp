@@ -151,9 +151,6 @@ class Ladder {
         }
         cpu_ms += on_cpu->cost.ms;
         ms += assignment.chosen[i].cost.ms;
-        if (i > first && assignment.chosen[i].device != assignment.chosen[i - 1].device) {
-          ms += choices_[i].crossing_ms;
-        }
       }
       if (comparable && ms > cpu_ms) {
         return true;

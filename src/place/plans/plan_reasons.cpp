@@ -102,9 +102,8 @@ class Explainer {
     const std::string type =
         other.storage ? fmt::format(" as {}", storage_text(other.storage)) : std::string();
     std::string takes = fmt::format("takes {} ms{}", milliseconds_text(other.cost.ms), type);
-    if (chosen_.cost.unmeasured == 0 && other.cost.ms < chosen_.cost.ms) {
-      takes += stays_together() ? ", but a model's stages stay on one device, as they were proven"
-                                : ", but the whole is slower with what passes between devices";
+    if (chosen_.cost.unmeasured == 0 && other.cost.ms < chosen_.cost.ms && stays_together()) {
+      takes += ", but a model's stages stay on one device, as they were proven";
     }
     return takes;
   }
