@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -139,65 +140,49 @@ PlacementState::Tried PlacementState::measure_as(const ModelFile& file, const St
   return tried;
 }
 
-// Each of the types that a profile names on a device, which no other stands in for.
-void PlacementState::measure_profiled(const ModelFile& file, const std::string& device,
-                                      PlanInput& input) {
-  const std::vector<const Measurement*> wanted = profiled_on(file, device);
-  if (wanted.empty()) {
-    return;
-  }
-  for (const std::optional<DType>& type : types_on(file, device)) {
-    const StageDevice where{.device = device, .storage = type};
-    if (std::ranges::any_of(input.measurements, [&](const Measurement& measured) {
-          return group_of(measured.stage) == group_of(file) && measured.device == device &&
-                 measured.storage == type;
-        })) {
-      continue;
-    }
-    const Tried tried = measure_as(file, where, input);
-    for (const Measurement* const said : wanted) {
-      if (!tried.refusal.empty() && said->storage == type) {
-        input.excluded.push_back({.stage = said->stage, .device = device, .reason = tried.refusal});
-      }
-    }
-  }
-  std::erase_if(input.measurements, [&](const Measurement& measured) {
-    return measured.device == device && std::ranges::any_of(wanted, [&](const Measurement* said) {
-             return said->stage == measured.stage && said->storage != measured.storage;
-           });
-  });
-}
-
-// A device's measurements, or why it is not to be chosen.
+// A device's measurements, or why it is not to be chosen: as each of the types that a profile names
+// there, which no other stands in for; else as the first that has room.
 void PlacementState::measure_device(const ModelFile& file, const std::string& device,
                                     PlanInput& input) {
-  const StageGroup group = group_of(file);
-  if (!profiled_on(file, device).empty()) {
-    measure_profiled(file, device, input);
-    return;
-  }
-  std::string refusal;
+  const std::vector<const Measurement*> said = profiled_on(file, device);
+  const auto is_said = [&](Stage stage, std::optional<DType> type) {
+    return std::ranges::any_of(
+        said, [&](const Measurement* one) { return one->stage == stage && one->storage == type; });
+  };
+  std::map<Stage, std::string> refusals;  // the first of each
   std::vector<TooLarge> too_large;
   for (const std::optional<DType>& type : types_on(file, device)) {
+    if (std::ranges::any_of(input.measurements, [&](const Measurement& measured) {
+          return is_said(measured.stage, type) && measured.device == device &&
+                 measured.storage == type;
+        })) {
+      continue;  // the processor was measured as this already
+    }
     const Tried tried = measure_as(file, {.device = device, .storage = type}, input);
-    if (tried.refusal.empty()) {
+    if (tried.refusal.empty() && said.empty()) {
+      refusals.clear();
       std::ranges::move(too_large, std::back_inserter(input.too_large));
-      return;
-    }
-    if (refusal.empty()) {
-      refusal = tried.refusal;
-    }
-    if (!tried.no_room) {
       break;
     }
-    for (const Stage stage : stages_of(group)) {
-      too_large.push_back(
-          {.stage = stage, .device = device, .storage = type, .reason = tried.refusal});
+    for (const Stage stage : stages_of(group_of(file))) {
+      if (!tried.refusal.empty() && (said.empty() || is_said(stage, type))) {
+        refusals.try_emplace(stage, tried.refusal);
+        too_large.push_back(
+            {.stage = stage, .device = device, .storage = type, .reason = tried.refusal});
+      }
+    }
+    if (said.empty() && !tried.no_room) {
+      break;
     }
   }
-  for (const Stage stage : stages_of(group)) {
+  for (const auto& [stage, refusal] : refusals) {
     input.excluded.push_back({.stage = stage, .device = device, .reason = refusal});
   }
+  std::erase_if(input.measurements, [&](const Measurement& measured) {
+    return measured.device == device && std::ranges::any_of(said, [&](const Measurement* one) {
+             return one->stage == measured.stage && one->storage != measured.storage;
+           });
+  });
 }
 
 // Of the cards that a model was measured on the types that were not needed so far.
@@ -250,8 +235,8 @@ Result<bool> PlacementState::measure(const ModelFile& file, PlanInput& input) {
     if (device == "cpu") {
       MYNAH_TRY(const std::vector<Measurement> measured, prover_.of_cpu(file));
       std::ranges::copy(measured, std::back_inserter(input.measurements));
-      measure_profiled(file, device, input);
-    } else if (device != "ref") {
+    }
+    if (device == "cpu" ? !profiled_on(file, device).empty() : device != "ref") {
       measure_device(file, device, input);
     }
   }

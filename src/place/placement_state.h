@@ -267,7 +267,6 @@ class PlacementState {
   // The same of a model's stages that it puts on a device as a type of its choice.
   [[nodiscard]] std::vector<const Measurement*> profiled_on(const ModelFile& file,
                                                             const std::string& device) const;
-  void measure_profiled(const ModelFile& file, const std::string& device, PlanInput& input);
   [[nodiscard]] std::vector<DeviceMemory> card_memory();
   // How much of a card our own workers hold, as its driver counts; else as was planned.
   [[nodiscard]] uint64_t held_here(const CardMemory& card) const;
