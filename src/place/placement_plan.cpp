@@ -223,6 +223,7 @@ Result<bool> PlacementState::measure(const ModelFile& file, PlanInput& input) {
   bool elsewhere = false;
   for (const Stage stage : stages_of(group)) {
     input.stages.push_back({.stage = stage, .storage = storage_of(stage, "")});
+    input.request.of(stage) = wanted(stage);
     for (std::string& device : candidates(stage)) {
       elsewhere = elsewhere || (device != "cpu" && device != "ref");
       devices.insert(std::move(device));
@@ -244,6 +245,30 @@ Result<bool> PlacementState::measure(const ModelFile& file, PlanInput& input) {
                              [](const auto& device) { return card_index(device).has_value(); });
 }
 
+// What is open stays where it is while another group is planned, with what was measured of it: its
+// memory is taken. Where it has no room there any more it is no reason to refuse the other. False:
+// the group is not open.
+bool PlacementState::stays(StageGroup group, PlanInput& input) const {
+  const std::lock_guard lock(mutex_);
+  const auto places = places_.find(group);
+  if (places == places_.end()) {
+    return false;
+  }
+  for (const auto& [stage, where] : places->second) {
+    StageDevices& devices = input.request.of(stage);
+    devices = {.automatic = false, .devices = {where.device}};
+    if (where.device != "cpu") {
+      devices.devices.emplace_back("cpu");
+    }
+    input.stages.push_back({.stage = stage, .storage = {}});
+    const auto& choice = choices_[static_cast<size_t>(stage)];
+    if (choice && choice->measured && choice->measured->device == where.device) {
+      input.measurements.push_back(*choice->measured);
+    }
+  }
+  return true;
+}
+
 Result<StagePlaces> PlacementState::plan(StageGroup group) {
   const std::lock_guard planning(planning_);
   PlanInput input;
@@ -255,17 +280,18 @@ Result<StagePlaces> PlacementState::plan(StageGroup group) {
     const std::lock_guard lock(mutex_);
     files = files_;
   }
-  bool cards = false;
+  std::erase_if(files, [&](const ModelFile& file) {
+    return group_of(file) != group && stays(group_of(file), input);
+  });
+  bool cards = std::ranges::any_of(input.measurements, [](const Measurement& one) {
+    return card_index(one.device).has_value();
+  });
   for (const ModelFile& file : files) {
     MYNAH_TRY(const bool card, measure(file, input));
     cards = cards || card;
   }
   if (profiled(Stage::SttEncoder) != nullptr) {
     input.batch = std::min(input.batch, options_.profile->batch);
-  }
-  {
-    const std::lock_guard lock(mutex_);
-    input.request = request_;
   }
   input.devices = memory(cards);
   if (std::ranges::any_of(input.stages, [&input](const StageWish& wish) {

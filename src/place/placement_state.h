@@ -259,6 +259,7 @@ class PlacementState {
   void measure_device(const ModelFile& file, const std::string& device, PlanInput& input);
   void measure_smaller_types(const ModelFile& file, PlanInput& input);
   Result<bool> measure(const ModelFile& file, PlanInput& input);
+  [[nodiscard]] bool stays(StageGroup group, PlanInput& input) const;
   // Whether the profile places this model. Device where it no longer holds, or was named and is of
   // another; one that is in use and of another model is told of and passed over.
   [[nodiscard]] Result<bool> has_profile(const ModelFile& file);

@@ -154,5 +154,17 @@ TEST_F(PlacementPlan, ChoicesOfOtherGroupsStayAsTheyWerePlaced) {
   EXPECT_FALSE(state.choice(Stage::Vad)) << "nobody placed it yet";
 }
 
+TEST_F(PlacementPlan, AGroupThatIsOpenStaysWhereItIsAndIsNotMeasuredForAnother) {
+  PlacementState state(placer("simt:0,cpu"));
+  state.expect(file_);
+  state.expect(DetectorFile{.path = machine_.root / "none"});  // nobody could measure it
+  state.opened(StageGroup::Vad, {{Stage::Vad, {.device = "simt:0", .storage = {}}}});
+  const auto planned = state.plan(StageGroup::Stt);
+  ASSERT_TRUE(planned) << planned.error().message;
+  EXPECT_EQ(planned->at(Stage::SttEncoder).device, "simt:0");
+  EXPECT_EQ(state.places(StageGroup::Vad).at(Stage::Vad).device, "simt:0");
+  EXPECT_FALSE(state.plan(StageGroup::Vad)) << "its own plan measures it";
+}
+
 }  // namespace
 }  // namespace mynah::place
