@@ -216,11 +216,44 @@ void PlacementState::distrust(const StagePlaces& places, const Error& reason) {
   }
 }
 
+// Of the devices that were named before the one that was taken; of a stage that has its choice "".
+std::string PlacementState::why_not_preferred(const StagePlaces& places) const {
+  for (const auto& [stage, where] : places) {
+    const StageDevices& wanted = request_.of(stage);
+    const auto& choice = choices_[static_cast<size_t>(stage)];
+    if (wanted.automatic || !choice || choice->plan.device != where.device) {
+      continue;
+    }
+    std::vector<std::string> whys;
+    for (const std::string& device : wanted.devices) {
+      if (device == where.device) {
+        break;
+      }
+      const auto other = std::ranges::find(choice->plan.others, device, &OtherDevice::device);
+      if (other != choice->plan.others.end()) {
+        whys.push_back(fmt::format("{} was preferred, but it {}", device, other->why));
+      }
+    }
+    if (!whys.empty()) {
+      return fmt::format("{}", fmt::join(whys, "; "));
+    }
+  }
+  return {};
+}
+
 void PlacementState::opened(StageGroup group, const StagePlaces& places) {
+  std::string why;
   {
     const std::lock_guard lock(mutex_);
+    // What it moved for was told.
+    const bool is_first = !last_places_.contains(group) &&
+                          std::ranges::find(moves_, group, &Move::group) == moves_.end();
+    why = is_first ? why_not_preferred(places) : std::string();
     places_[group] = places;
     last_places_[group] = places;
+  }
+  if (options_.say && !why.empty()) {
+    options_.say(fmt::format("{} on {}: {}", group_name(group), devices_of(places), why));
   }
   if (const auto worker = workers_.of(group)) {
     static_cast<void>(ask_for_report(worker));

@@ -126,8 +126,8 @@ class PlacementState {
   // A device that had too little memory for a group.
   [[nodiscard]] std::optional<DeviceNoRoom> no_room(StageGroup group) const;
 
-  // A group's model was opened there. places(): where it is, or was when it was let go; empty: it
-  // was not opened yet.
+  // A group's model was opened there; who preferred another device is told why, the first time.
+  // places(): where it is, or was when it was let go; empty: it was not opened yet.
   void opened(StageGroup group, const StagePlaces& places);
   [[nodiscard]] StagePlaces places(StageGroup group) const;
 
@@ -292,6 +292,8 @@ class PlacementState {
   // Why a device that failed is not to be used yet; "": every model that may be there passed.
   [[nodiscard]] std::string why_still_excluded(const std::string& device);
   [[nodiscard]] std::string status_text() const;
+  // "cuda:0 was preferred, but it is not here"; "": it is where it was wanted most. Wants the lock.
+  [[nodiscard]] std::string why_not_preferred(const StagePlaces& places) const;
 
   PlacerOptions options_;
   DeviceRequest request_;  // with what the profile says; mutex_ is held for it

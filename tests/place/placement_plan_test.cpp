@@ -154,6 +154,34 @@ TEST_F(PlacementPlan, ChoicesOfOtherGroupsStayAsTheyWerePlaced) {
   EXPECT_FALSE(state.choice(Stage::Vad)) << "nobody placed it yet";
 }
 
+TEST_F(PlacementPlan, WhoeverPrefersADeviceIsToldOnceWhereAnotherComputes) {
+  const auto open = [this](PlacerOptions options) {
+    said_.clear();
+    options.say = [this](const std::string& line) { said_.push_back(line); };
+    PlacementState state(std::move(options));
+    state.expect(file_);
+    for (int i = 0; i < 2; ++i) {
+      const auto planned = state.plan(StageGroup::Stt);
+      ASSERT_TRUE(planned) << planned.error().message;
+      state.opened(StageGroup::Stt, *planned);
+    }
+  };
+  open(placer("cuda,cpu"));
+  EXPECT_THAT(said_, ElementsAre("stt on cpu: cuda:0 was preferred, but it is not here"));
+  open(placer("cuda,cuda:1,cpu"));
+  EXPECT_THAT(said_, ElementsAre("stt on cpu: cuda:0 was preferred, but it is not here; cuda:1 was "
+                                 "preferred, but it is not here"));
+  for (const std::string devices : {"cpu,cuda", "auto", "tts=cuda,cpu,stt=cpu"}) {
+    open(placer(devices));
+    EXPECT_THAT(said_, IsEmpty()) << devices;
+  }
+  ::setenv("MYNAH_WORKER_MANNER", "crashes", 1);
+  open(placer("simt:0,cpu"));
+  ::unsetenv("MYNAH_WORKER_MANNER");
+  EXPECT_THAT(
+      said_, ElementsAre(HasSubstr("stt on cpu: simt:0 was preferred, but it failed its proof: ")));
+}
+
 TEST_F(PlacementPlan, AGroupThatIsOpenStaysWhereItIsAndIsNotMeasuredForAnother) {
   PlacementState state(placer("simt:0,cpu"));
   state.expect(file_);
