@@ -371,7 +371,7 @@ Result<int> DevicesCommand::run(Context& context) {
 Status DevicesCommand::add_proofs(const Context& context, const place::Discovery& found,
                                   std::vector<DeviceView>& devices) const {
   const auto wanted = [this](const DeviceView& device) {
-    const bool named = !names_.empty() && device.facts.name != "cpu" && device.facts.name != "ref";
+    const bool named = !names_.empty() && !place::is_processor(device.facts.name);
     return !device.facts.name.empty() && !device.facts.absence &&
            place::worst(device.findings) != Outlook::Cannot && (device.facts.card || named);
   };

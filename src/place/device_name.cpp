@@ -56,6 +56,10 @@ std::optional<int> card_index(const std::string& device) {
   return name && name->kind == "cuda" ? std::optional(name->number) : std::nullopt;
 }
 
+bool is_processor(std::string_view device) {
+  return device == "cpu" || device == "ref";
+}
+
 bool is_for_auto(const std::string& device) {
   return device == "cpu" || card_index(device);
 }

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -14,6 +15,10 @@ namespace mynah::place {
 
 // The card that is meant by "cuda" (the first) or "cuda:N"; none: another device.
 [[nodiscard]] std::optional<int> card_index(const std::string& device);
+
+// Whether it is the processor, however it computes: mynah trusts it as it trusts itself, and what
+// is the device's alone (failures, memory of its own, a ladder to climb down) is not asked of it.
+[[nodiscard]] bool is_processor(std::string_view device);
 
 // Whether auto may choose it: ref and simt are there to check others against.
 [[nodiscard]] bool is_for_auto(const std::string& device);

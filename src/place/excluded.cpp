@@ -46,7 +46,7 @@ bool PlacementState::end_worker(StageGroup group, const StagePlaces& places,
                                 const std::string& reason) {
   std::vector<std::string> devices;
   for (const auto& [stage, where] : places) {
-    if (where.device != "cpu" && where.device != "ref") {
+    if (!is_processor(where.device)) {
       devices.push_back(where.device);
     }
   }
@@ -99,7 +99,7 @@ void PlacementState::note_no_room(StageGroup group, const StageDevice& where, No
 void PlacementState::had_no_room(StageGroup group, const StagePlaces& places, const Error& error) {
   const std::vector<StageReport> told = ask_for_reports();
   for (const auto& [stage, where] : places) {
-    if (where.device != "cpu" && where.device != "ref") {
+    if (!is_processor(where.device)) {
       NoRoom no_room{.error = error, .memory = {}};
       if (const auto report = std::ranges::find(told, where.device, &StageReport::device);
           report != told.end()) {
@@ -123,7 +123,7 @@ std::string PlacementState::ran_out(StageGroup group, const StagePlaces& places,
       }
     }
     for (const auto& [stage, where] : places) {
-      if (windows > 1 && where.device != "cpu") {
+      if (windows > 1 && !is_processor(where.device)) {
         most_windows_[{group, where.device}] = windows / 2;
       }
     }

@@ -225,7 +225,7 @@ Result<bool> PlacementState::measure(const ModelFile& file, PlanInput& input) {
     input.stages.push_back({.stage = stage, .storage = storage_of(stage, "")});
     input.request.of(stage) = wanted(stage);
     for (std::string& device : candidates(stage)) {
-      elsewhere = elsewhere || (device != "cpu" && device != "ref");
+      elsewhere = elsewhere || !is_processor(device);
       devices.insert(std::move(device));
     }
   }
@@ -237,7 +237,7 @@ Result<bool> PlacementState::measure(const ModelFile& file, PlanInput& input) {
       MYNAH_TRY(const std::vector<Measurement> measured, prover_.of_cpu(file));
       std::ranges::copy(measured, std::back_inserter(input.measurements));
     }
-    if (device == "cpu" ? !profiled_on(file, device).empty() : device != "ref") {
+    if (!is_processor(device) || (device == "cpu" && !profiled_on(file, device).empty())) {
       measure_device(file, device, input);
     }
   }

@@ -31,7 +31,7 @@ std::string devices_of(const StagePlaces& places) {
 std::string worker_key(const StagePlaces& places) {
   std::set<std::string> devices;
   for (const auto& [stage, where] : places) {
-    if (where.device != "cpu") {
+    if (!is_processor(where.device)) {
       devices.insert(where.device);
     }
   }
@@ -39,9 +39,8 @@ std::string worker_key(const StagePlaces& places) {
 }
 
 bool is_here(const StagePlaces& places) {
-  return std::ranges::all_of(places, [](const auto& entry) {
-    return entry.second.device == "cpu" || entry.second.device == "ref";
-  });
+  return std::ranges::all_of(places,
+                             [](const auto& entry) { return is_processor(entry.second.device); });
 }
 
 std::string types_that_change(const StagePlaces& before, const StagePlaces& after) {
@@ -199,7 +198,7 @@ void PlacementState::forget_computed() {
 
 void PlacementState::distrust(const StagePlaces& places, const Error& reason) {
   for (const auto& [stage, where] : places) {
-    if (where.device == "cpu" || where.device == "ref") {
+    if (is_processor(where.device)) {
       continue;
     }
     const std::string what = without_name(reason.message, where.device);

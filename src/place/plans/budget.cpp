@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "place/device_name.h"
+
 namespace mynah::place {
 
 Budget::Budget(std::vector<DeviceMemory> devices, uint64_t max_vram) {
@@ -11,7 +13,7 @@ Budget::Budget(std::vector<DeviceMemory> devices, uint64_t max_vram) {
   for (const DeviceMemory& memory : devices) {
     Device device{.name = memory.device,
                   .usable = memory.free_bytes - std::min(memory.free_bytes, memory.headroom_bytes)};
-    const bool is_host = memory.device == "cpu" || memory.device == "ref";
+    const bool is_host = is_processor(memory.device);
     if (max_vram > 0 && !is_host && max_vram < device.usable) {
       device.usable = max_vram;
       device.limited = true;
