@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "base/wrapped_text.h"
+
 namespace mynah::cli {
 
 namespace {
@@ -33,27 +35,6 @@ std::string field_help(const Field& field) {
 }
 
 }  // namespace
-
-std::string wrapped(std::string_view text, size_t indent, size_t columns) {
-  std::string result;
-  size_t used = indent;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find(' '), text.size());
-    const std::string_view word = text.substr(0, end);
-    if (used > indent && used + 1 + word.size() > columns) {
-      result += '\n';
-      result.append(indent, ' ');
-      used = indent;
-    } else if (used > indent) {
-      result += ' ';
-      ++used;
-    }
-    result += word;
-    used += word.size();
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return result;
-}
 
 std::string flag_text(const Field& field) {
   if (field.positional) {

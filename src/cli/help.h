@@ -16,10 +16,6 @@ namespace mynah::cli {
 [[nodiscard]] std::string verb_help(const Verb& verb, const Command& command, const Fields& fields,
                                     int columns);
 
-// Breaks text at spaces into lines of at most `columns` characters, each but the first behind
-// `indent` spaces.
-[[nodiscard]] std::string wrapped(std::string_view text, size_t indent, size_t columns);
-
 // "--max-line-width N", "-o, --output-dir D", "--[no-]vad".
 [[nodiscard]] std::string flag_text(const Field& field);
 
