@@ -1,0 +1,92 @@
+#include "doctor/report_json.h"
+
+#include <nlohmann/json.hpp>
+
+namespace mynah::doctor {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json or_null(const std::string& text) {
+  return text.empty() ? Json() : Json(text);
+}
+
+Json json_of(const FrameworkVerdict& verdict) {
+  return {{"framework", verdict.framework},
+          {"version", or_null(verdict.version)},
+          {"environment", or_null(verdict.environment)},
+          {"card", or_null(verdict.card)},
+          {"outcome", outcome_name(verdict.outcome)},
+          {"reason", or_null(verdict.reason)}};
+}
+
+Json json_of(const Evidence& evidence) {
+  return {{"text", evidence.text}, {"where", or_null(evidence.where)}};
+}
+
+Json json_of(const Remedy& remedy) {
+  return {{"command", or_null(remedy.command)},
+          {"text", or_null(remedy.text)},
+          {"cost", or_null(remedy.cost)}};
+}
+
+Json json_of(const Finding& finding);
+
+template <class T>
+Json list_of(const std::vector<T>& values) {
+  Json list = Json::array();
+  for (const T& value : values) {
+    list.push_back(json_of(value));
+  }
+  return list;
+}
+
+Json json_of(const Finding& finding) {
+  return {{"rule", finding.rule},
+          {"level", level_name(finding.level)},
+          {"certainty", certainty_name(finding.certainty)},
+          {"subject", or_null(finding.subject)},
+          {"card", or_null(finding.card)},
+          {"text", finding.text},
+          {"error", or_null(finding.error)},
+          {"evidence", list_of(finding.evidence)},
+          {"remedies", list_of(finding.remedies)}};
+}
+
+}  // namespace
+
+nlohmann::ordered_json report_json(const ReportFrame& frame) {
+  return {{"format", "mynah doctor report"},
+          {"version", kReportVersion},
+          {"program", frame.program},
+          {"knowledge", frame.knowledge_date},
+          {"worst", level_name(frame.report.worst())},
+          {"verdicts", list_of(frame.report.verdicts)},
+          {"findings", list_of(frame.report.findings)},
+          {"skipped", frame.facts.skipped}};
+}
+
+nlohmann::ordered_json explanation_json(const Explanation& explanation) {
+  return {{"id", explanation.id},
+          {"title", explanation.title},
+          {"cause", explanation.cause},
+          {"predictor", or_null(explanation.predictor)},
+          {"remedies", list_of(explanation.remedies)},
+          {"seen", explanation.seen},
+          {"source", or_null(explanation.source)},
+          {"line", explanation.line},
+          {"text", explanation.text},
+          {"times", explanation.times},
+          {"follows", or_null(explanation.follows)},
+          {"verified", explanation.verified},
+          {"harmless", explanation.harmless},
+          {"guess", explanation.guess},
+          {"sureness", explanation.sureness}};
+}
+
+std::string json_line(const nlohmann::ordered_json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace mynah::doctor
