@@ -117,6 +117,8 @@ void fields_of(Fact& fact, const Field& field) {
   field("version", fact.version);
   field("folder", fact.folder);
   field("requires", fact.requires_);
+  field("extras", fact.extras);
+  field("python", fact.python);
   field("tags", fact.tags);
   field("installer", fact.installer);
   field("origin", fact.origin);
@@ -137,6 +139,7 @@ void fields_of(Fact& fact, const Field& field) {
   field("version", fact.version);
   field("cuda", fact.cuda);
   field("cudnn", fact.cudnn);
+  field("hip", fact.hip);
   field("folder", fact.folder);
   field("code", fact.code);
   field("wants", fact.wants);

@@ -117,8 +117,10 @@ struct LibraryWant {
   Want want = Want::Needed;
   std::string by;     // the file that wants it
   std::string found;  // the real path; empty: the loader finds none
-  // "RPATH", "LD_LIBRARY_PATH", "RUNPATH", "cache", "default folder", "loaded by torch"; on Windows
-  // "its folder", "add_dll_directory", "System32", "PATH".
+  // How it was found: "RPATH", "LD_LIBRARY_PATH", "RUNPATH", "cache", "default folder", "loaded by
+  // torch/__init__.py" (Python code that opens it beforehand); on Windows "its folder",
+  // "add_dll_directory", "System32", "PATH". Where nothing is found, "loaded by torch" says that it
+  // is there once torch was imported first, and `elsewhere` begins with that path.
   std::string via;
   // Where it lies on this machine without being on the loader's way; empty: nowhere seen.
   std::vector<std::string> elsewhere;
@@ -137,7 +139,9 @@ struct Package {
   std::string name;                    // "onnxruntime-gpu"
   std::string version;                 // "2.7.1+cu126": with the local part, where one is known
   std::string folder;                  // site-packages that it is in
-  std::vector<std::string> requires_;  // PEP 508, as written
+  std::vector<std::string> requires_;  // PEP 508, as written; of conda's packages as conda writes
+  std::vector<std::string> extras;     // that it offers
+  std::string python;                  // Requires-Python: ">=3.9"; empty: any
   std::vector<std::string> tags;       // "cp311-cp311-manylinux_2_28_x86_64"
   std::string installer;               // "pip", "uv", "conda"
   std::string origin;                  // the URL of direct_url.json; empty: an index
@@ -162,6 +166,7 @@ struct Framework {
   std::string version;  // "2.7.1+cu126"
   std::optional<std::string> cuda;  // built with: "12.6"; "": the processor alone; none: not known
   std::string cudnn;                // built with: "9.10.2"; empty: none or not known
+  std::string hip;                  // built for AMD's cards with this version; empty: not
   std::string folder;
   std::vector<DeviceCode> code;
   std::vector<LibraryWant> wants;
