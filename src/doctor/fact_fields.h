@@ -167,6 +167,8 @@ void fields_of(Fact& fact, const Field& field) {
   field("file", fact.file);
   field("line", fact.line);
   field("locked", fact.locked);
+  field("indexes", fact.indexes);
+  field("group", fact.group);
 }
 
 template <FactOf<IndexLine> Fact, class Field>
@@ -206,6 +208,7 @@ void fields_of(Fact& fact, const Field& field) {
   field("images", fact.images);
   field("services", fact.services);
   field("includes", fact.includes);
+  field("constraints", fact.constraints);
   field("variables", fact.variables);
   field("builds", fact.builds);
   field("doubts", fact.doubts);

@@ -197,6 +197,9 @@ struct Requirement {
   std::string file;       // that it stands in
   uint64_t line = 0;      // from 1; 0: not known
   bool locked = false;    // of a lock file: what will be installed, whatever is newer
+  // Addresses of the indexes that its own command or table names; empty: those of the recipe.
+  std::vector<std::string> indexes;
+  std::string group;  // an extra or a group of dependencies that must be asked for; empty: none
 
   bool operator==(const Requirement&) const = default;
 };
@@ -243,7 +246,8 @@ struct Recipe {
   std::vector<IndexLine> indexes;
   std::vector<BaseImage> images;
   std::vector<Service> services;
-  std::vector<std::string> includes;  // recipes that it names: -r, -c, COPY of a requirements file
+  std::vector<std::string> includes;     // recipes that it takes in: -r, COPY of a requirements file
+  std::vector<std::string> constraints;  // recipes that bound versions and bring nothing: -c
   std::map<std::string, std::string> variables;  // ENV and ARG
   std::vector<std::string> builds;               // commands that compile device code, as written
   std::vector<std::string> doubts;               // what could not be read for sure

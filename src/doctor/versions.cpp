@@ -15,13 +15,6 @@ namespace mynah::doctor {
 namespace {
 
 constexpr size_t kMostDigits = 18;  // a uint64_t holds any number of so many
-constexpr std::string_view kBlanks = " \t\n\r\f\v";
-
-std::string_view trimmed(std::string_view text) {
-  const size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
-  text.remove_prefix(begin);
-  return text.substr(0, text.find_last_not_of(kBlanks) + 1);
-}
 
 // Goes through a version in small letters, part by part. Each step takes what it names, or nothing.
 class VersionReader {

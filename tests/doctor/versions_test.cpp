@@ -1,34 +1,16 @@
 #include "doctor/versions.h"
 
-#include <fstream>
 #include <map>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "doctor/table_rows.h"
+
 namespace mynah::doctor {
 
 namespace {
-
-// Rows of a table as cells (tools/version_vectors.py).
-std::vector<std::vector<std::string>> rows_of(const std::string& file) {
-  std::ifstream in(std::string(MYNAH_SOURCE_DIR) + "/tests/doctor/data/" + file);
-  std::vector<std::vector<std::string>> rows;
-  for (std::string line; std::getline(in, line);) {
-    if (line.starts_with("#")) {
-      continue;
-    }
-    std::vector<std::string>& cells = rows.emplace_back();
-    size_t begin = 0;
-    for (size_t tab = line.find('\t'); tab != std::string::npos; tab = line.find('\t', begin)) {
-      cells.push_back(line.substr(begin, tab - begin));
-      begin = tab + 1;
-    }
-    cells.push_back(line.substr(begin));
-  }
-  return rows;
-}
 
 std::string normalised(const std::string& text) {
   const auto version = Version::parse(text);

@@ -1,0 +1,22 @@
+// A Dockerfile cut into its instructions, as the Dockerfile reference has them: comments, the
+// directive "escape", lines that go on, here-documents.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mynah::doctor {
+
+struct DockerInstruction {
+  std::string keyword;                 // in capitals: "RUN"
+  std::vector<std::string> flags;      // "--mount=type=cache,target=/x", in front of the rest
+  std::string arguments;               // lines that go on are joined
+  std::vector<std::string> documents;  // texts of here-documents
+  uint64_t line = 0;                   // its first, from 1
+};
+
+[[nodiscard]] std::vector<DockerInstruction> docker_instructions(std::string_view text);
+
+}  // namespace mynah::doctor

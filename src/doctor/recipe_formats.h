@@ -1,0 +1,45 @@
+// Readers of each kind of recipe, from text or a tree to facts. `recipe.path` must be set: it names
+// the file, and what it includes lies beside it. What is not understood for sure is a doubt of the
+// recipe; a text that is no such file at all is an error.
+#pragma once
+
+#include <string_view>
+
+#include "base/result.h"
+#include "doctor/facts.h"
+#include "formats/text_tree.h"
+
+namespace mynah::doctor {
+
+// pyproject.toml: dependencies and optional ones (PEP 621), groups (PEP 735), and the tables of
+// Poetry, uv and PDM.
+void read_pyproject(const TextTree& tree, Recipe& recipe);
+
+// setup.cfg of setuptools: install_requires, extras_require, python_requires.
+void read_setup_cfg(std::string_view text, Recipe& recipe);
+
+// Pipenv's Pipfile.
+void read_pipfile(const TextTree& tree, Recipe& recipe);
+
+// poetry.lock, uv.lock and pdm.lock ([[package]]), pylock.toml (PEP 751, [[packages]]).
+void read_package_lock(const TextTree& tree, Recipe& recipe);
+
+// Pipfile.lock.
+void read_pipfile_lock(const TextTree& tree, Recipe& recipe);
+
+// conda-lock.yml.
+void read_conda_lock(const TextTree& tree, Recipe& recipe);
+
+// environment.yml of conda, with its list "pip:".
+void read_conda_environment(const TextTree& tree, Recipe& recipe);
+
+// A compose file, as the Compose specification has it.
+void read_compose(const TextTree& tree, Recipe& recipe);
+
+// A Dockerfile or Containerfile.
+void read_dockerfile(std::string_view text, Recipe& recipe);
+
+// One of conda's match specifications: "pytorch::pytorch=2.1=*cuda*", "python >=3.10".
+void add_conda_requirement(Recipe& recipe, std::string_view text, uint64_t line);
+
+}  // namespace mynah::doctor

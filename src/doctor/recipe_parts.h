@@ -1,0 +1,56 @@
+// What readers of recipes share: where something stands, and how a requirement gets into a recipe.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "doctor/facts.h"
+
+namespace mynah::doctor {
+
+// Things of one kind that a recipe may hold: what comes behind them is left out, and a doubt says
+// so.
+inline constexpr size_t kMostOfARecipe = 20'000;
+
+// Says in the recipe's doubts that something could not be read for sure. Texts of files come in
+// quotes and cut off (in_quotes).
+void add_doubt(Recipe& recipe, uint64_t line, std::string_view what);
+
+// Adds a requirement as a requirements file or a command writes it: PEP 508, the address or path of
+// a wheel (whose name says its package and version), or a source tree. `indexes` hold for it alone.
+void add_requirement(Recipe& recipe, std::string_view text, uint64_t line,
+                     std::span<const std::string> indexes = {}, const std::string& group = {});
+
+// Adds one whose parts are known.
+void add_requirement(Recipe& recipe, Requirement requirement);
+
+// A path that a recipe names, seen from the recipe's folder, without "." and ".." where they can be
+// resolved by the text alone.
+[[nodiscard]] std::string beside(const std::string& recipe, std::string_view path);
+
+// Whether a word is an address: "https://...", "git+ssh://...".
+[[nodiscard]] bool is_address(std::string_view word);
+
+// Words of pip's command line or of an option line in a requirements file.
+struct PipWords {
+  std::vector<std::string> requirements;
+  std::vector<IndexLine> indexes;
+  std::vector<std::string> includes;     // -r, as written
+  std::vector<std::string> constraints;  // -c, as written
+  bool no_index = false;
+  bool no_dependencies = false;
+  std::vector<std::string> unknown;  // options that were not understood
+};
+
+// Reads them: options with values in either form ("-r x", "-rx", "--index-url=x"). uv takes the
+// same ones and a few more.
+[[nodiscard]] PipWords read_pip_words(std::span<const std::string> words);
+
+// Cuts a line into words as a shell would: quotes and backslashes, no variables.
+[[nodiscard]] std::vector<std::string> words_of(std::string_view line);
+
+}  // namespace mynah::doctor

@@ -1,0 +1,33 @@
+// Recipes of one kind, MYNAH_RECIPE: what is read is within bounds, and every requirement is
+// written so that it is read the same again.
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "base/check.h"
+#include "doctor/markers.h"
+#include "doctor/recipe_parts.h"
+#include "doctor/recipes.h"
+#include "doctor/requirement_text.h"
+#include "doctor/versions.h"
+
+namespace mynah::doctor {
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto recipe = parse_recipe(text, "/recipes/" MYNAH_RECIPE);
+  if (!recipe) {
+    return 0;
+  }
+  MYNAH_CHECK(recipe->requirements.size() <= kMostOfARecipe + 1, "too many requirements");
+  for (const Requirement& requirement : recipe->requirements) {
+    MYNAH_CHECK(requirement.name == normal_name(requirement.name), "a name is not normal");
+    MYNAH_CHECK(SpecifierSet::parse(requirement.specifier), "a specifier is none");
+    if (const auto marker = Marker::parse(requirement.marker)) {
+      MYNAH_CHECK(marker->holds({}) == marker->holds({}), "a marker changes its mind");
+    }
+  }
+  return 0;
+}
+
+}  // namespace mynah::doctor
