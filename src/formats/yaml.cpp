@@ -60,8 +60,10 @@ class YamlReader {
     auto parser = std::make_unique<yaml_parser_t>();
     if (yaml_parser_initialize(parser.get()) == 1) {
       parser_.reset(parser.release());
-      yaml_parser_set_input_string(
-          parser_.get(), reinterpret_cast<const unsigned char*>(text.data()), text.size());
+      // An empty view has no address, which libyaml does not take.
+      const char* const bytes = text.empty() ? "" : text.data();
+      yaml_parser_set_input_string(parser_.get(), reinterpret_cast<const unsigned char*>(bytes),
+                                   text.size());
     }
   }
 
