@@ -144,6 +144,8 @@ void fields_of(Fact& fact, const Field& field) {
   field("code", fact.code);
   field("wants", fact.wants);
   field("cpu_features", fact.cpu_features);
+  field("source", fact.source);
+  field("unverified", fact.unverified);
 }
 
 template <FactOf<PythonEnvironment> Fact, class Field>
@@ -230,12 +232,22 @@ void fields_of(Fact& fact, const Field& field) {
   field("visual_studio", fact.visual_studio);
 }
 
+template <FactOf<WantedModel> Fact, class Field>
+void fields_of(Fact& fact, const Field& field) {
+  field("name", fact.name);
+  field("storage", fact.storage);
+  field("least_mib", fact.least_mib);
+  field("most_mib", fact.most_mib);
+}
+
 template <FactOf<Facts> Fact, class Field>
 void fields_of(Fact& fact, const Field& field) {
   field("machine", fact.machine);
   field("environments", fact.environments);
   field("recipes", fact.recipes);
   field("toolkits", fact.toolkits);
+  field("wanted", fact.wanted);
+  field("headroom_mib", fact.headroom_mib);
   field("skipped", fact.skipped);
 }
 

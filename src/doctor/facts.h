@@ -171,6 +171,11 @@ struct Framework {
   std::vector<DeviceCode> code;
   std::vector<LibraryWant> wants;
   std::vector<std::string> cpu_features;  // beyond x86-64-v3 that its processor code must have
+  // Empty: all this was read in its own files. Else where the knowledge base has it from, and then
+  // nobody asked the loader: what `wants` names may be there or not (known_framework.h).
+  std::string source;
+  // Which of that nobody verified: "code", "compression", "ptx", "cudnn", "libraries".
+  std::vector<std::string> unverified;
 
   bool operator==(const Framework&) const = default;
 };
@@ -273,12 +278,24 @@ struct Toolkit {
   bool operator==(const Toolkit&) const = default;
 };
 
+// A model that is to stay on a card, beside the others of the list.
+struct WantedModel {
+  std::string name;                   // "whisper large-v3", as knowledge/models.json has it
+  std::string storage;                // "float16", "int8"; empty: any
+  std::optional<uint64_t> least_mib;  // of the card's memory; none: as the knowledge base has it
+  std::optional<uint64_t> most_mib;
+
+  bool operator==(const WantedModel&) const = default;
+};
+
 struct Facts {
   Machine machine;
   std::vector<PythonEnvironment> environments;
   std::vector<Recipe> recipes;
   std::vector<Toolkit> toolkits;
-  std::vector<std::string> skipped;  // what was not looked at, and why
+  std::vector<WantedModel> wanted;
+  std::optional<uint64_t> headroom_mib;  // that is to stay free beside them
+  std::vector<std::string> skipped;      // what was not looked at, and why
 
   bool operator==(const Facts&) const = default;
 };
