@@ -251,7 +251,7 @@ struct Recipe {
   std::vector<IndexLine> indexes;
   std::vector<BaseImage> images;
   std::vector<Service> services;
-  std::vector<std::string> includes;     // recipes that it takes in: -r, COPY of a requirements file
+  std::vector<std::string> includes;  // recipes that it takes in: -r, COPY of a requirements file
   std::vector<std::string> constraints;  // recipes that bound versions and bring nothing: -c
   std::map<std::string, std::string> variables;  // ENV and ARG
   std::vector<std::string> builds;               // commands that compile device code, as written
