@@ -41,25 +41,6 @@ std::vector<std::string> names_in(const std::string& folder) {
   return names;
 }
 
-// Asks for the right to read and write without opening: an open would wake a sleeping card. The
-// kernel asks a container's device rules here as well as in open(2).
-NodeState state_of(const std::string& path) {
-  if (::faccessat(AT_FDCWD, path.c_str(), R_OK | W_OK, AT_EACCESS) == 0) {
-    return NodeState::Usable;
-  }
-  switch (errno) {
-    case ENOENT:
-    case ENOTDIR:
-      return NodeState::Missing;
-    case EACCES:
-      return NodeState::NoPermission;
-    case EPERM:
-      return NodeState::Denied;
-    default:
-      return NodeState::Failed;
-  }
-}
-
 // Whether the kernel's list of all PCI devices, a line each of "0100 10de2204 ...", has none of
 // this vendor: one file to read, where a folder for each device takes a millisecond for fifty of
 // them. False where there is no such list.
@@ -157,13 +138,13 @@ std::vector<CardNode> read_card_nodes(const Machine& machine, const std::string&
   std::vector<CardNode> nodes;
   // Where a card has nodes at all, one of these is among them; a list of all of /dev takes longer.
   if (machine.control_node == NodeState::Missing && machine.uvm_node == NodeState::Missing &&
-      state_of(root + "/dev/nvidia0") == NodeState::Missing) {
+      node_state(root + "/dev/nvidia0") == NodeState::Missing) {
     return nodes;
   }
   for (const std::string& name : names_in(root + "/dev")) {
     if (is_card_node(name)) {
       const std::string path = "/dev/" + name;
-      nodes.push_back({.path = path, .state = state_of(root + path)});
+      nodes.push_back({.path = path, .state = node_state(root + path)});
     }
   }
   return nodes;
@@ -184,6 +165,24 @@ bool is_container(const std::string& root) {
 
 }  // namespace
 
+// The kernel asks a container's device rules here as well as in open(2).
+NodeState node_state(const std::string& path) {
+  if (::faccessat(AT_FDCWD, path.c_str(), R_OK | W_OK, AT_EACCESS) == 0) {
+    return NodeState::Usable;
+  }
+  switch (errno) {
+    case ENOENT:
+    case ENOTDIR:
+      return NodeState::Missing;
+    case EACCES:
+      return NodeState::NoPermission;
+    case EPERM:
+      return NodeState::Denied;
+    default:
+      return NodeState::Failed;
+  }
+}
+
 bool Machine::shows_card() const {
   return !pci_cards.empty() || !kernel_cards.empty() || !kernel_driver.empty() ||
          control_node != NodeState::Missing || uvm_node != NodeState::Missing ||
@@ -200,16 +199,16 @@ Machine read_machine(const std::string& root) {
     machine.kernel_driver = release_in(proc_version);
   }
   machine.open_kernel_module = proc_version.find("Open Kernel Module") != std::string::npos;
-  machine.control_node = state_of(root + "/dev/nvidiactl");
-  machine.uvm_node = state_of(root + "/dev/nvidia-uvm");
+  machine.control_node = node_state(root + "/dev/nvidiactl");
+  machine.uvm_node = node_state(root + "/dev/nvidia-uvm");
   machine.card_nodes = read_card_nodes(machine, root);
   machine.mig_instances = read_mig_instances(root);
-  machine.wsl_node = state_of(root + "/dev/dxg");
+  machine.wsl_node = node_state(root + "/dev/dxg");
   machine.wsl =
       machine.wsl_node != NodeState::Missing ||
       read_text(root + "/proc/sys/kernel/osrelease").find("microsoft") != std::string::npos;
   // nvmap is the memory of the older ones' drivers and of the newer ones'.
-  machine.tegra = state_of(root + "/dev/nvmap") != NodeState::Missing;
+  machine.tegra = node_state(root + "/dev/nvmap") != NodeState::Missing;
   machine.container = is_container(root);
   return machine;
 }

@@ -17,6 +17,10 @@ enum class NodeState {
   Failed,        // anything else
 };
 
+// Asks for the right to read and write a node without opening it: an open would wake a sleeping
+// card.
+[[nodiscard]] NodeState node_state(const std::string& path);
+
 // A display or compute function of vendor 10de.
 struct PciCard {
   std::string address;  // "0000:01:00.0"
