@@ -31,7 +31,9 @@ void fields_of(Fact& fact, const Field& field) {
   field("pci", fact.pci);
   field("vendor", fact.vendor);
   field("kernel_driver", fact.kernel_driver);
+  field("uuid", fact.uuid);
   field("slice", fact.slice);
+  field("divided", fact.divided);
 }
 
 template <FactOf<Node> Fact, class Field>
@@ -62,6 +64,7 @@ void fields_of(Fact& fact, const Field& field) {
   field("cards", fact.cards);
   field("driver", fact.driver);
   field("open_kernel_module", fact.open_kernel_module);
+  field("closed_kernel_module", fact.closed_kernel_module);
   field("driver_libraries", fact.driver_libraries);
   field("compat_libraries", fact.compat_libraries);
   field("nodes", fact.nodes);
@@ -75,6 +78,7 @@ void fields_of(Fact& fact, const Field& field) {
   field("slept", fact.slept);
   field("keeps_memory_asleep", fact.keeps_memory_asleep);
   field("library_folders", fact.library_folders);
+  field("path_libraries", fact.path_libraries);
 }
 
 template <FactOf<DeviceImage> Fact, class Field>
@@ -228,7 +232,9 @@ void fields_of(Fact& fact, const Field& field) {
   field("msvc_least", fact.msvc_least);
   field("msvc_most", fact.msvc_most);
   field("host_compiler", fact.host_compiler);
+  field("other_compilers", fact.other_compilers);
   field("on_path", fact.on_path);
+  field("named", fact.named);
   field("visual_studio", fact.visual_studio);
 }
 

@@ -22,7 +22,9 @@ struct Card {
   std::string pci;                     // "0000:01:00.0"
   std::string vendor;                  // PCI vendor in hexadecimal: "10de" is NVIDIA
   std::string kernel_driver;           // "nvidia", "nouveau", "vfio-pci"; empty: none
+  std::string uuid;                    // "GPU-8932f937-..."; empty: not known
   bool slice = false;                  // a slice of a card (Multi-Instance GPU)
+  bool divided = false;                // Multi-Instance GPU is on: its slices alone can be used
 
   bool operator==(const Card&) const = default;
 };
@@ -58,9 +60,12 @@ struct Machine {
   std::string glibc;                         // "2.36"; empty: not known, or Windows
   std::vector<std::string> processor_flags;  // as /proc/cpuinfo names them: "avx512f"
   std::vector<Card> cards;
-  std::string driver;                         // of NVIDIA's in the kernel: "580.95.05"
-  bool open_kernel_module = false;            // NVIDIA's open one, which RTX 50 needs
-  std::vector<std::string> driver_libraries;  // real paths of libcuda.so.*: the user half
+  std::string driver;                 // of NVIDIA's in the kernel: "580.95.05"
+  bool open_kernel_module = false;    // NVIDIA's open one, which RTX 50 needs
+  bool closed_kernel_module = false;  // NVIDIA's closed one; neither: not known
+  // Real paths of libcuda.so.*, the user half. The first is what the loader gives for libcuda.so.1,
+  // which may be one of compat_libraries or a stub; where it gives none, the first is empty.
+  std::vector<std::string> driver_libraries;
   std::vector<std::string> compat_libraries;  // libcuda.so.* of a toolkit's compat folder
   std::vector<Node> nodes;
   std::vector<std::string> groups;  // that the user is in
@@ -70,9 +75,11 @@ struct Machine {
   std::map<std::string, std::string> variables;  // those that decide about cards and libraries
   std::vector<std::string> kernel_log;           // lines of NVRM and Xid; empty: none, or no right
   std::optional<uint64_t> ecc_errors;            // uncorrected, as NVML counts
-  std::optional<bool> slept;                     // since the driver was loaded
+  std::optional<bool> slept;                     // since it was started
   std::optional<bool> keeps_memory_asleep;       // NVreg_PreserveVideoMemoryAllocations
   std::vector<std::string> library_folders;      // that the loader's cache names, in its order
+  // Libraries of CUDA and cuDNN in the folders of LD_LIBRARY_PATH, real paths in its order.
+  std::vector<std::string> path_libraries;
 
   bool operator==(const Machine&) const = default;
 };
@@ -271,9 +278,11 @@ struct Toolkit {
   int clang_most = 0;
   int msvc_least = 0;  // _MSC_VER
   int msvc_most = 0;
-  std::string host_compiler;          // that would be used: "gcc 12.2.0", "_MSC_VER 1944"
-  bool on_path = false;               // its nvcc is the first on PATH
-  std::optional<bool> visual_studio;  // integrated with it; none: Linux
+  std::string host_compiler;                 // that would be used: "gcc 12.2.0", "_MSC_VER 1944"
+  std::vector<std::string> other_compilers;  // that are installed besides: "gcc 11"
+  bool on_path = false;                      // its nvcc is the first on PATH
+  bool named = false;                        // CUDA_HOME or CUDA_PATH names it
+  std::optional<bool> visual_studio;         // integrated with it; none: Linux, or none was seen
 
   bool operator==(const Toolkit&) const = default;
 };
