@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "doctor/characters.h"
 #include "doctor/machine_parts.h"
 #include "doctor/machine_text.h"
 

@@ -7,6 +7,7 @@
 
 #include <sys/stat.h>
 
+#include "doctor/characters.h"
 #include "doctor/machine_parts.h"
 #include "doctor/machine_text.h"
 #include "doctor/machine_tree.h"

@@ -41,10 +41,6 @@ std::string printable(std::string_view line) {
   return text;
 }
 
-bool is_blank(char c) {
-  return c == ' ' || c == '\t';
-}
-
 std::optional<uint64_t> number_in(std::string_view text) {
   uint64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

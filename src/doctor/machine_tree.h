@@ -49,7 +49,4 @@ class MachineTree {
 // The lines of a text, without their ends ("\n" or "\r\n").
 [[nodiscard]] std::vector<std::string_view> lines_of(std::string_view text);
 
-// Without blanks at both ends.
-[[nodiscard]] std::string_view trimmed(std::string_view text);
-
 }  // namespace mynah::doctor

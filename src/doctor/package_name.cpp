@@ -1,20 +1,19 @@
 #include "doctor/package_name.h"
 
+#include "doctor/characters.h"
+
 namespace mynah::doctor {
 
-std::string normalised_package(std::string_view name) {
-  std::string normalised;
-  bool in_run = false;
+std::string normal_name(std::string_view name) {
+  std::string normal;
   for (const char c : name) {
-    const bool separates = c == '-' || c == '_' || c == '.';
-    if (separates && !in_run) {
-      normalised += '-';
-    } else if (!separates) {
-      normalised += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    if (c != '-' && c != '_' && c != '.') {
+      normal += small_letter(c);
+    } else if (!normal.ends_with('-')) {
+      normal += '-';
     }
-    in_run = separates;
   }
-  return normalised;
+  return normal;
 }
 
 }  // namespace mynah::doctor

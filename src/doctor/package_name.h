@@ -8,6 +8,6 @@ namespace mynah::doctor {
 
 // "onnxruntime-gpu" of "ONNXRuntime_GPU": small letters, and one '-' for each run of '-', '_' and
 // '.' (PEP 503).
-[[nodiscard]] std::string normalised_package(std::string_view name);
+[[nodiscard]] std::string normal_name(std::string_view name);
 
 }  // namespace mynah::doctor

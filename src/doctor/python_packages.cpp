@@ -32,13 +32,13 @@ std::pair<std::string_view, std::string_view> name_and_version(std::string_view 
 void read_metadata(const std::string& text, Package& package) {
   for (HeaderField& field : read_headers(text)) {
     if (field.name == "name") {
-      package.name = normalised_package(field.value);
+      package.name = normal_name(field.value);
     } else if (field.name == "version") {
       package.version = std::move(field.value);
     } else if (field.name == "requires-dist") {
       package.requires_.push_back(std::move(field.value));
     } else if (field.name == "provides-extra") {
-      package.extras.push_back(normalised_package(field.value));
+      package.extras.push_back(normal_name(field.value));
     } else if (field.name == "requires-python") {
       package.python = std::move(field.value);
     }
@@ -71,7 +71,7 @@ InstalledPackage read_dist_info(Tree& tree, const std::string& folder, std::stri
     tree.skip(folder, "has no METADATA; its name is taken from the folder");
   }
   if (package.name.empty()) {
-    package.name = normalised_package(name);
+    package.name = normal_name(name);
   }
   if (package.version.empty()) {
     package.version = version;
@@ -105,7 +105,7 @@ std::optional<InstalledPackage> read_egg_info(Tree& tree, const std::string& pat
   read_metadata(*text, installed.package);
   const auto [name, version] = name_and_version(stem);
   if (installed.package.name.empty()) {
-    installed.package.name = normalised_package(name);
+    installed.package.name = normal_name(name);
   }
   if (installed.package.version.empty()) {
     installed.package.version = version;
@@ -165,7 +165,7 @@ std::vector<Package> read_conda_packages(Tree& tree, const std::string& prefix) 
       continue;
     }
     Package package;
-    package.name = normalised_package(text_of(*json, "name"));
+    package.name = normal_name(text_of(*json, "name"));
     package.version = text_of(*json, "version");
     package.folder = prefix;
     package.installer = "conda";

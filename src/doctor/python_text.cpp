@@ -3,21 +3,13 @@
 #include <algorithm>
 #include <charconv>
 
+#include "doctor/characters.h"
+
 namespace mynah::doctor {
 namespace {
 
 constexpr size_t kMostFields = 65'536;
 constexpr size_t kMostArguments = 256;
-constexpr std::string_view kBlanks = " \t\r\n\f\v";
-
-std::string_view trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) {
-    return {};
-  }
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
-}
-
 // Takes the next line off the text, without its end.
 std::string_view take_line(std::string_view& text) {
   const size_t end = text.find('\n');
@@ -35,10 +27,6 @@ std::string in_small_letters(std::string_view text) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   });
   return small;
-}
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
 }
 
 bool is_name_character(char c) {

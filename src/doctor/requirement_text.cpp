@@ -119,18 +119,6 @@ class RequirementReader {
 
 }  // namespace
 
-std::string normal_name(std::string_view name) {
-  std::string normal;
-  for (const char c : name) {
-    if (c != '-' && c != '_' && c != '.') {
-      normal += small_letter(c);
-    } else if (!normal.ends_with('-')) {
-      normal += '-';
-    }
-  }
-  return normal;
-}
-
 Result<Requirement> parse_requirement(std::string_view text) {
   return RequirementReader(text).read();
 }
