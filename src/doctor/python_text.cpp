@@ -10,6 +10,7 @@ namespace {
 
 constexpr size_t kMostFields = 65'536;
 constexpr size_t kMostArguments = 256;
+
 // Takes the next line off the text, without its end.
 std::string_view take_line(std::string_view& text) {
   const size_t end = text.find('\n');
