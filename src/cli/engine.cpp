@@ -62,7 +62,7 @@ Result<FoundModel> pull_model_of(const CatalogueEntry& entry, const Store& store
                                  const Context& context) {
   MYNAH_TRY(const StoredModel model, pull_for_user(context, entry, PullOptions{}));
   const CatalogueEntry* voice = find_in_catalogue(kVoiceModel);
-  if (voice != nullptr && !store.resolve(std::string(kVoiceModel))) {
+  if (voice != nullptr && !default_detector(store)) {
     const auto pulled = pull_for_user(context, *voice, PullOptions{});
     if (!pulled) {
       context.say(pulled.error().message);  // the built-in one will do
@@ -77,7 +77,7 @@ Status check_writes(const Store& store, const std::string& name) {
     return {};
   }
   const auto model = store.find(name);
-  if (model && model->family == "silero") {
+  if (model && model->family == kDetectorFamily) {
     return fail(ErrorCode::Usage,
                 fmt::format("{} is a voice detector, which finds speech but does not write it "
                             "(--vad-model takes it); wanted a Whisper model, such as {}",
@@ -146,7 +146,7 @@ Result<std::shared_ptr<const VoiceDetector>> open_voice(const Store& store,
     return builtin_voice_detector();
   }
   const bool any = options.vad_model == "auto";
-  const auto resolved = store.resolve(any ? std::string(kVoiceModel) : options.vad_model);
+  const auto resolved = resolve_detector(store, options.vad_model);
   if (!resolved) {
     if (!any) {
       return std::unexpected(as_named(resolved.error(), options.vad_model));

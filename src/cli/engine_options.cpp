@@ -28,7 +28,8 @@ void EngineOptions::fields(Fields& fields) {
                 "Arithmetic: as fast as the weights' type allows, or in f32.");
   fields
       .option("vad-model", "NAME", vad_model,
-              "Voice detector: one that was pulled, a path, or builtin; auto: silero if there.")
+              "Voice detector: one that was pulled, a path, or builtin; auto: silero, or one that "
+              "was imported.")
       .completes(Complete::Models);
   fields.flag("offline", offline, "Never ask the network.");
   fields.flag("yes", yes, "Pull a model that is missing without asking.").shorter('y').once();

@@ -13,8 +13,6 @@ namespace mynah::cli {
 
 namespace {
 
-constexpr std::string_view kDetector = "silero";
-
 NamedModel recogniser(const std::string& name, const std::string& path, const Store& store) {
   return {.name = name,
           .file = place::WindowsFile{
@@ -23,8 +21,8 @@ NamedModel recogniser(const std::string& name, const std::string& path, const St
 
 constexpr int kDetectorRate_hz = 16000;
 
-NamedModel detector(const std::string& path) {
-  return {.name = std::string(kDetector),
+NamedModel detector(std::string name, const std::string& path) {
+  return {.name = std::move(name),
           .file = place::DetectorFile{.path = path, .rate_hz = kDetectorRate_hz}};
 }
 
@@ -48,13 +46,13 @@ Result<NamedModel> named_model(const Store& store, const std::string& name) {
     return std::unexpected(as_named(resolved.error(), name));
   }
   const auto stored = store.find(resolved->name);
-  if (stored && stored->family == kDetector) {
-    return detector(resolved->path);
+  if (stored && stored->family == kDetectorFamily) {
+    return detector(stored->name, resolved->path);
   }
   // Of a path every file could be a voice's: what it is its own header tells.
   const bool listens = resolved->name.empty() && read_whisper_header(resolved->path).has_value();
   if (resolved->name.empty() && !listens && detects_speech(resolved->path)) {
-    return detector(resolved->path);
+    return detector(std::filesystem::path(name).stem().string(), resolved->path);
   }
   if (auto speaking = installed_speech_model(store, name); speaking && !listens) {
     return voice(*speaking, store);
@@ -68,7 +66,7 @@ Result<NamedModel> named_model(const Store& store, const std::string& name) {
 
 void prepare_reference(const Context& context, const StoredModel& model) {
   const Store store(store_folders(context.environment));
-  const bool computes = model.family == "whisper" || model.family == kDetector ||
+  const bool computes = model.family == "whisper" || model.family == kDetectorFamily ||
                         installed_speech_model(store, model.name).has_value();
   if (!computes) {
     return;  // voices, lexicons
@@ -108,8 +106,8 @@ Result<std::vector<NamedModel>> named_models(const Store& store,
   if (!names.empty()) {
     return models;
   }
-  if (const auto found = store.resolve(std::string(kDetector))) {
-    models.push_back(detector(found->path));
+  if (const auto found = default_detector(store)) {
+    models.push_back(detector(found->name, found->path()));
   }
   if (const auto newest = newest_recogniser(store)) {
     models.push_back(recogniser(newest->name, newest->path(), store));

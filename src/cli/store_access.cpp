@@ -25,6 +25,13 @@ std::string from_either_case(const Environment& environment, std::string name) {
   return environment.get(name).value_or("");
 }
 
+std::optional<StoredModel> newest_of_family(const Store& store, std::string_view family) {
+  std::vector<StoredModel> models = store.list();
+  std::erase_if(models, [family](const StoredModel& model) { return model.family != family; });
+  const auto newest = std::ranges::max_element(models, {}, &StoredModel::created);
+  return newest == models.end() ? std::nullopt : std::optional(std::move(*newest));
+}
+
 std::string time_left(double seconds) {
   if (seconds < 100) {
     return fmt::format("{:.0f} s", seconds);
@@ -139,10 +146,23 @@ void print_arrival(Context& context, const StoredModel& model) {
 }
 
 std::optional<StoredModel> newest_recogniser(const Store& store) {
-  std::vector<StoredModel> models = store.list();
-  std::erase_if(models, [](const StoredModel& model) { return model.family != "whisper"; });
-  const auto newest = std::ranges::max_element(models, {}, &StoredModel::created);
-  return newest == models.end() ? std::nullopt : std::optional(std::move(*newest));
+  return newest_of_family(store, "whisper");
+}
+
+std::optional<StoredModel> default_detector(const Store& store) {
+  auto pulled = store.find(kDetectorFamily);  // the catalogue calls it as its family
+  return pulled && pulled->family == kDetectorFamily ? std::optional(*std::move(pulled))
+                                                     : newest_of_family(store, kDetectorFamily);
+}
+
+Result<ResolvedModel> resolve_detector(const Store& store, const std::string& name) {
+  if (name != "auto") {
+    return store.resolve(name);
+  }
+  if (const auto found = default_detector(store)) {
+    return ResolvedModel{.path = found->path(), .name = found->name};
+  }
+  return store.resolve(std::string(kDetectorFamily));  // why there is none
 }
 
 void say_newest_recogniser(const Context& context, const Store& store) {

@@ -61,6 +61,16 @@ void print_arrival(Context& context, const StoredModel& model);
 // Says which that is, to whom a new one may have changed it for; not with --json.
 void say_newest_recogniser(const Context& context, const Store& store);
 
+// What finds speech among the store's models, by its family: whatever it is called.
+inline constexpr std::string_view kDetectorFamily = "silero";
+
+// The voice detector that verbs take where none is named: that of the catalogue, else the one that
+// came last.
+[[nodiscard]] std::optional<StoredModel> default_detector(const Store& store);
+
+// For --vad-model: that one by "auto", else as Store::resolve().
+[[nodiscard]] Result<ResolvedModel> resolve_detector(const Store& store, const std::string& name);
+
 // The storage type of a --type option; empty is the source's own.
 Result<std::optional<DType>> storage_option(const std::string& text);
 

@@ -59,8 +59,9 @@ void VadCommand::fields(Fields& fields) {
       .positional("FILE", recordings_, "Recordings: files, folders, patterns; - is standard input.")
       .completes(Complete::Files);
   fields
-      .option("vad-model", "MODEL", model_,
-              "silero, builtin, or a model file; auto: silero where it was pulled, else builtin.")
+      .option(
+          "vad-model", "MODEL", model_,
+          "silero, builtin, or a model file; auto: silero, or one that was imported, else builtin.")
       .also("model")
       .completes(Complete::Models);
   fields.option("rate", "HZ", rate_hz_, "Rate that the model hears: 16000 or 8000.");
@@ -130,7 +131,7 @@ Result<VadCommand::Engine> VadCommand::open_engine(const Context& context) const
   Engine engine;
   const Store store(store_folders(context.environment));
   const bool any = model_ == "auto";
-  const auto resolved = store.resolve(any ? std::string(kModel) : model_);
+  const auto resolved = resolve_detector(store, model_);
   if (model_ == "builtin" || (any && !resolved)) {
     if (rate_hz_ != 16000) {
       return fail(ErrorCode::Usage,

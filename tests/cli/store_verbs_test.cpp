@@ -291,6 +291,20 @@ TEST_F(StoreVerbs, a_voice_detector_is_no_model_to_transcribe_with) {
   EXPECT_THAT(refused.err, ::testing::Not(HasSubstr("models remove")));
 }
 
+TEST_F(StoreVerbs, an_imported_voice_detector_is_found_whatever_it_is_called) {
+  mynah({"import", model_file("any_name.gguf")});  // of a family, but of too few weights to be used
+  const std::string model = "/any_name/model.gguf";
+  const Outcome vad = mynah({"vad", "a.wav"});
+  EXPECT_NE(vad.code, 0);
+  EXPECT_THAT(vad.err, HasSubstr(model));
+  EXPECT_THAT(vad.err, ::testing::Not(HasSubstr("mynah pull silero")));
+  const whisper::Config config = test::tiny_config(/*multilingual=*/false);
+  mynah({"import", whisper_file("mine.gguf", config, test::tiny_vocabulary(config))});
+  const Outcome heard = mynah({"transcribe", "a.wav"});
+  EXPECT_THAT(heard.err, HasSubstr(model));
+  EXPECT_THAT(heard.err, ::testing::Not(HasSubstr("mynah pull silero")));
+}
+
 TEST_F(StoreVerbs, a_whisper_is_no_model_to_find_speech_with) {
   const whisper::Config config = test::tiny_config(/*multilingual=*/false);
   mynah({"import", whisper_file("mine.gguf", config, test::tiny_vocabulary(config))});
