@@ -20,10 +20,13 @@ struct Measurement {
   std::string failure;         // why not; "" where it passed
   double ms_per_unit = 0;      // milliseconds for a second of sound
   double longest_step_ms = 0;  // between two signs of life
-  uint64_t bytes = 0;          // resident on the device: weights and what one request needs
-  uint64_t window_bytes = 0;   // what each window of a batch needs beyond the first
-  double worst_error = 0;      // against the CPU's values, as a share of their largest magnitude
-  double error_bound = 0;      // what is allowed of it
+  // How much was done meanwhile of what makes steps longer: seconds of sound (vad, tts.vocoder),
+  // phonemes (tts.acoustic), full windows in as many sequences as usual (stt).
+  double step_work = 1;
+  uint64_t bytes = 0;         // resident on the device: weights and what one request needs
+  uint64_t window_bytes = 0;  // what each window of a batch needs beyond the first
+  double worst_error = 0;     // against the CPU's values, as a share of their largest magnitude
+  double error_bound = 0;     // what is allowed of it
 
   bool operator==(const Measurement&) const = default;
 };

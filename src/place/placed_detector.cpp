@@ -210,11 +210,10 @@ Result<std::shared_ptr<const VoiceDetector>> Placer::detector(const DetectorFile
     const StageDevice& device = where.at(Stage::Vad);
     if (!is_here(where)) {
       MYNAH_TRY(auto worker, state.worker_for(StageGroup::Vad, where));
-      const StepLimit limit = state.step_limit(StageGroup::Vad);
-      MYNAH_TRY(auto model, open_remote_detector(worker, file, device, limit));
-      return DetectorRungs::Opened{
-          .model = std::move(model),
-          .probe = remote_probe(std::move(worker), StageGroup::Vad, limit)};
+      const StepPace pace = state.step_pace(StageGroup::Vad);
+      MYNAH_TRY(auto model, open_remote_detector(worker, file, device, pace));
+      return DetectorRungs::Opened{.model = std::move(model),
+                                   .probe = remote_probe(std::move(worker), StageGroup::Vad, pace)};
     }
     MYNAH_TRY(auto backend, state.open_here(Stage::Vad, device));
     MYNAH_TRY(auto model, load_detector(file, *backend));

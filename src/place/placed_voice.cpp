@@ -83,10 +83,10 @@ Result<std::unique_ptr<const VoiceModel>> Placer::voice(const VoiceModelFile& fi
     const StageDevice& vocoder = where.at(Stage::TtsVocoder);
     if (!is_here(where)) {
       MYNAH_TRY(auto worker, state.worker_for(StageGroup::Tts, where));
-      const StepLimit limit = state.step_limit(StageGroup::Tts);
-      MYNAH_TRY(auto model, open_remote_voice(worker, file, acoustic, vocoder, limit, *told));
+      const StepPace pace = state.step_pace(StageGroup::Tts);
+      MYNAH_TRY(auto model, open_remote_voice(worker, file, acoustic, vocoder, pace, *told));
       return VoiceRungs::Opened{.model = std::move(model),
-                                .probe = remote_probe(std::move(worker), StageGroup::Tts, limit)};
+                                .probe = remote_probe(std::move(worker), StageGroup::Tts, pace)};
     }
     MYNAH_TRY(auto of_acoustic, state.open_here(Stage::TtsAcoustic, acoustic));
     MYNAH_TRY(auto of_vocoder, state.open_here(Stage::TtsVocoder, vocoder));

@@ -190,10 +190,10 @@ Result<std::shared_ptr<const WindowModel>> Placer::windows(const WindowsFile& fi
     const StageDevice& decoder = where.at(Stage::SttDecoder);
     if (!is_here(where)) {
       MYNAH_TRY(auto worker, state.worker_for(StageGroup::Stt, where));
-      const StepLimit limit = state.step_limit(StageGroup::Stt);
-      MYNAH_TRY(auto model, open_remote_windows(worker, file, header, encoder, decoder, limit));
+      const StepPace pace = state.step_pace(StageGroup::Stt);
+      MYNAH_TRY(auto model, open_remote_windows(worker, file, header, encoder, decoder, pace));
       return WindowRungs::Opened{.model = std::move(model),
-                                 .probe = remote_probe(std::move(worker), StageGroup::Stt, limit)};
+                                 .probe = remote_probe(std::move(worker), StageGroup::Stt, pace)};
     }
     MYNAH_TRY(auto of_encoder, state.open_here(Stage::SttEncoder, encoder));
     MYNAH_TRY(auto of_decoder, state.open_here(Stage::SttDecoder, decoder));

@@ -162,23 +162,14 @@ std::optional<StageChoice> PlacementState::choice(Stage stage) const {
   return choices_[static_cast<size_t>(stage)];
 }
 
-std::function<std::chrono::milliseconds(double seconds)> PlacementState::step_limit(
-    StageGroup group) const {
-  double longest_ms = 0;
+StepPace PlacementState::step_pace(StageGroup group) const {
+  StepPace pace;
   for (const Stage stage : stages_of(group)) {
     if (const auto chosen = choice(stage); chosen && chosen->measured) {
-      longest_ms = std::max(longest_ms, chosen->measured->longest_step_ms);
+      pace.measured(stage, chosen->measured->longest_step_ms, chosen->measured->step_work);
     }
   }
-  return [longest_ms](double seconds) {
-    // A longer operation is given so many times what it was measured to take, with as much sound.
-    constexpr double kTimes = 20;
-    constexpr auto kLeast_ms = static_cast<double>(kLeastStep.count());
-    constexpr double kMost_ms = 1e9;  // eleven days: what was measured may be nonsense
-    const double limit_ms =
-        std::clamp(kTimes * longest_ms * std::max(1.0, seconds), kLeast_ms, kMost_ms);
-    return std::chrono::milliseconds(static_cast<int64_t>(limit_ms));
-  };
+  return pace;
 }
 
 // What a device computed and was kept for other runs (a model's cached silence) may be as wrong as

@@ -138,9 +138,8 @@ class PlacementState {
   // The last plan's word on a stage; none where it was not planned.
   [[nodiscard]] std::optional<StageChoice> choice(Stage stage) const;
 
-  // How long the longest operation of a call may take where the group is planned to be now.
-  [[nodiscard]] std::function<std::chrono::milliseconds(double seconds)> step_limit(
-      StageGroup group) const;
+  // What was measured of steps where the group is planned to be now.
+  [[nodiscard]] StepPace step_pace(StageGroup group) const;
 
   // A device of this process, as a stage sees it. A model that computes with it keeps it.
   Result<std::shared_ptr<Backend>> open_here(Stage stage, const StageDevice& where);

@@ -80,7 +80,7 @@ Result<Probe> probe_whisper(const whisper::Model& model) {
   return probe;
 }
 
-WindowMemory memory_of_windows(const whisper::Model& model) {
+Result<WindowMemory> hear_full_window(const whisper::Model& model) {
   const int64_t frames_wanted = model.config().window_frames();
   const std::vector<float> sound =
       probe_sound(static_cast<size_t>(frames_wanted) * static_cast<size_t>(whisper::kHop));
@@ -91,6 +91,9 @@ WindowMemory memory_of_windows(const whisper::Model& model) {
   // is kept for other runs, and nobody knows yet whether this device computes it rightly.
   std::vector<whisper::Encoder::LayerKeys> silence;
   const Tensor states = model.encoder().forward(mel, frames, nullptr, &silence);
+  // What is on its way is waited for here, as where windows are heard: it is the encoder's time.
+  static_cast<void>(
+      ops::to_host(model.encoder_backend(), ops::mean(model.encoder_backend(), states)));
   const whisper::CrossCache after_it = model.cross_cache(states, frames);
   const whisper::CrossCache cross = model.cross_cache(states, frames);
 
@@ -107,8 +110,18 @@ WindowMemory memory_of_windows(const whisper::Model& model) {
   }
   const std::vector<int32_t> first(lanes.size(), start.front());
   const Tensor logits = model.decoder().logits(model.decoder().forward(first, lanes, cache, cross));
-  return {.bytes = model.decoder_backend().memory_held(),
-          .window_bytes = bytes_of(cross) + bytes_of(cache) + bytes_of(logits)};
+  const WindowMemory memory{.bytes = model.decoder_backend().memory_held(),
+                            .window_bytes = bytes_of(cross) + bytes_of(cache) + bytes_of(logits)};
+
+  constexpr int kFewTokens = 3;
+  MYNAH_TRY(const whisper::TokenRules rules,
+            whisper::TokenRules::create(model.tokenizer(), {}, model.decoder_backend()));
+  whisper::GenerateRequest request;
+  request.prompt = start;
+  static_cast<void>(model.generator(rules).run(
+      std::span(&request, 1),
+      {.beam_size = static_cast<int>(sequences), .max_new_tokens = kFewTokens}, cross, {}));
+  return memory;
 }
 
 }  // namespace mynah

@@ -13,7 +13,9 @@ namespace mynah {
 // Hears one full window, far enough that the device holds all that listening needs at once with the
 // default options: the encoder's values, keys and values of the window, of silence and of every
 // sequence at its longest, and logits. A further window of a batch keeps its own keys, values and
-// logits; the encoder hears one after the other. Both stages on one device. Throws DeviceError.
-[[nodiscard]] WindowMemory memory_of_windows(const whisper::Model& model);
+// logits; the encoder hears one after the other. Then a few tokens are decoded as texts are, so
+// that whoever watches sees the longest steps that there are. Both stages on one device. Throws
+// DeviceError.
+[[nodiscard]] Result<WindowMemory> hear_full_window(const whisper::Model& model);
 
 }  // namespace mynah

@@ -93,8 +93,8 @@ class WhisperWindows final : public WindowModel {
 
   [[nodiscard]] Result<Probe> probe() const override { return probe_whisper(*model_); }
 
-  [[nodiscard]] Result<WindowMemory> memory_of_windows() const override {
-    return mynah::memory_of_windows(*model_);
+  [[nodiscard]] Result<WindowMemory> hear_full_window() const override {
+    return mynah::hear_full_window(*model_);
   }
 
   [[nodiscard]] WindowDevices devices() const override {

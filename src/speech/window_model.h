@@ -113,9 +113,10 @@ class WindowModel {
   // Computes a short piece of sound, by all stages, always the same.
   [[nodiscard]] virtual Result<Probe> probe() const = 0;
 
-  // What a device must have room for to hear full windows with it. Throws DeviceError. Unsupported
-  // where it computes in another process.
-  [[nodiscard]] virtual Result<WindowMemory> memory_of_windows() const {
+  // Hears one full window with the default options, as far as one token after the other, and tells
+  // what a device must have room for. Throws DeviceError. Unsupported where it computes in another
+  // process.
+  [[nodiscard]] virtual Result<WindowMemory> hear_full_window() const {
     return fail(ErrorCode::Unsupported, "the memory of a model in another process is not measured");
   }
 

@@ -163,7 +163,7 @@ void use_answer(Ask what, Bytes bytes) {
       std::vector<StageReport> reports;
       if (read(bytes, reports) && is_possible(reports)) {
         static_cast<void>(
-            measurements_of({.report = {}, .stages = reports, .memory = {}}, StageGroup::Stt, {}));
+            measurements_of({.report = {}, .stages = reports, .window = {}}, StageGroup::Stt, {}));
       }
       break;
     }
@@ -174,11 +174,11 @@ void use_answer(Ask what, Bytes bytes) {
       }
       break;
     }
-    case Ask::WindowMemory: {
-      WindowMemory memory;
-      if (read(bytes, memory) && is_possible(memory)) {
+    case Ask::FullWindow: {
+      FullWindow window;
+      if (read(bytes, window) && is_possible(window)) {
         static_cast<void>(
-            measurements_of({.report = {}, .stages = {}, .memory = memory}, StageGroup::Stt, {}));
+            measurements_of({.report = {}, .stages = {}, .window = window}, StageGroup::Stt, {}));
       }
       break;
     }

@@ -141,6 +141,9 @@ TEST(Possible, MeasurementsAreOfAllStagesAndFinite) {
     bad = good;
     bad[0].longest_step_ms = number;
     EXPECT_FALSE(is_possible(bad, StageGroup::Stt)) << number;
+    bad = good;
+    bad[0].step_work = number;
+    EXPECT_FALSE(is_possible(bad, StageGroup::Stt)) << number;
   }
   auto bad = good;
   bad[0].bytes = ~uint64_t{0};
@@ -158,6 +161,9 @@ TEST(Possible, AProbesTimesAreTimes) {
     EXPECT_FALSE(is_possible(bad)) << number;
     bad = report;
     bad.times[0].longest_step_ms = number;
+    EXPECT_FALSE(is_possible(bad)) << number;
+    bad = report;
+    bad.times[0].step_work = number;
     EXPECT_FALSE(is_possible(bad)) << number;
     bad = report;
     bad.probe.sound_s = number;

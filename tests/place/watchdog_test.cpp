@@ -32,7 +32,7 @@ struct Machine {
 
   Machine() { pulse.beat_thread = kBeats; }
 
-  [[nodiscard]] Watchdog watchdog(milliseconds step = kStep) {
+  [[nodiscard]] Watchdog watchdog(const StepLimit& step = kStep) {
     return {1,
             pulse,
             step,
@@ -69,7 +69,7 @@ TEST(Watchdog, LeavesAWorkerAloneThatWorks) {
 
 TEST(Watchdog, NoSignOfLifeForTenSeconds) {
   Machine machine;
-  Watchdog watchdog = machine.watchdog(hours(1));
+  Watchdog watchdog = machine.watchdog(milliseconds(hours(1)));
   EXPECT_EQ(machine.pass(watchdog, seconds(10)), std::nullopt);
   const auto reason = machine.pass(watchdog, milliseconds(100));
   ASSERT_TRUE(reason);
@@ -78,7 +78,7 @@ TEST(Watchdog, NoSignOfLifeForTenSeconds) {
 
 TEST(Watchdog, AThreadThatCouldBeatAndGetsNoCoreIsWaitedFor) {
   Machine machine;
-  Watchdog watchdog = machine.watchdog(hours(1));
+  Watchdog watchdog = machine.watchdog(milliseconds(hours(1)));
   // The kernel tells of a wait once it is over, and this one is not.
   machine.threads[kBeats].state = 'R';
   EXPECT_EQ(machine.pass(watchdog, minutes(10)), std::nullopt);
@@ -93,6 +93,52 @@ TEST(Watchdog, AWorkerThatHasNotBegunToBeatIsAllowedWhatItWaited) {
       machine.pass(watchdog, minutes(1), [&] { machine.threads[kWorks].waited_to_run += kBeat; }),
       std::nullopt);
   EXPECT_TRUE(machine.pass(watchdog, kStep + milliseconds(100)));
+}
+
+void show(Machine& machine, Stage stage) {
+  machine.pulse.stage = static_cast<uint32_t>(stage) + 1;
+}
+
+TEST(Watchdog, EachStageHasALimitOfItsOwn) {
+  StepLimit limit(milliseconds(1));
+  limit.set(Stage::SttEncoder, minutes(1));
+  limit.set(Stage::SttDecoder, kStep);
+  for (const auto& [stage, allowed] :
+       std::map<Stage, milliseconds>{{Stage::SttEncoder, minutes(1)},
+                                     {Stage::SttDecoder, kStep},
+                                     // Another group's, in the same worker, computed last.
+                                     {Stage::Vad, minutes(1)}}) {
+    Machine machine;
+    show(machine, stage);
+    Watchdog watchdog = machine.watchdog(limit);
+    const auto beat = [&] { ++machine.pulse.beats; };
+    EXPECT_EQ(machine.pass(watchdog, allowed, beat), std::nullopt) << stage_name(stage);
+    EXPECT_THAT(machine.pass(watchdog, milliseconds(100), beat).value_or(""), StartsWith("hung"))
+        << stage_name(stage);
+  }
+}
+
+TEST(StepPace, GrowsWithEachStagesOwnWork) {
+  StepPace pace;
+  pace.measured(Stage::SttEncoder, 2000, 1);
+  pace.measured(Stage::SttDecoder, 500, 1);
+  pace.measured(Stage::Vad, 10, 0.5);
+  // Twenty times what was measured, for as much of its own work.
+  const StepLimit batch = pace.limit({{Stage::SttEncoder, 1}, {Stage::SttDecoder, 4}});
+  EXPECT_EQ(batch.of(Stage::SttEncoder), seconds(40));
+  EXPECT_EQ(batch.of(Stage::SttDecoder), seconds(40));
+  EXPECT_EQ(pace.limit({{Stage::Vad, 30}}).of(Stage::Vad), seconds(12));
+  // Less work may take as long; what is short is given two seconds.
+  EXPECT_EQ(pace.limit({{Stage::SttDecoder, 0.1}}).of(Stage::SttDecoder), seconds(10));
+  EXPECT_EQ(pace.limit().of(Stage::Vad), seconds(2));
+  EXPECT_EQ(pace.limit().of(std::nullopt), seconds(40)) << "nobody knows who computes";
+  EXPECT_EQ(StepPace().limit().of(Stage::Vad), kLeastStep);
+}
+
+TEST(StepPace, NonsenseIsATimeAllTheSame) {
+  StepPace pace;
+  pace.measured(Stage::Vad, 1e300, 1e-9);
+  EXPECT_GT(pace.limit({{Stage::Vad, 1e9}}).of(Stage::Vad), hours(24));
 }
 
 TEST(Watchdog, SaysThatItWasStopped) {

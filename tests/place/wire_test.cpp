@@ -66,8 +66,8 @@ using AllTypes = ::testing::Types<
     Passing<StageDevice>, Passing<DeviceSettings>, Passing<Fault>, Passing<DetectorFacts>,
     Passing<PiperLanguage>, Passing<VoiceModelFacts>, Passing<StageReport>, Passing<ProbeStage>,
     Passing<Probe>, Passing<ProbeTime>, Passing<ProbeReport>, Passing<WindowMemory>,
-    Passing<OperationOutcome>, Passing<Measurement>, Passing<Error>, Passing<WakeState>,
-    Passing<Proof>, Passing<Distrust>, Passing<Reference>>;
+    Passing<FullWindow>, Passing<OperationOutcome>, Passing<Measurement>, Passing<Error>,
+    Passing<WakeState>, Passing<Proof>, Passing<Distrust>, Passing<Reference>>;
 TYPED_TEST_SUITE(Wire, AllTypes);
 
 TYPED_TEST(Wire, EveryFieldPasses) {

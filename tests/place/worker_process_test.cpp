@@ -28,12 +28,11 @@ namespace {
 namespace fs = std::filesystem;
 
 using std::chrono::milliseconds;
-using std::chrono::seconds;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-constexpr seconds kPatience{60};
+constexpr milliseconds kPatience{60000};
 
 Result<std::shared_ptr<WorkerProcess>> try_start(const std::string& manner,
                                                  const std::string& program = MYNAH_TEST_WORKER) {
@@ -317,7 +316,8 @@ class Scripted {
   mynah::test::TemporaryFolder folder_;
 };
 
-const StepLimit kAnyTime = [](double /*seconds*/) { return milliseconds(kPatience); };
+// With what nobody measured.
+const StepPace kAnyTime;
 
 template <class Work>
 std::string device_error_of(const Work& work) {

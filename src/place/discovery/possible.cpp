@@ -29,9 +29,21 @@ bool is_time(double milliseconds) {
   return is_within(milliseconds, 0, kLongest_ms);
 }
 
+// More than nothing: what is divided by it is a number.
+bool is_work(double work) {
+  return is_within(work, 1e-9, 1e9);
+}
+
+bool are_times(std::span<const ProbeTime> times) {
+  return std::ranges::all_of(times, [](const ProbeTime& time) {
+    return is_time(time.milliseconds) && is_time(time.longest_step_ms) && is_work(time.step_work);
+  });
+}
+
 bool is_measured(const Measurement& measured) {
   return is_time(measured.ms_per_unit) && is_time(measured.longest_step_ms) &&
-         measured.bytes <= kMostBytes && measured.window_bytes <= kMostBytes;
+         is_work(measured.step_work) && measured.bytes <= kMostBytes &&
+         measured.window_bytes <= kMostBytes;
 }
 
 // Of a probe that others are compared with: what is no number is near to everything.
@@ -101,14 +113,12 @@ bool is_possible(const ClauseSound& sound, size_t words) {
 }
 
 bool is_possible(const ProbeReport& report) {
-  return is_within(report.probe.sound_s, 0, kLongest_s) &&
-         std::ranges::all_of(report.times, [](const ProbeTime& time) {
-           return is_time(time.milliseconds) && is_time(time.longest_step_ms);
-         });
+  return is_within(report.probe.sound_s, 0, kLongest_s) && are_times(report.times);
 }
 
-bool is_possible(const WindowMemory& memory) {
-  return memory.bytes <= kMostBytes && memory.window_bytes <= kMostBytes;
+bool is_possible(const FullWindow& window) {
+  return window.memory.bytes <= kMostBytes && window.memory.window_bytes <= kMostBytes &&
+         are_times(window.times);
 }
 
 bool is_possible(std::span<const StageReport> reports) {

@@ -36,7 +36,7 @@ namespace mynah::place {
 [[nodiscard]] bool is_possible(const ClauseSound& sound, size_t words);
 
 [[nodiscard]] bool is_possible(const ProbeReport& report);
-[[nodiscard]] bool is_possible(const WindowMemory& memory);
+[[nodiscard]] bool is_possible(const FullWindow& window);
 
 [[nodiscard]] bool is_possible(std::span<const StageReport> reports);
 

@@ -9,9 +9,9 @@
 
 namespace mynah::place {
 
-inline constexpr std::string_view kProofKind = "mynah proof 2";          // WakeState, Proof
+inline constexpr std::string_view kProofKind = "mynah proof 3";          // WakeState, Proof
 inline constexpr std::string_view kDistrustKind = "mynah distrust 2";    // Distrust, number
-inline constexpr std::string_view kReferenceKind = "mynah reference 1";  // Reference
+inline constexpr std::string_view kReferenceKind = "mynah reference 2";  // Reference
 
 template <class Archive>
 void wire(Archive& a, WakeState& v) {

@@ -63,6 +63,21 @@ void take_shorter_times(std::vector<ProbeTime>& times, const std::vector<ProbeTi
   }
 }
 
+void take_longest_step(Measurement& measurement, const ProbeTime& time) {
+  measurement.longest_step_ms = time.longest_step_ms;
+  measurement.step_work = time.step_work;
+}
+
+Result<FullWindow> hear_full_window(WorkerProcess& worker) {
+  // An operation on all of a window: minutes on a simulated card, of a large model.
+  constexpr std::chrono::milliseconds kStep{300000};
+  MYNAH_TRY(FullWindow window, worker.ask_for<FullWindow>(Ask::FullWindow, kStep, {}));
+  if (!is_possible(window)) {
+    worker.refuse_answer();
+  }
+  return window;
+}
+
 }  // namespace
 
 Result<ProbeRun> run_probe(WorkerProcess& worker, const ModelFile& file, const StageDevice& where,
@@ -77,10 +92,11 @@ Result<ProbeRun> run_probe(WorkerProcess& worker, const ModelFile& file, const S
     worker.refuse_answer();
   }
   take_shorter_times(run.report.times, first.times);
-  if (group == StageGroup::Stt && card_index(where.device)) {
-    MYNAH_TRY(run.memory, worker.ask_for<WindowMemory>(Ask::WindowMemory, step, {}));
-    if (!is_possible(*run.memory)) {
-      worker.refuse_answer();
+  if (group == StageGroup::Stt && !is_processor(where.device)) {
+    MYNAH_TRY(run.window, hear_full_window(worker));
+    if (card_index(where.device)) {  // kernels of its sizes are compiled the first time
+      MYNAH_TRY(const FullWindow again, hear_full_window(worker));
+      take_shorter_times(run.window->times, again.times);
     }
   }
   return run;
@@ -97,17 +113,22 @@ std::vector<Measurement> measurements_of(const ProbeRun& run, StageGroup group,
     const auto time = std::ranges::find(run.report.times, stage, &ProbeTime::stage);
     if (time != run.report.times.end() && run.report.probe.sound_s > 0) {
       measurement.ms_per_unit = time->milliseconds / run.report.probe.sound_s;
-      measurement.longest_step_ms = time->longest_step_ms;
+      take_longest_step(measurement, *time);
     }
     const auto report = std::ranges::find(run.stages, stage, &StageReport::stage);
     if (report != run.stages.end()) {
       // What the device's pool holds is of all stages on it: each counts for its share.
       measurement.bytes = report->bytes / stages_of(group).size();
     }
-    if (run.memory) {
+    if (run.window) {
       // The encoder hears one window after the other; the decoder keeps what they all need.
-      measurement.bytes = run.memory->bytes / stages_of(group).size();
-      measurement.window_bytes = stage == Stage::SttDecoder ? run.memory->window_bytes : 0;
+      const WindowMemory& memory = run.window->memory;
+      measurement.bytes = memory.bytes / stages_of(group).size();
+      measurement.window_bytes = stage == Stage::SttDecoder ? memory.window_bytes : 0;
+      const auto full = std::ranges::find(run.window->times, stage, &ProbeTime::stage);
+      if (full != run.window->times.end()) {
+        take_longest_step(measurement, *full);
+      }
     }
     measurements.push_back(std::move(measurement));
   }

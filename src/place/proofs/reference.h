@@ -20,13 +20,13 @@ namespace mynah::place {
 struct ProbeRun {
   ProbeReport report;
   std::vector<StageReport> stages;
-  std::optional<WindowMemory> memory{};  // of windows on a card
+  std::optional<FullWindow> window{};  // of windows on a device of its own
 };
 
 // Opens the model in the worker, all stages on `where`, and probes it twice: the first time what is
 // only done once (caches, compiled kernels) is done too, and the second one counts. `step`: the
-// longest that an operation may take. Of windows on a card, whose memory is its own, what full ones
-// need is measured besides. Throws DeviceError.
+// longest that an operation may take. Of windows on any device but the processor a full one is
+// heard besides: what it needs, and how long its steps are. Throws DeviceError.
 [[nodiscard]] Result<ProbeRun> run_probe(WorkerProcess& worker, const ModelFile& file,
                                          const StageDevice& where, std::chrono::milliseconds step);
 

@@ -12,7 +12,7 @@
 namespace mynah::place {
 namespace {
 
-constexpr std::chrono::seconds kNvmlAnswers{15};
+constexpr std::chrono::milliseconds kNvmlAnswers{15000};
 
 gpu::Absence stuck(const Error& error) {
   return {.reason =

@@ -19,7 +19,7 @@ class WorkerProcess;
 
 // How long a driver may take to start: one that has to wake several cards, each without
 // nvidia-persistenced, takes some seconds a card.
-inline constexpr std::chrono::seconds kDriverStarts{30};
+inline constexpr std::chrono::milliseconds kDriverStarts{30000};
 
 class DriverAsker {
  public:

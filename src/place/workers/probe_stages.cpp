@@ -18,6 +18,12 @@ constexpr double kDetectorRate_hz = 16000;
   throw DeviceError(error);
 }
 
+// In letters of the International Phonetic Alphabet that every family's alphabet has.
+std::vector<PhonemeWord> probe_words() {
+  return {{.text = "hello", .phonemes = "hɛlo", .space_after = true, .begin = 0, .end = 5},
+          {.text = "world", .phonemes = "wɜld", .space_after = false, .begin = 6, .end = 11}};
+}
+
 // Root mean squares of pieces of 10 ms.
 std::vector<float> loudness(std::span<const float> samples, int rate_hz) {
   const size_t piece = static_cast<size_t>(std::max(1, rate_hz / 100));
@@ -47,10 +53,7 @@ Result<Probe> probe_detector(const VoiceDetector& detector) {
 }
 
 Result<Probe> probe_voice(const VoiceModel& voice) {
-  // Letters of the International Phonetic Alphabet that every family's alphabet has.
-  std::vector<PhonemeWord> words(2);
-  words[0] = {.text = "hello", .phonemes = "hɛlo", .space_after = true, .begin = 0, .end = 5};
-  words[1] = {.text = "world", .phonemes = "wɜld", .space_after = false, .begin = 6, .end = 11};
+  const std::vector<PhonemeWord> words = probe_words();
   VoiceSettings settings;
   settings.noise_scale = 0.0F;
   settings.noise_w = 0.0F;
@@ -75,6 +78,37 @@ Result<Probe> probe_voice(const VoiceModel& voice) {
   probe.stages.push_back({.stage = std::string(stage_name(Stage::TtsVocoder)),
                           .values = loudness(spoken->samples, voice.rate_hz())});
   return probe;
+}
+
+double window_s(const whisper::ModelHeader& header) {
+  // docs/models/whisper.md: a position of the encoder is two mel frames of 10 ms.
+  constexpr double kPosition_s = 0.02;
+  return static_cast<double>(header.config.n_audio_ctx) * kPosition_s;
+}
+
+double phonemes_in(std::span<const PhonemeWord> words) {
+  double phonemes = 1;
+  for (const PhonemeWord& word : words) {
+    phonemes += static_cast<double>(word.phonemes.size());
+  }
+  return phonemes;
+}
+
+double probe_work(Stage stage, double sound_s, double window_s) {
+  constexpr double kLeast = 1e-6;
+  const double share = window_s > 0 ? std::clamp(sound_s / window_s, kLeast, 1.0) : 1.0;
+  switch (stage) {
+    case Stage::SttEncoder:
+      return share * share;  // each of its positions attends to all
+    case Stage::SttDecoder:
+      return share;
+    case Stage::TtsAcoustic:
+      return phonemes_in(probe_words());
+    case Stage::Vad:
+    case Stage::TtsVocoder:
+      break;
+  }
+  return std::max(sound_s, kLeast);
 }
 
 }  // namespace mynah::place

@@ -1,9 +1,13 @@
 // Probes of voices and detectors, through what they do for everybody.
 #pragma once
 
+#include <span>
+
+#include "place/stage.h"
 #include "speech/probe.h"
 #include "speech/voice_detector.h"
 #include "speech/voice_model.h"
+#include "speech/window_model.h"
 
 namespace mynah::place {
 
@@ -14,5 +18,15 @@ namespace mynah::place {
 // to the next (tts.vocoder): voices draw noise, and phases of near-silence mean nothing, so samples
 // themselves cannot be compared. Throws DeviceError.
 [[nodiscard]] Result<Probe> probe_voice(const VoiceModel& voice);
+
+// Seconds of sound in a full window.
+[[nodiscard]] double window_s(const whisper::ModelHeader& header);
+
+// Phonemes of a clause, or somewhat more: bytes of their text.
+[[nodiscard]] double phonemes_in(std::span<const PhonemeWord> words);
+
+// How much work the probe of a stage is, in its unit (Measurement::step_work): so much sound, of
+// windows of `window_s`.
+[[nodiscard]] double probe_work(Stage stage, double sound_s, double window_s);
 
 }  // namespace mynah::place

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <optional>
 
 #include "place/stage.h"
 
@@ -27,6 +28,12 @@ struct Pulse {
   std::atomic<uint64_t> stop;        // the number of the request that is to end early
   std::array<Done, kStages.size()> done;
 };
+
+// The stage that computes, or did last; none: none did.
+[[nodiscard]] inline std::optional<Stage> stage_of(const Pulse& pulse) {
+  const uint32_t stage = pulse.stage.load();
+  return stage >= 1 && stage <= kStages.size() ? std::optional(kStages[stage - 1]) : std::nullopt;
+}
 
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 static_assert(std::atomic<uint32_t>::is_always_lock_free);

@@ -7,9 +7,9 @@
 namespace mynah::place {
 
 std::function<Result<Probe>()> remote_probe(std::shared_ptr<WorkerProcess> worker, StageGroup group,
-                                            StepLimit limit) {
-  return [worker = std::move(worker), group, limit = std::move(limit)]() -> Result<Probe> {
-    MYNAH_TRY(ProbeReport report, worker->ask_for<ProbeReport>(Ask::Probe, limit(1), {}, group));
+                                            StepPace pace) {
+  return [worker = std::move(worker), group, limit = pace.limit()]() -> Result<Probe> {
+    MYNAH_TRY(ProbeReport report, worker->ask_for<ProbeReport>(Ask::Probe, limit, {}, group));
     if (!is_possible(report)) {
       worker->refuse_answer();
     }

@@ -9,26 +9,25 @@
 
 namespace mynah::place {
 
-// How long the longest step of a call may take that works on so many seconds of sound.
-using StepLimit = std::function<std::chrono::milliseconds(double seconds)>;
-
 // Computes the probe of the group's model that a worker has open. It is no call of the stage: no
 // fault on purpose counts it.
 [[nodiscard]] std::function<Result<Probe>()> remote_probe(std::shared_ptr<WorkerProcess> worker,
-                                                          StageGroup group, StepLimit limit);
+                                                          StageGroup group, StepPace pace);
 
 Result<std::shared_ptr<const VoiceDetector>> open_remote_detector(
     std::shared_ptr<WorkerProcess> worker, const DetectorFile& file, const StageDevice& where,
-    StepLimit limit);
+    StepPace pace);
 
 Result<std::shared_ptr<const WindowModel>> open_remote_windows(
     std::shared_ptr<WorkerProcess> worker, const WindowsFile& file,
     std::shared_ptr<const whisper::ModelHeader> header, const StageDevice& encoder,
-    const StageDevice& decoder, StepLimit limit);
+    const StageDevice& decoder, StepPace pace);
 
 // `language` is set where the voice is Piper's.
-Result<std::shared_ptr<const VoiceModel>> open_remote_voice(
-    std::shared_ptr<WorkerProcess> worker, const VoiceModelFile& file, const StageDevice& acoustic,
-    const StageDevice& vocoder, StepLimit limit, PiperLanguage& language);
+Result<std::shared_ptr<const VoiceModel>> open_remote_voice(std::shared_ptr<WorkerProcess> worker,
+                                                            const VoiceModelFile& file,
+                                                            const StageDevice& acoustic,
+                                                            const StageDevice& vocoder,
+                                                            StepPace pace, PiperLanguage& language);
 
 }  // namespace mynah::place

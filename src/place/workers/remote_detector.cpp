@@ -12,10 +12,10 @@ struct RemoteModel {
   std::shared_ptr<WorkerProcess> worker;
   DetectorFacts facts;
   std::string device;
-  StepLimit limit;
+  StepPace pace;
 
-  [[nodiscard]] std::chrono::milliseconds limit_of(size_t samples) const {
-    return limit(static_cast<double>(samples) / facts.rate_hz);
+  [[nodiscard]] StepLimit limit_of(size_t samples) const {
+    return pace.limit({{Stage::Vad, static_cast<double>(samples) / facts.rate_hz}});
   }
 };
 
@@ -110,7 +110,7 @@ class RemoteDetector final : public VoiceDetector {
 
 Result<std::shared_ptr<const VoiceDetector>> open_remote_detector(
     std::shared_ptr<WorkerProcess> worker, const DetectorFile& file, const StageDevice& where,
-    StepLimit limit) {
+    StepPace pace) {
   MYNAH_TRY(
       const DetectorFacts facts,
       worker->ask_for<DetectorFacts>(Ask::OpenDetector, load_limit(file.path), {}, file, where));
@@ -120,7 +120,7 @@ Result<std::shared_ptr<const VoiceDetector>> open_remote_detector(
   return std::make_shared<const RemoteDetector>(RemoteModel{.worker = std::move(worker),
                                                             .facts = facts,
                                                             .device = where.device,
-                                                            .limit = std::move(limit)});
+                                                            .pace = std::move(pace)});
 }
 
 }  // namespace mynah::place

@@ -1,7 +1,9 @@
+#include <algorithm>
 #include <utility>
 
 #include "place/discovery/possible.h"
 #include "place/workers/load_limit.h"
+#include "place/workers/probe_stages.h"
 #include "place/workers/remote.h"
 #include "text/utf8.h"
 
@@ -13,11 +15,11 @@ constexpr double kSecondsOfPhoneme = 0.15;
 
 class RemoteVoice final : public VoiceModel {
  public:
-  RemoteVoice(std::shared_ptr<WorkerProcess> worker, VoiceModelFacts facts, StepLimit limit)
+  RemoteVoice(std::shared_ptr<WorkerProcess> worker, VoiceModelFacts facts, StepPace pace)
       : worker_(std::move(worker)),
         facts_(std::move(facts)),
         alphabet_(to_code_points(facts_.phonemes)),
-        limit_(std::move(limit)) {}
+        pace_(std::move(pace)) {}
 
   [[nodiscard]] std::string name() const override { return facts_.name; }
 
@@ -26,7 +28,7 @@ class RemoteVoice final : public VoiceModel {
   [[nodiscard]] const std::vector<VoiceFacts>& voices() const override { return facts_.voices; }
 
   [[nodiscard]] Result<VoiceFacts> find_voice(const std::string& voice) const override {
-    return worker_->ask_for<VoiceFacts>(Ask::FindVoice, limit_(0), {}, voice);
+    return worker_->ask_for<VoiceFacts>(Ask::FindVoice, pace_.limit(), {}, voice);
   }
 
   [[nodiscard]] size_t most_phonemes() const override {
@@ -37,15 +39,14 @@ class RemoteVoice final : public VoiceModel {
 
   [[nodiscard]] Result<ClauseSound> speak(std::span<const PhonemeWord> words,
                                           const VoiceSettings& settings) const override {
-    double phonemes = 1;
-    for (const PhonemeWord& word : words) {
-      phonemes += static_cast<double>(word.phonemes.size());
-    }
     const std::vector<PhonemeWord> list(words.begin(), words.end());
     const double slowness = settings.speed > 0 ? 1 / settings.speed : 1;
+    const double phonemes = phonemes_in(words);
+    const StepLimit limit =
+        pace_.limit({{Stage::TtsAcoustic, phonemes * std::max(1.0, slowness)},
+                     {Stage::TtsVocoder, phonemes * kSecondsOfPhoneme * slowness}});
     MYNAH_TRY(ClauseSound sound,
-              worker_->ask_for<ClauseSound>(
-                  Ask::Speak, limit_(phonemes * kSecondsOfPhoneme * slowness), {}, list, settings));
+              worker_->ask_for<ClauseSound>(Ask::Speak, limit, {}, list, settings));
     if (!is_possible(sound, words.size())) {
       worker_->refuse_answer();
     }
@@ -56,14 +57,14 @@ class RemoteVoice final : public VoiceModel {
   std::shared_ptr<WorkerProcess> worker_;
   VoiceModelFacts facts_;
   PhonemeAlphabet alphabet_;
-  StepLimit limit_;
+  StepPace pace_;
 };
 
 }  // namespace
 
 Result<std::shared_ptr<const VoiceModel>> open_remote_voice(
     std::shared_ptr<WorkerProcess> worker, const VoiceModelFile& file, const StageDevice& acoustic,
-    const StageDevice& vocoder, StepLimit limit, PiperLanguage& language) {
+    const StageDevice& vocoder, StepPace pace, PiperLanguage& language) {
   MYNAH_TRY(VoiceModelFacts facts,
             worker->ask_for<VoiceModelFacts>(Ask::OpenVoice, load_limit(file.path), {}, file,
                                              acoustic, vocoder));
@@ -71,7 +72,7 @@ Result<std::shared_ptr<const VoiceModel>> open_remote_voice(
     worker->refuse_answer();
   }
   language = facts.language;
-  return std::make_shared<const RemoteVoice>(std::move(worker), std::move(facts), std::move(limit));
+  return std::make_shared<const RemoteVoice>(std::move(worker), std::move(facts), std::move(pace));
 }
 
 }  // namespace mynah::place

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <utility>
 
 #include "place/discovery/possible.h"
@@ -7,30 +8,26 @@
 namespace mynah::place {
 namespace {
 
-// Seconds that a position of the encoder stands for (docs/models/whisper.md: two mel frames of 10
-// ms).
-constexpr double kPosition_s = 0.02;
-
-// Sound that a window may be work for: what is doubtful is listened to again in the whole window,
-// and the first of all brings silence's, however short a recording is.
-double window_s(const whisper::ModelHeader& header) {
-  return static_cast<double>(header.config.n_audio_ctx) * kPosition_s;
+// How many sequences windows are decoded into at once.
+double sequences_of(const RecognizerOptions& options) {
+  return std::max(options.beam_size, options.best_of);
 }
 
 class RemoteDecoder final : public WindowDecoder {
  public:
   RemoteDecoder(std::shared_ptr<WorkerProcess> worker, uint64_t number,
-                std::shared_ptr<const whisper::ModelHeader> header, StepLimit limit)
+                std::shared_ptr<const whisper::ModelHeader> header,
+                const RecognizerOptions& options, StepPace pace)
       : worker_(std::move(worker)),
         number_(number),
         header_(std::move(header)),
-        window_s_(window_s(*header_)),
-        limit_(std::move(limit)) {}
+        width_(std::max(1.0, sequences_of(options) / sequences_of({}))),
+        pace_(std::move(pace)) {}
 
   ~RemoteDecoder() override {
     try {
       // Nobody waits for more than this where it is gone already.
-      (void)worker_->tell(Ask::DropDecoder, limit_(0), number_);
+      (void)worker_->tell(Ask::DropDecoder, pace_.limit(), number_);
     } catch (const DeviceError&) {
       return;  // it went with its worker
     }
@@ -42,8 +39,8 @@ class RemoteDecoder final : public WindowDecoder {
   [[nodiscard]] std::vector<WindowText> decode(std::span<const WindowTask> tasks,
                                                const std::stop_token& stop) override {
     const std::vector<WindowTask> list(tasks.begin(), tasks.end());
-    const double seconds = window_s_ * static_cast<double>(tasks.size());
-    auto decoded = worker_->ask_for<Decoded>(Ask::Decode, limit_(seconds), stop, number_, list);
+    auto decoded =
+        worker_->ask_for<Decoded>(Ask::Decode, limit_of(tasks.size()), stop, number_, list);
     if (!decoded) {
       throw DeviceError(std::move(decoded).error());
     }
@@ -61,7 +58,7 @@ class RemoteDecoder final : public WindowDecoder {
   }
 
   [[nodiscard]] WindowText draft(const WindowTask& task, const std::stop_token& stop) override {
-    auto text = worker_->ask_for<WindowText>(Ask::Draft, limit_(window_s_), stop, number_, task);
+    auto text = worker_->ask_for<WindowText>(Ask::Draft, limit_of(1), stop, number_, task);
     if (!text) {
       throw DeviceError(std::move(text).error());
     }
@@ -84,6 +81,13 @@ class RemoteDecoder final : public WindowDecoder {
     a(v.texts, v.timings);
   }
 
+  // The encoder takes one full window, or less, at a time; the decoder all of them, and what was
+  // measured of it is a window in as many sequences as usual.
+  [[nodiscard]] StepLimit limit_of(size_t windows) const {
+    return pace_.limit(
+        {{Stage::SttEncoder, 1.0}, {Stage::SttDecoder, width_ * static_cast<double>(windows)}});
+  }
+
   // A text is used to look things up in the model's vocabulary.
   void check(const WindowText& text) const {
     if (!is_possible(text, header_->tokenizer)) {
@@ -94,8 +98,8 @@ class RemoteDecoder final : public WindowDecoder {
   std::shared_ptr<WorkerProcess> worker_;
   uint64_t number_;
   std::shared_ptr<const whisper::ModelHeader> header_;
-  double window_s_;
-  StepLimit limit_;
+  double width_;  // of its windows: sequences, as a multiple of the usual
+  StepPace pace_;
   WindowTimings timings_;
 };
 
@@ -103,23 +107,23 @@ class RemoteWindows final : public WindowModel {
  public:
   RemoteWindows(std::shared_ptr<WorkerProcess> worker,
                 std::shared_ptr<const whisper::ModelHeader> header, WindowDevices devices,
-                StepLimit limit)
+                StepPace pace)
       : worker_(std::move(worker)),
         header_(std::move(header)),
         devices_(std::move(devices)),
-        limit_(std::move(limit)) {}
+        pace_(std::move(pace)) {}
 
   [[nodiscard]] const whisper::ModelHeader& header() const override { return *header_; }
 
   [[nodiscard]] Result<std::unique_ptr<WindowDecoder>> decoder(
       const RecognizerOptions& options) const override {
     MYNAH_TRY(const auto number,
-              worker_->ask_for<uint64_t>(Ask::NewDecoder, limit_(0), {}, options));
-    return std::make_unique<RemoteDecoder>(worker_, number, header_, limit_);
+              worker_->ask_for<uint64_t>(Ask::NewDecoder, pace_.limit(), {}, options));
+    return std::make_unique<RemoteDecoder>(worker_, number, header_, options, pace_);
   }
 
   [[nodiscard]] Result<Probe> probe() const override {
-    return remote_probe(worker_, StageGroup::Stt, limit_)();
+    return remote_probe(worker_, StageGroup::Stt, pace_)();
   }
 
   [[nodiscard]] WindowDevices devices() const override { return devices_; }
@@ -128,7 +132,7 @@ class RemoteWindows final : public WindowModel {
   std::shared_ptr<WorkerProcess> worker_;
   std::shared_ptr<const whisper::ModelHeader> header_;
   WindowDevices devices_;
-  StepLimit limit_;
+  StepPace pace_;
 };
 
 }  // namespace
@@ -136,11 +140,11 @@ class RemoteWindows final : public WindowModel {
 Result<std::shared_ptr<const WindowModel>> open_remote_windows(
     std::shared_ptr<WorkerProcess> worker, const WindowsFile& file,
     std::shared_ptr<const whisper::ModelHeader> header, const StageDevice& encoder,
-    const StageDevice& decoder, StepLimit limit) {
+    const StageDevice& decoder, StepPace pace) {
   MYNAH_TRY_STATUS(worker->tell(Ask::OpenWindows, load_limit(file.path), file, encoder, decoder));
   return std::make_shared<const RemoteWindows>(
       std::move(worker), std::move(header),
-      WindowDevices{.encoder = encoder.device, .decoder = decoder.device}, std::move(limit));
+      WindowDevices{.encoder = encoder.device, .decoder = decoder.device}, std::move(pace));
 }
 
 }  // namespace mynah::place

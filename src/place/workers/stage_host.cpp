@@ -1,12 +1,17 @@
 #include "place/workers/stage_host.h"
 
 #include <algorithm>
+#include <chrono>
+#include <map>
 #include <utility>
+
+#include <unistd.h>
 
 #include "place/workers/driver_asker.h"
 #include "place/workers/driver_wire.h"
 #include "place/workers/load_stages.h"
 #include "place/workers/probe_stages.h"
+#include "place/workers/watchdog.h"
 #include "tensor/device_error.h"
 #include "tensor/device_failure.h"
 #include "text/utf8.h"
@@ -24,6 +29,32 @@ WireWriter answer_of(const T&... values) {
   out(values...);
   return out;
 }
+
+// What this process's threads waited for a core, others having them: a watchdog counts none of
+// that, so what is measured for it is to have none either.
+class CoreWaits {
+ public:
+  CoreWaits() : begun_(std::chrono::steady_clock::now()), before_(read_process_times(::getpid())) {}
+
+  // How much of the time since it was made the thread had one that waited most.
+  [[nodiscard]] double share_of_cores() const {
+    constexpr double kLeast = 0.05;  // so many programs as there are cores, and twenty times those
+    std::chrono::nanoseconds longest{};
+    for (const auto& [thread, times] : read_process_times(::getpid())) {
+      const auto known = before_.find(thread);
+      const auto waited =
+          known == before_.end() ? std::chrono::nanoseconds{} : known->second.waited_to_run;
+      longest = std::max(longest, times.waited_to_run - waited);
+    }
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begun_;
+    const double waited_s = std::chrono::duration<double>(longest).count();
+    return passed.count() > 0 ? std::clamp(1 - waited_s / passed.count(), kLeast, 1.0) : 1.0;
+  }
+
+ private:
+  std::chrono::steady_clock::time_point begun_;
+  std::map<pid_t, ThreadTimes> before_;
+};
 
 std::unexpected<Error> not_open(StageGroup group) {
   return fail(ErrorCode::InvalidInput,
@@ -94,8 +125,8 @@ Result<WireWriter> StageHost::handle(Ask what, std::span<const std::byte> bytes,
     case Ask::Check:
       answer = check(in);
       break;
-    case Ask::WindowMemory:
-      answer = window_memory(in);
+    case Ask::FullWindow:
+      answer = full_window(in);
       break;
   }
   clock_.enter(std::nullopt);
@@ -380,44 +411,65 @@ Result<WireWriter> StageHost::report(WireReader& in) {
   return answer_of(reports);
 }
 
-Result<WireWriter> StageHost::probe(WireReader& in) {
-  StageGroup group{};
-  in(group);
-  MYNAH_TRY_STATUS(check_read(in));
+Status StageHost::time_steps(StageGroup group, FunctionRef<Status()> run,
+                             std::vector<ProbeTime>& times) {
   std::array<double, kStages.size()> before{};
   for (const Stage stage : stages_of(group)) {
     before[static_cast<size_t>(stage)] = clock_.milliseconds(stage);
   }
   clock_.forget_longest();
   clock_.time_steps(true);
-  ProbeReport report;
-  if (group == StageGroup::Vad && detector_ != nullptr) {
-    MYNAH_TRY(report.probe, probe_detector(*detector_));
-  } else if (group == StageGroup::Stt && windows_ != nullptr) {
-    MYNAH_TRY(report.probe, windows_->probe());
-  } else if (group == StageGroup::Tts && voice_ != nullptr) {
-    MYNAH_TRY(report.probe, probe_voice(*voice_));
-  } else {
-    return not_open(group);
-  }
+  const CoreWaits waits;
+  MYNAH_TRY_STATUS(run());
   clock_.enter(std::nullopt);
   clock_.time_steps(false);
+  const double share = waits.share_of_cores();
   for (const Stage stage : stages_of(group)) {
-    report.times.push_back(
+    times.push_back(
         {.stage = stage,
          .milliseconds = clock_.milliseconds(stage) - before[static_cast<size_t>(stage)],
-         .longest_step_ms = clock_.longest_ms(stage)});
+         .longest_step_ms = share * clock_.longest_ms(stage)});
+  }
+  return {};
+}
+
+Result<WireWriter> StageHost::probe(WireReader& in) {
+  StageGroup group{};
+  in(group);
+  MYNAH_TRY_STATUS(check_read(in));
+  ProbeReport report;
+  const auto run = [&]() -> Status {
+    if (group == StageGroup::Vad && detector_ != nullptr) {
+      MYNAH_TRY(report.probe, probe_detector(*detector_));
+    } else if (group == StageGroup::Stt && windows_ != nullptr) {
+      MYNAH_TRY(report.probe, windows_->probe());
+    } else if (group == StageGroup::Tts && voice_ != nullptr) {
+      MYNAH_TRY(report.probe, probe_voice(*voice_));
+    } else {
+      return not_open(group);
+    }
+    return {};
+  };
+  MYNAH_TRY_STATUS(time_steps(group, run, report.times));
+  for (ProbeTime& time : report.times) {
+    time.step_work = probe_work(time.stage, report.probe.sound_s,
+                                windows_ == nullptr ? 0 : window_s(windows_->header()));
   }
   return answer_of(report);
 }
 
-Result<WireWriter> StageHost::window_memory(WireReader& in) {
+Result<WireWriter> StageHost::full_window(WireReader& in) {
   MYNAH_TRY_STATUS(check_read(in));
   if (windows_ == nullptr) {
     return not_open(StageGroup::Stt);
   }
-  MYNAH_TRY(const WindowMemory memory, windows_->memory_of_windows());
-  return answer_of(memory);
+  FullWindow window;
+  const auto run = [&]() -> Status {
+    MYNAH_TRY(window.memory, windows_->hear_full_window());
+    return {};
+  };
+  MYNAH_TRY_STATUS(time_steps(StageGroup::Stt, run, window.times));
+  return answer_of(window);
 }
 
 Result<WireWriter> StageHost::operations(WireReader& in) {

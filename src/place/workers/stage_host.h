@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/thread_pool.h"
 #include "place/workers/open_device.h"
 #include "place/workers/stage_watch.h"
 #include "place/workers/wire_types.h"
@@ -42,6 +43,8 @@ class StageHost {
   void begin_call(StageGroup group);
   void release_idle_memory();
   void show_what_was_done();
+  // Runs what is to be timed, step by step; its times are those of the group's stages.
+  Status time_steps(StageGroup group, FunctionRef<Status()> run, std::vector<ProbeTime>& times);
 
   Result<WireWriter> take_settings(WireReader& in);
   Result<WireWriter> ask_driver_of(WireReader& in);
@@ -61,7 +64,7 @@ class StageHost {
   Result<WireWriter> find_voice(WireReader& in);
   Result<WireWriter> report(WireReader& in);
   Result<WireWriter> probe(WireReader& in);
-  Result<WireWriter> window_memory(WireReader& in);
+  Result<WireWriter> full_window(WireReader& in);
   Result<WireWriter> operations(WireReader& in);
 
   Pulse& pulse_;

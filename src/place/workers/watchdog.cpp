@@ -69,7 +69,7 @@ std::map<pid_t, ThreadTimes> read_process_times(pid_t process) {
   return all;
 }
 
-Watchdog::Watchdog(pid_t process, const Pulse& pulse, milliseconds step, WatchdogSenses senses)
+Watchdog::Watchdog(pid_t process, const Pulse& pulse, const StepLimit& step, WatchdogSenses senses)
     : process_(process),
       pulse_(pulse),
       step_(step),
@@ -130,9 +130,9 @@ std::optional<std::string> Watchdog::look(std::string_view where) {
     return fmt::format("gave no sign of life{} for {} ms", where,
                        duration_cast<milliseconds>(beats_.counted).count());
   }
-  if (steps_.counted > step_) {
+  if (const milliseconds allowed = step_.of(stage_of(pulse_)); steps_.counted > allowed) {
     return fmt::format("hung{}: no step in {} ms, {} are allowed", where,
-                       duration_cast<milliseconds>(steps_.counted).count(), step_.count());
+                       duration_cast<milliseconds>(steps_.counted).count(), allowed.count());
   }
   return std::nullopt;
 }

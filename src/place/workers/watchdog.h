@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include "place/workers/pulse.h"
+#include "place/workers/step_limit.h"
 
 namespace mynah::place {
 
@@ -41,9 +42,8 @@ struct WatchdogSenses {
 // suspended one). So a deadline stretches by the load that there is, and nobody is killed for it.
 class Watchdog {
  public:
-  // `step`: longest time between two operations.
-  Watchdog(pid_t process, const Pulse& pulse, std::chrono::milliseconds step,
-           WatchdogSenses senses = {});
+  // `step`: longest time between two operations; it is that of the stage which the pulse shows.
+  Watchdog(pid_t process, const Pulse& pulse, const StepLimit& step, WatchdogSenses senses = {});
 
   // To be called every kBeat or so. Why the worker is given up, in words that have `where` in them
   // (" in stt.decoder"; "": nothing is known of that); none: it works.
@@ -71,7 +71,7 @@ class Watchdog {
 
   pid_t process_;
   const Pulse& pulse_;
-  std::chrono::milliseconds step_;
+  StepLimit step_;
   WatchdogSenses senses_;
   std::chrono::steady_clock::time_point last_look_;
   bool looked_ = false;

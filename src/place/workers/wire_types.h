@@ -174,7 +174,7 @@ void wire(Archive& a, Probe& v) {
 
 template <class Archive>
 void wire(Archive& a, ProbeTime& v) {
-  a(v.stage, v.milliseconds, v.longest_step_ms);
+  a(v.stage, v.milliseconds, v.longest_step_ms, v.step_work);
 }
 
 template <class Archive>
@@ -188,14 +188,19 @@ void wire(Archive& a, WindowMemory& v) {
 }
 
 template <class Archive>
+void wire(Archive& a, FullWindow& v) {
+  a(v.memory, v.times);
+}
+
+template <class Archive>
 void wire(Archive& a, OperationOutcome& v) {
   a(v.name, v.values);
 }
 
 template <class Archive>
 void wire(Archive& a, Measurement& v) {
-  a(v.stage, v.device, v.storage, v.passed, v.failure, v.ms_per_unit, v.longest_step_ms, v.bytes,
-    v.window_bytes, v.worst_error, v.error_bound);
+  a(v.stage, v.device, v.storage, v.passed, v.failure, v.ms_per_unit, v.longest_step_ms,
+    v.step_work, v.bytes, v.window_bytes, v.worst_error, v.error_bound);
 }
 
 template <class Archive>

@@ -87,8 +87,7 @@ Pulse& WorkerProcess::pulse() {
 }
 
 std::optional<Stage> WorkerProcess::last_stage() const {
-  const uint32_t stage = pulse().stage.load();
-  return stage >= 1 && stage <= kStages.size() ? std::optional(kStages[stage - 1]) : std::nullopt;
+  return stage_of(pulse());
 }
 
 void WorkerProcess::add_last_sign(StageReport& report) const {
@@ -160,7 +159,7 @@ void WorkerProcess::refuse_answer() {
   end_call("answered with bytes that are no answer");
 }
 
-std::optional<Message> WorkerProcess::wait_for_answer(uint64_t request, milliseconds step,
+std::optional<Message> WorkerProcess::wait_for_answer(uint64_t request, const StepLimit& step,
                                                       const std::stop_token& stop,
                                                       WhenLate when_late) {
   Watchdog watchdog(process_.pid(), pulse(), step);
@@ -192,13 +191,14 @@ std::optional<Message> WorkerProcess::wait_for_answer(uint64_t request, millisec
 }
 
 Result<std::vector<std::byte>> WorkerProcess::ask(Ask what, std::span<const std::byte> bytes,
-                                                  milliseconds step, const std::stop_token& stop) {
+                                                  const StepLimit& step,
+                                                  const std::stop_token& stop) {
   const auto write = [bytes](std::span<std::byte> room) { std::ranges::copy(bytes, room.begin()); };
   return exchange(what, bytes.size(), write, step, stop, WhenLate::End);
 }
 
 Result<std::vector<std::byte>> WorkerProcess::exchange(
-    Ask what, size_t bytes, FunctionRef<void(std::span<std::byte>)> write, milliseconds step,
+    Ask what, size_t bytes, FunctionRef<void(std::span<std::byte>)> write, const StepLimit& step,
     const std::stop_token& stop, WhenLate when_late) {
   const std::lock_guard lock(mutex_);
   if (!alive()) {

@@ -16,14 +16,12 @@
 #include "base/thread_pool.h"
 #include "place/workers/channel.h"
 #include "place/workers/pulse.h"
+#include "place/workers/step_limit.h"
 #include "place/workers/wire_types.h"
 #include "place/workers/worker_protocol.h"
 #include "tensor/device_error.h"
 
 namespace mynah::place {
-
-// A device that answers at all answers a short operation in this.
-inline constexpr std::chrono::milliseconds kLeastStep{2000};
 
 struct WorkerSpec {
   std::string program;  // mynah itself
@@ -46,12 +44,11 @@ class WorkerProcess {
   // Throws DeviceError where the worker fails, hangs or is gone; it is then ended, and every later
   // call throws the same. Once stop is requested the worker ends early what it does.
   Result<std::vector<std::byte>> ask(Ask what, std::span<const std::byte> bytes,
-                                     std::chrono::milliseconds step,
-                                     const std::stop_token& stop = {});
+                                     const StepLimit& step, const std::stop_token& stop = {});
 
   // The same with values for bytes, which are written where the worker reads them.
   template <class Out, class... In>
-  Result<Out> ask_for(Ask what, std::chrono::milliseconds step, const std::stop_token& stop,
+  Result<Out> ask_for(Ask what, const StepLimit& step, const std::stop_token& stop,
                       const In&... in) {
     MYNAH_TRY(const std::vector<std::byte> answer,
               exchange_values(what, step, stop, WhenLate::End, in...));
@@ -65,7 +62,7 @@ class WorkerProcess {
   // The same of what nothing depends on. An answer that does not come in time is an error and no
   // reason to end the worker: it is passed over when it comes.
   template <class Out, class... In>
-  Result<Out> ask_if_prompt(Ask what, std::chrono::milliseconds step, const In&... in) {
+  Result<Out> ask_if_prompt(Ask what, const StepLimit& step, const In&... in) {
     MYNAH_TRY(const std::vector<std::byte> answer,
               exchange_values(what, step, {}, WhenLate::PassOver, in...));
     Out out{};
@@ -80,14 +77,14 @@ class WorkerProcess {
 
   // The same where all that matters of the answer is whether it was refused.
   template <class... In>
-  Status tell(Ask what, std::chrono::milliseconds step, const In&... in) {
+  Status tell(Ask what, const StepLimit& step, const In&... in) {
     MYNAH_TRY_STATUS(exchange_values(what, step, {}, WhenLate::End, in...));
     return {};
   }
 
   // Of ask_if_prompt().
   template <class... In>
-  Status tell_if_prompt(Ask what, std::chrono::milliseconds step, const In&... in) {
+  Status tell_if_prompt(Ask what, const StepLimit& step, const In&... in) {
     MYNAH_TRY_STATUS(exchange_values(what, step, {}, WhenLate::PassOver, in...));
     return {};
   }
@@ -133,11 +130,11 @@ class WorkerProcess {
   // Asks with a request of so many bytes, which `write` writes; returns the answer's.
   Result<std::vector<std::byte>> exchange(Ask what, size_t bytes,
                                           FunctionRef<void(std::span<std::byte>)> write,
-                                          std::chrono::milliseconds step,
-                                          const std::stop_token& stop, WhenLate when_late);
+                                          const StepLimit& step, const std::stop_token& stop,
+                                          WhenLate when_late);
 
   template <class... In>
-  Result<std::vector<std::byte>> exchange_values(Ask what, std::chrono::milliseconds step,
+  Result<std::vector<std::byte>> exchange_values(Ask what, const StepLimit& step,
                                                  const std::stop_token& stop, WhenLate when_late,
                                                  const In&... in) {
     WireCounter counter;
@@ -150,7 +147,7 @@ class WorkerProcess {
   }
 
   // None: it did not come in time, and is passed over. Ends the worker, and throws, where it fails.
-  std::optional<Message> wait_for_answer(uint64_t request, std::chrono::milliseconds step,
+  std::optional<Message> wait_for_answer(uint64_t request, const StepLimit& step,
                                          const std::stop_token& stop, WhenLate when_late);
 
   std::string device_;

@@ -42,7 +42,7 @@ enum class Ask : uint32_t {
   Driver,         // GpuSearch -> DriverOutcome
   Cards,          // NvmlSearch, vector<string> addresses -> NvmlFacts
   Check,          // string device ->
-  WindowMemory,   // -> WindowMemory of the open windows
+  FullWindow,     // -> FullWindow of the open windows
 };
 
 // The kind of an answer.
@@ -74,6 +74,13 @@ struct ProbeTime {
   Stage stage = Stage::Vad;
   double milliseconds = 0;
   double longest_step_ms = 0;  // between two operations
+  double step_work = 1;        // as in Measurement
+};
+
+// What a full window takes of a device, decoded into as many sequences as usual.
+struct FullWindow {
+  WindowMemory memory;
+  std::vector<ProbeTime> times;
 };
 
 // A probe as a worker ran it.
