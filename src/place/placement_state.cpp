@@ -16,33 +16,6 @@
 
 namespace mynah::place {
 
-std::string devices_of(const StagePlaces& places) {
-  std::string devices;
-  for (const auto& [stage, where] : places) {
-    if (devices.empty()) {
-      devices = where.device;
-    } else if (!devices.ends_with(where.device)) {
-      devices += "," + where.device;
-    }
-  }
-  return devices;
-}
-
-std::string worker_key(const StagePlaces& places) {
-  std::set<std::string> devices;
-  for (const auto& [stage, where] : places) {
-    if (!is_processor(where.device)) {
-      devices.insert(where.device);
-    }
-  }
-  return fmt::format("{}", fmt::join(devices, "+"));
-}
-
-bool is_here(const StagePlaces& places) {
-  return std::ranges::all_of(places,
-                             [](const auto& entry) { return is_processor(entry.second.device); });
-}
-
 std::string types_that_change(const StagePlaces& before, const StagePlaces& after) {
   if (before == after || devices_of(before) != devices_of(after)) {
     return {};

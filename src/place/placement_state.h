@@ -52,18 +52,6 @@ struct PlacerOptions {
   ProofTimes times{};
 };
 
-// Where the stages of a group are.
-using StagePlaces = std::map<Stage, StageDevice>;
-
-// "cuda:0"; "cuda:0,cpu" where stages are apart.
-[[nodiscard]] std::string devices_of(const StagePlaces& places);
-
-// Whether it computes in this process: on the processor, which mynah trusts as it trusts itself.
-[[nodiscard]] bool is_here(const StagePlaces& places);
-
-// Names the worker that these places need: their devices but the processor.
-[[nodiscard]] std::string worker_key(const StagePlaces& places);
-
 // "; as i8 instead of f16" where all stages stay where they are with other types; else "".
 [[nodiscard]] std::string types_that_change(const StagePlaces& before, const StagePlaces& after);
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <compare>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -55,6 +56,24 @@ struct StageDevice {
 
   auto operator<=>(const StageDevice&) const = default;
 };
+
+// Where the stages of a group are.
+using StagePlaces = std::map<Stage, StageDevice>;
+
+// All stages of a group on one device.
+[[nodiscard]] StagePlaces all_on(StageGroup group, const StageDevice& where);
+
+// "cuda:0"; "cuda:0,cpu" where stages are apart.
+[[nodiscard]] std::string devices_of(const StagePlaces& places);
+
+// Whether the stages are on several devices.
+[[nodiscard]] bool is_apart(const StagePlaces& places);
+
+// Whether it computes in this process: on the processor, which mynah trusts as it trusts itself.
+[[nodiscard]] bool is_here(const StagePlaces& places);
+
+// Names the worker that these places need: their devices but the processor.
+[[nodiscard]] std::string worker_key(const StagePlaces& places);
 
 // What opening a device needs to know of the user's environment, which cli/ reads.
 struct DeviceSettings {

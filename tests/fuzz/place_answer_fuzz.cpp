@@ -74,7 +74,7 @@ void use_probe(const ProbeReport& report) {
   }
   for (const StageGroup group : {StageGroup::Vad, StageGroup::Stt, StageGroup::Tts}) {
     const auto measured = measurements_of({.report = report, .stages = {}}, group,
-                                          {.device = "cuda:0", .storage = {}});
+                                          all_on(group, {.device = "cuda:0", .storage = {}}));
     Reference reference;
     reference.exact = report.probe;
     for (const Stage stage : stages_of(group)) {
@@ -162,8 +162,8 @@ void use_answer(Ask what, Bytes bytes) {
     case Ask::Report: {
       std::vector<StageReport> reports;
       if (read(bytes, reports) && is_possible(reports)) {
-        static_cast<void>(
-            measurements_of({.report = {}, .stages = reports, .window = {}}, StageGroup::Stt, {}));
+        static_cast<void>(measurements_of({.report = {}, .stages = reports, .window = {}},
+                                          StageGroup::Stt, all_on(StageGroup::Stt, {})));
       }
       break;
     }
@@ -178,7 +178,8 @@ void use_answer(Ask what, Bytes bytes) {
       FullWindow window;
       if (read(bytes, window) && is_possible(window)) {
         static_cast<void>(
-            measurements_of({.report = {}, .stages = {}, .window = window}, StageGroup::Stt, {}));
+            measurements_of({.report = {}, .stages = {}, .window = window}, StageGroup::Stt,
+                            all_on(StageGroup::Stt, {.device = "cuda:0", .storage = {}})));
       }
       break;
     }

@@ -107,6 +107,44 @@ TEST(ProofStore, AProofIsOfOneDriverCardProgramModelAndType) {
   EXPECT_TRUE(kept.find());
 }
 
+TEST(ProofStore, AProofOfStagesApartIsOfThesePlacesAndEndsWithAFailureOfEither) {
+  Kept kept;
+  const DeviceIdentity cpu{.device = "cpu", .name = "avx2", .driver = "", .uuid = ""};
+  const StagePlaces places = {{Stage::SttEncoder, {.device = "cuda:0", .storage = DType::F16}},
+                              {Stage::SttDecoder, {.device = "cpu", .storage = DType::I8}}};
+  const std::vector<DeviceIdentity> devices = {kCard, cpu};
+  const auto keep = [&] {
+    kept.store().keep_apart(devices, kept.file, places,
+                            {.measurements = kept.proof().measurements,
+                             .made_at = kept.now,
+                             .last_failure = kept.store().last_failure_of_any(devices)});
+  };
+  const auto find = [&] { return kept.store().find_apart(devices, kept.file, places); };
+  kept.keep();
+  EXPECT_FALSE(find()) << "one of the whole on the card is none of it apart";
+  keep();
+  ASSERT_TRUE(find());
+  EXPECT_EQ(find()->measurements, kept.proof().measurements);
+  StagePlaces others = places;
+  others.at(Stage::SttDecoder).storage = DType::BF16;
+  EXPECT_FALSE(kept.store().find_apart(devices, kept.file, others));
+  others = {{Stage::SttEncoder, places.at(Stage::SttDecoder)},
+            {Stage::SttDecoder, places.at(Stage::SttEncoder)}};
+  EXPECT_FALSE(kept.store().find_apart({cpu, kCard}, kept.file, others));
+  DeviceIdentity updated = kCard;
+  updated.driver = "550.55";
+  EXPECT_FALSE(kept.store().find_apart({updated, cpu}, kept.file, places));
+  EXPECT_FALSE(kept.store("0.7 (abd)").find_apart(devices, kept.file, places));
+  for (const DeviceIdentity& device : devices) {
+    kept.store().failed(device, "lost");
+    EXPECT_FALSE(find()) << device.device;
+    keep();
+    EXPECT_TRUE(find());
+  }
+  kept.wake.suspended_ms += 60'000;
+  EXPECT_FALSE(find()) << "the machine slept";
+}
+
 TEST(ProofStore, AProofEndsWhenTheMachineSleeps) {
   Kept kept;
   kept.keep();

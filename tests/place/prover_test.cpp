@@ -116,6 +116,64 @@ TEST_F(Proofs, OneThatPassesAfterAFailureBringsNoOtherBack) {
   EXPECT_EQ(prover.store().distrust(identity_)->failures, 2);
 }
 
+// The encoder on what checks others, the decoder on the processor.
+class ProofsApart : public Proofs {
+ protected:
+  DeviceProof prove_apart(Prover& prover, ProofWish wish) const {
+    return prover.of_stages_apart(file_, places_, identities_, wish);
+  }
+
+  StagePlaces places_ = {{Stage::SttEncoder, {.device = "ref", .storage = {}}},
+                         {Stage::SttDecoder, {.device = "cpu", .storage = DType::I8}}};
+  std::vector<DeviceIdentity> identities_ = {
+      {.device = "ref", .name = "ref", .driver = "", .uuid = ""}, identity_};
+};
+
+TEST_F(ProofsApart, EachStageIsMeasuredWhereItIs) {
+  std::vector<std::string> told;
+  ProverOptions options_of_test = options();
+  options_of_test.tell = [&](const std::string& line) { told.push_back(line); };
+  Prover prover(options_of_test);
+  const DeviceProof made = prove_apart(prover, ProofWish::IfTrusted);
+  ASSERT_TRUE(passed(made)) << made.refusal;
+  EXPECT_THAT(told, ::testing::ElementsAre("proving ref,cpu for stt (kept for the next time)"));
+  ASSERT_EQ(made.measurements.size(), 2U);
+  EXPECT_EQ(made.measurements[0].device, "ref");
+  EXPECT_EQ(made.measurements[0].storage, std::nullopt);
+  EXPECT_EQ(made.measurements[1].device, "cpu");
+  EXPECT_EQ(made.measurements[1].storage, DType::I8);
+  for (const Measurement& measured : made.measurements) {
+    EXPECT_GT(measured.ms_per_unit, 0) << measured.device;
+    EXPECT_GT(measured.bytes, 0U) << measured.device;
+    EXPECT_LE(measured.worst_error, measured.error_bound) << measured.device;
+  }
+  be("crashes");
+  EXPECT_TRUE(passed(prove_apart(prover, ProofWish::IfTrusted))) << "it is kept";
+  EXPECT_FALSE(prover.proven_at(file_, places_.at(Stage::SttEncoder), identities_[0]))
+      << "the whole was proven nowhere";
+  prover.failed(identities_[0], "lost");
+  EXPECT_FALSE(prover.kept_apart(file_, places_, identities_));
+}
+
+TEST_F(ProofsApart, AFailureIsTheirsAndNotTheDevices) {
+  Prover prover(options());
+  ASSERT_TRUE(prover.reference(file_));
+  for (const auto& [manner, says] :
+       {std::pair("probes wrongly", "from what the processor computes"),
+        std::pair("crashes", "it crashed (signal 11")}) {
+    be(manner);
+    const DeviceProof failed = prove_apart(prover, ProofWish::Anew);
+    ASSERT_EQ(failed.measurements.size(), 2U);
+    EXPECT_FALSE(failed.measurements[0].passed);
+    EXPECT_THAT(failed.measurements[0].failure, HasSubstr(says));
+    EXPECT_FALSE(prover.store().distrust(identities_[0])) << "alone it may be right";
+    be("");
+    EXPECT_FALSE(passed(prove_apart(prover, ProofWish::IfTrusted))) << "it is not tried again";
+  }
+  EXPECT_TRUE(passed(prove_apart(prover, ProofWish::Anew)));
+  EXPECT_TRUE(passed(prove_apart(prover, ProofWish::IfTrusted)));
+}
+
 TEST_F(Proofs, WithoutAReferenceNothingIsProven) {
   be("crashes");
   Prover prover(options());

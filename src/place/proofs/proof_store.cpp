@@ -113,18 +113,68 @@ std::string ProofStore::distrust_file(const DeviceIdentity& device, std::string&
   return (std::filesystem::path(folder_) / "proofs" / (name_of(key) + ".distrust")).string();
 }
 
+std::string ProofStore::apart_file(const std::vector<DeviceIdentity>& devices,
+                                   const ModelFile& file, const StagePlaces& places,
+                                   std::string& key) const {
+  const auto digest = model_digest(path_of(file), folder_);
+  if (folder_.empty() || !digest) {
+    return {};
+  }
+  key = fmt::format("{}\n{}\n{}", build_, *digest, group_name(group_of(file)));
+  size_t number = 0;
+  for (const auto& [stage, where] : places) {
+    const DeviceIdentity& device = devices.at(number++);
+    key += fmt::format("\n{}\n{}\n{}\n{}\n{}\n{}", stage_name(stage), device.device, device.name,
+                       device.driver, device.uuid, where.storage ? name(*where.storage) : "file");
+  }
+  return (std::filesystem::path(folder_) / "proofs" / (name_of(key) + ".proof")).string();
+}
+
+std::optional<Proof> ProofStore::read(const std::string& path, const std::string& key,
+                                      StageGroup group) const {
+  WakeState then;
+  Proof proof;
+  if (path.empty() || !read_kept_file(path, kProofKind, key, then, proof) ||
+      !is_possible(proof.measurements, group) || !times_.wake().awake_since(then)) {
+    return std::nullopt;
+  }
+  return proof;
+}
+
 std::optional<Proof> ProofStore::find(const DeviceIdentity& device, const ModelFile& file,
                                       const std::optional<DType>& storage) const {
   std::string key;
   const std::string path = proof_file(device, file, storage, key);
-  WakeState then;
-  Proof proof;
-  if (path.empty() || !read_kept_file(path, kProofKind, key, then, proof) ||
-      !is_possible(proof.measurements, group_of(file)) || !times_.wake().awake_since(then)) {
-    return std::nullopt;
+  std::optional<Proof> proof = read(path, key, group_of(file));
+  return proof && proof->last_failure == last_failure(device) ? std::move(proof) : std::nullopt;
+}
+
+std::optional<Proof> ProofStore::find_apart(const std::vector<DeviceIdentity>& devices,
+                                            const ModelFile& file,
+                                            const StagePlaces& places) const {
+  std::string key;
+  const std::string path = apart_file(devices, file, places, key);
+  std::optional<Proof> proof = read(path, key, group_of(file));
+  return proof && proof->last_failure == last_failure_of_any(devices) ? std::move(proof)
+                                                                      : std::nullopt;
+}
+
+void ProofStore::keep_apart(const std::vector<DeviceIdentity>& devices, const ModelFile& file,
+                            const StagePlaces& places, const Proof& proof) const {
+  std::string key;
+  const std::string path = apart_file(devices, file, places, key);
+  if (!path.empty()) {
+    write_kept_file(path, kProofKind, key, times_.wake(), proof);
   }
-  return proof.last_failure == last_failure(device) ? std::optional(std::move(proof))
-                                                    : std::nullopt;
+}
+
+// The numbers of failures grow, and so does their sum.
+int64_t ProofStore::last_failure_of_any(const std::vector<DeviceIdentity>& devices) const {
+  int64_t sum = 0;
+  for (const DeviceIdentity& device : devices) {
+    sum += last_failure(device);
+  }
+  return sum;
 }
 
 void ProofStore::keep(const DeviceIdentity& device, const ModelFile& file,

@@ -56,6 +56,17 @@ class ProofStore {
   void keep(const DeviceIdentity& device, const ModelFile& file,
             const std::optional<DType>& storage, const Proof& proof) const;
 
+  // The same of stages apart, each device by itself: a proof of theirs ends with the first that
+  // fails. `devices` are those of `places`, in its order.
+  [[nodiscard]] std::optional<Proof> find_apart(const std::vector<DeviceIdentity>& devices,
+                                                const ModelFile& file,
+                                                const StagePlaces& places) const;
+  void keep_apart(const std::vector<DeviceIdentity>& devices, const ModelFile& file,
+                  const StagePlaces& places, const Proof& proof) const;
+
+  // Grows with each failure of any of these devices.
+  [[nodiscard]] int64_t last_failure_of_any(const std::vector<DeviceIdentity>& devices) const;
+
   // The number of the device's last failure, 0: there was none. Each has a greater one than those
   // before, whatever the clock says. Where what is kept of the device is damaged, that is the last.
   [[nodiscard]] int64_t last_failure(const DeviceIdentity& device) const;
@@ -70,6 +81,12 @@ class ProofStore {
  private:
   [[nodiscard]] std::string proof_file(const DeviceIdentity& device, const ModelFile& file,
                                        const std::optional<DType>& storage, std::string& key) const;
+  [[nodiscard]] std::string apart_file(const std::vector<DeviceIdentity>& devices,
+                                       const ModelFile& file, const StagePlaces& places,
+                                       std::string& key) const;
+  // What is kept under a key, whatever failed since.
+  [[nodiscard]] std::optional<Proof> read(const std::string& path, const std::string& key,
+                                          StageGroup group) const;
   [[nodiscard]] std::string distrust_file(const DeviceIdentity& device, std::string& key) const;
 
   // What is kept of a device's failures.

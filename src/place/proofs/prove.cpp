@@ -1,5 +1,6 @@
 #include "place/proofs/prove.h"
 
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,13 +18,25 @@ using std::chrono::milliseconds;
 // An operation of a probe: a fraction of a second of sound on a simulated card at worst.
 constexpr milliseconds kStep{20000};
 
-// One proof of one device.
+// Devices that are tried: of stages apart those that are not the processor.
+std::set<std::string> devices_to_try(const StagePlaces& places) {
+  std::set<std::string> devices;
+  for (const auto& [stage, where] : places) {
+    if (where.device != "cpu" || !is_apart(places)) {
+      devices.insert(where.device);
+    }
+  }
+  return devices;
+}
+
+// One proof.
 class Attempt {
  public:
-  Attempt(const ModelFile& file, const StageDevice& where) : file_(file), where_(where) {}
+  Attempt(const ModelFile& file, const StagePlaces& places) : file_(file), places_(places) {}
 
   DeviceProof run(const Reference& reference, const WorkerSpec& spec, const ProofStarted& started) {
     try {
+      name_ = spec.device;
       return run_in_worker(reference, spec, started);
     } catch (const DeviceError& error) {
       return failed(error.error());
@@ -40,21 +53,23 @@ class Attempt {
     if (started) {
       started(*worker);
     }
-    const auto outcomes = (*worker)->ask_for<std::vector<OperationOutcome>>(
-        Ask::Operations, load_limit(""), {}, where_.device);
-    if (!outcomes) {
-      return failed(outcomes.error());
-    }
-    if (const std::string wrong = compare_with_definition(*outcomes); !wrong.empty()) {
-      return failed({ErrorCode::Device, "it computes wrongly: " + wrong});
+    for (const std::string& device : devices_to_try(places_)) {
+      const auto outcomes = (*worker)->ask_for<std::vector<OperationOutcome>>(
+          Ask::Operations, load_limit(""), {}, device);
+      if (!outcomes) {
+        return failed(outcomes.error());
+      }
+      if (const std::string wrong = compare_with_definition(*outcomes); !wrong.empty()) {
+        return failed({ErrorCode::Device, "it computes wrongly: " + wrong});
+      }
     }
     read_memory(**worker);
-    const auto run = run_probe(**worker, file_, where_, kStep);
+    const auto run = run_probe(**worker, file_, places_, kStep);
     if (!run) {
       return failed(run.error());
     }
     DeviceProof proof;
-    proof.measurements = measurements_of(*run, group_of(file_), where_);
+    proof.measurements = measurements_of(*run, group_of(file_), places_);
     for (Measurement& measured : proof.measurements) {
       const ProbeVerdict verdict = judge(measured.stage, run->report.probe, reference);
       measured.worst_error = verdict.worst_error;
@@ -75,19 +90,20 @@ class Attempt {
   [[nodiscard]] DeviceProof failed(const Error& error) const {
     const StageGroup group = group_of(file_);
     if (error.code != ErrorCode::OutOfMemory) {
-      return {.measurements = not_passed(group, where_, without_name(error.message, where_.device)),
+      return {.measurements = not_passed(group, places_, without_name(error.message, name_)),
               .refusal = {},
               .no_room = {}};
     }
     NoRoom no_room{.error = error, .memory = memory_};
     const std::string why = no_room_text(group, no_room);
-    return {.measurements = not_passed(group, where_, "it " + why),
+    return {.measurements = not_passed(group, places_, "it " + why),
             .refusal = why,
             .no_room = std::move(no_room)};
   }
 
   const ModelFile& file_;
-  const StageDevice& where_;
+  const StagePlaces& places_;
+  std::string name_;  // of the devices, as their worker calls itself
   mynah::DeviceMemory memory_;
 };
 
@@ -102,23 +118,23 @@ std::string no_room_text(StageGroup group, const NoRoom& no_room) {
                      human_bytes(no_room.memory.free), human_bytes(no_room.memory.total));
 }
 
-std::vector<Measurement> not_passed(StageGroup group, const StageDevice& where,
+std::vector<Measurement> not_passed(StageGroup group, const StagePlaces& places,
                                     const std::string& failure) {
   std::vector<Measurement> measurements;
   for (const Stage stage : stages_of(group)) {
     Measurement measured;
     measured.stage = stage;
-    measured.device = where.device;
-    measured.storage = where.storage;
+    measured.device = places.at(stage).device;
+    measured.storage = places.at(stage).storage;
     measured.failure = failure;
     measurements.push_back(std::move(measured));
   }
   return measurements;
 }
 
-DeviceProof prove(const ModelFile& file, const StageDevice& where, const Reference& reference,
+DeviceProof prove(const ModelFile& file, const StagePlaces& places, const Reference& reference,
                   const WorkerSpec& spec, const ProofStarted& started) {
-  return Attempt(file, where).run(reference, spec, started);
+  return Attempt(file, places).run(reference, spec, started);
 }
 
 }  // namespace mynah::place

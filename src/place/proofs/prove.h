@@ -36,17 +36,17 @@ struct DeviceProof {
 [[nodiscard]] std::string no_room_text(StageGroup group, const NoRoom& no_room);
 
 // Measurements of a group's stages, none of which passed.
-[[nodiscard]] std::vector<Measurement> not_passed(StageGroup group, const StageDevice& where,
+[[nodiscard]] std::vector<Measurement> not_passed(StageGroup group, const StagePlaces& places,
                                                   const std::string& failure);
 
 using ProofStarted = std::function<void(const std::shared_ptr<WorkerProcess>&)>;
 
-// Opens the device, runs a case of each family of operations, compared with their definition, then
-// a probe of the model, compared with `reference` and timed. Each of the model's stages gets its
-// measurement: passed, or why not. The worker may hang, crash or lie: this comes back in the time
-// that loading may take and a few operations more.
-// `started` hears of the worker, so that another thread can end it.
-[[nodiscard]] DeviceProof prove(const ModelFile& file, const StageDevice& where,
+// Opens the devices, runs on each but the processor a case of each family of operations, compared
+// with their definition, then a probe of the model with each stage in its place, compared with
+// `reference` and timed. Each of the model's stages gets its measurement: passed, or why not. The
+// worker may hang, crash or lie: this comes back in the time that loading may take and a few
+// operations more. `started` hears of the worker, so that another thread can end it.
+[[nodiscard]] DeviceProof prove(const ModelFile& file, const StagePlaces& places,
                                 const Reference& reference, const WorkerSpec& spec,
                                 const ProofStarted& started = {});
 

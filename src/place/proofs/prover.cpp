@@ -12,8 +12,8 @@
 namespace mynah::place {
 namespace {
 
-DeviceProof not_tried(const ModelFile& file, const StageDevice& where, std::string refusal) {
-  return {.measurements = not_passed(group_of(file), where, "it " + refusal),
+DeviceProof not_tried(const ModelFile& file, const StagePlaces& places, std::string refusal) {
+  return {.measurements = not_passed(group_of(file), places, "it " + refusal),
           .refusal = std::move(refusal),
           .no_room = {}};
 }
@@ -81,38 +81,23 @@ Result<std::vector<Measurement>> Prover::of_cpu(const ModelFile& file) {
   return exact ? std::move(found.cpu_exact) : std::move(found.cpu);
 }
 
-DeviceProof Prover::of_device(const ModelFile& file, const StageDevice& where,
-                              const DeviceIdentity& identity, ProofWish wish) {
-  if (wish != ProofWish::Anew && wish != ProofWish::Behind) {
-    if (auto kept = store_.find(identity, file, where.storage)) {
-      return {.measurements = std::move(kept->measurements), .refusal = {}, .no_room = {}};
-    }
-  }
-  const int64_t now = options_.times.seconds();
-  const int64_t last_failure = store_.last_failure(identity);
-  if (const auto distrust = store_.distrust(identity);
-      distrust && wish == ProofWish::IfTrusted && distrust->waits(now)) {
-    return not_tried(
-        file, where,
-        fmt::format("failed {} ago: {}; it is proven again in {}",
-                    time_text(static_cast<double>(now - distrust->last_at)), distrust->reason,
-                    time_text(static_cast<double>(distrust->again_at() - now))));
-  }
+DeviceProof Prover::prove_now(const ModelFile& file, const StagePlaces& places, ProofWish wish) {
   const Result<Reference> expected = reference(file);
   if (!expected) {
     return not_tried(
-        file, where,
+        file, places,
         "was not proven, since there is nothing to compare it with: " + expected.error().message);
   }
   if (options_.tell && wish != ProofWish::Behind) {
-    options_.tell(fmt::format("proving {} for {} (kept for the next time)", where.device,
+    options_.tell(fmt::format("proving {} for {} (kept for the next time)", devices_of(places),
                               group_name(group_of(file))));
   }
-  WorkerSpec spec = worker(where.device);
+  const std::string key = worker_key(places);
+  WorkerSpec spec = worker(key.empty() ? "cpu" : key);
   spec.faults = options_.faults;
   // Two may be under way: one that somebody waits for, and one of the housekeeper.
   std::shared_ptr<WorkerProcess> mine;
-  DeviceProof proof = prove(file, where, *expected, spec,
+  DeviceProof proof = prove(file, places, *expected, spec,
                             [this, &mine](const std::shared_ptr<WorkerProcess>& worker) {
                               const std::lock_guard lock(proving_mutex_);
                               mine = worker;
@@ -126,13 +111,35 @@ DeviceProof Prover::of_device(const ModelFile& file, const StageDevice& where,
     std::erase(proving_, mine);
   }
   mine.reset();
-  if (cancelled_) {
-    return not_tried(file, where, "was not proven, since mynah ends");
+  return cancelled_ ? not_tried(file, places, "was not proven, since mynah ends") : proof;
+}
+
+DeviceProof Prover::of_device(const ModelFile& file, const StageDevice& where,
+                              const DeviceIdentity& identity, ProofWish wish) {
+  const StagePlaces places = all_on(group_of(file), where);
+  if (wish != ProofWish::Anew && wish != ProofWish::Behind) {
+    if (auto kept = store_.find(identity, file, where.storage)) {
+      return {.measurements = std::move(kept->measurements), .refusal = {}, .no_room = {}};
+    }
   }
+  const int64_t now = options_.times.seconds();
+  const int64_t last_failure = store_.last_failure(identity);
+  if (const auto distrust = store_.distrust(identity);
+      distrust && wish == ProofWish::IfTrusted && distrust->waits(now)) {
+    return not_tried(
+        file, places,
+        fmt::format("failed {} ago: {}; it is proven again in {}",
+                    time_text(static_cast<double>(now - distrust->last_at)), distrust->reason,
+                    time_text(static_cast<double>(distrust->again_at() - now))));
+  }
+  DeviceProof proof = prove_now(file, places, wish);
   if (proof.no_room) {
     if (store_.distrust(identity)) {
       store_.failed(identity, "it " + proof.refusal);  // it is still to show that it works
     }
+    return proof;
+  }
+  if (!proof.refusal.empty()) {
     return proof;
   }
   const auto bad = std::ranges::find(proof.measurements, false, &Measurement::passed);
@@ -142,6 +149,38 @@ DeviceProof Prover::of_device(const ModelFile& file, const StageDevice& where,
                 {.measurements = proof.measurements, .made_at = now, .last_failure = last_failure});
   } else {
     store_.failed(identity, bad->failure);
+  }
+  return proof;
+}
+
+std::optional<Proof> Prover::kept_apart(const ModelFile& file, const StagePlaces& places,
+                                        const std::vector<DeviceIdentity>& identities) const {
+  return store_.find_apart(identities, file, places);
+}
+
+DeviceProof Prover::of_stages_apart(const ModelFile& file, const StagePlaces& places,
+                                    const std::vector<DeviceIdentity>& identities, ProofWish wish) {
+  if (wish != ProofWish::Anew && wish != ProofWish::Behind) {
+    if (auto kept = kept_apart(file, places, identities)) {
+      return {.measurements = std::move(kept->measurements), .refusal = {}, .no_room = {}};
+    }
+  }
+  const int64_t now = options_.times.seconds();
+  std::vector<int64_t> failures;
+  for (const DeviceIdentity& identity : identities) {
+    failures.push_back(store_.last_failure(identity));
+  }
+  const int64_t last_failure = store_.last_failure_of_any(identities);
+  DeviceProof proof = prove_now(file, places, wish);
+  if (proof.refusal.empty()) {
+    if (std::ranges::all_of(proof.measurements, &Measurement::passed)) {
+      for (size_t i = 0; i < identities.size(); ++i) {
+        store_.trusted(identities[i], failures[i]);
+      }
+    }
+    store_.keep_apart(
+        identities, file, places,
+        {.measurements = proof.measurements, .made_at = now, .last_failure = last_failure});
   }
   return proof;
 }

@@ -52,6 +52,17 @@ class Prover {
   DeviceProof of_device(const ModelFile& file, const StageDevice& where,
                         const DeviceIdentity& identity, ProofWish wish);
 
+  // The same of stages apart, the model's on several devices; `identities` are those of `places`,
+  // in its order. That they fail together says nothing of a device that passes alone: it is kept as
+  // a failure of theirs, and tried again when a device, driver, program or model is another.
+  DeviceProof of_stages_apart(const ModelFile& file, const StagePlaces& places,
+                              const std::vector<DeviceIdentity>& identities, ProofWish wish);
+
+  // What was kept of that, passed or not; none: nothing that holds.
+  [[nodiscard]] std::optional<Proof> kept_apart(
+      const ModelFile& file, const StagePlaces& places,
+      const std::vector<DeviceIdentity>& identities) const;
+
   // Ends a proof that is under way, from any thread; none is made any more.
   void cancel();
 
@@ -66,6 +77,8 @@ class Prover {
 
  private:
   [[nodiscard]] WorkerSpec worker(const std::string& device) const;
+  // One proof, made now, whatever is known of the devices.
+  DeviceProof prove_now(const ModelFile& file, const StagePlaces& places, ProofWish wish);
 
   ProverOptions options_;
   ProofStore store_;

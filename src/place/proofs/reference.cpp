@@ -29,15 +29,23 @@ std::vector<std::optional<DType>> fast_types(const ModelFile& file) {
   return {DType::I8, DType::BF16};
 }
 
-Status open_model(WorkerProcess& worker, const ModelFile& file, const StageDevice& where) {
+Status open_model(WorkerProcess& worker, const ModelFile& file, const StagePlaces& places) {
   const std::chrono::milliseconds limit = load_limit(path_of(file));
   if (const auto* const detector = std::get_if<DetectorFile>(&file)) {
-    return worker.tell(Ask::OpenDetector, limit, *detector, where);
+    return worker.tell(Ask::OpenDetector, limit, *detector, places.at(Stage::Vad));
   }
   if (const auto* const windows = std::get_if<WindowsFile>(&file)) {
-    return worker.tell(Ask::OpenWindows, limit, *windows, where, where);
+    return worker.tell(Ask::OpenWindows, limit, *windows, places.at(Stage::SttEncoder),
+                       places.at(Stage::SttDecoder));
   }
-  return worker.tell(Ask::OpenVoice, limit, std::get<VoiceModelFile>(file), where, where);
+  return worker.tell(Ask::OpenVoice, limit, std::get<VoiceModelFile>(file),
+                     places.at(Stage::TtsAcoustic), places.at(Stage::TtsVocoder));
+}
+
+// Whether any stage is on a card, whose memory is its own.
+bool has_card(const StagePlaces& places) {
+  return std::ranges::any_of(
+      places, [](const auto& entry) { return card_index(entry.second.device).has_value(); });
 }
 
 // The stage's values in a probe.
@@ -80,9 +88,9 @@ Result<FullWindow> hear_full_window(WorkerProcess& worker) {
 
 }  // namespace
 
-Result<ProbeRun> run_probe(WorkerProcess& worker, const ModelFile& file, const StageDevice& where,
+Result<ProbeRun> run_probe(WorkerProcess& worker, const ModelFile& file, const StagePlaces& places,
                            std::chrono::milliseconds step) {
-  MYNAH_TRY_STATUS(open_model(worker, file, where));
+  MYNAH_TRY_STATUS(open_model(worker, file, places));
   const StageGroup group = group_of(file);
   MYNAH_TRY(const auto first, worker.ask_for<ProbeReport>(Ask::Probe, step, {}, group));
   ProbeRun run;
@@ -92,9 +100,9 @@ Result<ProbeRun> run_probe(WorkerProcess& worker, const ModelFile& file, const S
     worker.refuse_answer();
   }
   take_shorter_times(run.report.times, first.times);
-  if (group == StageGroup::Stt && !is_processor(where.device)) {
+  if (group == StageGroup::Stt && !is_here(places)) {
     MYNAH_TRY(run.window, hear_full_window(worker));
-    if (card_index(where.device)) {  // kernels of its sizes are compiled the first time
+    if (has_card(places)) {  // kernels of its sizes are compiled the first time
       MYNAH_TRY(const FullWindow again, hear_full_window(worker));
       take_shorter_times(run.window->times, again.times);
     }
@@ -103,9 +111,12 @@ Result<ProbeRun> run_probe(WorkerProcess& worker, const ModelFile& file, const S
 }
 
 std::vector<Measurement> measurements_of(const ProbeRun& run, StageGroup group,
-                                         const StageDevice& where) {
+                                         const StagePlaces& places) {
   std::vector<Measurement> measurements;
   for (const Stage stage : stages_of(group)) {
+    const StageDevice& where = places.at(stage);
+    const auto on_it = static_cast<uint64_t>(std::ranges::count_if(
+        places, [&](const auto& entry) { return entry.second.device == where.device; }));
     Measurement measurement;
     measurement.stage = stage;
     measurement.device = where.device;
@@ -118,17 +129,20 @@ std::vector<Measurement> measurements_of(const ProbeRun& run, StageGroup group,
     const auto report = std::ranges::find(run.stages, stage, &StageReport::stage);
     if (report != run.stages.end()) {
       // What the device's pool holds is of all stages on it: each counts for its share.
-      measurement.bytes = report->bytes / stages_of(group).size();
+      measurement.bytes = report->bytes / on_it;
     }
     if (run.window) {
-      // The encoder hears one window after the other; the decoder keeps what they all need.
-      const WindowMemory& memory = run.window->memory;
-      measurement.bytes = memory.bytes / stages_of(group).size();
-      measurement.window_bytes = stage == Stage::SttDecoder ? memory.window_bytes : 0;
       const auto full = std::ranges::find(run.window->times, stage, &ProbeTime::stage);
       if (full != run.window->times.end()) {
         take_longest_step(measurement, *full);
       }
+    }
+    if (run.window && !is_processor(where.device)) {
+      // The encoder hears one window after the other; the decoder keeps what they all need. What
+      // the memory was asked of is the decoder's device.
+      const WindowMemory& memory = run.window->memory;
+      measurement.bytes = on_it > 1 ? memory.bytes / on_it : measurement.bytes;
+      measurement.window_bytes = stage == Stage::SttDecoder ? memory.window_bytes : 0;
     }
     measurements.push_back(std::move(measurement));
   }
@@ -180,19 +194,20 @@ Result<Reference> compute_reference(const ModelFile& file, const WorkerSpec& cpu
   try {
     MYNAH_TRY(const auto worker, WorkerProcess::start(cpu));
     Reference reference;
-    MYNAH_TRY(ProbeRun exact, run_probe(*worker, with_precision(file, Precision::Exact),
-                                        {.device = "cpu", .storage = {}}, kStep));
-    reference.cpu_exact = measurements_of(exact, group, {.device = "cpu", .storage = {}});
+    const StagePlaces as_it_is = all_on(group, {.device = "cpu", .storage = {}});
+    MYNAH_TRY(ProbeRun exact,
+              run_probe(*worker, with_precision(file, Precision::Exact), as_it_is, kStep));
+    reference.cpu_exact = measurements_of(exact, group, as_it_is);
     for (Measurement& measured : reference.cpu_exact) {
       measured.passed = true;
     }
     reference.exact = std::move(exact.report.probe);
     std::array<double, kStages.size()> worst{};
     for (const std::optional<DType>& type : fast_types(file)) {
-      const StageDevice where{.device = "cpu", .storage = type};
+      const StagePlaces places = all_on(group, {.device = "cpu", .storage = type});
       MYNAH_TRY(const ProbeRun run,
-                run_probe(*worker, with_precision(file, Precision::Fast), where, kStep));
-      for (Measurement& measured : measurements_of(run, group, where)) {
+                run_probe(*worker, with_precision(file, Precision::Fast), places, kStep));
+      for (Measurement& measured : measurements_of(run, group, places)) {
         const auto* const exact_values = values_of(reference.exact, measured.stage);
         const auto* const values = values_of(run.report.probe, measured.stage);
         measured.passed = exact_values != nullptr && values != nullptr;

@@ -23,16 +23,16 @@ struct ProbeRun {
   std::optional<FullWindow> window{};  // of windows on a device of its own
 };
 
-// Opens the model in the worker, all stages on `where`, and probes it twice: the first time what is
-// only done once (caches, compiled kernels) is done too, and the second one counts. `step`: the
+// Opens the model in the worker, each stage in its place, and probes it twice: the first time what
+// is only done once (caches, compiled kernels) is done too, and the second one counts. `step`: the
 // longest that an operation may take. Of windows on any device but the processor a full one is
 // heard besides: what it needs, and how long its steps are. Throws DeviceError.
 [[nodiscard]] Result<ProbeRun> run_probe(WorkerProcess& worker, const ModelFile& file,
-                                         const StageDevice& where, std::chrono::milliseconds step);
+                                         const StagePlaces& places, std::chrono::milliseconds step);
 
 // The model's stages as the run measured them; values are not compared yet.
 [[nodiscard]] std::vector<Measurement> measurements_of(const ProbeRun& run, StageGroup group,
-                                                       const StageDevice& where);
+                                                       const StagePlaces& places);
 
 struct Reference {
   Probe exact;                   // in f32 arithmetic, with the file's own weights
