@@ -67,8 +67,7 @@ Status TuneCommand::tune(Context& context, place::PlacementState& state,
   }
   if (!context.json) {
     context.out.line(model.name + ":");
-    options.observer = [&context](const place::StageDevice&,
-                                  const std::vector<Measurement>& measured) {
+    options.observer = [&context](const std::vector<Measurement>& measured) {
       for (const Measurement& one : measured) {
         context.out.line(measurement_line(one));
       }

@@ -97,6 +97,12 @@ void PlacementState::note_no_room(StageGroup group, const StageDevice& where, No
 }
 
 void PlacementState::had_no_room(StageGroup group, const StagePlaces& places, const Error& error) {
+  if (is_apart(places) && std::ranges::all_of(places, [this](const auto& entry) {
+        return wanted(entry.first).automatic;
+      })) {
+    note_no_room_apart(places, error);
+    return;
+  }
   const std::vector<StageReport> told = ask_for_reports();
   for (const auto& [stage, where] : places) {
     if (!is_processor(where.device)) {

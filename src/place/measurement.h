@@ -1,6 +1,7 @@
 // Measurement: what one stage of a model took, needed and gave on one device.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,6 +28,9 @@ struct Measurement {
   uint64_t window_bytes = 0;  // what each window of a batch needs beyond the first
   double worst_error = 0;     // against the CPU's values, as a share of their largest magnitude
   double error_bound = 0;     // what is allowed of it
+
+  // Whether its time can be one.
+  [[nodiscard]] bool has_time() const { return std::isfinite(ms_per_unit) && ms_per_unit >= 0; }
 
   bool operator==(const Measurement&) const = default;
 };

@@ -11,6 +11,7 @@
 
 #include "place/device_name.h"
 #include "place/placement_state.h"
+#include "place/plans/stages_apart.h"
 #include "store/sha256.h"
 
 namespace mynah::place {
@@ -144,12 +145,19 @@ PlacementState::Tried PlacementState::measure_as(const ModelFile& file, const St
 // there, which no other stands in for; else as the first that has room.
 void PlacementState::measure_device(const ModelFile& file, const std::string& device,
                                     PlanInput& input) {
+  if (const StagePlaces apart = profiled_apart(file);
+      !apart.empty() && !profiled_on(file, device).empty()) {
+    measure_profiled_apart(file, apart, device, input);
+    return;
+  }
   const std::vector<const Measurement*> said = profiled_on(file, device);
   const auto is_said = [&](Stage stage, std::optional<DType> type) {
     return std::ranges::any_of(
         said, [&](const Measurement* one) { return one->stage == stage && one->storage == type; });
   };
   std::map<Stage, std::string> refusals;  // the first of each
+  bool full = false;                      // with the last type that was tried
+  std::optional<DType> last;
   std::vector<TooLarge> too_large;
   for (const std::optional<DType>& type : types_on(file, device)) {
     if (std::ranges::any_of(input.measurements, [&](const Measurement& measured) {
@@ -171,12 +179,20 @@ void PlacementState::measure_device(const ModelFile& file, const std::string& de
             {.stage = stage, .device = device, .storage = type, .reason = tried.refusal});
       }
     }
-    if (said.empty() && !tried.no_room) {
-      break;
+    if (said.empty()) {
+      full = tried.no_room;
+      last = type;
+      if (!full) {
+        break;
+      }
     }
   }
   for (const auto& [stage, refusal] : refusals) {
-    input.excluded.push_back({.stage = stage, .device = device, .reason = refusal});
+    input.excluded.push_back({.stage = stage,
+                              .device = device,
+                              .reason = refusal,
+                              .of_whole = full,
+                              .storage = full ? last : std::nullopt});
   }
   std::erase_if(input.measurements, [&](const Measurement& measured) {
     return measured.device == device && std::ranges::any_of(said, [&](const Measurement* one) {
@@ -304,7 +320,7 @@ Result<StagePlaces> PlacementState::plan(StageGroup group) {
       measure_smaller_types(file, input);
     }
   }
-  Result<Plan> made = make_plan(input);
+  Result<Plan> made = plan_apart(files, input);
   if (!made) {
     const bool full = made.error().code == ErrorCode::Device && no_room(group).has_value();
     return fail(full ? ErrorCode::OutOfMemory : made.error().code, std::move(made).error().message);
@@ -322,6 +338,9 @@ Result<StagePlaces> PlacementState::plan(StageGroup group) {
           measured.storage == stage.storage && measured.passed) {
         choice.measured = measured;
       }
+    }
+    if (const Measurement* const apart = measured_apart(input, plan, stage.stage)) {
+      choice.measured = *apart;
     }
     const bool unknown = !stage.storage && !choice.measured;
     places[stage.stage] = {

@@ -127,6 +127,11 @@ std::optional<int64_t> PlacementState::proven_at(Stage stage) {
   if (!file || found == where.end() || is_here(where)) {
     return std::nullopt;
   }
+  if (is_apart(where)) {
+    if (const auto kept = prover_.kept_apart(*file, where, identities(where))) {
+      return kept->made_at;
+    }
+  }
   return prover_.proven_at(*file, found->second, identity(found->second.device));
 }
 

@@ -187,6 +187,9 @@ class PlacementState {
   // Devices that a stage may be on, whatever failed.
   [[nodiscard]] std::vector<std::string> candidates(Stage stage);
 
+  // The same of the devices of `places`, in its order.
+  [[nodiscard]] std::vector<DeviceIdentity> identities(const StagePlaces& places);
+
   // A device with the storage type that a model has there when nobody says.
   [[nodiscard]] StageDevice usual_place(const ModelFile& file, const std::string& device) const;
 
@@ -255,6 +258,18 @@ class PlacementState {
   // The same of a model's stages that it puts on a device as a type of its choice.
   [[nodiscard]] std::vector<const Measurement*> profiled_on(const ModelFile& file,
                                                             const std::string& device) const;
+  // Where a profile puts this model's stages, where they are apart as it says; else empty.
+  [[nodiscard]] StagePlaces profiled_apart(const ModelFile& file) const;
+  void measure_profiled_apart(const ModelFile& file, const StagePlaces& places,
+                              const std::string& device, PlanInput& input);
+  // make_plan(), with stages apart where that is better and proven; what is not proven yet is now,
+  // twice at most.
+  [[nodiscard]] Result<Plan> plan_apart(const std::vector<ModelFile>& files, PlanInput& input);
+  // What stages took that are apart, or how they failed: kept, or proven now where `left` allows;
+  // none: nothing is known.
+  [[nodiscard]] std::optional<StagesApart> measure_apart(const ModelFile& file,
+                                                         const StagePlaces& places, int& left);
+  void note_no_room_apart(const StagePlaces& places, const Error& error);
   [[nodiscard]] std::vector<DeviceMemory> card_memory();
   // How much of a card our own workers hold, as its driver counts; else as was planned.
   [[nodiscard]] uint64_t held_here(const CardMemory& card) const;
@@ -297,6 +312,7 @@ class PlacementState {
   // Devices that failed in this process. Also kept in files, as long as those can be written.
   std::map<std::string, Distrust> excluded_;
   std::map<std::pair<StageGroup, StageDevice>, FullDevice> no_room_;   // for weights of this type
+  std::map<StagePlaces, Distrust> no_room_apart_;                      // for stages that are apart
   std::map<std::pair<StageGroup, std::string>, size_t> most_windows_;  // where memory ran out
   std::map<StageGroup, size_t> windows_together_;                      // as planned
   std::set<StageGroup> lost_workers_;

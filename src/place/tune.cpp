@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "place/device_name.h"
+#include "place/plans/stages_apart.h"
 #include "store/sha256.h"
 
 namespace mynah::place {
@@ -68,20 +70,34 @@ Result<Profile> tune(PlacementState& state, const ModelFile& file, const std::st
       const auto measured =
           state.prover().of_device(file, where, identity, ProofWish::Anew).measurements;
       if (options.observer) {
-        options.observer(where, measured);
+        options.observer(measured);
       }
       std::ranges::copy(measured, std::back_inserter(input.measurements));
     }
   }
   input.devices = state.memory(true);
-  MYNAH_TRY(const Plan plan, make_plan(input));
+  const auto prove_apart = [&](const StagesApart& imagined) -> std::optional<StagesApart> {
+    const StagePlaces places = places_of(imagined);
+    auto measured = state.prover()
+                        .of_stages_apart(file, places, state.identities(places), ProofWish::Anew)
+                        .measurements;
+    if (options.observer) {
+      options.observer(measured);
+    }
+    return measured;
+  };
+  MYNAH_TRY(const Plan plan, make_plan(input, prove_apart));
   profile.batch = plan.batch;
+  const StagePlaces chosen = places_of(plan, group);
+  const bool apart = measured_apart(input, plan, stages_of(group).front()) != nullptr;
   for (const Measurement& measured : input.measurements) {
-    const bool chosen = std::ranges::any_of(plan.stages, [&](const StagePlan& stage) {
-      return stage.stage == measured.stage && stage.device == measured.device &&
-             stage.storage == measured.storage;
-    });
-    (chosen ? profile.stages : profile.others).push_back(measured);
+    const StageDevice where{.device = measured.device, .storage = measured.storage};
+    const bool taken = !apart && chosen.at(measured.stage) == where;
+    (taken ? profile.stages : profile.others).push_back(measured);
+  }
+  for (const StagesApart& stages : input.apart) {
+    std::ranges::copy(
+        stages, std::back_inserter(places_of(stages) == chosen ? profile.stages : profile.others));
   }
   std::ranges::stable_sort(profile.stages, {}, &Measurement::stage);
   return profile;

@@ -16,10 +16,11 @@ struct TuneOptions {
   // Storage types to try; empty: int8 and bf16 on the processor, f16 and int8 on a card.
   std::vector<DType> types;
   // Hears of each measurement as it comes; may be empty.
-  std::function<void(const StageDevice& where, const std::vector<Measurement>& measured)> observer;
+  std::function<void(const std::vector<Measurement>& measured)> observer;
 };
 
-// Measures where the state's request allows, and plans by it. `name` is the model's and the
+// Measures where the state's request allows, with a model's stages apart too where by their times
+// that could be fastest, and plans by it. `name` is the model's and the
 // profile's. Device where no device passes.
 Result<Profile> tune(PlacementState& state, const ModelFile& file, const std::string& name,
                      const TuneOptions& options);

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "place/placed_whisper.h"
+#include "place/proofs/proof_store.h"
 #include "store/sha256.h"
 
 namespace mynah::place {
@@ -16,6 +17,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 class PlacementPlan : public test::PlacedWhisper {
  protected:
@@ -83,7 +85,9 @@ class PlacementPlan : public test::PlacedWhisper {
     std::vector<std::string> places;
     for (const auto& [stage, where] : planned.value_or(StagePlaces{})) {
       places.push_back(where.device + " as " + std::string(name(where.storage.value())));
+      // With the other stage where it is, or the whole there.
       EXPECT_TRUE(where.device == "cpu" ||
+                  state.prover().kept_apart(file_, *planned, state.identities(*planned)) ||
                   state.prover().proven_at(file_, where, state.identity(where.device)))
           << "nobody proved " << places.back();
     }
@@ -143,6 +147,136 @@ TEST_F(PlacementPlan, EachTypeThatAProfileNamesIsProvenAndUsed) {
   PlacerOptions by_the_user = named(apart);
   by_the_user.storage = DType::F32;
   EXPECT_THAT(placed(by_the_user), ElementsAre("simt:0 as f32", "cpu as f32"));
+}
+
+TEST_F(PlacementPlan, StagesThatAProfileHasApartAreProvenSoAndNotAsAWhole) {
+  const Profile apart = profile_of({stage_on(Stage::SttEncoder, "simt:0", DType::F16),
+                                    stage_on(Stage::SttDecoder, "cpu", DType::I8)});
+  std::vector<std::string> told;
+  PlacerOptions options = named(apart);
+  options.tell = [&](const std::string& line) { told.push_back(line); };
+  EXPECT_THAT(placed(options), ElementsAre("simt:0 as f16", "cpu as i8"));
+  EXPECT_THAT(told, ElementsAre(HasSubstr("proving simt:0,cpu for stt")));
+  EXPECT_THAT(placed(options), ElementsAre("simt:0 as f16", "cpu as i8"));
+  EXPECT_EQ(told.size(), 1U) << "it is kept";
+  // One that fails its proof goes to the processor, as a whole that fails does.
+  ProofStore(options.cache_folder, "test")
+      .failed(identity_without_discovery("simt:0"), "lost in another process");
+  ::setenv("MYNAH_WORKER_MANNER", "probes wrongly", 1);
+  EXPECT_THAT(placed(options), ElementsAre(StartsWith("cpu as "), "cpu as i8"));
+}
+
+// Automatic stages on a machine whose only card is the simulated one, as kept proofs say that it
+// is.
+class PlacementApart : public PlacementPlan {
+ protected:
+  PlacementApart() {
+    file_.precision = Precision::Exact;  // of which the processor has one type
+    options_ = placer("auto");
+    options_.precision = Precision::Exact;
+    for (const Stage stage : {Stage::SttEncoder, Stage::SttDecoder}) {
+      options_.request.of(stage).devices = {"cpu", "simt:0"};
+    }
+    options_.tell = [this](const std::string& line) { told_.push_back(line); };
+  }
+
+  [[nodiscard]] ProofStore store() const { return {options_.cache_folder, "test"}; }
+
+  [[nodiscard]] std::string devices() const {
+    PlacementState state(options_);
+    state.expect(file_);
+    const auto planned = state.plan(StageGroup::Stt);
+    EXPECT_TRUE(planned) << planned.error().message;
+    return devices_of(planned.value_or(StagePlaces{}));
+  }
+
+  static Measurement took(Stage stage, const StageDevice& where, double ms) {
+    Measurement measured = stage_on(stage, where.device, DType::I8);
+    measured.storage = where.storage;
+    measured.ms_per_unit = ms;
+    return measured;
+  }
+
+  // The card is much the faster with the decoder, and much the slower with the encoder.
+  void keep_whole() const {
+    store().keep(simt_, file_, card_.storage,
+                 {.measurements = {took(Stage::SttEncoder, card_, 1e6),
+                                   took(Stage::SttDecoder, card_, 1e-6)},
+                  .made_at = 1,
+                  .last_failure = 0});
+  }
+
+  void keep_apart() {
+    store().keep_apart(identities_, file_, apart_,
+                       {.measurements = {took(Stage::SttEncoder, cpu_, 1e-6),
+                                         took(Stage::SttDecoder, card_, 1e-6)},
+                        .made_at = 1,
+                        .last_failure = 0});
+  }
+
+  const StageDevice card_{.device = "simt:0", .storage = {}};
+  const StageDevice cpu_{.device = "cpu", .storage = {}};
+  const StagePlaces apart_ = {{Stage::SttEncoder, cpu_}, {Stage::SttDecoder, card_}};
+  const DeviceIdentity simt_ = identity_without_discovery("simt:0");
+  const std::vector<DeviceIdentity> identities_ = {identity_without_discovery("cpu"), simt_};
+  PlacerOptions options_;
+  std::vector<std::string> told_;
+};
+
+TEST_F(PlacementApart, WhatCouldBeBetterIsProvenAndTakenOnlyWhereItIs) {
+  keep_whole();
+  // In truth the simulated card is much slower.
+  EXPECT_EQ(devices(), "cpu");
+  EXPECT_THAT(told_, ElementsAre(HasSubstr("proving cpu,simt:0 for stt")));
+  EXPECT_TRUE(store().find_apart(identities_, file_, apart_));
+  EXPECT_EQ(devices(), "cpu");
+  EXPECT_EQ(told_.size(), 1U) << "it is kept";
+}
+
+TEST_F(PlacementApart, WhatFailsItsProofIsLeft) {
+  keep_whole();
+  {
+    Prover prover({.worker_program = options_.worker_program,
+                   .settings = {},
+                   .cache_folder = options_.cache_folder,
+                   .build = "test",
+                   .faults = {},
+                   .tell = {}});
+    ASSERT_TRUE(prover.reference(file_));
+  }
+  ::setenv("MYNAH_WORKER_MANNER", "probes wrongly", 1);
+  EXPECT_EQ(devices(), "cpu");
+  EXPECT_EQ(told_.size(), 1U);
+  EXPECT_TRUE(store().find(simt_, file_, card_.storage)) << "the card alone is not to blame";
+}
+
+TEST_F(PlacementApart, WhatIsProvenIsTakenUntilItHasNoRoomOrFails) {
+  keep_whole();
+  keep_apart();
+  PlacementState state(options_);
+  state.expect(file_);
+  auto planned = state.plan(StageGroup::Stt);
+  ASSERT_TRUE(planned) << planned.error().message;
+  EXPECT_EQ(*planned, apart_);
+  ASSERT_TRUE(state.choice(Stage::SttDecoder)->measured);
+  EXPECT_EQ(state.choice(Stage::SttDecoder)->measured->ms_per_unit, 1e-6) << "as it was so";
+  EXPECT_THAT(state.choice(Stage::SttEncoder)->plan.reason,
+              HasSubstr("; apart from stt.decoder on simt:0, as they were proven"));
+  state.opened(StageGroup::Stt, *planned);
+  EXPECT_EQ(state.proven_at(Stage::SttEncoder), 1);
+  state.had_no_room(StageGroup::Stt, *planned, {ErrorCode::OutOfMemory, "memory is full"});
+  planned = state.plan(StageGroup::Stt);
+  ASSERT_TRUE(planned);
+  EXPECT_EQ(devices_of(*planned), "cpu");
+  // Another process has room.
+  PlacementState other(options_);
+  other.expect(file_);
+  ASSERT_EQ(other.plan(StageGroup::Stt).value(), apart_);
+  other.failed(StageGroup::Stt, apart_, {ErrorCode::Device, "simt:0 is lost"}, "");
+  planned = other.plan(StageGroup::Stt);
+  ASSERT_TRUE(planned);
+  EXPECT_EQ(devices_of(*planned), "cpu");
+  EXPECT_FALSE(store().find_apart(identities_, file_, apart_));
 }
 
 TEST_F(PlacementPlan, ChoicesOfOtherGroupsStayAsTheyWerePlaced) {

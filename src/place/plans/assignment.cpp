@@ -38,8 +38,14 @@ class Search {
       if (is_hopeless(next, depth)) {
         break;  // what follows costs as much or more
       }
-      if (depth > 0 && stages_[depth].with_last && candidate.device != chosen_.back().device) {
+      if (depth > 0 && stages_[depth].with_last && !may_be_beside(candidate, chosen_.back())) {
         continue;
+      }
+      if (depth > 0 && candidate.device != chosen_.back().device) {
+        next.ms += stages_[depth].gain_ms;
+        if (is_hopeless(next, depth)) {
+          continue;
+        }
       }
       const uint64_t bytes = batch_bytes(candidate.bytes, candidate.window_bytes, batch_);
       if (budget_ != nullptr && !budget_->take(candidate.device, bytes)) {
@@ -52,6 +58,11 @@ class Search {
         budget_->give_back(candidate.device, bytes);
       }
     }
+  }
+
+  static bool may_be_beside(const Candidate& candidate, const Candidate& last) {
+    return candidate.apart == last.apart &&
+           (candidate.apart > 0 || candidate.device == last.device);
   }
 
   [[nodiscard]] bool is_hopeless(const Cost& cost, size_t depth) const {
@@ -76,15 +87,16 @@ void sort_candidates(std::vector<Candidate>& candidates) {
   const auto key = [](const Candidate& candidate) {
     const int storage = candidate.storage ? static_cast<int>(*candidate.storage) : -1;
     return std::tuple(candidate.cost.rank, candidate.cost.unmeasured, candidate.cost.ms,
-                      candidate.bytes, candidate.window_bytes, candidate.device, storage);
+                      candidate.bytes, candidate.window_bytes, candidate.device, storage,
+                      candidate.apart);
   };
   std::ranges::sort(candidates, {}, key);
   std::vector<Candidate> kept;
   for (const Candidate& candidate : candidates) {
     // Those that are kept cost as much or less.
     const bool gains = std::ranges::none_of(kept, [&](const Candidate& cheaper) {
-      return cheaper.device == candidate.device && cheaper.bytes <= candidate.bytes &&
-             cheaper.window_bytes <= candidate.window_bytes;
+      return cheaper.device == candidate.device && cheaper.apart == candidate.apart &&
+             cheaper.bytes <= candidate.bytes && cheaper.window_bytes <= candidate.window_bytes;
     });
     if (gains) {
       kept.push_back(candidate);

@@ -32,13 +32,19 @@ struct Candidate {
   Cost cost;
   uint64_t bytes = 0;         // resident
   uint64_t window_bytes = 0;  // what each window of a batch needs beyond the first
+  // Which of the ways to have a group's stages apart it is part of, from 1; 0: of none.
+  size_t apart = 0;
 };
 
 // What can be chosen, stage by stage.
 struct StageChoices {
   Stage stage = Stage::Vad;
   std::vector<Candidate> candidates;  // the cheapest first
-  bool with_last = false;             // it must be on the device of the stage before it
+  // Milliseconds for a second of sound that it must gain to be on another device than the stage
+  // before it, of the same group.
+  double gain_ms = 0;
+  // It must be on the device of the stage before it, or part of the same way to be apart.
+  bool with_last = false;
 };
 
 struct Assignment {
@@ -47,7 +53,8 @@ struct Assignment {
 };
 
 // Puts the cheapest candidates first, in an order that depends on nothing but them, and leaves out
-// those that are neither cheaper nor smaller than another on the same device.
+// those that are neither cheaper nor smaller than another on the same device, of the same way to be
+// apart.
 void sort_candidates(std::vector<Candidate>& candidates);
 
 // The cheapest assignment of those that fit with `batch` windows in flight; none: nothing fits. All

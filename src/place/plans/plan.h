@@ -26,6 +26,9 @@ struct Exclusion {
   Stage stage = Stage::Vad;
   std::string device;
   std::string reason;  // "failed just now: no sign of life for 2 s"
+  // It is a model as a whole that had no room there: one of its stages alone may have.
+  bool of_whole = false;
+  std::optional<DType> storage{};  // then: the smallest type that it was tried as
 };
 
 // A storage type in which a device had no room for a stage's model when it was tried.
@@ -42,6 +45,10 @@ struct OtherDevice {
   std::string why;  // "takes 34 ms as f16", to be read behind its name
 };
 
+// A model's stages apart, in the order of Stage: what they took on these devices at once. Those
+// whose measurements all passed are proven as such.
+using StagesApart = std::vector<Measurement>;
+
 struct PlanInput {
   DeviceRequest request;  // of a profile: what the profile says, as a request
   std::vector<StageWish> stages;
@@ -54,8 +61,9 @@ struct PlanInput {
   std::vector<TooLarge> too_large;  // of devices that were measured with another type
   uint64_t max_vram = 0;            // the most bytes of any device but the processor; 0: no limit
   int batch = 1;                    // windows that are computed together where memory allows
-  // Automatic stages of a group are on one device: how they do on two was not proven.
+  // Automatic stages of a group are on one device, or as one of `apart` was proven.
   bool together = false;
+  std::vector<StagesApart> apart;
 };
 
 struct StagePlan {

@@ -1,7 +1,6 @@
 #include "place/plans/plan_choices.h"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <map>
 #include <utility>
@@ -10,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "place/device_name.h"
+#include "place/plans/stages_apart.h"
 
 namespace mynah::place {
 namespace {
@@ -25,10 +25,6 @@ std::vector<std::string> allowed_devices(const StageDevices& wanted, const Budge
     }
   }
   return all;
-}
-
-bool has_time(const Measurement& measurement) {
-  return std::isfinite(measurement.ms_per_unit) && measurement.ms_per_unit >= 0;
 }
 
 // Gathers the candidates of one stage.
@@ -86,7 +82,7 @@ class Gatherer {
     std::string failure;
     bool found = false;
     for (const auto& [storage, measurement] : last) {
-      if (measurement->passed && has_time(*measurement)) {
+      if (measurement->passed && measurement->has_time()) {
         found = true;
         options_.choices.candidates.push_back(
             {.device = *index,
@@ -163,11 +159,14 @@ Result<std::vector<StageOptions>> gather_options(const PlanInput& input, const B
       continue;
     }
     StageOptions options = Gatherer(input, budget, *wish).gather();
-    MYNAH_TRY_STATUS(check_has_choice(options));
     if (!all.empty() && group_of(all.back().choices.stage) == group_of(stage)) {
       options.choices.with_last = input.together && options.automatic && all.back().automatic;
     }
     all.push_back(std::move(options));
+  }
+  add_stages_apart(input, budget, all);
+  for (const StageOptions& options : all) {
+    MYNAH_TRY_STATUS(check_has_choice(options));
   }
   return all;
 }

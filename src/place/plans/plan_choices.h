@@ -18,6 +18,7 @@ struct StageOptions {
   std::vector<std::string> allowed;    // devices that the request allows, preferred ones first
   std::vector<OtherDevice> ruled_out;  // those of them that cannot be used
   std::vector<TooLarge> too_large;     // of this stage
+  std::vector<OtherDevice> not_apart;  // where it failed with its model's stages apart, and why
 };
 
 // By the order of Stage, each once. Device where a stage has nothing to choose from.

@@ -143,7 +143,7 @@ class Ladder {
       size_t i = first;
       for (; i < options_.size() && group_of(choices_[i].stage) == group; ++i) {
         const auto on_cpu = std::ranges::find_if(choices_[i].candidates, [&](const Candidate& c) {
-          return c.device == *cpu && c.cost.unmeasured == 0;
+          return c.device == *cpu && c.cost.unmeasured == 0 && c.apart == 0;
         });
         comparable = comparable && options_[i].automatic && on_cpu != choices_[i].candidates.end();
         if (!comparable) {
@@ -217,7 +217,8 @@ class Ladder {
     for (size_t i = 0; i < options_.size(); ++i) {
       for (const Candidate& candidate : choices_[i].candidates) {
         Candidate& best = least.chosen[i];
-        if (candidate.device == best.device && candidate.bytes < best.bytes) {
+        if (candidate.device == best.device && candidate.apart == best.apart &&
+            candidate.bytes < best.bytes) {
           best = candidate;
         }
       }

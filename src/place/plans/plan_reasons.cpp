@@ -46,14 +46,17 @@ class Explainer {
                    .ms_per_unit = std::nullopt,
                    .reason = {},
                    .others = stage_.ruled_out};
+    // One that the model as a whole had no room on may be where this stage is, apart.
+    std::erase_if(plan.others,
+                  [&](const OtherDevice& other) { return other.device == plan.device; });
     if (chosen_.cost.unmeasured == 0) {
       plan.ms_per_unit = chosen_.cost.ms;
     }
     for (size_t device = 0; device < budget_.size(); ++device) {
-      if (device == chosen_.device) {
+      const std::string& name = budget_.name(device);
+      if (device == chosen_.device || is_ruled_out(name)) {
         continue;
       }
-      const std::string& name = budget_.name(device);
       const bool allowed = std::ranges::find(stage_.allowed, name) != stage_.allowed.end();
       if (!allowed && is_for_auto(name)) {
         plan.others.push_back({.device = name, .why = "was not asked for"});
@@ -62,7 +65,8 @@ class Explainer {
       }
     }
     std::ranges::sort(plan.others, {}, &OtherDevice::device);
-    plan.reason = (stage_.automatic ? automatic_reason() : named_reason(plan.others)) + rung_text();
+    plan.reason = (stage_.automatic ? automatic_reason() : named_reason(plan.others)) +
+                  apart_text() + rung_text();
     return plan;
   }
 
@@ -102,10 +106,40 @@ class Explainer {
     const std::string type =
         other.storage ? fmt::format(" as {}", storage_text(other.storage)) : std::string();
     std::string takes = fmt::format("takes {} ms{}", milliseconds_text(other.cost.ms), type);
-    if (chosen_.cost.unmeasured == 0 && other.cost.ms < chosen_.cost.ms && stays_together()) {
-      takes += ", but a model's stages stay on one device, as they were proven";
+    if (chosen_.cost.unmeasured == 0 && other.cost.ms < chosen_.cost.ms) {
+      takes += slower_reason(other);
     }
     return takes;
+  }
+
+  // Why a device is not taken that is faster with this stage.
+  [[nodiscard]] std::string slower_reason(const Candidate& other) const {
+    if (chosen_.apart > 0 || other.apart > 0) {
+      return ", but the whole is not faster so, or has no room";
+    }
+    const auto failed =
+        std::ranges::find(stage_.not_apart, budget_.name(other.device), &OtherDevice::device);
+    if (failed != stage_.not_apart.end()) {
+      return fmt::format(", but the model's stages apart failed their proof: {}", failed->why);
+    }
+    return stays_together() ? ", but a model's stages stay on one device, as they were proven"
+                            : ", but the whole is slower with what passes between devices";
+  }
+
+  // What stands beside a stage that was taken apart from its model's others.
+  [[nodiscard]] std::string apart_text() const {
+    if (chosen_.apart == 0) {
+      return {};
+    }
+    std::vector<std::string> others;
+    for (size_t i = 0; i < options_.size(); ++i) {
+      const Candidate& other = outcome_.taken.chosen[i];
+      if (i != index_ && other.apart == chosen_.apart) {
+        others.push_back(fmt::format("{} on {}", stage_name(options_[i].choices.stage),
+                                     budget_.name(other.device)));
+      }
+    }
+    return fmt::format("; apart from {}, as they were proven", fmt::join(others, " and "));
   }
 
   [[nodiscard]] std::string no_room(const Candidate& other) const {
@@ -139,6 +173,9 @@ class Explainer {
   [[nodiscard]] std::string automatic_reason() const {
     const std::string device = budget_.name(chosen_.device);
     const std::optional<Candidate> rival = fastest_rival();
+    if (const OtherDevice* const beside = rival ? nullptr : ruled_out_beside()) {
+      return fmt::format("{} {}", beside->device, beside->why);
+    }
     if (!rival) {
       return stage_.ruled_out.empty() ? fmt::format("{} is the only device to choose", device)
                                       : std::string("no other device can be used");
@@ -165,9 +202,27 @@ class Explainer {
   [[nodiscard]] std::optional<Candidate> fastest_rival() const {
     const auto rival =
         std::ranges::find_if(stage_.choices.candidates, [this](const Candidate& candidate) {
-          return candidate.device != chosen_.device && candidate.cost.unmeasured == 0;
+          return candidate.device != chosen_.device && candidate.cost.unmeasured == 0 &&
+                 !is_ruled_out(budget_.name(candidate.device));
         });
     return rival == stage_.choices.candidates.end() ? std::nullopt : std::optional(*rival);
+  }
+
+  // The device of the stages that this one was taken apart from, where it cannot be there itself.
+  [[nodiscard]] const OtherDevice* ruled_out_beside() const {
+    for (const Candidate& other : outcome_.taken.chosen) {
+      const auto out =
+          std::ranges::find(stage_.ruled_out, budget_.name(other.device), &OtherDevice::device);
+      if (chosen_.apart > 0 && other.apart == chosen_.apart && out != stage_.ruled_out.end()) {
+        return &*out;
+      }
+    }
+    return nullptr;
+  }
+
+  [[nodiscard]] bool is_ruled_out(const std::string& device) const {
+    return std::ranges::find(stage_.ruled_out, device, &OtherDevice::device) !=
+           stage_.ruled_out.end();
   }
 
   // The rungs of the ladder that this stage stands on.
