@@ -166,8 +166,12 @@ TEST(Plan, StagesAreApartWhereThatWasProvenAndIsClearlyFaster) {
   EXPECT_THAT(plan.rungs, IsEmpty());
   // A twentieth of what the card alone takes is too little to gain.
   input.apart = {apart_on("cuda:0", 2.5, "cpu", 3.25)};
-  EXPECT_THAT(placed(planned(input)),
+  const Plan little = planned(input);
+  EXPECT_THAT(placed(little),
               ElementsAre("stt.encoder on cuda:0 as f16", "stt.decoder on cuda:0 as f16"));
+  EXPECT_EQ(little.stages[1].reason,
+            "cpu takes 1 ms as i8, but with the model's stages apart the whole is not clearly "
+            "faster");
   // The other way round was not proven, nor is what failed.
   input.apart = {apart_on("cpu", 30, "cuda:0", 4), apart_on("cuda:0", 2.5, "cpu", 1.2)};
   input.apart[1][0].passed = false;

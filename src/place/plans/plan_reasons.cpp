@@ -117,6 +117,13 @@ class Explainer {
     if (chosen_.apart > 0 || other.apart > 0) {
       return ", but the whole is not faster so, or has no room";
     }
+    const bool proven_apart =
+        std::ranges::any_of(stage_.choices.candidates, [&](const Candidate& candidate) {
+          return candidate.apart > 0 && candidate.device == other.device;
+        });
+    if (proven_apart) {
+      return ", but with the model's stages apart the whole is not clearly faster";
+    }
     const auto failed =
         std::ranges::find(stage_.not_apart, budget_.name(other.device), &OtherDevice::device);
     if (failed != stage_.not_apart.end()) {
