@@ -17,16 +17,16 @@ namespace mynah::doctor {
 struct Look {
   // Environments, site-packages folders, projects with a .venv, folders of unpacked wheels, wheels,
   // unpacked images.
-  std::vector<std::filesystem::path> places;
+  std::vector<std::filesystem::path> places = {};
   // All environments that are found where Python's tools put them: where no place is named, or
   // besides.
   bool everything = false;
   // Of the user: HOME, VIRTUAL_ENV, CONDA_PREFIX, LD_LIBRARY_PATH, UV_TOOL_DIR ...
-  std::map<std::string, std::string> variables;
-  std::string here;  // the current directory; empty: not known
+  std::map<std::string, std::string> variables = {};
+  std::string here = {};  // the current directory; empty: not known
   // Of a tree that is looked at as if it were this machine, without '/' at its end; all other paths
   // are as seen inside of it. Empty: this machine.
-  std::string root;
+  std::string root = {};
 };
 
 // An environment before its packages are read.
