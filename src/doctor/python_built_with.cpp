@@ -93,7 +93,7 @@ std::optional<std::string> cuda_built_with(const Framework& framework, const Pyt
       return cuda;
     }
   }
-  const std::string major = major_of_wants(framework, knowledge);
+  std::string major = major_of_wants(framework, knowledge);
   std::string of_code = cuda_of_code(framework, knowledge);
   if (!of_code.empty() && (major.empty() || of_code.starts_with(major + "."))) {
     return of_code;

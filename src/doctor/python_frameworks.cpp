@@ -193,6 +193,18 @@ LoaderQuestion FrameworkReader::question(const Reading& reading, const std::stri
   question.file = file;
   question.loaded = reading.loaded;
   question.guess = reading.files.guess;
+  const auto version = Version::parse(reading.framework.version);
+  const bool is_ctranslate2 = reading.files.name == "ctranslate2";
+  const CTranslate2Release* const release =
+      is_ctranslate2 && version ? knowledge_.ctranslate2_release(*version) : nullptr;
+  if (release != nullptr && release->verified) {
+    // It is known which parts of cuDNN it uses: what else cuDNN could open is not missed.
+    for (const std::string& library : release->opens) {
+      add_opened_of_ctranslate2(library, release->cuda_major, question);
+    }
+    return question;
+  }
+  question.guess |= is_ctranslate2;
   for (const Opener& opener : knowledge_.openers) {
     for (const std::string& library : opener.opens) {
       if (opener.verified) {
@@ -200,28 +212,20 @@ LoaderQuestion FrameworkReader::question(const Reading& reading, const std::stri
       }
     }
   }
-  if (reading.files.name != "ctranslate2") {
-    return question;
-  }
-  const auto version = Version::parse(reading.framework.version);
-  const CTranslate2Release* const release =
-      version ? knowledge_.ctranslate2_release(*version) : nullptr;
-  if (release == nullptr || !release->verified) {
-    question.guess = true;
-    return question;
-  }
-  for (const std::string& library : release->opens) {
-    if (place_.system == System::Linux) {
-      question.opened.push_back({"libctranslate2.so", library});
-      continue;
-    }
-    for (const Library* const known : knowledge_.libraries_named(library)) {
-      if (known->cuda_major == release->cuda_major && !known->dll.empty()) {
-        question.opened.push_back({"ctranslate2.dll", known->dll});
-      }
-    }
-  }
   return question;
+}
+
+void FrameworkReader::add_opened_of_ctranslate2(const std::string& library, int cuda_major,
+                                                LoaderQuestion& question) const {
+  if (place_.system == System::Linux) {
+    question.opened.push_back({"libctranslate2.so", library});
+    return;
+  }
+  for (const Library* const known : knowledge_.libraries_named(library)) {
+    if (known->cuda_major == cuda_major && !known->dll.empty()) {
+      question.opened.push_back({"ctranslate2.dll", known->dll});
+    }
+  }
 }
 
 std::string FrameworkReader::choose(Reading& reading, std::string_view pattern) {
@@ -264,6 +268,7 @@ void FrameworkReader::ask(Reading& reading, const std::string& file, std::string
   }
   std::vector<LibraryWant>& wants = reading.framework.wants;
   for (LibraryWant& want : answer->wants) {
+    want.guessed |= want.found.empty() && may_be_of_windows(want.library);
     const auto known = std::ranges::find(wants, want.library, &LibraryWant::library);
     if (known == wants.end() || (!want.lacks.empty() && known->lacks != want.lacks)) {
       wants.push_back(std::move(want));
@@ -273,6 +278,16 @@ void FrameworkReader::ask(Reading& reading, const std::string& file, std::string
     library.by = by.empty() ? reading.files.name : by;
     reading.loaded.push_back(std::move(library));
   }
+}
+
+// Windows itself is not in a tree that is looked at from elsewhere, nor is what its users install
+// for it: Visual C++'s library, the driver.
+bool FrameworkReader::may_be_of_windows(std::string_view library) const {
+  if (place_.system != System::Windows || tree_.is_folder(loader_.view().default_folders.front())) {
+    return false;
+  }
+  const std::vector<const Library*> known = knowledge_.libraries_named(library);
+  return std::ranges::all_of(known, [](const Library* one) { return one->cuda_major == 0; });
 }
 
 void FrameworkReader::read_wants(Reading& reading) {

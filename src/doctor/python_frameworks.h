@@ -25,6 +25,7 @@ using DeviceCodeCache = std::map<std::string, DeviceCode>;
 //
 // Wants are those of the libraries that importing a framework loads, and of those that its first
 // use of a card opens: such a library is itself an Opened want of the first that was loaded.
+// A Windows tree without Windows itself cannot tell what System32 has: such wants are guesses.
 // Libraries of NVIDIA that decide about a card (cuDNN, cuBLAS, NCCL) are frameworks of their own,
 // by folder: those of wheels, and those outside of wheels that a framework finds.
 class FrameworkReader {
@@ -60,6 +61,9 @@ class FrameworkReader {
   void ask(Reading& reading, const std::string& file, std::string_view by = {});
   void note_torch(Reading& reading) const;
   [[nodiscard]] LoaderQuestion question(const Reading& reading, const std::string& file) const;
+  void add_opened_of_ctranslate2(const std::string& library, int cuda_major,
+                                 LoaderQuestion& question) const;
+  [[nodiscard]] bool may_be_of_windows(std::string_view library) const;
   std::string choose(Reading& reading, std::string_view pattern);
   void read_code(Reading& reading);
   void add_code(Framework& framework, const std::string& path);

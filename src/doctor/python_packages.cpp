@@ -15,7 +15,7 @@ namespace {
 // Descriptions come behind the fields and are not read.
 constexpr size_t kMostHeaderBytes = 4 << 20;
 constexpr size_t kMostSmallBytes = 64 << 10;
-constexpr size_t kMostJsonBytes = 32 << 20;
+constexpr size_t kMostJsonBytes = 16 << 20;
 
 constexpr std::string_view kDistInfo = ".dist-info";
 constexpr std::string_view kEggInfo = ".egg-info";
@@ -146,6 +146,29 @@ std::vector<InstalledPackage> read_packages(Tree& tree, const std::string& site)
   return packages;
 }
 
+Result<Package> parse_conda_package(std::string_view text, const std::string& file) {
+  MYNAH_TRY(const nlohmann::json json, parse_json(text, file));
+  if (!json.is_object()) {
+    return fail(ErrorCode::InvalidInput, file + ": wanted a JSON object");
+  }
+  Package package;
+  package.name = normal_name(text_of(json, "name"));
+  package.version = text_of(json, "version");
+  package.installer = "conda";
+  package.origin = text_of(json, "url");
+  if (std::string build = text_of(json, "build"); !build.empty()) {
+    package.tags.push_back(std::move(build));
+  }
+  if (const auto depends = json.find("depends"); depends != json.end() && depends->is_array()) {
+    for (const nlohmann::json& requirement : *depends) {
+      if (requirement.is_string()) {
+        package.requires_.push_back(requirement.get<std::string>());
+      }
+    }
+  }
+  return package;
+}
+
 std::vector<Package> read_conda_packages(Tree& tree, const std::string& prefix) {
   std::vector<Package> packages;
   const std::string folder = prefix + "/conda-meta";
@@ -159,29 +182,15 @@ std::vector<Package> read_conda_packages(Tree& tree, const std::string& prefix) 
       continue;
     }
     const auto bytes = file->bytes();
-    const auto json = parse_json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
-    if (!json || !json->is_object()) {
-      tree.skip(path, json ? "wanted an object" : std::string_view(json.error().message));
+    auto package =
+        parse_conda_package({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
+    if (!package) {
+      tree.skip(path, package.error().message);
       continue;
     }
-    Package package;
-    package.name = normal_name(text_of(*json, "name"));
-    package.version = text_of(*json, "version");
-    package.folder = prefix;
-    package.installer = "conda";
-    package.origin = text_of(*json, "url");
-    if (const std::string build = text_of(*json, "build"); !build.empty()) {
-      package.tags.push_back(build);
-    }
-    if (const auto depends = json->find("depends"); depends != json->end() && depends->is_array()) {
-      for (const nlohmann::json& requirement : *depends) {
-        if (requirement.is_string()) {
-          package.requires_.push_back(requirement.get<std::string>());
-        }
-      }
-    }
-    if (!package.name.empty()) {
-      packages.push_back(std::move(package));
+    package->folder = prefix;
+    if (!package->name.empty()) {
+      packages.push_back(*std::move(package));
     }
   }
   return packages;

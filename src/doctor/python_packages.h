@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "doctor/facts.h"
 #include "doctor/tree.h"
 
@@ -20,6 +22,9 @@ struct InstalledPackage {
 // sorted by name. Of two folders for one name both are there. What an interrupted installation left
 // behind ("~orch-2.7.1.dist-info") and folders that name no package are noted in the tree's list.
 std::vector<InstalledPackage> read_packages(Tree& tree, const std::string& site);
+
+// A package as one file of conda-meta tells it. Fails where the text is no JSON object.
+Result<Package> parse_conda_package(std::string_view text, const std::string& file);
 
 // What conda-meta/*.json below a conda prefix tell. Their requirements are conda's and not PEP
 // 508's: "cuda-version >=12.6,<13".

@@ -177,6 +177,7 @@ class Claims {
 
   [[nodiscard]] std::vector<std::string> owners_of(const std::vector<Claim>& claims) const {
     std::vector<std::string> owners;
+    owners.reserve(claims.size());
     for (const Claim& claim : claims) {
       owners.push_back(owner(claim.package));
     }

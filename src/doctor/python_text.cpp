@@ -245,7 +245,9 @@ std::vector<std::string> read_egg_requirements(std::string_view text) {
           trimmed(section.substr(std::min(colon + 1, section.size())));
       marker = condition;
       if (!extra.empty()) {
-        marker = condition.empty() ? "" : "(" + marker + ") and ";
+        if (!condition.empty()) {
+          marker.insert(0, "(").append(") and ");
+        }
         marker.append("extra == \"").append(extra).append("\"");
       }
       continue;

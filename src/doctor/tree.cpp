@@ -90,7 +90,7 @@ std::vector<std::string> Tree::matches(const std::string& folder, std::string_vi
     std::vector<std::string> next;
     for (const std::string& path : found) {
       if (part.find_first_of("*?[") == std::string::npos) {
-        if (std::string inner = path + "/" + part; real(inner)) {
+        if (std::string inner = std::string(path).append("/").append(part); real(inner)) {
           next.push_back(std::move(inner));
         }
         continue;

@@ -235,6 +235,7 @@ TEST_F(PythonFrameworks, CTranslate2OpensWhatItsVersionIsKnownToOpen) {
   EXPECT_EQ(want_of(found, "libcublas.so.12").want, Want::Opened);
   EXPECT_FALSE(want_of(found, "libcublas.so.12").guessed);
   EXPECT_EQ(want_of(found, "libcudnn_ops.so.9").found, "");
+  EXPECT_EQ(want_of(found, "libcudnn_adv.so.9").library, "");
   ASSERT_THAT(found.code, SizeIs(1));
 }
 
@@ -318,7 +319,7 @@ TEST_F(PythonFrameworks, OfWindowsWheelsDllsAreRead) {
   tree_.write(site + "/ctranslate2/_ext.cp311-win_amd64.pyd",
               test::TinyPe{.imports = {"ctranslate2.dll", "python311.dll", "KERNEL32.dll"}});
   tree_.write(site + "/ctranslate2/ctranslate2.dll",
-              test::TinyPe{.imports = {"cudnn64_9.dll"},
+              test::TinyPe{.imports = {"cudnn64_9.dll", "MSVCP140.dll"},
                            .sections = {{".nv_fatb", test::fatbin_bytes({{.architecture = 86}})}}});
   tree_.write(site + "/ctranslate2/cudnn64_9.dll", test::TinyPe{});
   const PythonEnvironment found = tree_.at("/win");
@@ -326,6 +327,8 @@ TEST_F(PythonFrameworks, OfWindowsWheelsDllsAreRead) {
   EXPECT_EQ(want_of(ctranslate2, "cudnn64_9.dll").found, site + "/ctranslate2/cudnn64_9.dll");
   EXPECT_EQ(want_of(ctranslate2, "cublas64_12.dll").want, Want::Opened);
   EXPECT_EQ(want_of(ctranslate2, "cublas64_12.dll").found, "");
+  EXPECT_FALSE(want_of(ctranslate2, "cublas64_12.dll").guessed);
+  EXPECT_TRUE(want_of(ctranslate2, "MSVCP140.dll").guessed);
   EXPECT_EQ(ctranslate2.cudnn, "9");
   ASSERT_THAT(ctranslate2.code, SizeIs(1));
   EXPECT_EQ(ctranslate2.code[0].units[0].images[0].architecture, 86);
