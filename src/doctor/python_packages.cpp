@@ -123,7 +123,7 @@ std::optional<InstalledPackage> read_egg_info(Tree& tree, const std::string& pat
 std::vector<InstalledPackage> read_packages(Tree& tree, const std::string& site) {
   std::vector<InstalledPackage> packages;
   for (const std::string& name : tree.names(site)) {
-    const std::string path = std::string(site).append("/").append(name);
+    const std::string path = path_in(site, name);
     const std::string_view view = name;
     std::optional<InstalledPackage> installed;
     if (view.ends_with(kDistInfo)) {
@@ -176,7 +176,7 @@ std::vector<Package> read_conda_packages(Tree& tree, const std::string& prefix) 
     if (!name.ends_with(".json")) {
       continue;
     }
-    const std::string path = std::string(folder).append("/").append(name);
+    const std::string path = path_in(folder, name);
     const auto file = tree.map(path, kMostJsonBytes);
     if (file == nullptr) {
       continue;

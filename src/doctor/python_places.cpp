@@ -18,10 +18,6 @@ constexpr size_t kMostEnvironments = 256;
 constexpr size_t kMostConfigBytes = 64 << 10;
 constexpr size_t kMostPathFiles = 64;
 
-std::string join(std::string_view folder, std::string_view name) {
-  return std::string(folder).append(folder.ends_with('/') ? "" : "/").append(name);
-}
-
 // "3.11" of ".../lib/python3.11/site-packages"; empty where the path says none.
 std::string python_of_site(std::string_view site) {
   constexpr std::string_view kFolder = "/python";
@@ -62,7 +58,7 @@ std::string program_of(const Tree& tree, const std::string& prefix, const std::s
   for (const std::string& name :
        {std::string("bin/python"), "bin/python" + python, std::string("bin/python3"),
         std::string("Scripts/python.exe"), std::string("python.exe")}) {
-    if (std::string path = join(prefix, name); tree.is_file(path)) {
+    if (std::string path = path_in(prefix, name); tree.is_file(path)) {
       return path;
     }
   }
@@ -82,7 +78,7 @@ void add_linked_sites(Tree& tree, std::vector<std::string>& sites) {
         continue;
       }
       for (const std::string& folder : read_path_file(*text)) {
-        add_site(tree, sites, folder.starts_with('/') ? folder : join(site, folder));
+        add_site(tree, sites, folder.starts_with('/') ? folder : path_in(site, folder));
       }
     }
   }
@@ -128,7 +124,7 @@ std::vector<EnvironmentPlace> system_environments(Tree& tree, const std::string&
     place.kind = "system";
     place.python = python;
     place.sites = system_sites(tree, prefix, python);
-    const std::string program = join(prefix, "bin/python" + python);
+    const std::string program = path_in(prefix, "bin/python" + python);
     place.program = tree.is_file(program) ? program : program_of(tree, prefix, python);
     const bool any = std::ranges::any_of(
         place.sites, [&](const std::string& site) { return has_packages(tree, site); });
@@ -167,10 +163,10 @@ std::string venv_kind(std::string_view path) {
 std::optional<EnvironmentPlace> prefix_environment(Tree& tree, const std::string& prefix) {
   EnvironmentPlace place;
   place.path = prefix;
-  const auto config = tree.text(join(prefix, "pyvenv.cfg"), kMostConfigBytes);
-  place.conda = tree.is_folder(join(prefix, "conda-meta"));
+  const auto config = tree.text(path_in(prefix, "pyvenv.cfg"), kMostConfigBytes);
+  place.conda = tree.is_folder(path_in(prefix, "conda-meta"));
   place.sites = sites_of(tree, prefix);
-  const bool windows = tree.is_folder(join(prefix, "Lib/site-packages"));
+  const bool windows = tree.is_folder(path_in(prefix, "Lib/site-packages"));
   if (!config && !place.conda && !windows) {
     return std::nullopt;
   }
@@ -239,8 +235,8 @@ class Search {
       add_prefix(variable(name));
     }
     if (!look_.here.empty()) {
-      add_prefix(join(look_.here, ".venv"));
-      add_prefix(join(look_.here, "venv"));
+      add_prefix(path_in(look_.here, ".venv"));
+      add_prefix(path_in(look_.here, "venv"));
     }
     add_user();
     for (const char* const prefix : {"/usr", "/usr/local", "/opt/python", "/opt/venv", "/venv",
@@ -296,7 +292,7 @@ class Search {
         continue;
       }
       EnvironmentPlace place;
-      place.path = join(home, ".local");
+      place.path = path_in(home, ".local");
       place.kind = "user";
       place.python = python_of_site(site);
       place.sites = {std::move(site)};
@@ -333,10 +329,10 @@ class Search {
     }
     for (const char* const folder :
          {"miniconda3", "anaconda3", "miniforge3", "mambaforge", "micromamba", ".conda"}) {
-      add_prefix(join(home, folder));
-      add_below(join(home, folder), "envs/*");
+      add_prefix(path_in(home, folder));
+      add_below(path_in(home, folder), "envs/*");
     }
-    if (const auto list = tree_.text(join(home, ".conda/environments.txt"), kMostConfigBytes)) {
+    if (const auto list = tree_.text(path_in(home, ".conda/environments.txt"), kMostConfigBytes)) {
       for (const std::string& prefix : lines_of(*list)) {
         add_prefix(prefix);
       }
@@ -358,8 +354,8 @@ class Search {
 }  // namespace
 
 bool is_image_tree(const Tree& tree, const std::string& folder) {
-  return folder != "/" && tree.is_folder(join(folder, "etc")) &&
-         tree.is_folder(join(folder, "usr")) && tree.is_folder(join(folder, "var"));
+  return folder != "/" && tree.is_folder(path_in(folder, "etc")) &&
+         tree.is_folder(path_in(folder, "usr")) && tree.is_folder(path_in(folder, "var"));
 }
 
 std::vector<EnvironmentPlace> environments_everywhere(Tree& tree, const Look& look) {
@@ -384,7 +380,7 @@ Result<std::vector<EnvironmentPlace>> environments_at(Tree& tree, const std::str
   }
   std::vector<EnvironmentPlace> found;
   for (const char* const project : {".venv", "venv", "env", ".conda"}) {
-    if (auto environment = prefix_environment(tree, join(place, project))) {
+    if (auto environment = prefix_environment(tree, path_in(place, project))) {
       found.push_back(*std::move(environment));
     }
   }

@@ -141,7 +141,7 @@ class Claims {
     std::vector<SharedPath> result;
     for (const auto& [owners, group] : groups) {
       SharedPath& shared_path = result.emplace_back();
-      shared_path.path = std::string(site).append("/").append(group.path);
+      shared_path.path = path_in(site, group.path);
       shared_path.owners = owners;
       shared_path.winner = winner(shared_path.path, *group.claims);
       shared_path.others = group.count - 1;

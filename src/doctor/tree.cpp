@@ -33,6 +33,10 @@ mode_t mode_of(const std::string& path) {
 
 }  // namespace
 
+std::string path_in(std::string_view folder, std::string_view name) {
+  return std::string(folder).append(folder.ends_with('/') ? "" : "/").append(name);
+}
+
 bool Tree::is_folder(std::string_view path) const {
   const auto at = real(path);
   return at && S_ISDIR(mode_of(outside(*at)));
@@ -90,14 +94,14 @@ std::vector<std::string> Tree::matches(const std::string& folder, std::string_vi
     std::vector<std::string> next;
     for (const std::string& path : found) {
       if (part.find_first_of("*?[") == std::string::npos) {
-        if (std::string inner = std::string(path).append("/").append(part); real(inner)) {
+        if (std::string inner = path_in(path, part); real(inner)) {
           next.push_back(std::move(inner));
         }
         continue;
       }
       for (const std::string& name : names(path)) {
         if (::fnmatch(part.c_str(), name.c_str(), FNM_PERIOD) == 0) {
-          next.push_back(std::string(path).append("/").append(name));
+          next.push_back(path_in(path, name));
         }
       }
     }

@@ -16,6 +16,9 @@
 
 namespace mynah::doctor {
 
+// "/a/b" of "/a" and "b", of "/a/" and "b".
+[[nodiscard]] std::string path_in(std::string_view folder, std::string_view name);
+
 // Paths are absolute and as seen inside of the tree; links are followed as they would be there
 // (real_path) and never lead out of it. What is there but cannot be read is noted in `skipped` with
 // the reason, once; what is not there is not.
