@@ -27,6 +27,24 @@ std::optional<std::string> cuda_of_local(std::string_view local) {
   return std::string(end.substr(0, 2)).append(".").append(end.substr(2));
 }
 
+// "12.6" of "libbitsandbytes_cuda126.so"; empty: no file is called so.
+std::string cuda_of_file_names(const Framework& framework) {
+  constexpr std::string_view kMark = "_cuda";
+  for (const DeviceCode& code : framework.code) {
+    const std::string_view name = file_name_of(code.file);
+    const size_t at = name.rfind(kMark);
+    if (at != std::string_view::npos) {
+      const std::string_view rest = name.substr(at + kMark.size());
+      std::string local = "cu";
+      local += rest.substr(0, rest.find_first_not_of("0123456789"));
+      if (auto cuda = cuda_of_local(local)) {
+        return *std::move(cuda);
+      }
+    }
+  }
+  return "";
+}
+
 // The CUDA version whose compiler writes the newest PTX that is inside; empty: none.
 std::string cuda_of_code(const Framework& framework, const Knowledge& knowledge) {
   std::optional<Version> newest;
@@ -92,6 +110,9 @@ std::optional<std::string> cuda_built_with(const Framework& framework, const Pyt
     if (auto cuda = cuda_of_local(version->local_text())) {
       return cuda;
     }
+  }
+  if (std::string named = cuda_of_file_names(framework); !named.empty()) {
+    return named;
   }
   std::string major = major_of_wants(framework, knowledge);
   std::string of_code = cuda_of_code(framework, knowledge);

@@ -14,9 +14,9 @@ namespace mynah::doctor {
 using PythonValues = std::map<std::string, std::optional<std::string>, std::less<>>;
 
 // The CUDA version, from the surest source that there is: torch/version.py and
-// build_and_package_info.py, the local part of its version, the PTX language of its device code,
-// the names of the libraries that it wants. Empty: it is known to compute on the processor alone.
-// `knows_cpu`: without files that could hold device code it does.
+// build_and_package_info.py, the local part of its version, the name of a file, the PTX language of
+// its device code, the names of the libraries that it wants. Empty: it is known to compute on the
+// processor alone. `knows_cpu`: without files that could hold device code it does.
 [[nodiscard]] std::optional<std::string> cuda_built_with(const Framework& framework,
                                                          const PythonValues& values, bool knows_cpu,
                                                          const Knowledge& knowledge);

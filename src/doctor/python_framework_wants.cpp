@@ -246,8 +246,7 @@ void FrameworkReader::load_torch_dependencies(Reading& reading) {
     }
     return found;
   };
-  std::vector<LibraryWant>& wants = reading.framework.wants;
-  if (missing_of(wants) > 0) {
+  const auto load_all_named = [&] {
     for (const std::string& file : folder_matches("*")) {
       const std::string_view name = file_name_of(file);
       const std::string stem(name.substr(0, name.find(".so.")));
@@ -255,6 +254,10 @@ void FrameworkReader::load_torch_dependencies(Reading& reading) {
         ask(reading, file, kTorchScript);
       }
     }
+  };
+  std::vector<LibraryWant>& wants = reading.framework.wants;
+  if (missing_of(wants) > 0) {
+    load_all_named();
     for (LibraryWant& want : wants) {
       const auto loaded = std::ranges::find_if(reading.loaded, [&](const LoadedLibrary& library) {
         return library.name == want.library || file_name_of(library.path) == want.library;
@@ -273,8 +276,15 @@ void FrameworkReader::load_torch_dependencies(Reading& reading) {
     return library.name.starts_with("libcudart.so") &&
            library.path.find("/nvidia/") != std::string::npos;
   });
+  if (!from_wheel) {
+    return;
+  }
+  // Up to 2.8 each folder is named in a call, later ones load the whole list.
+  if (text.find(" _preload_cuda_deps()") != std::string::npos) {
+    return load_all_named();
+  }
   for (const std::string& folder : first_arguments(text, "_preload_cuda_deps")) {
-    if (!from_wheel || folder.find_first_of("*?[/") != std::string::npos) {
+    if (folder.find_first_of("*?[/") != std::string::npos) {
       continue;
     }
     for (const std::string& file : folder_matches(folder)) {

@@ -136,6 +136,28 @@ TEST_F(PythonFrameworks, TorchOpensNvJitLinkBeforeAnotherOneIsFound) {
   EXPECT_EQ(want_of(read("torch", look), "libnvJitLink.so.12").found, "/old/libnvJitLink.so.12");
 }
 
+TEST_F(PythonFrameworks, NewerTorchOpensAllThatItsListNames) {
+  add_torch(
+      "cuda_libs = [(\"nvjitlink\", \"libnvJitLink.so.*[0-9]\")]\n        _preload_cuda_deps()\n");
+  add_cudart();
+  add_cublas({.needed = {"libnvJitLink.so.12"}, .soname = "libcublas.so.12"});
+  tree_.write(kSite + "/nvidia/nvjitlink/lib/libnvJitLink.so.12",
+              TinyElf{.soname = "libnvJitLink.so.12"});
+  EXPECT_EQ(want_of(read("torch"), "libnvJitLink.so.12").via, "loaded by torch/__init__.py");
+}
+
+TEST_F(PythonFrameworks, TorchaudiosLibraryIsThereBeforeWhatNeedsIt) {
+  add_torch();
+  tree_.package(kSite, "torchaudio", "2.7.1");
+  tree_.write(kSite + "/torchaudio/version.py", "__version__ = '2.7.1+cu126'\n");
+  tree_.write(kSite + "/torchaudio/lib/libtorchaudio.so", test::with_code(90));
+  tree_.write(kSite + "/torchaudio/lib/_torchaudio.so", TinyElf{.needed = {"libtorchaudio.so"}});
+  const Framework torchaudio = read("torchaudio");
+  EXPECT_EQ(torchaudio.cuda, "12.6");
+  EXPECT_EQ(want_of(torchaudio, "libtorchaudio.so").found,
+            kSite + "/torchaudio/lib/libtorchaudio.so");
+}
+
 TEST_F(PythonFrameworks, LibrariesThatAFirstUseOpensAreToldApart) {
   add_torch();
   add_cudart();
@@ -292,6 +314,7 @@ TEST_F(PythonFrameworks, OneOfSeveralFilesIsUsed) {
   EXPECT_EQ(want_of(torchcodec, "libtorch_cuda.so").via, "loaded by torch");
   EXPECT_EQ(want_of(torchcodec, "libavutil.so.58").library, "");
   const Framework& bitsandbytes = framework_of(found, "bitsandbytes");
+  EXPECT_EQ(bitsandbytes.cuda, "12.6");
   ASSERT_THAT(bitsandbytes.code, SizeIs(1));
   EXPECT_EQ(bitsandbytes.code[0].units[0].images[0].architecture, 90);
 }
