@@ -102,7 +102,7 @@ class LibraryGatherer {
   void add_libcudas(const std::string& folder, std::vector<std::string>& found) const {
     for (const std::string& name : tree_.names(folder)) {
       if (name.starts_with("libcuda.so.")) {
-        if (auto real = tree_.real(folder + "/" + name)) {
+        if (auto real = tree_.real(fmt::format("{}/{}", folder, name))) {
           add_new(found, *std::move(real));
         }
       }
@@ -119,15 +119,17 @@ class LibraryGatherer {
   // Where the loader finds a name: LD_LIBRARY_PATH, the cache, the default folders.
   [[nodiscard]] std::optional<std::string> found_by_loader(const std::string& name) const {
     std::vector<std::string> places;
-    for (const std::string& folder : path_folders_) {
-      places.push_back(folder + "/" + name);
-    }
+    const auto add = [&](const std::vector<std::string>& folders) {
+      places.reserve(places.size() + folders.size());
+      for (const std::string& folder : folders) {
+        places.push_back(fmt::format("{}/{}", folder, name));
+      }
+    };
+    add(path_folders_);
     if (const auto cached = loader_.cache.find(name); cached != loader_.cache.end()) {
       places.insert(places.end(), cached->second.begin(), cached->second.end());
     }
-    for (const std::string& folder : loader_.default_folders) {
-      places.push_back(folder + "/" + name);
-    }
+    add(loader_.default_folders);
     for (const std::string& place : places) {
       auto real = tree_.real(place);
       if (real && is_for_this_machine(*real)) {
@@ -164,7 +166,7 @@ class LibraryGatherer {
     for (const std::string& folder : path_folders_) {
       for (const std::string& name : tree_.names(folder)) {
         if (is_library_of_cuda(name) && machine_.path_libraries.size() < kMostLibraries) {
-          if (auto real = tree_.real(folder + "/" + name)) {
+          if (auto real = tree_.real(fmt::format("{}/{}", folder, name))) {
             add_new(machine_.path_libraries, *std::move(real));
           }
         }

@@ -309,7 +309,9 @@ void judge_machine(Diagnosis& diagnosis) {
   const Machine& machine = diagnosis.facts.machine;
   judge_processor(diagnosis);
   judge_c_library(diagnosis);
-  if (nvidia_cards(machine).empty() && machine.driver.empty()) {
+  // Windows's card is told by the driver alone, and its library shows that there is one.
+  const bool windows_has_driver = machine.wsl && !machine.driver_libraries.empty();
+  if (nvidia_cards(machine).empty() && machine.driver.empty() && !windows_has_driver) {
     say_no_card(diagnosis);
     // Containers and WSL2 may have a card that they do not see.
     judge_containers(diagnosis);

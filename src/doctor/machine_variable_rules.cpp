@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "doctor/characters.h"
 #include "doctor/loader_paths.h"
 #include "doctor/machine_rule_parts.h"
 #include "doctor/versions.h"
@@ -30,7 +31,15 @@ gpu::KnownCards known_cards(const Machine& machine) {
       !machine.mig_instances.empty()) {
     return known;
   }
-  if (machine.system == System::Linux && !machine.wsl && std::ranges::any_of(cards, is_elsewhere)) {
+  // Where cards are known from the driver alone, the variable had hidden some from it already.
+  const auto nodes = std::ranges::count_if(machine.nodes, [](const Node& node) {
+    constexpr std::string_view kPrefix = "/dev/nvidia";
+    return node.path.starts_with(kPrefix) && node.path.size() > kPrefix.size() &&
+           is_digit(node.path[kPrefix.size()]);
+  });
+  const bool other_count = !machine.nodes.empty() && static_cast<size_t>(nodes) != cards.size();
+  if (machine.wsl || other_count ||
+      (machine.system == System::Linux && std::ranges::any_of(cards, is_elsewhere))) {
     return known;
   }
   known.count = cards.size();
@@ -169,12 +178,53 @@ void judge_stubs(Diagnosis& diagnosis) {
   diagnosis.report.findings.push_back(std::move(finding));
 }
 
+struct Trap {
+  std::string_view name;
+  Level level;
+  std::string_view text;
+};
+
+// NVIDIA's CUDA Programming Guide, "CUDA Environment Variables".
+constexpr Trap kTraps[] = {
+    {"CUDA_LAUNCH_BLOCKING", Level::Note,
+     "every kernel is waited for: everything on the card is slower"},
+    {"CUDA_FORCE_PTX_JIT", Level::Warning,
+     "machine code in libraries is passed by: what holds no PTX for the card fails, the rest is "
+     "compiled first"},
+    {"CUDA_DISABLE_PTX_JIT", Level::Warning,
+     "the driver compiles no PTX: what holds no machine code for the card fails"},
+    {"CUDA_CACHE_DISABLE", Level::Note,
+     "what the driver compiles is compiled again at every start"},
+};
+
+void judge_traps(Diagnosis& diagnosis) {
+  for (const Trap& trap : kTraps) {
+    const std::string* const value = variable(diagnosis.facts.machine, std::string(trap.name));
+    if (value == nullptr || value->empty() || *value == "0") {
+      continue;
+    }
+    Finding finding;
+    finding.rule = "variable";
+    finding.level = trap.level;
+    finding.certainty = Certainty::Likely;
+    finding.subject = trap.name;
+    finding.text = fmt::format("{} is set: {}.", trap.name, trap.text);
+    finding.evidence.push_back(
+        {.text = fmt::format("{}={}", trap.name, *value), .where = "the environment"});
+    finding.remedies.push_back({.command = fmt::format("unset {}", trap.name),
+                                .text = "Take it away unless it was meant",
+                                .cost = {}});
+    diagnosis.report.findings.push_back(std::move(finding));
+  }
+}
+
 }  // namespace
 
 void judge_variables(Diagnosis& diagnosis) {
   judge_visible(diagnosis);
   judge_stubs(diagnosis);
   judge_cudnn(diagnosis);
+  judge_traps(diagnosis);
 }
 
 }  // namespace mynah::doctor

@@ -274,6 +274,11 @@ TEST(MachineRules, VisibleDevicesThatHideEveryCardAreSaid) {
   expect_one(facts, "visible devices", Level::Fail);
   value = "0";
   expect_none(facts, "visible devices");
+  // Two cards by their nodes, of which the driver shows one: it may be the second.
+  facts.machine.nodes.push_back({.path = "/dev/nvidia1", .state = "usable", .group = "root"});
+  value = "1";
+  expect_none(facts, "visible devices");
+  facts.machine.nodes.pop_back();
   value = "0,7";
   expect_one(facts, "visible devices", Level::Warning);
   // How many a container has is not known.
@@ -355,6 +360,18 @@ TEST(MachineRules, UnderWslTheLibraryHasToBeWindowss) {
   EXPECT_EQ(worst(judged(facts)), Level::Good);
   machine.driver_libraries = {"", "/usr/lib/wsl/lib/libcuda.so.1.1"};
   expect_one(facts, "driver library missing", Level::Warning);
+  // The card need not be known.
+  machine.cards.clear();
+  machine.driver = "";
+  machine.driver_libraries = {"/usr/lib/x86_64-linux-gnu/libcuda.so.535.183.01"};
+  expect_one(facts, "wsl driver", Level::Fail);
+}
+
+TEST(MachineRules, VariablesThatChangeHowTheDriverCompilesAreSaid) {
+  Facts facts = healthy();
+  facts.machine.variables = {{"CUDA_FORCE_PTX_JIT", "1"}, {"CUDA_LAUNCH_BLOCKING", "0"}};
+  expect_one(facts, "variable", Level::Warning);
+  EXPECT_EQ(find(judged(facts), "variable")->subject, "CUDA_FORCE_PTX_JIT");
 }
 
 TEST(MachineRules, OldProcessorsAndLibrariesAreWarnedOf) {
