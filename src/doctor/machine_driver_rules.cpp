@@ -119,6 +119,35 @@ class DriverJudge {
     return true;
   }
 
+  // A card that nobody knows may be too old for any driver that computes.
+  static Level fail_if_known(const Card& card) {
+    return card.compute_capability.empty() ? Level::Unknown : Level::Fail;
+  }
+
+  // Has the firmware trust the key that signs the module, where this system keeps it.
+  [[nodiscard]] Remedy trust_module() const {
+    Remedy remedy{.command = {},
+                  .text =
+                      "Have the firmware trust the key that signs the module, and confirm it at "
+                      "the next start; or turn Secure Boot off",
+                  .cost = "wants a reboot"};
+    switch (packages_of(machine_)) {
+      case Packages::Ubuntu:
+        remedy.command = "sudo mokutil --import /var/lib/shim-signed/mok/MOK.der";
+        break;
+      case Packages::Debian:
+        remedy.command = "sudo mokutil --import /var/lib/dkms/mok.pub";
+        break;
+      case Packages::Fedora:
+        remedy.command = "sudo mokutil --import /etc/pki/akmods/certs/public_key.der";
+        break;
+      case Packages::Arch:
+      case Packages::Other:
+        break;
+    }
+    return remedy;
+  }
+
   // nouveau, or a virtual machine, has the card.
   bool judge_other_driver(const Card& card) {
     if (!sees_kernel(card) || card.kernel_driver.empty() || card.kernel_driver == "nvidia") {
@@ -134,7 +163,7 @@ class DriverJudge {
           "{} is handed to a virtual machine (vfio-pci): it can be used there, not here.",
           label_of(card));
     } else if (card.kernel_driver == "nouveau" || card.kernel_driver == "nova_core") {
-      finding.level = Level::Fail;
+      finding.level = fail_if_known(card);
       finding.text = fmt::format(
           "{} is run by the kernel's own driver {}, with which CUDA cannot work: programs compute "
           "on the processor or stop.",
@@ -168,7 +197,7 @@ class DriverJudge {
       return true;
     }
     Finding finding = about(card, "driver missing");
-    finding.level = Level::Fail;
+    finding.level = fail_if_known(card);
     finding.evidence.push_back(
         {.text = "no driver", .where = fmt::format("/sys/bus/pci/devices/{}/driver", card.pci)});
     const auto rejected = logged(machine_, " is rejected");
@@ -179,11 +208,7 @@ class DriverJudge {
           "no program can use {}.",
           label_of(card));
       finding.evidence.insert(finding.evidence.begin(), rejected.begin(), rejected.end());
-      finding.remedies.push_back(
-          {.command = "sudo mokutil --import /var/lib/shim-signed/mok/MOK.der",
-           .text = "Have the firmware trust the key that signs the module (Debian and Ubuntu keep "
-                   "it there), and confirm it at the next start",
-           .cost = {}});
+      finding.remedies.push_back(trust_module());
     } else if (!machine_.driver_libraries.empty()) {
       finding.text = fmt::format(
           "The driver's libraries are installed, but its module is not in the kernel: no program "

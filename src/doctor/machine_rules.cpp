@@ -265,6 +265,12 @@ Remedy install_driver(const Diagnosis& diagnosis, const std::vector<const Card*>
   const bool open = any(needs_open_module);
   const bool legacy = any(needs_closed_module);
   Remedy remedy{.command = {}, .text = {}, .cost = std::string(kDriverCost)};
+  if (std::ranges::any_of(cards, [](const Card* c) { return c->compute_capability.empty(); })) {
+    remedy.text =
+        "Install the driver that NVIDIA's site names for the card (nvidia.com/drivers): "
+        "old cards are run by old branches alone";
+    return remedy;
+  }
   const std::string which =
       open     ? fmt::format("R{} or newer, with NVIDIA's open kernel module", kBranchForAll)
       : legacy ? fmt::format("R{}, the last that runs these cards", kBranchForAll)

@@ -193,6 +193,11 @@ TEST(MachineRules, NouveauAndNoDriverFailWithThisSystemsCommand) {
   expect_one(facts, "driver missing", Level::Fail);
   facts.machine.kernel_log = {"nvidia: Loading of unsigned module is rejected"};
   EXPECT_NE(find(judged(facts), "driver missing")->text.find("Secure Boot"), std::string::npos);
+  EXPECT_EQ(find(judged(facts), "driver missing")->remedies[0].command,
+            "sudo mokutil --import /etc/pki/akmods/certs/public_key.der");
+  // Of a card that nobody knows, whether any driver could use it is not known.
+  facts.machine.cards[0].compute_capability = "";
+  expect_one(facts, "driver missing", Level::Unknown);
   facts.machine.cards[0].kernel_driver = "vfio-pci";
   expect_one(facts, "card of a virtual machine", Level::Note);
   // Inside of a container the host's drivers are not this container's affair.
