@@ -51,7 +51,7 @@ std::optional<uint64_t> number_in(std::string_view text) {
 
 std::vector<std::string> kernel_lines(std::string_view records) {
   std::deque<std::string> kept;
-  for (const std::string_view line : lines_of(records)) {
+  for (std::string_view left = records, line; take_line(left, line);) {
     const std::string_view message = message_of(line);
     if (message.find("Linux version ") != std::string_view::npos) {
       kept.clear();
@@ -89,7 +89,7 @@ std::optional<Xid> read_xid(std::string_view line) {
 }
 
 std::string setting_of(std::string_view text, std::string_view name) {
-  for (const std::string_view line : lines_of(text)) {
+  for (std::string_view left = text, line; take_line(left, line);) {
     if (!line.starts_with(name) || !line.substr(name.size()).starts_with('=')) {
       continue;
     }
@@ -105,7 +105,7 @@ std::string setting_of(std::string_view text, std::string_view name) {
 
 std::vector<std::string> words_behind(std::string_view text, std::string_view name) {
   std::vector<std::string> words;
-  for (const std::string_view line : lines_of(text)) {
+  for (std::string_view left = text, line; take_line(left, line);) {
     const size_t colon = line.find(':');
     if (colon == std::string_view::npos || trimmed(line.substr(0, colon)) != name) {
       continue;
@@ -127,7 +127,7 @@ std::vector<std::string> words_behind(std::string_view text, std::string_view na
 
 std::map<uint64_t, std::string> group_names(std::string_view text) {
   std::map<uint64_t, std::string> names;
-  for (const std::string_view line : lines_of(text)) {
+  for (std::string_view left = text, line; take_line(left, line);) {
     const size_t first = line.find(':');
     const size_t second = first == line.npos ? first : line.find(':', first + 1);
     if (second == std::string_view::npos) {
@@ -190,7 +190,7 @@ std::vector<std::string> docker_runtimes(std::string_view json) {
 
 std::string module_option(std::string_view text, std::string_view parameter) {
   std::string value;
-  for (std::string_view line : lines_of(text)) {
+  for (std::string_view left = text, line; take_line(left, line);) {
     line = trimmed(line);
     constexpr std::string_view kOptions = "options";
     if (!line.starts_with(kOptions)) {

@@ -88,18 +88,17 @@ std::vector<std::string> MachineTree::names(std::string_view folder) const {
   return names;
 }
 
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    if (line.ends_with('\r')) {
-      line.remove_suffix(1);
-    }
-    lines.push_back(line);
-    text.remove_prefix(std::min(end + 1, text.size()));
+bool take_line(std::string_view& text, std::string_view& line) {
+  if (text.empty()) {
+    return false;
   }
-  return lines;
+  const size_t end = std::min(text.find('\n'), text.size());
+  line = text.substr(0, end);
+  if (line.ends_with('\r')) {
+    line.remove_suffix(1);
+  }
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return true;
 }
 
 }  // namespace mynah::doctor

@@ -46,7 +46,7 @@ class MachineTree {
   std::string root_;
 };
 
-// The lines of a text, without their ends ("\n" or "\r\n").
-[[nodiscard]] std::vector<std::string_view> lines_of(std::string_view text);
+// Takes the first line off a text, without its end ("\n" or "\r\n"); false: there is none left.
+[[nodiscard]] bool take_line(std::string_view& text, std::string_view& line);
 
 }  // namespace mynah::doctor

@@ -90,7 +90,7 @@ std::string version_of_text(std::string_view text) {
 }
 
 std::optional<int> defined_number(std::string_view header, std::string_view name) {
-  for (const std::string_view line : lines_of(header)) {
+  for (std::string_view left = header, line; take_line(left, line);) {
     if (!is_directive(line, "define")) {
       continue;
     }
@@ -114,7 +114,7 @@ std::string version_of_cub_number(int number) {
 CompilerLimits compiler_limits(std::string_view host_config) {
   CompilerLimits limits;
   std::string_view condition;
-  for (const std::string_view line : lines_of(host_config)) {
+  for (std::string_view left = host_config, line; take_line(left, line);) {
     if (is_directive(line, "if") || is_directive(line, "elif")) {
       condition = line;
       continue;
