@@ -173,6 +173,7 @@ class YamlReader {
       MYNAH_TRY(TextTree key, node(*event, depth + 1));
       MYNAH_TRY(const Event value_event, next());
       MYNAH_TRY(TextTree value, node(*value_event, depth + 1));
+      value.line = event->start_mark.line + 1;  // where its name stands
       if (key.is_list() || key.is_table()) {
         return refused(event->start_mark.line + 1, "wanted a text as key");
       }

@@ -232,7 +232,7 @@ TEST(Recipes, OfComposeSayWhichServicesReserveACard) {
                           "plain /p/api/Dockerfile none", "other /p/web/docker/Web.Dockerfile none",
                           "extended b card", "half  unknown"));
   EXPECT_EQ(recipe.services[4].variables.at("NVIDIA_VISIBLE_DEVICES"), "all");
-  EXPECT_EQ(recipe.services[4].line, 23U);
+  EXPECT_EQ(recipe.services[4].line, 22U);
   EXPECT_THAT(recipe.includes, ElementsAre("/p/api/Dockerfile", "/p/web/docker/Web.Dockerfile"));
   EXPECT_THAT(recipe.doubts, ElementsAre(HasSubstr("\".env\" was not read")));
 }

@@ -1,0 +1,388 @@
+#include "doctor/recipe_rules.h"
+
+#include <filesystem>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "doctor/alignment.h"
+#include "doctor/recipes.h"
+
+namespace mynah::doctor {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::IsSupersetOf;
+
+Card card(const char* name, const char* capability) {
+  Card card;
+  card.name = name;
+  card.compute_capability = capability;
+  card.vendor = "10de";
+  card.kernel_driver = "nvidia";
+  return card;
+}
+
+Facts folder(const char* name) {
+  Facts facts;
+  const std::vector<fs::path> places = {fs::path(MYNAH_SOURCE_DIR) / "tests/doctor/data" / name};
+  gather_recipes(places, facts);
+  // Paths as they would be written beside the folder, so that texts do not hold this machine's.
+  const std::string base = places[0].string() + "/";
+  const auto shorten = [&](std::string& path) {
+    if (path.starts_with(base)) {
+      path = path.substr(base.size());
+    }
+  };
+  for (Recipe& recipe : facts.recipes) {
+    shorten(recipe.path);
+    for (auto* list : {&recipe.includes, &recipe.constraints}) {
+      for (std::string& path : *list) {
+        shorten(path);
+      }
+    }
+    for (Requirement& requirement : recipe.requirements) {
+      shorten(requirement.file);
+    }
+    for (IndexLine& index : recipe.indexes) {
+      shorten(index.file);
+    }
+    for (Service& service : recipe.services) {
+      shorten(service.build);
+    }
+  }
+  return facts;
+}
+
+Facts files(std::initializer_list<std::pair<const char*, const char*>> files) {
+  Facts facts;
+  for (const auto& [path, text] : files) {
+    facts.recipes.push_back(parse_recipe(text, path).value());
+  }
+  return facts;
+}
+
+Report judge(const Facts& facts) {
+  Diagnosis diagnosis{.facts = facts, .knowledge = builtin_knowledge(), .report = {}};
+  judge_recipes(diagnosis);
+  return diagnosis.report;
+}
+
+std::vector<const Finding*> of_rule(const Report& report, const char* rule) {
+  std::vector<const Finding*> found;
+  for (const Finding& finding : report.findings) {
+    if (finding.rule == rule) {
+      found.push_back(&finding);
+    }
+  }
+  return found;
+}
+
+std::vector<std::string> failures(const Report& report) {
+  std::vector<std::string> found;
+  for (const Finding& finding : report.findings) {
+    if (finding.level == Level::Fail) {
+      found.push_back(finding.rule + ": " + finding.subject);
+    }
+  }
+  return found;
+}
+
+const AlignmentRow* row_of(const Alignment& alignment, const char* name) {
+  for (const AlignmentRow& row : alignment.rows) {
+    if (row.name == name) {
+      return &row;
+    }
+  }
+  return nullptr;
+}
+
+std::vector<std::string> resolved(const Alignment& alignment, const char* name) {
+  std::vector<std::string> cells;
+  if (const AlignmentRow* row = row_of(alignment, name)) {
+    for (const AlignmentCell& cell : row->cells) {
+      cells.push_back(cell.resolved);
+    }
+  }
+  return cells;
+}
+
+std::vector<std::string> edits(const Alignment& alignment) {
+  std::vector<std::string> texts;
+  for (const AlignmentEdit& edit : alignment.edits) {
+    texts.push_back(edit.file + ":" + std::to_string(edit.line) + " " + edit.from + " -> " +
+                    edit.to);
+  }
+  return texts;
+}
+
+}  // namespace
+
+TEST(RecipeRules, Case1TheImagesCudaIsNotTheWheels) {
+  Facts facts = folder("case1");
+  facts.machine.cards = {card("NVIDIA GeForce RTX 5090", "12.0")};
+  facts.machine.driver = "575.57.08";
+  const Report report = judge(facts);
+  ASSERT_EQ(of_rule(report, "image is not the wheel").size(), 1U);
+  EXPECT_THAT(of_rule(report, "image is not the wheel")[0]->text,
+              HasSubstr("The image's CUDA 12.9.1 is not the wheel's: torch 2.7.1+cu126 brings its "
+                        "own CUDA 12.6"));
+  ASSERT_FALSE(report.verdicts.empty());
+  EXPECT_EQ(report.verdicts[0].version, "2.7.1+cu126");
+  EXPECT_EQ(report.verdicts[0].outcome, Outcome::FailsAtFirstKernel) << report.verdicts[0].reason;
+}
+
+TEST(RecipeRules, Case1AnImageOfCuda13MayRefuseAnOlderDriverAndCu128Works) {
+  Facts facts = files({{"Dockerfile",
+                        "FROM nvidia/cuda:13.0.1-runtime-ubuntu22.04\nRUN pip install torch==2.7.1 "
+                        "--index-url https://download.pytorch.org/whl/cu128\n"}});
+  facts.machine.cards = {card("NVIDIA GeForce RTX 5090", "12.0")};
+  facts.machine.driver = "575.57.08";
+  const Report report = judge(facts);
+  ASSERT_EQ(of_rule(report, "image demands a driver").size(), 1U);
+  EXPECT_EQ(of_rule(report, "image demands a driver")[0]->level, Level::Unknown);
+  EXPECT_THAT(failures(report), IsEmpty());
+  ASSERT_EQ(report.verdicts.size(), 1U);
+  EXPECT_EQ(report.verdicts[0].outcome, Outcome::Works) << report.verdicts[0].reason;
+}
+
+TEST(RecipeRules, Case6TheMatrixShowsWhatServicesPinApart) {
+  const Alignment alignment = align(folder("case6"), builtin_knowledge());
+  std::vector<std::string> names;
+  for (const AlignmentColumn& column : alignment.columns) {
+    names.push_back(column.name);
+  }
+  EXPECT_THAT(names,
+              ElementsAre("asr (compose.yml)", "search/requirements.txt", "tts/requirements.txt"));
+  EXPECT_THAT(resolved(alignment, "torch"),
+              ElementsAre("2.5.1+cu124", "2.1.2+cu121", "2.5.1+cu124"));
+  EXPECT_TRUE(row_of(alignment, "torch")->conflict);
+  EXPECT_THAT(resolved(alignment, "torchaudio"), ElementsAre("2.5.1+cu124", "", "2.5.1+cu124"));
+  EXPECT_THAT(resolved(alignment, "base image"), ElementsAre("CUDA 13.0.1", "", ""));
+  EXPECT_TRUE(row_of(alignment, "base image")->conflict);
+  EXPECT_THAT(resolved(alignment, "ctranslate2"),
+              ElementsAre("4.0.0 to 4.8.1, by faster-whisper 1.0.3", "", ""));
+  EXPECT_TRUE(row_of(alignment, "ctranslate2")->cells[0].drifts);
+  EXPECT_EQ(row_of(alignment, "ctranslate2")->why,
+            "CUDA 12 and cuDNN 8 up to 4.4, CUDA 12 and cuDNN 9 up to 4.6.2, CUDA 12 without cuDNN "
+            "from 4.6.3");
+  EXPECT_EQ(row_of(alignment, "csm-streaming")->cells[2].where, "tts/requirements.txt:4");
+  EXPECT_TRUE(row_of(alignment, "sentence-transformers")->cells[1].drifts);
+}
+
+TEST(RecipeRules, Case6TheSmallestSetOfEditsAlignsThem) {
+  const Alignment alignment = align(folder("case6"), builtin_knowledge());
+  EXPECT_EQ(alignment.target, "torch 2.5.1+cu124");
+  EXPECT_THAT(edits(alignment),
+              ElementsAre("asr/Dockerfile:1 nvidia/cuda:13.0.1-cudnn-runtime-ubuntu22.04 -> "
+                          "nvidia/cuda:12.4.1-cudnn-runtime-ubuntu22.04",
+                          "search/requirements.txt:2 torch==2.1.2+cu121 -> torch==2.5.1+cu124",
+                          "search/requirements.txt:1 https://download.pytorch.org/whl/cu121 -> "
+                          "https://download.pytorch.org/whl/cu124",
+                          "asr/requirements.txt:0  -> ctranslate2==4.8.1"));
+  ASSERT_EQ(alignment.edits.size(), 4U);
+  EXPECT_EQ(edit_command(alignment.edits[1]),
+            "sed -i '2s|2\\.1\\.2+cu121|2.5.1+cu124|' 'search/requirements.txt'");
+  EXPECT_EQ(edit_command(alignment.edits[2]), "sed -i '1s|cu121|cu124|' 'search/requirements.txt'");
+  EXPECT_EQ(edit_command(alignment.edits[3]),
+            "echo 'ctranslate2==4.8.1' >> 'asr/requirements.txt'");
+}
+
+TEST(RecipeRules, Case6EveryWheelHasItsDriverFloorOnEveryCard) {
+  Facts facts = folder("case6");
+  facts.recipes.push_back(parse_recipe("ctranslate2==4.8.1\n", "pinned/requirements.txt").value());
+  facts.machine.driver = "550.54.14";
+  facts.machine.cards = {card("NVIDIA GeForce RTX 4090", "8.9"), card("NVIDIA H200", "9.0")};
+  const Alignment alignment = align(facts, builtin_knowledge());
+  std::vector<std::string> floors;
+  for (const AlignmentDriver& floor : alignment.drivers) {
+    floors.push_back(floor.column + ": " + floor.package + " on " + floor.card + ": " +
+                     floor.driver);
+  }
+  EXPECT_THAT(
+      floors,
+      IsSupersetOf({"asr (compose.yml): torch 2.5.1+cu124 on NVIDIA GeForce RTX 4090: 525.60.13",
+                    "search/requirements.txt: torch 2.1.2+cu121 on NVIDIA H200: 525.60.13",
+                    "pinned/requirements.txt: ctranslate2 4.8.1 on NVIDIA GeForce RTX 4090: "
+                    "525.60.13",
+                    "pinned/requirements.txt: ctranslate2 4.8.1 on NVIDIA H200: 570"}));
+  const Report report = judge(facts);
+  ASSERT_EQ(of_rule(report, "pin drifts").size(), 1U);
+  EXPECT_THAT(of_rule(report, "pin drifts")[0]->text,
+              HasSubstr("cuDNN 8 up to 4.4, CUDA 12 and cuDNN 9 up to 4.6.2, CUDA 12 without cuDNN "
+                        "from 4.6.3"));
+  ASSERT_EQ(of_rule(report, "pinned apart").size(), 1U);
+  EXPECT_EQ(of_rule(report, "pinned apart")[0]->subject, "torch");
+  EXPECT_EQ(of_rule(report, "pinned apart")[0]->remedies.size(), 4U);
+}
+
+TEST(RecipeRules, Case6AnotherTorchIsTheTargetWhereACardWantsIt) {
+  Facts facts = folder("case6");
+  facts.machine.driver = "575.57.08";
+  facts.machine.cards = {card("NVIDIA GeForce RTX 5090", "12.0")};
+  const Alignment alignment = align(facts, builtin_knowledge());
+  // No pinned one has code for the card; the fewest lines change with the newest that has.
+  EXPECT_THAT(alignment.target, HasSubstr("torch 2."));
+  EXPECT_THAT(alignment.target, HasSubstr("+cu12"));
+  EXPECT_NE(alignment.target, "torch 2.5.1+cu124");
+}
+
+TEST(RecipeRules, Case8AServiceWithoutACardComputesOnTheProcessor) {
+  Facts facts = folder("case8");
+  facts.machine.container.docker = true;
+  const Report report = judge(facts);
+  const auto found = of_rule(report, "card not reserved");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0]->subject, "asr (compose.yml)");
+  EXPECT_THAT(found[0]->text, HasSubstr("torch.cuda.is_available() is False"));
+  EXPECT_EQ(found[0]->evidence[0].where, "compose.yml:2");
+  ASSERT_EQ(found[0]->remedies.size(), 2U);
+  EXPECT_EQ(found[0]->remedies[0].command,
+            "deploy: {resources: {reservations: {devices: [{driver: nvidia, count: all, "
+            "capabilities: [gpu]}]}}}");
+  EXPECT_THAT(found[0]->remedies[1].command,
+              HasSubstr("apt-get install -y nvidia-container-toolkit && sudo nvidia-ctk runtime "
+                        "configure --runtime=docker && sudo systemctl restart docker"));
+  EXPECT_THAT(failures(report), IsEmpty());
+}
+
+TEST(RecipeRules, Case8TheLineOfTheRemedyIsAReservation) {
+  const Recipe recipe =
+      parse_recipe(
+          "services:\n  asr:\n    image: x\n    deploy: {resources: {reservations: "
+          "{devices: [{driver: nvidia, count: all, capabilities: [gpu]}]}}}\n",
+          "compose.yml")
+          .value();
+  EXPECT_EQ(recipe.services[0].card, true);
+}
+
+TEST(RecipeRules, Case8AReservedCardNeedsTheToolkit) {
+  Facts facts = files({{"compose.yml",
+                        "services:\n  asr:\n    image: nvidia/cuda:12.4.1-base\n"
+                        "    gpus: all\n"}});
+  EXPECT_THAT(judge(facts).findings, IsEmpty());
+  facts.machine.container.docker = true;
+  EXPECT_THAT(failures(judge(facts)), ElementsAre("container toolkit: asr (compose.yml)"));
+  facts.machine.container.runtimes = {"nvidia"};
+  EXPECT_THAT(failures(judge(facts)), IsEmpty());
+}
+
+TEST(RecipeRules, AnotherComposeFileMayReserveTheCard) {
+  const Facts facts =
+      files({{"compose.yml",
+              "services:\n  asr:\n    image: pytorch/pytorch:2.5.1-cuda12.4-cudnn9-runtime\n"},
+             {"compose.gpu.yml", "services:\n  asr:\n    gpus: all\n"}});
+  const auto report = judge(facts);
+  const auto found = of_rule(report, "card not reserved");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0]->level, Level::Note);
+}
+
+TEST(RecipeRules, PinsThatNoVersionMeetsAreRefused) {
+  const auto contradicting = [](const char* base) {
+    return files({{"requirements.txt", "-r base.txt\ntorch==2.5.1\n"}, {"base.txt", base}});
+  };
+  EXPECT_THAT(failures(judge(contradicting("torch==2.1.2\n"))),
+              ElementsAre("requirements contradict: torch in requirements.txt"));
+  EXPECT_THAT(failures(judge(contradicting("torch<2.5\n"))), ::testing::SizeIs(1));
+  EXPECT_THAT(failures(judge(contradicting("torch>=2.4\n"))), IsEmpty());
+  EXPECT_THAT(failures(judge(contradicting("torch==2.5.1+cu124\n"))), IsEmpty());
+  EXPECT_THAT(failures(judge(contradicting("torch==2.1.2 ; sys_platform == 'win32'\n"))),
+              IsEmpty());
+  // A marker that cannot be decided makes it unknown.
+  const Facts facts = contradicting("torch==2.1.2 ; python_version < '3.10'\n");
+  EXPECT_THAT(failures(judge(facts)), IsEmpty());
+  ASSERT_EQ(of_rule(judge(facts), "requirements contradict").size(), 1U);
+}
+
+TEST(RecipeRules, CommandsOfADockerfileReplaceEachOther) {
+  const Facts facts = files({{"Dockerfile",
+                              "FROM python:3.11\nRUN pip install torch==2.5.1\nRUN pip install "
+                              "torch==2.1.2\n"}});
+  const Report report = judge(facts);
+  EXPECT_THAT(failures(report), IsEmpty());
+  ASSERT_EQ(of_rule(report, "requirements contradict").size(), 1U);
+  EXPECT_EQ(of_rule(report, "requirements contradict")[0]->level, Level::Warning);
+}
+
+TEST(RecipeRules, ReleasesThatDoNotGoTogetherAreSaid) {
+  EXPECT_THAT(failures(judge(files({{"requirements.txt", "torch==2.5.1\ntorchaudio==2.4.0\n"}}))),
+              ElementsAre("torch companions: torchaudio 2.4.0 in requirements.txt"));
+  EXPECT_THAT(failures(judge(files({{"requirements.txt",
+                                     "torch==2.5.1\ntorchaudio==2.5.1\ntorchvision==0.20.1\n"}}))),
+              IsEmpty());
+  EXPECT_THAT(
+      failures(judge(files({{"requirements.txt", "torchaudio==2.9.0\npyannote.audio==3.3.2\n"}}))),
+      ElementsAre("packages clash: requirements.txt"));
+}
+
+TEST(RecipeRules, OnnxRuntimeBesideItsBuildForCardsIsAWarning) {
+  const Report both =
+      judge(files({{"requirements.txt", "onnxruntime==1.23.2\nonnxruntime-gpu==1.23.2\n"}}));
+  ASSERT_EQ(of_rule(both, "packages clash").size(), 1U);
+  EXPECT_EQ(of_rule(both, "packages clash")[0]->level, Level::Warning);
+  const Report asked =
+      judge(files({{"requirements.txt", "faster-whisper==1.0.3\nonnxruntime-gpu==1.23.2\n"}}));
+  ASSERT_EQ(of_rule(asked, "packages clash").size(), 1U);
+  EXPECT_THAT(of_rule(asked, "packages clash")[0]->evidence[0].text,
+              HasSubstr("faster-whisper 1.0.3 asks for onnxruntime"));
+  EXPECT_THAT(failures(both), IsEmpty());
+}
+
+TEST(RecipeRules, AnotherCudnnThanThePinnedOneWantsIsAWarning) {
+  const Report report = judge(files({{"requirements.txt", "torch==2.5.1\nctranslate2==4.4.0\n"}}));
+  const auto found = of_rule(report, "cudnn of another version");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_THAT(found[0]->text, HasSubstr("ctranslate2 4.4.0 wants cuDNN 8"));
+  EXPECT_THAT(found[0]->remedies[0].text, HasSubstr("ctranslate2==4.8.1"));
+  EXPECT_THAT(of_rule(judge(files({{"requirements.txt", "torch==2.5.1\nctranslate2==4.5.0\n"}})),
+                      "cudnn of another version"),
+              IsEmpty());
+}
+
+TEST(RecipeRules, APinThatDriftsBetweenVersionsOfCudaIsAWarning) {
+  const Report report = judge(files({{"requirements.txt", "onnxruntime-gpu>=1.23\ntorch~=2.5\n"}}));
+  const auto found = of_rule(report, "pin drifts");
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_THAT(found[0]->text, HasSubstr("CUDA 12 and cuDNN 9 up to 1.26, CUDA 13 and cuDNN 9"));
+  EXPECT_EQ(found[0]->level, Level::Warning);
+  // A lock decides, whatever its project lets in.
+  EXPECT_THAT(
+      of_rule(judge(files({{"pyproject.toml", "[project]\ndependencies = ['torch>=2']\n"},
+                           {"uv.lock", "[[package]]\nname = 'torch'\nversion = '2.7.1'\n"}})),
+              "pin drifts"),
+      IsEmpty());
+}
+
+TEST(RecipeRules, AHealthySetOfRecipesIsLeftInPeace) {
+  Facts facts =
+      files({{"compose.yml", "services:\n  asr:\n    build: .\n    gpus: all\n"},
+             {"Dockerfile",
+              "FROM nvidia/cuda:12.8.1-cudnn-runtime-ubuntu22.04\nCOPY requirements.txt .\nRUN pip "
+              "install -r requirements.txt\n"},
+             {"requirements.txt",
+              "--extra-index-url https://download.pytorch.org/whl/cu128\ntorch==2.7.1\n"
+              "torchaudio==2.7.1\nctranslate2==4.8.1\nfaster-whisper==1.2.1\n"}});
+  facts.machine.driver = "575.57.08";
+  facts.machine.cards = {card("NVIDIA GeForce RTX 4090", "8.9")};
+  const Report report = judge(facts);
+  for (const Finding& finding : report.findings) {
+    EXPECT_LE(finding.level, Level::Note) << finding.rule << ": " << finding.text;
+  }
+  ASSERT_EQ(report.verdicts.size(), 2U);
+  EXPECT_EQ(report.verdicts[0].outcome, Outcome::Works);
+  EXPECT_EQ(report.verdicts[1].outcome, Outcome::Works);
+  EXPECT_THAT(align(facts, builtin_knowledge()).edits, IsEmpty());
+}
+
+}  // namespace mynah::doctor
