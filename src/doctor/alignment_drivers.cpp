@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "doctor/alignment_parts.h"
 #include "doctor/coverage.h"
 #include "doctor/known_framework.h"
+#include "doctor/recipe_drift.h"
 
 namespace mynah::doctor {
 
@@ -93,6 +95,29 @@ void find_floor(const Framework& framework, const Card& card, const Machine& mac
   }
 }
 
+// What a column's words for a package come to, and whether that is only the newest that is known.
+std::optional<Version> version_of(const RecipeColumn& column, std::string_view package,
+                                  const Knowledge& knowledge, bool& newest) {
+  if (package == "torch") {
+    return torch_of(column, knowledge);
+  }
+  const Resolved own = resolve(column, package);
+  if (own.version) {
+    return own.version;
+  }
+  const Derived other = own.by == nullptr ? derived(column, package, knowledge) : Derived();
+  if (own.by == nullptr && other.by.empty()) {
+    return std::nullopt;
+  }
+  const auto all = stretches(package, own.by != nullptr ? own.range : other.range, knowledge);
+  newest = true;
+  if (all.empty() || !all.back().verified || !all.back().below) {
+    return std::nullopt;
+  }
+  const auto version = Version::parse(last_before(*all.back().below));
+  return version ? std::optional(*version) : std::nullopt;
+}
+
 }  // namespace
 
 std::vector<AlignmentDriver> driver_floors(std::span<const RecipeColumn> columns,
@@ -100,8 +125,8 @@ std::vector<AlignmentDriver> driver_floors(std::span<const RecipeColumn> columns
   std::vector<AlignmentDriver> floors;
   for (const RecipeColumn& column : columns) {
     for (const std::string_view package : {"torch", "ctranslate2", "onnxruntime-gpu"}) {
-      const auto version =
-          package == "torch" ? torch_of(column, knowledge) : resolve(column, package).version;
+      bool newest = false;
+      const auto version = version_of(column, package, knowledge, newest);
       const System system = column.image.empty() ? machine.system : System::Linux;
       const auto framework =
           version ? known_framework(package, *version, system, knowledge) : std::nullopt;
@@ -111,9 +136,11 @@ std::vector<AlignmentDriver> driver_floors(std::span<const RecipeColumn> columns
       for (const Card& card : machine.cards) {
         AlignmentDriver& answer = floors.emplace_back();
         answer.column = column.name;
-        answer.package = fmt::format("{} {}", package, version->text());
+        answer.package = fmt::format("{} {}{}", package, version->text(),
+                                     newest ? ", the newest that is known," : "");
         answer.card = card.name;
         find_floor(*framework, card, machine, knowledge, answer);
+        answer.verified &= !newest;
       }
     }
   }

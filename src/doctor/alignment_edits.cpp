@@ -143,10 +143,23 @@ void align_torch(const RecipeColumn& column, const Version& target, const Knowle
   }
 }
 
+// Whether a package computes on all cards that there are; without a card, any does.
+bool serves(std::string_view package, const Version& version, const Machine& machine,
+            const Knowledge& knowledge) {
+  const auto framework = known_framework(package, version, machine.system, knowledge);
+  if (!framework) {
+    return machine.cards.empty();
+  }
+  return std::ranges::all_of(machine.cards, [&](const Card& card) {
+    const Judged judged = judge_framework(*framework, &card, machine, knowledge);
+    return computes_on_card(judged) || judged.verdict.outcome == Outcome::Unknown;
+  });
+}
+
 // CTranslate2 pinned where another version comes on another day: the newest that wants the CUDA and
-// the cuDNN of the torch beside it.
-void pin_ctranslate2(const RecipeColumn& column, const Version* torch, const Knowledge& knowledge,
-                     Edits& edits) {
+// the cuDNN of the torch beside it, and that computes on the cards with their driver.
+void pin_ctranslate2(const RecipeColumn& column, const Version* torch, const Machine& machine,
+                     const Knowledge& knowledge, Edits& edits) {
   const Resolved own = resolve(column, "ctranslate2");
   const Derived other = own.by == nullptr ? derived(column, "ctranslate2", knowledge) : Derived();
   if (own.version || (own.by == nullptr && other.by.empty())) {
@@ -164,12 +177,16 @@ void pin_ctranslate2(const RecipeColumn& column, const Version* torch, const Kno
       if (!stretch->verified || !stretch->below || !right_cudnn || !right_cuda) {
         continue;
       }
+      const auto version = Version::parse(last_before(*stretch->below));
+      if (!version || !serves("ctranslate2", *version, machine, knowledge)) {
+        continue;
+      }
       const Asked& asked = own.by != nullptr ? *own.by : *other.asked;
       AlignmentEdit edit;
       edit.file = asked.recipe->path;
       edit.line = own.by != nullptr ? asked.requirement->line : 0;
       edit.from = own.by != nullptr ? "ctranslate2" + asked.requirement->specifier : "";
-      edit.to = "ctranslate2==" + last_before(*stretch->below);
+      edit.to = "ctranslate2==" + version->text();
       edit.why = fmt::format("it wants {}; unpinned, {}", stretch->wants, stretches_text(all));
       add_edit(edits, std::move(edit));
       return;
@@ -238,18 +255,6 @@ void align_others(std::span<const RecipeColumn> columns, Edits& edits) {
   }
 }
 
-// Whether the torch computes on all cards that there are; without a card, any does.
-bool serves(const Version& torch, const Machine& machine, const Knowledge& knowledge) {
-  const auto framework = known_framework("torch", torch, machine.system, knowledge);
-  if (!framework) {
-    return machine.cards.empty();
-  }
-  return std::ranges::all_of(machine.cards, [&](const Card& card) {
-    const Judged judged = judge_framework(*framework, &card, machine, knowledge);
-    return computes_on_card(judged) || judged.verdict.outcome == Outcome::Unknown;
-  });
-}
-
 bool fits_pythons(const Version& torch, std::span<const RecipeColumn> columns,
                   const Knowledge& knowledge) {
   const TorchRelease* release = knowledge.torch_release(torch);
@@ -316,7 +321,8 @@ std::vector<AlignmentEdit> smallest_edits(std::span<const RecipeColumn> columns,
   Edits best;
   std::optional<Version> chosen;
   for (const Version& candidate : candidates(columns, knowledge)) {
-    if (!serves(candidate, machine, knowledge) || !fits_pythons(candidate, columns, knowledge)) {
+    if (!serves("torch", candidate, machine, knowledge) ||
+        !fits_pythons(candidate, columns, knowledge)) {
       continue;
     }
     Edits edits = edits_for(columns, candidate, knowledge);
@@ -329,7 +335,7 @@ std::vector<AlignmentEdit> smallest_edits(std::span<const RecipeColumn> columns,
   }
   for (const RecipeColumn& column : columns) {
     const bool beside = chosen && column.asks_for("torch");
-    pin_ctranslate2(column, beside ? &*chosen : nullptr, knowledge, best);
+    pin_ctranslate2(column, beside ? &*chosen : nullptr, machine, knowledge, best);
   }
   align_others(columns, best);
   if (chosen && !best.empty()) {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "doctor/characters.h"
+#include "doctor/recipe_parts.h"
 
 namespace mynah::doctor {
 
@@ -59,22 +60,6 @@ class Recipes {
  private:
   std::map<std::string, const Recipe*> by_path_;
 };
-
-// FROM of the last stage, seen through stages that it is built on.
-const BaseImage* final_image(const Recipe& recipe) {
-  const BaseImage* image = recipe.images.empty() ? nullptr : &recipe.images.back();
-  for (size_t steps = 0; image != nullptr && steps < recipe.images.size(); ++steps) {
-    const auto stage = std::ranges::find_if(recipe.images, [&](const BaseImage& other) {
-      return &other < image && !other.stage.empty() &&
-             small_letters(other.stage) == small_letters(image->image);
-    });
-    if (stage == recipe.images.end()) {
-      break;
-    }
-    image = &*stage;
-  }
-  return image;
-}
 
 std::string exact_python(const std::string& specifier) {
   const auto set = SpecifierSet::parse(specifier);

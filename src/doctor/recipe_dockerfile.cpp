@@ -30,7 +30,13 @@ std::string file_name(std::string_view path) {
 
 class DockerfileReader {
  public:
-  explicit DockerfileReader(Recipe& recipe) : recipe_(recipe) {}
+  // Docker itself sets what an image is built for: here the machine that most have.
+  explicit DockerfileReader(Recipe& recipe)
+      : recipe_(recipe),
+        global_({{"TARGETPLATFORM", "linux/amd64"},
+                 {"TARGETOS", "linux"},
+                 {"TARGETARCH", "amd64"},
+                 {"TARGETVARIANT", ""}}) {}
 
   void read(std::string_view text) {
     const std::vector<DockerInstruction> instructions = docker_instructions(text);
@@ -296,11 +302,9 @@ void read_dockerfile(std::string_view text, Recipe& recipe) {
   recipe.kind = "dockerfile";
   DockerfileReader(recipe).read(text);
   // An image of Python says which one.
-  if (!recipe.images.empty()) {
-    const BaseImage& last = recipe.images.back();
-    const size_t end = last.tag.find_first_not_of("0123456789.");
-    const std::string version = last.tag.substr(0, end);
-    if (file_name(last.image) == "python" && version.find('.') != std::string::npos) {
+  if (const BaseImage* image = final_image(recipe)) {
+    const std::string version = image->tag.substr(0, image->tag.find_first_not_of("0123456789."));
+    if (file_name(image->image) == "python" && version.find('.') != std::string::npos) {
       recipe.python =
           fmt::format("=={}{}", version, std::ranges::count(version, '.') == 1 ? ".*" : "");
     }

@@ -292,6 +292,21 @@ bool is_address(std::string_view word) {
          });
 }
 
+const BaseImage* final_image(const Recipe& recipe) {
+  const BaseImage* image = recipe.images.empty() ? nullptr : &recipe.images.back();
+  for (size_t steps = 0; image != nullptr && steps < recipe.images.size(); ++steps) {
+    const auto stage = std::ranges::find_if(recipe.images, [&](const BaseImage& other) {
+      return &other < image && !other.stage.empty() &&
+             small_letters(other.stage) == small_letters(image->image);
+    });
+    if (stage == recipe.images.end()) {
+      break;
+    }
+    image = &*stage;
+  }
+  return image;
+}
+
 PipWords read_pip_words(std::span<const std::string> words) {
   PipWords read;
   for (size_t i = 0; i < words.size(); ++i) {

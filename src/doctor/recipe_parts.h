@@ -35,6 +35,9 @@ void add_requirement(Recipe& recipe, Requirement requirement);
 // Whether a word is an address: "https://...", "git+ssh://...".
 [[nodiscard]] bool is_address(std::string_view word);
 
+// FROM of the last stage, seen through stages that it is built on. Null: there is none.
+[[nodiscard]] const BaseImage* final_image(const Recipe& recipe);
+
 // Words of pip's command line or of an option line in a requirements file.
 struct PipWords {
   std::vector<std::string> requirements;

@@ -77,6 +77,14 @@ Status read_as(std::string_view kind, std::string_view text, Recipe& recipe) {
   return {};
 }
 
+// "Dockerfile.gpu" is one, "dockerfile.cpp" is not.
+bool is_about_dockerfiles(std::string_view name) {
+  static constexpr std::array<std::string_view, 18> kEndings = {
+      ".dockerignore", ".h",  ".hpp", ".c",  ".cc",   ".cpp",  ".o",   ".py",  ".js",
+      ".ts",           ".go", ".rs",  ".md", ".html", ".json", ".vim", ".lua", ".txt"};
+  return std::ranges::any_of(kEndings, [&](auto ending) { return name.ends_with(ending); });
+}
+
 // Folders that hold other people's files, or none of interest.
 bool is_left_out(const fs::path& folder) {
   static constexpr std::array<std::string_view, 10> kNames = {
@@ -200,8 +208,11 @@ std::string_view kind_by_name(const fs::path& path) {
     }
   }
   const bool yaml = name.ends_with(".yml") || name.ends_with(".yaml");
-  if (name.starts_with("dockerfile.") || name.ends_with(".dockerfile") ||
-      name.starts_with("containerfile.")) {
+  if ((name.starts_with("dockerfile.") || name.starts_with("containerfile.")) &&
+      !is_about_dockerfiles(name)) {
+    return "dockerfile";
+  }
+  if (name.ends_with(".dockerfile")) {
     return "dockerfile";
   }
   if (name.starts_with("pylock.") && name.ends_with(".toml")) {

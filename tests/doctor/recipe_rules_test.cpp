@@ -215,7 +215,13 @@ TEST(RecipeRules, Case6EveryWheelHasItsDriverFloorOnEveryCard) {
                     "search/requirements.txt: torch 2.1.2+cu121 on NVIDIA H200: 525.60.13",
                     "pinned/requirements.txt: ctranslate2 4.8.1 on NVIDIA GeForce RTX 4090: "
                     "525.60.13",
-                    "pinned/requirements.txt: ctranslate2 4.8.1 on NVIDIA H200: 570"}));
+                    "pinned/requirements.txt: ctranslate2 4.8.1 on NVIDIA H200: 570",
+                    "asr (compose.yml): ctranslate2 4.8.1, the newest that is known, on NVIDIA "
+                    "H200: 570"}));
+  // The driver is older: what is pinned is the newest whose PTX it compiles.
+  facts.recipes.pop_back();
+  EXPECT_THAT(edits(align(facts, builtin_knowledge())),
+              Contains("asr/requirements.txt:0  -> ctranslate2==4.6.2"));
   const Report report = judge(facts);
   ASSERT_EQ(of_rule(report, "pin drifts").size(), 1U);
   EXPECT_THAT(of_rule(report, "pin drifts")[0]->text,

@@ -290,6 +290,17 @@ TEST(Recipes, OfDockerfilesWithAnotherEscapeOrUnknownVariablesAreReadOrDoubted) 
   EXPECT_THAT(unknown.doubts, Contains(HasSubstr("\"x==${V}\" holds a variable")));
 }
 
+TEST(Recipes, OfDockerfilesForSeveralMachinesAreReadForTheOneThatMostHave) {
+  const Recipe recipe = read(
+      "FROM docker.io/library/python:3.13-slim AS for_amd64\nFROM python:3.12 AS for_arm64\n"
+      "FROM for_$TARGETARCH$TARGETVARIANT AS base\nFROM base\nRUN pip install torch\n",
+      "Dockerfile.gpu");
+  EXPECT_EQ(recipe.images[2].image, "for_amd64");
+  EXPECT_EQ(recipe.python, "==3.13.*");
+  EXPECT_THAT(recipe.doubts, IsEmpty());
+  EXPECT_EQ(kind_by_name("src/dockerfile.cpp"), "");
+}
+
 TEST(Recipes, AreGatheredWithWhatTheyIncludeEachOnce) {
   const Folder folder;
   folder.write("requirements.txt", "-r deep/base.txt\n-c missing.txt\ntorch==2.5.1\n");
