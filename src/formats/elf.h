@@ -83,6 +83,13 @@ struct ElfSymbol {
   bool weak = false;
 };
 
+// A function of a symbol table.
+struct ElfFunction {
+  std::string_view name;
+  uint64_t address = 0;
+  bool inside = false;  // by its size, the address that was asked for lies in it
+};
+
 // An ELF file of 32 or 64 bits, little-endian (System V ABI, chapters 4 and 5; the GNU versioning
 // and hash tables as the Linux Standard Base and glibc have them). Nothing is copied: views live as
 // long as the file that was passed in, and only headers and tables are touched, never the content
@@ -113,6 +120,10 @@ class ElfFile {
   // The dynamic symbols, by DT_SYMTAB; the table's length is that of its section, of DT_HASH or of
   // DT_GNU_HASH. Touches the whole table and its names.
   [[nodiscard]] Result<std::vector<ElfSymbol>> symbols() const;
+
+  // The function that an address lies in, else the nearest one before it, of the dynamic symbols
+  // and of those that strip would remove. None where there is none, or its name cannot be read.
+  [[nodiscard]] std::optional<ElfFunction> function_at(uint64_t address) const;
 
   [[nodiscard]] const std::string& path() const { return file_->path(); }
 

@@ -46,6 +46,41 @@ constexpr size_t kLongestSymbol = 1 << 20;
 constexpr size_t kMostNeeded = 4096;
 
 constexpr uint8_t kWeakBinding = 2;  // STB_WEAK
+constexpr uint8_t kFunction = 2;     // STT_FUNC
+constexpr uint8_t kIndirect = 10;    // STT_GNU_IFUNC
+
+// The best of a table's functions for an address, or `best` where none is better.
+std::optional<ElfFunction> nearer(std::optional<ElfFunction> best, Bytes table, Bytes strings,
+                                  bool wide, uint64_t address) {
+  const size_t each = wide ? 24 : 16;
+  const std::byte* found = nullptr;
+  for (size_t i = 1; i < table.size() / each; ++i) {  // entry 0 is none
+    const std::byte* entry = table.data() + i * each;
+    const auto kind = static_cast<uint8_t>(entry[wide ? 4 : 12]) & 0xFU;
+    uint16_t section = 0;
+    std::memcpy(&section, entry + (wide ? 6 : 14), sizeof(section));
+    if ((kind != kFunction && kind != kIndirect) || section == 0) {
+      continue;
+    }
+    uint64_t begin = 0;
+    uint64_t bytes = 0;
+    std::memcpy(&begin, entry + (wide ? 8 : 4), wide ? 8 : 4);
+    std::memcpy(&bytes, entry + (wide ? 16 : 8), wide ? 8 : 4);
+    const bool inside = begin <= address && address - begin < bytes;
+    if (begin > address || (best && best->inside && !inside) ||
+        (best && best->inside == inside && begin <= best->address)) {
+      continue;
+    }
+    found = entry;
+    best = ElfFunction{.name = {}, .address = begin, .inside = inside};
+  }
+  if (found != nullptr) {
+    uint32_t name = 0;
+    std::memcpy(&name, found, sizeof(name));
+    best->name = text_to_zero(strings, name, kLongestSymbol).value_or("");
+  }
+  return best;
+}
 
 }  // namespace
 
@@ -310,6 +345,25 @@ Result<std::vector<ElfSymbol>> ElfFile::symbols() const {
     }
   }
   return symbols;
+}
+
+std::optional<ElfFunction> ElfFile::function_at(uint64_t address) const {
+  std::optional<ElfFunction> best;
+  if (tables_.symbols && tables_.strings) {
+    const uint64_t each = bits == 64 ? 24 : 16;
+    const Bytes rest = at_address(*tables_.symbols);
+    const uint64_t count = std::min(symbol_count().value_or(0), rest.size() / each);
+    const Bytes strings = at_address(*tables_.strings);
+    best = nearer(best, rest.first(count * each),
+                  strings.first(std::min<uint64_t>(strings.size(), tables_.string_bytes)),
+                  bits == 64, address);
+  }
+  const ElfSection* symbols = section(".symtab");
+  const ElfSection* names = section(".strtab");
+  if (symbols != nullptr && names != nullptr) {
+    best = nearer(best, symbols->bytes, names->bytes, bits == 64, address);
+  }
+  return best && !best->name.empty() ? best : std::nullopt;
 }
 
 }  // namespace mynah

@@ -21,6 +21,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (const auto symbols = elf->symbols()) {
     MYNAH_CHECK(symbols->size() <= size / 16, "more symbols than the file has room for");
   }
+  for (const uint64_t address : {uint64_t{0}, uint64_t{0x1000}, UINT64_MAX}) {
+    const auto function = elf->function_at(address);
+    MYNAH_CHECK(!function || function->address <= address, "a function behind the address");
+  }
   for (const std::string& name : doctor::library_names_in(*elf)) {
     MYNAH_CHECK(name.starts_with("lib"), "a name that is none");
     (void)doctor::name_before_bundling(name);
