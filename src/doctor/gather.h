@@ -1,0 +1,26 @@
+// All facts of this machine, of environments, recipes and toolkits: files are read, nothing is run
+// or imported.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "doctor/facts.h"
+#include "doctor/knowledge.h"
+
+namespace mynah::doctor {
+
+struct GatherRequest {
+  // Environments, folders of projects, recipes, trees of images, toolkits. None: what this machine
+  // has where such things usually are.
+  std::vector<std::filesystem::path> places;
+  std::map<std::string, std::string> variables;  // the process's environment
+};
+
+// A place that does not exist is an error; what cannot be read in one is in Facts::skipped.
+[[nodiscard]] Result<Facts> gather_facts(const GatherRequest& request, const Knowledge& knowledge);
+
+}  // namespace mynah::doctor
