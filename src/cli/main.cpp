@@ -8,6 +8,7 @@
 #include "cli/completion.h"
 #include "cli/config.h"
 #include "cli/devices.h"
+#include "cli/doctor.h"
 #include "cli/import.h"
 #include "cli/models.h"
 #include "cli/phonemes.h"
@@ -59,6 +60,8 @@ int main(int argc, char** argv) {
       verb<ImportCommand>("import", "Take in a model file that you already have."),
       verb<ModelsCommand>("models", "List, show, verify and remove models."),
       verb<DevicesCommand>("devices", "Show what there is to compute on, and what helps."),
+      verb<DoctorCommand>("doctor",
+                          "Say what will keep a speech stack from working, and what mends it."),
       verb<TuneCommand>("tune",
                         "Measure models on this machine's devices, and keep what is fastest."),
       verb<ProfileCommand>("profile", "List, use, show and compare measured placements."),

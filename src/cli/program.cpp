@@ -101,7 +101,9 @@ int run_program(const std::vector<std::string>& arguments, Context& context) {
     return 2;
   }
   // Known before parsing, so that an error in the rest is already told in JSON.
-  context.json = std::ranges::find(arguments, "--json") != arguments.end();
+  // Behind "--" it is another command's.
+  const auto own_end = std::ranges::find(arguments, "--");
+  context.json = std::find(arguments.begin(), own_end, "--json") != own_end;
   const std::string& first = arguments.front();
   if (first == "--help" || first == "-h" || first == "help") {
     const bool of_a_verb =

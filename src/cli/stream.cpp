@@ -1,6 +1,8 @@
 #include "cli/stream.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -104,6 +106,26 @@ std::optional<std::string> InputStream::read_line() {
       line += byte;
     }
   }
+}
+
+std::string InputStream::read_to_end(size_t most) {
+  std::string text = std::move(text_);
+  text_.clear();
+  const auto keep_end = [&] { text.erase(0, text.size() - std::min(text.size(), most)); };
+  std::string block(kBufferBytes, '\0');
+  while (fd_ >= 0) {
+    const ssize_t got = ::read(fd_, block.data(), block.size());
+    if (got == 0 || (got < 0 && errno != EINTR)) {
+      break;
+    }
+    text.append(block, 0, static_cast<size_t>(std::max<ssize_t>(got, 0)));
+    // Seldom, since all that stays is moved.
+    if (text.size() > 2 * most + kBufferBytes) {
+      keep_end();
+    }
+  }
+  keep_end();
+  return text;
 }
 
 }  // namespace mynah::cli

@@ -67,6 +67,9 @@ class InputStream {
   // The next line without its end; none at the end of the input.
   std::optional<std::string> read_line();
 
+  // All that is left; of more than `most` bytes the last ones.
+  [[nodiscard]] std::string read_to_end(size_t most);
+
  private:
   int fd_ = -1;
   bool terminal_ = false;

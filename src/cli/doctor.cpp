@@ -1,0 +1,143 @@
+#include "cli/doctor.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace mynah::cli {
+
+namespace {
+
+constexpr std::string_view kCommandMark = "--";
+
+// What the first word may be instead of a place.
+constexpr std::array<std::string_view, 3> kActions = {"explain", "update", "try"};
+
+// An option that was given, and the actions that take it; "" is a look at places.
+struct GivenOption {
+  std::string_view name;
+  bool given;
+  std::vector<std::string_view> actions;
+};
+
+}  // namespace
+
+void DoctorCommand::fields(Fields& fields) {
+  fields
+      .positional("PLACE", words_,
+                  "Environments, projects, recipes and toolkits to look at; none: this machine's. "
+                  "Or explain, update or try, see below.")
+      .offering({kActions.begin(), kActions.end()});
+  fields.section("Look");
+  fields
+      .option("as", "FACTS.json", options_.as,
+              "Reason about another machine, by what --facts wrote there; -: standard input.")
+      .completes(Complete::Files)
+      .once();
+  fields.flag("facts", options_.facts, "Print what there is, as JSON, and judge nothing.").once();
+  fields
+      .option("html", "FILE", options_.html,
+              "Write the report as a page to attach to a bug, too; -: to standard output.")
+      .completes(Complete::Files)
+      .once();
+  fields
+      .flag(
+          "redact", options_.redact,
+          "Leave out paths, the user's and the host's name, passwords; the same path has the same "
+          "stand-in everywhere.")
+      .once();
+  fields.flag("strict", options_.strict, "What is unknown counts as what fails: exit code 3.")
+      .once();
+  fields.flag("all", options_.all, "Show what is good and mere notes, too.").shorter('v').once();
+  fields.section("Actions");
+  fields.flag("show", options_.show, "update: say which knowledge is in use.").once();
+  fields
+      .option("timeout", "S", options_.timeout_s,
+              "try: seconds until a command that has not ended is judged.")
+      .once();
+}
+
+std::string DoctorCommand::details() const {
+  return "Nothing of what is looked at is run or imported. The exit code is 0 where nothing will "
+         "fail, 3 where\n"
+         "something will, 1 where the doctor itself failed.\n"
+         "\n"
+         "Actions:\n"
+         "  explain TEXT        what an error's text, a file of it, or a log on standard input "
+         "(-)\n"
+         "                      means, and what mends it; 1 where nothing of it is known\n"
+         "  update FILE         use newer knowledge of cards, drivers and packages\n"
+         "  update --show       which knowledge is in use\n"
+         "  try -- COMMAND ...  run a command, watch it, and say whether it hangs, crashes or is "
+         "slow, and\n"
+         "                      where: 3 then, 0 where it ended well, 1 where it says that it "
+         "failed. All\n"
+         "                      that it started is ended with it\n"
+         "A place that is called as an action is meant by ./NAME.\n";
+}
+
+Result<std::vector<std::string>> DoctorCommand::translate(std::vector<std::string> arguments) {
+  // What stands behind "--" is a command with options of its own, which are not the doctor's.
+  const auto action = std::ranges::find_if(
+      arguments, [](const std::string& word) { return !word.starts_with('-'); });
+  const auto mark = std::ranges::find(arguments, kCommandMark);
+  if (action < mark && *action == "try" && mark != arguments.end()) {
+    options_.command.assign(mark + 1, arguments.end());
+    arguments.erase(mark, arguments.end());
+  }
+  return arguments;
+}
+
+Result<int> DoctorCommand::run(Context& context) {
+  Result<int> code = dispatch(context);
+  // 3 says that something was found; the doctor's own failures are 1.
+  if (!code && exit_code(code.error().code) == kDoctorFoundFault) {
+    code.error().code = ErrorCode::Io;
+  }
+  return code;
+}
+
+Result<int> DoctorCommand::dispatch(Context& context) const {
+  const bool is_action =
+      !words_.empty() && std::ranges::find(kActions, words_.front()) != kActions.end();
+  const std::string action = is_action ? words_.front() : "";
+  const std::array<GivenOption, 8> given = {
+      {{"--as", !options_.as.empty(), {""}},
+       {"--facts", options_.facts, {""}},
+       {"--html", !options_.html.empty(), {""}},
+       {"--redact", options_.redact, {""}},
+       {"--strict", options_.strict, {""}},
+       {"--all", options_.all, {"", "explain", "try"}},
+       {"--show", options_.show, {"update"}},
+       {"--timeout", options_.timeout_s != DoctorOptions().timeout_s, {"try"}}}};
+  for (const GivenOption& option : given) {
+    if (option.given && std::ranges::find(option.actions, action) == option.actions.end()) {
+      return fail(ErrorCode::Usage,
+                  action.empty() ? fmt::format("{} is of `mynah doctor {}`", option.name,
+                                               fmt::join(option.actions, "` and `mynah doctor "))
+                                 : fmt::format("{} has no {}", action, option.name));
+    }
+  }
+  const std::vector<std::string> words(words_.begin() + (is_action ? 1 : 0), words_.end());
+  if (action == "explain") {
+    return doctor_explain(context, words, options_);
+  }
+  if (action == "update") {
+    return doctor_update(context, words, options_);
+  }
+  if (action == "try") {
+    if (!words.empty()) {
+      return fail(ErrorCode::Usage,
+                  fmt::format("try: the command stands behind --: mynah doctor try -- {} ...",
+                              words.front()));
+    }
+    return doctor_try(context, options_);
+  }
+  return doctor_look(context, words, options_);
+}
+
+}  // namespace mynah::cli

@@ -1,0 +1,133 @@
+#include <array>
+#include <optional>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "cli/doctor_knowledge.h"
+#include "cli/doctor_options.h"
+#include "cli/doctor_style.h"
+#include "cli/named_output.h"
+#include "cli/program.h"
+#include "doctor/diagnose.h"
+#include "doctor/facts_json.h"
+#include "doctor/gather.h"
+#include "doctor/redact.h"
+#include "doctor/report_html.h"
+#include "doctor/report_json.h"
+#include "doctor/report_text.h"
+
+namespace mynah::cli {
+
+namespace {
+
+using doctor::Facts;
+using doctor::Report;
+
+// More than the facts of a machine with many environments.
+constexpr uint64_t kMostFactBytes = 256U << 20U;
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data())
+                                                          : std::string();
+}
+
+Result<Facts> facts_of(Context& context, const std::vector<std::string>& places,
+                       const DoctorOptions& options, const doctor::Knowledge& knowledge) {
+  if (!options.as.empty()) {
+    MYNAH_TRY(const std::string text, read_input(context, options.as, kMostFactBytes));
+    return doctor::parse_facts(text, options.as == "-" ? "standard input" : options.as);
+  }
+  doctor::GatherRequest request;
+  request.places.assign(places.begin(), places.end());
+  for (const std::string& name : context.environment.names_with("")) {
+    request.variables.emplace(name, context.environment.get(name).value_or(""));
+  }
+  return doctor::gather_facts(request, knowledge);
+}
+
+// Takes out of both who and where this is.
+void redact(const Context& context, const DoctorOptions& options, Facts& facts, Report& report) {
+  const bool here = options.as.empty();
+  doctor::Redactor redactor(facts, here ? context.environment.get("USER").value_or("") : "",
+                            here ? host_name() : "");
+  redactor.redact(facts);
+  redactor.redact(report);
+}
+
+Status check_options(const std::vector<std::string>& places, const DoctorOptions& options,
+                     const Context& context) {
+  if (!options.as.empty() && !places.empty()) {
+    return fail(ErrorCode::Usage,
+                fmt::format("--as {} says all that there is: '{}' would not be looked at",
+                            options.as, places.front()));
+  }
+  if (options.html == "-" && (options.facts || context.json)) {
+    return fail(ErrorCode::Usage,
+                "--html - writes its page to standard output, where nothing else can be");
+  }
+  if (options.facts && !options.html.empty()) {
+    return fail(ErrorCode::Usage, "--facts judges nothing, so that --html has nothing to show");
+  }
+  std::vector<NamedPath> inputs;
+  std::vector<NamedPath> outputs;
+  if (!options.as.empty() && options.as != "-") {
+    inputs.push_back({"--as", options.as});
+  }
+  if (!options.html.empty()) {
+    outputs.push_back({"--html", options.html});
+  }
+  return check_distinct(inputs, outputs);
+}
+
+}  // namespace
+
+Result<int> doctor_look(Context& context, const std::vector<std::string>& places,
+                        const DoctorOptions& options) {
+  MYNAH_TRY_STATUS(check_options(places, options, context));
+  std::optional<NamedOutput> page;
+  if (!options.html.empty()) {
+    MYNAH_TRY(page, NamedOutput::open(options.html, context.out));
+  }
+  const UsedKnowledge used = used_knowledge(context);
+  MYNAH_TRY(Facts facts, facts_of(context, places, options, used.get()));
+  Report report;
+  if (!options.facts) {
+    report = doctor::diagnose(facts, used.get());
+  }
+  const doctor::Level worst = report.worst();
+  if (options.redact) {
+    redact(context, options, facts, report);
+  }
+  if (options.facts) {
+    context.out.line(context.json
+                         ? doctor::json_line(doctor::to_json(facts))
+                         : doctor::to_json(facts).dump(
+                               1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+    return 0;
+  }
+  const doctor::ReportFrame frame{.report = report,
+                                  .facts = facts,
+                                  .program = version_text(false),
+                                  .knowledge_date = used.get().date};
+  if (page) {
+    const std::string html = doctor::report_html(frame);
+    MYNAH_TRY_STATUS(page->sink().write(std::as_bytes(std::span(html))));
+    MYNAH_TRY_STATUS(page->commit());
+  }
+  if (context.json) {
+    context.out.line(doctor::json_line(doctor::report_json(frame)));
+  } else if (options.html != "-") {
+    context.out.write(doctor::report_text(frame, text_style(context, options)));
+  }
+  const bool fault =
+      worst == doctor::Level::Fail ||
+      (options.strict && std::ranges::any_of(report.findings, [](const auto& finding) {
+         return finding.level == doctor::Level::Unknown;
+       }));
+  return fault ? kDoctorFoundFault : 0;
+}
+
+}  // namespace mynah::cli
