@@ -24,7 +24,9 @@ constexpr ExitCode kExitCodes[] = {
     {"2",
      "The command line or the configuration cannot be understood: an option, a value or a model's "
      "name that mynah does not know."},
-    {"3", "This machine lacks something: a model that was not pulled, a device, the network."},
+    {"3",
+     "This machine lacks something: a model that was not pulled, a device, the network. Of `mynah "
+     "doctor`: something will fail, or what it tried hangs, crashes or is slow."},
     {"129, 130, 143",
      "Ended by a closed terminal, Ctrl-C or SIGTERM; what was recognised is kept as "
      "NAME.FORMAT.partial."},

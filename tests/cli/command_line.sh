@@ -41,6 +41,13 @@ check "device of other engines" 3 "as --device cuda (the first) or cuda:N" "$myn
 check "card that is not there" 3 'cuda:0: ' env CUDA_VISIBLE_DEVICES= MYNAH_CUDA_DRIVER=/nonexistent/libcuda.so.1 "$mynah" transcribe --device cuda a.wav
 check "misspelt device" 2 'did you mean cpu?' "$mynah" transcribe --device cpuu a.wav
 check "misspelt device of vad" 2 "wanted auto, cpu, cuda, ref, simt:0 or cuda:N, found 'cuda:'" "$mynah" vad --device cuda: a.wav
+check "doctor of a place that is not there" 1 'there is no such place' "$mynah" doctor "$work/nowhere"
+check "doctor explains" 0 'no kernel image' "$mynah" doctor explain 'CUDA error: no kernel image is available for execution on the device'
+check "doctor knows nothing of it" 1 'no known error' "$mynah" doctor explain 'all is well'
+check "doctor's knowledge" 0 "the program's own" "$mynah" doctor update --show
+check "doctor tries what hangs" 3 'hangs: after' "$mynah" doctor try --timeout 1 -- sleep 100
+check "doctor tries what ends" 0 'exited 0' "$mynah" doctor try -- true --json
+check "doctor tries what fails" 1 'exited 7' "$mynah" doctor try -- sh -c 'exit 7'
 check "refused flag" 2 'is not done' "$mynah" transcribe -f a.wav -fp font.ttf
 check "table is missing" 1 'No such file' "$mynah" wer "$work/none.tsv"
 

@@ -56,6 +56,8 @@ def main():
         quiet.write_bytes(wav(b"\0" * 32000))
         table = folder / "table.tsv"
         table.write_text("clip\tlang\ttext\nquiet.wav\ten\thello\n")
+        facts = folder / "facts.json"
+        facts.write_text(json.dumps({"machine": {"cards": [{"name": "NVIDIA TITAN Xp", "compute_capability": "6.1"}]}}))
         profiles = folder / "models/profiles"
         profiles.mkdir(parents=True)
         for name in ("day", "night"):
@@ -72,6 +74,13 @@ def main():
             (["config"], 0, 1),
             (["completion", "bash"], 0, 1),
             (["devices"], 0, 3),
+            (["doctor", "--as", facts], 0, 1),
+            (["doctor", "--as", facts, "--facts"], 0, 1),
+            (["doctor", "explain", "no kernel image is available for execution on the device"], 0, 1),
+            (["doctor", "explain", "nothing"], 1, 0),
+            (["doctor", "update", "--show"], 0, 1),
+            (["doctor", "try", "--", "true"], 0, 1),
+            (["doctor", "try", "--timeout", "1", "--", "sleep", "100"], 3, 1),
             (["import", silero, "--name", "silero"], 0, 1),
             (["models", "list"], 0, 1 if silero.exists() else 0),
             (["models", "list", "--all"], 0, 5),
@@ -115,7 +124,9 @@ def main():
             if missing := [str(weights) for weights in wanted if not weights.exists()]:
                 checks.skip(name, f"no {', '.join(missing)}")
                 continue
-            result = run(env, program, *words, "--json")
+            # Behind "--" stands another command.
+            own = words.index("--") if "--" in words else len(words)
+            result = run(env, program, *words[:own], "--json", *words[own:])
             fault = fault_of(result.stdout, objects)
             if fault is None and result.returncode != (result.returncode if code is None else code):
                 fault = f"wanted exit code {code}, found {result.returncode}: {result.stderr[-300:]}"

@@ -1,0 +1,251 @@
+// `mynah doctor` as a user types it: of facts written down, logs, knowledge, and commands that
+// hang.
+#include "cli/doctor.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/doctor_knowledge.h"
+#include "cli/test_context.h"
+#include "doctor/facts_json.h"
+#include "doctor/knowledge_files.h"
+#include "temporary_folder.h"
+
+namespace mynah::cli {
+namespace {
+
+using mynah::test::read_file;
+using mynah::test::TemporaryFolder;
+using mynah::test::write_file;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+using Json = nlohmann::json;
+
+struct Outcome {
+  int code = 0;
+  std::string out;
+  std::string err;
+};
+
+class DoctorVerb : public ::testing::Test {
+ protected:
+  Outcome mynah(const std::vector<std::string>& words, const std::string& input = {}) {
+    TestProgram program({verb<DoctorCommand>("doctor", "The doctor.")});
+    program.environment = {{"HOME", folder.path()}, {"USER", "joe"}};
+    std::vector<std::string> arguments = {"doctor"};
+    arguments.insert(arguments.end(), words.begin(), words.end());
+    Context context = program.context();
+    InputStream in(input);
+    Context with_input{.out = context.out,
+                       .err = context.err,
+                       .in = in,
+                       .environment = context.environment,
+                       .stop = context.stop,
+                       .stopping_signal = context.stopping_signal,
+                       .verbs = context.verbs,
+                       .verb = {},
+                       .json = false};
+    const int code = run_program(arguments, with_input);
+    return {code, program.out.text(), program.err.text()};
+  }
+
+  // A machine of joe's.
+  std::string facts_file() {
+    doctor::Facts facts;
+    facts.machine.name = "joes-box";
+    facts.machine.release = "Debian GNU/Linux 12 (bookworm)";
+    facts.environments = {{.path = "/home/joe/acme/.venv",
+                           .kind = "venv",
+                           .python = "3.11",
+                           .packages = {{.name = "<script>alert(1)</script>", .version = "1"}}}};
+    facts.skipped = {"/home/joe/acme/data: no permission"};
+    std::string path = folder / "facts.json";
+    write_file(path, doctor::to_json(facts).dump());
+    return path;
+  }
+
+  // The program's own knowledge, of another date.
+  std::string knowledge_file(const std::string& date) {
+    Json json = {{"format", doctor::kKnowledgeFormat}, {"date", date}};
+    for (const doctor::KnowledgeFile& file : doctor::builtin_files()) {
+      Json& copy = json["files"][file.name.substr(0, file.name.size() - 5)];
+      copy = Json::parse(file.text);
+      copy["date"] = date;
+    }
+    std::string path = folder / ("knowledge-" + date + ".json");
+    write_file(path, json.dump());
+    return path;
+  }
+
+  TemporaryFolder folder;
+};
+
+constexpr const char* kCudnnError =
+    "Could not load library libcudnn_ops_infer.so.8. Error: libcudnn_ops_infer.so.8: cannot open "
+    "shared object file: No such file or directory";
+
+TEST_F(DoctorVerb, ReasonsAboutAnotherMachine) {
+  const Outcome told = mynah({"--as", facts_file()});
+  EXPECT_EQ(told.code, 0) << told.err;
+  EXPECT_THAT(told.out, AllOf(StartsWith("Debian GNU/Linux 12 (bookworm)\nno card\n"),
+                              HasSubstr("/home/joe/acme/data: no permission")));
+  // From standard input as well.
+  EXPECT_EQ(mynah({"--as", "-"}, read_file(facts_file())).out, told.out);
+  const Json json = Json::parse(mynah({"--as", facts_file(), "--json"}).out);
+  EXPECT_EQ(json["format"], "mynah doctor report");
+  EXPECT_EQ(json["skipped"].size(), 1U);
+}
+
+TEST_F(DoctorVerb, PrintsFactsThatCanBeCarried) {
+  const std::string file = facts_file();
+  const Outcome printed = mynah({"--as", file, "--facts"});
+  EXPECT_EQ(printed.code, 0) << printed.err;
+  EXPECT_EQ(Json::parse(printed.out), Json::parse(read_file(file)));
+  const Outcome line = mynah({"--as", file, "--facts", "--json"});
+  EXPECT_EQ(std::ranges::count(line.out, '\n'), 1);
+  const Outcome redacted = mynah({"--as", file, "--facts", "--redact"});
+  EXPECT_THAT(redacted.out, AllOf(Not(HasSubstr("joe")), Not(HasSubstr("acme")),
+                                  HasSubstr("/home/USER/folder1/.venv"),
+                                  HasSubstr("/home/USER/folder1/folder3: no permission")));
+}
+
+TEST_F(DoctorVerb, WritesAPageToAttach) {
+  const std::string page = folder / "report.html";
+  const Outcome told = mynah({"--as", facts_file(), "--html", page, "--redact"});
+  EXPECT_EQ(told.code, 0) << told.err;
+  EXPECT_THAT(told.out, AllOf(HasSubstr("no card"), Not(HasSubstr("joe"))));
+  EXPECT_THAT(read_file(page), AllOf(StartsWith("<!doctype html>"), Not(HasSubstr("<script")),
+                                     Not(HasSubstr("joe")), HasSubstr("&lt;script&gt;")));
+  EXPECT_THAT(mynah({"--as", facts_file(), "--html", "-"}).out,
+              AllOf(StartsWith("<!doctype html>"), testing::EndsWith("</html>\n")));
+}
+
+TEST_F(DoctorVerb, RefusesWhatItDoesNotUnderstand) {
+  EXPECT_EQ(mynah({"--html", "-", "--json"}).code, 2);
+  EXPECT_EQ(mynah({"--html", "x", "--facts"}).code, 2);
+  EXPECT_EQ(mynah({"--as", facts_file(), "/opt"}).code, 2);
+  EXPECT_EQ(mynah({"--as", facts_file(), "--html", facts_file()}).code, 2);
+  EXPECT_EQ(mynah({"--show"}).code, 2);
+  EXPECT_EQ(mynah({"explain", "--html", "x", "text"}).code, 2);
+  EXPECT_EQ(mynah({"try", "ls"}).code, 2);
+  EXPECT_EQ(mynah({"try", "--timeout", "0", "--", "ls"}).code, 2);
+  EXPECT_EQ(mynah({"try", "--timeout", "nan", "--", "ls"}).code, 2);
+  EXPECT_EQ(mynah({"update"}).code, 2);
+  EXPECT_EQ(mynah({"update", "--show", "x"}).code, 2);
+  // The doctor itself failed.
+  EXPECT_EQ(mynah({folder / "nowhere"}).code, 1);
+  write_file(folder / "bad.json", R"({"machine": {"cards": [{"memory_mib": "much"}]}})");
+  const Outcome bad = mynah({"--as", folder / "bad.json"});
+  EXPECT_EQ(bad.code, 1);
+  EXPECT_THAT(bad.err, HasSubstr("machine.cards[0].memory_mib: wanted a whole number"));
+}
+
+TEST_F(DoctorVerb, ExplainsWordsAFileAndStandardInput) {
+  const Outcome words = mynah({"explain", kCudnnError});
+  EXPECT_EQ(words.code, 0) << words.err;
+  EXPECT_THAT(words.out, AllOf(HasSubstr("[E25]"), HasSubstr("    why: "), HasSubstr("    do: ")));
+  write_file(folder / "log.txt", "starting\n" + std::string(kCudnnError) + "\n");
+  EXPECT_THAT(mynah({"explain", folder / "log.txt"}).out, HasSubstr("    line 2: "));
+  EXPECT_EQ(mynah({"explain", "-"}, kCudnnError).out, words.out);
+  const Json json = Json::parse(mynah({"explain", "--json", kCudnnError}).out);
+  EXPECT_EQ(json["id"], "E25");
+  EXPECT_EQ(json["guess"], false);
+  EXPECT_GE(json["remedies"].size(), 1U);
+}
+
+TEST_F(DoctorVerb, SaysThatItKnowsNothingOfAText) {
+  const Outcome nothing = mynah({"explain", "all is well"});
+  EXPECT_EQ(nothing.code, 1);
+  EXPECT_EQ(nothing.out, "");
+  EXPECT_THAT(nothing.err, HasSubstr("no known error is in this text"));
+  EXPECT_EQ(Json::parse(mynah({"explain", "--json", "all is well"}).err)["error"]["code"],
+            "not_found");
+}
+
+TEST_F(DoctorVerb, CallsAGuessAGuess) {
+  const Outcome guess =
+      mynah({"explain", "RuntimeError: unable to locate libcudnn ops tensor library of version"});
+  if (guess.code == 0) {
+    EXPECT_THAT(guess.out, HasSubstr("This is a guess"));
+  }
+}
+
+TEST_F(DoctorVerb, TakesNewerKnowledgeAndUsesIt) {
+  const std::string own = doctor::builtin_knowledge().date;
+  EXPECT_THAT(mynah({"update", "--show"}).out,
+              AllOf(HasSubstr("knowledge of " + own), HasSubstr("the program's own")));
+  const Outcome taken = mynah({"update", knowledge_file("2999-01-01")});
+  EXPECT_EQ(taken.code, 0) << taken.err;
+  EXPECT_THAT(taken.out, HasSubstr("knowledge of 2999-01-01 is used from now on"));
+  const Json shown = Json::parse(mynah({"update", "--show", "--json"}).out);
+  EXPECT_EQ(shown["date"], "2999-01-01");
+  EXPECT_EQ(shown["program_date"], own);
+  EXPECT_EQ(shown["file"], folder / ".local/share/mynah/doctor/knowledge.json");
+  EXPECT_EQ(Json::parse(mynah({"--as", facts_file(), "--json"}).out)["knowledge"], "2999-01-01");
+  EXPECT_EQ(mynah({"update", "-"}, read_file(knowledge_file("3000-01-01"))).code, 0);
+}
+
+TEST_F(DoctorVerb, RefusesDamagedAndOlderKnowledgeAndKeepsWhatItHas) {
+  EXPECT_EQ(mynah({"update", knowledge_file("2999-01-01")}).code, 0);
+  const Outcome older = mynah({"update", knowledge_file("2998-01-01")});
+  EXPECT_EQ(older.code, 1);
+  EXPECT_THAT(older.err, HasSubstr("nothing newer"));
+  const std::string whole = read_file(knowledge_file("3000-01-01"));
+  const Outcome damaged = mynah({"update", "-"}, whole.substr(0, whole.size() / 2));
+  EXPECT_EQ(damaged.code, 1);
+  EXPECT_THAT(damaged.err, HasSubstr("standard input: wanted JSON"));
+  Json other = Json::parse(whole);
+  other["format"] = 99;
+  EXPECT_EQ(mynah({"update", "-"}, other.dump()).code, 1);
+  EXPECT_EQ(mynah({"update", folder / "nowhere.json"}).code, 1);
+  EXPECT_THAT(mynah({"update", "--show"}).out, HasSubstr("knowledge of 2999-01-01"));
+  // What was damaged later is told, and is no reason to stop.
+  write_file(folder / ".local/share/mynah/doctor/knowledge.json", "{");
+  const Outcome shown = mynah({"update", "--show"});
+  EXPECT_EQ(shown.code, 0);
+  EXPECT_THAT(shown.err, HasSubstr("the program's own knowledge is used"));
+  EXPECT_EQ(mynah({"update", knowledge_file("2999-01-01")}).code, 0);
+}
+
+TEST_F(DoctorVerb, TriesACommand) {
+  const Outcome well = mynah({"try", "--", "/bin/sh", "-c", "echo out; echo err >&2"});
+  EXPECT_EQ(well.code, 0) << well.err;
+  EXPECT_EQ(well.out, "out\n");
+  EXPECT_THAT(well.err, AllOf(HasSubstr("mynah: runs /bin/sh and watches it, for 120 s\n"),
+                              HasSubstr("err\n"), HasSubstr("mynah: exited 0 after ")));
+  // The command's options are its own.
+  const Outcome json = mynah({"try", "--", "/bin/echo", "--json", "--help"});
+  EXPECT_EQ(json.out, "--json --help\n");
+}
+
+TEST_F(DoctorVerb, ExplainsWhatACommandFailedWith) {
+  const Outcome failed =
+      mynah({"try", "--", "/bin/sh", "-c", "echo '" + std::string(kCudnnError) + "' >&2; exit 5"});
+  EXPECT_EQ(failed.code, 1);
+  EXPECT_THAT(failed.err, AllOf(HasSubstr("mynah: exited 5 after "), HasSubstr("[E25]")));
+  const Outcome json = mynah({"try", "--json", "--", "/bin/sh", "-c",
+                              "echo talk; echo '" + std::string(kCudnnError) + "' >&2; exit 5"});
+  const Json object = Json::parse(json.out);  // what the command said went to standard error
+  EXPECT_EQ(object["end"], "exited");
+  EXPECT_EQ(object["exit_code"], 5);
+  EXPECT_EQ(object["explanations"][0]["id"], "E25");
+  EXPECT_THAT(json.err, HasSubstr("talk\n"));
+}
+
+TEST_F(DoctorVerb, SaysThatACommandHangsOrCrashes) {
+  const Outcome hang = mynah({"try", "--timeout", "1", "--", "/bin/sleep", "1000"});
+  EXPECT_EQ(hang.code, 3);
+  EXPECT_THAT(hang.err, HasSubstr("mynah: hangs: after 1."));
+  const Outcome crash = mynah({"try", "--", "/bin/sh", "-c", "kill -SEGV $$"});
+  EXPECT_EQ(crash.code, 3);
+  EXPECT_THAT(crash.err, HasSubstr("SIGSEGV (Segmentation fault)"));
+  const Outcome none = mynah({"try", "--", "no-such-program-here"});
+  EXPECT_EQ(none.code, 1);
+  EXPECT_THAT(none.err, HasSubstr("there is no program 'no-such-program-here' to run"));
+}
+
+}  // namespace
+}  // namespace mynah::cli
