@@ -1,19 +1,126 @@
 #include "doctor/gather.h"
 
+#include <algorithm>
+#include <iterator>
 #include <system_error>
+#include <utility>
 
+#include "doctor/machine_gather.h"
+#include "doctor/python_environments.h"
+#include "doctor/recipes.h"
+#include "doctor/tree.h"
 #include "formats/byte_reader.h"
 
 namespace mynah::doctor {
 
-Result<Facts> gather_facts(const GatherRequest& request, const Knowledge& /*knowledge*/) {
-  for (const std::filesystem::path& place : request.places) {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string here() {
+  std::error_code error;
+  const fs::path path = fs::current_path(error);
+  return error ? std::string() : path.string();
+}
+
+// Whether a place is a file from which environments are made, and no wheel.
+bool is_recipe(const fs::path& place) {
+  std::error_code error;
+  return fs::is_regular_file(place, error) && place.extension() != ".whl";
+}
+
+class FactGatherer {
+ public:
+  FactGatherer(const GatherRequest& request, const Knowledge& knowledge)
+      : request_(request), knowledge_(knowledge) {
+    look_.variables = request.variables;
+    look_.here = here();
+  }
+
+  Result<Facts> run() {
+    facts_.machine = gather_machine(
+        {.root = {}, .variables = request_.variables, .devices = {}, .nvml = {}}, knowledge_);
+    if (request_.places.empty()) {
+      look_.everything = true;
+      MYNAH_TRY_STATUS(add_environments());
+      look_at_project();
+    }
+    for (const fs::path& place : request_.places) {
+      MYNAH_TRY_STATUS(add_place(place));
+    }
+    return std::move(facts_);
+  }
+
+ private:
+  Status add_environments() {
+    MYNAH_TRY(std::vector<PythonEnvironment> found,
+              gather_environments(look_, knowledge_, facts_.skipped));
+    std::ranges::move(found, std::back_inserter(facts_.environments));
+    return {};
+  }
+
+  // Of the folder that the doctor is called in, the recipes; those of a whole home are too many.
+  void look_at_project() {
+    const auto home = request_.variables.find("HOME");
+    const bool is_home = home != request_.variables.end() && look_.here == home->second;
+    if (look_.here.empty() || look_.here == "/" || is_home) {
+      return;
+    }
+    add_recipes(look_.here);
+  }
+
+  void add_recipes(const fs::path& place) { gather_recipes(std::span(&place, 1), facts_); }
+
+  // A place may be several things at once: a project has recipes, and its environment in it.
+  Status add_place(const fs::path& place) {
     std::error_code error;
-    if (!std::filesystem::exists(place, error)) {
+    if (!fs::exists(place, error)) {
       return fail(ErrorCode::NotFound, in_quotes(place.string()) + ": there is no such place");
     }
+    const size_t recipes = facts_.recipes.size();
+    const size_t skipped = facts_.skipped.size();
+    if (is_recipe(place)) {
+      add_recipes(place);
+      if (facts_.recipes.size() == recipes && facts_.skipped.size() > skipped) {
+        return fail(ErrorCode::InvalidInput, facts_.skipped.back());
+      }
+      return {};
+    }
+    look_.places = {place};
+    const Status environments = add_environments();
+    if (environments && is_environment(place)) {
+      return {};
+    }
+    add_recipes(place);
+    // Where there is neither, what was looked for is said.
+    return environments || facts_.recipes.size() > recipes ? Status() : environments;
   }
-  return Facts();
+
+  // Whether a place is an environment, or in one: then files in it that look like recipes are parts
+  // of packages.
+  [[nodiscard]] bool is_environment(const fs::path& place) {
+    std::error_code error;
+    const std::string real = fs::weakly_canonical(place, error).string();
+    if (is_image_tree(Tree("", facts_.skipped), real)) {
+      return true;
+    }
+    return std::ranges::any_of(facts_.environments, [&](const PythonEnvironment& environment) {
+      std::error_code ignored;
+      const std::string prefix = fs::weakly_canonical(environment.path, ignored).string();
+      return real == prefix || real.starts_with(prefix + "/");
+    });
+  }
+
+  const GatherRequest& request_;
+  const Knowledge& knowledge_;
+  Look look_;
+  Facts facts_;
+};
+
+}  // namespace
+
+Result<Facts> gather_facts(const GatherRequest& request, const Knowledge& knowledge) {
+  return FactGatherer(request, knowledge).run();
 }
 
 }  // namespace mynah::doctor

@@ -68,7 +68,7 @@ void add_table(std::string& page, const Report& report) {
 }
 
 void add_finding(std::string& page, const Finding& finding) {
-  page += fmt::format("<section class=\"{}\">\n<h3>{} {}</h3>\n<p>{}</p>\n",
+  page += fmt::format("<section class=\"{}\">\n<h3>{}: {}</h3>\n<p>{}</p>\n",
                       level_name(finding.level), in_colour(finding.level, level_words(finding)),
                       escaped_html(title_of(finding)), escaped_html(finding.text));
   if (!finding.error.empty()) {
