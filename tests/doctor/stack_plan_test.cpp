@@ -1,0 +1,158 @@
+#include "doctor/stack_plan.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "doctor/known_framework.h"
+#include "doctor/requirement_text.h"
+#include "doctor/verdict.h"
+
+namespace mynah::doctor {
+namespace {
+
+using testing::Contains;
+using testing::Field;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+StackWish wish(const std::string& card, const std::string& driver,
+               const std::vector<std::string>& wanted, const std::string& python = "") {
+  StackWish made{.machine = {}, .python = python, .wanted = {}};
+  const Product* const product = builtin_knowledge().card(card);
+  EXPECT_NE(product, nullptr) << card;
+  Card facts;
+  facts.name = product->name;
+  facts.compute_capability = product->compute_capability;
+  facts.vendor = "10de";
+  made.machine.cards.push_back(facts);
+  made.machine.driver = driver;
+  for (const std::string& text : wanted) {
+    made.wanted.push_back(*parse_requirement(text));
+  }
+  return made;
+}
+
+StackAnswer answer(const StackWish& of) {
+  auto planned = plan_stack(of, builtin_knowledge());
+  EXPECT_TRUE(planned) << planned.error().message;
+  return planned ? *std::move(planned) : StackAnswer{};
+}
+
+std::string version_of(const StackPlan& plan, const std::string& name) {
+  const auto found = std::ranges::find(plan.packages, name, &PinnedPackage::name);
+  return found == plan.packages.end() ? "" : found->version;
+}
+
+// Each framework of the plan, by itself once more.
+void expect_it_runs(const StackPlan& plan, const StackWish& of) {
+  EXPECT_THAT(plan.verdicts, Not(IsEmpty()));
+  for (const FrameworkVerdict& verdict : plan.verdicts) {
+    EXPECT_TRUE(verdict.outcome == Outcome::Works || verdict.outcome == Outcome::WorksSlowly)
+        << verdict.framework << ": " << verdict.reason;
+  }
+  for (const PinnedPackage& package : plan.packages) {
+    const auto wanted = std::ranges::find(of.wanted, package.name, &Requirement::name);
+    const auto version = Version::parse(package.version);
+    if (wanted != of.wanted.end() && version) {
+      EXPECT_TRUE(SpecifierSet::parse(wanted->specifier)->contains(*version)) << package.name;
+    }
+  }
+}
+
+TEST(StackPlan, ANewCardGetsVersionsThatHaveItsCodeAndThatItsDriverTakes) {
+  const StackWish of =
+      wish("RTX 5090", "570.86", {"faster-whisper", "torch", "onnxruntime-gpu"}, "3.11");
+  const StackAnswer got = answer(of);
+  ASSERT_TRUE(got.plan) << testing::PrintToString(got.reasons);
+  expect_it_runs(*got.plan, of);
+  EXPECT_EQ(got.plan->python, "3.11");
+  EXPECT_THAT(version_of(*got.plan, "torch"), HasSubstr("+cu12"));
+  EXPECT_EQ(version_of(*got.plan, "faster-whisper"), "1.2.1");
+  EXPECT_THAT(version_of(*got.plan, "ctranslate2"), Not(IsEmpty()));
+  // onnxruntime, which faster-whisper asks for, would write over onnxruntime-gpu.
+  const std::string text = requirements_text(*got.plan);
+  EXPECT_THAT(text, HasSubstr("pip install --no-deps faster-whisper==1.2.1"));
+  EXPECT_THAT(text, HasSubstr("--extra-index-url https://download.pytorch.org/whl/cu12"));
+  EXPECT_THAT(text, HasSubstr("\ntokenizers"));
+  EXPECT_THAT(text, Not(HasSubstr("\nonnxruntime=")));
+  EXPECT_THAT(dockerfile_text(*got.plan), HasSubstr("FROM python:3.11-slim\n"));
+}
+
+TEST(StackPlan, AnOldCardGetsTheBuildsThatStillHaveItsCode) {
+  const StackWish of = wish("TITAN Xp", "580.95.05", {"torch", "faster-whisper"});
+  const StackAnswer got = answer(of);
+  ASSERT_TRUE(got.plan) << testing::PrintToString(got.reasons);
+  expect_it_runs(*got.plan, of);
+  EXPECT_THAT(version_of(*got.plan, "torch"), testing::EndsWith("+cu126"));
+}
+
+TEST(StackPlan, AnOldCardsOnnxruntimeComesWithACudnnThatStillHasItsCode) {
+  const StackWish of = wish("TITAN Xp", "580.95.05", {"onnxruntime-gpu"});
+  const StackAnswer got = answer(of);
+  ASSERT_TRUE(got.plan) << testing::PrintToString(got.reasons);
+  expect_it_runs(*got.plan, of);
+  EXPECT_EQ(version_of(*got.plan, "nvidia-cudnn-cu12"), "9.10.2.21");
+}
+
+TEST(StackPlan, WhereThereIsNoneTheSmallestChangeIsNamedAndMakesOne) {
+  const StackWish of = wish("RTX 5090", "535.104.05", {"torch"});
+  const StackAnswer got = answer(of);
+  EXPECT_FALSE(got.plan);
+  EXPECT_THAT(got.reasons, Not(IsEmpty()));
+  ASSERT_THAT(got.changes, Not(IsEmpty()));
+  EXPECT_THAT(got.changes.front().text, HasSubstr("a driver of branch 5"));
+  EXPECT_THAT(got.changes.front().text, HasSubstr("instead of 535.104.05"));
+  EXPECT_THAT(version_of(got.changes.front().plan, "torch"), HasSubstr("+cu"));
+}
+
+TEST(StackPlan, ASpecifierThatNoReleaseCanMeetIsWhatChanges) {
+  const StackWish of = wish("TITAN Xp", "580.95.05", {"ctranslate2<4.5", "torch>=2.6"});
+  const StackAnswer got = answer(of);
+  EXPECT_FALSE(got.plan);
+  EXPECT_THAT(got.reasons, Contains(HasSubstr("cuDNN")));
+  EXPECT_THAT(got.changes, Contains(Field(&StackChange::text, HasSubstr("ctranslate2 4."))));
+}
+
+TEST(StackPlan, WhatAPackageAsksForDecidesAboutTheOthers) {
+  const StackWish of = wish("RTX 4090", "580.95.05", {"whisperx"});
+  const StackAnswer got = answer(of);
+  ASSERT_TRUE(got.plan) << testing::PrintToString(got.reasons);
+  expect_it_runs(*got.plan, of);
+  EXPECT_THAT(version_of(*got.plan, "torch"), testing::StartsWith("2.8.0+"));
+  EXPECT_THAT(version_of(*got.plan, "torchaudio"), testing::StartsWith("2.8.0+"));
+  EXPECT_THAT(version_of(*got.plan, "torchvision"), testing::StartsWith("0.23.0+"));
+}
+
+TEST(StackPlan, APackageOfWhichNothingIsKnownIsRefused) {
+  const auto planned = plan_stack(wish("RTX 4090", "580.95.05", {"left-pad"}), builtin_knowledge());
+  ASSERT_FALSE(planned);
+  EXPECT_EQ(planned.error().message, "the knowledge base has no releases of left-pad to plan with");
+}
+
+// Every plan for every card of the knowledge base under every branch of drivers is what it says.
+TEST(StackPlan, WhateverTheCardAndItsDriverAPlanHoldsWhatItPromises) {
+  size_t plans = 0;
+  for (const char* card : {"GTX 1080 Ti", "Tesla V100", "RTX 2080 Ti", "RTX 4060", "H100",
+                           "RTX 5090", "RTX PRO 6000 Blackwell Workstation Edition"}) {
+    for (const char* driver :
+         {"470.57", "525.60.13", "550.54.14", "570.86", "580.95.05", "615.10"}) {
+      const StackWish of = wish(card, driver, {"torch", "ctranslate2"});
+      const StackAnswer got = answer(of);
+      if (got.plan) {
+        ++plans;
+        expect_it_runs(*got.plan, of);
+      } else {
+        EXPECT_THAT(got.reasons, Not(IsEmpty())) << card << " under " << driver;
+      }
+    }
+  }
+  EXPECT_GT(plans, 20U);
+}
+
+}  // namespace
+}  // namespace mynah::doctor
