@@ -34,7 +34,7 @@ class Search {
       return;
     }
     for (const Candidate& candidate : stages_[depth].candidates) {
-      const Cost next = cost + candidate.cost;
+      Cost next = cost + candidate.cost;
       if (is_hopeless(next, depth)) {
         break;  // what follows costs as much or more
       }
