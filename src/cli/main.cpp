@@ -71,7 +71,7 @@ int main(int argc, char** argv) {
       verb<CompletionCommand>("completion", "Print a script that completes mynah's command lines."),
       verb<VersionCommand>("version", "Print the version and how it was built."),
   };
-  const StopSignals signals;
+  StopSignals signals;
   OutputStream out(1);
   OutputStream err(2);
   InputStream in(0);
@@ -84,5 +84,12 @@ int main(int argc, char** argv) {
                   .verbs = verbs,
                   .verb = {},
                   .json = false};
-  return run_program(std::vector<std::string>(argv + 1, argv + argc), context);
+  signals.when_late([&context] {
+    context.say(
+        "stopping, once what it is at is done: a window, a clause, or a last look at a "
+        "device; a second signal (Ctrl-C) ends it at once");
+  });
+  const int code = run_program(std::vector<std::string>(argv + 1, argv + argc), context);
+  signals.when_late({});
+  return code;
 }

@@ -140,6 +140,7 @@ Result<std::unique_ptr<place::Placer>> open_placer(const PlacementWish& wish,
   MYNAH_TRY(options.max_vram, parse_bytes("--max-vram", wish.max_vram));
   MYNAH_TRY(options.keep_alive, parse_keep_alive(wish.keep_alive));
   MYNAH_TRY(options.profile, wanted_profile(options.request, wish, context));
+  options.stop = context.stop;
   options.say = [&context](const std::string& line) { context.say(line); };
   if (context.err.is_terminal() && !wish.quiet) {
     options.tell = options.say;

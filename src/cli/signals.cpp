@@ -4,8 +4,11 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
+#include <mutex>
 #include <thread>
+#include <utility>
 
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -49,7 +52,25 @@ struct StopSignals::State {
   std::stop_source source;
   int fd = -1;
   bool hangs_up = false;  // SIGHUP stops
+  std::mutex mutex;
+  std::function<void()> when_late;  // mutex is held for it
   std::thread waiter;
+
+  // For a second, or until the program ends.
+  void wait_and_say() {
+    constexpr int kLate_ms = 1000;
+    pollfd ended{.fd = fd, .events = POLLIN, .revents = 0};
+    while (true) {
+      const int ready = ::poll(&ended, 1, kLate_ms);
+      if (ready >= 0 || errno != EINTR) {
+        const std::lock_guard lock(mutex);
+        if (ready == 0 && when_late) {
+          when_late();
+        }
+        return;
+      }
+    }
+  }
 };
 
 StopSignals::StopSignals() : state_(std::make_unique<State>()) {
@@ -62,6 +83,7 @@ StopSignals::StopSignals() : state_(std::make_unique<State>()) {
     }
     if (received_signal.load() != 0) {
       state->source.request_stop();
+      state->wait_and_say();
     }
   });
   set_handler(SIGINT, on_stop_signal);
@@ -91,6 +113,11 @@ StopSignals::~StopSignals() {
 
 std::stop_token StopSignals::token() const {
   return state_->source.get_token();
+}
+
+void StopSignals::when_late(std::function<void()> say) {
+  const std::lock_guard lock(state_->mutex);
+  state_->when_late = std::move(say);
 }
 
 int StopSignals::received() const {

@@ -1,6 +1,7 @@
 // Ctrl-C, SIGTERM and a closed terminal as a stop token.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <stop_token>
 
@@ -17,6 +18,10 @@ class StopSignals {
   StopSignals& operator=(const StopSignals&) = delete;
 
   [[nodiscard]] std::stop_token token() const;
+  // Once a stop was requested a second ago, and this still lives, `say` is called, on a thread of
+  // its own. Empty: nothing is.
+  void when_late(std::function<void()> say);
+
   // The signal that came; 0: none.
   [[nodiscard]] int received() const;
 

@@ -67,9 +67,14 @@ class PlacedDecoder final : public WindowDecoder, private Keeper {
   [[nodiscard]] std::vector<WindowText> decode(std::span<const WindowTask> tasks,
                                                const std::stop_token& stop) override {
     std::vector<WindowText> texts;
-    while (texts.size() < tasks.size() && !stop.stop_requested()) {
-      std::ranges::move(decode_some(tasks.subspan(texts.size()), stop), std::back_inserter(texts));
-    }
+    while (texts.size() < tasks.size() && !stop.stop_requested()) try {
+        std::ranges::move(decode_some(tasks.subspan(texts.size()), stop),
+                          std::back_inserter(texts));
+      } catch (const DeviceError& error) {
+        if (error.error().code != ErrorCode::Cancelled || !stop.stop_requested()) {
+          throw;
+        }
+      }
     texts.resize(tasks.size());  // once it is to stop they mean nothing
     return texts;
   }

@@ -302,9 +302,13 @@ Result<StagePlaces> PlacementState::plan(StageGroup group) {
   bool cards = std::ranges::any_of(input.measurements, [](const Measurement& one) {
     return card_index(one.device).has_value();
   });
+  const bool ends = options_.stop.stop_requested();  // a plan of where it could have gone on
   for (const ModelFile& file : files) {
     MYNAH_TRY(const bool card, measure(file, input));
     cards = cards || card;
+  }
+  if (!ends && options_.stop.stop_requested()) {
+    return fail(ErrorCode::Cancelled, "stopped");  // proofs may have been cut short
   }
   if (profiled(Stage::SttEncoder) != nullptr) {
     input.batch = std::min(input.batch, options_.profile->batch);

@@ -49,7 +49,8 @@ PlacementState::PlacementState(PlacerOptions options)
                .build = options_.discovery.build,
                .faults = {},
                .tell = options_.tell,
-               .times = options_.times}) {}
+               .times = options_.times,
+               .stop = options_.stop}) {}
 
 PlacementState::~PlacementState() {
   stop_tending();
@@ -266,7 +267,8 @@ WorkerSpec PlacementState::worker_on(const std::string& devices) const {
   return {.program = options_.worker_program,
           .device = devices,
           .settings = options_.settings,
-          .faults = options_.faults};
+          .faults = options_.faults,
+          .stop = options_.stop};
 }
 
 Result<std::shared_ptr<WorkerProcess>> PlacementState::worker_for(StageGroup group,

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,6 +51,9 @@ struct PlacerOptions {
   // The same for somebody who waits, of what takes a while; may be empty.
   std::function<void(const std::string& line)> tell;
   ProofTimes times{};
+  // The user's wish to stop: whatever is awaited of a worker then is abandoned. What was computed
+  // is still vouched for, where nothing was awaited.
+  std::stop_token stop{};
 };
 
 // "; as i8 instead of f16" where all stages stay where they are with other types; else "".

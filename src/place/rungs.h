@@ -141,8 +141,8 @@ class Rungs {
         }
         lost = std::move(done).error();
       } catch (const DeviceError& error) {
-        if (is_here(rung.where)) {
-          throw;  // the processor is not left
+        if (is_here(rung.where) || is_stop(error)) {
+          throw;  // the processor is not left, and where the user stops nobody failed
         }
         lost = error.error();
       }
@@ -229,7 +229,8 @@ class Rungs {
       return {};
     } catch (const DeviceError& error) {
       const std::lock_guard lock(mutex_);
-      return rung_ && rung_->number == rung.number ? abandon(error.error()) : Status{};
+      const bool failed = rung_ && rung_->number == rung.number && !is_stop(error);
+      return failed ? abandon(error.error()) : Status{};
     }
   }
 
@@ -262,6 +263,11 @@ class Rungs {
   }
 
  private:
+  // Whether the call was abandoned because the user stops (WorkerSpec::stop).
+  static bool is_stop(const DeviceError& error) {
+    return error.error().code == ErrorCode::Cancelled;
+  }
+
   [[nodiscard]] bool is_current(uint64_t number) const {
     const std::lock_guard lock(mutex_);
     return rung_ && rung_->number == number;
@@ -276,7 +282,7 @@ class Rungs {
       rung_->canary->settle(rung_->probe);
       return {};
     } catch (const DeviceError& error) {
-      return abandon(error.error());
+      return is_stop(error) ? Status{} : abandon(error.error());
     }
   }
 

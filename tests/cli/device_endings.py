@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 
 from checks import SENTENCE, Checks, needs, run
-from fault_runs import HIBARI, LONGEST_S, SILERO, Rig, main_arguments
+from fault_runs import HIBARI, LONGEST_S, SILERO, Rig, main_arguments, segments
 
 # A sentence is spoken when the next one begins. That has phonemes which the first has not: to count them nobody needs the worker.
 FIRST, REST = "A bird sings.\n\nM", "uch joy.\n"
@@ -122,6 +122,25 @@ def stopped_fault(rig):
     return None if code == 130 and "computes wrongly" in err else f"wanted 130 and what is wrong, found {code}: {err[-400:]}"
 
 
+def left_fault(rig, number):
+    """A device hangs in the second clause, and the user does not wait for it: what was said stays, and nobody failed."""
+    def stop(process):
+        process.send_signal(number)
+        process.wait(LONGEST_S)
+
+    shared = segments()
+    code, _, err, files = speak_from_a_pipe(rig, "simt:0,cpu", "A bird sings.\n\nTwo go.\n\nM", 1, stop, MYNAH_FAULT="tts.vocoder:hang@2")
+    if code != 128 + number:
+        return f"wanted {128 + number}, found {code}: {err[-400:]}"
+    if "hung" in err or "goes on" in err:
+        return f"the device is said to have failed: {err[-400:]}"
+    if files != ["out.wav.partial"]:
+        return f"wanted what was said, found {files}"
+    home = max(rig.folder.glob("run*"), key=lambda folder: int(folder.name[3:]))
+    left = [*rig.leftovers(home, shared), *home.rglob("*.distrust")]
+    return f"left behind: {left}" if left else None
+
+
 def spoken_fault(rig, *flags):
     """The device is lost in the second clause of a book, or of a text by lines."""
     home = rig.home()
@@ -158,6 +177,8 @@ def main():
         checks.add("a worker dies between two sentences", refused_fault(*speak_with_a_death(rig, "simt:0")))
         checks.add("and the processor goes on", moved_fault(*speak_with_a_death(rig, "simt:0,cpu")))
         checks.add("the last look, though the user stops", stopped_fault(rig))
+        checks.add("Ctrl-C while a device hangs", left_fault(rig, signal.SIGINT))
+        checks.add("SIGTERM while a device hangs", left_fault(rig, signal.SIGTERM))
         checks.add("a book", spoken_fault(rig, "--out", "HOME/book.wav"))
         checks.add("a text by lines", spoken_fault(rig, "--output-dir", "HOME/lines"))
         rig.run("transcribe", "simt:0", warm=True)  # proves it

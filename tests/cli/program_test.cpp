@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/parse.h"
+#include "cli/signals.h"
 #include "cli/test_context.h"
 #include "cli/version.h"
 
@@ -317,6 +318,29 @@ TEST(Help, ShowsDefaultsAndChoices) {
   EXPECT_THAT(program.out.text(),
               HasSubstr("  --[no-]vad                    Cut at silence. [on]"));
   EXPECT_THAT(program.out.text(), HasSubstr("A fruit. One of: apple, pear. [apple]"));
+}
+
+// In a process of its own: signals are the whole process's, and a second one ends it.
+TEST(StopSignals, SayWhatIsWaitedForAfterASecond) {
+  constexpr int kSaid = 7;
+  constexpr int kNotSaid = 8;
+  const auto stop_and_wait = [&] {
+    StopSignals signals;
+    signals.when_late([&] { ::_exit(signals.token().stop_requested() ? kSaid : kNotSaid); });
+    ::raise(SIGTERM);
+    ::sleep(60);
+    ::_exit(kNotSaid);
+  };
+  EXPECT_EXIT(stop_and_wait(), testing::ExitedWithCode(kSaid), "");
+  const auto stop_and_end = [&] {
+    {
+      StopSignals signals;
+      signals.when_late([&] { ::_exit(kSaid); });
+      ::raise(SIGTERM);
+    }
+    ::_exit(kNotSaid);
+  };
+  EXPECT_EXIT(stop_and_end(), testing::ExitedWithCode(kNotSaid), "");
 }
 
 TEST(Environment, FollowsTheXdgFolders) {

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <stop_token>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -163,6 +164,50 @@ TEST(WorkerProcess, ThatHangsIsGivenUp) {
   EXPECT_THAT(failure_of(*worker, milliseconds(50)), HasSubstr("cpu hung: no step in "));
   const auto still = start("still");
   EXPECT_THAT(failure_of(*still), StartsWith("cpu gave no sign of life for "));
+}
+
+// A worker that is to be left when the user stops, and how a call ends.
+Error stopped_error_of(const std::string& manner, const std::stop_token& stop) {
+  ::setenv("MYNAH_WORKER_MANNER", manner.c_str(), 1);
+  const auto worker = WorkerProcess::start(
+      {.program = MYNAH_TEST_WORKER, .device = "cpu", .settings = {}, .faults = {}, .stop = stop});
+  EXPECT_TRUE(worker);
+  Error error;
+  for (const char* const which : {"the call that is under way", "what is asked of it later"}) {
+    try {
+      const auto answer = report(**worker);
+      ADD_FAILURE() << which << ": it answered";
+    } catch (const DeviceError& thrown) {
+      error = thrown.error();
+      EXPECT_EQ(error.code, ErrorCode::Cancelled) << which << ": " << error.message;
+    }
+  }
+  EXPECT_FALSE((*worker)->alive());
+  return error;
+}
+
+TEST(WorkerProcess, IsLeftWhereTheUserStopsThoughItNeverAnswers) {
+  std::stop_source user;
+  std::jthread other([&] {
+    std::this_thread::sleep_for(milliseconds(50));
+    user.request_stop();
+  });
+  EXPECT_THAT(stopped_error_of("hangs", user.get_token()).message, HasSubstr("mynah was stopped"));
+  expect_no_child();
+}
+
+TEST(WorkerProcess, AnswersWhatItIsAskedThoughTheUserStops) {
+  std::stop_source user;
+  user.request_stop();
+  ::setenv("MYNAH_WORKER_MANNER", "", 1);
+  const auto worker = WorkerProcess::start({.program = MYNAH_TEST_WORKER,
+                                            .device = "cpu",
+                                            .settings = {},
+                                            .faults = {},
+                                            .stop = user.get_token()});
+  ASSERT_TRUE(worker);
+  EXPECT_TRUE(report(**worker)) << "a last look is worth waiting for";
+  EXPECT_TRUE((*worker)->alive());
 }
 
 TEST(WorkerProcess, ThatIsCancelledByAnotherThreadEndsTheCall) {

@@ -58,7 +58,8 @@ WorkerSpec Prover::worker(const std::string& device) const {
   return {.program = options_.worker_program,
           .device = device,
           .settings = options_.settings,
-          .faults = {}};
+          .faults = {},
+          .stop = options_.stop};
 }
 
 Result<Reference> Prover::reference(const ModelFile& file) {
@@ -82,6 +83,10 @@ Result<std::vector<Measurement>> Prover::of_cpu(const ModelFile& file) {
 }
 
 DeviceProof Prover::prove_now(const ModelFile& file, const StagePlaces& places, ProofWish wish) {
+  constexpr const char* kEnds = "was not proven, since mynah ends";
+  if (options_.stop.stop_requested()) {
+    return not_tried(file, places, kEnds);
+  }
   const Result<Reference> expected = reference(file);
   if (!expected) {
     return not_tried(
@@ -111,7 +116,11 @@ DeviceProof Prover::prove_now(const ModelFile& file, const StagePlaces& places, 
     std::erase(proving_, mine);
   }
   mine.reset();
-  return cancelled_ ? not_tried(file, places, "was not proven, since mynah ends") : proof;
+  const bool bad = std::ranges::count(proof.measurements, false, &Measurement::passed) > 0;
+  if (cancelled_ || (options_.stop.stop_requested() && bad)) {
+    return not_tried(file, places, kEnds);
+  }
+  return proof;
 }
 
 DeviceProof Prover::of_device(const ModelFile& file, const StageDevice& where,

@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct ProverOptions {
   // Of what takes a while and somebody waits for, on the thread that does; may be empty.
   std::function<void(const std::string& line)> tell;
   ProofTimes times{};
+  std::stop_token stop{};  // the user's: no proof is begun any more, and none goes on
 };
 
 // How much somebody wants a proof.

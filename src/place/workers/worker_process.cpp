@@ -32,6 +32,9 @@ constexpr milliseconds kStart{10000};
 // holds it inside a driver.
 constexpr milliseconds kEnd{1000};
 
+// Who hears of a stop between two tokens, or is about to answer, does so in this.
+constexpr milliseconds kStopsEarly{100};
+
 }  // namespace
 
 Result<std::shared_ptr<WorkerProcess>> WorkerProcess::start(const WorkerSpec& spec) {
@@ -56,7 +59,7 @@ Result<std::shared_ptr<WorkerProcess>> WorkerProcess::start(const WorkerSpec& sp
                             .environment = inherited_environment()}));
   theirs.reset();  // so that its end is seen, whenever it comes
   std::shared_ptr<WorkerProcess> worker(new WorkerProcess(
-      spec.device, std::move(process),
+      spec, std::move(process),
       Channel(std::move(ours), std::move(requests), std::move(answers), kMostAnswer),
       std::move(pulse)));
   try {
@@ -67,9 +70,10 @@ Result<std::shared_ptr<WorkerProcess>> WorkerProcess::start(const WorkerSpec& sp
   return worker;
 }
 
-WorkerProcess::WorkerProcess(std::string device, Process process, Channel channel,
+WorkerProcess::WorkerProcess(const WorkerSpec& spec, Process process, Channel channel,
                              SharedMemory pulse)
-    : device_(std::move(device)),
+    : device_(spec.device),
+      user_stop_(spec.stop),
       process_(std::move(process)),
       channel_(std::move(channel)),
       pulse_(std::move(pulse)) {}
@@ -105,7 +109,7 @@ bool WorkerProcess::alive() const {
 
 Error WorkerProcess::why_dead() const {
   const std::lock_guard lock(death_mutex_);
-  return {ErrorCode::Device, fmt::format("{} {}", device_, death_)};
+  return {death_code_, fmt::format("{} {}", device_, death_)};
 }
 
 std::string WorkerProcess::where() const {
@@ -136,21 +140,22 @@ void WorkerProcess::end(const std::string& reason) {
   static_cast<void>(process_.wait(kEnd));
 }
 
-void WorkerProcess::note_death(const std::string& reason) {
+void WorkerProcess::note_death(const std::string& reason, ErrorCode code) {
   const std::lock_guard lock(death_mutex_);
   if (death_.empty()) {
     death_ = reason;
+    death_code_ = code;
     process_.kill(SIGKILL);
   }
 }
 
-void WorkerProcess::end_now(const std::string& reason) {
-  note_death(reason);
+void WorkerProcess::end_now(const std::string& reason, ErrorCode code) {
+  note_death(reason, code);
   static_cast<void>(process_.wait(kEnd));
 }
 
-void WorkerProcess::end_call(const std::string& reason) {
-  end_now(reason);
+void WorkerProcess::end_call(const std::string& reason, ErrorCode code) {
+  end_now(reason, code);
   throw DeviceError(why_dead());
 }
 
@@ -163,8 +168,13 @@ std::optional<Message> WorkerProcess::wait_for_answer(uint64_t request, const St
                                                       const std::stop_token& stop,
                                                       WhenLate when_late) {
   Watchdog watchdog(process_.pid(), pulse(), step);
+  const bool is_last = user_stop_.stop_requested();  // asked though the user stops
+  std::optional<std::chrono::steady_clock::time_point> stopped_at;
   while (true) {
-    if (stop.stop_requested()) {
+    if (!is_last && user_stop_.stop_requested() && !stopped_at) {
+      stopped_at = std::chrono::steady_clock::now();
+    }
+    if (stop.stop_requested() || stopped_at) {
       pulse().stop.store(request);
     }
     auto message = channel_.receive(kBeat);
@@ -180,6 +190,9 @@ std::optional<Message> WorkerProcess::wait_for_answer(uint64_t request, const St
     }
     if (!alive()) {
       throw DeviceError(why_dead());  // also where the kernel holds it inside a driver
+    }
+    if (stopped_at && std::chrono::steady_clock::now() - *stopped_at >= kStopsEarly) {
+      end_call("was left, since mynah was stopped", ErrorCode::Cancelled);
     }
     if (auto reason = watchdog.look(where())) {
       if (when_late == WhenLate::PassOver) {

@@ -28,6 +28,8 @@ struct WorkerSpec {
   std::string device;   // for messages: "cuda:0"
   DeviceSettings settings;
   std::vector<Fault> faults;
+  // The user's wish to stop: a call that is awaited then is abandoned, whatever it does.
+  std::stop_token stop{};
 };
 
 class WorkerProcess {
@@ -42,7 +44,9 @@ class WorkerProcess {
   // Asks for one thing and waits for the answer's bytes; callers come one after another. `step`:
   // the longest time without an operation (see Watchdog). What the worker refuses is an error.
   // Throws DeviceError where the worker fails, hangs or is gone; it is then ended, and every later
-  // call throws the same. Once stop is requested the worker ends early what it does.
+  // call throws the same. Once stop is requested the worker ends early what it does. Where the user
+  // stops (WorkerSpec::stop) and it does not, the worker is ended all the same, at once: Cancelled,
+  // and no failure. Only what is asked after that is waited for.
   Result<std::vector<std::byte>> ask(Ask what, std::span<const std::byte> bytes,
                                      const StepLimit& step, const std::stop_token& stop = {});
 
@@ -113,16 +117,16 @@ class WorkerProcess {
   // What becomes of the worker whose answer does not come in time.
   enum class WhenLate : uint8_t { End, PassOver };
 
-  WorkerProcess(std::string device, Process process, Channel channel, SharedMemory pulse);
+  WorkerProcess(const WorkerSpec& spec, Process process, Channel channel, SharedMemory pulse);
 
   [[nodiscard]] const Pulse& pulse() const;
   [[nodiscard]] Pulse& pulse();
   [[nodiscard]] Error why_dead() const;
   // Remembers why it ends, unless that is known, and kills it.
-  void note_death(const std::string& reason);
+  void note_death(const std::string& reason, ErrorCode code = ErrorCode::Device);
   // The same, and waits for its end: of who has the call.
-  void end_now(const std::string& reason);
-  [[noreturn]] void end_call(const std::string& reason);
+  void end_now(const std::string& reason, ErrorCode code = ErrorCode::Device);
+  [[noreturn]] void end_call(const std::string& reason, ErrorCode code = ErrorCode::Device);
   // " in stt.decoder": the stage that computed last; "": none did.
   [[nodiscard]] std::string where() const;
   // How the process ended, where it did by itself.
@@ -151,6 +155,7 @@ class WorkerProcess {
                                          const std::stop_token& stop, WhenLate when_late);
 
   std::string device_;
+  std::stop_token user_stop_;
   Process process_;
   Channel channel_;
   SharedMemory pulse_;
@@ -159,6 +164,7 @@ class WorkerProcess {
   uint64_t late_ = 0;  // a request whose answer is still to come, and passed over; 0: none
   mutable std::mutex death_mutex_;
   std::string death_;  // why it ended; "": it lives
+  ErrorCode death_code_ = ErrorCode::Device;
 };
 
 }  // namespace mynah::place
