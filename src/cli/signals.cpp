@@ -51,7 +51,8 @@ void set_handler(int signal, void (*handler)(int)) {
 struct StopSignals::State {
   std::stop_source source;
   int fd = -1;
-  bool hangs_up = false;  // SIGHUP stops
+  bool hangs_up = false;           // SIGHUP stops
+  std::atomic<bool> ended{false};  // its end may be told together with the signal
   std::mutex mutex;
   std::function<void()> when_late;  // mutex is held for it
   std::thread waiter;
@@ -59,12 +60,12 @@ struct StopSignals::State {
   // For a second, or until the program ends.
   void wait_and_say() {
     constexpr int kLate_ms = 1000;
-    pollfd ended{.fd = fd, .events = POLLIN, .revents = 0};
-    while (true) {
-      const int ready = ::poll(&ended, 1, kLate_ms);
+    pollfd end{.fd = fd, .events = POLLIN, .revents = 0};
+    while (!ended) {
+      const int ready = ::poll(&end, 1, kLate_ms);
       if (ready >= 0 || errno != EINTR) {
         const std::lock_guard lock(mutex);
-        if (ready == 0 && when_late) {
+        if (ready == 0 && when_late && !ended) {
           when_late();
         }
         return;
@@ -104,6 +105,7 @@ StopSignals::~StopSignals() {
   if (state_->hangs_up) {
     set_handler(SIGHUP, SIG_DFL);
   }
+  state_->ended = true;
   const uint64_t one = 1;
   [[maybe_unused]] const ssize_t written = ::write(state_->fd, &one, sizeof(one));
   state_->waiter.join();
