@@ -100,8 +100,8 @@ std::vector<const Measurement*> PlacementState::profiled_on(const ModelFile& fil
   return all;
 }
 
-// On a card int8 follows f16: what is smaller still would be further from the processor's values
-// than a device may be.
+// Where memory is a device's own int8 follows what is usual there: what is smaller still would be
+// further from the processor's values than a device may be.
 std::vector<std::optional<DType>> PlacementState::types_on(const ModelFile& file,
                                                            const std::string& device) const {
   std::vector<std::optional<DType>> types;
@@ -114,7 +114,9 @@ std::vector<std::optional<DType>> PlacementState::types_on(const ModelFile& file
     return types;
   }
   types = {usual_place(file, device).storage};
-  if (card_index(device) && !options_.storage && types.front() == DType::F16) {
+  const bool may_be_smaller = group_of(file) != StageGroup::Vad && !options_.storage &&
+                              options_.precision == Precision::Fast;
+  if (!is_processor(device) && may_be_smaller && types.front() != DType::I8) {
     types.emplace_back(DType::I8);
   }
   return types;
@@ -201,7 +203,8 @@ void PlacementState::measure_device(const ModelFile& file, const std::string& de
   });
 }
 
-// Of the cards that a model was measured on the types that were not needed so far.
+// Of the devices that a model was measured on, but the processor, the types that were not needed so
+// far.
 void PlacementState::measure_smaller_types(const ModelFile& file, PlanInput& input) {
   const Stage first = stages_of(group_of(file)).front();
   std::set<StageDevice> measured;
@@ -213,7 +216,7 @@ void PlacementState::measure_smaller_types(const ModelFile& file, PlanInput& inp
   for (const StageDevice& where : measured) {
     for (const std::optional<DType>& type : types_on(file, where.device)) {
       const StageDevice smaller{.device = where.device, .storage = type};
-      if (card_index(where.device) && !measured.contains(smaller)) {
+      if (!is_processor(where.device) && !measured.contains(smaller)) {
         static_cast<void>(measure_as(file, smaller, input));
       }
     }

@@ -112,10 +112,16 @@ TEST_F(Excluded, ADeviceThatIsFullIsNotDistrusted) {
   const auto told = state.no_room(StageGroup::Stt);
   ASSERT_TRUE(told);
   EXPECT_EQ(told->device, "simt:0");
-  const auto second = state.plan(StageGroup::Stt);
-  ASSERT_FALSE(second);
-  EXPECT_EQ(second.error().code, ErrorCode::OutOfMemory);
-  EXPECT_THAT(second.error().message, HasSubstr("has too little memory for stt: the card is full"));
+  const auto smaller = state.plan(StageGroup::Stt);
+  ASSERT_TRUE(smaller) << smaller.error().message;
+  for (const auto& [stage, where] : *smaller) {
+    EXPECT_EQ(where, (StageDevice{.device = "simt:0", .storage = DType::I8}));
+  }
+  state.had_no_room(StageGroup::Stt, *smaller, {ErrorCode::OutOfMemory, "the card is full"});
+  const auto none = state.plan(StageGroup::Stt);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().code, ErrorCode::OutOfMemory);
+  EXPECT_THAT(none.error().message, HasSubstr("has too little memory for stt: the card is full"));
   EXPECT_FALSE(distrust_of(state, "simt:0"));
 }
 
@@ -169,7 +175,9 @@ TEST_F(Excluded, ADeviceOfALaterStageIsProvenBeforeItIsGoneBackTo) {
 }
 
 TEST_F(Excluded, ADeviceThatWasFullIsGoneBackToWhenItHasRoom) {
-  PlacementState state(placer("simt:0,cpu"));
+  PlacerOptions options = placer("simt:0,cpu");
+  options.storage = DType::F32;  // none that is smaller stands in for it
+  PlacementState state(options);
   state.expect(file_);
   const auto first = state.plan(StageGroup::Stt);
   ASSERT_TRUE(first);

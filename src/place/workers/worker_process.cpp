@@ -254,7 +254,8 @@ Result<std::vector<std::byte>> WorkerProcess::exchange(
   if (answer->kind == static_cast<uint32_t>(Answer::Refused)) {
     return std::unexpected(std::move(error));
   }
-  end_now("failed: " + error.message);
+  end_now((error.code == ErrorCode::OutOfMemory ? "ran out of memory: " : "failed: ") +
+          error.message);
   throw DeviceError({error.code, why_dead().message});
 }
 
