@@ -61,11 +61,13 @@ bool PlacementState::end_worker(StageGroup group, const StagePlaces& places,
   return workers_.lose(group, devices, why);
 }
 
-void PlacementState::failed(StageGroup group, const StagePlaces& places, const Error& reason,
+bool PlacementState::failed(StageGroup group, const StagePlaces& places, const Error& reason,
                             const std::string& doubts) {
-  if (end_worker(group, places, reason.message)) {
-    distrust(places, {reason.code, reason.message + doubts});
+  if (!end_worker(group, places, reason.message)) {
+    return false;
   }
+  distrust(places, {reason.code, reason.message + doubts});
+  return true;
 }
 
 std::vector<OtherDevice> PlacementState::unusable_cards() {

@@ -33,7 +33,10 @@ Status check_sound(std::span<const float> probabilities, const DetectorRungs::Ru
 
 class PlacedSession final : public VoiceDetector::Session, private Keeper {
  public:
-  explicit PlacedSession(std::shared_ptr<DetectorRungs> rungs) : rungs_(std::move(rungs)) {
+  // `recordings`: how many were begun by all sessions.
+  PlacedSession(std::shared_ptr<DetectorRungs> rungs,
+                std::shared_ptr<std::atomic<size_t>> recordings)
+      : rungs_(std::move(rungs)), recordings_(std::move(recordings)) {
     rungs_->add(*this);
   }
 
@@ -49,6 +52,8 @@ class PlacedSession final : public VoiceDetector::Session, private Keeper {
   Result<std::vector<float>> flush() override {
     auto probabilities = listen([&] { return session_->flush(); });
     state_.clear();
+    heard_s_ = 0;
+    recording_ = 0;
     return probabilities;
   }
 
@@ -57,6 +62,7 @@ class PlacedSession final : public VoiceDetector::Session, private Keeper {
       session_->reset();
     }
     heard_s_ = 0;
+    recording_ = 0;
     state_.clear();
   }
 
@@ -112,7 +118,7 @@ class PlacedSession final : public VoiceDetector::Session, private Keeper {
   }
 
   Status vouch(const DetectorRungs::Rung& rung) try {
-    rungs_->vouch(rung, fmt::format("speech after {:.1f} s", heard_s_));
+    rungs_->vouch(rung, fmt::format("speech after {:.1f} s of recording {}", heard_s_, recording_));
     return {};
   } catch (const DeviceError& error) {
     return std::unexpected(error.error());
@@ -120,6 +126,9 @@ class PlacedSession final : public VoiceDetector::Session, private Keeper {
 
   template <class Listen>
   Result<std::vector<float>> listen(const Listen& once) {
+    if (recording_ == 0) {
+      recording_ = recordings_->fetch_add(1) + 1;
+    }
     return on_a_rung([&](const DetectorRungs::Rung& rung) -> Result<std::vector<float>> {
       MYNAH_TRY(auto probabilities, once());
       MYNAH_TRY_STATUS(check_sound(probabilities, rung));
@@ -143,6 +152,8 @@ class PlacedSession final : public VoiceDetector::Session, private Keeper {
   }
 
   std::shared_ptr<DetectorRungs> rungs_;
+  std::shared_ptr<std::atomic<size_t>> recordings_;
+  size_t recording_ = 0;  // the number of the one that is heard; 0: none is yet
   std::shared_ptr<const VoiceDetector> model_;  // that session_ is of
   std::unique_ptr<VoiceDetector::Session> session_;
   uint64_t number_ = 0;
@@ -160,7 +171,7 @@ class PlacedDetector final : public VoiceDetector {
         name_(opened.name()) {}
 
   [[nodiscard]] std::unique_ptr<Session> session() const override {
-    return std::make_unique<PlacedSession>(rungs_);
+    return std::make_unique<PlacedSession>(rungs_, heard_);
   }
 
   [[nodiscard]] Result<std::vector<std::vector<float>>> probabilities(
@@ -172,7 +183,7 @@ class PlacedDetector final : public VoiceDetector {
         MYNAH_TRY_STATUS(check_sound(one, rung));
       }
       rungs_->vouch(rung, numbers_of(recordings.size()));
-      heard_ += recordings.size();
+      heard_->fetch_add(recordings.size());
       return found;
     });
   }
@@ -188,9 +199,9 @@ class PlacedDetector final : public VoiceDetector {
  private:
   // "recordings 4 to 6": the next ones that are heard as a whole.
   [[nodiscard]] std::string numbers_of(size_t count) const {
-    const size_t first = heard_ + 1;
+    const size_t first = *heard_ + 1;
     return count <= 1 ? fmt::format("recording {}", first)
-                      : fmt::format("recordings {} to {}", first, heard_ + count);
+                      : fmt::format("recordings {} to {}", first, first + count - 1);
   }
 
   std::shared_ptr<DetectorRungs> rungs_;
@@ -198,7 +209,8 @@ class PlacedDetector final : public VoiceDetector {
   int rate_hz_;
   double frame_s_;
   std::string name_;
-  mutable std::atomic<size_t> heard_ = 0;  // recordings that were heard as a whole
+  // Recordings that were heard as a whole, or begun piece by piece.
+  std::shared_ptr<std::atomic<size_t>> heard_ = std::make_shared<std::atomic<size_t>>(0);
 };
 
 }  // namespace

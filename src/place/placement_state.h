@@ -150,7 +150,8 @@ class PlacementState {
 
   // A group's model failed where it was, or while it was loaded: workers on these devices end, and
   // the devices are not trusted. `doubts`: what nothing vouches for any more (Canary::doubts()).
-  void failed(StageGroup group, const StagePlaces& places, const Error& reason,
+  // False: the worker was lost before, by another group's work.
+  bool failed(StageGroup group, const StagePlaces& places, const Error& reason,
               const std::string& doubts);
 
   // What can be asked of an opened group.

@@ -329,7 +329,9 @@ class Rungs {
     if (error.code == ErrorCode::OutOfMemory) {
       return {error.code, error.message + doubts + state_->ran_out(group_, where_, error, windows)};
     }
-    state_->failed(group_, where_, error, doubts);
+    if (!state_->failed(group_, where_, error, doubts)) {
+      return {error.code, devices_of(where_) + " failed at another model's work" + doubts};
+    }
     return {error.code, error.message + doubts};
   }
 
