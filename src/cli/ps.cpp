@@ -34,9 +34,11 @@ double number_of(const Json& object, const char* key) {
 }
 
 std::string line_of(int pid, const LoadedStage& stage) {
-  return fmt::format("{:<8} {:<13} {:<8} {:<6} {:>9.1f} MB {:>7.0f} s  {}", pid, stage.stage,
-                     stage.device, stage.storage.value_or("file"),
-                     static_cast<double>(stage.bytes) / 1e6, stage.idle_s, stage.model);
+  const std::string held = stage.memory_with
+                               ? "with " + *stage.memory_with
+                               : fmt::format("{:.1f} MB", static_cast<double>(stage.bytes) / 1e6);
+  return fmt::format("{:<8} {:<13} {:<8} {:<6} {:>17} {:>7.0f} s  {}", pid, stage.stage,
+                     stage.device, stage.storage.value_or("file"), held, stage.idle_s, stage.model);
 }
 
 Json to_json(int pid, const std::vector<LoadedStage>& stages) {
@@ -46,7 +48,8 @@ Json to_json(int pid, const std::vector<LoadedStage>& stages) {
                     {"device", stage.device},
                     {"storage", stage.storage ? Json(*stage.storage) : Json()},
                     {"model", stage.model},
-                    {"bytes", stage.bytes},
+                    {"bytes", stage.memory_with ? Json() : Json(stage.bytes)},
+                    {"memory_with", stage.memory_with ? Json(*stage.memory_with) : Json()},
                     {"idle_s", stage.idle_s}});
   }
   return {{"pid", pid}, {"stages", std::move(list)}};
@@ -83,12 +86,16 @@ std::optional<std::vector<LoadedStage>> parse_status_page(std::string_view text)
     if (stage.is_object()) {
       const auto storage = stage.find("storage");
       const bool typed = storage != stage.end() && storage->is_string();
-      stages.push_back({.stage = text_of(stage, "stage"),
-                        .device = text_of(stage, "device"),
-                        .storage = typed ? std::optional(text_of(stage, "storage")) : std::nullopt,
-                        .model = text_of(stage, "model"),
-                        .bytes = static_cast<uint64_t>(number_of(stage, "bytes")),
-                        .idle_s = number_of(stage, "idle_s")});
+      const auto with = stage.find("memory_with");
+      const bool shares = with != stage.end() && with->is_string();
+      stages.push_back(
+          {.stage = text_of(stage, "stage"),
+           .device = text_of(stage, "device"),
+           .storage = typed ? std::optional(text_of(stage, "storage")) : std::nullopt,
+           .model = text_of(stage, "model"),
+           .bytes = static_cast<uint64_t>(number_of(stage, "bytes")),
+           .memory_with = shares ? std::optional(text_of(stage, "memory_with")) : std::nullopt,
+           .idle_s = number_of(stage, "idle_s")});
     }
   }
   return stages;
@@ -145,7 +152,7 @@ Result<int> PsCommand::run(Context& context) {
     }
     for (const LoadedStage& stage : *stages) {
       if (!std::exchange(any, true)) {
-        context.out.line(fmt::format("{:<8} {:<13} {:<8} {:<6} {:>12} {:>9}  {}", "pid", "stage",
+        context.out.line(fmt::format("{:<8} {:<13} {:<8} {:<6} {:>17} {:>9}  {}", "pid", "stage",
                                      "device", "type", "held", "idle", "model"));
       }
       context.out.line(line_of(other.pid, stage));

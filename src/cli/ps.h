@@ -18,6 +18,7 @@ struct LoadedStage {
   std::optional<std::string> storage;  // the type of the weights; none: the file's own
   std::string model;
   uint64_t bytes = 0;
+  std::optional<std::string> memory_with{};  // the stage whose memory it shares; none: its own
   double idle_s = 0;
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <ctime>
+#include <map>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -58,6 +60,7 @@ bool share_a_line(const StagePlacement& one, const StagePlacement& other) {
 
 PlacementReport make_report(PlacementState& state) {
   PlacementReport report;
+  std::map<std::pair<std::string, std::string>, std::string> pools;  // their first stages
   const auto now = static_cast<int64_t>(::time(nullptr));
   for (const StageReport& told : state.reports()) {
     StagePlacement stage;
@@ -72,6 +75,12 @@ PlacementReport make_report(PlacementState& state) {
     const auto place = places.find(told.stage);
     if (place == places.end() || place->second.device != told.device) {
       continue;  // of a rung that was left
+    }
+    // Each process has one pool on a device.
+    const auto [pool, is_first] = pools.try_emplace(
+        {is_here(places) ? std::string() : worker_key(places), told.device}, stage.stage);
+    if (!is_first) {
+      stage.memory_with = pool->second;
     }
     if (place->second.storage) {
       stage.storage = name(*place->second.storage);

@@ -183,6 +183,7 @@ std::string PlacementState::status_text() const {
     const std::lock_guard lock(mutex_);
     hooks = hooks_;
   }
+  std::map<std::string, std::string_view> pools;  // of this process, by device: their first stages
   for (const GroupHooks& hook : hooks) {
     const auto idle = hook.idle();
     if (!idle) {
@@ -199,13 +200,20 @@ std::string PlacementState::status_text() const {
       const HereStage& here = stages_[static_cast<size_t>(stage)];
       const auto& choice = choices_[static_cast<size_t>(stage)];
       const uint64_t planned = choice ? choice->plan.bytes : 0;
+      // Of a worker each stage has its share, by measurement; a pool of this process is of all.
+      const auto pool =
+          here.timed ? pools.try_emplace(where.device, stage_name(stage)).first : pools.end();
+      const bool shares = pool != pools.end() && pool->second != stage_name(stage);
       json["stages"].push_back(
           {{"stage", stage_name(stage)},
            {"device", where.device},
            {"storage", where.storage ? nlohmann::ordered_json(name(*where.storage))
                                      : nlohmann::ordered_json(nullptr)},
            {"model", path_of(*file)},
-           {"bytes", here.timed ? here.timed->backend.memory_held() : planned},
+           {"bytes", shares       ? 0
+                     : here.timed ? here.timed->backend.memory_held()
+                                  : planned},
+           {"memory_with", shares ? nlohmann::ordered_json(pool->second) : nullptr},
            {"idle_s", std::chrono::duration<double>(*idle).count()}});
     }
   }

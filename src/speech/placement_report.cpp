@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/rounded.h"
+
 namespace mynah {
 namespace {
 
@@ -11,25 +13,27 @@ Json or_null(const std::string& text) {
   return text.empty() ? Json(nullptr) : Json(text);
 }
 
-Json or_null(const std::optional<double>& value) {
-  return value ? Json(*value) : Json(nullptr);
+Json or_null(const std::optional<double>& value, double (*rounded)(double)) {
+  return value ? Json(rounded(*value)) : Json(nullptr);
 }
 
 Json to_json(const StagePlacement& stage) {
-  Json json = {{"stage", stage.stage},
-               {"device", stage.device},
-               {"architecture", or_null(stage.architecture)},
-               {"storage", or_null(stage.storage)},
-               {"bytes", stage.bytes},
-               {"kernels", stage.kernels},
-               {"operations", stage.operations},
-               {"milliseconds", stage.milliseconds},
-               {"expected_ms_per_second", or_null(stage.expected_ms)},
-               {"worst_error", or_null(stage.worst_error)},
-               {"error_bound", stage.worst_error ? Json(stage.error_bound) : Json(nullptr)},
-               {"proven_seconds_ago", or_null(stage.proven_ago_s)},
-               {"why", stage.why},
-               {"others", Json::array()}};
+  Json json = {
+      {"stage", stage.stage},
+      {"device", stage.device},
+      {"architecture", or_null(stage.architecture)},
+      {"storage", or_null(stage.storage)},
+      {"bytes", stage.memory_with.empty() ? Json(stage.bytes) : Json(nullptr)},
+      {"memory_with", or_null(stage.memory_with)},
+      {"kernels", stage.kernels},
+      {"operations", stage.operations},
+      {"milliseconds", rounded_ms(stage.milliseconds)},
+      {"expected_ms_per_second", or_null(stage.expected_ms, rounded_ms)},
+      {"worst_error", or_null(stage.worst_error, rounded_ratio)},
+      {"error_bound", stage.worst_error ? Json(rounded_ratio(stage.error_bound)) : Json(nullptr)},
+      {"proven_seconds_ago", or_null(stage.proven_ago_s, rounded_ms)},
+      {"why", stage.why},
+      {"others", Json::array()}};
   for (const NotChosen& other : stage.others) {
     json["others"].push_back({{"device", other.device}, {"why", other.why}});
   }

@@ -21,6 +21,7 @@ struct StagePlacement {
   std::string architecture;  // what it is compiled for: "avx512_vnni", "sm_89"
   std::string storage;       // the type of the weights: "int8"; "": the file's own
   uint64_t bytes = 0;        // that the device's pool holds for mynah
+  std::string memory_with;   // the stage before that has the same pool, with its bytes; "": none
   uint64_t kernels = 0;      // launched; 0 where a device has none
   uint64_t operations = 0;
   double milliseconds = 0;             // spent so far; 0: nobody measured

@@ -22,6 +22,15 @@ TEST(StatusPageText, IsReadAsItWasWritten) {
   EXPECT_EQ(stages->back().storage, "int8");
 }
 
+TEST(StatusPageText, SaysWhoseMemoryAStageShares) {
+  const auto stages = parse_status_page(
+      R"({"stages":[{"stage":"stt.encoder","bytes":6,"memory_with":null},
+                    {"stage":"stt.decoder","bytes":0,"memory_with":"stt.encoder"}]})");
+  ASSERT_TRUE(stages);
+  EXPECT_EQ(stages->front().memory_with, std::nullopt);
+  EXPECT_EQ(stages->back().memory_with, "stt.encoder");
+}
+
 TEST(StatusPageText, WhatIsNoPageIsNone) {
   for (const char* text :
        {"", "{", "7", "[]", "null", "\"x\"", "{\"a\":\"\xff\"}", "{\"a\":1e999}"}) {
