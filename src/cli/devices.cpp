@@ -10,12 +10,14 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "base/rounded.h"
 #include "cli/discovery_search.h"
 #include "cli/model_files.h"
 #include "cli/open_placer.h"
 #include "cli/store_access.h"
 #include "gpu/ptx.h"
 #include "place/device_name.h"
+#include "place/time_text.h"
 
 namespace mynah::cli {
 
@@ -137,14 +139,14 @@ Json to_json(const DeviceView& device) {
            {"storage", measured.storage ? Json(name(*measured.storage)) : Json(nullptr)},
            {"passed", measured.passed},
            {"failure", or_null(measured.failure)},
-           {"ms_per_second", measured.ms_per_unit},
-           {"worst_error", measured.worst_error},
-           {"error_bound", measured.error_bound},
+           {"ms_per_second", rounded_ms(measured.ms_per_unit)},
+           {"worst_error", rounded_ratio(measured.worst_error)},
+           {"error_bound", rounded_ratio(measured.error_bound)},
            {"bytes", measured.bytes}});
     }
     json["proofs"].push_back({{"model", proof.model},
                               {"seconds_ago", proof.ago_s},
-                              {"cpu_ms_per_second", proof.cpu_ms},
+                              {"cpu_ms_per_second", rounded_ms(proof.cpu_ms)},
                               {"stages", std::move(stages)}});
   }
   return json;
@@ -204,12 +206,10 @@ std::string proof_line(const std::string& label, const DeviceProof& proof) {
                        bad->failure);
   }
   const double ms = total_ms(proof.measurements);
-  std::string line = fmt::format("{}: {} passed {} s ago, {:.1f} ms for a second of sound", label,
-                                 proof.model, proof.ago_s, ms);
-  if (proof.cpu_ms > 0 && ms > 0) {
-    line += fmt::format(", {:.2g}x as fast as the processor", proof.cpu_ms / ms);
-  }
-  return line;
+  const std::string line = fmt::format("{}: {} passed {} s ago, {:.1f} ms for a second of sound",
+                                       label, proof.model, proof.ago_s, ms);
+  const std::string speed = place::speed_text(ms, proof.cpu_ms, "the processor");
+  return speed.empty() ? line : line + ", " + speed;
 }
 
 }  // namespace
@@ -330,6 +330,11 @@ Result<int> DevicesCommand::run(Context& context) {
     });
   }
   MYNAH_TRY_STATUS(add_proofs(context, found, devices));
+  const bool proved =
+      std::ranges::any_of(devices, [](const DeviceView& device) { return !device.proofs.empty(); });
+  constexpr std::string_view kNothing =
+      "no card to prove; simt:0 can be: mynah devices --prove simt:0";
+  const bool nothing = prove_ && !proved && names_.empty();
   // Who names a device wants it: that it cannot be tried at all is no proof either.
   const bool failed =
       prove_ && std::ranges::any_of(devices, [this](const DeviceView& device) {
@@ -344,6 +349,9 @@ Result<int> DevicesCommand::run(Context& context) {
       // A driver's text may be no UTF-8.
       context.out.line(to_json(device).dump(-1, ' ', false, Json::error_handler_t::replace));
     }
+    if (nothing) {
+      context.say(kNothing);
+    }
     return code;
   }
   for (const std::string& line : device_table(devices)) {
@@ -354,6 +362,9 @@ Result<int> DevicesCommand::run(Context& context) {
     for (const std::string& line : proofs) {
       context.out.line("  " + line);
     }
+  }
+  if (nothing) {
+    context.out.line(fmt::format("\n{}", kNothing));
   }
   const std::vector<std::string> remedies = device_remedies(devices);
   if (!remedies.empty()) {

@@ -34,8 +34,8 @@ struct DeviceView {
 // The table's lines, a heading first: device, name, memory, state.
 [[nodiscard]] std::vector<std::string> device_table(std::span<const DeviceView> devices);
 
-// What proofs found, a line for each model and device: "cuda:0: tiny.en passed 3 s ago, 11x the
-// processor".
+// What proofs found, a line for each model and device: "cuda:0: tiny.en passed 3 s ago, 11
+// times faster than the processor".
 [[nodiscard]] std::vector<std::string> proof_lines(std::span<const DeviceView> devices);
 
 // What helps, a line for each thing to do, with the devices that it is for.

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "place/stage.h"
+#include "place/time_text.h"
 #include "store/files.h"
 
 namespace mynah::cli {
@@ -45,17 +46,10 @@ std::string time_text(const Measurement* stage) {
   return stage == nullptr ? std::string("-") : fmt::format("{:.3g} ms", stage->ms_per_unit);
 }
 
-// "4.0x as fast", "1.2x as slow"; "": as fast, or nothing to compare.
-std::string ratio_text(double from_ms, double to_ms) {
-  constexpr double kNoise = 1.02;  // measured times differ by this from one run to the next
-  if (from_ms <= 0 || to_ms <= 0) {
-    return {};
-  }
-  const double ratio = from_ms / to_ms;
-  if (ratio >= kNoise) {
-    return fmt::format(", {:.2g}x as fast", ratio);
-  }
-  return ratio * kNoise <= 1 ? fmt::format(", {:.2g}x as slow", 1 / ratio) : std::string();
+// ", 4.0 times faster"; "": as fast, or nothing to compare.
+std::string gain_text(double from_ms, double to_ms) {
+  const std::string text = place::speed_text(to_ms, from_ms, "");
+  return text.empty() ? text : ", " + text;
 }
 
 Json place_json(const Measurement* stage) {
@@ -124,12 +118,12 @@ std::vector<std::string> difference_lines(const Profile& from, const Profile& to
         "{:<13} {}: {} -> {}{}", place::stage_name(stage),
         before == after ? before + " in both" : fmt::format("{} -> {}", before, after),
         time_text(was), time_text(is),
-        was != nullptr && is != nullptr ? ratio_text(was->ms_per_unit, is->ms_per_unit) : ""));
+        was != nullptr && is != nullptr ? gain_text(was->ms_per_unit, is->ms_per_unit) : ""));
   }
   const double before = total_ms(from);
   const double after = total_ms(to);
   lines.push_back(fmt::format("whole         {:.3g} ms -> {:.3g} ms{}", before, after,
-                              ratio_text(before, after)));
+                              gain_text(before, after)));
   return lines;
 }
 

@@ -110,6 +110,13 @@ TEST_F(Devices, NoCardIsNoError) {
                                                  "NVIDIA card \\(the driver lists no card\\)"));
 }
 
+TEST_F(Devices, ThatThereIsNoCardToProveIsSaid) {
+  driver_->fail({.function = "cuInit", .result = gpu::CUDA_ERROR_NO_DEVICE});
+  EXPECT_THAT(run({"--prove"}), HasSubstr("\nno card to prove; simt:0 can be: mynah devices "
+                                          "--prove simt:0\n"));
+  EXPECT_THAT(run(), testing::Not(HasSubstr("no card to prove")));
+}
+
 TEST_F(Devices, SayWhatHelps) {
   machine_.add_card("0000:01:00.0", kUuid);
   machine_.add_pci("0000:02:00.0", "nouveau");

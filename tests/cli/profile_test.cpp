@@ -121,9 +121,9 @@ TEST_F(ProfileVerb, compares_two) {
   save_two();
   EXPECT_EQ(mynah({"diff", "slow", "fast"}).out,
             "batch         1 -> 8\n"
-            "stt.encoder   cpu as i8 -> cuda:0 as f16: 30 ms -> 2 ms, 15x as fast\n"
+            "stt.encoder   cpu as i8 -> cuda:0 as f16: 30 ms -> 2 ms, 15 times faster\n"
             "stt.decoder   cpu in both: 4 ms -> 4 ms\n"
-            "whole         34 ms -> 6 ms, 5.7x as fast\n");
+            "whole         34 ms -> 6 ms, 5.7 times faster\n");
   Profile other = profile_of(
       "other", {took(Stage::Vad, "cpu", {}, 1), took(Stage::SttEncoder, "cpu", DType::I8, 40)});
   other.model = "base";
@@ -132,9 +132,9 @@ TEST_F(ProfileVerb, compares_two) {
   EXPECT_EQ(mynah({"diff", "slow", "other"}).out,
             "model         tiny.en -> base\n"
             "vad           not placed -> cpu: - -> 1 ms\n"
-            "stt.encoder   cpu as i8 in both: 30 ms -> 40 ms, 1.3x as slow\n"
+            "stt.encoder   cpu as i8 in both: 30 ms -> 40 ms, 1.3 times slower\n"
             "stt.decoder   cpu -> not placed: 4 ms -> -\n"
-            "whole         34 ms -> 41 ms, 1.2x as slow\n");
+            "whole         34 ms -> 41 ms, 1.2 times slower\n");
 }
 
 TEST_F(ProfileVerb, prints_json) {
