@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <chrono>
 #include <cmath>
@@ -14,6 +15,7 @@
 #include "cli/discovery_search.h"
 #include "cli/storage_choice.h"
 #include "cli/store_access.h"
+#include "place/device_name.h"
 #include "place/discovery/host.h"
 #include "place/plans/profile_folder.h"
 
@@ -62,6 +64,14 @@ Result<uint64_t> parse_bytes(std::string_view flag, const std::string& text) {
     return 0;
   }
   const auto bytes = parse_quantity(text, kUnits);
+  constexpr double kLeastWithoutUnit = 16e6;
+  if (bytes && std::isdigit(static_cast<unsigned char>(text.back())) != 0 &&
+      *bytes < kLeastWithoutUnit) {
+    return fail(ErrorCode::Usage,
+                fmt::format("{}: wanted a size such as 4GB or 800MB, found '{}', which is {} "
+                            "bytes: its unit is missing",
+                            flag, text, text));
+  }
   if (!bytes || *bytes < 1 || *bytes > 1e15) {
     return fail(ErrorCode::Usage,
                 fmt::format("{}: wanted a size such as 4GB or 800MB, found '{}'", flag, text));
@@ -72,38 +82,62 @@ Result<uint64_t> parse_bytes(std::string_view flag, const std::string& text) {
 // None: never.
 Result<std::optional<std::chrono::milliseconds>> parse_keep_alive(const std::string& text) {
   constexpr std::array kUnits = {Unit{"", 1e3}, Unit{"s", 1e3}, Unit{"m", 6e4}, Unit{"h", 3.6e6}};
-  if (text == "never" || text == "-1") {
+  if (text == "never") {
     return std::optional<std::chrono::milliseconds>();
   }
   const auto time_ms = parse_quantity(text, kUnits);
   if (!time_ms || *time_ms > 1e12) {
     return fail(ErrorCode::Usage,
                 fmt::format("--keep-alive: wanted a time such as 5m, 30s or 0, or "
-                            "never, found '{}'",
+                            "never (nothing is let go), found '{}'",
                             text));
   }
   return std::optional(std::chrono::milliseconds(static_cast<int64_t>(*time_ms)));
 }
 
-// The one that --device names, or the one in use where --device says nothing.
-Result<std::optional<place::Profile>> wanted_profile(const place::DeviceRequest& request,
-                                                     const PlacementWish& wish,
-                                                     const Context& context) {
+// The one that --device names, or those in use where --device says nothing.
+Result<std::vector<place::Profile>> wanted_profiles(const place::DeviceRequest& request,
+                                                    const PlacementWish& wish,
+                                                    const Context& context) {
   const place::ProfileFolder folder(store_folders(context.environment).home);
-  std::optional<std::string> name;
+  std::vector<place::Profile> profiles;
   if (!request.profile.empty()) {
-    name = request.profile;
+    MYNAH_TRY(place::Profile named, load_named_profile(folder, request.profile));
+    profiles.push_back(std::move(named));
   } else if (wish.pinned && request == place::DeviceRequest{}) {
-    MYNAH_TRY(name, folder.pinned());
+    MYNAH_TRY(const std::vector<std::string> names, folder.pinned());
+    for (const std::string& name : names) {
+      MYNAH_TRY(place::Profile profile, folder.load(name));
+      profiles.push_back(std::move(profile));
+    }
   }
-  if (!name) {
-    return std::optional<place::Profile>();
-  }
-  MYNAH_TRY(place::Profile profile, folder.load(*name));
-  return std::optional(std::move(profile));
+  return profiles;
 }
 
 }  // namespace
+
+Result<place::Profile> load_named_profile(const place::ProfileFolder& folder,
+                                          const std::string& name) {
+  auto profile = folder.load(name);
+  if (!profile && profile.error().code == ErrorCode::NotFound) {
+    profile.error().code = ErrorCode::Usage;
+  }
+  return profile;
+}
+
+void device_field(Fields& fields, std::string& device, std::string help) {
+  std::vector<std::string> words = place::device_names();
+  words.insert(words.end(), {"cuda,cpu", "profile:"});
+  fields.option("device", "DEVICE", device, std::move(help)).offering(std::move(words));
+}
+
+std::string device_details() {
+  return "--device takes auto (the fastest of what is proven), cpu, cuda or cuda:N (a card), ref\n"
+         "and simt:0 (plain loops and a simulated card, to check against); a list in order of\n"
+         "preference, such as cuda,cpu; a list for each group or stage, such as stt=cuda,tts=cpu\n"
+         "or tts.vocoder=cpu (vad, stt.encoder, stt.decoder, tts.acoustic, tts.vocoder); or\n"
+         "profile:NAME, as `mynah tune` measured. What is named alone is used or refused.\n";
+}
 
 void placement_fields(Fields& fields, std::string& max_vram, std::string& keep_alive) {
   fields.option("max-vram", "SIZE", max_vram,
@@ -139,7 +173,7 @@ Result<std::unique_ptr<place::Placer>> open_placer(const PlacementWish& wish,
   options.batch = wish.batch;
   MYNAH_TRY(options.max_vram, parse_bytes("--max-vram", wish.max_vram));
   MYNAH_TRY(options.keep_alive, parse_keep_alive(wish.keep_alive));
-  MYNAH_TRY(options.profile, wanted_profile(options.request, wish, context));
+  MYNAH_TRY(options.profiles, wanted_profiles(options.request, wish, context));
   options.stop = context.stop;
   options.say = [&context](const std::string& line) { context.say(line); };
   if (context.err.is_terminal() && !wish.quiet) {

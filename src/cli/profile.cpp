@@ -1,7 +1,7 @@
 #include "cli/profile.h"
 
 #include <algorithm>
-#include <optional>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/nearest_name.h"
+#include "cli/open_placer.h"
 #include "cli/profile_texts.h"
 #include "cli/store_access.h"
 
@@ -21,23 +22,18 @@ using place::ProfileFolder;
 
 constexpr std::string_view kNone = "none";
 
-// A name that nobody knows is a slip.
-Result<Profile> load(const ProfileFolder& folder, const std::string& name) {
-  auto profile = folder.load(name);
-  if (!profile && profile.error().code == ErrorCode::NotFound) {
-    profile.error().code = ErrorCode::Usage;
+// Those in use; none too where their file cannot be read, which is said.
+std::vector<std::string> pinned_names(const Context& context, const ProfileFolder& folder) {
+  auto names = folder.pinned();
+  if (!names) {
+    context.say(names.error().message);
+    return {};
   }
-  return profile;
+  return *std::move(names);
 }
 
-// The one in use; none too where its file cannot be read, which is said.
-std::optional<std::string> pinned_name(const Context& context, const ProfileFolder& folder) {
-  auto name = folder.pinned();
-  if (!name) {
-    context.say(name.error().message);
-    return std::nullopt;
-  }
-  return *std::move(name);
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
 }
 
 Json described(const Profile& profile, const ProfileFolder& folder, bool pinned) {
@@ -58,8 +54,10 @@ void ProfileCommand::fields(Fields& fields) {
 std::string ProfileCommand::details() const {
   return "Actions:\n"
          "  list             the profiles on this machine\n"
-         "  use NAME         place every stage as this profile says; 'use none' goes back to auto\n"
-         "  show [NAME ...]  what was chosen and measured; without a name, of the one in use\n"
+         "  use NAME         place its model as this profile says, in place of another of that "
+         "model;\n"
+         "                   'use none' goes back to auto, 'use none NAME ...' for these alone\n"
+         "  show [NAME ...]  what was chosen and measured; without a name, of those in use\n"
          "  diff NAME NAME   which stages move from the first to the second, and what that gains\n"
          "  remove NAME ...  remove profiles\n";
 }
@@ -96,9 +94,9 @@ Result<int> ProfileCommand::list(Context& context, const ProfileFolder& folder) 
   }
   std::vector<std::string> damaged;
   const std::vector<Profile> profiles = folder.list(&damaged);
-  const std::optional<std::string> pinned = pinned_name(context, folder);
+  const std::vector<std::string> pinned = pinned_names(context, folder);
   for (const Profile& profile : profiles) {
-    const bool in_use = pinned == profile.name;
+    const bool in_use = contains(pinned, profile.name);
     if (context.json) {
       context.out.line(described(profile, folder, in_use).dump());
     } else {
@@ -109,11 +107,13 @@ Result<int> ProfileCommand::list(Context& context, const ProfileFolder& folder) 
   for (const std::string& error : damaged) {
     context.say(error);
   }
-  if (pinned && std::ranges::find(profiles, *pinned, &Profile::name) == profiles.end()) {
-    context.say(
-        fmt::format("the profile in use, {}, cannot be read: `mynah profile use none` goes "
-                    "back to auto",
-                    *pinned));
+  for (const std::string& name : pinned) {
+    if (std::ranges::find(profiles, name, &Profile::name) == profiles.end()) {
+      context.say(
+          fmt::format("the profile in use, {}, cannot be read: `mynah profile use none` goes "
+                      "back to auto",
+                      name));
+    }
   }
   if (profiles.empty() && damaged.empty() && !context.json) {
     context.say("no profiles yet: `mynah tune` measures this machine and makes one");
@@ -122,43 +122,64 @@ Result<int> ProfileCommand::list(Context& context, const ProfileFolder& folder) 
 }
 
 Result<int> ProfileCommand::use(Context& context, const ProfileFolder& folder) const {
-  if (words_.size() != 2) {
+  const bool stops = words_.size() > 1 && words_[1] == kNone;
+  if (words_.size() != 2 && !stops) {
     return fail(ErrorCode::Usage,
                 fmt::format("use: wanted the name of one profile, or none, found {} names",
                             words_.size() - 1));
   }
-  const std::string& name = words_[1];
-  if (name == kNone) {
-    MYNAH_TRY_STATUS(folder.unpin());
-  } else {
-    MYNAH_TRY(const Profile profile, load(folder, name));
+  const std::vector<std::string> before = folder.pinned().value_or(std::vector<std::string>());
+  if (!stops) {
+    MYNAH_TRY(const Profile profile, load_named_profile(folder, words_[1]));
     MYNAH_TRY_STATUS(folder.pin(profile.name));
+  } else if (words_.size() == 2) {
+    MYNAH_TRY_STATUS(folder.unpin());
   }
+  for (size_t i = 2; i < words_.size(); ++i) {
+    if (!contains(before, words_[i])) {
+      return fail(ErrorCode::Usage,
+                  fmt::format("use none: wanted profiles that are in use ({}), found '{}'",
+                              fmt::join(before, ", "), words_[i]));
+    }
+    MYNAH_TRY_STATUS(folder.unpin(words_[i]));
+  }
+  MYNAH_TRY(const std::vector<std::string> now, folder.pinned());
   if (context.json) {
-    context.out.line(Json{{"pinned", name == kNone ? Json() : Json(name)}}.dump());
+    context.out.line(Json{{"pinned", stops ? Json() : Json(words_[1])}, {"in_use", now}}.dump());
+    return 0;
+  }
+  std::vector<std::string> stopped;
+  std::ranges::copy_if(before, std::back_inserter(stopped),
+                       [&](const std::string& name) { return !contains(now, name); });
+  if (!stops) {
+    context.out.line(fmt::format(
+        "{} is in use{}", words_[1],
+        stopped.empty() ? std::string()
+                        : fmt::format(", in place of {}", fmt::join(stopped, " and "))));
+  } else if (now.empty()) {
+    context.out.line("no profile is in use: stages are placed by auto");
   } else {
-    context.out.line(name == kNone ? std::string("no profile is in use: stages are placed by auto")
-                                   : fmt::format("{} is in use", name));
+    context.out.line(fmt::format("still in use: {}", fmt::join(now, ", ")));
   }
   return 0;
 }
 
 Result<int> ProfileCommand::show(Context& context, const ProfileFolder& folder) const {
   std::vector<std::string> names(words_.begin() + 1, words_.end());
-  const std::optional<std::string> pinned = pinned_name(context, folder);
-  if (names.empty() && !pinned) {
+  const std::vector<std::string> pinned = pinned_names(context, folder);
+  if (names.empty() && pinned.empty()) {
     return fail(ErrorCode::Usage, "show: wanted the name of a profile, as none is in use");
   }
   if (names.empty()) {
-    names.push_back(*pinned);
+    names = pinned;
   }
   std::vector<Profile> profiles;
   for (const std::string& name : names) {
-    MYNAH_TRY(Profile profile, load(folder, name));
+    MYNAH_TRY(Profile profile, load_named_profile(folder, name));
     profiles.push_back(std::move(profile));
   }
   for (const Profile& profile : profiles) {
-    const bool in_use = pinned == profile.name;
+    const bool in_use = contains(pinned, profile.name);
     if (context.json) {
       context.out.line(described(profile, folder, in_use).dump());
       continue;
@@ -175,8 +196,8 @@ Result<int> ProfileCommand::diff(Context& context, const ProfileFolder& folder) 
     return fail(ErrorCode::Usage,
                 fmt::format("diff: wanted the names of two profiles, found {}", words_.size() - 1));
   }
-  MYNAH_TRY(const Profile from, load(folder, words_[1]));
-  MYNAH_TRY(const Profile to, load(folder, words_[2]));
+  MYNAH_TRY(const Profile from, load_named_profile(folder, words_[1]));
+  MYNAH_TRY(const Profile to, load_named_profile(folder, words_[2]));
   if (context.json) {
     context.out.line(difference_json(from, to).dump());
     return 0;
@@ -199,21 +220,23 @@ Result<int> ProfileCommand::remove(Context& context, const ProfileFolder& folder
   }
   for (const std::string& name : names) {
     // Damaged ones can be removed too.
-    if (auto found = load(folder, name); !found && found.error().code == ErrorCode::Usage) {
+    if (auto found = load_named_profile(folder, name);
+        !found && found.error().code == ErrorCode::Usage) {
       found.error().message += names.size() > 1 ? "; nothing was removed" : "";
       return std::unexpected(std::move(found).error());
     }
   }
   // Asked first: what is removed is no longer in use.
-  const std::optional<std::string> pinned = pinned_name(context, folder);
+  const std::vector<std::string> pinned = pinned_names(context, folder);
   for (const std::string& name : names) {
     MYNAH_TRY_STATUS(folder.remove(name));
-    const bool was_in_use = pinned == name;
+    const bool was_in_use = contains(pinned, name);
     if (context.json) {
       context.out.line(Json{{"name", name}, {"was_pinned", was_in_use}}.dump());
     } else {
-      context.out.line(fmt::format(
-          "removed {}{}", name, was_in_use ? ", which was in use: stages are placed by auto" : ""));
+      context.out.line(
+          fmt::format("removed {}{}", name,
+                      was_in_use ? ", which was in use: its model is placed by auto" : ""));
     }
   }
   return 0;

@@ -1,4 +1,4 @@
-// `mynah profile`: placements that were measured and kept; which of them is in use.
+// `mynah profile`: placements that were measured and kept; which of them are in use.
 #pragma once
 
 #include <string>

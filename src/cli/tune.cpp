@@ -9,7 +9,6 @@
 #include "cli/profile_texts.h"
 #include "cli/storage_choice.h"
 #include "cli/store_access.h"
-#include "place/device_name.h"
 #include "place/plans/profile_folder.h"
 #include "place/tune.h"
 
@@ -39,9 +38,7 @@ void TuneCommand::fields(Fields& fields) {
                   "Models that were pulled or imported, or paths; none: those that verbs take by "
                   "themselves.")
       .completes(Complete::Models);
-  fields
-      .option("device", "DEVICE", device_, "Where to measure: auto, or devices as for transcribe.")
-      .offering(place::device_names());
+  device_field(fields, device_, "Where to measure: auto, or devices; see below.");
   fields.option("threads", "N", threads_, "Threads to compute with; 0: the physical cores.")
       .shorter('t');
   fields.option("storage", "TYPES", types_,
@@ -54,7 +51,17 @@ std::string TuneCommand::details() const {
   return "Each device is proven with the model, in a process of its own, and timed; what is "
          "fastest\n"
          "together is kept as a profile, which `mynah profile` lists, shows, compares and puts in\n"
-         "use. A device that fails is left out, and the reason is kept too.\n";
+         "use. A device that fails is left out, and the reason is kept too.\n\n" +
+         device_details();
+}
+
+Status TuneCommand::check_name(const NamedModel& model) const {
+  Status named = place::ProfileFolder::check_name(name_.empty() ? model.name : name_);
+  if (!named) {
+    named.error().code = ErrorCode::Usage;
+    named.error().message = "--name: " + named.error().message;
+  }
+  return named;
 }
 
 Status TuneCommand::tune(Context& context, place::PlacementState& state,
@@ -74,8 +81,10 @@ Status TuneCommand::tune(Context& context, place::PlacementState& state,
       context.out.flush();
     };
   }
-  MYNAH_TRY(const place::Profile profile,
-            place::tune(state, model.file, name_.empty() ? model.name : name_, options));
+  MYNAH_TRY(place::Profile profile, place::tune(state, model.file, model.name, options));
+  if (!name_.empty()) {
+    profile.name = name_;
+  }
   const place::ProfileFolder folder(store_folders(context.environment).home);
   MYNAH_TRY_STATUS(folder.save(profile));
   if (use_) {
@@ -105,6 +114,10 @@ Result<int> TuneCommand::run(Context& context) {
   if (!name_.empty() && models.size() > 1) {
     return fail(ErrorCode::Usage,
                 fmt::format("--name {}: wanted one model for it, found {}", name_, models.size()));
+  }
+  // Measuring takes minutes.
+  for (const NamedModel& model : models) {
+    MYNAH_TRY_STATUS(check_name(model));
   }
   MYNAH_TRY(const auto placer, open_placer({.device = device_,
                                             .threads = threads_,

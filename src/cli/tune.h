@@ -18,6 +18,8 @@ class TuneCommand : public Command {
   [[nodiscard]] std::string details() const override;
 
  private:
+  // Whether its profile can be called as it would be.
+  [[nodiscard]] Status check_name(const NamedModel& model) const;
   Status tune(Context& context, place::PlacementState& state, const NamedModel& model) const;
 
   std::vector<std::string> models_;

@@ -23,53 +23,74 @@ bool is_called(const std::filesystem::path& path, const std::string& model) {
          std::ranges::any_of(path, [&](const auto& part) { return part == model; });
 }
 
+bool has_stages(const Profile& profile, StageGroup group) {
+  return std::ranges::any_of(
+      profile.stages, [group](const Measurement& stage) { return group_of(stage.stage) == group; });
+}
+
 }  // namespace
+
+const Profile* PlacementState::profile_of(const ModelFile& file, const std::string& digest) const {
+  const Profile* by_name = nullptr;
+  for (const Profile& profile : options_.profiles) {
+    if (!has_stages(profile, group_of(file))) {
+      continue;
+    }
+    if (profile.model_sha256 == digest) {
+      return &profile;
+    }
+    if (!options_.request.profile.empty() || is_called(path_of(file), profile.model)) {
+      by_name = &profile;
+    }
+  }
+  return by_name;
+}
 
 Result<bool> PlacementState::has_profile(const ModelFile& file) {
   const StageGroup group = group_of(file);
-  if (!options_.profile) {
-    return false;
-  }
-  const Profile& profile = *options_.profile;
-  const bool named = !options_.request.profile.empty();
-  if (std::ranges::none_of(profile.stages, [group](const Measurement& stage) {
-        return group_of(stage.stage) == group;
-      })) {
+  const auto of_group = std::ranges::find_if(
+      options_.profiles, [group](const Profile& profile) { return has_stages(profile, group); });
+  if (of_group == options_.profiles.end()) {
     // A detector goes along with what is named.
-    if (!named || group == StageGroup::Vad) {
+    if (options_.request.profile.empty() || options_.profiles.empty() || group == StageGroup::Vad) {
       return false;
     }
+    const Profile& named = options_.profiles.front();
     return fail(ErrorCode::Device,
                 fmt::format("the profile {} is of {}, which has no {}; measure this model with "
                             "`mynah tune`, or leave --device out",
-                            profile.name, profile.model, group_name(group)));
+                            named.name, named.model, group_name(group)));
   }
   MYNAH_TRY(const std::string digest, model_digest(path_of(file), options_.cache_folder));
-  if (digest != profile.model_sha256 && !named && !is_called(path_of(file), profile.model)) {
-    if (options_.say && !std::exchange(told_of_profile_, true)) {
+  const Profile* const found = profile_of(file, digest);
+  if (found == nullptr) {
+    if (options_.say && told_of_profile_.insert(group).second) {
       options_.say(
           fmt::format("the profile in use, {}, is of {} and not of {}: {} is placed by auto",
-                      profile.name, profile.model, path_of(file), group_name(group)));
+                      of_group->name, of_group->model, path_of(file), group_name(group)));
     }
     return false;
   }
+  const Profile& profile = *found;
   ProfileFacts facts{.build = options_.discovery.build, .model_sha256 = digest, .devices = {}};
   for (const DeviceIdentity& device : profile.devices) {
     facts.devices.push_back(identity(device.device));
   }
   MYNAH_TRY_STATUS(check_holds(profile, facts));
   const std::lock_guard lock(mutex_);
-  profiled_.insert(group);
+  profiled_[group] = found;
   return true;
 }
 
 const Measurement* PlacementState::profiled(Stage stage) const {
   const std::lock_guard lock(mutex_);
-  if (!profiled_.contains(group_of(stage))) {
+  const auto profile = profiled_.find(group_of(stage));
+  if (profile == profiled_.end()) {
     return nullptr;
   }
-  const auto found = std::ranges::find(options_.profile->stages, stage, &Measurement::stage);
-  return found == options_.profile->stages.end() ? nullptr : &*found;
+  const std::vector<Measurement>& stages = profile->second->stages;
+  const auto found = std::ranges::find(stages, stage, &Measurement::stage);
+  return found == stages.end() ? nullptr : &*found;
 }
 
 std::optional<DType> PlacementState::storage_of(Stage stage, const std::string& device) const {
@@ -241,7 +262,10 @@ Result<bool> PlacementState::measure(const ModelFile& file, PlanInput& input) {
   std::set<std::string> devices;
   bool elsewhere = false;
   for (const Stage stage : stages_of(group)) {
-    input.stages.push_back({.stage = stage, .storage = storage_of(stage, "")});
+    input.stages.push_back(
+        {.stage = stage,
+         .storage = storage_of(stage, ""),
+         .profile = profiled(stage) != nullptr ? profiled_.at(group)->name : std::string()});
     input.request.of(stage) = wanted(stage);
     for (std::string& device : candidates(stage)) {
       elsewhere = elsewhere || !is_processor(device);
@@ -279,7 +303,7 @@ bool PlacementState::stays(StageGroup group, PlanInput& input) const {
     if (where.device != "cpu") {
       devices.devices.emplace_back("cpu");
     }
-    input.stages.push_back({.stage = stage, .storage = {}});
+    input.stages.push_back({.stage = stage, .storage = {}, .profile = {}});
     const auto& choice = choices_[static_cast<size_t>(stage)];
     if (choice && choice->measured && choice->measured->device == where.device) {
       input.measurements.push_back(*choice->measured);
@@ -313,8 +337,8 @@ Result<StagePlaces> PlacementState::plan(StageGroup group) {
   if (!ends && options_.stop.stop_requested()) {
     return fail(ErrorCode::Cancelled, "stopped");  // proofs may have been cut short
   }
-  if (profiled(Stage::SttEncoder) != nullptr) {
-    input.batch = std::min(input.batch, options_.profile->batch);
+  if (const auto of_stt = profiled_.find(StageGroup::Stt); of_stt != profiled_.end()) {
+    input.batch = std::min(input.batch, of_stt->second->batch);
   }
   input.devices = memory(cards);
   if (std::ranges::any_of(input.stages, [&input](const StageWish& wish) {

@@ -40,8 +40,9 @@ struct PlacerOptions {
   std::vector<Fault> faults;
   std::optional<DType> storage;  // the user's; none: what is fastest and good enough on the device
   Precision precision = Precision::Fast;
-  // A profile that is in use: its model's stages go where it says, as long as it holds.
-  std::optional<Profile> profile;
+  // Profiles that are in use, or the one that is named: the stages of a profile's model go where it
+  // says, as long as it holds.
+  std::vector<Profile> profiles;
   // What is loaded is let go when nothing was asked of it for so long; none: never.
   std::optional<std::chrono::milliseconds> keep_alive = std::chrono::minutes(5);
   uint64_t max_vram = 0;  // bytes of a card's memory that may be taken; 0: no limit
@@ -137,7 +138,7 @@ class PlacementState {
   Result<std::shared_ptr<Backend>> open_here(Stage stage, const StageDevice& where);
 
   // Whether a device that was asked for by name is there, as far as can be said without a context:
-  // Environment or Device with the reason.
+  // Device with the reason.
   Status check_named(const std::string& device);
 
   // The worker for these devices, to load the group's model in: it is kept for that until left() or
@@ -255,7 +256,10 @@ class PlacementState {
   void measure_smaller_types(const ModelFile& file, PlanInput& input);
   Result<bool> measure(const ModelFile& file, PlanInput& input);
   [[nodiscard]] bool stays(StageGroup group, PlanInput& input) const;
-  // Whether the profile places this model. Device where it no longer holds, or was named and is of
+  // The profile that is of this model: by its file; else by its name, since the file may have
+  // changed; null: none.
+  [[nodiscard]] const Profile* profile_of(const ModelFile& file, const std::string& digest) const;
+  // Whether a profile places this model. Device where it no longer holds, or was named and is of
   // another; one that is in use and of another model is told of and passed over.
   [[nodiscard]] Result<bool> has_profile(const ModelFile& file);
   // What the profile says of a stage that it places; null: nothing.
@@ -298,6 +302,7 @@ class PlacementState {
   [[nodiscard]] DeviceProof prove_behind(const ModelFile& file, const StageDevice& where);
   // Why a device that failed is not to be used yet; "": every model that may be there passed.
   [[nodiscard]] std::string why_still_excluded(const std::string& device);
+  [[nodiscard]] Status ask_whether_there(const std::string& device);
   [[nodiscard]] std::string status_text() const;
   // "cuda:0 was preferred, but it is not here"; "": it is where it was wanted most. Wants the lock.
   [[nodiscard]] std::string why_not_preferred(const StagePlaces& places) const;
@@ -321,8 +326,9 @@ class PlacementState {
   std::map<std::pair<StageGroup, std::string>, size_t> most_windows_;  // where memory ran out
   std::map<StageGroup, size_t> windows_together_;                      // as planned
   std::set<StageGroup> lost_workers_;
-  std::set<StageGroup> profiled_;  // that the profile places
-  bool told_of_profile_ = false;   // that it is of another model
+  // That a profile of options_ places; planning_ is held where it changes, mutex_ too.
+  std::map<StageGroup, const Profile*> profiled_;
+  std::set<StageGroup> told_of_profile_;  // that what is in use is of another model
   std::array<std::optional<StageChoice>, kStages.size()> choices_;
   std::vector<Move> moves_;
   std::map<StageGroup, StagePlaces> places_;                          // of what is open

@@ -96,6 +96,24 @@ TEST_F(ProfileVerb, lists_what_is_there_and_what_is_in_use) {
   EXPECT_EQ(mynah({"list"}).out.find("in use"), std::string::npos);
 }
 
+TEST_F(ProfileVerb, uses_one_of_each_model) {
+  save_two();
+  Profile voice = profile_of("voice", {took(Stage::TtsAcoustic, "cpu", {}, 1)});
+  voice.model = "kokoro";
+  voice.model_sha256 = std::string(64, 'b');
+  save(voice);
+  EXPECT_EQ(mynah({"use", "fast"}).out, "fast is in use\n");
+  EXPECT_EQ(mynah({"use", "voice"}).out, "voice is in use\n");
+  EXPECT_THAT(mynah({"list"}).out, AllOf(HasSubstr("fast                 in use  "),
+                                         HasSubstr("voice                in use  ")));
+  EXPECT_EQ(mynah({"use", "slow"}).out, "slow is in use, in place of fast\n");
+  EXPECT_THAT(mynah({"show"}).out, AllOf(HasSubstr("voice (in use)"), HasSubstr("slow (in use)")));
+  EXPECT_EQ(mynah({"use", "none", "fast"}).code, 2);
+  EXPECT_EQ(mynah({"use", "none", "voice"}).out, "still in use: slow\n");
+  EXPECT_EQ(nlohmann::json::parse(mynah({"use", "fast", "--json"}).out).at("in_use"),
+            nlohmann::json({"fast"}));
+}
+
 TEST_F(ProfileVerb, shows_what_was_measured) {
   save_two();
   const Outcome nothing = mynah({"show"});
@@ -165,7 +183,7 @@ TEST_F(ProfileVerb, removes_all_that_are_named_or_none) {
   const Outcome removed = mynah({"remove", "slow", "fast", "slow"});
   EXPECT_EQ(removed.code, 0) << removed.err;
   EXPECT_EQ(removed.out,
-            "removed slow, which was in use: stages are placed by auto\nremoved fast\n");
+            "removed slow, which was in use: its model is placed by auto\nremoved fast\n");
   EXPECT_EQ(mynah({"list"}).out, "");
 }
 

@@ -55,14 +55,14 @@ class PlacementPlan : public test::PlacedWhisper {
   // `--device profile:evening`.
   [[nodiscard]] PlacerOptions named(Profile profile) const {
     PlacerOptions options = placer("profile:evening");
-    options.profile = std::move(profile);
+    options.profiles = {std::move(profile)};
     return options;
   }
 
   // The profile is in use, and no device is named.
   [[nodiscard]] PlacerOptions in_use(Profile profile) {
     PlacerOptions options = placer("auto");
-    options.profile = std::move(profile);
+    options.profiles = {std::move(profile)};
     options.say = [this](const std::string& line) { said_.push_back(line); };
     return options;
   }
@@ -126,6 +126,26 @@ TEST_F(PlacementPlan, AProfileInUseIsPassedOverForAnotherModelInALine) {
   EXPECT_THAT(said_, ElementsAre(AllOf(HasSubstr("the profile in use, evening, is of some.en and "
                                                  "not of "),
                                        HasSubstr("model.gguf: stt is placed by auto"))));
+}
+
+TEST_F(PlacementPlan, OfSeveralProfilesInUseTheModelsOwnPlacesItAndIsSaid) {
+  Profile other = on_the_processor();
+  other.name = "other";
+  other.model_sha256 = std::string(64, 'b');
+  PlacerOptions options = in_use(other);
+  options.profiles.push_back(profile_of({stage_on(Stage::SttEncoder, "simt:0", DType::F16),
+                                         stage_on(Stage::SttDecoder, "cpu", DType::BF16)}));
+  options.profiles.push_back(profile_of({stage_on(Stage::TtsAcoustic, "cpu", DType::I8)}));
+  PlacementState state(std::move(options));
+  state.expect(file_);
+  const auto planned = state.plan(StageGroup::Stt);
+  ASSERT_TRUE(planned) << planned.error().message;
+  EXPECT_EQ(planned->at(Stage::SttEncoder).device, "simt:0");
+  EXPECT_EQ(planned->at(Stage::SttDecoder).storage, DType::BF16);
+  for (const Stage stage : {Stage::SttEncoder, Stage::SttDecoder}) {
+    EXPECT_EQ(state.choice(stage)->plan.reason, "the profile evening says so");
+  }
+  EXPECT_THAT(said_, IsEmpty());
 }
 
 TEST_F(PlacementPlan, AProfileInUseIsRefusedWhereTheFileOfItsModelChanged) {

@@ -166,7 +166,7 @@ TEST(ProfileFolder, KeepsProfilesByName) {
   const TemporaryFolder home;
   const ProfileFolder folder(home / "not/yet");
   EXPECT_THAT(folder.list(), IsEmpty());
-  EXPECT_EQ(*folder.pinned(), std::nullopt);
+  EXPECT_THAT(*folder.pinned(), IsEmpty());
   EXPECT_THAT(folder.load("evening").error().message, HasSubstr("`mynah tune` makes one"));
   ASSERT_TRUE(folder.save(some_profile("b")).has_value());
   ASSERT_TRUE(folder.save(some_profile("evening")).has_value());
@@ -197,20 +197,45 @@ TEST(ProfileFolder, PinsOneThatCanBeRead) {
   const ProfileFolder folder(home.path());
   ASSERT_TRUE(folder.save(some_profile("a")).has_value());
   EXPECT_FALSE(folder.pin("b").has_value());
-  EXPECT_EQ(*folder.pinned(), std::nullopt);
+  EXPECT_THAT(*folder.pinned(), IsEmpty());
   ASSERT_TRUE(folder.pin("a").has_value());
-  EXPECT_EQ(*folder.pinned(), "a");
+  EXPECT_THAT(*folder.pinned(), ElementsAre("a"));
   ASSERT_TRUE(folder.unpin().has_value());
-  EXPECT_EQ(*folder.pinned(), std::nullopt);
+  EXPECT_THAT(*folder.pinned(), IsEmpty());
   EXPECT_TRUE(folder.unpin().has_value());
   // What is removed is not in use.
   ASSERT_TRUE(folder.save(some_profile("c")).has_value());
   ASSERT_TRUE(folder.pin("a").has_value());
   ASSERT_TRUE(folder.remove("c").has_value());
-  EXPECT_EQ(*folder.pinned(), "a");
+  EXPECT_THAT(*folder.pinned(), ElementsAre("a"));
   ASSERT_TRUE(folder.remove("a").has_value());
-  EXPECT_EQ(*folder.pinned(), std::nullopt);
+  EXPECT_THAT(*folder.pinned(), IsEmpty());
   EXPECT_EQ(folder.remove("a").error().code, ErrorCode::NotFound);
+}
+
+TEST(ProfileFolder, PinsOneOfEachModel) {
+  const TemporaryFolder home;
+  const ProfileFolder folder(home.path());
+  Profile other = some_profile("voice");
+  other.model = "kokoro";
+  other.model_sha256 = std::string(64, 'b');
+  for (const Profile& profile : {some_profile("a"), some_profile("b"), other}) {
+    ASSERT_TRUE(folder.save(profile).has_value());
+  }
+  write_file(home / "profiles/pinned", "a\n");  // as it was written when there could be one
+  EXPECT_THAT(*folder.pinned(), ElementsAre("a"));
+  ASSERT_TRUE(folder.pin("voice").has_value());
+  EXPECT_THAT(*folder.pinned(), ElementsAre("a", "voice"));
+  ASSERT_TRUE(folder.pin("b").has_value());
+  EXPECT_THAT(*folder.pinned(), ElementsAre("voice", "b")) << "it is of the model that a is of";
+  ASSERT_TRUE(folder.unpin("voice").has_value());
+  EXPECT_THAT(*folder.pinned(), ElementsAre("b"));
+  ASSERT_TRUE(folder.unpin("b").has_value());
+  EXPECT_THAT(*folder.pinned(), IsEmpty());
+  write_file(home / "profiles/pinned", "a\n../x\n");
+  EXPECT_FALSE(folder.pinned());
+  ASSERT_TRUE(folder.pin("voice").has_value()) << "it is written anew";
+  EXPECT_THAT(*folder.pinned(), ElementsAre("voice"));
 }
 
 TEST(ProfileFolder, DamagedFilesAreNamedAndCanBeRemoved) {

@@ -19,6 +19,7 @@ namespace mynah::place {
 struct StageWish {
   Stage stage = Stage::Vad;
   std::optional<DType> storage;  // the user's; none: whichever was measured
+  std::string profile{};         // that says where it goes; "": none does
 };
 
 // What a stage may not be computed on for now, whatever was measured.

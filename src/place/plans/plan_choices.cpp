@@ -37,6 +37,7 @@ class Gatherer {
     const StageDevices& wanted = input_.request.of(wish_.stage);
     options_.choices.stage = wish_.stage;
     options_.storage = wish_.storage;
+    options_.profile = wish_.profile;
     options_.automatic = wanted.automatic;
     options_.allowed = allowed_devices(wanted, budget_);
     for (size_t i = 0; i < options_.allowed.size(); ++i) {

@@ -14,6 +14,7 @@ namespace mynah::place {
 struct StageOptions {
   StageChoices choices;
   std::optional<DType> storage;        // the user's
+  std::string profile;                 // that says where
   bool automatic = true;               // not named
   std::vector<std::string> allowed;    // devices that the request allows, preferred ones first
   std::vector<OtherDevice> ruled_out;  // those of them that cannot be used

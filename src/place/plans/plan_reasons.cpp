@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "place/device_name.h"
+#include "place/time_text.h"
 #include "store/files.h"
 
 namespace mynah::place {
@@ -164,7 +165,8 @@ class Explainer {
 
   [[nodiscard]] std::string named_reason(const std::vector<OtherDevice>& others) const {
     if (chosen_.cost.rank == 0) {
-      return "asked for by name";
+      return stage_.profile.empty() ? std::string("asked for by name")
+                                    : fmt::format("the profile {} says so", stage_.profile);
     }
     std::vector<std::string> before;
     for (int i = 0; i < chosen_.cost.rank; ++i) {
@@ -174,7 +176,10 @@ class Explainer {
         before.push_back(fmt::format("{} {}", device, other->why));
       }
     }
-    return fmt::format("asked for after others: {}", fmt::join(before, "; "));
+    return stage_.profile.empty()
+               ? fmt::format("asked for after others: {}", fmt::join(before, "; "))
+               : fmt::format("the profile {} says otherwise, but {}", stage_.profile,
+                             fmt::join(before, "; "));
   }
 
   [[nodiscard]] std::string automatic_reason() const {
@@ -198,8 +203,8 @@ class Explainer {
       return fmt::format("as fast as {} ({} ms for a second of sound)", other, ours);
     }
     if (chosen_.cost.ms > 0 && ratio >= 1.95) {
-      return fmt::format("{} is {:.{}f}x {} ({} ms for a second of sound, {} ms there)", device,
-                         ratio, ratio < 9.95 ? 1 : 0, other, ours, theirs);
+      return fmt::format("{} is {}x {} ({} ms for a second of sound, {} ms there)", device,
+                         times_text(ratio), other, ours, theirs);
     }
     return fmt::format("{} ({} ms) beat {} ({} ms)", placed_text(budget_, chosen_), ours,
                        placed_text(budget_, *rival), theirs);

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <sstream>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.h"
@@ -21,7 +23,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kExtension = ".json";
 constexpr std::string_view kNone = "none";  // `profile use none`
 constexpr uint64_t kLargestFile = 1U << 20U;
-constexpr uint64_t kLargestPin = 200;
+constexpr uint64_t kLargestPins = 1U << 16U;
 
 bool is_profile_name(std::string_view name) {
   return is_model_name(name) && name != kNone;
@@ -96,13 +98,18 @@ Result<Profile> ProfileFolder::load(std::string_view name) const {
   return profile;
 }
 
-Status ProfileFolder::save(const Profile& profile) const {
-  if (!is_profile_name(profile.name)) {
-    return fail(ErrorCode::InvalidInput,
-                fmt::format("wanted a profile's name in letters, digits, '.', '_' and '-', and "
-                            "not '{}', found '{}'",
-                            kNone, profile.name));
+Status ProfileFolder::check_name(std::string_view name) {
+  if (is_profile_name(name)) {
+    return {};
   }
+  return fail(ErrorCode::InvalidInput,
+              fmt::format("wanted a profile's name in letters, digits, '.', '_' and '-', and "
+                          "not '{}', found '{}'",
+                          kNone, name));
+}
+
+Status ProfileFolder::save(const Profile& profile) const {
+  MYNAH_TRY_STATUS(check_name(profile.name));
   const std::string file = path(profile.name);
   const std::string text =
       to_json(profile).dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
@@ -116,41 +123,63 @@ Status ProfileFolder::save(const Profile& profile) const {
 
 Status ProfileFolder::remove(std::string_view name) const {
   MYNAH_TRY_STATUS(check_there(name));
-  // First the pin, so that it never names what is gone. One that cannot be read names nothing.
-  const auto in_use = pinned();
-  if (in_use && *in_use == name) {
-    MYNAH_TRY_STATUS(unpin());
+  // First the pin, so that it never names what is gone. Pins that cannot be read name nothing.
+  if (pinned()) {
+    MYNAH_TRY_STATUS(unpin(name));
   }
   return remove_file(path(name));
 }
 
-Result<std::optional<std::string>> ProfileFolder::pinned() const {
-  auto text = read_text_file(pin_path(), kLargestPin);
+Result<std::vector<std::string>> ProfileFolder::pinned() const {
+  auto text = read_text_file(pin_path(), kLargestPins);
+  std::vector<std::string> names;
   if (!text && text.error().code == ErrorCode::NotFound) {
-    return std::optional<std::string>();
+    return names;
   }
   if (!text) {
     return std::unexpected(std::move(text).error());
   }
-  while (text->ends_with('\n')) {
-    text->pop_back();
+  std::istringstream lines(*text);
+  for (std::string name; std::getline(lines, name);) {
+    if (!is_profile_name(name)) {
+      names.clear();
+      break;
+    }
+    names.push_back(std::move(name));
   }
-  if (!is_profile_name(*text)) {
+  if (names.empty()) {
     return fail(ErrorCode::InvalidInput,
                 fmt::format("{}: wanted the name of a profile, found something else; `mynah "
                             "profile use NAME` writes it anew, `mynah profile use none` removes it",
                             pin_path()));
   }
-  return std::optional(*std::move(text));
+  return names;
+}
+
+Status ProfileFolder::write_pins(const std::vector<std::string>& names) const {
+  return names.empty() ? remove_file(pin_path())
+                       : write_whole(pin_path(), fmt::format("{}\n", fmt::join(names, "\n")));
 }
 
 Status ProfileFolder::pin(std::string_view name) const {
   MYNAH_TRY(const Profile profile, load(name));
-  return write_whole(pin_path(), profile.name + "\n");
+  std::vector<std::string> names = pinned().value_or(std::vector<std::string>());
+  // Those that cannot be read go too: they would be refused.
+  std::erase_if(names, [&](const std::string& other) {
+    const auto known = load(other);
+    return !known || known->model_sha256 == profile.model_sha256 || known->model == profile.model;
+  });
+  names.push_back(profile.name);
+  return write_pins(names);
 }
 
 Status ProfileFolder::unpin() const {
   return remove_file(pin_path());
+}
+
+Status ProfileFolder::unpin(std::string_view name) const {
+  MYNAH_TRY(std::vector<std::string> names, pinned());
+  return std::erase(names, name) > 0 ? write_pins(names) : Status();
 }
 
 }  // namespace mynah::place

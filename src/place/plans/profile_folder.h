@@ -1,7 +1,6 @@
-// ProfileFolder: the profiles on this machine, a file each, and which of them is in use.
+// ProfileFolder: the profiles on this machine, a file each, and which of them are in use.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,7 +10,8 @@
 
 namespace mynah::place {
 
-// HOME/profiles/NAME.json; HOME/profiles/pinned holds the name of the one in use.
+// HOME/profiles/NAME.json; HOME/profiles/pinned holds the names of those in use, a line each,
+// one at most of a model.
 class ProfileFolder {
  public:
   // `home`: that of StoreFolders. It need not be there.
@@ -26,6 +26,9 @@ class ProfileFolder {
   // NotFound, with the nearest name, where there is none of that name.
   [[nodiscard]] Result<Profile> load(std::string_view name) const;
 
+  // InvalidInput for a name that no profile can have.
+  [[nodiscard]] static Status check_name(std::string_view name);
+
   // Writes it whole or not at all. InvalidInput for a name that is none (is_model_name(), not
   // "none") and for a profile that load() would not read back.
   [[nodiscard]] Status save(const Profile& profile) const;
@@ -33,17 +36,23 @@ class ProfileFolder {
   // Takes damaged ones too. What was in use is no longer.
   [[nodiscard]] Status remove(std::string_view name) const;
 
-  // The name of the one in use; none: none is.
-  [[nodiscard]] Result<std::optional<std::string>> pinned() const;
+  // The names of those in use.
+  [[nodiscard]] Result<std::vector<std::string>> pinned() const;
 
-  // Puts one in use, which must be readable.
+  // Puts one in use, which must be readable, in place of another of its model (the same file, or
+  // another of that name).
   [[nodiscard]] Status pin(std::string_view name) const;
 
   // Puts none in use.
   [[nodiscard]] Status unpin() const;
 
+  // Puts this one out of use.
+  [[nodiscard]] Status unpin(std::string_view name) const;
+
  private:
   [[nodiscard]] std::string pin_path() const { return folder_ + "/pinned"; }
+
+  [[nodiscard]] Status write_pins(const std::vector<std::string>& names) const;
 
   // Of all files that are called as a profile is, readable or not.
   [[nodiscard]] std::vector<std::string> names() const;
