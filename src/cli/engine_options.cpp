@@ -1,6 +1,5 @@
 #include "cli/engine.h"
 #include "cli/open_placer.h"
-#include "place/device_name.h"
 
 namespace mynah::cli {
 
@@ -12,11 +11,7 @@ void EngineOptions::fields(Fields& fields) {
               "here.")
       .shorter('m')
       .completes(Complete::Models);
-  fields
-      .option("device", "DEVICE", device,
-              "auto, cpu, cuda or cuda:N (a card), ref or simt:0 (plain loops and a simulated "
-              "card, to check against).")
-      .offering(place::device_names());
+  device_field(fields, device, std::string(kDeviceHelp));
   placement_fields(fields, max_vram, keep_alive);
   fields.option("threads", "N", threads, "Threads to compute with; 0: the physical cores.")
       .shorter('t');

@@ -13,6 +13,7 @@
 #include "base/atomic_file.h"
 #include "cli/error_json.h"
 #include "cli/named_output.h"
+#include "cli/open_placer.h"
 #include "cli/peer_flags.h"
 #include "cli/placement_answer.h"
 #include "cli/progress.h"
@@ -88,7 +89,8 @@ std::string SpeakCommand::details() const {
          "their phonemes; the last line has the whole's.\n\n"
          "piper's flags are understood too: -m, -c, -s, --length-scale, --output-raw, "
          "--output_dir, "
-         "--json-input.\n";
+         "--json-input.\n\n" +
+         device_details();
 }
 
 bool SpeakCommand::streams(const Context& context) const {

@@ -15,7 +15,6 @@
 #include "cli/model_files.h"
 #include "cli/open_placer.h"
 #include "cli/store_access.h"
-#include "place/device_name.h"
 #include "place/workers/open_device.h"
 #include "speech/kokoro_phonemizers.h"
 #include "speech/languages.h"
@@ -239,11 +238,7 @@ void SpeechEngineOptions::fields(Fields& fields) {
       .shorter('c')
       .completes(Complete::Files)
       .once();
-  fields
-      .option("device", "DEVICE", device,
-              "auto, cpu, cuda or cuda:N (a card), ref or simt:0 (plain loops and a simulated "
-              "card, to check against).")
-      .offering(place::device_names());
+  device_field(fields, device, std::string(kDeviceHelp));
   fields
       .option("lexicon", "FILE", lexicon,
               "Your own words: lines of word, tab, phonemes (Kokoro's or IPA).")

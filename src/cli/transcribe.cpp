@@ -13,6 +13,7 @@
 #include "cli/job_range.h"
 #include "cli/language_observer.h"
 #include "cli/live.h"
+#include "cli/open_placer.h"
 #include "cli/peer_flags.h"
 #include "cli/repeats.h"
 #include "cli/store_access.h"
@@ -87,7 +88,8 @@ std::string TranscribeCommand::details() const {
          "leaves what was recognised in NAME.FORMAT.partial, and with --json in the object that\n"
          "has the error; the exit code is 1, 130, 143 or 129.\n\n"
          "A recording that is named twice is heard once; with --json and --output-file each\n"
-         "name is answered.\n";
+         "name is answered.\n\n" +
+         device_details();
 }
 
 void TranscribeCommand::settle() {

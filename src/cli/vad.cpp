@@ -17,7 +17,6 @@
 #include "cli/repeats.h"
 #include "cli/store_access.h"
 #include "cli/voice_hearing.h"
-#include "place/device_name.h"
 #include "place/device_request.h"
 #include "store/store.h"
 
@@ -65,8 +64,7 @@ void VadCommand::fields(Fields& fields) {
       .also("model")
       .completes(Complete::Models);
   fields.option("rate", "HZ", rate_hz_, "Rate that the model hears: 16000 or 8000.");
-  fields.option("device", "DEVICE", device_, "auto, cpu, cuda, ref or simt:0.")
-      .offering(place::device_names());
+  device_field(fields, device_, std::string(kDeviceHelp));
   placement_fields(fields, max_vram_, keep_alive_);
   fields.option("threads", "N", threads_, "Threads; 0: one for each physical core.");
   fields.section("Segments");
@@ -90,7 +88,8 @@ void VadCommand::fields(Fields& fields) {
 std::string VadCommand::details() const {
   return "Prints the begin and end of each run of speech in seconds, one run a line. The options\n"
          "and their defaults are silero-vad's (get_speech_timestamps).\n\n"
-         "A recording that is named twice is heard once; with --json each name is answered.\n";
+         "A recording that is named twice is heard once; with --json each name is answered.\n\n" +
+         device_details();
 }
 
 Status VadCommand::check(const Context& context) const {

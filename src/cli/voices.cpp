@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/error_codes.h"
+#include "cli/open_placer.h"
 #include "cli/placement_answer.h"
 #include "cli/sound_output.h"
 #include "cli/store_access.h"
@@ -84,7 +85,8 @@ std::string VoicesCommand::details() const {
   return "Voices of Kokoro come with `mynah pull kokoro`; `mynah import` takes voice packs that "
          "you\n"
          "have. `mynah speak --voice` takes their names, mixes of them, and paths of voice "
-         "packs.\n";
+         "packs.\n\n" +
+         device_details();
 }
 
 Result<int> VoicesCommand::list(Context& context) const {

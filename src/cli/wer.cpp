@@ -16,6 +16,7 @@
 #include "audio/open.h"
 #include "base/atomic_file.h"
 #include "cli/error_codes.h"
+#include "cli/open_placer.h"
 #include "cli/placement_answer.h"
 #include "cli/progress.h"
 
@@ -181,7 +182,8 @@ void WerCommand::fields(Fields& fields) {
 
 std::string WerCommand::details() const {
   return "Texts are made comparable by Whisper's normalisers. Errors are counted by word; by\n"
-         "character in Chinese, Japanese, Korean and other languages without spaces.\n";
+         "character in Chinese, Japanese, Korean and other languages without spaces.\n\n" +
+         device_details();
 }
 
 Result<std::vector<ReferenceClip>> WerCommand::read_references() const {

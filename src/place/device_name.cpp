@@ -75,10 +75,10 @@ Status check_device(const std::string& device) {
     return {};
   }
   if (is_elsewhere(device)) {
-    return fail(ErrorCode::Device,
+    return fail(ErrorCode::Usage,
                 fmt::format("--device {}: mynah knows NVIDIA's cards, as --device cuda (the first) "
-                            "or cuda:N, and the processor, as --device cpu",
-                            device));
+                            "or cuda:N, and the processor, as --device cpu; wanted {} or cuda:N",
+                            device, fmt::join(here, ", ")));
   }
   // Names are written small: "CUDA" is a slip.
   std::string lower = device;

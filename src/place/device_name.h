@@ -26,8 +26,8 @@ namespace mynah::place {
 // One device by one name: "cuda:0" for "cuda"; any other stays as it is.
 [[nodiscard]] std::string full_device_name(const std::string& device);
 
-// One of device_names(), or "cuda:N". A device that other engines compute on ("metal") is well said
-// but not here: Device; any other word is a slip: Usage, with the name that it most likely meant.
+// One of device_names(), or "cuda:N". Any other word is a slip: Usage, with the name that it most
+// likely meant, or what mynah has in place of a device that other engines compute on ("metal").
 [[nodiscard]] Status check_device(const std::string& device);
 
 // A failure's message where the device's name stands before it already: "it crashed in stt.decoder"

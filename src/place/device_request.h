@@ -48,7 +48,7 @@ struct DeviceRequest {
 // every stage that nothing else names, and a stage's own list goes before its group's. Where there
 // is no such list, a stage that nothing names is placed automatically, among the cards that are
 // named anywhere and the processor. A word that is wrong: Usage, with the name that it most likely
-// meant; a device of other engines: Device.
+// meant.
 [[nodiscard]] Result<DeviceRequest> parse_device_request(std::string_view text);
 
 // As parse_device_request() reads it back, in the fewest words.

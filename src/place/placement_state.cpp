@@ -278,6 +278,15 @@ Result<std::shared_ptr<WorkerProcess>> PlacementState::worker_for(StageGroup gro
 
 // Its own worker asks the driver, which may never come back from being started.
 Status PlacementState::check_named(const std::string& device) {
+  Status there = ask_whether_there(device);
+  // For want of what, a driver say, its message tells.
+  if (!there && there.error().code == ErrorCode::Environment) {
+    there.error().code = ErrorCode::Device;
+  }
+  return there;
+}
+
+Status PlacementState::ask_whether_there(const std::string& device) {
   if (!card_index(device) || options_.worker_program.empty()) {
     return check_there(device, options_.settings);
   }

@@ -37,7 +37,14 @@ check "names behind list" 2 "list takes no names, found 'tiny.en'" "$mynah" mode
 check "model to remove that is not here" 3 'not on this machine' "$mynah" models remove tiny.en
 check "model's path is missing" 1 'found nothing at ./none.gguf' "$mynah" transcribe --model ./none.gguf a.wav
 check "model not here" 3 "run 'mynah pull tiny.en'" "$mynah" transcribe --offline --model tiny.en a.wav
-check "device of other engines" 3 "as --device cuda (the first) or cuda:N" "$mynah" transcribe --device metal a.wav
+check "device of other engines" 2 "as --device cuda (the first) or cuda:N" "$mynah" transcribe --device metal a.wav
+check "word that is no device" 2 "wanted auto, cpu, cuda, ref, simt:0 or cuda:N, found 'banana'" "$mynah" vad --device banana a.wav
+check "gpu is no device" 2 'wanted auto, cpu, cuda, ref, simt:0 or cuda:N' "$mynah" transcribe --device gpu a.wav
+check "card that is not there in JSON" 3 '{"error":{"code":"device"' env CUDA_VISIBLE_DEVICES= MYNAH_CUDA_DRIVER=/nonexistent/libcuda.so.1 "$mynah" transcribe --json --device cuda a.wav
+check "profile that is not there" 2 'there is no profile' "$mynah" transcribe --device profile:none a.wav
+check "keep-alive below 0" 2 "wanted a time such as 5m, 30s or 0, or never (nothing is let go), found '-1'" "$mynah" transcribe --keep-alive -1 a.wav
+check "max-vram without its unit" 2 "found '4', which is 4 bytes: its unit is missing" "$mynah" transcribe --max-vram 4 a.wav
+check "all that --device takes" 0 'stt=cuda,tts=cpu' "$mynah" vad --help
 check "card that is not there" 3 'cuda:0: ' env CUDA_VISIBLE_DEVICES= MYNAH_CUDA_DRIVER=/nonexistent/libcuda.so.1 "$mynah" transcribe --device cuda a.wav
 check "misspelt device" 2 'did you mean cpu?' "$mynah" transcribe --device cpuu a.wav
 check "misspelt device of vad" 2 "wanted auto, cpu, cuda, ref, simt:0 or cuda:N, found 'cuda:'" "$mynah" vad --device cuda: a.wav
