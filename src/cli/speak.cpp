@@ -67,7 +67,7 @@ void SpeakCommand::fields(Fields& fields) {
   input_.fields(fields, "say");
   voice_.fields(fields);
   sound_.fields(fields);
-  fields.flag("explain", explain_, "Say which model, voice and device were chosen, and why.")
+  fields.flag("explain", explain_, "Say what was chosen and why, and how long each stage took.")
       .once();
   fields
       .flag("list-speakers", list_speakers_,
@@ -323,7 +323,7 @@ Result<int> SpeakCommand::speak_lines(Context& context, const SpeechEngine& engi
   if (status) {
     status = lines.finish();
   }
-  const Status right = look_last(context, engine, status.has_value());
+  const Status right = look_last_of_lines(context, engine, lines, status.has_value());
   if (context.stop.stop_requested()) {
     return context.stopped_exit_code();
   }
@@ -430,16 +430,17 @@ Result<int> SpeakCommand::run(Context& context) {
   }
   const VoiceFacts& voice = *checked;
   if (explain_) {
-    for (const std::string& line : engine.explanation) {
-      context.say(line);
-    }
+    say_each(context, engine.explanation);
     context.say(fmt::format("voice {}, {}", voice.name, voice.language));
   }
   if (writes_lines()) {
-    return speak_lines(context, engine, options, format);
+    Result<int> spoken = speak_lines(context, engine, options, format);
+    explain_times(context, engine);
+    return spoken;
   }
   if (writes_book()) {
     Result<int> spoken = speak_document(context, engine, document, options, voice);
+    explain_times(context, engine);
     if (!spoken && context.stop.stop_requested()) {
       return context.stopped_exit_code();
     }
@@ -453,6 +454,7 @@ Result<int> SpeakCommand::run(Context& context) {
   const Status spoken = speak_text(synthesizer, document, options, *observer, context);
   const Status written = spoken ? finish(context, *observer) : Status{};
   const Status right = look_last(context, engine, spoken && written);
+  explain_times(context, engine);
   if (!spoken) {
     if (context.out.closed()) {
       return 0;  // run_program tells that the reader went away

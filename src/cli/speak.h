@@ -17,6 +17,8 @@ namespace mynah::cli {
 
 class SpeakObserver;
 
+class LineSpeaker;
+
 class SpeakCommand : public Command {
  public:
   // `open` gives the synthesizer: open_speech_engine, or a test's.
@@ -62,6 +64,11 @@ class SpeakCommand : public Command {
   // Vouches for what was given out, however it ended: an error where a device was wrong and no
   // other is allowed. Said here where another error ends the run (`spoken` is false).
   static Status look_last(const Context& context, const SpeechEngine& engine, bool spoken);
+  // The same where each line has printed its JSON already: what is found only now is one more.
+  static Status look_last_of_lines(Context& context, const SpeechEngine& engine,
+                                   const LineSpeaker& lines, bool spoken);
+  // How long each stage took, where --explain asks.
+  void explain_times(const Context& context, const SpeechEngine& engine) const;
   // What was said before a stop is kept.
   Result<int> end_stopped(Context& context, SpeakObserver& observer) const;
   // The device failed and nothing else is allowed: what was said is kept, and where to go on is

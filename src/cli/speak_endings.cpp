@@ -9,6 +9,7 @@
 #include "cli/error_json.h"
 #include "cli/placement_answer.h"
 #include "cli/speak.h"
+#include "cli/speak_lines.h"
 #include "cli/speak_observer.h"
 
 namespace mynah::cli {
@@ -29,6 +30,28 @@ Status SpeakCommand::look_last(const Context& context, const SpeechEngine& engin
     context.say(right.error().message);
   }
   return right;
+}
+
+Status SpeakCommand::look_last_of_lines(Context& context, const SpeechEngine& engine,
+                                        const LineSpeaker& lines, bool spoken) {
+  const auto moves = [&engine] {
+    return engine.placer != nullptr ? engine.placer->report().moves.size() : 0;
+  };
+  const size_t told = moves();
+  Status right = look_last(context, engine, spoken);
+  if (context.json && moves() > told) {
+    context.out.line(Json{{"lines", lines.spoken()},
+                          {"failed", lines.failed()},
+                          {"placement", placement_json(engine.placer.get())}}
+                         .dump(-1, ' ', false, Json::error_handler_t::replace));
+  }
+  return right;
+}
+
+void SpeakCommand::explain_times(const Context& context, const SpeechEngine& engine) const {
+  if (explain_) {
+    say_times(context, engine.placer.get());
+  }
 }
 
 // Keeps what was said as files, whose names it returns; nothing was said, or it went elsewhere:

@@ -15,6 +15,7 @@
 #include "cli/live.h"
 #include "cli/open_placer.h"
 #include "cli/peer_flags.h"
+#include "cli/placement_answer.h"
 #include "cli/repeats.h"
 #include "cli/store_access.h"
 #include "store/catalogue.h"
@@ -274,9 +275,7 @@ Result<int> TranscribeCommand::run(Context& context) {
     return std::unexpected(std::move(error));
   }
   if (output_.explain) {
-    for (const std::string& line : engine.explanation) {
-      context.say(line);
-    }
+    say_each(context, engine.explanation);
   }
   if (detect_language_) {
     if (!engine.recognizer->multilingual()) {

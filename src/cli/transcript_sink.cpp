@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/error_json.h"
+#include "cli/placement_answer.h"
 #include "cli/program.h"
 #include "speech/decode_quality.h"
 
@@ -330,13 +331,13 @@ void TranscriptSink::explain(const State& state, const Transcript& transcript) {
   }
   double total_ms = 0;
   for (const StageTiming& timing : transcript.timings) {
-    context_.err.line(fmt::format("  {:<14} {:<6} {:10.1f} ms", timing.stage, timing.device,
-                                  timing.milliseconds));
+    context_.err.line(stage_time_line(timing.stage, timing.device, timing.milliseconds));
     total_ms += timing.milliseconds;
   }
   if (total_ms > 0) {
-    context_.err.line(fmt::format("  {:<14} {:<6} {:10.1f} ms for {:.1f} s of audio", "together",
-                                  transcript.device, total_ms, transcript.duration_s));
+    context_.err.line(fmt::format("{} for {:.1f} s of audio",
+                                  stage_time_line("together", transcript.device, total_ms),
+                                  transcript.duration_s));
   }
   context_.err.flush();
 }

@@ -198,9 +198,7 @@ Result<int> VadCommand::run(Context& context) {
   if (explain_ && placer == nullptr) {
     context.say("vad by the built-in detector, in this process");
   } else if (explain_) {
-    for (const std::string& line : placer->explain()) {
-      context.say(line);
-    }
+    say_each(context, placer->explain());
   }
   std::vector<ErrorCode> failures;
   const std::vector<std::string> files = expand_recordings(context, placer, failures);

@@ -215,9 +215,7 @@ Result<std::vector<std::string>> WerCommand::recognise(Context& context,
   wanted.cuts = options.vad;
   MYNAH_TRY(const Engine engine, open_(wanted, context));
   if (explain_) {
-    for (const std::string& line : engine.explanation) {
-      context.say(line);
-    }
+    say_each(context, engine.explanation);
   }
   if (!engine.recognizer->multilingual()) {
     const auto removed =

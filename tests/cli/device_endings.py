@@ -155,6 +155,20 @@ def spoken_fault(rig, *flags):
     return placement_fault(last)
 
 
+def last_line_fault(rig):
+    """The device computes wrongly in the last of two lines, which only the last look finds: it is said in one more line of JSON."""
+    home = rig.home()
+    text = home / "text.txt"
+    text.write_text("A bird sings.\nTwo go.\n")
+    result = run(rig.environment(home, MYNAH_FAULT="tts.vocoder:wrong@2"), rig.program, *SPEAK, "--device", "simt:0,cpu", "--file", text,
+                 "--output-dir", home / "lines")
+    objects = [json.loads(line) for line in result.stdout.splitlines()]
+    if result.returncode != 0 or len(objects) != 3 or objects[-1].get("lines") != 2:
+        return f"wanted exit code 0, two lines and a last one, found {result.returncode}: {objects}, {result.stderr[-400:]}"
+    moves = [len(one["placement"]["moves"]) for one in objects]
+    return None if moves == [0, 0, 1] else f"wanted the move in the last line alone, found {moves}"
+
+
 def scored_fault(rig, flags):
     """Recordings that are scored, and the device is lost."""
     home = rig.home()
@@ -181,6 +195,7 @@ def main():
         checks.add("SIGTERM while a device hangs", left_fault(rig, signal.SIGTERM))
         checks.add("a book", spoken_fault(rig, "--out", "HOME/book.wav"))
         checks.add("a text by lines", spoken_fault(rig, "--output-dir", "HOME/lines"))
+        checks.add("a text by lines that only the last look doubts", last_line_fault(rig))
         rig.run("transcribe", "simt:0", warm=True)  # proves it
         flags = ["--vad-model", SILERO, "--chunk-length", "5", "--storage", "f32", "--batch", "1", "--max-new-tokens", "8",
                  "--temperature-increment", "0"]
