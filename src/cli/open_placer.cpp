@@ -64,7 +64,7 @@ Result<uint64_t> parse_bytes(std::string_view flag, const std::string& text) {
     return 0;
   }
   const auto bytes = parse_quantity(text, kUnits);
-  constexpr double kLeastWithoutUnit = 16e6;
+  constexpr double kLeastWithoutUnit = 1e6;  // no model is as small
   if (bytes && std::isdigit(static_cast<unsigned char>(text.back())) != 0 &&
       *bytes < kLeastWithoutUnit) {
     return fail(ErrorCode::Usage,
