@@ -19,10 +19,17 @@ STAGES = {"vad": "transcribe", "stt.encoder": "transcribe", "stt.decoder": "tran
 # What is asked for, the device that then computes, and whether another may.
 ASKED = {"simt:0": ("simt:0", False), "simt:0,cpu": ("simt:0", True), "cuda": ("cuda:0", False),
          "cuda,cpu": ("cuda:0", True), "auto": ("cuda:0", True)}
+# Stages apart: what is asked for, with flags, and of the processor alone. Of the last one the plan takes them apart: the card has
+# no room for both.
+APART = {"stt.encoder=simt:0,cpu": ("transcribe", "cpu"), "stt.decoder=simt:0,cpu": ("transcribe", "cpu"),
+         "tts.acoustic=simt:0,cpu": ("speak", "cpu"), "tts.vocoder=simt:0,cpu": ("speak", "cpu"),
+         "auto --storage i8 --max-vram 9MB": ("speak", "cpu --storage i8")}
+PLANNED = list(APART)[-1]
 # The call that fails: behind the first commit; and the first of all, where nothing was given out yet.
 CALLS = [2, 1]
 # Of `mynah vad`, where not every cell runs: what shows itself in numbers alone, and what ends the worker.
 FEW_OF_VAD = ["wrong", "nan", "crash"]
+FEW_APART = ["crash", "wrong"]
 
 
 def prepare(rig, checks):
@@ -51,6 +58,27 @@ def prepare(rig, checks):
     return references
 
 
+def prepare_apart(rig, checks, references):
+    """The same of stages apart."""
+    for _ in range(2):  # the whole is proven, then its stages apart, each time more slowly than the processor
+        rig.run("speak", PLANNED, warm=True)
+        rig.favour("cuda:0")
+        rig.favour("cuda:0")
+    for asked, (verb, alone) in APART.items():
+        if asked != PLANNED:
+            rig.run(verb, asked, warm=True)
+        outcome = references[verb, asked] = rig.run(verb, asked, warm=True)
+        if (verb, alone) not in references:
+            references[verb, alone] = rig.run(verb, alone, warm=True)
+        devices = (outcome.device() or "").split(",")
+        fault = None
+        if outcome.code or None in outcome.pieces or outcome.left or outcome.moves() or len(devices) < 2:
+            fault = f"exit code {outcome.code}, on {devices}, {outcome.left}: {outcome.err}"
+        elif split_at(outcome.pieces, references[verb, alone].pieces, outcome.pieces) != 0:
+            fault = "a piece is the same by the processor alone"
+        checks.add(f"{verb} on {asked} without a fault, its stages apart", fault)
+
+
 def cells(everything):
     """(verb, kind, stage, asked, call): all, or of each kind and stage one, the devices in turn."""
     devices = list(ASKED)
@@ -63,6 +91,14 @@ def cells(everything):
     for kind in KINDS if everything else FEW_OF_VAD:
         for asked in devices if everything else ["simt:0,cpu", "cuda"]:
             yield "vad", kind, "vad", asked, 1
+    for i, (asked, (verb, _)) in enumerate(APART.items()):
+        stages = [stage for stage, whose in STAGES.items() if whose == verb and stage != "vad"]
+        # Each stage fails, that which is on the processor too: it computes in the worker of the other.
+        for j, kind in enumerate(KINDS if everything else FEW_APART):
+            if everything:
+                yield from ((verb, kind, stage, asked, call) for stage in stages for call in CALLS)
+            else:
+                yield verb, kind, stages[(i + j) % 2], asked, CALLS[j % 2]
 
 
 def name_of(verb, kind, stage, asked, call):
@@ -72,7 +108,7 @@ def name_of(verb, kind, stage, asked, call):
 def fault_of(cell, outcome, first, second):
     """`first`, `second`: what the device of the cell and the processor make of the work."""
     _, kind, stage, asked, call = cell
-    if ASKED[asked][1]:
+    if asked in APART or ASKED[asked][1]:
         return fallback_fault(outcome, first, second, stage, kind, call)
     return refusal_fault(outcome, first, stage, kind, call)
 
@@ -85,11 +121,11 @@ def print_table(results):
         row = []
         for column in columns:
             found = {asked: [fault for (v, k, s, a, _), (fault, _) in results.items() if (v, s, k, a) == (*column, kind, asked)]
-                     for asked in ASKED}
+                     for asked in [*ASKED, *APART]}
             row.append(", ".join(f"{asked} {'ok' if not any(faults) else 'FAILED'}" for asked, faults in found.items() if faults))
         print(f"| {kind} | " + " | ".join(row) + " |")
     for kind in KINDS:
-        lost = [seconds for (_, k, _, a, _), (_, seconds) in results.items() if k == kind and ASKED[a][1]]
+        lost = [seconds for (_, k, _, a, _), (_, seconds) in results.items() if k == kind and (a in APART or ASKED[a][1])]
         if lost:
             lost.sort()
             print(f"time lost to {kind}: median {lost[len(lost) // 2]:.2f} s, most {lost[-1]:.2f} s")
@@ -107,13 +143,15 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         rig = Rig(program, tool, driver, pathlib.Path(folder))
         references = prepare(rig, checks)
+        prepare_apart(rig, checks, references)
         wanted = [cell for cell in cells(options.all) if options.only in name_of(*cell)]
         run = lambda cell: rig.run(cell[0], cell[3], f"{cell[2]}:{cell[1]}@{cell[4]}")
         for cell, outcome in side_by_side(options.jobs, run, wanted):
-            verb, device = cell[0], ASKED[cell[3]][0]
+            verb, asked = cell[0], cell[3]
+            device, alone = (asked, APART[asked][1]) if asked in APART else (ASKED[asked][0], "cpu")
             first = references[verb, device]
-            fault = but_for_time(fault_of(cell, outcome, first, references[verb, "cpu"]),
-                                 lambda: fault_of(cell, run(cell), rig.run(verb, device), rig.run(verb, "cpu")))
+            fault = but_for_time(fault_of(cell, outcome, first, references[verb, alone]),
+                                 lambda: fault_of(cell, run(cell), rig.run(verb, device), rig.run(verb, alone)))
             checks.add(name_of(*cell), fault and f"{fault}\n    said: {outcome.err[-1500:]}")
             results[cell] = (fault, outcome.seconds - first.seconds)
     if options.all:

@@ -155,19 +155,21 @@ class Rig:
         return home
 
     def command(self, verb, device, home):
+        device, *flags = device.split()
+        storage = [] if "--storage" in flags else ["--storage", "f32"]
         # The plan would choose the types of weights that were measured to be fastest: other digits from run to run.
         if verb == "transcribe":
             return [self.program, "transcribe", "--device", device, "--model", self.whisper, "--vad-model", SILERO,
-                    "--chunk-length", "5", "--storage", "f32", "--batch", "1", "--threads", "1", "--max-new-tokens", "8",
-                    "--temperature-increment", "0", "--json", self.recording]
+                    "--chunk-length", "5", *storage, "--batch", "1", "--threads", "1", "--max-new-tokens", "8",
+                    "--temperature-increment", "0", "--json", *flags, self.recording]
         if verb == "vad":
             return [self.program, "vad", "--device", device, "--vad-model", SILERO, "--threads", "1", "--json", "--probabilities",
                     *self.parts]
-        return [self.program, "speak", "--device", device, "--model", "hibari", "--storage", "f32", "--threads", "1", "--json",
+        return [self.program, "speak", "--device", device, "--model", "hibari", *storage, "--threads", "1", "--json", *flags,
                 "--out", home / "out.wav", TEXT]
 
     def run(self, verb, device, faults="", warm=False, **variables):
-        """One run; `warm`: its proofs are kept for those that follow."""
+        """One run; `warm`: its proofs are kept for those that follow. Flags may follow the device."""
         home = self.warm if warm else self.home()
         env = self.environment(home, **({"MYNAH_FAULT": faults} if faults else {}), **variables)
         shared = segments()
