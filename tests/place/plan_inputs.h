@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <gtest/gtest.h>
+
 #include "place/plans/plan.h"
 
 namespace mynah::place::test {
@@ -48,6 +50,35 @@ inline std::vector<StageWish> wishes(const std::vector<Stage>& stages) {
     all.push_back({.stage = stage, .storage = std::nullopt});
   }
   return all;
+}
+
+// A card and a processor, of which the card is several times as fast.
+inline PlanInput card_and_cpu(std::string_view devices = "auto") {
+  PlanInput input;
+  input.request = request(devices);
+  input.stages = wishes({Stage::SttEncoder, Stage::SttDecoder});
+  input.devices = {memory("cpu", 8000), memory("cuda:0", 4000)};
+  input.measurements = {took(Stage::SttEncoder, "cpu", DType::I8, 30, 400),
+                        took(Stage::SttDecoder, "cpu", DType::I8, 22, 300),
+                        took(Stage::SttEncoder, "cuda:0", DType::F16, 2, 900),
+                        took(Stage::SttDecoder, "cuda:0", DType::F16, 4, 700)};
+  return input;
+}
+
+inline Plan planned(const PlanInput& input) {
+  auto plan = make_plan(input);
+  EXPECT_TRUE(plan.has_value()) << plan.error().message;
+  return plan ? *plan : Plan{.stages = {}, .batch = 0, .rungs = {}};
+}
+
+// "stt.encoder on cuda:0 as f16".
+inline std::vector<std::string> placed(const Plan& plan) {
+  std::vector<std::string> lines;
+  for (const StagePlan& stage : plan.stages) {
+    lines.push_back(std::string(stage_name(stage.stage)) + " on " + stage.device +
+                    (stage.storage ? " as " + std::string(name(*stage.storage)) : ""));
+  }
+  return lines;
 }
 
 }  // namespace mynah::place::test
