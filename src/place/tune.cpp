@@ -39,6 +39,22 @@ std::string now_text() {
 
 }  // namespace
 
+void keep_measurements(Profile& profile, const PlanInput& input, const Plan& plan) {
+  profile.batch = plan.batch;
+  for (const Measurement& measured : input.measurements) {
+    const StagePlaces chosen = places_of(plan, group_of(measured.stage));
+    const StageDevice where{.device = measured.device, .storage = measured.storage};
+    const bool apart = measured_apart(input, plan, measured.stage) != nullptr;
+    const bool taken = !apart && chosen.at(measured.stage) == where;
+    (taken ? profile.stages : profile.others).push_back(measured);
+  }
+  for (const StagesApart& stages : input.apart) {
+    const bool taken = places_of(stages) == places_of(plan, group_of(stages.front().stage));
+    std::ranges::copy(stages, std::back_inserter(taken ? profile.stages : profile.others));
+  }
+  std::ranges::stable_sort(profile.stages, {}, &Measurement::stage);
+}
+
 Result<Profile> tune(PlacementState& state, const ModelFile& file, const std::string& name,
                      const TuneOptions& options) {
   const StageGroup group = group_of(file);
@@ -87,19 +103,7 @@ Result<Profile> tune(PlacementState& state, const ModelFile& file, const std::st
     return measured;
   };
   MYNAH_TRY(const Plan plan, make_plan(input, prove_apart));
-  profile.batch = plan.batch;
-  const StagePlaces chosen = places_of(plan, group);
-  const bool apart = measured_apart(input, plan, stages_of(group).front()) != nullptr;
-  for (const Measurement& measured : input.measurements) {
-    const StageDevice where{.device = measured.device, .storage = measured.storage};
-    const bool taken = !apart && chosen.at(measured.stage) == where;
-    (taken ? profile.stages : profile.others).push_back(measured);
-  }
-  for (const StagesApart& stages : input.apart) {
-    std::ranges::copy(
-        stages, std::back_inserter(places_of(stages) == chosen ? profile.stages : profile.others));
-  }
-  std::ranges::stable_sort(profile.stages, {}, &Measurement::stage);
+  keep_measurements(profile, input, plan);
   return profile;
 }
 

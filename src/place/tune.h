@@ -19,6 +19,10 @@ struct TuneOptions {
   std::function<void(const std::vector<Measurement>& measured)> observer;
 };
 
+// What was measured, that which the plan chose as the profile's stages: of stages apart as they
+// were measured so.
+void keep_measurements(Profile& profile, const PlanInput& input, const Plan& plan);
+
 // Measures where the state's request allows, with a model's stages apart too where by their times
 // that could be fastest, and plans by it. `name` is the model's and the
 // profile's. Device where no device passes.

@@ -9,6 +9,7 @@
 
 #include "place/plan_inputs.h"
 #include "place/plans/profile_folder.h"
+#include "place/tune.h"
 #include "temporary_folder.h"
 
 namespace mynah::place {
@@ -53,6 +54,37 @@ TEST(Profile, IsReadAsItWasWritten) {
   ASSERT_TRUE(again.has_value()) << again.error().message;
   EXPECT_EQ(*again, profile);
   EXPECT_DOUBLE_EQ(total_ms(*again), 2.1 + 1.0 / 3);
+}
+
+TEST(Profile, HoldsStagesApartAsTheyWereMeasuredSo) {
+  const auto made = [](double decoder_ms) {
+    PlanInput input;
+    input.stages = test::wishes({Stage::SttEncoder, Stage::SttDecoder});
+    input.together = true;
+    input.batch = 4;
+    input.devices = {test::memory("cpu", 8000), test::memory("cuda:0", 4000)};
+    input.measurements = {took(Stage::SttEncoder, "cpu", DType::I8, 30, 400),
+                          took(Stage::SttDecoder, "cpu", DType::I8, 1, 300),
+                          took(Stage::SttEncoder, "cuda:0", DType::F16, 2, 900),
+                          took(Stage::SttDecoder, "cuda:0", DType::F16, 4, 700)};
+    input.apart = {{took(Stage::SttEncoder, "cuda:0", DType::F16, 2.5, 950),
+                    took(Stage::SttDecoder, "cpu", DType::I8, decoder_ms, 350)}};
+    Profile profile = some_profile();
+    profile.stages.clear();
+    profile.others.clear();
+    keep_measurements(profile, input, make_plan(std::as_const(input)).value());
+    EXPECT_EQ(profile.batch, 4);
+    EXPECT_EQ(profile.stages.size() + profile.others.size(), 6U) << "nothing is lost";
+    EXPECT_EQ(parse_profile(to_json(profile).dump(), "evening", "f").value(), profile);
+    return profile;
+  };
+  const Profile apart = made(1.5);
+  EXPECT_DOUBLE_EQ(total_ms(apart), 4);
+  EXPECT_EQ(apart.stages.at(0).bytes, 950'000'000U);
+  EXPECT_EQ(apart.stages.at(1).device, "cpu");
+  const Profile together = made(9);
+  EXPECT_DOUBLE_EQ(total_ms(together), 6);
+  EXPECT_EQ(together.stages.at(1).device, "cuda:0");
 }
 
 TEST(Profile, WhatADriverSaidOfAFailureIsWrittenPlainly) {
