@@ -79,9 +79,11 @@ def fallback_fault(outcome, first, second, stage, kind, call):
     fault = reason_fault(moves[0]["reason"], stage, kind)
     if fault:
         return fault
-    if moves[0]["to"] != "cpu":
-        return f"went to {moves[0]['to']}"
-    if f"goes on on {moves[0]['to']}" not in outcome.err:
+    # Memory that runs out is no failure of the device: other stages of the model may have room there before it is left.
+    last = moves[-1] if kind == "oom" else moves[0]
+    if last["to"] != "cpu":
+        return f"went to {last['to']}"
+    if f"goes on on {last['to']}" not in outcome.err:
         return f"standard error does not say so: {outcome.err[-400:]}"
     if kind == "wrong" and call > 1:
         return wrong_fault(outcome, first, second, moves[0]["reason"], 1 if stage == "vad" else call)
