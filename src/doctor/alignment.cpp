@@ -61,8 +61,7 @@ AlignmentCell package_cell(const RecipeColumn& column, std::string_view package,
     cell.where = place_text(resolved.by->recipe->path, requirement.line);
     if (resolved.version) {
       cell.resolved =
-          (package == "torch" ? with_variant(*resolved.version, knowledge) : *resolved.version)
-              .text();
+          (package == "torch" ? *torch_of(column, knowledge) : *resolved.version).text();
       return cell;
     }
     cell.drifts = true;
@@ -249,8 +248,16 @@ Version with_variant(Version torch, const Knowledge& knowledge) {
 }
 
 std::optional<Version> torch_of(const RecipeColumn& column, const Knowledge& knowledge) {
-  const Resolved resolved = resolve(column, "torch");
+  Resolved resolved = resolve(column, "torch");
   if (resolved.version) {
+    // An index that has no such release leaves it to the Python index.
+    const TorchRelease* release = knowledge.torch_release(*resolved.version);
+    const std::string variant = resolved.version->local_text();
+    const bool by_index = resolved.by->requirement->specifier.find('+') == std::string::npos;
+    if (release != nullptr && by_index && !cuda_of_variant(variant).empty() &&
+        release->variant(variant) == nullptr) {
+      resolved.version->local.clear();
+    }
     return with_variant(*resolved.version, knowledge);
   }
   if (resolved.by == nullptr) {

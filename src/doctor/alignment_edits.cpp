@@ -204,9 +204,10 @@ void align_image(const RecipeColumn& column, const Version& target, const Knowle
     return;
   }
   // Tags have three numbers; of versions that are listed with two, the first is sure to be there.
-  std::string version = cuda + ".0";
+  const std::string prefix = cuda + ".";
+  std::string version = prefix + "0";
   for (const CudaToolkit& toolkit : knowledge.toolkits) {
-    version = toolkit.cuda.starts_with(cuda + ".") ? toolkit.cuda : version;
+    version = toolkit.cuda.starts_with(prefix) ? toolkit.cuda : version;
   }
   std::string changed = column.image;
   const size_t at = changed.rfind(image);

@@ -94,6 +94,7 @@ void read_pip_install(Words words, const ShellCommand& command, uint64_t line,
                       const PlaceOf& place_of, Recipe& recipe) {
   const PipWords read = read_pip_words(words);
   std::vector<std::string> own;
+  own.reserve(read.indexes.size());
   for (const IndexLine& index : read.indexes) {
     own.push_back(index.url);
   }

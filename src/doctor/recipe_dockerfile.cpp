@@ -19,7 +19,7 @@ namespace mynah::doctor {
 
 namespace {
 
-constexpr size_t kMostInstructions = 20'000;
+constexpr size_t kMostInstructions = 5000;
 constexpr size_t kLongestValue = 1024;  // of a variable; longer ones are not followed
 
 using Variables = std::map<std::string, std::string>;

@@ -103,12 +103,18 @@ void judge_unreserved(Diagnosis& diagnosis, const RecipeColumn& column, const st
 }
 
 void judge_reserved(Diagnosis& diagnosis, const RecipeColumn& column) {
-  if (!host_lacks_toolkit(diagnosis.facts.machine)) {
+  const Machine& machine = diagnosis.facts.machine;
+  if (!host_lacks_toolkit(machine)) {
     return;
   }
+  // Under WSL Docker may be that of Windows, and without a card the recipe is for another machine.
+  const bool certain = !machine.wsl && std::ranges::any_of(machine.cards, [](const Card& card) {
+    return card.vendor == "10de";
+  });
   const KnownError* error = diagnosis.knowledge.error("E21");
   Finding& finding = add_finding(
-      diagnosis, "container toolkit", Level::Fail, Certainty::Certain, column.name,
+      diagnosis, "container toolkit", certain ? Level::Fail : Level::Unknown,
+      certain ? Certainty::Certain : Certainty::Likely, column.name,
       fmt::format(
           "The service {} reserves a card, and Docker cannot give one out here: neither the "
           "NVIDIA container toolkit nor a CDI specification is installed.",

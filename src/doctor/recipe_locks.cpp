@@ -145,7 +145,7 @@ void read_conda_lock(const TextTree& tree, Recipe& recipe) {
     Requirement requirement;
     requirement.name = normal_name(package["name"].text);
     requirement.line = package.line;
-    requirement.url = package["manager"].text == "conda" ? package["url"].text : "";
+    requirement.url = package["manager"].text == "conda" ? "conda" : "";
     requirement.marker = platform.starts_with("win")   ? "sys_platform == 'win32'"
                          : platform.starts_with("osx") ? "sys_platform == 'darwin'"
                          : platform == "linux-64"

@@ -293,8 +293,9 @@ bool is_address(std::string_view word) {
 }
 
 const BaseImage* final_image(const Recipe& recipe) {
+  constexpr size_t kMostSteps = 100;
   const BaseImage* image = recipe.images.empty() ? nullptr : &recipe.images.back();
-  for (size_t steps = 0; image != nullptr && steps < recipe.images.size(); ++steps) {
+  for (size_t steps = 0; image != nullptr && steps < kMostSteps; ++steps) {
     const auto stage = std::ranges::find_if(recipe.images, [&](const BaseImage& other) {
       return &other < image && !other.stage.empty() &&
              small_letters(other.stage) == small_letters(image->image);

@@ -141,6 +141,27 @@ Result<std::string> poetry_specifier(std::string_view text) {
   return all;
 }
 
+std::string both(const std::string& a, const std::string& b) {
+  return a.empty() ? b : b.empty() ? a : fmt::format("({}) and ({})", a, b);
+}
+
+// Poetry's condition on Python as a marker. One that is not understood holds for nobody knows whom.
+std::string python_marker(const std::string& python) {
+  const auto specifier = poetry_specifier(python);
+  const auto set = specifier ? SpecifierSet::parse(*specifier) : Result<SpecifierSet>();
+  if (!specifier || !set) {
+    return "python_full_version in ''";
+  }
+  std::string marker;
+  for (const Specifier& clause : set->clauses) {
+    const std::string text = clause.text();
+    const size_t sign = text.find_first_not_of("=<>!~");
+    marker = both(marker,
+                  fmt::format("python_version {} '{}'", text.substr(0, sign), text.substr(sign)));
+  }
+  return marker;
+}
+
 // One dependency of Poetry's or Pipenv's tables: a text, or a table with more.
 void add_table_dependency(Recipe& recipe, const std::string& name, const TextTree& value,
                           const IndexNames& indexes, const std::string& group) {
@@ -171,10 +192,10 @@ void add_table_dependency(Recipe& recipe, const std::string& name, const TextTre
     requirement.url = value[key].is_text() ? value[key].text : requirement.url;
   }
   if (const std::string& platform = value["platform"].text; !platform.empty()) {
-    const std::string condition = fmt::format("sys_platform == '{}'", platform);
-    requirement.marker = requirement.marker.empty()
-                             ? condition
-                             : fmt::format("({}) and {}", requirement.marker, condition);
+    requirement.marker = both(requirement.marker, fmt::format("sys_platform == '{}'", platform));
+  }
+  if (const std::string& python = value["python"].text; !python.empty()) {
+    requirement.marker = both(requirement.marker, python_marker(python));
   }
   for (const std::string_view key : {"source", "index"}) {
     if (const auto index = indexes.find(value[key].text); index != indexes.end()) {
@@ -207,10 +228,6 @@ void read_poetry(const TextTree& poetry, Recipe& recipe) {
   for (const TextTree::Member& group : poetry["group"].members) {
     add_table(recipe, group.value["dependencies"], indexes, normal_name(group.name));
   }
-}
-
-std::string both(const std::string& a, const std::string& b) {
-  return a.empty() ? b : b.empty() ? a : fmt::format("({}) and ({})", a, b);
 }
 
 // [tool.uv.sources] says where requirements that stand elsewhere come from: one line of it, or

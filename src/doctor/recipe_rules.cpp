@@ -112,7 +112,7 @@ void judge_contradictions(Diagnosis& diagnosis, const RecipeColumn& column) {
 // One side of a clash: the package that is pinned so, or asked for where any version clashes.
 std::optional<Resolved> side_of(const RecipeColumn& column, const Requirement& side) {
   const auto set = SpecifierSet::parse(side.specifier);
-  const Resolved resolved = resolve(column, side.name);
+  Resolved resolved = resolve(column, side.name);
   if (!set || resolved.by == nullptr) {
     return std::nullopt;
   }

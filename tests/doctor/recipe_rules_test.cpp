@@ -278,6 +278,8 @@ TEST(RecipeRules, Case8AReservedCardNeedsTheToolkit) {
                         "    gpus: all\n"}});
   EXPECT_THAT(judge(facts).findings, IsEmpty());
   facts.machine.container.docker = true;
+  EXPECT_THAT(failures(judge(facts)), IsEmpty());  // the recipe may be for another machine
+  facts.machine.cards = {card("NVIDIA GeForce RTX 4090", "8.9")};
   EXPECT_THAT(failures(judge(facts)), ElementsAre("container toolkit: asr (compose.yml)"));
   facts.machine.container.runtimes = {"nvidia"};
   EXPECT_THAT(failures(judge(facts)), IsEmpty());
@@ -305,6 +307,11 @@ TEST(RecipeRules, PinsThatNoVersionMeetsAreRefused) {
   EXPECT_THAT(failures(judge(contradicting("torch==2.5.1+cu124\n"))), IsEmpty());
   EXPECT_THAT(failures(judge(contradicting("torch==2.1.2 ; sys_platform == 'win32'\n"))),
               IsEmpty());
+  EXPECT_THAT(
+      failures(judge(files({{"pyproject.toml",
+                             "[tool.poetry.dependencies]\nnumpy = [{version = '1.24.4', "
+                             "python = '<3.9'}, {version = '2.1.0', python = '>=3.9'}]\n"}}))),
+      IsEmpty());
   // A marker that cannot be decided makes it unknown.
   const Facts facts = contradicting("torch==2.1.2 ; python_version < '3.10'\n");
   EXPECT_THAT(failures(judge(facts)), IsEmpty());
@@ -330,6 +337,14 @@ TEST(RecipeRules, ReleasesThatDoNotGoTogetherAreSaid) {
   EXPECT_THAT(
       failures(judge(files({{"requirements.txt", "torchaudio==2.9.0\npyannote.audio==3.3.2\n"}}))),
       ElementsAre("packages clash: requirements.txt"));
+}
+
+TEST(RecipeRules, AnIndexWithoutThatReleaseLeavesItToThePythonIndex) {
+  const Alignment alignment =
+      align(files({{"requirements.txt",
+                    "--extra-index-url https://download.pytorch.org/whl/cu121\ntorch==2.7.1\n"}}),
+            builtin_knowledge());
+  EXPECT_THAT(resolved(alignment, "torch"), ElementsAre("2.7.1+cu126"));
 }
 
 TEST(RecipeRules, OnnxRuntimeBesideItsBuildForCardsIsAWarning) {
