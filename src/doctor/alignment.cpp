@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <map>
 #include <set>
 
@@ -65,7 +66,12 @@ AlignmentCell package_cell(const RecipeColumn& column, std::string_view package,
       return cell;
     }
     cell.drifts = true;
-    cell.resolved = range_text(stretches(package, resolved.range, knowledge));
+    for (const Version& version : resolved.several) {
+      cell.resolved += (cell.resolved.empty() ? "" : " or ") + version.text();
+    }
+    if (resolved.several.empty()) {
+      cell.resolved = range_text(stretches(package, resolved.range, knowledge));
+    }
     return cell;
   }
   if (package == "torch" && !column.image_says.torch.empty()) {
@@ -83,12 +89,21 @@ AlignmentCell package_cell(const RecipeColumn& column, std::string_view package,
   return cell;
 }
 
-// Versions that columns pin apart. Those that a lock or a pin decide count, ranges do not.
-void compare_columns(AlignmentRow& row) {
+// Versions that columns pin apart. Those that a lock or a pin decide count, ranges do not; and of
+// compose files beside each other that describe one service in several ways, one counts.
+void compare_columns(AlignmentRow& row, std::span<const RecipeColumn> columns) {
   std::set<std::string> pinned;
-  for (const AlignmentCell& cell : row.cells) {
-    if (!cell.drifts && !cell.resolved.empty()) {
-      pinned.insert(cell.resolved);
+  std::set<std::string> services;
+  for (size_t i = 0; i < row.cells.size(); ++i) {
+    const RecipeColumn& column = columns[i];
+    const bool counts =
+        column.service == nullptr ||
+        services
+            .insert(std::filesystem::path(column.root->path).parent_path().string() + "\n" +
+                    column.service->name)
+            .second;
+    if (counts && !row.cells[i].drifts && !row.cells[i].resolved.empty()) {
+      pinned.insert(row.cells[i].resolved);
     }
   }
   if (pinned.size() > 1) {
@@ -113,9 +128,9 @@ AlignmentRow package_row(std::span<const RecipeColumn> columns, std::string_view
     const Derived other = resolved.by == nullptr ? derived(column, package, knowledge) : Derived();
     const auto all =
         stretches(package, resolved.by != nullptr ? resolved.range : other.range, knowledge);
-    row.why = all.empty() ? "" : stretches_text(all);
+    row.why = all.size() < 2 || !resolved.several.empty() ? "" : stretches_text(all);
   }
-  compare_columns(row);
+  compare_columns(row, columns);
   return row;
 }
 
@@ -137,7 +152,7 @@ AlignmentRow image_row(std::span<const RecipeColumn> columns, const Knowledge& k
     }
   }
   if (!row.conflict) {
-    compare_columns(row);
+    compare_columns(row, columns);
     if (row.conflict) {
       row.why = "base images bring different versions of CUDA";
     }
@@ -158,7 +173,7 @@ AlignmentRow python_row(std::span<const RecipeColumn> columns) {
     }
     cell.resolved = column.python;
   }
-  compare_columns(row);
+  compare_columns(row, columns);
   return row;
 }
 

@@ -56,7 +56,8 @@ struct AlignmentDriver {
 struct Alignment {
   std::vector<AlignmentColumn> columns;
   std::vector<AlignmentRow> rows;  // those that say something, in the order of what decides most
-  // What makes all columns agree: on `target`, the fewest lines changed, and among such the newest.
+  // What makes all columns agree: on `target`, the fewest lines changed, and among such what is
+  // pinned already or nearest to it.
   std::vector<AlignmentEdit> edits;
   std::string target;  // "torch 2.5.1+cu124"; empty: nothing has to agree
   std::vector<AlignmentDriver> drivers;

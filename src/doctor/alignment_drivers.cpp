@@ -106,7 +106,7 @@ std::optional<Version> version_of(const RecipeColumn& column, std::string_view p
     return own.version;
   }
   const Derived other = own.by == nullptr ? derived(column, package, knowledge) : Derived();
-  if (own.by == nullptr && other.by.empty()) {
+  if ((own.by == nullptr && other.by.empty()) || !own.several.empty()) {
     return std::nullopt;
   }
   const auto all = stretches(package, own.by != nullptr ? own.range : other.range, knowledge);

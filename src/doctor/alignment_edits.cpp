@@ -54,7 +54,22 @@ bool goes_with(const Version& companion, std::string_view package, const Version
   return wanted.empty() || (set && set->contains(companion.public_part()));
 }
 
-AlignmentEdit edit_of(const Asked& asked, std::string to, std::string why) {
+// Where a pin is changed: a lock is made anew from what its project asks for.
+const Asked& written(const RecipeColumn& column, const Asked& asked) {
+  const auto all = column.packages.find(asked.requirement->name);
+  if (asked.requirement->locked && all != column.packages.end()) {
+    for (const Asked& other : all->second) {
+      if (!other.requirement->locked && !other.bound) {
+        return other;
+      }
+    }
+  }
+  return asked;
+}
+
+AlignmentEdit edit_of(const RecipeColumn& column, const Asked& decides, std::string to,
+                      std::string why) {
+  const Asked& asked = written(column, decides);
   AlignmentEdit edit;
   edit.file = asked.recipe->path;
   edit.line = asked.requirement->line;
@@ -114,8 +129,12 @@ void align_torch(const RecipeColumn& column, const Version& target, const Knowle
                  Edits& edits) {
   const Resolved torch = resolve(column, "torch");
   const auto present = torch_of(column, knowledge);
+  // One for the processor is meant to be, and of several nobody knows which.
+  if (!torch.several.empty() || (present && cuda_of_variant(present->local_text()).empty())) {
+    return;
+  }
   if (torch.by != nullptr && (!present || *present != target)) {
-    add_edit(edits, edit_of(*torch.by, pin(target, *torch.by),
+    add_edit(edits, edit_of(column, *torch.by, pin(target, *torch.by),
                             torch.version ? "the others pin this one"
                                           : "another one comes on another day"));
   }
@@ -138,8 +157,9 @@ void align_torch(const RecipeColumn& column, const Version& target, const Knowle
     const auto exact = Version::parse(wanted);
     Version version = exact ? *exact : Version();
     version.local = target.local;
-    add_edit(edits, edit_of(*companion.by, exact ? pin(version, *companion.by) : "==" + wanted,
-                            fmt::format("it goes with torch {}", target.public_part().text())));
+    add_edit(edits,
+             edit_of(column, *companion.by, exact ? pin(version, *companion.by) : "==" + wanted,
+                     fmt::format("it goes with torch {}", target.public_part().text())));
   }
 }
 
@@ -162,7 +182,7 @@ void pin_ctranslate2(const RecipeColumn& column, const Version* torch, const Mac
                      const Knowledge& knowledge, Edits& edits) {
   const Resolved own = resolve(column, "ctranslate2");
   const Derived other = own.by == nullptr ? derived(column, "ctranslate2", knowledge) : Derived();
-  if (own.version || (own.by == nullptr && other.by.empty())) {
+  if (own.version || !own.several.empty() || (own.by == nullptr && other.by.empty())) {
     return;
   }
   const auto all = stretches("ctranslate2", own.by != nullptr ? own.range : other.range, knowledge);
@@ -250,7 +270,8 @@ void align_others(std::span<const RecipeColumn> columns, Edits& edits) {
     for (const RecipeColumn& column : columns) {
       const Resolved resolved = resolve(column, name);
       if (resolved.version && *resolved.version != most->first && !resolved.locked) {
-        add_edit(edits, edit_of(*resolved.by, "==" + most->first.text(), "most pin this one"));
+        add_edit(edits,
+                 edit_of(column, *resolved.by, "==" + most->first.text(), "most pin this one"));
       }
     }
   }
@@ -266,7 +287,7 @@ bool fits_pythons(const Version& torch, std::span<const RecipeColumn> columns,
 }
 
 // What could be aligned on: pinned ones, other variants of theirs, and the first version of every
-// release that is known, oldest last.
+// release that is known, the newest first.
 std::vector<Version> candidates(std::span<const RecipeColumn> columns, const Knowledge& knowledge) {
   std::vector<Version> all;
   const auto add = [&](const Version& version) {
@@ -284,10 +305,12 @@ std::vector<Version> candidates(std::span<const RecipeColumn> columns, const Kno
     }
   };
   for (const RecipeColumn& column : columns) {
-    if (const auto torch = torch_of(column, knowledge)) {
+    if (const auto torch = torch_of(column, knowledge);
+        torch && !cuda_of_variant(torch->local_text()).empty()) {
       add(*torch);
     }
   }
+  std::ranges::sort(all, std::ranges::greater());
   const std::vector<Version> pinned = all;
   for (const Version& version : pinned) {
     if (const TorchRelease* release = knowledge.torch_release(version)) {
@@ -327,9 +350,8 @@ std::vector<AlignmentEdit> smallest_edits(std::span<const RecipeColumn> columns,
       continue;
     }
     Edits edits = edits_for(columns, candidate, knowledge);
-    const bool fewer = edits.size() < best.size();
-    const bool newer = edits.size() == best.size() && chosen && candidate > *chosen;
-    if (!chosen || fewer || newer) {
+    // Candidates come in the order of how near they are: what is pinned, then its other variants.
+    if (!chosen || edits.size() < best.size()) {
       best = std::move(edits);
       chosen = candidate;
     }
@@ -349,7 +371,9 @@ std::string edit_command(const AlignmentEdit& edit) {
   const auto plain = [](std::string_view text) {
     return text.find_first_of("'\n|\\&") == std::string_view::npos;
   };
-  if (!plain(edit.file) || !plain(edit.from) || !plain(edit.to)) {
+  const bool made = edit.file.ends_with(".lock") || edit.file.ends_with("lock.yml") ||
+                    edit.file.ends_with("pylock.toml");  // by a program, from other files
+  if (made || !plain(edit.file) || !plain(edit.from) || !plain(edit.to)) {
     return {};
   }
   const bool lists = edit.file.ends_with(".txt") || edit.file.ends_with(".in");

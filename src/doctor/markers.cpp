@@ -239,6 +239,9 @@ Truth compare_extra(const Marker& marker, const MarkerEnvironment& environment) 
   const std::string wanted =
       normal_name(marker.left.variable ? marker.right.text : marker.left.text);
   const bool there = std::ranges::find(environment.extras, wanted) != environment.extras.end();
+  if (!there && environment.more_extras) {
+    return Truth::NotKnown;
+  }
   if (marker.relation == "==" || marker.relation == "===") {
     return truth(there);
   }

@@ -19,6 +19,7 @@ struct MarkerEnvironment {
   std::string python;               // "3.11" or "3.11.7"; empty: not known
   std::string machine = "x86_64";   // as Linux calls it; Windows' AMD64 is derived from it
   std::vector<std::string> extras;  // that are asked for, normalised
+  bool more_extras = false;         // others may be asked for, too
 };
 
 // What a marker answers. NotKnown where it asks what the environment does not say.

@@ -98,6 +98,7 @@ void find_packages(RecipeColumn& column, System system) {
     }
   }
   environment.python = column.python;
+  environment.more_extras = true;  // commands and people ask for those of projects and locks
   const auto add = [&](const Recipe& recipe, bool bound) {
     for (const Requirement& requirement : recipe.requirements) {
       if (!requirement.group.empty()) {
@@ -294,6 +295,10 @@ Resolved resolve(const RecipeColumn& column, std::string_view package) {
     resolved.range.clauses.insert(resolved.range.clauses.end(), set->clauses.begin(),
                                   set->clauses.end());
     const auto version = set->pinned();
+    if (version && asked.holds == Truth::NotKnown && !asked.bound &&
+        std::ranges::find(resolved.several, *version) == resolved.several.end()) {
+      resolved.several.push_back(*version);
+    }
     const bool better =
         version && (!resolved.version || (asked.requirement->locked && !resolved.locked));
     if (better) {
@@ -305,6 +310,11 @@ Resolved resolve(const RecipeColumn& column, std::string_view package) {
       resolved.sure = asked.holds == Truth::Yes;
     }
   }
+  if (resolved.several.size() > 1 && !resolved.sure) {
+    resolved.version.reset();
+    return resolved;
+  }
+  resolved.several.clear();
   if (resolved.by != nullptr && resolved.version && resolved.version->local.empty() &&
       is_companion(package) && resolved.by->requirement->url.empty()) {
     const std::set<std::string> variants = variants_of(column, *resolved.by->requirement);

@@ -60,6 +60,9 @@ struct Resolved {
   SpecifierSet range;              // of all that is said
   bool locked = false;
   bool sure = true;  // false: a marker or one of several indexes decides
+  // Pins of which something that is not known decides, an extra for example; then `version` is
+  // none.
+  std::vector<Version> several;
 };
 
 [[nodiscard]] Resolved resolve(const RecipeColumn& column, std::string_view package);

@@ -232,6 +232,7 @@ class DockerfileReader {
   [[nodiscard]] std::string place_of(std::string_view path) const {
     const std::string name = file_name(path);
     std::optional<std::string> folder;
+    std::string target;
     for (auto copy = copies_.rbegin(); copy != copies_.rend(); ++copy) {
       const std::string source = file_name(copy->source);
       if (source == name || (!source.empty() && file_name(copy->target) == name)) {
@@ -245,17 +246,23 @@ class DockerfileReader {
       }
       if (!folder && std::filesystem::path(source).extension().empty()) {
         folder = relative(copy->source);
+        target = relative(copy->target);
       }
     }
-    const bool absolute = path.starts_with('/');
-    const std::string inside = absolute ? name : std::string(path);
+    std::string inside = path.starts_with('/') ? name : std::string(path);
+    if (const std::string below = relative(target) + "/"; inside.starts_with(below)) {
+      inside = inside.substr(below.size());
+    }
     return beside(recipe_.path,
                   folder ? (std::filesystem::path(*folder) / inside).string() : inside);
   }
 
   static std::string relative(std::string_view source) {
-    while (source.starts_with('/')) {
-      source.remove_prefix(1);
+    while (source.starts_with('/') || source.starts_with("./")) {
+      source.remove_prefix(source.starts_with('/') ? 1 : 2);
+    }
+    while (source.ends_with('/')) {
+      source.remove_suffix(1);
     }
     return source.empty() ? "." : std::string(source);
   }

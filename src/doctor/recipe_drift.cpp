@@ -41,8 +41,9 @@ void add(std::vector<Stretch>& all, const SpecifierSet& range, const VersionRang
     return;
   }
   if (!all.empty() && all.back().cuda_major == cuda_major &&
-      all.back().cudnn_major == cudnn_major && all.back().verified == verified) {
+      all.back().cudnn_major == cudnn_major) {
     all.back().below = versions.below;
+    all.back().verified &= verified;
     return;
   }
   all.push_back({.from = versions.from,

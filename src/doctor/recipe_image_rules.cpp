@@ -50,11 +50,10 @@ Remedy toolkit_remedy(const Diagnosis& diagnosis) {
   return error == nullptr || error->remedies.empty() ? Remedy() : error->remedies.front();
 }
 
-// A file that adds to another ("compose.gpu.yml") may reserve the card for a service of this name.
+// A file beside it ("compose.gpu.yml") may add the card, or be the one that is meant to have it.
 bool reserved_elsewhere(const RecipeColumn& column, const std::vector<RecipeColumn>& columns) {
   return std::ranges::any_of(columns, [&](const RecipeColumn& other) {
-    return other.service != nullptr && other.root != column.root &&
-           other.service->name == column.service->name && other.service->card == true &&
+    return other.service != nullptr && other.root != column.root && other.service->card == true &&
            std::filesystem::path(other.root->path).parent_path() ==
                std::filesystem::path(column.root->path).parent_path();
   });

@@ -95,10 +95,12 @@ void judge_contradictions(Diagnosis& diagnosis, const RecipeColumn& column) {
     for (size_t i = 0; i < count && !found; ++i) {
       for (size_t j = i + 1; j < count && !found; ++j) {
         const bool first = contradict(all[i], all[j]);
-        // A lock decides over what its project asks for.
+        // A lock decides over what its project asks for, and of two conditions that are not known
+        // each may hold where the other does not.
         if ((!first && !contradict(all[j], all[i])) ||
             all[i].requirement->locked != all[j].requirement->locked ||
-            all[i].requirement->locked) {
+            all[i].requirement->locked ||
+            (all[i].holds == Truth::NotKnown && all[j].holds == Truth::NotKnown)) {
           continue;
         }
         found = true;
@@ -325,7 +327,7 @@ void judge_drift(Diagnosis& diagnosis, const RecipeColumn& column) {
     const Resolved own = resolve(column, package);
     const Derived other =
         own.by == nullptr ? derived(column, package, diagnosis.knowledge) : Derived();
-    if (own.version || (own.by == nullptr && other.by.empty())) {
+    if (own.version || !own.several.empty() || (own.by == nullptr && other.by.empty())) {
       continue;
     }
     const auto all =

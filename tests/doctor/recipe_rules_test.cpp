@@ -339,6 +339,20 @@ TEST(RecipeRules, ReleasesThatDoNotGoTogetherAreSaid) {
       ElementsAre("packages clash: requirements.txt"));
 }
 
+TEST(RecipeRules, OfSeveralPinsThatAnExtraDecidesNoneIsJudged) {
+  Facts facts = files({{"pyproject.toml",
+                        "[tool.poetry.dependencies]\ntorch = [{version = '2.7.1+cpu', markers = "
+                        "\"extra == 'cpu'\"}, "
+                        "{version = '2.7.1+cu126', markers = \"extra == 'cuda'\"}]\n"}});
+  facts.machine.driver = "575.57.08";
+  facts.machine.cards = {card("NVIDIA GeForce RTX 5090", "12.0")};
+  EXPECT_THAT(resolved(align(facts, builtin_knowledge()), "torch"),
+              ElementsAre("2.7.1+cpu or 2.7.1+cu126"));
+  const Report report = judge(facts);
+  EXPECT_THAT(report.verdicts, IsEmpty());
+  EXPECT_THAT(report.findings, IsEmpty());
+}
+
 TEST(RecipeRules, AnIndexWithoutThatReleaseLeavesItToThePythonIndex) {
   const Alignment alignment =
       align(files({{"requirements.txt",
