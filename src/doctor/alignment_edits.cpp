@@ -55,21 +55,21 @@ bool goes_with(const Version& companion, std::string_view package, const Version
 }
 
 // Where a pin is changed: a lock is made anew from what its project asks for.
-const Asked& written(const RecipeColumn& column, const Asked& asked) {
+const Asked* written(const RecipeColumn& column, const Asked& asked) {
   const auto all = column.packages.find(asked.requirement->name);
   if (asked.requirement->locked && all != column.packages.end()) {
     for (const Asked& other : all->second) {
       if (!other.requirement->locked && !other.bound) {
-        return other;
+        return &other;
       }
     }
   }
-  return asked;
+  return &asked;
 }
 
 AlignmentEdit edit_of(const RecipeColumn& column, const Asked& decides, std::string to,
                       std::string why) {
-  const Asked& asked = written(column, decides);
+  const Asked& asked = *written(column, decides);
   AlignmentEdit edit;
   edit.file = asked.recipe->path;
   edit.line = asked.requirement->line;

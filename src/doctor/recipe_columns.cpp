@@ -230,9 +230,11 @@ std::vector<RecipeColumn> recipe_columns(const Facts& facts) {
   }
   // A project and the lock beside it are one.
   std::map<std::string, const Recipe*> locks;
+  std::map<std::string, const Recipe*> projects;
   for (const Recipe& recipe : facts.recipes) {
-    if (recipe.kind == "lock") {
-      locks.emplace(fs::path(recipe.path).parent_path().string(), &recipe);
+    if (recipe.kind == "lock" || recipe.kind == "pyproject") {
+      (recipe.kind == "lock" ? locks : projects)
+          .emplace(fs::path(recipe.path).parent_path().string(), &recipe);
     }
   }
   std::vector<RecipeColumn> columns;
@@ -246,15 +248,17 @@ std::vector<RecipeColumn> recipe_columns(const Facts& facts) {
     if (first != nullptr) {
       column.recipes = recipes.closure(*first, column.constraints);
     }
-    shown.insert(column.recipes.begin(), column.recipes.end());
-    shown.insert(column.constraints.begin(), column.constraints.end());
-    if (first != nullptr && first->kind == "pyproject") {
-      const auto lock = locks.find(fs::path(first->path).parent_path().string());
-      if (lock != locks.end() && !taken.contains(lock->second)) {
-        column.recipes.push_back(lock->second);
-        shown.insert(lock->second);
+    const std::vector<const Recipe*> named = column.recipes;
+    for (const Recipe* recipe : named) {
+      const auto& others = recipe->kind == "lock" ? projects : locks;
+      const auto other = others.find(fs::path(recipe->path).parent_path().string());
+      if ((recipe->kind == "lock" || recipe->kind == "pyproject") && other != others.end() &&
+          std::ranges::find(column.recipes, other->second) == column.recipes.end()) {
+        column.recipes.push_back(other->second);
       }
     }
+    shown.insert(column.recipes.begin(), column.recipes.end());
+    shown.insert(column.constraints.begin(), column.constraints.end());
     find_image(column);
     find_packages(column, facts.machine.system);
     columns.push_back(std::move(column));
@@ -287,6 +291,7 @@ Resolved resolve(const RecipeColumn& column, std::string_view package) {
   if (found == column.packages.end() || !column.asks_for(package)) {
     return resolved;
   }
+  std::vector<Version> locked;
   for (const Asked& asked : found->second) {
     const auto set = SpecifierSet::parse(asked.requirement->specifier);
     if (!set) {
@@ -295,9 +300,11 @@ Resolved resolve(const RecipeColumn& column, std::string_view package) {
     resolved.range.clauses.insert(resolved.range.clauses.end(), set->clauses.begin(),
                                   set->clauses.end());
     const auto version = set->pinned();
-    if (version && asked.holds == Truth::NotKnown && !asked.bound &&
-        std::ranges::find(resolved.several, *version) == resolved.several.end()) {
-      resolved.several.push_back(*version);
+    // A lock may hold one version for each extra, and not say in its markers which is whose.
+    std::vector<Version>& others = asked.requirement->locked ? locked : resolved.several;
+    if (version && !asked.bound && (asked.requirement->locked || asked.holds == Truth::NotKnown) &&
+        std::ranges::find(others, *version) == others.end()) {
+      others.push_back(*version);
     }
     const bool better =
         version && (!resolved.version || (asked.requirement->locked && !resolved.locked));
@@ -310,7 +317,10 @@ Resolved resolve(const RecipeColumn& column, std::string_view package) {
       resolved.sure = asked.holds == Truth::Yes;
     }
   }
-  if (resolved.several.size() > 1 && !resolved.sure) {
+  if (resolved.locked) {
+    resolved.several = std::move(locked);
+  }
+  if (resolved.several.size() > 1 && (resolved.locked || !resolved.sure)) {
     resolved.version.reset();
     return resolved;
   }

@@ -353,6 +353,20 @@ TEST(RecipeRules, OfSeveralPinsThatAnExtraDecidesNoneIsJudged) {
   EXPECT_THAT(report.findings, IsEmpty());
 }
 
+TEST(RecipeRules, AProjectIsOneWithTheLockThatAnImageInstalls) {
+  Facts facts =
+      files({{"Dockerfile", "FROM python:3.12\nCOPY uv.lock pyproject.toml ./\nRUN uv sync\n"},
+             {"pyproject.toml", "[project]\ndependencies = ['torch>=2', 'numpy']\n"},
+             {"uv.lock",
+              "[[package]]\nname = 'torch'\nversion = '2.7.1'\n[[package]]\nname = 'numpy'\n"
+              "version = '2.2.6'\n[[package]]\nname = 'numpy'\nversion = '1.26.4'\n"}});
+  const Alignment alignment = align(facts, builtin_knowledge());
+  ASSERT_EQ(alignment.columns.size(), 1U);
+  EXPECT_THAT(resolved(alignment, "torch"), ElementsAre("2.7.1+cu126"));
+  EXPECT_THAT(resolved(alignment, "numpy"), ElementsAre("2.2.6 or 1.26.4"));
+  EXPECT_THAT(judge(facts).findings, IsEmpty());
+}
+
 TEST(RecipeRules, AnIndexWithoutThatReleaseLeavesItToThePythonIndex) {
   const Alignment alignment =
       align(files({{"requirements.txt",
