@@ -223,7 +223,8 @@ Redactor::Redactor(const Facts& facts, const std::string& user, const std::strin
 }
 
 void Redactor::learn_user(const std::string& name) {
-  if (!name.empty() && std::ranges::find(kNobodysUsers, name) == kNobodysUsers.end()) {
+  if (!name.empty() && !is_public(name) &&
+      std::ranges::find(kNobodysUsers, name) == kNobodysUsers.end()) {
     names_.emplace(name, "USER");
   }
 }
@@ -368,7 +369,7 @@ std::string Redactor::redacted_path(std::string_view path) {
       const auto user = names_.find(name);
       result += user == names_.end() ? stand_in(name, false) : user->second;
     } else if (of_package || package_folder || drive || is_public(name)) {
-      result += of_package ? without_names(name) : std::string(name);
+      result += without_names(name);
     } else {
       result += stand_in(name, end == path.size());
     }
@@ -395,7 +396,7 @@ std::string Redactor::redacted_address(std::string_view address) {
   host.remove_prefix(host.rfind('@') + 1);
   const std::string_view name = host.substr(0, host.find(':'));
   if (public_hosts().contains(name)) {
-    return fmt::format("{}{}{}", kMark, host, rest.substr(end));
+    return fmt::format("{}{}{}", kMark, host, without_names(rest.substr(end)));
   }
   const auto [entry, is_new] = stand_ins_.try_emplace("://" + std::string(name));
   if (is_new) {
@@ -412,7 +413,7 @@ std::string Redactor::stand_in(std::string_view name, bool last) {
   const auto [entry, is_new] = stand_ins_.try_emplace(std::string(name));
   if (is_new) {
     entry->second = ending.empty() ? fmt::format("folder{}", ++folders_)
-                                   : fmt::format("file{}{}", ++files_, ending);
+                                   : fmt::format("file{}{}", ++files_, without_names(ending));
   }
   return entry->second;
 }

@@ -50,6 +50,7 @@ void on_child_event(int /*signal*/) {
 // The null-ended list of C strings that exec wants.
 std::vector<char*> pointers(std::vector<std::string>& strings) {
   std::vector<char*> list;
+  list.reserve(strings.size() + 1);
   for (std::string& text : strings) {
     list.push_back(text.data());
   }

@@ -226,6 +226,7 @@ class Watch {
     std::ranges::stable_sort(running, std::ranges::greater(),
                              [](const Running& thread) { return thread.place.processor; });
     std::vector<ThreadPlace> threads;
+    threads.reserve(running.size() + watched_.threads.size());
     for (Running& thread : running) {
       threads.push_back(std::move(thread.place));
     }
