@@ -8,6 +8,7 @@
 #include "doctor/machine_gather.h"
 #include "doctor/python_environments.h"
 #include "doctor/recipes.h"
+#include "doctor/toolkit_gather.h"
 #include "doctor/tree.h"
 #include "formats/byte_reader.h"
 
@@ -44,6 +45,7 @@ class FactGatherer {
       look_.everything = true;
       MYNAH_TRY_STATUS(add_environments());
       look_at_project();
+      add_toolkits({.root = {}, .variables = request_.variables, .prefixes = prefixes()});
     }
     for (const fs::path& place : request_.places) {
       MYNAH_TRY_STATUS(add_place(place));
@@ -71,6 +73,38 @@ class FactGatherer {
 
   void add_recipes(const fs::path& place) { gather_recipes(std::span(&place, 1), facts_); }
 
+  void add_toolkits(const ToolkitSearch& search) {
+    std::ranges::move(gather_toolkits(search), std::back_inserter(facts_.toolkits));
+  }
+
+  // Environments of conda may have a toolkit in them.
+  [[nodiscard]] std::vector<std::string> prefixes() const {
+    std::vector<std::string> found;
+    for (const PythonEnvironment& environment : facts_.environments) {
+      if (environment.kind == "conda") {
+        found.push_back(environment.path);
+      }
+    }
+    return found;
+  }
+
+  // A place that is a toolkit itself, or a tree in which toolkits lie where they do.
+  void add_toolkits_at(const fs::path& place) {
+    std::error_code error;
+    const fs::path real = fs::weakly_canonical(place, error);
+    if (fs::exists(real / "bin" / "nvcc", error)) {
+      const std::vector<Toolkit> found = gather_toolkits(
+          {.root = {}, .variables = request_.variables, .prefixes = {real.string()}});
+      std::ranges::copy_if(found, std::back_inserter(facts_.toolkits),
+                           [&](const Toolkit& toolkit) { return toolkit.path == real.string(); });
+      return;
+    }
+    if (fs::exists(real / "Program Files", error) || fs::exists(real / "usr", error)) {
+      // What is set here says nothing about there.
+      add_toolkits({.root = real.string(), .variables = {}, .prefixes = {}});
+    }
+  }
+
   // A place may be several things at once: a project has recipes, and its environment in it.
   Status add_place(const fs::path& place) {
     std::error_code error;
@@ -86,14 +120,19 @@ class FactGatherer {
       }
       return {};
     }
+    const size_t toolkits = facts_.toolkits.size();
+    add_toolkits_at(place);
     look_.places = {place};
     const Status environments = add_environments();
     if (environments && is_environment(place)) {
       return {};
     }
-    add_recipes(place);
-    // Where there is neither, what was looked for is said.
-    return environments || facts_.recipes.size() > recipes ? Status() : environments;
+    if (facts_.toolkits.size() == toolkits) {
+      add_recipes(place);
+    }
+    // Where there is nothing, what was looked for is said.
+    const bool found = facts_.recipes.size() > recipes || facts_.toolkits.size() > toolkits;
+    return environments || found ? Status() : environments;
   }
 
   // Whether a place is an environment, or in one: then files in it that look like recipes are parts
