@@ -10,6 +10,7 @@
 #include "cli/doctor_style.h"
 #include "cli/named_output.h"
 #include "cli/program.h"
+#include "doctor/alignment.h"
 #include "doctor/diagnose.h"
 #include "doctor/facts_json.h"
 #include "doctor/gather.h"
@@ -48,13 +49,15 @@ Result<Facts> facts_of(Context& context, const std::vector<std::string>& places,
   return doctor::gather_facts(request, knowledge);
 }
 
-// Takes out of both who and where this is.
-void redact(const Context& context, const DoctorOptions& options, Facts& facts, Report& report) {
+// Takes out of all who and where this is.
+void redact(const Context& context, const DoctorOptions& options, Facts& facts, Report& report,
+            doctor::Alignment& alignment) {
   const bool here = options.as.empty();
   doctor::Redactor redactor(facts, here ? context.environment.get("USER").value_or("") : "",
                             here ? host_name() : "");
   redactor.redact(facts);
   redactor.redact(report);
+  redactor.redact(alignment);
 }
 
 Status check_options(const std::vector<std::string>& places, const DoctorOptions& options,
@@ -94,12 +97,14 @@ Result<int> doctor_look(Context& context, const std::vector<std::string>& places
   const UsedKnowledge used = used_knowledge(context);
   MYNAH_TRY(Facts facts, facts_of(context, places, options, used.get()));
   Report report;
+  doctor::Alignment alignment;
   if (!options.facts) {
     report = doctor::diagnose(facts, used.get());
+    alignment = doctor::align(facts, used.get());
   }
   const doctor::Level worst = report.worst();
   if (options.redact) {
-    redact(context, options, facts, report);
+    redact(context, options, facts, report, alignment);
   }
   if (options.facts) {
     context.out.line(context.json
@@ -111,7 +116,8 @@ Result<int> doctor_look(Context& context, const std::vector<std::string>& places
   const doctor::ReportFrame frame{.report = report,
                                   .facts = facts,
                                   .program = version_text(false),
-                                  .knowledge_date = used.get().date};
+                                  .knowledge_date = used.get().date,
+                                  .alignment = alignment.columns.size() > 1 ? &alignment : nullptr};
   if (page) {
     const std::string html = doctor::report_html(frame);
     MYNAH_TRY_STATUS(page->sink().write(std::as_bytes(std::span(html))));

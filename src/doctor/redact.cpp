@@ -276,6 +276,30 @@ void Redactor::redact(Report& report) {
   }
 }
 
+void Redactor::redact(Alignment& alignment) {
+  const auto change = [&](std::string& text) { text = redacted(text); };
+  for (AlignmentColumn& column : alignment.columns) {
+    change(column.name);
+    change(column.path);
+  }
+  for (AlignmentRow& row : alignment.rows) {
+    change(row.why);
+    for (AlignmentCell& cell : row.cells) {
+      change(cell.written);
+      change(cell.where);
+    }
+  }
+  for (AlignmentEdit& edit : alignment.edits) {
+    for (std::string* text : {&edit.file, &edit.from, &edit.to, &edit.why}) {
+      change(*text);
+    }
+  }
+  for (AlignmentDriver& driver : alignment.drivers) {
+    change(driver.column);
+    change(driver.why);
+  }
+}
+
 std::string Redactor::redacted(std::string_view text) {
   std::string result;
   std::string plain;  // since the last path or address

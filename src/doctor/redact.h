@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "doctor/alignment.h"
 #include "doctor/facts.h"
 #include "doctor/finding.h"
 
@@ -27,6 +28,7 @@ class Redactor {
 
   void redact(Facts& facts);
   void redact(Report& report);
+  void redact(Alignment& alignment);
 
   // Any text: paths in it, names of user and host, addresses.
   [[nodiscard]] std::string redacted(std::string_view text);

@@ -67,6 +67,34 @@ void add_table(std::string& page, const Report& report) {
   page += "</table></div>\n";
 }
 
+void add_alignment(std::string& page, const Alignment& alignment) {
+  page +=
+      "<h2>Recipes side by side</h2>\n<div class=\"scroll\"><table>\n<tr><th scope=\"col\"></th>";
+  for (const AlignmentColumn& column : alignment.columns) {
+    page += fmt::format("<th scope=\"col\">{}</th>", escaped_html(column.name));
+  }
+  page += "</tr>\n";
+  for (const AlignmentRow& row : alignment.rows) {
+    page += fmt::format("<tr><th scope=\"row\">{}", in_colour(level_of(row), row.name));
+    if (!row.why.empty()) {
+      page += fmt::format("<br><small class=\"faint\">{}</small>", escaped_html(row.why));
+    }
+    page += "</th>";
+    for (const AlignmentCell& cell : row.cells) {
+      const std::string words = cell_words(cell);
+      page += fmt::format("<td>{}", cell.conflict ? in_colour(Level::Fail, words)
+                                    : cell.drifts ? in_colour(Level::Warning, words)
+                                                  : escaped_html(words));
+      if (!cell.where.empty()) {
+        page += fmt::format("<br><small class=\"faint\">{}</small>", escaped_html(cell.where));
+      }
+      page += "</td>";
+    }
+    page += "</tr>\n";
+  }
+  page += "</table></div>\n";
+}
+
 void add_finding(std::string& page, const Finding& finding) {
   page += fmt::format("<section class=\"{}\">\n<h3>{}: {}</h3>\n<p>{}</p>\n",
                       level_name(finding.level), in_colour(finding.level, level_words(finding)),
@@ -167,6 +195,9 @@ std::string report_html(const ReportFrame& frame) {
   if (!report.verdicts.empty()) {
     page += "<h2>Frameworks on cards</h2>\n";
     add_table(page, report);
+  }
+  if (frame.alignment != nullptr) {
+    add_alignment(page, *frame.alignment);
   }
   if (!report.findings.empty()) {
     page += "<h2>Findings</h2>\n";

@@ -32,6 +32,10 @@ Json json_of(const Remedy& remedy) {
 }
 
 Json json_of(const Finding& finding);
+Json json_of(const AlignmentColumn& column);
+Json json_of(const AlignmentRow& row);
+Json json_of(const AlignmentEdit& edit);
+Json json_of(const AlignmentDriver& driver);
 
 template <class T>
 Json list_of(const std::vector<T>& values) {
@@ -54,6 +58,49 @@ Json json_of(const Finding& finding) {
           {"remedies", list_of(finding.remedies)}};
 }
 
+Json json_of(const AlignmentColumn& column) {
+  return {{"name", column.name}, {"path", column.path}};
+}
+
+Json json_of(const AlignmentCell& cell) {
+  return {{"written", or_null(cell.written)},
+          {"resolved", or_null(cell.resolved)},
+          {"where", or_null(cell.where)},
+          {"drifts", cell.drifts},
+          {"conflict", cell.conflict}};
+}
+
+Json json_of(const AlignmentRow& row) {
+  Json cells = Json::array();
+  for (const AlignmentCell& cell : row.cells) {
+    cells.push_back(json_of(cell));
+  }
+  return {
+      {"name", row.name}, {"cells", cells}, {"conflict", row.conflict}, {"why", or_null(row.why)}};
+}
+
+Json json_of(const AlignmentEdit& edit) {
+  return {{"file", edit.file},
+          {"line", edit.line == 0 ? Json() : Json(edit.line)},
+          {"from", or_null(edit.from)},
+          {"to", edit.to},
+          {"why", or_null(edit.why)}};
+}
+
+Json json_of(const AlignmentDriver& driver) {
+  return {{"column", driver.column},      {"package", driver.package},
+          {"card", or_null(driver.card)}, {"driver", or_null(driver.driver)},
+          {"why", or_null(driver.why)},   {"verified", driver.verified}};
+}
+
+Json json_of(const Alignment& alignment) {
+  return {{"columns", list_of(alignment.columns)},
+          {"rows", list_of(alignment.rows)},
+          {"edits", list_of(alignment.edits)},
+          {"target", or_null(alignment.target)},
+          {"drivers", list_of(alignment.drivers)}};
+}
+
 }  // namespace
 
 nlohmann::ordered_json report_json(const ReportFrame& frame) {
@@ -64,6 +111,7 @@ nlohmann::ordered_json report_json(const ReportFrame& frame) {
           {"worst", level_name(frame.report.worst())},
           {"verdicts", list_of(frame.report.verdicts)},
           {"findings", list_of(frame.report.findings)},
+          {"alignment", frame.alignment == nullptr ? Json() : json_of(*frame.alignment)},
           {"skipped", frame.facts.skipped}};
 }
 

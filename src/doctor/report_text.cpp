@@ -50,7 +50,7 @@ class Page {
   // "    why: words words": lines after the first stand below the first word.
   void part(std::string_view label, std::string_view words) {
     const size_t indent = kIndent + label.size();
-    text_.append(kIndent, ' ').append(label);
+    text_.append(kIndent, ' ').append(printable(label));
     line(wrapped(printable(words), indent, style_.columns));
   }
 
@@ -104,7 +104,7 @@ std::string row_name(const VerdictTable::Row& row, bool environments) {
                        : row.framework);
 }
 
-std::string_view cell_words(const FrameworkVerdict* cell) {
+std::string_view outcome_words(const FrameworkVerdict* cell) {
   return cell == nullptr ? std::string_view("-") : outcome_name(cell->outcome);
 }
 
@@ -133,7 +133,7 @@ void add_table(Page& page, const VerdictTable& table, const TextStyle& style) {
   for (size_t i = 0; i < table.cards.size(); ++i) {
     size_t width = printable(table.cards[i]).size();
     for (const VerdictTable::Row& row : table.rows) {
-      width = std::max(width, cell_words(row.cells[i]).size());
+      width = std::max(width, outcome_words(row.cells[i]).size());
     }
     widths.push_back(width);
     all += kGap + width;
@@ -150,7 +150,7 @@ void add_table(Page& page, const VerdictTable& table, const TextStyle& style) {
   for (const VerdictTable::Row& row : table.rows) {
     line = fmt::format("{:<{}}", row_name(row, environments), first);
     for (size_t i = 0; i < table.cards.size(); ++i) {
-      const std::string_view words = cell_words(row.cells[i]);
+      const std::string_view words = outcome_words(row.cells[i]);
       line.append(kGap, ' ');
       line += row.cells[i] == nullptr ? std::string(words)
                                       : page.coloured(level_of(row.cells[i]->outcome), words);
@@ -159,6 +159,29 @@ void add_table(Page& page, const VerdictTable& table, const TextStyle& style) {
       }
     }
     page.line(line);
+  }
+}
+
+// What recipes say of the same package, below each other: their names are long.
+void add_alignment(Page& page, const Alignment& alignment, bool all) {
+  bool first = true;
+  for (const AlignmentRow& row : alignment.rows) {
+    const Level level = level_of(row);
+    if (level == Level::Good && !all) {
+      continue;
+    }
+    if (first) {
+      page.line();
+      page.line("Recipes side by side:");
+      first = false;
+    }
+    page.line(page.coloured(level, printable(row.name)) +
+              (row.conflict ? ": they do not go together" : ""));
+    for (size_t i = 0; i < row.cells.size() && i < alignment.columns.size(); ++i) {
+      if (!row.cells[i].empty()) {
+        page.part(alignment.columns[i].name + ": ", cell_words(row.cells[i]));
+      }
+    }
   }
 }
 
@@ -219,6 +242,9 @@ std::string report_text(const ReportFrame& frame, const TextStyle& style) {
   if (!frame.report.verdicts.empty()) {
     page.line();
     add_table(page, table_of(frame.report), style);
+  }
+  if (frame.alignment != nullptr) {
+    add_alignment(page, *frame.alignment, style.all);
   }
   size_t hidden = 0;
   for (const Finding& finding : frame.report.findings) {

@@ -145,6 +145,25 @@ VerdictTable table_of(const Report& report) {
   return table;
 }
 
+std::string cell_words(const AlignmentCell& cell) {
+  if (cell.empty()) {
+    return "-";
+  }
+  std::string words = cell.written.empty() ? cell.resolved : cell.written;
+  if (!cell.resolved.empty() && cell.resolved != words) {
+    words += fmt::format(" ({})", cell.resolved);
+  }
+  return cell.drifts ? words + ", drifts" : words;
+}
+
+Level level_of(const AlignmentRow& row) {
+  if (row.conflict) {
+    return Level::Fail;
+  }
+  const bool drifts = std::ranges::any_of(row.cells, &AlignmentCell::drifts);
+  return drifts ? Level::Warning : Level::Good;
+}
+
 Level level_of(Outcome outcome) {
   switch (outcome) {
     case Outcome::Works:

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "doctor/alignment.h"
 #include "doctor/facts.h"
 #include "doctor/finding.h"
 
@@ -17,6 +18,8 @@ struct ReportFrame {
   const Facts& facts;
   std::string program;         // "mynah 0.6.0 (commit 1f2e3d4)"
   std::string knowledge_date;  // "2026-11-24"
+  // Of the recipes; null: there are not several.
+  const Alignment* alignment = nullptr;
 };
 
 // Text from outside as a terminal may print it: control characters, which could move its cursor,
@@ -54,6 +57,12 @@ struct VerdictTable {
 
 // Cards and frameworks in the order of the verdicts.
 [[nodiscard]] VerdictTable table_of(const Report& report);
+
+// "==2.5.1 (2.5.1+cu124), drifts"; "-" where nobody wrote anything.
+[[nodiscard]] std::string cell_words(const AlignmentCell& cell);
+
+// Good, Warning where a row drifts, Fail where it conflicts: by this it is coloured.
+[[nodiscard]] Level level_of(const AlignmentRow& row);
 
 // Whether a verdict is good, unsure or bad: by this it is coloured.
 [[nodiscard]] Level level_of(Outcome outcome);

@@ -234,6 +234,42 @@ TEST(ReportHtml, IsUtf8WhateverFactsHold) {
   EXPECT_THAT(report_html(sample.frame()), HasSubstr("caf\xC3\xA9 \xEF\xBF\xBD"));
 }
 
+// A package that two recipes pin apart, and one that drifts.
+Alignment apart() {
+  Alignment alignment;
+  alignment.columns = {{"asr", "/srv/asr.txt"}, {"tts", "/srv/tts.txt"}};
+  alignment.rows = {{"torch",
+                     {{"==2.5.1", "2.5.1+cu124", "/srv/asr.txt:1", false, true},
+                      {"==2.1.2+cu121", "2.1.2+cu121", "/srv/tts.txt:4", false, true}},
+                     true,
+                     "One process can hold one."},
+                    {"numpy", {{}, {">=1", "", "/srv/tts.txt:5", true, false}}, false, ""},
+                    {"python", {{"3.11", "3.11", "", false, false}, {}}, false, ""}};
+  alignment.edits = {{"/srv/tts.txt", 4, "torch==2.1.2+cu121", "torch==2.5.1", ""}};
+  alignment.target = "torch 2.5.1+cu124";
+  return alignment;
+}
+
+TEST(Reports, SetRecipesSideBySide) {
+  const Alignment alignment = apart();
+  Sample sample;
+  ReportFrame frame = sample.frame();
+  frame.alignment = &alignment;
+  EXPECT_THAT(report_text(frame, {}), AllOf(HasSubstr("Recipes side by side:\n"
+                                                      "torch: they do not go together\n"
+                                                      "    asr: ==2.5.1 (2.5.1+cu124)\n"
+                                                      "    tts: ==2.1.2+cu121 (2.1.2+cu121)\n"
+                                                      "numpy\n"
+                                                      "    tts: >=1, drifts\n"),
+                                            Not(HasSubstr("python\n"))));
+  const Json json = Json::parse(json_line(report_json(frame)));
+  EXPECT_EQ(json["alignment"]["rows"][0]["cells"][1]["written"], "==2.1.2+cu121");
+  EXPECT_EQ(json["alignment"]["edits"][0]["line"], 4);
+  EXPECT_EQ(Json::parse(json_line(report_json(sample.frame())))["alignment"], nullptr);
+  EXPECT_THAT(report_html(frame), AllOf(HasSubstr("<b class=\"fail\">torch</b>"),
+                                        HasSubstr("&gt;=1, drifts"), HasSubstr("/srv/tts.txt:4")));
+}
+
 TEST(ExplanationText, CallsAGuessAGuess) {
   const std::vector<Explanation> explanations = {{.id = "E07",
                                                   .title = "A thing",
