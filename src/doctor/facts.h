@@ -188,8 +188,8 @@ struct Framework {
 };
 
 struct PythonEnvironment {
-  std::string path;    // its prefix
-  std::string kind;    // "venv", "conda", "system", "user", "uv", "poetry", "folder"
+  std::string path;  // its prefix
+  std::string kind;  // "venv", "conda", "system", "user", "uv", "poetry", "pipx", "folder", "wheel"
   std::string python;  // "3.11"; empty: not known
   System system = System::Linux;
   std::vector<Package> packages;
