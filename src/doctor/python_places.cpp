@@ -1,7 +1,6 @@
 #include "doctor/python_places.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <set>
 #include <utility>

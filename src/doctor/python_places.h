@@ -1,6 +1,7 @@
 // Where Python environments lie.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -13,6 +14,11 @@
 
 namespace mynah::doctor {
 
+// Variables of the user's that are read, where Look has them.
+inline constexpr auto kLookVariables = std::to_array<std::string_view>(
+    {"HOME", "VIRTUAL_ENV", "CONDA_PREFIX", "LD_LIBRARY_PATH", "TMPDIR", "UV_TOOL_DIR", "PIPX_HOME",
+     "WORKON_HOME", "MAMBA_ROOT_PREFIX"});
+
 // What to look at, and what of the machine decides about it.
 struct Look {
   // Environments, site-packages folders, projects with a .venv, folders of unpacked wheels, wheels,
@@ -21,9 +27,8 @@ struct Look {
   // All environments that are found where Python's tools put them: where no place is named, or
   // besides.
   bool everything = false;
-  // Of the user: HOME, VIRTUAL_ENV, CONDA_PREFIX, LD_LIBRARY_PATH, UV_TOOL_DIR ...
-  std::map<std::string, std::string> variables = {};
-  std::string here = {};  // the current directory; empty: not known
+  std::map<std::string, std::string> variables = {};  // kLookVariables
+  std::string here = {};                              // the current directory; empty: not known
   // Of a tree that is looked at as if it were this machine, without '/' at its end; all other paths
   // are as seen inside of it. Empty: this machine.
   std::string root = {};
