@@ -152,6 +152,12 @@ const WheelCode* Knowledge::wheel(std::string_view package, const Version& versi
   });
 }
 
+const ModelMemory* Knowledge::model(std::string_view name, std::string_view storage) const {
+  return first_where(models, [&](const ModelMemory& model) {
+    return model.name == name && (storage.empty() || model.storage == storage);
+  });
+}
+
 std::vector<const Library*> Knowledge::libraries_named(std::string_view file) const {
   const std::string name = small_letters(file);
   std::vector<const Library*> found;

@@ -190,6 +190,16 @@ struct LlamaWheels : Source {
   std::vector<std::string> needs;  // libraries that no requirement brings
 };
 
+// What a model takes of a card's memory while it computes.
+struct ModelMemory : Source {
+  std::string name;     // "whisper large-v3"
+  std::string storage;  // of its weights: "float16", "int8"; "pytorch": as that loads it
+  std::string engine;   // that was measured
+  uint64_t least_mib = 0;
+  uint64_t most_mib = 0;
+  std::string note;
+};
+
 // A library of CUDA, by its names.
 struct Library : Source {
   std::string name;    // "cublas"
@@ -252,6 +262,7 @@ struct Knowledge {
   std::vector<PackageReleases> releases;
   std::vector<Clash> clashes;
   std::vector<LlamaWheels> llama_wheels;
+  std::vector<ModelMemory> models;
   std::vector<Library> libraries;
   std::vector<Opener> openers;
   std::vector<Capability> capabilities;
@@ -288,6 +299,8 @@ struct Knowledge {
   [[nodiscard]] const PackageReleases* releases_of(std::string_view package) const;
   [[nodiscard]] const WheelCode* wheel(std::string_view package, const Version& version,
                                        System system) const;
+  // A model by its name and storage; an empty storage takes the first that is listed.
+  [[nodiscard]] const ModelMemory* model(std::string_view name, std::string_view storage) const;
   // Of a soname or DLL name, capitals or not. Several where CUDA versions share a name, as they do
   // libcusparse.so.12.
   [[nodiscard]] std::vector<const Library*> libraries_named(std::string_view file) const;

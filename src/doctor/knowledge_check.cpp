@@ -220,6 +220,20 @@ Status check_packages(const Knowledge& knowledge) {
   return {};
 }
 
+Status check_models(const Knowledge& knowledge) {
+  for (const ModelMemory& fact : knowledge.models) {
+    const std::string where = fmt::format("models.json: {} {}", fact.name, fact.storage);
+    if (fact.least_mib == 0 || fact.least_mib > fact.most_mib) {
+      return refused(where, "wanted some memory, and no less at most than at least");
+    }
+    if (knowledge.model(fact.name, fact.storage) != &fact) {
+      return refused(where, "comes twice");
+    }
+    MYNAH_TRY_STATUS(check_source(where, fact));
+  }
+  return {};
+}
+
 Status check_libraries(const Knowledge& knowledge) {
   std::set<std::pair<std::string, int>> known;
   for (const Library& fact : knowledge.libraries) {
@@ -293,6 +307,7 @@ Status check_knowledge(const Knowledge& knowledge) {
   MYNAH_TRY_STATUS(check_releases("onnxruntime.json", knowledge.onnxruntime));
   MYNAH_TRY_STATUS(check_releases("ctranslate2.json", knowledge.ctranslate2));
   MYNAH_TRY_STATUS(check_packages(knowledge));
+  MYNAH_TRY_STATUS(check_models(knowledge));
   MYNAH_TRY_STATUS(check_libraries(knowledge));
   std::set<std::string> ids;
   for (const KnownError& error : knowledge.errors) {

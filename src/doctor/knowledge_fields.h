@@ -195,6 +195,17 @@ void fields_of(LlamaWheels& fact, const Field& field) {
 }
 
 template <class Field>
+void fields_of(ModelMemory& fact, const Field& field) {
+  field("name", fact.name, Presence::Wanted);
+  field("storage", fact.storage, Presence::Wanted);
+  field("engine", fact.engine, Presence::Wanted);
+  field("least_mib", fact.least_mib, Presence::Wanted);
+  field("most_mib", fact.most_mib, Presence::Wanted);
+  field("note", fact.note);
+  source_fields(fact, field);
+}
+
+template <class Field>
 void fields_of(Library& fact, const Field& field) {
   field("name", fact.name, Presence::Wanted);
   field("cuda_major", fact.cuda_major, Presence::Wanted);
@@ -258,6 +269,7 @@ void tables_of(Knowledge& knowledge, const Table& table) {
   table("releases", "releases", knowledge.releases);
   table("packages", "clashes", knowledge.clashes);
   table("llama", "wheels", knowledge.llama_wheels);
+  table("models", "models", knowledge.models);
   table("libraries", "libraries", knowledge.libraries);
   table("libraries", "openers", knowledge.openers);
   table("containers", "capabilities", knowledge.capabilities);

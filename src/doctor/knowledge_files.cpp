@@ -20,6 +20,7 @@ MYNAH_KNOWLEDGE_FILE(drivers)
 MYNAH_KNOWLEDGE_FILE(errors)
 MYNAH_KNOWLEDGE_FILE(libraries)
 MYNAH_KNOWLEDGE_FILE(llama)
+MYNAH_KNOWLEDGE_FILE(models)
 MYNAH_KNOWLEDGE_FILE(onnxruntime)
 MYNAH_KNOWLEDGE_FILE(packages)
 MYNAH_KNOWLEDGE_FILE(releases)
@@ -38,20 +39,20 @@ namespace {
     }                                                              \
   }
 
-std::array<KnowledgeFile, 13> embedded() {
+std::array<KnowledgeFile, 14> embedded() {
   return {MYNAH_KNOWLEDGE_TEXT(cards),       MYNAH_KNOWLEDGE_TEXT(containers),
           MYNAH_KNOWLEDGE_TEXT(ctranslate2), MYNAH_KNOWLEDGE_TEXT(drivers),
           MYNAH_KNOWLEDGE_TEXT(errors),      MYNAH_KNOWLEDGE_TEXT(libraries),
-          MYNAH_KNOWLEDGE_TEXT(llama),       MYNAH_KNOWLEDGE_TEXT(onnxruntime),
-          MYNAH_KNOWLEDGE_TEXT(packages),    MYNAH_KNOWLEDGE_TEXT(releases),
-          MYNAH_KNOWLEDGE_TEXT(toolkits),    MYNAH_KNOWLEDGE_TEXT(torch),
-          MYNAH_KNOWLEDGE_TEXT(wheels)};
+          MYNAH_KNOWLEDGE_TEXT(llama),       MYNAH_KNOWLEDGE_TEXT(models),
+          MYNAH_KNOWLEDGE_TEXT(onnxruntime), MYNAH_KNOWLEDGE_TEXT(packages),
+          MYNAH_KNOWLEDGE_TEXT(releases),    MYNAH_KNOWLEDGE_TEXT(toolkits),
+          MYNAH_KNOWLEDGE_TEXT(torch),       MYNAH_KNOWLEDGE_TEXT(wheels)};
 }
 
 }  // namespace
 
 std::span<const KnowledgeFile> builtin_files() {
-  static const std::array<KnowledgeFile, 13> files = embedded();
+  static const std::array<KnowledgeFile, 14> files = embedded();
   return files;
 }
 
