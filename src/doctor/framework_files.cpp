@@ -102,29 +102,6 @@ bool opens_for_card(const Framework& framework, const LibraryWant& want,
   return false;
 }
 
-// Whether torch, imported before, would have loaded the library.
-bool torch_loads(const LibraryWant& want, const PythonEnvironment* environment,
-                 const Knowledge& knowledge) {
-  if (environment == nullptr) {
-    return false;
-  }
-  for (const Framework& other : environment->frameworks) {
-    if (other.name != "torch") {
-      continue;
-    }
-    const int major = cuda_major_of(other, knowledge);
-    for (const Library* library : knowledge.libraries_named(want.library)) {
-      // cuDNN 9 came with torch 2.4 (torch.json): the version says which one it loads.
-      const bool other_cudnn = library->name.starts_with("cudnn") && !other.cudnn.empty() &&
-                               library->name[5] != other.cudnn.front();
-      if (library->cuda_major == major && !other_cudnn) {
-        return true;
-      }
-    }
-  }
-  return false;
-}
-
 std::string problem_text(const LibraryWant& want, bool misfit) {
   const std::string by = fmt::format("{}, which {} {}", want.library, file_name(want.by),
                                      want.want == Want::Needed ? "needs" : "opens by name");
@@ -132,9 +109,9 @@ std::string problem_text(const LibraryWant& want, bool misfit) {
     return fmt::format("{}, is found at {} and lacks {}{}", by, want.found, want.lacks.front(),
                        want.lacks.size() > 1 ? " and more" : "");
   }
-  return want.elsewhere.empty() ? by + ", is nowhere to be found"
-                                : fmt::format("{}, is not on the loader's way: it lies in {}", by,
-                                              want.elsewhere.front());
+  return want.elsewhere.empty()
+             ? by + ", is nowhere to be found"
+             : fmt::format("{}, is not on the loader's way, but at {}", by, want.elsewhere.front());
 }
 
 // The version that a file's name ends in: "9.1.0" of "libcudnn.so.9.1.0".
@@ -158,6 +135,17 @@ bool is_older_cudnn(const Framework& framework, const LibraryWant& want) {
   return found && built && built->release.size() >= 3 &&
          found->release_at(0) == built->release_at(0) &&
          found->release_at(1) < built->release_at(1);
+}
+
+// The folder that a framework gets a library from; empty: not known.
+std::string_view place_of(std::string_view library, const Framework& framework) {
+  for (const LibraryWant& want : framework.wants) {
+    if (file_name(want.library).contains(library) && !want.found.empty()) {
+      const std::string_view found = want.found;
+      return found.substr(0, found.size() - std::min(found.size(), file_name(found).size() + 1));
+    }
+  }
+  return {};
 }
 
 bool owns_library(const Framework& framework, std::string_view library) {
@@ -198,8 +186,12 @@ int cuda_major_of(const Framework& framework, const Knowledge& knowledge) {
   return 0;
 }
 
+bool is_cuda_library(const Framework& framework) {
+  return framework.package.starts_with("nvidia-") || framework.name == "cudnn" ||
+         framework.name == "cublas" || framework.name == "nccl";
+}
+
 std::vector<LibraryProblem> library_problems(const Framework& framework,
-                                             const PythonEnvironment* environment,
                                              const Knowledge& knowledge) {
   std::vector<LibraryProblem> problems;
   if (!framework.source.empty()) {
@@ -233,8 +225,7 @@ std::vector<LibraryProblem> library_problems(const Framework& framework,
       continue;
     }
     problem.of_driver = is_of_driver(want.library, knowledge);
-    problem.on_the_way =
-        !misfit && !want.elsewhere.empty() && torch_loads(want, environment, knowledge);
+    problem.on_the_way = !misfit && want.via == "loaded by torch";
     problem.text =
         older ? fmt::format("{} is cuDNN {}, older than the {} that it was built with", want.found,
                             version_in_name(want.found)->text(), framework.cudnn)
@@ -249,27 +240,27 @@ std::optional<Framework> cuda_library_of(std::string_view library, const Framewo
                                          const PythonEnvironment* environment,
                                          const Knowledge& knowledge) {
   const std::string package = fmt::format("nvidia-{}", library);
-  if (owns_library(framework, library) && framework.source.empty() &&
-      !framework.package.starts_with("nvidia-")) {
+  if (owns_library(framework, library) && !is_cuda_library(framework)) {
     return framework;
-  }
-  // Found outside of the wheels, and nothing says what is inside.
-  for (const LibraryWant& want : framework.wants) {
-    if (file_name(want.library).contains(library) && !want.found.empty() &&
-        !want.found.contains("nvidia/") && !want.found.contains("nvidia\\")) {
-      return std::nullopt;
-    }
   }
   const int major = cuda_major_of(framework, knowledge);
   const auto is_of_major = [&](std::string_view name) {
     return name == package || name == fmt::format("{}-cu{}", package, major);
   };
+  const std::string_view place = place_of(library, framework);
   if (environment != nullptr) {
     for (const Framework& other : environment->frameworks) {
-      if (is_of_major(other.package) && !other.code.empty()) {
+      const bool is_there = place.empty() ? is_of_major(other.package) : other.folder == place;
+      if (is_cuda_library(other) && is_there && owns_library(other, library)) {
         return other;
       }
     }
+  }
+  // Found outside of the wheels, and nothing says what is inside.
+  if (!place.empty() && !place.contains("nvidia/") && !place.contains("nvidia\\")) {
+    return std::nullopt;
+  }
+  if (environment != nullptr) {
     for (const Package& other : environment->packages) {
       const auto version = Version::parse(other.version);
       if (is_of_major(other.name)) {

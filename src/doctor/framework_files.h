@@ -33,15 +33,18 @@ struct LibraryProblem {
   LibraryWant want;
   Without without = Without::Import;
   bool misfit = false;      // one is found, and it does not fit
-  bool on_the_way = false;  // another package of the environment may have loaded it before
+  bool on_the_way = false;  // torch, imported before, would have loaded it
   bool of_driver = false;
   std::string text;  // a clause, "libcublas.so.12 is not on the loader's way"
 };
 
-// Of files that were looked at; guesses do not count. `environment` may be null.
+// Of files that were looked at; guesses do not count.
 [[nodiscard]] std::vector<LibraryProblem> library_problems(const Framework& framework,
-                                                           const PythonEnvironment* environment,
                                                            const Knowledge& knowledge);
+
+// Whether it is one of NVIDIA's libraries (cuDNN, cuBLAS, NCCL), whose code decides about the
+// frameworks that compute with it.
+[[nodiscard]] bool is_cuda_library(const Framework& framework);
 
 // The cuDNN ("cudnn") or cuBLAS ("cublas") that a framework would compute with, as far as its code
 // is known: of its own files, of its environment, or the one that it was built with.

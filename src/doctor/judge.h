@@ -21,8 +21,9 @@ struct Problem {
   std::string text;    // of its finding
   std::string error;
   std::vector<Evidence> evidence;
-  bool quiet = false;  // slow, as it was meant to be: a note, no warning
-  bool ends = false;   // the card is never asked: what would come behind does not come
+  std::vector<Evidence> rules;  // whose words stand behind it
+  bool quiet = false;           // slow, as it was meant to be: a note, no warning
+  bool ends = false;            // the card is never asked: what would come behind does not come
 };
 
 // Whether an outcome is one of those that fail.

@@ -30,7 +30,7 @@ void Judge::look_at_code() {
   }
   const std::vector<const DeviceCode*> files = deciding_code(framework_);
   if (files.empty()) {
-    if (!framework_.name.starts_with("nvidia-")) {
+    if (!is_cuda_library(framework_)) {
       Problem& problem = add(Cause::CodeUnknown, Outcome::Unknown);
       problem.reason = "which cards its device code is for is not known";
       problem.text = "Which architectures its device code is for was not to be seen.";
@@ -147,7 +147,7 @@ Problem& Judge::add_code_problem(Cause cause, Outcome outcome, Certainty certain
 void Judge::look_at_cuda_library(std::string_view library) {
   const bool cudnn = library == "cudnn";
   if ((cudnn && framework_.cudnn.empty()) || target_.capability == 0 ||
-      framework_.name.starts_with("nvidia-")) {
+      is_cuda_library(framework_)) {
     return;
   }
   const auto found = cuda_library_of(library, framework_, environment_, knowledge_);
@@ -164,7 +164,6 @@ void Judge::look_at_cuda_library(std::string_view library) {
       continue;
     }
     const bool lstm = cudnn && framework_.name == "torch";
-    // Known by the framework's version alone, another one may be installed.
     const bool certain =
         target_.sure && found->unverified.empty() && (environment_ != nullptr || !doubts("cudnn"));
     Problem& problem =

@@ -13,7 +13,7 @@
 namespace mynah::doctor {
 
 void Judge::look_at_libraries() {
-  for (const LibraryProblem& found : library_problems(framework_, environment_, knowledge_)) {
+  for (const LibraryProblem& found : library_problems(framework_, knowledge_)) {
     if (found.of_driver && !driver_library_should_be_there()) {
       continue;
     }
@@ -88,11 +88,12 @@ void Judge::add_library(const LibraryProblem& found) {
 
 void Judge::library_evidence(Problem& problem, const LibraryProblem& found) {
   problem.evidence.push_back({found.text, found.want.by});
-  if (!found.want.dead_path.empty()) {
-    problem.evidence.push_back(
-        {fmt::format("{} looks for libraries in {}, a folder of the machine that built it",
-                     file_name(found.want.by), found.want.dead_path),
-         found.want.by});
+  Evidence dead{fmt::format("{} looks for libraries in {}, a folder of the machine that built it",
+                            file_name(found.want.by), found.want.dead_path),
+                found.want.by};
+  if (!found.want.dead_path.empty() &&
+      std::ranges::find(problem.evidence, dead) == problem.evidence.end()) {
+    problem.evidence.push_back(std::move(dead));
   }
 }
 
@@ -191,7 +192,7 @@ void Judge::look_at_branch() {
     return;
   }
   const auto branch_of = [](const std::optional<Claim>& claim) {
-    return claim ? capability_number(claim->value + ".0") / 10 : 0;
+    return claim ? cuda_number(claim->value + ".0") / 100 : 0;
   };
   if (const int last = branch_of(architecture->last_driver); last != 0) {
     // Branches in between, of which none is known, count as the older one.

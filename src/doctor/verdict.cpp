@@ -44,6 +44,8 @@ std::string_view rule_of(Cause cause) {
       return "packages overwrite each other";
     case Cause::ProcessorBuild:
       return "processor build";
+    case Cause::OtherBuild:
+      return "build for other cards";
     case Cause::ProcessorTooOld:
       return "processor instructions";
     case Cause::NoCode:
@@ -116,7 +118,7 @@ Problem& Judge::add(Cause cause, Outcome outcome, Certainty certainty) {
 
 void Judge::note(Problem& problem, std::string_view id) const {
   if (const Note* note = knowledge_.note(id)) {
-    problem.evidence.push_back({note->text, note->source});
+    problem.rules.push_back({note->text, note->source});
   }
 }
 
@@ -151,29 +153,27 @@ void Judge::driver_evidence(Problem& problem) const {
 }
 
 bool Judge::look_at_card() {
-  if (card_ == nullptr) {
-    if (framework_.cuda != "") {
-      Problem& problem = add(Cause::NoCard, Outcome::WorksSlowly);
-      problem.quiet = true;
-      problem.reason = "there is no NVIDIA card: it computes on the processor";
-      problem.text =
-          "There is no NVIDIA card here, so this build for CUDA computes on the processor.";
-    }
-    return false;
+  const bool other_maker = card_ != nullptr && !card_->vendor.empty() && card_->vendor != kNvidia;
+  const bool nvidia = card_ != nullptr && !other_maker;
+  if (framework_.version.contains("+rocm")) {
+    Problem& problem = add(Cause::OtherBuild, nvidia ? Outcome::WorksSlowly : Outcome::Unknown);
+    problem.quiet = !nvidia;
+    problem.ends = over_ = stays_on_processor_ = true;
+    problem.reason = "it was built for AMD's cards";
+    problem.text = nvidia ? "It was built for AMD's cards: this one stays unused."
+                          : "It was built for AMD's cards, of which nothing is known here.";
+  } else if (!nvidia && framework_.cuda != "") {
+    Problem& problem = add(Cause::NoCard, Outcome::WorksSlowly);
+    problem.quiet = true;
+    problem.reason = other_maker ? "the card is not NVIDIA's: it computes on the processor"
+                                 : "there is no NVIDIA card: it computes on the processor";
+    problem.text = other_maker
+                       ? "This build is for NVIDIA's CUDA, and the card is of another maker: "
+                         "it computes on the processor."
+                       : "There is no NVIDIA card here, so this build for CUDA computes on "
+                         "the processor.";
   }
-  const bool other_maker = !card_->vendor.empty() && card_->vendor != kNvidia;
-  if (other_maker) {
-    if (framework_.cuda != "") {
-      Problem& problem = add(Cause::NoCard, Outcome::WorksSlowly);
-      problem.quiet = true;
-      problem.reason = "the card is not NVIDIA's: it computes on the processor";
-      problem.text =
-          "This build is for NVIDIA's CUDA, and the card is of another maker: it computes on the "
-          "processor.";
-    }
-    return false;
-  }
-  return true;
+  return nvidia;
 }
 
 void Judge::look_at_processor() {
@@ -223,6 +223,7 @@ Finding Judge::finding_of(const Problem& problem, bool nvidia) const {
   finding.card = card_ == nullptr ? "" : card_->name;
   finding.text = problem.text;
   finding.evidence = problem.evidence;
+  finding.evidence.insert(finding.evidence.end(), problem.rules.begin(), problem.rules.end());
   finding.error = problem.error;
   if (is_failure(problem.outcome)) {
     finding.level = !nvidia                                   ? Level::Warning
@@ -231,7 +232,7 @@ Finding Judge::finding_of(const Problem& problem, bool nvidia) const {
   } else if (problem.outcome == Outcome::WorksSlowly) {
     finding.level = problem.quiet ? Level::Note : Level::Warning;
   } else {
-    finding.level = Level::Unknown;
+    finding.level = problem.quiet ? Level::Note : Level::Unknown;
   }
   return finding;
 }

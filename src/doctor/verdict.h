@@ -25,6 +25,7 @@ enum class Cause : uint8_t {
   LibraryOnTheWay,   // it finds one only where another package has loaded it before
   Overwritten,       // by the files of another package
   ProcessorBuild,    // computes on the processor alone
+  OtherBuild,        // for another maker's cards
   ProcessorTooOld,   // lacks instructions that its code has
   NoCode,            // for the card
   CompiledByDriver,  // has PTX for the card, and no machine code
