@@ -1,9 +1,61 @@
 #include "doctor/diagnose.h"
 
+#include <algorithm>
+#include <utility>
+
+#include "doctor/companion_rules.h"
+#include "doctor/framework_rules.h"
+#include "doctor/memory_rules.h"
+#include "doctor/rules.h"
+
 namespace mynah::doctor {
 
-Report diagnose(const Facts& /*facts*/, const Knowledge& /*knowledge*/) {
-  return {};
+namespace {
+
+// Whether two findings say the same of two cards.
+bool is_same(const Finding& first, const Finding& second) {
+  return first.rule == second.rule && first.level == second.level &&
+         first.certainty == second.certainty && first.subject == second.subject &&
+         first.text == second.text && first.remedies == second.remedies;
+}
+
+// Puts what is said of a further card with what was said of the first.
+void merge(Finding& into, Finding&& from) {
+  if (!from.card.empty() && !into.card.contains(from.card)) {
+    into.card += (into.card.empty() ? "" : ", ") + from.card;
+  }
+  for (Evidence& evidence : from.evidence) {
+    if (std::ranges::find(into.evidence, evidence) == into.evidence.end()) {
+      into.evidence.push_back(std::move(evidence));
+    }
+  }
+}
+
+std::vector<Finding> merged(std::vector<Finding>&& findings) {
+  std::vector<Finding> kept;
+  for (Finding& finding : findings) {
+    const auto same =
+        std::ranges::find_if(kept, [&](const Finding& other) { return is_same(other, finding); });
+    if (same == kept.end()) {
+      kept.push_back(std::move(finding));
+    } else {
+      merge(*same, std::move(finding));
+    }
+  }
+  return kept;
+}
+
+}  // namespace
+
+Report diagnose(const Facts& facts, const Knowledge& knowledge) {
+  Diagnosis diagnosis{.facts = facts, .knowledge = knowledge, .report = {}};
+  judge_frameworks(diagnosis);
+  judge_companions(diagnosis);
+  judge_memory(diagnosis);
+  Report report = std::move(diagnosis.report);
+  report.findings = merged(std::move(report.findings));
+  std::ranges::stable_sort(report.findings, std::ranges::greater(), &Finding::level);
+  return report;
 }
 
 }  // namespace mynah::doctor

@@ -1,4 +1,4 @@
-// Everything that the doctor's rules say of facts.
+// All rules at once.
 #pragma once
 
 #include "doctor/facts.h"
@@ -7,7 +7,8 @@
 
 namespace mynah::doctor {
 
-// A verdict for each framework on each card, and findings, the worst first.
+// What becomes of every framework on every card, and all that is wrong: the worst first, what is
+// the same of several cards once, with all their names.
 [[nodiscard]] Report diagnose(const Facts& facts, const Knowledge& knowledge);
 
 }  // namespace mynah::doctor
