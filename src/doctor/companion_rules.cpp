@@ -56,7 +56,7 @@ void judge_companion(const PythonEnvironment& environment, const Package& torch,
                              package->version, torch.version, name, belongs.value);
   finding.error = std::string_view(name) == "torchvision"
                       ? "operator torchvision::nms does not exist"
-                      : "libtorchaudio.so: undefined symbol";
+                      : "libtorchaudio.so: undefined symbol: _ZNK3c107SymBool10guard_boolEPKcl";
   finding.evidence.push_back(
       {fmt::format("torch {} goes with {} {}", release.torch, name, belongs.value),
        belongs.source});
@@ -95,7 +95,10 @@ void judge_clash(const PythonEnvironment& environment, const Clash& clash, Diagn
                                           package_named(environment, first->name)->version),
                               clash.source});
   if (const KnownError* error = diagnosis.knowledge.error(clash.error)) {
-    finding.error = error->title;
+    const auto plain = std::ranges::find_if(error->patterns, [](const std::string& pattern) {
+      return pattern.find_first_of("{*") == std::string::npos;
+    });
+    finding.error = plain == error->patterns.end() ? error->title : *plain;
     for (const Remedy& remedy : error->remedies) {
       // Those that a log's own words would fill are for logs.
       if (!(remedy.command + remedy.text).contains('{')) {

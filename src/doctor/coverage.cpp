@@ -1,7 +1,6 @@
 #include "doctor/coverage.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <utility>
 
@@ -16,18 +15,12 @@ namespace {
 
 // "12.8" as two numbers, whatever follows behind the second.
 std::optional<std::pair<int, int>> two_numbers(std::string_view text) {
-  int first = 0;
-  int second = 0;
-  const char* const end = text.data() + text.size();
-  const auto [dot, error] = std::from_chars(text.data(), end, first);
-  if (error != std::errc() || dot == end || *dot != '.') {
+  const auto version = Version::parse(text.substr(0, text.find_first_not_of("0123456789.")));
+  if (!version || version->release.size() < 2 || version->release[0] > 9999 ||
+      version->release[1] > 99) {
     return std::nullopt;
   }
-  const auto [rest, error_behind] = std::from_chars(dot + 1, end, second);
-  if (error_behind != std::errc() || first < 0 || second < 0 || first > 9999 || second > 99) {
-    return std::nullopt;
-  }
-  return std::pair(first, second);
+  return std::pair(static_cast<int>(version->release[0]), static_cast<int>(version->release[1]));
 }
 
 bool is_tegra(int capability, const Knowledge& knowledge) {
@@ -134,9 +127,10 @@ Target target_of(const Card& card, const Machine& machine, const Knowledge& know
   if (target.tegra) {
     return target;
   }
-  const std::string_view driver = machine.driver;
-  std::from_chars(driver.data(), driver.data() + driver.size(), target.branch);
-  if (const DriverBranch* branch = knowledge.branch(driver)) {
+  if (const auto driver = Version::parse(machine.driver)) {
+    target.branch = static_cast<int>(std::min<uint64_t>(driver->release.front(), 99999));
+  }
+  if (const DriverBranch* branch = knowledge.branch(machine.driver)) {
     target.cuda = cuda_number(branch->cuda);
     // What came behind the newest branch that is listed knows more than that.
     target.driver_sure = branch->verified && (branch != &knowledge.branches.back() ||
@@ -188,17 +182,13 @@ std::string code_text(const DeviceCode& code) {
       (image.ptx ? ptx : machine).emplace(image.architecture, image_name(image));
     }
   }
-  std::vector<std::string> names;
-  for (const auto& [number, name] : machine) {
-    names.push_back(name);
-  }
-  std::string text = names.empty() ? "no machine code" : fmt::format("{}", fmt::join(names, ", "));
-  names.clear();
-  for (const auto& [number, name] : ptx) {
-    names.push_back(name);
-  }
-  return text +
-         (names.empty() ? ", and no PTX" : fmt::format(" and PTX of {}", fmt::join(names, ", ")));
+  const auto names = [](const auto& images) {
+    std::vector<std::string> listed(images.size());
+    std::ranges::transform(images, listed.begin(), [](const auto& image) { return image.second; });
+    return fmt::format("{}", fmt::join(listed, ", "));
+  };
+  return (machine.empty() ? "no machine code" : names(machine)) +
+         (ptx.empty() ? ", and no PTX" : " and PTX of " + names(ptx));
 }
 
 }  // namespace mynah::doctor

@@ -176,9 +176,7 @@ void Judge::look_at_cuda_library(std::string_view library) {
                     !cudnn ? "the first product of matrices fails"
                     : lstm ? "the first LSTM fails, at flatten_parameters, and so do convolutions"
                            : "the first convolution or recurrent layer fails");
-    problem.error =
-        "CUDNN_STATUS_ARCH_MISMATCH or: no kernel image is available for execution on "
-        "the device";
+    problem.error = "no kernel image is available for execution on the device";
     problem.evidence.push_back({fmt::format("{} holds {}", name, code_text(code)),
                                 found->source.empty() ? code.file : found->source});
     card_evidence(problem);

@@ -12,6 +12,36 @@
 
 namespace mynah::doctor {
 
+namespace {
+
+// What a program says of a library that it does not get.
+std::string load_error(const Framework& framework, const LibraryProblem& found) {
+  const std::string_view library = file_name(found.want.library);
+  if (found.misfit && library.starts_with("libcudnn")) {
+    return "cuDNN version incompatibility: PyTorch was compiled against another version";
+  }
+  if (found.misfit) {
+    return fmt::format("{}: undefined symbol: {}, version {}", file_name(found.want.by),
+                       found.want.lacks.front(), library);
+  }
+  if (framework.name == "onnxruntime" && found.without == Without::Words) {
+    return fmt::format("Failed to load library {} with error: {}: cannot open shared object file",
+                       file_name(found.want.by), library);
+  }
+  if (found.without == Without::Card && library.starts_with("libcudnn") &&
+      library.ends_with(".so.9")) {
+    return fmt::format("Unable to load any of {{{}}}", library);
+  }
+  if (found.without == Without::Card) {
+    return library.starts_with("libcudnn")
+               ? fmt::format("Could not load library {}", library)
+               : fmt::format("Library {} is not found or cannot be loaded", library);
+  }
+  return fmt::format("{}: cannot open shared object file: No such file or directory", library);
+}
+
+}  // namespace
+
 void Judge::look_at_libraries() {
   for (const LibraryProblem& found : library_problems(framework_, knowledge_)) {
     if (found.of_driver && !driver_library_should_be_there()) {
@@ -51,13 +81,9 @@ void Judge::add_library(const LibraryProblem& found) {
   problem.reason = found.text;
   if (found.without == Without::Words) {
     problem.text = fmt::format(
-        "{}: its CUDA provider does not load, and the session computes on the processor. A line "
-        "in "
+        "{}: its CUDA provider does not load, and the session computes on the processor. A line in "
         "the log is all that says so.",
         capital(found.text));
-    problem.error =
-        fmt::format("Failed to load library {} with error: {}: cannot open shared object file",
-                    file_name(found.want.by), found.want.library);
     note(problem, "onnxruntime loader");
     if (found.on_the_way) {
       problem.text += " With torch imported first it is loaded already, and the card is used.";
@@ -74,15 +100,8 @@ void Judge::add_library(const LibraryProblem& found) {
     problem.text = fmt::format(
         "{}: {}.", capital(found.text),
         found.without == Without::Card ? "the first call for a card fails" : "it does not load");
-    problem.error = found.misfit ? "undefined symbol"
-                                 : fmt::format(
-                                       "{}: cannot open shared object file: No such file "
-                                       "or directory",
-                                       found.want.library);
   }
-  if (found.misfit && file_name(found.want.library).starts_with("libcudnn")) {
-    problem.error = "cuDNN version incompatibility";
-  }
+  problem.error = load_error(framework_, found);
   library_evidence(problem, found);
 }
 
@@ -110,7 +129,7 @@ void Judge::look_at_build(bool nvidia) {
     problem.text =
         "This build has no code for cards: it computes on the processor, without a word.";
     if (framework_.name == "torch") {
-      problem.error = "torch.cuda.is_available() is False";
+      problem.error = "AssertionError: Torch not compiled with CUDA enabled";
       note(problem, "torch on Windows");
     }
     problem.evidence.push_back({"it was built without CUDA",
@@ -206,7 +225,8 @@ void Judge::look_at_branch() {
       problem.text = fmt::format(
           "Drivers after branch {} ignore {} cards, and driver {} is one: CUDA finds no card.",
           last, architecture->name, machine_.driver);
-      problem.error = "No CUDA-capable device is detected";
+      problem.error =
+          fmt::format("NVRM: The {} NVIDIA driver will ignore this GPU.", machine_.driver);
       card_evidence(problem);
       problem.evidence.push_back(
           {fmt::format("the last branch for it is {}", last), architecture->last_driver->source});
@@ -251,9 +271,11 @@ void Judge::look_at_floor() {
       fmt::format("CUDA {} wants driver {} at least, and {} is older",
                   framework_.cuda.value_or(std::to_string(major)), wanted, machine_.driver);
   problem.text = fmt::format("{}: CUDA does not start.", problem.reason);
-  problem.error = framework_.name == "torch"
-                      ? "CUDA initialization: The NVIDIA driver on your system is too old"
-                      : "CUDA driver version is insufficient for CUDA runtime version";
+  problem.error =
+      framework_.name == "torch"
+          ? fmt::format("The NVIDIA driver on your system is too old (found version {})",
+                        target_.cuda / 100 * 1000 + target_.cuda % 100 * 10)
+          : "CUDA driver version is insufficient for CUDA runtime version";
   driver_evidence(problem);
   problem.evidence.push_back(
       {fmt::format("programs of CUDA {} start on driver {} and later", major, wanted),

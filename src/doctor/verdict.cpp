@@ -195,7 +195,7 @@ void Judge::look_at_processor() {
       "Its code for the processor was compiled for {}, which this processor does not have: it "
       "dies of an illegal instruction, whether a card is used or not.",
       fmt::join(missing, ", "));
-  problem.error = "Illegal instruction (Windows: 0xc000001d)";
+  problem.error = "Illegal instruction (core dumped)";
   note(problem, "llama processor");
 }
 
