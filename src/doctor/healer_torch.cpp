@@ -49,10 +49,9 @@ void Healer::torch_versions() {
 
 bool Healer::torch_variants(const TorchRelease& release, const std::string& version,
                             const std::string& driver) {
-  std::vector<const TorchVariant*> variants;
-  for (const TorchVariant& variant : release.variants) {
-    variants.push_back(&variant);
-  }
+  std::vector<const TorchVariant*> variants(release.variants.size());
+  std::ranges::transform(release.variants, variants.begin(),
+                         [](const TorchVariant& variant) { return &variant; });
   std::ranges::reverse(variants);
   std::ranges::stable_partition(variants, [&](const TorchVariant* variant) {
     return variant->cuda == release.default_variant.value;

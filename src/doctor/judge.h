@@ -63,6 +63,8 @@ class Judge {
   void look_at_build(bool nvidia);
   void look_at_overwritten(bool nvidia);
   void look_at_driver();
+  // CUDA does not start: what asks for a card fails, or computes on the processor.
+  Problem& add_no_cuda(Cause cause, bool certain);
   void look_at_branch();
   void look_at_floor();
   void look_at_code();

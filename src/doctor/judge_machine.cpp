@@ -205,6 +205,18 @@ void Judge::look_at_driver() {
   look_at_floor();
 }
 
+Problem& Judge::add_no_cuda(Cause cause, bool certain) {
+  const bool falls_back = framework_.name == "onnxruntime";
+  Problem& problem =
+      add(cause, falls_back ? Outcome::WorksSlowly : Outcome::FailsAtLoad, sure(certain));
+  problem.ends = falls_back && certain;
+  over_ |= certain;
+  if (falls_back) {
+    note(problem, "onnxruntime falls back");
+  }
+  return problem;
+}
+
 void Judge::look_at_branch() {
   const Architecture* architecture = knowledge_.architecture(capability_text(target_.capability));
   if (architecture == nullptr || target_.branch == 0) {
@@ -217,9 +229,10 @@ void Judge::look_at_branch() {
     // Branches in between, of which none is known, count as the older one.
     const DriverBranch* branch = knowledge_.branch(machine_.driver);
     if (branch != nullptr && branch->branch > last) {
-      Problem& problem = add(Cause::CardDropped, Outcome::FailsAtLoad,
-                             sure(target_.sure && architecture->last_driver->verified));
-      over_ |= problem.certainty == Certainty::Certain;
+      // The source speaks of Linux.
+      Problem& problem =
+          add_no_cuda(Cause::CardDropped, target_.sure && architecture->last_driver->verified &&
+                                              machine_.system == System::Linux && !machine_.wsl);
       problem.reason = fmt::format("driver {} ignores {} cards: {} was the last for them",
                                    machine_.driver, architecture->name, last);
       problem.text = fmt::format(
@@ -235,9 +248,8 @@ void Judge::look_at_branch() {
   }
   if (const int first = branch_of(architecture->first_driver);
       first != 0 && target_.branch < first) {
-    Problem& problem = add(Cause::DriverTooOld, Outcome::FailsAtLoad,
-                           sure(target_.sure && architecture->first_driver->verified));
-    over_ |= problem.certainty == Certainty::Certain;
+    Problem& problem =
+        add_no_cuda(Cause::DriverTooOld, target_.sure && architecture->first_driver->verified);
     problem.reason =
         fmt::format("driver {} is older than {} cards", machine_.driver, architecture->name);
     problem.text = fmt::format("{} cards want a driver of branch {}, and {} is older.",
@@ -265,8 +277,7 @@ void Judge::look_at_floor() {
   }
   // A newer libcuda of a container may stand in for it on data-centre cards.
   const bool certain = floor->verified && machine_.compat_libraries.empty() && !doubts("libraries");
-  Problem& problem = add(Cause::DriverTooOld, Outcome::FailsAtLoad, sure(certain));
-  over_ |= certain;
+  Problem& problem = add_no_cuda(Cause::DriverTooOld, certain);
   problem.reason =
       fmt::format("CUDA {} wants driver {} at least, and {} is older",
                   framework_.cuda.value_or(std::to_string(major)), wanted, machine_.driver);

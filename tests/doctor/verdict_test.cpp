@@ -55,8 +55,7 @@ TEST(Verdict, TorchRunsOnTheCardsItsVariantHasCodeFor) {
   EXPECT_EQ(outcome(known("torch", "2.10.0+cu128"), "TITAN Xp", "580.95.05"),
             Outcome::FailsAtFirstKernel);
   EXPECT_EQ(outcome(known("torch", "2.10.0+cu126"), "TITAN Xp", "580.95.05"), Outcome::Works);
-  EXPECT_EQ(outcome(known("torch", "2.10.0+cu126"), "TITAN Xp", "595.71.05"),
-            Outcome::FailsAtLoad);
+  EXPECT_EQ(outcome(known("torch", "2.10.0+cu126"), "TITAN Xp", "595.71.05"), Outcome::FailsAtLoad);
   EXPECT_EQ(outcome(known("torch", "2.12.0+cu130"), "RTX 4090", "550.163.01"),
             Outcome::FailsAtLoad);
 }
@@ -68,6 +67,9 @@ TEST(Verdict, OnnxRuntimeRunsOnTheCardsItsProviderHasCodeFor) {
   EXPECT_EQ(outcome(newest, "H100", "580.95.05"), Outcome::Works);
   EXPECT_EQ(outcome(newest, "RTX 5090", "580.95.05"), Outcome::Works);
   EXPECT_EQ(outcome(newest, "B200", "580.95.05"), Outcome::FailsAtFirstKernel);
+  // Its Python code prints the error of a driver too old, and takes the processor.
+  EXPECT_EQ(outcome(newest, "RTX 4090", "550.54.14"), Outcome::WorksSlowly);
+  EXPECT_EQ(judge(newest, "RTX 4090", "550.54.14").cause, Cause::DriverTooOld);
   EXPECT_EQ(outcome(newest, "GB10", "580.95.05"), Outcome::FailsAtFirstKernel);
 }
 
@@ -79,6 +81,88 @@ TEST(Verdict, PtxIsCompiledByDriversThatKnowItsLanguage) {
   EXPECT_EQ(old.cause, Cause::PtxTooNew);
   EXPECT_THAT(old.findings.front().error, HasSubstr("unsupported toolchain"));
   EXPECT_EQ(outcome(framework, "RTX 4090", "550.54.14"), Outcome::Works);
+}
+
+TEST(Verdict, CudnnWithoutCodeForTheCardFailsAtTheFirstLstm) {
+  const Framework torch = known("torch", "2.10.0+cu126");
+  const Machine at = machine("TITAN Xp", "580.95.05");
+  PythonEnvironment environment;
+  environment.packages.resize(1);
+  environment.packages.front().name = "nvidia-cudnn-cu12";
+  environment.packages.front().version = "9.28.0.10";
+  const Judged late =
+      judge_framework(torch, at.cards.data(), at, builtin_knowledge(), &environment);
+  EXPECT_EQ(late.verdict.outcome, Outcome::FailsAtLstm);
+  EXPECT_EQ(late.cause, Cause::CudnnCode);
+  EXPECT_THAT(late.findings.front().text, HasSubstr("flatten_parameters"));
+  environment.packages.front().version = "9.10.2.21";
+  EXPECT_EQ(judge_framework(torch, at.cards.data(), at, builtin_knowledge(), &environment)
+                .verdict.outcome,
+            Outcome::Works);
+  // One that nobody looked into.
+  environment.packages.front().version = "9.15.0.1";
+  EXPECT_EQ(judge_framework(torch, at.cards.data(), at, builtin_knowledge(), &environment)
+                .verdict.outcome,
+            Outcome::Works);
+}
+
+TEST(Verdict, GuessedWantsAndTextsInsideFilesNeverFail) {
+  Framework torch = known("torch", "2.7.1+cu126");
+  torch.source.clear();
+  for (LibraryWant& want : torch.wants) {
+    want.guessed = true;
+  }
+  EXPECT_EQ(outcome(torch, "RTX 4090", "560.35.05"), Outcome::Works);
+  for (LibraryWant& want : torch.wants) {
+    want.guessed = false;
+  }
+  EXPECT_EQ(outcome(torch, "RTX 4090", "560.35.05"), Outcome::FailsAtLoad);
+}
+
+TEST(Verdict, HiddenAndForeignCardsAreSaidPlainly) {
+  const Framework torch = known("torch", "2.7.1+cu126");
+  Machine at = machine("RTX 4090", "560.35.05");
+  at.variables["CUDA_VISIBLE_DEVICES"] = "";
+  const Judged hidden = judge_framework(torch, at.cards.data(), at, builtin_knowledge());
+  EXPECT_EQ(hidden.verdict.outcome, Outcome::WorksSlowly);
+  EXPECT_EQ(hidden.cause, Cause::CardHidden);
+  at.variables["CUDA_VISIBLE_DEVICES"] = "0";
+  EXPECT_EQ(judge_framework(torch, at.cards.data(), at, builtin_knowledge()).verdict.outcome,
+            Outcome::Works);
+  at.variables.clear();
+  at.driver.clear();
+  at.cards.front().kernel_driver = "nouveau";
+  EXPECT_EQ(judge_framework(torch, at.cards.data(), at, builtin_knowledge()).cause,
+            Cause::NoDriver);
+  at.cards.front().vendor = "1002";
+  const Judged amd = judge_framework(torch, at.cards.data(), at, builtin_knowledge());
+  EXPECT_EQ(amd.cause, Cause::NoCard);
+  EXPECT_EQ(amd.findings.front().level, Level::Note);
+}
+
+TEST(Verdict, OfTwoOnnxRuntimesTheFilesThatAreThereDecide) {
+  const Framework framework = known("onnxruntime-gpu", "1.23.2");
+  const Machine at = machine("RTX 4090", "560.35.05");
+  PythonEnvironment environment;
+  SharedPath& shared = environment.shared_paths.emplace_back();
+  shared.path = "/venv/onnxruntime/__init__.py";
+  shared.owners = {"onnxruntime", "onnxruntime-gpu"};
+  const auto judged = [&](const char* winner) {
+    shared.winner = winner;
+    return judge_framework(framework, at.cards.data(), at, builtin_knowledge(), &environment)
+        .verdict.outcome;
+  };
+  EXPECT_EQ(judged("onnxruntime"), Outcome::WorksSlowly);
+  EXPECT_EQ(judged("onnxruntime-gpu"), Outcome::Works);
+  EXPECT_EQ(judged(""), Outcome::Unknown);
+}
+
+TEST(Verdict, SystemsOnAChipShareNoMachineCodeWithCards) {
+  const Framework torch = known("torch", "2.7.1+cu126");
+  Machine at = machine("Jetson Orin", "540.4.0");
+  at.cards.front().compute_capability = "8.7";
+  EXPECT_EQ(judge_framework(torch, at.cards.data(), at, builtin_knowledge()).verdict.outcome,
+            Outcome::FailsAtFirstKernel);
 }
 
 }  // namespace mynah::doctor
