@@ -9,7 +9,9 @@
 
 #include "doctor/coverage.h"
 #include "doctor/framework_files.h"
+#include "doctor/known_framework.h"
 #include "doctor/remedies.h"
+#include "doctor/remedy_plan.h"
 #include "doctor/verdict.h"
 
 namespace mynah::doctor {
@@ -89,8 +91,8 @@ void add_named_cuda(const Framework& framework, const Facts& facts, Finding& fin
 }
 
 // 8-bit products of CTranslate2 on RTX 50 (error E08, note "ctranslate2 int8 on sm_120").
-void judge_int8(const Framework& framework, const Card& card, const Judged& judged,
-                const std::string& subject, Diagnosis& diagnosis) {
+void judge_int8(const Framework& framework, const PythonEnvironment& environment, const Card& card,
+                const Judged& judged, const std::string& subject, Diagnosis& diagnosis) {
   const Knowledge& knowledge = diagnosis.knowledge;
   const auto version = Version::parse(framework.version);
   const auto mended = Version::parse("4.6.2");
@@ -111,9 +113,16 @@ void judge_int8(const Framework& framework, const Card& card, const Judged& judg
       "bfloat16 and float32 work.";
   finding.evidence = {{note->text, note->source}};
   finding.error = "cuBLAS failed with status CUBLAS_STATUS_NOT_SUPPORTED";
-  finding.remedies = {{"", "Ask for compute_type=\"float16\".", ""},
-                      {"pip install 'ctranslate2>=4.7.0'",
-                       "Take CTranslate2 4.7.0 or later, which computes int8 on this card.", ""}};
+  finding.remedies = {{"", "Ask for compute_type=\"float16\".", ""}};
+  const auto whole = Version::parse("4.7.0");
+  const auto newer =
+      whole ? known_framework("ctranslate2", *whole, environment.system, knowledge) : std::nullopt;
+  if (newer && computes_on_card(judge_framework(*newer, &card, diagnosis.facts.machine, knowledge,
+                                                &environment))) {
+    finding.remedies.push_back(
+        {install_command(environment) + " 'ctranslate2>=4.7.0'",
+         "Take CTranslate2 4.7.0 or later, which computes int8 on this card.", ""});
+  }
 }
 
 void judge_on_card(const Framework& framework, const PythonEnvironment& environment,
@@ -134,7 +143,7 @@ void judge_on_card(const Framework& framework, const PythonEnvironment& environm
     finding.subject = subject;
   }
   if (card != nullptr) {
-    judge_int8(framework, *card, judged, subject, diagnosis);
+    judge_int8(framework, environment, *card, judged, subject, diagnosis);
   }
   if (judged.findings.empty()) {
     return;

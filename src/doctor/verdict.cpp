@@ -155,13 +155,19 @@ void Judge::driver_evidence(Problem& problem) const {
 bool Judge::look_at_card() {
   const bool other_maker = card_ != nullptr && !card_->vendor.empty() && card_->vendor != kNvidia;
   const bool nvidia = card_ != nullptr && !other_maker;
-  if (framework_.version.contains("+rocm")) {
-    Problem& problem = add(Cause::OtherBuild, nvidia ? Outcome::WorksSlowly : Outcome::Unknown);
-    problem.quiet = !nvidia;
+  const bool rocm = framework_.version.contains("+rocm");
+  // "onnxruntime-directml", "onnxruntime-openvino": by other ways than CUDA.
+  const bool other_way =
+      framework_.package.starts_with("onnxruntime-") && framework_.package != "onnxruntime-gpu";
+  if (rocm || other_way) {
+    const bool unused = rocm && nvidia;
+    Problem& problem = add(Cause::OtherBuild, unused ? Outcome::WorksSlowly : Outcome::Unknown);
+    problem.quiet = !unused;
     problem.ends = over_ = stays_on_processor_ = true;
-    problem.reason = "it was built for AMD's cards";
-    problem.text = nvidia ? "It was built for AMD's cards: this one stays unused."
-                          : "It was built for AMD's cards, of which nothing is known here.";
+    problem.reason = rocm ? "it was built for AMD's cards" : "it computes by other ways than CUDA";
+    problem.text = unused ? "It was built for AMD's cards: this one stays unused."
+                   : rocm ? "It was built for AMD's cards, of which nothing is known here."
+                          : "It computes by other ways than CUDA, of which nothing is known here.";
   } else if (!nvidia && framework_.cuda != "") {
     Problem& problem = add(Cause::NoCard, Outcome::WorksSlowly);
     problem.quiet = true;

@@ -165,4 +165,18 @@ TEST(Verdict, SystemsOnAChipShareNoMachineCodeWithCards) {
             Outcome::FailsAtFirstKernel);
 }
 
+TEST(Verdict, BuildsThatDoNotUseCudaAreNotJudged) {
+  Framework directml;
+  directml.name = "onnxruntime";
+  directml.package = "onnxruntime-directml";
+  directml.version = "1.20.0";
+  directml.cuda = "";
+  const Judged judged = judge(directml, "RTX 4090", "572.61");
+  EXPECT_EQ(judged.verdict.outcome, Outcome::Unknown);
+  EXPECT_EQ(judged.findings.front().level, Level::Note);
+  Framework rocm = known("torch", "2.7.1+cpu");
+  rocm.version = "2.7.1+rocm6.3";
+  EXPECT_EQ(outcome(rocm, "RTX 4090", "570.124.06"), Outcome::WorksSlowly);
+}
+
 }  // namespace mynah::doctor
