@@ -5,8 +5,11 @@
 
 #include "doctor/companion_rules.h"
 #include "doctor/framework_rules.h"
+#include "doctor/machine_rules.h"
 #include "doctor/memory_rules.h"
+#include "doctor/recipe_rules.h"
 #include "doctor/rules.h"
+#include "doctor/toolkit_rules.h"
 
 namespace mynah::doctor {
 
@@ -49,9 +52,12 @@ std::vector<Finding> merged(std::vector<Finding>&& findings) {
 
 Report diagnose(const Facts& facts, const Knowledge& knowledge) {
   Diagnosis diagnosis{.facts = facts, .knowledge = knowledge, .report = {}};
+  judge_machine(diagnosis);
   judge_frameworks(diagnosis);
   judge_companions(diagnosis);
   judge_memory(diagnosis);
+  judge_recipes(diagnosis);
+  judge_toolkits(diagnosis);
   Report report = std::move(diagnosis.report);
   report.findings = merged(std::move(report.findings));
   std::ranges::stable_sort(report.findings, std::ranges::greater(), &Finding::level);

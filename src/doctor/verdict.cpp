@@ -155,7 +155,7 @@ void Judge::driver_evidence(Problem& problem) const {
 bool Judge::look_at_card() {
   const bool other_maker = card_ != nullptr && !card_->vendor.empty() && card_->vendor != kNvidia;
   const bool nvidia = card_ != nullptr && !other_maker;
-  const bool rocm = framework_.version.contains("+rocm");
+  const bool rocm = !framework_.hip.empty() || framework_.version.contains("+rocm");
   // "onnxruntime-directml", "onnxruntime-openvino": by other ways than CUDA.
   const bool other_way =
       framework_.package.starts_with("onnxruntime-") && framework_.package != "onnxruntime-gpu";

@@ -13,6 +13,7 @@
 #include "doctor/facts_json.h"
 #include "doctor/framework_files.h"
 #include "doctor/known_framework.h"
+#include "doctor/verdict.h"
 
 namespace mynah::doctor {
 namespace {
@@ -35,8 +36,20 @@ Facts facts_of(const std::string& name) {
   return facts ? *std::move(facts) : Facts();
 }
 
+// What is said of frameworks and models; the machine and the recipes have tests of their own.
 Report report_of(const Facts& facts) {
-  return diagnose(facts, builtin_knowledge());
+  Report report = diagnose(facts, builtin_knowledge());
+  std::erase_if(report.findings, [&](const Finding& finding) {
+    const bool of_model = std::ranges::any_of(facts.wanted, [&](const WantedModel& model) {
+      return finding.subject.starts_with(model.name);
+    });
+    return !of_model && !std::ranges::any_of(facts.environments, [&](const auto& environment) {
+      return std::ranges::any_of(environment.frameworks, [&](const Framework& framework) {
+        return finding.subject.starts_with(framework_title(framework));
+      });
+    });
+  });
+  return report;
 }
 
 Framework known(const char* name, const char* version) {
