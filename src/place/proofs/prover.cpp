@@ -176,6 +176,7 @@ DeviceProof Prover::of_stages_apart(const ModelFile& file, const StagePlaces& pl
   }
   const int64_t now = options_.times.seconds();
   std::vector<int64_t> failures;
+  failures.reserve(identities.size());
   for (const DeviceIdentity& identity : identities) {
     failures.push_back(store_.last_failure(identity));
   }
