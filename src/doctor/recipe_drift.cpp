@@ -20,6 +20,9 @@ bool meets(const SpecifierSet& range, const Version& from, const std::optional<V
     }
   }
   for (const Specifier& clause : range.clauses) {
+    if (clause.version.release.empty()) {
+      continue;  // "===" and a word that is no version
+    }
     tried.push_back(clause.version);
     if (const auto last = Version::parse(last_before(clause.version))) {
       tried.push_back(*last);

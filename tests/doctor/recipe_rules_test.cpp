@@ -367,6 +367,11 @@ TEST(RecipeRules, AProjectIsOneWithTheLockThatAnImageInstalls) {
   EXPECT_THAT(judge(facts).findings, IsEmpty());
 }
 
+TEST(RecipeRules, AWordThatIsNoVersionIsLeftAlone) {
+  EXPECT_THAT(judge(files({{"requirements.txt", "torch===nightly\nctranslate2===x\n"}})).findings,
+              IsEmpty());
+}
+
 TEST(RecipeRules, AnIndexWithoutThatReleaseLeavesItToThePythonIndex) {
   const Alignment alignment =
       align(files({{"requirements.txt",

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "doctor/markers.h"
 #include "doctor/recipe_parts.h"
+#include "doctor/recipe_rules.h"
 #include "doctor/recipes.h"
 #include "doctor/requirement_text.h"
 #include "doctor/versions.h"
@@ -26,6 +27,18 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (const auto marker = Marker::parse(requirement.marker)) {
       MYNAH_CHECK(marker->holds({}) == marker->holds({}), "a marker changes its mind");
     }
+  }
+  Facts facts;
+  facts.machine.driver = "575.57.08";
+  Card& card = facts.machine.cards.emplace_back();
+  card.name = "NVIDIA GeForce RTX 5090";
+  card.vendor = "10de";
+  facts.recipes.push_back(*recipe);
+  Diagnosis diagnosis{.facts = facts, .knowledge = builtin_knowledge(), .report = {}};
+  judge_recipes(diagnosis);
+  for (const Finding& finding : diagnosis.report.findings) {
+    MYNAH_CHECK(finding.level != Level::Fail || finding.certainty == Certainty::Certain,
+                "what is not certain fails");
   }
   return 0;
 }
