@@ -24,7 +24,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 struct Tried {
   Watched watched;
@@ -74,6 +73,7 @@ ThreadPlace first(const Watched& watched) {
 
 std::vector<std::string> symbols_of(const std::vector<CodePlace>& places) {
   std::vector<std::string> symbols;
+  symbols.reserve(places.size());
   for (const CodePlace& place : places) {
     symbols.push_back(place.symbol);
   }
