@@ -8,9 +8,9 @@
 #include "cli/doctor_knowledge.h"
 #include "cli/doctor_options.h"
 #include "cli/doctor_style.h"
-#include "doctor/explain.h"
-#include "doctor/report_json.h"
-#include "doctor/report_text.h"
+#include "doctor/errors/explain.h"
+#include "doctor/reports/report_json.h"
+#include "doctor/reports/report_text.h"
 
 namespace mynah::cli {
 

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "cli/verb.h"
-#include "doctor/knowledge.h"
+#include "doctor/knowledge/knowledge.h"
 
 namespace mynah::cli {
 

@@ -10,14 +10,14 @@
 #include "cli/doctor_style.h"
 #include "cli/named_output.h"
 #include "cli/program.h"
-#include "doctor/alignment.h"
 #include "doctor/diagnose.h"
 #include "doctor/facts_json.h"
 #include "doctor/gather.h"
-#include "doctor/redact.h"
-#include "doctor/report_html.h"
-#include "doctor/report_json.h"
-#include "doctor/report_text.h"
+#include "doctor/recipes/alignment.h"
+#include "doctor/reports/redact.h"
+#include "doctor/reports/report_html.h"
+#include "doctor/reports/report_json.h"
+#include "doctor/reports/report_text.h"
 
 namespace mynah::cli {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "cli/doctor_options.h"
-#include "doctor/report_text.h"
+#include "doctor/reports/report_text.h"
 
 namespace mynah::cli {
 

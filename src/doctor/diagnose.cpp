@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "doctor/companion_rules.h"
-#include "doctor/framework_rules.h"
-#include "doctor/machine_rules.h"
-#include "doctor/memory_rules.h"
-#include "doctor/recipe_rules.h"
+#include "doctor/machine/machine_rules.h"
+#include "doctor/machine/toolkit_rules.h"
+#include "doctor/recipes/recipe_rules.h"
 #include "doctor/rules.h"
-#include "doctor/toolkit_rules.h"
+#include "doctor/verdicts/companion_rules.h"
+#include "doctor/verdicts/framework_rules.h"
+#include "doctor/verdicts/memory_rules.h"
 
 namespace mynah::doctor {
 

@@ -3,7 +3,7 @@
 
 #include "doctor/facts.h"
 #include "doctor/finding.h"
-#include "doctor/knowledge.h"
+#include "doctor/knowledge/knowledge.h"
 
 namespace mynah::doctor {
 

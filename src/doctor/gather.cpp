@@ -5,10 +5,10 @@
 #include <system_error>
 #include <utility>
 
-#include "doctor/machine_gather.h"
-#include "doctor/python_environments.h"
-#include "doctor/recipes.h"
-#include "doctor/toolkit_gather.h"
+#include "doctor/machine/machine_gather.h"
+#include "doctor/machine/toolkit_gather.h"
+#include "doctor/python/python_environments.h"
+#include "doctor/recipes/recipes.h"
 #include "doctor/tree.h"
 #include "formats/byte_reader.h"
 

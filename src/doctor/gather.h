@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "doctor/facts.h"
-#include "doctor/knowledge.h"
+#include "doctor/knowledge/knowledge.h"
 
 namespace mynah::doctor {
 

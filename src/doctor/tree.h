@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/mapped_file.h"
-#include "doctor/loader_paths.h"
+#include "doctor/binaries/loader_paths.h"
 
 namespace mynah::doctor {
 

@@ -9,7 +9,7 @@
 #include "cli/doctor_knowledge.h"
 #include "cli/test_context.h"
 #include "doctor/facts_json.h"
-#include "doctor/knowledge_files.h"
+#include "doctor/knowledge/knowledge_files.h"
 #include "temporary_folder.h"
 
 namespace mynah::cli {

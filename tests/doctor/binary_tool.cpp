@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "base/mapped_file.h"
-#include "doctor/device_code.h"
-#include "doctor/loader.h"
+#include "doctor/binaries/device_code.h"
+#include "doctor/binaries/loader.h"
 #include "formats/elf.h"
 #include "formats/fatbin.h"
 #include "formats/pe.h"

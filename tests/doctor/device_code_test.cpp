@@ -1,4 +1,4 @@
-#include "doctor/device_code.h"
+#include "doctor/binaries/device_code.h"
 
 #include <string>
 

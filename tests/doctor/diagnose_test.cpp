@@ -11,9 +11,9 @@
 #include <gtest/gtest.h>
 
 #include "doctor/facts_json.h"
-#include "doctor/framework_files.h"
-#include "doctor/known_framework.h"
-#include "doctor/verdict.h"
+#include "doctor/verdicts/framework_files.h"
+#include "doctor/verdicts/known_framework.h"
+#include "doctor/verdicts/verdict.h"
 
 namespace mynah::doctor {
 namespace {

@@ -9,8 +9,8 @@
 #include <gtest/gtest.h>
 
 #include "doctor/diagnose.h"
-#include "doctor/explain.h"
-#include "doctor/known_framework.h"
+#include "doctor/errors/explain.h"
+#include "doctor/verdicts/known_framework.h"
 
 namespace mynah::doctor {
 namespace {

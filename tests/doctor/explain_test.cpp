@@ -1,4 +1,4 @@
-#include "doctor/explain.h"
+#include "doctor/errors/explain.h"
 
 #include <fstream>
 #include <string>
@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "doctor/log_text.h"
+#include "doctor/errors/log_text.h"
 
 namespace mynah::doctor {
 

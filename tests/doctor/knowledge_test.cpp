@@ -1,4 +1,4 @@
-#include "doctor/knowledge.h"
+#include "doctor/knowledge/knowledge.h"
 
 #include <string>
 #include <vector>
@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "doctor/knowledge_files.h"
+#include "doctor/knowledge/knowledge_files.h"
 
 namespace mynah::doctor {
 

@@ -1,4 +1,4 @@
-#include "doctor/loader.h"
+#include "doctor/binaries/loader.h"
 
 #include <filesystem>
 #include <string>
@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "doctor/loader_paths.h"
-#include "doctor/opened_names.h"
+#include "doctor/binaries/loader_paths.h"
+#include "doctor/binaries/opened_names.h"
 #include "temporary_folder.h"
 #include "tiny_elf.h"
 #include "tiny_pe.h"

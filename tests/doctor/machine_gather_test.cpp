@@ -1,4 +1,4 @@
-#include "doctor/machine_gather.h"
+#include "doctor/machine/machine_gather.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "doctor/knowledge.h"
+#include "doctor/knowledge/knowledge.h"
 #include "temporary_folder.h"
 
 namespace mynah::doctor {

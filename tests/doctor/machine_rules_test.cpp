@@ -1,11 +1,11 @@
-#include "doctor/machine_rules.h"
+#include "doctor/machine/machine_rules.h"
 
 #include <algorithm>
 
 #include <gtest/gtest.h>
 
 #include "doctor/facts_json.h"
-#include "doctor/machine_gather.h"
+#include "doctor/machine/machine_gather.h"
 
 namespace mynah::doctor {
 namespace {

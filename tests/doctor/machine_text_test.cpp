@@ -1,4 +1,4 @@
-#include "doctor/machine_text.h"
+#include "doctor/machine/machine_text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Which environments are found, and which packages in them.
-#include "doctor/python_environments.h"
+#include "doctor/python/python_environments.h"
 
 #include <string>
 #include <utility>

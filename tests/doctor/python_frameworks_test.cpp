@@ -1,5 +1,5 @@
 // What is read of frameworks: versions, device code, what they would load.
-#include "doctor/python_frameworks.h"
+#include "doctor/python/python_frameworks.h"
 
 #include <string>
 #include <vector>

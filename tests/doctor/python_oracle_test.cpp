@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "doctor/python_environments.h"
+#include "doctor/python/python_environments.h"
 #include "temporary_folder.h"
 
 namespace mynah::doctor {

@@ -1,4 +1,4 @@
-#include "doctor/python_text.h"
+#include "doctor/python/python_text.h"
 
 #include <optional>
 #include <string>
@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "doctor/package_name.h"
-#include "doctor/python_built_with.h"
+#include "doctor/python/python_built_with.h"
 
 namespace mynah::doctor {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "doctor/python_environments.h"
+#include "doctor/python/python_environments.h"
 #include "temporary_folder.h"
 #include "tiny_elf.h"
 #include "tiny_fatbin.h"

@@ -1,4 +1,4 @@
-#include "doctor/recipe_rules.h"
+#include "doctor/recipes/recipe_rules.h"
 
 #include <filesystem>
 #include <initializer_list>
@@ -9,8 +9,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "doctor/alignment.h"
-#include "doctor/recipes.h"
+#include "doctor/recipes/alignment.h"
+#include "doctor/recipes/recipes.h"
 
 namespace mynah::doctor {
 

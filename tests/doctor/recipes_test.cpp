@@ -1,4 +1,4 @@
-#include "doctor/recipes.h"
+#include "doctor/recipes/recipes.h"
 
 #include <filesystem>
 #include <fstream>
@@ -9,7 +9,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "doctor/requirement_text.h"
+#include "doctor/recipes/requirement_text.h"
 
 namespace mynah::doctor {
 

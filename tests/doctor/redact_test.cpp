@@ -1,4 +1,4 @@
-#include "doctor/redact.h"
+#include "doctor/reports/redact.h"
 
 #include <string>
 

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "doctor/facts_json.h"
-#include "doctor/report_html.h"
-#include "doctor/report_json.h"
-#include "doctor/report_text.h"
+#include "doctor/reports/report_html.h"
+#include "doctor/reports/report_json.h"
+#include "doctor/reports/report_text.h"
 
 namespace mynah::doctor {
 namespace {

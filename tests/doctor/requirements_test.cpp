@@ -7,9 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "doctor/markers.h"
-#include "doctor/recipes.h"
-#include "doctor/requirement_text.h"
+#include "doctor/recipes/markers.h"
+#include "doctor/recipes/recipes.h"
+#include "doctor/recipes/requirement_text.h"
 #include "doctor/table_rows.h"
 
 namespace mynah::doctor {

@@ -1,4 +1,4 @@
-#include "doctor/stack_plan.h"
+#include "doctor/plans/stack_plan.h"
 
 #include <algorithm>
 #include <string>
@@ -7,9 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "doctor/known_framework.h"
-#include "doctor/requirement_text.h"
-#include "doctor/verdict.h"
+#include "doctor/recipes/requirement_text.h"
+#include "doctor/verdicts/known_framework.h"
+#include "doctor/verdicts/verdict.h"
 
 namespace mynah::doctor {
 namespace {

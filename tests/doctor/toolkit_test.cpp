@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "doctor/facts_json.h"
-#include "doctor/toolkit_gather.h"
-#include "doctor/toolkit_rules.h"
-#include "doctor/toolkit_text.h"
+#include "doctor/machine/toolkit_gather.h"
+#include "doctor/machine/toolkit_rules.h"
+#include "doctor/machine/toolkit_text.h"
 #include "temporary_folder.h"
 
 namespace mynah::doctor {

@@ -7,8 +7,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
-#include "doctor/coverage.h"
-#include "doctor/verdict.h"
+#include "doctor/verdicts/coverage.h"
+#include "doctor/verdicts/verdict.h"
 
 namespace mynah::doctor {
 namespace {

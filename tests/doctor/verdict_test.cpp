@@ -1,13 +1,13 @@
 // Verdicts on frameworks as the knowledge base has them, and on facts that are written down.
-#include "doctor/verdict.h"
+#include "doctor/verdicts/verdict.h"
 
 #include <string>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "doctor/coverage.h"
-#include "doctor/known_framework.h"
+#include "doctor/verdicts/coverage.h"
+#include "doctor/verdicts/known_framework.h"
 
 namespace mynah::doctor {
 namespace {

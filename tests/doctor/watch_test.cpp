@@ -1,4 +1,4 @@
-#include "doctor/watch.h"
+#include "doctor/watch/watch.h"
 
 #include <csignal>
 #include <cstdlib>
@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "base/process.h"
-#include "doctor/code_places.h"
-#include "doctor/process_view.h"
-#include "doctor/watch_words.h"
+#include "doctor/watch/code_places.h"
+#include "doctor/watch/process_view.h"
+#include "doctor/watch/watch_words.h"
 
 namespace mynah::doctor {
 namespace {

@@ -3,7 +3,7 @@
 #include <span>
 
 #include "base/check.h"
-#include "doctor/opened_names.h"
+#include "doctor/binaries/opened_names.h"
 #include "formats/elf.h"
 
 namespace mynah {

@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "doctor/explain.h"
-#include "doctor/log_text.h"
+#include "doctor/errors/explain.h"
+#include "doctor/errors/log_text.h"
 
 namespace mynah::doctor {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "doctor/knowledge.h"
+#include "doctor/knowledge/knowledge.h"
 
 namespace mynah::doctor {
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "doctor/machine_text.h"
-#include "doctor/machine_tree.h"
-#include "doctor/toolkit_text.h"
+#include "doctor/machine/machine_text.h"
+#include "doctor/machine/machine_tree.h"
+#include "doctor/machine/toolkit_text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   namespace doctor = mynah::doctor;

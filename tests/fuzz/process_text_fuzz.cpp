@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "doctor/code_places.h"
-#include "doctor/process_view.h"
+#include "doctor/watch/code_places.h"
+#include "doctor/watch/process_view.h"
 
 namespace mynah::doctor {
 

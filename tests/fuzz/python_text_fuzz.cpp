@@ -6,8 +6,8 @@
 
 #include "base/check.h"
 #include "doctor/package_name.h"
-#include "doctor/python_packages.h"
-#include "doctor/python_text.h"
+#include "doctor/python/python_packages.h"
+#include "doctor/python/python_text.h"
 
 namespace mynah::doctor {
 namespace {

@@ -5,11 +5,11 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "doctor/markers.h"
-#include "doctor/recipe_parts.h"
-#include "doctor/recipe_rules.h"
-#include "doctor/recipes.h"
-#include "doctor/requirement_text.h"
+#include "doctor/recipes/markers.h"
+#include "doctor/recipes/recipe_parts.h"
+#include "doctor/recipes/recipe_rules.h"
+#include "doctor/recipes/recipes.h"
+#include "doctor/recipes/requirement_text.h"
 #include "doctor/versions.h"
 
 namespace mynah::doctor {

@@ -5,9 +5,9 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "doctor/redact.h"
-#include "doctor/report_html.h"
-#include "doctor/report_words.h"
+#include "doctor/reports/redact.h"
+#include "doctor/reports/report_html.h"
+#include "doctor/reports/report_words.h"
 
 namespace mynah::doctor {
 

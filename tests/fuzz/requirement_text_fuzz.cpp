@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "base/check.h"
-#include "doctor/markers.h"
-#include "doctor/requirement_text.h"
+#include "doctor/recipes/markers.h"
+#include "doctor/recipes/requirement_text.h"
 
 namespace mynah::doctor {
 

@@ -1,0 +1,35 @@
+// The parts of gather_machine().
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "doctor/machine/machine_gather.h"
+#include "doctor/machine/machine_tree.h"
+#include "gpu/machine.h"
+
+namespace mynah::doctor {
+
+// What the parts go by.
+struct MachineView {
+  const MachineTree& tree;
+  const MachineSearch& search;
+  const Knowledge& knowledge;
+  const gpu::Machine& system;  // what gpu/ sees of the same tree
+};
+
+// Cards of every maker on PCI, of NVIDIA's systems on a chip, and those that the driver lists.
+// Displays of virtual machines and of servers' management chips are none.
+[[nodiscard]] std::vector<Card> gather_cards(const MachineView& view);
+
+// driver_libraries, compat_libraries, library_folders, path_libraries, glibc.
+void gather_libraries(const MachineView& view, Machine& machine);
+
+// What is known of containers, inside of one and around it.
+[[nodiscard]] Container gather_container(const MachineView& view);
+
+// Lines of the kernel's log that the driver wrote (kernel_lines). From /dev/kmsg, or where that
+// may not be read, from files that a syslog daemon writes.
+[[nodiscard]] std::vector<std::string> gather_kernel_log(const MachineTree& tree);
+
+}  // namespace mynah::doctor

@@ -1,0 +1,264 @@
+#include "doctor/plans/stack_candidates.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "doctor/recipes/requirement_text.h"
+
+namespace mynah::doctor {
+
+namespace {
+
+// PyTorch's index of wheels for one CUDA version.
+std::string torch_index(std::string_view cuda) {
+  return fmt::format("https://download.pytorch.org/whl/{}", cuda);
+}
+
+// That of llama-cpp-python, whose releases with wheels the note "llama wheels" names: this one is
+// there for every CUDA version that the knowledge base lists.
+constexpr std::string_view kLlamaIndex = "https://abetlen.github.io/llama-cpp-python/whl/";
+constexpr std::string_view kLlamaRelease = "0.3.4";
+
+const std::vector<Version>& releases(std::string_view name, const Knowledge& knowledge) {
+  static const std::vector<Version> none;
+  const PackageReleases* const listed = knowledge.releases_of(name);
+  return listed == nullptr ? none : listed->releases;
+}
+
+// "cu128" is CUDA 12, "cu92" CUDA 9.
+int cuda_major(std::string_view variant) {
+  int number = 0;
+  for (const char digit : variant.substr(2)) {
+    number = number * 10 + (digit - '0');
+  }
+  return number / 10;
+}
+
+Version with_local(const Version& version, std::string_view local) {
+  const auto both = Version::parse(fmt::format("{}+{}", version.text(), local));
+  return both ? *both : version;
+}
+
+std::optional<Requirement> requirement(const std::string& text) {
+  auto parsed = parse_requirement(text);
+  return parsed ? std::optional(*std::move(parsed)) : std::nullopt;
+}
+
+std::vector<StackCandidate> torch(const Knowledge& knowledge) {
+  std::vector<StackCandidate> found;
+  for (const Version& version : releases("torch", knowledge)) {
+    const TorchRelease* const release = knowledge.torch_release(version);
+    if (release == nullptr) {
+      continue;
+    }
+    for (const TorchVariant& variant : release->variants) {
+      const auto cudnn = Version::parse(variant.cudnn);
+      found.push_back({.name = "torch",
+                       .version = with_local(version, variant.cuda),
+                       .index = torch_index(variant.cuda),
+                       .python = release->python,
+                       .needs = {},
+                       .certain = variant.verified,
+                       .cuda_major = cuda_major(variant.cuda),
+                       .cudnn_major = cudnn ? static_cast<int>(cudnn->release_at(0)) : 0,
+                       .cudnn = variant.cudnn,
+                       .framework = true});
+    }
+  }
+  // Of one release the variant that the index takes by itself first, then the newest CUDA.
+  std::ranges::stable_sort(found, [&](const StackCandidate& a, const StackCandidate& b) {
+    if (a.version.public_part() != b.version.public_part()) {
+      return b.version.public_part() < a.version.public_part();
+    }
+    const std::string& usual = knowledge.torch_release(a.version)->default_variant.value;
+    if ((a.version.local_text() == usual) != (b.version.local_text() == usual)) {
+      return a.version.local_text() == usual;
+    }
+    return b.version < a.version;
+  });
+  return found;
+}
+
+// The releases of a package whose first two numbers are these, the oldest first.
+std::vector<Version> of_minor(const std::vector<Version>& all, const Version& minor) {
+  std::vector<Version> found;
+  for (const Version& version : all) {
+    if (version.release_at(0) == minor.release_at(0) &&
+        version.release_at(1) == minor.release_at(1)) {
+      found.push_back(version);
+    }
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+// torchaudio and torchvision are built for one release of torch each: the n-th of their minor
+// version for the n-th of torch's.
+std::vector<StackCandidate> companions(std::string_view name, const Knowledge& knowledge) {
+  std::vector<StackCandidate> found;
+  for (const TorchRelease& release : knowledge.torch) {
+    const std::optional<Claim>& claim =
+        name == "torchaudio" ? release.torchaudio : release.torchvision;
+    const auto minor = Version::parse(claim ? claim->value : "");
+    const auto of_torch = Version::parse(release.torch);
+    if (!minor || !of_torch) {
+      continue;
+    }
+    const std::vector<Version> own = of_minor(releases(name, knowledge), *minor);
+    const std::vector<Version> torches = of_minor(releases("torch", knowledge), *of_torch);
+    const bool paired = own.size() == torches.size();
+    for (size_t i = 0; i < own.size(); ++i) {
+      for (const TorchVariant& variant : release.variants) {
+        const std::string needed =
+            paired ? fmt::format("torch=={}+{}", torches[i].text(), variant.cuda)
+                   : fmt::format("torch=={}.*", release.torch);
+        found.push_back({.name = std::string(name),
+                         .version = with_local(own[i], variant.cuda),
+                         .index = torch_index(variant.cuda),
+                         .python = release.python,
+                         .needs = {*requirement(needed)},
+                         .certain = claim->verified && paired,
+                         .cudnn = {}});
+      }
+    }
+  }
+  std::ranges::sort(found, std::ranges::greater{}, &StackCandidate::version);
+  return found;
+}
+
+std::vector<StackCandidate> torchcodec(const Knowledge& knowledge) {
+  std::vector<StackCandidate> found;
+  for (const Version& version : releases("torchcodec", knowledge)) {
+    // The newest release of torch that it is for says it all: releases are tried with each.
+    for (auto release = knowledge.torch.rbegin(); release != knowledge.torch.rend(); ++release) {
+      const auto fits =
+          SpecifierSet::parse(release->torchcodec ? release->torchcodec->value : "==0");
+      if (fits && fits->contains(version)) {
+        found.push_back({.name = "torchcodec",
+                         .version = version,
+                         .index = {},
+                         .python = release->python,
+                         .needs = {*requirement(fmt::format("torch=={}.*", release->torch))},
+                         .certain = release->torchcodec->verified,
+                         .cudnn = {}});
+      }
+    }
+  }
+  return found;
+}
+
+std::vector<StackCandidate> onnxruntime(const Knowledge& knowledge) {
+  std::vector<StackCandidate> found;
+  for (const Version& version : releases("onnxruntime-gpu", knowledge)) {
+    const OnnxRuntimeRelease* const release = knowledge.onnxruntime_release(version);
+    if (release != nullptr) {
+      found.push_back({.name = "onnxruntime-gpu",
+                       .version = version,
+                       .index = {},
+                       .python = {},
+                       .needs = {},
+                       .certain = release->verified,
+                       .cuda_major = release->cuda_major,
+                       .cudnn_major = release->cudnn_major,
+                       .cudnn = {},
+                       .framework = true});
+    }
+  }
+  return found;
+}
+
+std::vector<StackCandidate> ctranslate2(const Knowledge& knowledge) {
+  std::vector<StackCandidate> found;
+  for (const Version& version : releases("ctranslate2", knowledge)) {
+    const CTranslate2Release* const release = knowledge.ctranslate2_release(version);
+    if (release != nullptr) {
+      found.push_back({.name = "ctranslate2",
+                       .version = version,
+                       .index = {},
+                       .python = release->python,
+                       .needs = {},
+                       .certain = release->verified,
+                       .cuda_major = release->cuda_major,
+                       .cudnn_major = release->cudnn_major,
+                       .cudnn = {},
+                       .framework = true});
+    }
+  }
+  return found;
+}
+
+std::vector<StackCandidate> llama(const Knowledge& knowledge) {
+  std::vector<StackCandidate> found;
+  for (const LlamaWheels& wheels : knowledge.llama_wheels) {
+    if (wheels.exists) {
+      found.push_back({.name = "llama-cpp-python",
+                       .version = *Version::parse(fmt::format("{}+{}", kLlamaRelease, wheels.cuda)),
+                       .index = std::string(kLlamaIndex) + wheels.cuda,
+                       .python = wheels.python,
+                       .needs = {},
+                       .certain = wheels.verified,
+                       .cuda_major = cuda_major(wheels.cuda),
+                       .cudnn = {},
+                       .framework = true});
+    }
+  }
+  std::ranges::sort(found, std::ranges::greater{}, &StackCandidate::version);
+  return found;
+}
+
+// A package that computes by others: what the knowledge base says that it asks for.
+std::vector<StackCandidate> others(std::string_view name, const Knowledge& knowledge) {
+  std::vector<StackCandidate> found;
+  for (const Version& version : releases(name, knowledge)) {
+    const PackageNeeds* const needs = knowledge.package(name, version);
+    if (needs == nullptr) {
+      continue;
+    }
+    StackCandidate candidate{.name = std::string(name),
+                             .version = version,
+                             .index = {},
+                             .python = {},
+                             .needs = {},
+                             .certain = needs->verified,
+                             .cudnn = {}};
+    if (auto python = SpecifierSet::parse(needs->python)) {
+      candidate.python = *std::move(python);
+    }
+    for (const std::string& text : needs->requires_) {
+      if (auto need = requirement(text)) {
+        candidate.needs.push_back(*std::move(need));
+      }
+    }
+    found.push_back(std::move(candidate));
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<StackCandidate> stack_candidates(std::string_view name, const Knowledge& knowledge) {
+  if (name == "torch") {
+    return torch(knowledge);
+  }
+  if (name == "torchaudio" || name == "torchvision") {
+    return companions(name, knowledge);
+  }
+  if (name == "torchcodec") {
+    return torchcodec(knowledge);
+  }
+  if (name == "onnxruntime-gpu") {
+    return onnxruntime(knowledge);
+  }
+  if (name == "ctranslate2") {
+    return ctranslate2(knowledge);
+  }
+  if (name == "llama-cpp-python") {
+    return llama(knowledge);
+  }
+  return others(name, knowledge);
+}
+
+}  // namespace mynah::doctor

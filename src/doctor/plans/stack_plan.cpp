@@ -1,0 +1,255 @@
+#include "doctor/plans/stack_plan.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "doctor/plans/stack_search.h"
+#include "doctor/recipes/requirement_text.h"
+
+namespace mynah::doctor {
+
+namespace {
+
+// The extras that bring NVIDIA's wheels came with 1.21, and those of 1.27 name wheels that do not
+// exist (the notes "onnxruntime extras" and "onnxruntime 1.27 extras").
+bool has_extras(const Version& onnxruntime) {
+  const uint64_t minor = onnxruntime.release_at(1);
+  return onnxruntime.release_at(0) > 1 || (minor >= 21 && minor != 27);
+}
+
+std::string reason_of(const StackCandidate& candidate, const StackSet& set) {
+  for (const FrameworkVerdict& verdict : set.verdicts) {
+    if (verdict.framework == candidate.name ||
+        (candidate.name == "onnxruntime-gpu" && verdict.framework == "onnxruntime")) {
+      return verdict.reason.empty() ? "runs on the card" : verdict.reason;
+    }
+  }
+  for (const StackCandidate& other : set.chosen) {
+    for (const Requirement& need : other.needs) {
+      if (need.name == candidate.name) {
+        return fmt::format("{} {} asks for {}", other.name, other.version.text(),
+                           requirement_text(need));
+      }
+    }
+  }
+  for (const Requirement& need : candidate.needs) {
+    if (std::ranges::count(set.chosen, need.name, &StackCandidate::name) > 0) {
+      return fmt::format("the newest that goes with this {}", need.name);
+    }
+  }
+  return "the newest that goes with the others";
+}
+
+const StackCandidate* chosen(const StackSet& set, std::string_view name) {
+  const auto found = std::ranges::find(set.chosen, name, &StackCandidate::name);
+  return found == set.chosen.end() ? nullptr : &*found;
+}
+
+// A package that asks for onnxruntime, whose files onnxruntime-gpu would share.
+bool brings_other_onnxruntime(const StackCandidate& candidate, const StackSet& set) {
+  return chosen(set, "onnxruntime-gpu") != nullptr &&
+         std::ranges::count(candidate.needs, "onnxruntime", &Requirement::name) > 0;
+}
+
+// What CTranslate2 and ONNX Runtime open by name must be on the loader's way.
+std::vector<std::string> folders(const StackSet& set, const Knowledge& knowledge) {
+  std::vector<std::string> found;
+  const auto add = [&](std::string_view library, int cuda_major) {
+    const Library* const known = knowledge.library(library, cuda_major);
+    if (known != nullptr && !known->folder.empty() &&
+        std::ranges::count(found, known->folder) == 0) {
+      found.push_back(known->folder);
+    }
+  };
+  for (const StackCandidate& candidate : set.chosen) {
+    if (candidate.name == "ctranslate2") {
+      add("cublas", candidate.cuda_major);
+      if (candidate.cudnn_major > 0) {
+        add("cudnn", 0);
+      }
+    }
+  }
+  return found;
+}
+
+StackPlan plan_of(const StackSet& set, const Knowledge& knowledge) {
+  StackPlan plan{.python = set.python,
+                 .packages = {},
+                 .verdicts = set.verdicts,
+                 .library_folders = folders(set, knowledge),
+                 .notes = {}};
+  for (const StackCandidate& candidate : set.chosen) {
+    PinnedPackage pinned{.name = candidate.name,
+                         .extras = {},
+                         .version = candidate.version.text(),
+                         .index = candidate.index,
+                         .reason = reason_of(candidate, set)};
+    if (candidate.name == "llama-cpp-python") {
+      pinned.version = candidate.version.public_part().text();
+    }
+    if (candidate.name == "onnxruntime-gpu" && chosen(set, "torch") == nullptr &&
+        has_extras(candidate.version)) {
+      pinned.extras = "cuda,cudnn";
+      plan.notes.push_back(
+          "call onnxruntime.preload_dlls() before the first session: it opens the libraries that "
+          "the extras bring");
+    }
+    if (brings_other_onnxruntime(candidate, set)) {
+      pinned.alone = true;
+      plan.notes.push_back(fmt::format(
+          "{} asks for onnxruntime, which writes over the files of onnxruntime-gpu: it is "
+          "installed without what it asks for, and that by name",
+          candidate.name));
+    }
+    plan.packages.push_back(std::move(pinned));
+  }
+  for (const StackCandidate& library : set.libraries) {
+    plan.packages.push_back({.name = library.name,
+                             .extras = {},
+                             .version = library.version.text(),
+                             .index = {},
+                             .reason = "a library of the card that nothing else brings"});
+  }
+  // What a package that is installed alone would have brought, but for what is here already.
+  for (const StackCandidate& candidate : set.chosen) {
+    if (!brings_other_onnxruntime(candidate, set)) {
+      continue;
+    }
+    for (const Requirement& need : candidate.needs) {
+      const bool there = need.name == "onnxruntime" || !need.marker.empty() ||
+                         std::ranges::count(plan.packages, need.name, &PinnedPackage::name) > 0;
+      if (!there) {
+        plan.packages.push_back({.name = need.name,
+                                 .extras = {},
+                                 .version = need.specifier,
+                                 .index = {},
+                                 .reason = fmt::format("{} asks for it", candidate.name)});
+      }
+    }
+  }
+  if (chosen(set, "torch") != nullptr && chosen(set, "onnxruntime-gpu") != nullptr) {
+    plan.notes.push_back(
+        "import torch before onnxruntime: it opens the CUDA libraries that both use");
+  }
+  return plan;
+}
+
+std::optional<StackPlan> find_plan(StackSearch& search, const Knowledge& knowledge) {
+  for (const StackGrade grade : {StackGrade::Best, StackGrade::Works, StackGrade::Computes}) {
+    if (const auto set = search.find(grade)) {
+      return plan_of(*set, knowledge);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<StackPlan> find_plan(const StackWish& wish, const Knowledge& knowledge) {
+  StackSearch search(wish, knowledge);
+  return find_plan(search, knowledge);
+}
+
+// The branch of "570.86": 570; 0: none.
+int branch_of(std::string_view driver) {
+  int branch = 0;
+  std::from_chars(driver.data(), driver.data() + driver.size(), branch);
+  return branch;
+}
+
+// The newest branch that still knows every card.
+int last_branch(const Machine& machine, const Knowledge& knowledge) {
+  int last = knowledge.branches.empty() ? 0 : knowledge.branches.back().branch;
+  for (const Card& card : machine.cards) {
+    const Architecture* const architecture = knowledge.architecture(card.compute_capability);
+    if (architecture != nullptr && architecture->last_driver) {
+      last = std::min(last, branch_of(architecture->last_driver->value));
+    }
+  }
+  return last;
+}
+
+void change_driver(const StackWish& wish, const Knowledge& knowledge, StackAnswer& answer) {
+  const int present = branch_of(wish.machine.driver);
+  const int last = last_branch(wish.machine, knowledge);
+  for (const DriverBranch& branch : knowledge.branches) {
+    if (branch.branch <= present || branch.branch > last) {
+      continue;
+    }
+    StackWish changed = wish;
+    changed.machine.driver = fmt::format("{}.0", branch.branch);
+    if (auto plan = find_plan(changed, knowledge)) {
+      answer.changes.push_back(
+          {.text = wish.machine.driver.empty()
+                       ? fmt::format("a driver of branch {} or later", branch.branch)
+                       : fmt::format("a driver of branch {} or later instead of {}", branch.branch,
+                                     wish.machine.driver),
+           .plan = *std::move(plan)});
+      return;
+    }
+  }
+}
+
+void change_python(const StackWish& wish, const Knowledge& knowledge, StackAnswer& answer) {
+  if (wish.python.empty()) {
+    return;
+  }
+  StackWish changed = wish;
+  changed.python.clear();
+  if (auto plan = find_plan(changed, knowledge)) {
+    answer.changes.push_back(
+        {.text = fmt::format("Python {} instead of {}", plan->python, wish.python),
+         .plan = *std::move(plan)});
+  }
+}
+
+// Without what the user said of a version, then without the package.
+void change_wanted(const StackWish& wish, const Knowledge& knowledge, StackAnswer& answer) {
+  for (size_t i = 0; i < wish.wanted.size(); ++i) {
+    const Requirement& wanted = wish.wanted[i];
+    StackWish changed = wish;
+    if (!wanted.specifier.empty()) {
+      changed.wanted[i].specifier.clear();
+      if (auto plan = find_plan(changed, knowledge)) {
+        const auto found = std::ranges::find(plan->packages, wanted.name, &PinnedPackage::name);
+        answer.changes.push_back({.text = fmt::format("{} {} instead of {}", wanted.name,
+                                                      found->version, wanted.specifier),
+                                  .plan = *std::move(plan)});
+        continue;
+      }
+    }
+    if (wish.wanted.size() > 1) {
+      changed.wanted.erase(changed.wanted.begin() + static_cast<std::ptrdiff_t>(i));
+      if (auto plan = find_plan(changed, knowledge)) {
+        answer.changes.push_back(
+            {.text = fmt::format("{} in an environment of its own", wanted.name),
+             .plan = *std::move(plan)});
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Result<StackAnswer> plan_stack(const StackWish& wish, const Knowledge& knowledge) {
+  StackSearch search(wish, knowledge);
+  if (!search.unknown().empty()) {
+    return fail(
+        ErrorCode::InvalidInput,
+        fmt::format("the knowledge base has no releases of {} to plan with", search.unknown()));
+  }
+  StackAnswer answer;
+  answer.plan = find_plan(search, knowledge);
+  if (!answer.plan) {
+    answer.reasons = search.reasons();
+    change_driver(wish, knowledge, answer);
+    change_python(wish, knowledge, answer);
+    change_wanted(wish, knowledge, answer);
+  }
+  return answer;
+}
+
+}  // namespace mynah::doctor

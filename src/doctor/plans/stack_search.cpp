@@ -1,0 +1,403 @@
+#include "doctor/plans/stack_search.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "doctor/recipes/markers.h"
+#include "doctor/recipes/requirement_text.h"
+#include "doctor/verdicts/known_framework.h"
+
+namespace mynah::doctor {
+
+namespace {
+
+// Python's versions of which any package here has wheels.
+constexpr std::array<std::string_view, 8> kPythons = {"3.15", "3.14", "3.13", "3.12",
+                                                      "3.11", "3.10", "3.9",  "3.8"};
+
+// A plan chooses in this order: what demands most of the others first, then what they compute by.
+constexpr std::array<std::string_view, 7> kLast = {
+    "torch",           "torchaudio",  "torchvision",     "torchcodec",
+    "onnxruntime-gpu", "ctranslate2", "llama-cpp-python"};
+
+size_t place(std::string_view name) {
+  const auto* const found = std::ranges::find(kLast, name);
+  return found == kLast.end() ? 0 : 1 + static_cast<size_t>(found - kLast.begin());
+}
+
+bool allows(const SpecifierSet& specifiers, const Version& version) {
+  return specifiers.clauses.empty() || specifiers.contains(version);
+}
+
+bool names(const Requirement& requirement, const StackCandidate& candidate) {
+  if (requirement.name != candidate.name) {
+    return false;
+  }
+  const auto specifiers = SpecifierSet::parse(requirement.specifier);
+  return specifiers && allows(*specifiers, candidate.version);
+}
+
+bool holds(const Requirement& need, System system) {
+  if (need.marker.empty()) {
+    return true;
+  }
+  const auto marker = Marker::parse(need.marker);
+  return !marker || marker->holds({.system = system, .python = {}, .extras = {}}) != Truth::No;
+}
+
+std::string title(const StackCandidate& candidate) {
+  return fmt::format("{} {}", candidate.name, candidate.version.text());
+}
+
+// Why `one` does not take `other`; empty: it does.
+std::string unmet(const StackCandidate& one, const StackCandidate& other, System system) {
+  for (const Requirement& need : one.needs) {
+    if (need.name == other.name && holds(need, system) && !names(need, other)) {
+      return fmt::format("{} asks for {}", title(one), requirement_text(need));
+    }
+  }
+  return {};
+}
+
+std::string cudnn_wheel(int cuda_major) {
+  return fmt::format("nvidia-cudnn-cu{}", cuda_major);
+}
+
+// From CUDA 13 on the wheels have no suffix.
+std::string cublas_wheel(int cuda_major) {
+  return cuda_major < 13 ? fmt::format("nvidia-cublas-cu{}", cuda_major) : "nvidia-cublas";
+}
+
+}  // namespace
+
+StackSearch::StackSearch(const StackWish& wish, const Knowledge& knowledge)
+    : wish_(wish), knowledge_(knowledge) {
+  for (const Clash& clash : knowledge.clashes) {
+    auto first = parse_requirement(clash.first);
+    auto second = parse_requirement(clash.second);
+    if (first && second) {
+      clashes_.emplace_back(*std::move(first), *std::move(second));
+    }
+  }
+  add_slots();
+}
+
+void StackSearch::add_slots() {
+  for (const Requirement& wanted : wish_.wanted) {
+    if (std::ranges::count(slots_, wanted.name, &Slot::name) > 0) {
+      continue;
+    }
+    Slot slot{.name = wanted.name, .wanted = {}, .explicit_ = true, .choices = {}, .refusal = {}};
+    if (auto specifiers = SpecifierSet::parse(wanted.specifier)) {
+      slot.wanted = *std::move(specifiers);
+    }
+    slots_.push_back(std::move(slot));
+  }
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    std::vector<std::string> needed;
+    for (StackCandidate& candidate : stack_candidates(slots_[i].name, knowledge_)) {
+      for (const Requirement& need : candidate.needs) {
+        needed.push_back(need.name);
+      }
+      slots_[i].choices.push_back(
+          {.candidate = std::move(candidate), .framework = {}, .judged = {}});
+    }
+    if (slots_[i].choices.empty() && slots_[i].explicit_ && unknown_.empty()) {
+      unknown_ = slots_[i].name;
+    }
+    judge(slots_[i]);
+    for (const std::string& name : needed) {
+      if (std::ranges::count(slots_, name, &Slot::name) == 0 &&
+          !stack_candidates(name, knowledge_).empty()) {
+        slots_.push_back({.name = name, .wanted = {}, .choices = {}, .refusal = {}});
+      }
+    }
+  }
+  std::ranges::stable_sort(slots_, {}, [](const Slot& slot) { return place(slot.name); });
+}
+
+void StackSearch::judge(Slot& slot) const {
+  for (Choice& choice : slot.choices) {
+    if (!choice.candidate.framework) {
+      continue;
+    }
+    choice.framework =
+        known_framework(slot.name, choice.candidate.version, wish_.machine.system, knowledge_);
+    for (const Card& card : wish_.machine.cards) {
+      if (choice.framework) {
+        choice.judged.push_back(
+            judge_framework(*choice.framework, &card, wish_.machine, knowledge_));
+      }
+    }
+  }
+}
+
+bool StackSearch::is_needed(const Slot& slot) const {
+  return slot.explicit_ || std::ranges::any_of(chosen_, [&](const Choice* choice) {
+           return std::ranges::any_of(choice->candidate.needs, [&](const Requirement& need) {
+             return need.name == slot.name && holds(need, wish_.machine.system);
+           });
+         });
+}
+
+bool StackSearch::grade_allows(const Choice& choice, StackGrade grade) const {
+  if (!choice.candidate.framework) {
+    return grade != StackGrade::Best || choice.candidate.certain;
+  }
+  if (!choice.framework || choice.judged.empty()) {
+    return false;
+  }
+  return std::ranges::all_of(choice.judged, [&](const Judged& judged) {
+    if (grade == StackGrade::Computes) {
+      return computes_on_card(judged);
+    }
+    // What alone it lacks of libraries comes with the set.
+    return (judged.verdict.outcome == Outcome::Works || judged.cause == Cause::LibraryMissing) &&
+           (grade == StackGrade::Works ||
+            (choice.candidate.certain && judged.certainty == Certainty::Certain));
+  });
+}
+
+std::string StackSearch::clash(const StackCandidate& one, const StackCandidate& other) const {
+  for (const auto& [first, second] : clashes_) {
+    if ((names(first, one) && names(second, other)) ||
+        (names(first, other) && names(second, one))) {
+      return fmt::format("{} and {} cannot stand together", requirement_text(first),
+                         requirement_text(second));
+    }
+  }
+  return {};
+}
+
+std::string StackSearch::conflict(const StackCandidate& candidate) const {
+  for (const Choice* choice : chosen_) {
+    const StackCandidate& other = choice->candidate;
+    for (std::string reason :
+         {unmet(candidate, other, wish_.machine.system),
+          unmet(other, candidate, wish_.machine.system), clash(candidate, other)}) {
+      if (!reason.empty()) {
+        return reason;
+      }
+    }
+    if (candidate.cudnn_major == 0 || other.cudnn_major == 0) {
+      continue;
+    }
+    if (candidate.cudnn_major != other.cudnn_major) {
+      return fmt::format("{} is for cuDNN {}, {} for cuDNN {}", title(candidate),
+                         candidate.cudnn_major, title(other), other.cudnn_major);
+    }
+    if (candidate.cuda_major != other.cuda_major) {
+      return fmt::format(
+          "{} is for CUDA {}, {} for CUDA {}, and the wheels of cuDNN for both write the same "
+          "files",
+          title(candidate), candidate.cuda_major, title(other), other.cuda_major);
+    }
+  }
+  if (pythons_with(&candidate).empty()) {
+    return fmt::format(
+        "{} has no wheels for {}", title(candidate),
+        wish_.python.empty() ? "a Python that the others take" : "Python " + wish_.python);
+  }
+  return {};
+}
+
+std::vector<std::string> StackSearch::pythons_with(const StackCandidate* candidate) const {
+  std::vector<std::string> found;
+  for (const std::string_view python : kPythons) {
+    if (!wish_.python.empty() && wish_.python != python) {
+      continue;
+    }
+    const auto version = Version::parse(fmt::format("{}.5", python));
+    const bool taken = version && (candidate == nullptr || allows(candidate->python, *version)) &&
+                       std::ranges::all_of(chosen_, [&](const Choice* choice) {
+                         return allows(choice->candidate.python, *version);
+                       });
+    if (taken) {
+      found.emplace_back(python);
+    }
+  }
+  return found;
+}
+
+bool StackSearch::fill(size_t index, StackGrade grade) {
+  if (index == slots_.size()) {
+    return settle(grade);
+  }
+  Slot& slot = slots_[index];
+  if (!is_needed(slot)) {
+    return fill(index + 1, grade);
+  }
+  for (const Choice& choice : slot.choices) {
+    if (!allows(slot.wanted, choice.candidate.version)) {
+      continue;
+    }
+    if (!grade_allows(choice, grade)) {
+      if (slot.refusal.empty()) {
+        slot.refusal = fmt::format("{}: {}", title(choice.candidate),
+                                   choice.judged.empty() ? "nothing is known of its device code"
+                                                         : choice.judged.front().verdict.reason);
+      }
+      continue;
+    }
+    if (std::string reason = conflict(choice.candidate); !reason.empty()) {
+      if (slot.refusal.empty()) {
+        slot.refusal = std::move(reason);
+      }
+      continue;
+    }
+    chosen_.push_back(&choice);
+    const bool filled = fill(index + 1, grade);
+    chosen_.pop_back();
+    if (filled) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::vector<std::vector<StackCandidate>> StackSearch::library_sets() const {
+  // torch brings what it needs; without it, NVIDIA's wheels are named.
+  const bool torch = std::ranges::any_of(
+      chosen_, [](const Choice* choice) { return choice->candidate.name == "torch"; });
+  int cudnn_major = 0;
+  int cudnn_cuda = 0;
+  std::vector<StackCandidate> cublas;
+  for (const Choice* choice : chosen_) {
+    const StackCandidate& candidate = choice->candidate;
+    if (candidate.cudnn_major > 0) {
+      cudnn_major = candidate.cudnn_major;
+      cudnn_cuda = candidate.cuda_major;
+    }
+    const bool brought =
+        candidate.name == "torch" || std::ranges::any_of(chosen_, [&](const Choice* other) {
+          return other->candidate.name == "torch" &&
+                 other->candidate.cuda_major == candidate.cuda_major;
+        });
+    const PackageReleases* const listed =
+        knowledge_.releases_of(cublas_wheel(candidate.cuda_major));
+    if (candidate.framework && !brought && listed != nullptr &&
+        std::ranges::count(cublas, cublas_wheel(candidate.cuda_major), &StackCandidate::name) ==
+            0) {
+      // Of CUDA 12 and later any cuBLAS of the same major serves.
+      for (const Version& version : listed->releases) {
+        if (static_cast<int>(version.release_at(0)) == candidate.cuda_major) {
+          cublas.push_back({.name = cublas_wheel(candidate.cuda_major),
+                            .version = version,
+                            .index = {},
+                            .python = {},
+                            .needs = {},
+                            .cudnn = {}});
+          break;
+        }
+      }
+    }
+  }
+  if (torch || cudnn_major == 0) {
+    return {cublas};
+  }
+  std::vector<std::vector<StackCandidate>> sets;
+  const PackageReleases* const listed = knowledge_.releases_of(cudnn_wheel(cudnn_cuda));
+  for (const Version& version : listed == nullptr ? std::vector<Version>{} : listed->releases) {
+    if (static_cast<int>(version.release_at(0)) == cudnn_major &&
+        knowledge_.wheel(cudnn_wheel(cudnn_cuda), version, wish_.machine.system) != nullptr) {
+      sets.push_back(cublas);
+      sets.back().push_back({.name = cudnn_wheel(cudnn_cuda),
+                             .version = version,
+                             .index = {},
+                             .python = {},
+                             .needs = {},
+                             .cudnn = {}});
+    }
+  }
+  return sets;
+}
+
+bool StackSearch::settle(StackGrade grade) {
+  return std::ranges::any_of(library_sets(), [&](const std::vector<StackCandidate>& libraries) {
+    return settle_with(libraries, grade);
+  });
+}
+
+bool StackSearch::settle_with(const std::vector<StackCandidate>& libraries, StackGrade grade) {
+  StackSet set{.chosen = {},
+               .python = pythons_with(nullptr).front(),
+               .libraries = libraries,
+               .verdicts = {}};
+  PythonEnvironment environment{.path = {},
+                                .kind = "folder",
+                                .python = set.python,
+                                .system = wish_.machine.system,
+                                .packages = {},
+                                .shared_paths = {},
+                                .frameworks = {}};
+  const auto add = [&](const std::string& name, const std::string& version) {
+    Package package;
+    package.name = name;
+    package.version = version;
+    environment.packages.push_back(std::move(package));
+    if (const auto parsed = Version::parse(version)) {
+      if (auto framework = known_framework(name, *parsed, wish_.machine.system, knowledge_)) {
+        environment.frameworks.push_back(*std::move(framework));
+      }
+    }
+  };
+  for (const Choice* choice : chosen_) {
+    const StackCandidate& candidate = choice->candidate;
+    set.chosen.push_back(candidate);
+    add(candidate.name, candidate.version.text());
+    if (candidate.name == "torch" && candidate.cuda_major > 0) {
+      add(cudnn_wheel(candidate.cuda_major), candidate.cudnn);
+      add(cublas_wheel(candidate.cuda_major), fmt::format("{}", candidate.cuda_major));
+    }
+  }
+  for (const StackCandidate& library : libraries) {
+    add(library.name, library.version.text());
+  }
+  for (const Choice* choice : chosen_) {
+    if (!choice->framework) {
+      continue;
+    }
+    for (const Card& card : wish_.machine.cards) {
+      const Judged judged =
+          judge_framework(*choice->framework, &card, wish_.machine, knowledge_, &environment);
+      const bool good = grade == StackGrade::Computes ? computes_on_card(judged)
+                                                      : judged.verdict.outcome == Outcome::Works;
+      if (!good) {
+        for (Slot& slot : slots_) {
+          if (slot.name == choice->candidate.name && slot.refusal.empty()) {
+            slot.refusal = fmt::format("{}: {}", title(choice->candidate), judged.verdict.reason);
+          }
+        }
+        return false;
+      }
+      set.verdicts.push_back(judged.verdict);
+    }
+  }
+  found_ = std::move(set);
+  return true;
+}
+
+std::optional<StackSet> StackSearch::find(StackGrade grade) {
+  found_.reset();
+  for (Slot& slot : slots_) {
+    slot.refusal.clear();
+  }
+  if (!unknown_.empty() || wish_.machine.cards.empty() || !fill(0, grade)) {
+    return std::nullopt;
+  }
+  return found_;
+}
+
+std::vector<std::string> StackSearch::reasons() const {
+  std::vector<std::string> found;
+  for (const Slot& slot : slots_) {
+    if (!slot.refusal.empty() && std::ranges::count(found, slot.refusal) == 0) {
+      found.push_back(slot.refusal);
+    }
+  }
+  return found;
+}
+
+}  // namespace mynah::doctor

@@ -1,0 +1,335 @@
+#include "doctor/recipes/alignment.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "doctor/recipes/alignment_parts.h"
+#include "doctor/recipes/recipe_drift.h"
+
+namespace mynah::doctor {
+
+namespace {
+
+// Packages whose row is shown wherever somebody asks for them, what decides most first.
+constexpr std::array<std::string_view, 24> kShown = {"torch",
+                                                     "torchaudio",
+                                                     "torchvision",
+                                                     "torchcodec",
+                                                     "ctranslate2",
+                                                     "faster-whisper",
+                                                     "whisperx",
+                                                     "onnxruntime",
+                                                     "onnxruntime-gpu",
+                                                     "nvidia-cudnn-cu11",
+                                                     "nvidia-cudnn-cu12",
+                                                     "nvidia-cudnn-cu13",
+                                                     "llama-cpp-python",
+                                                     "pyannote-audio",
+                                                     "speechbrain",
+                                                     "silero-vad",
+                                                     "nemo-toolkit",
+                                                     "coqui-tts",
+                                                     "kokoro",
+                                                     "openai-whisper",
+                                                     "csm-streaming",
+                                                     "sentence-transformers",
+                                                     "transformers",
+                                                     "numpy"};
+
+constexpr size_t kMostRows = 60;
+
+std::string range_text(const std::vector<Stretch>& all) {
+  if (all.empty()) {
+    return "any that comes";
+  }
+  const Stretch& last = all.back();
+  return last.below ? fmt::format("{} to {}", all.front().from.text(), last_before(*last.below))
+                    : fmt::format("{} and later", all.front().from.text());
+}
+
+AlignmentCell package_cell(const RecipeColumn& column, std::string_view package,
+                           const Knowledge& knowledge) {
+  AlignmentCell cell;
+  const Resolved resolved = resolve(column, package);
+  if (resolved.by != nullptr) {
+    const Requirement& requirement = *resolved.by->requirement;
+    cell.written = requirement.specifier.empty() ? "any" : requirement.specifier;
+    cell.where = place_text(resolved.by->recipe->path, requirement.line);
+    if (resolved.version) {
+      cell.resolved =
+          (package == "torch" ? *torch_of(column, knowledge) : *resolved.version).text();
+      return cell;
+    }
+    cell.drifts = true;
+    for (const Version& version : resolved.several) {
+      cell.resolved += (cell.resolved.empty() ? "" : " or ") + version.text();
+    }
+    if (resolved.several.empty()) {
+      cell.resolved = range_text(stretches(package, resolved.range, knowledge));
+    }
+    return cell;
+  }
+  if (package == "torch" && !column.image_says.torch.empty()) {
+    cell.resolved = column.image_says.torch;
+    cell.where = column.image_where;
+    return cell;
+  }
+  const Derived other = derived(column, package, knowledge);
+  if (!other.by.empty()) {
+    cell.drifts = true;
+    cell.resolved =
+        fmt::format("{}, by {}", range_text(stretches(package, other.range, knowledge)), other.by);
+    cell.where = place_text(other.asked->recipe->path, other.asked->requirement->line);
+  }
+  return cell;
+}
+
+// Versions that columns pin apart. Those that a lock or a pin decide count, ranges do not; and of
+// compose files beside each other that describe one service in several ways, one counts.
+void compare_columns(AlignmentRow& row, std::span<const RecipeColumn> columns) {
+  std::set<std::string> pinned;
+  std::set<std::string> services;
+  for (size_t i = 0; i < row.cells.size(); ++i) {
+    const RecipeColumn& column = columns[i];
+    const bool counts =
+        column.service == nullptr ||
+        services
+            .insert(std::filesystem::path(column.root->path).parent_path().string() + "\n" +
+                    column.service->name)
+            .second;
+    if (counts && !row.cells[i].drifts && !row.cells[i].resolved.empty()) {
+      pinned.insert(row.cells[i].resolved);
+    }
+  }
+  if (pinned.size() > 1) {
+    row.conflict = true;
+    row.why = fmt::format("{} is pinned apart", row.name);
+    for (AlignmentCell& cell : row.cells) {
+      cell.conflict = !cell.drifts && !cell.resolved.empty();
+    }
+  }
+}
+
+AlignmentRow package_row(std::span<const RecipeColumn> columns, std::string_view package,
+                         const Knowledge& knowledge) {
+  AlignmentRow row;
+  row.name = package;
+  for (const RecipeColumn& column : columns) {
+    AlignmentCell& cell = row.cells.emplace_back(package_cell(column, package, knowledge));
+    if (!cell.drifts || !row.why.empty()) {
+      continue;
+    }
+    const Resolved resolved = resolve(column, package);
+    const Derived other = resolved.by == nullptr ? derived(column, package, knowledge) : Derived();
+    const auto all =
+        stretches(package, resolved.by != nullptr ? resolved.range : other.range, knowledge);
+    row.why = all.size() < 2 || !resolved.several.empty() ? "" : stretches_text(all);
+  }
+  compare_columns(row, columns);
+  return row;
+}
+
+AlignmentRow image_row(std::span<const RecipeColumn> columns, const Knowledge& knowledge) {
+  AlignmentRow row;
+  row.name = "base image";
+  for (const RecipeColumn& column : columns) {
+    AlignmentCell& cell = row.cells.emplace_back();
+    cell.written = column.image;
+    cell.where = column.image_where;
+    cell.resolved = column.image_says.cuda.empty() ? "" : "CUDA " + column.image_says.cuda;
+    const auto torch = torch_of(column, knowledge);
+    const std::string wheel = torch ? cuda_of_variant(torch->local_text()) : "";
+    if (!wheel.empty() && !column.image_says.cuda.empty() &&
+        major_version(wheel) != major_version(column.image_says.cuda)) {
+      row.conflict = cell.conflict = true;
+      row.why =
+          fmt::format("the image's CUDA {} is not the wheel's {}", column.image_says.cuda, wheel);
+    }
+  }
+  if (!row.conflict) {
+    compare_columns(row, columns);
+    if (row.conflict) {
+      row.why = "base images bring different versions of CUDA";
+    }
+  }
+  return row;
+}
+
+AlignmentRow python_row(std::span<const RecipeColumn> columns) {
+  AlignmentRow row;
+  row.name = "python";
+  for (const RecipeColumn& column : columns) {
+    AlignmentCell& cell = row.cells.emplace_back();
+    for (const Recipe* recipe : column.recipes) {
+      if (cell.written.empty() && !recipe->python.empty()) {
+        cell.written = recipe->python;
+        cell.where = recipe->path;
+      }
+    }
+    cell.resolved = column.python;
+  }
+  compare_columns(row, columns);
+  return row;
+}
+
+// Which cuDNN a column brings, and which its packages want.
+AlignmentCell cudnn_cell(const RecipeColumn& column, const Knowledge& knowledge, std::string& why) {
+  AlignmentCell cell;
+  std::set<int> brought;
+  std::string text;
+  if (const auto torch = torch_of(column, knowledge)) {
+    const TorchVariant* variant = knowledge.torch_variant(*torch);
+    if (variant != nullptr && !variant->cudnn.empty()) {
+      brought.insert(major_version(variant->cudnn));
+      text = fmt::format("{} by torch", variant->cudnn);
+    }
+  }
+  for (const std::string_view wheel :
+       {"nvidia-cudnn-cu11", "nvidia-cudnn-cu12", "nvidia-cudnn-cu13"}) {
+    if (const Resolved pinned = resolve(column, wheel); pinned.version) {
+      brought.insert(major_version(pinned.version->text()));
+      text += fmt::format("{}{} by {}", text.empty() ? "" : ", ", pinned.version->text(), wheel);
+    }
+  }
+  if (column.image_says.cudnn_major != 0) {
+    brought.insert(column.image_says.cudnn_major);
+    text +=
+        fmt::format("{}{} by the image", text.empty() ? "" : ", ", column.image_says.cudnn_major);
+  }
+  for (const std::string_view package : {"ctranslate2", "onnxruntime-gpu"}) {
+    const Resolved pinned = resolve(column, package);
+    if (!pinned.version) {
+      continue;
+    }
+    SpecifierSet exactly;
+    exactly.clauses.push_back({.relation = Specifier::Relation::Equal,
+                               .version = pinned.version->public_part(),
+                               .any_below = false,
+                               .spelling = {}});
+    const auto wanted = stretches(package, exactly, knowledge);
+    if (wanted.size() != 1 || wanted[0].cudnn_major == 0) {
+      continue;
+    }
+    text += fmt::format("{}{} wanted by {} {}", text.empty() ? "" : ", ", wanted[0].cudnn_major,
+                        package, pinned.version->text());
+    if (!brought.empty() && !brought.contains(wanted[0].cudnn_major)) {
+      cell.conflict = true;
+      why = fmt::format("{} {} wants cuDNN {}, and another one is there", package,
+                        pinned.version->text(), wanted[0].cudnn_major);
+    }
+  }
+  cell.resolved = text;
+  return cell;
+}
+
+AlignmentRow cudnn_row(std::span<const RecipeColumn> columns, const Knowledge& knowledge) {
+  AlignmentRow row;
+  row.name = "cuDNN";
+  for (const RecipeColumn& column : columns) {
+    row.cells.push_back(cudnn_cell(column, knowledge, row.why));
+    row.conflict |= row.cells.back().conflict;
+  }
+  return row;
+}
+
+bool says_something(const AlignmentRow& row) {
+  return std::ranges::any_of(row.cells, [](const AlignmentCell& cell) { return !cell.empty(); });
+}
+
+}  // namespace
+
+bool Alignment::has_conflict() const {
+  return std::ranges::any_of(rows, &AlignmentRow::conflict);
+}
+
+int major_version(std::string_view version) {
+  const auto parsed = Version::parse(version);
+  return parsed ? static_cast<int>(std::min<uint64_t>(parsed->release_at(0), 9999)) : 0;
+}
+
+Version with_variant(Version torch, const Knowledge& knowledge) {
+  const TorchRelease* release = torch.local.empty() ? knowledge.torch_release(torch) : nullptr;
+  if (release != nullptr && !release->default_variant.value.empty()) {
+    if (auto local = Version::parse("0+" + release->default_variant.value)) {
+      torch.local = local->local;
+    }
+  }
+  return torch;
+}
+
+std::optional<Version> torch_of(const RecipeColumn& column, const Knowledge& knowledge) {
+  Resolved resolved = resolve(column, "torch");
+  if (resolved.version) {
+    // An index that has no such release leaves it to the Python index.
+    const TorchRelease* release = knowledge.torch_release(*resolved.version);
+    const std::string variant = resolved.version->local_text();
+    const bool by_index = resolved.by->requirement->specifier.find('+') == std::string::npos;
+    if (release != nullptr && by_index && !cuda_of_variant(variant).empty() &&
+        release->variant(variant) == nullptr) {
+      resolved.version->local.clear();
+    }
+    return with_variant(*resolved.version, knowledge);
+  }
+  if (resolved.by == nullptr) {
+    if (const auto version = Version::parse(column.image_says.torch)) {
+      return *version;
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<AlignmentRow> alignment_rows(std::span<const RecipeColumn> columns,
+                                         const Knowledge& knowledge) {
+  std::vector<AlignmentRow> rows;
+  const auto add = [&](AlignmentRow row) {
+    if (says_something(row) && rows.size() < kMostRows) {
+      rows.push_back(std::move(row));
+    }
+  };
+  add(python_row(columns));
+  add(image_row(columns, knowledge));
+  for (const std::string_view package : kShown) {
+    add(package_row(columns, package, knowledge));
+    if (package == "onnxruntime-gpu") {
+      add(cudnn_row(columns, knowledge));
+    }
+  }
+  // Whatever else several columns pin apart.
+  std::map<std::string, int> others;
+  for (const RecipeColumn& column : columns) {
+    for (const auto& [name, asked] : column.packages) {
+      if (std::ranges::find(kShown, name) == kShown.end()) {
+        ++others[name];
+      }
+    }
+  }
+  for (const auto& [name, count] : others) {
+    if (count < 2 || rows.size() >= kMostRows) {
+      continue;
+    }
+    AlignmentRow row = package_row(columns, name, knowledge);
+    if (row.conflict) {
+      add(std::move(row));
+    }
+  }
+  return rows;
+}
+
+Alignment align(const Facts& facts, const Knowledge& knowledge) {
+  Alignment alignment;
+  const std::vector<RecipeColumn> columns = recipe_columns(facts);
+  for (const RecipeColumn& column : columns) {
+    alignment.columns.push_back({.name = column.name, .path = column.root->path});
+  }
+  alignment.rows = alignment_rows(columns, knowledge);
+  alignment.edits = smallest_edits(columns, facts.machine, knowledge, alignment.target);
+  alignment.drivers = driver_floors(columns, facts.machine, knowledge);
+  return alignment;
+}
+
+}  // namespace mynah::doctor

@@ -1,0 +1,74 @@
+// Several recipes side by side: what each pins, where they differ, and the smallest set of edits
+// that makes them agree.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "doctor/facts.h"
+#include "doctor/knowledge/knowledge.h"
+
+namespace mynah::doctor {
+
+struct AlignmentColumn {
+  std::string name;  // "asr (compose.yml)", "requirements.txt"
+  std::string path;  // of the recipe
+};
+
+// What a column says of a package or an image.
+struct AlignmentCell {
+  std::string written;   // "==2.5.1"; empty: nobody wrote it down
+  std::string resolved;  // what it comes to: "2.5.1+cu124", "4.0 to 4.8.1"; empty: nothing
+  std::string where;     // "path:line"
+  bool drifts = false;   // another version comes on another day
+  bool conflict = false;
+
+  [[nodiscard]] bool empty() const { return written.empty() && resolved.empty(); }
+};
+
+struct AlignmentRow {
+  std::string name;                  // "torch", "base image", "cuDNN", "python"
+  std::vector<AlignmentCell> cells;  // one for each column
+  bool conflict = false;             // between columns, or within one
+  std::string why;                   // of the conflict or the drift, a sentence
+};
+
+// A change of one line.
+struct AlignmentEdit {
+  std::string file;
+  uint64_t line = 0;  // 0: a new line
+  std::string from;   // what stands there; empty: a new line
+  std::string to;
+  std::string why;
+};
+
+// The oldest driver that a package of a column works with on a card.
+struct AlignmentDriver {
+  std::string column;
+  std::string package;  // "torch 2.5.1+cu124"
+  std::string card;
+  std::string driver;  // "525.60.13", "570"; empty: none, there is no code for the card
+  std::string why;
+  bool verified = false;
+};
+
+struct Alignment {
+  std::vector<AlignmentColumn> columns;
+  std::vector<AlignmentRow> rows;  // those that say something, in the order of what decides most
+  // What makes all columns agree: on `target`, the fewest lines changed, and among such what is
+  // pinned already or nearest to it.
+  std::vector<AlignmentEdit> edits;
+  std::string target;  // "torch 2.5.1+cu124"; empty: nothing has to agree
+  std::vector<AlignmentDriver> drivers;
+
+  [[nodiscard]] bool has_conflict() const;
+};
+
+[[nodiscard]] Alignment align(const Facts& facts, const Knowledge& knowledge);
+
+// One line for a shell that makes an edit; empty where a line cannot be changed by itself, as one
+// of a Dockerfile's command.
+[[nodiscard]] std::string edit_command(const AlignmentEdit& edit);
+
+}  // namespace mynah::doctor

@@ -1,0 +1,42 @@
+// What alignment.h is made of.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "doctor/recipes/alignment.h"
+#include "doctor/recipes/recipe_columns.h"
+
+namespace mynah::doctor {
+
+// A column's torch with the variant that comes: "2.5.1+cu124" also where the variant is that of the
+// Python index, or an image of PyTorch's has it. None: it is not pinned, or nobody asks.
+[[nodiscard]] std::optional<Version> torch_of(const RecipeColumn& column,
+                                              const Knowledge& knowledge);
+
+// A version of torch with its variant, where the knowledge base knows which one the Python index
+// has.
+[[nodiscard]] Version with_variant(Version torch, const Knowledge& knowledge);
+
+// The rows of the matrix.
+[[nodiscard]] std::vector<AlignmentRow> alignment_rows(std::span<const RecipeColumn> columns,
+                                                       const Knowledge& knowledge);
+
+// The smallest set of edits, and into `target` what they align on.
+[[nodiscard]] std::vector<AlignmentEdit> smallest_edits(std::span<const RecipeColumn> columns,
+                                                        const Machine& machine,
+                                                        const Knowledge& knowledge,
+                                                        std::string& target);
+
+// The oldest driver of each pinned framework on each card.
+[[nodiscard]] std::vector<AlignmentDriver> driver_floors(std::span<const RecipeColumn> columns,
+                                                         const Machine& machine,
+                                                         const Knowledge& knowledge);
+
+// "13" of "13.0.1"; 0: none.
+[[nodiscard]] int major_version(std::string_view version);
+
+}  // namespace mynah::doctor

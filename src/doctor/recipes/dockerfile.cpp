@@ -1,0 +1,175 @@
+#include "doctor/recipes/dockerfile.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "doctor/characters.h"
+
+namespace mynah::doctor {
+
+namespace {
+
+class Lines {
+ public:
+  explicit Lines(std::string_view text) : rest_(text) {}
+
+  [[nodiscard]] bool at_end() const { return rest_.empty(); }
+
+  [[nodiscard]] uint64_t number() const { return number_; }
+
+  std::string_view next() {
+    const size_t end = std::min(rest_.find('\n'), rest_.size());
+    std::string_view line = rest_.substr(0, end);
+    rest_.remove_prefix(std::min(end + 1, rest_.size()));
+    ++number_;
+    return line.ends_with('\r') ? line.substr(0, line.size() - 1) : line;
+  }
+
+ private:
+  std::string_view rest_;
+  uint64_t number_ = 0;
+};
+
+bool is_comment(std::string_view line) {
+  return trimmed(line).starts_with('#');
+}
+
+// "# escape=`" among the directives at the top.
+char escape_of(std::string_view text) {
+  Lines lines(text);
+  while (!lines.at_end()) {
+    std::string_view line = trimmed(lines.next());
+    if (!line.starts_with('#')) {
+      break;
+    }
+    line = trimmed(line.substr(1));
+    const size_t equals = line.find('=');
+    if (equals == std::string_view::npos) {
+      break;
+    }
+    const std::string_view value = trimmed(line.substr(equals + 1));
+    if (small_letters(trimmed(line.substr(0, equals))) == "escape" && value == "`") {
+      return '`';
+    }
+  }
+  return '\\';
+}
+
+// Words that end here-documents which a line begins: <<EOF, <<-EOF, <<"EOF".
+struct Heredoc {
+  std::string end;
+  bool tabs = false;  // <<-: tabs before the end do not count
+};
+
+std::vector<Heredoc> heredocs_of(std::string_view line) {
+  constexpr size_t kMostDocuments = 20;
+  std::vector<Heredoc> found;
+  for (size_t i = line.find("<<"); i != std::string_view::npos && found.size() < kMostDocuments;
+       i = line.find("<<", i + 2)) {
+    std::string_view word = line.substr(i + 2);
+    Heredoc document;
+    if (word.starts_with('<')) {
+      break;  // "<<<" gives a word to a command
+    }
+    if (word.starts_with('-')) {
+      document.tabs = true;
+      word.remove_prefix(1);
+    }
+    if (word.starts_with('"') || word.starts_with('\'')) {
+      document.end = std::string(word.substr(1, word.find(word.front(), 1) - 1));
+    } else {
+      document.end = std::string(word.substr(0, word.find_first_of(" \t;&|<>")));
+    }
+    const bool is_word = std::ranges::all_of(document.end, [](char c) {
+      return is_digit(c) || is_small_letter(small_letter(c)) || c == '_' || c == '-' || c == '.';
+    });
+    if (!document.end.empty() && is_word) {
+      found.push_back(std::move(document));
+    }
+  }
+  return found;
+}
+
+std::string document(Lines& lines, const Heredoc& heredoc) {
+  std::string text;
+  while (!lines.at_end()) {
+    std::string_view line = lines.next();
+    std::string_view word = line;
+    while (heredoc.tabs && word.starts_with('\t')) {
+      word.remove_prefix(1);
+    }
+    if (word == heredoc.end) {
+      break;
+    }
+    text += line;
+    text += '\n';
+  }
+  return text;
+}
+
+// A line and those that it goes on in. Comments and empty lines between them are left out.
+std::string logical_line(Lines& lines, std::string_view first, char escape) {
+  std::string logical;
+  std::string_view line = first;
+  while (true) {
+    std::string_view end = line;
+    while (!end.empty() && (end.back() == ' ' || end.back() == '\t')) {
+      end.remove_suffix(1);
+    }
+    if (end.empty() || end.back() != escape) {
+      logical += line;
+      return logical;
+    }
+    logical += end.substr(0, end.size() - 1);
+    do {
+      if (lines.at_end()) {
+        return logical;
+      }
+      line = lines.next();
+    } while (is_comment(line) || trimmed(line).empty());
+  }
+}
+
+}  // namespace
+
+std::vector<DockerInstruction> docker_instructions(std::string_view text) {
+  std::vector<DockerInstruction> instructions;
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  text.remove_prefix(text.starts_with(kMark) ? kMark.size() : 0);
+  const char escape = escape_of(text);
+  Lines lines(text);
+  while (!lines.at_end()) {
+    const std::string_view first = lines.next();
+    if (is_comment(first) || trimmed(first).empty()) {
+      continue;
+    }
+    DockerInstruction instruction;
+    instruction.line = lines.number();
+    const std::string whole = logical_line(lines, first, escape);
+    std::string_view rest = trimmed(whole);
+    const auto word = [&rest] {
+      const std::string_view taken = rest.substr(0, rest.find_first_of(" \t"));
+      rest = trimmed(rest.substr(taken.size()));
+      return taken;
+    };
+    instruction.keyword = small_letters(word());
+    std::ranges::transform(instruction.keyword, instruction.keyword.begin(), [](char c) {
+      return is_small_letter(c) ? static_cast<char>(c - 'a' + 'A') : c;
+    });
+    while (rest.starts_with("--")) {
+      instruction.flags.emplace_back(word());
+    }
+    instruction.arguments = std::string(rest);
+    const bool takes_documents = instruction.keyword == "RUN" || instruction.keyword == "COPY" ||
+                                 instruction.keyword == "ADD";
+    if (takes_documents) {
+      for (const Heredoc& heredoc : heredocs_of(rest)) {
+        instruction.documents.push_back(document(lines, heredoc));
+      }
+    }
+    instructions.push_back(std::move(instruction));
+  }
+  return instructions;
+}
+
+}  // namespace mynah::doctor

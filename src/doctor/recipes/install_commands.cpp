@@ -1,0 +1,246 @@
+#include "doctor/recipes/install_commands.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "doctor/characters.h"
+#include "doctor/recipes/recipe_formats.h"
+#include "doctor/recipes/recipe_parts.h"
+#include "formats/byte_reader.h"
+
+namespace mynah::doctor {
+
+namespace {
+
+using Words = std::span<const std::string>;
+
+std::string_view base_name(std::string_view word) {
+  return word.substr(word.find_last_of('/') + 1);
+}
+
+// "pip", "pip3", "pip3.11".
+bool is_pip(std::string_view word) {
+  word = base_name(word);
+  return word.starts_with("pip") &&
+         std::ranges::all_of(word.substr(3), [](char c) { return is_digit(c) || c == '.'; });
+}
+
+bool is_conda(std::string_view word) {
+  word = base_name(word);
+  return word == "conda" || word == "mamba" || word == "micromamba";
+}
+
+// The words behind a verb that comes first in `words`, but for options.
+std::optional<Words> behind_verb(Words words, std::string_view verb) {
+  for (size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == verb) {
+      return words.subspan(i + 1);
+    }
+    if (!words[i].starts_with('-')) {
+      return std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
+// Indexes that variables of pip and uv name: the first, or one more.
+struct IndexVariable {
+  std::string_view name;
+  bool extra;
+};
+
+constexpr IndexVariable kIndexVariables[] = {
+    {"PIP_INDEX_URL", false},      {"UV_INDEX_URL", false},      {"UV_DEFAULT_INDEX", false},
+    {"PIP_EXTRA_INDEX_URL", true}, {"UV_EXTRA_INDEX_URL", true}, {"UV_INDEX", true},
+    {"PIP_FIND_LINKS", true},      {"UV_FIND_LINKS", true}};
+
+std::vector<IndexLine> indexes_of(const std::string& name, const std::string& value) {
+  std::vector<IndexLine> lines;
+  const auto* const known = std::ranges::find(kIndexVariables, name, &IndexVariable::name);
+  if (name == "UV_TORCH_BACKEND" && !value.empty() && value != "auto") {
+    IndexLine line;
+    line.url = "https://download.pytorch.org/whl/" + value;
+    line.extra = true;
+    lines.push_back(std::move(line));
+  } else if (known != std::end(kIndexVariables)) {
+    for (std::string& url : words_of(value)) {
+      IndexLine line;
+      line.url = std::move(url);
+      line.extra = known->extra;
+      lines.push_back(std::move(line));
+    }
+  }
+  return lines;
+}
+
+void follow(const std::vector<std::string>& files, uint64_t line, const PlaceOf& place_of,
+            Recipe& recipe, std::vector<std::string>& to) {
+  for (const std::string& file : files) {
+    if (file.find('$') != std::string::npos || is_address(file) || file == "-") {
+      add_doubt(recipe, line, fmt::format("{} was not read", in_quotes(file)));
+    } else if (to.size() < kMostOfARecipe) {
+      to.push_back(place_of(file));
+    }
+  }
+}
+
+void read_pip_install(Words words, const ShellCommand& command, uint64_t line,
+                      const PlaceOf& place_of, Recipe& recipe) {
+  const PipWords read = read_pip_words(words);
+  std::vector<std::string> own;
+  own.reserve(read.indexes.size());
+  for (const IndexLine& index : read.indexes) {
+    own.push_back(index.url);
+  }
+  for (const auto& [name, value] : command.variables) {
+    for (const IndexLine& index : indexes_of(name, value)) {
+      own.push_back(index.url);
+    }
+  }
+  for (const std::string& requirement : read.requirements) {
+    if (requirement == ".") {
+      recipe.includes.push_back(place_of("pyproject.toml"));
+    } else {
+      add_requirement(recipe, requirement, line, own);
+    }
+  }
+  follow(read.includes, line, place_of, recipe, recipe.includes);
+  follow(read.constraints, line, place_of, recipe, recipe.constraints);
+  if (!read.includes.empty() && !own.empty()) {
+    // What holds for a file that this command reads holds for the recipe: the file says no index.
+    for (IndexLine index : read.indexes) {
+      index.file = recipe.path;
+      index.line = line;
+      recipe.indexes.push_back(std::move(index));
+    }
+  }
+  for (const std::string& option : read.unknown) {
+    add_doubt(recipe, line, fmt::format("the option {} is not known", in_quotes(option)));
+  }
+}
+
+// conda install and create: packages, "--file FILE" of requirements, and "-f" of an environment.
+void read_conda(Words words, uint64_t line, const PlaceOf& place_of, Recipe& recipe) {
+  static constexpr std::array<std::string_view, 9> kWithValue = {
+      "-n",         "--name",   "-p",
+      "--prefix",   "-c",       "--channel",
+      "--platform", "--solver", "--override-channels-file"};
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if ((word == "-f" || word == "--file") && i + 1 < words.size()) {
+      follow({words[++i]}, line, place_of, recipe, recipe.includes);
+    } else if (word.starts_with("--file=")) {
+      follow({word.substr(7)}, line, place_of, recipe, recipe.includes);
+    } else if (std::ranges::find(kWithValue, word) != kWithValue.end()) {
+      ++i;
+    } else if (!word.starts_with('-')) {
+      add_conda_requirement(recipe, word, line);
+    }
+  }
+}
+
+// Verbs that install what a project's own files say.
+struct ProjectVerb {
+  std::string_view program;
+  std::string_view verb;
+  std::string_view lock;
+};
+
+constexpr ProjectVerb kProjectVerbs[] = {{"uv", "sync", "uv.lock"},
+                                         {"uv", "run", "uv.lock"},
+                                         {"poetry", "install", "poetry.lock"},
+                                         {"poetry", "sync", "poetry.lock"},
+                                         {"pdm", "install", "pdm.lock"},
+                                         {"pdm", "sync", "pdm.lock"},
+                                         {"pipenv", "install", "Pipfile.lock"},
+                                         {"pipenv", "sync", "Pipfile.lock"}};
+
+bool says_cuda(std::string_view text) {
+  const std::string small = small_letters(text);
+  return small.find("cuda") != std::string::npos || small.find("cublas") != std::string::npos;
+}
+
+// Whether it compiles device code: nvcc itself, CMake told to, or a package that has no wheels for
+// cards and is told by CMAKE_ARGS.
+bool compiles(const ShellCommand& command, const std::map<std::string, std::string>& variables,
+              const std::string& written) {
+  const std::string_view program = base_name(command.words.front());
+  if (program == "nvcc") {
+    return true;
+  }
+  if (program == "cmake") {
+    return says_cuda(written) && written.find("-D") != std::string::npos;
+  }
+  const auto from_source = [&](const std::map<std::string, std::string>& set) {
+    const auto found = set.find("CMAKE_ARGS");
+    return found != set.end() && says_cuda(found->second);
+  };
+  const bool builds_itself = written.find("llama-cpp-python") != std::string::npos ||
+                             written.find("setup.py") != std::string::npos ||
+                             written.find("--no-binary") != std::string::npos;
+  return (builds_itself && (from_source(command.variables) || from_source(variables))) ||
+         (command.variables.contains("TORCH_CUDA_ARCH_LIST"));
+}
+
+}  // namespace
+
+void read_index_variable(const std::string& name, const std::string& value, uint64_t line,
+                         Recipe& recipe) {
+  for (IndexLine index : indexes_of(name, value)) {
+    index.file = recipe.path;
+    index.line = line;
+    recipe.indexes.push_back(std::move(index));
+  }
+}
+
+void read_command(const ShellCommand& command, uint64_t line,
+                  const std::map<std::string, std::string>& variables, const PlaceOf& place_of,
+                  Recipe& recipe) {
+  constexpr size_t kMostShown = 300;
+  const Words words = command.words;
+  const std::string written = fmt::format("{}", fmt::join(words, " "));
+  if (compiles(command, variables, written) && recipe.builds.size() < kMostOfARecipe) {
+    recipe.builds.push_back(written.substr(0, kMostShown));
+  }
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string_view program = base_name(words[i]);
+    const Words behind = words.subspan(i + 1);
+    if (is_pip(program)) {
+      if (const auto rest = behind_verb(behind, "install")) {
+        read_pip_install(*rest, command, line, place_of, recipe);
+        return;
+      }
+      if (const auto rest = behind_verb(behind, "sync")) {
+        follow(read_pip_words(*rest).requirements, line, place_of, recipe, recipe.includes);
+        return;
+      }
+    } else if (program == "uv") {
+      if (const auto rest = behind_verb(behind, "add")) {
+        read_pip_install(*rest, command, line, place_of, recipe);
+        return;
+      }
+    } else if (is_conda(program)) {
+      const Words verbs = behind_verb(behind, "env").value_or(behind);
+      for (const std::string_view verb : {"install", "create", "update"}) {
+        if (const auto rest = behind_verb(verbs, verb)) {
+          read_conda(*rest, line, place_of, recipe);
+          return;
+        }
+      }
+    }
+    for (const ProjectVerb& known : kProjectVerbs) {
+      if (program == known.program && behind_verb(behind, known.verb)) {
+        recipe.includes.push_back(place_of(known.lock));
+        return;
+      }
+    }
+  }
+}
+
+}  // namespace mynah::doctor

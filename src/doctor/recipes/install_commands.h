@@ -1,0 +1,29 @@
+// What a command installs: pip, uv, conda and their kin.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "doctor/facts.h"
+#include "doctor/recipes/shell_text.h"
+
+namespace mynah::doctor {
+
+// Where a command's files lie beside the recipe: it names "/tmp/requirements.txt" inside an image.
+using PlaceOf = std::function<std::string(std::string_view)>;
+
+// Adds to the recipe what a command installs, with the indexes that it names and the files that it
+// reads; and the command itself to `builds` where it compiles device code. `variables` are those
+// set around it.
+void read_command(const ShellCommand& command, uint64_t line,
+                  const std::map<std::string, std::string>& variables, const PlaceOf& place_of,
+                  Recipe& recipe);
+
+// An index that a variable of pip or uv names ("PIP_EXTRA_INDEX_URL"), added to the recipe.
+void read_index_variable(const std::string& name, const std::string& value, uint64_t line,
+                         Recipe& recipe);
+
+}  // namespace mynah::doctor

@@ -1,0 +1,341 @@
+#include "doctor/recipes/recipe_columns.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "doctor/characters.h"
+#include "doctor/recipes/recipe_parts.h"
+
+namespace mynah::doctor {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string file_of(const std::string& path) {
+  return fs::path(path).lexically_normal().string();
+}
+
+// Recipes by their path, and what each takes in.
+class Recipes {
+ public:
+  explicit Recipes(const Facts& facts) {
+    for (const Recipe& recipe : facts.recipes) {
+      by_path_.emplace(file_of(recipe.path), &recipe);
+    }
+  }
+
+  [[nodiscard]] const Recipe* at(const std::string& path) const {
+    const auto found = by_path_.find(file_of(path));
+    return found == by_path_.end() ? nullptr : found->second;
+  }
+
+  // A recipe and all that it takes in, each once.
+  [[nodiscard]] std::vector<const Recipe*> closure(const Recipe& root,
+                                                   std::vector<const Recipe*>& constraints) const {
+    std::vector<const Recipe*> all = {&root};
+    std::set<const Recipe*> seen = {&root};
+    for (size_t i = 0; i < all.size(); ++i) {
+      for (const std::string& include : all[i]->includes) {
+        const Recipe* recipe = at(include);
+        if (recipe != nullptr && seen.insert(recipe).second) {
+          all.push_back(recipe);
+        }
+      }
+      for (const std::string& bound : all[i]->constraints) {
+        const Recipe* recipe = at(bound);
+        if (recipe != nullptr && std::ranges::find(constraints, recipe) == constraints.end()) {
+          constraints.push_back(recipe);
+        }
+      }
+    }
+    return all;
+  }
+
+ private:
+  std::map<std::string, const Recipe*> by_path_;
+};
+
+std::string exact_python(const std::string& specifier) {
+  const auto set = SpecifierSet::parse(specifier);
+  if (!set || set->clauses.size() != 1 || set->clauses[0].relation != Specifier::Relation::Equal ||
+      set->clauses[0].version.release.size() < 2) {
+    return {};
+  }
+  const Version& version = set->clauses[0].version;
+  return fmt::format("{}.{}", version.release_at(0), version.release_at(1));
+}
+
+void find_image(RecipeColumn& column) {
+  if (column.service != nullptr && !column.service->image.empty() &&
+      column.service->build.empty()) {
+    column.image = column.service->image;
+    column.image_where = place_text(column.root->path, column.service->line);
+  }
+  for (const Recipe* recipe : column.recipes) {
+    const BaseImage* image = recipe->kind == "dockerfile" ? final_image(*recipe) : nullptr;
+    if (image != nullptr && column.image.empty()) {
+      column.image = image->tag.empty() ? image->image : image->image + ":" + image->tag;
+      column.image_where = place_text(recipe->path, image->line);
+    }
+  }
+  const size_t colon = column.image.rfind(':');
+  column.image_says = image_facts(column.image.substr(0, colon),
+                                  colon == std::string::npos ? "" : column.image.substr(colon + 1));
+}
+
+void find_packages(RecipeColumn& column, System system) {
+  MarkerEnvironment environment;
+  environment.system = column.image.empty() ? system : System::Linux;
+  for (const Recipe* recipe : column.recipes) {
+    if (column.python.empty()) {
+      column.python = exact_python(recipe->python);
+    }
+  }
+  environment.python = column.python;
+  environment.more_extras = true;  // commands and people ask for those of projects and locks
+  const auto add = [&](const Recipe& recipe, bool bound) {
+    for (const Requirement& requirement : recipe.requirements) {
+      if (!requirement.group.empty()) {
+        continue;
+      }
+      Asked asked{.requirement = &requirement, .recipe = &recipe, .bound = bound};
+      if (!requirement.marker.empty()) {
+        const auto marker = Marker::parse(requirement.marker);
+        asked.holds = marker ? marker->holds(environment) : Truth::NotKnown;
+      }
+      if (asked.holds != Truth::No) {
+        column.packages[requirement.name].push_back(asked);
+      }
+    }
+  };
+  for (const Recipe* recipe : column.recipes) {
+    add(*recipe, false);
+  }
+  for (const Recipe* recipe : column.constraints) {
+    add(*recipe, true);
+  }
+}
+
+bool is_companion(std::string_view package) {
+  return package == "torch" || package == "torchaudio" || package == "torchvision";
+}
+
+// Variants of PyTorch that the indexes of a requirement give; those of its own come first.
+std::set<std::string> variants_of(const RecipeColumn& column, const Requirement& requirement) {
+  std::set<std::string> variants;
+  for (const std::string& url : requirement.indexes) {
+    variants.insert(variant_of_index(url));
+  }
+  if (requirement.indexes.empty()) {
+    for (const Recipe* recipe : column.recipes) {
+      for (const IndexLine& index : recipe->indexes) {
+        if (!index.explicit_) {
+          variants.insert(variant_of_index(index.url));
+        }
+      }
+    }
+  }
+  variants.erase("");
+  return variants;
+}
+
+std::string digits_from(std::string_view text, size_t at) {
+  const size_t end = std::min(text.find_first_not_of("0123456789.", at), text.size());
+  std::string_view digits = text.substr(at, end - at);
+  while (digits.ends_with('.')) {
+    digits.remove_suffix(1);
+  }
+  return std::string(digits);
+}
+
+}  // namespace
+
+bool RecipeColumn::asks_for(std::string_view package) const {
+  const auto found = packages.find(std::string(package));
+  return found != packages.end() &&
+         std::ranges::any_of(found->second, [](const Asked& asked) { return !asked.bound; });
+}
+
+std::string place_text(const std::string& path, uint64_t line) {
+  return line == 0 ? path : fmt::format("{}:{}", path, line);
+}
+
+std::string variant_of_index(std::string_view url) {
+  while (url.ends_with('/')) {
+    url.remove_suffix(1);
+  }
+  const std::string_view last = url.substr(url.find_last_of('/') + 1);
+  const bool cuda = last.starts_with("cu") && last.size() >= 4 && last.size() <= 5 &&
+                    std::ranges::all_of(last.substr(2), is_digit);
+  return cuda || last == "cpu" || last.starts_with("rocm") || last == "xpu" ? std::string(last)
+                                                                            : std::string();
+}
+
+std::string cuda_of_variant(std::string_view variant) {
+  if (!variant.starts_with("cu") || variant.size() < 4 ||
+      !std::ranges::all_of(variant.substr(2), is_digit)) {
+    return {};
+  }
+  return fmt::format("{}.{}", variant.substr(2, variant.size() - 3), variant.back());
+}
+
+ImageFacts image_facts(std::string_view image, std::string_view tag) {
+  ImageFacts facts;
+  const std::string name = small_letters(image);
+  const std::string words = small_letters(tag);
+  const bool cuda_image = name == "nvidia/cuda" || name.ends_with("/nvidia/cuda") || name == "cuda";
+  if (cuda_image && !words.empty() && is_digit(words.front())) {
+    facts.cuda = digits_from(words, 0);
+  } else if (const size_t at = words.find("cuda"); at != std::string::npos) {
+    // "2.5.1-cuda12.4-cudnn9-runtime"
+    const size_t digits = words.find_first_not_of("-_:", at + 4);
+    facts.cuda = digits == std::string::npos ? "" : digits_from(words, digits);
+  }
+  if (const size_t at = words.find("cudnn"); at != std::string::npos) {
+    facts.cudnn = true;
+    const std::string major = digits_from(words, at + 5);
+    facts.cudnn_major = major == "8" ? 8 : major == "9" ? 9 : 0;
+  }
+  if (name == "pytorch/pytorch" && Version::parse(facts.cuda)) {
+    const Version cuda = *Version::parse(facts.cuda);
+    const std::string torch = digits_from(words, 0);
+    facts.torch = torch.empty()
+                      ? ""
+                      : fmt::format("{}+cu{}{}", torch, cuda.release_at(0), cuda.release_at(1));
+  }
+  if (facts.cuda.find('.') == std::string::npos) {
+    facts.cuda.clear();
+  }
+  return facts;
+}
+
+std::vector<RecipeColumn> recipe_columns(const Facts& facts) {
+  const Recipes recipes(facts);
+  std::set<const Recipe*> taken;  // by others
+  for (const Recipe& recipe : facts.recipes) {
+    for (const std::vector<std::string>* list : {&recipe.includes, &recipe.constraints}) {
+      for (const std::string& path : *list) {
+        const Recipe* include = recipes.at(path);
+        if (include != nullptr && include != &recipe) {
+          taken.insert(include);
+        }
+      }
+    }
+  }
+  // A project and the lock beside it are one.
+  std::map<std::string, const Recipe*> locks;
+  std::map<std::string, const Recipe*> projects;
+  for (const Recipe& recipe : facts.recipes) {
+    if (recipe.kind == "lock" || recipe.kind == "pyproject") {
+      (recipe.kind == "lock" ? locks : projects)
+          .emplace(fs::path(recipe.path).parent_path().string(), &recipe);
+    }
+  }
+  std::vector<RecipeColumn> columns;
+  std::set<const Recipe*> shown;
+  // `first` is what the environment is made from; none: an image that is taken as it comes.
+  const auto add = [&](const Recipe& root, const Service* service, const Recipe* first) {
+    RecipeColumn column;
+    column.root = &root;
+    column.service = service;
+    column.name = service == nullptr ? root.path : fmt::format("{} ({})", service->name, root.path);
+    if (first != nullptr) {
+      column.recipes = recipes.closure(*first, column.constraints);
+    }
+    const std::vector<const Recipe*> named = column.recipes;
+    for (const Recipe* recipe : named) {
+      const auto& others = recipe->kind == "lock" ? projects : locks;
+      const auto other = others.find(fs::path(recipe->path).parent_path().string());
+      if ((recipe->kind == "lock" || recipe->kind == "pyproject") && other != others.end() &&
+          std::ranges::find(column.recipes, other->second) == column.recipes.end()) {
+        column.recipes.push_back(other->second);
+      }
+    }
+    shown.insert(column.recipes.begin(), column.recipes.end());
+    shown.insert(column.constraints.begin(), column.constraints.end());
+    find_image(column);
+    find_packages(column, facts.machine.system);
+    columns.push_back(std::move(column));
+  };
+  for (const Recipe& recipe : facts.recipes) {
+    for (const Service& service : recipe.services) {
+      add(recipe, &service, service.build.empty() ? nullptr : recipes.at(service.build));
+    }
+  }
+  // Projects before locks, which may be theirs; then what only a loop of includes leads to.
+  for (const bool lock : {false, true}) {
+    for (const Recipe& recipe : facts.recipes) {
+      if (!taken.contains(&recipe) && !shown.contains(&recipe) && recipe.kind != "compose" &&
+          (recipe.kind == "lock") == lock) {
+        add(recipe, nullptr, &recipe);
+      }
+    }
+  }
+  for (const Recipe& recipe : facts.recipes) {
+    if (!shown.contains(&recipe) && recipe.kind != "compose") {
+      add(recipe, nullptr, &recipe);
+    }
+  }
+  return columns;
+}
+
+Resolved resolve(const RecipeColumn& column, std::string_view package) {
+  Resolved resolved;
+  const auto found = column.packages.find(std::string(package));
+  if (found == column.packages.end() || !column.asks_for(package)) {
+    return resolved;
+  }
+  std::vector<Version> locked;
+  for (const Asked& asked : found->second) {
+    const auto set = SpecifierSet::parse(asked.requirement->specifier);
+    if (!set) {
+      continue;
+    }
+    resolved.range.clauses.insert(resolved.range.clauses.end(), set->clauses.begin(),
+                                  set->clauses.end());
+    const auto version = set->pinned();
+    // A lock may hold one version for each extra, and not say in its markers which is whose.
+    std::vector<Version>& others = asked.requirement->locked ? locked : resolved.several;
+    if (version && !asked.bound && (asked.requirement->locked || asked.holds == Truth::NotKnown) &&
+        std::ranges::find(others, *version) == others.end()) {
+      others.push_back(*version);
+    }
+    const bool better =
+        version && (!resolved.version || (asked.requirement->locked && !resolved.locked));
+    if (better) {
+      resolved.version = version;
+      resolved.locked = asked.requirement->locked;
+    }
+    if (better || resolved.by == nullptr) {
+      resolved.by = &asked;
+      resolved.sure = asked.holds == Truth::Yes;
+    }
+  }
+  if (resolved.locked) {
+    resolved.several = std::move(locked);
+  }
+  if (resolved.several.size() > 1 && (resolved.locked || !resolved.sure)) {
+    resolved.version.reset();
+    return resolved;
+  }
+  resolved.several.clear();
+  if (resolved.by != nullptr && resolved.version && resolved.version->local.empty() &&
+      is_companion(package) && resolved.by->requirement->url.empty()) {
+    const std::set<std::string> variants = variants_of(column, *resolved.by->requirement);
+    resolved.sure = resolved.sure && variants.size() < 2;
+    if (variants.size() == 1) {
+      if (auto local = Version::parse("0+" + *variants.begin())) {
+        resolved.version->local = local->local;
+      }
+    }
+  }
+  return resolved;
+}
+
+}  // namespace mynah::doctor

@@ -1,0 +1,80 @@
+// What recipes make, side by side: each requirements file, project, image or service that stands
+// for an environment of its own, with all that it takes in, and what each asks of a package.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "doctor/facts.h"
+#include "doctor/knowledge/knowledge.h"
+#include "doctor/recipes/markers.h"
+#include "doctor/versions.h"
+
+namespace mynah::doctor {
+
+// One requirement, seen from the environment that it is installed into.
+struct Asked {
+  const Requirement* requirement = nullptr;
+  const Recipe* recipe = nullptr;  // that it stands in
+  Truth holds = Truth::Yes;        // its marker; those that do not hold are left out
+  bool bound = false;              // a constraint: it brings nothing
+};
+
+// What an image's name says of itself.
+struct ImageFacts {
+  std::string cuda;     // "12.9.1"; empty: nothing
+  int cudnn_major = 0;  // 0: not said
+  bool cudnn = false;   // whether it is said to have one
+  std::string torch;    // "2.5.1+cu124", of PyTorch's own images; empty: none
+};
+
+[[nodiscard]] ImageFacts image_facts(std::string_view image, std::string_view tag);
+
+struct RecipeColumn {
+  std::string name;  // "asr (compose.yml)", "requirements.txt"
+  const Recipe* root = nullptr;
+  const Service* service = nullptr;        // none: the recipe stands for itself
+  std::vector<const Recipe*> recipes;      // the root and all that it takes in
+  std::vector<const Recipe*> constraints;  // that bound it
+  std::string image;                       // as written, "nvidia/cuda:12.9.1-runtime"
+  std::string image_where;                 // "path:line"
+  ImageFacts image_says;
+  std::string python;  // "3.11"; empty: not known, or several
+  std::map<std::string, std::vector<Asked>> packages;
+
+  // Whether somebody asks for it, not only bounds it.
+  [[nodiscard]] bool asks_for(std::string_view package) const;
+};
+
+// Environments in the order of their recipes. What asks for groups and extras is left out: nobody
+// says that they are installed.
+[[nodiscard]] std::vector<RecipeColumn> recipe_columns(const Facts& facts);
+
+// What a column's words for a package come to.
+struct Resolved {
+  const Asked* by = nullptr;       // that decides; null: nobody asks
+  std::optional<Version> version;  // with its local part where an index says it; none: a range
+  SpecifierSet range;              // of all that is said
+  bool locked = false;
+  bool sure = true;  // false: a marker or one of several indexes decides
+  // Pins of which something that is not known decides, an extra for example; then `version` is
+  // none.
+  std::vector<Version> several;
+};
+
+[[nodiscard]] Resolved resolve(const RecipeColumn& column, std::string_view package);
+
+// "cu124" of "https://download.pytorch.org/whl/cu124": what an index of PyTorch's wheels is for.
+// Empty: it is none, or for all.
+[[nodiscard]] std::string variant_of_index(std::string_view url);
+
+// "12.4" of "cu124"; empty: it is for no CUDA.
+[[nodiscard]] std::string cuda_of_variant(std::string_view variant);
+
+// "path:line", or the path alone where the line is not known.
+[[nodiscard]] std::string place_text(const std::string& path, uint64_t line);
+
+}  // namespace mynah::doctor

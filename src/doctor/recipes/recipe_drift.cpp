@@ -1,0 +1,147 @@
+#include "doctor/recipes/recipe_drift.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "doctor/recipes/requirement_text.h"
+
+namespace mynah::doctor {
+
+namespace {
+
+// Whether a range may let in some version of [from, below): tried with its own bounds and those of
+// the range, which is exact enough for releases of two or three numbers.
+bool meets(const SpecifierSet& range, const Version& from, const std::optional<Version>& below) {
+  std::vector<Version> tried = {from};
+  if (below) {
+    if (const auto last = Version::parse(last_before(*below))) {
+      tried.push_back(*last);
+    }
+  }
+  for (const Specifier& clause : range.clauses) {
+    if (clause.version.release.empty()) {
+      continue;  // "===" and a word that is no version
+    }
+    tried.push_back(clause.version);
+    if (const auto last = Version::parse(last_before(clause.version))) {
+      tried.push_back(*last);
+    }
+  }
+  return std::ranges::any_of(tried, [&](const Version& version) {
+    return version >= from && (!below || version < *below) && range.contains(version);
+  });
+}
+
+std::string wants_text(int cuda_major, int cudnn_major) {
+  return cudnn_major == 0 ? fmt::format("CUDA {} without cuDNN", cuda_major)
+                          : fmt::format("CUDA {} and cuDNN {}", cuda_major, cudnn_major);
+}
+
+void add(std::vector<Stretch>& all, const SpecifierSet& range, const VersionRange& versions,
+         int cuda_major, int cudnn_major, bool verified) {
+  if (!meets(range, versions.from, versions.below)) {
+    return;
+  }
+  if (!all.empty() && all.back().cuda_major == cuda_major &&
+      all.back().cudnn_major == cudnn_major) {
+    all.back().below = versions.below;
+    all.back().verified &= verified;
+    return;
+  }
+  all.push_back({.from = versions.from,
+                 .below = versions.below,
+                 .wants = wants_text(cuda_major, cudnn_major),
+                 .cuda_major = cuda_major,
+                 .cudnn_major = cudnn_major,
+                 .verified = verified});
+}
+
+int major_of(std::string_view version) {
+  const auto parsed = Version::parse(version);
+  return parsed ? static_cast<int>(std::min<uint64_t>(parsed->release_at(0), 99)) : 0;
+}
+
+}  // namespace
+
+Derived derived(const RecipeColumn& column, std::string_view package, const Knowledge& knowledge) {
+  Derived found;
+  for (const PackageNeeds& needs : knowledge.packages) {
+    const std::string& name = needs.package;
+    const Resolved resolved = resolve(column, name);
+    if (!resolved.version || !needs.versions.contains(*resolved.version)) {
+      continue;
+    }
+    for (const std::string& text : needs.requires_) {
+      const auto requirement = parse_requirement(text);
+      if (!requirement || requirement->name != package) {
+        continue;
+      }
+      if (const auto range = SpecifierSet::parse(requirement->specifier)) {
+        found.by = fmt::format("{} {}", name, resolved.version->text());
+        found.asked = resolved.by;
+        found.range.clauses.insert(found.range.clauses.end(), range->clauses.begin(),
+                                   range->clauses.end());
+        found.verified = needs.verified;
+      }
+    }
+  }
+  return found;
+}
+
+std::vector<Stretch> stretches(std::string_view package, const SpecifierSet& range,
+                               const Knowledge& knowledge) {
+  std::vector<Stretch> all;
+  if (package == "ctranslate2") {
+    for (const CTranslate2Release& release : knowledge.ctranslate2) {
+      add(all, range, release.versions, release.cuda_major, release.cudnn_major, release.verified);
+    }
+  } else if (package == "onnxruntime-gpu") {
+    for (const OnnxRuntimeRelease& release : knowledge.onnxruntime) {
+      add(all, range, release.versions, release.cuda_major, release.cudnn_major, release.verified);
+    }
+  } else if (package == "torch") {
+    for (size_t i = 0; i < knowledge.torch.size(); ++i) {
+      const TorchRelease& release = knowledge.torch[i];
+      const TorchVariant* variant = release.variant(release.default_variant.value);
+      const auto from = Version::parse(release.torch);
+      if (variant == nullptr || !from) {
+        continue;
+      }
+      VersionRange versions{.from = *from, .below = {}};
+      if (i + 1 < knowledge.torch.size()) {
+        if (auto below = Version::parse(knowledge.torch[i + 1].torch)) {
+          versions.below = *below;
+        }
+      }
+      add(all, range, versions, major_of(cuda_of_variant(variant->cuda)), major_of(variant->cudnn),
+          release.default_variant.verified && variant->verified);
+    }
+  }
+  return all;
+}
+
+std::string last_before(const Version& version) {
+  Version last = version.base();
+  while (last.release.size() > 1 && last.release.back() == 0) {
+    last.release.pop_back();
+  }
+  if (last.release.back() > 0) {
+    --last.release.back();
+  }
+  return last.text();
+}
+
+std::string stretches_text(const std::vector<Stretch>& stretches) {
+  std::string text;
+  for (const Stretch& stretch : stretches) {
+    const bool last = &stretch == &stretches.back();
+    text += text.empty() ? "" : ", ";
+    text += last ? fmt::format("{} from {}", stretch.wants, stretch.from.text())
+                 : fmt::format("{} up to {}", stretch.wants,
+                               stretch.below ? last_before(*stretch.below) : "now");
+  }
+  return text;
+}
+
+}  // namespace mynah::doctor

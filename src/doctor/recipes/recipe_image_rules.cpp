@@ -1,0 +1,230 @@
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "doctor/recipes/alignment_parts.h"
+#include "doctor/recipes/recipe_rule_parts.h"
+#include "doctor/verdicts/coverage.h"
+
+namespace mynah::doctor {
+
+namespace {
+
+// The lines that give a service its cards, as the Compose specification has them.
+constexpr std::string_view kReservation =
+    "deploy: {resources: {reservations: {devices: [{driver: nvidia, count: all, capabilities: "
+    "[gpu]}]}}}";
+
+// Packages that compute on a card, if they get one.
+constexpr std::array<std::string_view, 14> kForCards = {
+    "torch",        "ctranslate2", "faster-whisper", "onnxruntime-gpu",      "whisperx",
+    "nemo-toolkit", "coqui-tts",   "kokoro",         "openai-whisper",       "csm-streaming",
+    "vllm",         "tensorrt",    "pyannote-audio", "sentence-transformers"};
+
+// Why a service wants a card; empty: nothing says so.
+std::string wants_card(const RecipeColumn& column) {
+  for (const std::string_view package : kForCards) {
+    const Resolved resolved = resolve(column, package);
+    if (resolved.by != nullptr && !(resolved.version && resolved.version->local_text() == "cpu")) {
+      return std::string(package);
+    }
+  }
+  if (!column.image_says.cuda.empty()) {
+    return "its image of CUDA " + column.image_says.cuda;
+  }
+  const auto visible = [](const auto& variables) {
+    const auto found = variables.find("NVIDIA_VISIBLE_DEVICES");
+    return found != variables.end() && found->second != "none" && found->second != "void" &&
+           !found->second.empty();
+  };
+  if (column.service != nullptr && visible(column.service->variables)) {
+    return "NVIDIA_VISIBLE_DEVICES";
+  }
+  return {};
+}
+
+Remedy toolkit_remedy(const Diagnosis& diagnosis) {
+  const KnownError* error = diagnosis.knowledge.error("E20");
+  return error == nullptr || error->remedies.empty() ? Remedy() : error->remedies.front();
+}
+
+// A file beside it ("compose.gpu.yml") may add the card, or be the one that is meant to have it.
+bool reserved_elsewhere(const RecipeColumn& column, const std::vector<RecipeColumn>& columns) {
+  return std::ranges::any_of(columns, [&](const RecipeColumn& other) {
+    return other.service != nullptr && other.root != column.root && other.service->card == true &&
+           std::filesystem::path(other.root->path).parent_path() ==
+               std::filesystem::path(column.root->path).parent_path();
+  });
+}
+
+bool host_lacks_toolkit(const Machine& machine) {
+  const Container& container = machine.container;
+  return container.docker && !container.toolkit && !container.cdi &&
+         std::ranges::find(container.runtimes, "nvidia") == container.runtimes.end();
+}
+
+void judge_unreserved(Diagnosis& diagnosis, const RecipeColumn& column, const std::string& why,
+                      bool elsewhere) {
+  const Machine& machine = diagnosis.facts.machine;
+  Finding& finding = add_finding(
+      diagnosis, "card not reserved", elsewhere ? Level::Note : Level::Warning,
+      // A default runtime of the host's could still bring the card in.
+      elsewhere ? Certainty::Guess : Certainty::Likely, column.name,
+      elsewhere ? fmt::format("The service {} reserves no card in this file; another one does.",
+                              column.service->name)
+                : fmt::format("The service {} reserves no card, and {} wants one: inside, "
+                              "torch.cuda.is_available() is False and the processor computes.",
+                              column.service->name, why));
+  finding.evidence.push_back(
+      {fmt::format("{} has no deploy.resources.reservations.devices, no gpus and no runtime",
+                   column.service->name),
+       place_text(column.root->path, column.service->line)});
+  if (elsewhere) {
+    return;
+  }
+  finding.error = "torch.cuda.is_available() is False";
+  finding.remedies.push_back({.command = std::string(kReservation),
+                              .text = fmt::format("Add this line to the service {} in {}",
+                                                  column.service->name, column.root->path),
+                              .cost = {}});
+  if (!machine.container.toolkit) {
+    finding.remedies.push_back(toolkit_remedy(diagnosis));
+    if (host_lacks_toolkit(machine)) {
+      finding.evidence.push_back(
+          {"Docker is here, and neither the NVIDIA container toolkit nor a CDI specification",
+           "/etc/docker/daemon.json"});
+    } else {
+      finding.remedies.back().text += ", where the host does not have it";
+    }
+  }
+}
+
+void judge_reserved(Diagnosis& diagnosis, const RecipeColumn& column) {
+  const Machine& machine = diagnosis.facts.machine;
+  if (!host_lacks_toolkit(machine)) {
+    return;
+  }
+  // Under WSL Docker may be that of Windows, and without a card the recipe is for another machine.
+  const bool certain = !machine.wsl && std::ranges::any_of(machine.cards, [](const Card& card) {
+    return card.vendor == "10de";
+  });
+  const KnownError* error = diagnosis.knowledge.error("E21");
+  Finding& finding = add_finding(
+      diagnosis, "container toolkit", certain ? Level::Fail : Level::Unknown,
+      certain ? Certainty::Certain : Certainty::Likely, column.name,
+      fmt::format(
+          "The service {} reserves a card, and Docker cannot give one out here: neither the "
+          "NVIDIA container toolkit nor a CDI specification is installed.",
+          column.service->name));
+  finding.error = "could not select device driver \"nvidia\" with capabilities: [[gpu]]";
+  finding.evidence.push_back(
+      {"it reserves a card", place_text(column.root->path, column.service->line)});
+  if (error != nullptr) {
+    finding.evidence.push_back({error->cause, error->source});
+  }
+  finding.remedies.push_back(toolkit_remedy(diagnosis));
+}
+
+// The image's CUDA against the wheels': it is not theirs, which many take it for.
+void judge_image_cuda(Diagnosis& diagnosis, const RecipeColumn& column) {
+  const std::string& image = column.image_says.cuda;
+  const auto torch = torch_of(column, diagnosis.knowledge);
+  const std::string wheel = torch ? cuda_of_variant(torch->local_text()) : "";
+  if (wheel.empty() || image.empty() || cuda_number(wheel) == cuda_number(image)) {
+    return;
+  }
+  const Resolved resolved = resolve(column, "torch");
+  Finding& finding = add_finding(
+      diagnosis, "image is not the wheel", Level::Note, Certainty::Certain,
+      fmt::format("torch {} in {}", torch->text(), column.name),
+      fmt::format("The image's CUDA {} is not the wheel's: torch {} brings its own CUDA {}, and "
+                  "what it can run on follows from that alone.",
+                  image, torch->text(), wheel));
+  finding.evidence.push_back({column.image, column.image_where});
+  if (resolved.by != nullptr) {
+    finding.evidence.push_back(evidence_of(*resolved.by));
+  }
+  if (const Note* note = diagnosis.knowledge.note("base image")) {
+    finding.evidence.push_back({note->text, note->source});
+  }
+}
+
+// NVIDIA's images demand a driver of their own CUDA version.
+void judge_image_driver(Diagnosis& diagnosis, const RecipeColumn& column) {
+  const Machine& machine = diagnosis.facts.machine;
+  const DriverBranch* branch = diagnosis.knowledge.branch(machine.driver);
+  const std::string& image = column.image_says.cuda;
+  if (branch == nullptr || image.empty() || cuda_number(branch->cuda) >= cuda_number(image)) {
+    return;
+  }
+  Finding& finding = add_finding(
+      diagnosis, "image demands a driver", Level::Unknown, Certainty::Likely, column.name,
+      fmt::format("The image is of CUDA {}, and driver {} is made for {}: its NVIDIA_REQUIRE_CUDA "
+                  "may refuse to start, whatever is installed inside.",
+                  image, machine.driver, branch->cuda));
+  finding.error = fmt::format("unsatisfied condition: cuda>={}", image);
+  finding.evidence = {
+      {column.image, column.image_where},
+      {fmt::format("branch {} is made for CUDA {}", branch->branch, branch->cuda), branch->source}};
+  if (const Note* note = diagnosis.knowledge.note("require cuda")) {
+    finding.evidence.push_back({note->text, note->source});
+  }
+  const CudaToolkit* toolkit = diagnosis.knowledge.toolkit(branch->cuda);
+  if (toolkit != nullptr && toolkit->cuda.starts_with(branch->cuda)) {
+    finding.remedies.push_back(
+        {.command = {},
+         .text = fmt::format("Take an image of CUDA {} or older, or a plain one of Python: wheels "
+                             "bring their own CUDA",
+                             toolkit->cuda),
+         .cost = {}});
+  }
+}
+
+// Compilers are in the largest flavour of images alone, and no card is there while one is built.
+void judge_image_builds(Diagnosis& diagnosis, const RecipeColumn& column) {
+  const bool runtime = column.image.find("-runtime") != std::string::npos ||
+                       column.image.find("-base") != std::string::npos;
+  for (const Recipe* recipe : column.recipes) {
+    for (const std::string& command : recipe->builds) {
+      const bool native = command.find("ARCHITECTURES=native") != std::string::npos;
+      if (!runtime && !native) {
+        continue;
+      }
+      Finding& finding = add_finding(
+          diagnosis, native ? "build asks for a card" : "image cannot compile", Level::Unknown,
+          Certainty::Likely, column.name,
+          native ? "An image is built without a card, and \"native\" asks for one: say which "
+                   "architectures to compile for."
+                 : fmt::format("{} has no nvcc unless a line installs it, and a command compiles "
+                               "device code: images whose tag says \"devel\" have it.",
+                               column.image));
+      finding.evidence = {{command, recipe->path}, {column.image, column.image_where}};
+    }
+  }
+}
+
+}  // namespace
+
+void judge_image(Diagnosis& diagnosis, const RecipeColumn& column) {
+  judge_image_cuda(diagnosis, column);
+  judge_image_driver(diagnosis, column);
+  judge_image_builds(diagnosis, column);
+}
+
+void judge_service(Diagnosis& diagnosis, const RecipeColumn& column,
+                   const std::vector<RecipeColumn>& columns) {
+  if (column.service == nullptr || !column.service->card) {
+    return;
+  }
+  if (*column.service->card) {
+    judge_reserved(diagnosis, column);
+    return;
+  }
+  if (const std::string why = wants_card(column); !why.empty()) {
+    judge_unreserved(diagnosis, column, why, reserved_elsewhere(column, columns));
+  }
+}
+
+}  // namespace mynah::doctor

@@ -1,0 +1,36 @@
+// The groups that recipe_rules.h is made of.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "doctor/recipes/alignment.h"
+#include "doctor/recipes/recipe_columns.h"
+#include "doctor/rules.h"
+
+namespace mynah::doctor {
+
+// A finding about a column; it is added to the report.
+Finding& add_finding(Diagnosis& diagnosis, std::string rule, Level level, Certainty certainty,
+                     std::string subject, std::string text);
+
+// What stands where: "torch==2.5.1" at "requirements.txt:3".
+[[nodiscard]] Evidence evidence_of(const Asked& asked);
+
+// Requirements that contradict each other, packages and releases that do not go together.
+void judge_requirements(Diagnosis& diagnosis, const RecipeColumn& column);
+
+// Versions that come as they come.
+void judge_drift(Diagnosis& diagnosis, const RecipeColumn& column);
+
+// Images: their CUDA against the wheels' and the driver, what is compiled in them.
+void judge_image(Diagnosis& diagnosis, const RecipeColumn& column);
+
+// Services of compose files: whether they get a card. `columns` are all there are.
+void judge_service(Diagnosis& diagnosis, const RecipeColumn& column,
+                   const std::vector<RecipeColumn>& columns);
+
+// Pinned frameworks on each card, by the rules for installed ones.
+void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column);
+
+}  // namespace mynah::doctor

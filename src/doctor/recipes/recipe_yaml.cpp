@@ -1,0 +1,194 @@
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "doctor/characters.h"
+#include "doctor/recipes/recipe_formats.h"
+#include "doctor/recipes/recipe_parts.h"
+#include "doctor/recipes/requirements_file.h"
+#include "doctor/recipes/shell_text.h"
+#include "formats/byte_reader.h"
+
+namespace mynah::doctor {
+
+namespace {
+
+// One line of the list "pip:", which may be an option as in a requirements file.
+void add_pip_line(Recipe& recipe, const TextTree& item) {
+  Recipe lines;
+  lines.path = recipe.path;
+  read_requirements_file(item.text, lines);
+  for (Requirement& requirement : lines.requirements) {
+    requirement.line = item.line;
+    add_requirement(recipe, std::move(requirement));
+  }
+  for (IndexLine& index : lines.indexes) {
+    index.line = item.line;
+    recipe.indexes.push_back(std::move(index));
+  }
+  std::ranges::move(lines.includes, std::back_inserter(recipe.includes));
+  std::ranges::move(lines.constraints, std::back_inserter(recipe.constraints));
+  for (const std::string& doubt : lines.doubts) {
+    add_doubt(recipe, item.line, doubt.substr(doubt.find(": ") + 2));
+  }
+}
+
+// `environment:` and `args:` are tables, or lists of "NAME=value".
+std::map<std::string, std::string> variables_of(const TextTree& tree) {
+  std::map<std::string, std::string> variables;
+  for (const TextTree::Member& member : tree.members) {
+    if (tree.is_table()) {
+      variables.insert_or_assign(member.name, member.value.text);
+      continue;
+    }
+    const std::string& text = member.value.text;
+    const size_t equals = std::min(text.find('='), text.size());
+    variables.insert_or_assign(text.substr(0, equals),
+                               text.substr(std::min(equals + 1, text.size())));
+  }
+  return variables;
+}
+
+// deploy.resources.reservations.devices: one that has the capability "gpu", or NVIDIA's driver.
+bool reserves_card(const TextTree& service) {
+  for (const TextTree::Member& item :
+       service["deploy"]["resources"]["reservations"]["devices"].members) {
+    const TextTree& device = item.value;
+    for (const TextTree::Member& capability : device["capabilities"].members) {
+      if (capability.value.text == "gpu" || capability.value.text == "nvidia") {
+        return true;
+      }
+    }
+    if (device["driver"].text == "nvidia" || device["driver"].text == "cdi") {
+      return true;
+    }
+  }
+  // `gpus:` is "all" or a list; `devices:` may name a card of a CDI specification or a node.
+  if (service.has("gpus") && service["gpus"].text != "0") {
+    return true;
+  }
+  return service["runtime"].text == "nvidia" ||
+         std::ranges::any_of(service["devices"].members, [](const TextTree::Member& device) {
+           const std::string& text = device.value.text;
+           return text.starts_with("nvidia.com/gpu") || text.starts_with("/dev/nvidia");
+         });
+}
+
+std::string dockerfile_of(const TextTree& build, const Recipe& recipe) {
+  if (build.is_nothing()) {
+    return {};
+  }
+  const std::string context = substituted(build.is_text() ? build.text : build["context"].text, {});
+  if (is_address(context) || build.has("dockerfile_inline")) {
+    return {};
+  }
+  const std::string file = substituted(build["dockerfile"].text, {});
+  const std::string folder = beside(recipe.path, context.empty() ? "." : context);
+  return (std::filesystem::path(folder) / (file.empty() ? "Dockerfile" : file))
+      .lexically_normal()
+      .string();
+}
+
+void merge_base(const Service& base, Service& service) {
+  service.image = service.image.empty() && service.build.empty() ? base.image : service.image;
+  service.build = service.build.empty() && service.image.empty() ? base.build : service.build;
+  service.card = service.card == true || base.card == true ? std::optional(true) : service.card;
+  for (const auto& [name, value] : base.variables) {
+    service.variables.emplace(name, value);
+  }
+}
+
+// Reads a service and what it extends, a few steps far; loops end there, too.
+Service read_service(const TextTree& services, const TextTree::Member& member, Recipe& recipe,
+                     int steps) {
+  constexpr int kMostSteps = 8;
+  const TextTree& tree = member.value;
+  Service service;
+  service.name = member.name;
+  service.line = tree.line;
+  service.image = substituted(tree["image"].text, {});
+  service.build = dockerfile_of(tree["build"], recipe);
+  service.card = reserves_card(tree);
+  service.variables = variables_of(tree["environment"]);
+  const TextTree& extends = tree["extends"];
+  const std::string& base = extends.is_text() ? extends.text : extends["service"].text;
+  bool elsewhere = extends.has("file");
+  if (!base.empty() && !elsewhere && steps < kMostSteps) {
+    for (const TextTree::Member& other : services.members) {
+      if (other.name == base) {
+        merge_base(read_service(services, other, recipe, steps + 1), service);
+        break;
+      }
+    }
+  }
+  // Half a service: the rest of it stands in another file.
+  elsewhere |= service.image.empty() && tree["build"].is_nothing();
+  if (elsewhere && service.card == false) {
+    service.card.reset();
+  }
+  if (extends.has("file") && steps == 0) {
+    add_doubt(recipe, tree.line,
+              fmt::format("{} extends a service of another file", in_quotes(member.name)));
+  }
+  return service;
+}
+
+std::string env_file_name(const TextTree& entry) {
+  return entry.is_text() ? entry.text : entry["path"].text;
+}
+
+}  // namespace
+
+void read_conda_environment(const TextTree& tree, Recipe& recipe) {
+  recipe.kind = "conda";
+  for (const TextTree::Member& item : tree["dependencies"].members) {
+    if (item.value.is_text()) {
+      add_conda_requirement(recipe, item.value.text, item.value.line);
+    }
+    for (const TextTree::Member& line : item.value["pip"].members) {
+      if (line.value.is_text()) {
+        add_pip_line(recipe, line.value);
+      }
+    }
+  }
+  recipe.variables = variables_of(tree["variables"]);
+}
+
+void read_compose(const TextTree& tree, Recipe& recipe) {
+  constexpr size_t kMostServices = 500;
+  recipe.kind = "compose";
+  const TextTree& services = tree["services"];
+  for (const TextTree::Member& member : services.members) {
+    if (recipe.services.size() == kMostServices) {
+      add_doubt(recipe, member.value.line, "there are more services than are read");
+      break;
+    }
+    Service service = read_service(services, member, recipe, 0);
+    if (!service.build.empty()) {
+      recipe.includes.push_back(service.build);
+    }
+    if (!member.value["build"]["args"].members.empty()) {
+      add_doubt(
+          recipe, member.value.line,
+          fmt::format("{} is built with arguments that were not followed", in_quotes(member.name)));
+    }
+    // Files of variables may hold secrets: they are named and not read.
+    const TextTree& files = member.value["env_file"];
+    if (files.is_text()) {
+      add_doubt(recipe, files.line, fmt::format("{} was not read", in_quotes(files.text)));
+    }
+    for (const TextTree::Member& file : files.members) {
+      add_doubt(recipe, files.line,
+                fmt::format("{} was not read", in_quotes(env_file_name(file.value))));
+    }
+    recipe.services.push_back(std::move(service));
+  }
+  if (tree.has("include")) {
+    add_doubt(recipe, tree["include"].line, "files behind \"include:\" were not read");
+  }
+}
+
+}  // namespace mynah::doctor

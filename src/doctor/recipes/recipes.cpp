@@ -1,0 +1,261 @@
+#include "doctor/recipes/recipes.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/mapped_file.h"
+#include "doctor/characters.h"
+#include "doctor/recipes/recipe_formats.h"
+#include "doctor/recipes/recipe_parts.h"
+#include "doctor/recipes/requirements_file.h"
+#include "formats/byte_reader.h"
+#include "formats/text_tree.h"
+
+namespace mynah::doctor {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMostDockerfileBytes = size_t{1} << 20;
+
+constexpr std::pair<std::string_view, std::string_view> kKinds[] = {
+    {"pyproject.toml", "pyproject"},  {"setup.cfg", "setup.cfg"},
+    {"pipfile", "pipfile"},           {"poetry.lock", "package lock"},
+    {"uv.lock", "package lock"},      {"pdm.lock", "package lock"},
+    {"pylock.toml", "package lock"},  {"pipfile.lock", "pipfile lock"},
+    {"conda-lock.yml", "conda lock"}, {"conda-lock.yaml", "conda lock"},
+    {"dockerfile", "dockerfile"},     {"containerfile", "dockerfile"}};
+
+std::string_view kind_by_text(std::string_view text, const std::string& path) {
+  const std::string ending = small_letters(fs::path(path).extension().string());
+  if (ending == ".toml") {
+    return text.find("[[package") == std::string_view::npos ? "pyproject" : "package lock";
+  }
+  if (ending == ".yml" || ending == ".yaml") {
+    return text.find("\nservices:") != std::string_view::npos || text.starts_with("services:")
+               ? "compose"
+               : "conda";
+  }
+  if (ending == ".lock") {
+    return "package lock";
+  }
+  return text.starts_with("FROM ") || text.find("\nFROM ") != std::string_view::npos
+             ? "dockerfile"
+             : "requirements";
+}
+
+Status read_as(std::string_view kind, std::string_view text, Recipe& recipe) {
+  if (kind == "requirements") {
+    read_requirements_file(text, recipe);
+  } else if (kind == "setup.cfg") {
+    read_setup_cfg(text, recipe);
+  } else if (kind == "dockerfile") {
+    if (text.size() > kMostDockerfileBytes) {
+      return fail(ErrorCode::Unsupported,
+                  fmt::format("{}: wanted at most {} bytes of a Dockerfile, found {}", recipe.path,
+                              kMostDockerfileBytes, text.size()));
+    }
+    read_dockerfile(text, recipe);
+  } else if (kind == "pyproject" || kind == "pipfile" || kind == "package lock") {
+    MYNAH_TRY(const TextTree tree, parse_toml(text, recipe.path));
+    (kind == "pyproject" ? read_pyproject
+     : kind == "pipfile" ? read_pipfile
+                         : read_package_lock)(tree, recipe);
+  } else {
+    MYNAH_TRY(const TextTree tree, parse_yaml(text, recipe.path));
+    (kind == "compose"        ? read_compose
+     : kind == "conda"        ? read_conda_environment
+     : kind == "pipfile lock" ? read_pipfile_lock
+                              : read_conda_lock)(tree, recipe);
+  }
+  return {};
+}
+
+// "Dockerfile.gpu" is one, "dockerfile.cpp" is not.
+bool is_about_dockerfiles(std::string_view name) {
+  static constexpr std::array<std::string_view, 18> kEndings = {
+      ".dockerignore", ".h",  ".hpp", ".c",  ".cc",   ".cpp",  ".o",   ".py",  ".js",
+      ".ts",           ".go", ".rs",  ".md", ".html", ".json", ".vim", ".lua", ".txt"};
+  return std::ranges::any_of(kEndings, [&](auto ending) { return name.ends_with(ending); });
+}
+
+// Folders that hold other people's files, or none of interest.
+bool is_left_out(const fs::path& folder) {
+  static constexpr std::array<std::string_view, 10> kNames = {
+      "node_modules", "site-packages", "dist-packages", "__pycache__", "build",
+      "dist",         "venv",          "env",           "target",      "third_party"};
+  std::error_code error;
+  const std::string name = folder.filename().string();
+  return name.starts_with('.') || std::ranges::find(kNames, name) != kNames.end() ||
+         fs::exists(folder / "pyvenv.cfg", error);
+}
+
+class Gatherer {
+ public:
+  explicit Gatherer(Facts& facts) : facts_(facts) {}
+
+  void place(const fs::path& place) {
+    std::error_code error;
+    if (fs::is_directory(place, error)) {
+      folder(place, 0);
+    } else {
+      file(place, "");
+    }
+  }
+
+ private:
+  static constexpr size_t kMostRecipes = 500;
+  static constexpr int kMostLevels = 4;
+  static constexpr size_t kMostEntries = 50'000;
+
+  void skip(std::string what) { facts_.skipped.push_back(std::move(what)); }
+
+  void folder(const fs::path& folder, int level) {
+    std::vector<fs::path> files;
+    std::vector<fs::path> folders;
+    std::error_code error;
+    fs::directory_iterator entries(folder, fs::directory_options::skip_permission_denied, error);
+    for (const fs::directory_iterator end; !error && entries != end; entries.increment(error)) {
+      if (++entries_ > kMostEntries) {
+        if (entries_ == kMostEntries + 1) {
+          skip(fmt::format("{}: there are more files than are looked at", folder.string()));
+        }
+        break;
+      }
+      std::error_code ignored;
+      const fs::file_status status = entries->symlink_status(ignored);
+      if (fs::is_directory(status)) {
+        folders.push_back(entries->path());
+      } else if (fs::is_regular_file(status) || fs::is_symlink(status)) {
+        files.push_back(entries->path());
+      }
+    }
+    std::ranges::sort(files);
+    std::ranges::sort(folders);
+    for (const fs::path& path : files) {
+      if (!kind_by_name(path).empty()) {
+        file(path, "");
+      }
+    }
+    for (const fs::path& path : folders) {
+      if (level < kMostLevels && !is_left_out(path)) {
+        this->folder(path, level + 1);
+      }
+    }
+  }
+
+  // Includes are followed from a list, so that loops end and long chains need no stack.
+  void file(const fs::path& first, const std::string& by) {
+    std::vector<std::pair<fs::path, std::string>> waiting = {{first, by}};
+    while (!waiting.empty()) {
+      const auto [path, named_by] = std::move(waiting.back());
+      waiting.pop_back();
+      std::error_code error;
+      const fs::path real = fs::weakly_canonical(path, error);
+      if (!seen_.insert(error ? path : real).second) {
+        continue;
+      }
+      if (facts_.recipes.size() >= kMostRecipes) {
+        skip(fmt::format("{}: there are more recipes than are read", path.string()));
+        return;
+      }
+      auto recipe = read_recipe(path);
+      if (!recipe) {
+        skip(named_by.empty() ? recipe.error().message
+                              : fmt::format("{}: {}", named_by, recipe.error().message));
+        continue;
+      }
+      for (std::vector<std::string>* list : {&recipe->includes, &recipe->constraints}) {
+        for (std::string& include : *list) {
+          include = found(*recipe, include);
+          waiting.emplace_back(include, recipe->path);
+        }
+      }
+      facts_.recipes.push_back(std::move(*recipe));
+    }
+  }
+
+  // An image is often built from the folder above its Dockerfile.
+  static std::string found(const Recipe& recipe, const std::string& include) {
+    std::error_code error;
+    const fs::path folder = fs::path(recipe.path).parent_path();
+    if (recipe.kind != "dockerfile" || fs::exists(include, error)) {
+      return include;
+    }
+    const fs::path above =
+        (folder / ".." / fs::path(include).lexically_relative(folder)).lexically_normal();
+    return fs::exists(above, error) ? above.string() : include;
+  }
+
+  Facts& facts_;
+  std::set<fs::path> seen_;
+  size_t entries_ = 0;
+};
+
+}  // namespace
+
+std::string_view kind_by_name(const fs::path& path) {
+  const std::string name = small_letters(path.filename().string());
+  for (const auto& [known, kind] : kKinds) {
+    if (name == known) {
+      return kind;
+    }
+  }
+  const bool yaml = name.ends_with(".yml") || name.ends_with(".yaml");
+  if ((name.starts_with("dockerfile.") || name.starts_with("containerfile.")) &&
+      !is_about_dockerfiles(name)) {
+    return "dockerfile";
+  }
+  if (name.ends_with(".dockerfile")) {
+    return "dockerfile";
+  }
+  if (name.starts_with("pylock.") && name.ends_with(".toml")) {
+    return "package lock";
+  }
+  if (yaml && (name.starts_with("docker-compose") || name.starts_with("compose"))) {
+    return "compose";
+  }
+  if (yaml && (name.starts_with("environment") || name.starts_with("conda"))) {
+    return "conda";
+  }
+  const bool text = name.ends_with(".txt") || name.ends_with(".in");
+  const std::string folder = small_letters(path.parent_path().filename().string());
+  if (text && (name.find("requirements") != std::string::npos || name.starts_with("constraints") ||
+               folder == "requirements")) {
+    return "requirements";
+  }
+  return {};
+}
+
+Result<Recipe> parse_recipe(std::string_view text, const std::string& path) {
+  if (text.size() > kMostRecipeBytes) {
+    return fail(ErrorCode::Unsupported, fmt::format("{}: wanted at most {} bytes, found {}", path,
+                                                    kMostRecipeBytes, text.size()));
+  }
+  Recipe recipe;
+  recipe.path = path;
+  const std::string_view named = kind_by_name(path);
+  MYNAH_TRY_STATUS(read_as(named.empty() ? kind_by_text(text, path) : named, text, recipe));
+  return recipe;
+}
+
+Result<Recipe> read_recipe(const fs::path& path) {
+  MYNAH_TRY(const auto file, MappedFile::open(path.string()));
+  const std::span<const std::byte> bytes = file->bytes();
+  return parse_recipe({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string());
+}
+
+void gather_recipes(std::span<const fs::path> places, Facts& facts) {
+  Gatherer gatherer(facts);
+  for (const fs::path& place : places) {
+    gatherer.place(place);
+  }
+}
+
+}  // namespace mynah::doctor

@@ -1,0 +1,140 @@
+#include "doctor/reports/report_json.h"
+
+#include <nlohmann/json.hpp>
+
+namespace mynah::doctor {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json or_null(const std::string& text) {
+  return text.empty() ? Json() : Json(text);
+}
+
+Json json_of(const FrameworkVerdict& verdict) {
+  return {{"framework", verdict.framework},
+          {"version", or_null(verdict.version)},
+          {"environment", or_null(verdict.environment)},
+          {"card", or_null(verdict.card)},
+          {"outcome", outcome_name(verdict.outcome)},
+          {"reason", or_null(verdict.reason)}};
+}
+
+Json json_of(const Evidence& evidence) {
+  return {{"text", evidence.text}, {"where", or_null(evidence.where)}};
+}
+
+Json json_of(const Remedy& remedy) {
+  return {{"command", or_null(remedy.command)},
+          {"text", or_null(remedy.text)},
+          {"cost", or_null(remedy.cost)}};
+}
+
+Json json_of(const Finding& finding);
+Json json_of(const AlignmentColumn& column);
+Json json_of(const AlignmentRow& row);
+Json json_of(const AlignmentEdit& edit);
+Json json_of(const AlignmentDriver& driver);
+
+template <class T>
+Json list_of(const std::vector<T>& values) {
+  Json list = Json::array();
+  for (const T& value : values) {
+    list.push_back(json_of(value));
+  }
+  return list;
+}
+
+Json json_of(const Finding& finding) {
+  return {{"rule", finding.rule},
+          {"level", level_name(finding.level)},
+          {"certainty", certainty_name(finding.certainty)},
+          {"subject", or_null(finding.subject)},
+          {"card", or_null(finding.card)},
+          {"text", finding.text},
+          {"error", or_null(finding.error)},
+          {"evidence", list_of(finding.evidence)},
+          {"remedies", list_of(finding.remedies)}};
+}
+
+Json json_of(const AlignmentColumn& column) {
+  return {{"name", column.name}, {"path", column.path}};
+}
+
+Json json_of(const AlignmentCell& cell) {
+  return {{"written", or_null(cell.written)},
+          {"resolved", or_null(cell.resolved)},
+          {"where", or_null(cell.where)},
+          {"drifts", cell.drifts},
+          {"conflict", cell.conflict}};
+}
+
+Json json_of(const AlignmentRow& row) {
+  Json cells = Json::array();
+  for (const AlignmentCell& cell : row.cells) {
+    cells.push_back(json_of(cell));
+  }
+  return {
+      {"name", row.name}, {"cells", cells}, {"conflict", row.conflict}, {"why", or_null(row.why)}};
+}
+
+Json json_of(const AlignmentEdit& edit) {
+  return {{"file", edit.file},
+          {"line", edit.line == 0 ? Json() : Json(edit.line)},
+          {"from", or_null(edit.from)},
+          {"to", edit.to},
+          {"why", or_null(edit.why)}};
+}
+
+Json json_of(const AlignmentDriver& driver) {
+  return {{"column", driver.column},      {"package", driver.package},
+          {"card", or_null(driver.card)}, {"driver", or_null(driver.driver)},
+          {"why", or_null(driver.why)},   {"verified", driver.verified}};
+}
+
+Json json_of(const Alignment& alignment) {
+  return {{"columns", list_of(alignment.columns)},
+          {"rows", list_of(alignment.rows)},
+          {"edits", list_of(alignment.edits)},
+          {"target", or_null(alignment.target)},
+          {"drivers", list_of(alignment.drivers)}};
+}
+
+}  // namespace
+
+nlohmann::ordered_json report_json(const ReportFrame& frame) {
+  return {{"format", "mynah doctor report"},
+          {"version", kReportVersion},
+          {"program", frame.program},
+          {"knowledge", frame.knowledge_date},
+          {"worst", level_name(frame.report.worst())},
+          {"verdicts", list_of(frame.report.verdicts)},
+          {"findings", list_of(frame.report.findings)},
+          {"alignment", frame.alignment == nullptr ? Json() : json_of(*frame.alignment)},
+          {"skipped", frame.facts.skipped}};
+}
+
+nlohmann::ordered_json explanation_json(const Explanation& explanation) {
+  return {{"id", explanation.id},
+          {"title", explanation.title},
+          {"cause", explanation.cause},
+          {"predictor", or_null(explanation.predictor)},
+          {"remedies", list_of(explanation.remedies)},
+          {"seen", explanation.seen},
+          {"source", or_null(explanation.source)},
+          {"line", explanation.line},
+          {"text", explanation.text},
+          {"times", explanation.times},
+          {"follows", or_null(explanation.follows)},
+          {"verified", explanation.verified},
+          {"harmless", explanation.harmless},
+          {"guess", explanation.guess},
+          {"sureness", explanation.sureness}};
+}
+
+std::string json_line(const nlohmann::ordered_json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace mynah::doctor

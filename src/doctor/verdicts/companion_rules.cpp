@@ -1,0 +1,133 @@
+#include "doctor/verdicts/companion_rules.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "doctor/recipes/requirement_text.h"
+
+namespace mynah::doctor {
+
+namespace {
+
+const Package* package_named(const PythonEnvironment& environment, std::string_view name) {
+  const auto found = std::ranges::find(environment.packages, name, &Package::name);
+  return found == environment.packages.end() ? nullptr : &*found;
+}
+
+Finding& add(Diagnosis& diagnosis, const PythonEnvironment& environment, const char* rule,
+             Level level, const Package& package) {
+  Finding& finding = diagnosis.report.findings.emplace_back();
+  finding.rule = rule;
+  finding.level = level;
+  finding.certainty = level == Level::Unknown ? Certainty::Likely : Certainty::Certain;
+  finding.subject = fmt::format("{} {}{}", package.name, package.version,
+                                environment.path.empty() ? "" : " in " + environment.path);
+  finding.evidence.push_back(
+      {fmt::format("{} {} is installed", package.name, package.version), package.folder});
+  return finding;
+}
+
+bool same_release(const Version& version, const Claim& release) {
+  const auto wanted = Version::parse(release.value);
+  return wanted && version.release_at(0) == wanted->release_at(0) &&
+         version.release_at(1) == wanted->release_at(1);
+}
+
+// A companion is built for one release of torch, and refuses others or crashes with them.
+void judge_companion(const PythonEnvironment& environment, const Package& torch,
+                     const TorchRelease& release, const char* name, const Claim& belongs,
+                     Diagnosis& diagnosis) {
+  const Package* package = package_named(environment, name);
+  const auto version = package != nullptr ? Version::parse(package->version) : Version::parse("");
+  if (package == nullptr || !version || same_release(*version, belongs)) {
+    return;
+  }
+  // From 2.9 on torchaudio uses what stays the same from one torch to the next.
+  const auto stable = Version::parse("2.9");
+  const bool may_do = std::string_view(name) == "torchaudio" && stable && *version >= *stable;
+  const bool fails = belongs.verified && !may_do;
+  Finding& finding = add(diagnosis, environment, "torch companion",
+                         fails ? Level::Fail : Level::Unknown, *package);
+  finding.text = fmt::format("{} {} belongs to another torch than {}, whose {} is {}.", name,
+                             package->version, torch.version, name, belongs.value);
+  finding.error = std::string_view(name) == "torchvision"
+                      ? "operator torchvision::nms does not exist"
+                      : "libtorchaudio.so: undefined symbol: _ZNK3c107SymBool10guard_boolEPKcl";
+  finding.evidence.push_back(
+      {fmt::format("torch {} goes with {} {}", release.torch, name, belongs.value),
+       belongs.source});
+  const auto installed = Version::parse(torch.version);
+  const std::string tag = installed ? installed->local_text() : "";
+  finding.remedies.push_back(
+      {fmt::format(
+           "pip install {}=={}.{}{}", name, belongs.value, installed ? installed->release_at(2) : 0,
+           tag.empty()
+               ? ""
+               : fmt::format("+{} --index-url https://download.pytorch.org/whl/{}", tag, tag)),
+       fmt::format("Take the {} of the torch that is installed, from the same index.", name), ""});
+}
+
+bool matches(const PythonEnvironment& environment, const Requirement& requirement) {
+  const Package* package = package_named(environment, requirement.name);
+  const auto specifier = SpecifierSet::parse(requirement.specifier);
+  const auto version = package != nullptr ? Version::parse(package->version) : Version::parse("");
+  return package != nullptr && specifier && version && specifier->contains(*version);
+}
+
+void judge_clash(const PythonEnvironment& environment, const Clash& clash, Diagnosis& diagnosis) {
+  const auto first = parse_requirement(clash.first);
+  const auto second = parse_requirement(clash.second);
+  if (!first || !second || !matches(environment, *first) || !matches(environment, *second)) {
+    return;
+  }
+  // Two that write the same files: whose are there decides, which verdicts look at.
+  const bool same_files = first->specifier.empty() && second->specifier.empty();
+  const bool fails = clash.verified && !clash.error.empty() && !same_files;
+  const Level level = fails ? Level::Fail : clash.verified ? Level::Warning : Level::Unknown;
+  Finding& finding =
+      add(diagnosis, environment, "clash", level, *package_named(environment, second->name));
+  finding.text = fmt::format("{} does not go with {}: {}.", clash.second, clash.first, clash.text);
+  finding.evidence.push_back({fmt::format("{} {} is installed", first->name,
+                                          package_named(environment, first->name)->version),
+                              clash.source});
+  if (const KnownError* error = diagnosis.knowledge.error(clash.error)) {
+    const auto plain = std::ranges::find_if(error->patterns, [](const std::string& pattern) {
+      return pattern.find_first_of("{*") == std::string::npos;
+    });
+    finding.error = plain == error->patterns.end() ? error->title : *plain;
+    for (const Remedy& remedy : error->remedies) {
+      // Those that a log's own words would fill are for logs.
+      if (!(remedy.command + remedy.text).contains('{')) {
+        finding.remedies.push_back(remedy);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void judge_companions(Diagnosis& diagnosis) {
+  const Knowledge& knowledge = diagnosis.knowledge;
+  for (const PythonEnvironment& environment : diagnosis.facts.environments) {
+    const Package* torch = package_named(environment, "torch");
+    const auto version = torch != nullptr ? Version::parse(torch->version) : Version::parse("");
+    const TorchRelease* release = version ? knowledge.torch_release(*version) : nullptr;
+    if (release != nullptr) {
+      for (const auto& [name, belongs] : {std::pair("torchaudio", &release->torchaudio),
+                                          std::pair("torchvision", &release->torchvision)}) {
+        if (*belongs) {
+          judge_companion(environment, *torch, *release, name, **belongs, diagnosis);
+        }
+      }
+    }
+    for (const Clash& clash : knowledge.clashes) {
+      judge_clash(environment, clash, diagnosis);
+    }
+  }
+}
+
+}  // namespace mynah::doctor

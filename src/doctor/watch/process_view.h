@@ -1,0 +1,61 @@
+// What /proc tells of running processes and their threads: proc(5).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "doctor/watch/code_places.h"
+
+namespace mynah::doctor {
+
+// A thread as its files in /proc/PID/task/TID show it.
+struct ThreadView {
+  std::string name;
+  char state = '?';           // "R" runs, "S" sleeps, "D" sleeps and cannot be woken, "T" stopped
+  uint64_t processor_ms = 0;  // user and system
+  std::string waits_in;       // a function of the kernel; empty: not told
+  std::string system_call;    // "ioctl on /dev/nvidia0"; empty: in none, or not told
+  std::optional<uint64_t> counter;  // of the program, where it is in a system call
+  std::optional<uint64_t> stack;    // its pointer
+};
+
+// None where the thread is gone.
+[[nodiscard]] std::optional<ThreadView> view_thread(pid_t process, pid_t thread);
+
+// The fields of /proc/PID/stat that are used here.
+struct StatLine {
+  std::string name;
+  char state = '?';
+  uint64_t ticks = 0;  // user and system
+};
+
+// A name may hold blanks and parentheses. None where the text is no such line.
+[[nodiscard]] std::optional<StatLine> parse_stat(std::string_view text);
+
+// Threads of a process, the first of which is its main thread.
+[[nodiscard]] std::vector<pid_t> threads_of(pid_t process);
+
+// A process's children and theirs, as far as the kernel tells; without itself.
+[[nodiscard]] std::vector<pid_t> descendants_of(pid_t process);
+
+// The process that a thread belongs to.
+[[nodiscard]] std::optional<pid_t> process_of(pid_t thread);
+
+// Milliseconds of processor time that a process used, its dead threads among them.
+[[nodiscard]] uint64_t processor_ms_of(pid_t process);
+
+[[nodiscard]] std::vector<Mapping> mappings_of(pid_t process);
+
+// Who called, by the words of a thread's stack: those that point behind a call of a function. Old
+// words may be among them, so that this is no backtrace; the nearest are first, at most `most`, and
+// one after the other never of the same function.
+[[nodiscard]] std::vector<CodePlace> callers_of(pid_t process, uint64_t stack, CodePlaces& places,
+                                                size_t most);
+
+}  // namespace mynah::doctor
