@@ -35,8 +35,13 @@ std::string bytes_of(const T&... values) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-std::chrono::milliseconds no_limit(double /*seconds*/) {
-  return std::chrono::minutes(10);
+// Ten minutes for whatever computes: twenty times this.
+place::StepPace no_limit() {
+  place::StepPace pace;
+  for (const place::Stage stage : place::kStages) {
+    pace.measured(stage, 30'000, 1);
+  }
+  return pace;
 }
 
 double seconds_of(std::span<const std::vector<float>> sounds) {
@@ -85,8 +90,7 @@ class Boundary {
     for (int i = 0; i < turns(kCalls); ++i) {
       Status asked;
       times.push_back(milliseconds_of([&] {
-        const auto answer =
-            worker_->ask(place::Ask::Report, {}, std::chrono::milliseconds(no_limit(0)));
+        const auto answer = worker_->ask(place::Ask::Report, {}, std::chrono::milliseconds(600'000));
         asked = answer ? Status{} : std::unexpected(answer.error());
       }));
       MYNAH_TRY_STATUS(asked);
@@ -125,7 +129,7 @@ class Boundary {
     MYNAH_TRY(const auto here, place::load_detector(file, view()));
     MYNAH_TRY(const auto there,
               place::open_remote_detector(worker_, file, {.device = options_.device, .storage = {}},
-                                          no_limit));
+                                          no_limit()));
     std::vector<float> all;
     for (const auto& sound : sounds_) {
       all.insert(all.end(), sound.begin(), sound.end());
@@ -197,7 +201,7 @@ class Boundary {
     MYNAH_TRY(const auto there,
               place::open_remote_windows(
                   worker_, file, std::make_shared<const whisper::ModelHeader>(std::move(header)),
-                  where(), where(), no_limit));
+                  where(), where(), no_limit()));
     MYNAH_TRY(const auto decoder_here, here->decoder({}));
     MYNAH_TRY(const auto decoder_there, there->decoder({}));
     constexpr size_t kWindow = size_t{30} * kRate_hz;
@@ -240,7 +244,7 @@ class Boundary {
     PiperLanguage language;
     MYNAH_TRY(const auto here, place::load_voice(file, backend, backend, language));
     MYNAH_TRY(const auto there,
-              place::open_remote_voice(worker_, file, where(), where(), no_limit, language));
+              place::open_remote_voice(worker_, file, where(), where(), no_limit(), language));
     const std::vector<PhonemeWord> words = sentence();
     const auto say = [&words](const VoiceModel& voice) -> Result<std::string> {
       MYNAH_TRY(const ClauseSound sound, voice.speak(words, {}));

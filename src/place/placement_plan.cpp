@@ -169,7 +169,7 @@ PlacementState::Tried PlacementState::measure_as(const ModelFile& file, const St
 void PlacementState::measure_device(const ModelFile& file, const std::string& device,
                                     PlanInput& input) {
   if (const StagePlaces apart = profiled_apart(file);
-      !apart.empty() && !profiled_on(file, device).empty()) {
+      !is_processor(device) && !apart.empty() && !profiled_on(file, device).empty()) {
     measure_profiled_apart(file, apart, device, input);
     return;
   }

@@ -84,12 +84,10 @@ auto evidence(const char* text) {
 // Facts of one wheel in an environment on one card.
 Facts facts_with(const Framework& framework, const char* card, const char* driver) {
   Facts facts;
-  facts.machine.cards = {{.name = card,
-                          .compute_capability = "",
-                          .memory_mib = {},
-                          .pci = "",
-                          .vendor = "10de",
-                          .kernel_driver = "nvidia"}};
+  Card& only = facts.machine.cards.emplace_back();
+  only.name = card;
+  only.vendor = "10de";
+  only.kernel_driver = "nvidia";
   facts.machine.driver = driver;
   PythonEnvironment& environment = facts.environments.emplace_back();
   environment.path = "/venv";

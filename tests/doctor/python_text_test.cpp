@@ -33,9 +33,9 @@ std::vector<Row> rows_of(std::string_view text) {
 }
 
 TEST(PythonText, NamesOfPackagesAreWrittenInOneManner) {
-  EXPECT_EQ(normalised_package("ONNXRuntime_GPU"), "onnxruntime-gpu");
-  EXPECT_EQ(normalised_package("zope..interface-_x"), "zope-interface-x");
-  EXPECT_EQ(normalised_package(""), "");
+  EXPECT_EQ(normal_name("ONNXRuntime_GPU"), "onnxruntime-gpu");
+  EXPECT_EQ(normal_name("zope..interface-_x"), "zope-interface-x");
+  EXPECT_EQ(normal_name(""), "");
 }
 
 TEST(PythonText, HeadersEndAtTheFirstEmptyLine) {

@@ -171,7 +171,7 @@ TEST(RecipeRules, Case6TheMatrixShowsWhatServicesPinApart) {
   EXPECT_THAT(resolved(alignment, "base image"), ElementsAre("CUDA 13.0.1", "", ""));
   EXPECT_TRUE(row_of(alignment, "base image")->conflict);
   EXPECT_THAT(resolved(alignment, "ctranslate2"),
-              ElementsAre("4.0.0 to 4.8.1, by faster-whisper 1.0.3", "", ""));
+              ElementsAre("4.0.0 to 4.8.5, by faster-whisper 1.0.3", "", ""));
   EXPECT_TRUE(row_of(alignment, "ctranslate2")->cells[0].drifts);
   EXPECT_EQ(row_of(alignment, "ctranslate2")->why,
             "CUDA 12 and cuDNN 8 up to 4.4, CUDA 12 and cuDNN 9 up to 4.6.2, CUDA 12 without cuDNN "
@@ -189,18 +189,18 @@ TEST(RecipeRules, Case6TheSmallestSetOfEditsAlignsThem) {
                           "search/requirements.txt:2 torch==2.1.2+cu121 -> torch==2.5.1+cu124",
                           "search/requirements.txt:1 https://download.pytorch.org/whl/cu121 -> "
                           "https://download.pytorch.org/whl/cu124",
-                          "asr/requirements.txt:0  -> ctranslate2==4.8.1"));
+                          "asr/requirements.txt:0  -> ctranslate2==4.8.5"));
   ASSERT_EQ(alignment.edits.size(), 4U);
   EXPECT_EQ(edit_command(alignment.edits[1]),
             "sed -i '2s|2\\.1\\.2+cu121|2.5.1+cu124|' 'search/requirements.txt'");
   EXPECT_EQ(edit_command(alignment.edits[2]), "sed -i '1s|cu121|cu124|' 'search/requirements.txt'");
   EXPECT_EQ(edit_command(alignment.edits[3]),
-            "echo 'ctranslate2==4.8.1' >> 'asr/requirements.txt'");
+            "echo 'ctranslate2==4.8.5' >> 'asr/requirements.txt'");
 }
 
 TEST(RecipeRules, Case6EveryWheelHasItsDriverFloorOnEveryCard) {
   Facts facts = folder("case6");
-  facts.recipes.push_back(parse_recipe("ctranslate2==4.8.1\n", "pinned/requirements.txt").value());
+  facts.recipes.push_back(parse_recipe("ctranslate2==4.8.5\n", "pinned/requirements.txt").value());
   facts.machine.driver = "550.54.14";
   facts.machine.cards = {card("NVIDIA GeForce RTX 4090", "8.9"), card("NVIDIA H200", "9.0")};
   const Alignment alignment = align(facts, builtin_knowledge());
@@ -213,10 +213,10 @@ TEST(RecipeRules, Case6EveryWheelHasItsDriverFloorOnEveryCard) {
       floors,
       IsSupersetOf({"asr (compose.yml): torch 2.5.1+cu124 on NVIDIA GeForce RTX 4090: 525.60.13",
                     "search/requirements.txt: torch 2.1.2+cu121 on NVIDIA H200: 525.60.13",
-                    "pinned/requirements.txt: ctranslate2 4.8.1 on NVIDIA GeForce RTX 4090: "
+                    "pinned/requirements.txt: ctranslate2 4.8.5 on NVIDIA GeForce RTX 4090: "
                     "525.60.13",
-                    "pinned/requirements.txt: ctranslate2 4.8.1 on NVIDIA H200: 570",
-                    "asr (compose.yml): ctranslate2 4.8.1, the newest that is known, on NVIDIA "
+                    "pinned/requirements.txt: ctranslate2 4.8.5 on NVIDIA H200: 570",
+                    "asr (compose.yml): ctranslate2 4.8.5, the newest that is known, on NVIDIA "
                     "H200: 570"}));
   // The driver is older: what is pinned is the newest whose PTX it compiles.
   facts.recipes.pop_back();
@@ -398,7 +398,7 @@ TEST(RecipeRules, AnotherCudnnThanThePinnedOneWantsIsAWarning) {
   const auto found = of_rule(report, "cudnn of another version");
   ASSERT_EQ(found.size(), 1U);
   EXPECT_THAT(found[0]->text, HasSubstr("ctranslate2 4.4.0 wants cuDNN 8"));
-  EXPECT_THAT(found[0]->remedies[0].text, HasSubstr("ctranslate2==4.8.1"));
+  EXPECT_THAT(found[0]->remedies[0].text, HasSubstr("ctranslate2==4.8.5"));
   EXPECT_THAT(of_rule(judge(files({{"requirements.txt", "torch==2.5.1\nctranslate2==4.5.0\n"}})),
                       "cudnn of another version"),
               IsEmpty());
@@ -426,7 +426,7 @@ TEST(RecipeRules, AHealthySetOfRecipesIsLeftInPeace) {
               "install -r requirements.txt\n"},
              {"requirements.txt",
               "--extra-index-url https://download.pytorch.org/whl/cu128\ntorch==2.7.1\n"
-              "torchaudio==2.7.1\nctranslate2==4.8.1\nfaster-whisper==1.2.1\n"}});
+              "torchaudio==2.7.1\nctranslate2==4.8.5\nfaster-whisper==1.2.1\n"}});
   facts.machine.driver = "575.57.08";
   facts.machine.cards = {card("NVIDIA GeForce RTX 4090", "8.9")};
   const Report report = judge(facts);

@@ -49,8 +49,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     case 'm':
       for (const HeaderField& field : read_headers(text)) {
         MYNAH_CHECK(field.name.find('\n') == std::string::npos, "a name of two lines");
-        const std::string name = normalised_package(field.value);
-        MYNAH_CHECK(normalised_package(name) == name, "a normalised name changes");
+        const std::string name = normal_name(field.value);
+        MYNAH_CHECK(normal_name(name) == name, "a normalised name changes");
       }
       break;
     case 'r':
