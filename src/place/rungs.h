@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -330,7 +331,10 @@ class Rungs {
       return {error.code, error.message + doubts + state_->ran_out(group_, where_, error, windows)};
     }
     if (!state_->failed(group_, where_, error, doubts)) {
-      return {error.code, devices_of(where_) + " failed at another model's work" + doubts};
+      const std::string failed = devices_of(where_) + " failed";
+      std::string_view why = error.message;
+      why.remove_prefix(why.starts_with(failed + ": ") ? failed.size() + 2 : 0);
+      return {error.code, failed + " at another model's work: " + std::string(why) + doubts};
     }
     return {error.code, error.message + doubts};
   }
