@@ -15,7 +15,8 @@ namespace {
 constexpr std::string_view kCommandMark = "--";
 
 // What the first word may be instead of a place.
-constexpr std::array<std::string_view, 3> kActions = {"explain", "update", "try"};
+constexpr std::array<std::string_view, 5> kActions = {"explain", "plan", "compare", "update",
+                                                      "try"};
 
 // An option that was given, and the actions that take it; "" is a look at places.
 struct GivenOption {
@@ -30,7 +31,7 @@ void DoctorCommand::fields(Fields& fields) {
   fields
       .positional("PLACE", words_,
                   "Environments, projects, recipes and toolkits to look at; none: this machine's. "
-                  "Or explain, update or try, see below.")
+                  "Or explain, plan, compare, update or try, see below.")
       .offering({kActions.begin(), kActions.end()});
   fields.section("Look");
   fields
@@ -54,6 +55,16 @@ void DoctorCommand::fields(Fields& fields) {
       .once();
   fields.flag("all", options_.all, "Show what is good and mere notes, too.").shorter('v').once();
   fields.section("Actions");
+  fields.list("gpu", "CARD", options_.gpus,
+              "plan, compare: the card that is meant, by its name or compute capability; several: "
+              "all of them.");
+  fields.option("driver", "VERSION", options_.driver, "plan, compare: its driver.").once();
+  fields
+      .option("want", "PACKAGES", options_.want,
+              "plan: what is to work together, as in faster-whisper,torch>=2.4.")
+      .once();
+  fields.option("python", "VERSION", options_.python, "plan: for this Python, as in 3.11.").once();
+  fields.flag("dockerfile", options_.dockerfile, "plan: print lines of a Dockerfile.").once();
   fields.flag("show", options_.show, "update: say which knowledge is in use.").once();
   fields
       .option("timeout", "S", options_.timeout_s,
@@ -70,6 +81,18 @@ std::string DoctorCommand::details() const {
          "  explain TEXT        what an error's text, a file of it, or a log on standard input "
          "(-)\n"
          "                      means, and what mends it; 1 where nothing of it is known\n"
+         "  plan                exact versions that work together on a card (--gpu, --driver, "
+         "--want), as a\n"
+         "                      requirements file or a Dockerfile; 3 where there are none, with "
+         "the "
+         "smallest\n"
+         "                      change that makes some\n"
+         "  compare A B         what differs between two environments, lock files, trees or files "
+         "of "
+         "facts,\n"
+         "                      what breaks, and the steps from one to the other; 3 where "
+         "something "
+         "breaks\n"
          "  update FILE         use newer knowledge of cards, drivers and packages\n"
          "  update --show       which knowledge is in use\n"
          "  try -- COMMAND ...  run a command, watch it, and say whether it hangs, crashes or is "
@@ -105,8 +128,13 @@ Result<int> DoctorCommand::dispatch(Context& context) const {
   const bool is_action =
       !words_.empty() && std::ranges::find(kActions, words_.front()) != kActions.end();
   const std::string action = is_action ? words_.front() : "";
-  const std::array<GivenOption, 8> given = {
-      {{"--as", !options_.as.empty(), {""}},
+  const std::array<GivenOption, 13> given = {
+      {{"--as", !options_.as.empty(), {"", "plan", "compare"}},
+       {"--gpu", !options_.gpus.empty(), {"plan", "compare"}},
+       {"--driver", !options_.driver.empty(), {"plan", "compare"}},
+       {"--want", !options_.want.empty(), {"plan"}},
+       {"--python", !options_.python.empty(), {"plan"}},
+       {"--dockerfile", options_.dockerfile, {"plan"}},
        {"--facts", options_.facts, {""}},
        {"--html", !options_.html.empty(), {""}},
        {"--redact", options_.redact, {""}},
@@ -125,6 +153,16 @@ Result<int> DoctorCommand::dispatch(Context& context) const {
   const std::vector<std::string> words(words_.begin() + (is_action ? 1 : 0), words_.end());
   if (action == "explain") {
     return doctor_explain(context, words, options_);
+  }
+  if (action == "plan") {
+    if (!words.empty()) {
+      return fail(ErrorCode::Usage,
+                  fmt::format("plan takes no places: say --want {}", fmt::join(words, ",")));
+    }
+    return doctor_plan(context, options_);
+  }
+  if (action == "compare") {
+    return doctor_compare(context, words, options_);
   }
   if (action == "update") {
     return doctor_update(context, words, options_);

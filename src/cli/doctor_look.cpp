@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include "cli/doctor_facts.h"
 #include "cli/doctor_knowledge.h"
 #include "cli/doctor_options.h"
 #include "cli/doctor_style.h"
@@ -12,7 +13,6 @@
 #include "cli/program.h"
 #include "doctor/diagnose.h"
 #include "doctor/facts_json.h"
-#include "doctor/gather.h"
 #include "doctor/recipes/alignment.h"
 #include "doctor/reports/redact.h"
 #include "doctor/reports/report_html.h"
@@ -26,9 +26,6 @@ namespace {
 using doctor::Facts;
 using doctor::Report;
 
-// More than the facts of a machine with many environments.
-constexpr uint64_t kMostFactBytes = 256U << 20U;
-
 std::string host_name() {
   std::array<char, 256> name{};
   return ::gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data())
@@ -37,16 +34,8 @@ std::string host_name() {
 
 Result<Facts> facts_of(Context& context, const std::vector<std::string>& places,
                        const DoctorOptions& options, const doctor::Knowledge& knowledge) {
-  if (!options.as.empty()) {
-    MYNAH_TRY(const std::string text, read_input(context, options.as, kMostFactBytes));
-    return doctor::parse_facts(text, options.as == "-" ? "standard input" : options.as);
-  }
-  doctor::GatherRequest request;
-  request.places.assign(places.begin(), places.end());
-  for (const std::string& name : context.environment.names_with("")) {
-    request.variables.emplace(name, context.environment.get(name).value_or(""));
-  }
-  return doctor::gather_facts(request, knowledge);
+  return options.as.empty() ? gathered_facts(context, places, knowledge)
+                            : written_facts(context, options.as);
 }
 
 // Takes out of all who and where this is.

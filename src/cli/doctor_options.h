@@ -18,6 +18,11 @@ struct DoctorOptions {
   bool all = false;
   bool show = false;
   double timeout_s = 120;
+  std::vector<std::string> gpus;  // names or compute capabilities
+  std::string driver;
+  std::string want;  // requirements, with commas
+  std::string python;
+  bool dockerfile = false;
   std::vector<std::string> command;  // behind "--"
 };
 
@@ -38,5 +43,13 @@ inline constexpr int kDoctorFoundFault = 3;
 
 // Runs a command in a watched child.
 [[nodiscard]] Result<int> doctor_try(Context& context, const DoctorOptions& options);
+
+// Exact versions that work together on a card: 0, or kDoctorFoundFault where there are none.
+[[nodiscard]] Result<int> doctor_plan(Context& context, const DoctorOptions& options);
+
+// What differs between two places: 0, or kDoctorFoundFault where something fails in the second
+// alone.
+[[nodiscard]] Result<int> doctor_compare(Context& context, const std::vector<std::string>& places,
+                                         const DoctorOptions& options);
 
 }  // namespace mynah::cli

@@ -247,5 +247,65 @@ TEST_F(DoctorVerb, SaysThatACommandHangsOrCrashes) {
   EXPECT_THAT(none.err, HasSubstr("there is no program 'no-such-program-here' to run"));
 }
 
+TEST_F(DoctorVerb, PlansVersionsForACardAsRequirementsDockerfileAndJson) {
+  const std::vector<std::string> words = {"plan",     "--gpu",  "RTX 5090",
+                                          "--driver", "570.86", "--python",
+                                          "3.11",     "--want", "torch>=2.7,<2.12,onnxruntime-gpu"};
+  const Outcome plain = mynah(words);
+  EXPECT_EQ(plain.code, 0) << plain.err;
+  EXPECT_THAT(plain.out, AllOf(StartsWith("# For Python 3.11.\n"), HasSubstr("\ntorch==2."),
+                               HasSubstr("\nonnxruntime-gpu==")));
+  std::vector<std::string> docker = words;
+  docker.emplace_back("--dockerfile");
+  EXPECT_THAT(mynah(docker).out, HasSubstr("\nFROM python:3.11-slim\n"));
+  std::vector<std::string> json = words;
+  json.emplace_back("--json");
+  const Json answer = Json::parse(mynah(json).out);
+  EXPECT_EQ(answer["plan"]["requirements"], plain.out);
+  EXPECT_EQ(answer["plan"]["packages"][0]["name"], "torch");
+}
+
+TEST_F(DoctorVerb, ThatThereIsNoPlanIsACodeOfItsOwnWithWhatWouldMakeOne) {
+  const Outcome none =
+      mynah({"plan", "--gpu", "RTX 5090", "--driver", "535.104", "--want", "torch"});
+  EXPECT_EQ(none.code, 3);
+  EXPECT_THAT(none.out, AllOf(HasSubstr("# No versions go together as asked."),
+                              HasSubstr("a driver of branch 5")));
+}
+
+TEST_F(DoctorVerb, APlanSaysWhatItDoesNotUnderstand) {
+  const auto refused = [&](const std::vector<std::string>& words) {
+    const Outcome outcome = mynah(words);
+    EXPECT_EQ(outcome.code, 2) << outcome.out;
+    return outcome.err;
+  };
+  EXPECT_THAT(refused({"plan", "--gpu", "RTX 5090"}), HasSubstr("--want faster-whisper,torch"));
+  EXPECT_THAT(refused({"plan", "--gpu", "Voodoo 2", "--want", "torch"}),
+              HasSubstr("no card \"Voodoo 2\""));
+  EXPECT_THAT(refused({"plan", "--gpu", "8.6", "--driver", "new", "--want", "torch"}),
+              HasSubstr("--driver: wanted a version"));
+  EXPECT_THAT(refused({"plan", "torch"}), HasSubstr("say --want torch"));
+  EXPECT_THAT(refused({"explain", "--want", "torch", "text"}), HasSubstr("explain has no --want"));
+}
+
+TEST_F(DoctorVerb, ComparesTwoLockFilesAndSaysWhichIsWorse) {
+  const std::string old_file = folder / "old-requirements.txt";
+  const std::string new_file = folder / "new-requirements.txt";
+  write_file(old_file, "--index-url https://download.pytorch.org/whl/cu126\ntorch==2.7.1\n");
+  write_file(new_file, "--index-url https://download.pytorch.org/whl/cu128\ntorch==2.7.1\n");
+  const std::vector<std::string> card = {"--gpu", "RTX 5090", "--driver", "580.95.05"};
+  std::vector<std::string> words = {"compare", old_file, new_file};
+  words.insert(words.end(), card.begin(), card.end());
+  const Outcome better = mynah(words);
+  EXPECT_EQ(better.code, 0) << better.err;
+  EXPECT_THAT(better.out, HasSubstr("torch: 2.7.1+cu126 to 2.7.1+cu128, rebuilt"));
+  std::swap(words[1], words[2]);
+  words.emplace_back("--json");
+  const Outcome worse = mynah(words);
+  EXPECT_EQ(worse.code, 3) << worse.err;
+  EXPECT_EQ(Json::parse(worse.out)["worse"], true);
+  EXPECT_THAT(mynah({"compare", old_file}).err, HasSubstr("wanted two"));
+}
+
 }  // namespace
 }  // namespace mynah::cli

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "doctor/diagnose.h"
+#include "doctor/recipes/recipe_columns.h"
 #include "doctor/verdicts/known_framework.h"
 #include "doctor/versions.h"
 
@@ -20,25 +21,22 @@ namespace {
 using Pins = std::map<std::string, std::string, std::less<>>;  // version by name
 
 // What a recipe installs for sure, as an environment.
-std::optional<PythonEnvironment> environment_of(const Recipe& recipe, const Knowledge& knowledge) {
-  PythonEnvironment environment{.path = recipe.path,
-                                .kind = "lock",
-                                .python = {},
-                                .packages = {},
-                                .shared_paths = {},
-                                .frameworks = {}};
-  for (const Requirement& requirement : recipe.requirements) {
-    const auto specifiers = SpecifierSet::parse(requirement.specifier);
-    const auto version = specifiers ? specifiers->pinned() : std::nullopt;
-    if (!version) {
+std::optional<PythonEnvironment> environment_of(const RecipeColumn& column,
+                                                const Knowledge& knowledge) {
+  PythonEnvironment environment;
+  environment.path = column.name;
+  environment.kind = "lock";
+  environment.python = column.python;
+  for (const auto& [name, asked] : column.packages) {
+    const Resolved resolved = resolve(column, name);
+    if (resolved.by == nullptr || !resolved.version) {
       continue;
     }
     Package package;
-    package.name = requirement.name;
-    package.version = version->text();
+    package.name = name;
+    package.version = resolved.version->text();
     environment.packages.push_back(std::move(package));
-    if (auto framework =
-            known_framework(requirement.name, *version, environment.system, knowledge)) {
+    if (auto framework = known_framework(name, *resolved.version, environment.system, knowledge)) {
       environment.frameworks.push_back(*std::move(framework));
     }
   }
@@ -49,8 +47,8 @@ std::optional<PythonEnvironment> environment_of(const Recipe& recipe, const Know
 Facts side(const Facts& facts, const Machine& machine, const Knowledge& knowledge) {
   Facts own = facts;
   own.machine = machine;
-  for (const Recipe& recipe : facts.recipes) {
-    if (auto environment = environment_of(recipe, knowledge)) {
+  for (const RecipeColumn& column : recipe_columns(facts)) {
+    if (auto environment = environment_of(column, knowledge)) {
       own.environments.push_back(*std::move(environment));
     }
   }

@@ -115,6 +115,18 @@ nlohmann::ordered_json report_json(const ReportFrame& frame) {
           {"skipped", frame.facts.skipped}};
 }
 
+nlohmann::ordered_json part_json(const FrameworkVerdict& verdict) {
+  return json_of(verdict);
+}
+
+nlohmann::ordered_json part_json(const Finding& finding) {
+  return json_of(finding);
+}
+
+nlohmann::ordered_json part_json(const Remedy& remedy) {
+  return json_of(remedy);
+}
+
 nlohmann::ordered_json explanation_json(const Explanation& explanation) {
   return {{"id", explanation.id},
           {"title", explanation.title},

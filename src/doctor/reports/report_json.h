@@ -17,6 +17,11 @@ inline constexpr int kReportVersion = 1;
 // One object with every field of the report; null for what is empty.
 [[nodiscard]] nlohmann::ordered_json report_json(const ReportFrame& frame);
 
+// The parts of a report, for what is reported apart from one.
+[[nodiscard]] nlohmann::ordered_json part_json(const FrameworkVerdict& verdict);
+[[nodiscard]] nlohmann::ordered_json part_json(const Finding& finding);
+[[nodiscard]] nlohmann::ordered_json part_json(const Remedy& remedy);
+
 // An explanation of a log with every field; null for what is empty.
 [[nodiscard]] nlohmann::ordered_json explanation_json(const Explanation& explanation);
 

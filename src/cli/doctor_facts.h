@@ -1,0 +1,22 @@
+// Facts for the doctor's actions: gathered, or written down.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/verb.h"
+#include "doctor/facts.h"
+#include "doctor/knowledge/knowledge.h"
+
+namespace mynah::cli {
+
+// Of places, or of this machine where there are none.
+[[nodiscard]] Result<doctor::Facts> gathered_facts(Context& context,
+                                                   const std::vector<std::string>& places,
+                                                   const doctor::Knowledge& knowledge);
+
+// As --facts wrote them; "-": from standard input.
+[[nodiscard]] Result<doctor::Facts> written_facts(Context& context, const std::string& file);
+
+}  // namespace mynah::cli
