@@ -420,6 +420,9 @@ Status DevicesCommand::add_proofs(const Context& context, const place::Discovery
                                      .of_device(model.file, where, identity, place::ProofWish::Anew)
                                      .measurements
                                : kept->measurements;
+      if (context.stop.stop_requested()) {  // a proof that was cut short is no failure
+        return fail(ErrorCode::Cancelled, "stopped");
+      }
       proof.ago_s = prove_ ? 0 : std::max<int64_t>(0, now - kept->made_at);
       if (const auto cpu = prove_ ? state.prover().of_cpu(model.file)
                                   : Result<std::vector<place::Measurement>>()) {

@@ -8,6 +8,7 @@ import pathlib
 import signal
 import subprocess
 import tempfile
+import time
 
 from checks import SENTENCE, Checks, needs, run
 from fault_runs import HIBARI, LONGEST_S, SILERO, Rig, main_arguments, segments
@@ -181,6 +182,19 @@ def scored_fault(rig, flags):
     return placement_fault(json.loads(result.stdout.splitlines()[-1])["total"])
 
 
+def proving_fault(rig):
+    """The user stops while a device is proven that hangs: nobody failed, and nothing is said to have."""
+    home = rig.home()
+    process = subprocess.Popen([rig.program, "devices", "--prove", "simt:0"], env=rig.environment(home, MYNAH_FAULT="tts.vocoder:hang@1"),
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=LONGEST_S)
+    if process.returncode != 130 or "failed" in out + err:
+        return f"wanted 130 and no failure, found {process.returncode}: {out[-400:]}{err[-400:]}"
+    return None if not list(home.rglob("*.distrust")) else "the device is distrusted"
+
+
 def main():
     (program, tool, driver), _ = main_arguments()
     needs(SENTENCE, SILERO, HIBARI)
@@ -193,6 +207,7 @@ def main():
         checks.add("the last look, though the user stops", stopped_fault(rig))
         checks.add("Ctrl-C while a device hangs", left_fault(rig, signal.SIGINT))
         checks.add("SIGTERM while a device hangs", left_fault(rig, signal.SIGTERM))
+        checks.add("Ctrl-C while a device is proven", proving_fault(rig))
         checks.add("a book", spoken_fault(rig, "--out", "HOME/book.wav"))
         checks.add("a text by lines", spoken_fault(rig, "--output-dir", "HOME/lines"))
         checks.add("a text by lines that only the last look doubts", last_line_fault(rig))
