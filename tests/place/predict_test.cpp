@@ -159,6 +159,92 @@ TEST(Predict, ACardThatTheDriverDoesNotShow) {
   EXPECT_EQ(verdict(none), "cannot presence: a reason; a remedy");
 }
 
+// A card that the driver does not show, of which nothing told more than its name.
+DeviceFacts not_shown(const std::string& model) {
+  DeviceFacts device = healthy();
+  device.model = device.card->device.name = model;
+  device.card->device.compute_major = 0;
+  device.card->device.pci_bus_id = "0000:01:00.0";
+  device.card->driver_version = 0;
+  device.card->driver_release.clear();
+  device.card->driver_path.clear();
+  device.absence = gpu::Absence{.reason = "a reason", .remedy = "a remedy"};
+  return device;
+}
+
+// "OUTLOOK RULE", of all that is not fine.
+std::vector<std::string> complaints(const DeviceFacts& device) {
+  std::vector<std::string> rules;
+  for (const Finding& finding : predict(device)) {
+    if (finding.outlook != Outlook::Fine) {
+      rules.push_back(std::string(outlook_name(finding.outlook)) + " " + finding.rule);
+    }
+  }
+  return rules;
+}
+
+TEST(Predict, TheDoctorKnowsByItsNameThatACardIsTooOld) {
+  // A remedy for the driver would help nothing.
+  const DeviceFacts device = not_shown("Quadro K2200");
+  EXPECT_THAT(complaints(device), ElementsAre("cannot doctor", "cannot presence"));
+  EXPECT_EQ(verdict(device),
+            "cannot doctor: mynah: it has neither machine code for sm_50 nor PTX that the driver "
+            "could compile for it: the first kernel fails; use another card, or --device cpu");
+}
+
+TEST(Predict, TheDoctorKnowsByItsNameThatADriverIsNotForTheCard) {
+  DeviceFacts device = not_shown("NVIDIA GeForce GTX 1080");
+  device.card->kernel_release = "590.44.01";
+  EXPECT_THAT(complaints(device), ElementsAre("cannot presence", "may not doctor"))
+      << "the driver has the card, whatever is known of it";
+  EXPECT_THAT(predict(device)[1].reason,
+              HasSubstr("driver 590.44.01 ignores NVIDIA GeForce GTX 1080 (Pascal, 6.1)"));
+  EXPECT_THAT(predict(device)[1].remedy, HasSubstr("install NVIDIA's driver (R580"));
+  device.card->kernel_release = "580.95.05";
+  EXPECT_THAT(complaints(device), ElementsAre("cannot presence"));
+}
+
+TEST(Predict, TheDoctorSaysNothingThatMynahsOwnRulesSay) {
+  DeviceFacts old_card = healthy();
+  old_card.model = "Quadro K2200";
+  old_card.card->device.compute_major = 5;
+  EXPECT_THAT(complaints(old_card), ElementsAre("cannot compute capability"));
+  DeviceFacts old_driver = healthy();
+  old_driver.card->driver_version = 10020;
+  old_driver.card->driver_release = old_driver.card->kernel_release = "440.33.01";
+  EXPECT_THAT(complaints(old_driver), ElementsAre("cannot driver version"));
+  DeviceFacts halves = healthy();
+  halves.card->kernel_release = "535.288.01";
+  EXPECT_THAT(complaints(halves), ElementsAre("may not driver halves"));
+  DeviceFacts divided = healthy();
+  divided.card->divided = true;
+  EXPECT_THAT(complaints(divided), ElementsAre("cannot slices"));
+}
+
+TEST(Predict, TheDoctorDoesNotContradictADriverThatShowsTheCard) {
+  DeviceFacts dropped = healthy();  // by drivers after R580
+  dropped.model = "NVIDIA GeForce GTX 1080";
+  dropped.card->device.compute_major = 6;
+  dropped.card->device.compute_minor = 1;
+  dropped.card->driver_release = dropped.card->kernel_release = "590.44.01";
+  EXPECT_THAT(complaints(dropped), ElementsAre());
+  DeviceFacts windows = healthy();
+  windows.card->wsl = true;
+  windows.card->kernel_release.clear();
+  EXPECT_THAT(complaints(windows), ElementsAre());
+  DeviceFacts container = healthy();
+  container.card->container = true;
+  EXPECT_THAT(complaints(container), ElementsAre());
+  DeviceFacts slice = healthy();
+  slice.card->divided = slice.card->device.mig = true;
+  EXPECT_THAT(complaints(slice), ElementsAre());
+}
+
+TEST(Predict, TheDoctorKnowsNothingOfACardWithoutANameOrThatNobodyKnows) {
+  EXPECT_THAT(complaints(not_shown("")), ElementsAre("cannot presence"));
+  EXPECT_THAT(complaints(not_shown("NVIDIA Graphics Device")), ElementsAre("cannot presence"));
+}
+
 // Another's rules stand beside mynah's.
 class NeverRule final : public Rule {
  public:

@@ -8,6 +8,7 @@
 #include "backend/cuda/programs/programs.h"
 #include "gpu/nvml_errors.h"
 #include "gpu/ptx.h"
+#include "place/discovery/doctor_rule.h"
 
 namespace mynah::place {
 namespace {
@@ -281,6 +282,17 @@ std::span<const Rule* const> own_rules() {
   static const std::array<const Rule*, 8> kRules = {&kCapability, &kAnswers,       &kSlices,
                                                     &kPresence,   &kDriverVersion, &kComputeMode,
                                                     &kFreeMemory, &kHalves};
+  return kRules;
+}
+
+std::span<const Rule* const> all_rules() {
+  static const DoctorRule kDoctor;
+  // What is wrong with the card itself is nearer to the cause than what the driver says of it.
+  static const std::vector<const Rule*> kRules = [] {
+    std::vector<const Rule*> rules = {&kDoctor};
+    rules.insert(rules.end(), own_rules().begin(), own_rules().end());
+    return rules;
+  }();
   return kRules;
 }
 

@@ -45,9 +45,12 @@ class Rule {
 // mynah's own, in the order in which they are asked.
 [[nodiscard]] std::span<const Rule* const> own_rules();
 
+// The doctor's (doctor_rule.h), and then mynah's own.
+[[nodiscard]] std::span<const Rule* const> all_rules();
+
 // What the rules find, the worst first; of equals in the order of the rules.
 [[nodiscard]] std::vector<Finding> predict(const DeviceFacts& device,
-                                           std::span<const Rule* const> rules = own_rules());
+                                           std::span<const Rule* const> rules = all_rules());
 
 // The worst of them; Fine where there is none.
 [[nodiscard]] Outlook worst(std::span<const Finding> findings);
