@@ -11,7 +11,8 @@
 
 namespace mynah::cli {
 
-// Of places, or of this machine where there are none.
+// Of places, or of this machine where there are none. Where this machine shows a card, what its
+// driver says of it is among them.
 [[nodiscard]] Result<doctor::Facts> gathered_facts(Context& context,
                                                    const std::vector<std::string>& places,
                                                    const doctor::Knowledge& knowledge);

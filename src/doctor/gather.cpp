@@ -39,8 +39,11 @@ class FactGatherer {
   }
 
   Result<Facts> run() {
-    facts_.machine = gather_machine(
-        {.root = {}, .variables = request_.variables, .devices = {}, .nvml = {}}, knowledge_);
+    facts_.machine = gather_machine({.root = {},
+                                     .variables = request_.variables,
+                                     .devices = request_.devices,
+                                     .nvml = request_.nvml},
+                                    knowledge_);
     if (request_.places.empty()) {
       look_.everything = true;
       MYNAH_TRY_STATUS(add_environments());

@@ -10,6 +10,8 @@
 #include "base/result.h"
 #include "doctor/facts.h"
 #include "doctor/knowledge/knowledge.h"
+#include "gpu/devices.h"
+#include "gpu/nvml.h"
 
 namespace mynah::doctor {
 
@@ -18,6 +20,10 @@ struct GatherRequest {
   // has where such things usually are.
   std::vector<std::filesystem::path> places;
   std::map<std::string, std::string> variables;  // the process's environment
+  // What the driver and NVML of this machine told, where somebody asked them: MachineSearch has
+  // them then.
+  std::vector<gpu::GpuDevice> devices;
+  gpu::NvmlFacts nvml;
 };
 
 // A place that does not exist is an error; what cannot be read in one is in Facts::skipped.

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 namespace mynah::cli {
@@ -32,6 +33,31 @@ TEST_F(CardProgram, WritesWhatTheSimulationWrites) {
   const ProgramOutcome again = transcribe("cuda");
   EXPECT_EQ(again.out, simulated.out);
   EXPECT_EQ(again.err, "") << "no word, of misuse either";
+}
+
+TEST_F(CardProgram, IsKnownToTheDoctorByWhatTheDriverSays) {
+  const Variables card = {{"MYNAH_FAKE_CARDS", "name=Fake RTX 4060,cc=8.9,memory=8192"}};
+  const std::string folder = folder_ / "project";
+  fs::create_directory(folder);
+  test::write_file(folder + "/requirements.txt", "requests==2.32.3\n");
+  const ProgramOutcome told = start({"doctor", "--facts", folder}, card).wait();
+  EXPECT_EQ(told.end.exit_code, 0) << told.err;
+  const auto cards = nlohmann::json::parse(told.out)["machine"]["cards"];
+  const auto fake = std::ranges::find_if(
+      cards, [](const auto& each) { return each.value("name", "") == "Fake RTX 4060"; });
+  ASSERT_NE(fake, cards.end()) << told.out;
+  EXPECT_EQ((*fake)["compute_capability"], "8.9");
+  EXPECT_EQ((*fake)["memory_mib"], 8192);
+  const ProgramOutcome report = start({"doctor", folder}, card).wait();
+  EXPECT_THAT(report.out, HasSubstr("Fake RTX 4060"));
+  // A driver that crashes takes its own process with it. What another one told is kept elsewhere.
+  const ProgramOutcome crashed =
+      start({"doctor", "--facts", folder},
+            {{"HOME", folder_ / "other"}, {"MYNAH_FAKE_FAILURES", "cuInit:crash@1"}})
+          .wait();
+  EXPECT_EQ(crashed.end.exit_code, 0) << crashed.err;
+  EXPECT_EQ(crashed.out.find("Fake RTX"), std::string::npos);
+  EXPECT_THAT(crashed.out, HasSubstr("NVIDIA's driver did not answer when it was started"));
 }
 
 TEST_F(CardProgram, WorksWithImagesThatAreDamaged) {

@@ -2,6 +2,9 @@
 // hang.
 #include "cli/doctor.h"
 
+#include <filesystem>
+#include <map>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -10,6 +13,7 @@
 #include "cli/test_context.h"
 #include "doctor/facts_json.h"
 #include "doctor/knowledge/knowledge_files.h"
+#include "gpu/machine.h"
 #include "temporary_folder.h"
 
 namespace mynah::cli {
@@ -34,7 +38,7 @@ class DoctorVerb : public ::testing::Test {
  protected:
   Outcome mynah(const std::vector<std::string>& words, const std::string& input = {}) {
     TestProgram program({verb<DoctorCommand>("doctor", "The doctor.")});
-    program.environment = {{"HOME", folder.path()}, {"USER", "joe"}};
+    program.environment = environment;
     std::vector<std::string> arguments = {"doctor"};
     arguments.insert(arguments.end(), words.begin(), words.end());
     Context context = program.context();
@@ -81,6 +85,7 @@ class DoctorVerb : public ::testing::Test {
   }
 
   TemporaryFolder folder;
+  std::map<std::string, std::string> environment = {{"HOME", folder.path()}, {"USER", "joe"}};
 };
 
 constexpr const char* kCudnnError =
@@ -110,6 +115,31 @@ TEST_F(DoctorVerb, PrintsFactsThatCanBeCarried) {
   EXPECT_THAT(redacted.out, AllOf(Not(HasSubstr("joe")), Not(HasSubstr("acme")),
                                   HasSubstr("/home/USER/folder1/.venv"),
                                   HasSubstr("/home/USER/folder1/folder3: no permission")));
+}
+
+TEST_F(DoctorVerb, StartsNothingWhereNoCardIsToBeSeen) {
+  if (gpu::read_machine().shows_card()) {
+    GTEST_SKIP() << "this machine has a card";
+  }
+  // The program that the driver would be asked in leaves a sign that it was started.
+  const std::string worker = folder / "worker";
+  const std::string sign = folder / "started";
+  write_file(worker, "#!/bin/sh\ntouch '" + sign + "'\n");
+  std::filesystem::permissions(worker, std::filesystem::perms::owner_all);
+  environment["MYNAH_WORKER"] = worker;
+  std::filesystem::create_directory(folder / "project");
+  write_file(folder / "project/requirements.txt", "requests==2.32.3\n");
+  const Outcome told = mynah({"--facts", folder / "project"});
+  EXPECT_EQ(told.code, 0) << told.err;
+  EXPECT_FALSE(std::filesystem::exists(sign));
+  // Who names a driver wants it to be asked.
+  environment["MYNAH_CUDA_DRIVER"] = folder / "libcuda.so";
+  EXPECT_EQ(mynah({"--facts", folder / "project"}).code, 0) << "a driver that cannot be asked";
+  EXPECT_TRUE(std::filesystem::exists(sign));
+  // Another machine's facts are told by its file.
+  std::filesystem::remove(sign);
+  EXPECT_EQ(mynah({"--as", facts_file()}).code, 0);
+  EXPECT_FALSE(std::filesystem::exists(sign));
 }
 
 TEST_F(DoctorVerb, WritesAPageToAttach) {
