@@ -51,6 +51,11 @@ void DoctorCommand::fields(Fields& fields) {
           "Leave out paths, the user's and the host's name, passwords; the same path has the same "
           "stand-in everywhere.")
       .once();
+  fields
+      .flag("resolve", options_.resolve,
+            "Ask the environment's own pip, by a dry run, what installing the requirements files "
+            "would replace and break.")
+      .once();
   fields.flag("strict", options_.strict, "What is unknown counts as what fails: exit code 3.")
       .once();
   fields.flag("all", options_.all, "Show what is good and mere notes, too.").shorter('v').once();
@@ -73,9 +78,10 @@ void DoctorCommand::fields(Fields& fields) {
 }
 
 std::string DoctorCommand::details() const {
-  return "Nothing of what is looked at is run or imported. The exit code is 0 where nothing will "
-         "fail, 3 where\n"
-         "something will, 1 where the doctor itself failed.\n"
+  return "Nothing of what is looked at is run or imported, but pip with --resolve. The exit code "
+         "is 0 "
+         "where\n"
+         "nothing will fail, 3 where something will, 1 where the doctor itself failed.\n"
          "\n"
          "Actions:\n"
          "  explain TEXT        what an error's text, a file of it, or a log on standard input "
@@ -128,7 +134,7 @@ Result<int> DoctorCommand::dispatch(Context& context) const {
   const bool is_action =
       !words_.empty() && std::ranges::find(kActions, words_.front()) != kActions.end();
   const std::string action = is_action ? words_.front() : "";
-  const std::array<GivenOption, 13> given = {
+  const std::array<GivenOption, 14> given = {
       {{"--as", !options_.as.empty(), {"", "plan", "compare"}},
        {"--gpu", !options_.gpus.empty(), {"plan", "compare"}},
        {"--driver", !options_.driver.empty(), {"plan", "compare"}},
@@ -139,6 +145,7 @@ Result<int> DoctorCommand::dispatch(Context& context) const {
        {"--html", !options_.html.empty(), {""}},
        {"--redact", options_.redact, {""}},
        {"--strict", options_.strict, {""}},
+       {"--resolve", options_.resolve, {""}},
        {"--all", options_.all, {"", "explain", "try"}},
        {"--show", options_.show, {"update"}},
        {"--timeout", options_.timeout_s != DoctorOptions().timeout_s, {"try"}}}};

@@ -8,6 +8,7 @@
 #include "cli/doctor_facts.h"
 #include "cli/doctor_knowledge.h"
 #include "cli/doctor_options.h"
+#include "cli/doctor_resolve.h"
 #include "cli/doctor_style.h"
 #include "cli/named_output.h"
 #include "cli/program.h"
@@ -71,6 +72,9 @@ Status check_options(const std::vector<std::string>& places, const DoctorOptions
   if (!options.html.empty()) {
     outputs.push_back({"--html", options.html});
   }
+  if (options.resolve) {
+    MYNAH_TRY_STATUS(check_resolve(places, options));
+  }
   return check_distinct(inputs, outputs);
 }
 
@@ -117,8 +121,12 @@ Result<int> doctor_look(Context& context, const std::vector<std::string>& places
   } else if (options.html != "-") {
     context.out.write(doctor::report_text(frame, text_style(context, options)));
   }
+  bool worse = false;
+  if (options.resolve) {
+    MYNAH_TRY(worse, doctor_resolve(context, places, options, facts, used.get()));
+  }
   const bool fault =
-      worst == doctor::Level::Fail ||
+      worse || worst == doctor::Level::Fail ||
       (options.strict && std::ranges::any_of(report.findings, [](const auto& finding) {
          return finding.level == doctor::Level::Unknown;
        }));

@@ -15,6 +15,7 @@ struct DoctorOptions {
   bool facts = false;
   bool redact = false;
   bool strict = false;
+  bool resolve = false;
   bool all = false;
   bool show = false;
   double timeout_s = 120;

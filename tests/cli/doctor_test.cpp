@@ -337,5 +337,65 @@ TEST_F(DoctorVerb, ComparesTwoLockFilesAndSaysWhichIsWorse) {
   EXPECT_THAT(mynah({"compare", old_file}).err, HasSubstr("wanted two"));
 }
 
+// An environment with numpy 1.26.4, whose python is a script.
+class DoctorResolve : public DoctorVerb {
+ protected:
+  void SetUp() override {
+    write_file(environment + "/pyvenv.cfg", "home = /usr/bin\nversion = 3.11.9\n");
+    write_file(environment + "/lib/python3.11/site-packages/numpy-1.26.4.dist-info/METADATA",
+               "Metadata-Version: 2.1\nName: numpy\nVersion: 1.26.4\n");
+    write_file(recipe, "numpy>=2\n");
+  }
+
+  void write_python(const std::string& script) {
+    const std::string python = environment + "/bin/python";
+    write_file(python, "#!/bin/sh\n" + script);
+    std::filesystem::permissions(python, std::filesystem::perms::owner_all);
+  }
+
+  std::string environment = folder / "venv";
+  std::string recipe = folder / "requirements.txt";
+};
+
+TEST_F(DoctorResolve, ShowsWhatPipWouldReplaceAndThatPipRuns) {
+  write_python(
+      "[ \"$1 $2 $3 $4\" = '-m pip install --dry-run' ] || exit 9\n"
+      "for last; do :; done\n"
+      "[ -f \"$last\" ] || exit 8\n"
+      "echo '{\"version\": \"1\", \"install\": [{\"metadata\": {\"name\": \"numpy\", "
+      "\"version\": \"2.1.3\"}}]}'\n");
+  const Outcome shown = mynah({environment, recipe, "--resolve"});
+  EXPECT_EQ(shown.code, 0) << shown.err;
+  EXPECT_THAT(shown.out, HasSubstr("numpy: 1.26.4 to 2.1.3, newer"));
+  EXPECT_THAT(shown.err, HasSubstr("bin/python -m pip install --dry-run"));
+  // Nothing of it runs without being asked.
+  EXPECT_THAT(mynah({environment, recipe}).err, Not(HasSubstr("--dry-run")));
+  const Outcome json = mynah({environment, recipe, "--resolve", "--json"});
+  const Json answer = Json::parse(json.out.substr(json.out.find('\n') + 1));
+  EXPECT_EQ(answer["environment"], environment);
+  EXPECT_EQ(answer["packages"][0]["to"], "2.1.3");
+}
+
+TEST_F(DoctorResolve, GoesOnWherePipHasNoAnswer) {
+  const int before = mynah({environment, recipe}).code;
+  const auto expect = [&](const std::string& text) {
+    const Outcome outcome = mynah({environment, recipe, "--resolve"});
+    EXPECT_EQ(outcome.code, before);
+    EXPECT_THAT(outcome.err, HasSubstr(text));
+  };
+  expect("has no bin/python");
+  write_python("exit 1\n");
+  expect("pip did not say what it would install");
+  write_python("echo nonsense\n");
+  expect("pip's report");
+}
+
+TEST_F(DoctorResolve, WantsAnEnvironmentAndARequirementsFile) {
+  EXPECT_EQ(mynah({environment, "--resolve"}).code, 2);
+  EXPECT_EQ(mynah({recipe, "--resolve"}).code, 2);
+  EXPECT_EQ(mynah({environment, recipe, "--resolve", "--redact"}).code, 2);
+  EXPECT_EQ(mynah({"plan", "--resolve"}).code, 2);
+}
+
 }  // namespace
 }  // namespace mynah::cli
