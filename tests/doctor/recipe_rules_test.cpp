@@ -142,6 +142,18 @@ TEST(RecipeRules, Case1TheImagesCudaIsNotTheWheels) {
   EXPECT_EQ(report.verdicts[0].outcome, Outcome::FailsAtFirstKernel) << report.verdicts[0].reason;
 }
 
+TEST(RecipeRules, WhatAPinnedWheelCannotDoHasARemedy) {
+  Facts facts = files(
+      {{"requirements.txt", "--index-url https://download.pytorch.org/whl/cu124\ntorch==2.5.1\n"}});
+  facts.machine.cards = {card("NVIDIA GeForce RTX 5090", "12.0")};
+  facts.machine.driver = "580.95.05";
+  const Report report = judge(facts);
+  const auto failed = std::ranges::find(report.findings, Level::Fail, &Finding::level);
+  ASSERT_NE(failed, report.findings.end());
+  ASSERT_FALSE(failed->remedies.empty());
+  EXPECT_THAT(failed->remedies[0].command, HasSubstr("https://download.pytorch.org/whl/cu128"));
+}
+
 TEST(RecipeRules, Case1AnImageOfCuda13MayRefuseAnOlderDriverAndCu128Works) {
   Facts facts = files({{"Dockerfile",
                         "FROM nvidia/cuda:13.0.1-runtime-ubuntu22.04\nRUN pip install torch==2.7.1 "

@@ -115,5 +115,18 @@ TEST(Redactor, LeavesNothingElseChanged) {
   EXPECT_EQ(to_json(facts).dump().find("ann"), std::string::npos);
 }
 
+TEST(Redact, AnImageLosesTheHostOfAPrivateRegistry) {
+  Facts facts;
+  Recipe& recipe = facts.recipes.emplace_back();
+  recipe.path = "compose.yml";
+  recipe.services.emplace_back().image = "registry.acme.example:5000/team/asr:1";
+  recipe.images.emplace_back().image = "nvcr.io/nvidia/pytorch";
+  Redactor redactor(facts);
+  redactor.redact(facts);
+  EXPECT_EQ(facts.recipes[0].services[0].image.find("acme"), std::string::npos)
+      << facts.recipes[0].services[0].image;
+  EXPECT_EQ(facts.recipes[0].images[0].image, "nvcr.io/nvidia/pytorch");
+}
+
 }  // namespace
 }  // namespace mynah::doctor

@@ -93,8 +93,7 @@ void judge_unreserved(Diagnosis& diagnosis, const RecipeColumn& column, const st
     finding.remedies.push_back(toolkit_remedy(diagnosis));
     if (host_lacks_toolkit(machine)) {
       finding.evidence.push_back(
-          {"Docker is here, and neither the NVIDIA container toolkit nor a CDI specification",
-           "/etc/docker/daemon.json"});
+          {"Docker is here, and neither the NVIDIA container toolkit nor a CDI specification", ""});
     } else {
       finding.remedies.back().text += ", where the host does not have it";
     }

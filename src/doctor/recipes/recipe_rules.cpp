@@ -12,6 +12,7 @@
 #include "doctor/recipes/recipe_rule_parts.h"
 #include "doctor/recipes/requirement_text.h"
 #include "doctor/verdicts/known_framework.h"
+#include "doctor/verdicts/remedies.h"
 #include "doctor/verdicts/verdict.h"
 
 namespace mynah::doctor {
@@ -373,6 +374,9 @@ void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column) {
                                      {"code", "cudnn", "libraries", "ptx"});
       }
       environment.frameworks.push_back(*framework);
+      Package& as_installed = environment.packages.emplace_back();
+      as_installed.name = package;
+      as_installed.version = version->text();
       if (!package.starts_with("nvidia")) {
         pinned.push_back(std::move(*framework));
       }
@@ -381,6 +385,10 @@ void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column) {
   for (const Framework& framework : pinned) {
     for (const Card& card : machine.cards) {
       Judged judged = judge_framework(framework, &card, machine, diagnosis.knowledge, &environment);
+      if (!judged.findings.empty() && judged.findings.front().level != Level::Note) {
+        judged.findings.front().remedies =
+            remedies_for(framework, judged, card, machine, environment, diagnosis.knowledge);
+      }
       judged.verdict.environment = column.name;
       diagnosis.report.verdicts.push_back(std::move(judged.verdict));
       for (Finding& finding : judged.findings) {

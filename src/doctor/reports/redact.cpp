@@ -174,6 +174,22 @@ const std::set<std::string, std::less<>>& public_hosts() {
   return hosts;
 }
 
+// The host of an image that no public registry has ("registry.acme.example/team/asr"); empty: it is
+// public, or names none. What an image's name says first is a host where it has a point or a port
+// (the Distribution project's reference grammar).
+std::string_view private_registry(std::string_view image) {
+  constexpr std::array<std::string_view, 9> kPublicRegistries = {
+      "docker.io", "index.docker.io", "ghcr.io",           "nvcr.io",        "quay.io",
+      "gcr.io",    "public.ecr.aws",  "mcr.microsoft.com", "registry.k8s.io"};
+  const size_t slash = image.find('/');
+  const std::string_view host = image.substr(0, slash);
+  if (slash == std::string_view::npos || host.find_first_of(".:") == std::string_view::npos ||
+      std::ranges::find(kPublicRegistries, host) != kPublicRegistries.end()) {
+    return {};
+  }
+  return host.substr(0, host.find(':'));
+}
+
 }  // namespace
 
 Redactor::Redactor(const Facts& facts, const std::string& user, const std::string& host) {
@@ -189,6 +205,15 @@ Redactor::Redactor(const Facts& facts, const std::string& user, const std::strin
         found != facts.machine.variables.end()) {
       learn_user(found->second);
     }
+  }
+  const auto learn_image = [&](std::string_view image) {
+    if (const std::string_view registry = private_registry(image); !registry.empty()) {
+      names_.emplace(registry, "REGISTRY");
+    }
+  };
+  for (const Recipe& recipe : facts.recipes) {
+    std::ranges::for_each(recipe.images, learn_image, &BaseImage::image);
+    std::ranges::for_each(recipe.services, learn_image, &Service::image);
   }
   // each_text serves what changes texts, too.
   Facts copy = facts;
