@@ -154,6 +154,13 @@ TEST(RecipeRules, WhatAPinnedWheelCannotDoHasARemedy) {
   EXPECT_THAT(failed->remedies[0].command, HasSubstr("https://download.pytorch.org/whl/cu128"));
 }
 
+TEST(RecipeRules, WhatAPackageAsksForIsSaidOnceWhereTwoEntriesKnowIt) {
+  const Report report = judge(files({{"requirements.txt", "faster-whisper==1.0.3\n"}}));
+  const auto drifts = of_rule(report, "pin drifts");
+  ASSERT_EQ(drifts.size(), 1U);
+  EXPECT_THAT(drifts[0]->text, HasSubstr("asks for ctranslate2>=4.0,<5, and nothing pins it"));
+}
+
 TEST(RecipeRules, Case1AnImageOfCuda13MayRefuseAnOlderDriverAndCu128Works) {
   Facts facts = files({{"Dockerfile",
                         "FROM nvidia/cuda:13.0.1-runtime-ubuntu22.04\nRUN pip install torch==2.7.1 "

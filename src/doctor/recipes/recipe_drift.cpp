@@ -69,7 +69,8 @@ Derived derived(const RecipeColumn& column, std::string_view package, const Know
   for (const PackageNeeds& needs : knowledge.packages) {
     const std::string& name = needs.package;
     const Resolved resolved = resolve(column, name);
-    if (!resolved.version || !needs.versions.contains(*resolved.version)) {
+    // Of several entries that a version is of the first counts: it is the closest.
+    if (!resolved.version || knowledge.package(name, *resolved.version) != &needs) {
       continue;
     }
     for (const std::string& text : needs.requires_) {
