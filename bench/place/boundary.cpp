@@ -90,7 +90,8 @@ class Boundary {
     for (int i = 0; i < turns(kCalls); ++i) {
       Status asked;
       times.push_back(milliseconds_of([&] {
-        const auto answer = worker_->ask(place::Ask::Report, {}, std::chrono::milliseconds(600'000));
+        const auto answer =
+            worker_->ask(place::Ask::Report, {}, std::chrono::milliseconds(600'000));
         asked = answer ? Status{} : std::unexpected(answer.error());
       }));
       MYNAH_TRY_STATUS(asked);

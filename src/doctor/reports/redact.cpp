@@ -183,11 +183,9 @@ std::string_view private_registry(std::string_view image) {
       "gcr.io",    "public.ecr.aws",  "mcr.microsoft.com", "registry.k8s.io"};
   const size_t slash = image.find('/');
   const std::string_view host = image.substr(0, slash);
-  if (slash == std::string_view::npos || host.find_first_of(".:") == std::string_view::npos ||
-      std::ranges::find(kPublicRegistries, host) != kPublicRegistries.end()) {
-    return {};
-  }
-  return host.substr(0, host.find(':'));
+  const bool named = slash != image.npos && host.find_first_of(".:") != host.npos;
+  const bool known = std::ranges::find(kPublicRegistries, host) != kPublicRegistries.end();
+  return named && !known ? host.substr(0, host.find(':')) : std::string_view();
 }
 
 }  // namespace
