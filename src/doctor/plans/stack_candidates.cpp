@@ -150,21 +150,26 @@ std::vector<StackCandidate> torchcodec(const Knowledge& knowledge) {
   return found;
 }
 
+StackCandidate computing(std::string_view name, const Version& version, bool certain,
+                         int cuda_major, int cudnn_major) {
+  return {.name = std::string(name),
+          .version = version,
+          .index = {},
+          .python = {},
+          .needs = {},
+          .certain = certain,
+          .cuda_major = cuda_major,
+          .cudnn_major = cudnn_major,
+          .cudnn = {},
+          .framework = true};
+}
+
 std::vector<StackCandidate> onnxruntime(const Knowledge& knowledge) {
   std::vector<StackCandidate> found;
   for (const Version& version : releases("onnxruntime-gpu", knowledge)) {
-    const OnnxRuntimeRelease* const release = knowledge.onnxruntime_release(version);
-    if (release != nullptr) {
-      found.push_back({.name = "onnxruntime-gpu",
-                       .version = version,
-                       .index = {},
-                       .python = {},
-                       .needs = {},
-                       .certain = release->verified,
-                       .cuda_major = release->cuda_major,
-                       .cudnn_major = release->cudnn_major,
-                       .cudnn = {},
-                       .framework = true});
+    if (const OnnxRuntimeRelease* const release = knowledge.onnxruntime_release(version)) {
+      found.push_back(computing("onnxruntime-gpu", version, release->verified, release->cuda_major,
+                                release->cudnn_major));
     }
   }
   return found;
@@ -173,18 +178,10 @@ std::vector<StackCandidate> onnxruntime(const Knowledge& knowledge) {
 std::vector<StackCandidate> ctranslate2(const Knowledge& knowledge) {
   std::vector<StackCandidate> found;
   for (const Version& version : releases("ctranslate2", knowledge)) {
-    const CTranslate2Release* const release = knowledge.ctranslate2_release(version);
-    if (release != nullptr) {
-      found.push_back({.name = "ctranslate2",
-                       .version = version,
-                       .index = {},
-                       .python = release->python,
-                       .needs = {},
-                       .certain = release->verified,
-                       .cuda_major = release->cuda_major,
-                       .cudnn_major = release->cudnn_major,
-                       .cudnn = {},
-                       .framework = true});
+    if (const CTranslate2Release* const release = knowledge.ctranslate2_release(version)) {
+      found.push_back(computing("ctranslate2", version, release->verified, release->cuda_major,
+                                release->cudnn_major));
+      found.back().python = release->python;
     }
   }
   return found;
