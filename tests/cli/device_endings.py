@@ -187,7 +187,10 @@ def proving_fault(rig):
     home = rig.home()
     process = subprocess.Popen([rig.program, "devices", "--prove", "simt:0"], env=rig.environment(home, MYNAH_FAULT="tts.vocoder:hang@1"),
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    time.sleep(1)
+    children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    while process.poll() is None and not children.read_text():
+        time.sleep(0.05)
+    time.sleep(0.5)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=LONGEST_S)
     if process.returncode != 130 or "failed" in out + err:
