@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/exec_list.h"
+
 extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX leaves it to the program
 
 namespace mynah {
@@ -80,17 +82,6 @@ class StartAttributes {
  private:
   posix_spawnattr_t attributes_{};
 };
-
-// The null-ended list of C strings that exec wants.
-std::vector<char*> pointers(std::vector<std::string>& strings) {
-  std::vector<char*> list;
-  list.reserve(strings.size() + 1);
-  for (std::string& text : strings) {
-    list.push_back(text.data());
-  }
-  list.push_back(nullptr);
-  return list;
-}
 
 Status plan_descriptors(const ProcessSpec& spec, FileActions& actions,
                         std::vector<UniqueFd>& spares) {
@@ -158,7 +149,7 @@ Result<Process> Process::spawn(const ProcessSpec& spec) {
   const StartAttributes attributes(spec.group);
   pid_t pid = -1;
   const int error = ::posix_spawn(&pid, spec.program.c_str(), actions.get(), attributes.get(),
-                                  pointers(arguments).data(), pointers(environment).data());
+                                  exec_list(arguments).data(), exec_list(environment).data());
   if (error != 0) {
     return fail(error == ENOENT ? ErrorCode::NotFound : ErrorCode::Io,
                 "cannot start " + spec.program + ": " + why(error));

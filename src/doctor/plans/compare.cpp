@@ -11,6 +11,7 @@
 
 #include "doctor/diagnose.h"
 #include "doctor/recipes/recipe_columns.h"
+#include "doctor/torch_index.h"
 #include "doctor/verdicts/known_framework.h"
 #include "doctor/versions.h"
 
@@ -209,7 +210,7 @@ std::string index_option(std::string_view name, std::string_view version) {
   if (!torch || !parsed || parsed->local.empty()) {
     return {};
   }
-  return fmt::format(" --index-url https://download.pytorch.org/whl/{}", parsed->local_text());
+  return " --index-url " + torch_index(parsed->local_text());
 }
 
 // Which of the libraries below others come first: what brings CUDA before what needs it.

@@ -7,15 +7,11 @@
 #include <fmt/format.h>
 
 #include "doctor/recipes/requirement_text.h"
+#include "doctor/torch_index.h"
 
 namespace mynah::doctor {
 
 namespace {
-
-// PyTorch's index of wheels for one CUDA version.
-std::string torch_index(std::string_view cuda) {
-  return fmt::format("https://download.pytorch.org/whl/{}", cuda);
-}
 
 // That of llama-cpp-python, whose releases with wheels the note "llama wheels" names: this one is
 // there for every CUDA version that the knowledge base lists.

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "doctor/machine/machine_rule_parts.h"
 #include "doctor/plans/stack_search.h"
 #include "doctor/recipes/requirement_text.h"
 
@@ -153,27 +153,20 @@ std::optional<StackPlan> find_plan(const StackWish& wish, const Knowledge& knowl
   return find_plan(search, knowledge);
 }
 
-// The branch of "570.86": 570; 0: none.
-int branch_of(std::string_view driver) {
-  int branch = 0;
-  std::from_chars(driver.data(), driver.data() + driver.size(), branch);
-  return branch;
-}
-
 // The newest branch that still knows every card.
 int last_branch(const Machine& machine, const Knowledge& knowledge) {
   int last = knowledge.branches.empty() ? 0 : knowledge.branches.back().branch;
   for (const Card& card : machine.cards) {
     const Architecture* const architecture = knowledge.architecture(card.compute_capability);
     if (architecture != nullptr && architecture->last_driver) {
-      last = std::min(last, branch_of(architecture->last_driver->value));
+      last = std::min(last, branch_of(architecture->last_driver->value).value_or(0));
     }
   }
   return last;
 }
 
 void change_driver(const StackWish& wish, const Knowledge& knowledge, StackAnswer& answer) {
-  const int present = branch_of(wish.machine.driver);
+  const int present = branch_of(wish.machine.driver).value_or(0);
   const int last = last_branch(wish.machine, knowledge);
   for (const DriverBranch& branch : knowledge.branches) {
     if (branch.branch <= present || branch.branch > last) {

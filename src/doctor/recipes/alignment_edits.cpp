@@ -8,6 +8,7 @@
 #include "doctor/recipes/alignment_parts.h"
 #include "doctor/recipes/recipe_drift.h"
 #include "doctor/recipes/requirement_text.h"
+#include "doctor/torch_index.h"
 #include "doctor/verdicts/known_framework.h"
 #include "doctor/verdicts/verdict.h"
 
@@ -17,7 +18,6 @@ namespace {
 
 using Edits = std::vector<AlignmentEdit>;
 
-constexpr std::string_view kTorchIndex = "https://download.pytorch.org/whl/";
 constexpr size_t kMostCandidates = 200;
 
 void add_edit(Edits& edits, AlignmentEdit edit) {
@@ -119,7 +119,7 @@ void edit_index(const RecipeColumn& column, const Version& target, const Asked& 
   if (!named && release != nullptr && release->default_variant.value != variant) {
     AlignmentEdit edit;
     edit.file = asked.recipe->path;
-    edit.to = fmt::format("--extra-index-url {}{}", kTorchIndex, variant);
+    edit.to = "--extra-index-url " + torch_index(variant);
     edit.why = fmt::format("wheels for {} come from there", variant);
     add_edit(edits, std::move(edit));
   }

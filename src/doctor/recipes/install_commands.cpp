@@ -12,6 +12,7 @@
 #include "doctor/characters.h"
 #include "doctor/recipes/recipe_formats.h"
 #include "doctor/recipes/recipe_parts.h"
+#include "doctor/torch_index.h"
 #include "formats/byte_reader.h"
 
 namespace mynah::doctor {
@@ -65,7 +66,7 @@ std::vector<IndexLine> indexes_of(const std::string& name, const std::string& va
   const auto* const known = std::ranges::find(kIndexVariables, name, &IndexVariable::name);
   if (name == "UV_TORCH_BACKEND" && !value.empty() && value != "auto") {
     IndexLine line;
-    line.url = "https://download.pytorch.org/whl/" + value;
+    line.url = torch_index(value);
     line.extra = true;
     lines.push_back(std::move(line));
   } else if (known != std::end(kIndexVariables)) {

@@ -9,6 +9,7 @@
 
 #include "doctor/characters.h"
 #include "doctor/recipes/requirement_text.h"
+#include "doctor/torch_index.h"
 #include "doctor/versions.h"
 #include "formats/byte_reader.h"
 
@@ -211,7 +212,7 @@ void take_option(PipWords& read, const ValueOption& option, const std::string& v
   } else if (name == "--torch-backend" && value != "auto") {
     // uv takes PyTorch and its companions from that index, whatever else is named.
     IndexLine line;
-    line.url = "https://download.pytorch.org/whl/" + value;
+    line.url = torch_index(value);
     line.extra = true;
     read.indexes.push_back(std::move(line));
   }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "doctor/recipes/requirement_text.h"
+#include "doctor/torch_index.h"
 
 namespace mynah::doctor {
 
@@ -63,11 +64,9 @@ void judge_companion(const PythonEnvironment& environment, const Package& torch,
   const auto installed = Version::parse(torch.version);
   const std::string tag = installed ? installed->local_text() : "";
   finding.remedies.push_back(
-      {fmt::format(
-           "pip install {}=={}.{}{}", name, belongs.value, installed ? installed->release_at(2) : 0,
-           tag.empty()
-               ? ""
-               : fmt::format("+{} --index-url https://download.pytorch.org/whl/{}", tag, tag)),
+      {fmt::format("pip install {}=={}.{}{}", name, belongs.value,
+                   installed ? installed->release_at(2) : 0,
+                   tag.empty() ? "" : fmt::format("+{} --index-url {}", tag, torch_index(tag))),
        fmt::format("Take the {} of the torch that is installed, from the same index.", name), ""});
 }
 

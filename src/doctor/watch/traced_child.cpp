@@ -22,6 +22,8 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/exec_list.h"
+
 namespace mynah::doctor {
 
 namespace {
@@ -45,17 +47,6 @@ void on_child_event(int /*signal*/) {
     static_cast<void>(::write(fd, &byte, 1));
   }
   errno = saved;
-}
-
-// The null-ended list of C strings that exec wants.
-std::vector<char*> pointers(std::vector<std::string>& strings) {
-  std::vector<char*> list;
-  list.reserve(strings.size() + 1);
-  for (std::string& text : strings) {
-    list.push_back(text.data());
-  }
-  list.push_back(nullptr);
-  return list;
 }
 
 // Ends a process unless it handles the signal, and says where it was.
@@ -292,8 +283,8 @@ Result<TracedChild> TracedChild::start(const Spec& spec) {
   std::vector<std::string> words = {spec.program};
   words.insert(words.end(), spec.arguments.begin(), spec.arguments.end());
   std::vector<std::string> variables = spec.environment;
-  const std::vector<char*> arguments = pointers(words);
-  const std::vector<char*> environment = pointers(variables);
+  const std::vector<char*> arguments = exec_list(words);
+  const std::vector<char*> environment = exec_list(variables);
   const ChildPlan plan{.program = spec.program.c_str(),
                        .arguments = arguments.data(),
                        .environment = environment.data(),
