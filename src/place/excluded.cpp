@@ -33,7 +33,11 @@ std::string PlacementState::why_excluded(StageGroup group, const StageDevice& wh
   if (facts == discovery().devices.end()) {
     return {};  // the plan says that it is not here
   }
-  const std::vector<Finding> findings = predict(*facts);
+  // What the doctor knows of a card does not change while its proof holds, and takes milliseconds to
+  // read: mynah's own rules also look at how the card is now.
+  const std::optional<ModelFile> file = file_of(group);
+  const bool proven = file && prover_.proven_at(*file, where, identity(device));
+  const std::vector<Finding> findings = predict(*facts, proven ? own_rules() : all_rules());
   if (worst(findings) != Outlook::Cannot) {
     return {};
   }

@@ -95,8 +95,22 @@ Block::~Block() {
   abandon();
 }
 
-Bounds Block::bounds_of(const void* pointer) const {
-  return simulator_.bounds_of(pointer);
+Bounds Block::bounds_of(const void* pointer) {
+  if (pointer == nullptr) {
+    return {};  // what a kernel can do without
+  }
+  const auto address = reinterpret_cast<uintptr_t>(pointer);
+  const auto known = std::ranges::find_if(bounds_, [address](const Bounds& bounds) {
+    return bounds.begin <= address && address < bounds.end;
+  });
+  if (known != bounds_.end()) {
+    return *known;
+  }
+  const Bounds found = simulator_.bounds_of(pointer);
+  if (found.begin != found.end) {
+    bounds_.push_back(found);
+  }
+  return found;
 }
 
 std::optional<std::string> Block::run(const Launch& launch, int64_t number) {
@@ -129,6 +143,7 @@ void Block::prepare(const Launch& launch, int64_t number) {
   count_x_ = launch.grid.x;
   fault_.reset();
   ++traffic_.blocks;
+  bounds_.clear();
   named_.clear();
   mbarriers_.clear();
   bulk_copies_.clear();

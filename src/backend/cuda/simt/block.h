@@ -58,7 +58,7 @@ class Block : public BlockFacts {
   Traffic take_traffic() { return std::exchange(traffic_, {}); }
 
   // The kernel language, for the thread that runs now.
-  [[nodiscard]] Bounds bounds_of(const void* pointer) const;
+  [[nodiscard]] Bounds bounds_of(const void* pointer);
   void* memory(const void* key, size_t bytes);
   [[nodiscard]] void* dynamic_memory() const;
   void reach_barrier(const SimThread& thread, int line);
@@ -147,6 +147,9 @@ class Block : public BlockFacts {
   std::vector<std::byte> memory_;
   size_t dynamic_begin_ = 0;
   size_t memory_used_ = 0;
+  // Of the allocations that this block met: all of its threads ask for the same ones, and the
+  // simulator's list has a lock, for which all blocks would wait.
+  std::vector<Bounds> bounds_;
   std::vector<Named> named_;
   SharedShadow shadow_;
   Mbarriers mbarriers_;
