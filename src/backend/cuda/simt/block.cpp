@@ -107,7 +107,7 @@ Bounds Block::bounds_of(const void* pointer) {
     return *known;
   }
   const Bounds found = simulator_.bounds_of(pointer);
-  if (found.begin != found.end) {
+  if (address < found.end) {  // at its end the next one is looked for anew
     bounds_.push_back(found);
   }
   return found;
