@@ -53,9 +53,42 @@ struct ThreadPool::State {
   bool stopping = false;
 
   Region region;
-  std::atomic<uint64_t> epoch{0};  // one more for each region
   std::atomic<int64_t> next{0};
-  std::atomic<int> busy{0};  // workers that have not finished with the current region
+  // The number of the region, whether workers may join it, and how many have joined and not left.
+  // Who opened it waits for those alone: one that got no core to begin on is not missed.
+  std::atomic<uint64_t> gate{0};
+
+  static constexpr uint64_t kJoined = 0xFFFF;
+  static constexpr uint64_t kOpen = kJoined + 1;
+  static constexpr uint64_t kNumber = 2 * kOpen;
+
+  [[nodiscard]] uint64_t number() const { return gate.load(std::memory_order_seq_cst) / kNumber; }
+
+  void open() { gate.store((number() + 1) * kNumber + kOpen, std::memory_order_seq_cst); }
+
+  // Joins the region that is open; `seen` is the number of the last one that was. False: none is.
+  bool join(uint64_t& seen) {
+    uint64_t now = gate.load(std::memory_order_acquire);
+    bool joined = false;
+    while (!joined && (now & kOpen) != 0) {
+      joined = gate.compare_exchange_weak(now, now + 1, std::memory_order_acq_rel,
+                                          std::memory_order_acquire);
+    }
+    seen = now / kNumber;
+    return joined;
+  }
+
+  void leave() { gate.fetch_sub(1, std::memory_order_release); }
+
+  // Nobody joins any more, and who has has left.
+  void close() {
+    gate.fetch_and(~kOpen, std::memory_order_acq_rel);
+    for (int spin = 0; (gate.load(std::memory_order_acquire) & kJoined) != 0; ++spin) {
+      // A worker that lost its core to another process needs this one's time slice more than this
+      // loop does.
+      spin < kSpins ? relax() : std::this_thread::yield();
+    }
+  }
 
   void drain() {
     const Region& r = region;
@@ -71,21 +104,22 @@ struct ThreadPool::State {
   void work() {
     uint64_t seen = 0;
     for (;;) {
-      for (int spin = 0; spin < kSpins && epoch.load(std::memory_order_acquire) == seen; ++spin) {
+      for (int spin = 0; spin < kSpins && number() == seen; ++spin) {
         relax();
       }
-      if (epoch.load(std::memory_order_acquire) == seen) {
+      if (number() == seen) {
         std::unique_lock lock(sleep_mutex);
         sleeping.fetch_add(1);
-        wake.wait(lock, [&] { return stopping || epoch.load() != seen; });
+        wake.wait(lock, [&] { return stopping || number() != seen; });
         sleeping.fetch_sub(1);
         if (stopping) {
           return;
         }
       }
-      seen = epoch.load(std::memory_order_acquire);
-      drain();
-      busy.fetch_sub(1, std::memory_order_release);
+      if (join(seen)) {
+        drain();
+        leave();
+      }
     }
   }
 };
@@ -130,21 +164,16 @@ void ThreadPool::parallel_for(int64_t count, int64_t grain,
   }
   s.region = {&fn, count, grain};
   s.next.store(0, std::memory_order_relaxed);
-  s.busy.store(static_cast<int>(s.workers.size()), std::memory_order_relaxed);
-  s.epoch.fetch_add(1);
+  s.open();
   if (s.sleeping.load() > 0) {
-    // Taking the mutex orders this wake-up after the sleeper's check of the epoch.
+    // Taking the mutex orders this wake-up after the sleeper's check of the number.
     {
       const std::lock_guard lock(s.sleep_mutex);
     }
     s.wake.notify_all();
   }
   s.drain();
-  for (int spin = 0; s.busy.load(std::memory_order_acquire) > 0; ++spin) {
-    // A worker that lost its core to another process needs this one's time slice more than this
-    // loop does.
-    spin < kSpins ? relax() : std::this_thread::yield();
-  }
+  s.close();
   s.region_mutex.unlock();
 }
 

@@ -1,6 +1,7 @@
 #include "base/thread_pool.h"
 
 #include <atomic>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <latch>
@@ -31,6 +32,17 @@ bool all_others_sleep() {
     }
   }
   return true;
+}
+
+// A thread that is held up, as one that gets no core: a signal's handler keeps it.
+std::atomic<bool> is_held{false};
+std::atomic<bool> let_go{false};
+
+void hold(int /*signal*/) {
+  is_held = true;
+  while (!let_go) {
+    ::usleep(1000);
+  }
 }
 
 TEST(ThreadPool, RunsEveryItemOnceWhateverTheSizes) {
@@ -95,6 +107,40 @@ TEST(ThreadPool, WakesWorkersThatWentToSleep) {
     pool.parallel_for(64, 1, [&](int64_t begin, int64_t end) { sum.fetch_add(end - begin); });
     ASSERT_EQ(sum.load(), 64);
   }
+}
+
+TEST(ThreadPool, ACallerDoesNotWaitForAWorkerThatGetsNoCoreToBegin) {
+  ThreadPool pool(2);
+  std::latch both(2);  // each takes one
+  std::atomic<pid_t> worker{0};
+  const pid_t caller = ::gettid();
+  pool.parallel_for(2, 1, [&](int64_t, int64_t) {
+    if (::gettid() != caller) {
+      worker = ::gettid();
+    }
+    both.arrive_and_wait();
+  });
+  ASSERT_NE(worker, 0);
+  is_held = false;
+  let_go = false;
+  struct sigaction held{};
+  held.sa_handler = hold;
+  ASSERT_EQ(::sigaction(SIGUSR1, &held, nullptr), 0);
+  ASSERT_EQ(::tgkill(::getpid(), worker, SIGUSR1), 0);
+  while (!is_held) {
+    std::this_thread::yield();
+  }
+  int64_t sum = 0;  // of the caller alone
+  for (int n = 0; n < 10; ++n) {
+    pool.parallel_for(64, 1, [&](int64_t begin, int64_t end) {
+      EXPECT_EQ(::gettid(), caller);
+      sum += end - begin;
+    });
+  }
+  EXPECT_EQ(sum, 640);
+  let_go = true;
+  std::latch again(2);  // it works on
+  pool.parallel_for(2, 1, [&](int64_t, int64_t) { again.arrive_and_wait(); });
 }
 
 TEST(ThreadPool, SplitsItsThreadsAmongParts) {
