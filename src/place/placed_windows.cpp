@@ -67,7 +67,8 @@ class PlacedDecoder final : public WindowDecoder, private Keeper {
   [[nodiscard]] std::vector<WindowText> decode(std::span<const WindowTask> tasks,
                                                const std::stop_token& stop) override {
     std::vector<WindowText> texts;
-    while (texts.size() < tasks.size() && !stop.stop_requested()) try {
+    while (texts.size() < tasks.size() && !stop.stop_requested()) {
+      try {
         std::ranges::move(decode_some(tasks.subspan(texts.size()), stop),
                           std::back_inserter(texts));
       } catch (const DeviceError& error) {
@@ -75,6 +76,7 @@ class PlacedDecoder final : public WindowDecoder, private Keeper {
           throw;
         }
       }
+    }
     texts.resize(tasks.size());  // once it is to stop they mean nothing
     return texts;
   }
