@@ -204,6 +204,12 @@ void fields_of(Fact& fact, const Field& field) {
   field("line", fact.line);
 }
 
+template <FactOf<IncludeLine> Fact, class Field>
+void fields_of(Fact& fact, const Field& field) {
+  field("path", fact.path);
+  field("line", fact.line);
+}
+
 template <FactOf<Recipe> Fact, class Field>
 void fields_of(Fact& fact, const Field& field) {
   field("path", fact.path);
@@ -215,6 +221,7 @@ void fields_of(Fact& fact, const Field& field) {
   field("services", fact.services);
   field("includes", fact.includes);
   field("constraints", fact.constraints);
+  field("include_lines", fact.include_lines);
   field("variables", fact.variables);
   field("builds", fact.builds);
   field("doubts", fact.doubts);

@@ -249,6 +249,14 @@ struct Service {
   bool operator==(const Service&) const = default;
 };
 
+// Where a recipe names a file that it takes in.
+struct IncludeLine {
+  std::string path;  // as in its includes or constraints
+  uint64_t line = 0;
+
+  bool operator==(const IncludeLine&) const = default;
+};
+
 // A file from which an environment or an image is made.
 struct Recipe {
   std::string path;
@@ -259,7 +267,8 @@ struct Recipe {
   std::vector<BaseImage> images;
   std::vector<Service> services;
   std::vector<std::string> includes;  // recipes that it takes in: -r, COPY of a requirements file
-  std::vector<std::string> constraints;  // recipes that bound versions and bring nothing: -c
+  std::vector<std::string> constraints;    // recipes that bound versions and bring nothing: -c
+  std::vector<IncludeLine> include_lines;  // of both; a line that is not known is left out
   std::map<std::string, std::string> variables;  // ENV and ARG
   std::vector<std::string> builds;               // commands that compile device code, as written
   std::vector<std::string> doubts;               // what could not be read for sure

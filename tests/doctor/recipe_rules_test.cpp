@@ -1,7 +1,4 @@
-#include "doctor/recipes/recipe_rules.h"
-
 #include <filesystem>
-#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +8,7 @@
 
 #include "doctor/recipes/alignment.h"
 #include "doctor/recipes/recipes.h"
+#include "recipe_files.h"
 
 namespace mynah::doctor {
 
@@ -23,15 +21,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::IsSupersetOf;
-
-Card card(const char* name, const char* capability) {
-  Card card;
-  card.name = name;
-  card.compute_capability = capability;
-  card.vendor = "10de";
-  card.kernel_driver = "nvidia";
-  return card;
-}
 
 Facts folder(const char* name) {
   Facts facts;
@@ -62,40 +51,6 @@ Facts folder(const char* name) {
     }
   }
   return facts;
-}
-
-Facts files(std::initializer_list<std::pair<const char*, const char*>> files) {
-  Facts facts;
-  for (const auto& [path, text] : files) {
-    facts.recipes.push_back(parse_recipe(text, path).value());
-  }
-  return facts;
-}
-
-Report judge(const Facts& facts) {
-  Diagnosis diagnosis{.facts = facts, .knowledge = builtin_knowledge(), .report = {}};
-  judge_recipes(diagnosis);
-  return diagnosis.report;
-}
-
-std::vector<const Finding*> of_rule(const Report& report, const char* rule) {
-  std::vector<const Finding*> found;
-  for (const Finding& finding : report.findings) {
-    if (finding.rule == rule) {
-      found.push_back(&finding);
-    }
-  }
-  return found;
-}
-
-std::vector<std::string> failures(const Report& report) {
-  std::vector<std::string> found;
-  for (const Finding& finding : report.findings) {
-    if (finding.level == Level::Fail) {
-      found.push_back(finding.rule + ": " + finding.subject);
-    }
-  }
-  return found;
 }
 
 const AlignmentRow* row_of(const Alignment& alignment, const char* name) {
@@ -362,7 +317,9 @@ TEST(RecipeRules, OfSeveralPinsThatAnExtraDecidesNoneIsJudged) {
   Facts facts = files({{"pyproject.toml",
                         "[tool.poetry.dependencies]\ntorch = [{version = '2.7.1+cpu', markers = "
                         "\"extra == 'cpu'\"}, "
-                        "{version = '2.7.1+cu126', markers = \"extra == 'cuda'\"}]\n"}});
+                        "{version = '2.7.1+cu126', markers = \"extra == 'cuda'\"}]\n"
+                        "[[tool.poetry.source]]\nname = 'pytorch'\n"
+                        "url = 'https://download.pytorch.org/whl'\n"}});
   facts.machine.driver = "575.57.08";
   facts.machine.cards = {card("NVIDIA GeForce RTX 5090", "12.0")};
   EXPECT_THAT(resolved(align(facts, builtin_knowledge()), "torch"),

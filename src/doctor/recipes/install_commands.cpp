@@ -85,8 +85,8 @@ void follow(const std::vector<std::string>& files, uint64_t line, const PlaceOf&
   for (const std::string& file : files) {
     if (file.find('$') != std::string::npos || is_address(file) || file == "-") {
       add_doubt(recipe, line, fmt::format("{} was not read", in_quotes(file)));
-    } else if (to.size() < kMostOfARecipe) {
-      to.push_back(place_of(file));
+    } else {
+      add_include(recipe, to, place_of(file), line);
     }
   }
 }
@@ -106,7 +106,7 @@ void read_pip_install(Words words, const ShellCommand& command, uint64_t line,
   }
   for (const std::string& requirement : read.requirements) {
     if (requirement == ".") {
-      recipe.includes.push_back(place_of("pyproject.toml"));
+      add_include(recipe, recipe.includes, place_of("pyproject.toml"), line);
     } else {
       add_requirement(recipe, requirement, line, own);
     }
@@ -237,7 +237,7 @@ void read_command(const ShellCommand& command, uint64_t line,
     }
     for (const ProjectVerb& known : kProjectVerbs) {
       if (program == known.program && behind_verb(behind, known.verb)) {
-        recipe.includes.push_back(place_of(known.lock));
+        add_include(recipe, recipe.includes, place_of(known.lock), line);
         return;
       }
     }

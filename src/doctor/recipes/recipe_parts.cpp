@@ -226,6 +226,31 @@ void add_doubt(Recipe& recipe, uint64_t line, std::string_view what) {
   }
 }
 
+Doubt doubt_of(std::string_view text) {
+  constexpr std::string_view kLine = "line ";
+  Doubt doubt{.line = 0, .what = text};
+  const size_t colon = text.find(": ");
+  if (text.starts_with(kLine) && colon != std::string_view::npos) {
+    uint64_t line = 0;
+    const char* const end = text.data() + colon;
+    if (std::from_chars(text.data() + kLine.size(), end, line).ptr == end) {
+      doubt = {.line = line, .what = text.substr(colon + 2)};
+    }
+  }
+  return doubt;
+}
+
+void add_include(Recipe& recipe, std::vector<std::string>& to, std::string path, uint64_t line) {
+  if (to.size() >= kMostOfARecipe) {
+    add_doubt(recipe, line, "more files are named than are read");
+    return;
+  }
+  if (line != 0) {
+    recipe.include_lines.push_back({.path = path, .line = line});
+  }
+  to.push_back(std::move(path));
+}
+
 void add_requirement(Recipe& recipe, Requirement requirement) {
   if (recipe.requirements.size() == kMostOfARecipe) {
     add_doubt(recipe, requirement.line, "there are more requirements than are read");
@@ -273,7 +298,8 @@ void add_requirement(Recipe& recipe, std::string_view text, uint64_t line,
     } else {
       // A source tree: ".[dev]".
       const std::string folder = beside(recipe.path, address.substr(0, address.find('[')));
-      recipe.includes.push_back((std::filesystem::path(folder) / "pyproject.toml").string());
+      add_include(recipe, recipe.includes,
+                  (std::filesystem::path(folder) / "pyproject.toml").string(), line);
     }
     return;
   }

@@ -20,6 +20,14 @@ inline constexpr size_t kMostOfARecipe = 20'000;
 // quotes and cut off (in_quotes).
 void add_doubt(Recipe& recipe, uint64_t line, std::string_view what);
 
+// What add_doubt() made one text of. Line 0: not known.
+struct Doubt {
+  uint64_t line = 0;
+  std::string_view what;
+};
+
+[[nodiscard]] Doubt doubt_of(std::string_view text);
+
 // Adds a requirement as a requirements file or a command writes it: PEP 508, the address or path of
 // a wheel (whose name says its package and version), or a source tree. `indexes` hold for it alone.
 void add_requirement(Recipe& recipe, std::string_view text, uint64_t line,
@@ -27,6 +35,9 @@ void add_requirement(Recipe& recipe, std::string_view text, uint64_t line,
 
 // Adds one whose parts are known.
 void add_requirement(Recipe& recipe, Requirement requirement);
+
+// Takes a file into the recipe's includes or constraints, and keeps the line that names it.
+void add_include(Recipe& recipe, std::vector<std::string>& to, std::string path, uint64_t line);
 
 // A path that a recipe names, seen from the recipe's folder, without "." and ".." where they can be
 // resolved by the text alone.

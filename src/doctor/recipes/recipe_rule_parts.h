@@ -17,6 +17,9 @@ Finding& add_finding(Diagnosis& diagnosis, std::string rule, Level level, Certai
 // What stands where: "torch==2.5.1" at "requirements.txt:3".
 [[nodiscard]] Evidence evidence_of(const Asked& asked);
 
+// Files and lines of recipes that could not be read.
+void judge_reading(Diagnosis& diagnosis);
+
 // Requirements that contradict each other, packages and releases that do not go together.
 void judge_requirements(Diagnosis& diagnosis, const RecipeColumn& column);
 

@@ -400,6 +400,7 @@ void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column) {
 }
 
 void judge_recipes(Diagnosis& diagnosis) {
+  judge_reading(diagnosis);
   const std::vector<RecipeColumn> columns = recipe_columns(diagnosis.facts);
   for (const RecipeColumn& column : columns) {
     judge_requirements(diagnosis, column);

@@ -29,10 +29,14 @@ void add_pip_line(Recipe& recipe, const TextTree& item) {
     index.line = item.line;
     recipe.indexes.push_back(std::move(index));
   }
-  std::ranges::move(lines.includes, std::back_inserter(recipe.includes));
-  std::ranges::move(lines.constraints, std::back_inserter(recipe.constraints));
+  for (std::string& path : lines.includes) {
+    add_include(recipe, recipe.includes, std::move(path), item.line);
+  }
+  for (std::string& path : lines.constraints) {
+    add_include(recipe, recipe.constraints, std::move(path), item.line);
+  }
   for (const std::string& doubt : lines.doubts) {
-    add_doubt(recipe, item.line, doubt.substr(doubt.find(": ") + 2));
+    add_doubt(recipe, item.line, doubt_of(doubt).what);
   }
 }
 
@@ -168,7 +172,7 @@ void read_compose(const TextTree& tree, Recipe& recipe) {
     }
     Service service = read_service(services, member, recipe, 0);
     if (!service.build.empty()) {
-      recipe.includes.push_back(service.build);
+      add_include(recipe, recipe.includes, service.build, service.line);
     }
     if (!member.value["build"]["args"].members.empty()) {
       add_doubt(

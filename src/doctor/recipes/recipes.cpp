@@ -173,9 +173,12 @@ class Gatherer {
       }
       for (std::vector<std::string>* list : {&recipe->includes, &recipe->constraints}) {
         for (std::string& include : *list) {
-          include = found(*recipe, include);
-          waiting.emplace_back(include, recipe->path);
+          waiting.emplace_back(found(*recipe, include), recipe->path);
+          include = waiting.back().first.string();
         }
+      }
+      for (IncludeLine& include : recipe->include_lines) {
+        include.path = found(*recipe, include.path);
       }
       facts_.recipes.push_back(std::move(*recipe));
     }

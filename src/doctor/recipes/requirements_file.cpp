@@ -65,8 +65,8 @@ void read_options(std::string_view line, uint64_t number, Recipe& recipe) {
     for (const std::string& file : files) {
       if (is_address(file) || file.find('$') != std::string::npos) {
         add_doubt(recipe, number, fmt::format("{} was not read", in_quotes(file)));
-      } else if (to.size() < kMostOfARecipe) {
-        to.push_back(beside(recipe.path, file));
+      } else {
+        add_include(recipe, to, beside(recipe.path, file), number);
       }
     }
   };

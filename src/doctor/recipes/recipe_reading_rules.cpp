@@ -1,0 +1,124 @@
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "doctor/characters.h"
+#include "doctor/package_name.h"
+#include "doctor/recipes/recipe_parts.h"
+#include "doctor/recipes/recipe_rule_parts.h"
+#include "doctor/recipes/requirement_text.h"
+
+namespace mynah::doctor {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string plain_path(const std::string& path) {
+  return fs::path(path).lexically_normal().string();
+}
+
+uint64_t line_of(const Recipe& recipe, const std::string& include) {
+  const auto found = std::ranges::find(recipe.include_lines, include, &IncludeLine::path);
+  return found == recipe.include_lines.end() ? 0 : found->line;
+}
+
+// What stands in a file is not known, and with it what is installed.
+void judge_missing(Diagnosis& diagnosis, const Recipe& recipe, const std::string& include) {
+  const std::string name = fs::path(include).filename().string();
+  const bool image = name.find("ockerfile") != std::string::npos || recipe.kind == "compose";
+  const bool project = name == "pyproject.toml";
+  Finding& finding = add_finding(
+      diagnosis, "recipe is missing", Level::Unknown, Certainty::Certain, recipe.path,
+      project ? fmt::format("{} installs a project, and no pyproject.toml of it was to be read: "
+                            "what it asks for is not known. A setup.py is a program, and is not "
+                            "run.",
+                            recipe.path)
+              : fmt::format("{} names {}, and there is no such file that could be read: {}.",
+                            recipe.path, include,
+                            image ? "what the image holds is not known"
+                                  : "what it asks for is not known, and an installer stops at it"));
+  finding.evidence.push_back({include, place_text(recipe.path, line_of(recipe, include))});
+  if (!project && !image) {
+    finding.error = fmt::format("Could not open requirements file: No such file: '{}'", name);
+    finding.remedies.push_back(
+        {.command = {},
+         .text = recipe.kind == "dockerfile"
+                     ? "Put it into the folder that the image is built from, or name the one that "
+                       "is copied"
+                     : "Put it there, or take the line out: a path is seen from the folder of the "
+                       "file that names it",
+         .cost = {}});
+  }
+}
+
+// "torch==2.5" of a doubt about "torch=2.5", which is how conda writes it.
+std::string with_two_signs(std::string_view written) {
+  const size_t sign = written.find('=');
+  if (sign == std::string_view::npos || sign == 0 || sign + 1 == written.size() ||
+      !is_digit(written[sign + 1])) {
+    return {};
+  }
+  const std::string text = fmt::format("{}=={}", written.substr(0, sign), written.substr(sign + 1));
+  return parse_requirement(text) ? text : std::string();
+}
+
+void judge_doubts(Diagnosis& diagnosis, const Recipe& recipe) {
+  if (recipe.doubts.empty()) {
+    return;
+  }
+  // What a compose file leaves open are variables and where services come from.
+  const bool decides = recipe.kind != "compose";
+  Finding& finding = add_finding(
+      diagnosis, "recipe not understood", decides ? Level::Unknown : Level::Note,
+      Certainty::Certain, recipe.path,
+      fmt::format("{} of {} could not be read for sure: what {} is not part of this judgement.",
+                  recipe.doubts.size() == 1 ? std::string("One thing")
+                                            : fmt::format("{} things", recipe.doubts.size()),
+                  recipe.path, recipe.doubts.size() == 1 ? "it says" : "they say"));
+  for (const std::string& text : recipe.doubts) {
+    const Doubt doubt = doubt_of(text);
+    finding.evidence.push_back({std::string(doubt.what), place_text(recipe.path, doubt.line)});
+    constexpr std::string_view kRefused = "\" is no requirement";
+    if (!doubt.what.starts_with('"') || !doubt.what.ends_with(kRefused)) {
+      continue;
+    }
+    const std::string_view written = doubt.what.substr(1, doubt.what.size() - kRefused.size() - 1);
+    finding.error = "Invalid requirement";
+    if (const std::string right = with_two_signs(written); !right.empty()) {
+      const AlignmentEdit edit{.file = recipe.path,
+                               .line = doubt.line,
+                               .from = std::string(written),
+                               .to = right,
+                               .why = {}};
+      finding.remedies.push_back(
+          {.command = edit_command(edit),
+           .text = fmt::format("Write {} in {}", right, place_text(recipe.path, doubt.line)),
+           .cost = {}});
+    }
+  }
+}
+
+}  // namespace
+
+void judge_reading(Diagnosis& diagnosis) {
+  std::set<std::string> read;
+  for (const Recipe& recipe : diagnosis.facts.recipes) {
+    read.insert(plain_path(recipe.path));
+  }
+  for (const Recipe& recipe : diagnosis.facts.recipes) {
+    for (const std::vector<std::string>* list : {&recipe.includes, &recipe.constraints}) {
+      for (const std::string& include : *list) {
+        if (!read.contains(plain_path(include))) {
+          judge_missing(diagnosis, recipe, include);
+        }
+      }
+    }
+    judge_doubts(diagnosis, recipe);
+  }
+}
+
+}  // namespace mynah::doctor

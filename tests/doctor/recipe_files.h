@@ -1,0 +1,59 @@
+// Recipes as texts, and what the rules say of them.
+#pragma once
+
+#include <algorithm>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "doctor/knowledge/knowledge.h"
+#include "doctor/recipes/recipe_rules.h"
+#include "doctor/recipes/recipes.h"
+
+namespace mynah::doctor {
+
+inline Card card(const char* name, const char* capability) {
+  Card card;
+  card.name = name;
+  card.compute_capability = capability;
+  card.vendor = "10de";
+  card.kernel_driver = "nvidia";
+  return card;
+}
+
+inline Facts files(std::initializer_list<std::pair<const char*, const char*>> files) {
+  Facts facts;
+  for (const auto& [path, text] : files) {
+    facts.recipes.push_back(parse_recipe(text, path).value());
+  }
+  return facts;
+}
+
+inline Report judge(const Facts& facts) {
+  Diagnosis diagnosis{.facts = facts, .knowledge = builtin_knowledge(), .report = {}};
+  judge_recipes(diagnosis);
+  return diagnosis.report;
+}
+
+inline std::vector<const Finding*> of_rule(const Report& report, const char* rule) {
+  std::vector<const Finding*> found;
+  for (const Finding& finding : report.findings) {
+    if (finding.rule == rule) {
+      found.push_back(&finding);
+    }
+  }
+  return found;
+}
+
+inline std::vector<std::string> failures(const Report& report) {
+  std::vector<std::string> found;
+  for (const Finding& finding : report.findings) {
+    if (finding.level == Level::Fail) {
+      found.push_back(finding.rule + ": " + finding.subject);
+    }
+  }
+  return found;
+}
+
+}  // namespace mynah::doctor
