@@ -174,6 +174,7 @@ void fields_of(Fact& fact, const Field& field) {
   field("line", fact.line);
   field("locked", fact.locked);
   field("indexes", fact.indexes);
+  field("replaces_index", fact.replaces_index);
   field("group", fact.group);
 }
 
@@ -182,6 +183,7 @@ void fields_of(Fact& fact, const Field& field) {
   field("url", fact.url);
   field("extra", fact.extra);
   field("explicit", fact.explicit_);
+  field("one_command", fact.one_command);
   field("file", fact.file);
   field("line", fact.line);
 }

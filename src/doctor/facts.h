@@ -211,6 +211,7 @@ struct Requirement {
   bool locked = false;    // of a lock file: what will be installed, whatever is newer
   // Addresses of the indexes that its own command or table names; empty: those of the recipe.
   std::vector<std::string> indexes;
+  bool replaces_index = false;  // those stand in place of the Python index: --index-url
   std::string group;  // an extra or a group of dependencies that must be asked for; empty: none
 
   bool operator==(const Requirement&) const = default;
@@ -219,8 +220,9 @@ struct Requirement {
 // Where packages come from.
 struct IndexLine {
   std::string url;
-  bool extra = false;      // beside the first
-  bool explicit_ = false;  // for packages that name it alone (uv, Poetry)
+  bool extra = false;        // beside the first
+  bool explicit_ = false;    // for packages that name it alone (uv, Poetry)
+  bool one_command = false;  // of a command of an image, for the files that it reads
   std::string file;
   uint64_t line = 0;
 

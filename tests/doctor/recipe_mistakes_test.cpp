@@ -81,4 +81,158 @@ TEST(RecipeMistakes, WhatAComposeFileLeavesOpenIsANote) {
   EXPECT_EQ(found[0]->level, Level::Note);
 }
 
+TEST(RecipeMistakes, ABuildThatOnlyPyTorchHasWantsItsIndex) {
+  const Facts facts =
+      files({{"requirements.txt", "numpy\ntorch==2.5.1+cu124\ntorchaudio==2.5.1+cu124\n"}});
+  const Report report = judge(facts);
+  const auto all = of_rule(report, "index is not named");
+  ASSERT_EQ(all.size(), 1U);
+  // The command line or pip's settings may name it.
+  EXPECT_EQ(all[0]->level, Level::Unknown);
+  EXPECT_THAT(all[0]->text, HasSubstr("has no versions with a '+'"));
+  ASSERT_EQ(all[0]->evidence.size(), 2U);
+  EXPECT_EQ(all[0]->evidence[0].where, "requirements.txt:2");
+  EXPECT_EQ(all[0]->remedies[0].command,
+            "sed -i '1i --extra-index-url https://download.pytorch.org/whl/cu124' "
+            "'requirements.txt'");
+}
+
+TEST(RecipeMistakes, ABuildIsFoundWhereverItsIndexIsNamed) {
+  const std::string pin = "torch==2.5.1+cu124";
+  const std::string extra = std::string("--extra-index-url ") + kTorch;
+  const auto in_image = [&](const std::string& lines) {
+    return found("Dockerfile", "FROM python:3.11\n" + lines, "index is not named");
+  };
+  EXPECT_THAT(found("requirements.txt", extra + "\n" + pin + "\n", "index is not named"),
+              IsEmpty());
+  EXPECT_THAT(in_image("RUN pip install " + pin + " " + extra + "\n"), IsEmpty());
+  EXPECT_THAT(in_image("ENV PIP_EXTRA_INDEX_URL=" + std::string(kTorch) + "\nRUN pip install " +
+                       pin + "\n"),
+              IsEmpty());
+  EXPECT_THAT(in_image("RUN pip config set global.extra-index-url " + std::string(kTorch) +
+                       "\nRUN pip install " + pin + "\n"),
+              IsEmpty());
+  EXPECT_THAT(in_image("RUN PIP_INDEX_URL=" + std::string(kTorch) + " pip install " + pin + "\n"),
+              IsEmpty());
+  EXPECT_THAT(in_image("RUN pip install " + pin + " -f https://mirror.example/torch\n"), IsEmpty());
+  EXPECT_THAT(
+      found("pyproject.toml",
+            "[project]\nname='a'\ndependencies=['" + pin +
+                "']\n[tool.uv.sources]\ntorch={index='p'}\n[[tool.uv.index]]\nname='p'\nurl='" +
+                kTorch + "'\nexplicit=true\n",
+            "index is not named"),
+      IsEmpty());
+  const Facts parent = files({{"requirements.txt", (extra + "\n-r gpu.txt\n").c_str()},
+                              {"gpu.txt", (pin + "\n").c_str()}});
+  EXPECT_THAT(of_rule(judge(parent), "index is not named"), IsEmpty());
+  // An image says all that decides, unless it brings settings of its own.
+  EXPECT_THAT(in_image("RUN pip install " + pin + "\n"), ElementsAre(HasSubstr("fail: ")));
+  EXPECT_THAT(in_image("COPY pip.conf /etc/\nRUN pip install " + pin + "\n"),
+              ElementsAre(HasSubstr("unknown: ")));
+  EXPECT_THAT(in_image("ARG PIP_EXTRA_INDEX_URL\nRUN pip install " + pin + "\n"),
+              ElementsAre(HasSubstr("unknown: ")));
+}
+
+TEST(RecipeMistakes, AnImagesLineForAnIndexMendsIt) {
+  const Report report =
+      judge(files({{"Dockerfile", "FROM python:3.11\nRUN pip install torch==2.5.1+cu124\n"}}));
+  const auto all = of_rule(report, "index is not named");
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0]->remedies[0].command,
+            "sed -i '2i ENV PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cu124 "
+            "UV_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cu124' 'Dockerfile'");
+  EXPECT_THAT(found("Dockerfile",
+                    "FROM python:3.11\nENV PIP_EXTRA_INDEX_URL=" + std::string(kTorch) +
+                        "\nRUN pip install torch==2.5.1+cu124\n",
+                    "index is not named"),
+              IsEmpty());
+}
+
+TEST(RecipeMistakes, TheIndexOfAnotherBuildDoesNotHaveThisOne) {
+  const Report report = judge(
+      files({{"requirements.txt",
+              "--extra-index-url https://download.pytorch.org/whl/cu121\ntorch==2.5.1+cu124\n"}}));
+  const auto all = of_rule(report, "index is not named");
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_THAT(all[0]->text, HasSubstr("the one that is named is of cu121"));
+  EXPECT_EQ(all[0]->remedies[0].command, "sed -i '1s|cu121|cu124|' 'requirements.txt'");
+}
+
+TEST(RecipeMistakes, ABuildThatAReleaseNeverHadIsNotLookedForElsewhere) {
+  const Report report = judge(files({{"requirements.txt", "torch==2.1.2+cu124\n"}}));
+  const auto all = of_rule(report, "index is not named");
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_THAT(all[0]->remedies[0].text, HasSubstr("of torch 2.1 those for cu118, cu121 are known"));
+}
+
+TEST(RecipeMistakes, AnIndexInPlaceOfThePythonIndexLacksTheRest) {
+  const std::string file = std::string("--index-url ") + kTorch +
+                           "\ntorch==2.5.1\nnumpy\nfaster-whisper==1.1.1\nmy-own-package\n";
+  const Report report = judge(files({{"requirements.txt", file.c_str()}}));
+  const auto all = of_rule(report, "index is replaced");
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0]->level, Level::Fail);
+  EXPECT_THAT(all[0]->text, HasSubstr("PyTorch's does not have faster-whisper."));
+  EXPECT_EQ(all[0]->evidence[0].where, "requirements.txt:1");
+  EXPECT_EQ(all[0]->evidence[1].where, "requirements.txt:4");
+  EXPECT_EQ(all[0]->error, "No matching distribution found for faster-whisper");
+  EXPECT_EQ(all[0]->remedies[0].command,
+            "sed -i '1s|.*|--extra-index-url https://download.pytorch.org/whl/cu124|' "
+            "'requirements.txt'");
+  EXPECT_THAT(found("requirements.txt", "--extra-index-url" + file.substr(11), "index is replaced"),
+              IsEmpty());
+}
+
+TEST(RecipeMistakes, WhetherAnIndexHasAnUnknownPackageIsNotKnown) {
+  EXPECT_THAT(found("requirements.txt",
+                    std::string("--index-url ") + kTorch + "\ntorch==2.5.1\nmy-own-package\n",
+                    "index is replaced"),
+              ElementsAre(HasSubstr("unknown: --index-url takes the place")));
+  EXPECT_THAT(found("requirements.txt",
+                    std::string("--index-url ") + kTorch +
+                        "\n--extra-index-url https://pypi.org/simple\ntorch\nfaster-whisper\n",
+                    "index is replaced"),
+              IsEmpty());
+  EXPECT_THAT(found("requirements.txt", "--index-url https://mirror.example\nfaster-whisper\n",
+                    "index is replaced"),
+              IsEmpty());
+}
+
+TEST(RecipeMistakes, ACommandWithTheWrongIndexIsSplitInTwo) {
+  const Report report = judge(files({{"Dockerfile",
+                                      "FROM python:3.11\nRUN pip install 'torch>=2.5,<2.6' "
+                                      "faster-whisper fastapi --index-url "
+                                      "https://download.pytorch.org/whl/cu124\n"
+                                      "RUN pip install uvicorn\n"}}));
+  const auto all = of_rule(report, "index is replaced");
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0]->level, Level::Fail);
+  const std::string line =
+      "RUN pip install 'torch>=2.5,<2.6' --index-url https://download.pytorch.org/whl/cu124 && pip "
+      "install fastapi faster-whisper";
+  EXPECT_EQ(all[0]->remedies[0].command, line);
+  EXPECT_THAT(found("Dockerfile", "FROM python:3.11\n" + line + "\n", "index is replaced"),
+              IsEmpty());
+}
+
+TEST(RecipeMistakes, AnIndexOfOneCommandIsNotThatOfAnother) {
+  const Report report = judge(files(
+      {{"Dockerfile",
+        "FROM python:3.11\nCOPY *.txt .\nRUN pip install -r torch-requirements.txt --index-url "
+        "https://download.pytorch.org/whl/cu124\nRUN pip install -r requirements.txt\nRUN pip "
+        "install fastapi\n"},
+       {"torch-requirements.txt", "torch==2.5.1\n"},
+       {"requirements.txt", "faster-whisper==1.1.1\n"}}));
+  EXPECT_THAT(of_rule(report, "index is replaced"), IsEmpty());
+  const Report wrong = judge(
+      files({{"Dockerfile",
+              "FROM python:3.11\nCOPY requirements.txt .\nRUN pip install -r requirements.txt "
+              "--index-url https://download.pytorch.org/whl/cu124\n"},
+             {"requirements.txt", "torch==2.5.1\nfaster-whisper==1.1.1\n"}}));
+  const auto all = of_rule(wrong, "index is replaced");
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0]->evidence[0].where, "Dockerfile:3");
+  EXPECT_THAT(all[0]->remedies[0].text, HasSubstr("in place of --index-url in Dockerfile:3"));
+}
+
 }  // namespace mynah::doctor

@@ -174,6 +174,13 @@ struct PackageReleases : Source {
   std::vector<Version> releases;  // the newest first
 };
 
+// What an index of packages beside the Python index has.
+struct PackageIndex : Source {
+  std::string index;               // "https://download.pytorch.org/whl": all addresses below it
+  std::vector<std::string> has;    // packages that it lists
+  std::vector<std::string> lacks;  // some that people look for there; of others nothing is known
+};
+
 // Two requirements that cannot both hold in one environment.
 struct Clash : Source {
   std::string first;  // PEP 508: "torchaudio>=2.9"
@@ -260,6 +267,7 @@ struct Knowledge {
   std::vector<WheelCode> wheels;
   std::vector<PackageNeeds> packages;
   std::vector<PackageReleases> releases;
+  std::vector<PackageIndex> indexes;
   std::vector<Clash> clashes;
   std::vector<LlamaWheels> llama_wheels;
   std::vector<ModelMemory> models;

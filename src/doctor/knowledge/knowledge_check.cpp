@@ -214,6 +214,15 @@ Status check_packages(const Knowledge& knowledge) {
       return refused(where, "its error is none of errors.json");
     }
   }
+  for (const PackageIndex& fact : knowledge.indexes) {
+    const std::string where = "packages.json: " + fact.index;
+    MYNAH_TRY_STATUS(check_source(where, fact));
+    for (const std::string& package : fact.lacks) {
+      if (std::ranges::find(fact.has, package) != fact.has.end()) {
+        return refused(where, fmt::format("has and lacks {}", in_quotes(package)));
+      }
+    }
+  }
   for (const LlamaWheels& fact : knowledge.llama_wheels) {
     MYNAH_TRY_STATUS(check_source("llama.json: " + fact.cuda, fact));
   }

@@ -177,6 +177,14 @@ void fields_of(PackageReleases& fact, const Field& field) {
 }
 
 template <class Field>
+void fields_of(PackageIndex& fact, const Field& field) {
+  field("index", fact.index, Presence::Wanted);
+  field("has", fact.has, Presence::Wanted);
+  field("lacks", fact.lacks, Presence::Wanted);
+  source_fields(fact, field);
+}
+
+template <class Field>
 void fields_of(Clash& fact, const Field& field) {
   field("first", fact.first, Presence::Wanted);
   field("second", fact.second, Presence::Wanted);
@@ -268,6 +276,7 @@ void tables_of(Knowledge& knowledge, const Table& table) {
   table("packages", "packages", knowledge.packages);
   table("releases", "releases", knowledge.releases);
   table("packages", "clashes", knowledge.clashes);
+  table("packages", "indexes", knowledge.indexes);
   table("llama", "wheels", knowledge.llama_wheels);
   table("models", "models", knowledge.models);
   table("libraries", "libraries", knowledge.libraries);

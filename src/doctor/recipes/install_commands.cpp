@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <vector>
@@ -94,16 +96,16 @@ void follow(const std::vector<std::string>& files, uint64_t line, const PlaceOf&
 void read_pip_install(Words words, const ShellCommand& command, uint64_t line,
                       const PlaceOf& place_of, Recipe& recipe) {
   const PipWords read = read_pip_words(words);
+  std::vector<IndexLine> indexes = read.indexes;
+  for (const auto& [name, value] : command.variables) {
+    std::ranges::move(indexes_of(name, value), std::back_inserter(indexes));
+  }
   std::vector<std::string> own;
-  own.reserve(read.indexes.size());
-  for (const IndexLine& index : read.indexes) {
+  own.reserve(indexes.size());
+  for (const IndexLine& index : indexes) {
     own.push_back(index.url);
   }
-  for (const auto& [name, value] : command.variables) {
-    for (const IndexLine& index : indexes_of(name, value)) {
-      own.push_back(index.url);
-    }
-  }
+  const size_t before = recipe.requirements.size();
   for (const std::string& requirement : read.requirements) {
     if (requirement == ".") {
       add_include(recipe, recipe.includes, place_of("pyproject.toml"), line);
@@ -111,11 +113,16 @@ void read_pip_install(Words words, const ShellCommand& command, uint64_t line,
       add_requirement(recipe, requirement, line, own);
     }
   }
+  const bool replaces = std::ranges::any_of(indexes, std::logical_not(), &IndexLine::extra);
+  for (size_t i = before; i < recipe.requirements.size(); ++i) {
+    recipe.requirements[i].replaces_index = replaces;
+  }
   follow(read.includes, line, place_of, recipe, recipe.includes);
   follow(read.constraints, line, place_of, recipe, recipe.constraints);
-  if (!read.includes.empty() && !own.empty()) {
+  if (!read.includes.empty()) {
     // What holds for a file that this command reads holds for the recipe: the file says no index.
-    for (IndexLine index : read.indexes) {
+    for (IndexLine& index : indexes) {
+      index.one_command = true;
       index.file = recipe.path;
       index.line = line;
       recipe.indexes.push_back(std::move(index));
@@ -123,6 +130,20 @@ void read_pip_install(Words words, const ShellCommand& command, uint64_t line,
   }
   for (const std::string& option : read.unknown) {
     add_doubt(recipe, line, fmt::format("the option {} is not known", in_quotes(option)));
+  }
+}
+
+// pip config set global.extra-index-url ADDRESS: from then on every command of pip knows it.
+void read_pip_settings(Words words, uint64_t line, Recipe& recipe) {
+  if (words.size() < 2) {
+    return;
+  }
+  const std::string_view key = std::string_view(words[0]).substr(words[0].find('.') + 1);
+  if (key == "index-url" || key == "extra-index-url" || key == "find-links") {
+    read_index_variable(key == "index-url"         ? "PIP_INDEX_URL"
+                        : key == "extra-index-url" ? "PIP_EXTRA_INDEX_URL"
+                                                   : "PIP_FIND_LINKS",
+                        words[1], line, recipe);
   }
 }
 
@@ -191,6 +212,12 @@ bool compiles(const ShellCommand& command, const std::map<std::string, std::stri
 
 }  // namespace
 
+bool names_index(std::string_view variable) {
+  return variable == "UV_TORCH_BACKEND" ||
+         std::ranges::find(kIndexVariables, variable, &IndexVariable::name) !=
+             std::end(kIndexVariables);
+}
+
 void read_index_variable(const std::string& name, const std::string& value, uint64_t line,
                          Recipe& recipe) {
   for (IndexLine index : indexes_of(name, value)) {
@@ -215,6 +242,10 @@ void read_command(const ShellCommand& command, uint64_t line,
     if (is_pip(program)) {
       if (const auto rest = behind_verb(behind, "install")) {
         read_pip_install(*rest, command, line, place_of, recipe);
+        return;
+      }
+      if (const auto rest = behind_verb(behind, "config")) {
+        read_pip_settings(behind_verb(*rest, "set").value_or(Words()), line, recipe);
         return;
       }
       if (const auto rest = behind_verb(behind, "sync")) {

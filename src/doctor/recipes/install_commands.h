@@ -22,6 +22,9 @@ void read_command(const ShellCommand& command, uint64_t line,
                   const std::map<std::string, std::string>& variables, const PlaceOf& place_of,
                   Recipe& recipe);
 
+// Whether a variable of pip or uv names indexes: "PIP_EXTRA_INDEX_URL".
+[[nodiscard]] bool names_index(std::string_view variable);
+
 // An index that a variable of pip or uv names ("PIP_EXTRA_INDEX_URL"), added to the recipe.
 void read_index_variable(const std::string& name, const std::string& value, uint64_t line,
                          Recipe& recipe);

@@ -137,6 +137,8 @@ class DockerfileReader {
         read_index_variable(name, value, read.line, recipe_);
       } else if (const auto known = global_.find(name); in_stage_ && known != global_.end()) {
         set(name, known->second);
+      } else if (names_index(name)) {
+        add_doubt(recipe_, read.line, fmt::format("{} is said when the image is built", name));
       }
     }
   }
@@ -184,6 +186,7 @@ class DockerfileReader {
   }
 
   void copy(const DockerInstruction& read) {
+    doubt_settings(read.arguments, read.line);
     const auto from_elsewhere = [](const std::string& flag) { return flag.starts_with("--from="); };
     if (std::ranges::any_of(read.flags, from_elsewhere)) {
       return;
@@ -192,6 +195,15 @@ class DockerfileReader {
         copied(substituted(read.arguments, stage_), recipe_.path);
     for (size_t i = 0; i + 1 < words.size(); ++i) {
       bring(words[i], words.back());
+    }
+  }
+
+  // Settings of an installer may name indexes.
+  void doubt_settings(const std::string& text, uint64_t line) {
+    for (const std::string_view file : {"pip.conf", "uv.toml"}) {
+      if (text.find(file) != std::string::npos) {
+        add_doubt(recipe_, line, fmt::format("{} was not read: it may name an index", file));
+      }
     }
   }
 
@@ -268,7 +280,9 @@ class DockerfileReader {
   }
 
   void run(const DockerInstruction& read) {
+    doubt_settings(read.arguments, read.line);
     for (const std::string& flag : read.flags) {
+      doubt_settings(flag, read.line);
       if (flag.starts_with("--mount=")) {
         mount(flag);
       }

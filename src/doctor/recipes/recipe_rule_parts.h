@@ -10,6 +10,15 @@
 
 namespace mynah::doctor {
 
+[[nodiscard]] constexpr Certainty sure(bool certain) {
+  return certain ? Certainty::Certain : Certainty::Likely;
+}
+
+// A failure that is not certain is not known.
+[[nodiscard]] constexpr Level failing(bool certain) {
+  return certain ? Level::Fail : Level::Unknown;
+}
+
 // A finding about a column; it is added to the report.
 Finding& add_finding(Diagnosis& diagnosis, std::string rule, Level level, Certainty certainty,
                      std::string subject, std::string text);
@@ -22,6 +31,10 @@ void judge_reading(Diagnosis& diagnosis);
 
 // Requirements that contradict each other, packages and releases that do not go together.
 void judge_requirements(Diagnosis& diagnosis, const RecipeColumn& column);
+
+// Where packages come from: builds that the Python index does not have, and an index in its place
+// that lacks what is asked for.
+void judge_indexes(Diagnosis& diagnosis, const RecipeColumn& column);
 
 // Versions that come as they come.
 void judge_drift(Diagnosis& diagnosis, const RecipeColumn& column);

@@ -19,15 +19,6 @@ namespace mynah::doctor {
 
 namespace {
 
-Certainty sure(bool certain) {
-  return certain ? Certainty::Certain : Certainty::Likely;
-}
-
-// A failure that is not certain is not known.
-Level failing(bool certain) {
-  return certain ? Level::Fail : Level::Unknown;
-}
-
 // Whether two words for one package come from one run of an installer, which must meet both: files
 // that include each other. Commands of a Dockerfile run one after the other.
 bool installed_together(const Asked& a, const Asked& b) {
@@ -404,6 +395,7 @@ void judge_recipes(Diagnosis& diagnosis) {
   const std::vector<RecipeColumn> columns = recipe_columns(diagnosis.facts);
   for (const RecipeColumn& column : columns) {
     judge_requirements(diagnosis, column);
+    judge_indexes(diagnosis, column);
     judge_drift(diagnosis, column);
     judge_image(diagnosis, column);
     judge_service(diagnosis, column, columns);

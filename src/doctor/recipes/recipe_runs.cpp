@@ -1,0 +1,126 @@
+#include "doctor/recipes/recipe_runs.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace mynah::doctor {
+
+namespace {
+
+std::string plain_path(const std::string& path) {
+  return std::filesystem::path(path).lexically_normal().string();
+}
+
+// Recipes of the column that a file takes in, itself included.
+std::set<const Recipe*> taken_in(const RecipeColumn& column, const std::string& first) {
+  std::set<const Recipe*> taken;
+  std::vector<std::string> waiting = {first};
+  while (!waiting.empty()) {
+    const std::string path = plain_path(waiting.back());
+    waiting.pop_back();
+    for (const Recipe* recipe : column.recipes) {
+      if (plain_path(recipe->path) == path && taken.insert(recipe).second) {
+        waiting.insert(waiting.end(), recipe->includes.begin(), recipe->includes.end());
+      }
+    }
+  }
+  return taken;
+}
+
+template <class Visit>
+void each_asked(const RecipeColumn& column, const Visit& visit) {
+  for (const auto& [name, all] : column.packages) {
+    for (const Asked& asked : all) {
+      visit(asked);
+    }
+  }
+}
+
+void add_indexes(InstallRun& run, const Recipe& recipe) {
+  for (const IndexLine& index : recipe.indexes) {
+    if (!index.explicit_) {
+      run.indexes.push_back(&index);
+    }
+  }
+}
+
+std::vector<InstallRun> runs_of_image(const RecipeColumn& column, const Recipe& dockerfile) {
+  // Commands that begin in one line and look at the same indexes are one here.
+  std::map<std::pair<uint64_t, std::vector<std::string>>, InstallRun> commands;
+  each_asked(column, [&](const Asked& asked) {
+    if (asked.recipe == &dockerfile) {
+      commands[{asked.requirement->line, asked.requirement->indexes}].asked.push_back(&asked);
+    }
+  });
+  std::vector<InstallRun> runs;
+  for (auto& [place, run] : commands) {
+    for (const IndexLine& index : dockerfile.indexes) {
+      if (!index.one_command) {
+        run.indexes.push_back(&index);
+      }
+    }
+    runs.push_back(std::move(run));
+  }
+  std::set<std::string> seen;
+  for (const std::string& include : dockerfile.includes) {
+    if (!seen.insert(include).second) {
+      continue;
+    }
+    const std::set<const Recipe*> taken = taken_in(column, include);
+    InstallRun run;
+    each_asked(column, [&](const Asked& asked) {
+      if (taken.contains(asked.recipe)) {
+        run.asked.push_back(&asked);
+      }
+    });
+    for (const Recipe* recipe : taken) {
+      add_indexes(run, *recipe);
+    }
+    const auto named = std::ranges::find(dockerfile.include_lines, include, &IncludeLine::path);
+    for (const IndexLine& index : dockerfile.indexes) {
+      if (!index.one_command ||
+          (named != dockerfile.include_lines.end() && named->line == index.line)) {
+        run.indexes.push_back(&index);
+      }
+    }
+    runs.push_back(std::move(run));
+  }
+  for (InstallRun& run : runs) {
+    run.in_image = true;
+  }
+  return runs;
+}
+
+}  // namespace
+
+std::vector<std::string> InstallRun::urls(const Requirement& requirement) const {
+  std::vector<std::string> all = requirement.indexes;
+  for (const IndexLine* index : indexes) {
+    all.push_back(index->url);
+  }
+  return all;
+}
+
+bool InstallRun::keeps_python_index(const Requirement& requirement) const {
+  return !requirement.replaces_index &&
+         std::ranges::all_of(indexes, [](const IndexLine* index) { return index->extra; });
+}
+
+std::vector<InstallRun> install_runs(const RecipeColumn& column) {
+  const auto dockerfile = std::ranges::find(column.recipes, "dockerfile", &Recipe::kind);
+  if (dockerfile != column.recipes.end()) {
+    return runs_of_image(column, **dockerfile);
+  }
+  InstallRun run;
+  each_asked(column, [&](const Asked& asked) { run.asked.push_back(&asked); });
+  for (const Recipe* recipe : column.recipes) {
+    add_indexes(run, *recipe);
+  }
+  return {std::move(run)};
+}
+
+}  // namespace mynah::doctor
