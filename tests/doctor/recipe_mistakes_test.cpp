@@ -235,4 +235,31 @@ TEST(RecipeMistakes, AnIndexOfOneCommandIsNotThatOfAnother) {
   EXPECT_THAT(all[0]->remedies[0].text, HasSubstr("in place of --index-url in Dockerfile:3"));
 }
 
+TEST(RecipeMistakes, AVersionThatIsNotThereFails) {
+  const Report report =
+      judge(files({{"requirements.txt", "onnxruntime-gpu==1.24.0\ntorch==2.5.7\n"}}));
+  const auto all = of_rule(report, "no such version");
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0]->level, Level::Fail);
+  EXPECT_EQ(all[0]->text,
+            "The Python index has no onnxruntime-gpu 1.24.0: the nearest are 1.24.1 and 1.23.2.");
+  EXPECT_EQ(all[0]->evidence[0].where, "requirements.txt:1");
+  EXPECT_EQ(all[0]->remedies[0].command, "sed -i '1s|1\\.24\\.0|1.24.1|' 'requirements.txt'");
+  EXPECT_THAT(all[1]->text, HasSubstr("the nearest are 2.5.1 and 2.6.0"));
+}
+
+TEST(RecipeMistakes, AVersionThatMayBeThereDoesNotFail) {
+  EXPECT_THAT(found("requirements.txt", "faster-whisper==1.9.0\n", "version is not known"),
+              ElementsAre(HasSubstr("unknown: faster-whisper 1.9.0 is newer than what is known")));
+  const char* const others =
+      "torch==1.13.1\nonnxruntime-gpu==1.24.1\ntorchaudio==2.6.0.dev20250101\nctranslate2==4.8.*\n"
+      "torchvision==0.20\nkokoro==0.7.16\nunheard-of==9.9\n";
+  EXPECT_THAT(found("requirements.txt", others, "no such version"), IsEmpty());
+  EXPECT_THAT(found("requirements.txt", others, "version is not known"), IsEmpty());
+  EXPECT_THAT(found("requirements.txt",
+                    "--extra-index-url https://mirror.example\nonnxruntime-gpu==1.24.0\n",
+                    "no such version"),
+              ElementsAre(HasSubstr("unknown: ")));
+}
+
 }  // namespace mynah::doctor

@@ -36,6 +36,9 @@ void judge_requirements(Diagnosis& diagnosis, const RecipeColumn& column);
 // that lacks what is asked for.
 void judge_indexes(Diagnosis& diagnosis, const RecipeColumn& column);
 
+// Versions that no index has.
+void judge_versions(Diagnosis& diagnosis, const RecipeColumn& column);
+
 // Versions that come as they come.
 void judge_drift(Diagnosis& diagnosis, const RecipeColumn& column);
 
