@@ -262,4 +262,36 @@ TEST(RecipeMistakes, AVersionThatMayBeThereDoesNotFail) {
               ElementsAre(HasSubstr("unknown: ")));
 }
 
+TEST(RecipeMistakes, AnOldTorchWantsNumpyBelow2) {
+  const Report report = judge(files({{"requirements.txt", "torch==2.1.2\nnumpy>=1.24\n"}}));
+  const auto all = of_rule(report, "numpy is too new");
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0]->level, Level::Warning);
+  EXPECT_EQ(all[0]->evidence[1].where, "requirements.txt:2");
+  EXPECT_EQ(all[0]->remedies[0].command, "sed -i '2s|.*|numpy>=1.24,<2|' 'requirements.txt'");
+  EXPECT_THAT(all[0]->error, HasSubstr("compiled using NumPy 1.x"));
+  const auto warned = [](const char* text) {
+    return found("requirements.txt", text, "numpy is too new").size();
+  };
+  EXPECT_EQ(warned("torch==2.1.2\nfaster-whisper==1.0.3\n"), 1U);
+  EXPECT_EQ(warned("torch==2.1.2\nnumpy==2.1.0\n"), 1U);
+  EXPECT_EQ(warned("torch==2.1.2\n"), 0U);
+  EXPECT_EQ(warned("torch==2.1.2\nnumpy<2\n"), 0U);
+  EXPECT_EQ(warned("torch==2.1.2\nnumpy>=1.24,<2\nfaster-whisper\n"), 0U);
+  EXPECT_EQ(warned("torch==2.1.2\nnumpy==1.26.4\n"), 0U);
+  EXPECT_EQ(warned("torch==2.3.0\nnumpy\n"), 0U);
+}
+
+TEST(RecipeMistakes, NumpyBelow2IsAddedWhereNobodyAsksForIt) {
+  const Report report =
+      judge(files({{"requirements.txt", "torch==2.1.2\nfaster-whisper==1.0.3\n"}}));
+  const auto all = of_rule(report, "numpy is too new");
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_THAT(all[0]->text, HasSubstr("faster-whisper brings numpy 2"));
+  EXPECT_EQ(all[0]->remedies[0].command, "echo 'numpy<2' >> 'requirements.txt'");
+  const Facts bounded = files(
+      {{"requirements.txt", "torch==2.1.2\nscipy\n-c bounds.txt\n"}, {"bounds.txt", "numpy<2\n"}});
+  EXPECT_THAT(of_rule(judge(bounded), "numpy is too new"), IsEmpty());
+}
+
 }  // namespace mynah::doctor

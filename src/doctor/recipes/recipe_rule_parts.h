@@ -39,6 +39,9 @@ void judge_indexes(Diagnosis& diagnosis, const RecipeColumn& column);
 // Versions that no index has.
 void judge_versions(Diagnosis& diagnosis, const RecipeColumn& column);
 
+// NumPy 2 beside a torch that was built for NumPy 1.
+void judge_numpy(Diagnosis& diagnosis, const RecipeColumn& column);
+
 // Versions that come as they come.
 void judge_drift(Diagnosis& diagnosis, const RecipeColumn& column);
 

@@ -99,6 +99,21 @@ void judge_version(Diagnosis& diagnosis, const InstallRun& run, const Asked& ask
   }
 }
 
+// Packages that bring NumPy.
+constexpr std::array<std::string_view, 22> kBringNumpy = {
+    "torchvision",    "ctranslate2",  "faster-whisper", "whisperx",  "transformers",
+    "openai-whisper", "librosa",      "scipy",          "soundfile", "sentence-transformers",
+    "onnxruntime",    "scikit-learn", "pandas",         "numba",     "onnxruntime-gpu",
+    "pyannote-audio", "speechbrain",  "coqui-tts",      "kokoro",    "llama-cpp-python",
+    "kokoro-onnx",    "nemo-toolkit"};
+
+// Whether some NumPy 2 meets a range.
+bool lets_numpy_2(const SpecifierSet& range) {
+  return std::ranges::any_of(
+      std::array{"2.0.2", "2.1.3", "2.2.6", "2.3.5", "2.4.0"},
+      [&](const char* text) { return range.contains(*Version::parse(text)); });
+}
+
 }  // namespace
 
 void judge_versions(Diagnosis& diagnosis, const RecipeColumn& column) {
@@ -107,6 +122,86 @@ void judge_versions(Diagnosis& diagnosis, const RecipeColumn& column) {
       judge_version(diagnosis, run, *asked);
     }
   }
+}
+
+void judge_numpy(Diagnosis& diagnosis, const RecipeColumn& column) {
+  const Resolved torch = resolve(column, "torch");
+  const auto python = Version::parse(column.python);
+  const bool without_numpy_2 = python && *python < *Version::parse("3.9");
+  if (!torch.version || *torch.version >= *Version::parse("2.3") ||
+      torch.by->requirement->url == "conda" || without_numpy_2) {
+    return;
+  }
+  const Resolved numpy = resolve(column, "numpy");
+  const auto* const bringer = std::ranges::find_if(
+      kBringNumpy, [&](std::string_view package) { return column.asks_for(package); });
+  if (numpy.by == nullptr && bringer == kBringNumpy.end()) {
+    return;  // torch itself does not ask for it
+  }
+  SpecifierSet range = numpy.range;
+  if (numpy.version) {
+    range = {.clauses = {{.relation = Specifier::Relation::Equal,
+                          .version = numpy.version->public_part(),
+                          .any_below = false,
+                          .spelling = {}}}};
+  }
+  const Derived other = derived(column, "numpy", diagnosis.knowledge);
+  range.clauses.insert(range.clauses.end(), other.range.clauses.begin(), other.range.clauses.end());
+  if (const auto bound = column.packages.find("numpy"); bound != column.packages.end()) {
+    for (const Asked& asked : bound->second) {
+      const auto set = SpecifierSet::parse(asked.requirement->specifier);
+      if (asked.bound && set) {
+        range.clauses.insert(range.clauses.end(), set->clauses.begin(), set->clauses.end());
+      }
+    }
+  }
+  if (numpy.version ? numpy.version->release_at(0) < 2 : !lets_numpy_2(range)) {
+    return;
+  }
+  const Asked& decides = numpy.by != nullptr ? *numpy.by : *torch.by;
+  Finding& finding = add_finding(
+      diagnosis, "numpy is too new", Level::Warning, sure(numpy.version && torch.sure),
+      fmt::format("torch {} in {}", torch.version->text(), column.name),
+      fmt::format("torch {} was built for NumPy 1, and {}: what hands arrays to it or takes them "
+                  "from it fails.",
+                  torch.version->text(),
+                  numpy.version ? fmt::format("numpy {} is pinned", numpy.version->text())
+                  : numpy.by != nullptr
+                      ? std::string("numpy 2 comes, as nothing keeps it away")
+                      : fmt::format("{} brings numpy 2, as nothing keeps it away", *bringer)));
+  finding.evidence.push_back(evidence_of(*torch.by));
+  if (numpy.by != nullptr) {
+    finding.evidence.push_back(evidence_of(*numpy.by));
+  }
+  if (const KnownError* error = diagnosis.knowledge.error("E66")) {
+    finding.error = error->patterns.front() + " NumPy 2";
+    finding.evidence.push_back({error->cause, error->source});
+  }
+  if (!numpy.version && !range.contains(*Version::parse("1.26.4"))) {
+    finding.remedies.push_back({.command = {},
+                                .text = "Take torch 2.3 or newer: something here wants NumPy 2",
+                                .cost = {}});
+    return;
+  }
+  const Requirement& by = *decides.requirement;
+  const bool own = numpy.by != nullptr;
+  const bool keeps_range = own && !numpy.version && !by.specifier.empty();
+  AlignmentEdit edit{.file = decides.recipe->path,
+                     .line = own ? by.line : 0,
+                     .from = own ? "numpy" + by.specifier : "",
+                     .to = keeps_range ? fmt::format("numpy{},<2", by.specifier) : "numpy<2",
+                     .why = {}};
+  const bool list = decides.recipe->kind == "requirements";
+  const bool whole_line =
+      list && own && by.line != 0 && by.marker.empty() && edit.file.find('\'') == std::string::npos;
+  finding.remedies.push_back(
+      {.command = whole_line
+                      ? fmt::format("sed -i '{}s|.*|{}|' '{}'", edit.line, edit.to, edit.file)
+                  : list && !own ? edit_command(edit)
+                                 : std::string(),
+       .text = own ? fmt::format("Write {} in {}", edit.to, place_text(edit.file, edit.line))
+                   : fmt::format("Add numpy<2 beside torch in {}", place_text(edit.file, by.line)),
+       .cost = "what asks for numpy>=2 no longer fits"});
 }
 
 }  // namespace mynah::doctor
