@@ -225,6 +225,7 @@ void fields_of(Fact& fact, const Field& field) {
   field("constraints", fact.constraints);
   field("include_lines", fact.include_lines);
   field("variables", fact.variables);
+  field("system_packages", fact.system_packages);
   field("builds", fact.builds);
   field("doubts", fact.doubts);
 }

@@ -272,6 +272,7 @@ struct Recipe {
   std::vector<std::string> constraints;    // recipes that bound versions and bring nothing: -c
   std::vector<IncludeLine> include_lines;  // of both; a line that is not known is left out
   std::map<std::string, std::string> variables;  // ENV and ARG
+  std::vector<std::string> system_packages;      // of apt: "libcudnn9-cuda-12"
   std::vector<std::string> builds;               // commands that compile device code, as written
   std::vector<std::string> doubts;               // what could not be read for sure
 

@@ -294,4 +294,80 @@ TEST(RecipeMistakes, NumpyBelow2IsAddedWhereNobodyAsksForIt) {
   EXPECT_THAT(of_rule(judge(bounded), "numpy is too new"), IsEmpty());
 }
 
+TEST(RecipeMistakes, ASlimImageLacksWhatCTranslate2Opens) {
+  const char* const bare =
+      "FROM python:3.11-slim\nENV NVIDIA_VISIBLE_DEVICES=all\nRUN pip install "
+      "faster-whisper==1.0.3 ctranslate2==4.4.0\n";
+  const Report report = judge(files({{"Dockerfile", bare}}));
+  const auto all = of_rule(report, "image lacks libraries");
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0]->level, Level::Warning);
+  EXPECT_THAT(all[0]->text, HasSubstr("wants cuBLAS 12 and cuDNN 8"));
+  EXPECT_EQ(all[0]->evidence[0].where, "Dockerfile:1");
+  EXPECT_EQ(all[0]->evidence[1].where, "Dockerfile:3");
+  const std::string wheels = "RUN pip install nvidia-cublas-cu12 'nvidia-cudnn-cu12==8.*'";
+  const std::string path =
+      "ENV LD_LIBRARY_PATH=/usr/local/lib/python3.11/site-packages/nvidia/cublas/lib:/usr/local/"
+      "lib/python3.11/site-packages/nvidia/cudnn/lib";
+  EXPECT_EQ(all[0]->remedies[0].command, wheels);
+  EXPECT_THAT(all[0]->remedies[0].text, HasSubstr(path));
+  // The wheels alone lie where the loader does not look.
+  EXPECT_THAT(found("Dockerfile", bare + wheels + "\n", "image lacks libraries"),
+              ElementsAre(HasSubstr("unknown: ")));
+  EXPECT_THAT(found("Dockerfile", bare + wheels + "\n" + path + "\n", "image lacks libraries"),
+              IsEmpty());
+}
+
+TEST(RecipeMistakes, ASlimImageThatNobodyMeantForACardIsANote) {
+  EXPECT_THAT(found("Dockerfile", "FROM python:3.11-slim\nRUN pip install faster-whisper\n",
+                    "image lacks libraries"),
+              ElementsAre(HasSubstr("note: ")));
+}
+
+TEST(RecipeMistakes, AnImageOfNvidiasHoldsWhatItsFlavourSays) {
+  const auto lacks = [](const std::string& tag, const std::string& lines) {
+    return found("Dockerfile", "FROM nvidia/cuda:" + tag + "\n" + lines, "image lacks libraries");
+  };
+  const std::string newest = "RUN pip install ctranslate2==4.8.5\n";
+  EXPECT_THAT(lacks("12.4.1-runtime-ubuntu22.04", newest), IsEmpty());
+  EXPECT_THAT(lacks("12.4.1-base-ubuntu22.04", newest),
+              ElementsAre(HasSubstr("wants cuBLAS 12, and")));
+  EXPECT_THAT(lacks("13.0.1-cudnn-runtime-ubuntu22.04", newest),
+              ElementsAre(HasSubstr("wants cuBLAS 12, and")));
+  const std::string older = "RUN pip install ctranslate2==4.5.0\n";
+  EXPECT_THAT(lacks("12.4.1-cudnn-runtime-ubuntu22.04", older), IsEmpty());
+  EXPECT_THAT(lacks("12.4.1-devel-ubuntu22.04", older),
+              ElementsAre(HasSubstr("wants cuDNN 9, and")));
+  EXPECT_THAT(
+      lacks("12.4.1-runtime-ubuntu22.04",
+            "RUN apt-get update && apt-get install -y libcudnn9-cuda-12=9.1.0.70-1\n" + older),
+      IsEmpty());
+  const std::string onnx = "RUN pip install onnxruntime-gpu==1.23.2\n";
+  EXPECT_THAT(lacks("12.4.1-cudnn-runtime-ubuntu22.04", onnx), IsEmpty());
+  EXPECT_THAT(lacks("12.4.1-runtime-ubuntu22.04", onnx),
+              ElementsAre(HasSubstr("sessions compute on the processor")));
+  const Report report = judge(files({{"Dockerfile",
+                                      "FROM nvidia/cuda:12.4.1-base-ubuntu22.04\nRUN pip install "
+                                      "onnxruntime-gpu==1.23.2\n"}}));
+  const auto all = of_rule(report, "image lacks libraries");
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_THAT(all[0]->remedies[0].text,
+              HasSubstr("Begin from nvidia/cuda:12.4.1-cudnn-runtime-ubuntu22.04 in Dockerfile:1"));
+}
+
+TEST(RecipeMistakes, WhatAnImageLacksIsSaidOnce) {
+  const Report report =
+      judge(files({{"Dockerfile",
+                    "FROM nvidia/cuda:12.1.1-base-ubuntu22.04\nRUN pip install "
+                    "faster-whisper==1.1.1 ctranslate2==4.8.5\nRUN pip install --no-deps "
+                    "onnxruntime-gpu==1.23.2\n"}}));
+  const auto all = of_rule(report, "image lacks libraries");
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_THAT(all[0]->text, HasSubstr("ctranslate2 4.8.5 wants cuBLAS 12, and"));
+  EXPECT_THAT(all[0]->text, HasSubstr("onnxruntime-gpu 1.23.2 wants cuBLAS 12 and cuDNN 9, and"));
+  ASSERT_EQ(all[0]->remedies.size(), 1U);
+  EXPECT_THAT(all[0]->remedies[0].text,
+              HasSubstr("Begin from nvidia/cuda:12.8.1-cudnn-runtime-ubuntu22.04"));
+}
+
 }  // namespace mynah::doctor

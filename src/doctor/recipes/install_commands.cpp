@@ -147,6 +147,15 @@ void read_pip_settings(Words words, uint64_t line, Recipe& recipe) {
   }
 }
 
+// apt-get install libcudnn9-cuda-12=9.1.0.70-1.
+void read_apt(Words words, Recipe& recipe) {
+  for (const std::string& word : words) {
+    if (!word.starts_with('-') && recipe.system_packages.size() < kMostOfARecipe) {
+      recipe.system_packages.push_back(word.substr(0, word.find('=')));
+    }
+  }
+}
+
 // conda install and create: packages, "--file FILE" of requirements, and "-f" of an environment.
 void read_conda(Words words, uint64_t line, const PlaceOf& place_of, Recipe& recipe) {
   static constexpr std::array<std::string_view, 9> kWithValue = {
@@ -255,6 +264,11 @@ void read_command(const ShellCommand& command, uint64_t line,
     } else if (program == "uv") {
       if (const auto rest = behind_verb(behind, "add")) {
         read_pip_install(*rest, command, line, place_of, recipe);
+        return;
+      }
+    } else if (program == "apt-get" || program == "apt") {
+      if (const auto rest = behind_verb(behind, "install")) {
+        read_apt(*rest, recipe);
         return;
       }
     } else if (is_conda(program)) {

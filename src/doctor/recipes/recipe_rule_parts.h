@@ -42,6 +42,9 @@ void judge_versions(Diagnosis& diagnosis, const RecipeColumn& column);
 // NumPy 2 beside a torch that was built for NumPy 1.
 void judge_numpy(Diagnosis& diagnosis, const RecipeColumn& column);
 
+// Whether an image holds the libraries of CUDA that its packages open.
+void judge_image_libraries(Diagnosis& diagnosis, const RecipeColumn& column);
+
 // Versions that come as they come.
 void judge_drift(Diagnosis& diagnosis, const RecipeColumn& column);
 

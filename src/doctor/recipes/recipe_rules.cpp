@@ -398,6 +398,7 @@ void judge_recipes(Diagnosis& diagnosis) {
     judge_indexes(diagnosis, column);
     judge_versions(diagnosis, column);
     judge_numpy(diagnosis, column);
+    judge_image_libraries(diagnosis, column);
     judge_drift(diagnosis, column);
     judge_image(diagnosis, column);
     judge_service(diagnosis, column, columns);
