@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "doctor/recipes/alignment.h"
 #include "recipe_files.h"
 
 namespace mynah::doctor {
@@ -368,6 +369,28 @@ TEST(RecipeMistakes, WhatAnImageLacksIsSaidOnce) {
   ASSERT_EQ(all[0]->remedies.size(), 1U);
   EXPECT_THAT(all[0]->remedies[0].text,
               HasSubstr("Begin from nvidia/cuda:12.8.1-cudnn-runtime-ubuntu22.04"));
+}
+
+TEST(RecipeMistakes, ServicesWithImagesOfTheirOwnNeedNotAgree) {
+  const Facts facts = files(
+      {{"compose.yml",
+        "services:\n  asr:\n    build: ./asr\n    gpus: all\n  tts:\n    build: ./tts\n    gpus: "
+        "all\n"},
+       {"asr/Dockerfile",
+        "FROM nvidia/cuda:12.4.1-cudnn-runtime-ubuntu22.04\nRUN pip install torch==2.5.1 "
+        "--index-url https://download.pytorch.org/whl/cu124\n"},
+       {"tts/Dockerfile",
+        "FROM nvidia/cuda:12.8.1-cudnn-runtime-ubuntu22.04\nRUN pip install torch==2.7.1 "
+        "--index-url https://download.pytorch.org/whl/cu128\n"}});
+  const Alignment alignment = align(facts, builtin_knowledge());
+  EXPECT_FALSE(alignment.has_conflict());
+  EXPECT_THAT(alignment.edits, IsEmpty());
+  const Report report = judge(facts);
+  EXPECT_THAT(of_rule(report, "pinned apart"), IsEmpty());
+  const auto notes = of_rule(report, "images differ");
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_EQ(notes[0]->level, Level::Note);
+  EXPECT_THAT(notes[0]->text, HasSubstr("2.5.1+cu124 in asr (compose.yml), 2.7.1+cu128 in tts"));
 }
 
 }  // namespace mynah::doctor

@@ -90,9 +90,11 @@ AlignmentCell package_cell(const RecipeColumn& column, std::string_view package,
 }
 
 // Versions that columns pin apart. Those that a lock or a pin decide count, ranges do not; and of
-// compose files beside each other that describe one service in several ways, one counts.
+// compose files beside each other that describe one service in several ways, one counts. Images are
+// environments apart: only what is none may come to be installed into one place.
 void compare_columns(AlignmentRow& row, std::span<const RecipeColumn> columns) {
   std::set<std::string> pinned;
+  std::set<std::string> pinned_together;
   std::set<std::string> services;
   for (size_t i = 0; i < row.cells.size(); ++i) {
     const RecipeColumn& column = columns[i];
@@ -104,13 +106,18 @@ void compare_columns(AlignmentRow& row, std::span<const RecipeColumn> columns) {
             .second;
     if (counts && !row.cells[i].drifts && !row.cells[i].resolved.empty()) {
       pinned.insert(row.cells[i].resolved);
+      if (!column.is_image()) {
+        pinned_together.insert(row.cells[i].resolved);
+      }
     }
   }
-  if (pinned.size() > 1) {
+  row.differs = pinned.size() > 1;
+  if (pinned_together.size() > 1) {
     row.conflict = true;
     row.why = fmt::format("{} is pinned apart", row.name);
-    for (AlignmentCell& cell : row.cells) {
-      cell.conflict = !cell.drifts && !cell.resolved.empty();
+    for (size_t i = 0; i < row.cells.size(); ++i) {
+      AlignmentCell& cell = row.cells[i];
+      cell.conflict = !cell.drifts && !cell.resolved.empty() && !columns[i].is_image();
     }
   }
 }
@@ -153,9 +160,6 @@ AlignmentRow image_row(std::span<const RecipeColumn> columns, const Knowledge& k
   }
   if (!row.conflict) {
     compare_columns(row, columns);
-    if (row.conflict) {
-      row.why = "base images bring different versions of CUDA";
-    }
   }
   return row;
 }
@@ -320,6 +324,32 @@ std::vector<AlignmentRow> alignment_rows(std::span<const RecipeColumn> columns,
   return rows;
 }
 
+namespace {
+
+// Images are each made to fit in themselves where there is nothing but images.
+std::vector<AlignmentEdit> edits_of(std::span<const RecipeColumn> columns, const Facts& facts,
+                                    const Knowledge& knowledge, std::string& target) {
+  if (columns.size() < 2 || !std::ranges::all_of(columns, &RecipeColumn::is_image)) {
+    return smallest_edits(columns, facts.machine, knowledge, target);
+  }
+  std::vector<AlignmentEdit> edits;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    std::string own_target;  // each has its own: there is none for all
+    for (AlignmentEdit& edit :
+         smallest_edits(columns.subspan(i, 1), facts.machine, knowledge, own_target)) {
+      const bool there = std::ranges::any_of(edits, [&](const AlignmentEdit& other) {
+        return other.file == edit.file && other.line == edit.line && other.to == edit.to;
+      });
+      if (!there) {
+        edits.push_back(std::move(edit));
+      }
+    }
+  }
+  return edits;
+}
+
+}  // namespace
+
 Alignment align(const Facts& facts, const Knowledge& knowledge) {
   Alignment alignment;
   const std::vector<RecipeColumn> columns = recipe_columns(facts);
@@ -327,7 +357,7 @@ Alignment align(const Facts& facts, const Knowledge& knowledge) {
     alignment.columns.push_back({.name = column.name, .path = column.root->path});
   }
   alignment.rows = alignment_rows(columns, knowledge);
-  alignment.edits = smallest_edits(columns, facts.machine, knowledge, alignment.target);
+  alignment.edits = edits_of(columns, facts, knowledge, alignment.target);
   alignment.drivers = driver_floors(columns, facts.machine, knowledge);
   return alignment;
 }

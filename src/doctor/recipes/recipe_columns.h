@@ -45,6 +45,9 @@ struct RecipeColumn {
   std::string python;  // "3.11"; empty: not known, or several
   std::map<std::string, std::vector<Asked>> packages;
 
+  // Whether it is an image: an environment apart, which need not agree with others.
+  [[nodiscard]] bool is_image() const { return service != nullptr || root->kind == "dockerfile"; }
+
   // Whether somebody asks for it, not only bounds it.
   [[nodiscard]] bool asks_for(std::string_view package) const;
 };

@@ -216,12 +216,33 @@ std::string cell_text(const AlignmentCell& cell) {
   return cell.resolved.empty() ? cell.written : cell.resolved;
 }
 
+// Between images, each of which is an environment of its own.
+void judge_difference(Diagnosis& diagnosis, const Alignment& alignment, const AlignmentRow& row) {
+  std::vector<std::string> said;
+  std::vector<Evidence> evidence;
+  for (size_t i = 0; i < row.cells.size(); ++i) {
+    if (!row.cells[i].drifts && !row.cells[i].resolved.empty()) {
+      said.push_back(fmt::format("{} in {}", cell_text(row.cells[i]), alignment.columns[i].name));
+      evidence.push_back({row.name + row.cells[i].written, row.cells[i].where});
+    }
+  }
+  Finding& finding = add_finding(
+      diagnosis, "images differ", Level::Note, Certainty::Certain, row.name,
+      fmt::format("{} is not the same everywhere: {}. Images are environments apart: they need "
+                  "not agree, and only the driver has to serve all of them.",
+                  row.name, fmt::join(said, ", ")));
+  finding.evidence = std::move(evidence);
+}
+
 void judge_alignment(Diagnosis& diagnosis, const Alignment& alignment) {
   if (alignment.columns.size() < 2) {
     return;
   }
   for (const AlignmentRow& row : alignment.rows) {
     const bool decides = row.name != "python" && row.name != "cuDNN" && row.name != "base image";
+    if (decides && row.differs && !row.conflict) {
+      judge_difference(diagnosis, alignment, row);
+    }
     if (!row.conflict || !decides) {
       continue;
     }

@@ -75,8 +75,11 @@ Json json_of(const AlignmentRow& row) {
   for (const AlignmentCell& cell : row.cells) {
     cells.push_back(json_of(cell));
   }
-  return {
-      {"name", row.name}, {"cells", cells}, {"conflict", row.conflict}, {"why", or_null(row.why)}};
+  return {{"name", row.name},
+          {"cells", cells},
+          {"conflict", row.conflict},
+          {"differs", row.differs},
+          {"why", or_null(row.why)}};
 }
 
 Json json_of(const AlignmentEdit& edit) {

@@ -167,7 +167,7 @@ void add_alignment(Page& page, const Alignment& alignment, bool all) {
   bool first = true;
   for (const AlignmentRow& row : alignment.rows) {
     const Level level = level_of(row);
-    if (level == Level::Good && !all) {
+    if (level <= Level::Note && !all) {
       continue;
     }
     if (first) {
@@ -176,7 +176,9 @@ void add_alignment(Page& page, const Alignment& alignment, bool all) {
       first = false;
     }
     page.line(page.coloured(level, printable(row.name)) +
-              (row.conflict ? ": they do not go together" : ""));
+              (row.conflict  ? ": they do not go together"
+               : row.differs ? ": images apart, which need not agree"
+                             : ""));
     for (size_t i = 0; i < row.cells.size() && i < alignment.columns.size(); ++i) {
       if (!row.cells[i].empty()) {
         page.part(alignment.columns[i].name + ": ", cell_words(row.cells[i]));

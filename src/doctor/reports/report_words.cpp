@@ -161,7 +161,7 @@ Level level_of(const AlignmentRow& row) {
     return Level::Fail;
   }
   const bool drifts = std::ranges::any_of(row.cells, &AlignmentCell::drifts);
-  return drifts ? Level::Warning : Level::Good;
+  return drifts ? Level::Warning : row.differs ? Level::Note : Level::Good;
 }
 
 Level level_of(Outcome outcome) {
