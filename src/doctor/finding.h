@@ -24,7 +24,7 @@ enum class Level : uint8_t {
 // What becomes of a framework on a card, or without one.
 enum class Outcome : uint8_t {
   Works,
-  WorksSlowly,         // on the processor, without a word, or through the driver's compiler
+  WorksSlowly,         // on the processor, without a word
   FailsAtLoad,         // a library is missing or does not fit
   FailsAtFirstKernel,  // "no kernel image is available for execution on the device"
   FailsAtLstm,         // everything works until a recurrent layer

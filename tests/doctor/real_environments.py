@@ -91,7 +91,7 @@ def everywhere(verdict, *cards):
 
 
 # CTranslate2's wheels have machine code up to 8.9, and PTX that the driver compiles once.
-COMPILED = {card: (SLOW, "the driver compiles its PTX") for card in ("H100", "5090")}
+COMPILED = {card: (WORKS, "the driver compiles its PTX") for card in ("H100", "5090")}
 
 ENVIRONMENTS = [
     Environment("ctranslate2 4.4.0, cuDNN 8", "ctranslate2", ["ctranslate2==4.4.0", CUBLAS_12, CUDNN_8, *CTRANSLATE2],
@@ -117,7 +117,7 @@ ENVIRONMENTS = [
     Environment("onnxruntime-gpu 1.23.2, no cuDNN", "onnxruntime", ["onnxruntime-gpu==1.23.2", *CUDA_12, *ONNXRUNTIME],
                 {"4090": (SLOW, "libcudnn.so.9")}, paths=True),
     Environment("onnxruntime-gpu 1.31.1, CUDA 13", "onnxruntime", ["onnxruntime-gpu==1.31.1", *CUDA_13, CUDNN_9_CUDA_13, *ONNXRUNTIME],
-                {**everywhere(WORKS, "4090", "5090"), **everywhere(KERNEL, "B200", "GB10", "Xp"), **everywhere(SLOW, "H100")}, paths=True),
+                {**everywhere(WORKS, "4090", "5090"), **everywhere(KERNEL, "B200", "GB10", "Xp"), "H100": COMPILED["H100"]}, paths=True),
     Environment("torch 2.7.1 for CUDA 12.6", "torch", ["torch==2.7.1", *TORCH_CUDA_12_6, *TORCH],
                 {**everywhere(WORKS, "4090", "H100", "Xp"), **everywhere(KERNEL, "5090")}, measured=True),
     Environment("torch 2.7.1 without cuDNN", "torch",

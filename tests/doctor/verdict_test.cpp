@@ -75,12 +75,39 @@ TEST(Verdict, OnnxRuntimeRunsOnTheCardsItsProviderHasCodeFor) {
 
 TEST(Verdict, PtxIsCompiledByDriversThatKnowItsLanguage) {
   const Framework framework = known("ctranslate2", "4.8.1");
-  EXPECT_EQ(outcome(framework, "RTX 5090", "570.86.15"), Outcome::WorksSlowly);
+  const Judged compiled = judge(framework, "RTX 5090", "570.86.15");
+  EXPECT_EQ(compiled.verdict.outcome, Outcome::Works);
+  EXPECT_EQ(compiled.cause, Cause::CompiledByDriver);
+  EXPECT_TRUE(computes_on_card(compiled));
+  EXPECT_FALSE(has_machine_code(compiled));
+  ASSERT_EQ(compiled.findings.size(), 1u);
+  EXPECT_EQ(compiled.findings.front().level, Level::Note);
+  EXPECT_THAT(compiled.findings.front().text, HasSubstr("CUDA_CACHE_PATH"));
+  EXPECT_TRUE(has_machine_code(judge(framework, "RTX 4090", "570.86.15")));
   const Judged old = judge(framework, "H100", "550.54.14");
   EXPECT_EQ(old.verdict.outcome, Outcome::FailsAtFirstKernel);
   EXPECT_EQ(old.cause, Cause::PtxTooNew);
   EXPECT_THAT(old.findings.front().error, HasSubstr("unsupported toolchain"));
   EXPECT_EQ(outcome(framework, "RTX 4090", "550.54.14"), Outcome::Works);
+}
+
+TEST(Verdict, PtxDoesNotHelpWhereTheDriverIsNotToCompileIt) {
+  const Framework framework = known("ctranslate2", "4.8.1");
+  Machine at = machine("RTX 5090", "570.86.15");
+  at.variables["CUDA_DISABLE_PTX_JIT"] = "1";
+  const Judged off = judge_framework(framework, at.cards.data(), at, builtin_knowledge());
+  EXPECT_EQ(off.verdict.outcome, Outcome::Unknown);
+  EXPECT_EQ(off.cause, Cause::CompilerOff);
+  EXPECT_THAT(off.verdict.reason, HasSubstr("CUDA_DISABLE_PTX_JIT"));
+  at.variables = {{"CUDA_DISABLE_PTX_JIT", "0"}, {"CUDA_CACHE_DISABLE", "1"}};
+  const Judged every = judge_framework(framework, at.cards.data(), at, builtin_knowledge());
+  EXPECT_EQ(every.verdict.outcome, Outcome::Works);
+  EXPECT_THAT(every.findings.front().text, HasSubstr("every start while CUDA_CACHE_DISABLE"));
+  // Machine code asks for no compiler.
+  at = machine("RTX 4090", "570.86.15");
+  at.variables["CUDA_DISABLE_PTX_JIT"] = "1";
+  EXPECT_EQ(judge_framework(framework, at.cards.data(), at, builtin_knowledge()).verdict.outcome,
+            Outcome::Works);
 }
 
 TEST(Verdict, CudnnWithoutCodeForTheCardFailsAtTheFirstLstm) {

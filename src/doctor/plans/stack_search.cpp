@@ -154,7 +154,7 @@ bool StackSearch::grade_allows(const Choice& choice, StackGrade grade) const {
       return computes_on_card(judged);
     }
     // What alone it lacks of libraries comes with the set.
-    return (judged.verdict.outcome == Outcome::Works || judged.cause == Cause::LibraryMissing) &&
+    return (has_machine_code(judged) || judged.cause == Cause::LibraryMissing) &&
            (grade == StackGrade::Works ||
             (choice.candidate.certain && judged.certainty == Certainty::Certain));
   });
@@ -362,8 +362,8 @@ bool StackSearch::settle_with(const std::vector<StackCandidate>& libraries, Stac
     for (const Card& card : wish_.machine.cards) {
       const Judged judged =
           judge_framework(*choice->framework, &card, wish_.machine, knowledge_, &environment);
-      const bool good = grade == StackGrade::Computes ? computes_on_card(judged)
-                                                      : judged.verdict.outcome == Outcome::Works;
+      const bool good =
+          grade == StackGrade::Computes ? computes_on_card(judged) : has_machine_code(judged);
       if (!good) {
         for (Slot& slot : slots_) {
           if (slot.name == choice->candidate.name && slot.refusal.empty()) {

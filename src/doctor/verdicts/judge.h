@@ -69,6 +69,8 @@ class Judge {
   void look_at_floor();
   void look_at_code();
   void judge_coverage(const Coverage& coverage, const std::vector<const DeviceCode*>& files);
+  // There is no machine code for the card, and PTX that its driver knows.
+  void add_compiled(const std::vector<const DeviceCode*>& files, bool certain);
   Problem& add_code_problem(Cause cause, Outcome outcome, Certainty certainty,
                             const std::vector<const DeviceCode*>& files, std::string reason,
                             std::string text);

@@ -19,6 +19,11 @@ bool enough(uint64_t units, const Coverage& coverage) {
   return units * 100 >= coverage.general() * kLeastShare && units > 0;
 }
 
+bool is_switched_on(const Machine& machine, std::string_view variable) {
+  const auto found = machine.variables.find(std::string(variable));
+  return found != machine.variables.end() && !found->second.empty() && found->second != "0";
+}
+
 }  // namespace
 
 void Judge::look_at_code() {
@@ -60,12 +65,7 @@ void Judge::judge_coverage(const Coverage& coverage, const std::vector<const Dev
     return;
   }
   if (enough(coverage.native + coverage.compiled, coverage)) {
-    Problem& problem = add_code_problem(
-        Cause::CompiledByDriver, Outcome::WorksSlowly, sure(certain && !doubts("ptx")), files,
-        "the driver compiles its PTX at the first use",
-        "It has no machine code for the card: the driver compiles its PTX at the first use, "
-        "which takes a while once, and keeps what it made.");
-    problem.quiet = true;
+    add_compiled(files, certain && !doubts("ptx"));
     return;
   }
   if (enough(coverage.native + coverage.compiled + coverage.doubtful, coverage)) {
@@ -127,6 +127,39 @@ void Judge::judge_coverage(const Coverage& coverage, const std::vector<const Dev
                         "for execution on the device"
                       : "CUDA error: no kernel image is available for execution on the device";
   note(problem, "sass");
+}
+
+// What these variables do: NVIDIA's CUDA Programming Guide, "CUDA Environment Variables".
+void Judge::add_compiled(const std::vector<const DeviceCode*>& files, bool certain) {
+  for (const std::string_view name : {"CUDA_DISABLE_PTX_JIT", "CUDA_DISABLE_JIT"}) {
+    if (is_switched_on(machine_, name)) {
+      Problem& problem = add_code_problem(
+          Cause::CompilerOff, Outcome::FailsAtFirstKernel, Certainty::Likely, files,
+          fmt::format("it has PTX alone for the card, and {} forbids the driver to compile it",
+                      name),
+          fmt::format("It has no machine code for the card, and {} forbids the driver to compile "
+                      "its PTX: the first kernel fails.",
+                      name));
+      problem.error = "the PTX JIT compilation was disabled";
+      problem.evidence.push_back({fmt::format("{} is set", name), "environment"});
+      return;
+    }
+  }
+  std::string text =
+      "It has no machine code for the card: the driver compiles its PTX where it is first used. "
+      "The first start takes longer by that, up to minutes; ";
+  if (is_switched_on(machine_, "CUDA_CACHE_DISABLE")) {
+    text += "so does every start while CUDA_CACHE_DISABLE is set.";
+  } else {
+    text += fmt::format(
+        "what was made is kept in {}. Where later starts take as long: CUDA_CACHE_PATH names "
+        "another folder, for containers one that outlives them, and CUDA_CACHE_MAXSIZE=4294967296 "
+        "leaves most room.",
+        machine_.system == System::Windows ? R"(%APPDATA%\NVIDIA\ComputeCache)"
+                                           : "~/.nv/ComputeCache");
+  }
+  add_code_problem(Cause::CompiledByDriver, Outcome::Works, sure(certain), files,
+                   "the driver compiles its PTX at the first use", std::move(text));
 }
 
 Problem& Judge::add_code_problem(Cause cause, Outcome outcome, Certainty certainty,

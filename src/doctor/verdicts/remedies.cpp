@@ -27,6 +27,9 @@ std::vector<Remedy> Healer::heal() {
     case Cause::CardHidden:
       words("unset CUDA_VISIBLE_DEVICES", "Show the card to CUDA again.");
       break;
+    case Cause::CompilerOff:
+      words("unset CUDA_DISABLE_PTX_JIT CUDA_DISABLE_JIT", "Let the driver compile PTX again.");
+      break;
     case Cause::LibraryMissing:
     case Cause::LibraryMisfit:
     case Cause::LibraryOnTheWay:

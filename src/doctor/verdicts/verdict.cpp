@@ -52,6 +52,8 @@ std::string_view rule_of(Cause cause) {
       return "kernel image";
     case Cause::CompiledByDriver:
       return "compiled by the driver";
+    case Cause::CompilerOff:
+      return "ptx compiler off";
     case Cause::PtxTooNew:
       return "ptx too new";
     case Cause::Packed:
@@ -215,7 +217,7 @@ size_t Judge::deciding() const {
     if (problem.ends) {
       return 1;
     }
-    return problem.outcome == Outcome::WorksSlowly ? 5 : 4;
+    return problem.outcome == Outcome::Works ? 6 : problem.outcome == Outcome::WorksSlowly ? 5 : 4;
   };
   const auto first = std::ranges::min_element(problems_, {}, rank);
   return static_cast<size_t>(first - problems_.begin());
@@ -235,6 +237,8 @@ Finding Judge::finding_of(const Problem& problem, bool nvidia) const {
     finding.level = !nvidia                                   ? Level::Warning
                     : problem.certainty == Certainty::Certain ? Level::Fail
                                                               : Level::Unknown;
+  } else if (problem.outcome == Outcome::Works) {
+    finding.level = Level::Note;
   } else if (problem.outcome == Outcome::WorksSlowly) {
     finding.level = problem.quiet ? Level::Note : Level::Warning;
   } else {
@@ -247,7 +251,7 @@ Judged Judge::answer(bool nvidia) {
   // A driver that nobody saw may be missing, or too old: only then, if nothing else is wrong.
   if (nvidia && machine_.driver.empty() && !target_.tegra && !over_ &&
       std::ranges::all_of(problems_, [](const Problem& problem) {
-        return problem.outcome == Outcome::WorksSlowly;
+        return problem.outcome == Outcome::WorksSlowly || problem.outcome == Outcome::Works;
       })) {
     Problem& problem = add(Cause::DriverUnknown, Outcome::Unknown);
     problem.reason = "it has code for the card, and which driver there is is not known";
@@ -294,9 +298,11 @@ Judged judge_framework(const Framework& framework, const Card* card, const Machi
 }
 
 bool computes_on_card(const Judged& judged) {
-  return judged.verdict.outcome == Outcome::Works ||
-         (judged.verdict.outcome == Outcome::WorksSlowly &&
-          judged.cause == Cause::CompiledByDriver);
+  return judged.verdict.outcome == Outcome::Works;
+}
+
+bool has_machine_code(const Judged& judged) {
+  return computes_on_card(judged) && judged.cause != Cause::CompiledByDriver;
 }
 
 std::string framework_title(const Framework& framework) {

@@ -29,6 +29,7 @@ enum class Cause : uint8_t {
   ProcessorTooOld,   // lacks instructions that its code has
   NoCode,            // for the card
   CompiledByDriver,  // has PTX for the card, and no machine code
+  CompilerOff,       // the driver's: it is not to compile PTX
   PtxTooNew,         // for the driver
   Packed,            // so that the driver cannot read it
   CudnnCode,         // cuDNN has none for the card
@@ -57,6 +58,10 @@ struct Judged {
 
 // Whether this is an outcome that a remedy may have: the card computes.
 [[nodiscard]] bool computes_on_card(const Judged& judged);
+
+// Whether the card computes by machine code that is there, so that no start waits for the driver's
+// compiler.
+[[nodiscard]] bool has_machine_code(const Judged& judged);
 
 // "torch 2.7.1+cu126".
 [[nodiscard]] std::string framework_title(const Framework& framework);
