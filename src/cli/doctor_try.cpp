@@ -1,4 +1,5 @@
 #include <cmath>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -38,6 +39,30 @@ Status check(const DoctorOptions& options) {
   return {};
 }
 
+// Of a name that find_program knows no program for.
+std::string why_no_program(const std::string& name) {
+  std::error_code error;
+  if (name.find('/') == std::string::npos) {
+    std::string text = fmt::format("there is no program '{}' in the folders of PATH", name);
+    if (name.find(' ') != std::string::npos) {
+      text += ": the command and its arguments are words of their own, as in -- python app.py";
+    } else if (std::filesystem::exists(name, error)) {
+      text += fmt::format(": the one in this folder is ./{}", name);
+    }
+    return text;
+  }
+  if (std::filesystem::is_directory(name, error)) {
+    return fmt::format("'{}' is a folder, and no program to run", name);
+  }
+  if (std::filesystem::exists(name, error)) {
+    return fmt::format(
+        "'{}' is not marked as a program: chmod +x it, or name what runs it, as in "
+        "-- python {}",
+        name, name);
+  }
+  return fmt::format("there is no program '{}' to run", name);
+}
+
 void print(Context& context, const DoctorOptions& options, const Watched& watched,
            const std::vector<Explanation>& explanations) {
   if (context.json) {
@@ -68,9 +93,9 @@ Result<int> doctor_try(Context& context, const DoctorOptions& options) {
   const std::string& name = options.command.front();
   const std::optional<std::string> program = find_program(name);
   if (!program) {
-    return fail(ErrorCode::NotFound, fmt::format("there is no program '{}' to run", name));
+    return fail(ErrorCode::NotFound, why_no_program(name));
   }
-  context.say(fmt::format("runs {} and watches it, for {} s", name, options.timeout_s));
+  context.say(fmt::format("runs {} and watches it, for {} s at most", name, options.timeout_s));
   OutputStream& out = context.json ? context.err : context.out;
   const auto pass_to = [](OutputStream& stream) {
     return [&stream](std::string_view text) {
@@ -88,16 +113,17 @@ Result<int> doctor_try(Context& context, const DoctorOptions& options) {
       .err = pass_to(context.err),
       .stop = context.stop};
   MYNAH_TRY(const Watched watched, doctor::watch(request));
-  if (watched.end == WatchEnd::Stopped) {
-    return fail(ErrorCode::Cancelled, "stopped");
-  }
   const bool ended_well = watched.end == WatchEnd::Exited && watched.exit_code == 0;
   std::vector<Explanation> explanations;
-  if (!ended_well) {
+  if (!ended_well && watched.end != WatchEnd::Stopped) {
     const UsedKnowledge used = used_knowledge(context);
     explanations = doctor::explain(watched.errors, used.get());
   }
   print(context, options, watched, explanations);
+  if (watched.end == WatchEnd::Stopped) {
+    constexpr int kShellsSignal = 128;
+    return watched.signal == 0 ? context.stopped_exit_code() : kShellsSignal + watched.signal;
+  }
   if (watched.end != WatchEnd::Exited) {
     return kDoctorFoundFault;
   }

@@ -244,7 +244,7 @@ TEST_F(DoctorVerb, TriesACommand) {
   const Outcome well = mynah({"try", "--", "/bin/sh", "-c", "echo out; echo err >&2"});
   EXPECT_EQ(well.code, 0) << well.err;
   EXPECT_EQ(well.out, "out\n");
-  EXPECT_THAT(well.err, AllOf(HasSubstr("mynah: runs /bin/sh and watches it, for 120 s\n"),
+  EXPECT_THAT(well.err, AllOf(HasSubstr("mynah: runs /bin/sh and watches it, for 120 s at most\n"),
                               HasSubstr("err\n"), HasSubstr("mynah: exited 0 after ")));
   // The command's options are its own.
   const Outcome json = mynah({"try", "--", "/bin/echo", "--json", "--help"});
@@ -274,7 +274,20 @@ TEST_F(DoctorVerb, SaysThatACommandHangsOrCrashes) {
   EXPECT_THAT(crash.err, HasSubstr("SIGSEGV (Segmentation fault)"));
   const Outcome none = mynah({"try", "--", "no-such-program-here"});
   EXPECT_EQ(none.code, 1);
-  EXPECT_THAT(none.err, HasSubstr("there is no program 'no-such-program-here' to run"));
+  EXPECT_THAT(none.err, HasSubstr("there is no program 'no-such-program-here' in the folders"));
+}
+
+TEST_F(DoctorVerb, SaysWhyWhatIsToBeTriedIsNoProgram) {
+  EXPECT_THAT(mynah({"try", "--", "python app.py"}).err, HasSubstr("words of their own"));
+  EXPECT_THAT(mynah({"try", "--", "/usr"}).err, HasSubstr("'/usr' is a folder"));
+  EXPECT_THAT(mynah({"try", "--", "/etc/passwd"}).err, HasSubstr("chmod +x"));
+  EXPECT_THAT(mynah({"try", "--", "/nothing/here"}).err, HasSubstr("no program '/nothing/here'"));
+}
+
+TEST_F(DoctorVerb, ThatACommandWasStoppedIsNoFault) {
+  const Outcome stopped = mynah({"try", "--json", "--", "/bin/sh", "-c", "kill -INT $$"});
+  EXPECT_EQ(stopped.code, 130);
+  EXPECT_EQ(Json::parse(stopped.out)["end"], "stopped");
 }
 
 TEST_F(DoctorVerb, PlansVersionsForACardAsRequirementsDockerfileAndJson) {

@@ -98,6 +98,38 @@ TEST_F(WatchTest, SaysHowACommandExited) {
   EXPECT_THAT(words(error.watched), HasSubstr("exited 3 after "));
 }
 
+TEST_F(WatchTest, ACommandOfAMomentHasItsTimes) {
+  const Watched moment =
+      tried("/bin/sh", {"-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"}).watched;
+  EXPECT_EQ(moment.end, WatchEnd::Exited);
+  EXPECT_GT(moment.processor_s, 0);
+  EXPECT_LE(moment.quiet_s, moment.seconds);
+  Watched known;
+  known.seconds = 0.0194912;
+  known.processor_s = 0.0123456;
+  EXPECT_THAT(words(known), HasSubstr("exited 0 after 0.02 s"));
+  EXPECT_EQ(watched_json(known)["seconds"], 0.019);
+  EXPECT_EQ(watched_json(known)["processor_seconds"], 0.012);
+}
+
+TEST_F(WatchTest, CtrlCAndAReaderThatWentAwayAreNoCrashes) {
+  const Watched interrupted = tried("/bin/sh", {"-c", "kill -INT $$"}).watched;
+  EXPECT_EQ(interrupted.end, WatchEnd::Stopped);
+  EXPECT_THAT(words(interrupted), HasSubstr("by Ctrl-C (SIGINT)"));
+  const WatchRequest request{.command = {.program = "/bin/sh",
+                                         .arguments = {"-c", "while echo y; do :; done"},
+                                         .environment = inherited_environment()},
+                             .limit = std::chrono::milliseconds(20'000),
+                             .out = [](std::string_view) { return false; },
+                             .err = [](std::string_view) { return true; },
+                             .stop = {}};
+  const auto unread = watch(request);
+  ASSERT_TRUE(unread);
+  EXPECT_EQ(unread->end, WatchEnd::Stopped);
+  EXPECT_EQ(unread->signal, SIGPIPE);
+  EXPECT_THAT(words(*unread), HasSubstr("nobody reads its output any more"));
+}
+
 TEST_F(WatchTest, LetsThreadsComeAndGo) {
   const Tried threads = tried("threads");
   EXPECT_EQ(threads.watched.end, WatchEnd::Exited);
@@ -193,6 +225,7 @@ TEST_F(WatchTest, EndsWhenWhoeverWatchesHasEnough) {
   });
   const Tried stopped = tried(MYNAH_TRIED, {"wait"}, 60'000, stop.get_token());
   EXPECT_EQ(stopped.watched.end, WatchEnd::Stopped);
+  EXPECT_THAT(words(stopped.watched), AllOf(HasSubstr("stopped after"), HasSubstr("tried_wait")));
   EXPECT_LT(stopped.watched.seconds, 30);
 }
 

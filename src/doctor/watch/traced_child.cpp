@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/user.h>
@@ -51,8 +52,13 @@ void on_child_event(int /*signal*/) {
 
 // Ends a process unless it handles the signal, and says where it was.
 bool is_fatal(int signal) {
-  constexpr int kFatal[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS, SIGTRAP, SIGQUIT};
+  constexpr int kFatal[] = {SIGSEGV, SIGBUS,  SIGILL,  SIGFPE, SIGABRT,
+                            SIGSYS,  SIGTRAP, SIGQUIT, SIGINT};
   return std::ranges::find(kFatal, signal) != std::end(kFatal);
+}
+
+double seconds_of(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
 }
 
 bool stops_group(int signal) {
@@ -141,6 +147,7 @@ struct TracedChild::State {
   std::set<pid_t> threads;    // that are traced, or the child alone
   std::map<pid_t, pid_t> process_of_thread;
   std::optional<ProcessEnd> end;
+  double processor_s = 0;  // at its end
   std::optional<FatalSignal> fatal;
   std::set<pid_t> stopped;  // for look_at
 
@@ -207,7 +214,8 @@ struct TracedChild::State {
       end_group();
     }
     int status = 0;
-    const pid_t got = ::waitpid(thread, &status, WNOHANG | __WALL);
+    rusage used{};
+    const pid_t got = ::wait4(thread, &status, WNOHANG | __WALL, &used);
     if (got <= 0) {
       if (got < 0 && errno != EINTR) {
         threads.erase(thread);
@@ -223,6 +231,7 @@ struct TracedChild::State {
     if (thread == pid) {
       end = ProcessEnd{.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 0,
                        .signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0};
+      processor_s = seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
     }
     return false;
   }
@@ -391,6 +400,10 @@ void TracedChild::attend() {
 
 const std::optional<ProcessEnd>& TracedChild::end() const {
   return state_->end;
+}
+
+double TracedChild::processor_s() const {
+  return state_->processor_s;
 }
 
 std::vector<pid_t> TracedChild::processes() const {

@@ -69,6 +69,10 @@ class TracedChild {
   // How the command ended; none while it runs.
   [[nodiscard]] const std::optional<ProcessEnd>& end() const;
 
+  // The processor time that it and the children it waited for used, as the kernel told at its end;
+  // 0 while it runs.
+  [[nodiscard]] double processor_s() const;
+
   // What it still runs: the command and what it started.
   [[nodiscard]] std::vector<pid_t> processes() const;
 

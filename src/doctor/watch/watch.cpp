@@ -68,6 +68,7 @@ class Watch {
     while (!child_.end()) {
       pump(kTick);
       if (request_.stop.stop_requested()) {
+        describe();
         watched_.end = WatchEnd::Stopped;
         break;
       }
@@ -77,8 +78,9 @@ class Watch {
       }
     }
     const bool by_itself = child_.end().has_value();
-    watched_.seconds = seconds_of(Clock::now() - began_);
-    watched_.quiet_s = seconds_of(Clock::now() - last_output_);
+    const auto now = Clock::now();
+    watched_.seconds = seconds_of(now - began_);
+    watched_.quiet_s = seconds_of(now - last_output_);
     watched_.traced = child_.traced();
     if (by_itself) {
       note_end();
@@ -123,6 +125,7 @@ class Watch {
       }
     }
     if (!to(text)) {
+      unread_ = true;
       from.reset();  // the command is told by its next write
     }
   }
@@ -308,16 +311,19 @@ class Watch {
     watched_.end = end.signal == 0 ? WatchEnd::Exited : WatchEnd::Crashed;
     watched_.exit_code = end.exit_code;
     watched_.signal = end.signal;
+    // A command of a moment was not looked at before.
+    watched_.processor_s = std::max(watched_.processor_s, child_.processor_s());
     watched_.threads.clear();
     const auto& fatal = child_.fatal();
-    if (!fatal) {
-      return;
-    }
-    if (end.signal == 0 && end.exit_code == kShellsSignal + fatal->signal) {
+    if (fatal && end.signal == 0 && end.exit_code == kShellsSignal + fatal->signal) {
       watched_.end = WatchEnd::Crashed;
       watched_.signal = fatal->signal;
     }
-    if (watched_.end == WatchEnd::Crashed && watched_.signal == fatal->signal) {
+    // These are others' doings: Ctrl-C, and `| head`.
+    if (watched_.signal == SIGINT || (watched_.signal == SIGPIPE && unread_)) {
+      watched_.end = WatchEnd::Stopped;
+    }
+    if (fatal && watched_.end != WatchEnd::Exited && watched_.signal == fatal->signal) {
       ThreadPlace place;
       place.process = fatal->process;
       place.thread = fatal->thread;
@@ -350,6 +356,7 @@ class Watch {
   Clock::time_point began_;
   milliseconds window_;
   Clock::time_point last_output_;
+  bool unread_ = false;  // nobody takes what it writes any more
   std::map<pid_t, uint64_t> used_ms_;
   std::deque<std::pair<Clock::time_point, uint64_t>> history_;
   std::map<pid_t, CodePlaces> places_;

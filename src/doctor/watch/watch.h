@@ -20,7 +20,7 @@ enum class WatchEnd : uint8_t {
   Waits,    // hangs: it used no processor time and wrote nothing
   Spins,    // hangs: it goes round in one place, where nothing changes
   Slow,     // it computes
-  Stopped,  // whoever watched had enough
+  Stopped,  // whoever watched had enough, pressed Ctrl-C, or reads its output no more
 };
 
 // "exited", "crashed", "hangs" (Waits and Spins), "slow", "stopped".
@@ -49,7 +49,7 @@ struct Watched {
   int exit_code = 0;
   int signal = 0;          // 0: none
   double seconds = 0;      // that it was watched
-  double quiet_s = 0;      // since it wrote something last, or began
+  double quiet_s = 0;      // of these, since it wrote something last, or began
   double processor_s = 0;  // of all its processes, as far as they were seen
   bool traced = false;     // the system lets it be looked at
   // Where it hangs, computes or crashed: the thread that matters first.

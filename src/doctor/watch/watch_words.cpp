@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <csignal>
 #include <cstring>
 #include <map>
@@ -25,37 +26,51 @@ std::string signal_name(int signal) {
   return name == nullptr ? fmt::format("signal {}", signal) : fmt::format("SIG{}", name);
 }
 
+// "0.02 s", "12.3 s".
+std::string time_words(double seconds) {
+  return seconds < 1 ? fmt::format("{:.2f} s", seconds) : fmt::format("{:.1f} s", seconds);
+}
+
+std::string signal_words(int signal) {
+  const char* words = ::sigdescr_np(signal);
+  std::string text =
+      fmt::format("{}{}", signal_name(signal), words == nullptr ? "" : fmt::format(" ({})", words));
+  if (signal == SIGKILL) {
+    text += "; the system kills so what takes more memory than there is, see `dmesg`";
+  } else if (signal == SIGTERM || signal == SIGHUP) {
+    text += ", which another program sent";
+  }
+  return text;
+}
+
 std::string first_line(const Watched& watched) {
+  const std::string time = time_words(watched.seconds);
+  const std::string quiet = time_words(watched.quiet_s);
   switch (watched.end) {
     case WatchEnd::Exited:
-      return fmt::format("exited {} after {:.1f} s", watched.exit_code, watched.seconds);
-    case WatchEnd::Crashed: {
-      const char* words = ::sigdescr_np(watched.signal);
-      std::string line = fmt::format("crashed after {:.1f} s: {} ({})", watched.seconds,
-                                     signal_name(watched.signal), words == nullptr ? "" : words);
-      if (watched.signal == SIGKILL) {
-        line += "; the system kills so what takes more memory than there is, see `dmesg`";
-      }
-      return line;
-    }
+      return fmt::format("exited {} after {}", watched.exit_code, time);
+    case WatchEnd::Crashed:
+      return fmt::format("crashed after {}: {}", time, signal_words(watched.signal));
     case WatchEnd::Waits:
-      return fmt::format(
-          "hangs: after {:.1f} s it uses no processor time, and wrote nothing for {:.1f} s",
-          watched.seconds, watched.quiet_s);
+      return fmt::format("hangs: after {} it uses no processor time, and wrote nothing for {}",
+                         time, quiet);
     case WatchEnd::Spins:
       return fmt::format(
-          "hangs: after {:.1f} s it goes round in one place where nothing changes, and wrote "
-          "nothing for {:.1f} s",
-          watched.seconds, watched.quiet_s);
+          "hangs: after {} it goes round in one place where nothing changes, and wrote nothing for "
+          "{}",
+          time, quiet);
     case WatchEnd::Slow:
       return fmt::format(
-          "slow: after {:.1f} s it still computes, or waits and computes by turns "
-          "({:.1f} s of processor time so far)",
-          watched.seconds, watched.processor_s);
+          "slow: after {} it still computes, or waits and computes by turns ({} of processor time "
+          "so far)",
+          time, time_words(watched.processor_s));
     case WatchEnd::Stopped:
       break;
   }
-  return fmt::format("stopped after {:.1f} s", watched.seconds);
+  const std::string why = watched.signal == SIGINT    ? " by Ctrl-C (SIGINT)"
+                          : watched.signal == SIGPIPE ? ": nobody reads its output any more"
+                                                      : "";
+  return fmt::format("stopped after {}{}", time, why);
 }
 
 std::string what_it_does(const ThreadPlace& thread) {
@@ -140,6 +155,7 @@ std::vector<std::string> watched_lines(const Watched& watched) {
 }
 
 nlohmann::ordered_json watched_json(const Watched& watched) {
+  const auto rounded = [](double value) { return std::round(value * 1000) / 1000; };
   Json threads = Json::array();
   for (const ThreadPlace& thread : watched.threads) {
     Json callers = Json::array();
@@ -154,7 +170,7 @@ nlohmann::ordered_json watched_json(const Watched& watched) {
                        {"kernel_function", or_null(thread.waits_in)},
                        {"at", json_of(thread.at)},
                        {"callers", callers},
-                       {"processor", thread.processor},
+                       {"processor", rounded(thread.processor)},
                        {"looks", thread.looks},
                        {"looks_here", thread.looks_here}});
   }
@@ -169,9 +185,9 @@ nlohmann::ordered_json watched_json(const Watched& watched) {
           {"how", how},
           {"exit_code", exited ? Json(watched.exit_code) : Json()},
           {"signal", watched.signal == 0 ? Json() : Json(signal_name(watched.signal))},
-          {"seconds", watched.seconds},
-          {"quiet_seconds", watched.quiet_s},
-          {"processor_seconds", watched.processor_s},
+          {"seconds", rounded(watched.seconds)},
+          {"quiet_seconds", rounded(watched.quiet_s)},
+          {"processor_seconds", rounded(watched.processor_s)},
           {"traced", watched.traced},
           {"threads", threads}};
 }
