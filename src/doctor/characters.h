@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -28,6 +29,20 @@ namespace mynah::doctor {
     text.remove_suffix(1);
   }
   return text;
+}
+
+// Takes the first line off a text, without its end ("\n" or "\r\n"); false: there is none left.
+[[nodiscard]] constexpr bool take_line(std::string_view& text, std::string_view& line) {
+  if (text.empty()) {
+    return false;
+  }
+  const size_t end = std::min(text.find('\n'), text.size());
+  line = text.substr(0, end);
+  if (line.ends_with('\r')) {
+    line.remove_suffix(1);
+  }
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return true;
 }
 
 [[nodiscard]] constexpr char small_letter(char c) {

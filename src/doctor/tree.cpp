@@ -1,7 +1,6 @@
 #include "doctor/tree.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -37,6 +36,15 @@ std::string path_in(std::string_view folder, std::string_view name) {
   return std::string(folder).append(folder.ends_with('/') ? "" : "/").append(name);
 }
 
+std::optional<std::string> Tree::real(std::string_view path) const {
+  return path.empty() || path.front() == '/' ? real_path(root_, path) : std::nullopt;
+}
+
+std::string Tree::opened_as(std::string_view path) const {
+  const auto found = real(path);
+  return found ? outside(*found) : std::string();
+}
+
 bool Tree::is_folder(std::string_view path) const {
   const auto at = real(path);
   return at && S_ISDIR(mode_of(outside(*at)));
@@ -47,15 +55,18 @@ bool Tree::is_file(std::string_view path) const {
   return at && S_ISREG(mode_of(outside(*at)));
 }
 
-void Tree::skip(const std::string& path, std::string_view why) {
+void Tree::skip(std::string_view path, std::string_view why) const {
+  if (skipped_ == nullptr || skipped_->size() >= kMostSkipped) {
+    return;
+  }
   std::string line = fmt::format("{}: {}", path, why);
-  if (skipped_.size() < kMostSkipped && std::ranges::find(skipped_, line) == skipped_.end()) {
-    skipped_.push_back(std::move(line));
+  if (std::ranges::find(*skipped_, line) == skipped_->end()) {
+    skipped_->push_back(std::move(line));
   }
 }
 
-const std::vector<std::string>& Tree::names(const std::string& folder) {
-  const auto [slot, is_new] = names_.try_emplace(folder);
+const std::vector<std::string>& Tree::names(std::string_view folder) const {
+  const auto [slot, is_new] = names_.try_emplace(std::string(folder));
   if (!is_new) {
     return slot->second;
   }
@@ -85,7 +96,7 @@ const std::vector<std::string>& Tree::names(const std::string& folder) {
   return slot->second;
 }
 
-std::vector<std::string> Tree::matches(const std::string& folder, std::string_view pattern) {
+std::vector<std::string> Tree::matches(const std::string& folder, std::string_view pattern) const {
   std::vector<std::string> found = {folder};
   while (!pattern.empty()) {
     const size_t end = std::min(pattern.find('/'), pattern.size());
@@ -110,7 +121,7 @@ std::vector<std::string> Tree::matches(const std::string& folder, std::string_vi
   return found;
 }
 
-std::optional<std::string> Tree::text(const std::string& path, size_t most) {
+std::optional<std::string> Tree::read(std::string_view path, size_t most, bool last) const {
   const auto at = real(path);
   if (!at) {
     return std::nullopt;
@@ -125,27 +136,47 @@ std::optional<std::string> Tree::text(const std::string& path, size_t most) {
   if (!S_ISREG(info.st_mode)) {
     return std::nullopt;
   }
+  // Files that the kernel makes up have no size.
+  const auto size = static_cast<size_t>(info.st_size);
+  if (last && size > most &&
+      ::lseek(file.get(), info.st_size - static_cast<off_t>(most), SEEK_SET) < 0) {
+    skip(path, std::strerror(errno));
+    return std::nullopt;
+  }
   std::string text;
-  std::array<char, kPieceBytes> piece;
   while (text.size() < most) {
-    const ssize_t size =
-        ::read(file.get(), piece.data(), std::min(piece.size(), most - text.size()));
-    if (size < 0 && errno == EINTR) {
+    const size_t before = text.size();
+    const size_t wanted = std::min(kPieceBytes, most - before);
+    text.resize(before + wanted);
+    const ssize_t got = ::read(file.get(), text.data() + before, wanted);
+    text.resize(before + static_cast<size_t>(std::max<ssize_t>(got, 0)));
+    if (got < 0 && errno == EINTR) {
       continue;
     }
-    if (size < 0) {
+    if (got < 0) {
       skip(path, std::strerror(errno));
       return std::nullopt;
     }
-    if (size == 0) {
+    if (got == 0) {
       break;
     }
-    text.append(piece.data(), static_cast<size_t>(size));
   }
   return text;
 }
 
-std::shared_ptr<const MappedFile> Tree::map(const std::string& path, uint64_t most) {
+std::optional<std::string> Tree::text(std::string_view path, size_t most) const {
+  return read(path, most, false);
+}
+
+std::string Tree::words(std::string_view path, size_t most) const {
+  return read(path, most, false).value_or("");
+}
+
+std::string Tree::last_words(std::string_view path, size_t most) const {
+  return read(path, most, true).value_or("");
+}
+
+std::shared_ptr<const MappedFile> Tree::map(const std::string& path, uint64_t most) const {
   const auto at = real(path);
   if (!at) {
     return nullptr;

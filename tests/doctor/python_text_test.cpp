@@ -113,6 +113,17 @@ TEST(PythonText, PathFilesNameFoldersAndNoCode) {
               ElementsAre("../other", "/abs"));
 }
 
+TEST(PythonText, EditableInstallationsNameTheirFolders) {
+  EXPECT_THAT(
+      read_editable_finder("import sys\nMAPPING: dict[str, str] = {'a': '/s/a', \"b\": "
+                           "'/t/b', 'c': '/s/c.py', 'a.b': '/s/x'}\nOTHER = {'d': '/s/d'}\n"),
+      ElementsAre("/s", "/t"));
+  EXPECT_THAT(read_editable_finder("MAPPING = {}"), IsEmpty());
+  EXPECT_THAT(read_editable_finder("\nMAPPING = {'a"), IsEmpty());
+  EXPECT_THAT(read_egg_link("/src/mine\n."), ElementsAre("/src/mine"));
+  EXPECT_THAT(read_egg_link(""), IsEmpty());
+}
+
 TEST(PythonText, VersionsOfPythonAreCutToTwoNumbers) {
   EXPECT_EQ(short_python_version("3.11.7"), "3.11");
   EXPECT_EQ(short_python_version("3.13"), "3.13");

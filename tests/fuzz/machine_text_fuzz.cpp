@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "doctor/machine/machine_text.h"
-#include "doctor/machine/machine_tree.h"
 #include "doctor/machine/toolkit_text.h"
+#include "doctor/tree.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   namespace doctor = mynah::doctor;

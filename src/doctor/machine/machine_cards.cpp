@@ -82,11 +82,11 @@ class CardGatherer {
     constexpr std::string_view kDevices = "/sys/bus/pci/devices/";
     for (const std::string& address : view_.tree.names(kDevices)) {
       const std::string device = std::string(kDevices) + address;
-      const std::string kind = view_.tree.text(device + "/class");
+      const std::string kind = view_.tree.words(device + "/class");
       if (std::ranges::none_of(kCardClasses, [&](auto c) { return kind.starts_with(c); })) {
         continue;
       }
-      Card card = new_card(address, hex_of(view_.tree.text(device + "/vendor")), {});
+      Card card = new_card(address, hex_of(view_.tree.words(device + "/vendor")), {});
       if (std::ranges::find(kDisplaysOnly, card.vendor) != std::end(kDisplaysOnly) ||
           (card.vendor == kNvidia && is_others(address))) {
         continue;
@@ -94,10 +94,10 @@ class CardGatherer {
       // The link alone says it: what it leads to need not be there.
       std::error_code ignored;
       card.kernel_driver =
-          std::filesystem::read_symlink(view_.tree.outside(device) + "/driver", ignored)
+          std::filesystem::read_symlink(view_.tree.opened_as(device) + "/driver", ignored)
               .filename()
               .string();
-      card.name = listed_name(card.vendor, hex_of(view_.tree.text(device + "/device")));
+      card.name = listed_name(card.vendor, hex_of(view_.tree.words(device + "/device")));
       card.memory_mib = memory_of(device);
       cards_.push_back(std::move(card));
     }
@@ -105,7 +105,7 @@ class CardGatherer {
 
   // AMD's driver tells a card's memory in bytes.
   [[nodiscard]] std::optional<uint64_t> memory_of(const std::string& device) const {
-    const std::string text = view_.tree.text(device + "/mem_info_vram_total");
+    const std::string text = view_.tree.words(device + "/mem_info_vram_total");
     uint64_t bytes = 0;
     const auto read = std::from_chars(text.data(), text.data() + text.size(), bytes);
     return read.ec == std::errc() ? std::optional(mib_of(bytes)) : std::nullopt;
@@ -116,7 +116,7 @@ class CardGatherer {
       constexpr size_t kMostListBytes = size_t{8} << 20;
       for (const std::string_view path :
            {"/usr/share/misc/pci.ids", "/usr/share/hwdata/pci.ids", "/var/lib/pciutils/pci.ids"}) {
-        list_ = view_.tree.text(path, kMostListBytes);
+        list_ = view_.tree.words(path, kMostListBytes);
         if (!list_->empty()) {
           break;
         }
@@ -152,7 +152,7 @@ class CardGatherer {
     if (!view_.system.tegra || !cards_.empty()) {
       return;
     }
-    std::string model = view_.tree.text("/proc/device-tree/model");
+    std::string model = view_.tree.words("/proc/device-tree/model");
     model.resize(std::min(model.find('\0'), model.size()));
     if (!model.empty()) {
       cards_.push_back(new_card({}, kNvidia, "nvgpu"));

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::string_view kProgramFolders[] = {"/usr/bin/", "/usr/local/bin/", "/bin/"};
 
-bool has_program(const MachineTree& tree, std::string_view name) {
+bool has_program(const Tree& tree, std::string_view name) {
   return std::ranges::any_of(kProgramFolders, [&](std::string_view folder) {
     return tree.has(std::string(folder).append(name));
   });
@@ -17,17 +17,17 @@ bool has_program(const MachineTree& tree, std::string_view name) {
 
 // Whether a CDI specification (of the CNCF's container-device-interface) in that folder is about
 // NVIDIA's cards: "kind: nvidia.com/gpu".
-bool names_cards(const MachineTree& tree, std::string_view folder) {
+bool names_cards(const Tree& tree, std::string_view folder) {
   return std::ranges::any_of(tree.names(folder), [&](const std::string& name) {
     return (name.ends_with(".yaml") || name.ends_with(".json")) &&
-           tree.text(std::string(folder) + "/" + name).find("nvidia.com/gpu") != std::string::npos;
+           tree.words(std::string(folder) + "/" + name).find("nvidia.com/gpu") != std::string::npos;
   });
 }
 
 }  // namespace
 
 Container gather_container(const MachineView& view) {
-  const MachineTree& tree = view.tree;
+  const Tree& tree = view.tree;
   Container container{.inside = view.system.container, .runtimes = {}};
   // Docker as the system's, and rootless.
   std::vector<std::string> settings = {"/etc/docker/daemon.json",
@@ -36,7 +36,7 @@ Container gather_container(const MachineView& view) {
     settings.push_back(home->second + "/.config/docker/daemon.json");
   }
   for (const std::string& path : settings) {
-    for (std::string& name : docker_runtimes(tree.text(path))) {
+    for (std::string& name : docker_runtimes(tree.words(path))) {
       if (std::ranges::find(container.runtimes, name) == container.runtimes.end()) {
         container.runtimes.push_back(std::move(name));
       }

@@ -10,7 +10,7 @@
 #include "doctor/characters.h"
 #include "doctor/machine/machine_parts.h"
 #include "doctor/machine/machine_text.h"
-#include "doctor/machine/machine_tree.h"
+#include "doctor/tree.h"
 #include "gpu/machine.h"
 
 namespace mynah::doctor {
@@ -79,7 +79,7 @@ std::string_view word_of(gpu::NodeState state) {
 class NodeGatherer {
  public:
   explicit NodeGatherer(const MachineView& view)
-      : view_(view), groups_(group_names(view.tree.text("/etc/group"))) {}
+      : view_(view), groups_(group_names(view.tree.words("/etc/group"))) {}
 
   std::vector<Node> run() {
     if (view_.system.wsl) {
@@ -130,9 +130,9 @@ class NodeGatherer {
 };
 
 // Of this process, by number in /proc/self/status, by name in /etc/group.
-std::vector<std::string> read_groups(const MachineTree& tree) {
-  const std::string status = tree.text("/proc/self/status");
-  const std::map<uint64_t, std::string> names = group_names(tree.text("/etc/group"));
+std::vector<std::string> read_groups(const Tree& tree) {
+  const std::string status = tree.words("/proc/self/status");
+  const std::map<uint64_t, std::string> names = group_names(tree.words("/etc/group"));
   std::vector<std::string> numbers = words_behind(status, "Groups");
   // Real, effective, saved, of the file system.
   if (const std::vector<std::string> own = words_behind(status, "Gid"); own.size() > 1) {
@@ -155,9 +155,9 @@ std::optional<bool> truth_of(std::string_view text) {
   return text.empty() ? std::nullopt : std::optional(text != "0");
 }
 
-std::optional<bool> read_keeps_memory(const MachineTree& tree) {
+std::optional<bool> read_keeps_memory(const Tree& tree) {
   const auto words =
-      words_behind(tree.text("/proc/driver/nvidia/params"), "PreserveVideoMemoryAllocations");
+      words_behind(tree.words("/proc/driver/nvidia/params"), "PreserveVideoMemoryAllocations");
   if (!words.empty()) {
     return truth_of(words.front());
   }
@@ -167,7 +167,7 @@ std::optional<bool> read_keeps_memory(const MachineTree& tree) {
       if (!name.ends_with(".conf")) {
         continue;
       }
-      std::string found = module_option(tree.text(std::string(folder) + "/" + name),
+      std::string found = module_option(tree.words(std::string(folder) + "/" + name),
                                         "NVreg_PreserveVideoMemoryAllocations");
       if (!found.empty()) {
         value = std::move(found);
@@ -177,7 +177,7 @@ std::optional<bool> read_keeps_memory(const MachineTree& tree) {
   return truth_of(value);
 }
 
-bool is_windows(const MachineTree& tree) {
+bool is_windows(const Tree& tree) {
   return !tree.has("/proc") && (tree.has("/Windows/System32") || tree.has("/WINDOWS/System32"));
 }
 
@@ -186,19 +186,19 @@ std::string first_line(std::string_view text) {
 }
 
 void read_linux(const MachineView& view, Machine& machine) {
-  const MachineTree& tree = view.tree;
-  machine.name = first_line(tree.text("/proc/sys/kernel/hostname"));
-  const std::string release = tree.text("/etc/os-release");
+  const Tree& tree = view.tree;
+  machine.name = first_line(tree.words("/proc/sys/kernel/hostname"));
+  const std::string release = tree.words("/etc/os-release");
   machine.release = setting_of(release, "PRETTY_NAME");
-  machine.kernel = first_line(tree.text("/proc/sys/kernel/osrelease"));
-  const std::string processors = tree.text("/proc/cpuinfo");
+  machine.kernel = first_line(tree.words("/proc/sys/kernel/osrelease"));
+  const std::string processors = tree.words("/proc/cpuinfo");
   machine.processor_flags = words_behind(processors, "flags");
   if (machine.processor_flags.empty()) {
     machine.processor_flags = words_behind(processors, "Features");  // of Arm
   }
   machine.cards = gather_cards(view);
   machine.driver = view.system.kernel_driver;
-  const std::string version = tree.text("/proc/driver/nvidia/version");
+  const std::string version = tree.words("/proc/driver/nvidia/version");
   machine.open_kernel_module = view.system.open_kernel_module;
   machine.closed_kernel_module = !machine.open_kernel_module &&
                                  version.find("NVIDIA UNIX") != std::string::npos &&
@@ -210,7 +210,7 @@ void read_linux(const MachineView& view, Machine& machine) {
   machine.container = gather_container(view);
   machine.kernel_log = gather_kernel_log(tree);
   if (!machine.driver.empty()) {
-    const std::string sleeps = first_line(tree.text("/sys/power/suspend_stats/success"));
+    const std::string sleeps = first_line(tree.words("/sys/power/suspend_stats/success"));
     machine.slept = truth_of(sleeps);
     machine.keeps_memory_asleep = read_keeps_memory(tree);
   }
@@ -220,7 +220,7 @@ void read_linux(const MachineView& view, Machine& machine) {
 }  // namespace
 
 Machine gather_machine(const MachineSearch& search, const Knowledge& knowledge) {
-  const MachineTree tree(search.root);
+  const Tree tree(search.root);
   Machine machine;
   for (const auto& [name, value] : search.variables) {
     if (matters(name)) {

@@ -68,7 +68,7 @@ class LibraryGatherer {
  private:
   // Folders in the order of the cache's entries.
   void read_cache_folders() {
-    const std::string path = tree_.outside("/etc/ld.so.cache");
+    const std::string path = tree_.opened_as("/etc/ld.so.cache");
     const auto file = path.empty() ? fail(ErrorCode::NotFound, "none") : MappedFile::open(path);
     if (!file) {
       return;
@@ -198,7 +198,7 @@ class LibraryGatherer {
     return newest ? newest->text() : std::string();
   }
 
-  const MachineTree& tree_;
+  const Tree& tree_;
   Machine& machine_;
   LoaderView loader_;
   std::vector<std::string> path_folders_;

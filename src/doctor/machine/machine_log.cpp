@@ -41,14 +41,14 @@ std::string read_kmsg(const std::string& path) {
 
 }  // namespace
 
-std::vector<std::string> gather_kernel_log(const MachineTree& tree) {
-  std::string text = read_kmsg(tree.outside("/dev/kmsg"));
+std::vector<std::string> gather_kernel_log(const Tree& tree) {
+  std::string text = read_kmsg(tree.opened_as("/dev/kmsg"));
   for (const std::string_view path : {"/dev/kmsg", "/var/log/kern.log", "/var/log/messages",
                                       "/var/log/syslog", "/var/log/dmesg"}) {
     if (!text.empty()) {
       break;
     }
-    text = tree.last_text(path, kMostLogBytes);
+    text = tree.last_words(path, kMostLogBytes);
   }
   return kernel_lines(text);
 }

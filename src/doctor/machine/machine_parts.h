@@ -5,14 +5,14 @@
 #include <vector>
 
 #include "doctor/machine/machine_gather.h"
-#include "doctor/machine/machine_tree.h"
+#include "doctor/tree.h"
 #include "gpu/machine.h"
 
 namespace mynah::doctor {
 
 // What the parts go by.
 struct MachineView {
-  const MachineTree& tree;
+  const Tree& tree;
   const MachineSearch& search;
   const Knowledge& knowledge;
   const gpu::Machine& system;  // what gpu/ sees of the same tree
@@ -30,6 +30,6 @@ void gather_libraries(const MachineView& view, Machine& machine);
 
 // Lines of the kernel's log that the driver wrote (kernel_lines). From /dev/kmsg, or where that
 // may not be read, from files that a syslog daemon writes.
-[[nodiscard]] std::vector<std::string> gather_kernel_log(const MachineTree& tree);
+[[nodiscard]] std::vector<std::string> gather_kernel_log(const Tree& tree);
 
 }  // namespace mynah::doctor

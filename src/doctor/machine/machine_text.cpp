@@ -7,7 +7,6 @@
 #include <system_error>
 
 #include "doctor/characters.h"
-#include "doctor/machine/machine_tree.h"
 #include "formats/json.h"
 
 namespace mynah::doctor {

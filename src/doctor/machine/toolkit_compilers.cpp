@@ -169,7 +169,7 @@ HostCompilersFound HostCompilerSearch::find_msvc() const {
       }
     }
     const std::string text =
-        tree_.text(studio + "/VC/Auxiliary/Build/Microsoft.VCToolsVersion.default.txt");
+        tree_.words(studio + "/VC/Auxiliary/Build/Microsoft.VCToolsVersion.default.txt");
     chosen = std::max(chosen, msc_version(trimmed(text)));
   }
   if (const int asked = msc_version(variable("VCToolsVersion")); asked > 0) {

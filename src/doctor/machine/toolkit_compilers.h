@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "doctor/machine/machine_tree.h"
+#include "doctor/tree.h"
 
 namespace mynah::doctor {
 
@@ -17,7 +17,7 @@ struct HostCompilersFound {
 
 class HostCompilerSearch {
  public:
-  HostCompilerSearch(const MachineTree& tree, const std::map<std::string, std::string>& variables,
+  HostCompilerSearch(const Tree& tree, const std::map<std::string, std::string>& variables,
                      bool windows)
       : tree_(tree), variables_(variables), windows_(windows) {}
 
@@ -37,7 +37,7 @@ class HostCompilerSearch {
   [[nodiscard]] std::vector<std::string> installed_gccs() const;
   [[nodiscard]] std::vector<std::string> studios() const;
 
-  const MachineTree& tree_;
+  const Tree& tree_;
   const std::map<std::string, std::string>& variables_;
   bool windows_;
 };

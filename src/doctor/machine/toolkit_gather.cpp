@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "doctor/binaries/loader_paths.h"
-#include "doctor/machine/machine_tree.h"
 #include "doctor/machine/toolkit_compilers.h"
 #include "doctor/machine/toolkit_text.h"
+#include "doctor/tree.h"
 
 namespace mynah::doctor {
 namespace {
@@ -173,15 +173,15 @@ class ToolkitGatherer {
   [[nodiscard]] std::string version_of(const std::string& path,
                                        const std::vector<std::string>& headers) const {
     // A prefix that is shared with others (/usr) has no such files of its own.
-    std::string version = version_of_json(tree_.text(path + "/version.json"));
+    std::string version = version_of_json(tree_.words(path + "/version.json"));
     if (version.empty()) {
-      version = version_of_text(tree_.text(path + "/version.txt"));
+      version = version_of_text(tree_.words(path + "/version.txt"));
     }
     for (const auto& [header, name] :
          {std::pair<std::string_view, std::string_view>("cuda.h", "CUDA_VERSION"),
           {"cuda_runtime_api.h", "CUDART_VERSION"}}) {
       if (version.empty()) {
-        const auto number = defined_number(tree_.text(find_header(headers, header)), name);
+        const auto number = defined_number(tree_.words(find_header(headers, header)), name);
         version = number ? version_of_cuda_number(*number) : std::string();
       }
     }
@@ -207,11 +207,11 @@ class ToolkitGatherer {
       toolkit.headers.emplace(header, !find_header(folders, header).empty());
     }
     if (const auto number =
-            defined_number(tree_.text(find_header(folders, "cub/version.cuh")), "CUB_VERSION")) {
+            defined_number(tree_.words(find_header(folders, "cub/version.cuh")), "CUB_VERSION")) {
       toolkit.cub_version = version_of_cub_number(*number);
     }
     const CompilerLimits limits =
-        compiler_limits(tree_.text(find_header(own, "crt/host_config.h")));
+        compiler_limits(tree_.words(find_header(own, "crt/host_config.h")));
     toolkit.gcc_most = limits.gcc_most;
     toolkit.clang_most = limits.clang_most;
     toolkit.msvc_least = limits.msvc_least;
@@ -227,7 +227,7 @@ class ToolkitGatherer {
   }
 
   const ToolkitSearch& search_;
-  MachineTree tree_;
+  Tree tree_;
   bool windows_;
   std::vector<Toolkit> toolkits_;
 };

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "doctor/characters.h"
-#include "doctor/machine/machine_tree.h"
 #include "formats/json.h"
 
 namespace mynah::doctor {

@@ -11,25 +11,6 @@ namespace {
 constexpr size_t kMostFields = 65'536;
 constexpr size_t kMostArguments = 256;
 
-// Takes the next line off the text, without its end.
-std::string_view take_line(std::string_view& text) {
-  const size_t end = text.find('\n');
-  std::string_view line = text.substr(0, end);
-  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  if (line.ends_with('\r')) {
-    line.remove_suffix(1);
-  }
-  return line;
-}
-
-std::string in_small_letters(std::string_view text) {
-  std::string small(text);
-  std::ranges::transform(small, small.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return small;
-}
-
 bool is_name_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_';
 }
@@ -107,8 +88,7 @@ std::optional<std::string_view> literal(std::string_view value) {
 
 std::vector<HeaderField> read_headers(std::string_view text) {
   std::vector<HeaderField> fields;
-  while (!text.empty() && fields.size() < kMostFields) {
-    const std::string_view line = take_line(text);
+  for (std::string_view line; fields.size() < kMostFields && take_line(text, line);) {
     if (line.empty()) {
       break;
     }
@@ -123,7 +103,7 @@ std::vector<HeaderField> read_headers(std::string_view text) {
     if (colon == std::string_view::npos || colon == 0) {
       break;
     }
-    fields.push_back({in_small_letters(trimmed(line.substr(0, colon))),
+    fields.push_back({small_letters(trimmed(line.substr(0, colon))),
                       std::string(trimmed(line.substr(colon + 1)))});
   }
   return fields;
@@ -161,8 +141,7 @@ void for_each_record(std::string_view text, FunctionRef<void(const RecordEntry&)
 std::map<std::string, std::optional<std::string>, std::less<>> read_assignments(
     std::string_view text) {
   std::map<std::string, std::optional<std::string>, std::less<>> values;
-  while (!text.empty() && values.size() < kMostFields) {
-    const std::string_view line = take_line(text);
+  for (std::string_view line; values.size() < kMostFields && take_line(text, line);) {
     const auto name_end = std::ranges::find_if_not(line, is_name_character);
     const std::string_view name = line.substr(0, static_cast<size_t>(name_end - line.begin()));
     std::string_view rest = trimmed(line.substr(name.size()));
@@ -188,8 +167,7 @@ std::map<std::string, std::optional<std::string>, std::less<>> read_assignments(
 
 std::vector<std::string> first_arguments(std::string_view text, std::string_view call) {
   std::vector<std::string> arguments;
-  while (!text.empty() && arguments.size() < kMostArguments) {
-    std::string_view line = take_line(text);
+  for (std::string_view line; arguments.size() < kMostArguments && take_line(text, line);) {
     if (trimmed(line).starts_with('#')) {
       continue;
     }
@@ -210,20 +188,19 @@ std::vector<std::string> first_arguments(std::string_view text, std::string_view
 
 VenvConfig read_venv_config(std::string_view text) {
   VenvConfig config;
-  while (!text.empty()) {
-    const std::string_view line = take_line(text);
+  for (std::string_view line; take_line(text, line);) {
     const size_t equals = line.find('=');
     if (equals == std::string_view::npos) {
       continue;
     }
-    const std::string key = in_small_letters(trimmed(line.substr(0, equals)));
+    const std::string key = small_letters(trimmed(line.substr(0, equals)));
     const std::string_view value = trimmed(line.substr(equals + 1));
     if (key == "home") {
       config.home = value;
     } else if (key == "version" || key == "version_info") {
       config.python = short_python_version(value);
     } else if (key == "include-system-site-packages") {
-      config.with_system_packages = in_small_letters(value) == "true";
+      config.with_system_packages = small_letters(value) == "true";
     }
   }
   return config;
@@ -232,8 +209,8 @@ VenvConfig read_venv_config(std::string_view text) {
 std::vector<std::string> read_egg_requirements(std::string_view text) {
   std::vector<std::string> requirements;
   std::string marker;
-  while (!text.empty() && requirements.size() < kMostFields) {
-    const std::string_view line = trimmed(take_line(text));
+  for (std::string_view raw; requirements.size() < kMostFields && take_line(text, raw);) {
+    const std::string_view line = trimmed(raw);
     if (line.empty() || line.front() == '#') {
       continue;
     }
@@ -262,12 +239,58 @@ std::vector<std::string> read_egg_requirements(std::string_view text) {
 
 std::vector<std::string> read_path_file(std::string_view text) {
   std::vector<std::string> folders;
-  while (!text.empty() && folders.size() < kMostArguments) {
-    const std::string_view line = trimmed(take_line(text));
+  for (std::string_view raw; folders.size() < kMostArguments && take_line(text, raw);) {
+    const std::string_view line = trimmed(raw);
     if (!line.empty() && line.front() != '#' && !line.starts_with("import ") &&
         !line.starts_with("import\t")) {
       folders.emplace_back(line);
     }
+  }
+  return folders;
+}
+
+std::vector<std::string> read_egg_link(std::string_view text) {
+  std::string_view first;
+  static_cast<void>(take_line(text, first));
+  first = trimmed(first);
+  return first.empty() ? std::vector<std::string>() : std::vector{std::string(first)};
+}
+
+std::vector<std::string> read_editable_finder(std::string_view text) {
+  constexpr std::string_view kMapping = "\nMAPPING";
+  std::vector<std::string> folders;
+  const size_t at = text.find(kMapping);
+  if (at == std::string_view::npos) {
+    return folders;
+  }
+  text.remove_prefix(at + 1);
+  std::string_view line;
+  static_cast<void>(take_line(text, line));
+  // {'name': '/folder/name', ...}: strings that come as pairs.
+  line.remove_prefix(std::min(line.find('{'), line.size()));
+  std::vector<std::string_view> strings;
+  while (folders.size() < kMostArguments) {
+    const size_t begin = line.find_first_of("'\"");
+    if (begin == std::string_view::npos) {
+      break;
+    }
+    const size_t end = line.find(line[begin], begin + 1);
+    if (end == std::string_view::npos) {
+      break;
+    }
+    strings.push_back(line.substr(begin + 1, end - begin - 1));
+    line.remove_prefix(end + 1);
+    if (strings.size() < 2) {
+      continue;
+    }
+    // A package lies in the folder that Python would look in; others are found by the finder alone.
+    const std::string_view name = strings[0];
+    const std::string_view path = strings[1];
+    if (path.size() > name.size() + 1 && path.ends_with(name) &&
+        path[path.size() - name.size() - 1] == '/') {
+      folders.emplace_back(path.substr(0, path.size() - name.size() - 1));
+    }
+    strings.clear();
   }
   return folders;
 }

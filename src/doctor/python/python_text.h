@@ -62,6 +62,13 @@ struct VenvConfig {
 // Folders that a .pth file adds to the path: lines that are neither comments nor code.
 [[nodiscard]] std::vector<std::string> read_path_file(std::string_view text);
 
+// The folder that an .egg-link leads to.
+[[nodiscard]] std::vector<std::string> read_egg_link(std::string_view text);
+
+// Folders that hold the packages of an editable installation, of the module by which setuptools
+// finds them ("__editable___NAME_finder.py").
+[[nodiscard]] std::vector<std::string> read_editable_finder(std::string_view text);
+
 // "3.11" of "3.11.7", "3.11.7.final.0"; empty where it does not begin with two numbers.
 [[nodiscard]] std::string short_python_version(std::string_view version);
 
