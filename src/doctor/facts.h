@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace mynah::doctor {
@@ -166,6 +167,9 @@ struct SharedPath {
   bool operator==(const SharedPath&) const = default;
 };
 
+// In Framework::unverified: its metadata are installed, and nothing is in `folder`.
+inline constexpr std::string_view kNoFiles = "files";
+
 // A framework that computes on cards, as its own files show it.
 struct Framework {
   std::string name;     // "torch", "onnxruntime", "ctranslate2", "llama-cpp-python", ...
@@ -181,7 +185,7 @@ struct Framework {
   // Empty: all this was read in its own files. Else where the knowledge base has it from, and then
   // nobody asked the loader: what `wants` names may be there or not (known_framework.h).
   std::string source;
-  // Which of that nobody verified: "code", "compression", "ptx", "cudnn", "libraries".
+  // Which of that nobody verified: "code", "compression", "ptx", "cudnn", "libraries"; kNoFiles.
   std::vector<std::string> unverified;
 
   bool operator==(const Framework&) const = default;

@@ -135,6 +135,21 @@ TEST_F(PythonEnvironments, EggsAreReadAsDebianHasThem) {
               ElementsAre("MarkupSafe>=0.9", "lingua ; extra == \"lingua\""));
 }
 
+TEST_F(PythonEnvironments, EggsAndLinksToThemAreReadToo) {
+  make_venv("/venv");
+  const std::string site = kSite;
+  tree_.write(site + "/easy-install.pth", "./torch-1.4.0-py3.11.egg\n");
+  tree_.write(site + "/torch-1.4.0-py3.11.egg/EGG-INFO/PKG-INFO", "Name: torch\nVersion: 1.4.0\n");
+  tree_.write(site + "/unnamed-2.0-py3.11.egg/EGG-INFO/PKG-INFO", "Metadata-Version: 1.0\n");
+  tree_.write(site + "/packed-1.0-py3.11.egg", "PK");
+  tree_.write(site + "/mine.egg-link", "/src/mine\n.");
+  tree_.write("/src/mine/mine.egg-info/PKG-INFO", "Name: mine\nVersion: 0.1\n");
+  tree_.write(site + "/broken.egg-link", "");
+  EXPECT_THAT(names_of(tree_.at("/venv")), ElementsAre("pip 24.0", "torch 1.4.0", "mine 0.1"));
+  EXPECT_THAT(tree_.skipped,
+              ElementsAre(HasSubstr("packed-1.0-py3.11.egg: an egg that is packed")));
+}
+
 TEST_F(PythonEnvironments, AllAreFoundWhereToolsPutThemAndActiveOnesFirst) {
   const std::string home = "/home/ann";
   make_venv("/work/.venv");
@@ -287,6 +302,23 @@ TEST_F(PythonEnvironments, AWheelIsReadWithoutBeingInstalled) {
   ASSERT_THAT(torch.code, SizeIs(1));
   EXPECT_EQ(torch.code[0].file, name + "/torch/lib/libtorch_cuda.so");
   EXPECT_EQ(test::want_of(torch, "libtorch_cuda.so").found, torch.code[0].file);
+}
+
+TEST_F(PythonEnvironments, EachWheelOfAFolderIsRead) {
+  std::filesystem::create_directories(tree_.root() + "/wheels");
+  for (const char* const version : {"1.0", "2.0"}) {
+    const std::string stem = std::string("one-") + version;
+    test::write_zip(
+        tree_.root() + "/wheels/" + stem + "-py3-none-any.whl",
+        {{stem + ".dist-info/METADATA", std::string("Name: one\nVersion: ") + version}});
+  }
+  tree_.write("/wheels/broken-1.0-py3-none-any.whl", "text");
+  tree_.write("/wheels/notes.txt", "text");
+  const auto found = tree_.look({.places = {"/wheels"}});
+  ASSERT_THAT(found, SizeIs(2)) << tree_.error;
+  EXPECT_THAT(names_of(found[0]), ElementsAre("one 1.0"));
+  EXPECT_EQ(found[1].path, "/wheels/one-2.0-py3-none-any.whl");
+  EXPECT_THAT(tree_.skipped, ElementsAre(HasSubstr("broken-1.0-py3-none-any.whl")));
 }
 
 TEST_F(PythonEnvironments, WhatIsNoEnvironmentIsAnError) {

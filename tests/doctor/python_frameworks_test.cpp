@@ -363,6 +363,33 @@ TEST_F(PythonFrameworks, AFolderThatAnUninstallationLeftIsNoFramework) {
   EXPECT_THAT(tree_.at("/venv").frameworks, IsEmpty());
 }
 
+TEST_F(PythonFrameworks, WhatHasMetadataAloneIsAFrameworkWithoutFiles) {
+  tree_.package(kSite, "torch", "2.7.1+cu126");
+  tree_.package(kSite, "onnxruntime-gpu", "1.23.2");
+  std::filesystem::create_directories(tree_.root() + kSite + "/onnxruntime/capi");
+  const PythonEnvironment found = tree_.at("/venv");
+  ASSERT_THAT(found.frameworks, SizeIs(2));
+  const Framework& torch = framework_of(found, "torch");
+  EXPECT_EQ(torch.version, "2.7.1+cu126");
+  EXPECT_EQ(torch.folder, kSite + "/torch/lib");
+  EXPECT_EQ(torch.cuda, std::nullopt);
+  EXPECT_THAT(torch.unverified, ElementsAre(kNoFiles));
+  EXPECT_THAT(framework_of(found, "onnxruntime").unverified, ElementsAre(kNoFiles));
+}
+
+TEST_F(PythonFrameworks, WhatIsInstalledForEditingIsReadWhereItLies) {
+  tree_.package(kSite, "torch", "2.7.1");
+  tree_.write(kSite + "/__editable___torch_2_7_1_finder.py",
+              "from __future__ import annotations\nimport sys\n"
+              "MAPPING: dict[str, str] = {'functorch': '/src/f/other', 'torch': '/src/torch'}\n");
+  tree_.write("/src/torch/version.py", "__version__ = '2.7.1'\ncuda = '12.6'\n");
+  tree_.write("/src/torch/lib/libtorch_cuda.so", test::with_code(90));
+  const Framework torch = read("torch");
+  EXPECT_EQ(torch.folder, "/src/torch");
+  ASSERT_THAT(torch.code, SizeIs(1));
+  EXPECT_THAT(torch.unverified, IsEmpty());
+}
+
 TEST_F(PythonFrameworks, ALibraryThatIsBrokenIsSaidAndPassedBy) {
   add_torch();
   tree_.write(kSite + "/torch/lib/libtorch_cuda.so",

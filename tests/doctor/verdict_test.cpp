@@ -110,6 +110,22 @@ TEST(Verdict, PtxDoesNotHelpWhereTheDriverIsNotToCompileIt) {
             Outcome::Works);
 }
 
+TEST(Verdict, MetadataWithoutFilesTellNothing) {
+  Framework framework;
+  framework.name = framework.package = "torch";
+  framework.version = "2.7.1+cu126";
+  framework.folder = "/layer/torch/lib";
+  framework.unverified = {std::string(kNoFiles)};
+  const Judged judged = judge(framework, "RTX 5090", "570.86.15");
+  EXPECT_EQ(judged.verdict.outcome, Outcome::Unknown);
+  EXPECT_EQ(judged.cause, Cause::FilesMissing);
+  EXPECT_THAT(judged.verdict.reason, HasSubstr("/layer/torch/lib is not"));
+  ASSERT_EQ(judged.findings.size(), 1u);
+  EXPECT_EQ(judged.findings.front().level, Level::Unknown);
+  EXPECT_EQ(judge_framework(framework, nullptr, Machine(), builtin_knowledge()).verdict.outcome,
+            Outcome::Unknown);
+}
+
 TEST(Verdict, CudnnWithoutCodeForTheCardFailsAtTheFirstLstm) {
   const Framework torch = known("torch", "2.10.0+cu126");
   const Machine at = machine("TITAN Xp", "580.95.05");

@@ -17,6 +17,9 @@
 namespace mynah::doctor {
 namespace {
 
+// Of a folder: each is unpacked for a while.
+constexpr size_t kMostWheels = 64;
+
 // Puts `to` where a path begins with `from`.
 void move_path(std::string& path, const std::string& from, const std::string& to) {
   if (path.starts_with(from) && (path.size() == from.size() || path[from.size()] == '/')) {
@@ -76,8 +79,12 @@ class Gathering {
     if (is_image_tree(tree, path)) {
       return add_image(tree, path);
     }
-    MYNAH_TRY(std::vector<EnvironmentPlace> places, environments_at(tree, path));
-    for (EnvironmentPlace& place : places) {
+    const bool wheels = add_wheels(tree, path);
+    auto places = environments_at(tree, path);
+    if (!places) {
+      return wheels ? Status() : std::unexpected(std::move(places.error()));
+    }
+    for (EnvironmentPlace& place : *places) {
       add(tree, std::move(place));
     }
     return {};
@@ -130,6 +137,21 @@ class Gathering {
       skipped_.push_back(std::move(line));
     }
     return {};
+  }
+
+  // Those that lie in a folder side by side, each as what it would install. False: there are none.
+  bool add_wheels(Tree& tree, const std::string& folder) {
+    size_t found = 0;
+    for (const std::string& path : tree.matches(folder, "*.whl")) {
+      if (++found > kMostWheels) {
+        tree.skip(folder, fmt::format("only the first {} wheels were looked at", kMostWheels));
+        break;
+      }
+      if (const Status added = add_wheel(tree, path); !added) {
+        tree.skip(path, added.error().message);
+      }
+    }
+    return found > 0;
   }
 
   Status add_image(const Tree& tree, const std::string& path) {

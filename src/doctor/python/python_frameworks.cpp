@@ -62,14 +62,41 @@ FrameworkReader::FrameworkReader(Tree& tree, const Knowledge& knowledge,
 void FrameworkReader::read(PythonEnvironment& environment) {
   for (const FrameworkFiles& files : framework_files()) {
     // As Python does, the first on its path is taken.
-    const auto site = std::ranges::find_if(place_.sites, [&](const std::string& folder) {
-      return tree_.is_folder(path_in(folder, files.module));
-    });
+    const auto site = std::ranges::find_if(
+        place_.sites, [&](const std::string& folder) { return has_files(files, folder); });
     if (site != place_.sites.end()) {
       read_framework(files, *site, environment);
+    } else {
+      add_promised(files, environment);
     }
   }
   read_libraries(environment);
+}
+
+bool FrameworkReader::has_files(const FrameworkFiles& files, const std::string& site) {
+  const auto any = [&](const std::vector<std::string_view>& patterns) {
+    return std::ranges::any_of(
+        patterns, [&](std::string_view pattern) { return !tree_.matches(site, pattern).empty(); });
+  };
+  return tree_.is_folder(path_in(site, files.module)) &&
+         (any(files.version) || any(files.loaded) || any(files.opened) || any(files.code));
+}
+
+// An image's layer may hold the metadata of what another one has the files of.
+void FrameworkReader::add_promised(const FrameworkFiles& files, PythonEnvironment& environment) {
+  for (const std::string_view name : files.packages) {
+    const auto package = std::ranges::find(environment.packages, name, &Package::name);
+    if (package == environment.packages.end()) {
+      continue;
+    }
+    Framework& framework = environment.frameworks.emplace_back();
+    framework.name = files.name;
+    framework.package = package->name;
+    framework.version = package->version;
+    framework.folder = path_in(package->folder, files.module);
+    framework.unverified = {std::string(kNoFiles)};
+    return;
+  }
 }
 
 void FrameworkReader::read_framework(const FrameworkFiles& files, const std::string& site,

@@ -52,6 +52,9 @@ class FrameworkReader {
 
   void read_framework(const FrameworkFiles& files, const std::string& site,
                       PythonEnvironment& environment);
+  [[nodiscard]] bool has_files(const FrameworkFiles& files, const std::string& site);
+  // What metadata speak of, and no file is there of.
+  static void add_promised(const FrameworkFiles& files, PythonEnvironment& environment);
   void find_package(Reading& reading, PythonEnvironment& environment) const;
   void set_versions(Reading& reading) const;
   void read_wants(Reading& reading);

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "doctor/binaries/loader_paths.h"
 #include "doctor/package_name.h"
 #include "doctor/python/python_text.h"
 #include "formats/json.h"
@@ -19,6 +20,7 @@ constexpr size_t kMostJsonBytes = 16 << 20;
 
 constexpr std::string_view kDistInfo = ".dist-info";
 constexpr std::string_view kEggInfo = ".egg-info";
+constexpr std::string_view kEgg = ".egg";
 
 // "torch-2.7.1" in two.
 std::pair<std::string_view, std::string_view> name_and_version(std::string_view stem) {
@@ -118,10 +120,27 @@ std::optional<InstalledPackage> read_egg_info(Tree& tree, const std::string& pat
   return installed;
 }
 
+// A folder "torch-2.7.1-py3.11.egg" is a site of its own, named by a .pth file, with its metadata
+// in a folder.
+std::optional<InstalledPackage> read_egg(Tree& tree, const std::string& folder) {
+  const std::string_view name = file_name_of(folder);
+  return read_egg_info(tree, path_in(folder, "EGG-INFO"),
+                       name.substr(0, name.size() - kEgg.size()));
+}
+
 }  // namespace
 
 std::vector<InstalledPackage> read_packages(Tree& tree, const std::string& site) {
   std::vector<InstalledPackage> packages;
+  const auto add = [&](std::optional<InstalledPackage> installed) {
+    if (installed && !installed->package.name.empty()) {
+      installed->package.folder = site;
+      packages.push_back(*std::move(installed));
+    }
+  };
+  if (site.ends_with(kEgg)) {
+    add(read_egg(tree, site));
+  }
   for (const std::string& name : tree.names(site)) {
     const std::string path = path_in(site, name);
     const std::string_view view = name;
@@ -134,11 +153,10 @@ std::vector<InstalledPackage> read_packages(Tree& tree, const std::string& site)
       }
     } else if (view.ends_with(kEggInfo)) {
       installed = read_egg_info(tree, path, view.substr(0, view.size() - kEggInfo.size()));
+    } else if (view.ends_with(kEgg) && tree.is_file(path)) {
+      tree.skip(path, "an egg that is packed; what is inside was not looked at");
     }
-    if (installed && !installed->package.name.empty()) {
-      installed->package.folder = site;
-      packages.push_back(*std::move(installed));
-    }
+    add(std::move(installed));
   }
   std::ranges::stable_sort(packages, {}, [](const InstalledPackage& installed) {
     return std::tie(installed.package.name, installed.package.version);

@@ -64,20 +64,31 @@ std::string program_of(const Tree& tree, const std::string& prefix, const std::s
   return "";
 }
 
-// Folders that .pth files of the first site add, as editable installations and links to another
-// environment do.
+// Folders that files of the first sites add: .pth files, as eggs, editable installations and links
+// to another environment do it, the .egg-link of old editable installations and the finders of new
+// ones.
 void add_linked_sites(Tree& tree, std::vector<std::string>& sites) {
+  struct LinkFiles {
+    std::string_view pattern;
+    std::vector<std::string> (*read)(std::string_view text);
+  };
+
+  constexpr LinkFiles kLinks[] = {{"*.pth", read_path_file},
+                                  {"*.egg-link", read_egg_link},
+                                  {"__editable__*_finder.py", read_editable_finder}};
   size_t files = 0;
   const std::vector<std::string> own = sites;
   for (const std::string& site : own) {
-    for (const std::string& path : tree.matches(site, "*.pth")) {
-      const auto text =
-          ++files <= kMostPathFiles ? tree.text(path, kMostConfigBytes) : std::nullopt;
-      if (!text) {
-        continue;
-      }
-      for (const std::string& folder : read_path_file(*text)) {
-        add_site(tree, sites, folder.starts_with('/') ? folder : path_in(site, folder));
+    for (const LinkFiles& link : kLinks) {
+      for (const std::string& path : tree.matches(site, link.pattern)) {
+        const auto text =
+            ++files <= kMostPathFiles ? tree.text(path, kMostConfigBytes) : std::nullopt;
+        if (!text) {
+          continue;
+        }
+        for (const std::string& folder : link.read(*text)) {
+          add_site(tree, sites, folder.starts_with('/') ? folder : path_in(site, folder));
+        }
       }
     }
   }
@@ -85,7 +96,7 @@ void add_linked_sites(Tree& tree, std::vector<std::string>& sites) {
 
 bool has_packages(Tree& tree, const std::string& folder) {
   return std::ranges::any_of(tree.names(folder), [](std::string_view name) {
-    return name.ends_with(".dist-info") || name.ends_with(".egg-info");
+    return name.ends_with(".dist-info") || name.ends_with(".egg-info") || name.ends_with(".egg");
   });
 }
 

@@ -45,6 +45,7 @@ class Judge {
   [[nodiscard]] std::string where_of(const DeviceCode& code) const;
   void card_evidence(Problem& problem) const;
   void driver_evidence(Problem& problem) const;
+  void add_no_files();
   // Whether there is a card of NVIDIA's to compute on.
   bool look_at_card();
   void look_at_processor();

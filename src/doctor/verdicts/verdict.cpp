@@ -66,6 +66,8 @@ std::string_view rule_of(Cause cause) {
       return "cuda older than card";
     case Cause::CodeUnknown:
       return "device code not known";
+    case Cause::FilesMissing:
+      return "files not there";
   }
   return "";
 }
@@ -90,6 +92,10 @@ Judge::Judge(const Framework& framework, const Card* card, const Machine& machin
 }
 
 Judged Judge::judge() {
+  if (doubts(kNoFiles)) {
+    add_no_files();
+    return answer(false);
+  }
   look_at_processor();
   look_at_libraries();
   const bool nvidia = look_at_card();
@@ -108,6 +114,17 @@ Judged Judge::judge() {
     look_at_cuda_age();
   }
   return answer(nvidia);
+}
+
+void Judge::add_no_files() {
+  Problem& problem = add(Cause::FilesMissing, Outcome::Unknown);
+  problem.reason = fmt::format("its metadata are there, and {} is not", framework_.folder);
+  problem.text = fmt::format(
+      "Its metadata are installed, and {}, where its libraries would lie, is not there: one layer "
+      "of an image, or an installation that was interrupted. What it would do cannot be told; look "
+      "at the whole image, or install it again.",
+      framework_.folder);
+  problem.evidence.push_back({"the metadata name this version", framework_.folder});
 }
 
 Problem& Judge::add(Cause cause, Outcome outcome, Certainty certainty) {

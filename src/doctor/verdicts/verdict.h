@@ -36,6 +36,7 @@ enum class Cause : uint8_t {
   CublasCode,        // cuBLAS has none for the card
   CudaTooOld,        // for the card, as its libraries are
   CodeUnknown,       // nothing says what is inside
+  FilesMissing,      // its metadata are there, its files are not
 };
 
 // A framework on a card, judged.
