@@ -110,7 +110,8 @@ Result<int> doctor_look(Context& context, const std::vector<std::string>& places
                                   .facts = facts,
                                   .program = version_text(false),
                                   .knowledge_date = used.get().date,
-                                  .alignment = alignment.columns.size() > 1 ? &alignment : nullptr};
+                                  .alignment = alignment.columns.size() > 1 ? &alignment : nullptr,
+                                  .everywhere = places.empty() && options.as.empty()};
   if (page) {
     const std::string html = doctor::report_html(frame);
     MYNAH_TRY_STATUS(page->sink().write(std::as_bytes(std::span(html))));

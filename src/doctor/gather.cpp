@@ -47,7 +47,11 @@ class FactGatherer {
     if (request_.places.empty()) {
       look_.everything = true;
       MYNAH_TRY_STATUS(add_environments());
-      look_at_project();
+      // Those of this very folder: what lies below it, in a home or a folder of many projects, is
+      // looked at where it is named.
+      if (!look_.here.empty()) {
+        gather_recipes_of(look_.here, facts_);
+      }
       add_toolkits({.root = {}, .variables = request_.variables, .prefixes = prefixes()});
     }
     for (const fs::path& place : request_.places) {
@@ -62,16 +66,6 @@ class FactGatherer {
               gather_environments(look_, knowledge_, facts_.skipped));
     std::ranges::move(found, std::back_inserter(facts_.environments));
     return {};
-  }
-
-  // Of the folder that the doctor is called in, the recipes; those of a whole home are too many.
-  void look_at_project() {
-    const auto home = request_.variables.find("HOME");
-    const bool is_home = home != request_.variables.end() && look_.here == home->second;
-    if (look_.here.empty() || look_.here == "/" || is_home) {
-      return;
-    }
-    add_recipes(look_.here);
   }
 
   void add_recipes(const fs::path& place) { gather_recipes(std::span(&place, 1), facts_); }

@@ -17,7 +17,7 @@ namespace mynah::doctor {
 
 struct GatherRequest {
   // Environments, folders of projects, recipes, trees of images, toolkits. None: what this machine
-  // has where such things usually are.
+  // has where such things usually are, and the recipes of the current folder, not of those in it.
   std::vector<std::filesystem::path> places;
   std::map<std::string, std::string> variables;  // the process's environment
   // What the driver and NVML of this machine told, where somebody asked them: MachineSearch has

@@ -112,6 +112,38 @@ TEST(ReportText, IsATableThenWhatFails) {
             "1 will fail; 1 note not shown: --all shows it\n");
 }
 
+TEST(ReportText, SaysWhatThereWasToJudge) {
+  Report report;
+  Facts facts;
+  ReportFrame frame{
+      .report = report, .facts = facts, .program = "mynah 0.6", .knowledge_date = "2026-11-24"};
+  EXPECT_EQ(report_text(frame, {}), "no card\n\nnothing that will fail\n");
+  frame.everywhere = true;
+  EXPECT_THAT(report_text(frame, {}), AllOf(HasSubstr("no Python environment: none is active"),
+                                            HasSubstr("mynah doctor FOLDER")));
+  PythonEnvironment environment;
+  environment.path = "/usr";
+  environment.python = "3.11";
+  environment.packages.resize(2);
+  facts.environments = {environment};
+  facts.recipes.emplace_back().path = "/p/requirements.txt";
+  EXPECT_EQ(report_text(frame, {}),
+            "no card\n"
+            "looked at 1 Python environment, 1 recipe of this folder\n"
+            "no framework that computes on cards in /usr (Python 3.11, 2 packages)\n"
+            "\n"
+            "nothing that will fail\n");
+  facts.environments.assign(8, environment);
+  EXPECT_THAT(report_text(frame, {}), HasSubstr("3 more"));
+  facts.environments.front().frameworks.emplace_back();
+  EXPECT_THAT(report_text(frame, {}),
+              AllOf(HasSubstr("looked at 8 Python environments"), Not(HasSubstr("no framework"))));
+  const auto json = report_json(frame);
+  EXPECT_EQ(json["looked_at"]["environments"][0]["frameworks"], 1);
+  EXPECT_EQ(json["looked_at"]["recipes"][0], "/p/requirements.txt");
+  EXPECT_THAT(report_html(frame), HasSubstr("<li>looked at 8 Python environments"));
+}
+
 TEST(ReportText, OfANarrowTerminalIsAList) {
   EXPECT_THAT(Sample().text({.columns = 60}),
               HasSubstr("torch 2.7.1+cu126\n"

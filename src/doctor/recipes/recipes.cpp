@@ -100,23 +100,24 @@ class Gatherer {
  public:
   explicit Gatherer(Facts& facts) : facts_(facts) {}
 
-  void place(const fs::path& place) {
+  void place(const fs::path& place, int levels = kMostLevels) {
     std::error_code error;
     if (fs::is_directory(place, error)) {
-      folder(place, 0);
+      folder(place, levels);
     } else {
       file(place, "");
     }
   }
 
  private:
-  static constexpr size_t kMostRecipes = 500;
   static constexpr int kMostLevels = 4;
+  static constexpr size_t kMostRecipes = 500;
   static constexpr size_t kMostEntries = 50'000;
 
   void skip(std::string what) { facts_.skipped.push_back(std::move(what)); }
 
-  void folder(const fs::path& folder, int level) {
+  // `levels`: of folders in it that are looked into.
+  void folder(const fs::path& folder, int levels) {
     std::vector<fs::path> files;
     std::vector<fs::path> folders;
     std::error_code error;
@@ -124,7 +125,8 @@ class Gatherer {
     for (const fs::directory_iterator end; !error && entries != end; entries.increment(error)) {
       if (++entries_ > kMostEntries) {
         if (entries_ == kMostEntries + 1) {
-          skip(fmt::format("{}: there are more files than are looked at", folder.string()));
+          skip(fmt::format("{}: only the first {} files and folders were looked at for recipes",
+                           folder.string(), kMostEntries));
         }
         break;
       }
@@ -144,8 +146,8 @@ class Gatherer {
       }
     }
     for (const fs::path& path : folders) {
-      if (level < kMostLevels && !is_left_out(path)) {
-        this->folder(path, level + 1);
+      if (levels > 0 && !is_left_out(path)) {
+        this->folder(path, levels - 1);
       }
     }
   }
@@ -259,6 +261,10 @@ void gather_recipes(std::span<const fs::path> places, Facts& facts) {
   for (const fs::path& place : places) {
     gatherer.place(place);
   }
+}
+
+void gather_recipes_of(const fs::path& folder, Facts& facts) {
+  Gatherer(facts).place(folder, 0);
 }
 
 }  // namespace mynah::doctor

@@ -31,4 +31,7 @@ inline constexpr size_t kMostRecipeBytes = size_t{16} << 20;
 // following links. What a recipe includes is read, too, each file once.
 void gather_recipes(std::span<const std::filesystem::path> places, Facts& facts);
 
+// The same of those that lie in the folder itself: folders in it are not looked into.
+void gather_recipes_of(const std::filesystem::path& folder, Facts& facts);
+
 }  // namespace mynah::doctor

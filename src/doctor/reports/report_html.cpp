@@ -127,7 +127,8 @@ void add_finding(std::string& page, const Finding& finding) {
   page += "</section>\n";
 }
 
-void add_machine(std::string& page, const Machine& machine) {
+void add_machine(std::string& page, const ReportFrame& frame) {
+  const Machine& machine = frame.facts.machine;
   page += "<h2>Machine</h2>\n<ul>\n";
   if (const std::string words = machine_words(machine); !words.empty()) {
     page += "<li>" + escaped_html(words) + "</li>\n";
@@ -137,6 +138,9 @@ void add_machine(std::string& page, const Machine& machine) {
   }
   if (machine.cards.empty()) {
     page += "<li>no card</li>\n";
+  }
+  for (const std::string& line : looked_words(frame)) {
+    page += "<li>" + escaped_html(line) + "</li>\n";
   }
   page += "</ul>\n";
 }
@@ -191,7 +195,7 @@ std::string report_html(const ReportFrame& frame) {
       "<p class=\"faint\">{}; knowledge of {}</p>\n",
       in_colour(report.worst(), summary_words(report)), escaped_html(frame.program),
       escaped_html(frame.knowledge_date));
-  add_machine(page, frame.facts.machine);
+  add_machine(page, frame);
   if (!report.verdicts.empty()) {
     page += "<h2>Frameworks on cards</h2>\n";
     add_table(page, report);

@@ -104,6 +104,27 @@ Json json_of(const Alignment& alignment) {
           {"drivers", list_of(alignment.drivers)}};
 }
 
+// What there was to judge: a report without verdicts says what it looked at, too.
+Json looked_json(const Facts& facts) {
+  Json environments = Json::array();
+  for (const PythonEnvironment& environment : facts.environments) {
+    environments.push_back({{"path", or_null(environment.path)},
+                            {"kind", or_null(environment.kind)},
+                            {"python", or_null(environment.python)},
+                            {"packages", environment.packages.size()},
+                            {"frameworks", environment.frameworks.size()}});
+  }
+  Json recipes = Json::array();
+  for (const Recipe& recipe : facts.recipes) {
+    recipes.push_back(recipe.path);
+  }
+  Json toolkits = Json::array();
+  for (const Toolkit& toolkit : facts.toolkits) {
+    toolkits.push_back(toolkit.path);
+  }
+  return {{"environments", environments}, {"recipes", recipes}, {"toolkits", toolkits}};
+}
+
 }  // namespace
 
 nlohmann::ordered_json report_json(const ReportFrame& frame) {
@@ -115,6 +136,7 @@ nlohmann::ordered_json report_json(const ReportFrame& frame) {
           {"verdicts", list_of(frame.report.verdicts)},
           {"findings", list_of(frame.report.findings)},
           {"alignment", frame.alignment == nullptr ? Json() : json_of(*frame.alignment)},
+          {"looked_at", looked_json(frame.facts)},
           {"skipped", frame.facts.skipped}};
 }
 

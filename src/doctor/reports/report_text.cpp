@@ -47,6 +47,8 @@ class Page {
 
   void line(std::string_view text = {}) { (text_ += text) += '\n'; }
 
+  void paragraph(std::string_view words) { line(wrapped(printable(words), 0, style_.columns)); }
+
   // "    why: words words": lines after the first stand below the first word.
   void part(std::string_view label, std::string_view words) {
     const size_t indent = kIndent + label.size();
@@ -240,6 +242,9 @@ std::string report_text(const ReportFrame& frame, const TextStyle& style) {
   }
   if (machine.cards.empty()) {
     page.line("no card");
+  }
+  for (const std::string& line : looked_words(frame)) {
+    page.paragraph(line);
   }
   if (!frame.report.verdicts.empty()) {
     page.line();

@@ -63,6 +63,48 @@ std::string machine_words(const Machine& machine) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+std::vector<std::string> looked_words(const ReportFrame& frame) {
+  constexpr size_t kMostNamed = 5;
+  const Facts& facts = frame.facts;
+  std::vector<std::string> parts;
+  const auto count = [&](size_t number, std::string_view what, std::string_view behind = "") {
+    if (number > 0) {
+      parts.push_back(fmt::format("{} {}{}{}", number, what, number == 1 ? "" : "s", behind));
+    }
+  };
+  count(facts.environments.size(), "Python environment");
+  count(facts.recipes.size(), "recipe", frame.everywhere ? " of this folder" : "");
+  count(facts.toolkits.size(), "CUDA toolkit");
+  std::vector<std::string> lines;
+  if (!parts.empty()) {
+    lines.push_back(fmt::format("looked at {}", fmt::join(parts, ", ")));
+  }
+  if (frame.everywhere && facts.environments.empty()) {
+    lines.emplace_back(
+        "no Python environment: none is active, none is .venv or venv here, in ~/.local, /usr, "
+        "/usr/local or /opt, or where conda, uv, Poetry, pipx, Pipenv and pyenv keep theirs. "
+        "One that lies elsewhere is named: mynah doctor FOLDER");
+  }
+  const bool frameworks = std::ranges::any_of(
+      facts.environments, [](const auto& environment) { return !environment.frameworks.empty(); });
+  if (!frameworks && !facts.environments.empty()) {
+    std::vector<std::string> named;
+    for (const PythonEnvironment& environment : facts.environments) {
+      if (named.size() == kMostNamed) {
+        named.push_back(fmt::format("{} more", facts.environments.size() - kMostNamed));
+        break;
+      }
+      named.push_back(fmt::format(
+          "{} ({}{} package{})", environment.path,
+          environment.python.empty() ? "" : fmt::format("Python {}, ", environment.python),
+          environment.packages.size(), environment.packages.size() == 1 ? "" : "s"));
+    }
+    lines.push_back(
+        fmt::format("no framework that computes on cards in {}", fmt::join(named, ", ")));
+  }
+  return lines;
+}
+
 std::string card_words(const Card& card) {
   std::string name = card.name.empty() ? card.pci : card.name;
   if (name.empty()) {

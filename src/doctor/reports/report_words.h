@@ -20,6 +20,8 @@ struct ReportFrame {
   std::string knowledge_date;  // "2026-11-24"
   // Of the recipes; null: there are not several.
   const Alignment* alignment = nullptr;
+  // No place was named: what a machine has where such things usually are was looked at.
+  bool everywhere = false;
 };
 
 // Text from outside as a terminal may print it: control characters, which could move its cursor,
@@ -28,6 +30,10 @@ struct ReportFrame {
 
 // "Debian GNU/Linux 12 (bookworm), NVIDIA's driver 580.95.05": what is known of the machine.
 [[nodiscard]] std::string machine_words(const Machine& machine);
+
+// What there was to judge, a line each: how many environments, recipes and toolkits, and which
+// environments where none has a framework. None where only a machine was described.
+[[nodiscard]] std::vector<std::string> looked_words(const ReportFrame& frame);
 
 // "NVIDIA GeForce RTX 5090 (sm_120, 32607 MiB)"; a card without a name by its address.
 [[nodiscard]] std::string card_words(const Card& card);
