@@ -92,6 +92,13 @@ std::string bash_positional_case(const Field& field, const std::string& verb) {
     return {};
   }
   const std::string words = fmt::format("'{}'", fmt::join(field.offers, " "));
+  if (field.complete == Complete::Files) {
+    return fmt::format(
+        "    {})\n"
+        "      [ \"$COMP_CWORD\" -eq 2 ] && words={} || words=\n"
+        "      COMPREPLY=($(compgen -f -W \"$words\" -- \"$cur\")); return ;;\n",
+        verb, words);
+  }
   if (field.complete != Complete::Models) {
     return fmt::format("    {}) COMPREPLY=($(compgen -W {} -- \"$cur\")); return ;;\n", verb,
                        words);
@@ -186,6 +193,13 @@ std::string zsh_completion(std::span<const Verb> verbs) {
       }
       std::string spec;
       if (field.positional) {
+        if (field.complete == Complete::Files && !field.offers.empty()) {
+          cases += "        " +
+                   in_quotes(fmt::format("1:{}:{{compadd -- {}; _files}}", escaped(field.name),
+                                         fmt::join(field.offers, " "))) +
+                   " \\\n";
+          action = "_files";
+        }
         const bool names_follow = field.complete == Complete::Models && !field.offers.empty();
         if (names_follow) {
           cases += "        " + in_quotes("1:" + escaped(field.name) + ":" + action) + " \\\n";
@@ -246,6 +260,11 @@ std::string fish_completion(std::span<const Verb> verbs) {
     const auto described = describe(verb);
     for (const Field& field : described->fields.all()) {
       if (field.positional) {
+        // fish offers files by itself.
+        if (!field.offers.empty()) {
+          script += fmt::format("complete -c mynah -n '__fish_seen_subcommand_from {}' -a {}\n",
+                                verb.name, in_quotes(value_words(field)));
+        }
         continue;
       }
       script += fmt::format("complete -c mynah -n '__fish_seen_subcommand_from {}' -l {}{}",

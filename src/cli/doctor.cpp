@@ -30,9 +30,11 @@ struct GivenOption {
 void DoctorCommand::fields(Fields& fields) {
   fields
       .positional("PLACE", words_,
-                  "Environments, projects, recipes and toolkits to look at; none: this machine's. "
-                  "Or explain, plan, compare, update or try, see below.")
-      .offering({kActions.begin(), kActions.end()});
+                  "Environments, projects, recipes, wheels and toolkits to look at; none: the "
+                  "environments and toolkits of this machine, and the recipes of this folder. Or "
+                  "explain, plan, compare, update or try, see below.")
+      .offering({kActions.begin(), kActions.end()})
+      .completes(Complete::Files);
   fields.section("Look");
   fields
       .option("as", "FACTS.json", options_.as,
@@ -60,9 +62,12 @@ void DoctorCommand::fields(Fields& fields) {
       .once();
   fields.flag("all", options_.all, "Show what is good and mere notes, too.").shorter('v').once();
   fields.section("Actions");
-  fields.list("gpu", "CARD", options_.gpus,
-              "plan, compare: the card that is meant, by its name or compute capability; several: "
-              "all of them.");
+  // A card in the environment would be judged in place of the one that is there, unseen.
+  fields
+      .list("gpu", "CARD", options_.gpus,
+            "plan, compare: the card that is meant, by its name or compute capability; several: "
+            "all of them.")
+      .once();
   fields.option("driver", "VERSION", options_.driver, "plan, compare: its driver.").once();
   fields
       .option("want", "PACKAGES", options_.want,

@@ -142,6 +142,26 @@ TEST_F(DoctorVerb, StartsNothingWhereNoCardIsToBeSeen) {
   EXPECT_FALSE(std::filesystem::exists(sign));
 }
 
+TEST_F(DoctorVerb, OfThisFolderLooksAtTheRecipesInItAlone) {
+  write_file(folder / "here/requirements.txt", "-r more/base.txt\n");
+  write_file(folder / "here/more/base.txt", "numpy==1.26.4\n");
+  write_file(folder / "here/more/requirements.txt", "numpy==2.0.0\n");
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder / "here");
+  const Outcome all = mynah({"--json"});
+  const Outcome named = mynah({".", "--json"});
+  std::filesystem::current_path(before);
+  EXPECT_EQ(Json::parse(all.out)["looked_at"]["recipes"].size(), 2U) << all.out;
+  EXPECT_EQ(Json::parse(named.out)["looked_at"]["recipes"].size(), 3U) << named.out;
+}
+
+TEST_F(DoctorVerb, TakesNoCardFromTheEnvironment) {
+  environment["MYNAH_GPU"] = "RTX 5090";
+  const Outcome planned = mynah({"plan", "--want", "torch", "--as", facts_file()});
+  EXPECT_THAT(planned.err, HasSubstr("MYNAH_GPU is passed over: --gpu is said anew for each run"));
+  EXPECT_THAT(planned.out, Not(HasSubstr("RTX 5090")));
+}
+
 TEST_F(DoctorVerb, WritesAPageToAttach) {
   const std::string page = folder / "report.html";
   const Outcome told = mynah({"--as", facts_file(), "--html", page, "--redact"});

@@ -9,6 +9,7 @@
 #include "cli/completion.h"
 #include "cli/config.h"
 #include "cli/config_file.h"
+#include "cli/doctor.h"
 #include "cli/fake_recognizer.h"
 #include "cli/models.h"
 #include "cli/pull.h"
@@ -58,6 +59,7 @@ TEST(Completion, BashOffersVerbsFlagsValuesAndNames) {
   verbs.push_back(verb<ModelsCommand>("models", "Lists models."));
   verbs.push_back(verb<SpeakCommand>("speak", "Speaks."));
   verbs.push_back(verb<VoicesCommand>("voices", "Lists voices."));
+  verbs.push_back(verb<DoctorCommand>("doctor", "Looks."));
   std::ofstream(folder / "mynah.bash")
       << bash_completion(verbs)
       // Stands for the program, which is asked for the names of models.
@@ -102,6 +104,13 @@ TEST(Completion, BashOffersVerbsFlagsValuesAndNames) {
   EXPECT_EQ(complete("mynah speak --voice a", 3), "af_bella\n");
   EXPECT_EQ(complete("mynah voices b", 2), "bf_emma\n");
   EXPECT_EQ(complete("mynah completion z", 2), "zsh\n");
+  // Its first word is an action or a place, the others are places.
+  EXPECT_EQ(complete("mynah doctor com", 2), "compare\n");
+  EXPECT_EQ(complete("mynah doctor " + folder / "voices.j", 2), folder / "voices.json" + "\n");
+  EXPECT_EQ(complete("mynah doctor compare " + folder / "voices.j", 3),
+            folder / "voices.json" + "\n");
+  EXPECT_EQ(complete("mynah doctor compare com", 3), "\n");
+  EXPECT_EQ(complete("mynah doctor --tim", 2), "--timeout\n");
   EXPECT_EQ(complete("mynah hel", 1), "help\n");
   EXPECT_EQ(complete("mynah help tran", 2), "transcribe\n");
 }
