@@ -1,6 +1,8 @@
 #include "doctor/errors/explain.h"
 
+#include <algorithm>
 #include <fstream>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -71,6 +73,11 @@ const char* const kHealthy =
     "Available providers: CUDAExecutionProvider, CPUExecutionProvider\n"
     "0 errors, 0 failed, 63 passed\n"
     "Detected language 'en' with probability 0.99\n"
+    "import torch, torchaudio, onnxruntime; print(torch.__version__)\n"
+    "NumPy 2.1.3, libnvrtc-builtins.so.12.8 and libnvrtc.so.12 loaded\n"
+    "found 2 devices, cuda:0 and cpu; using cuda:0, device ordinal 0\n"
+    "For debugging consider passing CUDA_LAUNCH_BLOCKING=1\n"
+    "Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions.\n"
     "nvcc: NVIDIA (R) Cuda compiler driver, release 12.8, V12.8.61\n"
     "-- Using CMAKE_CUDA_ARCHITECTURES=75;86;89;120\n";
 
@@ -116,7 +123,7 @@ std::string wrapped(const std::string& text, size_t width, const std::string& pr
 }  // namespace
 
 TEST(Explain, EveryErrorOfTheCatalogueIsFoundAsItself) {
-  ASSERT_EQ(catalogue().size(), 69U);
+  ASSERT_GE(catalogue().size(), 112U);
   for (const auto& [id, text] : catalogue()) {
     EXPECT_THAT(ids_of(text), ElementsAre(id)) << text;
   }
@@ -172,6 +179,56 @@ TEST(Explain, WhatIsNoErrorGivesNothing) {
   EXPECT_THAT(ids_of("A device may fail to compute without a word, which is why the capability of "
                      "each card is proven before a model that needs it is loaded"),
               IsEmpty());
+}
+
+TEST(Explain, EveryKnownErrorIsInTheCatalogueOfTexts) {
+  std::set<std::string> shown;
+  for (const auto& [id, text] : catalogue()) {
+    shown.insert(id);
+  }
+  for (const KnownError& error : builtin_knowledge().errors) {
+    EXPECT_TRUE(shown.contains(error.id)) << error.id;
+  }
+}
+
+// The log of a program that computes on the processor, as it was told to.
+TEST(Explain, AHealthyRunOnTheProcessorShowsNothingThatDoesHarm) {
+  const auto found = explain(
+      "whisper_init_with_params_no_state: use gpu    = 1\n"
+      "whisper_backend_init_gpu: device 0: CPU (type: 0)\n"
+      "whisper_backend_init_gpu: no GPU found\n"
+      "whisper_init_state: kv self size  =   18.87 MB\n"
+      "whisper_print_timings:    total time =  5210.11 ms\n",
+      builtin_knowledge());
+  ASSERT_THAT(ids(found), ElementsAre("E79"));
+  EXPECT_TRUE(found[0].harmless);
+}
+
+TEST(Explain, WhatAnEarlierErrorBrokeIsToldAsItsConsequence) {
+  const auto found = explain(
+      "RuntimeError: CUDA error: device-side assert triggered\n"
+      "RuntimeError: CUDA error: CUBLAS_STATUS_NOT_INITIALIZED when calling "
+      "`cublasCreate(handle)`\n",
+      builtin_knowledge());
+  ASSERT_THAT(ids(found), ElementsAre("E72", "E89"));
+  EXPECT_EQ(found[1].follows, "E72");
+}
+
+// A driver of CUDA 11 starts no wheel for CUDA 12: another wheel for 12 mends nothing.
+TEST(Explain, ForADriverOfCuda11ADriverComesBeforeAnyTorchForCuda12) {
+  for (const char* log : {"CUDA driver version is insufficient for CUDA runtime version",
+                          "The NVIDIA driver on your system is too old (found version 11040)"}) {
+    const auto found = explain(log, builtin_knowledge());
+    ASSERT_THAT(ids(found), ElementsAre("E99")) << log;
+    const auto names = [](const char* what) {
+      return [what](const Remedy& remedy) { return (remedy.command + remedy.text).contains(what); };
+    };
+    const auto& remedies = found[0].remedies;
+    const auto driver = std::ranges::find_if(remedies, names("Install a driver of branch 580"));
+    const auto torch = std::ranges::find_if(remedies, names("/whl/cu12"));
+    ASSERT_NE(driver, remedies.end());
+    EXPECT_LT(driver, torch) << log;
+  }
 }
 
 TEST(Explain, RootsComeBeforeTheirConsequencesAndWhatDoesNoHarmIsLast) {
