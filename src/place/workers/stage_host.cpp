@@ -179,8 +179,12 @@ void StageHost::begin_call(StageGroup group) {
 }
 
 Result<WireWriter> StageHost::take_settings(WireReader& in) {
-  in(settings_, faults_);
+  const auto settings = std::make_unique<DeviceSettings>();  // as in ask_driver_of()
+  std::vector<Fault> faults;
+  in(*settings, faults);
   MYNAH_TRY_STATUS(check_read(in));
+  settings_ = std::move(*settings);
+  faults_ = std::move(faults);
   return WireWriter();
 }
 
