@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "place/device_name.h"
 #include "place/discovery/predict.h"
@@ -31,10 +32,10 @@ std::string PlacementState::why_excluded(StageGroup group, const StageDevice& wh
   }
   const auto facts = std::ranges::find(discovery().devices, device, &DeviceFacts::name);
   if (facts == discovery().devices.end()) {
-    return {};  // the plan says that it is not here
+    return why_not_here();
   }
-  // What the doctor knows of a card does not change while its proof holds, and takes milliseconds to
-  // read: mynah's own rules also look at how the card is now.
+  // What the doctor knows of a card does not change while its proof holds, and takes milliseconds
+  // to read: mynah's own rules also look at how the card is now.
   const std::optional<ModelFile> file = file_of(group);
   const bool proven = file && prover_.proven_at(*file, where, identity(device));
   const std::vector<Finding> findings = predict(*facts, proven ? own_rules() : all_rules());
@@ -44,6 +45,17 @@ std::string PlacementState::why_excluded(StageGroup group, const StageDevice& wh
   const Finding& first = findings.front();
   return fmt::format("cannot be used: {}{}{}", first.reason, first.remedy.empty() ? "" : "; ",
                      first.remedy);
+}
+
+// What is known of cards that cannot be used is why another has not its number.
+std::string PlacementState::why_not_here() {
+  std::vector<std::string> reasons;
+  for (const DeviceFacts& device : discovery().devices) {
+    if (device.absence && std::ranges::find(reasons, device.absence->reason) == reasons.end()) {
+      reasons.push_back(device.absence->reason);
+    }
+  }
+  return fmt::format("is not here{}{}", reasons.empty() ? "" : ": ", fmt::join(reasons, "; "));
 }
 
 bool PlacementState::end_worker(StageGroup group, const StagePlaces& places,

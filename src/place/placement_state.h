@@ -236,6 +236,8 @@ class PlacementState {
   // Why a device is out of the question for a group in this type, to be read behind its name; "":
   // it is not. `no_room`: whether it is for want of memory.
   [[nodiscard]] std::string why_excluded(StageGroup group, const StageDevice& where, bool& no_room);
+  // Why a card that is named is not among what was found, to be read behind its name.
+  [[nodiscard]] std::string why_not_here();
   // The cards that nothing can compute on, or the one entry that says why there is none.
   [[nodiscard]] std::vector<OtherDevice> unusable_cards();
   [[nodiscard]] StageDevices wanted(Stage stage) const;

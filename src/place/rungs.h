@@ -359,7 +359,7 @@ class Rungs {
       std::shared_ptr<Canary> canary;
       if (!is_here(where)) {
         MYNAH_TRY(Reference reference, state_->reference(group_));
-        canary = std::make_shared<Canary>(group_, devices_of(where), std::move(reference));
+        canary = std::make_shared<Canary>(group_, worker_key(where), std::move(reference));
       }
       Result<Opened> opened = fail(ErrorCode::Device, "");
       try {

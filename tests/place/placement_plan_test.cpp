@@ -321,10 +321,13 @@ TEST_F(PlacementPlan, WhoeverPrefersADeviceIsToldOnceWhereAnotherComputes) {
     }
   };
   open(placer("cuda,cpu"));
-  EXPECT_THAT(said_, ElementsAre("stt on cpu: cuda:0 was preferred, but it is not here"));
+  EXPECT_THAT(said_, ElementsAre("stt on cpu: cuda:0 was preferred, but it is not here: this "
+                                 "machine has no NVIDIA card"));
   open(placer("cuda,cuda:1,cpu"));
-  EXPECT_THAT(said_, ElementsAre("stt on cpu: cuda:0 was preferred, but it is not here; cuda:1 was "
-                                 "preferred, but it is not here"));
+  EXPECT_THAT(said_, ElementsAre(HasSubstr("no NVIDIA card; cuda:1 was preferred, but it is not")));
+  machine_.add_pci("0000:01:00.0");
+  open(placer("cuda,cpu"));
+  EXPECT_THAT(said_, ElementsAre(HasSubstr("but it is not here: NVIDIA's driver")));
   for (const std::string devices : {"cpu,cuda", "auto", "tts=cuda,cpu,stt=cpu"}) {
     open(placer(devices));
     EXPECT_THAT(said_, IsEmpty()) << devices;

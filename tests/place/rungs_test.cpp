@@ -25,6 +25,7 @@ namespace {
 
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 using Model = int;
 using ModelRungs = Rungs<Model>;
 
@@ -56,13 +57,13 @@ class RungsOfOne : public ::testing::Test {
                           std::filesystem::copy_options::recursive);
   }
 
-  void begin_on(const std::string& devices) {
+  void begin_on(const std::string& devices, const std::string& where = "simt:0") {
     state_ = std::make_shared<PlacementState>(test::placer_options(machine_, devices));
     state_->expect(file_);
     rungs_ = make_rungs(StageGroup::Stt);
     const auto opened = rungs_->begin();
     ASSERT_TRUE(opened) << opened.error().message;
-    ASSERT_EQ(devices_of(rungs_->where()), "simt:0");
+    ASSERT_EQ(devices_of(rungs_->where()), where);
   }
 
   // `opening`: is called when a worker was found, and the model is to be loaded there.
@@ -119,6 +120,15 @@ TEST_F(RungsOfOne, AWorkerThatComputedWronglyIsEnded) {
   EXPECT_THAT(state_->moves()[0].reason, EndsWith("may be wrong too: window 2"));
   EXPECT_EQ(devices_of(rungs_->now().where), "cpu");
   EXPECT_TRUE(rungs_->settle());
+}
+
+TEST_F(RungsOfOne, OfStagesThatAreApartTheCardIsWrongAndNotTheProcessor) {
+  begin_on("stt.encoder=cpu,stt.decoder=simt:0,cpu", "cpu,simt:0");
+  give_out();
+  wrong_ = true;
+  EXPECT_TRUE(rungs_->settle()) << "the processor is allowed";
+  ASSERT_EQ(state_->moves().size(), 1U);
+  EXPECT_THAT(state_->moves()[0].reason, StartsWith("simt:0 computes wrongly: "));
 }
 
 TEST_F(RungsOfOne, WhoStillHasAModelThereHearsWhyItIsGone) {
