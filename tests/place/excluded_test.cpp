@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "gpu/fake_driver/loaded_fake.h"
 #include "place/placed_whisper.h"
 #include "place/placer.h"
 
@@ -192,6 +193,35 @@ TEST_F(Excluded, ADeviceThatWasFullIsGoneBackToWhenItHasRoom) {
   const auto third = state.plan(StageGroup::Stt);
   ASSERT_TRUE(third) << third.error().message;
   EXPECT_EQ(devices_of(*third), "simt:0");
+}
+
+TEST_F(Excluded, WhatTheDoctorKnowsOfACardCountsUntilItIsProven) {
+  // Its name tells what the driver does not: that it is too old.
+  const gpu::fake::LoadedFake driver(
+      13000, {.cards = {{.name = "Quadro K2200", .compute_major = 0, .compute_minor = 0}}});
+  PlacerOptions options = placer("cuda:0,cpu");
+  options.discovery.gpus.driver = driver.search();
+  {
+    PlacementState state(options);
+    state.expect(file_);
+    const auto planned = state.plan(StageGroup::Stt);
+    ASSERT_TRUE(planned) << planned.error().message;
+    EXPECT_EQ(devices_of(*planned), "cpu");
+    const auto choice = state.choice(Stage::SttEncoder);
+    ASSERT_TRUE(choice);
+    const auto& others = choice->plan.others;
+    const auto card = std::ranges::find(others, "cuda:0", &OtherDevice::device);
+    ASSERT_NE(card, others.end());
+    EXPECT_THAT(card->why,
+                HasSubstr("cannot be used: mynah: it has neither machine code for sm_50"));
+    EXPECT_FALSE(distrust_of(state, "cuda:0")) << "it was not tried";
+  }
+  PlacementState state(options);
+  state.expect(file_);
+  test::keep_proof(state, file_, {.device = "cuda:0", .storage = DType::F16});
+  const auto planned = state.plan(StageGroup::Stt);
+  ASSERT_TRUE(planned) << planned.error().message;
+  EXPECT_EQ(devices_of(*planned), "cuda:0");
 }
 
 // What the report says of the two stages of a Whisper on that device.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 #include "place/made_up_machine.h"
 #include "place/placement_state.h"
@@ -19,6 +20,22 @@ inline PlacerOptions placer_options(const mynah::test::MadeUpMachine& machine,
   options.worker_program = MYNAH_TEST_WORKER;
   options.cache_folder = machine.root / "cache";
   return options;
+}
+
+// Keeps that a device was right with a Whisper, and quick, though nobody tried it.
+inline void keep_proof(PlacementState& state, const WindowsFile& file, const StageDevice& where) {
+  Proof proof{.measurements = {}, .made_at = 1, .last_failure = 0};
+  for (const Stage stage : {Stage::SttEncoder, Stage::SttDecoder}) {
+    Measurement measured;
+    measured.stage = stage;
+    measured.device = where.device;
+    measured.storage = where.storage;
+    measured.passed = true;
+    measured.ms_per_unit = 1e-6;
+    measured.bytes = 1;
+    proof.measurements.push_back(std::move(measured));
+  }
+  state.prover().store().keep(state.identity(where.device), file, where.storage, proof);
 }
 
 }  // namespace mynah::place::test

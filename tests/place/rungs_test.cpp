@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -16,6 +17,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/whisper_file.h"
+#include "gpu/fake_driver/loaded_fake.h"
 #include "place/made_up_placer.h"
 #include "place/placer.h"
 #include "test_paths.h"
@@ -226,6 +228,34 @@ TEST_F(RungsOfOne, AWorkerStaysWhileAnotherModelIsLoadedThere) {
   EXPECT_TRUE(worker->alive());
   rungs_->unload_after({});
   EXPECT_FALSE(worker->alive());
+}
+
+TEST_F(RungsOfOne, AWorkerThatIsLeftForABetterDeviceEnds) {
+  const gpu::fake::LoadedFake driver;  // its card is only found
+  std::atomic<int64_t> now = ::time(nullptr);
+  PlacerOptions options = test::placer_options(machine_, "simt:0,cuda:0,cpu");
+  options.discovery.gpus.driver = driver.search();
+  options.times.seconds = [&now] { return now.load(); };
+  state_ = std::make_shared<PlacementState>(std::move(options));
+  state_->expect(file_);
+  test::keep_proof(*state_, file_, {.device = "cuda:0", .storage = DType::F16});
+  state_->distrust(all_on(StageGroup::Stt, {.device = "simt:0", .storage = {}}),
+                   {ErrorCode::Device, "simt:0 crashed"});
+  rungs_ = make_rungs(StageGroup::Stt);
+  ASSERT_TRUE(rungs_->begin());
+  ASSERT_EQ(devices_of(rungs_->where()), "cuda:0");
+  const auto left = worker_;
+  now += 60;
+  const auto until = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+  while (state_->trust() == 0 && std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  EXPECT_TRUE(left->alive()) << "nothing was asked of the model since";
+  EXPECT_EQ(devices_of(rungs_->now().where), "simt:0");
+  EXPECT_FALSE(left->alive());
+  EXPECT_TRUE(worker_->alive());
+  ASSERT_EQ(state_->moves().size(), 1U);
+  EXPECT_EQ(state_->moves()[0].reason, "simt:0 was proven again");
 }
 
 TEST_F(RungsOfOne, AModelMayOutliveItsPlacerAndBeTheHousekeepersLast) {
