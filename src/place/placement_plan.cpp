@@ -198,8 +198,7 @@ void PlacementState::measure_device(const ModelFile& file, const std::string& de
     for (const Stage stage : stages_of(group_of(file))) {
       if (!tried.refusal.empty() && (said.empty() || is_said(stage, type))) {
         refusals.try_emplace(stage, tried.refusal);
-        too_large.push_back(
-            {.stage = stage, .device = device, .storage = type, .reason = tried.refusal});
+        too_large.push_back({.stage = stage, .device = device});
       }
     }
     if (said.empty()) {

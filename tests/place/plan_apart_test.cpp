@@ -17,7 +17,6 @@ using test::planned;
 using test::request;
 using test::took;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr Stage kEncoder = Stage::SttEncoder;
@@ -56,7 +55,6 @@ TEST(Plan, StagesAreApartWhereThatWasProvenAndIsClearlyFaster) {
   EXPECT_EQ(plan.stages[1].reason,
             "cpu is 3.3x cuda:0 (1.2 ms for a second of sound, 4 ms there); apart from stt.encoder "
             "on cuda:0, as they were proven");
-  EXPECT_THAT(plan.rungs, IsEmpty());
   // A twentieth of what the card alone takes is too little to gain.
   input.apart = {apart_on("cuda:0", 2.5, "cpu", 3.25)};
   const Plan little = planned(input);
@@ -151,8 +149,6 @@ TEST(PlanLadder, MovesTheStageThatLosesLeastWhereThatIsProven) {
   EXPECT_EQ(proofs, 1);
   EXPECT_THAT(placed(*plan),
               ElementsAre("stt.encoder on cuda:0 as f16", "stt.decoder on cpu as i8"));
-  ASSERT_FALSE(plan->rungs.empty());
-  EXPECT_THAT(plan->rungs.back(), HasSubstr("moved: stt.decoder from cuda:0 to cpu"));
   EXPECT_EQ(plan->stages[1].reason,
             "cuda:0 has 50.0 MB to spare beside stt.encoder, 700.0 MB are needed; apart from "
             "stt.encoder on cuda:0, as they were proven");

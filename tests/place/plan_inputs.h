@@ -68,7 +68,7 @@ inline PlanInput card_and_cpu(std::string_view devices = "auto") {
 inline Plan planned(const PlanInput& input) {
   auto plan = make_plan(input);
   EXPECT_TRUE(plan.has_value()) << plan.error().message;
-  return plan ? *plan : Plan{.stages = {}, .batch = 0, .rungs = {}};
+  return plan ? *plan : Plan{.stages = {}, .batch = 0};
 }
 
 // "stt.encoder on cuda:0 as f16".

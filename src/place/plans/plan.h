@@ -32,12 +32,10 @@ struct Exclusion {
   std::optional<DType> storage{};  // then: the smallest type that it was tried as
 };
 
-// A storage type in which a device had no room for a stage's model when it was tried.
+// A device that had no room for a stage's model when it was tried with a larger storage type.
 struct TooLarge {
   Stage stage = Stage::Vad;
   std::string device;
-  std::optional<DType> storage;
-  std::string reason;  // "has too little memory for stt: 300.0 MB of 8.0 GB are free"
 };
 
 // A device that a stage is not on.
@@ -80,9 +78,6 @@ struct StagePlan {
 struct Plan {
   std::vector<StagePlan> stages;  // in the order of Stage
   int batch = 1;
-  // What was done so that it fits, a line each: a smaller batch, smaller storage types, stages
-  // that moved.
-  std::vector<std::string> rungs;
 };
 
 // Automatic stages get what makes the whole fastest by the measurements, whatever kind of device it

@@ -147,9 +147,8 @@ std::string_view storage_text(std::optional<DType> storage) {
   return storage ? name(*storage) : std::string_view();
 }
 
-const TooLarge* larger_type(const StageOptions& options, std::string_view device) {
-  const auto found = std::ranges::find(options.too_large, device, &TooLarge::device);
-  return found == options.too_large.end() ? nullptr : &*found;
+bool is_smaller_type(const StageOptions& options, std::string_view device) {
+  return std::ranges::find(options.too_large, device, &TooLarge::device) != options.too_large.end();
 }
 
 Result<std::vector<StageOptions>> gather_options(const PlanInput& input, const Budget& budget) {

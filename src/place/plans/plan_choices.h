@@ -26,8 +26,8 @@ struct StageOptions {
 [[nodiscard]] Result<std::vector<StageOptions>> gather_options(const PlanInput& input,
                                                                const Budget& budget);
 
-// The type that a stage had no room as on a device; null: none.
-[[nodiscard]] const TooLarge* larger_type(const StageOptions& options, std::string_view device);
+// Whether a stage had no room on a device as a larger type than it was measured with there.
+[[nodiscard]] bool is_smaller_type(const StageOptions& options, std::string_view device);
 
 // "i8", or "" where the file's own type is meant.
 [[nodiscard]] std::string_view storage_text(std::optional<DType> storage);

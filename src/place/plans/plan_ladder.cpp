@@ -1,9 +1,7 @@
 #include "place/plans/plan_ladder.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
-#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,10 +19,6 @@ std::vector<StageChoices> choices_of(const std::vector<StageOptions>& options) {
     choices.push_back(stage.choices);
   }
   return choices;
-}
-
-std::string_view type_text(std::optional<DType> storage) {
-  return storage ? storage_text(storage) : "the file's own";
 }
 
 // The first device that an assignment asks too much of, in words: "cuda:0 has 310.0 MB to spare,
@@ -71,21 +65,18 @@ class Ladder {
     }
     outcome_.ideal = *std::move(ideal);
     outcome_.wanted_batch = wanted_;
-    add_tried_types(outcome_.ideal);
     if (take_ideal()) {
       return std::move(outcome_);
     }
     if (auto smaller = smaller_types()) {
-      const std::string line = types_line(*smaller);
-      take(*std::move(smaller), line);
+      take(*std::move(smaller));
       return std::move(outcome_);
     }
     auto moved = cheapest(choices_, budget_, 1);
     if (!moved) {
       return refuse();
     }
-    const std::string line = moves_line(*moved);
-    take(*std::move(moved), line);
+    take(*std::move(moved));
     return std::move(outcome_);
   }
 
@@ -96,25 +87,12 @@ class Ladder {
     for (int batch = wanted_; batch > 0; batch /= 2) {
       auto found = cheapest(choices_, budget_, batch);
       if (found && !(outcome_.ideal.cost < found->cost)) {
-        add_batch_rung(outcome_.ideal, batch);
         outcome_.taken = *std::move(found);
         outcome_.batch = batch;
         return true;
       }
     }
     return false;
-  }
-
-  // Types that had no room when they were tried, where what is smaller is the fastest that is left.
-  void add_tried_types(const Assignment& ideal) {
-    for (size_t i = 0; i < options_.size(); ++i) {
-      const Candidate& chosen = ideal.chosen[i];
-      if (const TooLarge* const larger = larger_type(options_[i], budget_.name(chosen.device))) {
-        outcome_.rungs.push_back(fmt::format(
-            "smaller storage: {} as {} instead of {}: {} {}", stage_name(choices_[i].stage),
-            type_text(chosen.storage), type_text(larger->storage), larger->device, larger->reason));
-      }
-    }
   }
 
   std::optional<Assignment> smaller_types() const {
@@ -160,55 +138,9 @@ class Ladder {
     return false;
   }
 
-  void take(Assignment assignment, std::string line) {
+  void take(Assignment assignment) {
     outcome_.batch = largest_batch(assignment, budget_, wanted_);
-    add_batch_rung(assignment, outcome_.batch);
     outcome_.taken = std::move(assignment);
-    if (!line.empty()) {
-      outcome_.rungs.push_back(std::move(line));
-    }
-  }
-
-  void add_batch_rung(const Assignment& assignment, int batch) {
-    if (batch < wanted_) {
-      outcome_.rungs.push_back(fmt::format("batch {} instead of {}: {}", batch, wanted_,
-                                           shortage(assignment, budget_, wanted_)));
-    }
-  }
-
-  [[nodiscard]] std::string types_line(const Assignment& taken) const {
-    std::vector<std::string> changes;
-    for (size_t i = 0; i < options_.size(); ++i) {
-      const Candidate& was = outcome_.ideal.chosen[i];
-      if (taken.chosen[i].storage != was.storage) {
-        changes.push_back(fmt::format("{} as {} instead of {}", stage_name(choices_[i].stage),
-                                      type_text(taken.chosen[i].storage), type_text(was.storage)));
-      }
-    }
-    return fmt::format("smaller storage: {}: {}", fmt::join(changes, ", "),
-                       shortage(outcome_.ideal, budget_, 1));
-  }
-
-  [[nodiscard]] std::string moves_line(const Assignment& taken) const {
-    std::vector<std::string> moves;
-    for (size_t i = 0; i < options_.size(); ++i) {
-      const Candidate& was = outcome_.ideal.chosen[i];
-      const Candidate& now = taken.chosen[i];
-      if (now.device != was.device) {
-        moves.push_back(fmt::format("{} from {} to {}", stage_name(choices_[i].stage),
-                                    budget_.name(was.device), budget_.name(now.device)));
-      } else if (now.storage != was.storage) {
-        moves.push_back(fmt::format("{} as {} instead of {}", stage_name(choices_[i].stage),
-                                    type_text(now.storage), type_text(was.storage)));
-      }
-    }
-    const double lost = taken.cost.ms - outcome_.ideal.cost.ms;
-    const std::string loss = taken.cost.unmeasured > 0 || lost < 0
-                                 ? std::string()
-                                 : fmt::format(", which loses least ({} ms for a second of sound)",
-                                               milliseconds_text(lost));
-    return fmt::format("moved: {}{}: {}", fmt::join(moves, ", "), loss,
-                       shortage(outcome_.ideal, budget_, 1));
   }
 
   [[nodiscard]] std::unexpected<Error> refuse() const {
@@ -259,10 +191,6 @@ bool fastest_fits(const std::vector<StageOptions>& options, const Budget& budget
 std::string spare_text(const Budget& budget, size_t device, uint64_t bytes) {
   return budget.is_limited(device) ? fmt::format("may give {} (--max-vram)", human_bytes(bytes))
                                    : fmt::format("has {} to spare", human_bytes(bytes));
-}
-
-std::string milliseconds_text(double ms) {
-  return ms < 9.95 ? fmt::format("{:.2g}", ms) : fmt::format("{:.0f}", ms);
 }
 
 }  // namespace mynah::place

@@ -16,7 +16,6 @@ struct Outcome {
   Assignment taken;
   int wanted_batch = 1;
   int batch = 1;
-  std::vector<std::string> rungs;  // those taken, a line each
 };
 
 // The ideal where it fits with `batch` windows; else with half as many, and so on down to one; else
@@ -31,8 +30,5 @@ struct Outcome {
 
 // "has 310.0 MB to spare", or that --max-vram allows no more, to be read behind the device's name.
 [[nodiscard]] std::string spare_text(const Budget& budget, size_t device, uint64_t bytes);
-
-// "3.1": milliseconds as people read them.
-[[nodiscard]] std::string milliseconds_text(double ms);
 
 }  // namespace mynah::place

@@ -13,6 +13,11 @@
 namespace mynah::place {
 namespace {
 
+// "3.1": milliseconds as people read them.
+std::string milliseconds_text(double ms) {
+  return ms < 9.95 ? fmt::format("{:.2g}", ms) : fmt::format("{:.0f}", ms);
+}
+
 // "i8 on cpu".
 std::string placed_text(const Budget& budget, const Candidate& candidate) {
   return fmt::format("{}{}{}", storage_text(candidate.storage), candidate.storage ? " on " : "",
@@ -241,7 +246,7 @@ class Explainer {
   [[nodiscard]] std::string rung_text() const {
     std::string text;
     const Candidate& ideal = outcome_.ideal.chosen[index_];
-    const bool tried = larger_type(stage_, budget_.name(chosen_.device)) != nullptr;
+    const bool tried = is_smaller_type(stage_, budget_.name(chosen_.device));
     if (tried || (ideal.device == chosen_.device && ideal.storage != chosen_.storage)) {
       text += fmt::format("; as {}, for want of memory",
                           chosen_.storage ? storage_text(chosen_.storage) : "the file has it");
