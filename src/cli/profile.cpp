@@ -9,9 +9,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/nearest_name.h"
+#include "cli/model_files.h"
 #include "cli/open_placer.h"
 #include "cli/profile_texts.h"
 #include "cli/store_access.h"
+#include "store/sha256.h"
 
 namespace mynah::cli {
 namespace {
@@ -40,6 +42,21 @@ Json described(const Profile& profile, const ProfileFolder& folder, bool pinned)
   Json json = {{"name", profile.name}, {"pinned", pinned}, {"file", folder.path(profile.name)}};
   json.update(place::to_json(profile));
   return json;
+}
+
+// Whoever wants it in use hears now what every run would be refused with. Its model need not be
+// here.
+Status check_holds_now(const Context& context, const Profile& profile) {
+  PlacementWish wish;
+  wish.pinned = false;
+  wish.quiet = true;
+  MYNAH_TRY(const auto placer, open_placer(wish, context));
+  const StoreFolders folders = store_folders(context.environment);
+  std::string digest;
+  if (const auto models = named_models(Store(folders), {profile.model}); models) {
+    MYNAH_TRY(digest, model_digest(place::path_of(models->front().file), folders.cache));
+  }
+  return place::check_holds(profile, placer->state().profile_facts(profile, std::move(digest)));
 }
 
 }  // namespace
@@ -131,6 +148,7 @@ Result<int> ProfileCommand::use(Context& context, const ProfileFolder& folder) c
   const std::vector<std::string> before = folder.pinned().value_or(std::vector<std::string>());
   if (!stops) {
     MYNAH_TRY(const Profile profile, load_named_profile(folder, words_[1]));
+    MYNAH_TRY_STATUS(check_holds_now(context, profile));
     MYNAH_TRY_STATUS(folder.pin(profile.name));
   } else if (words_.size() == 2) {
     MYNAH_TRY_STATUS(folder.unpin());

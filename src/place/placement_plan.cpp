@@ -46,6 +46,15 @@ const Profile* PlacementState::profile_of(const ModelFile& file, const std::stri
   return by_name;
 }
 
+ProfileFacts PlacementState::profile_facts(const Profile& profile, std::string digest) {
+  ProfileFacts facts{
+      .build = options_.discovery.build, .model_sha256 = std::move(digest), .devices = {}};
+  for (const DeviceIdentity& device : profile.devices) {
+    facts.devices.push_back(identity(device.device));
+  }
+  return facts;
+}
+
 Result<bool> PlacementState::has_profile(const ModelFile& file) {
   const StageGroup group = group_of(file);
   const auto of_group = std::ranges::find_if(
@@ -72,11 +81,7 @@ Result<bool> PlacementState::has_profile(const ModelFile& file) {
     return false;
   }
   const Profile& profile = *found;
-  ProfileFacts facts{.build = options_.discovery.build, .model_sha256 = digest, .devices = {}};
-  for (const DeviceIdentity& device : profile.devices) {
-    facts.devices.push_back(identity(device.device));
-  }
-  MYNAH_TRY_STATUS(check_holds(profile, facts));
+  MYNAH_TRY_STATUS(check_holds(profile, profile_facts(profile, digest)));
   const std::lock_guard lock(mutex_);
   profiled_[group] = found;
   return true;

@@ -190,6 +190,9 @@ class PlacementState {
 
   [[nodiscard]] Prover& prover() { return prover_; }
 
+  // What is there now of what a profile was measured with; `digest`: of its model.
+  [[nodiscard]] ProfileFacts profile_facts(const Profile& profile, std::string digest);
+
   // Devices that a stage may be on, whatever failed.
   [[nodiscard]] std::vector<std::string> candidates(Stage stage);
 

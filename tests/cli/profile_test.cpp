@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/discovery_search.h"
 #include "cli/test_context.h"
 #include "place/plans/profile_folder.h"
+#include "place/proofs/prover.h"
 #include "temporary_folder.h"
 
 namespace mynah::cli {
@@ -19,6 +21,7 @@ using place::Profile;
 using place::Stage;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 struct Outcome {
   int code = 0;
@@ -43,8 +46,10 @@ Profile profile_of(std::string name, std::vector<Measurement> stages) {
   profile.model = "tiny.en";
   profile.model_sha256 = std::string(64, 'a');
   profile.created = "2025-03-01T10:00:00Z";
-  profile.build = "0.6.0 (abc)";
-  profile.devices = {{"cpu", "avx2", "", ""}, {"cuda:0", "RTX 4060", "535.104", "GPU-1"}};
+  profile.build = program_build();
+  profile.devices = {place::identity_without_discovery("cpu"),
+                     place::identity_without_discovery("simt:0"),
+                     {"cuda:0", "RTX 4060", "535.104", "GPU-1"}};
   profile.stages = std::move(stages);
   return profile;
 }
@@ -65,11 +70,11 @@ class ProfileVerb : public ::testing::Test {
     ASSERT_TRUE(saved.has_value()) << saved.error().message;
   }
 
-  // One on the processor and one on a card.
+  // One on the processor and one on the simulated card; both hold.
   void save_two() {
     save(profile_of("slow", {took(Stage::SttEncoder, "cpu", DType::I8, 30),
                              took(Stage::SttDecoder, "cpu", {}, 4)}));
-    Profile fast = profile_of("fast", {took(Stage::SttEncoder, "cuda:0", DType::F16, 2),
+    Profile fast = profile_of("fast", {took(Stage::SttEncoder, "simt:0", DType::F16, 2),
                                        took(Stage::SttDecoder, "cpu", {}, 4)});
     fast.others = {took(Stage::SttEncoder, "cpu", DType::I8, 30),
                    took(Stage::SttDecoder, "cuda:0", DType::F16, 0)};
@@ -90,7 +95,7 @@ TEST_F(ProfileVerb, lists_what_is_there_and_what_is_in_use) {
   EXPECT_EQ(listed.code, 0) << listed.err;
   EXPECT_EQ(
       listed.out,
-      "fast                 in use  tiny.en: stt.encoder on cuda:0 as f16, stt.decoder on cpu\n"
+      "fast                 in use  tiny.en: stt.encoder on simt:0 as f16, stt.decoder on cpu\n"
       "slow                         tiny.en: stt.encoder on cpu as i8, stt.decoder on cpu\n");
   EXPECT_EQ(mynah({"use", "none"}).out, "no profile is in use: stages are placed by auto\n");
   EXPECT_EQ(mynah({"list"}).out.find("in use"), std::string::npos);
@@ -123,9 +128,9 @@ TEST_F(ProfileVerb, shows_what_was_measured) {
   const Outcome shown = mynah({"show"});
   EXPECT_EQ(shown.code, 0) << shown.err;
   for (const char* line :
-       {"fast (in use)\n", "  measured      2025-03-01T10:00:00Z, by 0.6.0 (abc)\n",
-        "  cuda:0        RTX 4060, driver 535.104, GPU-1\n", "  cpu           avx2\n",
-        "  stt.encoder   cuda:0 as f16: 2 ms for a second of sound, 5.0 MB\n",
+       {"fast (in use)\n", "  measured      2025-03-01T10:00:00Z, by ",
+        "  cuda:0        RTX 4060, driver 535.104, GPU-1\n", "  simt:0        simt:0\n",
+        "  stt.encoder   simt:0 as f16: 2 ms for a second of sound, 5.0 MB\n",
         "  not chosen    stt.encoder on cpu as i8: 30 ms\n",
         "  not chosen    stt.decoder on cuda:0 as f16: failed: its values differ\n",
         "  whole         6 ms for a second of sound\n"}) {
@@ -139,7 +144,7 @@ TEST_F(ProfileVerb, compares_two) {
   save_two();
   EXPECT_EQ(mynah({"diff", "slow", "fast"}).out,
             "batch         1 -> 8\n"
-            "stt.encoder   cpu as i8 -> cuda:0 as f16: 30 ms -> 2 ms, 15 times faster\n"
+            "stt.encoder   cpu as i8 -> simt:0 as f16: 30 ms -> 2 ms, 15 times faster\n"
             "stt.decoder   cpu in both: 4 ms -> 4 ms\n"
             "whole         34 ms -> 6 ms, 5.7 times faster\n");
   Profile other = profile_of(
@@ -166,11 +171,29 @@ TEST_F(ProfileVerb, prints_json) {
   const auto diff = nlohmann::json::parse(mynah({"diff", "slow", "fast", "--json"}).out);
   EXPECT_EQ(diff.at("from").at("ms_per_second"), 34);
   EXPECT_EQ(diff.at("to").at("batch"), 8);
-  EXPECT_EQ(diff.at("stages").at(0).at("to").at("device"), "cuda:0");
+  EXPECT_EQ(diff.at("stages").at(0).at("to").at("device"), "simt:0");
   EXPECT_EQ(diff.at("stages").at(0).at("same_place"), false);
   EXPECT_EQ(diff.at("stages").at(1).at("same_place"), true);
   EXPECT_EQ(nlohmann::json::parse(mynah({"use", "none", "--json"}).out).at("pinned"), nullptr);
   EXPECT_EQ(nlohmann::json::parse(mynah({"remove", "slow", "--json"}).out).at("was_pinned"), false);
+}
+
+TEST_F(ProfileVerb, takes_none_that_no_longer_holds) {
+  save_two();
+  EXPECT_EQ(mynah({"use", "slow"}).code, 0);
+  Profile old = profile_of("old", {took(Stage::SttEncoder, "cpu", DType::I8, 30)});
+  old.build = "0.6.0 (abc), 12:34:56";
+  save(old);
+  const Outcome refused = mynah({"use", "old"});
+  EXPECT_EQ(refused.code, 3);
+  EXPECT_EQ(refused.out, "");
+  EXPECT_THAT(refused.err,
+              AllOf(HasSubstr("the profile old no longer holds: it was made by another "
+                              "build of mynah; measure anew with `mynah tune`"),
+                    Not(HasSubstr("0.6.0"))));
+  save(profile_of("gone", {took(Stage::SttEncoder, "cuda:0", DType::F16, 2)}));
+  EXPECT_THAT(mynah({"use", "gone"}).err, HasSubstr("the profile gone no longer holds: cuda:0 "));
+  EXPECT_THAT(mynah({"show"}).out, HasSubstr("slow (in use)"));
 }
 
 TEST_F(ProfileVerb, removes_all_that_are_named_or_none) {

@@ -37,9 +37,8 @@ std::string change_of(const Profile& profile, const ProfileFacts& facts) {
       return change;
     }
   }
-  return facts.build == profile.build ? std::string()
-                                      : fmt::format("it was measured by mynah {}, and this is {}",
-                                                    profile.build, facts.build);
+  // A build's name means nothing to who reads this: two of one version differ by their file.
+  return facts.build == profile.build ? std::string() : "it was made by another build of mynah";
 }
 
 }  // namespace
