@@ -46,7 +46,8 @@ struct Unit {
 
 std::optional<double> parse_quantity(std::string_view text, std::span<const Unit> units) {
   double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
   if (error != std::errc() || !std::isfinite(number) || number < 0) {
     return std::nullopt;
   }
@@ -58,8 +59,9 @@ std::optional<double> parse_quantity(std::string_view text, std::span<const Unit
 // 0: "".
 Result<uint64_t> parse_bytes(std::string_view flag, const std::string& text) {
   constexpr std::array kUnits = {
-      Unit{"", 1},    Unit{"MB", 1e6},        Unit{"GB", 1e9},          Unit{"M", 1e6},
-      Unit{"G", 1e9}, Unit{"MiB", 1048576.0}, Unit{"GiB", 1073741824.0}};
+      Unit{"", 1},         Unit{"B", 1},           Unit{"K", 1e3},           Unit{"KB", 1e3},
+      Unit{"M", 1e6},      Unit{"MB", 1e6},        Unit{"G", 1e9},           Unit{"GB", 1e9},
+      Unit{"KiB", 1024.0}, Unit{"MiB", 1048576.0}, Unit{"GiB", 1073741824.0}};
   if (text.empty()) {
     return 0;
   }
@@ -74,7 +76,9 @@ Result<uint64_t> parse_bytes(std::string_view flag, const std::string& text) {
   }
   if (!bytes || *bytes < 1 || *bytes > 1e15) {
     return fail(ErrorCode::Usage,
-                fmt::format("{}: wanted a size such as 4GB or 800MB, found '{}'", flag, text));
+                fmt::format("{}: wanted a size such as 4GB or 800MB (a number with B, K, KB, KiB, "
+                            "M, MB, MiB, G, GB or GiB), found '{}'",
+                            flag, text));
   }
   return static_cast<uint64_t>(*bytes);
 }
@@ -88,8 +92,8 @@ Result<std::optional<std::chrono::milliseconds>> parse_keep_alive(const std::str
   const auto time_ms = parse_quantity(text, kUnits);
   if (!time_ms || *time_ms > 1e12) {
     return fail(ErrorCode::Usage,
-                fmt::format("--keep-alive: wanted a time such as 5m, 30s or 0, or "
-                            "never (nothing is let go), found '{}'",
+                fmt::format("--keep-alive: wanted seconds, or a time such as 30s, 5m or 1h (0: "
+                            "nothing is kept), or never (nothing is let go), found '{}'",
                             text));
   }
   return std::optional(std::chrono::milliseconds(static_cast<int64_t>(*time_ms)));
@@ -141,9 +145,11 @@ std::string device_details() {
 
 void placement_fields(Fields& fields, std::string& max_vram, std::string& keep_alive) {
   fields.option("max-vram", "SIZE", max_vram,
-                "The most of a card's memory that is taken, such as 4GB; default: what is free.");
+                "The most of a card's memory that is taken, such as 4GB or 800MB; default: what is "
+                "free.");
   fields.option("keep-alive", "TIME", keep_alive,
-                "What nobody used for so long is let go: 30s, 5m, 0, or never.");
+                "What nobody used for so long is let go: seconds, or 30s, 5m, 1h; 0: at once; or "
+                "never.");
 }
 
 Result<place::DeviceSettings> device_settings(int threads, const Environment& environment) {

@@ -66,7 +66,7 @@ void VadCommand::fields(Fields& fields) {
   fields.option("rate", "HZ", rate_hz_, "Rate that the model hears: 16000 or 8000.");
   device_field(fields, device_, std::string(kDeviceHelp));
   placement_fields(fields, max_vram_, keep_alive_);
-  fields.option("threads", "N", threads_, "Threads; 0: one for each physical core.");
+  fields.option("threads", "N", threads_, "Threads; 0: one for each physical core.").shorter('t');
   fields.section("Segments");
   fields.option("threshold", "P", vad_.threshold, "Speech begins at this probability.");
   fields.option("negative-threshold", "P", vad_.negative_threshold,
