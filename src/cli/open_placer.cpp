@@ -182,7 +182,7 @@ Result<std::unique_ptr<place::Placer>> open_placer(const PlacementWish& wish,
   MYNAH_TRY(options.profiles, wanted_profiles(options.request, wish, context));
   options.stop = context.stop;
   options.say = [&context](const std::string& line) { context.say(line); };
-  if (context.err.is_terminal() && !wish.quiet) {
+  if (!wish.quiet) {
     options.tell = options.say;
   }
   auto placer = std::make_unique<place::Placer>(std::move(options));

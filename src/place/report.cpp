@@ -1,6 +1,7 @@
 #include "place/report.h"
 
 #include <algorithm>
+#include <chrono>
 #include <ctime>
 #include <map>
 #include <string>
@@ -107,6 +108,9 @@ PlacementReport make_report(PlacementState& state) {
                             .to = move.to,
                             .reason = move.reason});
   }
+  if (const auto waited = state.prover().waited()) {
+    report.proof_ms = std::chrono::duration<double, std::milli>(*waited).count();
+  }
   return report;
 }
 
@@ -120,6 +124,13 @@ std::vector<std::string> explain_report(const PlacementReport& report) {
     } else {
       lines.push_back(line_of(stage.stage, stage));
     }
+  }
+  if (report.proof_ms) {
+    constexpr double kShort_s = 10;
+    const double seconds = *report.proof_ms / 1e3;
+    lines.push_back(
+        fmt::format("proofs took {} (kept for the next time)",
+                    seconds < kShort_s ? fmt::format("{:.1f} s", seconds) : time_text(seconds)));
   }
   return lines;
 }

@@ -43,7 +43,9 @@ Json to_json(const StagePlacement& stage) {
 }  // namespace
 
 nlohmann::ordered_json to_json(const PlacementReport& report) {
-  Json json = {{"stages", Json::array()}, {"moves", Json::array()}};
+  Json json = {{"stages", Json::array()},
+               {"moves", Json::array()},
+               {"proof_ms", or_null(report.proof_ms, rounded_ms)}};
   for (const StagePlacement& stage : report.stages) {
     json["stages"].push_back(to_json(stage));
   }

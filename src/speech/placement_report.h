@@ -44,6 +44,7 @@ struct PlacementMove {
 struct PlacementReport {
   std::vector<StagePlacement> stages;
   std::vector<PlacementMove> moves;
+  std::optional<double> proof_ms;  // waited for proofs; none: what is kept sufficed
 };
 
 // As it stands in JSON answers under "placement".

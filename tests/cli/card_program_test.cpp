@@ -17,8 +17,14 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 namespace fs = std::filesystem;
+
+// What an answer in JSON says of where it was computed.
+nlohmann::json placement_of(const ProgramOutcome& outcome) {
+  return nlohmann::json::parse(outcome.out).at("placement");
+}
 
 TEST_F(CardProgram, WritesWhatTheSimulationWrites) {
   // simt:0 computes at the level that an 8.9 card does.
@@ -92,6 +98,21 @@ TEST_F(CardProgram, TakesTheCardThatIsNamed) {
                                     "level 80, driver R550 (CUDA 12.4)"));
   expect_refusal(transcribe("cuda:2", cards),
                  {"--device cuda:2: there is cuda:0 (New), cuda:1 (Other) alone"});
+}
+
+TEST_F(CardProgram, AProofIsToldOfWhereNobodySitsAtATerminalAndCounted) {
+  constexpr const char* kProving = "mynah: proving cuda:0 for stt (kept for the next time)\n";
+  constexpr const char* kCounted = "mynah: proofs took ";
+  const ProgramOutcome first = transcribe("cuda", {}, {"--explain", "--json"});
+  expect_text(first);
+  EXPECT_THAT(first.err, StartsWith(kProving));
+  EXPECT_THAT(first.err, HasSubstr(kCounted));
+  EXPECT_GT(placement_of(first).at("proof_ms"), 0.0);
+  const ProgramOutcome second = transcribe("cuda", {}, {"--explain", "--json"});
+  expect_text(second);
+  EXPECT_THAT(second.err, Not(HasSubstr(kProving)));
+  EXPECT_THAT(second.err, Not(HasSubstr(kCounted)));
+  EXPECT_TRUE(placement_of(second).at("proof_ms").is_null());
 }
 
 TEST_F(CardProgram, RunsEveryLevelThatThisBuildSimulates) {
@@ -188,7 +209,7 @@ TEST_F(CardProgram, ACardThatFallsOffTheBusInTheMiddleEndsTheWorkInOneLine) {
     const ProgramOutcome outcome = transcribe(
         "cuda", {{"MYNAH_FAKE_FAILURES", std::string("cuLaunchKernel:46@") + nth + ":kills"}});
     EXPECT_EQ(outcome.end.exit_code, 3) << outcome.err;
-    EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
+    EXPECT_EQ(std::ranges::count(behind_proofs(outcome), '\n'), 1) << outcome.err;
     EXPECT_THAT(outcome.err, HasSubstr("cuda:0 failed"));
     EXPECT_THAT(outcome.err, HasSubstr("CUDA_ERROR_DEVICE_UNAVAILABLE (46)"));
     lost += outcome.end.exit_code == 3 ? 1 : 0;

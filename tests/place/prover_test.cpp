@@ -102,6 +102,26 @@ TEST_F(Proofs, AFailureIsRememberedUntilOnePasses) {
   EXPECT_TRUE(passed(prove_with(prover, ProofWish::IfTrusted)));
 }
 
+TEST_F(Proofs, WhoWaitsForOneIsToldAndHowLongItTookIsCounted) {
+  std::vector<std::string> told;
+  ProverOptions slow = options();
+  slow.tell = [&](const std::string& line) { told.push_back(line); };
+  slow.slow = milliseconds(0);
+  Prover prover(slow);
+  ASSERT_TRUE(passed(prove_with(prover, ProofWish::Behind)));
+  EXPECT_THAT(told, ::testing::IsEmpty()) << "nobody waits";
+  EXPECT_FALSE(prover.waited());
+  ASSERT_TRUE(passed(prove_with(prover, ProofWish::Anew)));
+  EXPECT_THAT(told, ::testing::ElementsAre("proving cpu for stt (kept for the next time)",
+                                           ::testing::MatchesRegex("proving cpu for stt took .*")));
+  ASSERT_TRUE(prover.waited());
+  EXPECT_GT(prover.waited()->count(), 0);
+  const auto before = *prover.waited();
+  ASSERT_TRUE(passed(prove_with(prover, ProofWish::Asked)));
+  EXPECT_EQ(told.size(), 2U) << "it is kept";
+  EXPECT_EQ(*prover.waited(), before);
+}
+
 TEST_F(Proofs, OneThatPassesAfterAFailureBringsNoOtherBack) {
   Prover prover(options());
   ASSERT_TRUE(passed(prove_with(prover, ProofWish::IfTrusted)));

@@ -12,6 +12,8 @@
 namespace mynah::place {
 namespace {
 
+constexpr const char* kEnds = "was not proven, since mynah ends";
+
 DeviceProof not_tried(const ModelFile& file, const StagePlaces& places, std::string refusal) {
   return {.measurements = not_passed(group_of(file), places, "it " + refusal),
           .refusal = std::move(refusal),
@@ -83,19 +85,37 @@ Result<std::vector<Measurement>> Prover::of_cpu(const ModelFile& file) {
 }
 
 DeviceProof Prover::prove_now(const ModelFile& file, const StagePlaces& places, ProofWish wish) {
-  constexpr const char* kEnds = "was not proven, since mynah ends";
   if (options_.stop.stop_requested()) {
     return not_tried(file, places, kEnds);
   }
+  if (wish == ProofWish::Behind) {
+    return prove_in_worker(file, places);
+  }
+  const std::string what =
+      fmt::format("proving {} for {}", devices_of(places), group_name(group_of(file)));
+  if (options_.tell) {
+    options_.tell(what + " (kept for the next time)");
+  }
+  const auto began = std::chrono::steady_clock::now();
+  DeviceProof proof = prove_in_worker(file, places);
+  const auto took = std::chrono::steady_clock::now() - began;
+  {
+    const std::lock_guard lock(proving_mutex_);
+    waited_ = waited_.value_or(std::chrono::steady_clock::duration::zero()) + took;
+  }
+  if (options_.tell && took > options_.slow && !options_.stop.stop_requested()) {
+    options_.tell(
+        fmt::format("{} took {}", what, time_text(std::chrono::duration<double>(took).count())));
+  }
+  return proof;
+}
+
+DeviceProof Prover::prove_in_worker(const ModelFile& file, const StagePlaces& places) {
   const Result<Reference> expected = reference(file);
   if (!expected) {
     return not_tried(
         file, places,
         "was not proven, since there is nothing to compare it with: " + expected.error().message);
-  }
-  if (options_.tell && wish != ProofWish::Behind) {
-    options_.tell(fmt::format("proving {} for {} (kept for the next time)", devices_of(places),
-                              group_name(group_of(file))));
   }
   const std::string key = worker_key(places);
   WorkerSpec spec = worker(key.empty() ? "cpu" : key);
@@ -201,6 +221,11 @@ void Prover::cancel() {
   for (const auto& worker : proving_) {
     worker->cancel();
   }
+}
+
+std::optional<std::chrono::steady_clock::duration> Prover::waited() const {
+  const std::lock_guard lock(proving_mutex_);
+  return waited_;
 }
 
 void Prover::failed(const DeviceIdentity& identity, const std::string& reason) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -28,6 +29,8 @@ struct ProverOptions {
   std::function<void(const std::string& line)> tell;
   ProofTimes times{};
   std::stop_token stop{};  // the user's: no proof is begun any more, and none goes on
+  // A proof that took longer than that is told of when it is over, too.
+  std::chrono::milliseconds slow{10000};
 };
 
 // How much somebody wants a proof.
@@ -75,20 +78,26 @@ class Prover {
   [[nodiscard]] std::optional<int64_t> proven_at(const ModelFile& file, const StageDevice& where,
                                                  const DeviceIdentity& identity) const;
 
+  // How long somebody waited for proofs that were made now; none: none was.
+  [[nodiscard]] std::optional<std::chrono::steady_clock::duration> waited() const;
+
   [[nodiscard]] const ProofStore& store() const { return store_; }
 
  private:
   [[nodiscard]] WorkerSpec worker(const std::string& device) const;
-  // One proof, made now, whatever is known of the devices.
+  // One proof, made now, whatever is known of the devices: who waits for it is told, and it counts
+  // for waited().
   DeviceProof prove_now(const ModelFile& file, const StagePlaces& places, ProofWish wish);
+  DeviceProof prove_in_worker(const ModelFile& file, const StagePlaces& places);
 
   ProverOptions options_;
   ProofStore store_;
   std::mutex mutex_;
   std::map<std::string, Reference> references_;  // by path
   std::atomic<bool> cancelled_{false};
-  std::mutex proving_mutex_;
-  std::vector<std::shared_ptr<WorkerProcess>> proving_;  // the workers of proofs under way
+  mutable std::mutex proving_mutex_;
+  std::vector<std::shared_ptr<WorkerProcess>> proving_;        // the workers of proofs under way
+  std::optional<std::chrono::steady_clock::duration> waited_;  // proving_mutex_ is held for it
 };
 
 // What tells a device from another, of those that were discovered; of ref and simt the name alone.
