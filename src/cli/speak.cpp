@@ -316,7 +316,7 @@ Result<int> SpeakCommand::speak_lines(Context& context, const SpeechEngine& engi
                                .file_rate_hz = sound_.rate_hz,
                                .media_program = {}},
                      .speak = options,
-                     .placement = [&engine] { return placement_json(engine.placer.get()); }},
+                     .placer = engine.placer.get()},
                     context);
   Status status =
       input_.read(context, [&lines](std::string_view text) { return lines.push(text); });

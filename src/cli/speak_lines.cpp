@@ -12,6 +12,7 @@
 #include "audio/sound_format.h"
 #include "base/nearest_name.h"
 #include "cli/error_json.h"
+#include "cli/placement_answer.h"
 #include "cli/sound_output.h"
 #include "tensor/device_failure.h"
 
@@ -154,6 +155,9 @@ Result<double> LineSpeaker::speak(const Line& line) {
   }
   MYNAH_TRY(const auto output, open_sound_output(line.path, context_.out, sound));
   LineObserver observer(*output);
+  if (options_.placer != nullptr) {
+    options_.placer->name_work(place::StageGroup::Tts, {line.path});
+  }
   MYNAH_TRY_STATUS(synthesizer_.speak(line.text, line.speak, observer, context_.stop));
   if (observer.samples() == 0) {
     return fail(ErrorCode::InvalidInput, "nothing in it can be spoken: wanted words");
@@ -179,7 +183,7 @@ Status LineSpeaker::take(const std::string& text) {
     context_.say(fmt::format("line {}: {}", number_, seconds.error().message));
     if (context_.json) {
       context_.out.line(Json{{"line", number_},
-                             {"placement", options_.placement()},
+                             {"placement", placement_json(options_.placer)},
                              {"error", error_json(seconds.error())}}
                             .dump(-1, ' ', false, Json::error_handler_t::replace));
     }
@@ -192,7 +196,7 @@ Status LineSpeaker::take(const std::string& text) {
                            {"file", line->path},
                            {"duration", *seconds},
                            {"text", line->text},
-                           {"placement", options_.placement()}}
+                           {"placement", placement_json(options_.placer)}}
                           .dump(-1, ' ', false, Json::error_handler_t::replace));
   } else {
     context_.out.line(line->path);

@@ -2,15 +2,13 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "audio/sound_writer.h"
 #include "cli/verb.h"
+#include "place/placer.h"
 #include "speech/synthesizer.h"
 
 namespace mynah::cli {
@@ -21,8 +19,7 @@ struct LineOptions {
                        // "output_file", "voice" or "speaker", "speed"
   SoundWriterOptions sound;
   SpeakOptions speak;
-  // Where it was spoken, as it stands in JSON.
-  std::function<nlohmann::ordered_json()> placement;
+  const place::Placer* placer = nullptr;  // that places the voice; null: a built-in one
 };
 
 // Takes lines as they come and speaks each when it is whole. Prints each file's name on standard

@@ -208,6 +208,11 @@ Result<int> VadCommand::run(Context& context) {
   const bool text = !context.json && !rttm_;
   std::vector<VoiceReport> drawn;
   VoiceHearing::Listener listener;
+  if (placer != nullptr) {
+    listener.on_begin = [placer](const std::vector<std::string>& names) {
+      placer->name_work(place::StageGroup::Vad, names);
+    };
+  }
   if (text && one) {
     listener.on_span = [&](const SpeechSpan& span) {
       context.out.line(text_line(span));

@@ -135,10 +135,15 @@ Result<std::vector<float>> VoiceHearing::read_whole(AudioSource& source) const {
 
 void VoiceHearing::hear_together(std::vector<Loaded>& loaded, const Listener& listener) const {
   std::vector<std::span<const float>> recordings;
+  std::vector<std::string> files;
   for (const Loaded& one : loaded) {
     if (one.samples) {
       recordings.emplace_back(*one.samples);
+      files.push_back(one.file);
     }
+  }
+  if (listener.on_begin) {
+    listener.on_begin(files);
   }
   const Result<std::vector<std::vector<float>>> found = detector_.probabilities(recordings);
   size_t next = 0;
@@ -197,6 +202,9 @@ void VoiceHearing::hear(std::span<const std::string> files, const Listener& list
       loaded.push_back({file, read_whole(**source)});
       loaded_s += duration_s;
     } else {
+      if (listener.on_begin) {
+        listener.on_begin({file});
+      }
       const auto on_span = files.size() == 1 ? listener.on_span : nullptr;
       listener.on_report(file, hear_as_it_comes(file, **source, on_span));
     }

@@ -25,6 +25,7 @@ class VoiceHearing {
   // What is heard, as soon as it is certain. `on_span` is called for one recording alone: several
   // are told apart by their reports. Reports come in the order of the recordings.
   struct Listener {
+    std::function<void(const std::vector<std::string>& files)> on_begin;  // that are heard next
     std::function<void(const SpeechSpan&)> on_span;
     std::function<void(const std::string& file, Result<VoiceReport>)> on_report;
   };

@@ -1,6 +1,8 @@
 // A voice detector where it is placed: what it knows of a recording is kept here, so that another
 // device can go on.
 #include <atomic>
+#include <memory>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -31,12 +33,21 @@ Status check_sound(std::span<const float> probabilities, const DetectorRungs::Ru
   return {};
 }
 
+// "a.wav to c.wav" of recordings that have names; of others "recordings 4 to 6".
+std::string names_of(const PlacementState& state, size_t first, size_t count) {
+  if (const auto names = state.work_names(StageGroup::Vad); count > 0 && names.size() == count) {
+    return count == 1 ? names.front() : fmt::format("{} to {}", names.front(), names.back());
+  }
+  return count <= 1 ? fmt::format("recording {}", first)
+                    : fmt::format("recordings {} to {}", first, first + count - 1);
+}
+
 class PlacedSession final : public VoiceDetector::Session, private Keeper {
  public:
   // `recordings`: how many were begun by all sessions.
-  PlacedSession(std::shared_ptr<DetectorRungs> rungs,
+  PlacedSession(std::shared_ptr<DetectorRungs> rungs, std::shared_ptr<PlacementState> state,
                 std::shared_ptr<std::atomic<size_t>> recordings)
-      : rungs_(std::move(rungs)), recordings_(std::move(recordings)) {
+      : rungs_(std::move(rungs)), placement_(std::move(state)), recordings_(std::move(recordings)) {
     rungs_->add(*this);
   }
 
@@ -53,7 +64,7 @@ class PlacedSession final : public VoiceDetector::Session, private Keeper {
     auto probabilities = listen([&] { return session_->flush(); });
     state_.clear();
     heard_s_ = 0;
-    recording_ = 0;
+    recording_.clear();
     return probabilities;
   }
 
@@ -62,7 +73,7 @@ class PlacedSession final : public VoiceDetector::Session, private Keeper {
       session_->reset();
     }
     heard_s_ = 0;
-    recording_ = 0;
+    recording_.clear();
     state_.clear();
   }
 
@@ -118,7 +129,7 @@ class PlacedSession final : public VoiceDetector::Session, private Keeper {
   }
 
   Status vouch(const DetectorRungs::Rung& rung) try {
-    rungs_->vouch(rung, fmt::format("speech after {:.1f} s of recording {}", heard_s_, recording_));
+    rungs_->vouch(rung, fmt::format("speech after {:.1f} s of {}", heard_s_, recording_));
     return {};
   } catch (const DeviceError& error) {
     return std::unexpected(error.error());
@@ -126,8 +137,8 @@ class PlacedSession final : public VoiceDetector::Session, private Keeper {
 
   template <class Listen>
   Result<std::vector<float>> listen(const Listen& once) {
-    if (recording_ == 0) {
-      recording_ = recordings_->fetch_add(1) + 1;
+    if (recording_.empty()) {
+      recording_ = names_of(*placement_, recordings_->fetch_add(1) + 1, 1);
     }
     return on_a_rung([&](const DetectorRungs::Rung& rung) -> Result<std::vector<float>> {
       MYNAH_TRY(auto probabilities, once());
@@ -152,8 +163,9 @@ class PlacedSession final : public VoiceDetector::Session, private Keeper {
   }
 
   std::shared_ptr<DetectorRungs> rungs_;
+  std::shared_ptr<PlacementState> placement_;
   std::shared_ptr<std::atomic<size_t>> recordings_;
-  size_t recording_ = 0;  // the number of the one that is heard; 0: none is yet
+  std::string recording_;  // the name of the one that is heard; "": none is yet
   std::shared_ptr<const VoiceDetector> model_;  // that session_ is of
   std::unique_ptr<VoiceDetector::Session> session_;
   uint64_t number_ = 0;
@@ -164,14 +176,16 @@ class PlacedSession final : public VoiceDetector::Session, private Keeper {
 
 class PlacedDetector final : public VoiceDetector {
  public:
-  PlacedDetector(std::shared_ptr<DetectorRungs> rungs, const VoiceDetector& opened)
+  PlacedDetector(std::shared_ptr<DetectorRungs> rungs, std::shared_ptr<PlacementState> state,
+                 const VoiceDetector& opened)
       : rungs_(std::move(rungs)),
+        state_(std::move(state)),
         rate_hz_(opened.rate_hz()),
         frame_s_(opened.frame_s()),
         name_(opened.name()) {}
 
   [[nodiscard]] std::unique_ptr<Session> session() const override {
-    return std::make_unique<PlacedSession>(rungs_, heard_);
+    return std::make_unique<PlacedSession>(rungs_, state_, heard_);
   }
 
   [[nodiscard]] Result<std::vector<std::vector<float>>> probabilities(
@@ -182,7 +196,7 @@ class PlacedDetector final : public VoiceDetector {
       for (const std::vector<float>& one : found) {
         MYNAH_TRY_STATUS(check_sound(one, rung));
       }
-      rungs_->vouch(rung, numbers_of(recordings.size()));
+      rungs_->vouch(rung, names_of(*state_, *heard_ + 1, recordings.size()));
       heard_->fetch_add(recordings.size());
       return found;
     });
@@ -197,14 +211,8 @@ class PlacedDetector final : public VoiceDetector {
   [[nodiscard]] std::string device() const override { return devices_of(rungs_->where()); }
 
  private:
-  // "recordings 4 to 6": the next ones that are heard as a whole.
-  [[nodiscard]] std::string numbers_of(size_t count) const {
-    const size_t first = *heard_ + 1;
-    return count <= 1 ? fmt::format("recording {}", first)
-                      : fmt::format("recordings {} to {}", first, first + count - 1);
-  }
-
   std::shared_ptr<DetectorRungs> rungs_;
+  std::shared_ptr<PlacementState> state_;
   // The same on every device, and known while the model is let go.
   int rate_hz_;
   double frame_s_;
@@ -235,7 +243,7 @@ Result<std::shared_ptr<const VoiceDetector>> Placer::detector(const DetectorFile
   auto rungs = std::make_shared<DetectorRungs>(StageGroup::Vad, state_, open);
   MYNAH_TRY(const auto opened, rungs->begin());
   state_->add(hooks_of(rungs));
-  return std::make_shared<const PlacedDetector>(std::move(rungs), *opened);
+  return std::make_shared<const PlacedDetector>(std::move(rungs), state_, *opened);
 }
 
 }  // namespace mynah::place

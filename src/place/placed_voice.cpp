@@ -2,9 +2,12 @@
 // of it.
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "place/placer.h"
 #include "place/rungs.h"
@@ -26,8 +29,10 @@ Status check_sound(const ClauseSound& sound, const VoiceRungs::Rung& rung) {
 
 class PlacedVoice final : public VoiceModel {
  public:
-  PlacedVoice(std::shared_ptr<VoiceRungs> rungs, const VoiceModel& opened)
+  PlacedVoice(std::shared_ptr<VoiceRungs> rungs, std::shared_ptr<PlacementState> state,
+              const VoiceModel& opened)
       : rungs_(std::move(rungs)),
+        state_(std::move(state)),
         name_(opened.name()),
         rate_hz_(opened.rate_hz()),
         voices_(opened.voices()),
@@ -54,21 +59,33 @@ class PlacedVoice final : public VoiceModel {
     return rungs_->on_some_rung([&](const VoiceRungs::Rung& rung) -> Result<ClauseSound> {
       MYNAH_TRY(ClauseSound sound, rung.model->speak(words, settings));
       MYNAH_TRY_STATUS(check_sound(sound, rung));
-      rungs_->vouch(rung, fmt::format("clause {}", clauses_ + 1));
+      rungs_->vouch(rung, next_clause());
       ++clauses_;
       return sound;
     });
   }
 
  private:
+  // "clause 3 of 0002.wav": they are counted anew with each text that has a name.
+  std::string next_clause() const {
+    std::string text = fmt::format("{}", fmt::join(state_->work_names(StageGroup::Tts), ", "));
+    if (text != text_) {
+      text_ = std::move(text);
+      clauses_ = 0;
+    }
+    return fmt::format("clause {}{}{}", clauses_ + 1, text_.empty() ? "" : " of ", text_);
+  }
+
   std::shared_ptr<VoiceRungs> rungs_;
+  std::shared_ptr<PlacementState> state_;
   // The same on every device, and known while the model is let go.
   std::string name_;
   int rate_hz_;
   std::vector<VoiceFacts> voices_;
   size_t most_phonemes_;
   PhonemeAlphabet alphabet_;
-  mutable uint64_t clauses_ = 0;  // that were spoken
+  mutable std::string text_;      // that is spoken, where it has a name
+  mutable uint64_t clauses_ = 0;  // of it that were spoken
 };
 
 }  // namespace
@@ -101,7 +118,7 @@ Result<std::unique_ptr<const VoiceModel>> Placer::voice(const VoiceModelFile& fi
   MYNAH_TRY(const auto opened, rungs->begin());
   state_->add(hooks_of(rungs));
   language = *told;
-  return std::make_unique<const PlacedVoice>(std::move(rungs), *opened);
+  return std::make_unique<const PlacedVoice>(std::move(rungs), state_, *opened);
 }
 
 }  // namespace mynah::place

@@ -251,6 +251,17 @@ std::vector<Move> PlacementState::moves() const {
   return moves_;
 }
 
+void PlacementState::name_work(StageGroup group, std::vector<std::string> names) {
+  const std::lock_guard lock(mutex_);
+  work_names_[group] = std::move(names);
+}
+
+std::vector<std::string> PlacementState::work_names(StageGroup group) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = work_names_.find(group);
+  return found == work_names_.end() ? std::vector<std::string>() : found->second;
+}
+
 Result<std::shared_ptr<Backend>> PlacementState::open_here(Stage stage, const StageDevice& where) {
   const std::lock_guard lock(mutex_);
   if (!devices_.contains(where.device)) {

@@ -169,6 +169,11 @@ class PlacementState {
   // no other is allowed.
   Status settle();
 
+  // Of what the work is that a group does from now on: files, lines; to be named where it is
+  // doubted. Empty: its pieces have numbers alone.
+  void name_work(StageGroup group, std::vector<std::string> names);
+  [[nodiscard]] std::vector<std::string> work_names(StageGroup group) const;
+
   // Grows whenever a device is trusted again that failed.
   [[nodiscard]] uint64_t trust() const { return trust_.load(); }
 
@@ -336,6 +341,7 @@ class PlacementState {
   std::set<StageGroup> told_of_profile_;  // that what is in use is of another model
   std::array<std::optional<StageChoice>, kStages.size()> choices_;
   std::vector<Move> moves_;
+  std::map<StageGroup, std::vector<std::string>> work_names_;
   std::map<StageGroup, StagePlaces> places_;                          // of what is open
   std::map<StageGroup, StagePlaces> last_places_;                     // and of what was
   std::map<std::pair<Stage, std::string>, LastReport> last_reports_;  // by stage and device

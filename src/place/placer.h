@@ -3,6 +3,8 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "place/placement_state.h"
@@ -33,6 +35,12 @@ class Placer {
   Result<std::unique_ptr<const VoiceModel>> voice(const VoiceModelFile& file,
                                                   PiperLanguage& language);
 
+  // Of what the work is that a group does from now on, in the order in which it is done: files,
+  // lines. It is named where a device is found to have computed wrongly.
+  void name_work(StageGroup group, std::vector<std::string> names) const {
+    state_->name_work(group, std::move(names));
+  }
+
   // Where a group's stages were opened last: "cuda:0", "cuda:0,cpu"; "cpu" where none was.
   [[nodiscard]] std::string device(StageGroup group) const;
 
@@ -43,7 +51,7 @@ class Placer {
   // Where everything that was opened is, what it did and why it is there.
   [[nodiscard]] PlacementReport report() const;
 
-  // The report's stages, a line each, for people.
+  // The report's stages, a line each, and what proofs took, for people.
   [[nodiscard]] std::vector<std::string> explain() const;
 
   // A device that had too little memory for a group's model.

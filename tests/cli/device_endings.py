@@ -167,7 +167,11 @@ def last_line_fault(rig):
     if result.returncode != 0 or len(objects) != 3 or objects[-1].get("lines") != 2:
         return f"wanted exit code 0, two lines and a last one, found {result.returncode}: {objects}, {result.stderr[-400:]}"
     moves = [len(one["placement"]["moves"]) for one in objects]
-    return None if moves == [0, 0, 1] else f"wanted the move in the last line alone, found {moves}"
+    if moves != [0, 0, 1]:
+        return f"wanted the move in the last line alone, found {moves}"
+    reason = objects[-1]["placement"]["moves"][0]["reason"]
+    wanted = f"clause 1 of {home / 'lines/0002.wav'}"
+    return None if wanted in reason else f"wanted '{wanted}' to be what may be wrong, found '{reason}'"
 
 
 def scored_fault(rig, flags):

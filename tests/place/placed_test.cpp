@@ -63,5 +63,27 @@ TEST_F(PlacedDetector, WholeRecordingsThatNobodyVouchesForAreRefused) {
   EXPECT_THAT(found.error().message, HasSubstr("computes wrongly: vad is "));
 }
 
+TEST_F(PlacedDetector, RecordingsThatMayBeWrongAreNamed) {
+  ::setenv("MYNAH_WORKER_MANNER", "", 1);
+  Placer placer(test::placer_options(machine_, "simt:0,cpu"));
+  const auto detector = placer.detector(file_);
+  ASSERT_TRUE(detector) << detector.error().message;
+  const std::array<std::span<const float>, 1> one = {sound_};
+  const std::array<std::span<const float>, 2> two = {sound_, sound_};
+  placer.name_work(StageGroup::Vad, {"a.wav"});
+  ASSERT_TRUE((*detector)->probabilities(one)) << "the device was looked at before it is given out";
+  placer.name_work(StageGroup::Vad, {"b.wav", "c.wav"});
+  ASSERT_TRUE((*detector)->probabilities(two));
+  placer.name_work(StageGroup::Vad, {"d.wav"});
+  const auto session = (*detector)->session();
+  ASSERT_TRUE(session->push(sound_));
+  PlacementState& state = placer.state();
+  state.worker_for(StageGroup::Vad, state.places(StageGroup::Vad)).value()->end("was killed");
+  ASSERT_TRUE((*detector)->probabilities(one)) << "on the processor";
+  ASSERT_EQ(state.moves().size(), 1U);
+  EXPECT_THAT(state.moves()[0].reason,
+              HasSubstr("may be wrong too: b.wav to c.wav to speech after 0.0 s of d.wav"));
+}
+
 }  // namespace
 }  // namespace mynah::place
