@@ -268,15 +268,13 @@ Result<int> SpeakCommand::speak_document(Context& context, const SpeechEngine& e
                  *engine.synthesizer, context);
   const Status right = look_last(context, engine, spoken.has_value());
   if (!spoken) {
-    if (context.json && is_of_device(spoken.error().code)) {
-      context.out.line(Json{{"partial", true},
-                            {"placement", placement_json(engine.placer.get())},
-                            {"error", error_json(spoken.error())}}
-                           .dump(-1, ' ', false, Json::error_handler_t::replace));
-    }
-    return std::unexpected(spoken.error());
+    return end_failed_book(context, engine, spoken.error());
   }
   const SpokenBook& book = *spoken;
+  const std::string& files = book.files.size() == 1 ? book.files.front() : sound_.out;
+  if (!right && !context.json) {
+    return end_doubted(right.error(), book.duration_s, files);
+  }
   std::vector<std::string> warnings = text.warnings;
   warnings.insert(warnings.end(), book.warnings.begin(), book.warnings.end());
   if (context.json) {
@@ -292,11 +290,10 @@ Result<int> SpeakCommand::speak_document(Context& context, const SpeechEngine& e
                           {"milliseconds", 1e3 * book.spent_s}}
                          .dump());
   } else if (!engine_.quiet) {
-    context.say(
-        fmt::format("{}: {} in {} to {}, voice {} on {}{}", name, short_duration(book.duration_s),
-                    book.chapters == 1 ? "one part" : fmt::format("{} chapters", book.chapters),
-                    book.files.size() == 1 ? book.files.front() : sound_.out, voice.name, device,
-                    warnings.empty() ? "" : "; with warnings, see above"));
+    context.say(fmt::format(
+        "{}: {} in {} to {}, voice {} on {}{}", name, short_duration(book.duration_s),
+        book.chapters == 1 ? "one part" : fmt::format("{} chapters", book.chapters), files,
+        voice.name, device, warnings.empty() ? "" : "; with warnings, see above"));
   }
   MYNAH_TRY_STATUS(right);
   return 0;
@@ -414,6 +411,7 @@ Result<int> SpeakCommand::run(Context& context) {
     follow_language(*document, context);
   }
   engine_.language = voice_.speak.language;
+  engine_.reads = !list_speakers_ && !voice_.phonemes;
   MYNAH_TRY(const SpeechEngine engine, open_(engine_, context));
   const Synthesizer& synthesizer = *engine.synthesizer;
   if (list_speakers_) {
@@ -468,6 +466,9 @@ Result<int> SpeakCommand::run(Context& context) {
     return std::unexpected(spoken.error());
   }
   MYNAH_TRY_STATUS(written);
+  if (!right && !context.json) {
+    return end_doubted(right.error(), observer->duration_s(), observer->names());
+  }
   Json placement = placement_json(engine.placer.get());
   const std::string device = engine.placer ? engine.placer->device(place::StageGroup::Tts) : "cpu";
   const double all_s = std::chrono::duration<double>(Clock::now() - began).count();

@@ -75,6 +75,12 @@ class SpeakCommand : public Command {
   // told.
   Result<int> end_failed(Context& context, SpeakObserver& observer, const SpeechEngine& engine,
                          Error error) const;
+  // The same of a book, whose parts lie there.
+  static Result<int> end_failed_book(Context& context, const SpeechEngine& engine,
+                                     const Error& error);
+  // All was said, and the last look doubts it: that is no success, so that the error alone tells
+  // what was spoken, and where it is.
+  static Result<int> end_doubted(Error error, double duration_s, const std::string& names);
   static int list_speakers(Context& context, const VoiceModel& model);
 
   SpeechEngineOpener open_;

@@ -11,6 +11,7 @@
 #include "cli/speak.h"
 #include "cli/speak_lines.h"
 #include "cli/speak_observer.h"
+#include "tensor/device_failure.h"
 
 namespace mynah::cli {
 
@@ -104,6 +105,22 @@ Result<int> SpeakCommand::end_failed(Context& context, SpeakObserver& observer,
                           {"error", error_json(error)}}
                          .dump(-1, ' ', false, Json::error_handler_t::replace));
   }
+  return std::unexpected(std::move(error));
+}
+
+Result<int> SpeakCommand::end_failed_book(Context& context, const SpeechEngine& engine,
+                                          const Error& error) {
+  if (context.json && is_of_device(error.code)) {
+    context.out.line(Json{{"partial", true},
+                          {"placement", placement_json(engine.placer.get())},
+                          {"error", error_json(error)}}
+                         .dump(-1, ' ', false, Json::error_handler_t::replace));
+  }
+  return std::unexpected(error);
+}
+
+Result<int> SpeakCommand::end_doubted(Error error, double duration_s, const std::string& names) {
+  error.message += fmt::format("; {:.1f} s of speech went to {}", duration_s, names);
   return std::unexpected(std::move(error));
 }
 

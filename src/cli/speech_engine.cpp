@@ -169,6 +169,20 @@ Result<Choice> choose(const Store& store, const SpeechEngineOptions& options) {
   return choice;
 }
 
+// Whether a text is read as English that does not say what it is in; false where only the model,
+// once it is loaded, can tell.
+bool reads_english(const SpeechModel& model, const std::string& voice,
+                   const std::string& language) {
+  if (!language.empty()) {
+    return is_english(language);
+  }
+  if (voice.empty()) {
+    return voice_of_language(model, "en") != nullptr;  // it is preferred
+  }
+  const auto found = std::ranges::find(model.voices, voice, &InstalledVoice::name);
+  return found != model.voices.end() && is_english(found->language);
+}
+
 Status refuse_language(std::string_view voice, std::string_view speaks, std::string_view wanted) {
   return fail(ErrorCode::Unsupported,
               fmt::format("{} speaks {} and not '{}'; `mynah voices --lang {}` lists those that do",
@@ -297,6 +311,10 @@ Result<SpeechEngine> open_speech_engine(const SpeechEngineOptions& options, Cont
                     "Portuguese, Japanese and Chinese; a Piper voice of that language can be "
                     "brought with `mynah import NAME.onnx`",
                     options.language));
+  }
+  const bool takes_piper = model.family == "piper" || !options.voice_config.empty();
+  if (options.reads && !takes_piper && reads_english(model, choice.voice, options.language)) {
+    MYNAH_TRY_STATUS(check_english_lexicons(model.english_phonemes));
   }
   SpeechEngine engine;
   engine.voice = choice.voice;

@@ -28,6 +28,7 @@ struct SpeechEngineOptions {
   bool quiet = false;    // says nothing but errors
   std::string voice;     // that will be asked for; "": any
   std::string language;  // the same
+  bool reads = false;    // a text will be read: what that needs is looked for before all else
 
   void fields(Fields& fields);
 };

@@ -95,6 +95,13 @@ class EspeakPhonemizers {
 
 }  // namespace
 
+Status check_english_lexicons(const std::string& folder) {
+  return folder.empty() ? fail(ErrorCode::Environment,
+                               "the English lexicons are not here: `mynah pull english-phonemes` "
+                               "brings them")
+                        : Status{};
+}
+
 PhonemizerSource kokoro_phonemizers(const std::string& folder, const std::string& lexicon,
                                     Backend& backend) {
   return [folder, english = std::make_shared<EnglishPhonemizers>(folder, lexicon, backend),
@@ -103,10 +110,7 @@ PhonemizerSource kokoro_phonemizers(const std::string& folder, const std::string
     if (!is_english(language)) {
       return others->of(language);
     }
-    if (folder.empty()) {
-      return fail(ErrorCode::Environment,
-                  "the English lexicons are not here: `mynah pull english-phonemes` brings them");
-    }
+    MYNAH_TRY_STATUS(check_english_lexicons(folder));
     return english->of(is_british(language));
   };
 }

@@ -4,9 +4,13 @@
 #include <memory>
 #include <string>
 
+#include "base/result.h"
 #include "speech/synthesizer.h"
 
 namespace mynah {
+
+// Environment, with what to do, where `folder` is "": the English lexicons are not here.
+[[nodiscard]] Status check_english_lexicons(const std::string& folder);
 
 // English, American and British, by the lexicons in `folder` (english-phonemes of the store; "":
 // they are not here, which is then said); Spanish, French, Hindi, Italian, Portuguese and what else

@@ -5,6 +5,7 @@ usage: device_endings.py MYNAH PLACE_TOOL DRIVER. Skipped without real weights.
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -156,6 +157,32 @@ def spoken_fault(rig, *flags):
     return placement_fault(last)
 
 
+def doubted_fault(rig, *flags):
+    """The device computes wrongly in the last clause, which only the last look finds: no line of success stands before the error."""
+    home = rig.home()
+    flags = [str(flag).replace("HOME", str(home)) for flag in flags]
+    result = run(rig.environment(home, MYNAH_FAULT="tts.vocoder:wrong@2"), rig.program, *SPEAK[:-1], "--device", "simt:0", *flags,
+                 "A bird sings. Two go.")
+    lines = [line for line in result.stderr.splitlines() if not line.startswith("mynah: proving ")]
+    if result.returncode != 3 or len(lines) != 1 or "computes wrongly" not in lines[0] or "s of speech went to" not in lines[0]:
+        return f"wanted exit code 3 and one line of the doubt and the file, found {result.returncode}: {result.stderr[-600:]}"
+    return None
+
+
+def lexicons_fault(rig):
+    """What a text cannot be read without is looked for before a device is proven."""
+    home = rig.home()
+    shutil.rmtree(home / "cache/mynah/proofs")
+    env = rig.environment(home)
+    removed = run(env, rig.program, "models", "remove", "english-phonemes")
+    if removed.returncode != 0:
+        return f"the lexicons cannot be removed: {removed.stderr}"
+    result = run(env, rig.program, *SPEAK, "--device", "simt:0", "--out", home / "out.wav", "A bird sings.")
+    if result.returncode != 3 or "english-phonemes" not in result.stderr or "proving" in result.stderr:
+        return f"wanted exit code 3 and what is missing, and no proof, found {result.returncode}: {result.stderr[-400:]}"
+    return None
+
+
 def last_line_fault(rig):
     """The device computes wrongly in the last of two lines, which only the last look finds: it is said in one more line of JSON."""
     home = rig.home()
@@ -218,6 +245,8 @@ def main():
         checks.add("a book", spoken_fault(rig, "--out", "HOME/book.wav"))
         checks.add("a text by lines", spoken_fault(rig, "--output-dir", "HOME/lines"))
         checks.add("a text by lines that only the last look doubts", last_line_fault(rig))
+        checks.add("a sound that only the last look doubts", doubted_fault(rig, "--out", "HOME/out.wav"))
+        checks.add("lexicons that are not here", lexicons_fault(rig))
         rig.run("transcribe", "simt:0", warm=True)  # proves it
         flags = ["--vad-model", SILERO, "--chunk-length", "5", "--storage", "f32", "--batch", "1", "--max-new-tokens", "8",
                  "--temperature-increment", "0"]
