@@ -38,18 +38,39 @@ bool names(std::string_view text, std::string_view device) {
   return false;
 }
 
-std::string line_of(const std::string& stages, const StagePlacement& stage) {
+std::string line_of(std::string_view stages, const StagePlacement& stage, const std::string& why,
+                    const std::vector<NotChosen>& others) {
   std::string line = fmt::format("{} on {} ({})", stages, stage.device, where_text(stage));
-  if (!stage.why.empty()) {
-    line += ": " + stage.why;
+  if (!why.empty()) {
+    line += ": " + why;
   }
-  for (const NotChosen& other : stage.others) {
-    if (names(stage.why, other.device)) {
+  for (const NotChosen& other : others) {
+    if (names(why, other.device)) {
       continue;  // it was said why
     }
     line += fmt::format("; {} {}", other.device, other.why);
   }
   return line;
+}
+
+std::string line_of(std::string_view stages, const StagePlacement& stage) {
+  return line_of(stages, stage, stage.why, stage.others);
+}
+
+// Of all stages of a group.
+std::string group_line(const StagePlacement& first) {
+  const std::string_view name = group_name(group_of(*find_stage(first.stage)));
+  return first.together ? line_of(name, first, first.together->why, first.together->others)
+                        : line_of(name, first);
+}
+
+std::vector<NotChosen> not_chosen(const std::vector<OtherDevice>& others) {
+  std::vector<NotChosen> told;
+  told.reserve(others.size());
+  for (const OtherDevice& other : others) {
+    told.push_back({.device = other.device, .why = other.why});
+  }
+  return told;
 }
 
 bool share_a_line(const StagePlacement& one, const StagePlacement& other) {
@@ -89,8 +110,9 @@ PlacementReport make_report(PlacementState& state) {
     if (const auto choice = state.choice(told.stage)) {
       stage.why = choice->plan.reason;
       stage.expected_ms = choice->plan.ms_per_unit;
-      for (const OtherDevice& other : choice->plan.others) {
-        stage.others.push_back({.device = other.device, .why = other.why});
+      stage.others = not_chosen(choice->plan.others);
+      if (const auto& whole = choice->plan.together) {
+        stage.together = TogetherReasons{.why = whole->why, .others = not_chosen(whole->others)};
       }
       if (choice->measured && choice->measured->error_bound > 0) {
         stage.worst_error = choice->measured->worst_error;
@@ -119,7 +141,7 @@ std::vector<std::string> explain_report(const PlacementReport& report) {
   for (size_t i = 0; i < report.stages.size(); ++i) {
     const StagePlacement& stage = report.stages[i];
     if (i + 1 < report.stages.size() && share_a_line(stage, report.stages[i + 1])) {
-      lines.push_back(line_of(std::string(group_name(group_of(*find_stage(stage.stage)))), stage));
+      lines.push_back(group_line(stage));
       ++i;
     } else {
       lines.push_back(line_of(stage.stage, stage));

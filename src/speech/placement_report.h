@@ -15,6 +15,12 @@ struct NotChosen {
   std::string why;  // "failed its proof: ..."
 };
 
+// Why a model's stages that are on one device are there, as a whole.
+struct TogetherReasons {
+  std::string why;
+  std::vector<NotChosen> others;
+};
+
 struct StagePlacement {
   std::string stage;         // "stt.encoder"
   std::string device;        // "cuda:0"
@@ -31,6 +37,8 @@ struct StagePlacement {
   std::optional<double> expected_ms;   // for a second of sound, by measurement
   std::string why;                     // why there
   std::vector<NotChosen> others;       // and why not elsewhere
+  // Of the first of a model's stages that are together, where their times were compared as a whole.
+  std::optional<TogetherReasons> together;
 };
 
 // The work went on elsewhere.

@@ -104,6 +104,43 @@ TEST(Plan, AutomaticStagesStayTogetherWhereOnlyThatWasProven) {
   EXPECT_THAT(refusal(input), HasSubstr("no device can compute all stages of a model"));
 }
 
+TEST(Plan, OfStagesThatAreTogetherTheReasonHasTheSums) {
+  PlanInput input = card_and_cpu();
+  input.together = true;
+  input.devices.push_back(memory("cuda:1", 4000));
+  for (const auto& [device, encoder, decoder] :
+       {std::tuple("cpu", 18.0, 36.0), {"cuda:0", 4943.0, 26729.0}, {"cuda:1", 961.0, 396.0}}) {
+    const auto type = std::string_view(device) == "cpu" ? DType::I8 : DType::F16;
+    input.measurements.push_back(took(kEncoder, device, type, encoder, 1));
+    input.measurements.push_back(took(kDecoder, device, type, decoder, 1));
+  }
+  const Plan plan = planned(input);
+  EXPECT_THAT(placed(plan), ElementsAre("stt.encoder on cpu as i8", "stt.decoder on cpu as i8"));
+  ASSERT_TRUE(plan.stages[0].together.has_value());
+  EXPECT_EQ(plan.stages[0].together->why,
+            "cpu is 25x cuda:1 (54 ms for a second of sound, 1357 ms there)");
+  ASSERT_EQ(plan.stages[0].together->others.size(), 2U);
+  EXPECT_EQ(plan.stages[0].together->others[0].why, "takes 31672 ms as f16");
+  EXPECT_EQ(plan.stages[0].reason, "cpu is 53x cuda:1 (18 ms for a second of sound, 961 ms there)")
+      << "each stage has its own";
+  EXPECT_FALSE(plan.stages[1].together.has_value());
+  // Where they are apart, or each was named, there is nothing to sum.
+  input.request = request("stt.encoder=cuda:0,stt.decoder=cpu");
+  EXPECT_FALSE(planned(input).stages[0].together.has_value());
+  input.request = request("cpu");
+  EXPECT_FALSE(planned(input).stages[0].together.has_value());
+}
+
+// What one has no room for is said of all of them.
+TEST(Plan, OfStagesThatAreTogetherTheReasonHasAllTheirMemory) {
+  PlanInput input = card_and_cpu();
+  input.together = true;
+  input.max_vram = 1'000'000'000;
+  const Plan plan = planned(input);
+  ASSERT_TRUE(plan.stages[0].together.has_value());
+  EXPECT_THAT(plan.stages[0].together->why, AllOf(HasSubstr("cuda:0"), HasSubstr("1.6 GB")));
+}
+
 TEST(Plan, SaysWhyNoCardIsThere) {
   PlanInput input = card_and_cpu();
   input.devices = {memory("cpu", 8000)};

@@ -65,6 +65,12 @@ struct PlanInput {
   std::vector<StagesApart> apart;
 };
 
+// Why something is where it is, and why not elsewhere.
+struct Reasons {
+  std::string why;
+  std::vector<OtherDevice> others;
+};
+
 struct StagePlan {
   Stage stage = Stage::Vad;
   std::string device;
@@ -73,6 +79,9 @@ struct StagePlan {
   std::optional<double> ms_per_unit;  // milliseconds for a second of sound, where measured
   std::string reason;                 // "cuda:0 is 11x cpu (3.1 ms for a second of sound, 34 ms)"
   std::vector<OtherDevice> others;
+  // Of the first of a model's automatic stages that are together: the same of all of them, with the
+  // sums of their times.
+  std::optional<Reasons> together{};
 };
 
 struct Plan {

@@ -1,6 +1,10 @@
 #include "place/plans/plan_reasons.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -51,7 +55,8 @@ class Explainer {
                    .bytes = batch_bytes(chosen_.bytes, chosen_.window_bytes, outcome_.batch),
                    .ms_per_unit = std::nullopt,
                    .reason = {},
-                   .others = stage_.ruled_out};
+                   .others = stage_.ruled_out,
+                   .together = std::nullopt};
     // One that the model as a whole had no room on may be where this stage is, apart.
     std::erase_if(plan.others,
                   [&](const OtherDevice& other) { return other.device == plan.device; });
@@ -286,6 +291,102 @@ class Explainer {
   Budget left_beside_;
 };
 
+// Stages of a model that are together as one: what each device takes for all of them.
+struct Together {
+  std::vector<StageOptions> options;
+  Outcome outcome;
+};
+
+Candidate sum_of(Candidate sum, const Candidate& next) {
+  sum.cost.unmeasured += next.cost.unmeasured;
+  sum.cost.ms += next.cost.ms;
+  sum.bytes += next.bytes;
+  sum.window_bytes += next.window_bytes;
+  return sum;
+}
+
+// Of each device what is cheapest there, where every stage of [first, end) may be.
+std::vector<Candidate> candidates_together(std::span<const StageOptions> stages, size_t devices) {
+  std::vector<Candidate> all;
+  for (size_t device = 0; device < devices; ++device) {
+    std::optional<Candidate> sum;
+    for (const StageOptions& stage : stages) {
+      const auto& candidates = stage.choices.candidates;
+      const auto best = std::ranges::find_if(candidates, [&](const Candidate& candidate) {
+        return candidate.device == device && candidate.apart == 0;
+      });
+      if (best == candidates.end()) {
+        sum.reset();
+        break;
+      }
+      sum = sum ? sum_of(*sum, *best) : *best;
+    }
+    if (sum) {
+      all.push_back(*sum);
+    }
+  }
+  sort_candidates(all);
+  return all;
+}
+
+Together merged(const std::vector<StageOptions>& options, const Budget& budget,
+                const Outcome& outcome, size_t first, size_t end) {
+  Together all{.options = options, .outcome = outcome};
+  all.options[first].choices.candidates =
+      candidates_together(std::span(options).subspan(first, end - first), budget.size());
+  for (size_t i = first + 1; i < end; ++i) {
+    for (Assignment* const assignment : {&all.outcome.ideal, &all.outcome.taken}) {
+      assignment->chosen[first] = sum_of(assignment->chosen[first], assignment->chosen[i]);
+    }
+    std::ranges::copy_if(options[i].ruled_out, std::back_inserter(all.options[first].ruled_out),
+                         [&](const OtherDevice& out) {
+                           return std::ranges::find(all.options[first].ruled_out, out.device,
+                                                    &OtherDevice::device) ==
+                                  all.options[first].ruled_out.end();
+                         });
+  }
+  const auto erase_rest = [&](auto& list) {
+    list.erase(list.begin() + static_cast<std::ptrdiff_t>(first) + 1,
+               list.begin() + static_cast<std::ptrdiff_t>(end));
+  };
+  erase_rest(all.options);
+  erase_rest(all.outcome.ideal.chosen);
+  erase_rest(all.outcome.taken.chosen);
+  return all;
+}
+
+// Behind the automatic stages of a group that are where `first` is, and as the same type.
+size_t end_of_together(const std::vector<StageOptions>& options, const Outcome& outcome,
+                       size_t first) {
+  const auto is_beside = [&](size_t i) {
+    const Candidate& one = outcome.taken.chosen[first];
+    const Candidate& other = outcome.taken.chosen[i];
+    return options[i].automatic && other.device == one.device && other.storage == one.storage &&
+           other.apart == 0 &&
+           group_of(options[i].choices.stage) == group_of(options[first].choices.stage);
+  };
+  size_t end = first;
+  while (end < options.size() && is_beside(end)) {
+    ++end;
+  }
+  return end;
+}
+
+// Fills in what is true of such stages as a whole.
+void explain_together(const std::vector<StageOptions>& options, const Budget& budget,
+                      const Outcome& outcome, std::vector<StagePlan>& stages) {
+  for (size_t first = 0; first < options.size(); ++first) {
+    const size_t end = end_of_together(options, outcome, first);
+    if (end - first < 2) {
+      continue;
+    }
+    const Together all = merged(options, budget, outcome, first, end);
+    StagePlan whole = Explainer(all.options, budget, all.outcome, first).explain();
+    stages[first].together = Reasons{.why = whole.reason, .others = std::move(whole.others)};
+    first = end - 1;
+  }
+}
+
 }  // namespace
 
 std::vector<StagePlan> explain(const std::vector<StageOptions>& options, const Budget& budget,
@@ -295,6 +396,7 @@ std::vector<StagePlan> explain(const std::vector<StageOptions>& options, const B
   for (size_t i = 0; i < options.size(); ++i) {
     stages.push_back(Explainer(options, budget, outcome, i).explain());
   }
+  explain_together(options, budget, outcome, stages);
   return stages;
 }
 
