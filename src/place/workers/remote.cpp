@@ -7,7 +7,7 @@
 namespace mynah::place {
 
 std::function<Result<Probe>()> remote_probe(std::shared_ptr<WorkerProcess> worker, StageGroup group,
-                                            StepPace pace) {
+                                            const StepPace& pace) {
   return [worker = std::move(worker), group, limit = pace.limit()]() -> Result<Probe> {
     MYNAH_TRY(ProbeReport report, worker->ask_for<ProbeReport>(Ask::Probe, limit, {}, group));
     if (!is_possible(report)) {

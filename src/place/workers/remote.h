@@ -12,7 +12,7 @@ namespace mynah::place {
 // Computes the probe of the group's model that a worker has open. It is no call of the stage: no
 // fault on purpose counts it.
 [[nodiscard]] std::function<Result<Probe>()> remote_probe(std::shared_ptr<WorkerProcess> worker,
-                                                          StageGroup group, StepPace pace);
+                                                          StageGroup group, const StepPace& pace);
 
 Result<std::shared_ptr<const VoiceDetector>> open_remote_detector(
     std::shared_ptr<WorkerProcess> worker, const DetectorFile& file, const StageDevice& where,
