@@ -38,10 +38,10 @@ Machine machine(const std::string& card, const std::string& driver) {
 }
 
 const std::string kOld =
-    "--index-url https://download.pytorch.org/whl/cu126\n"
+    "--extra-index-url https://download.pytorch.org/whl/cu126\n"
     "torch==2.7.1\nnumpy==2.1.0\ntqdm==4.66.0\n";
 const std::string kNew =
-    "--index-url https://download.pytorch.org/whl/cu128\n"
+    "--extra-index-url https://download.pytorch.org/whl/cu128\n"
     "torch==2.7.1\nnumpy==2.2.0\nctranslate2==4.8.5\n";
 
 TEST(Compare, AnotherBuildOfOneReleaseIsNamedWithItsCudaAndItsOutcome) {
