@@ -2,6 +2,7 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "base/nearest_name.h"
@@ -54,6 +55,13 @@ Result<Card> card_named(const std::string& name, const Knowledge& knowledge) {
 Result<Machine> machine_meant(Context& context, const DoctorOptions& options,
                               const Knowledge& knowledge) {
   Machine machine;
+  if (!options.gpus.empty() && !options.as.empty()) {
+    return fail(
+        ErrorCode::Usage,
+        fmt::format("--gpu and --as both say which card is meant: leave out one of --gpu {} "
+                    "and --as {}",
+                    fmt::join(options.gpus, ","), options.as));
+  }
   if (options.gpus.empty()) {
     MYNAH_TRY(Facts facts, options.as.empty() ? gathered_facts(context, {}, knowledge)
                                               : written_facts(context, options.as));
@@ -131,6 +139,10 @@ Result<int> doctor_plan(Context& context, const DoctorOptions& options) {
                 "plan: no card of NVIDIA's is here; name the one that is meant, as in --gpu \"RTX "
                 "5090\" --driver 580.95.05");
   }
+  if (!options.python.empty() && !doctor::Version::parse(options.python)) {
+    return fail(ErrorCode::Usage, fmt::format("--python: wanted a version such as 3.11, found {}",
+                                              in_quotes(options.python)));
+  }
   wish.python = options.python;
   MYNAH_TRY(const doctor::StackAnswer answer, doctor::plan_stack(wish, used.get()));
   if (context.json) {
@@ -147,7 +159,9 @@ Result<int> doctor_compare(Context& context, const std::vector<std::string>& pla
                            const DoctorOptions& options) {
   if (places.size() != 2) {
     return fail(ErrorCode::Usage,
-                "compare: wanted two environments, lock files, trees or files of facts");
+                fmt::format("compare: wanted two environments, lock files, trees or files of "
+                            "facts, found {}",
+                            places.size()));
   }
   const UsedKnowledge used = used_knowledge(context);
   MYNAH_TRY(const Facts first, side_of(context, places[0], used.get()));

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 #include <system_error>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "doctor/machine/machine_gather.h"
 #include "doctor/machine/toolkit_gather.h"
@@ -54,8 +57,13 @@ class FactGatherer {
       }
       add_toolkits({.root = {}, .variables = request_.variables, .prefixes = prefixes()});
     }
+    std::set<fs::path> seen;
     for (const fs::path& place : request_.places) {
-      MYNAH_TRY_STATUS(add_place(place));
+      std::error_code error;
+      const fs::path real = fs::weakly_canonical(place, error);
+      if (seen.insert(error ? place : real).second) {
+        MYNAH_TRY_STATUS(add_place(place));
+      }
     }
     return std::move(facts_);
   }
@@ -108,6 +116,12 @@ class FactGatherer {
     if (!fs::exists(place, error)) {
       return fail(ErrorCode::NotFound, in_quotes(place.string()) + ": there is no such place");
     }
+    if (!fs::is_directory(place, error) && !fs::is_regular_file(place, error)) {
+      return fail(ErrorCode::InvalidInput,
+                  in_quotes(place.string()) +
+                      ": wanted a folder or a file, found a pipe, a socket or "
+                      "a device");
+    }
     const size_t recipes = facts_.recipes.size();
     const size_t skipped = facts_.skipped.size();
     if (is_recipe(place)) {
@@ -127,9 +141,20 @@ class FactGatherer {
     if (facts_.toolkits.size() == toolkits) {
       add_recipes(place);
     }
-    // Where there is nothing, what was looked for is said.
-    const bool found = facts_.recipes.size() > recipes || facts_.toolkits.size() > toolkits;
-    return environments || found ? Status() : environments;
+    if (environments || facts_.recipes.size() > recipes || facts_.toolkits.size() > toolkits) {
+      return {};
+    }
+    if (facts_.skipped.size() > skipped) {
+      return fail(ErrorCode::InvalidInput,
+                  fmt::format("{}: found nothing to judge, and not all was read: {}",
+                              in_quotes(place.string()), facts_.skipped[skipped]));
+    }
+    return fail(ErrorCode::NotFound,
+                fmt::format("{}: found nothing to look at: no Python environment (pyvenv.cfg, "
+                            "conda-meta, site-packages, .venv, *.dist-info), no wheel, no recipe "
+                            "(requirements.txt, pyproject.toml, lock files, environment.yml, "
+                            "Dockerfile, compose.yaml), no CUDA toolkit",
+                            in_quotes(place.string())));
   }
 
   // Whether a place is an environment, or in one: then files in it that look like recipes are parts

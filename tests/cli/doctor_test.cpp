@@ -193,6 +193,37 @@ TEST_F(DoctorVerb, RefusesWhatItDoesNotUnderstand) {
   EXPECT_THAT(bad.err, HasSubstr("machine.cards[0].memory_mib: wanted a whole number"));
 }
 
+TEST_F(DoctorVerb, SaysOfAPlaceWhyThereIsNothingToJudge) {
+  std::filesystem::create_directories(folder / "empty");
+  const Outcome empty = mynah({folder / "empty"});
+  EXPECT_EQ(empty.code, 1);
+  EXPECT_THAT(empty.err, AllOf(HasSubstr("found nothing to look at"), HasSubstr("no recipe")));
+  EXPECT_THAT(mynah({"/dev/null"}).err, HasSubstr("found a pipe, a socket or a device"));
+  write_file(folder / "noise", std::string("a\0b", 3));
+  EXPECT_THAT(mynah({folder / "noise"}).err, HasSubstr("found bytes that are no text"));
+  write_file(folder / "other/requirements.txt", std::string("a\0b", 3));
+  EXPECT_THAT(mynah({folder / "other"}).err,
+              AllOf(HasSubstr("found nothing to judge"), HasSubstr("found bytes")));
+}
+
+TEST_F(DoctorVerb, LooksAtAPlaceThatIsNamedTwiceOnce) {
+  write_file(folder / "p/requirements.txt", "numpy==1.26.4\n");
+  const Outcome twice =
+      mynah({folder / "p", folder / "p/", folder / "p/requirements.txt", "--json"});
+  EXPECT_EQ(Json::parse(twice.out)["looked_at"]["recipes"].size(), 1U) << twice.out;
+}
+
+TEST_F(DoctorVerb, RefusesOptionsThatContradictEachOther) {
+  const Outcome two = mynah({"plan", "--want", "torch", "--gpu", "8.9", "--as", facts_file()});
+  EXPECT_EQ(two.code, 2);
+  EXPECT_THAT(two.err, HasSubstr("both say which card is meant"));
+  const Outcome python =
+      mynah({"plan", "--want", "torch", "--gpu", "8.9", "--driver", "580", "--python", "x"});
+  EXPECT_EQ(python.code, 2);
+  EXPECT_THAT(python.err, HasSubstr("--python: wanted a version"));
+  EXPECT_THAT(mynah({"compare", "a"}).err, HasSubstr("found 1"));
+}
+
 TEST_F(DoctorVerb, ExplainsWordsAFileAndStandardInput) {
   const Outcome words = mynah({"explain", kCudnnError});
   EXPECT_EQ(words.code, 0) << words.err;

@@ -98,7 +98,12 @@ bool is_left_out(const fs::path& folder) {
 
 class Gatherer {
  public:
-  explicit Gatherer(Facts& facts) : facts_(facts) {}
+  explicit Gatherer(Facts& facts) : facts_(facts) {
+    for (const Recipe& known : facts.recipes) {
+      std::error_code error;
+      seen_.insert(fs::weakly_canonical(known.path, error));
+    }
+  }
 
   void place(const fs::path& place, int levels = kMostLevels) {
     std::error_code error;
@@ -246,6 +251,15 @@ Result<Recipe> parse_recipe(std::string_view text, const std::string& path) {
   Recipe recipe;
   recipe.path = path;
   const std::string_view named = kind_by_name(path);
+  // What PowerShell writes is read as well.
+  const bool utf16 = text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff");
+  if (!utf16 && text.find('\0') != std::string_view::npos) {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("{}: wanted a recipe (requirements, pyproject.toml, a lock file, "
+                            "environment.yml, Dockerfile, compose.yaml), found bytes that are no "
+                            "text",
+                            path));
+  }
   MYNAH_TRY_STATUS(read_as(named.empty() ? kind_by_text(text, path) : named, text, recipe));
   return recipe;
 }
