@@ -99,6 +99,16 @@ TEST(StackPlan, AnOldCardsOnnxruntimeComesWithACudnnThatStillHasItsCode) {
   EXPECT_EQ(version_of(*got.plan, "nvidia-cudnn-cu12"), "9.10.2.21");
 }
 
+// 1.24 and later have wheels for Python 3.11 to 3.14, 1.23 for 3.10 to 3.13.
+TEST(StackPlan, OnnxruntimeIsPlannedForPythonsThatItHasWheelsFor) {
+  const StackAnswer older = answer(wish("RTX 4090", "580.95.05", {"onnxruntime-gpu"}, "3.10"));
+  ASSERT_TRUE(older.plan) << testing::PrintToString(older.reasons);
+  EXPECT_EQ(version_of(*older.plan, "onnxruntime-gpu"), "1.23.2");
+  const StackAnswer newer = answer(wish("RTX 4090", "580.95.05", {"onnxruntime-gpu"}, "3.14"));
+  ASSERT_TRUE(newer.plan) << testing::PrintToString(newer.reasons);
+  EXPECT_GE(version_of(*newer.plan, "onnxruntime-gpu"), "1.24");
+}
+
 TEST(StackPlan, WhereThereIsNoneTheSmallestChangeIsNamedAndMakesOne) {
   const StackWish of = wish("RTX 5090", "535.104.05", {"torch"});
   const StackAnswer got = answer(of);

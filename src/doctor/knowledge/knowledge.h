@@ -132,6 +132,7 @@ struct OnnxRuntimeRelease : Source {
   int cudnn_major = 0;
   std::vector<std::string> libraries;  // of Linux, that its CUDA provider needs
   std::vector<std::string> dlls;
+  SpecifierSet python;  // that Linux's wheels are for
   std::string note;
 };
 

@@ -128,6 +128,7 @@ void fields_of(OnnxRuntimeRelease& fact, const Field& field) {
   field("cudnn_major", fact.cudnn_major, Presence::Wanted);
   field("libraries", fact.libraries);
   field("dlls", fact.dlls);
+  field("python", fact.python);
   field("note", fact.note);
   source_fields(fact, field);
 }

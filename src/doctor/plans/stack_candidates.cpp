@@ -166,6 +166,7 @@ std::vector<StackCandidate> onnxruntime(const Knowledge& knowledge) {
     if (const OnnxRuntimeRelease* const release = knowledge.onnxruntime_release(version)) {
       found.push_back(computing("onnxruntime-gpu", version, release->verified, release->cuda_major,
                                 release->cudnn_major));
+      found.back().python = release->python;
     }
   }
   return found;
