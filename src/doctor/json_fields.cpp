@@ -1,5 +1,7 @@
 #include "doctor/json_fields.h"
 
+#include "base/nearest_name.h"
+
 namespace mynah::doctor {
 
 void FieldReader::read(const nlohmann::json& json, const std::string& path, std::string& value) {
@@ -62,6 +64,14 @@ void FieldReader::refuse(const std::string& path, const std::string& why) {
 
 Status FieldReader::status() const {
   return fault_ ? fail(ErrorCode::InvalidInput, *fault_) : Status{};
+}
+
+void FieldReader::refuse_field(const std::string& path, const std::string& name,
+                               const std::vector<std::string>& fields, const std::string& holder) {
+  const std::string meant =
+      holder.empty() ? suggestion(name, fields) : fmt::format(" (it is one of {})", holder);
+  refuse(path, fmt::format("has no field {}{}; there are {}", in_quotes(name), meant,
+                           fmt::join(fields, ", ")));
 }
 
 void FieldReader::wrong(const std::string& path, std::string_view wanted,

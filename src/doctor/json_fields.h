@@ -3,6 +3,7 @@
 // field(name, member, Presence::Wanted) for what may not.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <map>
@@ -66,12 +67,18 @@ class FieldReader {
       return;
     }
     for (const auto& [name, value] : json.items()) {
-      bool is_field = false;
-      fields_of(fact, [&](const char* field, auto& /*member*/, Presence = Presence::Free) {
-        is_field |= name == field;
+      std::vector<std::string> fields;
+      std::string holder;  // a field that is an object with this one in it
+      fields_of(fact, [&](const char* field, auto& member, Presence = Presence::Free) {
+        fields.emplace_back(field);
+        if constexpr (Struct<std::remove_cvref_t<decltype(member)>>) {
+          fields_of(member, [&](const char* inner, auto& /*member*/, Presence = Presence::Free) {
+            holder = name == inner ? field : holder;
+          });
+        }
       });
-      if (!is_field) {
-        refuse(path, fmt::format("has no field {}", in_quotes(name)));
+      if (std::ranges::find(fields, name) == fields.end()) {
+        refuse_field(path, name, fields, holder);
       }
     }
   }
@@ -134,6 +141,8 @@ class FieldReader {
 
  private:
   void wrong(const std::string& path, std::string_view wanted, const nlohmann::json& found);
+  void refuse_field(const std::string& path, const std::string& name,
+                    const std::vector<std::string>& fields, const std::string& holder);
 
   std::string file_;
   std::optional<std::string> fault_;

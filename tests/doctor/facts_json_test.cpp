@@ -23,7 +23,14 @@ TEST(FactsJson, WhatIsWrongIsSaidWithItsPath) {
   const auto fault = [](const char* text) { return parse_facts(text, "f").error().message; };
   EXPECT_EQ(fault(R"({"machine": {"cards": [{"memory_mib": "8"}]}})"),
             "f: machine.cards[0].memory_mib: wanted a whole number, not negative, found string");
-  EXPECT_EQ(fault(R"({"machine": {"gpus": []}})"), "f: machine: has no field \"gpus\"");
+  EXPECT_EQ(
+      fault(R"({"machine": {"container": {"tolkit": true}}})"),
+      "f: machine.container: has no field \"tolkit\" (did you mean toolkit?); there are inside, "
+      "runtimes, toolkit, cdi, docker, docker_snap");
+  // One that belongs deeper.
+  EXPECT_EQ(fault(R"({"cards": []})"),
+            "f: has no field \"cards\" (it is one of machine); there are machine, environments, "
+            "recipes, toolkits, wanted, headroom_mib, skipped");
   EXPECT_EQ(fault(R"({"machine": {"system": "plan9"}})"),
             "f: machine.system: wanted one of linux, windows, found \"plan9\"");
 }

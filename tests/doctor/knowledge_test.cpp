@@ -173,7 +173,8 @@ TEST(Knowledge, WhatIsWrongWithAFileIsSaidWithItsPath) {
   EXPECT_EQ(fault([](Json& json) { json["files"]["torch"]["releases"][3].erase("python"); }),
             "new.json: torch.json: releases[3]: wanted the field \"python\", found none");
   EXPECT_EQ(fault([](Json& json) { json["files"]["cards"]["products"][0]["price"] = 1; }),
-            "new.json: cards.json: products[0]: has no field \"price\"");
+            "new.json: cards.json: products[0]: has no field \"price\"; there are name, "
+            "compute_capability, verified, source");
   EXPECT_EQ(fault([](Json& json) {
               json["files"]["ctranslate2"]["releases"][1]["versions"]["from"] = "four";
             }),
