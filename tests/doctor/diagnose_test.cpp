@@ -291,6 +291,28 @@ TEST(Cases, WithoutACardOfNvidiasNothingFails) {
   EXPECT_EQ(report.verdicts.front().card, "");
 }
 
+// Whether the driver ignores a card is one question, and has one answer: in the machine's finding
+// and in the framework's.
+TEST(Cases, ACardThatTheDriverDroppedIsAsCertainForAFrameworkAsForTheMachine) {
+  Facts facts = facts_with(known("torch", "2.8.0+cu126"), "TITAN Xp", "595.71.05");
+  Card& card = facts.machine.cards.front();
+  card.pci = "0000:01:00.0";
+  for (const auto& [held, level] :
+       {std::pair("", Level::Fail), std::pair("nvidia", Level::Unknown)}) {
+    card.kernel_driver = held;
+    const Report report = diagnose(facts, builtin_knowledge());
+    const Finding* const machine = finding(report, "driver dropped card");
+    ASSERT_NE(machine, nullptr) << held;
+    EXPECT_EQ(machine->level, level) << held;
+    const auto own = std::ranges::find_if(report.findings, [](const Finding& each) {
+      return each.subject.starts_with("torch") && each.text.contains("ignore");
+    });
+    ASSERT_NE(own, report.findings.end()) << held;
+    EXPECT_EQ(own->level, level) << held;
+    EXPECT_EQ(own->certainty, machine->certainty) << held;
+  }
+}
+
 TEST(Cases, TheSameOfSeveralCardsIsSaidOnce) {
   Facts facts = facts_of("rtx5090_torch_cu126");
   facts.machine.cards.push_back(facts.machine.cards.front());

@@ -5,6 +5,7 @@
 
 #include "doctor/characters.h"
 #include "doctor/machine/machine_rule_parts.h"
+#include "doctor/verdicts/dropped_card.h"
 
 namespace mynah::doctor {
 namespace {
@@ -64,28 +65,25 @@ class DriverJudge {
 
   // The driver is newer than the last that runs the card.
   bool judge_dropped(const Card& card) {
-    const Architecture* const architecture =
-        diagnosis_.knowledge.architecture(card.compute_capability);
-    const auto branch = branch_of(machine_.driver);
-    const auto last = last_branch(diagnosis_, card);
-    if (!branch || !last || *branch <= *last) {
+    const auto dropped = dropped_card(card, machine_, diagnosis_.knowledge);
+    if (!dropped) {
       return false;
     }
+    const Architecture& architecture = *dropped->architecture;
     Finding finding = about(card, "driver dropped card");
-    // A card that the driver holds, or Windows's driver, of which nobody told, is no clear case.
-    const bool doubtful = machine_.system == System::Windows || machine_.wsl ||
-                          (!card.pci.empty() && card.kernel_driver == "nvidia");
-    finding.certainty = doubtful ? Certainty::Likely : certainty_of(&*architecture->last_driver);
+    finding.certainty = dropped->certainty;
     finding.level = fail_level(finding.certainty);
     finding.text = fmt::format(
         "Driver {} ignores {} ({}, {}): branch {} is the last that runs such cards. No program can "
         "use it.",
-        machine_.driver, label_of(card), architecture->name, card.compute_capability, *last);
+        machine_.driver, label_of(card), architecture.name, architecture.compute_capability,
+        dropped->last_branch);
     finding.error = "NVRM: No NVIDIA GPU found.";
     finding.evidence = logged(machine_, "will ignore this GPU");
     finding.evidence.push_back(
-        {.text = fmt::format("last driver of {}: {}", card.compute_capability, *last),
-         .where = architecture->last_driver->source});
+        {.text = fmt::format("last driver of {}: {}", architecture.compute_capability,
+                             dropped->last_branch),
+         .where = architecture.last_driver->source});
     finding.remedies.push_back(install_driver(diagnosis_, cards_));
     add(std::move(finding));
     return true;

@@ -58,7 +58,4 @@ enum class Packages : uint8_t { Debian, Ubuntu, Fedora, Arch, Other };
 [[nodiscard]] bool needs_open_module(const Card& card);
 [[nodiscard]] bool needs_closed_module(const Card& card);
 
-// The last branch that runs the card, where the knowledge base says there is one.
-[[nodiscard]] std::optional<int> last_branch(const Diagnosis& diagnosis, const Card& card);
-
 }  // namespace mynah::doctor

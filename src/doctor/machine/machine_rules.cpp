@@ -249,14 +249,6 @@ bool needs_closed_module(const Card& card) {
   return number > 0 && number < kTuring;
 }
 
-std::optional<int> last_branch(const Diagnosis& diagnosis, const Card& card) {
-  const Architecture* const architecture =
-      diagnosis.knowledge.architecture(card.compute_capability);
-  return architecture != nullptr && architecture->last_driver
-             ? branch_of(architecture->last_driver->value)
-             : std::nullopt;
-}
-
 Remedy install_driver(const Diagnosis& diagnosis, const std::vector<const Card*>& cards) {
   const Machine& machine = diagnosis.facts.machine;
   const auto any = [&](bool (*test)(const Card&)) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "doctor/verdicts/dropped_card.h"
 #include "doctor/verdicts/judge.h"
 #include "gpu/visible_devices.h"
 
@@ -223,29 +224,23 @@ void Judge::look_at_branch() {
     return;
   }
   const auto branch_of = [](const std::optional<Claim>& claim) {
+  if (const auto dropped = dropped_card(*card_, machine_, knowledge_)) {
+    const int last = dropped->last_branch;
+    Problem& problem = add_no_cuda(Cause::CardDropped, dropped->certainty == Certainty::Certain);
+    problem.reason = fmt::format("driver {} ignores {} cards: {} was the last for them",
+                                 machine_.driver, architecture->name, last);
+    problem.text = fmt::format(
+        "Drivers after branch {} ignore {} cards, and driver {} is one: CUDA finds no card.", last,
+        architecture->name, machine_.driver);
+    problem.error =
+        fmt::format("NVRM: The {} NVIDIA driver will ignore this GPU.", machine_.driver);
+    card_evidence(problem);
+    problem.evidence.push_back(
+        {fmt::format("the last branch for it is {}", last), architecture->last_driver->source});
+    note(problem, "dropped cards");
+  }
     return claim ? cuda_number(claim->value + ".0") / 100 : 0;
   };
-  if (const int last = branch_of(architecture->last_driver); last != 0) {
-    // Branches in between, of which none is known, count as the older one.
-    const DriverBranch* branch = knowledge_.branch(machine_.driver);
-    if (branch != nullptr && branch->branch > last) {
-      // The source speaks of Linux.
-      Problem& problem =
-          add_no_cuda(Cause::CardDropped, target_.sure && architecture->last_driver->verified &&
-                                              machine_.system == System::Linux && !machine_.wsl);
-      problem.reason = fmt::format("driver {} ignores {} cards: {} was the last for them",
-                                   machine_.driver, architecture->name, last);
-      problem.text = fmt::format(
-          "Drivers after branch {} ignore {} cards, and driver {} is one: CUDA finds no card.",
-          last, architecture->name, machine_.driver);
-      problem.error =
-          fmt::format("NVRM: The {} NVIDIA driver will ignore this GPU.", machine_.driver);
-      card_evidence(problem);
-      problem.evidence.push_back(
-          {fmt::format("the last branch for it is {}", last), architecture->last_driver->source});
-      note(problem, "dropped cards");
-    }
-  }
   if (const int first = branch_of(architecture->first_driver);
       first != 0 && target_.branch < first) {
     Problem& problem =
