@@ -313,6 +313,29 @@ TEST(Cases, ACardThatTheDriverDroppedIsAsCertainForAFrameworkAsForTheMachine) {
   }
 }
 
+// A card's name says as much as its compute capability.
+TEST(Cases, ACardByItsNameAloneGetsTheMachinesRules) {
+  const auto judged = [](const char* card, const char* capability) {
+    Facts facts;
+    facts.machine.driver = "595.71.05";
+    facts.machine.cards.emplace_back();
+    facts.machine.cards.back().name = card;
+    facts.machine.cards.back().compute_capability = capability;
+    return diagnose(facts, builtin_knowledge());
+  };
+  const Report by_name = judged("TITAN Xp", "");
+  const Report by_number = judged("TITAN Xp", "6.1");
+  ASSERT_NE(finding(by_number, "driver dropped card"), nullptr);
+  ASSERT_EQ(by_name.findings.size(), by_number.findings.size());
+  for (size_t i = 0; i < by_name.findings.size(); ++i) {
+    EXPECT_EQ(by_name.findings[i].rule, by_number.findings[i].rule);
+    EXPECT_EQ(by_name.findings[i].level, by_number.findings[i].level);
+    EXPECT_EQ(by_name.findings[i].text, by_number.findings[i].text);
+  }
+  // A name that nobody knows says nothing.
+  EXPECT_EQ(finding(judged("GeForce RTX 9999", ""), "driver dropped card"), nullptr);
+}
+
 TEST(Cases, TheSameOfSeveralCardsIsSaidOnce) {
   Facts facts = facts_of("rtx5090_torch_cu126");
   facts.machine.cards.push_back(facts.machine.cards.front());

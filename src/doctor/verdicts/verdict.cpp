@@ -154,8 +154,7 @@ std::string Judge::where_of(const DeviceCode& code) const {
 }
 
 void Judge::card_evidence(Problem& problem) const {
-  const Product* product =
-      card_->compute_capability.empty() ? knowledge_.card(card_->name) : nullptr;
+  const Product* product = card_->pci.empty() ? knowledge_.card(card_->name) : nullptr;
   problem.evidence.push_back({fmt::format("the card is of compute capability {} (sm_{})",
                                           capability_text(target_.capability), target_.capability),
                               product != nullptr ? product->source : card_->pci});
