@@ -66,6 +66,7 @@ void fields_of(Fact& fact, const Field& field) {
   field("open_kernel_module", fact.open_kernel_module);
   field("closed_kernel_module", fact.closed_kernel_module);
   field("driver_libraries", fact.driver_libraries);
+  field("no_driver_library", fact.no_driver_library);
   field("compat_libraries", fact.compat_libraries);
   field("nodes", fact.nodes);
   field("groups", fact.groups);

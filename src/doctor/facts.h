@@ -67,6 +67,8 @@ struct Machine {
   // Real paths of libcuda.so.*, the user half. The first is what the loader gives for libcuda.so.1,
   // which may be one of compat_libraries or a stub; where it gives none, the first is empty.
   std::vector<std::string> driver_libraries;
+  // The loader's cache and the driver's usual folders were looked through, and there is none.
+  bool no_driver_library = false;
   std::vector<std::string> compat_libraries;  // libcuda.so.* of a toolkit's compat folder
   std::vector<Node> nodes;
   std::vector<std::string> groups;  // that the user is in

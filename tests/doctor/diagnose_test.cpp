@@ -336,6 +336,14 @@ TEST(Cases, ACardByItsNameAloneGetsTheMachinesRules) {
   EXPECT_EQ(finding(judged("GeForce RTX 9999", ""), "driver dropped card"), nullptr);
 }
 
+// Facts by hand: what they do not mention is unknown, in the findings as in the table.
+TEST(Cases, ALibraryOfTheDriverThatFactsDoNotMentionIsNotMissing) {
+  Facts facts = facts_of("rtx5090_torch_cu126");
+  facts.machine.driver_libraries.clear();
+  facts.machine.library_folders = {"/usr/lib/x86_64-linux-gnu"};
+  EXPECT_EQ(finding(diagnose(facts, builtin_knowledge()), "driver library missing"), nullptr);
+}
+
 TEST(Cases, TheSameOfSeveralCardsIsSaidOnce) {
   Facts facts = facts_of("rtx5090_torch_cu126");
   facts.machine.cards.push_back(facts.machine.cards.front());

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "byte_builder.h"
 #include "doctor/knowledge/knowledge.h"
 #include "temporary_folder.h"
 
@@ -123,6 +124,22 @@ TEST(GatherMachine, ACardWithoutADriverIsNamedByTheListOfPciDevices) {
   EXPECT_EQ(machine.cards[0].name, "NVIDIA GeForce RTX 5090");
   EXPECT_EQ(machine.cards[0].compute_capability, "12.0");
   EXPECT_EQ(machine.cards[0].kernel_driver, "nouveau");
+}
+
+// Without the loader's cache nothing is known; with it, what it names was looked through.
+TEST(GatherMachine, ThatThereIsNoLibraryOfTheDriverIsAFactOfItsOwn) {
+  Tree tree;
+  EXPECT_FALSE(tree.gather().no_driver_library);
+  // The cache of one library, as tests/formats/ld_cache_test.cpp makes it.
+  const std::string names("libz.so.1\0/usr/lib/libz.so.1\0", 30);
+  constexpr uint32_t kAt = 48 + 24;
+  test::ByteBuilder cache;
+  cache.text("glibc-ld.so.cache1.1").u32(1).u32(names.size()).u8(2).zeros(3).u32(0).zeros(12);
+  cache.u32(0x0303).u32(kAt).u32(kAt + 10).u32(0).u64(0).text(names);
+  tree.file("etc/ld.so.cache", cache.bytes());
+  EXPECT_TRUE(tree.gather().no_driver_library);
+  tree.file("usr/lib/libcuda.so.580.95.05", "");
+  EXPECT_FALSE(tree.gather().no_driver_library);
 }
 
 TEST(GatherMachine, WhatTheDriverSaidIsTakenOverWhatFilesSay) {

@@ -127,15 +127,34 @@ TEST(MachineRules, TheHalvesOfTheDriverHaveToBeOfOneRelease) {
   expect_one(facts, "several driver libraries", Level::Warning);
 }
 
-TEST(MachineRules, AMissingHalfIsSaidOnlyWhereTheLoadersCacheWasRead) {
+TEST(MachineRules, AMissingHalfIsSaidOnlyWhereItWasLookedFor) {
   Facts facts = healthy();
   facts.machine.driver_libraries.clear();
+  facts.machine.no_driver_library = true;
   expect_one(facts, "driver library missing", Level::Fail);
   facts.machine.driver_libraries = {"", "/run/opengl-driver/lib/libcuda.so.580.95.05"};
   expect_one(facts, "driver library missing", Level::Unknown);
+  // Facts by hand that do not mention it say nothing of it.
   facts.machine.driver_libraries.clear();
-  facts.machine.library_folders.clear();
+  facts.machine.no_driver_library = false;
   expect_none(facts, "driver library missing");
+}
+
+// A distribution's newest libraries need not be of the module's release.
+TEST(MachineRules, TheMissingHalfIsInstalledOfTheKernelsRelease) {
+  Facts facts = healthy();
+  facts.machine.driver_libraries.clear();
+  facts.machine.no_driver_library = true;
+  const auto command = [&](const char* release) {
+    facts.machine.release = release;
+    return find(judged(facts), "driver library missing")->remedies.front().command;
+  };
+  EXPECT_EQ(command("Ubuntu 24.04.1 LTS"),
+            "sudo apt-get install -y 'libnvidia-compute-580=580.95.05*'");
+  EXPECT_EQ(command("Debian GNU/Linux 12 (bookworm)"),
+            "sudo apt-get install -y 'libcuda1=580.95.05*'");
+  EXPECT_EQ(command("Fedora Linux 42"),
+            "sudo dnf install -y xorg-x11-drv-nvidia-cuda-libs-580.95.05");
 }
 
 TEST(MachineRules, ADriverThatDroppedTheCardFails) {
@@ -247,6 +266,7 @@ TEST(MachineRules, AContainerWithNodesAndWithoutTheLibraryFails) {
   Facts facts = healthy();
   facts.machine.container.inside = true;
   facts.machine.driver_libraries.clear();
+  facts.machine.no_driver_library = true;
   facts.machine.variables["NVIDIA_DRIVER_CAPABILITIES"] = "utility";
   expect_one(facts, "driver library missing", Level::Fail);
 }

@@ -159,6 +159,8 @@ class LibraryGatherer {
       machine_.driver_libraries.push_back(first.value_or(""));
     }
     machine_.driver_libraries.insert(machine_.driver_libraries.end(), others.begin(), others.end());
+    machine_.no_driver_library =
+        machine_.driver_libraries.empty() && !machine_.library_folders.empty();
   }
 
   void read_path() {

@@ -55,8 +55,8 @@ class LibraryJudge {
 
   // The loader gives no libcuda.so.1.
   void judge_none() {
-    const bool looked = !machine_.library_folders.empty();
     const bool elsewhere = machine_.driver_libraries.size() > 1;
+    const bool looked = machine_.no_driver_library || elsewhere;
     if (!looked || (machine_.driver.empty() && !machine_.wsl)) {
       return;
     }
@@ -97,7 +97,7 @@ class LibraryJudge {
           machine_.driver);
       finding.evidence.push_back(
           {.text = "no libcuda.so.1", .where = "/etc/ld.so.cache and the driver's usual folders"});
-      finding.remedies.push_back(install_half());
+      add_half(finding);
     }
     add(std::move(finding));
   }
@@ -124,30 +124,52 @@ class LibraryJudge {
          .cost = {}});
   }
 
-  [[nodiscard]] Remedy install_half() const {
-    const auto branch = branch_of(machine_.driver);
-    Remedy remedy{
-        .command = {},
-        .text = fmt::format("Install the libraries of that very driver ({})", machine_.driver),
-        .cost = "other versions of the driver's libraries are replaced"};
+  // The libraries of the release that is in the kernel, and of no other: a package's newest need
+  // not be that.
+  void add_half(Finding& finding) const {
+    const std::string& release = machine_.driver;
+    Remedy remedy{.command = {},
+                  .text = fmt::format("Install the libraries of that very driver ({})", release),
+                  .cost = "other versions of the driver's libraries are replaced"};
+    std::string list;
     switch (packages_of(machine_)) {
-      case Packages::Ubuntu:
-        remedy.command =
-            fmt::format("sudo apt-get install -y libnvidia-compute-{}", branch.value_or(0));
+      case Packages::Ubuntu: {
+        const std::string package =
+            fmt::format("libnvidia-compute-{}", branch_of(release).value_or(0));
+        remedy.command = fmt::format("sudo apt-get install -y '{}={}*'", package, release);
+        list = "apt-cache madison " + package;
         break;
+      }
       case Packages::Debian:
-        remedy.command = "sudo apt-get install -y libcuda1";
+        remedy.command = fmt::format("sudo apt-get install -y 'libcuda1={}*'", release);
+        list = "apt-cache madison libcuda1";
         break;
       case Packages::Fedora:
-        remedy.command = "sudo dnf install -y xorg-x11-drv-nvidia-cuda";
+        remedy.command =
+            fmt::format("sudo dnf install -y xorg-x11-drv-nvidia-cuda-libs-{}", release);
+        remedy.text += "; the packages are in RPM Fusion";
+        list = "dnf list --showduplicates xorg-x11-drv-nvidia-cuda-libs";
         break;
       case Packages::Arch:
-        remedy.command = "sudo pacman -S nvidia-utils";
+        remedy.command = "sudo pacman -Syu nvidia-utils && sudo reboot";
+        remedy.text = fmt::format(
+            "Arch has the newest release alone, which need not be {}: bring everything to that one",
+            release);
+        remedy.cost = "everything on this system is upgraded";
         break;
       case Packages::Other:
         break;
     }
-    return remedy;
+    finding.remedies.push_back(std::move(remedy));
+    if (!list.empty()) {
+      finding.remedies.push_back(
+          {.command = std::move(list),
+           .text = fmt::format(
+               "If there is no {}, the module came in another way: see which releases there are, "
+               "or run NVIDIA's own installer of {} again",
+               release, release),
+           .cost = {}});
+    }
   }
 
   // The library is of one release, the module in the kernel of another.

@@ -22,7 +22,7 @@ struct MachineView {
 // Displays of virtual machines and of servers' management chips are none.
 [[nodiscard]] std::vector<Card> gather_cards(const MachineView& view);
 
-// driver_libraries, compat_libraries, library_folders, path_libraries, glibc.
+// driver_libraries, no_driver_library, compat_libraries, library_folders, path_libraries, glibc.
 void gather_libraries(const MachineView& view, Machine& machine);
 
 // What is known of containers, inside of one and around it.

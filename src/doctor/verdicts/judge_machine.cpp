@@ -56,7 +56,8 @@ void Judge::look_at_libraries() {
 }
 
 bool Judge::driver_library_should_be_there() const {
-  return machine_.container.inside || !machine_.driver_libraries.empty();
+  return machine_.container.inside || !machine_.driver_libraries.empty() ||
+         (machine_.no_driver_library && !machine_.driver.empty());
 }
 
 void Judge::add_library(const LibraryProblem& found) {
@@ -223,7 +224,6 @@ void Judge::look_at_branch() {
   if (architecture == nullptr || target_.branch == 0) {
     return;
   }
-  const auto branch_of = [](const std::optional<Claim>& claim) {
   if (const auto dropped = dropped_card(*card_, machine_, knowledge_)) {
     const int last = dropped->last_branch;
     Problem& problem = add_no_cuda(Cause::CardDropped, dropped->certainty == Certainty::Certain);
@@ -239,6 +239,7 @@ void Judge::look_at_branch() {
         {fmt::format("the last branch for it is {}", last), architecture->last_driver->source});
     note(problem, "dropped cards");
   }
+  const auto branch_of = [](const std::optional<Claim>& claim) {
     return claim ? cuda_number(claim->value + ".0") / 100 : 0;
   };
   if (const int first = branch_of(architecture->first_driver);
