@@ -58,7 +58,9 @@ void DoctorCommand::fields(Fields& fields) {
             "Ask the environment's own pip, by a dry run, what installing the requirements files "
             "would replace and break.")
       .once();
-  fields.flag("strict", options_.strict, "What is unknown counts as what fails: exit code 3.")
+  fields
+      .flag("strict", options_.strict,
+            "What is unknown counts as what fails: exit code 3. Warnings never do.")
       .once();
   fields.flag("all", options_.all, "Show what is good and mere notes, too.").shorter('v').once();
   fields.section("Actions");

@@ -18,13 +18,23 @@ namespace {
 
 // The log; of a longer one its end.
 Result<std::string> log_of(Context& context, const std::vector<std::string>& words) {
+  constexpr std::string_view kWanted =
+      "explain: wanted the text of an error, a file of it, or - and the log on standard input";
   if (words.empty() || (words.size() == 1 && words.front() == "-")) {
     if (words.empty() && context.in.is_terminal()) {
-      return fail(ErrorCode::Usage,
-                  "explain: wanted the text of an error, a file of it, or - and the log on "
-                  "standard input");
+      return fail(ErrorCode::Usage, std::string(kWanted));
     }
-    return context.in.read_to_end(doctor::kMostLogBytes);
+    // Who sits before it and gave nothing yet would wait for an answer, as it waits for him.
+    if (context.in.is_terminal()) {
+      context.err.line("explain: paste the log, then press Ctrl-D on a line of its own");
+    } else if (words.empty() && context.err.is_terminal()) {
+      context.err.line("explain: reading the log from standard input, up to its end");
+    }
+    std::string log = context.in.read_to_end(doctor::kMostLogBytes);
+    if (log.empty()) {
+      return fail(ErrorCode::Usage, fmt::format("{}; that was empty", kWanted));
+    }
+    return log;
   }
   std::error_code ignored;
   if (words.size() == 1 && std::filesystem::is_regular_file(words.front(), ignored)) {

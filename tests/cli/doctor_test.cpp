@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -235,6 +236,34 @@ TEST_F(DoctorVerb, ExplainsWordsAFileAndStandardInput) {
   EXPECT_EQ(json["id"], "E25");
   EXPECT_EQ(json["guess"], false);
   EXPECT_GE(json["remedies"].size(), 1U);
+}
+
+TEST_F(DoctorVerb, ExplainSaysWhatItWaitsForAndThatNothingCame) {
+  const Outcome empty = mynah({"explain"}, "");
+  EXPECT_EQ(empty.code, 2);
+  EXPECT_THAT(empty.err, HasSubstr("explain: wanted the text of an error"));
+  EXPECT_EQ(mynah({"explain", "-"}, "").code, 2);
+  // Answers from memory are a terminal's: it is told how to end them.
+  EXPECT_THAT(mynah({"explain", "-"}, kCudnnError).err, HasSubstr("Ctrl-D"));
+  EXPECT_EQ(mynah({"explain"}, kCudnnError).code, 2) << "a terminal without a text";
+}
+
+// Warnings never decide the exit code; what is unknown does with --strict.
+TEST_F(DoctorVerb, TheWorstLevelDecidesTheExitCode) {
+  const std::string file = folder / "machine.json";
+  const auto codes = [&](const char* machine) {
+    write_file(file, fmt::format(R"({{"machine": {}}})", machine));
+    return std::pair(mynah({"--as", file}).code, mynah({"--as", file, "--strict"}).code);
+  };
+  EXPECT_EQ(codes("{}"), std::pair(0, 0)) << "a note";
+  EXPECT_EQ(codes(R"({"release": "CentOS Linux 7", "glibc": "2.17"
+})"),
+            std::pair(0, 0))
+      << "a warning";
+  EXPECT_EQ(codes(R"({"driver": "550.54.14", "cards": [{"name": "RTX 5090"}]})"), std::pair(0, 3))
+      << "unknown";
+  EXPECT_EQ(codes(R"({"driver": "595.71.05", "cards": [{"name": "TITAN Xp"}]})"), std::pair(3, 3))
+      << "a fail";
 }
 
 TEST_F(DoctorVerb, SaysThatItKnowsNothingOfAText) {
