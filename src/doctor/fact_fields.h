@@ -75,7 +75,7 @@ void fields_of(Fact& fact, const Field& field) {
   field("container", fact.container);
   field("variables", fact.variables);
   field("kernel_log", fact.kernel_log);
-  field("ecc_errors", fact.ecc_errors);
+  field("kernel_log_unread", fact.kernel_log_unread);
   field("slept", fact.slept);
   field("keeps_memory_asleep", fact.keeps_memory_asleep);
   field("library_folders", fact.library_folders);

@@ -77,7 +77,7 @@ struct Machine {
   Container container;
   std::map<std::string, std::string> variables;  // those that decide about cards and libraries
   std::vector<std::string> kernel_log;           // lines of NVRM and Xid; empty: none, or no right
-  std::optional<uint64_t> ecc_errors;            // uncorrected, as NVML counts
+  bool kernel_log_unread = false;                // nothing of it may be read but a binary journal
   std::optional<bool> slept;                     // since it was started
   std::optional<bool> keeps_memory_asleep;       // NVreg_PreserveVideoMemoryAllocations
   std::vector<std::string> library_folders;      // that the loader's cache names, in its order

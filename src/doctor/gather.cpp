@@ -47,6 +47,7 @@ class FactGatherer {
                                      .devices = request_.devices,
                                      .nvml = request_.nvml},
                                     knowledge_);
+    say_unread_log();
     if (request_.places.empty()) {
       look_.everything = true;
       MYNAH_TRY_STATUS(add_environments());
@@ -74,6 +75,19 @@ class FactGatherer {
               gather_environments(look_, knowledge_, facts_.skipped));
     std::ranges::move(found, std::back_inserter(facts_.environments));
     return {};
+  }
+
+  // Where there is a card of NVIDIA's, what the kernel's log would tell of it is missed.
+  void say_unread_log() {
+    const Machine& machine = facts_.machine;
+    const bool nvidia =
+        !machine.driver.empty() ||
+        std::ranges::find(machine.cards, "10de", &Card::vendor) != machine.cards.end();
+    if (machine.kernel_log_unread && nvidia) {
+      facts_.skipped.push_back(
+          "the kernel's log: it may not be read, and systemd's journal is not; "
+          "`journalctl -k -b | mynah doctor explain -` says what is in it");
+    }
   }
 
   void add_recipes(const fs::path& place) { gather_recipes(std::span(&place, 1), facts_); }

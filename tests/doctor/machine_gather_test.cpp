@@ -197,6 +197,27 @@ TEST(GatherMachine, ContainersAndDockerAreSeen) {
   EXPECT_TRUE(container.docker_snap);
 }
 
+TEST(GatherMachine, OfAWindowsTreeTheNewestDisplayDriverOfItsStoreIsTheDrivers) {
+  Tree tree;
+  const std::string store = "Windows/System32/DriverStore/FileRepository/";
+  tree.file("Windows/System32/nvcuda.dll", "");
+  tree.file(store + "nv_dispi.inf_amd64_1/nv_dispi.inf", "DriverVer = 1/1/2024, 31.0.15.4633\r\n");
+  tree.file(store + "nv_dispi.inf_amd64_2/nv_dispi.inf", "DriverVer = 1/1/2025, 32.0.15.8195\r\n");
+  tree.file(store + "nvhda.inf_amd64_3/nvhda.inf", "DriverVer = 1/1/2025, 1.4.2.6\r\n");
+  const Machine machine = tree.gather();
+  EXPECT_EQ(machine.system, System::Windows);
+  EXPECT_EQ(machine.driver, "581.95");
+}
+
+TEST(GatherMachine, AJournalThatIsNotReadIsSaidWhereThereIsNoOtherLog) {
+  Tree tree;
+  EXPECT_FALSE(tree.gather().kernel_log_unread);
+  tree.file("var/log/journal/1/system.journal", "LPKSHHRH");
+  EXPECT_TRUE(tree.gather().kernel_log_unread);
+  tree.file("var/log/kern.log", "Nov 24 host kernel: Linux version 6.1.0\n");
+  EXPECT_FALSE(tree.gather().kernel_log_unread);
+}
+
 TEST(GatherMachine, TheKernelsLogIsReadFromARegularFileOrSyslogAndOfTheLastStartAlone) {
   Tree tree;
   tree.file("var/log/kern.log",

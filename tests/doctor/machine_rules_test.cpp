@@ -361,8 +361,6 @@ TEST(MachineRules, XidsAreExplainedOnceForEachCardAndNumber) {
       "The driver reported Xid 31, 2 times: a program reached for memory that is not its own.");
   EXPECT_EQ(first->level, Level::Note);
   EXPECT_EQ(worst(findings), Level::Warning);
-  facts.machine.ecc_errors = 3;
-  expect_one(facts, "ecc", Level::Warning);
 }
 
 TEST(MachineRules, SleepIsATrapUnlessTheCardsMemoryIsKept) {

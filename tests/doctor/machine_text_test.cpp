@@ -40,6 +40,26 @@ TEST(MachineText, AnXidIsReadWithItsCard) {
   EXPECT_FALSE(read_xid("NVRM: Xid (PCI:0000:01:00)"));
 }
 
+TEST(MachineText, NvidiasReleaseIsInTheLastDigitsOfADisplayDriversVersion) {
+  EXPECT_EQ(windows_driver_release("[Version]\r\nDriverVer = 10/08/2025, 32.0.15.8195\r\n"),
+            "581.95");
+  EXPECT_EQ(windows_driver_release("DriverVer=05/01/2023,31.0.15.3179"), "531.79");
+  EXPECT_EQ(windows_driver_release("driverver = 09/13/2020, 27.21.14.5671"), "456.71");
+  EXPECT_EQ(windows_driver_release("DriverVer = 1/1/2024, 32.0.15.6003"), "560.03");
+  std::string wide("\xff\xfe", 2);
+  for (const char c : std::string("[Version]\r\nDriverVer = 10/08/2025, 32.0.15.8195\r\n")) {
+    wide += c;
+    wide += '\0';
+  }
+  EXPECT_EQ(windows_driver_release(wide), "581.95");
+  // Of sound and of virtual devices, and what is no version.
+  EXPECT_EQ(windows_driver_release("DriverVer = 06/13/2024, 1.4.2.6"), "");
+  EXPECT_EQ(windows_driver_release("DriverVer = 06/13/2024, 4.65.0.7"), "");
+  EXPECT_EQ(windows_driver_release("DriverVer = 06/13/2024"), "");
+  EXPECT_EQ(windows_driver_release("DriverVer = , "), "");
+  EXPECT_EQ(windows_driver_release(""), "");
+}
+
 TEST(MachineText, ADeviceIsNamedOnlyBelowItsVendor) {
   constexpr std::string_view kList =
       "1000  One\n\t2684  Wrong\n10de  NVIDIA Corporation\n\t2684  AD102 [GeForce RTX 4090]\n"

@@ -208,7 +208,7 @@ void read_linux(const MachineView& view, Machine& machine) {
   machine.wsl = view.system.wsl;
   machine.mig_instances = view.system.mig_instances;
   machine.container = gather_container(view);
-  machine.kernel_log = gather_kernel_log(tree);
+  gather_kernel_log(tree, machine);
   if (!machine.driver.empty()) {
     const std::string sleeps = first_line(tree.words("/sys/power/suspend_stats/success"));
     machine.slept = truth_of(sleeps);
@@ -228,11 +228,7 @@ Machine gather_machine(const MachineSearch& search, const Knowledge& knowledge) 
     }
   }
   if (is_windows(tree)) {
-    machine.system = System::Windows;
-    machine.release = "Windows";
-    if (tree.has("/Windows/System32/nvcuda.dll")) {
-      machine.driver_libraries = {"/Windows/System32/nvcuda.dll"};
-    }
+    gather_windows(tree, machine);
     return machine;
   }
   const gpu::Machine system = gpu::read_machine(search.root);

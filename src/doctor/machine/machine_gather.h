@@ -26,8 +26,8 @@ struct MachineSearch {
 };
 
 // What cannot be read stays empty: a machine without cards and rights is no failure. A tree with
-// Windows/System32 and without /proc is a Windows machine; of those only the driver's library and
-// the variables are known.
+// Windows/System32 and without /proc is a Windows machine; of those only the driver's library, its
+// release and the variables are known.
 [[nodiscard]] Machine gather_machine(const MachineSearch& search, const Knowledge& knowledge);
 
 }  // namespace mynah::doctor

@@ -41,7 +41,7 @@ std::string read_kmsg(const std::string& path) {
 
 }  // namespace
 
-std::vector<std::string> gather_kernel_log(const Tree& tree) {
+void gather_kernel_log(const Tree& tree, Machine& machine) {
   std::string text = read_kmsg(tree.opened_as("/dev/kmsg"));
   for (const std::string_view path : {"/dev/kmsg", "/var/log/kern.log", "/var/log/messages",
                                       "/var/log/syslog", "/var/log/dmesg"}) {
@@ -50,7 +50,9 @@ std::vector<std::string> gather_kernel_log(const Tree& tree) {
     }
     text = tree.last_words(path, kMostLogBytes);
   }
-  return kernel_lines(text);
+  machine.kernel_log = kernel_lines(text);
+  machine.kernel_log_unread =
+      text.empty() && (tree.has("/var/log/journal") || tree.has("/run/log/journal"));
 }
 
 }  // namespace mynah::doctor

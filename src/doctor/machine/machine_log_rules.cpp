@@ -104,20 +104,6 @@ void judge_kernel_log(Diagnosis& diagnosis) {
     diagnosis.report.findings.push_back(
         about({.number = key.second, .pci = key.first}, entry.line, entry.times));
   }
-  if (machine.ecc_errors.value_or(0) > 0) {
-    Finding finding;
-    finding.rule = "ecc";
-    finding.level = Level::Warning;
-    finding.subject = "cards";
-    finding.text = fmt::format(
-        "The cards' memory had {} errors that could not be corrected: results of that time may be "
-        "wrong.",
-        *machine.ecc_errors);
-    finding.remedies.push_back({.command = "nvidia-smi -q -d ECC,ROW_REMAPPER",
-                                .text = "See which card it is; reset it, or have it replaced",
-                                .cost = {}});
-    diagnosis.report.findings.push_back(std::move(finding));
-  }
 }
 
 }  // namespace mynah::doctor

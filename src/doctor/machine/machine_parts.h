@@ -28,8 +28,12 @@ void gather_libraries(const MachineView& view, Machine& machine);
 // What is known of containers, inside of one and around it.
 [[nodiscard]] Container gather_container(const MachineView& view);
 
-// Lines of the kernel's log that the driver wrote (kernel_lines). From /dev/kmsg, or where that
-// may not be read, from files that a syslog daemon writes.
-[[nodiscard]] std::vector<std::string> gather_kernel_log(const Tree& tree);
+// Lines of the kernel's log that the driver wrote (kernel_lines), and whether there is none but a
+// journal of systemd's, which is not read. From /dev/kmsg, or where that may not be read, from
+// files that a syslog daemon writes.
+void gather_kernel_log(const Tree& tree, Machine& machine);
+
+// The driver's library and release of a Windows tree.
+void gather_windows(const Tree& tree, Machine& machine);
 
 }  // namespace mynah::doctor

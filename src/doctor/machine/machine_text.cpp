@@ -6,7 +6,10 @@
 #include <iterator>
 #include <system_error>
 
+#include <fmt/format.h>
+
 #include "doctor/characters.h"
+#include "doctor/versions.h"
 #include "formats/json.h"
 
 namespace mynah::doctor {
@@ -209,6 +212,32 @@ std::string module_option(std::string_view text, std::string_view parameter) {
     }
   }
   return value;
+}
+
+std::string windows_driver_release(std::string_view inf) {
+  std::string text;
+  text.reserve(inf.size());
+  std::ranges::copy_if(inf, std::back_inserter(text), [](char c) { return c != '\0'; });
+  std::string_view rest = text;
+  std::string_view line;
+  while (take_line(rest, line)) {
+    const std::string small = small_letters(line);
+    const size_t equals = small.find('=');
+    const size_t comma = small.find(',', equals == std::string::npos ? small.size() : equals);
+    if (!trimmed(small).starts_with("driverver") || comma == std::string::npos) {
+      continue;
+    }
+    const auto version = Version::parse(trimmed(std::string_view(small).substr(comma + 1)));
+    // Windows 10's display drivers (WDDM 2) begin with 20 and more.
+    constexpr uint64_t kOldestModel = 20;
+    if (!version || version->release.size() != 4 || version->release[0] < kOldestModel ||
+        version->release[2] < 10 || version->release[2] > 19 || version->release[3] > 9999) {
+      return {};
+    }
+    const uint64_t digits = version->release[2] % 10 * 10000 + version->release[3];
+    return fmt::format("{}.{:02}", digits / 100, digits % 100);
+  }
+  return {};
 }
 
 }  // namespace mynah::doctor

@@ -52,6 +52,11 @@ struct Xid {
 // The names of "runtimes" of Docker's daemon.json; none where it cannot be read.
 [[nodiscard]] std::vector<std::string> docker_runtimes(std::string_view json);
 
+// NVIDIA's release, "581.95", of the line "DriverVer = 10/08/2025, 32.0.15.8195" of a display
+// driver's .inf file, in UTF-8 or UTF-16: its last five digits. Empty where there is no such line,
+// or its version is not one of a display driver's (nvhda.inf, nvvad.inf and others count anew).
+[[nodiscard]] std::string windows_driver_release(std::string_view inf);
+
 // What "options nvidia ..." lines of modprobe.d(5) set for a parameter; empty: nothing.
 [[nodiscard]] std::string module_option(std::string_view text, std::string_view parameter);
 
