@@ -28,6 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static_cast<void>(doctor::sold_as(doctor::pci_name(text, "10de", "2684")));
   static_cast<void>(doctor::docker_runtimes(text));
   static_cast<void>(doctor::module_option(text, "NVreg_PreserveVideoMemoryAllocations"));
+  static_cast<void>(doctor::windows_driver_release(text));
   static_cast<void>(doctor::version_of_json(text));
   static_cast<void>(doctor::version_of_text(text));
   if (const auto number = doctor::defined_number(text, "CUDA_VERSION")) {
