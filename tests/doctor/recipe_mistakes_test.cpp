@@ -75,11 +75,16 @@ TEST(RecipeMistakes, ALineThatNobodyUnderstandsIsNotKnown) {
 }
 
 TEST(RecipeMistakes, WhatAComposeFileLeavesOpenIsANote) {
-  const Report report =
-      judge(files({{"compose.yml", "services:\n  a:\n    image: x\n    env_file: .env\n"}}));
-  const auto found = of_rule(report, "recipe not understood");
-  ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0]->level, Level::Note);
+  EXPECT_THAT(found("compose.yml", "services:\n  a:\n    image: x\n    env_file: .env\n",
+                    "recipe not understood"),
+              ElementsAre(HasSubstr("note: ")));
+}
+
+TEST(RecipeMistakes, WheelsThatNobodySeesAreNotKnown) {
+  const char* const image = "FROM python:3.11\nRUN pip install --no-index /wheels/*.whl\n";
+  EXPECT_THAT(found("Dockerfile", image, "recipe not understood"),
+              ElementsAre(HasSubstr("unknown: ")));
+  EXPECT_THAT(found("Dockerfile", image, "recipe is missing"), IsEmpty());
 }
 
 TEST(RecipeMistakes, ABuildThatOnlyPyTorchHasWantsItsIndex) {
@@ -132,6 +137,8 @@ TEST(RecipeMistakes, ABuildIsFoundWhereverItsIndexIsNamed) {
               ElementsAre(HasSubstr("unknown: ")));
   EXPECT_THAT(in_image("ARG PIP_EXTRA_INDEX_URL\nRUN pip install " + pin + "\n"),
               ElementsAre(HasSubstr("unknown: ")));
+  EXPECT_THAT(in_image("RUN uv pip install --torch-backend=auto " + pin + "\n"), IsEmpty());
+  EXPECT_THAT(in_image("ENV UV_TORCH_BACKEND=auto\nRUN uv pip install " + pin + "\n"), IsEmpty());
 }
 
 TEST(RecipeMistakes, AnImagesLineForAnIndexMendsIt) {
@@ -261,6 +268,9 @@ TEST(RecipeMistakes, AVersionThatMayBeThereDoesNotFail) {
                     "--extra-index-url https://mirror.example\nonnxruntime-gpu==1.24.0\n",
                     "no such version"),
               ElementsAre(HasSubstr("unknown: ")));
+  const Facts bounded = files({{"requirements.txt", "numpy\n-c bounds.txt\n"},
+                               {"bounds.txt", "onnxruntime-gpu==1.24.0\n"}});
+  EXPECT_THAT(of_rule(judge(bounded), "no such version"), IsEmpty());
 }
 
 TEST(RecipeMistakes, AnOldTorchWantsNumpyBelow2) {
@@ -323,6 +333,11 @@ TEST(RecipeMistakes, ASlimImageThatNobodyMeantForACardIsANote) {
   EXPECT_THAT(found("Dockerfile", "FROM python:3.11-slim\nRUN pip install faster-whisper\n",
                     "image lacks libraries"),
               ElementsAre(HasSubstr("note: ")));
+  EXPECT_THAT(found("Dockerfile",
+                    "FROM python:3.11-slim\nRUN pip install torch==2.5.1+cpu --index-url "
+                    "https://download.pytorch.org/whl/cpu\nRUN pip install faster-whisper\n",
+                    "image lacks libraries"),
+              IsEmpty());
 }
 
 TEST(RecipeMistakes, AnImageOfNvidiasHoldsWhatItsFlavourSays) {

@@ -31,8 +31,8 @@ struct AlignmentRow {
   std::string name;                  // "torch", "base image", "cuDNN", "python"
   std::vector<AlignmentCell> cells;  // one for each column
   bool conflict = false;             // between columns, or within one
-  bool differs = false;              // between images, which need not agree
   std::string why;                   // of the conflict or the drift, a sentence
+  bool differs = false;              // between images, which need not agree
 };
 
 // A change of one line.

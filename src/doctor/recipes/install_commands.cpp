@@ -66,9 +66,9 @@ constexpr IndexVariable kIndexVariables[] = {
 std::vector<IndexLine> indexes_of(const std::string& name, const std::string& value) {
   std::vector<IndexLine> lines;
   const auto* const known = std::ranges::find(kIndexVariables, name, &IndexVariable::name);
-  if (name == "UV_TORCH_BACKEND" && !value.empty() && value != "auto") {
+  if (name == "UV_TORCH_BACKEND" && !value.empty()) {
     IndexLine line;
-    line.url = torch_index(value);
+    line.url = torch_index(value == "auto" ? "" : value);
     line.extra = true;
     lines.push_back(std::move(line));
   } else if (known != std::end(kIndexVariables)) {

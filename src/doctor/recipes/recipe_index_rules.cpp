@@ -172,6 +172,7 @@ void judge_builds(Diagnosis& diagnosis, const RecipeColumn& column, const Instal
         version && first.requirement->name == "torch" ? knowledge.torch_release(*version) : nullptr;
     if (release != nullptr && build != "cpu" && release->variant(build) == nullptr) {
       std::vector<std::string> builds;
+      builds.reserve(release->variants.size());
       for (const TorchVariant& variant : release->variants) {
         builds.push_back(variant.cuda);
       }
@@ -194,6 +195,7 @@ std::string quoted(const std::string& word) {
 
 std::string words_of_all(const std::vector<const Asked*>& all) {
   std::vector<std::string> words;
+  words.reserve(all.size());
   for (const Asked* asked : all) {
     words.push_back(quoted(requirement_text(*asked->requirement)));
   }
@@ -318,7 +320,12 @@ void judge_alone(Diagnosis& diagnosis, const RecipeColumn& column, const Install
 }  // namespace
 
 void judge_indexes(Diagnosis& diagnosis, const RecipeColumn& column) {
+  constexpr size_t kMostFindings = 50;  // of a column
+  const size_t before = diagnosis.report.findings.size();
   for (const InstallRun& run : install_runs(column)) {
+    if (diagnosis.report.findings.size() - before >= kMostFindings) {
+      return;
+    }
     judge_builds(diagnosis, column, run);
     judge_alone(diagnosis, column, run);
   }

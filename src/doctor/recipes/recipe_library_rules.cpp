@@ -211,9 +211,10 @@ std::string wanted(int cuda_major, int cudnn_major) {
 
 // Tags of images have three numbers: "12.8.1" of "12.8".
 std::string newest_of(const std::string& cuda, const Knowledge& knowledge) {
-  std::string newest = cuda + ".0";
+  const std::string prefix = cuda + ".";
+  std::string newest = prefix + "0";
   for (const CudaToolkit& toolkit : knowledge.toolkits) {
-    newest = toolkit.cuda.starts_with(cuda + ".") ? toolkit.cuda : newest;
+    newest = toolkit.cuda.starts_with(prefix) ? toolkit.cuda : newest;
   }
   return newest;
 }
@@ -404,7 +405,9 @@ Level level_of(const Lack& lack, bool for_card, bool card_here) {
 void judge_image_libraries(Diagnosis& diagnosis, const RecipeColumn& column) {
   const Knowledge& knowledge = diagnosis.knowledge;
   auto held = held_by_image(column);
-  if (!held || copies_from_elsewhere(column)) {
+  const Resolved torch = resolve(column, "torch");
+  const bool for_processor = torch.version && torch.version->local_text() == "cpu";
+  if (!held || copies_from_elsewhere(column) || for_processor) {
     return;
   }
   add_system_packages(column, *held);

@@ -209,10 +209,10 @@ void take_option(PipWords& read, const ValueOption& option, const std::string& v
     index(false);
   } else if (name == "--extra-index-url" || name == "--find-links" || name == "--index") {
     index(true);
-  } else if (name == "--torch-backend" && value != "auto") {
+  } else if (name == "--torch-backend") {
     // uv takes PyTorch and its companions from that index, whatever else is named.
     IndexLine line;
-    line.url = torch_index(value);
+    line.url = torch_index(value == "auto" ? "" : value);
     line.extra = true;
     read.indexes.push_back(std::move(line));
   }
@@ -293,7 +293,7 @@ void add_requirement(Recipe& recipe, std::string_view text, uint64_t line,
       requirement.name = normal_name(egg);
       requirement.url = std::string(address);
       add(std::move(requirement));
-    } else if (is_address(address)) {
+    } else if (is_address(address) || address.find('*') != std::string_view::npos) {
       add_doubt(recipe, line, fmt::format("what {} asks for is not known", in_quotes(address)));
     } else {
       // A source tree: ".[dev]".

@@ -43,7 +43,9 @@ void judge_missing(Diagnosis& diagnosis, const Recipe& recipe, const std::string
                                   : "what it asks for is not known, and an installer stops at it"));
   finding.evidence.push_back({include, place_text(recipe.path, line_of(recipe, include))});
   if (!project && !image) {
-    finding.error = fmt::format("Could not open requirements file: No such file: '{}'", name);
+    if (name.ends_with(".txt") || name.ends_with(".in")) {
+      finding.error = fmt::format("Could not open requirements file: No such file: '{}'", name);
+    }
     finding.remedies.push_back(
         {.command = {},
          .text = recipe.kind == "dockerfile"
@@ -109,10 +111,12 @@ void judge_reading(Diagnosis& diagnosis) {
   for (const Recipe& recipe : diagnosis.facts.recipes) {
     read.insert(plain_path(recipe.path));
   }
+  constexpr size_t kMostMissing = 20;  // of a recipe: more say no more
   for (const Recipe& recipe : diagnosis.facts.recipes) {
+    size_t missing = 0;
     for (const std::vector<std::string>* list : {&recipe.includes, &recipe.constraints}) {
       for (const std::string& include : *list) {
-        if (!read.contains(plain_path(include))) {
+        if (!read.contains(plain_path(include)) && ++missing <= kMostMissing) {
           judge_missing(diagnosis, recipe, include);
         }
       }

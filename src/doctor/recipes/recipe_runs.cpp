@@ -15,17 +15,18 @@ std::string plain_path(const std::string& path) {
   return std::filesystem::path(path).lexically_normal().string();
 }
 
+using ByPath = std::map<std::string, const Recipe*>;
+
 // Recipes of the column that a file takes in, itself included.
-std::set<const Recipe*> taken_in(const RecipeColumn& column, const std::string& first) {
+std::set<const Recipe*> taken_in(const ByPath& recipes, const std::string& first) {
   std::set<const Recipe*> taken;
   std::vector<std::string> waiting = {first};
   while (!waiting.empty()) {
-    const std::string path = plain_path(waiting.back());
+    const auto recipe = recipes.find(plain_path(waiting.back()));
     waiting.pop_back();
-    for (const Recipe* recipe : column.recipes) {
-      if (plain_path(recipe->path) == path && taken.insert(recipe).second) {
-        waiting.insert(waiting.end(), recipe->includes.begin(), recipe->includes.end());
-      }
+    if (recipe != recipes.end() && taken.insert(recipe->second).second) {
+      const std::vector<std::string>& more = recipe->second->includes;
+      waiting.insert(waiting.end(), more.begin(), more.end());
     }
   }
   return taken;
@@ -65,12 +66,17 @@ std::vector<InstallRun> runs_of_image(const RecipeColumn& column, const Recipe& 
     }
     runs.push_back(std::move(run));
   }
+  ByPath recipes;
+  for (const Recipe* recipe : column.recipes) {
+    recipes.emplace(plain_path(recipe->path), recipe);
+  }
   std::set<std::string> seen;
   for (const std::string& include : dockerfile.includes) {
-    if (!seen.insert(include).second) {
+    const std::set<const Recipe*> taken =
+        seen.insert(include).second ? taken_in(recipes, include) : std::set<const Recipe*>();
+    if (taken.empty()) {
       continue;
     }
-    const std::set<const Recipe*> taken = taken_in(column, include);
     InstallRun run;
     each_asked(column, [&](const Asked& asked) {
       if (taken.contains(asked.recipe)) {

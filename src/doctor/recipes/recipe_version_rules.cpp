@@ -14,13 +14,14 @@ namespace mynah::doctor {
 
 namespace {
 
-// Whether a run looks at the Python index and PyTorch's alone: another may have what they do not.
-bool at_known_indexes(const InstallRun& run, const Requirement& requirement,
-                      const Knowledge& knowledge) {
+// Whether a run looks for a package at the Python index alone: another may have what that does not.
+bool at_python_index(const InstallRun& run, const Requirement& requirement,
+                     const Knowledge& knowledge) {
   return std::ranges::all_of(run.urls(requirement), [&](const std::string& url) {
     return url.find("//pypi.org/") != std::string::npos ||
            std::ranges::any_of(knowledge.indexes, [&](const PackageIndex& index) {
-             return url.starts_with(index.index);
+             return url.starts_with(index.index) &&
+                    std::ranges::find(index.lacks, requirement.name) != index.lacks.end();
            });
   });
 }
@@ -44,13 +45,14 @@ std::vector<Version> nearest(const PackageReleases& known, const Version& versio
   return found;
 }
 
-void judge_version(Diagnosis& diagnosis, const InstallRun& run, const Asked& asked) {
+void judge_version(Diagnosis& diagnosis, const RecipeColumn& column, const InstallRun& run,
+                   const Asked& asked) {
   const Requirement& requirement = *asked.requirement;
   const PackageReleases* known = diagnosis.knowledge.releases_of(requirement.name);
   const auto set = SpecifierSet::parse(requirement.specifier);
   const auto pinned = set ? set->pinned() : std::nullopt;
   if (known == nullptr || !pinned || !requirement.url.empty() || asked.recipe->kind == "lock" ||
-      pinned->is_prerelease() || pinned->post) {
+      pinned->is_prerelease() || pinned->post || !column.asks_for(requirement.name)) {
     return;
   }
   const Version version = pinned->public_part();
@@ -72,9 +74,10 @@ void judge_version(Diagnosis& diagnosis, const InstallRun& run, const Asked& ask
     return;
   }
   const bool certain = known->verified && asked.holds == Truth::Yes &&
-                       at_known_indexes(run, requirement, diagnosis.knowledge);
+                       at_python_index(run, requirement, diagnosis.knowledge);
   std::vector<std::string> words;
   const std::vector<Version> others = nearest(*known, version);
+  words.reserve(others.size());
   for (const Version& other : others) {
     words.push_back(other.text());
   }
@@ -117,9 +120,13 @@ bool lets_numpy_2(const SpecifierSet& range) {
 }  // namespace
 
 void judge_versions(Diagnosis& diagnosis, const RecipeColumn& column) {
+  constexpr size_t kMostFindings = 50;  // of a column
+  const size_t before = diagnosis.report.findings.size();
   for (const InstallRun& run : install_runs(column)) {
     for (const Asked* asked : run.asked) {
-      judge_version(diagnosis, run, *asked);
+      if (diagnosis.report.findings.size() - before < kMostFindings) {
+        judge_version(diagnosis, column, run, *asked);
+      }
     }
   }
 }
