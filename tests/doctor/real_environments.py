@@ -34,6 +34,8 @@ PLATFORMS = ("manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux2014_x8
 CARDS = {
     "4090": ("NVIDIA GeForce RTX 4090", "8.9", 24564, "580.95.05"),
     "H100": ("NVIDIA H100 80GB HBM3", "9.0", 81559, "570.172.08"),
+    "H100 later": ("NVIDIA H100 80GB HBM3", "9.0", 81559, "580.95.05"),
+    "T4": ("Tesla T4", "7.5", 15360, "580.95.05"),
     "5090": ("NVIDIA GeForce RTX 5090", "12.0", 32607, "580.95.05"),
     "Xp": ("NVIDIA TITAN Xp", "6.1", 12288, "580.95.05"),
     "B200": ("NVIDIA B200", "10.0", 183359, "580.95.05"),
@@ -117,7 +119,7 @@ ENVIRONMENTS = [
     Environment("onnxruntime-gpu 1.23.2, no cuDNN", "onnxruntime", ["onnxruntime-gpu==1.23.2", *CUDA_12, *ONNXRUNTIME],
                 {"4090": (SLOW, "libcudnn.so.9")}, paths=True),
     Environment("onnxruntime-gpu 1.31.1, CUDA 13", "onnxruntime", ["onnxruntime-gpu==1.31.1", *CUDA_13, CUDNN_9_CUDA_13, *ONNXRUNTIME],
-                {**everywhere(WORKS, "4090", "5090"), **everywhere(KERNEL, "B200", "GB10", "Xp"), "H100": COMPILED["H100"]}, paths=True),
+                {**everywhere(WORKS, "T4", "4090", "H100 later", "5090"), **everywhere(KERNEL, "B200", "GB10", "Xp"), "H100": (SLOW, "wants driver 580")}, paths=True),
     Environment("torch 2.7.1 for CUDA 12.6", "torch", ["torch==2.7.1", *TORCH_CUDA_12_6, *TORCH],
                 {**everywhere(WORKS, "4090", "H100", "Xp"), **everywhere(KERNEL, "5090")}, measured=True),
     Environment("torch 2.7.1 without cuDNN", "torch",

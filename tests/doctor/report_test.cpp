@@ -138,6 +138,9 @@ TEST(ReportText, SaysWhatThereWasToJudge) {
   facts.environments.front().frameworks.emplace_back();
   EXPECT_THAT(report_text(frame, {}),
               AllOf(HasSubstr("looked at 8 Python environments"), Not(HasSubstr("no framework"))));
+  facts.environments.back().kind = "wheel";
+  EXPECT_THAT(report_text(frame, {}), HasSubstr("looked at 7 Python environments, 1 wheel, 1 re"));
+  facts.environments.back().kind = "venv";
   const auto json = report_json(frame);
   EXPECT_EQ(json["looked_at"]["environments"][0]["frameworks"], 1);
   EXPECT_EQ(json["looked_at"]["recipes"][0], "/p/requirements.txt");

@@ -72,7 +72,10 @@ std::vector<std::string> looked_words(const ReportFrame& frame) {
       parts.push_back(fmt::format("{} {}{}{}", number, what, number == 1 ? "" : "s", behind));
     }
   };
-  count(facts.environments.size(), "Python environment");
+  const auto wheels = static_cast<size_t>(
+      std::ranges::count(facts.environments, "wheel", &PythonEnvironment::kind));
+  count(facts.environments.size() - wheels, "Python environment");
+  count(wheels, "wheel");
   count(facts.recipes.size(), "recipe", frame.everywhere ? " of this folder" : "");
   count(facts.toolkits.size(), "CUDA toolkit");
   std::vector<std::string> lines;
