@@ -236,6 +236,15 @@ TEST(Plan, ANamedDeviceIsUsedHoweverSlow) {
               ElementsAre("stt.encoder on cuda:0 as f16", "stt.decoder on cpu as i8"));
 }
 
+TEST(Plan, WhatAProfileDoesNotSayIsNotSaidToBeItsChoice) {
+  PlanInput input = card_and_cpu("cpu");
+  input.stages[0].profile = input.stages[1].profile = "evening";
+  input.stages[1].storage = DType::I8;
+  const Plan plan = planned(input);
+  EXPECT_EQ(plan.stages[0].reason, "the profile evening says so");
+  EXPECT_EQ(plan.stages[1].reason, "the profile evening says where, --storage as what (i8)");
+}
+
 TEST(Plan, ANamedDeviceThatIsNotThereIsRefused) {
   EXPECT_THAT(
       refusal(card_and_cpu("cuda:7")),

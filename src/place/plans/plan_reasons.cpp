@@ -175,8 +175,12 @@ class Explainer {
 
   [[nodiscard]] std::string named_reason(const std::vector<OtherDevice>& others) const {
     if (chosen_.cost.rank == 0) {
-      return stage_.profile.empty() ? std::string("asked for by name")
-                                    : fmt::format("the profile {} says so", stage_.profile);
+      if (stage_.profile.empty()) {
+        return "asked for by name";
+      }
+      return stage_.storage ? fmt::format("the profile {} says where, --storage as what ({})",
+                                          stage_.profile, storage_text(stage_.storage))
+                            : fmt::format("the profile {} says so", stage_.profile);
     }
     std::vector<std::string> before;
     for (int i = 0; i < chosen_.cost.rank; ++i) {
