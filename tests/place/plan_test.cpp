@@ -246,10 +246,12 @@ TEST(Plan, WhatAProfileDoesNotSayIsNotSaidToBeItsChoice) {
 }
 
 TEST(Plan, ANamedDeviceThatIsNotThereIsRefused) {
-  EXPECT_THAT(
-      refusal(card_and_cpu("cuda:7")),
-      AllOf(HasSubstr("stt.encoder cannot be computed where --device wants it: cuda:7 is not here"),
-            HasSubstr("--device cuda:7,cpu")));
+  EXPECT_THAT(refusal(card_and_cpu("cuda:7")),
+              AllOf(HasSubstr("stt cannot be computed where --device wants it: cuda:7 is not here"),
+                    HasSubstr("--device cuda:7,cpu")));
+  EXPECT_THAT(refusal(card_and_cpu("stt.encoder=cpu,stt.decoder=cuda:7")),
+              HasSubstr("stt.decoder cannot be computed where --device wants it: cuda:7 is not"))
+      << "the other can be";
 }
 
 TEST(Plan, FailuresLeadAutoToTheProcessorAndANameToARefusal) {

@@ -117,7 +117,15 @@ class Gatherer {
   StageOptions options_;
 };
 
-Status check_has_choice(const StageOptions& options) {
+// What has nothing to choose from: the group where none of its stages has, else the stage.
+std::string_view name_without_choice(const std::vector<StageOptions>& all, Stage stage) {
+  const bool whole = std::ranges::all_of(all, [&](const StageOptions& options) {
+    return group_of(options.choices.stage) != group_of(stage) || options.choices.candidates.empty();
+  });
+  return whole ? group_name(group_of(stage)) : stage_name(stage);
+}
+
+Status check_has_choice(const std::vector<StageOptions>& all, const StageOptions& options) {
   if (!options.choices.candidates.empty()) {
     return {};
   }
@@ -126,7 +134,7 @@ Status check_has_choice(const StageOptions& options) {
   for (const OtherDevice& device : options.ruled_out) {
     whys.push_back(fmt::format("{} {}", device.device, device.why));
   }
-  const std::string_view stage = stage_name(options.choices.stage);
+  const std::string_view stage = name_without_choice(all, options.choices.stage);
   if (options.automatic) {
     return fail(ErrorCode::Device,
                 fmt::format("no device can compute {}: {}", stage, fmt::join(whys, "; ")));
@@ -166,7 +174,7 @@ Result<std::vector<StageOptions>> gather_options(const PlanInput& input, const B
   }
   add_stages_apart(input, budget, all);
   for (const StageOptions& options : all) {
-    MYNAH_TRY_STATUS(check_has_choice(options));
+    MYNAH_TRY_STATUS(check_has_choice(all, options));
   }
   return all;
 }
