@@ -58,7 +58,7 @@ def refused_fault(code, objects, err, files):
     if code != 3:
         return f"wanted exit code 3, found {code}: {err[-400:]}"
     last = objects[-1] if objects else {}
-    if "error" not in last or "crashed" not in last["error"]["message"]:
+    if "error" not in last or "was killed" not in last["error"]["message"]:
         return f"the reason is not told: {last}, {err[-400:]}"
     if files != ["out.wav.partial"] or last.get("resume_at") != len("A bird sings."):
         return f"what was said is not kept, or where the rest begins is not told: {files}, {last}"
@@ -69,7 +69,7 @@ def moved_fault(code, objects, err, files):
     if code != 0:
         return f"wanted exit code 0, found {code}: {err[-400:]}"
     moves = objects[-1]["placement"]["moves"]
-    if len(moves) != 1 or moves[0]["to"] != "cpu" or "crashed" not in moves[0]["reason"]:
+    if len(moves) != 1 or moves[0]["to"] != "cpu" or "was killed" not in moves[0]["reason"]:
         return f"wanted one move, to the processor: {moves}"
     if files != ["out.wav"] or sum("text" in found for found in objects) != 2:
         return f"a sentence is missing: {files}, {objects}"

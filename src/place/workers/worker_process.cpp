@@ -122,6 +122,12 @@ std::string WorkerProcess::how_it_ended() {
   if (!ended || !*ended) {
     return "closed its channel" + where();
   }
+  // Nobody's own doing: the system kills so what takes its last memory.
+  if ((*ended)->signal == SIGKILL || (*ended)->signal == SIGTERM) {
+    return fmt::format(
+        "was killed{} (signal {}), {}by somebody", where(), (*ended)->signal,
+        (*ended)->signal == SIGKILL ? "perhaps by the system for want of memory, or " : "");
+  }
   if ((*ended)->signal != 0) {
     return fmt::format("crashed{} (signal {}, {})", where(), (*ended)->signal,
                        ::strsignal((*ended)->signal));
