@@ -9,6 +9,19 @@ nlohmann::ordered_json placement_json(const place::Placer* placer) {
   return placer != nullptr ? to_json(placer->report()) : nlohmann::ordered_json(nullptr);
 }
 
+std::vector<std::string> with_doubts(std::vector<std::string> warnings,
+                                     const place::Placer* placer) {
+  if (placer == nullptr) {
+    return warnings;
+  }
+  for (const PlacementMove& move : placer->report().moves) {
+    if (!move.doubted.empty()) {
+      warnings.push_back(fmt::format("{} may be wrong: {}", move.doubted, move.reason));
+    }
+  }
+  return warnings;
+}
+
 void say_each(const Context& context, const std::vector<std::string>& lines) {
   for (const std::string& line : lines) {
     context.say(line);

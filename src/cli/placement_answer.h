@@ -18,6 +18,10 @@ namespace mynah::cli {
 // Where it was computed, as it stands under "placement"; null: by a built-in model.
 [[nodiscard]] nlohmann::ordered_json placement_json(const place::Placer* placer);
 
+// An answer's warnings, with those of what was given out and may be wrong.
+[[nodiscard]] std::vector<std::string> with_doubts(std::vector<std::string> warnings,
+                                                   const place::Placer* placer);
+
 // The lines of --explain, on stderr.
 void say_each(const Context& context, const std::vector<std::string>& lines);
 

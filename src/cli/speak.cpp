@@ -286,7 +286,7 @@ Result<int> SpeakCommand::speak_document(Context& context, const SpeechEngine& e
                           {"model", engine.synthesizer->model().name()},
                           {"device", device},
                           {"placement", placement_json(engine.placer.get())},
-                          {"warnings", warnings},
+                          {"warnings", with_doubts(warnings, engine.placer.get())},
                           {"milliseconds", 1e3 * book.spent_s}}
                          .dump());
   } else if (!engine_.quiet) {
@@ -483,7 +483,7 @@ Result<int> SpeakCommand::run(Context& context) {
                           {"first_sound_ms", 1e3 * observer->first_s()},
                           {"milliseconds", 1e3 * observer->spent_s()},
                           {"load_ms", 1e3 * (all_s - observer->spent_s())},
-                          {"warnings", observer->warnings()},
+                          {"warnings", with_doubts(observer->warnings(), engine.placer.get())},
                           {"peak_mb", peak_memory_mb()}}
                          .dump());
   } else if (!engine_.quiet) {

@@ -49,11 +49,15 @@ void Canary::settle(const std::function<Result<Probe>()>& probe) {
 }
 
 std::string Canary::doubts() {
-  const std::lock_guard lock(mutex_);
-  return first_.empty()
+  const std::string pieces = doubted();
+  return pieces.empty()
              ? std::string()
-             : fmt::format("; what it gave since it was right may be wrong too: {}{}{}", first_,
-                           first_ == last_ ? "" : " to ", first_ == last_ ? "" : last_);
+             : fmt::format("; what it gave since it was right may be wrong too: {}", pieces);
+}
+
+std::string Canary::doubted() {
+  const std::lock_guard lock(mutex_);
+  return first_ == last_ ? first_ : fmt::format("{} to {}", first_, last_);
 }
 
 void Canary::look(const std::function<Result<Probe>()>& probe) {

@@ -33,6 +33,9 @@ class Canary {
   // remembered; "": nothing is. To be said wherever the device fails: nothing vouches for it then.
   [[nodiscard]] std::string doubts();
 
+  // The same by name, "clause 2 to clause 4"; "": nothing is.
+  [[nodiscard]] std::string doubted();
+
   // Probes where something was given out since the last one. Throws DeviceError as vouch() does.
   void settle(const std::function<Result<Probe>()>& probe);
 

@@ -240,7 +240,10 @@ StagePlaces PlacementState::places(StageGroup group) const {
 void PlacementState::moved(Move move) {
   // Where it goes nowhere the error that ends the request says why.
   if (options_.say && !move.to.empty()) {
-    options_.say(fmt::format("{}; {} goes on on {}", move.reason, group_name(move.group), move.to));
+    const std::string_view group = group_name(move.group);
+    options_.say(move.redone ? fmt::format("{}; {} goes on on {}", move.reason, group, move.to)
+                             : fmt::format("{}; what {} is asked next goes to {}", move.reason,
+                                           group, move.to));
   }
   const std::lock_guard lock(mutex_);
   moves_.push_back(std::move(move));

@@ -63,9 +63,11 @@ struct PlacerOptions {
 // A group that went on elsewhere in the middle of its work.
 struct Move {
   StageGroup group = StageGroup::Stt;
-  std::string from;    // devices_of()
-  std::string to;      // "": refused
-  std::string reason;  // "cuda:0 crashed in stt.decoder (signal 11, Segmentation fault)"
+  std::string from;       // devices_of()
+  std::string to;         // "": refused
+  std::string reason;     // "cuda:0 crashed in stt.decoder (signal 11, Segmentation fault)"
+  std::string doubted{};  // what was given out and may be wrong: "clause 2"; "": nothing
+  bool redone = true;     // work was under way, which is done there; else only what comes next is
 };
 
 // Why a stage is where it is.

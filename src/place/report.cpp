@@ -128,7 +128,8 @@ PlacementReport make_report(PlacementState& state) {
     report.moves.push_back({.stages = std::string(group_name(move.group)),
                             .from = move.from,
                             .to = move.to,
-                            .reason = move.reason});
+                            .reason = move.reason,
+                            .doubted = move.doubted});
   }
   if (const auto waited = state.prover().waited()) {
     report.proof_ms = std::chrono::duration<double, std::milli>(*waited).count();

@@ -245,12 +245,14 @@ class Rungs {
       return;
     }
     const StagePlaces left = where_;
+    const std::string doubted = doubted_now();
     const Error told = give_up(error, windows);
     const Status next = open_next();
     state_->moved({.group = group_,
                    .from = devices_of(left),
                    .to = next ? devices_of(where_) : "",
-                   .reason = told.message + types_that_change(left, where_)});
+                   .reason = told.message + types_that_change(left, where_),
+                   .doubted = doubted});
     if (!next) {
       throw DeviceError(next.error());
     }
@@ -312,13 +314,21 @@ class Rungs {
 
   // The rung failed, and nothing is to be done again: the next is opened when it is needed.
   Status abandon(const Error& error) {
+    const std::string doubted = doubted_now();
     const Error told = give_up(error, 0);
     const auto next = state_->plan(group_);
     state_->moved({.group = group_,
                    .from = devices_of(where_),
                    .to = next ? devices_of(*next) : "",
-                   .reason = told.message + types_that_change(where_, next.value_or(where_))});
+                   .reason = told.message + types_that_change(where_, next.value_or(where_)),
+                   .doubted = doubted,
+                   .redone = false});
     return next ? Status{} : std::unexpected(told);
+  }
+
+  // What nothing vouches for yet; "": all is.
+  [[nodiscard]] std::string doubted_now() const {
+    return rung_->canary ? rung_->canary->doubted() : std::string();
   }
 
   // The rung failed: its device is not trusted, unless its memory ran out, and whoever asks goes on

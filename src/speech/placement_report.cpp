@@ -53,7 +53,8 @@ nlohmann::ordered_json to_json(const PlacementReport& report) {
     json["moves"].push_back({{"stages", move.stages},
                              {"from", move.from},
                              {"to", or_null(move.to)},
-                             {"reason", move.reason}});
+                             {"reason", move.reason},
+                             {"doubted", or_null(move.doubted)}});
   }
   return json;
 }

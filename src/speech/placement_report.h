@@ -47,6 +47,7 @@ struct PlacementMove {
   std::string from;
   std::string to;  // "": nowhere, it was refused
   std::string reason;
+  std::string doubted{};  // what was given out before and may be wrong: "clause 2"; "": nothing
 };
 
 struct PlacementReport {

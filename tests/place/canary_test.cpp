@@ -49,10 +49,15 @@ TEST_F(Canaries, IsAskedBeforeTheFirstPieceAndThenEverySoOften) {
   vouch("2");
   EXPECT_EQ(probes_, 1);
   EXPECT_EQ(canary_.doubts(), "; what it gave since it was right may be wrong too: 2");
+  EXPECT_EQ(canary_.doubted(), "2");
   now_ += milliseconds(200);
   vouch("3");
   EXPECT_EQ(probes_, 2);
   EXPECT_EQ(canary_.doubts(), "");
+  EXPECT_EQ(canary_.doubted(), "");
+  vouch("4");
+  vouch("5");
+  EXPECT_EQ(canary_.doubted(), "4 to 5");
 }
 
 TEST_F(Canaries, IsAskedAgainOnceTheMachineSlept) {

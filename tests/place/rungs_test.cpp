@@ -60,7 +60,9 @@ class RungsOfOne : public ::testing::Test {
   }
 
   void begin_on(const std::string& devices, const std::string& where = "simt:0") {
-    state_ = std::make_shared<PlacementState>(test::placer_options(machine_, devices));
+    PlacerOptions options = test::placer_options(machine_, devices);
+    options.say = [this](const std::string& line) { said_.push_back(line); };
+    state_ = std::make_shared<PlacementState>(std::move(options));
     state_->expect(file_);
     rungs_ = make_rungs(StageGroup::Stt);
     const auto opened = rungs_->begin();
@@ -105,6 +107,7 @@ class RungsOfOne : public ::testing::Test {
 
   mynah::test::MadeUpMachine machine_;
   WindowsFile file_;
+  std::vector<std::string> said_;  // to the user
   std::shared_ptr<PlacementState> state_;
   std::shared_ptr<WorkerProcess> worker_;  // of the rung that was opened last
   std::atomic<bool> wrong_ = false;
@@ -120,6 +123,9 @@ TEST_F(RungsOfOne, AWorkerThatComputedWronglyIsEnded) {
   EXPECT_FALSE(worker->alive());
   ASSERT_EQ(state_->moves().size(), 1U);
   EXPECT_THAT(state_->moves()[0].reason, EndsWith("may be wrong too: window 2"));
+  EXPECT_EQ(state_->moves()[0].doubted, "window 2");
+  EXPECT_THAT(said_, ElementsAre(EndsWith("; what stt is asked next goes to cpu")))
+      << "nothing is left that could go on";
   EXPECT_EQ(devices_of(rungs_->now().where), "cpu");
   EXPECT_TRUE(rungs_->settle());
 }
