@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "place/plain_text.h"
@@ -101,6 +102,25 @@ std::optional<std::vector<LoadedStage>> parse_status_page(std::string_view text)
   return stages;
 }
 
+std::string stages_text(const std::vector<LoadedStage>& stages) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> by_device;
+  for (const LoadedStage& stage : stages) {
+    const auto known =
+        std::ranges::find(by_device, stage.device, [](const auto& entry) { return entry.first; });
+    auto& names = known != by_device.end()
+                      ? known->second
+                      : by_device.emplace_back(stage.device, std::vector<std::string>()).second;
+    names.push_back(stage.stage);
+  }
+  std::vector<std::string> parts;
+  parts.reserve(by_device.size());
+  for (const auto& [device, names] : by_device) {
+    parts.push_back(fmt::format("{} on {}", fmt::join(names, " and "), device));
+  }
+  return parts.empty() ? "nothing: it has nothing loaded"
+                       : fmt::format("{}", fmt::join(parts, ", "));
+}
+
 void PsCommand::fields(Fields& fields) {
   fields.positional("PID", words_, "Processes; none: all of yours.");
   fields.flag("unload", unload_, "Have them let go of what they have loaded.").once();
@@ -113,49 +133,70 @@ std::string PsCommand::details() const {
          "is needed; --keep-alive of the other verbs says after how long that happens by itself.\n";
 }
 
+Result<std::vector<PsCommand::Process>> PsCommand::find(const std::vector<int>& wanted) {
+  std::vector<Process> found;
+  for (const place::OtherProcess& other : place::find_status_pages()) {
+    const bool asked = wanted.empty() || std::ranges::find(wanted, other.pid) != wanted.end();
+    if (auto stages = asked ? parse_status_page(other.text) : std::nullopt) {
+      found.push_back({.pid = other.pid, .stages = *std::move(stages)});
+    }
+  }
+  for (const int pid : wanted) {
+    if (std::ranges::find(found, pid, &Process::pid) == found.end()) {
+      return std::unexpected(place::no_page_of(pid));
+    }
+  }
+  return found;
+}
+
+Result<int> PsCommand::unload(Context& context, const std::vector<Process>& processes, bool named) {
+  std::vector<int> pids;
+  for (const Process& process : processes) {
+    const Status asked = place::request_unload(process.pid);
+    if (!asked && named) {
+      return std::unexpected(asked.error());
+    }
+    if (!asked) {
+      continue;  // it has ended meanwhile
+    }
+    pids.push_back(process.pid);
+    if (!context.json) {
+      context.out.line(
+          fmt::format("{} is asked to let go of {}", process.pid, stages_text(process.stages)));
+    }
+  }
+  if (context.json) {
+    Json list = Json::array();
+    for (const Process& process : processes) {
+      list.push_back(to_json(process.pid, process.stages));
+    }
+    context.out.line(Json{{"asked", pids}, {"processes", std::move(list)}}.dump(
+        -1, ' ', false, Json::error_handler_t::replace));
+  } else if (pids.empty()) {
+    context.out.line("nothing is loaded");
+  }
+  return 0;
+}
+
 Result<int> PsCommand::run(Context& context) {
   MYNAH_TRY(const std::vector<int> wanted, parse_pids(words_));
+  MYNAH_TRY(const std::vector<Process> processes, find(wanted));
   if (unload_) {
-    std::vector<int> pids = wanted;
-    if (pids.empty()) {
-      for (const place::OtherProcess& other : place::find_status_pages()) {
-        pids.push_back(other.pid);
-      }
-    }
-    for (const int pid : pids) {
-      const Status asked = place::request_unload(pid);
-      if (!asked && !wanted.empty()) {
-        return std::unexpected(asked.error());  // of all: one that has ended meanwhile is none
-      }
-    }
-    if (context.json) {
-      context.out.line(Json{{"asked", pids}}.dump());
-    } else {
-      context.out.line(
-          fmt::format("{} process{} asked to let go", pids.size(), pids.size() == 1 ? "" : "es"));
-    }
-    return 0;
+    return unload(context, processes, !wanted.empty());
   }
   bool any = false;
-  for (const place::OtherProcess& other : place::find_status_pages()) {
-    if (!wanted.empty() && std::ranges::find(wanted, other.pid) == wanted.end()) {
-      continue;
-    }
-    const auto stages = parse_status_page(other.text);
-    if (!stages) {
-      continue;
-    }
+  for (const Process& process : processes) {
     if (context.json) {
-      context.out.line(
-          to_json(other.pid, *stages).dump(-1, ' ', false, Json::error_handler_t::replace));
+      context.out.line(to_json(process.pid, process.stages)
+                           .dump(-1, ' ', false, Json::error_handler_t::replace));
       continue;
     }
-    for (const LoadedStage& stage : *stages) {
+    for (const LoadedStage& stage : process.stages) {
       if (!std::exchange(any, true)) {
         context.out.line(fmt::format("{:<8} {:<13} {:<8} {:<6} {:>17} {:>9}  {}", "pid", "stage",
                                      "device", "type", "held", "idle", "model"));
       }
-      context.out.line(line_of(other.pid, stage));
+      context.out.line(line_of(process.pid, stage));
     }
   }
   if (!any && !context.json) {

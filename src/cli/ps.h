@@ -26,6 +26,9 @@ struct LoadedStage {
 // there is "?" or 0, and no text steers a terminal. None where the page is none.
 [[nodiscard]] std::optional<std::vector<LoadedStage>> parse_status_page(std::string_view text);
 
+// What a process has: "tts.acoustic and tts.vocoder on simt:0".
+[[nodiscard]] std::string stages_text(const std::vector<LoadedStage>& stages);
+
 class PsCommand : public Command {
  public:
   void fields(Fields& fields) override;
@@ -33,6 +36,16 @@ class PsCommand : public Command {
   [[nodiscard]] std::string details() const override;
 
  private:
+  // A process that has a page, and what it says there.
+  struct Process {
+    int pid = 0;
+    std::vector<LoadedStage> stages;
+  };
+
+  // Those that are wanted; NotFound where one has no page. None wanted: all.
+  static Result<std::vector<Process>> find(const std::vector<int>& wanted);
+  static Result<int> unload(Context& context, const std::vector<Process>& processes, bool named);
+
   std::vector<std::string> words_;
   bool unload_ = false;
 };

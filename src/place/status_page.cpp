@@ -109,14 +109,24 @@ std::vector<OtherProcess> find_status_pages() {
   return found;
 }
 
+Error no_page_of(int pid) {
+  std::error_code error;
+  const std::filesystem::path process = std::filesystem::path("/proc") / std::to_string(pid);
+  if (!std::filesystem::exists(process, error)) {
+    return {ErrorCode::NotFound,
+            fmt::format("there is no process {}: `mynah ps` lists those of mynah", pid)};
+  }
+  return {
+      ErrorCode::NotFound,
+      fmt::format("process {} is no mynah that has anything loaded, or is not yours: `mynah ps` "
+                  "lists those that have",
+                  pid)};
+}
+
 Status request_unload(int pid) {
   const auto memory = open_page(std::filesystem::path("/proc") / std::to_string(pid));
   if (!memory) {
-    return fail(
-        ErrorCode::NotFound,
-        fmt::format("process {} has nothing loaded, or is not yours: `mynah ps` lists those "
-                    "that have",
-                    pid));
+    return std::unexpected(no_page_of(pid));
   }
   page_of(*memory).unloads.fetch_add(1);
   return {};

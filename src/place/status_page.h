@@ -39,6 +39,9 @@ struct OtherProcess {
 // Of all processes that this user may look at; those that end meanwhile are left out.
 [[nodiscard]] std::vector<OtherProcess> find_status_pages();
 
+// Why a process has no page.
+[[nodiscard]] Error no_page_of(int pid);
+
 // Asks a process to let go of what it has loaded. NotFound where it has no page.
 [[nodiscard]] Status request_unload(int pid);
 

@@ -2,10 +2,15 @@
 
 #include <string>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "cli/test_context.h"
 
 namespace mynah::cli {
 namespace {
+
+using ::testing::HasSubstr;
 
 TEST(StatusPageText, IsReadAsItWasWritten) {
   const auto stages = parse_status_page(
@@ -29,6 +34,35 @@ TEST(StatusPageText, SaysWhoseMemoryAStageShares) {
   ASSERT_TRUE(stages);
   EXPECT_EQ(stages->front().memory_with, std::nullopt);
   EXPECT_EQ(stages->back().memory_with, "stt.encoder");
+}
+
+TEST(StatusPageText, SaysInWordsWhatIsLoaded) {
+  const auto loaded = [](const char* stage, const char* device) {
+    LoadedStage one;
+    one.stage = stage;
+    one.device = device;
+    return one;
+  };
+  EXPECT_EQ(stages_text({loaded("vad", "cpu"), loaded("tts.acoustic", "simt:0"),
+                         loaded("tts.vocoder", "simt:0")}),
+            "vad on cpu, tts.acoustic and tts.vocoder on simt:0");
+  EXPECT_EQ(stages_text({}), "nothing: it has nothing loaded");
+}
+
+TEST(Ps, AProcessThatIsNotThereOrNoMynahIsAnError) {
+  for (const bool unload : {false, true}) {
+    for (const auto& [pid, why] : {std::pair("999999999", "there is no process 999999999"),
+                                   std::pair("1", "process 1 is no mynah")}) {
+      TestProgram program({verb<PsCommand>("ps", "Show.")});
+      std::vector<std::string> arguments = {"ps", pid};
+      if (unload) {
+        arguments.emplace_back("--unload");
+      }
+      EXPECT_EQ(program.run(arguments), 1) << program.out.text();
+      EXPECT_THAT(program.err.text(), HasSubstr(why));
+      EXPECT_EQ(program.out.text(), "");
+    }
+  }
 }
 
 TEST(StatusPageText, WhatIsNoPageIsNone) {
