@@ -79,10 +79,11 @@ Result<std::vector<std::string>> SpeakCommand::keep_part(Context& context,
 
 Result<int> SpeakCommand::end_stopped(Context& context, SpeakObserver& observer) const {
   MYNAH_TRY(const std::vector<std::string> files, keep_part(context, observer));
-  if (!files.empty()) {
-    context.say(fmt::format("stopped after {:.1f} s of speech, kept as {}", observer.duration_s(),
-                            fmt::join(files, ", ")));
-  }
+  const double said_s = observer.duration_s();
+  context.say(said_s == 0     ? std::string("stopped before anything was said")
+              : files.empty() ? fmt::format("stopped after {:.1f} s of speech", said_s)
+                              : fmt::format("stopped after {:.1f} s of speech, kept as {}", said_s,
+                                            fmt::join(files, ", ")));
   return context.stopped_exit_code();
 }
 

@@ -23,7 +23,7 @@ std::string types_that_change(const StagePlaces& before, const StagePlaces& afte
   const auto types = [](const StagePlaces& places) {
     std::set<std::string_view> names;
     for (const auto& [stage, where] : places) {
-      names.insert(where.storage ? name(*where.storage) : "the file has it");
+      names.insert(where.storage ? name(*where.storage) : "the file's own type");
     }
     return fmt::format("{}", fmt::join(names, " and "));
   };

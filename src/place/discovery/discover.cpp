@@ -181,7 +181,8 @@ class Discoverer {
   void ask_nvml() {
     if (!machine_.shows_card()) {
       if (driver_) {
-        found_.no_memory_known = "free memory was not asked for: no card of this machine is shown";
+        found_.no_memory_known =
+            "these are none of the machine's own cards, and NVML tells of those alone";
       }
       return;
     }
