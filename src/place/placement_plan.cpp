@@ -17,10 +17,18 @@
 namespace mynah::place {
 namespace {
 
-// Whether a path is that of a model of this name, in the store or by itself.
+// Whether a path is that of a model of this name, in the store or by itself, or is the name.
 bool is_called(const std::filesystem::path& path, const std::string& model) {
-  return path.stem() == model ||
+  return path == model || path.stem() == model ||
          std::ranges::any_of(path, [&](const auto& part) { return part == model; });
+}
+
+// A profile that was named is of another model.
+std::unexpected<Error> refuse_profile(const Profile& profile, std::string_view why) {
+  return fail(ErrorCode::Device,
+              fmt::format("the profile {} is of {}, {}; measure this model with `mynah tune`, or "
+                          "leave --device out",
+                          profile.name, profile.model, why));
 }
 
 bool has_stages(const Profile& profile, StageGroup group) {
@@ -65,10 +73,7 @@ Result<bool> PlacementState::has_profile(const ModelFile& file) {
       return false;
     }
     const Profile& named = options_.profiles.front();
-    return fail(ErrorCode::Device,
-                fmt::format("the profile {} is of {}, which has no {}; measure this model with "
-                            "`mynah tune`, or leave --device out",
-                            named.name, named.model, group_name(group)));
+    return refuse_profile(named, fmt::format("which has no {}", group_name(group)));
   }
   MYNAH_TRY(const std::string digest, model_digest(path_of(file), options_.cache_folder));
   const Profile* const found = profile_of(file, digest);
@@ -81,6 +86,9 @@ Result<bool> PlacementState::has_profile(const ModelFile& file) {
     return false;
   }
   const Profile& profile = *found;
+  if (profile.model_sha256 != digest && !is_called(path_of(file), profile.model)) {
+    return refuse_profile(profile, fmt::format("not of {}", path_of(file)));
+  }
   MYNAH_TRY_STATUS(check_holds(profile, profile_facts(profile, digest)));
   const std::lock_guard lock(mutex_);
   profiled_[group] = found;

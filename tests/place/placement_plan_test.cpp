@@ -99,12 +99,23 @@ class PlacementPlan : public test::PlacedWhisper {
 
 TEST_F(PlacementPlan, AProfileThatIsNamedIsRefusedForAnotherFileOfTheModel) {
   Profile profile = on_the_processor();
+  profile.model = "model";  // as the file is called
   EXPECT_THAT(placed(named(profile)), ElementsAre("cpu as bf16", "cpu as bf16"));
   profile.model_sha256 = std::string(64, 'b');
   EXPECT_THAT(refusal(named(profile)),
               AllOf(HasSubstr("the profile evening no longer holds"),
-                    HasSubstr("it was measured with another file of the model some.en"),
+                    HasSubstr("it was measured with another file of the model model"),
                     HasSubstr("mynah tune"), HasSubstr("leave --device out")));
+}
+
+TEST_F(PlacementPlan, AProfileThatIsNamedIsRefusedForAnotherModel) {
+  Profile profile = on_the_processor();
+  EXPECT_THAT(placed(named(profile)), ElementsAre("cpu as bf16", "cpu as bf16"))
+      << "whatever it is called, it is the same file";
+  profile.model_sha256 = std::string(64, 'b');
+  EXPECT_THAT(refusal(named(profile)),
+              AllOf(HasSubstr("the profile evening is of some.en, not of "),
+                    HasSubstr("model.gguf; measure this model with `mynah tune`, or leave")));
 }
 
 TEST_F(PlacementPlan, AProfileThatIsNamedIsRefusedForModelsThatItDoesNotPlace) {
