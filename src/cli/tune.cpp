@@ -74,9 +74,9 @@ Status TuneCommand::tune(Context& context, place::PlacementState& state,
   }
   if (!context.json) {
     context.out.line(model.name + ":");
-    options.observer = [&context](const std::vector<Measurement>& measured) {
-      for (const Measurement& one : measured) {
-        context.out.line(measurement_line(one));
+    options.observer = [&context](const place::DeviceProof& proof) {
+      for (const Measurement& one : proof.measurements) {
+        context.out.line(measurement_line(one) + place::disturbed_text(proof.waited_share));
       }
       context.out.flush();
     };
@@ -100,6 +100,10 @@ Status TuneCommand::tune(Context& context, place::PlacementState& state,
         "  fastest: {}; kept as the profile {}{}", placement_text(profile), profile.name,
         use_ ? ", which is in use now"
              : fmt::format(", `mynah profile use {}` puts it in use", profile.name)));
+  }
+  if (const std::string disturbed = place::disturbed_text(profile.waited_share);
+      !disturbed.empty()) {
+    context.say_of(profile.name, "measure again when the machine is idle" + disturbed);
   }
   return {};
 }

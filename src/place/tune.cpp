@@ -39,6 +39,13 @@ std::string now_text() {
 
 }  // namespace
 
+std::string disturbed_text(double waited_share) {
+  constexpr double kMuch = 0.1;
+  return waited_share > kMuch
+             ? fmt::format("; others had the cores for {:.0f} % of the time", 100 * waited_share)
+             : std::string();
+}
+
 void keep_measurements(Profile& profile, const PlanInput& input, const Plan& plan) {
   profile.batch = plan.batch;
   for (const Measurement& measured : input.measurements) {
@@ -78,29 +85,29 @@ Result<Profile> tune(PlacementState& state, const ModelFile& file, const std::st
       devices.insert(std::move(device));
     }
   }
+  const auto heard = [&](const DeviceProof& proof) {
+    profile.waited_share = std::max(profile.waited_share, proof.waited_share);
+    if (options.observer) {
+      options.observer(proof);
+    }
+  };
   for (const std::string& device : devices) {
     const DeviceIdentity identity = state.identity(device);
     profile.devices.push_back(identity);
     for (const std::optional<DType>& type : types_for(file, device, options)) {
       const StageDevice where{.device = device, .storage = type};
-      const auto measured =
-          state.prover().of_device(file, where, identity, ProofWish::Anew).measurements;
-      if (options.observer) {
-        options.observer(measured);
-      }
-      std::ranges::copy(measured, std::back_inserter(input.measurements));
+      const DeviceProof proof = state.prover().of_device(file, where, identity, ProofWish::Anew);
+      heard(proof);
+      std::ranges::copy(proof.measurements, std::back_inserter(input.measurements));
     }
   }
   input.devices = state.memory(true);
   const auto prove_apart = [&](const StagesApart& imagined) -> std::optional<StagesApart> {
     const StagePlaces places = places_of(imagined);
-    auto measured = state.prover()
-                        .of_stages_apart(file, places, state.identities(places), ProofWish::Anew)
-                        .measurements;
-    if (options.observer) {
-      options.observer(measured);
-    }
-    return measured;
+    DeviceProof proof =
+        state.prover().of_stages_apart(file, places, state.identities(places), ProofWish::Anew);
+    heard(proof);
+    return std::move(proof.measurements);
   };
   MYNAH_TRY(const Plan plan, make_plan(input, prove_apart));
   keep_measurements(profile, input, plan);

@@ -16,8 +16,12 @@ struct TuneOptions {
   // Storage types to try; empty: int8 and bf16 on the processor, f16 and int8 on a card.
   std::vector<DType> types;
   // Hears of each measurement as it comes; may be empty.
-  std::function<void(const std::vector<Measurement>& measured)> observer;
+  std::function<void(const DeviceProof& proof)> observer;
 };
+
+// "; others had the cores for 34 % of the time", of a measurement whose times say little for that;
+// "": they had not for more than a tenth.
+[[nodiscard]] std::string disturbed_text(double waited_share);
 
 // What was measured, that which the plan chose as the profile's stages: of stages apart as they
 // were measured so.

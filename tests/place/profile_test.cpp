@@ -32,6 +32,7 @@ Profile some_profile(std::string name = "evening") {
       .created = "2025-03-01T10:00:00Z",
       .build = "0.6.0 (abc)",
       .batch = 8,
+      .waited_share = 0.25,
       .devices = {{"cuda:0", "RTX 4060", "535.104.05", "GPU-1"}, {"cpu", "avx2", "", ""}},
       .stages = {took(Stage::SttEncoder, "cuda:0", DType::F16, 2.1, 900),
                  took(Stage::SttDecoder, "cpu", {}, 1.0 / 3, 300)},
@@ -54,6 +55,19 @@ TEST(Profile, IsReadAsItWasWritten) {
   ASSERT_TRUE(again.has_value()) << again.error().message;
   EXPECT_EQ(*again, profile);
   EXPECT_DOUBLE_EQ(total_ms(*again), 2.1 + 1.0 / 3);
+}
+
+TEST(Profile, OfAnEarlierVersionSaysNothingOfWaiting) {
+  auto json = to_json(some_profile());
+  json.erase("waited_share");
+  const auto again = parse_profile(json.dump(), "evening", "f");
+  ASSERT_TRUE(again.has_value()) << again.error().message;
+  EXPECT_EQ(again->waited_share, 0);
+}
+
+TEST(Tune, AMeasurementThatWasDisturbedSaysSo) {
+  EXPECT_EQ(disturbed_text(0.1), "");
+  EXPECT_EQ(disturbed_text(0.34), "; others had the cores for 34 % of the time");
 }
 
 TEST(Profile, HoldsStagesApartAsTheyWereMeasuredSo) {

@@ -56,6 +56,21 @@ struct Machine {
   }
 };
 
+TEST(WaitedShare, IsThatOfTheThreadThatWaitedLongest) {
+  Machine machine;
+  machine.threads[kWorks].waited_to_run = seconds(100);  // before
+  const WaitedShare share(
+      1, {.now = [&] { return machine.now; }, .times = [&](pid_t) { return machine.threads; }});
+  EXPECT_EQ(share.until_now(), 0) << "no time has passed";
+  machine.now += seconds(10);
+  EXPECT_EQ(share.until_now(), 0);
+  machine.threads[kWorks].waited_to_run += seconds(1);
+  machine.threads[13] = {.state = 'R', .waited_to_run = seconds(4)};  // it began meanwhile
+  EXPECT_DOUBLE_EQ(share.until_now(), 0.4);
+  machine.threads[13].waited_to_run = seconds(40);  // it was told late
+  EXPECT_EQ(share.until_now(), 1);
+}
+
 TEST(Watchdog, LeavesAWorkerAloneThatWorks) {
   Machine machine;
   Watchdog watchdog = machine.watchdog();

@@ -20,6 +20,8 @@ struct Profile {
   std::string created;  // ISO 8601, UTC
   std::string build;    // of the program that measured
   int batch = 1;        // windows that were computed together
+  // The most of a measurement's time in which it waited for a core that others had, 0 to 1.
+  double waited_share = 0;
   std::vector<DeviceIdentity> devices;
   std::vector<Measurement> stages;  // what was chosen, in the order of Stage, each once
   std::vector<Measurement> others;  // what was measured besides, failures too

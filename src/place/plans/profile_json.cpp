@@ -201,6 +201,9 @@ Result<Profile> read_profile(const Json& json) {
     fields.complain("batch", fmt::format("1 to {}", kLargestBatch));
   }
   profile.batch = static_cast<int>(std::clamp<uint64_t>(batch, 1, kLargestBatch));
+  if (fields.find("waited_share") != nullptr) {  // files of earlier versions have none
+    profile.waited_share = fields.number("waited_share");
+  }
   const std::vector<Json> devices = fields.items("devices");
   const std::vector<Json> stages = fields.items("stages");
   const std::vector<Json> others = fields.items("others");
@@ -270,6 +273,7 @@ OrderedJson to_json(const Profile& profile) {
           {"created", profile.created},
           {"build", profile.build},
           {"batch", profile.batch},
+          {"waited_share", profile.waited_share},
           {"devices", std::move(devices)},
           {"stages", std::move(stages)},
           {"others", std::move(others)}};

@@ -70,6 +70,7 @@ class Attempt {
     }
     DeviceProof proof;
     proof.measurements = measurements_of(*run, group_of(file_), places_);
+    proof.waited_share = run->waited_share;
     for (Measurement& measured : proof.measurements) {
       const ProbeVerdict verdict = judge(measured.stage, run->report.probe, reference);
       measured.worst_error = verdict.worst_error;

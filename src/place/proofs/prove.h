@@ -30,6 +30,9 @@ struct DeviceProof {
   // ("failed 4 s ago: ..."); else "".
   std::string refusal;
   std::optional<NoRoom> no_room;
+  // How much of the time of a proof that was made now its worker waited for a core, which others
+  // had: what it took then says little.
+  double waited_share = 0;
 };
 
 // "has too little memory for stt: ...", to be read behind the device's name.

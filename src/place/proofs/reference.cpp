@@ -15,6 +15,7 @@
 #include "place/proofs/kept_file.h"
 #include "place/proofs/kept_types.h"
 #include "place/workers/load_limit.h"
+#include "place/workers/watchdog.h"
 #include "store/sha256.h"
 
 namespace mynah::place {
@@ -92,9 +93,11 @@ Result<ProbeRun> run_probe(WorkerProcess& worker, const ModelFile& file, const S
                            std::chrono::milliseconds step) {
   MYNAH_TRY_STATUS(open_model(worker, file, places));
   const StageGroup group = group_of(file);
+  const WaitedShare waited(worker.pid());
   MYNAH_TRY(const auto first, worker.ask_for<ProbeReport>(Ask::Probe, step, {}, group));
   ProbeRun run;
   MYNAH_TRY(run.report, worker.ask_for<ProbeReport>(Ask::Probe, step, {}, group));
+  run.waited_share = waited.until_now();
   MYNAH_TRY(run.stages, worker.ask_for<std::vector<StageReport>>(Ask::Report, step, {}));
   if (!is_possible(first) || !is_possible(run.report) || !is_possible(run.stages)) {
     worker.refuse_answer();

@@ -21,6 +21,7 @@ struct ProbeRun {
   ProbeReport report;
   std::vector<StageReport> stages;
   std::optional<FullWindow> window{};  // of windows on a device of its own
+  double waited_share = 0;             // of the probes' time that the worker waited for a core
 };
 
 // Opens the model in the worker, each stage in its place, and probes it twice: the first time what

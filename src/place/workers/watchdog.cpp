@@ -69,6 +69,23 @@ std::map<pid_t, ThreadTimes> read_process_times(pid_t process) {
   return all;
 }
 
+WaitedShare::WaitedShare(pid_t process, WatchdogSenses senses)
+    : process_(process),
+      senses_(std::move(senses)),
+      begin_(senses_.now()),
+      before_(senses_.times(process)) {}
+
+double WaitedShare::until_now() const {
+  nanoseconds longest{};
+  for (const auto& [thread, times] : senses_.times(process_)) {
+    const auto known = before_.find(thread);
+    const nanoseconds before = known == before_.end() ? nanoseconds{} : known->second.waited_to_run;
+    longest = std::max(longest, times.waited_to_run - before);
+  }
+  const std::chrono::duration<double> passed = senses_.now() - begin_;
+  return passed.count() > 0 ? std::min(1.0, std::chrono::duration<double>(longest) / passed) : 0.0;
+}
+
 Watchdog::Watchdog(pid_t process, const Pulse& pulse, const StepLimit& step, WatchdogSenses senses)
     : process_(process),
       pulse_(pulse),

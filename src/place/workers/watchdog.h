@@ -37,6 +37,22 @@ struct WatchdogSenses {
   std::function<std::map<pid_t, ThreadTimes>(pid_t process)> times = read_process_times;
 };
 
+// How much of its time a process could have computed and did not, since others had the cores.
+class WaitedShare {
+ public:
+  // From now on.
+  explicit WaitedShare(pid_t process, WatchdogSenses senses = {});
+
+  // Of that of its threads which waited longest, 0 to 1.
+  [[nodiscard]] double until_now() const;
+
+ private:
+  pid_t process_;
+  WatchdogSenses senses_;
+  std::chrono::steady_clock::time_point begin_;
+  std::map<pid_t, ThreadTimes> before_;
+};
+
 // Counts only time in which the worker could have worked: not what it waited for a core while
 // others had it, nor what passed while the watcher itself was not running (a busy machine, a
 // suspended one). So a deadline stretches by the load that there is, and nobody is killed for it.
