@@ -144,10 +144,11 @@ Json to_json(const DeviceView& device) {
            {"error_bound", rounded_ratio(measured.error_bound)},
            {"bytes", measured.bytes}});
     }
-    json["proofs"].push_back({{"model", proof.model},
-                              {"seconds_ago", proof.ago_s},
-                              {"cpu_ms_per_second", rounded_ms(proof.cpu_ms)},
-                              {"stages", std::move(stages)}});
+    json["proofs"].push_back(
+        {{"model", proof.model},
+         {"seconds_ago", proof.ago_s},
+         {"cpu_ms_per_second", proof.cpu_ms ? Json(rounded_ms(*proof.cpu_ms)) : Json()},
+         {"stages", std::move(stages)}});
   }
   return json;
 }
@@ -208,7 +209,7 @@ std::string proof_line(const std::string& label, const DeviceProof& proof) {
   const double ms = total_ms(proof.measurements);
   const std::string line = fmt::format("{}: {} passed {} s ago, {:.1f} ms for a second of sound",
                                        label, proof.model, proof.ago_s, ms);
-  const std::string speed = place::speed_text(ms, proof.cpu_ms, "the processor");
+  const std::string speed = place::speed_text(ms, proof.cpu_ms.value_or(0), "the processor");
   return speed.empty() ? line : line + ", " + speed;
 }
 
@@ -222,6 +223,14 @@ std::vector<std::string> proof_lines(std::span<const DeviceView> devices) {
     }
   }
   return lines;
+}
+
+std::string nothing_to_prove(const std::string& device) {
+  if (device == "cpu") {
+    return "other devices are compared with what it computes";
+  }
+  return device == "ref" ? "its plain loops are the definition that operations are compared with"
+                         : "";
 }
 
 std::string state_words(const DeviceView& device) {
@@ -312,16 +321,7 @@ Result<int> DevicesCommand::run(Context& context) {
     devices.push_back({.facts = facts, .findings = std::move(findings)});
   }
   if (!names_.empty()) {
-    for (const std::string& name : names_) {
-      const std::string full = place::full_device_name(name);
-      if (std::ranges::none_of(devices, [&](const DeviceView& device) {
-            return device.facts.label() == full || device.facts.label() == name;
-          })) {
-        return fail(
-            ErrorCode::Device,
-            fmt::format("there is no device {}: `mynah devices` lists what there is", name));
-      }
-    }
+    MYNAH_TRY_STATUS(check_names(devices));
     std::erase_if(devices, [&](const DeviceView& device) {
       return std::ranges::none_of(names_, [&](const std::string& name) {
         return device.facts.label() == place::full_device_name(name) ||
@@ -352,6 +352,9 @@ Result<int> DevicesCommand::run(Context& context) {
     if (nothing) {
       context.say(kNothing);
     }
+    for (const std::string& line : lines_of_nothing(devices)) {
+      context.say(line);
+    }
     return code;
   }
   for (const std::string& line : device_table(devices)) {
@@ -366,6 +369,9 @@ Result<int> DevicesCommand::run(Context& context) {
   if (nothing) {
     context.out.line(fmt::format("\n{}", kNothing));
   }
+  for (const std::string& line : lines_of_nothing(devices)) {
+    context.out.line("\n" + line);
+  }
   const std::vector<std::string> remedies = device_remedies(devices);
   if (!remedies.empty()) {
     context.out.line("\nWhat helps:");
@@ -377,6 +383,42 @@ Result<int> DevicesCommand::run(Context& context) {
     context.out.line("\nHow much memory of cards is free is not known: " + found.no_memory_known);
   }
   return code;
+}
+
+// Of the devices that were named for --prove those that have nothing to prove.
+std::vector<std::string> DevicesCommand::lines_of_nothing(
+    const std::vector<DeviceView>& devices) const {
+  std::vector<std::string> lines;
+  for (const DeviceView& device : devices) {
+    if (const std::string why = nothing_to_prove(device.facts.name);
+        prove_ && !names_.empty() && !why.empty()) {
+      lines.push_back(fmt::format("{} has nothing to prove: {}", device.facts.name, why));
+    }
+  }
+  return lines;
+}
+
+Status DevicesCommand::check_names(const std::vector<DeviceView>& devices) const {
+  for (const std::string& name : names_) {
+    const std::string full = place::full_device_name(name);
+    if (std::ranges::any_of(devices, [&](const DeviceView& device) {
+          return device.facts.label() == full || device.facts.label() == name;
+        })) {
+      continue;
+    }
+    const Status known = place::check_device(name);
+    if (known && name == "auto") {
+      return fail(ErrorCode::Usage,
+                  "auto is no device, but the fastest of those that are proven: `mynah devices` "
+                  "lists them all");
+    }
+    const std::string help =
+        known ? std::string() : place::without_name(known.error().message, name) + "; ";
+    return fail(
+        known ? ErrorCode::Device : ErrorCode::Usage,
+        fmt::format("there is no device {}: {}`mynah devices` lists what there is", name, help));
+  }
+  return {};
 }
 
 Status DevicesCommand::add_proofs(const Context& context, const place::Discovery& found,
@@ -424,8 +466,7 @@ Status DevicesCommand::add_proofs(const Context& context, const place::Discovery
         return fail(ErrorCode::Cancelled, "stopped");
       }
       proof.ago_s = prove_ ? 0 : std::max<int64_t>(0, now - kept->made_at);
-      if (const auto cpu = prove_ ? state.prover().of_cpu(model.file)
-                                  : Result<std::vector<place::Measurement>>()) {
+      if (const auto cpu = state.prover().kept_of_cpu(model.file)) {
         proof.cpu_ms = fastest_ms(*cpu);
       }
       device.proofs.push_back(std::move(proof));

@@ -1,6 +1,7 @@
 // `mynah devices`: what there is to compute on, what can be used, and what helps where it cannot.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,8 +17,8 @@ namespace mynah::cli {
 struct DeviceProof {
   std::string model;
   std::vector<place::Measurement> measurements;
-  double cpu_ms = 0;  // of the processor for a second of sound, all stages; 0: not known
-  int64_t ago_s = 0;  // since it was made
+  std::optional<double> cpu_ms{};  // of the processor for a second of sound, all stages, if known
+  int64_t ago_s = 0;               // since it was made
 };
 
 // A device with what the rules found of it.
@@ -33,6 +34,9 @@ struct DeviceView {
 
 // The table's lines, a heading first: device, name, memory, state.
 [[nodiscard]] std::vector<std::string> device_table(std::span<const DeviceView> devices);
+
+// Why a device that was named for --prove has nothing to prove; "": it has.
+[[nodiscard]] std::string nothing_to_prove(const std::string& device);
 
 // What proofs found, a line for each model and device: "cuda:0: tiny.en passed 3 s ago, 11
 // times faster than the processor".
@@ -51,6 +55,10 @@ class DevicesCommand : public Command {
   [[nodiscard]] std::string details() const override;
 
  private:
+  // Usage where a name is no device's, with what it could be.
+  [[nodiscard]] Status check_names(const std::vector<DeviceView>& devices) const;
+  [[nodiscard]] std::vector<std::string> lines_of_nothing(
+      const std::vector<DeviceView>& devices) const;
   // Fills in the proofs: those that were kept or, with --prove, new ones. Device where one failed.
   Status add_proofs(const Context& context, const place::Discovery& found,
                     std::vector<DeviceView>& devices) const;

@@ -242,6 +242,13 @@ def proving_fault(rig):
     return None if not list(home.rglob("*.distrust")) else "the device is distrusted"
 
 
+def kept_times_fault(rig):
+    """What the processor took is told with a proof that was made before, as it was with the proof itself."""
+    result = run(rig.environment(rig.warm), rig.program, "devices", "simt:0", "--json")
+    proofs = json.loads(result.stdout)["proofs"]
+    return None if proofs and all(proof["cpu_ms_per_second"] > 0 for proof in proofs) else f"the processor's time is not told: {proofs}"
+
+
 def main():
     (program, tool, driver), _ = main_arguments()
     needs(SENTENCE, SILERO, HIBARI)
@@ -249,6 +256,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         rig = Rig(program, tool, driver, pathlib.Path(folder))
         rig.must_run(rig.environment(rig.warm), "devices", "--prove", "simt:0")
+        checks.add("a proof that was made before", kept_times_fault(rig))
         checks.add("a worker dies between two sentences", refused_fault(*speak_with_a_death(rig, "simt:0")))
         checks.add("and the processor goes on", moved_fault(*speak_with_a_death(rig, "simt:0,cpu")))
         checks.add("the last look, though the user stops", stopped_fault(rig))

@@ -26,7 +26,9 @@ using gpu::fake::LoadedNvml;
 using nlohmann::json;
 using test::MadeUpMachine;
 using test::TemporaryFolder;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr const char* kUuid = "GPU-10101010-1010-1010-1010-101010101010";
 
@@ -48,6 +50,17 @@ class Devices : public ::testing::Test {
     EXPECT_EQ(program.run(arguments), code) << program.err.text();
     EXPECT_EQ(program.err.text(), "");
     return program.out.text();
+  }
+
+  // Standard error of the same, which fails with this exit code.
+  std::string refusal(std::vector<std::string> arguments, int code) {
+    TestProgram program({{"devices", "Show.", [this] {
+                            return std::make_unique<DevicesCommand>(machine_.root.path());
+                          }}});
+    program.environment = environment_;
+    arguments.insert(arguments.begin(), "devices");
+    EXPECT_EQ(program.run(arguments), code) << program.out.text();
+    return program.err.text();
   }
 
   static std::vector<std::string> lines(const std::string& text) {
@@ -135,6 +148,24 @@ TEST_F(Devices, OneThatIsNamedAndCannotBeProvenIsAnError) {
   EXPECT_THAT(run({"--prove", "cuda:0"}, 3), HasSubstr("cannot: its compute mode is Prohibited"));
   run({"--prove"}, 0);
   run({"cuda:0"}, 0);
+}
+
+TEST_F(Devices, WhatOthersAreComparedWithHasNothingToProve) {
+  EXPECT_THAT(run({"--prove", "ref", "cpu"}),
+              AllOf(HasSubstr("\nref has nothing to prove: its plain loops are the definition that "
+                              "operations are compared with\n"),
+                    HasSubstr("\ncpu has nothing to prove: other devices are compared with what it "
+                              "computes\n")));
+  EXPECT_THAT(run({"ref"}), Not(HasSubstr("nothing to prove")));
+}
+
+TEST_F(Devices, ANameOfNoDeviceSaysWhatItCouldBe) {
+  for (const auto& [name, help] :
+       {std::pair("gpu", "mynah knows NVIDIA's cards, as --device cuda"),
+        std::pair("simt:1", "did you mean simt:0"), std::pair("auto", "is no device, but the")}) {
+    EXPECT_THAT(refusal({name}, 2), HasSubstr(help)) << name;
+  }
+  EXPECT_THAT(refusal({"cuda:7"}, 3), HasSubstr("there is no device cuda:7: `mynah devices`"));
 }
 
 TEST_F(Devices, OneRemedyForSeveralCardsIsSaidOnce) {

@@ -20,6 +20,15 @@ DeviceProof not_tried(const ModelFile& file, const StagePlaces& places, std::str
           .no_room = {}};
 }
 
+// Of the processor, as exact or as fast as the model is wanted.
+std::vector<Measurement> cpu_times(const ModelFile& file, Reference found) {
+  const auto* const windows = std::get_if<WindowsFile>(&file);
+  const auto* const voice = std::get_if<VoiceModelFile>(&file);
+  const bool exact = (windows != nullptr && windows->precision == Precision::Exact) ||
+                     (voice != nullptr && voice->precision == Precision::Exact);
+  return exact ? std::move(found.cpu_exact) : std::move(found.cpu);
+}
+
 }  // namespace
 
 DeviceIdentity identity_without_discovery(const std::string& device) {
@@ -77,11 +86,16 @@ Result<Reference> Prover::reference(const ModelFile& file) {
 
 Result<std::vector<Measurement>> Prover::of_cpu(const ModelFile& file) {
   MYNAH_TRY(Reference found, reference(file));
-  const auto* const windows = std::get_if<WindowsFile>(&file);
-  const auto* const voice = std::get_if<VoiceModelFile>(&file);
-  const bool exact = (windows != nullptr && windows->precision == Precision::Exact) ||
-                     (voice != nullptr && voice->precision == Precision::Exact);
-  return exact ? std::move(found.cpu_exact) : std::move(found.cpu);
+  return cpu_times(file, std::move(found));
+}
+
+std::optional<std::vector<Measurement>> Prover::kept_of_cpu(const ModelFile& file) {
+  const std::lock_guard lock(mutex_);
+  if (const auto known = references_.find(path_of(file)); known != references_.end()) {
+    return cpu_times(file, known->second);
+  }
+  auto kept = kept_reference(file, options_.settings, options_.cache_folder, options_.build);
+  return kept ? std::optional(cpu_times(file, *std::move(kept))) : std::nullopt;
 }
 
 DeviceProof Prover::prove_now(const ModelFile& file, const StagePlaces& places, ProofWish wish) {

@@ -52,6 +52,9 @@ class Prover {
   // The processor's measurements of the model's stages.
   Result<std::vector<Measurement>> of_cpu(const ModelFile& file);
 
+  // The same where they are known already.
+  [[nodiscard]] std::optional<std::vector<Measurement>> kept_of_cpu(const ModelFile& file);
+
   // A device's measurements: kept ones that hold, or those of a proof made now; or why there are
   // none. What had no room is tried again the next time: what holds the memory may be gone.
   DeviceProof of_device(const ModelFile& file, const StageDevice& where,

@@ -60,6 +60,29 @@ std::string file_of(const std::string& folder, const std::string& key) {
   return (std::filesystem::path(folder) / (digest.substr(0, 32) + ".reference")).string();
 }
 
+// Where a reference is kept, and what it is of.
+struct KeptReference {
+  std::string file;
+  std::string key;
+};
+
+Result<KeptReference> where_kept(const ModelFile& file, const DeviceSettings& settings,
+                                 const std::string& folder, const std::string& build) {
+  MYNAH_TRY(const std::string digest, model_digest(path_of(file), folder));
+  // Its times decide where stages go: they are those of this processor with these threads.
+  std::string key = fmt::format("{}\n{}\n{}\n{}\n{}\n{}", digest, group_name(group_of(file)), build,
+                                processor_name(), cpu_instruction_sets().back(), settings.threads);
+  std::string path = file_of((std::filesystem::path(folder) / "proofs").string(), key);
+  return KeptReference{.file = std::move(path), .key = std::move(key)};
+}
+
+std::optional<Reference> read_kept(const KeptReference& kept, StageGroup group) {
+  Reference found;
+  const bool right =
+      read_kept_file(kept.file, kReferenceKind, kept.key, found) && is_possible(found, group);
+  return right ? std::optional(std::move(found)) : std::nullopt;
+}
+
 // The shorter of two runs, stage by stage: what held one of them up (another program, a first use)
 // says nothing of the device, and a deadline is made of the longest step.
 void take_shorter_times(std::vector<ProbeTime>& times, const std::vector<ProbeTime>& others) {
@@ -232,23 +255,24 @@ Result<Reference> compute_reference(const ModelFile& file, const WorkerSpec& cpu
   }
 }
 
+std::optional<Reference> kept_reference(const ModelFile& file, const DeviceSettings& settings,
+                                        const std::string& folder, const std::string& build) {
+  const auto kept = folder.empty() ? Result<KeptReference>(fail(ErrorCode::NotFound, ""))
+                                   : where_kept(file, settings, folder, build);
+  return kept ? read_kept(*kept, group_of(file)) : std::nullopt;
+}
+
 Result<Reference> find_reference(const ModelFile& file, const WorkerSpec& cpu,
                                  const std::string& folder, const std::string& build) {
   if (folder.empty()) {
     return compute_reference(file, cpu);
   }
-  MYNAH_TRY(const std::string digest, model_digest(path_of(file), folder));
-  // Its times decide where stages go: they are those of this processor with these threads.
-  const std::string key =
-      fmt::format("{}\n{}\n{}\n{}\n{}\n{}", digest, group_name(group_of(file)), build,
-                  processor_name(), cpu_instruction_sets().back(), cpu.settings.threads);
-  const std::string kept = file_of((std::filesystem::path(folder) / "proofs").string(), key);
-  Reference found;
-  if (read_kept_file(kept, kReferenceKind, key, found) && is_possible(found, group_of(file))) {
-    return found;
+  MYNAH_TRY(const KeptReference kept, where_kept(file, cpu.settings, folder, build));
+  if (auto found = read_kept(kept, group_of(file))) {
+    return *std::move(found);
   }
   MYNAH_TRY(Reference reference, compute_reference(file, cpu));
-  write_kept_file(kept, kReferenceKind, key, reference);
+  write_kept_file(kept.file, kReferenceKind, kept.key, reference);
   return reference;
 }
 

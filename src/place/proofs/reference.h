@@ -60,6 +60,13 @@ struct ProbeVerdict {
 // Computes it in a worker on the processor, so that a file that breaks the program breaks that.
 [[nodiscard]] Result<Reference> compute_reference(const ModelFile& file, const WorkerSpec& cpu);
 
+// The reference that was kept in `folder` for this model, program, processor and number of threads;
+// none: nobody computed it.
+[[nodiscard]] std::optional<Reference> kept_reference(const ModelFile& file,
+                                                      const DeviceSettings& settings,
+                                                      const std::string& folder,
+                                                      const std::string& build);
+
 // The reference that was kept in `folder` for this model, program, processor and number of threads,
 // or a new one, which is kept.
 // `folder` empty: nothing is kept.
