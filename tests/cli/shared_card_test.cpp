@@ -83,7 +83,8 @@ class SharedCard : public CardProgram {
         return false;
       }
       const ProgramOutcome listed = start({"ps", pid}).wait();
-      EXPECT_TRUE(listed.end.ok()) << listed.err;
+      // Before it has loaded anything it is no process that is listed, which is an error.
+      EXPECT_EQ(listed.end.signal, 0) << listed.err;
       if (listed.out.find("stt.decoder") != std::string::npos &&
           listed.out.find(device) != std::string::npos) {
         return true;
@@ -109,7 +110,12 @@ class SharedCard : public CardProgram {
     listener.hear(test::read_file(recording_));
     const ProgramOutcome heard = listener.end();
     expect_text(heard);
-    EXPECT_THAT(heard.err, Not(HasSubstr("cuda:0"))) << "nothing disturbed it";
+    std::istringstream said(heard.err);
+    for (std::string line; std::getline(said, line);) {
+      if (!line.starts_with("mynah: proving ")) {
+        EXPECT_THAT(line, Not(HasSubstr("cuda:0"))) << "nothing disturbed it";
+      }
+    }
   }
 
   static constexpr uint64_t kCard = 8192;  // MiB
