@@ -8,6 +8,7 @@
 
 #include "doctor/characters.h"
 #include "doctor/recipes/requirement_text.h"
+#include "doctor/recipes/text_reader.h"
 #include "doctor/versions.h"
 #include "formats/byte_reader.h"
 
@@ -35,9 +36,9 @@ constexpr std::pair<std::string_view, std::string_view> kOldVariables[] = {
 constexpr std::array<std::string_view, 8> kRelations = {
     "===", "==", "!=", "~=", ">=", "<=", ">", "<"};
 
-class MarkerReader {
+class MarkerReader : TextReader {
  public:
-  explicit MarkerReader(std::string_view text) : text_(text) {}
+  using TextReader::TextReader;
 
   Result<Marker> read() {
     MYNAH_TRY(Marker marker, any_of(0));
@@ -48,21 +49,6 @@ class MarkerReader {
   }
 
  private:
-  std::string_view rest() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t')) {
-      ++at_;
-    }
-    return text_.substr(at_);
-  }
-
-  bool take(std::string_view word) {
-    if (!rest().starts_with(word)) {
-      return false;
-    }
-    at_ += word.size();
-    return true;
-  }
-
   // A word that no letter, digit or underscore follows.
   bool take_word(std::string_view word) {
     const std::string_view left = rest();
@@ -70,7 +56,7 @@ class MarkerReader {
         (left.size() > word.size() && is_name_character(left[word.size()]))) {
       return false;
     }
-    at_ += word.size();
+    skip(word.size());
     return true;
   }
 
@@ -80,7 +66,7 @@ class MarkerReader {
 
   std::unexpected<Error> refused(std::string_view why) const {
     return fail(ErrorCode::InvalidInput,
-                fmt::format("marker {}: {} at its byte {}", in_quotes(text_), why, at_));
+                fmt::format("marker {}: {} at its byte {}", in_quotes(text()), why, at()));
   }
 
   template <class Part>
@@ -133,7 +119,7 @@ class MarkerReader {
       if (end == std::string_view::npos) {
         return refused("wanted a closing quote");
       }
-      at_ += end + 1;
+      skip(end + 1);
       return Marker::Side{.variable = false, .text = std::string(left.substr(1, end - 1))};
     }
     const size_t size = static_cast<size_t>(
@@ -145,7 +131,7 @@ class MarkerReader {
     if (std::ranges::find(kVariables, name) == kVariables.end()) {
       return refused("wanted a variable or a text in quotes");
     }
-    at_ += size;
+    skip(size);
     return Marker::Side{.variable = true, .text = std::string(name)};
   }
 
@@ -163,9 +149,6 @@ class MarkerReader {
     }
     return refused("wanted a sign of comparison");
   }
-
-  std::string_view text_;
-  size_t at_ = 0;
 };
 
 // What a variable holds; none where it is not known.

@@ -7,6 +7,7 @@
 
 #include "doctor/characters.h"
 #include "doctor/recipes/markers.h"
+#include "doctor/recipes/text_reader.h"
 #include "doctor/versions.h"
 #include "formats/byte_reader.h"
 
@@ -22,9 +23,9 @@ bool is_letter_or_digit(char c) {
   return is_digit(c) || is_small_letter(small_letter(c));
 }
 
-class RequirementReader {
+class RequirementReader : TextReader {
  public:
-  explicit RequirementReader(std::string_view text) : text_(text) {}
+  using TextReader::TextReader;
 
   Result<Requirement> read() {
     Requirement requirement;
@@ -37,7 +38,7 @@ class RequirementReader {
       const std::string_view left = rest();
       const size_t end = std::min(left.find_first_of(" \t"), left.size());
       requirement.url = std::string(left.substr(0, end));
-      at_ += end;
+      skip(end);
       if (requirement.url.empty()) {
         return refused("wanted an address behind @");
       }
@@ -55,23 +56,8 @@ class RequirementReader {
   }
 
  private:
-  std::string_view rest() {
-    while (at_ < text_.size() && is_blank(text_[at_])) {
-      ++at_;
-    }
-    return text_.substr(at_);
-  }
-
-  bool take(std::string_view word) {
-    if (!rest().starts_with(word)) {
-      return false;
-    }
-    at_ += word.size();
-    return true;
-  }
-
   std::unexpected<Error> refused(std::string_view why) const {
-    return fail(ErrorCode::InvalidInput, fmt::format("requirement {}: {}", in_quotes(text_), why));
+    return fail(ErrorCode::InvalidInput, fmt::format("requirement {}: {}", in_quotes(text()), why));
   }
 
   Result<std::string> name() {
@@ -82,7 +68,7 @@ class RequirementReader {
     if (found.empty() || !is_letter_or_digit(found.front()) || !is_letter_or_digit(found.back())) {
       return refused("wanted the name of a package");
     }
-    at_ += size;
+    skip(size);
     return normal_name(found);
   }
 
@@ -109,12 +95,9 @@ class RequirementReader {
       return refused("wanted a closing parenthesis");
     }
     MYNAH_TRY(const SpecifierSet set, SpecifierSet::parse(left.substr(0, end)));
-    at_ += end + (in_parentheses ? 1 : 0);
+    skip(end + (in_parentheses ? 1 : 0));
     return set.text();
   }
-
-  std::string_view text_;
-  size_t at_ = 0;
 };
 
 }  // namespace
