@@ -38,6 +38,22 @@ std::string_view outcome_name(Outcome outcome) {
   return "unknown";
 }
 
+int badness(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::Works:
+      return 0;
+    case Outcome::WorksSlowly:
+      return 1;
+    case Outcome::Unknown:
+      return 2;
+    case Outcome::FailsAtLoad:
+    case Outcome::FailsAtFirstKernel:
+    case Outcome::FailsAtLstm:
+      break;
+  }
+  return 3;
+}
+
 std::string_view certainty_name(Certainty certainty) {
   switch (certainty) {
     case Certainty::Certain:

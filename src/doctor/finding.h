@@ -35,6 +35,10 @@ enum class Outcome : uint8_t {
 // "unknown".
 [[nodiscard]] std::string_view outcome_name(Outcome outcome);
 
+// How bad an outcome is, the less the better: what is not known is worse than what works, and
+// better than any failure; failures are as bad as each other.
+[[nodiscard]] int badness(Outcome outcome);
+
 // How sure a finding is. Only what is Certain may be a FAIL: the others are at most Unknown.
 enum class Certainty : uint8_t {
   Certain,  // it was read here, and the rule behind it has a source that was read
@@ -53,11 +57,22 @@ struct Evidence {
   bool operator==(const Evidence&) const = default;
 };
 
+// One of several things that mend it together.
+struct RemedyStep {
+  std::string command;  // one line for a shell; empty: only words help
+  std::string text;     // what it does, as an imperative
+
+  bool operator==(const RemedyStep&) const = default;
+};
+
 // What mends it.
 struct Remedy {
   std::string command;  // one line for a shell or a recipe; empty: only words help
   std::string text;     // what it does, as an imperative
   std::string cost;     // what it would change elsewhere; empty: nothing that is known of
+  // Where one command does not do: all of them are needed, in this order; `command` is empty then,
+  // and `text` says what they come to.
+  std::vector<RemedyStep> steps = {};
 
   bool operator==(const Remedy&) const = default;
 };
@@ -88,9 +103,35 @@ struct FrameworkVerdict {
   bool operator==(const FrameworkVerdict&) const = default;
 };
 
+// A model in a plan for a card's memory. Sizes are of the card's memory, in MiB.
+struct PlannedModel {
+  std::string model;         // "whisper large-v3"
+  bool on_card = false;      // else the processor computes it
+  std::string storage;       // of its weights: "int8"; empty: as it comes, or on the processor
+  std::string engine;        // that was measured: "faster-whisper"; empty: the facts say it
+  uint64_t least_mib = 0;    // 0 on the processor
+  uint64_t most_mib = 0;     // at its peak
+  std::string source;        // of these numbers
+  bool as_asked_for = true;  // false: the plan changes it
+
+  bool operator==(const PlannedModel&) const = default;
+};
+
+// Models that fit on a card together, at their peaks.
+struct MemoryPlan {
+  std::string card;
+  uint64_t memory_mib = 0;    // of the card
+  uint64_t headroom_mib = 0;  // that is to stay free
+  uint64_t taken_mib = 0;     // at most, by what is on the card; never above memory less headroom
+  std::vector<PlannedModel> models;
+
+  bool operator==(const MemoryPlan&) const = default;
+};
+
 struct Report {
   std::vector<FrameworkVerdict> verdicts;
-  std::vector<Finding> findings;  // the worst first
+  std::vector<Finding> findings;       // the worst first
+  std::vector<MemoryPlan> plans = {};  // one for each card on which the wanted models can be held
 
   // The worst of all findings; Good where there is none.
   [[nodiscard]] Level worst() const;

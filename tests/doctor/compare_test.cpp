@@ -87,6 +87,17 @@ TEST(Compare, StepsUninstallBeforeTheyInstallAndTorchComesFromItsIndexFirst) {
                                     "pip check && mynah doctor"));
 }
 
+TEST(Compare, OfSeveralEnvironmentsAFailureCountsBeforeWhatIsNotKnown) {
+  // torch in one place has no code for the card, in the other nothing is known of that release.
+  Facts second = requirements("torch==2.7.1+cu126\n");
+  second.recipes.push_back(*parse_recipe("torch==99.0+cu126\n", "other/requirements.txt"));
+  const Comparison found =
+      compare(requirements(kNew), second, machine("RTX 5090", "580.95.05"), builtin_knowledge());
+  EXPECT_THAT(found.verdicts,
+              Contains(AllOf(Field(&VerdictChange::framework, "torch"),
+                             Field(&VerdictChange::after, Outcome::FailsAtFirstKernel))));
+}
+
 TEST(Compare, WhatIsTheSameNeedsNoSteps) {
   const Comparison found = compare(requirements(kOld), requirements(kOld),
                                    machine("RTX 4090", "580.95.05"), builtin_knowledge());

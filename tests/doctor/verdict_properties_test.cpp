@@ -13,20 +13,6 @@
 namespace mynah::doctor {
 namespace {
 
-// How bad an outcome is.
-int rank(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::Works:
-      return 0;
-    case Outcome::WorksSlowly:
-      return 1;
-    case Outcome::Unknown:
-      return 2;
-    default:
-      return 3;
-  }
-}
-
 const Architecture& any_architecture() {
   const std::vector<Architecture>& all = builtin_knowledge().architectures;
   return all[*rc::gen::inRange<size_t>(0, all.size())];
@@ -102,7 +88,7 @@ TEST(VerdictProperty, MoreArchitecturesNeverMakeItWorse) {
       units.images.back().ptx = false;
       units.images.back().ptx_version.clear();
     }
-    RC_ASSERT(rank(outcome(framework, machine)) <= rank(before));
+    RC_ASSERT(badness(outcome(framework, machine)) <= badness(before));
   }));
 }
 
@@ -120,8 +106,9 @@ TEST(VerdictProperty, ANewerDriverOfTheCardsBranchesNeverMakesItWorse) {
       }
       machine.driver = std::to_string(branch.branch) + ".999";
       // Of a branch that nobody verified less is known.
-      const int allowed = branch.verified ? rank(before) : std::max(rank(before), 2);
-      RC_ASSERT(rank(outcome(framework, machine)) <= allowed);
+      const int allowed =
+          branch.verified ? badness(before) : std::max(badness(before), badness(Outcome::Unknown));
+      RC_ASSERT(badness(outcome(framework, machine)) <= allowed);
     }
   }));
 }
@@ -132,7 +119,7 @@ TEST(VerdictProperty, AFactThatIsMissingNeverMakesAFailure) {
     Machine machine = any_machine();
     framework.unverified = *rc::gen::container<std::vector<std::string>>(
         rc::gen::element<std::string>("code", "ptx", "compression", "libraries"));
-    if (rank(outcome(framework, machine)) == 3) {
+    if (badness(outcome(framework, machine)) > badness(Outcome::Unknown)) {
       return;
     }
     const auto which = *rc::gen::inRange(0, 8);
@@ -167,7 +154,7 @@ TEST(VerdictProperty, AFactThatIsMissingNeverMakesAFailure) {
         framework.version.clear();
         break;
     }
-    RC_ASSERT(rank(outcome(framework, machine)) < 3);
+    RC_ASSERT(badness(outcome(framework, machine)) <= badness(Outcome::Unknown));
   }));
 }
 
@@ -178,7 +165,7 @@ TEST(VerdictProperty, WhatNobodyVerifiedNeverMakesAFailure) {
     framework.unverified = {"code", "compression", "ptx", "cudnn", "libraries"};
     Machine machine = any_machine();
     RC_PRE(last_branch(machine.cards.front()) == 0);
-    RC_ASSERT(rank(outcome(framework, machine)) < 3);
+    RC_ASSERT(badness(outcome(framework, machine)) <= badness(Outcome::Unknown));
   }));
 }
 

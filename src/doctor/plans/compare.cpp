@@ -33,13 +33,7 @@ std::optional<PythonEnvironment> environment_of(const RecipeColumn& column,
     if (resolved.by == nullptr || !resolved.version) {
       continue;
     }
-    Package package;
-    package.name = name;
-    package.version = resolved.version->text();
-    environment.packages.push_back(std::move(package));
-    if (auto framework = known_framework(name, *resolved.version, environment.system, knowledge)) {
-      environment.frameworks.push_back(*std::move(framework));
-    }
+    install(environment, name, resolved.version->text(), knowledge);
   }
   return environment.packages.empty() ? std::nullopt : std::optional(std::move(environment));
 }
@@ -146,7 +140,7 @@ Verdicts verdicts_of(const Report& report) {
   for (const FrameworkVerdict& verdict : report.verdicts) {
     const auto [found, is_new] =
         verdicts.emplace(std::pair(verdict.framework, verdict.card), verdict);
-    if (!is_new && found->second.outcome < verdict.outcome) {
+    if (!is_new && badness(found->second.outcome) < badness(verdict.outcome)) {
       found->second = verdict;
     }
   }

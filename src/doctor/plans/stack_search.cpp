@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -85,33 +86,42 @@ StackSearch::StackSearch(const StackWish& wish, const Knowledge& knowledge)
 }
 
 void StackSearch::add_slots() {
+  std::set<std::string> tried;
+  const auto add = [&](const std::string& name) -> Slot* {
+    if (!tried.insert(name).second) {
+      return nullptr;
+    }
+    Slot slot{.name = name, .wanted = {}, .choices = {}, .refusal = {}};
+    for (StackCandidate& candidate : stack_candidates(name, knowledge_)) {
+      slot.choices.push_back({.candidate = std::move(candidate), .framework = {}, .judged = {}});
+    }
+    return &slots_.emplace_back(std::move(slot));
+  };
   for (const Requirement& wanted : wish_.wanted) {
-    if (std::ranges::count(slots_, wanted.name, &Slot::name) > 0) {
+    Slot* const slot = add(wanted.name);
+    if (slot == nullptr) {
       continue;
     }
-    Slot slot{.name = wanted.name, .wanted = {}, .explicit_ = true, .choices = {}, .refusal = {}};
+    slot->explicit_ = true;
     if (auto specifiers = SpecifierSet::parse(wanted.specifier)) {
-      slot.wanted = *std::move(specifiers);
+      slot->wanted = *std::move(specifiers);
     }
-    slots_.push_back(std::move(slot));
+    if (slot->choices.empty() && unknown_.empty()) {
+      unknown_ = slot->name;
+    }
   }
   for (size_t i = 0; i < slots_.size(); ++i) {
     std::vector<std::string> needed;
-    for (StackCandidate& candidate : stack_candidates(slots_[i].name, knowledge_)) {
-      for (const Requirement& need : candidate.needs) {
+    for (const Choice& choice : slots_[i].choices) {
+      for (const Requirement& need : choice.candidate.needs) {
         needed.push_back(need.name);
       }
-      slots_[i].choices.push_back(
-          {.candidate = std::move(candidate), .framework = {}, .judged = {}});
-    }
-    if (slots_[i].choices.empty() && slots_[i].explicit_ && unknown_.empty()) {
-      unknown_ = slots_[i].name;
     }
     judge(slots_[i]);
     for (const std::string& name : needed) {
-      if (std::ranges::count(slots_, name, &Slot::name) == 0 &&
-          !stack_candidates(name, knowledge_).empty()) {
-        slots_.push_back({.name = name, .wanted = {}, .choices = {}, .refusal = {}});
+      // What the knowledge base has no releases of is left to the installer.
+      if (const Slot* slot = add(name); slot != nullptr && slot->choices.empty()) {
+        slots_.pop_back();
       }
     }
   }
@@ -333,15 +343,7 @@ bool StackSearch::settle_with(const std::vector<StackCandidate>& libraries, Stac
                                 .shared_paths = {},
                                 .frameworks = {}};
   const auto add = [&](const std::string& name, const std::string& version) {
-    Package package;
-    package.name = name;
-    package.version = version;
-    environment.packages.push_back(std::move(package));
-    if (const auto parsed = Version::parse(version)) {
-      if (auto framework = known_framework(name, *parsed, wish_.machine.system, knowledge_)) {
-        environment.frameworks.push_back(*std::move(framework));
-      }
-    }
+    install(environment, name, version, knowledge_);
   };
   for (const Choice* choice : chosen_) {
     const StackCandidate& candidate = choice->candidate;

@@ -295,6 +295,17 @@ void Redactor::redact(Report& report) {
       for (std::string* text : {&remedy.command, &remedy.text, &remedy.cost}) {
         change(*text);
       }
+      for (RemedyStep& step : remedy.steps) {
+        change(step.command);
+        change(step.text);
+      }
+    }
+  }
+  for (MemoryPlan& plan : report.plans) {
+    change(plan.card);
+    for (PlannedModel& model : plan.models) {
+      change(model.model);
+      change(model.source);
     }
   }
 }

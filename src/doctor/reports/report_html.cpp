@@ -95,6 +95,21 @@ void add_alignment(std::string& page, const Alignment& alignment) {
   page += "</table></div>\n";
 }
 
+void add_steps(std::string& page, const std::vector<RemedyStep>& steps) {
+  if (steps.empty()) {
+    return;
+  }
+  page += "<ol>\n";
+  for (const RemedyStep& step : steps) {
+    page += "<li>" + escaped_html(step.text);
+    if (!step.command.empty()) {
+      page += "<pre>" + escaped_html(step.command) + "</pre>";
+    }
+    page += "</li>\n";
+  }
+  page += "</ol>\n";
+}
+
 void add_finding(std::string& page, const Finding& finding) {
   page += fmt::format("<section class=\"{}\">\n<h3>{}: {}</h3>\n<p>{}</p>\n",
                       level_name(finding.level), in_colour(finding.level, level_words(finding)),
@@ -120,6 +135,7 @@ void add_finding(std::string& page, const Finding& finding) {
     if (!remedy.command.empty()) {
       page += "<pre>" + escaped_html(remedy.command) + "</pre>\n";
     }
+    add_steps(page, remedy.steps);
     if (!remedy.cost.empty()) {
       page += fmt::format("<p class=\"faint\">Cost: {}</p>\n", escaped_html(remedy.cost));
     }

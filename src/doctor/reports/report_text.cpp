@@ -67,18 +67,26 @@ class Page {
                           : std::string(words);
   }
 
+  // What is to be done: the command behind its label, and below it what it does.
+  void action(std::string_view label, const std::string& command, const std::string& text) {
+    if (command.empty()) {
+      part(label, text);
+      return;
+    }
+    verbatim(label, command);
+    if (!text.empty()) {
+      part(std::string(label.size(), ' '), text);
+    }
+  }
+
   void remedies(const std::vector<Remedy>& remedies) {
     bool first = true;
     for (const Remedy& remedy : remedies) {
       const std::string_view label = first ? "do: " : "or: ";
       first = false;
-      if (remedy.command.empty()) {
-        part(label, remedy.text);
-      } else {
-        verbatim(label, remedy.command);
-        if (!remedy.text.empty()) {
-          part("    ", remedy.text);
-        }
+      action(label, remedy.command, remedy.text);
+      for (size_t i = 0; i < remedy.steps.size(); ++i) {
+        action(fmt::format("    {}. ", i + 1), remedy.steps[i].command, remedy.steps[i].text);
       }
       if (!remedy.cost.empty()) {
         part("    cost: ", remedy.cost);

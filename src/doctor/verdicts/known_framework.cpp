@@ -230,6 +230,22 @@ std::optional<Framework> known_framework(std::string_view name, const Version& v
   return std::nullopt;
 }
 
+void install(PythonEnvironment& environment, std::string_view name, const std::string& version,
+             const Knowledge& knowledge) {
+  std::erase_if(environment.packages, [&](const Package& other) { return other.name == name; });
+  std::erase_if(environment.frameworks,
+                [&](const Framework& other) { return other.package == name; });
+  Package& package = environment.packages.emplace_back();
+  package.name = name;
+  package.version = version;
+  const auto parsed = Version::parse(version);
+  auto framework =
+      parsed ? known_framework(name, *parsed, environment.system, knowledge) : std::nullopt;
+  if (framework) {
+    environment.frameworks.push_back(*std::move(framework));
+  }
+}
+
 Framework mynah_framework() {
   Framework framework;
   framework.name = "mynah";

@@ -23,4 +23,9 @@ namespace mynah::doctor {
 // mynah itself, whose device code is PTX that old drivers take (docs/cuda.md).
 [[nodiscard]] Framework mynah_framework();
 
+// Puts a package into an environment in place of the one of its name, as an installer would: its
+// metadata, and what the knowledge base has of its files.
+void install(PythonEnvironment& environment, std::string_view name, const std::string& version,
+             const Knowledge& knowledge);
+
 }  // namespace mynah::doctor

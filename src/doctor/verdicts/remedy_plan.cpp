@@ -8,6 +8,7 @@
 #include "doctor/recipes/markers.h"
 #include "doctor/recipes/requirement_text.h"
 #include "doctor/verdicts/framework_files.h"
+#include "doctor/verdicts/known_framework.h"
 
 namespace mynah::doctor {
 
@@ -16,19 +17,6 @@ namespace {
 const Package* package_named(const std::vector<Package>& packages, std::string_view name) {
   const auto found = std::ranges::find(packages, name, &Package::name);
   return found == packages.end() ? nullptr : &*found;
-}
-
-int rank(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::Works:
-      return 0;
-    case Outcome::WorksSlowly:
-      return 1;
-    case Outcome::Unknown:
-      return 2;
-    default:
-      return 3;
-  }
 }
 
 bool holds(const Requirement& requirement, const std::string& version) {
@@ -46,16 +34,15 @@ bool applies(const Requirement& requirement, const PythonEnvironment& environmen
                                                                  .extras = {}}) == Truth::Yes);
 }
 
-void broken_requirements(const PythonEnvironment& before, const Change& change,
+void broken_requirements(const PythonEnvironment& before, const std::vector<Package>& packages,
                          std::vector<std::string>& costs) {
   for (const Package& package : before.packages) {
-    if (package_named(change.packages, package.name) != nullptr) {
+    if (package_named(packages, package.name) != nullptr) {
       continue;
     }
     for (const std::string& text : package.requires_) {
       const auto requirement = parse_requirement(text);
-      const Package* comes =
-          requirement ? package_named(change.packages, requirement->name) : nullptr;
+      const Package* comes = requirement ? package_named(packages, requirement->name) : nullptr;
       const Package* was =
           requirement ? package_named(before.packages, requirement->name) : nullptr;
       const bool breaks = comes != nullptr && applies(*requirement, before) &&
@@ -97,7 +84,7 @@ void worse_frameworks(const PythonEnvironment& before, const PythonEnvironment& 
     }
     const Judged now = judge_framework(framework, &card, machine, knowledge, &before);
     const Judged then = judge_framework(framework, &card, machine, knowledge, &after);
-    if (rank(then.verdict.outcome) > rank(now.verdict.outcome)) {
+    if (badness(then.verdict.outcome) > badness(now.verdict.outcome)) {
       costs.push_back(fmt::format("{} then {}: {}", framework_title(framework),
                                   outcome_name(then.verdict.outcome), then.verdict.reason));
     }
@@ -106,7 +93,8 @@ void worse_frameworks(const PythonEnvironment& before, const PythonEnvironment& 
 
 }  // namespace
 
-PythonEnvironment changed(const PythonEnvironment& environment, const Change& change) {
+PythonEnvironment changed(const PythonEnvironment& environment, const Change& change,
+                          const Knowledge& knowledge) {
   PythonEnvironment after = environment;
   // torch's wheels ask for NVIDIA's libraries by their very version.
   const bool brings_libraries =
@@ -124,14 +112,19 @@ PythonEnvironment changed(const PythonEnvironment& environment, const Change& ch
       return std::ranges::find(shared.owners, "onnxruntime-gpu") != shared.owners.end();
     });
   }
-  after.packages.insert(after.packages.end(), change.packages.begin(), change.packages.end());
+  for (const Package& package : change.packages) {
+    install(after, package.name, package.version, knowledge);
+  }
+  std::erase_if(after.frameworks, [&](const Framework& framework) {
+    return framework.package == change.framework.package;
+  });
   after.frameworks.push_back(change.framework);
   return after;
 }
 
 Judged judge_change(const Change& change, const Card& card, const Machine& machine,
                     const PythonEnvironment& environment, const Knowledge& knowledge) {
-  const PythonEnvironment after = changed(environment, change);
+  const PythonEnvironment after = changed(environment, change, knowledge);
   Machine with_driver = machine;
   if (!change.driver.empty()) {
     with_driver.driver = change.driver;
@@ -143,12 +136,23 @@ bool mends(const Judged& judged) {
   return computes_on_card(judged) || judged.cause == Cause::DriverUnknown;
 }
 
+std::vector<std::string> objections(const PythonEnvironment& environment,
+                                    const std::vector<Package>& packages,
+                                    const Knowledge& knowledge) {
+  PythonEnvironment after = environment;
+  for (const Package& package : packages) {
+    install(after, package.name, package.version, knowledge);
+  }
+  std::vector<std::string> costs;
+  broken_requirements(environment, packages, costs);
+  new_clashes(environment, after, knowledge, costs);
+  return costs;
+}
+
 std::string cost_of(const Change& change, const Card& card, const Machine& machine,
                     const PythonEnvironment& environment, const Knowledge& knowledge) {
-  const PythonEnvironment after = changed(environment, change);
-  std::vector<std::string> costs;
-  broken_requirements(environment, change, costs);
-  new_clashes(environment, after, knowledge, costs);
+  const PythonEnvironment after = changed(environment, change, knowledge);
+  std::vector<std::string> costs = objections(environment, change.packages, knowledge);
   worse_frameworks(environment, after, change, card, machine, knowledge, costs);
   return fmt::format("{}", fmt::join(costs, "; "));
 }

@@ -21,7 +21,8 @@ struct Change {
 };
 
 // The environment after a change: what it brings in place of what had the same name.
-[[nodiscard]] PythonEnvironment changed(const PythonEnvironment& environment, const Change& change);
+[[nodiscard]] PythonEnvironment changed(const PythonEnvironment& environment, const Change& change,
+                                        const Knowledge& knowledge);
 
 // A framework on a card after a change.
 [[nodiscard]] Judged judge_change(const Change& change, const Card& card, const Machine& machine,
@@ -36,6 +37,12 @@ struct Change {
 // of.
 [[nodiscard]] std::string cost_of(const Change& change, const Card& card, const Machine& machine,
                                   const PythonEnvironment& environment, const Knowledge& knowledge);
+
+// What an environment has against packages that come, by their names and versions: requirements
+// that no longer hold, and packages that cannot stand beside them.
+[[nodiscard]] std::vector<std::string> objections(const PythonEnvironment& environment,
+                                                  const std::vector<Package>& packages,
+                                                  const Knowledge& knowledge);
 
 // "pip install", as the environment's own tool has it.
 [[nodiscard]] std::string install_command(const PythonEnvironment& environment);
