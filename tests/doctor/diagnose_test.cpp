@@ -221,9 +221,55 @@ TEST(Cases, TwoModelsDoNotFitOnASmallCardAndThePlanDoes) {
   EXPECT_EQ(found.subject, "whisper large-v3 with kokoro");
   EXPECT_THAT(found.text, HasSubstr("8.0 GiB to 12.0 GiB, with 2.0 GiB that are to stay free"));
   ASSERT_EQ(found.remedies.size(), 1U);
-  EXPECT_THAT(found.remedies.front().text,
-              HasSubstr("Hold whisper large-v3 (int8, 3.0 to 4.5 GiB) on the card, and compute "
-                        "kokoro on the processor: 4.5 GiB at most, with 2.0 GiB to stay free"));
+  EXPECT_EQ(found.remedies.front().text,
+            "Hold at most 4608 MiB on the card, of 6140 (8188 less 2048 that stay free):");
+  EXPECT_THAT(
+      found.remedies.front().steps,
+      ElementsAre(
+          RemedyStep{
+              "WhisperModel(\"large-v3\", device=\"cuda\", compute_type=\"int8\")",
+              "whisper large-v3 as int8, with faster-whisper, on the card: 3091 to 4608 MiB."},
+          RemedyStep{"", "kokoro on the processor: nothing of the card."}));
+  ASSERT_EQ(report.plans.size(), 1U);
+  const MemoryPlan& plan = report.plans.front();
+  EXPECT_EQ(plan.memory_mib, 8188U);
+  EXPECT_EQ(plan.headroom_mib, 2048U);
+  EXPECT_EQ(plan.taken_mib, 4608U);
+  ASSERT_EQ(plan.models.size(), 2U);
+  EXPECT_EQ(plan.models[0].storage, "int8");
+  EXPECT_FALSE(plan.models[0].as_asked_for);
+  EXPECT_THAT(plan.models[0].source, HasSubstr("nobody verified it"));
+  EXPECT_FALSE(plan.models[1].on_card);
+  // Nobody measured another TTS smaller, so it goes to the processor; a bigger card holds both.
+  Facts bigger = facts_of("small_card_two_models");
+  bigger.machine.cards.front().memory_mib = 12288;
+  const Report fits = report_of(bigger);
+  ASSERT_EQ(fits.plans.size(), 1U);
+  EXPECT_EQ(fits.plans.front().taken_mib, 6144U + 4096U);
+  EXPECT_TRUE(fits.plans.front().models[1].on_card);
+}
+
+TEST(Cases, ARemedyForACompanionIsOfAReleaseAndSaysWhatItBreaks) {
+  const auto companion = [](const char* torch, const char* torchaudio) {
+    Facts facts;
+    PythonEnvironment& environment = facts.environments.emplace_back();
+    environment.kind = "uv";
+    for (const auto& [name, version] :
+         {std::pair("torch", torch), {"torchaudio", torchaudio}, {"pyannote-audio", "3.3.2"}}) {
+      Package& package = environment.packages.emplace_back();
+      package.name = name;
+      package.version = version;
+    }
+    const Report report = diagnose(facts, builtin_knowledge());
+    const auto found = std::ranges::find(report.findings, "torch companion", &Finding::rule);
+    return found == report.findings.end() || found->remedies.empty() ? Remedy()
+                                                                     : found->remedies.front();
+  };
+  const Remedy good = companion("2.5.1+cu124", "2.4.1");
+  EXPECT_THAT(good.command, StartsWith("uv pip install torchaudio==2.5.1+cu124 --index-url"));
+  EXPECT_EQ(good.cost, "");
+  EXPECT_THAT(companion("2.9.0+cu128", "2.8.0").cost,
+              HasSubstr("torchaudio>=2.9 beside pyannote-audio<4"));
 }
 
 TEST(Cases, WhatAModelTakesThatNobodyReadIsAtMostUnknown) {

@@ -42,6 +42,11 @@ struct AlignmentEdit {
   std::string from;   // what stands there; empty: a new line
   std::string to;
   std::string why;
+  std::string row = {};   // of the matrix, that it is for: "torch"
+  bool literal = true;    // false: `from` does not stand on that line as it is
+  bool of_image = false;  // FROM of a Dockerfile, or the image of a service
+
+  bool operator==(const AlignmentEdit&) const = default;
 };
 
 // The oldest driver that a package of a column works with on a card.
@@ -68,8 +73,11 @@ struct Alignment {
 
 [[nodiscard]] Alignment align(const Facts& facts, const Knowledge& knowledge);
 
-// One line for a shell that makes an edit; empty where a line cannot be changed by itself, as one
-// of a Dockerfile's command.
+// One line for a shell that makes an edit, and changes nothing else of the file; empty where none
+// does, as in a lock, or where a variable holds what is to be changed.
 [[nodiscard]] std::string edit_command(const AlignmentEdit& edit);
+
+// The same in words: "requirements.txt:3 is to read torch==2.5.1, not torch==2.1.2: why".
+[[nodiscard]] std::string edit_text(const AlignmentEdit& edit);
 
 }  // namespace mynah::doctor

@@ -26,9 +26,33 @@ Json json_of(const Evidence& evidence) {
 }
 
 Json json_of(const Remedy& remedy) {
-  return {{"command", or_null(remedy.command)},
-          {"text", or_null(remedy.text)},
-          {"cost", or_null(remedy.cost)}};
+  Json json = {{"command", or_null(remedy.command)},
+               {"text", or_null(remedy.text)},
+               {"cost", or_null(remedy.cost)}};
+  for (const RemedyStep& step : remedy.steps) {
+    json["steps"].push_back({{"command", or_null(step.command)}, {"text", or_null(step.text)}});
+  }
+  return json;
+}
+
+Json json_of(const MemoryPlan& plan) {
+  Json models = Json::array();
+  for (const PlannedModel& model : plan.models) {
+    models.push_back({{"model", model.model},
+                      {"place", model.on_card ? "card" : "processor"},
+                      {"storage", or_null(model.storage)},
+                      {"engine", or_null(model.engine)},
+                      {"least_mib", model.least_mib},
+                      {"most_mib", model.most_mib},
+                      {"source", or_null(model.source)},
+                      {"as_asked_for", model.as_asked_for}});
+  }
+  return {{"card", plan.card},
+          {"memory_mib", plan.memory_mib},
+          {"headroom_mib", plan.headroom_mib},
+          {"limit_mib", plan.memory_mib - plan.headroom_mib},
+          {"taken_mib", plan.taken_mib},
+          {"models", models}};
 }
 
 Json json_of(const Finding& finding);
@@ -87,6 +111,7 @@ Json json_of(const AlignmentEdit& edit) {
           {"line", edit.line == 0 ? Json() : Json(edit.line)},
           {"from", or_null(edit.from)},
           {"to", edit.to},
+          {"row", edit.row},
           {"why", or_null(edit.why)}};
 }
 
@@ -135,6 +160,7 @@ nlohmann::ordered_json report_json(const ReportFrame& frame) {
           {"worst", level_name(frame.report.worst())},
           {"verdicts", list_of(frame.report.verdicts)},
           {"findings", list_of(frame.report.findings)},
+          {"memory_plans", list_of(frame.report.plans)},
           {"alignment", frame.alignment == nullptr ? Json() : json_of(*frame.alignment)},
           {"looked_at", looked_json(frame.facts)},
           {"skipped", frame.facts.skipped}};

@@ -6,9 +6,13 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "doctor/recipes/recipe_parts.h"
 #include "doctor/recipes/requirement_text.h"
 #include "doctor/torch_index.h"
+#include "doctor/verdicts/known_framework.h"
+#include "doctor/verdicts/remedy_plan.h"
 
 namespace mynah::doctor {
 
@@ -38,6 +42,26 @@ bool same_release(const Version& version, const Claim& release) {
          version.release_at(1) == wanted->release_at(1);
 }
 
+// The release of a companion for the `patch`th of a torch: of the same number, else the newest of
+// its minor version. Empty: there is none.
+std::string companion_release(std::string_view name, const Claim& belongs, uint64_t patch,
+                              const Knowledge& knowledge) {
+  const std::string same = fmt::format("{}.{}", belongs.value, patch);
+  const PackageReleases* listed = knowledge.releases_of(name);
+  if (listed == nullptr) {
+    return same;
+  }
+  const auto wanted = Version::parse(same);
+  std::string newest;
+  for (const Version& release : listed->releases) {
+    if (wanted && release == *wanted) {
+      return same;
+    }
+    newest = newest.empty() && same_release(release, belongs) ? release.text() : newest;
+  }
+  return newest;
+}
+
 // A companion is built for one release of torch, and refuses others or crashes with them.
 void judge_companion(const PythonEnvironment& environment, const Package& torch,
                      const TorchRelease& release, const char* name, const Claim& belongs,
@@ -62,12 +86,23 @@ void judge_companion(const PythonEnvironment& environment, const Package& torch,
       {fmt::format("torch {} goes with {} {}", release.torch, name, belongs.value),
        belongs.source});
   const auto installed = Version::parse(torch.version);
+  const std::string right = companion_release(
+      name, belongs, installed ? installed->release_at(2) : 0, diagnosis.knowledge);
   const std::string tag = installed ? installed->local_text() : "";
+  if (right.empty()) {
+    return;
+  }
+  Package comes;
+  comes.name = name;
+  comes.version = right;
   finding.remedies.push_back(
-      {fmt::format("pip install {}=={}.{}{}", name, belongs.value,
-                   installed ? installed->release_at(2) : 0,
-                   tag.empty() ? "" : fmt::format("+{} --index-url {}", tag, torch_index(tag))),
-       fmt::format("Take the {} of the torch that is installed, from the same index.", name), ""});
+      {.command =
+           fmt::format("{} {}=={}{}", install_command(environment), name, right,
+                       tag.empty() ? "" : fmt::format("+{} --index-url {}", tag, torch_index(tag))),
+       .text =
+           fmt::format("Take the {} of the torch that is installed, from the same index.", name),
+       .cost = fmt::format(
+           "{}", fmt::join(objections(environment, {comes}, diagnosis.knowledge), "; "))});
 }
 
 bool matches(const PythonEnvironment& environment, const Requirement& requirement) {
@@ -75,6 +110,81 @@ bool matches(const PythonEnvironment& environment, const Requirement& requiremen
   const auto specifier = SpecifierSet::parse(requirement.specifier);
   const auto version = package != nullptr ? Version::parse(package->version) : Version::parse("");
   return package != nullptr && specifier && version && specifier->contains(*version);
+}
+
+// What a line of pip would install and remove; none: it is no such line, or nobody knows what
+// comes.
+struct PipChange {
+  std::vector<Package> comes;
+  std::vector<std::string> goes;
+};
+
+std::optional<PipChange> pip_change(const std::string& command,
+                                    const PythonEnvironment& environment,
+                                    const Knowledge& knowledge) {
+  PipChange change;
+  const std::vector<std::string> words = words_of(command);
+  if (words.size() < 3 || words[0] != "pip" || (words[1] != "install" && words[1] != "uninstall")) {
+    return std::nullopt;
+  }
+  const bool newer = std::ranges::find(words, "--upgrade") != words.end();
+  for (size_t i = 2; i < words.size(); ++i) {
+    if (words[i].starts_with("-")) {
+      i += words[i] == "--index-url" || words[i] == "--extra-index-url" ? 1 : 0;
+      continue;
+    }
+    const auto requirement = parse_requirement(words[i]);
+    const auto specifier =
+        requirement ? SpecifierSet::parse(requirement->specifier) : SpecifierSet::parse("");
+    if (!requirement || !specifier) {
+      return std::nullopt;
+    }
+    if (words[1] == "uninstall") {
+      change.goes.push_back(requirement->name);
+      continue;
+    }
+    if (!newer && matches(environment, *requirement)) {
+      continue;  // pip leaves it as it is
+    }
+    auto version = specifier->pinned();
+    if (const PackageReleases* listed = knowledge.releases_of(requirement->name);
+        !version && listed != nullptr) {
+      const auto newest = std::ranges::find_if(
+          listed->releases, [&](const Version& release) { return specifier->contains(release); });
+      version = newest == listed->releases.end() ? version : std::optional(*newest);
+    }
+    if (!version) {
+      return std::nullopt;
+    }
+    Package& package = change.comes.emplace_back();
+    package.name = requirement->name;
+    package.version = version->text();
+  }
+  return change;
+}
+
+// A remedy with what it costs here; none: what it is for would still be there.
+std::optional<Remedy> judged(Remedy remedy, const PythonEnvironment& environment,
+                             const Requirement& first, const Requirement& second,
+                             const Knowledge& knowledge) {
+  const auto change = pip_change(remedy.command, environment, knowledge);
+  if (!change) {
+    return remedy;
+  }
+  PythonEnvironment after = environment;
+  for (const std::string& name : change->goes) {
+    std::erase_if(after.packages, [&](const Package& package) { return package.name == name; });
+  }
+  for (const Package& package : change->comes) {
+    install(after, package.name, package.version, knowledge);
+  }
+  if (matches(after, first) && matches(after, second)) {
+    return std::nullopt;
+  }
+  const std::vector<std::string> costs = objections(environment, change->comes, knowledge);
+  remedy.cost +=
+      fmt::format("{}{}", remedy.cost.empty() || costs.empty() ? "" : "; ", fmt::join(costs, "; "));
+  return remedy;
 }
 
 void judge_clash(const PythonEnvironment& environment, const Clash& clash, Diagnosis& diagnosis) {
@@ -100,8 +210,11 @@ void judge_clash(const PythonEnvironment& environment, const Clash& clash, Diagn
     finding.error = plain == error->patterns.end() ? error->title : *plain;
     for (const Remedy& remedy : error->remedies) {
       // Those that a log's own words would fill are for logs.
-      if (!(remedy.command + remedy.text).contains('{')) {
-        finding.remedies.push_back(remedy);
+      if ((remedy.command + remedy.text).contains('{')) {
+        continue;
+      }
+      if (auto kept = judged(remedy, environment, *first, *second, diagnosis.knowledge)) {
+        finding.remedies.push_back(*std::move(kept));
       }
     }
   }

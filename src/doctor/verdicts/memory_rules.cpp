@@ -17,6 +17,8 @@ struct Way {
   std::string text;  // "int8"; empty: on the processor
   uint64_t least_mib = 0;
   uint64_t most_mib = 0;
+  std::string engine = {};  // that was measured; empty: the facts say it
+  std::string source = {};
   uint64_t worse = 0;  // than what was asked for
 };
 
@@ -28,6 +30,8 @@ struct Held {
   std::vector<Evidence> evidence;
   std::vector<Way> others;
 };
+
+constexpr std::string_view kAsItIs = "as it is";
 
 // More models than this in one plan are not tried in all ways together.
 constexpr size_t kMostPlanned = 8;
@@ -41,6 +45,11 @@ std::string gib_range(const Way& way) {
              ? gib(way.most_mib)
              : fmt::format("{:.1f} to {}", static_cast<double>(way.least_mib) / 1024,
                            gib(way.most_mib));
+}
+
+std::string source_of(const ModelMemory& known) {
+  const std::string& from = known.source.empty() ? known.note : known.source;
+  return known.verified ? from : from + "; nobody verified it";
 }
 
 std::optional<Held> held(const WantedModel& model, const Knowledge& knowledge) {
@@ -64,15 +73,21 @@ std::optional<Held> held(const WantedModel& model, const Knowledge& knowledge) {
   } else {
     return std::nullopt;
   }
+  if (!model.least_mib && !model.most_mib) {
+    held.wanted.engine = known->engine;
+    held.wanted.source = source_of(*known);
+  }
   held.wanted.text = !model.storage.empty() ? model.storage
                      : known != nullptr     ? known->storage
-                                            : "as it is";
+                                            : std::string(kAsItIs);
   for (const ModelMemory& other : knowledge.models) {
     if (other.name == model.name && other.storage != held.wanted.text &&
         other.most_mib < held.wanted.most_mib) {
       held.others.push_back({.text = other.storage,
                              .least_mib = other.least_mib,
                              .most_mib = other.most_mib,
+                             .engine = other.engine,
+                             .source = source_of(other),
                              .worse = 1});
     }
   }
@@ -111,7 +126,9 @@ struct Search {
   }
 };
 
-std::optional<Remedy> plan(const std::vector<Held>& models, uint64_t memory, uint64_t headroom) {
+std::optional<MemoryPlan> plan(const Card& card, const std::vector<Held>& models,
+                               uint64_t headroom) {
+  const uint64_t memory = *card.memory_mib;
   if (models.size() > kMostPlanned || headroom > memory) {
     return std::nullopt;
   }
@@ -120,28 +137,59 @@ std::optional<Remedy> plan(const std::vector<Held>& models, uint64_t memory, uin
   if (search.best.empty()) {
     return std::nullopt;
   }
-  std::vector<std::string> card;
-  std::vector<std::string> processor;
-  uint64_t taken = 0;
+  MemoryPlan plan{.card = card.name,
+                  .memory_mib = memory,
+                  .headroom_mib = headroom,
+                  .taken_mib = 0,
+                  .models = {}};
   for (size_t i = 0; i < models.size(); ++i) {
     const Way& way = *search.best[i];
-    taken += way.most_mib;
-    if (way.text.empty()) {
-      processor.push_back(models[i].name);
-    } else {
-      card.push_back(fmt::format("{} ({}, {})", models[i].name, way.text, gib_range(way)));
-    }
+    plan.taken_mib += way.most_mib;
+    plan.models.push_back({.model = models[i].name,
+                           .on_card = !way.text.empty(),
+                           .storage = way.text == kAsItIs ? "" : way.text,
+                           .engine = way.engine,
+                           .least_mib = way.least_mib,
+                           .most_mib = way.most_mib,
+                           .source = way.source,
+                           .as_asked_for = &way == &models[i].wanted});
   }
+  return plan;
+}
+
+// What faster-whisper is told; empty: another engine, or nothing says how it is told.
+std::string command_of(const PlannedModel& model) {
+  constexpr std::string_view kWhisper = "whisper ";
+  const bool known = model.engine == "faster-whisper" && model.model.starts_with(kWhisper) &&
+                     model.model.find_first_of("\"\\") == std::string::npos;
+  return known ? fmt::format("WhisperModel(\"{}\", device=\"cuda\", compute_type=\"{}\")",
+                             model.model.substr(kWhisper.size()), model.storage)
+               : std::string();
+}
+
+Remedy remedy_of(const MemoryPlan& plan) {
   Remedy remedy;
-  if (!card.empty()) {
-    remedy.text = fmt::format("Hold {} on the card", fmt::join(card, " and "));
+  const uint64_t limit = plan.memory_mib - plan.headroom_mib;
+  remedy.text = plan.headroom_mib == 0
+                    ? fmt::format("Hold at most {} MiB on the card, which has {}:", plan.taken_mib,
+                                  plan.memory_mib)
+                    : fmt::format(
+                          "Hold at most {} MiB on the card, of {} ({} less {} that stay "
+                          "free):",
+                          plan.taken_mib, limit, plan.memory_mib, plan.headroom_mib);
+  for (const PlannedModel& model : plan.models) {
+    std::string text;
+    if (!model.on_card) {
+      text = fmt::format("{} on the processor: nothing of the card.", model.model);
+    } else {
+      text = fmt::format("{}{}{} on the card: {} to {} MiB.", model.model,
+                         model.storage.empty() ? "" : " as " + model.storage,
+                         model.engine.empty() ? "" : ", with " + model.engine + ",",
+                         model.least_mib, model.most_mib);
+    }
+    remedy.steps.push_back(
+        {.command = model.on_card ? command_of(model) : std::string(), .text = std::move(text)});
   }
-  if (!processor.empty()) {
-    remedy.text += fmt::format("{} {} on the processor", card.empty() ? "Compute" : ", and compute",
-                               fmt::join(processor, " and "));
-  }
-  remedy.text += fmt::format(": {} at most, with {} to stay free, of {}.", gib(taken),
-                             gib(headroom), gib(memory));
   return remedy;
 }
 
@@ -170,6 +218,9 @@ void judge_card(const Card& card, const std::vector<Held>& models, Diagnosis& di
   if (most <= memory) {
     finding.level = Level::Good;
     finding.text = fmt::format("They fit: at most {}{}, of {}.", gib(most), free, gib(memory));
+    if (auto as_wanted = plan(card, models, headroom)) {
+      diagnosis.report.plans.push_back(*std::move(as_wanted));
+    }
     return;
   }
   // A card without a byte to spare does not hold what takes all of it.
@@ -181,8 +232,17 @@ void judge_card(const Card& card, const std::vector<Held>& models, Diagnosis& di
             : fmt::format("They may not fit at their peak: {} to {}{}, and the card has {}.",
                           gib(least), gib(most), free, gib(memory));
   finding.error = "CUDA out of memory";
-  if (auto remedy = plan(models, memory, headroom)) {
-    finding.remedies.push_back(*std::move(remedy));
+  if (auto fits = plan(card, models, headroom)) {
+    for (const PlannedModel& model : fits->models) {
+      if (model.on_card && !model.as_asked_for) {
+        finding.evidence.push_back(
+            {fmt::format("{} as {} takes {} to {} MiB with {}", model.model, model.storage,
+                         model.least_mib, model.most_mib, model.engine),
+             model.source});
+      }
+    }
+    finding.remedies.push_back(remedy_of(*fits));
+    diagnosis.report.plans.push_back(*std::move(fits));
   }
 }
 
