@@ -173,10 +173,13 @@ void fields_of(Fact& fact, const Field& field) {
   field("url", fact.url);
   field("file", fact.file);
   field("line", fact.line);
+  field("command", fact.command);
   field("locked", fact.locked);
   field("indexes", fact.indexes);
   field("replaces_index", fact.replaces_index);
+  field("index_lines", fact.index_lines);
   field("group", fact.group);
+  field("literal", fact.literal);
 }
 
 template <FactOf<IndexLine> Fact, class Field>
@@ -225,6 +228,7 @@ void fields_of(Fact& fact, const Field& field) {
   field("includes", fact.includes);
   field("constraints", fact.constraints);
   field("include_lines", fact.include_lines);
+  field("groups", fact.groups);
   field("variables", fact.variables);
   field("system_packages", fact.system_packages);
   field("builds", fact.builds);

@@ -214,11 +214,16 @@ struct Requirement {
   std::string url;        // behind '@'
   std::string file;       // that it stands in
   uint64_t line = 0;      // from 1; 0: not known
+  uint64_t command = 0;   // the line at which its command begins; 0: `line`
   bool locked = false;    // of a lock file: what will be installed, whatever is newer
   // Addresses of the indexes that its own command or table names; empty: those of the recipe.
   std::vector<std::string> indexes;
-  bool replaces_index = false;  // those stand in place of the Python index: --index-url
-  std::string group;  // an extra or a group of dependencies that must be asked for; empty: none
+  bool replaces_index = false;        // those stand in place of the Python index: --index-url
+  std::vector<uint64_t> index_lines;  // where each of them stands; none: not known
+  std::string group;    // an extra or a group of dependencies that must be asked for; empty: none
+  bool literal = true;  // false: `line` does not hold it as it is, a variable may
+
+  [[nodiscard]] uint64_t command_line() const { return command != 0 ? command : line; }
 
   bool operator==(const Requirement&) const = default;
 };
@@ -275,8 +280,11 @@ struct Recipe {
   std::vector<BaseImage> images;
   std::vector<Service> services;
   std::vector<std::string> includes;  // recipes that it takes in: -r, COPY of a requirements file
-  std::vector<std::string> constraints;    // recipes that bound versions and bring nothing: -c
-  std::vector<IncludeLine> include_lines;  // of both; a line that is not known is left out
+  std::vector<std::string> constraints;  // recipes that bound versions and bring nothing: -c
+  // Of both; a line that is not known is left out.
+  std::vector<IncludeLine> include_lines;
+  // Extras and groups that its lines install of the projects that it takes in: "gpu"; "*": all.
+  std::vector<std::string> groups;
   std::map<std::string, std::string> variables;  // ENV and ARG
   std::vector<std::string> system_packages;      // of apt: "libcudnn9-cuda-12"
   std::vector<std::string> builds;               // commands that compile device code, as written

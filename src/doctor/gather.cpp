@@ -90,7 +90,7 @@ class FactGatherer {
     }
   }
 
-  void add_recipes(const fs::path& place) { gather_recipes(std::span(&place, 1), facts_); }
+  size_t add_recipes(const fs::path& place) { return gather_recipes(std::span(&place, 1), facts_); }
 
   void add_toolkits(const ToolkitSearch& search) {
     std::ranges::move(gather_toolkits(search), std::back_inserter(facts_.toolkits));
@@ -152,10 +152,11 @@ class FactGatherer {
     if (environments && is_environment(place)) {
       return {};
     }
+    size_t found_recipes = 0;
     if (facts_.toolkits.size() == toolkits) {
-      add_recipes(place);
+      found_recipes = add_recipes(place);
     }
-    if (environments || facts_.recipes.size() > recipes || facts_.toolkits.size() > toolkits) {
+    if (environments || found_recipes > 0 || facts_.toolkits.size() > toolkits) {
       return {};
     }
     if (facts_.skipped.size() > skipped) {

@@ -90,6 +90,10 @@ std::string called(const Service& /*fact*/) {
   return "service";
 }
 
+std::string called(const IncludeLine& /*fact*/) {
+  return "include_line";
+}
+
 std::string called(const Toolkit& /*fact*/) {
   return "toolkit";
 }
@@ -133,6 +137,10 @@ std::string type_of(const std::optional<T>& /*value*/) {
 
 std::string type_of(const std::vector<std::string>& /*values*/) {
   return "list of texts";
+}
+
+std::string type_of(const std::vector<uint64_t>& /*values*/) {
+  return "list of whole numbers";
 }
 
 template <Struct T>

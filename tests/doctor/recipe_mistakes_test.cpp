@@ -223,6 +223,27 @@ TEST(RecipeMistakes, ACommandWithTheWrongIndexIsSplitInTwo) {
               IsEmpty());
 }
 
+TEST(RecipeMistakes, ACommandOfSeveralLinesIsOneCommand) {
+  const Report unnamed = judge(files({{"Dockerfile",
+                                       "FROM python:3.11\nRUN pip install \\\n  "
+                                       "torch==2.5.1+cu124 \\\n  torchaudio==2.5.1+cu124\n"}}));
+  const auto builds = of_rule(unnamed, "index is not named");
+  ASSERT_EQ(builds.size(), 1U);
+  ASSERT_EQ(builds[0]->evidence.size(), 2U);
+  EXPECT_EQ(builds[0]->evidence[0].where, "Dockerfile:3");
+  EXPECT_EQ(builds[0]->evidence[1].where, "Dockerfile:4");
+  // A line of its own stands above the command, not within.
+  EXPECT_THAT(builds[0]->remedies[0].command, HasSubstr("sed -i '2i ENV "));
+  const Report replaced = judge(files({{"Dockerfile",
+                                        "FROM python:3.11\nRUN pip install \\\n  torch==2.5.1 "
+                                        "\\\n  faster-whisper==1.1.1 fastapi \\\n  --index-url "
+                                        "https://download.pytorch.org/whl/cu124\n"}}));
+  const auto all = of_rule(replaced, "index is replaced");
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_THAT(all[0]->remedies[0].text, HasSubstr("in place of the command at Dockerfile:2"));
+  EXPECT_THAT(all[0]->remedies[0].command, HasSubstr("RUN pip install torch==2.5.1 --index-url"));
+}
+
 TEST(RecipeMistakes, AnIndexOfOneCommandIsNotThatOfAnother) {
   const Report report = judge(files(
       {{"Dockerfile",
@@ -299,7 +320,7 @@ TEST(RecipeMistakes, NumpyBelow2IsAddedWhereNobodyAsksForIt) {
   const auto all = of_rule(report, "numpy is too new");
   ASSERT_EQ(all.size(), 1U);
   EXPECT_THAT(all[0]->text, HasSubstr("faster-whisper brings numpy 2"));
-  EXPECT_EQ(all[0]->remedies[0].command, "echo 'numpy<2' >> 'requirements.txt'");
+  EXPECT_EQ(all[0]->remedies[0].command, "sed -i '$a numpy<2' 'requirements.txt'");
   const Facts bounded = files(
       {{"requirements.txt", "torch==2.1.2\nscipy\n-c bounds.txt\n"}, {"bounds.txt", "numpy<2\n"}});
   EXPECT_THAT(of_rule(judge(bounded), "numpy is too new"), IsEmpty());

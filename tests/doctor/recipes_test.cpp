@@ -270,8 +270,11 @@ TEST(Recipes, OfDockerfilesHaveImagesVariablesAndWhatTheirCommandsInstall) {
   EXPECT_THAT(rows_of(recipe),
               ElementsAre("8 torch==2.7.1 <https://download.pytorch.org/whl/cu126>",
                           "8 torchaudio==2.7.1 <https://download.pytorch.org/whl/cu126>",
-                          "8 faster-whisper>=1.0,<2 ; python_version < \"3.13\"", "17 numpy<2",
+                          "12 faster-whisper>=1.0,<2 ; python_version < \"3.13\"", "19 numpy<2",
                           "21 scipy", "23 llama-cpp-python==0.3.2"));
+  EXPECT_FALSE(recipe.requirements[0].literal);  // a variable says the version
+  EXPECT_TRUE(recipe.requirements[2].literal);
+  EXPECT_THAT(recipe.requirements[0].index_lines, ElementsAre(11U));
   EXPECT_THAT(recipe.includes, ElementsAre("/p/requirements/base.txt", "/p/deps/uv.lock"));
   EXPECT_THAT(recipe.builds, ElementsAre("pip install llama-cpp-python==0.3.2"));
   ASSERT_EQ(recipe.indexes.size(), 1U);
@@ -282,7 +285,7 @@ TEST(Recipes, OfDockerfilesHaveImagesVariablesAndWhatTheirCommandsInstall) {
 TEST(Recipes, OfDockerfilesWithAnotherEscapeOrUnknownVariablesAreReadOrDoubted) {
   const Recipe windows =
       read("# escape=`\nFROM python:3.11-slim\nRUN pip install `\n  torch\n", "Dockerfile");
-  EXPECT_THAT(rows_of(windows), ElementsAre("3 torch"));
+  EXPECT_THAT(rows_of(windows), ElementsAre("4 torch"));
   EXPECT_EQ(windows.python, "==3.11.*");
   const Recipe unknown = read(
       "ARG TAG\nFROM nvidia/cuda:${TAG}\nRUN pip install torch==$(cat v) x==${V}\n", "Dockerfile");
@@ -322,6 +325,18 @@ TEST(Recipes, AreGatheredWithWhatTheyIncludeEachOnce) {
   EXPECT_EQ(facts.recipes.back().includes[0], (folder.path() / "deep/base.txt").string());
   EXPECT_THAT(facts.skipped, Contains(HasSubstr("missing.txt")));
   EXPECT_THAT(facts.skipped, Contains(HasSubstr("pyproject.toml:1:")));
+}
+
+TEST(Recipes, AreReadOnceAlsoWhereSeveralPlacesLeadToThem) {
+  const Folder folder;
+  folder.write("a.txt", "torch==2.5.1\n");
+  folder.write("Dockerfile", "FROM python:3.11\nCOPY a.txt .\nRUN pip install -r a.txt\n");
+  Facts facts;
+  for (const char* name : {"a.txt", "Dockerfile", "a.txt"}) {
+    const std::vector<fs::path> place = {folder.path() / name};
+    EXPECT_GT(gather_recipes(place, facts), 0U) << name;
+  }
+  EXPECT_EQ(facts.recipes.size(), 2U);
 }
 
 TEST(Recipes, ThatGrowWithoutEndAreRefused) {

@@ -43,6 +43,9 @@ Facts side(const Facts& facts, const Machine& machine, const Knowledge& knowledg
   Facts own = facts;
   own.machine = machine;
   for (const RecipeColumn& column : recipe_columns(facts)) {
+    if (!column.group.empty()) {
+      continue;  // nobody says that it is installed
+    }
     if (auto environment = environment_of(column, knowledge)) {
       own.environments.push_back(*std::move(environment));
     }

@@ -9,7 +9,9 @@
 #include <fmt/format.h>
 
 #include "doctor/recipes/alignment_parts.h"
+#include "doctor/recipes/column_cudnn.h"
 #include "doctor/recipes/recipe_drift.h"
+#include "doctor/recipes/recipe_trial.h"
 
 namespace mynah::doctor {
 
@@ -89,9 +91,10 @@ AlignmentCell package_cell(const RecipeColumn& column, std::string_view package,
   return cell;
 }
 
-// Versions that columns pin apart. Those that a lock or a pin decide count, ranges do not; and of
-// compose files beside each other that describe one service in several ways, one counts. Images are
-// environments apart: only what is none may come to be installed into one place.
+// Versions that columns pin apart. Extras of one project are apart on purpose, and images are
+// environments apart: only what is neither may come to be installed into one place. Versions that a
+// lock or a pin decide count, ranges do not; and of compose files beside each other that describe
+// one service in several ways, one counts.
 void compare_columns(AlignmentRow& row, std::span<const RecipeColumn> columns) {
   std::set<std::string> pinned;
   std::set<std::string> pinned_together;
@@ -99,11 +102,12 @@ void compare_columns(AlignmentRow& row, std::span<const RecipeColumn> columns) {
   for (size_t i = 0; i < row.cells.size(); ++i) {
     const RecipeColumn& column = columns[i];
     const bool counts =
-        column.service == nullptr ||
-        services
-            .insert(std::filesystem::path(column.root->path).parent_path().string() + "\n" +
-                    column.service->name)
-            .second;
+        column.group.empty() &&
+        (column.service == nullptr ||
+         services
+             .insert(std::filesystem::path(column.root->path).parent_path().string() + "\n" +
+                     column.service->name)
+             .second);
     if (counts && !row.cells[i].drifts && !row.cells[i].resolved.empty()) {
       pinned.insert(row.cells[i].resolved);
       if (!column.is_image()) {
@@ -117,7 +121,8 @@ void compare_columns(AlignmentRow& row, std::span<const RecipeColumn> columns) {
     row.why = fmt::format("{} is pinned apart", row.name);
     for (size_t i = 0; i < row.cells.size(); ++i) {
       AlignmentCell& cell = row.cells[i];
-      cell.conflict = !cell.drifts && !cell.resolved.empty() && !columns[i].is_image();
+      cell.conflict = !cell.drifts && !cell.resolved.empty() && !columns[i].is_image() &&
+                      columns[i].group.empty();
     }
   }
 }
@@ -138,6 +143,17 @@ AlignmentRow package_row(std::span<const RecipeColumn> columns, std::string_view
     row.why = all.size() < 2 || !resolved.several.empty() ? "" : stretches_text(all);
   }
   compare_columns(row, columns);
+  // An extra's column shows what the extra changes.
+  for (size_t i = 0; i < row.cells.size(); ++i) {
+    const auto base = std::ranges::find(columns, columns[i].base, &RecipeColumn::name);
+    if (columns[i].group.empty() || base == columns.end()) {
+      continue;
+    }
+    const AlignmentCell& plain = row.cells[static_cast<size_t>(base - columns.begin())];
+    if (plain.resolved == row.cells[i].resolved && plain.where == row.cells[i].where) {
+      row.cells[i] = {};
+    }
+  }
   return row;
 }
 
@@ -181,53 +197,21 @@ AlignmentRow python_row(std::span<const RecipeColumn> columns) {
   return row;
 }
 
-// Which cuDNN a column brings, and which its packages want.
 AlignmentCell cudnn_cell(const RecipeColumn& column, const Knowledge& knowledge, std::string& why) {
   AlignmentCell cell;
-  std::set<int> brought;
-  std::string text;
-  if (const auto torch = torch_of(column, knowledge)) {
-    const TorchVariant* variant = knowledge.torch_variant(*torch);
-    if (variant != nullptr && !variant->cudnn.empty()) {
-      brought.insert(major_version(variant->cudnn));
-      text = fmt::format("{} by torch", variant->cudnn);
-    }
-  }
-  for (const std::string_view wheel :
-       {"nvidia-cudnn-cu11", "nvidia-cudnn-cu12", "nvidia-cudnn-cu13"}) {
-    if (const Resolved pinned = resolve(column, wheel); pinned.version) {
-      brought.insert(major_version(pinned.version->text()));
-      text += fmt::format("{}{} by {}", text.empty() ? "" : ", ", pinned.version->text(), wheel);
-    }
-  }
-  if (column.image_says.cudnn_major != 0) {
-    brought.insert(column.image_says.cudnn_major);
-    text +=
-        fmt::format("{}{} by the image", text.empty() ? "" : ", ", column.image_says.cudnn_major);
-  }
-  for (const std::string_view package : {"ctranslate2", "onnxruntime-gpu"}) {
-    const Resolved pinned = resolve(column, package);
-    if (!pinned.version) {
-      continue;
-    }
-    SpecifierSet exactly;
-    exactly.clauses.push_back({.relation = Specifier::Relation::Equal,
-                               .version = pinned.version->public_part(),
-                               .any_below = false,
-                               .spelling = {}});
-    const auto wanted = stretches(package, exactly, knowledge);
-    if (wanted.size() != 1 || wanted[0].cudnn_major == 0) {
-      continue;
-    }
-    text += fmt::format("{}{} wanted by {} {}", text.empty() ? "" : ", ", wanted[0].cudnn_major,
-                        package, pinned.version->text());
-    if (!brought.empty() && !brought.contains(wanted[0].cudnn_major)) {
+  const ColumnCudnn cudnn = cudnn_of(column, knowledge);
+  cell.resolved = cudnn.there_text();
+  for (const CudnnWanted& wish : cudnn.wanted) {
+    cell.resolved += fmt::format("{}{} wanted by {} {}", cell.resolved.empty() ? "" : ", ",
+                                 wish.major, wish.package, wish.version.text());
+    if (cudnn.lacks(wish)) {
       cell.conflict = true;
-      why = fmt::format("{} {} wants cuDNN {}, and another one is there", package,
-                        pinned.version->text(), wanted[0].cudnn_major);
+      if (why.empty()) {
+        why = fmt::format("in {} {} {} wants cuDNN {}, and another one is there", column.name,
+                          wish.package, wish.version.text(), wish.major);
+      }
     }
   }
-  cell.resolved = text;
   return cell;
 }
 
@@ -329,14 +313,15 @@ namespace {
 // Images are each made to fit in themselves where there is nothing but images.
 std::vector<AlignmentEdit> edits_of(std::span<const RecipeColumn> columns, const Facts& facts,
                                     const Knowledge& knowledge, std::string& target) {
+  RecipeTrials trials(facts, knowledge);
   if (columns.size() < 2 || !std::ranges::all_of(columns, &RecipeColumn::is_image)) {
-    return smallest_edits(columns, facts.machine, knowledge, target);
+    return smallest_edits(columns, facts.machine, knowledge, trials, target);
   }
   std::vector<AlignmentEdit> edits;
   for (size_t i = 0; i < columns.size(); ++i) {
     std::string own_target;  // each has its own: there is none for all
     for (AlignmentEdit& edit :
-         smallest_edits(columns.subspan(i, 1), facts.machine, knowledge, own_target)) {
+         smallest_edits(columns.subspan(i, 1), facts.machine, knowledge, trials, own_target)) {
       const bool there = std::ranges::any_of(edits, [&](const AlignmentEdit& other) {
         return other.file == edit.file && other.line == edit.line && other.to == edit.to;
       });

@@ -7,6 +7,8 @@
 #include "doctor/characters.h"
 #include "doctor/recipes/alignment_parts.h"
 #include "doctor/recipes/recipe_drift.h"
+#include "doctor/recipes/recipe_edits.h"
+#include "doctor/recipes/recipe_trial.h"
 #include "doctor/recipes/requirement_text.h"
 #include "doctor/torch_index.h"
 #include "doctor/verdicts/known_framework.h"
@@ -54,31 +56,6 @@ bool goes_with(const Version& companion, std::string_view package, const Version
   return wanted.empty() || (set && set->contains(companion.public_part()));
 }
 
-// Where a pin is changed: a lock is made anew from what its project asks for.
-const Asked* written(const RecipeColumn& column, const Asked& asked) {
-  const auto all = column.packages.find(asked.requirement->name);
-  if (asked.requirement->locked && all != column.packages.end()) {
-    for (const Asked& other : all->second) {
-      if (!other.requirement->locked && !other.bound) {
-        return &other;
-      }
-    }
-  }
-  return &asked;
-}
-
-AlignmentEdit edit_of(const RecipeColumn& column, const Asked& decides, std::string to,
-                      std::string why) {
-  const Asked& asked = *written(column, decides);
-  AlignmentEdit edit;
-  edit.file = asked.recipe->path;
-  edit.line = asked.requirement->line;
-  edit.from = asked.requirement->name + asked.requirement->specifier;
-  edit.to = asked.requirement->name + std::move(to);
-  edit.why = std::move(why);
-  return edit;
-}
-
 // A pin as a file writes it: with the variant where it had one, which then needs no index line.
 std::string pin(const Version& version, const Asked& asked) {
   const bool had_local = asked.requirement->specifier.find('+') != std::string::npos;
@@ -90,34 +67,41 @@ void edit_index(const RecipeColumn& column, const Version& target, const Asked& 
                 const Knowledge& knowledge, Edits& edits) {
   const std::string variant = target.local_text();
   bool named = false;
-  const auto change = [&](const std::string& url, const std::string& file, uint64_t line) {
+  const auto change = [&](const std::string& url, const std::string& file, uint64_t line,
+                          bool literal) {
     const std::string present = variant_of_index(url);
     if (present.empty()) {
       return;
     }
     named = true;
     AlignmentEdit edit;
+    edit.row = "torch";
     edit.file = file;
     edit.line = line;
+    edit.literal = literal;
     edit.from = url;
     edit.to = url.substr(0, url.rfind(present)) + variant;
     edit.why = fmt::format("wheels for {} come from there", variant);
     add_edit(edits, std::move(edit));
   };
-  for (const std::string& url : asked.requirement->indexes) {
-    change(url, asked.recipe->path, asked.requirement->line);
+  const std::vector<uint64_t>& lines = asked.requirement->index_lines;
+  for (size_t i = 0; i < asked.requirement->indexes.size(); ++i) {
+    const bool known = i < lines.size() && lines[i] != 0;
+    change(asked.requirement->indexes[i], asked.recipe->path,
+           known ? lines[i] : asked.requirement->line, known);
   }
   if (!asked.requirement->indexes.empty()) {
     return;
   }
   for (const Recipe* recipe : column.recipes) {
     for (const IndexLine& index : recipe->indexes) {
-      change(index.url, index.file, index.line);
+      change(index.url, index.file, index.line, recipe->kind != "dockerfile");
     }
   }
   const TorchRelease* release = knowledge.torch_release(target);
   if (!named && release != nullptr && release->default_variant.value != variant) {
     AlignmentEdit edit;
+    edit.row = "torch";
     edit.file = asked.recipe->path;
     edit.to = "--extra-index-url " + torch_index(variant);
     edit.why = fmt::format("wheels for {} come from there", variant);
@@ -134,9 +118,9 @@ void align_torch(const RecipeColumn& column, const Version& target, const Knowle
     return;
   }
   if (torch.by != nullptr && (!present || *present != target)) {
-    add_edit(edits, edit_of(column, *torch.by, pin(target, *torch.by),
-                            torch.version ? "the others pin this one"
-                                          : "another one comes on another day"));
+    add_edit(edits, pin_edit(column, *torch.by, pin(target, *torch.by),
+                             torch.version ? "the others pin this one"
+                                           : "another one comes on another day"));
   }
   if (torch.by != nullptr && (!present || present->local != target.local)) {
     edit_index(column, target, *torch.by, knowledge, edits);
@@ -158,8 +142,8 @@ void align_torch(const RecipeColumn& column, const Version& target, const Knowle
     Version version = exact ? *exact : Version();
     version.local = target.local;
     add_edit(edits,
-             edit_of(column, *companion.by, exact ? pin(version, *companion.by) : "==" + wanted,
-                     fmt::format("it goes with torch {}", target.public_part().text())));
+             pin_edit(column, *companion.by, exact ? pin(version, *companion.by) : "==" + wanted,
+                      fmt::format("it goes with torch {}", target.public_part().text())));
   }
 }
 
@@ -202,12 +186,15 @@ void pin_ctranslate2(const RecipeColumn& column, const Version* torch, const Mac
         continue;
       }
       const Asked& asked = own.by != nullptr ? *own.by : *other.asked;
-      AlignmentEdit edit;
-      edit.file = asked.recipe->path;
-      edit.line = own.by != nullptr ? asked.requirement->line : 0;
-      edit.from = own.by != nullptr ? "ctranslate2" + asked.requirement->specifier : "";
-      edit.to = "ctranslate2==" + version->text();
-      edit.why = fmt::format("it wants {}; unpinned, {}", stretch->wants, stretches_text(all));
+      const std::string pinned = "==" + version->text();
+      AlignmentEdit edit =
+          own.by != nullptr ? pin_edit(column, asked, pinned, "") : AlignmentEdit();
+      if (own.by == nullptr) {
+        edit.file = asked.recipe->path;
+        edit.to = "ctranslate2" + pinned;
+        edit.row = "ctranslate2";
+      }
+      edit.why = fmt::format("it wants {}", stretch->wants);
       add_edit(edits, std::move(edit));
       return;
     }
@@ -223,29 +210,17 @@ void align_image(const RecipeColumn& column, const Version& target, const Knowle
       !column.image_says.torch.empty()) {
     return;
   }
-  // Tags have three numbers; of versions that are listed with two, the first is sure to be there.
-  const std::string prefix = cuda + ".";
-  std::string version = prefix + "0";
-  for (const CudaToolkit& toolkit : knowledge.toolkits) {
-    version = toolkit.cuda.starts_with(prefix) ? toolkit.cuda : version;
-  }
   std::string changed = column.image;
   const size_t at = changed.rfind(image);
   if (at == std::string::npos) {
     return;
   }
-  changed.replace(at, image.size(), version);
-  AlignmentEdit edit;
-  const size_t colon = column.image_where.rfind(':');
-  edit.file = column.image_where.substr(0, colon);
-  for (const char c : column.image_where.substr(std::min(colon + 1, column.image_where.size()))) {
-    edit.line = is_digit(c) ? edit.line * 10 + static_cast<uint64_t>(c - '0') : 0;
-  }
-  edit.from = column.image;
-  edit.to = changed;
-  edit.why = fmt::format("the wheels are for CUDA {}, and an image of {} demands a newer driver",
-                         cuda, image);
-  add_edit(edits, std::move(edit));
+  changed.replace(at, image.size(), cuda_of_tag(cuda, knowledge));
+  add_edit(edits,
+           image_edit(column, changed,
+                      fmt::format("the wheels are for CUDA {}, and an image of {} demands a newer "
+                                  "driver",
+                                  cuda, image)));
 }
 
 // The version that most columns pin, and of such the newest; everything else that is pinned apart
@@ -255,6 +230,9 @@ void align_others(std::span<const RecipeColumn> columns, Edits& edits) {
   std::map<std::string, std::map<Version, int>> pins;
   for (const RecipeColumn& column : columns) {
     for (const auto& [name, asked] : column.packages) {
+      if (!column.group.empty()) {
+        break;
+      }
       if (const Resolved resolved = resolve(column, name);
           resolved.version && !kDone.contains(name)) {
         ++pins[name][*resolved.version];
@@ -269,9 +247,10 @@ void align_others(std::span<const RecipeColumn> columns, Edits& edits) {
         versions, [](const auto& a, const auto& b) { return a.second <= b.second; });
     for (const RecipeColumn& column : columns) {
       const Resolved resolved = resolve(column, name);
-      if (resolved.version && *resolved.version != most->first && !resolved.locked) {
+      if (column.group.empty() && resolved.version && *resolved.version != most->first &&
+          !resolved.locked) {
         add_edit(edits,
-                 edit_of(column, *resolved.by, "==" + most->first.text(), "most pin this one"));
+                 pin_edit(column, *resolved.by, "==" + most->first.text(), "most pin this one"));
       }
     }
   }
@@ -331,6 +310,9 @@ Edits edits_for(std::span<const RecipeColumn> columns, const Version& target,
                 const Knowledge& knowledge) {
   Edits edits;
   for (const RecipeColumn& column : columns) {
+    if (!column.group.empty()) {
+      continue;
+    }
     align_torch(column, target, knowledge, edits);
     align_image(column, target, knowledge, edits);
   }
@@ -339,62 +321,55 @@ Edits edits_for(std::span<const RecipeColumn> columns, const Version& target,
 
 }  // namespace
 
-std::vector<AlignmentEdit> smallest_edits(std::span<const RecipeColumn> columns,
-                                          const Machine& machine, const Knowledge& knowledge,
-                                          std::string& target) {
-  Edits best;
-  std::optional<Version> chosen;
-  for (const Version& candidate : candidates(columns, knowledge)) {
-    if (!serves("torch", candidate, machine, knowledge) ||
-        !fits_pythons(candidate, columns, knowledge)) {
-      continue;
-    }
-    Edits edits = edits_for(columns, candidate, knowledge);
-    // Candidates come in the order of how near they are: what is pinned, then its other variants.
-    if (!chosen || edits.size() < best.size()) {
-      best = std::move(edits);
-      chosen = candidate;
-    }
+std::string cuda_of_tag(const std::string& cuda, const Knowledge& knowledge) {
+  const std::string prefix = cuda + ".";
+  std::string newest = prefix + "0";
+  for (const CudaToolkit& toolkit : knowledge.toolkits) {
+    newest = toolkit.cuda.starts_with(prefix) ? toolkit.cuda : newest;
   }
-  for (const RecipeColumn& column : columns) {
-    const bool beside = chosen && column.asks_for("torch");
-    pin_ctranslate2(column, beside ? &*chosen : nullptr, machine, knowledge, best);
-  }
-  align_others(columns, best);
-  if (chosen && !best.empty()) {
-    target = "torch " + chosen->text();
-  }
-  return best;
+  return newest;
 }
 
-std::string edit_command(const AlignmentEdit& edit) {
-  const auto plain = [](std::string_view text) {
-    return text.find_first_of("'\n|\\&") == std::string_view::npos;
+std::vector<AlignmentEdit> smallest_edits(std::span<const RecipeColumn> columns,
+                                          const Machine& machine, const Knowledge& knowledge,
+                                          RecipeTrials& trials, std::string& target) {
+  struct Way {
+    Version torch;
+    Edits edits;
   };
-  const bool made = edit.file.ends_with(".lock") || edit.file.ends_with("lock.yml") ||
-                    edit.file.ends_with("pylock.toml");  // by a program, from other files
-  if (made || !plain(edit.file) || !plain(edit.from) || !plain(edit.to)) {
-    return {};
+
+  std::vector<Way> ways;
+  for (const Version& candidate : candidates(columns, knowledge)) {
+    if (serves("torch", candidate, machine, knowledge) &&
+        fits_pythons(candidate, columns, knowledge)) {
+      ways.push_back({.torch = candidate, .edits = edits_for(columns, candidate, knowledge)});
+    }
   }
-  const bool lists = edit.file.ends_with(".txt") || edit.file.ends_with(".in");
-  if (edit.from.empty()) {
-    return lists ? fmt::format("echo '{}' >> '{}'", edit.to, edit.file) : std::string();
+  // Of as few edits the nearest is first: what is pinned, then its other variants.
+  std::ranges::stable_sort(ways, {}, [](const Way& way) { return way.edits.size(); });
+  // The first that brings no new trouble; where each does, the first, which then says its cost.
+  constexpr size_t kMostTried = 12;
+  const Way* chosen = ways.empty() ? nullptr : &ways.front();
+  for (size_t i = 0; i < std::min(ways.size(), kMostTried); ++i) {
+    const auto trial = trials.run(columns, ways[i].edits);
+    if (!trial || trial->brings.empty()) {
+      chosen = trial ? &ways[i] : chosen;
+      break;
+    }
   }
-  // What changes is what is different: "2\.1\.2+cu121" of a pin however it is written.
-  const auto differ = std::ranges::mismatch(edit.from, edit.to);
-  const auto begin = static_cast<size_t>(differ.in1 - edit.from.begin());
-  const size_t sign = begin == 0 ? 0 : edit.from.find_last_of("=<>~!/:", begin - 1) + 1;
-  std::string from;
-  for (const char c : edit.from.substr(sign)) {
-    from += c == '.' || c == '*' || c == '[' || c == '$' || c == '^' ? std::string("\\") + c
-                                                                     : std::string(1, c);
+  Edits best = chosen != nullptr ? chosen->edits : Edits();
+  for (const RecipeColumn& column : columns) {
+    if (!column.group.empty()) {
+      continue;
+    }
+    const bool beside = chosen != nullptr && column.asks_for("torch");
+    pin_ctranslate2(column, beside ? &chosen->torch : nullptr, machine, knowledge, best);
   }
-  if (from.empty()) {
-    return {};
+  align_others(columns, best);
+  if (chosen != nullptr && !best.empty()) {
+    target = "torch " + chosen->torch.text();
   }
-  return fmt::format("sed -i '{}s|{}|{}|' '{}'",
-                     lists && edit.line != 0 ? std::to_string(edit.line) : "", from,
-                     edit.to.substr(std::min(sign, edit.to.size())), edit.file);
+  return best;
 }
 
 }  // namespace mynah::doctor

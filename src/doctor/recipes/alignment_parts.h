@@ -12,6 +12,8 @@
 
 namespace mynah::doctor {
 
+class RecipeTrials;
+
 // A column's torch with the variant that comes: "2.5.1+cu124" also where the variant is that of the
 // Python index, or an image of PyTorch's has it. None: it is not pinned, or nobody asks.
 [[nodiscard]] std::optional<Version> torch_of(const RecipeColumn& column,
@@ -25,11 +27,16 @@ namespace mynah::doctor {
 [[nodiscard]] std::vector<AlignmentRow> alignment_rows(std::span<const RecipeColumn> columns,
                                                        const Knowledge& knowledge);
 
-// The smallest set of edits, and into `target` what they align on.
+// The smallest set of edits, of those that were tried first one that brings no trouble, and into
+// `target` what they align on.
 [[nodiscard]] std::vector<AlignmentEdit> smallest_edits(std::span<const RecipeColumn> columns,
                                                         const Machine& machine,
                                                         const Knowledge& knowledge,
-                                                        std::string& target);
+                                                        RecipeTrials& trials, std::string& target);
+
+// A version of CUDA as tags of images have it, with three numbers: "12.8.1" of "12.8". Of versions
+// that are listed with two, the first is sure to be there.
+[[nodiscard]] std::string cuda_of_tag(const std::string& cuda, const Knowledge& knowledge);
 
 // The oldest driver of each pinned framework on each card.
 [[nodiscard]] std::vector<AlignmentDriver> driver_floors(std::span<const RecipeColumn> columns,

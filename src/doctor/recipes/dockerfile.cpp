@@ -17,6 +17,8 @@ class Lines {
 
   [[nodiscard]] uint64_t number() const { return number_; }
 
+  [[nodiscard]] size_t left() const { return rest_.size(); }
+
   std::string_view next() {
     const size_t end = std::min(rest_.find('\n'), rest_.size());
     std::string_view line = rest_.substr(0, end);
@@ -139,6 +141,7 @@ std::vector<DockerInstruction> docker_instructions(std::string_view text) {
   const char escape = escape_of(text);
   Lines lines(text);
   while (!lines.at_end()) {
+    const std::string_view from_here = text.substr(text.size() - lines.left());
     const std::string_view first = lines.next();
     if (is_comment(first) || trimmed(first).empty()) {
       continue;
@@ -167,6 +170,7 @@ std::vector<DockerInstruction> docker_instructions(std::string_view text) {
         instruction.documents.push_back(document(lines, heredoc));
       }
     }
+    instruction.source = from_here.substr(0, from_here.size() - lines.left());
     instructions.push_back(std::move(instruction));
   }
   return instructions;

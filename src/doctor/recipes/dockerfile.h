@@ -15,8 +15,10 @@ struct DockerInstruction {
   std::string arguments;               // lines that go on are joined
   std::vector<std::string> documents;  // texts of here-documents
   uint64_t line = 0;                   // its first, from 1
+  std::string_view source;             // all its lines as they stand in the text
 };
 
+// `text` must outlive what is returned.
 [[nodiscard]] std::vector<DockerInstruction> docker_instructions(std::string_view text);
 
 }  // namespace mynah::doctor

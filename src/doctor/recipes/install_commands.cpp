@@ -105,10 +105,15 @@ void read_pip_install(Words words, const ShellCommand& command, uint64_t line,
   for (const IndexLine& index : indexes) {
     own.push_back(index.url);
   }
+  for (const std::string& group : read.groups) {
+    add_groups(recipe, group);
+  }
   const size_t before = recipe.requirements.size();
   for (const std::string& requirement : read.requirements) {
-    if (requirement == ".") {
+    const std::string_view extras = extras_of(requirement);
+    if (requirement == "." || (requirement.starts_with(".[") && !extras.empty())) {
       add_include(recipe, recipe.includes, place_of("pyproject.toml"), line);
+      add_groups(recipe, extras);
     } else {
       add_requirement(recipe, requirement, line, own);
     }
@@ -191,6 +196,38 @@ constexpr ProjectVerb kProjectVerbs[] = {{"uv", "sync", "uv.lock"},
                                          {"pdm", "sync", "pdm.lock"},
                                          {"pipenv", "install", "Pipfile.lock"},
                                          {"pipenv", "sync", "Pipfile.lock"}};
+
+// Extras and groups that such a verb's options name. Those that a program installs by default, but
+// for uv's "dev", are left out: they are for developers.
+void read_groups(std::string_view program, Words words, Recipe& recipe) {
+  static constexpr std::array<std::string_view, 8> kNames = {
+      "--extra", "--group", "--only-group", "--extras", "-E", "--with", "--only", "-G"};
+  bool dev = program == "uv";
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string_view word = words[i];
+    const size_t equals =
+        word.starts_with("--") ? std::min(word.find('='), word.size()) : word.size();
+    const std::string_view name = word.substr(0, equals);
+    if (name == "--all-extras" || name == "--all-groups") {
+      add_groups(recipe, "*");
+    } else if (name == "--dev" || name == "-d") {
+      add_groups(recipe, "dev");
+    } else if (name == "--no-dev" || name == "--no-default-groups" || name == "--only-group") {
+      dev = false;
+    }
+    if (std::ranges::find(kNames, name) == kNames.end()) {
+      continue;
+    }
+    if (equals < word.size()) {
+      add_groups(recipe, word.substr(equals + 1));
+    } else if (i + 1 < words.size()) {
+      add_groups(recipe, words[++i]);
+    }
+  }
+  if (dev) {
+    add_groups(recipe, "dev");
+  }
+}
 
 bool says_cuda(std::string_view text) {
   const std::string small = small_letters(text);
@@ -281,8 +318,10 @@ void read_command(const ShellCommand& command, uint64_t line,
       }
     }
     for (const ProjectVerb& known : kProjectVerbs) {
-      if (program == known.program && behind_verb(behind, known.verb)) {
+      const auto rest = program == known.program ? behind_verb(behind, known.verb) : std::nullopt;
+      if (rest) {
         add_include(recipe, recipe.includes, place_of(known.lock), line);
+        read_groups(program, *rest, recipe);
         return;
       }
     }

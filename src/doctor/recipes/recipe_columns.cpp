@@ -99,9 +99,18 @@ void find_packages(RecipeColumn& column, System system) {
   }
   environment.python = column.python;
   environment.more_extras = true;  // commands and people ask for those of projects and locks
+  std::set<std::string> groups;
+  for (const Recipe* recipe : column.recipes) {
+    groups.insert(recipe->groups.begin(), recipe->groups.end());
+  }
+  if (!column.group.empty()) {
+    groups.insert(column.group);
+  }
+  environment.extras.assign(groups.begin(), groups.end());
   const auto add = [&](const Recipe& recipe, bool bound) {
     for (const Requirement& requirement : recipe.requirements) {
-      if (!requirement.group.empty()) {
+      if (!requirement.group.empty() && !groups.contains(requirement.group) &&
+          !groups.contains("*")) {
         continue;
       }
       Asked asked{.requirement = &requirement, .recipe = &recipe, .bound = bound};
@@ -143,6 +152,28 @@ std::set<std::string> variants_of(const RecipeColumn& column, const Requirement&
   }
   variants.erase("");
   return variants;
+}
+
+// Extras and groups of a project that bring a framework, where nobody says which are installed.
+std::vector<std::string> groups_of(const RecipeColumn& column) {
+  constexpr size_t kMostGroups = 8;
+  constexpr std::array<std::string_view, 9> kFrameworks = {
+      "torch",       "torchaudio",      "torchvision", "ctranslate2",     "faster-whisper",
+      "onnxruntime", "onnxruntime-gpu", "whisperx",    "llama-cpp-python"};
+  std::vector<std::string> groups;
+  for (const Recipe* recipe : column.recipes) {
+    if (!recipe->groups.empty()) {
+      return {};
+    }
+    for (const Requirement& requirement : recipe->requirements) {
+      if (!requirement.group.empty() && groups.size() < kMostGroups &&
+          std::ranges::find(kFrameworks, requirement.name) != kFrameworks.end() &&
+          std::ranges::find(groups, requirement.group) == groups.end()) {
+        groups.push_back(requirement.group);
+      }
+    }
+  }
+  return groups;
 }
 
 std::string digits_from(std::string_view text, size_t at) {
@@ -260,8 +291,19 @@ std::vector<RecipeColumn> recipe_columns(const Facts& facts) {
     shown.insert(column.recipes.begin(), column.recipes.end());
     shown.insert(column.constraints.begin(), column.constraints.end());
     find_image(column);
+    const std::vector<std::string> groups =
+        service == nullptr ? groups_of(column) : std::vector<std::string>();
+    RecipeColumn plain = column;
     find_packages(column, facts.machine.system);
     columns.push_back(std::move(column));
+    for (const std::string& group : groups) {
+      RecipeColumn apart = plain;
+      apart.group = group;
+      apart.base = plain.name;
+      apart.name = fmt::format("{} [{}]", plain.name, group);
+      find_packages(apart, facts.machine.system);
+      columns.push_back(std::move(apart));
+    }
   };
   for (const Recipe& recipe : facts.recipes) {
     for (const Service& service : recipe.services) {

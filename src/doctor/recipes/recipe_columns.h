@@ -43,6 +43,10 @@ struct RecipeColumn {
   std::string image_where;                 // "path:line"
   ImageFacts image_says;
   std::string python;  // "3.11"; empty: not known, or several
+  // A project of which nobody says what of it is installed: this one extra or group, beside what it
+  // always asks for. Empty: what is said, or nothing more.
+  std::string group;
+  std::string base;  // the name of the same column without it
   std::map<std::string, std::vector<Asked>> packages;
 
   // Whether it is an image: an environment apart, which need not agree with others.
@@ -52,8 +56,9 @@ struct RecipeColumn {
   [[nodiscard]] bool asks_for(std::string_view package) const;
 };
 
-// Environments in the order of their recipes. What asks for groups and extras is left out: nobody
-// says that they are installed.
+// Environments in the order of their recipes. Extras and groups are part of those whose commands
+// name them; of a project whose extras nobody names, each that brings a framework is a column of
+// its own behind the project's.
 [[nodiscard]] std::vector<RecipeColumn> recipe_columns(const Facts& facts);
 
 // What a column's words for a package come to.

@@ -11,6 +11,7 @@
 #include "doctor/recipes/install_commands.h"
 #include "doctor/recipes/recipe_formats.h"
 #include "doctor/recipes/recipe_parts.h"
+#include "doctor/recipes/requirement_text.h"
 #include "doctor/recipes/shell_text.h"
 #include "formats/byte_reader.h"
 #include "formats/text_tree.h"
@@ -26,6 +27,21 @@ using Variables = std::map<std::string, std::string>;
 
 std::string file_name(std::string_view path) {
   return std::filesystem::path(path).filename().string();
+}
+
+// Whether a line holds a word of a command, not a part of a longer one.
+bool holds_word(std::string_view line, std::string_view word) {
+  constexpr std::string_view kBefore = " \t\"'=";
+  constexpr std::string_view kBehind = " \t\"'\\;&\r";
+  for (size_t at = line.find(word); !word.empty() && at != std::string_view::npos;
+       at = line.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    if ((at == 0 || kBefore.contains(line[at - 1])) &&
+        (end == line.size() || kBehind.contains(line[end]))) {
+      return true;
+    }
+  }
+  return false;
 }
 
 class DockerfileReader {
@@ -280,6 +296,40 @@ class DockerfileReader {
   }
 
   void run(const DockerInstruction& read) {
+    const size_t before = recipe_.requirements.size();
+    install(read);
+    find_lines(read, before);
+  }
+
+  // On which of an instruction's lines stands what it asks for, where it stands there as it is: a
+  // variable may hold it.
+  void find_lines(const DockerInstruction& read, size_t before) {
+    constexpr size_t kMostLines = 200;
+    std::vector<std::string_view> lines;
+    for (std::string_view left = read.source; !left.empty() && lines.size() < kMostLines;) {
+      lines.push_back(left.substr(0, left.find('\n')));
+      left.remove_prefix(std::min(lines.back().size() + 1, left.size()));
+    }
+    const auto line_of = [&](std::string_view text) -> uint64_t {
+      const auto found = std::ranges::find_if(
+          lines, [&](std::string_view line) { return holds_word(line, text); });
+      return found == lines.end() ? 0 : read.line + static_cast<uint64_t>(found - lines.begin());
+    };
+    for (size_t i = before; i < recipe_.requirements.size(); ++i) {
+      Requirement& requirement = recipe_.requirements[i];
+      Requirement bare = requirement;
+      bare.marker.clear();
+      const uint64_t line = line_of(requirement_text(bare));
+      requirement.literal = line != 0;
+      requirement.line = line != 0 ? line : requirement.line;
+      requirement.command = requirement.line != read.line ? read.line : 0;
+      for (const std::string& index : requirement.indexes) {
+        requirement.index_lines.push_back(line_of(index));
+      }
+    }
+  }
+
+  void install(const DockerInstruction& read) {
     doubt_settings(read.arguments, read.line);
     for (const std::string& flag : read.flags) {
       doubt_settings(flag, read.line);

@@ -122,6 +122,17 @@ std::vector<Stretch> stretches(std::string_view package, const SpecifierSet& ran
   return all;
 }
 
+std::optional<Stretch> stretch_of(std::string_view package, const Version& version,
+                                  const Knowledge& knowledge) {
+  SpecifierSet exactly;
+  exactly.clauses.push_back({.relation = Specifier::Relation::Equal,
+                             .version = version.public_part(),
+                             .any_below = false,
+                             .spelling = {}});
+  auto all = stretches(package, exactly, knowledge);
+  return all.size() == 1 ? std::optional(std::move(all.front())) : std::nullopt;
+}
+
 std::string last_before(const Version& version) {
   Version last = version.base();
   while (last.release.size() > 1 && last.release.back() == 0) {

@@ -1,6 +1,7 @@
 // Which versions a range lets come, and what differs between them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,10 @@ struct Stretch {
 // want the same are one.
 [[nodiscard]] std::vector<Stretch> stretches(std::string_view package, const SpecifierSet& range,
                                              const Knowledge& knowledge);
+
+// That of one version; none: nothing is known of it.
+[[nodiscard]] std::optional<Stretch> stretch_of(std::string_view package, const Version& version,
+                                                const Knowledge& knowledge);
 
 // The last version before one: "4.6.2" before 4.6.3, "4.4" before 4.5.0.
 [[nodiscard]] std::string last_before(const Version& version);

@@ -151,7 +151,8 @@ void judge_image_cuda(Diagnosis& diagnosis, const RecipeColumn& column) {
 }
 
 // NVIDIA's images demand a driver of their own CUDA version.
-void judge_image_driver(Diagnosis& diagnosis, const RecipeColumn& column) {
+void judge_image_driver(Diagnosis& diagnosis, const RecipeColumn& column,
+                        const Alignment& alignment) {
   const Machine& machine = diagnosis.facts.machine;
   const DriverBranch* branch = diagnosis.knowledge.branch(machine.driver);
   const std::string& image = column.image_says.cuda;
@@ -169,6 +170,16 @@ void judge_image_driver(Diagnosis& diagnosis, const RecipeColumn& column) {
       {fmt::format("branch {} is made for CUDA {}", branch->branch, branch->cuda), branch->source}};
   if (const Note* note = diagnosis.knowledge.note("require cuda")) {
     finding.evidence.push_back({note->text, note->source});
+  }
+  for (const AlignmentEdit& edit : alignment.edits) {
+    const size_t colon = std::min(edit.to.rfind(':'), edit.to.size());
+    const ImageFacts after =
+        image_facts(edit.to.substr(0, colon), edit.to.substr(std::min(colon + 1, edit.to.size())));
+    if (edit.of_image && edit.from == column.image &&
+        place_text(edit.file, edit.line) == column.image_where && !after.cuda.empty() &&
+        cuda_number(branch->cuda) >= cuda_number(after.cuda)) {
+      finding.remedies.push_back(remedy_of({edit}, {}));
+    }
   }
   const CudaToolkit* toolkit = diagnosis.knowledge.toolkit(branch->cuda);
   if (toolkit != nullptr && toolkit->cuda.starts_with(branch->cuda)) {
@@ -206,9 +217,9 @@ void judge_image_builds(Diagnosis& diagnosis, const RecipeColumn& column) {
 
 }  // namespace
 
-void judge_image(Diagnosis& diagnosis, const RecipeColumn& column) {
+void judge_image(Diagnosis& diagnosis, const RecipeColumn& column, const Alignment& alignment) {
   judge_image_cuda(diagnosis, column);
-  judge_image_driver(diagnosis, column);
+  judge_image_driver(diagnosis, column, alignment);
   judge_image_builds(diagnosis, column);
 }
 

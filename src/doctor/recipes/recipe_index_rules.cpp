@@ -79,9 +79,10 @@ std::string insertion(const Asked& asked, const std::string& url) {
   if (recipe.kind == "requirements") {
     return fmt::format("sed -i '1i --extra-index-url {}' '{}'", url, recipe.path);
   }
-  if (recipe.kind == "dockerfile" && asked.requirement->line != 0) {
-    return fmt::format("sed -i '{}i ENV PIP_EXTRA_INDEX_URL={} UV_EXTRA_INDEX_URL={}' '{}'",
-                       asked.requirement->line, url, url, recipe.path);
+  const uint64_t line = asked.requirement->command_line();
+  if (recipe.kind == "dockerfile" && line != 0) {
+    return fmt::format("sed -i '{}i ENV PIP_EXTRA_INDEX_URL={} UV_EXTRA_INDEX_URL={}' '{}'", line,
+                       url, url, recipe.path);
   }
   return {};
 }
@@ -94,8 +95,16 @@ void add_index_remedies(Finding& finding, const RecipeColumn& column, const Inst
   for (const IndexLine* index : run.indexes) {
     const std::string variant = variant_of_index(index->url);
     if (known_index(index->url, knowledge) != nullptr && !variant.empty() && !index->one_command) {
-      const AlignmentEdit edit{
-          .file = index->file, .line = index->line, .from = index->url, .to = url, .why = {}};
+      const bool in_dockerfile = std::ranges::any_of(column.recipes, [&](const Recipe* recipe) {
+        return recipe->path == index->file && recipe->kind == "dockerfile";
+      });
+      // In a Dockerfile the line is the one that the instruction begins at.
+      const AlignmentEdit edit{.file = index->file,
+                               .line = index->line,
+                               .from = index->url,
+                               .to = url,
+                               .why = {},
+                               .literal = !in_dockerfile};
       finding.remedies.push_back({.command = edit_command(edit),
                                   .text = fmt::format("Name the index of {} in {}", build,
                                                       place_text(index->file, index->line)),
@@ -254,7 +263,7 @@ void add_alone_remedies(Finding& finding, const InstallRun& run, const Alone& al
                                       words_of_all(alone.there), alone.url, words_of_all(others)),
          .text = fmt::format(
              "Write this in place of the command at {}",
-             place_text(others.front()->recipe->path, others.front()->requirement->line)),
+             place_text(others.front()->recipe->path, others.front()->requirement->command_line())),
          .cost = {}});
     return;
   }
@@ -300,8 +309,8 @@ void judge_alone(Diagnosis& diagnosis, const RecipeColumn& column, const Install
                           "has {} is not known.",
                           fmt::join(names, ", ")));
   if (first.requirement->replaces_index) {
-    finding.evidence.push_back(
-        {"--index-url " + alone.url, place_text(first.recipe->path, first.requirement->line)});
+    finding.evidence.push_back({"--index-url " + alone.url,
+                                place_text(first.recipe->path, first.requirement->command_line())});
   }
   for (const IndexLine* index : run.indexes) {
     if (!index->extra) {

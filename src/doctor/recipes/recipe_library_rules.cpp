@@ -8,7 +8,9 @@
 
 #include "doctor/characters.h"
 #include "doctor/recipes/alignment_parts.h"
+#include "doctor/recipes/column_cudnn.h"
 #include "doctor/recipes/recipe_drift.h"
+#include "doctor/recipes/recipe_edits.h"
 #include "doctor/recipes/recipe_rule_parts.h"
 
 namespace mynah::doctor {
@@ -209,16 +211,6 @@ std::string wanted(int cuda_major, int cudnn_major) {
                            : fmt::format("cuBLAS {} and cuDNN {}", cuda_major, cudnn_major);
 }
 
-// Tags of images have three numbers: "12.8.1" of "12.8".
-std::string newest_of(const std::string& cuda, const Knowledge& knowledge) {
-  const std::string prefix = cuda + ".";
-  std::string newest = prefix + "0";
-  for (const CudaToolkit& toolkit : knowledge.toolkits) {
-    newest = toolkit.cuda.starts_with(prefix) ? toolkit.cuda : newest;
-  }
-  return newest;
-}
-
 // The same image with the libraries in it. Empty: it is none of NVIDIA's, or none is known.
 std::string image_with(const RecipeColumn& column, int cuda_major, int cudnn_major,
                        const Knowledge& knowledge) {
@@ -238,7 +230,7 @@ std::string image_with(const RecipeColumn& column, int cuda_major, int cudnn_maj
     const auto torch = torch_of(column, knowledge);
     const std::string build = torch ? cuda_of_variant(torch->local_text()) : "";
     const bool same = major_version(build) == cuda_major && build != "12.1";
-    cuda = newest_of(same ? build : cuda_major == 12 ? "12.8" : "13.0", knowledge);
+    cuda = cuda_of_tag(same ? build : cuda_major == 12 ? "12.8" : "13.0", knowledge);
   }
   if (cuda_major != 12 && (cudnn_major == 8 || cuda_major != 13)) {
     return {};
@@ -282,13 +274,11 @@ std::string path_line(const RecipeColumn& column, int cuda_major, bool cudnn,
   return fmt::format("ENV LD_LIBRARY_PATH={}", fmt::join(folders, ":"));
 }
 
-// What brings the wheels. From 1.21 on onnxruntime-gpu has extras for that; those of 1.27 ask for
-// names that do not exist.
+// What brings the wheels: extras of onnxruntime-gpu, or the wheels by their names.
 std::string wheels_line(const Opens& opens) {
   const bool onnxruntime = opens.package == "onnxruntime-gpu";
   const auto version = Version::parse(opens.version);
-  const bool extras = !version || (*version >= *Version::parse("1.21") &&
-                                   !(version->release_at(0) == 1 && version->release_at(1) == 27));
+  const bool extras = !version || onnxruntime_extras(*version) == OnnxRuntimeExtras::Bring;
   if (onnxruntime && extras) {
     return fmt::format("RUN pip install 'onnxruntime-gpu[cuda,cudnn]{}{}'",
                        opens.version.empty() ? "" : "==", opens.version);
@@ -307,13 +297,8 @@ void add_remedies(Finding& finding, const RecipeColumn& column, const Opens& ope
                   bool wheels_are_there, const Knowledge& knowledge) {
   const std::string image = image_with(column, opens.cuda_major, opens.cudnn_major, knowledge);
   if (!image.empty()) {
-    AlignmentEdit edit{.file = column.image_where.substr(0, column.image_where.rfind(':')),
-                       .line = 0,
-                       .from = column.image,
-                       .to = image,
-                       .why = {}};
     finding.remedies.push_back(
-        {.command = edit_command(edit),
+        {.command = edit_command(image_edit(column, image, {})),
          .text = fmt::format("Begin from {} in {}", image, column.image_where),
          .cost = {}});
     return;

@@ -203,6 +203,8 @@ void take_option(PipWords& read, const ValueOption& option, const std::string& v
     read.includes.push_back(value);
   } else if (name == "--constraint" || name == "--constraints" || name == "--override") {
     read.constraints.push_back(value);
+  } else if (name == "--extra" || name == "--group") {
+    read.groups.push_back(value);
   } else if (name == "--editable") {
     read.requirements.push_back(value);
   } else if (name == "--index-url" || name == "--pypi-url" || name == "--default-index") {
@@ -261,6 +263,25 @@ void add_requirement(Recipe& recipe, Requirement requirement) {
   }
 }
 
+void add_groups(Recipe& recipe, std::string_view names) {
+  while (!names.empty()) {
+    const size_t end = std::min(names.find_first_of(", \t"), names.size());
+    std::string name = normal_name(names.substr(0, end));
+    names.remove_prefix(std::min(end + 1, names.size()));
+    if (!name.empty() && recipe.groups.size() < kMostOfARecipe &&
+        std::ranges::find(recipe.groups, name) == recipe.groups.end()) {
+      recipe.groups.push_back(std::move(name));
+    }
+  }
+}
+
+std::string_view extras_of(std::string_view word) {
+  const size_t open = word.rfind('[');
+  return open != std::string_view::npos && word.ends_with(']')
+             ? word.substr(open + 1, word.size() - open - 2)
+             : std::string_view();
+}
+
 void add_requirement(Recipe& recipe, std::string_view text, uint64_t line,
                      std::span<const std::string> indexes, const std::string& group) {
   text = trimmed(text);
@@ -300,6 +321,7 @@ void add_requirement(Recipe& recipe, std::string_view text, uint64_t line,
       const std::string folder = beside(recipe.path, address.substr(0, address.find('[')));
       add_include(recipe, recipe.includes,
                   (std::filesystem::path(folder) / "pyproject.toml").string(), line);
+      add_groups(recipe, extras_of(address));
     }
     return;
   }
@@ -341,6 +363,10 @@ PipWords read_pip_words(std::span<const std::string> words) {
     const std::string& word = words[i];
     if (!word.starts_with('-') || word == "-") {
       read.requirements.push_back(word);
+      continue;
+    }
+    if (word == "--all-extras" || word == "--all-groups") {
+      read.groups.emplace_back("*");
       continue;
     }
     if (word == "--no-index" || word == "--no-deps") {

@@ -39,6 +39,13 @@ void add_requirement(Recipe& recipe, Requirement requirement);
 // Takes a file into the recipe's includes or constraints, and keeps the line that names it.
 void add_include(Recipe& recipe, std::vector<std::string>& to, std::string path, uint64_t line);
 
+// Adds extras or groups that a recipe installs of the projects that it takes in: names with commas
+// or blanks between them; "*" is all.
+void add_groups(Recipe& recipe, std::string_view names);
+
+// "gpu,dev" of ".[gpu,dev]"; empty: none.
+[[nodiscard]] std::string_view extras_of(std::string_view word);
+
 // A path that a recipe names, seen from the recipe's folder, without "." and ".." where they can be
 // resolved by the text alone.
 [[nodiscard]] std::string beside(const std::string& recipe, std::string_view path);
@@ -55,6 +62,7 @@ struct PipWords {
   std::vector<IndexLine> indexes;
   std::vector<std::string> includes;     // -r, as written
   std::vector<std::string> constraints;  // -c, as written
+  std::vector<std::string> groups;       // extras and groups of the project; "*": all
   bool no_index = false;
   bool no_dependencies = false;
   std::vector<std::string> unknown;  // options that were not understood

@@ -17,6 +17,8 @@ namespace mynah::doctor {
 
 namespace {
 
+constexpr std::string_view kOptional = "optional";  // Poetry's, until an extra names them
+
 // Addresses of indexes by the names that a file gives them.
 using IndexNames = std::map<std::string, std::string>;
 
@@ -177,13 +179,16 @@ void add_table_dependency(Recipe& recipe, const std::string& name, const TextTre
   requirement.name = normal_name(name);
   requirement.line = value.line;
   requirement.group = group;
-  const auto specifier = poetry_specifier(value.is_text() ? value.text : value["version"].text);
+  const std::string& text = value.is_text() ? value.text : value["version"].text;
+  const auto specifier = poetry_specifier(text);
   if (!specifier) {
     add_doubt(recipe, value.line,
               fmt::format("{}: {}", in_quotes(name), specifier.error().message));
     return;
   }
   requirement.specifier = *specifier;
+  // "^2.1" stands for two clauses.
+  requirement.literal = *specifier == text || *specifier == "==" + text;
   for (const TextTree::Member& extra : value["extras"].members) {
     requirement.extras.push_back(normal_name(extra.value.text));
   }
@@ -203,7 +208,7 @@ void add_table_dependency(Recipe& recipe, const std::string& name, const TextTre
     }
   }
   if (value["optional"].text == "true" && group.empty()) {
-    requirement.group = "optional";
+    requirement.group = kOptional;
   }
   add_requirement(recipe, std::move(requirement));
 }
@@ -221,10 +226,38 @@ void add_table(Recipe& recipe, const TextTree& table, const IndexNames& indexes,
   }
 }
 
+// [tool.poetry.extras] names optional dependencies: each is one requirement for each extra.
+void add_poetry_extras(Recipe& recipe, const TextTree& extras) {
+  constexpr size_t kMostNames = 500;
+  std::map<std::string, std::vector<std::string>> extras_of;  // by the dependency
+  size_t names = 0;
+  for (const TextTree::Member& extra : extras.members) {
+    for (const TextTree::Member& item : extra.value.members) {
+      if (item.value.is_text() && ++names <= kMostNames) {
+        extras_of[normal_name(item.value.text)].push_back(normal_name(extra.name));
+      }
+    }
+  }
+  std::vector<Requirement> more;
+  for (Requirement& requirement : recipe.requirements) {
+    const auto found = extras_of.find(requirement.name);
+    if (requirement.group != kOptional || found == extras_of.end()) {
+      continue;
+    }
+    requirement.group = found->second.front();
+    for (size_t i = 1; i < found->second.size() && more.size() < kMostNames; ++i) {
+      more.push_back(requirement);
+      more.back().group = found->second[i];
+    }
+  }
+  recipe.requirements.insert(recipe.requirements.end(), more.begin(), more.end());
+}
+
 void read_poetry(const TextTree& poetry, Recipe& recipe) {
   const IndexNames indexes = add_indexes(recipe, poetry["source"]);
   add_table(recipe, poetry["dependencies"], indexes, "");
   add_table(recipe, poetry["dev-dependencies"], indexes, "dev");
+  add_poetry_extras(recipe, poetry["extras"]);
   for (const TextTree::Member& group : poetry["group"].members) {
     add_table(recipe, group.value["dependencies"], indexes, normal_name(group.name));
   }

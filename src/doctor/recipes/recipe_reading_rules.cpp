@@ -95,7 +95,8 @@ void judge_doubts(Diagnosis& diagnosis, const Recipe& recipe) {
                                .line = doubt.line,
                                .from = std::string(written),
                                .to = right,
-                               .why = {}};
+                               .why = {},
+                               .literal = recipe.kind != "dockerfile"};  // on a line of several
       finding.remedies.push_back(
           {.command = edit_command(edit),
            .text = fmt::format("Write {} in {}", right, place_text(recipe.path, doubt.line)),

@@ -10,6 +10,8 @@
 
 namespace mynah::doctor {
 
+class RecipeTrials;
+
 [[nodiscard]] constexpr Certainty sure(bool certain) {
   return certain ? Certainty::Certain : Certainty::Likely;
 }
@@ -29,8 +31,26 @@ Finding& add_finding(Diagnosis& diagnosis, std::string rule, Level level, Certai
 // Files and lines of recipes that could not be read.
 void judge_reading(Diagnosis& diagnosis);
 
+// What would mend a finding, before anybody has tried: edits of files of its column.
+struct Proposal {
+  size_t finding = 0;  // of the report
+  std::vector<AlignmentEdit> edits;
+  std::string text;  // what several of them come to
+};
+
+using Proposals = std::vector<Proposal>;
+
+// Proposes edits for the finding that was added last.
+void propose(const Diagnosis& diagnosis, Proposals& proposals, std::vector<AlignmentEdit> edits);
+
+// Edits as a remedy: one line each, in steps where there are several, which `text` sums up.
+[[nodiscard]] Remedy remedy_of(const std::vector<AlignmentEdit>& edits, std::string text);
+
 // Requirements that contradict each other, packages and releases that do not go together.
-void judge_requirements(Diagnosis& diagnosis, const RecipeColumn& column);
+void judge_requirements(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals);
+
+// Packages that want another cuDNN than the one that comes, and extras that bring nothing.
+void judge_cudnn(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals);
 
 // Where packages come from: builds that the Python index does not have, and an index in its place
 // that lacks what is asked for.
@@ -46,16 +66,23 @@ void judge_numpy(Diagnosis& diagnosis, const RecipeColumn& column);
 void judge_image_libraries(Diagnosis& diagnosis, const RecipeColumn& column);
 
 // Versions that come as they come.
-void judge_drift(Diagnosis& diagnosis, const RecipeColumn& column);
+void judge_drift(Diagnosis& diagnosis, const RecipeColumn& column, const Alignment& alignment,
+                 Proposals& proposals);
+
+// What columns pin apart, with all that aligns it, and the drivers that it wants. `columns` are all
+// there are.
+void judge_alignment(Diagnosis& diagnosis, const Alignment& alignment,
+                     const std::vector<RecipeColumn>& columns, RecipeTrials& trials);
 
 // Images: their CUDA against the wheels' and the driver, what is compiled in them.
-void judge_image(Diagnosis& diagnosis, const RecipeColumn& column);
+void judge_image(Diagnosis& diagnosis, const RecipeColumn& column, const Alignment& alignment);
 
 // Services of compose files: whether they get a card. `columns` are all there are.
 void judge_service(Diagnosis& diagnosis, const RecipeColumn& column,
                    const std::vector<RecipeColumn>& columns);
 
-// Pinned frameworks on each card, by the rules for installed ones.
-void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column);
+// Pinned frameworks on each card, by the rules for installed ones. `remedies`: with what
+// mends them.
+void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column, bool remedies);
 
 }  // namespace mynah::doctor

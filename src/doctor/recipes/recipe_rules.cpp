@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,7 +10,9 @@
 
 #include "doctor/recipes/alignment_parts.h"
 #include "doctor/recipes/recipe_drift.h"
+#include "doctor/recipes/recipe_edits.h"
 #include "doctor/recipes/recipe_rule_parts.h"
+#include "doctor/recipes/recipe_trial.h"
 #include "doctor/recipes/requirement_text.h"
 #include "doctor/verdicts/known_framework.h"
 #include "doctor/verdicts/remedies.h"
@@ -42,7 +45,7 @@ bool contradict(const Asked& a, const Asked& b) {
 }
 
 void judge_contradiction(Diagnosis& diagnosis, const RecipeColumn& column, const Asked& a,
-                         const Asked& b, bool one_run) {
+                         const Asked& b, bool one_run, Proposals& proposals) {
   const bool together = one_run && installed_together(a, b);
   const bool certain = a.holds == Truth::Yes && b.holds == Truth::Yes && together &&
                        a.requirement->url.empty() && b.requirement->url.empty();
@@ -59,15 +62,8 @@ void judge_contradiction(Diagnosis& diagnosis, const RecipeColumn& column, const
   if (together) {
     finding.error = "ResolutionImpossible";
   }
-  AlignmentEdit edit{.file = b.recipe->path,
-                     .line = b.requirement->line,
-                     .from = b.requirement->name + b.requirement->specifier,
-                     .to = a.requirement->name + a.requirement->specifier,
-                     .why = {}};
-  finding.remedies.push_back(
-      {.command = edit_command(edit),
-       .text = fmt::format("Write {} in {}, too", edit.to, place_text(edit.file, edit.line)),
-       .cost = {}});
+  propose(diagnosis, proposals,
+          {pin_edit(column, b, a.requirement->specifier, "both are then the same")});
 }
 
 // What belongs to one run of an installer: a file that no command names, with all that it includes.
@@ -76,7 +72,7 @@ bool is_one_run(const RecipeColumn& column) {
   return column.service == nullptr && column.root->kind != "dockerfile";
 }
 
-void judge_contradictions(Diagnosis& diagnosis, const RecipeColumn& column) {
+void judge_contradictions(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals) {
   constexpr size_t kMostCompared = 50;  // words for one package
   for (const auto& [name, all] : column.packages) {
     if (!column.asks_for(name)) {
@@ -97,7 +93,7 @@ void judge_contradictions(Diagnosis& diagnosis, const RecipeColumn& column) {
         }
         found = true;
         judge_contradiction(diagnosis, column, all[first ? i : j], all[first ? j : i],
-                            is_one_run(column));
+                            is_one_run(column), proposals);
       }
     }
   }
@@ -169,7 +165,7 @@ void judge_clashes(Diagnosis& diagnosis, const RecipeColumn& column) {
 
 // torchaudio and torchvision beside a torch of another release. Their wheels ask for one torch
 // exactly; from 2.9 on that is no longer sure to fail.
-void judge_companions(Diagnosis& diagnosis, const RecipeColumn& column) {
+void judge_companions(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals) {
   const Resolved torch = resolve(column, "torch");
   const TorchRelease* release =
       torch.version ? diagnosis.knowledge.torch_release(*torch.version) : nullptr;
@@ -200,114 +196,9 @@ void judge_companions(Diagnosis& diagnosis, const RecipeColumn& column) {
          (*claim)->source}};
     const std::string right =
         package == "torchaudio" ? torch.version->public_part().text() : (*claim)->value + ".*";
-    AlignmentEdit edit{.file = companion.by->recipe->path,
-                       .line = companion.by->requirement->line,
-                       .from = fmt::format("{}{}", package, companion.by->requirement->specifier),
-                       .to = fmt::format("{}=={}", package, right),
-                       .why = {}};
-    finding.remedies.push_back(
-        {.command = edit_command(edit),
-         .text = fmt::format("Write {} in {}", edit.to, place_text(edit.file, edit.line)),
-         .cost = {}});
-  }
-}
-
-std::string cell_text(const AlignmentCell& cell) {
-  return cell.resolved.empty() ? cell.written : cell.resolved;
-}
-
-// Between images, each of which is an environment of its own.
-void judge_difference(Diagnosis& diagnosis, const Alignment& alignment, const AlignmentRow& row) {
-  std::vector<std::string> said;
-  std::vector<Evidence> evidence;
-  for (size_t i = 0; i < row.cells.size(); ++i) {
-    if (!row.cells[i].drifts && !row.cells[i].resolved.empty()) {
-      said.push_back(fmt::format("{} in {}", cell_text(row.cells[i]), alignment.columns[i].name));
-      evidence.push_back({row.name + row.cells[i].written, row.cells[i].where});
-    }
-  }
-  Finding& finding = add_finding(
-      diagnosis, "images differ", Level::Note, Certainty::Certain, row.name,
-      fmt::format("{} is not the same everywhere: {}. Images are environments apart: they need "
-                  "not agree, and only the driver has to serve all of them.",
-                  row.name, fmt::join(said, ", ")));
-  finding.evidence = std::move(evidence);
-}
-
-void judge_alignment(Diagnosis& diagnosis, const Alignment& alignment) {
-  if (alignment.columns.size() < 2) {
-    return;
-  }
-  for (const AlignmentRow& row : alignment.rows) {
-    const bool decides = row.name != "python" && row.name != "cuDNN" && row.name != "base image";
-    if (decides && row.differs && !row.conflict) {
-      judge_difference(diagnosis, alignment, row);
-    }
-    if (!row.conflict || !decides) {
-      continue;
-    }
-    Finding& finding =
-        add_finding(diagnosis, "pinned apart", Level::Warning, Certainty::Certain, row.name, "");
-    std::vector<std::string> said;
-    for (size_t i = 0; i < row.cells.size(); ++i) {
-      if (row.cells[i].conflict) {
-        said.push_back(fmt::format("{} in {}", cell_text(row.cells[i]), alignment.columns[i].name));
-        finding.evidence.push_back(
-            {fmt::format("{}{}", row.name, row.cells[i].written), row.cells[i].where});
-      }
-    }
-    finding.text = fmt::format("{} is pinned apart: {}.", row.name, fmt::join(said, ", "));
-    for (const AlignmentEdit& edit : alignment.edits) {
-      const bool of_row = edit.to.starts_with(row.name) || row.name == "torch";
-      if (of_row) {
-        finding.remedies.push_back(
-            {.command = edit_command(edit),
-             .text = edit.from.empty()
-                         ? fmt::format("Add {} to {}: {}", edit.to, edit.file, edit.why)
-                         : fmt::format("Write {} in {} in place of {}: {}", edit.to,
-                                       place_text(edit.file, edit.line), edit.from, edit.why),
-             .cost = {}});
-      }
-    }
-  }
-}
-
-// cuDNN 8 and 9 have other names: what wants one does not find the other. An image that was not
-// looked into may still hold it.
-void judge_cudnn(Diagnosis& diagnosis, const Alignment& alignment) {
-  const auto row = std::ranges::find(alignment.rows, "cuDNN", &AlignmentRow::name);
-  if (row == alignment.rows.end()) {
-    return;
-  }
-  const auto all = stretches("ctranslate2", {}, diagnosis.knowledge);
-  for (size_t i = 0; i < row->cells.size(); ++i) {
-    if (!row->cells[i].conflict) {
-      continue;
-    }
-    Finding& finding = add_finding(diagnosis, "cudnn of another version", Level::Warning,
-                                   Certainty::Likely, alignment.columns[i].name,
-                                   fmt::format("{}: {}.", row->why, row->cells[i].resolved));
-    finding.error = "Unable to load any of {libcudnn_ops_infer.so.8";
-    finding.evidence.push_back({row->cells[i].resolved, alignment.columns[i].path});
-    if (!all.empty() && all.back().verified && all.back().below && all.back().cudnn_major == 0) {
-      finding.remedies.push_back({.command = {},
-                                  .text = fmt::format("Pin ctranslate2=={}, which wants no cuDNN",
-                                                      last_before(*all.back().below)),
-                                  .cost = {}});
-    }
-  }
-}
-
-void judge_floors(Diagnosis& diagnosis, const Alignment& alignment) {
-  for (const AlignmentDriver& floor : alignment.drivers) {
-    if (floor.driver.empty()) {
-      continue;  // no code for the card: that finding says so
-    }
-    Finding& finding = add_finding(diagnosis, "driver floor", Level::Note, sure(floor.verified),
-                                   fmt::format("{} in {}", floor.package, floor.column),
-                                   fmt::format("{} wants driver {} at least on this card: {}.",
-                                               floor.package, floor.driver, floor.why));
-    finding.card = floor.card;
+    propose(diagnosis, proposals,
+            {pin_edit(column, *companion.by, "==" + right,
+                      fmt::format("it goes with torch {}", torch.version->text()))});
   }
 }
 
@@ -329,13 +220,33 @@ Evidence evidence_of(const Asked& asked) {
           place_text(asked.recipe->path, asked.requirement->line)};
 }
 
-void judge_requirements(Diagnosis& diagnosis, const RecipeColumn& column) {
-  judge_contradictions(diagnosis, column);
-  judge_clashes(diagnosis, column);
-  judge_companions(diagnosis, column);
+void propose(const Diagnosis& diagnosis, Proposals& proposals, std::vector<AlignmentEdit> edits) {
+  proposals.push_back(
+      {.finding = diagnosis.report.findings.size() - 1, .edits = std::move(edits), .text = {}});
 }
 
-void judge_drift(Diagnosis& diagnosis, const RecipeColumn& column) {
+Remedy remedy_of(const std::vector<AlignmentEdit>& edits, std::string text) {
+  Remedy remedy;
+  if (edits.size() == 1) {
+    remedy.command = edit_command(edits.front());
+    remedy.text = edit_text(edits.front());
+    return remedy;
+  }
+  remedy.text = std::move(text);
+  for (const AlignmentEdit& edit : edits) {
+    remedy.steps.push_back({.command = edit_command(edit), .text = edit_text(edit)});
+  }
+  return remedy;
+}
+
+void judge_requirements(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals) {
+  judge_contradictions(diagnosis, column, proposals);
+  judge_clashes(diagnosis, column);
+  judge_companions(diagnosis, column, proposals);
+}
+
+void judge_drift(Diagnosis& diagnosis, const RecipeColumn& column, const Alignment& alignment,
+                 Proposals& proposals) {
   for (const std::string_view package : {"ctranslate2", "onnxruntime-gpu", "torch"}) {
     const Resolved own = resolve(column, package);
     const Derived other =
@@ -361,10 +272,18 @@ void judge_drift(Diagnosis& diagnosis, const RecipeColumn& column) {
             : fmt::format("{} asks for {}{}, and nothing pins it: the newest comes: {}.", other.by,
                           package, other.range.text(), stretches_text(all)));
     finding.evidence.push_back(evidence_of(asked));
+    for (const AlignmentEdit& edit : alignment.edits) {
+      // The line itself, or a new one beside what asks for it.
+      const bool here = edit.file == asked.recipe->path &&
+                        (edit.from.empty() || edit.line == asked.requirement->line);
+      if (edit.row == package && here) {
+        propose(diagnosis, proposals, {edit});
+      }
+    }
   }
 }
 
-void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column) {
+void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column, bool remedies) {
   const Machine& machine = diagnosis.facts.machine;
   const System system = column.image.empty() ? machine.system : System::Linux;
   PythonEnvironment environment;
@@ -397,9 +316,13 @@ void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column) {
   for (const Framework& framework : pinned) {
     for (const Card& card : machine.cards) {
       Judged judged = judge_framework(framework, &card, machine, diagnosis.knowledge, &environment);
-      if (!judged.findings.empty() && judged.findings.front().level != Level::Note) {
+      if (remedies && !judged.findings.empty() && judged.findings.front().level != Level::Note) {
         judged.findings.front().remedies =
             remedies_for(framework, judged, card, machine, environment, diagnosis.knowledge);
+      }
+      // An extra for the processor is meant to be one.
+      if (!column.group.empty() && judged.cause == Cause::ProcessorBuild) {
+        judged.findings.clear();
       }
       judged.verdict.environment = column.name;
       diagnosis.report.verdicts.push_back(std::move(judged.verdict));
@@ -411,24 +334,120 @@ void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column) {
   }
 }
 
+namespace {
+
+// Remedies that the rules bear out: the finding is no more, and nothing else comes.
+void add_remedies(Diagnosis& diagnosis, const RecipeColumn& column, const Proposals& proposals,
+                  RecipeTrials& trials) {
+  for (const Proposal& proposal : proposals) {
+    Finding& finding = diagnosis.report.findings[proposal.finding];
+    const auto trial = trials.run(std::span(&column, 1), proposal.edits);
+    if (trial && trial->brings.empty() && trial->mends(finding)) {
+      finding.remedies.push_back(remedy_of(proposal.edits, proposal.text));
+    }
+  }
+}
+
+// How much of a report was there.
+struct Said {
+  size_t verdicts = 0;
+  size_t findings = 0;
+};
+
+Said said_of(const Report& report) {
+  return {.verdicts = report.verdicts.size(), .findings = report.findings.size()};
+}
+
+// Of a project with an extra only what the project without it has not is said once more: what came
+// from `base` on is the project's and its other extras', what came from `own` on this one's.
+void drop_repeated(Report& report, const Said& base, const Said& own, const RecipeColumn& column) {
+  const auto without = [](std::string text, const std::string& name) {
+    const size_t at = text.rfind(name);
+    return at == std::string::npos ? text : text.erase(at);
+  };
+  const auto repeated_verdict = [&](const FrameworkVerdict& verdict) {
+    return std::any_of(report.verdicts.begin() + static_cast<std::ptrdiff_t>(base.verdicts),
+                       report.verdicts.begin() + static_cast<std::ptrdiff_t>(own.verdicts),
+                       [&](const FrameworkVerdict& other) {
+                         return other.environment == column.base &&
+                                other.framework == verdict.framework &&
+                                other.version == verdict.version && other.card == verdict.card &&
+                                other.outcome == verdict.outcome;
+                       });
+  };
+  const auto repeated = [&](const Finding& finding) {
+    return std::any_of(report.findings.begin() + static_cast<std::ptrdiff_t>(base.findings),
+                       report.findings.begin() + static_cast<std::ptrdiff_t>(own.findings),
+                       [&](const Finding& other) {
+                         return other.rule == finding.rule && other.card == finding.card &&
+                                other.text == finding.text &&
+                                without(other.subject, column.base) ==
+                                    without(finding.subject, column.base);
+                       });
+  };
+  std::vector<FrameworkVerdict> verdicts;
+  for (size_t i = own.verdicts; i < report.verdicts.size(); ++i) {
+    if (!repeated_verdict(report.verdicts[i])) {
+      verdicts.push_back(report.verdicts[i]);
+    }
+  }
+  std::vector<Finding> findings;
+  for (size_t i = own.findings; i < report.findings.size(); ++i) {
+    if (!repeated(report.findings[i])) {
+      findings.push_back(report.findings[i]);
+    }
+  }
+  report.verdicts.resize(own.verdicts);
+  report.verdicts.insert(report.verdicts.end(), verdicts.begin(), verdicts.end());
+  report.findings.resize(own.findings);
+  report.findings.insert(report.findings.end(), findings.begin(), findings.end());
+}
+
+// What an extra brings that nobody says is installed may fail, and no more.
+void doubt_from(Report& report, const Said& own, const RecipeColumn& column) {
+  for (size_t i = own.findings; i < report.findings.size(); ++i) {
+    Finding& finding = report.findings[i];
+    if (finding.level == Level::Fail) {
+      finding.level = Level::Unknown;
+      finding.certainty = Certainty::Likely;
+    }
+    finding.evidence.push_back(
+        {fmt::format("\"{}\" is an extra or a group that may be installed: no recipe here says so",
+                     column.group),
+         column.root->path});
+  }
+}
+
+}  // namespace
+
 void judge_recipes(Diagnosis& diagnosis) {
   judge_reading(diagnosis);
   const std::vector<RecipeColumn> columns = recipe_columns(diagnosis.facts);
+  const Alignment alignment = align(diagnosis.facts, diagnosis.knowledge);
+  RecipeTrials trials(diagnosis.facts, diagnosis.knowledge);
+  Said base;
   for (const RecipeColumn& column : columns) {
-    judge_requirements(diagnosis, column);
+    const Said before = said_of(diagnosis.report);
+    Proposals proposals;
+    judge_requirements(diagnosis, column, proposals);
     judge_indexes(diagnosis, column);
     judge_versions(diagnosis, column);
     judge_numpy(diagnosis, column);
     judge_image_libraries(diagnosis, column);
-    judge_drift(diagnosis, column);
-    judge_image(diagnosis, column);
+    judge_cudnn(diagnosis, column, proposals);
+    judge_drift(diagnosis, column, alignment, proposals);
+    judge_image(diagnosis, column, alignment);
     judge_service(diagnosis, column, columns);
-    judge_pinned_frameworks(diagnosis, column);
+    judge_pinned_frameworks(diagnosis, column, true);
+    add_remedies(diagnosis, column, proposals, trials);
+    if (column.group.empty()) {
+      base = before;
+    } else {
+      drop_repeated(diagnosis.report, base, before, column);
+      doubt_from(diagnosis.report, before, column);
+    }
   }
-  const Alignment alignment = align(diagnosis.facts, diagnosis.knowledge);
-  judge_alignment(diagnosis, alignment);
-  judge_cudnn(diagnosis, alignment);
-  judge_floors(diagnosis, alignment);
+  judge_alignment(diagnosis, alignment, columns, trials);
 }
 
 }  // namespace mynah::doctor

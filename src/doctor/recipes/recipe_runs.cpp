@@ -54,7 +54,8 @@ std::vector<InstallRun> runs_of_image(const RecipeColumn& column, const Recipe& 
   std::map<std::pair<uint64_t, std::vector<std::string>>, InstallRun> commands;
   each_asked(column, [&](const Asked& asked) {
     if (asked.recipe == &dockerfile) {
-      commands[{asked.requirement->line, asked.requirement->indexes}].asked.push_back(&asked);
+      commands[{asked.requirement->command_line(), asked.requirement->indexes}].asked.push_back(
+          &asked);
     }
   });
   std::vector<InstallRun> runs;

@@ -7,6 +7,7 @@
 
 #include "doctor/recipes/alignment_parts.h"
 #include "doctor/recipes/recipe_drift.h"
+#include "doctor/recipes/recipe_edits.h"
 #include "doctor/recipes/recipe_rule_parts.h"
 #include "doctor/recipes/recipe_runs.h"
 
@@ -90,11 +91,7 @@ void judge_version(Diagnosis& diagnosis, const RecipeColumn& column, const Insta
                               requirement.specifier);
   for (Version other : others) {
     other.local = pinned->local;
-    const AlignmentEdit edit{.file = asked.recipe->path,
-                             .line = requirement.line,
-                             .from = requirement.name + requirement.specifier,
-                             .to = fmt::format("{}=={}", requirement.name, other.text()),
-                             .why = {}};
+    const AlignmentEdit edit = pin_edit(column, asked, "==" + other.text(), {});
     finding.remedies.push_back(
         {.command = edit_command(edit),
          .text = fmt::format("Write {} in {}", edit.to, place_text(edit.file, edit.line)),

@@ -98,10 +98,10 @@ bool is_left_out(const fs::path& folder) {
 
 class Gatherer {
  public:
+  // What the facts have already is not read again: places may include each other.
   explicit Gatherer(Facts& facts) : facts_(facts) {
-    for (const Recipe& known : facts.recipes) {
-      std::error_code error;
-      seen_.insert(fs::weakly_canonical(known.path, error));
+    for (const Recipe& recipe : facts.recipes) {
+      seen_.insert(real_path(recipe.path));
     }
   }
 
@@ -114,10 +114,19 @@ class Gatherer {
     }
   }
 
+  // Recipes at the places, those that were read before among them.
+  [[nodiscard]] size_t found() const { return found_; }
+
  private:
   static constexpr int kMostLevels = 4;
   static constexpr size_t kMostRecipes = 500;
   static constexpr size_t kMostEntries = 50'000;
+
+  static fs::path real_path(const fs::path& path) {
+    std::error_code error;
+    fs::path real = fs::weakly_canonical(path, error);
+    return error ? path : real;
+  }
 
   void skip(std::string what) { facts_.skipped.push_back(std::move(what)); }
 
@@ -163,9 +172,8 @@ class Gatherer {
     while (!waiting.empty()) {
       const auto [path, named_by] = std::move(waiting.back());
       waiting.pop_back();
-      std::error_code error;
-      const fs::path real = fs::weakly_canonical(path, error);
-      if (!seen_.insert(error ? path : real).second) {
+      if (!seen_.insert(real_path(path)).second) {
+        ++found_;
         continue;
       }
       if (facts_.recipes.size() >= kMostRecipes) {
@@ -180,19 +188,20 @@ class Gatherer {
       }
       for (std::vector<std::string>* list : {&recipe->includes, &recipe->constraints}) {
         for (std::string& include : *list) {
-          waiting.emplace_back(found(*recipe, include), recipe->path);
+          waiting.emplace_back(place_of(*recipe, include), recipe->path);
           include = waiting.back().first.string();
         }
       }
       for (IncludeLine& include : recipe->include_lines) {
-        include.path = found(*recipe, include.path);
+        include.path = place_of(*recipe, include.path);
       }
       facts_.recipes.push_back(std::move(*recipe));
+      ++found_;
     }
   }
 
   // An image is often built from the folder above its Dockerfile.
-  static std::string found(const Recipe& recipe, const std::string& include) {
+  static std::string place_of(const Recipe& recipe, const std::string& include) {
     std::error_code error;
     const fs::path folder = fs::path(recipe.path).parent_path();
     if (recipe.kind != "dockerfile" || fs::exists(include, error)) {
@@ -206,6 +215,7 @@ class Gatherer {
   Facts& facts_;
   std::set<fs::path> seen_;
   size_t entries_ = 0;
+  size_t found_ = 0;
 };
 
 }  // namespace
@@ -270,11 +280,12 @@ Result<Recipe> read_recipe(const fs::path& path) {
   return parse_recipe({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string());
 }
 
-void gather_recipes(std::span<const fs::path> places, Facts& facts) {
+size_t gather_recipes(std::span<const fs::path> places, Facts& facts) {
   Gatherer gatherer(facts);
   for (const fs::path& place : places) {
     gatherer.place(place);
   }
+  return gatherer.found();
 }
 
 void gather_recipes_of(const fs::path& folder, Facts& facts) {

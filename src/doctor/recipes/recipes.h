@@ -28,8 +28,9 @@ inline constexpr size_t kMostRecipeBytes = size_t{16} << 20;
 
 // Reads the recipes at `places` into `facts.recipes`, and what could not be read into
 // `facts.skipped`: a place is a recipe, or a folder, which is searched a few levels deep without
-// following links. What a recipe includes is read, too, each file once.
-void gather_recipes(std::span<const std::filesystem::path> places, Facts& facts);
+// following links. What a recipe includes is read, too, each file once, also where `facts` has it
+// already. How many there are at the places is returned, those that were there before among them.
+size_t gather_recipes(std::span<const std::filesystem::path> places, Facts& facts);
 
 // The same of those that lie in the folder itself: folders in it are not looked into.
 void gather_recipes_of(const std::filesystem::path& folder, Facts& facts);

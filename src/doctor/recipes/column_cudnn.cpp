@@ -1,0 +1,96 @@
+#include "doctor/recipes/column_cudnn.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "doctor/recipes/alignment_parts.h"
+#include "doctor/recipes/recipe_drift.h"
+
+namespace mynah::doctor {
+
+namespace {
+
+void add_torch(ColumnCudnn& cudnn, const RecipeColumn& column, const Knowledge& knowledge) {
+  const auto torch = torch_of(column, knowledge);
+  const TorchVariant* variant = torch ? knowledge.torch_variant(*torch) : nullptr;
+  if (variant != nullptr && !variant->cudnn.empty()) {
+    cudnn.there.push_back({.major = major_version(variant->cudnn),
+                           .version = variant->cudnn,
+                           .by = "torch " + torch->text(),
+                           .asked = resolve(column, "torch").by});
+  }
+}
+
+// The extra of ONNX Runtime that brings NVIDIA's wheel.
+void add_extra(ColumnCudnn& cudnn, const Resolved& onnxruntime, const Stretch& wants) {
+  const std::vector<std::string>& extras = onnxruntime.by->requirement->extras;
+  if (std::ranges::find(extras, "cudnn") != extras.end() &&
+      onnxruntime_extras(*onnxruntime.version) == OnnxRuntimeExtras::Bring) {
+    cudnn.there.push_back({.major = wants.cudnn_major,
+                           .version = std::to_string(wants.cudnn_major),
+                           .by = "onnxruntime-gpu[cudnn]",
+                           .asked = onnxruntime.by});
+  }
+}
+
+}  // namespace
+
+OnnxRuntimeExtras onnxruntime_extras(const Version& version) {
+  if (version.release_at(0) != 1 || version.release_at(1) < 21) {
+    return OnnxRuntimeExtras::None;
+  }
+  return version.release_at(1) == 27 ? OnnxRuntimeExtras::Missing : OnnxRuntimeExtras::Bring;
+}
+
+bool ColumnCudnn::lacks(const CudnnWanted& wish) const {
+  return !there.empty() && std::ranges::none_of(there, [&](const CudnnThere& one) {
+    return one.major == wish.major;
+  });
+}
+
+std::string ColumnCudnn::there_text() const {
+  std::string text;
+  for (const CudnnThere& one : there) {
+    text += fmt::format("{}{} by {}", text.empty() ? "" : ", ", one.version, one.by);
+  }
+  return text;
+}
+
+ColumnCudnn cudnn_of(const RecipeColumn& column, const Knowledge& knowledge) {
+  ColumnCudnn cudnn;
+  add_torch(cudnn, column, knowledge);
+  for (const std::string_view wheel :
+       {"nvidia-cudnn-cu11", "nvidia-cudnn-cu12", "nvidia-cudnn-cu13"}) {
+    if (const Resolved pinned = resolve(column, wheel); pinned.version) {
+      cudnn.there.push_back({.major = major_version(pinned.version->text()),
+                             .version = pinned.version->text(),
+                             .by = std::string(wheel),
+                             .asked = pinned.by});
+    }
+  }
+  for (const std::string_view package : {"ctranslate2", "onnxruntime-gpu"}) {
+    const Resolved pinned = resolve(column, package);
+    const auto wants =
+        pinned.version ? stretch_of(package, *pinned.version, knowledge) : std::nullopt;
+    if (!wants || wants->cudnn_major == 0) {
+      continue;
+    }
+    cudnn.wanted.push_back({.major = wants->cudnn_major,
+                            .package = std::string(package),
+                            .version = *pinned.version,
+                            .asked = pinned.by});
+    if (package == "onnxruntime-gpu") {
+      add_extra(cudnn, pinned, *wants);
+    }
+  }
+  if (column.image_says.cudnn_major != 0) {
+    cudnn.there.push_back({.major = column.image_says.cudnn_major,
+                           .version = std::to_string(column.image_says.cudnn_major),
+                           .by = "the image",
+                           .asked = nullptr});
+  }
+  return cudnn;
+}
+
+}  // namespace mynah::doctor

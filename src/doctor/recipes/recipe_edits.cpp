@@ -1,0 +1,219 @@
+#include "doctor/recipes/recipe_edits.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "doctor/characters.h"
+#include "doctor/recipes/recipe_parts.h"
+#include "doctor/recipes/requirement_text.h"
+
+namespace mynah::doctor {
+
+namespace {
+
+constexpr std::string_view kExtraIndex = "--extra-index-url ";
+
+// Where a pin is changed: a lock is made anew from what its project asks for.
+const Asked& written(const RecipeColumn& column, const Asked& asked) {
+  const auto all = column.packages.find(asked.requirement->name);
+  if (asked.requirement->locked && all != column.packages.end()) {
+    for (const Asked& other : all->second) {
+      if (!other.requirement->locked && !other.bound) {
+        return other;
+      }
+    }
+  }
+  return asked;
+}
+
+// "onnxruntime-gpu[cuda]".
+std::string name_of(const Requirement& requirement) {
+  return requirement.extras.empty()
+             ? requirement.name
+             : fmt::format("{}[{}]", requirement.name, fmt::join(requirement.extras, ","));
+}
+
+bool is_text_of_requirements(const std::string& file) {
+  return file.ends_with(".txt") || file.ends_with(".in");
+}
+
+// Whether the file's format has the version in a place of its own: torch = "2.1.2".
+bool has_fields(const std::string& file) {
+  static constexpr std::array<std::string_view, 5> kEndings = {".toml", ".cfg", ".yml", ".yaml",
+                                                               "Pipfile"};
+  return std::ranges::any_of(kEndings, [&](auto ending) { return file.ends_with(ending); });
+}
+
+// A text as a basic regular expression that matches it.
+std::string pattern_of(std::string_view text) {
+  std::string pattern;
+  for (const char c : text) {
+    pattern += c == '.' || c == '*' || c == '[' || c == ']' || c == '$' || c == '^'
+                   ? std::string("\\") + c
+                   : std::string(1, c);
+  }
+  return pattern;
+}
+
+void apply_requirement(Recipe& recipe, const AlignmentEdit& edit) {
+  const auto changed = parse_requirement(edit.to);
+  if (!changed) {
+    return;
+  }
+  if (edit.from.empty()) {
+    Requirement added = *changed;
+    added.file = edit.file;
+    recipe.requirements.push_back(std::move(added));
+    return;
+  }
+  for (Requirement& requirement : recipe.requirements) {
+    if (requirement.line == edit.line && requirement.name == changed->name &&
+        name_of(requirement) + requirement.specifier == edit.from) {
+      requirement.specifier = changed->specifier;
+    }
+  }
+}
+
+void apply_index(Recipe& recipe, const AlignmentEdit& edit) {
+  for (IndexLine& index : recipe.indexes) {
+    if (index.url == edit.from && index.line == edit.line) {
+      index.url = edit.to;
+    }
+  }
+  for (Requirement& requirement : recipe.requirements) {
+    for (size_t i = 0; i < requirement.indexes.size(); ++i) {
+      const bool known = i < requirement.index_lines.size() && requirement.index_lines[i] != 0;
+      if (requirement.indexes[i] == edit.from &&
+          (known ? requirement.index_lines[i] : requirement.line) == edit.line) {
+        requirement.indexes[i] = edit.to;
+      }
+    }
+  }
+}
+
+void apply_image(Recipe& recipe, const AlignmentEdit& edit) {
+  const size_t colon = edit.to.rfind(':');
+  for (BaseImage& image : recipe.images) {
+    if (image.line == edit.line && colon != std::string::npos) {
+      image.image = edit.to.substr(0, colon);
+      image.tag = edit.to.substr(colon + 1);
+    }
+  }
+  for (Service& service : recipe.services) {
+    if (service.line == edit.line && service.image == edit.from) {
+      service.image = edit.to;
+    }
+  }
+}
+
+}  // namespace
+
+AlignmentEdit pin_edit(const RecipeColumn& column, const Asked& decides, const std::string& to,
+                       std::string why) {
+  const Asked& asked = written(column, decides);
+  const Requirement& requirement = *asked.requirement;
+  const std::string name = name_of(requirement);
+  AlignmentEdit edit;
+  edit.file = asked.recipe->path;
+  edit.line = requirement.line;
+  edit.from = name + requirement.specifier;
+  edit.to = name + to;
+  edit.why = std::move(why);
+  edit.row = requirement.name;
+  // Behind extras alone nothing is put by a command: how they are written is not known.
+  edit.literal = requirement.literal && requirement.line != 0 && requirement.url.empty() &&
+                 (requirement.extras.empty() || !requirement.specifier.empty());
+  return edit;
+}
+
+AlignmentEdit image_edit(const RecipeColumn& column, const std::string& to, std::string why) {
+  AlignmentEdit edit;
+  edit.row = "base image";
+  edit.of_image = true;
+  edit.literal = column.service == nullptr || !column.service->build.empty();
+  const size_t colon = column.image_where.rfind(':');
+  edit.file = column.image_where.substr(0, colon);
+  for (const char c : column.image_where.substr(std::min(colon + 1, column.image_where.size()))) {
+    edit.line = is_digit(c) ? edit.line * 10 + static_cast<uint64_t>(c - '0') : 0;
+  }
+  edit.from = column.image;
+  edit.to = to;
+  edit.why = std::move(why);
+  return edit;
+}
+
+void apply_edits(std::vector<Recipe>& recipes, std::span<const AlignmentEdit> edits) {
+  for (const AlignmentEdit& edit : edits) {
+    for (Recipe& recipe : recipes) {
+      if (recipe.path != edit.file) {
+        continue;
+      }
+      if (edit.of_image) {
+        apply_image(recipe, edit);
+      } else if (edit.to.starts_with(kExtraIndex)) {
+        IndexLine& index = recipe.indexes.emplace_back();
+        index.url = edit.to.substr(kExtraIndex.size());
+        index.extra = true;
+        index.file = edit.file;
+      } else if (is_address(edit.from)) {
+        apply_index(recipe, edit);
+      } else {
+        apply_requirement(recipe, edit);
+      }
+    }
+  }
+}
+
+std::string edit_command(const AlignmentEdit& edit) {
+  const auto plain = [](std::string_view text) {
+    return text.find_first_of("'\n|\\&") == std::string_view::npos;
+  };
+  const bool made = edit.file.ends_with(".lock") || edit.file.ends_with("lock.yml") ||
+                    edit.file.ends_with("pylock.toml");  // by a program, from other files
+  if (made || !edit.literal || !plain(edit.file) || !plain(edit.from) || !plain(edit.to)) {
+    return {};
+  }
+  if (edit.from.empty()) {
+    return is_text_of_requirements(edit.file)
+               ? fmt::format("sed -i '$a {}' '{}'", edit.to, edit.file)
+               : std::string();
+  }
+  if (edit.line == 0) {
+    return {};
+  }
+  // In a Dockerfile the text was seen as it is. Elsewhere blanks may stand between a name and its
+  // version: only what differs is changed, "2\.1\.2+cu121" of a pin however it is written.
+  size_t begin = 0;
+  if (is_text_of_requirements(edit.file) || has_fields(edit.file)) {
+    const auto differ = std::ranges::mismatch(edit.from, edit.to);
+    const auto at = static_cast<size_t>(differ.in1 - edit.from.begin());
+    begin = at == 0 ? 0 : edit.from.find_last_of("=<>~!/:", at - 1) + 1;
+    // Another sign, or the first: all behind the name.
+    const size_t sign = edit.from.find_first_of("=<>~!");
+    begin = begin == 0 && sign != std::string::npos ? sign : begin;
+  }
+  const std::string from = edit.from.substr(begin);
+  // A bare name may be the beginning of another: torch of torchaudio.
+  const bool bare = begin == 0 && from.find_first_of("=<>~!/:") == std::string::npos;
+  if (from.empty() || (bare && !is_text_of_requirements(edit.file))) {
+    return {};
+  }
+  return fmt::format("sed -i '{}s|{}|{}|' '{}'", edit.line, pattern_of(from),
+                     edit.to.substr(std::min(begin, edit.to.size())), edit.file);
+}
+
+std::string edit_text(const AlignmentEdit& edit) {
+  const std::string place = place_text(edit.file, edit.line);
+  const std::string why = edit.why.empty() ? "" : ": " + edit.why;
+  if (edit.from.empty()) {
+    return fmt::format("{} is to {} {}{}", edit.file,
+                       edit.to.starts_with('-') ? "have a line" : "ask for", edit.to, why);
+  }
+  return fmt::format("{} is to read {}, not {}{}", place, edit.to, edit.from, why);
+}
+
+}  // namespace mynah::doctor
