@@ -18,16 +18,16 @@ namespace {
 constexpr std::string_view kExtraIndex = "--extra-index-url ";
 
 // Where a pin is changed: a lock is made anew from what its project asks for.
-const Asked& written(const RecipeColumn& column, const Asked& asked) {
+const Asked* written(const RecipeColumn& column, const Asked& asked) {
   const auto all = column.packages.find(asked.requirement->name);
   if (asked.requirement->locked && all != column.packages.end()) {
     for (const Asked& other : all->second) {
       if (!other.requirement->locked && !other.bound) {
-        return other;
+        return &other;
       }
     }
   }
-  return asked;
+  return &asked;
 }
 
 // "onnxruntime-gpu[cuda]".
@@ -114,7 +114,7 @@ void apply_image(Recipe& recipe, const AlignmentEdit& edit) {
 
 AlignmentEdit pin_edit(const RecipeColumn& column, const Asked& decides, const std::string& to,
                        std::string why) {
-  const Asked& asked = written(column, decides);
+  const Asked& asked = *written(column, decides);
   const Requirement& requirement = *asked.requirement;
   const std::string name = name_of(requirement);
   AlignmentEdit edit;

@@ -277,60 +277,46 @@ void Redactor::redact(Facts& facts) {
 }
 
 void Redactor::redact(Report& report) {
-  const auto change = [&](std::string& text) { text = redacted(text); };
+  const auto change = [&](auto&... texts) { ((texts = redacted(texts)), ...); };
   for (FrameworkVerdict& verdict : report.verdicts) {
-    for (std::string* text : {&verdict.environment, &verdict.card, &verdict.reason}) {
-      change(*text);
-    }
+    change(verdict.environment, verdict.card, verdict.reason);
   }
   for (Finding& finding : report.findings) {
-    for (std::string* text : {&finding.subject, &finding.card, &finding.text, &finding.error}) {
-      change(*text);
-    }
+    change(finding.subject, finding.card, finding.text, finding.error);
     for (Evidence& evidence : finding.evidence) {
-      change(evidence.text);
-      change(evidence.where);
+      change(evidence.text, evidence.where);
     }
     for (Remedy& remedy : finding.remedies) {
-      for (std::string* text : {&remedy.command, &remedy.text, &remedy.cost}) {
-        change(*text);
-      }
+      change(remedy.command, remedy.text, remedy.cost);
       for (RemedyStep& step : remedy.steps) {
-        change(step.command);
-        change(step.text);
+        change(step.command, step.text);
       }
     }
   }
   for (MemoryPlan& plan : report.plans) {
     change(plan.card);
     for (PlannedModel& model : plan.models) {
-      change(model.model);
-      change(model.source);
+      change(model.model, model.source);
     }
   }
 }
 
 void Redactor::redact(Alignment& alignment) {
-  const auto change = [&](std::string& text) { text = redacted(text); };
+  const auto change = [&](auto&... texts) { ((texts = redacted(texts)), ...); };
   for (AlignmentColumn& column : alignment.columns) {
-    change(column.name);
-    change(column.path);
+    change(column.name, column.path);
   }
   for (AlignmentRow& row : alignment.rows) {
     change(row.why);
     for (AlignmentCell& cell : row.cells) {
-      change(cell.written);
-      change(cell.where);
+      change(cell.written, cell.where);
     }
   }
   for (AlignmentEdit& edit : alignment.edits) {
-    for (std::string* text : {&edit.file, &edit.from, &edit.to, &edit.why}) {
-      change(*text);
-    }
+    change(edit.file, edit.from, edit.to, edit.why);
   }
   for (AlignmentDriver& driver : alignment.drivers) {
-    change(driver.column);
-    change(driver.why);
+    change(driver.column, driver.why);
   }
 }
 
