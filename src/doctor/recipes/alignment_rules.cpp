@@ -39,6 +39,7 @@ std::string apart_text(const AlignmentRow& row, const Alignment& alignment) {
     found->second.push_back(alignment.columns[i].name);
   }
   std::vector<std::string> said;
+  said.reserve(versions.size());
   for (const auto& [version, columns] : versions) {
     said.push_back(fmt::format("{} in {}", version, fmt::join(columns, " and ")));
   }
