@@ -208,6 +208,16 @@ TEST(Verdict, SystemsOnAChipShareNoMachineCodeWithCards) {
             Outcome::FailsAtFirstKernel);
 }
 
+TEST(Verdict, ACardThatNobodyKnowsMayBeAJetsonsAndHasNoCertainFloor) {
+  const Framework torch = known("torch", "2.12.0+cu130");
+  Machine at = machine("a card of which nobody heard", "540.4.0");
+  EXPECT_EQ(judge_framework(torch, at.cards.data(), at, builtin_knowledge()).verdict.outcome,
+            Outcome::Unknown);
+  at.cards.front().pci = "0000:01:00.0";
+  EXPECT_EQ(judge_framework(torch, at.cards.data(), at, builtin_knowledge()).verdict.outcome,
+            Outcome::FailsAtLoad);
+}
+
 TEST(Verdict, BuildsThatDoNotUseCudaAreNotJudged) {
   Framework directml;
   directml.name = "onnxruntime";

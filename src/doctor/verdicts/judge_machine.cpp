@@ -271,8 +271,11 @@ void Judge::look_at_floor() {
   if (!least || *driver >= *least) {
     return;
   }
-  // A newer libcuda of a container may stand in for it on data-centre cards.
-  const bool certain = floor->verified && machine_.compat_libraries.empty() && !doubts("libraries");
+  // A newer libcuda of a container may stand in for it on data-centre cards. A card that nobody
+  // knows and that is on no bus may be a Jetson's, whose drivers are counted otherwise.
+  const bool discrete = target_.capability != 0 || !card_->pci.empty();
+  const bool certain =
+      discrete && floor->verified && machine_.compat_libraries.empty() && !doubts("libraries");
   Problem& problem = add_no_cuda(Cause::DriverTooOld, certain);
   problem.reason =
       fmt::format("CUDA {} wants driver {} at least, and {} is older",
