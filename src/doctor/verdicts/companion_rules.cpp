@@ -46,7 +46,7 @@ bool same_release(const Version& version, const Claim& release) {
 // its minor version. Empty: there is none.
 std::string companion_release(std::string_view name, const Claim& belongs, uint64_t patch,
                               const Knowledge& knowledge) {
-  const std::string same = fmt::format("{}.{}", belongs.value, patch);
+  std::string same = fmt::format("{}.{}", belongs.value, patch);
   const PackageReleases* listed = knowledge.releases_of(name);
   if (listed == nullptr) {
     return same;
