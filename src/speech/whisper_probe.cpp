@@ -105,6 +105,7 @@ Result<WindowMemory> hear_full_window(const whisper::Model& model) {
   KvCache cache = model.decoder().new_cache(sequences, longest);
   cache.make_room(cache.sizes().capacity);
   std::vector<whisper::Lane> lanes;
+  lanes.reserve(static_cast<size_t>(sequences));
   for (int64_t slot = 0; slot < sequences; ++slot) {
     lanes.push_back({.slot = slot, .count = 1, .utterance = 0});
   }

@@ -20,7 +20,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::Not;
 
 class Outputs : public Transcribe {
  protected:
@@ -387,6 +386,7 @@ TEST_F(Outputs, NoRecordIsLostWhereSeveralAddAndLeaveOutAtOnce) {
   };
   {
     std::vector<std::jthread> threads;
+    threads.reserve(kWriters);
     for (int writer = 0; writer < kWriters; ++writer) {
       threads.emplace_back(write, writer);
     }

@@ -150,8 +150,10 @@ TEST_F(SharedCard, ThoseThatStartAtOnceAllEndWell) {
   const uint64_t one = held_by_one();
   ASSERT_GT(one, 0U);
   leave(one + one / 2);
+  constexpr int kPrograms = 3;
   std::vector<RunningProgram> programs;
-  for (int i = 0; i < 3; ++i) {
+  programs.reserve(kPrograms);
+  for (int i = 0; i < kPrograms; ++i) {
     programs.push_back(start(transcription("cuda:0,cpu"), card()));
   }
   for (RunningProgram& program : programs) {
