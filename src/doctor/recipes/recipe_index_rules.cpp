@@ -28,10 +28,6 @@ const PackageIndex* known_index(std::string_view url, const Knowledge& knowledge
   return found == knowledge.indexes.end() ? nullptr : &*found;
 }
 
-bool is_python_index(std::string_view url) {
-  return url.find("//pypi.org/") != std::string_view::npos;
-}
-
 // The build that a pin asks for: "cu124" of "torch==2.5.1+cu124". Empty: it asks for none.
 std::string build_of(const Asked& asked) {
   const Requirement& requirement = *asked.requirement;

@@ -19,7 +19,7 @@ namespace {
 bool at_python_index(const InstallRun& run, const Requirement& requirement,
                      const Knowledge& knowledge) {
   return std::ranges::all_of(run.urls(requirement), [&](const std::string& url) {
-    return url.find("//pypi.org/") != std::string::npos ||
+    return is_python_index(url) ||
            std::ranges::any_of(knowledge.indexes, [&](const PackageIndex& index) {
              return url.starts_with(index.index) &&
                     std::ranges::find(index.lacks, requirement.name) != index.lacks.end();
