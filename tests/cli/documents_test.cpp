@@ -76,9 +76,11 @@ TEST(Completion, BashOffersVerbsFlagsValuesAndNames) {
   }
   models.close();
   const auto complete = [&](const std::string& words, int index) {
+    // In a folder of its own: places are offered, too, and wherever the tests run a name may begin
+    // like a word below.
     std::ofstream(folder / "try.sh")
-        << "source " << folder / "mynah.bash" << "\nCOMP_WORDS=(" << words
-        << ")\nCOMP_CWORD=" << index << "\n_mynah\nprintf '%s\\n' \"${COMPREPLY[@]}\" >"
+        << "cd " << folder.path() << "\nsource " << folder / "mynah.bash" << "\nCOMP_WORDS=("
+        << words << ")\nCOMP_CWORD=" << index << "\n_mynah\nprintf '%s\\n' \"${COMPREPLY[@]}\" >"
         << folder / "out" << "\n";
     EXPECT_EQ(std::system(("bash " + folder / "try.sh").c_str()), 0);
     return folder.read("out");
