@@ -33,6 +33,15 @@ def split_at(pieces, first, second):
     return None
 
 
+def split_among(pieces, first, second, between):
+    """As split_at, where some pieces behind the first device's may be those of one of `between`."""
+    for other in between:
+        for end in range(len(pieces), -1, -1):
+            if pieces[end:] == second[end:] and (count := split_at(pieces[:end], first[:end], other[:end])) is not None:
+                return count
+    return split_at(pieces, first, second)
+
+
 def time_fault(outcome, first, second, kinds):
     """Work may be done twice, on both devices, and a device that is silent is waited for; a busy machine stretches all."""
     load = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
@@ -66,8 +75,11 @@ def common_fault(outcome, first, second, kinds):
     return time_fault(outcome, first, second, kinds)
 
 
-def fallback_fault(outcome, first, second, stage, kind, call):
-    """It went on elsewhere: everything is there, the beginning of the first device's, the end of the second's, and it is said."""
+def fallback_fault(outcome, first, second, stage, kind, call, others):
+    """It went on elsewhere: everything is there, the beginning of the first device's, the end of the second's, and it is said.
+
+    `others`: what the model gives whose stages share out the devices in another way.
+    """
     fault = common_fault(outcome, first, second, [kind])
     if fault:
         return fault
@@ -79,8 +91,10 @@ def fallback_fault(outcome, first, second, stage, kind, call):
     fault = reason_fault(moves[0]["reason"], stage, kind)
     if fault:
         return fault
-    # Memory that runs out is no failure of the device: other stages of the model may have room there before it is left.
+    # Memory that runs out is no failure of the device: other stages of the model may have room there before it is left, and
+    # the fault meets them as it met the first.
     last = moves[-1] if kind == "oom" else moves[0]
+    between = [other.pieces for other in others] if kind == "oom" and len(moves) > 1 else []
     if last["to"] != "cpu":
         return f"went to {last['to']}"
     # What only the last look finds leaves nothing to go on with.
@@ -89,7 +103,7 @@ def fallback_fault(outcome, first, second, stage, kind, call):
         return f"standard error does not say so: {outcome.err[-400:]}"
     if kind == "wrong" and call > 1:
         return wrong_fault(outcome, first, second, moves[0]["reason"], 1 if stage == "vad" else call)
-    count = split_at(outcome.pieces, first.pieces, second.pieces)
+    count = split_among(outcome.pieces, first.pieces, second.pieces, between)
     if count is None:
         return "what was given out is not the first device's up to a point and the second's from there"
     # A call of `vad` is a piece of the recording, of the others one of the pieces of the result.

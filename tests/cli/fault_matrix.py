@@ -25,6 +25,8 @@ APART = {"stt.encoder=simt:0,cpu": ("transcribe", "cpu"), "stt.decoder=simt:0,cp
          "tts.acoustic=simt:0,cpu": ("speak", "cpu"), "tts.vocoder=simt:0,cpu": ("speak", "cpu"),
          "auto --storage i8 --max-vram 9MB": ("speak", "cpu --storage i8")}
 PLANNED = list(APART)[-1]
+# How the card and the processor may share its stages out: which of the two is planned is by the times that were measured.
+SHARED_OUT = [f"tts.acoustic={one},tts.vocoder={other} --storage i8" for one, other in (("cpu", "cuda:0"), ("cuda:0", "cpu"))]
 # The call that fails: behind the first commit; and the first of all, where nothing was given out yet.
 CALLS = [2, 1]
 # Of `mynah vad`, where not every cell runs: what shows itself in numbers alone, and what ends the worker.
@@ -77,6 +79,11 @@ def prepare_apart(rig, checks, references):
         elif split_at(outcome.pieces, references[verb, alone].pieces, outcome.pieces) != 0:
             fault = "a piece is the same by the processor alone"
         checks.add(f"{verb} on {asked} without a fault, its stages apart", fault)
+    for asked in SHARED_OUT:
+        references["speak", asked] = rig.run("speak", asked, warm=True)
+    planned = [asked for asked in SHARED_OUT if references["speak", asked].pieces == references["speak", PLANNED].pieces]
+    checks.add("what the plan takes apart is what a request for the same devices gives",
+               None if len(planned) == 1 else f"{len(planned)} of {SHARED_OUT} give the same")
 
 
 def cells(everything):
@@ -105,11 +112,11 @@ def name_of(verb, kind, stage, asked, call):
     return f"{verb}: {stage}:{kind}@{call} on {asked}"
 
 
-def fault_of(cell, outcome, first, second):
-    """`first`, `second`: what the device of the cell and the processor make of the work."""
+def fault_of(cell, outcome, first, second, others):
+    """`first`, `second`: what the device of the cell and the processor make of the work; `others`: what other splits do."""
     _, kind, stage, asked, call = cell
     if asked in APART or ASKED[asked][1]:
-        return fallback_fault(outcome, first, second, stage, kind, call)
+        return fallback_fault(outcome, first, second, stage, kind, call, others)
     return refusal_fault(outcome, first, stage, kind, call)
 
 
@@ -150,8 +157,9 @@ def main():
             verb, asked = cell[0], cell[3]
             device, alone = (asked, APART[asked][1]) if asked in APART else (ASKED[asked][0], "cpu")
             first = references[verb, device]
-            fault = but_for_time(fault_of(cell, outcome, first, references[verb, alone]),
-                                 lambda: fault_of(cell, run(cell), rig.run(verb, device), rig.run(verb, alone)))
+            others = [references[verb, split] for split in SHARED_OUT] if asked == PLANNED else []
+            fault = but_for_time(fault_of(cell, outcome, first, references[verb, alone], others),
+                                 lambda: fault_of(cell, run(cell), rig.run(verb, device), rig.run(verb, alone), others))
             checks.add(name_of(*cell), fault and f"{fault}\n    said: {outcome.err[-1500:]}")
             results[cell] = (fault, outcome.seconds - first.seconds)
     if options.all:
