@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <iterator>
 #include <mutex>
 #include <new>
 #include <numeric>
 #include <random>
+#include <thread>
 #include <vector>
 
 #include "backend/cuda/simt/block.h"
@@ -140,14 +142,16 @@ std::unique_ptr<detail::Block> Simulator::take_block() {
   if (idle_.empty()) {
     return std::make_unique<detail::Block>(*this);
   }
-  std::unique_ptr<detail::Block> block = std::move(idle_.back());
-  idle_.pop_back();
+  const auto own = std::ranges::find(idle_, std::this_thread::get_id(), &IdleBlock::user);
+  const auto taken = own != idle_.end() ? own : std::prev(idle_.end());
+  std::unique_ptr<detail::Block> block = std::move(taken->block);
+  idle_.erase(taken);
   return block;
 }
 
 void Simulator::give_back(std::unique_ptr<detail::Block> block) {
   const std::unique_lock lock(mutex_);
-  idle_.push_back(std::move(block));
+  idle_.push_back({.user = std::this_thread::get_id(), .block = std::move(block)});
 }
 
 }  // namespace mynah::simt

@@ -7,6 +7,7 @@
 #include <memory>
 #include <shared_mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "backend/cuda/simt/sim_thread.h"
@@ -75,7 +76,8 @@ class Simulator {
  private:
   // The blocks to run, in their order; empty: all, as they are numbered.
   [[nodiscard]] std::vector<int64_t> order_of(int64_t blocks) const;
-  // Blocks that wait to be used again: their threads' stacks are worth keeping.
+  // A block that waits to be used again, since its threads' stacks are worth keeping; best one
+  // whose stacks are still in the cache of the core that asks.
   std::unique_ptr<detail::Block> take_block();
   void give_back(std::unique_ptr<detail::Block> block);
 
@@ -84,7 +86,13 @@ class Simulator {
   mutable std::shared_mutex mutex_;  // of all below
   std::map<uintptr_t, size_t> allocations_;
   std::map<std::string, Traffic> traffic_;  // by kernel
-  std::vector<std::unique_ptr<detail::Block>> idle_;
+
+  struct IdleBlock {
+    std::thread::id user;  // the last one
+    std::unique_ptr<detail::Block> block;
+  };
+
+  std::vector<IdleBlock> idle_;
 };
 
 }  // namespace mynah::simt
