@@ -18,7 +18,6 @@
 namespace mynah::place {
 namespace {
 
-using test::PlacedWhisper;
 using ::testing::HasSubstr;
 
 std::optional<Distrust> distrust_of(PlacementState& state, const std::string& device) {

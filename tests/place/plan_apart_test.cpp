@@ -32,7 +32,7 @@ PlanInput better_apart() {
   return input;
 }
 
-StagesApart apart_on(std::string encoder, double encoder_ms, std::string decoder,
+StagesApart apart_on(const std::string& encoder, double encoder_ms, const std::string& decoder,
                      double decoder_ms) {
   const auto type = [](const std::string& device) {
     return device == "cpu" ? DType::I8 : DType::F16;

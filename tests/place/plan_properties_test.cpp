@@ -15,7 +15,6 @@ using test::failed;
 using test::memory;
 using test::request;
 using test::took;
-using test::wishes;
 
 class Random {
  public:

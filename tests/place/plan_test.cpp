@@ -305,6 +305,7 @@ PlanInput all_on_card() {
 
 std::vector<std::string> devices_of(const Plan& plan) {
   std::vector<std::string> devices;
+  devices.reserve(plan.stages.size());
   for (const StagePlan& stage : plan.stages) {
     devices.push_back(stage.device + " " + std::string(name(stage.storage.value())));
   }

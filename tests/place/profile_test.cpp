@@ -202,6 +202,7 @@ TEST(Profile, IsRefusedWithWhatChanged) {
 
 std::vector<std::string> names_of(const std::vector<Profile>& profiles) {
   std::vector<std::string> names;
+  names.reserve(profiles.size());
   for (const Profile& profile : profiles) {
     names.push_back(profile.name);
   }
