@@ -180,6 +180,18 @@ void fields_of(Fact& fact, const Field& field) {
   field("index_lines", fact.index_lines);
   field("group", fact.group);
   field("literal", fact.literal);
+  field("step", fact.step);
+}
+
+template <FactOf<InstallStep> Fact, class Field>
+void fields_of(Fact& fact, const Field& field) {
+  field("line", fact.line);
+  field("environment", fact.environment);
+  field("doubtful", fact.doubtful);
+  field("renews", fact.renews);
+  field("aside", fact.aside);
+  field("unknown", fact.unknown);
+  field("removes", fact.removes);
 }
 
 template <FactOf<IndexLine> Fact, class Field>
@@ -205,6 +217,8 @@ void fields_of(Fact& fact, const Field& field) {
   field("name", fact.name);
   field("image", fact.image);
   field("build", fact.build);
+  field("target", fact.target);
+  field("arguments", fact.arguments);
   field("card", fact.card);
   field("variables", fact.variables);
   field("line", fact.line);
@@ -214,14 +228,19 @@ template <FactOf<IncludeLine> Fact, class Field>
 void fields_of(Fact& fact, const Field& field) {
   field("path", fact.path);
   field("line", fact.line);
+  field("step", fact.step);
+  field("edited", fact.edited);
 }
 
 template <FactOf<Recipe> Fact, class Field>
 void fields_of(Fact& fact, const Field& field) {
   field("path", fact.path);
+  field("target", fact.target);
+  field("arguments", fact.arguments);
   field("kind", fact.kind);
   field("python", fact.python);
   field("requirements", fact.requirements);
+  field("steps", fact.steps);
   field("indexes", fact.indexes);
   field("images", fact.images);
   field("services", fact.services);

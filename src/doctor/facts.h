@@ -222,6 +222,7 @@ struct Requirement {
   std::vector<uint64_t> index_lines;  // where each of them stands; none: not known
   std::string group;    // an extra or a group of dependencies that must be asked for; empty: none
   bool literal = true;  // false: `line` does not hold it as it is, a variable may
+  uint64_t step = 0;    // of its recipe's steps, from 1; 0: of none
 
   [[nodiscard]] uint64_t command_line() const { return command != 0 ? command : line; }
 
@@ -255,6 +256,8 @@ struct Service {
   std::string name;
   std::string image;         // empty: built
   std::string build;         // the Dockerfile; empty: none
+  std::string target;        // the stage of it; empty: the last
+  std::map<std::string, std::string> arguments;  // that it is built with
   std::optional<bool> card;  // whether cards are reserved for it; none: nothing says
   std::map<std::string, std::string> variables;
   uint64_t line = 0;
@@ -266,18 +269,36 @@ struct Service {
 struct IncludeLine {
   std::string path;  // as in its includes or constraints
   uint64_t line = 0;
+  uint64_t step = 0;    // of the recipe's steps, from 1; 0: of none
+  bool edited = false;  // by commands of an image: what it then asks for is not known
 
   bool operator==(const IncludeLine&) const = default;
+};
+
+// A command of an image that installs packages or removes them. Steps follow each other.
+struct InstallStep {
+  uint64_t line = 0;        // at which its instruction begins
+  std::string environment;  // that it installs into, "/opt/venv"; empty: the image's own
+  bool doubtful = false;    // it may run or not, or fail without ending the build
+  bool renews = false;      // what is there already, too: --upgrade, --force-reinstall
+  bool aside = false;       // of a stage that is built, and whose packages are not in the image
+  bool unknown = false;     // what it installs is not known, or not all of it
+  std::vector<std::string> removes;  // packages
+
+  bool operator==(const InstallStep&) const = default;
 };
 
 // A file from which an environment or an image is made.
 struct Recipe {
   std::string path;
+  std::string target;  // of a Dockerfile: the stage that it is read for; empty: the last
+  std::map<std::string, std::string> arguments;  // and the build arguments, but for defaults
   std::string kind;    // "requirements", "pyproject", "lock", "conda", "dockerfile", "compose"
   std::string python;  // wanted: ">=3.10,<3.13"
   std::vector<Requirement> requirements;
+  std::vector<InstallStep> steps;  // of a Dockerfile
   std::vector<IndexLine> indexes;
-  std::vector<BaseImage> images;
+  std::vector<BaseImage> images;  // of the stages that are built; the last is the target's
   std::vector<Service> services;
   std::vector<std::string> includes;  // recipes that it takes in: -r, COPY of a requirements file
   std::vector<std::string> constraints;  // recipes that bound versions and bring nothing: -c

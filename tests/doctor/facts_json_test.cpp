@@ -90,6 +90,10 @@ std::string called(const Service& /*fact*/) {
   return "service";
 }
 
+std::string called(const InstallStep& /*fact*/) {
+  return "step";
+}
+
 std::string called(const IncludeLine& /*fact*/) {
   return "include_line";
 }

@@ -58,6 +58,11 @@ AlignmentCell package_cell(const RecipeColumn& column, std::string_view package,
                            const Knowledge& knowledge) {
   AlignmentCell cell;
   const Resolved resolved = resolve(column, package);
+  if (package == "torch" && !column.image_torch.empty()) {
+    cell.resolved = column.image_torch;
+    cell.where = column.image_where;
+    return cell;
+  }
   if (resolved.by != nullptr) {
     const Requirement& requirement = *resolved.by->requirement;
     cell.written = requirement.specifier.empty() ? "any" : requirement.specifier;
@@ -74,11 +79,6 @@ AlignmentCell package_cell(const RecipeColumn& column, std::string_view package,
     if (resolved.several.empty()) {
       cell.resolved = range_text(stretches(package, resolved.range, knowledge));
     }
-    return cell;
-  }
-  if (package == "torch" && !column.image_says.torch.empty()) {
-    cell.resolved = column.image_says.torch;
-    cell.where = column.image_where;
     return cell;
   }
   const Derived other = derived(column, package, knowledge);
@@ -251,6 +251,9 @@ Version with_variant(Version torch, const Knowledge& knowledge) {
 }
 
 std::optional<Version> torch_of(const RecipeColumn& column, const Knowledge& knowledge) {
+  if (const auto version = Version::parse(column.image_torch)) {
+    return *version;
+  }
   Resolved resolved = resolve(column, "torch");
   if (resolved.version) {
     // An index that has no such release leaves it to the Python index.
@@ -262,11 +265,6 @@ std::optional<Version> torch_of(const RecipeColumn& column, const Knowledge& kno
       resolved.version->local.clear();
     }
     return with_variant(*resolved.version, knowledge);
-  }
-  if (resolved.by == nullptr) {
-    if (const auto version = Version::parse(column.image_says.torch)) {
-      return *version;
-    }
   }
   return std::nullopt;
 }

@@ -207,7 +207,7 @@ void align_image(const RecipeColumn& column, const Version& target, const Knowle
   const std::string cuda = cuda_of_variant(target.local_text());
   const std::string& image = column.image_says.cuda;
   if (cuda.empty() || image.empty() || major_version(cuda) == major_version(image) ||
-      !column.image_says.torch.empty()) {
+      !column.image_torch.empty()) {
     return;
   }
   std::string changed = column.image;

@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "doctor/characters.h"
+#include "doctor/package_name.h"
 #include "doctor/recipes/recipe_formats.h"
 #include "doctor/recipes/recipe_parts.h"
 #include "doctor/torch_index.h"
@@ -273,34 +274,104 @@ void read_index_variable(const std::string& name, const std::string& value, uint
   }
 }
 
-void read_command(const ShellCommand& command, uint64_t line,
-                  const std::map<std::string, std::string>& variables, const PlaceOf& place_of,
-                  Recipe& recipe) {
+namespace {
+
+// Programs whose words are texts and patterns, whatever they say.
+constexpr std::array<std::string_view, 9> kTextPrograms = {"echo", "printf", "cat",   "grep", "sed",
+                                                           "awk",  "find",   "alias", "rm"};
+
+// uv's environment of a project, and that of others that make one beside it.
+std::string project_environment(std::string_view program, Words words,
+                                const CommandSetting& setting) {
+  const auto variable = [&](const char* name) {
+    const auto found = setting.variables.find(name);
+    return found == setting.variables.end() ? std::string() : found->second;
+  };
+  const bool active = std::ranges::find(words, "--active") != words.end();
+  if (program == "uv" && !active) {
+    const std::string named = variable("UV_PROJECT_ENVIRONMENT");
+    return environment_of_program(setting.place.folder, named.empty() ? ".venv" : named);
+  }
+  const std::string beside = variable("POETRY_VIRTUALENVS_IN_PROJECT");
+  if (program == "pdm" || (program == "poetry" && (beside == "1" || beside == "true"))) {
+    return setting.place.environment.empty() ? inside(setting.place.folder, ".venv")
+                                             : setting.place.environment;
+  }
+  return setting.place.environment;
+}
+
+// Whether an installer puts another in place of what is there and would do.
+bool renews(Words words) {
+  static constexpr std::array<std::string_view, 10> kOptions = {
+      "-U",  "--upgrade", "--force-reinstall", "-I", "--ignore-installed", "--reinstall", "--exact",
+      "-UI", "-IU",       "--upgrade-package"};
+  return std::ranges::any_of(words, [](const std::string& word) {
+    return std::ranges::find(kOptions, word) != kOptions.end();
+  });
+}
+
+void remove_packages(Words words, InstallStep& step) {
+  for (const std::string& word : words) {
+    if (!word.starts_with('-') && step.removes.size() < kMostOfARecipe) {
+      step.removes.push_back(normal_name(word.substr(0, word.find_first_of("=<>~![;"))));
+    }
+  }
+}
+
+// Reads pip or uv standing at `at`; false: it does nothing of interest.
+bool read_installer(const ShellCommand& command, size_t at, uint64_t line,
+                    const CommandSetting& setting, Recipe& recipe, InstallStep& step) {
+  const Words words = command.words;
+  const std::string_view program = base_name(words[at]);
+  const Words behind = words.subspan(at + 1);
+  const auto rest = behind_verb(behind, program == "uv" ? "add" : "install");
+  const auto removed = behind_verb(behind, program == "uv" ? "remove" : "uninstall");
+  if (rest || removed) {
+    step.environment = program == "uv" ? project_environment("uv", behind, setting)
+                                       : environment_of_pip(words, at, setting.place);
+    step.renews = rest && renews(*rest);
+  }
+  if (rest) {
+    read_pip_install(*rest, command, line, setting.place_of, recipe);
+    return true;
+  }
+  if (removed) {
+    remove_packages(*removed, step);
+    return true;
+  }
+  if (program == "uv") {
+    return false;
+  }
+  if (const auto settings = behind_verb(behind, "config")) {
+    read_pip_settings(behind_verb(*settings, "set").value_or(Words()), line, recipe);
+    return true;
+  }
+  if (const auto files = behind_verb(behind, "sync")) {
+    step.environment = environment_of_pip(words, at, setting.place);
+    follow(read_pip_words(*files).requirements, line, setting.place_of, recipe, recipe.includes);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void read_command(const ShellCommand& command, uint64_t line, const CommandSetting& setting,
+                  Recipe& recipe, InstallStep& step) {
   constexpr size_t kMostShown = 300;
   const Words words = command.words;
+  if (words.empty() || std::ranges::find(kTextPrograms, words.front()) != kTextPrograms.end()) {
+    return;
+  }
   const std::string written = fmt::format("{}", fmt::join(words, " "));
-  if (compiles(command, variables, written) && recipe.builds.size() < kMostOfARecipe) {
+  if (compiles(command, setting.variables, written) && recipe.builds.size() < kMostOfARecipe) {
     recipe.builds.push_back(written.substr(0, kMostShown));
   }
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string_view program = base_name(words[i]);
     const Words behind = words.subspan(i + 1);
-    if (is_pip(program)) {
-      if (const auto rest = behind_verb(behind, "install")) {
-        read_pip_install(*rest, command, line, place_of, recipe);
-        return;
-      }
-      if (const auto rest = behind_verb(behind, "config")) {
-        read_pip_settings(behind_verb(*rest, "set").value_or(Words()), line, recipe);
-        return;
-      }
-      if (const auto rest = behind_verb(behind, "sync")) {
-        follow(read_pip_words(*rest).requirements, line, place_of, recipe, recipe.includes);
-        return;
-      }
-    } else if (program == "uv") {
-      if (const auto rest = behind_verb(behind, "add")) {
-        read_pip_install(*rest, command, line, place_of, recipe);
+    if (is_pip(program) || program == "uv") {
+      if (read_installer(command, i, line, setting, recipe, step)) {
         return;
       }
     } else if (program == "apt-get" || program == "apt") {
@@ -310,17 +381,25 @@ void read_command(const ShellCommand& command, uint64_t line,
       }
     } else if (is_conda(program)) {
       const Words verbs = behind_verb(behind, "env").value_or(behind);
-      for (const std::string_view verb : {"install", "create", "update"}) {
-        if (const auto rest = behind_verb(verbs, verb)) {
-          read_conda(*rest, line, place_of, recipe);
-          return;
+      for (const std::string_view verb : {"install", "create", "update", "remove", "uninstall"}) {
+        const auto rest = behind_verb(verbs, verb);
+        if (!rest) {
+          continue;
         }
+        step.environment = environment_of_conda(*rest);
+        if (verb == "remove" || verb == "uninstall") {
+          remove_packages(*rest, step);
+        } else {
+          read_conda(*rest, line, setting.place_of, recipe);
+        }
+        return;
       }
     }
     for (const ProjectVerb& known : kProjectVerbs) {
       const auto rest = program == known.program ? behind_verb(behind, known.verb) : std::nullopt;
       if (rest) {
-        add_include(recipe, recipe.includes, place_of(known.lock), line);
+        step.environment = project_environment(program, *rest, setting);
+        add_include(recipe, recipe.includes, setting.place_of(known.lock), line);
         read_groups(program, *rest, recipe);
         return;
       }

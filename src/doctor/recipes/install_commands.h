@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "doctor/facts.h"
+#include "doctor/recipes/install_environment.h"
 #include "doctor/recipes/shell_text.h"
 
 namespace mynah::doctor {
@@ -15,12 +16,18 @@ namespace mynah::doctor {
 // Where a command's files lie beside the recipe: it names "/tmp/requirements.txt" inside an image.
 using PlaceOf = std::function<std::string(std::string_view)>;
 
+// What holds around a command.
+struct CommandSetting {
+  std::map<std::string, std::string> variables;  // set around it
+  PlaceOf place_of;
+  InstallPlace place;
+};
+
 // Adds to the recipe what a command installs, with the indexes that it names and the files that it
-// reads; and the command itself to `builds` where it compiles device code. `variables` are those
-// set around it.
-void read_command(const ShellCommand& command, uint64_t line,
-                  const std::map<std::string, std::string>& variables, const PlaceOf& place_of,
-                  Recipe& recipe);
+// reads; and the command itself to `builds` where it compiles device code. How it installs, and
+// what it removes, is set in `step`.
+void read_command(const ShellCommand& command, uint64_t line, const CommandSetting& setting,
+                  Recipe& recipe, InstallStep& step);
 
 // Whether a variable of pip or uv names indexes: "PIP_EXTRA_INDEX_URL".
 [[nodiscard]] bool names_index(std::string_view variable);

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "doctor/characters.h"
+#include "doctor/recipes/column_steps.h"
 #include "doctor/recipes/recipe_parts.h"
 
 namespace mynah::doctor {
@@ -17,8 +18,34 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// A step of a recipe by its number; null: it has none.
+const InstallStep* step_of(const Recipe& recipe, uint64_t number) {
+  return number == 0 || number > recipe.steps.size() ? nullptr : &recipe.steps[number - 1];
+}
+
 std::string file_of(const std::string& path) {
   return fs::path(path).lexically_normal().string();
+}
+
+// What a recipe takes in of the files that it names: of an image, into one of its environments, and
+// none that its commands change first.
+bool takes_in(const Recipe& recipe, const std::string& path, const std::string& environment) {
+  if (recipe.kind != "dockerfile") {
+    return true;
+  }
+  bool named = false;
+  for (const IncludeLine& include : recipe.include_lines) {
+    if (include.path != path) {
+      continue;
+    }
+    named = true;
+    const InstallStep* const step = step_of(recipe, include.step);
+    if (!include.edited &&
+        (step == nullptr || (!step->aside && step->environment == environment))) {
+      return true;
+    }
+  }
+  return !named;
 }
 
 // Recipes by their path, and what each takes in.
@@ -26,30 +53,52 @@ class Recipes {
  public:
   explicit Recipes(const Facts& facts) {
     for (const Recipe& recipe : facts.recipes) {
-      by_path_.emplace(file_of(recipe.path), &recipe);
+      by_path_[file_of(recipe.path)].push_back(&recipe);
     }
   }
 
   [[nodiscard]] const Recipe* at(const std::string& path) const {
     const auto found = by_path_.find(file_of(path));
-    return found == by_path_.end() ? nullptr : found->second;
+    return found == by_path_.end() ? nullptr : found->second.front();
+  }
+
+  // The Dockerfile that a service is built from, as it is for its stage.
+  [[nodiscard]] const Recipe* built(const Service& service) const {
+    const auto found = by_path_.find(file_of(service.build));
+    if (service.build.empty() || found == by_path_.end()) {
+      return nullptr;
+    }
+    const auto same = std::ranges::find_if(found->second, [&](const Recipe* recipe) {
+      return recipe->target == service.target && recipe->arguments == service.arguments;
+    });
+    return same == found->second.end() ? nullptr : *same;
+  }
+
+  // All that were read from a file.
+  [[nodiscard]] const std::vector<const Recipe*>& all_at(const std::string& path) const {
+    static const std::vector<const Recipe*> kNone;
+    const auto found = by_path_.find(file_of(path));
+    return found == by_path_.end() ? kNone : found->second;
   }
 
   // A recipe and all that it takes in, each once.
   [[nodiscard]] std::vector<const Recipe*> closure(const Recipe& root,
+                                                   const std::string& environment,
                                                    std::vector<const Recipe*>& constraints) const {
     std::vector<const Recipe*> all = {&root};
     std::set<const Recipe*> seen = {&root};
     for (size_t i = 0; i < all.size(); ++i) {
       for (const std::string& include : all[i]->includes) {
         const Recipe* recipe = at(include);
-        if (recipe != nullptr && seen.insert(recipe).second) {
+        if (recipe != nullptr && takes_in(*all[i], include, environment) &&
+            seen.insert(recipe).second) {
           all.push_back(recipe);
         }
       }
       for (const std::string& bound : all[i]->constraints) {
         const Recipe* recipe = at(bound);
-        if (recipe != nullptr && std::ranges::find(constraints, recipe) == constraints.end()) {
+        if (recipe != nullptr && takes_in(*all[i], bound, environment) &&
+            std::ranges::find(constraints, recipe) == constraints.end()) {
           constraints.push_back(recipe);
         }
       }
@@ -57,8 +106,28 @@ class Recipes {
     return all;
   }
 
+  // Which step of an image installs a file that it takes in: the last that does.
+  [[nodiscard]] std::map<const Recipe*, const InstallStep*> steps(
+      const Recipe& image, const std::string& environment) const {
+    std::map<const Recipe*, const InstallStep*> found;
+    for (const IncludeLine& include : image.include_lines) {
+      const InstallStep* const step = step_of(image, include.step);
+      const Recipe* first = at(include.path);
+      if (first == nullptr || step == nullptr || step->aside || include.edited ||
+          step->environment != environment) {
+        continue;
+      }
+      std::vector<const Recipe*> none;
+      for (const Recipe* recipe : closure(*first, environment, none)) {
+        const InstallStep*& last = found[recipe];
+        last = std::max(last, step);
+      }
+    }
+    return found;
+  }
+
  private:
-  std::map<std::string, const Recipe*> by_path_;
+  std::map<std::string, std::vector<const Recipe*>> by_path_;
 };
 
 std::string exact_python(const std::string& specifier) {
@@ -89,7 +158,13 @@ void find_image(RecipeColumn& column) {
                                   colon == std::string::npos ? "" : column.image.substr(colon + 1));
 }
 
-void find_packages(RecipeColumn& column, System system) {
+// A column's Dockerfile; null: there is none.
+const Recipe* dockerfile_of(const RecipeColumn& column) {
+  const auto found = std::ranges::find(column.recipes, "dockerfile", &Recipe::kind);
+  return found == column.recipes.end() ? nullptr : *found;
+}
+
+MarkerEnvironment marker_environment(RecipeColumn& column, System system) {
   MarkerEnvironment environment;
   environment.system = column.image.empty() ? system : System::Linux;
   for (const Recipe* recipe : column.recipes) {
@@ -107,10 +182,40 @@ void find_packages(RecipeColumn& column, System system) {
     groups.insert(column.group);
   }
   environment.extras.assign(groups.begin(), groups.end());
+  return environment;
+}
+
+void find_packages(RecipeColumn& column, System system, const Recipes& recipes) {
+  const MarkerEnvironment environment = marker_environment(column, system);
+  const auto installs = [&](const std::string& group) {
+    const std::vector<std::string>& groups = environment.extras;
+    return group.empty() || std::ranges::find(groups, group) != groups.end() ||
+           std::ranges::find(groups, "*") != groups.end();
+  };
+  const Recipe* const image = dockerfile_of(column);
+  std::map<const Recipe*, const InstallStep*> steps;
+  if (image != nullptr) {
+    steps = recipes.steps(*image, column.environment);
+  }
+  // A project is installed with the lock beside it.
+  const auto how_of = [&](const Recipe& recipe, const Requirement& requirement) {
+    if (&recipe == image) {
+      return step_of(recipe, requirement.step);
+    }
+    if (const auto found = steps.find(&recipe); found != steps.end()) {
+      return found->second;
+    }
+    for (const auto& [other, step] : steps) {
+      if (fs::path(other->path).parent_path() == fs::path(recipe.path).parent_path() &&
+          (other->kind == "lock" || other->kind == "pyproject")) {
+        return step;
+      }
+    }
+    return static_cast<const InstallStep*>(nullptr);
+  };
   const auto add = [&](const Recipe& recipe, bool bound) {
     for (const Requirement& requirement : recipe.requirements) {
-      if (!requirement.group.empty() && !groups.contains(requirement.group) &&
-          !groups.contains("*")) {
+      if (!installs(requirement.group)) {
         continue;
       }
       Asked asked{.requirement = &requirement, .recipe = &recipe, .bound = bound};
@@ -118,7 +223,16 @@ void find_packages(RecipeColumn& column, System system) {
         const auto marker = Marker::parse(requirement.marker);
         asked.holds = marker ? marker->holds(environment) : Truth::NotKnown;
       }
-      if (asked.holds != Truth::No) {
+      asked.how = how_of(recipe, requirement);
+      if (asked.holds == Truth::Yes && asked.how != nullptr && asked.how->doubtful) {
+        asked.holds = Truth::NotKnown;
+      }
+      if (asked.holds == Truth::No) {
+        continue;
+      }
+      if (asked.how != nullptr && asked.how->aside) {
+        column.passing.push_back(asked);
+      } else if (asked.how == nullptr || asked.how->environment == column.environment) {
         column.packages[requirement.name].push_back(asked);
       }
     }
@@ -129,6 +243,25 @@ void find_packages(RecipeColumn& column, System system) {
   for (const Recipe* recipe : column.constraints) {
     add(*recipe, true);
   }
+  column.image_torch = column.image_says.torch;
+  if (image != nullptr) {
+    settle_steps(*image, column);
+  }
+}
+
+// Environments that an image's steps install into; one at least.
+std::vector<std::string> environments_of(const Recipe* first) {
+  constexpr size_t kMostEnvironments = 8;
+  std::vector<std::string> all;
+  if (first != nullptr) {
+    for (const InstallStep& step : first->steps) {
+      if (!step.aside && std::ranges::find(all, step.environment) == all.end() &&
+          all.size() < kMostEnvironments) {
+        all.push_back(step.environment);
+      }
+    }
+  }
+  return all.empty() ? std::vector<std::string>{""} : all;
 }
 
 bool is_companion(std::string_view package) {
@@ -270,14 +403,18 @@ std::vector<RecipeColumn> recipe_columns(const Facts& facts) {
   }
   std::vector<RecipeColumn> columns;
   std::set<const Recipe*> shown;
-  // `first` is what the environment is made from; none: an image that is taken as it comes.
-  const auto add = [&](const Recipe& root, const Service* service, const Recipe* first) {
+  const auto add_one = [&](const Recipe& root, const Service* service, const Recipe* first,
+                           const std::string& environment, bool alone) {
     RecipeColumn column;
     column.root = &root;
     column.service = service;
     column.name = service == nullptr ? root.path : fmt::format("{} ({})", service->name, root.path);
+    column.environment = environment;
+    if (!alone) {
+      column.name += environment.empty() ? " [the image's own]" : fmt::format(" [{}]", environment);
+    }
     if (first != nullptr) {
-      column.recipes = recipes.closure(*first, column.constraints);
+      column.recipes = recipes.closure(*first, environment, column.constraints);
     }
     const std::vector<const Recipe*> named = column.recipes;
     for (const Recipe* recipe : named) {
@@ -294,20 +431,42 @@ std::vector<RecipeColumn> recipe_columns(const Facts& facts) {
     const std::vector<std::string> groups =
         service == nullptr ? groups_of(column) : std::vector<std::string>();
     RecipeColumn plain = column;
-    find_packages(column, facts.machine.system);
+    find_packages(column, facts.machine.system, recipes);
     columns.push_back(std::move(column));
     for (const std::string& group : groups) {
       RecipeColumn apart = plain;
       apart.group = group;
       apart.base = plain.name;
       apart.name = fmt::format("{} [{}]", plain.name, group);
-      find_packages(apart, facts.machine.system);
+      find_packages(apart, facts.machine.system, recipes);
       columns.push_back(std::move(apart));
+    }
+  };
+  // `first` is what the environments are made from; none: an image that is taken as it comes.
+  const auto add = [&](const Recipe& root, const Service* service, const Recipe* first) {
+    const std::vector<std::string> environments = environments_of(first);
+    for (const std::string& environment : environments) {
+      add_one(root, service, first, environment, environments.size() == 1);
     }
   };
   for (const Recipe& recipe : facts.recipes) {
     for (const Service& service : recipe.services) {
-      add(recipe, &service, service.build.empty() ? nullptr : recipes.at(service.build));
+      add(recipe, &service, recipes.built(service));
+      // What else the file makes is not what runs.
+      const auto& others = recipes.all_at(service.build);
+      shown.insert(others.begin(), others.end());
+    }
+  }
+  // What an image changes before it installs it, or has in a stage that is only built, is in none.
+  for (const Recipe& recipe : facts.recipes) {
+    for (const IncludeLine& include : recipe.include_lines) {
+      const InstallStep* const step = step_of(recipe, include.step);
+      const Recipe* const file = recipes.at(include.path);
+      if (file != nullptr && (include.edited || (step != nullptr && step->aside))) {
+        std::vector<const Recipe*> bounds;
+        const auto all = recipes.closure(*file, "", bounds);
+        shown.insert(all.begin(), all.end());
+      }
     }
   }
   // Projects before locks, which may be theirs; then what only a loop of includes leads to.

@@ -18,9 +18,17 @@ namespace mynah::doctor {
 // One requirement, seen from the environment that it is installed into.
 struct Asked {
   const Requirement* requirement = nullptr;
-  const Recipe* recipe = nullptr;  // that it stands in
-  Truth holds = Truth::Yes;        // its marker; those that do not hold are left out
-  bool bound = false;              // a constraint: it brings nothing
+  const Recipe* recipe = nullptr;    // that it stands in
+  Truth holds = Truth::Yes;          // its marker; those that do not hold are left out
+  bool bound = false;                // a constraint: it brings nothing
+  const InstallStep* how = nullptr;  // the command of an image that installs it; null: of none
+};
+
+// What an image has of a package for a while: a later command puts another in its place.
+struct Replaced {
+  Asked first;
+  Asked last;
+  bool meant = false;  // it is told to, or removes the first
 };
 
 // What an image's name says of itself.
@@ -46,8 +54,15 @@ struct RecipeColumn {
   // A project of which nobody says what of it is installed: this one extra or group, beside what it
   // always asks for. Empty: what is said, or nothing more.
   std::string group;
-  std::string base;  // the name of the same column without it
+  std::string base;         // the name of the same column without it
+  std::string environment;  // of an image: "/opt/venv"; empty: its own
+  std::string image_torch;  // of image_says, as long as no command puts another in its place
+  // What is asked for, and in an image what of that is there in the end.
   std::map<std::string, std::vector<Asked>> packages;
+  // What commands of an image install, and is not there in the end: replaced, removed, or of a
+  // stage that is only built. It can fail the build all the same.
+  std::vector<Asked> passing;
+  std::vector<Replaced> replaced;
 
   // Whether it is an image: an environment apart, which need not agree with others.
   [[nodiscard]] bool is_image() const { return service != nullptr || root->kind == "dockerfile"; }
@@ -56,9 +71,9 @@ struct RecipeColumn {
   [[nodiscard]] bool asks_for(std::string_view package) const;
 };
 
-// Environments in the order of their recipes. Extras and groups are part of those whose commands
-// name them; of a project whose extras nobody names, each that brings a framework is a column of
-// its own behind the project's.
+// Environments in the order of their recipes; an image that has several has a column for each.
+// Extras and groups are part of those whose commands name them; of a project whose extras nobody
+// names, each that brings a framework is a column of its own behind the project's.
 [[nodiscard]] std::vector<RecipeColumn> recipe_columns(const Facts& facts);
 
 // What a column's words for a package come to.

@@ -1,14 +1,19 @@
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "doctor/characters.h"
+#include "doctor/recipes/docker_stages.h"
 #include "doctor/recipes/dockerfile.h"
 #include "doctor/recipes/install_commands.h"
+#include "doctor/recipes/install_environment.h"
 #include "doctor/recipes/recipe_formats.h"
 #include "doctor/recipes/recipe_parts.h"
 #include "doctor/recipes/requirement_text.h"
@@ -21,6 +26,8 @@ namespace mynah::doctor {
 namespace {
 
 constexpr size_t kMostInstructions = 5000;
+constexpr size_t kMostStages = 100;
+constexpr size_t kMostDoubts = 100;
 constexpr size_t kLongestValue = 1024;  // of a variable; longer ones are not followed
 
 using Variables = std::map<std::string, std::string>;
@@ -52,16 +59,23 @@ class DockerfileReader {
         global_({{"TARGETPLATFORM", "linux/amd64"},
                  {"TARGETOS", "linux"},
                  {"TARGETARCH", "amd64"},
-                 {"TARGETVARIANT", ""}}) {}
+                 {"TARGETVARIANT", ""}}) {
+    before_.path = recipe.path;
+  }
 
   void read(std::string_view text) {
     const std::vector<DockerInstruction> instructions = docker_instructions(text);
     for (size_t i = 0; i < instructions.size(); ++i) {
       if (i == kMostInstructions) {
-        add_doubt(recipe_, instructions[i].line, "there are more instructions than are read");
-        return;
+        add_doubt(part(), instructions[i].line, "there are more instructions than are read");
+        break;
       }
       instruction(instructions[i]);
+    }
+    recipe_.variables = before_.variables;
+    recipe_.doubts = before_.doubts;
+    if (!stages_.empty()) {
+      compose_image(stages_, target(), recipe_);
     }
   }
 
@@ -71,6 +85,34 @@ class DockerfileReader {
     std::string source;
     std::string target;
   };
+
+  // A file that commands have made or changed, and those that they made it from.
+  struct Written {
+    uint64_t line = 0;
+    std::vector<std::string> from;
+  };
+
+  // What a stage begins with where it is built on another.
+  struct State {
+    Variables variables;
+    InstallPlace place;
+    std::set<std::string> environments;      // that were made
+    std::map<std::string, Written> written;  // by their paths inside
+  };
+
+  size_t target() {
+    if (const auto stage = stage_of(stages_, recipe_.target, stages_.size());
+        stage && !recipe_.target.empty()) {
+      return *stage;
+    }
+    if (!recipe_.target.empty()) {
+      add_doubt(recipe_, 0, fmt::format("there is no stage {}", in_quotes(recipe_.target)));
+    }
+    return stages_.size() - 1;
+  }
+
+  // What the lines of this stage say.
+  Recipe& part() { return stages_.empty() ? before_ : stages_.back().part; }
 
   void instruction(const DockerInstruction& read) {
     if (read.keyword == "FROM") {
@@ -83,20 +125,44 @@ class DockerfileReader {
       copy(read);
     } else if (read.keyword == "RUN") {
       run(read);
+    } else if (read.keyword == "WORKDIR") {
+      state_.place.folder =
+          inside(state_.place.folder, substituted(trimmed(read.arguments), state_.variables));
     } else if (read.keyword == "ONBUILD") {
-      add_doubt(recipe_, read.line, "ONBUILD was not followed");
+      add_doubt(part(), read.line, "ONBUILD was not followed");
     }
   }
 
   void from(const DockerInstruction& read) {
     const std::vector<std::string> words = words_of(substituted(read.arguments, global_));
     if (words.empty()) {
-      add_doubt(recipe_, read.line, "FROM without an image");
+      add_doubt(part(), read.line, "FROM without an image");
       return;
     }
+    keep_state();
+    DockerStage stage;
+    stage.image = image_of(words.front());
+    stage.image.line = read.line;
+    stage.part.path = recipe_.path;
+    if (words.size() >= 3 && small_letters(words[1]) == "as") {
+      stage.image.stage = words[2];
+    }
+    // A stage built on an earlier one has that one's variables.
+    stage.parent = stage_of(stages_, stage.image.image, stages_.size());
+    state_ = stage.parent ? states_[*stage.parent] : State();
+    if (stages_.size() >= kMostStages) {
+      add_doubt(part(), read.line, "there are more stages than are read");
+      stages_.pop_back();
+    }
+    stages_.push_back(std::move(stage));
+    if (words.front().find('$') != std::string::npos) {
+      add_doubt(part(), read.line,
+                fmt::format("{} holds a variable without a value", in_quotes(words.front())));
+    }
+  }
+
+  static BaseImage image_of(std::string_view name) {
     BaseImage image;
-    image.line = read.line;
-    std::string_view name = words.front();
     name = name.substr(0, name.find('@'));
     // A port of a registry stands before a slash, a tag behind the last one.
     const size_t colon = name.rfind(':');
@@ -105,56 +171,44 @@ class DockerfileReader {
       name = name.substr(0, colon);
     }
     image.image = std::string(name);
-    if (words.size() >= 3 && small_letters(words[1]) == "as") {
-      image.stage = words[2];
-    }
-    if (words.front().find('$') != std::string::npos) {
-      add_doubt(recipe_, read.line,
-                fmt::format("{} holds a variable without a value", in_quotes(words.front())));
-    }
-    // A stage built on an earlier one has that one's variables.
-    const auto stage = stages_.find(small_letters(image.image));
-    stage_ = stage == stages_.end() ? Variables() : stage->second;
-    stage_name_ = small_letters(image.stage);
-    keep_stage();
-    in_stage_ = true;
-    if (recipe_.images.size() < kMostOfARecipe) {
-      recipe_.images.push_back(std::move(image));
-    }
+    return image;
   }
 
-  void keep_stage() {
-    constexpr size_t kMostStages = 100;
-    if (!stage_name_.empty() && (stages_.size() < kMostStages || stages_.contains(stage_name_))) {
-      stages_.insert_or_assign(stage_name_, stage_);
+  void keep_state() {
+    if (!stages_.empty()) {
+      states_.resize(stages_.size());
+      states_.back() = state_;
     }
   }
 
   void set(const std::string& name, std::string value) {
     constexpr size_t kMostVariables = 1000;
-    Variables& variables = in_stage_ ? stage_ : global_;
+    Variables& variables = stages_.empty() ? global_ : state_.variables;
     if (value.size() > kLongestValue || variables.size() >= kMostVariables) {
       variables.erase(name);
       return;
     }
     variables.insert_or_assign(name, value);
-    recipe_.variables.insert_or_assign(name, std::move(value));
-    keep_stage();
+    part().variables.insert_or_assign(name, std::move(value));
   }
 
   void argument(const DockerInstruction& read) {
     for (const std::string& word : words_of(read.arguments)) {
       const size_t equals = word.find('=');
       const std::string name = word.substr(0, equals);
-      if (equals != std::string::npos) {
+      if (const auto given = recipe_.arguments.find(name); given != recipe_.arguments.end()) {
+        set(name, given->second);
+        read_index_variable(name, given->second, read.line, part());
+      } else if (equals != std::string::npos) {
         const std::string value =
-            substituted(word.substr(equals + 1), in_stage_ ? stage_ : global_);
+            substituted(word.substr(equals + 1), stages_.empty() ? global_ : state_.variables);
         set(name, value);
-        read_index_variable(name, value, read.line, recipe_);
-      } else if (const auto known = global_.find(name); in_stage_ && known != global_.end()) {
+        read_index_variable(name, value, read.line, part());
+      } else if (const auto known = global_.find(name);
+                 !stages_.empty() && known != global_.end()) {
         set(name, known->second);
       } else if (names_index(name)) {
-        add_doubt(recipe_, read.line, fmt::format("{} is said when the image is built", name));
+        add_doubt(part(), read.line, fmt::format("{} is said when the image is built", name));
       }
     }
   }
@@ -168,10 +222,11 @@ class DockerfileReader {
     if (text[name_end] != '=') {
       // The old form: one name, and all behind the blank is its value.
       value_of_environment(std::string(text.substr(0, name_end)),
-                           std::string(trimmed(text.substr(name_end))), read.line, stage_);
+                           std::string(trimmed(text.substr(name_end))), read.line,
+                           state_.variables);
       return;
     }
-    const Variables before = stage_;  // values of one line do not see each other
+    const Variables before = state_.variables;  // values of one line do not see each other
     for (const std::string& word : words_of(text)) {
       const size_t equals = word.find('=');
       if (equals != std::string::npos) {
@@ -184,7 +239,28 @@ class DockerfileReader {
                             const Variables& variables) {
     const std::string value = substituted(written, variables);
     set(name, value);
-    read_index_variable(name, value, line, recipe_);
+    read_index_variable(name, value, line, part());
+    if (name == "VIRTUAL_ENV") {
+      state_.environments.insert(environment_of_program("", value));
+      state_.place.environment = environment_of_program("", value);
+    } else if (name == "PATH") {
+      enter_path(value);
+    }
+  }
+
+  // The first folder of PATH that is an environment's decides which "pip" is meant.
+  void enter_path(std::string_view path) {
+    while (!path.empty()) {
+      const std::string folder(path.substr(0, path.find(':')));
+      path.remove_prefix(std::min(folder.size() + 1, path.size()));
+      const std::string environment = environment_of_program("", folder + "/python");
+      if (folder.ends_with("/bin") && !environment.empty() &&
+          (state_.environments.contains(environment) || environment.starts_with("conda ") ||
+           environment.find("env") != std::string::npos)) {
+        state_.place.environment = environment;
+        return;
+      }
+    }
   }
 
   // Sources and target of COPY, as words or as a JSON list.
@@ -203,14 +279,30 @@ class DockerfileReader {
 
   void copy(const DockerInstruction& read) {
     doubt_settings(read.arguments, read.line);
-    const auto from_elsewhere = [](const std::string& flag) { return flag.starts_with("--from="); };
-    if (std::ranges::any_of(read.flags, from_elsewhere)) {
-      return;
-    }
     const std::vector<std::string> words =
-        copied(substituted(read.arguments, stage_), recipe_.path);
+        copied(substituted(read.arguments, state_.variables), recipe_.path);
+    const std::string target = words.empty() ? "" : words.back();
+    const auto elsewhere = std::ranges::find_if(
+        read.flags, [](const std::string& flag) { return flag.starts_with("--from="); });
     for (size_t i = 0; i + 1 < words.size(); ++i) {
-      bring(words[i], words.back());
+      if (elsewhere != read.flags.end()) {
+        const std::string stage = substituted(elsewhere->substr(7), state_.variables);
+        take({.stage = stage,
+              .source = inside("", words[i]),
+              .target = inside(state_.place.folder, target)});
+      } else if (words[i].starts_with("<<")) {
+        write(target, read.line, {});
+      } else {
+        bring(words[i], target);
+      }
+    }
+  }
+
+  void take(FromStage from) {
+    constexpr size_t kMostTaken = 500;
+    if (!stages_.empty() && stages_.back().taken.size() < kMostTaken) {
+      from.step = part().steps.size();
+      stages_.back().taken.push_back(std::move(from));
     }
   }
 
@@ -218,7 +310,7 @@ class DockerfileReader {
   void doubt_settings(const std::string& text, uint64_t line) {
     for (const std::string_view file : {"pip.conf", "uv.toml"}) {
       if (text.find(file) != std::string::npos) {
-        add_doubt(recipe_, line, fmt::format("{} was not read: it may name an index", file));
+        add_doubt(part(), line, fmt::format("{} was not read: it may name an index", file));
       }
     }
   }
@@ -234,6 +326,7 @@ class DockerfileReader {
   void mount(std::string_view flag) {
     std::string source;
     std::string target;
+    std::string stage;
     bool bind = true;
     flag.remove_prefix(std::min(flag.find('=') + 1, flag.size()));
     while (!flag.empty()) {
@@ -246,11 +339,15 @@ class DockerfileReader {
         source = value;
       } else if (key == "target" || key == "dst" || key == "destination") {
         target = value;
-      } else if (key == "from" || (key == "type" && value != "bind")) {
+      } else if (key == "from") {
+        stage = value;
+      } else if (key == "type" && value != "bind") {
         bind = false;
       }
     }
-    if (bind && !source.empty()) {
+    if (!stage.empty()) {
+      take({.stage = stage, .source = {}, .target = {}});
+    } else if (bind && !source.empty()) {
       bring(source, target);
     }
   }
@@ -296,7 +393,7 @@ class DockerfileReader {
   }
 
   void run(const DockerInstruction& read) {
-    const size_t before = recipe_.requirements.size();
+    const size_t before = part().requirements.size();
     install(read);
     find_lines(read, before);
   }
@@ -315,8 +412,8 @@ class DockerfileReader {
           lines, [&](std::string_view line) { return holds_word(line, text); });
       return found == lines.end() ? 0 : read.line + static_cast<uint64_t>(found - lines.begin());
     };
-    for (size_t i = before; i < recipe_.requirements.size(); ++i) {
-      Requirement& requirement = recipe_.requirements[i];
+    for (size_t i = before; i < part().requirements.size(); ++i) {
+      Requirement& requirement = part().requirements[i];
       Requirement bare = requirement;
       bare.marker.clear();
       const uint64_t line = line_of(requirement_text(bare));
@@ -337,34 +434,187 @@ class DockerfileReader {
         mount(flag);
       }
     }
-    if (read.arguments.starts_with('[')) {
+    const InstallPlace outside = state_.place;
+    const size_t list = read.arguments.find_first_not_of(" \t", 1);
+    if (read.arguments.starts_with('[') && list != std::string::npos &&
+        read.arguments[list] == '"') {
       ShellCommand command;
       command.words = copied(read.arguments, recipe_.path);
-      if (!command.words.empty()) {
-        read_command(
-            command, read.line, stage_, [this](auto path) { return place_of(path); }, recipe_);
+      shell(command, read.line, 0);
+    } else {
+      commands(read.arguments, read.line, false, 0);
+      for (const std::string& document : read.documents) {
+        if (is_script(read.arguments)) {
+          commands(document, read.line, false, 0);
+        }
       }
-      return;
     }
-    commands(read.arguments, read.line);
-    for (const std::string& document : read.documents) {
-      commands(document, read.line);
+    // What a shell went into ends with it.
+    state_.place.environment = outside.environment;
+    state_.place.folder = outside.folder;
+  }
+
+  // Whether a here-document is what a shell runs: "<<EOF" alone, or "bash <<EOF".
+  static bool is_script(std::string_view arguments) {
+    const std::vector<std::string> words = words_of(arguments);
+    return !words.empty() && (words[0].starts_with("<<") || is_shell(words[0]));
+  }
+
+  static bool is_shell(std::string_view word) {
+    const std::string name = file_name(word);
+    return name == "sh" || name == "bash" || name == "zsh" || name == "dash" || name == "ash";
+  }
+
+  void commands(const std::string& text, uint64_t line, bool doubtful, int depth) {
+    for (ShellCommand& read : shell_commands(substituted(text, state_.variables))) {
+      read.doubtful |= doubtful;
+      shell(read, line, depth);
     }
   }
 
-  void commands(const std::string& text, uint64_t line) {
-    for (const ShellCommand& command : shell_commands(substituted(text, stage_))) {
-      read_command(command, line, stage_, [this](auto path) { return place_of(path); }, recipe_);
+  void shell(const ShellCommand& command, uint64_t line, int depth) {
+    constexpr int kDeepest = 4;
+    const std::vector<std::string>& words = command.words;
+    const bool scripted = words.size() >= 3 && is_shell(words[0]) && words[1].starts_with('-') &&
+                          words[1].ends_with('c');
+    if (scripted && depth < kDeepest) {
+      commands(words[2], line, command.doubtful, depth + 1);
+    } else if (!words.empty() && words[0] == "cd" && words.size() == 2) {
+      state_.place.folder = inside(state_.place.folder, words[1]);
+    } else if (auto environment = activated(words, state_.place)) {
+      state_.place.environment = *environment;
+    } else {
+      step(command, line);
+      note_written(command, line);
+      if (const auto made_one = made(words, state_.place)) {
+        state_.environments.insert(*made_one);
+        if (!words.empty() && file_name(words[0]) == "uv") {
+          state_.place.uv = *made_one;
+        }
+      }
+    }
+  }
+
+  // What one command does is read apart, and is a step where it installs or removes something.
+  void step(const ShellCommand& command, uint64_t line) {
+    Recipe one;
+    one.path = recipe_.path;
+    InstallStep step;
+    CommandSetting setting{.variables = state_.variables,
+                           .place_of = [this](auto path) { return place_of(path); },
+                           .place = state_.place};
+    std::vector<std::string> edited;
+    setting.place_of = [&](std::string_view path) {
+      std::string place = place_of(path);
+      const auto found = state_.written.find(inside(state_.place.folder, path));
+      if (found != state_.written.end()) {
+        edited.push_back(place);
+        add_doubt(one, line,
+                  fmt::format("{} is written or changed by a command at line {}: what it asks for "
+                              "then is not known",
+                              in_quotes(path), found->second.line));
+        for (const std::string& source : found->second.from) {
+          add_include(one, one.includes, place_of(source), line);
+          edited.push_back(one.includes.back());
+        }
+      }
+      return place;
+    };
+    read_command(command, line, setting, one, step);
+    step.unknown = !one.doubts.empty();
+    step.line = line;
+    step.doubtful = command.doubtful;
+    Recipe& part = this->part();
+    const bool installs = !one.requirements.empty() || !one.includes.empty() ||
+                          !one.constraints.empty() || !step.removes.empty() || step.unknown;
+    if (installs && part.steps.size() < kMostOfARecipe) {
+      part.steps.push_back(std::move(step));
+    }
+    const uint64_t number = part.steps.size();
+    for (Requirement& requirement : one.requirements) {
+      requirement.step = number;
+      add_requirement(part, std::move(requirement));
+    }
+    for (IncludeLine& include : one.include_lines) {
+      include.step = number;
+      include.edited = std::ranges::find(edited, include.path) != edited.end();
+      part.include_lines.push_back(std::move(include));
+    }
+    const auto move_all = [](auto& from, auto& to) {
+      std::ranges::move(from, std::back_inserter(to));
+    };
+    move_all(one.includes, part.includes);
+    move_all(one.constraints, part.constraints);
+    move_all(one.indexes, part.indexes);
+    move_all(one.system_packages, part.system_packages);
+    move_all(one.builds, part.builds);
+    for (const std::string& group : one.groups) {
+      add_groups(part, group);
+    }
+    for (const std::string& doubt : one.doubts) {
+      if (part.doubts.size() < kMostDoubts) {
+        part.doubts.push_back(doubt);
+      }
+    }
+  }
+
+  // "requirements.txt", "requirements.in", "pyproject.toml": what an installer would read.
+  static bool may_be_recipe(std::string_view word) {
+    return !word.starts_with('-') &&
+           std::ranges::any_of(
+               std::array<std::string_view, 5>{".txt", ".in", ".toml", ".lock", ".yml"},
+               [&](std::string_view ending) { return word.ends_with(ending); });
+  }
+
+  void write(const std::string& path, uint64_t line, std::vector<std::string> from) {
+    constexpr size_t kMostWritten = 500;
+    if (state_.written.size() < kMostWritten && may_be_recipe(path)) {
+      state_.written.insert_or_assign(inside(state_.place.folder, path),
+                                      Written{.line = line, .from = std::move(from)});
+    }
+  }
+
+  // Files that a command writes: where its output goes, what it changes, and what it copies to.
+  void note_written(const ShellCommand& command, uint64_t line) {
+    const std::vector<std::string>& words = command.words;
+    std::vector<std::string> files;
+    std::ranges::copy_if(words, std::back_inserter(files), &may_be_recipe);
+    for (const std::string& path : command.written) {
+      write(path, line, files);
+    }
+    if (words.empty()) {
+      return;
+    }
+    const std::string program = file_name(words[0]);
+    const bool in_place =
+        (program == "sed" || program == "perl" || program == "ex") &&
+        std::ranges::any_of(words, [](const std::string& word) {
+          return word.starts_with("-i") || word.starts_with("--in-place") ||
+                 (word.starts_with('-') && !word.starts_with("--") && word.ends_with('i'));
+        });
+    const bool copies = program == "mv" || program == "cp" || program == "tee" ||
+                        program == "patch" || program == "dos2unix";
+    if (in_place || (copies && !files.empty())) {
+      const std::string last = files.empty() ? "" : files.back();
+      for (const std::string& path : in_place ? files : std::vector<std::string>{last}) {
+        write(path, line, files);
+      }
+    }
+    for (size_t i = 0; i + 1 < words.size(); ++i) {
+      if (words[i] == "-o" || words[i] == "-O" || words[i] == "--output" ||
+          words[i] == "--output-file") {
+        write(words[i + 1], line, files);
+      }
     }
   }
 
   Recipe& recipe_;
-  Variables global_;  // ARG before the first FROM
-  Variables stage_;
-  std::string stage_name_;
-  std::map<std::string, Variables> stages_;
+  Recipe before_;     // what stands before the first FROM
+  Variables global_;  // ARG there
+  State state_;
+  std::vector<DockerStage> stages_;
+  std::vector<State> states_;  // at the ends of stages
   std::vector<Copy> copies_;
-  bool in_stage_ = false;
 };
 
 }  // namespace

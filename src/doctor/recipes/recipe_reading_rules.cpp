@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -105,6 +107,34 @@ void judge_doubts(Diagnosis& diagnosis, const Recipe& recipe) {
   }
 }
 
+// What services build of each Dockerfile.
+using Builds = std::map<std::string, std::vector<const Service*>>;
+
+Builds builds_of(const Facts& facts) {
+  Builds builds;
+  for (const Recipe& recipe : facts.recipes) {
+    for (const Service& service : recipe.services) {
+      if (!service.build.empty()) {
+        builds[plain_path(service.build)].push_back(&service);
+      }
+    }
+  }
+  return builds;
+}
+
+// Whether an image is made of it: of a Dockerfile that services build it is as they build it.
+bool is_made(const Builds& builds, const Recipe& recipe) {
+  const auto found = builds.find(plain_path(recipe.path));
+  return found == builds.end() || std::ranges::any_of(found->second, [&](const Service* service) {
+           return service->target == recipe.target && service->arguments == recipe.arguments;
+         });
+}
+
+bool is_edited(const Recipe& recipe, const std::string& include) {
+  const auto found = std::ranges::find(recipe.include_lines, include, &IncludeLine::path);
+  return found != recipe.include_lines.end() && found->edited;
+}
+
 }  // namespace
 
 void judge_reading(Diagnosis& diagnosis) {
@@ -112,12 +142,17 @@ void judge_reading(Diagnosis& diagnosis) {
   for (const Recipe& recipe : diagnosis.facts.recipes) {
     read.insert(plain_path(recipe.path));
   }
+  const Builds builds = builds_of(diagnosis.facts);
   constexpr size_t kMostMissing = 20;  // of a recipe: more say no more
   for (const Recipe& recipe : diagnosis.facts.recipes) {
+    if (!is_made(builds, recipe)) {
+      continue;
+    }
     size_t missing = 0;
     for (const std::vector<std::string>* list : {&recipe.includes, &recipe.constraints}) {
       for (const std::string& include : *list) {
-        if (!read.contains(plain_path(include)) && ++missing <= kMostMissing) {
+        if (!read.contains(plain_path(include)) && !is_edited(recipe, include) &&
+            ++missing <= kMostMissing) {
           judge_missing(diagnosis, recipe, include);
         }
       }

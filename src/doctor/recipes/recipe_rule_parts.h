@@ -49,6 +49,9 @@ void propose(const Diagnosis& diagnosis, Proposals& proposals, std::vector<Align
 // Requirements that contradict each other, packages and releases that do not go together.
 void judge_requirements(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals);
 
+// Commands of an image of which a later one undoes what an earlier one did.
+void judge_steps(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals);
+
 // Packages that want another cuDNN than the one that comes, and extras that bring nothing.
 void judge_cudnn(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals);
 

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "doctor/recipes/alignment_parts.h"
+#include "doctor/recipes/column_steps.h"
 #include "doctor/recipes/recipe_drift.h"
 #include "doctor/recipes/recipe_edits.h"
 #include "doctor/recipes/recipe_rule_parts.h"
@@ -23,9 +24,10 @@ namespace mynah::doctor {
 namespace {
 
 // Whether two words for one package come from one run of an installer, which must meet both: files
-// that include each other. Commands of a Dockerfile run one after the other.
+// that include each other, one command of a Dockerfile.
 bool installed_together(const Asked& a, const Asked& b) {
-  return a.recipe->kind != "dockerfile" && b.recipe->kind != "dockerfile" &&
+  return a.how == b.how &&
+         (a.how != nullptr || (a.recipe->kind != "dockerfile" && b.recipe->kind != "dockerfile")) &&
          a.requirement->locked == b.requirement->locked;
 }
 
@@ -46,8 +48,8 @@ bool contradict(const Asked& a, const Asked& b) {
 
 void judge_contradiction(Diagnosis& diagnosis, const RecipeColumn& column, const Asked& a,
                          const Asked& b, bool one_run, Proposals& proposals) {
-  const bool together = one_run && installed_together(a, b);
-  const bool certain = a.holds == Truth::Yes && b.holds == Truth::Yes && together &&
+  const bool together = (one_run || a.how != nullptr) && installed_together(a, b);
+  const bool certain = one_run && a.holds == Truth::Yes && b.holds == Truth::Yes && together &&
                        a.requirement->url.empty() && b.requirement->url.empty();
   Finding& finding = add_finding(
       diagnosis, "requirements contradict", together ? failing(certain) : Level::Warning,
@@ -181,6 +183,10 @@ void judge_companions(Diagnosis& diagnosis, const RecipeColumn& column, Proposal
     if (!companion.version || !wanted || !*claim || wanted->contains(*companion.version)) {
       continue;
     }
+    if (const auto other = displaced(column, "torch", diagnosis.knowledge);
+        other && other->by == companion.by) {
+      continue;  // it brings its own
+    }
     const bool pinned_each_other = *torch.version < *Version::parse("2.9");
     const bool certain = (*claim)->verified && torch.sure && companion.sure && pinned_each_other &&
                          is_one_run(column) && torch.by->requirement->url != "conda";
@@ -200,6 +206,13 @@ void judge_companions(Diagnosis& diagnosis, const RecipeColumn& column, Proposal
             {pin_edit(column, *companion.by, "==" + right,
                       fmt::format("it goes with torch {}", torch.version->text()))});
   }
+}
+
+// The torch that an image brings stays where it would do.
+bool stays_of_image(const RecipeColumn& column, std::string_view package,
+                    const SpecifierSet& range) {
+  const auto version = Version::parse(column.image_torch);
+  return package == "torch" && version && range.contains(*version);
 }
 
 }  // namespace
@@ -251,7 +264,8 @@ void judge_drift(Diagnosis& diagnosis, const RecipeColumn& column, const Alignme
     const Resolved own = resolve(column, package);
     const Derived other =
         own.by == nullptr ? derived(column, package, diagnosis.knowledge) : Derived();
-    if (own.version || !own.several.empty() || (own.by == nullptr && other.by.empty())) {
+    if (own.version || !own.several.empty() || (own.by == nullptr && other.by.empty()) ||
+        stays_of_image(column, package, own.by != nullptr ? own.range : other.range)) {
       continue;
     }
     const auto all =
@@ -300,7 +314,7 @@ void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column, b
       continue;
     }
     if (auto framework = known_framework(package, *version, system, diagnosis.knowledge)) {
-      if (!resolved.sure) {
+      if (!resolved.sure || displaced(column, package, diagnosis.knowledge)) {
         framework->unverified.insert(framework->unverified.end(),
                                      {"code", "cudnn", "libraries", "ptx"});
       }
@@ -430,6 +444,7 @@ void judge_recipes(Diagnosis& diagnosis) {
     const Said before = said_of(diagnosis.report);
     Proposals proposals;
     judge_requirements(diagnosis, column, proposals);
+    judge_steps(diagnosis, column, proposals);
     judge_indexes(diagnosis, column);
     judge_versions(diagnosis, column);
     judge_numpy(diagnosis, column);

@@ -39,6 +39,9 @@ void each_asked(const RecipeColumn& column, const Visit& visit) {
       visit(asked);
     }
   }
+  for (const Asked& asked : column.passing) {
+    visit(asked);
+  }
 }
 
 void add_indexes(InstallRun& run, const Recipe& recipe) {

@@ -43,6 +43,7 @@ RecipeTrials::Troubles RecipeTrials::troubles(const Facts& facts,
   Diagnosis diagnosis{.facts = facts, .knowledge = knowledge_, .report = {}};
   Proposals none;
   judge_requirements(diagnosis, column, none);
+  judge_steps(diagnosis, column, none);
   judge_indexes(diagnosis, column);
   judge_versions(diagnosis, column);
   judge_numpy(diagnosis, column);

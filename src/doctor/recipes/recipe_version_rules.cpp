@@ -53,7 +53,8 @@ void judge_version(Diagnosis& diagnosis, const RecipeColumn& column, const Insta
   const auto set = SpecifierSet::parse(requirement.specifier);
   const auto pinned = set ? set->pinned() : std::nullopt;
   if (known == nullptr || !pinned || !requirement.url.empty() || asked.recipe->kind == "lock" ||
-      pinned->is_prerelease() || pinned->post || !column.asks_for(requirement.name)) {
+      pinned->is_prerelease() || pinned->post ||
+      (asked.bound && !column.asks_for(requirement.name))) {
     return;
   }
   const Version version = pinned->public_part();

@@ -56,6 +56,22 @@ std::map<std::string, std::string> variables_of(const TextTree& tree) {
   return variables;
 }
 
+// Build arguments; one that the environment gives is not known, and so stays a variable.
+std::map<std::string, std::string> arguments_of(const TextTree& tree) {
+  std::map<std::string, std::string> arguments = variables_of(tree);
+  for (auto& [name, value] : arguments) {
+    value = substituted(value, {});
+  }
+  for (const TextTree::Member& member : tree.members) {
+    const TextTree& value = member.value;
+    if (tree.is_table() ? value.is_nothing() : value.text.find('=') == std::string::npos) {
+      const std::string& name = tree.is_table() ? member.name : value.text;
+      arguments.insert_or_assign(name, "${" + name + "}");
+    }
+  }
+  return arguments;
+}
+
 // deploy.resources.reservations.devices: one that has the capability "gpu", or NVIDIA's driver.
 bool reserves_card(const TextTree& service) {
   for (const TextTree::Member& item :
@@ -98,7 +114,11 @@ std::string dockerfile_of(const TextTree& build, const Recipe& recipe) {
 
 void merge_base(const Service& base, Service& service) {
   service.image = service.image.empty() && service.build.empty() ? base.image : service.image;
-  service.build = service.build.empty() && service.image.empty() ? base.build : service.build;
+  if (service.build.empty() && service.image.empty()) {
+    service.build = base.build;
+    service.target = base.target;
+    service.arguments = base.arguments;
+  }
   service.card = service.card == true || base.card == true ? std::optional(true) : service.card;
   for (const auto& [name, value] : base.variables) {
     service.variables.emplace(name, value);
@@ -115,6 +135,10 @@ Service read_service(const TextTree& services, const TextTree::Member& member, R
   service.line = tree.line;
   service.image = substituted(tree["image"].text, {});
   service.build = dockerfile_of(tree["build"], recipe);
+  if (!service.build.empty()) {
+    service.target = substituted(tree["build"]["target"].text, {});
+    service.arguments = arguments_of(tree["build"]["args"]);
+  }
   service.card = reserves_card(tree);
   service.variables = variables_of(tree["environment"]);
   const TextTree& extends = tree["extends"];
@@ -174,10 +198,12 @@ void read_compose(const TextTree& tree, Recipe& recipe) {
     if (!service.build.empty()) {
       add_include(recipe, recipe.includes, service.build, service.line);
     }
-    if (!member.value["build"]["args"].members.empty()) {
-      add_doubt(
-          recipe, member.value.line,
-          fmt::format("{} is built with arguments that were not followed", in_quotes(member.name)));
+    for (const auto& [name, value] : service.arguments) {
+      if (value.find('$') != std::string::npos) {
+        add_doubt(recipe, member.value.line,
+                  fmt::format("{} is built with {}, whose value is not known",
+                              in_quotes(member.name), name));
+      }
     }
     // Files of variables may hold secrets: they are named and not read.
     const TextTree& files = member.value["env_file"];

@@ -101,7 +101,7 @@ class Gatherer {
   // What the facts have already is not read again: places may include each other.
   explicit Gatherer(Facts& facts) : facts_(facts) {
     for (const Recipe& recipe : facts.recipes) {
-      seen_.insert(real_path(recipe.path));
+      seen_.insert(key_of(recipe.path, {.target = recipe.target, .arguments = recipe.arguments}));
     }
   }
 
@@ -126,6 +126,15 @@ class Gatherer {
     std::error_code error;
     fs::path real = fs::weakly_canonical(path, error);
     return error ? path : real;
+  }
+
+  // A Dockerfile is read once for each build.
+  static std::string key_of(const fs::path& path, const ImageBuild& build) {
+    std::string key = real_path(path).string() + "\n" + build.target;
+    for (const auto& [name, value] : build.arguments) {
+      key += fmt::format("\n{}={}", name, value);
+    }
+    return key;
   }
 
   void skip(std::string what) { facts_.skipped.push_back(std::move(what)); }
@@ -166,37 +175,61 @@ class Gatherer {
     }
   }
 
+  // A file to be read, and what it is read for.
+  struct Waiting {
+    fs::path path;
+    std::string by;
+    ImageBuild build;
+  };
+
   // Includes are followed from a list, so that loops end and long chains need no stack.
   void file(const fs::path& first, const std::string& by) {
-    std::vector<std::pair<fs::path, std::string>> waiting = {{first, by}};
+    std::vector<Waiting> waiting = {{.path = first, .by = by, .build = {}}};
     while (!waiting.empty()) {
-      const auto [path, named_by] = std::move(waiting.back());
+      const Waiting next = std::move(waiting.back());
       waiting.pop_back();
-      if (!seen_.insert(real_path(path)).second) {
+      if (!seen_.insert(key_of(next.path, next.build)).second) {
         ++found_;
         continue;
       }
       if (facts_.recipes.size() >= kMostRecipes) {
-        skip(fmt::format("{}: there are more recipes than are read", path.string()));
+        skip(fmt::format("{}: there are more recipes than are read", next.path.string()));
         return;
       }
-      auto recipe = read_recipe(path);
+      auto recipe = read_recipe(next.path, next.build);
       if (!recipe) {
-        skip(named_by.empty() ? recipe.error().message
-                              : fmt::format("{}: {}", named_by, recipe.error().message));
+        skip(next.by.empty() ? recipe.error().message
+                             : fmt::format("{}: {}", next.by, recipe.error().message));
         continue;
       }
-      for (std::vector<std::string>* list : {&recipe->includes, &recipe->constraints}) {
-        for (std::string& include : *list) {
-          waiting.emplace_back(place_of(*recipe, include), recipe->path);
-          include = waiting.back().first.string();
-        }
-      }
-      for (IncludeLine& include : recipe->include_lines) {
-        include.path = place_of(*recipe, include.path);
-      }
+      follow(*recipe, waiting);
       facts_.recipes.push_back(std::move(*recipe));
       ++found_;
+    }
+  }
+
+  static void follow(Recipe& recipe, std::vector<Waiting>& waiting) {
+    std::error_code error;
+    for (IncludeLine& include : recipe.include_lines) {
+      include.path = place_of(recipe, include.path);
+    }
+    for (std::vector<std::string>* list : {&recipe.includes, &recipe.constraints}) {
+      for (std::string& include : *list) {
+        include = place_of(recipe, include);
+        const auto line = std::ranges::find(recipe.include_lines, include, &IncludeLine::path);
+        // What commands of an image make need not be there.
+        const bool made = line != recipe.include_lines.end() && line->edited;
+        if (!made || fs::exists(include, error)) {
+          waiting.push_back({.path = include, .by = recipe.path, .build = {}});
+        }
+      }
+    }
+    for (const Service& service : recipe.services) {
+      if (!service.target.empty() || !service.arguments.empty()) {
+        waiting.push_back({.path = service.build,
+                           .by = recipe.path,
+                           .build = {.target = service.target, .arguments = service.arguments}});
+      }
     }
   }
 
@@ -213,7 +246,7 @@ class Gatherer {
   }
 
   Facts& facts_;
-  std::set<fs::path> seen_;
+  std::set<std::string> seen_;
   size_t entries_ = 0;
   size_t found_ = 0;
 };
@@ -253,13 +286,16 @@ std::string_view kind_by_name(const fs::path& path) {
   return {};
 }
 
-Result<Recipe> parse_recipe(std::string_view text, const std::string& path) {
+Result<Recipe> parse_recipe(std::string_view text, const std::string& path,
+                            const ImageBuild& build) {
   if (text.size() > kMostRecipeBytes) {
     return fail(ErrorCode::Unsupported, fmt::format("{}: wanted at most {} bytes, found {}", path,
                                                     kMostRecipeBytes, text.size()));
   }
   Recipe recipe;
   recipe.path = path;
+  recipe.target = build.target;
+  recipe.arguments = build.arguments;
   const std::string_view named = kind_by_name(path);
   // What PowerShell writes is read as well.
   const bool utf16 = text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff");
@@ -274,10 +310,11 @@ Result<Recipe> parse_recipe(std::string_view text, const std::string& path) {
   return recipe;
 }
 
-Result<Recipe> read_recipe(const fs::path& path) {
+Result<Recipe> read_recipe(const fs::path& path, const ImageBuild& build) {
   MYNAH_TRY(const auto file, MappedFile::open(path.string()));
   const std::span<const std::byte> bytes = file->bytes();
-  return parse_recipe({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string());
+  return parse_recipe({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string(),
+                      build);
 }
 
 size_t gather_recipes(std::span<const fs::path> places, Facts& facts) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,12 +20,20 @@ inline constexpr size_t kMostRecipeBytes = size_t{16} << 20;
 // its name.
 [[nodiscard]] std::string_view kind_by_name(const std::filesystem::path& path);
 
+// What an image is built for: a service of a compose file says it.
+struct ImageBuild {
+  std::string target;                            // a stage; empty: the last
+  std::map<std::string, std::string> arguments;  // but for defaults
+};
+
 // Reads one from its text; `path` tells its kind, or the text does where the name is none that is
-// known. Refuses what cannot be read as that kind at all.
-[[nodiscard]] Result<Recipe> parse_recipe(std::string_view text, const std::string& path);
+// known. Refuses what cannot be read as that kind at all. `build` is for a Dockerfile.
+[[nodiscard]] Result<Recipe> parse_recipe(std::string_view text, const std::string& path,
+                                          const ImageBuild& build = {});
 
 // Reads one from a file. Named pipes, devices and files beyond kMostRecipeBytes are refused.
-[[nodiscard]] Result<Recipe> read_recipe(const std::filesystem::path& path);
+[[nodiscard]] Result<Recipe> read_recipe(const std::filesystem::path& path,
+                                         const ImageBuild& build = {});
 
 // Reads the recipes at `places` into `facts.recipes`, and what could not be read into
 // `facts.skipped`: a place is a recipe, or a folder, which is searched a few levels deep without

@@ -18,10 +18,14 @@ namespace mynah::doctor {
 struct ShellCommand {
   std::map<std::string, std::string> variables;  // set for it alone: "NAME=value command"
   std::vector<std::string> words;
+  std::vector<std::string> written;  // files that its output goes to
+  // It may run or not, or fail without ending all: one of "a || b", behind a test and "&&", in a
+  // condition or a loop.
+  bool doubtful = false;
 };
 
-// Commands of a line or script: cut at newlines, ;, &, |, && and || outside of quotes, without the
-// words of conditions and loops ("if", "then", "do").
+// Commands of a line or script: cut at newlines, ;, &, |, &&, || and brackets outside of quotes,
+// without the words of conditions and loops ("if", "then", "do"). One without words only writes.
 [[nodiscard]] std::vector<ShellCommand> shell_commands(std::string_view text);
 
 }  // namespace mynah::doctor

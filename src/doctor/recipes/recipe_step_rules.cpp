@@ -1,0 +1,123 @@
+// Rules about commands of an image that follow each other.
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "doctor/recipes/alignment_parts.h"
+#include "doctor/recipes/column_steps.h"
+#include "doctor/recipes/recipe_edits.h"
+#include "doctor/recipes/recipe_rule_parts.h"
+#include "doctor/recipes/requirement_text.h"
+
+namespace mynah::doctor {
+
+namespace {
+
+// A later command puts another version in the place of a pin. Where it is not told to, whoever
+// reads the first line is mistaken about what the image has.
+void judge_replaced(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals) {
+  constexpr size_t kMostFindings = 20;
+  for (size_t i = 0; i < std::min(column.replaced.size(), kMostFindings); ++i) {
+    const auto& [first, last, meant] = column.replaced[i];
+    const std::string& package = last.requirement->name;
+    Finding& finding = add_finding(
+        diagnosis, "requirements contradict", meant ? Level::Note : Level::Warning,
+        Certainty::Certain, fmt::format("{} in {}", package, column.name),
+        fmt::format("{} is asked for as {} and as {}: what is installed last replaces the other.",
+                    package, first.requirement->specifier, last.requirement->specifier));
+    finding.evidence = {evidence_of(first), evidence_of(last)};
+    if (!meant) {
+      propose(diagnosis, proposals,
+              {pin_edit(column, first, last.requirement->specifier, "it comes in the end")});
+    }
+  }
+}
+
+void judge_displaced(Diagnosis& diagnosis, const RecipeColumn& column, std::string_view package) {
+  const auto found = displaced(column, package, diagnosis.knowledge);
+  if (!found) {
+    return;
+  }
+  const Resolved there = resolve(column, package);
+  const std::string version =
+      there.version ? there.version->text() : column.image_torch + " of the image";
+  Finding& finding = add_finding(
+      diagnosis, "requirements contradict", Level::Warning, Certainty::Likely,
+      fmt::format("{} in {}", package, column.name),
+      fmt::format("{} asks for {}{}, and is installed after {} {}: it puts another in its place.",
+                  requirement_text(*found->by->requirement), package, found->wants, package,
+                  version));
+  if (there.by != nullptr) {
+    finding.evidence.push_back(evidence_of(*there.by));
+  }
+  finding.evidence.push_back(evidence_of(*found->by));
+}
+
+}  // namespace
+
+std::optional<Displaced> displaced(const RecipeColumn& column, std::string_view package,
+                                   const Knowledge& knowledge) {
+  const Resolved there = resolve(column, package);
+  const bool of_image = package == "torch" && !column.image_torch.empty();
+  const auto version = of_image ? torch_of(column, knowledge) : there.version;
+  if (!version || (there.by == nullptr && !of_image)) {
+    return std::nullopt;
+  }
+  // Steps lie in one list; what the image brings was there before all.
+  const auto is_later = [&](const Asked* asked) {
+    return asked != nullptr && asked->how != nullptr &&
+           (of_image || (there.by->how != nullptr && std::less()(there.by->how, asked->how)));
+  };
+  for (const PackageNeeds& needs : knowledge.packages) {
+    const Resolved other = resolve(column, needs.package);
+    if (!other.version || !is_later(other.by) ||
+        knowledge.package(needs.package, *other.version) != &needs) {
+      continue;
+    }
+    for (const std::string& text : needs.requires_) {
+      const auto requirement = parse_requirement(text);
+      const auto range = requirement && requirement->name == package
+                             ? SpecifierSet::parse(requirement->specifier)
+                             : Result<SpecifierSet>(SpecifierSet());
+      if (range && !range->contains(*version)) {
+        return Displaced{.by = other.by, .wants = range->text()};
+      }
+    }
+  }
+  if (package != "torch") {
+    return std::nullopt;
+  }
+  // torchaudio and torchvision ask for the torch of their release, up to 2.8.
+  const std::pair<std::string_view, std::optional<Claim> TorchRelease::*> companions[] = {
+      {"torchaudio", &TorchRelease::torchaudio}, {"torchvision", &TorchRelease::torchvision}};
+  for (const auto& [name, claim] : companions) {
+    const Resolved companion = resolve(column, name);
+    if (!companion.version || !is_later(companion.by)) {
+      continue;
+    }
+    for (const TorchRelease& release : knowledge.torch) {
+      const auto range = release.*claim
+                             ? SpecifierSet::parse(fmt::format("=={}.*", (release.*claim)->value))
+                             : Result<SpecifierSet>(SpecifierSet());
+      const auto wanted = Version::parse(release.torch);
+      const auto exactly = SpecifierSet::parse(fmt::format("=={}.*", release.torch));
+      if ((release.*claim) && range && wanted && exactly && range->contains(*companion.version) &&
+          *wanted < *Version::parse("2.9") && !exactly->contains(*version)) {
+        return Displaced{.by = companion.by, .wants = fmt::format("=={}.*", release.torch)};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+void judge_steps(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals) {
+  judge_replaced(diagnosis, column, proposals);
+  for (const std::string_view package : {"torch", "ctranslate2", "onnxruntime-gpu"}) {
+    judge_displaced(diagnosis, column, package);
+  }
+}
+
+}  // namespace mynah::doctor
