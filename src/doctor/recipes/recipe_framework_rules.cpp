@@ -1,0 +1,68 @@
+// Frameworks that recipes pin, on each card.
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "doctor/recipes/alignment_parts.h"
+#include "doctor/recipes/column_steps.h"
+#include "doctor/recipes/recipe_rule_parts.h"
+#include "doctor/verdicts/known_framework.h"
+#include "doctor/verdicts/remedies.h"
+#include "doctor/verdicts/verdict.h"
+
+namespace mynah::doctor {
+
+void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column, bool remedies) {
+  const Machine& machine = diagnosis.facts.machine;
+  const System system = column.image.empty() ? machine.system : System::Linux;
+  PythonEnvironment environment;
+  environment.system = system;
+  std::vector<Framework> pinned;
+  for (const std::string_view package :
+       {"torch", "ctranslate2", "onnxruntime-gpu", "llama-cpp-python", "nvidia-cudnn-cu12",
+        "nvidia-cudnn-cu13"}) {
+    const Resolved resolved = resolve(column, package);
+    const auto version =
+        package == "torch" ? torch_of(column, diagnosis.knowledge) : resolved.version;
+    const bool elsewhere = resolved.by != nullptr && resolved.by->requirement->url == "conda";
+    if (!version || elsewhere) {
+      continue;
+    }
+    if (auto framework = known_framework(package, *version, system, diagnosis.knowledge)) {
+      if (!resolved.sure || displaced(column, package, diagnosis.knowledge)) {
+        framework->unverified.insert(framework->unverified.end(),
+                                     {"code", "cudnn", "libraries", "ptx"});
+      }
+      environment.frameworks.push_back(*framework);
+      Package& as_installed = environment.packages.emplace_back();
+      as_installed.name = package;
+      as_installed.version = version->text();
+      if (!package.starts_with("nvidia")) {
+        pinned.push_back(std::move(*framework));
+      }
+    }
+  }
+  for (const Framework& framework : pinned) {
+    for (const Card& card : machine.cards) {
+      Judged judged = judge_framework(framework, &card, machine, diagnosis.knowledge, &environment);
+      if (remedies && !judged.findings.empty() && judged.findings.front().level != Level::Note) {
+        judged.findings.front().remedies =
+            remedies_for(framework, judged, card, machine, environment, diagnosis.knowledge);
+      }
+      // An extra for the processor is meant to be one.
+      if (!column.group.empty() && judged.cause == Cause::ProcessorBuild) {
+        judged.findings.clear();
+      }
+      judged.verdict.environment = column.name;
+      diagnosis.report.verdicts.push_back(std::move(judged.verdict));
+      for (Finding& finding : judged.findings) {
+        finding.subject = fmt::format("{} in {}", framework_title(framework), column.name);
+        diagnosis.report.findings.push_back(std::move(finding));
+      }
+    }
+  }
+}
+
+}  // namespace mynah::doctor
