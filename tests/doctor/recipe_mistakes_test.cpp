@@ -198,7 +198,7 @@ TEST(RecipeMistakes, WhetherAnIndexHasAnUnknownPackageIsNotKnown) {
               ElementsAre(HasSubstr("unknown: --index-url takes the place")));
   EXPECT_THAT(found("requirements.txt",
                     std::string("--index-url ") + kTorch +
-                        "\n--extra-index-url https://pypi.org/simple\ntorch\nfaster-whisper\n",
+                        "\n--extra-index-url https://mirror.example/simple\ntorch\nfaster-whisper\n",
                     "index is replaced"),
               IsEmpty());
   EXPECT_THAT(found("requirements.txt", "--index-url https://mirror.example\nfaster-whisper\n",

@@ -10,6 +10,7 @@
 
 #include "doctor/characters.h"
 #include "doctor/recipes/column_steps.h"
+#include "doctor/recipes/package_indexes.h"
 #include "doctor/recipes/recipe_parts.h"
 
 namespace mynah::doctor {
@@ -271,17 +272,8 @@ bool is_companion(std::string_view package) {
 // Variants of PyTorch that the indexes of a requirement give; those of its own come first.
 std::set<std::string> variants_of(const RecipeColumn& column, const Requirement& requirement) {
   std::set<std::string> variants;
-  for (const std::string& url : requirement.indexes) {
+  for (const std::string& url : urls_of(column, requirement)) {
     variants.insert(variant_of_index(url));
-  }
-  if (requirement.indexes.empty()) {
-    for (const Recipe* recipe : column.recipes) {
-      for (const IndexLine& index : recipe->indexes) {
-        if (!index.explicit_) {
-          variants.insert(variant_of_index(index.url));
-        }
-      }
-    }
   }
   variants.erase("");
   return variants;

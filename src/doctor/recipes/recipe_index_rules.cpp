@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "doctor/recipes/alignment_parts.h"
+#include "doctor/recipes/package_indexes.h"
 #include "doctor/recipes/recipe_parts.h"
 #include "doctor/recipes/recipe_rule_parts.h"
 #include "doctor/recipes/recipe_runs.h"
@@ -21,12 +22,6 @@ namespace {
 // What PyTorch publishes in builds for each CUDA version.
 constexpr std::array<std::string_view, 5> kBuilds = {"torch", "torchaudio", "torchvision",
                                                      "torchcodec", "torchtext"};
-
-const PackageIndex* known_index(std::string_view url, const Knowledge& knowledge) {
-  const auto found = std::ranges::find_if(
-      knowledge.indexes, [&](const PackageIndex& index) { return url.starts_with(index.index); });
-  return found == knowledge.indexes.end() ? nullptr : &*found;
-}
 
 // The build that a pin asks for: "cu124" of "torch==2.5.1+cu124". Empty: it asks for none.
 std::string build_of(const Asked& asked) {
@@ -43,9 +38,6 @@ std::string build_of(const Asked& asked) {
 
 // Whether an index that a run looks at may have a build: of indexes that nobody knows all may.
 bool may_have(const std::string& url, const std::string& build, const Knowledge& knowledge) {
-  if (is_python_index(url)) {
-    return false;
-  }
   const std::string variant = variant_of_index(url);
   return known_index(url, knowledge) == nullptr || variant.empty() || variant == build;
 }

@@ -2,18 +2,12 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "doctor/facts.h"
 #include "doctor/recipes/recipe_columns.h"
 
 namespace mynah::doctor {
-
-// Whether an address that a recipe names is the Python index's own.
-[[nodiscard]] inline bool is_python_index(std::string_view url) {
-  return url.find("//pypi.org/") != std::string_view::npos;
-}
 
 struct InstallRun {
   std::vector<const Asked*> asked;        // of the column, in the order of names

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "doctor/recipes/alignment_parts.h"
+#include "doctor/recipes/package_indexes.h"
 #include "doctor/recipes/recipe_drift.h"
 #include "doctor/recipes/recipe_edits.h"
 #include "doctor/recipes/recipe_rule_parts.h"
@@ -19,11 +20,9 @@ namespace {
 bool at_python_index(const InstallRun& run, const Requirement& requirement,
                      const Knowledge& knowledge) {
   return std::ranges::all_of(run.urls(requirement), [&](const std::string& url) {
-    return is_python_index(url) ||
-           std::ranges::any_of(knowledge.indexes, [&](const PackageIndex& index) {
-             return url.starts_with(index.index) &&
-                    std::ranges::find(index.lacks, requirement.name) != index.lacks.end();
-           });
+    const PackageIndex* index = known_index(url, knowledge);
+    return index != nullptr &&
+           std::ranges::find(index->lacks, requirement.name) != index->lacks.end();
   });
 }
 

@@ -1,0 +1,34 @@
+// Addresses that recipes name for packages to come from, and what is known of what lies there.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "doctor/facts.h"
+#include "doctor/knowledge/knowledge.h"
+#include "doctor/recipes/recipe_columns.h"
+
+namespace mynah::doctor {
+
+// That of the knowledge base which an address belongs to: PyTorch's. Null: none, as are mirrors,
+// folders of wheels, and the Python index where a recipe names it: of these nobody knows what they
+// have, and what they lack.
+[[nodiscard]] const PackageIndex* known_index(std::string_view url, const Knowledge& knowledge);
+
+// Whether an address has the shape of the Python index or of a whole mirror of it:
+// "https://mirror.example/simple", a host of two names and nothing more before the path. Feeds with
+// builds of their own have longer ones. It says that wheels there are those that everybody has, not
+// that others are missing.
+[[nodiscard]] bool looks_like_python_index(std::string_view url);
+
+// Addresses that a requirement of a column may be looked for at: its own, or else all that its
+// files name for anybody.
+[[nodiscard]] std::vector<std::string> urls_of(const RecipeColumn& column,
+                                               const Requirement& requirement);
+
+// Whether some of them may have other builds of a version than the Python index and PyTorch's have.
+[[nodiscard]] bool may_have_own_builds(const RecipeColumn& column, const Requirement& requirement,
+                                       const Knowledge& knowledge);
+
+}  // namespace mynah::doctor

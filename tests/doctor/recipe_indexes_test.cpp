@@ -1,0 +1,39 @@
+// Where recipes say that packages come from, and what that leaves open.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "doctor/recipes/package_indexes.h"
+#include "recipe_files.h"
+
+namespace mynah::doctor {
+
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+}  // namespace
+
+TEST(RecipeIndexes, AnAddressOfTwoNamesAndOnePathMayBeThePythonIndexOrAMirror) {
+  EXPECT_TRUE(looks_like_python_index("https://mirror.example/simple"));
+  EXPECT_TRUE(looks_like_python_index("https://me:secret@mirror.example/simple/"));
+  for (const char* url :
+       {"https://feeds.mirror.example/simple", "https://mirror.example/team/simple",
+        "https://mirror.example/", "mirror.example/simple", "./wheels", ""}) {
+    EXPECT_FALSE(looks_like_python_index(url)) << url;
+  }
+}
+
+TEST(RecipeIndexes, AnIndexThatNobodyKnowsMayHaveWhatOthersLack) {
+  for (const char* index : {"--index-url https://mirror.example/simple\n",
+                            "--extra-index-url https://feeds.mirror.example/team/simple\n",
+                            "--find-links ./wheels\n"}) {
+    const std::string text = std::string(index) + "torch==2.5.9\nfaster-whisper==1.0.9\n";
+    const Report report = judge(files({{"requirements.txt", text.c_str()}}));
+    EXPECT_THAT(failures(report), IsEmpty()) << index;
+    EXPECT_EQ(of_rule(report, "no such version").size(), 2U) << index;
+  }
+}
+
+}  // namespace mynah::doctor
