@@ -145,6 +145,20 @@ const PackageReleases* Knowledge::releases_of(std::string_view package) const {
   return found_by(releases, &PackageReleases::package, package);
 }
 
+Listing Knowledge::listing_of(std::string_view package, const Version& version) const {
+  const PackageReleases* known = releases_of(package);
+  if (known == nullptr || version.is_prerelease() || version.post) {
+    return Listing::NotKnown;
+  }
+  const Version wanted = version.public_part();
+  if (std::ranges::find(known->releases, wanted) != known->releases.end()) {
+    return Listing::There;
+  }
+  return wanted > known->releases.front()  ? Listing::Newer
+         : wanted < known->releases.back() ? Listing::NotKnown
+                                           : Listing::Missing;
+}
+
 const WheelCode* Knowledge::wheel(std::string_view package, const Version& version,
                                   System system) const {
   return first_where(wheels, [&](const WheelCode& wheel) {

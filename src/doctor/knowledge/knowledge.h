@@ -175,6 +175,15 @@ struct PackageReleases : Source {
   std::vector<Version> releases;  // the newest first
 };
 
+// What the list of a package's releases says of a version.
+enum class Listing : uint8_t {
+  NotKnown,  // there is no list, or the version is older than the list, or of a kind that it leaves
+             // out: a release before the final one, or a repetition of one (.post1)
+  There,
+  Missing,  // others, older and newer ones, are there
+  Newer     // than all that are listed: it may have come since
+};
+
 // What an index of packages beside the Python index has.
 struct PackageIndex : Source {
   std::string index;               // "https://download.pytorch.org/whl": all addresses below it
@@ -306,6 +315,8 @@ struct Knowledge {
   [[nodiscard]] const CTranslate2Release* ctranslate2_release(const Version& version) const;
   [[nodiscard]] const PackageNeeds* package(std::string_view name, const Version& version) const;
   [[nodiscard]] const PackageReleases* releases_of(std::string_view package) const;
+  // Of a version's public part.
+  [[nodiscard]] Listing listing_of(std::string_view package, const Version& version) const;
   [[nodiscard]] const WheelCode* wheel(std::string_view package, const Version& version,
                                        System system) const;
   // A model by its name and storage; an empty storage takes the first that is listed.

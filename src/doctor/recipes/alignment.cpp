@@ -242,7 +242,9 @@ int major_version(std::string_view version) {
 
 Version with_variant(Version torch, const Knowledge& knowledge) {
   const TorchRelease* release = torch.local.empty() ? knowledge.torch_release(torch) : nullptr;
-  if (release != nullptr && !release->default_variant.value.empty()) {
+  const bool released =
+      !torch.is_prerelease() && knowledge.listing_of("torch", torch) != Listing::Missing;
+  if (release != nullptr && released && !release->default_variant.value.empty()) {
     if (auto local = Version::parse("0+" + release->default_variant.value)) {
       torch.local = local->local;
     }

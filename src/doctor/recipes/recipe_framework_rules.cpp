@@ -7,12 +7,28 @@
 
 #include "doctor/recipes/alignment_parts.h"
 #include "doctor/recipes/column_steps.h"
+#include "doctor/recipes/package_indexes.h"
 #include "doctor/recipes/recipe_rule_parts.h"
 #include "doctor/verdicts/known_framework.h"
 #include "doctor/verdicts/remedies.h"
 #include "doctor/verdicts/verdict.h"
 
 namespace mynah::doctor {
+
+namespace {
+
+// Of which a reader is told even where nothing is known of the version: most others are compiled
+// where they are installed.
+bool gets_a_row(std::string_view package) {
+  return package == "torch" || package == "ctranslate2" || package == "onnxruntime-gpu";
+}
+
+bool is_missing(const Framework& framework, const Knowledge& knowledge) {
+  const auto version = Version::parse(framework.version);
+  return version && knowledge.listing_of(framework.package, *version) == Listing::Missing;
+}
+
+}  // namespace
 
 void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column, bool remedies) {
   const Machine& machine = diagnosis.facts.machine;
@@ -30,8 +46,15 @@ void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column, b
     if (!version || elsewhere) {
       continue;
     }
-    if (auto framework = known_framework(package, *version, system, diagnosis.knowledge)) {
-      if (!resolved.sure || displaced(column, package, diagnosis.knowledge)) {
+    auto framework = known_framework(package, *version, system, diagnosis.knowledge);
+    if (!framework && column.asks_for(package) && gets_a_row(package)) {
+      framework = unknown_framework(package, *version);
+    }
+    if (framework) {
+      const bool own_builds =
+          resolved.by != nullptr &&
+          may_have_own_builds(column, *resolved.by->requirement, diagnosis.knowledge);
+      if (!resolved.sure || own_builds || displaced(column, package, diagnosis.knowledge)) {
         framework->unverified.insert(framework->unverified.end(),
                                      {"code", "cudnn", "libraries", "ptx"});
       }
@@ -51,8 +74,12 @@ void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column, b
         judged.findings.front().remedies =
             remedies_for(framework, judged, card, machine, environment, diagnosis.knowledge);
       }
-      // An extra for the processor is meant to be one.
-      if (!column.group.empty() && judged.cause == Cause::ProcessorBuild) {
+      // An extra for the processor is meant to be one, and that a version is missing is said of it
+      // already.
+      const bool meant = !column.group.empty() && judged.cause == Cause::ProcessorBuild;
+      const bool said =
+          judged.cause == Cause::CodeUnknown && is_missing(framework, diagnosis.knowledge);
+      if (meant || said) {
         judged.findings.clear();
       }
       judged.verdict.environment = column.name;

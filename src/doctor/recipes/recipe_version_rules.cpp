@@ -57,15 +57,14 @@ void judge_version(Diagnosis& diagnosis, const RecipeColumn& column, const Insta
     return;
   }
   const Version version = pinned->public_part();
-  const bool exists = std::ranges::find(known->releases, version) != known->releases.end();
-  // What is older than those that are listed may be there.
-  if (exists || version < known->releases.back()) {
+  const Listing listing = diagnosis.knowledge.listing_of(requirement.name, version);
+  if (listing == Listing::There || listing == Listing::NotKnown) {
     return;
   }
   const Version& newest = known->releases.front();
   const std::string subject =
       fmt::format("{} {} in {}", requirement.name, pinned->text(), asked.recipe->path);
-  if (version > newest) {
+  if (listing == Listing::Newer) {
     Finding& finding = add_finding(
         diagnosis, "version is not known", Level::Unknown, Certainty::Guess, subject,
         fmt::format("{} {} is newer than what is known of {}, of which {} was the "

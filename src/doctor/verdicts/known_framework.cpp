@@ -141,7 +141,6 @@ void add_code(Framework& framework, const Version& version, System system,
 
 std::optional<Framework> known_onnxruntime(Framework framework, const Version& version,
                                            System system, const Knowledge& knowledge) {
-  framework.name = "onnxruntime";
   if (framework.package == "onnxruntime") {
     return on_processor(std::move(framework), knowledge.note("onnxruntime twice"));
   }
@@ -204,12 +203,19 @@ std::optional<Framework> known_llama(Framework framework, const Version& version
 
 }  // namespace
 
-std::optional<Framework> known_framework(std::string_view name, const Version& version,
-                                         System system, const Knowledge& knowledge) {
+Framework unknown_framework(std::string_view name, const Version& version) {
   Framework framework;
-  framework.name = name;
+  framework.name = name == "onnxruntime-gpu" ? "onnxruntime" : name;
   framework.package = name;
   framework.version = version.text();
+  return framework;
+}
+
+namespace {
+
+std::optional<Framework> framework_of(std::string_view name, const Version& version, System system,
+                                      const Knowledge& knowledge) {
+  Framework framework = unknown_framework(name, version);
   if (name == "torch") {
     return known_torch(std::move(framework), version, system, knowledge);
   }
@@ -228,6 +234,23 @@ std::optional<Framework> known_framework(std::string_view name, const Version& v
     return framework;
   }
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Framework> known_framework(std::string_view name, const Version& version,
+                                         System system, const Knowledge& knowledge) {
+  // What is known of NVIDIA's libraries is known of their minor versions.
+  const Listing listing =
+      name.starts_with("nvidia-") ? Listing::NotKnown : knowledge.listing_of(name, version);
+  if (listing == Listing::Missing || version.is_prerelease()) {
+    return std::nullopt;
+  }
+  auto framework = framework_of(name, version, system, knowledge);
+  if (framework && listing == Listing::Newer) {
+    framework->unverified = {"code", "cudnn", "libraries", "ptx"};
+  }
+  return framework;
 }
 
 void install(PythonEnvironment& environment, std::string_view name, const std::string& version,

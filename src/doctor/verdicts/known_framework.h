@@ -15,10 +15,15 @@ namespace mynah::doctor {
 // are frameworks here too. A torch without a local part is that of the Python index,
 // llama-cpp-python with one ("0.3.4+cu124") of its own index. `source` says where the facts are
 // from and `unverified` which of them nobody read; libraries stand in `wants` with nothing found.
-// None where nothing is known of such a wheel.
+// None where nothing is known of such a wheel: of a version that was never released, and of
+// releases before the final one, nothing is; what is newer than all that is known is taken for the
+// newest, and not verified.
 [[nodiscard]] std::optional<Framework> known_framework(std::string_view name,
                                                        const Version& version, System system,
                                                        const Knowledge& knowledge);
+
+// One of which nothing but its name is known.
+[[nodiscard]] Framework unknown_framework(std::string_view name, const Version& version);
 
 // mynah itself, whose device code is PTX that old drivers take (docs/cuda.md).
 [[nodiscard]] Framework mynah_framework();
