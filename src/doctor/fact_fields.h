@@ -179,6 +179,8 @@ void fields_of(Fact& fact, const Field& field) {
   field("replaces_index", fact.replaces_index);
   field("index_lines", fact.index_lines);
   field("group", fact.group);
+  field("bound", fact.bound);
+  field("overrides", fact.overrides);
   field("literal", fact.literal);
   field("step", fact.step);
 }

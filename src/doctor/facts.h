@@ -220,9 +220,11 @@ struct Requirement {
   std::vector<std::string> indexes;
   bool replaces_index = false;        // those stand in place of the Python index: --index-url
   std::vector<uint64_t> index_lines;  // where each of them stands; none: not known
-  std::string group;    // an extra or a group of dependencies that must be asked for; empty: none
-  bool literal = true;  // false: `line` does not hold it as it is, a variable may
-  uint64_t step = 0;    // of its recipe's steps, from 1; 0: of none
+  std::string group;   // an extra or a group of dependencies that must be asked for; empty: none
+  bool bound = false;  // it bounds what others ask for, and brings nothing
+  bool overrides = false;  // it stands in place of whatever else is said of the package
+  bool literal = true;     // false: `line` does not hold it as it is, a variable may
+  uint64_t step = 0;       // of its recipe's steps, from 1; 0: of none
 
   [[nodiscard]] uint64_t command_line() const { return command != 0 ? command : line; }
 
@@ -254,9 +256,9 @@ struct BaseImage {
 // A service of a compose file, or the one that a Dockerfile or a requirements file stands for.
 struct Service {
   std::string name;
-  std::string image;         // empty: built
-  std::string build;         // the Dockerfile; empty: none
-  std::string target;        // the stage of it; empty: the last
+  std::string image;                             // empty: built
+  std::string build;                             // the Dockerfile; empty: none
+  std::string target;                            // the stage of it; empty: the last
   std::map<std::string, std::string> arguments;  // that it is built with
   std::optional<bool> card;  // whether cards are reserved for it; none: nothing says
   std::map<std::string, std::string> variables;

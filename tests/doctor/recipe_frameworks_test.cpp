@@ -55,6 +55,36 @@ TEST(RecipeFrameworks, OfAVersionThatNobodyKnowsNoDeviceCodeIsInvented) {
               ElementsAre("ctranslate2 4.6.9: unknown", "onnxruntime 1.20.0rc9: unknown"));
 }
 
+TEST(RecipeFrameworks, AnOverrideOfUvStandsInPlaceOfWhatItOverrides) {
+  const std::string project =
+      "[project]\nname = 'a'\ndependencies = ['torch==2.5.1']\n"
+      "[project.optional-dependencies]\nold = ['torch==2.4.1']\n[tool.uv]\n";
+  const Report report =
+      on_5090(project + "override-dependencies = ['torch==2.8.0']\n", "pyproject.toml");
+  EXPECT_THAT(failures(report), IsEmpty());
+  EXPECT_THAT(rows(report), ElementsAre("torch 2.8.0+cu128: works"));
+  EXPECT_THAT(of_rule(report, "recipe not understood"), IsEmpty());
+  EXPECT_THAT(of_rule(report, "requirements contradict"), IsEmpty());
+  EXPECT_THAT(failures(on_5090("[project]\nname = 'a'\ndependencies = ['torch==2.8.0']\n"
+                               "[tool.uv]\noverride-dependencies = ['torch==2.5.1']\n",
+                               "pyproject.toml")),
+              ElementsAre("kernel image: torch 2.5.1+cu124 in pyproject.toml"));
+}
+
+TEST(RecipeFrameworks, AConstraintOfUvBoundsAndBringsNothing) {
+  const Report bound = on_5090(
+      "[project]\nname = 'a'\ndependencies = ['torch==2.5.1', 'faster-whisper==1.1.1']\n"
+      "[tool.uv]\nconstraint-dependencies = ['torch>=2.7', 'ctranslate2==4.5.0', 'numpy<2']\n",
+      "pyproject.toml");
+  EXPECT_THAT(of_rule(bound, "requirements contradict").size(), 1U);
+  EXPECT_THAT(of_rule(bound, "pin drifts"), IsEmpty()) << "ctranslate2 is bound";
+  EXPECT_THAT(of_rule(bound, "recipe not understood"), IsEmpty());
+  EXPECT_THAT(rows(on_5090("[project]\nname = 'a'\ndependencies = ['numpy']\n"
+                           "[tool.uv]\nconstraint-dependencies = ['torch==2.5.1']\n",
+                           "pyproject.toml")),
+              IsEmpty());
+}
+
 TEST(RecipeFrameworks, AnIndexOfBuildsOfItsOwnLeavesTheDeviceCodeOpen) {
   const std::string pin = "torch==2.5.1\n";
   EXPECT_THAT(failures(on_5090(pin)).size(), 1U);

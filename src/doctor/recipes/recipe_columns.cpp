@@ -159,6 +159,20 @@ void find_image(RecipeColumn& column) {
                                   colon == std::string::npos ? "" : column.image.substr(colon + 1));
 }
 
+// Overrides that hold stand in place of all that asks for their package; a lock was made with them.
+void apply_overrides(std::vector<Asked>& all) {
+  const auto is_override = [](const Asked& asked) { return asked.requirement->overrides; };
+  const bool asked_for = std::ranges::any_of(all, [](const Asked& asked) { return !asked.bound; });
+  if (std::ranges::none_of(all, is_override)) {
+    return;
+  }
+  std::erase_if(
+      all, [&](const Asked& asked) { return !is_override(asked) && !asked.requirement->locked; });
+  for (Asked& asked : all) {
+    asked.bound = !asked_for;
+  }
+}
+
 // A column's Dockerfile; null: there is none.
 const Recipe* dockerfile_of(const RecipeColumn& column) {
   const auto found = std::ranges::find(column.recipes, "dockerfile", &Recipe::kind);
@@ -219,7 +233,9 @@ void find_packages(RecipeColumn& column, System system, const Recipes& recipes) 
       if (!installs(requirement.group)) {
         continue;
       }
-      Asked asked{.requirement = &requirement, .recipe = &recipe, .bound = bound};
+      Asked asked{.requirement = &requirement,
+                  .recipe = &recipe,
+                  .bound = bound || requirement.bound || requirement.overrides};
       if (!requirement.marker.empty()) {
         const auto marker = Marker::parse(requirement.marker);
         asked.holds = marker ? marker->holds(environment) : Truth::NotKnown;
@@ -243,6 +259,9 @@ void find_packages(RecipeColumn& column, System system, const Recipes& recipes) 
   }
   for (const Recipe* recipe : column.constraints) {
     add(*recipe, true);
+  }
+  for (auto& [name, all] : column.packages) {
+    apply_overrides(all);
   }
   column.image_torch = column.image_says.torch;
   if (image != nullptr) {
@@ -316,6 +335,23 @@ bool RecipeColumn::asks_for(std::string_view package) const {
   const auto found = packages.find(std::string(package));
   return found != packages.end() &&
          std::ranges::any_of(found->second, [](const Asked& asked) { return !asked.bound; });
+}
+
+Bounds RecipeColumn::bounds_of(std::string_view package) const {
+  Bounds bounds;
+  const auto found = packages.find(std::string(package));
+  if (found == packages.end()) {
+    return bounds;
+  }
+  for (const Asked& asked : found->second) {
+    const auto set = SpecifierSet::parse(asked.requirement->specifier);
+    if (set && (asked.bound || asked.requirement->overrides)) {
+      bounds.range.clauses.insert(bounds.range.clauses.end(), set->clauses.begin(),
+                                  set->clauses.end());
+      bounds.overrides |= asked.requirement->overrides;
+    }
+  }
+  return bounds;
 }
 
 std::string place_text(const std::string& path, uint64_t line) {

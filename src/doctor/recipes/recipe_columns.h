@@ -31,6 +31,13 @@ struct Replaced {
   bool meant = false;  // it is told to, or removes the first
 };
 
+// What all that bounds a package says of it; none: nothing does. An override is all there is to
+// say.
+struct Bounds {
+  SpecifierSet range;
+  bool overrides = false;
+};
+
 // What an image's name says of itself.
 struct ImageFacts {
   std::string cuda;     // "12.9.1"; empty: nothing
@@ -69,6 +76,9 @@ struct RecipeColumn {
 
   // Whether somebody asks for it, not only bounds it.
   [[nodiscard]] bool asks_for(std::string_view package) const;
+
+  // What constraints and overrides say of a package, whoever asks for it.
+  [[nodiscard]] Bounds bounds_of(std::string_view package) const;
 };
 
 // Environments in the order of their recipes; an image that has several has a column for each.

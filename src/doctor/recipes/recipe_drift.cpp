@@ -87,6 +87,14 @@ Derived derived(const RecipeColumn& column, std::string_view package, const Know
       }
     }
   }
+  if (!found.by.empty()) {
+    const Bounds bounds = column.bounds_of(package);
+    if (bounds.overrides) {
+      found.range.clauses.clear();
+    }
+    found.range.clauses.insert(found.range.clauses.end(), bounds.range.clauses.begin(),
+                               bounds.range.clauses.end());
+  }
   return found;
 }
 

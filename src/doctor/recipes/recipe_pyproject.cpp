@@ -301,6 +301,20 @@ void apply_uv_source(Recipe& recipe, const std::string& name, const TextTree& so
   }
 }
 
+// Requirements that bring nothing: one stands in place of all that others say of its package, the
+// other bounds it (https://docs.astral.sh/uv/concepts/resolution/).
+void add_uv_bounds(Recipe& recipe, const TextTree& list, bool Requirement::* kind) {
+  for (const TextTree::Member& item : list.members) {
+    const size_t before = recipe.requirements.size();
+    if (item.value.is_text()) {
+      add_requirement(recipe, item.value.text, item.value.line);
+    }
+    for (size_t i = before; i < recipe.requirements.size(); ++i) {
+      recipe.requirements[i].*kind = true;
+    }
+  }
+}
+
 void read_uv(const TextTree& uv, Recipe& recipe) {
   constexpr size_t kMostSources = 200;
   const IndexNames indexes = add_indexes(recipe, uv["index"]);
@@ -320,11 +334,8 @@ void read_uv(const TextTree& uv, Recipe& recipe) {
       add_index(recipe, url.value, url.value.text, true, false);
     }
   }
-  for (const std::string_view key : {"override-dependencies", "constraint-dependencies"}) {
-    if (!uv[key].members.empty()) {
-      add_doubt(recipe, uv[key].line, fmt::format("{} of uv were not followed", key));
-    }
-  }
+  add_uv_bounds(recipe, uv["override-dependencies"], &Requirement::overrides);
+  add_uv_bounds(recipe, uv["constraint-dependencies"], &Requirement::bound);
 }
 
 }  // namespace

@@ -150,14 +150,9 @@ void judge_numpy(Diagnosis& diagnosis, const RecipeColumn& column) {
   }
   const Derived other = derived(column, "numpy", diagnosis.knowledge);
   range.clauses.insert(range.clauses.end(), other.range.clauses.begin(), other.range.clauses.end());
-  if (const auto bound = column.packages.find("numpy"); bound != column.packages.end()) {
-    for (const Asked& asked : bound->second) {
-      const auto set = SpecifierSet::parse(asked.requirement->specifier);
-      if (asked.bound && set) {
-        range.clauses.insert(range.clauses.end(), set->clauses.begin(), set->clauses.end());
-      }
-    }
-  }
+  const Bounds bounds = column.bounds_of("numpy");
+  range.clauses.insert(range.clauses.end(), bounds.range.clauses.begin(),
+                       bounds.range.clauses.end());
   if (numpy.version ? numpy.version->release_at(0) < 2 : !lets_numpy_2(range)) {
     return;
   }
