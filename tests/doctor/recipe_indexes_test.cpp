@@ -36,4 +36,20 @@ TEST(RecipeIndexes, AnIndexThatNobodyKnowsMayHaveWhatOthersLack) {
   }
 }
 
+TEST(RecipeIndexes, OfOneIndexOfPyTorchTheCudaVersionCannotDrift) {
+  const std::string index = "https://download.pytorch.org/whl/cu128\n";
+  const auto drifts = [](const std::string& text, const char* path = "requirements.txt") {
+    return of_rule(judge(files({{path, text.c_str()}})), "pin drifts").size();
+  };
+  EXPECT_EQ(drifts("--index-url " + index + "torch>=2.7\n"), 0U);
+  EXPECT_EQ(drifts("torch>=2.7\n"), 1U);
+  EXPECT_EQ(drifts("--extra-index-url " + index + "torch>=2.7\n"), 1U)
+      << "the newest may be elsewhere";
+  EXPECT_EQ(drifts("[project]\nname='a'\ndependencies = ['torch>=2.7']\n[tool.uv.sources]\n"
+                   "torch = {index='p'}\n[[tool.uv.index]]\nname='p'\nexplicit=true\n"
+                   "url='https://download.pytorch.org/whl/cu128'\n",
+                   "pyproject.toml"),
+            0U);
+}
+
 }  // namespace mynah::doctor

@@ -10,6 +10,7 @@
 
 #include "doctor/recipes/alignment_parts.h"
 #include "doctor/recipes/column_cudnn.h"
+#include "doctor/recipes/package_indexes.h"
 #include "doctor/recipes/recipe_drift.h"
 #include "doctor/recipes/recipe_trial.h"
 
@@ -54,6 +55,14 @@ std::string range_text(const std::vector<Stretch>& all) {
                     : fmt::format("{} and later", all.front().from.text());
 }
 
+// What a column's own range comes to, from the index that it names.
+std::vector<Stretch> own_stretches(const RecipeColumn& column, std::string_view package,
+                                   const Resolved& resolved, const Knowledge& knowledge) {
+  return stretches(
+      package, resolved.range, knowledge,
+      package == "torch" ? only_variant(column, *resolved.by, knowledge) : std::string());
+}
+
 AlignmentCell package_cell(const RecipeColumn& column, std::string_view package,
                            const Knowledge& knowledge) {
   AlignmentCell cell;
@@ -77,7 +86,7 @@ AlignmentCell package_cell(const RecipeColumn& column, std::string_view package,
       cell.resolved += (cell.resolved.empty() ? "" : " or ") + version.text();
     }
     if (resolved.several.empty()) {
-      cell.resolved = range_text(stretches(package, resolved.range, knowledge));
+      cell.resolved = range_text(own_stretches(column, package, resolved, knowledge));
     }
     return cell;
   }
@@ -138,8 +147,8 @@ AlignmentRow package_row(std::span<const RecipeColumn> columns, std::string_view
     }
     const Resolved resolved = resolve(column, package);
     const Derived other = resolved.by == nullptr ? derived(column, package, knowledge) : Derived();
-    const auto all =
-        stretches(package, resolved.by != nullptr ? resolved.range : other.range, knowledge);
+    const auto all = resolved.by != nullptr ? own_stretches(column, package, resolved, knowledge)
+                                            : stretches(package, other.range, knowledge);
     row.why = all.size() < 2 || !resolved.several.empty() ? "" : stretches_text(all);
   }
   compare_columns(row, columns);

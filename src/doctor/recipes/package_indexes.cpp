@@ -47,4 +47,26 @@ bool may_have_own_builds(const RecipeColumn& column, const Requirement& requirem
   });
 }
 
+std::string only_variant(const RecipeColumn& column, const Asked& asked,
+                         const Knowledge& knowledge) {
+  const Requirement& requirement = *asked.requirement;
+  // A project's table names the index that its package comes from, and no other.
+  const bool by_table = asked.recipe->kind == "pyproject" && !requirement.indexes.empty();
+  bool replaced = by_table || requirement.replaces_index;
+  std::vector<std::string> urls = requirement.indexes;
+  for (const Recipe* recipe : column.recipes) {
+    for (const IndexLine& index : recipe->indexes) {
+      if (!by_table && !index.explicit_) {
+        urls.push_back(index.url);
+        replaced |= !index.extra;
+      }
+    }
+  }
+  const std::string variant = urls.empty() ? "" : variant_of_index(urls.front());
+  const bool all = std::ranges::all_of(urls, [&](const std::string& url) {
+    return known_index(url, knowledge) != nullptr && variant_of_index(url) == variant;
+  });
+  return replaced && all ? variant : "";
+}
+
 }  // namespace mynah::doctor

@@ -31,4 +31,9 @@ namespace mynah::doctor {
 [[nodiscard]] bool may_have_own_builds(const RecipeColumn& column, const Requirement& requirement,
                                        const Knowledge& knowledge);
 
+// The variant of PyTorch that a requirement's one index is for, where that stands in place of the
+// Python index and nothing else is looked at: "cu128". Empty: there is none such.
+[[nodiscard]] std::string only_variant(const RecipeColumn& column, const Asked& asked,
+                                       const Knowledge& knowledge);
+
 }  // namespace mynah::doctor

@@ -99,7 +99,7 @@ Derived derived(const RecipeColumn& column, std::string_view package, const Know
 }
 
 std::vector<Stretch> stretches(std::string_view package, const SpecifierSet& range,
-                               const Knowledge& knowledge) {
+                               const Knowledge& knowledge, std::string_view variant_name) {
   std::vector<Stretch> all;
   if (package == "ctranslate2") {
     for (const CTranslate2Release& release : knowledge.ctranslate2) {
@@ -112,7 +112,8 @@ std::vector<Stretch> stretches(std::string_view package, const SpecifierSet& ran
   } else if (package == "torch") {
     for (size_t i = 0; i < knowledge.torch.size(); ++i) {
       const TorchRelease& release = knowledge.torch[i];
-      const TorchVariant* variant = release.variant(release.default_variant.value);
+      const TorchVariant* variant =
+          release.variant(variant_name.empty() ? release.default_variant.value : variant_name);
       const auto from = Version::parse(release.torch);
       if (variant == nullptr || !from) {
         continue;
@@ -124,7 +125,7 @@ std::vector<Stretch> stretches(std::string_view package, const SpecifierSet& ran
         }
       }
       add(all, range, versions, major_of(cuda_of_variant(variant->cuda)), major_of(variant->cudnn),
-          release.default_variant.verified && variant->verified);
+          (release.default_variant.verified || !variant_name.empty()) && variant->verified);
     }
   }
   return all;

@@ -34,9 +34,11 @@ struct Stretch {
 };
 
 // Those of ctranslate2, onnxruntime-gpu or torch that a range lets in, oldest first. Stretches that
-// want the same are one.
+// want the same are one. `variant`: of torch, of an index that has this one alone; empty: that of
+// the Python index.
 [[nodiscard]] std::vector<Stretch> stretches(std::string_view package, const SpecifierSet& range,
-                                             const Knowledge& knowledge);
+                                             const Knowledge& knowledge,
+                                             std::string_view variant = {});
 
 // That of one version; none: nothing is known of it.
 [[nodiscard]] std::optional<Stretch> stretch_of(std::string_view package, const Version& version,

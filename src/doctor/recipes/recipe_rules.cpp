@@ -10,6 +10,7 @@
 
 #include "doctor/recipes/alignment_parts.h"
 #include "doctor/recipes/column_steps.h"
+#include "doctor/recipes/package_indexes.h"
 #include "doctor/recipes/recipe_drift.h"
 #include "doctor/recipes/recipe_edits.h"
 #include "doctor/recipes/recipe_rule_parts.h"
@@ -265,8 +266,14 @@ void judge_drift(Diagnosis& diagnosis, const RecipeColumn& column, const Alignme
         stays_of_image(column, package, own.by != nullptr ? own.range : other.range)) {
       continue;
     }
-    const auto all =
-        stretches(package, own.by != nullptr ? own.range : other.range, diagnosis.knowledge);
+    // conda's builds follow other packages of conda's.
+    if (own.by != nullptr && own.by->requirement->url == "conda") {
+      continue;
+    }
+    const auto all = stretches(
+        package, own.by != nullptr ? own.range : other.range, diagnosis.knowledge,
+        own.by != nullptr && package == "torch" ? only_variant(column, *own.by, diagnosis.knowledge)
+                                                : std::string());
     const bool differ = all.size() > 1;
     const bool unbound = own.by != nullptr && own.range.clauses.empty();
     if (!differ && !unbound) {
