@@ -71,7 +71,7 @@ TEST(RecipeMistakes, ALineThatNobodyUnderstandsIsNotKnown) {
   EXPECT_EQ(found[0]->evidence[1].where, "requirements.txt:3");
   ASSERT_EQ(found[0]->remedies.size(), 1U);
   EXPECT_EQ(found[0]->remedies[0].command, "sed -i '2s|2\\.5\\.1|=2.5.1|' 'requirements.txt'");
-  EXPECT_EQ(found[0]->error, "Invalid requirement");
+  EXPECT_EQ(found[0]->error, "Invalid requirement: 'torch=2.5.1'");
 }
 
 TEST(RecipeMistakes, WhatAComposeFileLeavesOpenIsANote) {

@@ -1,5 +1,7 @@
 #include "doctor/errors/error_search.h"
 
+#include <array>
+#include <string>
 #include <utility>
 
 #include "base/check.h"
@@ -8,8 +10,11 @@ namespace mynah::doctor {
 
 namespace {
 
-// What glibc's loader says behind the name of a library.
-constexpr std::string_view kMissing = "cannot open shared object file";
+// What glibc's loader says behind the name of a library, and what CTranslate2 and cuDNN 8 say
+// around it.
+constexpr auto kMissing = std::to_array<std::string_view>(
+    {"cannot open shared object file", "Library {library} is not found or cannot be loaded",
+     "Could not load library {library}"});
 constexpr size_t kLongestLibrary = 100;
 
 // The library's name in front of ": cannot open shared object file" at `at`, as a place in the
@@ -38,7 +43,9 @@ ErrorSearch::ErrorSearch(const Knowledge& knowledge) {
       add(*std::move(pattern), i);
     }
   }
-  add(Pattern::parse(kMissing).value(), Hit::kLibrary);
+  for (const std::string_view text : kMissing) {
+    add(Pattern::parse(text).value(), Hit::kLibrary);
+  }
 }
 
 void ErrorSearch::add(Pattern pattern, size_t error) {
@@ -72,13 +79,17 @@ Hit ErrorSearch::best_at(std::string_view text, size_t at, uint32_t key) const {
               .error = entry.error,
               .weight = entry.pattern.weight(),
               .captures = std::move(match->captures)};
-    } else if (const std::string_view library = library_before(text, at);
-               best.weight == 0 && sonames_.contains(std::string(library))) {
-      best = {.begin = at - 2 - library.size(),
+      continue;
+    }
+    const auto named = match->captures.find("library");
+    const bool is_before = named == match->captures.end();
+    const std::string library(is_before ? library_before(text, at) : named->second);
+    if (best.weight == 0 && sonames_.contains(library)) {
+      best = {.begin = is_before ? at - 2 - library.size() : at,
               .end = match->end,
               .error = Hit::kLibrary,
               .weight = 1,
-              .captures = {{"library", std::string(library)}}};
+              .captures = {{"library", library}}};
     }
   }
   return best;

@@ -371,11 +371,11 @@ std::string error_of(const Lack& lack) {
   if (lack.opens.package == "onnxruntime-gpu") {
     return "Failed to create CUDAExecutionProvider";
   }
-  return lack.cublas
-             ? fmt::format("Library libcublas.so.{} is not found or cannot be loaded",
-                           lack.opens.cuda_major)
-             : fmt::format("Unable to load any of {{libcudnn_ops{}.so.{}",
-                           lack.opens.cudnn_major == 8 ? "_infer" : "", lack.opens.cudnn_major);
+  return lack.cublas ? fmt::format("Library libcublas.so.{} is not found or cannot be loaded",
+                                   lack.opens.cuda_major)
+         : lack.opens.cudnn_major == 8
+             ? std::string("Could not load library libcudnn_ops_infer.so.8")
+             : fmt::format("Unable to load any of {{libcudnn_ops.so.{}}}", lack.opens.cudnn_major);
 }
 
 Level level_of(const Lack& lack, bool for_card, bool card_here) {

@@ -46,7 +46,8 @@ void judge_missing(Diagnosis& diagnosis, const Recipe& recipe, const std::string
   finding.evidence.push_back({include, place_text(recipe.path, line_of(recipe, include))});
   if (!project && !image) {
     if (name.ends_with(".txt") || name.ends_with(".in")) {
-      finding.error = fmt::format("Could not open requirements file: No such file: '{}'", name);
+      finding.error = fmt::format(
+          "Could not open requirements file: [Errno 2] No such file or directory: '{}'", name);
     }
     finding.remedies.push_back(
         {.command = {},
@@ -91,7 +92,9 @@ void judge_doubts(Diagnosis& diagnosis, const Recipe& recipe) {
       continue;
     }
     const std::string_view written = doubt.what.substr(1, doubt.what.size() - kRefused.size() - 1);
-    finding.error = "Invalid requirement";
+    if (finding.error.empty()) {  // an installer stops at the first
+      finding.error = fmt::format("Invalid requirement: '{}'", written);
+    }
     if (const std::string right = with_two_signs(written); !right.empty()) {
       const AlignmentEdit edit{.file = recipe.path,
                                .line = doubt.line,
