@@ -126,7 +126,9 @@ std::string wrapped(const std::string& text, size_t width, const std::string& pr
 TEST(Explain, EveryErrorOfTheCatalogueIsFoundAsItself) {
   ASSERT_GE(catalogue().size(), 113U);
   for (const auto& [id, text] : catalogue()) {
-    EXPECT_THAT(ids_of(text), ElementsAre(id)) << text;
+    const auto found = explain(text, builtin_knowledge());
+    EXPECT_THAT(ids(found), ElementsAre(id)) << text;
+    EXPECT_FALSE(found.empty() || found.front().mention) << text;
   }
 }
 
@@ -180,6 +182,52 @@ TEST(Explain, WhatIsNoErrorGivesNothing) {
   EXPECT_THAT(ids_of("A device may fail to compute without a word, which is why the capability of "
                      "each card is proven before a model that needs it is loaded"),
               IsEmpty());
+}
+
+// Each names a known error, and none of them met it.
+TEST(Explain, AnErrorThatIsOnlySpokenOfIsNoCertainty) {
+  for (const char* log :
+       {"fixed CUDA error: out of memory in 1.2",
+        "- Fix: no kernel image is available for execution on the device on sm_120 (#1234)",
+        "* CUDA out of memory when transcribing long files (#991)",
+        "avoids \"Could not load library libcudnn_ops_infer.so.8\" by preloading cuDNN",
+        "INFO:     127.0.0.1:5123 - \"GET /docs?q=CUDA out of memory HTTP/1.1\" 200 OK",
+        "2026-11-24 10:00:00,123 - asr - INFO - CUDA out of memory handler installed",
+        "time=2026-11-24 level=info msg=\"on CUDA out of memory the model is unloaded\"",
+        "#6 [3/6] RUN command -v ffmpeg || echo \"ffmpeg: not found\"",
+        "test \"CUDA out of memory\" is retried ... ok",
+        "    if \"CUDA out of memory\" in str(error):",
+        "# CUDA error: no kernel image is available for execution on the device: needs cu128",
+        "If you see `Could not load library libcudnn_ops_infer.so.8`, install cuDNN 8.",
+        "When it says No such file or directory: 'ffmpeg', install ffmpeg.",
+        "    raise OSError('PortAudio library not found')",
+        "the crash by libcublas.so.12: cannot open shared object file is fixed"}) {
+    const auto found = explain(log, builtin_knowledge());
+    ASSERT_THAT(ids(found), testing::SizeIs(1)) << log;
+    EXPECT_TRUE(found[0].mention) << log;
+  }
+  EXPECT_THAT(ids_of("bluetoothd[812]: No devices were found to reconnect"), IsEmpty());
+}
+
+TEST(Explain, WhatHappenedIsCertainAlsoBesideLinesThatSpeakOfIt) {
+  for (const char* log : {"INFO:root:starts\nRuntimeError: CUDA out of memory",
+                          "ERROR: INFO asked for, CUDA out of memory",
+                          "{\"level\":\"error\",\"msg\":\"CUDA out of memory\"}",
+                          "[INFO] worker failed: CUDA out of memory"}) {
+    const auto found = explain(log, builtin_knowledge());
+    ASSERT_THAT(ids(found), ElementsAre("E64")) << log;
+    EXPECT_FALSE(found[0].mention) << log;
+  }
+  const auto found = explain(
+      "# fixed: CUDA error: no kernel image is available for execution on the device\n"
+      "    raise OSError('PortAudio library not found')\n"
+      "OSError: PortAudio library not found\n",
+      builtin_knowledge());
+  ASSERT_THAT(ids(found), ElementsAre("E109", "E02"));
+  EXPECT_FALSE(found[0].mention);
+  EXPECT_EQ(found[0].line, 3U);
+  EXPECT_EQ(found[0].times, 2U);
+  EXPECT_TRUE(found[1].mention);
 }
 
 TEST(Explain, EveryKnownErrorIsInTheCatalogueOfTexts) {

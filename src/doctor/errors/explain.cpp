@@ -10,6 +10,7 @@
 
 #include "doctor/errors/error_search.h"
 #include "doctor/errors/log_text.h"
+#include "doctor/errors/mentions.h"
 #include "doctor/errors/nearest_error.h"
 #include "doctor/errors/patterns.h"
 
@@ -26,6 +27,8 @@ struct Found {
   uint64_t line = 0;
   uint64_t times = 0;
   Captures captures;
+  bool mention = false;    // all lines so far merely speak of it
+  uint64_t looked_at = 0;  // the line by which that was last decided
 };
 
 // By error; several libraries may be missing.
@@ -50,7 +53,19 @@ FoundErrors find_errors(std::string_view text, const Knowledge& knowledge) {
     const auto [place, is_new] = all.try_emplace({hit.error, name});
     Found& found = place->second;
     if (is_new) {
-      found = {.error = hit.error, .at = hit.begin, .line = line, .times = 0, .captures = {}};
+      found.error = hit.error;
+      found.at = hit.begin;
+      found.line = line;
+    }
+    if (is_new || (found.mention && line != found.looked_at)) {
+      const bool mention = only_mentions(text, hit.begin, hit.end);
+      found.looked_at = line;
+      if (found.mention && !mention) {
+        found.at = hit.begin;
+        found.line = line;
+        found.captures = {};
+      }
+      found.mention = mention;
     }
     ++found.times;
     found.captures.insert(hit.captures.begin(), hit.captures.end());
@@ -135,9 +150,9 @@ Explanation of_library(const std::string& name, const Knowledge& knowledge) {
   return explanation;
 }
 
-// 0: a root, 1: a consequence, 2: no harm.
+// 0: a root, 1: a consequence, 2: no harm or no more than a mention.
 int rank_of(const Explanation& explanation) {
-  return explanation.harmless ? 2 : explanation.follows.empty() ? 0 : 1;
+  return explanation.harmless || explanation.mention ? 2 : explanation.follows.empty() ? 0 : 1;
 }
 
 }  // namespace
@@ -157,10 +172,12 @@ std::vector<Explanation> explain(std::string_view log, const Knowledge& knowledg
     explanation.line = lines_skipped + found.line;
     explanation.text = printable_line(text, found.at, kLongestLine);
     explanation.times = found.times;
+    explanation.mention = found.mention;
     if (found.error != Hit::kLibrary) {
       for (const std::string& root : knowledge.errors[found.error].follows) {
         const auto index = static_cast<size_t>(knowledge.error(root) - knowledge.errors.data());
-        if (explanation.follows.empty() && all.contains({index, {}})) {
+        const auto cause = all.find({index, {}});
+        if (explanation.follows.empty() && cause != all.end() && !cause->second.mention) {
           explanation.follows = root;
         }
       }

@@ -28,14 +28,16 @@ struct Explanation {
   std::string follows;  // the id of another explanation, whose consequence this is; may be empty
   bool verified = false;
   bool harmless = false;
-  bool guess = false;   // no known error: the nearest one
-  double sureness = 1;  // of a guess: the part of its rare words that the line has
+  bool mention = false;  // its lines speak of the error, and do not say that it happened
+  bool guess = false;    // no known error: the nearest one
+  double sureness = 1;   // of a guess: the part of its rare words that the line has
 };
 
 // Every known error in the log: first those that follow from no other, in the order of the log,
-// then their consequences, then what does no harm. Where nothing is known that does harm, the
-// nearest known error is guessed, if a line that speaks of a failure has half of its rare words.
-// The log may be any bytes. Takes time and memory in proportion to it.
+// then their consequences, then what does no harm or is only mentioned. Where none of these is
+// there but what does no harm, the nearest known error is guessed, if a line that speaks of a
+// failure has half of its rare words. The log may be any bytes. Takes time and memory in proportion
+// to it.
 [[nodiscard]] std::vector<Explanation> explain(std::string_view log, const Knowledge& knowledge);
 
 }  // namespace mynah::doctor

@@ -70,6 +70,10 @@ Status Pattern::add(Kind kind, std::string piece) {
 
 Result<Pattern> Pattern::parse(std::string_view text) {
   Pattern pattern;
+  if (text.ends_with('$')) {
+    pattern.ends_line_ = true;
+    text.remove_suffix(1);
+  }
   size_t at = 0;
   while (at < text.size()) {
     if (text[at] == '*') {
@@ -138,6 +142,9 @@ std::optional<Pattern::Match> Pattern::match(std::string_view text, size_t at) c
       match.captures.emplace(piece.text, value);
     }
     at = end;
+  }
+  if (ends_line_ && at < text.size() && text[at] != '\n') {
+    return std::nullopt;
   }
   match.end = at;
   return match;

@@ -21,7 +21,8 @@ using Captures = std::map<std::string, std::string, std::less<>>;
 //   a blank     is one blank or the end of a line, behind which the message goes on;
 //   {sm}, {number}, or any name that begins so, are digits;
 //   {name}      is letters, digits and the marks ._+- at least one and at most 100;
-//   *           is anything on the same line, at most 300 bytes, as little as may be.
+//   *           is anything on the same line, at most 300 bytes, as little as may be;
+//   $           at the pattern's end is the end of a line.
 // What is taken for {name} is thus safe inside a shell's command.
 class Pattern {
  public:
@@ -59,6 +60,7 @@ class Pattern {
 
   std::vector<Piece> pieces_;
   size_t weight_ = 0;
+  bool ends_line_ = false;
 };
 
 // A byte as patterns see it: capitals are small letters, the end of a line is a blank.

@@ -192,6 +192,7 @@ nlohmann::ordered_json explanation_json(const Explanation& explanation) {
           {"follows", or_null(explanation.follows)},
           {"verified", explanation.verified},
           {"harmless", explanation.harmless},
+          {"mention", explanation.mention},
           {"guess", explanation.guess},
           {"sureness", explanation.sureness}};
 }

@@ -278,28 +278,42 @@ std::string report_text(const ReportFrame& frame, const TextStyle& style) {
   return page.take();
 }
 
+namespace {
+
+// Nothing to look after, as long as something else is.
+bool is_aside(const Explanation& explanation) {
+  return explanation.harmless || explanation.mention;
+}
+
+}  // namespace
+
 std::string explanation_text(std::span<const Explanation> explanations, const TextStyle& style) {
   Page page(style);
   const bool harm = std::ranges::any_of(
-      explanations, [](const Explanation& explanation) { return !explanation.harmless; });
+      explanations, [](const Explanation& explanation) { return !is_aside(explanation); });
   bool first = true;
   for (const Explanation& explanation : explanations) {
-    if (explanation.harmless && harm && !style.all) {
+    if (is_aside(explanation) && harm && !style.all) {
       continue;
     }
     if (!first) {
       page.line();
     }
     first = false;
-    const Level level = explanation.guess      ? Level::Unknown
-                        : explanation.harmless ? Level::Note
-                                               : Level::Fail;
+    const Level level = explanation.guess || explanation.mention ? Level::Unknown
+                        : explanation.harmless                   ? Level::Note
+                                                                 : Level::Fail;
     page.line(page.coloured(level, printable(explanation.title)) + " [" + explanation.id + "]");
     if (explanation.guess) {
       page.part("",
                 fmt::format("This is a guess: no known error, but the nearest one, with {:.0f} % "
                             "of its rare words.",
                             explanation.sureness * 100));
+    }
+    if (explanation.mention) {
+      page.part("",
+                "Whether it happened is a guess: the text speaks of it (in a changelog, advice, "
+                "code, or a message of no concern), and does not say so.");
     }
     page.part(fmt::format("line {}: ", explanation.line), explanation.text);
     if (explanation.harmless) {

@@ -20,8 +20,8 @@ struct TextStyle {
 // it and what that costs. Ends with a line end; control characters of facts are not printed.
 [[nodiscard]] std::string report_text(const ReportFrame& frame, const TextStyle& style);
 
-// What a log complains of, why, and what mends it; a guess is called one. What does no harm is
-// left out beside what does, unless all is wanted.
+// What a log complains of, why, and what mends it; a guess is called one. What does no harm,
+// or is only mentioned, is left out beside what does, unless all is wanted.
 [[nodiscard]] std::string explanation_text(std::span<const Explanation> explanations,
                                            const TextStyle& style);
 
