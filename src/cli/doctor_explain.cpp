@@ -1,10 +1,16 @@
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
+#include <optional>
+#include <utility>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "base/mapped_file.h"
+#include "base/unique_fd.h"
 #include "cli/doctor_knowledge.h"
 #include "cli/doctor_options.h"
 #include "cli/doctor_style.h"
@@ -15,6 +21,50 @@
 namespace mynah::cli {
 
 namespace {
+
+// Whether a word that is no file was meant as one: no message is written so.
+bool looks_like_path(const std::string& word) {
+  const auto begins = [&](std::string_view with) { return word.starts_with(with); };
+  return word.find_first_of(" \n\t") == std::string::npos &&
+         (begins("/") || begins("./") || begins("../") || begins("~") || word.ends_with(".log") ||
+          word.ends_with(".txt"));
+}
+
+// The file's text, of a longer one the end; none where the word is no file's name.
+Result<std::optional<std::string>> file_text(const std::string& word) {
+  std::error_code ignored;
+  const auto status = std::filesystem::status(word, ignored);
+  if (!std::filesystem::exists(status)) {
+    if (looks_like_path(word)) {
+      return fail(ErrorCode::NotFound,
+                  fmt::format("explain: there is no file '{}' to read; a text of one word that "
+                              "looks like a path is read from standard input: echo TEXT | mynah "
+                              "doctor explain -",
+                              word));
+    }
+    return std::nullopt;
+  }
+  if (std::filesystem::is_directory(status)) {
+    if (!looks_like_path(word)) {
+      return std::nullopt;
+    }
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("explain: '{}' is a folder, and a log is a file", word));
+  }
+  if (std::filesystem::is_regular_file(status)) {
+    MYNAH_TRY(const auto file, MappedFile::open(word));
+    const auto bytes = file->bytes();
+    const auto end = bytes.last(std::min(bytes.size(), doctor::kMostLogBytes));
+    return std::string(reinterpret_cast<const char*>(end.data()), end.size());
+  }
+  // A pipe, as <(dmesg) is one.
+  const UniqueFd pipe(::open(word.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!pipe) {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("explain: '{}' cannot be read: {}", word, std::strerror(errno)));
+  }
+  return InputStream(pipe.get()).read_to_end(doctor::kMostLogBytes);
+}
 
 // The log; of a longer one its end.
 Result<std::string> log_of(Context& context, const std::vector<std::string>& words) {
@@ -36,12 +86,11 @@ Result<std::string> log_of(Context& context, const std::vector<std::string>& wor
     }
     return log;
   }
-  std::error_code ignored;
-  if (words.size() == 1 && std::filesystem::is_regular_file(words.front(), ignored)) {
-    MYNAH_TRY(const auto file, MappedFile::open(words.front()));
-    const auto bytes = file->bytes();
-    const auto end = bytes.last(std::min(bytes.size(), doctor::kMostLogBytes));
-    return std::string(reinterpret_cast<const char*>(end.data()), end.size());
+  if (words.size() == 1) {
+    MYNAH_TRY(std::optional<std::string> text, file_text(words.front()));
+    if (text) {
+      return *std::move(text);
+    }
   }
   return fmt::format("{}", fmt::join(words, " "));
 }

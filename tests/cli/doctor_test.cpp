@@ -3,12 +3,15 @@
 #include "cli/doctor.h"
 
 #include <filesystem>
+#include <fstream>
 #include <map>
+#include <thread>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sys/stat.h>
 
 #include "cli/doctor_knowledge.h"
 #include "cli/test_context.h"
@@ -236,6 +239,31 @@ TEST_F(DoctorVerb, ExplainsWordsAFileAndStandardInput) {
   EXPECT_EQ(json["id"], "E25");
   EXPECT_EQ(json["guess"], false);
   EXPECT_GE(json["remedies"].size(), 1U);
+}
+
+TEST_F(DoctorVerb, ExplainSaysThatThereIsNoSuchFile) {
+  for (const std::string& path :
+       {std::string("/nonexistent"), std::string("./none"), std::string("../none"),
+        std::string("~/none"), std::string("build.log"), std::string("logs/run.txt")}) {
+    const Outcome missing = mynah({"explain", path});
+    EXPECT_EQ(missing.code, 1) << path;
+    EXPECT_THAT(missing.err, HasSubstr("there is no file '" + path + "'")) << path;
+    EXPECT_EQ(missing.out, "") << path;
+  }
+  const Outcome dir = mynah({"explain", folder.path()});
+  EXPECT_EQ(dir.code, 1);
+  EXPECT_THAT(dir.err, HasSubstr("is a folder"));
+  EXPECT_THAT(mynah({"explain", "libcufft.so.11: cannot open shared object file"}).out,
+              HasSubstr("[library]"));
+  EXPECT_THAT(mynah({"explain", "/bin/sh: 1: ffmpeg: not found"}).out, HasSubstr("[E108]"));
+}
+
+// As `explain <(dmesg)` names one.
+TEST_F(DoctorVerb, ExplainReadsAPipeThatIsNamed) {
+  const std::string pipe = folder / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::jthread writer([&] { std::ofstream(pipe) << "one\n" << kCudnnError << "\n"; });
+  EXPECT_THAT(mynah({"explain", pipe}).out, AllOf(HasSubstr("[E25]"), HasSubstr("line 2: ")));
 }
 
 TEST_F(DoctorVerb, ExplainSaysWhatItWaitsForAndThatNothingCame) {
