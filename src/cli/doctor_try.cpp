@@ -113,7 +113,9 @@ Result<int> doctor_try(Context& context, const DoctorOptions& options) {
       .err = pass_to(context.err),
       .stop = context.stop};
   MYNAH_TRY(const Watched watched, doctor::watch(request));
-  const bool ended_well = watched.end == WatchEnd::Exited && watched.exit_code == 0;
+  // One that serves or asks was ended by the deadline, and is no fault.
+  const bool ended_well = (watched.end == WatchEnd::Exited && watched.exit_code == 0) ||
+                          watched.end == WatchEnd::Serves || watched.end == WatchEnd::Asks;
   std::vector<Explanation> explanations;
   if (!ended_well && watched.end != WatchEnd::Stopped) {
     const UsedKnowledge used = used_knowledge(context);
@@ -124,10 +126,10 @@ Result<int> doctor_try(Context& context, const DoctorOptions& options) {
     constexpr int kShellsSignal = 128;
     return watched.signal == 0 ? context.stopped_exit_code() : kShellsSignal + watched.signal;
   }
-  if (watched.end != WatchEnd::Exited) {
-    return kDoctorFoundFault;
+  if (ended_well) {
+    return 0;
   }
-  return ended_well ? 0 : 1;
+  return watched.end == WatchEnd::Exited ? 1 : kDoctorFoundFault;
 }
 
 }  // namespace mynah::cli

@@ -1,21 +1,26 @@
 #include "doctor/watch/watch.h"
 
+#include <array>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <thread>
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/process.h"
 #include "doctor/watch/code_places.h"
+#include "doctor/watch/idle.h"
 #include "doctor/watch/process_view.h"
+#include "doctor/watch/sockets.h"
 #include "doctor/watch/watch_words.h"
 
 namespace mynah::doctor {
@@ -153,6 +158,94 @@ TEST_F(WatchTest, SaysInWhichLibrarysFunctionItWaits) {
   EXPECT_THAT(words(hang.watched),
               AllOf(HasSubstr("hangs: after"),
                     HasSubstr("called, by its stack, from libtried.so, in tried_wait")));
+}
+
+// A server that nobody asks is well.
+TEST_F(WatchTest, OneThatWaitsForConnectionsServes) {
+  for (const char* how : {"accept", "poll", "select", "epoll"}) {
+    const Tried server = tried(MYNAH_TRIED, {"serve", how}, 1500);
+    EXPECT_EQ(server.watched.end, WatchEnd::Serves) << how << ": " << words(server.watched);
+    ASSERT_EQ(server.watched.waits_on.size(), 1U) << how;
+    EXPECT_THAT(server.watched.waits_on.front(), ::testing::StartsWith("127.0.0.1:"));
+    EXPECT_THAT(words(server.watched), HasSubstr("waits for connections on 127.0.0.1:"));
+    EXPECT_FALSE(server.watched.threads.empty()) << how;
+  }
+  EXPECT_EQ(watched_json(tried(MYNAH_TRIED, {"serve", "poll"}, 1500).watched)["end"], "serves");
+}
+
+TEST_F(WatchTest, OneThatReadsItsInputAsks) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+  const int kept = ::dup(STDIN_FILENO);
+  ::dup2(ends[0], STDIN_FILENO);
+  const Tried asks = tried("echo", 1500);
+  const Tried hangs = tried("wait", 1500);
+  ::dup2(kept, STDIN_FILENO);
+  for (const int fd : {ends[0], ends[1], kept}) {
+    ::close(fd);
+  }
+  EXPECT_EQ(asks.watched.end, WatchEnd::Asks) << words(asks.watched);
+  EXPECT_THAT(words(asks.watched), HasSubstr("waits for its standard input (pipe:["));
+  EXPECT_EQ(hangs.watched.end, WatchEnd::Waits) << "another pipe is not its input";
+}
+
+// As a thread's files would show it, without such a driver.
+TEST(WhyIdle, AWaitInADriverOrForALibraryOfCardsIsAHang) {
+  Watched watched;
+  ThreadPlace& first = watched.threads.emplace_back();
+  first.process = first.thread = ::getpid();
+  const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ASSERT_EQ(::listen(listener, 1), 0);
+  first.system_call = "poll";
+  first.waits_for = {listener};
+  ASSERT_TRUE(why_idle(watched));
+  EXPECT_EQ(why_idle(watched)->end, WatchEnd::Serves);
+  ThreadPlace& second = watched.threads.emplace_back();
+  second.process = ::getpid();
+  second.thread = second.process + 1;
+  second.system_call = "futex";
+  second.callers = {
+      {.library = "/usr/lib/libtorch_cuda.so", .symbol = "", .offset = 0, .inside = false}};
+  EXPECT_TRUE(why_idle(watched)) << "a thread of a pool";
+  std::swap(watched.threads[0].thread, watched.threads[1].thread);
+  EXPECT_FALSE(why_idle(watched)) << "the first thread waits in a library of cards";
+  std::swap(watched.threads[0].thread, watched.threads[1].thread);
+  second.system_call = "ioctl on /dev/nvidia0";
+  EXPECT_FALSE(why_idle(watched));
+  second.system_call = "read on /dev/x";
+  second.state = 'D';
+  EXPECT_FALSE(why_idle(watched));
+  ::close(listener);
+}
+
+TEST(Sockets, AreReadByInode) {
+  const Sockets tcp = parse_tcp_sockets(
+      "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout "
+      "inode\n"
+      "   0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 "
+      "12 1 0000000000000000 100 0 0 10 0\n"
+      "   1: 0100007F:C350 0101A8C0:01BB 01 00000000:00000000 00:00000000 00000000     0        0 "
+      "13 1 0000000000000000 100 0 0 10 0\n"
+      "   2: 0100007F:1F90 junk 0A\n",
+      false);
+  ASSERT_EQ(tcp.size(), 2U);
+  EXPECT_TRUE(tcp.at(12).listens);
+  EXPECT_EQ(tcp.at(12).local, "127.0.0.1:8080");
+  EXPECT_EQ(file_words("socket:[13]", tcp), "a TCP connection to 192.168.1.1:443");
+  EXPECT_EQ(file_words("socket:[99]", tcp), "socket:[99]");
+  EXPECT_EQ(file_words("pipe:[12]", tcp), "pipe:[12]");
+  const Sockets six = parse_tcp_sockets(
+      "   0: 00000000000000000000000001000000:0050 00000000000000000000000000000000:0000 0A "
+      "00000000:00000000 00:00000000 00000000 0 0 7 1\n",
+      true);
+  EXPECT_EQ(six.at(7).local, "[::1]:80");
+  const Sockets local = parse_unix_sockets(
+      "Num       RefCount Protocol Flags    Type St Inode Path\n"
+      "0000000000000000: 00000002 00000000 00010000 0001 01 21 /run/x.sock\n"
+      "0000000000000000: 00000003 00000000 00000000 0001 03 22\n");
+  EXPECT_TRUE(local.at(21).listens);
+  EXPECT_EQ(local.at(21).local, "/run/x.sock");
+  EXPECT_FALSE(local.at(22).listens);
 }
 
 TEST_F(WatchTest, TellsALoopThatWaitsForAWord) {

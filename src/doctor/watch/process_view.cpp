@@ -10,9 +10,12 @@
 #include <sstream>
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+#include "doctor/watch/sockets.h"
 
 namespace mynah::doctor {
 
@@ -24,50 +27,62 @@ namespace fs = std::filesystem;
 constexpr size_t kStackBytes = 64 << 10;
 constexpr size_t kMostProcesses = 4096;
 
+// How a call names the descriptors that it waits for.
+enum class Names : uint8_t {
+  None,
+  File,    // the first argument
+  Poll,    // an array of pollfd
+  Select,  // sets of bits
+  Epoll,   // those that a descriptor of epoll has
+};
+
 struct CallName {
   long number;
   std::string_view name;
-  bool on_file;  // its first argument is a descriptor
+  Names names;
 };
 
 // Calls that programs wait in.
 constexpr CallName kCalls[] = {
-    {SYS_ioctl, "ioctl", true},
-    {SYS_read, "read", true},
-    {SYS_write, "write", true},
-    {SYS_readv, "readv", true},
-    {SYS_writev, "writev", true},
-    {SYS_pread64, "pread64", true},
-    {SYS_recvfrom, "recvfrom", true},
-    {SYS_recvmsg, "recvmsg", true},
-    {SYS_sendto, "sendto", true},
-    {SYS_sendmsg, "sendmsg", true},
-    {SYS_accept, "accept", true},
-    {SYS_accept4, "accept4", true},
-    {SYS_connect, "connect", true},
-    {SYS_fsync, "fsync", true},
-    {SYS_flock, "flock", true},
-    {SYS_fcntl, "fcntl", true},
-    {SYS_openat, "openat", false},
-    {SYS_futex, "futex", false},
-    {SYS_ppoll, "ppoll", false},
-    {SYS_pselect6, "pselect6", false},
-    {SYS_epoll_pwait, "epoll_pwait", false},
-    {SYS_nanosleep, "nanosleep", false},
-    {SYS_clock_nanosleep, "clock_nanosleep", false},
-    {SYS_wait4, "wait4", false},
-    {SYS_waitid, "waitid", false},
-    {SYS_rt_sigtimedwait, "rt_sigtimedwait", false},
-    {SYS_rt_sigsuspend, "rt_sigsuspend", false},
-    {SYS_sched_yield, "sched_yield", false},
-    {SYS_munmap, "munmap", false},
-    {SYS_mmap, "mmap", false},
-    {SYS_io_getevents, "io_getevents", false},
+    {SYS_ioctl, "ioctl", Names::File},
+    {SYS_read, "read", Names::File},
+    {SYS_write, "write", Names::File},
+    {SYS_readv, "readv", Names::File},
+    {SYS_writev, "writev", Names::File},
+    {SYS_pread64, "pread64", Names::File},
+    {SYS_recvfrom, "recvfrom", Names::File},
+    {SYS_recvmsg, "recvmsg", Names::File},
+    {SYS_sendto, "sendto", Names::File},
+    {SYS_sendmsg, "sendmsg", Names::File},
+    {SYS_accept, "accept", Names::File},
+    {SYS_accept4, "accept4", Names::File},
+    {SYS_connect, "connect", Names::File},
+    {SYS_fsync, "fsync", Names::File},
+    {SYS_flock, "flock", Names::File},
+    {SYS_fcntl, "fcntl", Names::File},
+    {SYS_openat, "openat", Names::None},
+    {SYS_futex, "futex", Names::None},
+    {SYS_ppoll, "ppoll", Names::Poll},
+    {SYS_pselect6, "pselect6", Names::Select},
+    {SYS_epoll_pwait, "epoll_pwait", Names::Epoll},
+    {SYS_nanosleep, "nanosleep", Names::None},
+    {SYS_clock_nanosleep, "clock_nanosleep", Names::None},
+    {SYS_wait4, "wait4", Names::None},
+    {SYS_waitid, "waitid", Names::None},
+    {SYS_rt_sigtimedwait, "rt_sigtimedwait", Names::None},
+    {SYS_rt_sigsuspend, "rt_sigsuspend", Names::None},
+    {SYS_sched_yield, "sched_yield", Names::None},
+    {SYS_munmap, "munmap", Names::None},
+    {SYS_mmap, "mmap", Names::None},
+    {SYS_io_getevents, "io_getevents", Names::None},
+#ifdef SYS_epoll_pwait2
+    {SYS_epoll_pwait2, "epoll_pwait2", Names::Epoll},
+#endif
 #ifdef SYS_poll
-    {SYS_poll, "poll", false},
-    {SYS_select, "select", false},
-    {SYS_pause, "pause", false},
-    {SYS_epoll_wait, "epoll_wait", false},
+    {SYS_poll, "poll", Names::Poll},
+    {SYS_select, "select", Names::Select},
+    {SYS_pause, "pause", Names::None},
+    {SYS_epoll_wait, "epoll_wait", Names::Epoll},
 #endif
 };
 
@@ -77,11 +92,51 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-std::string file_of(pid_t process, uint64_t descriptor) {
-  std::error_code error;
-  const fs::path target =
-      fs::read_symlink(fmt::format("/proc/{}/fd/{}", process, descriptor), error);
-  return error ? std::string() : target.string();
+std::string read_memory(pid_t process, uint64_t address, size_t bytes) {
+  std::string memory(bytes, '\0');
+  const iovec ours{.iov_base = memory.data(), .iov_len = memory.size()};
+  const iovec theirs{.iov_base = reinterpret_cast<void*>(address),  // NOLINT: of another process
+                     .iov_len = memory.size()};
+  const ssize_t got = ::process_vm_readv(process, &ours, 1, &theirs, 1, 0);
+  memory.resize(static_cast<size_t>(std::max<ssize_t>(got, 0)));
+  return memory;
+}
+
+constexpr size_t kMostWaitedFor = 1024;
+
+// The descriptors of a call, by its first two arguments.
+std::vector<int> descriptors(pid_t process, Names names, uint64_t first, uint64_t second) {
+  std::vector<int> found;
+  if (names == Names::File) {
+    found.push_back(static_cast<int>(first));
+  } else if (names == Names::Poll) {
+    const size_t count = std::min<uint64_t>(second, kMostWaitedFor);
+    const std::string memory = read_memory(process, first, count * sizeof(pollfd));
+    for (size_t at = 0; at + sizeof(pollfd) <= memory.size(); at += sizeof(pollfd)) {
+      pollfd entry{};
+      std::memcpy(&entry, memory.data() + at, sizeof(entry));
+      if (entry.fd >= 0) {
+        found.push_back(entry.fd);
+      }
+    }
+  } else if (names == Names::Select) {
+    // Of the sets, the one of what is to be read.
+    const size_t count = std::min<uint64_t>(first, kMostWaitedFor);
+    const std::string memory = read_memory(process, second, (count + 7) / 8);
+    for (size_t bit = 0; bit < count && bit / 8 < memory.size(); ++bit) {
+      if ((static_cast<unsigned char>(memory[bit / 8]) >> (bit % 8) & 1U) != 0) {
+        found.push_back(static_cast<int>(bit));
+      }
+    }
+  } else if (names == Names::Epoll) {
+    std::istringstream info(text_of(fmt::format("/proc/{}/fdinfo/{}", process, first)));
+    for (std::string word; info >> word && found.size() < kMostWaitedFor;) {
+      if (int descriptor = -1; word == "tfd:" && info >> descriptor) {
+        found.push_back(descriptor);
+      }
+    }
+  }
+  return found;
 }
 
 // "16 0x3 0xc0104600 ... 0x7ffc5000 0x7f1234": the call's number, six arguments, the stack's and
@@ -111,26 +166,24 @@ void read_call(pid_t process, const std::string& text, ThreadView& view) {
     return;
   }
   view.system_call = known->name;
-  if (const auto descriptor = number(fields[1]); known->on_file && descriptor) {
-    if (const std::string file = file_of(process, *descriptor); !file.empty()) {
-      view.system_call += " on " + file;
-    }
+  const uint64_t first = number(fields[1]).value_or(0);
+  const uint64_t second = number(fields[2]).value_or(0);
+  view.waits_for = descriptors(process, known->names, first, second);
+  if (known->names != Names::File || view.waits_for.empty()) {
+    return;
+  }
+  std::string file = file_of(process, view.waits_for.front());
+  if (socket_inode(file) != 0) {
+    file = file_words(file, sockets_of(process));
+  }
+  if (!file.empty()) {
+    view.system_call += " on " + file;
   }
 }
 
 uint64_t milliseconds(uint64_t ticks) {
   static const auto per_second = static_cast<uint64_t>(std::max(1L, ::sysconf(_SC_CLK_TCK)));
   return ticks * 1000 / per_second;
-}
-
-std::string read_memory(pid_t process, uint64_t address, size_t bytes) {
-  std::string memory(bytes, '\0');
-  const iovec ours{.iov_base = memory.data(), .iov_len = memory.size()};
-  const iovec theirs{.iov_base = reinterpret_cast<void*>(address),  // NOLINT: of another process
-                     .iov_len = memory.size()};
-  const ssize_t got = ::process_vm_readv(process, &ours, 1, &theirs, 1, 0);
-  memory.resize(static_cast<size_t>(std::max<ssize_t>(got, 0)));
-  return memory;
 }
 
 // As much as there is from an address on: the end of a stack is the end of its pages.
@@ -189,6 +242,13 @@ bool is_behind_call(pid_t process, uint64_t address) {
 }
 
 }  // namespace
+
+std::string file_of(pid_t process, int descriptor) {
+  std::error_code error;
+  const fs::path target =
+      fs::read_symlink(fmt::format("/proc/{}/fd/{}", process, descriptor), error);
+  return error ? std::string() : target.string();
+}
 
 std::optional<StatLine> parse_stat(std::string_view text) {
   const size_t open = text.find('(');

@@ -21,6 +21,9 @@ struct ThreadView {
   uint64_t processor_ms = 0;  // user and system
   std::string waits_in;       // a function of the kernel; empty: not told
   std::string system_call;    // "ioctl on /dev/nvidia0"; empty: in none, or not told
+  // Descriptors that the call waits for: one that it reads, accepts connections on or writes to,
+  // those of poll, select and epoll, 1024 at most. Empty: it waits for none, or that was not told.
+  std::vector<int> waits_for;
   std::optional<uint64_t> counter;  // of the program, where it is in a system call
   std::optional<uint64_t> stack;    // its pointer
 };
@@ -43,6 +46,9 @@ struct StatLine {
 
 // A process's children and theirs, as far as the kernel tells; without itself.
 [[nodiscard]] std::vector<pid_t> descendants_of(pid_t process);
+
+// What a descriptor of a process stands for: a path, "pipe:[123]", "socket:[123]"; empty: unknown.
+[[nodiscard]] std::string file_of(pid_t process, int descriptor);
 
 // The process that a thread belongs to.
 [[nodiscard]] std::optional<pid_t> process_of(pid_t thread);

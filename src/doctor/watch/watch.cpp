@@ -12,6 +12,8 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "doctor/watch/idle.h"
+
 namespace mynah::doctor {
 
 namespace {
@@ -165,13 +167,23 @@ class Watch {
     const double used = processor();
     const bool quiet = now - last_output_ >= window_;
     // On a busy machine, what wants to compute may get no processor.
-    if (used < kWaits && quiet && !wants_processor()) {
+    if (used < kWaits && !wants_processor()) {
       describe();
-      watched_.end = WatchEnd::Waits;
-      return true;
+      const auto idle = why_idle(watched_);
+      if (idle || quiet) {
+        watched_.end = idle ? idle->end : WatchEnd::Waits;
+        watched_.waits_on = idle ? idle->waits_on : std::vector<std::string>();
+        return true;
+      }
     }
     if (used >= kComputes || now - began_ >= 2 * request_.limit) {
       const bool spins = describe();
+      // One that looks at its doings now and then, and serves all the same.
+      if (const auto idle = why_idle(watched_); idle && used < kComputes) {
+        watched_.end = idle->end;
+        watched_.waits_on = idle->waits_on;
+        return !child_.end().has_value();
+      }
       watched_.end = quiet && spins ? WatchEnd::Spins : WatchEnd::Slow;
       return !child_.end().has_value();  // it may have ended while it was looked at
     }
@@ -212,6 +224,7 @@ class Watch {
         place.state = view->state;
         place.waits_in = view->waits_in;
         place.system_call = view->system_call;
+        place.waits_for = view->waits_for;
         if (view->state == 'R' && running.size() < kMostRunning) {
           running.emplace_back().place = std::move(place);
           continue;
@@ -376,6 +389,10 @@ std::string_view end_name(WatchEnd end) {
       return "hangs";
     case WatchEnd::Slow:
       return "slow";
+    case WatchEnd::Serves:
+      return "serves";
+    case WatchEnd::Asks:
+      return "asks";
     case WatchEnd::Stopped:
       break;
   }

@@ -20,10 +20,12 @@ enum class WatchEnd : uint8_t {
   Waits,    // hangs: it used no processor time and wrote nothing
   Spins,    // hangs: it goes round in one place, where nothing changes
   Slow,     // it computes
+  Serves,   // it waits for connections, or for what others send to it
+  Asks,     // it waits for what is typed or piped in: its standard input
   Stopped,  // whoever watched had enough, pressed Ctrl-C, or reads its output no more
 };
 
-// "exited", "crashed", "hangs" (Waits and Spins), "slow", "stopped".
+// "exited", "crashed", "hangs" (Waits and Spins), "slow", "serves", "asks", "stopped".
 [[nodiscard]] std::string_view end_name(WatchEnd end);
 
 // Where a thread stood when the command was judged.
@@ -31,9 +33,10 @@ struct ThreadPlace {
   pid_t process = 0;
   pid_t thread = 0;
   std::string name;
-  char state = '?';         // of proc(5): "R" runs, "S" sleeps, "D" sleeps and cannot be woken
-  std::string waits_in;     // a function of the kernel; empty: not told
-  std::string system_call;  // "ioctl on /dev/nvidia0"; empty: it ran, or that was not told
+  char state = '?';            // of proc(5): "R" runs, "S" sleeps, "D" sleeps and cannot be woken
+  std::string waits_in;        // a function of the kernel; empty: not told
+  std::string system_call;     // "ioctl on /dev/nvidia0"; empty: it ran, or that was not told
+  std::vector<int> waits_for;  // descriptors, as ThreadView has them
   CodePlace at;
   // Functions of the program that are likely to have called, the nearest first: read from its
   // stack, on which old ones may be, too.
@@ -52,6 +55,9 @@ struct Watched {
   double quiet_s = 0;      // of these, since it wrote something last, or began
   double processor_s = 0;  // of all its processes, as far as they were seen
   bool traced = false;     // the system lets it be looked at
+  // Where it listens, of one that serves: "127.0.0.1:8000"; of one that asks, what it reads:
+  // "/dev/pts/0", "pipe:[123]".
+  std::vector<std::string> waits_on;
   // Where it hangs, computes or crashed: the thread that matters first.
   std::vector<ThreadPlace> threads;
   std::string errors;  // the end of what it wrote to standard error, 64 KiB at most

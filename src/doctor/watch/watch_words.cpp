@@ -64,6 +64,14 @@ std::string first_line(const Watched& watched) {
           "slow: after {} it still computes, or waits and computes by turns ({} of processor time "
           "so far)",
           time, time_words(watched.processor_s));
+    case WatchEnd::Serves:
+      return fmt::format("serves: after {} it still runs, and waits for connections on {}", time,
+                         fmt::join(watched.waits_on, ", "));
+    case WatchEnd::Asks:
+      return fmt::format(
+          "asks: after {} it still runs, waits for its standard input ({}), and wrote nothing for "
+          "{}",
+          time, fmt::join(watched.waits_on, ", "), quiet);
     case WatchEnd::Stopped:
       break;
   }
@@ -80,7 +88,8 @@ std::string what_it_does(const ThreadPlace& thread) {
     text = fmt::format("runs {:.0f} % of the time, {} of {} looks in {}", thread.processor * 100,
                        thread.looks_here, thread.looks, place);
   } else if (!thread.system_call.empty()) {
-    text = fmt::format("waits in {}{}", thread.system_call,
+    text = fmt::format("waits in {}{}{}", thread.system_call,
+                       thread.system_call == "futex" ? ", for another thread or process" : "",
                        place.empty() ? "" : fmt::format(" ({})", place));
   } else {
     text = place.empty() ? "not to be seen" : place;
@@ -124,6 +133,14 @@ Json json_of(const CodePlace& place) {
 
 std::vector<std::string> watched_lines(const Watched& watched) {
   std::vector<std::string> lines = {first_line(watched)};
+  // Where the threads of one that waits to be used stand says nothing.
+  if (watched.end == WatchEnd::Serves) {
+    lines.emplace_back("whether it answers was not tried; it was ended");
+    return lines;
+  }
+  if (watched.end == WatchEnd::Asks) {
+    return lines;
+  }
   // Many threads of a pool wait in the same place.
   std::map<std::string, size_t> others;
   size_t told = 0;
@@ -186,6 +203,7 @@ nlohmann::ordered_json watched_json(const Watched& watched) {
           {"exit_code", exited ? Json(watched.exit_code) : Json()},
           {"signal", watched.signal == 0 ? Json() : Json(signal_name(watched.signal))},
           {"seconds", rounded(watched.seconds)},
+          {"waits_on", watched.waits_on},
           {"quiet_seconds", rounded(watched.quiet_s)},
           {"processor_seconds", rounded(watched.processor_s)},
           {"traced", watched.traced},

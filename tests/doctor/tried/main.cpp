@@ -7,6 +7,11 @@
 #include <thread>
 #include <vector>
 
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/select.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 extern "C" {
@@ -91,6 +96,36 @@ int main(int argc, char** argv) {
         "RuntimeError: CUDA error: no kernel image is available for execution on the device\n",
         stderr);
     return 3;
+  }
+  if (is("serve")) {
+    // Nobody will connect.
+    const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (::bind(listener, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 ||
+        ::listen(listener, 1) != 0) {
+      return 2;
+    }
+    const char* how = argc > 2 ? argv[2] : "accept";
+    if (std::strcmp(how, "poll") == 0) {
+      pollfd entry{.fd = listener, .events = POLLIN, .revents = 0};
+      return ::poll(&entry, 1, -1);
+    }
+    if (std::strcmp(how, "select") == 0) {
+      fd_set set;
+      FD_ZERO(&set);
+      FD_SET(listener, &set);
+      return ::select(listener + 1, &set, nullptr, nullptr, nullptr);
+    }
+    if (std::strcmp(how, "epoll") == 0) {
+      const int several = ::epoll_create1(EPOLL_CLOEXEC);
+      epoll_event event{};
+      event.events = EPOLLIN;
+      ::epoll_ctl(several, EPOLL_CTL_ADD, listener, &event);
+      return ::epoll_wait(several, &event, 1, -1);
+    }
+    return ::accept(listener, nullptr, nullptr);
   }
   if (is("echo")) {
     for (int c = std::getchar(); c != EOF; c = std::getchar()) {
