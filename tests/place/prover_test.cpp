@@ -236,6 +236,7 @@ TEST_F(Proofs, SeveralAtOnceAreAllCancelled) {
   const auto begin = std::chrono::steady_clock::now();
   {
     std::vector<std::jthread> threads;
+    threads.reserve(3);
     for (int i = 0; i < 3; ++i) {
       threads.emplace_back([&] {
         EXPECT_EQ(prove_with(prover, ProofWish::Anew).refusal, "was not proven, since mynah ends");

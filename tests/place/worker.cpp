@@ -120,7 +120,8 @@ class OddWorker {
     } else if (manner_ == "sends less") {
       send({.request = request}, 3);
     } else if (manner_ == "is late") {
-      while (::access(std::getenv("MYNAH_WORKER_WAITS_FOR"), F_OK) != 0) {
+      const char* const file = std::getenv("MYNAH_WORKER_WAITS_FOR");
+      while (file != nullptr && ::access(file, F_OK) != 0) {
         ::usleep(1000);
       }
       WireWriter nothing;

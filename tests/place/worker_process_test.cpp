@@ -30,7 +30,6 @@ namespace fs = std::filesystem;
 
 using std::chrono::milliseconds;
 using ::testing::HasSubstr;
-using ::testing::Not;
 using ::testing::StartsWith;
 
 constexpr milliseconds kPatience{60000};
@@ -116,6 +115,7 @@ TEST(WorkerProcess, WhatItRefusesIsAnErrorAndItGoesOn) {
 TEST(WorkerProcess, ThreadsAskOneAfterTheOther) {
   const auto worker = start();
   std::vector<std::jthread> threads;
+  threads.reserve(4);
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {
       for (int k = 0; k < 20; ++k) {
