@@ -7,6 +7,9 @@
 
 #include <boost/context/protected_fixedsize_stack.hpp>
 #include <fmt/format.h>
+#ifdef __SSE__
+#include <xmmintrin.h>
+#endif
 
 #include "base/check.h"
 
@@ -39,6 +42,16 @@ class ToldStack {
   boost::context::protected_fixedsize_stack inner_{kStackBytes};
   StackSwitch* listener_;
 };
+
+// Sets the flags of inexact results, underflow and the like, which nobody reads, on the stack that
+// runs. A switch of stacks keeps and restores them with the rest of MXCSR: where one stack has a
+// flag and the other has not, each switch changes the register, and the next read of it waits for
+// all that is under way. Measured: six times as long a switch.
+void even_out_float_flags() {
+#ifdef __SSE__
+  _mm_setcsr(_mm_getcsr() | _MM_EXCEPT_MASK);
+#endif
+}
 
 }  // namespace
 
@@ -115,6 +128,7 @@ Bounds Block::bounds_of(const void* pointer) {
 
 std::optional<std::string> Block::run(const Launch& launch, int64_t number) {
   prepare(launch, number);
+  even_out_float_flags();
   while (!fault_ &&
          std::ranges::any_of(lanes_.begin(), lanes_.begin() + launch.threads,
                              [](const auto& lane) { return lane->state != State::Done; })) {
@@ -201,6 +215,7 @@ void Block::make_lanes(int count) {
 // One thread of every block that this object runs, one after the other.
 boost::context::fiber Block::lane_main(size_t index) {
   Lane& lane = *lanes_[index];
+  even_out_float_flags();
   while (true) {
     try {
       launch_->kernel.run(launch_->args);
