@@ -176,4 +176,53 @@ std::vector<DockerInstruction> docker_instructions(std::string_view text) {
   return instructions;
 }
 
+BaseImage docker_image(std::string_view name) {
+  BaseImage image;
+  name = name.substr(0, name.find('@'));
+  // A port of a registry stands before a slash, a tag behind the last one.
+  const size_t colon = name.rfind(':');
+  if (colon != std::string_view::npos && name.find('/', colon) == std::string_view::npos) {
+    image.tag = std::string(name.substr(colon + 1));
+    name = name.substr(0, colon);
+  }
+  image.image = std::string(name);
+  return image;
+}
+
+DockerMount docker_mount(std::string_view flag) {
+  DockerMount mount;
+  flag.remove_prefix(std::min(flag.find('=') + 1, flag.size()));
+  while (!flag.empty()) {
+    const std::string_view part = flag.substr(0, flag.find(','));
+    flag.remove_prefix(std::min(part.size() + 1, flag.size()));
+    const size_t equals = std::min(part.find('='), part.size());
+    const std::string_view key = part.substr(0, equals);
+    const std::string value(part.substr(std::min(equals + 1, part.size())));
+    if (key == "source" || key == "src") {
+      mount.source = value;
+    } else if (key == "target" || key == "dst" || key == "destination") {
+      mount.target = value;
+    } else if (key == "from") {
+      mount.from = value;
+    } else if (key == "type") {
+      mount.type = value;
+    }
+  }
+  return mount;
+}
+
+bool holds_word(std::string_view line, std::string_view word) {
+  constexpr std::string_view kBefore = " \t\"'=";
+  constexpr std::string_view kBehind = " \t\"'\\;&\r";
+  for (size_t at = line.find(word); !word.empty() && at != std::string_view::npos;
+       at = line.find(word, at + 1)) {
+    const size_t end = at + word.size();
+    if ((at == 0 || kBefore.contains(line[at - 1])) &&
+        (end == line.size() || kBehind.contains(line[end]))) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace mynah::doctor

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "doctor/facts.h"
+
 namespace mynah::doctor {
 
 struct DockerInstruction {
@@ -20,5 +22,22 @@ struct DockerInstruction {
 
 // `text` must outlive what is returned.
 [[nodiscard]] std::vector<DockerInstruction> docker_instructions(std::string_view text);
+
+// The name and the tag of an image: "nvidia/cuda:12.9.1@sha256:..." without its digest.
+[[nodiscard]] BaseImage docker_image(std::string_view name);
+
+// What a mount brings into the image for one command.
+struct DockerMount {
+  std::string type = "bind";
+  std::string source;
+  std::string target;
+  std::string from;  // a stage or an image; empty: the folder that the image is built from
+};
+
+// Reads "--mount=type=bind,source=uv.lock,target=uv.lock".
+[[nodiscard]] DockerMount docker_mount(std::string_view flag);
+
+// Whether a line holds a word of a command, not a part of a longer one.
+[[nodiscard]] bool holds_word(std::string_view line, std::string_view word);
 
 }  // namespace mynah::doctor

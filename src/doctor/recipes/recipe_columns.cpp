@@ -11,6 +11,7 @@
 #include "doctor/characters.h"
 #include "doctor/recipes/column_steps.h"
 #include "doctor/recipes/package_indexes.h"
+#include "doctor/recipes/recipe_closure.h"
 #include "doctor/recipes/recipe_parts.h"
 
 namespace mynah::doctor {
@@ -18,118 +19,6 @@ namespace mynah::doctor {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A step of a recipe by its number; null: it has none.
-const InstallStep* step_of(const Recipe& recipe, uint64_t number) {
-  return number == 0 || number > recipe.steps.size() ? nullptr : &recipe.steps[number - 1];
-}
-
-std::string file_of(const std::string& path) {
-  return fs::path(path).lexically_normal().string();
-}
-
-// What a recipe takes in of the files that it names: of an image, into one of its environments, and
-// none that its commands change first.
-bool takes_in(const Recipe& recipe, const std::string& path, const std::string& environment) {
-  if (recipe.kind != "dockerfile") {
-    return true;
-  }
-  bool named = false;
-  for (const IncludeLine& include : recipe.include_lines) {
-    if (include.path != path) {
-      continue;
-    }
-    named = true;
-    const InstallStep* const step = step_of(recipe, include.step);
-    if (!include.edited &&
-        (step == nullptr || (!step->aside && step->environment == environment))) {
-      return true;
-    }
-  }
-  return !named;
-}
-
-// Recipes by their path, and what each takes in.
-class Recipes {
- public:
-  explicit Recipes(const Facts& facts) {
-    for (const Recipe& recipe : facts.recipes) {
-      by_path_[file_of(recipe.path)].push_back(&recipe);
-    }
-  }
-
-  [[nodiscard]] const Recipe* at(const std::string& path) const {
-    const auto found = by_path_.find(file_of(path));
-    return found == by_path_.end() ? nullptr : found->second.front();
-  }
-
-  // The Dockerfile that a service is built from, as it is for its stage.
-  [[nodiscard]] const Recipe* built(const Service& service) const {
-    const auto found = by_path_.find(file_of(service.build));
-    if (service.build.empty() || found == by_path_.end()) {
-      return nullptr;
-    }
-    const auto same = std::ranges::find_if(found->second, [&](const Recipe* recipe) {
-      return recipe->target == service.target && recipe->arguments == service.arguments;
-    });
-    return same == found->second.end() ? nullptr : *same;
-  }
-
-  // All that were read from a file.
-  [[nodiscard]] const std::vector<const Recipe*>& all_at(const std::string& path) const {
-    static const std::vector<const Recipe*> kNone;
-    const auto found = by_path_.find(file_of(path));
-    return found == by_path_.end() ? kNone : found->second;
-  }
-
-  // A recipe and all that it takes in, each once.
-  [[nodiscard]] std::vector<const Recipe*> closure(const Recipe& root,
-                                                   const std::string& environment,
-                                                   std::vector<const Recipe*>& constraints) const {
-    std::vector<const Recipe*> all = {&root};
-    std::set<const Recipe*> seen = {&root};
-    for (size_t i = 0; i < all.size(); ++i) {
-      for (const std::string& include : all[i]->includes) {
-        const Recipe* recipe = at(include);
-        if (recipe != nullptr && takes_in(*all[i], include, environment) &&
-            seen.insert(recipe).second) {
-          all.push_back(recipe);
-        }
-      }
-      for (const std::string& bound : all[i]->constraints) {
-        const Recipe* recipe = at(bound);
-        if (recipe != nullptr && takes_in(*all[i], bound, environment) &&
-            std::ranges::find(constraints, recipe) == constraints.end()) {
-          constraints.push_back(recipe);
-        }
-      }
-    }
-    return all;
-  }
-
-  // Which step of an image installs a file that it takes in: the last that does.
-  [[nodiscard]] std::map<const Recipe*, const InstallStep*> steps(
-      const Recipe& image, const std::string& environment) const {
-    std::map<const Recipe*, const InstallStep*> found;
-    for (const IncludeLine& include : image.include_lines) {
-      const InstallStep* const step = step_of(image, include.step);
-      const Recipe* first = at(include.path);
-      if (first == nullptr || step == nullptr || step->aside || include.edited ||
-          step->environment != environment) {
-        continue;
-      }
-      std::vector<const Recipe*> none;
-      for (const Recipe* recipe : closure(*first, environment, none)) {
-        const InstallStep*& last = found[recipe];
-        last = std::max(last, step);
-      }
-    }
-    return found;
-  }
-
- private:
-  std::map<std::string, std::vector<const Recipe*>> by_path_;
-};
 
 std::string exact_python(const std::string& specifier) {
   const auto set = SpecifierSet::parse(specifier);
@@ -200,7 +89,7 @@ MarkerEnvironment marker_environment(RecipeColumn& column, System system) {
   return environment;
 }
 
-void find_packages(RecipeColumn& column, System system, const Recipes& recipes) {
+void find_packages(RecipeColumn& column, System system, const RecipeFiles& recipes) {
   const MarkerEnvironment environment = marker_environment(column, system);
   const auto installs = [&](const std::string& group) {
     const std::vector<std::string>& groups = environment.extras;
@@ -408,7 +297,7 @@ ImageFacts image_facts(std::string_view image, std::string_view tag) {
 }
 
 std::vector<RecipeColumn> recipe_columns(const Facts& facts) {
-  const Recipes recipes(facts);
+  const RecipeFiles recipes(facts);
   std::set<const Recipe*> taken;  // by others
   for (const Recipe& recipe : facts.recipes) {
     for (const std::vector<std::string>* list : {&recipe.includes, &recipe.constraints}) {

@@ -18,6 +18,7 @@
 #include "doctor/recipes/recipe_parts.h"
 #include "doctor/recipes/requirement_text.h"
 #include "doctor/recipes/shell_text.h"
+#include "doctor/recipes/written_files.h"
 #include "formats/byte_reader.h"
 #include "formats/text_tree.h"
 
@@ -34,21 +35,6 @@ using Variables = std::map<std::string, std::string>;
 
 std::string file_name(std::string_view path) {
   return std::filesystem::path(path).filename().string();
-}
-
-// Whether a line holds a word of a command, not a part of a longer one.
-bool holds_word(std::string_view line, std::string_view word) {
-  constexpr std::string_view kBefore = " \t\"'=";
-  constexpr std::string_view kBehind = " \t\"'\\;&\r";
-  for (size_t at = line.find(word); !word.empty() && at != std::string_view::npos;
-       at = line.find(word, at + 1)) {
-    const size_t end = at + word.size();
-    if ((at == 0 || kBefore.contains(line[at - 1])) &&
-        (end == line.size() || kBehind.contains(line[end]))) {
-      return true;
-    }
-  }
-  return false;
 }
 
 class DockerfileReader {
@@ -86,18 +72,12 @@ class DockerfileReader {
     std::string target;
   };
 
-  // A file that commands have made or changed, and those that they made it from.
-  struct Written {
-    uint64_t line = 0;
-    std::vector<std::string> from;
-  };
-
   // What a stage begins with where it is built on another.
   struct State {
     Variables variables;
     InstallPlace place;
-    std::set<std::string> environments;      // that were made
-    std::map<std::string, Written> written;  // by their paths inside
+    std::set<std::string> environments;  // that were made
+    WrittenFiles written;
   };
 
   size_t target() {
@@ -141,7 +121,7 @@ class DockerfileReader {
     }
     keep_state();
     DockerStage stage;
-    stage.image = image_of(words.front());
+    stage.image = docker_image(words.front());
     stage.image.line = read.line;
     stage.part.path = recipe_.path;
     if (words.size() >= 3 && small_letters(words[1]) == "as") {
@@ -159,19 +139,6 @@ class DockerfileReader {
       add_doubt(part(), read.line,
                 fmt::format("{} holds a variable without a value", in_quotes(words.front())));
     }
-  }
-
-  static BaseImage image_of(std::string_view name) {
-    BaseImage image;
-    name = name.substr(0, name.find('@'));
-    // A port of a registry stands before a slash, a tag behind the last one.
-    const size_t colon = name.rfind(':');
-    if (colon != std::string_view::npos && name.find('/', colon) == std::string_view::npos) {
-      image.tag = std::string(name.substr(colon + 1));
-      name = name.substr(0, colon);
-    }
-    image.image = std::string(name);
-    return image;
   }
 
   void keep_state() {
@@ -291,7 +258,7 @@ class DockerfileReader {
               .source = inside("", words[i]),
               .target = inside(state_.place.folder, target)});
       } else if (words[i].starts_with("<<")) {
-        write(target, read.line, {});
+        state_.written.add(inside(state_.place.folder, target), read.line);
       } else {
         bring(words[i], target);
       }
@@ -322,33 +289,12 @@ class DockerfileReader {
     }
   }
 
-  // "--mount=type=bind,source=uv.lock,target=uv.lock".
   void mount(std::string_view flag) {
-    std::string source;
-    std::string target;
-    std::string stage;
-    bool bind = true;
-    flag.remove_prefix(std::min(flag.find('=') + 1, flag.size()));
-    while (!flag.empty()) {
-      const std::string_view part = flag.substr(0, flag.find(','));
-      flag.remove_prefix(std::min(part.size() + 1, flag.size()));
-      const size_t equals = std::min(part.find('='), part.size());
-      const std::string_view key = part.substr(0, equals);
-      const std::string value(part.substr(std::min(equals + 1, part.size())));
-      if (key == "source" || key == "src") {
-        source = value;
-      } else if (key == "target" || key == "dst" || key == "destination") {
-        target = value;
-      } else if (key == "from") {
-        stage = value;
-      } else if (key == "type" && value != "bind") {
-        bind = false;
-      }
-    }
-    if (!stage.empty()) {
-      take({.stage = stage, .source = {}, .target = {}});
-    } else if (bind && !source.empty()) {
-      bring(source, target);
+    const DockerMount read = docker_mount(flag);
+    if (!read.from.empty()) {
+      take({.stage = read.from, .source = {}, .target = {}});
+    } else if (read.type == "bind" && !read.source.empty()) {
+      bring(read.source, read.target);
     }
   }
 
@@ -485,7 +431,7 @@ class DockerfileReader {
       state_.place.environment = *environment;
     } else {
       step(command, line);
-      note_written(command, line);
+      state_.written.note(command, state_.place.folder, line);
       if (const auto made_one = made(words, state_.place)) {
         state_.environments.insert(*made_one);
         if (!words.empty() && file_name(words[0]) == "uv") {
@@ -506,14 +452,14 @@ class DockerfileReader {
     std::vector<std::string> edited;
     setting.place_of = [&](std::string_view path) {
       std::string place = place_of(path);
-      const auto found = state_.written.find(inside(state_.place.folder, path));
-      if (found != state_.written.end()) {
+      const WrittenFile* const found = state_.written.at(inside(state_.place.folder, path));
+      if (found != nullptr) {
         edited.push_back(place);
         add_doubt(one, line,
                   fmt::format("{} is written or changed by a command at line {}: what it asks for "
                               "then is not known",
-                              in_quotes(path), found->second.line));
-        for (const std::string& source : found->second.from) {
+                              in_quotes(path), found->line));
+        for (const std::string& source : found->from) {
           add_include(one, one.includes, place_of(source), line);
           edited.push_back(one.includes.back());
         }
@@ -554,56 +500,6 @@ class DockerfileReader {
     for (const std::string& doubt : one.doubts) {
       if (part.doubts.size() < kMostDoubts) {
         part.doubts.push_back(doubt);
-      }
-    }
-  }
-
-  // "requirements.txt", "requirements.in", "pyproject.toml": what an installer would read.
-  static bool may_be_recipe(std::string_view word) {
-    return !word.starts_with('-') &&
-           std::ranges::any_of(
-               std::array<std::string_view, 5>{".txt", ".in", ".toml", ".lock", ".yml"},
-               [&](std::string_view ending) { return word.ends_with(ending); });
-  }
-
-  void write(const std::string& path, uint64_t line, std::vector<std::string> from) {
-    constexpr size_t kMostWritten = 500;
-    if (state_.written.size() < kMostWritten && may_be_recipe(path)) {
-      state_.written.insert_or_assign(inside(state_.place.folder, path),
-                                      Written{.line = line, .from = std::move(from)});
-    }
-  }
-
-  // Files that a command writes: where its output goes, what it changes, and what it copies to.
-  void note_written(const ShellCommand& command, uint64_t line) {
-    const std::vector<std::string>& words = command.words;
-    std::vector<std::string> files;
-    std::ranges::copy_if(words, std::back_inserter(files), &may_be_recipe);
-    for (const std::string& path : command.written) {
-      write(path, line, files);
-    }
-    if (words.empty()) {
-      return;
-    }
-    const std::string program = file_name(words[0]);
-    const bool in_place =
-        (program == "sed" || program == "perl" || program == "ex") &&
-        std::ranges::any_of(words, [](const std::string& word) {
-          return word.starts_with("-i") || word.starts_with("--in-place") ||
-                 (word.starts_with('-') && !word.starts_with("--") && word.ends_with('i'));
-        });
-    const bool copies = program == "mv" || program == "cp" || program == "tee" ||
-                        program == "patch" || program == "dos2unix";
-    if (in_place || (copies && !files.empty())) {
-      const std::string last = files.empty() ? "" : files.back();
-      for (const std::string& path : in_place ? files : std::vector<std::string>{last}) {
-        write(path, line, files);
-      }
-    }
-    for (size_t i = 0; i + 1 < words.size(); ++i) {
-      if (words[i] == "-o" || words[i] == "-O" || words[i] == "--output" ||
-          words[i] == "--output-file") {
-        write(words[i + 1], line, files);
       }
     }
   }

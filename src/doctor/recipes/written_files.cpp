@@ -1,0 +1,77 @@
+#include "doctor/recipes/written_files.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include "doctor/recipes/install_environment.h"
+
+namespace mynah::doctor {
+
+namespace {
+
+// "requirements.txt", "requirements.in", "pyproject.toml".
+bool may_be_recipe(std::string_view word) {
+  static constexpr std::array<std::string_view, 5> kEndings = {".txt", ".in", ".toml", ".lock",
+                                                               ".yml"};
+  return !word.starts_with('-') && std::ranges::any_of(kEndings, [&](std::string_view ending) {
+    return word.ends_with(ending);
+  });
+}
+
+// "sed -i", "perl -pi", "ex": files are changed where they are.
+bool changes_in_place(std::string_view program, const std::vector<std::string>& words) {
+  return (program == "sed" || program == "perl") &&
+         std::ranges::any_of(words, [](std::string_view word) {
+           return word.starts_with("-i") || word.starts_with("--in-place") ||
+                  (word.starts_with('-') && !word.starts_with("--") && word.ends_with('i'));
+         });
+}
+
+bool writes_last(std::string_view program) {
+  static constexpr std::array<std::string_view, 5> kPrograms = {"mv", "cp", "tee", "patch", "ex"};
+  return std::ranges::find(kPrograms, program) != kPrograms.end();
+}
+
+}  // namespace
+
+void WrittenFiles::add(const std::string& path, uint64_t line, std::vector<std::string> from) {
+  constexpr size_t kMostFiles = 500;
+  if (files_.size() < kMostFiles && may_be_recipe(path)) {
+    files_.insert_or_assign(path, WrittenFile{.line = line, .from = std::move(from)});
+  }
+}
+
+void WrittenFiles::note(const ShellCommand& command, const std::string& folder, uint64_t line) {
+  const std::vector<std::string>& words = command.words;
+  std::vector<std::string> files;
+  std::ranges::copy_if(words, std::back_inserter(files), &may_be_recipe);
+  const auto write = [&](const std::string& path) { add(inside(folder, path), line, files); };
+  std::ranges::for_each(command.written, write);
+  if (words.empty()) {
+    return;
+  }
+  const std::string_view program =
+      std::string_view(words[0]).substr(words[0].find_last_of('/') + 1);
+  if (changes_in_place(program, words)) {
+    std::ranges::for_each(files, write);
+  } else if (writes_last(program) && !files.empty()) {
+    write(files.back());
+  }
+  for (size_t i = 0; i + 1 < words.size(); ++i) {
+    static constexpr std::array<std::string_view, 4> kOutputs = {"-o", "-O", "--output",
+                                                                 "--output-file"};
+    if (std::ranges::find(kOutputs, words[i]) != kOutputs.end()) {
+      write(words[i + 1]);
+    }
+  }
+}
+
+const WrittenFile* WrittenFiles::at(const std::string& path) const {
+  const auto found = files_.find(path);
+  return found == files_.end() ? nullptr : &found->second;
+}
+
+}  // namespace mynah::doctor

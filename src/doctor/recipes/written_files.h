@@ -1,0 +1,35 @@
+// Files of an image that its commands make or change.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "doctor/recipes/shell_text.h"
+
+namespace mynah::doctor {
+
+struct WrittenFile {
+  uint64_t line = 0;              // of the last command that did
+  std::vector<std::string> from;  // files that it read, as it names them
+};
+
+// Of those that an installer may read: what they ask for afterwards is not known.
+class WrittenFiles {
+ public:
+  // Notes what a command writes that runs in `folder`: where its output goes, what it changes in
+  // its place, and what it copies to.
+  void note(const ShellCommand& command, const std::string& folder, uint64_t line);
+
+  // Notes a file by its path inside the image.
+  void add(const std::string& path, uint64_t line, std::vector<std::string> from = {});
+
+  // Null: no command wrote it.
+  [[nodiscard]] const WrittenFile* at(const std::string& path) const;
+
+ private:
+  std::map<std::string, WrittenFile> files_;  // by their paths inside the image
+};
+
+}  // namespace mynah::doctor
