@@ -429,4 +429,24 @@ TEST(RecipeMistakes, ServicesWithImagesOfTheirOwnNeedNotAgree) {
   EXPECT_THAT(notes[0]->text, HasSubstr("2.5.1+cu124 in asr (compose.yml), 2.7.1+cu128 in tts"));
 }
 
+TEST(RecipeMistakes, AnImageOfAnOlderCudaGoesWithItsWheels) {
+  const auto aligned = [](const char* tag, const char* driver) {
+    Facts facts =
+        files({{"compose.yml", "services:\n  asr:\n    build: ./asr\n  tts:\n    image: x\n"}});
+    facts.recipes.push_back(parse_recipe("FROM nvidia/cuda:" + std::string(tag) +
+                                             "\nRUN pip install torch==2.5.1 --index-url "
+                                             "https://download.pytorch.org/whl/cu124\n",
+                                         "asr/Dockerfile")
+                                .value());
+    facts.machine.driver = driver;
+    return align(facts, builtin_knowledge());
+  };
+  EXPECT_FALSE(aligned("11.8.0-runtime-ubuntu22.04", "").has_conflict());
+  EXPECT_THAT(aligned("11.8.0-runtime-ubuntu22.04", "").edits, IsEmpty());
+  // A newer one demands a newer driver than the wheels, which may be there.
+  EXPECT_TRUE(aligned("13.0.1-runtime-ubuntu22.04", "").has_conflict());
+  EXPECT_TRUE(aligned("13.0.1-runtime-ubuntu22.04", "550.54.14").has_conflict());
+  EXPECT_FALSE(aligned("13.0.1-runtime-ubuntu22.04", "580.95.05").has_conflict());
+}
+
 }  // namespace mynah::doctor

@@ -13,6 +13,7 @@
 #include "doctor/recipes/package_indexes.h"
 #include "doctor/recipes/recipe_drift.h"
 #include "doctor/recipes/recipe_trial.h"
+#include "doctor/verdicts/coverage.h"
 
 namespace mynah::doctor {
 
@@ -127,7 +128,7 @@ void compare_columns(AlignmentRow& row, std::span<const RecipeColumn> columns) {
   row.differs = pinned.size() > 1;
   if (pinned_together.size() > 1) {
     row.conflict = true;
-    row.why = fmt::format("{} is pinned apart", row.name);
+    row.why = "pinned apart";
     for (size_t i = 0; i < row.cells.size(); ++i) {
       AlignmentCell& cell = row.cells[i];
       cell.conflict = !cell.drifts && !cell.resolved.empty() && !columns[i].is_image() &&
@@ -166,7 +167,16 @@ AlignmentRow package_row(std::span<const RecipeColumn> columns, std::string_view
   return row;
 }
 
-AlignmentRow image_row(std::span<const RecipeColumn> columns, const Knowledge& knowledge) {
+// Whether a driver serves images of a CUDA version; one that is not known may not.
+bool is_served(const std::string& driver, const std::string& cuda, const Knowledge& knowledge) {
+  const DriverBranch* branch = knowledge.branch(driver);
+  return branch != nullptr && cuda_number(branch->cuda) >= cuda_number(cuda);
+}
+
+// An image of a newer CUDA than its wheels' demands a newer driver than they do; an older one has
+// no say in what they do.
+AlignmentRow image_row(std::span<const RecipeColumn> columns, const Machine& machine,
+                       const Knowledge& knowledge) {
   AlignmentRow row;
   row.name = "base image";
   for (const RecipeColumn& column : columns) {
@@ -177,10 +187,11 @@ AlignmentRow image_row(std::span<const RecipeColumn> columns, const Knowledge& k
     const auto torch = torch_of(column, knowledge);
     const std::string wheel = torch ? cuda_of_variant(torch->local_text()) : "";
     if (!wheel.empty() && !column.image_says.cuda.empty() &&
-        major_version(wheel) != major_version(column.image_says.cuda)) {
+        major_version(wheel) < major_version(column.image_says.cuda) &&
+        !is_served(machine.driver, column.image_says.cuda, knowledge)) {
       row.conflict = cell.conflict = true;
-      row.why =
-          fmt::format("the image's CUDA {} is not the wheel's {}", column.image_says.cuda, wheel);
+      row.why = fmt::format("the image's CUDA {} is not the wheel's {}, and demands a newer driver",
+                            column.image_says.cuda, wheel);
     }
   }
   if (!row.conflict) {
@@ -281,7 +292,7 @@ std::optional<Version> torch_of(const RecipeColumn& column, const Knowledge& kno
 }
 
 std::vector<AlignmentRow> alignment_rows(std::span<const RecipeColumn> columns,
-                                         const Knowledge& knowledge) {
+                                         const Machine& machine, const Knowledge& knowledge) {
   std::vector<AlignmentRow> rows;
   const auto add = [&](AlignmentRow row) {
     if (says_something(row) && rows.size() < kMostRows) {
@@ -289,7 +300,7 @@ std::vector<AlignmentRow> alignment_rows(std::span<const RecipeColumn> columns,
     }
   };
   add(python_row(columns));
-  add(image_row(columns, knowledge));
+  add(image_row(columns, machine, knowledge));
   for (const std::string_view package : kShown) {
     add(package_row(columns, package, knowledge));
     if (package == "onnxruntime-gpu") {
@@ -350,7 +361,7 @@ Alignment align(const Facts& facts, const Knowledge& knowledge) {
   for (const RecipeColumn& column : columns) {
     alignment.columns.push_back({.name = column.name, .path = column.root->path});
   }
-  alignment.rows = alignment_rows(columns, knowledge);
+  alignment.rows = alignment_rows(columns, facts.machine, knowledge);
   alignment.edits = edits_of(columns, facts, knowledge, alignment.target);
   alignment.drivers = driver_floors(columns, facts.machine, knowledge);
   return alignment;

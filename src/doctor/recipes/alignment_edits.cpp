@@ -201,12 +201,12 @@ void pin_ctranslate2(const RecipeColumn& column, const Version* torch, const Mac
   }
 }
 
-// An image of another CUDA than all wheels: the one of theirs, of the same flavour.
+// An image of a newer CUDA than all wheels: the one of theirs, of the same flavour.
 void align_image(const RecipeColumn& column, const Version& target, const Knowledge& knowledge,
                  Edits& edits) {
   const std::string cuda = cuda_of_variant(target.local_text());
   const std::string& image = column.image_says.cuda;
-  if (cuda.empty() || image.empty() || major_version(cuda) == major_version(image) ||
+  if (cuda.empty() || image.empty() || major_version(cuda) >= major_version(image) ||
       !column.image_torch.empty()) {
     return;
   }

@@ -25,6 +25,7 @@ class RecipeTrials;
 
 // The rows of the matrix.
 [[nodiscard]] std::vector<AlignmentRow> alignment_rows(std::span<const RecipeColumn> columns,
+                                                       const Machine& machine,
                                                        const Knowledge& knowledge);
 
 // The smallest set of edits, of those that were tried first one that brings no trouble, and into

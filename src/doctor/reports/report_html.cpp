@@ -82,7 +82,7 @@ void add_alignment(std::string& page, const Alignment& alignment) {
     page += "</th>";
     for (const AlignmentCell& cell : row.cells) {
       const std::string words = cell_words(cell);
-      page += fmt::format("<td>{}", cell.conflict ? in_colour(Level::Fail, words)
+      page += fmt::format("<td>{}", cell.conflict ? in_colour(Level::Warning, words)
                                     : cell.drifts ? in_colour(Level::Warning, words)
                                                   : escaped_html(words));
       if (!cell.where.empty()) {

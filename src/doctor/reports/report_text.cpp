@@ -186,7 +186,7 @@ void add_alignment(Page& page, const Alignment& alignment, bool all) {
       first = false;
     }
     page.line(page.coloured(level, printable(row.name)) +
-              (row.conflict  ? ": they do not go together"
+              (row.conflict  ? ": " + printable(row.why)
                : row.differs ? ": images apart, which need not agree"
                              : ""));
     for (size_t i = 0; i < row.cells.size() && i < alignment.columns.size(); ++i) {

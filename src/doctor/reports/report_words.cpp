@@ -202,11 +202,8 @@ std::string cell_words(const AlignmentCell& cell) {
 }
 
 Level level_of(const AlignmentRow& row) {
-  if (row.conflict) {
-    return Level::Fail;
-  }
   const bool drifts = std::ranges::any_of(row.cells, &AlignmentCell::drifts);
-  return drifts ? Level::Warning : row.differs ? Level::Note : Level::Good;
+  return row.conflict || drifts ? Level::Warning : row.differs ? Level::Note : Level::Good;
 }
 
 Level level_of(Outcome outcome) {
