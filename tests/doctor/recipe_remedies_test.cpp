@@ -188,4 +188,34 @@ TEST(RecipeRemedies, ExtrasThatNobodyNamesStandApart) {
   EXPECT_EQ(found[1]->subject, "torchaudio 2.4.0 in pyproject.toml [tts]");
 }
 
+TEST(RecipeRemedies, OfTwoPinsThatContradictTheOneStaysThatServesTheCard) {
+  Facts facts =
+      files({{"requirements.txt", "-r base.txt\ntorch==2.5.1\n"}, {"base.txt", "torch==2.8.0\n"}});
+  facts.machine.cards = {card("NVIDIA GeForce RTX 5090", "12.0")};
+  facts.machine.driver = "580.95.05";
+  const Report report = judge(facts);
+  const auto found = of_rule(report, "requirements contradict");
+  ASSERT_EQ(found.size(), 1U);
+  ASSERT_EQ(found[0]->remedies.size(), 1U);
+  EXPECT_EQ(found[0]->remedies[0].command, "sed -i '2s|2\\.5\\.1|2.8.0|' 'requirements.txt'");
+}
+
+TEST(RecipeRemedies, OfOneRecipeGoTogether) {
+  // Where all are to have torch 2.6.0, torchaudio is right as it is.
+  const Facts facts = files({{"a.txt", "torch==2.5.1\ntorchaudio==2.6.0\n"},
+                             {"b.txt", "torch==2.6.0\ntorchaudio==2.6.0\n"},
+                             {"c.txt", "torch==2.6.0\n"}});
+  const Report report = judge(facts);
+  const auto apart = of_rule(report, "pinned apart");
+  ASSERT_EQ(apart.size(), 1U);
+  ASSERT_EQ(apart[0]->remedies.size(), 1U);
+  EXPECT_EQ(apart[0]->remedies[0].command, "sed -i '1s|2\\.5\\.1|2.6.0|' 'a.txt'");
+  const auto companion = of_rule(report, "torch companions");
+  ASSERT_EQ(companion.size(), 1U);
+  for (const Remedy& remedy : companion[0]->remedies) {
+    EXPECT_EQ(remedy.command, "");
+    EXPECT_THAT(remedy.text, HasSubstr("The lines that make all recipes agree"));
+  }
+}
+
 }  // namespace mynah::doctor

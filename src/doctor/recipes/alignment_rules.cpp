@@ -146,6 +146,23 @@ void judge_floors(Diagnosis& diagnosis, const Alignment& alignment) {
 
 }  // namespace
 
+std::vector<AlignmentEdit> apart_edits(const Alignment& alignment) {
+  std::vector<AlignmentEdit> edits;
+  if (alignment.columns.size() < 2) {
+    return edits;
+  }
+  for (const AlignmentEdit& edit : alignment.edits) {
+    const bool apart = std::ranges::any_of(alignment.rows, [&](const AlignmentRow& row) {
+      return row.conflict && decides(row) &&
+             (row.name == edit.row || (is_torch(row.name) && is_torch(edit.row)));
+    });
+    if (apart) {
+      edits.push_back(edit);
+    }
+  }
+  return edits;
+}
+
 void judge_alignment(Diagnosis& diagnosis, const Alignment& alignment,
                      const std::vector<RecipeColumn>& columns, RecipeTrials& trials) {
   if (alignment.columns.size() > 1) {

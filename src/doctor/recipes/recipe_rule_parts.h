@@ -43,6 +43,22 @@ using Proposals = std::vector<Proposal>;
 // Proposes edits for the finding that was added last.
 void propose(const Diagnosis& diagnosis, Proposals& proposals, std::vector<AlignmentEdit> edits);
 
+// Where proposals are tried.
+struct ProposalPlace {
+  const RecipeColumn& column;
+  const std::vector<RecipeColumn>& columns;  // all there are
+  const std::vector<AlignmentEdit>& apart;   // that are advised to make them agree
+};
+
+// Remedies that the rules bear out: the finding is no more, and nothing else comes. Those of one
+// recipe go together: of two that do not, the one is said that mends both findings, or leaves fewer
+// failures, or was first.
+void add_remedies(Diagnosis& diagnosis, const ProposalPlace& place, const Proposals& proposals,
+                  RecipeTrials& trials);
+
+// Edits that findings about columns that are pinned apart advise.
+[[nodiscard]] std::vector<AlignmentEdit> apart_edits(const Alignment& alignment);
+
 // Edits as a remedy: one line each, in steps where there are several, which `text` sums up.
 [[nodiscard]] Remedy remedy_of(const std::vector<AlignmentEdit>& edits, std::string text);
 

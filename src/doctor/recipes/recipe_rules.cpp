@@ -64,6 +64,11 @@ void judge_contradiction(Diagnosis& diagnosis, const RecipeColumn& column, const
   }
   propose(diagnosis, proposals,
           {pin_edit(column, b, a.requirement->specifier, "both are then the same")});
+  const auto other = SpecifierSet::parse(b.requirement->specifier);
+  if (other && other->pinned()) {
+    propose(diagnosis, proposals,
+            {pin_edit(column, a, b.requirement->specifier, "both are then the same")});
+  }
 }
 
 // What belongs to one run of an installer: a file that no command names, with all that it includes.
@@ -303,18 +308,6 @@ void judge_drift(Diagnosis& diagnosis, const RecipeColumn& column, const Alignme
 
 namespace {
 
-// Remedies that the rules bear out: the finding is no more, and nothing else comes.
-void add_remedies(Diagnosis& diagnosis, const RecipeColumn& column, const Proposals& proposals,
-                  RecipeTrials& trials) {
-  for (const Proposal& proposal : proposals) {
-    Finding& finding = diagnosis.report.findings[proposal.finding];
-    const auto trial = trials.run(std::span(&column, 1), proposal.edits);
-    if (trial && trial->brings.empty() && trial->mends(finding)) {
-      finding.remedies.push_back(remedy_of(proposal.edits, proposal.text));
-    }
-  }
-}
-
 // How much of a report was there.
 struct Said {
   size_t verdicts = 0;
@@ -392,6 +385,7 @@ void judge_recipes(Diagnosis& diagnosis) {
   const std::vector<RecipeColumn> columns = recipe_columns(diagnosis.facts);
   const Alignment alignment = align(diagnosis.facts, diagnosis.knowledge);
   RecipeTrials trials(diagnosis.facts, diagnosis.knowledge);
+  const std::vector<AlignmentEdit> apart = apart_edits(alignment);
   Said base;
   for (const RecipeColumn& column : columns) {
     const Said before = said_of(diagnosis.report);
@@ -407,7 +401,8 @@ void judge_recipes(Diagnosis& diagnosis) {
     judge_image(diagnosis, column, alignment);
     judge_service(diagnosis, column, columns);
     judge_pinned_frameworks(diagnosis, column, true);
-    add_remedies(diagnosis, column, proposals, trials);
+    add_remedies(diagnosis, {.column = column, .columns = columns, .apart = apart}, proposals,
+                 trials);
     if (column.group.empty()) {
       base = before;
     } else {

@@ -1,0 +1,159 @@
+// Which remedies are said, of those that findings propose.
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "doctor/recipes/recipe_rule_parts.h"
+#include "doctor/recipes/recipe_trial.h"
+
+namespace mynah::doctor {
+
+namespace {
+
+// One that mends its finding.
+struct Tried {
+  const Proposal* proposal = nullptr;
+  RecipeTrial trial;
+  std::ptrdiff_t failures = 0;  // that it leaves
+  bool dropped = false;
+};
+
+std::vector<AlignmentEdit> both(const std::vector<AlignmentEdit>& a,
+                                const std::vector<AlignmentEdit>& b) {
+  std::vector<AlignmentEdit> edits = a;
+  for (const AlignmentEdit& edit : b) {
+    if (std::ranges::find(edits, edit) == edits.end()) {
+      edits.push_back(edit);
+    }
+  }
+  return edits;
+}
+
+// Whether two sets of edits want different things of one line.
+bool differ_in_a_line(const std::vector<AlignmentEdit>& a, const std::vector<AlignmentEdit>& b) {
+  return std::ranges::any_of(a, [&](const AlignmentEdit& one) {
+    return std::ranges::any_of(b, [&](const AlignmentEdit& other) {
+      return one.line != 0 && one.line == other.line && one.file == other.file &&
+             one.from == other.from && one.to != other.to;
+    });
+  });
+}
+
+// The one that is to be said of two that do not go together.
+bool is_better(const Tried& a, const Tried& b, const Report& report) {
+  const bool mends_other = a.trial.mends(report.findings[b.proposal->finding]);
+  const bool is_mended = b.trial.mends(report.findings[a.proposal->finding]);
+  if (mends_other != is_mended) {
+    return mends_other;
+  }
+  return a.failures != b.failures ? a.failures < b.failures : a.proposal < b.proposal;
+}
+
+class Chooser {
+ public:
+  Chooser(const Report& report, const ProposalPlace& place, RecipeTrials& trials)
+      : report_(report), place_(place), trials_(trials) {}
+
+  std::vector<Tried> choose(const Proposals& proposals) {
+    for (const Proposal& proposal : proposals) {
+      auto trial = trials_.run(std::span(&place_.column, 1), proposal.edits);
+      if (trial && trial->brings.empty() && trial->mends(report_.findings[proposal.finding])) {
+        Tried& tried = tried_.emplace_back();
+        tried.proposal = &proposal;
+        tried.failures = std::ranges::count_if(
+            trial->left, [](const auto& left) { return left.second == Level::Fail; });
+        tried.trial = std::move(*trial);
+      }
+    }
+    constexpr size_t kMostCompared = 30;
+    const std::span<Tried> compared(tried_.data(), std::min(tried_.size(), kMostCompared));
+    for (Tried& a : compared) {
+      for (Tried& b : compared) {
+        if (!a.dropped && !b.dropped && a.proposal != b.proposal) {
+          compare(a, b);
+        }
+      }
+    }
+    drop_for_agreement();
+    return std::move(tried_);
+  }
+
+ private:
+  void compare(const Tried& a, Tried& b) const {
+    if (a.proposal->finding == b.proposal->finding) {
+      b.dropped = a.failures < b.failures;
+    } else if (!go_together(a, b) && is_better(a, b, report_)) {
+      b.dropped = true;
+    }
+  }
+
+  [[nodiscard]] bool go_together(const Tried& a, const Tried& b) const {
+    if (differ_in_a_line(a.proposal->edits, b.proposal->edits)) {
+      return false;
+    }
+    const auto trial =
+        trials_.run(std::span(&place_.column, 1), both(a.proposal->edits, b.proposal->edits));
+    return !trial ||
+           (trial->brings.empty() && trial->mends(report_.findings[a.proposal->finding]) &&
+            trial->mends(report_.findings[b.proposal->finding]));
+  }
+
+  // What makes all columns agree is advised, too: where it mends a finding by itself, what does not
+  // go with it is left out.
+  void drop_for_agreement() {
+    const auto agreed = place_.apart.empty() || tried_.empty()
+                            ? std::nullopt
+                            : trials_.run(place_.columns, place_.apart);
+    if (!agreed || agreed->fails) {
+      return;
+    }
+    for (Tried& tried : tried_) {
+      const Finding& finding = report_.findings[tried.proposal->finding];
+      const auto trial =
+          agreed->mends(finding)
+              ? trials_.run(place_.columns, both(tried.proposal->edits, place_.apart))
+              : std::nullopt;
+      const bool differ = differ_in_a_line(tried.proposal->edits, place_.apart) ||
+                          (trial && (!trial->brings.empty() || !trial->mends(finding)));
+      tried.dropped |= agreed->mends(finding) && differ;
+    }
+  }
+
+  const Report& report_;
+  const ProposalPlace& place_;
+  RecipeTrials& trials_;
+  std::vector<Tried> tried_;
+};
+
+}  // namespace
+
+void add_remedies(Diagnosis& diagnosis, const ProposalPlace& place, const Proposals& proposals,
+                  RecipeTrials& trials) {
+  const std::vector<Tried> all = Chooser(diagnosis.report, place, trials).choose(proposals);
+  for (const Tried& tried : all) {
+    if (!tried.dropped) {
+      diagnosis.report.findings[tried.proposal->finding].remedies.push_back(
+          remedy_of(tried.proposal->edits, tried.proposal->text));
+    }
+  }
+  // What was left out for another one is mended by that, or waits for it.
+  for (const Tried& dropped : all) {
+    Finding& finding = diagnosis.report.findings[dropped.proposal->finding];
+    if (!dropped.dropped || !finding.remedies.empty()) {
+      continue;
+    }
+    const auto other = std::ranges::find_if(
+        all, [&](const Tried& tried) { return !tried.dropped && tried.trial.mends(finding); });
+    if (other != all.end()) {
+      finding.remedies.push_back(remedy_of(other->proposal->edits, other->proposal->text));
+    } else if (!place.apart.empty()) {
+      finding.remedies.push_back({.command = {},
+                                  .text = "The lines that make all recipes agree mend it, too",
+                                  .cost = {}});
+    }
+  }
+}
+
+}  // namespace mynah::doctor
