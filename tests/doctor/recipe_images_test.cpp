@@ -146,6 +146,8 @@ TEST(RecipeImages, AnAlternativeIsADoubt) {
                                 std::string(kCu128) + "; else pip install torch==2.5.1; fi\n")),
               IsEmpty());
   EXPECT_THAT(failures(of_image("RUN [ -f x ] && pip install torch==2.5.1\n")), IsEmpty());
+  EXPECT_THAT(failures(of_image("RUN [ \"$X\" = y ] && pip install torch==2.5.1 || echo no\n")),
+              IsEmpty());
   // One that ends the build is none.
   EXPECT_THAT(installed("RUN pip install torch==2.5.1 || exit 1\n"),
               ElementsAre("torch 2.5.1+cu124 fails"));
@@ -243,7 +245,8 @@ TEST(RecipeImages, AreBuiltForTheStageAndTheArgumentsThatAServiceNames) {
 TEST(RecipeImages, AFileThatACommandChangesIsNotKnown) {
   const Beside file = {"requirements.txt", "torch==2.5.1\n"};
   for (const char* lines :
-       {"COPY requirements.txt .\nRUN sed -i 's/torch==2.5.1/torch==2.8.0/' requirements.txt && "
+       {"COPY . .\nRUN cat requirements.txt | grep -v torch > r.txt && pip install -r r.txt\n",
+        "COPY requirements.txt .\nRUN sed -i 's/torch==2.5.1/torch==2.8.0/' requirements.txt && "
         "pip "
         "install -r requirements.txt\n",
         "COPY requirements.txt /app/\nWORKDIR /app\nRUN grep -v torch requirements.txt > r2.txt && "
@@ -298,6 +301,16 @@ TEST(RecipeImages, OneEnvironmentIsOneHoweverItIsNamed) {
         "RUN bash -c 'source .venv/bin/activate && pip install torch==2.8.0'\n"}) {
     EXPECT_THAT(installed(make + old + last), ElementsAre("torch 2.8.0+cu128 works")) << last;
   }
+}
+
+TEST(RecipeImages, AnEnvironmentOfCondaThatAFileNamesIsThatOfTheCommands) {
+  EXPECT_THAT(
+      installed("COPY environment.yml .\nRUN conda env create -f environment.yml\n"
+                "RUN conda run -n asr pip install torch==2.8.0\n",
+                "continuumio/miniconda3",
+                {"environment.yml",
+                 "name: asr\ndependencies:\n  - python=3.11\n  - pip:\n    - torch==2.5.1\n"}),
+      ElementsAre("torch 2.8.0+cu128 works"));
 }
 
 TEST(RecipeImages, TextsAreNoCommands) {

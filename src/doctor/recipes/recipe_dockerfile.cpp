@@ -381,9 +381,8 @@ class DockerfileReader {
       }
     }
     const InstallPlace outside = state_.place;
-    const size_t list = read.arguments.find_first_not_of(" \t", 1);
-    if (read.arguments.starts_with('[') && list != std::string::npos &&
-        read.arguments[list] == '"') {
+    // "[ -f x ] && pip install y" is for a shell.
+    if (read.arguments.starts_with('[') && trimmed(read.arguments).ends_with(']')) {
       ShellCommand command;
       command.words = copied(read.arguments, recipe_.path);
       shell(command, read.line, 0);
@@ -441,6 +440,14 @@ class DockerfileReader {
     }
   }
 
+  // "conda env create -f environment.yml".
+  static bool is_conda_file(const ShellCommand& command) {
+    return std::ranges::any_of(command.words, [](std::string_view word) {
+      const std::string name = file_name(word);
+      return name == "conda" || name == "mamba" || name == "micromamba";
+    });
+  }
+
   // What one command does is read apart, and is a step where it installs or removes something.
   void step(const ShellCommand& command, uint64_t line) {
     Recipe one;
@@ -467,6 +474,12 @@ class DockerfileReader {
       return place;
     };
     read_command(command, line, setting, one, step);
+    // A file of conda's names its environment: any of those that commands name may be meant.
+    const bool conda = step.environment.starts_with("conda ");
+    conda_by_file_ |= step.environment.empty() && !one.includes.empty() && is_conda_file(command);
+    if (conda && conda_by_file_) {
+      step.environment.clear();
+    }
     step.unknown = !one.doubts.empty();
     step.line = line;
     step.doubtful = command.doubtful;
@@ -511,6 +524,7 @@ class DockerfileReader {
   std::vector<DockerStage> stages_;
   std::vector<State> states_;  // at the ends of stages
   std::vector<Copy> copies_;
+  bool conda_by_file_ = false;
 };
 
 }  // namespace

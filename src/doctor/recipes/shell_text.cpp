@@ -257,6 +257,8 @@ class ScriptReader {
       open(false);
     } else if (behind == Separator::Close) {
       close();
+    } else if (behind == Separator::Pipe && !commands_.empty()) {
+      commands_.back().piped = true;
     } else if (behind == Separator::And) {
       list.either = false;
       list.tested |= last_tests_;

@@ -19,6 +19,7 @@ struct ShellCommand {
   std::map<std::string, std::string> variables;  // set for it alone: "NAME=value command"
   std::vector<std::string> words;
   std::vector<std::string> written;  // files that its output goes to
+  bool piped = false;                // or it goes into the next command
   // It may run or not, or fail without ending all: one of "a || b", behind a test and "&&", in a
   // condition or a loop.
   bool doubtful = false;

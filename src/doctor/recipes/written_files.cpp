@@ -46,10 +46,14 @@ void WrittenFiles::add(const std::string& path, uint64_t line, std::vector<std::
 
 void WrittenFiles::note(const ShellCommand& command, const std::string& folder, uint64_t line) {
   const std::vector<std::string>& words = command.words;
-  std::vector<std::string> files;
+  std::vector<std::string> files = std::exchange(piped_, {});
   std::ranges::copy_if(words, std::back_inserter(files), &may_be_recipe);
   const auto write = [&](const std::string& path) { add(inside(folder, path), line, files); };
   std::ranges::for_each(command.written, write);
+  constexpr size_t kMostPiped = 100;
+  if (command.piped && files.size() < kMostPiped) {
+    piped_ = files;
+  }
   if (words.empty()) {
     return;
   }
@@ -59,6 +63,12 @@ void WrittenFiles::note(const ShellCommand& command, const std::string& folder, 
     std::ranges::for_each(files, write);
   } else if (writes_last(program) && !files.empty()) {
     write(files.back());
+  }
+  // "pip-compile requirements.in" writes requirements.txt.
+  for (const std::string& path : files) {
+    if (program == "pip-compile" && path.ends_with(".in")) {
+      write(path.substr(0, path.size() - 3) + ".txt");
+    }
   }
   for (size_t i = 0; i + 1 < words.size(); ++i) {
     static constexpr std::array<std::string_view, 4> kOutputs = {"-o", "-O", "--output",

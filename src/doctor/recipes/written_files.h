@@ -30,6 +30,7 @@ class WrittenFiles {
 
  private:
   std::map<std::string, WrittenFile> files_;  // by their paths inside the image
+  std::vector<std::string> piped_;            // that the commands before read, of one pipe
 };
 
 }  // namespace mynah::doctor
