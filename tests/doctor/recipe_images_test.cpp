@@ -263,6 +263,18 @@ TEST(RecipeImages, AFileThatACommandChangesIsNotKnown) {
   }
 }
 
+TEST(RecipeImages, AFileThatACommandChangesMayReplaceWhatWasInstalledBefore) {
+  const std::string old = "RUN pip install torch==2.5.1\n";
+  const std::string edited =
+      "COPY requirements.txt .\nRUN sed -i 's/a/b/' requirements.txt && pip install -r "
+      "requirements.txt\n";
+  const Report report = of_image(old + edited);
+  EXPECT_THAT(failures(report), IsEmpty());
+  EXPECT_THAT(outcomes(report), ElementsAre("torch 2.5.1+cu124 unknown"));
+  // Not what comes after it.
+  EXPECT_THAT(installed(edited + old), ElementsAre("torch 2.5.1+cu124 fails"));
+}
+
 TEST(RecipeImages, BringTheirTorch) {
   const char* const image = "pytorch/pytorch:2.7.1-cuda12.8-cudnn9-runtime";
   for (const char* lines : {"RUN pip install openai-whisper==20240930\n", "RUN pip install torch\n",

@@ -70,6 +70,7 @@ void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column, b
   for (const Framework& framework : pinned) {
     for (const Card& card : machine.cards) {
       Judged judged = judge_framework(framework, &card, machine, diagnosis.knowledge, &environment);
+      doubt_failures(column, resolve(column, framework.package).by, judged);
       if (remedies && !judged.findings.empty() && judged.findings.front().level != Level::Note) {
         judged.findings.front().remedies =
             remedies_for(framework, judged, card, machine, environment, diagnosis.knowledge);

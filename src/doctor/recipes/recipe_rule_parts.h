@@ -11,6 +11,7 @@
 namespace mynah::doctor {
 
 class RecipeTrials;
+struct Judged;
 
 [[nodiscard]] constexpr Certainty sure(bool certain) {
   return certain ? Certainty::Certain : Certainty::Likely;
@@ -67,6 +68,10 @@ void judge_requirements(Diagnosis& diagnosis, const RecipeColumn& column, Propos
 
 // Commands of an image of which a later one undoes what an earlier one did.
 void judge_steps(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals);
+
+// Where a later command of an image may put another in the place of a framework, its failure is not
+// known. `asked`: what brings it; null: the image.
+void doubt_failures(const RecipeColumn& column, const Asked* asked, Judged& judged);
 
 // Packages that want another cuDNN than the one that comes, and extras that bring nothing.
 void judge_cudnn(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals);

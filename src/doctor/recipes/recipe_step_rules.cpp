@@ -3,6 +3,7 @@
 #include <functional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -11,6 +12,7 @@
 #include "doctor/recipes/recipe_edits.h"
 #include "doctor/recipes/recipe_rule_parts.h"
 #include "doctor/recipes/requirement_text.h"
+#include "doctor/verdicts/verdict.h"
 
 namespace mynah::doctor {
 
@@ -111,6 +113,38 @@ std::optional<Displaced> displaced(const RecipeColumn& column, std::string_view 
     }
   }
   return std::nullopt;
+}
+
+void doubt_failures(const RecipeColumn& column, const Asked* asked, Judged& judged) {
+  const auto image = std::ranges::find(column.recipes, "dockerfile", &Recipe::kind);
+  const bool fails = judged.verdict.outcome == Outcome::FailsAtLoad ||
+                     judged.verdict.outcome == Outcome::FailsAtFirstKernel ||
+                     judged.verdict.outcome == Outcome::FailsAtLstm;
+  if (!fails || image == column.recipes.end()) {
+    return;
+  }
+  const std::vector<InstallStep>& steps = (*image)->steps;
+  const auto edited = std::ranges::find_if((*image)->include_lines, [&](const IncludeLine& line) {
+    if (!line.edited || line.step == 0 || line.step > steps.size()) {
+      return false;
+    }
+    const InstallStep* const step = &steps[line.step - 1];
+    const bool later = asked == nullptr || asked->how == nullptr || std::less()(asked->how, step);
+    return later && !step->aside && step->environment == column.environment;
+  });
+  if (edited == (*image)->include_lines.end()) {
+    return;
+  }
+  judged.verdict.outcome = Outcome::Unknown;
+  judged.verdict.reason =
+      "a later line installs from a file that the image changes: it may put another in its place";
+  for (Finding& finding : judged.findings) {
+    if (finding.level == Level::Fail) {
+      finding.level = Level::Unknown;
+      finding.certainty = Certainty::Likely;
+    }
+    finding.evidence.push_back({judged.verdict.reason, place_text((*image)->path, edited->line)});
+  }
 }
 
 void judge_steps(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals) {
