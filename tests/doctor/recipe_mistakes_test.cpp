@@ -196,11 +196,12 @@ TEST(RecipeMistakes, WhetherAnIndexHasAnUnknownPackageIsNotKnown) {
                     std::string("--index-url ") + kTorch + "\ntorch==2.5.1\nmy-own-package\n",
                     "index is replaced"),
               ElementsAre(HasSubstr("unknown: --index-url takes the place")));
-  EXPECT_THAT(found("requirements.txt",
-                    std::string("--index-url ") + kTorch +
-                        "\n--extra-index-url https://mirror.example/simple\ntorch\nfaster-whisper\n",
-                    "index is replaced"),
-              IsEmpty());
+  EXPECT_THAT(
+      found("requirements.txt",
+            std::string("--index-url ") + kTorch +
+                "\n--extra-index-url https://mirror.example/simple\ntorch\nfaster-whisper\n",
+            "index is replaced"),
+      IsEmpty());
   EXPECT_THAT(found("requirements.txt", "--index-url https://mirror.example\nfaster-whisper\n",
                     "index is replaced"),
               IsEmpty());
@@ -271,7 +272,7 @@ TEST(RecipeMistakes, AVersionThatIsNotThereFails) {
   ASSERT_EQ(all.size(), 2U);
   EXPECT_EQ(all[0]->level, Level::Fail);
   EXPECT_EQ(all[0]->text,
-            "The Python index has no onnxruntime-gpu 1.24.0: the nearest are 1.24.1 and 1.23.2.");
+            "The Python index has no onnxruntime-gpu 1.24.0: the nearest are 1.23.2 and 1.24.1.");
   EXPECT_EQ(all[0]->evidence[0].where, "requirements.txt:1");
   EXPECT_EQ(all[0]->remedies[0].command, "sed -i '1s|1\\.24\\.0|1.24.1|' 'requirements.txt'");
   EXPECT_THAT(all[1]->text, HasSubstr("the nearest are 2.5.1 and 2.6.0"));
@@ -281,10 +282,14 @@ TEST(RecipeMistakes, AVersionThatMayBeThereDoesNotFail) {
   EXPECT_THAT(found("requirements.txt", "faster-whisper==1.9.0\n", "version is not known"),
               ElementsAre(HasSubstr("unknown: faster-whisper 1.9.0 is newer than what is known")));
   const char* const others =
-      "torch==1.13.1\nonnxruntime-gpu==1.24.1\ntorchaudio==2.6.0.dev20250101\nctranslate2==4.8.*\n"
+      "torch==1.13.1\nonnxruntime-gpu==1.24.1\nctranslate2==4.8.*\n"
       "torchvision==0.20\nkokoro==0.7.16\nunheard-of==9.9\n";
   EXPECT_THAT(found("requirements.txt", others, "no such version"), IsEmpty());
   EXPECT_THAT(found("requirements.txt", others, "version is not known"), IsEmpty());
+  const char* const nightly = "torchaudio==2.6.0.dev20250101\n";
+  EXPECT_THAT(found("requirements.txt", nightly, "no such version"), IsEmpty());
+  EXPECT_THAT(found("requirements.txt", nightly, "version is not known"),
+              ElementsAre(HasSubstr("beside the final releases is not known")));
   EXPECT_THAT(found("requirements.txt",
                     "--extra-index-url https://mirror.example\nonnxruntime-gpu==1.24.0\n",
                     "no such version"),

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -138,6 +139,28 @@ bool is_edited(const Recipe& recipe, const std::string& include) {
   return found != recipe.include_lines.end() && found->edited;
 }
 
+// Packages that come from an address whose name says no version: a source tree, an archive.
+void judge_addresses(Diagnosis& diagnosis, const Recipe& recipe) {
+  constexpr size_t kMostNamed = 20;
+  std::vector<Evidence> named;
+  for (const Requirement& requirement : recipe.requirements) {
+    if (is_address(requirement.url) && requirement.specifier.empty() && !requirement.locked &&
+        named.size() < kMostNamed) {
+      named.push_back({fmt::format("{} from {}", requirement.name, requirement.url),
+                       place_text(recipe.path, requirement.line)});
+    }
+  }
+  if (named.empty()) {
+    return;
+  }
+  Finding& finding = add_finding(
+      diagnosis, "source not looked at", Level::Unknown, Certainty::Certain, recipe.path,
+      fmt::format("{} takes packages from addresses that were not looked at: of which version they "
+                  "are, and what they ask for, is not known.",
+                  recipe.path));
+  finding.evidence = std::move(named);
+}
+
 }  // namespace
 
 void judge_reading(Diagnosis& diagnosis) {
@@ -161,6 +184,7 @@ void judge_reading(Diagnosis& diagnosis) {
       }
     }
     judge_doubts(diagnosis, recipe);
+    judge_addresses(diagnosis, recipe);
   }
 }
 

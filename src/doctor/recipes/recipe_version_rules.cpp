@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "doctor/recipes/alignment_parts.h"
+#include "doctor/recipes/listed_releases.h"
 #include "doctor/recipes/package_indexes.h"
 #include "doctor/recipes/recipe_drift.h"
 #include "doctor/recipes/recipe_edits.h"
@@ -45,25 +46,58 @@ std::vector<Version> nearest(const PackageReleases& known, const Version& versio
   return found;
 }
 
+// A range that none of the releases meets, where it lets in neither older nor newer ones than are
+// listed.
+void judge_range(Diagnosis& diagnosis, const InstallRun& run, const Asked& asked,
+                 const PackageReleases& known, const SpecifierSet& range) {
+  const Requirement& requirement = *asked.requirement;
+  const ListedReleases listed = listed_releases(known, range);
+  if (!listed.versions.empty() || !listed.no_newer || !listed.no_older) {
+    return;
+  }
+  const bool certain = known.verified && asked.holds == Truth::Yes &&
+                       at_python_index(run, requirement, diagnosis.knowledge);
+  Finding& finding = add_finding(
+      diagnosis, "no such version", failing(certain), sure(certain),
+      fmt::format("{}{} in {}", requirement.name, requirement.specifier, asked.recipe->path),
+      fmt::format("The Python index has no {} that is {}.", requirement.name,
+                  requirement.specifier));
+  finding.evidence = {evidence_of(asked), {"its releases", known.source}};
+  finding.error = fmt::format("No matching distribution found for {}{}", requirement.name,
+                              requirement.specifier);
+}
+
 void judge_version(Diagnosis& diagnosis, const RecipeColumn& column, const InstallRun& run,
                    const Asked& asked) {
   const Requirement& requirement = *asked.requirement;
   const PackageReleases* known = diagnosis.knowledge.releases_of(requirement.name);
   const auto set = SpecifierSet::parse(requirement.specifier);
   const auto pinned = set ? set->pinned() : std::nullopt;
-  if (known == nullptr || !pinned || !requirement.url.empty() || asked.recipe->kind == "lock" ||
-      pinned->is_prerelease() || pinned->post ||
+  if (known == nullptr || !set || !requirement.url.empty() || asked.recipe->kind == "lock" ||
       (asked.bound && !column.asks_for(requirement.name))) {
+    return;
+  }
+  if (!pinned) {
+    judge_range(diagnosis, run, asked, *known, *set);
     return;
   }
   const Version version = pinned->public_part();
   const Listing listing = diagnosis.knowledge.listing_of(requirement.name, version);
+  const std::string subject =
+      fmt::format("{} {} in {}", requirement.name, pinned->text(), asked.recipe->path);
+  if (pinned->is_prerelease() || pinned->post) {
+    Finding& finding = add_finding(
+        diagnosis, "version is not known", Level::Unknown, Certainty::Guess, subject,
+        fmt::format("Which versions of {} there are beside the final releases is not known: {} may "
+                    "be there or not.",
+                    requirement.name, pinned->text()));
+    finding.evidence = {evidence_of(asked), {"its final releases", known->source}};
+    return;
+  }
   if (listing == Listing::There || listing == Listing::NotKnown) {
     return;
   }
   const Version& newest = known->releases.front();
-  const std::string subject =
-      fmt::format("{} {} in {}", requirement.name, pinned->text(), asked.recipe->path);
   if (listing == Listing::Newer) {
     Finding& finding = add_finding(
         diagnosis, "version is not known", Level::Unknown, Certainty::Guess, subject,
@@ -76,7 +110,8 @@ void judge_version(Diagnosis& diagnosis, const RecipeColumn& column, const Insta
   const bool certain = known->verified && asked.holds == Truth::Yes &&
                        at_python_index(run, requirement, diagnosis.knowledge);
   std::vector<std::string> words;
-  const std::vector<Version> others = nearest(*known, version);
+  std::vector<Version> others = nearest(*known, version);
+  std::ranges::sort(others);
   words.reserve(others.size());
   for (const Version& other : others) {
     words.push_back(other.text());
@@ -88,7 +123,7 @@ void judge_version(Diagnosis& diagnosis, const RecipeColumn& column, const Insta
   finding.evidence = {evidence_of(asked), {"its releases", known->source}};
   finding.error = fmt::format("No matching distribution found for {}{}", requirement.name,
                               requirement.specifier);
-  for (Version other : others) {
+  for (Version other : nearest(*known, version)) {
     other.local = pinned->local;
     const AlignmentEdit edit = pin_edit(column, asked, "==" + other.text(), {});
     finding.remedies.push_back(

@@ -132,7 +132,9 @@ void Judge::look_at_build(bool nvidia) {
         "This build has no code for cards: it computes on the processor, without a word.";
     if (framework_.name == "torch") {
       problem.error = "AssertionError: Torch not compiled with CUDA enabled";
-      note(problem, "torch on Windows");
+      if (!framework_.version.ends_with("+cpu")) {
+        note(problem, "torch on Windows");
+      }
     }
     problem.evidence.push_back({"it was built without CUDA",
                                 framework_.source.empty() ? framework_.folder : framework_.source});

@@ -79,7 +79,10 @@ Framework on_processor(Framework framework, const Note* note) {
 std::optional<Framework> known_torch(Framework framework, const Version& version, System system,
                                      const Knowledge& knowledge) {
   const std::string local = version.local_text();
-  if (local == "cpu" || (local.empty() && system == System::Windows)) {
+  if (local == "cpu") {
+    return on_processor(std::move(framework), nullptr);  // its name says it
+  }
+  if (local.empty() && system == System::Windows) {
     return on_processor(std::move(framework), knowledge.note("torch on Windows"));
   }
   const TorchRelease* release = knowledge.torch_release(version);
