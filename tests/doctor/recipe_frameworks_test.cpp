@@ -100,4 +100,116 @@ TEST(RecipeFrameworks, AnIndexOfBuildsOfItsOwnLeavesTheDeviceCodeOpen) {
               ElementsAre("torch 2.8.0+cu128: works"));
 }
 
+TEST(RecipeFrameworks, ARangeOfWhichAllFailsFailsAsAPinDoes) {
+  for (const char* range : {"torch~=2.6.0", "torch==2.6.*", "torch<2.7", "torch>=2.4,<2.7"}) {
+    const Report report = on_5090(std::string(range) + "\n");
+    EXPECT_THAT(failures(report),
+                ElementsAre("kernel image: torch 2.6.0+cu124 in requirements.txt"))
+        << range;
+    EXPECT_THAT(of_rule(report, "kernel image")[0]->evidence[0].text,
+                HasSubstr(std::string(range) + " lets in 2.6.0"))
+        << range;
+  }
+  EXPECT_THAT(rows(on_5090("torch~=2.8.0\n")), ElementsAre("torch 2.8.0+cu128: works"));
+  const std::string cu128 = "--index-url https://download.pytorch.org/whl/cu128\n";
+  EXPECT_THAT(rows(on_5090(cu128 + "torch<2.8\n")), ElementsAre("torch 2.7.1+cu128: works"));
+}
+
+TEST(RecipeFrameworks, ARangeOfWhichSomeWorksOrIsNotKnownIsNoFailure) {
+  // 2.7.1 of the Python index is cu126, 2.8.0 is cu128; newer ones than are known may come.
+  for (const char* text :
+       {"torch>=2.6,<2.9\n", "torch>=2.6\n", "torch\n", "torch!=2.7.0\n",
+        "--find-links ./wheels\ntorch~=2.6.0\n", "torch~=2.6.0 ; python_version < '3.9'\n",
+        "torch~=2.6.0\ntorch @ https://wheels.example/torch.whl\n"}) {
+    EXPECT_THAT(failures(on_5090(text)), IsEmpty()) << text;
+  }
+  // What is older than the list may have code for an old card.
+  EXPECT_THAT(failures(judged("requirements.txt", "torch<2.3\n", card("Tesla K40", "3.5"))),
+              IsEmpty());
+}
+
+TEST(RecipeFrameworks, ARangeThatNoReleaseMeetsFails) {
+  EXPECT_THAT(failures(on_5090("torch>=2.5.2,<2.6\n")),
+              ElementsAre("no such version: torch>=2.5.2,<2.6 in requirements.txt"));
+  EXPECT_THAT(failures(on_5090("ctranslate2==4.9.*\nfaster-whisper>0.1,<0.2\nnumpy==99.*\n")),
+              IsEmpty())
+      << "newer and older than what is listed";
+}
+
+TEST(RecipeFrameworks, CondasBuildsHaveTheirRowAndAreNotKnown) {
+  const std::string text =
+      "channels: [pytorch, nvidia]\ndependencies:\n  - python=3.11\n  - pytorch=2.5.1\n";
+  for (const char* more : {"  - pytorch-cuda=12.4\n", ""}) {
+    const Report report = on_5090(text + more, "environment.yml");
+    EXPECT_THAT(rows(report), ElementsAre("torch 2.5.1: unknown"));
+    EXPECT_THAT(failures(report), IsEmpty());
+    EXPECT_THAT(of_rule(report, "pin drifts"), IsEmpty());
+  }
+  EXPECT_THAT(rows(on_5090(text + "  - cpuonly\n", "environment.yml")),
+              ElementsAre("torch 2.5.1: works slowly"));
+}
+
+TEST(RecipeFrameworks, WhatMendsAPinIsAnEditOfItsFile) {
+  const Report list = on_5090("torch==2.5.1\ntorchaudio==2.5.1\n");
+  const auto found = of_rule(list, "kernel image");
+  ASSERT_EQ(found.size(), 1U);
+  ASSERT_FALSE(found[0]->remedies.empty());
+  const Remedy& first = found[0]->remedies[0];
+  ASSERT_EQ(first.steps.size(), 3U);
+  EXPECT_EQ(first.steps[0].command, "sed -i '1s|2\\.5\\.1|2.7.0|' 'requirements.txt'");
+  EXPECT_EQ(first.steps[1].command,
+            "sed -i '$a --extra-index-url https://download.pytorch.org/whl/cu128' "
+            "'requirements.txt'");
+  EXPECT_EQ(first.steps[2].command, "sed -i '2s|2\\.5\\.1|2.7.0|' 'requirements.txt'");
+  for (const Remedy& remedy : found[0]->remedies) {
+    EXPECT_THAT(remedy.command, ::testing::Not(HasSubstr("pip install"))) << remedy.command;
+  }
+  const Report image = on_5090(
+      "FROM python:3.11-slim\nRUN apt-get update\nRUN pip install torch==2.5.1\n", "Dockerfile");
+  const auto fails = of_rule(image, "kernel image");
+  ASSERT_EQ(fails.size(), 1U);
+  ASSERT_EQ(fails[0]->remedies[0].steps.size(), 2U);
+  EXPECT_EQ(fails[0]->remedies[0].steps[0].command,
+            "sed -i '3s|torch==2\\.5\\.1|torch==2.7.0|' 'Dockerfile'");
+  EXPECT_EQ(fails[0]->remedies[0].steps[1].command,
+            "sed -i '3i ENV PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cu128 "
+            "UV_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cu128' 'Dockerfile'");
+}
+
+TEST(RecipeFrameworks, ABuildForTheProcessorIsKnownByItsName) {
+  const Report report = on_5090("--index-url https://download.pytorch.org/whl/cpu\ntorch==2.5.1\n");
+  const auto found = of_rule(report, "processor build");
+  ASSERT_EQ(found.size(), 1U);
+  for (const Evidence& evidence : found[0]->evidence) {
+    EXPECT_THAT(evidence.text, ::testing::Not(HasSubstr("Windows")));
+  }
+  EXPECT_EQ(found[0]->evidence[0].where, "its name");
+}
+
+TEST(RecipeFrameworks, VersionsBesideTheFinalReleasesAreNotKnown) {
+  const Report report = on_5090(
+      "onnxruntime-gpu==1.20.0rc9\nfaster-whisper==1.1.0.post7\nkokoro==0.8.99\n"
+      "numpy==1.99\n");
+  EXPECT_EQ(of_rule(report, "version is not known").size(), 2U);
+  EXPECT_THAT(failures(report), ElementsAre("no such version: kokoro 0.8.99 in requirements.txt",
+                                            "no such version: numpy 1.99 in requirements.txt"));
+  EXPECT_THAT(of_rule(report, "no such version")[0]->text,
+              HasSubstr("the nearest are 0.8.4 and 0.9.2."));
+  EXPECT_THAT(of_rule(report, "no such version")[1]->text,
+              HasSubstr("the nearest are 1.26.4 and 2.0.0."));
+}
+
+TEST(RecipeFrameworks, ASourceTreeThatWasNotLookedAtIsNamed) {
+  const Report report = on_5090("-e git+https://code.example/p.git#egg=p\n");
+  ASSERT_EQ(of_rule(report, "source not looked at").size(), 1U);
+  EXPECT_THAT(of_rule(report, "source not looked at")[0]->evidence[0].text,
+              HasSubstr("git+https://code.example/p.git"));
+  EXPECT_THAT(of_rule(on_5090("p @ git+https://code.example/p.git\n"), "source not looked at"),
+              ::testing::SizeIs(1));
+  EXPECT_THAT(
+      of_rule(on_5090("https://code.example/torch-2.8.0+cu128-cp311-cp311-linux_x86_64.whl\n"),
+              "source not looked at"),
+      IsEmpty());
+}
+
 }  // namespace mynah::doctor

@@ -106,7 +106,10 @@ TEST(RecipeRules, WhatAPinnedWheelCannotDoHasARemedy) {
   const auto failed = std::ranges::find(report.findings, Level::Fail, &Finding::level);
   ASSERT_NE(failed, report.findings.end());
   ASSERT_FALSE(failed->remedies.empty());
-  EXPECT_THAT(failed->remedies[0].command, HasSubstr("https://download.pytorch.org/whl/cu128"));
+  ASSERT_EQ(failed->remedies[0].steps.size(), 2U) << "the file is changed, not an environment";
+  EXPECT_EQ(failed->remedies[0].steps[0].command,
+            "sed -i '2s|2\\.5\\.1|2.7.0|' 'requirements.txt'");
+  EXPECT_THAT(failed->remedies[0].steps[1].command, HasSubstr("cu128|' 'requirements.txt'"));
 }
 
 TEST(RecipeRules, WhatAPackageAsksForIsSaidOnceWhereTwoEntriesKnowIt) {

@@ -196,7 +196,7 @@ TEST(Recipes, OfCondaHaveItsPipPart) {
   EXPECT_EQ(recipe.kind, "conda");
   EXPECT_EQ(recipe.python, "==3.11.*");
   EXPECT_THAT(rows_of(recipe),
-              ElementsAre("5 pytorch @ conda", "6 pytorch-cuda @ conda", "7 numpy @ conda",
+              ElementsAre("5 torch @ conda", "6 pytorch-cuda @ conda", "7 numpy @ conda",
                           "8 cudnn @ conda", "9 pip @ conda", "12 faster-whisper==1.0.3"));
   EXPECT_EQ(recipe.requirements[0].specifier, "==2.1.2.*");
   EXPECT_EQ(recipe.requirements[2].specifier, "<2");

@@ -103,24 +103,19 @@ void edit_index(const RecipeColumn& column, const Version& target, const Asked& 
     AlignmentEdit edit;
     edit.row = "torch";
     edit.file = asked.recipe->path;
+    edit.line = asked.recipe->kind == "dockerfile" ? asked.requirement->command_line() : 0;
     edit.to = "--extra-index-url " + torch_index(variant);
     edit.why = fmt::format("wheels for {} come from there", variant);
     add_edit(edits, std::move(edit));
   }
 }
 
-void align_torch(const RecipeColumn& column, const Version& target, const Knowledge& knowledge,
-                 Edits& edits) {
+void change_torch(const RecipeColumn& column, const Version& target, const std::string& why,
+                  const Knowledge& knowledge, Edits& edits) {
   const Resolved torch = resolve(column, "torch");
   const auto present = torch_of(column, knowledge);
-  // One for the processor is meant to be, and of several nobody knows which.
-  if (!torch.several.empty() || (present && cuda_of_variant(present->local_text()).empty())) {
-    return;
-  }
   if (torch.by != nullptr && (!present || *present != target)) {
-    add_edit(edits, pin_edit(column, *torch.by, pin(target, *torch.by),
-                             torch.version ? "the others pin this one"
-                                           : "another one comes on another day"));
+    add_edit(edits, pin_edit(column, *torch.by, pin(target, *torch.by), why));
   }
   if (torch.by != nullptr && (!present || present->local != target.local)) {
     edit_index(column, target, *torch.by, knowledge, edits);
@@ -145,6 +140,21 @@ void align_torch(const RecipeColumn& column, const Version& target, const Knowle
              pin_edit(column, *companion.by, exact ? pin(version, *companion.by) : "==" + wanted,
                       fmt::format("it goes with torch {}", target.public_part().text())));
   }
+}
+
+void align_torch(const RecipeColumn& column, const Version& target, const Knowledge& knowledge,
+                 Edits& edits) {
+  const Resolved torch = resolve(column, "torch");
+  const auto present = torch_of(column, knowledge);
+  // One for the processor is meant to be, of several nobody knows which, and conda has builds of
+  // its own.
+  if (!torch.several.empty() || (present && cuda_of_variant(present->local_text()).empty()) ||
+      (torch.by != nullptr && torch.by->requirement->url == "conda")) {
+    return;
+  }
+  change_torch(column, target,
+               torch.version ? "the others pin this one" : "another one comes on another day",
+               knowledge, edits);
 }
 
 // Whether a package computes on all cards that there are; without a card, any does.
@@ -320,6 +330,16 @@ Edits edits_for(std::span<const RecipeColumn> columns, const Version& target,
 }
 
 }  // namespace
+
+std::vector<AlignmentEdit> torch_edits(const RecipeColumn& column, const Version& target,
+                                       const std::string& why, const Knowledge& knowledge) {
+  Edits edits;
+  change_torch(column, target, why, knowledge, edits);
+  // A line that is put in moves those below it.
+  std::ranges::stable_partition(
+      edits, [](const AlignmentEdit& edit) { return !edit.from.empty() || edit.line == 0; });
+  return edits;
+}
 
 std::string cuda_of_tag(const std::string& cuda, const Knowledge& knowledge) {
   const std::string prefix = cuda + ".";

@@ -35,6 +35,12 @@ class RecipeTrials;
                                                         const Knowledge& knowledge,
                                                         RecipeTrials& trials, std::string& target);
 
+// A column's torch in another version and variant, with its companions and the index that has it.
+// What is added in front of other lines comes last. `why` is said of a pin.
+[[nodiscard]] std::vector<AlignmentEdit> torch_edits(const RecipeColumn& column,
+                                                     const Version& target, const std::string& why,
+                                                     const Knowledge& knowledge);
+
 // A version of CUDA as tags of images have it, with three numbers: "12.8.1" of "12.8". Of versions
 // that are listed with two, the first is sure to be there.
 [[nodiscard]] std::string cuda_of_tag(const std::string& cuda, const Knowledge& knowledge);

@@ -41,6 +41,11 @@ bool is_text_of_requirements(const std::string& file) {
   return file.ends_with(".txt") || file.ends_with(".in");
 }
 
+bool is_dockerfile(const std::string& file) {
+  return file.find("ockerfile") != std::string::npos ||
+         file.find("ontainerfile") != std::string::npos;
+}
+
 // Whether the file's format has the version in a place of its own: torch = "2.1.2".
 bool has_fields(const std::string& file) {
   static constexpr std::array<std::string_view, 5> kEndings = {".toml", ".cfg", ".yml", ".yaml",
@@ -178,6 +183,11 @@ std::string edit_command(const AlignmentEdit& edit) {
     return {};
   }
   if (edit.from.empty()) {
+    if (is_dockerfile(edit.file) && edit.line != 0 && edit.to.starts_with(kExtraIndex)) {
+      return fmt::format("sed -i '{}i ENV PIP_EXTRA_INDEX_URL={} UV_EXTRA_INDEX_URL={}' '{}'",
+                         edit.line, edit.to.substr(kExtraIndex.size()),
+                         edit.to.substr(kExtraIndex.size()), edit.file);
+    }
     return is_text_of_requirements(edit.file)
                ? fmt::format("sed -i '$a {}' '{}'", edit.to, edit.file)
                : std::string();
@@ -209,6 +219,11 @@ std::string edit_command(const AlignmentEdit& edit) {
 std::string edit_text(const AlignmentEdit& edit) {
   const std::string place = place_text(edit.file, edit.line);
   const std::string why = edit.why.empty() ? "" : ": " + edit.why;
+  if (edit.from.empty() && edit.to.starts_with(kExtraIndex) &&
+      !is_text_of_requirements(edit.file)) {
+    return fmt::format("{} is to name the index {}{}", place, edit.to.substr(kExtraIndex.size()),
+                       why);
+  }
   if (edit.from.empty()) {
     return fmt::format("{} is to {} {}{}", edit.file,
                        edit.to.starts_with('-') ? "have a line" : "ask for", edit.to, why);

@@ -39,7 +39,8 @@ void read_compose(const TextTree& tree, Recipe& recipe);
 // A Dockerfile or Containerfile.
 void read_dockerfile(std::string_view text, Recipe& recipe);
 
-// One of conda's match specifications: "pytorch::pytorch=2.1=*cuda*", "python >=3.10".
+// One of conda's match specifications, whose pytorch is torch here: "pytorch::pytorch=2.1=*cuda*",
+// "python >=3.10".
 void add_conda_requirement(Recipe& recipe, std::string_view text, uint64_t line);
 
 }  // namespace mynah::doctor

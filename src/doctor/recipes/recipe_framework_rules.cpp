@@ -1,4 +1,8 @@
-// Frameworks that recipes pin, on each card.
+// Frameworks that recipes pin, or let in by a range of one meaning, on each card.
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -7,8 +11,13 @@
 
 #include "doctor/recipes/alignment_parts.h"
 #include "doctor/recipes/column_steps.h"
+#include "doctor/recipes/listed_releases.h"
 #include "doctor/recipes/package_indexes.h"
+#include "doctor/recipes/recipe_edits.h"
+#include "doctor/recipes/recipe_parts.h"
 #include "doctor/recipes/recipe_rule_parts.h"
+#include "doctor/recipes/requirement_text.h"
+#include "doctor/verdicts/coverage.h"
 #include "doctor/verdicts/known_framework.h"
 #include "doctor/verdicts/remedies.h"
 #include "doctor/verdicts/verdict.h"
@@ -17,76 +26,331 @@ namespace mynah::doctor {
 
 namespace {
 
+// What a column brings of a framework.
+struct Brought {
+  std::vector<Framework> frameworks;  // the newest first; one where it is pinned
+  const Asked* by = nullptr;          // null: an image brings it
+  bool range = false;                 // it is not pinned: the first of these comes
+  bool no_older = true;               // a range lets in none that is older than these
+};
+
 // Of which a reader is told even where nothing is known of the version: most others are compiled
 // where they are installed.
 bool gets_a_row(std::string_view package) {
   return package == "torch" || package == "ctranslate2" || package == "onnxruntime-gpu";
 }
 
+// Whether it was said already that there is no such version, or no such build of it.
 bool is_missing(const Framework& framework, const Knowledge& knowledge) {
   const auto version = Version::parse(framework.version);
-  return version && knowledge.listing_of(framework.package, *version) == Listing::Missing;
+  if (!version) {
+    return false;
+  }
+  const TorchRelease* release =
+      framework.package == "torch" ? knowledge.torch_release(*version) : nullptr;
+  const std::string variant = version->local_text();
+  return knowledge.listing_of(framework.package, *version) == Listing::Missing ||
+         (release != nullptr && !cuda_of_variant(variant).empty() &&
+          release->variant(variant) == nullptr);
+}
+
+void doubt_all(Framework& framework) {
+  framework.unverified.insert(framework.unverified.end(), {"code", "cudnn", "libraries", "ptx"});
+}
+
+// conda's torch, which is of the CUDA version that pytorch-cuda names; what its builds hold is not
+// what those of the wheels hold (pytorch/builder conda/pytorch-nightly/build.sh@02aceb42), and
+// nobody looked into them.
+Brought brought_by_conda(const RecipeColumn& column, const Resolved& torch,
+                         const Knowledge& knowledge) {
+  Brought brought{.frameworks = {}, .by = torch.by};
+  const PackageReleases* known = knowledge.releases_of("torch");
+  std::optional<Version> version = torch.version;
+  if (!version && known != nullptr) {
+    const ListedReleases listed = listed_releases(*known, torch.range);
+    if (listed.no_newer && listed.no_older && !listed.versions.empty()) {
+      version = listed.versions.front();
+    }
+  }
+  if (!version) {
+    return brought;
+  }
+  Framework framework = unknown_framework("torch", *version);
+  framework.source = "conda's packages, which nobody looked into";
+  const Resolved cuda = resolve(column, "pytorch-cuda");
+  if (column.asks_for("cpuonly")) {
+    framework.cuda = "";
+  } else if (cuda.by != nullptr && cuda.range.clauses.size() == 1 &&
+             cuda.range.clauses[0].relation == Specifier::Relation::Equal) {
+    framework.cuda = cuda.range.clauses[0].version.text();
+  }
+  brought.frameworks.push_back(std::move(framework));
+  return brought;
+}
+
+// The releases of a torch that come from the index that is named, of those that are listed.
+std::vector<Version> torch_of_index(const RecipeColumn& column, const Asked& by,
+                                    const std::vector<Version>& listed,
+                                    const Knowledge& knowledge) {
+  const std::string only = only_variant(column, by, knowledge);
+  std::set<std::string> named;
+  for (const std::string& url : urls_of(column, *by.requirement)) {
+    named.insert(variant_of_index(url));
+  }
+  named.erase("");
+  std::vector<Version> found;
+  if (named.size() > 1) {
+    return found;  // which of them is taken is not known
+  }
+  const std::string variant = named.empty() ? "" : *named.begin();
+  const auto local = Version::parse("0+" + variant);
+  for (Version version : listed) {
+    const TorchRelease* release = knowledge.torch_release(version);
+    const bool cuda = !cuda_of_variant(variant).empty();
+    const bool there =
+        local && (!cuda || (release != nullptr && release->variant(variant) != nullptr));
+    if (there) {
+      version.local = local->local;
+    } else if (!only.empty()) {
+      continue;
+    }
+    found.push_back(with_variant(std::move(version), knowledge));
+  }
+  return found;
+}
+
+// What a range lets in, where that is known: no release that is newer than those of the list.
+Brought brought_by_range(const RecipeColumn& column, std::string_view package,
+                         const Resolved& resolved, System system, const Knowledge& knowledge) {
+  Brought brought{.frameworks = {}, .by = resolved.by, .range = true};
+  const auto all = column.packages.find(std::string(package));
+  const PackageReleases* known = knowledge.releases_of(package);
+  // Commands of an image follow each other: the last may bring another one.
+  const auto asked =
+      std::ranges::count_if(all->second, [](const Asked& one) { return !one.bound; });
+  const bool elsewhere = std::ranges::any_of(
+      all->second, [](const Asked& one) { return !one.requirement->url.empty(); });
+  if (known == nullptr || !gets_a_row(package) || !resolved.several.empty() || elsewhere ||
+      (asked > 1 && resolved.by->recipe->kind == "dockerfile")) {
+    return brought;
+  }
+  const ListedReleases listed = listed_releases(*known, resolved.range);
+  if (!listed.no_newer) {
+    return brought;
+  }
+  brought.no_older = listed.no_older;
+  const bool sure =
+      std::ranges::all_of(all->second, [](const Asked& one) { return one.holds == Truth::Yes; });
+  for (const Version& version :
+       package == "torch" ? torch_of_index(column, *resolved.by, listed.versions, knowledge)
+                          : listed.versions) {
+    auto framework = known_framework(package, version, system, knowledge);
+    if (!framework) {
+      brought.frameworks.clear();
+      return brought;
+    }
+    if (!sure || displaced(column, package, knowledge) ||
+        may_have_own_builds(column, *resolved.by->requirement, knowledge)) {
+      doubt_all(*framework);
+    }
+    brought.frameworks.push_back(*std::move(framework));
+  }
+  return brought;
+}
+
+Brought brought_by(const RecipeColumn& column, std::string_view package, System system,
+                   const Knowledge& knowledge) {
+  const Resolved resolved = resolve(column, package);
+  const auto version = package == "torch" ? torch_of(column, knowledge) : resolved.version;
+  if (resolved.by != nullptr && resolved.by->requirement->url == "conda") {
+    return package == "torch" ? brought_by_conda(column, resolved, knowledge) : Brought();
+  }
+  if (!version) {
+    return resolved.by != nullptr ? brought_by_range(column, package, resolved, system, knowledge)
+                                  : Brought();
+  }
+  Brought brought{.frameworks = {}, .by = resolved.by};
+  auto framework = known_framework(package, *version, system, knowledge);
+  if (!framework && column.asks_for(package) && gets_a_row(package)) {
+    framework = unknown_framework(package, *version);
+  }
+  if (framework) {
+    if (!resolved.sure || displaced(column, package, knowledge) ||
+        (resolved.by != nullptr &&
+         may_have_own_builds(column, *resolved.by->requirement, knowledge))) {
+      doubt_all(*framework);
+    }
+    brought.frameworks.push_back(*std::move(framework));
+  }
+  return brought;
+}
+
+// Whether a card is newer than all code of some releases: then no older release has any for it,
+// either.
+bool is_newer_than_all(const Brought& brought, const Target& target) {
+  return std::ranges::all_of(brought.frameworks, [&](const Framework& framework) {
+    return std::ranges::all_of(framework.code, [&](const DeviceCode& code) {
+      return std::ranges::all_of(code.units, [&](const DeviceUnits& units) {
+        return std::ranges::all_of(units.images, [&](const DeviceImage& image) {
+          return image.architecture < target.capability;
+        });
+      });
+    });
+  });
+}
+
+// What all that a column may bring comes to on a card; none: some of it fares otherwise.
+std::optional<Judged> judged_alike(const Brought& brought, const Card& card, const Machine& machine,
+                                   const Knowledge& knowledge,
+                                   const PythonEnvironment& environment) {
+  std::optional<Judged> first;
+  for (const Framework& framework : brought.frameworks) {
+    Judged judged = judge_framework(framework, &card, machine, knowledge, &environment);
+    // Of a range that begins before all that is known, what is not known is no exception: the
+    // newest comes.
+    if (first && !brought.no_older && judged.verdict.outcome == Outcome::Unknown) {
+      continue;
+    }
+    if (first && (judged.verdict.outcome != first->verdict.outcome ||
+                  judged.certainty != first->certainty || judged.cause != first->cause)) {
+      return std::nullopt;
+    }
+    first = first ? std::move(first) : std::move(judged);
+  }
+  if (first && !brought.no_older && !computes_on_card(*first) &&
+      !is_newer_than_all(brought, target_of(card, machine, knowledge))) {
+    return std::nullopt;
+  }
+  return first;
+}
+
+// An installation as edits of what the column's files say; none: they say nothing of what it
+// installs.
+std::vector<AlignmentEdit> edits_of(const Remedy& remedy, const RecipeColumn& column,
+                                    const Asked& by, const Knowledge& knowledge) {
+  const std::vector<std::string> words = words_of(remedy.command);
+  if (words.size() < 3 || words[0] != "pip" || words[1] != "install" ||
+      std::ranges::find(words, "&&") != words.end()) {
+    return {};
+  }
+  std::vector<AlignmentEdit> edits;
+  bool own = false;
+  for (const std::string& text : read_pip_words(std::span(words).subspan(2)).requirements) {
+    const auto wanted = parse_requirement(text);
+    if (!wanted) {
+      return {};
+    }
+    const auto set = SpecifierSet::parse(wanted->specifier);
+    const auto version = set ? set->pinned() : std::nullopt;
+    own |= wanted->name == by.requirement->name;
+    if (wanted->name == "torch" && version) {
+      return own ? torch_edits(column, *version, "", knowledge) : std::vector<AlignmentEdit>();
+    }
+    const Resolved there = resolve(column, wanted->name);
+    if (there.by != nullptr) {
+      edits.push_back(pin_edit(column, *there.by, wanted->specifier, ""));
+    } else {
+      edits.push_back({.file = by.recipe->path, .line = 0, .from = {}, .to = text, .why = {}});
+    }
+  }
+  return own ? edits : std::vector<AlignmentEdit>();
+}
+
+// Remedies of a pin change the file that pins: what an installation changes beside it is there for
+// as long as nobody makes the environment anew.
+void add_recipe_remedies(const Diagnosis& diagnosis, const RecipeColumn& column,
+                         const Brought& brought, Finding& finding, std::vector<Remedy> remedies,
+                         Proposals& proposals) {
+  for (Remedy& remedy : remedies) {
+    const std::vector<AlignmentEdit> edits =
+        brought.by == nullptr ? std::vector<AlignmentEdit>()
+                              : edits_of(remedy, column, *brought.by, diagnosis.knowledge);
+    if (!edits.empty()) {
+      proposals.push_back({.finding = diagnosis.report.findings.size(),
+                           .edits = edits,
+                           .text = std::move(remedy.text),
+                           .instead_of = finding.remedies.size(),
+                           .cost = std::move(remedy.cost)});
+      continue;
+    }
+    if (brought.by == nullptr && remedy.command.starts_with("pip install ")) {
+      remedy.text = fmt::format("Write it behind FROM at {}: {}", column.image_where, remedy.text);
+      remedy.command.insert(0, "RUN ");
+    }
+    finding.remedies.push_back(std::move(remedy));
+  }
+}
+
+Evidence range_evidence(const Brought& brought) {
+  const std::string& newest = brought.frameworks.front().version;
+  const std::string& oldest = brought.frameworks.back().version;
+  const Requirement& requirement = *brought.by->requirement;
+  return {fmt::format("{}{} lets in {}", requirement.name, requirement.specifier,
+                      newest == oldest && brought.no_older ? newest + " alone"
+                      : brought.no_older
+                          ? fmt::format("{} down to {}, which all fare alike", newest, oldest)
+                          : fmt::format("{} and what is older, which fares alike", newest)),
+          place_text(brought.by->recipe->path, requirement.line)};
 }
 
 }  // namespace
 
-void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column, bool remedies) {
+void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column,
+                             Proposals* proposals) {
   const Machine& machine = diagnosis.facts.machine;
   const System system = column.image.empty() ? machine.system : System::Linux;
   PythonEnvironment environment;
   environment.system = system;
-  std::vector<Framework> pinned;
+  std::vector<Brought> all;
   for (const std::string_view package :
        {"torch", "ctranslate2", "onnxruntime-gpu", "llama-cpp-python", "nvidia-cudnn-cu12",
         "nvidia-cudnn-cu13"}) {
-    const Resolved resolved = resolve(column, package);
-    const auto version =
-        package == "torch" ? torch_of(column, diagnosis.knowledge) : resolved.version;
-    const bool elsewhere = resolved.by != nullptr && resolved.by->requirement->url == "conda";
-    if (!version || elsewhere) {
+    Brought brought = brought_by(column, package, system, diagnosis.knowledge);
+    if (brought.frameworks.empty()) {
       continue;
     }
-    auto framework = known_framework(package, *version, system, diagnosis.knowledge);
-    if (!framework && column.asks_for(package) && gets_a_row(package)) {
-      framework = unknown_framework(package, *version);
-    }
-    if (framework) {
-      const bool own_builds =
-          resolved.by != nullptr &&
-          may_have_own_builds(column, *resolved.by->requirement, diagnosis.knowledge);
-      if (!resolved.sure || own_builds || displaced(column, package, diagnosis.knowledge)) {
-        framework->unverified.insert(framework->unverified.end(),
-                                     {"code", "cudnn", "libraries", "ptx"});
-      }
-      environment.frameworks.push_back(*framework);
-      Package& as_installed = environment.packages.emplace_back();
-      as_installed.name = package;
-      as_installed.version = version->text();
-      if (!package.starts_with("nvidia")) {
-        pinned.push_back(std::move(*framework));
-      }
+    const Framework& newest = brought.frameworks.front();
+    environment.frameworks.push_back(newest);
+    Package& as_installed = environment.packages.emplace_back();
+    as_installed.name = package;
+    as_installed.version = newest.version;
+    if (!package.starts_with("nvidia")) {
+      all.push_back(std::move(brought));
     }
   }
-  for (const Framework& framework : pinned) {
+  for (const Brought& brought : all) {
+    const Framework& framework = brought.frameworks.front();
     for (const Card& card : machine.cards) {
-      Judged judged = judge_framework(framework, &card, machine, diagnosis.knowledge, &environment);
-      doubt_failures(column, resolve(column, framework.package).by, judged);
-      if (remedies && !judged.findings.empty() && judged.findings.front().level != Level::Note) {
-        judged.findings.front().remedies =
-            remedies_for(framework, judged, card, machine, environment, diagnosis.knowledge);
+      auto judged = judged_alike(brought, card, machine, diagnosis.knowledge, environment);
+      if (!judged) {
+        continue;
       }
+      doubt_failures(column, brought.by, *judged);
       // An extra for the processor is meant to be one, and that a version is missing is said of it
       // already.
-      const bool meant = !column.group.empty() && judged.cause == Cause::ProcessorBuild;
+      const bool meant = !column.group.empty() && judged->cause == Cause::ProcessorBuild;
       const bool said =
-          judged.cause == Cause::CodeUnknown && is_missing(framework, diagnosis.knowledge);
+          judged->cause == Cause::CodeUnknown && is_missing(framework, diagnosis.knowledge);
       if (meant || said) {
-        judged.findings.clear();
+        judged->findings.clear();
       }
-      judged.verdict.environment = column.name;
-      diagnosis.report.verdicts.push_back(std::move(judged.verdict));
-      for (Finding& finding : judged.findings) {
+      std::vector<Remedy> remedies;
+      if (proposals != nullptr && !judged->findings.empty() &&
+          judged->findings.front().level != Level::Note) {
+        remedies =
+            remedies_for(framework, *judged, card, machine, environment, diagnosis.knowledge);
+      }
+      judged->verdict.environment = column.name;
+      diagnosis.report.verdicts.push_back(std::move(judged->verdict));
+      for (Finding& finding : judged->findings) {
         finding.subject = fmt::format("{} in {}", framework_title(framework), column.name);
+        if (brought.range) {
+          finding.evidence.insert(finding.evidence.begin(), range_evidence(brought));
+        }
+        if (proposals != nullptr) {
+          add_recipe_remedies(diagnosis, column, brought, finding, std::exchange(remedies, {}),
+                              *proposals);
+        }
         diagnosis.report.findings.push_back(std::move(finding));
       }
     }

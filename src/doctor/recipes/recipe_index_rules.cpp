@@ -68,11 +68,8 @@ std::string insertion(const Asked& asked, const std::string& url) {
     return fmt::format("sed -i '1i --extra-index-url {}' '{}'", url, recipe.path);
   }
   const uint64_t line = asked.requirement->command_line();
-  if (recipe.kind == "dockerfile" && line != 0) {
-    return fmt::format("sed -i '{}i ENV PIP_EXTRA_INDEX_URL={} UV_EXTRA_INDEX_URL={}' '{}'", line,
-                       url, url, recipe.path);
-  }
-  return {};
+  return edit_command(
+      {.file = recipe.path, .line = line, .from = {}, .to = "--extra-index-url " + url, .why = {}});
 }
 
 void add_index_remedies(Finding& finding, const RecipeColumn& column, const InstallRun& run,

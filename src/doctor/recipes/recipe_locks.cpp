@@ -70,6 +70,12 @@ void add_locked(Recipe& recipe, Requirement requirement, const std::string& vers
   add_requirement(recipe, std::move(requirement));
 }
 
+// By the name that other indexes have it by: pytorch's package is torch.
+std::string name_of_conda(std::string_view name) {
+  std::string normal = normal_name(name);
+  return normal == "pytorch" ? "torch" : normal;
+}
+
 }  // namespace
 
 void read_package_lock(const TextTree& tree, Recipe& recipe) {
@@ -143,9 +149,10 @@ void read_conda_lock(const TextTree& tree, Recipe& recipe) {
     const TextTree& package = item.value;
     const std::string& platform = package["platform"].text;
     Requirement requirement;
-    requirement.name = normal_name(package["name"].text);
     requirement.line = package.line;
     requirement.url = package["manager"].text == "conda" ? "conda" : "";
+    requirement.name = requirement.url.empty() ? normal_name(package["name"].text)
+                                               : name_of_conda(package["name"].text);
     requirement.marker = platform.starts_with("win")   ? "sys_platform == 'win32'"
                          : platform.starts_with("osx") ? "sys_platform == 'darwin'"
                          : platform == "linux-64"
@@ -168,7 +175,7 @@ void add_conda_requirement(Recipe& recipe, std::string_view text, uint64_t line)
   }
   const size_t end = std::min(text.find_first_of("=<>!~ ["), text.size());
   Requirement requirement;
-  requirement.name = normal_name(text.substr(0, end));
+  requirement.name = name_of_conda(text.substr(0, end));
   requirement.line = line;
   requirement.url = "conda";
   std::string_view rest = trimmed(text.substr(end));

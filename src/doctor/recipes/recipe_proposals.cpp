@@ -1,9 +1,15 @@
 // Which remedies are said, of those that findings propose.
 #include <algorithm>
+#include <cstddef>
+#include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "doctor/recipes/recipe_rule_parts.h"
 #include "doctor/recipes/recipe_trial.h"
@@ -59,7 +65,8 @@ class Chooser {
   std::vector<Tried> choose(const Proposals& proposals) {
     for (const Proposal& proposal : proposals) {
       auto trial = trials_.run(std::span(&place_.column, 1), proposal.edits);
-      if (trial && trial->brings.empty() && trial->mends(report_.findings[proposal.finding])) {
+      if (trial && (trial->brings.empty() || proposal.instead_of) &&
+          trial->mends(report_.findings[proposal.finding])) {
         Tried& tried = tried_.emplace_back();
         tried.proposal = &proposal;
         tried.failures = std::ranges::count_if(
@@ -83,7 +90,8 @@ class Chooser {
  private:
   void compare(const Tried& a, Tried& b) const {
     if (a.proposal->finding == b.proposal->finding) {
-      b.dropped = a.failures < b.failures;
+      // Installations are alternatives, which say what they cost.
+      b.dropped = !b.proposal->instead_of && a.failures < b.failures;
     } else if (!go_together(a, b) && is_better(a, b, report_)) {
       b.dropped = true;
     }
@@ -95,9 +103,9 @@ class Chooser {
     }
     const auto trial =
         trials_.run(std::span(&place_.column, 1), both(a.proposal->edits, b.proposal->edits));
-    return !trial ||
-           (trial->brings.empty() && trial->mends(report_.findings[a.proposal->finding]) &&
-            trial->mends(report_.findings[b.proposal->finding]));
+    return !trial || (trial->brings.size() <= a.trial.brings.size() + b.trial.brings.size() &&
+                      trial->mends(report_.findings[a.proposal->finding]) &&
+                      trial->mends(report_.findings[b.proposal->finding]));
   }
 
   // What makes all columns agree is advised, too: where it mends a finding by itself, what does not
@@ -115,8 +123,9 @@ class Chooser {
           agreed->mends(finding)
               ? trials_.run(place_.columns, both(tried.proposal->edits, place_.apart))
               : std::nullopt;
-      const bool differ = differ_in_a_line(tried.proposal->edits, place_.apart) ||
-                          (trial && (!trial->brings.empty() || !trial->mends(finding)));
+      const bool differ =
+          differ_in_a_line(tried.proposal->edits, place_.apart) ||
+          (trial && (trial->brings.size() > tried.trial.brings.size() || !trial->mends(finding)));
       tried.dropped |= agreed->mends(finding) && differ;
     }
   }
@@ -127,15 +136,31 @@ class Chooser {
   std::vector<Tried> tried_;
 };
 
+// `put_in`: how many stand there already in place of installations.
+void say(Finding& finding, const Tried& tried, size_t& put_in) {
+  const Proposal& proposal = *tried.proposal;
+  Remedy remedy = remedy_of(proposal.edits, proposal.text);
+  if (!proposal.instead_of) {
+    finding.remedies.push_back(std::move(remedy));
+    return;
+  }
+  const std::vector<std::string>& brings = tried.trial.brings;
+  remedy.cost = brings.empty() ? proposal.cost : fmt::format("{}", fmt::join(brings, "; "));
+  const size_t place = std::min(*proposal.instead_of + put_in++, finding.remedies.size());
+  finding.remedies.insert(finding.remedies.begin() + static_cast<std::ptrdiff_t>(place),
+                          std::move(remedy));
+}
+
 }  // namespace
 
 void add_remedies(Diagnosis& diagnosis, const ProposalPlace& place, const Proposals& proposals,
                   RecipeTrials& trials) {
   const std::vector<Tried> all = Chooser(diagnosis.report, place, trials).choose(proposals);
+  std::map<size_t, size_t> put_in;  // by the finding
   for (const Tried& tried : all) {
     if (!tried.dropped) {
-      diagnosis.report.findings[tried.proposal->finding].remedies.push_back(
-          remedy_of(tried.proposal->edits, tried.proposal->text));
+      say(diagnosis.report.findings[tried.proposal->finding], tried,
+          put_in[tried.proposal->finding]);
     }
   }
   // What was left out for another one is mended by that, or waits for it.

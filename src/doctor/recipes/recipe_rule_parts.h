@@ -1,6 +1,7 @@
 // The groups that recipe_rules.h is made of.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,10 @@ struct Proposal {
   size_t finding = 0;  // of the report
   std::vector<AlignmentEdit> edits;
   std::string text;  // what several of them come to
+  // Where it stands among the finding's remedies, if it is in place of an installation: then it is
+  // said with what it brings, too. None: it comes behind them, and only if it brings nothing.
+  std::optional<size_t> instead_of = {};
+  std::string cost = {};
 };
 
 using Proposals = std::vector<Proposal>;
@@ -105,8 +110,9 @@ void judge_image(Diagnosis& diagnosis, const RecipeColumn& column, const Alignme
 void judge_service(Diagnosis& diagnosis, const RecipeColumn& column,
                    const std::vector<RecipeColumn>& columns);
 
-// Pinned frameworks on each card, by the rules for installed ones. `remedies`: with what
-// mends them.
-void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column, bool remedies);
+// Frameworks on each card, by the rules for installed ones: pinned ones, and ranges of which all
+// that they let in fares alike. `proposals`: for what mends them; null: nothing is to be mended.
+void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column,
+                             Proposals* proposals);
 
 }  // namespace mynah::doctor

@@ -400,7 +400,7 @@ void judge_recipes(Diagnosis& diagnosis) {
     judge_drift(diagnosis, column, alignment, proposals);
     judge_image(diagnosis, column, alignment);
     judge_service(diagnosis, column, columns);
-    judge_pinned_frameworks(diagnosis, column, true);
+    judge_pinned_frameworks(diagnosis, column, &proposals);
     add_remedies(diagnosis, {.column = column, .columns = columns, .apart = apart}, proposals,
                  trials);
     if (column.group.empty()) {

@@ -48,7 +48,7 @@ RecipeTrials::Troubles RecipeTrials::troubles(const Facts& facts,
   judge_versions(diagnosis, column);
   judge_numpy(diagnosis, column);
   judge_cudnn(diagnosis, column, none);
-  judge_pinned_frameworks(diagnosis, column, false);
+  judge_pinned_frameworks(diagnosis, column, nullptr);
   Troubles found;
   for (const Finding& finding : diagnosis.report.findings) {
     if (finding.level < Level::Unknown) {
