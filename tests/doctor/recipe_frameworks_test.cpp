@@ -212,4 +212,47 @@ TEST(RecipeFrameworks, ASourceTreeThatWasNotLookedAtIsNamed) {
       IsEmpty());
 }
 
+TEST(RecipeFrameworks, ABuildThatNeverWasIsNotKnownAndKnownOnesAreAdvised) {
+  for (const char* text :
+       {"--extra-index-url https://download.pytorch.org/whl/cu121\ntorch==2.7.1+cu121\n",
+        "--index-url https://download.pytorch.org/whl/cu121\ntorch==2.7.1\n",
+        "--index-url https://download.pytorch.org/whl/cu999\ntorch==2.7.1+cu999\n"}) {
+    const Report report = on_5090(text);
+    EXPECT_THAT(failures(report), IsEmpty()) << text;
+    EXPECT_THAT(rows(report), ElementsAre(HasSubstr(": unknown"))) << text;
+    const auto found = of_rule(report, "no such build");
+    ASSERT_EQ(found.size(), 1U) << text;
+    EXPECT_EQ(found[0]->level, Level::Unknown);
+    EXPECT_THAT(found[0]->text, HasSubstr("cu118, cu126, cu128")) << text;
+    ASSERT_EQ(found[0]->remedies.size(), 1U) << text;
+    const Remedy& remedy = found[0]->remedies[0];
+    EXPECT_THAT(remedy.steps.empty() ? remedy.command : remedy.steps.back().command,
+                HasSubstr("cu128|'"))
+        << text;
+  }
+  EXPECT_THAT(of_rule(on_5090("--extra-index-url https://download.pytorch.org/whl/cu121\n"
+                              "torch==2.7.1\n"),
+                      "no such build"),
+              IsEmpty())
+      << "the Python index has it";
+}
+
+TEST(RecipeFrameworks, WhatAPinnedPackageAsksForIsHeldAgainstTheOtherPins) {
+  EXPECT_THAT(failures(on_5090("torch==2.9.1\nwhisperx==3.7.4\n")),
+              ElementsAre("requirements contradict: whisperx in requirements.txt"));
+  EXPECT_THAT(
+      of_rule(on_5090("torch==2.9.1\nwhisperx==3.7.4\n"), "requirements contradict")[0]->text,
+      HasSubstr("whisperx 3.7.4 asks for torch~=2.8.0"));
+  EXPECT_THAT(failures(on_5090("torch==2.8.0\nwhisperx==3.7.4\n")), IsEmpty());
+  EXPECT_THAT(failures(on_5090("FROM python:3.11\nRUN pip install torch==2.9.1\n"
+                               "RUN pip install --no-deps whisperx==3.7.4\n",
+                               "Dockerfile")),
+              IsEmpty());
+  EXPECT_THAT(
+      failures(on_5090("[project]\nname='a'\ndependencies=['torch==2.8.0','whisperx==3.7.4']\n"
+                       "[tool.uv]\noverride-dependencies=['torch==2.9.1']\n",
+                       "pyproject.toml")),
+      IsEmpty());
+}
+
 }  // namespace mynah::doctor

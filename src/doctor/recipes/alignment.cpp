@@ -283,7 +283,8 @@ std::optional<Version> torch_of(const RecipeColumn& column, const Knowledge& kno
     const std::string variant = resolved.version->local_text();
     const bool by_index = resolved.by->requirement->specifier.find('+') == std::string::npos;
     if (release != nullptr && by_index && !cuda_of_variant(variant).empty() &&
-        release->variant(variant) == nullptr) {
+        release->variant(variant) == nullptr &&
+        only_variant(column, *resolved.by, knowledge).empty()) {
       resolved.version->local.clear();
     }
     return with_variant(*resolved.version, knowledge);

@@ -78,6 +78,14 @@ void judge_steps(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& pr
 // known. `asked`: what brings it; null: the image.
 void doubt_failures(const RecipeColumn& column, const Asked* asked, Judged& judged);
 
+// Whether all that a column says is one run of an installer, which must meet all of it.
+[[nodiscard]] bool is_one_run(const RecipeColumn& column);
+
+// Parts of judge_requirements: what a pinned package asks for, where another pin refuses it; a
+// build of torch that is not among those that are known.
+void judge_needs(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals);
+void judge_torch_build(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals);
+
 // Packages that want another cuDNN than the one that comes, and extras that bring nothing.
 void judge_cudnn(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals);
 

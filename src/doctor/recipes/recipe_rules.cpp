@@ -71,12 +71,6 @@ void judge_contradiction(Diagnosis& diagnosis, const RecipeColumn& column, const
   }
 }
 
-// What belongs to one run of an installer: a file that no command names, with all that it includes.
-// Files that a Dockerfile installs are several runs, of which nothing is certain.
-bool is_one_run(const RecipeColumn& column) {
-  return column.service == nullptr && column.root->kind != "dockerfile";
-}
-
 void judge_contradictions(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals) {
   constexpr size_t kMostCompared = 50;  // words for one package
   for (const auto& [name, all] : column.packages) {
@@ -258,7 +252,9 @@ Remedy remedy_of(const std::vector<AlignmentEdit>& edits, std::string text) {
 void judge_requirements(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals) {
   judge_contradictions(diagnosis, column, proposals);
   judge_clashes(diagnosis, column);
+  judge_needs(diagnosis, column, proposals);
   judge_companions(diagnosis, column, proposals);
+  judge_torch_build(diagnosis, column, proposals);
 }
 
 void judge_drift(Diagnosis& diagnosis, const RecipeColumn& column, const Alignment& alignment,
