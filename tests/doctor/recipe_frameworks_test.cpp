@@ -243,6 +243,11 @@ TEST(RecipeFrameworks, WhatAPinnedPackageAsksForIsHeldAgainstTheOtherPins) {
   EXPECT_THAT(
       of_rule(on_5090("torch==2.9.1\nwhisperx==3.7.4\n"), "requirements contradict")[0]->text,
       HasSubstr("whisperx 3.7.4 asks for torch~=2.8.0"));
+  const Report two = on_5090("torch==2.9.1\ntorchaudio==2.9.1\nwhisperx==3.7.4\n");
+  ASSERT_EQ(of_rule(two, "requirements contradict").size(), 1U) << "one package, one finding";
+  ASSERT_EQ(of_rule(two, "requirements contradict")[0]->remedies.size(), 1U);
+  EXPECT_EQ(of_rule(two, "requirements contradict")[0]->remedies[0].steps[0].command,
+            "sed -i '1s|==2\\.9\\.1|~=2.8.0|' 'requirements.txt'");
   EXPECT_THAT(failures(on_5090("torch==2.8.0\nwhisperx==3.7.4\n")), IsEmpty());
   EXPECT_THAT(failures(on_5090("FROM python:3.11\nRUN pip install torch==2.9.1\n"
                                "RUN pip install --no-deps whisperx==3.7.4\n",

@@ -1,5 +1,6 @@
 // What pinned packages ask of each other, and builds of PyTorch that never were.
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,44 +23,67 @@ bool is_locked(const Resolved& resolved) {
   return resolved.by->requirement->locked;
 }
 
-void judge_need(Diagnosis& diagnosis, const RecipeColumn& column, const PackageNeeds& needs,
-                const Resolved& one, const Requirement& need, Proposals& proposals) {
-  const Resolved other = resolve(column, need.name);
+// A pin that does not meet what a package asks for.
+struct Unmet {
+  Requirement need;
+  Resolved other;
+  bool certain = false;  // the condition of the need holds, and the pin does
+};
+
+std::optional<Unmet> unmet(const Machine& machine, const RecipeColumn& column, const Resolved& one,
+                           Requirement need) {
+  Resolved other = resolve(column, need.name);
   const auto wanted = SpecifierSet::parse(need.specifier);
   if (!other.version || !wanted || wanted->contains(*other.version) ||
       other.by->requirement->overrides || !other.by->requirement->url.empty() ||
       (is_locked(one) && is_locked(other))) {
-    return;
+    return std::nullopt;
   }
   Truth holds = Truth::Yes;
   if (!need.marker.empty()) {
-    const System system = column.image.empty() ? diagnosis.facts.machine.system : System::Linux;
+    const System system = column.image.empty() ? machine.system : System::Linux;
     const auto marker = Marker::parse(need.marker);
     holds = marker ? marker->holds({.system = system, .python = column.python, .extras = {}})
                    : Truth::NotKnown;
   }
   if (holds == Truth::No) {
-    return;
+    return std::nullopt;
   }
+  const bool certain = other.sure && holds == Truth::Yes;
+  return Unmet{.need = std::move(need), .other = std::move(other), .certain = certain};
+}
+
+// All that one package asks for and does not get is one finding: it is mended as one.
+void judge_package(Diagnosis& diagnosis, const RecipeColumn& column, const PackageNeeds& needs,
+                   const Resolved& one, const std::vector<Unmet>& all, Proposals& proposals) {
   const bool together = is_one_run(column);
-  const bool certain = together && needs.verified && one.sure && other.sure && holds == Truth::Yes;
+  const bool certain =
+      together && needs.verified && one.sure && std::ranges::any_of(all, &Unmet::certain);
   const std::string title = fmt::format("{} {}", needs.package, one.version->text());
+  std::vector<std::string> words;
+  std::vector<AlignmentEdit> edits;
+  std::vector<Evidence> pins;
+  for (const Unmet& each : all) {
+    words.push_back(fmt::format("{}{}, and {} is pinned", each.need.name, each.need.specifier,
+                                each.other.version->text()));
+    edits.push_back(pin_edit(column, *each.other.by, each.need.specifier,
+                             fmt::format("{} asks for it", title)));
+    pins.push_back(evidence_of(*each.other.by));
+  }
   Finding& finding = add_finding(
       diagnosis, "requirements contradict", together ? failing(certain) : Level::Warning,
       sure(certain), fmt::format("{} in {}", needs.package, column.name),
       fmt::format(
-          "{} asks for {}{}, and {} is pinned: {}.", title, need.name, need.specifier,
-          other.version->text(),
+          "{} asks for {}: {}.", title, fmt::join(words, "; for "),
           together ? "an installer refuses them" : "what is installed last replaces the other"));
-  finding.evidence = {
-      evidence_of(*one.by),
-      evidence_of(*other.by),
-      {fmt::format("{} asks for {}{}", title, need.name, need.specifier), needs.source}};
+  finding.evidence = {evidence_of(*one.by)};
+  finding.evidence.insert(finding.evidence.end(), pins.begin(), pins.end());
+  finding.evidence.push_back({fmt::format("what {} asks for", title), needs.source});
   if (together) {
     finding.error = "ResolutionImpossible";
   }
-  propose(diagnosis, proposals,
-          {pin_edit(column, *other.by, need.specifier, fmt::format("{} asks for it", title))});
+  propose(diagnosis, proposals, std::move(edits));
+  proposals.back().text = fmt::format("Take what {} asks for.", title);
 }
 
 // Releases that a column's torch is, or may be: of a range that is bounded on both sides.
@@ -93,10 +117,17 @@ void judge_needs(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& pr
         knowledge.package(needs.package, *one.version) != &needs) {
       continue;
     }
+    std::vector<Unmet> all;
     for (const std::string& text : needs.requires_) {
-      if (const auto need = parse_requirement(text)) {
-        judge_need(diagnosis, column, needs, one, *need, proposals);
+      auto need = parse_requirement(text);
+      auto found = need ? unmet(diagnosis.facts.machine, column, one, *std::move(need))
+                        : std::optional<Unmet>();
+      if (found) {
+        all.push_back(*std::move(found));
       }
+    }
+    if (!all.empty()) {
+      judge_package(diagnosis, column, needs, one, all, proposals);
     }
   }
 }
