@@ -1,6 +1,8 @@
 #include "doctor/plans/compare.h"
 
+#include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -73,18 +75,153 @@ TEST(Compare, TheOtherWayRoundItIsWorse) {
                                                 HasSubstr("torch: 2.7.1+cu128 to 2.7.1+cu126")));
 }
 
-TEST(Compare, StepsUninstallBeforeTheyInstallAndTorchComesFromItsIndexFirst) {
-  const Comparison found = compare(requirements(kOld), requirements(kNew),
-                                   machine("RTX 5090", "580.95.05"), builtin_knowledge());
+std::vector<std::string> commands(const std::vector<Remedy>& steps) {
   std::vector<std::string> commands;
-  for (const Remedy& step : found.steps) {
+  for (const Remedy& step : steps) {
     commands.push_back(step.command);
   }
-  EXPECT_THAT(commands, ElementsAre("pip uninstall --yes tqdm",
-                                    "pip install --no-deps torch==2.7.1+cu128 --index-url "
-                                    "https://download.pytorch.org/whl/cu128",
-                                    "pip install --no-deps ctranslate2==4.8.5 numpy==2.2.0",
-                                    "pip check && mynah doctor"));
+  return commands;
+}
+
+Facts environment(const std::vector<std::pair<const char*, const char*>>& packages,
+                  const char* python = "3.11") {
+  Facts facts;
+  PythonEnvironment& made = facts.environments.emplace_back();
+  made.path = "/venv";
+  made.python = python;
+  for (const auto& [name, version] : packages) {
+    Package& package = made.packages.emplace_back();
+    package.name = name;
+    package.version = version;
+  }
+  return facts;
+}
+
+// A requirements file names no library of NVIDIA's, which its torch needs; and what it no longer
+// names, another package may need.
+TEST(Compare, StepsOfARequirementsFileBringWhatItsPackagesAskFor) {
+  const Comparison found = compare(requirements(kOld), requirements(kNew + "jinja2>=3\n"),
+                                   machine("RTX 5090", "580.95.05"), builtin_knowledge());
+  EXPECT_THAT(commands(found.steps),
+              ElementsAre("pip install ctranslate2==4.8.5 numpy==2.2.0 torch==2.7.1+cu128 "
+                          "'jinja2>=3' --extra-index-url https://download.pytorch.org/whl/cu128",
+                          "", "pip check && mynah doctor"));
+  EXPECT_THAT(found.steps[1].text, HasSubstr("tqdm may stay"));
+}
+
+// A lock file may leave out what torch brings; then it comes with torch.
+TEST(Compare, StepsOfALockFileTakeItAloneWhereItIsWhole) {
+  const auto lock = [](const std::string& libraries) {
+    Facts facts;
+    facts.recipes.push_back(*parse_recipe(
+        "version = 1\n[[package]]\nname = \"torch\"\nversion = \"2.7.1\"\n" + libraries,
+        "uv.lock"));
+    return facts;
+  };
+  const auto first_command = [&](const std::string& libraries) {
+    return commands(compare(environment({}), lock(libraries), machine("RTX 4090", "580.95.05"),
+                            builtin_knowledge())
+                        .steps)
+        .at(0);
+  };
+  EXPECT_EQ(first_command(""), "pip install torch==2.7.1");
+  EXPECT_EQ(first_command("[[package]]\nname = \"nvidia-cudnn-cu12\"\nversion = \"9.5.1.17\"\n"),
+            "pip install --no-deps nvidia-cudnn-cu12==9.5.1.17 torch==2.7.1");
+}
+
+// Of an environment all is known: it is made the same, what is gone last.
+TEST(Compare, StepsOfAnEnvironmentInstallBeforeTheyUninstall) {
+  const Comparison found = compare(environment({{"numpy", "1.26.4"}, {"tqdm", "4.66.0"}}),
+                                   environment({{"numpy", "2.2.0"}, {"torch", "2.7.1+cu128"}}),
+                                   machine("RTX 5090", "580.95.05"), builtin_knowledge());
+  EXPECT_THAT(commands(found.steps),
+              ElementsAre("pip install --no-deps numpy==2.2.0 torch==2.7.1+cu128 "
+                          "--extra-index-url https://download.pytorch.org/whl/cu128",
+                          "pip uninstall --yes tqdm", "pip check && mynah doctor"));
+}
+
+// Uninstalling one of two that write the same files takes the other's.
+TEST(Compare, StepsBringBackFilesThatGoWithAnotherPackage) {
+  const Machine card = machine("RTX 4090", "580.95.05");
+  const Comparison found =
+      compare(environment({{"onnxruntime", "1.23.2"}, {"onnxruntime-gpu", "1.23.2"}}),
+              environment({{"onnxruntime-gpu", "1.23.2"}}), card, builtin_knowledge());
+  EXPECT_THAT(commands(found.steps),
+              ElementsAre("pip uninstall --yes onnxruntime",
+                          "pip install --force-reinstall --no-deps onnxruntime-gpu==1.23.2",
+                          "pip check && mynah doctor"));
+  const Comparison cudnn =
+      compare(environment({{"nvidia-cudnn-cu12", "9.10.2.21"}, {"nvidia-nvtx-cu12", "12.6.77"}}),
+              environment({{"nvidia-cudnn-cu13", "9.28.1.4"}}), card, builtin_knowledge());
+  EXPECT_THAT(commands(cudnn.steps),
+              ElementsAre("pip uninstall --yes nvidia-cudnn-cu12",
+                          "pip install --no-deps nvidia-cudnn-cu13==9.28.1.4",
+                          "pip uninstall --yes nvidia-nvtx-cu12", "pip check && mynah doctor"));
+}
+
+TEST(Compare, AnotherPythonIsAnEnvironmentOfItsOwnWithAllOfIt) {
+  const Comparison found = compare(environment({{"numpy", "1.26.4"}, {"tqdm", "4.66.0"}}),
+                                   environment({{"numpy", "1.26.4"}, {"jinja2", "3.1.6"}}, "3.12"),
+                                   machine("RTX 4090", "580.95.05"), builtin_knowledge());
+  EXPECT_THAT(commands(found.steps),
+              ElementsAre("python3.12 -m venv NEW && . NEW/bin/activate",
+                          "pip install --no-deps jinja2==3.1.6 numpy==1.26.4",
+                          "pip check && mynah doctor"));
+}
+
+// What a requirements file does not name is not gone from an environment.
+TEST(Compare, AFileThatNamesLittleRemovesNothing) {
+  const Comparison found = compare(environment({{"numpy", "1.26.4"}, {"tqdm", "4.66.0"}}),
+                                   requirements("numpy==2.2.0\n"), machine("RTX 4090", "580.95.05"),
+                                   builtin_knowledge());
+  ASSERT_EQ(found.packages.size(), 1U);
+  EXPECT_EQ(found.packages[0].name, "numpy");
+  EXPECT_THAT(commands(found.steps),
+              ElementsAre("pip install numpy==2.2.0", "pip check && mynah doctor"));
+}
+
+// A finding that both have, of whatever version or file, neither breaks nor is mended; and one that
+// an environment and its recipe have is one.
+TEST(Compare, WhatBothHaveIsNoDifferenceAndNothingIsToldTwice) {
+  Facts first = requirements("torch==2.5.1+cu124\nfaster-whisper==1.0.3\n");
+  Facts second = requirements("torch==2.6.0+cu124\nfaster-whisper==1.1.1\n");
+  second.recipes.front().path = "other/requirements.txt";
+  const Machine card = machine("RTX 5090", "580.95.05");
+  const Comparison same = compare(first, second, card, builtin_knowledge());
+  EXPECT_THAT(same.breaks, IsEmpty());
+  EXPECT_THAT(same.mended, IsEmpty());
+  // auditwheel's hash is no difference of what is missing.
+  const auto lacks = [&](const char* version, const char* hash) {
+    Facts facts = environment({{"ctranslate2", version}});
+    Framework& framework = facts.environments.front().frameworks.emplace_back();
+    framework.name = framework.package = "ctranslate2";
+    framework.version = version;
+    framework.folder = "/venv/ctranslate2";
+    framework.cuda = "12.8";
+    LibraryWant& want = framework.wants.emplace_back();
+    want.library = "libcublas.so.12";
+    want.by = std::string("/venv/ctranslate2.libs/libctranslate2-") + hash + ".so." + version;
+    return facts;
+  };
+  const Comparison missing =
+      compare(lacks("4.5.0", "bc15bf3f"), lacks("4.8.5", "a7a60d30"), card, builtin_knowledge());
+  EXPECT_THAT(missing.breaks, IsEmpty());
+  EXPECT_THAT(compare(requirements("numpy==1.26.4\n"), lacks("4.8.5", "a7a60d30"), card,
+                      builtin_knowledge())
+                  .breaks,
+              testing::SizeIs(1));
+  EXPECT_THAT(compare(lacks("4.8.5", "a7a60d30"), requirements("numpy==1.26.4\n"), card,
+                      builtin_knowledge())
+                  .mended,
+              IsEmpty())
+      << "a file that does not name it mends nothing";
+  const Comparison better = compare(first, requirements(kNew), card, builtin_knowledge());
+  std::vector<std::string> mended;
+  for (const Finding& finding : better.mended) {
+    mended.push_back(finding.subject + finding.text);
+  }
+  std::ranges::sort(mended);
+  EXPECT_EQ(std::ranges::adjacent_find(mended), mended.end());
 }
 
 TEST(Compare, OfSeveralEnvironmentsAFailureCountsBeforeWhatIsNotKnown) {

@@ -9,9 +9,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "doctor/characters.h"
 #include "doctor/diagnose.h"
+#include "doctor/plans/compare_steps.h"
 #include "doctor/recipes/recipe_columns.h"
-#include "doctor/torch_index.h"
 #include "doctor/verdicts/known_framework.h"
 #include "doctor/versions.h"
 
@@ -19,7 +20,30 @@ namespace mynah::doctor {
 
 namespace {
 
-using Pins = std::map<std::string, std::string, std::less<>>;  // version by name
+// The facts of one side, and whether they are all that is installed.
+struct Side {
+  Facts facts;
+  PinnedSide pinned;
+};
+
+// Whether the packages that a column names are all that it installs: a lock file's, with NVIDIA's
+// wheels where its torch computes on cards.
+bool is_whole(const RecipeColumn& column) {
+  bool libraries = false;
+  bool wants_libraries = false;
+  for (const auto& [name, asked] : column.packages) {
+    const Resolved resolved = resolve(column, name);
+    if (resolved.by == nullptr) {
+      continue;
+    }
+    if (!resolved.locked || !resolved.version) {
+      return false;
+    }
+    libraries |= name.starts_with("nvidia-");
+    wants_libraries |= name == "torch" && resolved.version->local_text() != "cpu";
+  }
+  return libraries || !wants_libraries;
+}
 
 // What a recipe installs for sure, as an environment.
 std::optional<PythonEnvironment> environment_of(const RecipeColumn& column,
@@ -36,21 +60,6 @@ std::optional<PythonEnvironment> environment_of(const RecipeColumn& column,
     install(environment, name, resolved.version->text(), knowledge);
   }
   return environment.packages.empty() ? std::nullopt : std::optional(std::move(environment));
-}
-
-// The facts of one side on the machine that both are meant for, recipes being environments.
-Facts side(const Facts& facts, const Machine& machine, const Knowledge& knowledge) {
-  Facts own = facts;
-  own.machine = machine;
-  for (const RecipeColumn& column : recipe_columns(facts)) {
-    if (!column.group.empty()) {
-      continue;  // nobody says that it is installed
-    }
-    if (auto environment = environment_of(column, knowledge)) {
-      own.environments.push_back(*std::move(environment));
-    }
-  }
-  return own;
 }
 
 Pins pins_of(const Facts& facts) {
@@ -70,6 +79,31 @@ Pins pins_of(const Facts& facts) {
     }
   }
   return pins;
+}
+
+// The facts of one side on the machine that both are meant for, recipes being environments.
+Side side(const Facts& facts, const Machine& machine, const Knowledge& knowledge) {
+  Side own{.facts = facts, .pinned = {.pins = {}, .open = {}, .python = {}, .whole = true}};
+  own.facts.machine = machine;
+  for (const RecipeColumn& column : recipe_columns(facts)) {
+    if (!column.group.empty()) {
+      continue;  // nobody says that it is installed
+    }
+    if (auto environment = environment_of(column, knowledge)) {
+      own.facts.environments.push_back(*std::move(environment));
+    }
+    own.pinned.whole &= is_whole(column);
+    for (const auto& [name, asked] : column.packages) {
+      if (const Resolved resolved = resolve(column, name);
+          !resolved.version && column.asks_for(name)) {
+        own.pinned.open.try_emplace(name, resolved.range);
+      }
+    }
+  }
+  own.pinned.pins = pins_of(own.facts);
+  own.pinned.python =
+      own.facts.environments.empty() ? std::string() : own.facts.environments.front().python;
+  return own;
 }
 
 ChangeKind kind_of(const std::string& from, const std::string& to) {
@@ -181,97 +215,63 @@ std::vector<VerdictChange> verdict_changes(const Report& first, const Report& se
   return changes;
 }
 
-// What a finding is about, whichever version or folder it names.
-auto identity(const Finding& finding) {
-  return std::tie(finding.rule, finding.card, finding.text);
+bool is_hexadecimal(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'f');
+}
+
+// What a finding is about, whichever versions and folders it names: a number is any number, as is
+// the hash that auditwheel puts into a library's name; of a path the last name counts.
+std::string identity(const Finding& finding) {
+  constexpr size_t kHash = 8;
+  std::string identity = finding.subject.substr(0, finding.subject.find(' ')) + "|" + finding.card;
+  identity += '|';
+  const std::string& text = finding.text;
+  size_t word = identity.size();
+  for (size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    const size_t hash_end = at + kHash + 1;
+    if (c == '-' && hash_end < text.size() && text[hash_end] == '.' &&
+        std::all_of(&text[at + 1], &text[hash_end], is_hexadecimal)) {
+      identity += "-#";
+      at += kHash;
+    } else if (c == '/') {
+      identity.resize(word);
+    } else if (!is_digit(c)) {
+      identity += c;
+      word = is_blank(c) ? identity.size() : word;
+    } else if (identity.back() != '#') {
+      identity += '#';
+    }
+  }
+  return identity;
 }
 
 // The failures and warnings of one report that another has not.
 std::vector<Finding> only_in(const Report& report, const Report& other) {
+  std::map<std::string, Level> known;  // how bad each is there
+  for (const Finding& finding : other.findings) {
+    Level& level = known.try_emplace(identity(finding), Level::Good).first->second;
+    level = std::max(level, finding.level);
+  }
   std::vector<Finding> found;
   for (const Finding& finding : report.findings) {
-    const bool there = std::ranges::any_of(other.findings, [&](const Finding& candidate) {
-      return identity(candidate) == identity(finding);
-    });
-    if (!there && finding.level >= Level::Warning) {
+    Level& level = known.try_emplace(identity(finding), Level::Good).first->second;
+    if (finding.level >= Level::Warning && finding.level > level) {
       found.push_back(finding);
+      level = finding.level;  // of an environment and of the recipe that it is of, one
     }
   }
   return found;
 }
 
-// PyTorch's index for a version with a local part; empty: the Python index.
-std::string index_option(std::string_view name, std::string_view version) {
-  const auto parsed = Version::parse(version);
-  const bool torch = name == "torch" || name == "torchaudio" || name == "torchvision";
-  if (!torch || !parsed || parsed->local.empty()) {
-    return {};
-  }
-  return " --index-url " + torch_index(parsed->local_text());
-}
-
-// Which of the libraries below others come first: what brings CUDA before what needs it.
-int order_of(std::string_view name) {
-  if (name == "torch" || name.starts_with("nvidia-")) {
-    return 0;
-  }
-  return name.starts_with("torch") ? 1 : 2;
-}
-
-void add_driver_step(const Report& second, std::vector<Remedy>& steps) {
+std::vector<Remedy> driver_step(const Report& second) {
   for (const Finding& finding : second.findings) {
     if (finding.level == Level::Fail && finding.rule.contains("driver") &&
         !finding.remedies.empty()) {
-      steps.push_back(finding.remedies.front());
-      return;
+      return {finding.remedies.front()};
     }
   }
-}
-
-std::vector<Remedy> steps_of(const Facts& first, const Facts& second, const Report& after,
-                             const std::vector<PackageChange>& changes) {
-  std::vector<Remedy> steps;
-  add_driver_step(after, steps);
-  const auto python = [](const Facts& facts) {
-    return facts.environments.empty() ? std::string() : facts.environments.front().python;
-  };
-  if (!python(second).empty() && !python(first).empty() && python(first) != python(second)) {
-    steps.push_back({.command = fmt::format("python{} -m venv NEW", python(second)),
-                     .text = fmt::format("make an environment of Python {}: an environment keeps "
-                                         "the Python that it was made with",
-                                         python(second)),
-                     .cost = "all packages are installed anew"});
-  }
-  std::vector<std::string> removed;
-  for (const PackageChange& change : changes) {
-    if (change.kind == ChangeKind::Removed) {
-      removed.push_back(change.name);
-    }
-  }
-  if (!removed.empty()) {
-    steps.push_back({.command = fmt::format("pip uninstall --yes {}", fmt::join(removed, " ")),
-                     .text = "remove what the second has not, before others write to its folders",
-                     .cost = {}});
-  }
-  // One line for each index, what brings CUDA first.
-  std::map<std::pair<int, std::string>, std::vector<std::string>> installs;
-  for (const PackageChange& change : changes) {
-    if (change.kind != ChangeKind::Removed) {
-      installs[{order_of(change.name), index_option(change.name, change.to)}].push_back(
-          fmt::format("{}=={}", change.name, change.to));
-    }
-  }
-  for (const auto& [key, pins] : installs) {
-    steps.push_back(
-        {.command = fmt::format("pip install --no-deps {}{}", fmt::join(pins, " "), key.second),
-         .text = "install exactly what the second has",
-         .cost = {}});
-  }
-  if (!steps.empty()) {
-    steps.push_back(
-        {.command = "pip check && mynah doctor", .text = "look at what came of it", .cost = {}});
-  }
-  return steps;
+  return {};
 }
 
 }  // namespace
@@ -299,12 +299,12 @@ bool Comparison::is_worse() const {
 
 Comparison compare(const Facts& first, const Facts& second, const Machine& machine,
                    const Knowledge& knowledge) {
-  const Facts one = side(first, machine, knowledge);
-  const Facts other = side(second, machine, knowledge);
-  const Report before = diagnose(one, knowledge);
-  const Report after = diagnose(other, knowledge);
-  const Pins from = pins_of(one);
-  const Pins to = pins_of(other);
+  const Side one = side(first, machine, knowledge);
+  const Side other = side(second, machine, knowledge);
+  const Report before = diagnose(one.facts, knowledge);
+  const Report after = diagnose(other.facts, knowledge);
+  const Pins& from = one.pinned.pins;
+  const Pins& to = other.pinned.pins;
   Comparison comparison;
   comparison.packages = changes_of(from, to, knowledge);
   comparison.same = static_cast<uint64_t>(std::ranges::count_if(from, [&](const auto& pin) {
@@ -314,7 +314,17 @@ Comparison compare(const Facts& first, const Facts& second, const Machine& machi
   comparison.verdicts = verdict_changes(before, after);
   comparison.breaks = only_in(after, before);
   comparison.mended = only_in(before, after);
-  comparison.steps = steps_of(one, other, after, comparison.packages);
+  comparison.steps = steps_between(one.pinned, other.pinned, driver_step(after), knowledge);
+  // What a file leaves out that does not name everything is not gone.
+  if (one.pinned.whole && !other.pinned.whole) {
+    std::erase_if(comparison.packages,
+                  [](const PackageChange& change) { return change.kind == ChangeKind::Removed; });
+    std::erase_if(comparison.verdicts,
+                  [](const VerdictChange& change) { return change.to.empty(); });
+    std::erase_if(comparison.mended, [&](const Finding& finding) {
+      return !to.contains(finding.subject.substr(0, finding.subject.find(' ')));
+    });
+  }
   return comparison;
 }
 

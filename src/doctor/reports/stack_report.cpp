@@ -148,8 +148,9 @@ nlohmann::ordered_json plan_json(const StackAnswer& answer) {
 
 std::string comparison_text(const Comparison& comparison, const TextStyle& style) {
   Lines lines(style);
-  lines.head(fmt::format("{} packages differ, {} are the same", comparison.packages.size(),
-                         comparison.same));
+  lines.head(fmt::format("{} package{}, {} {} the same", comparison.packages.size(),
+                         comparison.packages.size() == 1 ? " differs" : "s differ", comparison.same,
+                         comparison.same == 1 ? "is" : "are"));
   for (const PackageChange& change : comparison.packages) {
     lines.item(change.name + ": ", change_words(change));
   }
