@@ -67,6 +67,16 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
         MYNAH_CHECK(!requirement.empty(), "a requirement of nothing");
       }
       break;
+    case 'f':
+      for (const std::string& folder : read_editable_finder(text)) {
+        MYNAH_CHECK(folder.size() <= text.size(), "a folder longer than the text");
+      }
+      break;
+    case 'l':
+      for (const std::string& folder : read_egg_link(text)) {
+        MYNAH_CHECK(!folder.empty(), "a folder without a name");
+      }
+      break;
     default:
       if (const auto package = parse_conda_package(text, "fuzz")) {
         MYNAH_CHECK(package->installer == "conda", "a package of somebody else");
