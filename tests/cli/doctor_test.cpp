@@ -1,18 +1,15 @@
-// `mynah doctor` as a user types it: of facts written down, logs, knowledge, and commands that
-// hang.
+// `mynah doctor` as a user types it: of facts written down, knowledge, and commands that hang.
 #include "cli/doctor.h"
 
 #include <filesystem>
-#include <fstream>
 #include <map>
-#include <thread>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <sys/stat.h>
 
+#include "cli/doctor_fixture.h"
 #include "cli/doctor_knowledge.h"
 #include "cli/test_context.h"
 #include "doctor/facts_json.h"
@@ -31,70 +28,6 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 using Json = nlohmann::json;
-
-struct Outcome {
-  int code = 0;
-  std::string out;
-  std::string err;
-};
-
-class DoctorVerb : public ::testing::Test {
- protected:
-  Outcome mynah(const std::vector<std::string>& words, const std::string& input = {}) {
-    TestProgram program({verb<DoctorCommand>("doctor", "The doctor.")});
-    program.environment = environment;
-    std::vector<std::string> arguments = {"doctor"};
-    arguments.insert(arguments.end(), words.begin(), words.end());
-    Context context = program.context();
-    InputStream in(input);
-    Context with_input{.out = context.out,
-                       .err = context.err,
-                       .in = in,
-                       .environment = context.environment,
-                       .stop = context.stop,
-                       .stopping_signal = context.stopping_signal,
-                       .verbs = context.verbs,
-                       .verb = {},
-                       .json = false};
-    const int code = run_program(arguments, with_input);
-    return {code, program.out.text(), program.err.text()};
-  }
-
-  // A machine of joe's.
-  std::string facts_file() {
-    doctor::Facts facts;
-    facts.machine.name = "joes-box";
-    facts.machine.release = "Debian GNU/Linux 12 (bookworm)";
-    facts.environments = {{.path = "/home/joe/acme/.venv",
-                           .kind = "venv",
-                           .python = "3.11",
-                           .packages = {{.name = "<script>alert(1)</script>", .version = "1"}}}};
-    facts.skipped = {"/home/joe/acme/data: no permission"};
-    std::string path = folder / "facts.json";
-    write_file(path, doctor::to_json(facts).dump());
-    return path;
-  }
-
-  // The program's own knowledge, of another date.
-  std::string knowledge_file(const std::string& date) {
-    Json json = {{"format", doctor::kKnowledgeFormat}, {"date", date}};
-    for (const doctor::KnowledgeFile& file : doctor::builtin_files()) {
-      Json& copy = json["files"][file.name.substr(0, file.name.size() - 5)];
-      copy = Json::parse(file.text);
-      copy["date"] = date;
-    }
-    std::string path = folder / ("knowledge-" + date + ".json");
-    write_file(path, json.dump());
-    return path;
-  }
-
-  TemporaryFolder folder;
-  std::map<std::string, std::string> environment = {{"HOME", folder.path()}, {"USER", "joe"}};
-};
-
-constexpr const char* kCudnnError =
-    "Could not load library libcudnn_ops_infer.so.8. Error: libcudnn_ops_infer.so.8: cannot open "
-    "shared object file: No such file or directory";
 
 TEST_F(DoctorVerb, ReasonsAboutAnotherMachine) {
   const Outcome told = mynah({"--as", facts_file()});
@@ -228,54 +161,6 @@ TEST_F(DoctorVerb, RefusesOptionsThatContradictEachOther) {
   EXPECT_THAT(mynah({"compare", "a"}).err, HasSubstr("found 1"));
 }
 
-TEST_F(DoctorVerb, ExplainsWordsAFileAndStandardInput) {
-  const Outcome words = mynah({"explain", kCudnnError});
-  EXPECT_EQ(words.code, 0) << words.err;
-  EXPECT_THAT(words.out, AllOf(HasSubstr("[E25]"), HasSubstr("    why: "), HasSubstr("    do: ")));
-  write_file(folder / "log.txt", "starting\n" + std::string(kCudnnError) + "\n");
-  EXPECT_THAT(mynah({"explain", folder / "log.txt"}).out, HasSubstr("    line 2: "));
-  EXPECT_EQ(mynah({"explain", "-"}, kCudnnError).out, words.out);
-  const Json json = Json::parse(mynah({"explain", "--json", kCudnnError}).out);
-  EXPECT_EQ(json["id"], "E25");
-  EXPECT_EQ(json["guess"], false);
-  EXPECT_GE(json["remedies"].size(), 1U);
-}
-
-TEST_F(DoctorVerb, ExplainSaysThatThereIsNoSuchFile) {
-  for (const std::string& path :
-       {std::string("/nonexistent"), std::string("./none"), std::string("../none"),
-        std::string("~/none"), std::string("build.log"), std::string("logs/run.txt")}) {
-    const Outcome missing = mynah({"explain", path});
-    EXPECT_EQ(missing.code, 1) << path;
-    EXPECT_THAT(missing.err, HasSubstr("there is no file '" + path + "'")) << path;
-    EXPECT_EQ(missing.out, "") << path;
-  }
-  const Outcome dir = mynah({"explain", folder.path()});
-  EXPECT_EQ(dir.code, 1);
-  EXPECT_THAT(dir.err, HasSubstr("is a folder"));
-  EXPECT_THAT(mynah({"explain", "libcufft.so.11: cannot open shared object file"}).out,
-              HasSubstr("[library]"));
-  EXPECT_THAT(mynah({"explain", "/bin/sh: 1: ffmpeg: not found"}).out, HasSubstr("[E108]"));
-}
-
-// As `explain <(dmesg)` names one.
-TEST_F(DoctorVerb, ExplainReadsAPipeThatIsNamed) {
-  const std::string pipe = folder / "pipe";
-  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  std::jthread writer([&] { std::ofstream(pipe) << "one\n" << kCudnnError << "\n"; });
-  EXPECT_THAT(mynah({"explain", pipe}).out, AllOf(HasSubstr("[E25]"), HasSubstr("line 2: ")));
-}
-
-TEST_F(DoctorVerb, ExplainSaysWhatItWaitsForAndThatNothingCame) {
-  const Outcome empty = mynah({"explain"}, "");
-  EXPECT_EQ(empty.code, 2);
-  EXPECT_THAT(empty.err, HasSubstr("explain: wanted the text of an error"));
-  EXPECT_EQ(mynah({"explain", "-"}, "").code, 2);
-  // Answers from memory are a terminal's: it is told how to end them.
-  EXPECT_THAT(mynah({"explain", "-"}, kCudnnError).err, HasSubstr("Ctrl-D"));
-  EXPECT_EQ(mynah({"explain"}, kCudnnError).code, 2) << "a terminal without a text";
-}
-
 // Warnings never decide the exit code; what is unknown does with --strict.
 TEST_F(DoctorVerb, TheWorstLevelDecidesTheExitCode) {
   const std::string file = folder / "machine.json";
@@ -292,23 +177,6 @@ TEST_F(DoctorVerb, TheWorstLevelDecidesTheExitCode) {
       << "unknown";
   EXPECT_EQ(codes(R"({"driver": "595.71.05", "cards": [{"name": "TITAN Xp"}]})"), std::pair(3, 3))
       << "a fail";
-}
-
-TEST_F(DoctorVerb, SaysThatItKnowsNothingOfAText) {
-  const Outcome nothing = mynah({"explain", "all is well"});
-  EXPECT_EQ(nothing.code, 1);
-  EXPECT_EQ(nothing.out, "");
-  EXPECT_THAT(nothing.err, HasSubstr("no known error is in this text"));
-  EXPECT_EQ(Json::parse(mynah({"explain", "--json", "all is well"}).err)["error"]["code"],
-            "not_found");
-}
-
-TEST_F(DoctorVerb, CallsAGuessAGuess) {
-  const Outcome guess =
-      mynah({"explain", "RuntimeError: unable to locate libcudnn ops tensor library of version"});
-  if (guess.code == 0) {
-    EXPECT_THAT(guess.out, HasSubstr("This is a guess"));
-  }
 }
 
 TEST_F(DoctorVerb, TakesNewerKnowledgeAndUsesIt) {
