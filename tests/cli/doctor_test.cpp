@@ -2,7 +2,6 @@
 #include "cli/doctor.h"
 
 #include <filesystem>
-#include <map>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -11,17 +10,13 @@
 
 #include "cli/doctor_fixture.h"
 #include "cli/doctor_knowledge.h"
-#include "cli/test_context.h"
-#include "doctor/facts_json.h"
 #include "doctor/knowledge/knowledge_files.h"
 #include "gpu/machine.h"
-#include "temporary_folder.h"
 
 namespace mynah::cli {
 namespace {
 
 using mynah::test::read_file;
-using mynah::test::TemporaryFolder;
 using mynah::test::write_file;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
