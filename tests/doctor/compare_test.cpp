@@ -50,6 +50,7 @@ TEST(Compare, AnotherBuildOfOneReleaseIsNamedWithItsCudaAndItsOutcome) {
   const Comparison found = compare(requirements(kOld), requirements(kNew),
                                    machine("RTX 5090", "580.95.05"), builtin_knowledge());
   std::vector<std::string> changes;
+  changes.reserve(found.packages.size());
   for (const PackageChange& change : found.packages) {
     changes.push_back(change.name + " " + std::string(change_name(change.kind)));
   }
@@ -77,6 +78,7 @@ TEST(Compare, TheOtherWayRoundItIsWorse) {
 
 std::vector<std::string> commands(const std::vector<Remedy>& steps) {
   std::vector<std::string> commands;
+  commands.reserve(steps.size());
   for (const Remedy& step : steps) {
     commands.push_back(step.command);
   }
@@ -217,6 +219,7 @@ TEST(Compare, WhatBothHaveIsNoDifferenceAndNothingIsToldTwice) {
       << "a file that does not name it mends nothing";
   const Comparison better = compare(first, requirements(kNew), card, builtin_knowledge());
   std::vector<std::string> mended;
+  mended.reserve(better.mended.size());
   for (const Finding& finding : better.mended) {
     mended.push_back(finding.subject + finding.text);
   }

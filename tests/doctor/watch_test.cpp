@@ -195,6 +195,7 @@ TEST(WhyIdle, AWaitInADriverOrForALibraryOfCardsIsAHang) {
   ThreadPlace& first = watched.threads.emplace_back();
   first.process = first.thread = ::getpid();
   const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  ASSERT_GE(listener, 0);
   ASSERT_EQ(::listen(listener, 1), 0);
   first.system_call = "poll";
   first.waits_for = {listener};
