@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "doctor/machine/card_names.h"
 #include "doctor/machine/machine_rules.h"
 #include "doctor/machine/toolkit_rules.h"
 #include "doctor/recipes/recipe_rules.h"
@@ -48,27 +49,17 @@ std::vector<Finding> merged(std::vector<Finding>&& findings) {
   return kept;
 }
 
-// What a card can do, where its name alone tells and the source of that was read.
-const Product* told_by_name(const Card& card, const Knowledge& knowledge) {
-  const bool nvidia = card.vendor.empty() || card.vendor == "10de";
-  const Product* const product =
-      nvidia && card.compute_capability.empty() ? knowledge.card(card.name) : nullptr;
-  return product != nullptr && product->verified ? product : nullptr;
-}
-
 }  // namespace
 
 Report diagnose(const Facts& given, const Knowledge& knowledge) {
   Facts named;
-  const auto by_name = [&](const Card& card) { return told_by_name(card, knowledge) != nullptr; };
+  const auto by_name = [&](const Card& card) {
+    return told_by_name(card, knowledge, Trusted::Verified) != nullptr;
+  };
   const bool some_by_name = std::ranges::any_of(given.machine.cards, by_name);
   if (some_by_name) {
     named = given;
-    for (Card& card : named.machine.cards) {
-      if (const Product* const product = told_by_name(card, knowledge)) {
-        card.compute_capability = product->compute_capability;
-      }
-    }
+    name_capabilities(named.machine, knowledge, Trusted::Verified);
   }
   const Facts& facts = some_by_name ? named : given;
   Diagnosis diagnosis{.facts = facts, .knowledge = knowledge, .report = {}};

@@ -382,6 +382,30 @@ TEST(Cases, ACardByItsNameAloneGetsTheMachinesRules) {
   EXPECT_EQ(finding(judged("GeForce RTX 9999", ""), "driver dropped card"), nullptr);
 }
 
+// Which module the kernel has was told, and where the card sits on the bus adds nothing to that.
+TEST(Cases, TheClosedModuleFailsForACardByItsNameAlone) {
+  Facts facts;
+  facts.machine.driver = "570.86.15";
+  facts.machine.closed_kernel_module = true;
+  facts.machine.cards.emplace_back();
+  facts.machine.cards.back().name = "NVIDIA GeForce RTX 5090";
+  facts.machine.cards.back().kernel_driver = "nvidia";
+  const Report by_name = diagnose(facts, builtin_knowledge());
+  facts.machine.cards.front().pci = "0000:01:00.0";
+  facts.machine.cards.front().compute_capability = "12.0";
+  const Report by_all = diagnose(facts, builtin_knowledge());
+  const Finding* const one = finding(by_name, "closed kernel module");
+  const Finding* const other = finding(by_all, "closed kernel module");
+  ASSERT_NE(one, nullptr);
+  ASSERT_NE(other, nullptr);
+  EXPECT_EQ(one->level, Level::Fail);
+  EXPECT_EQ(*one, *other);
+  // Inside of a container the host's module is the host's affair.
+  facts.machine.cards.front().pci.clear();
+  facts.machine.container.inside = true;
+  EXPECT_EQ(finding(diagnose(facts, builtin_knowledge()), "closed kernel module"), nullptr);
+}
+
 // Facts by hand: what they do not mention is unknown, in the findings as in the table.
 TEST(Cases, ALibraryOfTheDriverThatFactsDoNotMentionIsNotMissing) {
   Facts facts = facts_of("rtx5090_torch_cu126");

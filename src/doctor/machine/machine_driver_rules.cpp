@@ -50,8 +50,11 @@ class DriverJudge {
   // Whether the kernel's drivers of a card can be seen from here: not inside of a container, where
   // cards are the host's affair, nor under WSL2, on Windows, on a system on a chip.
   [[nodiscard]] bool sees_kernel(const Card& card) const {
-    return machine_.system == System::Linux && !machine_.wsl && !machine_.container.inside &&
-           !card.pci.empty();
+    return runs_own_kernel() && !card.pci.empty();
+  }
+
+  [[nodiscard]] bool runs_own_kernel() const {
+    return machine_.system == System::Linux && !machine_.wsl && !machine_.container.inside;
   }
 
   void judge_card(const Card& card) {
@@ -91,7 +94,8 @@ class DriverJudge {
 
   // NVIDIA's closed module, and a card that only the open one runs.
   bool judge_closed(const Card& card) {
-    if (!machine_.closed_kernel_module || !needs_open_module(card) || !sees_kernel(card)) {
+    // Which module there is was seen or told: the card's place on the bus adds nothing to that.
+    if (!machine_.closed_kernel_module || !needs_open_module(card) || !runs_own_kernel()) {
       return false;
     }
     const Note* const note = diagnosis_.knowledge.note("open kernel module");

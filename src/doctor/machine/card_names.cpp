@@ -1,0 +1,93 @@
+#include "doctor/machine/card_names.h"
+
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/nearest_name.h"
+#include "doctor/characters.h"
+#include "doctor/machine/machine_rule_parts.h"
+#include "formats/byte_reader.h"
+
+namespace mynah::doctor {
+
+namespace {
+
+bool is_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// "12.0" of itself and of "sm_120", "compute_120", "sm120a"; none: it is not written as one.
+std::optional<std::string> capability_in(std::string_view words) {
+  const std::string text = small_letters(words);
+  if (const size_t dot = text.find('.'); dot != std::string::npos) {
+    const bool is_one = is_number(std::string_view(text).substr(0, dot)) &&
+                        is_number(std::string_view(text).substr(dot + 1));
+    return is_one ? std::optional(text) : std::nullopt;
+  }
+  for (const std::string_view prefix : {"sm_", "sm", "compute_"}) {
+    if (!text.starts_with(prefix)) {
+      continue;
+    }
+    std::string_view number = std::string_view(text).substr(prefix.size());
+    if (number.ends_with('a') || number.ends_with('f')) {
+      number.remove_suffix(1);
+    }
+    if (number.size() >= 2 && is_number(number)) {
+      return fmt::format("{}.{}", number.substr(0, number.size() - 1), number.back());
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+const Product* told_by_name(const Card& card, const Knowledge& knowledge, Trusted trusted) {
+  const bool nvidia = card.vendor.empty() || card.vendor == kNvidiaVendor;
+  const Product* const product =
+      nvidia && card.compute_capability.empty() ? knowledge.card(card.name) : nullptr;
+  return product != nullptr && (product->verified || trusted == Trusted::All) ? product : nullptr;
+}
+
+void name_capabilities(Machine& machine, const Knowledge& knowledge, Trusted trusted) {
+  for (Card& card : machine.cards) {
+    if (const Product* const product = told_by_name(card, knowledge, trusted)) {
+      card.compute_capability = product->compute_capability;
+    }
+  }
+}
+
+Result<Card> card_called(std::string_view words, const Knowledge& knowledge) {
+  Card card;
+  card.vendor = kNvidiaVendor;
+  if (const Product* const product = knowledge.card(words)) {
+    card.name = product->name;
+    return card;
+  }
+  if (const auto capability = capability_in(words)) {
+    if (knowledge.architecture(*capability) != nullptr) {
+      card.name = "compute capability " + *capability;
+      card.compute_capability = *capability;
+      return card;
+    }
+    std::vector<std::string> known;
+    for (const Architecture& architecture : knowledge.architectures) {
+      known.push_back(architecture.compute_capability);
+    }
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("the knowledge base has no cards of compute capability {}; it has {}",
+                            *capability, fmt::join(known, ", ")));
+  }
+  std::vector<std::string> names;
+  for (const Product& product : knowledge.products) {
+    names.push_back(product.name);
+  }
+  return fail(ErrorCode::InvalidInput,
+              fmt::format("the knowledge base has no card {}{}; its compute capability will do, "
+                          "too, as in 8.6",
+                          in_quotes(words), suggestion(words, names)));
+}
+
+}  // namespace mynah::doctor
