@@ -141,7 +141,65 @@ TEST(StackPlan, WhatAPackageAsksForDecidesAboutTheOthers) {
 TEST(StackPlan, APackageOfWhichNothingIsKnownIsRefused) {
   const auto planned = plan_stack(wish("RTX 4090", "580.95.05", {"left-pad"}), builtin_knowledge());
   ASSERT_FALSE(planned);
-  EXPECT_EQ(planned.error().message, "the knowledge base has no releases of left-pad to plan with");
+  EXPECT_THAT(planned.error().message,
+              testing::AllOf(testing::StartsWith(
+                                 "the knowledge base has no releases of left-pad to plan with"),
+                             testing::HasSubstr("; it has those of coqui-tts, ")));
+}
+
+// Each "there is none" says which of the wanted packages clash, who wants what, and nothing else.
+TEST(StackPlan, WhereThereIsNoneTheClashIsNamed) {
+  const auto reasons = [](std::vector<std::string> wanted, const char* python = "") {
+    StackWish asked = wish("RTX 5090", "580.95.05", std::move(wanted));
+    asked.python = python;
+    const auto answer = plan_stack(asked, builtin_knowledge());
+    EXPECT_TRUE(answer && !answer->plan);
+    return answer ? answer->reasons : std::vector<std::string>();
+  };
+  using testing::ElementsAre;
+  EXPECT_THAT(reasons({"whisperx==3.7.4", "torch==2.9.1", "kokoro"}),
+              ElementsAre("whisperx==3.7.4 and torch==2.9.1 do not go together",
+                          "whisperx 3.7.4 asks for torch~=2.8.0"));
+  // What brings it down is said, too: this card has no use for torch 2.6.
+  EXPECT_THAT(reasons({"torch==2.7.1", "torchaudio==2.6.0"}),
+              ElementsAre(testing::HasSubstr("asks for torch==2.6.0+cu126"),
+                          "torch 2.6.0+cu126: it has no code for sm_120"));
+  EXPECT_THAT(reasons({"torch==2.9.1", "torchaudio==2.8.0"}),
+              ElementsAre("torch==2.9.1 and torchaudio==2.8.0 do not go together",
+                          testing::HasSubstr("asks for torch==2.8.0+")));
+  EXPECT_THAT(reasons({"ctranslate2==4.4.0", "torch==2.9.1"}),
+              ElementsAre("ctranslate2==4.4.0 and torch==2.9.1 do not go together",
+                          testing::HasSubstr("ctranslate2 4.4.0 is for cuDNN 8, torch 2.9.1+")));
+  EXPECT_THAT(reasons({"torch==9.9"}),
+              ElementsAre(testing::StartsWith("torch: no release that is known is as wanted")));
+  EXPECT_THAT(reasons({"whisperx==3.6.1"}),
+              ElementsAre(testing::StartsWith("whisperx 3.6.1: what it asks for")));
+  EXPECT_THAT(reasons({"torch==2.5.1"}),
+              ElementsAre(testing::HasSubstr("it has no code for sm_120")));
+  EXPECT_THAT(reasons({"kokoro"}, "3.9"), ElementsAre("kokoro 0.9.4 has no wheels for Python 3.9"));
+  EXPECT_THAT(reasons({"torch>=2", "torch<2.5"}),
+              ElementsAre(testing::HasSubstr("it has no code for sm_120")));
+}
+
+TEST(StackPlan, WhatComesWithAnotherIsInThePlan) {
+  const auto alone = plan_stack(wish("RTX 5090", "580.95.05", {"torchaudio"}), builtin_knowledge());
+  ASSERT_TRUE(alone && alone->plan);
+  EXPECT_THAT(version_of(*alone->plan, "torch"), testing::StartsWith("2."));
+  // Its metadata do not ask for torch, and its import does.
+  const auto tts = plan_stack(wish("RTX 5090", "580.95.05", {"coqui-tts"}), builtin_knowledge());
+  ASSERT_TRUE(tts && tts->plan);
+  for (const char* name : {"torch", "torchaudio", "torchcodec"}) {
+    EXPECT_THAT(version_of(*tts->plan, name), testing::Not(testing::IsEmpty())) << name;
+  }
+}
+
+// torch 2.10+cu129 pins a cuDNN that was not looked into; it is one of 9 as those of its siblings.
+TEST(StackPlan, ABuildOfWhichTheCudnnIsNotKnownTakesNoOlderOne) {
+  const auto planned =
+      plan_stack(wish("RTX 5090", "580.95.05", {"torch==2.10.0+cu129", "ctranslate2==4.4.0"}),
+                 builtin_knowledge());
+  ASSERT_TRUE(planned);
+  EXPECT_FALSE(planned->plan);
 }
 
 // Every plan for every card of the knowledge base under every branch of drivers is what it says.

@@ -1,6 +1,7 @@
 #include "doctor/plans/stack_candidates.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -43,6 +44,29 @@ std::optional<Requirement> requirement(const std::string& text) {
   return parsed ? std::optional(*std::move(parsed)) : std::nullopt;
 }
 
+// The cuDNN of a build: what its wheel pins, else the major version that the release's other builds
+// pin, or the nearest older release's. 0: it has none, or nothing says.
+int cudnn_major(const TorchVariant& variant, const TorchRelease& release,
+                const Knowledge& knowledge) {
+  const auto major = [](const TorchVariant& each) {
+    const auto version = Version::parse(each.cudnn);
+    return version ? static_cast<int>(version->release_at(0)) : 0;
+  };
+  if (const int own = major(variant); own != 0 || !variant.cuda.starts_with("cu")) {
+    return own;
+  }
+  const auto at = std::ranges::find(knowledge.torch, release.torch, &TorchRelease::torch);
+  for (auto older = std::make_reverse_iterator(at == knowledge.torch.end() ? at : std::next(at));
+       older != knowledge.torch.rend(); ++older) {
+    for (const TorchVariant& other : older->variants) {
+      if (const int found = major(other); found != 0) {
+        return found;
+      }
+    }
+  }
+  return 0;
+}
+
 std::vector<StackCandidate> torch(const Knowledge& knowledge) {
   std::vector<StackCandidate> found;
   for (const Version& version : releases("torch", knowledge)) {
@@ -51,7 +75,6 @@ std::vector<StackCandidate> torch(const Knowledge& knowledge) {
       continue;
     }
     for (const TorchVariant& variant : release->variants) {
-      const auto cudnn = Version::parse(variant.cudnn);
       found.push_back({.name = "torch",
                        .version = with_local(version, variant.cuda),
                        .index = torch_index(variant.cuda),
@@ -59,7 +82,7 @@ std::vector<StackCandidate> torch(const Knowledge& knowledge) {
                        .needs = {},
                        .certain = variant.verified,
                        .cuda_major = cuda_major(variant.cuda),
-                       .cudnn_major = cudnn ? static_cast<int>(cudnn->release_at(0)) : 0,
+                       .cudnn_major = cudnn_major(variant, *release, knowledge),
                        .cudnn = variant.cudnn,
                        .framework = true});
     }

@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/nearest_name.h"
 #include "doctor/machine/machine_rule_parts.h"
 #include "doctor/plans/stack_search.h"
+#include "doctor/recipes/markers.h"
 #include "doctor/recipes/requirement_text.h"
 
 namespace mynah::doctor {
@@ -50,10 +53,22 @@ const StackCandidate* chosen(const StackSet& set, std::string_view name) {
   return found == set.chosen.end() ? nullptr : &*found;
 }
 
+// Whether what a package asks for under a condition is asked for in this plan.
+bool holds(const Requirement& need, const StackSet& set, System system) {
+  if (need.marker.empty()) {
+    return true;
+  }
+  const auto marker = Marker::parse(need.marker);
+  return marker &&
+         marker->holds({.system = system, .python = set.python, .extras = {}}) == Truth::Yes;
+}
+
 // A package that asks for onnxruntime, whose files onnxruntime-gpu would share.
-bool brings_other_onnxruntime(const StackCandidate& candidate, const StackSet& set) {
+bool brings_other_onnxruntime(const StackCandidate& candidate, const StackSet& set, System system) {
   return chosen(set, "onnxruntime-gpu") != nullptr &&
-         std::ranges::count(candidate.needs, "onnxruntime", &Requirement::name) > 0;
+         std::ranges::any_of(candidate.needs, [&](const Requirement& need) {
+           return need.name == "onnxruntime" && holds(need, set, system);
+         });
 }
 
 // What CTranslate2 and ONNX Runtime open by name must be on the loader's way.
@@ -77,7 +92,21 @@ std::vector<std::string> folders(const StackSet& set, const Knowledge& knowledge
   return found;
 }
 
-StackPlan plan_of(const StackSet& set, const Knowledge& knowledge) {
+// The extras that the user names: "cuda,cudnn".
+std::string wanted_extras(const StackWish& wish, std::string_view name) {
+  std::vector<std::string> extras;
+  for (const Requirement& wanted : wish.wanted) {
+    for (const std::string& extra : wanted.extras) {
+      if (wanted.name == name && std::ranges::count(extras, extra) == 0) {
+        extras.push_back(extra);
+      }
+    }
+  }
+  return fmt::format("{}", fmt::join(extras, ","));
+}
+
+StackPlan plan_of(const StackSet& set, const StackWish& wish, const Knowledge& knowledge) {
+  const System system = wish.machine.system;
   StackPlan plan{.python = set.python,
                  .packages = {},
                  .verdicts = set.verdicts,
@@ -85,7 +114,7 @@ StackPlan plan_of(const StackSet& set, const Knowledge& knowledge) {
                  .notes = {}};
   for (const StackCandidate& candidate : set.chosen) {
     PinnedPackage pinned{.name = candidate.name,
-                         .extras = {},
+                         .extras = wanted_extras(wish, candidate.name),
                          .version = candidate.version.text(),
                          .index = candidate.index,
                          .reason = reason_of(candidate, set)};
@@ -99,7 +128,7 @@ StackPlan plan_of(const StackSet& set, const Knowledge& knowledge) {
           "call onnxruntime.preload_dlls() before the first session: it opens the libraries that "
           "the extras bring");
     }
-    if (brings_other_onnxruntime(candidate, set)) {
+    if (brings_other_onnxruntime(candidate, set, system)) {
       pinned.alone = true;
       plan.notes.push_back(fmt::format(
           "{} asks for onnxruntime, which writes over the files of onnxruntime-gpu: it is "
@@ -117,11 +146,11 @@ StackPlan plan_of(const StackSet& set, const Knowledge& knowledge) {
   }
   // What a package that is installed alone would have brought, but for what is here already.
   for (const StackCandidate& candidate : set.chosen) {
-    if (!brings_other_onnxruntime(candidate, set)) {
+    if (!brings_other_onnxruntime(candidate, set, system)) {
       continue;
     }
     for (const Requirement& need : candidate.needs) {
-      const bool there = need.name == "onnxruntime" || !need.marker.empty() ||
+      const bool there = need.name == "onnxruntime" || !holds(need, set, system) ||
                          std::ranges::count(plan.packages, need.name, &PinnedPackage::name) > 0;
       if (!there) {
         plan.packages.push_back({.name = need.name,
@@ -139,10 +168,11 @@ StackPlan plan_of(const StackSet& set, const Knowledge& knowledge) {
   return plan;
 }
 
-std::optional<StackPlan> find_plan(StackSearch& search, const Knowledge& knowledge) {
+std::optional<StackPlan> find_plan(StackSearch& search, const StackWish& wish,
+                                   const Knowledge& knowledge) {
   for (const StackGrade grade : {StackGrade::Best, StackGrade::Works, StackGrade::Computes}) {
     if (const auto set = search.find(grade)) {
-      return plan_of(*set, knowledge);
+      return plan_of(*set, wish, knowledge);
     }
   }
   return std::nullopt;
@@ -150,7 +180,41 @@ std::optional<StackPlan> find_plan(StackSearch& search, const Knowledge& knowled
 
 std::optional<StackPlan> find_plan(const StackWish& wish, const Knowledge& knowledge) {
   StackSearch search(wish, knowledge);
-  return find_plan(search, knowledge);
+  return find_plan(search, wish, knowledge);
+}
+
+// The fewest of the wanted packages of which there is no plan either: leaving out any one makes it.
+StackWish core_of(const StackWish& wish, const Knowledge& knowledge) {
+  StackWish core = wish;
+  for (size_t i = 0; i < core.wanted.size() && core.wanted.size() > 1;) {
+    StackWish fewer = core;
+    fewer.wanted.erase(fewer.wanted.begin() + static_cast<std::ptrdiff_t>(i));
+    if (find_plan(fewer, knowledge)) {
+      ++i;
+    } else {
+      core = std::move(fewer);
+    }
+  }
+  return core;
+}
+
+// Which of the wanted packages do not go together, and why.
+std::vector<std::string> reasons_of(const StackWish& wish, const Knowledge& knowledge) {
+  const StackWish core = core_of(wish, knowledge);
+  StackSearch search(core, knowledge);
+  std::ignore = search.find(StackGrade::Computes);
+  std::vector<std::string> reasons = search.reasons();
+  if (core.wanted.size() < 2) {
+    return reasons;
+  }
+  std::vector<std::string> names;
+  for (const Requirement& wanted : core.wanted) {
+    names.push_back(requirement_text(wanted));
+  }
+  reasons.insert(reasons.begin(),
+                 fmt::format("{} do not go together{}", fmt::join(names, " and "),
+                             wish.python.empty() ? "" : " on Python " + wish.python));
+  return reasons;
 }
 
 // The newest branch that still knows every card.
@@ -225,19 +289,47 @@ void change_wanted(const StackWish& wish, const Knowledge& knowledge, StackAnswe
   }
 }
 
+// One that is named twice is to be as both say.
+StackWish without_twins(const StackWish& given) {
+  StackWish wish = given;
+  wish.wanted.clear();
+  for (const Requirement& wanted : given.wanted) {
+    const auto twin = std::ranges::find(wish.wanted, wanted.name, &Requirement::name);
+    if (twin == wish.wanted.end()) {
+      wish.wanted.push_back(wanted);
+      continue;
+    }
+    if (!wanted.specifier.empty()) {
+      twin->specifier += (twin->specifier.empty() ? "" : ",") + wanted.specifier;
+    }
+    twin->extras.insert(twin->extras.end(), wanted.extras.begin(), wanted.extras.end());
+  }
+  return wish;
+}
+
 }  // namespace
 
-Result<StackAnswer> plan_stack(const StackWish& wish, const Knowledge& knowledge) {
+Result<StackAnswer> plan_stack(const StackWish& given, const Knowledge& knowledge) {
+  const StackWish wish = without_twins(given);
   StackSearch search(wish, knowledge);
   if (!search.unknown().empty()) {
+    std::vector<std::string> names;
+    for (const PackageReleases& listed : knowledge.releases) {
+      if (!listed.package.starts_with("nvidia-") &&
+          !stack_candidates(listed.package, knowledge).empty()) {
+        names.push_back(listed.package);
+      }
+    }
+    std::ranges::sort(names);
     return fail(
         ErrorCode::InvalidInput,
-        fmt::format("the knowledge base has no releases of {} to plan with", search.unknown()));
+        fmt::format("the knowledge base has no releases of {} to plan with{}; it has those of {}",
+                    search.unknown(), suggestion(search.unknown(), names), fmt::join(names, ", ")));
   }
   StackAnswer answer;
-  answer.plan = find_plan(search, knowledge);
+  answer.plan = find_plan(search, wish, knowledge);
   if (!answer.plan) {
-    answer.reasons = search.reasons();
+    answer.reasons = reasons_of(wish, knowledge);
     change_driver(wish, knowledge, answer);
     change_python(wish, knowledge, answer);
     change_wanted(wish, knowledge, answer);

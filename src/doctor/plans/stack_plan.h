@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,10 +52,14 @@ struct StackChange {
 
 struct StackAnswer {
   std::optional<StackPlan> plan;
-  // Where there is none: for each package why not, and what would make one. Both may be empty.
+  // Where there is none: which of the wanted ones do not go together, or with card, driver and
+  // Python, and why; and what would make one, the smallest change first, which may be nothing.
   std::vector<std::string> reasons;
   std::vector<StackChange> changes;
 };
+
+// Python's versions that a plan may be for, the newest first: "3.12".
+[[nodiscard]] std::span<const std::string_view> planned_pythons();
 
 // Looks for the newest versions, the first wanted package before the second: sets of which all is
 // verified and runs machine code of the card first. Fails where a package is asked for of which the

@@ -52,14 +52,22 @@ std::string title(const StackCandidate& candidate) {
   return fmt::format("{} {}", candidate.name, candidate.version.text());
 }
 
-// Why `one` does not take `other`; empty: it does.
-std::string unmet(const StackCandidate& one, const StackCandidate& other, System system) {
+// What `one` asks for that `other` is not; null: nothing.
+const Requirement* unmet_need_of(const StackCandidate& one, const StackCandidate& other,
+                                 System system) {
   for (const Requirement& need : one.needs) {
     if (need.name == other.name && holds(need, system) && !names(need, other)) {
-      return fmt::format("{} asks for {}", title(one), requirement_text(need));
+      return &need;
     }
   }
-  return {};
+  return nullptr;
+}
+
+// Why `one` does not take `other`; empty: it does.
+std::string unmet(const StackCandidate& one, const StackCandidate& other, System system) {
+  const Requirement* const need = unmet_need_of(one, other, system);
+  return need == nullptr ? std::string()
+                         : fmt::format("{} asks for {}", title(one), requirement_text(*need));
 }
 
 std::string cudnn_wheel(int cuda_major) {
@@ -72,6 +80,10 @@ std::string cublas_wheel(int cuda_major) {
 }
 
 }  // namespace
+
+std::span<const std::string_view> planned_pythons() {
+  return kPythons;
+}
 
 StackSearch::StackSearch(const StackWish& wish, const Knowledge& knowledge)
     : wish_(wish), knowledge_(knowledge) {
@@ -91,7 +103,13 @@ void StackSearch::add_slots() {
     if (!tried.insert(name).second) {
       return nullptr;
     }
-    Slot slot{.name = name, .wanted = {}, .choices = {}, .refusal = {}};
+    Slot slot{.name = name,
+              .wanted = {},
+              .choices = {},
+              .unfit = {},
+              .lack = {},
+              .conflict = {},
+              .asked = {}};
     for (StackCandidate& candidate : stack_candidates(name, knowledge_)) {
       slot.choices.push_back({.candidate = std::move(candidate), .framework = {}, .judged = {}});
     }
@@ -144,12 +162,83 @@ void StackSearch::judge(Slot& slot) const {
   }
 }
 
-bool StackSearch::is_needed(const Slot& slot) const {
-  return slot.explicit_ || std::ranges::any_of(chosen_, [&](const Choice* choice) {
-           return std::ranges::any_of(choice->candidate.needs, [&](const Requirement& need) {
-             return need.name == slot.name && holds(need, wish_.machine.system);
-           });
-         });
+std::string StackSearch::why_not(const Choice& choice) {
+  for (const Judged& judged : choice.judged) {
+    if (!computes_on_card(judged)) {
+      return judged.verdict.reason;
+    }
+  }
+  return choice.judged.empty() ? "nothing is known of its device code"
+                               : choice.judged.front().verdict.reason;
+}
+
+const Requirement* StackSearch::unmet_need(const StackCandidate& candidate) const {
+  for (const Choice* choice : chosen_) {
+    if (const Requirement* const need =
+            unmet_need_of(candidate, choice->candidate, wish_.machine.system)) {
+      return need;
+    }
+  }
+  return nullptr;
+}
+
+std::string StackSearch::why_none(const Requirement& asked) const {
+  const auto slot = std::ranges::find(slots_, asked.name, &Slot::name);
+  if (slot == slots_.end()) {
+    return {};
+  }
+  for (const Choice& choice : slot->choices) {
+    if (names(asked, choice.candidate)) {
+      return grade_allows(choice, StackGrade::Computes)
+                 ? std::string()
+                 : fmt::format("{}: {}", title(choice.candidate), why_not(choice));
+    }
+  }
+  return {};
+}
+
+bool StackSearch::asks_for(const StackCandidate& candidate, std::string_view name) const {
+  return std::ranges::any_of(candidate.needs, [&](const Requirement& need) {
+    return need.name == name && holds(need, wish_.machine.system);
+  });
+}
+
+bool StackSearch::is_needed(size_t index) const {
+  const std::string& name = slots_[index].name;
+  const bool wanted =
+      slots_[index].explicit_ || std::ranges::any_of(chosen_, [&](const Choice* choice) {
+        return asks_for(choice->candidate, name);
+      });
+  if (wanted) {
+    return true;
+  }
+  for (size_t later = index + 1; later < slots_.size(); ++later) {
+    const bool all_ask = !slots_[later].choices.empty() &&
+                         std::ranges::all_of(slots_[later].choices, [&](const Choice& choice) {
+                           return asks_for(choice.candidate, name);
+                         });
+    if (all_ask && is_needed(later)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::string StackSearch::none_fits(const Slot& slot) const {
+  const PackageReleases* const listed = knowledge_.releases_of(slot.name);
+  const std::vector<Version> none;
+  const std::vector<Version>& releases = listed == nullptr ? none : listed->releases;
+  const auto released = std::ranges::find_if(
+      releases, [&](const Version& version) { return allows(slot.wanted, version); });
+  const std::string known = fmt::format("{} to {}", slot.choices.back().candidate.version.text(),
+                                        slot.choices.front().candidate.version.text());
+  return released == releases.end()
+             ? fmt::format("{}: no release that is known is as wanted; known are {}", slot.name,
+                           known)
+             : fmt::format(
+                   "{} {}: what it asks for and holds is not known; known is that of some "
+                   "of {}",
+                   slot.name, released->text(), known);
 }
 
 bool StackSearch::grade_allows(const Choice& choice, StackGrade grade) const {
@@ -236,33 +325,41 @@ bool StackSearch::fill(size_t index, StackGrade grade) {
     return settle(grade);
   }
   Slot& slot = slots_[index];
-  if (!is_needed(slot)) {
+  if (!is_needed(index)) {
     return fill(index + 1, grade);
   }
+  bool fits = false;
   for (const Choice& choice : slot.choices) {
     if (!allows(slot.wanted, choice.candidate.version)) {
       continue;
     }
+    fits = true;
     if (!grade_allows(choice, grade)) {
-      if (slot.refusal.empty()) {
-        slot.refusal = fmt::format("{}: {}", title(choice.candidate),
-                                   choice.judged.empty() ? "nothing is known of its device code"
-                                                         : choice.judged.front().verdict.reason);
+      if (slot.lack.empty()) {
+        slot.lack = fmt::format("{}: {}", title(choice.candidate), why_not(choice));
       }
       continue;
     }
+    slot.would_do = true;
     if (std::string reason = conflict(choice.candidate); !reason.empty()) {
-      if (slot.refusal.empty()) {
-        slot.refusal = std::move(reason);
+      if (slot.conflict.empty()) {
+        slot.conflict = std::move(reason);
+        if (const Requirement* const need = unmet_need(choice.candidate)) {
+          slot.asked = *need;
+        }
       }
       continue;
     }
+    slot.taken = true;
     chosen_.push_back(&choice);
     const bool filled = fill(index + 1, grade);
     chosen_.pop_back();
     if (filled) {
       return true;
     }
+  }
+  if (!fits && slot.unfit.empty() && !slot.choices.empty()) {
+    slot.unfit = none_fits(slot);
   }
   return false;
 }
@@ -368,8 +465,8 @@ bool StackSearch::settle_with(const std::vector<StackCandidate>& libraries, Stac
           grade == StackGrade::Computes ? computes_on_card(judged) : has_machine_code(judged);
       if (!good) {
         for (Slot& slot : slots_) {
-          if (slot.name == choice->candidate.name && slot.refusal.empty()) {
-            slot.refusal = fmt::format("{}: {}", title(choice->candidate), judged.verdict.reason);
+          if (slot.name == choice->candidate.name && slot.conflict.empty()) {
+            slot.conflict = fmt::format("{}: {}", title(choice->candidate), judged.verdict.reason);
           }
         }
         return false;
@@ -384,7 +481,12 @@ bool StackSearch::settle_with(const std::vector<StackCandidate>& libraries, Stac
 std::optional<StackSet> StackSearch::find(StackGrade grade) {
   found_.reset();
   for (Slot& slot : slots_) {
-    slot.refusal.clear();
+    slot.unfit.clear();
+    slot.lack.clear();
+    slot.conflict.clear();
+    slot.asked.reset();
+    slot.would_do = false;
+    slot.taken = false;
   }
   if (!unknown_.empty() || wish_.machine.cards.empty() || !fill(0, grade)) {
     return std::nullopt;
@@ -394,9 +496,23 @@ std::optional<StackSet> StackSearch::find(StackGrade grade) {
 
 std::vector<std::string> StackSearch::reasons() const {
   std::vector<std::string> found;
+  // The one of which none could ever be taken is what it failed at.
+  const bool blocked = std::ranges::any_of(slots_, [](const Slot& slot) {
+    return !slot.taken && (slot.would_do || !slot.unfit.empty());
+  });
   for (const Slot& slot : slots_) {
-    if (!slot.refusal.empty() && std::ranges::count(found, slot.refusal) == 0) {
-      found.push_back(slot.refusal);
+    if (blocked && slot.taken) {
+      continue;
+    }
+    // Of releases that would do by themselves it is the others that keep them out.
+    const std::string& reason = !slot.unfit.empty() ? slot.unfit
+                                : slot.would_do     ? slot.conflict
+                                                    : slot.lack;
+    const bool conflict = slot.unfit.empty() && slot.would_do && slot.asked;
+    for (const std::string& line : {reason, conflict ? why_none(*slot.asked) : std::string()}) {
+      if (!line.empty() && std::ranges::count(found, line) == 0) {
+        found.push_back(line);
+      }
     }
   }
   return found;

@@ -40,7 +40,8 @@ class StackSearch {
   // The set of the newest versions of this grade.
   [[nodiscard]] std::optional<StackSet> find(StackGrade grade);
 
-  // For each package why none of its releases could be taken, of the last find().
+  // For each package why none of its releases could be taken, of the last find(): what they lack by
+  // themselves where none would do alone, else what of them does not go with the others.
   [[nodiscard]] std::vector<std::string> reasons() const;
 
  private:
@@ -55,12 +56,30 @@ class StackSearch {
     SpecifierSet wanted;
     bool explicit_ = false;  // the user named it; else only if something chosen needs it
     std::vector<Choice> choices;
-    std::string refusal;  // why the newest could not be taken
+    // Why the newest could not be taken: none fits the words, it would not do by itself, or it does
+    // not go with the others.
+    std::string unfit;
+    std::string lack;
+    std::string conflict;
+    std::optional<Requirement> asked;  // of `conflict`: what the release asks for
+    bool would_do = false;             // one of them, by itself
+    bool taken = false;                // one of them went with what was chosen before
   };
 
+  // Why a release would not do by itself.
+  [[nodiscard]] static std::string why_not(const Choice& choice);
+  // What a release asks for of one that is chosen and another; null: of none.
+  [[nodiscard]] const Requirement* unmet_need(const StackCandidate& candidate) const;
+  // Why nothing that is asked for so could be taken; empty: it could, by itself.
+  [[nodiscard]] std::string why_none(const Requirement& asked) const;
   void add_slots();
   void judge(Slot& slot) const;
-  [[nodiscard]] bool is_needed(const Slot& slot) const;
+  // Whether a plan has to have this package: it is wanted, something chosen asks for it, or all
+  // releases of something that comes later do.
+  [[nodiscard]] bool is_needed(size_t index) const;
+  [[nodiscard]] bool asks_for(const StackCandidate& candidate, std::string_view name) const;
+  // What to say where no release of a package is as the user wants it.
+  [[nodiscard]] std::string none_fits(const Slot& slot) const;
   [[nodiscard]] bool grade_allows(const Choice& choice, StackGrade grade) const;
   // Why the candidate does not go with what is chosen; empty: it does.
   [[nodiscard]] std::string conflict(const StackCandidate& candidate) const;
