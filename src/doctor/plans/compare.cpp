@@ -11,6 +11,7 @@
 
 #include "doctor/characters.h"
 #include "doctor/diagnose.h"
+#include "doctor/machine/card_names.h"
 #include "doctor/plans/compare_steps.h"
 #include "doctor/recipes/recipe_columns.h"
 #include "doctor/verdicts/known_framework.h"
@@ -85,6 +86,7 @@ Pins pins_of(const Facts& facts) {
 Side side(const Facts& facts, const Machine& machine, const Knowledge& knowledge) {
   Side own{.facts = facts, .pinned = {.pins = {}, .open = {}, .python = {}, .whole = true}};
   own.facts.machine = machine;
+  name_capabilities(own.facts.machine, knowledge, Trusted::Verified);
   for (const RecipeColumn& column : recipe_columns(facts)) {
     if (!column.group.empty()) {
       continue;  // nobody says that it is installed
@@ -246,8 +248,8 @@ std::string identity(const Finding& finding) {
   return identity;
 }
 
-// The failures and warnings of one report that another has not.
-std::vector<Finding> only_in(const Report& report, const Report& other) {
+// What is at least as bad in one report, and less so in another.
+std::vector<Finding> only_in(const Report& report, const Report& other, Level least) {
   std::map<std::string, Level> known;  // how bad each is there
   for (const Finding& finding : other.findings) {
     Level& level = known.try_emplace(identity(finding), Level::Good).first->second;
@@ -256,7 +258,7 @@ std::vector<Finding> only_in(const Report& report, const Report& other) {
   std::vector<Finding> found;
   for (const Finding& finding : report.findings) {
     Level& level = known.try_emplace(identity(finding), Level::Good).first->second;
-    if (finding.level >= Level::Warning && finding.level > level) {
+    if (finding.level >= least && finding.level > level) {
       found.push_back(finding);
       level = finding.level;  // of an environment and of the recipe that it is of, one
     }
@@ -272,6 +274,54 @@ std::vector<Remedy> driver_step(const Report& second) {
     }
   }
   return {};
+}
+
+// What is at least as bad in both.
+std::vector<Finding> in_both(const Report& report, const Report& other, Level least) {
+  std::vector<Finding> found;
+  for (const Finding& finding : report.findings) {
+    const bool there = std::ranges::any_of(other.findings, [&](const Finding& candidate) {
+      return identity(candidate) == identity(finding) && candidate.level >= least;
+    });
+    if (there && finding.level >= least) {
+      found.push_back(finding);
+    }
+  }
+  return found;
+}
+
+// What is worse than a note is worth telling of two machines; of two environments on one machine it
+// is what the change brings.
+enum class Of : uint8_t { Environments, Machines };
+
+Comparison compared(const Side& one, const Side& other, Of of, const Knowledge& knowledge) {
+  const Level least = of == Of::Machines ? Level::Unknown : Level::Warning;
+  const Report before = diagnose(one.facts, knowledge);
+  const Report after = diagnose(other.facts, knowledge);
+  const Pins& from = one.pinned.pins;
+  const Pins& to = other.pinned.pins;
+  Comparison comparison;
+  comparison.packages = changes_of(from, to, knowledge);
+  comparison.same = static_cast<uint64_t>(std::ranges::count_if(from, [&](const auto& pin) {
+    const auto found = to.find(pin.first);
+    return found != to.end() && found->second == pin.second;
+  }));
+  comparison.verdicts = verdict_changes(before, after);
+  comparison.breaks = only_in(after, before, least);
+  comparison.mended = only_in(before, after, least);
+  comparison.both = in_both(after, before, of == Of::Machines ? Level::Unknown : Level::Fail);
+  comparison.steps = steps_between(one.pinned, other.pinned, driver_step(after), knowledge);
+  // What a file leaves out that does not name everything is not gone.
+  if (one.pinned.whole && !other.pinned.whole) {
+    std::erase_if(comparison.packages,
+                  [](const PackageChange& change) { return change.kind == ChangeKind::Removed; });
+    std::erase_if(comparison.verdicts,
+                  [](const VerdictChange& change) { return change.to.empty(); });
+    std::erase_if(comparison.mended, [&](const Finding& finding) {
+      return !to.contains(finding.subject.substr(0, finding.subject.find(' ')));
+    });
+  }
+  return comparison;
 }
 
 }  // namespace
@@ -299,32 +349,15 @@ bool Comparison::is_worse() const {
 
 Comparison compare(const Facts& first, const Facts& second, const Machine& machine,
                    const Knowledge& knowledge) {
-  const Side one = side(first, machine, knowledge);
-  const Side other = side(second, machine, knowledge);
-  const Report before = diagnose(one.facts, knowledge);
-  const Report after = diagnose(other.facts, knowledge);
-  const Pins& from = one.pinned.pins;
-  const Pins& to = other.pinned.pins;
-  Comparison comparison;
-  comparison.packages = changes_of(from, to, knowledge);
-  comparison.same = static_cast<uint64_t>(std::ranges::count_if(from, [&](const auto& pin) {
-    const auto found = to.find(pin.first);
-    return found != to.end() && found->second == pin.second;
-  }));
-  comparison.verdicts = verdict_changes(before, after);
-  comparison.breaks = only_in(after, before);
-  comparison.mended = only_in(before, after);
-  comparison.steps = steps_between(one.pinned, other.pinned, driver_step(after), knowledge);
-  // What a file leaves out that does not name everything is not gone.
-  if (one.pinned.whole && !other.pinned.whole) {
-    std::erase_if(comparison.packages,
-                  [](const PackageChange& change) { return change.kind == ChangeKind::Removed; });
-    std::erase_if(comparison.verdicts,
-                  [](const VerdictChange& change) { return change.to.empty(); });
-    std::erase_if(comparison.mended, [&](const Finding& finding) {
-      return !to.contains(finding.subject.substr(0, finding.subject.find(' ')));
-    });
-  }
+  return compared(side(first, machine, knowledge), side(second, machine, knowledge),
+                  Of::Environments, knowledge);
+}
+
+Comparison compare_machines(const Facts& first, const Facts& second, const Knowledge& knowledge) {
+  const Side one = side(first, first.machine, knowledge);
+  const Side other = side(second, second.machine, knowledge);
+  Comparison comparison = compared(one, other, Of::Machines, knowledge);
+  comparison.machine = machine_changes(one.facts.machine, other.facts.machine);
   return comparison;
 }
 

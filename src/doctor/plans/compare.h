@@ -9,6 +9,7 @@
 #include "doctor/facts.h"
 #include "doctor/finding.h"
 #include "doctor/knowledge/knowledge.h"
+#include "doctor/plans/machine_compare.h"
 
 namespace mynah::doctor {
 
@@ -48,12 +49,15 @@ struct VerdictChange {
 };
 
 struct Comparison {
+  std::vector<MachineChange> machine;   // where the two sides are of different machines
   std::vector<PackageChange> packages;  // by name
   uint64_t same = 0;                    // packages that are
   std::vector<VerdictChange> verdicts;
   std::vector<Finding> breaks;  // failures and warnings of the second that the first has not
   std::vector<Finding> mended;  // of the first that the second has not
-  std::vector<Remedy> steps;    // from the first to the second, in order
+  // Failures of the second that the first has, too; of two machines all that is worse than a note.
+  std::vector<Finding> both;
+  std::vector<Remedy> steps;  // from the first to the second, in order
 
   // Whether something that worked fails in the second.
   [[nodiscard]] bool is_worse() const;
@@ -63,5 +67,10 @@ struct Comparison {
 // that the wheels are known to bring.
 [[nodiscard]] Comparison compare(const Facts& first, const Facts& second, const Machine& machine,
                                  const Knowledge& knowledge);
+
+// The same of two machines with what is on each: each side on the machine of its own facts, and how
+// those differ.
+[[nodiscard]] Comparison compare_machines(const Facts& first, const Facts& second,
+                                          const Knowledge& knowledge);
 
 }  // namespace mynah::doctor

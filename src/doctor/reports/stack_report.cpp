@@ -148,9 +148,23 @@ nlohmann::ordered_json plan_json(const StackAnswer& answer) {
 
 std::string comparison_text(const Comparison& comparison, const TextStyle& style) {
   Lines lines(style);
-  lines.head(fmt::format("{} package{}, {} {} the same", comparison.packages.size(),
-                         comparison.packages.size() == 1 ? " differs" : "s differ", comparison.same,
-                         comparison.same == 1 ? "is" : "are"));
+  if (!comparison.machine.empty()) {
+    lines.head("The machines");
+    for (const MachineChange& change : comparison.machine) {
+      const auto called = [](const std::string& value) {
+        return value.empty() ? std::string("nothing known") : value;
+      };
+      lines.item(change.what + ": ",
+                 fmt::format("{}; in the second {}", called(change.from), called(change.to)));
+    }
+  }
+  const bool machines_alone = comparison.packages.empty() && comparison.same == 0 &&
+                              !(comparison.machine.empty() && comparison.both.empty());
+  if (!machines_alone) {
+    lines.head(fmt::format("{} package{}, {} {} the same", comparison.packages.size(),
+                           comparison.packages.size() == 1 ? " differs" : "s differ",
+                           comparison.same, comparison.same == 1 ? "is" : "are"));
+  }
   for (const PackageChange& change : comparison.packages) {
     lines.item(change.name + ": ", change_words(change));
   }
@@ -164,6 +178,7 @@ std::string comparison_text(const Comparison& comparison, const TextStyle& style
   }
   add_findings(lines, "What breaks", comparison.breaks);
   add_findings(lines, "What is mended", comparison.mended);
+  add_findings(lines, "What is wrong in both", comparison.both);
   if (!comparison.steps.empty()) {
     lines.head("From the first to the second");
     for (size_t i = 0; i < comparison.steps.size(); ++i) {
@@ -189,6 +204,11 @@ nlohmann::ordered_json comparison_json(const Comparison& comparison) {
                         {"to", or_null(change.to)},
                         {"effect", or_null(change.effect)}});
   }
+  Json machine = Json::array();
+  for (const MachineChange& change : comparison.machine) {
+    machine.push_back(
+        {{"what", change.what}, {"from", or_null(change.from)}, {"to", or_null(change.to)}});
+  }
   Json verdicts = Json::array();
   for (const VerdictChange& change : comparison.verdicts) {
     verdicts.push_back(
@@ -204,10 +224,12 @@ nlohmann::ordered_json comparison_json(const Comparison& comparison) {
           {"version", kReportVersion},
           {"worse", comparison.is_worse()},
           {"same", comparison.same},
+          {"machine", machine},
           {"packages", packages},
           {"verdicts", verdicts},
           {"breaks", parts(comparison.breaks)},
           {"mended", parts(comparison.mended)},
+          {"both", parts(comparison.both)},
           {"steps", parts(comparison.steps)}};
 }
 
