@@ -266,6 +266,7 @@ class ScriptReader {
       for (size_t i = list.begin; i < commands_.size(); ++i) {
         commands_[i].doubtful = true;
       }
+      list.begin = commands_.size();  // those are done: a long line is not gone through again
       list.either = true;
     } else if (behind == Separator::End) {
       list.either = list.tested = false;
