@@ -301,6 +301,10 @@ void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column,
   const System system = column.image.empty() ? machine.system : System::Linux;
   PythonEnvironment environment;
   environment.system = system;
+  if (column.image.starts_with("python:")) {
+    environment.path = "/usr/local";  // where images of Python have it
+    environment.python = column.python;
+  }
   std::vector<Brought> all;
   for (const std::string_view package :
        {"torch", "ctranslate2", "onnxruntime-gpu", "llama-cpp-python", "nvidia-cudnn-cu12",

@@ -14,6 +14,12 @@ namespace mynah::doctor {
 
 namespace {
 
+// Where nobody knows which folder packages come into, Python itself does, once they are there:
+// NVIDIA's wheels share the package `nvidia`.
+constexpr std::string_view kAskedSite = "$SITE";
+constexpr std::string_view kAskSite =
+    " && SITE=\"$(python3 -c 'import nvidia; print(list(nvidia.__path__)[0])')/..\"";
+
 const Package* package_named(const std::vector<Package>& packages, std::string_view name) {
   const auto found = std::ranges::find(packages, name, &Package::name);
   return found == packages.end() ? nullptr : &*found;
@@ -172,6 +178,10 @@ std::string site_of(const Framework& framework, const PythonEnvironment& environ
   if (const size_t slash = framework.folder.find_last_of("/\\"); slash != std::string::npos) {
     return framework.folder.substr(0, slash);
   }
+  if (environment.system != System::Windows &&
+      (environment.path.empty() || environment.python.empty())) {
+    return std::string(kAskedSite);
+  }
   return environment.system == System::Windows
              ? environment.path + "\\Lib\\site-packages"
              : fmt::format("{}/lib/python{}/site-packages", environment.path, environment.python);
@@ -187,8 +197,8 @@ std::string library_path_line(const std::string& site, const std::vector<std::st
     paths +=
         fmt::format("{}{}{}{}", paths.empty() ? "" : ":", site, site.empty() ? "" : "/", folder);
   }
-  return fmt::format(" && export LD_LIBRARY_PATH=\"{}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}\"",
-                     paths);
+  return fmt::format("{} && export LD_LIBRARY_PATH=\"{}${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}\"",
+                     site == kAskedSite ? kAskSite : "", paths);
 }
 
 }  // namespace mynah::doctor

@@ -47,7 +47,8 @@ struct Change {
 // "pip install", as the environment's own tool has it.
 [[nodiscard]] std::string install_command(const PythonEnvironment& environment);
 
-// The folder that a framework's package lies in, and NVIDIA's wheels beside it.
+// The folder that a framework's package lies in, and NVIDIA's wheels beside it; of an environment
+// of which nobody knows where it lies a variable that library_path_line sets.
 [[nodiscard]] std::string site_of(const Framework& framework, const PythonEnvironment& environment);
 
 // " && export LD_LIBRARY_PATH=..." for folders below a site; empty where there are none, and on
