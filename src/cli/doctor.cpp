@@ -25,6 +25,18 @@ struct GivenOption {
   std::vector<std::string_view> actions;
 };
 
+// An option whose value must say something: an empty one is mostly a variable of a script that was
+// not set, and would be judged as if the option were not there.
+void want_value(Fields& fields, std::string_view name) {
+  Field& field = *fields.find(name);
+  field.set = [set = field.set, value = field.value](const std::string& text) -> Status {
+    if (text.find_first_not_of(" ,") == std::string::npos) {
+      return fail(ErrorCode::Usage, fmt::format("wanted {}, found nothing", value));
+    }
+    return set(text);
+  };
+}
+
 }  // namespace
 
 void DoctorCommand::fields(Fields& fields) {
@@ -38,8 +50,19 @@ void DoctorCommand::fields(Fields& fields) {
   fields.section("Look");
   fields
       .option("as", "FACTS.json", options_.as,
-              "Reason about another machine, by what --facts wrote there; -: standard input.")
+              "Reason about another machine, by what --facts wrote there (-: standard input): of "
+              "what lies there, or with PLACEs of those here.")
       .completes(Complete::Files)
+      .once();
+  // A card in the environment would be judged in place of the one that is there, unseen.
+  fields
+      .list("gpu", "CARD", options_.gpus,
+            "Reason about a machine with this card, by its name or compute capability; several: "
+            "with all of them.")
+      .once();
+  fields
+      .option("driver", "VERSION", options_.driver,
+              "With this driver of NVIDIA's, in place of the one that is there.")
       .once();
   fields.flag("facts", options_.facts, "Print what there is, as JSON, and judge nothing.").once();
   fields
@@ -64,13 +87,6 @@ void DoctorCommand::fields(Fields& fields) {
       .once();
   fields.flag("all", options_.all, "Show what is good and mere notes, too.").shorter('v').once();
   fields.section("Actions");
-  // A card in the environment would be judged in place of the one that is there, unseen.
-  fields
-      .list("gpu", "CARD", options_.gpus,
-            "plan, compare: the card that is meant, by its name or compute capability; several: "
-            "all of them.")
-      .once();
-  fields.option("driver", "VERSION", options_.driver, "plan, compare: its driver.").once();
   fields
       .option("want", "PACKAGES", options_.want,
               "plan: what is to work together, as in faster-whisper,torch>=2.4.")
@@ -82,6 +98,9 @@ void DoctorCommand::fields(Fields& fields) {
       .option("timeout", "S", options_.timeout_s,
               "try: seconds until a command that has not ended is judged.")
       .once();
+  for (const std::string_view name : {"as", "html", "gpu", "driver", "want", "python"}) {
+    want_value(fields, name);
+  }
 }
 
 std::string DoctorCommand::details() const {
@@ -143,8 +162,8 @@ Result<int> DoctorCommand::dispatch(Context& context) const {
   const std::string action = is_action ? words_.front() : "";
   const std::array<GivenOption, 14> given = {
       {{"--as", !options_.as.empty(), {"", "plan", "compare"}},
-       {"--gpu", !options_.gpus.empty(), {"plan", "compare"}},
-       {"--driver", !options_.driver.empty(), {"plan", "compare"}},
+       {"--gpu", !options_.gpus.empty(), {"", "plan", "compare"}},
+       {"--driver", !options_.driver.empty(), {"", "plan", "compare"}},
        {"--want", !options_.want.empty(), {"plan"}},
        {"--python", !options_.python.empty(), {"plan"}},
        {"--dockerfile", options_.dockerfile, {"plan"}},

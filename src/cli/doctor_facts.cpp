@@ -9,7 +9,6 @@
 #include "cli/discovery_search.h"
 #include "cli/doctor_knowledge.h"
 #include "doctor/facts_json.h"
-#include "doctor/gather.h"
 #include "place/discovery/discover.h"
 
 namespace mynah::cli {
@@ -63,11 +62,16 @@ std::vector<std::string> ask_driver(const Environment& environment,
 }  // namespace
 
 Result<doctor::Facts> gathered_facts(Context& context, const std::vector<std::string>& places,
-                                     const doctor::Knowledge& knowledge) {
+                                     const doctor::Knowledge& knowledge,
+                                     std::optional<doctor::OtherMachine> other) {
   doctor::GatherRequest request;
   request.places.assign(places.begin(), places.end());
   for (const std::string& name : context.environment.names_with("")) {
     request.variables.emplace(name, context.environment.get(name).value_or(""));
+  }
+  request.other = std::move(other);
+  if (request.other) {
+    return doctor::gather_facts(request, knowledge);
   }
   std::vector<std::string> not_shown = ask_driver(context.environment, request);
   MYNAH_TRY(doctor::Facts facts, doctor::gather_facts(request, knowledge));

@@ -7,6 +7,7 @@
 
 #include "cli/doctor_facts.h"
 #include "cli/doctor_knowledge.h"
+#include "cli/doctor_machine.h"
 #include "cli/doctor_options.h"
 #include "cli/doctor_resolve.h"
 #include "cli/doctor_style.h"
@@ -14,6 +15,7 @@
 #include "cli/program.h"
 #include "doctor/diagnose.h"
 #include "doctor/facts_json.h"
+#include "doctor/machine/card_names.h"
 #include "doctor/recipes/alignment.h"
 #include "doctor/reports/redact.h"
 #include "doctor/reports/report_html.h"
@@ -33,30 +35,49 @@ std::string host_name() {
                                                           : std::string();
 }
 
-Result<Facts> facts_of(Context& context, const std::vector<std::string>& places,
-                       const DoctorOptions& options, const doctor::Knowledge& knowledge) {
-  return options.as.empty() ? gathered_facts(context, places, knowledge)
-                            : written_facts(context, options.as);
+// What is judged, and on which machine.
+Result<MeantMachine> facts_of(Context& context, const std::vector<std::string>& places,
+                              const DoctorOptions& options, const doctor::Knowledge& knowledge) {
+  MYNAH_TRY(MeantMachine meant, meant_machine(context, options, knowledge));
+  if (!meant.elsewhere) {
+    MYNAH_TRY(meant.facts, gathered_facts(context, places, knowledge));
+    if (!options.driver.empty()) {
+      replace_driver(meant.facts.machine, options.driver);
+    }
+    return meant;
+  }
+  doctor::name_capabilities(meant.facts.machine, knowledge, doctor::Trusted::Verified);
+  if (!options.as.empty() && places.empty()) {
+    // All of it is of that machine, and nothing is from here.
+    meant.about = options.driver.empty() ? "" : meant.about;
+    return meant;
+  }
+  meant.about += "; what is judged was read here";
+  // Of a machine of which the card alone is told the rest is as it is here.
+  MYNAH_TRY(Facts here, gathered_facts(context, places, knowledge,
+                                       doctor::OtherMachine{.machine = meant.facts.machine,
+                                                            .own_libraries = !options.as.empty()}));
+  here.wanted = std::move(meant.facts.wanted);
+  here.headroom_mib = meant.facts.headroom_mib;
+  meant.facts = std::move(here);
+  return meant;
 }
 
 // Takes out of all who and where this is.
-void redact(const Context& context, const DoctorOptions& options, Facts& facts, Report& report,
-            doctor::Alignment& alignment) {
+void redact(const Context& context, const DoctorOptions& options, MeantMachine& meant,
+            Report& report, doctor::Alignment& alignment) {
+  Facts& facts = meant.facts;
   const bool here = options.as.empty();
   doctor::Redactor redactor(facts, here ? context.environment.get("USER").value_or("") : "",
                             here ? host_name() : "");
   redactor.redact(facts);
   redactor.redact(report);
   redactor.redact(alignment);
+  meant.about = redactor.redacted(meant.about);
 }
 
 Status check_options(const std::vector<std::string>& places, const DoctorOptions& options,
                      const Context& context) {
-  if (!options.as.empty() && !places.empty()) {
-    return fail(ErrorCode::Usage,
-                fmt::format("--as {} says all that there is: '{}' would not be looked at",
-                            options.as, places.front()));
-  }
   if (options.html == "-" && (options.facts || context.json)) {
     return fail(ErrorCode::Usage,
                 "--html - writes its page to standard output, where nothing else can be");
@@ -88,7 +109,8 @@ Result<int> doctor_look(Context& context, const std::vector<std::string>& places
     MYNAH_TRY(page, NamedOutput::open(options.html, context.out));
   }
   const UsedKnowledge used = used_knowledge(context);
-  MYNAH_TRY(Facts facts, facts_of(context, places, options, used.get()));
+  MYNAH_TRY(MeantMachine meant, facts_of(context, places, options, used.get()));
+  const Facts& facts = meant.facts;
   Report report;
   doctor::Alignment alignment;
   if (!options.facts) {
@@ -97,7 +119,7 @@ Result<int> doctor_look(Context& context, const std::vector<std::string>& places
   }
   const doctor::Level worst = report.worst();
   if (options.redact) {
-    redact(context, options, facts, report, alignment);
+    redact(context, options, meant, report, alignment);
   }
   if (options.facts) {
     context.out.line(context.json
@@ -111,7 +133,8 @@ Result<int> doctor_look(Context& context, const std::vector<std::string>& places
                                   .program = version_text(false),
                                   .knowledge_date = used.get().date,
                                   .alignment = alignment.columns.size() > 1 ? &alignment : nullptr,
-                                  .everywhere = places.empty() && options.as.empty()};
+                                  .everywhere = places.empty() && options.as.empty(),
+                                  .about = meant.about};
   if (page) {
     const std::string html = doctor::report_html(frame);
     MYNAH_TRY_STATUS(page->sink().write(std::as_bytes(std::span(html))));

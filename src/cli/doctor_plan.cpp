@@ -1,15 +1,17 @@
 #include <algorithm>
+#include <span>
 #include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "base/nearest_name.h"
 #include "cli/doctor_facts.h"
 #include "cli/doctor_knowledge.h"
+#include "cli/doctor_machine.h"
 #include "cli/doctor_options.h"
 #include "cli/doctor_style.h"
+#include "doctor/machine/card_names.h"
 #include "doctor/plans/compare.h"
 #include "doctor/plans/stack_plan.h"
 #include "doctor/recipes/recipes.h"
@@ -22,69 +24,9 @@ namespace mynah::cli {
 
 namespace {
 
-using doctor::Card;
 using doctor::Facts;
 using doctor::Knowledge;
 using doctor::Machine;
-
-// A card by its product's name, or by a compute capability: "RTX 5090", "12.0".
-Result<Card> card_named(const std::string& name, const Knowledge& knowledge) {
-  Card card;
-  card.vendor = "10de";  // NVIDIA's
-  if (const doctor::Product* const product = knowledge.card(name)) {
-    card.name = product->name;
-    card.compute_capability = product->compute_capability;
-    return card;
-  }
-  if (knowledge.architecture(name) != nullptr) {
-    card.name = "compute capability " + name;
-    card.compute_capability = name;
-    return card;
-  }
-  std::vector<std::string> names;
-  for (const doctor::Product& product : knowledge.products) {
-    names.push_back(product.name);
-  }
-  return fail(ErrorCode::Usage,
-              fmt::format("--gpu: the knowledge base has no card {}{}; its compute capability will "
-                          "do, too, as in --gpu 8.6",
-                          in_quotes(name), suggestion(name, names)));
-}
-
-// The machine that is meant: that of --gpu and --driver, of --as, or this one.
-Result<Machine> machine_meant(Context& context, const DoctorOptions& options,
-                              const Knowledge& knowledge) {
-  Machine machine;
-  if (!options.gpus.empty() && !options.as.empty()) {
-    return fail(
-        ErrorCode::Usage,
-        fmt::format("--gpu and --as both say which card is meant: leave out one of --gpu {} "
-                    "and --as {}",
-                    fmt::join(options.gpus, ","), options.as));
-  }
-  if (options.gpus.empty()) {
-    MYNAH_TRY(Facts facts, options.as.empty() ? gathered_facts(context, {}, knowledge)
-                                              : written_facts(context, options.as));
-    machine = std::move(facts.machine);
-  }
-  for (const std::string& name : options.gpus) {
-    MYNAH_TRY(Card card, card_named(name, knowledge));
-    machine.cards.push_back(std::move(card));
-  }
-  if (!options.driver.empty()) {
-    if (!doctor::Version::parse(options.driver)) {
-      return fail(ErrorCode::Usage,
-                  fmt::format("--driver: wanted a version such as 580.95.05, found {}",
-                              in_quotes(options.driver)));
-    }
-    machine.driver = options.driver;
-  }
-  return machine;
-}
-
-bool is_nvidia(const Card& card) {
-  return !card.compute_capability.empty();
-}
 
 // "torch>=2.4,<3,faster-whisper": what begins as a specifier goes on with the one before it.
 Result<std::vector<doctor::Requirement>> wanted_of(const std::string& text) {
@@ -109,6 +51,13 @@ Result<std::vector<doctor::Requirement>> wanted_of(const std::string& text) {
     if (!requirement) {
       return fail(ErrorCode::Usage, "--want: " + requirement.error().message);
     }
+    if (!requirement->url.empty() || !requirement->marker.empty()) {
+      return fail(
+          ErrorCode::Usage,
+          fmt::format(
+              "--want: {} names {}, and a plan chooses by name and version alone", in_quotes(part),
+              requirement->url.empty() ? "a condition behind ';'" : "the address of a file"));
+    }
     wanted.push_back(*std::move(requirement));
   }
   if (wanted.empty()) {
@@ -117,13 +66,70 @@ Result<std::vector<doctor::Requirement>> wanted_of(const std::string& text) {
   return wanted;
 }
 
+// "3.11" of "3.11" and of "3.11.4"; empty: whichever serves.
+Result<std::string> python_of(const std::string& text) {
+  if (text.empty()) {
+    return text;
+  }
+  const std::span<const std::string_view> pythons = doctor::planned_pythons();
+  const auto version = doctor::Version::parse(text);
+  const bool plain = text.find_first_not_of("0123456789.") == std::string::npos && version &&
+                     version->release.size() >= 2 && version->release.size() <= 3;
+  std::string minor =
+      plain ? fmt::format("{}.{}", version->release[0], version->release[1]) : std::string();
+  if (std::ranges::find(pythons, minor) == pythons.end()) {
+    return fail(ErrorCode::Usage,
+                fmt::format("--python: wanted a version such as 3.11 ({} to {} are planned for), "
+                            "found {}",
+                            pythons.back(), pythons.front(), in_quotes(text)));
+  }
+  return minor;
+}
+
+// Those that a plan can be for: of NVIDIA, and of which it is known what they can do.
+Status keep_cards(Machine& machine, const DoctorOptions& options, const Knowledge& knowledge) {
+  doctor::name_capabilities(machine, knowledge, doctor::Trusted::All);
+  std::vector<std::string> others;
+  std::erase_if(machine.cards, [&](const doctor::Card& card) {
+    const bool known = knowledge.architecture(card.compute_capability) != nullptr;
+    if (!known) {
+      others.push_back(card.name.empty() ? card.pci : card.name);
+    }
+    return !known;
+  });
+  if (!machine.cards.empty()) {
+    return {};
+  }
+  const std::string where = options.as.empty() ? "here" : "in " + options.as;
+  return fail(
+      ErrorCode::Usage,
+      fmt::format(
+          "plan: {}; name the one that is meant, as in --gpu \"RTX 5090\" --driver 580.95.05",
+          others.empty() ? fmt::format("no card of NVIDIA's is {}", where)
+                         : fmt::format("what {} can do, which is {}, is not known",
+                                       fmt::join(others, " and "), where)));
+}
+
+// Whether a side of a comparison is a file of facts, and no place.
+bool is_facts(const std::string& place) {
+  return place.ends_with(".json") && doctor::kind_by_name(place).empty();
+}
+
 // A side of a comparison: a file of facts, or a place.
 Result<Facts> side_of(Context& context, const std::string& place, const Knowledge& knowledge) {
-  const bool is_recipe = !doctor::kind_by_name(place).empty();
-  if (place.ends_with(".json") && !is_recipe) {
-    return written_facts(context, place);
+  return is_facts(place) ? written_facts(context, place)
+                         : gathered_facts(context, {place}, knowledge);
+}
+
+// Two files of facts are two machines, unless one is named that both are meant for.
+Result<doctor::Comparison> compared(Context& context, const DoctorOptions& options, bool machines,
+                                    const Facts& first, const Facts& second,
+                                    const Knowledge& knowledge) {
+  if (machines && options.gpus.empty() && options.as.empty() && options.driver.empty()) {
+    return doctor::compare_machines(first, second, knowledge);
   }
-  return gathered_facts(context, {place}, knowledge);
+  MYNAH_TRY(const Machine machine, machine_meant(context, options, knowledge));
+  return doctor::compare(first, second, machine, knowledge);
 }
 
 }  // namespace
@@ -133,18 +139,13 @@ Result<int> doctor_plan(Context& context, const DoctorOptions& options) {
   MYNAH_TRY(wish.wanted, wanted_of(options.want));
   const UsedKnowledge used = used_knowledge(context);
   MYNAH_TRY(wish.machine, machine_meant(context, options, used.get()));
-  std::erase_if(wish.machine.cards, [](const Card& card) { return !is_nvidia(card); });
-  if (wish.machine.cards.empty()) {
-    return fail(ErrorCode::Usage,
-                "plan: no card of NVIDIA's is here; name the one that is meant, as in --gpu \"RTX "
-                "5090\" --driver 580.95.05");
+  MYNAH_TRY_STATUS(keep_cards(wish.machine, options, used.get()));
+  MYNAH_TRY(wish.python, python_of(options.python));
+  const auto planned = doctor::plan_stack(wish, used.get());
+  if (!planned) {
+    return fail(ErrorCode::Usage, "--want: " + planned.error().message);
   }
-  if (!options.python.empty() && !doctor::Version::parse(options.python)) {
-    return fail(ErrorCode::Usage, fmt::format("--python: wanted a version such as 3.11, found {}",
-                                              in_quotes(options.python)));
-  }
-  wish.python = options.python;
-  MYNAH_TRY(const doctor::StackAnswer answer, doctor::plan_stack(wish, used.get()));
+  const doctor::StackAnswer& answer = *planned;
   if (context.json) {
     context.out.line(doctor::json_line(doctor::plan_json(answer)));
   } else {
@@ -166,8 +167,9 @@ Result<int> doctor_compare(Context& context, const std::vector<std::string>& pla
   const UsedKnowledge used = used_knowledge(context);
   MYNAH_TRY(const Facts first, side_of(context, places[0], used.get()));
   MYNAH_TRY(const Facts second, side_of(context, places[1], used.get()));
-  MYNAH_TRY(const Machine machine, machine_meant(context, options, used.get()));
-  const doctor::Comparison comparison = doctor::compare(first, second, machine, used.get());
+  MYNAH_TRY(const doctor::Comparison comparison,
+            compared(context, options, is_facts(places[0]) && is_facts(places[1]), first, second,
+                     used.get()));
   if (context.json) {
     context.out.line(doctor::json_line(doctor::comparison_json(comparison)));
   } else {

@@ -172,6 +172,9 @@ struct SharedPath {
 // In Framework::unverified: its metadata are installed, and nothing is in `folder`.
 inline constexpr std::string_view kNoFiles = "files";
 
+// In Framework::unverified: libraries that it lacks were looked for on another machine.
+inline constexpr std::string_view kOtherLoader = "loader";
+
 // A framework that computes on cards, as its own files show it.
 struct Framework {
   std::string name;     // "torch", "onnxruntime", "ctranslate2", "llama-cpp-python", ...
@@ -187,7 +190,8 @@ struct Framework {
   // Empty: all this was read in its own files. Else where the knowledge base has it from, and then
   // nobody asked the loader: what `wants` names may be there or not (known_framework.h).
   std::string source;
-  // Which of that nobody verified: "code", "compression", "ptx", "cudnn", "libraries"; kNoFiles.
+  // Which of that nobody verified: "code", "compression", "ptx", "cudnn", "libraries"; kNoFiles,
+  // kOtherLoader.
   std::vector<std::string> unverified;
 
   bool operator==(const Framework&) const = default;

@@ -1,13 +1,16 @@
 #include "doctor/facts_json.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "doctor/characters.h"
 #include "doctor/fact_fields.h"
 #include "doctor/json_fields.h"
+#include "formats/byte_reader.h"
 #include "formats/json.h"
 
 namespace mynah::doctor {
@@ -75,6 +78,16 @@ Out written(const T& fact) {
   return object;
 }
 
+// "12.0".
+bool is_capability(std::string_view text) {
+  const size_t dot = text.find('.');
+  const auto is_number = [](std::string_view part) {
+    return !part.empty() && std::ranges::all_of(part, is_digit);
+  };
+  return dot != std::string_view::npos && is_number(text.substr(0, dot)) &&
+         is_number(text.substr(dot + 1));
+}
+
 }  // namespace
 
 nlohmann::ordered_json to_json(const Facts& facts) {
@@ -86,6 +99,14 @@ Result<Facts> parse_facts(std::string_view text, const std::string& file) {
   FieldReader reader(file);
   Facts facts;
   reader.read(json, "", facts);
+  for (size_t i = 0; i < facts.machine.cards.size(); ++i) {
+    const std::string& capability = facts.machine.cards[i].compute_capability;
+    if (!capability.empty() && !is_capability(capability)) {
+      reader.refuse(
+          fmt::format("machine.cards[{}].compute_capability", i),
+          fmt::format("wanted two numbers such as 12.0, found {}", in_quotes(capability)));
+    }
+  }
   MYNAH_TRY_STATUS(reader.status());
   return facts;
 }

@@ -42,12 +42,16 @@ class FactGatherer {
   }
 
   Result<Facts> run() {
-    facts_.machine = gather_machine({.root = {},
-                                     .variables = request_.variables,
-                                     .devices = request_.devices,
-                                     .nvml = request_.nvml},
-                                    knowledge_);
-    say_unread_log();
+    if (request_.other) {
+      facts_.machine = request_.other->machine;
+    } else {
+      facts_.machine = gather_machine({.root = {},
+                                       .variables = request_.variables,
+                                       .devices = request_.devices,
+                                       .nvml = request_.nvml},
+                                      knowledge_);
+      say_unread_log();
+    }
     if (request_.places.empty()) {
       look_.everything = true;
       MYNAH_TRY_STATUS(add_environments());
@@ -73,8 +77,27 @@ class FactGatherer {
   Status add_environments() {
     MYNAH_TRY(std::vector<PythonEnvironment> found,
               gather_environments(look_, knowledge_, facts_.skipped));
+    const bool whole_tree =
+        !look_.places.empty() && is_image_tree(Tree("", facts_.skipped),
+                                               fs::weakly_canonical(look_.places.front()).string());
+    if (request_.other && request_.other->own_libraries && !whole_tree) {
+      doubt_libraries(found);
+    }
     std::ranges::move(found, std::back_inserter(facts_.environments));
     return {};
+  }
+
+  // The loader was asked here, and not where this is meant for.
+  static void doubt_libraries(std::vector<PythonEnvironment>& environments) {
+    for (PythonEnvironment& environment : environments) {
+      for (Framework& framework : environment.frameworks) {
+        if (std::ranges::any_of(framework.wants, [](const LibraryWant& want) {
+              return want.found.empty() && !want.guessed;
+            })) {
+          framework.unverified.emplace_back(kOtherLoader);
+        }
+      }
+    }
   }
 
   // Where there is a card of NVIDIA's, what the kernel's log would tell of it is missed.

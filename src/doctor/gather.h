@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,13 @@
 
 namespace mynah::doctor {
 
+// A machine that the places are meant for, in place of this one.
+struct OtherMachine {
+  Machine machine;
+  // It has libraries of its own: what the loader does not find here may be there.
+  bool own_libraries = false;
+};
+
 struct GatherRequest {
   // Environments, folders of projects, recipes, trees of images, toolkits. None: what this machine
   // has where such things usually are, and the recipes of the current folder, not of those in it.
@@ -24,6 +32,7 @@ struct GatherRequest {
   // them then.
   std::vector<gpu::GpuDevice> devices;
   gpu::NvmlFacts nvml;
+  std::optional<OtherMachine> other;  // none: this machine is looked at
 };
 
 // A place that does not exist is an error; what cannot be read in one is in Facts::skipped.

@@ -146,6 +146,9 @@ void add_finding(std::string& page, const Finding& finding) {
 void add_machine(std::string& page, const ReportFrame& frame) {
   const Machine& machine = frame.facts.machine;
   page += "<h2>Machine</h2>\n<ul>\n";
+  if (!frame.about.empty()) {
+    page += "<li>" + escaped_html(frame.about) + "</li>\n";
+  }
   if (const std::string words = machine_words(machine); !words.empty()) {
     page += "<li>" + escaped_html(words) + "</li>\n";
   }

@@ -129,6 +129,20 @@ Json json_of(const Alignment& alignment) {
           {"drivers", list_of(alignment.drivers)}};
 }
 
+Json machine_json(const ReportFrame& frame) {
+  const Machine& machine = frame.facts.machine;
+  Json cards = Json::array();
+  for (const Card& card : machine.cards) {
+    cards.push_back({{"name", or_null(card.name)},
+                     {"compute_capability", or_null(card.compute_capability)},
+                     {"memory_mib", card.memory_mib ? Json(*card.memory_mib) : Json()}});
+  }
+  return {{"about", or_null(frame.about)},
+          {"release", or_null(machine.release)},
+          {"driver", or_null(machine.driver)},
+          {"cards", cards}};
+}
+
 // What there was to judge: a report without verdicts says what it looked at, too.
 Json looked_json(const Facts& facts) {
   Json environments = Json::array();
@@ -157,6 +171,7 @@ nlohmann::ordered_json report_json(const ReportFrame& frame) {
           {"version", kReportVersion},
           {"program", frame.program},
           {"knowledge", frame.knowledge_date},
+          {"machine", machine_json(frame)},
           {"worst", level_name(frame.report.worst())},
           {"verdicts", list_of(frame.report.verdicts)},
           {"findings", list_of(frame.report.findings)},

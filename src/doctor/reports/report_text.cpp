@@ -242,6 +242,9 @@ void add_skipped(Page& page, const std::vector<std::string>& skipped, bool all) 
 std::string report_text(const ReportFrame& frame, const TextStyle& style) {
   Page page(style);
   const Machine& machine = frame.facts.machine;
+  if (!frame.about.empty()) {
+    page.paragraph(frame.about);
+  }
   if (const std::string words = machine_words(machine); !words.empty()) {
     page.line(printable(words));
   }

@@ -22,6 +22,8 @@ struct ReportFrame {
   const Alignment* alignment = nullptr;
   // No place was named: what a machine has where such things usually are was looked at.
   bool everywhere = false;
+  // Whose machine it is, where it is not this one as it is; empty: it is.
+  std::string about = {};
 };
 
 // Text from outside as a terminal may print it: control characters, which could move its cursor,

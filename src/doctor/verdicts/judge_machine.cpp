@@ -70,6 +70,11 @@ void Judge::add_library(const LibraryProblem& found) {
   } else if (found.on_the_way) {
     outcome = Outcome::Unknown;
   }
+  // Where it was not looked for it may well be.
+  const bool elsewhere = cause == Cause::LibraryMissing && doubts(kOtherLoader);
+  if (elsewhere) {
+    outcome = Outcome::Unknown;
+  }
   // Further libraries of the same fate are evidence of the first.
   for (Problem& earlier : problems_) {
     if (earlier.cause == cause && earlier.outcome == outcome) {
@@ -77,8 +82,8 @@ void Judge::add_library(const LibraryProblem& found) {
       return;
     }
   }
-  Problem& problem = add(cause, outcome);
-  problem.ends = found.without == Without::Words;
+  Problem& problem = add(cause, outcome, sure(!elsewhere));
+  problem.ends = found.without == Without::Words && !elsewhere;
   over_ |= problem.ends || outcome == Outcome::FailsAtLoad;
   problem.reason = found.text;
   if (found.without == Without::Words) {
@@ -102,6 +107,9 @@ void Judge::add_library(const LibraryProblem& found) {
     problem.text = fmt::format(
         "{}: {}.", capital(found.text),
         found.without == Without::Card ? "the first call for a card fails" : "it does not load");
+  }
+  if (elsewhere) {
+    problem.text += " That is so here; the other machine may have it.";
   }
   problem.error = load_error(framework_, found);
   library_evidence(problem, found);
