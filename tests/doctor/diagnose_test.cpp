@@ -406,6 +406,23 @@ TEST(Cases, TheClosedModuleFailsForACardByItsNameAlone) {
   EXPECT_EQ(finding(diagnose(facts, builtin_knowledge()), "closed kernel module"), nullptr);
 }
 
+// Where the card sits is no reason to say less: a driver that is too old says why it lacks the
+// card.
+TEST(Cases, ADriverThatIsTooOldIsSaidOfACardOnTheBusAsOfItsName) {
+  Facts facts;
+  facts.machine.driver = "550.54.14";
+  facts.machine.cards.emplace_back();
+  facts.machine.cards.back().name = "NVIDIA GeForce RTX 5090";
+  const Report by_name = diagnose(facts, builtin_knowledge());
+  facts.machine.cards.back().pci = "0000:01:00.0";
+  facts.machine.cards.back().compute_capability = "12.0";
+  const Report by_all = diagnose(facts, builtin_knowledge());
+  ASSERT_NE(finding(by_name, "driver too old"), nullptr);
+  ASSERT_NE(finding(by_all, "driver too old"), nullptr);
+  EXPECT_EQ(*finding(by_all, "driver too old"), *finding(by_name, "driver too old"));
+  EXPECT_EQ(finding(by_all, "card without driver"), nullptr);
+}
+
 // Facts by hand: what they do not mention is unknown, in the findings as in the table.
 TEST(Cases, ALibraryOfTheDriverThatFactsDoNotMentionIsNotMissing) {
   Facts facts = facts_of("rtx5090_torch_cu126");

@@ -58,11 +58,11 @@ class DriverJudge {
   }
 
   void judge_card(const Card& card) {
-    if (judge_dropped(card) || judge_closed(card) || judge_other_driver(card) ||
+    // That a driver is too old for a card says why it does not have it.
+    if (judge_dropped(card) || judge_closed(card) || judge_other_driver(card) || judge_age(card) ||
         judge_missing(card)) {
       return;
     }
-    judge_age(card);
     say_works(card);
   }
 
@@ -231,7 +231,8 @@ class DriverJudge {
     return true;
   }
 
-  void judge_age(const Card& card) {
+  // The driver is older than the first that runs the card.
+  bool judge_age(const Card& card) {
     const Architecture* const architecture =
         diagnosis_.knowledge.architecture(card.compute_capability);
     const auto branch = branch_of(machine_.driver);
@@ -239,7 +240,7 @@ class DriverJudge {
                            ? branch_of(architecture->first_driver->value)
                            : std::nullopt;
     if (!branch || !first || *branch >= *first) {
-      return;
+      return false;
     }
     Finding finding = about(card, "driver too old");
     finding.certainty = certainty_of(&*architecture->first_driver);
@@ -251,11 +252,11 @@ class DriverJudge {
          .where = architecture->first_driver->source});
     finding.remedies.push_back(install_driver(diagnosis_, cards_));
     add(std::move(finding));
-    judged_age_ = true;
+    return true;
   }
 
   void say_works(const Card& card) {
-    if (machine_.driver.empty() || std::exchange(judged_age_, false)) {
+    if (machine_.driver.empty()) {
       return;
     }
     Finding finding = about(card, "driver");
@@ -358,7 +359,6 @@ class DriverJudge {
   Diagnosis& diagnosis_;
   const Machine& machine_;
   std::vector<const Card*> cards_;
-  bool judged_age_ = false;
 };
 
 }  // namespace
