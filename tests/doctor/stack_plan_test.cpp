@@ -193,6 +193,25 @@ TEST(StackPlan, WhatComesWithAnotherIsInThePlan) {
   }
 }
 
+// What is opened by name is found: cuBLAS, and cuDNN where the release uses it.
+TEST(StackPlan, TheLoadersWayLeadsToAllThatIsOpenedByName) {
+  using testing::Contains;
+  const auto folders = [](std::vector<std::string> wanted) {
+    const auto planned =
+        plan_stack(wish("RTX 4090", "570.86", std::move(wanted)), builtin_knowledge());
+    EXPECT_TRUE(planned && planned->plan);
+    return planned && planned->plan ? planned->plan->library_folders : std::vector<std::string>();
+  };
+  EXPECT_THAT(folders({"ctranslate2==4.6.0"}),
+              testing::ElementsAre("nvidia/cublas/lib", "nvidia/cudnn/lib"));
+  EXPECT_THAT(folders({"ctranslate2==4.8.5"}), testing::ElementsAre("nvidia/cublas/lib"));
+  EXPECT_THAT(folders({"onnxruntime-gpu"}),
+              testing::AllOf(Contains("nvidia/cublas/lib"), Contains("nvidia/cuda_runtime/lib"),
+                             Contains("nvidia/cufft/lib"), Contains("nvidia/curand/lib"),
+                             Contains("nvidia/cudnn/lib")));
+  EXPECT_THAT(folders({"onnxruntime-gpu", "torch"}), testing::IsEmpty());
+}
+
 // torch 2.10+cu129 pins a cuDNN that was not looked into; it is one of 9 as those of its siblings.
 TEST(StackPlan, ABuildOfWhichTheCudnnIsNotKnownTakesNoOlderOne) {
   const auto planned =

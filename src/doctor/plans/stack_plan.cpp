@@ -81,12 +81,22 @@ std::vector<std::string> folders(const StackSet& set, const Knowledge& knowledge
       found.push_back(known->folder);
     }
   };
+  const auto add_cudnn = [&](const StackCandidate& candidate) {
+    if (candidate.cudnn_major > 0) {
+      add(fmt::format("cudnn{}", candidate.cudnn_major), candidate.cuda_major);
+    }
+  };
   for (const StackCandidate& candidate : set.chosen) {
     if (candidate.name == "ctranslate2") {
       add("cublas", candidate.cuda_major);
-      if (candidate.cudnn_major > 0) {
-        add("cudnn", 0);
+      add_cudnn(candidate);
+    }
+    // Beside torch, which is imported first, its libraries are opened already.
+    if (candidate.name == "onnxruntime-gpu" && chosen(set, "torch") == nullptr) {
+      for (const std::string_view library : {"cublas", "cudart", "cufft", "curand"}) {
+        add(library, candidate.cuda_major);
       }
+      add_cudnn(candidate);
     }
   }
   return found;
@@ -125,8 +135,8 @@ StackPlan plan_of(const StackSet& set, const StackWish& wish, const Knowledge& k
         has_extras(candidate.version)) {
       pinned.extras = "cuda,cudnn";
       plan.notes.push_back(
-          "call onnxruntime.preload_dlls() before the first session: it opens the libraries that "
-          "the extras bring");
+          "without LD_LIBRARY_PATH call onnxruntime.preload_dlls() before the first session: it "
+          "opens the libraries that the extras bring");
     }
     if (brings_other_onnxruntime(candidate, set, system)) {
       pinned.alone = true;

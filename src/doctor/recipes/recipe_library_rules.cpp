@@ -160,10 +160,15 @@ Held held_by_wheels(const RecipeColumn& column, const Knowledge& knowledge) {
       held.cudnn_major = wheel.version ? major_version(wheel.version->text()) : kAnyMajor;
     }
   }
+  // Beside that of another CUDA version: both are there.
+  const auto add_cublas = [&](int cuda) {
+    held.cublas_major = held.cublas_major == 0 || held.cublas_major == cuda ? cuda : kAnyMajor;
+  };
   if (column.asks_for("nvidia-cublas-cu12")) {
-    held.cublas_major = 12;
-  } else if (column.asks_for("nvidia-cublas")) {
-    held.cublas_major = 13;
+    add_cublas(12);
+  }
+  if (column.asks_for("nvidia-cublas")) {
+    add_cublas(13);
   }
   if (const Resolved own = resolve(column, "onnxruntime-gpu");
       own.by != nullptr && !own.by->requirement->extras.empty()) {
