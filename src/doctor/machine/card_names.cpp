@@ -73,6 +73,7 @@ Result<Card> card_called(std::string_view words, const Knowledge& knowledge) {
       return card;
     }
     std::vector<std::string> known;
+    known.reserve(knowledge.architectures.size());
     for (const Architecture& architecture : knowledge.architectures) {
       known.push_back(architecture.compute_capability);
     }
@@ -81,6 +82,7 @@ Result<Card> card_called(std::string_view words, const Knowledge& knowledge) {
                             *capability, fmt::join(known, ", ")));
   }
   std::vector<std::string> names;
+  names.reserve(knowledge.products.size());
   for (const Product& product : knowledge.products) {
     names.push_back(product.name);
   }

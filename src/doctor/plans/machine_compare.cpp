@@ -20,6 +20,7 @@ std::string joined(std::vector<std::string> parts) {
 
 std::string cards_of(const Machine& machine) {
   std::vector<std::string> names;
+  names.reserve(machine.cards.size());
   for (const Card& card : machine.cards) {
     names.push_back(card.compute_capability.empty()
                         ? label_of(card)

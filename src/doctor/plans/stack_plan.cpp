@@ -218,6 +218,7 @@ std::vector<std::string> reasons_of(const StackWish& wish, const Knowledge& know
     return reasons;
   }
   std::vector<std::string> names;
+  names.reserve(core.wanted.size());
   for (const Requirement& wanted : core.wanted) {
     names.push_back(requirement_text(wanted));
   }
