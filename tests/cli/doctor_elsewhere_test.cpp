@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "cli/doctor_verb.h"
+#include "cli/doctor_fixture.h"
 
 namespace mynah::cli {
 namespace {

@@ -10,7 +10,6 @@
 
 #include "cli/doctor_fixture.h"
 #include "cli/doctor_knowledge.h"
-#include "cli/doctor_verb.h"
 #include "doctor/knowledge/knowledge_files.h"
 #include "gpu/machine.h"
 
