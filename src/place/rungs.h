@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -140,12 +141,12 @@ class Rungs {
         if (done || !is_of_device(done.error().code) || is_here(rung.where)) {
           return done;
         }
-        lost = std::move(done).error();
+        lost = of_device(rung.where, std::move(done).error());
       } catch (const DeviceError& error) {
         if (is_here(rung.where) || is_stop(error)) {
           throw;  // the processor is not left, and where the user stops nobody failed
         }
-        lost = error.error();
+        lost = of_device(rung.where, error.error());
       }
       failed(rung.number, lost, windows == nullptr ? 0 : *windows);
     }
@@ -269,6 +270,17 @@ class Rungs {
   // Whether the call was abandoned because the user stops (WorkerSpec::stop).
   static bool is_stop(const DeviceError& error) {
     return error.error().code == ErrorCode::Cancelled;
+  }
+
+  // The same with the name of the device that it is of: a model does not know where it computes.
+  static Error of_device(const StagePlaces& where, Error error) {
+    const bool is_named = std::ranges::any_of(
+        std::array{worker_key(where), devices_of(where)},
+        [&](const auto& name) { return error.message.starts_with(name + " "); });
+    if (!is_named) {
+      error.message = worker_key(where) + " failed: " + error.message;
+    }
+    return error;
   }
 
   [[nodiscard]] bool is_current(uint64_t number) const {

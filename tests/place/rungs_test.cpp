@@ -184,6 +184,19 @@ TEST_F(RungsOfOne, WhatIsFoundWrongWhenItIsLetGoIsAnErrorWhereNothingElseIsAllow
   EXPECT_TRUE(rungs_->settle()) << "it was told";
 }
 
+TEST_F(RungsOfOne, AFailureNamesItsDevice) {
+  begin_on("simt:0,cpu");
+  const auto done = rungs_->on_some_rung([](const ModelRungs::Rung& rung) -> Result<int> {
+    return is_here(rung.where)
+               ? Result<int>(1)
+               : fail(ErrorCode::Device, "vad computed a state of numbers that are none (NaN)");
+  });
+  EXPECT_TRUE(done);
+  ASSERT_EQ(state_->moves().size(), 1U);
+  EXPECT_EQ(state_->moves()[0].reason,
+            "simt:0 failed: vad computed a state of numbers that are none (NaN)");
+}
+
 TEST_F(RungsOfOne, WhatIsRightIsLetGoAndOpenedAgain) {
   begin_on("simt:0");
   give_out();
