@@ -141,6 +141,11 @@ std::optional<StageChoice> PlacementState::choice(Stage stage) const {
   return choices_[static_cast<size_t>(stage)];
 }
 
+std::optional<StageChoice> PlacementState::opened_choice(Stage stage) const {
+  const std::lock_guard lock(mutex_);
+  return opened_choices_[static_cast<size_t>(stage)];
+}
+
 StepPace PlacementState::step_pace(StageGroup group) const {
   StepPace pace;
   for (const Stage stage : stages_of(group)) {
@@ -220,6 +225,9 @@ void PlacementState::opened(StageGroup group, const StagePlaces& places) {
     why = is_first ? why_not_preferred(places) : std::string();
     places_[group] = places;
     last_places_[group] = places;
+    for (const Stage stage : stages_of(group)) {
+      opened_choices_[static_cast<size_t>(stage)] = choices_[static_cast<size_t>(stage)];
+    }
   }
   if (options_.say && !why.empty()) {
     options_.say(fmt::format("{} on {}: {}", group_name(group), devices_of(places), why));

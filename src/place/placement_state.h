@@ -133,6 +133,9 @@ class PlacementState {
   // The last plan's word on a stage; none where it was not planned.
   [[nodiscard]] std::optional<StageChoice> choice(Stage stage) const;
 
+  // The word of the plan that a stage was opened by: of places(), whatever was planned since.
+  [[nodiscard]] std::optional<StageChoice> opened_choice(Stage stage) const;
+
   // What was measured of steps where the group is planned to be now.
   [[nodiscard]] StepPace step_pace(StageGroup group) const;
 
@@ -342,6 +345,7 @@ class PlacementState {
   std::map<StageGroup, const Profile*> profiled_;
   std::set<StageGroup> told_of_profile_;  // that what is in use is of another model
   std::array<std::optional<StageChoice>, kStages.size()> choices_;
+  std::array<std::optional<StageChoice>, kStages.size()> opened_choices_;
   std::vector<Move> moves_;
   std::map<StageGroup, std::vector<std::string>> work_names_;
   std::map<StageGroup, StagePlaces> places_;                          // of what is open

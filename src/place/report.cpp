@@ -107,7 +107,7 @@ PlacementReport make_report(PlacementState& state) {
     if (place->second.storage) {
       stage.storage = name(*place->second.storage);
     }
-    if (const auto choice = state.choice(told.stage)) {
+    if (const auto choice = state.opened_choice(told.stage)) {
       stage.why = choice->plan.reason;
       stage.expected_ms = choice->plan.ms_per_unit;
       stage.others = not_chosen(choice->plan.others);

@@ -197,6 +197,23 @@ TEST_F(RungsOfOne, AFailureNamesItsDevice) {
             "simt:0 failed: vad computed a state of numbers that are none (NaN)");
 }
 
+TEST_F(RungsOfOne, TheReportIsOfWhereItWasComputedWhereverWhatIsNextGoes) {
+  begin_on("simt:0,cpu");
+  give_out();
+  const auto before = state_->opened_choice(Stage::SttEncoder);
+  ASSERT_TRUE(before);
+  EXPECT_EQ(before->plan.device, "simt:0");
+  wrong_ = true;
+  ASSERT_TRUE(rungs_->settle());
+  ASSERT_EQ(devices_of(state_->places(StageGroup::Stt)), "simt:0");
+  const auto after = state_->opened_choice(Stage::SttEncoder);
+  ASSERT_TRUE(after);
+  EXPECT_EQ(after->plan.device, "simt:0") << "nothing was opened on the processor";
+  EXPECT_EQ(after->plan.reason, before->plan.reason);
+  static_cast<void>(rungs_->now());
+  EXPECT_EQ(state_->opened_choice(Stage::SttEncoder)->plan.device, "cpu");
+}
+
 TEST_F(RungsOfOne, WhatIsRightIsLetGoAndOpenedAgain) {
   begin_on("simt:0");
   give_out();
