@@ -92,7 +92,8 @@ Status plan_descriptors(const ProcessSpec& spec, FileActions& actions,
   for (const auto& [ours, theirs] : spec.descriptors) {
     UniqueFd spare(::fcntl(ours, F_DUPFD_CLOEXEC, kFirstSpareFd));
     if (!spare) {
-      return fail(ErrorCode::Io, "cannot hand a descriptor to " + spec.program + ": " + why(errno));
+      const int error = errno == EINVAL ? EMFILE : errno;  // the limit is below what was asked for
+      return fail(ErrorCode::Io, "cannot hand a descriptor to " + spec.program + ": " + why(error));
     }
     actions.copy(spare.get(), theirs);
     spares.push_back(std::move(spare));
@@ -143,7 +144,7 @@ Result<Process> Process::spawn(const ProcessSpec& spec) {
   FileActions actions;
   std::vector<UniqueFd> spares;
   MYNAH_TRY_STATUS(plan_descriptors(spec, actions, spares));
-  std::vector<std::string> arguments = {spec.program};
+  std::vector<std::string> arguments = {spec.name.empty() ? spec.program : spec.name};
   arguments.insert(arguments.end(), spec.arguments.begin(), spec.arguments.end());
   std::vector<std::string> environment = spec.environment;
   const StartAttributes attributes(spec.group);

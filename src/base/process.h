@@ -33,6 +33,7 @@ enum class ProcessGroup {
 // What to start.
 struct ProcessSpec {
   std::string program;                 // a path; see find_program
+  std::string name{};                  // that it is told to have; "": the program's path
   std::vector<std::string> arguments;  // after the program's name
   // {ours, theirs}: the child finds a copy of our descriptor under their number. Its numbers 0 to 2
   // are /dev/null where they are not named; it inherits no other.

@@ -30,9 +30,14 @@ std::string worker_program(const Environment& environment) {
   if (const auto named = environment.get("MYNAH_WORKER")) {
     return *named;
   }
+  constexpr const char* kSelf = "/proc/self/exe";
   std::error_code error;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  const auto self = std::filesystem::read_symlink(kSelf, error);
   const std::filesystem::path program = self.parent_path() / "mynah";
+  // The link leads to this very program also once another lies in its place, or none.
+  if (self == program || self == program.string() + " (deleted)") {
+    return kSelf;
+  }
   return std::filesystem::exists(program, error) ? program.string() : std::string();
 }
 

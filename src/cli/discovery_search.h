@@ -12,11 +12,11 @@ namespace mynah::cli {
 // NVIDIA's driver and its cards: MYNAH_CUDA_DRIVER, CUDA_VISIBLE_DEVICES.
 [[nodiscard]] gpu::GpuSearch card_search(const Environment& environment);
 
-// All devices, with what the driver told kept in the cache folder; also MYNAH_NVML.
 // The program whose processes device stages compute in, and that drivers are asked in: mynah, which
 // is this one, or stands beside it (a test); "": there is none, and drivers are asked here.
 [[nodiscard]] std::string worker_program(const Environment& environment);
 
+// All devices, with what the driver told kept in the cache folder; also MYNAH_NVML.
 [[nodiscard]] place::DiscoverySearch discovery_search(const Environment& environment);
 
 // This program and no other: what was kept or proven by another is not believed.

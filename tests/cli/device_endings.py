@@ -30,13 +30,13 @@ def workers_of(pid):
 SPEAK = ["speak", "--model", "hibari", "--storage", "f32", "--threads", "1", "--json"]
 
 
-def speak_from_a_pipe(rig, device, begin, clauses, then, rest="", **variables):
+def speak_from_a_pipe(rig, device, begin, clauses, then, rest="", flags=(), program=None, **variables):
     """Speaks the beginning and, once so many clauses were spoken, does something to the process, and speaks the rest.
 
     Gives the exit code, the objects, standard error, the sounds that lie there.
     """
     home = rig.home()
-    command = [rig.program, *SPEAK, "--device", device, "--out", home / "out.wav"]
+    command = [program or rig.program, *SPEAK, *flags, "--device", device, "--out", home / "out.wav"]
     process = subprocess.Popen([str(word) for word in command], env=rig.environment(home, **variables), text=True,
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     process.stdin.write(begin)
@@ -52,6 +52,24 @@ def speak_with_a_death(rig, device):
     """The worker is killed behind the first sentence."""
     kill = lambda process: [os.kill(worker, signal.SIGKILL) for worker in workers_of(process.pid)]
     return speak_from_a_pipe(rig, device, FIRST, 1, kill, REST)
+
+
+def removed_fault(rig):
+    """The program is removed, as an upgrade does, while it runs: a model that was let go is loaded in a new worker of the same program."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = pathlib.Path(shutil.copy(rig.program, folder))
+
+        def remove(process):
+            program.unlink()
+            until = time.monotonic() + LONGEST_S
+            while workers_of(process.pid) and time.monotonic() < until:
+                time.sleep(0.1)
+
+        code, objects, err, files = speak_from_a_pipe(rig, "simt:0", FIRST, 1, remove, REST, ["--keep-alive", "0"], program)
+    if code != 0 or files != ["out.wav"]:
+        return f"wanted exit code 0 and a sound, found {code} and {files}: {err[-400:]}"
+    moves = objects[-1]["placement"]["moves"]
+    return f"wanted no move, found {moves}" if moves else None
 
 
 def refused_fault(code, objects, err, files):
@@ -259,6 +277,7 @@ def main():
         checks.add("a proof that was made before", kept_times_fault(rig))
         checks.add("a worker dies between two sentences", refused_fault(*speak_with_a_death(rig, "simt:0")))
         checks.add("and the processor goes on", moved_fault(*speak_with_a_death(rig, "simt:0,cpu")))
+        checks.add("the program is removed while it runs", removed_fault(rig))
         checks.add("the last look, though the user stops", stopped_fault(rig))
         checks.add("Ctrl-C while a device hangs", left_fault(rig, signal.SIGINT))
         checks.add("SIGTERM while a device hangs", left_fault(rig, signal.SIGTERM))

@@ -10,6 +10,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -108,6 +109,7 @@ int run_worker() {
     }
   }
   ignore_signals();
+  ::prctl(PR_SET_NAME, kWorkerName);
   auto shared = SharedMemory::attach(UniqueFd(kWorkerPulse));
   auto requests = SharedMemory::attach(UniqueFd(kWorkerRequests));
   auto answers = SharedMemory::attach(UniqueFd(kWorkerAnswers));

@@ -50,6 +50,7 @@ Result<std::shared_ptr<WorkerProcess>> WorkerProcess::start(const WorkerSpec& sp
   ::new (static_cast<void*>(pulse.bytes().data())) Pulse{};
   MYNAH_TRY(Process process,
             Process::spawn({.program = spec.program,
+                            .name = kWorkerName,
                             .arguments = {kWorkerArgument, spec.device},
                             .descriptors = {{STDERR_FILENO, STDERR_FILENO},
                                             {theirs.get(), kWorkerSocket},

@@ -21,6 +21,9 @@ inline constexpr int kWorkerAnswers = 6;   // that of answers
 // The first argument of a process that is a worker.
 inline constexpr const char* kWorkerArgument = "--worker-process";
 
+// What `ps` and `top` call it: its program may be a link that says nothing.
+inline constexpr const char* kWorkerName = "mynah";
+
 // Requests, with what they carry -> what is answered.
 enum class Ask : uint32_t {
   Settings = 1,   // DeviceSettings, vector<Fault> ->
