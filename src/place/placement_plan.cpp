@@ -13,6 +13,7 @@
 #include "place/placement_state.h"
 #include "place/plans/stages_apart.h"
 #include "store/sha256.h"
+#include "tensor/device_failure.h"
 
 namespace mynah::place {
 namespace {
@@ -289,8 +290,14 @@ Result<bool> PlacementState::measure(const ModelFile& file, PlanInput& input) {
   }
   for (const std::string& device : devices) {
     if (device == "cpu") {
-      MYNAH_TRY(const std::vector<Measurement> measured, prover_.of_cpu(file));
-      std::ranges::copy(measured, std::back_inserter(input.measurements));
+      const auto measured = prover_.of_cpu(file);
+      // Where no process can be had to measure in, it computes all the same.
+      if (!measured && !is_of_device(measured.error().code)) {
+        return std::unexpected(measured.error());
+      }
+      if (measured) {
+        std::ranges::copy(*measured, std::back_inserter(input.measurements));
+      }
     }
     if (!is_processor(device) || (device == "cpu" && !profiled_on(file, device).empty())) {
       measure_device(file, device, input);

@@ -116,7 +116,7 @@ class Rungs {
       go_where_it_is_better();
     }
     if (!rung_) {
-      if (const Status opened = open_next(); !opened) {
+      if (const Status opened = open_again(); !opened) {
         owed_.reset();  // it is heard now
         throw DeviceError(opened.error());
       }
@@ -368,27 +368,42 @@ class Rungs {
       const StagePlaces where = rung_->where;
       const std::shared_ptr<Canary> canary = std::move(rung_->canary);
       rung_.reset();
-      if (open_next() && rung_->where == where) {
+      if (open_again() && rung_->where == where) {
         rung_->canary = canary;
       }
     }
   }
 
+  Result<Opened> open_at(const StagePlaces& where, std::shared_ptr<Canary>& canary) try {
+    if (!is_here(where)) {
+      MYNAH_TRY(Reference reference, state_->reference(group_));
+      canary = std::make_shared<Canary>(group_, worker_key(where), std::move(reference));
+    }
+    return open_(where, *state_);
+  } catch (const DeviceError& error) {
+    return std::unexpected(error.error());
+  }
+
+  // Of a model that was let go; where it cannot be where it was, that is told.
+  Status open_again() {
+    const StagePlaces left = where_;
+    MYNAH_TRY_STATUS(open_next());
+    if (refused_ && where_ != left) {
+      state_->moved({.group = group_,
+                     .from = devices_of(left),
+                     .to = devices_of(where_),
+                     .reason = refused_->message + types_that_change(left, where_)});
+    }
+    return {};
+  }
+
   Status open_next() {
     trust_ = state_->trust();
+    refused_.reset();
     while (true) {
       MYNAH_TRY(StagePlaces where, state_->plan(group_));
       std::shared_ptr<Canary> canary;
-      if (!is_here(where)) {
-        MYNAH_TRY(Reference reference, state_->reference(group_));
-        canary = std::make_shared<Canary>(group_, worker_key(where), std::move(reference));
-      }
-      Result<Opened> opened = fail(ErrorCode::Device, "");
-      try {
-        opened = open_(where, *state_);
-      } catch (const DeviceError& error) {
-        opened = std::unexpected(error.error());
-      }
+      Result<Opened> opened = open_at(where, canary);
       if (opened) {
         state_->opened(group_, where);
         where_ = where;
@@ -404,6 +419,7 @@ class Rungs {
         state_->left(group_);
         return std::unexpected(std::move(opened).error());
       }
+      refused_ = refused_.value_or(of_device(where, opened.error()));
       if (opened.error().code == ErrorCode::OutOfMemory) {
         state_->had_no_room(group_, where, opened.error());
         state_->left(group_);
@@ -421,8 +437,9 @@ class Rungs {
   StagePlaces where_;  // of the last rung
   std::vector<Keeper*> keepers_;
   uint64_t opened_ = 0;
-  uint64_t trust_ = 0;         // PlacementState::trust() when it was planned
-  std::optional<Error> owed_;  // found when the model was let go, and heard by nobody yet
+  uint64_t trust_ = 0;            // PlacementState::trust() when it was planned
+  std::optional<Error> refused_;  // by the first place that could not be opened when it was last
+  std::optional<Error> owed_;     // found when the model was let go, and heard by nobody yet
   std::shared_ptr<Uses> uses_ = std::make_shared<Uses>();
 };
 

@@ -62,6 +62,7 @@ class RungsOfOne : public ::testing::Test {
   void begin_on(const std::string& devices, const std::string& where = "simt:0") {
     PlacerOptions options = test::placer_options(machine_, devices);
     options.say = [this](const std::string& line) { said_.push_back(line); };
+    options.worker_program = program_;
     state_ = std::make_shared<PlacementState>(std::move(options));
     state_->expect(file_);
     rungs_ = make_rungs(StageGroup::Stt);
@@ -107,6 +108,7 @@ class RungsOfOne : public ::testing::Test {
 
   mynah::test::MadeUpMachine machine_;
   WindowsFile file_;
+  std::string program_ = MYNAH_TEST_WORKER;
   std::vector<std::string> said_;  // to the user
   std::shared_ptr<PlacementState> state_;
   std::shared_ptr<WorkerProcess> worker_;  // of the rung that was opened last
@@ -182,6 +184,40 @@ TEST_F(RungsOfOne, WhatIsFoundWrongWhenItIsLetGoIsAnErrorWhereNothingElseIsAllow
   ASSERT_FALSE(settled);
   EXPECT_THAT(settled.error().message, EndsWith("may be wrong too: window 2"));
   EXPECT_TRUE(rungs_->settle()) << "it was told";
+}
+
+// A proof that was kept says that the device works: only then is it tried at all.
+TEST_F(RungsOfOne, ADeviceWhoseWorkerCannotBeStartedIsPassedOver) {
+  program_ = "/no/such/program";
+  begin_on("simt:0,cpu", "cpu");
+  EXPECT_THAT(said_, ElementsAre(StartsWith("stt on cpu: simt:0 was preferred, but it failed: it "
+                                            "got no worker: cannot start /no/such/program: ")));
+}
+
+TEST_F(RungsOfOne, ADeviceWhoseWorkerCannotBeStartedIsRefusedWhereNoOtherIsAllowed) {
+  PlacerOptions options = test::placer_options(machine_, "simt:0");
+  options.worker_program = "/no/such/program";
+  state_ = std::make_shared<PlacementState>(std::move(options));
+  state_->expect(file_);
+  const auto opened = make_rungs(StageGroup::Stt)->begin();
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().code, ErrorCode::Device);
+  EXPECT_THAT(opened.error().message, HasSubstr("simt:0"));
+}
+
+TEST_F(RungsOfOne, WhatWasLetGoGoesOnElsewhereWhereItsWorkerCannotBeStartedAgain) {
+  program_ = machine_.root / "program";
+  std::filesystem::copy(MYNAH_TEST_WORKER, program_);
+  begin_on("simt:0,cpu");
+  give_out();
+  rungs_->unload_after({});
+  std::filesystem::remove(program_);
+  EXPECT_EQ(devices_of(rungs_->now().where), "cpu");
+  ASSERT_EQ(state_->moves().size(), 1U);
+  EXPECT_EQ(state_->moves()[0].from, "simt:0");
+  EXPECT_EQ(state_->moves()[0].to, "cpu");
+  EXPECT_THAT(state_->moves()[0].reason, StartsWith("simt:0 got no worker: cannot start "));
+  EXPECT_THAT(said_, ElementsAre(EndsWith("; stt goes on on cpu")));
 }
 
 TEST_F(RungsOfOne, AFailureNamesItsDevice) {

@@ -15,6 +15,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,6 +30,7 @@ namespace {
 namespace fs = std::filesystem;
 
 using std::chrono::milliseconds;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -291,10 +293,28 @@ TEST(WorkerProcess, WhatItSaysSteersNoTerminal) {
   EXPECT_FALSE(failing->alive());
 }
 
+TEST(WorkerProcess, WantOfDescriptorsIsTheDevicesFailure) {
+  rlimit most{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &most), 0);
+  for (const size_t free : {0U, 2U, 4U, 6U}) {
+    const rlimit few{.rlim_cur = descriptors() - 1 + free, .rlim_max = most.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+    const auto none = try_start("");
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &most), 0);
+    ASSERT_FALSE(none) << free;
+    EXPECT_EQ(none.error().code, ErrorCode::Device) << free;
+    EXPECT_THAT(none.error().message, StartsWith("cpu got no worker: ")) << free;
+    EXPECT_THAT(none.error().message, EndsWith(": Too many open files")) << free;
+  }
+  expect_no_child();
+}
+
 TEST(WorkerProcess, AProgramThatIsNoneIsAnError) {
   const auto missing = try_start("", "/no/such/program");
   ASSERT_FALSE(missing);
-  EXPECT_EQ(missing.error().code, ErrorCode::NotFound);
+  EXPECT_EQ(missing.error().code, ErrorCode::Device);
+  EXPECT_EQ(missing.error().message,
+            "cpu got no worker: cannot start /no/such/program: No such file or directory");
   const auto other = try_start("", "/bin/true");
   ASSERT_FALSE(other);
   EXPECT_EQ(other.error().message, "cpu ended with exit code 0");

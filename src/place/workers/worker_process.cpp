@@ -38,6 +38,23 @@ constexpr milliseconds kStopsEarly{100};
 }  // namespace
 
 Result<std::shared_ptr<WorkerProcess>> WorkerProcess::start(const WorkerSpec& spec) {
+  // Whatever was missing for it, a file or a descriptor: the device that it is for cannot be used.
+  const auto no_worker = [&spec](const Error& error) {
+    return fail(ErrorCode::Device, fmt::format("{} got no worker: {}", spec.device, error.message));
+  };
+  auto worker = spawn(spec);
+  if (!worker) {
+    return no_worker(worker.error());
+  }
+  try {
+    const Status settled = (*worker)->tell(Ask::Settings, kStart, spec.settings, spec.faults);
+    return settled ? std::move(worker) : no_worker(settled.error());
+  } catch (const DeviceError& error) {
+    return std::unexpected(error.error());
+  }
+}
+
+Result<std::shared_ptr<WorkerProcess>> WorkerProcess::spawn(const WorkerSpec& spec) {
   int ends[2] = {-1, -1};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
     return fail(ErrorCode::Io, fmt::format("cannot make a socket: {}", std::strerror(errno)));
@@ -59,16 +76,10 @@ Result<std::shared_ptr<WorkerProcess>> WorkerProcess::start(const WorkerSpec& sp
                                             {answers.descriptor(), kWorkerAnswers}},
                             .environment = inherited_environment()}));
   theirs.reset();  // so that its end is seen, whenever it comes
-  std::shared_ptr<WorkerProcess> worker(new WorkerProcess(
+  return std::shared_ptr<WorkerProcess>(new WorkerProcess(
       spec, std::move(process),
       Channel(std::move(ours), std::move(requests), std::move(answers), kMostAnswer),
       std::move(pulse)));
-  try {
-    MYNAH_TRY_STATUS(worker->tell(Ask::Settings, kStart, spec.settings, spec.faults));
-  } catch (const DeviceError& error) {
-    return std::unexpected(error.error());
-  }
-  return worker;
 }
 
 WorkerProcess::WorkerProcess(const WorkerSpec& spec, Process process, Channel channel,

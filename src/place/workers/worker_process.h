@@ -34,7 +34,8 @@ struct WorkerSpec {
 
 class WorkerProcess {
  public:
-  // A worker that has its settings, and no model yet.
+  // A worker that has its settings, and no model yet. Device where there is none, for want of
+  // whatever.
   static Result<std::shared_ptr<WorkerProcess>> start(const WorkerSpec& spec);
 
   ~WorkerProcess();
@@ -116,6 +117,9 @@ class WorkerProcess {
  private:
   // What becomes of the worker whose answer does not come in time.
   enum class WhenLate : uint8_t { End, PassOver };
+
+  // One that was told nothing yet.
+  static Result<std::shared_ptr<WorkerProcess>> spawn(const WorkerSpec& spec);
 
   WorkerProcess(const WorkerSpec& spec, Process process, Channel channel, SharedMemory pulse);
 
