@@ -1,5 +1,9 @@
 #include "speech/weight_cache.h"
 
+#include <cstdio>
+
+#include <fmt/core.h>
+
 #include "store/packed_cache.h"
 #include "store/sha256.h"
 
@@ -19,7 +23,9 @@ std::shared_ptr<BlobCache> open_weight_cache(const std::string& path, const std:
   const std::string how = precision == Precision::Exact ? "exact" : "fast";
   auto cache = PackedCache::open(
       folder,
-      {.model_digest = *digest, .storage = type + "-" + how, .layout = backend.packed_layout()});
+      {.model_digest = *digest, .storage = type + "-" + how, .layout = backend.packed_layout()},
+      // mynah and its workers load models; both have the user's standard error.
+      [](const std::string& line) { fmt::print(stderr, "mynah: {}\n", line); });
   return cache ? std::shared_ptr<BlobCache>(std::move(*cache)) : nullptr;
 }
 

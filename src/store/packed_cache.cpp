@@ -6,9 +6,12 @@
 #include <cstring>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include <fmt/core.h>
 #include <unistd.h>
+#define XXH_INLINE_ALL  // of the library nothing is needed when mynah runs
+#include <xxhash.h>
 
 #include "store/files.h"
 #include "store/sha256.h"
@@ -18,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kMagic = "MYNAHPK1";
+constexpr std::string_view kMagic = "MYNAHPK2";
 constexpr size_t kHashDigits = 64;
 constexpr size_t kSignedHeaderBytes = 8 + 3 * 8 + kHashDigits;
 constexpr size_t kHeaderBytes = kSignedHeaderBytes + kHashDigits;
@@ -74,6 +77,11 @@ std::string hash_of(std::string_view first, std::string_view second = {}) {
   digest.update(first);
   digest.update(second);
   return digest.hex();
+}
+
+// Against damage, not malice: reading the bytes takes longer than this.
+uint64_t checksum_of(std::span<const std::byte> bytes) {
+  return XXH3_64bits(bytes.data(), bytes.size());
 }
 
 // Stands for a layout in the names of files.
@@ -139,7 +147,7 @@ class PackedCache::Writer {
   Status add(std::string_view name, std::span<const std::byte> bytes) {
     const uint64_t padding = (kAlignment - offset_ % kAlignment) % kAlignment;
     MYNAH_TRY_STATUS(write(std::string(padding, '\0')));
-    Entry entry{.offset = offset_, .bytes = bytes.size(), .sha256 = sha256_hex(bytes)};
+    Entry entry{.offset = offset_, .bytes = bytes.size(), .checksum = checksum_of(bytes)};
     MYNAH_TRY_STATUS(write(as_text(bytes)));
     table_.emplace(std::string(name), std::move(entry));
     return {};
@@ -155,7 +163,7 @@ class PackedCache::Writer {
       table += name;
       append(table, entry.offset);
       append(table, entry.bytes);
-      table += entry.sha256;
+      append(table, entry.checksum);
     }
     const uint64_t table_offset = offset_;
     MYNAH_TRY_STATUS(write(table));
@@ -201,19 +209,22 @@ class PackedCache::Writer {
   Table table_;
 };
 
-PackedCache::PackedCache(std::string path, std::string key)
-    : path_(std::move(path)), key_(std::move(key)) {}
+PackedCache::PackedCache(std::string path, std::string key,
+                         std::function<void(const std::string&)> on_damage)
+    : path_(std::move(path)), key_(std::move(key)), on_damage_(std::move(on_damage)) {}
 
 PackedCache::~PackedCache() = default;
 
-Result<std::unique_ptr<PackedCache>> PackedCache::open(const std::string& cache_folder,
-                                                       const PackedCacheKey& key) {
+Result<std::unique_ptr<PackedCache>> PackedCache::open(
+    const std::string& cache_folder, const PackedCacheKey& key,
+    std::function<void(const std::string&)> on_damage) {
   const std::string folder = model_folder(cache_folder, key.model_digest);
   MYNAH_TRY_STATUS(make_folders(folder));
   const std::string layout = layout_name(key.layout);
-  std::unique_ptr<PackedCache> cache(new PackedCache(
-      fmt::format("{}/{}-{}.packed", folder, key.storage, layout),
-      hash_of(fmt::format("{}\n{}\n{}", key.model_digest, key.storage, key.layout))));
+  std::unique_ptr<PackedCache> cache(
+      new PackedCache(fmt::format("{}/{}-{}.packed", folder, key.storage, layout),
+                      hash_of(fmt::format("{}\n{}\n{}", key.model_digest, key.storage, key.layout)),
+                      std::move(on_damage)));
   cache->load();
   return cache;
 }
@@ -262,27 +273,45 @@ std::optional<PackedCache::Table> PackedCache::read_table(std::span<const std::b
     std::string name;
     Entry entry;
     if (!rest.take(name_bytes) || !rest.take(name, name_bytes) || !rest.take(entry.offset) ||
-        !rest.take(entry.bytes) || !rest.take(entry.sha256, kHashDigits) ||
-        entry.offset % kAlignment != 0 || entry.offset > table_offset ||
-        entry.bytes > table_offset - entry.offset) {
+        !rest.take(entry.bytes) || !rest.take(entry.checksum) || entry.offset % kAlignment != 0 ||
+        entry.offset > table_offset || entry.bytes > table_offset - entry.offset) {
       return std::nullopt;
     }
-    entries.emplace(std::move(name), std::move(entry));
+    entries.emplace(std::move(name), entry);
   }
   return entries;
 }
 
+std::span<const std::byte> PackedCache::bytes_of(const Entry& entry) const {
+  return file_->bytes().subspan(entry.offset, entry.bytes);
+}
+
+bool PackedCache::is_whole(const std::string& name, const Entry& entry) const {
+  if (entry.check == Check::NotYet) {
+    const bool whole = checksum_of(bytes_of(entry)) == entry.checksum;
+    entry.check = whole ? Check::Whole : Check::Damaged;
+    if (!whole && on_damage_) {
+      on_damage_(
+          fmt::format("{} is damaged ('{}' is not what was written): what is damaged is made anew",
+                      path_, name));
+      on_damage_ = nullptr;
+    }
+  }
+  return entry.check == Check::Whole;
+}
+
 std::optional<Blob> PackedCache::find(std::string_view name) const {
   const auto entry = entries_.find(name);
-  if (entry == entries_.end()) {
+  if (entry == entries_.end() || !is_whole(entry->first, entry->second)) {
     return std::nullopt;
   }
-  return Blob{.bytes = file_->bytes().subspan(entry->second.offset, entry->second.bytes),
-              .owner = file_};
+  return Blob{.bytes = bytes_of(entry->second), .owner = file_};
 }
 
 Status PackedCache::add(std::string_view name, std::span<const std::byte> bytes) {
-  if (entries_.contains(name) || (writer_ != nullptr && writer_->has(name))) {
+  const auto known = entries_.find(name);
+  if ((known != entries_.end() && is_whole(known->first, known->second)) ||
+      (writer_ != nullptr && writer_->has(name))) {
     return {};
   }
   if (writer_ == nullptr) {
@@ -297,7 +326,9 @@ Status PackedCache::commit() {
   }
   const std::unique_ptr<Writer> writer = std::move(writer_);
   for (const auto& [name, entry] : entries_) {
-    MYNAH_TRY_STATUS(writer->add(name, file_->bytes().subspan(entry.offset, entry.bytes)));
+    if (!writer->has(name) && is_whole(name, entry)) {
+      MYNAH_TRY_STATUS(writer->add(name, bytes_of(entry)));
+    }
   }
   MYNAH_TRY_STATUS(writer->finish(path_, key_));
   remove_unused_files(fs::path(path_).parent_path().parent_path());
@@ -309,18 +340,6 @@ void PackedCache::release_pages() const {
   if (file_ != nullptr) {
     file_->release_pages(file_->bytes());
   }
-}
-
-Status PackedCache::verify() const {
-  for (const auto& [name, entry] : entries_) {
-    if (sha256_hex(file_->bytes().subspan(entry.offset, entry.bytes)) != entry.sha256) {
-      return fail(ErrorCode::InvalidInput,
-                  fmt::format("{}: '{}' at offset {} is not what was written; remove the file, it "
-                              "is made again at the next start",
-                              path_, name, entry.offset));
-    }
-  }
-  return {};
 }
 
 void remove_packed_layout(const std::string& cache_folder, const std::string& model_digest,

@@ -2,15 +2,16 @@
 // read-only by every process that runs the model.
 //
 // The file, all integers little-endian:
-//   header (160 bytes): "MYNAHPK1", u64 file bytes, u64 table offset, u64 table bytes, key (64 hex
+//   header (160 bytes): "MYNAHPK2", u64 file bytes, u64 table offset, u64 table bytes, key (64 hex
 //     digits), SHA-256 of header so far and table (64 hex digits)
 //   blobs, each on a 64-byte boundary
-//   table: for each blob u32 name bytes, name, u64 offset, u64 bytes, SHA-256 (64 hex digits)
-// Opening checks the header, the table and every size; blobs' own digests are checked by verify(),
-// so that a start touches only the pages it uses.
+//   table: for each blob u32 name bytes, name, u64 offset, u64 bytes, u64 XXH3 of its bytes
+// Opening checks the header, the table and every size; a blob is checked when it is asked for, so
+// that a start touches only the pages it uses.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -36,11 +37,13 @@ class PackedCache final : public BlobCache {
  public:
   // Opens the cache of `key` in `cache_folder` (PATH/packed/...). A file that is missing, stale or
   // damaged is an empty cache that commit() will replace. Fails only where the folder cannot be
-  // made.
-  static Result<std::unique_ptr<PackedCache>> open(const std::string& cache_folder,
-                                                   const PackedCacheKey& key);
+  // made. `on_damage` is told of the first blob that is not what was written, and may be empty.
+  static Result<std::unique_ptr<PackedCache>> open(
+      const std::string& cache_folder, const PackedCacheKey& key,
+      std::function<void(const std::string&)> on_damage = {});
   ~PackedCache() override;
 
+  // One that is not what was written is none: what is added in its place is kept.
   [[nodiscard]] std::optional<Blob> find(std::string_view name) const override;
   Status add(std::string_view name, std::span<const std::byte> bytes) override;
   Status commit() override;
@@ -51,26 +54,30 @@ class PackedCache final : public BlobCache {
 
   [[nodiscard]] size_t blobs() const { return entries_.size(); }
 
-  // Reads every blob and compares it with the digest taken when it was written.
-  [[nodiscard]] Status verify() const;
-
  private:
+  enum class Check : uint8_t { NotYet, Whole, Damaged };
+
   struct Entry {
     uint64_t offset = 0;
     uint64_t bytes = 0;
-    std::string sha256;
+    uint64_t checksum = 0;
+    mutable Check check = Check::NotYet;  // of its bytes in file_
   };
 
   using Table = std::map<std::string, Entry, std::less<>>;
   class Writer;
 
-  PackedCache(std::string path, std::string key);
+  PackedCache(std::string path, std::string key, std::function<void(const std::string&)> on_damage);
   // Maps the file at path_ if it is whole and of this key.
   void load();
   static std::optional<Table> read_table(std::span<const std::byte> file, std::string_view key);
+  [[nodiscard]] std::span<const std::byte> bytes_of(const Entry& entry) const;
+  // Reads a blob, the first time.
+  bool is_whole(const std::string& name, const Entry& entry) const;
 
   std::string path_;
-  std::string key_;  // SHA-256 of the PackedCacheKey
+  std::string key_;                                            // SHA-256 of the PackedCacheKey
+  mutable std::function<void(const std::string&)> on_damage_;  // empty once it was told
   std::shared_ptr<const MappedFile> file_;
   Table entries_;
   std::unique_ptr<Writer> writer_;
