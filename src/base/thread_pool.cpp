@@ -4,6 +4,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -125,8 +126,12 @@ struct ThreadPool::State {
 };
 
 ThreadPool::ThreadPool(int n_threads) : state_(std::make_unique<State>()) {
-  for (int i = 1; i < n_threads; ++i) {
-    state_->workers.emplace_back([this] { state_->work(); });
+  try {
+    for (int i = 1; i < n_threads; ++i) {
+      state_->workers.emplace_back([this] { state_->work(); });
+    }
+  } catch (const std::system_error&) {
+    // The user's limit, or memory for its stack: the work is done by fewer.
   }
 }
 

@@ -35,7 +35,7 @@ class FunctionRef<R(Args...)> {
 // belong here.
 class ThreadPool {
  public:
-  // n_threads >= 1 counts the calling thread: 1 starts none.
+  // n_threads >= 1 counts the calling thread: 1 starts none. The system may give fewer: size().
   explicit ThreadPool(int n_threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;

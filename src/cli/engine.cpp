@@ -181,10 +181,6 @@ Error with_room(Error error, const std::string& model_path, const place::Placer&
 }  // namespace
 
 Result<Engine> open_engine(const EngineOptions& options, Context& context) {
-  if (options.threads < 0 || options.threads > 1024) {
-    return fail(ErrorCode::Usage,
-                fmt::format("--threads: wanted 0 to 1024, found {}", options.threads));
-  }
   Engine engine;
   MYNAH_TRY(engine.placer, open_placer({.device = options.device,
                                         .threads = options.threads,

@@ -152,7 +152,16 @@ void placement_fields(Fields& fields, std::string& max_vram, std::string& keep_a
                 "never.");
 }
 
+Status check_threads(int threads) {
+  constexpr int kMost = 1024;
+  return threads >= 0 && threads <= kMost
+             ? Status()
+             : fail(ErrorCode::Usage,
+                    fmt::format("--threads: wanted 0 to {}, found {}", kMost, threads));
+}
+
 Result<place::DeviceSettings> device_settings(int threads, const Environment& environment) {
+  MYNAH_TRY_STATUS(check_threads(threads));
   place::DeviceSettings settings;
   const gpu::GpuSearch search = card_search(environment);
   settings.cuda_driver = search.driver.file;

@@ -45,7 +45,11 @@ void device_field(Fields& fields, std::string& device, std::string help);
 // The options --max-vram and --keep-alive.
 void placement_fields(Fields& fields, std::string& max_vram, std::string& keep_alive);
 
-// What opening a device needs of the environment. Usage for a variable that cannot be read.
+// Usage where --threads is none: 0 (the physical cores) to 1024.
+[[nodiscard]] Status check_threads(int threads);
+
+// What opening a device needs of the environment. Usage for a variable that cannot be read, and for
+// threads as check_threads().
 Result<place::DeviceSettings> device_settings(int threads, const Environment& environment);
 
 Result<std::unique_ptr<place::Placer>> open_placer(const PlacementWish& wish,

@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <system_error>
 #include <utility>
 #include <vector>
+
+#include <fmt/format.h>
 
 namespace mynah::cli {
 
@@ -29,8 +32,14 @@ Result<std::unique_ptr<ReadAhead>> ReadAhead::open(
   MYNAH_TRY(ahead->source_, open(ahead->stop_reading_.get_token()));
   ahead->rate_hz_ = ahead->source_->rate_hz();
   ahead->duration_s_ = ahead->source_->duration_s();
-  ahead->reader_ =
-      std::jthread([reading = ahead.get()] { reading->run(reading->stop_reading_.get_token()); });
+  try {
+    ahead->reader_ =
+        std::jthread([reading = ahead.get()] { reading->run(reading->stop_reading_.get_token()); });
+  } catch (const std::system_error& error) {
+    return fail(ErrorCode::Environment,
+                fmt::format("no thread can be started to read the stream with: {}; see `ulimit -u`",
+                            error.code().message()));
+  }
   return ahead;
 }
 

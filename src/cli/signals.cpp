@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdint>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -78,15 +79,20 @@ StopSignals::StopSignals() : state_(std::make_unique<State>()) {
   state_->fd = ::eventfd(0, EFD_CLOEXEC);
   MYNAH_CHECK(state_->fd >= 0, "no file descriptor left at the start");
   wake_fd = state_->fd;
-  state_->waiter = std::thread([state = state_.get()] {
-    uint64_t count = 0;
-    while (::read(state->fd, &count, sizeof(count)) < 0 && errno == EINTR) {
-    }
-    if (received_signal.load() != 0) {
-      state->source.request_stop();
-      state->wait_and_say();
-    }
-  });
+  set_handler(SIGPIPE, SIG_IGN);
+  try {
+    state_->waiter = std::thread([state = state_.get()] {
+      uint64_t count = 0;
+      while (::read(state->fd, &count, sizeof(count)) < 0 && errno == EINTR) {
+      }
+      if (received_signal.load() != 0) {
+        state->source.request_stop();
+        state->wait_and_say();
+      }
+    });
+  } catch (const std::system_error&) {
+    return;  // no thread to be had: a signal does what it does to any program
+  }
   set_handler(SIGINT, on_stop_signal);
   set_handler(SIGTERM, on_stop_signal);
   // A terminal that is closed; nohup has it ignored, and so it stays.
@@ -96,7 +102,6 @@ StopSignals::StopSignals() : state_(std::make_unique<State>()) {
   if (state_->hangs_up) {
     set_handler(SIGHUP, on_stop_signal);
   }
-  set_handler(SIGPIPE, SIG_IGN);
 }
 
 StopSignals::~StopSignals() {
@@ -108,7 +113,9 @@ StopSignals::~StopSignals() {
   state_->ended = true;
   const uint64_t one = 1;
   [[maybe_unused]] const ssize_t written = ::write(state_->fd, &one, sizeof(one));
-  state_->waiter.join();
+  if (state_->waiter.joinable()) {
+    state_->waiter.join();
+  }
   wake_fd = -1;
   ::close(state_->fd);
 }

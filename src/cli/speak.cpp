@@ -161,10 +161,7 @@ Status SpeakCommand::check(const Context& context) const {
     return fail(ErrorCode::Usage,
                 "--json and another output both want standard output: write that one to a file");
   }
-  if (engine_.threads < 0 || engine_.threads > 1024) {
-    return fail(ErrorCode::Usage,
-                fmt::format("--threads: wanted 0 to 1024, found {}", engine_.threads));
-  }
+  MYNAH_TRY_STATUS(check_threads(engine_.threads));
   return check_paths(context);
 }
 

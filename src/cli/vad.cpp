@@ -121,7 +121,7 @@ Status VadCommand::check(const Context& context) const {
   // What the reference takes off for padding must leave something.
   const double least_s = 0.1 + 2e-3 * vad_.speech_pad_ms;
   MYNAH_TRY_STATUS(check_at_least("--max-speech-s", vad_.max_speech_s, least_s));
-  MYNAH_TRY_STATUS(check_at_least("--threads", threads_, 0));
+  MYNAH_TRY_STATUS(check_threads(threads_));
   MYNAH_TRY_STATUS(place::parse_device_request(device_));
   return {};
 }

@@ -1,5 +1,6 @@
 #include "place/housekeeper.h"
 
+#include <system_error>
 #include <utility>
 
 namespace mynah::place {
@@ -9,13 +10,17 @@ void Housekeeper::start(std::chrono::milliseconds every, std::function<void()> t
   if (stopped_ || thread_.joinable()) {
     return;
   }
-  thread_ = std::jthread([this, every, tend = std::move(tend)](const std::stop_token& stop) {
-    while (!stop.stop_requested()) {
-      tend();
-      std::unique_lock waiting(mutex_);
-      wake_.wait_for(waiting, stop, every, [] { return false; });
-    }
-  });
+  try {
+    thread_ = std::jthread([this, every, tend = std::move(tend)](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        tend();
+        std::unique_lock waiting(mutex_);
+        wake_.wait_for(waiting, stop, every, [] { return false; });
+      }
+    });
+  } catch (const std::system_error&) {
+    stopped_ = true;  // nor is it tried again, each second
+  }
 }
 
 void Housekeeper::stop() {

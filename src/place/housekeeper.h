@@ -14,6 +14,7 @@ class Housekeeper {
   ~Housekeeper() { stop(); }
 
   // Calls `tend` every `every` from now on; where it runs already, or was stopped, nothing changes.
+  // Where the system gives no thread nothing is looked after: the work does not depend on it.
   void start(std::chrono::milliseconds every, std::function<void()> tend);
 
   // Waits for a call of `tend` that is under way, and ends for good. Not to be called by `tend`.

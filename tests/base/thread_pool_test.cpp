@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <unistd.h>
 
 namespace mynah {
@@ -63,6 +64,37 @@ TEST(ThreadPool, RunsEveryItemOnceWhateverTheSizes) {
       }
     }
   }
+}
+
+// While it lives no thread can be started: there is no room for its stack.
+class NoMoreThreads {
+ public:
+  NoMoreThreads() {
+    pthread_getattr_default_np(&before_);
+    pthread_attr_t none = before_;
+    pthread_attr_setstacksize(&none, size_t{1} << 47U);
+    pthread_setattr_default_np(&none);
+  }
+
+  ~NoMoreThreads() {
+    pthread_setattr_default_np(&before_);
+    pthread_attr_destroy(&before_);
+  }
+
+  NoMoreThreads(const NoMoreThreads&) = delete;
+  NoMoreThreads& operator=(const NoMoreThreads&) = delete;
+
+ private:
+  pthread_attr_t before_{};
+};
+
+TEST(ThreadPool, WorksWithTheThreadsThatItGot) {
+  const NoMoreThreads limit;
+  ThreadPool pool(4);
+  EXPECT_EQ(pool.size(), 1);
+  int64_t done = 0;
+  pool.parallel_for(10, 1, [&](int64_t begin, int64_t end) { done += end - begin; });
+  EXPECT_EQ(done, 10);
 }
 
 TEST(ThreadPool, ARegionInsideARegionRunsOnItsOwnThread) {

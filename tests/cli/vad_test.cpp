@@ -111,6 +111,10 @@ TEST_F(VadVerb, refuses_options_out_of_range_as_usage) {
   EXPECT_EQ(run({file, "--threshold", "0.3", "--negative-threshold", "0.5"}), 2);
   EXPECT_EQ(run({file, "--pad-ms", "-1"}), 2);
   EXPECT_EQ(run({file, "--max-speech-s", "0"}), 2);
+  for (const char* threads : {"-1", "1025", "100000"}) {
+    EXPECT_EQ(run({file, "--threads", threads, "--model", "builtin"}), 2);
+    EXPECT_THAT(err(), HasSubstr(std::string("--threads: wanted 0 to 1024, found ") + threads));
+  }
   EXPECT_EQ(run({file, "--device", "cuda:7", "--model", file}), 3);
   EXPECT_THAT(out(), IsEmpty());
 }

@@ -2,10 +2,12 @@
 
 #include <atomic>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <new>
 #include <stop_token>
+#include <system_error>
 #include <thread>
 
 #include <fcntl.h>
@@ -103,6 +105,7 @@ Status serve(Channel& channel, StageHost& host, Current& current) {
 
 int run_worker() {
   constexpr int kNotStartedByMynah = 2;
+  constexpr int kNoThread = 3;
   for (const int fd : {kWorkerSocket, kWorkerPulse, kWorkerRequests, kWorkerAnswers}) {
     if (!is_open(fd)) {
       return kNotStartedByMynah;
@@ -119,7 +122,14 @@ int run_worker() {
   Pulse& pulse = *std::launder(reinterpret_cast<Pulse*>(shared->bytes().data()));
   pulse.work_thread.store(kernel_thread());
   Current current;
-  std::jthread beating([&](const std::stop_token& end) { beat(pulse, current, end); });
+  std::jthread beating;
+  try {
+    beating = std::jthread([&](const std::stop_token& end) { beat(pulse, current, end); });
+  } catch (const std::system_error& error) {
+    std::fprintf(stderr, "mynah: no thread can be started in a worker: %s; see `ulimit -u`\n",
+                 error.what());
+    ::_exit(kNoThread);
+  }
   Channel channel(UniqueFd(kWorkerSocket), *std::move(answers), *std::move(requests));
   StageHost host(pulse);
   // It ends when nobody asks any more: an ordinary end.
