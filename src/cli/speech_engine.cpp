@@ -39,7 +39,12 @@ Result<std::shared_ptr<const Phonemizer>> builtin_phonemizer(const std::string& 
   return std::make_shared<const WrittenWords>();
 }
 
-SpeechEngine open_builtin(std::string why, std::string voice) {
+// Nothing of it is placed: what is asked for of devices is looked at all the same.
+Result<SpeechEngine> open_builtin(std::string why, std::string voice, PlacementWish wish,
+                                  const Context& context) {
+  wish.pinned = false;
+  MYNAH_TRY(const auto placer, open_placer(wish, context));
+  MYNAH_TRY_STATUS(placer->check_processor(place::StageGroup::Tts, "the built-in voice"));
   SpeechEngine engine;
   engine.voice = std::move(voice);
   engine.synthesizer = std::make_unique<Synthesizer>(builtin_voice(), builtin_phonemizer);
@@ -291,6 +296,14 @@ bool speaks_language(const SpeechEngineOptions& options, const std::string& lang
 Result<SpeechEngine> open_speech_engine(const SpeechEngineOptions& options, Context& context) {
   const Store store(store_folders(context.environment));
   MYNAH_TRY(Choice choice, choose(store, options));
+  const PlacementWish wish{.device = options.device,
+                           .threads = options.threads,
+                           .storage = options.storage,
+                           .precision = options.precision,
+                           .pinned = true,
+                           .quiet = options.quiet,
+                           .max_vram = options.max_vram,
+                           .keep_alive = options.keep_alive};
   if (!choice.model) {
     if (options.model == "auto" && options.voice.empty() && !options.quiet) {
       context.say(
@@ -298,7 +311,7 @@ Result<SpeechEngine> open_speech_engine(const SpeechEngineOptions& options, Cont
           "kokoro' brings better ones");
     }
     MYNAH_TRY_STATUS(refuse_lexicon(options.lexicon, "the built-in voice"));
-    return open_builtin("builtin: " + choice.why, std::move(choice.voice));
+    return open_builtin("builtin: " + choice.why, std::move(choice.voice), wish, context);
   }
   const SpeechModel& model = *choice.model;
   if (model.name.empty() && options.voice_config.empty()) {
@@ -320,15 +333,7 @@ Result<SpeechEngine> open_speech_engine(const SpeechEngineOptions& options, Cont
   engine.voice = choice.voice;
   engine.explanation.push_back(
       fmt::format("model {}: {}", model.name.empty() ? model.path : model.name, choice.why));
-  MYNAH_TRY(engine.placer, open_placer({.device = options.device,
-                                        .threads = options.threads,
-                                        .storage = options.storage,
-                                        .precision = options.precision,
-                                        .pinned = true,
-                                        .quiet = options.quiet,
-                                        .max_vram = options.max_vram,
-                                        .keep_alive = options.keep_alive},
-                                       context));
+  MYNAH_TRY(engine.placer, open_placer(wish, context));
   place::VoiceModelFile file = voice_model_file(model, store.folders().cache);
   file.precision = options.precision;
   if (!options.voice_config.empty()) {

@@ -131,6 +131,11 @@ Result<VadCommand::Engine> VadCommand::open_engine(const Context& context) const
   const Store store(store_folders(context.environment));
   const bool any = model_ == "auto";
   const auto resolved = resolve_detector(store, model_);
+  PlacementWish wish;
+  wish.device = device_;
+  wish.threads = threads_;
+  wish.max_vram = max_vram_;
+  wish.keep_alive = keep_alive_;
   if (model_ == "builtin" || (any && !resolved)) {
     if (rate_hz_ != 16000) {
       return fail(ErrorCode::Usage,
@@ -144,6 +149,10 @@ Result<VadCommand::Engine> VadCommand::open_engine(const Context& context) const
                       "exact; 'mynah pull {0}' brings the better one",
                       kModel));
     }
+    wish.pinned = false;
+    MYNAH_TRY(const auto placer, open_placer(wish, context));
+    MYNAH_TRY_STATUS(
+        placer->check_processor(place::StageGroup::Vad, "the built-in voice detector"));
     engine.detector = builtin_voice_detector();
     return engine;
   }
@@ -151,15 +160,8 @@ Result<VadCommand::Engine> VadCommand::open_engine(const Context& context) const
     return std::unexpected(as_named(resolved.error(), model_));
   }
   MYNAH_TRY_STATUS(check_finds_speech(store, *resolved));
-  MYNAH_TRY(engine.placer, open_placer({.device = device_,
-                                        .threads = threads_,
-                                        .storage = {},
-                                        .precision = Precision::Fast,
-                                        .pinned = true,
-                                        .quiet = false,
-                                        .max_vram = max_vram_,
-                                        .keep_alive = keep_alive_},
-                                       context));
+  MYNAH_TRY(engine.placer, open_placer(wish, context));
+  MYNAH_TRY_STATUS(engine.placer->check_profile(place::StageGroup::Vad));
   MYNAH_TRY(engine.detector,
             engine.placer->detector({.path = resolved->path, .rate_hz = rate_hz_}));
   return engine;

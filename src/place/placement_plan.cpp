@@ -64,17 +64,24 @@ ProfileFacts PlacementState::profile_facts(const Profile& profile, std::string d
   return facts;
 }
 
+Status PlacementState::check_profile(StageGroup group) const {
+  if (options_.request.profile.empty() || options_.profiles.empty() ||
+      has_stages(options_.profiles.front(), group)) {
+    return {};
+  }
+  return refuse_profile(options_.profiles.front(),
+                        fmt::format("which has no {}", group_name(group)));
+}
+
 Result<bool> PlacementState::has_profile(const ModelFile& file) {
   const StageGroup group = group_of(file);
+  if (group != StageGroup::Vad) {  // a detector goes along with what is named
+    MYNAH_TRY_STATUS(check_profile(group));
+  }
   const auto of_group = std::ranges::find_if(
       options_.profiles, [group](const Profile& profile) { return has_stages(profile, group); });
   if (of_group == options_.profiles.end()) {
-    // A detector goes along with what is named.
-    if (options_.request.profile.empty() || options_.profiles.empty() || group == StageGroup::Vad) {
-      return false;
-    }
-    const Profile& named = options_.profiles.front();
-    return refuse_profile(named, fmt::format("which has no {}", group_name(group)));
+    return false;
   }
   MYNAH_TRY(const std::string digest, model_digest(path_of(file), options_.cache_folder));
   const Profile* const found = profile_of(file, digest);

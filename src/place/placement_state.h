@@ -94,6 +94,9 @@ class PlacementState {
   // A model that will be opened: all that are known are planned together.
   void expect(const ModelFile& file);
 
+  // Device where a profile is named that places nothing of this group.
+  [[nodiscard]] Status check_profile(StageGroup group) const;
+
   // Where a group goes now: of what the request allows, the best that is proven and did not fail.
   // Device where nothing is left, with the reasons; OutOfMemory where a device had no room.
   Result<StagePlaces> plan(StageGroup group);

@@ -35,6 +35,12 @@ Status Placer::check_request() const {
 
 Status Placer::check_processor(StageGroup group, const std::string& what) const {
   const DeviceRequest& request = state_->options().request;
+  if (!request.profile.empty()) {
+    return fail(ErrorCode::Device,
+                fmt::format("--device {}: a profile is of a model that was pulled, and {} is none; "
+                            "leave --device out, or name the model",
+                            describe(request), what));
+  }
   for (const Stage stage : stages_of(group)) {
     const StageDevices& wanted = request.of(stage);
     if (!wanted.automatic && std::ranges::find(wanted.devices, "cpu") == wanted.devices.end()) {
@@ -46,6 +52,10 @@ Status Placer::check_processor(StageGroup group, const std::string& what) const 
     }
   }
   return {};
+}
+
+Status Placer::check_profile(StageGroup group) const {
+  return state_->check_profile(group);
 }
 
 std::string Placer::device(StageGroup group) const {

@@ -24,8 +24,13 @@ class Placer {
   [[nodiscard]] Status check_request() const;
 
   // What computes on the processor alone (a built-in model) is refused where other devices alone
-  // are allowed for it; `what` is named: "the built-in recogniser".
+  // are allowed for it, or a profile is named, which is none of its; `what` is named: "the built-in
+  // recogniser".
   [[nodiscard]] Status check_processor(StageGroup group, const std::string& what) const;
+
+  // A profile that is named and does not place this group at all is refused: where its model is
+  // what the user asked for, and not what goes along with another (transcribe's detector).
+  [[nodiscard]] Status check_profile(StageGroup group) const;
 
   // Each is refused with the reason where no device that is allowed can be used. They share the
   // placer's state and may outlive it; once it is gone nothing is proven or let go any more.

@@ -9,6 +9,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "place/plans/profile_folder.h"
+#include "place/proofs/prover.h"
 #include "recordings.h"
 #include "temporary_folder.h"
 #include "test_context.h"
@@ -116,6 +118,29 @@ TEST_F(VadVerb, refuses_options_out_of_range_as_usage) {
     EXPECT_THAT(err(), HasSubstr(std::string("--threads: wanted 0 to 1024, found ") + threads));
   }
   EXPECT_EQ(run({file, "--device", "cuda:7", "--model", file}), 3);
+  EXPECT_THAT(out(), IsEmpty());
+}
+
+TEST_F(VadVerb, refuses_devices_and_profiles_that_the_built_in_detector_cannot_be_on) {
+  const std::string file = write_wav(folder_ / "tone.wav", 0.1);
+  EXPECT_EQ(run({file, "--model", "builtin", "--device", "ref"}), 3);
+  EXPECT_THAT(err(), HasSubstr("--device ref: the built-in voice detector computes on the "
+                               "processor alone"));
+  place::Profile profile;
+  profile.name = "evening";
+  profile.model = "hibari";
+  profile.model_sha256 = std::string(64, 'a');
+  profile.created = profile.build = "then";
+  profile.devices = {place::identity_without_discovery("cpu")};
+  profile.stages.resize(1);
+  profile.stages.front().stage = place::Stage::TtsVocoder;
+  profile.stages.front().device = "cpu";
+  ASSERT_TRUE(place::ProfileFolder(folder_ / "home").save(profile));
+  program_.environment = {{"HOME", folder_.path()}, {"MYNAH_HOME", folder_ / "home"}};
+  EXPECT_EQ(run({file, "--model", "builtin", "--device", "profile:evening"}), 3);
+  EXPECT_THAT(err(), HasSubstr("--device profile:evening: a profile is of a model"));
+  EXPECT_EQ(run({file, "--model", file, "--device", "profile:evening"}), 3);
+  EXPECT_THAT(err(), HasSubstr("the profile evening is of hibari, which has no vad"));
   EXPECT_THAT(out(), IsEmpty());
 }
 
