@@ -99,23 +99,34 @@ Result<std::optional<std::chrono::milliseconds>> parse_keep_alive(const std::str
   return std::optional(std::chrono::milliseconds(static_cast<int64_t>(*time_ms)));
 }
 
-// The one that --device names, or those in use where --device says nothing.
-Result<std::vector<place::Profile>> wanted_profiles(const place::DeviceRequest& request,
-                                                    const PlacementWish& wish,
-                                                    const Context& context) {
+// The one that --device names, or those in use where --device says nothing. Which models those are
+// of that cannot be read is seen when one is placed.
+Status add_profiles(const PlacementWish& wish, const Context& context,
+                    place::PlacerOptions& options) {
   const place::ProfileFolder folder(store_folders(context.environment).home);
-  std::vector<place::Profile> profiles;
-  if (!request.profile.empty()) {
-    MYNAH_TRY(place::Profile named, load_named_profile(folder, request.profile));
-    profiles.push_back(std::move(named));
-  } else if (wish.pinned && request == place::DeviceRequest{}) {
-    MYNAH_TRY(const std::vector<std::string> names, folder.pinned());
-    for (const std::string& name : names) {
-      MYNAH_TRY(place::Profile profile, folder.load(name));
-      profiles.push_back(std::move(profile));
+  if (!options.request.profile.empty()) {
+    MYNAH_TRY(place::Profile named, load_named_profile(folder, options.request.profile));
+    options.profiles.push_back(std::move(named));
+  } else if (wish.pinned && options.request == place::DeviceRequest{}) {
+    const auto pins = folder.pins();
+    if (!pins) {
+      context.say(fmt::format("which profiles are in use cannot be read, and auto decides: {}",
+                              pins.error().message));
+      return {};
+    }
+    for (const place::ProfilePin& pin : *pins) {
+      auto profile = folder.load(pin.name);
+      if (profile) {
+        options.profiles.push_back(*std::move(profile));
+      } else {
+        options.unreadable_profiles.push_back({.name = pin.name,
+                                               .model = pin.model,
+                                               .model_sha256 = pin.model_sha256,
+                                               .why = std::move(profile).error().message});
+      }
     }
   }
-  return profiles;
+  return {};
 }
 
 }  // namespace
@@ -188,7 +199,7 @@ Result<std::unique_ptr<place::Placer>> open_placer(const PlacementWish& wish,
   options.batch = wish.batch;
   MYNAH_TRY(options.max_vram, parse_bytes("--max-vram", wish.max_vram));
   MYNAH_TRY(options.keep_alive, parse_keep_alive(wish.keep_alive));
-  MYNAH_TRY(options.profiles, wanted_profiles(options.request, wish, context));
+  MYNAH_TRY_STATUS(add_profiles(wish, context, options));
   options.stop = context.stop;
   options.say = [&context](const std::string& line) { context.say(line); };
   if (!wish.quiet) {

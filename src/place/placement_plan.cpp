@@ -73,7 +73,31 @@ Status PlacementState::check_profile(StageGroup group) const {
                         fmt::format("which has no {}", group_name(group)));
 }
 
+Status PlacementState::check_readable(const ModelFile& file) {
+  for (const UnreadableProfile& profile : options_.unreadable_profiles) {
+    const bool known = !profile.model.empty();
+    // `mynah tune` calls a profile as its model.
+    bool is_own = is_called(path_of(file), known ? profile.model : profile.name);
+    if (known && !is_own) {
+      MYNAH_TRY(const std::string digest, model_digest(path_of(file), options_.cache_folder));
+      is_own = digest == profile.model_sha256;
+    }
+    if (is_own) {
+      return fail(ErrorCode::Device, fmt::format("the profile in use, {}, cannot be read: {}",
+                                                 profile.name, profile.why));
+    }
+    if (!known && options_.say && told_unreadable_.insert(profile.name).second) {
+      options_.say(fmt::format(
+          "the profile in use, {}, cannot be read, so nobody knows of which model it is: {} is "
+          "placed by auto; {}",
+          profile.name, group_name(group_of(file)), profile.why));
+    }
+  }
+  return {};
+}
+
 Result<bool> PlacementState::has_profile(const ModelFile& file) {
+  MYNAH_TRY_STATUS(check_readable(file));
   const StageGroup group = group_of(file);
   if (group != StageGroup::Vad) {  // a detector goes along with what is named
     MYNAH_TRY_STATUS(check_profile(group));

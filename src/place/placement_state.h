@@ -43,6 +43,7 @@ struct PlacerOptions {
   // Profiles that are in use, or the one that is named: the stages of a profile's model go where it
   // says, as long as it holds.
   std::vector<Profile> profiles;
+  std::vector<UnreadableProfile> unreadable_profiles;  // in use, and refused to their own models
   // What is loaded is let go when nothing was asked of it for so long; none: never.
   std::optional<std::chrono::milliseconds> keep_alive = std::chrono::minutes(5);
   uint64_t max_vram = 0;  // bytes of a card's memory that may be taken; 0: no limit
@@ -280,6 +281,9 @@ class PlacementState {
   // Whether a profile places this model. Device where it no longer holds, or was named and is of
   // another; one that is in use and of another model is told of and passed over.
   [[nodiscard]] Result<bool> has_profile(const ModelFile& file);
+  // Device where one that is in use for this model cannot be read; of which model others are that
+  // cannot be read may not be known, and is told.
+  [[nodiscard]] Status check_readable(const ModelFile& file);
   // What the profile says of a stage that it places; null: nothing.
   [[nodiscard]] const Measurement* profiled(Stage stage) const;
   // The same of a model's stages that it puts on a device as a type of its choice.
@@ -347,6 +351,7 @@ class PlacementState {
   // That a profile of options_ places; planning_ is held where it changes, mutex_ too.
   std::map<StageGroup, const Profile*> profiled_;
   std::set<StageGroup> told_of_profile_;  // that what is in use is of another model
+  std::set<std::string> told_unreadable_;
   std::array<std::optional<StageChoice>, kStages.size()> choices_;
   std::array<std::optional<StageChoice>, kStages.size()> opened_choices_;
   std::vector<Move> moves_;

@@ -168,6 +168,27 @@ TEST_F(PlacementPlan, AProfileInUseIsRefusedWhereTheFileOfItsModelChanged) {
   EXPECT_THAT(said_, IsEmpty());
 }
 
+TEST_F(PlacementPlan, AProfileInUseThatCannotBeReadIsRefusedToItsOwnModelAlone) {
+  PlacerOptions options = placer("auto");
+  options.say = [this](const std::string& line) { said_.push_back(line); };
+  UnreadableProfile bad{
+      .name = "evening", .model = "some.en", .model_sha256 = std::string(64, 'b'), .why = "bad"};
+  options.unreadable_profiles = {bad};
+  EXPECT_THAT(placed(options), ElementsAre("cpu as i8", "cpu as i8"));
+  EXPECT_THAT(said_, IsEmpty());
+  bad.model_sha256 = model_digest(file_.path, machine_.root / "cache").value();
+  options.unreadable_profiles = {bad};
+  EXPECT_EQ(refusal(options), "the profile in use, evening, cannot be read: bad");
+  options.unreadable_profiles = {{.name = "model", .model = {}, .model_sha256 = {}, .why = "bad"}};
+  EXPECT_EQ(refusal(options), "the profile in use, model, cannot be read: bad")
+      << "it is called as the model";
+  EXPECT_THAT(said_, IsEmpty());
+  options.unreadable_profiles.front().name = "evening";
+  EXPECT_THAT(placed(options), ElementsAre("cpu as i8", "cpu as i8"));
+  EXPECT_THAT(said_, ElementsAre(AllOf(HasSubstr("evening, cannot be read"),
+                                       HasSubstr("stt is placed by auto; bad"))));
+}
+
 TEST_F(PlacementPlan, EachTypeThatAProfileNamesIsProvenAndUsed) {
   const Profile both = profile_of({stage_on(Stage::SttEncoder, "simt:0", DType::F16),
                                    stage_on(Stage::SttDecoder, "simt:0", DType::I8)});

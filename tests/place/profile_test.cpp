@@ -285,6 +285,29 @@ TEST(ProfileFolder, PinsOneOfEachModel) {
   EXPECT_THAT(*folder.pinned(), ElementsAre("voice"));
 }
 
+TEST(ProfileFolder, KnowsOfWhichModelOneInUseIsThatCannotBeRead) {
+  const TemporaryFolder home;
+  const ProfileFolder folder(home.path());
+  Profile other = some_profile("voice");
+  other.model = "a voice";
+  other.model_sha256 = std::string(64, 'b');
+  ASSERT_TRUE(folder.save(some_profile("a")) && folder.save(other));
+  ASSERT_TRUE(folder.pin("voice"));
+  write_file(folder.path("voice"), "bad");
+  ASSERT_TRUE(folder.pin("a"));
+  const auto pins = folder.pins();
+  ASSERT_TRUE(pins && pins->size() == 2) << "another model's stays in use";
+  EXPECT_EQ(pins->front().name, "voice");
+  EXPECT_EQ(pins->front().model, "a voice");
+  EXPECT_EQ(pins->front().model_sha256, other.model_sha256);
+  ASSERT_TRUE(folder.save(other) && folder.pin("voice"));
+  EXPECT_THAT(*folder.pinned(), ElementsAre("a", "voice"));
+  for (const char* line : {"a b", "a b c", "a  x"}) {
+    write_file(home / "profiles/pinned", line);
+    EXPECT_FALSE(folder.pins()) << line;
+  }
+}
+
 TEST(ProfileFolder, DamagedFilesAreNamedAndCanBeRemoved) {
   const TemporaryFolder home;
   const ProfileFolder folder(home.path());

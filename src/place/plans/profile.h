@@ -29,6 +29,14 @@ struct Profile {
   bool operator==(const Profile&) const = default;
 };
 
+// A profile that is in use and cannot be read.
+struct UnreadableProfile {
+  std::string name;
+  std::string model;  // that it was put in use for; "": not known, and then nor is its digest
+  std::string model_sha256;  // of it
+  std::string why;
+};
+
 // What is there now.
 struct ProfileFacts {
   std::string build;

@@ -2,17 +2,19 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <optional>
 #include <sstream>
 #include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "base/atomic_file.h"
 #include "base/nearest_name.h"
 #include "store/files.h"
+#include "store/sha256.h"
 #include "store/store.h"
 
 namespace mynah::place {
@@ -27,6 +29,23 @@ constexpr uint64_t kLargestPins = 1U << 16U;
 
 bool is_profile_name(std::string_view name) {
   return is_model_name(name) && name != kNone;
+}
+
+// A line of the file of those in use; none: it is none.
+std::optional<ProfilePin> parse_pin(std::string_view line) {
+  const size_t name_end = std::min(line.find(' '), line.size());
+  ProfilePin pin{.name = std::string(line.substr(0, name_end)), .model = {}, .model_sha256 = {}};
+  line.remove_prefix(name_end);
+  if (!line.empty()) {
+    line.remove_prefix(1);
+    const size_t digest_end = std::min(line.find(' '), line.size());
+    pin.model_sha256 = line.substr(0, digest_end);
+    pin.model = line.substr(std::min(digest_end + 1, line.size()));
+    if (!is_sha256(pin.model_sha256) || pin.model.empty()) {
+      return std::nullopt;
+    }
+  }
+  return is_profile_name(pin.name) ? std::optional(std::move(pin)) : std::nullopt;
 }
 
 Status write_whole(const std::string& path, std::string_view text) {
@@ -130,47 +149,65 @@ Status ProfileFolder::remove(std::string_view name) const {
   return remove_file(path(name));
 }
 
-Result<std::vector<std::string>> ProfileFolder::pinned() const {
+Result<std::vector<ProfilePin>> ProfileFolder::pins() const {
   auto text = read_text_file(pin_path(), kLargestPins);
-  std::vector<std::string> names;
+  std::vector<ProfilePin> pins;
   if (!text && text.error().code == ErrorCode::NotFound) {
-    return names;
+    return pins;
   }
   if (!text) {
     return std::unexpected(std::move(text).error());
   }
   std::istringstream lines(*text);
-  for (std::string name; std::getline(lines, name);) {
-    if (!is_profile_name(name)) {
-      names.clear();
+  for (std::string line; std::getline(lines, line);) {
+    auto pin = parse_pin(line);
+    if (!pin) {
+      pins.clear();
       break;
     }
-    names.push_back(std::move(name));
+    pins.push_back(*std::move(pin));
   }
-  if (names.empty()) {
+  if (pins.empty()) {
     return fail(ErrorCode::InvalidInput,
                 fmt::format("{}: wanted the name of a profile, found something else; `mynah "
                             "profile use NAME` writes it anew, `mynah profile use none` removes it",
                             pin_path()));
   }
+  return pins;
+}
+
+Result<std::vector<std::string>> ProfileFolder::pinned() const {
+  MYNAH_TRY(const std::vector<ProfilePin> all, pins());
+  std::vector<std::string> names;
+  names.reserve(all.size());
+  std::ranges::transform(all, std::back_inserter(names), &ProfilePin::name);
   return names;
 }
 
-Status ProfileFolder::write_pins(const std::vector<std::string>& names) const {
-  return names.empty() ? remove_file(pin_path())
-                       : write_whole(pin_path(), fmt::format("{}\n", fmt::join(names, "\n")));
+Status ProfileFolder::write_pins(const std::vector<ProfilePin>& pins) const {
+  if (pins.empty()) {
+    return remove_file(pin_path());
+  }
+  std::string text;
+  for (const ProfilePin& pin : pins) {
+    text += pin.model.empty() ? pin.name + "\n"
+                              : fmt::format("{} {} {}\n", pin.name, pin.model_sha256, pin.model);
+  }
+  return write_whole(pin_path(), text);
 }
 
 Status ProfileFolder::pin(std::string_view name) const {
   MYNAH_TRY(const Profile profile, load(name));
-  std::vector<std::string> names = pinned().value_or(std::vector<std::string>());
-  // Those that cannot be read go too: they would be refused.
-  std::erase_if(names, [&](const std::string& other) {
-    const auto known = load(other);
-    return !known || known->model_sha256 == profile.model_sha256 || known->model == profile.model;
+  std::vector<ProfilePin> all = pins().value_or(std::vector<ProfilePin>());
+  std::erase_if(all, [&](const ProfilePin& other) {
+    const auto known = load(other.name);
+    const std::string& model = known ? known->model : other.model;
+    const std::string& digest = known ? known->model_sha256 : other.model_sha256;
+    return other.name == name || digest == profile.model_sha256 || model == profile.model;
   });
-  names.push_back(profile.name);
-  return write_pins(names);
+  all.push_back(
+      {.name = profile.name, .model = profile.model, .model_sha256 = profile.model_sha256});
+  return write_pins(all);
 }
 
 Status ProfileFolder::unpin() const {
@@ -178,8 +215,10 @@ Status ProfileFolder::unpin() const {
 }
 
 Status ProfileFolder::unpin(std::string_view name) const {
-  MYNAH_TRY(std::vector<std::string> names, pinned());
-  return std::erase(names, name) > 0 ? write_pins(names) : Status();
+  MYNAH_TRY(std::vector<ProfilePin> all, pins());
+  const auto erased =
+      std::erase_if(all, [name](const ProfilePin& pin) { return pin.name == name; });
+  return erased > 0 ? write_pins(all) : Status();
 }
 
 }  // namespace mynah::place

@@ -10,8 +10,15 @@
 
 namespace mynah::place {
 
-// HOME/profiles/NAME.json; HOME/profiles/pinned holds the names of those in use, a line each,
-// one at most of a model.
+// A profile that is in use, and the model that it is of: known where the profile cannot be read.
+struct ProfilePin {
+  std::string name;
+  std::string model;  // ""; as is the digest: it was written when the name alone was
+  std::string model_sha256;
+};
+
+// HOME/profiles/NAME.json; HOME/profiles/pinned holds those in use, one at most of a model, a line
+// each: the name, the model's SHA-256, the model.
 class ProfileFolder {
  public:
   // `home`: that of StoreFolders. It need not be there.
@@ -36,7 +43,10 @@ class ProfileFolder {
   // Takes damaged ones too. What was in use is no longer.
   [[nodiscard]] Status remove(std::string_view name) const;
 
-  // The names of those in use.
+  // Those in use.
+  [[nodiscard]] Result<std::vector<ProfilePin>> pins() const;
+
+  // Their names.
   [[nodiscard]] Result<std::vector<std::string>> pinned() const;
 
   // Puts one in use, which must be readable, in place of another of its model (the same file, or
@@ -52,7 +62,7 @@ class ProfileFolder {
  private:
   [[nodiscard]] std::string pin_path() const { return folder_ + "/pinned"; }
 
-  [[nodiscard]] Status write_pins(const std::vector<std::string>& names) const;
+  [[nodiscard]] Status write_pins(const std::vector<ProfilePin>& pins) const;
 
   // Of all files that are called as a profile is, readable or not.
   [[nodiscard]] std::vector<std::string> names() const;
