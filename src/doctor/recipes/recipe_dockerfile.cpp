@@ -2,7 +2,6 @@
 #include <array>
 #include <iterator>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -10,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "doctor/characters.h"
+#include "doctor/recipes/docker_copies.h"
 #include "doctor/recipes/docker_stages.h"
 #include "doctor/recipes/dockerfile.h"
 #include "doctor/recipes/install_commands.h"
@@ -42,6 +42,7 @@ class DockerfileReader {
   // Docker itself sets what an image is built for: here the machine that most have.
   explicit DockerfileReader(Recipe& recipe)
       : recipe_(recipe),
+        copies_(recipe.path),
         global_({{"TARGETPLATFORM", "linux/amd64"},
                  {"TARGETOS", "linux"},
                  {"TARGETARCH", "amd64"},
@@ -66,12 +67,6 @@ class DockerfileReader {
   }
 
  private:
-  // A file or folder that COPY or a mount brings into the image.
-  struct Copy {
-    std::string source;
-    std::string target;
-  };
-
   // What a stage begins with where it is built on another.
   struct State {
     Variables variables;
@@ -260,7 +255,7 @@ class DockerfileReader {
       } else if (words[i].starts_with("<<")) {
         state_.written.add(inside(state_.place.folder, target), read.line);
       } else {
-        bring(words[i], target);
+        copies_.add(words[i], target);
       }
     }
   }
@@ -282,60 +277,13 @@ class DockerfileReader {
     }
   }
 
-  void bring(const std::string& source, const std::string& target) {
-    constexpr size_t kMostCopies = 500;
-    if (copies_.size() < kMostCopies) {
-      copies_.push_back({.source = source, .target = target});
-    }
-  }
-
   void mount(std::string_view flag) {
     const DockerMount read = docker_mount(flag);
     if (!read.from.empty()) {
       take({.stage = read.from, .source = {}, .target = {}});
     } else if (read.type == "bind" && !read.source.empty()) {
-      bring(read.source, read.target);
+      copies_.add(read.source, read.target);
     }
-  }
-
-  // Where a path inside the image comes from: what was copied last under that name, a folder that
-  // was copied and may hold it, or the same name beside the Dockerfile.
-  [[nodiscard]] std::string place_of(std::string_view path) const {
-    const std::string name = file_name(path);
-    std::optional<std::string> folder;
-    std::string target;
-    for (auto copy = copies_.rbegin(); copy != copies_.rend(); ++copy) {
-      const std::string source = file_name(copy->source);
-      if (source == name || (!source.empty() && file_name(copy->target) == name)) {
-        return beside(recipe_.path, relative(copy->source));
-      }
-      if (source.find('*') != std::string::npos &&
-          name.starts_with(source.substr(0, source.find('*')))) {
-        return beside(
-            recipe_.path,
-            (std::filesystem::path(relative(copy->source)).parent_path() / name).string());
-      }
-      if (!folder && std::filesystem::path(source).extension().empty()) {
-        folder = relative(copy->source);
-        target = relative(copy->target);
-      }
-    }
-    std::string inside = path.starts_with('/') ? name : std::string(path);
-    if (const std::string below = relative(target) + "/"; inside.starts_with(below)) {
-      inside = inside.substr(below.size());
-    }
-    return beside(recipe_.path,
-                  folder ? (std::filesystem::path(*folder) / inside).string() : inside);
-  }
-
-  static std::string relative(std::string_view source) {
-    while (source.starts_with('/') || source.starts_with("./")) {
-      source.remove_prefix(source.starts_with('/') ? 1 : 2);
-    }
-    while (source.ends_with('/')) {
-      source.remove_suffix(1);
-    }
-    return source.empty() ? "." : std::string(source);
   }
 
   void run(const DockerInstruction& read) {
@@ -454,11 +402,11 @@ class DockerfileReader {
     one.path = recipe_.path;
     InstallStep step;
     CommandSetting setting{.variables = state_.variables,
-                           .place_of = [this](auto path) { return place_of(path); },
+                           .place_of = [this](auto path) { return copies_.place_of(path); },
                            .place = state_.place};
     std::vector<std::string> edited;
     setting.place_of = [&](std::string_view path) {
-      std::string place = place_of(path);
+      std::string place = copies_.place_of(path);
       const WrittenFile* const found = state_.written.at(inside(state_.place.folder, path));
       if (found != nullptr) {
         edited.push_back(place);
@@ -467,7 +415,7 @@ class DockerfileReader {
                               "then is not known",
                               in_quotes(path), found->line));
         for (const std::string& source : found->from) {
-          add_include(one, one.includes, place_of(source), line);
+          add_include(one, one.includes, copies_.place_of(source), line);
           edited.push_back(one.includes.back());
         }
       }
@@ -518,12 +466,12 @@ class DockerfileReader {
   }
 
   Recipe& recipe_;
+  DockerCopies copies_;
   Recipe before_;     // what stands before the first FROM
   Variables global_;  // ARG there
   State state_;
   std::vector<DockerStage> stages_;
   std::vector<State> states_;  // at the ends of stages
-  std::vector<Copy> copies_;
   bool conda_by_file_ = false;
 };
 

@@ -1,0 +1,62 @@
+#include "doctor/recipes/docker_copies.h"
+
+#include <filesystem>
+#include <optional>
+
+#include "doctor/recipes/recipe_parts.h"
+
+namespace mynah::doctor {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string file_name(std::string_view path) {
+  return fs::path(path).filename().string();
+}
+
+std::string relative(std::string_view source) {
+  while (source.starts_with('/') || source.starts_with("./")) {
+    source.remove_prefix(source.starts_with('/') ? 1 : 2);
+  }
+  while (source.ends_with('/')) {
+    source.remove_suffix(1);
+  }
+  return source.empty() ? "." : std::string(source);
+}
+
+}  // namespace
+
+void DockerCopies::add(const std::string& source, const std::string& target) {
+  constexpr size_t kMostCopies = 500;
+  if (copies_.size() < kMostCopies) {
+    copies_.push_back({.source = source, .target = target});
+  }
+}
+
+std::string DockerCopies::place_of(std::string_view path) const {
+  const std::string name = file_name(path);
+  std::optional<std::string> folder;
+  std::string target;
+  for (auto copy = copies_.rbegin(); copy != copies_.rend(); ++copy) {
+    const std::string source = file_name(copy->source);
+    if (source == name || (!source.empty() && file_name(copy->target) == name)) {
+      return beside(dockerfile_, relative(copy->source));
+    }
+    if (source.find('*') != std::string::npos &&
+        name.starts_with(source.substr(0, source.find('*')))) {
+      return beside(dockerfile_, (fs::path(relative(copy->source)).parent_path() / name).string());
+    }
+    if (!folder && fs::path(source).extension().empty()) {
+      folder = relative(copy->source);
+      target = relative(copy->target);
+    }
+  }
+  std::string inside = path.starts_with('/') ? name : std::string(path);
+  if (const std::string below = relative(target) + "/"; inside.starts_with(below)) {
+    inside = inside.substr(below.size());
+  }
+  return beside(dockerfile_, folder ? (fs::path(*folder) / inside).string() : inside);
+}
+
+}  // namespace mynah::doctor
