@@ -117,8 +117,10 @@ std::string configuration_markdown(std::span<const Verb> verbs) {
   }
   text +=
       "\n## Errors in JSON\n\nWith `--json` an error is a line "
-      "`{\"error\":{\"code\":...,\"message\":...}}` on standard error; that of one recording among "
-      "several is in the recording's own object, on standard output.\n\n"
+      "`{\"error\":{\"code\":...,\"message\":...}}` on standard error. That of a recording, be "
+      "it the only one, is in the recording's own object on standard output, and in words on "
+      "standard error. Where a device ends what `speak` says, an object on standard output tells "
+      "what was kept, and the line is on standard error, too.\n\n"
       "| Code | Exit code | Meaning |\n|---|---|---|\n";
   for (const ErrorName& row : kErrorNames) {
     text += fmt::format("| `{}` | {} | {} |\n", row.name, exit_code(row.code), row.meaning);
