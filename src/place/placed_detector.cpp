@@ -128,8 +128,10 @@ class PlacedSession final : public VoiceDetector::Session, private Keeper {
     return {};
   }
 
-  Status vouch(const DetectorRungs::Rung& rung) try {
-    rungs_->vouch(rung, fmt::format("speech after {:.1f} s of {}", heard_s_, recording_));
+  // Of what was heard last, so many seconds.
+  Status vouch(const DetectorRungs::Rung& rung, double seconds) try {
+    rungs_->vouch(rung, fmt::format("speech from {:.1f} to {:.1f} s of {}", heard_s_,
+                                    heard_s_ + seconds, recording_));
     return {};
   } catch (const DeviceError& error) {
     return std::unexpected(error.error());
@@ -143,9 +145,10 @@ class PlacedSession final : public VoiceDetector::Session, private Keeper {
     return on_a_rung([&](const DetectorRungs::Rung& rung) -> Result<std::vector<float>> {
       MYNAH_TRY(auto probabilities, once());
       MYNAH_TRY_STATUS(check_sound(probabilities, rung));
-      MYNAH_TRY_STATUS(vouch(rung));
+      const double seconds = static_cast<double>(probabilities.size()) * rung.model->frame_s();
+      MYNAH_TRY_STATUS(vouch(rung, seconds));
       MYNAH_TRY_STATUS(keep());
-      heard_s_ += static_cast<double>(probabilities.size()) * rung.model->frame_s();
+      heard_s_ += seconds;
       return probabilities;
     });
   }

@@ -102,6 +102,9 @@ def fallback_fault(outcome, first, second, stage, kind, call, others):
     if not any(words in outcome.err for words in said):
         return f"standard error does not say so: {outcome.err[-400:]}"
     if kind == "wrong" and call > 1:
+        doubts = re.search(r"may be wrong too: (.*)", moves[0]["reason"])
+        if stage == "vad" and doubts and not re.match(r"speech from [\d.]+ to [\d.]+ s of ", doubts[1]):
+            return f"the pieces that may be wrong are not named: '{doubts[0]}'"
         return wrong_fault(outcome, first, second, moves[0]["reason"], 1 if stage == "vad" else call)
     count = split_among(outcome.pieces, first.pieces, second.pieces, between)
     if count is None:

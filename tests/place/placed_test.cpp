@@ -82,7 +82,7 @@ TEST_F(PlacedDetector, RecordingsThatMayBeWrongAreNamed) {
   ASSERT_TRUE((*detector)->probabilities(one)) << "on the processor";
   ASSERT_EQ(state.moves().size(), 1U);
   EXPECT_THAT(state.moves()[0].reason,
-              HasSubstr("may be wrong too: b.wav to c.wav to speech after 0.0 s of d.wav"));
+              HasSubstr("may be wrong too: b.wav to c.wav to speech from 0.0 to 0.5 s of d.wav"));
 }
 
 }  // namespace
