@@ -1,5 +1,7 @@
+#include <array>
 #include <csignal>
 
+#include <pwd.h>
 #include <unistd.h>
 
 #include "cli/verb.h"
@@ -7,6 +9,21 @@
 extern char** environ;  // NOLINT(readability-redundant-declaration): POSIX leaves it to the program
 
 namespace mynah::cli {
+
+namespace {
+
+// As the password database has it. Never a folder that others may write into too: what they put
+// there would be read.
+std::string home_of_user() {
+  passwd entry{};
+  passwd* found = nullptr;
+  std::array<char, 16384> text{};
+  const bool known = ::getpwuid_r(::getuid(), &entry, text.data(), text.size(), &found) == 0 &&
+                     found != nullptr && entry.pw_dir != nullptr && entry.pw_dir[0] == '/';
+  return known ? entry.pw_dir : "/nonexistent";  // where Debian's users without a home have it
+}
+
+}  // namespace
 
 Environment Environment::of_process() {
   std::map<std::string, std::string> variables;
@@ -55,7 +72,7 @@ std::string Environment::folder(const char* variable, const char* below_home) co
   if (set && set->front() == '/') {
     return *set + "/mynah";
   }
-  return get("HOME").value_or("/tmp") + "/" + below_home + "/mynah";
+  return get("HOME").value_or(home_of_user()) + "/" + below_home + "/mynah";
 }
 
 void Context::say(std::string_view text) const {

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pwd.h>
 #include <unistd.h>
 
 #include "cli/parse.h"
@@ -351,6 +352,14 @@ TEST(Environment, FollowsTheXdgFolders) {
       {"HOME", "/h"}, {"XDG_CACHE_HOME", "/c"}, {"XDG_DATA_HOME", "relative"}});
   EXPECT_EQ(set.cache_folder(), "/c/mynah");
   EXPECT_EQ(set.data_folder(), "/h/.local/share/mynah");
+}
+
+TEST(Environment, WithoutHomeItIsThatOfThePasswordDatabaseAndNoneThatOthersWriteInto) {
+  const passwd* const user = ::getpwuid(::getuid());
+  const std::string home = user == nullptr ? "/nonexistent" : user->pw_dir;
+  const Environment empty((std::map<std::string, std::string>()));
+  EXPECT_EQ(empty.cache_folder(), home + "/.cache/mynah");
+  EXPECT_EQ(empty.data_folder(), home + "/.local/share/mynah");
 }
 
 }  // namespace
