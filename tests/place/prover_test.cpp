@@ -20,6 +20,7 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -100,6 +101,20 @@ TEST_F(Proofs, AFailureIsRememberedUntilOnePasses) {
   EXPECT_TRUE(passed(prove_with(prover, ProofWish::Asked)));
   EXPECT_FALSE(prover.store().distrust(identity_));
   EXPECT_TRUE(passed(prove_with(prover, ProofWish::IfTrusted)));
+}
+
+TEST_F(Proofs, ThatNothingCanBeKeptIsSaidOnceAndWhy) {
+  std::vector<std::string> told;
+  ProverOptions nowhere = options();
+  nowhere.cache_folder = "/dev/null/mynah";
+  nowhere.tell = [&](const std::string& line) { told.push_back(line); };
+  Prover prover(nowhere);
+  ASSERT_TRUE(passed(prove_with(prover, ProofWish::Anew)));
+  ASSERT_TRUE(passed(prove_with(prover, ProofWish::Anew)));
+  EXPECT_THAT(told, ::testing::ElementsAre(
+                        AllOf(StartsWith("proving cpu for stt (not kept for the next time: cannot"),
+                              HasSubstr("/dev/null/mynah/proofs: Not a directory")),
+                        "proving cpu for stt"));
 }
 
 TEST_F(Proofs, WhoWaitsForOneIsToldAndHowLongItTookIsCounted) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -11,11 +12,13 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <unistd.h>
 
 #include "base/unique_fd.h"
 #include "place/discovery/possible.h"
 #include "place/proofs/kept_file.h"
 #include "place/proofs/kept_types.h"
+#include "store/files.h"
 #include "store/sha256.h"
 
 namespace mynah::place {
@@ -92,6 +95,19 @@ bool WakeState::awake_since(const WakeState& earlier) const {
 
 ProofStore::ProofStore(std::string folder, std::string build, ProofTimes times)
     : folder_(std::move(folder)), build_(std::move(build)), times_(std::move(times)) {}
+
+Status ProofStore::check_writable() const {
+  if (folder_.empty()) {
+    return fail(ErrorCode::Io, "there is no cache folder");
+  }
+  const std::string folder = (std::filesystem::path(folder_) / "proofs").string();
+  MYNAH_TRY_STATUS(make_folders(folder));
+  if (::access(folder.c_str(), W_OK | X_OK) != 0) {
+    return fail(ErrorCode::Io,
+                fmt::format("cannot write into {}: {}", folder, std::strerror(errno)));
+  }
+  return {};
+}
 
 std::string ProofStore::proof_file(const DeviceIdentity& device, const ModelFile& file,
                                    const std::optional<DType>& storage, std::string& key) const {

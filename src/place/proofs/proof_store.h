@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "place/discovery/device_identity.h"
 #include "place/measurement.h"
 #include "place/proofs/distrust.h"
@@ -47,6 +48,9 @@ class ProofStore {
  public:
   // `folder` empty: nothing is kept. `build` names the program.
   ProofStore(std::string folder, std::string build, ProofTimes times = {});
+
+  // Why nothing can be kept, where that is so.
+  [[nodiscard]] Status check_writable() const;
 
   // None where there is none for this driver, card, program, model and type, the machine slept
   // since, or the device failed since.

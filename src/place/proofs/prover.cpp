@@ -98,6 +98,18 @@ std::optional<std::vector<Measurement>> Prover::kept_of_cpu(const ModelFile& fil
   return kept ? std::optional(cpu_times(file, *std::move(kept))) : std::nullopt;
 }
 
+std::string Prover::keeping() {
+  const Status writable = store_.check_writable();
+  if (writable) {
+    return " (kept for the next time)";
+  }
+  const std::lock_guard lock(proving_mutex_);
+  return std::exchange(told_unwritable_, true)
+             ? std::string()
+             : fmt::format(" (not kept for the next time: {}; XDG_CACHE_HOME names another folder)",
+                           writable.error().message);
+}
+
 DeviceProof Prover::prove_now(const ModelFile& file, const StagePlaces& places, ProofWish wish) {
   if (options_.stop.stop_requested()) {
     return not_tried(file, places, kEnds);
@@ -108,7 +120,7 @@ DeviceProof Prover::prove_now(const ModelFile& file, const StagePlaces& places, 
   const std::string what =
       fmt::format("proving {} for {}", devices_of(places), group_name(group_of(file)));
   if (options_.tell) {
-    options_.tell(what + " (kept for the next time)");
+    options_.tell(what + keeping());
   }
   const auto began = std::chrono::steady_clock::now();
   DeviceProof proof = prove_in_worker(file, places);

@@ -92,6 +92,8 @@ class Prover {
   // for waited().
   DeviceProof prove_now(const ModelFile& file, const StagePlaces& places, ProofWish wish);
   DeviceProof prove_in_worker(const ModelFile& file, const StagePlaces& places);
+  // Whether a proof that is made now is kept, to be read behind what is told of it.
+  [[nodiscard]] std::string keeping();
 
   ProverOptions options_;
   ProofStore store_;
@@ -100,6 +102,7 @@ class Prover {
   std::atomic<bool> cancelled_{false};
   mutable std::mutex proving_mutex_;
   std::vector<std::shared_ptr<WorkerProcess>> proving_;        // the workers of proofs under way
+  bool told_unwritable_ = false;                               // proving_mutex_ is held for it
   std::optional<std::chrono::steady_clock::duration> waited_;  // proving_mutex_ is held for it
 };
 
