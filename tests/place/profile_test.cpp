@@ -127,7 +127,7 @@ TEST(Profile, IsReadDefensively) {
       {"build: wanted a text", [](Json& json) { json["build"] = "\x1b[31m"; }},
       {"created: wanted a text", [](Json& json) { json["created"] = std::string(501, 'x'); }},
       {"batch: wanted 1 to", [](Json& json) { json["batch"] = 0; }},
-      {"batch: wanted a number", [](Json& json) { json["batch"] = -1; }},
+      {"batch: wanted 1 to", [](Json& json) { json["batch"] = -1; }},
       {"stages: wanted a list", [](Json& json) { json["stages"] = 7; }},
       {"stages: wanted one at least", [](Json& json) { json["stages"] = Json::array(); }},
       {"stages: wanted each once", [](Json& json) { json["stages"][1] = json["stages"][0]; }},

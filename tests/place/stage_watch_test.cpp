@@ -90,6 +90,16 @@ int operations_of_a_call(StageWatch& watch) {
   return done;
 }
 
+TEST(StageWatch, FaultsAreAListWithNothingEmptyInIt) {
+  EXPECT_EQ(parse_faults("")->size(), 0U);
+  EXPECT_EQ(parse_faults("vad:lost@1,tts.vocoder:oom@2")->size(), 2U);
+  for (const char* text : {",vad:lost@1", "vad:lost@1,", "vad:lost@1,,vad:lost@2", ","}) {
+    const auto faults = parse_faults(text);
+    ASSERT_FALSE(faults) << text;
+    EXPECT_EQ(faults.error().code, ErrorCode::Usage) << text;
+  }
+}
+
 TEST(StageWatch, AFaultIsOfItsStageAndOfItsCall) {
   Pulse pulse{};
   StageClock clock;

@@ -63,6 +63,19 @@ class FieldReader {
     return 0;
   }
 
+  // 1 to `most`.
+  int count(const char* key, int most) {
+    const Json* found = find(key);
+    if (found != nullptr && found->is_number_unsigned()) {
+      const auto value = found->get<uint64_t>();
+      if (value >= 1 && value <= static_cast<uint64_t>(most)) {
+        return static_cast<int>(value);
+      }
+    }
+    complain(key, fmt::format("1 to {}", most));
+    return 1;
+  }
+
   // null is none.
   std::optional<DType> storage(const char* key) {
     const Json* found = find(key);
@@ -196,11 +209,7 @@ Result<Profile> read_profile(const Json& json) {
   MYNAH_TRY_STATUS(as_status(of_model.complaint()));
   profile.created = fields.text("created");
   profile.build = fields.text("build");
-  const uint64_t batch = fields.size("batch");
-  if (batch < 1 || batch > kLargestBatch) {
-    fields.complain("batch", fmt::format("1 to {}", kLargestBatch));
-  }
-  profile.batch = static_cast<int>(std::clamp<uint64_t>(batch, 1, kLargestBatch));
+  profile.batch = fields.count("batch", kLargestBatch);
   if (fields.find("waited_share") != nullptr) {  // files of earlier versions have none
     profile.waited_share = fields.number("waited_share");
   }

@@ -1,5 +1,6 @@
 #include "place/workers/fault.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include <fmt/format.h>
@@ -23,9 +24,10 @@ std::unexpected<Error> refused(std::string_view word) {
 
 Result<std::vector<Fault>> parse_faults(std::string_view text) {
   std::vector<Fault> faults;
-  while (!text.empty()) {
-    const std::string_view word = text.substr(0, text.find(','));
-    text.remove_prefix(std::min(word.size() + 1, text.size()));
+  for (size_t begin = 0; !text.empty() && begin <= text.size();) {
+    const size_t word_end = std::min(text.find(',', begin), text.size());
+    const std::string_view word = text.substr(begin, word_end - begin);
+    begin = word_end + 1;
     const size_t colon = word.find(':');
     const size_t at = word.find('@');
     if (colon == std::string_view::npos || at == std::string_view::npos || at < colon) {
