@@ -468,6 +468,14 @@ TEST(PlanLadder, HeadroomStaysFree) {
   EXPECT_EQ(planned(input).stages[0].device, "cpu");
 }
 
+// Which has no windows and no types to choose among.
+TEST(PlanLadder, ADetectorThatHasNoRoomIsRefusedInWordsOfItsOwn) {
+  PlanInput input = card_and_cpu("cuda");
+  input.stages = wishes({Stage::Vad});
+  input.measurements = {took(Stage::Vad, "cuda:0", {}, 1, 5000)};
+  EXPECT_THAT(refusal(input), HasSubstr("there is no room for vad: cuda:0 has 4.0 GB to spare"));
+}
+
 TEST(PlanLadder, ANamedDeviceThatHasNoRoomIsRefused) {
   PlanInput input = card_and_cpu("cuda");
   input.devices[1] = memory("cuda:0", 1500);

@@ -160,11 +160,18 @@ class Ladder {
     for (const StageChoices& stage : choices_) {
       stages.push_back(stage_name(stage.stage));
     }
-    return fail(ErrorCode::Device,
-                fmt::format("there is no room for {}, not even for one window at a time and in the "
-                            "smallest storage types that were measured: {}; free some memory, "
-                            "take a smaller model, or allow another device",
-                            fmt::join(stages, ", "), shortage(least, budget_, 1)));
+    // A detector alone has neither windows nor types to choose among.
+    const bool may_be_smaller = std::ranges::any_of(
+        choices_, [](const StageChoices& stage) { return stage.stage != Stage::Vad; });
+    return fail(
+        ErrorCode::Device,
+        fmt::format("there is no room for {}{}: {}; free some memory, {}or allow another "
+                    "device",
+                    fmt::join(stages, ", "),
+                    may_be_smaller ? ", not even for one window at a time and in the "
+                                     "smallest storage types that were measured"
+                                   : "",
+                    shortage(least, budget_, 1), may_be_smaller ? "take a smaller model, " : ""));
   }
 
   const std::vector<StageOptions>& options_;
