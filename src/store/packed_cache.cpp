@@ -147,9 +147,9 @@ class PackedCache::Writer {
   Status add(std::string_view name, std::span<const std::byte> bytes) {
     const uint64_t padding = (kAlignment - offset_ % kAlignment) % kAlignment;
     MYNAH_TRY_STATUS(write(std::string(padding, '\0')));
-    Entry entry{.offset = offset_, .bytes = bytes.size(), .checksum = checksum_of(bytes)};
+    const Entry entry{.offset = offset_, .bytes = bytes.size(), .checksum = checksum_of(bytes)};
     MYNAH_TRY_STATUS(write(as_text(bytes)));
-    table_.emplace(std::string(name), std::move(entry));
+    table_.emplace(std::string(name), entry);
     return {};
   }
 
