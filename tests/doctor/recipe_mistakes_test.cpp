@@ -397,6 +397,33 @@ TEST(RecipeMistakes, AnImageOfNvidiasHoldsWhatItsFlavourSays) {
               HasSubstr("Begin from nvidia/cuda:12.4.1-cudnn-runtime-ubuntu22.04 in Dockerfile:1"));
 }
 
+TEST(RecipeMistakes, AnImageOfNvidiasFromCuda124OnHoldsCudnn9WhateverItsTagSays) {
+  const auto cudnn = [](const std::string& image, const char* rule) {
+    return found("Dockerfile",
+                 "FROM " + image + "\nRUN pip install faster-whisper==1.0.3 ctranslate2==4.4.0\n",
+                 rule);
+  };
+  for (const char* const image : {"nvidia/cuda:12.4.1-cudnn-runtime-ubuntu22.04",
+                                  "nvidia/cuda:12.6.3-cudnn-runtime-ubuntu24.04",
+                                  "nvidia/cuda:12.9.1-cudnn-devel-ubuntu24.04"}) {
+    EXPECT_THAT(cudnn(image, "image lacks libraries"),
+                ElementsAre(HasSubstr("ctranslate2 4.4.0 wants cuDNN 8, and neither")))
+        << image;
+    EXPECT_THAT(cudnn(image, "cudnn of another version"),
+                ElementsAre(HasSubstr("wants cuDNN 8, and another one comes: 9 by the image")))
+        << image;
+  }
+  EXPECT_THAT(
+      cudnn("docker.io/nvidia/cuda:12.6.3-cudnn-runtime-ubuntu24.04", "cudnn of another version"),
+      ElementsAre(HasSubstr("another one comes: 9 by the image")));
+  // An older CUDA with a tag like that, and images of others, may hold either.
+  for (const char* const image :
+       {"nvidia/cuda:12.3.2-cudnn-runtime-ubuntu22.04", "acme/cuda12.6.3-cudnn-runtime:1",
+        "nvidia/cuda:12.2.2-cudnn8-runtime-ubuntu22.04"}) {
+    EXPECT_THAT(cudnn(image, "cudnn of another version"), IsEmpty()) << image;
+  }
+}
+
 TEST(RecipeMistakes, WhatAnImageLacksIsSaidOnce) {
   const Report report =
       judge(files({{"Dockerfile",

@@ -282,6 +282,10 @@ ImageFacts image_facts(std::string_view image, std::string_view tag) {
     facts.cudnn = true;
     const std::string major = digits_from(words, at + 5);
     facts.cudnn_major = major == "8" ? 8 : major == "9" ? 9 : 0;
+    const auto cuda = Version::parse(facts.cuda);
+    if (cuda_image && major.empty() && cuda && *cuda >= *Version::parse(kFirstCudaOfPlainCudnn)) {
+      facts.cudnn_major = 9;
+    }
   }
   if (name == "pytorch/pytorch" && Version::parse(facts.cuda)) {
     const Version cuda = *Version::parse(facts.cuda);

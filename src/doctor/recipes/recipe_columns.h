@@ -38,6 +38,10 @@ struct Bounds {
   bool overrides = false;
 };
 
+// The first CUDA of nvidia/cuda's images whose tags name cuDNN without its version
+// ("12.4.1-cudnn-"): those all hold cuDNN 9. The last with cuDNN 8 are of 12.2 and say "-cudnn8-".
+inline constexpr std::string_view kFirstCudaOfPlainCudnn = "12.4";
+
 // What an image's name says of itself.
 struct ImageFacts {
   std::string cuda;     // "12.9.1"; empty: nothing

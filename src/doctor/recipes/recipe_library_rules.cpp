@@ -225,12 +225,12 @@ std::string image_with(const RecipeColumn& column, int cuda_major, int cudnn_maj
   if (present.empty() || !column.image.starts_with("nvidia/cuda:") || system < flavour) {
     return {};
   }
-  // From CUDA 12.4 on the images' cuDNN is 9; the newest with cuDNN 8 is of 12.2.
   std::string cuda = present;
   if (cudnn_major == 8 && cuda_major == 12) {
     cuda = "12.2.2";
   } else if (major_version(present) != cuda_major ||
-             (cudnn_major == 9 && *Version::parse(present) < *Version::parse("12.4"))) {
+             (cudnn_major == 9 &&
+              *Version::parse(present) < *Version::parse(kFirstCudaOfPlainCudnn))) {
     // That of torch's build, where it is one that will do.
     const auto torch = torch_of(column, knowledge);
     const std::string build = torch ? cuda_of_variant(torch->local_text()) : "";
