@@ -8,6 +8,7 @@ namespace mynah::doctor {
 
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -258,6 +259,29 @@ TEST(RecipeFrameworks, WhatAPinnedPackageAsksForIsHeldAgainstTheOtherPins) {
                        "[tool.uv]\noverride-dependencies=['torch==2.9.1']\n",
                        "pyproject.toml")),
       IsEmpty());
+}
+
+TEST(RecipeFrameworks, TheCudnnThatTorchAsksForIsHeldAgainstAnotherPin) {
+  EXPECT_THAT(failures(on_5090("torch==2.7.1\nnvidia-cudnn-cu12==8.9.7.29\n")),
+              Contains("requirements contradict: torch in requirements.txt"));
+  const Report report = on_5090("torch==2.6.0\nnvidia-cudnn-cu12==8.9.7.29\n");
+  const auto all = of_rule(report, "requirements contradict");
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0]->level, Level::Fail);
+  EXPECT_EQ(all[0]->error, "ResolutionImpossible");
+  EXPECT_THAT(all[0]->text, HasSubstr("torch 2.6.0 asks for nvidia-cudnn-cu12==9.1.0.70, and "
+                                      "8.9.7.29 is pinned"));
+  const auto levels = [](const std::string& text) {
+    std::vector<Level> found;
+    for (const Finding* finding : of_rule(on_5090(text.c_str()), "requirements contradict")) {
+      found.push_back(finding->level);
+    }
+    return found;
+  };
+  EXPECT_THAT(levels("torch==2.6.0\nnvidia-cudnn-cu12==9.1.0.70\n"), IsEmpty());
+  EXPECT_THAT(levels("torch==2.6.0\nnvidia-cudnn-cu13==9.28.1.4\n"), IsEmpty());
+  // A fix of torch may ask for another one of the same series.
+  EXPECT_THAT(levels("torch==2.6.0\nnvidia-cudnn-cu12==9.5.1.17\n"), ElementsAre(Level::Unknown));
 }
 
 }  // namespace mynah::doctor

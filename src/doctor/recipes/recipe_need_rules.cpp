@@ -86,6 +86,37 @@ void judge_package(Diagnosis& diagnosis, const RecipeColumn& column, const Packa
   proposals.back().text = fmt::format("Take what {} asks for.", title);
 }
 
+// What torch's wheel for Linux asks for of cuDNN; none: it is not known. Of a series of torch one
+// cuDNN is known, which a later fix of that series may have changed: only another major version is
+// certain to be refused.
+std::optional<PackageNeeds> cudnn_of_torch(const RecipeColumn& column, const Resolved& torch,
+                                           const Knowledge& knowledge) {
+  const auto version = torch_of(column, knowledge);
+  const TorchRelease* release = version ? knowledge.torch_release(*version) : nullptr;
+  const TorchVariant* variant = version ? knowledge.torch_variant(*version) : nullptr;
+  const std::string& url = torch.by->requirement->url;
+  if (release == nullptr || variant == nullptr || variant->cudnn.empty() || !url.empty()) {
+    return std::nullopt;
+  }
+  const std::string package =
+      fmt::format("nvidia-cudnn-cu{}", major_version(cuda_of_variant(variant->cuda)));
+  const Resolved pinned = resolve(column, package);
+  const bool other_major =
+      pinned.version && major_version(pinned.version->text()) != major_version(variant->cudnn);
+  // Wheels of other builds than the Python index's may bring cuDNN inside.
+  const bool of_python_index = variant->cuda == release->default_variant.value;
+  PackageNeeds needs;
+  needs.package = "torch";
+  needs.requires_ = {
+      fmt::format("{}=={}; platform_system == \"Linux\" and platform_machine == "
+                  "\"x86_64\"",
+                  package, variant->cudnn)};
+  needs.verified =
+      variant->verified && release->default_variant.verified && other_major && of_python_index;
+  needs.source = variant->source;
+  return needs;
+}
+
 // Releases that a column's torch is, or may be: of a range that is bounded on both sides.
 std::vector<Version> releases_of_torch(const Resolved& torch, const Knowledge& knowledge) {
   const PackageReleases* known = knowledge.releases_of("torch");
@@ -110,13 +141,7 @@ bool is_one_run(const RecipeColumn& column) {
 
 void judge_needs(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals) {
   const Knowledge& knowledge = diagnosis.knowledge;
-  for (const PackageNeeds& needs : knowledge.packages) {
-    const Resolved one = resolve(column, needs.package);
-    // Of several entries that a version is of the first counts: it is the closest.
-    if (!one.version || !one.by->requirement->url.empty() ||
-        knowledge.package(needs.package, *one.version) != &needs) {
-      continue;
-    }
+  const auto judge = [&](const PackageNeeds& needs, const Resolved& one) {
     std::vector<Unmet> all;
     for (const std::string& text : needs.requires_) {
       auto need = parse_requirement(text);
@@ -129,6 +154,20 @@ void judge_needs(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& pr
     if (!all.empty()) {
       judge_package(diagnosis, column, needs, one, all, proposals);
     }
+  };
+  for (const PackageNeeds& needs : knowledge.packages) {
+    const Resolved one = resolve(column, needs.package);
+    // Of several entries that a version is of the first counts: it is the closest.
+    if (one.version && one.by->requirement->url.empty() &&
+        knowledge.package(needs.package, *one.version) == &needs) {
+      judge(needs, one);
+    }
+  }
+  const Resolved torch = resolve(column, "torch");
+  const auto needs =
+      torch.version ? cudnn_of_torch(column, torch, knowledge) : std::optional<PackageNeeds>();
+  if (needs) {
+    judge(*needs, torch);
   }
 }
 
