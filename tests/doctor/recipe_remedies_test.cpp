@@ -218,4 +218,18 @@ TEST(RecipeRemedies, OfOneRecipeGoTogether) {
   }
 }
 
+TEST(RecipeRemedies, APinThatAnotherPackageMayBoundIsSaidToBeBounded) {
+  const auto remedies = [](const std::string& whisperx) {
+    const std::string text = "torch==2.5.1\nctranslate2==4.4.0\nwhisperx==" + whisperx + "\n";
+    const Report report = judge(files({{"requirements.txt", text.c_str()}}));
+    const auto found = of_rule(report, "cudnn of another version");
+    return found.empty() ? std::vector<Remedy>() : found[0]->remedies;
+  };
+  // It asks for ctranslate2 below 4.5.0, which is all of cuDNN 8.
+  EXPECT_THAT(remedies("3.3.1"), IsEmpty());
+  ASSERT_FALSE(remedies("3.3.0").empty());
+  EXPECT_EQ(remedies("3.3.0")[0].cost,
+            "whisperx 3.3.0 may ask for another ctranslate2: what it asks for was not read");
+}
+
 }  // namespace mynah::doctor

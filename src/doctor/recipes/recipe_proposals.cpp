@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 
 #include "doctor/recipes/recipe_rule_parts.h"
 #include "doctor/recipes/recipe_trial.h"
+#include "doctor/recipes/requirement_text.h"
 
 namespace mynah::doctor {
 
@@ -136,16 +138,41 @@ class Chooser {
   std::vector<Tried> tried_;
 };
 
+// Pinned packages whose other versions are known to ask for a package that an edit pins, while what
+// these ask for was not read.
+std::string unread_needs(const std::vector<AlignmentEdit>& edits, const RecipeColumn& column,
+                         const Knowledge& knowledge) {
+  std::set<std::string> words;
+  for (const AlignmentEdit& edit : edits) {
+    const auto edited = parse_requirement(edit.to);
+    for (const PackageNeeds& needs : knowledge.packages) {
+      const Resolved one = edited ? resolve(column, needs.package) : Resolved();
+      const bool unread = one.version && knowledge.package(needs.package, *one.version) == nullptr;
+      if (unread && std::ranges::any_of(needs.requires_, [&](const std::string& text) {
+            const auto need = parse_requirement(text);
+            return need && need->name == edited->name && !need->specifier.empty();
+          })) {
+        words.insert(fmt::format("{} {} may ask for another {}: what it asks for was not read",
+                                 needs.package, one.version->text(), edited->name));
+      }
+    }
+  }
+  return fmt::format("{}", fmt::join(words, "; "));
+}
+
 // `put_in`: how many stand there already in place of installations.
-void say(Finding& finding, const Tried& tried, size_t& put_in) {
+void say(Finding& finding, const Tried& tried, std::string unread, size_t& put_in) {
   const Proposal& proposal = *tried.proposal;
   Remedy remedy = remedy_of(proposal.edits, proposal.text);
+  remedy.cost = std::move(unread);
   if (!proposal.instead_of) {
     finding.remedies.push_back(std::move(remedy));
     return;
   }
   const std::vector<std::string>& brings = tried.trial.brings;
-  remedy.cost = brings.empty() ? proposal.cost : fmt::format("{}", fmt::join(brings, "; "));
+  const std::string cost =
+      brings.empty() ? proposal.cost : fmt::format("{}", fmt::join(brings, "; "));
+  remedy.cost += (remedy.cost.empty() || cost.empty() ? "" : "; ") + cost;
   const size_t place = std::min(*proposal.instead_of + put_in++, finding.remedies.size());
   finding.remedies.insert(finding.remedies.begin() + static_cast<std::ptrdiff_t>(place),
                           std::move(remedy));
@@ -160,6 +187,7 @@ void add_remedies(Diagnosis& diagnosis, const ProposalPlace& place, const Propos
   for (const Tried& tried : all) {
     if (!tried.dropped) {
       say(diagnosis.report.findings[tried.proposal->finding], tried,
+          unread_needs(tried.proposal->edits, place.column, diagnosis.knowledge),
           put_in[tried.proposal->finding]);
     }
   }
