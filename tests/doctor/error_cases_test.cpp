@@ -250,4 +250,33 @@ INSTANTIATE_TEST_SUITE_P(
              Level::Warning, "pip install torch==2.7.1+cu126 --index-url"},
         Case{"E61", [] { return llama_for_newer_processor(); }, Level::Fail, "CMAKE_ARGS="}));
 
+TEST(Remedies, LeaveTorchTheCudnnThatItPins) {
+  Facts both =
+      without(known("ctranslate2", "4.4.0"), "libcudnn_ops_infer.so.8", "RTX 3090", "570.124.06");
+  PythonEnvironment& environment = both.environments.front();
+  environment.frameworks.push_back(read(known("torch", "2.7.1+cu126")));
+  for (const auto& [name, version] : {std::pair("torch", "2.7.1+cu126"),
+                                      {"ctranslate2", "4.4.0"},
+                                      {"nvidia-cublas-cu12", "12.6.4.1"},
+                                      {"nvidia-cudnn-cu12", "9.5.1.17"}}) {
+    Package& package = environment.packages.emplace_back();
+    package.name = name;
+    package.version = version;
+  }
+  environment.packages.front().requires_ = {"nvidia-cublas-cu12==12.6.4.1",
+                                            "nvidia-cudnn-cu12==9.5.1.17"};
+  const Report report = diagnose(both, builtin_knowledge());
+  const auto of_ctranslate2 = std::ranges::find_if(report.findings, [](const Finding& finding) {
+    return finding.subject.starts_with("ctranslate2 4.4.0") && !finding.remedies.empty();
+  });
+  ASSERT_NE(of_ctranslate2, report.findings.end());
+  for (const Remedy& remedy : of_ctranslate2->remedies) {
+    EXPECT_THAT(remedy.command, testing::Not(testing::HasSubstr("cudnn-cu12==8"))) << remedy.text;
+    // The cuBLAS that is there stays.
+    EXPECT_EQ(remedy.cost, "") << remedy.command;
+  }
+  EXPECT_THAT(of_ctranslate2->remedies.front().command,
+              testing::StartsWith("pip install ctranslate2==4.6.3 nvidia-cublas-cu12 "));
+}
+
 }  // namespace mynah::doctor

@@ -59,8 +59,11 @@ class Healer {
                                               const std::optional<Claim>& release,
                                               const std::string& torch) const;
   static void add_package(Change& change, std::string_view name, std::string_view version);
-  // What an installation without a version brings, as far as its code is known.
-  void add_newest(Change& change, std::string_view package) const;
+  // What an installation of a package brings, as far as its code is known: nothing where one is
+  // there. `series`: the major version that is asked for ("8"); empty: any.
+  void add_newest(Change& change, std::string_view package, std::string_view series) const;
+  // Whether torch stands on a cuDNN of another major version, which it pins: one wheel brings both.
+  [[nodiscard]] bool torch_holds_other_cudnn(std::string_view wanted) const;
   // Versions of a package whose device code is known, the newest first; the installed one, where it
   // is of them, before all.
   [[nodiscard]] std::vector<std::string> known_versions(std::string_view package) const;

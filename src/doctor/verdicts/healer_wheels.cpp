@@ -16,6 +16,7 @@ namespace {
 
 // NVIDIA's wheels that a program of CUDA 12 computes products with.
 constexpr const char* kCublasWheel = "nvidia-cublas-cu12";
+constexpr const char* kCudnnWheel = "nvidia-cudnn-cu12";
 
 }  // namespace
 
@@ -167,16 +168,20 @@ bool Healer::ctranslate2_versions(const std::string& text) {
     auto after =
         parsed ? known_framework("ctranslate2", *parsed, system(), knowledge_) : std::nullopt;
     // cuDNN on the loader's way is a trouble of its own: those that want none are enough.
-    if (!after || (framework_.name != "ctranslate2" && !after->cudnn.empty())) {
+    if (!after || (framework_.name != "ctranslate2" && !after->cudnn.empty()) ||
+        torch_holds_other_cudnn(after->cudnn)) {
       continue;
     }
     Change change{.framework = *after, .packages = {}, .driver = ""};
     add_package(change, "ctranslate2", version);
-    add_newest(change, kCublasWheel);
+    add_newest(change, kCublasWheel, "");
+    if (!after->cudnn.empty()) {
+      add_newest(change, kCudnnWheel, after->cudnn);
+    }
     std::string command =
         fmt::format("{} ctranslate2=={} {}", install_command(environment_), version, kCublasWheel);
     if (!after->cudnn.empty()) {
-      command += fmt::format(" 'nvidia-cudnn-cu12=={}.*'", after->cudnn);
+      command += fmt::format(" '{}=={}.*'", kCudnnWheel, after->cudnn);
     }
     command += library_path_line(site_of(framework_, environment_), folders_of(*after), system());
     if (propose(change, std::move(command), text)) {
@@ -186,10 +191,24 @@ bool Healer::ctranslate2_versions(const std::string& text) {
   return false;
 }
 
-void Healer::add_newest(Change& change, std::string_view package) const {
+bool Healer::torch_holds_other_cudnn(std::string_view wanted) const {
+  const auto major = Version::parse(wanted);
+  return major && std::ranges::any_of(environment_.frameworks, [&](const Framework& other) {
+           const auto its = other.name == "torch" ? Version::parse(other.cudnn) : major;
+           return its && its->release_at(0) != major->release_at(0);
+         });
+}
+
+void Healer::add_newest(Change& change, std::string_view package, std::string_view series) const {
+  const std::string start = series.empty() ? "" : fmt::format("{}.", series);
+  const auto there = std::ranges::find(environment_.packages, package, &Package::name);
+  if (there != environment_.packages.end() && there->version.starts_with(start)) {
+    return;  // an installer leaves what will do
+  }
   for (const WheelCode& wheel : knowledge_.wheels | std::views::reverse) {
-    if (wheel.package == package && wheel.system == System::Linux) {
-      add_package(change, package, wheel.versions.from.text());
+    const std::string version = wheel.versions.from.text();
+    if (wheel.package == package && wheel.system == System::Linux && version.starts_with(start)) {
+      add_package(change, package, version);
       return;
     }
   }
