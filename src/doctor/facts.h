@@ -3,6 +3,7 @@
 // a finding can show it. Nothing here is a judgement.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -44,10 +45,20 @@ struct Node {
 struct Container {
   bool inside = false;                // of one, now
   std::vector<std::string> runtimes;  // that Docker's daemon.json names: "nvidia"
-  bool toolkit = false;               // nvidia-container-toolkit or nvidia-ctk is installed
-  bool cdi = false;                   // a CDI specification names cards
+  std::optional<bool> toolkit;        // nvidia-container-toolkit or nvidia-ctk is installed
+  std::optional<bool> cdi;            // a CDI specification names cards
   bool docker = false;                // a docker program is installed
   bool docker_snap = false;           // as a snap, whose confinement hides the driver
+
+  // Whether Docker can give out NVIDIA's cards; none: nobody looked, or said. A snap may bring a
+  // toolkit of its own, which is not looked for.
+  [[nodiscard]] std::optional<bool> gives_cards() const {
+    if (toolkit.value_or(false) || cdi.value_or(false) ||
+        std::ranges::find(runtimes, "nvidia") != runtimes.end()) {
+      return true;
+    }
+    return toolkit && !docker_snap ? std::optional(false) : std::nullopt;
+  }
 
   bool operator==(const Container&) const = default;
 };

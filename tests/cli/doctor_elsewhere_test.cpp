@@ -73,10 +73,14 @@ TEST_F(DoctorElsewhere, JudgesRecipesOfHereForTheMachineOfFacts) {
                                 HasSubstr("torch 2.5.1+cu124")));
   }
   // A folder of services, and what the host of those services lacks.
-  const std::string bare =
-      machine_file("NVIDIA GeForce RTX 4090", "580.95.05", R"(, "container": {"docker": true})");
+  const std::string bare = machine_file("NVIDIA GeForce RTX 4090", "580.95.05",
+                                        R"(, "container": {"docker": true, "toolkit": false})");
   EXPECT_THAT(mynah({folder / "d", "--as", bare}).out,
               HasSubstr("Docker cannot give one out here"));
+  // Of which nothing is said, nothing is missing.
+  const std::string unsaid =
+      machine_file("NVIDIA GeForce RTX 4090", "580.95.05", R"(, "container": {"docker": true})");
+  EXPECT_THAT(mynah({folder / "d", "--as", unsaid}).out, Not(HasSubstr("FAIL: ")));
   // Of a told card nothing is known of Docker: nothing is missing.
   EXPECT_THAT(mynah({folder / "d", "--gpu", "RTX 4090", "--driver", "580.95.05"}).out,
               Not(HasSubstr("cannot give")));

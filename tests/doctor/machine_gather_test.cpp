@@ -191,10 +191,19 @@ TEST(GatherMachine, ContainersAndDockerAreSeen) {
   const Container container = tree.gather().container;
   EXPECT_TRUE(container.inside);
   EXPECT_EQ(container.runtimes, std::vector<std::string>{"nvidia"});
-  EXPECT_TRUE(container.toolkit);
-  EXPECT_TRUE(container.cdi);
+  EXPECT_EQ(container.toolkit, true);
+  EXPECT_EQ(container.cdi, true);
   EXPECT_TRUE(container.docker);
   EXPECT_TRUE(container.docker_snap);
+}
+
+TEST(GatherMachine, ThatThereIsNoToolkitIsAFactToo) {
+  Tree tree;
+  tree.file("usr/bin/docker", "");
+  const Container container = tree.gather().container;
+  EXPECT_EQ(container.toolkit, false);
+  EXPECT_EQ(container.cdi, false);
+  EXPECT_EQ(container.gives_cards(), false);
 }
 
 TEST(GatherMachine, OfAWindowsTreeTheNewestDisplayDriverOfItsStoreIsTheDrivers) {

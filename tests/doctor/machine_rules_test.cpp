@@ -274,12 +274,26 @@ TEST(MachineRules, AContainerWithNodesAndWithoutTheLibraryFails) {
 TEST(MachineRules, DockerWithoutTheToolkitFailsWhereARecipeReservesACard) {
   Facts facts = healthy();
   facts.machine.container.docker = true;
+  facts.machine.container.toolkit = false;
   expect_one(facts, "container toolkit", Level::Note);
   facts.recipes.emplace_back().services.emplace_back().card = true;
   expect_one(facts, "container toolkit", Level::Fail);
   facts.machine.container.toolkit = true;
   expect_none(facts, "container toolkit");
   facts.machine.container.docker_snap = true;
+  expect_one(facts, "docker snap", Level::Unknown);
+}
+
+TEST(MachineRules, DockerWhoseToolkitNobodyToldOfIsUnknown) {
+  Facts facts = healthy();
+  facts.machine.container.docker = true;
+  expect_none(facts, "container toolkit");
+  facts.recipes.emplace_back().services.emplace_back().card = true;
+  expect_one(facts, "container toolkit", Level::Unknown);
+  // A snap may bring a toolkit of its own.
+  facts.machine.container.toolkit = false;
+  facts.machine.container.docker_snap = true;
+  expect_none(facts, "container toolkit");
   expect_one(facts, "docker snap", Level::Unknown);
 }
 

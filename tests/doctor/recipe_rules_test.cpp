@@ -261,10 +261,14 @@ TEST(RecipeRules, Case8AReservedCardNeedsTheToolkit) {
                         "    gpus: all\n"}});
   EXPECT_THAT(judge(facts).findings, IsEmpty());
   facts.machine.container.docker = true;
+  facts.machine.container.toolkit = false;
   EXPECT_THAT(failures(judge(facts)), IsEmpty());  // the recipe may be for another machine
   facts.machine.cards = {card("NVIDIA GeForce RTX 4090", "8.9")};
   EXPECT_THAT(failures(judge(facts)), ElementsAre("container toolkit: asr (compose.yml)"));
   facts.machine.container.runtimes = {"nvidia"};
+  EXPECT_THAT(failures(judge(facts)), IsEmpty());
+  facts.machine.container.runtimes = {};
+  facts.machine.container.toolkit.reset();  // nobody told
   EXPECT_THAT(failures(judge(facts)), IsEmpty());
 }
 

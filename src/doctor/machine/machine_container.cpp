@@ -28,7 +28,8 @@ bool names_cards(const Tree& tree, std::string_view folder) {
 
 Container gather_container(const MachineView& view) {
   const Tree& tree = view.tree;
-  Container container{.inside = view.system.container, .runtimes = {}};
+  Container container;
+  container.inside = view.system.container;
   // Docker as the system's, and rootless.
   std::vector<std::string> settings = {"/etc/docker/daemon.json",
                                        "/var/snap/docker/current/config/daemon.json"};
@@ -42,13 +43,14 @@ Container gather_container(const MachineView& view) {
       }
     }
   }
+  container.toolkit = container.cdi = false;  // looked for
   for (const std::string_view program :
        {"nvidia-container-toolkit", "nvidia-container-runtime", "nvidia-container-runtime-hook",
         "nvidia-ctk", "nvidia-container-cli"}) {
-    container.toolkit = container.toolkit || has_program(tree, program);
+    container.toolkit = *container.toolkit || has_program(tree, program);
   }
   for (const std::string_view folder : {"/etc/cdi", "/var/run/cdi", "/run/cdi"}) {
-    container.cdi = container.cdi || names_cards(tree, folder);
+    container.cdi = *container.cdi || names_cards(tree, folder);
   }
   container.docker_snap = tree.has("/snap/docker") || tree.has("/var/lib/snapd/snap/docker");
   container.docker = container.docker_snap || has_program(tree, "docker");

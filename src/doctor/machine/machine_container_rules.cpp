@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -99,30 +100,40 @@ void judge_host(Diagnosis& diagnosis) {
   if (!container.docker || machine.system != System::Linux) {
     return;
   }
-  const bool registered =
-      std::ranges::find(container.runtimes, "nvidia") != container.runtimes.end();
-  if (!container.toolkit && !container.cdi && !registered) {
+  // A recipe that reserves a card says that containers are to have one.
+  const bool reserved = std::ranges::any_of(diagnosis.facts.recipes, [](const Recipe& recipe) {
+    return std::ranges::any_of(recipe.services, [](const Service& s) { return s.card == true; });
+  });
+  const std::optional<bool> gives_cards = container.gives_cards();
+  // Of a snap it is said below that it may not.
+  const bool unsaid = !gives_cards && reserved && !container.docker_snap;
+  if (gives_cards == false || unsaid) {
     const KnownError* const known = diagnosis.knowledge.error("E20");
     Finding finding;
     finding.rule = "container toolkit";
     finding.subject = "Docker";
-    finding.certainty = certainty_of(known);
+    finding.certainty = unsaid ? Certainty::Likely : certainty_of(known);
     finding.level = wants_card(diagnosis.facts) ? Level::Warning : Level::Note;
-    // A recipe that reserves a card says that containers are to have one.
-    const bool reserved = std::ranges::any_of(diagnosis.facts.recipes, [](const Recipe& recipe) {
-      return std::ranges::any_of(recipe.services, [](const Service& s) { return s.card == true; });
-    });
     if (reserved) {
-      finding.level = fail_level(finding.certainty);
+      finding.level = unsaid ? Level::Unknown : fail_level(finding.certainty);
     }
     finding.text =
-        "Docker is installed and NVIDIA's container toolkit is not: Docker cannot give cards to "
-        "containers.";
+        unsaid ? "Docker is installed, and whether NVIDIA's container toolkit is was not told: "
+                 "without it Docker cannot give cards to containers."
+               : "Docker is installed and NVIDIA's container toolkit is not: Docker cannot give "
+                 "cards to containers.";
     finding.error = "could not select device driver \"\" with capabilities: [[gpu]]";
     finding.evidence.push_back(
-        {.text = "no runtime nvidia, no nvidia-ctk, no CDI specification of nvidia.com/gpu",
-         .where = "/etc/docker/daemon.json, /usr/bin, /etc/cdi"});
+        unsaid ? Evidence{.text = "no word of toolkit, cdi or a runtime nvidia",
+                          .where = "machine.container of the facts"}
+               : Evidence{
+                     .text =
+                         "no runtime nvidia, no nvidia-ctk, no CDI specification of nvidia.com/gpu",
+                     .where = "/etc/docker/daemon.json, /usr/bin, /etc/cdi"});
     finding.remedies.push_back(install_toolkit(machine));
+    if (unsaid) {
+      finding.remedies.back().text += ", where it is not there yet";
+    }
     diagnosis.report.findings.push_back(std::move(finding));
   }
   if (container.docker_snap) {

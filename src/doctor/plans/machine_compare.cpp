@@ -42,8 +42,8 @@ std::string container_of(const Container& container) {
   };
   add(container.inside, "in one");
   add(container.docker, container.docker_snap ? "Docker (snap)" : "Docker");
-  add(container.toolkit, "NVIDIA's toolkit");
-  add(container.cdi, "CDI");
+  add(container.toolkit.value_or(false), "NVIDIA's toolkit");
+  add(container.cdi.value_or(false), "CDI");
   for (const std::string& runtime : container.runtimes) {
     parts.push_back("runtime " + runtime);
   }

@@ -60,9 +60,7 @@ bool reserved_elsewhere(const RecipeColumn& column, const std::vector<RecipeColu
 }
 
 bool host_lacks_toolkit(const Machine& machine) {
-  const Container& container = machine.container;
-  return container.docker && !container.toolkit && !container.cdi &&
-         std::ranges::find(container.runtimes, "nvidia") == container.runtimes.end();
+  return machine.container.docker && machine.container.gives_cards() == false;
 }
 
 void judge_unreserved(Diagnosis& diagnosis, const RecipeColumn& column, const std::string& why,
@@ -89,7 +87,7 @@ void judge_unreserved(Diagnosis& diagnosis, const RecipeColumn& column, const st
                               .text = fmt::format("Add this line to the service {} in {}",
                                                   column.service->name, column.root->path),
                               .cost = {}});
-  if (!machine.container.toolkit) {
+  if (!machine.container.toolkit.value_or(false)) {
     finding.remedies.push_back(toolkit_remedy(diagnosis));
     if (host_lacks_toolkit(machine)) {
       finding.evidence.push_back(
