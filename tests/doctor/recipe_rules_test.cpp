@@ -245,6 +245,27 @@ TEST(RecipeRules, Case8AServiceWithoutACardComputesOnTheProcessor) {
   EXPECT_THAT(failures(report), IsEmpty());
 }
 
+TEST(RecipeRules, Case8AServiceWithATorchForTheProcessorWantsNoCard) {
+  constexpr const char* kCompose = "services:\n  asr:\n    build: .\n";
+  for (const char* torch :
+       {"torch==2.5.1 --index-url https://download.pytorch.org/whl/cpu",
+        "torch==2.5.1+cpu --extra-index-url https://download.pytorch.org/whl/cpu",
+        "'torch>=2.5' --index-url https://download.pytorch.org/whl/cpu"}) {
+    const std::string dockerfile = "FROM python:3.11-slim\nRUN pip install " + std::string(torch) +
+                                   "\nRUN pip install faster-whisper==1.1.1 whisperx==3.4.2\n";
+    const Report report =
+        judge(files({{"compose.yml", kCompose}, {"Dockerfile", dockerfile.c_str()}}));
+    EXPECT_THAT(of_rule(report, "card not reserved"), IsEmpty()) << torch;
+  }
+  EXPECT_EQ(
+      of_rule(
+          judge(files({{"compose.yml", kCompose},
+                       {"Dockerfile", "FROM python:3.11-slim\nRUN pip install torch==2.5.1\n"}})),
+          "card not reserved")
+          .size(),
+      1U);
+}
+
 TEST(RecipeRules, Case8TheLineOfTheRemedyIsAReservation) {
   const Recipe recipe =
       parse_recipe(

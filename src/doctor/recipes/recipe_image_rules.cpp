@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "doctor/recipes/alignment_parts.h"
+#include "doctor/recipes/package_indexes.h"
 #include "doctor/recipes/recipe_rule_parts.h"
 #include "doctor/verdicts/coverage.h"
 
@@ -23,9 +24,23 @@ constexpr std::array<std::string_view, 14> kForCards = {
     "nemo-toolkit", "coqui-tts",   "kokoro",         "openai-whisper",       "csm-streaming",
     "vllm",         "tensorrt",    "pyannote-audio", "sentence-transformers"};
 
+// A torch for the processor alone, by its version or its index: the image is meant to be without a
+// card, with all that computes by torch or beside it.
+bool is_for_processor(const RecipeColumn& column, const Knowledge& knowledge) {
+  const auto torch = torch_of(column, knowledge);
+  const Resolved resolved = resolve(column, "torch");
+  return (torch && torch->local_text() == "cpu") ||
+         (resolved.by != nullptr && only_variant(column, *resolved.by, knowledge) == "cpu");
+}
+
 // Why a service wants a card; empty: nothing says so.
-std::string wants_card(const RecipeColumn& column) {
+std::string wants_card(const RecipeColumn& column, const Knowledge& knowledge) {
+  const bool for_processor = is_for_processor(column, knowledge);
   for (const std::string_view package : kForCards) {
+    const bool names_card = package == "onnxruntime-gpu" || package == "tensorrt";
+    if (for_processor && !names_card) {
+      continue;
+    }
     const Resolved resolved = resolve(column, package);
     if (resolved.by != nullptr && !(resolved.version && resolved.version->local_text() == "cpu")) {
       return std::string(package);
@@ -230,7 +245,7 @@ void judge_service(Diagnosis& diagnosis, const RecipeColumn& column,
     judge_reserved(diagnosis, column);
     return;
   }
-  if (const std::string why = wants_card(column); !why.empty()) {
+  if (const std::string why = wants_card(column, diagnosis.knowledge); !why.empty()) {
     judge_unreserved(diagnosis, column, why, reserved_elsewhere(column, columns));
   }
 }
