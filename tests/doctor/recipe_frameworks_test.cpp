@@ -284,4 +284,46 @@ TEST(RecipeFrameworks, TheCudnnThatTorchAsksForIsHeldAgainstAnotherPin) {
   EXPECT_THAT(levels("torch==2.6.0\nnvidia-cudnn-cu12==9.5.1.17\n"), ElementsAre(Level::Unknown));
 }
 
+namespace {
+
+// What a Dockerfile comes to on a card.
+Report on_card(const std::string& dockerfile, const char* name, const char* capability,
+               const char* driver) {
+  Facts facts = files({{"Dockerfile", dockerfile.c_str()}});
+  facts.machine.cards = {card(name, capability)};
+  facts.machine.driver = driver;
+  return judge(facts);
+}
+
+}  // namespace
+
+TEST(RecipeFrameworks, AnImageOfCudaMayServeADataCentreCardOnAnOlderDriver) {
+  const std::string install = "\nRUN pip install torch==2.5.1 ctranslate2==4.6.0\n";
+  for (const char* image :
+       {"nvidia/cuda:12.4.1-cudnn-runtime-ubuntu22.04",
+        "nvcr.io/nvidia/cuda:12.4.1-base-ubuntu22.04", "nvcr.io/nvidia/pytorch:24.05-py3"}) {
+    const std::string dockerfile = "FROM " + std::string(image) + install;
+    const Report report = on_card(dockerfile, "NVIDIA A100", "8.0", "470.256");
+    EXPECT_THAT(failures(report), ::testing::IsEmpty()) << image;
+    ASSERT_EQ(report.verdicts.size(), 2U) << image;
+    EXPECT_EQ(report.verdicts[0].outcome, Outcome::Unknown) << image;
+    const auto found = of_rule(report, "driver too old");
+    ASSERT_EQ(found.size(), 2U) << image;
+    EXPECT_EQ(found[0]->level, Level::Unknown);
+    EXPECT_THAT(found[0]->text, ::testing::HasSubstr("cuda-compat"));
+    // GeForce cards may not use it.
+    EXPECT_EQ(failures(on_card(dockerfile, "NVIDIA GeForce RTX 3090", "8.6", "470.256")).size(), 2U)
+        << image;
+  }
+  // Images without it, and of an older CUDA than the wheel's.
+  for (const char* image : {"python:3.11-slim", "pytorch/pytorch:2.5.1-cuda12.4-cudnn9-runtime",
+                            "nvidia/cuda:11.8.0-runtime-ubuntu22.04"}) {
+    EXPECT_EQ(
+        failures(on_card("FROM " + std::string(image) + install, "NVIDIA A100", "8.0", "470.256"))
+            .size(),
+        2U)
+        << image;
+  }
+}
+
 }  // namespace mynah::doctor

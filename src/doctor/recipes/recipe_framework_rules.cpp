@@ -293,6 +293,38 @@ Evidence range_evidence(const Brought& brought) {
           place_text(brought.by->recipe->path, requirement.line)};
 }
 
+// NVIDIA's images hold a newer libcuda, which data-centre cards may use on an older driver: note
+// "compat". Those of others that name their CUDA are mostly made of them.
+bool may_hold_libcuda(const RecipeColumn& column, const Framework& framework) {
+  const std::string& cuda = column.image_says.cuda;
+  const bool plain = column.image.starts_with("pytorch/pytorch:") &&
+                     column.image.find("-devel") == std::string::npos;  // made of Ubuntu's
+  const bool holds = (!cuda.empty() && !plain) || column.image.starts_with("nvcr.io/nvidia/");
+  const bool enough = cuda.empty() || !framework.cuda || framework.cuda->empty() ||
+                      major_version(*framework.cuda) <= major_version(cuda);
+  const bool added = std::ranges::any_of(column.recipes, [](const Recipe* recipe) {
+    return std::ranges::any_of(recipe->system_packages, [](const std::string& package) {
+      return package.starts_with("cuda-compat");
+    });
+  });
+  return (holds && enough) || added;
+}
+
+bool is_geforce(const Card& card, const Knowledge& knowledge) {
+  const Product* const product = knowledge.card(card.name);
+  return (product == nullptr ? card.name : product->name).find("GeForce") != std::string::npos;
+}
+
+// What a container has of the machine for a card.
+Machine machine_inside(const RecipeColumn& column, const Framework& framework, const Card& card,
+                       const Diagnosis& diagnosis) {
+  Machine inside = diagnosis.facts.machine;
+  if (!is_geforce(card, diagnosis.knowledge) && may_hold_libcuda(column, framework)) {
+    inside.compat_libraries.emplace_back("/usr/local/cuda/compat/libcuda.so.1");
+  }
+  return inside;
+}
+
 }  // namespace
 
 void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column,
@@ -325,7 +357,8 @@ void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column,
   for (const Brought& brought : all) {
     const Framework& framework = brought.frameworks.front();
     for (const Card& card : machine.cards) {
-      auto judged = judged_alike(brought, card, machine, diagnosis.knowledge, environment);
+      const Machine inside = machine_inside(column, framework, card, diagnosis);
+      auto judged = judged_alike(brought, card, inside, diagnosis.knowledge, environment);
       if (!judged) {
         continue;
       }
@@ -341,8 +374,7 @@ void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column,
       std::vector<Remedy> remedies;
       if (proposals != nullptr && !judged->findings.empty() &&
           judged->findings.front().level != Level::Note) {
-        remedies =
-            remedies_for(framework, *judged, card, machine, environment, diagnosis.knowledge);
+        remedies = remedies_for(framework, *judged, card, inside, environment, diagnosis.knowledge);
       }
       judged->verdict.environment = column.name;
       diagnosis.report.verdicts.push_back(std::move(judged->verdict));

@@ -175,8 +175,9 @@ void judge_image_driver(Diagnosis& diagnosis, const RecipeColumn& column,
   Finding& finding = add_finding(
       diagnosis, "image demands a driver", Level::Unknown, Certainty::Likely, column.name,
       fmt::format("The image is of CUDA {}, and driver {} is made for {}: its NVIDIA_REQUIRE_CUDA "
-                  "may refuse to start, whatever is installed inside.",
-                  image, machine.driver, branch->cuda));
+                  "may refuse to start, whatever is installed inside, if it does not let in branch "
+                  "{} by one of its alternatives.",
+                  image, machine.driver, branch->cuda, branch->branch));
   finding.error = fmt::format("unsatisfied condition: cuda>={}", image);
   finding.evidence = {
       {column.image, column.image_where},

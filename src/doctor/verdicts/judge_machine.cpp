@@ -291,6 +291,12 @@ void Judge::look_at_floor() {
       fmt::format("CUDA {} wants driver {} at least, and {} is older",
                   framework_.cuda.value_or(std::to_string(major)), wanted, machine_.driver);
   problem.text = fmt::format("{}: CUDA does not start.", problem.reason);
+  if (!machine_.compat_libraries.empty()) {
+    problem.text.insert(problem.text.size() - 1,
+                        ", unless the container takes the newer libcuda that it holds "
+                        "(cuda-compat), as data-centre cards may");
+    note(problem, "compat");
+  }
   problem.error =
       framework_.name == "torch"
           ? fmt::format("The NVIDIA driver on your system is too old (found version {})",
