@@ -211,6 +211,7 @@ void fields_of(Fact& fact, const Field& field) {
   field("image", fact.image);
   field("tag", fact.tag);
   field("stage", fact.stage);
+  field("platform", fact.platform);
   field("line", fact.line);
 }
 

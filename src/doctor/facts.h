@@ -260,9 +260,10 @@ struct IndexLine {
 
 // FROM of a Dockerfile.
 struct BaseImage {
-  std::string image;  // "nvidia/cuda"
-  std::string tag;    // "12.9.1-cudnn-runtime-ubuntu22.04"
-  std::string stage;  // AS; empty: none
+  std::string image;     // "nvidia/cuda"
+  std::string tag;       // "12.9.1-cudnn-runtime-ubuntu22.04"
+  std::string stage;     // AS; empty: none
+  std::string platform;  // --platform: "linux/arm64"; empty: that of the machine
   uint64_t line = 0;
 
   bool operator==(const BaseImage&) const = default;

@@ -326,4 +326,30 @@ TEST(RecipeFrameworks, AnImageOfCudaMayServeADataCentreCardOnAnOlderDriver) {
   }
 }
 
+TEST(RecipeFrameworks, OfArmProcessorsNoWheelIsKnown) {
+  const std::string install = "\nRUN pip install torch==2.7.1 ctranslate2==4.6.0\n";
+  const std::vector<Report> reports = {
+      on_card("FROM python:3.11-slim" + install, "NVIDIA GB10", "12.1", "580.95.05"),
+      on_card("FROM python:3.11-slim" + install, "NVIDIA GH200", "9.0", "580.95.05"),
+      on_card("FROM --platform=linux/arm64 python:3.11-slim" + install, "NVIDIA GeForce RTX 5090",
+              "12.0", "580.95.05"),
+      on_card("FROM --platform=linux/arm64 python:3.11-slim AS base\nFROM base" + install,
+              "NVIDIA GeForce RTX 5090", "12.0", "580.95.05")};
+  for (size_t i = 0; i < reports.size(); ++i) {
+    SCOPED_TRACE(i);
+    const Report& report = reports[i];
+    EXPECT_THAT(failures(report), ::testing::IsEmpty());
+    ASSERT_EQ(report.verdicts.size(), 2U);
+    EXPECT_EQ(report.verdicts[0].version, "2.7.1");
+    EXPECT_EQ(report.verdicts[0].outcome, Outcome::Unknown);
+    const auto found = of_rule(report, "device code not known");
+    ASSERT_EQ(found.size(), 2U);
+    EXPECT_THAT(found[0]->text, ::testing::HasSubstr("aarch64"));
+    EXPECT_THAT(found[0]->remedies, ::testing::IsEmpty());
+  }
+  EXPECT_FALSE(failures(on_card("FROM --platform=linux/amd64 python:3.11-slim" + install,
+                                "NVIDIA GeForce RTX 5090", "12.0", "580.95.05"))
+                   .empty());
+}
+
 }  // namespace mynah::doctor

@@ -118,6 +118,12 @@ class DockerfileReader {
     DockerStage stage;
     stage.image = docker_image(words.front());
     stage.image.line = read.line;
+    constexpr std::string_view kPlatform = "--platform=";
+    for (const std::string& flag : read.flags) {
+      if (flag.starts_with(kPlatform)) {
+        stage.image.platform = substituted(flag.substr(kPlatform.size()), global_);
+      }
+    }
     stage.part.path = recipe_.path;
     if (words.size() >= 3 && small_letters(words[1]) == "as") {
       stage.image.stage = words[2];

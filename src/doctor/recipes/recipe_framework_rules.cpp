@@ -17,6 +17,7 @@
 #include "doctor/recipes/recipe_parts.h"
 #include "doctor/recipes/recipe_rule_parts.h"
 #include "doctor/recipes/requirement_text.h"
+#include "doctor/verdicts/arm_machines.h"
 #include "doctor/verdicts/coverage.h"
 #include "doctor/verdicts/known_framework.h"
 #include "doctor/verdicts/remedies.h"
@@ -325,6 +326,38 @@ Machine machine_inside(const RecipeColumn& column, const Framework& framework, c
   return inside;
 }
 
+bool is_arm_image(const RecipeColumn& column) {
+  return column.image.starts_with("arm64v8/") || column.image.starts_with("nvcr.io/nvidia/l4t-") ||
+         std::ranges::any_of(column.recipes, [](const Recipe* recipe) {
+           const BaseImage* image = recipe->kind == "dockerfile" ? final_image(*recipe) : nullptr;
+           return image != nullptr && (image->platform.starts_with("linux/arm64") ||
+                                       image->platform.starts_with("linux/aarch64"));
+         });
+}
+
+// What is known is known of wheels for x86-64; those for Arm are others: torch's of the Python
+// index had no code for cards at all before some version.
+Judged judged_on_arm(const Framework& framework, const Card& card) {
+  Judged judged;
+  judged.verdict.framework = framework.name;
+  judged.verdict.version = framework.version.substr(0, framework.version.find('+'));
+  judged.verdict.card = card.name;
+  judged.verdict.outcome = Outcome::Unknown;
+  judged.verdict.reason = "what its build for Arm processors (aarch64) holds is not known";
+  judged.cause = Cause::CodeUnknown;
+  judged.certainty = Certainty::Likely;
+  Finding& finding = judged.findings.emplace_back();
+  finding.rule = "device code not known";
+  finding.level = Level::Unknown;
+  finding.certainty = Certainty::Likely;
+  finding.card = card.name;
+  finding.text =
+      "The processor is an Arm one (aarch64), and the knowledge base has wheels for x86-64 alone: "
+      "whether this one has code for the card is not known. Builds for Arm may be for the "
+      "processor alone.";
+  return judged;
+}
+
 }  // namespace
 
 void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column,
@@ -358,7 +391,11 @@ void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column,
     const Framework& framework = brought.frameworks.front();
     for (const Card& card : machine.cards) {
       const Machine inside = machine_inside(column, framework, card, diagnosis);
-      auto judged = judged_alike(brought, card, inside, diagnosis.knowledge, environment);
+      const bool arm =
+          (is_arm_image(column) || is_beside_arm(card, machine, diagnosis.knowledge)) &&
+          framework.cuda != "";
+      auto judged = arm ? judged_on_arm(framework, card)
+                        : judged_alike(brought, card, inside, diagnosis.knowledge, environment);
       if (!judged) {
         continue;
       }
@@ -372,14 +409,16 @@ void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column,
         judged->findings.clear();
       }
       std::vector<Remedy> remedies;
-      if (proposals != nullptr && !judged->findings.empty() &&
+      if (proposals != nullptr && !arm && !judged->findings.empty() &&
           judged->findings.front().level != Level::Note) {
         remedies = remedies_for(framework, *judged, card, inside, environment, diagnosis.knowledge);
       }
       judged->verdict.environment = column.name;
       diagnosis.report.verdicts.push_back(std::move(judged->verdict));
       for (Finding& finding : judged->findings) {
-        finding.subject = fmt::format("{} in {}", framework_title(framework), column.name);
+        finding.subject =
+            arm ? fmt::format("{} {} in {}", framework.name, judged->verdict.version, column.name)
+                : fmt::format("{} in {}", framework_title(framework), column.name);
         if (brought.range) {
           finding.evidence.insert(finding.evidence.begin(), range_evidence(brought));
         }
