@@ -72,7 +72,8 @@ std::string Environment::folder(const char* variable, const char* below_home) co
   if (set && set->front() == '/') {
     return *set + "/mynah";
   }
-  return get("HOME").value_or(home_of_user()) + "/" + below_home + "/mynah";
+  const auto home = get("HOME");
+  return (home ? *home : home_of_user()) + "/" + below_home + "/mynah";
 }
 
 void Context::say(std::string_view text) const {
