@@ -92,10 +92,8 @@ std::string configuration_markdown(std::span<const Verb> verbs) {
       "hotwords = \"mynah, oneDNN\"\n```\n\n"
       "Models lie in `MYNAH_HOME`, or `$XDG_DATA_HOME/mynah` (`~/.local/share/mynah`); what can be "
       "made again in `$XDG_CACHE_HOME/mynah` (`~/.cache/mynah`). `~` is `HOME` or, where that is "
-      "not "
-      "set, the home of the password database. Where nothing can be written nothing is kept, and "
-      "it "
-      "is made anew each time.\n\n"
+      "not set, the home of the password database. Where nothing can be written nothing is kept, "
+      "and it is made anew each time.\n\n"
       "Variables that belong to no option:\n\n| Variable | |\n|---|---|\n";
   for (const Variable& variable : kVariables) {
     text += fmt::format("| `MYNAH_{}` | {} |\n", variable.name, variable.meaning);

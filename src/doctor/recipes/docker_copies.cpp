@@ -11,10 +11,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string file_name(std::string_view path) {
-  return fs::path(path).filename().string();
-}
-
 std::string relative(std::string_view source) {
   while (source.starts_with('/') || source.starts_with("./")) {
     source.remove_prefix(source.starts_with('/') ? 1 : 2);
@@ -35,12 +31,12 @@ void DockerCopies::add(const std::string& source, const std::string& target) {
 }
 
 std::string DockerCopies::place_of(std::string_view path) const {
-  const std::string name = file_name(path);
+  const std::string name = last_name(path);
   std::optional<std::string> folder;
   std::string target;
   for (auto copy = copies_.rbegin(); copy != copies_.rend(); ++copy) {
-    const std::string source = file_name(copy->source);
-    if (source == name || (!source.empty() && file_name(copy->target) == name)) {
+    const std::string source = last_name(copy->source);
+    if (source == name || (!source.empty() && last_name(copy->target) == name)) {
       return beside(dockerfile_, relative(copy->source));
     }
     if (source.find('*') != std::string::npos &&

@@ -33,10 +33,6 @@ constexpr size_t kLongestValue = 1024;  // of a variable; longer ones are not fo
 
 using Variables = std::map<std::string, std::string>;
 
-std::string file_name(std::string_view path) {
-  return std::filesystem::path(path).filename().string();
-}
-
 class DockerfileReader {
  public:
   // Docker itself sets what an image is built for: here the machine that most have.
@@ -360,7 +356,7 @@ class DockerfileReader {
   }
 
   static bool is_shell(std::string_view word) {
-    const std::string name = file_name(word);
+    const std::string name = last_name(word);
     return name == "sh" || name == "bash" || name == "zsh" || name == "dash" || name == "ash";
   }
 
@@ -387,7 +383,7 @@ class DockerfileReader {
       state_.written.note(command, state_.place.folder, line);
       if (const auto made_one = made(words, state_.place)) {
         state_.environments.insert(*made_one);
-        if (!words.empty() && file_name(words[0]) == "uv") {
+        if (!words.empty() && last_name(words[0]) == "uv") {
           state_.place.uv = *made_one;
         }
       }
@@ -397,7 +393,7 @@ class DockerfileReader {
   // "conda env create -f environment.yml".
   static bool is_conda_file(const ShellCommand& command) {
     return std::ranges::any_of(command.words, [](std::string_view word) {
-      const std::string name = file_name(word);
+      const std::string name = last_name(word);
       return name == "conda" || name == "mamba" || name == "micromamba";
     });
   }
@@ -489,7 +485,7 @@ void read_dockerfile(std::string_view text, Recipe& recipe) {
   // An image of Python says which one.
   if (const BaseImage* image = final_image(recipe)) {
     const std::string version = image->tag.substr(0, image->tag.find_first_not_of("0123456789."));
-    if (file_name(image->image) == "python" && version.find('.') != std::string::npos) {
+    if (last_name(image->image) == "python" && version.find('.') != std::string::npos) {
       recipe.python =
           fmt::format("=={}{}", version, std::ranges::count(version, '.') == 1 ? ".*" : "");
     }

@@ -332,6 +332,10 @@ std::string beside(const std::string& recipe, std::string_view path) {
   return (std::filesystem::path(recipe).parent_path() / path).lexically_normal().string();
 }
 
+std::string last_name(std::string_view path) {
+  return std::filesystem::path(path).filename().string();
+}
+
 bool is_address(std::string_view word) {
   const size_t colon = word.find("://");
   return colon != std::string_view::npos && colon > 0 &&

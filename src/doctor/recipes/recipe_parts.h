@@ -50,6 +50,9 @@ void add_groups(Recipe& recipe, std::string_view names);
 // resolved by the text alone.
 [[nodiscard]] std::string beside(const std::string& recipe, std::string_view path);
 
+// The last name of a path: "pip" of "/opt/venv/bin/pip".
+[[nodiscard]] std::string last_name(std::string_view path);
+
 // Whether a word is an address: "https://...", "git+ssh://...".
 [[nodiscard]] bool is_address(std::string_view word);
 
