@@ -1,6 +1,7 @@
 #include "doctor/plans/compare.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -278,15 +279,16 @@ std::vector<Remedy> driver_step(const Report& second) {
 
 // What is at least as bad in both.
 std::vector<Finding> in_both(const Report& report, const Report& other, Level least) {
-  std::vector<Finding> found;
-  for (const Finding& finding : report.findings) {
-    const bool there = std::ranges::any_of(other.findings, [&](const Finding& candidate) {
-      return identity(candidate) == identity(finding) && candidate.level >= least;
-    });
-    if (there && finding.level >= least) {
-      found.push_back(finding);
+  std::set<std::string> there;
+  for (const Finding& finding : other.findings) {
+    if (finding.level >= least) {
+      there.insert(identity(finding));
     }
   }
+  std::vector<Finding> found;
+  std::ranges::copy_if(report.findings, std::back_inserter(found), [&](const Finding& finding) {
+    return finding.level >= least && there.contains(identity(finding));
+  });
   return found;
 }
 
@@ -309,7 +311,7 @@ Comparison compared(const Side& one, const Side& other, Of of, const Knowledge& 
   comparison.verdicts = verdict_changes(before, after);
   comparison.breaks = only_in(after, before, least);
   comparison.mended = only_in(before, after, least);
-  comparison.both = in_both(after, before, of == Of::Machines ? Level::Unknown : Level::Fail);
+  comparison.both = in_both(after, before, of == Of::Machines ? least : Level::Fail);
   comparison.steps = steps_between(one.pinned, other.pinned, driver_step(after), knowledge);
   // What a file leaves out that does not name everything is not gone.
   if (one.pinned.whole && !other.pinned.whole) {
