@@ -273,7 +273,8 @@ TEST(RecipeFrameworks, TheCudnnThatTorchAsksForIsHeldAgainstAnotherPin) {
                                       "8.9.7.29 is pinned"));
   const auto levels = [](const std::string& text) {
     std::vector<Level> found;
-    for (const Finding* finding : of_rule(on_5090(text.c_str()), "requirements contradict")) {
+    const Report of_text = on_5090(text.c_str());
+    for (const Finding* finding : of_rule(of_text, "requirements contradict")) {
       found.push_back(finding->level);
     }
     return found;
