@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "cli/memory_advice.h"
-#include "cli/open_placer.h"
 #include "cli/store_access.h"
 #include "speech/window_model.h"
 #include "store/pull.h"
@@ -128,7 +127,7 @@ Result<FoundModel> find_any(const Store& store, const EngineOptions& options, Co
     }
     context.say(pulled.error().message);
   }
-  if (!options.quiet) {
+  if (!options.wish.quiet) {
     context.say(
         fmt::format("no model was pulled: using the built-in recogniser, which is for US "
                     "English and much less exact; 'mynah pull {}' brings a better one",
@@ -151,7 +150,7 @@ Result<std::shared_ptr<const VoiceDetector>> open_voice(const Store& store,
     if (!any) {
       return std::unexpected(as_named(resolved.error(), options.vad_model));
     }
-    if (options.cuts && !options.quiet) {
+    if (options.cuts && !options.wish.quiet) {
       context.say(
           "silero was not pulled: using the built-in voice detector, which knows speech less well; "
           "'mynah pull silero' brings the better one, --vad-model builtin keeps this one");
@@ -182,16 +181,7 @@ Error with_room(Error error, const std::string& model_path, const place::Placer&
 
 Result<Engine> open_engine(const EngineOptions& options, Context& context) {
   Engine engine;
-  MYNAH_TRY(engine.placer, open_placer({.device = options.device,
-                                        .threads = options.threads,
-                                        .storage = options.storage,
-                                        .precision = options.precision,
-                                        .pinned = true,
-                                        .quiet = options.quiet,
-                                        .max_vram = options.max_vram,
-                                        .keep_alive = options.keep_alive,
-                                        .batch = options.batch},
-                                       context));
+  MYNAH_TRY(engine.placer, open_placer(options.wish, context));
   const Store store(store_folders(context.environment));
   MYNAH_TRY(const FoundModel found, options.model == "auto" ? find_any(store, options, context)
                                                             : find_named(store, options, context));
@@ -204,8 +194,9 @@ Result<Engine> open_engine(const EngineOptions& options, Context& context) {
     return engine;
   }
   MYNAH_TRY(auto voice, open_voice(store, options, context, engine));
-  auto loaded = engine.placer->windows(
-      {.path = found.path, .precision = options.precision, .cache_folder = store.folders().cache});
+  auto loaded = engine.placer->windows({.path = found.path,
+                                        .precision = options.wish.precision,
+                                        .cache_folder = store.folders().cache});
   if (!loaded) {
     return std::unexpected(
         as_stored(with_room(std::move(loaded).error(), found.path, *engine.placer), found.name,

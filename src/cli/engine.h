@@ -3,10 +3,10 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "cli/open_placer.h"
 #include "cli/verb.h"
 #include "place/placer.h"
 #include "speech/recognizer.h"
@@ -17,17 +17,10 @@ namespace mynah::cli {
 struct EngineOptions {
   std::string model = "auto";  // a name of the store, a path, "builtin"; auto: see find_model
   std::string vad_model = "auto";
-  std::string device = "auto";
-  std::string max_vram;           // "4GB"; "": no limit
-  std::string keep_alive = "5m";  // "30s", "0", "never"
-  int threads = 0;                // 0: the machine's physical cores
-  std::optional<std::string> storage;
-  Precision precision = Precision::Fast;
-  int batch = RecognizerOptions{}.batch;  // windows that will be decoded together
-  bool offline = false;                   // never asks the network
-  bool yes = false;                       // pulls a missing model without asking
-  bool quiet = false;                     // says nothing but errors
-  bool cuts = true;  // recordings are cut at silence: without Silero worse, which is then said
+  PlacementWish wish;
+  bool offline = false;  // never asks the network
+  bool yes = false;      // pulls a missing model without asking
+  bool cuts = true;      // recordings are cut at silence: without Silero worse, which is then said
 
   void fields(Fields& fields);
 };

@@ -1,5 +1,4 @@
 #include "cli/engine.h"
-#include "cli/open_placer.h"
 
 namespace mynah::cli {
 
@@ -11,16 +10,9 @@ void EngineOptions::fields(Fields& fields) {
               "here.")
       .shorter('m')
       .completes(Complete::Models);
-  device_field(fields, device, std::string(kDeviceHelp));
-  placement_fields(fields, max_vram, keep_alive);
-  fields.option("threads", "N", threads, "Threads to compute with; 0: the physical cores.")
-      .shorter('t');
-  fields.option(
-      "storage", "TYPE", storage,
-      "Compute with weights as f32, f16, bf16, int8 or a block type such as q8_0; default: int8.");
-  fields.choice("precision", "HOW", precision,
-                {{"fast", Precision::Fast}, {"exact", Precision::Exact}},
-                "Arithmetic: as fast as the weights' type allows, or in f32.");
+  device_field(fields, wish.device, std::string(kDeviceHelp));
+  wish.limits(fields);
+  wish.arithmetic(fields);
   fields
       .option("vad-model", "NAME", vad_model,
               "Voice detector: one that was pulled, a path, or builtin; auto: silero, or one that "

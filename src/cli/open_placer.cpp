@@ -154,13 +154,24 @@ std::string device_details() {
          "profile:NAME, as `mynah tune` measured. What is named alone is used or refused.\n";
 }
 
-void placement_fields(Fields& fields, std::string& max_vram, std::string& keep_alive) {
+void PlacementWish::limits(Fields& fields) {
   fields.option("max-vram", "SIZE", max_vram,
                 "The most of a card's memory that is taken, such as 4GB or 800MB; default: what is "
                 "free.");
   fields.option("keep-alive", "TIME", keep_alive,
                 "What nobody used for so long is let go: seconds, or 30s, 5m, 1h; 0: at once; or "
                 "never.");
+}
+
+void PlacementWish::arithmetic(Fields& fields) {
+  fields.option("threads", "N", threads, "Threads to compute with; 0: the physical cores.")
+      .shorter('t');
+  fields.option(
+      "storage", "TYPE", storage,
+      "Compute with weights as f32, f16, bf16, int8 or a block type such as q8_0; default: int8.");
+  fields.choice("precision", "HOW", precision,
+                {{"fast", Precision::Fast}, {"exact", Precision::Exact}},
+                "Arithmetic: as fast as the weights' type allows, or in f32.");
 }
 
 Status check_threads(int threads) {

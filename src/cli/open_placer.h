@@ -25,6 +25,12 @@ struct PlacementWish {
   std::string max_vram{};         // --max-vram: "4GB"; "": no limit
   std::string keep_alive = "5m";  // --keep-alive: "30s", "0", "never"
   int batch = RecognizerOptions{}.batch;  // --batch: windows that are to be decoded together
+
+  // The options --max-vram and --keep-alive.
+  void limits(Fields& fields);
+
+  // The options --threads, --storage and --precision.
+  void arithmetic(Fields& fields);
 };
 
 // A profile that the user names; a name that nobody knows is a slip: Usage.
@@ -41,9 +47,6 @@ void device_field(Fields& fields, std::string& device, std::string help);
 
 // A paragraph below the options: all that --device takes.
 [[nodiscard]] std::string device_details();
-
-// The options --max-vram and --keep-alive.
-void placement_fields(Fields& fields, std::string& max_vram, std::string& keep_alive);
 
 // Usage where --threads is none: 0 (the physical cores) to 1024.
 [[nodiscard]] Status check_threads(int threads);

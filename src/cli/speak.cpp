@@ -161,7 +161,7 @@ Status SpeakCommand::check(const Context& context) const {
     return fail(ErrorCode::Usage,
                 "--json and another output both want standard output: write that one to a file");
   }
-  MYNAH_TRY_STATUS(check_threads(engine_.threads));
+  MYNAH_TRY_STATUS(check_threads(engine_.wish.threads));
   return check_paths(context);
 }
 
@@ -286,7 +286,7 @@ Result<int> SpeakCommand::speak_document(Context& context, const SpeechEngine& e
                           {"warnings", with_doubts(warnings, engine.placer.get())},
                           {"milliseconds", 1e3 * book.spent_s}}
                          .dump());
-  } else if (!engine_.quiet) {
+  } else if (!engine_.wish.quiet) {
     context.say(fmt::format(
         "{}: {} in {} to {}, voice {} on {}{}", name, short_duration(book.duration_s),
         book.chapters == 1 ? "one part" : fmt::format("{} chapters", book.chapters), files,
@@ -483,7 +483,7 @@ Result<int> SpeakCommand::run(Context& context) {
                           {"warnings", with_doubts(observer->warnings(), engine.placer.get())},
                           {"peak_mb", peak_memory_mb()}}
                          .dump());
-  } else if (!engine_.quiet) {
+  } else if (!engine_.wish.quiet) {
     context.say(
         fmt::format("{:.1f} s of speech to {} in {:.1f} s ({:.1f}x as fast as it sounds), "
                     "voice {} on {}",

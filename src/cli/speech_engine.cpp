@@ -13,7 +13,6 @@
 
 #include "base/nearest_name.h"
 #include "cli/model_files.h"
-#include "cli/open_placer.h"
 #include "cli/store_access.h"
 #include "place/workers/open_device.h"
 #include "speech/kokoro_phonemizers.h"
@@ -257,20 +256,13 @@ void SpeechEngineOptions::fields(Fields& fields) {
       .shorter('c')
       .completes(Complete::Files)
       .once();
-  device_field(fields, device, std::string(kDeviceHelp));
+  device_field(fields, wish.device, std::string(kDeviceHelp));
   fields
       .option("lexicon", "FILE", lexicon,
               "Your own words: lines of word, tab, phonemes (Kokoro's or IPA).")
       .completes(Complete::Files);
-  placement_fields(fields, max_vram, keep_alive);
-  fields.option("threads", "N", threads, "Threads to compute with; 0: the physical cores.")
-      .shorter('t');
-  fields.option(
-      "storage", "TYPE", storage,
-      "Compute with weights as f32, f16, bf16, int8 or a block type such as q8_0; default: int8.");
-  fields.choice("precision", "HOW", precision,
-                {{"fast", Precision::Fast}, {"exact", Precision::Exact}},
-                "Arithmetic: as fast as the weights' type allows, or in f32.");
+  wish.limits(fields);
+  wish.arithmetic(fields);
 }
 
 bool speaks_language(const SpeechEngineOptions& options, const std::string& language,
@@ -296,22 +288,14 @@ bool speaks_language(const SpeechEngineOptions& options, const std::string& lang
 Result<SpeechEngine> open_speech_engine(const SpeechEngineOptions& options, Context& context) {
   const Store store(store_folders(context.environment));
   MYNAH_TRY(Choice choice, choose(store, options));
-  const PlacementWish wish{.device = options.device,
-                           .threads = options.threads,
-                           .storage = options.storage,
-                           .precision = options.precision,
-                           .pinned = true,
-                           .quiet = options.quiet,
-                           .max_vram = options.max_vram,
-                           .keep_alive = options.keep_alive};
   if (!choice.model) {
-    if (options.model == "auto" && options.voice.empty() && !options.quiet) {
+    if (options.model == "auto" && options.voice.empty() && !options.wish.quiet) {
       context.say(
           "no voice was pulled: using a built-in one, which sounds like a machine; 'mynah pull "
           "kokoro' brings better ones");
     }
     MYNAH_TRY_STATUS(refuse_lexicon(options.lexicon, "the built-in voice"));
-    return open_builtin("builtin: " + choice.why, std::move(choice.voice), wish, context);
+    return open_builtin("builtin: " + choice.why, std::move(choice.voice), options.wish, context);
   }
   const SpeechModel& model = *choice.model;
   if (model.name.empty() && options.voice_config.empty()) {
@@ -333,9 +317,9 @@ Result<SpeechEngine> open_speech_engine(const SpeechEngineOptions& options, Cont
   engine.voice = choice.voice;
   engine.explanation.push_back(
       fmt::format("model {}: {}", model.name.empty() ? model.path : model.name, choice.why));
-  MYNAH_TRY(engine.placer, open_placer(wish, context));
+  MYNAH_TRY(engine.placer, open_placer(options.wish, context));
   place::VoiceModelFile file = voice_model_file(model, store.folders().cache);
-  file.precision = options.precision;
+  file.precision = options.wish.precision;
   if (!options.voice_config.empty()) {
     file.family = "piper";
     file.config = options.voice_config;

@@ -3,11 +3,11 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "cli/open_placer.h"
 #include "cli/verb.h"
 #include "place/placer.h"
 #include "speech/synthesizer.h"
@@ -18,14 +18,8 @@ namespace mynah::cli {
 struct SpeechEngineOptions {
   std::string model = "auto";  // a name of the store or a path; auto: the best that is here
   std::string voice_config;    // of a Piper voice; "": beside it
-  std::string device = "auto";
-  std::string max_vram;           // "4GB"; "": no limit
-  std::string keep_alive = "5m";  // "30s", "0", "never"
-  int threads = 0;                // 0: the machine's physical cores
-  std::optional<std::string> storage;
-  Precision precision = Precision::Fast;
+  PlacementWish wish;
   std::string lexicon;   // the user's own; "": none
-  bool quiet = false;    // says nothing but errors
   std::string voice;     // that will be asked for; "": any
   std::string language;  // the same
   bool reads = false;    // a text will be read: what that needs is looked for before all else

@@ -264,8 +264,8 @@ Result<int> TranscribeCommand::run(Context& context) {
         "shows them in subtitles");
   }
   EngineOptions wanted = engine_;
-  wanted.quiet = output_.quiet;
-  wanted.batch = options.batch;
+  wanted.wish.quiet = output_.quiet;
+  wanted.wish.batch = options.batch;
   wanted.cuts = options.vad || std::ranges::any_of(recordings_, is_stream);
   MYNAH_TRY(const Engine engine, open_(wanted, context));
   if (Status status = engine.recognizer->check(options); !status) {

@@ -11,7 +11,6 @@
 #include "audio/inputs.h"
 #include "base/atomic_file.h"
 #include "cli/error_json.h"
-#include "cli/open_placer.h"
 #include "cli/placement_answer.h"
 #include "cli/program.h"
 #include "cli/repeats.h"
@@ -64,9 +63,10 @@ void VadCommand::fields(Fields& fields) {
       .also("model")
       .completes(Complete::Models);
   fields.option("rate", "HZ", rate_hz_, "Rate that the model hears: 16000 or 8000.");
-  device_field(fields, device_, std::string(kDeviceHelp));
-  placement_fields(fields, max_vram_, keep_alive_);
-  fields.option("threads", "N", threads_, "Threads; 0: one for each physical core.").shorter('t');
+  device_field(fields, wish_.device, std::string(kDeviceHelp));
+  wish_.limits(fields);
+  fields.option("threads", "N", wish_.threads, "Threads; 0: one for each physical core.")
+      .shorter('t');
   fields.section("Segments");
   fields.option("threshold", "P", vad_.threshold, "Speech begins at this probability.");
   fields.option("negative-threshold", "P", vad_.negative_threshold,
@@ -121,8 +121,8 @@ Status VadCommand::check(const Context& context) const {
   // What the reference takes off for padding must leave something.
   const double least_s = 0.1 + 2e-3 * vad_.speech_pad_ms;
   MYNAH_TRY_STATUS(check_at_least("--max-speech-s", vad_.max_speech_s, least_s));
-  MYNAH_TRY_STATUS(check_threads(threads_));
-  MYNAH_TRY_STATUS(place::parse_device_request(device_));
+  MYNAH_TRY_STATUS(check_threads(wish_.threads));
+  MYNAH_TRY_STATUS(place::parse_device_request(wish_.device));
   return {};
 }
 
@@ -131,11 +131,6 @@ Result<VadCommand::Engine> VadCommand::open_engine(const Context& context) const
   const Store store(store_folders(context.environment));
   const bool any = model_ == "auto";
   const auto resolved = resolve_detector(store, model_);
-  PlacementWish wish;
-  wish.device = device_;
-  wish.threads = threads_;
-  wish.max_vram = max_vram_;
-  wish.keep_alive = keep_alive_;
   if (model_ == "builtin" || (any && !resolved)) {
     if (rate_hz_ != 16000) {
       return fail(ErrorCode::Usage,
@@ -149,8 +144,9 @@ Result<VadCommand::Engine> VadCommand::open_engine(const Context& context) const
                       "exact; 'mynah pull {0}' brings the better one",
                       kModel));
     }
-    wish.pinned = false;
-    MYNAH_TRY(const auto placer, open_placer(wish, context));
+    PlacementWish unpinned = wish_;
+    unpinned.pinned = false;
+    MYNAH_TRY(const auto placer, open_placer(unpinned, context));
     MYNAH_TRY_STATUS(
         placer->check_processor(place::StageGroup::Vad, "the built-in voice detector"));
     engine.detector = builtin_voice_detector();
@@ -160,7 +156,7 @@ Result<VadCommand::Engine> VadCommand::open_engine(const Context& context) const
     return std::unexpected(as_named(resolved.error(), model_));
   }
   MYNAH_TRY_STATUS(check_finds_speech(store, *resolved));
-  MYNAH_TRY(engine.placer, open_placer(wish, context));
+  MYNAH_TRY(engine.placer, open_placer(wish_, context));
   MYNAH_TRY_STATUS(engine.placer->check_profile(place::StageGroup::Vad));
   MYNAH_TRY(engine.detector,
             engine.placer->detector({.path = resolved->path, .rate_hz = rate_hz_}));

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/open_placer.h"
 #include "cli/transcribe_options.h"
 #include "cli/verb.h"
 #include "cli/voice_report.h"
@@ -35,11 +36,8 @@ class VadCommand : public Command {
 
   std::vector<std::string> recordings_;
   std::string model_ = "auto";
-  std::string device_ = "auto";
-  std::string max_vram_;
-  std::string keep_alive_ = "5m";
+  PlacementWish wish_;
   bool explain_ = false;
-  int threads_ = 0;
   int rate_hz_ = 16000;
   VadOptions vad_;
   RecordingOptions recording_;

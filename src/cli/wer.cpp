@@ -211,7 +211,7 @@ Result<std::vector<std::string>> WerCommand::recognise(Context& context,
                                                        std::vector<ReferenceClip>& clips) {
   MYNAH_TRY(RecognizerOptions options, decoding_.finish());
   EngineOptions wanted = engine_;
-  wanted.batch = options.batch;
+  wanted.wish.batch = options.batch;
   wanted.cuts = options.vad;
   MYNAH_TRY(const Engine engine, open_(wanted, context));
   if (explain_) {
