@@ -67,6 +67,7 @@ void SpeakCommand::fields(Fields& fields) {
   input_.fields(fields, "say");
   voice_.fields(fields);
   sound_.fields(fields);
+  fields.flag("quiet", engine_.wish.quiet, "Nothing but sound, warnings and errors.").shorter('q');
   fields.flag("explain", explain_, "Say what was chosen and why, and how long each stage took.")
       .once();
   fields
@@ -261,7 +262,7 @@ Result<int> SpeakCommand::speak_document(Context& context, const SpeechEngine& e
                   .captions = sound_.captions,
                   .speak = options,
                   .voice = engine.synthesizer->model().name() + " " + voice.name,
-                  .progress = !context.json},
+                  .progress = !context.json && !engine_.wish.quiet},
                  *engine.synthesizer, context);
   const Status right = look_last(context, engine, spoken.has_value());
   if (!spoken) {

@@ -74,6 +74,16 @@ TEST_F(SpeakVerb, WritesCaptionsToStandardOutput) {
   EXPECT_EQ(speak({"One.", "-m", "hum", "-o", folder_ / "a.wav", "--srt", "-", "--json"}), 2);
 }
 
+TEST_F(SpeakVerb, QuietSaysNothingOfWhatWentWell) {
+  EXPECT_EQ(speak({"One.", "-m", "hum", "-o", folder_ / "a.wav"}), 0);
+  EXPECT_THAT(err(), HasSubstr("of speech to"));
+  EXPECT_EQ(speak({"One.", "-m", "hum", "-o", folder_ / "b.wav", "--quiet"}), 0);
+  EXPECT_EQ(err(), "");
+  EXPECT_EQ(folder_.read("b.wav"), folder_.read("a.wav"));
+  EXPECT_EQ(speak({"One.", "-m", "hum", "-o", folder_ / "no/such/b.wav", "-q"}), 1);
+  EXPECT_THAT(err(), HasSubstr("no/such"));
+}
+
 TEST_F(SpeakVerb, KeepsWhatWasSaidBeforeAStop) {
   EXPECT_EQ(speak_until("Two", {"One one. Two two. Three three.", "-m", "hum", "-o",
                                 folder_ / "a.wav", "--srt", folder_ / "a.srt"}),
