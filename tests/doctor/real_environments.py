@@ -220,7 +220,7 @@ class Reader:
 
     def facts(self, place, environment):
         variables = {key: value for key, value in os.environ.items()
-                     if not key.startswith(("CUDA", "LD_", "NVIDIA", "TORCH", "ORT", "VIRTUAL_ENV", "CONDA", "PYTHON"))}
+                     if not key.startswith(("CUDA", "LD_", "NVIDIA", "TORCH", "ORT", "VIRTUAL_ENV", "CONDA", "PYTHON", "MYNAH_WHEELS"))}
         if environment.paths:
             variables["LD_LIBRARY_PATH"] = ":".join(map(str, sorted(place.glob("lib/python*/site-packages/nvidia/*/lib"))))
         process = subprocess.Popen([*self.before, self.mynah, "doctor", "--facts", place], stdout=subprocess.PIPE, text=True,
