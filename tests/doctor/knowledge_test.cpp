@@ -1,6 +1,7 @@
 #include "doctor/knowledge/knowledge.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -75,9 +76,54 @@ TEST(Knowledge, ACardIsFoundByWhatAnybodyCallsIt) {
   EXPECT_EQ(capability("Tesla T4"), "7.5");
 }
 
+TEST(Knowledge, ACardsNameIsReadHoweverPeopleWriteIt) {
+  for (const char* const name :
+       {"rtx4090", "RTX4090", "rtx-4090", "Rtx_4090", "GeForce RTX4090 24GB", "rtx 4090 24 GB",
+        "NVIDIA GeForce RTX 4090 Laptop GPU"}) {
+    EXPECT_EQ(capability(name), "8.9") << name;
+  }
+  EXPECT_EQ(capability("rtx 4070ti super"), "8.9");
+  EXPECT_EQ(capability("Tesla V100-SXM2-32GB"), "7.0");
+  EXPECT_EQ(capability("NVIDIA A100-SXM4-80GB MIG 1g.10gb"), "8.0");
+}
+
 TEST(Knowledge, ACardThatIsNotListedOrCouldBeTwoIsNotGuessed) {
   EXPECT_EQ(capability("RTX 6000"), "");
   EXPECT_EQ(capability("RTX 9090"), "");
+}
+
+// Of which a failure may be certain.
+TEST(Knowledge, CommonCardsHaveACapabilityThatWasVerified) {
+  for (const auto& [capability, names] :
+       std::vector<std::pair<std::string, std::vector<const char*>>>{
+           {"6.1",
+            {"Tesla P4", "Tesla P40", "GeForce GTX 1080 Ti", "GeForce MX150", "Quadro P400"}},
+           {"7.0", {"Tesla V100-PCIE-16GB", "Tesla V100S-PCIE-32GB", "TITAN V"}},
+           {"7.5",
+            {"NVIDIA GeForce GTX 1650", "GeForce GTX 1650 with Max-Q Design",
+             "NVIDIA GeForce GTX 1660 SUPER", "NVIDIA GeForce RTX 2080 SUPER",
+             "NVIDIA GeForce MX450", "NVIDIA T400 4GB", "NVIDIA T600", "NVIDIA T1000 8GB",
+             "Quadro T2000", "Tesla T4"}},
+           {"8.0", {"NVIDIA A800-SXM4-80GB", "NVIDIA A30"}},
+           {"8.6",
+            {"NVIDIA A10G", "NVIDIA A2", "NVIDIA A16", "NVIDIA A40",
+             "NVIDIA RTX A1000 6GB Laptop GPU", "NVIDIA RTX A4500", "NVIDIA RTX A5500",
+             "NVIDIA GeForce RTX 3060 Laptop GPU", "NVIDIA GeForce RTX 2050"}},
+           {"8.9",
+            {"NVIDIA L4", "NVIDIA L40", "NVIDIA L40S", "NVIDIA L20",
+             "NVIDIA GeForce RTX 4050 Laptop GPU", "NVIDIA RTX 2000 Ada Generation",
+             "NVIDIA RTX 4000 SFF Ada Generation"}},
+           {"9.0", {"NVIDIA H100 80GB HBM3", "NVIDIA H800", "NVIDIA H20"}},
+           {"12.0",
+            {"NVIDIA GeForce RTX 5050 Laptop GPU", "NVIDIA GeForce RTX 5090 D",
+             "NVIDIA RTX PRO 2000 Blackwell", "NVIDIA RTX PRO 6000 Blackwell Server Edition"}}}) {
+    for (const char* const name : names) {
+      const Product* const product = builtin_knowledge().card(name);
+      ASSERT_NE(product, nullptr) << name;
+      EXPECT_EQ(product->compute_capability, capability) << name;
+      EXPECT_TRUE(product->verified) << name;
+    }
+  }
   EXPECT_EQ(capability("Radeon RX 7900 XTX"), "");
   EXPECT_EQ(capability(""), "");
   EXPECT_EQ(capability("NVIDIA GPU"), "");

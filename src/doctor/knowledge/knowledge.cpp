@@ -25,17 +25,26 @@ bool is_memory(std::string_view word) {
          (word.substr(digits) == "gb" || word.substr(digits) == "g");
 }
 
-// The words of a card's name that tell it from others, in small letters: "rtx 5090".
+// The words of a card's name that tell it from others, in small letters and without blanks, as
+// people write it so and so: "rtx5090" of "GeForce RTX 5090" and of "rtx-5090".
 std::string key_of(std::string_view name) {
   std::string key;
   std::string word;
+  size_t number = 0;  // digits of the last word of the key, where it has no others
   bool over = false;
   const auto finish = [&] {
     // Behind the name of a card stands that of its slice.
     over |= word == "mig";
-    if (!over && !word.empty() && !is_memory(word) &&
-        std::ranges::find(kIdleWords, word) == kIdleWords.end()) {
-      key += (key.empty() ? "" : " ") + word;
+    if (over || word.empty()) {
+      word.clear();
+      return;
+    }
+    if (word == "gb" || word == "gib") {
+      key.resize(key.size() - number);  // "24 GB"
+      number = 0;
+    } else if (!is_memory(word) && std::ranges::find(kIdleWords, word) == kIdleWords.end()) {
+      key += word;
+      number = std::ranges::all_of(word, is_digit) ? word.size() : 0;
     }
     word.clear();
   };

@@ -42,12 +42,29 @@ std::optional<std::string> capability_in(std::string_view words) {
   return std::nullopt;
 }
 
+// The product that somebody means, who may leave out the name of a GeForce card's series: "4090",
+// "3060 ti".
+const Product* product_called(std::string_view words, const Knowledge& knowledge) {
+  if (const Product* const product = knowledge.card(words)) {
+    return product;
+  }
+  if (words.empty() || !is_digit(words.front()) || words.find('.') != std::string_view::npos) {
+    return nullptr;
+  }
+  for (const std::string_view series : {"GeForce RTX ", "GeForce GTX ", "GeForce GT "}) {
+    if (const Product* const product = knowledge.card(std::string(series).append(words))) {
+      return product;
+    }
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 const Product* told_by_name(const Card& card, const Knowledge& knowledge, Trusted trusted) {
   const bool nvidia = card.vendor.empty() || card.vendor == kNvidiaVendor;
   const Product* const product =
-      nvidia && card.compute_capability.empty() ? knowledge.card(card.name) : nullptr;
+      nvidia && card.compute_capability.empty() ? product_called(card.name, knowledge) : nullptr;
   return product != nullptr && (product->verified || trusted == Trusted::All) ? product : nullptr;
 }
 
@@ -62,7 +79,7 @@ void name_capabilities(Machine& machine, const Knowledge& knowledge, Trusted tru
 Result<Card> card_called(std::string_view words, const Knowledge& knowledge) {
   Card card;
   card.vendor = kNvidiaVendor;
-  if (const Product* const product = knowledge.card(words)) {
+  if (const Product* const product = product_called(words, knowledge)) {
     card.name = product->name;
     return card;
   }
