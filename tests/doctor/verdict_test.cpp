@@ -21,6 +21,13 @@ Framework known(const char* name, const char* version, System system = System::L
   return framework.value_or(Framework());
 }
 
+// The same as its own files show it where its libraries are found.
+Framework read_here(Framework framework) {
+  framework.source.clear();
+  framework.wants.clear();
+  return framework;
+}
+
 Card card(const char* name) {
   Card card;
   card.name = name;
@@ -70,7 +77,8 @@ TEST(Verdict, OnnxRuntimeRunsOnTheCardsItsProviderHasCodeFor) {
   // Its Python code prints the error of a driver too old, and takes the processor.
   EXPECT_EQ(outcome(newest, "RTX 4090", "550.54.14"), Outcome::WorksSlowly);
   EXPECT_EQ(judge(newest, "RTX 4090", "550.54.14").cause, Cause::DriverTooOld);
-  EXPECT_EQ(outcome(newest, "GB10", "580.95.05"), Outcome::FailsAtFirstKernel);
+  // As its own files show it: nobody knows what the wheel for Arm holds.
+  EXPECT_EQ(outcome(read_here(newest), "GB10", "580.95.05"), Outcome::FailsAtFirstKernel);
 }
 
 TEST(Verdict, PtxIsCompiledByDriversThatKnowItsLanguage) {
@@ -201,7 +209,7 @@ TEST(Verdict, OfTwoOnnxRuntimesTheFilesThatAreThereDecide) {
 }
 
 TEST(Verdict, SystemsOnAChipShareNoMachineCodeWithCards) {
-  const Framework torch = known("torch", "2.7.1+cu126");
+  const Framework torch = read_here(known("torch", "2.7.1+cu126"));
   Machine at = machine("Jetson Orin", "540.4.0");
   at.cards.front().compute_capability = "8.7";
   EXPECT_EQ(judge_framework(torch, at.cards.data(), at, builtin_knowledge()).verdict.outcome,
@@ -216,6 +224,28 @@ TEST(Verdict, ACardThatNobodyKnowsMayBeAJetsonsAndHasNoCertainFloor) {
   at.cards.front().pci = "0000:01:00.0";
   EXPECT_EQ(judge_framework(torch, at.cards.data(), at, builtin_knowledge()).verdict.outcome,
             Outcome::FailsAtLoad);
+}
+
+// Wheels for Arm are others than those that the knowledge base has.
+TEST(Verdict, BesideAnArmProcessorWhatIsKnownOfWheelsTellsNothing) {
+  const Framework torch = known("torch", "2.7.1+cu126");
+  for (const char* const name : {"GB10", "GH200", "Jetson AGX Orin"}) {
+    const Judged judged = judge(torch, name, "580.95.05");
+    EXPECT_EQ(judged.verdict.outcome, Outcome::Unknown) << name;
+    EXPECT_THAT(judged.verdict.reason, HasSubstr("aarch64")) << name;
+    EXPECT_EQ(judged.findings.front().level, Level::Unknown) << name;
+  }
+  Machine at = machine("RTX 5090", "580.95.05");
+  const auto outcome_here = [&](const Framework& framework) {
+    return judge_framework(framework, at.cards.data(), at, builtin_knowledge()).verdict.outcome;
+  };
+  at.processor_flags = {"fp", "asimd"};
+  EXPECT_EQ(outcome_here(torch), Outcome::Unknown);
+  EXPECT_EQ(outcome_here(read_here(torch)), Outcome::FailsAtFirstKernel);
+  EXPECT_EQ(outcome_here(mynah_framework()), Outcome::Works);
+  EXPECT_EQ(outcome_here(known("torch", "2.7.1+cpu")), Outcome::WorksSlowly);
+  at.processor_flags = {"avx2"};
+  EXPECT_EQ(outcome_here(torch), Outcome::FailsAtFirstKernel);
 }
 
 TEST(Verdict, BuildsThatDoNotUseCudaAreNotJudged) {

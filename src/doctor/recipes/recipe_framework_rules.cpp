@@ -316,16 +316,6 @@ bool is_geforce(const Card& card, const Knowledge& knowledge) {
   return (product == nullptr ? card.name : product->name).find("GeForce") != std::string::npos;
 }
 
-// What a container has of the machine for a card.
-Machine machine_inside(const RecipeColumn& column, const Framework& framework, const Card& card,
-                       const Diagnosis& diagnosis) {
-  Machine inside = diagnosis.facts.machine;
-  if (!is_geforce(card, diagnosis.knowledge) && may_hold_libcuda(column, framework)) {
-    inside.compat_libraries.emplace_back("/usr/local/cuda/compat/libcuda.so.1");
-  }
-  return inside;
-}
-
 bool is_arm_image(const RecipeColumn& column) {
   return column.image.starts_with("arm64v8/") || column.image.starts_with("nvcr.io/nvidia/l4t-") ||
          std::ranges::any_of(column.recipes, [](const Recipe* recipe) {
@@ -335,27 +325,17 @@ bool is_arm_image(const RecipeColumn& column) {
          });
 }
 
-// What is known is known of wheels for x86-64; those for Arm are others: torch's of the Python
-// index had no code for cards at all before some version.
-Judged judged_on_arm(const Framework& framework, const Card& card) {
-  Judged judged;
-  judged.verdict.framework = framework.name;
-  judged.verdict.version = framework.version.substr(0, framework.version.find('+'));
-  judged.verdict.card = card.name;
-  judged.verdict.outcome = Outcome::Unknown;
-  judged.verdict.reason = "what its build for Arm processors (aarch64) holds is not known";
-  judged.cause = Cause::CodeUnknown;
-  judged.certainty = Certainty::Likely;
-  Finding& finding = judged.findings.emplace_back();
-  finding.rule = "device code not known";
-  finding.level = Level::Unknown;
-  finding.certainty = Certainty::Likely;
-  finding.card = card.name;
-  finding.text =
-      "The processor is an Arm one (aarch64), and the knowledge base has wheels for x86-64 alone: "
-      "whether this one has code for the card is not known. Builds for Arm may be for the "
-      "processor alone.";
-  return judged;
+// What a container has of the machine for a card.
+Machine machine_inside(const RecipeColumn& column, const Framework& framework, const Card& card,
+                       const Diagnosis& diagnosis) {
+  Machine inside = diagnosis.facts.machine;
+  if (!is_geforce(card, diagnosis.knowledge) && may_hold_libcuda(column, framework)) {
+    inside.compat_libraries.emplace_back("/usr/local/cuda/compat/libcuda.so.1");
+  }
+  if (is_arm_image(column)) {
+    inside.processor_flags = {std::string(kArmFlag)};
+  }
+  return inside;
 }
 
 }  // namespace
@@ -391,10 +371,8 @@ void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column,
     const Framework& framework = brought.frameworks.front();
     for (const Card& card : machine.cards) {
       const Machine inside = machine_inside(column, framework, card, diagnosis);
-      const bool arm =
-          (is_arm_image(column) || is_beside_arm(card, machine, diagnosis.knowledge)) &&
-          framework.cuda != "";
-      auto judged = arm ? judged_on_arm(framework, card)
+      const bool arm = is_unread_on_arm(framework, card, inside, diagnosis.knowledge);
+      auto judged = arm ? judge_framework(framework, &card, inside, diagnosis.knowledge)
                         : judged_alike(brought, card, inside, diagnosis.knowledge, environment);
       if (!judged) {
         continue;
@@ -407,6 +385,10 @@ void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column,
           judged->cause == Cause::CodeUnknown && is_missing(framework, diagnosis.knowledge);
       if (meant || said) {
         judged->findings.clear();
+      }
+      if (arm) {
+        // The variant was told by what is known of x86-64.
+        judged->verdict.version = framework.version.substr(0, framework.version.find('+'));
       }
       std::vector<Remedy> remedies;
       if (proposals != nullptr && !arm && !judged->findings.empty() &&

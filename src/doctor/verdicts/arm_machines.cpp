@@ -9,7 +9,7 @@ namespace mynah::doctor {
 
 bool is_beside_arm(const Card& card, const Machine& machine, const Knowledge& knowledge) {
   if (!machine.processor_flags.empty()) {
-    return std::ranges::find(machine.processor_flags, "asimd") != machine.processor_flags.end();
+    return std::ranges::find(machine.processor_flags, kArmFlag) != machine.processor_flags.end();
   }
   constexpr std::array<std::string_view, 8> kNames = {"Jetson", "GH200", "GB200", "GB300",
                                                       "GB10",   "Orin",  "Thor",  "Xavier"};

@@ -46,6 +46,7 @@ class Judge {
   void card_evidence(Problem& problem) const;
   void driver_evidence(Problem& problem) const;
   void add_no_files();
+  void add_unread_on_arm();
   // Whether there is a card of NVIDIA's to compute on.
   bool look_at_card();
   void look_at_processor();

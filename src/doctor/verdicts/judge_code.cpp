@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "doctor/verdicts/judge.h"
+#include "doctor/verdicts/known_framework.h"
 
 namespace mynah::doctor {
 
@@ -220,7 +221,7 @@ void Judge::look_at_cuda_library(std::string_view library) {
 void Judge::look_at_cuda_age() {
   const Architecture* architecture = knowledge_.architecture(capability_text(target_.capability));
   const int major = cuda_major_of(framework_, knowledge_);
-  if (architecture == nullptr || major == 0 || framework_.name == "mynah" ||
+  if (architecture == nullptr || major == 0 || framework_.name == kMynah ||
       major >= cuda_number(architecture->first_toolkit.value) / 100 ||
       std::ranges::any_of(problems_, [](const Problem& problem) {
         return is_failure(problem.outcome) && problem.certainty == Certainty::Certain;

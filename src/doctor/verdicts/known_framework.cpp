@@ -274,8 +274,8 @@ void install(PythonEnvironment& environment, std::string_view name, const std::s
 
 Framework mynah_framework() {
   Framework framework;
-  framework.name = "mynah";
-  framework.package = "mynah";
+  framework.name = kMynah;
+  framework.package = kMynah;
   // Its programs are of PTX 6.0 to 7.0; all of them run from CUDA 11.0 on, whose language is 7.0.
   framework.cuda = "11.0";
   framework.source = "docs/cuda.md";

@@ -25,6 +25,9 @@ namespace mynah::doctor {
 // One of which nothing but its name is known.
 [[nodiscard]] Framework unknown_framework(std::string_view name, const Version& version);
 
+// The name of mynah itself as a framework.
+inline constexpr std::string_view kMynah = "mynah";
+
 // mynah itself, whose device code is PTX that old drivers take (docs/cuda.md).
 [[nodiscard]] Framework mynah_framework();
 

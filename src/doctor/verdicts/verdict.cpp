@@ -8,13 +8,19 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "doctor/verdicts/arm_machines.h"
 #include "doctor/verdicts/judge.h"
+#include "doctor/verdicts/known_framework.h"
 
 namespace mynah::doctor {
 
 namespace {
 
 constexpr std::string_view kNvidia = "10de";
+
+bool is_of_other_maker(const Card& card) {
+  return !card.vendor.empty() && card.vendor != kNvidia;
+}
 
 std::string_view rule_of(Cause cause) {
   switch (cause) {
@@ -96,6 +102,10 @@ Judged Judge::judge() {
     add_no_files();
     return answer(false);
   }
+  if (card_ != nullptr && is_unread_on_arm(framework_, *card_, machine_, knowledge_)) {
+    add_unread_on_arm();
+    return answer(false);
+  }
   look_at_processor();
   look_at_libraries();
   const bool nvidia = look_at_card();
@@ -125,6 +135,15 @@ void Judge::add_no_files() {
       "at the whole image, or install it again.",
       framework_.folder);
   problem.evidence.push_back({"the metadata name this version", framework_.folder});
+}
+
+void Judge::add_unread_on_arm() {
+  Problem& problem = add(Cause::CodeUnknown, Outcome::Unknown, Certainty::Likely);
+  problem.reason = "what its build for Arm processors (aarch64) holds is not known";
+  problem.text =
+      "The processor is an Arm one (aarch64), and the knowledge base has wheels for x86-64 alone: "
+      "whether this one has code for the card is not known. Builds for Arm may be for the "
+      "processor alone.";
 }
 
 Problem& Judge::add(Cause cause, Outcome outcome, Certainty certainty) {
@@ -171,7 +190,7 @@ void Judge::driver_evidence(Problem& problem) const {
 }
 
 bool Judge::look_at_card() {
-  const bool other_maker = card_ != nullptr && !card_->vendor.empty() && card_->vendor != kNvidia;
+  const bool other_maker = card_ != nullptr && is_of_other_maker(*card_);
   const bool nvidia = card_ != nullptr && !other_maker;
   const bool rocm = !framework_.hip.empty() || framework_.version.contains("+rocm");
   // "onnxruntime-directml", "onnxruntime-openvino": by other ways than CUDA.
@@ -311,6 +330,12 @@ std::string Judge::capital(std::string text) {
 Judged judge_framework(const Framework& framework, const Card* card, const Machine& machine,
                        const Knowledge& knowledge, const PythonEnvironment* environment) {
   return Judge(framework, card, machine, environment, knowledge).judge();
+}
+
+bool is_unread_on_arm(const Framework& framework, const Card& card, const Machine& machine,
+                      const Knowledge& knowledge) {
+  return !is_of_other_maker(card) && !framework.source.empty() && framework.name != kMynah &&
+         framework.cuda != "" && is_beside_arm(card, machine, knowledge);
 }
 
 bool computes_on_card(const Judged& judged) {

@@ -57,6 +57,12 @@ struct Judged {
                                      const Machine& machine, const Knowledge& knowledge,
                                      const PythonEnvironment* environment = nullptr);
 
+// Whether a framework that nobody looked into stands beside an Arm processor: what is known is
+// known of wheels for x86-64, and those for Arm are others (torch's of the Python index had no code
+// for cards at all before some version). Then its verdict is unknown.
+[[nodiscard]] bool is_unread_on_arm(const Framework& framework, const Card& card,
+                                    const Machine& machine, const Knowledge& knowledge);
+
 // Whether this is an outcome that a remedy may have: the card computes.
 [[nodiscard]] bool computes_on_card(const Judged& judged);
 
