@@ -282,7 +282,7 @@ TEST_F(DoctorVerb, ThatThereIsNoPlanIsACodeOfItsOwnWithWhatWouldMakeOne) {
   const Outcome none =
       mynah({"plan", "--gpu", "RTX 5090", "--driver", "535.104", "--want", "torch"});
   EXPECT_EQ(none.code, 3);
-  EXPECT_THAT(none.out, AllOf(HasSubstr("# No versions go together as asked."),
+  EXPECT_THAT(none.out, AllOf(HasSubstr("# No versions are known to work as asked."),
                               HasSubstr("a driver of branch 5")));
 }
 

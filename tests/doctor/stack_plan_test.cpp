@@ -120,6 +120,51 @@ TEST(StackPlan, WhereThereIsNoneTheSmallestChangeIsNamedAndMakesOne) {
   EXPECT_THAT(version_of(got.changes.front().plan, "torch"), HasSubstr("+cu"));
 }
 
+// Programs of CUDA 12 start from 525.60.13 on, whichever 12.x they were built with; what is
+// compiled from PTX or packed asks for more.
+TEST(StackPlan, TheSmallestDriverIsTheReleaseFromWhichOnItStarts) {
+  const StackAnswer got = answer(wish("RTX 3060", "450.80.02", {"faster-whisper"}));
+  EXPECT_FALSE(got.plan);
+  EXPECT_FALSE(got.clash);
+  ASSERT_THAT(got.changes, Not(IsEmpty()));
+  EXPECT_EQ(got.changes.front().text,
+            "a driver of release 525.60.13 or later instead of 450.80.02");
+  const StackAnswer within = answer(wish("RTX 3060", "525.53", {"faster-whisper"}));
+  ASSERT_THAT(within.changes, Not(IsEmpty()));
+  EXPECT_EQ(within.changes.front().text,
+            "a driver of release 525.60.13 or later instead of 525.53");
+  StackWish windows = wish("RTX 3060", "471.11", {"faster-whisper"});
+  windows.machine.system = System::Windows;
+  for (const StackChange& change : answer(windows).changes) {
+    EXPECT_THAT(change.text, Not(HasSubstr("525.60.13")));
+  }
+}
+
+TEST(StackPlan, AnEnvironmentOfItsOwnIsProposedForWhatWouldWorkThere) {
+  const StackAnswer got = answer(wish("RTX 3060", "450.80.02", {"torch", "faster-whisper"}));
+  EXPECT_FALSE(got.plan);
+  EXPECT_FALSE(got.clash);
+  EXPECT_THAT(got.changes, Not(Contains(Field(&StackChange::text, HasSubstr("of its own")))));
+  const StackAnswer clash =
+      answer(wish("RTX 4090", "580.95.05", {"whisperx", "torch==2.9.1"}));
+  EXPECT_TRUE(clash.clash);
+  EXPECT_THAT(clash.changes, Contains(Field(&StackChange::text, HasSubstr("of its own"))));
+}
+
+// What is known is known of wheels for x86-64.
+TEST(StackPlan, BesideAnArmProcessorNothingIsClaimed) {
+  StackWish flags = wish("RTX 4090", "580.95.05", {"torch"});
+  EXPECT_TRUE(answer(flags).plan);
+  flags.machine.processor_flags = {"fp", "asimd"};
+  for (const StackWish& of : {flags, wish("GB10", "580.95.05", {"torch", "onnxruntime-gpu"}),
+                              wish("Jetson AGX Orin", "540.4.0", {"faster-whisper"})}) {
+    const StackAnswer got = answer(of);
+    EXPECT_FALSE(got.plan);
+    EXPECT_THAT(got.reasons, Contains(HasSubstr("for Arm processors (aarch64)")));
+    EXPECT_THAT(got.changes, IsEmpty());
+  }
+}
+
 TEST(StackPlan, ASpecifierThatNoReleaseCanMeetIsWhatChanges) {
   const StackWish of = wish("TITAN Xp", "580.95.05", {"ctranslate2<4.5", "torch>=2.6"});
   const StackAnswer got = answer(of);

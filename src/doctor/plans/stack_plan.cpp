@@ -13,6 +13,7 @@
 #include "doctor/plans/stack_search.h"
 #include "doctor/recipes/markers.h"
 #include "doctor/recipes/requirement_text.h"
+#include "doctor/verdicts/newer_drivers.h"
 
 namespace mynah::doctor {
 
@@ -209,8 +210,8 @@ StackWish core_of(const StackWish& wish, const Knowledge& knowledge) {
 }
 
 // Which of the wanted packages do not go together, and why.
-std::vector<std::string> reasons_of(const StackWish& wish, const Knowledge& knowledge) {
-  const StackWish core = core_of(wish, knowledge);
+std::vector<std::string> reasons_of(const StackWish& wish, const StackWish& core,
+                                    const Knowledge& knowledge) {
   StackSearch search(core, knowledge);
   std::ignore = search.find(StackGrade::Computes);
   std::vector<std::string> reasons = search.reasons();
@@ -241,21 +242,19 @@ int last_branch(const Machine& machine, const Knowledge& knowledge) {
 }
 
 void change_driver(const StackWish& wish, const Knowledge& knowledge, StackAnswer& answer) {
-  const int present = branch_of(wish.machine.driver).value_or(0);
   const int last = last_branch(wish.machine, knowledge);
-  for (const DriverBranch& branch : knowledge.branches) {
-    if (branch.branch <= present || branch.branch > last) {
-      continue;
+  for (const NewerDriver& driver : newer_drivers(wish.machine, knowledge)) {
+    if (branch_of(driver.version).value_or(0) > last) {
+      return;
     }
     StackWish changed = wish;
-    changed.machine.driver = fmt::format("{}.0", branch.branch);
+    changed.machine.driver = driver.version;
     if (auto plan = find_plan(changed, knowledge)) {
-      answer.changes.push_back(
-          {.text = wish.machine.driver.empty()
-                       ? fmt::format("a driver of branch {} or later", branch.branch)
-                       : fmt::format("a driver of branch {} or later instead of {}", branch.branch,
-                                     wish.machine.driver),
-           .plan = *std::move(plan)});
+      answer.changes.push_back({.text = wish.machine.driver.empty()
+                                            ? fmt::format("a driver {}", driver.words)
+                                            : fmt::format("a driver {} instead of {}", driver.words,
+                                                          wish.machine.driver),
+                                .plan = *std::move(plan)});
       return;
     }
   }
@@ -289,7 +288,9 @@ void change_wanted(const StackWish& wish, const Knowledge& knowledge, StackAnswe
         continue;
       }
     }
-    if (wish.wanted.size() > 1) {
+    StackWish alone = wish;
+    alone.wanted = {wanted};
+    if (wish.wanted.size() > 1 && find_plan(alone, knowledge)) {
       changed.wanted.erase(changed.wanted.begin() + static_cast<std::ptrdiff_t>(i));
       if (auto plan = find_plan(changed, knowledge)) {
         answer.changes.push_back(
@@ -340,7 +341,9 @@ Result<StackAnswer> plan_stack(const StackWish& given, const Knowledge& knowledg
   StackAnswer answer;
   answer.plan = find_plan(search, wish, knowledge);
   if (!answer.plan) {
-    answer.reasons = reasons_of(wish, knowledge);
+    const StackWish core = core_of(wish, knowledge);
+    answer.clash = core.wanted.size() > 1;
+    answer.reasons = reasons_of(wish, core, knowledge);
     change_driver(wish, knowledge, answer);
     change_python(wish, knowledge, answer);
     change_wanted(wish, knowledge, answer);

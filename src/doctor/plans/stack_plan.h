@@ -52,6 +52,7 @@ struct StackChange {
 
 struct StackAnswer {
   std::optional<StackPlan> plan;
+  bool clash = false;  // there is none, and of fewer of the wanted packages there would be
   // Where there is none: which of the wanted ones do not go together, or with card, driver and
   // Python, and why; and what would make one, the smallest change first, which may be nothing.
   std::vector<std::string> reasons;

@@ -120,7 +120,8 @@ std::string plan_text(const StackAnswer& answer, PlanShape shape) {
   if (answer.plan) {
     return shaped(*answer.plan, shape);
   }
-  std::string text = "# No versions go together as asked.\n";
+  std::string text = answer.clash ? "# No versions go together as asked.\n"
+                                  : "# No versions are known to work as asked.\n";
   for (const std::string& reason : answer.reasons) {
     text += fmt::format("# {}\n", printable(reason));
   }
@@ -129,7 +130,7 @@ std::string plan_text(const StackAnswer& answer, PlanShape shape) {
         fmt::format("#\n# With {} there would be:\n{}", change.text, shaped(change.plan, shape));
   }
   if (answer.changes.empty()) {
-    text += "# No single change of driver, Python or packages would make some.\n";
+    text += "# No single change of driver, Python or packages is known to make some.\n";
   }
   return text;
 }

@@ -8,6 +8,7 @@
 
 #include "doctor/verdicts/healer.h"
 #include "doctor/verdicts/known_framework.h"
+#include "doctor/verdicts/newer_drivers.h"
 
 namespace mynah::doctor {
 
@@ -155,15 +156,9 @@ std::string Healer::public_version() const {
 }
 
 void Healer::newer_driver() {
-  for (const DriverBranch& branch : knowledge_.branches) {
-    if (branch.branch <= target_.branch || !branch.verified) {
-      continue;
-    }
-    Change change{.framework = framework_, .packages = {}, .driver = std::to_string(branch.branch)};
-    // The branch's last versions are above any floor within it.
-    change.driver += ".999";
-    if (propose(change, "",
-                fmt::format("Install NVIDIA's driver of branch {} or later.", branch.branch))) {
+  for (const NewerDriver& driver : newer_drivers(machine_, knowledge_)) {
+    const Change change{.framework = framework_, .packages = {}, .driver = driver.version};
+    if (propose(change, "", fmt::format("Install NVIDIA's driver {}.", driver.words))) {
       return;
     }
   }
