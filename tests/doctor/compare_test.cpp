@@ -227,6 +227,42 @@ TEST(Compare, WhatBothHaveIsNoDifferenceAndNothingIsToldTwice) {
   EXPECT_EQ(std::ranges::adjacent_find(mended), mended.end());
 }
 
+// Of two machines what is not known is told, too: what becomes certain breaks, and is told there.
+TEST(Compare, WhatIsWorseOrLessBadThanBeforeIsToldOnce) {
+  const auto too_new = [](bool sure) {
+    Facts facts;
+    facts.machine = machine("RTX 3060", "450.80.02");
+    PythonEnvironment& environment = facts.environments.emplace_back();
+    environment.path = "/venv";
+    Framework& framework = environment.frameworks.emplace_back();
+    framework.name = framework.package = "ctranslate2";
+    framework.version = "4.8.5";
+    framework.folder = "/venv/ctranslate2";
+    framework.cuda = "12.8";
+    if (!sure) {
+      framework.unverified = {"libraries"};
+    }
+    return facts;
+  };
+  const auto times = [](const Comparison& comparison) {
+    std::ptrdiff_t found = 0;
+    for (const auto* const list : {&comparison.breaks, &comparison.mended, &comparison.both}) {
+      found += std::ranges::count_if(*list, [](const Finding& finding) {
+        return finding.text.find("does not start") != std::string::npos;
+      });
+    }
+    return found;
+  };
+  const Knowledge& knowledge = builtin_knowledge();
+  const Comparison worse = compare_machines(too_new(false), too_new(true), knowledge);
+  EXPECT_TRUE(worse.is_worse());
+  EXPECT_EQ(times(worse), 1);
+  const Comparison better = compare_machines(too_new(true), too_new(false), knowledge);
+  EXPECT_FALSE(better.is_worse());
+  EXPECT_EQ(times(better), 1);
+  EXPECT_EQ(times(compare_machines(too_new(true), too_new(true), knowledge)), 1);
+}
+
 TEST(Compare, OfSeveralEnvironmentsAFailureCountsBeforeWhatIsNotKnown) {
   // torch in one place has no code for the card, in the other nothing is known of that release.
   Facts second = requirements("torch==2.7.1+cu126\n");

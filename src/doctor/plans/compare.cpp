@@ -277,8 +277,18 @@ std::vector<Remedy> driver_step(const Report& second) {
   return {};
 }
 
-// What is at least as bad in both.
-std::vector<Finding> in_both(const Report& report, const Report& other, Level least) {
+// Takes out of `from` what `these` are about, too.
+void drop(std::vector<Finding>& from, const std::vector<Finding>& these) {
+  std::set<std::string> there;
+  for (const Finding& finding : these) {
+    there.insert(identity(finding));
+  }
+  std::erase_if(from, [&](const Finding& finding) { return there.contains(identity(finding)); });
+}
+
+// What is bad enough in both, each once; but for what `told` has already.
+std::vector<Finding> in_both(const Report& report, const Report& other,
+                             const std::vector<Finding>& told, Level least) {
   std::set<std::string> there;
   for (const Finding& finding : other.findings) {
     if (finding.level >= least) {
@@ -287,8 +297,9 @@ std::vector<Finding> in_both(const Report& report, const Report& other, Level le
   }
   std::vector<Finding> found;
   std::ranges::copy_if(report.findings, std::back_inserter(found), [&](const Finding& finding) {
-    return finding.level >= least && there.contains(identity(finding));
+    return finding.level >= least && there.erase(identity(finding)) > 0;
   });
+  drop(found, told);
   return found;
 }
 
@@ -311,7 +322,10 @@ Comparison compared(const Side& one, const Side& other, Of of, const Knowledge& 
   comparison.verdicts = verdict_changes(before, after);
   comparison.breaks = only_in(after, before, least);
   comparison.mended = only_in(before, after, least);
-  comparison.both = in_both(after, before, of == Of::Machines ? least : Level::Fail);
+  const Level worst = of == Of::Machines ? least : Level::Fail;
+  comparison.both = in_both(after, before, comparison.breaks, worst);
+  // What is less bad than before, and still bad enough, is not mended.
+  drop(comparison.mended, comparison.both);
   comparison.steps = steps_between(one.pinned, other.pinned, driver_step(after), knowledge);
   // What a file leaves out that does not name everything is not gone.
   if (one.pinned.whole && !other.pinned.whole) {
