@@ -9,6 +9,7 @@
 #include "cli/discovery_search.h"
 #include "cli/doctor_knowledge.h"
 #include "doctor/facts_json.h"
+#include "doctor/verdicts/told_packages.h"
 #include "place/discovery/discover.h"
 
 namespace mynah::cli {
@@ -82,11 +83,14 @@ Result<doctor::Facts> gathered_facts(Context& context, const std::vector<std::st
   return facts;
 }
 
-Result<doctor::Facts> written_facts(Context& context, const std::string& file) {
+Result<doctor::Facts> written_facts(Context& context, const std::string& file,
+                                    const doctor::Knowledge& knowledge) {
   // More than the facts of a machine with many environments.
   constexpr uint64_t kMostFactBytes = 256U << 20U;
   MYNAH_TRY(const std::string text, read_input(context, file, kMostFactBytes));
-  return doctor::parse_facts(text, file == "-" ? "standard input" : file);
+  MYNAH_TRY(doctor::Facts facts, doctor::parse_facts(text, file == "-" ? "standard input" : file));
+  doctor::add_told_frameworks(facts, knowledge);
+  return facts;
 }
 
 }  // namespace mynah::cli

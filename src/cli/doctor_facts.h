@@ -19,7 +19,9 @@ namespace mynah::cli {
     Context& context, const std::vector<std::string>& places, const doctor::Knowledge& knowledge,
     std::optional<doctor::OtherMachine> other = std::nullopt);
 
-// As --facts wrote them; "-": from standard input.
-[[nodiscard]] Result<doctor::Facts> written_facts(Context& context, const std::string& file);
+// As --facts wrote them, or somebody by hand; "-": from standard input. Environments of which the
+// packages alone are told have the frameworks that those are known to bring.
+[[nodiscard]] Result<doctor::Facts> written_facts(Context& context, const std::string& file,
+                                                  const doctor::Knowledge& knowledge);
 
 }  // namespace mynah::cli

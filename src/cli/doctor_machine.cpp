@@ -59,7 +59,7 @@ Result<MeantMachine> meant_machine(Context& context, const DoctorOptions& option
     MYNAH_TRY_STATUS(check_driver(options.driver));
   }
   if (!options.as.empty()) {
-    MYNAH_TRY(meant.facts, written_facts(context, options.as));
+    MYNAH_TRY(meant.facts, written_facts(context, options.as, knowledge));
     meant.about = fmt::format(
         "Another machine, as {} tells of it{}", options.as == "-" ? "standard input" : options.as,
         options.driver.empty() ? "" : fmt::format(", with driver {}", options.driver));

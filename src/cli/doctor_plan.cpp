@@ -117,7 +117,7 @@ bool is_facts(const std::string& place) {
 
 // A side of a comparison: a file of facts, or a place.
 Result<Facts> side_of(Context& context, const std::string& place, const Knowledge& knowledge) {
-  return is_facts(place) ? written_facts(context, place)
+  return is_facts(place) ? written_facts(context, place, knowledge)
                          : gathered_facts(context, {place}, knowledge);
 }
 

@@ -176,6 +176,49 @@ TEST_F(DoctorElsewhere, PlansForTheCardOfFactsByItsNameAlone) {
               HasSubstr("machine.cards[0].compute_capability: wanted two numbers such as 12.0"));
 }
 
+TEST_F(DoctorElsewhere, PlansNothingBesideAnArmProcessor) {
+  const std::vector<std::string> wanted = {"--want", "torch,onnxruntime-gpu"};
+  const auto planned = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), "plan");
+    words.insert(words.end(), wanted.begin(), wanted.end());
+    return mynah(words);
+  };
+  const std::string arm = machine_file("NVIDIA GeForce RTX 4090", "580.95.05",
+                                       R"(, "processor_flags": ["fp", "asimd"])");
+  for (const Outcome& told :
+       {planned({"--gpu", "GB10", "--driver", "580.95.05"}), planned({"--as", arm})}) {
+    EXPECT_EQ(told.code, 3) << told.err;
+    EXPECT_THAT(told.out, AllOf(HasSubstr("# No versions are known to work as asked.\n"),
+                                HasSubstr("for Arm processors (aarch64) holds is not known"),
+                                Not(HasSubstr("PTX")), Not(HasSubstr("=="))));
+  }
+}
+
+// Names and versions, as somebody writes them down.
+TEST_F(DoctorElsewhere, JudgesTheFrameworksOfPackagesThatAreTold) {
+  const auto told = [&](const char* torch) {
+    std::string name = folder / (std::string(torch) + ".json");
+    write_file(name, fmt::format(R"({{"machine": {{"driver": "580.95.05", "cards": [
+      {{"name": "rtx5090"}}]}}, "environments": [{{"path": "/srv/venv", "packages": [
+      {{"name": "torch", "version": "{}"}}]}}]}})",
+                                 torch));
+    return name;
+  };
+  const std::string old = told("2.7.1+cu126");
+  const std::string good = told("2.7.1+cu128");
+  const Outcome judged = mynah({"--as", old});
+  EXPECT_EQ(judged.code, 3) << judged.err;
+  EXPECT_THAT(judged.out, AllOf(HasSubstr("torch 2.7.1+cu126  fails at the first kernel"),
+                                Not(HasSubstr("no framework that computes on cards"))));
+  EXPECT_EQ(mynah({"--as", good}).code, 0);
+  const Outcome worse = mynah({"compare", good, old});
+  EXPECT_EQ(worse.code, 3) << worse.err;
+  EXPECT_THAT(worse.out,
+              AllOf(HasSubstr("What breaks"), HasSubstr("now 2.7.1+cu126 fails at the first")));
+  EXPECT_EQ(mynah({"compare", old, good}).code, 0);
+  EXPECT_EQ(mynah({"compare", good, old, "--gpu", "4090", "--driver", "580.95.05"}).code, 0);
+}
+
 // A recipe has no folder of packages yet: an image of Python says where it will be, else Python is
 // asked.
 TEST_F(DoctorElsewhere, LinesForTheLoaderNameAFolderThatIsThere) {

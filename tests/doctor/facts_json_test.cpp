@@ -16,6 +16,7 @@
 
 #include "doctor/diagnose.h"
 #include "doctor/fact_fields.h"
+#include "doctor/verdicts/told_packages.h"
 
 namespace mynah::doctor {
 
@@ -221,16 +222,20 @@ TEST(FactsJson, EveryFieldStandsInTheDocumentWithItsType) {
 }
 
 TEST(FactsJson, TheExampleIsReadAndJudged) {
-  const auto facts = parse_facts(document("doctor-facts.json"), "doctor-facts.json");
+  auto facts = parse_facts(document("doctor-facts.json"), "doctor-facts.json");
   ASSERT_TRUE(facts) << facts.error().message;
   ASSERT_EQ(facts->machine.cards.size(), 1U);
   EXPECT_EQ(facts->machine.cards[0].memory_mib, 32607U);
-  // What it leaves out is unknown: its FAIL is of what it says, torchaudio beside another torch.
+  // What it leaves out is unknown: its FAILs are of what it says, a torch without code for the
+  // card, and torchaudio beside another torch.
+  add_told_frameworks(*facts, builtin_knowledge());
   const Report report = diagnose(*facts, builtin_knowledge());
   ASSERT_EQ(report.worst(), Level::Fail);
-  EXPECT_EQ(std::ranges::count(report.findings, Level::Fail, &Finding::level), 1);
-  EXPECT_NE(report.findings.front().text.find("torchaudio"), std::string::npos)
-      << report.findings.front().text;
+  ASSERT_EQ(std::ranges::count(report.findings, Level::Fail, &Finding::level), 2);
+  EXPECT_NE(report.findings[0].text.find("neither machine code for sm_120"), std::string::npos)
+      << report.findings[0].text;
+  EXPECT_NE(report.findings[1].text.find("torchaudio"), std::string::npos)
+      << report.findings[1].text;
 }
 
 TEST(FactsJson, WhatIsWrittenIsReadBackAsItWas) {
