@@ -37,7 +37,12 @@ std::vector<std::string> commands_of(const std::string& log) {
   std::vector<std::string> commands;
   for (const Explanation& explanation : explain(log, builtin_knowledge())) {
     for (const Remedy& remedy : explanation.remedies) {
-      commands.push_back(remedy.command);
+      if (remedy.steps.empty()) {
+        commands.push_back(remedy.command);
+      }
+      for (const RemedyStep& step : remedy.steps) {
+        commands.push_back(step.command);
+      }
     }
   }
   return commands;
@@ -124,7 +129,7 @@ std::string wrapped(const std::string& text, size_t width, const std::string& pr
 }  // namespace
 
 TEST(Explain, EveryErrorOfTheCatalogueIsFoundAsItself) {
-  ASSERT_GE(catalogue().size(), 113U);
+  ASSERT_GE(catalogue().size(), 180U);
   for (const auto& [id, text] : catalogue()) {
     const auto found = explain(text, builtin_knowledge());
     EXPECT_THAT(ids(found), ElementsAre(id)) << text;
@@ -332,9 +337,41 @@ TEST(Explain, AMissingLibraryOfCudaIsKnownByTheWheelThatBringsIt) {
               "pip install \"nvidia-cudnn-cu12==9.*\"");
 }
 
+// All of it is needed, in this order: one remedy, and no choice between two.
+TEST(Explain, WhatFollowsOnAnotherIsAStepOfTheSameRemedy) {
+  for (const char* log : {"RuntimeError: Library libcublas.so.12 is not found or cannot be loaded",
+                          "ImportError: libcudart.so.12: cannot open shared object file",
+                          "libllama.so: libcublas.so.12: cannot open shared object file",
+                          "libcurand.so.10: cannot open shared object file"}) {
+    const auto found = explain(log, builtin_knowledge());
+    ASSERT_THAT(found, testing::SizeIs(1)) << log;
+    ASSERT_FALSE(found[0].remedies.empty()) << log;
+    const Remedy& first = found[0].remedies[0];
+    EXPECT_EQ(first.command, "") << log;
+    ASSERT_THAT(first.steps, testing::SizeIs(2)) << log;
+    EXPECT_THAT(first.steps[0].command, testing::StartsWith("pip install ")) << log;
+    EXPECT_THAT(first.steps[1].command, testing::StartsWith("export LD_LIBRARY_PATH=")) << log;
+  }
+}
+
+// A card that fell off the bus is no fault of a program's; what mends it mostly comes first.
+TEST(Explain, AnXidIsExplainedByItsNumber) {
+  const auto first = [](const char* number) {
+    const auto found = explain(
+        std::string("NVRM: Xid (PCI:0000:01:00): ") + number + ", pid=1234, name=python3, and more",
+        builtin_knowledge());
+    EXPECT_THAT(found, testing::SizeIs(1)) << number;
+    return found.empty() || found[0].remedies.empty() ? Remedy() : found[0].remedies[0];
+  };
+  EXPECT_THAT(first("79").text, HasSubstr("power, air and a firm seat"));
+  EXPECT_THAT(first("31").text, HasSubstr("Update the program"));
+  EXPECT_EQ(first("94").command, "sudo nvidia-smi --gpu-reset");
+  EXPECT_THAT(first("793").command, HasSubstr("dmesg"));
+}
+
 TEST(Explain, TheNearestErrorIsGuessedAndCalledAGuess) {
   const auto found =
-      explain("fine\nAttributeError: module 'torchaudio' has no attribute 'AudioMetadata2'\n",
+      explain("fine\nAttributeError: torchaudio, a module without the attribute AudioMetaData\n",
               builtin_knowledge());
   ASSERT_THAT(ids(found), testing::SizeIs(1));
   EXPECT_TRUE(found[0].guess);

@@ -55,7 +55,7 @@ std::vector<std::string> wheels_of(const char* file) {
 TEST(Knowledge, OfTheProgramIsSoundAndHasEveryError) {
   const auto knowledge = Knowledge::parse(builtin_files());
   ASSERT_TRUE(knowledge) << knowledge.error().message;
-  EXPECT_EQ(knowledge->errors.size(), 115U);
+  EXPECT_EQ(knowledge->errors.size(), 141U);
   EXPECT_GE(knowledge->date, "2026-11-24");
 }
 
@@ -251,6 +251,19 @@ TEST(Knowledge, FactsThatContradictEachOtherAreRefused) {
             "pattern has them");
   EXPECT_EQ(of_errors("source", ""),
             "new.json: errors.json: E01: is verified, and names no source");
+  EXPECT_EQ(
+      of_errors("remedies", Json::parse(R"([{"text": "Then show it to the loader"}])")),
+      "new.json: errors.json: E01: a remedy begins with Then or Or: what follows on another is "
+      "a step of it, and what stands in its place says so by its place");
+  for (const char* const remedies :
+       {R"([{"text": "all", "steps": [{"text": "one"}]}])",
+        R"([{"text": "all", "command": "x", "steps": [{"text": "one"}, {"text": "two"}]}])"}) {
+    EXPECT_EQ(of_errors("remedies", Json::parse(remedies)),
+              "new.json: errors.json: E01: wanted a command, or two steps or more in place of it");
+  }
+  EXPECT_EQ(of_errors("remedies", Json::parse(R"([{"text": "all", "steps": [{"text": "one"},
+                                                  {"text": "two {no} three"}]}])")),
+            "new.json: errors.json: E01: a remedy has a {name} that no pattern takes");
   EXPECT_EQ(
       fault([](Json& json) { json["files"]["cards"]["products"][0]["name"] = "RTX 5090"; }),
       "new.json: cards.json: product \"GeForce RTX 5090\": another product is called the same");

@@ -73,14 +73,32 @@ FoundErrors find_errors(std::string_view text, const Knowledge& knowledge) {
   return all;
 }
 
+// None where a {name} of one of them has no value.
+std::optional<std::vector<RemedyStep>> filled_steps(const std::vector<RemedyStep>& steps,
+                                                    const Captures& captures) {
+  std::vector<RemedyStep> done;
+  for (const RemedyStep& step : steps) {
+    auto command = filled(step.command, captures);
+    auto text = filled(step.text, captures);
+    if (!command || !text) {
+      return std::nullopt;
+    }
+    done.push_back({.command = *std::move(command), .text = *std::move(text)});
+  }
+  return done;
+}
+
 std::vector<Remedy> filled_remedies(const KnownError& error, const Captures& captures) {
   std::vector<Remedy> remedies;
   for (const Remedy& remedy : error.remedies) {
     auto command = filled(remedy.command, captures);
     auto text = filled(remedy.text, captures);
-    if (command && text) {
-      remedies.push_back(
-          {.command = *std::move(command), .text = *std::move(text), .cost = remedy.cost});
+    auto steps = filled_steps(remedy.steps, captures);
+    if (command && text && steps) {
+      remedies.push_back({.command = *std::move(command),
+                          .text = *std::move(text),
+                          .cost = remedy.cost,
+                          .steps = *std::move(steps)});
     }
   }
   return remedies;
@@ -139,13 +157,13 @@ Explanation of_library(const std::string& name, const Knowledge& knowledge) {
         "It is a part of CUDA that wheels bring into site-packages, where only programs look that "
         "were told to.";
     explanation.remedies.push_back(
-        {.command = fmt::format("pip install \"{}\"", requirement(*library)),
-         .text = fmt::format("For programs of CUDA {}, install it as a wheel", library->cuda_major),
-         .cost = {}});
-    explanation.remedies.push_back(
-        {.command = path_line(library->folder),
-         .text = "Then put its folder on the loader's way before the program starts",
-         .cost = {}});
+        {.command = {},
+         .text = fmt::format("For programs of CUDA {}", library->cuda_major),
+         .cost = {},
+         .steps = {{.command = fmt::format("pip install \"{}\"", requirement(*library)),
+                    .text = "Install it as a wheel"},
+                   {.command = path_line(library->folder),
+                    .text = "Put its folder on the loader's way before the program starts"}}});
   }
   return explanation;
 }

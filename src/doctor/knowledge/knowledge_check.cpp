@@ -278,6 +278,15 @@ bool is_fillable(std::string_view text, const std::vector<Pattern>& patterns) {
   });
 }
 
+// All that a remedy says.
+std::string words_of(const Remedy& remedy) {
+  std::string words = remedy.command + remedy.text;
+  for (const RemedyStep& step : remedy.steps) {
+    words += step.command + step.text;
+  }
+  return words;
+}
+
 Status check_error(const Knowledge& knowledge, const KnownError& error) {
   const std::string where = "errors.json: " + error.id;
   std::vector<Pattern> patterns;
@@ -295,8 +304,17 @@ Status check_error(const Knowledge& knowledge, const KnownError& error) {
     return refused(where, "wanted a title and a cause without {names}: not every pattern has them");
   }
   for (const Remedy& remedy : error.remedies) {
-    if (!is_fillable(remedy.command + remedy.text, patterns)) {
+    if (!is_fillable(words_of(remedy), patterns)) {
       return refused(where, "a remedy has a {name} that no pattern takes");
+    }
+    if (remedy.steps.size() == 1 || (!remedy.steps.empty() && !remedy.command.empty())) {
+      return refused(where, "wanted a command, or two steps or more in place of it");
+    }
+    if (remedy.text.starts_with("Then ") || remedy.text.starts_with("Or ")) {
+      return refused(
+          where,
+          "a remedy begins with Then or Or: what follows on another is a step of it, and "
+          "what stands in its place says so by its place");
     }
   }
   for (const std::string& root : error.follows) {

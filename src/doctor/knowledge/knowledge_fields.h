@@ -241,10 +241,17 @@ void fields_of(Capability& fact, const Field& field) {
 }
 
 template <class Field>
+void fields_of(RemedyStep& step, const Field& field) {
+  field("command", step.command);
+  field("text", step.text, Presence::Wanted);
+}
+
+template <class Field>
 void fields_of(Remedy& remedy, const Field& field) {
   field("command", remedy.command);
   field("text", remedy.text, Presence::Wanted);
   field("cost", remedy.cost);
+  field("steps", remedy.steps);
 }
 
 template <class Field>
