@@ -243,6 +243,7 @@ std::vector<StackCandidate> others(std::string_view name, const Knowledge& knowl
                              .cudnn = {}};
     if (auto python = SpecifierSet::parse(needs->python)) {
       candidate.python = *std::move(python);
+      candidate.asks_for_python = true;
     }
     for (const std::string& text : needs->requires_) {
       if (auto need = requirement(text)) {

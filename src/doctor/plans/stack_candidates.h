@@ -17,6 +17,7 @@ struct StackCandidate {
   Version version;
   std::string index;  // URL; empty: the Python index
   SpecifierSet python;
+  bool asks_for_python = false;  // its metadata do; else no other Python has a wheel of it
   std::vector<Requirement> needs;
   bool certain = true;  // what it demands was read
   // Of frameworks: the CUDA version whose libraries it wants, 0 where it wants none of the wheels'.

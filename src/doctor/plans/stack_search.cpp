@@ -287,9 +287,14 @@ std::string StackSearch::conflict(const StackCandidate& candidate) const {
     }
   }
   if (pythons_with(&candidate).empty()) {
-    return fmt::format(
-        "{} has no wheels for {}", title(candidate),
-        wish_.python.empty() ? "a Python that the others take" : "Python " + wish_.python);
+    const std::string& python = wish_.python;
+    if (candidate.asks_for_python) {
+      return fmt::format(
+          "{} asks for Python {}, {}", title(candidate), candidate.python.text(),
+          python.empty() ? "and the others for another" : fmt::format("which {} is not", python));
+    }
+    return fmt::format("{} has no wheels for {}", title(candidate),
+                       python.empty() ? "a Python that the others take" : "Python " + python);
   }
   return {};
 }
