@@ -215,6 +215,12 @@ void fields_of(Fact& fact, const Field& field) {
   field("line", fact.line);
 }
 
+template <FactOf<DeviceFault> Fact, class Field>
+void fields_of(Fact& fact, const Field& field) {
+  field("what", fact.what);
+  field("line", fact.line);
+}
+
 template <FactOf<Service> Fact, class Field>
 void fields_of(Fact& fact, const Field& field) {
   field("name", fact.name);
@@ -223,6 +229,8 @@ void fields_of(Fact& fact, const Field& field) {
   field("target", fact.target);
   field("arguments", fact.arguments);
   field("card", fact.card);
+  field("runtime", fact.runtime);
+  field("device_faults", fact.device_faults);
   field("variables", fact.variables);
   field("line", fact.line);
 }

@@ -269,6 +269,14 @@ struct BaseImage {
   bool operator==(const BaseImage&) const = default;
 };
 
+// What Docker Compose does not take of how a service reserves devices.
+struct DeviceFault {
+  std::string what;  // "no capabilities", "a driver and no capabilities", "count and device_ids"
+  uint64_t line = 0;
+
+  bool operator==(const DeviceFault&) const = default;
+};
+
 // A service of a compose file, or the one that a Dockerfile or a requirements file stands for.
 struct Service {
   std::string name;
@@ -277,6 +285,8 @@ struct Service {
   std::string target;                            // the stage of it; empty: the last
   std::map<std::string, std::string> arguments;  // that it is built with
   std::optional<bool> card;  // whether cards are reserved for it; none: nothing says
+  std::string runtime;       // that alone gives it cards: "nvidia"; empty: none, or not it alone
+  std::vector<DeviceFault> device_faults;
   std::map<std::string, std::string> variables;
   uint64_t line = 0;
 

@@ -95,6 +95,10 @@ std::string called(const InstallStep& /*fact*/) {
   return "step";
 }
 
+std::string called(const DeviceFault& /*fact*/) {
+  return "device_fault";
+}
+
 std::string called(const IncludeLine& /*fact*/) {
   return "include_line";
 }

@@ -60,9 +60,13 @@ std::string wants_card(const RecipeColumn& column, const Knowledge& knowledge) {
   return {};
 }
 
-Remedy toolkit_remedy(const Diagnosis& diagnosis) {
+// `behind`: words that its text ends with.
+void add_toolkit_remedy(const Diagnosis& diagnosis, Finding& finding, std::string_view behind) {
   const KnownError* error = diagnosis.knowledge.error("E20");
-  return error == nullptr || error->remedies.empty() ? Remedy() : error->remedies.front();
+  if (error != nullptr && !error->remedies.empty()) {
+    finding.remedies.push_back(error->remedies.front());
+    finding.remedies.back().text += behind;
+  }
 }
 
 // A file beside it ("compose.gpu.yml") may add the card, or be the one that is meant to have it.
@@ -103,12 +107,11 @@ void judge_unreserved(Diagnosis& diagnosis, const RecipeColumn& column, const st
                                                   column.service->name, column.root->path),
                               .cost = {}});
   if (!machine.container.toolkit.value_or(false)) {
-    finding.remedies.push_back(toolkit_remedy(diagnosis));
-    if (host_lacks_toolkit(machine)) {
+    const bool lacks = host_lacks_toolkit(machine);
+    add_toolkit_remedy(diagnosis, finding, lacks ? "" : ", where the host does not have it");
+    if (lacks) {
       finding.evidence.push_back(
           {"Docker is here, and neither the NVIDIA container toolkit nor a CDI specification", ""});
-    } else {
-      finding.remedies.back().text += ", where the host does not have it";
     }
   }
 }
@@ -136,7 +139,70 @@ void judge_reserved(Diagnosis& diagnosis, const RecipeColumn& column) {
   if (error != nullptr) {
     finding.evidence.push_back({error->cause, error->source});
   }
-  finding.remedies.push_back(toolkit_remedy(diagnosis));
+  add_toolkit_remedy(diagnosis, finding, {});
+}
+
+// What Docker Compose refuses, before anything is started.
+void judge_device_faults(Diagnosis& diagnosis, const RecipeColumn& column) {
+  for (const DeviceFault& fault : column.service->device_faults) {
+    const bool both = fault.what == "count and device_ids";
+    // Newer releases of Compose take a driver in place of capabilities.
+    const bool certain = fault.what != "a driver and no capabilities";
+    Finding& finding = add_finding(
+        diagnosis, "compose refuses devices", failing(certain), sure(certain), column.name,
+        both ? fmt::format("The service {} reserves devices by a number and by their ids: Docker "
+                           "Compose takes one of both, and does not start.",
+                           column.service->name)
+             : fmt::format("The service {} reserves a device without saying what it is to be "
+                           "capable of: Docker Compose {}does not start.",
+                           column.service->name, certain ? "" : "of older releases "));
+    finding.evidence.push_back({fault.what, place_text(column.root->path, fault.line)});
+    if (const Note* note = diagnosis.knowledge.note("compose devices")) {
+      finding.evidence.push_back({note->text, note->source});
+    }
+    finding.error =
+        both ? "\"count\" and \"device_ids\" attributes are exclusive" : "capabilities is required";
+    const std::string where = place_text(column.root->path, fault.line);
+    finding.remedies.push_back(
+        {.command = both ? "" : "capabilities: [gpu]",
+         .text = both ? fmt::format("Leave out count at {}: device_ids says which cards", where)
+                      : fmt::format("Add this line to the device at {}", where),
+         .cost = {}});
+  }
+}
+
+// NVIDIA's runtime gives out the cards that a variable names, and none where nothing does. Images
+// of NVIDIA's and PyTorch's set it.
+void judge_runtime(Diagnosis& diagnosis, const RecipeColumn& column) {
+  const auto names = [](const auto& variables) {
+    return variables.contains("NVIDIA_VISIBLE_DEVICES");
+  };
+  const std::string name = column.image.substr(0, column.image.find(':'));
+  const bool plain = name == "python" || name == "debian" || name == "ubuntu";
+  const bool named = names(column.service->variables) || !column.root->doubts.empty() ||
+                     std::ranges::any_of(column.recipes, [&](const Recipe* recipe) {
+                       return names(recipe->variables);
+                     });
+  if (column.service->runtime.empty() || !plain || named) {
+    return;
+  }
+  Finding& finding = add_finding(
+      diagnosis, "card not reserved", Level::Warning, Certainty::Likely, column.name,
+      fmt::format("The service {} runs by the runtime {}, and nothing says which cards it gets "
+                  "(NVIDIA_VISIBLE_DEVICES): it gets none, and the processor computes.",
+                  column.service->name, column.service->runtime));
+  finding.error = "torch.cuda.is_available() is False";
+  finding.evidence.push_back({"it has a runtime, and its image sets no such variable",
+                              place_text(column.root->path, column.service->line)});
+  if (const Note* note = diagnosis.knowledge.note("visible devices")) {
+    finding.evidence.push_back({note->text, note->source});
+  }
+  finding.remedies.push_back(
+      {.command = "NVIDIA_VISIBLE_DEVICES: all",
+       .text = fmt::format("Add this line to the environment of the service {} in {}, or in a list "
+                           "NVIDIA_VISIBLE_DEVICES=all",
+                           column.service->name, column.root->path),
+       .cost = {}});
 }
 
 // The image's CUDA against the wheels': it is not theirs, which many take it for.
@@ -242,8 +308,10 @@ void judge_service(Diagnosis& diagnosis, const RecipeColumn& column,
   if (column.service == nullptr || !column.service->card) {
     return;
   }
+  judge_device_faults(diagnosis, column);
   if (*column.service->card) {
     judge_reserved(diagnosis, column);
+    judge_runtime(diagnosis, column);
     return;
   }
   if (const std::string why = wants_card(column, diagnosis.knowledge); !why.empty()) {

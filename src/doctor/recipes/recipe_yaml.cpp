@@ -72,11 +72,41 @@ std::map<std::string, std::string> arguments_of(const TextTree& tree) {
   return arguments;
 }
 
-// deploy.resources.reservations.devices: one that has the capability "gpu", or NVIDIA's driver.
-bool reserves_card(const TextTree& service) {
-  for (const TextTree::Member& item :
-       service["deploy"]["resources"]["reservations"]["devices"].members) {
+// deploy.resources.reservations.devices.
+const TextTree& reserved_devices(const TextTree& service) {
+  return service["deploy"]["resources"]["reservations"]["devices"];
+}
+
+// Compose wants capabilities of each (its newest releases take a driver in their place), and
+// either a number or ids; where `gpus:` stands, the capability is clear.
+std::vector<DeviceFault> device_faults(const TextTree& service) {
+  std::vector<DeviceFault> faults;
+  for (const TextTree::Member& item : reserved_devices(service).members) {
     const TextTree& device = item.value;
+    if (device.is_table() && !device.has("capabilities")) {
+      const bool driver = device.has("driver");
+      faults.push_back({.what = driver ? "a driver and no capabilities" : "no capabilities",
+                        .line = device.line});
+    }
+  }
+  for (const TextTree* devices : {&reserved_devices(service), &service["gpus"]}) {
+    for (const TextTree::Member& item : devices->members) {
+      if (item.value.has("count") && item.value.has("device_ids")) {
+        faults.push_back({.what = "count and device_ids", .line = item.value.line});
+      }
+    }
+  }
+  return faults;
+}
+
+// Of reserved devices one that has the capability "gpu", or NVIDIA's driver, or does not say which
+// it is.
+bool reserves_card(const TextTree& service) {
+  for (const TextTree::Member& item : reserved_devices(service).members) {
+    const TextTree& device = item.value;
+    if (device.is_table() && !device.has("capabilities") && !device.has("driver")) {
+      return true;
+    }
     for (const TextTree::Member& capability : device["capabilities"].members) {
       if (capability.value.text == "gpu" || capability.value.text == "nvidia") {
         return true;
@@ -90,11 +120,10 @@ bool reserves_card(const TextTree& service) {
   if (service.has("gpus") && service["gpus"].text != "0") {
     return true;
   }
-  return service["runtime"].text == "nvidia" ||
-         std::ranges::any_of(service["devices"].members, [](const TextTree::Member& device) {
-           const std::string& text = device.value.text;
-           return text.starts_with("nvidia.com/gpu") || text.starts_with("/dev/nvidia");
-         });
+  return std::ranges::any_of(service["devices"].members, [](const TextTree::Member& device) {
+    const std::string& text = device.value.text;
+    return text.starts_with("nvidia.com/gpu") || text.starts_with("/dev/nvidia");
+  });
 }
 
 std::string dockerfile_of(const TextTree& build, const Recipe& recipe) {
@@ -119,7 +148,11 @@ void merge_base(const Service& base, Service& service) {
     service.target = base.target;
     service.arguments = base.arguments;
   }
-  service.card = service.card == true || base.card == true ? std::optional(true) : service.card;
+  const bool own_card = service.card == true;
+  service.card = own_card || base.card == true ? std::optional(true) : service.card;
+  service.runtime = own_card ? service.runtime : base.runtime;
+  service.device_faults.insert(service.device_faults.end(), base.device_faults.begin(),
+                               base.device_faults.end());
   for (const auto& [name, value] : base.variables) {
     service.variables.emplace(name, value);
   }
@@ -140,6 +173,11 @@ Service read_service(const TextTree& services, const TextTree::Member& member, R
     service.arguments = arguments_of(tree["build"]["args"]);
   }
   service.card = reserves_card(tree);
+  service.device_faults = device_faults(tree);
+  if (tree["runtime"].text == "nvidia" && service.card == false) {
+    service.runtime = "nvidia";
+    service.card = true;
+  }
   service.variables = variables_of(tree["environment"]);
   const TextTree& extends = tree["extends"];
   const std::string& base = extends.is_text() ? extends.text : extends["service"].text;
@@ -204,6 +242,10 @@ void read_compose(const TextTree& tree, Recipe& recipe) {
                   fmt::format("{} is built with {}, whose value is not known",
                               in_quotes(member.name), name));
       }
+    }
+    if (const TextTree& inside = member.value["build"]["dockerfile_inline"]; inside.is_text()) {
+      add_doubt(recipe, inside.line,
+                fmt::format("the Dockerfile within {} was not read", in_quotes(member.name)));
     }
     // Files of variables may hold secrets: they are named and not read.
     const TextTree& files = member.value["env_file"];

@@ -1,0 +1,97 @@
+// How services of compose files ask for cards.
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "recipe_files.h"
+
+namespace mynah::doctor {
+
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::string service(const std::string& lines) {
+  return "services:\n  asr:\n    image: pytorch/pytorch:2.5.1-cuda12.4-cudnn9-runtime\n" + lines;
+}
+
+std::string device(const std::string& lines) {
+  return service("    deploy:\n      resources:\n        reservations:\n          devices:\n" +
+                 lines);
+}
+
+Report of_compose(const std::string& text) {
+  return judge(files({{"compose.yml", text.c_str()}}));
+}
+
+// "fail: compose.yml:8" of what is said of devices.
+std::vector<std::string> refused(const std::string& text) {
+  const Report report = of_compose(text);
+  std::vector<std::string> said;
+  for (const Finding* finding : of_rule(report, "compose refuses devices")) {
+    said.push_back(std::string(level_name(finding->level)) + ": " + finding->evidence[0].where);
+    EXPECT_FALSE(finding->remedies.empty());
+    EXPECT_FALSE(finding->error.empty());
+  }
+  EXPECT_THAT(of_rule(report, "card not reserved"), IsEmpty()) << text;
+  return said;
+}
+
+}  // namespace
+
+TEST(RecipeCompose, RefusesDevicesWithoutCapabilities) {
+  EXPECT_THAT(refused(device("            - count: 1\n")), ElementsAre("fail: compose.yml:8"));
+  // Its newest releases take a driver in their place.
+  EXPECT_THAT(refused(device("            - driver: nvidia\n              count: all\n")),
+              ElementsAre("unknown: compose.yml:8"));
+  EXPECT_THAT(refused(device("            - capabilities: [gpu]\n")), IsEmpty());
+  EXPECT_THAT(refused(service("    gpus:\n      - driver: nvidia\n        count: 1\n")), IsEmpty());
+  EXPECT_THAT(refused(service("    gpus: all\n")), IsEmpty());
+}
+
+TEST(RecipeCompose, RefusesANumberOfDevicesBesideTheirIds) {
+  EXPECT_THAT(refused(device("            - capabilities: [gpu]\n              count: 1\n"
+                             "              device_ids: ['0']\n")),
+              ElementsAre("fail: compose.yml:8"));
+  EXPECT_THAT(refused(service("    gpus:\n      - count: 1\n        device_ids: ['0']\n")),
+              ElementsAre("fail: compose.yml:5"));
+  EXPECT_THAT(
+      refused(device("            - capabilities: [gpu]\n              device_ids: ['0']\n")),
+      IsEmpty());
+}
+
+TEST(RecipeCompose, SaysThatADockerfileWithinItWasNotRead) {
+  const Recipe recipe =
+      parse_recipe(
+          "services:\n  asr:\n    build:\n      context: .\n      dockerfile_inline: |\n"
+          "        FROM python:3.11\n        RUN pip install torch==2.5.1\n",
+          "compose.yml")
+          .value();
+  EXPECT_THAT(recipe.doubts, Contains(HasSubstr("the Dockerfile within \"asr\" was not read")));
+}
+
+TEST(RecipeCompose, NvidiasRuntimeGivesTheCardsThatAVariableNames) {
+  const auto said = [](const std::string& more, const std::string& from) {
+    const std::string compose = "services:\n  asr:\n    build: .\n    runtime: nvidia\n" + more;
+    const std::string dockerfile = "FROM " + from + "\nRUN pip install torch==2.5.1\n";
+    const Report report =
+        judge(files({{"compose.yml", compose.c_str()}, {"Dockerfile", dockerfile.c_str()}}));
+    std::vector<std::string> remedies;
+    for (const Finding* finding : of_rule(report, "card not reserved")) {
+      remedies.push_back(finding->remedies.at(0).command);
+    }
+    return remedies;
+  };
+  EXPECT_THAT(said("", "python:3.11"), ElementsAre("NVIDIA_VISIBLE_DEVICES: all"));
+  EXPECT_THAT(said("    environment: {NVIDIA_VISIBLE_DEVICES: all}\n", "python:3.11"), IsEmpty());
+  EXPECT_THAT(said("    gpus: all\n", "python:3.11"), IsEmpty());
+  EXPECT_THAT(said("    env_file: .env\n", "python:3.11"), IsEmpty());
+  EXPECT_THAT(said("", "nvidia/cuda:12.4.1-cudnn-runtime-ubuntu22.04"), IsEmpty());
+}
+
+}  // namespace mynah::doctor
