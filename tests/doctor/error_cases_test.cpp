@@ -152,6 +152,8 @@ TEST_P(ErrorCase, IsForetold) {
   const std::string remedy = GetParam().remedy;
   std::vector<std::string> remedies;
   for (const Remedy& found : first.remedies) {
+    EXPECT_FALSE(found.command.empty() && found.text.empty());
+    EXPECT_TRUE(found.steps.empty() || !found.text.empty());
     remedies.push_back(found.command.empty() ? found.text : found.command);
   }
   EXPECT_THAT(remedies, remedy.empty() ? testing::IsEmpty()

@@ -393,8 +393,9 @@ TEST(RecipeMistakes, AnImageOfNvidiasHoldsWhatItsFlavourSays) {
                                       "onnxruntime-gpu==1.23.2\n"}}));
   const auto all = of_rule(report, "image lacks libraries");
   ASSERT_EQ(all.size(), 1U);
-  EXPECT_THAT(all[0]->remedies[0].text,
-              HasSubstr("Begin from nvidia/cuda:12.4.1-cudnn-runtime-ubuntu22.04 in Dockerfile:1"));
+  EXPECT_THAT(
+      all[0]->remedies[0].text,
+      HasSubstr("Dockerfile:1 is to read nvidia/cuda:12.4.1-cudnn-runtime-ubuntu22.04, not"));
 }
 
 TEST(RecipeMistakes, AnImageOfNvidiasFromCuda124OnHoldsCudnn9WhateverItsTagSays) {
@@ -406,9 +407,7 @@ TEST(RecipeMistakes, AnImageOfNvidiasFromCuda124OnHoldsCudnn9WhateverItsTagSays)
   for (const char* const image : {"nvidia/cuda:12.4.1-cudnn-runtime-ubuntu22.04",
                                   "nvidia/cuda:12.6.3-cudnn-runtime-ubuntu24.04",
                                   "nvidia/cuda:12.9.1-cudnn-devel-ubuntu24.04"}) {
-    EXPECT_THAT(cudnn(image, "image lacks libraries"),
-                ElementsAre(HasSubstr("ctranslate2 4.4.0 wants cuDNN 8, and neither")))
-        << image;
+    EXPECT_THAT(cudnn(image, "image lacks libraries"), IsEmpty()) << image;  // is said once
     EXPECT_THAT(cudnn(image, "cudnn of another version"),
                 ElementsAre(HasSubstr("wants cuDNN 8, and another one comes: 9 by the image")))
         << image;
@@ -435,8 +434,9 @@ TEST(RecipeMistakes, WhatAnImageLacksIsSaidOnce) {
   EXPECT_THAT(all[0]->text, HasSubstr("ctranslate2 4.8.5 wants cuBLAS 12, and"));
   EXPECT_THAT(all[0]->text, HasSubstr("onnxruntime-gpu 1.23.2 wants cuBLAS 12 and cuDNN 9, and"));
   ASSERT_EQ(all[0]->remedies.size(), 1U);
-  EXPECT_THAT(all[0]->remedies[0].text,
-              HasSubstr("Begin from nvidia/cuda:12.8.1-cudnn-runtime-ubuntu22.04"));
+  EXPECT_THAT(
+      all[0]->remedies[0].text,
+      HasSubstr("Dockerfile:1 is to read nvidia/cuda:12.8.1-cudnn-runtime-ubuntu22.04, not"));
 }
 
 TEST(RecipeMistakes, ServicesWithImagesOfTheirOwnNeedNotAgree) {

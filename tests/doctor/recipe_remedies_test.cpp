@@ -1,4 +1,8 @@
 // What mends recipes: judged before it is said, with the line of the file that it changes.
+#include <map>
+#include <string>
+#include <vector>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -230,6 +234,175 @@ TEST(RecipeRemedies, APinThatAnotherPackageMayBoundIsSaidToBeBounded) {
   ASSERT_FALSE(remedies("3.3.0").empty());
   EXPECT_EQ(remedies("3.3.0")[0].cost,
             "whisperx 3.3.0 may ask for another ctranslate2: what it asks for was not read");
+}
+
+TEST(RecipeRemedies, AnotherTorchThanTheImagesBringsItsCompanions) {
+  const auto dockerfile = [](const char* lines) {
+    return files(
+        {{"Dockerfile",
+          (std::string("FROM pytorch/pytorch:2.1.2-cuda12.1-cudnn8-runtime\n") + lines).c_str()}});
+  };
+  const Report report = judge(dockerfile("RUN pip install torch==2.5.1\n"));
+  const auto found = of_rule(report, "torch companions");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0]->level, Level::Warning);
+  EXPECT_THAT(found[0]->text, HasSubstr("torchvision and torchaudio of the image stay"));
+  EXPECT_EQ(found[0]->error, "operator torchvision::nms does not exist");
+  ASSERT_EQ(found[0]->remedies.size(), 1U);
+  EXPECT_EQ(found[0]->remedies[0].command,
+            "sed -i '2s|torch==2\\.5\\.1|torch==2.5.1 torchvision~=0.20.0 torchaudio==2.5.1|' "
+            "'Dockerfile'");
+  for (const char* fine :
+       {"RUN pip install torch==2.5.1 torchvision==0.20.1 torchaudio==2.5.1\n",
+        "RUN pip uninstall -y torchvision torchaudio\nRUN pip install torch==2.5.1\n",
+        "RUN pip install numpy\n", "RUN pip install torch==2.1.2\n"}) {
+    const Report other = judge(dockerfile(fine));
+    EXPECT_THAT(of_rule(other, "torch companions"), IsEmpty()) << fine;
+  }
+  // Where the image's own torch has no code for the card, all three are exchanged.
+  Facts own = dockerfile("RUN pip install numpy\n");
+  own.machine.cards = {card("NVIDIA GeForce RTX 5090", "12.0")};
+  own.machine.driver = "580.95.05";
+  const Report exchanged = judge(own);
+  const auto failing = of_rule(exchanged, "kernel image");
+  ASSERT_EQ(failing.size(), 1U);
+  ASSERT_FALSE(failing[0]->remedies.empty());
+  EXPECT_THAT(failing[0]->remedies[0].command, HasSubstr("RUN pip install torch==2.7.0+cu128"));
+  EXPECT_THAT(failing[0]->remedies[0].command, HasSubstr("torchvision==0.22.0+cu128"));
+  EXPECT_THAT(failing[0]->remedies[0].command, HasSubstr("torchaudio==2.7.0+cu128"));
+}
+
+TEST(RecipeRemedies, AnInstallationIsAnEditOfTheFile) {
+  Facts facts = files({{"requirements.txt", "onnxruntime-gpu==1.27.0\n"}});
+  facts.machine.cards = {card("NVIDIA GeForce RTX 4090", "8.9")};
+  facts.machine.driver = "570.86";
+  const Report report = judge(facts);
+  const auto found = of_rule(report, "driver too old");
+  ASSERT_EQ(found.size(), 1U);
+  ASSERT_FALSE(found[0]->remedies.empty());
+  const Remedy& first = found[0]->remedies[0];
+  ASSERT_EQ(first.steps.size(), 2U);
+  EXPECT_EQ(first.steps[0].command,
+            "sed -i '1s|==1\\.27\\.0|[cuda,cudnn]==1.23.2|' 'requirements.txt'");
+  EXPECT_THAT(first.steps[1].command, HasSubstr("export LD_LIBRARY_PATH="));
+  EXPECT_THAT(first.steps[1].text, HasSubstr("before Python is"));
+}
+
+TEST(RecipeRemedies, AClashIsMendedInTheFile) {
+  const auto remedies = [](const char* path, const char* text) {
+    const Report report = judge(files({{path, text}}));
+    const auto found = of_rule(report, "packages clash");
+    return found.size() == 1 ? found[0]->remedies : std::vector<Remedy>();
+  };
+  const auto pyannote =
+      remedies("requirements.txt", "torch==2.9.0\ntorchaudio==2.9.0\npyannote.audio==3.3.2\n");
+  ASSERT_FALSE(pyannote.empty());
+  EXPECT_EQ(pyannote[0].command, "sed -i '3s|==3\\.3\\.2|>=4|' 'requirements.txt'");
+  EXPECT_THAT(pyannote[0].cost, HasSubstr("its models and calls changed"));
+  const auto overlap =
+      remedies("requirements.txt", "onnxruntime==1.23.2\nonnxruntime-gpu==1.23.2\n");
+  ASSERT_EQ(overlap.size(), 1U);
+  EXPECT_EQ(overlap[0].command, "sed -i '1{/onnxruntime/d}' 'requirements.txt'");
+  EXPECT_THAT(overlap[0].text, HasSubstr("requirements.txt:1 is to leave out onnxruntime==1.23.2"));
+  // What another package asks for comes all the same.
+  const auto asked =
+      remedies("Dockerfile",
+               "FROM python:3.11\nRUN pip install faster-whisper==1.0.3 onnxruntime-gpu==1.23.2\n");
+  ASSERT_EQ(asked.size(), 1U);
+  EXPECT_THAT(asked[0].command, HasSubstr("RUN pip uninstall -y onnxruntime onnxruntime-gpu && "));
+  EXPECT_THAT(asked[0].text, HasSubstr("Dockerfile:2"));
+}
+
+TEST(RecipeRemedies, ExtrasThatBringNothingOnCuda11AreLeftOut) {
+  const auto remedies = [](const char* text) {
+    const Report report = judge(files({{"requirements.txt", text}}));
+    const auto found = of_rule(report, "extras bring nothing");
+    return found.size() == 1 ? found[0]->remedies : std::vector<Remedy>();
+  };
+  const auto beside_torch = remedies(
+      "--extra-index-url https://download.pytorch.org/whl/cu118\ntorch==2.3.1+cu118\n"
+      "onnxruntime-gpu[cuda,cudnn]==1.18.1\n");
+  ASSERT_EQ(beside_torch.size(), 1U);
+  EXPECT_EQ(beside_torch[0].command,
+            "sed -i '3s|\\[cuda,cudnn\\]==1\\.18\\.1|==1.18.1|' "
+            "'requirements.txt'");
+  EXPECT_THAT(beside_torch[0].text, HasSubstr("torch 2.3.1+cu118 brings the libraries"));
+  const auto alone = remedies("onnxruntime-gpu[cuda,cudnn]==1.18.1\n");
+  ASSERT_EQ(alone.size(), 1U);
+  ASSERT_EQ(alone[0].steps.size(), 6U);
+  EXPECT_THAT(alone[0].steps[5].command, HasSubstr("nvidia-cudnn-cu11==8.*"));
+}
+
+TEST(RecipeRemedies, WhatWheelsBringBesideAnotherCudaOfTheImageHasARemedy) {
+  Facts facts = files({{"Dockerfile",
+                        "FROM nvidia/cuda:12.4.1-cudnn-runtime-ubuntu22.04\nRUN pip install "
+                        "torch==2.3.1 onnxruntime-gpu==1.18.1 --extra-index-url "
+                        "https://download.pytorch.org/whl/cu118\n"}});
+  facts.machine.cards = {card("NVIDIA GeForce RTX 4090", "8.9")};
+  facts.machine.driver = "580.95.05";
+  const Report report = judge(facts);
+  const auto found = of_rule(report, "image lacks libraries");
+  ASSERT_EQ(found.size(), 1U);
+  ASSERT_EQ(found[0]->remedies.size(), 2U);
+  EXPECT_EQ(found[0]->remedies[0].command, "import torch");
+  EXPECT_THAT(found[0]->remedies[1].command,
+              HasSubstr("|nvidia/cuda:11.8.0-cudnn8-runtime-ubuntu22.04|"));
+}
+
+TEST(RecipeRemedies, ATorchThatIsMeantForTheProcessorIsANote) {
+  const auto levels = [](const char* text) {
+    Facts facts = files({{"requirements.txt", text}});
+    facts.machine.cards = {card("NVIDIA GeForce RTX 4090", "8.9")};
+    facts.machine.driver = "580.95.05";
+    std::vector<std::string> said;
+    const Report report = judge(facts);
+    for (const Finding& finding : report.findings) {
+      if (finding.subject.starts_with("torch 2.5.1")) {
+        said.push_back(std::string(level_name(finding.level)) +
+                       (finding.remedies.empty() ? "" : " with a remedy"));
+      }
+    }
+    return said;
+  };
+  EXPECT_THAT(levels("--index-url https://download.pytorch.org/whl/cpu\ntorch==2.5.1\n"),
+              ElementsAre("note"));
+  EXPECT_THAT(levels("--extra-index-url https://download.pytorch.org/whl/cpu\ntorch==2.5.1+cpu\n"),
+              ElementsAre("note"));
+  // What else is for cards says that it is not meant.
+  EXPECT_THAT(levels("--extra-index-url https://download.pytorch.org/whl/cpu\ntorch==2.5.1+cpu\n"
+                     "onnxruntime-gpu==1.23.2\n"),
+              ElementsAre("warning with a remedy"));
+}
+
+TEST(RecipeRemedies, WhatWasNotReadAndMayRefuseAnEditIsInItsWords) {
+  const Facts facts = files({{"a.txt", "torch==2.5.1\nwhisperx==3.3.0\n"},
+                             {"b.txt", "torch==2.6.0\nwhisperx==3.3.0\n"},
+                             {"c.txt", "torch==2.6.0\nwhisperx==3.3.1\n"}});
+  const Alignment alignment = align(facts, builtin_knowledge());
+  std::map<std::string, std::string> whys;
+  for (const AlignmentEdit& edit : alignment.edits) {
+    whys[edit.file + " " + edit.to] = edit.why;
+  }
+  EXPECT_THAT(whys["c.txt whisperx==3.3.0"],
+              HasSubstr("most pin this one; what whisperx==3.3.0 asks for was not read"));
+  const Report report = judge(facts);
+  for (const Finding* finding : of_rule(report, "pinned apart")) {
+    if (finding->subject == "whisperx") {
+      ASSERT_EQ(finding->remedies.size(), 1U);
+      EXPECT_THAT(finding->remedies[0].text, HasSubstr("was not read"));
+    }
+  }
+}
+
+TEST(RecipeRemedies, ARangeIsShownByItsOwnEnds) {
+  const auto of_range = [](const char* text, const char* package) {
+    return resolved(align(files({{"requirements.txt", text}}), builtin_knowledge()), package);
+  };
+  EXPECT_THAT(of_range("onnxruntime-gpu>=1.18,<2\n", "onnxruntime-gpu"),
+              ElementsAre("1.18.0 and later below 2"));
+  EXPECT_THAT(of_range("onnxruntime-gpu>=1.18\n", "onnxruntime-gpu"),
+              ElementsAre("1.18.0 and later"));
+  EXPECT_THAT(of_range("ctranslate2>=4.1,<4.5\n", "ctranslate2"), ElementsAre("4.1.0 to 4.4.0"));
 }
 
 }  // namespace mynah::doctor

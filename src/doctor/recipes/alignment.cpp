@@ -10,6 +10,7 @@
 
 #include "doctor/recipes/alignment_parts.h"
 #include "doctor/recipes/column_cudnn.h"
+#include "doctor/recipes/listed_releases.h"
 #include "doctor/recipes/package_indexes.h"
 #include "doctor/recipes/recipe_drift.h"
 #include "doctor/recipes/recipe_trial.h"
@@ -47,13 +48,35 @@ constexpr std::array<std::string_view, 24> kShown = {"torch",
 
 constexpr size_t kMostRows = 60;
 
-std::string range_text(const std::vector<Stretch>& all) {
+// "below 2", where a range says so of releases that are not there yet.
+std::string end_text(const SpecifierSet& range) {
+  for (const Specifier& clause : range.clauses) {
+    if (clause.relation == Specifier::Relation::Below) {
+      return " below " + clause.version.text();
+    }
+  }
+  return {};
+}
+
+// `range` of a package's releases, which come to these stretches.
+std::string range_text(std::string_view package, const SpecifierSet& range,
+                       const std::vector<Stretch>& all, const Knowledge& knowledge) {
   if (all.empty()) {
     return "any that comes";
   }
-  const Stretch& last = all.back();
-  return last.below ? fmt::format("{} to {}", all.front().from.text(), last_before(*last.below))
-                    : fmt::format("{} and later", all.front().from.text());
+  const PackageReleases* known = knowledge.releases_of(package);
+  const ListedReleases listed =
+      known == nullptr ? ListedReleases() : listed_releases(*known, range);
+  const bool any = !listed.versions.empty();
+  const std::string oldest =
+      (listed.no_older && any ? listed.versions.back() : all.front().from).text();
+  const std::optional<Version>& below = all.back().below;
+  const std::string newest = listed.no_newer && any ? listed.versions.front().text()
+                             : below                ? last_before(*below)
+                                                    : "";
+  return newest.empty()     ? fmt::format("{} and later{}", oldest, end_text(range))
+         : oldest == newest ? oldest
+                            : fmt::format("{} to {}", oldest, newest);
 }
 
 // What a column's own range comes to, from the index that it names.
@@ -87,15 +110,18 @@ AlignmentCell package_cell(const RecipeColumn& column, std::string_view package,
       cell.resolved += (cell.resolved.empty() ? "" : " or ") + version.text();
     }
     if (resolved.several.empty()) {
-      cell.resolved = range_text(own_stretches(column, package, resolved, knowledge));
+      cell.resolved = range_text(package, resolved.range,
+                                 own_stretches(column, package, resolved, knowledge), knowledge);
     }
     return cell;
   }
   const Derived other = derived(column, package, knowledge);
   if (!other.by.empty()) {
     cell.drifts = true;
-    cell.resolved =
-        fmt::format("{}, by {}", range_text(stretches(package, other.range, knowledge)), other.by);
+    cell.resolved = fmt::format(
+        "{}, by {}",
+        range_text(package, other.range, stretches(package, other.range, knowledge), knowledge),
+        other.by);
     cell.where = place_text(other.asked->recipe->path, other.asked->requirement->line);
   }
   return cell;
@@ -270,6 +296,13 @@ Version with_variant(Version torch, const Knowledge& knowledge) {
     }
   }
   return torch;
+}
+
+bool is_for_processor(const RecipeColumn& column, const Knowledge& knowledge) {
+  const auto torch = torch_of(column, knowledge);
+  const Resolved resolved = resolve(column, "torch");
+  return (torch && torch->local_text() == "cpu") || column.asks_for("cpuonly") ||
+         (resolved.by != nullptr && only_variant(column, *resolved.by, knowledge) == "cpu");
 }
 
 std::optional<Version> torch_of(const RecipeColumn& column, const Knowledge& knowledge) {

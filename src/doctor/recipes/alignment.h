@@ -45,6 +45,7 @@ struct AlignmentEdit {
   std::string row = {};   // of the matrix, that it is for: "torch"
   bool literal = true;    // false: `from` does not stand on that line as it is
   bool of_image = false;  // FROM of a Dockerfile, or the image of a service
+  bool refused = false;   // of a lock: its project refuses `to`, too
 
   bool operator==(const AlignmentEdit&) const = default;
 };

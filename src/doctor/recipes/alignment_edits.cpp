@@ -4,13 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "doctor/characters.h"
 #include "doctor/recipes/alignment_parts.h"
 #include "doctor/recipes/recipe_drift.h"
 #include "doctor/recipes/recipe_edits.h"
 #include "doctor/recipes/recipe_trial.h"
-#include "doctor/recipes/requirement_text.h"
-#include "doctor/torch_index.h"
 #include "doctor/verdicts/known_framework.h"
 #include "doctor/verdicts/verdict.h"
 
@@ -21,126 +18,6 @@ namespace {
 using Edits = std::vector<AlignmentEdit>;
 
 constexpr size_t kMostCandidates = 200;
-
-void add_edit(Edits& edits, AlignmentEdit edit) {
-  const auto same = [&](const AlignmentEdit& other) {
-    return other.file == edit.file && other.line == edit.line && other.from == edit.from &&
-           other.to == edit.to;
-  };
-  // Columns share files: a line is changed once.
-  if (edit.from != edit.to && std::ranges::none_of(edits, same)) {
-    edits.push_back(std::move(edit));
-  }
-}
-
-// The release of a companion that goes with a torch: "2.5.1" for torchaudio, "0.20.*" for
-// torchvision. Empty: not known.
-std::string companion_of(std::string_view package, const Version& torch,
-                         const Knowledge& knowledge) {
-  const TorchRelease* release = knowledge.torch_release(torch);
-  if (release == nullptr) {
-    return {};
-  }
-  if (package == "torchaudio") {
-    return release->torchaudio && release->torchaudio->value == release->torch
-               ? torch.public_part().text()
-               : "";
-  }
-  return release->torchvision ? release->torchvision->value + ".*" : "";
-}
-
-bool goes_with(const Version& companion, std::string_view package, const Version& torch,
-               const Knowledge& knowledge) {
-  const std::string wanted = companion_of(package, torch, knowledge);
-  const auto set = SpecifierSet::parse("==" + wanted);
-  return wanted.empty() || (set && set->contains(companion.public_part()));
-}
-
-// A pin as a file writes it: with the variant where it had one, which then needs no index line.
-std::string pin(const Version& version, const Asked& asked) {
-  const bool had_local = asked.requirement->specifier.find('+') != std::string::npos;
-  return "==" + (had_local ? version : version.public_part()).text();
-}
-
-// The index line that gives a variant, where it has to change.
-void edit_index(const RecipeColumn& column, const Version& target, const Asked& asked,
-                const Knowledge& knowledge, Edits& edits) {
-  const std::string variant = target.local_text();
-  bool named = false;
-  const auto change = [&](const std::string& url, const std::string& file, uint64_t line,
-                          bool literal) {
-    const std::string present = variant_of_index(url);
-    if (present.empty()) {
-      return;
-    }
-    named = true;
-    AlignmentEdit edit;
-    edit.row = "torch";
-    edit.file = file;
-    edit.line = line;
-    edit.literal = literal;
-    edit.from = url;
-    edit.to = url.substr(0, url.rfind(present)) + variant;
-    edit.why = fmt::format("wheels for {} come from there", variant);
-    add_edit(edits, std::move(edit));
-  };
-  const std::vector<uint64_t>& lines = asked.requirement->index_lines;
-  for (size_t i = 0; i < asked.requirement->indexes.size(); ++i) {
-    const bool known = i < lines.size() && lines[i] != 0;
-    change(asked.requirement->indexes[i], asked.recipe->path,
-           known ? lines[i] : asked.requirement->line, known);
-  }
-  if (!asked.requirement->indexes.empty()) {
-    return;
-  }
-  for (const Recipe* recipe : column.recipes) {
-    for (const IndexLine& index : recipe->indexes) {
-      change(index.url, index.file, index.line, recipe->kind != "dockerfile");
-    }
-  }
-  const TorchRelease* release = knowledge.torch_release(target);
-  if (!named && release != nullptr && release->default_variant.value != variant) {
-    AlignmentEdit edit;
-    edit.row = "torch";
-    edit.file = asked.recipe->path;
-    edit.line = asked.recipe->kind == "dockerfile" ? asked.requirement->command_line() : 0;
-    edit.to = "--extra-index-url " + torch_index(variant);
-    edit.why = fmt::format("wheels for {} come from there", variant);
-    add_edit(edits, std::move(edit));
-  }
-}
-
-void change_torch(const RecipeColumn& column, const Version& target, const std::string& why,
-                  const Knowledge& knowledge, Edits& edits) {
-  const Resolved torch = resolve(column, "torch");
-  const auto present = torch_of(column, knowledge);
-  if (torch.by != nullptr && (!present || *present != target)) {
-    add_edit(edits, pin_edit(column, *torch.by, pin(target, *torch.by), why));
-  }
-  if (torch.by != nullptr && (!present || present->local != target.local)) {
-    edit_index(column, target, *torch.by, knowledge, edits);
-  }
-  for (const std::string_view package : {"torchaudio", "torchvision"}) {
-    const Resolved companion = resolve(column, package);
-    const std::string wanted = companion_of(package, target, knowledge);
-    if (companion.by == nullptr || wanted.empty()) {
-      continue;
-    }
-    const bool right_variant = !companion.version || companion.version->local.empty() ||
-                               companion.version->local == target.local;
-    if (companion.version && right_variant &&
-        goes_with(*companion.version, package, target, knowledge)) {
-      continue;
-    }
-    // torchvision's third number is not known here, so its variant comes from the index.
-    const auto exact = Version::parse(wanted);
-    Version version = exact ? *exact : Version();
-    version.local = target.local;
-    add_edit(edits,
-             pin_edit(column, *companion.by, exact ? pin(version, *companion.by) : "==" + wanted,
-                      fmt::format("it goes with torch {}", target.public_part().text())));
-  }
-}
 
 void align_torch(const RecipeColumn& column, const Version& target, const Knowledge& knowledge,
                  Edits& edits) {
@@ -316,6 +193,24 @@ std::vector<Version> candidates(std::span<const RecipeColumn> columns, const Kno
   return all;
 }
 
+// What was not read and may refuse an edit is said in its words.
+void say_unread(std::span<const RecipeColumn> columns, const Knowledge& knowledge, Edits& edits) {
+  for (AlignmentEdit& edit : edits) {
+    std::set<std::string> words;
+    for (const RecipeColumn& column : columns) {
+      const bool holds = std::ranges::any_of(
+          column.recipes, [&](const Recipe* recipe) { return recipe->path == edit.file; });
+      if (holds) {
+        words.insert(unread_needs(std::span(&edit, 1), column, knowledge));
+      }
+    }
+    words.erase("");
+    for (const std::string& unread : words) {
+      edit.why += (edit.why.empty() ? "" : "; ") + unread;
+    }
+  }
+}
+
 Edits edits_for(std::span<const RecipeColumn> columns, const Version& target,
                 const Knowledge& knowledge) {
   Edits edits;
@@ -330,16 +225,6 @@ Edits edits_for(std::span<const RecipeColumn> columns, const Version& target,
 }
 
 }  // namespace
-
-std::vector<AlignmentEdit> torch_edits(const RecipeColumn& column, const Version& target,
-                                       const std::string& why, const Knowledge& knowledge) {
-  Edits edits;
-  change_torch(column, target, why, knowledge, edits);
-  // A line that is put in moves those below it.
-  std::ranges::stable_partition(
-      edits, [](const AlignmentEdit& edit) { return !edit.from.empty() || edit.line == 0; });
-  return edits;
-}
 
 std::string cuda_of_tag(const std::string& cuda, const Knowledge& knowledge) {
   const std::string prefix = cuda + ".";
@@ -386,6 +271,7 @@ std::vector<AlignmentEdit> smallest_edits(std::span<const RecipeColumn> columns,
     pin_ctranslate2(column, beside ? &chosen->torch : nullptr, machine, knowledge, best);
   }
   align_others(columns, best);
+  say_unread(columns, knowledge, best);
   if (chosen != nullptr && !best.empty()) {
     target = "torch " + chosen->torch.text();
   }

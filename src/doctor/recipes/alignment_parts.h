@@ -41,6 +41,24 @@ class RecipeTrials;
                                                      const Version& target, const std::string& why,
                                                      const Knowledge& knowledge);
 
+// The same without order, behind other edits: a line that is put in moves those below it.
+void change_torch(const RecipeColumn& column, const Version& target, const std::string& why,
+                  const Knowledge& knowledge, std::vector<AlignmentEdit>& edits);
+
+// A torch for the processor alone, by its version, its index or conda's name for it: all is meant
+// to be without a card that computes by torch or beside it.
+[[nodiscard]] bool is_for_processor(const RecipeColumn& column, const Knowledge& knowledge);
+
+// Of packages that edits concern, what was not read and may bound them; empty: nothing. Pinned ones
+// whose other versions are known to ask for a package that an edit pins, and pins of releases of
+// which others are known.
+[[nodiscard]] std::string unread_needs(std::span<const AlignmentEdit> edits,
+                                       const RecipeColumn& column, const Knowledge& knowledge);
+
+// torch's companions that PyTorch's image has, and that no command asks for or removes: they are of
+// the image's torch, whichever comes in its place.
+[[nodiscard]] std::vector<std::string_view> image_companions(const RecipeColumn& column);
+
 // A version of CUDA as tags of images have it, with three numbers: "12.8.1" of "12.8". Of versions
 // that are listed with two, the first is sure to be there.
 [[nodiscard]] std::string cuda_of_tag(const std::string& cuda, const Knowledge& knowledge);

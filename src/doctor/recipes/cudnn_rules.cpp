@@ -8,6 +8,7 @@
 
 #include "doctor/recipes/alignment_parts.h"
 #include "doctor/recipes/column_cudnn.h"
+#include "doctor/recipes/column_libraries.h"
 #include "doctor/recipes/recipe_drift.h"
 #include "doctor/recipes/recipe_edits.h"
 #include "doctor/recipes/recipe_rule_parts.h"
@@ -75,6 +76,21 @@ void propose_wheel(const Diagnosis& diagnosis, const RecipeColumn& column, const
   }
 }
 
+// An image whose cuDNN it is, where the present one has another.
+void propose_image(const Diagnosis& diagnosis, const RecipeColumn& column, const ColumnCudnn& cudnn,
+                   const CudnnWanted& wish, Proposals& proposals) {
+  const bool of_image = std::ranges::any_of(
+      cudnn.there, [](const CudnnThere& there) { return there.asked == nullptr; });
+  const auto wants = stretch_of(wish.package, wish.version, diagnosis.knowledge);
+  const std::string image =
+      of_image && wants ? image_with(column, wants->cuda_major, wish.major, diagnosis.knowledge)
+                        : "";
+  if (!image.empty() && image != column.image) {
+    propose(diagnosis, proposals,
+            {image_edit(column, image, fmt::format("it holds cuDNN {}", wish.major))});
+  }
+}
+
 void judge_wish(Diagnosis& diagnosis, const RecipeColumn& column, const ColumnCudnn& cudnn,
                 const CudnnWanted& wish, Proposals& proposals) {
   Finding& finding =
@@ -93,6 +109,7 @@ void judge_wish(Diagnosis& diagnosis, const RecipeColumn& column, const ColumnCu
   }
   propose_wheel(diagnosis, column, cudnn, wish, proposals);
   propose_releases(diagnosis, column, cudnn, wish, proposals);
+  propose_image(diagnosis, column, cudnn, wish, proposals);
 }
 
 // "onnxruntime-gpu[cuda,cudnn]" of releases whose extras bring nothing.
@@ -140,6 +157,31 @@ void judge_extras(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& p
                     fmt::format("its extras bring the libraries of CUDA {}", other->cuda_major))});
       return;
     }
+  }
+  // No release of that CUDA has such extras: what they were to bring comes by itself.
+  const Asked& asked = *resolved.by;
+  AlignmentEdit bare =
+      pin_edit(column, asked, asked.requirement->specifier, "its extras bring nothing");
+  bare.to = "onnxruntime-gpu" + asked.requirement->specifier;
+  const auto torch = torch_of(column, diagnosis.knowledge);
+  const TorchVariant* variant = torch ? diagnosis.knowledge.torch_variant(*torch) : nullptr;
+  if (variant != nullptr && major_version(cuda_of_variant(variant->cuda)) == wants->cuda_major &&
+      major_version(variant->cudnn) == wants->cudnn_major) {
+    bare.why += fmt::format("; torch {} brings the libraries: import it first", torch->text());
+    propose(diagnosis, proposals, {bare});
+    return;
+  }
+  std::vector<AlignmentEdit> edits = {bare};
+  for (const std::string& line : cuda_wheels(wants->cuda_major, wants->cudnn_major, true)) {
+    edits.push_back({.file = asked.recipe->path,
+                     .line = 0,
+                     .from = {},
+                     .to = line,
+                     .why = "it opens what this brings"});
+  }
+  if (edits.size() > 1) {
+    propose(diagnosis, proposals, std::move(edits),
+            "Ask for NVIDIA's wheels by their names, and show the loader where they lie.");
   }
 }
 

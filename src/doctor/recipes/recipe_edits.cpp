@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::string_view kExtraIndex = "--extra-index-url ";
 
-// Where a pin is changed: a lock is made anew from what its project asks for.
-const Asked* written(const RecipeColumn& column, const Asked& asked) {
+// What a project says itself of a package that a lock pins; null: nothing.
+const Asked* by_project(const RecipeColumn& column, const Asked& asked) {
   const auto all = column.packages.find(asked.requirement->name);
   if (asked.requirement->locked && all != column.packages.end()) {
     for (const Asked& other : all->second) {
@@ -27,7 +27,15 @@ const Asked* written(const RecipeColumn& column, const Asked& asked) {
       }
     }
   }
-  return &asked;
+  return nullptr;
+}
+
+// Whether a specifier with one version is outside of what a project says.
+bool refuses(const Asked* project, const std::string& specifier) {
+  const auto said = SpecifierSet::parse(project == nullptr ? "" : project->requirement->specifier);
+  const auto set = SpecifierSet::parse(specifier);
+  const auto version = set ? set->pinned() : std::nullopt;
+  return said && version && !said->contains(*version);
 }
 
 // "onnxruntime-gpu[cuda]".
@@ -64,11 +72,20 @@ std::string pattern_of(std::string_view text) {
   return pattern;
 }
 
+// `to` may have others behind a blank, as a command of a Dockerfile may.
 void apply_requirement(Recipe& recipe, const AlignmentEdit& edit) {
-  const auto changed = parse_requirement(edit.to);
+  if (edit.to.empty()) {
+    std::erase_if(recipe.requirements, [&](const Requirement& requirement) {
+      return requirement.line == edit.line && requirement.name + requirement.specifier == edit.from;
+    });
+    return;
+  }
+  const size_t blank = std::min(edit.to.find(' '), edit.to.size());
+  const auto changed = parse_requirement(edit.to.substr(0, blank));
   if (!changed) {
     return;
   }
+  std::vector<Requirement> beside;
   if (edit.from.empty()) {
     Requirement added = *changed;
     added.file = edit.file;
@@ -79,8 +96,17 @@ void apply_requirement(Recipe& recipe, const AlignmentEdit& edit) {
     if (requirement.line == edit.line && requirement.name == changed->name &&
         name_of(requirement) + requirement.specifier == edit.from) {
       requirement.specifier = changed->specifier;
+      requirement.extras = changed->extras;
+      for (const std::string& word : words_of(edit.to.substr(blank))) {
+        if (const auto other = parse_requirement(word)) {
+          Requirement& added = beside.emplace_back(requirement);
+          added.name = other->name;
+          added.specifier = other->specifier;
+        }
+      }
     }
   }
+  recipe.requirements.insert(recipe.requirements.end(), beside.begin(), beside.end());
 }
 
 void apply_index(Recipe& recipe, const AlignmentEdit& edit) {
@@ -119,7 +145,9 @@ void apply_image(Recipe& recipe, const AlignmentEdit& edit) {
 
 AlignmentEdit pin_edit(const RecipeColumn& column, const Asked& decides, const std::string& to,
                        std::string why) {
-  const Asked& asked = *written(column, decides);
+  const Asked* const project = by_project(column, decides);
+  const bool lock = is_lock(decides.recipe->path);
+  const Asked& asked = project == nullptr || lock ? decides : *project;
   const Requirement& requirement = *asked.requirement;
   const std::string name = name_of(requirement);
   AlignmentEdit edit;
@@ -129,6 +157,7 @@ AlignmentEdit pin_edit(const RecipeColumn& column, const Asked& decides, const s
   edit.to = name + to;
   edit.why = std::move(why);
   edit.row = requirement.name;
+  edit.refused = lock && refuses(project, to);
   // Behind extras alone nothing is put by a command: how they are written is not known.
   edit.literal = requirement.literal && requirement.line != 0 && requirement.url.empty() &&
                  (requirement.extras.empty() || !requirement.specifier.empty());
@@ -149,6 +178,17 @@ AlignmentEdit image_edit(const RecipeColumn& column, const std::string& to, std:
   edit.to = to;
   edit.why = std::move(why);
   return edit;
+}
+
+void add_edit(std::vector<AlignmentEdit>& edits, AlignmentEdit edit) {
+  const auto same = [&](const AlignmentEdit& other) {
+    return other.file == edit.file && other.line == edit.line && other.from == edit.from &&
+           other.to == edit.to;
+  };
+  // Columns share files: a line is changed once.
+  if (edit.from != edit.to && std::ranges::none_of(edits, same)) {
+    edits.push_back(std::move(edit));
+  }
 }
 
 void apply_edits(std::vector<Recipe>& recipes, std::span<const AlignmentEdit> edits) {
@@ -177,9 +217,10 @@ std::string edit_command(const AlignmentEdit& edit) {
   const auto plain = [](std::string_view text) {
     return text.find_first_of("'\n|\\&") == std::string_view::npos;
   };
-  const bool made = edit.file.ends_with(".lock") || edit.file.ends_with("lock.yml") ||
-                    edit.file.ends_with("pylock.toml");  // by a program, from other files
-  if (made || !edit.literal || !plain(edit.file) || !plain(edit.from) || !plain(edit.to)) {
+  if (is_lock(edit.file)) {
+    return lock_step(std::span(&edit, 1)).command;
+  }
+  if (!edit.literal || !plain(edit.file) || !plain(edit.from) || !plain(edit.to)) {
     return {};
   }
   if (edit.from.empty()) {
@@ -195,6 +236,13 @@ std::string edit_command(const AlignmentEdit& edit) {
   if (edit.line == 0) {
     return {};
   }
+  if (edit.to.empty()) {
+    return is_text_of_requirements(edit.file)
+               ? fmt::format("sed -i '{}{{/{}/d}}' '{}'", edit.line,
+                             pattern_of(edit.from.substr(0, edit.from.find_first_of("=<>!~"))),
+                             edit.file)
+               : std::string();
+  }
   // In a Dockerfile the text was seen as it is. Elsewhere blanks may stand between a name and its
   // version: only what differs is changed, "2\.1\.2+cu121" of a pin however it is written.
   size_t begin = 0;
@@ -204,7 +252,7 @@ std::string edit_command(const AlignmentEdit& edit) {
     begin = at == 0 ? 0 : edit.from.find_last_of("=<>~!/:", at - 1) + 1;
     // Another sign, or the first: all behind the name.
     const size_t sign = edit.from.find_first_of("=<>~!");
-    begin = begin == 0 && sign != std::string::npos ? sign : begin;
+    begin = begin == 0 && sign != std::string::npos ? std::min(sign, at) : begin;
   }
   const std::string from = edit.from.substr(begin);
   // A bare name may be the beginning of another: torch of torchaudio.
@@ -217,6 +265,9 @@ std::string edit_command(const AlignmentEdit& edit) {
 }
 
 std::string edit_text(const AlignmentEdit& edit) {
+  if (is_lock(edit.file)) {
+    return lock_step(std::span(&edit, 1)).text;
+  }
   const std::string place = place_text(edit.file, edit.line);
   const std::string why = edit.why.empty() ? "" : ": " + edit.why;
   if (edit.from.empty() && edit.to.starts_with(kExtraIndex) &&
@@ -227,6 +278,9 @@ std::string edit_text(const AlignmentEdit& edit) {
   if (edit.from.empty()) {
     return fmt::format("{} is to {} {}{}", edit.file,
                        edit.to.starts_with('-') ? "have a line" : "ask for", edit.to, why);
+  }
+  if (edit.to.empty()) {
+    return fmt::format("{} is to leave out {}{}", place, edit.from, why);
   }
   return fmt::format("{} is to read {}, not {}{}", place, edit.to, edit.from, why);
 }

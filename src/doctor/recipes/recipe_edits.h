@@ -6,19 +6,29 @@
 #include <vector>
 
 #include "doctor/facts.h"
+#include "doctor/finding.h"
 #include "doctor/recipes/alignment.h"
 #include "doctor/recipes/recipe_columns.h"
 
 namespace mynah::doctor {
 
-// Another version where a requirement stands; what a lock pins is changed where its project asks
-// for it. `to` is a specifier.
+// Another version where a requirement stands; what was compiled is changed where it was compiled
+// from. `to` is a specifier.
 [[nodiscard]] AlignmentEdit pin_edit(const RecipeColumn& column, const Asked& decides,
                                      const std::string& to, std::string why);
 
 // Another image where a column's stands.
 [[nodiscard]] AlignmentEdit image_edit(const RecipeColumn& column, const std::string& to,
                                        std::string why);
+
+// Adds an edit that changes something and is not there yet: columns share files.
+void add_edit(std::vector<AlignmentEdit>& edits, AlignmentEdit edit);
+
+// What makes a lock anew, as all edits of that lock want it: one command, and what it does.
+[[nodiscard]] RemedyStep lock_step(std::span<const AlignmentEdit> edits);
+
+// Whether a program makes a file, from what others say: uv.lock, Pipfile.lock.
+[[nodiscard]] bool is_lock(const std::string& file);
 
 // Does edits to recipes, as if the files said so. What none of the recipes has is left alone.
 void apply_edits(std::vector<Recipe>& recipes, std::span<const AlignmentEdit> edits);

@@ -10,7 +10,9 @@
 #include <fmt/format.h>
 
 #include "doctor/recipes/alignment_parts.h"
+#include "doctor/recipes/column_libraries.h"
 #include "doctor/recipes/column_steps.h"
+#include "doctor/recipes/installation_edits.h"
 #include "doctor/recipes/listed_releases.h"
 #include "doctor/recipes/package_indexes.h"
 #include "doctor/recipes/recipe_edits.h"
@@ -225,54 +227,30 @@ std::optional<Judged> judged_alike(const Brought& brought, const Card& card, con
   return first;
 }
 
-// An installation as edits of what the column's files say; none: they say nothing of what it
-// installs.
-std::vector<AlignmentEdit> edits_of(const Remedy& remedy, const RecipeColumn& column,
-                                    const Asked& by, const Knowledge& knowledge) {
-  const std::vector<std::string> words = words_of(remedy.command);
-  if (words.size() < 3 || words[0] != "pip" || words[1] != "install" ||
-      std::ranges::find(words, "&&") != words.end()) {
-    return {};
-  }
-  std::vector<AlignmentEdit> edits;
-  bool own = false;
-  for (const std::string& text : read_pip_words(std::span(words).subspan(2)).requirements) {
-    const auto wanted = parse_requirement(text);
-    if (!wanted) {
-      return {};
-    }
-    const auto set = SpecifierSet::parse(wanted->specifier);
-    const auto version = set ? set->pinned() : std::nullopt;
-    own |= wanted->name == by.requirement->name;
-    if (wanted->name == "torch" && version) {
-      return own ? torch_edits(column, *version, "", knowledge) : std::vector<AlignmentEdit>();
-    }
-    const Resolved there = resolve(column, wanted->name);
-    if (there.by != nullptr) {
-      edits.push_back(pin_edit(column, *there.by, wanted->specifier, ""));
-    } else {
-      edits.push_back({.file = by.recipe->path, .line = 0, .from = {}, .to = text, .why = {}});
-    }
-  }
-  return own ? edits : std::vector<AlignmentEdit>();
-}
-
 // Remedies of a pin change the file that pins: what an installation changes beside it is there for
 // as long as nobody makes the environment anew.
 void add_recipe_remedies(const Diagnosis& diagnosis, const RecipeColumn& column,
                          const Brought& brought, Finding& finding, std::vector<Remedy> remedies,
                          Proposals& proposals) {
   for (Remedy& remedy : remedies) {
-    const std::vector<AlignmentEdit> edits =
-        brought.by == nullptr ? std::vector<AlignmentEdit>()
-                              : edits_of(remedy, column, *brought.by, diagnosis.knowledge);
-    if (!edits.empty()) {
+    InstallationEdits found =
+        brought.by == nullptr
+            ? InstallationEdits()
+            : installation_edits(remedy.command, column, *brought.by, diagnosis.knowledge);
+    if (!found.edits.empty()) {
       proposals.push_back({.finding = diagnosis.report.findings.size(),
-                           .edits = edits,
+                           .edits = std::move(found.edits),
                            .text = std::move(remedy.text),
                            .instead_of = finding.remedies.size(),
-                           .cost = std::move(remedy.cost)});
+                           .cost = std::move(remedy.cost),
+                           .more = std::move(found.more)});
       continue;
+    }
+    if (brought.by != nullptr && remedy.command.contains("pip install ")) {
+      // Of another package, which no line here asks for.
+      remedy.text = fmt::format(
+          "In place of {} at {}: {}", requirement_text(*brought.by->requirement),
+          place_text(brought.by->recipe->path, brought.by->requirement->line), remedy.text);
     }
     if (brought.by == nullptr && remedy.command.starts_with("pip install ")) {
       remedy.text = fmt::format("Write it behind FROM at {}: {}", column.image_where, remedy.text);
@@ -338,6 +316,24 @@ Machine machine_inside(const RecipeColumn& column, const Framework& framework, c
   return inside;
 }
 
+// What the image has beside its torch, which another torch is to bring along.
+void add_image_companions(PythonEnvironment& environment, const RecipeColumn& column,
+                          const Knowledge& knowledge) {
+  const auto torch = Version::parse(column.image_torch);
+  const TorchRelease* release = torch ? knowledge.torch_release(*torch) : nullptr;
+  if (release == nullptr) {
+    return;
+  }
+  for (const std::string_view name : image_companions(column)) {
+    const auto& claim = name == "torchaudio" ? release->torchaudio : release->torchvision;
+    if (claim) {
+      Package& package = environment.packages.emplace_back();
+      package.name = name;
+      package.version = claim->value + ".0";
+    }
+  }
+}
+
 }  // namespace
 
 void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column,
@@ -367,6 +363,7 @@ void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column,
       all.push_back(std::move(brought));
     }
   }
+  add_image_companions(environment, column, diagnosis.knowledge);
   for (const Brought& brought : all) {
     const Framework& framework = brought.frameworks.front();
     for (const Card& card : machine.cards) {
@@ -381,6 +378,12 @@ void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column,
       // An extra for the processor is meant to be one, and that a version is missing is said of it
       // already.
       const bool meant = !column.group.empty() && judged->cause == Cause::ProcessorBuild;
+      // So is one that is pinned to be, where nothing else speaks of a card.
+      const bool pinned = judged->cause == Cause::ProcessorBuild && framework.name == "torch" &&
+                          is_for_processor(column, diagnosis.knowledge) && !speaks_of_card(column);
+      for (Finding& finding : judged->findings) {
+        finding.level = pinned ? Level::Note : finding.level;
+      }
       const bool said =
           judged->cause == Cause::CodeUnknown && is_missing(framework, diagnosis.knowledge);
       if (meant || said) {
@@ -396,6 +399,7 @@ void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column,
         remedies = remedies_for(framework, *judged, card, inside, environment, diagnosis.knowledge);
       }
       judged->verdict.environment = column.name;
+      lower_by_libraries(diagnosis, column, framework.package, judged->verdict);
       diagnosis.report.verdicts.push_back(std::move(judged->verdict));
       for (Finding& finding : judged->findings) {
         finding.subject =

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "doctor/recipes/alignment_parts.h"
-#include "doctor/recipes/package_indexes.h"
 #include "doctor/recipes/recipe_rule_parts.h"
 #include "doctor/verdicts/coverage.h"
 
@@ -23,15 +22,6 @@ constexpr std::array<std::string_view, 14> kForCards = {
     "torch",        "ctranslate2", "faster-whisper", "onnxruntime-gpu",      "whisperx",
     "nemo-toolkit", "coqui-tts",   "kokoro",         "openai-whisper",       "csm-streaming",
     "vllm",         "tensorrt",    "pyannote-audio", "sentence-transformers"};
-
-// A torch for the processor alone, by its version or its index: the image is meant to be without a
-// card, with all that computes by torch or beside it.
-bool is_for_processor(const RecipeColumn& column, const Knowledge& knowledge) {
-  const auto torch = torch_of(column, knowledge);
-  const Resolved resolved = resolve(column, "torch");
-  return (torch && torch->local_text() == "cpu") ||
-         (resolved.by != nullptr && only_variant(column, *resolved.by, knowledge) == "cpu");
-}
 
 // Why a service wants a card; empty: nothing says so.
 std::string wants_card(const RecipeColumn& column, const Knowledge& knowledge) {

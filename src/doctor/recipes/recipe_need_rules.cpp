@@ -82,8 +82,7 @@ void judge_package(Diagnosis& diagnosis, const RecipeColumn& column, const Packa
   if (together) {
     finding.error = "ResolutionImpossible";
   }
-  propose(diagnosis, proposals, std::move(edits));
-  proposals.back().text = fmt::format("Take what {} asks for.", title);
+  propose(diagnosis, proposals, std::move(edits), fmt::format("Take what {} asks for.", title));
 }
 
 // What torch's wheel for Linux asks for of cuDNN; none: it is not known. Of a series of torch one
@@ -217,7 +216,8 @@ void judge_torch_build(Diagnosis& diagnosis, const RecipeColumn& column, Proposa
     propose(diagnosis, proposals,
             torch_edits(column, target,
                         fmt::format("torch {} has a build for it", newest.public_part().text()),
-                        knowledge));
+                        knowledge),
+            fmt::format("Take the build for {}.", known->cuda));
   }
 }
 

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <map>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -12,9 +11,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "doctor/recipes/alignment_parts.h"
 #include "doctor/recipes/recipe_rule_parts.h"
 #include "doctor/recipes/recipe_trial.h"
-#include "doctor/recipes/requirement_text.h"
 
 namespace mynah::doctor {
 
@@ -92,8 +91,9 @@ class Chooser {
  private:
   void compare(const Tried& a, Tried& b) const {
     if (a.proposal->finding == b.proposal->finding) {
-      // Installations are alternatives, which say what they cost.
-      b.dropped = !b.proposal->instead_of && a.failures < b.failures;
+      // Installations are alternatives, which say what they cost. Of others the smallest are.
+      b.dropped = !b.proposal->instead_of && std::pair(a.failures, a.proposal->edits.size()) <
+                                                 std::pair(b.failures, b.proposal->edits.size());
     } else if (!go_together(a, b) && is_better(a, b, report_)) {
       b.dropped = true;
     }
@@ -138,33 +138,14 @@ class Chooser {
   std::vector<Tried> tried_;
 };
 
-// Pinned packages whose other versions are known to ask for a package that an edit pins, while what
-// these ask for was not read.
-std::string unread_needs(const std::vector<AlignmentEdit>& edits, const RecipeColumn& column,
-                         const Knowledge& knowledge) {
-  std::set<std::string> words;
-  for (const AlignmentEdit& edit : edits) {
-    const auto edited = parse_requirement(edit.to);
-    for (const PackageNeeds& needs : knowledge.packages) {
-      const Resolved one = edited ? resolve(column, needs.package) : Resolved();
-      const bool unread = one.version && knowledge.package(needs.package, *one.version) == nullptr;
-      if (unread && std::ranges::any_of(needs.requires_, [&](const std::string& text) {
-            const auto need = parse_requirement(text);
-            return need && need->name == edited->name && !need->specifier.empty();
-          })) {
-        words.insert(fmt::format("{} {} may ask for another {}: what it asks for was not read",
-                                 needs.package, one.version->text(), edited->name));
-      }
-    }
-  }
-  return fmt::format("{}", fmt::join(words, "; "));
-}
-
 // `put_in`: how many stand there already in place of installations.
 void say(Finding& finding, const Tried& tried, std::string unread, size_t& put_in) {
   const Proposal& proposal = *tried.proposal;
-  Remedy remedy = remedy_of(proposal.edits, proposal.text);
-  remedy.cost = std::move(unread);
+  Remedy remedy = remedy_of(proposal.edits, proposal.text, proposal.more);
+  const bool said = std::ranges::any_of(proposal.edits, [&](const AlignmentEdit& edit) {
+    return edit.why.contains(unread);  // those of an alignment have it in their words
+  });
+  remedy.cost = said ? std::string() : std::move(unread);
   if (!proposal.instead_of) {
     finding.remedies.push_back(std::move(remedy));
     return;
@@ -200,7 +181,8 @@ void add_remedies(Diagnosis& diagnosis, const ProposalPlace& place, const Propos
     const auto other = std::ranges::find_if(
         all, [&](const Tried& tried) { return !tried.dropped && tried.trial.mends(finding); });
     if (other != all.end()) {
-      finding.remedies.push_back(remedy_of(other->proposal->edits, other->proposal->text));
+      finding.remedies.push_back(
+          remedy_of(other->proposal->edits, other->proposal->text, other->proposal->more));
     } else if (!place.apart.empty()) {
       finding.remedies.push_back({.command = {},
                                   .text = "The lines that make all recipes agree mend it, too",

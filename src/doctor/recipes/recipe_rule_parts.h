@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "doctor/recipes/alignment.h"
@@ -42,12 +43,14 @@ struct Proposal {
   // said with what it brings, too. None: it comes behind them, and only if it brings nothing.
   std::optional<size_t> instead_of = {};
   std::string cost = {};
+  std::vector<RemedyStep> more = {};  // that no edit does
 };
 
 using Proposals = std::vector<Proposal>;
 
-// Proposes edits for the finding that was added last.
-void propose(const Diagnosis& diagnosis, Proposals& proposals, std::vector<AlignmentEdit> edits);
+// Proposes edits for the finding that was added last; none: nothing. `text`: what several come to.
+void propose(const Diagnosis& diagnosis, Proposals& proposals, std::vector<AlignmentEdit> edits,
+             std::string text = {});
 
 // Where proposals are tried.
 struct ProposalPlace {
@@ -65,8 +68,10 @@ void add_remedies(Diagnosis& diagnosis, const ProposalPlace& place, const Propos
 // Edits that findings about columns that are pinned apart advise.
 [[nodiscard]] std::vector<AlignmentEdit> apart_edits(const Alignment& alignment);
 
-// Edits as a remedy: one line each, in steps where there are several, which `text` sums up.
-[[nodiscard]] Remedy remedy_of(const std::vector<AlignmentEdit>& edits, std::string text);
+// Edits as a remedy: one line each, in steps where there are several, which `text` sums up. At
+// least one. `more`: steps that come behind them.
+[[nodiscard]] Remedy remedy_of(const std::vector<AlignmentEdit>& edits, std::string text,
+                               const std::vector<RemedyStep>& more = {});
 
 // Requirements that contradict each other, packages and releases that do not go together.
 void judge_requirements(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals);
@@ -81,8 +86,9 @@ void doubt_failures(const RecipeColumn& column, const Asked* asked, Judged& judg
 // Whether all that a column says is one run of an installer, which must meet all of it.
 [[nodiscard]] bool is_one_run(const RecipeColumn& column);
 
-// Parts of judge_requirements: what a pinned package asks for, where another pin refuses it; a
-// build of torch that is not among those that are known.
+// Parts of judge_requirements: releases that are known not to go together; what a pinned package
+// asks for, where another pin refuses it; a build of torch that is not among those that are known.
+void judge_clashes(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals);
 void judge_needs(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals);
 void judge_torch_build(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals);
 
@@ -100,7 +106,12 @@ void judge_versions(Diagnosis& diagnosis, const RecipeColumn& column);
 void judge_numpy(Diagnosis& diagnosis, const RecipeColumn& column);
 
 // Whether an image holds the libraries of CUDA that its packages open.
-void judge_image_libraries(Diagnosis& diagnosis, const RecipeColumn& column);
+void judge_image_libraries(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals);
+
+// What becomes of a package that works by itself, where it does not find the libraries that it
+// opens: that is at best not known.
+void lower_by_libraries(const Diagnosis& diagnosis, const RecipeColumn& column,
+                        std::string_view package, FrameworkVerdict& verdict);
 
 // Versions that come as they come.
 void judge_drift(Diagnosis& diagnosis, const RecipeColumn& column, const Alignment& alignment,

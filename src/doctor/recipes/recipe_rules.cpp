@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <iterator>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -98,70 +100,6 @@ void judge_contradictions(Diagnosis& diagnosis, const RecipeColumn& column, Prop
   }
 }
 
-// One side of a clash: the package that is pinned so, or asked for where any version clashes.
-std::optional<Resolved> side_of(const RecipeColumn& column, const Requirement& side) {
-  const auto set = SpecifierSet::parse(side.specifier);
-  Resolved resolved = resolve(column, side.name);
-  if (!set || resolved.by == nullptr) {
-    return std::nullopt;
-  }
-  const bool any = set->clauses.empty();
-  if (!any && (!resolved.version || !set->contains(*resolved.version))) {
-    return std::nullopt;
-  }
-  return resolved;
-}
-
-void judge_clashes(Diagnosis& diagnosis, const RecipeColumn& column) {
-  for (const Clash& clash : diagnosis.knowledge.clashes) {
-    const auto first = parse_requirement(clash.first);
-    const auto second = parse_requirement(clash.second);
-    if (!first || !second) {
-      continue;
-    }
-    const auto one = side_of(column, *first);
-    const auto other = side_of(column, *second);
-    Derived derived_one;
-    if (!one && first->specifier.empty() && other) {
-      derived_one = derived(column, first->name, diagnosis.knowledge);
-    }
-    if (!other || (!one && derived_one.by.empty())) {
-      continue;
-    }
-    // Where any version clashes they only lie over each other, and the order decides.
-    const bool breaks = !first->specifier.empty() || !second->specifier.empty();
-    const bool certain = clash.verified && one && one->sure && other->sure;
-    Finding& finding = add_finding(
-        diagnosis, "packages clash", breaks ? failing(certain) : Level::Warning,
-        sure(clash.verified), column.name,
-        fmt::format("{} and {} do not go together: {}.", first->name, second->name, clash.text));
-    if (one) {
-      finding.evidence.push_back(evidence_of(*one->by));
-    } else {
-      finding.evidence.push_back(
-          {fmt::format("{} asks for {}", derived_one.by, first->name),
-           place_text(derived_one.asked->recipe->path, derived_one.asked->requirement->line)});
-    }
-    finding.evidence.push_back(evidence_of(*other->by));
-    finding.evidence.push_back({clash.text, clash.source});
-    if (first->name == "onnxruntime" && second->name == "onnxruntime-gpu") {
-      const std::string pin = other->version ? "==" + other->version->text() : "";
-      finding.remedies.push_back(
-          {.command = fmt::format("pip uninstall -y onnxruntime onnxruntime-gpu && pip install "
-                                  "--no-deps onnxruntime-gpu{}",
-                                  pin),
-           .text = "Install the one for cards last, by itself, once all else is installed",
-           .cost = "pip check names onnxruntime as missing from then on"});
-    } else if (const KnownError* error = diagnosis.knowledge.error(clash.error)) {
-      finding.remedies = error->remedies;
-      std::erase_if(finding.remedies, [](const Remedy& remedy) {
-        return remedy.command.find('{') != std::string::npos ||
-               remedy.text.find('{') != std::string::npos;
-      });
-    }
-  }
-}
-
 // torchaudio and torchvision beside a torch of another release. Their wheels ask for one torch
 // exactly; from 2.9 on that is no longer sure to fail.
 void judge_companions(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals) {
@@ -205,6 +143,35 @@ void judge_companions(Diagnosis& diagnosis, const RecipeColumn& column, Proposal
   }
 }
 
+// A torch in the place of an image's leaves torchvision and torchaudio there, which are of the
+// image's torch.
+void judge_image_companions(Diagnosis& diagnosis, const RecipeColumn& column,
+                            Proposals& proposals) {
+  const auto of_image = Version::parse(column.image_says.torch);
+  const Resolved torch = resolve(column, "torch");
+  const std::vector<std::string_view> left = image_companions(column);
+  if (!of_image || !column.image_torch.empty() || !torch.version || left.empty() ||
+      (of_image->release_at(0) == torch.version->release_at(0) &&
+       of_image->release_at(1) == torch.version->release_at(1))) {
+    return;
+  }
+  Finding& finding = add_finding(
+      diagnosis, "torch companions", Level::Warning, Certainty::Likely,
+      fmt::format("{} in {}", left.front(), column.name),
+      fmt::format("torch {} comes in the place of the image's {}, and {} of the image stay, which "
+                  "were made for that one: what imports them fails.",
+                  torch.version->text(), of_image->text(), fmt::join(left, " and ")));
+  finding.error = "operator torchvision::nms does not exist";
+  finding.evidence = {evidence_of(*torch.by), {column.image, column.image_where}};
+  if (const Note* note = diagnosis.knowledge.note("pytorch image")) {
+    finding.evidence.push_back({note->text, note->source});
+  }
+  propose(diagnosis, proposals,
+          torch_edits(column, torch_of(column, diagnosis.knowledge).value_or(*torch.version), "",
+                      diagnosis.knowledge),
+          "Ask for all three.");
+}
+
 // The torch that an image brings stays where it would do.
 bool stays_of_image(const RecipeColumn& column, std::string_view package,
                     const SpecifierSet& range) {
@@ -230,30 +197,45 @@ Evidence evidence_of(const Asked& asked) {
           place_text(asked.recipe->path, asked.requirement->line)};
 }
 
-void propose(const Diagnosis& diagnosis, Proposals& proposals, std::vector<AlignmentEdit> edits) {
-  proposals.push_back(
-      {.finding = diagnosis.report.findings.size() - 1, .edits = std::move(edits), .text = {}});
+void propose(const Diagnosis& diagnosis, Proposals& proposals, std::vector<AlignmentEdit> edits,
+             std::string text) {
+  if (!edits.empty()) {
+    proposals.push_back({.finding = diagnosis.report.findings.size() - 1,
+                         .edits = std::move(edits),
+                         .text = std::move(text)});
+  }
 }
 
-Remedy remedy_of(const std::vector<AlignmentEdit>& edits, std::string text) {
-  Remedy remedy;
-  if (edits.size() == 1) {
-    remedy.command = edit_command(edits.front());
-    remedy.text = edit_text(edits.front());
-    return remedy;
-  }
-  remedy.text = std::move(text);
+Remedy remedy_of(const std::vector<AlignmentEdit>& edits, std::string text,
+                 const std::vector<RemedyStep>& more) {
+  std::vector<RemedyStep> steps;
+  std::set<std::string> locks;
   for (const AlignmentEdit& edit : edits) {
-    remedy.steps.push_back({.command = edit_command(edit), .text = edit_text(edit)});
+    if (!is_lock(edit.file)) {
+      steps.push_back({.command = edit_command(edit), .text = edit_text(edit)});
+    } else if (locks.insert(edit.file).second) {
+      std::vector<AlignmentEdit> of_lock;  // one command does all of them
+      std::ranges::copy_if(edits, std::back_inserter(of_lock),
+                           [&](const AlignmentEdit& other) { return other.file == edit.file; });
+      steps.push_back(lock_step(of_lock));
+    }
   }
-  return remedy;
+  steps.insert(steps.end(), more.begin(), more.end());
+  if (steps.size() == 1) {
+    return {.command = steps.front().command, .text = steps.front().text, .cost = {}};
+  }
+  if (text.empty()) {
+    text = fmt::format("All {} steps are needed:", steps.size());
+  }
+  return {.command = {}, .text = std::move(text), .cost = {}, .steps = std::move(steps)};
 }
 
 void judge_requirements(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals) {
   judge_contradictions(diagnosis, column, proposals);
-  judge_clashes(diagnosis, column);
+  judge_clashes(diagnosis, column, proposals);
   judge_needs(diagnosis, column, proposals);
   judge_companions(diagnosis, column, proposals);
+  judge_image_companions(diagnosis, column, proposals);
   judge_torch_build(diagnosis, column, proposals);
 }
 
@@ -391,7 +373,7 @@ void judge_recipes(Diagnosis& diagnosis) {
     judge_indexes(diagnosis, column);
     judge_versions(diagnosis, column);
     judge_numpy(diagnosis, column);
-    judge_image_libraries(diagnosis, column);
+    judge_image_libraries(diagnosis, column, proposals);
     judge_cudnn(diagnosis, column, proposals);
     judge_drift(diagnosis, column, alignment, proposals);
     judge_image(diagnosis, column, alignment);

@@ -47,6 +47,7 @@ RecipeTrials::Troubles RecipeTrials::troubles(const Facts& facts,
   judge_indexes(diagnosis, column);
   judge_versions(diagnosis, column);
   judge_numpy(diagnosis, column);
+  judge_image_libraries(diagnosis, column, none);
   judge_cudnn(diagnosis, column, none);
   judge_pinned_frameworks(diagnosis, column, nullptr);
   Troubles found;

@@ -1,0 +1,123 @@
+// Rules about packages that do not go together, whatever their metadata say.
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "doctor/recipes/installation_edits.h"
+#include "doctor/recipes/recipe_drift.h"
+#include "doctor/recipes/recipe_rule_parts.h"
+#include "doctor/recipes/requirement_text.h"
+
+namespace mynah::doctor {
+
+namespace {
+
+// One side of a clash: the package that is pinned so, or asked for where any version clashes.
+std::optional<Resolved> side_of(const RecipeColumn& column, const Requirement& side) {
+  const auto set = SpecifierSet::parse(side.specifier);
+  Resolved resolved = resolve(column, side.name);
+  if (!set || resolved.by == nullptr) {
+    return std::nullopt;
+  }
+  const bool any = set->clauses.empty();
+  if (!any && (!resolved.version || !set->contains(*resolved.version))) {
+    return std::nullopt;
+  }
+  return resolved;
+}
+
+// ONNX Runtime for the processor and the one for cards, which write the same folder.
+void mend_overlap(Diagnosis& diagnosis, const RecipeColumn& column,
+                  const std::optional<Resolved>& one, const Resolved& other, Proposals& proposals) {
+  const bool asked = one && one->by->requirement->name == "onnxruntime";
+  if (asked && derived(column, "onnxruntime", diagnosis.knowledge).by.empty()) {
+    propose(diagnosis, proposals,
+            {removal_edit(*one->by, "the one for cards computes on the processor, too")});
+    return;
+  }
+  // A package asks for it: whatever the files say, it comes.
+  const std::string pin = other.version ? "==" + other.version->public_part().text() : "";
+  const std::string command = fmt::format(
+      "pip uninstall -y onnxruntime onnxruntime-gpu && pip install --no-deps onnxruntime-gpu{}",
+      pin);
+  const std::string where = place_text(other.by->recipe->path, other.by->requirement->line);
+  const bool image = column.root->kind == "dockerfile" || column.service != nullptr;
+  diagnosis.report.findings.back().remedies.push_back(
+      {.command = image ? "RUN " + command : command,
+       .text = fmt::format("{} {}: the one for cards is then installed last, by itself",
+                           image ? "Add this line behind all that installs packages, such as"
+                                 : "Do this after each installation of",
+                           where),
+       .cost = "pip check names onnxruntime as missing from then on"});
+}
+
+// What is known to help against a clash, as edits of the files where they say what it changes.
+void mend_clash(Diagnosis& diagnosis, const RecipeColumn& column, const Clash& clash,
+                const std::optional<Resolved>& one, const Resolved& other, Proposals& proposals) {
+  if (other.by->requirement->name == "onnxruntime-gpu") {
+    mend_overlap(diagnosis, column, one, other, proposals);
+    return;
+  }
+  const KnownError* error = diagnosis.knowledge.error(clash.error);
+  Finding& finding = diagnosis.report.findings.back();
+  for (const Remedy& remedy : error == nullptr ? std::vector<Remedy>() : error->remedies) {
+    if (remedy.command.contains('{') || remedy.text.contains('{')) {
+      continue;  // of what a log says
+    }
+    InstallationEdits found =
+        installation_edits(remedy.command, column, *other.by, diagnosis.knowledge);
+    if (found.edits.empty()) {
+      finding.remedies.push_back(remedy);
+      continue;
+    }
+    proposals.push_back({.finding = diagnosis.report.findings.size() - 1,
+                         .edits = std::move(found.edits),
+                         .text = remedy.text,
+                         .instead_of = finding.remedies.size(),
+                         .cost = remedy.cost,
+                         .more = std::move(found.more)});
+  }
+}
+
+}  // namespace
+
+void judge_clashes(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals) {
+  for (const Clash& clash : diagnosis.knowledge.clashes) {
+    const auto first = parse_requirement(clash.first);
+    const auto second = parse_requirement(clash.second);
+    if (!first || !second) {
+      continue;
+    }
+    const auto one = side_of(column, *first);
+    const auto other = side_of(column, *second);
+    Derived derived_one;
+    if (!one && first->specifier.empty() && other) {
+      derived_one = derived(column, first->name, diagnosis.knowledge);
+    }
+    if (!other || (!one && derived_one.by.empty())) {
+      continue;
+    }
+    // Where any version clashes they only lie over each other, and the order decides.
+    const bool breaks = !first->specifier.empty() || !second->specifier.empty();
+    const bool certain = clash.verified && one && one->sure && other->sure;
+    Finding& finding = add_finding(
+        diagnosis, "packages clash", breaks ? failing(certain) : Level::Warning,
+        sure(clash.verified), column.name,
+        fmt::format("{} and {} do not go together: {}.", first->name, second->name, clash.text));
+    if (one) {
+      finding.evidence.push_back(evidence_of(*one->by));
+    } else {
+      finding.evidence.push_back(
+          {fmt::format("{} asks for {}", derived_one.by, first->name),
+           place_text(derived_one.asked->recipe->path, derived_one.asked->requirement->line)});
+    }
+    finding.evidence.push_back(evidence_of(*other->by));
+    finding.evidence.push_back({clash.text, clash.source});
+    mend_clash(diagnosis, column, clash, one, *other, proposals);
+  }
+}
+
+}  // namespace mynah::doctor

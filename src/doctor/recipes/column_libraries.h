@@ -1,0 +1,48 @@
+// Which libraries of CUDA an image holds where the loader looks, and which its packages open.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "doctor/knowledge/knowledge.h"
+#include "doctor/recipes/recipe_columns.h"
+
+namespace mynah::doctor {
+
+// A package and the libraries of CUDA that it opens by name once it computes on a card.
+struct OpenedLibraries {
+  std::string package;
+  std::string version;  // empty: the newest that comes
+  int cuda_major = 0;
+  int cudnn_major = 0;  // 0: none
+  const Asked* asked = nullptr;
+  std::string by = {};  // that asks for it, where nobody asks for it by its own name
+};
+
+// What a package does not find in an image.
+struct LibraryLack {
+  OpenedLibraries opens;
+  bool cublas = false;
+  bool cudnn = false;
+  bool beside = false;  // wheels bring it, into folders of their own
+};
+
+// What packages of an image do not find. Nothing where nobody knows what the image holds, or where
+// all is for the processor.
+[[nodiscard]] std::vector<LibraryLack> library_lacks(const RecipeColumn& column,
+                                                     const Knowledge& knowledge);
+
+// Whether the recipe itself speaks of a card.
+[[nodiscard]] bool speaks_of_card(const RecipeColumn& column);
+
+// NVIDIA's wheels of one CUDA, as requirements: cuBLAS, what ONNX Runtime opens besides, cuDNN (0:
+// none). Nothing for a CUDA whose wheels are not known.
+[[nodiscard]] std::vector<std::string> cuda_wheels(int cuda_major, int cudnn_major,
+                                                   bool onnxruntime);
+
+// The same image of NVIDIA's with these libraries in it, beside which torch still stands on one
+// cuDNN. Empty: it is none of NVIDIA's, or none is known. cuDNN 0: whatever it has of that.
+[[nodiscard]] std::string image_with(const RecipeColumn& column, int cuda_major, int cudnn_major,
+                                     const Knowledge& knowledge);
+
+}  // namespace mynah::doctor

@@ -1,0 +1,99 @@
+#include "doctor/recipes/installation_edits.h"
+
+#include <algorithm>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "doctor/recipes/alignment_parts.h"
+#include "doctor/recipes/recipe_edits.h"
+#include "doctor/recipes/recipe_parts.h"
+#include "doctor/recipes/requirement_text.h"
+
+namespace mynah::doctor {
+
+namespace {
+
+constexpr std::string_view kAnd = " && ";
+constexpr std::string_view kPath = "export LD_LIBRARY_PATH=\"";
+constexpr std::string_view kOldPath = "${LD_LIBRARY_PATH";
+
+// What shows the loader the way: a line of an image where the folders are known, else a command.
+RemedyStep way_step(const std::string& rest, const RecipeColumn& column) {
+  const std::string_view behind =
+      rest.starts_with(kPath) ? std::string_view(rest).substr(kPath.size()) : "";
+  const std::string_view folders = behind.substr(0, behind.find(kOldPath));
+  if (!column.image.empty() && !folders.empty() && !folders.contains('$')) {
+    return {.command = fmt::format("ENV LD_LIBRARY_PATH={}", folders),
+            .text = fmt::format("Add this line below {}", column.image_where)};
+  }
+  return {.command = rest,
+          .text =
+              "Show the loader where the wheels lie, where the program is started and before "
+              "Python is"};
+}
+
+// "onnxruntime-gpu[cuda,cudnn]==1.23.2" where a requirement stands.
+AlignmentEdit package_edit(const RecipeColumn& column, const Asked& there,
+                           const Requirement& wanted, const std::string& text) {
+  AlignmentEdit edit = pin_edit(column, there, wanted.specifier, "");
+  if (!wanted.extras.empty() && !is_lock(edit.file)) {
+    edit.to = text;
+  }
+  return edit;
+}
+
+}  // namespace
+
+InstallationEdits installation_edits(const std::string& command, const RecipeColumn& column,
+                                     const Asked& by, const Knowledge& knowledge) {
+  const size_t end = command.find(kAnd);
+  const std::vector<std::string> words = words_of(command.substr(0, end));
+  if (words.size() < 3 || words[0] != "pip" || words[1] != "install") {
+    return {};
+  }
+  InstallationEdits found;
+  if (end != std::string::npos) {
+    found.more.push_back(way_step(command.substr(end + kAnd.size()), column));
+  }
+  bool own = false;
+  for (const std::string& text : read_pip_words(std::span(words).subspan(2)).requirements) {
+    const auto wanted = parse_requirement(text);
+    if (!wanted) {
+      return {};
+    }
+    const auto set = SpecifierSet::parse(wanted->specifier);
+    const auto version = set ? set->pinned() : std::nullopt;
+    own |= wanted->name == by.requirement->name;
+    if (wanted->name == "torch" && version) {
+      found.edits =
+          own ? torch_edits(column, *version, "", knowledge) : std::vector<AlignmentEdit>();
+      return found;
+    }
+    const Resolved there = resolve(column, wanted->name);
+    found.edits.push_back(
+        there.by != nullptr
+            ? package_edit(column, *there.by, *wanted, text)
+            : AlignmentEdit{.file = by.recipe->path, .line = 0, .from = {}, .to = text, .why = {}});
+  }
+  if (!own) {
+    found.edits.clear();
+  }
+  return found;
+}
+
+AlignmentEdit removal_edit(const Asked& asked, std::string why) {
+  const Requirement& requirement = *asked.requirement;
+  return {.file = asked.recipe->path,
+          .line = requirement.line,
+          .from = requirement.name + requirement.specifier,
+          .to = {},
+          .why = std::move(why),
+          .row = requirement.name,
+          .literal = requirement.literal && requirement.extras.empty() && requirement.line != 0};
+}
+
+}  // namespace mynah::doctor

@@ -1,0 +1,241 @@
+// A column's torch in another version, with all that goes with it.
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "doctor/recipes/alignment_parts.h"
+#include "doctor/recipes/package_indexes.h"
+#include "doctor/recipes/recipe_edits.h"
+#include "doctor/recipes/recipe_parts.h"
+#include "doctor/torch_index.h"
+
+namespace mynah::doctor {
+
+namespace {
+
+using Edits = std::vector<AlignmentEdit>;
+
+// The release of a companion that goes with a torch: "2.5.1" for torchaudio, "0.20.*" for
+// torchvision. Empty: not known.
+std::string companion_of(std::string_view package, const Version& torch,
+                         const Knowledge& knowledge) {
+  const TorchRelease* release = knowledge.torch_release(torch);
+  if (release == nullptr) {
+    return {};
+  }
+  if (package == "torchaudio") {
+    return release->torchaudio && release->torchaudio->value == release->torch
+               ? torch.public_part().text()
+               : "";
+  }
+  return release->torchvision ? release->torchvision->value + ".*" : "";
+}
+
+bool goes_with(const Version& companion, std::string_view package, const Version& torch,
+               const Knowledge& knowledge) {
+  const std::string wanted = companion_of(package, torch, knowledge);
+  const auto set = SpecifierSet::parse("==" + wanted);
+  return wanted.empty() || (set && set->contains(companion.public_part()));
+}
+
+// Whether a torch comes from the Python index, and an index of PyTorch's is named nowhere: then no
+// pin says its variant, which that index knows nothing of.
+bool of_python_index(const RecipeColumn& column, const Version& target, const Asked& asked,
+                     const Knowledge& knowledge) {
+  const TorchRelease* release = knowledge.torch_release(target);
+  return release != nullptr && release->default_variant.value == target.local_text() &&
+         std::ranges::all_of(urls_of(column, *asked.requirement),
+                             [](const std::string& url) { return variant_of_index(url).empty(); });
+}
+
+// A pin as a file writes it: with the variant where it had one, which then needs no index line.
+std::string pin(const Version& version, const Asked& asked, bool no_variant) {
+  const bool had_local = asked.requirement->specifier.find('+') != std::string::npos;
+  return "==" + (had_local && !no_variant ? version : version.public_part()).text();
+}
+
+// The index that gives a variant, in a lock.
+void edit_lock_index(const std::string& variant, const Asked& asked, bool python_index,
+                     Edits& edits) {
+  const std::vector<std::string>& present = asked.requirement->indexes;
+  if (python_index) {
+    return;
+  }
+  AlignmentEdit edit;
+  edit.row = "torch";
+  edit.file = asked.recipe->path;
+  edit.line = asked.requirement->line;
+  edit.from = present.empty() ? "" : present.front();
+  edit.to = (present.empty() ? "--extra-index-url " : "") + torch_index(variant);
+  edit.why = fmt::format("wheels for {} come from there", variant);
+  add_edit(edits, std::move(edit));
+}
+
+// The index line that gives a variant, where it has to change.
+void edit_index(const RecipeColumn& column, const Version& target, const Asked& asked,
+                const Knowledge& knowledge, Edits& edits) {
+  const std::string variant = target.local_text();
+  if (asked.recipe->kind == "lock") {
+    edit_lock_index(variant, asked, of_python_index(column, target, asked, knowledge), edits);
+    return;
+  }
+  bool named = false;
+  const auto change = [&](const std::string& url, const std::string& file, uint64_t line,
+                          bool literal) {
+    const std::string present = variant_of_index(url);
+    if (present.empty()) {
+      return;
+    }
+    named = true;
+    AlignmentEdit edit;
+    edit.row = "torch";
+    edit.file = file;
+    edit.line = line;
+    edit.literal = literal;
+    edit.from = url;
+    edit.to = url.substr(0, url.rfind(present)) + variant;
+    edit.why = fmt::format("wheels for {} come from there", variant);
+    add_edit(edits, std::move(edit));
+  };
+  const std::vector<uint64_t>& lines = asked.requirement->index_lines;
+  for (size_t i = 0; i < asked.requirement->indexes.size(); ++i) {
+    const bool known = i < lines.size() && lines[i] != 0;
+    change(asked.requirement->indexes[i], asked.recipe->path,
+           known ? lines[i] : asked.requirement->line, known);
+  }
+  if (!asked.requirement->indexes.empty()) {
+    return;
+  }
+  for (const Recipe* recipe : column.recipes) {
+    for (const IndexLine& index : recipe->indexes) {
+      change(index.url, index.file, index.line, recipe->kind != "dockerfile");
+    }
+  }
+  const TorchRelease* release = knowledge.torch_release(target);
+  if (!named && release != nullptr && release->default_variant.value != variant) {
+    AlignmentEdit edit;
+    edit.row = "torch";
+    edit.file = asked.recipe->path;
+    edit.line = asked.recipe->kind == "dockerfile" ? asked.requirement->command_line() : 0;
+    edit.to = "--extra-index-url " + torch_index(variant);
+    edit.why = fmt::format("wheels for {} come from there", variant);
+    add_edit(edits, std::move(edit));
+  }
+}
+
+// What the image has of torch's companions is asked for beside a torch in place of the image's.
+void bring_companions(const RecipeColumn& column, const Version& target, const Asked& torch,
+                      const Knowledge& knowledge, Edits& edits) {
+  std::vector<std::string> wanted;
+  for (const std::string_view package : image_companions(column)) {
+    const std::string release = companion_of(package, target, knowledge);
+    if (!release.empty()) {
+      // A series without a '*', which a shell would take for a pattern.
+      wanted.push_back(release.ends_with(".*")
+                           ? fmt::format("{}~={}0", package, release.substr(0, release.size() - 1))
+                           : fmt::format("{}=={}", package, release));
+    }
+  }
+  if (wanted.empty()) {
+    return;
+  }
+  const std::string why = "the image's are of its own torch";
+  if (torch.recipe->kind != "dockerfile") {
+    for (const std::string& line : wanted) {
+      AlignmentEdit edit;
+      edit.file = torch.recipe->path;
+      edit.to = line;
+      edit.why = why;
+      edit.row = "torch";
+      add_edit(edits, std::move(edit));
+    }
+    return;
+  }
+  const auto own = std::ranges::find_if(edits, [&](const AlignmentEdit& edit) {
+    return edit.row == "torch" && edit.line == torch.requirement->line && !is_address(edit.from) &&
+           !edit.from.empty();
+  });
+  AlignmentEdit edit =
+      own != edits.end() ? *own : pin_edit(column, torch, torch.requirement->specifier, "");
+  edit.to += fmt::format(" {}", fmt::join(wanted, " "));
+  edit.why = why;
+  if (own != edits.end()) {
+    *own = std::move(edit);
+  } else {
+    add_edit(edits, std::move(edit));
+  }
+}
+
+}  // namespace
+
+void change_torch(const RecipeColumn& column, const Version& target, const std::string& why,
+                  const Knowledge& knowledge, Edits& edits) {
+  const Resolved torch = resolve(column, "torch");
+  const auto present = torch_of(column, knowledge);
+  const bool no_variant =
+      torch.by != nullptr && of_python_index(column, target, *torch.by, knowledge);
+  if (torch.by != nullptr && (!present || *present != target)) {
+    add_edit(edits, pin_edit(column, *torch.by, pin(target, *torch.by, no_variant), why));
+  }
+  if (torch.by != nullptr && (!present || present->local != target.local)) {
+    edit_index(column, target, *torch.by, knowledge, edits);
+  }
+  if (torch.by != nullptr) {
+    bring_companions(column, target, *torch.by, knowledge, edits);
+  }
+  for (const std::string_view package : {"torchaudio", "torchvision"}) {
+    const Resolved companion = resolve(column, package);
+    const std::string wanted = companion_of(package, target, knowledge);
+    if (companion.by == nullptr || wanted.empty()) {
+      continue;
+    }
+    const bool right_variant = !companion.version || companion.version->local.empty() ||
+                               companion.version->local == target.local;
+    if (companion.version && right_variant &&
+        goes_with(*companion.version, package, target, knowledge)) {
+      continue;
+    }
+    // torchvision's third number is not known here, so its variant comes from the index.
+    const auto exact = Version::parse(wanted);
+    Version version = exact ? *exact : Version();
+    version.local = target.local;
+    add_edit(edits, pin_edit(column, *companion.by,
+                             exact ? pin(version, *companion.by, no_variant) : "==" + wanted,
+                             fmt::format("it goes with torch {}", target.public_part().text())));
+  }
+}
+
+std::vector<std::string_view> image_companions(const RecipeColumn& column) {
+  std::vector<std::string_view> found;
+  if (column.image_says.torch.empty() || !column.environment.empty()) {
+    return found;
+  }
+  for (const std::string_view package : {"torchvision", "torchaudio"}) {
+    const bool removed = std::ranges::any_of(column.recipes, [&](const Recipe* recipe) {
+      return std::ranges::any_of(recipe->steps, [&](const InstallStep& step) {
+        return std::ranges::find(step.removes, package) != step.removes.end();
+      });
+    });
+    if (!removed && !column.asks_for(package)) {
+      found.push_back(package);
+    }
+  }
+  return found;
+}
+
+std::vector<AlignmentEdit> torch_edits(const RecipeColumn& column, const Version& target,
+                                       const std::string& why, const Knowledge& knowledge) {
+  Edits edits;
+  change_torch(column, target, why, knowledge, edits);
+  // A line that is put in moves those below it.
+  std::ranges::stable_partition(
+      edits, [](const AlignmentEdit& edit) { return !edit.from.empty() || edit.line == 0; });
+  return edits;
+}
+
+}  // namespace mynah::doctor
