@@ -208,6 +208,9 @@ struct Framework {
   bool operator==(const Framework&) const = default;
 };
 
+// PythonEnvironment::kind of what a recipe installs, where that recipe is among the facts, too.
+inline constexpr std::string_view kOfRecipe = "recipe";
+
 struct PythonEnvironment {
   std::string path;  // its prefix
   std::string kind;  // "venv", "conda", "system", "user", "uv", "poetry", "pipx", "folder", "wheel"

@@ -227,6 +227,26 @@ TEST(Compare, WhatBothHaveIsNoDifferenceAndNothingIsToldTwice) {
   EXPECT_EQ(std::ranges::adjacent_find(mended), mended.end());
 }
 
+// Rules for recipes and for environments both know these faults.
+TEST(Compare, WhatIsWrongWithThePinsOfAFileIsToldOnce) {
+  const Comparison found = compare(
+      requirements(kOld),
+      requirements("--extra-index-url https://download.pytorch.org/whl/cu128\ntorch==2.7.1+cu128\n"
+                   "torchaudio==2.6.0+cu128\nctranslate2==4.4.0\nonnxruntime==1.20.1\n"
+                   "onnxruntime-gpu==1.20.2\n"),
+      machine("RTX 4090", "580.95.05"), builtin_knowledge());
+  EXPECT_TRUE(found.is_worse());
+  for (const char* const words :
+       {"torchaudio 2.6.0", "wants cuDNN 8", "both write the folder onnxruntime"}) {
+    EXPECT_EQ(std::ranges::count_if(found.breaks,
+                                    [&](const Finding& finding) {
+                                      return finding.text.find(words) != std::string::npos;
+                                    }),
+              1)
+        << words;
+  }
+}
+
 // Of two machines what is not known is told, too: what becomes certain breaks, and is told there.
 TEST(Compare, WhatIsWorseOrLessBadThanBeforeIsToldOnce) {
   const auto too_new = [](bool sure) {

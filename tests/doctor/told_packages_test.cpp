@@ -96,6 +96,35 @@ TEST(ToldPackages, BuildsThatNobodyLookedIntoAreUnknown) {
             Outcome::FailsAtFirstKernel);
 }
 
+// The loader was not asked: what the packages bring tells as much as of a recipe's pins.
+TEST(ToldPackages, ThatWantAnotherCudnnThanComesAreWarnedOf) {
+  const auto warned = [](const std::vector<std::pair<std::string, std::string>>& packages) {
+    Facts facts = told(packages);
+    facts.machine.cards.front().name = "RTX 4090";
+    const Report report = report_of(facts);
+    const auto found =
+        std::ranges::find(report.findings, "cudnn of another version", &Finding::rule);
+    return found == report.findings.end() ? Finding() : *found;
+  };
+  const Finding found = warned({{"torch", "2.7.1+cu128"}, {"ctranslate2", "4.4.0"}});
+  EXPECT_EQ(found.level, Level::Warning);
+  EXPECT_THAT(
+      found.text,
+      HasSubstr("ctranslate2 4.4.0 wants cuDNN 8, and another one comes: 9.7.1.26 by torch"));
+  EXPECT_THAT(found.remedies, Contains(Field(&Remedy::command, HasSubstr("ctranslate2==4."))));
+  EXPECT_EQ(warned({{"ctranslate2", "4.4.0"}, {"nvidia-cudnn-cu12", "9.10.2.21"}}).level,
+            Level::Warning);
+  using Packages = std::vector<std::pair<std::string, std::string>>;
+  for (const Packages& good : {Packages{{"torch", "2.7.1+cu128"}, {"ctranslate2", "4.5.0"}},
+                               Packages{{"torch", "2.7.1+cu128"}, {"ctranslate2", "4.8.5"}},
+                               Packages{{"ctranslate2", "4.4.0"}},
+                               Packages{{"torch", "2.7.1+cu128"},
+                                        {"ctranslate2", "4.4.0"},
+                                        {"nvidia-cudnn-cu12", "8.9.7.29"}}}) {
+    EXPECT_EQ(warned(good).text, "");
+  }
+}
+
 TEST(ToldPackages, WhatAScanWroteDownStaysAsItIs) {
   Facts scanned = told({{"torch", "2.7.1+cu126"}});
   Framework& torch = scanned.environments.front().frameworks.emplace_back();

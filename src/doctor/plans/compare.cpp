@@ -52,7 +52,7 @@ std::optional<PythonEnvironment> environment_of(const RecipeColumn& column,
                                                 const Knowledge& knowledge) {
   PythonEnvironment environment;
   environment.path = column.name;
-  environment.kind = "lock";
+  environment.kind = kOfRecipe;
   environment.python = column.python;
   for (const auto& [name, asked] : column.packages) {
     const Resolved resolved = resolve(column, name);

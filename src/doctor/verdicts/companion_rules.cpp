@@ -1,6 +1,7 @@
 #include "doctor/verdicts/companion_rules.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,8 +12,11 @@
 #include "doctor/recipes/recipe_parts.h"
 #include "doctor/recipes/requirement_text.h"
 #include "doctor/torch_index.h"
+#include "doctor/verdicts/coverage.h"
+#include "doctor/verdicts/framework_files.h"
 #include "doctor/verdicts/known_framework.h"
 #include "doctor/verdicts/remedy_plan.h"
+#include "doctor/verdicts/verdict.h"
 
 namespace mynah::doctor {
 
@@ -220,11 +224,78 @@ void judge_clash(const PythonEnvironment& environment, const Clash& clash, Diagn
   }
 }
 
+// cuDNN that the packages of an environment bring, by its major version: "9.7.1.26 by torch 2.7.1".
+std::map<uint64_t, std::string> cudnn_there(const PythonEnvironment& environment) {
+  std::map<uint64_t, std::string> there;
+  for (const Package& package : environment.packages) {
+    const auto version = Version::parse(package.version);
+    if (version && package.name.starts_with("nvidia-cudnn-cu")) {
+      there.emplace(version->release_at(0), fmt::format("{} by {}", package.version, package.name));
+    }
+  }
+  for (const Framework& framework : environment.frameworks) {
+    const auto version = Version::parse(framework.cudnn);
+    if (version && framework.name == "torch") {
+      there.emplace(version->release_at(0),
+                    fmt::format("{} by {}", framework.cudnn, framework_title(framework)));
+    }
+  }
+  return there;
+}
+
+// The newest release that is for the same CUDA, and wants a cuDNN that is there or none; empty:
+// none is known.
+std::string release_for(const Framework& framework, const std::map<uint64_t, std::string>& there,
+                        const PythonEnvironment& environment, const Knowledge& knowledge) {
+  const PackageReleases* const listed = knowledge.releases_of(framework.package);
+  for (const Version& release : listed == nullptr ? std::vector<Version>() : listed->releases) {
+    const auto other = known_framework(framework.package, release, environment.system, knowledge);
+    const auto cudnn = other ? Version::parse(other->cudnn) : Version::parse("");
+    if (other && other->unverified.empty() && framework.cuda && other->cuda &&
+        cuda_number(*other->cuda) / 100 == cuda_number(*framework.cuda) / 100 &&
+        (other->cudnn.empty() || (cudnn && there.contains(cudnn->release_at(0))))) {
+      return release.text();
+    }
+  }
+  return {};
+}
+
+// Of packages that were told and not looked at: the loader, which decides otherwise, was not asked.
+void judge_told_cudnn(const PythonEnvironment& environment, const Framework& framework,
+                      Diagnosis& diagnosis) {
+  const auto wanted = Version::parse(framework.cudnn);
+  const Package* const package = package_named(environment, framework.package);
+  const std::map<uint64_t, std::string> there = cudnn_there(environment);
+  if (framework.source.empty() || framework.name == "torch" || is_cuda_library(framework) ||
+      !wanted || package == nullptr || there.empty() || there.contains(wanted->release_at(0))) {
+    return;
+  }
+  Finding& finding =
+      add(diagnosis, environment, "cudnn of another version", Level::Warning, *package);
+  finding.certainty = Certainty::Likely;
+  finding.text =
+      fmt::format("{} wants cuDNN {}, and another one comes: {}.", framework_title(framework),
+                  wanted->release_at(0), there.begin()->second);
+  finding.evidence.push_back(
+      {fmt::format("it is built for cuDNN {}", framework.cudnn), framework.source});
+  const std::string release = release_for(framework, there, environment, diagnosis.knowledge);
+  if (!release.empty()) {
+    finding.remedies.push_back(
+        {.command =
+             fmt::format("{} {}=={}", install_command(environment), framework.package, release),
+         .text = "Take the release that gets along with the cuDNN that comes.",
+         .cost = {}});
+  }
+}
+
 }  // namespace
 
 void judge_companions(Diagnosis& diagnosis) {
   const Knowledge& knowledge = diagnosis.knowledge;
   for (const PythonEnvironment& environment : diagnosis.facts.environments) {
+    if (environment.kind == kOfRecipe) {
+      continue;  // the rules for recipes say it of the file
+    }
     const Package* torch = package_named(environment, "torch");
     const auto version = torch != nullptr ? Version::parse(torch->version) : Version::parse("");
     const TorchRelease* release = version ? knowledge.torch_release(*version) : nullptr;
@@ -235,6 +306,9 @@ void judge_companions(Diagnosis& diagnosis) {
           judge_companion(environment, *torch, *release, name, **belongs, diagnosis);
         }
       }
+    }
+    for (const Framework& framework : environment.frameworks) {
+      judge_told_cudnn(environment, framework, diagnosis);
     }
     for (const Clash& clash : knowledge.clashes) {
       judge_clash(environment, clash, diagnosis);
