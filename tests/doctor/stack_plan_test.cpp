@@ -133,6 +133,9 @@ TEST(StackPlan, TheSmallestDriverIsTheReleaseFromWhichOnItStarts) {
   ASSERT_THAT(within.changes, Not(IsEmpty()));
   EXPECT_EQ(within.changes.front().text,
             "a driver of release 525.60.13 or later instead of 525.53");
+  const StackAnswer card = answer(wish("RTX 4090", "450.80.02", {"torch"}));
+  ASSERT_THAT(card.changes, Not(IsEmpty()));
+  EXPECT_EQ(card.changes.front().text, "a driver of branch 520 or later instead of 450.80.02");
   StackWish windows = wish("RTX 3060", "471.11", {"faster-whisper"});
   windows.machine.system = System::Windows;
   for (const StackChange& change : answer(windows).changes) {
@@ -145,10 +148,26 @@ TEST(StackPlan, AnEnvironmentOfItsOwnIsProposedForWhatWouldWorkThere) {
   EXPECT_FALSE(got.plan);
   EXPECT_FALSE(got.clash);
   EXPECT_THAT(got.changes, Not(Contains(Field(&StackChange::text, HasSubstr("of its own")))));
-  const StackAnswer clash =
-      answer(wish("RTX 4090", "580.95.05", {"whisperx", "torch==2.9.1"}));
+  const StackAnswer clash = answer(wish("RTX 4090", "580.95.05", {"whisperx", "torch==2.9.1"}));
   EXPECT_TRUE(clash.clash);
   EXPECT_THAT(clash.changes, Contains(Field(&StackChange::text, HasSubstr("of its own"))));
+}
+
+// No build of torch has code for both: each card has one of its own.
+TEST(StackPlan, CardsThatNoBuildServesAtOnceGetOneEach) {
+  StackWish both = wish("GTX 1080 Ti", "580.95.05", {"torch"});
+  both.machine.cards.push_back(wish("RTX 5090", "", {}).machine.cards.front());
+  both.machine.cards.push_back(both.machine.cards.front());
+  const StackAnswer got = answer(both);
+  EXPECT_FALSE(got.plan);
+  ASSERT_THAT(got.changes, testing::SizeIs(2));
+  EXPECT_THAT(got.changes[0].text, testing::StartsWith("GeForce GTX 1080 Ti alone"));
+  EXPECT_THAT(version_of(got.changes[0].plan, "torch"), HasSubstr("+cu126"));
+  EXPECT_THAT(got.changes[1].text, testing::StartsWith("GeForce RTX 5090 alone"));
+  // Two of one kind are one.
+  StackWish twins = wish("GTX 1080 Ti", "580.95.05", {"torch==2.9.1+cu128"});
+  twins.machine.cards.push_back(twins.machine.cards.front());
+  EXPECT_THAT(answer(twins).changes, Not(Contains(Field(&StackChange::text, HasSubstr("alone")))));
 }
 
 // What is known is known of wheels for x86-64.

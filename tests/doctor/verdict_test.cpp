@@ -1,7 +1,9 @@
 // Verdicts on frameworks as the knowledge base has them, and on facts that are written down.
 #include "doctor/verdicts/verdict.h"
 
+#include <array>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -246,6 +248,22 @@ TEST(Verdict, BesideAnArmProcessorWhatIsKnownOfWheelsTellsNothing) {
   EXPECT_EQ(outcome_here(known("torch", "2.7.1+cpu")), Outcome::WorksSlowly);
   at.processor_flags = {"avx2"};
   EXPECT_EQ(outcome_here(torch), Outcome::FailsAtFirstKernel);
+}
+
+// A driver knows no card that came after it, whatever programs it starts.
+TEST(Verdict, ADriverFromBeforeTheCardIsNotLikelyToKnowIt) {
+  const Framework torch = known("torch", "2.5.1+cu118");
+  for (const auto& [card, old, good] :
+       std::vector<std::array<const char*, 3>>{{"RTX 4090", "515.65.01", "520.61.05"},
+                                               {"RTX 3060", "450.80.02", "455.23.05"},
+                                               {"H100", "515.65.01", "520.61.05"}}) {
+    const Judged judged = judge(torch, card, old);
+    EXPECT_EQ(judged.cause, Cause::DriverTooOld) << card;
+    EXPECT_EQ(judged.verdict.outcome, Outcome::Unknown) << card;
+    EXPECT_EQ(outcome(torch, card, good), Outcome::Works) << card;
+  }
+  EXPECT_EQ(outcome(torch, "GTX 1080", "450.80.02"), Outcome::Works);
+  EXPECT_EQ(outcome(torch, "Tesla T4", "450.80.02"), Outcome::Works);
 }
 
 TEST(Verdict, BuildsThatDoNotUseCudaAreNotJudged) {

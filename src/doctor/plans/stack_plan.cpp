@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -273,6 +275,30 @@ void change_python(const StackWish& wish, const Knowledge& knowledge, StackAnswe
   }
 }
 
+// For each kind of card alone, where no builds serve all of them at once.
+void change_cards(const StackWish& wish, const Knowledge& knowledge, StackAnswer& answer) {
+  std::set<std::string> seen;
+  for (const Card& card : wish.machine.cards) {
+    if (!seen.insert(card.compute_capability).second) {
+      continue;
+    }
+    StackWish changed = wish;
+    std::erase_if(changed.machine.cards, [&](const Card& other) {
+      return other.compute_capability != card.compute_capability;
+    });
+    if (changed.machine.cards.size() == wish.machine.cards.size()) {
+      return;
+    }
+    if (auto plan = find_plan(changed, knowledge)) {
+      answer.changes.push_back(
+          {.text = fmt::format("{} alone (CUDA_VISIBLE_DEVICES), each kind of card having an "
+                               "environment of its own,",
+                               label_of(card)),
+           .plan = *std::move(plan)});
+    }
+  }
+}
+
 // Without what the user said of a version, then without the package.
 void change_wanted(const StackWish& wish, const Knowledge& knowledge, StackAnswer& answer) {
   for (size_t i = 0; i < wish.wanted.size(); ++i) {
@@ -347,6 +373,7 @@ Result<StackAnswer> plan_stack(const StackWish& given, const Knowledge& knowledg
     change_driver(wish, knowledge, answer);
     change_python(wish, knowledge, answer);
     change_wanted(wish, knowledge, answer);
+    change_cards(wish, knowledge, answer);
   }
   return answer;
 }

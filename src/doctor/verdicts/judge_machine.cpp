@@ -41,6 +41,17 @@ std::string load_error(const Framework& framework, const LibraryProblem& found) 
   return fmt::format("{}: cannot open shared object file: No such file or directory", library);
 }
 
+// The first branch that is made for the CUDA version that first compiled for a card; 0: all that
+// are known are. Drivers of that branch are those that the card came with.
+int branch_of_toolkit(const Architecture& architecture, const Knowledge& knowledge) {
+  const int cuda = cuda_number(architecture.first_toolkit.value);
+  const auto first = std::ranges::find_if(knowledge.branches, [&](const DriverBranch& branch) {
+    return branch.verified && cuda_number(branch.cuda) >= cuda;
+  });
+  return first == knowledge.branches.end() || first == knowledge.branches.begin() ? 0
+                                                                                  : first->branch;
+}
+
 }  // namespace
 
 void Judge::look_at_libraries() {
@@ -263,6 +274,19 @@ void Judge::look_at_branch() {
     card_evidence(problem);
     problem.evidence.push_back(
         {fmt::format("the first branch for it is {}", first), architecture->first_driver->source});
+  } else if (const int likely = first == 0 ? branch_of_toolkit(*architecture, knowledge_) : 0;
+             target_.branch < likely && !target_.tegra) {
+    Problem& problem = add_no_cuda(Cause::DriverTooOld, false);
+    problem.reason = fmt::format("driver {} is older than {} cards, which came with branch {}",
+                                 machine_.driver, architecture->name, likely);
+    problem.text = fmt::format(
+        "{} cards came with CUDA {} and drivers of branch {}, and {} is older: it is not likely to "
+        "know them.",
+        architecture->name, architecture->first_toolkit.value, likely, machine_.driver);
+    card_evidence(problem);
+    problem.evidence.push_back({fmt::format("CUDA {} is the first that compiles for it",
+                                            architecture->first_toolkit.value),
+                                architecture->first_toolkit.source});
   }
 }
 
