@@ -213,6 +213,7 @@ void fields_of(Fact& fact, const Field& field) {
   field("stage", fact.stage);
   field("platform", fact.platform);
   field("line", fact.line);
+  field("literal", fact.literal);
 }
 
 template <FactOf<DeviceFault> Fact, class Field>

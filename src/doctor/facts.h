@@ -268,6 +268,7 @@ struct BaseImage {
   std::string stage;     // AS; empty: none
   std::string platform;  // --platform: "linux/arm64"; empty: that of the machine
   uint64_t line = 0;
+  bool literal = true;  // false: `line` does not hold it as it is, but a variable or a digest
 
   bool operator==(const BaseImage&) const = default;
 };

@@ -231,7 +231,7 @@ TEST_F(DoctorElsewhere, LinesForTheLoaderNameAFolderThatIsThere) {
     return mynah({recipe, "--gpu", "TITAN Xp", "--driver", "580.95.05"}).out;
   };
   const auto asks = AllOf(
-      HasSubstr("&& SITE=\"$(python3 -c 'import nvidia; print(list(nvidia.__path__)[0])')/..\" && "
+      HasSubstr("SITE=\"$(python3 -c 'import nvidia; print(list(nvidia.__path__)[0])')/..\" && "
                 "export LD_LIBRARY_PATH=\"$SITE/nvidia/cublas/lib:"),
       Not(HasSubstr("/lib/python/")));
   EXPECT_THAT(told(folder / "requirements.txt"), asks);

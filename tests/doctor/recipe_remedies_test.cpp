@@ -288,6 +288,25 @@ TEST(RecipeRemedies, AnInstallationIsAnEditOfTheFile) {
   EXPECT_THAT(first.steps[1].text, HasSubstr("before Python is"));
 }
 
+TEST(RecipeRemedies, WhatAnInstallationBringsBesideStandsInTheSameCommand) {
+  Facts facts =
+      files({{"Dockerfile", "FROM ubuntu:22.04\nRUN pip install onnxruntime-gpu==1.31.1\n"}});
+  facts.machine.cards = {card("NVIDIA TITAN Xp", "6.1")};
+  facts.machine.driver = "580.95.05";
+  const Report report = judge(facts);
+  const auto found = of_rule(report, "kernel image");
+  ASSERT_EQ(found.size(), 1U);
+  ASSERT_FALSE(found[0]->remedies.empty());
+  ASSERT_EQ(found[0]->remedies[0].steps.size(), 2U);
+  EXPECT_EQ(found[0]->remedies[0].steps[0].command,
+            "sed -i '2s|onnxruntime-gpu==1\\.31\\.1|onnxruntime-gpu[cuda,cudnn]==1.23.2 "
+            "\"nvidia-cudnn-cu12<=9.10.2.21\"|' 'Dockerfile'");
+  // What brings the libraries keeps that version.
+  const auto lacks = of_rule(report, "image lacks libraries");
+  ASSERT_EQ(lacks.size(), 1U);
+  EXPECT_EQ(lacks[0]->remedies.at(0).command, "RUN pip install 'onnxruntime-gpu[cuda,cudnn]'");
+}
+
 TEST(RecipeRemedies, AClashIsMendedInTheFile) {
   const auto remedies = [](const char* path, const char* text) {
     const Report report = judge(files({{path, text}}));

@@ -172,7 +172,14 @@ TEST(RecipeRemedyProperty, ABuildThatIsMissingHasOneThatIsThere) {
   const auto found = of_rule(report, "no such build");
   ASSERT_EQ(found.size(), 1U);
   ASSERT_EQ(found[0]->remedies.size(), 1U);
-  EXPECT_THAT(found[0]->remedies[0].text, HasSubstr("is to read torch==2.8.0"));
+  EXPECT_THAT(found[0]->remedies[0].text, HasSubstr("is to read torch==2.8.0, not"));
+  EXPECT_THAT(of_rule(report, "index is not named"), IsEmpty());  // it is one fault
+  // In an image it is sure to fail, and what mends it is the same.
+  const Report image = of_image("python:3.11", "torch==2.8.0+cu118");
+  const auto certain = of_rule(image, "index is not named");
+  ASSERT_EQ(certain.size(), 1U);
+  EXPECT_EQ(certain[0]->level, Level::Fail);
+  EXPECT_EQ(certain[0]->remedies, of_rule(image, "no such build").at(0)->remedies);
 }
 
 TEST(RecipeRemedyProperty, ThatAnImageHasAnotherCudnnIsSaidOnceWithOneLineToChange) {
@@ -227,6 +234,66 @@ TEST(RecipeRemedyProperty, TheTableSaysWhatAnImageLacks) {
   EXPECT_THAT(outcomes(of_image("nvidia/cuda:12.8.1-cudnn-runtime-ubuntu22.04",
                                 "ctranslate2==4.8.5 onnxruntime-gpu==1.23.2")),
               ElementsAre("ctranslate2 works", "onnxruntime works"));
+}
+
+TEST(RecipeRemedyProperty, TwoPackagesThatWantOtherCudnnsAreTakenToOne) {
+  const Report report = of_image("python:3.11", "ctranslate2==4.4.0 onnxruntime-gpu==1.23.2");
+  const auto found = of_rule(report, "cudnn of another version");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_THAT(found[0]->text, HasSubstr("another one comes: 9 by what onnxruntime-gpu 1.23.2"));
+  ASSERT_FALSE(found[0]->remedies.empty());
+  EXPECT_THAT(found[0]->remedies[0].command, HasSubstr("ctranslate2==4.8.5"));
+  // One line brings the rest for both, and none cuDNN 8 beside 9.
+  const auto lacks = of_rule(report, "image lacks libraries");
+  ASSERT_EQ(lacks.size(), 1U);
+  ASSERT_EQ(lacks[0]->remedies.size(), 1U);
+  EXPECT_EQ(lacks[0]->remedies[0].command, "RUN pip install 'onnxruntime-gpu[cuda,cudnn]'");
+}
+
+TEST(RecipeRemedyProperty, TwoPackagesThatWantOtherCudasAreTakenToOne) {
+  Facts facts = files({{"Dockerfile",
+                        "FROM nvidia/cuda:12.4.1-base-ubuntu22.04\nRUN pip install "
+                        "ctranslate2==4.8.5 onnxruntime-gpu==1.17.1\n"}});
+  facts.machine.cards = {card("NVIDIA GeForce RTX 4090", "8.9")};
+  facts.machine.driver = "580.95.05";
+  const Report report = judge(facts);
+  for (const Finding* finding : of_rule(report, "image lacks libraries")) {
+    EXPECT_FALSE(finding->remedies.empty()) << finding->text;
+  }
+  const auto found = of_rule(report, "image lacks libraries");
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_THAT(commands_of(found[1]->remedies.at(0)),
+              ::testing::Contains(HasSubstr("|onnxruntime-gpu==1.26.0|")));
+}
+
+TEST(RecipeRemedyProperty, AnImageThatAVariableOrADigestHoldsIsNoLineToPaste) {
+  for (const char* from : {"ARG TAG=12.6.3-cudnn-runtime-ubuntu22.04\nFROM nvidia/cuda:${TAG}",
+                           "FROM nvidia/cuda:12.6.3-cudnn-runtime-ubuntu22.04@sha256:abcd"}) {
+    const Report report = judge(files(
+        {{"Dockerfile", (std::string(from) + "\nRUN pip install ctranslate2==4.4.0\n").c_str()}}));
+    const auto found = of_rule(report, "cudnn of another version");
+    ASSERT_EQ(found.size(), 1U) << from;
+    ASSERT_EQ(found[0]->remedies.size(), 3U) << from;
+    EXPECT_EQ(found[0]->remedies[2].command, "") << from;
+    EXPECT_THAT(found[0]->remedies[2].text, HasSubstr("is to read nvidia/cuda:12.2.2-cudnn8"));
+  }
+}
+
+TEST(RecipeRemedyProperty, AnIndexThatHasANameIsChangedWhereItStands) {
+  Facts facts = files(
+      {{"pyproject.toml",
+        "[tool.poetry.dependencies]\npython = '^3.11'\ntorch = {version = '2.5.1+cu124', source "
+        "= 'pt'}\n[[tool.poetry.source]]\nname = 'pt'\n"
+        "url = 'https://download.pytorch.org/whl/cu124'\n"}});
+  facts.machine.cards = {card("NVIDIA GeForce RTX 5090", "12.0")};
+  facts.machine.driver = "580.95.05";
+  const Report report = judge(facts);
+  const auto found = of_rule(report, "kernel image");
+  ASSERT_EQ(found.size(), 1U);
+  ASSERT_FALSE(found[0]->remedies.empty());
+  EXPECT_THAT(commands_of(found[0]->remedies[0]),
+              ElementsAre("", "sed -i '3s|2\\.5\\.1+cu124|2.7.0+cu128|' 'pyproject.toml'",
+                          "sed -i '6s|cu124|cu128|' 'pyproject.toml'"));
 }
 
 }  // namespace mynah::doctor

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "doctor/recipes/alignment_parts.h"
+#include "doctor/recipes/column_libraries.h"
 #include "doctor/recipes/recipe_drift.h"
 
 namespace mynah::doctor {
@@ -31,6 +32,22 @@ void add_extra(ColumnCudnn& cudnn, const Resolved& onnxruntime, const Stretch& w
                            .version = std::to_string(wants.cudnn_major),
                            .by = "onnxruntime-gpu[cudnn]",
                            .asked = onnxruntime.by});
+  }
+}
+
+// Where an image surely holds none, one wheel has to serve all: the newest that is wanted.
+void add_wanted(ColumnCudnn& cudnn, const RecipeColumn& column, const Knowledge& knowledge) {
+  const auto newest = std::ranges::max_element(cudnn.wanted, {}, &CudnnWanted::major);
+  const bool differ = std::ranges::any_of(
+      cudnn.wanted, [&](const CudnnWanted& wish) { return wish.major != newest->major; });
+  const std::vector<LibraryLack> lacks =
+      differ && cudnn.there.empty() ? library_lacks(column, knowledge) : std::vector<LibraryLack>();
+  if (lacks.size() > 1 && std::ranges::all_of(lacks, &LibraryLack::cudnn)) {
+    cudnn.there.push_back(
+        {.major = newest->major,
+         .version = std::to_string(newest->major),
+         .by = fmt::format("what {} {} wants", newest->package, newest->version.text()),
+         .asked = newest->asked});
   }
 }
 
@@ -90,6 +107,7 @@ ColumnCudnn cudnn_of(const RecipeColumn& column, const Knowledge& knowledge) {
                            .by = "the image",
                            .asked = nullptr});
   }
+  add_wanted(cudnn, column, knowledge);
   return cudnn;
 }
 

@@ -46,6 +46,24 @@ AlignmentEdit package_edit(const RecipeColumn& column, const Asked& there,
   return edit;
 }
 
+// What nobody asks for yet: behind the package in a command of an image, else in lines of its own.
+void add_packages(std::vector<AlignmentEdit>& edits, const Asked& by,
+                  const std::vector<std::string>& added) {
+  const auto beside = std::ranges::find_if(edits, [&](const AlignmentEdit& edit) {
+    return by.recipe->kind == "dockerfile" && edit.file == by.recipe->path &&
+           edit.line == by.requirement->line;
+  });
+  for (const std::string& text : added) {
+    if (beside != edits.end()) {
+      beside->to += text.find_first_of("<>*") == std::string::npos ? " " + text
+                                                                   : fmt::format(" \"{}\"", text);
+    }
+  }
+  for (const std::string& text : beside == edits.end() ? added : std::vector<std::string>()) {
+    edits.push_back({.file = by.recipe->path, .line = 0, .from = {}, .to = text, .why = {}});
+  }
+}
+
 }  // namespace
 
 InstallationEdits installation_edits(const std::string& command, const RecipeColumn& column,
@@ -60,6 +78,7 @@ InstallationEdits installation_edits(const std::string& command, const RecipeCol
     found.more.push_back(way_step(command.substr(end + kAnd.size()), column));
   }
   bool own = false;
+  std::vector<std::string> added;
   for (const std::string& text : read_pip_words(std::span(words).subspan(2)).requirements) {
     const auto wanted = parse_requirement(text);
     if (!wanted) {
@@ -74,11 +93,13 @@ InstallationEdits installation_edits(const std::string& command, const RecipeCol
       return found;
     }
     const Resolved there = resolve(column, wanted->name);
-    found.edits.push_back(
-        there.by != nullptr
-            ? package_edit(column, *there.by, *wanted, text)
-            : AlignmentEdit{.file = by.recipe->path, .line = 0, .from = {}, .to = text, .why = {}});
+    if (there.by != nullptr) {
+      found.edits.push_back(package_edit(column, *there.by, *wanted, text));
+    } else {
+      added.push_back(text);
+    }
   }
+  add_packages(found.edits, by, added);
   if (!own) {
     found.edits.clear();
   }

@@ -114,6 +114,7 @@ class DockerfileReader {
     DockerStage stage;
     stage.image = docker_image(words.front());
     stage.image.line = read.line;
+    stage.image.literal = holds_word(read.arguments, words.front()) && !words.front().contains('@');
     constexpr std::string_view kPlatform = "--platform=";
     for (const std::string& flag : read.flags) {
       if (flag.starts_with(kPlatform)) {

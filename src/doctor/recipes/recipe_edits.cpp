@@ -110,16 +110,19 @@ void apply_requirement(Recipe& recipe, const AlignmentEdit& edit) {
 }
 
 void apply_index(Recipe& recipe, const AlignmentEdit& edit) {
+  bool named = false;  // there, under a name that requirements use
   for (IndexLine& index : recipe.indexes) {
     if (index.url == edit.from && index.line == edit.line) {
       index.url = edit.to;
+      named = true;
     }
   }
   for (Requirement& requirement : recipe.requirements) {
     for (size_t i = 0; i < requirement.indexes.size(); ++i) {
       const bool known = i < requirement.index_lines.size() && requirement.index_lines[i] != 0;
       if (requirement.indexes[i] == edit.from &&
-          (known ? requirement.index_lines[i] : requirement.line) == edit.line) {
+          ((known ? requirement.index_lines[i] : requirement.line) == edit.line ||
+           (!known && named))) {
         requirement.indexes[i] = edit.to;
       }
     }
@@ -156,6 +159,10 @@ AlignmentEdit pin_edit(const RecipeColumn& column, const Asked& decides, const s
   edit.from = name + requirement.specifier;
   edit.to = name + to;
   edit.why = std::move(why);
+  if (requirement.locked && !lock) {
+    edit.why += edit.why.empty() ? "" : "; ";
+    edit.why += "the file was compiled, and what it is compiled from must say so, too";
+  }
   edit.row = requirement.name;
   edit.refused = lock && refuses(project, to);
   // Behind extras alone nothing is put by a command: how they are written is not known.
@@ -169,6 +176,10 @@ AlignmentEdit image_edit(const RecipeColumn& column, const std::string& to, std:
   edit.row = "base image";
   edit.of_image = true;
   edit.literal = column.service == nullptr || !column.service->build.empty();
+  for (const Recipe* recipe : column.recipes) {
+    const BaseImage* image = recipe->kind == "dockerfile" ? final_image(*recipe) : nullptr;
+    edit.literal &= image == nullptr || image->literal;
+  }
   const size_t colon = column.image_where.rfind(':');
   edit.file = column.image_where.substr(0, colon);
   for (const char c : column.image_where.substr(std::min(colon + 1, column.image_where.size()))) {

@@ -121,7 +121,8 @@ void add_index_remedies(Finding& finding, const RecipeColumn& column, const Inst
 }
 
 // Builds of PyTorch that the Python index does not have: its versions have no '+'.
-void judge_builds(Diagnosis& diagnosis, const RecipeColumn& column, const InstallRun& run) {
+void judge_builds(Diagnosis& diagnosis, const RecipeColumn& column, const InstallRun& run,
+                  Proposals& proposals) {
   const Knowledge& knowledge = diagnosis.knowledge;
   std::map<std::string, std::vector<const Asked*>> missing;
   for (const Asked* asked : run.asked) {
@@ -147,6 +148,14 @@ void judge_builds(Diagnosis& diagnosis, const RecipeColumn& column, const Instal
           return asked->holds == Truth::Yes && !asked->bound;
         });
     const std::string pin = first.requirement->name + first.requirement->specifier;
+    const auto version = resolve(column, "torch").version;
+    const TorchRelease* release =
+        version && first.requirement->name == "torch" ? knowledge.torch_release(*version) : nullptr;
+    const bool no_build =
+        release != nullptr && build != "cpu" && release->variant(build) == nullptr;
+    if (no_build && !certain) {
+      continue;  // that there is no such build is said (judge_torch_build)
+    }
     Finding& finding = add_finding(
         diagnosis, "index is not named", failing(certain), sure(certain),
         fmt::format("{} in {}", pin, first.recipe->path),
@@ -161,20 +170,8 @@ void judge_builds(Diagnosis& diagnosis, const RecipeColumn& column, const Instal
       finding.evidence.push_back(evidence_of(*asked));
     }
     finding.error = fmt::format("Could not find a version that satisfies the requirement {}", pin);
-    const auto version = resolve(column, "torch").version;
-    const TorchRelease* release =
-        version && first.requirement->name == "torch" ? knowledge.torch_release(*version) : nullptr;
-    if (release != nullptr && build != "cpu" && release->variant(build) == nullptr) {
-      std::vector<std::string> builds;
-      builds.reserve(release->variants.size());
-      for (const TorchVariant& variant : release->variants) {
-        builds.push_back(variant.cuda);
-      }
-      finding.remedies.push_back(
-          {.command = {},
-           .text = fmt::format("Take another build: of torch {} those for {} are known",
-                               release->torch, fmt::join(builds, ", ")),
-           .cost = {}});
+    if (no_build) {
+      propose_torch_builds(diagnosis, column, *version, proposals);
       continue;
     }
     add_index_remedies(finding, column, run, first, build, knowledge);
@@ -313,14 +310,14 @@ void judge_alone(Diagnosis& diagnosis, const RecipeColumn& column, const Install
 
 }  // namespace
 
-void judge_indexes(Diagnosis& diagnosis, const RecipeColumn& column) {
+void judge_indexes(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals) {
   constexpr size_t kMostFindings = 50;  // of a column
   const size_t before = diagnosis.report.findings.size();
   for (const InstallRun& run : install_runs(column)) {
     if (diagnosis.report.findings.size() - before >= kMostFindings) {
       return;
     }
-    judge_builds(diagnosis, column, run);
+    judge_builds(diagnosis, column, run, proposals);
     judge_alone(diagnosis, column, run);
   }
 }

@@ -1,5 +1,6 @@
 // What an image lacks of the libraries of CUDA that its packages open.
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <span>
 #include <string>
@@ -67,8 +68,7 @@ std::string wheels_line(const OpenedLibraries& opens) {
   const auto version = Version::parse(opens.version);
   const bool extras = !version || onnxruntime_extras(*version) == OnnxRuntimeExtras::Bring;
   if (onnxruntime && extras) {
-    return fmt::format("RUN pip install 'onnxruntime-gpu[cuda,cudnn]{}{}'",
-                       opens.version.empty() ? "" : "==", opens.version);
+    return "RUN pip install 'onnxruntime-gpu[cuda,cudnn]'";  // of the version that is there
   }
   std::string words;
   for (const std::string& wheel : cuda_wheels(opens.cuda_major, opens.cudnn_major, onnxruntime)) {
@@ -199,9 +199,36 @@ void leave_out_other_cudnn(std::vector<LibraryLack>& lacks, const RecipeColumn& 
 }
 
 // Whether one image may serve both.
-bool go_together(const OpenedLibraries& a, const OpenedLibraries& b) {
-  return a.cuda_major == b.cuda_major &&
-         (a.cudnn_major == 0 || b.cudnn_major == 0 || a.cudnn_major == b.cudnn_major);
+bool go_together(const LibraryLack& a, const LibraryLack& b) {
+  return a.opens.cuda_major == b.opens.cuda_major &&
+         (!a.cudnn || !b.cudnn || a.opens.cudnn_major == b.opens.cudnn_major);
+}
+
+// The newest release that is for another CUDA, and an image that holds what it wants: where another
+// package wants that one, no image serves both.
+void propose_other_cuda(const Diagnosis& diagnosis, const RecipeColumn& column,
+                        const OpenedLibraries& opens, int cuda_major, Proposals& proposals) {
+  const Knowledge& knowledge = diagnosis.knowledge;
+  const PackageReleases* listed = knowledge.releases_of(opens.package);
+  if (listed == nullptr || opens.version.empty() || !opens.by.empty()) {
+    return;
+  }
+  for (const Version& release : listed->releases) {
+    const auto wants = stretch_of(opens.package, release, knowledge);
+    const bool fits =
+        wants && wants->verified && !release.is_prerelease() && wants->cuda_major == cuda_major;
+    const std::string image =
+        fits ? image_with(column, cuda_major, wants->cudnn_major, knowledge) : "";
+    if (!image.empty()) {
+      std::vector<AlignmentEdit> edits = {pin_edit(column, *opens.asked, "==" + release.text(),
+                                                   fmt::format("it wants {}", wants->wants))};
+      if (image != column.image) {
+        edits.push_back(image_edit(column, image, fmt::format("it holds {}", wants->wants)));
+      }
+      propose(diagnosis, proposals, std::move(edits), "Take both for the same CUDA.");
+      return;
+    }
+  }
 }
 
 // What several packages lack, and one remedy brings.
@@ -231,7 +258,7 @@ void judge_lacks(Diagnosis& diagnosis, const RecipeColumn& column,
   // What serves the one that wants more serves the other, too.
   LibraryLack more = lacks.back();
   for (const LibraryLack& lack : lacks) {
-    more.opens.cudnn_major = std::max(more.opens.cudnn_major, lack.opens.cudnn_major);
+    more.opens.cudnn_major = lack.cudnn ? lack.opens.cudnn_major : more.opens.cudnn_major;
     more.cublas |= lack.cublas;
     more.cudnn |= lack.cudnn;
     more.beside &= lack.beside;
@@ -243,14 +270,22 @@ void judge_lacks(Diagnosis& diagnosis, const RecipeColumn& column,
 
 void judge_image_libraries(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals) {
   std::vector<LibraryLack> lacks = library_lacks(column, diagnosis.knowledge);
+  std::vector<OpenedLibraries> all;
+  std::ranges::transform(lacks, std::back_inserter(all), &LibraryLack::opens);
   leave_out_other_cudnn(lacks, column, diagnosis.knowledge);
   std::span<const LibraryLack> rest = lacks;
   while (!rest.empty()) {
     size_t count = 1;
-    while (count < rest.size() && go_together(rest[count].opens, rest.front().opens)) {
+    while (count < rest.size() && go_together(rest[count], rest.front())) {
       ++count;
     }
     judge_lacks(diagnosis, column, rest.first(count), proposals);
+    const auto& opens = rest.front().opens;
+    for (const OpenedLibraries& other : all) {
+      if (count == 1 && other.cuda_major > opens.cuda_major) {
+        propose_other_cuda(diagnosis, column, opens, other.cuda_major, proposals);
+      }
+    }
     rest = rest.subspan(count);
   }
 }

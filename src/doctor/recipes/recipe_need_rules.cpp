@@ -205,18 +205,27 @@ void judge_torch_build(Diagnosis& diagnosis, const RecipeColumn& column, Proposa
                   newest.public_part().text(), fmt::join(builds, ", "), variant));
   finding.evidence = {evidence_of(*torch.by), {"its builds", release.source}};
   finding.error = fmt::format("No matching distribution found for {}", pin);
+  propose_torch_builds(diagnosis, column, newest, proposals);
+}
+
+void propose_torch_builds(const Diagnosis& diagnosis, const RecipeColumn& column,
+                          const Version& torch, Proposals& proposals) {
+  const TorchRelease* release = diagnosis.knowledge.torch_release(torch);
+  if (release == nullptr) {
+    return;
+  }
+  const std::string version = torch.public_part().text();
   // The newest CUDA version of which something is known first.
-  for (auto known = release.variants.rbegin(); known != release.variants.rend(); ++known) {
+  for (auto known = release->variants.rbegin(); known != release->variants.rend(); ++known) {
     const auto local = Version::parse("0+" + known->cuda);
     if (!known->verified || !local) {
       continue;
     }
-    Version target = newest.public_part();
+    Version target = torch.public_part();
     target.local = local->local;
     propose(diagnosis, proposals,
-            torch_edits(column, target,
-                        fmt::format("torch {} has a build for it", newest.public_part().text()),
-                        knowledge),
+            torch_edits(column, target, fmt::format("torch {} has a build for it", version),
+                        diagnosis.knowledge),
             fmt::format("Take the build for {}.", known->cuda));
   }
 }

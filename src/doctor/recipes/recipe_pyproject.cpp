@@ -69,7 +69,7 @@ void add_index(Recipe& recipe, const TextTree& entry, const std::string& url, bo
   index.extra = extra;
   index.explicit_ = is_explicit;
   index.file = recipe.path;
-  index.line = entry.line;
+  index.line = entry["url"].line != 0 ? entry["url"].line : entry.line;
   recipe.indexes.push_back(std::move(index));
 }
 

@@ -92,12 +92,17 @@ void judge_clashes(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& 
 void judge_needs(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals);
 void judge_torch_build(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals);
 
+// Builds of a torch that are known, in place of one that is not, for the finding that was added
+// last.
+void propose_torch_builds(const Diagnosis& diagnosis, const RecipeColumn& column,
+                          const Version& torch, Proposals& proposals);
+
 // Packages that want another cuDNN than the one that comes, and extras that bring nothing.
 void judge_cudnn(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals);
 
 // Where packages come from: builds that the Python index does not have, and an index in its place
 // that lacks what is asked for.
-void judge_indexes(Diagnosis& diagnosis, const RecipeColumn& column);
+void judge_indexes(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals);
 
 // Versions that no index has.
 void judge_versions(Diagnosis& diagnosis, const RecipeColumn& column);

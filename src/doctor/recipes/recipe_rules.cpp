@@ -370,7 +370,7 @@ void judge_recipes(Diagnosis& diagnosis) {
     Proposals proposals;
     judge_requirements(diagnosis, column, proposals);
     judge_steps(diagnosis, column, proposals);
-    judge_indexes(diagnosis, column);
+    judge_indexes(diagnosis, column, proposals);
     judge_versions(diagnosis, column);
     judge_numpy(diagnosis, column);
     judge_image_libraries(diagnosis, column, proposals);

@@ -44,7 +44,7 @@ RecipeTrials::Troubles RecipeTrials::troubles(const Facts& facts,
   Proposals none;
   judge_requirements(diagnosis, column, none);
   judge_steps(diagnosis, column, none);
-  judge_indexes(diagnosis, column);
+  judge_indexes(diagnosis, column, none);
   judge_versions(diagnosis, column);
   judge_numpy(diagnosis, column);
   judge_image_libraries(diagnosis, column, none);

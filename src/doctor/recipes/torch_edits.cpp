@@ -105,8 +105,14 @@ void edit_index(const RecipeColumn& column, const Version& target, const Asked& 
   const std::vector<uint64_t>& lines = asked.requirement->index_lines;
   for (size_t i = 0; i < asked.requirement->indexes.size(); ++i) {
     const bool known = i < lines.size() && lines[i] != 0;
+    const auto index =
+        std::ranges::find(asked.recipe->indexes, asked.requirement->indexes[i], &IndexLine::url);
+    const bool by_name = !known && index != asked.recipe->indexes.end() && index->line != 0;
     change(asked.requirement->indexes[i], asked.recipe->path,
-           known ? lines[i] : asked.requirement->line, known);
+           known     ? lines[i]
+           : by_name ? index->line
+                     : asked.requirement->line,
+           known || by_name);
   }
   if (!asked.requirement->indexes.empty()) {
     return;
