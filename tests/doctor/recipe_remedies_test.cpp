@@ -249,9 +249,10 @@ TEST(RecipeRemedies, AnotherTorchThanTheImagesBringsItsCompanions) {
   EXPECT_THAT(found[0]->text, HasSubstr("torchvision and torchaudio of the image stay"));
   EXPECT_EQ(found[0]->error, "operator torchvision::nms does not exist");
   ASSERT_EQ(found[0]->remedies.size(), 1U);
-  EXPECT_EQ(found[0]->remedies[0].command,
-            "sed -i '2s|torch==2\\.5\\.1|torch==2.5.1 torchvision~=0.20.0 torchaudio==2.5.1|' "
-            "'Dockerfile'");
+  EXPECT_EQ(
+      found[0]->remedies[0].command,
+      R"(sed -i "2s|['\"]\?torch==2\.5\.1['\"]\?|torch==2.5.1 torchvision~=0.20.0 torchaudio==2.5.1|" )"
+      "'Dockerfile'");
   for (const char* fine :
        {"RUN pip install torch==2.5.1 torchvision==0.20.1 torchaudio==2.5.1\n",
         "RUN pip uninstall -y torchvision torchaudio\nRUN pip install torch==2.5.1\n",
@@ -298,9 +299,10 @@ TEST(RecipeRemedies, WhatAnInstallationBringsBesideStandsInTheSameCommand) {
   ASSERT_EQ(found.size(), 1U);
   ASSERT_FALSE(found[0]->remedies.empty());
   ASSERT_EQ(found[0]->remedies[0].steps.size(), 2U);
-  EXPECT_EQ(found[0]->remedies[0].steps[0].command,
-            "sed -i '2s|onnxruntime-gpu==1\\.31\\.1|onnxruntime-gpu[cuda,cudnn]==1.23.2 "
-            "\"nvidia-cudnn-cu12<=9.10.2.21\"|' 'Dockerfile'");
+  EXPECT_EQ(
+      found[0]->remedies[0].steps[0].command,
+      R"(sed -i "2s|['\"]\?onnxruntime-gpu==1\.31\.1['\"]\?|onnxruntime-gpu[cuda,cudnn]==1.23.2 )"
+      R"(\"nvidia-cudnn-cu12<=9.10.2.21\"|" 'Dockerfile')");
   // What brings the libraries keeps that version.
   const auto lacks = of_rule(report, "image lacks libraries");
   ASSERT_EQ(lacks.size(), 1U);
@@ -330,6 +332,18 @@ TEST(RecipeRemedies, AClashIsMendedInTheFile) {
   ASSERT_EQ(asked.size(), 1U);
   EXPECT_THAT(asked[0].command, HasSubstr("RUN pip uninstall -y onnxruntime onnxruntime-gpu && "));
   EXPECT_THAT(asked[0].text, HasSubstr("Dockerfile:2"));
+}
+
+TEST(RecipeRemedies, AShellTakesNoVersionOfADockerfileForARedirection) {
+  const Report report = judge(files({{"Dockerfile",
+                                      "FROM python:3.11\nRUN pip install torch==2.9.0 "
+                                      "torchaudio==2.9.0 'pyannote-audio==3.3.2'\n"}}));
+  const auto found = of_rule(report, "packages clash");
+  ASSERT_EQ(found.size(), 1U);
+  ASSERT_FALSE(found[0]->remedies.empty());
+  EXPECT_EQ(found[0]->remedies[0].command,
+            R"(sed -i "2s|['\"]\?pyannote-audio==3\.3\.2['\"]\?|\"pyannote-audio>=4\"|" )"
+            "'Dockerfile'");
 }
 
 TEST(RecipeRemedies, ExtrasThatBringNothingOnCuda11AreLeftOut) {

@@ -1,5 +1,6 @@
 // What must hold of remedies whatever the recipe, the card and the driver: each says something, and
 // of what stands first in several findings nothing undoes another.
+#include <algorithm>
 #include <map>
 #include <sstream>
 #include <string>
@@ -108,7 +109,7 @@ std::pair<std::string, std::string> change_of(const std::string& command) {
   const size_t first = command.find('|');
   const size_t second = command.find('|', first + 1);
   const size_t third = command.find('|', second + 1);
-  if (!command.starts_with("sed -i '") || third == std::string::npos) {
+  if (!command.starts_with("sed -i ") || third == std::string::npos) {
     return {};
   }
   return {command.substr(0, second) + command.substr(third),
@@ -264,6 +265,30 @@ TEST(RecipeRemedyProperty, TwoPackagesThatWantOtherCudasAreTakenToOne) {
   ASSERT_EQ(found.size(), 2U);
   EXPECT_THAT(commands_of(found[1]->remedies.at(0)),
               ::testing::Contains(HasSubstr("|onnxruntime-gpu==1.26.0|")));
+}
+
+TEST(RecipeRemedyProperty, NoImageIsProposedThatTheDriverIsTooOldFor) {
+  Facts facts = files({{"Dockerfile",
+                        "FROM nvidia/cuda:12.4.1-base-ubuntu22.04\nRUN pip install "
+                        "onnxruntime-gpu==1.27.0\n"}});
+  facts.machine.cards = {card("NVIDIA GeForce RTX 4090", "8.9")};
+  facts.machine.driver = "570.86";
+  const Report report = judge(facts);
+  for (const char* rule : {"image lacks libraries", "driver too old"}) {
+    const auto found = of_rule(report, rule);
+    ASSERT_EQ(found.size(), 1U) << rule;
+    ASSERT_FALSE(found[0]->remedies.empty()) << rule;
+    const auto mends = [&](const char* text) {
+      return std::ranges::any_of(found[0]->remedies, [&](const Remedy& remedy) {
+        return std::ranges::any_of(commands_of(remedy), [&](const std::string& command) {
+          return command.contains(text);
+        });
+      });
+    };
+    EXPECT_TRUE(mends("|nvidia/cuda:12.4.1-cudnn-runtime-ubuntu22.04|")) << rule;
+    EXPECT_TRUE(mends("|onnxruntime-gpu==1.26.0|")) << rule;
+    EXPECT_FALSE(mends("nvidia/cuda:13")) << rule;
+  }
 }
 
 TEST(RecipeRemedyProperty, AnImageThatAVariableOrADigestHoldsIsNoLineToPaste) {

@@ -144,6 +144,22 @@ void apply_image(Recipe& recipe, const AlignmentEdit& edit) {
   }
 }
 
+// A word of a command of a Dockerfile, which may stand in quotes, in place of which several come,
+// or one that a shell takes for a redirection.
+std::string word_command(const AlignmentEdit& edit, bool several) {
+  const std::string& from = edit.from;
+  if ((from + edit.to).find_first_of("$`") != std::string::npos) {
+    return {};
+  }
+  std::string to = several ? edit.to : fmt::format("\"{}\"", edit.to);
+  for (size_t at = to.find('"'); at != std::string::npos; at = to.find('"', at + 2)) {
+    to.insert(at, 1, '\\');
+  }
+  constexpr std::string_view kQuote = "['\\\"]\\?";
+  return fmt::format("sed -i \"{}s|{}{}{}|{}|\" '{}'", edit.line, kQuote, pattern_of(from), kQuote,
+                     to, edit.file);
+}
+
 }  // namespace
 
 AlignmentEdit pin_edit(const RecipeColumn& column, const Asked& decides, const std::string& to,
@@ -270,6 +286,12 @@ std::string edit_command(const AlignmentEdit& edit) {
   const bool bare = begin == 0 && from.find_first_of("=<>~!/:") == std::string::npos;
   if (from.empty() || (bare && !is_text_of_requirements(edit.file))) {
     return {};
+  }
+  const bool several = edit.to.contains(' ');
+  const bool signs = edit.to.find_first_of("<>") != std::string::npos;
+  const bool quoted = from.find_first_of("<>") != std::string::npos;
+  if (is_dockerfile(edit.file) && (several || (signs && !quoted))) {
+    return word_command(edit, several);
   }
   return fmt::format("sed -i '{}s|{}|{}|' '{}'", edit.line, pattern_of(from),
                      edit.to.substr(std::min(begin, edit.to.size())), edit.file);

@@ -16,6 +16,7 @@
 #include "doctor/recipes/recipe_drift.h"
 #include "doctor/recipes/recipe_edits.h"
 #include "doctor/recipes/recipe_rule_parts.h"
+#include "doctor/verdicts/coverage.h"
 
 namespace mynah::doctor {
 
@@ -121,6 +122,46 @@ void propose_both(const Diagnosis& diagnosis, const RecipeColumn& column,
   }
 }
 
+// The newest release that is for another CUDA, and an image that holds what it wants: where another
+// package wants that one, no image serves both.
+void propose_other_cuda(const Diagnosis& diagnosis, const RecipeColumn& column,
+                        const OpenedLibraries& opens, int cuda_major, std::string text,
+                        Proposals& proposals) {
+  const Knowledge& knowledge = diagnosis.knowledge;
+  const PackageReleases* listed = knowledge.releases_of(opens.package);
+  if (listed == nullptr || opens.version.empty() || !opens.by.empty()) {
+    return;
+  }
+  for (const Version& release : listed->releases) {
+    const auto wants = stretch_of(opens.package, release, knowledge);
+    const bool fits =
+        wants && wants->verified && !release.is_prerelease() && wants->cuda_major == cuda_major;
+    const std::string image =
+        fits ? image_with(column, cuda_major, wants->cudnn_major, knowledge) : "";
+    if (!image.empty()) {
+      std::vector<AlignmentEdit> edits = {pin_edit(column, *opens.asked, "==" + release.text(),
+                                                   fmt::format("it wants {}", wants->wants))};
+      if (image != column.image) {
+        edits.push_back(image_edit(column, image, fmt::format("it holds {}", wants->wants)));
+      }
+      propose(diagnosis, proposals, std::move(edits), std::move(text));
+      return;
+    }
+  }
+}
+
+// The CUDA that the driver is made for, where an image is of a newer one, which may not start then;
+// 0: it is not.
+int cuda_of_older_driver(const Diagnosis& diagnosis, const std::string& image) {
+  const DriverBranch* branch = diagnosis.knowledge.branch(diagnosis.facts.machine.driver);
+  const size_t colon = std::min(image.rfind(':'), image.size());
+  const ImageFacts says =
+      image_facts(image.substr(0, colon), image.substr(std::min(colon + 1, image.size())));
+  const bool newer =
+      branch != nullptr && !says.cuda.empty() && cuda_number(branch->cuda) < cuda_number(says.cuda);
+  return newer ? major_version(branch->cuda) : 0;
+}
+
 void add_remedies(Diagnosis& diagnosis, const RecipeColumn& column, const LibraryLack& lack,
                   Proposals& proposals) {
   const Knowledge& knowledge = diagnosis.knowledge;
@@ -129,7 +170,11 @@ void add_remedies(Diagnosis& diagnosis, const RecipeColumn& column, const Librar
   const std::string image =
       image_with(column, opens.cuda_major,
                  lack.cudnn ? opens.cudnn_major : column.image_says.cudnn_major, knowledge);
-  if (!image.empty()) {
+  if (const int older = cuda_of_older_driver(diagnosis, image);
+      older != 0 && older != opens.cuda_major) {
+    propose_other_cuda(diagnosis, column, lack.opens, older,
+                       "Take both for a CUDA that the driver is made for.", proposals);
+  } else if (!image.empty()) {
     propose(diagnosis, proposals,
             {image_edit(column, image,
                         fmt::format("it holds {}", wanted(lack.cublas ? opens.cuda_major : 0,
@@ -204,33 +249,6 @@ bool go_together(const LibraryLack& a, const LibraryLack& b) {
          (!a.cudnn || !b.cudnn || a.opens.cudnn_major == b.opens.cudnn_major);
 }
 
-// The newest release that is for another CUDA, and an image that holds what it wants: where another
-// package wants that one, no image serves both.
-void propose_other_cuda(const Diagnosis& diagnosis, const RecipeColumn& column,
-                        const OpenedLibraries& opens, int cuda_major, Proposals& proposals) {
-  const Knowledge& knowledge = diagnosis.knowledge;
-  const PackageReleases* listed = knowledge.releases_of(opens.package);
-  if (listed == nullptr || opens.version.empty() || !opens.by.empty()) {
-    return;
-  }
-  for (const Version& release : listed->releases) {
-    const auto wants = stretch_of(opens.package, release, knowledge);
-    const bool fits =
-        wants && wants->verified && !release.is_prerelease() && wants->cuda_major == cuda_major;
-    const std::string image =
-        fits ? image_with(column, cuda_major, wants->cudnn_major, knowledge) : "";
-    if (!image.empty()) {
-      std::vector<AlignmentEdit> edits = {pin_edit(column, *opens.asked, "==" + release.text(),
-                                                   fmt::format("it wants {}", wants->wants))};
-      if (image != column.image) {
-        edits.push_back(image_edit(column, image, fmt::format("it holds {}", wants->wants)));
-      }
-      propose(diagnosis, proposals, std::move(edits), "Take both for the same CUDA.");
-      return;
-    }
-  }
-}
-
 // What several packages lack, and one remedy brings.
 void judge_lacks(Diagnosis& diagnosis, const RecipeColumn& column,
                  std::span<const LibraryLack> lacks, Proposals& proposals) {
@@ -283,7 +301,8 @@ void judge_image_libraries(Diagnosis& diagnosis, const RecipeColumn& column, Pro
     const auto& opens = rest.front().opens;
     for (const OpenedLibraries& other : all) {
       if (count == 1 && other.cuda_major > opens.cuda_major) {
-        propose_other_cuda(diagnosis, column, opens, other.cuda_major, proposals);
+        propose_other_cuda(diagnosis, column, opens, other.cuda_major,
+                           "Take all for the same CUDA.", proposals);
       }
     }
     rest = rest.subspan(count);

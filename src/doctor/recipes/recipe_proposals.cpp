@@ -175,15 +175,19 @@ void add_remedies(Diagnosis& diagnosis, const ProposalPlace& place, const Propos
   // What was left out for another one is mended by that, or waits for it.
   for (const Tried& dropped : all) {
     Finding& finding = diagnosis.report.findings[dropped.proposal->finding];
-    if (!dropped.dropped || !finding.remedies.empty()) {
+    // An installation stands in front of what else helps: so does what comes in its place.
+    const bool in_front = dropped.proposal->instead_of && put_in[dropped.proposal->finding] == 0;
+    if (!dropped.dropped || (!finding.remedies.empty() && !in_front)) {
       continue;
     }
     const auto other = std::ranges::find_if(
         all, [&](const Tried& tried) { return !tried.dropped && tried.trial.mends(finding); });
     if (other != all.end()) {
-      finding.remedies.push_back(
+      finding.remedies.insert(
+          finding.remedies.begin(),
           remedy_of(other->proposal->edits, other->proposal->text, other->proposal->more));
-    } else if (!place.apart.empty()) {
+      ++put_in[dropped.proposal->finding];
+    } else if (!place.apart.empty() && finding.remedies.empty()) {
       finding.remedies.push_back({.command = {},
                                   .text = "The lines that make all recipes agree mend it, too",
                                   .cost = {}});
