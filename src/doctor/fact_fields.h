@@ -193,6 +193,8 @@ void fields_of(Fact& fact, const Field& field) {
   field("renews", fact.renews);
   field("aside", fact.aside);
   field("unknown", fact.unknown);
+  field("alone", fact.alone);
+  field("managed", fact.managed);
   field("removes", fact.removes);
 }
 
@@ -229,6 +231,7 @@ void fields_of(Fact& fact, const Field& field) {
   field("build", fact.build);
   field("target", fact.target);
   field("arguments", fact.arguments);
+  field("platform", fact.platform);
   field("card", fact.card);
   field("runtime", fact.runtime);
   field("device_faults", fact.device_faults);

@@ -288,6 +288,7 @@ struct Service {
   std::string build;                             // the Dockerfile; empty: none
   std::string target;                            // the stage of it; empty: the last
   std::map<std::string, std::string> arguments;  // that it is built with
+  std::string platform;                          // "linux/arm64"; empty: that of the machine
   std::optional<bool> card;  // whether cards are reserved for it; none: nothing says
   std::string runtime;       // that alone gives it cards: "nvidia"; empty: none, or not it alone
   std::vector<DeviceFault> device_faults;
@@ -315,6 +316,8 @@ struct InstallStep {
   bool renews = false;      // what is there already, too: --upgrade, --force-reinstall
   bool aside = false;       // of a stage that is built, and whose packages are not in the image
   bool unknown = false;     // what it installs is not known, or not all of it
+  bool alone = false;       // without what its packages ask for: --no-deps
+  bool managed = false;     // into a Python that the system may keep pip out of (PEP 668)
   std::vector<std::string> removes;  // packages
 
   bool operator==(const InstallStep&) const = default;
@@ -325,7 +328,8 @@ struct Recipe {
   std::string path;
   std::string target;  // of a Dockerfile: the stage that it is read for; empty: the last
   std::map<std::string, std::string> arguments;  // and the build arguments, but for defaults
-  std::string kind;    // "requirements", "pyproject", "lock", "conda", "dockerfile", "compose"
+  // "requirements", "pyproject", "lock", "conda", "dockerfile", "compose", "python version"
+  std::string kind;
   std::string python;  // wanted: ">=3.10,<3.13"
   std::vector<Requirement> requirements;
   std::vector<InstallStep> steps;  // of a Dockerfile

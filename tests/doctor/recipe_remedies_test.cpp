@@ -251,7 +251,7 @@ TEST(RecipeRemedies, AnotherTorchThanTheImagesBringsItsCompanions) {
   ASSERT_EQ(found[0]->remedies.size(), 1U);
   EXPECT_EQ(
       found[0]->remedies[0].command,
-      R"(sed -i "2s|['\"]\?torch==2\.5\.1['\"]\?|torch==2.5.1 torchvision~=0.20.0 torchaudio==2.5.1|" )"
+      R"(sed -i "2s|['\"]\?torch==2\.5\.1['\"]\?|torch==2.5.1 torchvision==0.20.1 torchaudio==2.5.1|" )"
       "'Dockerfile'");
   for (const char* fine :
        {"RUN pip install torch==2.5.1 torchvision==0.20.1 torchaudio==2.5.1\n",

@@ -191,6 +191,11 @@ struct PackageIndex : Source {
   std::vector<std::string> lacks;  // some that people look for there; of others nothing is known
 };
 
+// A package whose wheels for Linux all want glibc, and of which there is no source archive.
+struct GlibcWheels : Source {
+  std::string package;
+};
+
 // Two requirements that cannot both hold in one environment.
 struct Clash : Source {
   std::string first;  // PEP 508: "torchaudio>=2.9"
@@ -232,6 +237,16 @@ struct Library : Source {
 struct Opener : Source {
   std::string library;  // soname
   std::vector<std::string> opens;
+};
+
+// A system that images are made of.
+struct ImageSystem : Source {
+  std::string name;      // "debian"
+  std::string version;   // "12"; empty: any
+  std::string codename;  // "bookworm"; empty: none
+  std::string glibc;     // "2.36"; empty: its C library is another one (musl)
+  std::string python;    // of its own package python3: "3.11"; empty: not known
+  bool managed = false;  // pip may not install into that one (PEP 668)
 };
 
 // What a word of NVIDIA_DRIVER_CAPABILITIES brings into a container.
@@ -279,11 +294,13 @@ struct Knowledge {
   std::vector<PackageReleases> releases;
   std::vector<PackageIndex> indexes;
   std::vector<Clash> clashes;
+  std::vector<GlibcWheels> glibc_wheels;
   std::vector<LlamaWheels> llama_wheels;
   std::vector<ModelMemory> models;
   std::vector<Library> libraries;
   std::vector<Opener> openers;
   std::vector<Capability> capabilities;
+  std::vector<ImageSystem> systems;
   std::vector<KnownError> errors;
   std::vector<Note> notes;
 

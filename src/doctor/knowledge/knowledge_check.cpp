@@ -258,6 +258,15 @@ Status check_libraries(const Knowledge& knowledge) {
   for (const Capability& fact : knowledge.capabilities) {
     MYNAH_TRY_STATUS(check_source("containers.json: capability " + fact.name, fact));
   }
+  for (const ImageSystem& fact : knowledge.systems) {
+    const std::string where = fmt::format("containers.json: {} {}", fact.name, fact.version);
+    MYNAH_TRY_STATUS(check_version(where, fact.glibc));
+    MYNAH_TRY_STATUS(check_version(where, fact.python));
+    MYNAH_TRY_STATUS(check_source(where, fact));
+  }
+  for (const GlibcWheels& fact : knowledge.glibc_wheels) {
+    MYNAH_TRY_STATUS(check_source("wheels.json: glibc_only " + fact.package, fact));
+  }
   std::set<std::string> notes;
   for (const Note& fact : knowledge.notes) {
     if (!notes.insert(fact.id).second) {

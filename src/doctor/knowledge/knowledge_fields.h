@@ -247,6 +247,23 @@ void fields_of(RemedyStep& step, const Field& field) {
 }
 
 template <class Field>
+void fields_of(ImageSystem& fact, const Field& field) {
+  field("name", fact.name, Presence::Wanted);
+  field("version", fact.version);
+  field("codename", fact.codename);
+  field("glibc", fact.glibc);
+  field("python", fact.python);
+  field("managed", fact.managed);
+  source_fields(fact, field);
+}
+
+template <class Field>
+void fields_of(GlibcWheels& fact, const Field& field) {
+  field("package", fact.package, Presence::Wanted);
+  source_fields(fact, field);
+}
+
+template <class Field>
 void fields_of(Remedy& remedy, const Field& field) {
   field("command", remedy.command);
   field("text", remedy.text, Presence::Wanted);
@@ -290,6 +307,8 @@ void tables_of(Knowledge& knowledge, const Table& table) {
   table("libraries", "libraries", knowledge.libraries);
   table("libraries", "openers", knowledge.openers);
   table("containers", "capabilities", knowledge.capabilities);
+  table("containers", "systems", knowledge.systems);
+  table("wheels", "glibc_only", knowledge.glibc_wheels);
   table("errors", "errors", knowledge.errors);
 }
 

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "doctor/knowledge/companions.h"
 #include "doctor/recipes/requirement_text.h"
 #include "doctor/torch_index.h"
 
@@ -101,45 +102,28 @@ std::vector<StackCandidate> torch(const Knowledge& knowledge) {
   return found;
 }
 
-// The releases of a package whose first two numbers are these, the oldest first.
-std::vector<Version> of_minor(const std::vector<Version>& all, const Version& minor) {
-  std::vector<Version> found;
-  for (const Version& version : all) {
-    if (version.release_at(0) == minor.release_at(0) &&
-        version.release_at(1) == minor.release_at(1)) {
-      found.push_back(version);
-    }
-  }
-  std::ranges::sort(found);
-  return found;
-}
-
-// torchaudio and torchvision are built for one release of torch each: the n-th of their minor
-// version for the n-th of torch's.
+// torchaudio and torchvision are built for one release of torch each.
 std::vector<StackCandidate> companions(std::string_view name, const Knowledge& knowledge) {
   std::vector<StackCandidate> found;
   for (const TorchRelease& release : knowledge.torch) {
     const std::optional<Claim>& claim =
         name == "torchaudio" ? release.torchaudio : release.torchvision;
     const auto minor = Version::parse(claim ? claim->value : "");
-    const auto of_torch = Version::parse(release.torch);
-    if (!minor || !of_torch) {
+    if (!minor) {
       continue;
     }
-    const std::vector<Version> own = of_minor(releases(name, knowledge), *minor);
-    const std::vector<Version> torches = of_minor(releases("torch", knowledge), *of_torch);
-    const bool paired = own.size() == torches.size();
-    for (size_t i = 0; i < own.size(); ++i) {
+    for (const Version& own : releases_of_minor(name, *minor, knowledge)) {
+      const auto pair = pair_of_companion(name, own, knowledge);
       for (const TorchVariant& variant : release.variants) {
         const std::string needed =
-            paired ? fmt::format("torch=={}+{}", torches[i].text(), variant.cuda)
-                   : fmt::format("torch=={}.*", release.torch);
+            pair ? fmt::format("torch=={}+{}", pair->torch.text(), variant.cuda)
+                 : fmt::format("torch=={}.*", release.torch);
         found.push_back({.name = std::string(name),
-                         .version = with_local(own[i], variant.cuda),
+                         .version = with_local(own, variant.cuda),
                          .index = torch_index(variant.cuda),
                          .python = release.python,
                          .needs = {*requirement(needed)},
-                         .certain = claim->verified && paired,
+                         .certain = claim->verified && pair,
                          .cudnn = {}});
       }
     }

@@ -1,11 +1,14 @@
 #include "doctor/recipes/column_cudnn.h"
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "doctor/recipes/alignment_parts.h"
 #include "doctor/recipes/column_libraries.h"
+#include "doctor/recipes/listed_releases.h"
 #include "doctor/recipes/recipe_drift.h"
 
 namespace mynah::doctor {
@@ -51,6 +54,27 @@ void add_wanted(ColumnCudnn& cudnn, const RecipeColumn& column, const Knowledge&
   }
 }
 
+// What a pinned package asks for below some version comes as the newest of them.
+void add_derived(ColumnCudnn& cudnn, const RecipeColumn& column, std::string_view package,
+                 const Knowledge& knowledge) {
+  Derived other = derived(column, package, knowledge);
+  const PackageReleases* known = knowledge.releases_of(package);
+  if (other.by.empty() || !other.verified || known == nullptr) {
+    return;
+  }
+  const ListedReleases listed = listed_releases(*known, other.range);
+  const auto wants = listed.no_newer && !listed.versions.empty()
+                         ? stretch_of(package, listed.versions.front(), knowledge)
+                         : std::nullopt;
+  if (wants && wants->cudnn_major != 0) {
+    cudnn.wanted.push_back({.major = wants->cudnn_major,
+                            .package = std::string(package),
+                            .version = listed.versions.front(),
+                            .asked = other.asked,
+                            .by = std::move(other.by)});
+  }
+}
+
 }  // namespace
 
 OnnxRuntimeExtras onnxruntime_extras(const Version& version) {
@@ -90,13 +114,17 @@ ColumnCudnn cudnn_of(const RecipeColumn& column, const Knowledge& knowledge) {
     const Resolved pinned = resolve(column, package);
     const auto wants =
         pinned.version ? stretch_of(package, *pinned.version, knowledge) : std::nullopt;
+    if (pinned.by == nullptr) {
+      add_derived(cudnn, column, package, knowledge);
+    }
     if (!wants || wants->cudnn_major == 0) {
       continue;
     }
     cudnn.wanted.push_back({.major = wants->cudnn_major,
                             .package = std::string(package),
                             .version = *pinned.version,
-                            .asked = pinned.by});
+                            .asked = pinned.by,
+                            .by = {}});
     if (package == "onnxruntime-gpu") {
       add_extra(cudnn, pinned, *wants);
     }

@@ -25,6 +25,7 @@ struct CudnnWanted {
   std::string package;
   Version version;
   const Asked* asked = nullptr;
+  std::string by;  // the package that asks for it: "whisperx 3.4.2"; empty: the recipe itself
 };
 
 struct ColumnCudnn {

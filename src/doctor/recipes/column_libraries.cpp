@@ -98,7 +98,7 @@ std::optional<OpenedLibraries> ctranslate2_of(const RecipeColumn& column,
     opens.by = other.by;
     for (const std::string_view package : {"faster-whisper", "whisperx"}) {
       if (const Resolved asking = resolve(column, package);
-          opens.asked == nullptr && asking.by != nullptr) {
+          opens.asked == nullptr && asking.by != nullptr && asking.by->brings_needs()) {
         opens.asked = asking.by;
         opens.by = package;
       }

@@ -84,8 +84,12 @@ class PackageSteps {
       append(std::move(group));
       return;
     }
+    const auto asking = std::ranges::find(group, false, &Asked::bound);
     if (before != nullptr && pin != nullptr && pin_of(*before) != pin_of(*pin)) {
       column_.replaced.push_back({.first = *before, .last = *pin, .meant = renews});
+    } else if (before != nullptr && pin == nullptr) {
+      // The newest of a range, whatever the day brings.
+      column_.replaced.push_back({.first = *before, .last = *asking, .meant = false});
     }
     drop();
     present_ = std::move(group);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -9,9 +10,11 @@
 #include "doctor/recipes/alignment_parts.h"
 #include "doctor/recipes/column_cudnn.h"
 #include "doctor/recipes/column_libraries.h"
+#include "doctor/recipes/listed_releases.h"
 #include "doctor/recipes/recipe_drift.h"
 #include "doctor/recipes/recipe_edits.h"
 #include "doctor/recipes/recipe_rule_parts.h"
+#include "doctor/recipes/requirement_text.h"
 
 namespace mynah::doctor {
 
@@ -91,13 +94,83 @@ void propose_image(const Diagnosis& diagnosis, const RecipeColumn& column, const
   }
 }
 
+// Releases of what asks for the package that ask for one which goes with the cuDNN that is there,
+// with all that they pin of torch; and that package by itself, installed over what was asked for.
+void propose_bringers(Diagnosis& diagnosis, const RecipeColumn& column, const ColumnCudnn& cudnn,
+                      const CudnnWanted& wish, Proposals& proposals) {
+  const Knowledge& knowledge = diagnosis.knowledge;
+  const PackageReleases* listed = knowledge.releases_of(wish.package);
+  if (listed == nullptr) {
+    return;
+  }
+  const auto fits = [&](const Version& version) {
+    const auto wants = stretch_of(wish.package, version, knowledge);
+    return wants && wants->verified &&
+           (wants->cudnn_major == 0 ||
+            std::ranges::any_of(cudnn.there, [&](const CudnnThere& there) {
+              return there.major == wants->cudnn_major;
+            }));
+  };
+  const std::string& bringer = wish.asked->requirement->name;
+  for (const PackageNeeds& needs : knowledge.packages) {
+    const Version& release = needs.versions.from;
+    if (needs.package != bringer || !needs.verified ||
+        knowledge.listing_of(bringer, release) != Listing::There) {
+      continue;
+    }
+    std::vector<AlignmentEdit> edits = {
+        pin_edit(column, *wish.asked, "==" + release.text(),
+                 fmt::format("it asks for a {} that goes with that cuDNN", wish.package))};
+    bool goes = false;
+    for (const std::string& text : needs.requires_) {
+      const auto need = parse_requirement(text);
+      const auto range =
+          need ? SpecifierSet::parse(need->specifier) : Result<SpecifierSet>(SpecifierSet());
+      const PackageReleases* known = need ? knowledge.releases_of(need->name) : nullptr;
+      const Resolved there = need ? resolve(column, need->name) : Resolved();
+      if (!range || known == nullptr) {
+        continue;
+      }
+      const ListedReleases may_come = listed_releases(*known, *range);
+      if (need->name == wish.package) {
+        goes = !may_come.versions.empty() && fits(may_come.versions.front());
+      } else if (need->name == "torch" && there.version && !range->contains(*there.version) &&
+                 !may_come.versions.empty()) {
+        const auto more =
+            torch_edits(column, with_variant(may_come.versions.front(), knowledge),
+                        fmt::format("{} {} asks for it", bringer, release.text()), knowledge);
+        edits.insert(edits.end(), more.begin(), more.end());
+      }
+    }
+    if (goes) {
+      propose(diagnosis, proposals, std::move(edits));
+      proposals.back().text =
+          fmt::format("Take {} {}, and what it asks for.", bringer, release.text());
+    }
+  }
+  const auto newest = std::ranges::find_if(listed->releases, fits);
+  if (newest != listed->releases.end()) {
+    diagnosis.report.findings.back().remedies.push_back(
+        {.command = fmt::format("pip install --no-deps {}=={}", wish.package, newest->text()),
+         .text = "Put it in the place of that one, once all else is installed",
+         .cost = fmt::format("{} asks for an older one: nobody tried them together, and pip check "
+                             "names it from then on",
+                             wish.by)});
+  }
+}
+
 void judge_wish(Diagnosis& diagnosis, const RecipeColumn& column, const ColumnCudnn& cudnn,
                 const CudnnWanted& wish, Proposals& proposals) {
-  Finding& finding =
-      add_finding(diagnosis, "cudnn of another version", Level::Warning, Certainty::Likely,
-                  fmt::format("{} {} in {}", wish.package, wish.version.text(), column.name),
-                  fmt::format("{} {} wants cuDNN {}, and another one comes: {}.", wish.package,
-                              wish.version.text(), wish.major, cudnn.there_text()));
+  Finding& finding = add_finding(
+      diagnosis, "cudnn of another version", Level::Warning, Certainty::Likely,
+      fmt::format("{} {} in {}", wish.package, wish.version.text(), column.name),
+      wish.by.empty()
+          ? fmt::format("{} {} wants cuDNN {}, and another one comes: {}.", wish.package,
+                        wish.version.text(), wish.major, cudnn.there_text())
+          : fmt::format("{} asks for {} {} at most, which wants cuDNN {}, and another "
+                        "one comes: {}.",
+                        wish.by, wish.package, wish.version.text(), wish.major,
+                        cudnn.there_text()));
   finding.error = error_of(wish);
   finding.evidence.push_back(evidence_of(*wish.asked));
   for (const CudnnThere& there : cudnn.there) {
@@ -106,6 +179,10 @@ void judge_wish(Diagnosis& diagnosis, const RecipeColumn& column, const ColumnCu
     if (std::ranges::find(finding.evidence, seen) == finding.evidence.end()) {
       finding.evidence.push_back(seen);
     }
+  }
+  if (!wish.by.empty()) {
+    propose_bringers(diagnosis, column, cudnn, wish, proposals);
+    return;
   }
   propose_wheel(diagnosis, column, cudnn, wish, proposals);
   propose_releases(diagnosis, column, cudnn, wish, proposals);
@@ -185,6 +262,55 @@ void judge_extras(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& p
   }
 }
 
+// A torch for CUDA 11 beside a CTranslate2 that opens cuBLAS 12: torch's own is another file.
+// Images are looked at by judge_image_libraries.
+void judge_cublas(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals) {
+  const Knowledge& knowledge = diagnosis.knowledge;
+  const auto torch = torch_of(column, knowledge);
+  const std::string cuda = torch ? cuda_of_variant(torch->local_text()) : "";
+  const Resolved torch_by = resolve(column, "torch");
+  const Resolved own = resolve(column, "ctranslate2");
+  Derived other = own.by == nullptr ? derived(column, "ctranslate2", knowledge) : Derived();
+  other = own.by == nullptr && other.by.empty()
+              ? brought_by_newest(column, "ctranslate2", knowledge)
+              : std::move(other);
+  const Asked* const by = own.by != nullptr ? own.by : other.asked;
+  const auto all = stretches("ctranslate2", own.by != nullptr ? own.range : other.range, knowledge);
+  const int wanted =
+      by == nullptr || all.empty() || !by->requirement->url.empty() ? 0 : all.back().cuda_major;
+  const std::string wheel = fmt::format("nvidia-cublas-cu{}", wanted);
+  if (cuda.empty() || column.is_image() || wanted == 0 || torch_by.by == nullptr ||
+      major_version(cuda) >= wanted || column.asks_for(wheel)) {
+    return;
+  }
+  Finding& finding = add_finding(
+      diagnosis, "cublas of another version", Level::Warning, Certainty::Likely,
+      fmt::format("ctranslate2 in {}", column.name),
+      fmt::format("torch {} brings the cuBLAS of CUDA {}, and {} opens libcublas.so.{}: the first "
+                  "computation on a card fails where the machine has none.",
+                  torch->text(), cuda,
+                  own.by != nullptr ? std::string("ctranslate2")
+                                    : fmt::format("the ctranslate2 that {} asks for", other.by),
+                  wanted));
+  finding.evidence = {evidence_of(*torch_by.by), evidence_of(*by)};
+  finding.error = fmt::format("Library libcublas.so.{} is not found or cannot be loaded", wanted);
+  const TorchRelease* release = knowledge.torch_release(*torch);
+  if (release == nullptr) {
+    return;
+  }
+  for (const TorchVariant& variant : release->variants) {
+    const auto local = Version::parse("0+" + variant.cuda);
+    if (!local || major_version(cuda_of_variant(variant.cuda)) != wanted) {
+      continue;
+    }
+    Version target = torch->public_part();
+    target.local = local->local;
+    propose(
+        diagnosis, proposals,
+        torch_edits(column, target, fmt::format("it brings libcublas.so.{}", wanted), knowledge));
+  }
+}
+
 }  // namespace
 
 void judge_cudnn(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals) {
@@ -195,6 +321,7 @@ void judge_cudnn(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& pr
     }
   }
   judge_extras(diagnosis, column, proposals);
+  judge_cublas(diagnosis, column, proposals);
 }
 
 }  // namespace mynah::doctor

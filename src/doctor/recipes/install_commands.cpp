@@ -318,6 +318,27 @@ void remove_packages(Words words, InstallStep& step) {
   }
 }
 
+// Whether a command of pip or uv may be kept out of the Python that it finds, as the system's own
+// programs run with it: it goes into no environment and no folder of its own, and is not told to go
+// ahead.
+bool may_be_kept_out(const ShellCommand& command, size_t program, const CommandSetting& setting) {
+  const Words words = command.words;
+  static constexpr std::array<std::string_view, 5> kApart = {"--target", "-t", "--prefix", "--root",
+                                                             "--break-system-packages"};
+  const auto allowed = [](const std::map<std::string, std::string>& variables) {
+    const auto found = variables.find("PIP_BREAK_SYSTEM_PACKAGES");
+    return found != variables.end() && found->second != "0" && !found->second.empty();
+  };
+  const bool apart = std::ranges::any_of(words.subspan(program), [](std::string_view word) {
+    return std::ranges::find(kApart, word.substr(0, word.find('='))) != kApart.end();
+  });
+  const bool plain =
+      (words[program] == "pip" || words[program] == "pip3") &&
+      (program == 0 || words[program - 1] == "-m" || words[program - 1] == "sudo") &&
+      (program < 2 || words[program - 2] == "python3" || words[program - 2] == "python");
+  return plain && !apart && !allowed(setting.variables) && !allowed(command.variables);
+}
+
 // Reads pip or uv standing at `at`; false: it does nothing of interest.
 bool read_installer(const ShellCommand& command, size_t at, uint64_t line,
                     const CommandSetting& setting, Recipe& recipe, InstallStep& step) {
@@ -330,6 +351,9 @@ bool read_installer(const ShellCommand& command, size_t at, uint64_t line,
     step.environment = program == "uv" ? project_environment("uv", behind, setting)
                                        : environment_of_pip(words, at, setting.place);
     step.renews = rest && renews(*rest);
+    step.alone = rest && read_pip_words(*rest).no_dependencies;
+    step.managed =
+        program != "uv" && step.environment.empty() && may_be_kept_out(command, at, setting);
   }
   if (rest) {
     read_pip_install(*rest, command, line, setting.place_of, recipe);

@@ -13,6 +13,7 @@
 #include "doctor/recipes/package_indexes.h"
 #include "doctor/recipes/recipe_closure.h"
 #include "doctor/recipes/recipe_parts.h"
+#include "doctor/verdicts/arm_machines.h"
 
 namespace mynah::doctor {
 
@@ -48,6 +49,24 @@ void find_image(RecipeColumn& column) {
                                   colon == std::string::npos ? "" : column.image.substr(colon + 1));
 }
 
+// The processor that a column's programs run on: as the service or the image says, or else as the
+// machine's own is.
+void find_processor(RecipeColumn& column, const Machine& machine) {
+  std::string platform = column.service != nullptr ? column.service->platform : std::string();
+  for (const Recipe* recipe : column.recipes) {
+    const BaseImage* image = recipe->kind == "dockerfile" ? final_image(*recipe) : nullptr;
+    platform = platform.empty() && image != nullptr ? image->platform : platform;
+  }
+  const bool of_arm = column.image.starts_with("arm64v8/") ||
+                      column.image.starts_with("nvcr.io/nvidia/l4t-") ||
+                      platform.starts_with("linux/arm64") || platform.starts_with("linux/aarch64");
+  const bool machine_of_arm =
+      std::ranges::find(machine.processor_flags, kArmFlag) != machine.processor_flags.end();
+  if (of_arm || (!platform.starts_with("linux/") && machine_of_arm)) {
+    column.processor = "aarch64";
+  }
+}
+
 // Overrides that hold stand in place of all that asks for their package; a lock was made with them.
 void apply_overrides(std::vector<Asked>& all) {
   const auto is_override = [](const Asked& asked) { return asked.requirement->overrides; };
@@ -77,6 +96,7 @@ MarkerEnvironment marker_environment(RecipeColumn& column, System system) {
     }
   }
   environment.python = column.python;
+  environment.machine = column.processor;
   environment.more_extras = true;  // commands and people ask for those of projects and locks
   std::set<std::string> groups;
   for (const Recipe* recipe : column.recipes) {
@@ -173,6 +193,27 @@ std::vector<std::string> environments_of(const Recipe* first) {
   return all.empty() ? std::vector<std::string>{""} : all;
 }
 
+// Whether a recipe stands for an environment, not only for services or a Python.
+bool makes_environment(const Recipe& recipe) {
+  return recipe.kind != "compose" && recipe.kind != "python version";
+}
+
+// The file that says which Python is taken for all that is beside it: behind what says so itself.
+void add_python_versions(const Facts& facts, RecipeColumn& column) {
+  const auto beside = [&](const Recipe& file) {
+    const fs::path folder = fs::path(file.path).parent_path();
+    return std::ranges::any_of(column.recipes, [&](const Recipe* recipe) {
+      return recipe->kind != "dockerfile" && recipe->kind != "conda" &&
+             fs::path(recipe->path).parent_path() == folder;
+    });
+  };
+  for (const Recipe& file : facts.recipes) {
+    if (file.kind == "python version" && beside(file)) {
+      column.recipes.push_back(&file);
+    }
+  }
+}
+
 bool is_companion(std::string_view package) {
   return package == "torch" || package == "torchaudio" || package == "torchvision";
 }
@@ -207,15 +248,6 @@ std::vector<std::string> groups_of(const RecipeColumn& column) {
     }
   }
   return groups;
-}
-
-std::string digits_from(std::string_view text, size_t at) {
-  const size_t end = std::min(text.find_first_not_of("0123456789.", at), text.size());
-  std::string_view digits = text.substr(at, end - at);
-  while (digits.ends_with('.')) {
-    digits.remove_suffix(1);
-  }
-  return std::string(digits);
 }
 
 }  // namespace
@@ -266,40 +298,6 @@ std::string cuda_of_variant(std::string_view variant) {
   return fmt::format("{}.{}", variant.substr(2, variant.size() - 3), variant.back());
 }
 
-ImageFacts image_facts(std::string_view image, std::string_view tag) {
-  ImageFacts facts;
-  const std::string name = small_letters(image);
-  const std::string words = small_letters(tag);
-  const bool cuda_image = name == "nvidia/cuda" || name.ends_with("/nvidia/cuda") || name == "cuda";
-  if (cuda_image && !words.empty() && is_digit(words.front())) {
-    facts.cuda = digits_from(words, 0);
-  } else if (const size_t at = words.find("cuda"); at != std::string::npos) {
-    // "2.5.1-cuda12.4-cudnn9-runtime"
-    const size_t digits = words.find_first_not_of("-_:", at + 4);
-    facts.cuda = digits == std::string::npos ? "" : digits_from(words, digits);
-  }
-  if (const size_t at = words.find("cudnn"); at != std::string::npos) {
-    facts.cudnn = true;
-    const std::string major = digits_from(words, at + 5);
-    facts.cudnn_major = major == "8" ? 8 : major == "9" ? 9 : 0;
-    const auto cuda = Version::parse(facts.cuda);
-    if (cuda_image && major.empty() && cuda && *cuda >= *Version::parse(kFirstCudaOfPlainCudnn)) {
-      facts.cudnn_major = 9;
-    }
-  }
-  if (name == "pytorch/pytorch" && Version::parse(facts.cuda)) {
-    const Version cuda = *Version::parse(facts.cuda);
-    const std::string torch = digits_from(words, 0);
-    facts.torch = torch.empty()
-                      ? ""
-                      : fmt::format("{}+cu{}{}", torch, cuda.release_at(0), cuda.release_at(1));
-  }
-  if (facts.cuda.find('.') == std::string::npos) {
-    facts.cuda.clear();
-  }
-  return facts;
-}
-
 std::vector<RecipeColumn> recipe_columns(const Facts& facts) {
   const RecipeFiles recipes(facts);
   std::set<const Recipe*> taken;  // by others
@@ -346,9 +344,11 @@ std::vector<RecipeColumn> recipe_columns(const Facts& facts) {
         column.recipes.push_back(other->second);
       }
     }
+    add_python_versions(facts, column);
     shown.insert(column.recipes.begin(), column.recipes.end());
     shown.insert(column.constraints.begin(), column.constraints.end());
     find_image(column);
+    find_processor(column, facts.machine);
     const std::vector<std::string> groups =
         service == nullptr ? groups_of(column) : std::vector<std::string>();
     RecipeColumn plain = column;
@@ -393,14 +393,14 @@ std::vector<RecipeColumn> recipe_columns(const Facts& facts) {
   // Projects before locks, which may be theirs; then what only a loop of includes leads to.
   for (const bool lock : {false, true}) {
     for (const Recipe& recipe : facts.recipes) {
-      if (!taken.contains(&recipe) && !shown.contains(&recipe) && recipe.kind != "compose" &&
+      if (!taken.contains(&recipe) && !shown.contains(&recipe) && makes_environment(recipe) &&
           (recipe.kind == "lock") == lock) {
         add(recipe, nullptr, &recipe);
       }
     }
   }
   for (const Recipe& recipe : facts.recipes) {
-    if (!shown.contains(&recipe) && recipe.kind != "compose") {
+    if (!shown.contains(&recipe) && makes_environment(recipe)) {
       add(recipe, nullptr, &recipe);
     }
   }

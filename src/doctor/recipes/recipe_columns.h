@@ -22,6 +22,9 @@ struct Asked {
   Truth holds = Truth::Yes;          // its marker; those that do not hold are left out
   bool bound = false;                // a constraint: it brings nothing
   const InstallStep* how = nullptr;  // the command of an image that installs it; null: of none
+
+  // Whether what it asks for comes with it: an installer may be told to leave that out.
+  [[nodiscard]] bool brings_needs() const { return how == nullptr || !how->alone; }
 };
 
 // What an image has of a package for a while: a later command puts another in its place.
@@ -61,7 +64,8 @@ struct RecipeColumn {
   std::string image;                       // as written, "nvidia/cuda:12.9.1-runtime"
   std::string image_where;                 // "path:line"
   ImageFacts image_says;
-  std::string python;  // "3.11"; empty: not known, or several
+  std::string python;                // "3.11"; empty: not known, or several
+  std::string processor = "x86_64";  // as markers call it
   // A project of which nobody says what of it is installed: this one extra or group, beside what it
   // always asks for. Empty: what is said, or nothing more.
   std::string group;

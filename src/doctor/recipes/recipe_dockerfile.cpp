@@ -44,6 +44,10 @@ class DockerfileReader {
                  {"TARGETARCH", "amd64"},
                  {"TARGETVARIANT", ""}}) {
     before_.path = recipe.path;
+    for (auto& [name, value] : global_) {
+      const auto given = recipe.arguments.find(name);
+      value = given != recipe.arguments.end() ? given->second : value;
+    }
   }
 
   void read(std::string_view text) {
@@ -69,6 +73,7 @@ class DockerfileReader {
     InstallPlace place;
     std::set<std::string> environments;  // that were made
     WrittenFiles written;
+    bool freed = false;  // pip may change the system's Python from some line on
   };
 
   size_t target() {
@@ -273,6 +278,10 @@ class DockerfileReader {
 
   // Settings of an installer may name indexes.
   void doubt_settings(const std::string& text, uint64_t line) {
+    for (const std::string_view word :
+         {"EXTERNALLY-MANAGED", "global.break-system-packages", "pip.conf"}) {
+      state_.freed |= text.find(word) != std::string::npos;
+    }
     for (const std::string_view file : {"pip.conf", "uv.toml"}) {
       if (text.find(file) != std::string::npos) {
         add_doubt(part(), line, fmt::format("{} was not read: it may name an index", file));
@@ -434,6 +443,7 @@ class DockerfileReader {
     step.unknown = !one.doubts.empty();
     step.line = line;
     step.doubtful = command.doubtful;
+    step.managed &= !state_.freed;
     Recipe& part = this->part();
     const bool installs = !one.requirements.empty() || !one.includes.empty() ||
                           !one.constraints.empty() || !step.removes.empty() || step.unknown;
@@ -483,14 +493,7 @@ class DockerfileReader {
 void read_dockerfile(std::string_view text, Recipe& recipe) {
   recipe.kind = "dockerfile";
   DockerfileReader(recipe).read(text);
-  // An image of Python says which one.
-  if (const BaseImage* image = final_image(recipe)) {
-    const std::string version = image->tag.substr(0, image->tag.find_first_not_of("0123456789."));
-    if (last_name(image->image) == "python" && version.find('.') != std::string::npos) {
-      recipe.python =
-          fmt::format("=={}{}", version, std::ranges::count(version, '.') == 1 ? ".*" : "");
-    }
-  }
+  recipe.python = python_of_image(recipe);
 }
 
 }  // namespace mynah::doctor

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "doctor/recipes/listed_releases.h"
 #include "doctor/recipes/requirement_text.h"
 
 namespace mynah::doctor {
@@ -70,7 +71,8 @@ Derived derived(const RecipeColumn& column, std::string_view package, const Know
     const std::string& name = needs.package;
     const Resolved resolved = resolve(column, name);
     // Of several entries that a version is of the first counts: it is the closest.
-    if (!resolved.version || knowledge.package(name, *resolved.version) != &needs) {
+    if (!resolved.version || !resolved.by->brings_needs() ||
+        knowledge.package(name, *resolved.version) != &needs) {
       continue;
     }
     for (const std::string& text : needs.requires_) {
@@ -94,6 +96,33 @@ Derived derived(const RecipeColumn& column, std::string_view package, const Know
     }
     found.range.clauses.insert(found.range.clauses.end(), bounds.range.clauses.begin(),
                                bounds.range.clauses.end());
+  }
+  return found;
+}
+
+Derived brought_by_newest(const RecipeColumn& column, std::string_view package,
+                          const Knowledge& knowledge) {
+  Derived found;
+  for (const PackageReleases& known : knowledge.releases) {
+    const Resolved resolved = resolve(column, known.package);
+    const bool open = resolved.by != nullptr && !resolved.version && resolved.several.empty() &&
+                      resolved.by->brings_needs() && resolved.by->requirement->url.empty();
+    const ListedReleases listed = open ? listed_releases(known, resolved.range) : ListedReleases();
+    const PackageNeeds* const needs =
+        listed.versions.empty() ? nullptr
+                                : knowledge.package(known.package, listed.versions.front());
+    if (needs == nullptr || !found.by.empty()) {
+      continue;
+    }
+    for (const std::string& text : needs->requires_) {
+      const auto requirement = parse_requirement(text);
+      if (!requirement || requirement->name != package || !requirement->marker.empty()) {
+        continue;
+      }
+      if (const auto range = SpecifierSet::parse(requirement->specifier)) {
+        found = {.by = known.package, .asked = resolved.by, .range = *range, .verified = false};
+      }
+    }
   }
   return found;
 }

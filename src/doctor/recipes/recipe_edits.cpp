@@ -137,6 +137,9 @@ void apply_image(Recipe& recipe, const AlignmentEdit& edit) {
       image.tag = edit.to.substr(colon + 1);
     }
   }
+  if (recipe.kind == "dockerfile") {
+    recipe.python = python_of_image(recipe);
+  }
   for (Service& service : recipe.services) {
     if (service.line == edit.line && service.image == edit.from) {
       service.image = edit.to;

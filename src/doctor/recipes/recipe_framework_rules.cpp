@@ -21,6 +21,7 @@
 #include "doctor/recipes/requirement_text.h"
 #include "doctor/verdicts/arm_machines.h"
 #include "doctor/verdicts/coverage.h"
+#include "doctor/verdicts/int8_products.h"
 #include "doctor/verdicts/known_framework.h"
 #include "doctor/verdicts/remedies.h"
 #include "doctor/verdicts/verdict.h"
@@ -294,15 +295,6 @@ bool is_geforce(const Card& card, const Knowledge& knowledge) {
   return (product == nullptr ? card.name : product->name).find("GeForce") != std::string::npos;
 }
 
-bool is_arm_image(const RecipeColumn& column) {
-  return column.image.starts_with("arm64v8/") || column.image.starts_with("nvcr.io/nvidia/l4t-") ||
-         std::ranges::any_of(column.recipes, [](const Recipe* recipe) {
-           const BaseImage* image = recipe->kind == "dockerfile" ? final_image(*recipe) : nullptr;
-           return image != nullptr && (image->platform.starts_with("linux/arm64") ||
-                                       image->platform.starts_with("linux/aarch64"));
-         });
-}
-
 // What a container has of the machine for a card.
 Machine machine_inside(const RecipeColumn& column, const Framework& framework, const Card& card,
                        const Diagnosis& diagnosis) {
@@ -310,7 +302,7 @@ Machine machine_inside(const RecipeColumn& column, const Framework& framework, c
   if (!is_geforce(card, diagnosis.knowledge) && may_hold_libcuda(column, framework)) {
     inside.compat_libraries.emplace_back("/usr/local/cuda/compat/libcuda.so.1");
   }
-  if (is_arm_image(column)) {
+  if (column.processor == "aarch64") {
     inside.processor_flags = {std::string(kArmFlag)};
   }
   return inside;
@@ -364,6 +356,8 @@ void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column,
     }
   }
   add_image_companions(environment, column, diagnosis.knowledge);
+  PythonEnvironment plain = environment;  // whose commands become edits
+  plain.path.clear();
   for (const Brought& brought : all) {
     const Framework& framework = brought.frameworks.front();
     for (const Card& card : machine.cards) {
@@ -394,6 +388,8 @@ void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column,
         judged->verdict.version = framework.version.substr(0, framework.version.find('+'));
       }
       std::vector<Remedy> remedies;
+      auto int8 = arm ? std::nullopt
+                      : int8_finding(framework, plain, card, *judged, inside, diagnosis.knowledge);
       if (proposals != nullptr && !arm && !judged->findings.empty() &&
           judged->findings.front().level != Level::Note) {
         remedies = remedies_for(framework, *judged, card, inside, environment, diagnosis.knowledge);
@@ -413,6 +409,17 @@ void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column,
                               *proposals);
         }
         diagnosis.report.findings.push_back(std::move(finding));
+      }
+      if (int8) {
+        int8->subject = fmt::format("{} in {}", framework_title(framework), column.name);
+        if (brought.by != nullptr) {
+          int8->evidence.insert(int8->evidence.begin(), evidence_of(*brought.by));
+        }
+        std::vector<Remedy> mends = std::exchange(int8->remedies, {});
+        if (proposals != nullptr) {
+          add_recipe_remedies(diagnosis, column, brought, *int8, std::move(mends), *proposals);
+        }
+        diagnosis.report.findings.push_back(*std::move(int8));
       }
     }
   }

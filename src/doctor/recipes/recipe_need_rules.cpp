@@ -43,7 +43,10 @@ std::optional<Unmet> unmet(const Machine& machine, const RecipeColumn& column, c
   if (!need.marker.empty()) {
     const System system = column.image.empty() ? machine.system : System::Linux;
     const auto marker = Marker::parse(need.marker);
-    holds = marker ? marker->holds({.system = system, .python = column.python, .extras = {}})
+    holds = marker ? marker->holds({.system = system,
+                                    .python = column.python,
+                                    .machine = column.processor,
+                                    .extras = {}})
                    : Truth::NotKnown;
   }
   if (holds == Truth::No) {
@@ -157,14 +160,15 @@ void judge_needs(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& pr
   for (const PackageNeeds& needs : knowledge.packages) {
     const Resolved one = resolve(column, needs.package);
     // Of several entries that a version is of the first counts: it is the closest.
-    if (one.version && one.by->requirement->url.empty() &&
+    if (one.version && one.by->requirement->url.empty() && one.by->brings_needs() &&
         knowledge.package(needs.package, *one.version) == &needs) {
       judge(needs, one);
     }
   }
   const Resolved torch = resolve(column, "torch");
-  const auto needs =
-      torch.version ? cudnn_of_torch(column, torch, knowledge) : std::optional<PackageNeeds>();
+  const auto needs = torch.version && torch.by->brings_needs()
+                         ? cudnn_of_torch(column, torch, knowledge)
+                         : std::optional<PackageNeeds>();
   if (needs) {
     judge(*needs, torch);
   }

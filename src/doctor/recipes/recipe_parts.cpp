@@ -361,6 +361,16 @@ const BaseImage* final_image(const Recipe& recipe) {
   return image;
 }
 
+std::string python_of_image(const Recipe& recipe) {
+  const BaseImage* image = final_image(recipe);
+  if (image == nullptr || last_name(image->image) != "python") {
+    return {};
+  }
+  const std::string version = image->tag.substr(0, image->tag.find_first_not_of("0123456789."));
+  const auto dots = std::ranges::count(version, '.');
+  return dots == 0 ? "" : fmt::format("=={}{}", version, dots == 1 ? ".*" : "");
+}
+
 PipWords read_pip_words(std::span<const std::string> words) {
   PipWords read;
   for (size_t i = 0; i < words.size(); ++i) {

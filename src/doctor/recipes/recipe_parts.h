@@ -59,6 +59,10 @@ void add_groups(Recipe& recipe, std::string_view names);
 // FROM of the last stage, seen through stages that it is built on. Null: there is none.
 [[nodiscard]] const BaseImage* final_image(const Recipe& recipe);
 
+// The Python that the image of a Dockerfile brings, as a specifier: an image of Python says which
+// one. Empty: it is none, or does not say.
+[[nodiscard]] std::string python_of_image(const Recipe& recipe);
+
 // Words of pip's command line or of an option line in a requirements file.
 struct PipWords {
   std::vector<std::string> requirements;

@@ -104,6 +104,16 @@ void judge_cudnn(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& pr
 // that lacks what is asked for.
 void judge_indexes(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals);
 
+// Packages that are for other Pythons than the recipe's.
+void judge_pythons(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals);
+
+// What the system of an image does not let in: wheels for another C library, libraries that want an
+// executable stack, pip beside the system's own installer.
+void judge_image_system(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals);
+
+// torchaudio and torchvision beside a torch that they are not built for.
+void judge_torch_companions(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals);
+
 // Versions that no index has.
 void judge_versions(Diagnosis& diagnosis, const RecipeColumn& column);
 

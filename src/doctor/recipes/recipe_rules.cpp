@@ -100,49 +100,6 @@ void judge_contradictions(Diagnosis& diagnosis, const RecipeColumn& column, Prop
   }
 }
 
-// torchaudio and torchvision beside a torch of another release. Their wheels ask for one torch
-// exactly; from 2.9 on that is no longer sure to fail.
-void judge_companions(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals) {
-  const Resolved torch = resolve(column, "torch");
-  const TorchRelease* release =
-      torch.version ? diagnosis.knowledge.torch_release(*torch.version) : nullptr;
-  if (release == nullptr) {
-    return;
-  }
-  const std::pair<std::string_view, const std::optional<Claim>*> companions[] = {
-      {"torchaudio", &release->torchaudio}, {"torchvision", &release->torchvision}};
-  for (const auto& [package, claim] : companions) {
-    const Resolved companion = resolve(column, package);
-    const auto wanted = *claim ? SpecifierSet::parse(fmt::format("=={}.*", (*claim)->value))
-                               : Result<SpecifierSet>(SpecifierSet());
-    if (!companion.version || !wanted || !*claim || wanted->contains(*companion.version)) {
-      continue;
-    }
-    if (const auto other = displaced(column, "torch", diagnosis.knowledge);
-        other && other->by == companion.by) {
-      continue;  // it brings its own
-    }
-    const bool pinned_each_other = *torch.version < *Version::parse("2.9");
-    const bool certain = (*claim)->verified && torch.sure && companion.sure && pinned_each_other &&
-                         is_one_run(column) && torch.by->requirement->url != "conda";
-    Finding& finding = add_finding(
-        diagnosis, "torch companions", pinned_each_other ? failing(certain) : Level::Warning,
-        sure(certain), fmt::format("{} {} in {}", package, companion.version->text(), column.name),
-        fmt::format("{} {} is not of torch {}: {}.* goes with it.", package,
-                    companion.version->text(), torch.version->text(), (*claim)->value));
-    finding.evidence = {
-        evidence_of(*torch.by),
-        evidence_of(*companion.by),
-        {fmt::format("torch {} goes with {} {}", release->torch, package, (*claim)->value),
-         (*claim)->source}};
-    const std::string right =
-        package == "torchaudio" ? torch.version->public_part().text() : (*claim)->value + ".*";
-    propose(diagnosis, proposals,
-            {pin_edit(column, *companion.by, "==" + right,
-                      fmt::format("it goes with torch {}", torch.version->text()))});
-  }
-}
-
 // A torch in the place of an image's leaves torchvision and torchaudio there, which are of the
 // image's torch.
 void judge_image_companions(Diagnosis& diagnosis, const RecipeColumn& column,
@@ -234,7 +191,7 @@ void judge_requirements(Diagnosis& diagnosis, const RecipeColumn& column, Propos
   judge_contradictions(diagnosis, column, proposals);
   judge_clashes(diagnosis, column, proposals);
   judge_needs(diagnosis, column, proposals);
-  judge_companions(diagnosis, column, proposals);
+  judge_torch_companions(diagnosis, column, proposals);
   judge_image_companions(diagnosis, column, proposals);
   judge_torch_build(diagnosis, column, proposals);
 }
@@ -372,6 +329,8 @@ void judge_recipes(Diagnosis& diagnosis) {
     judge_steps(diagnosis, column, proposals);
     judge_indexes(diagnosis, column, proposals);
     judge_versions(diagnosis, column);
+    judge_pythons(diagnosis, column, proposals);
+    judge_image_system(diagnosis, column, proposals);
     judge_numpy(diagnosis, column);
     judge_image_libraries(diagnosis, column, proposals);
     judge_cudnn(diagnosis, column, proposals);

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "doctor/knowledge/companions.h"
 #include "doctor/recipes/alignment_parts.h"
 #include "doctor/recipes/column_steps.h"
 #include "doctor/recipes/recipe_edits.h"
@@ -28,14 +29,40 @@ void judge_replaced(Diagnosis& diagnosis, const RecipeColumn& column, Proposals&
     Finding& finding = add_finding(
         diagnosis, "requirements contradict", meant ? Level::Note : Level::Warning,
         Certainty::Certain, fmt::format("{} in {}", package, column.name),
-        fmt::format("{} is asked for as {} and as {}: what is installed last replaces the other.",
-                    package, first.requirement->specifier, last.requirement->specifier));
+        last.requirement->specifier.empty()
+            ? fmt::format("{} is asked for as {}, and a later command puts the newest in its "
+                          "place.",
+                          package, first.requirement->specifier)
+            : fmt::format("{} is asked for as {} and as {}: what is installed last replaces the "
+                          "other.",
+                          package, first.requirement->specifier, last.requirement->specifier));
     finding.evidence = {evidence_of(first), evidence_of(last)};
-    if (!meant) {
+    if (last.requirement->specifier.empty()) {
+      propose(diagnosis, proposals,
+              {pin_edit(column, last, first.requirement->specifier, "both are then the same")});
+    } else if (!meant) {
       propose(diagnosis, proposals,
               {pin_edit(column, first, last.requirement->specifier, "it comes in the end")});
     }
   }
+}
+
+// The torch that a companion's wheel asks for: one release, or of a series of which not all
+// releases are known, some of it. Empty: it asks for none, or for nothing that is known.
+std::string torch_wanted_by(std::string_view name, const Version& version,
+                            const Knowledge& knowledge) {
+  const auto pair = pair_of_companion(name, version, knowledge);
+  for (const TorchRelease& release : knowledge.torch) {
+    const std::optional<Claim>& claim =
+        name == "torchaudio" ? release.torchaudio : release.torchvision;
+    const auto series =
+        SpecifierSet::parse(fmt::format("=={}.*", claim ? claim->value : std::string("0")));
+    const auto torch = Version::parse(release.torch);
+    if (claim && series && series->contains(version) && torch && *torch < *Version::parse("2.9")) {
+      return pair ? "==" + pair->torch.text() : fmt::format("=={}.*", release.torch);
+    }
+  }
+  return {};
 }
 
 void judge_displaced(Diagnosis& diagnosis, const RecipeColumn& column, std::string_view package) {
@@ -70,7 +97,7 @@ std::optional<Displaced> displaced(const RecipeColumn& column, std::string_view 
   }
   // Steps lie in one list; what the image brings was there before all.
   const auto is_later = [&](const Asked* asked) {
-    return asked != nullptr && asked->how != nullptr &&
+    return asked != nullptr && asked->how != nullptr && asked->brings_needs() &&
            (of_image || (there.by->how != nullptr && std::less()(there.by->how, asked->how)));
   };
   for (const PackageNeeds& needs : knowledge.packages) {
@@ -93,23 +120,15 @@ std::optional<Displaced> displaced(const RecipeColumn& column, std::string_view 
     return std::nullopt;
   }
   // torchaudio and torchvision ask for the torch of their release, up to 2.8.
-  const std::pair<std::string_view, std::optional<Claim> TorchRelease::*> companions[] = {
-      {"torchaudio", &TorchRelease::torchaudio}, {"torchvision", &TorchRelease::torchvision}};
-  for (const auto& [name, claim] : companions) {
+  for (const std::string_view name : {"torchaudio", "torchvision"}) {
     const Resolved companion = resolve(column, name);
     if (!companion.version || !is_later(companion.by)) {
       continue;
     }
-    for (const TorchRelease& release : knowledge.torch) {
-      const auto range = release.*claim
-                             ? SpecifierSet::parse(fmt::format("=={}.*", (release.*claim)->value))
-                             : Result<SpecifierSet>(SpecifierSet());
-      const auto wanted = Version::parse(release.torch);
-      const auto exactly = SpecifierSet::parse(fmt::format("=={}.*", release.torch));
-      if ((release.*claim) && range && wanted && exactly && range->contains(*companion.version) &&
-          *wanted < *Version::parse("2.9") && !exactly->contains(*version)) {
-        return Displaced{.by = companion.by, .wants = fmt::format("=={}.*", release.torch)};
-      }
+    const std::string wants = torch_wanted_by(name, *companion.version, knowledge);
+    const auto range = SpecifierSet::parse(wants);
+    if (!wants.empty() && range && !range->contains(version->public_part())) {
+      return Displaced{.by = companion.by, .wants = wants};
     }
   }
   return std::nullopt;

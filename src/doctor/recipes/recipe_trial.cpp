@@ -46,6 +46,8 @@ RecipeTrials::Troubles RecipeTrials::troubles(const Facts& facts,
   judge_steps(diagnosis, column, none);
   judge_indexes(diagnosis, column, none);
   judge_versions(diagnosis, column);
+  judge_pythons(diagnosis, column, none);
+  judge_image_system(diagnosis, column, none);
   judge_numpy(diagnosis, column);
   judge_image_libraries(diagnosis, column, none);
   judge_cudnn(diagnosis, column, none);

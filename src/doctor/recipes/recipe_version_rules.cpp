@@ -171,8 +171,10 @@ void judge_numpy(Diagnosis& diagnosis, const RecipeColumn& column) {
     return;
   }
   const Resolved numpy = resolve(column, "numpy");
-  const auto* const bringer = std::ranges::find_if(
-      kBringNumpy, [&](std::string_view package) { return column.asks_for(package); });
+  const auto* const bringer = std::ranges::find_if(kBringNumpy, [&](std::string_view package) {
+    const Resolved asked = resolve(column, package);
+    return asked.by != nullptr && asked.by->brings_needs();
+  });
   if (numpy.by == nullptr && bringer == kBringNumpy.end()) {
     return;  // torch itself does not ask for it
   }

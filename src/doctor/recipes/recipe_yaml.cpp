@@ -141,6 +141,13 @@ std::string dockerfile_of(const TextTree& build, const Recipe& recipe) {
       .string();
 }
 
+// "linux/arm64": what a service runs on, or else the one that it is built for.
+std::string platform_of(const TextTree& service) {
+  const TextTree& platforms = service["build"]["platforms"];
+  const bool one = service["platform"].text.empty() && platforms.members.size() == 1;
+  return substituted(one ? platforms.members.front().value.text : service["platform"].text, {});
+}
+
 void merge_base(const Service& base, Service& service) {
   service.image = service.image.empty() && service.build.empty() ? base.image : service.image;
   if (service.build.empty() && service.image.empty()) {
@@ -148,6 +155,7 @@ void merge_base(const Service& base, Service& service) {
     service.target = base.target;
     service.arguments = base.arguments;
   }
+  service.platform = service.platform.empty() ? base.platform : service.platform;
   const bool own_card = service.card == true;
   service.card = own_card || base.card == true ? std::optional(true) : service.card;
   service.runtime = own_card ? service.runtime : base.runtime;
@@ -171,6 +179,12 @@ Service read_service(const TextTree& services, const TextTree::Member& member, R
   if (!service.build.empty()) {
     service.target = substituted(tree["build"]["target"].text, {});
     service.arguments = arguments_of(tree["build"]["args"]);
+  }
+  service.platform = platform_of(tree);
+  if (service.platform.starts_with("linux/arm64") && !service.build.empty()) {
+    // Docker sets these itself.
+    service.arguments.insert_or_assign("TARGETPLATFORM", service.platform);
+    service.arguments.insert_or_assign("TARGETARCH", "arm64");
   }
   service.card = reserves_card(tree);
   service.device_faults = device_faults(tree);

@@ -13,6 +13,7 @@
 #include "doctor/recipes/recipe_formats.h"
 #include "doctor/recipes/recipe_parts.h"
 #include "doctor/recipes/requirements_file.h"
+#include "doctor/versions.h"
 #include "formats/byte_reader.h"
 #include "formats/text_tree.h"
 
@@ -25,12 +26,19 @@ namespace fs = std::filesystem;
 constexpr size_t kMostDockerfileBytes = size_t{1} << 20;
 
 constexpr std::pair<std::string_view, std::string_view> kKinds[] = {
-    {"pyproject.toml", "pyproject"},  {"setup.cfg", "setup.cfg"},
-    {"pipfile", "pipfile"},           {"poetry.lock", "package lock"},
-    {"uv.lock", "package lock"},      {"pdm.lock", "package lock"},
-    {"pylock.toml", "package lock"},  {"pipfile.lock", "pipfile lock"},
-    {"conda-lock.yml", "conda lock"}, {"conda-lock.yaml", "conda lock"},
-    {"dockerfile", "dockerfile"},     {"containerfile", "dockerfile"}};
+    {"pyproject.toml", "pyproject"},
+    {"setup.cfg", "setup.cfg"},
+    {"pipfile", "pipfile"},
+    {"poetry.lock", "package lock"},
+    {"uv.lock", "package lock"},
+    {"pdm.lock", "package lock"},
+    {"pylock.toml", "package lock"},
+    {"pipfile.lock", "pipfile lock"},
+    {"conda-lock.yml", "conda lock"},
+    {"conda-lock.yaml", "conda lock"},
+    {"dockerfile", "dockerfile"},
+    {"containerfile", "dockerfile"},
+    {".python-version", "python version"}};
 
 std::string_view kind_by_text(std::string_view text, const std::string& path) {
   const std::string ending = small_letters(fs::path(path).extension().string());
@@ -50,11 +58,29 @@ std::string_view kind_by_text(std::string_view text, const std::string& path) {
              : "requirements";
 }
 
+// ".python-version" of uv and pyenv: "3.12", "cpython-3.12.4", the first of several lines. Names of
+// environments say nothing.
+void read_python_version(std::string_view text, Recipe& recipe) {
+  recipe.kind = "python version";
+  std::string_view first = trimmed(text.substr(0, text.find('\n')));
+  first.remove_prefix(first.starts_with("cpython-")   ? 8
+                      : first.starts_with("cpython@") ? 8
+                      : first.starts_with("python")   ? 6
+                                                      : 0);
+  const std::string_view version = first.substr(0, first.find_first_not_of("0123456789."));
+  const auto dots = std::ranges::count(version, '.');
+  if (dots > 0 && Version::parse(version)) {
+    recipe.python = fmt::format("=={}{}", version, dots == 1 ? ".*" : "");
+  }
+}
+
 Status read_as(std::string_view kind, std::string_view text, Recipe& recipe) {
   if (kind == "requirements") {
     read_requirements_file(text, recipe);
   } else if (kind == "setup.cfg") {
     read_setup_cfg(text, recipe);
+  } else if (kind == "python version") {
+    read_python_version(text, recipe);
   } else if (kind == "dockerfile") {
     if (text.size() > kMostDockerfileBytes) {
       return fail(ErrorCode::Unsupported,

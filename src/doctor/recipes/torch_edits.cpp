@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "doctor/knowledge/companions.h"
 #include "doctor/recipes/alignment_parts.h"
 #include "doctor/recipes/package_indexes.h"
 #include "doctor/recipes/recipe_edits.h"
@@ -20,13 +21,16 @@ namespace {
 
 using Edits = std::vector<AlignmentEdit>;
 
-// The release of a companion that goes with a torch: "2.5.1" for torchaudio, "0.20.*" for
-// torchvision. Empty: not known.
+// The release of a companion that goes with a torch: "0.20.1"; where the torch itself is not
+// listed, its series, "0.20.*". Empty: not known.
 std::string companion_of(std::string_view package, const Version& torch,
                          const Knowledge& knowledge) {
   const TorchRelease* release = knowledge.torch_release(torch);
   if (release == nullptr) {
     return {};
+  }
+  if (const auto pair = pair_of_torch(package, torch, knowledge)) {
+    return pair->companion.text();
   }
   if (package == "torchaudio") {
     return release->torchaudio && release->torchaudio->value == release->torch

@@ -9,6 +9,7 @@
 
 #include "doctor/verdicts/coverage.h"
 #include "doctor/verdicts/framework_files.h"
+#include "doctor/verdicts/int8_products.h"
 #include "doctor/verdicts/known_framework.h"
 #include "doctor/verdicts/remedies.h"
 #include "doctor/verdicts/remedy_plan.h"
@@ -90,41 +91,6 @@ void add_named_cuda(const Framework& framework, const Facts& facts, Finding& fin
   }
 }
 
-// 8-bit products of CTranslate2 on RTX 50 (error E08, note "ctranslate2 int8 on sm_120").
-void judge_int8(const Framework& framework, const PythonEnvironment& environment, const Card& card,
-                const Judged& judged, const std::string& subject, Diagnosis& diagnosis) {
-  const Knowledge& knowledge = diagnosis.knowledge;
-  const auto version = Version::parse(framework.version);
-  const auto mended = Version::parse("4.6.2");
-  const Note* note = knowledge.note("ctranslate2 int8 on sm_120");
-  const int capability = target_of(card, diagnosis.facts.machine, knowledge).capability;
-  if (framework.name != "ctranslate2" || capability / 10 != 12 || !version || !mended ||
-      *version >= *mended || note == nullptr || !computes_on_card(judged)) {
-    return;
-  }
-  Finding& finding = diagnosis.report.findings.emplace_back();
-  finding.rule = "int8 products";
-  finding.level = Level::Warning;
-  finding.certainty = note->verified ? Certainty::Certain : Certainty::Likely;
-  finding.subject = subject;
-  finding.card = card.name;
-  finding.text =
-      "compute_type int8 fails on this card, and so does auto where it chooses int8; float16, "
-      "bfloat16 and float32 work.";
-  finding.evidence = {{note->text, note->source}};
-  finding.error = "cuBLAS failed with status CUBLAS_STATUS_NOT_SUPPORTED";
-  finding.remedies = {{"", "Ask for compute_type=\"float16\".", ""}};
-  const auto whole = Version::parse("4.7.0");
-  const auto newer =
-      whole ? known_framework("ctranslate2", *whole, environment.system, knowledge) : std::nullopt;
-  if (newer && computes_on_card(judge_framework(*newer, &card, diagnosis.facts.machine, knowledge,
-                                                &environment))) {
-    finding.remedies.push_back(
-        {install_command(environment) + " 'ctranslate2>=4.7.0'",
-         "Take CTranslate2 4.7.0 or later, which computes int8 on this card.", ""});
-  }
-}
-
 void judge_on_card(const Framework& framework, const PythonEnvironment& environment,
                    const Card* card, Diagnosis& diagnosis) {
   const Facts& facts = diagnosis.facts;
@@ -143,7 +109,12 @@ void judge_on_card(const Framework& framework, const PythonEnvironment& environm
     finding.subject = subject;
   }
   if (card != nullptr) {
-    judge_int8(framework, environment, *card, judged, subject, diagnosis);
+    auto int8 =
+        int8_finding(framework, environment, *card, judged, facts.machine, diagnosis.knowledge);
+    if (int8) {
+      int8->subject = subject;
+      diagnosis.report.findings.push_back(*std::move(int8));
+    }
   }
   if (judged.findings.empty()) {
     return;

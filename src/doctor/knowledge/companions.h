@@ -1,0 +1,34 @@
+// torchaudio and torchvision, of which each release is built for one release of torch.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "doctor/knowledge/knowledge.h"
+#include "doctor/versions.h"
+
+namespace mynah::doctor {
+
+// What belongs together: the n-th release of a companion's minor version and the n-th of torch's.
+// None: the companion's minor version is none that is known, or not as many releases are listed.
+// Local parts do not count.
+struct CompanionPair : Source {
+  Version torch;
+  Version companion;
+};
+
+// `package`: "torchaudio" or "torchvision".
+[[nodiscard]] std::optional<CompanionPair> pair_of_companion(std::string_view package,
+                                                             const Version& companion,
+                                                             const Knowledge& knowledge);
+
+[[nodiscard]] std::optional<CompanionPair> pair_of_torch(std::string_view package,
+                                                         const Version& torch,
+                                                         const Knowledge& knowledge);
+
+// Releases of a package whose first two numbers are those of `minor`, the oldest first.
+[[nodiscard]] std::vector<Version> releases_of_minor(std::string_view package, const Version& minor,
+                                                     const Knowledge& knowledge);
+
+}  // namespace mynah::doctor

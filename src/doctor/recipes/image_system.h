@@ -1,0 +1,18 @@
+// Which system an image is made of, as its name says.
+#pragma once
+
+#include <string>
+
+#include "doctor/knowledge/knowledge.h"
+
+namespace mynah::doctor {
+
+struct SystemOfImage {
+  const ImageSystem* system = nullptr;  // null: the name does not say
+  bool said = false;                    // false: it is the one that such images have by default
+};
+
+// `image`: "python:3.12-slim-bookworm", "nvidia/cuda:12.9.1-runtime-ubuntu24.04", "debian:12".
+[[nodiscard]] SystemOfImage system_of_image(const std::string& image, const Knowledge& knowledge);
+
+}  // namespace mynah::doctor

@@ -1,0 +1,182 @@
+// torchaudio and torchvision beside a torch that they are not built for: another release, or
+// another CUDA version.
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "doctor/knowledge/companions.h"
+#include "doctor/recipes/alignment_parts.h"
+#include "doctor/recipes/column_steps.h"
+#include "doctor/recipes/recipe_edits.h"
+#include "doctor/recipes/recipe_rule_parts.h"
+
+namespace mynah::doctor {
+
+namespace {
+
+// A companion that a column pins, beside its torch.
+struct Companion {
+  std::string_view package;
+  const Claim& belongs;  // the series that goes with the torch
+  Resolved pinned;
+};
+
+// Up to 2.8 their wheels ask for one torch exactly; from 2.9 on that is no longer sure to fail.
+bool asks_for_one_torch(const Version& torch) {
+  return torch < *Version::parse("2.9");
+}
+
+// What a column pins. conda's "pytorch=2.5.1" is any build of that release.
+Resolved pin_of(const RecipeColumn& column, std::string_view package) {
+  Resolved resolved = resolve(column, package);
+  const std::vector<Specifier>& clauses = resolved.range.clauses;
+  if (resolved.by != nullptr && !resolved.version && resolved.by->requirement->url == "conda" &&
+      clauses.size() == 1 && clauses.front().relation == Specifier::Relation::Equal &&
+      clauses.front().version.release.size() > 2) {
+    resolved.version = clauses.front().version;
+  }
+  return resolved;
+}
+
+// A pin of the companion that goes with a torch, as the present one is written.
+std::string right_pin(const Companion& companion, const Version& torch,
+                      const Knowledge& knowledge) {
+  const auto pair = pair_of_torch(companion.package, torch, knowledge);
+  if (!pair) {
+    return fmt::format("=={}.*", companion.belongs.value);
+  }
+  Version right = pair->companion;
+  const bool has_local = companion.pinned.by->requirement->specifier.find('+') != std::string::npos;
+  if (has_local) {
+    right.local = torch.local.empty() ? companion.pinned.version->local : torch.local;
+  }
+  return "==" + right.text();
+}
+
+// Another series than the torch's, or another release of it.
+void judge_release(Diagnosis& diagnosis, const RecipeColumn& column, const Resolved& torch,
+                   const Companion& companion, Proposals& proposals) {
+  const Version& version = *companion.pinned.version;
+  const auto series = SpecifierSet::parse(fmt::format("=={}.*", companion.belongs.value));
+  if (!series) {
+    return;
+  }
+  const bool of_series = series->contains(version);
+  const auto pair = pair_of_companion(companion.package, version, diagnosis.knowledge);
+  const bool exact = asks_for_one_torch(*torch.version);
+  if (of_series && (!exact || !pair || pair->torch == torch.version->public_part())) {
+    return;
+  }
+  const bool verified = companion.belongs.verified && (!of_series || pair->verified);
+  const bool certain = verified && torch.sure && companion.pinned.sure && exact &&
+                       is_one_run(column) && torch.by->requirement->url != "conda";
+  const bool conda = torch.by->requirement->url == "conda";
+  const std::string title = fmt::format("{} {}", companion.package, version.text());
+  Finding& finding = add_finding(
+      diagnosis, "torch companions", exact ? failing(certain) : Level::Warning, sure(certain),
+      fmt::format("{} in {}", title, column.name),
+      of_series
+          ? fmt::format("{} is built for torch {} and asks for it exactly, and {} is pinned: "
+                        "{}.",
+                        title, pair->torch.text(), torch.version->text(),
+                        conda ? "conda's packages may ask for others" : "an installer refuses them")
+          : fmt::format("{} is not of torch {}: {}.* goes with it.", title, torch.version->text(),
+                        companion.belongs.value));
+  finding.evidence = {evidence_of(*torch.by), evidence_of(*companion.pinned.by)};
+  if (of_series) {
+    finding.evidence.push_back({fmt::format("{} {} goes with torch {}", companion.package,
+                                            pair->companion.text(), pair->torch.text()),
+                                pair->source});
+    finding.error = "ResolutionImpossible";
+  } else {
+    finding.evidence.push_back(
+        {fmt::format("torch {} goes with {} {}", torch.version->base().text(), companion.package,
+                     companion.belongs.value),
+         companion.belongs.source});
+  }
+  propose(diagnosis, proposals,
+          {pin_edit(column, *companion.pinned.by,
+                    right_pin(companion, *torch.version, diagnosis.knowledge),
+                    fmt::format("it goes with torch {}", torch.version->text()))});
+  if (of_series) {
+    Version other = pair->torch;
+    other.local = torch.version->local;
+    propose(diagnosis, proposals,
+            torch_edits(column, with_variant(other, diagnosis.knowledge),
+                        fmt::format("{} is built for it", title), diagnosis.knowledge));
+  }
+}
+
+// The same release for another CUDA version: an installer takes both, as what is behind '+' is not
+// asked for, and the companion refuses to be imported. torchaudio wants the same version,
+// torchvision the same major one.
+void judge_variant(Diagnosis& diagnosis, const RecipeColumn& column, const Resolved& torch,
+                   const Companion& companion, Proposals& proposals) {
+  const auto with = torch_of(column, diagnosis.knowledge);
+  const Version& version = *companion.pinned.version;
+  const std::string own = cuda_of_variant(version.local_text());
+  const std::string other = with ? cuda_of_variant(with->local_text()) : "";
+  const bool audio = companion.package == "torchaudio";
+  if (own.empty() || other.empty() || own == other ||
+      (!audio && major_version(own) == major_version(other))) {
+    return;
+  }
+  const Note* note = diagnosis.knowledge.note("companion cuda");
+  const bool certain = note != nullptr && note->verified && torch.sure && companion.pinned.sure &&
+                       torch.version && !torch.version->local.empty();
+  Finding& finding = add_finding(
+      diagnosis, "torch companions", failing(certain), sure(certain),
+      fmt::format("{} {} in {}", companion.package, version.text(), column.name),
+      fmt::format("{} {} is built with CUDA {}, and torch {} with {}: an installer takes them, and "
+                  "importing {} fails.",
+                  companion.package, version.text(), own, with->text(), other, companion.package));
+  finding.evidence = {evidence_of(*torch.by), evidence_of(*companion.pinned.by)};
+  if (note != nullptr) {
+    finding.evidence.push_back({note->text, note->source});
+  }
+  finding.error =
+      audio ? "Detected that PyTorch and TorchAudio were compiled with different CUDA versions."
+            : "Detected that PyTorch and torchvision were compiled with different CUDA major "
+              "versions.";
+  propose(diagnosis, proposals,
+          {pin_edit(column, *companion.pinned.by, right_pin(companion, *with, diagnosis.knowledge),
+                    fmt::format("it is built like torch {}", with->text()))});
+  propose(diagnosis, proposals,
+          torch_edits(column, *with, fmt::format("all are for CUDA {} then", other),
+                      diagnosis.knowledge));
+}
+
+}  // namespace
+
+void judge_torch_companions(Diagnosis& diagnosis, const RecipeColumn& column,
+                            Proposals& proposals) {
+  const Resolved torch = pin_of(column, "torch");
+  const TorchRelease* release =
+      torch.version ? diagnosis.knowledge.torch_release(*torch.version) : nullptr;
+  if (release == nullptr) {
+    return;
+  }
+  const std::pair<std::string_view, const std::optional<Claim>*> companions[] = {
+      {"torchaudio", &release->torchaudio}, {"torchvision", &release->torchvision}};
+  for (const auto& [package, claim] : companions) {
+    const Resolved pinned = pin_of(column, package);
+    if (!pinned.version || !*claim) {
+      continue;
+    }
+    if (const auto other = displaced(column, "torch", diagnosis.knowledge);
+        other && other->by == pinned.by) {
+      continue;  // it brings its own
+    }
+    const Companion companion{.package = package, .belongs = **claim, .pinned = pinned};
+    judge_release(diagnosis, column, torch, companion, proposals);
+    if (pinned.by->requirement->url.empty() && torch.by->requirement->url.empty()) {
+      judge_variant(diagnosis, column, torch, companion, proposals);
+    }
+  }
+}
+
+}  // namespace mynah::doctor

@@ -1,0 +1,228 @@
+// What the system of an image does not let in.
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "doctor/recipes/image_system.h"
+#include "doctor/recipes/listed_releases.h"
+#include "doctor/recipes/package_indexes.h"
+#include "doctor/recipes/recipe_drift.h"
+#include "doctor/recipes/recipe_edits.h"
+#include "doctor/recipes/recipe_parts.h"
+#include "doctor/recipes/recipe_rule_parts.h"
+
+namespace mynah::doctor {
+
+namespace {
+
+// Who asks for a package, and what of it comes.
+struct Coming {
+  const Asked* asked = nullptr;
+  std::string by;  // the package that asks for it; empty: the recipe itself
+  SpecifierSet range;
+  bool sure = false;
+};
+
+std::optional<Coming> coming(const RecipeColumn& column, std::string_view package,
+                             const Knowledge& knowledge) {
+  const Resolved own = resolve(column, package);
+  if (own.by != nullptr) {
+    if (!own.by->requirement->url.empty() || !own.several.empty()) {
+      return std::nullopt;
+    }
+    return Coming{.asked = own.by, .by = {}, .range = own.range, .sure = own.sure};
+  }
+  Derived other = derived(column, package, knowledge);
+  other = other.by.empty() ? brought_by_newest(column, package, knowledge) : std::move(other);
+  if (other.by.empty() || !other.asked->requirement->url.empty()) {
+    return std::nullopt;
+  }
+  return Coming{.asked = other.asked,
+                .by = std::move(other.by),
+                .range = std::move(other.range),
+                .sure = other.verified && other.asked->holds == Truth::Yes};
+}
+
+std::string who_text(const Coming& coming, std::string_view package) {
+  return coming.by.empty() ? std::string(package)
+                           : fmt::format("{}, which {} asks for,", package, coming.by);
+}
+
+// The same image of Python on another system: "3.12-slim-bookworm". Empty: it is none of Python's.
+std::string python_image(const RecipeColumn& column, std::string_view ending) {
+  const size_t colon = column.image.rfind(':');
+  if (colon == std::string::npos || last_name(column.image.substr(0, colon)) != "python") {
+    return {};
+  }
+  const std::string tag = column.image.substr(colon + 1);
+  const size_t end = std::min(tag.find_first_not_of("0123456789."), tag.size());
+  return end == 0 ? std::string()
+                  : column.image.substr(0, colon + 1) + tag.substr(0, end) + std::string(ending);
+}
+
+void propose_image(Diagnosis& diagnosis, const RecipeColumn& column, std::string_view ending,
+                   const std::string& why, Proposals& proposals) {
+  if (const std::string image = python_image(column, ending); !image.empty()) {
+    propose(diagnosis, proposals, {image_edit(column, image, why)});
+  }
+}
+
+// Wheels for glibc alone, in an image that has another C library.
+void judge_wheels(Diagnosis& diagnosis, const RecipeColumn& column, const ImageSystem& system,
+                  Proposals& proposals) {
+  // The system's own Python may have packages of the system's.
+  const bool own_python = column.processor == "x86_64" && !python_image(column, "").empty() &&
+                          column.environment.empty();
+  for (const GlibcWheels& known : diagnosis.knowledge.glibc_wheels) {
+    const auto comes = coming(column, known.package, diagnosis.knowledge);
+    if (!comes) {
+      continue;
+    }
+    const bool certain =
+        known.verified && system.verified && comes->sure && own_python &&
+        !may_have_own_builds(column, *comes->asked->requirement, diagnosis.knowledge);
+    Finding& finding = add_finding(
+        diagnosis, "wheels for glibc", failing(certain), sure(certain),
+        fmt::format("{} in {}", known.package, column.name),
+        fmt::format("{} has wheels for glibc alone and no source archive, and the C library of {} "
+                    "is musl: an installer finds none that it can take.",
+                    who_text(*comes, known.package), column.image));
+    finding.evidence = {evidence_of(*comes->asked),
+                        {column.image, column.image_where},
+                        {fmt::format("the wheels of {}", known.package), known.source}};
+    finding.error = fmt::format("No matching distribution found for {}", known.package);
+    propose_image(diagnosis, column, "-slim", "its C library is glibc", proposals);
+    if (python_image(column, "").empty()) {
+      finding.remedies.push_back({.command = {},
+                                  .text = "Take an image of Debian or Ubuntu: python:3.12-slim",
+                                  .cost = {}});
+    }
+  }
+}
+
+// CTranslate2's wheels that ask for an executable stack, which glibc 2.41 refuses (error E67).
+void judge_stack(Diagnosis& diagnosis, const RecipeColumn& column, const SystemOfImage& of_image,
+                 Proposals& proposals) {
+  const Knowledge& knowledge = diagnosis.knowledge;
+  const KnownError* error = knowledge.error("E67");
+  const auto glibc = Version::parse(of_image.system->glibc);
+  const PackageReleases* known = knowledge.releases_of("ctranslate2");
+  const auto comes = coming(column, "ctranslate2", knowledge);
+  if (error == nullptr || !glibc || *glibc < *Version::parse("2.41") || known == nullptr ||
+      !comes) {
+    return;
+  }
+  const ListedReleases listed = listed_releases(*known, comes->range);
+  const Version mended = *Version::parse("4.6");
+  if (listed.versions.empty() || listed.versions.front() >= mended) {
+    return;
+  }
+  const Version& version = listed.versions.front();
+  const bool certain = of_image.said && of_image.system->verified && comes->sure &&
+                       error->verified && listed.no_newer && column.processor == "x86_64" &&
+                       !may_have_own_builds(column, *comes->asked->requirement, knowledge);
+  Finding& finding = add_finding(
+      diagnosis, "executable stack", failing(certain), sure(certain),
+      fmt::format("ctranslate2 {} in {}", version.text(), column.name),
+      fmt::format("{} comes as {} at most, which asks for an executable stack: glibc {} of {} {} "
+                  "does not load it.",
+                  who_text(*comes, "ctranslate2"), version.text(), of_image.system->glibc,
+                  of_image.system->name, of_image.system->version));
+  finding.evidence = {evidence_of(*comes->asked),
+                      {column.image, column.image_where},
+                      {fmt::format("glibc {}", of_image.system->glibc), of_image.system->source},
+                      {error->cause, error->source}};
+  if (const Note* note = knowledge.note("python images"); note != nullptr && !of_image.said) {
+    finding.evidence.push_back({note->text, note->source});
+  }
+  finding.error = "cannot enable executable stack as shared object requires: Invalid argument";
+  propose_image(diagnosis, column,
+                column.image.find("slim") == std::string::npos ? "-bookworm" : "-slim-bookworm",
+                "its glibc takes it", proposals);
+  if (comes->by.empty()) {
+    for (const auto& [release, why] : {std::pair("4.6.3", "it asks for none, and for no cuDNN"),
+                                       std::pair("4.6.0", "it asks for none")}) {
+      propose(diagnosis, proposals,
+              {pin_edit(column, *comes->asked, fmt::format("=={}", release), why)});
+    }
+  }
+}
+
+// pip in the Python that the system's own programs run with (error E115).
+void judge_managed(Diagnosis& diagnosis, const RecipeColumn& column,
+                   const SystemOfImage& of_image) {
+  const ImageSystem& system = *of_image.system;
+  const KnownError* error = diagnosis.knowledge.error("E115");
+  const auto image = std::ranges::find(column.recipes, "dockerfile", &Recipe::kind);
+  // Images of Python have one beside the system's.
+  if (!system.managed || error == nullptr || image == column.recipes.end() ||
+      !column.environment.empty()) {
+    return;
+  }
+  const std::vector<std::string>& packages = (*image)->system_packages;
+  const bool of_system = std::ranges::find(packages, "python3-pip") != packages.end();
+  const bool other = std::ranges::any_of(packages, [](const std::string& package) {
+    return package.starts_with("python3.") || package.starts_with("pypy");
+  });
+  const auto step = std::ranges::find_if((*image)->steps, [](const InstallStep& one) {
+    return one.managed && !one.aside && one.environment.empty();
+  });
+  if (step == (*image)->steps.end() || !of_system) {
+    return;
+  }
+  // Programs that lie before the system's on PATH may be meant.
+  const auto path = (*image)->variables.find("PATH");
+  const bool elsewhere =
+      path != (*image)->variables.end() &&
+      std::ranges::any_of(std::array{"env", "conda", "mamba", "python", "local"},
+                          [&](const char* word) { return path->second.contains(word); });
+  const bool base = last_name(column.image.substr(0, column.image.rfind(':'))) == system.name ||
+                    column.image.starts_with("nvidia/cuda:");
+  const bool certain = base && of_image.said && system.verified && error->verified && !other &&
+                       !elsewhere && !step->doubtful && (*image)->images.size() == 1;
+  Finding& finding = add_finding(
+      diagnosis, "managed Python", failing(certain), sure(certain), column.name,
+      fmt::format("{} {} keeps pip out of its own Python, which this command would install into: "
+                  "the image is not built.",
+                  system.name, system.version));
+  finding.evidence = {{"pip install", place_text((*image)->path, step->line)},
+                      {column.image, column.image_where},
+                      {error->cause, error->source}};
+  finding.error = "error: externally-managed-environment";
+  finding.remedies.push_back(
+      {.command = "RUN python3 -m venv /opt/venv\nENV PATH=/opt/venv/bin:$PATH",
+       .text = fmt::format("Write it before the command at {}, and install python3-venv with "
+                           "python3-pip",
+                           place_text((*image)->path, step->line)),
+       .cost = {}});
+  finding.remedies.push_back(
+      {.command = "ENV PIP_BREAK_SYSTEM_PACKAGES=1",
+       .text = "Or write this behind FROM, in an image that serves one program",
+       .cost = "packages of the system's that programs of its own need may be replaced"});
+}
+
+}  // namespace
+
+void judge_image_system(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals) {
+  if (column.image.empty()) {
+    return;
+  }
+  const SystemOfImage of_image = system_of_image(column.image, diagnosis.knowledge);
+  if (of_image.system == nullptr) {
+    return;
+  }
+  if (of_image.system->glibc.empty()) {
+    judge_wheels(diagnosis, column, *of_image.system, proposals);
+    return;
+  }
+  judge_stack(diagnosis, column, of_image, proposals);
+  judge_managed(diagnosis, column, of_image);
+}
+
+}  // namespace mynah::doctor

@@ -1,0 +1,176 @@
+// Packages that are pinned beside each other and do not go together.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "doctor/knowledge/companions.h"
+#include "recipe_files.h"
+
+namespace mynah::doctor {
+
+namespace {
+
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+std::vector<std::string> words_of(const Report& report, const char* rule) {
+  std::vector<std::string> words;
+  for (const Finding* finding : of_rule(report, rule)) {
+    words.push_back(std::string(level_name(finding->level)) + ": " + finding->text);
+  }
+  return words;
+}
+
+std::vector<std::string> found(const char* rule, const std::string& text,
+                               const char* path = "requirements.txt") {
+  return words_of(judge(files({{path, text.c_str()}})), rule);
+}
+
+std::vector<std::string> remedies(const char* rule, const std::string& text) {
+  const Report report = judge(files({{"requirements.txt", text.c_str()}}));
+  std::vector<std::string> words;
+  for (const Finding* finding : of_rule(report, rule)) {
+    for (const Remedy& remedy : finding->remedies) {
+      words.push_back(remedy.command.empty() ? remedy.text : remedy.command);
+      for (const RemedyStep& step : remedy.steps) {
+        words.push_back(step.command);
+      }
+    }
+  }
+  return words;
+}
+
+}  // namespace
+
+TEST(RecipeCompanions, EachReleaseIsBuiltForOneTorch) {
+  const auto torch = [](const char* package, const char* version) {
+    const auto pair =
+        pair_of_companion(package, Version::parse(version).value(), builtin_knowledge());
+    return pair ? pair->torch.text() : "";
+  };
+  EXPECT_EQ(torch("torchaudio", "2.5.0"), "2.5.0");
+  EXPECT_EQ(torch("torchaudio", "2.0.2+cu118"), "2.0.1");
+  EXPECT_EQ(torch("torchvision", "0.20.1"), "2.5.1");
+  EXPECT_EQ(torch("torchvision", "0.22.1"), "2.7.1");
+  EXPECT_EQ(torch("torchvision", "9.0"), "");
+}
+
+TEST(RecipeCompanions, AnotherPatchThanTorchsIsRefused) {
+  EXPECT_THAT(
+      found("torch companions", "torch==2.5.1\ntorchaudio==2.5.0\n"),
+      ElementsAre("fail: torchaudio 2.5.0 is built for torch 2.5.0 and asks for it exactly, "
+                  "and 2.5.1 is pinned: an installer refuses them."));
+  EXPECT_THAT(remedies("torch companions", "torch==2.5.1\ntorchaudio==2.5.0\n"),
+              Contains("sed -i '2s|2\\.5\\.0|2.5.1|' 'requirements.txt'"));
+  EXPECT_THAT(found("torch companions", "torch==2.0.1\ntorchaudio==2.0.2\ntorchvision==0.15.2\n"),
+              IsEmpty());
+  EXPECT_THAT(found("torch companions", "torch==2.5.1\ntorchvision==0.20.0\n"),
+              ElementsAre(HasSubstr("fail: torchvision 0.20.0 is built for torch 2.5.0")));
+  // From 2.9 on they ask for no torch exactly.
+  EXPECT_THAT(found("torch companions", "torch==2.9.1\ntorchaudio==2.9.0\n"), IsEmpty());
+}
+
+TEST(RecipeCompanions, AnotherCudaIsFoundWhenItIsImported) {
+  const std::string indexes =
+      "--extra-index-url https://download.pytorch.org/whl/cu124\n"
+      "--extra-index-url https://download.pytorch.org/whl/cu121\n";
+  EXPECT_THAT(
+      found("torch companions", indexes + "torch==2.5.1+cu124\ntorchaudio==2.5.1+cu121\n"),
+      ElementsAre(
+          "fail: torchaudio 2.5.1+cu121 is built with CUDA 12.1, and torch 2.5.1+cu124 with "
+          "12.4: an installer takes them, and importing torchaudio fails."));
+  EXPECT_THAT(
+      remedies("torch companions", indexes + "torch==2.5.1+cu124\ntorchaudio==2.5.1+cu121\n"),
+      Contains(HasSubstr("2.5.1+cu124")));
+  // torchvision compares the major versions.
+  EXPECT_THAT(
+      found("torch companions", indexes + "torch==2.5.1+cu124\ntorchvision==0.20.1+cu121\n"),
+      IsEmpty());
+  EXPECT_THAT(
+      found("torch companions", indexes + "torch==2.5.1+cu124\ntorchvision==0.20.1+cu118\n"),
+      ElementsAre(HasSubstr("importing torchvision fails")));
+  EXPECT_THAT(found("torch companions", indexes + "torch==2.5.1+cu124\ntorchaudio==2.5.1+cpu\n"),
+              IsEmpty());
+}
+
+TEST(RecipeCompanions, CondasAreNotKnown) {
+  EXPECT_THAT(found("torch companions", "dependencies:\n  - pytorch=2.5.1\n  - torchaudio=2.4.1\n",
+                    "environment.yml"),
+              ElementsAre(HasSubstr("unknown: torchaudio 2.4.1 is not of torch 2.5.1")));
+}
+
+TEST(RecipeCompanions, TheCTranslate2ThatWhisperXBringsWantsAnotherCudnn) {
+  const char* const list = "whisperx==3.4.2\ntorch==2.5.1\n";
+  EXPECT_THAT(found("cudnn of another version", list),
+              ElementsAre(HasSubstr("warning: whisperx 3.4.2 asks for ctranslate2 4.4.0 at most, "
+                                    "which wants cuDNN 8, and another one comes: 9.1.0.70 by torch "
+                                    "2.5.1+cu124.")));
+  EXPECT_THAT(remedies("cudnn of another version", list),
+              Contains(HasSubstr("pip install --no-deps ctranslate2==")));
+  EXPECT_THAT(found("cudnn of another version", "whisperx==3.7.9\ntorch==2.8.0\n"), IsEmpty());
+}
+
+TEST(RecipeCompanions, PyannoteBeforeNumpy2DoesNotTakeIt) {
+  EXPECT_THAT(found("packages clash", "pyannote.audio==3.1.1\nnumpy==2.1.0\n"),
+              ElementsAre(HasSubstr("fail: numpy and pyannote-audio do not go together")));
+  EXPECT_THAT(remedies("packages clash", "pyannote.audio==3.1.1\nnumpy==2.1.0\n"),
+              Contains("sed -i '1s|==3\\.1\\.1|>=3.3.2,<4|' 'requirements.txt'"));
+  EXPECT_THAT(found("packages clash", "pyannote.audio==3.3.2\nnumpy==2.1.0\n"), IsEmpty());
+}
+
+TEST(RecipeCompanions, ALaterCommandThatRenewsPutsTheNewestInThePlace) {
+  const Report report = judge(
+      files({{"Dockerfile",
+              "FROM python:3.11\nRUN pip install torch==2.5.1\nRUN pip install -U torch\n"}}));
+  EXPECT_THAT(words_of(report, "requirements contradict"),
+              ElementsAre("warning: torch is asked for as ==2.5.1, and a later command puts the "
+                          "newest in its place."));
+}
+
+TEST(RecipeCompanions, ATorchForCuda11BringsNoCublas12) {
+  const std::string index = "--extra-index-url https://download.pytorch.org/whl/cu118\n";
+  EXPECT_THAT(
+      found("cublas of another version", index + "torch==2.5.1+cu118\nfaster-whisper==1.1.1\n"),
+      ElementsAre(HasSubstr("warning: torch 2.5.1+cu118 brings the cuBLAS of CUDA 11.8, and the "
+                            "ctranslate2 that faster-whisper 1.1.1 asks for opens "
+                            "libcublas.so.12")));
+  EXPECT_THAT(
+      remedies("cublas of another version", index + "torch==2.5.1+cu118\nfaster-whisper==1.1.1\n"),
+      Contains(HasSubstr("cu12")));
+  EXPECT_THAT(found("cublas of another version", index + "torch==2.5.1+cu118\nfaster-whisper\n"),
+              ElementsAre(HasSubstr("that faster-whisper asks for")));
+  EXPECT_THAT(found("cublas of another version",
+                    index + "torch==2.5.1+cu118\nctranslate2==4.4.0\nnvidia-cublas-cu12\n"),
+              IsEmpty());
+  EXPECT_THAT(
+      found("cublas of another version", index + "torch==2.0.1+cu118\nctranslate2==3.24.0\n"),
+      IsEmpty());
+  EXPECT_THAT(found("cublas of another version", "torch==2.5.1\nfaster-whisper==1.1.1\n"),
+              IsEmpty());
+}
+
+TEST(RecipeCompanions, AnUnpinnedPackageBringsWhatAllItsReleasesAskFor) {
+  EXPECT_THAT(found("packages clash", "onnxruntime-gpu==1.23.2\nfaster-whisper\n"),
+              ElementsAre(HasSubstr("warning: onnxruntime and onnxruntime-gpu")));
+  EXPECT_THAT(found("packages clash", "onnxruntime-gpu==1.23.2\nsilero-vad\n"), IsEmpty());
+}
+
+TEST(RecipeCompanions, EightBitProductsOnRtx50) {
+  Facts facts = files({{"requirements.txt", "ctranslate2==4.6.0\n"}});
+  facts.machine.cards = {card("NVIDIA GeForce RTX 5090", "12.0")};
+  facts.machine.driver = "580.95.05";
+  const Report report = judge(facts);
+  const auto all = of_rule(report, "int8 products");
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0]->level, Level::Warning);
+  EXPECT_EQ(all[0]->subject, "ctranslate2 4.6.0 in requirements.txt");
+  EXPECT_EQ(all[0]->error, "cuBLAS failed with status CUBLAS_STATUS_NOT_SUPPORTED");
+  ASSERT_EQ(all[0]->remedies.size(), 2U);
+  EXPECT_THAT(all[0]->remedies[1].command, HasSubstr("sed -i '1s|"));
+  facts = files({{"requirements.txt", "ctranslate2==4.7.1\n"}});
+  facts.machine.cards = {card("NVIDIA GeForce RTX 5090", "12.0")};
+  EXPECT_THAT(of_rule(judge(facts), "int8 products"), IsEmpty());
+}
+
+}  // namespace mynah::doctor
