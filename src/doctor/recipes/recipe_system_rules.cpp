@@ -1,6 +1,7 @@
 // What the system of an image does not let in.
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -106,6 +107,24 @@ void judge_wheels(Diagnosis& diagnosis, const RecipeColumn& column, const ImageS
   }
 }
 
+// Whether an image may take the mark from libraries that ask for an executable stack, or have the
+// loader give them one all the same.
+bool may_allow_stack(const RecipeColumn& column) {
+  static constexpr std::array<std::string_view, 3> kPrograms = {"patchelf", "execstack", "prelink"};
+  const auto tuned = [](const std::map<std::string, std::string>& variables) {
+    const auto found = variables.find("GLIBC_TUNABLES");
+    return found != variables.end() && found->second.contains("execstack");
+  };
+  return column.asks_for("patchelf") ||
+         (column.service != nullptr && tuned(column.service->variables)) ||
+         std::ranges::any_of(column.recipes, [&](const Recipe* recipe) {
+           return tuned(recipe->variables) ||
+                  std::ranges::any_of(recipe->system_packages, [](std::string_view package) {
+                    return std::ranges::find(kPrograms, package) != kPrograms.end();
+                  });
+         });
+}
+
 // CTranslate2's wheels that ask for an executable stack, which glibc 2.41 refuses (error E67).
 void judge_stack(Diagnosis& diagnosis, const RecipeColumn& column, const SystemOfImage& of_image,
                  Proposals& proposals) {
@@ -126,6 +145,7 @@ void judge_stack(Diagnosis& diagnosis, const RecipeColumn& column, const SystemO
   const Version& version = listed.versions.front();
   const bool certain = of_image.said && of_image.system->verified && comes->sure &&
                        error->verified && listed.no_newer && column.processor == "x86_64" &&
+                       !may_allow_stack(column) &&
                        !may_have_own_builds(column, *comes->asked->requirement, knowledge);
   Finding& finding = add_finding(
       diagnosis, "executable stack", failing(certain), sure(certain),
