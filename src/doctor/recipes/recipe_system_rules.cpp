@@ -166,10 +166,10 @@ void judge_stack(Diagnosis& diagnosis, const RecipeColumn& column, const SystemO
                 column.image.find("slim") == std::string::npos ? "-bookworm" : "-slim-bookworm",
                 "its glibc takes it", proposals);
   if (comes->by.empty()) {
-    for (const auto& [release, why] : {std::pair("4.6.3", "it asks for none, and for no cuDNN"),
-                                       std::pair("4.6.0", "it asks for none")}) {
+    // The newest, which other findings about it take, too; and the nearest that asks for none.
+    for (const Version& release : {known->releases.front(), *Version::parse("4.6.0")}) {
       propose(diagnosis, proposals,
-              {pin_edit(column, *comes->asked, fmt::format("=={}", release), why)});
+              {pin_edit(column, *comes->asked, "==" + release.text(), "it asks for none")});
     }
   }
 }
