@@ -30,9 +30,10 @@ std::optional<Pythons> pythons_of(std::string_view package, const Version& versi
     return of(knowledge.ctranslate2_release(version));
   }
   const PackageNeeds* const needs = knowledge.package(package, version);
-  const auto range = needs != nullptr && !needs->python.empty()
-                         ? SpecifierSet::parse(needs->python)
-                         : Result<SpecifierSet>(SpecifierSet());
+  if (needs == nullptr) {
+    return std::nullopt;
+  }
+  const auto range = SpecifierSet::parse(needs->python);
   if (!range || range->clauses.empty()) {
     return std::nullopt;
   }
