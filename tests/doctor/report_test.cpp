@@ -181,6 +181,15 @@ TEST(ReportText, MovesNoCursorByWhatFactsHold) {
   EXPECT_EQ(text.find("\xC2\x9B"), std::string::npos);
 }
 
+TEST(ReportText, BreaksACommandWhereItsLinesEndAndNowhereElse) {
+  Sample sample;
+  Remedy& remedy = sample.report.findings.front().remedies.front();
+  remedy.command = "RUN python3 -m venv /opt/venv\nENV PATH=/opt/venv/bin:$PATH";
+  EXPECT_THAT(sample.text(), HasSubstr("    do: RUN python3 -m venv /opt/venv\n"
+                                       "        ENV PATH=/opt/venv/bin:$PATH\n"
+                                       "        Install the build"));
+}
+
 TEST(ReportText, OfNothingSaysSo) {
   const Facts facts;
   const Report report;

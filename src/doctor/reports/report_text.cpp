@@ -56,9 +56,15 @@ class Page {
     line(wrapped(printable(words), indent, style_.columns));
   }
 
-  // The same, never broken: what is to be copied.
+  // The same, broken where its lines end alone: what is to be copied.
   void verbatim(std::string_view label, std::string_view words) {
     text_.append(kIndent, ' ').append(label);
+    size_t end = 0;
+    while ((end = words.find('\n')) != std::string_view::npos) {
+      line(printable(words.substr(0, end)));
+      words.remove_prefix(end + 1);
+      text_.append(kIndent + label.size(), ' ');
+    }
     line(printable(words));
   }
 
