@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -430,6 +431,33 @@ TEST(LogText, ALongLineIsCutAroundItsPlace) {
   EXPECT_EQ(line.size(), 100U);
   EXPECT_EQ(line.find('X'), 25U);
   EXPECT_EQ(printable_line("one\nt\xffwo\nthree", 5, 100), "t?wo");
+}
+
+// What a warning of PyTorch's is about, is said by its numbers alone.
+TEST(Explain, AWarningOfACapabilityIsReadByItsNumbers) {
+  const auto range = [](const char* card, const char* least, const char* most) {
+    return ids_of(
+        fmt::format("Found GPU0 NVIDIA Card which is of cuda capability {}.\n"
+                    "    Minimum and Maximum cuda capability supported by this "
+                    "version of PyTorch is\n    ({}) - ({})\n",
+                    card, least, most));
+  };
+  EXPECT_THAT(range("6.1", "7.0", "12.0"), ElementsAre("E04"));
+  EXPECT_THAT(range("12.1", "8.0", "12.0"), ElementsAre("E153"));
+  EXPECT_THAT(range("12.0", "5.0", "9.0"), ElementsAre("E01"));
+  EXPECT_THAT(range("8.9", "8.9", "9.0"), ElementsAre("E153"));
+  EXPECT_THAT(range("8.9", "7.5", "9.0"), ElementsAre("E04"));  // 8.x may be among what is between
+  EXPECT_THAT(range("8.99", "7.5", "9.0"), ElementsAre("E04"));
+  const auto list = [](const char* card, const char* codes) {
+    return ids_of(fmt::format(
+        "NVIDIA Card with CUDA capability sm_{} is not compatible with the current PyTorch "
+        "installation.\nThe current PyTorch install supports CUDA capabilities {}.\n",
+        card, codes));
+  };
+  EXPECT_THAT(list("120", "sm_50 sm_60 sm_90"), ElementsAre("E01"));
+  EXPECT_THAT(list("121", "sm_80 sm_90 sm_100 sm_120"), ElementsAre("E153"));
+  EXPECT_THAT(list("61", "sm_75 sm_80 sm_120"), ElementsAre("E04"));
+  EXPECT_THAT(list("110", "sm_75 sm_120"), ElementsAre("E01"));
 }
 
 }  // namespace mynah::doctor

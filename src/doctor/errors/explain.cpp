@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "doctor/errors/capability_text.h"
 #include "doctor/errors/error_search.h"
 #include "doctor/errors/log_text.h"
 #include "doctor/errors/mentions.h"
@@ -34,6 +35,13 @@ struct Found {
 // By error; several libraries may be missing.
 using FoundErrors = std::map<std::pair<size_t, std::string>, Found>;
 
+// The error that a place stands for whose words are of `error`, by the numbers beside it.
+size_t meant(size_t error, std::string_view text, size_t at, const Knowledge& knowledge) {
+  const std::string& id = knowledge.errors[error].id;
+  const KnownError* other = knowledge.error(error_by_capability(id, text, at));
+  return other == nullptr ? error : static_cast<size_t>(other - knowledge.errors.data());
+}
+
 FoundErrors find_errors(std::string_view text, const Knowledge& knowledge) {
   FoundErrors all;
   size_t counted = 0;  // lines of text before here are in `line`
@@ -50,10 +58,11 @@ FoundErrors find_errors(std::string_view text, const Knowledge& knowledge) {
     }
     explained = is_library ? explained : line;
     const std::string name = is_library ? hit.captures.at("library") : std::string();
-    const auto [place, is_new] = all.try_emplace({hit.error, name});
+    const size_t error = is_library ? hit.error : meant(hit.error, text, hit.begin, knowledge);
+    const auto [place, is_new] = all.try_emplace({error, name});
     Found& found = place->second;
     if (is_new) {
-      found.error = hit.error;
+      found.error = error;
       found.at = hit.begin;
       found.line = line;
     }
@@ -204,7 +213,8 @@ std::vector<Explanation> explain(std::string_view log, const Knowledge& knowledg
     explanations.push_back(std::move(explanation));
   }
   if (!harm) {
-    if (const auto nearest = nearest_error(text, knowledge)) {
+    const auto nearest = nearest_error(text, knowledge);
+    if (nearest && meant(nearest->error, text, nearest->at, knowledge) == nearest->error) {
       Explanation guess = of_error(knowledge.errors[nearest->error], {});
       guess.line = lines_skipped + 1 +
                    static_cast<uint64_t>(std::ranges::count(text.substr(0, nearest->at), '\n'));
