@@ -226,12 +226,13 @@ TEST(Knowledge, WhatIsWrongWithAFileIsSaidWithItsPath) {
             }),
             "new.json: ctranslate2.json: releases[1].versions.from: wanted a version (PEP 440), "
             "found \"four\"");
-  EXPECT_EQ(fault([](Json& json) {
-              Json& releases = json["files"]["releases"]["releases"][0]["releases"];
-              std::swap(releases[0], releases[1]);
-            }),
-            "new.json: releases.json: coqui-tts: wanted releases that get older from one to the "
-            "next");
+  EXPECT_EQ(
+      fault([](Json& json) {
+        Json& releases = json["files"]["releases"]["releases"][0]["releases"];
+        std::swap(releases[0], releases[1]);
+      }),
+      "new.json: releases.json: chatterbox-tts: wanted releases that get older from one to the "
+      "next");
   EXPECT_EQ(fault([](Json& json) { json["files"].erase("errors"); }),
             "new.json: wanted errors.json, found none");
   EXPECT_EQ(fault([](Json& json) { json["files"]["wheels"]["cards"] = Json::array(); }),

@@ -55,6 +55,13 @@ TEST(RecipePythons, AWheelThatTheImagesPythonHasNotFails) {
               ElementsAre(HasSubstr("fail: torch 2.6.0 has wheels for Python 3.9 to 3.13")));
 }
 
+TEST(RecipePythons, CoquisLastReleasesAreForNoNewerPythonThan311) {
+  EXPECT_THAT(found({{"Dockerfile", "FROM python:3.12-slim\nRUN pip install TTS==0.22.0\n"}}),
+              ElementsAre(HasSubstr("fail: tts 0.22.0 is for Python 3.9 to 3.11")));
+  EXPECT_THAT(found({{"Dockerfile", "FROM python:3.11-slim\nRUN pip install TTS==0.22.0\n"}}),
+              IsEmpty());
+}
+
 TEST(RecipePythons, WheelsThatAreThereAreNoFinding) {
   // The tags of the wheels, not the words of the release notes: 3.12 and 3.13 were experimental.
   EXPECT_THAT(found({{"Dockerfile", "FROM python:3.12\nRUN pip install torch==2.2.2\n"}}),

@@ -449,4 +449,31 @@ TEST(RecipeRules, AHealthySetOfRecipesIsLeftInPeace) {
   EXPECT_THAT(align(facts, builtin_knowledge()).edits, IsEmpty());
 }
 
+TEST(RecipeRules, WhatAsksForTheProcessorsOnnxRuntimeWritesOverTheOneForCards) {
+  for (const char* package :
+       {"kokoro-onnx==0.4.9\n", "kokoro-onnx[gpu]==0.4.9\n", "piper-tts==1.2.0\n"}) {
+    const Report report = judge(files(
+        {{"requirements.txt", (std::string(package) + "onnxruntime-gpu==1.22.0\n").c_str()}}));
+    EXPECT_EQ(of_rule(report, "packages clash").size(), 1U) << package;
+  }
+}
+
+TEST(RecipeRules, WhatChatterboxPinsIsHeldAgainstTheOtherPins) {
+  const Report report =
+      judge(files({{"requirements.txt", "chatterbox-tts==0.1.2\ntorch==2.8.0\n"}}));
+  const auto all = of_rule(report, "requirements contradict");
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0]->level, Level::Fail);
+  EXPECT_THAT(all[0]->text, HasSubstr("chatterbox-tts 0.1.2 asks for torch==2.6.0"));
+  // NumPy 2 beside NeMo: 2.2 takes it, 2.3 does not.
+  const auto nemo = [](const char* version) {
+    const Report of_nemo = judge(
+        files({{"requirements.txt",
+                (std::string("nemo_toolkit[asr]==") + version + "\nnumpy==2.2.0\n").c_str()}}));
+    return of_rule(of_nemo, "requirements contradict").size();
+  };
+  EXPECT_EQ(nemo("2.2.0"), 0U);
+  EXPECT_EQ(nemo("2.3.0"), 1U);
+}
+
 }  // namespace mynah::doctor

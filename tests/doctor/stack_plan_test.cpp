@@ -208,7 +208,7 @@ TEST(StackPlan, APackageOfWhichNothingIsKnownIsRefused) {
   EXPECT_THAT(planned.error().message,
               testing::AllOf(testing::StartsWith(
                                  "the knowledge base has no releases of left-pad to plan with"),
-                             testing::HasSubstr("; it has those of coqui-tts, ")));
+                             testing::HasSubstr("; it has those of chatterbox-tts, ")));
 }
 
 // Each "there is none" says which of the wanted packages clash, who wants what, and nothing else.
