@@ -476,4 +476,25 @@ TEST(RecipeRules, WhatChatterboxPinsIsHeldAgainstTheOtherPins) {
   EXPECT_EQ(nemo("2.3.0"), 1U);
 }
 
+TEST(RecipeRules, ATorchcodecOfAnotherTorchIsNamedWithTheOneThatGoes) {
+  const auto clashes = [](const char* text) {
+    std::vector<std::string> words;
+    const Report report = judge(files({{"requirements.txt", text}}));
+    for (const Finding* finding : of_rule(report, "packages clash")) {
+      EXPECT_NE(finding->level, Level::Fail) << text;
+      for (const Remedy& remedy : finding->remedies) {
+        words.push_back(remedy.command + remedy.text);
+      }
+    }
+    return words;
+  };
+  EXPECT_THAT(clashes("torch==2.8.0\ntorchcodec==0.8.0\n"), Contains(HasSubstr("0.7.0")));
+  EXPECT_THAT(clashes("torch==2.8.0\ntorchcodec==0.3.0\n"), Contains(HasSubstr("0.6.0")));
+  EXPECT_THAT(clashes("torch==2.8.0\ntorchcodec==0.7.0\n"), IsEmpty());
+  EXPECT_THAT(clashes("torch==2.9.1\ntorchcodec==0.9.1\n"), IsEmpty());
+  // What loads a checkpoint of XTTS, whose classes torch 2.6 refuses.
+  EXPECT_THAT(clashes("torch==2.6.0\nTTS==0.22.0\n"), Contains(HasSubstr("2.6")));
+  EXPECT_THAT(clashes("torch==2.5.1\nTTS==0.22.0\n"), IsEmpty());
+}
+
 }  // namespace mynah::doctor

@@ -8,6 +8,7 @@
 
 #include "doctor/recipes/installation_edits.h"
 #include "doctor/recipes/recipe_drift.h"
+#include "doctor/recipes/recipe_edits.h"
 #include "doctor/recipes/recipe_rule_parts.h"
 #include "doctor/recipes/requirement_text.h"
 
@@ -53,6 +54,34 @@ void mend_overlap(Diagnosis& diagnosis, const RecipeColumn& column,
                                  : "Do this after each installation of",
                            where),
        .cost = "pip check names onnxruntime as missing from then on"});
+}
+
+// Releases of a side that is pinned, beyond those that clash: the nearest by its numbers.
+void propose_beyond(const Diagnosis& diagnosis, const RecipeColumn& column, const Requirement& side,
+                    const Resolved& resolved, Proposals& proposals) {
+  const PackageReleases* known = diagnosis.knowledge.releases_of(side.name);
+  const auto set = SpecifierSet::parse(side.specifier);
+  if (known == nullptr || !set || set->clauses.empty() || !resolved.version) {
+    return;
+  }
+  std::optional<Version> older;
+  std::optional<Version> newer;
+  for (const Version& release : known->releases) {
+    if (set->contains(release)) {
+      continue;
+    }
+    if (release > *resolved.version) {
+      newer = release;
+    } else if (!older) {
+      older = release;
+    }
+  }
+  for (const std::optional<Version>* other : {&newer, &older}) {
+    if (*other) {
+      propose(diagnosis, proposals,
+              {pin_edit(column, *resolved.by, "==" + (*other)->text(), "it does not clash")});
+    }
+  }
 }
 
 // What is known to help against a clash, as edits of the files where they say what it changes.
@@ -121,6 +150,10 @@ void judge_clashes(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& 
     finding.evidence.push_back(evidence_of(*other->by));
     finding.evidence.push_back({clash.text, clash.source});
     mend_clash(diagnosis, column, clash, one, *other, proposals);
+    if (one && clash.error.empty()) {
+      propose_beyond(diagnosis, column, *second, *other, proposals);
+      propose_beyond(diagnosis, column, *first, *one, proposals);
+    }
   }
 }
 
