@@ -54,6 +54,10 @@ TEST(RecipeFrameworks, OfAVersionThatNobodyKnowsNoDeviceCodeIsInvented) {
   EXPECT_THAT(of_rule(plain, "device code not known"), IsEmpty()) << "it is said already";
   EXPECT_THAT(rows(on_5090("onnxruntime-gpu==1.20.0rc9\nctranslate2==4.6.9\n")),
               ElementsAre("ctranslate2 4.6.9: unknown", "onnxruntime 1.20.0rc9: unknown"));
+  const Report early = on_5090("onnxruntime-gpu==1.20.0rc9\n");
+  ASSERT_EQ(of_rule(early, "device code not known").size(), 1U);
+  EXPECT_THAT(of_rule(early, "device code not known")[0]->text,
+              HasSubstr("has no list of the cards"));
 }
 
 TEST(RecipeFrameworks, AnOverrideOfUvStandsInPlaceOfWhatItOverrides) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "doctor/facts_json.h"
@@ -284,6 +285,11 @@ TEST(ToolkitRules, ACompilerThatNvccRefusesFailsUnlessAnotherIsThere) {
   toolkit.msvc_least = 1910;
   toolkit.msvc_most = 1939;
   expect_one(facts, "host compiler", Level::Fail);
+  EXPECT_THAT(find(judged(facts), "host compiler")->text,
+              testing::HasSubstr("_MSC_VER 1910 to 1939"));
+  toolkit.msvc_least = 0;
+  EXPECT_THAT(find(judged(facts), "host compiler")->text,
+              testing::HasSubstr("_MSC_VER up to 1939"));
   toolkit.other_compilers = {"_MSC_VER 1938"};
   EXPECT_EQ(find(judged(facts), "host compiler")->remedies[0].command,
             "vcvarsall.bat x64 -vcvars_ver=14.38");

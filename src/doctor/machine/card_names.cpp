@@ -104,8 +104,9 @@ Result<Card> card_called(std::string_view words, const Knowledge& knowledge) {
     names.push_back(product.name);
   }
   return fail(ErrorCode::InvalidInput,
-              fmt::format("the knowledge base has no card {}{}; its compute capability will do, "
-                          "too, as in 8.6",
+              fmt::format("the knowledge base has no card {}{}; of another one of NVIDIA's its "
+                          "compute capability will do, such as 8.6, and cards of other makers are "
+                          "told by facts (--as FILE)",
                           in_quotes(words), suggestion(words, names)));
 }
 

@@ -30,7 +30,9 @@ std::string why_refused(const Toolkit& toolkit, const std::string& compiler) {
   }
   if (msvc > 0 && toolkit.msvc_most > 0 &&
       (msvc > toolkit.msvc_most || msvc < toolkit.msvc_least)) {
-    return fmt::format("it takes _MSC_VER {} to {}", toolkit.msvc_least, toolkit.msvc_most);
+    return toolkit.msvc_least == 0
+               ? fmt::format("it takes _MSC_VER up to {}", toolkit.msvc_most)
+               : fmt::format("it takes _MSC_VER {} to {}", toolkit.msvc_least, toolkit.msvc_most);
   }
   return {};
 }

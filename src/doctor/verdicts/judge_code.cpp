@@ -39,7 +39,10 @@ void Judge::look_at_code() {
     if (!is_cuda_library(framework_)) {
       Problem& problem = add(Cause::CodeUnknown, Outcome::Unknown);
       problem.reason = "which cards its device code is for is not known";
-      problem.text = "Which architectures its device code is for was not to be seen.";
+      problem.text = framework_.source.empty() && !framework_.folder.empty()
+                         ? "None of its files was read that says which cards its code is for."
+                         : "The knowledge base has no list of the cards that this release's code "
+                           "is for.";
     }
     return;
   }
