@@ -94,6 +94,20 @@ TEST(RecipeCompanions, AnotherCudaIsFoundWhenItIsImported) {
               IsEmpty());
 }
 
+TEST(RecipeCompanions, TheLastTorchaudioGoesWithLaterTorchs) {
+  EXPECT_THAT(found("torch companions", "torch==2.14.1\ntorchaudio==2.11.0\n"), IsEmpty());
+  EXPECT_THAT(found("torch companions", "torch==2.12.0\ntorchaudio==2.11.0\n"), IsEmpty());
+  EXPECT_THAT(
+      found("torch companions", "torch==2.12.0\ntorchaudio==2.12.0\n"),
+      ElementsAre("warning: torchaudio 2.12.0 is not of torch 2.12.0: 2.11.* goes with it."));
+  EXPECT_THAT(remedies("torch companions", "torch==2.12.0\ntorchaudio==2.10.0\n"),
+              Contains(HasSubstr("2.11.*")));
+  // It was built for no CUDA 13.2.
+  const auto last = Version::parse("2.11.0").value();
+  EXPECT_TRUE(has_build("torchaudio", last, "cu130", builtin_knowledge()));
+  EXPECT_FALSE(has_build("torchaudio", last, "cu132", builtin_knowledge()));
+}
+
 TEST(RecipeCompanions, CondasAreNotKnown) {
   EXPECT_THAT(found("torch companions", "dependencies:\n  - pytorch=2.5.1\n  - torchaudio=2.4.1\n",
                     "environment.yml"),

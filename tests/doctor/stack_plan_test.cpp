@@ -258,6 +258,13 @@ TEST(StackPlan, WhatComesWithAnotherIsInThePlan) {
   }
 }
 
+TEST(StackPlan, TheLastTorchaudioIsPlannedBesideALaterTorch) {
+  const StackAnswer got = answer(wish("RTX 5090", "580.95.05", {"torch==2.12.0", "torchaudio"}));
+  ASSERT_TRUE(got.plan);
+  EXPECT_EQ(version_of(*got.plan, "torch"), "2.12.0+cu130");
+  EXPECT_EQ(version_of(*got.plan, "torchaudio"), "2.11.0+cu130");
+}
+
 // What is opened by name is found: cuBLAS, and cuDNN where the release uses it.
 TEST(StackPlan, TheLoadersWayLeadsToAllThatIsOpenedByName) {
   using testing::Contains;

@@ -74,4 +74,13 @@ std::vector<Version> releases_of_minor(std::string_view package, const Version& 
   return found;
 }
 
+bool has_build(std::string_view package, const Version& companion, std::string_view variant,
+               const Knowledge& knowledge) {
+  const auto pair = pair_of_companion(package, companion, knowledge);
+  const TorchRelease* release = pair ? knowledge.torch_release(pair->torch) : nullptr;
+  return release == nullptr || !variant.starts_with("cu") ||
+         std::ranges::find(release->variants, variant, &TorchVariant::cuda) !=
+             release->variants.end();
+}
+
 }  // namespace mynah::doctor

@@ -31,4 +31,9 @@ struct CompanionPair : Source {
 [[nodiscard]] std::vector<Version> releases_of_minor(std::string_view package, const Version& minor,
                                                      const Knowledge& knowledge);
 
+// Whether a listed release of a companion is built for a variant of PyTorch's, as the torch that it
+// was built with is. True where that torch is not known, and of what is for no CUDA.
+[[nodiscard]] bool has_build(std::string_view package, const Version& companion,
+                             std::string_view variant, const Knowledge& knowledge);
+
 }  // namespace mynah::doctor

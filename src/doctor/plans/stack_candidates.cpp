@@ -114,17 +114,31 @@ std::vector<StackCandidate> companions(std::string_view name, const Knowledge& k
     }
     for (const Version& own : releases_of_minor(name, *minor, knowledge)) {
       const auto pair = pair_of_companion(name, own, knowledge);
+      const bool built_for_it = pair && knowledge.torch_release(pair->torch) == &release;
       for (const TorchVariant& variant : release.variants) {
-        const std::string needed =
-            pair ? fmt::format("torch=={}+{}", pair->torch.text(), variant.cuda)
-                 : fmt::format("torch=={}.*", release.torch);
-        found.push_back({.name = std::string(name),
-                         .version = with_local(own, variant.cuda),
-                         .index = torch_index(variant.cuda),
-                         .python = release.python,
-                         .needs = {*requirement(needed)},
-                         .certain = claim->verified && pair,
-                         .cudnn = {}});
+        if (!has_build(name, own, variant.cuda, knowledge)) {
+          continue;
+        }
+        const auto add = [&](const std::string& needed) {
+          found.push_back({.name = std::string(name),
+                           .version = with_local(own, variant.cuda),
+                           .index = torch_index(variant.cuda),
+                           .python = release.python,
+                           .needs = {*requirement(needed)},
+                           .certain = claim->verified && pair,
+                           .cudnn = {}});
+        };
+        if (built_for_it) {
+          add(fmt::format("torch=={}+{}", pair->torch.text(), variant.cuda));
+        } else if (!pair) {
+          add(fmt::format("torch=={}.*", release.torch));
+        } else {
+          // The last torchaudio goes with torches after its own, too, of the same CUDA version.
+          for (const Version& torch :
+               releases_of_minor("torch", *Version::parse(release.torch), knowledge)) {
+            add(fmt::format("torch=={}+{}", torch.text(), variant.cuda));
+          }
+        }
       }
     }
   }

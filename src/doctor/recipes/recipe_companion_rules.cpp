@@ -62,8 +62,10 @@ void judge_release(Diagnosis& diagnosis, const RecipeColumn& column, const Resol
                    const Companion& companion, Proposals& proposals) {
   const Version& version = *companion.pinned.version;
   const auto series = SpecifierSet::parse(fmt::format("=={}.*", companion.belongs.value));
-  if (!series) {
-    return;
+  const auto minor = Version::parse(companion.belongs.value);
+  if (!series || !minor ||
+      releases_of_minor(companion.package, *minor, diagnosis.knowledge).empty()) {
+    return;  // nobody knows of a release that goes with it
   }
   const bool of_series = series->contains(version);
   const auto pair = pair_of_companion(companion.package, version, diagnosis.knowledge);

@@ -22,22 +22,25 @@ namespace {
 using Edits = std::vector<AlignmentEdit>;
 
 // The release of a companion that goes with a torch: "0.20.1"; where the torch itself is not
-// listed, its series, "0.20.*". Empty: not known.
+// listed, its series, "0.20.*". Empty: not known, or there is none for the torch's variant.
 std::string companion_of(std::string_view package, const Version& torch,
                          const Knowledge& knowledge) {
   const TorchRelease* release = knowledge.torch_release(torch);
   if (release == nullptr) {
     return {};
   }
+  const std::optional<Claim>& claim =
+      package == "torchaudio" ? release->torchaudio : release->torchvision;
+  const auto series = Version::parse(claim ? claim->value : "");
+  const std::vector<Version> own =
+      series ? releases_of_minor(package, *series, knowledge) : std::vector<Version>();
+  if (own.empty() || !has_build(package, own.back(), torch.local_text(), knowledge)) {
+    return {};
+  }
   if (const auto pair = pair_of_torch(package, torch, knowledge)) {
     return pair->companion.text();
   }
-  if (package == "torchaudio") {
-    return release->torchaudio && release->torchaudio->value == release->torch
-               ? torch.public_part().text()
-               : "";
-  }
-  return release->torchvision ? release->torchvision->value + ".*" : "";
+  return own.size() == 1 ? own.front().text() : claim->value + ".*";
 }
 
 bool goes_with(const Version& companion, std::string_view package, const Version& torch,

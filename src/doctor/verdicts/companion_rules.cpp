@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "doctor/knowledge/companions.h"
 #include "doctor/recipes/recipe_parts.h"
 #include "doctor/recipes/requirement_text.h"
 #include "doctor/torch_index.h"
@@ -93,7 +94,8 @@ void judge_companion(const PythonEnvironment& environment, const Package& torch,
   const std::string right = companion_release(
       name, belongs, installed ? installed->release_at(2) : 0, diagnosis.knowledge);
   const std::string tag = installed ? installed->local_text() : "";
-  if (right.empty()) {
+  const auto comes_as = Version::parse(right);
+  if (!comes_as || !has_build(name, *comes_as, tag, diagnosis.knowledge)) {
     return;
   }
   Package comes;

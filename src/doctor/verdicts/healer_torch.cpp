@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "doctor/knowledge/companions.h"
 #include "doctor/verdicts/healer.h"
 #include "doctor/verdicts/known_framework.h"
 
@@ -78,7 +79,8 @@ bool Healer::torch_variant(const TorchRelease& release, const TorchVariant& vari
   for (const auto& [name, claim] : {std::pair("torchaudio", &release.torchaudio),
                                     std::pair("torchvision", &release.torchvision)}) {
     if (const std::string companion = companion_version(name, *claim, version);
-        !companion.empty()) {
+        !companion.empty() &&
+        has_build(name, *Version::parse(companion), variant.cuda, knowledge_)) {
       const std::string tagged = fmt::format("{}+{}", companion, variant.cuda);
       add_package(change, name, tagged);
       command += fmt::format(" {}=={}", name, tagged);
@@ -106,7 +108,13 @@ std::string Healer::companion_version(std::string_view name, const std::optional
   if (found == environment_.packages.end() || !release || !wanted) {
     return "";
   }
-  return fmt::format("{}.{}", release->value, wanted->release_at(2));
+  const auto minor = Version::parse(release->value);
+  const std::vector<Version> listed =
+      minor ? releases_of_minor(name, *minor, knowledge_) : std::vector<Version>();
+  const std::string same = fmt::format("{}.{}", release->value, wanted->release_at(2));
+  const bool is_listed =
+      std::ranges::any_of(listed, [&](const Version& version) { return version.text() == same; });
+  return listed.empty() || is_listed ? same : listed.back().text();
 }
 
 void Healer::torch_again() {
