@@ -78,6 +78,32 @@ TEST(RecipePythons, WheelsThatAreThereAreNoFinding) {
   EXPECT_THAT(found({{"requirements.txt", "torch==2.4.1\n"}}), IsEmpty());
 }
 
+// The Python index has wheels for 3.15 from torch 2.15.0 and CTranslate2 4.8.4 on.
+TEST(RecipePythons, ANewPythonHasWheelsOfNewReleasesAlone) {
+  const auto on_new = [](const std::string& what) {
+    const std::string text = "FROM python:3.15\nRUN pip install " + what + "\n";
+    return found({{"Dockerfile", text.c_str()}});
+  };
+  EXPECT_THAT(on_new("torch==2.14.1"), ElementsAre(HasSubstr("fail: torch 2.14.1 has wheels for")));
+  EXPECT_THAT(on_new("torch==2.15.0"), IsEmpty());
+  EXPECT_THAT(on_new("ctranslate2==4.8.3"), ElementsAre(HasSubstr("fail: ")));
+  EXPECT_THAT(on_new("ctranslate2==4.8.4"), IsEmpty());
+  EXPECT_THAT(on_new("torch==2.14.1 --index-url https://download.pytorch.org/whl/cu132"),
+              ElementsAre(HasSubstr("unknown: ")))
+      << "what the release notes call experimental may be there";
+  // All that is known has an end.
+  const Knowledge& knowledge = builtin_knowledge();
+  for (const char* package : {"torch", "ctranslate2", "onnxruntime-gpu"}) {
+    const PackageReleases* const listed = knowledge.releases_of(package);
+    ASSERT_NE(listed, nullptr);
+    for (const Version& version : listed->releases) {
+      const auto pythons = pythons_of(package, version, knowledge);
+      EXPECT_FALSE(pythons && pythons->range.contains(*Version::parse("3.16")))
+          << package << " " << version.text();
+    }
+  }
+}
+
 TEST(RecipePythons, WhatMayRunWithAnotherPythonIsNotKnown) {
   EXPECT_THAT(found({{"Dockerfile",
                       "FROM python:3.13\nRUN apt-get install -y python3.11\n"

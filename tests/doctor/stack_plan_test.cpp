@@ -109,6 +109,20 @@ TEST(StackPlan, OnnxruntimeIsPlannedForPythonsThatItHasWheelsFor) {
   EXPECT_GE(version_of(*newer.plan, "onnxruntime-gpu"), "1.24");
 }
 
+// torch 2.14.1 has wheels for Python 3.10 to 3.14, CTranslate2 for 3.15 from 4.8.4 on.
+TEST(StackPlan, APythonIsPlannedThatThereAreWheelsFor) {
+  const StackAnswer torch = answer(wish("RTX 4090", "580.95.05", {"torch"}));
+  ASSERT_TRUE(torch.plan) << testing::PrintToString(torch.reasons);
+  EXPECT_EQ(version_of(*torch.plan, "torch"), "2.14.1+cu132");
+  EXPECT_EQ(torch.plan->python, "3.14");
+  const StackAnswer older = answer(wish("RTX 4090", "580.95.05", {"ctranslate2<4.8.4"}));
+  ASSERT_TRUE(older.plan) << testing::PrintToString(older.reasons);
+  EXPECT_EQ(older.plan->python, "3.14");
+  const StackAnswer newer = answer(wish("RTX 4090", "580.95.05", {"ctranslate2"}));
+  ASSERT_TRUE(newer.plan) << testing::PrintToString(newer.reasons);
+  EXPECT_EQ(newer.plan->python, "3.15");
+}
+
 TEST(StackPlan, WhereThereIsNoneTheSmallestChangeIsNamedAndMakesOne) {
   const StackWish of = wish("RTX 5090", "535.104.05", {"torch"});
   const StackAnswer got = answer(of);

@@ -236,6 +236,18 @@ void mend(Diagnosis& diagnosis, const RecipeColumn& column, const Refused& refus
   }
 }
 
+// What wheels are for was read from the Python index. PyTorch's own may begin with a Python that is
+// new, and that release notes call experimental, before.
+bool may_begin_earlier(const RecipeColumn& column, const Asked& by, const WantedPython& python) {
+  constexpr std::string_view kNew = "3.15";
+  const std::vector<std::string> wanted = pythons_in(python.ranges);
+  const std::vector<std::string> urls = urls_of(column, *by.requirement);
+  return by.requirement->name == "torch" && !wanted.empty() &&
+         *Version::parse(wanted.back()) >= *Version::parse(kNew) &&
+         std::ranges::any_of(urls,
+                             [](const std::string& url) { return !variant_of_index(url).empty(); });
+}
+
 }  // namespace
 
 void judge_pythons(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals) {
@@ -254,6 +266,7 @@ void judge_pythons(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& 
     const Asked& by = *found->asked.by;
     const bool certain = python->certain && found->certain &&
                          ((linux && same) || !found->pythons.wheels) &&
+                         !may_begin_earlier(column, by, *python) &&
                          !may_have_own_builds(column, *by.requirement, diagnosis.knowledge);
     const std::string title = fmt::format("{} {}", package, found->version.text());
     const std::string range = range_text(found->pythons.range);
