@@ -133,6 +133,89 @@ TEST(RecipeFrameworks, ARangeOfWhichSomeWorksOrIsNotKnownIsNoFailure) {
               IsEmpty());
 }
 
+// CUDA 12.1 ended with torch 2.5.1, 12.4 with 2.6.0: neither was built with code for sm_120.
+TEST(RecipeFrameworks, AnIndexThatGetsNoNewReleasesBoundsWhatComesFromItAlone) {
+  const std::string whl = "https://download.pytorch.org/whl/";
+  const Report bare = on_5090("--index-url " + whl + "cu121\ntorch\ntorchaudio\n");
+  EXPECT_THAT(failures(bare), ElementsAre("kernel image: torch 2.5.1+cu121 in requirements.txt"));
+  const auto found = of_rule(bare, "kernel image");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0]->evidence[0].text,
+            "torch comes from the index for cu121 alone, which ends with 2.5.1+cu121; what is "
+            "older fares alike");
+  ASSERT_FALSE(found[0]->remedies.empty());
+  std::string commands;
+  for (const RemedyStep& step : found[0]->remedies[0].steps) {
+    commands += step.command + "\n";
+  }
+  EXPECT_THAT(commands, HasSubstr("sed -i '1s|cu121|cu128|' 'requirements.txt'"));
+  EXPECT_THAT(failures(on_5090("--index-url " + whl + "cu124/\ntorch>=2.4\n")),
+              ElementsAre("kernel image: torch 2.6.0+cu124 in requirements.txt"));
+  const std::string poetry =
+      "[tool.poetry]\nname = 'x'\n[tool.poetry.dependencies]\npython = '^3.10'\n"
+      "torch = {version = '^2.5.1', source = 'p'}\n[[tool.poetry.source]]\nname = 'p'\n"
+      "priority = 'explicit'\nurl = '" +
+      whl + "cu121'\n";
+  EXPECT_THAT(failures(on_5090(poetry, "pyproject.toml")),
+              ElementsAre("kernel image: torch 2.5.1+cu121 in pyproject.toml"));
+  const std::string uv =
+      "[project]\nname = 'x'\ndependencies = ['torch']\n[tool.uv.sources]\n"
+      "torch = {index = 'p'}\n[[tool.uv.index]]\nname = 'p'\nexplicit = true\n"
+      "url = '" +
+      whl + "cu124'\n";
+  EXPECT_THAT(failures(on_5090(uv, "pyproject.toml")),
+              ElementsAre("kernel image: torch 2.6.0+cu124 in pyproject.toml"));
+  const std::string image =
+      "FROM ubuntu:24.04\nRUN pip3 install -U pip\nRUN pip3 install torch torchaudio --index-url " +
+      whl + "cu124\nRUN pip3 install kokoro\n";
+  EXPECT_THAT(failures(on_5090(image, "Dockerfile")),
+              Contains("kernel image: torch 2.6.0+cu124 in Dockerfile"));
+  EXPECT_THAT(rows(judged("requirements.txt", "--index-url " + whl + "cu121\ntorch\n",
+                          card("RTX 4090", "8.9"))),
+              ElementsAre("torch 2.5.1+cu121: works"));
+}
+
+TEST(RecipeFrameworks, WhatMayComeFromElsewhereIsNotBoundByAnIndexThatEnded) {
+  const std::string whl = "https://download.pytorch.org/whl/";
+  const std::vector<std::string> lists = {
+      "--extra-index-url " + whl + "cu121\ntorch\n",
+      "--index-url " + whl + "cu121\n--extra-index-url https://pypi.org/simple\ntorch\n",
+      "--index-url " + whl + "cu121\n--find-links ./wheels\ntorch\n",
+      "--index-url " + whl + "nightly/cu121\ntorch\n",
+      "--index-url " + whl + "cu126\ntorch\n",
+      "--index-url " + whl + "cu128\ntorch\n",
+      "--index-url " + whl + "cpu\ntorch\n",
+      "--index-url " + whl + "\ntorch\n",
+      "--index-url https://mirror.example/whl/cu121\ntorch\n",
+      "--index-url " + whl + "cu121\n-r more.txt\ntorch\n",
+      "--index-url " + whl + "cu121\ntorch ; python_version < '3.9'\n"};
+  for (const std::string& text : lists) {
+    EXPECT_THAT(failures(on_5090(text)), IsEmpty()) << text;
+  }
+  const std::string torch = "RUN pip install torch --index-url " + whl + "cu124\n";
+  const std::vector<std::string> images = {
+      "FROM nvcr.io/nvidia/pytorch:25.03-py3\n" + torch,
+      "FROM example/base:1\n" + torch,
+      "FROM python:3.11\nRUN pip install openai-whisper\n" + torch,
+      "FROM python:3.11\nRUN pip install $MORE\n" + torch,
+      "FROM python:3.11\nRUN pip install torchaudio\n" + torch,
+      "FROM python:3.11\nCOPY . .\nRUN pip install -e .\n" + torch,
+      "FROM python:3.11\nRUN pip install git+https://github.com/example/asr\n" + torch,
+      "FROM python:3.11\nRUN uv sync\n" + torch,
+      "FROM python:3.11\nRUN conda install pytorch\n" + torch,
+      "FROM python:3.11\nRUN pip install ./asr-1.0-py3-none-any.whl\n" + torch,
+      "FROM python:3.11\nRUN pip install -r more.txt\n" + torch};
+  for (const std::string& text : images) {
+    EXPECT_THAT(of_rule(on_5090(text, "Dockerfile"), "kernel image"), IsEmpty()) << text;
+  }
+  const std::string uv =
+      "[project]\nname = 'x'\ndependencies = ['torch']\n[tool.uv.sources]\n"
+      "torch = [{index = 'p', marker = \"sys_platform == 'win32'\"}]\n[[tool.uv.index]]\n"
+      "name = 'p'\nexplicit = true\nurl = '" +
+      whl + "cu124'\n";
+  EXPECT_THAT(failures(on_5090(uv, "pyproject.toml")), IsEmpty());
+}
+
 TEST(RecipeFrameworks, ARangeThatNoReleaseMeetsFails) {
   EXPECT_THAT(failures(on_5090("torch>=2.5.2,<2.6\n")),
               ElementsAre("no such version: torch>=2.5.2,<2.6 in requirements.txt"));

@@ -1,10 +1,13 @@
 #include "doctor/recipes/column_steps.h"
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -170,6 +173,53 @@ void settle_steps(const Recipe& image, RecipeColumn& column) {
     settle(name, all);
   }
   std::erase_if(column.packages, [](const auto& package) { return package.second.empty(); });
+}
+
+bool comes_first(const RecipeColumn& column, const Asked& asked) {
+  constexpr std::array<std::string_view, 4> kBare = {"ubuntu", "debian", "python", "nvidia/cuda"};
+  constexpr std::array<std::string_view, 5> kTools = {"pip", "setuptools", "wheel", "uv", "numpy"};
+  const InstallStep* const step = asked.how;
+  // Steps lie in one list, in their order.
+  const auto before = [&](const InstallStep* other) { return std::less<>()(other, step); };
+  const auto is_read = [&](const std::string& path) {
+    return std::ranges::find(column.recipes, path, &Recipe::path) != column.recipes.end() ||
+           std::ranges::find(column.constraints, path, &Recipe::path) != column.constraints.end();
+  };
+  // A file that is not there may name other indexes, too.
+  const bool all_read = std::ranges::all_of(column.recipes, [&](const Recipe* recipe) {
+    return std::ranges::all_of(recipe->include_lines, [&](const IncludeLine& include) {
+      const bool later = include.step != 0 && include.step <= recipe->steps.size() &&
+                         step != nullptr && std::less<>()(step, &recipe->steps[include.step - 1]);
+      return later || is_read(include.path);
+    });
+  });
+  if (!column.is_image() || !all_read) {
+    return all_read;
+  }
+  std::string_view image = column.image;
+  image = image.substr(0, image.rfind(':'));
+  for (const std::string_view prefix : {"docker.io/", "library/", "nvcr.io/"}) {
+    image.remove_prefix(image.starts_with(prefix) ? prefix.size() : 0);
+  }
+  if (step == nullptr || std::ranges::find(kBare, image) == kBare.end()) {
+    return false;
+  }
+  const auto brings_none = [&](const Asked& other) {
+    return other.bound || (other.how != nullptr && !before(other.how)) ||
+           std::ranges::find(kTools, other.requirement->name) != kTools.end();
+  };
+  const bool by_packages = std::ranges::all_of(column.packages, [&](const auto& package) {
+    return std::ranges::all_of(package.second, brings_none);
+  });
+  const bool by_steps = std::ranges::all_of(column.recipes, [&](const Recipe* recipe) {
+    const bool of_system = std::ranges::any_of(
+        recipe->system_packages,
+        [](const std::string& package) { return package.find("torch") != std::string::npos; });
+    return !of_system && std::ranges::none_of(recipe->steps, [&](const InstallStep& other) {
+      return other.unknown && before(&other);
+    });
+  });
+  return by_packages && by_steps && std::ranges::all_of(column.passing, brings_none);
 }
 
 }  // namespace mynah::doctor

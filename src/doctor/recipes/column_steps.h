@@ -27,4 +27,9 @@ struct Displaced {
                                                  std::string_view package,
                                                  const Knowledge& knowledge);
 
+// Whether nothing was there before what is asked for: an image that is known to be bare of packages
+// for computing, no command before it that may have brought it along, and no file taken in that was
+// not read. Files that stand for themselves are installed into an empty environment.
+[[nodiscard]] bool comes_first(const RecipeColumn& column, const Asked& asked);
+
 }  // namespace mynah::doctor

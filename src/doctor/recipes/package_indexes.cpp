@@ -69,4 +69,30 @@ std::string only_variant(const RecipeColumn& column, const Asked& asked,
   return replaced && all ? variant : "";
 }
 
+std::string ended_variant(const RecipeColumn& column, const Asked& asked,
+                          const Knowledge& knowledge) {
+  const std::string variant = only_variant(column, asked, knowledge);
+  const auto cuda = Version::parse(cuda_of_variant(variant));
+  if (!cuda || knowledge.torch.empty()) {
+    return {};
+  }
+  // Those of nightly builds and of tests lie deeper.
+  const std::vector<std::string> urls = urls_of(column, *asked.requirement);
+  const bool released = std::ranges::all_of(urls, [&](std::string_view url) {
+    const PackageIndex* const index = known_index(url, knowledge);
+    while (url.ends_with('/')) {
+      url.remove_suffix(1);
+    }
+    return index != nullptr && url.size() == index->index.size() + 1 + variant.size();
+  });
+  // A version between those of the newest release may come back, as 12.9 did; one that is older
+  // than all of them never has.
+  const std::vector<TorchVariant>& newest = knowledge.torch.back().variants;
+  const bool ended = std::ranges::all_of(newest, [&](const TorchVariant& each) {
+    const auto other = Version::parse(cuda_of_variant(each.cuda));
+    return each.verified && other && *cuda < *other;
+  });
+  return released && ended && !newest.empty() ? variant : "";
+}
+
 }  // namespace mynah::doctor

@@ -36,4 +36,9 @@ namespace mynah::doctor {
 [[nodiscard]] std::string only_variant(const RecipeColumn& column, const Asked& asked,
                                        const Knowledge& knowledge);
 
+// The same where that index gets no new releases of torch any more: PyTorch has given its CUDA
+// version up, so that the newest that is known there is the newest that can come.
+[[nodiscard]] std::string ended_variant(const RecipeColumn& column, const Asked& asked,
+                                        const Knowledge& knowledge);
+
 }  // namespace mynah::doctor

@@ -36,6 +36,7 @@ struct Brought {
   const Asked* by = nullptr;          // null: an image brings it
   bool range = false;                 // it is not pinned: the first of these comes
   bool no_older = true;               // a range lets in none that is older than these
+  std::string ended = {};             // the variant of a closed index that bounds it alone
 };
 
 // Of which a reader is told even where nothing is known of the version: most others are compiled
@@ -123,7 +124,8 @@ std::vector<Version> torch_of_index(const RecipeColumn& column, const Asked& by,
   return found;
 }
 
-// What a range lets in, where that is known: no release that is newer than those of the list.
+// What a range lets in, where that is known: no release that is newer than those of the list, or of
+// an index that gets no new ones.
 Brought brought_by_range(const RecipeColumn& column, std::string_view package,
                          const Resolved& resolved, System system, const Knowledge& knowledge) {
   Brought brought{.frameworks = {}, .by = resolved.by, .range = true};
@@ -140,7 +142,13 @@ Brought brought_by_range(const RecipeColumn& column, std::string_view package,
   }
   const ListedReleases listed = listed_releases(*known, resolved.range);
   if (!listed.no_newer) {
-    return brought;
+    // Then the index that it comes from may bound it.
+    brought.ended = package == "torch" && comes_first(column, *resolved.by)
+                        ? ended_variant(column, *resolved.by, knowledge)
+                        : "";
+    if (brought.ended.empty()) {
+      return brought;
+    }
   }
   brought.no_older = listed.no_older;
   const bool sure =
@@ -265,6 +273,12 @@ Evidence range_evidence(const Brought& brought) {
   const std::string& newest = brought.frameworks.front().version;
   const std::string& oldest = brought.frameworks.back().version;
   const Requirement& requirement = *brought.by->requirement;
+  if (!brought.ended.empty()) {
+    return {fmt::format("{}{} comes from the index for {} alone, which ends with {}{}",
+                        requirement.name, requirement.specifier, brought.ended, newest,
+                        newest == oldest ? "" : "; what is older fares alike"),
+            place_text(brought.by->recipe->path, requirement.line)};
+  }
   return {fmt::format("{}{} lets in {}", requirement.name, requirement.specifier,
                       newest == oldest && brought.no_older ? newest + " alone"
                       : brought.no_older
