@@ -113,7 +113,7 @@ TEST(StackPlan, OnnxruntimeIsPlannedForPythonsThatItHasWheelsFor) {
 TEST(StackPlan, APythonIsPlannedThatThereAreWheelsFor) {
   const StackAnswer torch = answer(wish("RTX 4090", "580.95.05", {"torch"}));
   ASSERT_TRUE(torch.plan) << testing::PrintToString(torch.reasons);
-  EXPECT_EQ(version_of(*torch.plan, "torch"), "2.14.1+cu132");
+  EXPECT_EQ(version_of(*torch.plan, "torch"), "2.14.1+cu130");
   EXPECT_EQ(torch.plan->python, "3.14");
   const StackAnswer older = answer(wish("RTX 4090", "580.95.05", {"ctranslate2<4.8.4"}));
   ASSERT_TRUE(older.plan) << testing::PrintToString(older.reasons);
