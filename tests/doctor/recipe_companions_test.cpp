@@ -108,6 +108,28 @@ TEST(RecipeCompanions, TheLastTorchaudioGoesWithLaterTorchs) {
   EXPECT_FALSE(has_build("torchaudio", last, "cu132", builtin_knowledge()));
 }
 
+TEST(RecipeCompanions, WithoutASourceOfItsOwnItIsThatOfThePythonIndex) {
+  const auto project = [](const std::string& sources) {
+    return "[project]\nname = \"a\"\ndependencies = [\"torch==2.7.1\", \"torchaudio==2.7.1\"]\n"
+           "[tool.uv.sources]\ntorch = { index = \"own\" }\n" +
+           sources +
+           "[[tool.uv.index]]\nname = \"own\"\n"
+           "url = \"https://download.pytorch.org/whl/cu128\"\nexplicit = true\n";
+  };
+  const std::string text = project("");
+  const Report report = judge(files({{"pyproject.toml", text.c_str()}}));
+  EXPECT_THAT(words_of(report, "torch companions"),
+              ElementsAre("fail: torchaudio 2.7.1 of the Python index is built with CUDA 12.6, and "
+                          "torch 2.7.1+cu128 with 12.8: an installer takes them, and importing "
+                          "torchaudio fails."));
+  const auto all = of_rule(report, "torch companions");
+  ASSERT_FALSE(all.empty() || all.front()->remedies.empty());
+  EXPECT_THAT(all.front()->remedies.front().command, HasSubstr("torchaudio"));
+  EXPECT_THAT(
+      found("torch companions", project("torchaudio = { index = \"own\" }\n"), "pyproject.toml"),
+      IsEmpty());
+}
+
 TEST(RecipeCompanions, CondasAreNotKnown) {
   EXPECT_THAT(found("torch companions", "dependencies:\n  - pytorch=2.5.1\n  - torchaudio=2.4.1\n",
                     "environment.yml"),

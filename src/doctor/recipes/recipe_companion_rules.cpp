@@ -1,5 +1,6 @@
 // torchaudio and torchvision beside a torch that they are not built for: another release, or
 // another CUDA version.
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +12,7 @@
 #include "doctor/knowledge/companions.h"
 #include "doctor/recipes/alignment_parts.h"
 #include "doctor/recipes/column_steps.h"
+#include "doctor/recipes/package_indexes.h"
 #include "doctor/recipes/recipe_edits.h"
 #include "doctor/recipes/recipe_rule_parts.h"
 
@@ -113,6 +115,23 @@ void judge_release(Diagnosis& diagnosis, const RecipeColumn& column, const Resol
   }
 }
 
+// The variant of a companion for which no index is named: that of the Python index's wheels for
+// Linux, which is that of the torch there. None: it may come from elsewhere, or it is not known.
+const Claim* usual_variant(const Diagnosis& diagnosis, const RecipeColumn& column,
+                           const Companion& companion) {
+  const bool linux = !column.image.empty() || diagnosis.facts.machine.system == System::Linux;
+  const std::vector<std::string> urls = urls_of(column, *companion.pinned.by->requirement);
+  const auto pair =
+      pair_of_companion(companion.package, *companion.pinned.version, diagnosis.knowledge);
+  if (!linux || column.processor != "x86_64" || !pair ||
+      companion.pinned.by->recipe->kind != "pyproject" ||
+      !std::ranges::all_of(urls, looks_like_python_index)) {
+    return nullptr;
+  }
+  const TorchRelease* release = diagnosis.knowledge.torch_release(pair->torch);
+  return release == nullptr ? nullptr : &release->default_variant;
+}
+
 // The same release for another CUDA version: an installer takes both, as what is behind '+' is not
 // asked for, and the companion refuses to be imported. torchaudio wants the same version,
 // torchvision the same major one.
@@ -120,7 +139,9 @@ void judge_variant(Diagnosis& diagnosis, const RecipeColumn& column, const Resol
                    const Companion& companion, Proposals& proposals) {
   const auto with = torch_of(column, diagnosis.knowledge);
   const Version& version = *companion.pinned.version;
-  const std::string own = cuda_of_variant(version.local_text());
+  const Claim* usual =
+      version.local.empty() ? usual_variant(diagnosis, column, companion) : nullptr;
+  const std::string own = cuda_of_variant(usual == nullptr ? version.local_text() : usual->value);
   const std::string other = with ? cuda_of_variant(with->local_text()) : "";
   const bool audio = companion.package == "torchaudio";
   if (own.empty() || other.empty() || own == other ||
@@ -129,13 +150,15 @@ void judge_variant(Diagnosis& diagnosis, const RecipeColumn& column, const Resol
   }
   const Note* note = diagnosis.knowledge.note("companion cuda");
   const bool certain = note != nullptr && note->verified && torch.sure && companion.pinned.sure &&
-                       torch.version && !torch.version->local.empty();
+                       torch.version && !torch.version->local.empty() &&
+                       (usual == nullptr || usual->verified);
   Finding& finding = add_finding(
       diagnosis, "torch companions", failing(certain), sure(certain),
       fmt::format("{} {} in {}", companion.package, version.text(), column.name),
-      fmt::format("{} {} is built with CUDA {}, and torch {} with {}: an installer takes them, and "
-                  "importing {} fails.",
-                  companion.package, version.text(), own, with->text(), other, companion.package));
+      fmt::format("{} {}{} is built with CUDA {}, and torch {} with {}: an installer takes them, "
+                  "and importing {} fails.",
+                  companion.package, version.text(), usual == nullptr ? "" : " of the Python index",
+                  own, with->text(), other, companion.package));
   finding.evidence = {evidence_of(*torch.by), evidence_of(*companion.pinned.by)};
   if (note != nullptr) {
     finding.evidence.push_back({note->text, note->source});
@@ -144,9 +167,17 @@ void judge_variant(Diagnosis& diagnosis, const RecipeColumn& column, const Resol
       audio ? "Detected that PyTorch and TorchAudio were compiled with different CUDA versions."
             : "Detected that PyTorch and torchvision were compiled with different CUDA major "
               "versions.";
-  propose(diagnosis, proposals,
-          {pin_edit(column, *companion.pinned.by, right_pin(companion, *with, diagnosis.knowledge),
-                    fmt::format("it is built like torch {}", with->text()))});
+  if (usual != nullptr) {
+    finding.evidence.push_back(
+        {fmt::format("no index is named for {}, and that of Python has it for {}",
+                     companion.package, usual->value),
+         usual->source});
+  } else {
+    propose(
+        diagnosis, proposals,
+        {pin_edit(column, *companion.pinned.by, right_pin(companion, *with, diagnosis.knowledge),
+                  fmt::format("it is built like torch {}", with->text()))});
+  }
   propose(diagnosis, proposals,
           torch_edits(column, *with, fmt::format("all are for CUDA {} then", other),
                       diagnosis.knowledge));
@@ -174,8 +205,11 @@ void judge_torch_companions(Diagnosis& diagnosis, const RecipeColumn& column,
       continue;  // it brings its own
     }
     const Companion companion{.package = package, .belongs = **claim, .pinned = pinned};
+    const size_t before = diagnosis.report.findings.size();
     judge_release(diagnosis, column, torch, companion, proposals);
-    if (pinned.by->requirement->url.empty() && torch.by->requirement->url.empty()) {
+    const bool of_torch = diagnosis.report.findings.size() == before;
+    if ((of_torch || !pinned.version->local.empty()) && pinned.by->requirement->url.empty() &&
+        torch.by->requirement->url.empty()) {
       judge_variant(diagnosis, column, torch, companion, proposals);
     }
   }

@@ -129,6 +129,15 @@ void apply_index(Recipe& recipe, const AlignmentEdit& edit) {
   }
 }
 
+void apply_source(Recipe& recipe, std::string_view package) {
+  const auto torch = std::ranges::find(recipe.requirements, "torch", &Requirement::name);
+  for (Requirement& requirement : recipe.requirements) {
+    if (requirement.name == package && torch != recipe.requirements.end()) {
+      requirement.indexes = torch->indexes;
+    }
+  }
+}
+
 void apply_image(Recipe& recipe, const AlignmentEdit& edit) {
   const size_t colon = edit.to.rfind(':');
   for (BaseImage& image : recipe.images) {
@@ -229,6 +238,8 @@ void apply_edits(std::vector<Recipe>& recipes, std::span<const AlignmentEdit> ed
       }
       if (edit.of_image) {
         apply_image(recipe, edit);
+      } else if (edit.to.starts_with(kSourceOfTorch)) {
+        apply_source(recipe, std::string_view(edit.to).substr(kSourceOfTorch.size()));
       } else if (edit.to.starts_with(kExtraIndex)) {
         IndexLine& index = recipe.indexes.emplace_back();
         index.url = edit.to.substr(kExtraIndex.size());
@@ -252,6 +263,11 @@ std::string edit_command(const AlignmentEdit& edit) {
   }
   if (!edit.literal || !plain(edit.file) || !plain(edit.from) || !plain(edit.to)) {
     return {};
+  }
+  if (edit.to.starts_with(kSourceOfTorch)) {
+    return fmt::format(
+        "sed -i '/^\\[tool\\.uv\\.sources\\]/,/^\\[/s|^torch\\( *= *{{.*}}\\)$|&\\n{}\\1|' '{}'",
+        edit.to.substr(kSourceOfTorch.size()), edit.file);
   }
   if (edit.from.empty()) {
     if (is_dockerfile(edit.file) && edit.line != 0 && edit.to.starts_with(kExtraIndex)) {
@@ -306,6 +322,10 @@ std::string edit_text(const AlignmentEdit& edit) {
   }
   const std::string place = place_text(edit.file, edit.line);
   const std::string why = edit.why.empty() ? "" : ": " + edit.why;
+  if (edit.to.starts_with(kSourceOfTorch)) {
+    return fmt::format("{} is to name torch's index for {}, too, in [tool.uv.sources]{}", edit.file,
+                       edit.to.substr(kSourceOfTorch.size()), why);
+  }
   if (edit.from.empty() && edit.to.starts_with(kExtraIndex) &&
       !is_text_of_requirements(edit.file)) {
     return fmt::format("{} is to name the index {}{}", place, edit.to.substr(kExtraIndex.size()),

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "doctor/facts.h"
@@ -16,6 +17,9 @@ namespace mynah::doctor {
 // from. `to` is a specifier.
 [[nodiscard]] AlignmentEdit pin_edit(const RecipeColumn& column, const Asked& decides,
                                      const std::string& to, std::string why);
+
+// What an edit begins with that gives a package torch's line of a project's [tool.uv.sources].
+inline constexpr std::string_view kSourceOfTorch = "source of torch: ";
 
 // Another image where a column's stands.
 [[nodiscard]] AlignmentEdit image_edit(const RecipeColumn& column, const std::string& to,

@@ -184,6 +184,36 @@ void bring_companions(const RecipeColumn& column, const Version& target, const A
   }
 }
 
+// A companion for which a project names no index comes from the Python index, for another CUDA
+// version: it takes the source of torch.
+void name_sources(const RecipeColumn& column, const Version& target, const Asked& torch,
+                  const Knowledge& knowledge, Edits& edits) {
+  const std::vector<std::string>& indexes = torch.requirement->indexes;
+  const TorchRelease* release = knowledge.torch_release(target);
+  if (torch.recipe->kind != "pyproject" || indexes.empty() ||
+      variant_of_index(indexes.front()).empty() || release == nullptr ||
+      release->default_variant.value == target.local_text()) {
+    return;
+  }
+  for (const std::string_view package : {"torchaudio", "torchvision"}) {
+    const Resolved companion = resolve(column, package);
+    if (companion.by == nullptr || companion.by->recipe != torch.recipe ||
+        !companion.by->requirement->indexes.empty() || !companion.by->requirement->url.empty()) {
+      continue;
+    }
+    const std::vector<std::string> urls = urls_of(column, *companion.by->requirement);
+    if (std::ranges::all_of(urls, looks_like_python_index)) {
+      AlignmentEdit edit;
+      edit.row = "torch";
+      edit.file = torch.recipe->path;
+      edit.line = companion.by->requirement->line;
+      edit.to = fmt::format("{}{}", kSourceOfTorch, package);
+      edit.why = "that of Python has it for another CUDA version";
+      add_edit(edits, std::move(edit));
+    }
+  }
+}
+
 }  // namespace
 
 void change_torch(const RecipeColumn& column, const Version& target, const std::string& why,
@@ -220,6 +250,9 @@ void change_torch(const RecipeColumn& column, const Version& target, const std::
     add_edit(edits, pin_edit(column, *companion.by,
                              exact ? pin(version, *companion.by, no_variant) : "==" + wanted,
                              fmt::format("it goes with torch {}", target.public_part().text())));
+  }
+  if (torch.by != nullptr) {
+    name_sources(column, target, *torch.by, knowledge, edits);
   }
 }
 
