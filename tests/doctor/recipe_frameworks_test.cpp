@@ -179,7 +179,7 @@ TEST(RecipeFrameworks, WhatMayComeFromElsewhereIsNotBoundByAnIndexThatEnded) {
   const std::string whl = "https://download.pytorch.org/whl/";
   const std::vector<std::string> lists = {
       "--extra-index-url " + whl + "cu121\ntorch\n",
-      "--index-url " + whl + "cu121\n--extra-index-url https://pypi.org/simple\ntorch\n",
+      "--index-url " + whl + "cu121\n--extra-index-url https://mirror.example/simple\ntorch\n",
       "--index-url " + whl + "cu121\n--find-links ./wheels\ntorch\n",
       "--index-url " + whl + "nightly/cu121\ntorch\n",
       "--index-url " + whl + "cu126\ntorch\n",
