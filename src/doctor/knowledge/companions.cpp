@@ -10,8 +10,7 @@ namespace {
 // All pairs of one release of torch; empty: not known.
 std::vector<CompanionPair> pairs_of(std::string_view package, const TorchRelease& release,
                                     const Knowledge& knowledge) {
-  const std::optional<Claim>& claim =
-      package == "torchaudio" ? release.torchaudio : release.torchvision;
+  const std::optional<Claim>& claim = series_of_companion(package, release);
   const auto minor = Version::parse(claim ? claim->value : "");
   const auto torch = Version::parse(release.torch);
   if (!minor || !torch) {
@@ -46,6 +45,11 @@ std::optional<CompanionPair> pair_where(std::string_view package, const Knowledg
 }
 
 }  // namespace
+
+const std::optional<Claim>& series_of_companion(std::string_view package,
+                                                const TorchRelease& release) {
+  return package == "torchaudio" ? release.torchaudio : release.torchvision;
+}
 
 std::optional<CompanionPair> pair_of_companion(std::string_view package, const Version& companion,
                                                const Knowledge& knowledge) {

@@ -10,6 +10,11 @@
 
 namespace mynah::doctor {
 
+// The series of a companion that goes with a release of torch: "0.20"; none: not known.
+// `package`: "torchaudio" or "torchvision", here and below.
+[[nodiscard]] const std::optional<Claim>& series_of_companion(std::string_view package,
+                                                              const TorchRelease& release);
+
 // What belongs together: the n-th release of a companion's minor version and the n-th of torch's.
 // None: the companion's minor version is none that is known, or not as many releases are listed.
 // Local parts do not count.
@@ -18,7 +23,6 @@ struct CompanionPair : Source {
   Version companion;
 };
 
-// `package`: "torchaudio" or "torchvision".
 [[nodiscard]] std::optional<CompanionPair> pair_of_companion(std::string_view package,
                                                              const Version& companion,
                                                              const Knowledge& knowledge);

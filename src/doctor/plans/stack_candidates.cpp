@@ -106,8 +106,7 @@ std::vector<StackCandidate> torch(const Knowledge& knowledge) {
 std::vector<StackCandidate> companions(std::string_view name, const Knowledge& knowledge) {
   std::vector<StackCandidate> found;
   for (const TorchRelease& release : knowledge.torch) {
-    const std::optional<Claim>& claim =
-        name == "torchaudio" ? release.torchaudio : release.torchvision;
+    const std::optional<Claim>& claim = series_of_companion(name, release);
     const auto minor = Version::parse(claim ? claim->value : "");
     if (!minor) {
       continue;

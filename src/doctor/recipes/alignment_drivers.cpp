@@ -127,7 +127,7 @@ std::vector<AlignmentDriver> driver_floors(std::span<const RecipeColumn> columns
     for (const std::string_view package : {"torch", "ctranslate2", "onnxruntime-gpu"}) {
       bool newest = false;
       const auto version = version_of(column, package, knowledge, newest);
-      const System system = column.image.empty() ? machine.system : System::Linux;
+      const System system = system_of(column, machine);
       const auto framework =
           version ? known_framework(package, *version, system, knowledge) : std::nullopt;
       if (!framework || framework->cuda.value_or("").empty()) {

@@ -34,8 +34,7 @@ std::optional<Resolved> side_of(const RecipeColumn& column, const Requirement& s
 void mend_overlap(Diagnosis& diagnosis, const RecipeColumn& column,
                   const std::optional<Resolved>& one, const Resolved& other, Proposals& proposals) {
   const bool asked = one && one->by->requirement->name == "onnxruntime";
-  if (asked && derived(column, "onnxruntime", diagnosis.knowledge).by.empty() &&
-      brought_by_newest(column, "onnxruntime", diagnosis.knowledge).by.empty()) {
+  if (asked && brought(column, "onnxruntime", diagnosis.knowledge).by.empty()) {
     propose(diagnosis, proposals,
             {removal_edit(*one->by, "the one for cards computes on the processor, too")});
     return;
@@ -125,10 +124,7 @@ void judge_clashes(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& 
     const auto other = side_of(column, *second);
     Derived derived_one;
     if (!one && first->specifier.empty() && other) {
-      derived_one = derived(column, first->name, diagnosis.knowledge);
-      derived_one = derived_one.by.empty()
-                        ? brought_by_newest(column, first->name, diagnosis.knowledge)
-                        : std::move(derived_one);
+      derived_one = brought(column, first->name, diagnosis.knowledge);
     }
     if (!other || (!one && derived_one.by.empty())) {
       continue;

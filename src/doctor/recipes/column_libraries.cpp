@@ -26,10 +26,6 @@ bool fits(int held, int wanted) {
   return wanted == 0 || held == kAnyMajor || held == wanted;
 }
 
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
 std::optional<Held> held_by_image(const RecipeColumn& column) {
   const size_t colon = column.image.rfind(':');
   const std::string name = column.image.substr(0, colon);
@@ -40,10 +36,10 @@ std::optional<Held> held_by_image(const RecipeColumn& column) {
   if (name != "nvidia/cuda" || column.image_says.cuda.empty()) {
     return std::nullopt;
   }
-  if (contains(tag, "-base")) {
+  if (tag.contains("-base")) {
     return Held();
   }
-  if (!contains(tag, "-runtime") && !contains(tag, "-devel")) {
+  if (!tag.contains("-runtime") && !tag.contains("-devel")) {
     return std::nullopt;
   }
   Held held{.cublas_major = major_version(column.image_says.cuda), .cudnn_major = 0};
@@ -58,19 +54,19 @@ std::optional<Held> held_by_image(const RecipeColumn& column) {
 void add_system_packages(const RecipeColumn& column, Held& held) {
   for (const Recipe* recipe : column.recipes) {
     for (const std::string& package : recipe->system_packages) {
-      if (contains(package, "cudnn")) {
+      if (package.contains("cudnn")) {
         held.cudnn_major = package.starts_with("libcudnn8")   ? 8
                            : package.starts_with("libcudnn9") ? 9
                                                               : kAnyMajor;
-      } else if (package.starts_with("cuda") || contains(package, "cublas") ||
+      } else if (package.starts_with("cuda") || package.contains("cublas") ||
                  package == "nvidia-cuda-toolkit") {
         held.cublas_major = kAnyMajor;
       }
     }
     for (const Requirement& requirement : recipe->requirements) {
-      if (requirement.url == "conda" && contains(requirement.name, "cud")) {
+      if (requirement.url == "conda" && requirement.name.contains("cud")) {
         held.cublas_major = kAnyMajor;
-        held.cudnn_major = contains(requirement.name, "cudnn") ? kAnyMajor : held.cudnn_major;
+        held.cudnn_major = requirement.name.contains("cudnn") ? kAnyMajor : held.cudnn_major;
       }
     }
   }
@@ -80,7 +76,7 @@ void add_system_packages(const RecipeColumn& column, Held& held) {
 bool copies_from_elsewhere(const RecipeColumn& column) {
   return std::ranges::any_of(column.recipes, [&](const Recipe* recipe) {
     return std::ranges::any_of(recipe->images, [&](const BaseImage& image) {
-      return contains(image.image, "cuda") &&
+      return image.image.contains("cuda") &&
              column.image.substr(0, column.image.rfind(':')) != image.image;
     });
   });
@@ -170,7 +166,7 @@ Held held_by_wheels(const RecipeColumn& column, const Knowledge& knowledge) {
 bool leads_to_wheels(const RecipeColumn& column) {
   const auto leads = [](const std::map<std::string, std::string>& variables) {
     const auto path = variables.find("LD_LIBRARY_PATH");
-    return path != variables.end() && contains(path->second, "nvidia/");
+    return path != variables.end() && path->second.contains("nvidia/");
   };
   return (column.service != nullptr && leads(column.service->variables)) ||
          std::ranges::any_of(column.recipes,

@@ -270,10 +270,7 @@ void judge_cublas(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& p
   const std::string cuda = torch ? cuda_of_variant(torch->local_text()) : "";
   const Resolved torch_by = resolve(column, "torch");
   const Resolved own = resolve(column, "ctranslate2");
-  Derived other = own.by == nullptr ? derived(column, "ctranslate2", knowledge) : Derived();
-  other = own.by == nullptr && other.by.empty()
-              ? brought_by_newest(column, "ctranslate2", knowledge)
-              : std::move(other);
+  const Derived other = own.by == nullptr ? brought(column, "ctranslate2", knowledge) : Derived();
   const Asked* const by = own.by != nullptr ? own.by : other.asked;
   const auto all = stretches("ctranslate2", own.by != nullptr ? own.range : other.range, knowledge);
   const int wanted =

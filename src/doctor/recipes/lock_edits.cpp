@@ -16,8 +16,6 @@ namespace mynah::doctor {
 
 namespace {
 
-constexpr std::string_view kExtraIndex = "--extra-index-url ";
-
 // What edits of one lock come to.
 struct Wish {
   std::vector<std::string> pins;  // "torch==2.7.0"

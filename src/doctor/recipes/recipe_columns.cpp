@@ -87,9 +87,9 @@ const Recipe* dockerfile_of(const RecipeColumn& column) {
   return found == column.recipes.end() ? nullptr : *found;
 }
 
-MarkerEnvironment marker_environment(RecipeColumn& column, System system) {
+MarkerEnvironment marker_environment(RecipeColumn& column, const Machine& machine) {
   MarkerEnvironment environment;
-  environment.system = column.image.empty() ? system : System::Linux;
+  environment.system = system_of(column, machine);
   for (const Recipe* recipe : column.recipes) {
     if (column.python.empty()) {
       column.python = exact_python(recipe->python);
@@ -109,8 +109,8 @@ MarkerEnvironment marker_environment(RecipeColumn& column, System system) {
   return environment;
 }
 
-void find_packages(RecipeColumn& column, System system, const RecipeFiles& recipes) {
-  const MarkerEnvironment environment = marker_environment(column, system);
+void find_packages(RecipeColumn& column, const Machine& machine, const RecipeFiles& recipes) {
+  const MarkerEnvironment environment = marker_environment(column, machine);
   const auto installs = [&](const std::string& group) {
     const std::vector<std::string>& groups = environment.extras;
     return group.empty() || std::ranges::find(groups, group) != groups.end() ||
@@ -298,6 +298,10 @@ std::string cuda_of_variant(std::string_view variant) {
   return fmt::format("{}.{}", variant.substr(2, variant.size() - 3), variant.back());
 }
 
+System system_of(const RecipeColumn& column, const Machine& machine) {
+  return column.image.empty() ? machine.system : System::Linux;
+}
+
 std::vector<RecipeColumn> recipe_columns(const Facts& facts) {
   const RecipeFiles recipes(facts);
   std::set<const Recipe*> taken;  // by others
@@ -352,14 +356,14 @@ std::vector<RecipeColumn> recipe_columns(const Facts& facts) {
     const std::vector<std::string> groups =
         service == nullptr ? groups_of(column) : std::vector<std::string>();
     RecipeColumn plain = column;
-    find_packages(column, facts.machine.system, recipes);
+    find_packages(column, facts.machine, recipes);
     columns.push_back(std::move(column));
     for (const std::string& group : groups) {
       RecipeColumn apart = plain;
       apart.group = group;
       apart.base = plain.name;
       apart.name = fmt::format("{} [{}]", plain.name, group);
-      find_packages(apart, facts.machine.system, recipes);
+      find_packages(apart, facts.machine, recipes);
       columns.push_back(std::move(apart));
     }
   };

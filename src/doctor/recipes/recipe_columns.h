@@ -94,6 +94,9 @@ struct RecipeColumn {
 // names, each that brings a framework is a column of its own behind the project's.
 [[nodiscard]] std::vector<RecipeColumn> recipe_columns(const Facts& facts);
 
+// The system that a column's programs run on: images are of Linux.
+[[nodiscard]] System system_of(const RecipeColumn& column, const Machine& machine);
+
 // What a column's words for a package come to.
 struct Resolved {
   const Asked* by = nullptr;       // that decides; null: nobody asks

@@ -119,7 +119,7 @@ void judge_release(Diagnosis& diagnosis, const RecipeColumn& column, const Resol
 // Linux, which is that of the torch there. None: it may come from elsewhere, or it is not known.
 const Claim* usual_variant(const Diagnosis& diagnosis, const RecipeColumn& column,
                            const Companion& companion) {
-  const bool linux = !column.image.empty() || diagnosis.facts.machine.system == System::Linux;
+  const bool linux = system_of(column, diagnosis.facts.machine) == System::Linux;
   const std::vector<std::string> urls = urls_of(column, *companion.pinned.by->requirement);
   const auto pair =
       pair_of_companion(companion.package, *companion.pinned.version, diagnosis.knowledge);
@@ -193,18 +193,17 @@ void judge_torch_companions(Diagnosis& diagnosis, const RecipeColumn& column,
   if (release == nullptr) {
     return;
   }
-  const std::pair<std::string_view, const std::optional<Claim>*> companions[] = {
-      {"torchaudio", &release->torchaudio}, {"torchvision", &release->torchvision}};
-  for (const auto& [package, claim] : companions) {
+  for (const std::string_view package : {"torchaudio", "torchvision"}) {
+    const std::optional<Claim>& claim = series_of_companion(package, *release);
     const Resolved pinned = pin_of(column, package);
-    if (!pinned.version || !*claim) {
+    if (!pinned.version || !claim) {
       continue;
     }
     if (const auto other = displaced(column, "torch", diagnosis.knowledge);
         other && other->by == pinned.by) {
       continue;  // it brings its own
     }
-    const Companion companion{.package = package, .belongs = **claim, .pinned = pinned};
+    const Companion companion{.package = package, .belongs = *claim, .pinned = pinned};
     const size_t before = diagnosis.report.findings.size();
     judge_release(diagnosis, column, torch, companion, proposals);
     const bool of_torch = diagnosis.report.findings.size() == before;

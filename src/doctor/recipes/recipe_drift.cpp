@@ -100,9 +100,11 @@ Derived derived(const RecipeColumn& column, std::string_view package, const Know
   return found;
 }
 
-Derived brought_by_newest(const RecipeColumn& column, std::string_view package,
-                          const Knowledge& knowledge) {
-  Derived found;
+Derived brought(const RecipeColumn& column, std::string_view package, const Knowledge& knowledge) {
+  Derived pinned = derived(column, package, knowledge);
+  if (!pinned.by.empty()) {
+    return pinned;
+  }
   for (const PackageReleases& known : knowledge.releases) {
     const Resolved resolved = resolve(column, known.package);
     const bool open = resolved.by != nullptr && !resolved.version && resolved.several.empty() &&
@@ -111,7 +113,7 @@ Derived brought_by_newest(const RecipeColumn& column, std::string_view package,
     const PackageNeeds* const needs =
         listed.versions.empty() ? nullptr
                                 : knowledge.package(known.package, listed.versions.front());
-    if (needs == nullptr || !found.by.empty()) {
+    if (needs == nullptr) {
       continue;
     }
     for (const std::string& text : needs->requires_) {
@@ -120,11 +122,11 @@ Derived brought_by_newest(const RecipeColumn& column, std::string_view package,
         continue;
       }
       if (const auto range = SpecifierSet::parse(requirement->specifier)) {
-        found = {.by = known.package, .asked = resolved.by, .range = *range, .verified = false};
+        return {.by = known.package, .asked = resolved.by, .range = *range, .verified = false};
       }
     }
   }
-  return found;
+  return {};
 }
 
 std::vector<Stretch> stretches(std::string_view package, const SpecifierSet& range,

@@ -23,10 +23,10 @@ struct Derived {
 [[nodiscard]] Derived derived(const RecipeColumn& column, std::string_view package,
                               const Knowledge& knowledge);
 
-// The same of one that is asked for and not pinned: what the newest release that is known asks for,
-// which comes if nothing holds it back. It is not verified.
-[[nodiscard]] Derived brought_by_newest(const RecipeColumn& column, std::string_view package,
-                                        const Knowledge& knowledge);
+// The same, and where no pinned one asks for it, of one that is asked for and not pinned: what the
+// newest release that is known asks for, which comes if nothing holds it back. It is not verified.
+[[nodiscard]] Derived brought(const RecipeColumn& column, std::string_view package,
+                              const Knowledge& knowledge);
 
 // A stretch of versions that want the same of a machine.
 struct Stretch {

@@ -15,8 +15,6 @@ namespace mynah::doctor {
 
 namespace {
 
-constexpr std::string_view kExtraIndex = "--extra-index-url ";
-
 // What a project says itself of a package that a lock pins; null: nothing.
 const Asked* by_project(const RecipeColumn& column, const Asked& asked) {
   const auto all = column.packages.find(asked.requirement->name);

@@ -18,6 +18,9 @@ namespace mynah::doctor {
 [[nodiscard]] AlignmentEdit pin_edit(const RecipeColumn& column, const Asked& decides,
                                      const std::string& to, std::string why);
 
+// What an edit begins with that names an index beside the one that is there.
+inline constexpr std::string_view kExtraIndex = "--extra-index-url ";
+
 // What an edit begins with that gives a package torch's line of a project's [tool.uv.sources].
 inline constexpr std::string_view kSourceOfTorch = "source of torch: ";
 

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "doctor/knowledge/companions.h"
 #include "doctor/recipes/alignment_parts.h"
 #include "doctor/recipes/column_libraries.h"
 #include "doctor/recipes/column_steps.h"
@@ -331,7 +332,7 @@ void add_image_companions(PythonEnvironment& environment, const RecipeColumn& co
     return;
   }
   for (const std::string_view name : image_companions(column)) {
-    const auto& claim = name == "torchaudio" ? release->torchaudio : release->torchvision;
+    const std::optional<Claim>& claim = series_of_companion(name, *release);
     if (claim) {
       Package& package = environment.packages.emplace_back();
       package.name = name;
@@ -345,7 +346,7 @@ void add_image_companions(PythonEnvironment& environment, const RecipeColumn& co
 void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column,
                              Proposals* proposals) {
   const Machine& machine = diagnosis.facts.machine;
-  const System system = column.image.empty() ? machine.system : System::Linux;
+  const System system = system_of(column, machine);
   PythonEnvironment environment;
   environment.system = system;
   if (column.image.starts_with("python:")) {

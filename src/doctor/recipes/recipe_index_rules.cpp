@@ -9,6 +9,7 @@
 
 #include "doctor/recipes/alignment_parts.h"
 #include "doctor/recipes/package_indexes.h"
+#include "doctor/recipes/recipe_edits.h"
 #include "doctor/recipes/recipe_parts.h"
 #include "doctor/recipes/recipe_rule_parts.h"
 #include "doctor/recipes/recipe_runs.h"
@@ -68,8 +69,11 @@ std::string insertion(const Asked& asked, const std::string& url) {
     return fmt::format("sed -i '1i --extra-index-url {}' '{}'", url, recipe.path);
   }
   const uint64_t line = asked.requirement->command_line();
-  return edit_command(
-      {.file = recipe.path, .line = line, .from = {}, .to = "--extra-index-url " + url, .why = {}});
+  return edit_command({.file = recipe.path,
+                       .line = line,
+                       .from = {},
+                       .to = std::string(kExtraIndex) + url,
+                       .why = {}});
 }
 
 void add_index_remedies(Finding& finding, const RecipeColumn& column, const InstallRun& run,

@@ -41,7 +41,7 @@ std::optional<Unmet> unmet(const Machine& machine, const RecipeColumn& column, c
   }
   Truth holds = Truth::Yes;
   if (!need.marker.empty()) {
-    const System system = column.image.empty() ? machine.system : System::Linux;
+    const System system = system_of(column, machine);
     const auto marker = Marker::parse(need.marker);
     holds = marker ? marker->holds({.system = system,
                                     .python = column.python,

@@ -257,7 +257,7 @@ void judge_pythons(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& 
   }
   // Wheels for other processors were not looked at.
   const bool same = column.processor == "x86_64";
-  const bool linux = !column.image.empty() || diagnosis.facts.machine.system == System::Linux;
+  const bool linux = system_of(column, diagnosis.facts.machine) == System::Linux;
   for (const auto& [package, all] : column.packages) {
     const auto found = refused(column, package, *python, diagnosis.knowledge);
     if (!found) {

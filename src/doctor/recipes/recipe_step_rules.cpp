@@ -53,8 +53,7 @@ std::string torch_wanted_by(std::string_view name, const Version& version,
                             const Knowledge& knowledge) {
   const auto pair = pair_of_companion(name, version, knowledge);
   for (const TorchRelease& release : knowledge.torch) {
-    const std::optional<Claim>& claim =
-        name == "torchaudio" ? release.torchaudio : release.torchvision;
+    const std::optional<Claim>& claim = series_of_companion(name, release);
     const auto series =
         SpecifierSet::parse(fmt::format("=={}.*", claim ? claim->value : std::string("0")));
     const auto torch = Version::parse(release.torch);

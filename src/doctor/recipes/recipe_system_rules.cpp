@@ -39,8 +39,7 @@ std::optional<Coming> coming(const RecipeColumn& column, std::string_view packag
     }
     return Coming{.asked = own.by, .by = {}, .range = own.range, .sure = own.sure};
   }
-  Derived other = derived(column, package, knowledge);
-  other = other.by.empty() ? brought_by_newest(column, package, knowledge) : std::move(other);
+  Derived other = brought(column, package, knowledge);
   if (other.by.empty() || !other.asked->requirement->url.empty()) {
     return std::nullopt;
   }

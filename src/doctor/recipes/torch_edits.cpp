@@ -29,8 +29,7 @@ std::string companion_of(std::string_view package, const Version& torch,
   if (release == nullptr) {
     return {};
   }
-  const std::optional<Claim>& claim =
-      package == "torchaudio" ? release->torchaudio : release->torchvision;
+  const std::optional<Claim>& claim = series_of_companion(package, *release);
   const auto series = Version::parse(claim ? claim->value : "");
   const std::vector<Version> own =
       series ? releases_of_minor(package, *series, knowledge) : std::vector<Version>();
@@ -66,6 +65,19 @@ std::string pin(const Version& version, const Asked& asked, bool no_variant) {
   return "==" + (had_local && !no_variant ? version : version.public_part()).text();
 }
 
+// An address where one stands, or a line that names it, for the wheels of a variant.
+AlignmentEdit index_edit(const std::string& variant, const std::string& file, uint64_t line,
+                         const std::string& from, const std::string& to) {
+  AlignmentEdit edit;
+  edit.row = "torch";
+  edit.file = file;
+  edit.line = line;
+  edit.from = from;
+  edit.to = from.empty() ? std::string(kExtraIndex) + to : to;
+  edit.why = fmt::format("wheels for {} come from there", variant);
+  return edit;
+}
+
 // The index that gives a variant, in a lock.
 void edit_lock_index(const std::string& variant, const Asked& asked, bool python_index,
                      Edits& edits) {
@@ -73,14 +85,8 @@ void edit_lock_index(const std::string& variant, const Asked& asked, bool python
   if (python_index) {
     return;
   }
-  AlignmentEdit edit;
-  edit.row = "torch";
-  edit.file = asked.recipe->path;
-  edit.line = asked.requirement->line;
-  edit.from = present.empty() ? "" : present.front();
-  edit.to = (present.empty() ? "--extra-index-url " : "") + torch_index(variant);
-  edit.why = fmt::format("wheels for {} come from there", variant);
-  add_edit(edits, std::move(edit));
+  add_edit(edits, index_edit(variant, asked.recipe->path, asked.requirement->line,
+                             present.empty() ? "" : present.front(), torch_index(variant)));
 }
 
 // The index line that gives a variant, where it has to change.
@@ -99,14 +105,9 @@ void edit_index(const RecipeColumn& column, const Version& target, const Asked& 
       return;
     }
     named = true;
-    AlignmentEdit edit;
-    edit.row = "torch";
-    edit.file = file;
-    edit.line = line;
+    AlignmentEdit edit =
+        index_edit(variant, file, line, url, url.substr(0, url.rfind(present)) + variant);
     edit.literal = literal;
-    edit.from = url;
-    edit.to = url.substr(0, url.rfind(present)) + variant;
-    edit.why = fmt::format("wheels for {} come from there", variant);
     add_edit(edits, std::move(edit));
   };
   const std::vector<uint64_t>& lines = asked.requirement->index_lines;
@@ -131,13 +132,10 @@ void edit_index(const RecipeColumn& column, const Version& target, const Asked& 
   }
   const TorchRelease* release = knowledge.torch_release(target);
   if (!named && release != nullptr && release->default_variant.value != variant) {
-    AlignmentEdit edit;
-    edit.row = "torch";
-    edit.file = asked.recipe->path;
-    edit.line = asked.recipe->kind == "dockerfile" ? asked.requirement->command_line() : 0;
-    edit.to = "--extra-index-url " + torch_index(variant);
-    edit.why = fmt::format("wheels for {} come from there", variant);
-    add_edit(edits, std::move(edit));
+    const bool command = asked.recipe->kind == "dockerfile";
+    add_edit(edits,
+             index_edit(variant, asked.recipe->path,
+                        command ? asked.requirement->command_line() : 0, "", torch_index(variant)));
   }
 }
 
@@ -243,7 +241,7 @@ void change_torch(const RecipeColumn& column, const Version& target, const std::
         goes_with(*companion.version, package, target, knowledge)) {
       continue;
     }
-    // torchvision's third number is not known here, so its variant comes from the index.
+    // Of a series the variant comes from the index.
     const auto exact = Version::parse(wanted);
     Version version = exact ? *exact : Version();
     version.local = target.local;
