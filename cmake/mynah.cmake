@@ -46,6 +46,13 @@ function(mynah_test name)
   target_link_libraries(${name} PRIVATE mynah_warnings mynah_baseline GTest::gtest GTest::gmock GTest::gtest_main)
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
   target_compile_definitions(${name} PRIVATE MYNAH_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+  # What is tested keeps every check and -O1; the tests' own files take half as long to compile without both.
+  if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=(address|thread)")
+    target_compile_options(${name} PRIVATE -O0)
+  endif()
+  if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=address,undefined ")
+    target_compile_options(${name} PRIVATE -fno-sanitize=null,object-size,vptr)
+  endif()
   add_test(NAME ${name} COMMAND ${name})
   # Each program says how its single tests went, for tools/count_tests.py.
   set_tests_properties(${name} PROPERTIES ENVIRONMENT "GTEST_OUTPUT=json:${PROJECT_BINARY_DIR}/results/${name}.json")
