@@ -281,6 +281,14 @@ struct DeviceFault {
   bool operator==(const DeviceFault&) const = default;
 };
 
+// A service of another file that one extends, until that file was read.
+struct ExtendedService {
+  std::string file;  // empty: none
+  std::string service;
+
+  bool operator==(const ExtendedService&) const = default;
+};
+
 // A service of a compose file, or the one that a Dockerfile or a requirements file stands for.
 struct Service {
   std::string name;
@@ -293,6 +301,7 @@ struct Service {
   std::string runtime;       // that alone gives it cards: "nvidia"; empty: none, or not it alone
   std::vector<DeviceFault> device_faults;
   std::map<std::string, std::string> variables;
+  ExtendedService extends;
   uint64_t line = 0;
 
   bool operator==(const Service&) const = default;

@@ -225,7 +225,8 @@ TEST(RecipeImages, AreBuiltForTheStageAndTheArgumentsThatAServiceNames) {
   const auto judged = [&](const std::string& build, const ImageBuild& read) {
     Facts facts;
     facts.recipes.push_back(
-        parse_recipe("services:\n  web:\n    build: " + build + "\n", "compose.yml").value());
+        parse_recipe("services:\n  web:\n    build: " + build + "\n    gpus: all\n", "compose.yml")
+            .value());
     facts.recipes.push_back(parse_recipe(image, "Dockerfile").value());
     facts.recipes.push_back(parse_recipe(image, "Dockerfile", read).value());
     return outcomes(judge(with_card(std::move(facts))));

@@ -38,6 +38,26 @@ void add_extra(ColumnCudnn& cudnn, const Resolved& onnxruntime, const Stretch& w
   }
 }
 
+// apt's stand where the loader looks, beside any of other names.
+void add_system(ColumnCudnn& cudnn, const RecipeColumn& column) {
+  constexpr std::string_view kPackage = "libcudnn";
+  for (const Recipe* recipe : column.recipes) {
+    for (const std::string& package : recipe->system_packages) {
+      const std::string_view name = package;
+      const int major = name.starts_with(kPackage) && name.size() > kPackage.size()
+                            ? name[kPackage.size()] - '0'
+                            : 0;
+      if (major == 8 || major == 9) {
+        cudnn.there.push_back({.major = major,
+                               .version = std::to_string(major),
+                               .by = package,
+                               .asked = nullptr,
+                               .of_system = true});
+      }
+    }
+  }
+}
+
 // Where an image surely holds none, one wheel has to serve all: the newest that is wanted.
 void add_wanted(ColumnCudnn& cudnn, const RecipeColumn& column, const Knowledge& knowledge) {
   const auto newest = std::ranges::max_element(cudnn.wanted, {}, &CudnnWanted::major);
@@ -135,6 +155,7 @@ ColumnCudnn cudnn_of(const RecipeColumn& column, const Knowledge& knowledge) {
                            .by = "the image",
                            .asked = nullptr});
   }
+  add_system(cudnn, column);
   add_wanted(cudnn, column, knowledge);
   return cudnn;
 }

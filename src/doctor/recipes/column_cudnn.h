@@ -17,6 +17,7 @@ struct CudnnThere {
   std::string version;           // "9.1.0.70", or its major alone
   std::string by;                // "torch 2.5.1+cu124", "the image"
   const Asked* asked = nullptr;  // the requirement that brings it; null: the image does
+  bool of_system = false;        // apt's, of an image
 };
 
 // A package that opens libcudnn of one major version.

@@ -82,8 +82,9 @@ void propose_wheel(const Diagnosis& diagnosis, const RecipeColumn& column, const
 // An image whose cuDNN it is, where the present one has another.
 void propose_image(const Diagnosis& diagnosis, const RecipeColumn& column, const ColumnCudnn& cudnn,
                    const CudnnWanted& wish, Proposals& proposals) {
-  const bool of_image = std::ranges::any_of(
-      cudnn.there, [](const CudnnThere& there) { return there.asked == nullptr; });
+  const bool of_image = std::ranges::any_of(cudnn.there, [](const CudnnThere& there) {
+    return there.asked == nullptr && !there.of_system;
+  });
   const auto wants = stretch_of(wish.package, wish.version, diagnosis.knowledge);
   const std::string image =
       of_image && wants ? image_with(column, wants->cuda_major, wish.major, diagnosis.knowledge)

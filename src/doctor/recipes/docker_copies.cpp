@@ -2,8 +2,11 @@
 
 #include <filesystem>
 #include <optional>
+#include <system_error>
 
+#include "doctor/characters.h"
 #include "doctor/recipes/recipe_parts.h"
+#include "doctor/recipes/written_files.h"
 
 namespace mynah::doctor {
 
@@ -53,6 +56,20 @@ std::string DockerCopies::place_of(std::string_view path) const {
     inside = inside.substr(below.size());
   }
   return beside(dockerfile_, folder ? (fs::path(*folder) / inside).string() : inside);
+}
+
+bool DockerCopies::is_own(std::string_view repository) const {
+  constexpr int kMostAbove = 4;
+  const std::string name = small_letters(repository_name(repository));
+  std::error_code error;
+  fs::path folder = fs::absolute(dockerfile_, error).lexically_normal().parent_path();
+  for (int i = 0; i < kMostAbove && !name.empty(); ++i) {
+    if (small_letters(folder.filename().string()).starts_with(name)) {
+      return true;
+    }
+    folder = folder.parent_path();
+  }
+  return false;
 }
 
 }  // namespace mynah::doctor

@@ -20,6 +20,10 @@ class DockerCopies {
   // was copied and may hold it, or the same name beside the Dockerfile.
   [[nodiscard]] std::string place_of(std::string_view path) const;
 
+  // Whether a repository is the one that the Dockerfile stands in: a folder that it is in has that
+  // name, or begins with it, as an archive of a branch does.
+  [[nodiscard]] bool is_own(std::string_view repository) const;
+
  private:
   struct Copy {
     std::string source;

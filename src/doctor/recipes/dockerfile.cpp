@@ -4,6 +4,8 @@
 #include <optional>
 
 #include "doctor/characters.h"
+#include "doctor/recipes/recipe_parts.h"
+#include "formats/text_tree.h"
 
 namespace mynah::doctor {
 
@@ -209,6 +211,19 @@ DockerMount docker_mount(std::string_view flag) {
     }
   }
   return mount;
+}
+
+std::vector<std::string> docker_words(const std::string& text, const std::string& file) {
+  if (text.starts_with('[')) {
+    if (const auto list = parse_yaml(text, file); list && list->is_list()) {
+      std::vector<std::string> words;
+      for (const TextTree::Member& member : list->members) {
+        words.push_back(member.value.text);
+      }
+      return words;
+    }
+  }
+  return words_of(text);
 }
 
 bool holds_word(std::string_view line, std::string_view word) {

@@ -37,6 +37,11 @@ struct DockerMount {
 // Reads "--mount=type=bind,source=uv.lock,target=uv.lock".
 [[nodiscard]] DockerMount docker_mount(std::string_view flag);
 
+// Arguments as words, or as a JSON list: sources and target of COPY, a command without a shell.
+// `file`: what errors name.
+[[nodiscard]] std::vector<std::string> docker_words(const std::string& text,
+                                                    const std::string& file);
+
 // Whether a line holds a word of a command, not a part of a longer one.
 [[nodiscard]] bool holds_word(std::string_view line, std::string_view word);
 

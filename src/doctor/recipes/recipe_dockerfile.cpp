@@ -20,7 +20,6 @@
 #include "doctor/recipes/shell_text.h"
 #include "doctor/recipes/written_files.h"
 #include "formats/byte_reader.h"
-#include "formats/text_tree.h"
 
 namespace mynah::doctor {
 
@@ -233,24 +232,10 @@ class DockerfileReader {
     }
   }
 
-  // Sources and target of COPY, as words or as a JSON list.
-  static std::vector<std::string> copied(const std::string& text, const std::string& file) {
-    if (text.starts_with('[')) {
-      if (const auto list = parse_yaml(text, file); list && list->is_list()) {
-        std::vector<std::string> words;
-        for (const TextTree::Member& member : list->members) {
-          words.push_back(member.value.text);
-        }
-        return words;
-      }
-    }
-    return words_of(text);
-  }
-
   void copy(const DockerInstruction& read) {
     doubt_settings(read.arguments, read.line);
     const std::vector<std::string> words =
-        copied(substituted(read.arguments, state_.variables), recipe_.path);
+        docker_words(substituted(read.arguments, state_.variables), recipe_.path);
     const std::string target = words.empty() ? "" : words.back();
     const auto elsewhere = std::ranges::find_if(
         read.flags, [](const std::string& flag) { return flag.starts_with("--from="); });
@@ -344,7 +329,7 @@ class DockerfileReader {
     // "[ -f x ] && pip install y" is for a shell.
     if (read.arguments.starts_with('[') && trimmed(read.arguments).ends_with(']')) {
       ShellCommand command;
-      command.words = copied(read.arguments, recipe_.path);
+      command.words = docker_words(read.arguments, recipe_.path);
       shell(command, read.line, 0);
     } else {
       commands(read.arguments, read.line, false, 0);
@@ -413,14 +398,14 @@ class DockerfileReader {
     Recipe one;
     one.path = recipe_.path;
     InstallStep step;
-    CommandSetting setting{.variables = state_.variables,
-                           .place_of = [this](auto path) { return copies_.place_of(path); },
-                           .place = state_.place};
     std::vector<std::string> edited;
-    setting.place_of = [&](std::string_view path) {
-      std::string place = copies_.place_of(path);
+    const auto place_of = [&](std::string_view path) {
       const WrittenFile* const found = state_.written.at(inside(state_.place.folder, path));
-      if (found != nullptr) {
+      const bool cloned = found != nullptr && !found->cloned.empty();
+      const bool own = cloned && copies_.is_own(found->cloned);
+      std::string place =
+          cloned && !own ? fmt::format("{}/{}", found->cloned, path) : copies_.place_of(path);
+      if (found != nullptr && !own) {
         edited.push_back(place);
         add_doubt(one, line,
                   fmt::format("{} is written or changed by a command at line {}: what it asks for "
@@ -433,6 +418,8 @@ class DockerfileReader {
       }
       return place;
     };
+    const CommandSetting setting{
+        .variables = state_.variables, .place_of = place_of, .place = state_.place};
     read_command(command, line, setting, one, step);
     // A file of conda's names its environment: any of those that commands name may be meant.
     const bool conda = step.environment.starts_with("conda ");

@@ -36,6 +36,9 @@ void read_conda_environment(const TextTree& tree, Recipe& recipe);
 // A compose file, as the Compose specification has it.
 void read_compose(const TextTree& tree, Recipe& recipe);
 
+// Gives a service what it does not say itself of the one that it extends.
+void extend_service(const Service& base, Service& service);
+
 // A Dockerfile or Containerfile.
 void read_dockerfile(std::string_view text, Recipe& recipe);
 

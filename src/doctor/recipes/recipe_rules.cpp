@@ -16,6 +16,7 @@
 #include "doctor/recipes/recipe_drift.h"
 #include "doctor/recipes/recipe_edits.h"
 #include "doctor/recipes/recipe_rule_parts.h"
+#include "doctor/recipes/recipe_said.h"
 #include "doctor/recipes/recipe_trial.h"
 #include "doctor/recipes/requirement_text.h"
 
@@ -156,6 +157,7 @@ Evidence evidence_of(const Asked& asked) {
 
 void propose(const Diagnosis& diagnosis, Proposals& proposals, std::vector<AlignmentEdit> edits,
              std::string text) {
+  std::erase_if(edits, [](const AlignmentEdit& edit) { return edit.from == edit.to; });
   if (!edits.empty()) {
     proposals.push_back({.finding = diagnosis.report.findings.size() - 1,
                          .edits = std::move(edits),
@@ -241,80 +243,6 @@ void judge_drift(Diagnosis& diagnosis, const RecipeColumn& column, const Alignme
   }
 }
 
-namespace {
-
-// How much of a report was there.
-struct Said {
-  size_t verdicts = 0;
-  size_t findings = 0;
-};
-
-Said said_of(const Report& report) {
-  return {.verdicts = report.verdicts.size(), .findings = report.findings.size()};
-}
-
-// Of a project with an extra only what the project without it has not is said once more: what came
-// from `base` on is the project's and its other extras', what came from `own` on this one's.
-void drop_repeated(Report& report, const Said& base, const Said& own, const RecipeColumn& column) {
-  const auto without = [](std::string text, const std::string& name) {
-    const size_t at = text.rfind(name);
-    return at == std::string::npos ? text : text.erase(at);
-  };
-  const auto repeated_verdict = [&](const FrameworkVerdict& verdict) {
-    return std::any_of(report.verdicts.begin() + static_cast<std::ptrdiff_t>(base.verdicts),
-                       report.verdicts.begin() + static_cast<std::ptrdiff_t>(own.verdicts),
-                       [&](const FrameworkVerdict& other) {
-                         return other.environment == column.base &&
-                                other.framework == verdict.framework &&
-                                other.version == verdict.version && other.card == verdict.card &&
-                                other.outcome == verdict.outcome;
-                       });
-  };
-  const auto repeated = [&](const Finding& finding) {
-    return std::any_of(report.findings.begin() + static_cast<std::ptrdiff_t>(base.findings),
-                       report.findings.begin() + static_cast<std::ptrdiff_t>(own.findings),
-                       [&](const Finding& other) {
-                         return other.rule == finding.rule && other.card == finding.card &&
-                                other.text == finding.text &&
-                                without(other.subject, column.base) ==
-                                    without(finding.subject, column.base);
-                       });
-  };
-  std::vector<FrameworkVerdict> verdicts;
-  for (size_t i = own.verdicts; i < report.verdicts.size(); ++i) {
-    if (!repeated_verdict(report.verdicts[i])) {
-      verdicts.push_back(report.verdicts[i]);
-    }
-  }
-  std::vector<Finding> findings;
-  for (size_t i = own.findings; i < report.findings.size(); ++i) {
-    if (!repeated(report.findings[i])) {
-      findings.push_back(report.findings[i]);
-    }
-  }
-  report.verdicts.resize(own.verdicts);
-  report.verdicts.insert(report.verdicts.end(), verdicts.begin(), verdicts.end());
-  report.findings.resize(own.findings);
-  report.findings.insert(report.findings.end(), findings.begin(), findings.end());
-}
-
-// What an extra brings that nobody says is installed may fail, and no more.
-void doubt_from(Report& report, const Said& own, const RecipeColumn& column) {
-  for (size_t i = own.findings; i < report.findings.size(); ++i) {
-    Finding& finding = report.findings[i];
-    if (finding.level == Level::Fail) {
-      finding.level = Level::Unknown;
-      finding.certainty = Certainty::Likely;
-    }
-    finding.evidence.push_back(
-        {fmt::format("\"{}\" is an extra or a group that may be installed: no recipe here says so",
-                     column.group),
-         column.root->path});
-  }
-}
-
-}  // namespace
-
 void judge_recipes(Diagnosis& diagnosis) {
   judge_reading(diagnosis);
   const std::vector<RecipeColumn> columns = recipe_columns(diagnosis.facts);
@@ -322,6 +250,7 @@ void judge_recipes(Diagnosis& diagnosis) {
   RecipeTrials trials(diagnosis.facts, diagnosis.knowledge);
   const std::vector<AlignmentEdit> apart = apart_edits(alignment);
   Said base;
+  std::vector<SaidOfColumn> said;
   for (const RecipeColumn& column : columns) {
     const Said before = said_of(diagnosis.report);
     Proposals proposals;
@@ -344,9 +273,14 @@ void judge_recipes(Diagnosis& diagnosis) {
       base = before;
     } else {
       drop_repeated(diagnosis.report, base, before, column);
-      doubt_from(diagnosis.report, before, column);
+      doubt_extra(diagnosis.report, before, column);
     }
+    if (lacks_card(column, columns)) {
+      doubt_without_card(diagnosis.report, before, column);
+    }
+    said.push_back({.column = &column, .from = before.findings});
   }
+  say_once(diagnosis.report, said);
   judge_alignment(diagnosis, alignment, columns, trials);
 }
 

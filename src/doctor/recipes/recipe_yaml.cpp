@@ -148,24 +148,6 @@ std::string platform_of(const TextTree& service) {
   return substituted(one ? platforms.members.front().value.text : service["platform"].text, {});
 }
 
-void merge_base(const Service& base, Service& service) {
-  service.image = service.image.empty() && service.build.empty() ? base.image : service.image;
-  if (service.build.empty() && service.image.empty()) {
-    service.build = base.build;
-    service.target = base.target;
-    service.arguments = base.arguments;
-  }
-  service.platform = service.platform.empty() ? base.platform : service.platform;
-  const bool own_card = service.card == true;
-  service.card = own_card || base.card == true ? std::optional(true) : service.card;
-  service.runtime = own_card ? service.runtime : base.runtime;
-  service.device_faults.insert(service.device_faults.end(), base.device_faults.begin(),
-                               base.device_faults.end());
-  for (const auto& [name, value] : base.variables) {
-    service.variables.emplace(name, value);
-  }
-}
-
 // Reads a service and what it extends, a few steps far; loops end there, too.
 Service read_service(const TextTree& services, const TextTree::Member& member, Recipe& recipe,
                      int steps) {
@@ -175,8 +157,12 @@ Service read_service(const TextTree& services, const TextTree::Member& member, R
   service.name = member.name;
   service.line = tree.line;
   service.image = substituted(tree["image"].text, {});
-  service.build = dockerfile_of(tree["build"], recipe);
-  if (!service.build.empty()) {
+  const TextTree& extends = tree["extends"];
+  const TextTree& build = tree["build"];
+  const bool half_build = !extends.is_nothing() && build.is_table() && !build.has("context") &&
+                          !build.has("dockerfile");
+  service.build = half_build ? std::string() : dockerfile_of(build, recipe);
+  if (!service.build.empty() || half_build) {
     service.target = substituted(tree["build"]["target"].text, {});
     service.arguments = arguments_of(tree["build"]["args"]);
   }
@@ -193,13 +179,12 @@ Service read_service(const TextTree& services, const TextTree::Member& member, R
     service.card = true;
   }
   service.variables = variables_of(tree["environment"]);
-  const TextTree& extends = tree["extends"];
   const std::string& base = extends.is_text() ? extends.text : extends["service"].text;
   bool elsewhere = extends.has("file");
   if (!base.empty() && !elsewhere && steps < kMostSteps) {
     for (const TextTree::Member& other : services.members) {
       if (other.name == base) {
-        merge_base(read_service(services, other, recipe, steps + 1), service);
+        extend_service(read_service(services, other, recipe, steps + 1), service);
         break;
       }
     }
@@ -209,9 +194,9 @@ Service read_service(const TextTree& services, const TextTree::Member& member, R
   if (elsewhere && service.card == false) {
     service.card.reset();
   }
-  if (extends.has("file") && steps == 0) {
-    add_doubt(recipe, tree.line,
-              fmt::format("{} extends a service of another file", in_quotes(member.name)));
+  if (extends.has("file")) {
+    const std::string file = substituted(extends["file"].text, {});
+    service.extends = {.file = beside(recipe.path, file), .service = base};
   }
   return service;
 }
@@ -235,6 +220,27 @@ void read_conda_environment(const TextTree& tree, Recipe& recipe) {
     }
   }
   recipe.variables = variables_of(tree["variables"]);
+}
+
+void extend_service(const Service& base, Service& service) {
+  service.image = service.image.empty() ? base.image : service.image;
+  if (service.build.empty()) {
+    service.build = base.build;
+    service.target = service.target.empty() ? base.target : service.target;
+    service.arguments.insert(base.arguments.begin(), base.arguments.end());
+  }
+  service.platform = service.platform.empty() ? base.platform : service.platform;
+  const bool own_card = service.card == true;
+  service.runtime = own_card ? service.runtime : base.runtime;
+  service.card = own_card || base.card == true ? std::optional(true)
+                 : service.card                ? service.card
+                                               : base.card;
+  service.device_faults.insert(service.device_faults.end(), base.device_faults.begin(),
+                               base.device_faults.end());
+  for (const auto& [name, value] : base.variables) {
+    service.variables.emplace(name, value);
+  }
+  service.extends = base.extends;
 }
 
 void read_compose(const TextTree& tree, Recipe& recipe) {

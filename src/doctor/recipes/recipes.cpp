@@ -228,9 +228,42 @@ class Gatherer {
                              : fmt::format("{}: {}", next.by, recipe.error().message));
         continue;
       }
+      extend(*recipe);
       follow(*recipe, waiting);
       facts_.recipes.push_back(std::move(*recipe));
       ++found_;
+    }
+  }
+
+  // Services that extend those of other files become what both say.
+  static void extend(Recipe& recipe, int steps = 0) {
+    constexpr int kMostSteps = 8;  // files that extend each other end there
+    for (Service& service : recipe.services) {
+      const ExtendedService extends = std::exchange(service.extends, {});
+      if (extends.file.empty()) {
+        continue;
+      }
+      Result<Recipe> other = fail(ErrorCode::Unsupported, "too many files");
+      if (steps < kMostSteps) {
+        other = read_recipe(extends.file);
+      }
+      if (other) {
+        extend(*other, steps + 1);
+      }
+      const std::vector<Service> none;
+      const std::vector<Service>& bases = other ? other->services : none;
+      const auto base = std::ranges::find(bases, extends.service, &Service::name);
+      if (base == bases.end()) {
+        add_doubt(recipe, service.line,
+                  fmt::format("{} extends {} of {}, which was not to be read",
+                              in_quotes(service.name), in_quotes(extends.service), extends.file));
+        continue;
+      }
+      const bool inherits = service.build.empty() && !base->build.empty();
+      extend_service(*base, service);
+      if (inherits) {
+        add_include(recipe, recipe.includes, service.build, service.line);
+      }
     }
   }
 
@@ -241,6 +274,9 @@ class Gatherer {
     }
     for (std::vector<std::string>* list : {&recipe.includes, &recipe.constraints}) {
       for (std::string& include : *list) {
+        if (is_address(include)) {
+          continue;
+        }
         include = place_of(recipe, include);
         const auto line = std::ranges::find(recipe.include_lines, include, &IncludeLine::path);
         // What commands of an image make need not be there.
@@ -259,16 +295,22 @@ class Gatherer {
     }
   }
 
-  // An image is often built from the folder above its Dockerfile.
+  // An image is often built from a folder above its Dockerfile.
   static std::string place_of(const Recipe& recipe, const std::string& include) {
+    constexpr int kMostAbove = 3;  // "services/speech/docker/Dockerfile"
     std::error_code error;
-    const fs::path folder = fs::path(recipe.path).parent_path();
     if (recipe.kind != "dockerfile" || fs::exists(include, error)) {
       return include;
     }
-    const fs::path above =
-        (folder / ".." / fs::path(include).lexically_relative(folder)).lexically_normal();
-    return fs::exists(above, error) ? above.string() : include;
+    fs::path folder = fs::path(recipe.path).parent_path();
+    const fs::path inside = fs::path(include).lexically_relative(folder);
+    for (int i = 0; i < kMostAbove; ++i) {
+      folder = folder / "..";
+      if (const fs::path above = (folder / inside).lexically_normal(); fs::exists(above, error)) {
+        return above.string();
+      }
+    }
+    return include;
   }
 
   Facts& facts_;

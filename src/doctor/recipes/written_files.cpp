@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "doctor/recipes/install_environment.h"
+#include "doctor/recipes/recipe_parts.h"
 
 namespace mynah::doctor {
 
@@ -57,6 +58,7 @@ void WrittenFiles::note(const ShellCommand& command, const std::string& folder, 
   if (words.empty()) {
     return;
   }
+  note_clone(command, folder, line);
   const std::string_view program =
       std::string_view(words[0]).substr(words[0].find_last_of('/') + 1);
   if (changes_in_place(program, words)) {
@@ -79,9 +81,50 @@ void WrittenFiles::note(const ShellCommand& command, const std::string& folder, 
   }
 }
 
+// "git clone --depth 1 https://host/owner/name.git folder".
+void WrittenFiles::note_clone(const ShellCommand& command, const std::string& folder,
+                              uint64_t line) {
+  constexpr size_t kMostClones = 100;
+  static constexpr std::array<std::string_view, 7> kWithValue = {
+      "-b", "--branch", "--depth", "-o", "--origin", "-c", "--config"};
+  const std::vector<std::string>& words = command.words;
+  const auto verb = std::ranges::find(words, "clone");
+  if (words[0] != "git" || verb == words.end() || clones_.size() == kMostClones) {
+    return;
+  }
+  std::vector<std::string> named;
+  for (auto word = verb + 1; word != words.end(); ++word) {
+    if (std::ranges::find(kWithValue, *word) != kWithValue.end() && word + 1 != words.end()) {
+      ++word;
+    } else if (!word->starts_with('-')) {
+      named.push_back(*word);
+    }
+  }
+  if (!named.empty()) {
+    const std::string into = named.size() > 1 ? named[1] : repository_name(named[0]);
+    clones_.insert_or_assign(inside(folder, into),
+                             WrittenFile{.line = line, .from = {}, .cloned = named[0]});
+  }
+}
+
 const WrittenFile* WrittenFiles::at(const std::string& path) const {
-  const auto found = files_.find(path);
-  return found == files_.end() ? nullptr : &found->second;
+  if (const auto found = files_.find(path); found != files_.end()) {
+    return &found->second;
+  }
+  for (const auto& [folder, clone] : clones_) {
+    if (path.starts_with(folder) && path.substr(folder.size()).starts_with('/')) {
+      return &clone;
+    }
+  }
+  return nullptr;
+}
+
+std::string repository_name(std::string_view address) {
+  while (address.ends_with('/')) {
+    address.remove_suffix(1);
+  }
+  std::string name = last_name(address);
+  return name.ends_with(".git") ? name.substr(0, name.size() - 4) : name;
 }
 
 }  // namespace mynah::doctor

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "doctor/recipes/shell_text.h"
@@ -13,6 +14,7 @@ namespace mynah::doctor {
 struct WrittenFile {
   uint64_t line = 0;              // of the last command that did
   std::vector<std::string> from;  // files that it read, as it names them
+  std::string cloned = {};        // the address of the repository that it is of; empty: of none
 };
 
 // Of those that an installer may read: what they ask for afterwards is not known.
@@ -25,12 +27,18 @@ class WrittenFiles {
   // Notes a file by its path inside the image.
   void add(const std::string& path, uint64_t line, std::vector<std::string> from = {});
 
-  // Null: no command wrote it.
+  // Null: no command wrote it, and it is in no folder that was cloned.
   [[nodiscard]] const WrittenFile* at(const std::string& path) const;
 
  private:
-  std::map<std::string, WrittenFile> files_;  // by their paths inside the image
-  std::vector<std::string> piped_;            // that the commands before read, of one pipe
+  void note_clone(const ShellCommand& command, const std::string& folder, uint64_t line);
+
+  std::map<std::string, WrittenFile> files_;   // by their paths inside the image
+  std::map<std::string, WrittenFile> clones_;  // folders, likewise
+  std::vector<std::string> piped_;             // that the commands before read, of one pipe
 };
+
+// "name" of "https://host/owner/name.git".
+[[nodiscard]] std::string repository_name(std::string_view address);
 
 }  // namespace mynah::doctor

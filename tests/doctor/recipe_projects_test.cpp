@@ -1,0 +1,186 @@
+// Folders as projects keep them: images built from a folder above, services that extend each other,
+// programs that an image clones.
+#include <filesystem>
+#include <fstream>
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "doctor/recipes/recipe_rules.h"
+#include "recipe_files.h"
+#include "temporary_folder.h"
+
+namespace mynah::doctor {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+using test::TemporaryFolder;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::Field;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+// The facts of a folder of recipes, on an RTX 5090.
+Facts project(const fs::path& folder,
+              std::initializer_list<std::pair<const char*, const char*>> texts) {
+  for (const auto& [name, text] : texts) {
+    fs::create_directories((folder / name).parent_path());
+    std::ofstream(folder / name) << text;
+  }
+  Facts facts;
+  facts.machine.cards = {card("GeForce RTX 5090", "12.0")};
+  facts.machine.driver = "580.95.05";
+  gather_recipes(std::vector<fs::path>{folder}, facts);
+  return facts;
+}
+
+constexpr const char* kOldTorch =
+    "FROM python:3.11-slim\nRUN pip install torch==2.4.0 --index-url "
+    "https://download.pytorch.org/whl/cu121\n";
+
+}  // namespace
+
+TEST(RecipeProjects, AnImageMayBeBuiltFromAFolderFurtherUp) {
+  const TemporaryFolder folder;
+  const Facts facts = project(
+      folder.path(),
+      {{"docker/gpu/Dockerfile",
+        "FROM python:3.11-slim\nCOPY requirements.txt .\n"
+        "RUN pip install -r requirements.txt\n"},
+       {"requirements.txt", "--index-url https://download.pytorch.org/whl/cu121\ntorch==2.4.0\n"}});
+  EXPECT_THAT(facts.skipped, IsEmpty());
+  EXPECT_THAT(failures(judge(facts)), Contains(HasSubstr("docker/gpu/Dockerfile")));
+}
+
+TEST(RecipeProjects, WhatAnotherRepositoryAsksForIsNotWhatLiesBesideTheDockerfile) {
+  const TemporaryFolder folder;
+  const fs::path own = folder / "speech-server";
+  const auto dockerfile = [](const std::string& repository) {
+    return "FROM python:3.11-slim\nWORKDIR /app\nRUN git clone --depth 1 https://example.org/" +
+           repository + " && cd " + repository.substr(repository.find('/') + 1) +
+           " && pip install -r requirements.txt\n";
+  };
+  const std::string foreign = dockerfile("someone/other");
+  const std::string same = dockerfile("me/speech-server");
+  const char* requirements = "--index-url https://download.pytorch.org/whl/cu121\ntorch==2.4.0\n";
+  const Facts facts = project(own, {{"foreign/Dockerfile", foreign.c_str()},
+                                    {"foreign/requirements.txt", requirements},
+                                    {"same/Dockerfile", same.c_str()},
+                                    {"same/requirements.txt", requirements}});
+  const std::vector<std::string> fails = failures(judge(facts));
+  EXPECT_THAT(fails, Contains(HasSubstr("same/Dockerfile")));
+  EXPECT_THAT(fails, Not(Contains(HasSubstr("foreign/Dockerfile"))));
+  EXPECT_THAT(of_rule(judge(facts), "recipe not understood"),
+              Contains(testing::Pointee(Field(&Finding::subject, HasSubstr("foreign")))));
+}
+
+TEST(RecipeProjects, AServiceIsWhatItAndTheOneOfAnotherFileSay) {
+  const TemporaryFolder folder;
+  const Facts facts = project(
+      folder.path(), {{"compose.yml",
+                       "services:\n  server:\n    extends:\n      file: compose.base.yml\n"
+                       "      service: base\n    build:\n      target: server\n"},
+                      {"compose.base.yml",
+                       "services:\n  base:\n    build:\n      context: .\n      dockerfile: "
+                       "docker/Dockerfile\n      args:\n        CUDA: cu121\n    gpus: all\n"},
+                      {"docker/Dockerfile",
+                       "FROM python:3.11-slim AS server\nARG CUDA=cu128\n"
+                       "RUN pip install torch==2.4.0 --index-url "
+                       "https://download.pytorch.org/whl/$CUDA\nFROM server AS other\n"}});
+  EXPECT_THAT(facts.skipped, IsEmpty());
+  const auto recipe = std::ranges::find(facts.recipes, folder / "compose.yml", &Recipe::path);
+  ASSERT_NE(recipe, facts.recipes.end());
+  ASSERT_THAT(recipe->services, SizeIs(1));
+  const Service& service = recipe->services[0];
+  EXPECT_EQ(service.build, folder / "docker/Dockerfile");
+  EXPECT_EQ(service.target, "server");
+  EXPECT_EQ(service.card, true);
+  EXPECT_THAT(service.arguments, ElementsAre(std::pair("CUDA", "cu121")));
+  EXPECT_THAT(recipe->doubts, IsEmpty());
+  EXPECT_THAT(failures(judge(facts)), Contains(HasSubstr("torch 2.4.0+cu121")));
+}
+
+TEST(RecipeProjects, AServiceThatCannotBeReadIsADoubtAndFilesMayExtendEachOther) {
+  const TemporaryFolder folder;
+  const Facts facts = project(
+      folder.path(),
+      {{"compose.a.yml",
+        "services:\n  a:\n    extends: {file: compose.b.yml, service: b}\n"
+        "  lost:\n    extends: {file: none.yml, service: b}\n"},
+       {"compose.b.yml", "services:\n  b:\n    extends: {file: compose.a.yml, service: a}\n"}});
+  ASSERT_THAT(facts.recipes, SizeIs(2));
+  EXPECT_THAT(facts.recipes[0].doubts, Contains(HasSubstr("none.yml, which was not to be read")));
+}
+
+TEST(RecipeProjects, NothingFailsOnACardThatAServiceDoesNotGet) {
+  const TemporaryFolder folder;
+  const char* service = "services:\n  asr:\n    build: .\n";
+  const Facts facts =
+      project(folder.path(), {{"compose.cpu.yml", service}, {"Dockerfile", kOldTorch}});
+  const Report report = judge(facts);
+  EXPECT_THAT(failures(report), IsEmpty());
+  ASSERT_THAT(report.verdicts, SizeIs(1));
+  EXPECT_EQ(report.verdicts[0].outcome, Outcome::WorksSlowly);
+  EXPECT_THAT(of_rule(report, "card not reserved"), SizeIs(1));
+}
+
+TEST(RecipeProjects, AFileBesideItMayAddTheCard) {
+  const TemporaryFolder folder;
+  const Facts facts =
+      project(folder.path(), {{"compose.yml", "services:\n  asr:\n    build: .\n"},
+                              {"compose.gpu.yml", "services:\n  asr:\n    gpus: all\n"},
+                              {"Dockerfile", kOldTorch}});
+  EXPECT_THAT(failures(judge(facts)), Contains(HasSubstr("torch 2.4.0+cu121")));
+}
+
+TEST(RecipeProjects, TheSameOfSeveralServicesIsSaidOnce) {
+  const TemporaryFolder folder;
+  const char* service = "services:\n  asr:\n    build: .\n    gpus: all\n";
+  const Facts facts =
+      project(folder.path(),
+              {{"compose.yml", service}, {"compose.cuda.yml", service}, {"Dockerfile", kOldTorch}});
+  const Report report = judge(facts);
+  EXPECT_THAT(report.verdicts, SizeIs(2));
+  const auto kernels = of_rule(report, "kernel image");
+  ASSERT_THAT(kernels, SizeIs(1));
+  EXPECT_THAT(kernels[0]->subject, HasSubstr("compose.cuda.yml) and asr ("));
+}
+
+TEST(RecipeProjects, CudnnOfTheSystemServesWhatWantsIt) {
+  const auto said = [](const std::string& system) {
+    const std::string text =
+        "FROM nvidia/cuda:12.4.1-runtime-ubuntu22.04\nRUN apt-get install -y " + system +
+        " && pip install ctranslate2==4.4.0 torch==2.5.1 --index-url "
+        "https://download.pytorch.org/whl/cu124\n";
+    return of_rule(judge(files({{"Dockerfile", text.c_str()}})), "cudnn of another version").size();
+  };
+  EXPECT_EQ(said("libcudnn8"), 0U);
+  EXPECT_EQ(said("libcudnn9-cuda-12"), 1U);
+}
+
+TEST(RecipeProjects, NoRemedyChangesALineIntoItself) {
+  const Report report = judge(files(
+      {{"Dockerfile",
+        "FROM nvidia/cuda:12.1.1-devel-ubuntu22.04\nRUN pip install --no-deps ctranslate2==4.1.0 "
+        "torch==2.2.0\n"}}));
+  ASSERT_THAT(report.findings, Not(IsEmpty()));
+  for (const Finding& finding : report.findings) {
+    for (const Remedy& remedy : finding.remedies) {
+      for (const RemedyStep& step : remedy.steps) {
+        EXPECT_THAT(step.text,
+                    Not(HasSubstr("12.1.1-devel-ubuntu22.04, not nvidia/cuda:12.1.1-devel")));
+      }
+    }
+  }
+}
+
+}  // namespace mynah::doctor
