@@ -2,13 +2,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "doctor/recipes/alignment.h"
 #include "recipe_files.h"
 
 namespace mynah::doctor {
 
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 constexpr const char* kIndex = "https://download.pytorch.org/whl/cu128";
 constexpr const char* kLock =
@@ -31,6 +34,13 @@ Remedy companion_remedy(Facts facts) {
   const Report report = judge(facts);
   const auto found = of_rule(report, "torch companions");
   return found.empty() || found[0]->remedies.empty() ? Remedy() : found[0]->remedies[0];
+}
+
+// The torch of the first column.
+std::string torch_in(const Facts& facts) {
+  const Alignment alignment = align(facts, builtin_knowledge());
+  const auto row = std::ranges::find(alignment.rows, "torch", &AlignmentRow::name);
+  return row == alignment.rows.end() ? std::string() : row->cells.at(0).resolved;
 }
 
 }  // namespace
@@ -104,6 +114,67 @@ TEST(RecipeLocks, OfACompiledFileItIsSaidThatItWillBeMadeAnew) {
               "torch==2.5.1\n    # via -r requirements.in\ntorchaudio==2.4.1\n"}}));
   EXPECT_EQ(remedy.command, "sed -i '5s|2\\.4\\.1|2.5.1|' 'requirements.txt'");
   EXPECT_THAT(remedy.text, HasSubstr("what it is compiled from must say so, too"));
+}
+
+TEST(RecipeLocks, OfSeveralVersionsTheExtraThatACommandNamesTakesItsOwn) {
+  // Poetry's lock holds one torch for each extra, and does not say which is whose: the project
+  // does.
+  const char* const project =
+      "[project]\nname = 'a'\nversion = '1'\nrequires-python = '>=3.10'\n"
+      "[project.optional-dependencies]\ncpu = ['torch (==2.7.1)']\n"
+      "cuda = ['torch (==2.7.1+cu126)']\n"
+      "[[tool.poetry.source]]\nname = 'of-cpu'\nurl = 'https://download.pytorch.org/whl/cpu'\n"
+      "priority = 'explicit'\n[[tool.poetry.source]]\nname = 'of-cuda'\n"
+      "url = 'https://download.pytorch.org/whl/cu126'\npriority = 'explicit'\n"
+      "[tool.poetry.dependencies]\ntorch = [\n"
+      "{markers = \"extra == 'cpu' and extra != 'cuda'\", source = 'of-cpu'},\n"
+      "{markers = \"extra == 'cuda' and extra != 'cpu'\", source = 'of-cuda'}]\n";
+  const char* const lock =
+      "[[package]]\nname = 'torch'\nversion = '2.7.1+cpu'\noptional = false\ngroups = ['main']\n"
+      "[package.source]\ntype = 'legacy'\nurl = 'https://download.pytorch.org/whl/cpu'\n"
+      "[[package]]\nname = 'torch'\nversion = '2.7.1+cu126'\noptional = false\n"
+      "groups = ['main']\n[package.source]\ntype = 'legacy'\n"
+      "url = 'https://download.pytorch.org/whl/cu126'\n"
+      "[extras]\ncpu = ['torch']\ncuda = ['torch']\n";
+  const auto failing = [&](const char* options) {
+    const std::string image =
+        std::string("FROM python:3.10-slim\nCOPY . .\nRUN poetry install ") + options + "\n";
+    Facts facts =
+        files({{"Dockerfile", image.c_str()}, {"pyproject.toml", project}, {"poetry.lock", lock}});
+    facts.machine.cards = {card("NVIDIA GeForce RTX 5090", "12.0")};
+    facts.machine.driver = "580.95.05";
+    return failures(judge(facts));
+  };
+  for (const char* options :
+       {"--extras cuda", "-E cuda", "--extras=cuda --without dev", "--extras 'cuda' --no-root"}) {
+    EXPECT_THAT(failing(options), ElementsAre("kernel image: torch 2.7.1+cu126 in Dockerfile"))
+        << options;
+  }
+  EXPECT_THAT(failing("--extras cpu"), IsEmpty());
+  EXPECT_THAT(failing(""), IsEmpty());
+}
+
+TEST(RecipeLocks, MarkersOfALockAskForTheExtrasThatACommandNames) {
+  const char* const lock =
+      "[[package]]\nname = 'torch'\nversion = '2.7.1+cpu'\noptional = true\ngroups = ['main']\n"
+      "markers = \"extra == 'cpu'\"\n[[package]]\nname = 'torch'\nversion = '2.6.0+cu124'\n"
+      "optional = true\ngroups = ['main']\nmarkers = \"extra == 'cuda'\"\n";
+  const auto torch_of = [&](const char* options) {
+    const std::string image =
+        std::string("FROM python:3.10-slim\nRUN poetry install ") + options + "\n";
+    return torch_in(files({{"Dockerfile", image.c_str()}, {"poetry.lock", lock}}));
+  };
+  EXPECT_EQ(torch_of("-E cuda"), "2.6.0+cu124");
+  EXPECT_EQ(torch_of("--extras \"cpu\""), "2.7.1+cpu");
+  EXPECT_EQ(torch_of("--all-extras"), "2.7.1+cpu or 2.6.0+cu124");
+  EXPECT_EQ(torch_of(""), "");
+  // Before its second version Poetry wrote no markers, but which extras name an optional package.
+  const char* const older =
+      "[[package]]\nname = 'torch'\nversion = '2.6.0'\noptional = true\n"
+      "[extras]\ngpu = ['torch']\n";
+  const Facts facts = files({{"Dockerfile", "FROM python:3.10-slim\nRUN poetry install -E gpu\n"},
+                             {"poetry.lock", older}});
+  EXPECT_EQ(torch_in(facts), "2.6.0+cu124");
 }
 
 }  // namespace mynah::doctor

@@ -221,7 +221,9 @@ Truth compare(const std::string& left, const std::string& relation, const std::s
 Truth compare_extra(const Marker& marker, const MarkerEnvironment& environment) {
   const std::string wanted =
       normal_name(marker.left.variable ? marker.right.text : marker.left.text);
-  const bool there = std::ranges::find(environment.extras, wanted) != environment.extras.end();
+  const bool there = std::ranges::any_of(environment.extras, [&](const std::string& extra) {
+    return extra == wanted || extra == "*";
+  });
   if (!there && environment.more_extras) {
     return Truth::NotKnown;
   }

@@ -18,7 +18,7 @@ struct MarkerEnvironment {
   System system = System::Linux;
   std::string python;               // "3.11" or "3.11.7"; empty: not known
   std::string machine = "x86_64";   // as Linux calls it; Windows' AMD64 is derived from it
-  std::vector<std::string> extras;  // that are asked for, normalised
+  std::vector<std::string> extras;  // that are asked for, normalised; "*": all
   bool more_extras = false;         // others may be asked for, too
 };
 

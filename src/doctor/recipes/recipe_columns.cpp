@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "doctor/characters.h"
+#include "doctor/recipes/column_locks.h"
 #include "doctor/recipes/column_steps.h"
 #include "doctor/recipes/package_indexes.h"
 #include "doctor/recipes/recipe_closure.h"
@@ -97,11 +98,14 @@ MarkerEnvironment marker_environment(RecipeColumn& column, const Machine& machin
   }
   environment.python = column.python;
   environment.machine = column.processor;
-  environment.more_extras = true;  // commands and people ask for those of projects and locks
   std::set<std::string> groups;
   for (const Recipe* recipe : column.recipes) {
     groups.insert(recipe->groups.begin(), recipe->groups.end());
   }
+  // People ask for those of projects and locks; for those of an image its commands do.
+  environment.more_extras =
+      (dockerfile_of(column) == nullptr && column.group.empty()) ||
+      std::ranges::any_of(groups, [](const std::string& name) { return name.contains('$'); });
   if (!column.group.empty()) {
     groups.insert(column.group);
   }
@@ -172,6 +176,7 @@ void find_packages(RecipeColumn& column, const Machine& machine, const RecipeFil
   for (auto& [name, all] : column.packages) {
     apply_overrides(all);
   }
+  settle_locks(column);
   column.image_torch = column.image_says.torch;
   if (image != nullptr) {
     settle_steps(*image, column);

@@ -15,6 +15,13 @@ namespace mynah::doctor {
 // Poetry, uv and PDM.
 void read_pyproject(const TextTree& tree, Recipe& recipe);
 
+// Poetry's name for the group of an optional dependency, until an extra names it.
+inline constexpr std::string_view kOptionalGroup = "optional";
+
+// Poetry's table of extras, of a project or a lock: each optional dependency that they name becomes
+// one requirement for each of them.
+void add_poetry_extras(Recipe& recipe, const TextTree& extras);
+
 // setup.cfg of setuptools: install_requires, extras_require, python_requires.
 void read_setup_cfg(std::string_view text, Recipe& recipe);
 

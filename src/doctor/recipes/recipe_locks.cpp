@@ -48,7 +48,7 @@ std::string group_of(const TextTree& package) {
     }
   }
   if (package["optional"].text == "true") {
-    return "optional";
+    return std::string(kOptionalGroup);
   }
   return groups.members.empty() ? std::string() : normal_name(groups.members.front().value.text);
 }
@@ -113,6 +113,7 @@ void read_package_lock(const TextTree& tree, Recipe& recipe) {
       }
     }
   }
+  add_poetry_extras(recipe, tree["extras"]);
 }
 
 void read_pipfile_lock(const TextTree& tree, Recipe& recipe) {

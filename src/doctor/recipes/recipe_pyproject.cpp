@@ -17,8 +17,6 @@ namespace mynah::doctor {
 
 namespace {
 
-constexpr std::string_view kOptional = "optional";  // Poetry's, until an extra names them
-
 // Addresses of indexes by the names that a file gives them.
 using IndexNames = std::map<std::string, std::string>;
 
@@ -208,7 +206,7 @@ void add_table_dependency(Recipe& recipe, const std::string& name, const TextTre
     }
   }
   if (value["optional"].text == "true" && group.empty()) {
-    requirement.group = kOptional;
+    requirement.group = kOptionalGroup;
   }
   add_requirement(recipe, std::move(requirement));
 }
@@ -224,33 +222,6 @@ void add_table(Recipe& recipe, const TextTree& table, const IndexNames& indexes,
       add_table_dependency(recipe, member.name, member.value, indexes, group);
     }
   }
-}
-
-// [tool.poetry.extras] names optional dependencies: each is one requirement for each extra.
-void add_poetry_extras(Recipe& recipe, const TextTree& extras) {
-  constexpr size_t kMostNames = 500;
-  std::map<std::string, std::vector<std::string>> extras_of;  // by the dependency
-  size_t names = 0;
-  for (const TextTree::Member& extra : extras.members) {
-    for (const TextTree::Member& item : extra.value.members) {
-      if (item.value.is_text() && ++names <= kMostNames) {
-        extras_of[normal_name(item.value.text)].push_back(normal_name(extra.name));
-      }
-    }
-  }
-  std::vector<Requirement> more;
-  for (Requirement& requirement : recipe.requirements) {
-    const auto found = extras_of.find(requirement.name);
-    if (requirement.group != kOptional || found == extras_of.end()) {
-      continue;
-    }
-    requirement.group = found->second.front();
-    for (size_t i = 1; i < found->second.size() && more.size() < kMostNames; ++i) {
-      more.push_back(requirement);
-      more.back().group = found->second[i];
-    }
-  }
-  recipe.requirements.insert(recipe.requirements.end(), more.begin(), more.end());
 }
 
 void read_poetry(const TextTree& poetry, Recipe& recipe) {
@@ -339,6 +310,32 @@ void read_uv(const TextTree& uv, Recipe& recipe) {
 }
 
 }  // namespace
+
+void add_poetry_extras(Recipe& recipe, const TextTree& extras) {
+  constexpr size_t kMostNames = 500;
+  std::map<std::string, std::vector<std::string>> extras_of;  // by the dependency
+  size_t names = 0;
+  for (const TextTree::Member& extra : extras.members) {
+    for (const TextTree::Member& item : extra.value.members) {
+      if (item.value.is_text() && ++names <= kMostNames) {
+        extras_of[normal_name(item.value.text)].push_back(normal_name(extra.name));
+      }
+    }
+  }
+  std::vector<Requirement> more;
+  for (Requirement& requirement : recipe.requirements) {
+    const auto found = extras_of.find(requirement.name);
+    if (requirement.group != kOptionalGroup || found == extras_of.end()) {
+      continue;
+    }
+    requirement.group = found->second.front();
+    for (size_t i = 1; i < found->second.size() && more.size() < kMostNames; ++i) {
+      more.push_back(requirement);
+      more.back().group = found->second[i];
+    }
+  }
+  recipe.requirements.insert(recipe.requirements.end(), more.begin(), more.end());
+}
 
 void read_pyproject(const TextTree& tree, Recipe& recipe) {
   recipe.kind = "pyproject";
