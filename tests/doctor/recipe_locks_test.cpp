@@ -177,4 +177,17 @@ TEST(RecipeLocks, MarkersOfALockAskForTheExtrasThatACommandNames) {
   EXPECT_EQ(torch_in(facts), "2.6.0+cu124");
 }
 
+TEST(RecipeLocks, WhatAnOverrideLeavesOutIsNotThere) {
+  // As uv 0.13.9 writes it: the package stays in the lock, and is installed nowhere.
+  const char* const lock =
+      "[manifest]\noverrides = [{ name = 'onnxruntime', marker = \"sys_platform == 'never'\" }]\n"
+      "[[package]]\nname = 'onnxruntime'\nversion = '1.22.0'\n[[package]]\n"
+      "name = 'onnxruntime-gpu'\nversion = '1.22.0'\n";
+  EXPECT_THAT(of_rule(judge(files({{"uv.lock", lock}})), "packages clash"), IsEmpty());
+  // Nor does it come with what asks for it.
+  const std::string more =
+      std::string(lock) + "[[package]]\nname = 'faster-whisper'\nversion = '1.1.1'\n";
+  EXPECT_THAT(of_rule(judge(files({{"uv.lock", more.c_str()}})), "packages clash"), IsEmpty());
+}
+
 }  // namespace mynah::doctor

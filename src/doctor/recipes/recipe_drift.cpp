@@ -63,6 +63,14 @@ int major_of(std::string_view version) {
   return parsed ? static_cast<int>(std::min<uint64_t>(parsed->release_at(0), 99)) : 0;
 }
 
+// Whether the lock that pins a package holds another, which is not installed here: its markers, or
+// an override of the project, say so.
+bool left_out(const RecipeColumn& column, const Recipe& lock, std::string_view package) {
+  return lock.kind == "lock" && !column.asks_for(package) &&
+         std::ranges::find(lock.requirements, package, &Requirement::name) !=
+             lock.requirements.end();
+}
+
 }  // namespace
 
 Derived derived(const RecipeColumn& column, std::string_view package, const Knowledge& knowledge) {
@@ -72,7 +80,8 @@ Derived derived(const RecipeColumn& column, std::string_view package, const Know
     const Resolved resolved = resolve(column, name);
     // Of several entries that a version is of the first counts: it is the closest.
     if (!resolved.version || !resolved.by->brings_needs() ||
-        knowledge.package(name, *resolved.version) != &needs) {
+        knowledge.package(name, *resolved.version) != &needs ||
+        left_out(column, *resolved.by->recipe, package)) {
       continue;
     }
     for (const std::string& text : needs.requires_) {

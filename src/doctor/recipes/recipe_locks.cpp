@@ -39,6 +39,23 @@ std::string marker_of(const TextTree& package) {
   return any_of(package["resolution-markers"]);
 }
 
+// Where uv installs a package that an override of the project stands for: its marker stands in
+// place of those of all that ask for the package. Empty: everywhere.
+std::string marker_of_overrides(const TextTree& manifest, const std::string& package) {
+  std::string all;
+  for (const TextTree::Member& override_ : manifest["overrides"].members) {
+    if (normal_name(override_.value["name"].text) != package) {
+      continue;
+    }
+    const std::string& marker = override_.value["marker"].text;
+    if (marker.empty()) {
+      return {};
+    }
+    all += fmt::format("{}({})", all.empty() ? "" : " or ", marker);
+  }
+  return all;
+}
+
 // A package that belongs to groups without being the project's own: the first of them.
 std::string group_of(const TextTree& package) {
   const TextTree& groups = package["groups"];
@@ -95,6 +112,12 @@ void read_package_lock(const TextTree& tree, Recipe& recipe) {
       requirement.name = normal_name(package["name"].text);
       requirement.line = package.line;
       requirement.marker = marker_of(package);
+      if (const std::string more = marker_of_overrides(tree["manifest"], requirement.name);
+          !more.empty()) {
+        requirement.marker = requirement.marker.empty()
+                                 ? more
+                                 : fmt::format("({}) and ({})", requirement.marker, more);
+      }
       requirement.group = group_of(package);
       for (const TextTree* index : {&source["registry"], &source["url"], &package["index"]}) {
         if (index->is_text()) {
