@@ -177,6 +177,25 @@ TEST(RecipeLocks, MarkersOfALockAskForTheExtrasThatACommandNames) {
   EXPECT_EQ(torch_in(facts), "2.6.0+cu124");
 }
 
+TEST(RecipeLocks, WhoseVersionStaysAndWhoseIndexChangesIsOneCommandWithTheVersion) {
+  // 2.8.0 of the Python index is for CUDA 12.8; a card of 2016 has code in that for 12.6 alone.
+  Facts facts = files({{"uv.lock",
+                        "[[package]]\nname = 'torch'\nversion = '2.8.0'\n"
+                        "source = { registry = 'https://pypi.org/simple' }\n[[package]]\n"
+                        "name = 'torchaudio'\nversion = '2.8.0'\n"
+                        "source = { registry = 'https://pypi.org/simple' }\n"}});
+  facts.machine.cards = {card("NVIDIA GeForce GTX 1080", "6.1")};
+  facts.machine.driver = "580.95.05";
+  const Report report = judge(facts);
+  const auto found = of_rule(report, "kernel image");
+  ASSERT_EQ(found.size(), 1U);
+  ASSERT_FALSE(found[0]->remedies.empty());
+  EXPECT_EQ(found[0]->remedies[0].command,
+            "uv add --index pytorch=https://download.pytorch.org/whl/cu126 'torch==2.8.0' "
+            "'torchaudio==2.8.0'");
+  EXPECT_THAT(found[0]->remedies[0].text, HasSubstr("with torch==2.8.0 and torchaudio==2.8.0"));
+}
+
 TEST(RecipeLocks, WhatAnOverrideLeavesOutIsNotThere) {
   // As uv 0.13.9 writes it: the package stays in the lock, and is installed nowhere.
   const char* const lock =

@@ -24,6 +24,14 @@ struct Wish {
   std::vector<std::string> whys;
 };
 
+// Whether one of some pins is of the package that another pin is of.
+bool pins_same(const std::vector<std::string>& pins, const std::string& other) {
+  const std::string name = other.substr(0, other.find_first_of("=<>!~[ "));
+  return std::ranges::any_of(pins, [&](const std::string& pin) {
+    return pin.substr(0, pin.find_first_of("=<>!~[ ")) == name;
+  });
+}
+
 Wish wish_of(std::span<const AlignmentEdit> edits) {
   Wish wish;
   for (const AlignmentEdit& edit : edits) {
@@ -37,6 +45,10 @@ Wish wish_of(std::span<const AlignmentEdit> edits) {
     if (!edit.why.empty() && std::ranges::find(wish.whys, edit.why) == wish.whys.end()) {
       wish.whys.push_back(edit.why);
     }
+  }
+  for (const AlignmentEdit& edit : edits) {
+    std::ranges::copy_if(edit.pins, std::back_inserter(wish.pins),
+                         [&](const std::string& pin) { return !pins_same(wish.pins, pin); });
   }
   return wish;
 }

@@ -78,15 +78,32 @@ AlignmentEdit index_edit(const std::string& variant, const std::string& file, ui
   return edit;
 }
 
+// A torch and its companions of the same lock, which are to come from one index.
+std::vector<std::string> pins_of_index(const RecipeColumn& column, const Version& target,
+                                       const Asked& asked, const Knowledge& knowledge) {
+  std::vector<std::string> pins = {"torch==" + target.public_part().text()};
+  for (const std::string_view package : {"torchaudio", "torchvision"}) {
+    const Resolved companion = resolve(column, package);
+    const std::string wanted = companion_of(package, target, knowledge);
+    if (companion.by != nullptr && companion.by->recipe == asked.recipe && !wanted.empty()) {
+      pins.push_back(fmt::format("{}=={}", package, wanted));
+    }
+  }
+  return pins;
+}
+
 // The index that gives a variant, in a lock.
-void edit_lock_index(const std::string& variant, const Asked& asked, bool python_index,
-                     Edits& edits) {
+void edit_lock_index(const RecipeColumn& column, const Version& target, const Asked& asked,
+                     const Knowledge& knowledge, Edits& edits) {
   const std::vector<std::string>& present = asked.requirement->indexes;
-  if (python_index) {
+  if (of_python_index(column, target, asked, knowledge)) {
     return;
   }
-  add_edit(edits, index_edit(variant, asked.recipe->path, asked.requirement->line,
-                             present.empty() ? "" : present.front(), torch_index(variant)));
+  const std::string variant = target.local_text();
+  AlignmentEdit edit = index_edit(variant, asked.recipe->path, asked.requirement->line,
+                                  present.empty() ? "" : present.front(), torch_index(variant));
+  edit.pins = pins_of_index(column, target, asked, knowledge);
+  add_edit(edits, std::move(edit));
 }
 
 // The index line that gives a variant, where it has to change.
@@ -94,7 +111,7 @@ void edit_index(const RecipeColumn& column, const Version& target, const Asked& 
                 const Knowledge& knowledge, Edits& edits) {
   const std::string variant = target.local_text();
   if (asked.recipe->kind == "lock") {
-    edit_lock_index(variant, asked, of_python_index(column, target, asked, knowledge), edits);
+    edit_lock_index(column, target, asked, knowledge, edits);
     return;
   }
   bool named = false;
