@@ -195,6 +195,7 @@ void fields_of(Fact& fact, const Field& field) {
   field("unknown", fact.unknown);
   field("alone", fact.alone);
   field("managed", fact.managed);
+  field("by_uv", fact.by_uv);
   field("removes", fact.removes);
 }
 

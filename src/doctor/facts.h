@@ -327,6 +327,7 @@ struct InstallStep {
   bool unknown = false;     // what it installs is not known, or not all of it
   bool alone = false;       // without what its packages ask for: --no-deps
   bool managed = false;     // into a Python that the system may keep pip out of (PEP 668)
+  bool by_uv = false;       // uv installs: there may be no pip
   std::vector<std::string> removes;  // packages
 
   bool operator==(const InstallStep&) const = default;

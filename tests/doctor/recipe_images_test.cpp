@@ -336,4 +336,15 @@ TEST(RecipeImages, TextsAreNoCommands) {
   EXPECT_THAT(installed("RUN pip download torch==2.5.1 -d /x\n"), IsEmpty());
 }
 
+TEST(RecipeImages, WhereUvInstallsCommandsAreUvs) {
+  const Report report = of_image(
+      "RUN uv pip install --system onnxruntime==1.22.0 onnxruntime-gpu==1.22.0 "
+      "faster-whisper==1.2.1\n");
+  const auto found = of_rule(report, "packages clash");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0]->remedies.at(0).command,
+            "RUN uv pip uninstall --system onnxruntime onnxruntime-gpu && uv pip install --system "
+            "--no-deps onnxruntime-gpu==1.22.0");
+}
+
 }  // namespace mynah::doctor

@@ -196,6 +196,31 @@ TEST(RecipeLocks, WhoseVersionStaysAndWhoseIndexChangesIsOneCommandWithTheVersio
   EXPECT_THAT(found[0]->remedies[0].text, HasSubstr("with torch==2.8.0 and torchaudio==2.8.0"));
 }
 
+TEST(RecipeLocks, WithBothOnnxRuntimesOneIsLeftOutByAnOverride) {
+  const char* const lock =
+      "[[package]]\nname = 'onnxruntime'\nversion = '1.22.0'\n[[package]]\n"
+      "name = 'onnxruntime-gpu'\nversion = '1.22.0'\n";
+  const char* const image = "FROM ubuntu:24.04\nWORKDIR /app\nRUN uv sync\n";
+  const auto remedy = [&](const char* project) {
+    const Report report =
+        judge(files({{"Dockerfile", image}, {"pyproject.toml", project}, {"uv.lock", lock}}));
+    const auto found = of_rule(report, "packages clash");
+    return found.empty() || found[0]->remedies.empty() ? Remedy() : found[0]->remedies[0];
+  };
+  const Remedy plain = remedy("[project]\nname = 'a'\ndependencies = ['onnxruntime-gpu']\n");
+  EXPECT_EQ(plain.command,
+            "(grep -q '^\\[tool\\.uv\\]' pyproject.toml || printf '\\n[tool.uv]\\n' >> "
+            "pyproject.toml) && sed -i \"/^\\[tool\\.uv\\]/a override-dependencies = "
+            "[\\\"onnxruntime ; sys_platform == 'never'\\\"]\" pyproject.toml && uv lock");
+  EXPECT_THAT(plain.text, HasSubstr("\"onnxruntime ; sys_platform == 'never'\""));
+  // One list of overrides is there: nobody makes a second.
+  const Remedy more = remedy(
+      "[project]\nname = 'a'\ndependencies = ['onnxruntime-gpu']\n[tool.uv]\n"
+      "override-dependencies = ['numpy<2']\n");
+  EXPECT_EQ(more.command, "");
+  EXPECT_THAT(more.text, HasSubstr("\"onnxruntime ; sys_platform == 'never'\""));
+}
+
 TEST(RecipeLocks, WhatAnOverrideLeavesOutIsNotThere) {
   // As uv 0.13.9 writes it: the package stays in the lock, and is installed nowhere.
   const char* const lock =

@@ -1,4 +1,5 @@
 // Rules about packages that do not go together, whatever their metadata say.
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "doctor/recipes/installation_edits.h"
 #include "doctor/recipes/recipe_drift.h"
 #include "doctor/recipes/recipe_edits.h"
+#include "doctor/recipes/recipe_parts.h"
 #include "doctor/recipes/recipe_rule_parts.h"
 #include "doctor/recipes/requirement_text.h"
 
@@ -30,10 +32,39 @@ std::optional<Resolved> side_of(const RecipeColumn& column, const Requirement& s
   return resolved;
 }
 
+// What leaves a package out of a lock of uv's, whoever asks for it: an override that holds on no
+// machine. In a project that has overrides already it is one more of them.
+Remedy leave_out_of_lock(const RecipeColumn& column, const Asked& asked) {
+  const bool overrides = std::ranges::any_of(column.recipes, [](const Recipe* recipe) {
+    return recipe->kind == "pyproject" &&
+           std::ranges::any_of(recipe->requirements, &Requirement::overrides);
+  });
+  const std::string entry = fmt::format("{} ; sys_platform == 'never'", asked.requirement->name);
+  const std::string project = beside(asked.recipe->path, "pyproject.toml");
+  return {.command = overrides
+                         ? std::string()
+                         : beside_lock(asked.recipe->path,
+                                       fmt::format("(grep -q '^\\[tool\\.uv\\]' pyproject.toml || "
+                                                   "printf '\\n[tool.uv]\\n' >> pyproject.toml) "
+                                                   "&& sed -i \"/^\\[tool\\.uv\\]/a "
+                                                   "override-dependencies = [\\\"{}\\\"]\" "
+                                                   "pyproject.toml && uv lock",
+                                                   entry)),
+          .text = fmt::format("override-dependencies of [tool.uv] in {} is to hold \"{}\", and uv "
+                              "to make {} anew: it then installs the one for cards alone",
+                              project, entry, asked.recipe->path),
+          .cost = {}};
+}
+
 // ONNX Runtime for the processor and the one for cards, which write the same folder.
 void mend_overlap(Diagnosis& diagnosis, const RecipeColumn& column,
                   const std::optional<Resolved>& one, const Resolved& other, Proposals& proposals) {
   const bool asked = one && one->by->requirement->name == "onnxruntime";
+  std::vector<Remedy>& remedies = diagnosis.report.findings.back().remedies;
+  if (asked && last_name(one->by->recipe->path) == "uv.lock") {
+    remedies.push_back(leave_out_of_lock(column, *one->by));
+    return;
+  }
   if (asked && brought(column, "onnxruntime", diagnosis.knowledge).by.empty()) {
     propose(diagnosis, proposals,
             {removal_edit(*one->by, "the one for cards computes on the processor, too")});
@@ -41,12 +72,14 @@ void mend_overlap(Diagnosis& diagnosis, const RecipeColumn& column,
   }
   // A package asks for it: whatever the files say, it comes.
   const std::string pin = other.version ? "==" + other.version->public_part().text() : "";
-  const std::string command = fmt::format(
-      "pip uninstall -y onnxruntime onnxruntime-gpu && pip install --no-deps onnxruntime-gpu{}",
-      pin);
+  const std::string command = installer_command(
+      *other.by,
+      fmt::format(
+          "pip uninstall -y onnxruntime onnxruntime-gpu && pip install --no-deps onnxruntime-gpu{}",
+          pin));
   const std::string where = place_text(other.by->recipe->path, other.by->requirement->line);
   const bool image = column.root->kind == "dockerfile" || column.service != nullptr;
-  diagnosis.report.findings.back().remedies.push_back(
+  remedies.push_back(
       {.command = image ? "RUN " + command : command,
        .text = fmt::format("{} {}: the one for cards is then installed last, by itself",
                            image ? "Add this line behind all that installs packages, such as"

@@ -351,6 +351,7 @@ bool read_installer(const ShellCommand& command, size_t at, uint64_t line,
     step.environment = program == "uv" ? project_environment("uv", behind, setting)
                                        : environment_of_pip(words, at, setting.place);
     step.renews = rest && renews(*rest);
+    step.by_uv = program == "uv" || (at > 0 && base_name(words[at - 1]) == "uv");
     step.alone = rest && read_pip_words(*rest).no_dependencies;
     step.managed =
         program != "uv" && step.environment.empty() && may_be_kept_out(command, at, setting);
@@ -423,6 +424,7 @@ void read_command(const ShellCommand& command, uint64_t line, const CommandSetti
       const auto rest = program == known.program ? behind_verb(behind, known.verb) : std::nullopt;
       if (rest) {
         step.environment = project_environment(program, *rest, setting);
+        step.by_uv = program == "uv";
         add_include(recipe, recipe.includes, setting.place_of(known.lock), line);
         read_groups(program, *rest, recipe);
         return;

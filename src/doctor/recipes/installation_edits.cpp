@@ -19,6 +19,9 @@ namespace {
 
 constexpr std::string_view kAnd = " && ";
 constexpr std::string_view kPath = "export LD_LIBRARY_PATH=\"";
+// uv asks nobody before it removes something.
+constexpr std::pair<std::string_view, std::string_view> kCommandsOfUv[] = {
+    {"pip install", "uv pip install"}, {"pip uninstall -y", "uv pip uninstall"}};
 constexpr std::string_view kOldPath = "${LD_LIBRARY_PATH";
 
 // What shows the loader the way: a line of an image where the folders are known, else a command.
@@ -104,6 +107,29 @@ InstallationEdits installation_edits(const std::string& command, const RecipeCol
     found.edits.clear();
   }
   return found;
+}
+
+std::string installer_command(const Asked& asked, std::string command) {
+  if (asked.how == nullptr || !asked.how->by_uv) {
+    return command;
+  }
+  const std::string& environment = asked.how->environment;
+  const std::string where = environment.empty()            ? " --system"
+                            : environment.starts_with('/') ? " --python " + environment
+                                                           : "";
+  for (const auto& [pip, uv] : kCommandsOfUv) {
+    for (size_t at = command.find(pip); at != std::string::npos; at = command.find(pip, at)) {
+      command.replace(at, pip.size(), fmt::format("{}{}", uv, where));
+      at += uv.size() + where.size();
+    }
+  }
+  return command;
+}
+
+std::string add_command(const Asked& asked, std::string_view packages) {
+  const std::string& file = asked.recipe->path;
+  return last_name(file) == "uv.lock" ? beside_lock(file, fmt::format("uv add{}", packages))
+                                      : std::string();
 }
 
 AlignmentEdit removal_edit(const Asked& asked, std::string why) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "doctor/finding.h"
@@ -20,6 +21,14 @@ struct InstallationEdits {
 [[nodiscard]] InstallationEdits installation_edits(const std::string& command,
                                                    const RecipeColumn& column, const Asked& by,
                                                    const Knowledge& knowledge);
+
+// A command of pip, as the program says it that installs what is asked for: where uv does there may
+// be no pip.
+[[nodiscard]] std::string installer_command(const Asked& asked, std::string command);
+
+// What adds packages, " a b", to the project whose lock pins what is asked for; empty: none that is
+// known.
+[[nodiscard]] std::string add_command(const Asked& asked, std::string_view packages);
 
 // Takes a pinned package out of the file that asks for it.
 [[nodiscard]] AlignmentEdit removal_edit(const Asked& asked, std::string why);

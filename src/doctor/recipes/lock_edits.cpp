@@ -117,6 +117,14 @@ bool is_plain(std::string_view text) {
 
 }  // namespace
 
+std::string beside_lock(const std::string& file, const std::string& command) {
+  const std::string folder = std::filesystem::path(file).parent_path().string();
+  if (command.empty() || !is_plain(folder)) {
+    return {};
+  }
+  return folder.empty() || folder == "." ? command : fmt::format("cd '{}' && {}", folder, command);
+}
+
 bool is_lock(const std::string& file) {
   const std::string name = last_name(file);
   return name.ends_with(".lock") || name.ends_with("lock.yml") ||
@@ -127,15 +135,11 @@ RemedyStep lock_step(std::span<const AlignmentEdit> edits) {
   const Wish wish = wish_of(edits);
   const std::string& file = edits.front().file;
   const Maker* const maker = maker_of(file);
-  const std::string folder = std::filesystem::path(file).parent_path().string();
-  const bool plain = is_plain(folder) && is_plain(wish.index) &&
+  const bool plain = is_plain(wish.index) &&
                      std::ranges::all_of(wish.pins, [](const auto& pin) { return is_plain(pin); });
   RemedyStep step;
   if (maker != nullptr && plain && !wish.pins.empty()) {
-    step.command = maker->command(wish);
-    if (!step.command.empty() && !folder.empty() && folder != ".") {
-      step.command.insert(0, fmt::format("cd '{}' && ", folder));
-    }
+    step.command = beside_lock(file, maker->command(wish));
   }
   step.text = fmt::format(
       "{} is made anew by {} with {}{}{}", place_text(file, edits.front().line),

@@ -34,6 +34,9 @@ void add_edit(std::vector<AlignmentEdit>& edits, AlignmentEdit edit);
 // What makes a lock anew, as all edits of that lock want it: one command, and what it does.
 [[nodiscard]] RemedyStep lock_step(std::span<const AlignmentEdit> edits);
 
+// A command in the folder of a lock; empty: there is none, or a shell would not take the folder.
+[[nodiscard]] std::string beside_lock(const std::string& file, const std::string& command);
+
 // Whether a program makes a file, from what others say: uv.lock, Pipfile.lock.
 [[nodiscard]] bool is_lock(const std::string& file);
 

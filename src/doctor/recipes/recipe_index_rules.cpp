@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "doctor/recipes/alignment_parts.h"
+#include "doctor/recipes/installation_edits.h"
 #include "doctor/recipes/package_indexes.h"
 #include "doctor/recipes/recipe_edits.h"
 #include "doctor/recipes/recipe_parts.h"
@@ -243,10 +244,14 @@ void add_alone_remedies(Finding& finding, const InstallRun& run, const Alone& al
   if (line == run.indexes.end()) {
     // A command names both: two commands do.
     finding.remedies.push_back(
-        {.command = alone.there.empty()
-                        ? fmt::format("RUN pip install {}", words_of_all(others))
-                        : fmt::format("RUN pip install {} --index-url {} && pip install {}",
-                                      words_of_all(alone.there), alone.url, words_of_all(others)),
+        {.command =
+             "RUN " +
+             installer_command(
+                 *others.front(),
+                 alone.there.empty()
+                     ? fmt::format("pip install {}", words_of_all(others))
+                     : fmt::format("pip install {} --index-url {} && pip install {}",
+                                   words_of_all(alone.there), alone.url, words_of_all(others))),
          .text = fmt::format(
              "Write this in place of the command at {}",
              place_text(others.front()->recipe->path, others.front()->requirement->command_line())),

@@ -13,6 +13,7 @@
 #include "doctor/recipes/alignment_parts.h"
 #include "doctor/recipes/column_cudnn.h"
 #include "doctor/recipes/column_libraries.h"
+#include "doctor/recipes/installation_edits.h"
 #include "doctor/recipes/recipe_drift.h"
 #include "doctor/recipes/recipe_edits.h"
 #include "doctor/recipes/recipe_rule_parts.h"
@@ -32,12 +33,15 @@ std::string wanted(int cuda_major, int cudnn_major) {
                            : fmt::format("cuBLAS {} and cuDNN {}", cuda_major, cudnn_major);
 }
 
-// "ENV LD_LIBRARY_PATH=..." for an image of Python, whose packages lie where its name says.
+// "ENV LD_LIBRARY_PATH=..." for an image of Python, whose packages lie where its name says, or in
+// an environment of its own.
 std::string path_line(const RecipeColumn& column, int cuda_major, bool cudnn,
                       const std::string& package, const Knowledge& knowledge) {
-  if (!column.image.starts_with("python:") || column.python.empty()) {
+  const std::string prefix = column.environment.empty() ? "/usr/local" : column.environment;
+  if (!column.image.starts_with("python:") || column.python.empty() || !prefix.starts_with('/')) {
     return {};
   }
+  const std::string packages = fmt::format("{}/lib/python{}/site-packages", prefix, column.python);
   std::vector<std::string_view> names = {"cublas"};
   if (package == "onnxruntime-gpu") {
     names.insert(names.end(), {"cudart", "cufft", "curand"});
@@ -47,8 +51,7 @@ std::string path_line(const RecipeColumn& column, int cuda_major, bool cudnn,
     if (library == nullptr || library->folder.empty()) {
       return;
     }
-    const std::string folder =
-        fmt::format("/usr/local/lib/python{}/site-packages/{}", column.python, library->folder);
+    const std::string folder = fmt::format("{}/{}", packages, library->folder);
     if (std::ranges::find(folders, folder) == folders.end()) {
       folders.push_back(folder);
     }
@@ -57,25 +60,32 @@ std::string path_line(const RecipeColumn& column, int cuda_major, bool cudnn,
     add(knowledge.library(name, cuda_major));
   }
   if (cudnn) {
-    folders.push_back(
-        fmt::format("/usr/local/lib/python{}/site-packages/nvidia/cudnn/lib", column.python));
+    folders.push_back(packages + "/nvidia/cudnn/lib");
   }
   return fmt::format("ENV LD_LIBRARY_PATH={}", fmt::join(folders, ":"));
 }
 
+// What installs them: into the project whose lock pins what opens them, or by a line of the image.
+Remedy wheels_remedy(const Asked& asked, const std::string& words) {
+  const std::string add = add_command(asked, words);
+  return {.command = add.empty() ? "RUN " + installer_command(asked, "pip install" + words) : add,
+          .text = add.empty() ? "Add this line" : "Do this, and build the image anew",
+          .cost = {}};
+}
+
 // What brings the wheels: extras of onnxruntime-gpu, or the wheels by their names.
-std::string wheels_line(const OpenedLibraries& opens) {
+Remedy wheels_line(const OpenedLibraries& opens) {
   const bool onnxruntime = opens.package == "onnxruntime-gpu";
   const auto version = Version::parse(opens.version);
   const bool extras = !version || onnxruntime_extras(*version) == OnnxRuntimeExtras::Bring;
-  if (onnxruntime && extras) {
-    return "RUN pip install 'onnxruntime-gpu[cuda,cudnn]'";  // of the version that is there
+  std::string words = onnxruntime && extras ? " 'onnxruntime-gpu[cuda,cudnn]'" : "";
+  if (!words.empty()) {
+    return wheels_remedy(*opens.asked, words);  // of the version that is there
   }
-  std::string words;
   for (const std::string& wheel : cuda_wheels(opens.cuda_major, opens.cudnn_major, onnxruntime)) {
     words += wheel.contains('*') ? fmt::format(" '{}'", wheel) : " " + wheel;
   }
-  return words.empty() ? words : "RUN pip install" + words;
+  return words.empty() ? Remedy() : wheels_remedy(*opens.asked, words);
 }
 
 // Lines that bring the libraries where there is no image that has them.
@@ -83,17 +93,18 @@ void add_lines(Finding& finding, const RecipeColumn& column, const OpenedLibrari
                bool wheels_are_there, const Knowledge& knowledge) {
   const std::string path =
       path_line(column, opens.cuda_major, opens.cudnn_major != 0, opens.package, knowledge);
-  const std::string wheels = wheels_line(opens);
+  const Remedy wheels = wheels_line(opens);
   if (wheels_are_there && !path.empty()) {
     finding.remedies.push_back({.command = path,
                                 .text = fmt::format("Add this line below {}", column.image_where),
                                 .cost = {}});
-  } else if (!wheels.empty()) {
+  } else if (!wheels.command.empty()) {
     finding.remedies.push_back(
-        {.command = wheels,
-         .text = path.empty() ? "Add this line, and name the folders of these wheels in "
-                                "LD_LIBRARY_PATH"
-                              : fmt::format("Add this line, and below it {}", path),
+        {.command = wheels.command,
+         .text = path.empty()
+                     ? fmt::format("{}, and name the folders of these wheels in LD_LIBRARY_PATH",
+                                   wheels.text)
+                     : fmt::format("{}, and below it {}", wheels.text, path),
          .cost = {}});
   }
 }
