@@ -52,4 +52,30 @@ TEST(RecipeIndexes, OfOneIndexOfPyTorchTheCudaVersionCannotDrift) {
             0U);
 }
 
+TEST(RecipeIndexes, AFeedBesideThePythonIndexMayHaveBuildsForAnotherCuda) {
+  const auto judged = [](const std::string& line) {
+    const std::string text = line + "onnxruntime-gpu==1.18.0\n";
+    return judge(files({{"Dockerfile",
+                         "FROM nvidia/cuda:12.4.1-cudnn-devel-ubuntu22.04\n"
+                         "COPY requirements.txt .\nRUN pip install -r requirements.txt\n"},
+                        {"requirements.txt", text.c_str()}}));
+  };
+  // 1.18.0 of the Python index is for CUDA 11 and cuDNN 8.
+  const Report plain = judged("");
+  ASSERT_EQ(of_rule(plain, "image lacks libraries").size(), 1U);
+  EXPECT_EQ(of_rule(plain, "image lacks libraries")[0]->level, Level::Warning);
+  const Report feed = judged("--extra-index-url https://feeds.h.example/cuda-12/pypi/simple/\n");
+  for (const char* rule : {"image lacks libraries", "cudnn of another version"}) {
+    for (const Finding* finding : of_rule(feed, rule)) {
+      EXPECT_EQ(finding->level, Level::Unknown) << finding->text;
+      for (const Remedy& remedy : finding->remedies) {
+        EXPECT_THAT(remedy.text, ::testing::Not(::testing::HasSubstr("11.8.0")));
+      }
+    }
+  }
+  ASSERT_EQ(of_rule(feed, "image lacks libraries").size(), 1U);
+  EXPECT_THAT(of_rule(feed, "image lacks libraries")[0]->text,
+              ::testing::HasSubstr("of whose builds nobody knows"));
+}
+
 }  // namespace mynah::doctor

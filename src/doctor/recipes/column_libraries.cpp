@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "doctor/recipes/alignment_parts.h"
+#include "doctor/recipes/package_indexes.h"
 #include "doctor/recipes/recipe_drift.h"
 
 namespace mynah::doctor {
@@ -107,6 +108,7 @@ std::optional<OpenedLibraries> ctranslate2_of(const RecipeColumn& column,
   opens.version = own.version ? own.version->text() : "";
   opens.cuda_major = all.back().cuda_major;
   opens.cudnn_major = all.back().cudnn_major;
+  opens.elsewhere = other_source(column, own.by, knowledge);
   return opens;
 }
 
@@ -123,7 +125,8 @@ std::optional<OpenedLibraries> onnxruntime_of(const RecipeColumn& column,
                          .cuda_major = all.back().cuda_major,
                          .cudnn_major = all.back().cudnn_major,
                          .asked = own.by,
-                         .by = {}};
+                         .by = {},
+                         .elsewhere = other_source(column, own.by, knowledge)};
 }
 
 // What wheels bring: it lies in folders of their own, where the loader does not look.

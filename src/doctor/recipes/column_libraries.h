@@ -17,6 +17,9 @@ struct OpenedLibraries {
   int cudnn_major = 0;  // 0: none
   const Asked* asked = nullptr;
   std::string by = {};  // that asks for it, where nobody asks for it by its own name
+  // Where it may come from, of whose builds nobody knows, and which then may want other libraries;
+  // empty: from nowhere else than the Python index.
+  std::string elsewhere = {};
 };
 
 // What a package does not find in an image.

@@ -11,6 +11,7 @@
 #include "doctor/recipes/column_cudnn.h"
 #include "doctor/recipes/column_libraries.h"
 #include "doctor/recipes/listed_releases.h"
+#include "doctor/recipes/package_indexes.h"
 #include "doctor/recipes/recipe_drift.h"
 #include "doctor/recipes/recipe_edits.h"
 #include "doctor/recipes/recipe_rule_parts.h"
@@ -162,9 +163,11 @@ void propose_bringers(Diagnosis& diagnosis, const RecipeColumn& column, const Co
 
 void judge_wish(Diagnosis& diagnosis, const RecipeColumn& column, const ColumnCudnn& cudnn,
                 const CudnnWanted& wish, Proposals& proposals) {
+  const std::string source = other_source(column, wish.asked, diagnosis.knowledge);
+  const bool elsewhere = wish.by.empty() && !source.empty();
   Finding& finding = add_finding(
-      diagnosis, "cudnn of another version", Level::Warning, Certainty::Likely,
-      fmt::format("{} {} in {}", wish.package, wish.version.text(), column.name),
+      diagnosis, "cudnn of another version", elsewhere ? Level::Unknown : Level::Warning,
+      Certainty::Likely, fmt::format("{} {} in {}", wish.package, wish.version.text(), column.name),
       wish.by.empty()
           ? fmt::format("{} {} wants cuDNN {}, and another one comes: {}.", wish.package,
                         wish.version.text(), wish.major, cudnn.there_text())
@@ -174,6 +177,13 @@ void judge_wish(Diagnosis& diagnosis, const RecipeColumn& column, const ColumnCu
                         cudnn.there_text()));
   finding.error = error_of(wish);
   finding.evidence.push_back(evidence_of(*wish.asked));
+  if (elsewhere) {
+    finding.evidence.push_back(
+        {fmt::format("it may come from {}, of whose builds nobody knows: "
+                     "that of the Python index wants this",
+                     source),
+         place_text(wish.asked->recipe->path, wish.asked->requirement->line)});
+  }
   for (const CudnnThere& there : cudnn.there) {
     const Evidence seen = there.asked != nullptr ? evidence_of(*there.asked)
                                                  : Evidence{column.image, column.image_where};
@@ -187,7 +197,9 @@ void judge_wish(Diagnosis& diagnosis, const RecipeColumn& column, const ColumnCu
   }
   propose_wheel(diagnosis, column, cudnn, wish, proposals);
   propose_releases(diagnosis, column, cudnn, wish, proposals);
-  propose_image(diagnosis, column, cudnn, wish, proposals);
+  if (!elsewhere) {
+    propose_image(diagnosis, column, cudnn, wish, proposals);
+  }
 }
 
 // "onnxruntime-gpu[cuda,cudnn]" of releases whose extras bring nothing.

@@ -40,11 +40,37 @@ std::vector<std::string> urls_of(const RecipeColumn& column, const Requirement& 
   return urls;
 }
 
+bool may_have_own_builds(std::string_view url, const Knowledge& knowledge) {
+  return known_index(url, knowledge) == nullptr && !looks_like_python_index(url);
+}
+
 bool may_have_own_builds(const RecipeColumn& column, const Requirement& requirement,
                          const Knowledge& knowledge) {
   return std::ranges::any_of(urls_of(column, requirement), [&](const std::string& url) {
-    return known_index(url, knowledge) == nullptr && !looks_like_python_index(url);
+    return may_have_own_builds(url, knowledge);
   });
+}
+
+std::string other_source(const RecipeColumn& column, const Asked* asked,
+                         const Knowledge& knowledge) {
+  if (asked == nullptr || !asked->requirement->url.empty()) {
+    return asked == nullptr ? std::string() : asked->requirement->url;
+  }
+  const Requirement& requirement = *asked->requirement;
+  std::vector<std::string> urls;
+  if (!requirement.replaces_index && asked->recipe->kind != "lock") {
+    urls = requirement.indexes;
+  }
+  for (const Recipe* recipe : column.recipes) {
+    for (const IndexLine& index : recipe->indexes) {
+      if (requirement.indexes.empty() && index.extra && !index.explicit_) {
+        urls.push_back(index.url);
+      }
+    }
+  }
+  const auto found = std::ranges::find_if(
+      urls, [&](const std::string& url) { return may_have_own_builds(url, knowledge); });
+  return found == urls.end() ? std::string() : *found;
 }
 
 std::string only_variant(const RecipeColumn& column, const Asked& asked,

@@ -27,8 +27,17 @@ namespace mynah::doctor {
 [[nodiscard]] std::vector<std::string> urls_of(const RecipeColumn& column,
                                                const Requirement& requirement);
 
-// Whether some of them may have other builds of a version than the Python index and PyTorch's have.
+// Whether an address may have other builds of a version than the Python index and PyTorch's have.
+[[nodiscard]] bool may_have_own_builds(std::string_view url, const Knowledge& knowledge);
+
+// The same of some of those that a requirement of a column may be looked for at.
 [[nodiscard]] bool may_have_own_builds(const RecipeColumn& column, const Requirement& requirement,
+                                       const Knowledge& knowledge);
+
+// Where a package may come from beside the Python index, of whose builds nobody knows: an address
+// or a file of its own, or a feed that is named beside. What stands in place of the Python index
+// has what that has. Empty: nowhere, or nobody asks.
+[[nodiscard]] std::string other_source(const RecipeColumn& column, const Asked* asked,
                                        const Knowledge& knowledge);
 
 // The variant of PyTorch that a requirement's one index is for, where that stands in place of the

@@ -210,6 +210,12 @@ std::string text_of(const LibraryLack& lack, const std::string& image) {
   const bool silent = lack.opens.package == "onnxruntime-gpu";
   const std::string missing =
       wanted(lack.cublas ? lack.opens.cuda_major : 0, lack.cudnn ? lack.opens.cudnn_major : 0);
+  if (!lack.opens.elsewhere.empty()) {
+    return fmt::format(
+        "{} may come from {}, of whose builds nobody knows: that of the Python "
+        "index wants {}, which is not where the loader looks.",
+        title(lack.opens), lack.opens.elsewhere, missing);
+  }
   return lack.beside
              ? fmt::format(
                    "{} looks for {} where the loader does; here only wheels bring that, in "
@@ -234,6 +240,9 @@ std::string error_of(const LibraryLack& lack) {
 }
 
 Level level_of(const LibraryLack& lack, const RecipeColumn& column, const Machine& machine) {
+  if (!lack.opens.elsewhere.empty()) {
+    return speaks_of_card(column) ? Level::Unknown : Level::Note;
+  }
   if (!speaks_of_card(column)) {
     const bool card_here =
         std::ranges::any_of(machine.cards, [](const Card& card) { return card.vendor == "10de"; });
@@ -256,7 +265,8 @@ void leave_out_other_cudnn(std::vector<LibraryLack>& lacks, const RecipeColumn& 
 
 // Whether one image may serve both.
 bool go_together(const LibraryLack& a, const LibraryLack& b) {
-  return a.opens.cuda_major == b.opens.cuda_major &&
+  return a.opens.elsewhere.empty() && b.opens.elsewhere.empty() &&
+         a.opens.cuda_major == b.opens.cuda_major &&
          (!a.cudnn || !b.cudnn || a.opens.cudnn_major == b.opens.cudnn_major);
 }
 
@@ -283,6 +293,9 @@ void judge_lacks(Diagnosis& diagnosis, const RecipeColumn& column,
             diagnosis.knowledge.note(silent ? "onnxruntime loader" : "ctranslate2 opens cublas")) {
       finding.evidence.push_back({note->text, note->source});
     }
+  }
+  if (!lacks.front().opens.elsewhere.empty()) {
+    return;  // what it wants is not known
   }
   // What serves the one that wants more serves the other, too.
   LibraryLack more = lacks.back();
@@ -311,7 +324,8 @@ void judge_image_libraries(Diagnosis& diagnosis, const RecipeColumn& column, Pro
     judge_lacks(diagnosis, column, rest.first(count), proposals);
     const auto& opens = rest.front().opens;
     for (const OpenedLibraries& other : all) {
-      if (count == 1 && other.cuda_major > opens.cuda_major) {
+      if (count == 1 && opens.elsewhere.empty() && other.elsewhere.empty() &&
+          other.cuda_major > opens.cuda_major) {
         propose_other_cuda(diagnosis, column, opens, other.cuda_major,
                            "Take all for the same CUDA.", proposals);
       }
@@ -337,7 +351,8 @@ void lower_by_libraries(const Diagnosis& diagnosis, const RecipeColumn& column,
   for (const LibraryLack& lack : library_lacks(column, diagnosis.knowledge)) {
     if (lack.opens.package == package &&
         level_of(lack, column, diagnosis.facts.machine) > Level::Note) {
-      const bool silent = package == "onnxruntime-gpu" && !lack.beside;
+      const bool silent =
+          package == "onnxruntime-gpu" && !lack.beside && lack.opens.elsewhere.empty();
       verdict.outcome = silent ? Outcome::WorksSlowly : Outcome::Unknown;
       verdict.reason = fmt::format(
           "where the loader looks there is no {}{}",
