@@ -183,6 +183,7 @@ void fields_of(Fact& fact, const Field& field) {
   field("overrides", fact.overrides);
   field("literal", fact.literal);
   field("step", fact.step);
+  field("passed_over", fact.passed_over);
 }
 
 template <FactOf<InstallStep> Fact, class Field>

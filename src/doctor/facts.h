@@ -243,6 +243,9 @@ struct Requirement {
   bool overrides = false;  // it stands in place of whatever else is said of the package
   bool literal = true;     // false: `line` does not hold it as it is, a variable may
   uint64_t step = 0;       // of its recipe's steps, from 1; 0: of none
+  // What stands behind it on its line of a requirements file, and pip reads and passes over:
+  // "--index-url ...", with a marker behind that; or a ";" with no marker.
+  std::string passed_over;
 
   [[nodiscard]] uint64_t command_line() const { return command != 0 ? command : line; }
 

@@ -52,6 +52,22 @@ TEST(RecipeIndexes, OfOneIndexOfPyTorchTheCudaVersionCannotDrift) {
             0U);
 }
 
+TEST(RecipeIndexes, OnALineOfARequirementSayNothing) {
+  const Report report = judge(files(
+      {{"requirements.txt",
+        "torch; --index-url https://download.pytorch.org/whl/cu128; sys_platform == \"linux\"\n"
+        "torchaudio;\n"}}));
+  const auto found = of_rule(report, "options passed over");
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0]->level, Level::Warning);
+  EXPECT_EQ(found[0]->remedies.at(0).command,
+            "sed -i '1s|.*|--extra-index-url https://download.pytorch.org/whl/cu128\\ntorch ; "
+            "sys_platform == \"linux\"|' 'requirements.txt'");
+  EXPECT_EQ(found[1]->level, Level::Note);
+  EXPECT_EQ(found[1]->remedies.at(0).command, "sed -i '2s|.*|torchaudio|' 'requirements.txt'");
+  EXPECT_THAT(of_rule(report, "recipe not understood"), IsEmpty());
+}
+
 TEST(RecipeIndexes, AFeedBesideThePythonIndexMayHaveBuildsForAnotherCuda) {
   const auto judged = [](const std::string& line) {
     const std::string text = line + "onnxruntime-gpu==1.18.0\n";

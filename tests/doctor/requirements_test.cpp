@@ -187,4 +187,24 @@ TEST(Requirements, AMarkerThatAsksWhatIsNotKnownSaysSo) {
   EXPECT_FALSE(Marker::parse(std::string(1000, '(')));
 }
 
+TEST(Requirements, WhatPipPassesOverIsSaid) {
+  // pip 23.0.1 and 26.3, run: each of these lines asks for the package from wherever all else
+  // comes, on every machine. uv 0.13.9 refuses the lines.
+  const Recipe recipe = requirements(
+      "torch;\n"
+      "torchaudio; --index-url https://h.example/cu128; sys_platform == 'linux'\n"
+      "six -i https://h.example/simple\n"
+      "numpy==1.26.4 --hash=sha256:00\n");
+  EXPECT_THAT(recipe.doubts, IsEmpty());
+  ASSERT_EQ(recipe.requirements.size(), 4U);
+  EXPECT_EQ(recipe.requirements[0].passed_over, ";");
+  EXPECT_EQ(recipe.requirements[1].name, "torchaudio");
+  EXPECT_EQ(recipe.requirements[1].marker, "");
+  EXPECT_THAT(recipe.requirements[1].indexes, IsEmpty());
+  EXPECT_EQ(recipe.requirements[1].passed_over,
+            "--index-url https://h.example/cu128; sys_platform == 'linux'");
+  EXPECT_EQ(recipe.requirements[2].passed_over, "-i https://h.example/simple");
+  EXPECT_EQ(recipe.requirements[3].passed_over, "");
+}
+
 }  // namespace mynah::doctor

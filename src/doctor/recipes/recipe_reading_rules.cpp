@@ -161,6 +161,79 @@ void judge_addresses(Diagnosis& diagnosis, const Recipe& recipe) {
   finding.evidence = std::move(named);
 }
 
+// An index that a requirement's own line was to name, and what the requirement was to read.
+struct MeantLines {
+  std::string index;  // its address; empty: it names none
+  std::string requirement;
+};
+
+MeantLines meant_lines(const Requirement& requirement) {
+  const std::string_view passed = requirement.passed_over;
+  const size_t end = std::min(passed.find(';'), passed.size());
+  const std::vector<std::string> words = words_of(passed.substr(0, end));
+  MeantLines meant;
+  if (words.size() == 2 && is_address(words[1])) {
+    meant.index = words[1];
+  }
+  Requirement right = requirement;
+  const std::string_view marker = trimmed(passed.substr(std::min(end + 1, passed.size())));
+  right.marker = marker.empty() ? requirement.marker : std::string(marker);
+  meant.requirement = requirement_text(right);
+  return meant;
+}
+
+// What stands behind a requirement on its line and pip takes no heed of.
+void judge_passed_over(Diagnosis& diagnosis, const Recipe& recipe) {
+  constexpr size_t kMostFindings = 20;  // of a recipe
+  size_t count = 0;
+  for (const Requirement& requirement : recipe.requirements) {
+    const std::string& passed = requirement.passed_over;
+    if (passed.empty() || ++count > kMostFindings) {
+      continue;
+    }
+    const bool options = passed != ";";
+    const MeantLines meant = meant_lines(requirement);
+    const bool marker = passed.find(';') + 1 < passed.size() && passed.contains(';');
+    Finding& finding = add_finding(
+        diagnosis, "options passed over", options ? Level::Warning : Level::Note,
+        Certainty::Certain, fmt::format("{} in {}", requirement.name, recipe.path),
+        options ? fmt::format("pip reads {} behind {} and does nothing with it: that comes from "
+                              "where all else does{}. uv refuses the file.",
+                              passed, requirement.name, marker ? ", and on every machine" : "")
+                : fmt::format("Behind {} stands a ';' and no marker: pip passes over it, and uv "
+                              "refuses the file.",
+                              requirement.name));
+    const std::string place = place_text(recipe.path, requirement.line);
+    finding.evidence.push_back({requirement_text(requirement) + (options ? "" : ";"), place});
+    finding.evidence.push_back(
+        {options ? "options for the whole file, behind a requirement" : "a ';' without a marker",
+         "pip 23.0.1 and 26.3 and uv 0.13.9 themselves, run"});
+    if (passed.contains(';')) {
+      finding.error = fmt::format("error: Couldn't parse requirement in `{}`", recipe.path);
+    }
+    const std::string lines = meant.index.empty() ? meant.requirement
+                                                  : fmt::format("--extra-index-url {}\\n{}",
+                                                                meant.index, meant.requirement);
+    const bool plain =
+        (lines + recipe.path).find_first_of("'|&\n") == std::string::npos && requirement.line != 0;
+    if (!options || !meant.index.empty()) {
+      finding.remedies.push_back(
+          {.command =
+               plain ? fmt::format("sed -i '{}s|.*|{}|' '{}'", requirement.line, lines, recipe.path)
+                     : std::string(),
+           .text = meant.index.empty()
+                       ? fmt::format("Write {} in {}", meant.requirement, place)
+                       : fmt::format("Name {} on a line of its own, and {} on another", meant.index,
+                                     meant.requirement),
+           .cost = meant.index.empty() ? "" : "all other lines of the file look there, too"});
+    } else {
+      finding.remedies.push_back({.command = {},
+                                  .text = fmt::format("Write {} on a line of its own", passed),
+                                  .cost = {}});
+    }
+  }
+}
+
 }  // namespace
 
 void judge_reading(Diagnosis& diagnosis) {
@@ -184,6 +257,7 @@ void judge_reading(Diagnosis& diagnosis) {
       }
     }
     judge_doubts(diagnosis, recipe);
+    judge_passed_over(diagnosis, recipe);
     judge_addresses(diagnosis, recipe);
   }
 }

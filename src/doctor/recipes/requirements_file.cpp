@@ -1,6 +1,7 @@
 #include "doctor/recipes/requirements_file.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include <fmt/format.h>
@@ -43,15 +44,37 @@ std::string_view without_comment(std::string_view line) {
   return line;
 }
 
-// What stands before the options of one requirement: "--hash=...", "--global-option ...".
+// What stands before the options of one requirement: "--hash=...", "-i ...".
 std::string_view without_options(std::string_view line) {
-  for (size_t i = line.find(" -"); i != std::string_view::npos; i = line.find(" -", i + 1)) {
-    const std::string_view option = line.substr(i + 1);
-    if (option.starts_with("--")) {
+  for (size_t i = line.find('-'); i != std::string_view::npos; i = line.find('-', i + 1)) {
+    if (i > 0 && is_blank(line[i - 1])) {
       return line.substr(0, i);
     }
   }
   return line;
+}
+
+// Whether pip reads them and does nothing with them where they stand behind a requirement: it
+// heeds "--hash", "--config-settings" and "--global-option" there.
+bool is_passed_over(std::string_view options) {
+  constexpr std::array<std::string_view, 8> kOfFile = {"--index-url",  "-i",   "--extra-index-url",
+                                                       "--find-links", "-f",   "--no-index",
+                                                       "--pypi-url",   "--pre"};
+  return std::ranges::find(kOfFile, options.substr(0, options.find_first_of(" \t="))) !=
+         kOfFile.end();
+}
+
+// A requirement and what stands behind it. To pip a ';' with no marker is nothing.
+void read_requirement(std::string_view line, uint64_t number, Recipe& recipe) {
+  const std::string_view words = trimmed(without_options(line));
+  const std::string_view options = trimmed(line.substr(without_options(line).size()));
+  const bool no_marker = words.ends_with(';');
+  const size_t before = recipe.requirements.size();
+  add_requirement(recipe, no_marker ? words.substr(0, words.size() - 1) : words, number);
+  if (recipe.requirements.size() > before && (no_marker || is_passed_over(options))) {
+    recipe.requirements.back().passed_over =
+        is_passed_over(options) ? std::string(options) : std::string(";");
+  }
 }
 
 void read_options(std::string_view line, uint64_t number, Recipe& recipe) {
@@ -88,7 +111,7 @@ void read_line(std::string_view line, uint64_t number, Recipe& recipe) {
   if (line.starts_with('-')) {
     read_options(line, number, recipe);
   } else {
-    add_requirement(recipe, without_options(line), number);
+    read_requirement(line, number, recipe);
   }
 }
 
