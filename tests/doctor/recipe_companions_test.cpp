@@ -209,4 +209,28 @@ TEST(RecipeCompanions, EightBitProductsOnRtx50) {
   EXPECT_THAT(of_rule(judge(facts), "int8 products"), IsEmpty());
 }
 
+TEST(RecipeCompanions, TheNewestTorchcodecIsNotOfAnOlderTorch) {
+  const char* const rule = "torchcodec drifts";
+  EXPECT_THAT(found(rule, "torch==2.8.0\ntorchcodec\n"),
+              ElementsAre(HasSubstr("torch 2.8.0+cu128 goes with torchcodec>=0.6,<0.8")));
+  EXPECT_THAT(remedies(rule, "torch==2.8.0\ntorchcodec\n"),
+              ElementsAre("sed -i '2s|torchcodec|torchcodec>=0.6,<0.8|' 'requirements.txt'"));
+  // The image's own torch stays: a range lets it.
+  EXPECT_THAT(found(rule,
+                    "FROM pytorch/pytorch:2.4.0-cuda12.4-cudnn9-devel\n"
+                    "RUN pip install 'torch>=2.0.0' torchcodec\n",
+                    "Dockerfile"),
+              ElementsAre(HasSubstr("torch 2.4.0+cu124 goes with torchcodec==0.0.3")));
+  EXPECT_THAT(remedies(rule, "torch==2.4.1\ntorchcodec\n"),
+              ElementsAre("Take a newer torch: the Python index has no torchcodec for 2.4"));
+  // What bounds it, pins it or is of the torch's own index is no drift; a torch that is not pinned
+  // comes as new as it does.
+  for (const char* text :
+       {"torch==2.8.0\ntorchcodec<0.8\n", "torch==2.8.0\ntorchcodec==0.7.0\n", "torchcodec\n",
+        "torch\ntorchcodec\n", "torch==2.3.1\ntorchcodec\n",
+        "--index-url https://download.pytorch.org/whl/cu128\ntorch==2.8.0\ntorchcodec\n"}) {
+    EXPECT_THAT(found(rule, text), IsEmpty()) << text;
+  }
+}
+
 }  // namespace mynah::doctor

@@ -12,7 +12,9 @@
 #include "doctor/knowledge/companions.h"
 #include "doctor/recipes/alignment_parts.h"
 #include "doctor/recipes/column_steps.h"
+#include "doctor/recipes/listed_releases.h"
 #include "doctor/recipes/package_indexes.h"
+#include "doctor/recipes/recipe_drift.h"
 #include "doctor/recipes/recipe_edits.h"
 #include "doctor/recipes/recipe_rule_parts.h"
 
@@ -183,10 +185,75 @@ void judge_variant(Diagnosis& diagnosis, const RecipeColumn& column, const Resol
                       diagnosis.knowledge));
 }
 
+// torchcodec, which asks for no torch and is built for one series of it: where nothing pins it the
+// newest comes, whatever the torch.
+void judge_torchcodec(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals) {
+  const Knowledge& knowledge = diagnosis.knowledge;
+  const auto torch = torch_of(column, knowledge);
+  const TorchRelease* release = torch ? knowledge.torch_release(*torch) : nullptr;
+  const PackageReleases* known = knowledge.releases_of("torchcodec");
+  const Resolved own = resolve(column, "torchcodec");
+  const Derived other = own.by == nullptr ? derived(column, "torchcodec", knowledge) : Derived();
+  const Asked* const asked = own.by != nullptr ? own.by : other.asked;
+  if (release == nullptr || !release->torchcodec || known == nullptr || asked == nullptr ||
+      own.version || !own.several.empty() || !asked->requirement->url.empty() ||
+      asked->recipe->kind == "lock" || !only_variant(column, *asked, knowledge).empty()) {
+    return;
+  }
+  const Claim& claim = *release->torchcodec;
+  const auto belongs = SpecifierSet::parse(claim.value);
+  SpecifierSet range = own.by != nullptr ? own.range : other.range;
+  const Bounds bounds = column.bounds_of("torchcodec");
+  range.clauses.insert(range.clauses.end(), bounds.range.clauses.begin(),
+                       bounds.range.clauses.end());
+  const ListedReleases listed = listed_releases(*known, range);
+  if (!belongs || !claim.verified || listed.versions.empty() ||
+      belongs->contains(listed.versions.front())) {
+    return;
+  }
+  Finding& finding = add_finding(
+      diagnosis, "torchcodec drifts", Level::Warning, Certainty::Likely,
+      fmt::format("torchcodec in {}", column.name),
+      fmt::format("{} takes the newest torchcodec that there is on the day, such as {}, and torch "
+                  "{} goes with torchcodec{}: another one may not load.",
+                  own.by != nullptr ? "torchcodec" + asked->requirement->specifier : other.by,
+                  listed.versions.front().text(), torch->text(), claim.value));
+  finding.error = "Could not load libtorchcodec";
+  finding.evidence.push_back(evidence_of(*asked));
+  if (const Resolved by = resolve(column, "torch");
+      by.by != nullptr && column.image_torch.empty()) {
+    finding.evidence.push_back(evidence_of(*by.by));
+  } else {
+    finding.evidence.push_back({column.image, column.image_where});
+  }
+  finding.evidence.push_back(
+      {fmt::format("torch {} goes with torchcodec{}", release->torch, claim.value), claim.source});
+  if (listed_releases(*known, *belongs).versions.empty()) {
+    finding.remedies.push_back(
+        {.command = {},
+         .text = fmt::format("Take a newer torch: the Python index has no torchcodec for {}",
+                             release->torch),
+         .cost = {}});
+    return;
+  }
+  const std::string why = fmt::format("it is built for torch {}", torch->public_part().text());
+  if (own.by != nullptr) {
+    propose(diagnosis, proposals, {pin_edit(column, *asked, claim.value, why)});
+  } else {
+    propose(diagnosis, proposals,
+            {{.file = asked->recipe->path,
+              .line = 0,
+              .from = {},
+              .to = "torchcodec" + claim.value,
+              .why = why}});
+  }
+}
+
 }  // namespace
 
 void judge_torch_companions(Diagnosis& diagnosis, const RecipeColumn& column,
                             Proposals& proposals) {
+  judge_torchcodec(diagnosis, column, proposals);
   const Resolved torch = pin_of(column, "torch");
   const TorchRelease* release =
       torch.version ? diagnosis.knowledge.torch_release(*torch.version) : nullptr;
