@@ -336,6 +336,18 @@ TEST(RecipeImages, TextsAreNoCommands) {
   EXPECT_THAT(installed("RUN pip download torch==2.5.1 -d /x\n"), IsEmpty());
 }
 
+TEST(RecipeImages, OfOtherMakersKeepTheirTorch) {
+  for (const char* from :
+       {"rocm/pytorch:rocm7.2_ubuntu24.04_py3.12_pytorch_release_2.10.0",
+        "intel/intel-extension-for-pytorch:2.8.10-xpu", "nvcr.io/nvidia/pytorch:25.01-py3"}) {
+    const Report report = of_image("RUN pip install 'torch>=2.0' einops\n", from);
+    EXPECT_THAT(of_rule(report, "pin drifts"), IsEmpty()) << from;
+    // Told to, pip takes the newest all the same.
+    EXPECT_EQ(of_rule(of_image("RUN pip install -U torch\n", from), "pin drifts").size(), 1U);
+  }
+  EXPECT_EQ(of_rule(of_image("RUN pip install torch\n"), "pin drifts").size(), 1U);
+}
+
 TEST(RecipeImages, WhereUvInstallsCommandsAreUvs) {
   const Report report = of_image(
       "RUN uv pip install --system onnxruntime==1.22.0 onnxruntime-gpu==1.22.0 "

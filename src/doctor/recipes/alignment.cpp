@@ -105,6 +105,10 @@ AlignmentCell package_cell(const RecipeColumn& column, std::string_view package,
           (package == "torch" ? *torch_of(column, knowledge) : *resolved.version).text();
       return cell;
     }
+    if (package == "torch" && column.keeps_unnamed_torch()) {
+      cell.resolved = "the image's";
+      return cell;
+    }
     cell.drifts = true;
     for (const Version& version : resolved.several) {
       cell.resolved += (cell.resolved.empty() ? "" : " or ") + version.text();

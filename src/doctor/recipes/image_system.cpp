@@ -85,6 +85,7 @@ ImageFacts image_facts(std::string_view image, std::string_view tag) {
                       ? ""
                       : fmt::format("{}+cu{}{}", torch, cuda.release_at(0), cuda.release_at(1));
   }
+  facts.unnamed_torch = facts.torch.empty() && name.substr(name.rfind('/') + 1).contains("pytorch");
   if (facts.cuda.find('.') == std::string::npos) {
     facts.cuda.clear();
   }

@@ -263,6 +263,16 @@ bool RecipeColumn::asks_for(std::string_view package) const {
          std::ranges::any_of(found->second, [](const Asked& asked) { return !asked.bound; });
 }
 
+bool RecipeColumn::keeps_unnamed_torch() const {
+  const auto found = packages.find("torch");
+  return image_says.unnamed_torch && environment.empty() &&
+         (found == packages.end() || std::ranges::none_of(found->second, [](const Asked& asked) {
+            const auto set = SpecifierSet::parse(asked.requirement->specifier);
+            return (asked.how != nullptr && asked.how->renews) || !asked.requirement->url.empty() ||
+                   (set && set->pinned());
+          }));
+}
+
 Bounds RecipeColumn::bounds_of(std::string_view package) const {
   Bounds bounds;
   const auto found = packages.find(std::string(package));

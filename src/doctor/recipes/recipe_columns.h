@@ -51,6 +51,8 @@ struct ImageFacts {
   int cudnn_major = 0;  // 0: not said
   bool cudnn = false;   // whether it is said to have one
   std::string torch;    // "2.5.1+cu124", of PyTorch's own images; empty: none
+  // It has a torch, and which one it does not say: rocm/pytorch, nvcr.io/nvidia/pytorch.
+  bool unnamed_torch = false;
 };
 
 [[nodiscard]] ImageFacts image_facts(std::string_view image, std::string_view tag);
@@ -84,6 +86,10 @@ struct RecipeColumn {
 
   // Whether somebody asks for it, not only bounds it.
   [[nodiscard]] bool asks_for(std::string_view package) const;
+
+  // Whether the image's torch is there, of which nobody knows the version, and no command is told
+  // to put another in its place: installers leave alone what would do.
+  [[nodiscard]] bool keeps_unnamed_torch() const;
 
   // What constraints and overrides say of a package, whoever asks for it.
   [[nodiscard]] Bounds bounds_of(std::string_view package) const;

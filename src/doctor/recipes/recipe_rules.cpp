@@ -134,7 +134,8 @@ void judge_image_companions(Diagnosis& diagnosis, const RecipeColumn& column,
 bool stays_of_image(const RecipeColumn& column, std::string_view package,
                     const SpecifierSet& range) {
   const auto version = Version::parse(column.image_torch);
-  return package == "torch" && version && range.contains(*version);
+  return package == "torch" &&
+         (column.keeps_unnamed_torch() || (version && range.contains(*version)));
 }
 
 }  // namespace
