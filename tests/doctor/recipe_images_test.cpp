@@ -348,6 +348,20 @@ TEST(RecipeImages, OfOtherMakersKeepTheirTorch) {
   EXPECT_EQ(of_rule(of_image("RUN pip install torch\n"), "pin drifts").size(), 1U);
 }
 
+TEST(RecipeImages, AWheelThatAPatternFindsIsOfThePackageThatThePatternNames) {
+  const Facts facts = files({{"Dockerfile",
+                              "FROM python:3.12-slim\nRUN pip install faster-whisper==1.2.1\n"
+                              "RUN pip install --force-reinstall /tmp/ctranslate2-*-cp312-*.whl\n"
+                              "RUN pip install /tmp/*.whl\n"}});
+  const Recipe& recipe = facts.recipes[0];
+  ASSERT_EQ(recipe.requirements.size(), 2U);
+  EXPECT_EQ(recipe.requirements[1].name, "ctranslate2");
+  EXPECT_EQ(recipe.requirements[1].specifier, "");
+  EXPECT_EQ(recipe.requirements[1].url, "/tmp/ctranslate2-*-cp312-*.whl");
+  EXPECT_THAT(recipe.doubts, ElementsAre(HasSubstr("\"/tmp/*.whl\"")));
+  EXPECT_THAT(of_rule(judge(facts), "pin drifts"), IsEmpty());
+}
+
 TEST(RecipeImages, WhereUvInstallsCommandsAreUvs) {
   const Report report = of_image(
       "RUN uv pip install --system onnxruntime==1.22.0 onnxruntime-gpu==1.22.0 "

@@ -43,9 +43,14 @@ std::string file_name(std::string_view text) {
   return decoded(slash == std::string_view::npos ? text : text.substr(slash + 1));
 }
 
-// The package and version that a wheel's or source archive's name says:
-// "torch-2.5.1+cu124-cp311-...".
-std::optional<Requirement> named_by_file(const std::string& file) {
+// A file's name without the ending of a wheel or a source archive, and what stands in it before the
+// version.
+struct PackageFile {
+  std::string_view stem;
+  size_t dash = 0;
+};
+
+std::optional<PackageFile> package_file(std::string_view file) {
   std::string_view stem = file;
   bool wheel = false;
   for (const std::string_view ending : {".whl", ".tar.gz", ".zip", ".tar.bz2"}) {
@@ -55,23 +60,42 @@ std::optional<Requirement> named_by_file(const std::string& file) {
       break;
     }
   }
-  if (stem.size() == file.size()) {
-    return std::nullopt;
-  }
   const size_t dash = wheel ? stem.find('-') : stem.rfind('-');
-  if (dash == std::string_view::npos || dash == 0) {
+  if (stem.size() == file.size() || dash == std::string_view::npos || dash == 0) {
     return std::nullopt;
   }
-  std::string_view version = stem.substr(dash + 1);
+  return PackageFile{.stem = stem, .dash = dash};
+}
+
+// The package and version that a wheel's or source archive's name says:
+// "torch-2.5.1+cu124-cp311-...".
+std::optional<Requirement> named_by_file(const std::string& file) {
+  const auto parts = package_file(file);
+  if (!parts) {
+    return std::nullopt;
+  }
+  std::string_view version = parts->stem.substr(parts->dash + 1);
   version = version.substr(0, version.find('-'));
   const auto parsed = Version::parse(version);
   if (!parsed) {
     return std::nullopt;
   }
   Requirement requirement;
-  requirement.name = normal_name(stem.substr(0, dash));
+  requirement.name = normal_name(parts->stem.substr(0, parts->dash));
   requirement.specifier = "==" + parsed->text();
   return requirement;
+}
+
+// The package that a pattern of files' names says, of whichever version the file is that it finds:
+// "ctranslate2-*-cp312-*.whl".
+std::optional<Requirement> named_by_pattern(const std::string& pattern) {
+  const auto parts = package_file(pattern);
+  const std::string_view name = parts ? parts->stem.substr(0, parts->dash) : std::string_view();
+  auto requirement = parse_requirement(name);
+  if (!requirement || !requirement->specifier.empty() || pattern.find('*') == std::string::npos) {
+    return std::nullopt;
+  }
+  return *std::move(requirement);
 }
 
 // "#egg=name[extra]" of an address.
@@ -309,6 +333,9 @@ void add_requirement(Recipe& recipe, std::string_view text, uint64_t line,
     if (auto named = named_by_file(file_name(address))) {
       named->url = std::string(address);
       add(std::move(*named));
+    } else if (auto any = named_by_pattern(file_name(address)); any && !is_address(address)) {
+      any->url = std::string(address);
+      add(std::move(*any));
     } else if (!egg.empty()) {
       Requirement requirement;
       requirement.name = normal_name(egg);

@@ -209,8 +209,8 @@ void judge_drift(Diagnosis& diagnosis, const RecipeColumn& column, const Alignme
         stays_of_image(column, package, own.by != nullptr ? own.range : other.range)) {
       continue;
     }
-    // conda's builds follow other packages of conda's.
-    if (own.by != nullptr && own.by->requirement->url == "conda") {
+    // conda's builds follow other packages of conda's; a file or an address is what it is.
+    if (own.by != nullptr && !own.by->requirement->url.empty()) {
       continue;
     }
     const auto all = stretches(
