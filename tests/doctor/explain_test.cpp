@@ -17,9 +17,11 @@ namespace mynah::doctor {
 
 namespace {
 
+using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 
 std::vector<std::string> ids(const std::vector<Explanation>& explanations) {
   std::vector<std::string> ids;
@@ -160,6 +162,32 @@ TEST(Explain, AMessageThatALoggerOrATerminalBrokeAtBlanksIsFound) {
   EXPECT_THAT(ids_of(wrapped(text, 12, "")), ElementsAre("E02"));
   EXPECT_THAT(ids_of(wrapped(text, 12, "asr-1  | 2026-11-24 07:19:09 ")), ElementsAre("E02"));
   EXPECT_THAT(ids_of(wrapped(text, 12, "    ")), ElementsAre("E02"));
+}
+
+// The same words mean another error by what stands near them.
+TEST(Explain, WhatStandsBesideAnErrorSaysWhichItIs) {
+  const std::string torch = "ModuleNotFoundError: No module named 'torch'\n";
+  const std::string build = "x Getting requirements to build wheel did not run successfully.\n";
+  EXPECT_THAT(ids_of(torch), ElementsAre("E82"));
+  EXPECT_THAT(ids_of(build + torch), ElementsAre("E162"));
+  EXPECT_THAT(ids_of(build + std::string(20000, '\n') + torch), ElementsAre("E82"));
+  EXPECT_THAT(commands_of(build + torch), Not(Contains(HasSubstr("whl/cu128"))));
+
+  const std::string weights = "_pickle.UnpicklingError: Weights only load failed.\n";
+  EXPECT_THAT(ids_of("File pyannote/audio/core/model.py\n" + weights), ElementsAre("E68"));
+  const auto xtts = explain("File site-packages/TTS/utils/io.py\n" + weights, builtin_knowledge());
+  ASSERT_THAT(ids(xtts), ElementsAre("E154"));
+  ASSERT_FALSE(xtts[0].remedies.empty());
+  EXPECT_THAT(xtts[0].remedies[0].text, HasSubstr("coqui-tts"));
+}
+
+// As long a log as there may be, of one line.
+TEST(Explain, ManyErrorsWithNeighboursTakeNoLonger) {
+  std::string log = "Getting requirements to build wheel did not run\n";
+  while (log.size() < (4U << 20U)) {
+    log += "No module named 'torch'\n";
+  }
+  EXPECT_THAT(ids_of(log), testing::UnorderedElementsAre("E162", "E82"));
 }
 
 TEST(Explain, TypographicQuotesAndWideCharactersAreRead) {

@@ -13,6 +13,7 @@
 #include "doctor/errors/log_text.h"
 #include "doctor/errors/mentions.h"
 #include "doctor/errors/nearest_error.h"
+#include "doctor/errors/neighbours.h"
 #include "doctor/errors/patterns.h"
 
 namespace mynah::doctor {
@@ -47,6 +48,7 @@ FoundErrors find_errors(std::string_view text, const Knowledge& knowledge) {
   size_t counted = 0;  // lines of text before here are in `line`
   uint64_t line = 1;
   uint64_t explained = 0;  // the last line that shows a known error
+  Neighbours neighbours(text, knowledge);
   ErrorSearch(knowledge).run(text, [&](const Hit& hit) {
     line +=
         static_cast<uint64_t>(std::ranges::count(text.substr(counted, hit.begin - counted), '\n'));
@@ -58,7 +60,9 @@ FoundErrors find_errors(std::string_view text, const Knowledge& knowledge) {
     }
     explained = is_library ? explained : line;
     const std::string name = is_library ? hit.captures.at("library") : std::string();
-    const size_t error = is_library ? hit.error : meant(hit.error, text, hit.begin, knowledge);
+    const size_t error =
+        is_library ? hit.error
+                   : neighbours.meant(meant(hit.error, text, hit.begin, knowledge), hit.begin);
     const auto [place, is_new] = all.try_emplace({error, name});
     Found& found = place->second;
     if (is_new) {

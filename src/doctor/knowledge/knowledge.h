@@ -264,7 +264,9 @@ struct KnownError : Source {
   std::string predictor;             // what would have foretold it
   std::vector<Remedy> remedies;      // with {name} of what a pattern took
   std::vector<std::string> follows;  // errors that it comes after: their consequence
-  std::vector<std::string> seen;     // "SYSTRAN/faster-whisper#885"
+  std::string instead_of;            // the error whose words mean this one, `beside` any of these
+  std::vector<std::string> beside;
+  std::vector<std::string> seen;  // "SYSTRAN/faster-whisper#885"
   bool harmless = false;
 };
 

@@ -331,6 +331,13 @@ Status check_error(const Knowledge& knowledge, const KnownError& error) {
       return refused(where, fmt::format("follows {}, which is no other error", in_quotes(root)));
     }
   }
+  const KnownError* plain = knowledge.error(error.instead_of);
+  if (error.instead_of.empty() != error.beside.empty() ||
+      std::ranges::find(error.beside, "") != error.beside.end() ||
+      (!error.instead_of.empty() &&
+       (plain == nullptr || plain == &error || !plain->instead_of.empty()))) {
+    return refused(where, "wanted another error that it stands for, and what must stand beside it");
+  }
   return check_source(where, error);
 }
 

@@ -280,6 +280,8 @@ void fields_of(KnownError& fact, const Field& field) {
   field("predictor", fact.predictor, Presence::Wanted);
   field("remedies", fact.remedies, Presence::Wanted);
   field("follows", fact.follows);
+  field("instead_of", fact.instead_of);
+  field("beside", fact.beside);
   field("seen", fact.seen, Presence::Wanted);
   field("harmless", fact.harmless);
   source_fields(fact, field);
