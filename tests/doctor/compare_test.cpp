@@ -303,5 +303,50 @@ TEST(Compare, WhatIsTheSameNeedsNoSteps) {
   EXPECT_THAT(found.steps, IsEmpty());
 }
 
+// conda's pytorch is torch, and its packages are none of pip's.
+TEST(Compare, WhatCondaMakesIsMadeByConda) {
+  Facts conda;
+  conda.recipes.push_back(
+      *parse_recipe("dependencies:\n"
+                    "  - python=3.10\n"
+                    "  - pytorch=2.1.2\n"
+                    "  - pytorch-cuda=12.1\n"
+                    "  - numpy=2.0\n",
+                    "envs/environment.yml"));
+  const Facts pip = requirements("torch==2.1.2+cu118\nnumpy==1.26.4\n");
+  const Machine card = machine("RTX 4090", "570.86");
+  const auto commands_of = [](const Comparison& found) {
+    std::vector<std::string> commands;
+    for (const Remedy& step : found.steps) {
+      commands.push_back(step.command);
+    }
+    return commands;
+  };
+  const Comparison there = compare(pip, conda, card, builtin_knowledge());
+  ASSERT_EQ(there.packages.size(), 1U);
+  EXPECT_EQ(there.packages[0].name, "torch");
+  EXPECT_EQ(there.packages[0].kind, ChangeKind::Rebuilt);
+  EXPECT_EQ(there.packages[0].to, "2.1.2");
+  EXPECT_THAT(commands_of(there),
+              ElementsAre("conda env create --name NEW --file 'envs/environment.yml'",
+                          "conda activate NEW && pip check && mynah doctor"));
+  EXPECT_THAT(there.breaks, Contains(Field(&Finding::rule, "numpy is too new")));
+  const Comparison back = compare(conda, pip, card, builtin_knowledge());
+  ASSERT_GE(back.steps.size(), 2U);
+  EXPECT_EQ(back.steps[0].command, "python3 -m venv NEW && . NEW/bin/activate");
+  EXPECT_THAT(back.steps[1].command, HasSubstr("torch==2.1.2+cu118"));
+  for (const Remedy& step : back.steps) {
+    EXPECT_THAT(step.command + step.text, testing::Not(HasSubstr("pytorch-cuda")));
+  }
+}
+
+// A range that lets in what is there is no removal of it.
+TEST(Compare, ARangeOfTheSecondRemovesNothing) {
+  const Comparison found = compare(requirements("tqdm==4.66.0\n"), requirements("tqdm>=4\n"),
+                                   machine("RTX 4090", "570.86"), builtin_knowledge());
+  EXPECT_THAT(found.packages, IsEmpty());
+  EXPECT_THAT(found.steps, IsEmpty());
+}
+
 }  // namespace
 }  // namespace mynah::doctor

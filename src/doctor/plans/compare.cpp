@@ -14,6 +14,7 @@
 #include "doctor/diagnose.h"
 #include "doctor/machine/card_names.h"
 #include "doctor/plans/compare_steps.h"
+#include "doctor/recipes/conda_pins.h"
 #include "doctor/recipes/recipe_columns.h"
 #include "doctor/verdicts/known_framework.h"
 #include "doctor/versions.h"
@@ -55,7 +56,7 @@ std::optional<PythonEnvironment> environment_of(const RecipeColumn& column,
   environment.kind = kOfRecipe;
   environment.python = column.python;
   for (const auto& [name, asked] : column.packages) {
-    const Resolved resolved = resolve(column, name);
+    const Resolved resolved = resolve_any_build(column, name);
     if (resolved.by == nullptr || !resolved.version) {
       continue;
     }
@@ -85,7 +86,8 @@ Pins pins_of(const Facts& facts) {
 
 // The facts of one side on the machine that both are meant for, recipes being environments.
 Side side(const Facts& facts, const Machine& machine, const Knowledge& knowledge) {
-  Side own{.facts = facts, .pinned = {.pins = {}, .open = {}, .python = {}, .whole = true}};
+  Side own{.facts = facts,
+           .pinned = {.pins = {}, .open = {}, .python = {}, .conda = {}, .whole = true}};
   own.facts.machine = machine;
   name_capabilities(own.facts.machine, knowledge, Trusted::Verified);
   for (const RecipeColumn& column : recipe_columns(facts)) {
@@ -96,8 +98,11 @@ Side side(const Facts& facts, const Machine& machine, const Knowledge& knowledge
       own.facts.environments.push_back(*std::move(environment));
     }
     own.pinned.whole &= is_whole(column);
+    if (column.root->kind == "conda") {
+      own.pinned.conda = column.root->path;
+    }
     for (const auto& [name, asked] : column.packages) {
-      if (const Resolved resolved = resolve(column, name);
+      if (const Resolved resolved = resolve_any_build(column, name);
           !resolved.version && column.asks_for(name)) {
         own.pinned.open.try_emplace(name, resolved.range);
       }
@@ -144,11 +149,15 @@ std::string effect_of(const PackageChange& change, const Knowledge& knowledge) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::vector<PackageChange> changes_of(const Pins& first, const Pins& second,
+std::vector<PackageChange> changes_of(const Pins& first, const PinnedSide& wanted,
                                       const Knowledge& knowledge) {
+  const Pins& second = wanted.pins;
   std::vector<PackageChange> changes;
   for (const auto& [name, version] : first) {
     const auto other = second.find(name);
+    if (other == second.end() && wanted.open.contains(name)) {
+      continue;  // some release of it stays, and nobody says which
+    }
     if (other == second.end()) {
       changes.push_back(
           {.name = name, .kind = ChangeKind::Removed, .from = version, .to = {}, .effect = {}});
@@ -314,7 +323,7 @@ Comparison compared(const Side& one, const Side& other, Of of, const Knowledge& 
   const Pins& from = one.pinned.pins;
   const Pins& to = other.pinned.pins;
   Comparison comparison;
-  comparison.packages = changes_of(from, to, knowledge);
+  comparison.packages = changes_of(from, other.pinned, knowledge);
   comparison.same = static_cast<uint64_t>(std::ranges::count_if(from, [&](const auto& pin) {
     const auto found = to.find(pin.first);
     return found != to.end() && found->second == pin.second;

@@ -81,7 +81,9 @@ struct Difference {
   std::vector<std::string> left_over;   // that the second has not
 };
 
-Difference difference(const Pins& first, const Pins& second, const Knowledge& knowledge) {
+Difference difference(const Pins& first, const PinnedSide& wanted, const Knowledge& knowledge) {
+  const Pins& second = wanted.pins;
+  const auto& open = wanted.open;
   Difference found;
   for (const auto& [name, version] : second) {
     if (const auto before = first.find(name); before == first.end() || before->second != version) {
@@ -89,7 +91,7 @@ Difference difference(const Pins& first, const Pins& second, const Knowledge& kn
     }
   }
   for (const auto& [name, version] : first) {
-    if (second.contains(name)) {
+    if (second.contains(name) || open.contains(name)) {
       continue;
     }
     bool shared = false;
@@ -106,6 +108,15 @@ Difference difference(const Pins& first, const Pins& second, const Knowledge& kn
   return found;
 }
 
+// A path as one word of a shell.
+std::string in_shell(const std::string& path) {
+  std::string word = "'";
+  for (const char c : path) {
+    word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  }
+  return word + "'";
+}
+
 Remedy uninstall(const std::vector<std::string>& names, std::string text) {
   return {.command = fmt::format("pip uninstall --yes {}", fmt::join(names, " ")),
           .text = std::move(text),
@@ -117,17 +128,34 @@ Remedy uninstall(const std::vector<std::string>& names, std::string text) {
 std::vector<Remedy> steps_between(const PinnedSide& first, const PinnedSide& second,
                                   std::vector<Remedy> driver, const Knowledge& knowledge) {
   std::vector<Remedy> steps = std::move(driver);
-  const bool anew =
+  if (!second.conda.empty()) {
+    const bool same = first.pins == second.pins && !first.conda.empty() && steps.empty();
+    if (!same) {
+      steps.push_back(
+          {.command = fmt::format("conda env create --name NEW --file {}", in_shell(second.conda)),
+           .text = "make what the second's file names beside the first, which stays as it is",
+           .cost = "all packages are installed anew"});
+      steps.push_back({.command = "conda activate NEW && pip check && mynah doctor",
+                       .text = "look at what came of it",
+                       .cost = {}});
+    }
+    return steps;
+  }
+  const bool other_python =
       !second.python.empty() && !first.python.empty() && first.python != second.python;
+  const bool anew = other_python || !first.conda.empty();
   if (anew) {
     steps.push_back(
-        {.command = fmt::format("python{} -m venv NEW && . NEW/bin/activate", second.python),
-         .text = fmt::format("make an environment of Python {} beside the old one, "
-                             "which keeps the Python that it was made with",
-                             second.python),
+        {.command = fmt::format("python{} -m venv NEW && . NEW/bin/activate",
+                                second.python.empty() && !other_python ? "3" : second.python),
+         .text = other_python
+                     ? fmt::format("make an environment of Python {} beside the old one, "
+                                   "which keeps the Python that it was made with",
+                                   second.python)
+                     : "make an environment beside conda's, whose packages pip does not replace",
          .cost = "all packages are installed anew"});
   }
-  const Difference found = difference(anew ? Pins() : first.pins, second.pins, knowledge);
+  const Difference found = difference(anew ? Pins() : first.pins, second, knowledge);
   if (!found.in_the_way.empty()) {
     steps.push_back(uninstall(found.in_the_way,
                               "remove what would take files of the second's packages with it"));

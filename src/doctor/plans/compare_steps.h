@@ -19,6 +19,7 @@ struct PinnedSide {
   Pins pins;
   std::map<std::string, SpecifierSet, std::less<>> open;  // asked for without a pin, by name
   std::string python;                                     // "3.11"; empty: not known
+  std::string conda;  // the file that conda makes it of; empty: pip and its kin install it
   // The pins are all that is installed: those of an environment, or of a lock file that names
   // NVIDIA's wheels where its torch wants them. False: what they ask for comes with them.
   bool whole = false;
@@ -29,7 +30,9 @@ struct PinnedSide {
 // delete files of a package that stays or comes, one installation of all that differs from all
 // indexes (pip fetches everything before it changes anything), packages whose files were taken
 // along, and at last what the second has not. What only a file that is not whole leaves out is not
-// uninstalled: something that it asks for may need it. Empty where nothing is to be done.
+// uninstalled: something that it asks for may need it. What conda makes is made anew, beside the
+// first, and so is what comes in place of that: neither installs into the other's environments.
+// Empty where nothing is to be done.
 [[nodiscard]] std::vector<Remedy> steps_between(const PinnedSide& first, const PinnedSide& second,
                                                 std::vector<Remedy> driver,
                                                 const Knowledge& knowledge);

@@ -12,6 +12,7 @@
 #include "doctor/knowledge/companions.h"
 #include "doctor/recipes/alignment_parts.h"
 #include "doctor/recipes/column_steps.h"
+#include "doctor/recipes/conda_pins.h"
 #include "doctor/recipes/listed_releases.h"
 #include "doctor/recipes/package_indexes.h"
 #include "doctor/recipes/recipe_drift.h"
@@ -32,18 +33,6 @@ struct Companion {
 // Up to 2.8 their wheels ask for one torch exactly; from 2.9 on that is no longer sure to fail.
 bool asks_for_one_torch(const Version& torch) {
   return torch < *Version::parse("2.9");
-}
-
-// What a column pins. conda's "pytorch=2.5.1" is any build of that release.
-Resolved pin_of(const RecipeColumn& column, std::string_view package) {
-  Resolved resolved = resolve(column, package);
-  const std::vector<Specifier>& clauses = resolved.range.clauses;
-  if (resolved.by != nullptr && !resolved.version && resolved.by->requirement->url == "conda" &&
-      clauses.size() == 1 && clauses.front().relation == Specifier::Relation::Equal &&
-      clauses.front().version.release.size() > 2) {
-    resolved.version = clauses.front().version;
-  }
-  return resolved;
 }
 
 // A pin of the companion that goes with a torch, as the present one is written.
@@ -254,7 +243,7 @@ void judge_torchcodec(Diagnosis& diagnosis, const RecipeColumn& column, Proposal
 void judge_torch_companions(Diagnosis& diagnosis, const RecipeColumn& column,
                             Proposals& proposals) {
   judge_torchcodec(diagnosis, column, proposals);
-  const Resolved torch = pin_of(column, "torch");
+  const Resolved torch = resolve_any_build(column, "torch");
   const TorchRelease* release =
       torch.version ? diagnosis.knowledge.torch_release(*torch.version) : nullptr;
   if (release == nullptr) {
@@ -262,7 +251,7 @@ void judge_torch_companions(Diagnosis& diagnosis, const RecipeColumn& column,
   }
   for (const std::string_view package : {"torchaudio", "torchvision"}) {
     const std::optional<Claim>& claim = series_of_companion(package, *release);
-    const Resolved pinned = pin_of(column, package);
+    const Resolved pinned = resolve_any_build(column, package);
     if (!pinned.version || !claim) {
       continue;
     }
