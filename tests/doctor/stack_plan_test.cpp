@@ -327,5 +327,32 @@ TEST(StackPlan, WhateverTheCardAndItsDriverAPlanHoldsWhatItPromises) {
   EXPECT_GT(plans, 20U);
 }
 
+// faster-whisper asks for onnxruntime, which no plan chooses: it has no wheels for Python 3.15,
+// which ctranslate2 has.
+TEST(StackPlan, APythonForWhichSomethingAskedForHasNoWheelsIsNotTaken) {
+  const StackAnswer alone = answer(wish("RTX 4090", "580.95.05", {"ctranslate2"}));
+  ASSERT_TRUE(alone.plan);
+  EXPECT_EQ(alone.plan->python, "3.15");
+  const StackAnswer newest = answer(wish("RTX 4090", "580.95.05", {"faster-whisper"}));
+  ASSERT_TRUE(newest.plan);
+  EXPECT_EQ(newest.plan->python, "3.14");
+  const StackAnswer none = answer(wish("RTX 4090", "580.95.05", {"faster-whisper==1.2.1"}, "3.15"));
+  EXPECT_FALSE(none.plan);
+  EXPECT_THAT(none.reasons, Contains(HasSubstr("has no wheels for Python 3.15")));
+  ASSERT_FALSE(none.changes.empty());
+  EXPECT_EQ(none.changes[0].text, "Python 3.14 instead of 3.15");
+}
+
+TEST(StackPlan, AnImageHasTheFfmpegThatAPackageRuns) {
+  const StackAnswer runs = answer(wish("RTX 4090", "580.95.05", {"whisperx"}));
+  ASSERT_TRUE(runs.plan);
+  EXPECT_THAT(dockerfile_text(*runs.plan),
+              HasSubstr("apt-get install -y --no-install-recommends ffmpeg"));
+  EXPECT_THAT(requirements_text(*runs.plan), HasSubstr("apt-get install ffmpeg"));
+  const StackAnswer reads = answer(wish("RTX 4090", "580.95.05", {"faster-whisper"}));
+  ASSERT_TRUE(reads.plan);
+  EXPECT_THAT(dockerfile_text(*reads.plan), Not(HasSubstr("ffmpeg")));
+}
+
 }  // namespace
 }  // namespace mynah::doctor

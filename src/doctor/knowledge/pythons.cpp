@@ -41,7 +41,8 @@ std::optional<Pythons> pythons_of(std::string_view package, const Version& versi
   pythons.verified = needs->verified;
   pythons.source = needs->source;
   pythons.range = *range;
-  pythons.wheels = false;
+  pythons.wheels = std::ranges::find(knowledge.glibc_wheels, package, &GlibcWheels::package) !=
+                   knowledge.glibc_wheels.end();
   return pythons;
 }
 

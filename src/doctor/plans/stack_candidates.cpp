@@ -8,6 +8,9 @@
 #include <fmt/format.h>
 
 #include "doctor/knowledge/companions.h"
+#include "doctor/knowledge/pythons.h"
+#include "doctor/plans/stack_plan.h"
+#include "doctor/recipes/markers.h"
 #include "doctor/recipes/requirement_text.h"
 #include "doctor/torch_index.h"
 
@@ -223,6 +226,27 @@ std::vector<StackCandidate> llama(const Knowledge& knowledge) {
   return found;
 }
 
+// Left to the installer: its files are those of onnxruntime-gpu, which plans choose.
+constexpr std::string_view kUnplanned = "onnxruntime";
+
+// Whether an installer finds nothing on a Python for what is asked for, as far as is known.
+bool has_none(const Requirement& need, std::string_view python, const Knowledge& knowledge) {
+  const auto marker = Marker::parse(need.marker);
+  const auto range = SpecifierSet::parse(need.specifier);
+  const auto version = Version::parse(fmt::format("{}.5", python));
+  const bool asked =
+      need.marker.empty() || !marker ||
+      marker->holds({.system = System::Linux, .python = std::string(python), .extras = {}}) !=
+          Truth::No;
+  const std::vector<Version>& all = releases(need.name, knowledge);
+  return asked && range && version && !all.empty() &&
+         std::ranges::none_of(all, [&](const Version& release) {
+           const auto pythons = pythons_of(need.name, release, knowledge);
+           return (range->clauses.empty() || range->contains(release)) &&
+                  (!pythons || pythons->range.contains(*version));
+         });
+}
+
 // A package that computes by others: what the knowledge base says that it asks for.
 std::vector<StackCandidate> others(std::string_view name, const Knowledge& knowledge) {
   std::vector<StackCandidate> found;
@@ -243,9 +267,16 @@ std::vector<StackCandidate> others(std::string_view name, const Knowledge& knowl
       candidate.asks_for_python = true;
     }
     for (const std::string& text : needs->requires_) {
-      if (auto need = requirement(text)) {
-        candidate.needs.push_back(*std::move(need));
+      auto need = requirement(text);
+      if (!need) {
+        continue;
       }
+      for (const std::string_view python : planned_pythons()) {
+        if (need->name == kUnplanned && has_none(*need, python, knowledge)) {
+          candidate.no_pythons.emplace_back(python);
+        }
+      }
+      candidate.needs.push_back(*std::move(need));
     }
     found.push_back(std::move(candidate));
   }
@@ -273,7 +304,7 @@ std::vector<StackCandidate> stack_candidates(std::string_view name, const Knowle
   if (name == "llama-cpp-python") {
     return llama(knowledge);
   }
-  return others(name, knowledge);
+  return name == kUnplanned ? std::vector<StackCandidate>() : others(name, knowledge);
 }
 
 }  // namespace mynah::doctor

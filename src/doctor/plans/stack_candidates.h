@@ -17,6 +17,9 @@ struct StackCandidate {
   Version version;
   std::string index;  // URL; empty: the Python index
   SpecifierSet python;
+  // Of those that plans are for ("3.15"): something that it asks for, and that no plan chooses, has
+  // no release for them.
+  std::vector<std::string> no_pythons = {};
   bool asks_for_python = false;  // its metadata do; else no other Python has a wheel of it
   std::vector<Requirement> needs;
   bool certain = true;  // what it demands was read

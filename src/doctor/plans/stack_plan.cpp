@@ -28,6 +28,12 @@ bool has_extras(const Version& onnxruntime) {
   return onnxruntime.release_at(0) > 1 || (minor >= 21 && minor != 27);
 }
 
+// The errors E108 and E86 of the knowledge base. soundfile's wheels bring libsndfile themselves.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kUseFfmpeg = {
+    {{"openai-whisper", "runs ffmpeg to read sound"},
+     {"whisperx", "runs ffmpeg to read sound"},
+     {"torchcodec", "opens FFmpeg's libraries"}}};
+
 std::string reason_of(const StackCandidate& candidate, const StackSet& set) {
   for (const FrameworkVerdict& verdict : set.verdicts) {
     if (verdict.framework == candidate.name ||
@@ -124,6 +130,7 @@ StackPlan plan_of(const StackSet& set, const StackWish& wish, const Knowledge& k
                  .packages = {},
                  .verdicts = set.verdicts,
                  .library_folders = folders(set, knowledge),
+                 .system_packages = {},
                  .notes = {}};
   for (const StackCandidate& candidate : set.chosen) {
     PinnedPackage pinned{.name = candidate.name,
@@ -172,6 +179,13 @@ StackPlan plan_of(const StackSet& set, const StackWish& wish, const Knowledge& k
                                  .index = {},
                                  .reason = fmt::format("{} asks for it", candidate.name)});
       }
+    }
+  }
+  for (const auto& [package, use] : kUseFfmpeg) {
+    if (chosen(set, package) != nullptr) {
+      plan.system_packages = {"ffmpeg"};
+      plan.notes.push_back(fmt::format(
+          "{} {}, which no package of Python's brings: apt-get install ffmpeg", package, use));
     }
   }
   if (chosen(set, "torch") != nullptr && chosen(set, "onnxruntime-gpu") != nullptr) {

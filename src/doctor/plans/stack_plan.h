@@ -41,6 +41,7 @@ struct StackPlan {
   std::vector<PinnedPackage> packages;
   std::vector<FrameworkVerdict> verdicts;    // each framework on each card
   std::vector<std::string> library_folders;  // below site-packages, for LD_LIBRARY_PATH
+  std::vector<std::string> system_packages;  // of Debian's: "ffmpeg"
   std::vector<std::string> notes;
 };
 

@@ -288,6 +288,11 @@ std::string StackSearch::conflict(const StackCandidate& candidate) const {
   }
   if (pythons_with(&candidate).empty()) {
     const std::string& python = wish_.python;
+    const std::vector<std::string>& without = candidate.no_pythons;
+    if (std::ranges::find(without, python) != without.end()) {
+      return fmt::format("{} asks for a package that has no wheels for Python {}", title(candidate),
+                         python);
+    }
     if (candidate.asks_for_python) {
       return fmt::format(
           "{} asks for Python {}, {}", title(candidate), candidate.python.text(),
@@ -306,10 +311,13 @@ std::vector<std::string> StackSearch::pythons_with(const StackCandidate* candida
       continue;
     }
     const auto version = Version::parse(fmt::format("{}.5", python));
-    const bool taken = version && (candidate == nullptr || allows(candidate->python, *version)) &&
-                       std::ranges::all_of(chosen_, [&](const Choice* choice) {
-                         return allows(choice->candidate.python, *version);
-                       });
+    const auto takes = [&](const StackCandidate& each) {
+      return allows(each.python, *version) &&
+             std::ranges::find(each.no_pythons, python) == each.no_pythons.end();
+    };
+    const bool taken = version && (candidate == nullptr || takes(*candidate)) &&
+                       std::ranges::all_of(
+                           chosen_, [&](const Choice* choice) { return takes(choice->candidate); });
     if (taken) {
       found.emplace_back(python);
     }

@@ -76,7 +76,14 @@ std::string requirements_text(const StackPlan& plan) {
 std::string dockerfile_text(const StackPlan& plan) {
   std::string text =
       "# The wheels bring CUDA, so the image needs none; run it with: docker run --gpus all\n";
-  text += fmt::format("FROM python:{}-slim\nRUN pip install --no-cache-dir", plan.python);
+  text += fmt::format("FROM python:{}-slim\n", plan.python);
+  if (!plan.system_packages.empty()) {
+    text += fmt::format(
+        "RUN apt-get update && apt-get install -y --no-install-recommends {} \\\n"
+        "    && rm -rf /var/lib/apt/lists/*\n",
+        fmt::join(plan.system_packages, " "));
+  }
+  text += "RUN pip install --no-cache-dir";
   for (const std::string& index : indexes(plan)) {
     text += fmt::format(" \\\n    --extra-index-url {}", index);
   }
