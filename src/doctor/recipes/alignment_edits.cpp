@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -7,6 +8,7 @@
 #include "doctor/recipes/alignment_parts.h"
 #include "doctor/recipes/recipe_drift.h"
 #include "doctor/recipes/recipe_edits.h"
+#include "doctor/recipes/recipe_pythons.h"
 #include "doctor/recipes/recipe_trial.h"
 #include "doctor/verdicts/known_framework.h"
 #include "doctor/verdicts/verdict.h"
@@ -47,6 +49,24 @@ bool serves(std::string_view package, const Version& version, const Machine& mac
   });
 }
 
+// The newest release of a stretch that a column's Python takes.
+std::optional<Version> newest_of(const Stretch& stretch, const RecipeColumn& column,
+                                 const std::string& package, const Knowledge& knowledge) {
+  const auto last = Version::parse(last_before(*stretch.below));
+  if (last && takes_python(column, package, *last, knowledge)) {
+    return *last;
+  }
+  const PackageReleases* const listed = knowledge.releases_of(package);
+  if (!last || listed == nullptr) {
+    return std::nullopt;
+  }
+  const auto found = std::ranges::find_if(listed->releases, [&](const Version& release) {
+    return release >= stretch.from && release < *stretch.below && !release.is_prerelease() &&
+           takes_python(column, package, release, knowledge);
+  });
+  return found == listed->releases.end() ? std::nullopt : std::optional(*found);
+}
+
 // CTranslate2 pinned where another version comes on another day: the newest that wants the CUDA and
 // the cuDNN of the torch beside it, and that computes on the cards with their driver.
 void pin_ctranslate2(const RecipeColumn& column, const Version* torch, const Machine& machine,
@@ -68,7 +88,7 @@ void pin_ctranslate2(const RecipeColumn& column, const Version* torch, const Mac
       if (!stretch->verified || !stretch->below || !right_cudnn || !right_cuda) {
         continue;
       }
-      const auto version = Version::parse(last_before(*stretch->below));
+      const auto version = newest_of(*stretch, column, "ctranslate2", knowledge);
       if (!version || !serves("ctranslate2", *version, machine, knowledge)) {
         continue;
       }

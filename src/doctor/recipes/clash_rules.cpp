@@ -11,6 +11,7 @@
 #include "doctor/recipes/recipe_drift.h"
 #include "doctor/recipes/recipe_edits.h"
 #include "doctor/recipes/recipe_parts.h"
+#include "doctor/recipes/recipe_pythons.h"
 #include "doctor/recipes/recipe_rule_parts.h"
 #include "doctor/recipes/requirement_text.h"
 
@@ -99,7 +100,7 @@ void propose_beyond(const Diagnosis& diagnosis, const RecipeColumn& column, cons
   std::optional<Version> older;
   std::optional<Version> newer;
   for (const Version& release : known->releases) {
-    if (set->contains(release)) {
+    if (set->contains(release) || !takes_python(column, side.name, release, diagnosis.knowledge)) {
       continue;
     }
     if (release > *resolved.version) {

@@ -14,6 +14,7 @@
 #include "doctor/recipes/package_indexes.h"
 #include "doctor/recipes/recipe_drift.h"
 #include "doctor/recipes/recipe_edits.h"
+#include "doctor/recipes/recipe_pythons.h"
 #include "doctor/recipes/recipe_rule_parts.h"
 #include "doctor/recipes/requirement_text.h"
 
@@ -50,7 +51,9 @@ void propose_releases(const Diagnosis& diagnosis, const RecipeColumn& column,
   for (const Version& release : listed->releases) {
     const auto wants = stretch_of(wish.package, release, diagnosis.knowledge);
     const bool fits = wants && wants->verified && (cuda == 0 || wants->cuda_major == cuda);
-    if (fits && !release.is_prerelease() && majors.erase(wants->cudnn_major) > 0) {
+    if (fits && !release.is_prerelease() &&
+        takes_python(column, wish.package, release, diagnosis.knowledge) &&
+        majors.erase(wants->cudnn_major) > 0) {
       propose(diagnosis, proposals,
               {pin_edit(column, *wish.asked, "==" + release.text(),
                         fmt::format("it wants {}", wants->wants))});
@@ -96,35 +99,52 @@ void propose_image(const Diagnosis& diagnosis, const RecipeColumn& column, const
   }
 }
 
-// Releases of what asks for the package that ask for one which goes with the cuDNN that is there,
-// with all that they pin of torch; and that package by itself, installed over what was asked for.
-void propose_bringers(Diagnosis& diagnosis, const RecipeColumn& column, const ColumnCudnn& cudnn,
-                      const CudnnWanted& wish, Proposals& proposals) {
-  const Knowledge& knowledge = diagnosis.knowledge;
-  const PackageReleases* listed = knowledge.releases_of(wish.package);
-  if (listed == nullptr) {
-    return;
-  }
-  const auto fits = [&](const Version& version) {
-    const auto wants = stretch_of(wish.package, version, knowledge);
-    return wants && wants->verified &&
-           (wants->cudnn_major == 0 ||
-            std::ranges::any_of(cudnn.there, [&](const CudnnThere& there) {
-              return there.major == wants->cudnn_major;
-            }));
-  };
-  const std::string& bringer = wish.asked->requirement->name;
+// Whether a release of the package wants a cuDNN that is there, or none.
+bool goes_with(const ColumnCudnn& cudnn, const std::string& package, const Version& version,
+               const Knowledge& knowledge) {
+  const auto wants = stretch_of(package, version, knowledge);
+  return wants && wants->verified &&
+         (wants->cudnn_major == 0 || std::ranges::any_of(cudnn.there, [&](const CudnnThere& there) {
+            return there.major == wants->cudnn_major;
+          }));
+}
+
+// Releases of a package of which it is known what they ask for, and that the column's Python takes:
+// the newest, and the nearest that is newer than the present one.
+std::vector<const PackageNeeds*> newer_releases(const RecipeColumn& column, const Asked& asked,
+                                                const Knowledge& knowledge) {
+  const std::string& package = asked.requirement->name;
+  const auto present = resolve(column, package).version;
+  std::vector<const PackageNeeds*> found;
   for (const PackageNeeds& needs : knowledge.packages) {
     const Version& release = needs.versions.from;
-    if (needs.package != bringer || !needs.verified ||
-        knowledge.listing_of(bringer, release) != Listing::There) {
-      continue;
+    if (needs.package == package && needs.verified && present && *present < release &&
+        knowledge.listing_of(package, release) == Listing::There &&
+        knowledge.package(package, release) == &needs &&
+        takes_python(column, package, release, knowledge)) {
+      found.push_back(&needs);
     }
+  }
+  std::ranges::sort(found, std::ranges::greater{},
+                    [](const PackageNeeds* needs) { return needs->versions.from; });
+  return found;
+}
+
+// Releases of what asks for the package (`bringer`) that ask for one which goes with the cuDNN that
+// is there, with all that they pin of torch; the recipe's own pin of the package goes along. The
+// newest, and the nearest to the present one: those between them are the same remedy again.
+void propose_bringers(Diagnosis& diagnosis, const RecipeColumn& column, const ColumnCudnn& cudnn,
+                      const CudnnWanted& wish, const Asked& asked, Proposals& proposals) {
+  const Knowledge& knowledge = diagnosis.knowledge;
+  const std::string& bringer = asked.requirement->name;
+  std::vector<Proposal> found;
+  for (const PackageNeeds* needs : newer_releases(column, asked, knowledge)) {
+    const Version& release = needs->versions.from;
     std::vector<AlignmentEdit> edits = {
-        pin_edit(column, *wish.asked, "==" + release.text(),
+        pin_edit(column, asked, "==" + release.text(),
                  fmt::format("it asks for a {} that goes with that cuDNN", wish.package))};
     bool goes = false;
-    for (const std::string& text : needs.requires_) {
+    for (const std::string& text : needs->requires_) {
       const auto need = parse_requirement(text);
       const auto range =
           need ? SpecifierSet::parse(need->specifier) : Result<SpecifierSet>(SpecifierSet());
@@ -135,7 +155,16 @@ void propose_bringers(Diagnosis& diagnosis, const RecipeColumn& column, const Co
       }
       const ListedReleases may_come = listed_releases(*known, *range);
       if (need->name == wish.package) {
-        goes = !may_come.versions.empty() && fits(may_come.versions.front());
+        const auto own = std::ranges::find_if(may_come.versions, [&](const Version& version) {
+          return goes_with(cudnn, wish.package, version, knowledge) &&
+                 takes_python(column, wish.package, version, knowledge);
+        });
+        goes = own != may_come.versions.end() &&
+               (!wish.by.empty() ? own == may_come.versions.begin() : true);
+        if (goes && wish.by.empty()) {
+          edits.push_back(pin_edit(column, *wish.asked, "==" + own->text(),
+                                   fmt::format("{} {} takes it", bringer, release.text())));
+        }
       } else if (need->name == "torch" && there.version && !range->contains(*there.version) &&
                  !may_come.versions.empty()) {
         const auto more =
@@ -145,12 +174,32 @@ void propose_bringers(Diagnosis& diagnosis, const RecipeColumn& column, const Co
       }
     }
     if (goes) {
-      propose(diagnosis, proposals, std::move(edits));
-      proposals.back().text =
-          fmt::format("Take {} {}, and what it asks for.", bringer, release.text());
+      found.push_back(
+          {.finding = 0,
+           .edits = std::move(edits),
+           .text = fmt::format("Take {} {}, and what it asks for.", bringer, release.text())});
     }
   }
-  const auto newest = std::ranges::find_if(listed->releases, fits);
+  for (size_t i = 0; i < found.size(); ++i) {
+    if (i == 0 || i + 1 == found.size()) {
+      propose(diagnosis, proposals, std::move(found[i].edits));
+      proposals.back().text = std::move(found[i].text);
+    }
+  }
+}
+
+// The package by itself, installed over what was asked for.
+void advise_by_itself(Diagnosis& diagnosis, const RecipeColumn& column, const ColumnCudnn& cudnn,
+                      const CudnnWanted& wish) {
+  const Knowledge& knowledge = diagnosis.knowledge;
+  const PackageReleases* listed = knowledge.releases_of(wish.package);
+  if (listed == nullptr) {
+    return;
+  }
+  const auto newest = std::ranges::find_if(listed->releases, [&](const Version& version) {
+    return goes_with(cudnn, wish.package, version, knowledge) &&
+           takes_python(column, wish.package, version, knowledge);
+  });
   if (newest != listed->releases.end()) {
     diagnosis.report.findings.back().remedies.push_back(
         {.command = fmt::format("pip install --no-deps {}=={}", wish.package, newest->text()),
@@ -158,6 +207,54 @@ void propose_bringers(Diagnosis& diagnosis, const RecipeColumn& column, const Co
          .cost = fmt::format("{} asks for an older one: nobody tried them together, and pip check "
                              "names it from then on",
                              wish.by)});
+  }
+}
+
+// Packages that are pinned and refuse the releases that would go with the cuDNN that is there.
+std::vector<const Asked*> refusing(const RecipeColumn& column, const ColumnCudnn& cudnn,
+                                   const CudnnWanted& wish, const Knowledge& knowledge) {
+  std::vector<const Asked*> found;
+  for (const auto& [name, all] : column.packages) {
+    const Resolved resolved = resolve(column, name);
+    const PackageNeeds* needs =
+        resolved.version ? knowledge.package(name, *resolved.version) : nullptr;
+    for (const std::string& text :
+         needs != nullptr ? needs->requires_ : std::vector<std::string>()) {
+      const auto need = parse_requirement(text);
+      const auto range = need && need->name == wish.package ? SpecifierSet::parse(need->specifier)
+                                                            : Result<SpecifierSet>(SpecifierSet());
+      const PackageReleases* listed = knowledge.releases_of(wish.package);
+      const bool lets_in =
+          !range || range->clauses.empty() || listed == nullptr ||
+          std::ranges::any_of(listed->releases, [&](const Version& version) {
+            return range->contains(version) && goes_with(cudnn, wish.package, version, knowledge);
+          });
+      if (!lets_in) {
+        found.push_back(resolved.by);
+      }
+    }
+  }
+  return found;
+}
+
+// The newest torch that brings the cuDNN that is wanted.
+void propose_torch(const Diagnosis& diagnosis, const RecipeColumn& column, const CudnnWanted& wish,
+                   Proposals& proposals) {
+  const Knowledge& knowledge = diagnosis.knowledge;
+  const PackageReleases* listed = knowledge.releases_of("torch");
+  if (listed == nullptr || !resolve(column, "torch").version) {
+    return;
+  }
+  for (const Version& version : listed->releases) {
+    const Version target = with_variant(version, knowledge);
+    const TorchVariant* variant = knowledge.torch_variant(target);
+    if (variant != nullptr && variant->verified && major_version(variant->cudnn) == wish.major &&
+        takes_python(column, "torch", version, knowledge)) {
+      propose(
+          diagnosis, proposals,
+          torch_edits(column, target, fmt::format("it brings cuDNN {}", wish.major), knowledge));
+      return;
+    }
   }
 }
 
@@ -192,8 +289,13 @@ void judge_wish(Diagnosis& diagnosis, const RecipeColumn& column, const ColumnCu
     }
   }
   if (!wish.by.empty()) {
-    propose_bringers(diagnosis, column, cudnn, wish, proposals);
+    propose_bringers(diagnosis, column, cudnn, wish, *wish.asked, proposals);
+    advise_by_itself(diagnosis, column, cudnn, wish);
     return;
+  }
+  for (const Asked* asked : refusing(column, cudnn, wish, diagnosis.knowledge)) {
+    propose_bringers(diagnosis, column, cudnn, wish, *asked, proposals);
+    propose_torch(diagnosis, column, wish, proposals);
   }
   propose_wheel(diagnosis, column, cudnn, wish, proposals);
   propose_releases(diagnosis, column, cudnn, wish, proposals);
@@ -240,6 +342,7 @@ void judge_extras(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& p
   for (const Version& release : listed->releases) {
     const auto other = stretch_of("onnxruntime-gpu", release, diagnosis.knowledge);
     if (other && other->verified && other->cuda_major == wants->cuda_major &&
+        takes_python(column, "onnxruntime-gpu", release, diagnosis.knowledge) &&
         onnxruntime_extras(release) == OnnxRuntimeExtras::Bring) {
       propose(
           diagnosis, proposals,

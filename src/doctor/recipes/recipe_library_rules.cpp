@@ -16,6 +16,7 @@
 #include "doctor/recipes/installation_edits.h"
 #include "doctor/recipes/recipe_drift.h"
 #include "doctor/recipes/recipe_edits.h"
+#include "doctor/recipes/recipe_pythons.h"
 #include "doctor/recipes/recipe_rule_parts.h"
 #include "doctor/verdicts/coverage.h"
 
@@ -121,6 +122,7 @@ void propose_both(const Diagnosis& diagnosis, const RecipeColumn& column,
        listed != nullptr && own ? listed->releases : std::vector<Version>()) {
     const auto wants = stretch_of(opens.package, release, knowledge);
     const bool fits = wants && wants->verified && !release.is_prerelease() &&
+                      takes_python(column, opens.package, release, knowledge) &&
                       tried.insert(wants->cudnn_major).second;
     const std::string image =
         fits ? image_with(column, wants->cuda_major, wants->cudnn_major, knowledge) : "";
@@ -145,8 +147,9 @@ void propose_other_cuda(const Diagnosis& diagnosis, const RecipeColumn& column,
   }
   for (const Version& release : listed->releases) {
     const auto wants = stretch_of(opens.package, release, knowledge);
-    const bool fits =
-        wants && wants->verified && !release.is_prerelease() && wants->cuda_major == cuda_major;
+    const bool fits = wants && wants->verified && !release.is_prerelease() &&
+                      wants->cuda_major == cuda_major &&
+                      takes_python(column, opens.package, release, knowledge);
     const std::string image =
         fits ? image_with(column, cuda_major, wants->cudnn_major, knowledge) : "";
     if (!image.empty()) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -159,6 +160,33 @@ void say(Finding& finding, const Tried& tried, std::string unread, size_t& put_i
                           std::move(remedy));
 }
 
+// A failure that goes with the remedy of another one says so, before remedies of its own.
+void say_of_others(Report& report, const std::vector<Tried>& all) {
+  std::set<size_t> said;
+  for (const Tried& tried : all) {
+    const Finding& owner = report.findings[tried.proposal->finding];
+    if (tried.dropped || tried.proposal->instead_of || owner.level != Level::Fail) {
+      continue;
+    }
+    const Remedy remedy =
+        remedy_of(tried.proposal->edits, tried.proposal->text, tried.proposal->more);
+    // Findings that nobody proposed anything for may be of rules that trials do not run.
+    for (const Tried& other : all) {
+      Finding& finding = report.findings[other.proposal->finding];
+      const bool own = other.proposal->finding == tried.proposal->finding;
+      if (own || finding.level != Level::Fail || !tried.trial.mends(finding) ||
+          std::ranges::find(finding.remedies, remedy) != finding.remedies.end() ||
+          !said.insert(other.proposal->finding).second) {
+        continue;
+      }
+      Remedy same = remedy;
+      same.text = fmt::format("What mends {} mends this, too{}", owner.subject,
+                              remedy.text.empty() ? "" : ": " + remedy.text);
+      finding.remedies.insert(finding.remedies.begin(), std::move(same));
+    }
+  }
+}
+
 }  // namespace
 
 void add_remedies(Diagnosis& diagnosis, const ProposalPlace& place, const Proposals& proposals,
@@ -172,6 +200,7 @@ void add_remedies(Diagnosis& diagnosis, const ProposalPlace& place, const Propos
           put_in[tried.proposal->finding]);
     }
   }
+  say_of_others(diagnosis.report, all);
   // What was left out for another one is mended by that, or waits for it.
   for (const Tried& dropped : all) {
     Finding& finding = diagnosis.report.findings[dropped.proposal->finding];

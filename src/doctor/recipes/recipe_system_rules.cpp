@@ -16,6 +16,7 @@
 #include "doctor/recipes/recipe_drift.h"
 #include "doctor/recipes/recipe_edits.h"
 #include "doctor/recipes/recipe_parts.h"
+#include "doctor/recipes/recipe_pythons.h"
 #include "doctor/recipes/recipe_rule_parts.h"
 
 namespace mynah::doctor {
@@ -167,8 +168,10 @@ void judge_stack(Diagnosis& diagnosis, const RecipeColumn& column, const SystemO
   if (comes->by.empty()) {
     // The newest, which other findings about it take, too; and the nearest that asks for none.
     for (const Version& release : {known->releases.front(), *Version::parse("4.6.0")}) {
-      propose(diagnosis, proposals,
-              {pin_edit(column, *comes->asked, "==" + release.text(), "it asks for none")});
+      if (takes_python(column, "ctranslate2", release, knowledge)) {
+        propose(diagnosis, proposals,
+                {pin_edit(column, *comes->asked, "==" + release.text(), "it asks for none")});
+      }
     }
   }
 }

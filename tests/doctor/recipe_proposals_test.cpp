@@ -1,0 +1,93 @@
+// What recipes' remedies propose: for their Python, with what else is pinned, and once.
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "recipe_files.h"
+
+namespace mynah::doctor {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+// The texts of a finding's remedies, each with its steps.
+std::vector<std::string> texts_of(const Finding& finding) {
+  std::vector<std::string> texts;
+  for (const Remedy& remedy : finding.remedies) {
+    std::string& text = texts.emplace_back(remedy.text);
+    for (const RemedyStep& step : remedy.steps) {
+      text += "|" + step.text;
+    }
+  }
+  return texts;
+}
+
+std::vector<std::string> texts_of_rule(const Facts& facts, const char* rule) {
+  const Report report = judge(facts);
+  const auto found = of_rule(report, rule);
+  return found.empty() ? std::vector<std::string>() : texts_of(*found.front());
+}
+
+// 4.5.0 is the last ctranslate2 for Python 3.8, which Ubuntu 20.04's pip is of.
+TEST(RecipeProposals, WhatIsProposedIsForThePythonOfTheRecipe) {
+  const auto of_image = [](const std::string& image) {
+    const std::string file = "FROM " + image +
+                             "\nRUN apt-get update && apt-get install -y python3 python3-pip\n"
+                             "RUN pip3 install torch==2.4.1 ctranslate2==4.4.0\n";
+    return texts_of_rule(files({{"Dockerfile", file.c_str()}}), "cudnn of another version");
+  };
+  EXPECT_THAT(of_image("nvidia/cuda:12.4.1-cudnn-runtime-ubuntu22.04"),
+              Contains(HasSubstr("ctranslate2==4.8.5")));
+  const auto old = of_image("nvidia/cuda:12.4.1-cudnn-runtime-ubuntu20.04");
+  EXPECT_THAT(old, Contains(HasSubstr("ctranslate2==4.5.0")));
+  EXPECT_THAT(old, Not(Contains(HasSubstr("ctranslate2==4.8.5"))));
+}
+
+TEST(RecipeProposals, AVersionThatDriftsIsPinnedForThePythonOfTheRecipe) {
+  const auto texts =
+      texts_of_rule(files({{"Dockerfile",
+                            "FROM nvidia/cuda:12.4.1-cudnn-runtime-ubuntu20.04\n"
+                            "RUN apt-get update && apt-get install -y python3.8 python3-pip\n"
+                            "RUN pip3 install faster-whisper==1.0.2\n"}}),
+                    "pin drifts");
+  EXPECT_THAT(texts, Contains(HasSubstr("ctranslate2==4.5.0")));
+  EXPECT_THAT(texts, Not(Contains(HasSubstr("ctranslate2==4.8"))));
+}
+
+TEST(RecipeProposals, APinThatAPinnedPackageAsksForIsMendedWithThat) {
+  const auto both = texts_of_rule(
+      files({{"requirements.txt", "whisperx==3.3.1\nctranslate2==4.4.0\ntorch==2.5.1\n"}}),
+      "cudnn of another version");
+  // The smallest is a torch of that cuDNN.
+  EXPECT_THAT(both, Contains(HasSubstr("is to read torch==2.3.1, not torch==2.5.1")));
+  for (const std::string& text : both) {
+    EXPECT_THAT(both, Contains(text).Times(1));
+  }
+  // Of releases that are the same remedy again the newest and the nearest are said.
+  const auto unpinned = texts_of_rule(
+      files({{"requirements.txt", "whisperx==3.3.1\ntorch==2.5.1\n"}}), "cudnn of another version");
+  EXPECT_THAT(unpinned, Contains(HasSubstr("Take whisperx 3.")).Times(2));
+}
+
+TEST(RecipeProposals, AFailureThatGoesWithAnothersRemedySaysSo) {
+  const Report report = judge(
+      files({{"requirements.txt", "pyannote.audio==3.3.2\ntorch==2.8.0\ntorchaudio==2.9.1\n"}}));
+  std::vector<Remedy> first;
+  for (const Finding& finding : report.findings) {
+    if (finding.level == Level::Fail) {
+      ASSERT_FALSE(finding.remedies.empty());
+      first.push_back(finding.remedies[0]);
+    }
+  }
+  ASSERT_EQ(first.size(), 2U);
+  EXPECT_EQ(first[0].command, first[1].command);
+  EXPECT_THAT(first[0].command, HasSubstr("3s|2\\.9\\.1|2.8.0|"));
+  EXPECT_THAT(first[0].text + first[1].text, HasSubstr("mends this, too"));
+}
+
+}  // namespace
+}  // namespace mynah::doctor
