@@ -89,5 +89,30 @@ TEST(RecipeProposals, AFailureThatGoesWithAnothersRemedySaysSo) {
   EXPECT_THAT(first[0].text + first[1].text, HasSubstr("mends this, too"));
 }
 
+TEST(RecipeProposals, Numpy2BesideAnOlderTorchOfCondaIsSaid) {
+  const Report report = judge(files({{"environment.yml",
+                                      "dependencies:\n  - python=3.10\n  - pytorch=2.1.2\n"
+                                      "  - pytorch-cuda=12.1\n  - numpy=2.0\n"}}));
+  const auto found = of_rule(report, "numpy is too new");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0]->level, Level::Warning);
+  EXPECT_EQ(found[0]->certainty, Certainty::Likely);
+  ASSERT_EQ(found[0]->remedies.size(), 1U);
+  EXPECT_EQ(found[0]->remedies[0].text, "Write numpy<2 in environment.yml:5");
+  const Report without =
+      judge(files({{"environment.yml", "dependencies:\n  - pytorch=2.1.2\n  - numpy\n"}}));
+  EXPECT_TRUE(of_rule(without, "numpy is too new").empty());
+}
+
+TEST(RecipeProposals, ALockIsMadeAnewForNumpyByItsOwnProgram) {
+  const Report report = judge(files({{"poetry.lock",
+                                      "[[package]]\nname = \"torch\"\nversion = \"2.1.0\"\n"
+                                      "[[package]]\nname = \"numpy\"\nversion = \"2.1.0\"\n"}}));
+  const auto found = of_rule(report, "numpy is too new");
+  ASSERT_EQ(found.size(), 1U);
+  ASSERT_EQ(found[0]->remedies.size(), 1U);
+  EXPECT_EQ(found[0]->remedies[0].command, "poetry add 'numpy<2'");
+}
+
 }  // namespace
 }  // namespace mynah::doctor

@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <span>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "doctor/recipes/alignment_parts.h"
+#include "doctor/recipes/conda_pins.h"
 #include "doctor/recipes/listed_releases.h"
 #include "doctor/recipes/package_indexes.h"
 #include "doctor/recipes/recipe_drift.h"
@@ -163,14 +165,19 @@ void judge_versions(Diagnosis& diagnosis, const RecipeColumn& column) {
 }
 
 void judge_numpy(Diagnosis& diagnosis, const RecipeColumn& column) {
-  const Resolved torch = resolve(column, "torch");
+  const Resolved torch = resolve_any_build(column, "torch");
   const auto python = Version::parse(column.python);
   const bool without_numpy_2 = python && *python < *Version::parse("3.9");
-  if (!torch.version || *torch.version >= *Version::parse("2.3") ||
-      torch.by->requirement->url == "conda" || without_numpy_2) {
+  if (!torch.version || *torch.version >= *Version::parse("2.3") || without_numpy_2) {
     return;
   }
-  const Resolved numpy = resolve(column, "numpy");
+  const Version numpy_1 = *Version::parse("1.26.4");
+  const Resolved numpy = resolve_any_build(column, "numpy");
+  // conda's own packages keep numpy 2 away where they know of it: a line that wants it does not.
+  const bool conda = torch.by->requirement->url == "conda";
+  if (conda && (numpy.by == nullptr || (!numpy.version && numpy.range.contains(numpy_1)))) {
+    return;
+  }
   const auto* const bringer = std::ranges::find_if(kBringNumpy, [&](std::string_view package) {
     const Resolved asked = resolve(column, package);
     return asked.by != nullptr && asked.by->brings_needs();
@@ -195,12 +202,14 @@ void judge_numpy(Diagnosis& diagnosis, const RecipeColumn& column) {
   }
   const Asked& decides = numpy.by != nullptr ? *numpy.by : *torch.by;
   Finding& finding = add_finding(
-      diagnosis, "numpy is too new", Level::Warning, sure(numpy.version && torch.sure),
+      diagnosis, "numpy is too new", Level::Warning, sure(numpy.version && torch.sure && !conda),
       fmt::format("torch {} in {}", torch.version->text(), column.name),
       fmt::format("torch {} was built for NumPy 1, and {}: what hands arrays to it or takes them "
                   "from it fails.",
                   torch.version->text(),
                   numpy.version ? fmt::format("numpy {} is pinned", numpy.version->text())
+                  : numpy.by != nullptr && !numpy.range.contains(numpy_1)
+                      ? fmt::format("numpy{} is asked for", numpy.by->requirement->specifier)
                   : numpy.by != nullptr
                       ? std::string("numpy 2 comes, as nothing keeps it away")
                       : fmt::format("{} brings numpy 2, as nothing keeps it away", *bringer)));
@@ -212,7 +221,13 @@ void judge_numpy(Diagnosis& diagnosis, const RecipeColumn& column) {
     finding.error = error->patterns.front() + " NumPy 2";
     finding.evidence.push_back({error->cause, error->source});
   }
-  if (!numpy.version && !range.contains(*Version::parse("1.26.4"))) {
+  // A line of its own may be written anew; what others ask for may not.
+  SpecifierSet others = other.range;
+  others.clauses.insert(others.clauses.end(), bounds.range.clauses.begin(),
+                        bounds.range.clauses.end());
+  const bool own_line_only =
+      numpy.by != nullptr && others.contains(numpy_1) && !numpy.range.contains(numpy_1);
+  if (!numpy.version && !range.contains(numpy_1) && !(conda && own_line_only)) {
     finding.remedies.push_back({.command = {},
                                 .text = "Take torch 2.3 or newer: something here wants NumPy 2",
                                 .cost = {}});
@@ -220,12 +235,20 @@ void judge_numpy(Diagnosis& diagnosis, const RecipeColumn& column) {
   }
   const Requirement& by = *decides.requirement;
   const bool own = numpy.by != nullptr;
-  const bool keeps_range = own && !numpy.version && !by.specifier.empty();
+  const bool keeps_range =
+      own && !numpy.version && !by.specifier.empty() && numpy.range.contains(numpy_1);
   AlignmentEdit edit{.file = decides.recipe->path,
                      .line = own ? by.line : 0,
                      .from = own ? "numpy" + by.specifier : "",
                      .to = keeps_range ? fmt::format("numpy{},<2", by.specifier) : "numpy<2",
                      .why = {}};
+  if (own && is_lock(edit.file)) {
+    const RemedyStep step = lock_step(std::span(&edit, 1));
+    finding.remedies.push_back({.command = step.command,
+                                .text = step.text,
+                                .cost = "what asks for numpy>=2 no longer fits"});
+    return;
+  }
   const bool list = decides.recipe->kind == "requirements";
   const bool whole_line =
       list && own && by.line != 0 && by.marker.empty() && edit.file.find('\'') == std::string::npos;
