@@ -94,4 +94,79 @@ TEST(RecipeIndexes, AFeedBesideThePythonIndexMayHaveBuildsForAnotherCuda) {
               ::testing::HasSubstr("of whose builds nobody knows"));
 }
 
+// Each extra takes the index of its own source: the other one's is not looked at.
+TEST(RecipeIndexes, SourcesByExtraAreOfTheirOwnExtraAlone) {
+  const std::string indexes =
+      "[tool.uv]\nconflicts = [[{extra='cpu'},{extra='gpu'}]]\n"
+      "[tool.uv.sources]\ntorch = [{index='c', extra='cpu'}, {index='g', extra='gpu'}]\n"
+      "[[tool.uv.index]]\nname='c'\nexplicit=true\nurl='https://download.pytorch.org/whl/cpu'\n"
+      "[[tool.uv.index]]\nname='g'\nexplicit=true\nurl='https://download.pytorch.org/whl/cu126'\n";
+  for (const char* asks :
+       {"dependencies = []\n[project.optional-dependencies]\n"
+        "cpu = ['torch==2.6.0']\ngpu = ['torch==2.6.0+cu126']\n",
+        "dependencies = []\n[project.optional-dependencies]\n"
+        "cpu = ['torch==2.6.0']\ngpu = ['torch==2.6.0']\n",
+        "dependencies = ['torch==2.6.0']\n[project.optional-dependencies]\n"
+        "cpu = ['torch']\ngpu = ['torch']\n",
+        // uv refuses this one, which says the same.
+        "dependencies = ['torch==2.6.0']\n[project.optional-dependencies]\ncpu = []\ngpu = []\n"}) {
+    const std::string text = std::string("[project]\nname='a'\n") + asks + indexes;
+    Facts facts = files({{"pyproject.toml", text.c_str()}});
+    facts.machine.cards = {card("GeForce RTX 5090", "12.0")};
+    facts.machine.driver = "570.86";
+    const Report report = judge(facts);
+    EXPECT_THAT(of_rule(report, "index is not named"), IsEmpty()) << asks;
+    std::vector<std::string> rows;
+    for (const FrameworkVerdict& verdict : report.verdicts) {
+      rows.push_back(verdict.version + " " + verdict.environment);
+    }
+    EXPECT_THAT(rows, ::testing::IsSupersetOf(
+                          {"2.6.0+cpu pyproject.toml [cpu]", "2.6.0+cu126 pyproject.toml [gpu]"}))
+        << asks;
+    const bool said = std::ranges::any_of(report.findings, [](const Finding& finding) {
+      return finding.rule != "pin drifts" && finding.level == Level::Unknown &&
+             finding.subject == "torch 2.6.0+cu126 in pyproject.toml [gpu]";
+    });
+    EXPECT_TRUE(said) << asks;
+  }
+}
+
+// A lock holds what each of the extras brings: those from the extra's own index are its own.
+TEST(RecipeIndexes, ALockOfExtrasIsReadForEachOfThem) {
+  Facts facts = files(
+      {{"p/pyproject.toml",
+        "[project]\nname='a'\ndependencies=[]\n[project.optional-dependencies]\n"
+        "cpu = ['torch==2.6.0']\ngpu = ['torch==2.6.0']\n"
+        "[tool.uv.sources]\ntorch = [{index='c', extra='cpu'}, {index='g', extra='gpu'}]\n"
+        "[[tool.uv.index]]\nname='c'\nexplicit=true\nurl='https://download.pytorch.org/whl/cpu'\n"
+        "[[tool.uv.index]]\nname='g'\nexplicit=true\n"
+        "url='https://download.pytorch.org/whl/cu124'\n"},
+       {"p/uv.lock",
+        "version = 1\n[[package]]\nname='torch'\nversion='2.6.0+cpu'\n"
+        "source = { registry = 'https://download.pytorch.org/whl/cpu' }\n"
+        "[[package]]\nname='torch'\nversion='2.6.0+cu124'\n"
+        "source = { registry = 'https://download.pytorch.org/whl/cu124' }\n"}});
+  facts.machine.cards = {card("GeForce RTX 3090", "8.6")};
+  facts.machine.driver = "570.86";
+  std::vector<std::string> rows;
+  for (const FrameworkVerdict& verdict : judge(facts).verdicts) {
+    rows.push_back(verdict.version + " " + verdict.environment);
+  }
+  EXPECT_THAT(
+      rows, ElementsAre("2.6.0+cpu p/pyproject.toml [cpu]", "2.6.0+cu124 p/pyproject.toml [gpu]"));
+}
+
+// What adds a package would add it to all that the project asks for.
+TEST(RecipeIndexes, AnExtrasIndexIsNamedInWords) {
+  const Report report =
+      judge(files({{"pyproject.toml",
+                    "[project]\nname='a'\ndependencies=[]\n[project.optional-dependencies]\n"
+                    "gpu = ['torch==2.6.0+cu124']\n"}}));
+  const auto found = of_rule(report, "index is not named");
+  ASSERT_EQ(found.size(), 1U);
+  ASSERT_FALSE(found[0]->remedies.empty());
+  EXPECT_THAT(found[0]->remedies[0].command, IsEmpty());
+  EXPECT_THAT(found[0]->remedies[0].text, HasSubstr("\"gpu\" in [tool.uv.sources]"));
+}
+
 }  // namespace mynah::doctor

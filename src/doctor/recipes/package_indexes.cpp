@@ -26,12 +26,46 @@ bool looks_like_python_index(std::string_view url) {
   return path == "/simple" && std::ranges::count(host, '.') == 1;
 }
 
+namespace {
+
+// The indexes that a requirement's own command or table names. A table of a project holds for all
+// that the project says of a package: for what it always asks for as for what an extra does.
+std::vector<std::string> own_indexes(const RecipeColumn& column, const Requirement& requirement) {
+  const auto all = column.packages.find(requirement.name);
+  if (requirement.indexes.empty() && all != column.packages.end()) {
+    for (const Asked& other : all->second) {
+      if (other.recipe->kind == "pyproject" && other.requirement->file == requirement.file &&
+          !other.requirement->indexes.empty()) {
+        return other.requirement->indexes;
+      }
+    }
+  }
+  return requirement.indexes;
+}
+
+// Whether an index that a recipe names for all is looked at for a requirement: not where packages
+// name it alone, and what a command of an image names for the files that it reads is for those.
+bool is_looked_at(const IndexLine& index, const Recipe& recipe, const Requirement& requirement) {
+  if (index.explicit_ || !index.one_command) {
+    return !index.explicit_;
+  }
+  bool named = false;  // by some command of the image
+  bool here = false;
+  for (const IncludeLine& include : recipe.include_lines) {
+    named |= include.path == requirement.file;
+    here |= include.path == requirement.file && include.line == index.line;
+  }
+  return here || (!named && requirement.file != recipe.path);
+}
+
+}  // namespace
+
 std::vector<std::string> urls_of(const RecipeColumn& column, const Requirement& requirement) {
-  std::vector<std::string> urls = requirement.indexes;
+  std::vector<std::string> urls = own_indexes(column, requirement);
   if (urls.empty()) {
     for (const Recipe* recipe : column.recipes) {
       for (const IndexLine& index : recipe->indexes) {
-        if (!index.explicit_) {
+        if (is_looked_at(index, *recipe, requirement)) {
           urls.push_back(index.url);
         }
       }
@@ -77,12 +111,12 @@ std::string only_variant(const RecipeColumn& column, const Asked& asked,
                          const Knowledge& knowledge) {
   const Requirement& requirement = *asked.requirement;
   // A project's table names the index that its package comes from, and no other.
-  const bool by_table = asked.recipe->kind == "pyproject" && !requirement.indexes.empty();
+  std::vector<std::string> urls = own_indexes(column, requirement);
+  const bool by_table = asked.recipe->kind == "pyproject" && !urls.empty();
   bool replaced = by_table || requirement.replaces_index;
-  std::vector<std::string> urls = requirement.indexes;
   for (const Recipe* recipe : column.recipes) {
     for (const IndexLine& index : recipe->indexes) {
-      if (!by_table && !index.explicit_) {
+      if (!by_table && is_looked_at(index, *recipe, requirement)) {
         urls.push_back(index.url);
         replaced |= !index.extra;
       }

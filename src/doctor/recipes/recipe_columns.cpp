@@ -82,6 +82,35 @@ void apply_overrides(std::vector<Asked>& all) {
   }
 }
 
+// A lock of a project holds one version for each of its extras: those count that come from where
+// the project says that the extra's come from, if there are such.
+void choose_locked(std::vector<Asked>& all) {
+  const auto source = std::ranges::find_if(all, [](const Asked& asked) {
+    return asked.recipe->kind == "pyproject" && asked.requirement->indexes.size() == 1;
+  });
+  if (source == all.end()) {
+    return;
+  }
+  const auto plain = [](std::string_view url) {
+    while (url.ends_with('/')) {
+      url.remove_suffix(1);
+    }
+    return url;
+  };
+  const std::string index(plain(source->requirement->indexes.front()));
+  const auto from_elsewhere = [&](const Asked& asked) {
+    const std::vector<std::string>& indexes = asked.requirement->indexes;
+    return asked.requirement->locked && !indexes.empty() && plain(indexes.front()) != index;
+  };
+  const bool there = std::ranges::any_of(all, [&](const Asked& asked) {
+    return asked.requirement->locked && !asked.requirement->indexes.empty() &&
+           !from_elsewhere(asked);
+  });
+  if (there) {
+    std::erase_if(all, from_elsewhere);
+  }
+}
+
 // A column's Dockerfile; null: there is none.
 const Recipe* dockerfile_of(const RecipeColumn& column) {
   const auto found = std::ranges::find(column.recipes, "dockerfile", &Recipe::kind);
@@ -175,6 +204,7 @@ void find_packages(RecipeColumn& column, const Machine& machine, const RecipeFil
   }
   for (auto& [name, all] : column.packages) {
     apply_overrides(all);
+    choose_locked(all);
   }
   settle_locks(column);
   column.image_torch = column.image_says.torch;

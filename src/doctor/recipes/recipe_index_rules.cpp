@@ -44,18 +44,6 @@ bool may_have(const std::string& url, const std::string& build, const Knowledge&
   return known_index(url, knowledge) == nullptr || variant.empty() || variant == build;
 }
 
-// Everything that decides is written down in an image: an image that brings settings of pip of its
-// own is none of these.
-bool says_all(const RecipeColumn& column) {
-  static constexpr std::array<std::string_view, 5> kPlainImages = {
-      "python", "debian", "ubuntu", "nvidia/cuda", "pytorch/pytorch"};
-  const std::string image = column.image.substr(0, column.image.rfind(':'));
-  return std::ranges::find(kPlainImages, image) != kPlainImages.end() &&
-         column.root->doubts.empty() &&
-         std::ranges::all_of(column.recipes,
-                             [](const Recipe* recipe) { return recipe->doubts.empty(); });
-}
-
 bool is_plain(std::string_view path) {
   return path.find('\'') == std::string_view::npos;
 }
@@ -107,6 +95,15 @@ void add_index_remedies(Finding& finding, const RecipeColumn& column, const Inst
   if (!command.empty()) {
     finding.remedies.push_back(
         {.command = command, .text = "Name the index that has it", .cost = {}});
+  } else if (asked.recipe->kind == "pyproject" && !asked.requirement->group.empty()) {
+    // What adds it would add it to what the project always asks for, too.
+    finding.remedies.push_back(
+        {.command = {},
+         .text = fmt::format(
+             "Name {} in [[tool.uv.index]] of {}, and that index for {} of \"{}\" in "
+             "[tool.uv.sources]",
+             url, asked.recipe->path, asked.requirement->name, asked.requirement->group),
+         .cost = {}});
   } else if (asked.recipe->kind == "pyproject") {
     const bool poetry = std::ranges::any_of(
         column.recipes, [](const Recipe* recipe) { return recipe->path.ends_with("poetry.lock"); });

@@ -234,37 +234,60 @@ void read_poetry(const TextTree& poetry, Recipe& recipe) {
   }
 }
 
+// The extra or the group of dependencies that an entry of [tool.uv.sources] is for; empty: all.
+std::string group_of_source(const TextTree& entry) {
+  for (const std::string_view key : {"extra", "group"}) {
+    if (entry[key].is_text()) {
+      return normal_name(entry[key].text);
+    }
+  }
+  return {};
+}
+
 // [tool.uv.sources] says where requirements that stand elsewhere come from: one line of it, or
-// several for different machines.
+// several, each for some machines, or for what one extra or group asks for
+// (https://docs.astral.sh/uv/concepts/projects/dependencies/#multiple-sources).
 void apply_uv_source(Recipe& recipe, const std::string& name, const TextTree& source,
                      const IndexNames& indexes) {
+  constexpr size_t kMostSources = 20;
+  std::vector<const TextTree*> entries;
+  if (source.is_list()) {
+    for (size_t i = 0; i < std::min(source.members.size(), kMostSources); ++i) {
+      entries.push_back(&source.members[i].value);
+    }
+  } else {
+    entries.push_back(&source);
+  }
+  std::set<std::string> groups;  // that ask for it themselves
+  for (const Requirement& requirement : recipe.requirements) {
+    if (requirement.name == name && !requirement.group.empty()) {
+      groups.insert(requirement.group);
+    }
+  }
   std::vector<Requirement> changed;
   for (const Requirement& requirement : recipe.requirements) {
-    if (requirement.name != name) {
-      changed.push_back(requirement);
-      continue;
-    }
-    const auto apply = [&](const TextTree& entry) {
-      Requirement copy = requirement;
-      if (const auto index = indexes.find(entry["index"].text); index != indexes.end()) {
+    bool applied = false;
+    for (const TextTree* entry :
+         requirement.name == name ? entries : std::vector<const TextTree*>()) {
+      const std::string group = group_of_source(*entry);
+      // What the project always asks for takes the source of an extra that does not name it.
+      const bool for_all = requirement.group.empty() && !groups.contains(group);
+      if (!group.empty() && group != requirement.group && !for_all) {
+        continue;
+      }
+      Requirement& copy = changed.emplace_back(requirement);
+      applied = true;
+      if (const auto index = indexes.find((*entry)["index"].text); index != indexes.end()) {
         copy.indexes = {index->second};
       }
       for (const std::string_view key : {"url", "git", "path"}) {
-        copy.url = entry[key].is_text() ? entry[key].text : copy.url;
+        copy.url = (*entry)[key].is_text() ? (*entry)[key].text : copy.url;
       }
-      copy.marker = both(copy.marker, entry["marker"].text);
-      if (entry["extra"].is_text()) {
-        copy.group = normal_name(entry["extra"].text);
-      }
-      changed.push_back(std::move(copy));
-    };
-    if (!source.is_list()) {
-      apply(source);
-      continue;
+      copy.marker = both(copy.marker, (*entry)["marker"].text);
+      copy.group = group.empty() ? copy.group : group;
     }
-    constexpr size_t kMostSources = 20;
-    for (size_t i = 0; i < std::min(source.members.size(), kMostSources); ++i) {
-      apply(source.members[i].value);
+    if (!applied) {
+      changed.push_back(requirement);
     }
   }
   if (changed.size() <= kMostOfARecipe) {

@@ -1,10 +1,12 @@
 #include "doctor/recipes/recipe_runs.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <set>
+#include <string_view>
 #include <utility>
 
 namespace mynah::doctor {
@@ -131,6 +133,16 @@ std::vector<InstallRun> install_runs(const RecipeColumn& column) {
     add_indexes(run, *recipe);
   }
   return {std::move(run)};
+}
+
+bool says_all(const RecipeColumn& column) {
+  static constexpr std::array<std::string_view, 5> kPlainImages = {
+      "python", "debian", "ubuntu", "nvidia/cuda", "pytorch/pytorch"};
+  const std::string image = column.image.substr(0, column.image.rfind(':'));
+  return std::ranges::find(kPlainImages, image) != kPlainImages.end() &&
+         column.root->doubts.empty() &&
+         std::ranges::all_of(column.recipes,
+                             [](const Recipe* recipe) { return recipe->doubts.empty(); });
 }
 
 }  // namespace mynah::doctor

@@ -24,4 +24,8 @@ struct InstallRun {
 // column.
 [[nodiscard]] std::vector<InstallRun> install_runs(const RecipeColumn& column);
 
+// Whether everything that decides where packages come from is written down in an image: one that
+// brings settings of pip of its own is none of these.
+[[nodiscard]] bool says_all(const RecipeColumn& column);
+
 }  // namespace mynah::doctor
