@@ -184,6 +184,7 @@ void fields_of(Fact& fact, const Field& field) {
   field("literal", fact.literal);
   field("step", fact.step);
   field("passed_over", fact.passed_over);
+  field("hashed", fact.hashed);
 }
 
 template <FactOf<InstallStep> Fact, class Field>

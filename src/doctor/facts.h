@@ -246,6 +246,7 @@ struct Requirement {
   // What stands behind it on its line of a requirements file, and pip reads and passes over:
   // "--index-url ...", with a marker behind that; or a ";" with no marker.
   std::string passed_over;
+  bool hashed = false;     // its line has hashes, which are of the version that stands there
 
   [[nodiscard]] uint64_t command_line() const { return command != 0 ? command : line; }
 

@@ -67,8 +67,108 @@ TEST(RecipeCompanions, AnotherPatchThanTorchsIsRefused) {
               IsEmpty());
   EXPECT_THAT(found("torch companions", "torch==2.5.1\ntorchvision==0.20.0\n"),
               ElementsAre(HasSubstr("fail: torchvision 0.20.0 is built for torch 2.5.0")));
-  // From 2.9 on they ask for no torch exactly.
-  EXPECT_THAT(found("torch companions", "torch==2.9.1\ntorchaudio==2.9.0\n"), IsEmpty());
+}
+
+// As the metadata of their wheels have it: torchaudio up to 2.10.0, torchvision up to 0.29.0.
+TEST(RecipeCompanions, TheWheelsOwnMetadataSayWhichTorchTheyAskFor) {
+  EXPECT_THAT(found("torch companions", "torch==2.9.1\ntorchaudio==2.9.0\n"),
+              ElementsAre(HasSubstr("fail: torchaudio 2.9.0 is built for torch 2.9.0")));
+  EXPECT_THAT(found("torch companions", "torch==2.10.0\ntorchaudio==2.9.1\n"),
+              ElementsAre("fail: torchaudio 2.9.1 is not of torch 2.10.0: 2.10.* goes with it."));
+  EXPECT_THAT(remedies("torch companions", "torch==2.10.0\ntorchaudio==2.9.1\n"),
+              Contains("sed -i '2s|2\\.9\\.1|2.10.0|' 'requirements.txt'"));
+  EXPECT_THAT(found("torch companions", "torch==2.9.1\ntorchaudio==2.9.1\ntorchvision==0.24.1\n"),
+              IsEmpty());
+  EXPECT_THAT(found("torch companions", "torch==2.12.1\ntorchvision==0.27.0\n"),
+              ElementsAre(HasSubstr("fail: torchvision 0.27.0 is built for torch 2.12.0")));
+  // 2.11.0 asks for no torch, and torchvision 0.29.1 for 2.14.0 or newer.
+  EXPECT_THAT(found("torch companions", "torch==2.10.0\ntorchaudio==2.11.0\n"),
+              ElementsAre(HasSubstr("warning: torchaudio 2.11.0 is not of torch 2.10.0")));
+  EXPECT_THAT(found("torch companions", "torch==2.14.1\ntorchvision==0.29.1\n"), IsEmpty());
+  EXPECT_THAT(found("torch companions", "torch==2.14.1\ntorchvision==0.29.0\n"),
+              ElementsAre(HasSubstr("fail: torchvision 0.29.0 is built for torch 2.14.0")));
+}
+
+// What a range keeps away is refused as a pin is.
+TEST(RecipeCompanions, ARangeOfTorchIsHeldAgainstWhatACompanionAsksFor) {
+  const std::string text = "torch>=2.0,<2.1\ntorchaudio==2.1.0\n";
+  EXPECT_THAT(found("requirements contradict", text),
+              ElementsAre("fail: torchaudio 2.1.0 asks for torch==2.1.0, and torch>=2.0,<2.1 is "
+                          "asked for: an installer refuses them."));
+  EXPECT_THAT(remedies("requirements contradict", text),
+              ElementsAre("sed -i '1s|>=2\\.0,<2\\.1|==2.1.0|' 'requirements.txt'",
+                          "sed -i '2s|2\\.1\\.0|2.0.2|' 'requirements.txt'"));
+  EXPECT_THAT(found("requirements contradict", "torch>=2.0,<2.2\ntorchaudio==2.1.0\n"), IsEmpty());
+  EXPECT_THAT(found("requirements contradict", "torch>=2.0\ntorchaudio==2.1.0\n"), IsEmpty());
+  EXPECT_THAT(found("requirements contradict", "torch>=2.0,<2.1\ntorchaudio==2.11.0\n"), IsEmpty());
+  // A condition that is not known decides nothing, and commands follow each other.
+  EXPECT_THAT(
+      found("requirements contradict", "torch<2.1 ; python_version < '3.9'\ntorchaudio==2.1.0\n"),
+      ElementsAre(HasSubstr("unknown: ")));
+  EXPECT_THAT(found("requirements contradict",
+                    "FROM python:3.10\nRUN pip install 'torch<2.1'\n"
+                    "RUN pip install torchaudio==2.1.0\n",
+                    "Dockerfile"),
+              IsEmpty());
+}
+
+// By the metadata of the wheels.
+TEST(RecipeCompanions, WhatPinsOfTritonNumbaAndVllmAskForIsKnown) {
+  const auto contradict = [](const std::string& text) {
+    return found("requirements contradict", text);
+  };
+  EXPECT_THAT(contradict("torch==2.6.0\ntriton==3.1.0\n"),
+              ElementsAre("fail: torch 2.6.0 asks for triton==3.2.0, and 3.1.0 is pinned: an "
+                          "installer refuses them."));
+  EXPECT_THAT(remedies("requirements contradict", "torch==2.6.0\ntriton==3.1.0\n"),
+              ElementsAre("sed -i '2s|3\\.1\\.0|3.2.0|' 'requirements.txt'"));
+  EXPECT_THAT(contradict("torch==2.6.0\ntriton==3.2.0\n"), IsEmpty());
+  EXPECT_THAT(contradict("torch==2.6.0\ntriton<3.2\n"), ElementsAre(HasSubstr("fail: ")));
+  // The wheels for other CUDA versions were not read, and those for the processor ask for none.
+  const std::string index = "--index-url https://download.pytorch.org/whl/";
+  EXPECT_THAT(contradict(index + "cu126\ntorch==2.6.0\ntriton==3.1.0\n"),
+              ElementsAre(HasSubstr("unknown: ")));
+  EXPECT_THAT(contradict(index + "cpu\ntorch==2.6.0\ntriton==3.1.0\n"), IsEmpty());
+  EXPECT_THAT(contradict("numba==0.59.0\nnumpy==2.1.0\n"),
+              ElementsAre("fail: numba 0.59.0 asks for numpy<1.27,>=1.22, and 2.1.0 is pinned: an "
+                          "installer refuses them."));
+  EXPECT_THAT(contradict("numba==0.61.2\nnumpy==2.1.0\n"), IsEmpty());
+  EXPECT_THAT(
+      contradict("vllm==0.10.0\ntorch==2.8.0\n"),
+      ElementsAre(HasSubstr("fail: vllm 0.10.0 asks for torch==2.7.1, and 2.8.0 is pinned")));
+}
+
+// Hashes say which file it is, and what is known of a pin stays known.
+TEST(RecipeCompanions, APinWithHashesIsJudgedAsAnyOther) {
+  const std::string hash =
+      " --hash=sha256:0000000000000000000000000000000000000000000000000000000000000000";
+  const std::string text = "torch==2.6.0" + hash + "\ntriton==3.1.0 \\\n   " + hash +
+                           "\nnvidia-cudnn-cu12==8.9.2.26" + hash + "\ntorchaudio==2.5.1" + hash +
+                           "\n";
+  EXPECT_THAT(
+      found("requirements contradict", text),
+      ::testing::UnorderedElementsAre(HasSubstr("fail: torch 2.6.0 asks for triton==3.2.0"),
+                                      HasSubstr("fail: torch 2.6.0 asks for nvidia-cudnn")));
+  EXPECT_THAT(found("torch companions", text),
+              ElementsAre(HasSubstr("fail: torchaudio 2.5.1 is not of torch 2.6.0")));
+  const Report report = judge(files({{"requirements.txt", text.c_str()}}));
+  const auto all = of_rule(report, "torch companions");
+  ASSERT_EQ(all.size(), 1U);
+  ASSERT_FALSE(all[0]->remedies.empty());
+  EXPECT_EQ(all[0]->remedies[0].command, "sed -i '5s|2\\.5\\.1|2.6.0|' 'requirements.txt'");
+  EXPECT_THAT(all[0]->remedies[0].text,
+              HasSubstr("the hashes of that line are of the old version, and pip-compile "
+                        "--generate-hashes makes new ones"));
+  EXPECT_THAT(found("requirements contradict",
+                    "torch==2.6.0\ntriton==3.2.0" + hash + "\nnvidia-cudnn-cu12==9.1.0.70\n"),
+              IsEmpty());
+}
+
+TEST(RecipeCompanions, AVersionThatIsNotThereIsSaidOfAPinWithHashes) {
+  const Report report = judge(files({{"requirements.txt", "torch==2.6.7 --hash=sha256:00\n"}}));
+  const auto all = of_rule(report, "no such version");
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_THAT(all[0]->remedies[0].text, HasSubstr("the hashes of that line are of the old"));
 }
 
 TEST(RecipeCompanions, AnotherCudaIsFoundWhenItIsImported) {
@@ -231,6 +331,52 @@ TEST(RecipeCompanions, TheNewestTorchcodecIsNotOfAnOlderTorch) {
         "--index-url https://download.pytorch.org/whl/cu128\ntorch==2.8.0\ntorchcodec\n"}) {
     EXPECT_THAT(found(rule, text), IsEmpty()) << text;
   }
+}
+
+// One command of an image names PyTorch's index and the other does not.
+TEST(RecipeCompanions, ACommandWithoutAnIndexTakesThePythonIndexs) {
+  const std::string torch =
+      "FROM python:3.11\nRUN pip install torch==2.7.1 --index-url "
+      "https://download.pytorch.org/whl/cu128\n";
+  const auto said = [&](const std::string& rest) {
+    return found("torch companions", torch + rest, "Dockerfile");
+  };
+  EXPECT_THAT(said("RUN pip install torchaudio==2.7.1\n"),
+              ElementsAre(HasSubstr("fail: torchaudio 2.7.1 of the Python index is built with CUDA "
+                                    "12.6, and torch 2.7.1+cu128 with 12.8")));
+  // Another minor version is none to torchvision.
+  EXPECT_THAT(said("RUN pip install torchvision==0.22.1\n"), IsEmpty());
+  EXPECT_THAT(said("RUN pip install torchaudio==2.7.1 --index-url "
+                   "https://download.pytorch.org/whl/cu128\n"),
+              IsEmpty());
+  EXPECT_THAT(said("ENV PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cu128\n"
+                   "RUN pip install torchaudio==2.7.1\n"),
+              IsEmpty());
+  const Report report =
+      judge(files({{"Dockerfile", (torch + "RUN pip install torchaudio==2.7.1\n").c_str()}}));
+  const auto all = of_rule(report, "torch companions");
+  ASSERT_EQ(all.size(), 1U);
+  std::vector<std::string> commands;
+  for (const Remedy& remedy : all[0]->remedies) {
+    commands.push_back(remedy.command);
+  }
+  EXPECT_THAT(commands, Contains("sed -i '3i ENV PIP_EXTRA_INDEX_URL=https://download.pytorch.org/"
+                                 "whl/cu128 UV_EXTRA_INDEX_URL=https://download.pytorch.org/whl/"
+                                 "cu128' 'Dockerfile'"));
+}
+
+// Files that two commands install, of which one names an index for its own.
+TEST(RecipeCompanions, AnIndexOfOneCommandIsForItsOwnFile) {
+  const Report report = judge(files({{"Dockerfile",
+                                      "FROM python:3.11\nCOPY *.txt .\n"
+                                      "RUN pip install -r torch.txt --index-url "
+                                      "https://download.pytorch.org/whl/cu128\n"
+                                      "RUN pip install -r audio.txt\n"},
+                                     {"torch.txt", "torch==2.7.1\n"},
+                                     {"audio.txt", "torchaudio==2.7.1\n"}}));
+  EXPECT_THAT(
+      words_of(report, "torch companions"),
+      ElementsAre(HasSubstr("torchaudio 2.7.1 of the Python index is built with CUDA 12.6")));
 }
 
 }  // namespace mynah::doctor

@@ -39,7 +39,8 @@ bool is_whole(const RecipeColumn& column) {
     if (resolved.by == nullptr) {
       continue;
     }
-    if (!resolved.locked || !resolved.version) {
+    // An installer takes nothing without hashes where one line has some.
+    if (!(resolved.locked || resolved.by->requirement->hashed) || !resolved.version) {
       return false;
     }
     libraries |= name.starts_with("nvidia-");

@@ -18,6 +18,8 @@
 #include "doctor/recipes/recipe_drift.h"
 #include "doctor/recipes/recipe_edits.h"
 #include "doctor/recipes/recipe_rule_parts.h"
+#include "doctor/recipes/recipe_runs.h"
+#include "doctor/torch_index.h"
 
 namespace mynah::doctor {
 
@@ -29,11 +31,6 @@ struct Companion {
   const Claim& belongs;  // the series that goes with the torch
   Resolved pinned;
 };
-
-// Up to 2.8 their wheels ask for one torch exactly; from 2.9 on that is no longer sure to fail.
-bool asks_for_one_torch(const Version& torch) {
-  return torch < *Version::parse("2.9");
-}
 
 // A pin of the companion that goes with a torch, as the present one is written.
 std::string right_pin(const Companion& companion, const Version& torch,
@@ -61,44 +58,46 @@ void judge_release(Diagnosis& diagnosis, const RecipeColumn& column, const Resol
     return;  // nobody knows of a release that goes with it
   }
   const bool of_series = series->contains(version);
-  const auto pair = pair_of_companion(companion.package, version, diagnosis.knowledge);
-  const bool exact = asks_for_one_torch(*torch.version);
-  if (of_series && (!exact || !pair || pair->torch == torch.version->public_part())) {
+  const auto asked = asked_of(companion.package, version, "torch", diagnosis.knowledge);
+  const bool refused = asked && !asked->range.contains(torch.version->public_part());
+  if (of_series && !refused) {
     return;
   }
-  const bool verified = companion.belongs.verified && (!of_series || pair->verified);
-  const bool certain = verified && torch.sure && companion.pinned.sure && exact &&
-                       is_one_run(column) && torch.by->requirement->url != "conda";
   const bool conda = torch.by->requirement->url == "conda";
+  const bool certain = (refused ? asked->needs->verified : companion.belongs.verified) &&
+                       torch.sure && companion.pinned.sure && refused && is_one_run(column) &&
+                       !conda;
   const std::string title = fmt::format("{} {}", companion.package, version.text());
+  const auto exactly = asked ? asked->range.pinned() : std::nullopt;
+  const std::string wanted = exactly ? exactly->text() : asked ? asked->range.text() : "";
   Finding& finding = add_finding(
-      diagnosis, "torch companions", exact ? failing(certain) : Level::Warning, sure(certain),
+      diagnosis, "torch companions", refused ? failing(certain) : Level::Warning, sure(certain),
       fmt::format("{} in {}", title, column.name),
       of_series
           ? fmt::format("{} is built for torch {} and asks for it exactly, and {} is pinned: "
                         "{}.",
-                        title, pair->torch.text(), torch.version->text(),
+                        title, wanted, torch.version->text(),
                         conda ? "conda's packages may ask for others" : "an installer refuses them")
           : fmt::format("{} is not of torch {}: {}.* goes with it.", title, torch.version->text(),
                         companion.belongs.value));
   finding.evidence = {evidence_of(*torch.by), evidence_of(*companion.pinned.by)};
-  if (of_series) {
-    finding.evidence.push_back({fmt::format("{} {} goes with torch {}", companion.package,
-                                            pair->companion.text(), pair->torch.text()),
-                                pair->source});
-    finding.error = "ResolutionImpossible";
-  } else {
+  if (!of_series) {
     finding.evidence.push_back(
         {fmt::format("torch {} goes with {} {}", torch.version->base().text(), companion.package,
                      companion.belongs.value),
          companion.belongs.source});
   }
+  if (refused) {
+    finding.evidence.push_back(
+        {fmt::format("{} asks for torch{}", title, asked->range.text()), asked->needs->source});
+    finding.error = "ResolutionImpossible";
+  }
   propose(diagnosis, proposals,
           {pin_edit(column, *companion.pinned.by,
                     right_pin(companion, *torch.version, diagnosis.knowledge),
                     fmt::format("it goes with torch {}", torch.version->text()))});
-  if (of_series) {
-    Version other = pair->torch;
+  if (of_series && exactly) {
+    Version other = *exactly;
     other.local = torch.version->local;
     propose(diagnosis, proposals,
             torch_edits(column, with_variant(other, diagnosis.knowledge),
@@ -106,21 +105,49 @@ void judge_release(Diagnosis& diagnosis, const RecipeColumn& column, const Resol
   }
 }
 
+// Addresses that a companion is looked for at, where a project or a command of an image says all of
+// them: what a requirements file does not name a command line may. None: they are not known.
+std::optional<std::vector<std::string>> said_urls(const RecipeColumn& column, const Asked& asked) {
+  if (asked.recipe->kind == "pyproject") {
+    return urls_of(column, *asked.requirement);
+  }
+  for (const InstallRun& run : install_runs(column)) {
+    if (run.in_image && std::ranges::find(run.asked, &asked) != run.asked.end()) {
+      return run.urls(*asked.requirement);
+    }
+  }
+  return std::nullopt;
+}
+
 // The variant of a companion for which no index is named: that of the Python index's wheels for
 // Linux, which is that of the torch there. None: it may come from elsewhere, or it is not known.
 const Claim* usual_variant(const Diagnosis& diagnosis, const RecipeColumn& column,
                            const Companion& companion) {
   const bool linux = system_of(column, diagnosis.facts.machine) == System::Linux;
-  const std::vector<std::string> urls = urls_of(column, *companion.pinned.by->requirement);
+  const auto urls = said_urls(column, *companion.pinned.by);
   const auto pair =
       pair_of_companion(companion.package, *companion.pinned.version, diagnosis.knowledge);
-  if (!linux || column.processor != "x86_64" || !pair ||
-      companion.pinned.by->recipe->kind != "pyproject" ||
-      !std::ranges::all_of(urls, looks_like_python_index)) {
+  if (!linux || column.processor != "x86_64" || !pair || !urls ||
+      !std::ranges::all_of(*urls, looks_like_python_index)) {
     return nullptr;
   }
   const TorchRelease* release = diagnosis.knowledge.torch_release(pair->torch);
   return release == nullptr ? nullptr : &release->default_variant;
+}
+
+// The index of a variant beside the Python index, for a command of an image.
+void propose_index(const Diagnosis& diagnosis, const Asked& asked, const std::string& variant,
+                   Proposals& proposals) {
+  if (asked.recipe->kind != "dockerfile") {
+    return;
+  }
+  propose(diagnosis, proposals,
+          {{.file = asked.recipe->path,
+            .line = asked.requirement->command_line(),
+            .from = {},
+            .to = std::string(kExtraIndex) + torch_index(variant),
+            .why = fmt::format("wheels for {} come from there", variant),
+            .row = asked.requirement->name}});
 }
 
 // The same release for another CUDA version: an installer takes both, as what is behind '+' is not
@@ -140,9 +167,10 @@ void judge_variant(Diagnosis& diagnosis, const RecipeColumn& column, const Resol
     return;
   }
   const Note* note = diagnosis.knowledge.note("companion cuda");
-  const bool certain = note != nullptr && note->verified && torch.sure && companion.pinned.sure &&
-                       torch.version && !torch.version->local.empty() &&
-                       (usual == nullptr || usual->verified);
+  const bool certain =
+      note != nullptr && note->verified && torch.sure && companion.pinned.sure && torch.version &&
+      !torch.version->local.empty() &&
+      (usual == nullptr || (usual->verified && (!column.is_image() || says_all(column))));
   Finding& finding = add_finding(
       diagnosis, "torch companions", failing(certain), sure(certain),
       fmt::format("{} {} in {}", companion.package, version.text(), column.name),
@@ -163,6 +191,7 @@ void judge_variant(Diagnosis& diagnosis, const RecipeColumn& column, const Resol
         {fmt::format("no index is named for {}, and that of Python has it for {}",
                      companion.package, usual->value),
          usual->source});
+    propose_index(diagnosis, *companion.pinned.by, with->local_text(), proposals);
   } else {
     propose(
         diagnosis, proposals,

@@ -172,6 +172,13 @@ std::string word_command(const AlignmentEdit& edit, bool several) {
 
 }  // namespace
 
+std::string_view hash_words(const Requirement& requirement) {
+  return requirement.hashed
+             ? "the hashes of that line are of the old version, and pip-compile --generate-hashes "
+               "makes new ones"
+             : "";
+}
+
 AlignmentEdit pin_edit(const RecipeColumn& column, const Asked& decides, const std::string& to,
                        std::string why) {
   const Asked* const project = by_project(column, decides);
@@ -189,6 +196,8 @@ AlignmentEdit pin_edit(const RecipeColumn& column, const Asked& decides, const s
     edit.why += edit.why.empty() ? "" : "; ";
     edit.why += "the file was compiled, and what it is compiled from must say so, too";
   }
+  edit.why += edit.why.empty() || !requirement.hashed ? "" : "; ";
+  edit.why += hash_words(requirement);
   edit.row = requirement.name;
   edit.refused = lock && refuses(project, to);
   // Behind extras alone nothing is put by a command: how they are written is not known.

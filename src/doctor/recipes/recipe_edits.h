@@ -18,6 +18,9 @@ namespace mynah::doctor {
 [[nodiscard]] AlignmentEdit pin_edit(const RecipeColumn& column, const Asked& decides,
                                      const std::string& to, std::string why);
 
+// What an edit of a requirement leaves to be done where its line has hashes; empty: nothing.
+[[nodiscard]] std::string_view hash_words(const Requirement& requirement);
+
 // What an edit begins with that names an index beside the one that is there.
 inline constexpr std::string_view kExtraIndex = "--extra-index-url ";
 

@@ -23,25 +23,61 @@ bool is_locked(const Resolved& resolved) {
   return resolved.by->requirement->locked;
 }
 
-// A pin that does not meet what a package asks for.
+// Words for a package that do not meet what another asks for.
 struct Unmet {
   Requirement need;
   Resolved other;
-  bool certain = false;  // the condition of the need holds, and the pin does
+  bool certain = false;  // the condition of the need holds, and the words do
 };
 
-std::optional<Unmet> unmet(const Machine& machine, const RecipeColumn& column, const Resolved& one,
-                           Requirement need) {
+// Whether no version of a package that a column lets in is one that another asks for.
+bool is_refused(const RecipeColumn& column, const Requirement& need, const Resolved& other,
+                const SpecifierSet& wanted, const Knowledge& knowledge) {
+  if (other.version) {
+    return !wanted.contains(*other.version);
+  }
+  // Commands of an image follow each other, and each changes what is there.
+  if (other.by == nullptr || !other.several.empty() || other.range.clauses.empty() ||
+      !is_one_run(column)) {
+    return false;
+  }
+  if (const auto exactly = wanted.pinned()) {
+    return !other.range.contains(*exactly);
+  }
+  const PackageReleases* const known = knowledge.releases_of(need.name);
+  if (known == nullptr || !known->verified) {
+    return false;
+  }
+  SpecifierSet both = other.range;
+  both.clauses.insert(both.clauses.end(), wanted.clauses.begin(), wanted.clauses.end());
+  const ListedReleases listed = listed_releases(*known, both);
+  return listed.versions.empty() && listed.no_newer && listed.no_older;
+}
+
+std::optional<Unmet> unmet(const Diagnosis& diagnosis, const RecipeColumn& column,
+                           const Resolved& one, Requirement need) {
   Resolved other = resolve(column, need.name);
   const auto wanted = SpecifierSet::parse(need.specifier);
-  if (!other.version || !wanted || wanted->contains(*other.version) ||
-      other.by->requirement->overrides || !other.by->requirement->url.empty() ||
-      (is_locked(one) && is_locked(other))) {
+  if (!wanted || !is_refused(column, need, other, *wanted, diagnosis.knowledge) ||
+      other.by->requirement->overrides || (is_locked(one) && is_locked(other))) {
     return std::nullopt;
   }
+  // A range is of all that is said, a pin of one line.
+  const std::vector<Asked>& all = column.packages.at(need.name);
+  const bool plain = other.version
+                         ? other.by->requirement->url.empty()
+                         : std::ranges::all_of(all, [](const Asked& asked) {
+                             return asked.requirement->url.empty() && !asked.requirement->overrides;
+                           });
+  if (!plain) {
+    return std::nullopt;
+  }
+  const bool holds_all = other.version || std::ranges::all_of(all, [](const Asked& asked) {
+                           return asked.holds == Truth::Yes;
+                         });
   Truth holds = Truth::Yes;
   if (!need.marker.empty()) {
-    const System system = system_of(column, machine);
+    const System system = system_of(column, diagnosis.facts.machine);
     const auto marker = Marker::parse(need.marker);
     holds = marker ? marker->holds({.system = system,
                                     .python = column.python,
@@ -52,8 +88,29 @@ std::optional<Unmet> unmet(const Machine& machine, const RecipeColumn& column, c
   if (holds == Truth::No) {
     return std::nullopt;
   }
-  const bool certain = other.sure && holds == Truth::Yes;
+  const bool certain = other.sure && holds_all && holds == Truth::Yes;
   return Unmet{.need = std::move(need), .other = std::move(other), .certain = certain};
+}
+
+// The newest other release of a package whose needs are known and do not refuse what stands there
+// for one of them: it is proposed in place of the one that does.
+void propose_other_release(const Diagnosis& diagnosis, const RecipeColumn& column,
+                           const Resolved& one, const Unmet& unmet, Proposals& proposals) {
+  const Knowledge& knowledge = diagnosis.knowledge;
+  const PackageReleases* const known = knowledge.releases_of(one.by->requirement->name);
+  if (known == nullptr || unmet.other.version) {
+    return;
+  }
+  for (const Version& release : known->releases) {
+    const auto asked = asked_of(known->package, release, unmet.need.name, knowledge);
+    const auto exactly = asked ? asked->range.pinned() : std::nullopt;
+    if (exactly && unmet.other.range.contains(*exactly)) {
+      propose(diagnosis, proposals,
+              {pin_edit(column, *one.by, "==" + release.text(),
+                        fmt::format("it asks for {}{}", unmet.need.name, asked->range.text()))});
+      return;
+    }
+  }
 }
 
 // All that one package asks for and does not get is one finding: it is mended as one.
@@ -67,8 +124,12 @@ void judge_package(Diagnosis& diagnosis, const RecipeColumn& column, const Packa
   std::vector<AlignmentEdit> edits;
   std::vector<Evidence> pins;
   for (const Unmet& each : all) {
-    words.push_back(fmt::format("{}{}, and {} is pinned", each.need.name, each.need.specifier,
-                                each.other.version->text()));
+    words.push_back(each.other.version
+                        ? fmt::format("{}{}, and {} is pinned", each.need.name, each.need.specifier,
+                                      each.other.version->text())
+                        : fmt::format("{}{}, and {}{} is asked for", each.need.name,
+                                      each.need.specifier, each.need.name,
+                                      each.other.range.text()));
     edits.push_back(pin_edit(column, *each.other.by, each.need.specifier,
                              fmt::format("{} asks for it", title)));
     pins.push_back(evidence_of(*each.other.by));
@@ -86,6 +147,9 @@ void judge_package(Diagnosis& diagnosis, const RecipeColumn& column, const Packa
     finding.error = "ResolutionImpossible";
   }
   propose(diagnosis, proposals, std::move(edits), fmt::format("Take what {} asks for.", title));
+  if (all.size() == 1) {
+    propose_other_release(diagnosis, column, one, all.front(), proposals);
+  }
 }
 
 // What torch's wheel for Linux asks for of cuDNN; none: it is not known. Of a series of torch one
@@ -119,6 +183,14 @@ std::optional<PackageNeeds> cudnn_of_torch(const RecipeColumn& column, const Res
   return needs;
 }
 
+// Whether another rule says what a package asks for, of torchaudio and torchvision beside a pinned
+// torch (judge_torch_companions).
+bool is_said_of_companions(const RecipeColumn& column, std::string_view package,
+                           const Requirement& need) {
+  return (package == "torchaudio" || package == "torchvision") && need.name == "torch" &&
+         resolve(column, "torch").version;
+}
+
 // Releases that a column's torch is, or may be: of a range that is bounded on both sides.
 std::vector<Version> releases_of_torch(const Resolved& torch, const Knowledge& knowledge) {
   const PackageReleases* known = knowledge.releases_of("torch");
@@ -138,7 +210,23 @@ std::vector<Version> releases_of_torch(const Resolved& torch, const Knowledge& k
 // What belongs to one run of an installer: a file that no command names, with all that it includes.
 // Files that a Dockerfile installs are several runs, of which nothing is certain.
 bool is_one_run(const RecipeColumn& column) {
-  return column.service == nullptr && column.root->kind != "dockerfile";
+  return column.service == nullptr && column.root->kind != "dockerfile" &&
+         column.root->kind != "script";
+}
+
+std::optional<AskedOf> asked_of(std::string_view package, const Version& release,
+                                std::string_view other, const Knowledge& knowledge) {
+  const PackageNeeds* const needs = knowledge.package(package, release.public_part());
+  for (const std::string& text : needs == nullptr ? std::vector<std::string>() : needs->requires_) {
+    const auto need = parse_requirement(text);
+    if (!need || need->name != other) {
+      continue;
+    }
+    if (auto range = SpecifierSet::parse(need->specifier)) {
+      return AskedOf{.range = *std::move(range), .needs = needs};
+    }
+  }
+  return std::nullopt;
 }
 
 void judge_needs(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals) {
@@ -147,8 +235,9 @@ void judge_needs(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& pr
     std::vector<Unmet> all;
     for (const std::string& text : needs.requires_) {
       auto need = parse_requirement(text);
-      auto found = need ? unmet(diagnosis.facts.machine, column, one, *std::move(need))
-                        : std::optional<Unmet>();
+      auto found = need && !is_said_of_companions(column, needs.package, *need)
+                       ? unmet(diagnosis, column, one, *std::move(need))
+                       : std::optional<Unmet>();
       if (found) {
         all.push_back(*std::move(found));
       }
@@ -157,12 +246,28 @@ void judge_needs(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& pr
       judge_package(diagnosis, column, needs, one, all, proposals);
     }
   };
+  // What torch asks for was read of the Python index's wheels: others for CUDA are much alike, and
+  // those for the processor or other makers' cards are not.
+  const auto judge_torch = [&](PackageNeeds needs, const Resolved& one) {
+    const auto version = torch_of(column, knowledge);
+    const TorchRelease* const release = version ? knowledge.torch_release(*version) : nullptr;
+    const std::string variant = version ? version->local_text() : "";
+    if (variant.empty() || !cuda_of_variant(variant).empty()) {
+      needs.verified &= release != nullptr && release->default_variant.verified &&
+                        release->default_variant.value == variant;
+      judge(needs, one);
+    }
+  };
   for (const PackageNeeds& needs : knowledge.packages) {
     const Resolved one = resolve(column, needs.package);
     // Of several entries that a version is of the first counts: it is the closest.
     if (one.version && one.by->requirement->url.empty() && one.by->brings_needs() &&
         knowledge.package(needs.package, *one.version) == &needs) {
-      judge(needs, one);
+      if (needs.package == "torch") {
+        judge_torch(needs, one);
+      } else {
+        judge(needs, one);
+      }
     }
   }
   const Resolved torch = resolve(column, "torch");

@@ -9,6 +9,7 @@
 #include "doctor/recipes/alignment.h"
 #include "doctor/recipes/recipe_columns.h"
 #include "doctor/rules.h"
+#include "doctor/versions.h"
 
 namespace mynah::doctor {
 
@@ -91,6 +92,16 @@ void doubt_failures(const RecipeColumn& column, const Asked* asked, Judged& judg
 void judge_clashes(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals);
 void judge_needs(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals);
 void judge_torch_build(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals);
+
+// What a release of a package asks for of another, whatever the conditions: torchaudio 2.9.1 of
+// torch "==2.9.1". Null: nothing, or it is not known.
+struct AskedOf {
+  SpecifierSet range;
+  const PackageNeeds* needs = nullptr;
+};
+
+[[nodiscard]] std::optional<AskedOf> asked_of(std::string_view package, const Version& release,
+                                              std::string_view other, const Knowledge& knowledge);
 
 // Builds of a torch that are known, in place of one that is not, for the finding that was added
 // last.

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "doctor/knowledge/companions.h"
 #include "doctor/recipes/alignment_parts.h"
 #include "doctor/recipes/column_steps.h"
 #include "doctor/recipes/recipe_edits.h"
@@ -45,23 +44,6 @@ void judge_replaced(Diagnosis& diagnosis, const RecipeColumn& column, Proposals&
               {pin_edit(column, first, last.requirement->specifier, "it comes in the end")});
     }
   }
-}
-
-// The torch that a companion's wheel asks for: one release, or of a series of which not all
-// releases are known, some of it. Empty: it asks for none, or for nothing that is known.
-std::string torch_wanted_by(std::string_view name, const Version& version,
-                            const Knowledge& knowledge) {
-  const auto pair = pair_of_companion(name, version, knowledge);
-  for (const TorchRelease& release : knowledge.torch) {
-    const std::optional<Claim>& claim = series_of_companion(name, release);
-    const auto series =
-        SpecifierSet::parse(fmt::format("=={}.*", claim ? claim->value : std::string("0")));
-    const auto torch = Version::parse(release.torch);
-    if (claim && series && series->contains(version) && torch && *torch < *Version::parse("2.9")) {
-      return pair ? "==" + pair->torch.text() : fmt::format("=={}.*", release.torch);
-    }
-  }
-  return {};
 }
 
 void judge_displaced(Diagnosis& diagnosis, const RecipeColumn& column, std::string_view package) {
@@ -115,21 +97,6 @@ std::optional<Displaced> displaced(const RecipeColumn& column, std::string_view 
       }
     }
   }
-  if (package != "torch") {
-    return std::nullopt;
-  }
-  // torchaudio and torchvision ask for the torch of their release, up to 2.8.
-  for (const std::string_view name : {"torchaudio", "torchvision"}) {
-    const Resolved companion = resolve(column, name);
-    if (!companion.version || !is_later(companion.by)) {
-      continue;
-    }
-    const std::string wants = torch_wanted_by(name, *companion.version, knowledge);
-    const auto range = SpecifierSet::parse(wants);
-    if (!wants.empty() && range && !range->contains(version->public_part())) {
-      return Displaced{.by = companion.by, .wants = wants};
-    }
-  }
   return std::nullopt;
 }
 
@@ -142,8 +109,14 @@ void doubt_failures(const RecipeColumn& column, const Asked* asked, Judged& judg
     return;
   }
   const std::vector<InstallStep>& steps = (*image)->steps;
+  // A script of which not all could be followed is as little known as a file that was changed.
+  const auto is_known = [&](const IncludeLine& line) {
+    const auto file = std::ranges::find(column.recipes, line.path, &Recipe::path);
+    return !line.edited &&
+           (file == column.recipes.end() || (*file)->kind != "script" || (*file)->doubts.empty());
+  };
   const auto edited = std::ranges::find_if((*image)->include_lines, [&](const IncludeLine& line) {
-    if (!line.edited || line.step == 0 || line.step > steps.size()) {
+    if (is_known(line) || line.step == 0 || line.step > steps.size()) {
       return false;
     }
     const InstallStep* const step = &steps[line.step - 1];
@@ -155,7 +128,8 @@ void doubt_failures(const RecipeColumn& column, const Asked* asked, Judged& judg
   }
   judged.verdict.outcome = Outcome::Unknown;
   judged.verdict.reason =
-      "a later line installs from a file that the image changes: it may put another in its place";
+      "a later line installs from a file that the image changes, or by a script that is not known "
+      "as a whole: it may put another in its place";
   for (Finding& finding : judged.findings) {
     if (finding.level == Level::Fail) {
       finding.level = Level::Unknown;

@@ -130,7 +130,8 @@ void judge_version(Diagnosis& diagnosis, const RecipeColumn& column, const Insta
     const AlignmentEdit edit = pin_edit(column, asked, "==" + other.text(), {});
     finding.remedies.push_back(
         {.command = edit_command(edit),
-         .text = fmt::format("Write {} in {}", edit.to, place_text(edit.file, edit.line)),
+         .text = fmt::format("Write {} in {}{}{}", edit.to, place_text(edit.file, edit.line),
+                             edit.why.empty() ? "" : ": ", edit.why),
          .cost = {}});
   }
 }
@@ -257,7 +258,8 @@ void judge_numpy(Diagnosis& diagnosis, const RecipeColumn& column) {
                       ? fmt::format("sed -i '{}s|.*|{}|' '{}'", edit.line, edit.to, edit.file)
                   : list && !own ? edit_command(edit)
                                  : std::string(),
-       .text = own ? fmt::format("Write {} in {}", edit.to, place_text(edit.file, edit.line))
+       .text = own ? fmt::format("Write {} in {}{}{}", edit.to, place_text(edit.file, edit.line),
+                                 by.hashed ? ": " : "", hash_words(by))
                    : fmt::format("Add numpy<2 beside torch in {}", place_text(edit.file, by.line)),
        .cost = "what asks for numpy>=2 no longer fits"});
 }
