@@ -1,7 +1,7 @@
 // Frameworks that recipes pin, or let in by a range of one meaning, on each card.
 #include <algorithm>
+#include <array>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,11 +11,9 @@
 
 #include "doctor/knowledge/companions.h"
 #include "doctor/recipes/alignment_parts.h"
+#include "doctor/recipes/brought_frameworks.h"
 #include "doctor/recipes/column_libraries.h"
-#include "doctor/recipes/column_steps.h"
 #include "doctor/recipes/installation_edits.h"
-#include "doctor/recipes/listed_releases.h"
-#include "doctor/recipes/package_indexes.h"
 #include "doctor/recipes/recipe_edits.h"
 #include "doctor/recipes/recipe_parts.h"
 #include "doctor/recipes/recipe_rule_parts.h"
@@ -23,28 +21,12 @@
 #include "doctor/verdicts/arm_machines.h"
 #include "doctor/verdicts/coverage.h"
 #include "doctor/verdicts/int8_products.h"
-#include "doctor/verdicts/known_framework.h"
 #include "doctor/verdicts/remedies.h"
 #include "doctor/verdicts/verdict.h"
 
 namespace mynah::doctor {
 
 namespace {
-
-// What a column brings of a framework.
-struct Brought {
-  std::vector<Framework> frameworks;  // the newest first; one where it is pinned
-  const Asked* by = nullptr;          // null: an image brings it
-  bool range = false;                 // it is not pinned: the first of these comes
-  bool no_older = true;               // a range lets in none that is older than these
-  std::string ended = {};             // the variant of a closed index that bounds it alone
-};
-
-// Of which a reader is told even where nothing is known of the version: most others are compiled
-// where they are installed.
-bool gets_a_row(std::string_view package) {
-  return package == "torch" || package == "ctranslate2" || package == "onnxruntime-gpu";
-}
 
 // Whether it was said already that there is no such version, or no such build of it.
 bool is_missing(const Framework& framework, const Knowledge& knowledge) {
@@ -58,144 +40,6 @@ bool is_missing(const Framework& framework, const Knowledge& knowledge) {
   return knowledge.listing_of(framework.package, *version) == Listing::Missing ||
          (release != nullptr && !cuda_of_variant(variant).empty() &&
           release->variant(variant) == nullptr);
-}
-
-void doubt_all(Framework& framework) {
-  framework.unverified.insert(framework.unverified.end(), {"code", "cudnn", "libraries", "ptx"});
-}
-
-// conda's torch, which is of the CUDA version that pytorch-cuda names; what its builds hold is not
-// what those of the wheels hold (pytorch/builder conda/pytorch-nightly/build.sh@02aceb42), and
-// nobody looked into them.
-Brought brought_by_conda(const RecipeColumn& column, const Resolved& torch,
-                         const Knowledge& knowledge) {
-  Brought brought{.frameworks = {}, .by = torch.by};
-  const PackageReleases* known = knowledge.releases_of("torch");
-  std::optional<Version> version = torch.version;
-  if (!version && known != nullptr) {
-    const ListedReleases listed = listed_releases(*known, torch.range);
-    if (listed.no_newer && listed.no_older && !listed.versions.empty()) {
-      version = listed.versions.front();
-    }
-  }
-  if (!version) {
-    return brought;
-  }
-  Framework framework = unknown_framework("torch", *version);
-  framework.source = "conda's packages, which nobody looked into";
-  const Resolved cuda = resolve(column, "pytorch-cuda");
-  if (column.asks_for("cpuonly")) {
-    framework.cuda = "";
-  } else if (cuda.by != nullptr && cuda.range.clauses.size() == 1 &&
-             cuda.range.clauses[0].relation == Specifier::Relation::Equal) {
-    framework.cuda = cuda.range.clauses[0].version.text();
-  }
-  brought.frameworks.push_back(std::move(framework));
-  return brought;
-}
-
-// The releases of a torch that come from the index that is named, of those that are listed.
-std::vector<Version> torch_of_index(const RecipeColumn& column, const Asked& by,
-                                    const std::vector<Version>& listed,
-                                    const Knowledge& knowledge) {
-  const std::string only = only_variant(column, by, knowledge);
-  std::set<std::string> named;
-  for (const std::string& url : urls_of(column, *by.requirement)) {
-    named.insert(variant_of_index(url));
-  }
-  named.erase("");
-  std::vector<Version> found;
-  if (named.size() > 1) {
-    return found;  // which of them is taken is not known
-  }
-  const std::string variant = named.empty() ? "" : *named.begin();
-  const auto local = Version::parse("0+" + variant);
-  for (Version version : listed) {
-    const TorchRelease* release = knowledge.torch_release(version);
-    const bool cuda = !cuda_of_variant(variant).empty();
-    const bool there =
-        local && (!cuda || (release != nullptr && release->variant(variant) != nullptr));
-    if (there) {
-      version.local = local->local;
-    } else if (!only.empty()) {
-      continue;
-    }
-    found.push_back(with_variant(std::move(version), knowledge));
-  }
-  return found;
-}
-
-// What a range lets in, where that is known: no release that is newer than those of the list, or of
-// an index that gets no new ones.
-Brought brought_by_range(const RecipeColumn& column, std::string_view package,
-                         const Resolved& resolved, System system, const Knowledge& knowledge) {
-  Brought brought{.frameworks = {}, .by = resolved.by, .range = true};
-  const auto all = column.packages.find(std::string(package));
-  const PackageReleases* known = knowledge.releases_of(package);
-  // Commands of an image follow each other: the last may bring another one.
-  const auto asked =
-      std::ranges::count_if(all->second, [](const Asked& one) { return !one.bound; });
-  const bool elsewhere = std::ranges::any_of(
-      all->second, [](const Asked& one) { return !one.requirement->url.empty(); });
-  if (known == nullptr || !gets_a_row(package) || !resolved.several.empty() || elsewhere ||
-      (asked > 1 && resolved.by->recipe->kind == "dockerfile")) {
-    return brought;
-  }
-  const ListedReleases listed = listed_releases(*known, resolved.range);
-  if (!listed.no_newer) {
-    // Then the index that it comes from may bound it.
-    brought.ended = package == "torch" && comes_first(column, *resolved.by)
-                        ? ended_variant(column, *resolved.by, knowledge)
-                        : "";
-    if (brought.ended.empty()) {
-      return brought;
-    }
-  }
-  brought.no_older = listed.no_older;
-  const bool sure =
-      std::ranges::all_of(all->second, [](const Asked& one) { return one.holds == Truth::Yes; });
-  for (const Version& version :
-       package == "torch" ? torch_of_index(column, *resolved.by, listed.versions, knowledge)
-                          : listed.versions) {
-    auto framework = known_framework(package, version, system, knowledge);
-    if (!framework) {
-      brought.frameworks.clear();
-      return brought;
-    }
-    if (!sure || displaced(column, package, knowledge) ||
-        may_have_own_builds(column, *resolved.by->requirement, knowledge)) {
-      doubt_all(*framework);
-    }
-    brought.frameworks.push_back(*std::move(framework));
-  }
-  return brought;
-}
-
-Brought brought_by(const RecipeColumn& column, std::string_view package, System system,
-                   const Knowledge& knowledge) {
-  const Resolved resolved = resolve(column, package);
-  const auto version = package == "torch" ? torch_of(column, knowledge) : resolved.version;
-  if (resolved.by != nullptr && resolved.by->requirement->url == "conda") {
-    return package == "torch" ? brought_by_conda(column, resolved, knowledge) : Brought();
-  }
-  if (!version) {
-    return resolved.by != nullptr ? brought_by_range(column, package, resolved, system, knowledge)
-                                  : Brought();
-  }
-  Brought brought{.frameworks = {}, .by = resolved.by};
-  auto framework = known_framework(package, *version, system, knowledge);
-  if (!framework && column.asks_for(package) && gets_a_row(package)) {
-    framework = unknown_framework(package, *version);
-  }
-  if (framework) {
-    if (!resolved.sure || displaced(column, package, knowledge) ||
-        (resolved.by != nullptr &&
-         may_have_own_builds(column, *resolved.by->requirement, knowledge))) {
-      doubt_all(*framework);
-    }
-    brought.frameworks.push_back(*std::move(framework));
-  }
-  return brought;
 }
 
 // Whether a card is newer than all code of some releases: then no older release has any for it,
@@ -270,8 +114,41 @@ void add_recipe_remedies(const Diagnosis& diagnosis, const RecipeColumn& column,
   }
 }
 
+// What the newest release that is known comes to, where others may come. None: it does not fail by
+// the card or the driver.
+std::optional<Judged> judged_newest(const Brought& brought, const Card& card,
+                                    const Machine& machine, const Knowledge& knowledge,
+                                    const PythonEnvironment& environment) {
+  static constexpr std::array<Cause, 8> kCauses = {
+      Cause::DriverTooOld, Cause::CardDropped, Cause::NoCode,     Cause::PtxTooNew,
+      Cause::Packed,       Cause::CudnnCode,   Cause::CublasCode, Cause::CudaTooOld};
+  Judged judged =
+      judge_framework(brought.frameworks.front(), &card, machine, knowledge, &environment);
+  if (computes_on_card(judged) || judged.verdict.outcome == Outcome::Unknown ||
+      std::ranges::find(kCauses, judged.cause) == kCauses.end()) {
+    return std::nullopt;
+  }
+  return judged;
+}
+
+// Another release may come than the one that was judged: its failure is no more than likely.
+void doubt_newest(Judged& judged) {
+  judged.verdict.outcome = Outcome::Unknown;
+  judged.verdict.reason = "nothing pins it: the newest that is known would fail";
+  for (Finding& finding : judged.findings) {
+    finding.level = finding.level == Level::Fail ? Level::Unknown : finding.level;
+    finding.certainty = Certainty::Likely;
+  }
+}
+
 Evidence range_evidence(const Brought& brought) {
   const std::string& newest = brought.frameworks.front().version;
+  if (brought.open) {
+    return {fmt::format("{}{} takes the newest that there is on the day, and {} is the newest of "
+                        "which something is known",
+                        brought.by->requirement->name, brought.by->requirement->specifier, newest),
+            place_text(brought.by->recipe->path, brought.by->requirement->line)};
+  }
   const std::string& oldest = brought.frameworks.back().version;
   const Requirement& requirement = *brought.by->requirement;
   if (!brought.ended.empty()) {
@@ -341,6 +218,14 @@ void add_image_companions(PythonEnvironment& environment, const RecipeColumn& co
   }
 }
 
+void add_framework(PythonEnvironment& environment, std::string_view package,
+                   const Brought& brought) {
+  environment.frameworks.push_back(brought.frameworks.front());
+  Package& as_installed = environment.packages.emplace_back();
+  as_installed.name = package;
+  as_installed.version = brought.frameworks.front().version;
+}
+
 }  // namespace
 
 void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column,
@@ -353,36 +238,53 @@ void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column,
     environment.path = "/usr/local";  // where images of Python have it
     environment.python = column.python;
   }
-  std::vector<Brought> all;
+
+  struct Brings {
+    Brought known;
+    Brought newest;  // of a range of which not all fares alike, or not all is known
+  };
+
+  std::vector<Brings> all;
   for (const std::string_view package :
        {"torch", "ctranslate2", "onnxruntime-gpu", "llama-cpp-python", "nvidia-cudnn-cu12",
         "nvidia-cudnn-cu13"}) {
-    Brought brought = brought_by(column, package, system, diagnosis.knowledge);
-    if (brought.frameworks.empty()) {
-      continue;
+    Brings brings{.known = brought_by(column, package, system, diagnosis.knowledge),
+                  .newest = newest_of_range(column, package, system, diagnosis.knowledge)};
+    if (!brings.known.frameworks.empty()) {
+      add_framework(environment, package, brings.known);
     }
-    const Framework& newest = brought.frameworks.front();
-    environment.frameworks.push_back(newest);
-    Package& as_installed = environment.packages.emplace_back();
-    as_installed.name = package;
-    as_installed.version = newest.version;
     if (!package.starts_with("nvidia")) {
-      all.push_back(std::move(brought));
+      all.push_back(std::move(brings));
     }
   }
   add_image_companions(environment, column, diagnosis.knowledge);
   PythonEnvironment plain = environment;  // whose commands become edits
   plain.path.clear();
-  for (const Brought& brought : all) {
+  const auto judge = [&](const Brought& brought, const Card& card) -> std::optional<Judged> {
+    if (brought.frameworks.empty()) {
+      return std::nullopt;
+    }
     const Framework& framework = brought.frameworks.front();
+    const Machine inside = machine_inside(column, framework, card, diagnosis);
+    if (is_unread_on_arm(framework, card, inside, diagnosis.knowledge)) {
+      return brought.open
+                 ? std::nullopt
+                 : std::optional(judge_framework(framework, &card, inside, diagnosis.knowledge));
+    }
+    return (brought.open ? judged_newest : judged_alike)(brought, card, inside, diagnosis.knowledge,
+                                                         environment);
+  };
+  for (const Brings& brings : all) {
     for (const Card& card : machine.cards) {
-      const Machine inside = machine_inside(column, framework, card, diagnosis);
-      const bool arm = is_unread_on_arm(framework, card, inside, diagnosis.knowledge);
-      auto judged = arm ? judge_framework(framework, &card, inside, diagnosis.knowledge)
-                        : judged_alike(brought, card, inside, diagnosis.knowledge, environment);
+      auto judged = judge(brings.known, card);
+      const Brought& brought = judged ? brings.known : brings.newest;
+      judged = judged ? std::move(judged) : judge(brought, card);
       if (!judged) {
         continue;
       }
+      const Framework& framework = brought.frameworks.front();
+      const Machine inside = machine_inside(column, framework, card, diagnosis);
+      const bool arm = is_unread_on_arm(framework, card, inside, diagnosis.knowledge);
       doubt_failures(column, brought.by, *judged);
       // An extra for the processor is meant to be one, and that a version is missing is said of it
       // already.
@@ -408,6 +310,9 @@ void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column,
       if (proposals != nullptr && !arm && !judged->findings.empty() &&
           judged->findings.front().level != Level::Note) {
         remedies = remedies_for(framework, *judged, card, inside, environment, diagnosis.knowledge);
+      }
+      if (brought.open) {
+        doubt_newest(*judged);
       }
       judged->verdict.environment = column.name;
       lower_by_libraries(diagnosis, column, framework.package, judged->verdict);

@@ -1,0 +1,214 @@
+#include "doctor/recipes/brought_frameworks.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "doctor/knowledge/pythons.h"
+#include "doctor/recipes/alignment_parts.h"
+#include "doctor/recipes/column_steps.h"
+#include "doctor/recipes/listed_releases.h"
+#include "doctor/recipes/package_indexes.h"
+#include "doctor/recipes/recipe_drift.h"
+#include "doctor/verdicts/known_framework.h"
+
+namespace mynah::doctor {
+
+namespace {
+
+// Of which a reader is told even where nothing is known of the version: most others are compiled
+// where they are installed.
+bool gets_a_row(std::string_view package) {
+  return package == "torch" || package == "ctranslate2" || package == "onnxruntime-gpu";
+}
+
+void doubt_all(Framework& framework) {
+  framework.unverified.insert(framework.unverified.end(), {"code", "cudnn", "libraries", "ptx"});
+}
+
+// conda's torch, which is of the CUDA version that pytorch-cuda names; what its builds hold is not
+// what those of the wheels hold (pytorch/builder conda/pytorch-nightly/build.sh@02aceb42), and
+// nobody looked into them.
+Brought brought_by_conda(const RecipeColumn& column, const Resolved& torch,
+                         const Knowledge& knowledge) {
+  Brought brought{.frameworks = {}, .by = torch.by};
+  const PackageReleases* known = knowledge.releases_of("torch");
+  std::optional<Version> version = torch.version;
+  if (!version && known != nullptr) {
+    const ListedReleases listed = listed_releases(*known, torch.range);
+    if (listed.no_newer && listed.no_older && !listed.versions.empty()) {
+      version = listed.versions.front();
+    }
+  }
+  if (!version) {
+    return brought;
+  }
+  Framework framework = unknown_framework("torch", *version);
+  framework.source = "conda's packages, which nobody looked into";
+  const Resolved cuda = resolve(column, "pytorch-cuda");
+  if (column.asks_for("cpuonly")) {
+    framework.cuda = "";
+  } else if (cuda.by != nullptr && cuda.range.clauses.size() == 1 &&
+             cuda.range.clauses[0].relation == Specifier::Relation::Equal) {
+    framework.cuda = cuda.range.clauses[0].version.text();
+  }
+  brought.frameworks.push_back(std::move(framework));
+  return brought;
+}
+
+// The releases of a torch that come from the index that is named, of those that are listed.
+std::vector<Version> torch_of_index(const RecipeColumn& column, const Asked& by,
+                                    const std::vector<Version>& listed,
+                                    const Knowledge& knowledge) {
+  const std::string only = only_variant(column, by, knowledge);
+  std::set<std::string> named;
+  for (const std::string& url : urls_of(column, *by.requirement)) {
+    named.insert(variant_of_index(url));
+  }
+  named.erase("");
+  std::vector<Version> found;
+  if (named.size() > 1) {
+    return found;  // which of them is taken is not known
+  }
+  const std::string variant = named.empty() ? "" : *named.begin();
+  const auto local = Version::parse("0+" + variant);
+  for (Version version : listed) {
+    const TorchRelease* release = knowledge.torch_release(version);
+    const bool cuda = !cuda_of_variant(variant).empty();
+    const bool there =
+        local && (!cuda || (release != nullptr && release->variant(variant) != nullptr));
+    if (there) {
+      version.local = local->local;
+    } else if (!only.empty()) {
+      continue;
+    }
+    found.push_back(with_variant(std::move(version), knowledge));
+  }
+  return found;
+}
+
+// What a range lets in, where that is known: no release that is newer than those of the list, or of
+// an index that gets no new ones.
+Brought brought_by_range(const RecipeColumn& column, std::string_view package,
+                         const Resolved& resolved, System system, const Knowledge& knowledge) {
+  Brought brought{.frameworks = {}, .by = resolved.by, .range = true};
+  const auto all = column.packages.find(std::string(package));
+  const PackageReleases* known = knowledge.releases_of(package);
+  // Commands of an image follow each other: the last may bring another one.
+  const auto asked =
+      std::ranges::count_if(all->second, [](const Asked& one) { return !one.bound; });
+  const bool elsewhere = std::ranges::any_of(
+      all->second, [](const Asked& one) { return !one.requirement->url.empty(); });
+  if (known == nullptr || !gets_a_row(package) || !resolved.several.empty() || elsewhere ||
+      (asked > 1 && resolved.by->recipe->kind == "dockerfile")) {
+    return brought;
+  }
+  const ListedReleases listed = listed_releases(*known, resolved.range);
+  if (!listed.no_newer) {
+    // Then the index that it comes from may bound it.
+    brought.ended = package == "torch" && comes_first(column, *resolved.by)
+                        ? ended_variant(column, *resolved.by, knowledge)
+                        : "";
+    if (brought.ended.empty()) {
+      return brought;
+    }
+  }
+  brought.no_older = listed.no_older;
+  const bool sure =
+      std::ranges::all_of(all->second, [](const Asked& one) { return one.holds == Truth::Yes; });
+  for (const Version& version :
+       package == "torch" ? torch_of_index(column, *resolved.by, listed.versions, knowledge)
+                          : listed.versions) {
+    auto framework = known_framework(package, version, system, knowledge);
+    if (!framework) {
+      brought.frameworks.clear();
+      return brought;
+    }
+    if (!sure || displaced(column, package, knowledge) ||
+        may_have_own_builds(column, *resolved.by->requirement, knowledge)) {
+      doubt_all(*framework);
+    }
+    brought.frameworks.push_back(*std::move(framework));
+  }
+  return brought;
+}
+
+// The torch releases that have wheels for the column's Python, where that is known.
+std::vector<Version> for_python(std::vector<Version> releases, const RecipeColumn& column,
+                                std::string_view package, const Knowledge& knowledge) {
+  const auto python = Version::parse(column.python);
+  if (python) {
+    std::erase_if(releases, [&](const Version& release) {
+      const auto pythons = pythons_of(package, release, knowledge);
+      return pythons && !pythons->range.contains(*python);
+    });
+  }
+  return releases;
+}
+
+}  // namespace
+
+Brought brought_by(const RecipeColumn& column, std::string_view package, System system,
+                   const Knowledge& knowledge) {
+  const Resolved resolved = resolve(column, package);
+  const auto version = package == "torch" ? torch_of(column, knowledge) : resolved.version;
+  if (resolved.by != nullptr && resolved.by->requirement->url == "conda") {
+    return package == "torch" ? brought_by_conda(column, resolved, knowledge) : Brought();
+  }
+  if (!version) {
+    return resolved.by != nullptr ? brought_by_range(column, package, resolved, system, knowledge)
+                                  : Brought();
+  }
+  Brought brought{.frameworks = {}, .by = resolved.by};
+  auto framework = known_framework(package, *version, system, knowledge);
+  if (!framework && column.asks_for(package) && gets_a_row(package)) {
+    framework = unknown_framework(package, *version);
+  }
+  if (framework) {
+    if (!resolved.sure || displaced(column, package, knowledge) ||
+        (resolved.by != nullptr &&
+         may_have_own_builds(column, *resolved.by->requirement, knowledge))) {
+      doubt_all(*framework);
+    }
+    brought.frameworks.push_back(*std::move(framework));
+  }
+  return brought;
+}
+
+Brought newest_of_range(const RecipeColumn& column, std::string_view package, System system,
+                        const Knowledge& knowledge) {
+  const Resolved resolved = resolve(column, package);
+  Brought newest{.frameworks = {}, .by = resolved.by, .range = true, .open = true};
+  const PackageReleases* const known = knowledge.releases_of(package);
+  if (known == nullptr || resolved.by == nullptr || resolved.version || !resolved.several.empty() ||
+      !gets_a_row(package) || !comes_first(column, *resolved.by) ||
+      may_have_own_builds(column, *resolved.by->requirement, knowledge)) {
+    return newest;
+  }
+  const std::vector<Asked>& all = column.packages.at(std::string(package));
+  if (!std::ranges::all_of(all, [](const Asked& one) {
+        return one.holds == Truth::Yes && one.requirement->url.empty();
+      })) {
+    return newest;
+  }
+  // What others ask for bounds it, too.
+  SpecifierSet range = resolved.range;
+  const Derived others = brought(column, package, knowledge);
+  range.clauses.insert(range.clauses.end(), others.range.clauses.begin(),
+                       others.range.clauses.end());
+  std::vector<Version> releases =
+      for_python(listed_releases(*known, range).versions, column, package, knowledge);
+  if (package == "torch") {
+    releases = torch_of_index(column, *resolved.by, releases, knowledge);
+  }
+  for (const Version& release : releases) {
+    if (auto framework = known_framework(package, release, system, knowledge)) {
+      newest.frameworks.push_back(*std::move(framework));
+      break;
+    }
+  }
+  return newest;
+}
+
+}  // namespace mynah::doctor

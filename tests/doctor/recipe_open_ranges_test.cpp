@@ -1,0 +1,94 @@
+// Frameworks that nothing pins, on cards and drivers that the newest release does not serve.
+#include <tuple>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "recipe_files.h"
+
+namespace mynah::doctor {
+
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+Report on(const std::string& text, const char* name, const char* capability, const char* driver,
+          const char* path = "requirements.txt") {
+  Facts facts = files({{path, text.c_str()}});
+  facts.machine.cards = {card(name, capability)};
+  facts.machine.driver = driver;
+  return judge(facts);
+}
+
+// Findings about torch on the card.
+std::vector<const Finding*> of_torch(const Report& report) {
+  std::vector<const Finding*> found;
+  for (const Finding& finding : report.findings) {
+    if (finding.subject.starts_with("torch 2") && !finding.card.empty()) {
+      found.push_back(&finding);
+    }
+  }
+  return found;
+}
+
+std::vector<std::string> commands(const Finding& finding) {
+  std::vector<std::string> all;
+  for (const Remedy& remedy : finding.remedies) {
+    all.push_back(remedy.command);
+    for (const RemedyStep& step : remedy.steps) {
+      all.push_back(step.command);
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST(RecipeOpenRanges, TheNewestThatIsKnownIsHeldAgainstAnOldCardAndAnOldDriver) {
+  for (const char* asks : {"torch\n", "torch>=2\n", "torch>=2,<3\n", "torch>=2,<2.15\n"}) {
+    for (const auto& [name, capability, driver] :
+         {std::tuple("NVIDIA TITAN Xp", "6.1", "580.95"), std::tuple("Tesla V100", "7.0", "580.95"),
+          std::tuple("GeForce RTX 3090", "8.6", "535.86")}) {
+      const Report report = on(asks, name, capability, driver);
+      EXPECT_THAT(failures(report), IsEmpty()) << asks << name;
+      const auto found = of_torch(report);
+      ASSERT_EQ(found.size(), 1U) << asks << name;
+      EXPECT_EQ(found[0]->level, Level::Unknown);
+      EXPECT_EQ(found[0]->certainty, Certainty::Likely);
+      EXPECT_THAT(found[0]->evidence.front().text, HasSubstr("newest of which something is known"));
+      EXPECT_THAT(commands(*found[0]),
+                  Contains(HasSubstr("https://download.pytorch.org/whl/cu126")))
+          << asks << name;
+    }
+    EXPECT_THAT(of_torch(on(asks, "GeForce RTX 4090", "8.9", "580.95")), IsEmpty()) << asks;
+  }
+}
+
+// An index, a Python and what others ask for bound what comes.
+TEST(RecipeOpenRanges, WhatElseIsSaidBoundsTheNewest) {
+  const std::string index = "--index-url https://download.pytorch.org/whl/";
+  EXPECT_THAT(of_torch(on(index + "cu126\ntorch\n", "NVIDIA TITAN Xp", "6.1", "580.95")),
+              IsEmpty());
+  const auto wrong = of_torch(on(index + "cu126\ntorch\n", "GeForce RTX 5090", "12.0", "580.95"));
+  ASSERT_EQ(wrong.size(), 1U);
+  EXPECT_THAT(wrong[0]->subject, HasSubstr("+cu126"));
+  EXPECT_THAT(of_torch(on("torch\ntorchaudio==2.5.1\n", "GeForce RTX 3090", "8.6", "535.86")),
+              IsEmpty());
+  const std::string conda = "dependencies:\n  - python=3.8\n  - pip:\n    - torch\n";
+  EXPECT_THAT(of_torch(on(conda, "Tesla V100", "7.0", "535.86", "environment.yml")), IsEmpty());
+}
+
+// An image may have a torch already, which stays.
+TEST(RecipeOpenRanges, AnImageThatMayHaveOneIsLeftAlone) {
+  EXPECT_THAT(of_torch(on("FROM nvcr.io/nvidia/pytorch:24.05-py3\nRUN pip install torch\n",
+                          "NVIDIA TITAN Xp", "6.1", "570.86", "Dockerfile")),
+              IsEmpty());
+  EXPECT_EQ(of_torch(on("FROM python:3.11\nRUN pip install torch\n", "NVIDIA TITAN Xp", "6.1",
+                        "580.95", "Dockerfile"))
+                .size(),
+            1U);
+}
+
+}  // namespace mynah::doctor
