@@ -33,10 +33,11 @@ void DockerCopies::add(const std::string& source, const std::string& target) {
   }
 }
 
-std::string DockerCopies::place_of(std::string_view path) const {
+std::optional<std::string> DockerCopies::copied_from(std::string_view path) const {
   const std::string name = last_name(path);
   std::optional<std::string> folder;
   std::string target;
+  bool absolute = false;
   for (auto copy = copies_.rbegin(); copy != copies_.rend(); ++copy) {
     const std::string source = last_name(copy->source);
     if (source == name || (!source.empty() && last_name(copy->target) == name)) {
@@ -49,13 +50,27 @@ std::string DockerCopies::place_of(std::string_view path) const {
     if (!folder && fs::path(source).extension().empty()) {
       folder = relative(copy->source);
       target = relative(copy->target);
+      absolute = copy->target.starts_with('/') && target != ".";
     }
   }
-  std::string inside = path.starts_with('/') ? name : std::string(path);
-  if (const std::string below = relative(target) + "/"; inside.starts_with(below)) {
-    inside = inside.substr(below.size());
+  if (!folder) {
+    return std::nullopt;
   }
-  return beside(dockerfile_, folder ? (fs::path(*folder) / inside).string() : inside);
+  const std::string whole = relative(path);
+  const std::string below = target + "/";
+  std::string inside = path.starts_with('/') ? name : std::string(path);
+  if (whole.starts_with(below)) {
+    inside = whole.substr(below.size());
+  } else if (path.starts_with('/') && absolute) {
+    return std::nullopt;
+  }
+  return beside(dockerfile_, (fs::path(*folder) / inside).string());
+}
+
+std::string DockerCopies::place_of(std::string_view path) const {
+  const auto copied = copied_from(path);
+  return copied ? *copied
+                : beside(dockerfile_, path.starts_with('/') ? last_name(path) : std::string(path));
 }
 
 bool DockerCopies::is_own(std::string_view repository) const {

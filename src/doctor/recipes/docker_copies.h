@@ -1,6 +1,7 @@
 // What COPY, ADD and bind mounts bring into an image, and where it comes from.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +16,10 @@ class DockerCopies {
 
   // A file or folder `source` that is `target` in the image. Beyond some hundreds nothing is kept.
   void add(const std::string& source, const std::string& target);
+
+  // Where a path inside the image was copied from; none: nothing that was copied is known to hold
+  // it.
+  [[nodiscard]] std::optional<std::string> copied_from(std::string_view path) const;
 
   // Where a path inside the image comes from: what was copied last under that name, a folder that
   // was copied and may hold it, or the same name beside the Dockerfile.

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <iterator>
 #include <set>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -267,6 +269,41 @@ std::optional<size_t> stage_of(std::span<const DockerStage> stages, std::string 
 
 void compose_image(std::span<const DockerStage> stages, size_t target, Recipe& recipe) {
   Composer(stages).compose(target, recipe);
+}
+
+void add_step(Recipe& part, Recipe one, InstallStep step, const std::vector<std::string>& edited) {
+  constexpr size_t kMostDoubts = 100;
+  const bool installs = !one.requirements.empty() || !one.includes.empty() ||
+                        !one.constraints.empty() || !step.removes.empty() || step.unknown;
+  if (installs && part.steps.size() < kMostOfARecipe) {
+    part.steps.push_back(std::move(step));
+  }
+  const uint64_t number = part.steps.size();
+  for (Requirement& requirement : one.requirements) {
+    requirement.step = number;
+    add_requirement(part, std::move(requirement));
+  }
+  for (IncludeLine& include : one.include_lines) {
+    include.step = number;
+    include.edited = std::ranges::find(edited, include.path) != edited.end();
+    part.include_lines.push_back(std::move(include));
+  }
+  const auto move_all = [](auto& from, auto& to) {
+    std::ranges::move(from, std::back_inserter(to));
+  };
+  move_all(one.includes, part.includes);
+  move_all(one.constraints, part.constraints);
+  move_all(one.indexes, part.indexes);
+  move_all(one.system_packages, part.system_packages);
+  move_all(one.builds, part.builds);
+  for (const std::string& group : one.groups) {
+    add_groups(part, group);
+  }
+  for (const std::string& doubt : one.doubts) {
+    if (part.doubts.size() < kMostDoubts) {
+      part.doubts.push_back(doubt);
+    }
+  }
 }
 
 }  // namespace mynah::doctor

@@ -36,4 +36,9 @@ struct DockerStage {
 // a stage that is taken from is aside. Stages that nothing needs are not built.
 void compose_image(std::span<const DockerStage> stages, size_t target, Recipe& recipe);
 
+// Adds to a stage what one of its commands does: a step where it installs or removes something,
+// with all that it asks for and takes in. `edited`: files of those that are not known as they are
+// read.
+void add_step(Recipe& part, Recipe one, InstallStep step, const std::vector<std::string>& edited);
+
 }  // namespace mynah::doctor

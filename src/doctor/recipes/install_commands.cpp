@@ -381,6 +381,36 @@ bool read_installer(const ShellCommand& command, size_t at, uint64_t line,
 
 }  // namespace
 
+bool is_shell(std::string_view word) {
+  static constexpr std::array<std::string_view, 5> kShells = {"sh", "bash", "zsh", "dash", "ash"};
+  return std::ranges::find(kShells, base_name(word)) != kShells.end();
+}
+
+std::optional<std::string> script_of(const ShellCommand& command) {
+  static constexpr std::array<std::string_view, 6> kPythons = {
+      "miniconda", "miniforge", "mambaforge", "anaconda", "micromamba", "rustup"};
+  Words words = command.words;
+  if (!words.empty() && words.front() == "sudo") {
+    words = words.subspan(1);
+  }
+  if (words.empty()) {
+    return std::nullopt;
+  }
+  size_t at = 0;
+  if (is_shell(words.front()) || words.front() == "." || words.front() == "source") {
+    for (at = 1; at < words.size() && words[at].starts_with('-'); ++at) {
+      if (!words[at].starts_with("--") && words[at].ends_with('c')) {
+        return std::nullopt;
+      }
+    }
+  }
+  const std::string name = at < words.size() ? small_letters(base_name(words[at])) : "";
+  const bool script = name.ends_with(".sh") || name.ends_with(".bash");
+  const bool tools =
+      std::ranges::any_of(kPythons, [&](std::string_view known) { return name.contains(known); });
+  return script && !tools && !words[at].contains('$') ? std::optional(words[at]) : std::nullopt;
+}
+
 void read_command(const ShellCommand& command, uint64_t line, const CommandSetting& setting,
                   Recipe& recipe, InstallStep& step) {
   constexpr size_t kMostShown = 300;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -28,6 +29,13 @@ struct CommandSetting {
 // what it removes, is set in `step`.
 void read_command(const ShellCommand& command, uint64_t line, const CommandSetting& setting,
                   Recipe& recipe, InstallStep& step);
+
+// The file of commands that a shell is to run, or that is run by itself: "install.sh" of "bash -e
+// install.sh". None: there is none, or it is one that is known to bring a Python or tools alone.
+[[nodiscard]] std::optional<std::string> script_of(const ShellCommand& command);
+
+// Whether a word is a shell: "/bin/bash".
+[[nodiscard]] bool is_shell(std::string_view word);
 
 // Whether a variable of pip or uv names indexes: "PIP_EXTRA_INDEX_URL".
 [[nodiscard]] bool names_index(std::string_view variable);

@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <array>
-#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -27,7 +25,6 @@ namespace {
 
 constexpr size_t kMostInstructions = 5000;
 constexpr size_t kMostStages = 100;
-constexpr size_t kMostDoubts = 100;
 constexpr size_t kLongestValue = 1024;  // of a variable; longer ones are not followed
 
 using Variables = std::map<std::string, std::string>;
@@ -350,11 +347,6 @@ class DockerfileReader {
     return !words.empty() && (words[0].starts_with("<<") || is_shell(words[0]));
   }
 
-  static bool is_shell(std::string_view word) {
-    const std::string name = last_name(word);
-    return name == "sh" || name == "bash" || name == "zsh" || name == "dash" || name == "ash";
-  }
-
   void commands(const std::string& text, uint64_t line, bool doubtful, int depth) {
     for (ShellCommand& read : shell_commands(substituted(text, state_.variables))) {
       read.doubtful |= doubtful;
@@ -373,6 +365,8 @@ class DockerfileReader {
       state_.place.folder = inside(state_.place.folder, words[1]);
     } else if (auto environment = activated(words, state_.place)) {
       state_.place.environment = *environment;
+    } else if (const auto file = script_of(command); file && is_to_follow(command, *file)) {
+      script(command, *file, line);
     } else {
       step(command, line);
       state_.written.note(command, state_.place.folder, line);
@@ -427,42 +421,43 @@ class DockerfileReader {
     if (conda && conda_by_file_) {
       step.environment.clear();
     }
+    keep(std::move(one), std::move(step), command, line, edited);
+  }
+
+  // What goes into a shell's own settings is not looked at, but for files of the project.
+  bool is_to_follow(const ShellCommand& command, const std::string& file) const {
+    const std::string& first = command.words.front();
+    return copies_.copied_from(file).has_value() || (first != "." && first != "source");
+  }
+
+  // A script is read as a file that the command installs from, where it was copied as it is.
+  void script(const ShellCommand& command, const std::string& file, uint64_t line) {
+    Recipe one;
+    one.path = recipe_.path;
+    const std::string place = copies_.place_of(file);
+    const bool whole = copies_.copied_from(file) &&
+                       state_.written.at(inside(state_.place.folder, file)) == nullptr;
+    if (whole) {
+      add_include(one, one.includes, place, line);
+    } else {
+      one.include_lines.push_back({.path = place, .line = line});
+      add_doubt(one, line,
+                fmt::format("what the script {} installs is not known", in_quotes(file)));
+    }
+    InstallStep step;
+    step.environment = state_.place.environment;
+    keep(std::move(one), std::move(step), command, line,
+         whole ? std::vector<std::string>() : std::vector<std::string>{place});
+  }
+
+  // `edited`: files that were written by commands, or are not known.
+  void keep(Recipe one, InstallStep step, const ShellCommand& command, uint64_t line,
+            const std::vector<std::string>& edited) {
     step.unknown = !one.doubts.empty();
     step.line = line;
     step.doubtful = command.doubtful;
     step.managed &= !state_.freed;
-    Recipe& part = this->part();
-    const bool installs = !one.requirements.empty() || !one.includes.empty() ||
-                          !one.constraints.empty() || !step.removes.empty() || step.unknown;
-    if (installs && part.steps.size() < kMostOfARecipe) {
-      part.steps.push_back(std::move(step));
-    }
-    const uint64_t number = part.steps.size();
-    for (Requirement& requirement : one.requirements) {
-      requirement.step = number;
-      add_requirement(part, std::move(requirement));
-    }
-    for (IncludeLine& include : one.include_lines) {
-      include.step = number;
-      include.edited = std::ranges::find(edited, include.path) != edited.end();
-      part.include_lines.push_back(std::move(include));
-    }
-    const auto move_all = [](auto& from, auto& to) {
-      std::ranges::move(from, std::back_inserter(to));
-    };
-    move_all(one.includes, part.includes);
-    move_all(one.constraints, part.constraints);
-    move_all(one.indexes, part.indexes);
-    move_all(one.system_packages, part.system_packages);
-    move_all(one.builds, part.builds);
-    for (const std::string& group : one.groups) {
-      add_groups(part, group);
-    }
-    for (const std::string& doubt : one.doubts) {
-      if (part.doubts.size() < kMostDoubts) {
-        part.doubts.push_back(doubt);
-      }
-    }
+    add_step(part(), std::move(one), std::move(step), edited);
   }
 
   Recipe& recipe_;

@@ -46,6 +46,9 @@ void read_compose(const TextTree& tree, Recipe& recipe);
 // Gives a service what it does not say itself of the one that it extends.
 void extend_service(const Service& base, Service& service);
 
+// A file of commands for a shell, as an image runs it (recipe_script.cpp).
+void read_script(std::string_view text, Recipe& recipe);
+
 // A Dockerfile or Containerfile.
 void read_dockerfile(std::string_view text, Recipe& recipe);
 

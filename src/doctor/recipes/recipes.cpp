@@ -53,6 +53,9 @@ std::string_view kind_by_text(std::string_view text, const std::string& path) {
   if (ending == ".lock") {
     return "package lock";
   }
+  if (ending == ".sh" || ending == ".bash") {
+    return "script";
+  }
   return text.starts_with("FROM ") || text.find("\nFROM ") != std::string_view::npos
              ? "dockerfile"
              : "requirements";
@@ -81,13 +84,13 @@ Status read_as(std::string_view kind, std::string_view text, Recipe& recipe) {
     read_setup_cfg(text, recipe);
   } else if (kind == "python version") {
     read_python_version(text, recipe);
-  } else if (kind == "dockerfile") {
+  } else if (kind == "dockerfile" || kind == "script") {
     if (text.size() > kMostDockerfileBytes) {
       return fail(ErrorCode::Unsupported,
-                  fmt::format("{}: wanted at most {} bytes of a Dockerfile, found {}", recipe.path,
-                              kMostDockerfileBytes, text.size()));
+                  fmt::format("{}: wanted at most {} bytes of a Dockerfile or a script, found {}",
+                              recipe.path, kMostDockerfileBytes, text.size()));
     }
-    read_dockerfile(text, recipe);
+    (kind == "script" ? read_script : read_dockerfile)(text, recipe);
   } else if (kind == "pyproject" || kind == "pipfile" || kind == "package lock") {
     MYNAH_TRY(const TextTree tree, parse_toml(text, recipe.path));
     (kind == "pyproject" ? read_pyproject

@@ -238,7 +238,7 @@ class ScriptReader {
       command.words.push_back(std::move(word));
     }
     last_tests_ = !command.words.empty() && among(kTests, command.words.front());
-    if (!command.words.empty() || !command.written.empty()) {
+    if (!command.words.empty() || !command.written.empty() || !command.variables.empty()) {
       command.doubtful = doubtful() || not_so;
       commands_.push_back(std::move(command));
     }

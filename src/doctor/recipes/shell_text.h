@@ -26,7 +26,8 @@ struct ShellCommand {
 };
 
 // Commands of a line or script: cut at newlines, ;, &, |, &&, || and brackets outside of quotes,
-// without the words of conditions and loops ("if", "then", "do"). One without words only writes.
+// without the words of conditions and loops ("if", "then", "do"). One without words only
+// writes, or sets variables for what follows.
 [[nodiscard]] std::vector<ShellCommand> shell_commands(std::string_view text);
 
 }  // namespace mynah::doctor

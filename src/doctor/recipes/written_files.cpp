@@ -15,8 +15,8 @@ namespace {
 
 // "requirements.txt", "requirements.in", "pyproject.toml".
 bool may_be_recipe(std::string_view word) {
-  static constexpr std::array<std::string_view, 5> kEndings = {".txt", ".in", ".toml", ".lock",
-                                                               ".yml"};
+  static constexpr std::array<std::string_view, 6> kEndings = {".txt",  ".in",  ".toml",
+                                                               ".lock", ".yml", ".sh"};
   return !word.starts_with('-') && std::ranges::any_of(kEndings, [&](std::string_view ending) {
     return word.ends_with(ending);
   });
