@@ -117,9 +117,9 @@ TEST(Cases, TorchForCuda126OnRtx5090HasNoKernelImageWhateverTheImageIsCalled) {
                     evidence("12.9.1-cudnn-runtime-ubuntu22.04 is of CUDA 12.9.1, which the wheel "
                              "does not use: it was built with CUDA 12.6"),
                     evidence("is of CUDA 13.0.1, which the wheel does not use")));
-  EXPECT_THAT(commands(found),
-              ElementsAre("pip install torch==2.7.1+cu128 torchaudio==2.7.1+cu128 --index-url "
-                          "https://download.pytorch.org/whl/cu128"));
+  EXPECT_THAT(commands(found), ElementsAre("/opt/venv/bin/python -m pip install torch==2.7.1+cu128 "
+                                           "torchaudio==2.7.1+cu128 --index-url "
+                                           "https://download.pytorch.org/whl/cu128"));
   EXPECT_EQ(found.remedies.front().cost, "");
 }
 
@@ -149,14 +149,18 @@ TEST(Cases, Torch210OnTitanXpHasFourWaysOut) {
   const Finding& found = report.findings.front();
   EXPECT_EQ(found.level, Level::Fail);
   EXPECT_THAT(found.evidence, evidence("holds sm_70, sm_75"));
-  EXPECT_THAT(commands(found),
-              ElementsAre("pip install torch==2.10.0+cu126 --index-url "
-                          "https://download.pytorch.org/whl/cu126",
-                          StartsWith("pip install ctranslate2==4.6.3 nvidia-cublas-cu12 && export "
-                                     "LD_LIBRARY_PATH="),
-                          StartsWith("pip install 'onnxruntime-gpu[cuda,cudnn]==1.23.2' "
-                                     "'nvidia-cudnn-cu12<=9.10.2.21' && export LD_LIBRARY_PATH="),
-                          "mynah transcribe RECORDING"));
+  EXPECT_THAT(
+      commands(found),
+      ElementsAre(
+          "/home/user/venv/bin/python -m pip install torch==2.10.0+cu126 --index-url "
+          "https://download.pytorch.org/whl/cu126",
+          StartsWith("/home/user/venv/bin/python -m pip install ctranslate2==4.6.3 "
+                     "nvidia-cublas-cu12 && export "
+                     "LD_LIBRARY_PATH="),
+          StartsWith(
+              "/home/user/venv/bin/python -m pip install 'onnxruntime-gpu[cuda,cudnn]==1.23.2' "
+              "'nvidia-cudnn-cu12<=9.10.2.21' && export LD_LIBRARY_PATH="),
+          "mynah transcribe RECORDING"));
   EXPECT_THAT(found.remedies.front().text, HasSubstr("not later than branch 580"));
   for (const Remedy& remedy : found.remedies) {
     EXPECT_THAT(remedy.text, Not(HasSubstr("buy")));
@@ -171,8 +175,10 @@ TEST(Cases, ATitanXpUnderANewerDriverGetsItsLastDriverBack) {
   const Finding& found = report.findings.front();
   EXPECT_EQ(found.rule, "card dropped by driver");
   // This torch has no code for it even then.
-  EXPECT_THAT(commands(found), ElementsAre("pip install torch==2.10.0+cu126 --index-url "
-                                           "https://download.pytorch.org/whl/cu126"));
+  EXPECT_THAT(
+      commands(found),
+      ElementsAre("/home/user/venv/bin/python -m pip install torch==2.10.0+cu126 --index-url "
+                  "https://download.pytorch.org/whl/cu126"));
   EXPECT_THAT(found.remedies.front().text,
               HasSubstr("not later than branch 580: put that one back in first"));
 }
@@ -192,10 +198,12 @@ TEST(Cases, AnOnnxRuntimeWithoutItsLibrariesComputesOnTheProcessorWithoutAWord) 
   const std::string site = "/srv/asr/lib/python3.11/site-packages";
   EXPECT_THAT(
       commands(found),
-      ElementsAre(AllOf(StartsWith("pip install 'onnxruntime-gpu[cuda,cudnn]==1.23.2' && export "
-                                   "LD_LIBRARY_PATH=\""),
-                        HasSubstr(site + "/nvidia/cublas/lib:"),
-                        HasSubstr(site + "/nvidia/cudnn/lib"), Not(HasSubstr("ln -s")))));
+      ElementsAre(AllOf(
+          StartsWith(
+              "/srv/asr/bin/python -m pip install 'onnxruntime-gpu[cuda,cudnn]==1.23.2' && export "
+              "LD_LIBRARY_PATH=\""),
+          HasSubstr(site + "/nvidia/cublas/lib:"), HasSubstr(site + "/nvidia/cudnn/lib"),
+          Not(HasSubstr("ln -s")))));
 }
 
 TEST(Cases, AnOnnxRuntimeForCuda11IsNotReliedOnWhereAPathWouldMakeItLoad) {
@@ -210,7 +218,8 @@ TEST(Cases, AnOnnxRuntimeForCuda11IsNotReliedOnWhereAPathWouldMakeItLoad) {
   EXPECT_THAT(old->text, HasSubstr("cannot be relied on"));
   // Not the path alone.
   EXPECT_THAT(commands(*missing),
-              ElementsAre(StartsWith("pip install 'onnxruntime-gpu[cuda,cudnn]==1.23.2' && ")));
+              ElementsAre(StartsWith(
+                  "/srv/asr/bin/python -m pip install 'onnxruntime-gpu[cuda,cudnn]==1.23.2' && ")));
 }
 
 TEST(Cases, TwoModelsDoNotFitOnASmallCardAndThePlanDoes) {

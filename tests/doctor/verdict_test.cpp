@@ -8,13 +8,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "doctor/diagnose.h"
 #include "doctor/verdicts/coverage.h"
 #include "doctor/verdicts/known_framework.h"
+#include "doctor/verdicts/remedy_plan.h"
 
 namespace mynah::doctor {
 namespace {
 
 using testing::HasSubstr;
+using testing::StartsWith;
 
 Framework known(const char* name, const char* version, System system = System::Linux) {
   const auto framework =
@@ -208,6 +211,83 @@ TEST(Verdict, OfTwoOnnxRuntimesTheFilesThatAreThereDecide) {
   EXPECT_EQ(judged("onnxruntime"), Outcome::WorksSlowly);
   EXPECT_EQ(judged("onnxruntime-gpu"), Outcome::Works);
   EXPECT_EQ(judged(""), Outcome::Unknown);
+}
+
+TEST(Verdict, FilesForTheProcessorOverThoseForCardsAreTheOnlyReason) {
+  // As a real environment had it: the CUDA provider stays behind, and lacks its libraries.
+  Facts facts;
+  facts.machine = machine("RTX 4090", "570.86.10");
+  PythonEnvironment& environment = facts.environments.emplace_back();
+  environment.path = "/srv/my asr";
+  environment.kind = "venv";
+  environment.python = "3.11";
+  for (const auto& [name, version] :
+       {std::pair("onnxruntime", "1.23.2"), std::pair("onnxruntime-gpu", "1.22.0")}) {
+    Package& package = environment.packages.emplace_back();
+    package.name = name;
+    package.version = version;
+    package.folder = "/srv/my asr/lib/python3.11/site-packages";
+  }
+  SharedPath& shared = environment.shared_paths.emplace_back();
+  shared.path = environment.packages.front().folder + "/onnxruntime/capi/pybind.so";
+  shared.owners = {"onnxruntime", "onnxruntime-gpu"};
+  Framework& framework = environment.frameworks.emplace_back();
+  framework.name = "onnxruntime";
+  framework.package = "onnxruntime";
+  framework.version = "1.23.2";
+  framework.cuda = "12";
+  LibraryWant& want = framework.wants.emplace_back();
+  want.library = "libcublasLt.so.12";
+  want.by = "/x/libonnxruntime_providers_cuda.so";
+  const auto said = [&](const char* winner) {
+    shared.winner = winner;
+    std::vector<Finding> findings = diagnose(facts, builtin_knowledge()).findings;
+    std::erase_if(findings, [](const Finding& finding) { return finding.level < Level::Warning; });
+    return findings;
+  };
+  const std::vector<Finding> lost = said("onnxruntime");
+  ASSERT_EQ(lost.size(), 1U);
+  EXPECT_EQ(lost[0].rule, "packages overwrite each other");
+  ASSERT_EQ(lost[0].remedies.size(), 1U);
+  EXPECT_THAT(lost[0].remedies[0].command,
+              StartsWith("'/srv/my asr/bin/python' -m pip uninstall -y onnxruntime "
+                         "onnxruntime-gpu && '/srv/my asr/bin/python' -m pip install "
+                         "'onnxruntime-gpu[cuda,cudnn]==1.22.0' && export LD_LIBRARY_PATH="));
+  // The other one was installed last: its libraries are what is missing.
+  framework.package = "onnxruntime-gpu";
+  framework.version = "1.22.0";
+  const std::vector<Finding> won = said("onnxruntime-gpu");
+  ASSERT_EQ(won.size(), 2U);
+  EXPECT_EQ(won[0].rule, "library missing");
+  ASSERT_FALSE(won[0].remedies.empty());
+  EXPECT_THAT(won[0].remedies[0].command,
+              StartsWith("'/srv/my asr/bin/python' -m pip install "
+                         "'onnxruntime-gpu[cuda,cudnn]==1.22.0' && export"));
+  EXPECT_EQ(won[1].rule, "clash");
+  EXPECT_EQ(won[1].evidence.back().text, "the files that are there are those of onnxruntime-gpu");
+}
+
+TEST(Verdict, RemediesNameTheInterpreterOfTheirEnvironment) {
+  PythonEnvironment environment;
+  const auto command = [&](const char* kind, const char* path, System system = System::Linux) {
+    environment.kind = kind;
+    environment.path = path;
+    environment.system = system;
+    return install_command(environment);
+  };
+  environment.python = "3.11";
+  EXPECT_EQ(command("venv", "/srv/asr"), "/srv/asr/bin/python -m pip install");
+  EXPECT_EQ(command("conda", "/opt/conda"), "/opt/conda/bin/python -m pip install");
+  EXPECT_EQ(command("system", "/usr"), "/usr/bin/python3.11 -m pip install");
+  EXPECT_EQ(command("uv", "/srv/asr"), "uv pip install --python /srv/asr/bin/python");
+  EXPECT_EQ(uninstall_command(environment), "uv pip uninstall --python /srv/asr/bin/python");
+  EXPECT_EQ(command("venv", "C:\\asr", System::Windows),
+            "'C:\\asr\\Scripts\\python.exe' -m pip install");
+  // Nobody knows where it lies.
+  EXPECT_EQ(command("venv", ""), "pip install");
+  EXPECT_EQ(command("uv", ""), "uv pip install");
+  EXPECT_EQ(command("poetry", ""), "poetry run pip install");
+  EXPECT_EQ(command("wheel", "/x/torch.whl"), "pip install");
 }
 
 TEST(Verdict, SystemsOnAChipShareNoMachineCodeWithCards) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "doctor/machine/machine_rule_parts.h"
+#include "doctor/shell_word.h"
 
 namespace mynah::doctor {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "doctor/binaries/loader_paths.h"
 #include "doctor/machine/machine_rule_parts.h"
+#include "doctor/shell_word.h"
 #include "doctor/versions.h"
 
 namespace mynah::doctor {

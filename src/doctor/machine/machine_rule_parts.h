@@ -42,9 +42,6 @@ inline constexpr std::string_view kNvidiaVendor = "10de";
 // Whether anything in the facts wants a card: a framework or a recipe made for CUDA.
 [[nodiscard]] bool wants_card(const Facts& facts);
 
-// A text as one word of a shell's command, in quotes where it needs them.
-[[nodiscard]] std::string shell_word(std::string_view text);
-
 // How packages come onto a machine, by its release.
 enum class Packages : uint8_t { Debian, Ubuntu, Fedora, Arch, Other };
 

@@ -201,25 +201,6 @@ bool wants_card(const Facts& facts) {
   return framework || recipe;
 }
 
-std::string shell_word(std::string_view text) {
-  constexpr std::string_view kPlain = "._/+:@%,-";
-  const bool plain = std::ranges::all_of(text, [&](char c) {
-    return is_digit(c) || is_small_letter(small_letter(c)) || kPlain.find(c) != kPlain.npos;
-  });
-  if (plain && !text.empty()) {
-    return std::string(text);
-  }
-  std::string word = "'";
-  for (const char c : text) {
-    if (c == '\'') {
-      word += "'\\''";
-    } else {
-      word += c;
-    }
-  }
-  return word + "'";
-}
-
 Packages packages_of(const Machine& machine) {
   const std::string release = small_letters(machine.release);
   const auto names = [&](std::initializer_list<std::string_view> words) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "doctor/machine/machine_rule_parts.h"
+#include "doctor/shell_word.h"
 #include "doctor/versions.h"
 
 namespace mynah::doctor {

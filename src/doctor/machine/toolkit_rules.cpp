@@ -12,6 +12,7 @@
 
 #include "doctor/machine/machine_rule_parts.h"
 #include "doctor/machine/toolkit_remedies.h"
+#include "doctor/shell_word.h"
 #include "doctor/versions.h"
 
 namespace mynah::doctor {

@@ -193,6 +193,41 @@ std::optional<Remedy> judged(Remedy remedy, const PythonEnvironment& environment
   return remedy;
 }
 
+// pip of a remedy that any environment may need, as this one's own interpreter runs it.
+void name_environment(Remedy& remedy, const PythonEnvironment& environment) {
+  for (const auto& [plain, its] :
+       {std::pair("pip install ", install_command(environment)),
+        std::pair("pip uninstall -y ", uninstall_command(environment))}) {
+    const std::string_view words = plain;
+    for (size_t at = remedy.command.find(words); at != std::string::npos;
+         at = remedy.command.find(words, at)) {
+      const bool begins = at == 0 || remedy.command.substr(0, at).ends_with("&& ");
+      if (begins) {
+        remedy.command.replace(at, words.size() - 1, its);
+      }
+      at += begins ? its.size() : words.size();
+    }
+  }
+}
+
+// Whose files lie where two packages write the same; null: they share none.
+const SharedPath* shared_by(const PythonEnvironment& environment, const std::string& first,
+                            const std::string& second) {
+  const auto found = std::ranges::find_if(environment.shared_paths, [&](const SharedPath& shared) {
+    return std::ranges::find(shared.owners, first) != shared.owners.end() &&
+           std::ranges::find(shared.owners, second) != shared.owners.end();
+  });
+  return found == environment.shared_paths.end() ? nullptr : &*found;
+}
+
+// Whether the verdict on a framework of this environment has said which files lie over which.
+bool told_overwritten(const Report& report, const PythonEnvironment& environment) {
+  return std::ranges::any_of(report.findings, [&](const Finding& finding) {
+    return finding.rule == kOverwriteRule &&
+           (environment.path.empty() || finding.subject.ends_with(" in " + environment.path));
+  });
+}
+
 void judge_clash(const PythonEnvironment& environment, const Clash& clash, Diagnosis& diagnosis) {
   const auto first = parse_requirement(clash.first);
   const auto second = parse_requirement(clash.second);
@@ -201,6 +236,11 @@ void judge_clash(const PythonEnvironment& environment, const Clash& clash, Diagn
   }
   // Two that write the same files: whose are there decides, which verdicts look at.
   const bool same_files = first->specifier.empty() && second->specifier.empty();
+  const SharedPath* const shared =
+      same_files ? shared_by(environment, first->name, second->name) : nullptr;
+  if (shared != nullptr && told_overwritten(diagnosis.report, environment)) {
+    return;
+  }
   const bool fails = clash.verified && !clash.error.empty() && !same_files;
   const Level level = fails ? Level::Fail : clash.verified ? Level::Warning : Level::Unknown;
   Finding& finding =
@@ -209,6 +249,10 @@ void judge_clash(const PythonEnvironment& environment, const Clash& clash, Diagn
   finding.evidence.push_back({fmt::format("{} {} is installed", first->name,
                                           package_named(environment, first->name)->version),
                               clash.source});
+  if (shared != nullptr && !shared->winner.empty()) {
+    finding.evidence.push_back(
+        {fmt::format("the files that are there are those of {}", shared->winner), shared->path});
+  }
   if (const KnownError* error = diagnosis.knowledge.error(clash.error)) {
     const auto plain = std::ranges::find_if(error->patterns, [](const std::string& pattern) {
       return pattern.find_first_of("{*") == std::string::npos;
@@ -220,6 +264,7 @@ void judge_clash(const PythonEnvironment& environment, const Clash& clash, Diagn
         continue;
       }
       if (auto kept = judged(remedy, environment, *first, *second, diagnosis.knowledge)) {
+        name_environment(*kept, environment);
         finding.remedies.push_back(*std::move(kept));
       }
     }

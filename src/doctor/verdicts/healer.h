@@ -75,7 +75,8 @@ class Healer {
   // ONNX Runtime that works here, with its libraries from wheels: that which is installed, else the
   // one that asks least of the driver.
   [[nodiscard]] std::optional<Wheel> onnxruntime_wheel(const std::string& driver) const;
-  [[nodiscard]] std::string installed_public() const;
+  // Of a package that is there, whether its files are or another one's lie over them; empty: none.
+  [[nodiscard]] std::string installed_version(std::string_view package) const;
   [[nodiscard]] bool other_torch(int major) const;
   [[nodiscard]] bool has_at_most(std::string_view name, std::string_view limit) const;
   bool onnxruntime_versions(std::string_view before, std::string text);

@@ -27,9 +27,8 @@ std::vector<std::string> Healer::known_versions(std::string_view package) const 
       versions.insert(versions.begin(), wheel.versions.from.text());
     }
   }
-  const auto installed = Version::parse(framework_.version);
-  if (framework_.package == package && installed &&
-      knowledge_.wheel(package, *installed, system()) != nullptr) {
+  const auto installed = Version::parse(installed_version(package));
+  if (installed && knowledge_.wheel(package, *installed, system()) != nullptr) {
     versions.insert(versions.begin(), installed->public_part().text());
   }
   return versions;
@@ -72,6 +71,8 @@ std::string Healer::cudnn_limit(const std::string& package) const {
 
 std::optional<Healer::Wheel> Healer::onnxruntime_wheel(const std::string& driver) const {
   std::optional<Wheel> best;
+  const auto installed = Version::parse(installed_version("onnxruntime-gpu"));
+  const std::string there = installed ? installed->public_part().text() : "";
   for (const std::string& text : known_versions("onnxruntime-gpu")) {
     const auto version = Version::parse(text);
     // The extras that bring NVIDIA's wheels are there from 1.21 on, and name none that exist in
@@ -108,7 +109,7 @@ std::optional<Healer::Wheel> Healer::onnxruntime_wheel(const std::string& driver
         demand = std::max(demand, language != nullptr ? cuda_number(language->cuda) : 0);
       }
     }
-    wheel.order = {text != installed_public(), other_torch(major), demand,
+    wheel.order = {text != there, other_torch(major), demand,
                    cuda_number(after->cuda.value_or(""))};
     if (!best || wheel.order < best->order) {
       best = std::move(wheel);
@@ -117,9 +118,11 @@ std::optional<Healer::Wheel> Healer::onnxruntime_wheel(const std::string& driver
   return best;
 }
 
-std::string Healer::installed_public() const {
-  const auto version = Version::parse(framework_.version);
-  return version && framework_.package == "onnxruntime-gpu" ? version->public_part().text() : "";
+std::string Healer::installed_version(std::string_view package) const {
+  // The files may be another package's.
+  const auto there = std::ranges::find(environment_.packages, package, &Package::name);
+  const bool listed = framework_.package != package && there != environment_.packages.end();
+  return framework_.package == package ? framework_.version : listed ? there->version : "";
 }
 
 bool Healer::other_torch(int major) const {
@@ -215,8 +218,7 @@ void Healer::add_newest(Change& change, std::string_view package, std::string_vi
 }
 
 void Healer::install_again() {
-  const std::string before = "pip uninstall -y onnxruntime onnxruntime-gpu && ";
-  onnxruntime_versions(before,
+  onnxruntime_versions(uninstall_command(environment_) + " onnxruntime onnxruntime-gpu && ",
                        "Take both away and put the one for cards back: where a package asks for "
                        "onnxruntime, this one serves it too.");
 }

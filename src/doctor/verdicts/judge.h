@@ -55,15 +55,16 @@ class Judge {
   Finding finding_of(const Problem& problem, bool nvidia) const;
   Judged answer(bool nvidia);
   static std::string capital(std::string text);
+  // Whose files lie where two packages write the same folder.
+  void look_at_overwritten(bool nvidia);
   void look_at_libraries();
   // Whether a library of the driver that the loader does not find is missed for certain: an image
   // that is not running has none, and gets it when it starts.
   [[nodiscard]] bool driver_library_should_be_there() const;
   void add_library(const LibraryProblem& found);
   static void library_evidence(Problem& problem, const LibraryProblem& found);
-  // What the build is for, and whose files are there.
+  // What the build is for.
   void look_at_build(bool nvidia);
-  void look_at_overwritten(bool nvidia);
   void look_at_driver();
   // CUDA does not start: what asks for a card fails, or computes on the processor.
   Problem& add_no_cuda(Cause cause, bool certain);

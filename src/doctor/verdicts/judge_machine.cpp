@@ -54,12 +54,45 @@ int branch_of_toolkit(const Architecture& architecture, const Knowledge& knowled
 
 }  // namespace
 
+void Judge::look_at_overwritten(bool nvidia) {
+  if (environment_ == nullptr || framework_.name != "onnxruntime" || !nvidia) {
+    return;
+  }
+  for (const SharedPath& shared : environment_->shared_paths) {
+    const bool both = std::ranges::find(shared.owners, "onnxruntime") != shared.owners.end() &&
+                      std::ranges::find(shared.owners, "onnxruntime-gpu") != shared.owners.end();
+    if (!both || shared.winner == "onnxruntime-gpu") {
+      continue;
+    }
+    const bool lost = shared.winner == "onnxruntime";
+    Problem& problem =
+        add(Cause::Overwritten, lost ? Outcome::WorksSlowly : Outcome::Unknown, sure(lost));
+    problem.ends = lost;
+    over_ = stays_on_processor_ = lost;
+    problem.reason = lost ? "the files of onnxruntime, for the processor, lie over it"
+                          : "onnxruntime and onnxruntime-gpu share their files";
+    problem.text =
+        lost ? "onnxruntime and onnxruntime-gpu write the same folder, and the files that are "
+               "there are those for the processor: the card is not used, without a word."
+             : "onnxruntime and onnxruntime-gpu write the same folder, and whose files are there "
+               "was not to be seen.";
+    problem.evidence.push_back({fmt::format("{} and {} more are of {}", file_name(shared.path),
+                                            shared.others, fmt::join(shared.owners, " and of ")),
+                                shared.path});
+    note(problem, "onnxruntime twice");
+    return;
+  }
+}
+
 void Judge::look_at_libraries() {
+  // Files for the processor that lie over those for cards leave the CUDA provider behind, which
+  // nothing opens any more: what that one lacks is no reason.
+  const bool card_unasked = over_;
   for (const LibraryProblem& found : library_problems(framework_, knowledge_)) {
     if (found.of_driver && !driver_library_should_be_there()) {
       continue;
     }
-    if (found.without != Without::Import && card_ == nullptr) {
+    if (found.without != Without::Import && (card_ == nullptr || card_unasked)) {
       continue;
     }
     add_library(found);
@@ -138,7 +171,6 @@ void Judge::library_evidence(Problem& problem, const LibraryProblem& found) {
 }
 
 void Judge::look_at_build(bool nvidia) {
-  look_at_overwritten(nvidia);
   if (framework_.cuda == "" && nvidia && !over_) {
     Problem& problem = add(Cause::ProcessorBuild, Outcome::WorksSlowly);
     problem.ends = true;
@@ -160,36 +192,6 @@ void Judge::look_at_build(bool nvidia) {
   }
   if (!framework_.cuda && cuda_major_of(framework_, knowledge_) == 0) {
     known_for_sure_ = false;
-  }
-}
-
-void Judge::look_at_overwritten(bool nvidia) {
-  if (environment_ == nullptr || framework_.name != "onnxruntime" || !nvidia || over_) {
-    return;
-  }
-  for (const SharedPath& shared : environment_->shared_paths) {
-    const bool both = std::ranges::find(shared.owners, "onnxruntime") != shared.owners.end() &&
-                      std::ranges::find(shared.owners, "onnxruntime-gpu") != shared.owners.end();
-    if (!both || shared.winner == "onnxruntime-gpu") {
-      continue;
-    }
-    const bool lost = shared.winner == "onnxruntime";
-    Problem& problem =
-        add(Cause::Overwritten, lost ? Outcome::WorksSlowly : Outcome::Unknown, sure(lost));
-    problem.ends = lost;
-    over_ |= lost;
-    problem.reason = lost ? "the files of onnxruntime, for the processor, lie over it"
-                          : "onnxruntime and onnxruntime-gpu share their files";
-    problem.text =
-        lost ? "onnxruntime and onnxruntime-gpu write the same folder, and the files that are "
-               "there are those for the processor: the card is not used, without a word."
-             : "onnxruntime and onnxruntime-gpu write the same folder, and whose files are there "
-               "was not to be seen.";
-    problem.evidence.push_back({fmt::format("{} and {} more are of {}", file_name(shared.path),
-                                            shared.others, fmt::join(shared.owners, " and of ")),
-                                shared.path});
-    note(problem, "onnxruntime twice");
-    return;
   }
 }
 

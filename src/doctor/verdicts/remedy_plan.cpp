@@ -1,12 +1,14 @@
 #include "doctor/verdicts/remedy_plan.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "doctor/recipes/markers.h"
 #include "doctor/recipes/requirement_text.h"
+#include "doctor/shell_word.h"
 #include "doctor/verdicts/framework_files.h"
 #include "doctor/verdicts/known_framework.h"
 
@@ -97,6 +99,22 @@ void worse_frameworks(const PythonEnvironment& before, const PythonEnvironment& 
   }
 }
 
+// The interpreter whose packages an environment's are; empty: nobody knows where it lies.
+std::string interpreter_of(const PythonEnvironment& environment) {
+  constexpr auto kWithPrefix =
+      std::to_array<std::string_view>({"venv", "uv", "poetry", "pipx", "conda", "system"});
+  if (environment.path.empty() ||
+      std::ranges::find(kWithPrefix, environment.kind) == kWithPrefix.end()) {
+    return {};
+  }
+  const bool prefix = environment.kind == "conda" || environment.kind == "system";
+  if (environment.system == System::Windows) {
+    return shell_word(environment.path + (prefix ? "\\python.exe" : "\\Scripts\\python.exe"));
+  }
+  return shell_word(fmt::format("{}/bin/python{}", environment.path,
+                                environment.kind == "system" ? environment.python : ""));
+}
+
 }  // namespace
 
 PythonEnvironment changed(const PythonEnvironment& environment, const Change& change,
@@ -163,11 +181,25 @@ std::string cost_of(const Change& change, const Card& card, const Machine& machi
   return fmt::format("{}", fmt::join(costs, "; "));
 }
 
+std::string pip_command(const PythonEnvironment& environment) {
+  const std::string python = interpreter_of(environment);
+  return environment.kind == "uv"       ? "uv pip"
+         : !python.empty()              ? python + " -m pip"
+         : environment.kind == "poetry" ? "poetry run pip"
+                                        : "pip";
+}
+
 std::string install_command(const PythonEnvironment& environment) {
-  if (environment.kind == "uv") {
-    return "uv pip install";
+  const std::string python = environment.kind == "uv" ? interpreter_of(environment) : "";
+  return pip_command(environment) + " install" + (python.empty() ? "" : " --python " + python);
+}
+
+std::string uninstall_command(const PythonEnvironment& environment) {
+  const std::string python = interpreter_of(environment);
+  if (environment.kind == "uv") {  // it never asks
+    return "uv pip uninstall" + (python.empty() ? "" : " --python " + python);
   }
-  return environment.kind == "poetry" ? "poetry run pip install" : "pip install";
+  return pip_command(environment) + " uninstall -y";
 }
 
 std::string site_of(const Framework& framework, const PythonEnvironment& environment) {

@@ -44,8 +44,15 @@ struct Change {
                                                   const std::vector<Package>& packages,
                                                   const Knowledge& knowledge);
 
-// "pip install", as the environment's own tool has it.
+// pip as the environment's own tool or interpreter runs it: "/srv/asr/bin/python -m pip", "uv pip".
+// "pip" where nobody knows which environment it is.
+[[nodiscard]] std::string pip_command(const PythonEnvironment& environment);
+
+// "pip install", by pip_command().
 [[nodiscard]] std::string install_command(const PythonEnvironment& environment);
+
+// "pip uninstall -y", by pip_command().
+[[nodiscard]] std::string uninstall_command(const PythonEnvironment& environment);
 
 // The folder that a framework's package lies in, and NVIDIA's wheels beside it; of an environment
 // of which nobody knows where it lies a variable that library_path_line sets.

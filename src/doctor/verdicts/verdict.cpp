@@ -47,7 +47,7 @@ std::string_view rule_of(Cause cause) {
     case Cause::LibraryOnTheWay:
       return "library by import order";
     case Cause::Overwritten:
-      return "packages overwrite each other";
+      return kOverwriteRule;
     case Cause::ProcessorBuild:
       return "processor build";
     case Cause::OtherBuild:
@@ -107,6 +107,7 @@ Judged Judge::judge() {
     return answer(false);
   }
   look_at_processor();
+  look_at_overwritten(card_ != nullptr && !is_of_other_maker(*card_));
   look_at_libraries();
   const bool nvidia = look_at_card();
   look_at_build(nvidia);

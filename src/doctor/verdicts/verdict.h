@@ -2,6 +2,7 @@
 // card, by the rules whose sources the knowledge base names.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "doctor/facts.h"
@@ -9,6 +10,9 @@
 #include "doctor/knowledge/knowledge.h"
 
 namespace mynah::doctor {
+
+// The rule of findings about two packages that write the same folder.
+inline constexpr std::string_view kOverwriteRule = "packages overwrite each other";
 
 // What decided a verdict: what a remedy has to change.
 enum class Cause : uint8_t {
