@@ -9,6 +9,7 @@ namespace mynah::doctor {
 
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -284,6 +285,54 @@ TEST(RecipeCompanions, ATorchForCuda11BringsNoCublas12) {
       IsEmpty());
   EXPECT_THAT(found("cublas of another version", "torch==2.5.1\nfaster-whisper==1.1.1\n"),
               IsEmpty());
+}
+
+TEST(RecipeCompanions, AWheelOfCublas11BringsNoCublas12) {
+  const char* const rule = "cublas of another version";
+  EXPECT_THAT(found(rule, "faster-whisper==1.1.1\nnvidia-cublas-cu11\n"),
+              ElementsAre(HasSubstr("warning: nvidia-cublas-cu11 brings the cuBLAS of CUDA 11, and "
+                                    "the ctranslate2 that faster-whisper 1.1.1 asks for opens "
+                                    "libcublas.so.12")));
+  EXPECT_THAT(remedies(rule, "faster-whisper==1.1.1\nnvidia-cublas-cu11\n"),
+              Contains("sed -i '2s|nvidia-cublas-cu11|nvidia-cublas-cu12|' 'requirements.txt'"));
+  EXPECT_THAT(remedies(rule, "faster-whisper==1.1.1\nnvidia-cublas-cu11==11.11.3.6\n"),
+              Contains("sed -i '2s|1==11\\.11\\.3\\.6|2|' 'requirements.txt'"));
+  for (const char* const fine :
+       {"faster-whisper==1.1.1\nnvidia-cublas-cu11\nnvidia-cublas-cu12\n",
+        "faster-whisper==1.1.1\nnvidia-cublas-cu11\nnvidia-cudnn-cu12==9.10.2.21\n",
+        "faster-whisper==1.1.1\nnvidia-cublas-cu11\ntorch==2.5.1\n",
+        "faster-whisper==1.1.1\nnvidia-cublas-cu11\nonnxruntime-gpu[cuda,cudnn]==1.23.2\n",
+        "ctranslate2==3.24.0\nnvidia-cublas-cu11\n", "faster-whisper==1.1.1\n"}) {
+    EXPECT_THAT(found(rule, fine), IsEmpty()) << fine;
+  }
+}
+
+TEST(RecipeCompanions, WhatAPinnedPackageBringsMayBringCtranslate2) {
+  // whisperx 3.1.1 asks for any faster-whisper, which asks for CTranslate2.
+  const std::string old =
+      "--extra-index-url https://download.pytorch.org/whl/cu118\nwhisperx==3.1.1\n"
+      "torch==2.0.1+cu118\n";
+  EXPECT_THAT(found("cublas of another version", old),
+              ElementsAre(HasSubstr("torch 2.0.1+cu118 brings the cuBLAS of CUDA 11.8")));
+  // No build of that torch is for CUDA 12.
+  EXPECT_THAT(remedies("cublas of another version", old),
+              Contains(HasSubstr("nvidia-cublas-cu12")));
+}
+
+TEST(RecipeCompanions, AConstraintHoldsCtranslate2AtAnotherCudnn) {
+  const Facts facts = files({{"requirements.txt",
+                              "-c constraints.txt\nfaster-whisper==1.1.0\n"
+                              "torch==2.6.0\n"},
+                             {"constraints.txt", "numpy<3\nctranslate2==4.4.0\n"}});
+  const Report report = judge(facts);
+  const auto held = of_rule(report, "cudnn of another version");
+  ASSERT_EQ(held.size(), 1U);
+  EXPECT_THAT(held[0]->text, HasSubstr("ctranslate2 4.4.0 wants cuDNN 8, and another one comes: "
+                                       "9.1.0.70 by torch 2.6.0"));
+  EXPECT_EQ(held[0]->evidence[0].where, "constraints.txt:2");
+  ASSERT_FALSE(held[0]->remedies.empty());
+  EXPECT_THAT(held[0]->remedies[0].command,
+              AllOf(HasSubstr("constraints.txt"), HasSubstr("|4.8.5|")));
 }
 
 TEST(RecipeCompanions, AnUnpinnedPackageBringsWhatAllItsReleasesAskFor) {

@@ -125,6 +125,34 @@ TEST(ToldPackages, ThatWantAnotherCudnnThanComesAreWarnedOf) {
   }
 }
 
+// A table that says "works" above a warning that it does not would be believed.
+TEST(ToldPackages, WhatWantsOtherLibrariesThanComeIsUnknownInTheTable) {
+  using Packages = std::vector<std::pair<std::string, std::string>>;
+  const auto outcome = [](const Packages& packages) {
+    Facts facts = told(packages);
+    facts.machine.cards.front().name = "RTX 4090";
+    return outcome_of(facts, "ctranslate2");
+  };
+  EXPECT_EQ(outcome({{"torch", "2.7.1+cu128"}, {"ctranslate2", "4.4.0"}}), Outcome::Unknown);
+  EXPECT_EQ(outcome({{"torch", "2.7.1+cu128"}, {"ctranslate2", "4.8.5"}}), Outcome::Works);
+  EXPECT_EQ(outcome({{"ctranslate2", "4.8.5"}, {"nvidia-cublas-cu11", "11.11.3.6"}}),
+            Outcome::Unknown);
+  EXPECT_EQ(outcome({{"ctranslate2", "4.8.5"},
+                     {"nvidia-cublas-cu11", "11.11.3.6"},
+                     {"nvidia-cublas-cu12", "12.9.1.4"}}),
+            Outcome::Works);
+  Facts facts = told({{"ctranslate2", "4.8.5"}, {"nvidia-cublas-cu11", "11.11.3.6"}});
+  facts.environments.front().kind = "venv";
+  const Report report = report_of(facts);
+  const auto found =
+      std::ranges::find(report.findings, "cublas of another version", &Finding::rule);
+  ASSERT_NE(found, report.findings.end());
+  EXPECT_THAT(found->remedies,
+              Contains(Field(&Remedy::command,
+                             HasSubstr("/srv/asr/venv/bin/python -m pip install "
+                                       "nvidia-cublas-cu12 && export LD_LIBRARY_PATH="))));
+}
+
 TEST(ToldPackages, WhatAScanWroteDownStaysAsItIs) {
   Facts scanned = told({{"torch", "2.7.1+cu126"}});
   Framework& torch = scanned.environments.front().frameworks.emplace_back();

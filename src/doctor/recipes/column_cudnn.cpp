@@ -74,6 +74,21 @@ void add_wanted(ColumnCudnn& cudnn, const RecipeColumn& column, const Knowledge&
   }
 }
 
+// The constraint that keeps a release of a package away; null: none does.
+const Asked* bound_against(const RecipeColumn& column, std::string_view package,
+                           const Version& release) {
+  const auto found = column.packages.find(std::string(package));
+  if (found == column.packages.end()) {
+    return nullptr;
+  }
+  const auto refuses = [&](const Asked& asked) {
+    const auto range = SpecifierSet::parse(asked.requirement->specifier);
+    return asked.bound && range && !range->contains(release);
+  };
+  const auto bound = std::ranges::find_if(found->second, refuses);
+  return bound == found->second.end() ? nullptr : &*bound;
+}
+
 // What a pinned package asks for below some version comes as the newest of them.
 void add_derived(ColumnCudnn& cudnn, const RecipeColumn& column, std::string_view package,
                  const Knowledge& knowledge) {
@@ -87,6 +102,14 @@ void add_derived(ColumnCudnn& cudnn, const RecipeColumn& column, std::string_vie
                          ? stretch_of(package, listed.versions.front(), knowledge)
                          : std::nullopt;
   if (wants && wants->cudnn_major != 0) {
+    // What asks for the package would take another, and a constraint holds it back.
+    const ListedReleases unbound = listed_releases(*known, other.asks);
+    if (const Asked* bound = unbound.versions.empty()
+                                 ? nullptr
+                                 : bound_against(column, package, unbound.versions.front())) {
+      other.asked = bound;
+      other.by.clear();
+    }
     cudnn.wanted.push_back({.major = wants->cudnn_major,
                             .package = std::string(package),
                             .version = listed.versions.front(),

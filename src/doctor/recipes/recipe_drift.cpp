@@ -99,6 +99,7 @@ Derived derived(const RecipeColumn& column, std::string_view package, const Know
     }
   }
   if (!found.by.empty()) {
+    found.asks = found.range;
     const Bounds bounds = column.bounds_of(package);
     if (bounds.overrides) {
       found.range.clauses.clear();
@@ -109,16 +110,34 @@ Derived derived(const RecipeColumn& column, std::string_view package, const Know
   return found;
 }
 
+namespace {
+
+// What a column says of a package that no pin of its own decides: a range, or what a pinned package
+// asks for. None: nobody asks for it.
+std::optional<Derived> open_range(const RecipeColumn& column, const std::string& package,
+                                  const Knowledge& knowledge) {
+  const Resolved resolved = resolve(column, package);
+  if (resolved.by == nullptr) {
+    Derived other = derived(column, package, knowledge);
+    return other.by.empty() ? std::nullopt : std::optional(std::move(other));
+  }
+  const bool open = !resolved.version && resolved.several.empty() && resolved.by->brings_needs() &&
+                    resolved.by->requirement->url.empty();
+  return open ? std::optional(Derived{.by = package, .asked = resolved.by, .range = resolved.range})
+              : std::nullopt;
+}
+
+}  // namespace
+
 Derived brought(const RecipeColumn& column, std::string_view package, const Knowledge& knowledge) {
   Derived pinned = derived(column, package, knowledge);
   if (!pinned.by.empty()) {
     return pinned;
   }
   for (const PackageReleases& known : knowledge.releases) {
-    const Resolved resolved = resolve(column, known.package);
-    const bool open = resolved.by != nullptr && !resolved.version && resolved.several.empty() &&
-                      resolved.by->brings_needs() && resolved.by->requirement->url.empty();
-    const ListedReleases listed = open ? listed_releases(known, resolved.range) : ListedReleases();
+    const auto open =
+        known.package == package ? std::nullopt : open_range(column, known.package, knowledge);
+    const ListedReleases listed = open ? listed_releases(known, open->range) : ListedReleases();
     const PackageNeeds* const needs =
         listed.versions.empty() ? nullptr
                                 : knowledge.package(known.package, listed.versions.front());
@@ -131,7 +150,7 @@ Derived brought(const RecipeColumn& column, std::string_view package, const Know
         continue;
       }
       if (const auto range = SpecifierSet::parse(requirement->specifier)) {
-        return {.by = known.package, .asked = resolved.by, .range = *range, .verified = false};
+        return {.by = known.package, .asked = open->asked, .range = *range, .verified = false};
       }
     }
   }

@@ -18,13 +18,15 @@ struct Derived {
   const Asked* asked = nullptr;  // the one that pins `by`
   SpecifierSet range;
   bool verified = false;
+  SpecifierSet asks = {};  // the range, without what constraints and overrides make of it
 };
 
 [[nodiscard]] Derived derived(const RecipeColumn& column, std::string_view package,
                               const Knowledge& knowledge);
 
-// The same, and where no pinned one asks for it, of one that is asked for and not pinned: what the
-// newest release that is known asks for, which comes if nothing holds it back. It is not verified.
+// The same, and where no pinned one asks for it, of one that is asked for and not pinned, by the
+// column or by what it pins: what the newest release that is known asks for, which comes if nothing
+// holds it back. It is not verified.
 [[nodiscard]] Derived brought(const RecipeColumn& column, std::string_view package,
                               const Knowledge& knowledge);
 

@@ -91,8 +91,9 @@ void apply_requirement(Recipe& recipe, const AlignmentEdit& edit) {
     return;
   }
   for (Requirement& requirement : recipe.requirements) {
-    if (requirement.line == edit.line && requirement.name == changed->name &&
+    if (requirement.line == edit.line &&
         name_of(requirement) + requirement.specifier == edit.from) {
+      requirement.name = changed->name;  // another package may be what brings it
       requirement.specifier = changed->specifier;
       requirement.extras = changed->extras;
       for (const std::string& word : words_of(edit.to.substr(blank))) {

@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "doctor/recipes/alignment_parts.h"
+#include "doctor/recipes/column_cublas.h"
 #include "doctor/recipes/column_cudnn.h"
 #include "doctor/recipes/column_libraries.h"
 #include "doctor/recipes/installation_edits.h"
@@ -350,6 +351,13 @@ void lower_by_libraries(const Diagnosis& diagnosis, const RecipeColumn& column,
                                    cudnn.there_text());
       return;
     }
+  }
+  if (const auto lack =
+          package == "ctranslate2" ? cublas_lack(column, diagnosis.knowledge) : std::nullopt) {
+    verdict.outcome = Outcome::Unknown;
+    verdict.reason = fmt::format("it opens libcublas.so.{}, and {} brings that of CUDA {}",
+                                 lack->wanted, lack->there.by, lack->there.cuda);
+    return;
   }
   for (const LibraryLack& lack : library_lacks(column, diagnosis.knowledge)) {
     if (lack.opens.package == package &&

@@ -307,6 +307,67 @@ std::string release_for(const Framework& framework, const std::map<uint64_t, std
   return {};
 }
 
+// What becomes of a framework whose libraries are in doubt is not known: the table is to say so,
+// too. `why`: a sentence.
+void lower_verdicts(Report& report, const PythonEnvironment& environment,
+                    const Framework& framework, std::string_view why) {
+  for (FrameworkVerdict& verdict : report.verdicts) {
+    if (verdict.environment == environment.path && verdict.framework == framework.name &&
+        verdict.version == framework.version && verdict.outcome == Outcome::Works) {
+      verdict.outcome = Outcome::Unknown;
+      verdict.reason = why.substr(0, why.size() - 1);
+    }
+  }
+}
+
+// NVIDIA's wheels of cuBLAS for other CUDA versions than the one that CTranslate2 opens, and none
+// for that, among packages that were told: files of each have other names.
+void judge_told_cublas(const PythonEnvironment& environment, const Framework& framework,
+                       Diagnosis& diagnosis) {
+  const int wanted = cuda_major_of(framework, diagnosis.knowledge);
+  const Package* const package = package_named(environment, framework.package);
+  if (framework.source.empty() || framework.name != "ctranslate2" || wanted == 0 ||
+      package == nullptr) {
+    return;
+  }
+  const bool of_torch = std::ranges::any_of(environment.frameworks, [&](const Framework& other) {
+    const int its = cuda_major_of(other, diagnosis.knowledge);
+    return other.name == "torch" && (its == 0 || its >= wanted);
+  });
+  const Package* other = nullptr;
+  bool there = of_torch;
+  for (const Package& wheel : environment.packages) {
+    const bool cublas = wheel.name.starts_with("nvidia-cublas");
+    const bool fits = wheel.name == fmt::format("nvidia-cublas-cu{}", wanted) ||
+                      wheel.name == "nvidia-cublas" || wheel.installer == "conda";
+    there |= cublas && fits;
+    other = cublas && !fits ? &wheel : other;
+  }
+  if (there || other == nullptr) {
+    return;
+  }
+  Finding& finding =
+      add(diagnosis, environment, "cublas of another version", Level::Warning, *package);
+  finding.certainty = Certainty::Likely;
+  finding.text = fmt::format(
+      "{} opens libcublas.so.{}, and {} brings another file: the first call for a card fails where "
+      "the machine has none.",
+      framework_title(framework), wanted, other->name);
+  finding.evidence.push_back(
+      {fmt::format("{} {} is installed", other->name, other->version), other->folder});
+  finding.error = fmt::format("Library libcublas.so.{} is not found or cannot be loaded", wanted);
+  lower_verdicts(diagnosis.report, environment, framework, finding.text);
+  const Library* const library = diagnosis.knowledge.library("cublas", wanted);
+  if (library != nullptr && !library->wheel.empty()) {
+    finding.remedies.push_back(
+        {.command = install_command(environment) + " " + library->wheel +
+                    library_path_line(site_of(framework, environment), {library->folder},
+                                      environment.system),
+         .text = "Bring the one that it opens, and show the loader where it lies.",
+         .cost = {}});
+  }
+}
+
 // Of packages that were told and not looked at: the loader, which decides otherwise, was not asked.
 void judge_told_cudnn(const PythonEnvironment& environment, const Framework& framework,
                       Diagnosis& diagnosis) {
@@ -325,6 +386,7 @@ void judge_told_cudnn(const PythonEnvironment& environment, const Framework& fra
                   wanted->release_at(0), there.begin()->second);
   finding.evidence.push_back(
       {fmt::format("it is built for cuDNN {}", framework.cudnn), framework.source});
+  lower_verdicts(diagnosis.report, environment, framework, finding.text);
   const std::string release = release_for(framework, there, environment, diagnosis.knowledge);
   if (!release.empty()) {
     finding.remedies.push_back(
@@ -356,6 +418,7 @@ void judge_companions(Diagnosis& diagnosis) {
     }
     for (const Framework& framework : environment.frameworks) {
       judge_told_cudnn(environment, framework, diagnosis);
+      judge_told_cublas(environment, framework, diagnosis);
     }
     for (const Clash& clash : knowledge.clashes) {
       judge_clash(environment, clash, diagnosis);
