@@ -65,6 +65,39 @@ TEST(RecipeCompose, RefusesANumberOfDevicesBesideTheirIds) {
       IsEmpty());
 }
 
+TEST(RecipeCompose, BothFaultsOfADeviceAreOneFinding) {
+  const std::string text = device(
+      "            - driver: nvidia\n              count: 1\n              device_ids: ['0']\n");
+  EXPECT_THAT(refused(text), ElementsAre("fail: compose.yml:8"));
+  const Report report = of_compose(text);
+  const std::vector<const Finding*> said = of_rule(report, "compose refuses devices");
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_EQ(said[0]->error, "\"count\" and \"device_ids\" attributes are exclusive");
+  ASSERT_EQ(said[0]->remedies.size(), 1U);
+  EXPECT_EQ(said[0]->remedies[0].steps.size(), 2U);
+  // Two devices are two findings.
+  EXPECT_EQ(refused(device("            - count: 1\n            - count: 2\n")).size(), 2U);
+}
+
+TEST(RecipeCompose, AnImageWhoseNameSaysCudaWantsACard) {
+  const auto said = [](const char* image) {
+    const Report report = of_compose(std::string("services:\n  llm:\n    image: ") + image + "\n");
+    return of_rule(report, "card not reserved").size();
+  };
+  for (const char* const image :
+       {"ghcr.io/ggml-org/llama.cpp:server-cuda", "ghcr.io/ggerganov/llama.cpp:full-cuda12",
+        "ghcr.io/speaches-ai/speaches:latest-cuda", "ghcr.io/remsky/kokoro-fastapi-gpu:v0.2.2",
+        "onerahmet/openai-whisper-asr-webservice:latest-gpu"}) {
+    EXPECT_EQ(said(image), 1U) << image;
+  }
+  for (const char* const image :
+       {"ghcr.io/ggml-org/llama.cpp:server", "ghcr.io/ggml-org/llama.cpp:server-vulkan",
+        "ghcr.io/ggml-org/llama.cpp:server-rocm", "localai/localai:latest-gpu-vulkan",
+        "ghcr.io/ggml-org/llama.cpp:server-intel", "ghcr.io/remsky/kokoro-fastapi-cpu:v0.2.2"}) {
+    EXPECT_EQ(said(image), 0U) << image;
+  }
+}
+
 TEST(RecipeCompose, SaysThatADockerfileWithinItWasNotRead) {
   const Recipe recipe =
       parse_recipe(

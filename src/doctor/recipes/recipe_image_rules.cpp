@@ -1,10 +1,18 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "doctor/characters.h"
 #include "doctor/recipes/alignment_parts.h"
+#include "doctor/recipes/recipe_parts.h"
 #include "doctor/recipes/recipe_rule_parts.h"
 #include "doctor/verdicts/coverage.h"
 
@@ -23,6 +31,30 @@ constexpr std::array<std::string_view, 14> kForCards = {
     "nemo-toolkit", "coqui-tts",   "kokoro",         "openai-whisper",       "csm-streaming",
     "vllm",         "tensorrt",    "pyannote-audio", "sentence-transformers"};
 
+// Whether an image's name says that it is for NVIDIA's cards, of whatever CUDA:
+// "llama.cpp:server-cuda", "speaches:latest-cuda-12", "kokoro-fastapi-gpu".
+bool names_cuda(const std::string& image) {
+  static constexpr std::array<std::string_view, 8> kOthers = {"rocm", "intel", "vulkan", "sycl",
+                                                              "hip",  "musa",  "amd",    "xpu"};
+  bool cuda = false;
+  const std::string words = small_letters(last_name(image));
+  for (std::string_view left = words; !left.empty();) {
+    const std::string_view word = left.substr(0, left.find_first_of(":-_."));
+    left.remove_prefix(std::min(word.size() + 1, left.size()));
+    if (std::ranges::find(kOthers, word) != kOthers.end()) {
+      return false;
+    }
+    const bool numbered = word.starts_with("cuda") &&
+                          std::ranges::all_of(word.substr(4), [](char c) { return is_digit(c); });
+    cuda |= numbered || word == "gpu" || word == "cublas";
+  }
+  return cuda;
+}
+
+std::string named_by(const std::string& image) {
+  return "its image " + image;
+}
+
 // Why a service wants a card; empty: nothing says so.
 std::string wants_card(const RecipeColumn& column, const Knowledge& knowledge) {
   const bool for_processor = is_for_processor(column, knowledge);
@@ -38,6 +70,9 @@ std::string wants_card(const RecipeColumn& column, const Knowledge& knowledge) {
   }
   if (!column.image_says.cuda.empty()) {
     return "its image of CUDA " + column.image_says.cuda;
+  }
+  if (names_cuda(column.image)) {
+    return named_by(column.image);
   }
   const auto visible = [](const auto& variables) {
     const auto found = variables.find("NVIDIA_VISIBLE_DEVICES");
@@ -75,15 +110,18 @@ bool host_lacks_toolkit(const Machine& machine) {
 void judge_unreserved(Diagnosis& diagnosis, const RecipeColumn& column, const std::string& why,
                       bool elsewhere) {
   const Machine& machine = diagnosis.facts.machine;
+  const bool unseen = why == named_by(column.image);  // what is in the image is not known
   Finding& finding = add_finding(
       diagnosis, "card not reserved", elsewhere ? Level::Note : Level::Warning,
       // A default runtime of the host's could still bring the card in.
       elsewhere ? Certainty::Guess : Certainty::Likely, column.name,
-      elsewhere ? fmt::format("The service {} reserves no card in this file; another one does.",
-                              column.service->name)
-                : fmt::format("The service {} reserves no card, and {} wants one: inside, "
-                              "torch.cuda.is_available() is False and the processor computes.",
-                              column.service->name, why));
+      elsewhere
+          ? fmt::format("The service {} reserves no card in this file; another one does.",
+                        column.service->name)
+          : fmt::format("The service {} reserves no card, and {} wants one: inside, {} and the "
+                        "processor computes.",
+                        column.service->name, why,
+                        unseen ? "CUDA finds none" : "torch.cuda.is_available() is False"));
   finding.evidence.push_back(
       {fmt::format("{} has no deploy.resources.reservations.devices, no gpus and no runtime",
                    column.service->name),
@@ -91,7 +129,8 @@ void judge_unreserved(Diagnosis& diagnosis, const RecipeColumn& column, const st
   if (elsewhere) {
     return;
   }
-  finding.error = "torch.cuda.is_available() is False";
+  finding.error =
+      unseen ? "no CUDA-capable device is detected" : "torch.cuda.is_available() is False";
   finding.remedies.push_back({.command = std::string(kReservation),
                               .text = fmt::format("Add this line to the service {} in {}",
                                                   column.service->name, column.root->path),
@@ -132,32 +171,71 @@ void judge_reserved(Diagnosis& diagnosis, const RecipeColumn& column) {
   add_toolkit_remedy(diagnosis, finding, {});
 }
 
-// What Docker Compose refuses, before anything is started.
+// What is wrong with a device that a service reserves, in words.
+struct FaultWords {
+  std::string clause;  // behind "The service asr "
+  std::string error;
+  RemedyStep mends;
+  bool certain = true;
+};
+
+FaultWords words_of(const DeviceFault& fault, const std::string& where) {
+  if (fault.what == "count and device_ids") {
+    return {.clause =
+                "reserves devices by a number and by their ids, of which Docker Compose "
+                "takes one",
+            .error = "\"count\" and \"device_ids\" attributes are exclusive",
+            .mends = {
+                .command = "",
+                .text = fmt::format("Leave out count at {}: device_ids says which cards", where)}};
+  }
+  return {.clause = "reserves a device without saying what it is to be capable of",
+          .error = "capabilities is required",
+          .mends = {.command = "capabilities: [gpu]",
+                    .text = fmt::format("Add this line to the device at {}", where)},
+          // Newer releases of Compose take a driver in place of capabilities.
+          .certain = fault.what != "a driver and no capabilities"};
+}
+
+// What Docker Compose refuses, before anything is started: all that is wrong with a device at once.
 void judge_device_faults(Diagnosis& diagnosis, const RecipeColumn& column) {
+  std::map<uint64_t, std::vector<const DeviceFault*>> devices;
   for (const DeviceFault& fault : column.service->device_faults) {
-    const bool both = fault.what == "count and device_ids";
-    // Newer releases of Compose take a driver in place of capabilities.
-    const bool certain = fault.what != "a driver and no capabilities";
+    devices[fault.line].push_back(&fault);
+  }
+  for (const auto& [line, faults] : devices) {
+    const std::string where = place_text(column.root->path, line);
+    std::vector<std::string> clauses;
+    std::vector<RemedyStep> steps;
+    bool certain = false;
+    std::string error;
+    for (const DeviceFault* fault : faults) {
+      FaultWords words = words_of(*fault, where);
+      error = certain || (!words.certain && !error.empty()) ? error : words.error;
+      certain |= words.certain;
+      clauses.push_back(std::move(words.clause));
+      steps.push_back(std::move(words.mends));
+    }
     Finding& finding = add_finding(
         diagnosis, "compose refuses devices", failing(certain), sure(certain), column.name,
-        both ? fmt::format("The service {} reserves devices by a number and by their ids: Docker "
-                           "Compose takes one of both, and does not start.",
-                           column.service->name)
-             : fmt::format("The service {} reserves a device without saying what it is to be "
-                           "capable of: Docker Compose {}does not start.",
-                           column.service->name, certain ? "" : "of older releases "));
-    finding.evidence.push_back({fault.what, place_text(column.root->path, fault.line)});
+        fmt::format("The service {} {}: Docker Compose {}does not start.", column.service->name,
+                    fmt::join(clauses, ", and "), certain ? "" : "of older releases "));
+    for (const DeviceFault* fault : faults) {
+      finding.evidence.push_back({fault->what, where});
+    }
     if (const Note* note = diagnosis.knowledge.note("compose devices")) {
       finding.evidence.push_back({note->text, note->source});
     }
-    finding.error =
-        both ? "\"count\" and \"device_ids\" attributes are exclusive" : "capabilities is required";
-    const std::string where = place_text(column.root->path, fault.line);
-    finding.remedies.push_back(
-        {.command = both ? "" : "capabilities: [gpu]",
-         .text = both ? fmt::format("Leave out count at {}: device_ids says which cards", where)
-                      : fmt::format("Add this line to the device at {}", where),
-         .cost = {}});
+    finding.error = std::move(error);
+    if (steps.size() == 1) {
+      finding.remedies.push_back(
+          {.command = steps.front().command, .text = steps.front().text, .cost = {}});
+    } else {
+      finding.remedies.push_back({.command = {},
+                                  .text = fmt::format("All {} steps are needed:", steps.size()),
+                                  .cost = {},
+                                  .steps = std::move(steps)});
+    }
   }
 }
 
