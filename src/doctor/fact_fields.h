@@ -197,7 +197,9 @@ void fields_of(Fact& fact, const Field& field) {
   field("unknown", fact.unknown);
   field("alone", fact.alone);
   field("managed", fact.managed);
-  field("by_uv", fact.by_uv);
+  field("uv", fact.uv);
+  field("joined", fact.joined);
+  field("image", fact.image);
   field("removes", fact.removes);
 }
 
@@ -250,6 +252,15 @@ void fields_of(Fact& fact, const Field& field) {
   field("edited", fact.edited);
 }
 
+template <FactOf<DeviceBuild> Fact, class Field>
+void fields_of(Fact& fact, const Field& field) {
+  field("command", fact.command);
+  field("line", fact.line);
+  field("image", fact.image);
+  field("architectures", fact.architectures);
+  field("doubtful", fact.doubtful);
+}
+
 template <FactOf<Recipe> Fact, class Field>
 void fields_of(Fact& fact, const Field& field) {
   field("path", fact.path);
@@ -269,6 +280,7 @@ void fields_of(Fact& fact, const Field& field) {
   field("variables", fact.variables);
   field("system_packages", fact.system_packages);
   field("builds", fact.builds);
+  field("device_builds", fact.device_builds);
   field("doubts", fact.doubts);
 }
 

@@ -246,7 +246,7 @@ struct Requirement {
   // What stands behind it on its line of a requirements file, and pip reads and passes over:
   // "--index-url ...", with a marker behind that; or a ";" with no marker.
   std::string passed_over;
-  bool hashed = false;     // its line has hashes, which are of the version that stands there
+  bool hashed = false;  // its line has hashes, which are of the version that stands there
 
   [[nodiscard]] uint64_t command_line() const { return command != 0 ? command : line; }
 
@@ -331,10 +331,23 @@ struct InstallStep {
   bool unknown = false;     // what it installs is not known, or not all of it
   bool alone = false;       // without what its packages ask for: --no-deps
   bool managed = false;     // into a Python that the system may keep pip out of (PEP 668)
-  bool by_uv = false;       // uv installs: there may be no pip
+  bool uv = false;          // uv installs: there may be no pip
+  bool joined = false;      // what it compiles sees what is installed: --no-build-isolation
+  uint64_t image = 0;       // line of the FROM whose Python its environment runs; 0: not known
   std::vector<std::string> removes;  // packages
 
   bool operator==(const InstallStep&) const = default;
+};
+
+// A command of an image that compiles device code for architectures that it names.
+struct DeviceBuild {
+  std::string command;
+  uint64_t line = 0;                       // at which its instruction begins
+  uint64_t image = 0;                      // line of the FROM whose compiler it takes
+  std::vector<std::string> architectures;  // as CMake has them: "86", "120a"
+  bool doubtful = false;                   // it may run or not
+
+  bool operator==(const DeviceBuild&) const = default;
 };
 
 // A file from which an environment or an image is made.
@@ -359,6 +372,7 @@ struct Recipe {
   std::map<std::string, std::string> variables;  // ENV and ARG
   std::vector<std::string> system_packages;      // of apt: "libcudnn9-cuda-12"
   std::vector<std::string> builds;               // commands that compile device code, as written
+  std::vector<DeviceBuild> device_builds;        // those that say what for
   std::vector<std::string> doubts;               // what could not be read for sure
 
   bool operator==(const Recipe&) const = default;

@@ -91,6 +91,10 @@ std::string called(const Service& /*fact*/) {
   return "service";
 }
 
+std::string called(const DeviceBuild& /*fact*/) {
+  return "device_build";
+}
+
 std::string called(const InstallStep& /*fact*/) {
   return "step";
 }

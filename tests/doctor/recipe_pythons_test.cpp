@@ -169,7 +169,8 @@ TEST(RecipePythons, AFileBesideTheProjectNamesItsPython) {
         << text;
   }
   // It is no environment of its own.
-  EXPECT_THAT(recipe_columns(files({{".python-version", "3.13\n"}})), IsEmpty());
+  EXPECT_THAT(recipe_columns(files({{".python-version", "3.13\n"}}), builtin_knowledge()),
+              IsEmpty());
 }
 
 TEST(RecipePythons, RangesOfPythonsAreSeriesOfReleases) {

@@ -10,6 +10,7 @@ namespace mynah::doctor {
 
 namespace {
 
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -153,6 +154,68 @@ TEST(RecipeSystems, TheSystemKeepsPipOutOfItsPython) {
               IsEmpty());
 }
 
+TEST(RecipeSystems, TheSystemKeepsUvOutOfItsPython) {
+  const auto of = [&](const std::string& lines, const char* image = "ubuntu:24.04") {
+    return found("managed Python", std::string("FROM ") + image +
+                                       "\nCOPY --from=ghcr.io/astral-sh/uv:0.8 /uv /bin/\n"
+                                       "RUN apt-get install -y python3\n" +
+                                       lines);
+  };
+  EXPECT_THAT(of("RUN uv pip install --system torch==2.5.1\n"),
+              ElementsAre(HasSubstr("fail: ubuntu 24.04 keeps uv out of its own Python")));
+  EXPECT_THAT(of("ENV UV_SYSTEM_PYTHON=1\nRUN uv pip install torch==2.5.1\n"),
+              ElementsAre(HasSubstr("fail: ")));
+  for (const char* lines :
+       {"RUN uv pip install --system --break-system-packages torch==2.5.1\n",
+        "ENV UV_BREAK_SYSTEM_PACKAGES=1\nRUN uv pip install --system torch==2.5.1\n",
+        "RUN uv pip install torch==2.5.1\n",
+        "RUN uv pip install --python /opt/py/bin/python3 torch==2.5.1\n",
+        "RUN uv venv /opt/venv\nENV VIRTUAL_ENV=/opt/venv\nRUN uv pip install torch==2.5.1\n"}) {
+    EXPECT_THAT(of(lines), IsEmpty()) << lines;
+  }
+  EXPECT_THAT(of("RUN uv pip install --system torch==2.5.1\n", "ubuntu:22.04"), IsEmpty());
+}
+
+TEST(RecipeSystems, TheSystemsOwnPythonIsKnown) {
+  const auto of = [](const std::string& image, const std::string& apt, const std::string& pip) {
+    return found("other Python", "FROM " + image + "\nRUN apt-get update && apt-get install -y " +
+                                     apt + "\nRUN pip3 install --break-system-packages " + pip +
+                                     "\n");
+  };
+  // Ubuntu 22.04 has Python 3.10, for which onnxruntime-gpu ends with 1.23.
+  EXPECT_THAT(
+      of("nvidia/cuda:12.8.1-cudnn-runtime-ubuntu22.04", "python3-pip", "onnxruntime-gpu==1.24.1"),
+      ElementsAre(AllOf(HasSubstr("fail: "), HasSubstr("there is none for Python 3.10"))));
+  EXPECT_THAT(of("ubuntu:24.04", "python3 python3-pip", "onnxruntime-gpu==1.24.1"), IsEmpty());
+  EXPECT_THAT(of("debian:12", "python3-pip", "onnxruntime-gpu==1.24.1"), IsEmpty());
+  EXPECT_THAT(of("ubuntu:24.04", "python3-pip", "whisperx==3.3.1"), IsEmpty());
+  EXPECT_THAT(of("debian:13", "python3-pip", "whisperx==3.3.1"),
+              ElementsAre(HasSubstr("for Python 3.13")));
+  // Another may be meant.
+  EXPECT_THAT(of("ubuntu:22.04", "python3.11 python3-pip", "onnxruntime-gpu==1.24.1"), IsEmpty());
+  EXPECT_THAT(of("example.org/base:ubuntu22.04", "python3-pip", "onnxruntime-gpu==1.24.1"),
+              IsEmpty());
+}
+
+TEST(RecipeSystems, OnnxruntimeForCardsHasNoWheelsForArm) {
+  const char* const rule = "no wheel for the processor";
+  const std::string arm = "FROM --platform=linux/arm64 python:3.11\n";
+  EXPECT_THAT(
+      found(rule, arm + "RUN pip install onnxruntime-gpu==1.23.2\n"),
+      ElementsAre(HasSubstr("fail: The Python index has onnxruntime-gpu for x86-64 alone")));
+  EXPECT_THAT(found(rule, arm + "RUN pip install onnxruntime-gpu --extra-index-url "
+                                "https://pypi.jetson-ai-lab.io/jp6/cu126\n"),
+              ::testing::Not(Contains(HasSubstr("fail: "))));
+  EXPECT_THAT(found(rule, arm + "RUN pip install onnxruntime==1.23.2\n"), IsEmpty());
+  EXPECT_THAT(found(rule, "FROM python:3.11\nRUN pip install onnxruntime-gpu==1.23.2\n"),
+              IsEmpty());
+  Facts jetson = files({{"requirements.txt", "onnxruntime-gpu==1.23.2\n"}});
+  jetson.machine.processor_flags = {"asimd"};
+  const Report report = judge(jetson);
+  ASSERT_EQ(of_rule(report, rule).size(), 1U);
+  EXPECT_EQ(of_rule(report, rule)[0]->level, Level::Unknown);
+}
+
 TEST(RecipeSystems, WhatAPackageAsksForDoesNotComeAlone) {
   const auto rules = [](const char* command) {
     const Report report = judge(files(
@@ -193,7 +256,7 @@ TEST(RecipeSystems, AnImageForArmTakesWhatIsForArm) {
       "torch==2.5.1; platform_machine == 'aarch64'\ntorch==2.4.1; platform_machine == 'x86_64'\n";
   const auto torch = [&](std::initializer_list<std::pair<const char*, const char*>> recipes) {
     Facts facts = files(recipes);
-    const std::vector<RecipeColumn> columns = recipe_columns(facts);
+    const std::vector<RecipeColumn> columns = recipe_columns(facts, builtin_knowledge());
     return resolve(columns.front(), "torch").version->text();
   };
   const char* const kLines = "COPY requirements.txt .\nRUN pip install -r requirements.txt\n";
@@ -203,7 +266,8 @@ TEST(RecipeSystems, AnImageForArmTakesWhatIsForArm) {
   EXPECT_EQ(torch({{"Dockerfile", arm.c_str()}, {"requirements.txt", list}}), "2.5.1");
   Facts machine = files({{"requirements.txt", list}});
   machine.machine.processor_flags = {"fp", "asimd"};
-  EXPECT_EQ(resolve(recipe_columns(machine).front(), "torch").version->text(), "2.5.1");
+  EXPECT_EQ(resolve(recipe_columns(machine, builtin_knowledge()).front(), "torch").version->text(),
+            "2.5.1");
 }
 
 TEST(RecipeSystems, AServiceForArmIsJudgedAsSuch) {

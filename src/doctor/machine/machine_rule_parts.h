@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "doctor/rules.h"
+#include "gpu/visible_devices.h"
 
 namespace mynah::doctor {
 
@@ -41,6 +42,13 @@ inline constexpr std::string_view kNvidiaVendor = "10de";
 
 // Whether anything in the facts wants a card: a framework or a recipe made for CUDA.
 [[nodiscard]] bool wants_card(const Facts& facts);
+
+// The cards that CUDA_VISIBLE_DEVICES chooses from. Of a divided card its slices count, of which
+// the facts need not have all; a container may have fewer than PCI shows.
+[[nodiscard]] gpu::KnownCards known_cards(const Machine& machine);
+
+// Whether a value of CUDA_VISIBLE_DEVICES is meant to hide all cards.
+[[nodiscard]] bool hides_all(std::string_view value);
 
 // How packages come onto a machine, by its release.
 enum class Packages : uint8_t { Debian, Ubuntu, Fedora, Arch, Other };

@@ -8,7 +8,6 @@
 #include "doctor/characters.h"
 #include "doctor/machine/machine_rule_parts.h"
 #include "doctor/versions.h"
-#include "gpu/visible_devices.h"
 
 namespace mynah::doctor {
 namespace {
@@ -16,47 +15,6 @@ namespace {
 const std::string* variable(const Machine& machine, const std::string& name) {
   const auto found = machine.variables.find(name);
   return found == machine.variables.end() ? nullptr : &found->second;
-}
-
-// The cards that CUDA_VISIBLE_DEVICES chooses from. Of a divided card its slices count, of which
-// the facts need not have all; a container may have fewer than PCI shows.
-gpu::KnownCards known_cards(const Machine& machine) {
-  gpu::KnownCards known;
-  const std::vector<const Card*> cards = nvidia_cards(machine);
-  const auto is_divided = [](const Card* card) { return card->slice || card->divided; };
-  const auto is_elsewhere = [](const Card* card) {
-    return !card->pci.empty() && card->kernel_driver != "nvidia";
-  };
-  if (cards.empty() || machine.container.inside || std::ranges::any_of(cards, is_divided) ||
-      !machine.mig_instances.empty()) {
-    return known;
-  }
-  // Where cards are known from the driver alone, the variable had hidden some from it already.
-  const auto nodes = std::ranges::count_if(machine.nodes, [](const Node& node) {
-    constexpr std::string_view kPrefix = "/dev/nvidia";
-    return node.path.starts_with(kPrefix) && node.path.size() > kPrefix.size() &&
-           is_digit(node.path[kPrefix.size()]);
-  });
-  const bool other_count = !machine.nodes.empty() && static_cast<size_t>(nodes) != cards.size();
-  if (machine.wsl || other_count ||
-      (machine.system == System::Linux && std::ranges::any_of(cards, is_elsewhere))) {
-    return known;
-  }
-  known.count = cards.size();
-  for (const Card* const card : cards) {
-    if (!card->uuid.empty()) {
-      known.uuids.push_back(card->uuid);
-    }
-  }
-  if (known.uuids.size() != cards.size()) {
-    known.uuids.clear();
-  }
-  return known;
-}
-
-// Whether the value was meant to hide all.
-bool is_meant(std::string_view value) {
-  return value.empty() || value == "-1" || value == "NoDevFiles" || value == "none";
 }
 
 void judge_visible(Diagnosis& diagnosis) {
@@ -85,7 +43,7 @@ void judge_visible(Diagnosis& diagnosis) {
     const bool cut_short = visible.explanation.find("shows only") != std::string::npos;
     finding.level = cut_short ? Level::Warning : Level::Note;
   } else {
-    finding.level = is_meant(*value) || !known.count ? Level::Warning : Level::Fail;
+    finding.level = hides_all(*value) || !known.count ? Level::Warning : Level::Fail;
     finding.error = "No CUDA GPUs are available";
   }
   diagnosis.report.findings.push_back(std::move(finding));
@@ -219,6 +177,44 @@ void judge_traps(Diagnosis& diagnosis) {
 }
 
 }  // namespace
+
+gpu::KnownCards known_cards(const Machine& machine) {
+  gpu::KnownCards known;
+  const std::vector<const Card*> cards = nvidia_cards(machine);
+  const auto is_divided = [](const Card* card) { return card->slice || card->divided; };
+  const auto is_elsewhere = [](const Card* card) {
+    return !card->pci.empty() && card->kernel_driver != "nvidia";
+  };
+  if (cards.empty() || machine.container.inside || std::ranges::any_of(cards, is_divided) ||
+      !machine.mig_instances.empty()) {
+    return known;
+  }
+  // Where cards are known from the driver alone, the variable had hidden some from it already.
+  const auto nodes = std::ranges::count_if(machine.nodes, [](const Node& node) {
+    constexpr std::string_view kPrefix = "/dev/nvidia";
+    return node.path.starts_with(kPrefix) && node.path.size() > kPrefix.size() &&
+           is_digit(node.path[kPrefix.size()]);
+  });
+  const bool other_count = !machine.nodes.empty() && static_cast<size_t>(nodes) != cards.size();
+  if (machine.wsl || other_count ||
+      (machine.system == System::Linux && std::ranges::any_of(cards, is_elsewhere))) {
+    return known;
+  }
+  known.count = cards.size();
+  for (const Card* const card : cards) {
+    if (!card->uuid.empty()) {
+      known.uuids.push_back(card->uuid);
+    }
+  }
+  if (known.uuids.size() != cards.size()) {
+    known.uuids.clear();
+  }
+  return known;
+}
+
+bool hides_all(std::string_view value) {
+  return value.empty() || value == "-1" || value == "NoDevFiles" || value == "none";
+}
 
 void judge_variables(Diagnosis& diagnosis) {
   judge_visible(diagnosis);

@@ -91,7 +91,7 @@ Side side(const Facts& facts, const Machine& machine, const Knowledge& knowledge
            .pinned = {.pins = {}, .open = {}, .python = {}, .conda = {}, .whole = true}};
   own.facts.machine = machine;
   name_capabilities(own.facts.machine, knowledge, Trusted::Verified);
-  for (const RecipeColumn& column : recipe_columns(facts)) {
+  for (const RecipeColumn& column : recipe_columns(facts, knowledge)) {
     if (!column.group.empty()) {
       continue;  // nobody says that it is installed
     }

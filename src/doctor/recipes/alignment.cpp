@@ -395,7 +395,7 @@ std::vector<AlignmentEdit> edits_of(std::span<const RecipeColumn> columns, const
 
 Alignment align(const Facts& facts, const Knowledge& knowledge) {
   Alignment alignment;
-  const std::vector<RecipeColumn> columns = recipe_columns(facts);
+  const std::vector<RecipeColumn> columns = recipe_columns(facts, knowledge);
   for (const RecipeColumn& column : columns) {
     alignment.columns.push_back({.name = column.name, .path = column.root->path});
   }

@@ -51,6 +51,16 @@ bool looks_like_environment(std::string_view source) {
          contains(source, "site-packages") || source.ends_with("/env");
 }
 
+// Whether a path that is copied from a stage may have an interpreter of Python in it.
+bool may_hold_python(const FromStage& copy) {
+  static constexpr std::array<std::string_view, 10> kFolders = {
+      "/",    "/usr",        "/usr/local", "/usr/local/bin", "/usr/local/lib",
+      "/opt", "/usr/local/", "/root",      "/usr/bin",       "/usr/lib"};
+  return std::ranges::find(kFolders, copy.source) != kFolders.end() ||
+         contains(copy.source, "python") || contains(copy.source, "conda") ||
+         contains(copy.source, "/uv");
+}
+
 std::string moved(const std::string& environment, const FromStage& copy) {
   if (environment.empty() || environment.starts_with("conda ") ||
       !is_below(environment, copy.source)) {
@@ -118,6 +128,7 @@ class Composer {
     append(recipe.groups, part.groups);
     append(recipe.system_packages, part.system_packages);
     append(recipe.builds, part.builds);
+    append(recipe.device_builds, part.device_builds);
     append(recipe.doubts, part.doubts);
     for (const auto& [name, value] : part.variables) {
       recipe.variables.insert_or_assign(name, value);
@@ -160,6 +171,13 @@ class Composer {
       });
       return found == copies.end() ? nullptr : *found;
     }();
+    append(recipe.device_builds, other.device_builds);  // they are run all the same
+    // An interpreter that comes along is the one that an environment runs.
+    if (std::ranges::any_of(copies, [](const FromStage* copy) { return may_hold_python(*copy); })) {
+      for (InstallStep& step : other.steps) {
+        step.image = 0;
+      }
+    }
     bool brought = false;
     for (size_t i = 0; i < other.steps.size(); ++i) {
       const InstallStep& step = other.steps[i];
@@ -296,6 +314,7 @@ void add_step(Recipe& part, Recipe one, InstallStep step, const std::vector<std:
   move_all(one.indexes, part.indexes);
   move_all(one.system_packages, part.system_packages);
   move_all(one.builds, part.builds);
+  move_all(one.device_builds, part.device_builds);
   for (const std::string& group : one.groups) {
     add_groups(part, group);
   }

@@ -126,4 +126,31 @@ SystemOfImage system_of_image(const std::string& image, const Knowledge& knowled
   return {};
 }
 
+std::string python_of_system(const RecipeColumn& column, const Knowledge& knowledge) {
+  const auto image = std::ranges::find(column.recipes, "dockerfile", &Recipe::kind);
+  const std::string name = column.image.substr(0, column.image.rfind(':'));
+  const bool plain = name == "debian" || name == "ubuntu" || name == "nvidia/cuda";
+  const SystemOfImage of_image = system_of_image(column.image, knowledge);
+  if (image == column.recipes.end() || !plain || !of_image.said || !of_image.system->verified ||
+      !column.environment.empty()) {
+    return {};
+  }
+  bool own = false;
+  for (const std::string& package : (*image)->system_packages) {
+    if (package.starts_with("python3.") || package.starts_with("pypy") ||
+        package.contains("conda") || package == "pyenv") {
+      return {};
+    }
+    own |= package == "python3" || package.starts_with("python3-");
+  }
+  // Another that lies before it on PATH.
+  const auto path = (*image)->variables.find("PATH");
+  constexpr std::string_view kOthers[] = {"env", "conda", "mamba", "python", "local/bin", "uv"};
+  const bool elsewhere =
+      path != (*image)->variables.end() && std::ranges::any_of(kOthers, [&](std::string_view word) {
+        return path->second.contains(word);
+      });
+  return own && !elsewhere ? of_image.system->python : std::string();
+}
+
 }  // namespace mynah::doctor

@@ -15,4 +15,10 @@ struct SystemOfImage {
 // `image`: "python:3.12-slim-bookworm", "nvidia/cuda:12.9.1-runtime-ubuntu24.04", "debian:12".
 [[nodiscard]] SystemOfImage system_of_image(const std::string& image, const Knowledge& knowledge);
 
+struct RecipeColumn;
+
+// The Python of an image of Debian or Ubuntu, or of NVIDIA's made of them, whose commands install
+// the system's own python3 and, as far as is seen, no other: "3.12". Empty: not known.
+[[nodiscard]] std::string python_of_system(const RecipeColumn& column, const Knowledge& knowledge);
+
 }  // namespace mynah::doctor

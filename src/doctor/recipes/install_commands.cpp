@@ -13,6 +13,7 @@
 
 #include "doctor/characters.h"
 #include "doctor/package_name.h"
+#include "doctor/recipes/device_architectures.h"
 #include "doctor/recipes/recipe_formats.h"
 #include "doctor/recipes/recipe_parts.h"
 #include "doctor/torch_index.h"
@@ -253,8 +254,11 @@ bool compiles(const ShellCommand& command, const std::map<std::string, std::stri
   const bool builds_itself = written.find("llama-cpp-python") != std::string::npos ||
                              written.find("setup.py") != std::string::npos ||
                              written.find("--no-binary") != std::string::npos;
+  const bool with_torch = written.find("setup.py") != std::string::npos ||
+                          written.find("--no-build-isolation") != std::string::npos;
   return (builds_itself && (from_source(command.variables) || from_source(variables))) ||
-         (command.variables.contains("TORCH_CUDA_ARCH_LIST"));
+         command.variables.contains("TORCH_CUDA_ARCH_LIST") ||
+         (with_torch && variables.contains("TORCH_CUDA_ARCH_LIST"));
 }
 
 }  // namespace
@@ -318,6 +322,24 @@ void remove_packages(Words words, InstallStep& step) {
   }
 }
 
+// Whether pip's words at `program` are those of "uv pip".
+bool is_by_uv(Words words, size_t program) {
+  return base_name(words[program]) == "uv" ||
+         (program > 0 && base_name(words[program - 1]) == "uv");
+}
+
+// Whether what is compiled sees what is installed, and not an environment of its own.
+bool is_joined(const ShellCommand& command, const CommandSetting& setting) {
+  constexpr auto kNames =
+      std::to_array<const char*>({"PIP_NO_BUILD_ISOLATION", "UV_NO_BUILD_ISOLATION"});
+  return std::ranges::any_of(
+             command.words,
+             [](const std::string& word) { return word.starts_with("--no-build-isolation"); }) ||
+         std::ranges::any_of(kNames, [&](const char* name) {
+           return setting.variables.contains(name) || command.variables.contains(name);
+         });
+}
+
 // Whether a command of pip or uv may be kept out of the Python that it finds, as the system's own
 // programs run with it: it goes into no environment and no folder of its own, and is not told to go
 // ahead.
@@ -325,13 +347,27 @@ bool may_be_kept_out(const ShellCommand& command, size_t program, const CommandS
   const Words words = command.words;
   static constexpr std::array<std::string_view, 5> kApart = {"--target", "-t", "--prefix", "--root",
                                                              "--break-system-packages"};
-  const auto allowed = [](const std::map<std::string, std::string>& variables) {
-    const auto found = variables.find("PIP_BREAK_SYSTEM_PACKAGES");
+  const bool uv = is_by_uv(words, program);
+  const auto is_set = [](const std::map<std::string, std::string>& variables, const char* name) {
+    const auto found = variables.find(name);
     return found != variables.end() && found->second != "0" && !found->second.empty();
   };
+  const auto allowed = [&](const std::map<std::string, std::string>& variables) {
+    return is_set(variables, uv ? "UV_BREAK_SYSTEM_PACKAGES" : "PIP_BREAK_SYSTEM_PACKAGES");
+  };
+  // uv takes a system's Python where it is told to.
+  const bool system = std::ranges::find(words, "--system") != words.end() ||
+                      is_set(setting.variables, "UV_SYSTEM_PYTHON") ||
+                      is_set(command.variables, "UV_SYSTEM_PYTHON");
   const bool apart = std::ranges::any_of(words.subspan(program), [](std::string_view word) {
     return std::ranges::find(kApart, word.substr(0, word.find('='))) != kApart.end();
   });
+  const bool named = std::ranges::any_of(words.subspan(program), [](std::string_view word) {
+    return word == "--python" || word == "-p" || word.starts_with("--python=");
+  });
+  if (uv) {
+    return system && !named && !apart && !allowed(setting.variables) && !allowed(command.variables);
+  }
   const bool plain =
       (words[program] == "pip" || words[program] == "pip3") &&
       (program == 0 || words[program - 1] == "-m" || words[program - 1] == "sudo") &&
@@ -351,8 +387,9 @@ bool read_installer(const ShellCommand& command, size_t at, uint64_t line,
     step.environment = program == "uv" ? project_environment("uv", behind, setting)
                                        : environment_of_pip(words, at, setting.place);
     step.renews = rest && renews(*rest);
-    step.by_uv = program == "uv" || (at > 0 && base_name(words[at - 1]) == "uv");
     step.alone = rest && read_pip_words(*rest).no_dependencies;
+    step.uv = is_by_uv(words, at);
+    step.joined = is_joined(command, setting);
     step.managed =
         program != "uv" && step.environment.empty() && may_be_kept_out(command, at, setting);
   }
@@ -421,6 +458,13 @@ void read_command(const ShellCommand& command, uint64_t line, const CommandSetti
   const std::string written = fmt::format("{}", fmt::join(words, " "));
   if (compiles(command, setting.variables, written) && recipe.builds.size() < kMostOfARecipe) {
     recipe.builds.push_back(written.substr(0, kMostShown));
+    if (auto architectures = named_architectures(command, setting.variables);
+        !architectures.empty()) {
+      recipe.device_builds.push_back({.command = recipe.builds.back(),
+                                      .line = line,
+                                      .architectures = std::move(architectures),
+                                      .doubtful = command.doubtful});
+    }
   }
   for (size_t i = 0; i < words.size(); ++i) {
     const std::string_view program = base_name(words[i]);
@@ -454,7 +498,7 @@ void read_command(const ShellCommand& command, uint64_t line, const CommandSetti
       const auto rest = program == known.program ? behind_verb(behind, known.verb) : std::nullopt;
       if (rest) {
         step.environment = project_environment(program, *rest, setting);
-        step.by_uv = program == "uv";
+        step.uv = program == "uv";
         add_include(recipe, recipe.includes, setting.place_of(known.lock), line);
         read_groups(program, *rest, recipe);
         return;

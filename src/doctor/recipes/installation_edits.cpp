@@ -110,7 +110,7 @@ InstallationEdits installation_edits(const std::string& command, const RecipeCol
 }
 
 std::string installer_command(const Asked& asked, std::string command) {
-  if (asked.how == nullptr || !asked.how->by_uv) {
+  if (asked.how == nullptr || !asked.how->uv) {
     return command;
   }
   const std::string& environment = asked.how->environment;

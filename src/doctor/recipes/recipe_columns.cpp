@@ -11,6 +11,7 @@
 #include "doctor/characters.h"
 #include "doctor/recipes/column_locks.h"
 #include "doctor/recipes/column_steps.h"
+#include "doctor/recipes/image_system.h"
 #include "doctor/recipes/package_indexes.h"
 #include "doctor/recipes/recipe_closure.h"
 #include "doctor/recipes/recipe_parts.h"
@@ -117,13 +118,17 @@ const Recipe* dockerfile_of(const RecipeColumn& column) {
   return found == column.recipes.end() ? nullptr : *found;
 }
 
-MarkerEnvironment marker_environment(RecipeColumn& column, const Machine& machine) {
+MarkerEnvironment marker_environment(RecipeColumn& column, const Machine& machine,
+                                     const Knowledge& knowledge) {
   MarkerEnvironment environment;
   environment.system = system_of(column, machine);
   for (const Recipe* recipe : column.recipes) {
     if (column.python.empty()) {
       column.python = exact_python(recipe->python);
     }
+  }
+  if (column.python.empty()) {
+    column.python = python_of_system(column, knowledge);
   }
   environment.python = column.python;
   environment.machine = column.processor;
@@ -142,8 +147,9 @@ MarkerEnvironment marker_environment(RecipeColumn& column, const Machine& machin
   return environment;
 }
 
-void find_packages(RecipeColumn& column, const Machine& machine, const RecipeFiles& recipes) {
-  const MarkerEnvironment environment = marker_environment(column, machine);
+void find_packages(RecipeColumn& column, const Machine& machine, const RecipeFiles& recipes,
+                   const Knowledge& knowledge) {
+  const MarkerEnvironment environment = marker_environment(column, machine, knowledge);
   const auto installs = [&](const std::string& group) {
     const std::vector<std::string>& groups = environment.extras;
     return group.empty() || std::ranges::find(groups, group) != groups.end() ||
@@ -347,7 +353,7 @@ System system_of(const RecipeColumn& column, const Machine& machine) {
   return column.image.empty() ? machine.system : System::Linux;
 }
 
-std::vector<RecipeColumn> recipe_columns(const Facts& facts) {
+std::vector<RecipeColumn> recipe_columns(const Facts& facts, const Knowledge& knowledge) {
   const RecipeFiles recipes(facts);
   std::set<const Recipe*> taken;  // by others
   for (const Recipe& recipe : facts.recipes) {
@@ -401,14 +407,14 @@ std::vector<RecipeColumn> recipe_columns(const Facts& facts) {
     const std::vector<std::string> groups =
         service == nullptr ? groups_of(column) : std::vector<std::string>();
     RecipeColumn plain = column;
-    find_packages(column, facts.machine, recipes);
+    find_packages(column, facts.machine, recipes, knowledge);
     columns.push_back(std::move(column));
     for (const std::string& group : groups) {
       RecipeColumn apart = plain;
       apart.group = group;
       apart.base = plain.name;
       apart.name = fmt::format("{} [{}]", plain.name, group);
-      find_packages(apart, facts.machine, recipes);
+      find_packages(apart, facts.machine, recipes, knowledge);
       columns.push_back(std::move(apart));
     }
   };

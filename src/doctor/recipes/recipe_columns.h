@@ -98,7 +98,8 @@ struct RecipeColumn {
 // Environments in the order of their recipes; an image that has several has a column for each.
 // Extras and groups are part of those whose commands name them; of a project whose extras nobody
 // names, each that brings a framework is a column of its own behind the project's.
-[[nodiscard]] std::vector<RecipeColumn> recipe_columns(const Facts& facts);
+[[nodiscard]] std::vector<RecipeColumn> recipe_columns(const Facts& facts,
+                                                       const Knowledge& knowledge);
 
 // The system that a column's programs run on: images are of Linux.
 [[nodiscard]] System system_of(const RecipeColumn& column, const Machine& machine);

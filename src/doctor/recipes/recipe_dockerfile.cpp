@@ -67,7 +67,9 @@ class DockerfileReader {
   struct State {
     Variables variables;
     InstallPlace place;
-    std::set<std::string> environments;  // that were made
+    // That were made, and the line of the FROM whose Python they run; 0: not known.
+    std::map<std::string, uint64_t> environments;
+    uint64_t base = 0;  // line of the FROM that all begins with
     WrittenFiles written;
     bool freed = false;  // pip may change the system's Python from some line on
   };
@@ -129,6 +131,7 @@ class DockerfileReader {
     // A stage built on an earlier one has that one's variables.
     stage.parent = stage_of(stages_, stage.image.image, stages_.size());
     state_ = stage.parent ? states_[*stage.parent] : State();
+    state_.base = stage.parent ? state_.base : read.line;
     if (stages_.size() >= kMostStages) {
       add_doubt(part(), read.line, "there are more stages than are read");
       stages_.pop_back();
@@ -207,7 +210,7 @@ class DockerfileReader {
     set(name, value);
     read_index_variable(name, value, line, part());
     if (name == "VIRTUAL_ENV") {
-      state_.environments.insert(environment_of_program("", value));
+      state_.environments.try_emplace(environment_of_program("", value), 0);
       state_.place.environment = environment_of_program("", value);
     } else if (name == "PATH") {
       enter_path(value);
@@ -371,10 +374,9 @@ class DockerfileReader {
       step(command, line);
       state_.written.note(command, state_.place.folder, line);
       if (const auto made_one = made(words, state_.place)) {
-        state_.environments.insert(*made_one);
-        if (!words.empty() && last_name(words[0]) == "uv") {
-          state_.place.uv = *made_one;
-        }
+        const bool uv = !words.empty() && last_name(words[0]) == "uv";
+        state_.environments[*made_one] = uv ? 0 : state_.base;  // uv may take a Python of its own
+        state_.place.uv = uv ? *made_one : state_.place.uv;
       }
     }
   }
@@ -457,6 +459,13 @@ class DockerfileReader {
     step.line = line;
     step.doubtful = command.doubtful;
     step.managed &= !state_.freed;
+    if (const auto made = state_.environments.find(step.environment);
+        made != state_.environments.end()) {
+      step.image = made->second;
+    }
+    for (DeviceBuild& build : one.device_builds) {
+      build.image = state_.base;
+    }
     add_step(part(), std::move(one), std::move(step), edited);
   }
 

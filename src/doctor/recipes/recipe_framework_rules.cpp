@@ -316,6 +316,7 @@ void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column,
       }
       judged->verdict.environment = column.name;
       lower_by_libraries(diagnosis, column, framework.package, judged->verdict);
+      lower_by_hidden_cards(diagnosis, column, judged->verdict);
       diagnosis.report.verdicts.push_back(std::move(judged->verdict));
       for (Finding& finding : judged->findings) {
         finding.subject =

@@ -97,6 +97,12 @@ std::optional<WantedPython> python_of(const RecipeColumn& column, const Knowledg
     // pip takes the Python that it runs with, whatever such a file says.
     files.certain &= recipe->kind != "python version";
   }
+  if (const std::string own = image.recipe == nullptr ? python_of_system(column, knowledge) : "";
+      !own.empty()) {
+    image.ranges.push_back(*SpecifierSet::parse("==" + own + ".*"));
+    image.recipe = *std::ranges::find(column.recipes, "dockerfile", &Recipe::kind);
+    image.words = "Python " + own;
+  }
   if (image.recipe != nullptr) {
     std::vector<SpecifierSet> both = image.ranges;
     both.insert(both.end(), files.ranges.begin(), files.ranges.end());

@@ -148,6 +148,18 @@ void judge_drift(Diagnosis& diagnosis, const RecipeColumn& column, const Alignme
 void judge_alignment(Diagnosis& diagnosis, const Alignment& alignment,
                      const std::vector<RecipeColumn>& columns, RecipeTrials& trials);
 
+// What is compiled for architectures that its compiler does not know, or before torch is there, and
+// environments that are copied into an image without their Python.
+void judge_recipe_builds(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals);
+
+// Cards that variables hide from what runs in a column (CUDA_VISIBLE_DEVICES,
+// NVIDIA_VISIBLE_DEVICES).
+void judge_hidden_cards(Diagnosis& diagnosis, const RecipeColumn& column);
+
+// What works on a card by itself computes on the processor where variables hide all cards.
+void lower_by_hidden_cards(const Diagnosis& diagnosis, const RecipeColumn& column,
+                           FrameworkVerdict& verdict);
+
 // Images: their CUDA against the wheels' and the driver, what is compiled in them.
 void judge_image(Diagnosis& diagnosis, const RecipeColumn& column, const Alignment& alignment);
 

@@ -246,7 +246,7 @@ void judge_drift(Diagnosis& diagnosis, const RecipeColumn& column, const Alignme
 
 void judge_recipes(Diagnosis& diagnosis) {
   judge_reading(diagnosis);
-  const std::vector<RecipeColumn> columns = recipe_columns(diagnosis.facts);
+  const std::vector<RecipeColumn> columns = recipe_columns(diagnosis.facts, diagnosis.knowledge);
   const Alignment alignment = align(diagnosis.facts, diagnosis.knowledge);
   RecipeTrials trials(diagnosis.facts, diagnosis.knowledge);
   const std::vector<AlignmentEdit> apart = apart_edits(alignment);
@@ -262,6 +262,8 @@ void judge_recipes(Diagnosis& diagnosis) {
     judge_pythons(diagnosis, column, proposals);
     judge_image_system(diagnosis, column, proposals);
     judge_numpy(diagnosis, column);
+    judge_recipe_builds(diagnosis, column, proposals);
+    judge_hidden_cards(diagnosis, column);
     judge_image_libraries(diagnosis, column, proposals);
     judge_cudnn(diagnosis, column, proposals);
     judge_drift(diagnosis, column, alignment, proposals);

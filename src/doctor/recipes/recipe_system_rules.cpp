@@ -188,14 +188,18 @@ void judge_managed(Diagnosis& diagnosis, const RecipeColumn& column,
     return;
   }
   const std::vector<std::string>& packages = (*image)->system_packages;
-  const bool of_system = std::ranges::find(packages, "python3-pip") != packages.end();
+  // pip is a package of its own; uv finds the Python that is there.
+  const bool pip = std::ranges::find(packages, "python3-pip") != packages.end();
+  const bool python = std::ranges::any_of(packages, [](const std::string& package) {
+    return package == "python3" || package.starts_with("python3-");
+  });
   const bool other = std::ranges::any_of(packages, [](const std::string& package) {
     return package.starts_with("python3.") || package.starts_with("pypy");
   });
-  const auto step = std::ranges::find_if((*image)->steps, [](const InstallStep& one) {
-    return one.managed && !one.aside && one.environment.empty();
+  const auto step = std::ranges::find_if((*image)->steps, [&](const InstallStep& one) {
+    return one.managed && !one.aside && one.environment.empty() && (one.uv ? python : pip);
   });
-  if (step == (*image)->steps.end() || !of_system) {
+  if (step == (*image)->steps.end()) {
     return;
   }
   // Programs that lie before the system's on PATH may be meant.
@@ -210,18 +214,34 @@ void judge_managed(Diagnosis& diagnosis, const RecipeColumn& column,
                        !elsewhere && !step->doubtful && (*image)->images.size() == 1;
   Finding& finding = add_finding(
       diagnosis, "managed Python", failing(certain), sure(certain), column.name,
-      fmt::format("{} {} keeps pip out of its own Python, which this command would install into: "
+      fmt::format("{} {} keeps {} out of its own Python, which this command would install into: "
                   "the image is not built.",
-                  system.name, system.version));
-  finding.evidence = {{"pip install", place_text((*image)->path, step->line)},
+                  system.name, system.version, step->uv ? "uv" : "pip"));
+  finding.evidence = {{step->uv ? "uv pip install --system" : "pip install",
+                       place_text((*image)->path, step->line)},
                       {column.image, column.image_where},
                       {error->cause, error->source}};
-  finding.error = "error: externally-managed-environment";
+  if (!step->uv) {
+    finding.error = "error: externally-managed-environment";
+  }
+  const std::string where = place_text((*image)->path, step->line);
+  if (step->uv) {
+    finding.remedies.push_back(
+        {.command = "RUN uv venv /opt/venv\nENV VIRTUAL_ENV=/opt/venv PATH=/opt/venv/bin:$PATH",
+         .text =
+             fmt::format("Write it before the command at {}, and leave --system out there", where),
+         .cost = {}});
+    finding.remedies.push_back(
+        {.command = "ENV UV_BREAK_SYSTEM_PACKAGES=1",
+         .text = "Or write this behind FROM, in an image that serves one program",
+         .cost = "packages of the system's that programs of its own need may be replaced"});
+    return;
+  }
   finding.remedies.push_back(
       {.command = "RUN python3 -m venv /opt/venv\nENV PATH=/opt/venv/bin:$PATH",
        .text = fmt::format("Write it before the command at {}, and install python3-venv with "
                            "python3-pip",
-                           place_text((*image)->path, step->line)),
+                           where),
        .cost = {}});
   finding.remedies.push_back(
       {.command = "ENV PIP_BREAK_SYSTEM_PACKAGES=1",
@@ -229,9 +249,40 @@ void judge_managed(Diagnosis& diagnosis, const RecipeColumn& column,
        .cost = "packages of the system's that programs of its own need may be replaced"});
 }
 
+// Packages without wheels for Arm processors in the Python index, and nothing else to install from.
+void judge_processor(Diagnosis& diagnosis, const RecipeColumn& column) {
+  constexpr std::string_view kPackage = "onnxruntime-gpu";
+  const Resolved asked = resolve(column, kPackage);
+  const Note* const note = diagnosis.knowledge.note("onnxruntime-gpu processors");
+  if (column.processor != "aarch64" || asked.by == nullptr || note == nullptr ||
+      !asked.by->requirement->url.empty() ||
+      may_have_own_builds(column, *asked.by->requirement, diagnosis.knowledge)) {
+    return;
+  }
+  // Elsewhere pip's own settings may name an index that has some.
+  const bool certain = note->verified && column.is_image() && asked.by->holds == Truth::Yes &&
+                       asked.by->requirement->indexes.empty() &&
+                       (asked.by->how == nullptr || !asked.by->how->doubtful);
+  Finding& finding = add_finding(
+      diagnosis, "no wheel for the processor", failing(certain), sure(certain),
+      fmt::format("{} in {}", kPackage, column.name),
+      fmt::format("The Python index has {} for x86-64 alone, and this is installed on an Arm "
+                  "processor (aarch64): an installer finds none.",
+                  kPackage));
+  finding.evidence = {evidence_of(*asked.by), {note->text, note->source}};
+  finding.error = fmt::format("No matching distribution found for {}{}", kPackage,
+                              asked.by->requirement->specifier);
+  finding.remedies.push_back(
+      {.command = {},
+       .text = "Take onnxruntime, which has wheels for Arm and computes on the processor, or name "
+               "an index that has builds for this machine (on a Jetson that of its JetPack)",
+       .cost = {}});
+}
+
 }  // namespace
 
 void judge_image_system(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals) {
+  judge_processor(diagnosis, column);
   if (column.image.empty()) {
     return;
   }

@@ -94,7 +94,7 @@ std::optional<RecipeTrial> RecipeTrials::run(std::span<const RecipeColumn> colum
   }
   apply_edits(edited.recipes, edits);
   RecipeTrial trial;
-  for (const RecipeColumn& column : recipe_columns(edited)) {
+  for (const RecipeColumn& column : recipe_columns(edited, knowledge_)) {
     const auto was = std::ranges::find(columns, column.name, &RecipeColumn::name);
     if (was == columns.end() || !names.contains(column.name)) {
       continue;
