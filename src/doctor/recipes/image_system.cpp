@@ -136,12 +136,14 @@ std::string python_of_system(const RecipeColumn& column, const Knowledge& knowle
     return {};
   }
   bool own = false;
+  const std::string whole = "python" + of_image.system->python;
   for (const std::string& package : (*image)->system_packages) {
-    if (package.starts_with("python3.") || package.starts_with("pypy") ||
+    const bool this_one = package == whole || package.starts_with(whole + "-");
+    if ((package.starts_with("python3.") && !this_one) || package.starts_with("pypy") ||
         package.contains("conda") || package == "pyenv") {
       return {};
     }
-    own |= package == "python3" || package.starts_with("python3-");
+    own |= this_one || package == "python3" || package.starts_with("python3-");
   }
   // Another that lies before it on PATH.
   const auto path = (*image)->variables.find("PATH");

@@ -14,6 +14,7 @@
 #include "doctor/characters.h"
 #include "doctor/package_name.h"
 #include "doctor/recipes/device_architectures.h"
+#include "doctor/recipes/installer_words.h"
 #include "doctor/recipes/recipe_formats.h"
 #include "doctor/recipes/recipe_parts.h"
 #include "doctor/torch_index.h"
@@ -25,19 +26,15 @@ namespace {
 
 using Words = std::span<const std::string>;
 
-std::string_view base_name(std::string_view word) {
-  return word.substr(word.find_last_of('/') + 1);
-}
-
 // "pip", "pip3", "pip3.11".
 bool is_pip(std::string_view word) {
-  word = base_name(word);
+  word = program_name(word);
   return word.starts_with("pip") &&
          std::ranges::all_of(word.substr(3), [](char c) { return is_digit(c) || c == '.'; });
 }
 
 bool is_conda(std::string_view word) {
-  word = base_name(word);
+  word = program_name(word);
   return word == "conda" || word == "mamba" || word == "micromamba";
 }
 
@@ -240,7 +237,7 @@ bool says_cuda(std::string_view text) {
 // cards and is told by CMAKE_ARGS.
 bool compiles(const ShellCommand& command, const std::map<std::string, std::string>& variables,
               const std::string& written) {
-  const std::string_view program = base_name(command.words.front());
+  const std::string_view program = program_name(command.words.front());
   if (program == "nvcc") {
     return true;
   }
@@ -322,64 +319,11 @@ void remove_packages(Words words, InstallStep& step) {
   }
 }
 
-// Whether pip's words at `program` are those of "uv pip".
-bool is_by_uv(Words words, size_t program) {
-  return base_name(words[program]) == "uv" ||
-         (program > 0 && base_name(words[program - 1]) == "uv");
-}
-
-// Whether what is compiled sees what is installed, and not an environment of its own.
-bool is_joined(const ShellCommand& command, const CommandSetting& setting) {
-  constexpr auto kNames =
-      std::to_array<const char*>({"PIP_NO_BUILD_ISOLATION", "UV_NO_BUILD_ISOLATION"});
-  return std::ranges::any_of(
-             command.words,
-             [](const std::string& word) { return word.starts_with("--no-build-isolation"); }) ||
-         std::ranges::any_of(kNames, [&](const char* name) {
-           return setting.variables.contains(name) || command.variables.contains(name);
-         });
-}
-
-// Whether a command of pip or uv may be kept out of the Python that it finds, as the system's own
-// programs run with it: it goes into no environment and no folder of its own, and is not told to go
-// ahead.
-bool may_be_kept_out(const ShellCommand& command, size_t program, const CommandSetting& setting) {
-  const Words words = command.words;
-  static constexpr std::array<std::string_view, 5> kApart = {"--target", "-t", "--prefix", "--root",
-                                                             "--break-system-packages"};
-  const bool uv = is_by_uv(words, program);
-  const auto is_set = [](const std::map<std::string, std::string>& variables, const char* name) {
-    const auto found = variables.find(name);
-    return found != variables.end() && found->second != "0" && !found->second.empty();
-  };
-  const auto allowed = [&](const std::map<std::string, std::string>& variables) {
-    return is_set(variables, uv ? "UV_BREAK_SYSTEM_PACKAGES" : "PIP_BREAK_SYSTEM_PACKAGES");
-  };
-  // uv takes a system's Python where it is told to.
-  const bool system = std::ranges::find(words, "--system") != words.end() ||
-                      is_set(setting.variables, "UV_SYSTEM_PYTHON") ||
-                      is_set(command.variables, "UV_SYSTEM_PYTHON");
-  const bool apart = std::ranges::any_of(words.subspan(program), [](std::string_view word) {
-    return std::ranges::find(kApart, word.substr(0, word.find('='))) != kApart.end();
-  });
-  const bool named = std::ranges::any_of(words.subspan(program), [](std::string_view word) {
-    return word == "--python" || word == "-p" || word.starts_with("--python=");
-  });
-  if (uv) {
-    return system && !named && !apart && !allowed(setting.variables) && !allowed(command.variables);
-  }
-  const bool plain =
-      (words[program] == "pip" || words[program] == "pip3") &&
-      (program == 0 || words[program - 1] == "-m" || words[program - 1] == "sudo") &&
-      (program < 2 || words[program - 2] == "python3" || words[program - 2] == "python");
-  return plain && !apart && !allowed(setting.variables) && !allowed(command.variables);
-}
-
 // Reads pip or uv standing at `at`; false: it does nothing of interest.
 bool read_installer(const ShellCommand& command, size_t at, uint64_t line,
                     const CommandSetting& setting, Recipe& recipe, InstallStep& step) {
   const Words words = command.words;
-  const std::string_view program = base_name(words[at]);
+  const std::string_view program = program_name(words[at]);
   const Words behind = words.subspan(at + 1);
   const auto rest = behind_verb(behind, program == "uv" ? "add" : "install");
   const auto removed = behind_verb(behind, program == "uv" ? "remove" : "uninstall");
@@ -420,7 +364,7 @@ bool read_installer(const ShellCommand& command, size_t at, uint64_t line,
 
 bool is_shell(std::string_view word) {
   static constexpr std::array<std::string_view, 5> kShells = {"sh", "bash", "zsh", "dash", "ash"};
-  return std::ranges::find(kShells, base_name(word)) != kShells.end();
+  return std::ranges::find(kShells, program_name(word)) != kShells.end();
 }
 
 std::optional<std::string> script_of(const ShellCommand& command) {
@@ -441,7 +385,7 @@ std::optional<std::string> script_of(const ShellCommand& command) {
       }
     }
   }
-  const std::string name = at < words.size() ? small_letters(base_name(words[at])) : "";
+  const std::string name = at < words.size() ? small_letters(program_name(words[at])) : "";
   const bool script = name.ends_with(".sh") || name.ends_with(".bash");
   const bool tools =
       std::ranges::any_of(kPythons, [&](std::string_view known) { return name.contains(known); });
@@ -467,7 +411,7 @@ void read_command(const ShellCommand& command, uint64_t line, const CommandSetti
     }
   }
   for (size_t i = 0; i < words.size(); ++i) {
-    const std::string_view program = base_name(words[i]);
+    const std::string_view program = program_name(words[i]);
     const Words behind = words.subspan(i + 1);
     if (is_pip(program) || program == "uv") {
       if (read_installer(command, i, line, setting, recipe, step)) {

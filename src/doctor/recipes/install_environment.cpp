@@ -4,6 +4,8 @@
 #include <array>
 #include <filesystem>
 
+#include "doctor/recipes/installer_words.h"
+
 namespace mynah::doctor {
 
 namespace {
@@ -12,10 +14,6 @@ namespace {
 constexpr std::array<std::string_view, 9> kOwn = {
     "/",          "/usr",         "/usr/local",      "/opt/conda", "/opt/miniconda3",
     "/opt/mamba", "/root/.local", "/opt/miniforge3", "/opt/python"};
-
-std::string_view base_name(std::string_view word) {
-  return word.substr(word.find_last_of('/') + 1);
-}
 
 // "/opt/conda/envs/asr" is what conda calls "asr".
 std::string normal_environment(const std::string& path) {
@@ -32,7 +30,7 @@ std::string conda_environment(const std::string& name) {
 }
 
 bool is_python(std::string_view word) {
-  return base_name(word).starts_with("python");
+  return program_name(word).starts_with("python");
 }
 
 }  // namespace
@@ -55,8 +53,8 @@ std::string environment_of_program(const std::string& folder, std::string_view p
 
 std::string environment_of_pip(std::span<const std::string> words, size_t program,
                                const InstallPlace& place) {
-  const bool uv =
-      base_name(words[program]) == "uv" || (program > 0 && base_name(words[program - 1]) == "uv");
+  const bool uv = program_name(words[program]) == "uv" ||
+                  (program > 0 && program_name(words[program - 1]) == "uv");
   std::string environment = uv && !place.uv.empty() ? place.uv : place.environment;
   // "/opt/venv/bin/pip", "/opt/venv/bin/python -m pip", "conda run -n asr pip"
   if (words[program].find('/') != std::string::npos && !uv) {
@@ -110,11 +108,11 @@ std::optional<std::string> activated(std::span<const std::string> words,
   if (words.size() < 2) {
     return std::nullopt;
   }
-  if ((words[0] == "." || words[0] == "source") && base_name(words[1]) == "activate") {
+  if ((words[0] == "." || words[0] == "source") && program_name(words[1]) == "activate") {
     return words.size() > 2 ? conda_environment(words[2])
                             : environment_of_program(place.folder, words[1]);
   }
-  if (base_name(words[0]).ends_with("conda") && words[1] == "activate") {
+  if (program_name(words[0]).ends_with("conda") && words[1] == "activate") {
     return words.size() > 2 ? conda_environment(words[2]) : std::string();
   }
   return std::nullopt;
@@ -134,13 +132,13 @@ std::optional<std::string> made(std::span<const std::string> words, const Instal
         (words[i + 2] == "venv" || words[i + 2] == "virtualenv")) {
       return last_path(i + 3);
     }
-    if (base_name(words[i]) == "virtualenv") {
+    if (program_name(words[i]) == "virtualenv") {
       return last_path(i + 1);
     }
-    if (base_name(words[i]) == "uv" && (words[i + 1] == "sync" || words[i + 1] == "run")) {
+    if (program_name(words[i]) == "uv" && (words[i + 1] == "sync" || words[i + 1] == "run")) {
       return inside(place.folder, ".venv");
     }
-    if (base_name(words[i]) == "uv" && words[i + 1] == "venv") {
+    if (program_name(words[i]) == "uv" && words[i + 1] == "venv") {
       for (size_t j = i + 2; j < words.size(); ++j) {
         if (words[j] == "--python" || words[j] == "-p" || words[j] == "--prompt") {
           ++j;

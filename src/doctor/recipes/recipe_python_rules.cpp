@@ -43,37 +43,6 @@ bool has_one_python(const RecipeColumn& column, const Recipe& dockerfile) {
          std::ranges::none_of(dockerfile.steps, &InstallStep::unknown);
 }
 
-// The Python of Debian's or Ubuntu's own packages, where an image installs pip of those and names
-// no other: likely the one that pip3 is of.
-std::optional<WantedPython> python_of_system(const RecipeColumn& column,
-                                             const Knowledge& knowledge) {
-  const auto dockerfile = std::ranges::find(column.recipes, "dockerfile", &Recipe::kind);
-  const SystemOfImage of_image = system_of_image(column.image, knowledge);
-  if (dockerfile == column.recipes.end() || of_image.system == nullptr || !of_image.said ||
-      of_image.system->python.empty() || !of_image.system->verified) {
-    return std::nullopt;
-  }
-  const std::string own = "python" + of_image.system->python;
-  const std::vector<std::string>& packages = (*dockerfile)->system_packages;
-  const bool other = std::ranges::any_of(packages, [&](const std::string& package) {
-    const bool named = package.starts_with("python3.") || package.starts_with("pypy");
-    return named && package != own && !package.starts_with(own + "-");
-  });
-  auto range = SpecifierSet::parse(fmt::format("=={}.*", of_image.system->python));
-  const bool pip = std::ranges::find(packages, "python3-pip") != packages.end();
-  const bool conda =
-      std::ranges::find(column.recipes, "conda", &Recipe::kind) != column.recipes.end();
-  if (other || conda || !pip || !range || !column.environment.empty() ||
-      std::ranges::any_of((*dockerfile)->steps, &InstallStep::unknown)) {
-    return std::nullopt;
-  }
-  WantedPython python;
-  python.ranges = {*std::move(range)};
-  python.recipe = *dockerfile;
-  python.words = "Python " + of_image.system->python;
-  return python;
-}
-
 // What the image says, which is the Python of its own environment; another environment may be made
 // with one that the project's files ask for. Without an image of Python those decide.
 std::optional<WantedPython> python_of(const RecipeColumn& column, const Knowledge& knowledge) {
@@ -110,9 +79,6 @@ std::optional<WantedPython> python_of(const RecipeColumn& column, const Knowledg
       image.certain = has_one_python(column, *image.recipe);
       return image;
     }
-  }
-  if (image.recipe == nullptr && files.recipe == nullptr) {
-    return python_of_system(column, knowledge);
   }
   return files.recipe == nullptr || pythons_in(files.ranges).empty() ? std::nullopt
                                                                      : std::optional(files);

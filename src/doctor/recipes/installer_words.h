@@ -1,0 +1,29 @@
+// What the words of an installer's command say of how it installs.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "doctor/recipes/install_commands.h"
+#include "doctor/recipes/shell_text.h"
+
+namespace mynah::doctor {
+
+// "pip" of "/opt/venv/bin/pip".
+[[nodiscard]] std::string_view program_name(std::string_view word);
+
+// Whether pip's words at `program` are those of "uv pip".
+[[nodiscard]] bool is_by_uv(std::span<const std::string> words, size_t program);
+
+// Whether what is compiled sees what is installed, and not an environment of its own.
+[[nodiscard]] bool is_joined(const ShellCommand& command, const CommandSetting& setting);
+
+// Whether a command of pip or uv, which stands at `program`, may be kept out of the Python that it
+// finds, as the system's own programs run with it: it goes into no environment and no folder of its
+// own, and is not told to go ahead.
+[[nodiscard]] bool may_be_kept_out(const ShellCommand& command, size_t program,
+                                   const CommandSetting& setting);
+
+}  // namespace mynah::doctor
