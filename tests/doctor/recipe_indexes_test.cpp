@@ -61,10 +61,14 @@ TEST(RecipeIndexes, OnALineOfARequirementSayNothing) {
   ASSERT_EQ(found.size(), 2U);
   EXPECT_EQ(found[0]->level, Level::Warning);
   EXPECT_EQ(found[0]->remedies.at(0).command,
-            "sed -i '1s|.*|--extra-index-url https://download.pytorch.org/whl/cu128\\ntorch ; "
-            "sys_platform == \"linux\"|' 'requirements.txt'");
+            "sed -i '1s|.*|torch ; sys_platform == \"linux\"|' 'requirements.txt'");
   EXPECT_EQ(found[1]->level, Level::Note);
   EXPECT_EQ(found[1]->remedies.at(0).command, "sed -i '2s|.*|torchaudio|' 'requirements.txt'");
+  const Report everywhere = judge(
+      files({{"requirements.txt", "torch --index-url https://download.pytorch.org/whl/cu128\n"}}));
+  EXPECT_EQ(of_rule(everywhere, "options passed over").at(0)->remedies.at(0).command,
+            "sed -i '1s|.*|--extra-index-url https://download.pytorch.org/whl/cu128\\ntorch|' "
+            "'requirements.txt'");
   EXPECT_THAT(of_rule(report, "recipe not understood"), IsEmpty());
 }
 

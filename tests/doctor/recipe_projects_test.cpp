@@ -133,6 +133,15 @@ TEST(RecipeProjects, NothingFailsOnACardThatAServiceDoesNotGet) {
   EXPECT_THAT(of_rule(report, "card not reserved"), SizeIs(1));
 }
 
+TEST(RecipeProjects, ATorchForAnotherMakersCardsWantsNone) {
+  const Report report = judge(
+      files({{"compose.yml", "services:\n  tts:\n    build: .\n"},
+             {"Dockerfile",
+              "FROM python:3.12\nRUN pip install torch==2.8.0+rocm6.4 openai-whisper --index-url "
+              "https://download.pytorch.org/whl/rocm6.4\n"}}));
+  EXPECT_THAT(of_rule(report, "card not reserved"), IsEmpty());
+}
+
 TEST(RecipeProjects, AFileBesideItMayAddTheCard) {
   const TemporaryFolder folder;
   const Facts facts =

@@ -57,10 +57,13 @@ std::string named_by(const std::string& image) {
 
 // Why a service wants a card; empty: nothing says so.
 std::string wants_card(const RecipeColumn& column, const Knowledge& knowledge) {
-  const bool for_processor = is_for_processor(column, knowledge);
+  const auto torch = torch_of(column, knowledge);
+  const std::string build = torch ? torch->local_text() : "";
+  const bool not_for_card =
+      is_for_processor(column, knowledge) || build.starts_with("rocm") || build.starts_with("xpu");
   for (const std::string_view package : kForCards) {
     const bool names_card = package == "onnxruntime-gpu" || package == "tensorrt";
-    if (for_processor && !names_card) {
+    if (not_for_card && !names_card) {
       continue;
     }
     const Resolved resolved = resolve(column, package);

@@ -163,7 +163,7 @@ void judge_addresses(Diagnosis& diagnosis, const Recipe& recipe) {
 
 // An index that a requirement's own line was to name, and what the requirement was to read.
 struct MeantLines {
-  std::string index;  // its address; empty: it names none
+  std::string index;  // its address; empty: it names none, or one for some machines
   std::string requirement;
 };
 
@@ -177,7 +177,10 @@ MeantLines meant_lines(const Requirement& requirement) {
   }
   Requirement right = requirement;
   const std::string_view marker = trimmed(passed.substr(std::min(end + 1, passed.size())));
-  right.marker = marker.empty() ? requirement.marker : std::string(marker);
+  if (!marker.empty()) {
+    right.marker = marker;
+    meant.index.clear();  // on a line of its own it would be for the other machines, too
+  }
   meant.requirement = requirement_text(right);
   return meant;
 }
@@ -216,7 +219,7 @@ void judge_passed_over(Diagnosis& diagnosis, const Recipe& recipe) {
                                                                 meant.index, meant.requirement);
     const bool plain =
         (lines + recipe.path).find_first_of("'|&\n") == std::string::npos && requirement.line != 0;
-    if (!options || !meant.index.empty()) {
+    if (!options || marker || !meant.index.empty()) {
       finding.remedies.push_back(
           {.command =
                plain ? fmt::format("sed -i '{}s|.*|{}|' '{}'", requirement.line, lines, recipe.path)
@@ -225,7 +228,10 @@ void judge_passed_over(Diagnosis& diagnosis, const Recipe& recipe) {
                        ? fmt::format("Write {} in {}", meant.requirement, place)
                        : fmt::format("Name {} on a line of its own, and {} on another", meant.index,
                                      meant.requirement),
-           .cost = meant.index.empty() ? "" : "all other lines of the file look there, too"});
+           .cost = !meant.index.empty() ? "all other lines of the file look there, too"
+                   : marker && options  ? "it comes from where all else does: an index for one "
+                                          "package is a file of its own to pip"
+                                        : ""});
     } else {
       finding.remedies.push_back({.command = {},
                                   .text = fmt::format("Write {} on a line of its own", passed),
