@@ -290,6 +290,16 @@ TEST(RecipeImages, BringTheirTorch) {
   EXPECT_THAT(installed("RUN python -m venv /v && /v/bin/pip install torch\n", image), IsEmpty());
 }
 
+TEST(RecipeImages, OfPyTorchAreMendedByAnotherOfPyTorch) {
+  const Report report = of_image("RUN pip install openai-whisper==20240930 'torch>=2.0'\n",
+                                 "pytorch/pytorch:2.4.0-cuda12.4-cudnn9-devel");
+  const auto found = of_rule(report, "kernel image");
+  ASSERT_EQ(found.size(), 1U);
+  ASSERT_FALSE(found[0]->remedies.empty());
+  EXPECT_THAT(found[0]->remedies[0].command,
+              HasSubstr("|pytorch/pytorch:2.7.0-cuda12.8-cudnn9-devel|"));
+}
+
 TEST(RecipeImages, WithTwoEnvironmentsHaveTwo) {
   const Report report = of_image(
       "RUN python -m venv /a && /a/bin/pip install torch==2.5.1\n"

@@ -269,9 +269,9 @@ TEST(RecipeRemedies, AnotherTorchThanTheImagesBringsItsCompanions) {
   const auto failing = of_rule(exchanged, "kernel image");
   ASSERT_EQ(failing.size(), 1U);
   ASSERT_FALSE(failing[0]->remedies.empty());
-  EXPECT_THAT(failing[0]->remedies[0].command, HasSubstr("RUN pip install torch==2.7.0+cu128"));
-  EXPECT_THAT(failing[0]->remedies[0].command, HasSubstr("torchvision==0.22.0+cu128"));
-  EXPECT_THAT(failing[0]->remedies[0].command, HasSubstr("torchaudio==2.7.0+cu128"));
+  EXPECT_THAT(failing[0]->remedies.at(1).command, HasSubstr("RUN pip install torch==2.7.0+cu128"));
+  EXPECT_THAT(failing[0]->remedies.at(1).command, HasSubstr("torchvision==0.22.0+cu128"));
+  EXPECT_THAT(failing[0]->remedies.at(1).command, HasSubstr("torchaudio==2.7.0+cu128"));
 }
 
 TEST(RecipeRemedies, AnInstallationIsAnEditOfTheFile) {

@@ -114,6 +114,37 @@ void add_recipe_remedies(const Diagnosis& diagnosis, const RecipeColumn& column,
   }
 }
 
+// PyTorch's own image with the torch that a remedy installs, in place of one with another: there is
+// one for each CUDA version of a release, of both flavours.
+void add_image_remedy(const Diagnosis& diagnosis, const RecipeColumn& column,
+                      const Finding& finding, const std::vector<Remedy>& remedies,
+                      Proposals& proposals) {
+  if (column.image_torch.empty() || !column.image.starts_with("pytorch/pytorch:")) {
+    return;
+  }
+  for (const Remedy& remedy : remedies) {
+    constexpr std::string_view kPin = "pip install torch==";
+    if (!remedy.command.starts_with(kPin)) {
+      continue;
+    }
+    const std::string_view pin = std::string_view(remedy.command).substr(kPin.size());
+    const auto torch = Version::parse(pin.substr(0, pin.find(' ')));
+    const TorchVariant* const variant = torch ? diagnosis.knowledge.torch_variant(*torch) : nullptr;
+    const std::string cuda = variant != nullptr ? cuda_of_variant(variant->cuda) : "";
+    if (!cuda.empty() && !variant->cudnn.empty()) {
+      const std::string image = fmt::format(
+          "pytorch/pytorch:{}-cuda{}-cudnn{}-{}", torch->public_part().text(), cuda,
+          major_version(variant->cudnn), column.image.ends_with("-devel") ? "devel" : "runtime");
+      proposals.push_back(
+          {.finding = diagnosis.report.findings.size(),
+           .edits = {image_edit(column, image, fmt::format("it holds torch {}", torch->text()))},
+           .text = {},
+           .instead_of = finding.remedies.size()});
+      return;
+    }
+  }
+}
+
 // What the newest release that is known comes to, where others may come. None: it does not fail by
 // the card or the driver.
 std::optional<Judged> judged_newest(const Brought& brought, const Card& card,
@@ -326,6 +357,7 @@ void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column,
           finding.evidence.insert(finding.evidence.begin(), range_evidence(brought));
         }
         if (proposals != nullptr) {
+          add_image_remedy(diagnosis, column, finding, remedies, *proposals);
           add_recipe_remedies(diagnosis, column, brought, finding, std::exchange(remedies, {}),
                               *proposals);
         }
