@@ -133,6 +133,24 @@ TEST(RecipeProjects, NothingFailsOnACardThatAServiceDoesNotGet) {
   EXPECT_THAT(of_rule(report, "card not reserved"), SizeIs(1));
 }
 
+TEST(RecipeProjects, AnotherExtraOfTheProjectMayHaveTheBuildForTheCard) {
+  const TemporaryFolder folder;
+  const Facts facts = project(
+      folder.path(), {{"pyproject.toml",
+                       "[project]\nname='a'\ndependencies=[]\n[project.optional-dependencies]\n"
+                       "gpu=['torch==2.8.0+cu126']\ngpu-new=['torch==2.8.0+cu128']\n"},
+                      {"Dockerfile",
+                       "FROM python:3.11-slim\nCOPY . .\nRUN pip install .[gpu] "
+                       "--extra-index-url https://download.pytorch.org/whl/cu126\n"}});
+  const Report report = judge(facts);
+  std::vector<std::string> first;
+  for (const Finding* finding : of_rule(report, "kernel image")) {
+    first.push_back(finding->remedies.empty() ? "" : finding->remedies[0].text);
+  }
+  EXPECT_THAT(first, Contains(HasSubstr("Install the extra \"gpu-new\" in place of gpu: it brings "
+                                        "torch 2.8.0+cu128")));
+}
+
 TEST(RecipeProjects, ATorchForAnotherMakersCardsWantsNone) {
   const Report report = judge(
       files({{"compose.yml", "services:\n  tts:\n    build: .\n"},

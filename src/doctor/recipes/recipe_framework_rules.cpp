@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "doctor/knowledge/companions.h"
 #include "doctor/recipes/alignment_parts.h"
@@ -23,6 +25,7 @@
 #include "doctor/verdicts/int8_products.h"
 #include "doctor/verdicts/remedies.h"
 #include "doctor/verdicts/verdict.h"
+#include "formats/byte_reader.h"
 
 namespace mynah::doctor {
 
@@ -114,6 +117,56 @@ void add_recipe_remedies(const Diagnosis& diagnosis, const RecipeColumn& column,
   }
 }
 
+// The build of a torch that a remedy installs: "2.7.0+cu128". None: it installs none by itself.
+std::optional<Version> torch_of_remedy(const Remedy& remedy) {
+  constexpr std::string_view kPin = "pip install torch==";
+  if (!remedy.command.starts_with(kPin)) {
+    return std::nullopt;
+  }
+  const std::string_view pin = std::string_view(remedy.command).substr(kPin.size());
+  const auto torch = Version::parse(pin.substr(0, pin.find(' ')));
+  return torch ? std::optional(*torch) : std::nullopt;
+}
+
+// Another extra of the project that an image installs one of, with the build that a remedy
+// installs.
+void add_extra_remedy(const RecipeColumn& column, Finding& finding,
+                      const std::vector<Remedy>& remedies) {
+  std::set<std::string> installed;
+  for (const Recipe* recipe : column.recipes) {
+    installed.insert(recipe->groups.begin(), recipe->groups.end());
+  }
+  std::set<std::string> named;  // of those, which ask for torch
+  for (const Recipe* recipe : column.recipes) {
+    for (const Requirement& requirement : recipe->requirements) {
+      if (requirement.name == "torch" && installed.contains(requirement.group)) {
+        named.insert(requirement.group);
+      }
+    }
+  }
+  for (const Remedy& remedy : remedies) {
+    const auto torch = torch_of_remedy(remedy);
+    for (const Recipe* recipe : torch ? column.recipes : std::vector<const Recipe*>()) {
+      for (const Requirement& requirement : recipe->requirements) {
+        const auto set = SpecifierSet::parse(requirement.specifier);
+        const auto pinned = set ? set->pinned() : std::nullopt;
+        const bool right =
+            requirement.name == "torch" && pinned && pinned->local_text() == torch->local_text();
+        if (right && !named.empty() && !requirement.group.empty() &&
+            !named.contains(requirement.group)) {
+          finding.remedies.push_back(
+              {.command = {},
+               .text = fmt::format("Install the extra {} in place of {}: it brings torch {} ({})",
+                                   in_quotes(requirement.group), fmt::join(named, " "),
+                                   pinned->text(), place_text(recipe->path, requirement.line)),
+               .cost = {}});
+          return;
+        }
+      }
+    }
+  }
+}
+
 // PyTorch's own image with the torch that a remedy installs, in place of one with another: there is
 // one for each CUDA version of a release, of both flavours.
 void add_image_remedy(const Diagnosis& diagnosis, const RecipeColumn& column,
@@ -123,12 +176,7 @@ void add_image_remedy(const Diagnosis& diagnosis, const RecipeColumn& column,
     return;
   }
   for (const Remedy& remedy : remedies) {
-    constexpr std::string_view kPin = "pip install torch==";
-    if (!remedy.command.starts_with(kPin)) {
-      continue;
-    }
-    const std::string_view pin = std::string_view(remedy.command).substr(kPin.size());
-    const auto torch = Version::parse(pin.substr(0, pin.find(' ')));
+    const auto torch = torch_of_remedy(remedy);
     const TorchVariant* const variant = torch ? diagnosis.knowledge.torch_variant(*torch) : nullptr;
     const std::string cuda = variant != nullptr ? cuda_of_variant(variant->cuda) : "";
     if (!cuda.empty() && !variant->cudnn.empty()) {
@@ -357,6 +405,7 @@ void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column,
           finding.evidence.insert(finding.evidence.begin(), range_evidence(brought));
         }
         if (proposals != nullptr) {
+          add_extra_remedy(column, finding, remedies);
           add_image_remedy(diagnosis, column, finding, remedies, *proposals);
           add_recipe_remedies(diagnosis, column, brought, finding, std::exchange(remedies, {}),
                               *proposals);
