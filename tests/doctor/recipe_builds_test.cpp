@@ -21,7 +21,7 @@ using ::testing::IsEmpty;
 
 std::vector<std::string> words_of(const Report& report, const char* rule) {
   std::vector<std::string> words;
-  for (const Finding* finding : of_rule(report, rule)) {
+  for (const auto& finding : of_rule(report, rule)) {
     words.push_back(std::string(level_name(finding->level)) + ": " + finding->text);
   }
   return words;
@@ -34,7 +34,7 @@ std::vector<std::string> found(const char* rule, const std::string& dockerfile) 
 std::vector<std::string> remedies(const char* rule, const char* path, const std::string& text) {
   const Report report = judge(files({{path, text.c_str()}}));
   std::vector<std::string> words;
-  for (const Finding* finding : of_rule(report, rule)) {
+  for (const auto& finding : of_rule(report, rule)) {
     for (const Remedy& remedy : finding->remedies) {
       words.push_back(remedy.command.empty() ? remedy.text : remedy.command);
       for (const RemedyStep& step : remedy.steps) {

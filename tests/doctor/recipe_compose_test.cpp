@@ -33,7 +33,7 @@ Report of_compose(const std::string& text) {
 std::vector<std::string> refused(const std::string& text) {
   const Report report = of_compose(text);
   std::vector<std::string> said;
-  for (const Finding* finding : of_rule(report, "compose refuses devices")) {
+  for (const auto& finding : of_rule(report, "compose refuses devices")) {
     said.push_back(std::string(level_name(finding->level)) + ": " + finding->evidence[0].where);
     EXPECT_FALSE(finding->remedies.empty());
     EXPECT_FALSE(finding->error.empty());
@@ -70,7 +70,7 @@ TEST(RecipeCompose, BothFaultsOfADeviceAreOneFinding) {
       "            - driver: nvidia\n              count: 1\n              device_ids: ['0']\n");
   EXPECT_THAT(refused(text), ElementsAre("fail: compose.yml:8"));
   const Report report = of_compose(text);
-  const std::vector<const Finding*> said = of_rule(report, "compose refuses devices");
+  const auto said = of_rule(report, "compose refuses devices");
   ASSERT_EQ(said.size(), 1U);
   EXPECT_EQ(said[0]->error, "\"count\" and \"device_ids\" attributes are exclusive");
   ASSERT_EQ(said[0]->remedies.size(), 1U);
@@ -115,7 +115,7 @@ TEST(RecipeCompose, NvidiasRuntimeGivesTheCardsThatAVariableNames) {
     const Report report =
         judge(files({{"compose.yml", compose.c_str()}, {"Dockerfile", dockerfile.c_str()}}));
     std::vector<std::string> remedies;
-    for (const Finding* finding : of_rule(report, "card not reserved")) {
+    for (const auto& finding : of_rule(report, "card not reserved")) {
       remedies.push_back(finding->remedies.at(0).command);
     }
     return remedies;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,11 +37,12 @@ inline Report judge(const Facts& facts) {
   return diagnosis.report;
 }
 
-inline std::vector<const Finding*> of_rule(const Report& report, const char* rule) {
-  std::vector<const Finding*> found;
+// Copies: the report may be gone.
+inline std::vector<std::shared_ptr<const Finding>> of_rule(const Report& report, const char* rule) {
+  std::vector<std::shared_ptr<const Finding>> found;
   for (const Finding& finding : report.findings) {
     if (finding.rule == rule) {
-      found.push_back(&finding);
+      found.push_back(std::make_shared<const Finding>(finding));
     }
   }
   return found;

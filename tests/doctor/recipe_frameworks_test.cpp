@@ -361,7 +361,7 @@ TEST(RecipeFrameworks, TheCudnnThatTorchAsksForIsHeldAgainstAnotherPin) {
   const auto levels = [](const std::string& text) {
     std::vector<Level> found;
     const Report of_text = on_5090(text.c_str());
-    for (const Finding* finding : of_rule(of_text, "requirements contradict")) {
+    for (const auto& finding : of_rule(of_text, "requirements contradict")) {
       found.push_back(finding->level);
     }
     return found;

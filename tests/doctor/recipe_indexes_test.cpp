@@ -86,7 +86,7 @@ TEST(RecipeIndexes, AFeedBesideThePythonIndexMayHaveBuildsForAnotherCuda) {
   EXPECT_EQ(of_rule(plain, "image lacks libraries")[0]->level, Level::Warning);
   const Report feed = judged("--extra-index-url https://feeds.h.example/cuda-12/pypi/simple/\n");
   for (const char* rule : {"image lacks libraries", "cudnn of another version"}) {
-    for (const Finding* finding : of_rule(feed, rule)) {
+    for (const auto& finding : of_rule(feed, rule)) {
       EXPECT_EQ(finding->level, Level::Unknown) << finding->text;
       for (const Remedy& remedy : finding->remedies) {
         EXPECT_THAT(remedy.text, ::testing::Not(::testing::HasSubstr("11.8.0")));

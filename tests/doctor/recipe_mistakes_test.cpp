@@ -19,7 +19,7 @@ const char* const kTorch = "https://download.pytorch.org/whl/cu124";
 std::vector<std::string> found(const char* path, const std::string& text, const char* rule) {
   const Report report = judge(files({{path, text.c_str()}}));
   std::vector<std::string> words;
-  for (const Finding* finding : of_rule(report, rule)) {
+  for (const auto& finding : of_rule(report, rule)) {
     words.push_back(std::string(level_name(finding->level)) + ": " + finding->text);
   }
   return words;

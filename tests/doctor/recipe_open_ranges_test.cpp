@@ -23,11 +23,11 @@ Report on(const std::string& text, const char* name, const char* capability, con
 }
 
 // Findings about torch on the card.
-std::vector<const Finding*> of_torch(const Report& report) {
-  std::vector<const Finding*> found;
+std::vector<std::shared_ptr<const Finding>> of_torch(const Report& report) {
+  std::vector<std::shared_ptr<const Finding>> found;
   for (const Finding& finding : report.findings) {
     if (finding.subject.starts_with("torch 2") && !finding.card.empty()) {
-      found.push_back(&finding);
+      found.push_back(std::make_shared<const Finding>(finding));
     }
   }
   return found;

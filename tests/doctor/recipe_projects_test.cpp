@@ -144,7 +144,7 @@ TEST(RecipeProjects, AnotherExtraOfTheProjectMayHaveTheBuildForTheCard) {
                        "--extra-index-url https://download.pytorch.org/whl/cu126\n"}});
   const Report report = judge(facts);
   std::vector<std::string> first;
-  for (const Finding* finding : of_rule(report, "kernel image")) {
+  for (const auto& finding : of_rule(report, "kernel image")) {
     first.push_back(finding->remedies.empty() ? "" : finding->remedies[0].text);
   }
   EXPECT_THAT(first, Contains(HasSubstr("Install the extra \"gpu-new\" in place of gpu: it brings "

@@ -19,7 +19,7 @@ using ::testing::IsEmpty;
 std::vector<std::string> found(std::initializer_list<std::pair<const char*, const char*>> recipes) {
   std::vector<std::string> words;
   const Report report = judge(files(recipes));
-  for (const Finding* finding : of_rule(report, "other Python")) {
+  for (const auto& finding : of_rule(report, "other Python")) {
     words.push_back(std::string(level_name(finding->level)) + ": " + finding->text);
   }
   return words;
@@ -27,7 +27,7 @@ std::vector<std::string> found(std::initializer_list<std::pair<const char*, cons
 
 std::vector<std::string> remedies(const Report& report) {
   std::vector<std::string> words;
-  for (const Finding* finding : of_rule(report, "other Python")) {
+  for (const auto& finding : of_rule(report, "other Python")) {
     for (const Remedy& remedy : finding->remedies) {
       words.push_back(remedy.command.empty() ? remedy.text : remedy.command);
     }

@@ -420,7 +420,7 @@ TEST(RecipeRemedies, WhatWasNotReadAndMayRefuseAnEditIsInItsWords) {
   EXPECT_THAT(whys["c.txt whisperx==3.3.0"],
               HasSubstr("most pin this one; what whisperx==3.3.0 asks for was not read"));
   const Report report = judge(facts);
-  for (const Finding* finding : of_rule(report, "pinned apart")) {
+  for (const auto& finding : of_rule(report, "pinned apart")) {
     if (finding->subject == "whisperx") {
       ASSERT_EQ(finding->remedies.size(), 1U);
       EXPECT_THAT(finding->remedies[0].text, HasSubstr("was not read"));

@@ -218,7 +218,7 @@ TEST(RecipeRemedyProperty, WhereNoImageHasAllAnotherReleaseComesWithIt) {
   const Report report =
       of_image("nvidia/cuda:13.0.1-base-ubuntu24.04", "torch==2.8.0 ctranslate2==4.4.0");
   for (const char* rule : {"image lacks libraries", "cudnn of another version"}) {
-    for (const Finding* finding : of_rule(report, rule)) {
+    for (const auto& finding : of_rule(report, rule)) {
       for (const Remedy& remedy : finding->remedies) {
         for (const std::string& command : commands_of(remedy)) {
           EXPECT_THAT(command, ::testing::Not(HasSubstr("cudnn8")));
@@ -258,7 +258,7 @@ TEST(RecipeRemedyProperty, TwoPackagesThatWantOtherCudasAreTakenToOne) {
   facts.machine.cards = {card("NVIDIA GeForce RTX 4090", "8.9")};
   facts.machine.driver = "580.95.05";
   const Report report = judge(facts);
-  for (const Finding* finding : of_rule(report, "image lacks libraries")) {
+  for (const auto& finding : of_rule(report, "image lacks libraries")) {
     EXPECT_FALSE(finding->remedies.empty()) << finding->text;
   }
   const auto found = of_rule(report, "image lacks libraries");

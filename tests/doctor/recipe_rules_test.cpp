@@ -480,7 +480,7 @@ TEST(RecipeRules, ATorchcodecOfAnotherTorchIsNamedWithTheOneThatGoes) {
   const auto clashes = [](const char* text) {
     std::vector<std::string> words;
     const Report report = judge(files({{"requirements.txt", text}}));
-    for (const Finding* finding : of_rule(report, "packages clash")) {
+    for (const auto& finding : of_rule(report, "packages clash")) {
       EXPECT_NE(finding->level, Level::Fail) << text;
       for (const Remedy& remedy : finding->remedies) {
         words.push_back(remedy.command + remedy.text);
