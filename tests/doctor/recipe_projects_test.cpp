@@ -151,6 +151,48 @@ TEST(RecipeProjects, AnotherExtraOfTheProjectMayHaveTheBuildForTheCard) {
                                         "torch 2.8.0+cu128")));
 }
 
+TEST(RecipeProjects, PipReadsNoLock) {
+  const std::string image =
+      "FROM pytorch/pytorch:2.7.0-cuda12.8-cudnn9-devel\nCOPY . .\nRUN pip install ";
+  const auto fails = [&](const std::string& command) {
+    const TemporaryFolder folder;
+    const std::string dockerfile = image + command + "\n";
+    return failures(judge(project(
+        folder.path(), {{"pyproject.toml", "[project]\nname='a'\ndependencies=['torch>=2.5.1']\n"},
+                        {"uv.lock",
+                         "version = 1\n[[package]]\nname = 'torch'\nversion = '2.6.0'\n"
+                         "source = { registry = 'https://pypi.org/simple' }\n"},
+                        {"Dockerfile", dockerfile.c_str()}})));
+  };
+  EXPECT_THAT(fails("-e ."), IsEmpty());
+  EXPECT_THAT(fails("uv && uv sync --frozen"), Not(IsEmpty()));
+}
+
+TEST(RecipeProjects, FilesForOtherMachinesAreNotes) {
+  const char* const text =
+      "--extra-index-url https://download.pytorch.org/whl/cu126\ntorch==2.7.1\n";
+  const TemporaryFolder folder;
+  const Report report = judge(project(folder.path(), {{"a/requirements-mps.txt", text},
+                                                      {"b/requirements-l4t13.txt", text},
+                                                      {"c/requirements-cublas12.txt", text}}));
+  const std::vector<std::string> fails = failures(report);
+  for (const std::string& failure : fails) {
+    EXPECT_THAT(failure, HasSubstr("cublas12"));
+  }
+  EXPECT_FALSE(fails.empty());
+}
+
+TEST(RecipeProjects, BuildsOfOneVersionAreNotPinnedApart) {
+  const auto apart = [](const char* one, const char* other) {
+    const Report report =
+        judge(files({{"a/requirements.txt", one}, {"b/requirements.txt", other}}));
+    return of_rule(report, "pinned apart").size();
+  };
+  EXPECT_EQ(apart("llama-cpp-binaries==0.124.0+cu124\n", "llama-cpp-binaries==0.124.0+cpu\n"), 0U);
+  EXPECT_EQ(apart("sounddevice==0.5\n", "sounddevice==0.5.0\n"), 0U);
+  EXPECT_EQ(apart("sounddevice==0.5\n", "sounddevice==0.5.1\n"), 1U);
+}
+
 TEST(RecipeProjects, ATorchForAnotherMakersCardsWantsNone) {
   const Report report = judge(
       files({{"compose.yml", "services:\n  tts:\n    build: .\n"},

@@ -111,7 +111,7 @@ TEST(RecipeRemedies, WhatAlignsTorchIsStepsOfItsOwnRowsAndEachIsALineToPaste) {
   EXPECT_THAT(found[1]->remedies[0].steps, IsEmpty());
   EXPECT_EQ(found[1]->remedies[0].command, "sed -i '2s|1\\.26\\.3|1.26.4|' 'b.txt'");
   EXPECT_EQ(found[1]->remedies[0].text,
-            "b.txt:2 is to read numpy==1.26.4, not numpy==1.26.3: most pin this one");
+            "b.txt:2 is to read numpy==1.26.4, not numpy==1.26.3: the newest is this one");
 }
 
 TEST(RecipeRemedies, ALineOfADockerfileIsItsOwnNotTheCommands) {

@@ -131,6 +131,21 @@ AlignmentCell package_cell(const RecipeColumn& column, std::string_view package,
   return cell;
 }
 
+// What two pins of a package must share to be the same: builds of other packages than torch's are
+// of one version, and "0.5" is "0.5.0".
+std::string version_key(std::string_view package, const std::string& version) {
+  const auto parsed = Version::parse(version);
+  if (!parsed) {
+    return version;
+  }
+  Version key = *parsed;
+  while (key.release.size() > 1 && key.release.back() == 0) {
+    key.release.pop_back();
+  }
+  const bool of_torch = package == "torch" || package == "torchaudio" || package == "torchvision";
+  return (of_torch ? key : key.public_part()).text();
+}
+
 // Versions that columns pin apart. Extras of one project are apart on purpose, and images are
 // environments apart: only what is neither may come to be installed into one place. Versions that a
 // lock or a pin decide count, ranges do not; and of compose files beside each other that describe
@@ -142,16 +157,17 @@ void compare_columns(AlignmentRow& row, std::span<const RecipeColumn> columns) {
   for (size_t i = 0; i < row.cells.size(); ++i) {
     const RecipeColumn& column = columns[i];
     const bool counts =
-        column.group.empty() &&
+        column.group.empty() && column.other_machine.empty() &&
         (column.service == nullptr ||
          services
              .insert(std::filesystem::path(column.root->path).parent_path().string() + "\n" +
                      column.service->name)
              .second);
     if (counts && !row.cells[i].drifts && !row.cells[i].resolved.empty()) {
-      pinned.insert(row.cells[i].resolved);
+      const std::string key = version_key(row.name, row.cells[i].resolved);
+      pinned.insert(key);
       if (!column.is_image()) {
-        pinned_together.insert(row.cells[i].resolved);
+        pinned_together.insert(key);
       }
     }
   }
@@ -162,7 +178,7 @@ void compare_columns(AlignmentRow& row, std::span<const RecipeColumn> columns) {
     for (size_t i = 0; i < row.cells.size(); ++i) {
       AlignmentCell& cell = row.cells[i];
       cell.conflict = !cell.drifts && !cell.resolved.empty() && !columns[i].is_image() &&
-                      columns[i].group.empty();
+                      columns[i].group.empty() && columns[i].other_machine.empty();
     }
   }
 }

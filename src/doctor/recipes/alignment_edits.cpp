@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "doctor/recipes/alignment_parts.h"
+#include "doctor/recipes/package_indexes.h"
 #include "doctor/recipes/recipe_drift.h"
 #include "doctor/recipes/recipe_edits.h"
 #include "doctor/recipes/recipe_pythons.h"
@@ -27,7 +28,10 @@ void align_torch(const RecipeColumn& column, const Version& target, const Knowle
   const auto present = torch_of(column, knowledge);
   // One for the processor is meant to be, of several nobody knows which, and conda has builds of
   // its own.
-  if (!torch.several.empty() || (present && cuda_of_variant(present->local_text()).empty()) ||
+  const std::string variant =
+      torch.by != nullptr ? only_variant(column, *torch.by, knowledge) : std::string();
+  if (!torch.several.empty() || (!variant.empty() && cuda_of_variant(variant).empty()) ||
+      (present && cuda_of_variant(present->local_text()).empty()) ||
       (torch.by != nullptr && torch.by->requirement->url == "conda")) {
     return;
   }
@@ -137,12 +141,12 @@ void align_others(std::span<const RecipeColumn> columns, Edits& edits) {
   std::map<std::string, std::map<Version, int>> pins;
   for (const RecipeColumn& column : columns) {
     for (const auto& [name, asked] : column.packages) {
-      if (!column.group.empty()) {
+      if (!column.group.empty() || !column.other_machine.empty()) {
         break;
       }
       if (const Resolved resolved = resolve(column, name);
           resolved.version && !kDone.contains(name)) {
-        ++pins[name][*resolved.version];
+        ++pins[name][resolved.version->public_part()];
       }
     }
   }
@@ -154,10 +158,12 @@ void align_others(std::span<const RecipeColumn> columns, Edits& edits) {
         versions, [](const auto& a, const auto& b) { return a.second <= b.second; });
     for (const RecipeColumn& column : columns) {
       const Resolved resolved = resolve(column, name);
-      if (column.group.empty() && resolved.version && *resolved.version != most->first &&
-          !resolved.locked) {
+      const bool other = column.group.empty() && column.other_machine.empty() && resolved.version &&
+                         resolved.version->public_part() != most->first;
+      if (other && !resolved.locked) {
         add_edit(edits,
-                 pin_edit(column, *resolved.by, "==" + most->first.text(), "most pin this one"));
+                 pin_edit(column, *resolved.by, "==" + most->first.text(),
+                          most->second > 1 ? "most pin this one" : "the newest is this one"));
       }
     }
   }
@@ -235,7 +241,7 @@ Edits edits_for(std::span<const RecipeColumn> columns, const Version& target,
                 const Knowledge& knowledge) {
   Edits edits;
   for (const RecipeColumn& column : columns) {
-    if (!column.group.empty()) {
+    if (!column.group.empty() || !column.other_machine.empty()) {
       continue;
     }
     align_torch(column, target, knowledge, edits);
@@ -284,7 +290,7 @@ std::vector<AlignmentEdit> smallest_edits(std::span<const RecipeColumn> columns,
   }
   Edits best = chosen != nullptr ? chosen->edits : Edits();
   for (const RecipeColumn& column : columns) {
-    if (!column.group.empty()) {
+    if (!column.group.empty() || !column.other_machine.empty()) {
       continue;
     }
     const bool beside = chosen != nullptr && column.asks_for("torch");

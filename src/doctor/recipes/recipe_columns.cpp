@@ -51,6 +51,26 @@ void find_image(RecipeColumn& column) {
                                   colon == std::string::npos ? "" : column.image.substr(colon + 1));
 }
 
+// "requirements-mps.txt" is for another machine than one with a card of NVIDIA's, and says so; of
+// backends side by side one is installed.
+void find_other_machine(RecipeColumn& column) {
+  static constexpr std::array<std::string_view, 19> kWords = {
+      "mps",     "metal", "mac", "macos", "darwin", "osx",      "l4t12", "l4t13",  "l4t", "jetson",
+      "hipblas", "rocm",  "amd", "intel", "xpu",    "openvino", "sycl",  "vulkan", "cpu"};
+  if (column.service != nullptr || column.root->kind != "requirements" ||
+      column.processor == "aarch64") {
+    return;
+  }
+  const std::string name = small_letters(fs::path(column.root->path).stem().string());
+  for (std::string_view left = name; !left.empty();) {
+    const std::string_view word = left.substr(0, left.find_first_of("-_."));
+    left.remove_prefix(std::min(word.size() + 1, left.size()));
+    if (std::ranges::find(kWords, word) != kWords.end()) {
+      column.other_machine = word;
+    }
+  }
+}
+
 // The processor that a column's programs run on: as the service or the image says, or else as the
 // machine's own is.
 void find_processor(RecipeColumn& column, const Machine& machine) {
@@ -380,8 +400,13 @@ std::vector<RecipeColumn> recipe_columns(const Facts& facts, const Knowledge& kn
     for (const Recipe* recipe : named) {
       const auto& others = recipe->kind == "lock" ? projects : locks;
       const auto other = others.find(fs::path(recipe->path).parent_path().string());
-      if ((recipe->kind == "lock" || recipe->kind == "pyproject") && other != others.end() &&
-          std::ranges::find(column.recipes, other->second) == column.recipes.end()) {
+      if ((recipe->kind != "lock" && recipe->kind != "pyproject") || other == others.end()) {
+        continue;
+      }
+      shown.insert(other->second);
+      // pip, and "uv pip", read no lock: an image's commands name those that they do.
+      const bool unread = recipe->kind == "pyproject" && first->kind == "dockerfile";
+      if (!unread && std::ranges::find(column.recipes, other->second) == column.recipes.end()) {
         column.recipes.push_back(other->second);
       }
     }
@@ -390,6 +415,7 @@ std::vector<RecipeColumn> recipe_columns(const Facts& facts, const Knowledge& kn
     shown.insert(column.constraints.begin(), column.constraints.end());
     find_image(column);
     find_processor(column, facts.machine);
+    find_other_machine(column);
     const std::vector<std::string> groups =
         service == nullptr ? groups_of(column) : std::vector<std::string>();
     RecipeColumn plain = column;

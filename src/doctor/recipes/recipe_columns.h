@@ -66,7 +66,8 @@ struct RecipeColumn {
   std::string image;                       // as written, "nvidia/cuda:12.9.1-runtime"
   std::string image_where;                 // "path:line"
   ImageFacts image_says;
-  std::string python;                // "3.11"; empty: not known, or several
+  std::string python;         // "3.11"; empty: not known, or several
+  std::string other_machine;  // what a file's name says it is for: "mps", "rocm"; empty: nothing
   std::string processor = "x86_64";  // as markers call it
   // A project of which nobody says what of it is installed: this one extra or group, beside what it
   // always asks for. Empty: what is said, or nothing more.

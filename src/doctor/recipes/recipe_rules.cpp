@@ -281,6 +281,9 @@ void judge_recipes(Diagnosis& diagnosis) {
     if (lacks_card(column, columns)) {
       doubt_without_card(diagnosis.report, before, column);
     }
+    if (!column.other_machine.empty()) {
+      doubt_other_machine(diagnosis.report, before, column);
+    }
     said.push_back({.column = &column, .from = before.findings});
   }
   say_once(diagnosis.report, said);

@@ -35,6 +35,26 @@ bool same_but_subject(const Finding& a, Finding b) {
   return a == b;
 }
 
+// Makes what was said of cards notes, for the reason that is seen.
+void note_of_cards(Report& report, const Said& own, Outcome outcome, const std::string& reason,
+                   const Evidence& seen) {
+  for (size_t i = own.verdicts; i < report.verdicts.size(); ++i) {
+    FrameworkVerdict& verdict = report.verdicts[i];
+    if (!verdict.card.empty() && verdict.outcome != Outcome::FailsAtLoad) {
+      verdict.outcome = outcome;
+      verdict.reason = reason;
+    }
+  }
+  for (size_t i = own.findings; i < report.findings.size(); ++i) {
+    Finding& finding = report.findings[i];
+    if (!finding.card.empty() && finding.level > Level::Note) {
+      finding.level = Level::Note;
+      finding.certainty = Certainty::Likely;
+      finding.evidence.push_back(seen);
+    }
+  }
+}
+
 std::string joined(const Shared& shared) {
   std::string text = shared.subject;
   for (size_t i = 0; i < shared.names.size(); ++i) {
@@ -124,25 +144,18 @@ bool lacks_card(const RecipeColumn& column, const std::vector<RecipeColumn>& col
 }
 
 void doubt_without_card(Report& report, const Said& own, const RecipeColumn& column) {
-  for (size_t i = own.verdicts; i < report.verdicts.size(); ++i) {
-    FrameworkVerdict& verdict = report.verdicts[i];
-    if (!verdict.card.empty() && verdict.outcome != Outcome::FailsAtLoad) {
-      verdict.outcome = Outcome::WorksSlowly;
-      verdict.reason = "the service reserves no card";
-    }
-  }
-  for (size_t i = own.findings; i < report.findings.size(); ++i) {
-    Finding& finding = report.findings[i];
-    if (finding.card.empty() || finding.level <= Level::Note) {
-      continue;
-    }
-    finding.level = Level::Note;
-    finding.certainty = Certainty::Likely;
-    finding.evidence.push_back(
-        {fmt::format("{} reserves no card: this is so where the host brings one in all the same",
-                     column.service->name),
-         place_text(column.root->path, column.service->line)});
-  }
+  note_of_cards(report, own, Outcome::WorksSlowly, "the service reserves no card",
+                {fmt::format("{} reserves no card: this is so where the host brings one in all the "
+                             "same",
+                             column.service->name),
+                 place_text(column.root->path, column.service->line)});
+}
+
+void doubt_other_machine(Report& report, const Said& own, const RecipeColumn& column) {
+  note_of_cards(report, own, Outcome::Unknown, "its name says that it is for another machine",
+                {fmt::format("its name says that it is for another kind of machine: {}",
+                             column.other_machine),
+                 column.root->path});
 }
 
 void say_once(Report& report, std::span<const SaidOfColumn> said) {

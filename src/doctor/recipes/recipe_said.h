@@ -33,6 +33,9 @@ void doubt_extra(Report& report, const Said& own, const RecipeColumn& column);
 // What would fail on a card does not where the service gets none: the processor computes.
 void doubt_without_card(Report& report, const Said& own, const RecipeColumn& column);
 
+// What would fail on a card of a file that is for another kind of machine, by its name.
+void doubt_other_machine(Report& report, const Said& own, const RecipeColumn& column);
+
 // Where the findings of a column begin.
 struct SaidOfColumn {
   const RecipeColumn* column = nullptr;
