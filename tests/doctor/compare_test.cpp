@@ -294,6 +294,55 @@ TEST(Compare, OfSeveralEnvironmentsAFailureCountsBeforeWhatIsNotKnown) {
                              Field(&VerdictChange::after, Outcome::FailsAtFirstKernel))));
 }
 
+// A file that is installed into an environment brings what it names, and no library of NVIDIA's
+// that the environment misses: faster-whisper and CTranslate2 ask for none (their wheels'
+// metadata).
+TEST(Compare, ALibraryThatNothingBringsStaysMissing) {
+  Facts first = environment({{"ctranslate2", "4.4.0"}});
+  Framework& framework = first.environments.front().frameworks.emplace_back();
+  framework.name = framework.package = "ctranslate2";
+  framework.version = "4.4.0";
+  framework.folder = "/venv/ctranslate2";
+  framework.cuda = "12.2";
+  LibraryWant& want = framework.wants.emplace_back();
+  want.library = "libcublas.so.12";
+  want.by = "/venv/ctranslate2.libs/libctranslate2-bc15bf3f.so.4.4.0";
+  const Machine card = machine("RTX 3090", "570.86");
+  const auto becomes = [&](const char* text) {
+    return compare(first, requirements(text), card, builtin_knowledge());
+  };
+  const Comparison found = becomes("ctranslate2==4.5.0\nfaster-whisper==1.1.1\n");
+  EXPECT_THAT(found.mended, IsEmpty());
+  EXPECT_THAT(found.verdicts,
+              ElementsAre(AllOf(Field(&VerdictChange::before, Outcome::FailsAtLoad),
+                                Field(&VerdictChange::after, Outcome::Unknown),
+                                Field(&VerdictChange::reason, HasSubstr("libcublas.so.12")))));
+  for (const char* const bringing :
+       {"ctranslate2==4.5.0\nnvidia-cublas-cu12==12.9.1.4\n", "ctranslate2==4.5.0\ntorch==2.7.1\n",
+        "ctranslate2==4.5.0\nonnxruntime-gpu[cuda,cudnn]==1.23.2\n",
+        "ctranslate2==4.5.0\nnvidia-cudnn-cu12\n"}) {
+    EXPECT_THAT(becomes(bringing).verdicts, Contains(Field(&VerdictChange::after, Outcome::Works)))
+        << bringing;
+    EXPECT_THAT(becomes(bringing).mended, testing::Not(IsEmpty())) << bringing;
+  }
+}
+
+// What an extra brings is lost with it; a package that has another one is installed, too.
+TEST(Compare, StepsKeepTheExtrasOfTheSecond) {
+  const auto command = [](const char* from, const char* to) {
+    const Comparison found = compare(requirements(from), requirements(to),
+                                     machine("RTX 4090", "580.95.05"), builtin_knowledge());
+    return found.steps.empty() ? std::string() : found.steps.front().command;
+  };
+  EXPECT_EQ(command("onnxruntime-gpu==1.22.0\n", "onnxruntime-gpu[cuda,cudnn]==1.23.2\n"),
+            "pip install 'onnxruntime-gpu[cuda,cudnn]==1.23.2'");
+  EXPECT_EQ(command("onnxruntime-gpu==1.23.2\n", "onnxruntime-gpu[cuda,cudnn]==1.23.2\n"),
+            "pip install 'onnxruntime-gpu[cuda,cudnn]==1.23.2'");
+  EXPECT_EQ(command("numpy==1.26.4\n", "numpy==1.26.4\nkokoro-onnx[gpu]>=0.4\n"),
+            "pip install 'kokoro-onnx[gpu]>=0.4'");
+  EXPECT_EQ(command("onnxruntime-gpu[cuda]==1.23.2\n", "onnxruntime-gpu[cuda]==1.23.2\n"), "");
+}
+
 TEST(Compare, WhatIsTheSameNeedsNoSteps) {
   const Comparison found = compare(requirements(kOld), requirements(kOld),
                                    machine("RTX 4090", "580.95.05"), builtin_knowledge());

@@ -13,6 +13,7 @@
 #include "doctor/characters.h"
 #include "doctor/diagnose.h"
 #include "doctor/machine/card_names.h"
+#include "doctor/plans/compare_libraries.h"
 #include "doctor/plans/compare_steps.h"
 #include "doctor/recipes/conda_pins.h"
 #include "doctor/recipes/recipe_columns.h"
@@ -87,8 +88,9 @@ Pins pins_of(const Facts& facts) {
 
 // The facts of one side on the machine that both are meant for, recipes being environments.
 Side side(const Facts& facts, const Machine& machine, const Knowledge& knowledge) {
-  Side own{.facts = facts,
-           .pinned = {.pins = {}, .open = {}, .python = {}, .conda = {}, .whole = true}};
+  Side own{
+      .facts = facts,
+      .pinned = {.pins = {}, .open = {}, .extras = {}, .python = {}, .conda = {}, .whole = true}};
   own.facts.machine = machine;
   name_capabilities(own.facts.machine, knowledge, Trusted::Verified);
   for (const RecipeColumn& column : recipe_columns(facts, knowledge)) {
@@ -106,6 +108,12 @@ Side side(const Facts& facts, const Machine& machine, const Knowledge& knowledge
       if (const Resolved resolved = resolve_any_build(column, name);
           !resolved.version && column.asks_for(name)) {
         own.pinned.open.try_emplace(name, resolved.range);
+      }
+      for (const Asked& one : asked) {
+        if (!one.bound && one.holds != Truth::No && !one.requirement->extras.empty()) {
+          own.pinned.extras[name].insert(one.requirement->extras.begin(),
+                                         one.requirement->extras.end());
+        }
       }
     }
   }
@@ -320,7 +328,11 @@ enum class Of : uint8_t { Environments, Machines };
 Comparison compared(const Side& one, const Side& other, Of of, const Knowledge& knowledge) {
   const Level least = of == Of::Machines ? Level::Unknown : Level::Warning;
   const Report before = diagnose(one.facts, knowledge);
-  const Report after = diagnose(other.facts, knowledge);
+  Report after = diagnose(other.facts, knowledge);
+  const std::vector<StillMissing> missing =
+      of == Of::Environments ? still_missing(one.facts, other.facts, other.pinned, knowledge)
+                             : std::vector<StillMissing>();
+  doubt_what_misses(after.verdicts, missing);
   const Pins& from = one.pinned.pins;
   const Pins& to = other.pinned.pins;
   Comparison comparison;
@@ -334,6 +346,8 @@ Comparison compared(const Side& one, const Side& other, Of of, const Knowledge& 
   comparison.mended = only_in(before, after, least);
   const Level worst = of == Of::Machines ? least : Level::Fail;
   comparison.both = in_both(after, before, comparison.breaks, worst);
+  std::erase_if(comparison.mended,
+                [&](const Finding& finding) { return is_about(finding, missing); });
   // What is less bad than before, and still bad enough, is not mended.
   drop(comparison.mended, comparison.both);
   comparison.steps = steps_between(one.pinned, other.pinned, driver_step(after), knowledge);

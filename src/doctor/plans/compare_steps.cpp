@@ -25,13 +25,22 @@ std::string index_of(std::string_view name, std::string_view version) {
   return torch_index(parsed->local_text());
 }
 
+// "onnxruntime-gpu[cuda,cudnn]": a package with what the second asks for with it.
+std::string with_extras(const std::string& name, const PinnedSide& wanted) {
+  const auto found = wanted.extras.find(name);
+  return found == wanted.extras.end() ? name
+                                      : fmt::format("{}[{}]", name, fmt::join(found->second, ","));
+}
+
 // "pip install", with the pins and all indexes that have them.
-std::string install_command(const Pins& pins, std::string_view options,
+std::string install_command(const Pins& pins, std::string_view options, const PinnedSide& wanted,
                             const std::vector<std::string>& open = {}) {
   std::vector<std::string> words;
   std::set<std::string> indexes;
   for (const auto& [name, version] : pins) {
-    words.push_back(fmt::format("{}=={}", name, version));
+    // A shell takes brackets for a pattern.
+    const std::string word = fmt::format("{}=={}", with_extras(name, wanted), version);
+    words.push_back(wanted.extras.contains(name) ? fmt::format("'{}'", word) : word);
     if (std::string index = index_of(name, version); !index.empty()) {
       indexes.insert(std::move(index));
     }
@@ -81,12 +90,24 @@ struct Difference {
   std::vector<std::string> left_over;   // that the second has not
 };
 
-Difference difference(const Pins& first, const PinnedSide& wanted, const Knowledge& knowledge) {
+// Whether the second asks for an extra of a package that the first does not ask for: that brings
+// other packages, or it is there already and pip does nothing.
+bool adds_extras(const PinnedSide& first, const PinnedSide& wanted, const std::string& name) {
+  const auto asked = wanted.extras.find(name);
+  const auto before = first.extras.find(name);
+  return !wanted.whole && asked != wanted.extras.end() &&
+         (before == first.extras.end() || !std::ranges::includes(before->second, asked->second));
+}
+
+Difference difference(const PinnedSide& before_all, const PinnedSide& wanted,
+                      const Knowledge& knowledge) {
+  const Pins& first = before_all.pins;
   const Pins& second = wanted.pins;
   const auto& open = wanted.open;
   Difference found;
   for (const auto& [name, version] : second) {
-    if (const auto before = first.find(name); before == first.end() || before->second != version) {
+    if (const auto before = first.find(name); before == first.end() || before->second != version ||
+                                              adds_extras(before_all, wanted, name)) {
       found.installed.emplace(name, version);
     }
   }
@@ -155,7 +176,7 @@ std::vector<Remedy> steps_between(const PinnedSide& first, const PinnedSide& sec
                      : "make an environment beside conda's, whose packages pip does not replace",
          .cost = "all packages are installed anew"});
   }
-  const Difference found = difference(anew ? Pins() : first.pins, second, knowledge);
+  const Difference found = difference(anew ? PinnedSide() : first, second, knowledge);
   if (!found.in_the_way.empty()) {
     steps.push_back(uninstall(found.in_the_way,
                               "remove what would take files of the second's packages with it"));
@@ -166,15 +187,15 @@ std::vector<Remedy> steps_between(const PinnedSide& first, const PinnedSide& sec
     const auto before = anew ? first.pins.end() : first.pins.find(name);
     if (before != first.pins.end()) {
       if (const auto version = Version::parse(before->second);
-          version && range.contains(*version)) {
+          version && range.contains(*version) && !adds_extras(first, second, name)) {
         continue;
       }
     }
-    open.push_back(name + range.text());
+    open.push_back(with_extras(name, second) + range.text());
   }
   if (!found.installed.empty() || !open.empty()) {
     steps.push_back(
-        {.command = install_command(found.installed, alone, open),
+        {.command = install_command(found.installed, alone, second, open),
          .text = second.whole
                      ? "install exactly what the second has; all of it is fetched before anything "
                        "is replaced"
@@ -183,9 +204,10 @@ std::vector<Remedy> steps_between(const PinnedSide& first, const PinnedSide& sec
          .cost = {}});
   }
   if (!found.again.empty()) {
-    steps.push_back({.command = install_command(found.again, " --force-reinstall --no-deps"),
-                     .text = "bring back the files that went with what was removed",
-                     .cost = {}});
+    steps.push_back(
+        {.command = install_command(found.again, " --force-reinstall --no-deps", second),
+         .text = "bring back the files that went with what was removed",
+         .cost = {}});
   }
   if (!found.left_over.empty() && second.whole) {
     steps.push_back(uninstall(found.left_over, "remove what the second has not"));

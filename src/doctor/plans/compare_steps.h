@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,11 @@ using Pins = std::map<std::string, std::string, std::less<>>;
 struct PinnedSide {
   Pins pins;
   std::map<std::string, SpecifierSet, std::less<>> open;  // asked for without a pin, by name
-  std::string python;                                     // "3.11"; empty: not known
-  std::string conda;  // the file that conda makes it of; empty: pip and its kin install it
+  // That are asked for with a package, by its name: "cuda" and "cudnn" of onnxruntime-gpu. Of what
+  // is installed nobody knows them.
+  std::map<std::string, std::set<std::string>, std::less<>> extras;
+  std::string python;  // "3.11"; empty: not known
+  std::string conda;   // the file that conda makes it of; empty: pip and its kin install it
   // The pins are all that is installed: those of an environment, or of a lock file that names
   // NVIDIA's wheels where its torch wants them. False: what they ask for comes with them.
   bool whole = false;
