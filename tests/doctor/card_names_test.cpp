@@ -30,6 +30,21 @@ TEST(CardNames, ACardIsMeantByWhatPeopleCallIt) {
   }
 }
 
+// Words that are left out, and letters that are mistyped; a number makes it another card.
+TEST(CardNames, TheNearestCardHasAllTheWordsOrTheNumber) {
+  const auto meant = [](const char* words) {
+    const std::string message = called(words);
+    const size_t at = message.find("did you mean ");
+    return at == std::string::npos ? std::string()
+                                   : message.substr(at + 13, message.find('?', at) - at - 13);
+  };
+  EXPECT_EQ(meant("RTX PRO 6000"), "RTX PRO 6000 Blackwell");
+  EXPECT_EQ(meant("Jetson Thor"), "Jetson AGX Thor");
+  EXPECT_EQ(meant("GeForce RTX 50900"), "GeForce RTX 5090");
+  EXPECT_EQ(meant("GeForse RTX 4090"), "GeForce RTX 4090");
+  EXPECT_EQ(meant("Tesla K80"), "");
+}
+
 TEST(CardNames, FactsMayNameACardSo) {
   for (const char* const name : {"nvidia geforce rtx 4090", "rtx4090", "4090"}) {
     Machine machine;

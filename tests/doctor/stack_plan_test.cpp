@@ -134,6 +134,19 @@ TEST(StackPlan, WhereThereIsNoneTheSmallestChangeIsNamedAndMakesOne) {
   EXPECT_THAT(version_of(got.changes.front().plan, "torch"), HasSubstr("+cu"));
 }
 
+// Of no driver nothing is known: what the oldest would allow are old releases for CUDA 11.
+TEST(StackPlan, WithoutADriverItIsSaidAndARecentOneIsTaken) {
+  const StackAnswer got = answer(wish("RTX 3090", "", {"torch"}));
+  EXPECT_FALSE(got.plan);
+  ASSERT_THAT(got.changes, Not(IsEmpty()));
+  EXPECT_THAT(got.changes.front().text, HasSubstr("--driver"));
+  EXPECT_THAT(version_of(got.changes.front().plan, "torch"), HasSubstr("+cu13"));
+  // The last branch that knows Pascal is 580.
+  const StackAnswer pascal = answer(wish("GTX 1080", "", {"torch"}));
+  ASSERT_THAT(pascal.changes, Not(IsEmpty()));
+  EXPECT_THAT(pascal.changes.front().text, HasSubstr("580 or later"));
+}
+
 // Programs of CUDA 12 start from 525.60.13 on, whichever 12.x they were built with; what is
 // compiled from PTX or packed asks for more.
 TEST(StackPlan, TheSmallestDriverIsTheReleaseFromWhichOnItStarts) {

@@ -1,6 +1,9 @@
 #include "doctor/machine/card_names.h"
 
+#include <algorithm>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -59,6 +62,43 @@ const Product* product_called(std::string_view words, const Knowledge& knowledge
   return nullptr;
 }
 
+std::vector<std::string> words_of(std::string_view name) {
+  std::vector<std::string> words;
+  for (size_t at = 0; at < name.size();) {
+    const size_t end = std::min(name.find(' ', at), name.size());
+    if (end > at) {
+      words.push_back(small_letters(name.substr(at, end - at)));
+    }
+    at = end + 1;
+  }
+  return words;
+}
+
+// " (did you mean RTX PRO 6000 Blackwell?)": the product that has all the words, as people leave
+// some out, or else one that is written much alike. A number is what tells products apart: none is
+// near whose number is another in more than a letter.
+std::string nearest_product(std::string_view called, const Knowledge& knowledge) {
+  const std::vector<std::string> words = words_of(called);
+  std::vector<std::string> near;
+  for (const Product& product : knowledge.products) {
+    const std::vector<std::string> own = words_of(product.name);
+    const auto within = [&](const std::string& word, size_t edits) {
+      return std::ranges::any_of(
+          own, [&](const std::string& other) { return edit_distance(word, other) <= edits; });
+    };
+    if (words.size() > 1 &&
+        std::ranges::all_of(words, [&](const std::string& word) { return within(word, 0); })) {
+      return fmt::format(" (did you mean {}?)", product.name);
+    }
+    if (std::ranges::all_of(words, [&](const std::string& word) {
+          return word.find_first_of("0123456789") == std::string::npos || within(word, 1);
+        })) {
+      near.push_back(product.name);
+    }
+  }
+  return suggestion(called, near);
+}
+
 }  // namespace
 
 const Product* told_by_name(const Card& card, const Knowledge& knowledge, Trusted trusted) {
@@ -98,16 +138,11 @@ Result<Card> card_called(std::string_view words, const Knowledge& knowledge) {
                 fmt::format("the knowledge base has no cards of compute capability {}; it has {}",
                             *capability, fmt::join(known, ", ")));
   }
-  std::vector<std::string> names;
-  names.reserve(knowledge.products.size());
-  for (const Product& product : knowledge.products) {
-    names.push_back(product.name);
-  }
   return fail(ErrorCode::InvalidInput,
               fmt::format("the knowledge base has no card {}{}; of another one of NVIDIA's its "
                           "compute capability will do, such as 8.6, and cards of other makers are "
                           "told by facts (--as FILE)",
-                          in_quotes(words), suggestion(words, names)));
+                          in_quotes(words), nearest_product(words, knowledge)));
 }
 
 }  // namespace mynah::doctor

@@ -259,18 +259,27 @@ int last_branch(const Machine& machine, const Knowledge& knowledge) {
 
 void change_driver(const StackWish& wish, const Knowledge& knowledge, StackAnswer& answer) {
   const int last = last_branch(wish.machine, knowledge);
-  for (const NewerDriver& driver : newer_drivers(wish.machine, knowledge)) {
-    if (branch_of(driver.version).value_or(0) > last) {
-      return;
-    }
+  std::vector<NewerDriver> drivers = newer_drivers(wish.machine, knowledge);
+  std::erase_if(drivers, [&](const NewerDriver& driver) {
+    return branch_of(driver.version).value_or(0) > last;
+  });
+  // The least change is the best, but of a driver that is not known: one of today is likelier than
+  // the oldest that would do, whose plan is of old releases.
+  if (wish.machine.driver.empty()) {
+    std::ranges::reverse(drivers);
+  }
+  for (const NewerDriver& driver : drivers) {
     StackWish changed = wish;
     changed.machine.driver = driver.version;
     if (auto plan = find_plan(changed, knowledge)) {
-      answer.changes.push_back({.text = wish.machine.driver.empty()
-                                            ? fmt::format("a driver {}", driver.words)
-                                            : fmt::format("a driver {} instead of {}", driver.words,
-                                                          wish.machine.driver),
-                                .plan = *std::move(plan)});
+      answer.changes.push_back(
+          {.text =
+               wish.machine.driver.empty()
+                   ? fmt::format("a driver {} (which one there is is not known: nvidia-smi shows "
+                                 "it, and --driver takes it)",
+                                 driver.words)
+                   : fmt::format("a driver {} instead of {}", driver.words, wish.machine.driver),
+           .plan = *std::move(plan)});
       return;
     }
   }
