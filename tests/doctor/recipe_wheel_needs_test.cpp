@@ -45,6 +45,24 @@ TEST(RecipeWheelNeeds, APinThatAWheelRefusesFails) {
   }
 }
 
+// kokoro-onnx asks for onnxruntime, and with its extra "gpu" for onnxruntime-gpu beside it, which
+// writes the same folder.
+TEST(RecipeWheelNeeds, AnExtraBringsWhatOverwritesAnother) {
+  const auto overlaps = [](const std::string& text) {
+    const Report report = on_a_card(text);
+    EXPECT_THAT(failures(report), ::testing::IsEmpty()) << text;
+    const auto found = of_rule(report, "packages clash");
+    return found.empty() || found.front()->remedies.empty()
+               ? std::string()
+               : found.front()->remedies.front().command;
+  };
+  for (const char* const both : {"kokoro-onnx[gpu]==0.4.9\n", "kokoro-onnx[gpu]==0.6.1\n",
+                                 "faster-whisper==1.2.0\nkokoro-onnx[gpu]==0.4.9\n"}) {
+    EXPECT_THAT(overlaps(both), ::testing::HasSubstr("--no-deps onnxruntime-gpu")) << both;
+  }
+  EXPECT_EQ(overlaps("kokoro-onnx==0.4.9\n"), "");
+}
+
 // The table of torchcodec's README: 0.10 for torch 2.10, 0.11 for 2.11, 0.12 for 2.11 and newer.
 TEST(RecipeWheelNeeds, TorchcodecOfAnotherSeriesIsNamed) {
   const auto told = [](const std::string& text) {

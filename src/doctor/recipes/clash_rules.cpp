@@ -120,7 +120,7 @@ void propose_beyond(const Diagnosis& diagnosis, const RecipeColumn& column, cons
 // What is known to help against a clash, as edits of the files where they say what it changes.
 void mend_clash(Diagnosis& diagnosis, const RecipeColumn& column, const Clash& clash,
                 const std::optional<Resolved>& one, const Resolved& other, Proposals& proposals) {
-  if (other.by->requirement->name == "onnxruntime-gpu") {
+  if (clash.second == "onnxruntime-gpu") {
     mend_overlap(diagnosis, column, one, other, proposals);
     return;
   }
@@ -155,7 +155,14 @@ void judge_clashes(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& 
       continue;
     }
     const auto one = side_of(column, *first);
-    const auto other = side_of(column, *second);
+    auto other = side_of(column, *second);
+    if (!other && second->specifier.empty()) {
+      // An extra of another package brings it.
+      const Derived by_extra = derived(column, second->name, diagnosis.knowledge);
+      if (by_extra.asked != nullptr && !by_extra.asked->requirement->extras.empty()) {
+        other.emplace().by = by_extra.asked;
+      }
+    }
     Derived derived_one;
     if (!one && first->specifier.empty() && other) {
       derived_one = brought(column, first->name, diagnosis.knowledge);

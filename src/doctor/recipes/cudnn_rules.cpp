@@ -157,7 +157,7 @@ void propose_bringers(Diagnosis& diagnosis, const RecipeColumn& column, const Co
         continue;
       }
       const ListedReleases may_come = listed_releases(*known, *range);
-      if (need->name == wish.package) {
+      if (need->name == wish.package && is_wanted(*need, *asked.requirement)) {
         const auto own = std::ranges::find_if(may_come.versions, [&](const Version& version) {
           return goes_with(cudnn, wish.package, version, knowledge) &&
                  takes_python(column, wish.package, version, knowledge);
@@ -224,8 +224,10 @@ std::vector<const Asked*> refusing(const RecipeColumn& column, const ColumnCudnn
     for (const std::string& text :
          needs != nullptr ? needs->requires_ : std::vector<std::string>()) {
       const auto need = parse_requirement(text);
-      const auto range = need && need->name == wish.package ? SpecifierSet::parse(need->specifier)
-                                                            : Result<SpecifierSet>(SpecifierSet());
+      const bool wanted =
+          need && need->name == wish.package && is_wanted(*need, *resolved.by->requirement);
+      const auto range =
+          wanted ? SpecifierSet::parse(need->specifier) : Result<SpecifierSet>(SpecifierSet());
       const PackageReleases* listed = knowledge.releases_of(wish.package);
       const bool lets_in =
           !range || range->clauses.empty() || listed == nullptr ||

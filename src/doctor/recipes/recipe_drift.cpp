@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "doctor/recipes/listed_releases.h"
+#include "doctor/recipes/markers.h"
 #include "doctor/recipes/requirement_text.h"
 
 namespace mynah::doctor {
@@ -73,6 +74,15 @@ bool left_out(const RecipeColumn& column, const Recipe& lock, std::string_view p
 
 }  // namespace
 
+bool is_wanted(const Requirement& need, const Requirement& asked) {
+  if (!need.marker.contains("extra")) {
+    return true;
+  }
+  const auto marker = Marker::parse(need.marker);
+  return marker && marker->holds({.system = System::Linux, .python = {}, .extras = asked.extras}) !=
+                       Truth::No;
+}
+
 Derived derived(const RecipeColumn& column, std::string_view package, const Knowledge& knowledge) {
   Derived found;
   for (const PackageNeeds& needs : knowledge.packages) {
@@ -86,7 +96,8 @@ Derived derived(const RecipeColumn& column, std::string_view package, const Know
     }
     for (const std::string& text : needs.requires_) {
       const auto requirement = parse_requirement(text);
-      if (!requirement || requirement->name != package) {
+      if (!requirement || requirement->name != package ||
+          !is_wanted(*requirement, *resolved.by->requirement)) {
         continue;
       }
       if (const auto range = SpecifierSet::parse(requirement->specifier)) {

@@ -21,6 +21,10 @@ struct Derived {
   SpecifierSet asks = {};  // the range, without what constraints and overrides make of it
 };
 
+// Whether what a package asks for is asked for at all: not what belongs to one of its extras that
+// nobody names ("onnxruntime-gpu>=1.20.1; extra == 'gpu'").
+[[nodiscard]] bool is_wanted(const Requirement& need, const Requirement& asked);
+
 [[nodiscard]] Derived derived(const RecipeColumn& column, std::string_view package,
                               const Knowledge& knowledge);
 

@@ -9,6 +9,7 @@
 
 #include "doctor/recipes/alignment_parts.h"
 #include "doctor/recipes/column_steps.h"
+#include "doctor/recipes/recipe_drift.h"
 #include "doctor/recipes/recipe_edits.h"
 #include "doctor/recipes/recipe_rule_parts.h"
 #include "doctor/recipes/requirement_text.h"
@@ -89,7 +90,8 @@ std::optional<Displaced> displaced(const RecipeColumn& column, std::string_view 
     }
     for (const std::string& text : needs.requires_) {
       const auto requirement = parse_requirement(text);
-      const auto range = requirement && requirement->name == package
+      const auto range = requirement && requirement->name == package &&
+                                 is_wanted(*requirement, *other.by->requirement)
                              ? SpecifierSet::parse(requirement->specifier)
                              : Result<SpecifierSet>(SpecifierSet());
       if (range && !range->contains(*version)) {
