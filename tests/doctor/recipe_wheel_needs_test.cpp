@@ -45,6 +45,20 @@ TEST(RecipeWheelNeeds, APinThatAWheelRefusesFails) {
   }
 }
 
+// Beside an Arm processor the build is not known, the version is.
+TEST(RecipeWheelNeeds, AFrameworkBesideAnArmProcessorHasItsVersion) {
+  Facts facts = files({{"requirements.txt", "onnxruntime-gpu==1.22.0\ntorch==2.9.1\n"}});
+  facts.machine.cards = {card("NVIDIA GB10", "12.1")};
+  facts.machine.driver = "580.95.05";
+  std::vector<std::string> subjects;
+  const Report report = judge(facts);
+  for (const Finding& finding : report.findings) {
+    subjects.push_back(finding.subject);
+  }
+  EXPECT_THAT(subjects, ::testing::IsSupersetOf({"onnxruntime-gpu 1.22.0 in requirements.txt",
+                                                 "torch 2.9.1 in requirements.txt"}));
+}
+
 // kokoro-onnx asks for onnxruntime, and with its extra "gpu" for onnxruntime-gpu beside it, which
 // writes the same folder.
 TEST(RecipeWheelNeeds, AnExtraBringsWhatOverwritesAnother) {

@@ -398,9 +398,9 @@ void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column,
       lower_by_hidden_cards(diagnosis, column, judged->verdict);
       diagnosis.report.verdicts.push_back(std::move(judged->verdict));
       for (Finding& finding : judged->findings) {
+        const std::string title = framework_title(framework);
         finding.subject =
-            arm ? fmt::format("{} {} in {}", framework.name, judged->verdict.version, column.name)
-                : fmt::format("{} in {}", framework_title(framework), column.name);
+            fmt::format("{} in {}", arm ? title.substr(0, title.find('+')) : title, column.name);
         if (brought.range) {
           finding.evidence.insert(finding.evidence.begin(), range_evidence(brought));
         }
