@@ -181,6 +181,19 @@ TEST(ReportText, MovesNoCursorByWhatFactsHold) {
   EXPECT_EQ(text.find("\xC2\x9B"), std::string::npos);
 }
 
+// Of sherpa-onnx alone there is no row, and no silence either.
+TEST(ReportText, SaysThatARecipeHasNothingThatIsJudged) {
+  Report report;
+  Facts facts;
+  facts.recipes.emplace_back().path = "./requirements.txt";
+  ReportFrame frame{
+      .report = report, .facts = facts, .program = "mynah 0.6", .knowledge_date = "2026-11-24"};
+  EXPECT_THAT(report_text(frame, {}),
+              HasSubstr("no framework whose code for cards is judged in ./requirements.txt\n"));
+  report.verdicts.emplace_back().framework = "torch";
+  EXPECT_THAT(report_text(frame, {}), testing::Not(HasSubstr("no framework")));
+}
+
 TEST(ReportText, BreaksACommandWhereItsLinesEndAndNowhereElse) {
   Sample sample;
   Remedy& remedy = sample.report.findings.front().remedies.front();

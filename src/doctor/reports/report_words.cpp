@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
 #include <utility>
 
 #include <fmt/format.h>
@@ -104,6 +105,16 @@ std::vector<std::string> looked_words(const ReportFrame& frame) {
     }
     lines.push_back(
         fmt::format("no framework that computes on cards in {}", fmt::join(named, ", ")));
+  }
+  // A recipe of which no row is made: nothing that is known of computes on a card.
+  if (facts.environments.empty() && !facts.recipes.empty() && frame.report.verdicts.empty()) {
+    std::vector<std::string> named;
+    for (const Recipe& recipe : facts.recipes | std::views::take(kMostNamed)) {
+      named.push_back(recipe.path);
+    }
+    lines.push_back(fmt::format("no framework whose code for cards is judged in {}{}",
+                                fmt::join(named, ", "),
+                                facts.recipes.size() > kMostNamed ? " and others" : ""));
   }
   return lines;
 }
