@@ -109,7 +109,8 @@ TEST(Cases, TorchForCuda126OnRtx5090HasNoKernelImageWhateverTheImageIsCalled) {
   const Finding& found = report.findings.front();
   EXPECT_EQ(found.certainty, Certainty::Certain);
   EXPECT_EQ(found.subject, "torch 2.7.1+cu126 in /opt/venv");
-  EXPECT_THAT(found.text, AllOf(HasSubstr("sm_120"), HasSubstr("flatten_parameters")));
+  EXPECT_THAT(found.text,
+              AllOf(HasSubstr("sm_120"), HasSubstr("(in an LSTM already at flatten_parameters)")));
   EXPECT_THAT(found.error, HasSubstr("no kernel image is available"));
   EXPECT_THAT(found.evidence,
               AllOf(evidence("libtorch_cuda.so holds sm_50, sm_60, sm_70, sm_75, sm_80, sm_86, "

@@ -122,10 +122,9 @@ void Judge::judge_coverage(const Coverage& coverage, const std::vector<const Dev
       fmt::format("It has neither machine code for sm_{} nor PTX that the driver could compile for "
                   "it: the first kernel fails{}.",
                   target_.capability,
-                  framework_.name == "torch"
-                      ? ", in a recurrent network at flatten_parameters, while "
-                        "torch.cuda.is_available() still says True"
-                      : ""));
+                  framework_.name == "torch" ? " (in an LSTM already at flatten_parameters), while "
+                                               "torch.cuda.is_available() still says True"
+                                             : ""));
   problem.error = framework_.name == "onnxruntime"
                       ? "CUDA error cudaErrorNoKernelImageForDevice:no kernel image is available "
                         "for execution on the device"
