@@ -145,8 +145,10 @@ const CTranslate2Release* Knowledge::ctranslate2_release(const Version& version)
 }
 
 const PackageNeeds* Knowledge::package(std::string_view name, const Version& version) const {
+  const Version base = version.base();  // once: there are hundreds
   return first_where(packages, [&](const PackageNeeds& p) {
-    return p.package == name && p.versions.contains(version);
+    return p.package == name && base >= p.versions.from &&
+           (!p.versions.below || base < *p.versions.below);
   });
 }
 

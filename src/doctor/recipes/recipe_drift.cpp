@@ -85,9 +85,14 @@ bool is_wanted(const Requirement& need, const Requirement& asked) {
 
 Derived derived(const RecipeColumn& column, std::string_view package, const Knowledge& knowledge) {
   Derived found;
+  std::string_view last;
+  Resolved resolved;  // entries of one package stand together
   for (const PackageNeeds& needs : knowledge.packages) {
     const std::string& name = needs.package;
-    const Resolved resolved = resolve(column, name);
+    if (name != last) {
+      resolved = resolve(column, name);
+      last = name;
+    }
     // Of several entries that a version is of the first counts: it is the closest.
     if (!resolved.version || !resolved.by->brings_needs() ||
         knowledge.package(name, *resolved.version) != &needs ||
