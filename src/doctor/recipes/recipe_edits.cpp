@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "doctor/characters.h"
+#include "doctor/recipes/project_indexes.h"
 #include "doctor/recipes/recipe_parts.h"
 #include "doctor/recipes/requirement_text.h"
 
@@ -195,7 +196,11 @@ AlignmentEdit pin_edit(const RecipeColumn& column, const Asked& decides, const s
   edit.why = std::move(why);
   if (requirement.locked && !lock) {
     edit.why += edit.why.empty() ? "" : "; ";
-    edit.why += "the file was compiled, and what it is compiled from must say so, too";
+    edit.why += fmt::format(
+        "the file was compiled, and what it is compiled from must say so, too; pip-compile "
+        "--upgrade-package '{0}', or uv pip compile -P '{0}', then makes it anew with all that "
+        "goes with it",
+        edit.to);
   }
   edit.why += edit.why.empty() || !requirement.hashed ? "" : "; ";
   edit.why += hash_words(requirement);
@@ -278,6 +283,9 @@ std::string edit_command(const AlignmentEdit& edit) {
         edit.to.substr(kSourceOfTorch.size()), edit.file);
   }
   if (edit.from.empty()) {
+    if (names_project_index(edit)) {
+      return project_index_command(edit);
+    }
     if (is_dockerfile(edit.file) && edit.line != 0 && edit.to.starts_with(kExtraIndex)) {
       return fmt::format("sed -i '{}i ENV PIP_EXTRA_INDEX_URL={} UV_EXTRA_INDEX_URL={}' '{}'",
                          edit.line, edit.to.substr(kExtraIndex.size()),
@@ -333,6 +341,9 @@ std::string edit_text(const AlignmentEdit& edit) {
   if (edit.to.starts_with(kSourceOfTorch)) {
     return fmt::format("{} is to name torch's index for {}, too, in [tool.uv.sources]{}", edit.file,
                        edit.to.substr(kSourceOfTorch.size()), why);
+  }
+  if (names_project_index(edit)) {
+    return project_index_text(edit) + why;
   }
   if (edit.from.empty() && edit.to.starts_with(kExtraIndex) &&
       !is_text_of_requirements(edit.file)) {

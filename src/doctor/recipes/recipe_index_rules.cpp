@@ -72,7 +72,10 @@ void add_index_remedies(Finding& finding, const RecipeColumn& column, const Inst
   // Another build's index, where one is named: its line is changed.
   for (const IndexLine* index : run.indexes) {
     const std::string variant = variant_of_index(index->url);
-    if (known_index(index->url, knowledge) != nullptr && !variant.empty() && !index->one_command) {
+    const bool others = std::ranges::any_of(
+        run.asked, [&](const Asked* other) { return build_of(*other) == variant; });
+    if (known_index(index->url, knowledge) != nullptr && !variant.empty() && !others &&
+        !index->one_command) {
       const bool in_dockerfile = std::ranges::any_of(column.recipes, [&](const Recipe* recipe) {
         return recipe->path == index->file && recipe->kind == "dockerfile";
       });
@@ -97,12 +100,18 @@ void add_index_remedies(Finding& finding, const RecipeColumn& column, const Inst
         {.command = command, .text = "Name the index that has it", .cost = {}});
   } else if (asked.recipe->kind == "pyproject" && !asked.requirement->group.empty()) {
     // What adds it would add it to what the project always asks for, too.
+    const auto source = std::ranges::find(asked.recipe->indexes, url, &IndexLine::url);
+    const std::string& name = asked.requirement->name;
+    const std::string& group = asked.requirement->group;
     finding.remedies.push_back(
         {.command = {},
          .text = fmt::format(
-             "Name {} in [[tool.uv.index]] of {}, and that index for {} of \"{}\" in "
-             "[tool.uv.sources]",
-             url, asked.recipe->path, asked.requirement->name, asked.requirement->group),
+             "{} {} in [[tool.uv.index]] of {}, and that index for {} of \"{}\" in "
+             "[tool.uv.sources]; with Poetry it is a [[tool.poetry.source]], and in "
+             "[tool.poetry.dependencies] stands {} = [{{ source = \"its name\", markers = \"extra "
+             "== '{}'\" }}]",
+             source != asked.recipe->indexes.end() ? "Have" : "Name", url, asked.recipe->path, name,
+             group, name, group),
          .cost = {}});
   } else if (asked.recipe->kind == "pyproject") {
     const bool poetry = std::ranges::any_of(

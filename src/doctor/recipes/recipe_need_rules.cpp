@@ -19,8 +19,10 @@ namespace mynah::doctor {
 
 namespace {
 
+// Of a lock: what made it saw to it. A requirements file that was compiled is one of pins to pip,
+// which a later edit may have torn apart.
 bool is_locked(const Resolved& resolved) {
-  return resolved.by->requirement->locked;
+  return resolved.by->requirement->locked && resolved.by->recipe->kind == "lock";
 }
 
 // Words for a package that do not meet what another asks for.

@@ -10,6 +10,7 @@
 
 #include "doctor/knowledge/companions.h"
 #include "doctor/recipes/alignment_parts.h"
+#include "doctor/recipes/installation_edits.h"
 #include "doctor/recipes/package_indexes.h"
 #include "doctor/recipes/recipe_edits.h"
 #include "doctor/recipes/recipe_parts.h"
@@ -106,6 +107,30 @@ void edit_lock_index(const RecipeColumn& column, const Version& target, const As
   add_edit(edits, std::move(edit));
 }
 
+// Whether a project's table names an index for torch.
+bool is_named(const RecipeColumn& column, const std::string& url) {
+  const auto all = column.packages.find("torch");
+  return all != column.packages.end() && std::ranges::any_of(all->second, [&](const Asked& one) {
+           return std::ranges::find(one.requirement->indexes, url) !=
+                  one.requirement->indexes.end();
+         });
+}
+
+// Of several indexes of PyTorch's the variant of the one that a torch comes from: the others are
+// of other packages, or of other extras. Empty: there is no such one among them.
+std::string index_to_change(const RecipeColumn& column, const Asked& asked,
+                            const Knowledge& knowledge) {
+  const auto torch = torch_of(column, knowledge);
+  const std::string variant = torch ? torch->local_text() : "";
+  const auto of_variant = [&](const std::string& url) { return variant_of_index(url) == variant; };
+  const bool there = !variant.empty() &&
+                     (std::ranges::any_of(asked.requirement->indexes, of_variant) ||
+                      std::ranges::any_of(column.recipes, [&](const Recipe* recipe) {
+                        return std::ranges::any_of(recipe->indexes, of_variant, &IndexLine::url);
+                      }));
+  return there ? variant : "";
+}
+
 // The index line that gives a variant, where it has to change.
 void edit_index(const RecipeColumn& column, const Version& target, const Asked& asked,
                 const Knowledge& knowledge, Edits& edits) {
@@ -115,10 +140,11 @@ void edit_index(const RecipeColumn& column, const Version& target, const Asked& 
     return;
   }
   bool named = false;
+  const std::string own = index_to_change(column, asked, knowledge);
   const auto change = [&](const std::string& url, const std::string& file, uint64_t line,
                           bool literal) {
     const std::string present = variant_of_index(url);
-    if (present.empty()) {
+    if (present.empty() || (!own.empty() && present != own)) {
       return;
     }
     named = true;
@@ -144,15 +170,26 @@ void edit_index(const RecipeColumn& column, const Version& target, const Asked& 
   }
   for (const Recipe* recipe : column.recipes) {
     for (const IndexLine& index : recipe->indexes) {
-      change(index.url, index.file, index.line, recipe->kind != "dockerfile");
+      if (!index.explicit_ || is_named(column, index.url)) {
+        change(index.url, index.file, index.line, recipe->kind != "dockerfile");
+      }
     }
   }
   const TorchRelease* release = knowledge.torch_release(target);
   if (!named && release != nullptr && release->default_variant.value != variant) {
     const bool command = asked.recipe->kind == "dockerfile";
-    add_edit(edits,
-             index_edit(variant, asked.recipe->path,
-                        command ? asked.requirement->command_line() : 0, "", torch_index(variant)));
+    const bool project = asked.recipe->kind == "pyproject";
+    AlignmentEdit edit = index_edit(variant, asked.recipe->path,
+                                    command   ? asked.requirement->command_line()
+                                    : project ? asked.requirement->line
+                                              : 0,
+                                    "", torch_index(variant));
+    // Of a package of one extra or group its table is to say of which.
+    edit.literal = asked.requirement->group.empty();
+    if (project) {
+      edit.pins = pins_of_index(column, target, asked, knowledge);
+    }
+    add_edit(edits, std::move(edit));
   }
 }
 
@@ -229,6 +266,40 @@ void name_sources(const RecipeColumn& column, const Version& target, const Asked
   }
 }
 
+// Whether a pin is of what torch's wheels for a CUDA version ask for, each in one version alone:
+// triton and NVIDIA's wheels.
+bool is_part_of_torch(const Requirement& requirement, int cuda) {
+  const auto set = SpecifierSet::parse(requirement.specifier);
+  const bool named =
+      requirement.name == "triton" || (requirement.name.starts_with("nvidia-") &&
+                                       requirement.name.ends_with(fmt::format("-cu{}", cuda)));
+  return named && set && set->pinned() && requirement.url.empty() && !requirement.hashed;
+}
+
+// Pins in requirements files of what another torch asks for in another version are left out: it
+// brings them. The last lines first, as each that goes moves those below it.
+void leave_out_parts(const RecipeColumn& column, const Version& target, Edits& edits) {
+  const Resolved torch = resolve(column, "torch");
+  const bool moves = torch.by != nullptr && torch.by->recipe->kind == "requirements" &&
+                     (!torch.version || *torch.version != target) && !edits.empty();
+  const int cuda = major_version(cuda_of_variant(target.local_text()));
+  std::vector<const Asked*> parts;
+  for (const auto& [name, all] : column.packages) {
+    for (const Asked& asked : all) {
+      if (moves && asked.recipe->kind == "requirements" && !asked.bound &&
+          is_part_of_torch(*asked.requirement, cuda)) {
+        parts.push_back(&asked);
+      }
+    }
+  }
+  std::ranges::stable_sort(parts, std::ranges::greater(),
+                           [](const Asked* asked) { return asked->requirement->line; });
+  for (const Asked* asked : parts) {
+    add_edit(edits, removal_edit(*asked, fmt::format("torch {} brings the one that it asks for",
+                                                     target.public_part().text())));
+  }
+}
+
 }  // namespace
 
 void change_torch(const RecipeColumn& column, const Version& target, const std::string& why,
@@ -296,6 +367,7 @@ std::vector<AlignmentEdit> torch_edits(const RecipeColumn& column, const Version
   // A line that is put in moves those below it.
   std::ranges::stable_partition(
       edits, [](const AlignmentEdit& edit) { return !edit.from.empty() || edit.line == 0; });
+  leave_out_parts(column, target, edits);
   return edits;
 }
 

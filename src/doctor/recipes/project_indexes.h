@@ -1,0 +1,20 @@
+// Indexes that a project is to name: in tables of uv's, or by commands of Poetry's.
+#pragma once
+
+#include <string>
+
+#include "doctor/recipes/alignment.h"
+
+namespace mynah::doctor {
+
+// Whether an edit names an index in a pyproject.toml that names none yet.
+[[nodiscard]] bool names_project_index(const AlignmentEdit& edit);
+
+// One line for a shell that does it for what is to come from there (`pins` of the edit), whether
+// the project is Poetry's or not; empty: none does.
+[[nodiscard]] std::string project_index_command(const AlignmentEdit& edit);
+
+// The same in words, with the lines that uv reads.
+[[nodiscard]] std::string project_index_text(const AlignmentEdit& edit);
+
+}  // namespace mynah::doctor
