@@ -126,4 +126,26 @@ TEST(RecipeOwnIndexes, WhatAnotherTorchBringsItselfIsLeftOut) {
               Contains(HasSubstr("pip-compile --upgrade-package 'torch==2.7.0'")));
 }
 
+TEST(RecipeOwnIndexes, ATorchForTheProcessorBringsNoCublas) {
+  const auto of_image = [](const char* install) {
+    const std::string text = std::string("FROM python:3.11-slim-bookworm\nRUN pip install ") +
+                             install + "\nRUN pip install ctranslate2==4.6.0\n";
+    return on_card(files({{"Dockerfile", text.c_str()}}), "NVIDIA GeForce RTX 4090", "8.9",
+                   "570.86");
+  };
+  for (const char* install : {"torch==2.6.0 --index-url https://download.pytorch.org/whl/cpu",
+                              "torch --index-url https://download.pytorch.org/whl/cpu"}) {
+    const Report report = of_image(install);
+    const auto found = of_rule(report, "image lacks libraries");
+    ASSERT_EQ(found.size(), 1U) << install;
+    EXPECT_EQ(found[0]->level, Level::Unknown);
+    for (const Remedy& remedy : found[0]->remedies) {
+      EXPECT_THAT(remedy.command, Not(HasSubstr("import torch")));
+    }
+    for (const Finding& finding : report.findings) {
+      EXPECT_THAT(finding.text, Not(HasSubstr(": .")));
+    }
+  }
+}
+
 }  // namespace mynah::doctor

@@ -137,7 +137,7 @@ Held held_by_wheels(const RecipeColumn& column, const Knowledge& knowledge) {
   if (variant != nullptr) {
     held.cublas_major = major_version(cuda_of_variant(variant->cuda));
     held.cudnn_major = major_version(variant->cudnn);
-  } else if (column.asks_for("torch") && !torch) {
+  } else if (column.asks_for("torch") && !torch && !is_for_processor(column, knowledge)) {
     held = {.cublas_major = kAnyMajor, .cudnn_major = kAnyMajor};
   }
   for (const auto& [package, cuda] :
@@ -264,9 +264,7 @@ std::string image_with(const RecipeColumn& column, int cuda_major, int cudnn_maj
 
 std::vector<LibraryLack> library_lacks(const RecipeColumn& column, const Knowledge& knowledge) {
   auto held = held_by_image(column);
-  const Resolved torch = resolve(column, "torch");
-  const bool for_processor = torch.version && torch.version->local_text() == "cpu";
-  if (!held || copies_from_elsewhere(column) || for_processor) {
+  if (!held || copies_from_elsewhere(column)) {
     return {};
   }
   add_system_packages(column, *held);

@@ -29,6 +29,12 @@ std::string title(const OpenedLibraries& opens) {
   return opens.version.empty() ? opens.package : opens.package + " " + opens.version;
 }
 
+// Whether a torch is there that loads libraries of CUDA from the folders of wheels.
+bool torch_loads(const RecipeColumn& column, const Knowledge& knowledge) {
+  return (column.asks_for("torch") || !column.image_torch.empty()) &&
+         !is_for_processor(column, knowledge);
+}
+
 std::string wanted(int cuda_major, int cudnn_major) {
   return cudnn_major == 0  ? fmt::format("cuBLAS {}", cuda_major)
          : cuda_major == 0 ? fmt::format("cuDNN {}", cudnn_major)
@@ -201,7 +207,7 @@ void add_remedies(Diagnosis& diagnosis, const RecipeColumn& column, const Librar
   if (image.empty()) {
     add_lines(finding, column, opens, lack.beside, knowledge);
   }
-  if (lack.beside && (column.asks_for("torch") || !column.image_torch.empty())) {
+  if (lack.beside && torch_loads(column, knowledge)) {
     finding.remedies.push_back(
         {.command = "import torch",
          .text = fmt::format("Import torch before {} in the program: it loads the same libraries",
@@ -210,7 +216,8 @@ void add_remedies(Diagnosis& diagnosis, const RecipeColumn& column, const Librar
   }
 }
 
-std::string text_of(const LibraryLack& lack, const std::string& image) {
+// `torch_loads`: the torch that is there loads the same libraries from their folders.
+std::string text_of(const LibraryLack& lack, const std::string& image, bool torch_loads) {
   const bool silent = lack.opens.package == "onnxruntime-gpu";
   const std::string missing =
       wanted(lack.cublas ? lack.opens.cuda_major : 0, lack.cudnn ? lack.opens.cudnn_major : 0);
@@ -223,9 +230,9 @@ std::string text_of(const LibraryLack& lack, const std::string& image) {
   return lack.beside
              ? fmt::format(
                    "{} looks for {} where the loader does; here only wheels bring that, in "
-                   "folders of their own: it is found where torch is imported first{}, or "
-                   "LD_LIBRARY_PATH names them.",
-                   title(lack.opens), missing, silent ? " or preload_dlls() called" : "")
+                   "folders of their own: it is found where {}{}LD_LIBRARY_PATH names them.",
+                   title(lack.opens), missing, torch_loads ? "torch is imported first, or " : "",
+                   silent ? "preload_dlls() is called, or " : "")
              : fmt::format("On a card {} wants {}, and neither {} nor a line here brings that: {}.",
                            title(lack.opens), missing, image,
                            silent ? "sessions compute on the processor, with a line in the log"
@@ -288,7 +295,8 @@ void judge_lacks(Diagnosis& diagnosis, const RecipeColumn& column,
   finding.error = error_of(lacks.front());
   for (const LibraryLack& lack : lacks) {
     finding.level = std::max(finding.level, level_of(lack, column, diagnosis.facts.machine));
-    finding.text += (finding.text.empty() ? "" : " ") + text_of(lack, column.image);
+    finding.text += (finding.text.empty() ? "" : " ") +
+                    text_of(lack, column.image, torch_loads(column, diagnosis.knowledge));
     finding.evidence.push_back(evidence_of(*lack.opens.asked));
   }
   for (const LibraryLack& lack : lacks) {
@@ -319,6 +327,13 @@ void judge_image_libraries(Diagnosis& diagnosis, const RecipeColumn& column, Pro
   std::vector<OpenedLibraries> all;
   std::ranges::transform(lacks, std::back_inserter(all), &LibraryLack::opens);
   leave_out_other_cudnn(lacks, column, diagnosis.knowledge);
+  // An image whose torch is for the processor is meant for one, where no card is there or spoken
+  // of.
+  if (is_for_processor(column, diagnosis.knowledge)) {
+    std::erase_if(lacks, [&](const LibraryLack& lack) {
+      return level_of(lack, column, diagnosis.facts.machine) == Level::Note;
+    });
+  }
   std::span<const LibraryLack> rest = lacks;
   while (!rest.empty()) {
     size_t count = 1;

@@ -224,14 +224,16 @@ void judge_drift(Diagnosis& diagnosis, const RecipeColumn& column, const Alignme
     }
     const Asked& asked = own.by != nullptr ? *own.by : *other.asked;
     const bool verified = std::ranges::all_of(all, &Stretch::verified);
-    Finding& finding = add_finding(
-        diagnosis, "pin drifts", differ ? Level::Warning : Level::Note, sure(verified),
-        fmt::format("{} in {}", package, column.name),
-        own.by != nullptr
-            ? fmt::format("{}{} takes the newest that there is on the day: {}.", package,
-                          asked.requirement->specifier, stretches_text(all))
-            : fmt::format("{} asks for {}{}, and nothing pins it: the newest comes: {}.", other.by,
-                          package, other.range.text(), stretches_text(all)));
+    // Of the builds of an index nothing may be known.
+    const std::string wants = all.empty() ? "" : ": " + stretches_text(all);
+    Finding& finding =
+        add_finding(diagnosis, "pin drifts", differ ? Level::Warning : Level::Note, sure(verified),
+                    fmt::format("{} in {}", package, column.name),
+                    own.by != nullptr
+                        ? fmt::format("{}{} takes the newest that there is on the day{}.", package,
+                                      asked.requirement->specifier, wants)
+                        : fmt::format("{} asks for {}{}, and nothing pins it: the newest comes{}.",
+                                      other.by, package, other.range.text(), wants));
     finding.evidence.push_back(evidence_of(asked));
     for (const AlignmentEdit& edit : alignment.edits) {
       // The line itself, or a new one beside what asks for it.
