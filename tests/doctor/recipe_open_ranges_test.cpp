@@ -71,7 +71,8 @@ TEST(RecipeOpenRanges, WhatElseIsSaidBoundsTheNewest) {
   const std::string index = "--index-url https://download.pytorch.org/whl/";
   EXPECT_THAT(of_torch(on(index + "cu126\ntorch\n", "NVIDIA TITAN Xp", "6.1", "580.95")),
               IsEmpty());
-  const auto wrong = of_torch(on(index + "cu126\ntorch\n", "GeForce RTX 5090", "12.0", "580.95"));
+  const Report report = on(index + "cu126\ntorch\n", "GeForce RTX 5090", "12.0", "580.95");
+  const auto wrong = of_torch(report);
   ASSERT_EQ(wrong.size(), 1U);
   EXPECT_THAT(wrong[0]->subject, HasSubstr("+cu126"));
   EXPECT_THAT(of_torch(on("torch\ntorchaudio==2.5.1\n", "GeForce RTX 3090", "8.6", "535.86")),
@@ -89,6 +90,25 @@ TEST(RecipeOpenRanges, AnImageThatMayHaveOneIsLeftAlone) {
                         "580.95", "Dockerfile"))
                 .size(),
             1U);
+}
+
+// A torch that no line asks for is what another package brings.
+TEST(RecipeOpenRanges, ATorchThatAnotherPackageBringsIsHeldAgainstCardAndDriver) {
+  for (const char* asks : {"kokoro==0.9.4\n", "openai-whisper==20250625\n"}) {
+    const Report report = on(asks, "GeForce RTX 3090", "8.6", "535.86");
+    const auto found = of_torch(report);
+    ASSERT_EQ(found.size(), 1U) << asks;
+    EXPECT_EQ(found[0]->level, Level::Unknown);
+    EXPECT_EQ(found[0]->certainty, Certainty::Likely);
+    EXPECT_THAT(found[0]->evidence.front().text, HasSubstr("asks for torch, nothing pins it"));
+    EXPECT_THAT(commands(*found[0]), Contains(HasSubstr("sed -i '$a torch==")));
+    EXPECT_THAT(commands(*found[0]), Contains(HasSubstr("https://download.pytorch.org/whl/cu126")));
+    EXPECT_THAT(of_torch(on(asks, "GeForce RTX 4090", "8.9", "580.95")), IsEmpty()) << asks;
+  }
+  // An image may have one already.
+  const Report image = on("FROM nvcr.io/nvidia/pytorch:24.05-py3\nRUN pip install kokoro==0.9.4\n",
+                          "GeForce RTX 3090", "8.6", "535.86", "Dockerfile");
+  EXPECT_THAT(of_torch(image), IsEmpty());
 }
 
 }  // namespace mynah::doctor

@@ -35,6 +35,12 @@ class RecipeTrials;
                                                         const Knowledge& knowledge,
                                                         RecipeTrials& trials, std::string& target);
 
+// A torch beside what asks for it, where no line does: pinned, with the index that has it and its
+// companions.
+[[nodiscard]] std::vector<AlignmentEdit> torch_beside(const RecipeColumn& column, const Asked& by,
+                                                      const Version& target,
+                                                      const Knowledge& knowledge);
+
 // A column's torch in another version and variant, with its companions and the index that has it.
 // What is added in front of other lines comes last. `why` is said of a pin.
 [[nodiscard]] std::vector<AlignmentEdit> torch_edits(const RecipeColumn& column,

@@ -147,6 +147,42 @@ std::vector<Version> for_python(std::vector<Version> releases, const RecipeColum
   return releases;
 }
 
+// The newest release of a range that comes from where `newest.by` does.
+void add_newest(Brought& newest, const RecipeColumn& column, std::string_view package,
+                const SpecifierSet& range, System system, const Knowledge& knowledge) {
+  const PackageReleases* const known = knowledge.releases_of(package);
+  std::vector<Version> releases =
+      known == nullptr
+          ? std::vector<Version>()
+          : for_python(listed_releases(*known, range).versions, column, package, knowledge);
+  if (package == "torch") {
+    releases = torch_of_index(column, *newest.by, releases, knowledge);
+  }
+  for (const Version& release : releases) {
+    if (auto framework = known_framework(package, release, system, knowledge)) {
+      newest.frameworks.push_back(*std::move(framework));
+      break;
+    }
+  }
+}
+
+// What no line asks for itself, and another package does; not where an image may have it already.
+Brought newest_of_others(const RecipeColumn& column, std::string_view package, System system,
+                         const Knowledge& knowledge) {
+  const Derived other = brought(column, package, knowledge);
+  Brought newest{.frameworks = {}, .by = other.asked, .range = true, .open = true};
+  newest.through = other.by;
+  if (other.asked == nullptr || !column.image_torch.empty() || column.keeps_unnamed_torch() ||
+      other.asked->holds != Truth::Yes || !other.asked->requirement->url.empty() ||
+      other.asked->recipe->kind == "lock" || !comes_first(column, *other.asked) ||
+      may_have_own_builds(column, *other.asked->requirement, knowledge)) {
+    newest.by = nullptr;
+    return newest;
+  }
+  add_newest(newest, column, package, other.range, system, knowledge);
+  return newest;
+}
+
 }  // namespace
 
 Brought brought_by(const RecipeColumn& column, std::string_view package, System system,
@@ -178,6 +214,9 @@ Brought brought_by(const RecipeColumn& column, std::string_view package, System 
 
 Brought newest_of_range(const RecipeColumn& column, std::string_view package, System system,
                         const Knowledge& knowledge) {
+  if (package == "torch" && !column.asks_for(package)) {
+    return newest_of_others(column, package, system, knowledge);
+  }
   const Resolved resolved = resolve(column, package);
   Brought newest{.frameworks = {}, .by = resolved.by, .range = true, .open = true};
   const PackageReleases* const known = knowledge.releases_of(package);
@@ -197,17 +236,7 @@ Brought newest_of_range(const RecipeColumn& column, std::string_view package, Sy
   const Derived others = brought(column, package, knowledge);
   range.clauses.insert(range.clauses.end(), others.range.clauses.begin(),
                        others.range.clauses.end());
-  std::vector<Version> releases =
-      for_python(listed_releases(*known, range).versions, column, package, knowledge);
-  if (package == "torch") {
-    releases = torch_of_index(column, *resolved.by, releases, knowledge);
-  }
-  for (const Version& release : releases) {
-    if (auto framework = known_framework(package, release, system, knowledge)) {
-      newest.frameworks.push_back(*std::move(framework));
-      break;
-    }
-  }
+  add_newest(newest, column, package, range, system, knowledge);
   return newest;
 }
 

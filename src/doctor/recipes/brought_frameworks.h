@@ -19,6 +19,7 @@ struct Brought {
   bool no_older = true;               // a range lets in none that is older than these
   std::string ended = {};             // the variant of a closed index that bounds it alone
   bool open = false;                  // others may come: this is the newest that is known
+  std::string through = {};           // the package `by` asks for it: "kokoro 0.9.4"; empty: itself
 };
 
 // A pin, or a range of which all that it lets in is known. No frameworks: it brings none, or more
@@ -28,7 +29,8 @@ struct Brought {
 
 // The newest release that a range lets in of which something is known, for the indexes and the
 // Python that the column names, and for what else it asks for: a new environment gets that one, or
-// one that is newer still. No frameworks: it is a pin, or something else may be there already.
+// one that is newer still. A torch may be what another package asks for. No frameworks: it is a
+// pin, or something else may be there already.
 [[nodiscard]] Brought newest_of_range(const RecipeColumn& column, std::string_view package,
                                       System system, const Knowledge& knowledge);
 

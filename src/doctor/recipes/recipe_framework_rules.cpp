@@ -84,6 +84,17 @@ std::optional<Judged> judged_alike(const Brought& brought, const Card& card, con
   return first;
 }
 
+// The build of a torch that a remedy installs: "2.7.0+cu128". None: it installs none by itself.
+std::optional<Version> torch_of_remedy(const Remedy& remedy) {
+  constexpr std::string_view kPin = "pip install torch==";
+  if (!remedy.command.starts_with(kPin)) {
+    return std::nullopt;
+  }
+  const std::string_view pin = std::string_view(remedy.command).substr(kPin.size());
+  const auto torch = Version::parse(pin.substr(0, pin.find(' ')));
+  return torch ? std::optional(*torch) : std::nullopt;
+}
+
 // Remedies of a pin change the file that pins: what an installation changes beside it is there for
 // as long as nobody makes the environment anew.
 void add_recipe_remedies(const Diagnosis& diagnosis, const RecipeColumn& column,
@@ -94,6 +105,9 @@ void add_recipe_remedies(const Diagnosis& diagnosis, const RecipeColumn& column,
         brought.by == nullptr
             ? InstallationEdits()
             : installation_edits(remedy.command, column, *brought.by, diagnosis.knowledge);
+    if (const auto torch = torch_of_remedy(remedy); torch && !brought.through.empty()) {
+      found.edits = torch_beside(column, *brought.by, *torch, diagnosis.knowledge);
+    }
     if (!found.edits.empty()) {
       proposals.push_back({.finding = diagnosis.report.findings.size(),
                            .edits = std::move(found.edits),
@@ -115,17 +129,6 @@ void add_recipe_remedies(const Diagnosis& diagnosis, const RecipeColumn& column,
     }
     finding.remedies.push_back(std::move(remedy));
   }
-}
-
-// The build of a torch that a remedy installs: "2.7.0+cu128". None: it installs none by itself.
-std::optional<Version> torch_of_remedy(const Remedy& remedy) {
-  constexpr std::string_view kPin = "pip install torch==";
-  if (!remedy.command.starts_with(kPin)) {
-    return std::nullopt;
-  }
-  const std::string_view pin = std::string_view(remedy.command).substr(kPin.size());
-  const auto torch = Version::parse(pin.substr(0, pin.find(' ')));
-  return torch ? std::optional(*torch) : std::nullopt;
 }
 
 // Another extra of the project that an image installs one of, with the build that a remedy
@@ -222,6 +225,12 @@ void doubt_newest(Judged& judged) {
 
 Evidence range_evidence(const Brought& brought) {
   const std::string& newest = brought.frameworks.front().version;
+  if (!brought.through.empty()) {
+    return {fmt::format("{} asks for {}, nothing pins it, and {} is the newest of which something "
+                        "is known",
+                        brought.through, brought.frameworks.front().package, newest),
+            place_text(brought.by->recipe->path, brought.by->requirement->line)};
+  }
   if (brought.open) {
     return {fmt::format("{}{} takes the newest that there is on the day, and {} is the newest of "
                         "which something is known",

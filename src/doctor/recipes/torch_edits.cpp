@@ -360,6 +360,28 @@ std::vector<std::string_view> image_companions(const RecipeColumn& column) {
   return found;
 }
 
+std::vector<AlignmentEdit> torch_beside(const RecipeColumn& column, const Asked& by,
+                                        const Version& target, const Knowledge& knowledge) {
+  Edits edits;
+  const std::string text = "torch==" + target.public_part().text();
+  AlignmentEdit edit;
+  if (by.recipe->kind == "dockerfile") {
+    edit = pin_edit(column, by, by.requirement->specifier, "");
+    edit.to += " " + text;
+  } else {
+    edit.file = by.recipe->path;
+    edit.to = text;
+  }
+  edit.why = fmt::format("{} asks for it, and takes any", by.requirement->name);
+  edit.row = "torch";
+  add_edit(edits, std::move(edit));
+  edit_index(column, target, by, knowledge, edits);
+  change_torch(column, target, "", knowledge, edits);  // what goes with it
+  std::ranges::stable_partition(
+      edits, [](const AlignmentEdit& each) { return !each.from.empty() || each.line == 0; });
+  return edits;
+}
+
 std::vector<AlignmentEdit> torch_edits(const RecipeColumn& column, const Version& target,
                                        const std::string& why, const Knowledge& knowledge) {
   Edits edits;
