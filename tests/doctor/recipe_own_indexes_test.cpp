@@ -148,4 +148,19 @@ TEST(RecipeOwnIndexes, ATorchForTheProcessorBringsNoCublas) {
   }
 }
 
+TEST(RecipeOwnIndexes, TheCublasOfANewerCudaIsAnotherFile) {
+  const std::string index = "--extra-index-url https://download.pytorch.org/whl/cu130\n";
+  const std::string pins = index + "torch==2.9.1+cu130\nctranslate2==4.6.0\n";
+  const Report report = on_card(files({{"requirements.txt", pins.c_str()}}),
+                                "NVIDIA GeForce RTX 4090", "8.9", "580.95");
+  const auto found = of_rule(report, "cublas of another version");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0]->level, Level::Warning);
+  EXPECT_THAT(found[0]->text, HasSubstr("opens libcublas.so.12"));
+  const std::string both = pins + "nvidia-cublas-cu12\n";
+  EXPECT_THAT(
+      of_rule(judge(files({{"requirements.txt", both.c_str()}})), "cublas of another version"),
+      IsEmpty());
+}
+
 }  // namespace mynah::doctor

@@ -59,7 +59,7 @@ std::optional<CublasLack> cublas_lack(const RecipeColumn& column, const Knowledg
   const int wanted = all.back().cuda_major;
   std::vector<CublasThere> there = cublas_of(column, knowledge);
   const bool fits = std::ranges::any_of(
-      there, [&](const CublasThere& one) { return major_version(one.cuda) >= wanted; });
+      there, [&](const CublasThere& one) { return major_version(one.cuda) == wanted; });
   if (wanted == 0 || there.empty() || fits || may_bring_cublas(column, knowledge)) {
     return std::nullopt;
   }

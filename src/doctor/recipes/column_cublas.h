@@ -16,7 +16,7 @@ struct CublasThere {
   const Asked* asked = nullptr;  // the requirement that brings it
 };
 
-// CTranslate2 opens the cuBLAS of one CUDA version, and older ones alone come: files of each have
+// CTranslate2 opens the cuBLAS of one CUDA version, and others alone come: files of each have
 // other names.
 struct CublasLack {
   CublasThere there;
