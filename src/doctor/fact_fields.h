@@ -198,8 +198,11 @@ void fields_of(Fact& fact, const Field& field) {
   field("alone", fact.alone);
   field("managed", fact.managed);
   field("uv", fact.uv);
+  field("legacy", fact.legacy);
+  field("found", fact.found);
   field("joined", fact.joined);
   field("image", fact.image);
+  field("python", fact.python);
   field("removes", fact.removes);
 }
 
@@ -240,7 +243,11 @@ void fields_of(Fact& fact, const Field& field) {
   field("card", fact.card);
   field("runtime", fact.runtime);
   field("device_faults", fact.device_faults);
+  field("card_ids", fact.card_ids);
+  field("card_count", fact.card_count);
+  field("cards_line", fact.cards_line);
   field("variables", fact.variables);
+  field("variable_lines", fact.variable_lines);
   field("line", fact.line);
 }
 
@@ -250,6 +257,7 @@ void fields_of(Fact& fact, const Field& field) {
   field("line", fact.line);
   field("step", fact.step);
   field("edited", fact.edited);
+  field("made_of", fact.made_of);
 }
 
 template <FactOf<DeviceBuild> Fact, class Field>

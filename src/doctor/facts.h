@@ -304,7 +304,11 @@ struct Service {
   std::optional<bool> card;  // whether cards are reserved for it; none: nothing says
   std::string runtime;       // that alone gives it cards: "nvidia"; empty: none, or not it alone
   std::vector<DeviceFault> device_faults;
+  std::vector<std::string> card_ids;   // of cards that it reserves by them: "1", "GPU-8f..."
+  std::optional<uint64_t> card_count;  // cards that it reserves; none: all, or it is not known
+  uint64_t cards_line = 0;             // where both stand
   std::map<std::string, std::string> variables;
+  std::map<std::string, uint64_t> variable_lines;  // where they stand; left out: not known
   ExtendedService extends;
   uint64_t line = 0;
 
@@ -317,6 +321,8 @@ struct IncludeLine {
   uint64_t line = 0;
   uint64_t step = 0;    // of the recipe's steps, from 1; 0: of none
   bool edited = false;  // by commands of an image: what it then asks for is not known
+  // A lock that its command makes of this project where there is none: "pyproject.toml" beside it.
+  std::string made_of = {};
 
   bool operator==(const IncludeLine&) const = default;
 };
@@ -332,8 +338,11 @@ struct InstallStep {
   bool alone = false;       // without what its packages ask for: --no-deps
   bool managed = false;     // into a Python that the system may keep pip out of (PEP 668)
   bool uv = false;          // uv installs: there may be no pip
+  bool legacy = false;      // pip is told to resolve as before 20.3, which refuses next to nothing
+  bool found = false;       // uv makes its environment, with the first Python that it finds
   bool joined = false;      // what it compiles sees what is installed: --no-build-isolation
   uint64_t image = 0;       // line of the FROM whose Python its environment runs; 0: not known
+  std::string python;       // that its environment runs, where commands name it: "3.12"
   std::vector<std::string> removes;  // packages
 
   bool operator==(const InstallStep&) const = default;

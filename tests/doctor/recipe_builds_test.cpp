@@ -225,4 +225,29 @@ TEST(RecipeBuilds, NvidiasRuntimeGivesNoCardWhereAVariableSaysNone) {
               ElementsAre("works"));
 }
 
+// Without code for the only card a build is good for nothing: an older compiler knows it.
+TEST(RecipeBuilds, ACompilerThatKnowsTheCardIsProposed) {
+  const auto remedies = [](const std::string& image, const char* architectures) {
+    const std::string text = "FROM " + image + "\nRUN cmake -B b -DGGML_CUDA=1 " +
+                             "-DCMAKE_CUDA_ARCHITECTURES=\"" + architectures + "\"\n";
+    Facts facts = files({{"Dockerfile", text.c_str()}});
+    facts.machine.cards = {card("GeForce GTX 1080", "6.1")};
+    const Report report = judge(facts);
+    std::vector<std::string> words;
+    for (const Finding* finding : of_rule(report, "compiler does not know architecture")) {
+      for (const Remedy& remedy : finding->remedies) {
+        words.push_back(remedy.text);
+      }
+    }
+    return words;
+  };
+  EXPECT_THAT(remedies("nvidia/cuda:13.0.1-cudnn-devel-ubuntu24.04", "61;75;86;120"),
+              ElementsAre(HasSubstr("nvidia/cuda:12.9.1-cudnn-devel-ubuntu24.04")));
+  EXPECT_THAT(remedies("nvidia/cuda:13.0.1-devel-ubuntu22.04", "61"),
+              ElementsAre(HasSubstr("nvidia/cuda:12.9.1-devel-ubuntu22.04")));
+  // The other card's is left out as before.
+  EXPECT_THAT(remedies("nvidia/cuda:13.0.1-devel-ubuntu22.04", "70;86"),
+              ::testing::Contains(HasSubstr("Leave sm_70 out")));
+}
+
 }  // namespace mynah::doctor

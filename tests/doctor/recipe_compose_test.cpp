@@ -127,4 +127,46 @@ TEST(RecipeCompose, NvidiasRuntimeGivesTheCardsThatAVariableNames) {
   EXPECT_THAT(said("", "nvidia/cuda:12.4.1-cudnn-runtime-ubuntu22.04"), IsEmpty());
 }
 
+// Docker starts no container with a card that is not there; inside, the reserved ones are counted
+// from 0 on.
+TEST(RecipeCompose, CountsTheCardsThatAServiceIsGiven) {
+  const auto said = [](const std::string& text, size_t cards) {
+    Facts facts = files({{"compose.yml", text.c_str()}});
+    facts.machine.driver = "580.95.05";
+    for (size_t i = 0; i < cards; ++i) {
+      facts.machine.cards.push_back(card("GeForce RTX 3090", "8.6"));
+    }
+    const Report report = judge(facts);
+    std::vector<std::string> found;
+    for (const Finding* finding : of_rule(report, "visible devices")) {
+      found.push_back(std::string(level_name(finding->level)) + ": " +
+                      finding->subject.substr(0, finding->subject.find(' ')) + " at " +
+                      finding->evidence[0].where);
+    }
+    return found;
+  };
+  const std::string one = "            - capabilities: [gpu]\n              device_ids: ['1']\n";
+  const std::string variable = "    environment:\n      - CUDA_VISIBLE_DEVICES=1\n";
+  EXPECT_THAT(said(device(one), 2), IsEmpty());
+  EXPECT_THAT(said(device(one), 1), ElementsAre("fail: device_ids at compose.yml:9"));
+  EXPECT_THAT(said(device(one) + variable, 2),
+              ElementsAre("fail: CUDA_VISIBLE_DEVICES at compose.yml:11"));
+  const std::string count = "            - capabilities: [gpu]\n              count: 1\n";
+  EXPECT_THAT(said(device(count) + variable, 2),
+              ElementsAre("fail: CUDA_VISIBLE_DEVICES at compose.yml:11"));
+  EXPECT_THAT(said(service("    gpus: all\n" + variable), 2), IsEmpty());
+  const std::string both =
+      "            - capabilities: [gpu]\n              device_ids: ['0', '1']\n";
+  EXPECT_THAT(said(device(both) + variable, 2), IsEmpty());
+  const std::string runtime = "    runtime: nvidia\n    environment: {NVIDIA_VISIBLE_DEVICES: ";
+  EXPECT_THAT(said(service(runtime + "\"4\"}\n"), 4),
+              ElementsAre("fail: NVIDIA_VISIBLE_DEVICES at compose.yml:5"));
+  EXPECT_THAT(said(service(runtime + "\"0,1\"}\n"), 2), IsEmpty());
+  EXPECT_THAT(said(service(runtime + "all}\n"), 1), IsEmpty());
+  EXPECT_THAT(said(service(runtime + "\"1\", CUDA_VISIBLE_DEVICES: \"1\"}\n"), 2),
+              ElementsAre("fail: CUDA_VISIBLE_DEVICES at compose.yml:5"));
+  // What a variable says, and slices, are not known.
+  EXPECT_THAT(said(service(runtime + "\"${CARD:-4}\"}\n"), 1), IsEmpty());
+}
+
 }  // namespace mynah::doctor

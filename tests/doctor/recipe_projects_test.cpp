@@ -252,4 +252,53 @@ TEST(RecipeProjects, NoRemedyChangesALineIntoItself) {
   }
 }
 
+// uv, Poetry and PDM make the lock that is not there, of the project; told to take it as it is they
+// stop.
+TEST(RecipeProjects, AMissingLockIsMadeOfTheProject) {
+  const auto said = [](const char* image, const char* project_text, const char* card_name,
+                       const char* capability) {
+    const TemporaryFolder folder;
+    Facts facts = project(folder.path(), {{"Dockerfile", image}, {"pyproject.toml", project_text}});
+    facts.machine.cards = {card(card_name, capability)};
+    std::vector<std::string> found;
+    for (const Finding& finding : judge(facts).findings) {
+      if (finding.level == Level::Fail || finding.rule == "recipe is missing") {
+        found.push_back(finding.rule);
+      }
+    }
+    return found;
+  };
+  constexpr const char* kOld =
+      "[project]\nname='a'\nversion='0'\nrequires-python='>=3.9'\ndependencies=['torch==2.1.2']\n";
+  const auto of_old = [&](const std::string& command) {
+    const std::string image =
+        "FROM python:3.12-slim-bookworm\nWORKDIR /app\nCOPY pyproject.toml .\nRUN " + command +
+        "\n";
+    return said(image.c_str(), kOld, "GeForce RTX 3090", "8.6");
+  };
+  // torch 2.1.2 has wheels for Python 3.8 to 3.11.
+  EXPECT_THAT(of_old("pip install uv && uv sync"), ElementsAre("other Python"));
+  EXPECT_THAT(of_old("pip install uv && uv sync --frozen"), ElementsAre("recipe is missing"));
+  EXPECT_THAT(of_old("pip install uv && uv sync --locked"), ElementsAre("recipe is missing"));
+  EXPECT_THAT(of_old("pip install pdm && pdm sync"), ElementsAre("recipe is missing"));
+  // uv may bring the Python that it is told of.
+  EXPECT_THAT(of_old("uv python install 3.11 && uv sync"), IsEmpty());
+  EXPECT_THAT(of_old("uv sync --python 3.11"), IsEmpty());
+  constexpr const char* kExtras =
+      "[project]\nname='a'\nversion='0'\nrequires-python='>=3.10'\n"
+      "[project.optional-dependencies]\ngpu=['torch==2.8.0+cu129']\ncpu=['torch==2.8.0']\n"
+      "[tool.uv.sources]\ntorch=[{index='cpu',extra='cpu'},{index='cuda',extra='gpu'}]\n"
+      "[[tool.uv.index]]\nname='cpu'\nurl='https://download.pytorch.org/whl/cpu'\nexplicit=true\n"
+      "[[tool.uv.index]]\nname='cuda'\nurl='https://download.pytorch.org/whl/cu129'\n"
+      "explicit=true\n";
+  const auto of_extras = [&](const std::string& command) {
+    const std::string image = "FROM python:3.11\nCOPY pyproject.toml .\nRUN " + command + "\n";
+    return said(image.c_str(), kExtras, "GeForce GTX 1080", "6.1");
+  };
+  EXPECT_THAT(of_extras("uv sync --extra gpu"), ElementsAre("kernel image"));
+  EXPECT_THAT(of_extras("uv pip install --system .[gpu]"), ElementsAre("kernel image"));
+  EXPECT_THAT(of_extras("poetry install --extras gpu"), ElementsAre("kernel image"));
+  EXPECT_THAT(of_extras("uv sync --extra cpu"), IsEmpty());
+}
+
 }  // namespace mynah::doctor

@@ -115,4 +115,48 @@ TEST(RecipeProposals, ALockIsMadeAnewForNumpyByItsOwnProgram) {
 }
 
 }  // namespace
+
+// pip from 20.3 on, and uv, refuse what one command asks for and cannot have; two commands follow
+// each other, and pip before that installed what it found.
+TEST(RecipeProposals, OneCommandOfAnImageRefusesWhatContradicts) {
+  const auto level = [](const std::string& image, const std::string& command) {
+    const std::string text = "FROM " + image + "\n" + command + "\n";
+    const char* const file =
+        command.starts_with("COPY") ? "faster-whisper==1.0.3\nctranslate2==3.24.0\n" : "numpy\n";
+    const Report report = judge(files({{"Dockerfile", text.c_str()}, {"requirements.txt", file}}));
+    std::string levels;
+    for (const char* rule : {"requirements contradict", "torch companions"}) {
+      for (const Finding* finding : of_rule(report, rule)) {
+        levels += std::string(level_name(finding->level)) + " ";
+      }
+    }
+    return levels;
+  };
+  const std::string python = "python:3.11-slim-bookworm";
+  const std::string both = " install faster-whisper==1.0.3 ctranslate2==3.24.0";
+  EXPECT_EQ(level(python, "RUN pip" + both), "fail ");
+  EXPECT_EQ(level(python, "RUN pip install -U pip\nRUN pip" + both), "fail ");
+  EXPECT_EQ(level(python, "COPY requirements.txt .\nRUN pip install -r requirements.txt"), "fail ");
+  EXPECT_EQ(level("nvidia/cuda:11.8.0-cudnn8-runtime-ubuntu22.04",
+                  "RUN apt-get update && apt-get install -y python3-pip\nRUN pip3" + both),
+            "fail ");
+  EXPECT_EQ(level(python, "RUN pip install torch==2.7.1 torchaudio==2.7.0"), "fail ");
+  EXPECT_EQ(level(python, "RUN pip install torch==2.7.1 torch==2.6.0"), "fail ");
+  // Two commands; an old pip, or one that is told to resolve as an old one; no needs at all.
+  EXPECT_EQ(level(python,
+                  "RUN pip install ctranslate2==3.24.0\n"
+                  "RUN pip install faster-whisper==1.0.3")
+                .find("fail"),
+            std::string::npos);
+  EXPECT_EQ(level("ubuntu:20.04", "RUN apt-get install -y python3-pip\nRUN pip3" + both),
+            "warning ");
+  EXPECT_EQ(level(python, "RUN pip install pip==20.2.4\nRUN pip" + both), "warning ");
+  EXPECT_EQ(level(python, "RUN pip --use-deprecated=legacy-resolver" + both), "warning ");
+  EXPECT_EQ(level(python,
+                  "RUN pip install --use-deprecated legacy-resolver faster-whisper==1.0.3 "
+                  "ctranslate2==3.24.0"),
+            "warning ");
+  EXPECT_EQ(level(python, "RUN pip" + both + " --no-deps"), "");
+}
+
 }  // namespace mynah::doctor

@@ -291,4 +291,20 @@ TEST(RecipeSystems, AServiceForArmIsJudgedAsSuch) {
   }
 }
 
+// uv takes the system's Python by its variable and by --system, whatever environment is there.
+TEST(RecipeSystems, TheRemedyForUvTakesItsVariableIntoAccount) {
+  const std::string image = "FROM nvidia/cuda:12.9.1-cudnn-runtime-ubuntu24.04\n";
+  const std::string rest =
+      "RUN apt-get update && apt-get install -y python3 python3-pip\n"
+      "RUN uv pip install --system torch==2.8.0\nRUN uv pip install --system numpy\n";
+  EXPECT_THAT(remedies("managed Python", image + "ENV UV_SYSTEM_PYTHON=1\n" + rest),
+              ElementsAre("ENV UV_BREAK_SYSTEM_PACKAGES=1", HasSubstr("uv venv /opt/venv")));
+  EXPECT_THAT(remedies("managed Python", image + rest),
+              ElementsAre(HasSubstr("uv venv /opt/venv"), "ENV UV_BREAK_SYSTEM_PACKAGES=1"));
+  const Report report =
+      judge(files({{"Dockerfile", (image + "ENV UV_SYSTEM_PYTHON=1\n" + rest).c_str()}}));
+  EXPECT_THAT(of_rule(report, "managed Python")[0]->remedies[1].text,
+              AllOf(HasSubstr("--system out of all commands"), HasSubstr("UV_SYSTEM_PYTHON out")));
+}
+
 }  // namespace mynah::doctor

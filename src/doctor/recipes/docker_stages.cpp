@@ -304,6 +304,9 @@ void add_step(Recipe& part, Recipe one, InstallStep step, const std::vector<std:
   for (IncludeLine& include : one.include_lines) {
     include.step = number;
     include.edited = std::ranges::find(edited, include.path) != edited.end();
+    if (std::ranges::find(edited, include.made_of) != edited.end()) {
+      include.made_of.clear();
+    }
     part.include_lines.push_back(std::move(include));
   }
   const auto move_all = [](auto& from, auto& to) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -124,6 +125,22 @@ SystemOfImage system_of_image(const std::string& image, const Knowledge& knowled
     }
   }
   return {};
+}
+
+std::string python_of_commands(const RecipeColumn& column) {
+  const auto image = std::ranges::find(column.recipes, "dockerfile", &Recipe::kind);
+  std::string named;
+  for (const InstallStep& step :
+       image == column.recipes.end() ? std::span<const InstallStep>() : (*image)->steps) {
+    if (step.aside || step.environment != column.environment) {
+      continue;
+    }
+    if (step.python.empty() || (!named.empty() && step.python != named)) {
+      return {};
+    }
+    named = step.python;
+  }
+  return named;
 }
 
 std::string python_of_system(const RecipeColumn& column, const Knowledge& knowledge) {

@@ -185,16 +185,18 @@ struct ProjectVerb {
   std::string_view program;
   std::string_view verb;
   std::string_view lock;
+  // The project that the lock is made of where there is none; empty: the verb stops there.
+  std::string_view project;
 };
 
-constexpr ProjectVerb kProjectVerbs[] = {{"uv", "sync", "uv.lock"},
-                                         {"uv", "run", "uv.lock"},
-                                         {"poetry", "install", "poetry.lock"},
-                                         {"poetry", "sync", "poetry.lock"},
-                                         {"pdm", "install", "pdm.lock"},
-                                         {"pdm", "sync", "pdm.lock"},
-                                         {"pipenv", "install", "Pipfile.lock"},
-                                         {"pipenv", "sync", "Pipfile.lock"}};
+constexpr ProjectVerb kProjectVerbs[] = {{"uv", "sync", "uv.lock", "pyproject.toml"},
+                                         {"uv", "run", "uv.lock", "pyproject.toml"},
+                                         {"poetry", "install", "poetry.lock", "pyproject.toml"},
+                                         {"poetry", "sync", "poetry.lock", "pyproject.toml"},
+                                         {"pdm", "install", "pdm.lock", "pyproject.toml"},
+                                         {"pdm", "sync", "pdm.lock", ""},
+                                         {"pipenv", "install", "Pipfile.lock", "Pipfile"},
+                                         {"pipenv", "sync", "Pipfile.lock", ""}};
 
 // Extras and groups that such a verb's options name. Those that a program installs by default, but
 // for uv's "dev", are left out: they are for developers.
@@ -226,6 +228,20 @@ void read_groups(std::string_view program, Words words, Recipe& recipe) {
   if (dev) {
     add_groups(recipe, "dev");
   }
+}
+
+// Whether groups come without what the project asks for itself.
+bool installs_group_alone(Words words) {
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string_view word = words[i];
+    const std::string_view next = i + 1 < words.size() ? std::string_view(words[i + 1]) : "";
+    if (word.starts_with("--only-group") || word == "--only-dev" ||
+        (word.starts_with("--only=") && word != "--only=main") ||
+        (word == "--only" && next != "main")) {
+      return true;
+    }
+  }
+  return false;
 }
 
 bool says_cuda(std::string_view text) {
@@ -333,6 +349,7 @@ bool read_installer(const ShellCommand& command, size_t at, uint64_t line,
     step.renews = rest && renews(*rest);
     step.alone = rest && read_pip_words(*rest).no_dependencies;
     step.uv = is_by_uv(words, at);
+    step.legacy = is_legacy(command, setting);
     step.joined = is_joined(command, setting);
     step.managed =
         program != "uv" && step.environment.empty() && may_be_kept_out(command, at, setting);
@@ -443,7 +460,15 @@ void read_command(const ShellCommand& command, uint64_t line, const CommandSetti
       if (rest) {
         step.environment = project_environment(program, *rest, setting);
         step.uv = program == "uv";
+        step.found = step.uv && !names_python(command, setting);
+        const size_t doubts = recipe.doubts.size();
         add_include(recipe, recipe.includes, setting.place_of(known.lock), line);
+        const bool makes = !known.project.empty() && !takes_lock_as_it_is(command, setting);
+        if (makes && doubts == recipe.doubts.size() && !recipe.include_lines.empty()) {
+          recipe.include_lines.back().made_of = setting.place_of(known.project);
+        }
+        // What a group brings without the project's own needs is not told apart.
+        step.doubtful |= installs_group_alone(*rest);
         read_groups(program, *rest, recipe);
         return;
       }

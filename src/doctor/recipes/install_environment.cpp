@@ -103,6 +103,40 @@ std::string environment_of_conda(std::span<const std::string> words) {
   return {};
 }
 
+std::string named_python(std::span<const std::string> words) {
+  // "3.12" of "3.12.4" behind a program's name
+  const auto version = [](std::string_view word, std::string_view name) -> std::string {
+    if (!word.starts_with(name) || !word.substr(name.size()).starts_with("3.")) {
+      return {};
+    }
+    word.remove_prefix(name.size());
+    const size_t end = word.find_first_not_of("0123456789.");
+    const size_t digits = std::min(word.find_first_not_of("0123456789", 2), word.size());
+    return end == std::string_view::npos && digits > 2 ? std::string(word.substr(0, digits))
+                                                       : std::string();
+  };
+  const bool takes_option = std::ranges::any_of(words, [](std::string_view word) {
+    return program_name(word) == "uv" || program_name(word) == "virtualenv";
+  });
+  for (size_t i = 0; i < words.size(); ++i) {
+    const std::string_view word = words[i];
+    const std::string_view next = i + 1 < words.size() ? std::string_view(words[i + 1]) : "";
+    std::string found = version(program_name(word), "pip");
+    if (found.empty() && next == "-m") {
+      found = version(program_name(word), "python");
+    }
+    if (const bool option = word == "-p" || word.starts_with("--python"); option && takes_option) {
+      const std::string_view value = word.contains('=') ? word.substr(word.find('=') + 1) : next;
+      found = version(program_name(value), "python");
+      found = found.empty() ? version(value, "") : found;
+    }
+    if (!found.empty()) {
+      return found;
+    }
+  }
+  return {};
+}
+
 std::optional<std::string> activated(std::span<const std::string> words,
                                      const InstallPlace& place) {
   if (words.size() < 2) {

@@ -30,6 +30,10 @@ struct InstallPlace {
 // The same of conda's words behind its verb: "conda asr" of "-n asr"; empty: the image's own.
 [[nodiscard]] std::string environment_of_conda(std::span<const std::string> words);
 
+// The Python that a command names to install for or to make an environment with: "3.12" of
+// "python3.12 -m pip", "pip3.12" and "uv venv --python 3.12". Empty: it names none.
+[[nodiscard]] std::string named_python(std::span<const std::string> words);
+
 // An environment that a command goes into for what follows it: ". venv/bin/activate".
 [[nodiscard]] std::optional<std::string> activated(std::span<const std::string> words,
                                                    const InstallPlace& place);

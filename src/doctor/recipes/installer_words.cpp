@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <vector>
 
 namespace mynah::doctor {
 
@@ -13,6 +14,57 @@ std::string_view program_name(std::string_view word) {
 bool is_by_uv(std::span<const std::string> words, size_t program) {
   return program_name(words[program]) == "uv" ||
          (program > 0 && program_name(words[program - 1]) == "uv");
+}
+
+namespace {
+
+// Whether a variable is set, around a command or for it, and not to nothing or "0".
+bool is_on(const ShellCommand& command, const CommandSetting& setting, const char* name) {
+  return std::ranges::any_of(std::array{&setting.variables, &command.variables},
+                             [&](const std::map<std::string, std::string>* variables) {
+                               const auto found = variables->find(name);
+                               return found != variables->end() && !found->second.empty() &&
+                                      found->second != "0" && found->second != "false";
+                             });
+}
+
+}  // namespace
+
+bool is_by_conda(const ShellCommand& command) {
+  return std::ranges::any_of(command.words, [](std::string_view word) {
+    const std::string_view name = program_name(word);
+    return name == "conda" || name == "mamba" || name == "micromamba";
+  });
+}
+
+bool is_legacy(const ShellCommand& command, const CommandSetting& setting) {
+  return is_on(command, setting, "PIP_USE_DEPRECATED") ||
+         std::ranges::any_of(command.words, [](std::string_view word) {
+           return word.starts_with("--use-deprecated") || word == "legacy-resolver";
+         });
+}
+
+bool takes_lock_as_it_is(const ShellCommand& command, const CommandSetting& setting) {
+  constexpr auto kOptions = std::to_array<std::string_view>(
+      {"--frozen", "--locked", "--frozen-lockfile", "--no-lock", "--deploy"});
+  return is_on(command, setting, "UV_FROZEN") || is_on(command, setting, "UV_LOCKED") ||
+         std::ranges::any_of(command.words, [&](std::string_view word) {
+           return std::ranges::find(kOptions, word) != kOptions.end();
+         });
+}
+
+bool names_python(const ShellCommand& command, const CommandSetting& setting) {
+  constexpr auto kVariables = std::to_array<const char*>(
+      {"UV_PYTHON", "UV_PYTHON_PREFERENCE", "UV_MANAGED_PYTHON", "UV_PYTHON_INSTALL_DIR"});
+  const std::vector<std::string>& words = command.words;
+  const auto uv = std::ranges::find(words, "uv", program_name);
+  const bool told =
+      uv != words.end() && std::any_of(uv + 1, words.end(), [](std::string_view word) {
+        return word == "python" || word == "-p" || word == "--managed-python" ||
+               word.starts_with("--python");
+      });
+  return told || std::ranges::any_of(
+                     kVariables, [&](const char* name) { return is_on(command, setting, name); });
 }
 
 bool is_joined(const ShellCommand& command, const CommandSetting& setting) {

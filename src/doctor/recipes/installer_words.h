@@ -17,6 +17,18 @@ namespace mynah::doctor {
 // Whether pip's words at `program` are those of "uv pip".
 [[nodiscard]] bool is_by_uv(std::span<const std::string> words, size_t program);
 
+// Whether a program of conda's is in a command: "conda env create -f environment.yml".
+[[nodiscard]] bool is_by_conda(const ShellCommand& command);
+
+// Whether a command tells pip to resolve as it did before 20.3: --use-deprecated=legacy-resolver.
+[[nodiscard]] bool is_legacy(const ShellCommand& command, const CommandSetting& setting);
+
+// Whether uv is told to take the lock of a project as it is, and not to make one.
+[[nodiscard]] bool takes_lock_as_it_is(const ShellCommand& command, const CommandSetting& setting);
+
+// Whether a command, or what is set around it, tells uv which Python to take or to bring one.
+[[nodiscard]] bool names_python(const ShellCommand& command, const CommandSetting& setting);
+
 // Whether what is compiled sees what is installed, and not an environment of its own.
 [[nodiscard]] bool is_joined(const ShellCommand& command, const CommandSetting& setting);
 

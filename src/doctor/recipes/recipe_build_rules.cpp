@@ -69,26 +69,62 @@ std::optional<NotKnown> unknown_to(const std::string& cuda, const std::string& w
   return std::nullopt;
 }
 
-// The tag of the same image with another CUDA: "12.8.1-devel-ubuntu22.04".
+// The tag of the same image with another CUDA: "12.8.1-devel-ubuntu22.04". Images of CUDA before
+// 12.4 name the cuDNN that they hold, which is 8.
 std::string tag_with(const BaseImage& image, const std::string& from, const std::string& to) {
   std::string tag = image.tag;
   tag.replace(tag.find(from), from.size(), to);
-  if (const size_t old = tag.find("-cudnn8"); old != std::string::npos) {
-    tag.erase(old + std::string_view("-cudnn").size(), 1);  // that CUDA's images hold cuDNN 9
+  const bool plain = cuda_number(to) >= cuda_number(std::string(kFirstCudaOfPlainCudnn));
+  const size_t behind = tag.find("-cudnn") + std::string_view("-cudnn").size();
+  if (const bool old = tag.contains("-cudnn8"); old && plain) {
+    tag.erase(behind, 1);
+  } else if (!old && !plain && tag.contains("-cudnn")) {
+    tag.insert(behind, "8");
   }
   return tag;
 }
 
-// An image whose compiler knows all that came too late for this one.
-void propose_newer(const Diagnosis& diagnosis, const Recipe& recipe, const BaseImage& image,
-                   const std::string& cuda, const std::vector<NotKnown>& all,
-                   Proposals& proposals) {
+// The newest CUDA whose compiler knows all that a command names, of those before the present one;
+// for what came too late, the first one that does. Empty: none does.
+std::string cuda_that_knows(const DeviceBuild& build, const std::string& cuda,
+                            const std::vector<NotKnown>& all, const Knowledge& knowledge) {
   std::string wanted;
-  for (const NotKnown& one : all) {
-    if (!one.too_new) {
-      return;
+  if (std::ranges::all_of(all, &NotKnown::too_new)) {
+    for (const NotKnown& one : all) {
+      wanted = cuda_number(one.claim->value) > cuda_number(wanted) ? one.claim->value : wanted;
     }
-    wanted = cuda_number(one.claim->value) > cuda_number(wanted) ? one.claim->value : wanted;
+    return wanted;
+  }
+  for (const CudaToolkit& toolkit : knowledge.toolkits) {
+    const bool minor = std::ranges::count(toolkit.cuda, '.') == 1;  // of "12.9.1" the "12.9"
+    if (minor && cuda_number(toolkit.cuda) < cuda_number(cuda) &&
+        std::ranges::none_of(build.architectures, [&](const std::string& written) {
+          return unknown_to(toolkit.cuda, written, knowledge).has_value();
+        })) {
+      wanted = toolkit.cuda;
+    }
+  }
+  return wanted;
+}
+
+// Whether an architecture that is not known is that of a card that is there.
+bool is_of_card(const NotKnown& one, const Machine& machine) {
+  return std::ranges::any_of(machine.cards, [&](const Card& card) {
+    std::string digits = card.compute_capability;
+    std::erase(digits, '.');
+    return !digits.empty() && one.name == "sm_" + digits;
+  });
+}
+
+// An image whose compiler knows all that this one's does not.
+void propose_other(const Diagnosis& diagnosis, const Recipe& recipe, const DeviceBuild& build,
+                   const BaseImage& image, const std::string& cuda,
+                   const std::vector<NotKnown>& all, Proposals& proposals) {
+  const std::string wanted = cuda_that_knows(build, cuda, all, diagnosis.knowledge);
+  // NVIDIA's images are of Ubuntu 24.04 from CUDA 12.6 on.
+  const bool none = image.tag.contains("ubuntu24.04") && cuda_number(wanted) < cuda_number("12.6");
+  if (wanted.empty() || none) {
+    return;
   }
   const std::string to =
       image.image + ":" + tag_with(image, cuda, cuda_of_tag(wanted, diagnosis.knowledge));
@@ -148,12 +184,18 @@ void judge_device_build(Diagnosis& diagnosis, const RecipeColumn& column, const 
   for (const NotKnown& one : all) {
     names.push_back(one.name);
   }
+  const bool of_card = std::ranges::any_of(
+      all, [&](const NotKnown& one) { return is_of_card(one, diagnosis.facts.machine); });
+  propose_other(diagnosis, recipe, build, *image, cuda, all, proposals);
+  // Without code for the card that is there the build is good for nothing.
+  if (of_card) {
+    return;
+  }
   finding.remedies.push_back(
       {.command = {},
        .text = fmt::format("Leave {} out of the architectures at {}", fmt::join(names, " and "),
                            place_text(recipe.path, build.line)),
        .cost = fmt::format("no machine code for {}", fmt::join(names, " and "))});
-  propose_newer(diagnosis, recipe, *image, cuda, all, proposals);
 }
 
 // The Python that programs of an image start by its usual name.

@@ -142,6 +142,7 @@ MarkerEnvironment marker_environment(RecipeColumn& column, const Machine& machin
                                      const Knowledge& knowledge) {
   MarkerEnvironment environment;
   environment.system = system_of(column, machine);
+  column.python = python_of_commands(column);
   for (const Recipe* recipe : column.recipes) {
     if (column.python.empty()) {
       column.python = exact_python(recipe->python);

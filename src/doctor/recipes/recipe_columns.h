@@ -102,6 +102,10 @@ struct RecipeColumn {
 [[nodiscard]] std::vector<RecipeColumn> recipe_columns(const Facts& facts,
                                                        const Knowledge& knowledge);
 
+// The Python that the commands of an image name for the environment of a column, all the same one:
+// "3.12". Empty: not all of them do.
+[[nodiscard]] std::string python_of_commands(const RecipeColumn& column);
+
 // The system that a column's programs run on: images are of Linux.
 [[nodiscard]] System system_of(const RecipeColumn& column, const Machine& machine);
 

@@ -64,9 +64,10 @@ void judge_release(Diagnosis& diagnosis, const RecipeColumn& column, const Resol
     return;
   }
   const bool conda = torch.by->requirement->url == "conda";
-  const bool certain = (refused ? asked->needs->verified : companion.belongs.verified) &&
-                       torch.sure && companion.pinned.sure && refused && is_one_run(column) &&
-                       !conda;
+  const bool certain =
+      (refused ? asked->needs->verified : companion.belongs.verified) && torch.sure &&
+      companion.pinned.sure && refused && companion.pinned.by->brings_needs() &&
+      refused_together(column, *torch.by, *companion.pinned.by, diagnosis.knowledge) && !conda;
   const std::string title = fmt::format("{} {}", companion.package, version.text());
   const auto exactly = asked ? asked->range.pinned() : std::nullopt;
   const std::string wanted = exactly ? exactly->text() : asked ? asked->range.text() : "";

@@ -12,6 +12,7 @@
 #include "doctor/recipes/dockerfile.h"
 #include "doctor/recipes/install_commands.h"
 #include "doctor/recipes/install_environment.h"
+#include "doctor/recipes/installer_words.h"
 #include "doctor/recipes/recipe_formats.h"
 #include "doctor/recipes/recipe_parts.h"
 #include "doctor/recipes/requirement_text.h"
@@ -69,9 +70,11 @@ class DockerfileReader {
     InstallPlace place;
     // That were made, and the line of the FROM whose Python they run; 0: not known.
     std::map<std::string, uint64_t> environments;
-    uint64_t base = 0;  // line of the FROM that all begins with
+    std::map<std::string, std::string> pythons;  // that those were made with, where it is named
+    uint64_t base = 0;                           // line of the FROM that all begins with
     WrittenFiles written;
-    bool freed = false;  // pip may change the system's Python from some line on
+    bool other_python = false;  // uv was told of one
+    bool freed = false;         // pip may change the system's Python from some line on
   };
 
   size_t target() {
@@ -376,17 +379,12 @@ class DockerfileReader {
       if (const auto made_one = made(words, state_.place)) {
         const bool uv = !words.empty() && last_name(words[0]) == "uv";
         state_.environments[*made_one] = uv ? 0 : state_.base;  // uv may take a Python of its own
+        if (std::string python = named_python(words); !python.empty()) {
+          state_.pythons[*made_one] = std::move(python);
+        }
         state_.place.uv = uv ? *made_one : state_.place.uv;
       }
     }
-  }
-
-  // "conda env create -f environment.yml".
-  static bool is_conda_file(const ShellCommand& command) {
-    return std::ranges::any_of(command.words, [](std::string_view word) {
-      const std::string name = last_name(word);
-      return name == "conda" || name == "mamba" || name == "micromamba";
-    });
   }
 
   // What one command does is read apart, and is a step where it installs or removes something.
@@ -417,9 +415,10 @@ class DockerfileReader {
     const CommandSetting setting{
         .variables = state_.variables, .place_of = place_of, .place = state_.place};
     read_command(command, line, setting, one, step);
+    state_.other_python |= names_python(command, setting);
     // A file of conda's names its environment: any of those that commands name may be meant.
     const bool conda = step.environment.starts_with("conda ");
-    conda_by_file_ |= step.environment.empty() && !one.includes.empty() && is_conda_file(command);
+    conda_by_file_ |= step.environment.empty() && !one.includes.empty() && is_by_conda(command);
     if (conda && conda_by_file_) {
       step.environment.clear();
     }
@@ -457,7 +456,13 @@ class DockerfileReader {
             const std::vector<std::string>& edited) {
     step.unknown = !one.doubts.empty();
     step.line = line;
-    step.doubtful = command.doubtful;
+    step.doubtful |= command.doubtful;
+    step.found &= !state_.other_python;
+    step.python = named_python(command.words);
+    if (const auto made = state_.pythons.find(step.environment);
+        step.python.empty() && made != state_.pythons.end()) {
+      step.python = made->second;
+    }
     step.managed &= !state_.freed;
     if (const auto made = state_.environments.find(step.environment);
         made != state_.environments.end()) {

@@ -33,14 +33,16 @@ struct Unmet {
 };
 
 // Whether no version of a package that a column lets in is one that another asks for.
-bool is_refused(const RecipeColumn& column, const Requirement& need, const Resolved& other,
-                const SpecifierSet& wanted, const Knowledge& knowledge) {
+bool is_refused(const RecipeColumn& column, const Resolved& one, const Requirement& need,
+                const Resolved& other, const SpecifierSet& wanted, const Knowledge& knowledge) {
   if (other.version) {
     return !wanted.contains(*other.version);
   }
   // Commands of an image follow each other, and each changes what is there.
   if (other.by == nullptr || !other.several.empty() || other.range.clauses.empty() ||
-      !is_one_run(column)) {
+      !std::ranges::all_of(column.packages.at(need.name), [&](const Asked& asked) {
+        return refused_together(column, *one.by, asked, knowledge);
+      })) {
     return false;
   }
   if (const auto exactly = wanted.pinned()) {
@@ -60,7 +62,7 @@ std::optional<Unmet> unmet(const Diagnosis& diagnosis, const RecipeColumn& colum
                            const Resolved& one, Requirement need) {
   Resolved other = resolve(column, need.name);
   const auto wanted = SpecifierSet::parse(need.specifier);
-  if (!wanted || !is_refused(column, need, other, *wanted, diagnosis.knowledge) ||
+  if (!wanted || !is_refused(column, one, need, other, *wanted, diagnosis.knowledge) ||
       other.by->requirement->overrides || (is_locked(one) && is_locked(other))) {
     return std::nullopt;
   }
@@ -118,9 +120,14 @@ void propose_other_release(const Diagnosis& diagnosis, const RecipeColumn& colum
 // All that one package asks for and does not get is one finding: it is mended as one.
 void judge_package(Diagnosis& diagnosis, const RecipeColumn& column, const PackageNeeds& needs,
                    const Resolved& one, const std::vector<Unmet>& all, Proposals& proposals) {
-  const bool together = is_one_run(column);
+  const bool together = std::ranges::any_of(all, [&](const Unmet& each) {
+    return refused_together(column, *one.by, *each.other.by, diagnosis.knowledge);
+  });
   const bool certain =
-      together && needs.verified && one.sure && std::ranges::any_of(all, &Unmet::certain);
+      together && needs.verified && one.sure && std::ranges::any_of(all, [&](const Unmet& each) {
+        return each.certain &&
+               refused_together(column, *one.by, *each.other.by, diagnosis.knowledge);
+      });
   const std::string title = fmt::format("{} {}", needs.package, one.version->text());
   std::vector<std::string> words;
   std::vector<AlignmentEdit> edits;
@@ -208,13 +215,6 @@ std::vector<Version> releases_of_torch(const Resolved& torch, const Knowledge& k
 }
 
 }  // namespace
-
-// What belongs to one run of an installer: a file that no command names, with all that it includes.
-// Files that a Dockerfile installs are several runs, of which nothing is certain.
-bool is_one_run(const RecipeColumn& column) {
-  return column.service == nullptr && column.root->kind != "dockerfile" &&
-         column.root->kind != "script";
-}
 
 std::optional<AskedOf> asked_of(std::string_view package, const Version& release,
                                 std::string_view other, const Knowledge& knowledge) {

@@ -39,8 +39,12 @@ bool has_one_python(const RecipeColumn& column, const Recipe& dockerfile) {
   });
   const bool conda = std::ranges::any_of(
       column.recipes, [](const Recipe* recipe) { return recipe->kind == "conda"; });
-  return column.environment.empty() && !other && !conda &&
-         std::ranges::none_of(dockerfile.steps, &InstallStep::unknown);
+  // An environment of uv's runs the first Python that uv finds and the project takes.
+  const auto is_found = [&](const InstallStep& step) {
+    return step.aside || step.environment != column.environment || step.found;
+  };
+  const bool own = column.environment.empty() || std::ranges::all_of(dockerfile.steps, is_found);
+  return own && !other && !conda && std::ranges::none_of(dockerfile.steps, &InstallStep::unknown);
 }
 
 // What the image says, which is the Python of its own environment; another environment may be made
@@ -72,11 +76,19 @@ std::optional<WantedPython> python_of(const RecipeColumn& column, const Knowledg
     image.recipe = *std::ranges::find(column.recipes, "dockerfile", &Recipe::kind);
     image.words = "Python " + own;
   }
+  const std::string named = python_of_commands(column);
+  if (!named.empty()) {
+    image.ranges = {*SpecifierSet::parse("==" + named + ".*")};
+    image.recipe = *std::ranges::find(column.recipes, "dockerfile", &Recipe::kind);
+    image.words = "Python " + named;
+  }
   if (image.recipe != nullptr) {
     std::vector<SpecifierSet> both = image.ranges;
     both.insert(both.end(), files.ranges.begin(), files.ranges.end());
     if (column.environment.empty() || !pythons_in(both).empty()) {
-      image.certain = has_one_python(column, *image.recipe);
+      image.certain = named.empty()
+                          ? has_one_python(column, *image.recipe)
+                          : std::ranges::none_of(image.recipe->steps, &InstallStep::unknown);
       return image;
     }
   }

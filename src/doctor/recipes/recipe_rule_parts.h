@@ -87,6 +87,12 @@ void doubt_failures(const RecipeColumn& column, const Asked* asked, Judged& judg
 // Whether all that a column says is one run of an installer, which must meet all of it.
 [[nodiscard]] bool is_one_run(const RecipeColumn& column);
 
+// Whether two words of a column come from one run of an installer that is known to refuse what does
+// not go together: a file that no command names, or one command of an image by uv or a pip of 20.3
+// or later.
+[[nodiscard]] bool refused_together(const RecipeColumn& column, const Asked& a, const Asked& b,
+                                    const Knowledge& knowledge);
+
 // Parts of judge_requirements: releases that are known not to go together; what a pinned package
 // asks for, where another pin refuses it; a build of torch that is not among those that are known.
 void judge_clashes(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals);

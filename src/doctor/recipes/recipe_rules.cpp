@@ -48,9 +48,10 @@ bool contradict(const Asked& a, const Asked& b) {
 }
 
 void judge_contradiction(Diagnosis& diagnosis, const RecipeColumn& column, const Asked& a,
-                         const Asked& b, bool one_run, Proposals& proposals) {
-  const bool together = (one_run || a.how != nullptr) && installed_together(a, b);
-  const bool certain = one_run && a.holds == Truth::Yes && b.holds == Truth::Yes && together &&
+                         const Asked& b, Proposals& proposals) {
+  const bool together = (is_one_run(column) || a.how != nullptr) && installed_together(a, b);
+  const bool refused = refused_together(column, a, b, diagnosis.knowledge);
+  const bool certain = refused && a.holds == Truth::Yes && b.holds == Truth::Yes && together &&
                        a.requirement->url.empty() && b.requirement->url.empty();
   Finding& finding = add_finding(
       diagnosis, "requirements contradict", together ? failing(certain) : Level::Warning,
@@ -94,8 +95,7 @@ void judge_contradictions(Diagnosis& diagnosis, const RecipeColumn& column, Prop
           continue;
         }
         found = true;
-        judge_contradiction(diagnosis, column, all[first ? i : j], all[first ? j : i],
-                            is_one_run(column), proposals);
+        judge_contradiction(diagnosis, column, all[first ? i : j], all[first ? j : i], proposals);
       }
     }
   }

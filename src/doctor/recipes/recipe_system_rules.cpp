@@ -226,15 +226,23 @@ void judge_managed(Diagnosis& diagnosis, const RecipeColumn& column,
   }
   const std::string where = place_text((*image)->path, step->line);
   if (step->uv) {
-    finding.remedies.push_back(
-        {.command = "RUN uv venv /opt/venv\nENV VIRTUAL_ENV=/opt/venv PATH=/opt/venv/bin:$PATH",
-         .text =
-             fmt::format("Write it before the command at {}, and leave --system out there", where),
-         .cost = {}});
-    finding.remedies.push_back(
-        {.command = "ENV UV_BREAK_SYSTEM_PACKAGES=1",
-         .text = "Or write this behind FROM, in an image that serves one program",
-         .cost = "packages of the system's that programs of its own need may be replaced"});
+    // uv takes the system's Python by the variable and by the option, whatever environment is
+    // there.
+    const auto variable = (*image)->variables.find("UV_SYSTEM_PYTHON");
+    const bool by_variable = variable != (*image)->variables.end() && variable->second != "0";
+    const Remedy apart{
+        .command = "RUN uv venv /opt/venv\nENV VIRTUAL_ENV=/opt/venv PATH=/opt/venv/bin:$PATH",
+        .text = fmt::format("Write it before the command at {}, and take --system out of all "
+                            "commands of uv{}",
+                            where, by_variable ? ", and UV_SYSTEM_PYTHON out of the image" : ""),
+        .cost = {}};
+    const Remedy allowed{
+        .command = "ENV UV_BREAK_SYSTEM_PACKAGES=1",
+        .text = "Write this behind FROM, in an image that serves one program",
+        .cost = "packages of the system's that programs of its own need may be replaced"};
+    // The one that needs the fewest changes of what is there is first.
+    finding.remedies =
+        by_variable ? std::vector<Remedy>{allowed, apart} : std::vector<Remedy>{apart, allowed};
     return;
   }
   finding.remedies.push_back(

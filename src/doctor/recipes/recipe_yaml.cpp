@@ -56,6 +56,16 @@ std::map<std::string, std::string> variables_of(const TextTree& tree) {
   return variables;
 }
 
+// Where the variables of `environment:` stand.
+std::map<std::string, uint64_t> variable_lines_of(const TextTree& tree) {
+  std::map<std::string, uint64_t> lines;
+  for (const TextTree::Member& member : tree.members) {
+    const std::string& name = tree.is_table() ? member.name : member.value.text;
+    lines.insert_or_assign(name.substr(0, name.find('=')), member.value.line);
+  }
+  return lines;
+}
+
 // Build arguments; one that the environment gives is not known, and so stays a variable.
 std::map<std::string, std::string> arguments_of(const TextTree& tree) {
   std::map<std::string, std::string> arguments = variables_of(tree);
@@ -126,6 +136,38 @@ bool reserves_card(const TextTree& service) {
   });
 }
 
+// Which cards a service reserves, and how many: of one reservation, beside which nothing gives it
+// others.
+void read_reserved_cards(const TextTree& tree, Service& service) {
+  const TextTree& devices = tree["gpus"].members.empty() ? reserved_devices(tree) : tree["gpus"];
+  const bool other = (&devices != &tree["gpus"] && tree.has("gpus")) || tree.has("devices") ||
+                     (&devices == &tree["gpus"] && !reserved_devices(tree).members.empty());
+  if (devices.members.size() != 1 || other || service.card != true) {
+    return;
+  }
+  const TextTree& device = devices.members.front().value;
+  if (!device.is_table() || device.has("count") == device.has("device_ids")) {
+    return;
+  }
+  // "all", a slice and what a variable says are not known.
+  const auto is_number = [](std::string_view text) {
+    return !text.empty() && text.size() < 4 && std::ranges::all_of(text, is_digit);
+  };
+  const auto is_card = [&](const TextTree::Member& id) {
+    return is_number(id.value.text) || id.value.text.starts_with("GPU-");
+  };
+  const TextTree& ids = device["device_ids"];
+  service.cards_line = ids.members.empty() ? device.line : ids.members.front().value.line;
+  if (!ids.members.empty() && std::ranges::all_of(ids.members, is_card)) {
+    for (const TextTree::Member& id : ids.members) {
+      service.card_ids.push_back(id.value.text);
+    }
+    service.card_count = ids.members.size();
+  } else if (const std::string& count = device["count"].text; is_number(count)) {
+    service.card_count = static_cast<uint64_t>(std::stoul(count));
+  }
+}
+
 std::string dockerfile_of(const TextTree& build, const Recipe& recipe) {
   if (build.is_nothing()) {
     return {};
@@ -178,7 +220,9 @@ Service read_service(const TextTree& services, const TextTree::Member& member, R
     service.runtime = "nvidia";
     service.card = true;
   }
+  read_reserved_cards(tree, service);
   service.variables = variables_of(tree["environment"]);
+  service.variable_lines = variable_lines_of(tree["environment"]);
   const std::string& base = extends.is_text() ? extends.text : extends["service"].text;
   bool elsewhere = extends.has("file");
   if (!base.empty() && !elsewhere && steps < kMostSteps) {
@@ -237,6 +281,11 @@ void extend_service(const Service& base, Service& service) {
                                                : base.card;
   service.device_faults.insert(service.device_faults.end(), base.device_faults.begin(),
                                base.device_faults.end());
+  if (base.card == true) {  // reservations of both are added to each other
+    service.card_ids = own_card ? std::vector<std::string>() : base.card_ids;
+    service.card_count = own_card ? std::nullopt : base.card_count;
+    service.cards_line = 0;
+  }
   for (const auto& [name, value] : base.variables) {
     service.variables.emplace(name, value);
   }

@@ -273,7 +273,13 @@ class Gatherer {
   static void follow(Recipe& recipe, std::vector<Waiting>& waiting) {
     std::error_code error;
     for (IncludeLine& include : recipe.include_lines) {
+      const std::string before = include.path;
       include.path = place_of(recipe, include.path);
+      // A lock that is not there is made of the project.
+      if (!include.made_of.empty() && !include.edited && !fs::exists(include.path, error)) {
+        include.path = place_of(recipe, include.made_of);
+        std::ranges::replace(recipe.includes, before, include.path);
+      }
     }
     for (std::vector<std::string>* list : {&recipe.includes, &recipe.constraints}) {
       for (std::string& include : *list) {
