@@ -234,7 +234,7 @@ TEST(RecipeBuilds, ACompilerThatKnowsTheCardIsProposed) {
     facts.machine.cards = {card("GeForce GTX 1080", "6.1")};
     const Report report = judge(facts);
     std::vector<std::string> words;
-    for (const Finding* finding : of_rule(report, "compiler does not know architecture")) {
+    for (const auto& finding : of_rule(report, "compiler does not know architecture")) {
       for (const Remedy& remedy : finding->remedies) {
         words.push_back(remedy.text);
       }

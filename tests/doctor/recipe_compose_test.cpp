@@ -138,7 +138,7 @@ TEST(RecipeCompose, CountsTheCardsThatAServiceIsGiven) {
     }
     const Report report = judge(facts);
     std::vector<std::string> found;
-    for (const Finding* finding : of_rule(report, "visible devices")) {
+    for (const auto& finding : of_rule(report, "visible devices")) {
       found.push_back(std::string(level_name(finding->level)) + ": " +
                       finding->subject.substr(0, finding->subject.find(' ')) + " at " +
                       finding->evidence[0].where);

@@ -126,7 +126,7 @@ TEST(RecipeProposals, OneCommandOfAnImageRefusesWhatContradicts) {
     const Report report = judge(files({{"Dockerfile", text.c_str()}, {"requirements.txt", file}}));
     std::string levels;
     for (const char* rule : {"requirements contradict", "torch companions"}) {
-      for (const Finding* finding : of_rule(report, rule)) {
+      for (const auto& finding : of_rule(report, rule)) {
         levels += std::string(level_name(finding->level)) + " ";
       }
     }

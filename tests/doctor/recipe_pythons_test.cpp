@@ -191,7 +191,7 @@ TEST(RecipePythons, TheCommandsOfAnImageNameTheirPython) {
         commands;
     const Report report = judge(files({{"Dockerfile", text.c_str()}}));
     std::string levels;
-    for (const Finding* finding : of_rule(report, "other Python")) {
+    for (const auto& finding : of_rule(report, "other Python")) {
       levels += std::string(level_name(finding->level)) + " ";
     }
     return levels;
