@@ -163,7 +163,8 @@ std::string type_of(const std::vector<T>& /*values*/) {
 
 template <class T>
 std::string type_of(const std::map<std::string, T>& /*values*/) {
-  return "object of " + type_of(T{}) + (std::same_as<T, std::string> ? "s" : "");
+  return "object of " + type_of(T{}) +
+         (std::same_as<T, std::string> || std::integral<T> ? "s" : "");
 }
 
 // The beginnings of a struct's rows in the document, and of those below it.

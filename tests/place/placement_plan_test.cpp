@@ -1,4 +1,5 @@
 // What planning makes of a profile, and what it remembers of whom.
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,9 +15,11 @@ namespace mynah::place {
 namespace {
 
 using ::testing::AllOf;
+using testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using testing::Not;
 using ::testing::StartsWith;
 
 class PlacementPlan : public test::PlacedWhisper {
@@ -208,7 +211,8 @@ TEST_F(PlacementPlan, StagesThatAProfileHasApartAreProvenSoAndNotAsAWhole) {
   PlacerOptions options = named(apart);
   options.tell = [&](const std::string& line) { told.push_back(line); };
   EXPECT_THAT(placed(options), ElementsAre("simt:0 as f16", "cpu as i8"));
-  EXPECT_THAT(told, ElementsAre(HasSubstr("proving simt:0,cpu for stt")));
+  EXPECT_THAT(told, Not(IsEmpty()));
+  EXPECT_THAT(told, Each(HasSubstr("proving simt:0,cpu for stt")));  // and that it took long
   EXPECT_THAT(placed(options), ElementsAre("simt:0 as f16", "cpu as i8"));
   EXPECT_EQ(told.size(), 1U) << "it is kept";
   // One that fails its proof goes to the processor, as a whole that fails does.
@@ -266,6 +270,13 @@ class PlacementApart : public PlacementPlan {
                         .last_failure = 0});
   }
 
+  // Proofs that were begun; one that takes long, as on a busy machine, has a line at its end, too.
+  [[nodiscard]] long proofs() const {
+    return std::ranges::count_if(told_, [](const std::string& line) {
+      return line.starts_with("proving cpu,simt:0 for stt (");
+    });
+  }
+
   const StageDevice card_{.device = "simt:0", .storage = {}};
   const StageDevice cpu_{.device = "cpu", .storage = {}};
   const StagePlaces apart_ = {{Stage::SttEncoder, cpu_}, {Stage::SttDecoder, card_}};
@@ -279,10 +290,10 @@ TEST_F(PlacementApart, WhatCouldBeBetterIsProvenAndTakenOnlyWhereItIs) {
   keep_whole();
   // In truth the simulated card is much slower.
   EXPECT_EQ(devices(), "cpu");
-  EXPECT_THAT(told_, ElementsAre(HasSubstr("proving cpu,simt:0 for stt")));
+  EXPECT_EQ(proofs(), 1);
   EXPECT_TRUE(store().find_apart(identities_, file_, apart_));
   EXPECT_EQ(devices(), "cpu");
-  EXPECT_EQ(told_.size(), 1U) << "it is kept";
+  EXPECT_EQ(proofs(), 1) << "it is kept";
 }
 
 TEST_F(PlacementApart, WhatFailsItsProofIsLeft) {
@@ -298,7 +309,7 @@ TEST_F(PlacementApart, WhatFailsItsProofIsLeft) {
   }
   ::setenv("MYNAH_WORKER_MANNER", "probes wrongly", 1);
   EXPECT_EQ(devices(), "cpu");
-  EXPECT_EQ(told_.size(), 1U);
+  EXPECT_EQ(proofs(), 1);
   EXPECT_TRUE(store().find(simt_, file_, card_.storage)) << "the card alone is not to blame";
 }
 
