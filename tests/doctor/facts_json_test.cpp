@@ -164,7 +164,7 @@ std::string type_of(const std::vector<T>& /*values*/) {
 template <class T>
 std::string type_of(const std::map<std::string, T>& /*values*/) {
   return "object of " + type_of(T{}) +
-         (std::same_as<T, std::string> || std::integral<T> ? "s" : "");
+         (std::same_as<T, std::string> || std::same_as<T, uint64_t> ? "s" : "");
 }
 
 // The beginnings of a struct's rows in the document, and of those below it.

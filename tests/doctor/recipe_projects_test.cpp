@@ -174,6 +174,7 @@ TEST(RecipeProjects, FilesForOtherMachinesAreNotes) {
   const TemporaryFolder folder;
   const Report report = judge(project(folder.path(), {{"a/requirements-mps.txt", text},
                                                       {"b/requirements-l4t13.txt", text},
+                                                      {"d/Dockerfile.cpu", kOldTorch},
                                                       {"c/requirements-cublas12.txt", text}}));
   const std::vector<std::string> fails = failures(report);
   for (const std::string& failure : fails) {

@@ -51,17 +51,17 @@ void find_image(RecipeColumn& column) {
                                   colon == std::string::npos ? "" : column.image.substr(colon + 1));
 }
 
-// "requirements-mps.txt" is for another machine than one with a card of NVIDIA's, and says so; of
-// backends side by side one is installed.
+// "requirements-mps.txt", "Dockerfile.cpu" is for another machine than one with a card of NVIDIA's,
+// and says so; of backends side by side one is installed.
 void find_other_machine(RecipeColumn& column) {
   static constexpr std::array<std::string_view, 19> kWords = {
       "mps",     "metal", "mac", "macos", "darwin", "osx",      "l4t12", "l4t13",  "l4t", "jetson",
       "hipblas", "rocm",  "amd", "intel", "xpu",    "openvino", "sycl",  "vulkan", "cpu"};
-  if (column.service != nullptr || column.root->kind != "requirements" ||
-      column.processor == "aarch64") {
+  if (column.service != nullptr || column.processor == "aarch64" ||
+      (column.root->kind != "requirements" && column.root->kind != "dockerfile")) {
     return;
   }
-  const std::string name = small_letters(fs::path(column.root->path).stem().string());
+  const std::string name = small_letters(fs::path(column.root->path).filename().string());
   for (std::string_view left = name; !left.empty();) {
     const std::string_view word = left.substr(0, left.find_first_of("-_."));
     left.remove_prefix(std::min(word.size() + 1, left.size()));
