@@ -307,4 +307,15 @@ TEST(RecipeSystems, TheRemedyForUvTakesItsVariableIntoAccount) {
               AllOf(HasSubstr("--system out of all commands"), HasSubstr("UV_SYSTEM_PYTHON out")));
 }
 
+TEST(RecipeSystems, AnImageOfPythonHasAPythonThatNobodyManages) {
+  const auto said = [](const std::string& image) {
+    const std::string text = "FROM " + image +
+                             "\nRUN apt-get install -y python3 python3-pip\n"
+                             "RUN python3 -m pip install fastapi\n";
+    return of_rule(judge(files({{"Dockerfile", text.c_str()}})), "managed Python").size();
+  };
+  EXPECT_EQ(said("python:3-slim-bookworm"), 0U);
+  EXPECT_EQ(said("debian:bookworm"), 1U);
+}
+
 }  // namespace mynah::doctor

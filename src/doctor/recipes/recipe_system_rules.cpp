@@ -182,9 +182,9 @@ void judge_managed(Diagnosis& diagnosis, const RecipeColumn& column,
   const ImageSystem& system = *of_image.system;
   const KnownError* error = diagnosis.knowledge.error("E115");
   const auto image = std::ranges::find(column.recipes, "dockerfile", &Recipe::kind);
-  // Images of Python have one beside the system's.
-  if (!system.managed || error == nullptr || image == column.recipes.end() ||
-      !column.environment.empty()) {
+  // Images of Python have one beside the system's, which comes first on PATH.
+  if (last_name(column.image.substr(0, column.image.rfind(':'))) == "python" || !system.managed ||
+      error == nullptr || image == column.recipes.end() || !column.environment.empty()) {
     return;
   }
   const std::vector<std::string>& packages = (*image)->system_packages;
