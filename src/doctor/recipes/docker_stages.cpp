@@ -289,6 +289,21 @@ void compose_image(std::span<const DockerStage> stages, size_t target, Recipe& r
   Composer(stages).compose(target, recipe);
 }
 
+void take_lists(Recipe& one, Recipe& part) {
+  const auto move_all = [](auto& from, auto& to) {
+    std::ranges::move(from, std::back_inserter(to));
+  };
+  move_all(one.includes, part.includes);
+  move_all(one.constraints, part.constraints);
+  move_all(one.indexes, part.indexes);
+  move_all(one.system_packages, part.system_packages);
+  move_all(one.builds, part.builds);
+  move_all(one.device_builds, part.device_builds);
+  for (const std::string& group : one.groups) {
+    add_groups(part, group);
+  }
+}
+
 void add_step(Recipe& part, Recipe one, InstallStep step, const std::vector<std::string>& edited) {
   constexpr size_t kMostDoubts = 100;
   const bool installs = !one.requirements.empty() || !one.includes.empty() ||
@@ -309,18 +324,7 @@ void add_step(Recipe& part, Recipe one, InstallStep step, const std::vector<std:
     }
     part.include_lines.push_back(std::move(include));
   }
-  const auto move_all = [](auto& from, auto& to) {
-    std::ranges::move(from, std::back_inserter(to));
-  };
-  move_all(one.includes, part.includes);
-  move_all(one.constraints, part.constraints);
-  move_all(one.indexes, part.indexes);
-  move_all(one.system_packages, part.system_packages);
-  move_all(one.builds, part.builds);
-  move_all(one.device_builds, part.device_builds);
-  for (const std::string& group : one.groups) {
-    add_groups(part, group);
-  }
+  take_lists(one, part);
   for (const std::string& doubt : one.doubts) {
     if (part.doubts.size() < kMostDoubts) {
       part.doubts.push_back(doubt);

@@ -36,6 +36,10 @@ struct DockerStage {
 // a stage that is taken from is aside. Stages that nothing needs are not built.
 void compose_image(std::span<const DockerStage> stages, size_t target, Recipe& recipe);
 
+// Moves what a command names beside its requirements: files, indexes, packages of the system, what
+// it compiles, groups.
+void take_lists(Recipe& one, Recipe& part);
+
 // Adds to a stage what one of its commands does: a step where it installs or removes something,
 // with all that it asks for and takes in. `edited`: files of those that are not known as they are
 // read.

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "doctor/recipes/docker_stages.h"
 #include "doctor/recipes/dockerfile.h"
 #include "doctor/recipes/install_commands.h"
 #include "doctor/recipes/install_environment.h"
@@ -107,19 +108,9 @@ class ScriptReader {
       requirement.literal = requirement.line != 0;
       add_requirement(recipe_, std::move(requirement));
     }
-    const auto move_all = [](auto& from, auto& to) {
-      std::ranges::move(from, std::back_inserter(to));
-    };
-    move_all(one.includes, recipe_.includes);
-    move_all(one.constraints, recipe_.constraints);
-    move_all(one.include_lines, recipe_.include_lines);
-    move_all(one.indexes, recipe_.indexes);
-    move_all(one.system_packages, recipe_.system_packages);
-    move_all(one.builds, recipe_.builds);
-    move_all(one.doubts, recipe_.doubts);
-    for (const std::string& group : one.groups) {
-      add_groups(recipe_, group);
-    }
+    std::ranges::move(one.include_lines, std::back_inserter(recipe_.include_lines));
+    std::ranges::move(one.doubts, std::back_inserter(recipe_.doubts));
+    take_lists(one, recipe_);
   }
 
   std::string_view text_;
