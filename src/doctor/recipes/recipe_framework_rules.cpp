@@ -149,7 +149,10 @@ void add_extra_remedy(const RecipeColumn& column, Finding& finding,
   }
   for (const Remedy& remedy : remedies) {
     const auto torch = torch_of_remedy(remedy);
-    for (const Recipe* recipe : torch ? column.recipes : std::vector<const Recipe*>()) {
+    if (!torch) {
+      continue;
+    }
+    for (const Recipe* recipe : column.recipes) {
       for (const Requirement& requirement : recipe->requirements) {
         const auto set = SpecifierSet::parse(requirement.specifier);
         const auto pinned = set ? set->pinned() : std::nullopt;
@@ -181,18 +184,20 @@ void add_image_remedy(const Diagnosis& diagnosis, const RecipeColumn& column,
   for (const Remedy& remedy : remedies) {
     const auto torch = torch_of_remedy(remedy);
     const TorchVariant* const variant = torch ? diagnosis.knowledge.torch_variant(*torch) : nullptr;
-    const std::string cuda = variant != nullptr ? cuda_of_variant(variant->cuda) : "";
-    if (!cuda.empty() && !variant->cudnn.empty()) {
-      const std::string image = fmt::format(
-          "pytorch/pytorch:{}-cuda{}-cudnn{}-{}", torch->public_part().text(), cuda,
-          major_version(variant->cudnn), column.image.ends_with("-devel") ? "devel" : "runtime");
-      proposals.push_back(
-          {.finding = diagnosis.report.findings.size(),
-           .edits = {image_edit(column, image, fmt::format("it holds torch {}", torch->text()))},
-           .text = {},
-           .instead_of = finding.remedies.size()});
-      return;
+    const bool known = variant != nullptr && !variant->cudnn.empty();
+    const std::string cuda = known ? cuda_of_variant(variant->cuda) : "";
+    if (!known || cuda.empty()) {
+      continue;
     }
+    const std::string image = fmt::format(
+        "pytorch/pytorch:{}-cuda{}-cudnn{}-{}", torch->public_part().text(), cuda,
+        major_version(variant->cudnn), column.image.ends_with("-devel") ? "devel" : "runtime");
+    proposals.push_back(
+        {.finding = diagnosis.report.findings.size(),
+         .edits = {image_edit(column, image, fmt::format("it holds torch {}", torch->text()))},
+         .text = {},
+         .instead_of = finding.remedies.size()});
+    return;
   }
 }
 
