@@ -42,6 +42,7 @@ std::vector<std::string> alone(const StackPlan& plan) {
 // "/usr/local/lib/python3.12/site-packages/nvidia/cublas/lib:...".
 std::string library_path(const StackPlan& plan, std::string_view prefix) {
   std::vector<std::string> found;
+  found.reserve(plan.library_folders.size());
   for (const std::string& folder : plan.library_folders) {
     found.push_back(fmt::format("{}/lib/python{}/site-packages/{}", prefix, plan.python, folder));
   }
