@@ -181,9 +181,9 @@ TEST(RecipeLocks, WhoseVersionStaysAndWhoseIndexChangesIsOneCommandWithTheVersio
   // 2.8.0 of the Python index is for CUDA 12.8; a card of 2016 has code in that for 12.6 alone.
   Facts facts = files({{"uv.lock",
                         "[[package]]\nname = 'torch'\nversion = '2.8.0'\n"
-                        "source = { registry = 'https://pypi.org/simple' }\n[[package]]\n"
+                        "source = { registry = 'https://mirror.example/simple' }\n[[package]]\n"
                         "name = 'torchaudio'\nversion = '2.8.0'\n"
-                        "source = { registry = 'https://pypi.org/simple' }\n"}});
+                        "source = { registry = 'https://mirror.example/simple' }\n"}});
   facts.machine.cards = {card("NVIDIA GeForce GTX 1080", "6.1")};
   facts.machine.driver = "580.95.05";
   const Report report = judge(facts);

@@ -161,7 +161,7 @@ TEST(RecipeProjects, PipReadsNoLock) {
         folder.path(), {{"pyproject.toml", "[project]\nname='a'\ndependencies=['torch>=2.5.1']\n"},
                         {"uv.lock",
                          "version = 1\n[[package]]\nname = 'torch'\nversion = '2.6.0'\n"
-                         "source = { registry = 'https://pypi.org/simple' }\n"},
+                         "source = { registry = 'https://mirror.example/simple' }\n"},
                         {"Dockerfile", dockerfile.c_str()}})));
   };
   EXPECT_THAT(fails("-e ."), IsEmpty());

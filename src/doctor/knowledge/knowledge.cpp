@@ -25,6 +25,11 @@ bool is_memory(std::string_view word) {
          (word.substr(digits) == "gb" || word.substr(digits) == "g");
 }
 
+// Whether a version of which only the epoch and the release are left is in a range.
+bool holds(const VersionRange& range, const Version& base) {
+  return base >= range.from && (!range.below || base < *range.below);
+}
+
 // The words of a card's name that tell it from others, in small letters and without blanks, as
 // people write it so and so: "rtx5090" of "GeForce RTX 5090" and of "rtx-5090".
 std::string key_of(std::string_view name) {
@@ -74,8 +79,7 @@ const T* first_where(const std::vector<T>& facts, const Match& match) {
 }  // namespace
 
 bool VersionRange::contains(const Version& version) const {
-  const Version base = version.base();
-  return base >= from && (!below || base < *below);
+  return holds(*this, version.base());
 }
 
 const TorchVariant* TorchRelease::variant(std::string_view cuda) const {
@@ -147,8 +151,7 @@ const CTranslate2Release* Knowledge::ctranslate2_release(const Version& version)
 const PackageNeeds* Knowledge::package(std::string_view name, const Version& version) const {
   const Version base = version.base();  // once: there are hundreds
   return first_where(packages, [&](const PackageNeeds& p) {
-    return p.package == name && base >= p.versions.from &&
-           (!p.versions.below || base < *p.versions.below);
+    return p.package == name && holds(p.versions, base);
   });
 }
 

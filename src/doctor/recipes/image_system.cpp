@@ -17,16 +17,6 @@ namespace mynah::doctor {
 
 namespace {
 
-std::vector<std::string_view> parts_of(std::string_view tag) {
-  std::vector<std::string_view> parts;
-  while (!tag.empty()) {
-    const size_t end = std::min(tag.find_first_of("-_"), tag.size());
-    parts.push_back(tag.substr(0, end));
-    tag.remove_prefix(std::min(end + 1, tag.size()));
-  }
-  return parts;
-}
-
 // "24.04" of "24.04", "12" of "12.5": a point release is of its release.
 bool is_release(std::string_view version, const ImageSystem& system) {
   return !system.version.empty() &&
@@ -99,7 +89,7 @@ SystemOfImage system_of_image(const std::string& image, const Knowledge& knowled
   const std::string whole = small_letters(image);
   const std::string name = whole.substr(0, colon);
   const std::string tag = colon == std::string::npos ? std::string() : whole.substr(colon + 1);
-  const std::vector<std::string_view> parts = parts_of(tag);
+  const std::vector<std::string_view> parts = name_parts(tag, "-_");
   const std::string last = last_name(name);
   for (const ImageSystem& system : knowledge.systems) {
     const bool own = last == system.name && (system.version.empty() ||
@@ -128,10 +118,9 @@ SystemOfImage system_of_image(const std::string& image, const Knowledge& knowled
 }
 
 std::string python_of_commands(const RecipeColumn& column) {
-  const auto image = std::ranges::find(column.recipes, "dockerfile", &Recipe::kind);
+  const Recipe* const image = column.dockerfile();
   std::string named;
-  for (const InstallStep& step :
-       image == column.recipes.end() ? std::span<const InstallStep>() : (*image)->steps) {
+  for (const InstallStep& step : image == nullptr ? std::span<const InstallStep>() : image->steps) {
     if (step.aside || step.environment != column.environment) {
       continue;
     }
@@ -144,17 +133,17 @@ std::string python_of_commands(const RecipeColumn& column) {
 }
 
 std::string python_of_system(const RecipeColumn& column, const Knowledge& knowledge) {
-  const auto image = std::ranges::find(column.recipes, "dockerfile", &Recipe::kind);
+  const Recipe* const image = column.dockerfile();
   const std::string name = column.image.substr(0, column.image.rfind(':'));
   const bool plain = name == "debian" || name == "ubuntu" || name == "nvidia/cuda";
   const SystemOfImage of_image = system_of_image(column.image, knowledge);
-  if (image == column.recipes.end() || !plain || !of_image.said || !of_image.system->verified ||
+  if (image == nullptr || !plain || !of_image.said || !of_image.system->verified ||
       !column.environment.empty()) {
     return {};
   }
   bool own = false;
   const std::string whole = "python" + of_image.system->python;
-  for (const std::string& package : (*image)->system_packages) {
+  for (const std::string& package : image->system_packages) {
     const bool this_one = package == whole || package.starts_with(whole + "-");
     if ((package.starts_with("python3.") && !this_one) || package.starts_with("pypy") ||
         package.contains("conda") || package == "pyenv") {
@@ -163,13 +152,23 @@ std::string python_of_system(const RecipeColumn& column, const Knowledge& knowle
     own |= this_one || package == "python3" || package.starts_with("python3-");
   }
   // Another that lies before it on PATH.
-  const auto path = (*image)->variables.find("PATH");
+  const auto path = image->variables.find("PATH");
   constexpr std::string_view kOthers[] = {"env", "conda", "mamba", "python", "local/bin", "uv"};
   const bool elsewhere =
-      path != (*image)->variables.end() && std::ranges::any_of(kOthers, [&](std::string_view word) {
+      path != image->variables.end() && std::ranges::any_of(kOthers, [&](std::string_view word) {
         return path->second.contains(word);
       });
   return own && !elsewhere ? of_image.system->python : std::string();
+}
+
+std::vector<std::string_view> name_parts(std::string_view name, std::string_view separators) {
+  std::vector<std::string_view> parts;
+  while (!name.empty()) {
+    const size_t end = std::min(name.find_first_of(separators), name.size());
+    parts.push_back(name.substr(0, end));
+    name.remove_prefix(std::min(end + 1, name.size()));
+  }
+  return parts;
 }
 
 }  // namespace mynah::doctor

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "doctor/knowledge/knowledge.h"
 
@@ -20,5 +22,9 @@ struct RecipeColumn;
 // The Python of an image of Debian or Ubuntu, or of NVIDIA's made of them, whose commands install
 // the system's own python3 and, as far as is seen, no other: "3.12". Empty: not known.
 [[nodiscard]] std::string python_of_system(const RecipeColumn& column, const Knowledge& knowledge);
+
+// The parts of a name between separators, each of which is one character: "cuda12", "runtime".
+[[nodiscard]] std::vector<std::string_view> name_parts(std::string_view name,
+                                                       std::string_view separators);
 
 }  // namespace mynah::doctor

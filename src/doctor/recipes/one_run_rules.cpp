@@ -70,10 +70,9 @@ bool refused_together(const RecipeColumn& column, const Asked& a, const Asked& b
   if (a.how == nullptr || a.how != b.how || a.how->legacy) {
     return false;
   }
-  const auto image = std::ranges::find(column.recipes, "dockerfile", &Recipe::kind);
-  return a.how->uv || (image != column.recipes.end() && !may_hold_pip_back(column) &&
-                       !(*image)->images.empty() &&
-                       std::ranges::all_of((*image)->images, [&](const BaseImage& base) {
+  const Recipe* const image = column.dockerfile();
+  return a.how->uv || (image != nullptr && !may_hold_pip_back(column) && !image->images.empty() &&
+                       std::ranges::all_of(image->images, [&](const BaseImage& base) {
                          return has_new_pip(base, knowledge);
                        }));
 }

@@ -237,11 +237,11 @@ std::optional<OwnPython> own_python(const BaseImage& image, const Recipe& recipe
 // A virtual environment runs the interpreter that it was made with, which it names by its path.
 void judge_copied_environment(Diagnosis& diagnosis, const RecipeColumn& column,
                               Proposals& proposals) {
-  const auto image = std::ranges::find(column.recipes, "dockerfile", &Recipe::kind);
-  if (image == column.recipes.end() || column.environment.empty()) {
+  const Recipe* const image = column.dockerfile();
+  if (image == nullptr || column.environment.empty()) {
     return;
   }
-  const Recipe& recipe = **image;
+  const Recipe& recipe = *image;
   const auto step = std::ranges::find_if(recipe.steps, [&](const InstallStep& one) {
     return !one.aside && one.image != 0 && one.environment == column.environment;
   });

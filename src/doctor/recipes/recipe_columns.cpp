@@ -62,9 +62,7 @@ void find_other_machine(RecipeColumn& column) {
     return;
   }
   const std::string name = small_letters(fs::path(column.root->path).filename().string());
-  for (std::string_view left = name; !left.empty();) {
-    const std::string_view word = left.substr(0, left.find_first_of("-_."));
-    left.remove_prefix(std::min(word.size() + 1, left.size()));
+  for (const std::string_view word : name_parts(name, "-_.")) {
     if (std::ranges::find(kWords, word) != kWords.end()) {
       column.other_machine = word;
     }
@@ -103,41 +101,6 @@ void apply_overrides(std::vector<Asked>& all) {
   }
 }
 
-// A lock of a project holds one version for each of its extras: those count that come from where
-// the project says that the extra's come from, if there are such.
-void choose_locked(std::vector<Asked>& all) {
-  const auto source = std::ranges::find_if(all, [](const Asked& asked) {
-    return asked.recipe->kind == "pyproject" && asked.requirement->indexes.size() == 1;
-  });
-  if (source == all.end()) {
-    return;
-  }
-  const auto plain = [](std::string_view url) {
-    while (url.ends_with('/')) {
-      url.remove_suffix(1);
-    }
-    return url;
-  };
-  const std::string index(plain(source->requirement->indexes.front()));
-  const auto from_elsewhere = [&](const Asked& asked) {
-    const std::vector<std::string>& indexes = asked.requirement->indexes;
-    return asked.requirement->locked && !indexes.empty() && plain(indexes.front()) != index;
-  };
-  const bool there = std::ranges::any_of(all, [&](const Asked& asked) {
-    return asked.requirement->locked && !asked.requirement->indexes.empty() &&
-           !from_elsewhere(asked);
-  });
-  if (there) {
-    std::erase_if(all, from_elsewhere);
-  }
-}
-
-// A column's Dockerfile; null: there is none.
-const Recipe* dockerfile_of(const RecipeColumn& column) {
-  const auto found = std::ranges::find(column.recipes, "dockerfile", &Recipe::kind);
-  return found == column.recipes.end() ? nullptr : *found;
-}
-
 MarkerEnvironment marker_environment(RecipeColumn& column, const Machine& machine,
                                      const Knowledge& knowledge) {
   MarkerEnvironment environment;
@@ -159,7 +122,7 @@ MarkerEnvironment marker_environment(RecipeColumn& column, const Machine& machin
   }
   // People ask for those of projects and locks; for those of an image its commands do.
   environment.more_extras =
-      (dockerfile_of(column) == nullptr && column.group.empty()) ||
+      (column.dockerfile() == nullptr && column.group.empty()) ||
       std::ranges::any_of(groups, [](const std::string& name) { return name.contains('$'); });
   if (!column.group.empty()) {
     groups.insert(column.group);
@@ -176,7 +139,7 @@ void find_packages(RecipeColumn& column, const Machine& machine, const RecipeFil
     return group.empty() || std::ranges::find(groups, group) != groups.end() ||
            std::ranges::find(groups, "*") != groups.end();
   };
-  const Recipe* const image = dockerfile_of(column);
+  const Recipe* const image = column.dockerfile();
   std::map<const Recipe*, const InstallStep*> steps;
   if (image != nullptr) {
     steps = recipes.steps(*image, column.environment);
@@ -231,7 +194,6 @@ void find_packages(RecipeColumn& column, const Machine& machine, const RecipeFil
   }
   for (auto& [name, all] : column.packages) {
     apply_overrides(all);
-    choose_locked(all);
   }
   settle_locks(column);
   column.image_torch = column.image_says.torch;
@@ -299,6 +261,11 @@ std::vector<std::string> groups_of(const RecipeColumn& column) {
 }
 
 }  // namespace
+
+const Recipe* RecipeColumn::dockerfile() const {
+  const auto found = std::ranges::find(recipes, "dockerfile", &Recipe::kind);
+  return found == recipes.end() ? nullptr : *found;
+}
 
 bool RecipeColumn::asks_for(std::string_view package) const {
   const auto found = packages.find(std::string(package));

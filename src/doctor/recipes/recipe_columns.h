@@ -85,6 +85,9 @@ struct RecipeColumn {
   // Whether it is an image: an environment apart, which need not agree with others.
   [[nodiscard]] bool is_image() const { return service != nullptr || root->kind == "dockerfile"; }
 
+  // The Dockerfile that it is built from; null: there is none.
+  [[nodiscard]] const Recipe* dockerfile() const;
+
   // Whether somebody asks for it, not only bounds it.
   [[nodiscard]] bool asks_for(std::string_view package) const;
 

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <filesystem>
 #include <map>
 #include <string>
 #include <string_view>
@@ -12,8 +11,10 @@
 
 #include "doctor/characters.h"
 #include "doctor/recipes/alignment_parts.h"
+#include "doctor/recipes/image_system.h"
 #include "doctor/recipes/recipe_parts.h"
 #include "doctor/recipes/recipe_rule_parts.h"
+#include "doctor/recipes/recipe_said.h"
 #include "doctor/verdicts/coverage.h"
 
 namespace mynah::doctor {
@@ -38,9 +39,7 @@ bool names_cuda(const std::string& image) {
                                                               "hip",  "musa",  "amd",    "xpu"};
   bool cuda = false;
   const std::string words = small_letters(last_name(image));
-  for (std::string_view left = words; !left.empty();) {
-    const std::string_view word = left.substr(0, left.find_first_of(":-_."));
-    left.remove_prefix(std::min(word.size() + 1, left.size()));
+  for (const std::string_view word : name_parts(words, ":-_.")) {
     if (std::ranges::find(kOthers, word) != kOthers.end()) {
       return false;
     }
@@ -99,11 +98,8 @@ void add_toolkit_remedy(const Diagnosis& diagnosis, Finding& finding, std::strin
 
 // A file beside it ("compose.gpu.yml") may add the card, or be the one that is meant to have it.
 bool reserved_elsewhere(const RecipeColumn& column, const std::vector<RecipeColumn>& columns) {
-  return std::ranges::any_of(columns, [&](const RecipeColumn& other) {
-    return other.service != nullptr && other.root != column.root && other.service->card == true &&
-           std::filesystem::path(other.root->path).parent_path() ==
-               std::filesystem::path(column.root->path).parent_path();
-  });
+  return std::ranges::any_of(
+      columns, [&](const RecipeColumn& other) { return has_card_beside(column, other); });
 }
 
 bool host_lacks_toolkit(const Machine& machine) {

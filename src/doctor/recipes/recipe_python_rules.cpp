@@ -73,13 +73,13 @@ std::optional<WantedPython> python_of(const RecipeColumn& column, const Knowledg
   if (const std::string own = image.recipe == nullptr ? python_of_system(column, knowledge) : "";
       !own.empty()) {
     image.ranges.push_back(*SpecifierSet::parse("==" + own + ".*"));
-    image.recipe = *std::ranges::find(column.recipes, "dockerfile", &Recipe::kind);
+    image.recipe = column.dockerfile();
     image.words = "Python " + own;
   }
   const std::string named = python_of_commands(column);
   if (!named.empty()) {
     image.ranges = {*SpecifierSet::parse("==" + named + ".*")};
-    image.recipe = *std::ranges::find(column.recipes, "dockerfile", &Recipe::kind);
+    image.recipe = column.dockerfile();
     image.words = "Python " + named;
   }
   if (image.recipe != nullptr) {

@@ -123,9 +123,9 @@ bool InstallRun::keeps_python_index(const Requirement& requirement) const {
 }
 
 std::vector<InstallRun> install_runs(const RecipeColumn& column) {
-  const auto dockerfile = std::ranges::find(column.recipes, "dockerfile", &Recipe::kind);
-  if (dockerfile != column.recipes.end()) {
-    return runs_of_image(column, **dockerfile);
+  const Recipe* const dockerfile = column.dockerfile();
+  if (dockerfile != nullptr) {
+    return runs_of_image(column, *dockerfile);
   }
   InstallRun run;
   each_asked(column, [&](const Asked& asked) { run.asked.push_back(&asked); });

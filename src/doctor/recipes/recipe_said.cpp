@@ -130,16 +130,19 @@ void doubt_extra(Report& report, const Said& own, const RecipeColumn& column) {
   }
 }
 
+bool has_card_beside(const RecipeColumn& column, const RecipeColumn& other) {
+  return other.service != nullptr && other.root != column.root && other.service->card == true &&
+         fs::path(other.root->path).parent_path() == fs::path(column.root->path).parent_path();
+}
+
 bool lacks_card(const RecipeColumn& column, const std::vector<RecipeColumn>& columns) {
   if (column.service == nullptr || column.service->card != false) {
     return false;
   }
   // "docker compose -f compose.yaml -f compose.gpu.yaml": half a service, with the card.
   return std::ranges::none_of(columns, [&](const RecipeColumn& other) {
-    return other.service != nullptr && other.root != column.root && other.service->card == true &&
-           other.service->name == column.service->name && other.service->image.empty() &&
-           other.service->build.empty() &&
-           fs::path(other.root->path).parent_path() == fs::path(column.root->path).parent_path();
+    return has_card_beside(column, other) && other.service->name == column.service->name &&
+           other.service->image.empty() && other.service->build.empty();
   });
 }
 

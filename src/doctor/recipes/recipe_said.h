@@ -26,6 +26,9 @@ void drop_repeated(Report& report, const Said& base, const Said& own, const Reci
 // What an extra brings that nobody says is installed may fail, and no more.
 void doubt_extra(Report& report, const Said& own, const RecipeColumn& column);
 
+// Whether another column is a service of a file beside this one's, and reserves a card.
+[[nodiscard]] bool has_card_beside(const RecipeColumn& column, const RecipeColumn& other);
+
 // Whether a service gets no card, as far as its files say: it reserves none, and no file beside its
 // own adds one to it. `columns` are all there are.
 [[nodiscard]] bool lacks_card(const RecipeColumn& column, const std::vector<RecipeColumn>& columns);

@@ -103,21 +103,21 @@ std::optional<Displaced> displaced(const RecipeColumn& column, std::string_view 
 }
 
 void doubt_failures(const RecipeColumn& column, const Asked* asked, Judged& judged) {
-  const auto image = std::ranges::find(column.recipes, "dockerfile", &Recipe::kind);
+  const Recipe* const image = column.dockerfile();
   const bool fails = judged.verdict.outcome == Outcome::FailsAtLoad ||
                      judged.verdict.outcome == Outcome::FailsAtFirstKernel ||
                      judged.verdict.outcome == Outcome::FailsAtLstm;
-  if (!fails || image == column.recipes.end()) {
+  if (!fails || image == nullptr) {
     return;
   }
-  const std::vector<InstallStep>& steps = (*image)->steps;
+  const std::vector<InstallStep>& steps = image->steps;
   // A script of which not all could be followed is as little known as a file that was changed.
   const auto is_known = [&](const IncludeLine& line) {
     const auto file = std::ranges::find(column.recipes, line.path, &Recipe::path);
     return !line.edited &&
            (file == column.recipes.end() || (*file)->kind != "script" || (*file)->doubts.empty());
   };
-  const auto edited = std::ranges::find_if((*image)->include_lines, [&](const IncludeLine& line) {
+  const auto edited = std::ranges::find_if(image->include_lines, [&](const IncludeLine& line) {
     if (is_known(line) || line.step == 0 || line.step > steps.size()) {
       return false;
     }
@@ -125,7 +125,7 @@ void doubt_failures(const RecipeColumn& column, const Asked* asked, Judged& judg
     const bool later = asked == nullptr || asked->how == nullptr || std::less()(asked->how, step);
     return later && !step->aside && step->environment == column.environment;
   });
-  if (edited == (*image)->include_lines.end()) {
+  if (edited == image->include_lines.end()) {
     return;
   }
   judged.verdict.outcome = Outcome::Unknown;
@@ -137,7 +137,7 @@ void doubt_failures(const RecipeColumn& column, const Asked* asked, Judged& judg
       finding.level = Level::Unknown;
       finding.certainty = Certainty::Likely;
     }
-    finding.evidence.push_back({judged.verdict.reason, place_text((*image)->path, edited->line)});
+    finding.evidence.push_back({judged.verdict.reason, place_text(image->path, edited->line)});
   }
 }
 

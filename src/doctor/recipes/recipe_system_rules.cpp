@@ -181,13 +181,13 @@ void judge_managed(Diagnosis& diagnosis, const RecipeColumn& column,
                    const SystemOfImage& of_image) {
   const ImageSystem& system = *of_image.system;
   const KnownError* error = diagnosis.knowledge.error("E115");
-  const auto image = std::ranges::find(column.recipes, "dockerfile", &Recipe::kind);
+  const Recipe* const image = column.dockerfile();
   // Images of Python have one beside the system's, which comes first on PATH.
   if (last_name(column.image.substr(0, column.image.rfind(':'))) == "python" || !system.managed ||
-      error == nullptr || image == column.recipes.end() || !column.environment.empty()) {
+      error == nullptr || image == nullptr || !column.environment.empty()) {
     return;
   }
-  const std::vector<std::string>& packages = (*image)->system_packages;
+  const std::vector<std::string>& packages = image->system_packages;
   // pip is a package of its own; uv finds the Python that is there.
   const bool pip = std::ranges::find(packages, "python3-pip") != packages.end();
   const bool python = std::ranges::any_of(packages, [](const std::string& package) {
@@ -196,40 +196,40 @@ void judge_managed(Diagnosis& diagnosis, const RecipeColumn& column,
   const bool other = std::ranges::any_of(packages, [](const std::string& package) {
     return package.starts_with("python3.") || package.starts_with("pypy");
   });
-  const auto step = std::ranges::find_if((*image)->steps, [&](const InstallStep& one) {
+  const auto step = std::ranges::find_if(image->steps, [&](const InstallStep& one) {
     return one.managed && !one.aside && one.environment.empty() && (one.uv ? python : pip);
   });
-  if (step == (*image)->steps.end()) {
+  if (step == image->steps.end()) {
     return;
   }
   // Programs that lie before the system's on PATH may be meant.
-  const auto path = (*image)->variables.find("PATH");
+  const auto path = image->variables.find("PATH");
   const bool elsewhere =
-      path != (*image)->variables.end() &&
+      path != image->variables.end() &&
       std::ranges::any_of(std::array{"env", "conda", "mamba", "python", "local"},
                           [&](const char* word) { return path->second.contains(word); });
   const bool base = last_name(column.image.substr(0, column.image.rfind(':'))) == system.name ||
                     column.image.starts_with("nvidia/cuda:");
   const bool certain = base && of_image.said && system.verified && error->verified && !other &&
-                       !elsewhere && !step->doubtful && (*image)->images.size() == 1;
+                       !elsewhere && !step->doubtful && image->images.size() == 1;
   Finding& finding = add_finding(
       diagnosis, "managed Python", failing(certain), sure(certain), column.name,
       fmt::format("{} {} keeps {} out of its own Python, which this command would install into: "
                   "the image is not built.",
                   system.name, system.version, step->uv ? "uv" : "pip"));
-  finding.evidence = {{step->uv ? "uv pip install --system" : "pip install",
-                       place_text((*image)->path, step->line)},
-                      {column.image, column.image_where},
-                      {error->cause, error->source}};
+  finding.evidence = {
+      {step->uv ? "uv pip install --system" : "pip install", place_text(image->path, step->line)},
+      {column.image, column.image_where},
+      {error->cause, error->source}};
   if (!step->uv) {
     finding.error = "error: externally-managed-environment";
   }
-  const std::string where = place_text((*image)->path, step->line);
+  const std::string where = place_text(image->path, step->line);
   if (step->uv) {
     // uv takes the system's Python by the variable and by the option, whatever environment is
     // there.
-    const auto variable = (*image)->variables.find("UV_SYSTEM_PYTHON");
-    const bool by_variable = variable != (*image)->variables.end() && variable->second != "0";
+    const auto variable = image->variables.find("UV_SYSTEM_PYTHON");
+    const bool by_variable = variable != image->variables.end() && variable->second != "0";
     const Remedy apart{
         .command = "RUN uv venv /opt/venv\nENV VIRTUAL_ENV=/opt/venv PATH=/opt/venv/bin:$PATH",
         .text = fmt::format("Write it before the command at {}, and take --system out of all "

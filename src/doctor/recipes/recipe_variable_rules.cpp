@@ -45,16 +45,16 @@ std::optional<Seen> seen(const RecipeColumn& column, const std::string& name) {
                   .where = place_of_variable(column, name)};
     }
   }
-  const auto image = std::ranges::find(column.recipes, "dockerfile", &Recipe::kind);
-  if (image == column.recipes.end()) {
+  const Recipe* const image = column.dockerfile();
+  if (image == nullptr) {
     return std::nullopt;
   }
-  const auto found = (*image)->variables.find(name);
+  const auto found = image->variables.find(name);
   // What starts the image may say another.
-  return found == (*image)->variables.end() ? std::nullopt
-                                            : std::optional(Seen{.value = found->second,
-                                                                 .sure = column.service != nullptr,
-                                                                 .where = (*image)->path});
+  return found == image->variables.end() ? std::nullopt
+                                         : std::optional(Seen{.value = found->second,
+                                                              .sure = column.service != nullptr,
+                                                              .where = image->path});
 }
 
 bool is_number(std::string_view text) {
