@@ -269,7 +269,7 @@ TEST(RecipeProjects, AMissingLockIsMadeOfTheProject) {
     }
     return found;
   };
-  constexpr const char* kOld =
+  static constexpr const char* kOld =
       "[project]\nname='a'\nversion='0'\nrequires-python='>=3.9'\ndependencies=['torch==2.1.2']\n";
   const auto of_old = [&](const std::string& command) {
     const std::string image =
@@ -285,7 +285,7 @@ TEST(RecipeProjects, AMissingLockIsMadeOfTheProject) {
   // uv may bring the Python that it is told of.
   EXPECT_THAT(of_old("uv python install 3.11 && uv sync"), IsEmpty());
   EXPECT_THAT(of_old("uv sync --python 3.11"), IsEmpty());
-  constexpr const char* kExtras =
+  static constexpr const char* kExtras =
       "[project]\nname='a'\nversion='0'\nrequires-python='>=3.10'\n"
       "[project.optional-dependencies]\ngpu=['torch==2.8.0+cu129']\ncpu=['torch==2.8.0']\n"
       "[tool.uv.sources]\ntorch=[{index='cpu',extra='cpu'},{index='cuda',extra='gpu'}]\n"

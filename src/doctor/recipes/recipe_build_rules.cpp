@@ -164,6 +164,7 @@ void judge_device_build(Diagnosis& diagnosis, const RecipeColumn& column, const 
       std::ranges::any_of(all, [](const NotKnown& one) { return one.claim->verified; });
   const bool certain = image->image == "nvidia/cuda" && !other && !build.doubtful && verified;
   std::vector<std::string> texts;
+  texts.reserve(all.size());
   for (const NotKnown& one : all) {
     texts.push_back(one.text);
   }
@@ -181,6 +182,7 @@ void judge_device_build(Diagnosis& diagnosis, const RecipeColumn& column, const 
     finding.evidence.push_back({one.text, one.claim->source});
   }
   std::vector<std::string> names;
+  names.reserve(all.size());
   for (const NotKnown& one : all) {
     names.push_back(one.name);
   }

@@ -113,7 +113,7 @@ std::optional<Hidden> hidden_by_cuda(const RecipeColumn& column, const Machine& 
   const std::optional<uint64_t> reserved = reserved_cards(column);
   const bool fewer = reserved && (!known.count || *reserved <= *known.count);
   if (fewer) {
-    known.count = *reserved;
+    known.count = reserved;
     known.uuids.clear();
   }
   gpu::VisibleDevices visible = gpu::read_visible_devices(variable->value, known);
