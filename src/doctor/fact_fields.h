@@ -80,6 +80,7 @@ void fields_of(Fact& fact, const Field& field) {
   field("keeps_memory_asleep", fact.keeps_memory_asleep);
   field("library_folders", fact.library_folders);
   field("path_libraries", fact.path_libraries);
+  field("cache_libraries", fact.cache_libraries);
 }
 
 template <FactOf<DeviceImage> Fact, class Field>

@@ -94,6 +94,7 @@ struct Machine {
   std::vector<std::string> library_folders;      // that the loader's cache names, in its order
   // Libraries of CUDA and cuDNN in the folders of LD_LIBRARY_PATH, real paths in its order.
   std::vector<std::string> path_libraries;
+  std::vector<std::string> cache_libraries;  // the same that the loader's cache names
 
   bool operator==(const Machine&) const = default;
 };
@@ -353,7 +354,7 @@ struct DeviceBuild {
   std::string command;
   uint64_t line = 0;                       // at which its instruction begins
   uint64_t image = 0;                      // line of the FROM whose compiler it takes
-  std::vector<std::string> architectures;  // as CMake has them: "86", "120a"
+  std::vector<std::string> architectures;  // as CMake has them: "86", "120a-real"
   bool doubtful = false;                   // it may run or not
 
   bool operator==(const DeviceBuild&) const = default;

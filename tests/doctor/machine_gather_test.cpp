@@ -126,17 +126,21 @@ TEST(GatherMachine, ACardWithoutADriverIsNamedByTheListOfPciDevices) {
   EXPECT_EQ(machine.cards[0].kernel_driver, "nouveau");
 }
 
+// The loader's cache of one library, as tests/formats/ld_cache_test.cpp makes it.
+std::string cache_of(const std::string& name, const std::string& path) {
+  const std::string names = name + '\0' + path + '\0';
+  constexpr uint32_t kAt = 48 + 24;
+  test::ByteBuilder cache;
+  cache.text("glibc-ld.so.cache1.1").u32(1).u32(names.size()).u8(2).zeros(3).u32(0).zeros(12);
+  cache.u32(0x0303).u32(kAt).u32(kAt + name.size() + 1).u32(0).u64(0).text(names);
+  return cache.bytes();
+}
+
 // Without the loader's cache nothing is known; with it, what it names was looked through.
 TEST(GatherMachine, ThatThereIsNoLibraryOfTheDriverIsAFactOfItsOwn) {
   Tree tree;
   EXPECT_FALSE(tree.gather().no_driver_library);
-  // The cache of one library, as tests/formats/ld_cache_test.cpp makes it.
-  const std::string names("libz.so.1\0/usr/lib/libz.so.1\0", 30);
-  constexpr uint32_t kAt = 48 + 24;
-  test::ByteBuilder cache;
-  cache.text("glibc-ld.so.cache1.1").u32(1).u32(names.size()).u8(2).zeros(3).u32(0).zeros(12);
-  cache.u32(0x0303).u32(kAt).u32(kAt + 10).u32(0).u64(0).text(names);
-  tree.file("etc/ld.so.cache", cache.bytes());
+  tree.file("etc/ld.so.cache", cache_of("libz.so.1", "/usr/lib/libz.so.1"));
   EXPECT_TRUE(tree.gather().no_driver_library);
   tree.file("usr/lib/libcuda.so.580.95.05", "");
   EXPECT_FALSE(tree.gather().no_driver_library);
@@ -177,6 +181,20 @@ TEST(GatherMachine, LibrariesOfCudaInLdLibraryPathAreListedAndTheFirstLibcudaIsT
   EXPECT_EQ(machine.driver_libraries,
             (std::vector<std::string>{"/usr/local/cuda/lib64/stubs/libcuda.so.1",
                                       "/usr/lib/x86_64-linux-gnu/libcuda.so.550.54.14"}));
+}
+
+TEST(GatherMachine, LibrariesOfCudaInTheLoadersCacheAreListed) {
+  Tree tree;
+  tree.file("usr/local/cuda/lib64/libcublas.so.12.4.5.8", "");
+  tree.link("usr/local/cuda/lib64/libcublas.so.12", "libcublas.so.12.4.5.8");
+  tree.file("etc/ld.so.cache",
+            cache_of("libcublas.so.12", "/usr/local/cuda/lib64/libcublas.so.12"));
+  EXPECT_EQ(tree.gather().cache_libraries,
+            std::vector<std::string>{"/usr/local/cuda/lib64/libcublas.so.12.4.5.8"});
+  tree.file("etc/ld.so.cache", cache_of("libz.so.1", "/usr/local/cuda/lib64/libcublas.so.12"));
+  EXPECT_EQ(tree.gather().cache_libraries.size(), 1U);  // the file's name decides
+  tree.file("etc/ld.so.cache", cache_of("libz.so.1", "/usr/lib/libz.so.1"));
+  EXPECT_TRUE(tree.gather().cache_libraries.empty());
 }
 
 TEST(GatherMachine, ContainersAndDockerAreSeen) {

@@ -18,6 +18,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 std::vector<std::string> words_of(const Report& report, const char* rule) {
   std::vector<std::string> words;
@@ -77,17 +78,20 @@ constexpr const char* kTorch = "build wants torch";
 TEST(RecipeBuilds, ArchitecturesAreReadAsEachToolIsToldThem) {
   EXPECT_THAT(
       architectures("cmake -B b -DGGML_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=\"86;120a-real\""),
-      ElementsAre("86", "120a"));
-  EXPECT_THAT(architectures("cmake -B b -DCMAKE_CUDA_ARCHITECTURES:STRING=native"), IsEmpty());
+      ElementsAre("86", "120a-real"));
+  EXPECT_THAT(architectures("cmake -B b -DCMAKE_CUDA_ARCHITECTURES:STRING=native"),
+              ElementsAre("native"));
   EXPECT_THAT(architectures("CMAKE_ARGS='-DGGML_CUDA=on -DCMAKE_CUDA_ARCHITECTURES=120' pip "
                             "install --no-binary :all: llama-cpp-python"),
               ElementsAre("120"));
   EXPECT_THAT(architectures("TORCH_CUDA_ARCH_LIST='8.6 9.0;12.0+PTX' python setup.py install"),
-              ElementsAre("86", "90", "120"));
+              ElementsAre("86-real", "90-real", "120"));
   EXPECT_THAT(architectures("nvcc -gencode arch=compute_90a,code=sm_90a -arch sm_120 a.cu"),
-              ElementsAre("90a", "120"));
+              ElementsAre("90a-real", "120"));
   EXPECT_THAT(architectures("CUDAARCHS=80 cmake -B b"), ElementsAre("80"));
-  EXPECT_THAT(architectures("cmake -DCMAKE_CUDA_ARCHITECTURES=$ARCH"), IsEmpty());
+  EXPECT_THAT(architectures("nvcc -gencode arch=compute_86,code=[sm_86,compute_86] a.cu"),
+              ElementsAre("86-real", "86-virtual"));
+  EXPECT_THAT(architectures("cmake -DCMAKE_CUDA_ARCHITECTURES=$ARCH"), ElementsAre("$ARCH"));
 }
 
 TEST(RecipeBuilds, AnOlderCompilerDoesNotKnowANewArchitecture) {
@@ -129,6 +133,33 @@ TEST(RecipeBuilds, AnOlderCompilerDoesNotKnowANewArchitecture) {
                     "FROM nvidia/cuda:13.0.1-devel-ubuntu24.04\n"
                     "RUN cmake -DGGML_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=61 .\n"),
               ElementsAre(HasSubstr("sm_61 (compute capability 6.1) left with CUDA 13.0")));
+}
+
+TEST(RecipeBuilds, WhatIsCompiledHoldsCodeForTheCardThatIsThere) {
+  const auto said = [](const std::string& list, const char* name, const char* capability) {
+    const std::string dockerfile =
+        "FROM nvidia/cuda:12.8.1-devel-ubuntu22.04\nRUN cmake -B b -DGGML_CUDA=ON "
+        "-DCMAKE_CUDA_ARCHITECTURES=" +
+        list + " && cmake --build b\n";
+    Facts facts = files({{"Dockerfile", dockerfile.c_str()}});
+    facts.machine.cards = {card(name, capability), card(name, capability)};
+    facts.machine.driver = "580.95.05";
+    return words_of(judge(facts), "compiled for other cards");
+  };
+  const char* const blackwell = "GeForce RTX 5090";
+  EXPECT_THAT(said("'75;86-real'", "GeForce GTX 1080", "6.1"),
+              ElementsAre(AllOf(HasSubstr("warning: "), HasSubstr("compiles sm_75, sm_86"),
+                                HasSubstr("compute capability 6.1 runs none of that"))));
+  EXPECT_THAT(said("'80-real;86-real'", blackwell, "12.0"), SizeIs(1));
+  // The driver compiles PTX.
+  EXPECT_THAT(said("'80-real;86'", blackwell, "12.0"), IsEmpty());
+  EXPECT_THAT(said("'80-virtual'", blackwell, "12.0"), IsEmpty());
+  EXPECT_THAT(said("'120a-real'", blackwell, "12.0"), IsEmpty());
+  EXPECT_THAT(said("'90a-real'", blackwell, "12.0"), SizeIs(1));
+  EXPECT_THAT(said("80-real", "GeForce RTX 3090", "8.6"), IsEmpty());
+  // Nobody knows.
+  EXPECT_THAT(said("native", blackwell, "12.0"), IsEmpty());
+  EXPECT_THAT(said("\"80-real;$MORE\"", blackwell, "12.0"), IsEmpty());
 }
 
 TEST(RecipeBuilds, ACopiedEnvironmentWantsThePythonThatItWasMadeWith) {

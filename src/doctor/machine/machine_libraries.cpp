@@ -66,7 +66,17 @@ class LibraryGatherer {
   }
 
  private:
-  // Folders in the order of the cache's entries.
+  // Adds the real path of a library of CUDA; of others nothing.
+  void add_library(std::vector<std::string>& found, const std::string& path) const {
+    constexpr size_t kMostLibraries = 256;
+    if (is_library_of_cuda(file_name_of(path)) && found.size() < kMostLibraries) {
+      if (auto real = tree_.real(path)) {
+        add_new(found, *std::move(real));
+      }
+    }
+  }
+
+  // Folders and libraries of CUDA in the order of the cache's entries.
   void read_cache_folders() {
     const std::string path = tree_.opened_as("/etc/ld.so.cache");
     const auto file = path.empty() ? fail(ErrorCode::NotFound, "none") : MappedFile::open(path);
@@ -83,6 +93,7 @@ class LibraryGatherer {
         last = folder;
         add_new(machine_.library_folders, std::move(folder));
       }
+      add_library(machine_.cache_libraries, std::string(entry.path));
     }
   }
 
@@ -164,14 +175,9 @@ class LibraryGatherer {
   }
 
   void read_path() {
-    constexpr size_t kMostLibraries = 256;
     for (const std::string& folder : path_folders_) {
       for (const std::string& name : tree_.names(folder)) {
-        if (is_library_of_cuda(name) && machine_.path_libraries.size() < kMostLibraries) {
-          if (auto real = tree_.real(fmt::format("{}/{}", folder, name))) {
-            add_new(machine_.path_libraries, *std::move(real));
-          }
-        }
+        add_library(machine_.path_libraries, fmt::format("{}/{}", folder, name));
       }
     }
   }

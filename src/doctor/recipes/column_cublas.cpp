@@ -6,13 +6,11 @@
 #include <vector>
 
 #include "doctor/recipes/alignment_parts.h"
+#include "doctor/recipes/machine_lacks.h"
 #include "doctor/recipes/recipe_drift.h"
 
 namespace mynah::doctor {
 
-namespace {
-
-// What brings cuBLAS by wheels; nothing is known of the machine's own.
 std::vector<CublasThere> cublas_of(const RecipeColumn& column, const Knowledge& knowledge) {
   std::vector<CublasThere> there;
   const auto torch = torch_of(column, knowledge);
@@ -33,8 +31,6 @@ std::vector<CublasThere> cublas_of(const RecipeColumn& column, const Knowledge& 
   return there;
 }
 
-// Whether something else may bring a cuBLAS: a torch of which nobody knows the build, extras of
-// ONNX Runtime, conda's packages.
 bool may_bring_cublas(const RecipeColumn& column, const Knowledge& knowledge) {
   const Resolved onnxruntime = resolve(column, "onnxruntime-gpu");
   return (column.asks_for("torch") && !torch_of(column, knowledge)) ||
@@ -46,13 +42,12 @@ bool may_bring_cublas(const RecipeColumn& column, const Knowledge& knowledge) {
          });
 }
 
-}  // namespace
-
-std::optional<CublasLack> cublas_lack(const RecipeColumn& column, const Knowledge& knowledge) {
-  const Resolved own = resolve(column, "ctranslate2");
-  const Derived other = own.by == nullptr ? brought(column, "ctranslate2", knowledge) : Derived();
+std::optional<CublasLack> cublas_lack(const RecipeColumn& column, std::string_view package,
+                                      const Machine& machine, const Knowledge& knowledge) {
+  const Resolved own = resolve(column, package);
+  const Derived other = own.by == nullptr ? brought(column, package, knowledge) : Derived();
   const Asked* const by = own.by != nullptr ? own.by : other.asked;
-  const auto all = stretches("ctranslate2", own.by != nullptr ? own.range : other.range, knowledge);
+  const auto all = stretches(package, own.by != nullptr ? own.range : other.range, knowledge);
   if (column.is_image() || by == nullptr || all.empty() || !by->requirement->url.empty()) {
     return std::nullopt;
   }
@@ -60,7 +55,8 @@ std::optional<CublasLack> cublas_lack(const RecipeColumn& column, const Knowledg
   std::vector<CublasThere> there = cublas_of(column, knowledge);
   const bool fits = std::ranges::any_of(
       there, [&](const CublasThere& one) { return major_version(one.cuda) == wanted; });
-  if (wanted == 0 || there.empty() || fits || may_bring_cublas(column, knowledge)) {
+  if (wanted == 0 || there.empty() || fits || may_bring_cublas(column, knowledge) ||
+      loader_finds(machine, "libcublas", wanted)) {
     return std::nullopt;
   }
   return CublasLack{

@@ -26,6 +26,24 @@ void add_torch(ColumnCudnn& cudnn, const RecipeColumn& column, const Knowledge& 
   }
 }
 
+// NVIDIA's wheel, pinned or by a range ("==9.*") whose newest comes.
+void add_wheel(ColumnCudnn& cudnn, const RecipeColumn& column, std::string_view wheel,
+               const Knowledge& knowledge) {
+  const Resolved asked = resolve(column, wheel);
+  std::string version = asked.version ? asked.version->text() : "";
+  const PackageReleases* known = knowledge.releases_of(wheel);
+  if (asked.by != nullptr && version.empty() && known != nullptr) {
+    const ListedReleases listed = listed_releases(*known, asked.range);
+    version = listed.versions.empty() ? "" : listed.versions.front().text();
+  }
+  if (!version.empty()) {
+    cudnn.there.push_back({.major = major_version(version),
+                           .version = std::move(version),
+                           .by = std::string(wheel),
+                           .asked = asked.by});
+  }
+}
+
 // The extra of ONNX Runtime that brings NVIDIA's wheel.
 void add_extra(ColumnCudnn& cudnn, const Resolved& onnxruntime, const Stretch& wants) {
   const std::vector<std::string>& extras = onnxruntime.by->requirement->extras;
@@ -146,12 +164,7 @@ ColumnCudnn cudnn_of(const RecipeColumn& column, const Knowledge& knowledge) {
   add_torch(cudnn, column, knowledge);
   for (const std::string_view wheel :
        {"nvidia-cudnn-cu11", "nvidia-cudnn-cu12", "nvidia-cudnn-cu13"}) {
-    if (const Resolved pinned = resolve(column, wheel); pinned.version) {
-      cudnn.there.push_back({.major = major_version(pinned.version->text()),
-                             .version = pinned.version->text(),
-                             .by = std::string(wheel),
-                             .asked = pinned.by});
-    }
+    add_wheel(cudnn, column, wheel, knowledge);
   }
   for (const std::string_view package : {"ctranslate2", "onnxruntime-gpu"}) {
     const Resolved pinned = resolve(column, package);

@@ -190,6 +190,43 @@ int torch_cudnn_major(const RecipeColumn& column, const Knowledge& knowledge) {
 
 }  // namespace
 
+std::string title_of(const OpenedLibraries& opens) {
+  return opens.version.empty() ? opens.package : opens.package + " " + opens.version;
+}
+
+std::string library_words(int cuda_major, int cudnn_major) {
+  return cudnn_major == 0  ? fmt::format("cuBLAS {}", cuda_major)
+         : cuda_major == 0 ? fmt::format("cuDNN {}", cudnn_major)
+                           : fmt::format("cuBLAS {} and cuDNN {}", cuda_major, cudnn_major);
+}
+
+std::string_view lack_words(std::string_view package) {
+  return package == "onnxruntime-gpu" ? "sessions compute on the processor, with a line in the log"
+                                      : "it stops at the first call";
+}
+
+std::string error_of(const LibraryLack& lack) {
+  if (lack.opens.package == "onnxruntime-gpu") {
+    return "Failed to create CUDAExecutionProvider";
+  }
+  return lack.cublas ? fmt::format("Library libcublas.so.{} is not found or cannot be loaded",
+                                   lack.opens.cuda_major)
+         : lack.opens.cudnn_major == 8
+             ? std::string("Could not load library libcudnn_ops_infer.so.8")
+             : fmt::format("Unable to load any of {{libcudnn_ops.so.{}}}", lack.opens.cudnn_major);
+}
+
+std::vector<OpenedLibraries> opened_libraries(const RecipeColumn& column,
+                                              const Knowledge& knowledge) {
+  std::vector<OpenedLibraries> all;
+  for (auto& opens : {ctranslate2_of(column, knowledge), onnxruntime_of(column, knowledge)}) {
+    if (opens) {
+      all.push_back(*opens);
+    }
+  }
+  return all;
+}
+
 bool speaks_of_card(const RecipeColumn& column) {
   const auto visible = [](const std::map<std::string, std::string>& variables) {
     return variables.contains("NVIDIA_VISIBLE_DEVICES") ||
@@ -208,13 +245,15 @@ bool speaks_of_card(const RecipeColumn& column) {
 }
 
 std::vector<std::string> cuda_wheels(int cuda_major, int cudnn_major, bool onnxruntime) {
-  if (cuda_major != 11 && cuda_major != 12) {
+  if (cuda_major < 11 || cuda_major > 13) {
     return {};
   }
-  std::vector<std::string> wheels = {fmt::format("nvidia-cublas-cu{}", cuda_major)};
+  // From CUDA 13 on their names end there, that of cuDNN does not.
+  const std::string ending = cuda_major == 13 ? "" : fmt::format("-cu{}", cuda_major);
+  std::vector<std::string> wheels = {"nvidia-cublas" + ending};
   if (onnxruntime) {
     for (const std::string_view name : {"cuda-runtime", "cufft", "curand"}) {
-      wheels.push_back(fmt::format("nvidia-{}-cu{}", name, cuda_major));
+      wheels.push_back(fmt::format("nvidia-{}{}", name, ending));
     }
   }
   if (cudnn_major != 0) {
@@ -271,16 +310,13 @@ std::vector<LibraryLack> library_lacks(const RecipeColumn& column, const Knowled
   const Held wheels = held_by_wheels(column, knowledge);
   const bool led = leads_to_wheels(column);
   std::vector<LibraryLack> all;
-  for (const auto& opens : {ctranslate2_of(column, knowledge), onnxruntime_of(column, knowledge)}) {
-    if (!opens) {
-      continue;
-    }
-    const bool cublas_wheel = fits(wheels.cublas_major, opens->cuda_major);
-    const bool cudnn_wheel = fits(wheels.cudnn_major, opens->cudnn_major);
-    const bool cublas = fits(held->cublas_major, opens->cuda_major) || (led && cublas_wheel);
-    const bool cudnn = fits(held->cudnn_major, opens->cudnn_major) || (led && cudnn_wheel);
+  for (const OpenedLibraries& opens : opened_libraries(column, knowledge)) {
+    const bool cublas_wheel = fits(wheels.cublas_major, opens.cuda_major);
+    const bool cudnn_wheel = fits(wheels.cudnn_major, opens.cudnn_major);
+    const bool cublas = fits(held->cublas_major, opens.cuda_major) || (led && cublas_wheel);
+    const bool cudnn = fits(held->cudnn_major, opens.cudnn_major) || (led && cudnn_wheel);
     if (!cublas || !cudnn) {
-      all.push_back({.opens = *opens,
+      all.push_back({.opens = opens,
                      .cublas = !cublas,
                      .cudnn = !cudnn,
                      .beside = (cublas || cublas_wheel) && (cudnn || cudnn_wheel)});

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "doctor/knowledge/knowledge.h"
@@ -29,6 +30,22 @@ struct LibraryLack {
   bool cudnn = false;
   bool beside = false;  // wheels bring it, into folders of their own
 };
+
+// "ctranslate2 4.8.2", or the package alone where several may come.
+[[nodiscard]] std::string title_of(const OpenedLibraries& opens);
+
+// "cuBLAS 12 and cuDNN 9"; 0: none of that.
+[[nodiscard]] std::string library_words(int cuda_major, int cudnn_major);
+
+// What becomes of a package that does not find them.
+[[nodiscard]] std::string_view lack_words(std::string_view package);
+
+// What a program prints that lacks them.
+[[nodiscard]] std::string error_of(const LibraryLack& lack);
+
+// Packages of a column that open libraries of CUDA by name.
+[[nodiscard]] std::vector<OpenedLibraries> opened_libraries(const RecipeColumn& column,
+                                                            const Knowledge& knowledge);
 
 // What packages of an image do not find. Nothing where nobody knows what the image holds, or where
 // all is for the processor.

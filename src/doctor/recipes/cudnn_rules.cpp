@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include "doctor/recipes/alignment_parts.h"
-#include "doctor/recipes/column_cublas.h"
 #include "doctor/recipes/column_cudnn.h"
 #include "doctor/recipes/column_libraries.h"
 #include "doctor/recipes/listed_releases.h"
@@ -383,65 +382,6 @@ void judge_extras(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& p
   }
 }
 
-// Builds of the same torch that bring the cuBLAS that is wanted, and NVIDIA's wheel of it in the
-// place of another one.
-void propose_cublas(const Diagnosis& diagnosis, const RecipeColumn& column,
-                    const CublasThere& there, int wanted, Proposals& proposals) {
-  const Knowledge& knowledge = diagnosis.knowledge;
-  const std::string library = fmt::format("libcublas.so.{}", wanted);
-  if (there.by.starts_with("nvidia-cublas")) {
-    AlignmentEdit edit =
-        pin_edit(column, *there.asked, there.asked->requirement->specifier,
-                 fmt::format("it brings {}; name its folder in LD_LIBRARY_PATH", library));
-    edit.to = fmt::format("nvidia-cublas-cu{}", wanted);
-    propose(diagnosis, proposals, {std::move(edit)});
-    return;
-  }
-  const auto torch = torch_of(column, knowledge);
-  const TorchRelease* release = torch ? knowledge.torch_release(*torch) : nullptr;
-  bool any = false;
-  for (const TorchVariant& variant :
-       release != nullptr ? std::span(release->variants) : std::span<const TorchVariant>()) {
-    const auto local = Version::parse("0+" + variant.cuda);
-    if (!local || major_version(cuda_of_variant(variant.cuda)) != wanted) {
-      continue;
-    }
-    Version target = torch->public_part();
-    target.local = local->local;
-    any = true;
-    propose(diagnosis, proposals,
-            torch_edits(column, target, fmt::format("it brings {}", library), knowledge));
-  }
-  if (!any) {
-    propose(diagnosis, proposals,
-            {{.file = there.asked->recipe->path,
-              .line = 0,
-              .from = {},
-              .to = fmt::format("nvidia-cublas-cu{}", wanted),
-              .why = fmt::format("it brings {}; name its folder in LD_LIBRARY_PATH", library)}});
-  }
-}
-
-void judge_cublas(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals) {
-  const auto lack = cublas_lack(column, diagnosis.knowledge);
-  if (!lack) {
-    return;
-  }
-  Finding& finding = add_finding(
-      diagnosis, "cublas of another version", Level::Warning, Certainty::Likely,
-      fmt::format("ctranslate2 in {}", column.name),
-      fmt::format("{} brings the cuBLAS of CUDA {}, and {} opens libcublas.so.{}: the first "
-                  "computation on a card fails where the machine has none.",
-                  lack->there.by, lack->there.cuda,
-                  lack->by.empty() ? std::string("ctranslate2")
-                                   : fmt::format("the ctranslate2 that {} asks for", lack->by),
-                  lack->wanted));
-  finding.evidence = {evidence_of(*lack->there.asked), evidence_of(*lack->asked)};
-  finding.error =
-      fmt::format("Library libcublas.so.{} is not found or cannot be loaded", lack->wanted);
-  propose_cublas(diagnosis, column, lack->there, lack->wanted, proposals);
-}
-
 }  // namespace
 
 void judge_cudnn(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals) {
@@ -452,7 +392,6 @@ void judge_cudnn(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& pr
     }
   }
   judge_extras(diagnosis, column, proposals);
-  judge_cublas(diagnosis, column, proposals);
 }
 
 }  // namespace mynah::doctor

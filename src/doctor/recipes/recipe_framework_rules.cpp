@@ -211,7 +211,8 @@ std::optional<Judged> judged_newest(const Brought& brought, const Card& card,
       Cause::Packed,       Cause::CudnnCode,   Cause::CublasCode, Cause::CudaTooOld};
   Judged judged =
       judge_framework(brought.frameworks.front(), &card, machine, knowledge, &environment);
-  if (computes_on_card(judged) || judged.verdict.outcome == Outcome::Unknown ||
+  const bool old = judged.cause == Cause::CudaTooOld;  // which is unknown, and worth saying
+  if (computes_on_card(judged) || (judged.verdict.outcome == Outcome::Unknown && !old) ||
       std::ranges::find(kCauses, judged.cause) == kCauses.end()) {
     return std::nullopt;
   }
@@ -220,6 +221,9 @@ std::optional<Judged> judged_newest(const Brought& brought, const Card& card,
 
 // Another release may come than the one that was judged: its failure is no more than likely.
 void doubt_newest(Judged& judged) {
+  if (judged.verdict.outcome == Outcome::Unknown) {
+    return;
+  }
   judged.verdict.outcome = Outcome::Unknown;
   judged.verdict.reason = "nothing pins it: the newest that is known would fail";
   for (Finding& finding : judged.findings) {
@@ -409,6 +413,7 @@ void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column,
       }
       judged->verdict.environment = column.name;
       lower_by_libraries(diagnosis, column, framework.package, judged->verdict);
+      lower_by_machine_libraries(diagnosis, column, framework.package, judged->verdict);
       lower_by_hidden_cards(diagnosis, column, judged->verdict);
       diagnosis.report.verdicts.push_back(std::move(judged->verdict));
       for (Finding& finding : judged->findings) {

@@ -11,7 +11,6 @@
 #include <fmt/ranges.h>
 
 #include "doctor/recipes/alignment_parts.h"
-#include "doctor/recipes/column_cublas.h"
 #include "doctor/recipes/column_cudnn.h"
 #include "doctor/recipes/column_libraries.h"
 #include "doctor/recipes/installation_edits.h"
@@ -25,20 +24,10 @@ namespace mynah::doctor {
 
 namespace {
 
-std::string title(const OpenedLibraries& opens) {
-  return opens.version.empty() ? opens.package : opens.package + " " + opens.version;
-}
-
 // Whether a torch is there that loads libraries of CUDA from the folders of wheels.
 bool torch_loads(const RecipeColumn& column, const Knowledge& knowledge) {
   return (column.asks_for("torch") || !column.image_torch.empty()) &&
          !is_for_processor(column, knowledge);
-}
-
-std::string wanted(int cuda_major, int cudnn_major) {
-  return cudnn_major == 0  ? fmt::format("cuBLAS {}", cuda_major)
-         : cuda_major == 0 ? fmt::format("cuDNN {}", cudnn_major)
-                           : fmt::format("cuBLAS {} and cuDNN {}", cuda_major, cudnn_major);
 }
 
 // "ENV LD_LIBRARY_PATH=..." for an image of Python, whose packages lie where its name says, or in
@@ -198,8 +187,8 @@ void add_remedies(Diagnosis& diagnosis, const RecipeColumn& column, const Librar
   } else if (!image.empty()) {
     propose(diagnosis, proposals,
             {image_edit(column, image,
-                        fmt::format("it holds {}", wanted(lack.cublas ? opens.cuda_major : 0,
-                                                          opens.cudnn_major)))});
+                        fmt::format("it holds {}", library_words(lack.cublas ? opens.cuda_major : 0,
+                                                                 opens.cudnn_major)))});
   } else if (column.image.starts_with("nvidia/cuda:")) {
     propose_both(diagnosis, column, lack.opens, proposals);
   }
@@ -219,35 +208,22 @@ void add_remedies(Diagnosis& diagnosis, const RecipeColumn& column, const Librar
 // `torch_loads`: the torch that is there loads the same libraries from their folders.
 std::string text_of(const LibraryLack& lack, const std::string& image, bool torch_loads) {
   const bool silent = lack.opens.package == "onnxruntime-gpu";
-  const std::string missing =
-      wanted(lack.cublas ? lack.opens.cuda_major : 0, lack.cudnn ? lack.opens.cudnn_major : 0);
+  const std::string missing = library_words(lack.cublas ? lack.opens.cuda_major : 0,
+                                            lack.cudnn ? lack.opens.cudnn_major : 0);
   if (!lack.opens.elsewhere.empty()) {
     return fmt::format(
         "{} may come from {}, of whose builds nobody knows: that of the Python "
         "index wants {}, which is not where the loader looks.",
-        title(lack.opens), lack.opens.elsewhere, missing);
+        title_of(lack.opens), lack.opens.elsewhere, missing);
   }
   return lack.beside
              ? fmt::format(
                    "{} looks for {} where the loader does; here only wheels bring that, in "
                    "folders of their own: it is found where {}{}LD_LIBRARY_PATH names them.",
-                   title(lack.opens), missing, torch_loads ? "torch is imported first, or " : "",
+                   title_of(lack.opens), missing, torch_loads ? "torch is imported first, or " : "",
                    silent ? "preload_dlls() is called, or " : "")
              : fmt::format("On a card {} wants {}, and neither {} nor a line here brings that: {}.",
-                           title(lack.opens), missing, image,
-                           silent ? "sessions compute on the processor, with a line in the log"
-                                  : "it stops at the first call");
-}
-
-std::string error_of(const LibraryLack& lack) {
-  if (lack.opens.package == "onnxruntime-gpu") {
-    return "Failed to create CUDAExecutionProvider";
-  }
-  return lack.cublas ? fmt::format("Library libcublas.so.{} is not found or cannot be loaded",
-                                   lack.opens.cuda_major)
-         : lack.opens.cudnn_major == 8
-             ? std::string("Could not load library libcudnn_ops_infer.so.8")
-             : fmt::format("Unable to load any of {{libcudnn_ops.so.{}}}", lack.opens.cudnn_major);
+                           title_of(lack.opens), missing, image, lack_words(lack.opens.package));
 }
 
 Level level_of(const LibraryLack& lack, const RecipeColumn& column, const Machine& machine) {
@@ -286,7 +262,7 @@ void judge_lacks(Diagnosis& diagnosis, const RecipeColumn& column,
                  std::span<const LibraryLack> lacks, Proposals& proposals) {
   std::vector<std::string> titles;
   for (const LibraryLack& lack : lacks) {
-    titles.push_back(title(lack.opens));
+    titles.push_back(title_of(lack.opens));
   }
   Finding& finding =
       add_finding(diagnosis, "image lacks libraries", Level::Note, Certainty::Likely,
@@ -367,23 +343,16 @@ void lower_by_libraries(const Diagnosis& diagnosis, const RecipeColumn& column,
       return;
     }
   }
-  if (const auto lack =
-          package == "ctranslate2" ? cublas_lack(column, diagnosis.knowledge) : std::nullopt) {
-    verdict.outcome = Outcome::Unknown;
-    verdict.reason = fmt::format("it opens libcublas.so.{}, and {} brings that of CUDA {}",
-                                 lack->wanted, lack->there.by, lack->there.cuda);
-    return;
-  }
   for (const LibraryLack& lack : library_lacks(column, diagnosis.knowledge)) {
     if (lack.opens.package == package &&
         level_of(lack, column, diagnosis.facts.machine) > Level::Note) {
       const bool silent =
           package == "onnxruntime-gpu" && !lack.beside && lack.opens.elsewhere.empty();
       verdict.outcome = silent ? Outcome::WorksSlowly : Outcome::Unknown;
-      verdict.reason = fmt::format(
-          "where the loader looks there is no {}{}",
-          wanted(lack.cublas ? lack.opens.cuda_major : 0, lack.cudnn ? lack.opens.cudnn_major : 0),
-          lack.beside ? ": wheels bring it, in folders of their own" : "");
+      verdict.reason = fmt::format("where the loader looks there is no {}{}",
+                                   library_words(lack.cublas ? lack.opens.cuda_major : 0,
+                                                 lack.cudnn ? lack.opens.cudnn_major : 0),
+                                   lack.beside ? ": wheels bring it, in folders of their own" : "");
       return;
     }
   }

@@ -145,6 +145,12 @@ void judge_image_libraries(Diagnosis& diagnosis, const RecipeColumn& column, Pro
 void lower_by_libraries(const Diagnosis& diagnosis, const RecipeColumn& column,
                         std::string_view package, FrameworkVerdict& verdict);
 
+// The same of a recipe that is no image, and what it leaves to the machine's loader.
+void judge_machine_libraries(Diagnosis& diagnosis, const RecipeColumn& column,
+                             Proposals& proposals);
+void lower_by_machine_libraries(const Diagnosis& diagnosis, const RecipeColumn& column,
+                                std::string_view package, FrameworkVerdict& verdict);
+
 // Versions that come as they come.
 void judge_drift(Diagnosis& diagnosis, const RecipeColumn& column, const Alignment& alignment,
                  Proposals& proposals);
@@ -157,6 +163,9 @@ void judge_alignment(Diagnosis& diagnosis, const Alignment& alignment,
 // What is compiled for architectures that its compiler does not know, or before torch is there, and
 // environments that are copied into an image without their Python.
 void judge_recipe_builds(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals);
+
+// What is compiled for architectures that none of a machine's cards runs.
+void judge_compiled_code(Diagnosis& diagnosis, const RecipeColumn& column);
 
 // Cards that variables hide from what runs in a column (CUDA_VISIBLE_DEVICES,
 // NVIDIA_VISIBLE_DEVICES).

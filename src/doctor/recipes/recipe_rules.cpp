@@ -265,9 +265,11 @@ void judge_recipes(Diagnosis& diagnosis) {
     judge_image_system(diagnosis, column, proposals);
     judge_numpy(diagnosis, column);
     judge_recipe_builds(diagnosis, column, proposals);
+    judge_compiled_code(diagnosis, column);
     judge_hidden_cards(diagnosis, column);
     judge_image_libraries(diagnosis, column, proposals);
     judge_cudnn(diagnosis, column, proposals);
+    judge_machine_libraries(diagnosis, column, proposals);
     judge_drift(diagnosis, column, alignment, proposals);
     judge_image(diagnosis, column, alignment);
     judge_service(diagnosis, column, columns);

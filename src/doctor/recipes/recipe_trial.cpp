@@ -51,6 +51,7 @@ RecipeTrials::Troubles RecipeTrials::troubles(const Facts& facts,
   judge_numpy(diagnosis, column);
   judge_image_libraries(diagnosis, column, none);
   judge_cudnn(diagnosis, column, none);
+  judge_machine_libraries(diagnosis, column, none);
   judge_pinned_frameworks(diagnosis, column, nullptr);
   Troubles found;
   for (const Finding& finding : diagnosis.report.findings) {
