@@ -13,12 +13,12 @@ import sys
 
 # The oldest release that is kept of each.
 PACKAGES = {
-    "torch": "2.0.0", "torchaudio": "2.0.0", "torchvision": "0.15.0", "torchcodec": "0.1.0",
+    "torch": "1.13.0", "torchaudio": "0.13.0", "torchvision": "0.14.0", "torchcodec": "0.1.0",
     "ctranslate2": "3.17.0", "faster-whisper": "0.8.0", "whisperx": "3.3.0", "openai-whisper": "20231117",
     "onnxruntime": "1.15.0", "onnxruntime-gpu": "1.15.0", "llama-cpp-python": "0.3.0",
     "numpy": "1.19.0", "pyannote-audio": "3.1.0", "silero-vad": "5.1", "kokoro": "0.2.1", "kokoro-onnx": "0.4.0", "coqui-tts": "0.24.0",
     "sentence-transformers": "3.0.0", "tts": "0.13.0", "piper-tts": "1.1.0", "chatterbox-tts": "0.1.0", "nemo-toolkit": "1.20.0",
-    "nvidia-cudnn-cu12": "8.9.0", "nvidia-cudnn-cu13": "9.12.0", "nvidia-cublas-cu12": "12.1.0", "nvidia-cublas": "13.0.0",
+    "nvidia-cudnn-cu11": "8.5.0", "nvidia-cudnn-cu12": "8.9.0", "nvidia-cudnn-cu13": "9.12.0", "nvidia-cublas-cu12": "12.1.0", "nvidia-cublas": "13.0.0",
     "nvidia-cuda-runtime-cu12": "12.1.0",
 }
 

@@ -214,7 +214,7 @@ Brought brought_by(const RecipeColumn& column, std::string_view package, System 
 
 Brought newest_of_range(const RecipeColumn& column, std::string_view package, System system,
                         const Knowledge& knowledge) {
-  if (package == "torch" && !column.asks_for(package)) {
+  if ((package == "torch" || package == "ctranslate2") && !column.asks_for(package)) {
     return newest_of_others(column, package, system, knowledge);
   }
   const Resolved resolved = resolve(column, package);

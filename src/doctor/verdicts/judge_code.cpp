@@ -225,9 +225,8 @@ void Judge::look_at_cuda_age() {
   const int major = cuda_major_of(framework_, knowledge_);
   if (architecture == nullptr || major == 0 || framework_.name == kMynah ||
       major >= cuda_number(architecture->first_toolkit.value) / 100 ||
-      std::ranges::any_of(problems_, [](const Problem& problem) {
-        return is_failure(problem.outcome) && problem.certainty == Certainty::Certain;
-      })) {
+      std::ranges::any_of(problems_,
+                          [](const Problem& problem) { return is_failure(problem.outcome); })) {
     return;
   }
   Problem& problem = add(Cause::CudaTooOld, Outcome::Unknown, Certainty::Likely);
