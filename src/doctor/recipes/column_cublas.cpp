@@ -44,11 +44,14 @@ bool may_bring_cublas(const RecipeColumn& column, const Knowledge& knowledge) {
 
 std::optional<CublasLack> cublas_lack(const RecipeColumn& column, std::string_view package,
                                       const Machine& machine, const Knowledge& knowledge) {
+  if (column.is_image()) {
+    return std::nullopt;
+  }
   const Resolved own = resolve(column, package);
   const Derived other = own.by == nullptr ? brought(column, package, knowledge) : Derived();
   const Asked* const by = own.by != nullptr ? own.by : other.asked;
   const auto all = stretches(package, own.by != nullptr ? own.range : other.range, knowledge);
-  if (column.is_image() || by == nullptr || all.empty() || !by->requirement->url.empty()) {
+  if (by == nullptr || all.empty() || !by->requirement->url.empty()) {
     return std::nullopt;
   }
   const int wanted = all.back().cuda_major;

@@ -1,6 +1,7 @@
 #include "doctor/recipes/recipe_drift.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -64,6 +65,14 @@ int major_of(std::string_view version) {
   return parsed ? static_cast<int>(std::min<uint64_t>(parsed->release_at(0), 99)) : 0;
 }
 
+// Whether an entry may ask for a package, before it is looked at in full: few of hundreds do. Names
+// stand in it as they are compared.
+bool may_ask_for(const PackageNeeds& needs, std::string_view package) {
+  return std::ranges::any_of(needs.requires_, [&](const std::string& text) {
+    return text.front() == package.front() && text.starts_with(package);
+  });
+}
+
 // Whether the lock that pins a package holds another, which is not installed here: its markers, or
 // an override of the project, say so.
 bool left_out(const RecipeColumn& column, const Recipe& lock, std::string_view package) {
@@ -89,6 +98,9 @@ Derived derived(const RecipeColumn& column, std::string_view package, const Know
   Resolved resolved;  // entries of one package stand together
   for (const PackageNeeds& needs : knowledge.packages) {
     const std::string& name = needs.package;
+    if (!may_ask_for(needs, package)) {
+      continue;
+    }
     if (name != last) {
       resolved = resolve(column, name);
       last = name;
@@ -150,9 +162,15 @@ Derived brought(const RecipeColumn& column, std::string_view package, const Know
   if (!pinned.by.empty()) {
     return pinned;
   }
+  std::set<std::string_view> asking;
+  for (const PackageNeeds& needs : knowledge.packages) {
+    if (needs.package != package && may_ask_for(needs, package)) {
+      asking.insert(needs.package);
+    }
+  }
   for (const PackageReleases& known : knowledge.releases) {
-    const auto open =
-        known.package == package ? std::nullopt : open_range(column, known.package, knowledge);
+    const auto open = asking.contains(known.package) ? open_range(column, known.package, knowledge)
+                                                     : std::nullopt;
     const ListedReleases listed = open ? listed_releases(known, open->range) : ListedReleases();
     const PackageNeeds* const needs =
         listed.versions.empty() ? nullptr
