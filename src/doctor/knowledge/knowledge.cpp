@@ -152,9 +152,11 @@ const CTranslate2Release* Knowledge::ctranslate2_release(const Version& version)
 }
 
 const PackageNeeds* Knowledge::package(std::string_view name, const Version& version) const {
-  const Version base = version.base();  // once: there are hundreds
+  // A release that repeats another may ask for another torch: 0.0.28.post2 of xformers does.
+  Version final = version.base();  // once: there are hundreds
+  final.post = version.post;
   return first_where(packages, [&](const PackageNeeds& p) {
-    return p.package == name && holds(p.versions, base);
+    return p.package == name && holds(p.versions, final);
   });
 }
 

@@ -46,6 +46,8 @@ struct AlignmentEdit {
   bool literal = true;    // false: `from` does not stand on that line as it is
   bool of_image = false;  // FROM of a Dockerfile, or the image of a service
   bool refused = false;   // of a lock: its project refuses `to`, too
+  // Of a lock: the condition of what its project says of the package, which stays.
+  std::string marker = {};
   // Of an index of a lock: what is to come from it, "torch==2.8.0", though its version stays.
   std::vector<std::string> pins = {};
 

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "doctor/recipes/alignment_parts.h"
 #include "doctor/recipes/installation_edits.h"
 #include "doctor/recipes/recipe_drift.h"
 #include "doctor/recipes/recipe_edits.h"
@@ -31,6 +32,13 @@ std::optional<Resolved> side_of(const RecipeColumn& column, const Requirement& s
     return std::nullopt;
   }
   return resolved;
+}
+
+// Whether it is sure to come, and as the Python index has it: conda has builds of its own, and what
+// is made of a source tree is made for what is there.
+bool is_plain(const Resolved& side) {
+  const std::string& url = side.by->requirement->url;
+  return side.sure && url != "conda" && (url.empty() || side.version);
 }
 
 // What leaves a package out of a lock of uv's, whoever asks for it: an override that holds on no
@@ -110,7 +118,13 @@ void propose_beyond(const Diagnosis& diagnosis, const RecipeColumn& column, cons
     }
   }
   for (const std::optional<Version>* other : {&newer, &older}) {
-    if (*other) {
+    if (*other && side.name == "torch") {
+      Version torch = **other;
+      torch.local = resolved.version->local;
+      propose(diagnosis, proposals,
+              torch_edits(column, with_variant(torch, diagnosis.knowledge), "it does not clash",
+                          diagnosis.knowledge));
+    } else if (*other) {
       propose(diagnosis, proposals,
               {pin_edit(column, *resolved.by, "==" + (*other)->text(), "it does not clash")});
     }
@@ -172,7 +186,7 @@ void judge_clashes(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& 
     }
     // Where any version clashes they only lie over each other, and the order decides.
     const bool breaks = !first->specifier.empty() || !second->specifier.empty();
-    const bool certain = clash.verified && one && one->sure && other->sure;
+    const bool certain = clash.verified && one && is_plain(*one) && is_plain(*other);
     Finding& finding = add_finding(
         diagnosis, "packages clash", breaks ? failing(certain) : Level::Warning,
         sure(clash.verified), column.name,

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,9 +19,10 @@ namespace {
 
 // What edits of one lock come to.
 struct Wish {
-  std::vector<std::string> pins;  // "torch==2.7.0"
-  std::string index;              // where they come from; empty: where all does
-  bool refused = false;           // by the project
+  std::vector<std::string> pins;               // "torch==2.7.0"
+  std::map<std::string, std::string> markers;  // of pins
+  std::string index;                           // where they come from; empty: where all does
+  bool refused = false;                        // by the project
   std::vector<std::string> whys;
 };
 
@@ -40,6 +42,7 @@ Wish wish_of(std::span<const AlignmentEdit> edits) {
       wish.index = edit.to.substr(extra ? kExtraIndex.size() : 0);
     } else {
       wish.pins.push_back(edit.to);
+      wish.markers[edit.to] = edit.marker;
     }
     wish.refused |= edit.refused;
     if (!edit.why.empty() && std::ranges::find(wish.whys, edit.why) == wish.whys.end()) {
@@ -61,14 +64,27 @@ std::string quoted(const std::vector<std::string>& pins) {
   return words;
 }
 
+// The same for a project that asks for them under conditions: uv puts a pin that has another one
+// beside what stands there, and both hold.
+std::string quoted_with_markers(const Wish& wish) {
+  std::vector<std::string> pins = wish.pins;
+  for (std::string& pin : pins) {
+    const auto marker = wish.markers.find(pin);
+    if (marker != wish.markers.end() && !marker->second.empty()) {
+      pin += " ; " + marker->second;
+    }
+  }
+  return quoted(pins);
+}
+
 // uv holds to what the project says: another index, or a version that the project refuses, is
 // written into that first.
 std::string uv_command(const Wish& wish) {
   if (!wish.index.empty()) {
-    return fmt::format("uv add --index pytorch={}{}", wish.index, quoted(wish.pins));
+    return fmt::format("uv add --index pytorch={}{}", wish.index, quoted_with_markers(wish));
   }
   if (wish.refused) {
-    return "uv add" + quoted(wish.pins);
+    return "uv add" + quoted_with_markers(wish);
   }
   std::string command = "uv lock";
   for (const std::string& pin : wish.pins) {

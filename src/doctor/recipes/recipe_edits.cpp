@@ -206,6 +206,8 @@ AlignmentEdit pin_edit(const RecipeColumn& column, const Asked& decides, const s
   edit.why += hash_words(requirement);
   edit.row = requirement.name;
   edit.refused = lock && refuses(project, to);
+  edit.marker = lock && project != nullptr ? project->requirement->marker : "";
+  std::ranges::replace(edit.marker, '\'', '"');
   // Behind extras alone nothing is put by a command: how they are written is not known.
   edit.literal = requirement.literal && requirement.line != 0 && requirement.url.empty() &&
                  (requirement.extras.empty() || !requirement.specifier.empty());

@@ -20,6 +20,7 @@
 #include "doctor/recipes/recipe_parts.h"
 #include "doctor/recipes/recipe_rule_parts.h"
 #include "doctor/recipes/requirement_text.h"
+#include "doctor/recipes/torch_neighbours.h"
 #include "doctor/verdicts/arm_machines.h"
 #include "doctor/verdicts/coverage.h"
 #include "doctor/verdicts/int8_products.h"
@@ -105,8 +106,26 @@ void add_recipe_remedies(const Diagnosis& diagnosis, const RecipeColumn& column,
         brought.by == nullptr
             ? InstallationEdits()
             : installation_edits(remedy.command, column, *brought.by, diagnosis.knowledge);
-    if (const auto torch = torch_of_remedy(remedy); torch && !brought.through.empty()) {
-      found.edits = torch_beside(column, *brought.by, *torch, diagnosis.knowledge);
+    const auto torch = torch_of_remedy(remedy);
+    const auto edits_for = [&](const Version& version) {
+      return brought.through.empty()
+                 ? torch_edits(column, version, "", diagnosis.knowledge)
+                 : torch_beside(column, *brought.by, version, diagnosis.knowledge);
+    };
+    if (torch && !brought.through.empty()) {
+      found.edits = edits_for(*torch);
+    }
+    const auto better = torch && !found.edits.empty()
+                            ? torch_with_neighbours(column, *torch, diagnosis.knowledge)
+                            : std::nullopt;
+    if (better) {
+      proposals.push_back({.finding = diagnosis.report.findings.size(),
+                           .edits = edits_for(*better),
+                           .text = remedy.text,
+                           .instead_of = finding.remedies.size(),
+                           .cost = remedy.cost,
+                           .more = found.more,
+                           .or_next = true});
     }
     if (!found.edits.empty()) {
       proposals.push_back({.finding = diagnosis.report.findings.size(),

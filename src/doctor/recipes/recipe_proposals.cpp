@@ -65,10 +65,15 @@ class Chooser {
       : report_(report), place_(place), trials_(trials) {}
 
   std::vector<Tried> choose(const Proposals& proposals) {
+    bool taken = false;  // the one before, which this one stands in for
     for (const Proposal& proposal : proposals) {
+      if (std::exchange(taken, false)) {
+        continue;
+      }
       auto trial = trials_.run(std::span(&place_.column, 1), proposal.edits);
       if (trial && (trial->brings.empty() || proposal.instead_of) &&
-          trial->mends(report_.findings[proposal.finding])) {
+          !(proposal.or_next && trial->fails) && trial->mends(report_.findings[proposal.finding])) {
+        taken = proposal.or_next;
         Tried& tried = tried_.emplace_back();
         tried.proposal = &proposal;
         tried.failures = std::ranges::count_if(

@@ -45,6 +45,7 @@ struct Proposal {
   std::optional<size_t> instead_of = {};
   std::string cost = {};
   std::vector<RemedyStep> more = {};  // that no edit does
+  bool or_next = false;               // the next one stands in where it brings a failure
 };
 
 using Proposals = std::vector<Proposal>;

@@ -14,6 +14,7 @@
 #include "doctor/recipes/package_indexes.h"
 #include "doctor/recipes/recipe_edits.h"
 #include "doctor/recipes/recipe_parts.h"
+#include "doctor/recipes/torch_neighbours.h"
 #include "doctor/torch_index.h"
 
 namespace mynah::doctor {
@@ -340,6 +341,7 @@ void change_torch(const RecipeColumn& column, const Version& target, const std::
   if (torch.by != nullptr) {
     name_sources(column, target, *torch.by, knowledge, edits);
   }
+  move_neighbours(column, target, knowledge, edits);
 }
 
 std::vector<std::string_view> image_companions(const RecipeColumn& column) {
