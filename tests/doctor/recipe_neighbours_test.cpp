@@ -142,6 +142,36 @@ TEST(RecipeNeighbours, WhatIsCompiledForOneTorchWantsChecking) {
       "flash-attn is compiled for one torch: whether its build goes with 2.7.0 wants checking");
 }
 
+TEST(RecipeNeighbours, ABuildThatNamesItsTorchIsHeldAgainstTheOneThatComes) {
+  const auto found = [](const std::string& text) {
+    std::vector<std::string> words;
+    for (const auto& finding :
+         of_rule(judge(files({{"requirements.txt", text.c_str()}})), "torch companions")) {
+      words.push_back(std::string(level_name(finding->level)) + ": " + finding->text);
+    }
+    return words;
+  };
+  const std::string wheel =
+      "https://mirror.example/flash_attn-2.7.4.post1+cu12torch2.6cxx11abiFALSE-cp311-cp311-"
+      "linux_x86_64.whl\n";
+  EXPECT_THAT(
+      found("torch==2.7.0\n" + wheel),
+      ElementsAre("unknown: flash-attn is a build for torch 2.6, and 2.7.0+cu126 comes: its "
+                  "compiled code may not load."));
+  EXPECT_THAT(found("torch==2.6.0\n" + wheel), IsEmpty());
+  EXPECT_THAT(found("torch==2.7.0\nflash-attn @ " + wheel),
+              ElementsAre(HasSubstr("for torch 2.6,")));
+  EXPECT_THAT(found("torch==2.7.0\nk2==1.24.4.dev20250208+cuda12.4.torch2.6.0\n"),
+              ElementsAre(HasSubstr("k2 is a build for torch 2.6.0,")));
+  EXPECT_THAT(found("torch==2.7.0\ntorch-scatter==2.1.2+pt26cu124\n"),
+              ElementsAre(HasSubstr("torch-scatter is a build for torch 2.6,")));
+  EXPECT_THAT(found("torch==2.10.0\ntorch-scatter==2.1.2+pt210cu128\n"), IsEmpty());
+  EXPECT_THAT(found("torch==2.7.0\nfoo==1.0+optional\nbar==2.0+cu126\n"), IsEmpty());
+  // A remedy that takes another torch costs it.
+  EXPECT_THAT(remedy_of(on_a_new_card("torch==2.6.0\n" + wheel)).cost,
+              HasSubstr("flash-attn is a build for torch 2.6, and 2.7.0+cu128 comes"));
+}
+
 const char* const kLockOfTriton =
     "[[package]]\nname = 'torch'\nversion = '2.6.0'\nsource = { registry = "
     "'https://mirror.example/simple' }\n[[package]]\nname = 'torchaudio'\nversion = '2.6.0'\n"

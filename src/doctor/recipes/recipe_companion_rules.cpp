@@ -1,5 +1,5 @@
 // torchaudio and torchvision beside a torch that they are not built for: another release, or
-// another CUDA version.
+// another CUDA version. So are builds of others that name their torch.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -19,6 +19,7 @@
 #include "doctor/recipes/recipe_edits.h"
 #include "doctor/recipes/recipe_rule_parts.h"
 #include "doctor/recipes/recipe_runs.h"
+#include "doctor/recipes/torch_neighbours.h"
 #include "doctor/torch_index.h"
 
 namespace mynah::doctor {
@@ -268,11 +269,47 @@ void judge_torchcodec(Diagnosis& diagnosis, const RecipeColumn& column, Proposal
   }
 }
 
+// A build that names the torch that it was made with, beside another series of it.
+void judge_builds(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals) {
+  const Knowledge& knowledge = diagnosis.knowledge;
+  const auto torch = torch_of(column, knowledge);
+  for (const auto& [name, all] : column.packages) {
+    const Resolved build = torch ? resolve(column, name) : Resolved();
+    const auto wanted =
+        build.by != nullptr ? torch_of_build(*build.by->requirement) : std::optional<Version>();
+    if (!wanted || (wanted->release_at(0) == torch->release_at(0) &&
+                    wanted->release_at(1) == torch->release_at(1))) {
+      continue;
+    }
+    Finding& finding = add_finding(
+        diagnosis, "torch companions", Level::Unknown, Certainty::Likely,
+        fmt::format("{} in {}", name, column.name),
+        fmt::format("{} is a build for torch {}, and {} comes: its compiled code may not load.",
+                    name, wanted->text(), torch->text()));
+    finding.evidence = {evidence_of(*build.by)};
+    if (const Resolved by = resolve(column, "torch"); by.by != nullptr) {
+      finding.evidence.push_back(evidence_of(*by.by));
+    }
+    if (name == "flash-attn") {
+      finding.error =
+          "flash_attn_2_cuda.cpython-311-x86_64-linux-gnu.so: undefined symbol: "
+          "_ZNK3c1011StorageImpl27throw_data_ptr_access_errorEv";
+    }
+    const std::vector<Version> releases = releases_of_minor("torch", *wanted, knowledge);
+    if (!releases.empty()) {
+      propose(diagnosis, proposals,
+              torch_edits(column, with_variant(releases.back(), knowledge),
+                          fmt::format("{} is built for it", name), knowledge));
+    }
+  }
+}
+
 }  // namespace
 
 void judge_torch_companions(Diagnosis& diagnosis, const RecipeColumn& column,
                             Proposals& proposals) {
   judge_torchcodec(diagnosis, column, proposals);
+  judge_builds(diagnosis, column, proposals);
   const Resolved torch = resolve_any_build(column, "torch");
   const TorchRelease* release =
       torch.version ? diagnosis.knowledge.torch_release(*torch.version) : nullptr;

@@ -14,6 +14,7 @@
 #include "doctor/knowledge/companions.h"
 #include "doctor/recipes/alignment_parts.h"
 #include "doctor/recipes/recipe_edits.h"
+#include "doctor/recipes/recipe_parts.h"
 #include "doctor/recipes/recipe_pythons.h"
 #include "doctor/recipes/recipe_rule_parts.h"
 #include "doctor/recipes/requirement_text.h"
@@ -196,6 +197,36 @@ void move_neighbours(const RecipeColumn& column, const Version& target, const Kn
     }
   }
   move_parts(column, target, knowledge, edits);
+}
+
+std::optional<Version> torch_of_build(const Requirement& requirement) {
+  const std::string text =
+      requirement.url.ends_with(".whl") ? last_name(requirement.url) : requirement.specifier;
+  size_t local = text.find('+');
+  local = local == std::string::npos ? text.find("%2B") : local;
+  if (local == std::string::npos) {
+    return std::nullopt;
+  }
+  for (const std::string_view word : {"torch", "pt"}) {
+    size_t begin = text.find(word, local);
+    if (begin == std::string::npos) {
+      continue;
+    }
+    begin += word.size();
+    const size_t end = std::min(text.find_first_not_of("0123456789.", begin), text.size());
+    std::string version = text.substr(begin, end - begin);
+    while (version.ends_with('.')) {
+      version.pop_back();
+    }
+    if (version.size() > 1 && !version.contains('.')) {
+      version.insert(1, ".");  // "26"
+    }
+    const auto torch = version.contains('.') ? Version::parse(version) : Version::parse("");
+    if (torch) {
+      return *torch;
+    }
+  }
+  return std::nullopt;
 }
 
 bool is_built_with_torch(std::string_view package) {

@@ -22,6 +22,10 @@ namespace mynah::doctor {
 void move_neighbours(const RecipeColumn& column, const Version& target, const Knowledge& knowledge,
                      std::vector<AlignmentEdit>& edits);
 
+// The torch that a build names as the one that it was made with, in the local part of its version
+// or its wheel's name: "2.6" of "2.7.4.post1+cu12torch2.6cxx11abiFALSE" and of "2.1.2+pt26cu124".
+[[nodiscard]] std::optional<Version> torch_of_build(const Requirement& requirement);
+
 // Whether a package's compiled code is known to be bound to the torch that it was built with, and
 // what its releases ask for is not known: flash-attn, torch-scatter.
 [[nodiscard]] bool is_built_with_torch(std::string_view package);

@@ -65,7 +65,10 @@ void add_built_with_torch(std::set<std::string>& words, const Requirement& torch
                     version->release_at(0) == present.version->release_at(0) &&
                     version->release_at(1) == present.version->release_at(1);
   for (const auto& [name, all] : column.packages) {
-    if (version && !same && is_built_with_torch(name) && column.asks_for(name)) {
+    const Resolved built = resolve(column, name);
+    // Of one that names its torch the rules say so.
+    if (version && !same && is_built_with_torch(name) && built.by != nullptr &&
+        !torch_of_build(*built.by->requirement)) {
       words.insert(
           fmt::format("{} is compiled for one torch: whether its build goes with {} wants "
                       "checking",
