@@ -81,6 +81,21 @@ TEST(RecipeNeighbours, AReleaseThatAsksForAnotherTorchIsRefused) {
   }
 }
 
+TEST(RecipeNeighbours, OneThatIsRefusedMovesToTheTorchOrTheTorchToIt) {
+  const auto commands = [](const std::string& requirements) {
+    const auto found = of_rule(judge(files({{"requirements.txt", requirements.c_str()}})),
+                               "requirements contradict");
+    return found.size() != 1 || found[0]->remedies.empty() ? std::vector<std::string>()
+                                                           : commands_of(found[0]->remedies[0]);
+  };
+  EXPECT_THAT(commands("torch==2.7.0\ntorchaudio==2.7.0\nxformers==0.0.28\n"),
+              ElementsAre("sed -i '3s|0\\.0\\.28|0.0.30|' 'requirements.txt'"));
+  // No fairseq2n is for torch 2.7: the torch moves, and its companion with it.
+  EXPECT_THAT(commands("torch==2.7.0\ntorchaudio==2.7.0\nfairseq2n==0.4.5\n"),
+              ElementsAre("sed -i '1s|2\\.7\\.0|2.6.0|' 'requirements.txt'",
+                          "sed -i '2s|2\\.7\\.0|2.6.0|' 'requirements.txt'"));
+}
+
 TEST(RecipeNeighbours, TheyMoveWithTheTorchThatARemedyTakes) {
   const Remedy remedy = remedy_of(on_a_new_card("torch==2.6.0\nxformers==0.0.29.post2\n"));
   EXPECT_THAT(

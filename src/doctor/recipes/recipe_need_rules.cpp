@@ -14,6 +14,7 @@
 #include "doctor/recipes/recipe_edits.h"
 #include "doctor/recipes/recipe_rule_parts.h"
 #include "doctor/recipes/requirement_text.h"
+#include "doctor/recipes/torch_neighbours.h"
 
 namespace mynah::doctor {
 
@@ -117,6 +118,22 @@ void propose_other_release(const Diagnosis& diagnosis, const RecipeColumn& colum
   }
 }
 
+// What a package asks for in place of what stands there: of a torch with all that goes with it.
+void add_wanted(const RecipeColumn& column, const Unmet& unmet, const std::string& why,
+                const Knowledge& knowledge, std::vector<AlignmentEdit>& edits) {
+  const auto set = SpecifierSet::parse(unmet.need.specifier);
+  auto exactly = set ? set->pinned() : std::nullopt;
+  if (unmet.need.name != "torch" || !exactly || !unmet.other.version) {
+    add_edit(edits, pin_edit(column, *unmet.other.by, unmet.need.specifier, why));
+    return;
+  }
+  exactly->local = unmet.other.version->local;
+  for (AlignmentEdit& edit :
+       torch_edits(column, with_variant(*exactly, knowledge), why, knowledge)) {
+    add_edit(edits, std::move(edit));
+  }
+}
+
 // All that one package asks for and does not get is one finding: it is mended as one.
 void judge_package(Diagnosis& diagnosis, const RecipeColumn& column, const PackageNeeds& needs,
                    const Resolved& one, const std::vector<Unmet>& all, Proposals& proposals) {
@@ -139,8 +156,7 @@ void judge_package(Diagnosis& diagnosis, const RecipeColumn& column, const Packa
                         : fmt::format("{}{}, and {}{} is asked for", each.need.name,
                                       each.need.specifier, each.need.name,
                                       each.other.range.text()));
-    edits.push_back(pin_edit(column, *each.other.by, each.need.specifier,
-                             fmt::format("{} asks for it", title)));
+    add_wanted(column, each, fmt::format("{} asks for it", title), diagnosis.knowledge, edits);
     pins.push_back(evidence_of(*each.other.by));
   }
   Finding& finding = add_finding(
@@ -156,6 +172,14 @@ void judge_package(Diagnosis& diagnosis, const RecipeColumn& column, const Packa
     finding.error = "ResolutionImpossible";
   }
   propose(diagnosis, proposals, std::move(edits), fmt::format("Take what {} asks for.", title));
+  const auto torch = std::ranges::find_if(
+      all, [](const Unmet& each) { return each.need.name == "torch" && each.other.version; });
+  if (torch != all.end()) {
+    std::vector<AlignmentEdit> moves;
+    move_neighbours(column, *torch->other.version, diagnosis.knowledge, moves);
+    propose(diagnosis, proposals, std::move(moves),
+            "Take what goes with the torch that is pinned.");
+  }
   if (all.size() == 1) {
     propose_other_release(diagnosis, column, one, all.front(), proposals);
   }
