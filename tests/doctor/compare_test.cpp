@@ -318,7 +318,7 @@ TEST(Compare, ALibraryThatNothingBringsStaysMissing) {
                                 Field(&VerdictChange::after, Outcome::Unknown),
                                 Field(&VerdictChange::reason, HasSubstr("libcublas.so.12")))));
   for (const char* const bringing :
-       {"ctranslate2==4.5.0\nnvidia-cublas-cu12==12.9.1.4\n", "ctranslate2==4.5.0\ntorch==2.7.1\n",
+       {"ctranslate2==4.6.3\nnvidia-cublas-cu12==12.9.1.4\n", "ctranslate2==4.5.0\ntorch==2.7.1\n",
         "ctranslate2==4.5.0\nonnxruntime-gpu[cuda,cudnn]==1.23.2\n",
         "ctranslate2==4.5.0\nnvidia-cudnn-cu12\n"}) {
     EXPECT_THAT(becomes(bringing).verdicts, Contains(Field(&VerdictChange::after, Outcome::Works)))

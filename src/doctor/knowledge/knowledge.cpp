@@ -87,9 +87,6 @@ const TorchVariant* TorchRelease::variant(std::string_view cuda) const {
 }
 
 const Product* Knowledge::card(std::string_view name) const {
-  if (const Product* const same = found_by(products, &Product::name, name)) {
-    return same;
-  }
   const std::string key = key_of(name);
   return first_where(products, [&](const Product& product) { return key_of(product.name) == key; });
 }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "doctor/characters.h"
 #include "doctor/recipes/listed_releases.h"
 #include "doctor/recipes/markers.h"
 #include "doctor/recipes/requirement_text.h"
@@ -65,11 +66,17 @@ int major_of(std::string_view version) {
   return parsed ? static_cast<int>(std::min<uint64_t>(parsed->release_at(0), 99)) : 0;
 }
 
-// Whether an entry may ask for a package, before it is looked at in full: few of hundreds do. Names
-// stand in it as they are compared.
+// Whether an entry may ask for a package of this normal name, before it is looked at in full: few
+// of hundreds do.
 bool may_ask_for(const PackageNeeds& needs, std::string_view package) {
+  const auto same = [](char in_text, char in_name) {
+    return small_letter(in_text) == in_name ||
+           (in_name == '-' && (in_text == '_' || in_text == '.'));
+  };
   return std::ranges::any_of(needs.requires_, [&](const std::string& text) {
-    return text.front() == package.front() && text.starts_with(package);
+    return text.size() >= package.size() &&
+           std::equal(package.begin(), package.end(), text.begin(),
+                      [&](char in_name, char in_text) { return same(in_text, in_name); });
   });
 }
 
