@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <initializer_list>
 #include <memory>
 #include <string>
@@ -28,6 +30,20 @@ inline Facts files(std::initializer_list<std::pair<const char*, const char*>> fi
   for (const auto& [path, text] : files) {
     facts.recipes.push_back(parse_recipe(text, path).value());
   }
+  return facts;
+}
+
+// The facts of a folder of recipes, on an RTX 5090.
+inline Facts project(const std::filesystem::path& folder,
+                     std::initializer_list<std::pair<const char*, const char*>> texts) {
+  for (const auto& [name, text] : texts) {
+    std::filesystem::create_directories((folder / name).parent_path());
+    std::ofstream(folder / name) << text;
+  }
+  Facts facts;
+  facts.machine.cards = {card("GeForce RTX 5090", "12.0")};
+  facts.machine.driver = "580.95.05";
+  gather_recipes(std::vector<std::filesystem::path>{folder}, facts);
   return facts;
 }
 

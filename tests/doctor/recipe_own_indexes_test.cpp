@@ -78,9 +78,11 @@ TEST(RecipeOwnIndexes, AProjectIsGivenTheTablesThatNameAnIndex) {
   EXPECT_THAT(
       steps,
       Contains(AllOf(
-          HasSubstr("cd 'app' && if grep -q '^\\[tool\\.poetry' pyproject.toml; then poetry source "
-                    "add --priority=explicit pytorch-cu128 https://download.pytorch.org/whl/cu128 "
-                    "&& poetry add --source pytorch-cu128 'torch==2.7.0' 'torchaudio==2.7.0'; "),
+          HasSubstr(
+              "cd 'app' && if grep -q '^\\[tool\\.poetry\\|poetry\\.core' pyproject.toml; then "
+              "poetry source add --priority=explicit pytorch-cu128 "
+              "https://download.pytorch.org/whl/cu128 "
+              "&& poetry add --source pytorch-cu128 'torch==2.7.0' 'torchaudio==2.7.0'; "),
           HasSubstr("a torch = { index = \"pytorch-cu128\" }\\ntorchaudio = { index = "
                     "\"pytorch-cu128\" }' pyproject.toml"),
           HasSubstr("[[tool.uv.index]]\\nname = \"pytorch-cu128\"\\nurl = "

@@ -93,7 +93,7 @@ void follow(const std::vector<std::string>& files, uint64_t line, const PlaceOf&
 }
 
 void read_pip_install(Words words, const ShellCommand& command, uint64_t line,
-                      const PlaceOf& place_of, Recipe& recipe) {
+                      const CommandSetting& setting, Recipe& recipe) {
   const PipWords read = read_pip_words(words);
   std::vector<IndexLine> indexes = read.indexes;
   for (const auto& [name, value] : command.variables) {
@@ -109,10 +109,9 @@ void read_pip_install(Words words, const ShellCommand& command, uint64_t line,
   }
   const size_t before = recipe.requirements.size();
   for (const std::string& requirement : read.requirements) {
-    const std::string_view extras = extras_of(requirement);
-    if (requirement == "." || (requirement.starts_with(".[") && !extras.empty())) {
-      add_include(recipe, recipe.includes, place_of("pyproject.toml"), line);
-      add_groups(recipe, extras);
+    if (const std::string_view folder = project_folder(requirement); !folder.empty()) {
+      add_include(recipe, recipe.includes, project_file(folder, setting), line);
+      add_groups(recipe, extras_of(requirement));
     } else {
       add_requirement(recipe, requirement, line, own);
     }
@@ -121,9 +120,9 @@ void read_pip_install(Words words, const ShellCommand& command, uint64_t line,
   for (size_t i = before; i < recipe.requirements.size(); ++i) {
     recipe.requirements[i].replaces_index = replaces;
   }
-  follow(read.includes, line, place_of, recipe, recipe.includes);
-  follow(read.constraints, line, place_of, recipe, recipe.constraints);
-  if (!read.includes.empty()) {
+  follow(read.includes, line, setting.place_of, recipe, recipe.includes);
+  follow(read.constraints, line, setting.place_of, recipe, recipe.constraints);
+  if (!recipe.includes.empty()) {
     // What holds for a file that this command reads holds for the recipe: the file says no index.
     for (IndexLine& index : indexes) {
       index.one_command = true;
@@ -355,7 +354,7 @@ bool read_installer(const ShellCommand& command, size_t at, uint64_t line,
         program != "uv" && step.environment.empty() && may_be_kept_out(command, at, setting);
   }
   if (rest) {
-    read_pip_install(*rest, command, line, setting.place_of, recipe);
+    read_pip_install(*rest, command, line, setting, recipe);
     return true;
   }
   if (removed) {

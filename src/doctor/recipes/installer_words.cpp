@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <map>
 #include <vector>
+
+#include "doctor/recipes/install_environment.h"
 
 namespace mynah::doctor {
 
@@ -14,6 +17,23 @@ std::string_view program_name(std::string_view word) {
 bool is_by_uv(std::span<const std::string> words, size_t program) {
   return program_name(words[program]) == "uv" ||
          (program > 0 && program_name(words[program - 1]) == "uv");
+}
+
+std::string_view project_folder(std::string_view word) {
+  const std::string_view folder = word.substr(0, word.find('['));
+  const bool path = folder.starts_with('.') || folder.starts_with('/');
+  const bool file = folder.ends_with(".whl") || folder.ends_with(".gz") ||
+                    folder.ends_with(".zip") ||
+                    folder.find_first_of("*$@;= ") != std::string_view::npos;
+  return path && !file ? folder : std::string_view();
+}
+
+std::string project_file(std::string_view folder, const CommandSetting& setting) {
+  constexpr std::string_view kName = "pyproject.toml";
+  const bool here = folder == "." || folder == "./" ||
+                    (folder.starts_with('/') && inside("", folder) == setting.place.folder);
+  return here ? setting.place_of(kName)
+              : (std::filesystem::path(setting.place_of(folder)) / kName).string();
 }
 
 namespace {

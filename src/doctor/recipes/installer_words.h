@@ -17,6 +17,13 @@ namespace mynah::doctor {
 // Whether pip's words at `program` are those of "uv pip".
 [[nodiscard]] bool is_by_uv(std::span<const std::string> words, size_t program);
 
+// The folder of a project that a word of pip's names: "." of ".[gpu]", "/app". Empty: it names
+// something else, such as a wheel.
+[[nodiscard]] std::string_view project_folder(std::string_view word);
+
+// Where the pyproject.toml of such a folder lies beside the recipe.
+[[nodiscard]] std::string project_file(std::string_view folder, const CommandSetting& setting);
+
 // Whether a program of conda's is in a command: "conda env create -f environment.yml".
 [[nodiscard]] bool is_by_conda(const ShellCommand& command);
 

@@ -63,9 +63,16 @@ std::string project_index_command(const AlignmentEdit& edit) {
   const std::string poetry =
       fmt::format("poetry source add --priority=explicit {0} {1} && poetry add --source {0} '{2}'",
                   name_of(edit), url_of(edit), fmt::join(edit.pins, "' '"));
+  const std::string pdm = fmt::format(
+      "printf '\\n[[tool.pdm.source]]\\nname = \"{}\"\\nurl = \"{}\"\\ninclude_packages = "
+      "[\"{}\"]\\n' >> pyproject.toml",
+      name_of(edit), url_of(edit), fmt::join(packages_of(edit), "\", \""));
   return beside_lock(
-      edit.file, fmt::format("if grep -q '^\\[tool\\.poetry' pyproject.toml; then {}; else {}; fi",
-                             poetry, uv));
+      edit.file,
+      fmt::format(
+          "if grep -q '^\\[tool\\.poetry\\|poetry\\.core' pyproject.toml; then {}; elif grep "
+          "-q '^\\[tool\\.pdm\\|pdm\\.backend' pyproject.toml; then {}; else {}; fi",
+          poetry, pdm, uv));
 }
 
 std::string project_index_text(const AlignmentEdit& edit) {
@@ -75,7 +82,8 @@ std::string project_index_text(const AlignmentEdit& edit) {
   }
   return fmt::format(
       "{} is to name the index {}: for uv [[tool.uv.index]] with name = \"{}\", url = \"{}\" and "
-      "explicit = true, and in [tool.uv.sources] {}; Poetry has a source for it; pip reads neither "
+      "explicit = true, and in [tool.uv.sources] {}; Poetry and PDM have a source for it; pip "
+      "reads neither "
       "and wants --extra-index-url {}",
       edit.file, url_of(edit), name_of(edit), url_of(edit), fmt::join(sources, " and "),
       url_of(edit));

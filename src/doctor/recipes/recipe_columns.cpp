@@ -13,6 +13,7 @@
 #include "doctor/recipes/column_steps.h"
 #include "doctor/recipes/image_system.h"
 #include "doctor/recipes/package_indexes.h"
+#include "doctor/recipes/project_readers.h"
 #include "doctor/recipes/recipe_closure.h"
 #include "doctor/recipes/recipe_parts.h"
 #include "doctor/verdicts/arm_machines.h"
@@ -219,7 +220,7 @@ std::vector<std::string> environments_of(const Recipe* first) {
 
 // Whether a recipe stands for an environment, not only for services or a Python.
 bool makes_environment(const Recipe& recipe) {
-  return recipe.kind != "compose" && recipe.kind != "python version";
+  return recipe.kind != "compose" && recipe.kind != "python version" && !is_project_reading(recipe);
 }
 
 // The file that says which Python is taken for all that is beside it: behind what says so itself.
@@ -379,7 +380,9 @@ std::vector<RecipeColumn> recipe_columns(const Facts& facts, const Knowledge& kn
       }
     }
     add_python_versions(facts, column);
-    shown.insert(column.recipes.begin(), column.recipes.end());
+    for (const Recipe* recipe : column.recipes) {
+      shown.insert({recipe, is_project_reading(*recipe) ? recipes.at(recipe->path) : recipe});
+    }
     shown.insert(column.constraints.begin(), column.constraints.end());
     find_image(column);
     find_processor(column, facts.machine);

@@ -15,6 +15,7 @@
 #include "doctor/recipes/conda_pins.h"
 #include "doctor/recipes/listed_releases.h"
 #include "doctor/recipes/package_indexes.h"
+#include "doctor/recipes/project_readers.h"
 #include "doctor/recipes/recipe_drift.h"
 #include "doctor/recipes/recipe_edits.h"
 #include "doctor/recipes/recipe_rule_parts.h"
@@ -138,14 +139,15 @@ const Claim* usual_variant(const Diagnosis& diagnosis, const RecipeColumn& colum
 }
 
 // The index of a variant beside the Python index, for a command of an image.
-void propose_index(const Diagnosis& diagnosis, const Asked& asked, const std::string& variant,
-                   Proposals& proposals) {
-  if (asked.recipe->kind != "dockerfile") {
+void propose_index(const Diagnosis& diagnosis, const RecipeColumn& column, const Asked& asked,
+                   const std::string& variant, Proposals& proposals) {
+  const CommandPlace command = command_place(column, asked);
+  if (command.file.empty()) {
     return;
   }
   propose(diagnosis, proposals,
-          {{.file = asked.recipe->path,
-            .line = asked.requirement->command_line(),
+          {{.file = command.file,
+            .line = command.line,
             .from = {},
             .to = std::string(kExtraIndex) + torch_index(variant),
             .why = fmt::format("wheels for {} come from there", variant),
@@ -193,7 +195,7 @@ void judge_variant(Diagnosis& diagnosis, const RecipeColumn& column, const Resol
         {fmt::format("no index is named for {}, and that of Python has it for {}",
                      companion.package, usual->value),
          usual->source});
-    propose_index(diagnosis, *companion.pinned.by, with->local_text(), proposals);
+    propose_index(diagnosis, column, *companion.pinned.by, with->local_text(), proposals);
   } else {
     propose(
         diagnosis, proposals,

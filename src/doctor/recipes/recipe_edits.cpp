@@ -9,6 +9,7 @@
 
 #include "doctor/characters.h"
 #include "doctor/recipes/project_indexes.h"
+#include "doctor/recipes/project_readers.h"
 #include "doctor/recipes/recipe_parts.h"
 #include "doctor/recipes/requirement_text.h"
 
@@ -248,7 +249,10 @@ void add_edit(std::vector<AlignmentEdit>& edits, AlignmentEdit edit) {
 void apply_edits(std::vector<Recipe>& recipes, std::span<const AlignmentEdit> edits) {
   for (const AlignmentEdit& edit : edits) {
     for (Recipe& recipe : recipes) {
-      if (recipe.path != edit.file) {
+      // What a project's tables say pip does not read.
+      const bool by_table = edit.to.starts_with(kSourceOfTorch) || edit.to.starts_with(kExtraIndex);
+      const bool by_pip = is_project_reading(recipe) && recipe.target == kByPip;
+      if (recipe.path != edit.file || (by_table && by_pip)) {
         continue;
       }
       if (edit.of_image) {

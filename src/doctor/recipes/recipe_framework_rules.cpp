@@ -15,6 +15,7 @@
 #include "doctor/recipes/alignment_parts.h"
 #include "doctor/recipes/brought_frameworks.h"
 #include "doctor/recipes/column_libraries.h"
+#include "doctor/recipes/default_torch.h"
 #include "doctor/recipes/installation_edits.h"
 #include "doctor/recipes/recipe_edits.h"
 #include "doctor/recipes/recipe_parts.h"
@@ -150,6 +151,80 @@ void add_recipe_remedies(const Diagnosis& diagnosis, const RecipeColumn& column,
   }
 }
 
+// NVIDIA's images hold a newer libcuda, which data-centre cards may use on an older driver: note
+// "compat". Those of others that name their CUDA are mostly made of them.
+bool may_hold_libcuda(const RecipeColumn& column, const Framework& framework) {
+  const std::string& cuda = column.image_says.cuda;
+  const bool plain = column.image.starts_with("pytorch/pytorch:") &&
+                     column.image.find("-devel") == std::string::npos;  // made of Ubuntu's
+  const bool holds = (!cuda.empty() && !plain) || column.image.starts_with("nvcr.io/nvidia/");
+  const bool enough = cuda.empty() || !framework.cuda || framework.cuda->empty() ||
+                      major_version(*framework.cuda) <= major_version(cuda);
+  const bool added = std::ranges::any_of(column.recipes, [](const Recipe* recipe) {
+    return std::ranges::any_of(recipe->system_packages, [](const std::string& package) {
+      return package.starts_with("cuda-compat");
+    });
+  });
+  return (holds && enough) || added;
+}
+
+bool is_geforce(const Card& card, const Knowledge& knowledge) {
+  const Product* const product = knowledge.card(card.name);
+  return (product == nullptr ? card.name : product->name).find("GeForce") != std::string::npos;
+}
+
+// What a container has of the machine for a card.
+Machine machine_inside(const RecipeColumn& column, const Framework& framework, const Card& card,
+                       const Diagnosis& diagnosis) {
+  Machine inside = diagnosis.facts.machine;
+  if (!is_geforce(card, diagnosis.knowledge) && may_hold_libcuda(column, framework)) {
+    inside.compat_libraries.emplace_back("/usr/local/cuda/compat/libcuda.so.1");
+  }
+  if (column.processor == "aarch64") {
+    inside.processor_flags = {std::string(kArmFlag)};
+  }
+  return inside;
+}
+
+// Whether edits have a project's torch come from an index that nothing names yet.
+bool names_index(const Brought& brought, const std::vector<AlignmentEdit>& edits) {
+  return brought.by != nullptr && brought.by->recipe->kind == "pyproject" &&
+         std::ranges::any_of(edits, [](const AlignmentEdit& edit) {
+           return edit.from.empty() && edit.to.starts_with(kExtraIndex);
+         });
+}
+
+// Where a remedy of the next finding has a project name an index: another release, of which the
+// Python index has the build that does.
+void propose_default_torch(const Diagnosis& diagnosis, const RecipeColumn& column,
+                           const Brought& brought, const Card& card, Proposals& proposals) {
+  const size_t finding = diagnosis.report.findings.size();
+  const bool wanted = std::ranges::any_of(proposals, [&](const Proposal& proposal) {
+    return proposal.finding == finding && names_index(brought, proposal.edits);
+  });
+  const auto present = Version::parse(brought.frameworks.front().version);
+  if (!wanted || !present || brought.frameworks.front().package != "torch" ||
+      !brought.through.empty()) {
+    return;
+  }
+  const auto works = [&](const Framework& framework) {
+    return computes_on_card(judge_framework(
+        framework, &card, machine_inside(column, framework, card, diagnosis), diagnosis.knowledge));
+  };
+  const auto torch = default_torch(column, *present, diagnosis.knowledge, works);
+  if (!torch) {
+    return;
+  }
+  std::vector<AlignmentEdit> edits = torch_edits(
+      column, *torch,
+      fmt::format("that release is built with CUDA {} on the Python index, which no line need name",
+                  cuda_of_variant(torch->local_text())),
+      diagnosis.knowledge);
+  if (!edits.empty()) {
+    proposals.push_back({.finding = finding, .edits = std::move(edits), .text = {}});
+  }
+}
+
 // Another extra of the project that an image installs one of, with the build that a remedy
 // installs.
 void add_extra_remedy(const RecipeColumn& column, Finding& finding,
@@ -279,41 +354,6 @@ Evidence range_evidence(const Brought& brought) {
                           ? fmt::format("{} down to {}, which all fare alike", newest, oldest)
                           : fmt::format("{} and what is older, which fares alike", newest)),
           place_text(brought.by->recipe->path, requirement.line)};
-}
-
-// NVIDIA's images hold a newer libcuda, which data-centre cards may use on an older driver: note
-// "compat". Those of others that name their CUDA are mostly made of them.
-bool may_hold_libcuda(const RecipeColumn& column, const Framework& framework) {
-  const std::string& cuda = column.image_says.cuda;
-  const bool plain = column.image.starts_with("pytorch/pytorch:") &&
-                     column.image.find("-devel") == std::string::npos;  // made of Ubuntu's
-  const bool holds = (!cuda.empty() && !plain) || column.image.starts_with("nvcr.io/nvidia/");
-  const bool enough = cuda.empty() || !framework.cuda || framework.cuda->empty() ||
-                      major_version(*framework.cuda) <= major_version(cuda);
-  const bool added = std::ranges::any_of(column.recipes, [](const Recipe* recipe) {
-    return std::ranges::any_of(recipe->system_packages, [](const std::string& package) {
-      return package.starts_with("cuda-compat");
-    });
-  });
-  return (holds && enough) || added;
-}
-
-bool is_geforce(const Card& card, const Knowledge& knowledge) {
-  const Product* const product = knowledge.card(card.name);
-  return (product == nullptr ? card.name : product->name).find("GeForce") != std::string::npos;
-}
-
-// What a container has of the machine for a card.
-Machine machine_inside(const RecipeColumn& column, const Framework& framework, const Card& card,
-                       const Diagnosis& diagnosis) {
-  Machine inside = diagnosis.facts.machine;
-  if (!is_geforce(card, diagnosis.knowledge) && may_hold_libcuda(column, framework)) {
-    inside.compat_libraries.emplace_back("/usr/local/cuda/compat/libcuda.so.1");
-  }
-  if (column.processor == "aarch64") {
-    inside.processor_flags = {std::string(kArmFlag)};
-  }
-  return inside;
 }
 
 // What the image has beside its torch, which another torch is to bring along.
@@ -447,6 +487,7 @@ void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column,
           add_image_remedy(diagnosis, column, finding, remedies, *proposals);
           add_recipe_remedies(diagnosis, column, brought, finding, std::exchange(remedies, {}),
                               *proposals);
+          propose_default_torch(diagnosis, column, brought, card, *proposals);
         }
         diagnosis.report.findings.push_back(std::move(finding));
       }

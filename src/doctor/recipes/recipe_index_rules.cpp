@@ -10,6 +10,7 @@
 #include "doctor/recipes/alignment_parts.h"
 #include "doctor/recipes/installation_edits.h"
 #include "doctor/recipes/package_indexes.h"
+#include "doctor/recipes/project_readers.h"
 #include "doctor/recipes/recipe_edits.h"
 #include "doctor/recipes/recipe_parts.h"
 #include "doctor/recipes/recipe_rule_parts.h"
@@ -49,7 +50,7 @@ bool is_plain(std::string_view path) {
 }
 
 // The line that names an index, in front of a requirements file or of an image's command.
-std::string insertion(const Asked& asked, const std::string& url) {
+std::string insertion(const RecipeColumn& column, const Asked& asked, const std::string& url) {
   const Recipe& recipe = *asked.recipe;
   if (!is_plain(recipe.path) || !is_plain(url)) {
     return {};
@@ -57,9 +58,9 @@ std::string insertion(const Asked& asked, const std::string& url) {
   if (recipe.kind == "requirements") {
     return fmt::format("sed -i '1i --extra-index-url {}' '{}'", url, recipe.path);
   }
-  const uint64_t line = asked.requirement->command_line();
-  return edit_command({.file = recipe.path,
-                       .line = line,
+  const CommandPlace command = command_place(column, asked);
+  return edit_command({.file = command.file.empty() ? recipe.path : command.file,
+                       .line = command.line,
                        .from = {},
                        .to = std::string(kExtraIndex) + url,
                        .why = {}});
@@ -93,7 +94,7 @@ void add_index_remedies(Finding& finding, const RecipeColumn& column, const Inst
       return;
     }
   }
-  const std::string command = insertion(asked, url);
+  const std::string command = insertion(column, asked, url);
   const std::string where = place_text(asked.recipe->path, asked.requirement->line);
   if (!command.empty()) {
     finding.remedies.push_back(

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "doctor/characters.h"
+#include "doctor/recipes/project_readers.h"
 #include "doctor/recipes/recipe_formats.h"
 #include "doctor/recipes/recipe_parts.h"
 #include "doctor/recipes/requirement_text.h"
@@ -224,8 +225,11 @@ void add_table(Recipe& recipe, const TextTree& table, const IndexNames& indexes,
   }
 }
 
+// What Poetry is told to install is what the project asks for, whoever reads it: but not from
+// where.
 void read_poetry(const TextTree& poetry, Recipe& recipe) {
-  const IndexNames indexes = add_indexes(recipe, poetry["source"]);
+  const IndexNames indexes =
+      reads_tables(recipe, kByPoetry) ? add_indexes(recipe, poetry["source"]) : IndexNames();
   add_table(recipe, poetry["dependencies"], indexes, "");
   add_table(recipe, poetry["dev-dependencies"], indexes, "dev");
   add_poetry_extras(recipe, poetry["extras"]);
@@ -371,8 +375,12 @@ void read_pyproject(const TextTree& tree, Recipe& recipe) {
   add_groups(recipe, tree["dependency-groups"]);
   const TextTree& tool = tree["tool"];
   read_poetry(tool["poetry"], recipe);
-  read_uv(tool["uv"], recipe);
-  add_indexes(recipe, tool["pdm"]["source"]);
+  if (reads_tables(recipe, kByUv)) {
+    read_uv(tool["uv"], recipe);
+  }
+  if (reads_tables(recipe, kByPoetry)) {
+    add_indexes(recipe, tool["pdm"]["source"]);
+  }
   add_groups(recipe, tool["pdm"]["dev-dependencies"]);
   for (const TextTree::Member& field : project["dynamic"].members) {
     if (field.value.text == "dependencies" && project["dependencies"].is_nothing()) {

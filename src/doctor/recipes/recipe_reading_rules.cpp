@@ -10,6 +10,7 @@
 
 #include "doctor/characters.h"
 #include "doctor/package_name.h"
+#include "doctor/recipes/project_readers.h"
 #include "doctor/recipes/recipe_parts.h"
 #include "doctor/recipes/recipe_rule_parts.h"
 #include "doctor/recipes/requirement_text.h"
@@ -250,7 +251,7 @@ void judge_reading(Diagnosis& diagnosis) {
   const Builds builds = builds_of(diagnosis.facts);
   constexpr size_t kMostMissing = 20;  // of a recipe: more say no more
   for (const Recipe& recipe : diagnosis.facts.recipes) {
-    if (!is_made(builds, recipe)) {
+    if (!is_made(builds, recipe) || is_project_reading(recipe)) {
       continue;
     }
     size_t missing = 0;

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -12,6 +14,8 @@
 #include "doctor/recipes/dockerfile.h"
 #include "doctor/recipes/install_commands.h"
 #include "doctor/recipes/install_environment.h"
+#include "doctor/recipes/project_readers.h"
+#include "doctor/recipes/recipe_edits.h"
 #include "doctor/recipes/recipe_formats.h"
 #include "doctor/recipes/recipe_parts.h"
 #include "doctor/recipes/requirement_text.h"
@@ -32,6 +36,7 @@ class ScriptReader {
       }
       this->command(command);
     }
+    recipe_.target = programs_.size() == 1 ? std::string(*programs_.begin()) : std::string();
   }
 
  private:
@@ -87,6 +92,9 @@ class ScriptReader {
                     .place_of = [this](auto path) { return beside(recipe_.path, path); },
                     .place = place_},
                    one, step);
+      if (!one.includes.empty()) {
+        programs_.insert(installer_of(step, is_lock(one.includes.front())));
+      }
     }
     keep(std::move(one), step, command.doubtful);
   }
@@ -117,6 +125,7 @@ class ScriptReader {
   Recipe& recipe_;
   std::map<std::string, std::string> variables_;
   InstallPlace place_;
+  std::set<std::string_view> programs_;  // that install what it takes in
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 
 #include "base/mapped_file.h"
 #include "doctor/characters.h"
+#include "doctor/recipes/project_readers.h"
 #include "doctor/recipes/recipe_formats.h"
 #include "doctor/recipes/recipe_parts.h"
 #include "doctor/recipes/requirements_file.h"
@@ -130,7 +131,9 @@ class Gatherer {
   // What the facts have already is not read again: places may include each other.
   explicit Gatherer(Facts& facts) : facts_(facts) {
     for (const Recipe& recipe : facts.recipes) {
-      seen_.insert(key_of(recipe.path, {.target = recipe.target, .arguments = recipe.arguments}));
+      const bool image = recipe.kind == "dockerfile";
+      seen_.insert(key_of(recipe.path, {.target = image ? recipe.target : std::string(),
+                                        .arguments = recipe.arguments}));
     }
   }
 
@@ -399,11 +402,13 @@ size_t gather_recipes(std::span<const fs::path> places, Facts& facts) {
   for (const fs::path& place : places) {
     gatherer.place(place);
   }
+  add_project_readings(facts);
   return gatherer.found();
 }
 
 void gather_recipes_of(const fs::path& folder, Facts& facts) {
   Gatherer(facts).place(folder, 0);
+  add_project_readings(facts);
 }
 
 }  // namespace mynah::doctor

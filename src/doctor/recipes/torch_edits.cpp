@@ -12,6 +12,7 @@
 #include "doctor/recipes/alignment_parts.h"
 #include "doctor/recipes/installation_edits.h"
 #include "doctor/recipes/package_indexes.h"
+#include "doctor/recipes/project_readers.h"
 #include "doctor/recipes/recipe_edits.h"
 #include "doctor/recipes/recipe_parts.h"
 #include "doctor/recipes/torch_neighbours.h"
@@ -178,15 +179,15 @@ void edit_index(const RecipeColumn& column, const Version& target, const Asked& 
   }
   const TorchRelease* release = knowledge.torch_release(target);
   if (!named && release != nullptr && release->default_variant.value != variant) {
-    const bool command = asked.recipe->kind == "dockerfile";
-    const bool project = asked.recipe->kind == "pyproject";
-    AlignmentEdit edit = index_edit(variant, asked.recipe->path,
-                                    command   ? asked.requirement->command_line()
-                                    : project ? asked.requirement->line
-                                              : 0,
-                                    "", torch_index(variant));
+    const CommandPlace command = command_place(column, asked);
+    const bool project = asked.recipe->kind == "pyproject" && command.file.empty();
+    AlignmentEdit edit =
+        command.file.empty()
+            ? index_edit(variant, asked.recipe->path, project ? asked.requirement->line : 0, "",
+                         torch_index(variant))
+            : index_edit(variant, command.file, command.line, "", torch_index(variant));
     // Of a package of one extra or group its table is to say of which.
-    edit.literal = asked.requirement->group.empty();
+    edit.literal = asked.requirement->group.empty() || !project;
     if (project) {
       edit.pins = pins_of_index(column, target, asked, knowledge);
     }
