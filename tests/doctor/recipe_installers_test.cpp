@@ -20,7 +20,6 @@ using test::TemporaryFolder;
 using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
-using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -153,6 +152,38 @@ TEST(RecipeInstallers, AnEnvironmentOfCondasInstallsProjectsByPip) {
   EXPECT_THAT(failures(judge(facts)), ElementsAre(HasSubstr("torch 2.7.0+cu126")));
 }
 
+// A script's commands are read as pip's where all that it takes in is pip's.
+TEST(RecipeInstallers, AScriptInstallsProjectsAsItsCommandsDo) {
+  const auto said = [](const char* script) {
+    const TemporaryFolder folder;
+    const std::string image = image_of("bash install.sh");
+    return failures(judge(project(
+        folder.path(),
+        {{"Dockerfile", image.c_str()}, {"install.sh", script}, {"pyproject.toml", kUvProject}})));
+  };
+  EXPECT_THAT(said("set -e\npip install .\n"), ElementsAre(HasSubstr("torch 2.7.0+cu126")));
+  EXPECT_THAT(said("set -e\nuv pip install --system .\n"), IsEmpty());
+}
+
+TEST(RecipeInstallers, AFailureSaysWhichTablesAreNotRead) {
+  const auto seen = [](const char* command) {
+    const TemporaryFolder folder;
+    const std::string image = image_of(command);
+    std::vector<std::string> texts;
+    for (const auto& finding :
+         of_rule(judge(project(folder.path(),
+                               {{"Dockerfile", image.c_str()}, {"pyproject.toml", kUvProject}})),
+                 "kernel image")) {
+      for (const Evidence& evidence : finding->evidence) {
+        texts.push_back(evidence.text);
+      }
+    }
+    return texts;
+  };
+  EXPECT_THAT(seen("pip install ."), Contains(HasSubstr("pip installs it, which reads no table")));
+  EXPECT_THAT(seen("poetry install"), Contains(HasSubstr("Poetry or PDM installs it")));
+}
+
 TEST(RecipeInstallers, OneFolderMayBeInstalledByBoth) {
   const TemporaryFolder folder;
   const std::string by_pip = image_of("pip install .");
@@ -200,12 +231,32 @@ TEST(RecipeInstallers, APinOfABuildIsGivenALineThatPipReads) {
   EXPECT_THAT(failures_after(folder, report), IsEmpty());
 }
 
-TEST(RecipeInstallers, ALineThatEachReadsMendsAProjectOfUvs) {
+TEST(RecipeInstallers, TablesOfUvsMendWhatUvInstalls) {
   const TemporaryFolder folder;
   const std::string image = image_of("uv sync");
   const Report report =
       judge(project(folder.path(), {{"Dockerfile", image.c_str()}, {"pyproject.toml", kProject}}));
-  EXPECT_THAT(script_of_remedy(report), HasSubstr("[[tool.uv.index]]"));
+  EXPECT_THAT(script_of_remedy(report),
+              AllOf(HasSubstr("[[tool.uv.index]]"), Not(HasSubstr("poetry"))));
+  EXPECT_THAT(failures_after(folder, report), IsEmpty());
+}
+
+TEST(RecipeInstallers, AProjectNamesAnIndexForWhoInstallsIt) {
+  const auto remedy = [](const char* command) {
+    const TemporaryFolder folder;
+    const std::string image = image_of(command);
+    return script_of_remedy(judge(
+        project(folder.path(), {{"Dockerfile", image.c_str()}, {"pyproject.toml", kUvProject}})));
+  };
+  EXPECT_THAT(remedy("poetry install"),
+              AllOf(HasSubstr("poetry source add --priority=explicit pytorch-cu128"),
+                    HasSubstr("[[tool.pdm.source]]"), Not(HasSubstr("tool.uv"))));
+  const TemporaryFolder folder;
+  const std::string image = image_of("pdm install");
+  const std::string text =
+      std::string(kProject) + "[build-system]\nbuild-backend = 'pdm.backend'\n";
+  const Report report = judge(
+      project(folder.path(), {{"Dockerfile", image.c_str()}, {"pyproject.toml", text.c_str()}}));
   EXPECT_THAT(failures_after(folder, report), IsEmpty());
 }
 

@@ -127,6 +127,7 @@ TEST(ReportText, SaysWhatThereWasToJudge) {
   environment.packages.resize(2);
   facts.environments = {environment};
   facts.recipes.emplace_back().path = "/p/requirements.txt";
+  facts.recipes.emplace_back(facts.recipes.front());  // read for another stage, or by another
   EXPECT_EQ(report_text(frame, {}),
             "no card\n"
             "looked at 1 Python environment, 1 recipe of this folder\n"
@@ -143,7 +144,7 @@ TEST(ReportText, SaysWhatThereWasToJudge) {
   facts.environments.back().kind = "venv";
   const auto json = report_json(frame);
   EXPECT_EQ(json["looked_at"]["environments"][0]["frameworks"], 1);
-  EXPECT_EQ(json["looked_at"]["recipes"][0], "/p/requirements.txt");
+  EXPECT_EQ(json["looked_at"]["recipes"], nlohmann::json::array({"/p/requirements.txt"}));
   EXPECT_THAT(report_html(frame), HasSubstr("<li>looked at 8 Python environments"));
 }
 

@@ -50,6 +50,8 @@ struct AlignmentEdit {
   std::string marker = {};
   // Of an index of a lock: what is to come from it, "torch==2.8.0", though its version stays.
   std::vector<std::string> pins = {};
+  // Of an index of a project: who installs it (project_readers.h); empty: nobody is named.
+  std::string program = {};
 
   bool operator==(const AlignmentEdit&) const = default;
 };

@@ -41,32 +41,61 @@ std::string_view installer_at(const Recipe& recipe, const IncludeLine& include,
 
 namespace {
 
-// Whether all that a command of an image takes in is pip's to install.
-bool is_of_pip(const Recipe& image, const InstallStep* command) {
-  return std::ranges::none_of(image.include_lines, [&](const IncludeLine& include) {
-    return step_of(image, include.step) == command && installer_at(image, include, {}) != kByPip;
+// What takes a project in where there is no image: a script, an environment of conda's.
+const Recipe* taker_of(const RecipeColumn& column, const Recipe& project) {
+  const auto taker = std::ranges::find_if(column.recipes, [&](const Recipe* other) {
+    return std::ranges::find(other->includes, project.path) != other->includes.end();
   });
+  return taker == column.recipes.end() ? nullptr : *taker;
 }
 
 }  // namespace
 
-CommandPlace command_place(const RecipeColumn& column, const Asked& asked) {
-  const Recipe& recipe = *asked.recipe;
-  if (recipe.kind == "dockerfile") {
-    return {.file = recipe.path, .line = asked.requirement->command_line()};
+std::string_view project_installer(const RecipeColumn& column, const Asked& asked) {
+  const Recipe& project = *asked.recipe;
+  if (project.kind != "pyproject" || is_project_reading(project)) {
+    return project.kind == "pyproject" ? std::string_view(project.target) : std::string_view();
   }
-  if (recipe.kind != "pyproject" || (is_project_reading(recipe) && recipe.target != kByPip)) {
+  const Recipe* const image = column.dockerfile();
+  if (image == nullptr) {
+    const Recipe* const taker = taker_of(column, project);
+    return taker == nullptr ? std::string_view() : installer_at(*taker, {}, {});
+  }
+  // What a command takes in is all of one installer.
+  const auto include = std::ranges::find_if(image->include_lines, [&](const IncludeLine& line) {
+    return asked.how != nullptr && step_of(*image, line.step) == asked.how;
+  });
+  return include == image->include_lines.end() ? std::string_view()
+                                               : installer_at(*image, *include, {});
+}
+
+std::string passed_over_tables(const Recipe& project) {
+  if (!is_project_reading(project)) {
+    return {};
+  }
+  return project.target == kByPip
+             ? "pip installs it, which reads no table of uv's, Poetry's or PDM's: not "
+               "[tool.uv.sources], and no index that one names"
+         : project.target == kByUv
+             ? "uv installs it, which reads no index of Poetry's or PDM's tables"
+             : "Poetry or PDM installs it, which reads no table of uv's: not [tool.uv.sources], "
+               "and "
+               "no index of [[tool.uv.index]]";
+}
+
+CommandPlace command_place(const RecipeColumn& column, const Asked& asked) {
+  if (asked.recipe->kind == "dockerfile") {
+    return {.file = asked.recipe->path, .line = asked.requirement->command_line()};
+  }
+  if (project_installer(column, asked) != kByPip) {
     return {};
   }
   if (const Recipe* const image = column.dockerfile()) {
-    const bool by_pip = asked.how != nullptr && is_of_pip(*image, asked.how);
-    return by_pip ? CommandPlace{.file = image->path, .line = asked.how->line} : CommandPlace();
+    return asked.how == nullptr ? CommandPlace()
+                                : CommandPlace{.file = image->path, .line = asked.how->line};
   }
-  const auto taker = std::ranges::find_if(column.recipes, [&](const Recipe* other) {
-    return std::ranges::find(other->includes, recipe.path) != other->includes.end() &&
-           installer_at(*other, {}, {}) == kByPip;
-  });
-  return taker == column.recipes.end() ? CommandPlace() : CommandPlace{.file = (*taker)->path};
+  const Recipe* const taker = taker_of(column, *asked.recipe);
+  return taker == nullptr ? CommandPlace() : CommandPlace{.file = taker->path};
 }
 
 void add_project_readings(Facts& facts) {

@@ -35,6 +35,12 @@ inline constexpr std::string_view kByPoetry = "poetry";  // and PDM
 [[nodiscard]] std::string_view installer_at(const Recipe& recipe, const IncludeLine& include,
                                             std::string_view program);
 
+// Who installs the project that asks for a package; empty: nobody is named, or no project asks.
+[[nodiscard]] std::string_view project_installer(const RecipeColumn& column, const Asked& asked);
+
+// What is said of a project as a program reads it: which tables that passes over. Empty: none.
+[[nodiscard]] std::string passed_over_tables(const Recipe& project);
+
 // Where the command stands that an index is to be named for, as no table is read.
 struct CommandPlace {
   std::string file;   // a Dockerfile, a script, an environment.yml; empty: there is no such command

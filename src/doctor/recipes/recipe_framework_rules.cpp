@@ -17,6 +17,7 @@
 #include "doctor/recipes/column_libraries.h"
 #include "doctor/recipes/default_torch.h"
 #include "doctor/recipes/installation_edits.h"
+#include "doctor/recipes/project_readers.h"
 #include "doctor/recipes/recipe_edits.h"
 #include "doctor/recipes/recipe_parts.h"
 #include "doctor/recipes/recipe_rule_parts.h"
@@ -481,6 +482,10 @@ void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column,
             fmt::format("{} in {}", arm ? title.substr(0, title.find('+')) : title, column.name);
         if (brought.range) {
           finding.evidence.insert(finding.evidence.begin(), range_evidence(brought));
+        }
+        if (std::string read = brought.by == nullptr ? "" : passed_over_tables(*brought.by->recipe);
+            !read.empty()) {
+          finding.evidence.push_back({std::move(read), brought.by->recipe->path});
         }
         if (proposals != nullptr) {
           add_extra_remedy(column, finding, remedies);

@@ -190,6 +190,7 @@ void edit_index(const RecipeColumn& column, const Version& target, const Asked& 
     edit.literal = asked.requirement->group.empty() || !project;
     if (project) {
       edit.pins = pins_of_index(column, target, asked, knowledge);
+      edit.program = project_installer(column, asked);
     }
     add_edit(edits, std::move(edit));
   }

@@ -153,10 +153,7 @@ Json looked_json(const Facts& facts) {
                             {"packages", environment.packages.size()},
                             {"frameworks", environment.frameworks.size()}});
   }
-  Json recipes = Json::array();
-  for (const Recipe& recipe : facts.recipes) {
-    recipes.push_back(recipe.path);
-  }
+  const Json recipes = recipe_paths(facts);
   Json toolkits = Json::array();
   for (const Toolkit& toolkit : facts.toolkits) {
     toolkits.push_back(toolkit.path);

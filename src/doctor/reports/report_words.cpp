@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <ranges>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -64,6 +65,17 @@ std::string machine_words(const Machine& machine) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+std::vector<std::string> recipe_paths(const Facts& facts) {
+  std::vector<std::string> paths;
+  std::set<std::string_view> seen;
+  for (const Recipe& recipe : facts.recipes) {
+    if (seen.insert(recipe.path).second) {
+      paths.push_back(recipe.path);
+    }
+  }
+  return paths;
+}
+
 std::vector<std::string> looked_words(const ReportFrame& frame) {
   constexpr size_t kMostNamed = 5;
   const Facts& facts = frame.facts;
@@ -77,7 +89,8 @@ std::vector<std::string> looked_words(const ReportFrame& frame) {
       std::ranges::count(facts.environments, "wheel", &PythonEnvironment::kind));
   count(facts.environments.size() - wheels, "Python environment");
   count(wheels, "wheel");
-  count(facts.recipes.size(), "recipe", frame.everywhere ? " of this folder" : "");
+  const std::vector<std::string> recipes = recipe_paths(facts);
+  count(recipes.size(), "recipe", frame.everywhere ? " of this folder" : "");
   count(facts.toolkits.size(), "CUDA toolkit");
   std::vector<std::string> lines;
   if (!parts.empty()) {
@@ -108,13 +121,9 @@ std::vector<std::string> looked_words(const ReportFrame& frame) {
   }
   // A recipe of which no row is made: nothing that is known of computes on a card.
   if (facts.environments.empty() && !facts.recipes.empty() && frame.report.verdicts.empty()) {
-    std::vector<std::string> named;
-    for (const Recipe& recipe : facts.recipes | std::views::take(kMostNamed)) {
-      named.push_back(recipe.path);
-    }
     lines.push_back(fmt::format("no framework whose code for cards is judged in {}{}",
-                                fmt::join(named, ", "),
-                                facts.recipes.size() > kMostNamed ? " and others" : ""));
+                                fmt::join(recipes | std::views::take(kMostNamed), ", "),
+                                recipes.size() > kMostNamed ? " and others" : ""));
   }
   return lines;
 }

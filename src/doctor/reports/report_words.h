@@ -33,6 +33,9 @@ struct ReportFrame {
 // "Debian GNU/Linux 12 (bookworm), NVIDIA's driver 580.95.05": what is known of the machine.
 [[nodiscard]] std::string machine_words(const Machine& machine);
 
+// Recipes by their paths, each once: a file may be read for several stages or installers.
+[[nodiscard]] std::vector<std::string> recipe_paths(const Facts& facts);
+
 // What there was to judge, a line each: how many environments, recipes and toolkits, and which
 // environments where none has a framework. None where only a machine was described.
 [[nodiscard]] std::vector<std::string> looked_words(const ReportFrame& frame);
