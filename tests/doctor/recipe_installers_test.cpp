@@ -195,6 +195,20 @@ TEST(RecipeInstallers, OneFolderMayBeInstalledByBoth) {
               ElementsAre(AllOf(HasSubstr("2.7.0+cu126"), HasSubstr("Dockerfile.pip"))));
 }
 
+TEST(RecipeInstallers, AProjectMayBeInstalledWithoutWhatItAsksFor) {
+  EXPECT_THAT(outcomes("pip install --no-deps .", kUvProject), IsEmpty());
+  EXPECT_THAT(outcomes("pip install torch==2.8.0 && pip install --no-deps -e .", kUvProject),
+              ElementsAre("2.8.0+cu128 works"));
+  for (const char* again : {"pip install --no-deps .", "uv pip install --system --no-deps ."}) {
+    EXPECT_THAT(outcomes(std::string("pip install . && ") + again, kUvProject),
+                ElementsAre("2.7.0+cu126 fails at the first kernel"))
+        << again;
+    EXPECT_THAT(outcomes(std::string(again) + " && pip install .", kUvProject),
+                ElementsAre("2.7.0+cu126 fails at the first kernel"))
+        << again;
+  }
+}
+
 TEST(RecipeInstallers, AnIndexThatTheCommandNamesIsReadForTheProject) {
   const std::string option = " --extra-index-url https://download.pytorch.org/whl/cu128";
   EXPECT_THAT(outcomes("pip install ." + option, kProject), ElementsAre("2.7.0+cu128 works"));

@@ -41,7 +41,7 @@ std::optional<Version> default_torch(const RecipeColumn& column, const Version& 
         !takes_python(column, "torch", *plain, knowledge)) {
       continue;
     }
-    const Version torch = with_variant(*plain, knowledge);
+    Version torch = with_variant(*plain, knowledge);
     const auto framework = known_framework("torch", torch, System::Linux, knowledge);
     if (!torch.local.empty() && framework && works(*framework)) {
       return torch;

@@ -31,6 +31,7 @@ std::string name_of(const AlignmentEdit& edit) {
 // The packages that are to come from it: "torch", "torchaudio".
 std::vector<std::string> packages_of(const AlignmentEdit& edit) {
   std::vector<std::string> names;
+  names.reserve(edit.pins.size());
   for (const std::string& pin : edit.pins) {
     names.push_back(pin.substr(0, pin.find_first_of("=<>!~[ ")));
   }

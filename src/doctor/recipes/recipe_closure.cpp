@@ -25,7 +25,8 @@ class TakenIn {
     for (const IncludeLine& include : recipe.include_lines) {
       const InstallStep* const step = step_of(recipe, include.step);
       Named& named = files_[include.path];
-      if (!include.edited &&
+      const bool again = named.taken && step != nullptr && step->alone;
+      if (!include.edited && !again &&
           (step == nullptr || (!step->aside && step->environment == environment))) {
         named = {.taken = true, .program = installer_at(recipe, include, program)};
       }
@@ -37,7 +38,8 @@ class TakenIn {
     return found == files_.end() || found->second.taken;
   }
 
-  // Who installs a file: of several commands, the last.
+  // Who installs a file: of several commands the last, but for those that leave out what it asks
+  // for.
   [[nodiscard]] std::string_view program_of(const std::string& path) const {
     const auto found = files_.find(path);
     return found == files_.end() ? of_others_ : found->second.program;
@@ -144,7 +146,9 @@ std::map<const Recipe*, const InstallStep*> RecipeFiles::steps(
     std::vector<const Recipe*> none;
     for (const TakenFile& file : taken_files(*first, environment, none, program)) {
       const InstallStep*& last = found[file.recipe];
-      last = std::max(last, step);
+      // What leaves out what a file asks for is not what installs that, where another does.
+      const bool differ = last != nullptr && last->alone != step->alone;
+      last = !differ ? std::max(last, step) : last->alone ? step : last;
     }
   }
   return found;

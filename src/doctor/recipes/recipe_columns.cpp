@@ -174,6 +174,9 @@ void find_packages(RecipeColumn& column, const Machine& machine, const RecipeFil
         asked.holds = marker ? marker->holds(environment) : Truth::NotKnown;
       }
       asked.how = how_of(recipe, requirement);
+      if (recipe.kind == "pyproject" && !asked.brings_needs()) {
+        continue;  // the project is installed without what it asks for
+      }
       if (asked.holds == Truth::Yes && asked.how != nullptr && asked.how->doubtful) {
         asked.holds = Truth::NotKnown;
       }
