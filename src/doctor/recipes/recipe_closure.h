@@ -51,8 +51,8 @@ class RecipeFiles {
                                                    std::vector<const Recipe*>& constraints,
                                                    std::string_view program) const;
 
-  // Which step of an image installs a file that it takes in: the last that does, and one that leaves
-  // out what the file asks for only where no other does.
+  // Which step of an image installs a file that it takes in: the last that does, and one that
+  // leaves out what the file asks for only where no other does.
   [[nodiscard]] std::map<const Recipe*, const InstallStep*> steps(
       const Recipe& image, const std::string& environment) const;
 
