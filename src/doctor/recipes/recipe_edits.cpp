@@ -56,8 +56,8 @@ bool is_dockerfile(const std::string& file) {
 
 // Whether the file's format has the version in a place of its own: torch = "2.1.2".
 bool has_fields(const std::string& file) {
-  static constexpr std::array<std::string_view, 5> kEndings = {".toml", ".cfg", ".yml", ".yaml",
-                                                               "Pipfile"};
+  static constexpr std::array<std::string_view, 6> kEndings = {".toml", ".cfg",  ".py",
+                                                               ".yml",  ".yaml", "Pipfile"};
   return std::ranges::any_of(kEndings, [&](auto ending) { return file.ends_with(ending); });
 }
 

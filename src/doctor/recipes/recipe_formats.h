@@ -22,8 +22,15 @@ inline constexpr std::string_view kOptionalGroup = "optional";
 // one requirement for each of them.
 void add_poetry_extras(Recipe& recipe, const TextTree& extras);
 
+// What a project's doubt says of dependencies that a program makes.
+inline constexpr std::string_view kMadeWhileBuilt = "its dependencies are made while it is built";
+
 // setup.cfg of setuptools: install_requires, extras_require, python_requires.
 void read_setup_cfg(std::string_view text, Recipe& recipe);
+
+// The same of what a setup.py hands to setup() as plain text. Refused with the reason where it is
+// not plain what the project asks for: a program is not run.
+[[nodiscard]] Status read_setup_py(std::string_view text, Recipe& recipe);
 
 // Pipenv's Pipfile.
 void read_pipfile(const TextTree& tree, Recipe& recipe);

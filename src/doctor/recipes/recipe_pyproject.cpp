@@ -336,6 +336,17 @@ void read_uv(const TextTree& uv, Recipe& recipe) {
   add_uv_bounds(recipe, uv["constraint-dependencies"], &Requirement::bound);
 }
 
+// Requirements files that setuptools is told to take a project's dependencies from; false: none.
+bool takes_files(Recipe& recipe, const TextTree& files) {
+  if (files.is_text()) {
+    add_include(recipe, recipe.includes, beside(recipe.path, files.text), files.line);
+  }
+  for (const TextTree::Member& file : files.members) {
+    add_include(recipe, recipe.includes, beside(recipe.path, file.value.text), file.value.line);
+  }
+  return files.is_text() || !files.members.empty();
+}
+
 }  // namespace
 
 void add_poetry_extras(Recipe& recipe, const TextTree& extras) {
@@ -383,8 +394,9 @@ void read_pyproject(const TextTree& tree, Recipe& recipe) {
   }
   add_groups(recipe, tool["pdm"]["dev-dependencies"]);
   for (const TextTree::Member& field : project["dynamic"].members) {
-    if (field.value.text == "dependencies" && project["dependencies"].is_nothing()) {
-      add_doubt(recipe, field.value.line, "its dependencies are made while it is built");
+    if (field.value.text == "dependencies" && project["dependencies"].is_nothing() &&
+        !takes_files(recipe, tool["setuptools"]["dynamic"]["dependencies"]["file"])) {
+      add_doubt(recipe, field.value.line, kMadeWhileBuilt);
     }
   }
 }
@@ -397,43 +409,6 @@ void read_pipfile(const TextTree& tree, Recipe& recipe) {
   }
   add_table(recipe, tree["packages"], indexes, "");
   add_table(recipe, tree["dev-packages"], indexes, "dev");
-}
-
-void read_setup_cfg(std::string_view text, Recipe& recipe) {
-  recipe.kind = "pyproject";
-  std::string section;
-  std::string key;
-  uint64_t number = 0;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    ++number;
-    std::string_view value = trimmed(line);
-    if (value.empty() || value.starts_with('#') || value.starts_with(';')) {
-      continue;
-    }
-    if (value.starts_with('[') && value.ends_with(']')) {
-      section = std::string(value.substr(1, value.size() - 2));
-      key.clear();
-      continue;
-    }
-    if (!is_blank(line.front())) {
-      const size_t sign = std::min(value.find_first_of("=:"), value.size());
-      key = std::string(trimmed(value.substr(0, sign)));
-      value = trimmed(value.substr(std::min(sign + 1, value.size())));
-    }
-    if (value.empty()) {
-      continue;
-    }
-    if (section == "options" && key == "python_requires") {
-      recipe.python = std::string(value);
-    } else if (section == "options" && key == "install_requires") {
-      add_requirement(recipe, value, number);
-    } else if (section == "options.extras_require") {
-      add_requirement(recipe, value, number, {}, normal_name(key));
-    }
-  }
 }
 
 }  // namespace mynah::doctor

@@ -34,13 +34,14 @@ uint64_t line_of(const Recipe& recipe, const std::string& include) {
 void judge_missing(Diagnosis& diagnosis, const Recipe& recipe, const std::string& include) {
   const std::string name = fs::path(include).filename().string();
   const bool image = name.find("ockerfile") != std::string::npos || recipe.kind == "compose";
-  const bool project = name == "pyproject.toml";
+  const bool program = name == "setup.py";  // it is there, and was not to be read
+  const bool project = name == "pyproject.toml" || program;
   Finding& finding = add_finding(
       diagnosis, "recipe is missing", Level::Unknown, Certainty::Certain, recipe.path,
-      project ? fmt::format("{} installs a project, and no pyproject.toml of it was to be read: "
-                            "what it asks for is not known. A setup.py is a program, and is not "
-                            "run.",
-                            recipe.path)
+      project ? fmt::format("{} installs a project, and no {} of it was to be read: what it asks "
+                            "for is not known. A setup.py is a program, and is not run.",
+                            recipe.path,
+                            program ? "plain list of requirements" : "pyproject.toml or setup.cfg")
               : fmt::format("{} names {}, and there is no such file that could be read: {}.",
                             recipe.path, include,
                             image ? "what the image holds is not known"

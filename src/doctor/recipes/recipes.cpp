@@ -24,22 +24,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMostDockerfileBytes = size_t{1} << 20;
+constexpr size_t kMostProgramBytes = size_t{1} << 20;
 
 constexpr std::pair<std::string_view, std::string_view> kKinds[] = {
-    {"pyproject.toml", "pyproject"},
-    {"setup.cfg", "setup.cfg"},
-    {"pipfile", "pipfile"},
-    {"poetry.lock", "package lock"},
-    {"uv.lock", "package lock"},
-    {"pdm.lock", "package lock"},
-    {"pylock.toml", "package lock"},
-    {"pipfile.lock", "pipfile lock"},
-    {"conda-lock.yml", "conda lock"},
-    {"conda-lock.yaml", "conda lock"},
-    {"dockerfile", "dockerfile"},
-    {"containerfile", "dockerfile"},
-    {".python-version", "python version"}};
+    {"pyproject.toml", "pyproject"},   {"setup.cfg", "setup.cfg"},
+    {"setup.py", "setup.py"},          {"pipfile", "pipfile"},
+    {"poetry.lock", "package lock"},   {"uv.lock", "package lock"},
+    {"pdm.lock", "package lock"},      {"pylock.toml", "package lock"},
+    {"pipfile.lock", "pipfile lock"},  {"conda-lock.yml", "conda lock"},
+    {"conda-lock.yaml", "conda lock"}, {"dockerfile", "dockerfile"},
+    {"containerfile", "dockerfile"},   {".python-version", "python version"}};
 
 std::string_view kind_by_text(std::string_view text, const std::string& path) {
   const std::string ending = small_letters(fs::path(path).extension().string());
@@ -85,11 +79,14 @@ Status read_as(std::string_view kind, std::string_view text, Recipe& recipe) {
     read_setup_cfg(text, recipe);
   } else if (kind == "python version") {
     read_python_version(text, recipe);
-  } else if (kind == "dockerfile" || kind == "script") {
-    if (text.size() > kMostDockerfileBytes) {
+  } else if (kind == "dockerfile" || kind == "script" || kind == "setup.py") {
+    if (text.size() > kMostProgramBytes) {
       return fail(ErrorCode::Unsupported,
                   fmt::format("{}: wanted at most {} bytes of a Dockerfile or a script, found {}",
-                              recipe.path, kMostDockerfileBytes, text.size()));
+                              recipe.path, kMostProgramBytes, text.size()));
+    }
+    if (kind == "setup.py") {
+      return read_setup_py(text, recipe);
     }
     (kind == "script" ? read_script : read_dockerfile)(text, recipe);
   } else if (kind == "pyproject" || kind == "pipfile" || kind == "package lock") {
@@ -115,14 +112,19 @@ bool is_about_dockerfiles(std::string_view name) {
   return std::ranges::any_of(kEndings, [&](auto ending) { return name.ends_with(ending); });
 }
 
-// Folders that hold other people's files, or none of interest.
+// Folders that hold other people's files, or none of interest. Of those whose names begin with a
+// dot a few are for images.
 bool is_left_out(const fs::path& folder) {
+  static constexpr std::array<std::string_view, 3> kOfImages = {".devops", ".docker",
+                                                                ".devcontainer"};
   static constexpr std::array<std::string_view, 10> kNames = {
       "node_modules", "site-packages", "dist-packages", "__pycache__", "build",
       "dist",         "venv",          "env",           "target",      "third_party"};
   std::error_code error;
   const std::string name = folder.filename().string();
-  return name.starts_with('.') || std::ranges::find(kNames, name) != kNames.end() ||
+  const bool hidden =
+      name.starts_with('.') && std::ranges::find(kOfImages, name) == kOfImages.end();
+  return hidden || std::ranges::find(kNames, name) != kNames.end() ||
          fs::exists(folder / "pyvenv.cfg", error);
 }
 
@@ -196,13 +198,42 @@ class Gatherer {
     std::ranges::sort(files);
     std::ranges::sort(folders);
     for (const fs::path& path : files) {
-      if (!kind_by_name(path).empty()) {
+      if (!kind_by_name(path).empty() && !is_of_project(path, files)) {
         file(path, "");
       }
     }
     for (const fs::path& path : folders) {
       if (levels > 0 && !is_left_out(path)) {
         this->folder(path, levels - 1);
+      }
+    }
+  }
+
+  // Whether a file is a part of the project beside it, which is read with it or stands in its
+  // place.
+  static bool is_of_project(const fs::path& path, std::span<const fs::path> files) {
+    const fs::path name = path.filename();
+    return (name == "setup.py" || name == "setup.cfg") &&
+           std::ranges::find(files, path.parent_path() / "pyproject.toml") != files.end();
+  }
+
+  // A project that asks for nothing itself has its dependencies in the older files of setuptools.
+  static void add_older_files(Recipe& recipe) {
+    const std::string name = last_name(recipe.path);
+    const bool asks = std::ranges::any_of(recipe.requirements, [](const Requirement& requirement) {
+      return requirement.group.empty() && !requirement.bound && !requirement.overrides;
+    });
+    if (asks || (name != "pyproject.toml" && name != "setup.py")) {
+      return;
+    }
+    std::error_code error;
+    for (const std::string_view older : {"setup.py", "setup.cfg"}) {
+      const std::string path = beside(recipe.path, older);
+      if (older != name && fs::exists(path, error)) {
+        add_include(recipe, recipe.includes, path, 0);
+        std::erase_if(recipe.doubts,
+                      [](const std::string& doubt) { return doubt.ends_with(kMadeWhileBuilt); });
+        return;  // setup.py takes setup.cfg in itself
       }
     }
   }
@@ -235,6 +266,7 @@ class Gatherer {
         continue;
       }
       extend(*recipe);
+      add_older_files(*recipe);
       follow(*recipe, waiting);
       facts_.recipes.push_back(std::move(*recipe));
       ++found_;
@@ -307,8 +339,24 @@ class Gatherer {
     }
   }
 
-  // An image is often built from a folder above its Dockerfile.
+  // Where a file lies that is named; a project without a pyproject.toml is one of setuptools.
   static std::string place_of(const Recipe& recipe, const std::string& include) {
+    std::error_code error;
+    std::string place = place_above(recipe, include);
+    if (last_name(include) != "pyproject.toml" || fs::exists(place, error)) {
+      return place;
+    }
+    for (const std::string_view older : {"setup.py", "setup.cfg"}) {
+      if (std::string other = place_above(recipe, beside(include, older));
+          fs::exists(other, error)) {
+        return other;
+      }
+    }
+    return place;
+  }
+
+  // An image is often built from a folder above its Dockerfile.
+  static std::string place_above(const Recipe& recipe, const std::string& include) {
     constexpr int kMostAbove = 3;  // "services/speech/docker/Dockerfile"
     std::error_code error;
     if (recipe.kind != "dockerfile" || fs::exists(include, error)) {

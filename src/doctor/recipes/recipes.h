@@ -15,9 +15,9 @@ namespace mynah::doctor {
 // Bytes of a recipe at most: what is larger is none.
 inline constexpr size_t kMostRecipeBytes = size_t{16} << 20;
 
-// What kind of recipe a file of that name is: "requirements", "pyproject", "setup.cfg", "pipfile",
-// "package lock", "pipfile lock", "conda lock", "conda", "dockerfile", "compose". Empty: none by
-// its name.
+// What kind of recipe a file of that name is: "requirements", "pyproject", "setup.cfg", "setup.py",
+// "pipfile", "package lock", "pipfile lock", "conda lock", "conda", "dockerfile", "compose". Empty:
+// none by its name.
 [[nodiscard]] std::string_view kind_by_name(const std::filesystem::path& path);
 
 // What an image is built for: a service of a compose file says it.
