@@ -17,6 +17,7 @@
 #include "doctor/recipes/recipe_parts.h"
 #include "doctor/recipes/requirement_text.h"
 #include "doctor/recipes/shell_text.h"
+#include "doctor/recipes/shell_variables.h"
 #include "doctor/recipes/written_files.h"
 #include "formats/byte_reader.h"
 
@@ -354,7 +355,7 @@ class DockerfileReader {
   }
 
   void commands(const std::string& text, uint64_t line, bool doubtful, int depth) {
-    for (ShellCommand& read : shell_commands(substituted(text, state_.variables))) {
+    for (ShellCommand& read : shell_commands(text, state_.variables)) {
       read.doubtful |= doubtful;
       shell(read, line, depth);
     }

@@ -20,6 +20,7 @@
 #include "doctor/recipes/recipe_parts.h"
 #include "doctor/recipes/requirement_text.h"
 #include "doctor/recipes/shell_text.h"
+#include "doctor/recipes/shell_variables.h"
 
 namespace mynah::doctor {
 

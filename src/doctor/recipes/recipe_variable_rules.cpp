@@ -14,7 +14,7 @@
 #include "doctor/characters.h"
 #include "doctor/machine/machine_rule_parts.h"
 #include "doctor/recipes/recipe_rule_parts.h"
-#include "doctor/recipes/shell_text.h"
+#include "doctor/recipes/shell_variables.h"
 #include "gpu/visible_devices.h"
 
 namespace mynah::doctor {

@@ -9,7 +9,7 @@
 #include "doctor/recipes/recipe_formats.h"
 #include "doctor/recipes/recipe_parts.h"
 #include "doctor/recipes/requirements_file.h"
-#include "doctor/recipes/shell_text.h"
+#include "doctor/recipes/shell_variables.h"
 #include "formats/byte_reader.h"
 
 namespace mynah::doctor {

@@ -8,53 +8,12 @@
 
 #include "doctor/characters.h"
 #include "doctor/recipes/recipe_parts.h"
-#include "formats/byte_reader.h"
+#include "doctor/recipes/shell_conditions.h"
+#include "doctor/recipes/shell_variables.h"
 
 namespace mynah::doctor {
 
 namespace {
-
-constexpr size_t kMostGrown = size_t{1} << 14;  // bytes that values may add to one text
-constexpr size_t kLongestForm = 4096;           // of "${NAME:-default}"
-
-bool is_name_character(char c) {
-  return is_digit(c) || is_small_letter(small_letter(c)) || c == '_';
-}
-
-size_t name_size(std::string_view text) {
-  if (text.empty() || is_digit(text.front())) {
-    return 0;
-  }
-  return static_cast<size_t>(std::ranges::find_if_not(text, &is_name_character) - text.begin());
-}
-
-// What "${...}" stands for; `inner` is what is between the braces.
-std::optional<std::string> braced(std::string_view inner,
-                                  const std::map<std::string, std::string>& values) {
-  const size_t size = name_size(inner);
-  const auto found = values.find(std::string(inner.substr(0, size)));
-  const bool set = found != values.end();
-  const std::string_view form = inner.substr(size);
-  if (size == 0) {
-    return std::nullopt;
-  }
-  if (form.empty()) {
-    return set ? std::optional(found->second) : std::nullopt;
-  }
-  const auto is_plain = [](std::string_view text) {
-    return text.find('$') == std::string_view::npos;
-  };
-  if (form.starts_with(":-") && is_plain(form)) {
-    return set && !found->second.empty() ? found->second : std::string(form.substr(2));
-  }
-  if (form.starts_with('-') && is_plain(form)) {
-    return set ? found->second : std::string(form.substr(1));
-  }
-  if (form.starts_with(":+") && is_plain(form)) {
-    return set && !found->second.empty() ? std::string(form.substr(2)) : std::string();
-  }
-  return std::nullopt;
-}
 
 // What stands between one command and the next.
 enum class Separator : uint8_t { End, And, Or, Pipe, Open, Close };
@@ -145,14 +104,65 @@ constexpr std::array<std::string_view, 3> kEnds = {"fi", "done", "esac"};
 // Commands that only look: what stands behind "&&" runs where they find it so.
 constexpr std::array<std::string_view, 6> kTests = {"[", "[[", "test", "command", "which", "grep"};
 
+// Commands that set variables by their words.
+constexpr std::array<std::string_view, 6> kSetters = {"export", "declare", "local",
+                                                      "read",   "for",     "unset"};
+
 template <size_t kSize>
 bool among(const std::array<std::string_view, kSize>& words, std::string_view word) {
   return std::ranges::find(words, word) != words.end();
 }
 
+// What commands of one line come to, which "&&" and "||" join. What is not known stays so.
+class LineTruth {
+ public:
+  // Whether the next command of the line runs.
+  [[nodiscard]] Truth runs() const {
+    return joined_ == Separator::And  ? line_
+           : joined_ == Separator::Or ? opposite(line_)
+                                      : Truth::Yes;
+  }
+
+  // A command that comes to `truth`, where it runs.
+  void add(Truth truth) {
+    const Truth runs = this->runs();
+    const Truth other = joined_ == Separator::Or ? Truth::Yes : Truth::No;
+    if (runs == Truth::Yes) {
+      line_ = truth;
+    } else if (runs == Truth::NotKnown) {
+      line_ = truth == other ? truth : Truth::NotKnown;
+    }
+    any_ = true;
+  }
+
+  // Of the commands so far.
+  [[nodiscard]] Truth so_far() const { return line_; }
+
+  // What the last line came to that is over.
+  [[nodiscard]] Truth last() const { return last_; }
+
+  // "&&", "||", or the line's end.
+  void join(Separator separator) {
+    joined_ = separator;
+    if (separator == Separator::End) {
+      last_ = any_ ? line_ : last_;
+      line_ = Truth::Yes;
+      any_ = false;
+    }
+  }
+
+ private:
+  Truth line_ = Truth::Yes;
+  Truth last_ = Truth::NotKnown;
+  Separator joined_ = Separator::End;
+  bool any_ = false;
+};
+
 // Reads commands with what they hang on.
 class ScriptReader {
  public:
+  explicit ScriptReader(std::map<std::string, std::string> values) : values_(std::move(values)) {}
+
   std::vector<ShellCommand> read(std::string_view text) {
     const std::vector<Part> parts = Cutter(text).cut();
     for (size_t i = 0; i < parts.size(); ++i) {
@@ -166,35 +176,80 @@ class ScriptReader {
   // A list of commands between brackets, in a condition, or the script itself.
   struct List {
     bool doubtful = false;  // all of it
+    bool never = false;     // none of it runs
     bool either = false;    // up to the next "&&": "a || b && c" runs c, or fails
     bool tested = false;    // up to the end of the line
     size_t begin = 0;       // of that line's commands
+    LineTruth line = {};
+    bool branches = false;  // it is of an "if"
+    bool outer_doubtful = false;
+    bool outer_never = false;
+    bool taken = false;  // a branch before runs for sure
+    bool maybe = false;  // or may
   };
 
   [[nodiscard]] bool doubtful() const {
     return lists_.back().doubtful || lists_.back().either || lists_.back().tested;
   }
 
-  void open(bool condition) {
+  [[nodiscard]] bool never() const {
+    return lists_.back().never || lists_.back().line.runs() == Truth::No;
+  }
+
+  void open(bool condition, bool branches = false) {
     constexpr size_t kDeepest = 200;
-    if (lists_.size() < kDeepest) {
-      const bool all = condition || doubtful();
-      List& list = lists_.emplace_back();
-      list.doubtful = all;
-      list.begin = commands_.size();
+    if (lists_.size() >= kDeepest) {
+      too_deep_ = true;
+      return;
     }
+    List list;
+    list.outer_doubtful = doubtful();
+    list.outer_never = list.never = never();
+    list.doubtful = condition || list.outer_doubtful;
+    list.begin = commands_.size();
+    list.branches = branches;
+    lists_.push_back(list);
   }
 
   void close() {
     if (lists_.size() > 1) {
       lists_.pop_back();
     }
+    truth_ = Truth::NotKnown;
+  }
+
+  // The next branch of an "if", whose test came to `truth`.
+  void branch(Truth truth) {
+    List& list = lists_.back();
+    if (list.branches) {
+      list.never = list.outer_never || list.taken || truth == Truth::No;
+      list.doubtful = list.outer_doubtful || list.maybe || truth == Truth::NotKnown;
+      list.taken |= truth == Truth::Yes;
+      list.maybe |= truth == Truth::NotKnown;
+      list.line = {};
+    }
+  }
+
+  // Its next test.
+  void next_test() {
+    List& list = lists_.back();
+    if (list.branches) {
+      list.never = list.outer_never || list.taken;
+      list.doubtful = true;
+      list.line = {};
+    }
   }
 
   // Words of the shell's own at the beginning of a command.
   bool own_word(const std::string& word, bool& not_so) {
     if (among(kConditions, word)) {
-      open(true);
+      open(true, word == "if");
+    } else if (word == "then") {
+      branch(lists_.back().line.last());
+    } else if (word == "elif") {
+      next_test();
+    } else if (word == "else") {
+      branch(Truth::Yes);
     } else if (among(kEnds, word) || word == "}") {
       close();
     } else if (word == "{") {
@@ -204,18 +259,59 @@ class ScriptReader {
     return among(kShellWords, word) || word == "esac";
   }
 
+  // A variable that the text sets: where it is not known whether, or to what, it is not known.
+  void set(const std::string& name, const std::string& value, bool known) {
+    constexpr size_t kMostValues = 1000;
+    constexpr size_t kLongestValue = 1024;
+    if (known && values_.size() < kMostValues && value.size() <= kLongestValue) {
+      values_.insert_or_assign(name, value);
+    } else {
+      values_.erase(name);
+    }
+  }
+
+  // Variables that a command sets for what follows it.
+  void set_by(const ShellCommand& command, bool known) {
+    const std::vector<std::string>& words = command.words;
+    const std::string_view program = words.empty() ? std::string_view() : words.front();
+    known = known && !command.doubtful && !functions_;
+    if (words.empty()) {
+      for (const auto& [name, value] : command.variables) {
+        set(name, value, known);
+      }
+    }
+    const bool sets = among(kSetters, program);
+    for (size_t i = 1; sets && i < words.size(); ++i) {
+      const size_t equals = std::min(words[i].find('='), words[i].size());
+      if (equals < words[i].size() || program != "export") {
+        set(words[i].substr(0, equals), words[i].substr(std::min(equals + 1, words[i].size())),
+            known && program == "export");
+      }
+    }
+  }
+
+  // All parts together are not made longer than one text may be.
+  std::string with_values(std::string_view text) {
+    std::string changed = grown_ < kMostGrown ? substituted(text, values_) : std::string(text);
+    grown_ += changed.size() - std::min(text.size(), changed.size());
+    return changed;
+  }
+
   void part(std::string_view text) {
     ShellCommand command;
     bool not_so = false;
     bool file_follows = false;
-    for (std::string& word : words_of(text)) {
+    std::vector<std::string> written = words_of(text);
+    const bool inner = written.size() > 2 && written[0].ends_with("sh") &&
+                       written[1].starts_with('-') && written[1].ends_with('c');
+    for (std::string& word : inner ? written : words_of(with_values(text))) {
       if (file_follows) {
         command.written.push_back(std::move(word));
         file_follows = false;
         continue;
       }
       if (command.words.empty()) {
-        const size_t name = name_size(word);
+        const size_t name = variable_name_size(word);
         if (name > 0 && name < word.size() && word[name] == '=') {
           command.variables.insert_or_assign(word.substr(0, name), word.substr(name + 1));
           continue;
@@ -239,9 +335,24 @@ class ScriptReader {
     }
     last_tests_ = !command.words.empty() && among(kTests, command.words.front());
     if (!command.words.empty() || !command.written.empty() || !command.variables.empty()) {
-      command.doubtful = doubtful() || not_so;
-      commands_.push_back(std::move(command));
+      take(std::move(command), not_so, has_values(text, values_));
     }
+  }
+
+  // `known`: no variable without a value stands in it.
+  void take(ShellCommand command, bool not_so, bool known) {
+    truth_ = known ? truth_of_test(command.words) : Truth::NotKnown;
+    truth_ = not_so ? opposite(*truth_) : *truth_;
+    if (never() && !too_deep_) {
+      return;
+    }
+    command.doubtful = doubtful() || not_so || too_deep_;
+    // What a function sets is not set before somebody calls it.
+    functions_ |= std::ranges::any_of(command.words, [](const std::string& word) {
+      return word.ends_with("()") || word == "function";
+    });
+    set_by(command, known);
+    commands_.push_back(std::move(command));
   }
 
   // "a || exit 1": where a fails, all does.
@@ -252,6 +363,12 @@ class ScriptReader {
   }
 
   void separator(Separator behind, std::string_view next) {
+    last_tests_ &= truth_ == Truth::NotKnown;
+    // Of a pipe the last command counts.
+    if (truth_ && behind != Separator::Pipe) {
+      lists_.back().line.add(*truth_);
+    }
+    truth_.reset();
     List& list = lists_.back();
     if (behind == Separator::Open) {
       open(false);
@@ -262,61 +379,38 @@ class ScriptReader {
     } else if (behind == Separator::And) {
       list.either = false;
       list.tested |= last_tests_;
-    } else if (behind == Separator::Or && !gives_up(next)) {
-      for (size_t i = list.begin; i < commands_.size(); ++i) {
-        commands_[i].doubtful = true;
+      list.line.join(behind);
+    } else if (behind == Separator::Or) {
+      if (!gives_up(next)) {
+        for (size_t i = list.begin; i < commands_.size(); ++i) {
+          commands_[i].doubtful = true;
+        }
+        list.begin = commands_.size();  // those are done: a long line is not gone through again
+        list.either = list.line.so_far() == Truth::NotKnown;
       }
-      list.begin = commands_.size();  // those are done: a long line is not gone through again
-      list.either = true;
+      list.line.join(behind);
     } else if (behind == Separator::End) {
       list.either = list.tested = false;
       list.begin = commands_.size();
+      list.line.join(behind);
     }
   }
 
   std::vector<ShellCommand> commands_;
+  std::map<std::string, std::string> values_;
   std::vector<List> lists_ = {List()};
-  bool last_tests_ = false;
+  size_t grown_ = 0;            // bytes that values added
+  std::optional<Truth> truth_;  // of what was read last and is not yet joined to its line
+  bool last_tests_ = false;     // and what it comes to is not known
+  bool functions_ = false;      // one is defined
+  bool too_deep_ = false;
 };
 
 }  // namespace
 
-std::string substituted(std::string_view text, const std::map<std::string, std::string>& values) {
-  std::string result;
-  for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\' && i + 1 < text.size()) {
-      result += text.substr(i, 2);
-      ++i;
-      continue;
-    }
-    const std::string_view rest = text.substr(i + 1);
-    std::optional<std::string> value;
-    size_t taken = 0;
-    if (text[i] == '$' && rest.starts_with('{')) {
-      const size_t end = rest.substr(0, kLongestForm).find('}');
-      if (end != std::string_view::npos) {
-        value = braced(rest.substr(1, end - 1), values);
-        taken = end + 1;
-      }
-    } else if (text[i] == '$') {
-      taken = name_size(rest);
-      if (const auto found = values.find(std::string(rest.substr(0, taken)));
-          taken > 0 && found != values.end()) {
-        value = found->second;
-      }
-    }
-    if (value && result.size() + value->size() < text.size() + kMostGrown) {
-      result += *value;
-      i += taken;
-    } else {
-      result += text[i];
-    }
-  }
-  return result;
-}
-
-std::vector<ShellCommand> shell_commands(std::string_view text) {
-  return ScriptReader().read(text);
+std::vector<ShellCommand> shell_commands(std::string_view text,
+                                         std::map<std::string, std::string> values) {
+  return ScriptReader(std::move(values)).read(text);
 }
 
 }  // namespace mynah::doctor

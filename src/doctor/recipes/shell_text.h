@@ -9,12 +9,6 @@
 
 namespace mynah::doctor {
 
-// Puts values in place of $NAME, ${NAME}, ${NAME:-default}, ${NAME-default} and ${NAME:+other},
-// once and not inside of values. Variables without a value, and forms that are not known, stay as
-// they are; so do all where values would make the text longer by more than 16 KiB.
-[[nodiscard]] std::string substituted(std::string_view text,
-                                      const std::map<std::string, std::string>& values);
-
 struct ShellCommand {
   std::map<std::string, std::string> variables;  // set for it alone: "NAME=value command"
   std::vector<std::string> words;
@@ -27,7 +21,10 @@ struct ShellCommand {
 
 // Commands of a line or script: cut at newlines, ;, &, |, &&, || and brackets outside of quotes,
 // without the words of conditions and loops ("if", "then", "do"). One without words only
-// writes, or sets variables for what follows.
-[[nodiscard]] std::vector<ShellCommand> shell_commands(std::string_view text);
+// writes, or sets variables for what follows. `values` of variables, and those that the text sets
+// for sure, are put in their places; what does not run by a test of them is left out, and what does
+// is not doubtful. A script that a shell is given in a word ("bash -c") stays as it is.
+[[nodiscard]] std::vector<ShellCommand> shell_commands(
+    std::string_view text, std::map<std::string, std::string> values = {});
 
 }  // namespace mynah::doctor
