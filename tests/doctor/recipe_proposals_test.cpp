@@ -10,9 +10,12 @@
 namespace mynah::doctor {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
+using testing::SizeIs;
 
 // The texts of a finding's remedies, each with its steps.
 std::vector<std::string> texts_of(const Finding& finding) {
@@ -112,6 +115,90 @@ TEST(RecipeProposals, ALockIsMadeAnewForNumpyByItsOwnProgram) {
   ASSERT_EQ(found.size(), 1U);
   ASSERT_EQ(found[0]->remedies.size(), 1U);
   EXPECT_EQ(found[0]->remedies[0].command, "poetry add 'numpy<2'");
+}
+
+// conda's pytorch 2.2.2 stands on cuDNN 8: what wants 9 beside it would bring none.
+TEST(RecipeProposals, ADriftingCtranslate2GoesWithTheCudnnOfCondasTorch) {
+  const auto texts = [](const char* pytorch, const char* python) {
+    const std::string file = std::string("dependencies:\n  - python=") + python +
+                             "\n  - pytorch=" + pytorch +
+                             "\n  - pytorch-cuda=12.1\n  - pip:\n    - ctranslate2<4.6.3\n";
+    return texts_of_rule(files({{"environment.yml", file.c_str()}}), "pin drifts");
+  };
+  EXPECT_THAT(texts("2.2.2", "3.11"), ElementsAre(HasSubstr("is to read ctranslate2==4.4, not")));
+  EXPECT_THAT(texts("2.2.2", "3.8"), ElementsAre(HasSubstr("is to read ctranslate2==4.4, not")));
+  EXPECT_THAT(texts("2.5.1", "3.11"), ElementsAre(HasSubstr("is to read ctranslate2==4.6.2, not")));
+}
+
+// torch 2.6, which vllm 0.8.5 asks for, has no code for this card, and the torch that has is not
+// what it asks for: another vllm asks for that.
+TEST(RecipeProposals, ARemedyThatLeadsToAFailureGivesWayToOneThatDoesNot) {
+  for (const char* path : {"requirements.txt", "Dockerfile"}) {
+    const bool image = std::string(path) == "Dockerfile";
+    Facts facts = files({{path, image ? "FROM python:3.11-slim\nRUN pip install vllm==0.8.5 "
+                                        "torch==2.7.0\n"
+                                      : "vllm==0.8.5\ntorch==2.7.0\n"}});
+    facts.machine.cards = {card("NVIDIA B200", "10.0")};
+    facts.machine.driver = "580.95";
+    const Report report = judge(facts);
+    const auto refused = of_rule(report, "requirements contradict");
+    ASSERT_EQ(refused.size(), 1U) << path;
+    EXPECT_THAT(texts_of(*refused[0]), ElementsAre(HasSubstr("is to read vllm==0.9.2, not")));
+    const auto card = of_rule(report, "kernel image");
+    ASSERT_EQ(card.size(), 1U) << path;
+    EXPECT_THAT(texts_of(*card[0]), ElementsAre(HasSubstr("whl/cu128")));
+  }
+  // On a card that both serve either may be taken.
+  Facts facts = files({{"requirements.txt", "vllm==0.8.5\ntorch==2.7.0\n"}});
+  facts.machine.cards = {card("NVIDIA GeForce RTX 4090", "8.9")};
+  facts.machine.driver = "580.95";
+  EXPECT_THAT(texts_of_rule(facts, "requirements contradict"),
+              ElementsAre(HasSubstr("torch==2.6.0"), HasSubstr("vllm==0.9.2")));
+}
+
+// Which NumPy whisperx wants hangs on the Python, which is not known: it is told once, and what
+// keeps all of them away is left out.
+TEST(RecipeProposals, NeedsOfOnePackageForSeveralPythonsAreToldOnce) {
+  Facts facts = files({{"requirements.txt", "whisperx==3.7.4\ntorch==2.7.1\nnumpy<2\n"}});
+  facts.machine.cards = {card("NVIDIA GeForce RTX 5090", "12.0")};
+  facts.machine.driver = "580.95";
+  const auto found = of_rule(judge(facts), "requirements contradict");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_THAT(found[0]->text,
+              HasSubstr("asks for numpy<2.1.0,>=2.0.2 or numpy<2.3.0,>=2.1.0, and numpy<2 is asked "
+                        "for; for torch~=2.8.0, and 2.7.1 is pinned"));
+  ASSERT_FALSE(found[0]->remedies.empty());
+  const std::vector<RemedyStep>& steps = found[0]->remedies[0].steps;
+  ASSERT_EQ(steps.size(), 2U);
+  EXPECT_EQ(steps[0].command, "sed -i '3s|<2||' 'requirements.txt'");
+  EXPECT_EQ(steps[1].command, "sed -i '2s|==2\\.7\\.1|~=2.8.0|' 'requirements.txt'");
+  const auto mended =
+      judge(files({{"requirements.txt", "whisperx==3.7.4\ntorch~=2.8.0\nnumpy\n"}}));
+  EXPECT_TRUE(of_rule(mended, "requirements contradict").empty());
+}
+
+// The wheels of CTranslate2 have code for Maxwell's Tegra chips alone.
+TEST(RecipeProposals, ACardThatCtranslate2LeftBehindIsServedByPytorch) {
+  const auto remedies = [](const char* text) {
+    Facts facts = files({{"requirements.txt", text}});
+    facts.machine.cards = {card("NVIDIA GeForce GTX 970", "5.2")};
+    facts.machine.driver = "580.95";
+    std::vector<std::string> commands;
+    for (const auto& finding : of_rule(judge(facts), "kernel image")) {
+      for (const Remedy& remedy : finding->remedies) {
+        commands.push_back(remedy.command);
+        EXPECT_THAT(remedy.text, HasSubstr("In place of ctranslate2"));
+        EXPECT_THAT(remedy.text, HasSubstr("Programs call it in another way"));
+      }
+    }
+    return commands;
+  };
+  EXPECT_THAT(remedies("ctranslate2==4.5.0\n"),
+              ElementsAre(AllOf(HasSubstr("pip install openai-whisper torch=="),
+                                HasSubstr("--extra-index-url https://download.pytorch.org/whl/"))));
+  EXPECT_THAT(remedies("ctranslate2\n"), SizeIs(1));
+  EXPECT_THAT(remedies("ctranslate2==4.5.0\ntorch==2.5.1\n"),
+              ElementsAre("pip install openai-whisper"));
 }
 
 }  // namespace

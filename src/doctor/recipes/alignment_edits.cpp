@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "doctor/recipes/alignment_parts.h"
+#include "doctor/recipes/conda_pins.h"
 #include "doctor/recipes/package_indexes.h"
 #include "doctor/recipes/recipe_drift.h"
 #include "doctor/recipes/recipe_edits.h"
@@ -82,13 +83,15 @@ void pin_ctranslate2(const RecipeColumn& column, const Version* torch, const Mac
   }
   const auto all = stretches("ctranslate2", own.by != nullptr ? own.range : other.range, knowledge);
   const TorchVariant* variant = torch != nullptr ? knowledge.torch_variant(*torch) : nullptr;
+  const int of_conda = cudnn_of_conda(column, knowledge);
+  const bool known = of_conda != 0 || variant != nullptr;
+  const int cudnn = of_conda != 0 || !known ? of_conda : major_version(variant->cudnn);
   const int cuda = torch != nullptr ? major_version(cuda_of_variant(torch->local_text())) : 0;
   // Another CUDA than torch's only where there is no other: its libraries must then come besides.
   for (const bool same_cuda : {true, false}) {
     for (auto stretch = all.rbegin(); stretch != all.rend(); ++stretch) {
       const bool right_cuda = cuda == 0 || !same_cuda || cuda == stretch->cuda_major;
-      const bool right_cudnn = stretch->cudnn_major == 0 || variant == nullptr ||
-                               major_version(variant->cudnn) == stretch->cudnn_major;
+      const bool right_cudnn = stretch->cudnn_major == 0 || !known || cudnn == stretch->cudnn_major;
       if (!stretch->verified || !stretch->below || !right_cudnn || !right_cuda) {
         continue;
       }

@@ -12,6 +12,7 @@
 #include "doctor/recipes/listed_releases.h"
 #include "doctor/recipes/package_indexes.h"
 #include "doctor/recipes/recipe_edits.h"
+#include "doctor/recipes/recipe_pythons.h"
 #include "doctor/recipes/recipe_rule_parts.h"
 #include "doctor/recipes/requirement_text.h"
 #include "doctor/recipes/torch_neighbours.h"
@@ -31,7 +32,18 @@ struct Unmet {
   Requirement need;
   Resolved other;
   bool certain = false;  // the condition of the need holds, and the words do
+  // What it asks for of the same package under other conditions, of which nobody knows which holds.
+  std::vector<std::string> otherwise = {};
 };
+
+// "numpy>=2.0.2,<2.1 or numpy>=2.1,<2.3".
+std::string needs_text(const Unmet& unmet) {
+  std::string text = unmet.need.name + unmet.need.specifier;
+  for (const std::string& specifier : unmet.otherwise) {
+    text += fmt::format(" or {}{}", unmet.need.name, specifier);
+  }
+  return text;
+}
 
 // Whether no version of a package that a column lets in is one that another asks for.
 bool is_refused(const RecipeColumn& column, const Resolved& one, const Requirement& need,
@@ -97,22 +109,64 @@ std::optional<Unmet> unmet(const Diagnosis& diagnosis, const RecipeColumn& colum
   return Unmet{.need = std::move(need), .other = std::move(other), .certain = certain};
 }
 
-// The newest other release of a package whose needs are known and do not refuse what stands there
-// for one of them: it is proposed in place of the one that does.
+// A need of a package that is there already under another condition goes with that one.
+void add_unmet(std::vector<Unmet>& all, Unmet unmet) {
+  const auto same = std::ranges::find_if(
+      all, [&](const Unmet& other) { return other.need.name == unmet.need.name; });
+  if (same == all.end() || same->certain || unmet.certain) {
+    all.push_back(std::move(unmet));
+  } else {
+    same->otherwise.push_back(unmet.need.specifier);
+  }
+}
+
+// Releases of a package that are known, the newest first: those that are listed, or else those of
+// which it was read what they ask for.
+std::vector<Version> known_releases(const std::string& package, const Knowledge& knowledge) {
+  if (const PackageReleases* const listed = knowledge.releases_of(package)) {
+    return listed->releases;
+  }
+  std::vector<Version> releases;
+  for (const PackageNeeds& needs : knowledge.packages) {
+    if (needs.package == package) {
+      releases.push_back(needs.versions.from);
+    }
+  }
+  std::ranges::sort(releases, std::ranges::greater());
+  return releases;
+}
+
+// Whether what another release of a package asks for is what stands there.
+bool is_met(const AskedOf& asked, const Resolved& other) {
+  const auto exactly = asked.range.pinned();
+  return other.version ? asked.range.contains(*other.version)
+                       : exactly && other.range.contains(*exactly);
+}
+
+// The newest other release of a package whose needs are known and that takes all that stands there
+// for what this one refuses: it is proposed in place of this one.
 void propose_other_release(const Diagnosis& diagnosis, const RecipeColumn& column,
-                           const Resolved& one, const Unmet& unmet, Proposals& proposals) {
+                           const Resolved& one, const std::vector<Unmet>& all,
+                           Proposals& proposals) {
   const Knowledge& knowledge = diagnosis.knowledge;
-  const PackageReleases* const known = knowledge.releases_of(one.by->requirement->name);
-  if (known == nullptr || unmet.other.version) {
+  const std::string& package = one.by->requirement->name;
+  // A torch takes its companions along, which is another remedy.
+  const bool pinned =
+      std::ranges::any_of(all, [](const Unmet& each) { return each.other.version.has_value(); });
+  if (pinned && package == "torch") {
     return;
   }
-  for (const Version& release : known->releases) {
-    const auto asked = asked_of(known->package, release, unmet.need.name, knowledge);
-    const auto exactly = asked ? asked->range.pinned() : std::nullopt;
-    if (exactly && unmet.other.range.contains(*exactly)) {
+  for (const Version& release : known_releases(package, knowledge)) {
+    const bool takes_all = std::ranges::all_of(all, [&](const Unmet& each) {
+      const auto asked = asked_of(package, release, each.need.name, knowledge);
+      return asked && is_met(*asked, each.other);
+    });
+    if (takes_all && takes_python(column, package, release, knowledge)) {
+      const Unmet& first = all.front();
+      const auto asked = asked_of(package, release, first.need.name, knowledge);
       propose(diagnosis, proposals,
               {pin_edit(column, *one.by, "==" + release.text(),
-                        fmt::format("it asks for {}{}", unmet.need.name, asked->range.text()))});
+                        fmt::format("it asks for {}{}", first.need.name, asked->range.text()))});
       return;
     }
   }
@@ -150,13 +204,16 @@ void judge_package(Diagnosis& diagnosis, const RecipeColumn& column, const Packa
   std::vector<AlignmentEdit> edits;
   std::vector<Evidence> pins;
   for (const Unmet& each : all) {
-    words.push_back(each.other.version
-                        ? fmt::format("{}{}, and {} is pinned", each.need.name, each.need.specifier,
-                                      each.other.version->text())
-                        : fmt::format("{}{}, and {}{} is asked for", each.need.name,
-                                      each.need.specifier, each.need.name,
-                                      each.other.range.text()));
-    add_wanted(column, each, fmt::format("{} asks for it", title), diagnosis.knowledge, edits);
+    words.push_back(each.other.version ? fmt::format("{}, and {} is pinned", needs_text(each),
+                                                     each.other.version->text())
+                                       : fmt::format("{}, and {}{} is asked for", needs_text(each),
+                                                     each.need.name, each.other.range.text()));
+    if (each.otherwise.empty()) {
+      add_wanted(column, each, fmt::format("{} asks for it", title), diagnosis.knowledge, edits);
+    } else {
+      edits.push_back(pin_edit(column, *each.other.by, "",
+                               fmt::format("{} asks for the one that it wants", title)));
+    }
     pins.push_back(evidence_of(*each.other.by));
   }
   Finding& finding = add_finding(
@@ -180,9 +237,7 @@ void judge_package(Diagnosis& diagnosis, const RecipeColumn& column, const Packa
     propose(diagnosis, proposals, std::move(moves),
             "Take what goes with the torch that is pinned.");
   }
-  if (all.size() == 1) {
-    propose_other_release(diagnosis, column, one, all.front(), proposals);
-  }
+  propose_other_release(diagnosis, column, one, all, proposals);
 }
 
 // What torch's wheel for Linux asks for of cuDNN; none: it is not known. Of a series of torch one
@@ -265,7 +320,7 @@ void judge_needs(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& pr
                        ? unmet(diagnosis, column, one, *std::move(need))
                        : std::optional<Unmet>();
       if (found) {
-        all.push_back(*std::move(found));
+        add_unmet(all, *std::move(found));
       }
     }
     if (!all.empty()) {

@@ -1,6 +1,7 @@
 // Which remedies are said, of those that findings propose.
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -76,13 +77,13 @@ class Chooser {
         taken = proposal.or_next;
         Tried& tried = tried_.emplace_back();
         tried.proposal = &proposal;
-        tried.failures = std::ranges::count_if(
-            trial->left, [](const auto& left) { return left.second == Level::Fail; });
+        tried.failures = failures_of(*trial);
         tried.trial = std::move(*trial);
       }
     }
     constexpr size_t kMostCompared = 30;
     const std::span<Tried> compared(tried_.data(), std::min(tried_.size(), kMostCompared));
+    drop_ends(compared);
     for (Tried& a : compared) {
       for (Tried& b : compared) {
         if (!a.dropped && !b.dropped && a.proposal != b.proposal) {
@@ -95,25 +96,78 @@ class Chooser {
   }
 
  private:
-  void compare(const Tried& a, Tried& b) const {
+  static std::ptrdiff_t failures_of(const RecipeTrial& trial) {
+    return std::ranges::count_if(trial.left,
+                                 [](const auto& left) { return left.second == Level::Fail; });
+  }
+
+  void compare(const Tried& a, Tried& b) {
     if (a.proposal->finding == b.proposal->finding) {
       // Installations are alternatives, which say what they cost. Of others the smallest are.
       b.dropped = !b.proposal->instead_of && std::pair(a.failures, a.proposal->edits.size()) <
                                                  std::pair(b.failures, b.proposal->edits.size());
-    } else if (!go_together(a, b) && is_better(a, b, report_)) {
+    } else if (!joint(a, b).go_together && is_better(a, b, report_)) {
       b.dropped = true;
     }
   }
 
-  [[nodiscard]] bool go_together(const Tried& a, const Tried& b) const {
+  // Two of different findings, tried as one.
+  struct Joint {
+    bool go_together = false;
+    std::ptrdiff_t failures = 0;  // that they leave
+  };
+
+  Joint joint(const Tried& a, const Tried& b) {
     if (differ_in_a_line(a.proposal->edits, b.proposal->edits)) {
-      return false;
+      return {};
     }
-    const auto trial =
-        trials_.run(std::span(&place_.column, 1), both(a.proposal->edits, b.proposal->edits));
-    return !trial || (trial->brings.size() <= a.trial.brings.size() + b.trial.brings.size() &&
-                      trial->mends(report_.findings[a.proposal->finding]) &&
-                      trial->mends(report_.findings[b.proposal->finding]));
+    const auto [known, is_new] = joints_.try_emplace(std::minmax(a.proposal, b.proposal));
+    if (is_new) {
+      const auto trial =
+          trials_.run(std::span(&place_.column, 1), both(a.proposal->edits, b.proposal->edits));
+      known->second.go_together =
+          !trial || (trial->brings.size() <= a.trial.brings.size() + b.trial.brings.size() &&
+                     trial->mends(report_.findings[a.proposal->finding]) &&
+                     trial->mends(report_.findings[b.proposal->finding]));
+      known->second.failures = trial ? failures_of(*trial) : std::min(a.failures, b.failures);
+    }
+    return known->second;
+  }
+
+  // How few failures are left by one and what mends another finding beside it.
+  std::ptrdiff_t least_failures(const Tried& one, std::span<const Tried> all) {
+    std::ptrdiff_t least = one.failures;
+    for (const Tried& other : all) {
+      if (least > 0 && other.proposal->finding != one.proposal->finding) {
+        const Joint together = joint(one, other);
+        least = together.go_together ? std::min(least, together.failures) : least;
+      }
+    }
+    return least;
+  }
+
+  // Of several for one finding those are left out that lead to a failure which nothing mends
+  // beside them, where another leads to fewer: its remedy would undo them again.
+  void drop_ends(std::span<Tried> compared) {
+    std::map<size_t, std::vector<std::pair<Tried*, std::ptrdiff_t>>> alternatives;
+    for (Tried& tried : compared) {
+      if (!tried.proposal->instead_of) {
+        alternatives[tried.proposal->finding].emplace_back(&tried, 0);
+      }
+    }
+    for (auto& [finding, all] : alternatives) {
+      if (all.size() < 2) {
+        continue;
+      }
+      std::ptrdiff_t least = std::numeric_limits<std::ptrdiff_t>::max();
+      for (auto& [tried, failures] : all) {
+        failures = least_failures(*tried, compared);
+        least = std::min(least, failures);
+      }
+      for (const auto& [tried, failures] : all) {
+        tried->dropped = failures > least;
+      }
+    }
   }
 
   // What makes all columns agree is advised, too: where it mends a finding by itself, what does not
@@ -142,6 +196,7 @@ class Chooser {
   const ProposalPlace& place_;
   RecipeTrials& trials_;
   std::vector<Tried> tried_;
+  std::map<std::pair<const Proposal*, const Proposal*>, Joint> joints_;
 };
 
 // `put_in`: how many stand there already in place of installations.

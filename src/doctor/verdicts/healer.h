@@ -90,6 +90,9 @@ class Healer {
   void driver_libraries();
   void misfit(const LibraryProblem& problem);
   [[nodiscard]] Framework without_misfits() const;
+  // For a card that CTranslate2 has left behind: the PyTorch that is there, or else the newest that
+  // has code for it.
+  void torch_instead();
   // The same torch once more, whose wheel asks for all libraries that it needs.
   void torch_again();
   void install_again();

@@ -117,6 +117,39 @@ std::string Healer::companion_version(std::string_view name, const std::optional
   return listed.empty() || is_listed ? same : listed.back().text();
 }
 
+void Healer::torch_instead() {
+  const std::string text =
+      "For Whisper, take openai-whisper, which computes with PyTorch: that has code for this card. "
+      "Programs call it in another way, and it is slower.";
+  const std::string command = install_command(environment_) + " openai-whisper";
+  const auto there = std::ranges::find(environment_.frameworks, "torch", &Framework::name);
+  if (there != environment_.frameworks.end() &&
+      propose({.framework = *there, .packages = {}, .driver = ""}, command, text)) {
+    return;
+  }
+  for (const TorchRelease& release : knowledge_.torch | std::views::reverse) {
+    if (!fits_python(release.python)) {
+      continue;
+    }
+    for (const TorchVariant& variant : release.variants | std::views::reverse) {
+      const std::string version = fmt::format("{}.0+{}", release.torch, variant.cuda);
+      const auto parsed = Version::parse(version);
+      auto after = parsed ? known_framework("torch", *parsed, system(), knowledge_) : std::nullopt;
+      if (!after) {
+        continue;
+      }
+      Change change{.framework = *std::move(after), .packages = {}, .driver = ""};
+      add_package(change, "torch", version);
+      if (propose(change,
+                  fmt::format("{} torch=={} --extra-index-url {}{}", command, version, kTorchIndex,
+                              variant.cuda),
+                  text)) {
+        return;
+      }
+    }
+  }
+}
+
 void Healer::torch_again() {
   const auto version = Version::parse(framework_.version);
   auto after = version ? known_framework("torch", *version, system(), knowledge_) : std::nullopt;

@@ -186,6 +186,8 @@ void Healer::alternatives() {
     ctranslate2_versions(
         "For Whisper, take CTranslate2 (faster-whisper), which has code for this card and wants "
         "no cuDNN.");
+  } else {
+    torch_instead();
   }
   if (framework_.name != "onnxruntime") {
     onnxruntime_versions("",
