@@ -26,20 +26,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// The facts of a folder of recipes, on an RTX 5090.
-Facts project(const fs::path& folder,
-              std::initializer_list<std::pair<const char*, const char*>> texts) {
-  for (const auto& [name, text] : texts) {
-    fs::create_directories((folder / name).parent_path());
-    std::ofstream(folder / name) << text;
-  }
-  Facts facts;
-  facts.machine.cards = {card("GeForce RTX 5090", "12.0")};
-  facts.machine.driver = "580.95.05";
-  gather_recipes(std::vector<fs::path>{folder}, facts);
-  return facts;
-}
-
 std::vector<std::string> names(const Facts& facts, const fs::path& folder) {
   std::vector<std::string> paths;
   paths.reserve(facts.recipes.size());

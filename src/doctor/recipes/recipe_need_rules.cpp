@@ -229,15 +229,16 @@ void judge_package(Diagnosis& diagnosis, const RecipeColumn& column, const Packa
     finding.error = "ResolutionImpossible";
   }
   propose(diagnosis, proposals, std::move(edits), fmt::format("Take what {} asks for.", title));
+  const size_t before = proposals.size();
+  propose_other_release(diagnosis, column, one, all, proposals);
   const auto torch = std::ranges::find_if(
       all, [](const Unmet& each) { return each.need.name == "torch" && each.other.version; });
-  if (torch != all.end()) {
+  if (torch != all.end() && proposals.size() == before) {
     std::vector<AlignmentEdit> moves;
     move_neighbours(column, *torch->other.version, diagnosis.knowledge, moves);
     propose(diagnosis, proposals, std::move(moves),
             "Take what goes with the torch that is pinned.");
   }
-  propose_other_release(diagnosis, column, one, all, proposals);
 }
 
 // What torch's wheel for Linux asks for of cuDNN; none: it is not known. Of a series of torch one

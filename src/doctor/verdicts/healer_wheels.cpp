@@ -15,8 +15,6 @@ namespace mynah::doctor {
 namespace {
 
 // NVIDIA's wheels that a program of CUDA 12 computes products with.
-constexpr const char* kCublasWheel = "nvidia-cublas-cu12";
-constexpr const char* kCudnnWheel = "nvidia-cudnn-cu12";
 
 }  // namespace
 
@@ -177,14 +175,17 @@ bool Healer::ctranslate2_versions(const std::string& text) {
     }
     Change change{.framework = *after, .packages = {}, .driver = ""};
     add_package(change, "ctranslate2", version);
-    add_newest(change, kCublasWheel, "");
+    const int major = cuda_major_of(*after, knowledge_);
+    const std::string cublas = fmt::format("nvidia-cublas-cu{}", major);
+    const std::string cudnn = fmt::format("nvidia-cudnn-cu{}", major);
+    add_newest(change, cublas, "");
     if (!after->cudnn.empty()) {
-      add_newest(change, kCudnnWheel, after->cudnn);
+      add_newest(change, cudnn, after->cudnn);
     }
     std::string command =
-        fmt::format("{} ctranslate2=={} {}", install_command(environment_), version, kCublasWheel);
+        fmt::format("{} ctranslate2=={} {}", install_command(environment_), version, cublas);
     if (!after->cudnn.empty()) {
-      command += fmt::format(" '{}=={}.*'", kCudnnWheel, after->cudnn);
+      command += fmt::format(" '{}=={}.*'", cudnn, after->cudnn);
     }
     command += library_path_line(site_of(framework_, environment_), folders_of(*after), system());
     if (propose(change, std::move(command), text)) {
