@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "doctor/characters.h"
+#include "doctor/package_name.h"
 
 namespace mynah::doctor {
 
@@ -86,9 +87,27 @@ const TorchVariant* TorchRelease::variant(std::string_view cuda) const {
   return found_by(variants, &TorchVariant::cuda, cuda);
 }
 
+void Knowledge::index_facts() {
+  products_by_words.clear();
+  packages_by_need.clear();
+  for (size_t i = 0; i < products.size(); ++i) {
+    products_by_words.try_emplace(key_of(products[i].name), i);
+  }
+  for (size_t i = 0; i < packages.size(); ++i) {
+    for (const std::string& text : packages[i].requires_) {
+      // A name ends where anything begins that no name has (PEP 508).
+      const size_t end = text.find_first_of(" [<>=!~;@(");
+      std::vector<size_t>& all = packages_by_need[normal_name(text.substr(0, end))];
+      if (all.empty() || all.back() != i) {
+        all.push_back(i);
+      }
+    }
+  }
+}
+
 const Product* Knowledge::card(std::string_view name) const {
-  const std::string key = key_of(name);
-  return first_where(products, [&](const Product& product) { return key_of(product.name) == key; });
+  const auto found = products_by_words.find(key_of(name));
+  return found == products_by_words.end() ? nullptr : &products[found->second];
 }
 
 const Architecture* Knowledge::architecture(std::string_view compute_capability) const {
@@ -155,6 +174,17 @@ const PackageNeeds* Knowledge::package(std::string_view name, const Version& ver
   return first_where(packages, [&](const PackageNeeds& p) {
     return p.package == name && holds(p.versions, final);
   });
+}
+
+std::vector<const PackageNeeds*> Knowledge::asking_for(std::string_view package) const {
+  std::vector<const PackageNeeds*> found;
+  if (const auto all = packages_by_need.find(package); all != packages_by_need.end()) {
+    found.reserve(all->second.size());
+    for (const size_t i : all->second) {
+      found.push_back(&packages[i]);
+    }
+  }
+  return found;
 }
 
 const PackageReleases* Knowledge::releases_of(std::string_view package) const {

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -306,6 +308,11 @@ struct Knowledge {
   std::vector<KnownError> errors;
   std::vector<Note> notes;
 
+  // Made of the facts when they are read: positions in `products` by the words of a name, and in
+  // `packages` of what asks for a package, by its normal name.
+  std::map<std::string, size_t, std::less<>> products_by_words;
+  std::map<std::string, std::vector<size_t>, std::less<>> packages_by_need;
+
   // Reads the files of src/doctor/knowledge, of which each must be there. What is wrong is said
   // with its file and path: "torch.json: releases[3].torch: wanted text, found number".
   [[nodiscard]] static Result<Knowledge> parse(std::span<const KnowledgeFile> files);
@@ -313,6 +320,9 @@ struct Knowledge {
   // Reads one file that holds all (tools/knowledge_bundle.py). `file` names it in messages.
   [[nodiscard]] static Result<Knowledge> parse_bundle(std::string_view text,
                                                       const std::string& file);
+
+  // Fills products_by_words and packages_by_need.
+  void index_facts();
 
   // Every look-up answers nullptr where nothing is known.
 
@@ -333,6 +343,8 @@ struct Knowledge {
   [[nodiscard]] const OnnxRuntimeRelease* onnxruntime_release(const Version& version) const;
   [[nodiscard]] const CTranslate2Release* ctranslate2_release(const Version& version) const;
   [[nodiscard]] const PackageNeeds* package(std::string_view name, const Version& version) const;
+  // Entries that ask for a package, under whatever conditions, in their order.
+  [[nodiscard]] std::vector<const PackageNeeds*> asking_for(std::string_view package) const;
   [[nodiscard]] const PackageReleases* releases_of(std::string_view package) const;
   // Of a version's public part.
   [[nodiscard]] Listing listing_of(std::string_view package, const Version& version) const;

@@ -105,6 +105,7 @@ Result<Knowledge> read_files(const Files& files) {
     }
     MYNAH_TRY_STATUS(FileReader(name, json, knowledge).read());
   }
+  knowledge.index_facts();
   MYNAH_TRY_STATUS(check_knowledge(knowledge));
   return knowledge;
 }

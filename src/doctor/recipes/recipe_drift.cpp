@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "doctor/characters.h"
 #include "doctor/recipes/listed_releases.h"
 #include "doctor/recipes/markers.h"
 #include "doctor/recipes/requirement_text.h"
@@ -66,20 +65,6 @@ int major_of(std::string_view version) {
   return parsed ? static_cast<int>(std::min<uint64_t>(parsed->release_at(0), 99)) : 0;
 }
 
-// Whether an entry may ask for a package of this normal name, before it is looked at in full: few
-// of hundreds do.
-bool may_ask_for(const PackageNeeds& needs, std::string_view package) {
-  const auto same = [](char in_text, char in_name) {
-    return small_letter(in_text) == in_name ||
-           (in_name == '-' && (in_text == '_' || in_text == '.'));
-  };
-  return std::ranges::any_of(needs.requires_, [&](const std::string& text) {
-    return text.size() >= package.size() &&
-           std::equal(package.begin(), package.end(), text.begin(),
-                      [&](char in_name, char in_text) { return same(in_text, in_name); });
-  });
-}
-
 // Whether the lock that pins a package holds another, which is not installed here: its markers, or
 // an override of the project, say so.
 bool left_out(const RecipeColumn& column, const Recipe& lock, std::string_view package) {
@@ -103,11 +88,9 @@ Derived derived(const RecipeColumn& column, std::string_view package, const Know
   Derived found;
   std::string_view last;
   Resolved resolved;  // entries of one package stand together
-  for (const PackageNeeds& needs : knowledge.packages) {
+  for (const PackageNeeds* const entry : knowledge.asking_for(package)) {
+    const PackageNeeds& needs = *entry;
     const std::string& name = needs.package;
-    if (!may_ask_for(needs, package)) {
-      continue;
-    }
     if (name != last) {
       resolved = resolve(column, name);
       last = name;
@@ -170,11 +153,10 @@ Derived brought(const RecipeColumn& column, std::string_view package, const Know
     return pinned;
   }
   std::set<std::string_view> asking;
-  for (const PackageNeeds& needs : knowledge.packages) {
-    if (needs.package != package && may_ask_for(needs, package)) {
-      asking.insert(needs.package);
-    }
+  for (const PackageNeeds* const needs : knowledge.asking_for(package)) {
+    asking.insert(needs->package);
   }
+  asking.erase(package);
   for (const PackageReleases& known : knowledge.releases) {
     const auto open = asking.contains(known.package) ? open_range(column, known.package, knowledge)
                                                      : std::nullopt;
