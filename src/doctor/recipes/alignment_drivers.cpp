@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "doctor/recipes/alignment_parts.h"
+#include "doctor/recipes/listed_releases.h"
 #include "doctor/recipes/recipe_drift.h"
 #include "doctor/verdicts/coverage.h"
 #include "doctor/verdicts/known_framework.h"
@@ -109,13 +110,15 @@ std::optional<Version> version_of(const RecipeColumn& column, std::string_view p
   if ((own.by == nullptr && other.by.empty()) || !own.several.empty()) {
     return std::nullopt;
   }
-  const auto all = stretches(package, own.by != nullptr ? own.range : other.range, knowledge);
+  const SpecifierSet& range = own.by != nullptr ? own.range : other.range;
+  const auto all = stretches(package, range, knowledge);
+  const PackageReleases* const known = knowledge.releases_of(package);
   newest = true;
-  if (all.empty() || !all.back().verified || !all.back().below) {
+  if (all.empty() || !all.back().verified || !all.back().below || known == nullptr) {
     return std::nullopt;
   }
-  const auto version = Version::parse(last_before(*all.back().below));
-  return version ? std::optional(*version) : std::nullopt;
+  const ListedReleases listed = listed_releases(*known, range);
+  return listed.versions.empty() ? std::nullopt : std::optional(listed.versions.front());
 }
 
 }  // namespace
