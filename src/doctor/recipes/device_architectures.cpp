@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <string_view>
-#include <utility>
 
 #include "doctor/characters.h"
 #include "doctor/recipes/recipe_parts.h"
@@ -27,9 +26,9 @@ std::string architecture_of(std::string_view word) {
   return is_one ? plain : std::string();
 }
 
-void add_one(std::string one, std::vector<std::string>& all) {
+void add_one(const std::string& one, std::vector<std::string>& all) {
   if (!one.empty() && all.size() < kMostArchitectures && std::ranges::find(all, one) == all.end()) {
-    all.push_back(std::move(one));
+    all.push_back(one);
   }
 }
 
@@ -39,8 +38,8 @@ void add_list(std::string_view list, As as, std::vector<std::string>& all) {
   while (!list.empty()) {
     const size_t end = std::min(list.find_first_of("; ,"), list.size());
     const std::string_view word = list.substr(0, end);
-    std::string one = as(word);
-    add_one(one.empty() ? std::string(word) : std::move(one), all);
+    const std::string one = as(word);
+    add_one(one.empty() ? std::string(word) : one, all);
     list.remove_prefix(std::min(end + 1, list.size()));
   }
 }
