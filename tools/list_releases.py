@@ -18,7 +18,7 @@ PACKAGES = {
     "onnxruntime": "1.15.0", "onnxruntime-gpu": "1.15.0", "llama-cpp-python": "0.3.0",
     "numpy": "1.19.0", "pyannote-audio": "3.1.0", "silero-vad": "5.1", "kokoro": "0.2.1", "kokoro-onnx": "0.4.0", "coqui-tts": "0.24.0",
     "sentence-transformers": "3.0.0", "tts": "0.13.0", "piper-tts": "1.1.0", "chatterbox-tts": "0.1.0", "nemo-toolkit": "1.20.0",
-    "nvidia-cudnn-cu11": "8.5.0", "nvidia-cudnn-cu12": "8.9.0", "nvidia-cudnn-cu13": "9.12.0", "nvidia-cublas-cu12": "12.1.0", "nvidia-cublas": "13.0.0",
+    "nvidia-cudnn-cu11": "8.5.0", "nvidia-cudnn-cu12": "8.9.0", "nvidia-cudnn-cu13": "9.12.0", "nvidia-cublas-cu11": "11.10.0", "nvidia-cublas-cu12": "12.1.0", "nvidia-cublas": "13.0.0",
     "nvidia-cuda-runtime-cu12": "12.1.0",
 }
 

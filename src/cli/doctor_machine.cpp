@@ -38,6 +38,8 @@ Status check_driver(const std::string& driver) {
 }  // namespace
 
 void replace_driver(Machine& machine, const std::string& driver) {
+  // A container without a driver: what is told of is another machine.
+  machine.container.inside &= !machine.driver.empty() || !machine.cards.empty();
   machine.driver = driver;
   machine.driver_libraries.clear();
   machine.no_driver_library = false;

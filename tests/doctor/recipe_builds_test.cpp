@@ -147,9 +147,10 @@ TEST(RecipeBuilds, WhatIsCompiledHoldsCodeForTheCardThatIsThere) {
     return words_of(judge(facts), "compiled for other cards");
   };
   const char* const blackwell = "GeForce RTX 5090";
-  EXPECT_THAT(said("'75;86-real'", "GeForce GTX 1080", "6.1"),
-              ElementsAre(AllOf(HasSubstr("warning: "), HasSubstr("compiles sm_75, sm_86"),
-                                HasSubstr("compute capability 6.1 runs none of that"))));
+  EXPECT_THAT(
+      said("'75;86-real'", "GeForce GTX 1080", "6.1"),
+      ElementsAre(AllOf(HasSubstr("warning: "), HasSubstr("compiles only sm_75, sm_86 and PTX"),
+                        HasSubstr("compute capability 6.1 runs none of that"))));
   EXPECT_THAT(said("'80-real;86-real'", blackwell, "12.0"), SizeIs(1));
   // The driver compiles PTX.
   EXPECT_THAT(said("'80-real;86'", blackwell, "12.0"), IsEmpty());
@@ -160,6 +161,20 @@ TEST(RecipeBuilds, WhatIsCompiledHoldsCodeForTheCardThatIsThere) {
   // Nobody knows.
   EXPECT_THAT(said("native", blackwell, "12.0"), IsEmpty());
   EXPECT_THAT(said("\"80-real;$MORE\"", blackwell, "12.0"), IsEmpty());
+}
+
+// Docker's own registry goes without saying; PyTorch's images have other tags.
+TEST(RecipeBuilds, AnImageIsKnownByItsShortName) {
+  const std::string build = "RUN cmake -B b -DGGML_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=120 .\n";
+  const std::string old = "FROM docker.io/nvidia/cuda:12.4.1-devel-ubuntu22.04\n";
+  EXPECT_THAT(found(kArchitecture, old + build), ElementsAre(HasSubstr("fail: ")));
+  EXPECT_THAT(remedies(kArchitecture, "Dockerfile", old + build),
+              Contains(HasSubstr("nvidia/cuda:12.8.1-devel-ubuntu22.04")));
+  EXPECT_THAT(
+      remedies(kArchitecture, "Dockerfile",
+               "FROM pytorch/pytorch:2.6.0-cuda12.4-cudnn9-devel\nENV TORCH_CUDA_ARCH_LIST=12.0\n"
+               "RUN pip install --no-build-isolation flash-attn\n"),
+      Contains(HasSubstr("pytorch/pytorch:2.7.0-cuda12.8-cudnn9-devel")));
 }
 
 TEST(RecipeBuilds, ACopiedEnvironmentWantsThePythonThatItWasMadeWith) {

@@ -212,4 +212,24 @@ TEST(RecipePythons, TheCommandsOfAnImageNameTheirPython) {
   EXPECT_EQ(level("RUN python3.12 -m pip install numpy\nRUN pip install torch==2.1.2\n"), "");
 }
 
+// faster-whisper 1.1.1 is for 3.9 and later, whatever comes; the image's own Python is named by
+// nobody.
+TEST(RecipePythons, APythonThatNothingBoundsIsTheOldestThatWillDo) {
+  const Report report = judge(files({{"Dockerfile",
+                                      "FROM nvidia/cuda:12.1.1-cudnn8-devel-ubuntu20.04\n"
+                                      "RUN apt-get update && apt-get install -y python3-pip\n"
+                                      "RUN pip3 install faster-whisper==1.1.1\n"}}));
+  std::vector<std::string> texts;
+  for (const Finding& finding : report.findings) {
+    for (const Remedy& remedy : finding.remedies) {
+      if (remedy.text.starts_with("Take Python")) {
+        texts.push_back(remedy.text);
+      }
+    }
+  }
+  EXPECT_THAT(texts, testing::ElementsAre(
+                         "Take Python 3.9: an image that has it, such as python:3.9-slim, in place "
+                         "of nvidia/cuda:12.1.1-cudnn8-devel-ubuntu20.04"));
+}
+
 }  // namespace mynah::doctor

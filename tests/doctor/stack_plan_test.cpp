@@ -91,6 +91,17 @@ TEST(StackPlan, AnOldCardGetsTheBuildsThatStillHaveItsCode) {
   EXPECT_THAT(version_of(*got.plan, "torch"), testing::EndsWith("+cu126"));
 }
 
+// CTranslate2 4 has code for Maxwell's Tegra chips alone; 3 wants CUDA 11's libraries.
+TEST(StackPlan, MaxwellGetsTheCtranslate2ThatHasItsCode) {
+  const StackWish of = wish("GTX 970", "580.65", {"faster-whisper"});
+  const StackAnswer got = answer(of);
+  ASSERT_TRUE(got.plan) << testing::PrintToString(got.reasons);
+  expect_it_runs(*got.plan, of);
+  EXPECT_EQ(version_of(*got.plan, "ctranslate2"), "3.24.0");
+  EXPECT_EQ(version_of(*got.plan, "nvidia-cublas-cu11"), "11.11.3.6");
+  EXPECT_EQ(version_of(*got.plan, "nvidia-cudnn-cu11"), "8.9.6.50");
+}
+
 TEST(StackPlan, AnOldCardsOnnxruntimeComesWithACudnnThatStillHasItsCode) {
   const StackWish of = wish("TITAN Xp", "580.95.05", {"onnxruntime-gpu"});
   const StackAnswer got = answer(of);
@@ -150,20 +161,20 @@ TEST(StackPlan, WithoutADriverItIsSaidAndARecentOneIsTaken) {
 // Programs of CUDA 12 start from 525.60.13 on, whichever 12.x they were built with; what is
 // compiled from PTX or packed asks for more.
 TEST(StackPlan, TheSmallestDriverIsTheReleaseFromWhichOnItStarts) {
-  const StackAnswer got = answer(wish("RTX 3060", "450.80.02", {"faster-whisper"}));
+  const StackAnswer got = answer(wish("RTX 3060", "450.80.02", {"faster-whisper>=1.0"}));
   EXPECT_FALSE(got.plan);
   EXPECT_FALSE(got.clash);
   ASSERT_THAT(got.changes, Not(IsEmpty()));
   EXPECT_EQ(got.changes.front().text,
             "a driver of release 525.60.13 or later instead of 450.80.02");
-  const StackAnswer within = answer(wish("RTX 3060", "525.53", {"faster-whisper"}));
+  const StackAnswer within = answer(wish("RTX 3060", "525.53", {"faster-whisper>=1.0"}));
   ASSERT_THAT(within.changes, Not(IsEmpty()));
   EXPECT_EQ(within.changes.front().text,
             "a driver of release 525.60.13 or later instead of 525.53");
   const StackAnswer card = answer(wish("RTX 4090", "450.80.02", {"torch"}));
   ASSERT_THAT(card.changes, Not(IsEmpty()));
   EXPECT_EQ(card.changes.front().text, "a driver of branch 520 or later instead of 450.80.02");
-  StackWish windows = wish("RTX 3060", "471.11", {"faster-whisper"});
+  StackWish windows = wish("RTX 3060", "471.11", {"faster-whisper>=1.0"});
   windows.machine.system = System::Windows;
   for (const StackChange& change : answer(windows).changes) {
     EXPECT_THAT(change.text, Not(HasSubstr("525.60.13")));

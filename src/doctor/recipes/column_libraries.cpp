@@ -262,6 +262,26 @@ std::vector<std::string> cuda_wheels(int cuda_major, int cudnn_major, bool onnxr
   return wheels;
 }
 
+std::vector<std::string> wheel_folders(int cuda_major, bool cudnn, bool onnxruntime,
+                                       const Knowledge& knowledge) {
+  std::vector<std::string_view> names = {"cublas"};
+  if (onnxruntime) {
+    names.insert(names.end(), {"cudart", "cufft", "curand"});
+  }
+  std::vector<std::string> folders;
+  for (const std::string_view name : names) {
+    const Library* const library = knowledge.library(name, cuda_major);
+    if (library != nullptr && !library->folder.empty() &&
+        std::ranges::find(folders, library->folder) == folders.end()) {
+      folders.push_back(library->folder);
+    }
+  }
+  if (cudnn) {
+    folders.emplace_back("nvidia/cudnn/lib");
+  }
+  return folders;
+}
+
 std::string image_with(const RecipeColumn& column, int cuda_major, int cudnn_major,
                        const Knowledge& knowledge) {
   const std::string& present = column.image_says.cuda;

@@ -60,6 +60,10 @@ struct LibraryLack {
 [[nodiscard]] std::vector<std::string> cuda_wheels(int cuda_major, int cudnn_major,
                                                    bool onnxruntime);
 
+// The folders below site-packages that those wheels of one CUDA fill: "nvidia/cublas/lib".
+[[nodiscard]] std::vector<std::string> wheel_folders(int cuda_major, bool cudnn, bool onnxruntime,
+                                                     const Knowledge& knowledge);
+
 // The same image of NVIDIA's with these libraries in it, beside which torch still stands on one
 // cuDNN. Empty: it is none of NVIDIA's, or none is known. cuDNN 0: whatever it has of that.
 [[nodiscard]] std::string image_with(const RecipeColumn& column, int cuda_major, int cudnn_major,

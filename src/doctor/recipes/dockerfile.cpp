@@ -187,6 +187,10 @@ BaseImage docker_image(std::string_view name) {
     image.tag = std::string(name.substr(colon + 1));
     name = name.substr(0, colon);
   }
+  // Docker's own registry, and its folder of official images, go without saying.
+  for (const std::string_view prefix : {"index.docker.io/", "docker.io/", "library/"}) {
+    name.remove_prefix(name.starts_with(prefix) ? prefix.size() : 0);
+  }
   image.image = std::string(name);
   return image;
 }

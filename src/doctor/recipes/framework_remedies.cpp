@@ -81,6 +81,11 @@ void add_recipe_remedies(const Diagnosis& diagnosis, const RecipeColumn& column,
                            .more = std::move(found.more)});
       continue;
     }
+    // What another package asks for is not to be put in its place.
+    if (!brought.through.empty() &&
+        remedy.command.contains(fmt::format(" {}==", brought.frameworks.front().package))) {
+      continue;
+    }
     if (brought.by != nullptr && remedy.command.contains("pip install ")) {
       // Of another package, which no line here asks for.
       remedy.text = fmt::format(

@@ -84,6 +84,27 @@ std::string tag_with(const BaseImage& image, const std::string& from, const std:
   return tag;
 }
 
+// PyTorch's image with a CUDA, of the first release from its own on that is built for it; empty:
+// none is known.
+std::string torch_image_with(const BaseImage& image, const std::string& cuda,
+                             const Knowledge& knowledge) {
+  const auto present = Version::parse(image_facts(image.image, image.tag).torch);
+  std::string variant = "cu" + cuda;
+  std::erase(variant, '.');
+  for (const TorchRelease& release : knowledge.torch) {
+    const auto minor = Version::parse(release.torch);
+    const TorchVariant* const built = release.variant(variant);
+    const bool old = !present || !minor || minor->release_at(0) < present->release_at(0) ||
+                     (minor->release_at(0) == present->release_at(0) &&
+                      minor->release_at(1) < present->release_at(1));
+    if (!old && built != nullptr && !built->cudnn.empty()) {
+      return fmt::format("pytorch/pytorch:{}.0-cuda{}-cudnn{}-devel", release.torch, cuda,
+                         major_version(built->cudnn));
+    }
+  }
+  return {};
+}
+
 // The newest CUDA whose compiler knows all that a command names, of those before the present one;
 // for what came too late, the first one that does. Empty: none does.
 std::string cuda_that_knows(const DeviceBuild& build, const std::string& cuda,
@@ -123,11 +144,16 @@ void propose_other(const Diagnosis& diagnosis, const Recipe& recipe, const Devic
   const std::string wanted = cuda_that_knows(build, cuda, all, diagnosis.knowledge);
   // NVIDIA's images are of Ubuntu 24.04 from CUDA 12.6 on.
   const bool none = image.tag.contains("ubuntu24.04") && cuda_number(wanted) < cuda_number("12.6");
-  if (wanted.empty() || none) {
-    return;
-  }
+  const bool of_torch = image.image == "pytorch/pytorch";
   const std::string to =
-      image.image + ":" + tag_with(image, cuda, cuda_of_tag(wanted, diagnosis.knowledge));
+      wanted.empty() || none ? ""
+      : of_torch             ? torch_image_with(image, wanted, diagnosis.knowledge)
+      : image.image == "nvidia/cuda"
+          ? image.image + ":" + tag_with(image, cuda, cuda_of_tag(wanted, diagnosis.knowledge))
+          : "";
+  if (to.empty()) {
+    return;  // which tags others have is not known
+  }
   AlignmentEdit edit;
   edit.file = recipe.path;
   edit.line = image.line;

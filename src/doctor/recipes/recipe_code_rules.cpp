@@ -61,8 +61,8 @@ void judge_build(Diagnosis& diagnosis, const RecipeColumn& column, const Recipe&
     const Architecture* architecture = diagnosis.knowledge.architecture(capability);
     Finding& finding = add_finding(
         diagnosis, "compiled for other cards", Level::Warning, Certainty::Likely, column.name,
-        fmt::format("The command at line {} compiles {} alone, and a card of compute capability {} "
-                    "runs none of that: what it makes stops at its first kernel.",
+        fmt::format("The command at line {} compiles only {}; a card of compute capability {} runs "
+                    "none of that, and what it makes stops at its first kernel.",
                     build.line, code_text(*code), capability));
     finding.card = card.name;
     finding.error = "no kernel image is available for execution on the device";

@@ -39,25 +39,10 @@ std::string path_line(const RecipeColumn& column, int cuda_major, bool cudnn,
     return {};
   }
   const std::string packages = fmt::format("{}/lib/python{}/site-packages", prefix, column.python);
-  std::vector<std::string_view> names = {"cublas"};
-  if (package == "onnxruntime-gpu") {
-    names.insert(names.end(), {"cudart", "cufft", "curand"});
-  }
-  std::vector<std::string> folders;
-  const auto add = [&](const Library* library) {
-    if (library == nullptr || library->folder.empty()) {
-      return;
-    }
-    const std::string folder = fmt::format("{}/{}", packages, library->folder);
-    if (std::ranges::find(folders, folder) == folders.end()) {
-      folders.push_back(folder);
-    }
-  };
-  for (const std::string_view name : names) {
-    add(knowledge.library(name, cuda_major));
-  }
-  if (cudnn) {
-    folders.push_back(packages + "/nvidia/cudnn/lib");
+  std::vector<std::string> folders =
+      wheel_folders(cuda_major, cudnn, package == "onnxruntime-gpu", knowledge);
+  for (std::string& folder : folders) {
+    folder = fmt::format("{}/{}", packages, folder);
   }
   return fmt::format("ENV LD_LIBRARY_PATH={}", fmt::join(folders, ":"));
 }

@@ -17,6 +17,7 @@
 #include "doctor/recipes/machine_lacks.h"
 #include "doctor/recipes/recipe_edits.h"
 #include "doctor/recipes/recipe_rule_parts.h"
+#include "doctor/verdicts/remedy_plan.h"
 
 namespace mynah::doctor {
 
@@ -28,19 +29,36 @@ constexpr std::string_view kOpeners[] = {"ctranslate2", "onnxruntime-gpu"};
 // The CUDA that the note about CTranslate2's cuBLAS speaks of.
 constexpr int kCudaOfNote = 12;
 
+// What a wheel brings, in words: "nvidia-cudnn-cu12==9.*".
+std::string words_of_wheel(std::string_view wheel) {
+  return wheel.contains("cublas")  ? "it brings cuBLAS"
+         : wheel.contains("cudnn") ? "it brings cuDNN"
+                                   : "it brings what the CUDA provider opens besides";
+}
+
 // Lines that bring NVIDIA's wheels beside what asks for the package that opens their libraries.
-std::vector<AlignmentEdit> wheel_edits(const Asked& asked, std::span<const std::string> wheels,
-                                       const std::string& library) {
+std::vector<AlignmentEdit> wheel_edits(const Asked& asked, std::span<const std::string> wheels) {
   std::vector<AlignmentEdit> edits;
   for (const std::string& wheel : wheels) {
-    edits.push_back(
-        {.file = asked.recipe->path,
-         .line = 0,
-         .from = {},
-         .to = wheel,
-         .why = fmt::format("it brings {}; name its folder in LD_LIBRARY_PATH", library)});
+    edits.push_back({.file = asked.recipe->path,
+                     .line = 0,
+                     .from = {},
+                     .to = wheel,
+                     .why = words_of_wheel(wheel)});
   }
   return edits;
+}
+
+// The line that shows the loader where those wheels lie.
+RemedyStep path_step(int cuda_major, bool cudnn, bool onnxruntime, const Knowledge& knowledge) {
+  std::string line = library_path_line(
+      site_of({}, {}), wheel_folders(cuda_major, cudnn, onnxruntime, knowledge), System::Linux);
+  constexpr std::string_view kAnd = " && ";
+  line.erase(0, line.starts_with(kAnd) ? kAnd.size() : 0);
+  return {.command = std::move(line),
+          .text =
+              "Show the loader where the wheels lie, where the program is started and before "
+              "Python is"};
 }
 
 // Builds of the same torch that bring the cuBLAS that is wanted, and NVIDIA's wheel of it in the
@@ -53,9 +71,10 @@ void propose_cublas(const Diagnosis& diagnosis, const RecipeColumn& column, cons
   if (lack.there.by.starts_with("nvidia-cublas") && wheels.size() == 1) {
     AlignmentEdit edit =
         pin_edit(column, *lack.there.asked, lack.there.asked->requirement->specifier,
-                 fmt::format("it brings {}; name its folder in LD_LIBRARY_PATH", library));
+                 fmt::format("it brings {}", library));
     edit.to = wheels.front();
-    propose(diagnosis, proposals, {std::move(edit)});
+    propose(diagnosis, proposals, {std::move(edit)}, "Take the cuBLAS that it opens.");
+    proposals.back().more.push_back(path_step(lack.wanted, false, onnxruntime, knowledge));
     return;
   }
   const auto torch = torch_of(column, knowledge);
@@ -73,8 +92,10 @@ void propose_cublas(const Diagnosis& diagnosis, const RecipeColumn& column, cons
     propose(diagnosis, proposals,
             torch_edits(column, target, fmt::format("it brings {}", library), knowledge));
   }
-  if (!any) {
-    propose(diagnosis, proposals, wheel_edits(*lack.there.asked, wheels, library));
+  if (!any && !wheels.empty()) {
+    propose(diagnosis, proposals, wheel_edits(*lack.there.asked, wheels),
+            "Ask for NVIDIA's wheels, and show the loader where they lie.");
+    proposals.back().more.push_back(path_step(lack.wanted, false, onnxruntime, knowledge));
   }
 }
 
@@ -142,8 +163,10 @@ void propose_libraries(const Diagnosis& diagnosis, const RecipeColumn& column,
   const std::vector<std::string> wheels =
       cuda_wheels(lack.opens.cuda_major, lack.cudnn ? lack.opens.cudnn_major : 0, onnxruntime);
   if (!wheels.empty()) {
-    propose(diagnosis, proposals, wheel_edits(asked, wheels, missing_words(lack)),
-            "Ask for NVIDIA's wheels, and name their folders in LD_LIBRARY_PATH.");
+    propose(diagnosis, proposals, wheel_edits(asked, wheels),
+            "Ask for NVIDIA's wheels, and show the loader where they lie.");
+    proposals.back().more.push_back(
+        path_step(lack.opens.cuda_major, lack.cudnn, onnxruntime, diagnosis.knowledge));
   }
 }
 

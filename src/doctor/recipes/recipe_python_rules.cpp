@@ -154,7 +154,7 @@ std::optional<Refused> refused(const RecipeColumn& column, const std::string& pa
 }
 
 // The newest Python that this package is for, and all others of which something is known, too, if
-// there is one.
+// there is one; where nothing bounds that, the oldest, which is surely there.
 std::string python_for(const RecipeColumn& column, const Refused& refused,
                        const Knowledge& knowledge) {
   std::vector<SpecifierSet> ranges = {refused.pythons.range};
@@ -168,7 +168,11 @@ std::string python_for(const RecipeColumn& column, const Refused& refused,
   }
   const std::vector<std::string> common = pythons_in(ranges);
   const std::vector<std::string> own = pythons_in({refused.pythons.range});
-  return !common.empty() ? common.front() : own.empty() ? "" : own.front();
+  const std::vector<std::string>& all = common.empty() ? own : common;
+  if (all.empty()) {
+    return {};
+  }
+  return all.front() == pythons_in({}).front() ? all.back() : all.front();
 }
 
 // Releases that are for the Python: the nearest newer series' newest, and the nearest older one.
@@ -230,8 +234,11 @@ void mend(Diagnosis& diagnosis, const RecipeColumn& column, const Refused& refus
              kind == "pyproject" ? fmt::format(": let {} ask for a Python that "
                                                "it is among",
                                                python.recipe->path)
-             : kind == "conda"
-                 ? fmt::format(": python={} in {}", other, python.recipe->path)
+             : kind == "conda"   ? fmt::format(": python={} in {}", other, python.recipe->path)
+             : system_of_image(column.image, diagnosis.knowledge).said
+                 ? fmt::format(": an image that has it, such as python:{}-slim, in "
+                               "place of {}",
+                               other, column.image)
                  : fmt::format(" where {} names {}", python.recipe->path, python.words)),
          .cost = {}});
   }
