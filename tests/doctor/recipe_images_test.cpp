@@ -383,4 +383,26 @@ TEST(RecipeImages, WhereUvInstallsCommandsAreUvs) {
             "--no-deps onnxruntime-gpu==1.22.0");
 }
 
+// An image that somebody else filled is no healthy one, and what needs no card is left in peace.
+TEST(RecipeImages, AnImageForACardThatNobodyLookedIntoIsUnknown) {
+  const auto said = [](const std::string& service) {
+    const std::string compose = "services:\n  llm:\n" + service;
+    Facts facts = files({{"compose.yml", compose.c_str()}});
+    facts.machine.cards = {card("GeForce RTX 5090", "12.0")};
+    facts.machine.driver = "580.95.05";
+    return of_rule(judge(facts), "image was not looked into");
+  };
+  const std::string image = "    image: vllm/vllm-openai:v0.8.5\n";
+  const auto found = said(image + "    gpus: all\n");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0]->level, Level::Unknown);
+  ASSERT_EQ(found[0]->remedies.size(), 1U);
+  EXPECT_THAT(found[0]->remedies[0].command,
+              testing::HasSubstr("docker export $(docker create vllm/vllm-openai:v0.8.5)"));
+  EXPECT_TRUE(said("    image: redis:7\n").empty());
+  EXPECT_TRUE(said("    image: nvidia/cuda:12.8.1-base-ubuntu22.04\n    gpus: all\n").empty());
+  EXPECT_TRUE(
+      said("    image: pytorch/pytorch:2.7.1-cuda12.8-cudnn9-runtime\n    gpus: all\n").empty());
+}
+
 }  // namespace mynah::doctor

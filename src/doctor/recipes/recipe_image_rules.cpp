@@ -370,6 +370,35 @@ void judge_image(Diagnosis& diagnosis, const RecipeColumn& column, const Alignme
   judge_image_builds(diagnosis, column);
 }
 
+void judge_unread_image(Diagnosis& diagnosis, const RecipeColumn& column) {
+  static constexpr std::array<std::string_view, 5> kPlain = {"python", "debian", "ubuntu",
+                                                             "nvidia/cuda", "pytorch/pytorch"};
+  const std::string name = column.image.substr(0, column.image.rfind(':'));
+  const bool for_card = column.image_says.unnamed_torch ||
+                        (column.service != nullptr && column.service->card == true);
+  const bool card = std::ranges::any_of(diagnosis.facts.machine.cards,
+                                        [](const Card& one) { return one.vendor == "10de"; });
+  const bool judged = std::ranges::any_of(
+      diagnosis.report.verdicts,
+      [&](const FrameworkVerdict& verdict) { return verdict.environment == column.name; });
+  if (column.image.empty() || !for_card || !card || judged || !column.other_machine.empty() ||
+      std::ranges::find(kPlain, name) != kPlain.end()) {
+    return;
+  }
+  Finding& finding = add_finding(
+      diagnosis, "image was not looked into", Level::Unknown, Certainty::Certain, column.name,
+      fmt::format("What {} holds is written nowhere here: whether it has code for the card was not "
+                  "looked at.",
+                  column.image));
+  finding.evidence.push_back({column.image, column.image_where});
+  finding.remedies.push_back(
+      {.command = fmt::format("mkdir image && docker export $(docker create {}) | tar -xC image && "
+                              "mynah doctor image",
+                              column.image),
+       .text = "Look into it: unpack it, and have that judged",
+       .cost = "the room that the image takes"});
+}
+
 void judge_service(Diagnosis& diagnosis, const RecipeColumn& column,
                    const std::vector<RecipeColumn>& columns) {
   if (column.service == nullptr || !column.service->card) {

@@ -179,6 +179,10 @@ void lower_by_hidden_cards(const Diagnosis& diagnosis, const RecipeColumn& colum
 // Images: their CUDA against the wheels' and the driver, what is compiled in them.
 void judge_image(Diagnosis& diagnosis, const RecipeColumn& column, const Alignment& alignment);
 
+// An image that is meant for a card, and that somebody else filled: what it holds is not known, and
+// silence would pass for health. Behind the frameworks: those that are judged say more.
+void judge_unread_image(Diagnosis& diagnosis, const RecipeColumn& column);
+
 // Services of compose files: whether they get a card. `columns` are all there are.
 void judge_service(Diagnosis& diagnosis, const RecipeColumn& column,
                    const std::vector<RecipeColumn>& columns);

@@ -274,6 +274,7 @@ void judge_recipes(Diagnosis& diagnosis) {
     judge_image(diagnosis, column, alignment);
     judge_service(diagnosis, column, columns);
     judge_pinned_frameworks(diagnosis, column, &proposals);
+    judge_unread_image(diagnosis, column);
     add_remedies(diagnosis, {.column = column, .columns = columns, .apart = apart}, proposals,
                  trials);
     if (column.group.empty()) {
