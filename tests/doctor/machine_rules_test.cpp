@@ -189,11 +189,15 @@ TEST(MachineRules, AnRtx50NeedsTheOpenModule) {
   expect_none(facts, "closed kernel module");
 }
 
-TEST(MachineRules, ADriverThatIsOlderThanTheCardIsUnknownAsLongAsNobodyReadIt) {
+TEST(MachineRules, ADriverThatIsOlderThanTheCardFails) {
   Facts facts = healthy();
   facts.machine.driver = "550.54.14";
   facts.machine.driver_libraries = {"/usr/lib/x86_64-linux-gnu/libcuda.so.550.54.14"};
-  expect_one(facts, "driver too old", Level::Unknown);
+  expect_one(facts, "driver too old", Level::Fail);
+  // Of the first branch that lists it.
+  facts.machine.driver = "570.86.16";
+  facts.machine.driver_libraries = {"/usr/lib/x86_64-linux-gnu/libcuda.so.570.86.16"};
+  EXPECT_EQ(find(judged(facts), "driver too old"), nullptr);
 }
 
 TEST(MachineRules, NouveauAndNoDriverFailWithThisSystemsCommand) {
