@@ -224,6 +224,19 @@ TEST(RecipeFrameworks, ARangeThatNoReleaseMeetsFails) {
       << "newer and older than what is listed";
 }
 
+// conda-forge's pytorch-gpu is that torch: nothing else brings a newer one.
+TEST(RecipeFrameworks, CondaForgesPytorchGpuIsATorch) {
+  Facts facts = files({{"environment.yml",
+                        "dependencies:\n  - python=3.11\n  - pytorch-gpu=2.7\n  - pip\n"
+                        "  - pip:\n    - nemo_toolkit[asr]==2.3.0\n"}});
+  facts.machine.cards = {card("NVIDIA B200", "10.0")};
+  facts.machine.driver = "570.133.20";
+  for (const FrameworkVerdict& verdict : judge(facts).verdicts) {
+    EXPECT_TRUE(verdict.framework != "torch" || verdict.version.starts_with("2.7"))
+        << verdict.version;
+  }
+}
+
 TEST(RecipeFrameworks, CondasBuildsHaveTheirRowAndAreNotKnown) {
   const std::string text =
       "channels: [pytorch, nvidia]\ndependencies:\n  - python=3.11\n  - pytorch=2.5.1\n";

@@ -90,7 +90,8 @@ void add_locked(Recipe& recipe, Requirement requirement, const std::string& vers
 // By the name that other indexes have it by: pytorch's package is torch.
 std::string name_of_conda(std::string_view name) {
   std::string normal = normal_name(name);
-  return normal == "pytorch" ? "torch" : normal;
+  // conda-forge's pytorch-gpu asks for the pytorch of its own version.
+  return normal == "pytorch" || normal == "pytorch-gpu" ? "torch" : normal;
 }
 
 }  // namespace
