@@ -65,6 +65,15 @@ Remedy leave_out_of_lock(const RecipeColumn& column, const Asked& asked) {
           .cost = {}};
 }
 
+// The pin of a release of onnxruntime-gpu; of one that the Python index took back, that of its
+// series.
+std::string pin_there_is(const Version& version, const Knowledge& knowledge) {
+  const Version release = version.public_part();
+  return knowledge.listing_of("onnxruntime-gpu", release) == Listing::Missing
+             ? fmt::format("=={}.{}.*", release.release_at(0), release.release_at(1))
+             : "==" + release.text();
+}
+
 // ONNX Runtime for the processor and the one for cards, which write the same folder.
 void mend_overlap(Diagnosis& diagnosis, const RecipeColumn& column,
                   const std::optional<Resolved>& one, const Resolved& other, Proposals& proposals) {
@@ -80,12 +89,13 @@ void mend_overlap(Diagnosis& diagnosis, const RecipeColumn& column,
     return;
   }
   // A package asks for it: whatever the files say, it comes.
-  const std::string pin = other.version ? "==" + other.version->public_part().text() : "";
+  const std::string pin = other.version ? pin_there_is(*other.version, diagnosis.knowledge) : "";
   const std::string command = installer_command(
       *other.by,
       fmt::format(
-          "pip uninstall -y onnxruntime onnxruntime-gpu && pip install --no-deps onnxruntime-gpu{}",
-          pin));
+          "pip uninstall -y onnxruntime onnxruntime-gpu && pip install --no-deps {0}onnxruntime-gpu"
+          "{1}{0}",
+          pin.contains('*') ? "'" : "", pin));
   const std::string where = place_text(other.by->recipe->path, other.by->requirement->line);
   const bool image = column.root->kind == "dockerfile" || column.service != nullptr;
   remedies.push_back(
