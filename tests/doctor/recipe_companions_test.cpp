@@ -382,6 +382,49 @@ TEST(RecipeCompanions, TheNewestTorchcodecIsNotOfAnOlderTorch) {
   }
 }
 
+TEST(RecipeCompanions, TheNewestTorchaudioAsksForNoTorch) {
+  const char* const rule = "torchaudio drifts";
+  const std::string cu128 = "--extra-index-url https://download.pytorch.org/whl/cu128\n";
+  const std::string image =
+      "FROM python:3.11-slim\nRUN pip install torch==2.7.1 torchaudio torchvision --index-url "
+      "https://download.pytorch.org/whl/";
+  EXPECT_THAT(found(rule, "torch==2.6.0\ntorchaudio\nopenai-whisper==20240930\n"),
+              ElementsAre(AllOf(HasSubstr("warning: torchaudio takes the newest"),
+                                HasSubstr("2.11.0, which asks for no torch and was built for torch "
+                                          "2.11 and later: beside torch 2.6.0+cu124"))));
+  EXPECT_THAT(remedies(rule, "torch==2.6.0\ntorchaudio\n"),
+              ElementsAre("sed -i '2s|torchaudio|torchaudio==2.6.0|' 'requirements.txt'"));
+  EXPECT_THAT(remedies(rule, "torch==2.7.1\ntorchaudio>=2.0\n" + cu128),
+              ElementsAre("sed -i '2s|>=2\\.0|==2.7.1|' 'requirements.txt'"));
+  EXPECT_THAT(found(rule, image + "cu128\n", "Dockerfile"), Contains(HasSubstr("2.7.1+cu128")));
+  // The Python index is looked at beside an index that has no such release.
+  EXPECT_THAT(found(rule,
+                    "--extra-index-url https://download.pytorch.org/whl/cu124\ntorch==2.6.0\n"
+                    "torchaudio\n"),
+              Contains(HasSubstr("2.6.0+cu124")));
+  // The functions that it calls are there from 2.10 on; CUDA 13's libraries are not.
+  EXPECT_THAT(found(rule, "torch==2.10.0\ntorchaudio\n"), Contains(HasSubstr("2.10.0+cu128")));
+  EXPECT_THAT(found(rule, cu128 + "torch==2.10.0\ntorchaudio\n"), IsEmpty());
+  // An index that has no such release, alone; an image's own, which may be there already; what
+  // bounds it; Pythons that it is not for.
+  EXPECT_THAT(found(rule, image + "cu118\n", "Dockerfile"), IsEmpty());
+  EXPECT_THAT(found(rule,
+                    "FROM pytorch/pytorch:2.7.1-cuda12.8-cudnn9-runtime\n"
+                    "RUN pip install torchaudio\n",
+                    "Dockerfile"),
+              IsEmpty());
+  EXPECT_THAT(
+      found(rule, "FROM python:3.9\nRUN pip install torch==2.6.0 torchaudio\n", "Dockerfile"),
+      IsEmpty());
+  for (const char* text :
+       {"torch==2.6.0\ntorchaudio<2.11\n", "torch==2.6.0\ntorchaudio==2.6.0\n",
+        "torch\ntorchaudio\n", "torch==2.11.0\ntorchaudio\n", "torch==2.12.0\ntorchaudio\n",
+        "torch==2.6.0\ntorchaudio\nchatterbox-tts\n",
+        "--index-url https://wheels.example/own\ntorch==2.6.0\ntorchaudio\n"}) {
+    EXPECT_THAT(found(rule, text), IsEmpty()) << text;
+  }
+}
+
 // One command of an image names PyTorch's index and the other does not.
 TEST(RecipeCompanions, ACommandWithoutAnIndexTakesThePythonIndexs) {
   const std::string torch =

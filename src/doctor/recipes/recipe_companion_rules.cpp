@@ -18,8 +18,10 @@
 #include "doctor/recipes/project_readers.h"
 #include "doctor/recipes/recipe_drift.h"
 #include "doctor/recipes/recipe_edits.h"
+#include "doctor/recipes/recipe_pythons.h"
 #include "doctor/recipes/recipe_rule_parts.h"
 #include "doctor/recipes/recipe_runs.h"
+#include "doctor/recipes/requirement_text.h"
 #include "doctor/recipes/torch_neighbours.h"
 #include "doctor/torch_index.h"
 
@@ -207,30 +209,85 @@ void judge_variant(Diagnosis& diagnosis, const RecipeColumn& column, const Resol
                       diagnosis.knowledge));
 }
 
+// A companion that nothing pins, beside a torch that is pinned: the newest comes that asks for no
+// other.
+struct Drifting {
+  std::string package;
+  const Asked* asked;           // that lets it come
+  bool itself;                  // `asked` names it; otherwise it asks for it
+  std::string words;            // "torchaudio>=2.0", or what asks for it: "tts 0.22.0"
+  Version torch;                // with its variant
+  const TorchRelease& release;  // of that torch
+  Version newest;               // of those that are known and let in
+};
+
+std::optional<Drifting> drifting(const RecipeColumn& column, const std::string& package,
+                                 const Knowledge& knowledge) {
+  const auto torch = torch_of(column, knowledge);
+  const TorchRelease* release = torch ? knowledge.torch_release(*torch) : nullptr;
+  const PackageReleases* known = knowledge.releases_of(package);
+  const Resolved own = resolve(column, package);
+  const Derived other = own.by == nullptr ? derived(column, package, knowledge) : Derived();
+  const Asked* const asked = own.by != nullptr ? own.by : other.asked;
+  if (release == nullptr || known == nullptr || asked == nullptr || own.version ||
+      !own.several.empty() || !asked->requirement->url.empty() || asked->recipe->kind == "lock") {
+    return std::nullopt;
+  }
+  SpecifierSet range = own.by != nullptr ? own.range : other.range;
+  const Bounds bounds = column.bounds_of(package);
+  range.clauses.insert(range.clauses.end(), bounds.range.clauses.begin(),
+                       bounds.range.clauses.end());
+  const ListedReleases listed = listed_releases(*known, range);
+  if (listed.versions.empty()) {
+    return std::nullopt;
+  }
+  return Drifting{.package = package,
+                  .asked = asked,
+                  .itself = own.by != nullptr,
+                  .words = own.by != nullptr ? package + asked->requirement->specifier : other.by,
+                  .torch = *torch,
+                  .release = *release,
+                  .newest = listed.versions.front()};
+}
+
+// What says which torch it is.
+void add_torch_evidence(Finding& finding, const RecipeColumn& column) {
+  if (const Resolved by = resolve(column, "torch");
+      by.by != nullptr && column.image_torch.empty()) {
+    finding.evidence.push_back(evidence_of(*by.by));
+  } else if (!column.image.empty()) {
+    finding.evidence.push_back({column.image, column.image_where});
+  }
+}
+
+// The companion pinned to what goes with the torch, where it stands or in a line of its own.
+void propose_right_one(const Diagnosis& diagnosis, const RecipeColumn& column,
+                       const Drifting& drift, const std::string& specifier, Proposals& proposals) {
+  const std::string why = fmt::format("it is built for torch {}", drift.torch.public_part().text());
+  if (drift.itself) {
+    propose(diagnosis, proposals, {pin_edit(column, *drift.asked, specifier, why)});
+  } else {
+    propose(diagnosis, proposals,
+            {{.file = drift.asked->recipe->path,
+              .line = 0,
+              .from = {},
+              .to = drift.package + specifier,
+              .why = why}});
+  }
+}
+
 // torchcodec, which asks for no torch and is built for one series of it: where nothing pins it the
 // newest comes, whatever the torch.
 void judge_torchcodec(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals) {
   const Knowledge& knowledge = diagnosis.knowledge;
-  const auto torch = torch_of(column, knowledge);
-  const TorchRelease* release = torch ? knowledge.torch_release(*torch) : nullptr;
-  const PackageReleases* known = knowledge.releases_of("torchcodec");
-  const Resolved own = resolve(column, "torchcodec");
-  const Derived other = own.by == nullptr ? derived(column, "torchcodec", knowledge) : Derived();
-  const Asked* const asked = own.by != nullptr ? own.by : other.asked;
-  if (release == nullptr || !release->torchcodec || known == nullptr || asked == nullptr ||
-      own.version || !own.several.empty() || !asked->requirement->url.empty() ||
-      asked->recipe->kind == "lock" || !only_variant(column, *asked, knowledge).empty()) {
+  const auto drift = drifting(column, "torchcodec", knowledge);
+  if (!drift || !drift->release.torchcodec ||
+      !only_variant(column, *drift->asked, knowledge).empty()) {
     return;
   }
-  const Claim& claim = *release->torchcodec;
+  const Claim& claim = *drift->release.torchcodec;
   const auto belongs = SpecifierSet::parse(claim.value);
-  SpecifierSet range = own.by != nullptr ? own.range : other.range;
-  const Bounds bounds = column.bounds_of("torchcodec");
-  range.clauses.insert(range.clauses.end(), bounds.range.clauses.begin(),
-                       bounds.range.clauses.end());
-  const ListedReleases listed = listed_releases(*known, range);
-  if (!belongs || !claim.verified || listed.versions.empty() ||
-      belongs->contains(listed.versions.front())) {
+  if (!belongs || !claim.verified || belongs->contains(drift->newest)) {
     return;
   }
   Finding& finding = add_finding(
@@ -238,37 +295,122 @@ void judge_torchcodec(Diagnosis& diagnosis, const RecipeColumn& column, Proposal
       fmt::format("torchcodec in {}", column.name),
       fmt::format("{} takes the newest torchcodec that there is on the day, such as {}, and torch "
                   "{} goes with torchcodec{}: another one may not load.",
-                  own.by != nullptr ? "torchcodec" + asked->requirement->specifier : other.by,
-                  listed.versions.front().text(), torch->text(), claim.value));
+                  drift->words, drift->newest.text(), drift->torch.text(), claim.value));
   finding.error = "Could not load libtorchcodec";
-  finding.evidence.push_back(evidence_of(*asked));
-  if (const Resolved by = resolve(column, "torch");
-      by.by != nullptr && column.image_torch.empty()) {
-    finding.evidence.push_back(evidence_of(*by.by));
-  } else {
-    finding.evidence.push_back({column.image, column.image_where});
-  }
+  finding.evidence.push_back(evidence_of(*drift->asked));
+  add_torch_evidence(finding, column);
   finding.evidence.push_back(
-      {fmt::format("torch {} goes with torchcodec{}", release->torch, claim.value), claim.source});
-  if (listed_releases(*known, *belongs).versions.empty()) {
+      {fmt::format("torch {} goes with torchcodec{}", drift->release.torch, claim.value),
+       claim.source});
+  const PackageReleases* const known = knowledge.releases_of("torchcodec");
+  if (known == nullptr || listed_releases(*known, *belongs).versions.empty()) {
     finding.remedies.push_back(
         {.command = {},
          .text = fmt::format("Take a newer torch: the Python index has no torchcodec for {}",
-                             release->torch),
+                             drift->release.torch),
          .cost = {}});
     return;
   }
-  const std::string why = fmt::format("it is built for torch {}", torch->public_part().text());
-  if (own.by != nullptr) {
-    propose(diagnosis, proposals, {pin_edit(column, *asked, claim.value, why)});
-  } else {
-    propose(diagnosis, proposals,
-            {{.file = asked->recipe->path,
-              .line = 0,
-              .from = {},
-              .to = "torchcodec" + claim.value,
-              .why = why}});
+  propose_right_one(diagnosis, column, *drift, claim.value, proposals);
+}
+
+// Whether something else that is asked for may refuse a release: of a package that no known entry
+// tells, any of its entries may be the one.
+bool may_be_refused(const RecipeColumn& column, const std::string& package, const Version& release,
+                    const Knowledge& knowledge) {
+  return std::ranges::any_of(knowledge.asking_for(package), [&](const PackageNeeds* needs) {
+    if (!column.asks_for(needs->package)) {
+      return false;
+    }
+    const Resolved other = resolve(column, needs->package);
+    const PackageNeeds* const own =
+        other.version ? knowledge.package(needs->package, *other.version) : nullptr;
+    return (own == nullptr || own == needs) &&
+           std::ranges::any_of(needs->requires_, [&](const std::string& text) {
+             const auto need = parse_requirement(text);
+             if (!need || need->name != package) {
+               return false;
+             }
+             const auto range = SpecifierSet::parse(need->specifier);
+             return range && !range->contains(release);
+           });
+  });
+}
+
+// Where a release of torchaudio comes from: an index of PyTorch's that is named and has it, or the
+// Python index. None: it does not come, or nobody knows.
+enum class From { PyTorch, PythonIndex };
+
+std::optional<From> source_of_torchaudio(const RecipeColumn& column, const Asked& asked,
+                                         const Version& release, const Knowledge& knowledge) {
+  const std::vector<std::string> urls = urls_of(column, *asked.requirement);
+  const auto has_it = [&](const std::string& url) {
+    const std::string variant = variant_of_index(url);
+    return variant == "cpu" || (!cuda_of_variant(variant).empty() &&
+                                has_build("torchaudio", release, variant, knowledge));
+  };
+  if (may_have_own_builds(column, *asked.requirement, knowledge)) {
+    return std::nullopt;
   }
+  if (std::ranges::any_of(urls, has_it)) {
+    return From::PyTorch;
+  }
+  // uv takes a package from the first index that has some release of it.
+  const bool first_alone =
+      asked.recipe->kind == "pyproject" || (asked.how != nullptr && asked.how->uv);
+  const bool beside = urls.size() < 2 || std::ranges::any_of(urls, looks_like_python_index);
+  const bool python_index = only_variant(column, asked, knowledge).empty() && beside;
+  return urls.empty() || (python_index && !first_alone) ? std::optional(From::PythonIndex)
+                                                        : std::nullopt;
+}
+
+// torchaudio, of which the newest asks for no torch: where a line asks for it and nothing pins it,
+// it comes beside any.
+void judge_torchaudio(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& proposals) {
+  const Knowledge& knowledge = diagnosis.knowledge;
+  const auto drift = drifting(column, "torchaudio", knowledge);
+  const Note* const note = knowledge.note("torchaudio alone");
+  if (!drift || !drift->itself || !drift->release.torchaudio || note == nullptr ||
+      !column.image_says.torch.empty() || column.image_says.unnamed_torch ||
+      may_be_refused(column, "torchaudio", drift->newest, knowledge)) {
+    return;
+  }
+  const Claim& claim = *drift->release.torchaudio;
+  const auto belongs = SpecifierSet::parse(fmt::format("=={}.*", claim.value));
+  const PackageNeeds* const needs = knowledge.package("torchaudio", drift->newest);
+  const auto right = pair_of_torch("torchaudio", drift->torch, knowledge);
+  // Each release has the number of the torch that it was built with, and is for its Pythons.
+  if (!belongs || !claim.verified || belongs->contains(drift->newest) || !right ||
+      needs == nullptr || !needs->verified ||
+      asked_of("torchaudio", drift->newest, "torch", knowledge) ||
+      !takes_python(column, "torch", drift->newest, knowledge)) {
+    return;
+  }
+  const auto from = source_of_torchaudio(column, *drift->asked, drift->newest, knowledge);
+  const bool has_functions = drift->torch >= *Version::parse("2.10");
+  const std::string own = cuda_of_variant(drift->torch.local_text());
+  const TorchRelease* const built_with = knowledge.torch_release(drift->newest);
+  const bool same_cuda =
+      built_with != nullptr &&
+      major_version(own) == major_version(cuda_of_variant(built_with->default_variant.value));
+  if (!from || (has_functions && (from == From::PyTorch || same_cuda))) {
+    return;
+  }
+  Finding& finding = add_finding(
+      diagnosis, "torchaudio drifts", Level::Warning, Certainty::Likely,
+      fmt::format("torchaudio in {}", column.name),
+      fmt::format("{} takes the newest torchaudio that there is on the day, such as {}, which asks "
+                  "for no torch and was built for torch {}.{} and later: beside torch {} it may "
+                  "not load.",
+                  drift->words, drift->newest.text(), drift->newest.release_at(0),
+                  drift->newest.release_at(1), drift->torch.text()));
+  finding.error = from == From::PyTorch || same_cuda
+                      ? "_torchaudio.abi3.so: undefined symbol: torch_library_impl"
+                      : "libcudart.so.13: cannot open shared object file";
+  finding.evidence.push_back(evidence_of(*drift->asked));
+  add_torch_evidence(finding, column);
+  finding.evidence.push_back({note->text, note->source});
+  propose_right_one(diagnosis, column, *drift, "==" + right->companion.text(), proposals);
 }
 
 // A build that names the torch that it was made with, beside another series of it.
@@ -311,6 +453,7 @@ void judge_builds(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& p
 void judge_torch_companions(Diagnosis& diagnosis, const RecipeColumn& column,
                             Proposals& proposals) {
   judge_torchcodec(diagnosis, column, proposals);
+  judge_torchaudio(diagnosis, column, proposals);
   judge_builds(diagnosis, column, proposals);
   const Resolved torch = resolve_any_build(column, "torch");
   const TorchRelease* release =
