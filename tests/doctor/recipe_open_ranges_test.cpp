@@ -111,4 +111,41 @@ TEST(RecipeOpenRanges, ATorchThatAnotherPackageBringsIsHeldAgainstCardAndDriver)
   EXPECT_THAT(of_torch(image), IsEmpty());
 }
 
+// A package that asks for one version of torch pins it.
+TEST(RecipeOpenRanges, ATorchThatAPinnedPackageAsksForExactlyIsJudgedLikeAPin) {
+  for (const auto& [asks, torch] :
+       {std::pair("vllm==0.6.3\n", "2.4.0"), std::pair("vllm==0.8.5\n", "2.6.0"),
+        std::pair("kokoro==0.9.4\nvllm==0.8.5\n", "2.6.0")}) {
+    const Report report = on(asks, "GeForce RTX 5090", "12.0", "580.95");
+    const auto found = of_torch(report);
+    ASSERT_EQ(found.size(), 1U) << asks;
+    EXPECT_EQ(found[0]->level, Level::Fail) << asks;
+    EXPECT_THAT(found[0]->evidence.front().text,
+                HasSubstr(std::string(" asks for torch==") + torch));
+    EXPECT_THAT(found[0]->evidence.front().text, HasSubstr("vllm"));
+    EXPECT_THAT(of_torch(on(asks, "GeForce RTX 4090", "8.9", "580.95")), IsEmpty()) << asks;
+  }
+  EXPECT_EQ(of_torch(on("FROM python:3.11\nRUN pip install vllm==0.8.5\n", "GeForce RTX 5090",
+                        "12.0", "580.95", "Dockerfile"))
+                .at(0)
+                ->level,
+            Level::Fail);
+  // A marker or an index may bring another one, and so may a constraint or a later command.
+  for (const auto& [text, path] :
+       {std::pair("vllm==0.8.5; python_version < '3.12'\n", "requirements.txt"),
+        std::pair("chatterbox-tts==0.1.7\n", "requirements.txt"),
+        std::pair("--extra-index-url https://download.pytorch.org/whl/cu128\nvllm==0.8.5\n",
+                  "requirements.txt"),
+        std::pair("--extra-index-url https://wheels.example/own\nvllm==0.8.5\n",
+                  "requirements.txt"),
+        std::pair("FROM python:3.11\nRUN pip install vllm==0.8.5\nRUN pip install xformers\n",
+                  "Dockerfile"),
+        std::pair("FROM vllm/vllm-openai:v0.8.5\nRUN pip install vllm==0.8.5\n", "Dockerfile"),
+        std::pair("[project]\nname = 'a'\nversion = '1'\ndependencies = ['vllm==0.8.5']\n"
+                  "[tool.uv]\noverride-dependencies = ['torch==2.7.0']\n",
+                  "pyproject.toml")}) {
+    EXPECT_THAT(failures(on(text, "GeForce RTX 5090", "12.0", "580.95", path)), IsEmpty()) << text;
+  }
+}
+
 }  // namespace mynah::doctor

@@ -11,6 +11,7 @@
 #include "doctor/recipes/listed_releases.h"
 #include "doctor/recipes/package_indexes.h"
 #include "doctor/recipes/recipe_drift.h"
+#include "doctor/recipes/recipe_runs.h"
 #include "doctor/verdicts/known_framework.h"
 
 namespace mynah::doctor {
@@ -166,6 +167,40 @@ void add_newest(Brought& newest, const RecipeColumn& column, std::string_view pa
   }
 }
 
+// Whether one run of an installer brings what a package asks for, from the Python index: nothing
+// else is installed, read or named that might bring another one.
+bool comes_as_asked(const RecipeColumn& column, const Asked& asked) {
+  const std::vector<std::string> urls = urls_of(column, *asked.requirement);
+  const bool known = std::ranges::all_of(column.recipes, [](const Recipe* recipe) {
+    return recipe->doubts.empty() && recipe->kind != "lock";
+  });
+  if (!known || !std::ranges::all_of(urls, looks_like_python_index) || !column.group.empty() ||
+      column.processor != "x86_64" || !column.other_machine.empty()) {
+    return false;
+  }
+  if (!column.is_image()) {
+    return column.root->kind == "requirements" || column.root->kind == "pyproject";
+  }
+  const Recipe* const image = column.dockerfile();
+  return image != nullptr && says_all(column) && asked.how != nullptr && !asked.how->doubtful &&
+         !asked.how->unknown && image->steps.size() == 1;
+}
+
+// Whether that is known to be one version, and which one comes of it.
+bool is_exact(const RecipeColumn& column, const Derived& other, const Brought& newest,
+              const Knowledge& knowledge) {
+  const auto pinned = other.asks.pinned();
+  const auto version = newest.frameworks.empty()
+                           ? Version::parse("")
+                           : Version::parse(newest.frameworks.front().version);
+  const Bounds bounds = column.bounds_of("torch");
+  const TorchRelease* const release = pinned ? knowledge.torch_release(*pinned) : nullptr;
+  return pinned && version && version->public_part() == *pinned && release != nullptr &&
+         release->default_variant.verified &&
+         release->default_variant.value == version->local_text() && other.verified && other.plain &&
+         !bounds.overrides && bounds.range.clauses.empty() && comes_as_asked(column, *other.asked);
+}
+
 // What no line asks for itself, and another package does; not where an image may have it already.
 Brought newest_of_others(const RecipeColumn& column, std::string_view package, System system,
                          const Knowledge& knowledge) {
@@ -180,6 +215,11 @@ Brought newest_of_others(const RecipeColumn& column, std::string_view package, S
     return newest;
   }
   add_newest(newest, column, package, other.range, system, knowledge);
+  if (other.asks.pinned()) {
+    newest.asks = other.asks.text();
+    newest.exact =
+        package == "torch" && system == System::Linux && is_exact(column, other, newest, knowledge);
+  }
   return newest;
 }
 

@@ -20,6 +20,8 @@ struct Brought {
   std::string ended = {};             // the variant of a closed index that bounds it alone
   bool open = false;                  // others may come: this is the newest that is known
   std::string through = {};           // the package `by` asks for it: "kokoro 0.9.4"; empty: itself
+  std::string asks = {};              // for one version, as `through` does: "==2.4.0"; empty: any
+  bool exact = false;                 // and no other comes: open is as good as a pin
 };
 
 // A pin, or a range of which all that it lets in is known. No frameworks: it brings none, or more

@@ -108,11 +108,15 @@ Derived derived(const RecipeColumn& column, std::string_view package, const Know
         continue;
       }
       if (const auto range = SpecifierSet::parse(requirement->specifier)) {
-        found.by = fmt::format("{} {}", name, resolved.version->text());
-        found.asked = resolved.by;
+        // Of several that ask for it, the one is named that asks for one version.
+        if (!found.range.pinned()) {
+          found.by = fmt::format("{} {}", name, resolved.version->text());
+          found.asked = resolved.by;
+          found.verified = needs.verified;
+        }
         found.range.clauses.insert(found.range.clauses.end(), range->clauses.begin(),
                                    range->clauses.end());
-        found.verified = needs.verified;
+        found.plain &= requirement->marker.empty();
       }
     }
   }

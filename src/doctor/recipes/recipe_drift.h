@@ -19,6 +19,7 @@ struct Derived {
   SpecifierSet range;
   bool verified = false;
   SpecifierSet asks = {};  // the range, without what constraints and overrides make of it
+  bool plain = true;       // under no condition: no marker of what is asked for decides
 };
 
 // Whether what a package asks for is asked for at all: not what belongs to one of its extras that

@@ -135,12 +135,15 @@ std::optional<Judged> judged_newest(const Brought& brought, const Card& card,
 }
 
 // Another release may come than the one that was judged: its failure is no more than likely.
-void doubt_newest(Judged& judged) {
+void doubt_newest(Judged& judged, const Brought& brought) {
   if (judged.verdict.outcome == Outcome::Unknown) {
     return;
   }
   judged.verdict.outcome = Outcome::Unknown;
-  judged.verdict.reason = "nothing pins it: the newest that is known would fail";
+  judged.verdict.reason =
+      brought.asks.empty()
+          ? "nothing pins it: the newest that is known would fail"
+          : fmt::format("{} asks for one that would fail: another may come", brought.through);
   for (Finding& finding : judged.findings) {
     finding.level = finding.level == Level::Fail ? Level::Unknown : finding.level;
     finding.certainty = Certainty::Likely;
@@ -149,6 +152,11 @@ void doubt_newest(Judged& judged) {
 
 Evidence range_evidence(const Brought& brought) {
   const std::string& newest = brought.frameworks.front().version;
+  if (!brought.asks.empty()) {
+    return {fmt::format("{} asks for {}{}", brought.through, brought.frameworks.front().package,
+                        brought.asks),
+            place_text(brought.by->recipe->path, brought.by->requirement->line)};
+  }
   if (!brought.through.empty()) {
     return {fmt::format("{} asks for {}, nothing pins it, and {} is the newest of which something "
                         "is known",
@@ -288,8 +296,8 @@ void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column,
           judged->findings.front().level != Level::Note) {
         remedies = remedies_for(framework, *judged, card, inside, environment, diagnosis.knowledge);
       }
-      if (brought.open) {
-        doubt_newest(*judged);
+      if (brought.open && !brought.exact) {
+        doubt_newest(*judged, brought);
       }
       judged->verdict.environment = column.name;
       lower_by_libraries(diagnosis, column, framework.package, judged->verdict);

@@ -13,6 +13,7 @@
 #include "doctor/recipes/installation_edits.h"
 #include "doctor/recipes/package_indexes.h"
 #include "doctor/recipes/project_readers.h"
+#include "doctor/recipes/recipe_drift.h"
 #include "doctor/recipes/recipe_edits.h"
 #include "doctor/recipes/recipe_parts.h"
 #include "doctor/recipes/torch_neighbours.h"
@@ -376,7 +377,9 @@ std::vector<AlignmentEdit> torch_beside(const RecipeColumn& column, const Asked&
     edit.file = by.recipe->path;
     edit.to = text;
   }
-  edit.why = fmt::format("{} asks for it, and takes any", by.requirement->name);
+  edit.why = derived(column, "torch", knowledge).asks.pinned()
+                 ? fmt::format("{} brings another one", by.requirement->name)
+                 : fmt::format("{} asks for it, and takes any", by.requirement->name);
   edit.row = "torch";
   add_edit(edits, std::move(edit));
   edit_index(column, target, by, knowledge, edits);
