@@ -148,4 +148,17 @@ TEST(RecipeOpenRanges, ATorchThatAPinnedPackageAsksForExactlyIsJudgedLikeAPin) {
   }
 }
 
+// A torch that works, in whose place a later command puts another, is not what the image has.
+TEST(RecipeOpenRanges, ATorchThatALaterCommandReplacesIsNotSaidToWork) {
+  const auto verdict = [](const std::string& vllm) {
+    const std::string text =
+        "FROM pytorch/pytorch:2.7.1-cuda12.8-cudnn9-runtime\nRUN pip install " + vllm + "\n";
+    return on(text, "GeForce RTX 5090", "12.0", "580.95", "Dockerfile").verdicts.at(0);
+  };
+  EXPECT_EQ(verdict("vllm==0.8.5").outcome, Outcome::Unknown);
+  EXPECT_EQ(verdict("vllm==0.8.5").reason, "vllm==0.8.5 puts torch==2.6.0 in its place");
+  EXPECT_EQ(verdict("vllm==0.10.0").outcome, Outcome::Works);  // which asks for 2.7.1
+  EXPECT_EQ(verdict("--no-deps vllm==0.8.5").outcome, Outcome::Works);
+}
+
 }  // namespace mynah::doctor

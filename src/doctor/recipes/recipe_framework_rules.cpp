@@ -13,11 +13,13 @@
 #include "doctor/recipes/alignment_parts.h"
 #include "doctor/recipes/brought_frameworks.h"
 #include "doctor/recipes/column_libraries.h"
+#include "doctor/recipes/column_steps.h"
 #include "doctor/recipes/framework_remedies.h"
 #include "doctor/recipes/project_readers.h"
 #include "doctor/recipes/recipe_edits.h"
 #include "doctor/recipes/recipe_parts.h"
 #include "doctor/recipes/recipe_rule_parts.h"
+#include "doctor/recipes/requirement_text.h"
 #include "doctor/verdicts/arm_machines.h"
 #include "doctor/verdicts/coverage.h"
 #include "doctor/verdicts/int8_products.h"
@@ -147,6 +149,20 @@ void doubt_newest(Judged& judged, const Brought& brought) {
   for (Finding& finding : judged.findings) {
     finding.level = finding.level == Level::Fail ? Level::Unknown : finding.level;
     finding.certainty = Certainty::Likely;
+  }
+}
+
+// What works is not there in the end where a later command puts another in its place, which is not
+// judged.
+void lower_by_later_commands(const RecipeColumn& column, std::string_view package,
+                             FrameworkVerdict& verdict, const Knowledge& knowledge) {
+  const auto other = verdict.outcome == Outcome::Works && column.is_image()
+                         ? displaced(column, package, knowledge)
+                         : std::nullopt;
+  if (other) {
+    verdict.outcome = Outcome::Unknown;
+    verdict.reason = fmt::format("{} puts {}{} in its place",
+                                 requirement_text(*other->by->requirement), package, other->wants);
   }
 }
 
@@ -303,6 +319,7 @@ void judge_pinned_frameworks(Diagnosis& diagnosis, const RecipeColumn& column,
       lower_by_libraries(diagnosis, column, framework.package, judged->verdict);
       lower_by_machine_libraries(diagnosis, column, framework.package, judged->verdict);
       lower_by_hidden_cards(diagnosis, column, judged->verdict);
+      lower_by_later_commands(column, framework.package, judged->verdict, diagnosis.knowledge);
       diagnosis.report.verdicts.push_back(std::move(judged->verdict));
       for (Finding& finding : judged->findings) {
         const std::string title = framework_title(framework);
