@@ -4,7 +4,9 @@
 #include <optional>
 
 #include "doctor/characters.h"
+#include "doctor/recipes/install_commands.h"
 #include "doctor/recipes/recipe_parts.h"
+#include "doctor/recipes/requirement_text.h"
 #include "formats/text_tree.h"
 
 namespace mynah::doctor {
@@ -242,6 +244,36 @@ bool holds_word(std::string_view line, std::string_view word) {
     }
   }
   return false;
+}
+
+void find_lines(const DockerInstruction& read, std::span<Requirement> requirements) {
+  constexpr size_t kMostLines = 200;
+  std::vector<std::string_view> lines;
+  for (std::string_view left = read.source; !left.empty() && lines.size() < kMostLines;) {
+    lines.push_back(left.substr(0, left.find('\n')));
+    left.remove_prefix(std::min(lines.back().size() + 1, left.size()));
+  }
+  const auto line_of = [&](std::string_view text) -> uint64_t {
+    const auto found =
+        std::ranges::find_if(lines, [&](std::string_view line) { return holds_word(line, text); });
+    return found == lines.end() ? 0 : read.line + static_cast<uint64_t>(found - lines.begin());
+  };
+  for (Requirement& requirement : requirements) {
+    Requirement bare = requirement;
+    bare.marker.clear();
+    const uint64_t line = line_of(requirement_text(bare));
+    requirement.literal = line != 0;
+    requirement.line = line != 0 ? line : requirement.line;
+    requirement.command = requirement.line != read.line ? read.line : 0;
+    for (const std::string& index : requirement.indexes) {
+      requirement.index_lines.push_back(line_of(index));
+    }
+  }
+}
+
+bool runs_documents(std::string_view arguments) {
+  const std::vector<std::string> words = words_of(arguments);
+  return !words.empty() && (words[0].starts_with("<<") || is_shell(words[0]));
 }
 
 }  // namespace mynah::doctor

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,6 +42,13 @@ struct DockerMount {
 // `file`: what errors name.
 [[nodiscard]] std::vector<std::string> docker_words(const std::string& text,
                                                     const std::string& file);
+
+// Finds on which of an instruction's lines stands what it asks for, where it stands there as it is:
+// a variable may hold it.
+void find_lines(const DockerInstruction& read, std::span<Requirement> requirements);
+
+// Whether here-documents of RUN are what a shell runs: "<<EOF" alone, or "bash <<EOF".
+[[nodiscard]] bool runs_documents(std::string_view arguments);
 
 // Whether a line holds a word of a command, not a part of a longer one.
 [[nodiscard]] bool holds_word(std::string_view line, std::string_view word);

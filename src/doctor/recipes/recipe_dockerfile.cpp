@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -12,10 +13,10 @@
 #include "doctor/recipes/dockerfile.h"
 #include "doctor/recipes/install_commands.h"
 #include "doctor/recipes/install_environment.h"
+#include "doctor/recipes/installer_settings.h"
 #include "doctor/recipes/installer_words.h"
 #include "doctor/recipes/recipe_formats.h"
 #include "doctor/recipes/recipe_parts.h"
-#include "doctor/recipes/requirement_text.h"
 #include "doctor/recipes/shell_text.h"
 #include "doctor/recipes/shell_variables.h"
 #include "doctor/recipes/written_files.h"
@@ -218,6 +219,8 @@ class DockerfileReader {
       state_.place.environment = environment_of_program("", value);
     } else if (name == "PATH") {
       enter_path(value);
+    } else if (name == "PIP_CONFIG_FILE" && value != "/dev/null") {
+      add_unread_settings(part(), line, "pip.conf", copies_.place_of(value));
     }
   }
 
@@ -237,7 +240,7 @@ class DockerfileReader {
   }
 
   void copy(const DockerInstruction& read) {
-    doubt_settings(read.arguments, read.line);
+    state_.freed |= frees_pip(read.arguments);
     const std::vector<std::string> words =
         docker_words(substituted(read.arguments, state_.variables), recipe_.path);
     const std::string target = words.empty() ? "" : words.back();
@@ -249,10 +252,12 @@ class DockerfileReader {
         take({.stage = stage,
               .source = inside("", words[i]),
               .target = inside(state_.place.folder, target)});
+        doubt_settings(words[i] + " " + target, read.line);
       } else if (words[i].starts_with("<<")) {
         state_.written.add(inside(state_.place.folder, target), read.line);
+        write_settings(target, read.documents.empty() ? "" : read.documents[0], read.line);
       } else {
-        copies_.add(words[i], target);
+        bring(words[i], target, read.line);
       }
     }
   }
@@ -265,68 +270,60 @@ class DockerfileReader {
     }
   }
 
+  static bool frees_pip(std::string_view text) {
+    return text.contains("EXTERNALLY-MANAGED") || text.contains("pip.conf") ||
+           text.contains("global.break-system-packages");
+  }
+
   // Settings of an installer may name indexes.
-  void doubt_settings(const std::string& text, uint64_t line) {
-    for (const std::string_view word :
-         {"EXTERNALLY-MANAGED", "global.break-system-packages", "pip.conf"}) {
-      state_.freed |= text.find(word) != std::string::npos;
-    }
-    for (const std::string_view file : {"pip.conf", "uv.toml"}) {
-      if (text.find(file) != std::string::npos) {
-        add_doubt(part(), line, fmt::format("{} was not read: it may name an index", file));
-      }
+  void doubt_settings(std::string_view text, uint64_t line, const std::string& file = {}) {
+    if (const std::string_view name = settings_in(text); !name.empty()) {
+      add_unread_settings(part(), line, name, file);
     }
   }
 
-  void mount(std::string_view flag) {
+  void write_settings(std::string_view target, std::string_view text, uint64_t line) {
+    auto said = pip_settings(text, recipe_.path, line);
+    if (said && is_pip_settings(inside(state_.place.folder, target), state_.variables)) {
+      std::ranges::move(*said, std::back_inserter(part().indexes));
+    } else {
+      doubt_settings(target, line);
+    }
+  }
+
+  // What is copied or mounted from beside the Dockerfile.
+  void bring(const std::string& source, const std::string& target, uint64_t line) {
+    copies_.add(source, target);
+    std::string path = inside(state_.place.folder, target);
+    path = last_name(path) == "pip.conf" ? path : inside(path, last_name(source));
+    const bool read = is_pip_settings(path, state_.variables);
+    doubt_settings(source + " " + target, line, read ? copies_.place_of(path) : "");
+  }
+
+  void mount(std::string_view flag, uint64_t line) {
     const DockerMount read = docker_mount(flag);
     if (!read.from.empty()) {
       take({.stage = read.from, .source = {}, .target = {}});
+      doubt_settings(flag, line);
     } else if (read.type == "bind" && !read.source.empty()) {
-      copies_.add(read.source, read.target);
+      bring(read.source, read.target, line);
+    } else {
+      doubt_settings(flag, line);
     }
   }
 
   void run(const DockerInstruction& read) {
     const size_t before = part().requirements.size();
     install(read);
-    find_lines(read, before);
-  }
-
-  // On which of an instruction's lines stands what it asks for, where it stands there as it is: a
-  // variable may hold it.
-  void find_lines(const DockerInstruction& read, size_t before) {
-    constexpr size_t kMostLines = 200;
-    std::vector<std::string_view> lines;
-    for (std::string_view left = read.source; !left.empty() && lines.size() < kMostLines;) {
-      lines.push_back(left.substr(0, left.find('\n')));
-      left.remove_prefix(std::min(lines.back().size() + 1, left.size()));
-    }
-    const auto line_of = [&](std::string_view text) -> uint64_t {
-      const auto found = std::ranges::find_if(
-          lines, [&](std::string_view line) { return holds_word(line, text); });
-      return found == lines.end() ? 0 : read.line + static_cast<uint64_t>(found - lines.begin());
-    };
-    for (size_t i = before; i < part().requirements.size(); ++i) {
-      Requirement& requirement = part().requirements[i];
-      Requirement bare = requirement;
-      bare.marker.clear();
-      const uint64_t line = line_of(requirement_text(bare));
-      requirement.literal = line != 0;
-      requirement.line = line != 0 ? line : requirement.line;
-      requirement.command = requirement.line != read.line ? read.line : 0;
-      for (const std::string& index : requirement.indexes) {
-        requirement.index_lines.push_back(line_of(index));
-      }
-    }
+    find_lines(read, std::span(part().requirements).subspan(before));
   }
 
   void install(const DockerInstruction& read) {
-    doubt_settings(read.arguments, read.line);
+    state_.freed |= frees_pip(read.arguments);
     for (const std::string& flag : read.flags) {
-      doubt_settings(flag, read.line);
+      state_.freed |= frees_pip(flag);
       if (flag.starts_with("--mount=")) {
-        mount(flag);
+        mount(flag, read.line);
       }
     }
     const InstallPlace outside = state_.place;
@@ -338,7 +335,7 @@ class DockerfileReader {
     } else {
       commands(read.arguments, read.line, false, 0);
       for (const std::string& document : read.documents) {
-        if (is_script(read.arguments)) {
+        if (runs_documents(read.arguments)) {
           commands(document, read.line, false, 0);
         }
       }
@@ -346,12 +343,6 @@ class DockerfileReader {
     // What a shell went into ends with it.
     state_.place.environment = outside.environment;
     state_.place.folder = outside.folder;
-  }
-
-  // Whether a here-document is what a shell runs: "<<EOF" alone, or "bash <<EOF".
-  static bool is_script(std::string_view arguments) {
-    const std::vector<std::string> words = words_of(arguments);
-    return !words.empty() && (words[0].starts_with("<<") || is_shell(words[0]));
   }
 
   void commands(const std::string& text, uint64_t line, bool doubtful, int depth) {
@@ -376,6 +367,7 @@ class DockerfileReader {
       script(command, *file, line);
     } else {
       step(command, line);
+      settings(command, line);
       state_.written.note(command, state_.place.folder, line);
       if (const auto made_one = made(words, state_.place)) {
         const bool uv = !words.empty() && last_name(words[0]) == "uv";
@@ -385,6 +377,15 @@ class DockerfileReader {
         }
         state_.place.uv = uv ? *made_one : state_.place.uv;
       }
+    }
+  }
+
+  void settings(const ShellCommand& command, uint64_t line) {
+    const auto text = printed_text(command);
+    if (text && command.written.size() == 1) {
+      write_settings(command.written[0], *text, line);
+    } else {
+      doubt_settings(settings_in(command), line);
     }
   }
 

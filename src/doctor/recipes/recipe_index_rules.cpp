@@ -9,6 +9,7 @@
 
 #include "doctor/recipes/alignment_parts.h"
 #include "doctor/recipes/installation_edits.h"
+#include "doctor/recipes/installer_settings.h"
 #include "doctor/recipes/package_indexes.h"
 #include "doctor/recipes/project_readers.h"
 #include "doctor/recipes/recipe_edits.h"
@@ -42,6 +43,9 @@ std::string build_of(const Asked& asked) {
 // Whether an index that a run looks at may have a build: of indexes that nobody knows all may.
 bool may_have(const std::string& url, const std::string& build, const Knowledge& knowledge) {
   const std::string variant = variant_of_index(url);
+  if (is_unread_settings(url)) {
+    return false;  // they name none for all that is known
+  }
   return known_index(url, knowledge) == nullptr || variant.empty() || variant == build;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/mapped_file.h"
 #include "doctor/characters.h"
+#include "doctor/recipes/installer_settings.h"
 #include "doctor/recipes/project_readers.h"
 #include "doctor/recipes/recipe_formats.h"
 #include "doctor/recipes/recipe_parts.h"
@@ -266,10 +267,31 @@ class Gatherer {
         continue;
       }
       extend(*recipe);
+      add_settings(*recipe);
       add_older_files(*recipe);
       follow(*recipe, waiting);
       facts_.recipes.push_back(std::move(*recipe));
       ++found_;
+    }
+  }
+
+  // What a pip.conf says that goes into an image holds for all that is installed there.
+  static void add_settings(Recipe& recipe) {
+    const std::vector<IndexLine> indexes = recipe.indexes;
+    for (const IndexLine& index : indexes) {
+      const std::string settings = unread_settings(index, recipe);
+      if (settings.empty()) {
+        continue;
+      }
+      const std::string path = place_above(recipe, settings);
+      const auto file = MappedFile::open(path);
+      if (file && (*file)->bytes().size() <= kMostProgramBytes) {
+        const std::span<const std::byte> bytes = (*file)->bytes();
+        auto said = pip_settings({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
+        if (said) {
+          put_settings(recipe, index, *std::move(said));
+        }
+      }
     }
   }
 

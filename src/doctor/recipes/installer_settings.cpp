@@ -1,0 +1,149 @@
+#include "doctor/recipes/installer_settings.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "doctor/characters.h"
+#include "doctor/recipes/install_commands.h"
+#include "doctor/recipes/recipe_parts.h"
+
+namespace mynah::doctor {
+
+namespace {
+
+constexpr std::array<std::string_view, 2> kSettings = {"pip.conf", "uv.toml"};
+constexpr std::string_view kMayName = " was not read: it may name an index";
+
+// The variable that says the same as a key of pip.conf; empty: none that names indexes.
+std::string variable_of(std::string_view key) {
+  std::string name(trimmed(key));
+  std::ranges::replace(name, '_', '-');
+  return name == "index-url"         ? "PIP_INDEX_URL"
+         : name == "extra-index-url" ? "PIP_EXTRA_INDEX_URL"
+         : name == "find-links"      ? "PIP_FIND_LINKS"
+                                     : "";
+}
+
+}  // namespace
+
+std::string_view settings_in(std::string_view text) {
+  const auto* const found = std::ranges::find_if(
+      kSettings, [&](std::string_view name) { return text.find(name) != std::string_view::npos; });
+  return found == kSettings.end() ? std::string_view() : *found;
+}
+
+std::string_view settings_in(const ShellCommand& command) {
+  for (const std::vector<std::string>* list : {&command.words, &command.written}) {
+    for (const std::string& word : *list) {
+      if (const std::string_view name = settings_in(word); !name.empty()) {
+        return name;
+      }
+    }
+  }
+  return {};
+}
+
+bool is_pip_settings(std::string_view path, const std::map<std::string, std::string>& variables) {
+  const auto told = variables.find("PIP_CONFIG_FILE");
+  if (told != variables.end() && told->second == path) {
+    return true;
+  }
+  return path == "/etc/pip.conf" || path == "/etc/xdg/pip/pip.conf" ||
+         path.ends_with("/.config/pip/pip.conf") || path.ends_with("/.pip/pip.conf");
+}
+
+std::optional<std::vector<IndexLine>> pip_settings(std::string_view text, const std::string& path,
+                                                   uint64_t line) {
+  Recipe read;
+  read.path = path;
+  std::string variable;
+  bool installs = true;  // what holds for installing: [global], [install]
+  uint64_t number = 0;
+  while (!text.empty()) {
+    const std::string_view whole = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(whole.size() + 1, text.size()));
+    ++number;
+    const std::string_view said = trimmed(whole);
+    if (said.empty() || said.front() == '#' || said.front() == ';') {
+      continue;
+    }
+    // What only a shell knows.
+    if (said.find_first_of("$\\") != std::string_view::npos) {
+      return std::nullopt;
+    }
+    std::string_view value = said;  // one more of the key above, where the line is set in
+    if (!is_blank(whole.front())) {
+      if (said.front() == '[') {
+        if (said.back() != ']') {
+          return std::nullopt;
+        }
+        installs = said == "[global]" || said == "[install]";
+        variable.clear();
+        continue;
+      }
+      const size_t end = said.find_first_of("=:");
+      if (end == std::string_view::npos) {
+        return std::nullopt;
+      }
+      variable = variable_of(said.substr(0, end));
+      value = trimmed(said.substr(end + 1));
+    }
+    if (installs && !variable.empty()) {
+      read_index_variable(variable, std::string(value), line == 0 ? number : line, read);
+    }
+  }
+  return std::move(read.indexes);
+}
+
+std::optional<std::string> printed_text(const ShellCommand& command) {
+  const std::vector<std::string>& words = command.words;
+  const bool prints = !words.empty() && words[0] == "printf";
+  const bool plain = !command.doubtful && !command.piped && words.size() > 1 &&
+                     (prints ? words.size() == 2 : words[0] == "echo");
+  if (!plain || (prints && words[1].contains('%'))) {
+    return std::nullopt;
+  }
+  const bool option = words[1] == "-e" || words[1] == "-n";
+  std::string text =
+      fmt::format("{}", fmt::join(words.begin() + (option ? 2 : 1), words.end(), " "));
+  constexpr std::string_view kNewLine = "\\n";
+  for (size_t at = text.find(kNewLine); at != std::string::npos; at = text.find(kNewLine, at)) {
+    text.replace(at, kNewLine.size(), "\n");
+  }
+  return text;
+}
+
+void add_unread_settings(Recipe& recipe, uint64_t line, std::string_view name,
+                         const std::string& file) {
+  IndexLine index;
+  index.url = name;
+  index.extra = true;
+  index.file = file.empty() ? recipe.path : file;
+  index.line = line;
+  recipe.indexes.push_back(std::move(index));
+  add_doubt(recipe, line, fmt::format("{}{}", name, kMayName));
+}
+
+bool is_unread_settings(std::string_view url) {
+  return std::ranges::find(kSettings, url) != kSettings.end();
+}
+
+std::string unread_settings(const IndexLine& index, const Recipe& recipe) {
+  return is_unread_settings(index.url) && index.file != recipe.path ? index.file : std::string();
+}
+
+void put_settings(Recipe& recipe, const IndexLine& unread, std::vector<IndexLine> indexes) {
+  std::erase_if(recipe.doubts, [&](const std::string& text) {
+    const Doubt doubt = doubt_of(text);
+    return doubt.line == unread.line && doubt.what == unread.url + std::string(kMayName);
+  });
+  std::erase(recipe.indexes, IndexLine(unread));  // `unread` may be one of them
+  std::ranges::move(indexes, std::back_inserter(recipe.indexes));
+}
+
+}  // namespace mynah::doctor
