@@ -91,6 +91,75 @@ TEST(RecipeSettings, ThatNameNoIndexChangeNothing) {
               ElementsAre("2.7.1+cu126: fails at the first kernel"));
 }
 
+TEST(RecipeSettings, OfAServiceMayHoldForWhatItsCommandsInstall) {
+  const auto with = [](const char* variable) {
+    const std::string text =
+        std::string("services:\n  a:\n    image: python:3.11\n    environment:\n      ") +
+        variable + "\n    command: sh -c 'pip install -r requirements.txt'\n";
+    return judged({{"compose.yaml", text.c_str()}, {"requirements.txt", kAsked}});
+  };
+  const Report report = with("PIP_EXTRA_INDEX_URL: https://download.pytorch.org/whl/cu128");
+  EXPECT_THAT(rows_of(report), ElementsAre("2.7.1+cu126: unknown"));
+  EXPECT_THAT(failures(report), IsEmpty());
+  EXPECT_EQ(of_rule(report, "recipe not understood").size(), 1U);
+  EXPECT_THAT(rows_of(with("HF_HOME: /models")),
+              ElementsAre("2.7.1+cu126: fails at the first kernel"));
+}
+
+TEST(RecipeSettings, OfUvStandInThePlaceOfAProjectsTables) {
+  const auto with = [](const char* settings) {
+    return judged(
+        {{"uv.toml", settings},
+         {"pyproject.toml", "[project]\nname='q'\nversion='1'\ndependencies=['torch==2.7.1']\n"}});
+  };
+  for (const char* settings :
+       {"[[index]]\nname='p'\nurl='https://download.pytorch.org/whl/cu128'\n",
+        "[pip]\ntorch-backend='cu128'\n"}) {
+    const Report report = with(settings);
+    EXPECT_THAT(rows_of(report), ElementsAre("2.7.1+cu126: unknown")) << settings;
+    EXPECT_THAT(failures(report), IsEmpty()) << settings;
+  }
+  EXPECT_THAT(rows_of(with("offline = true\n")),
+              ElementsAre("2.7.1+cu126: fails at the first kernel"));
+}
+
+TEST(RecipeSettings, OfADevcontainerMayNameAnIndex) {
+  const auto with = [](const char* command) {
+    const std::string text = std::string("{\"postCreateCommand\": \"") + command + "\"}";
+    return rows_of(
+        judged({{".devcontainer/devcontainer.json", text.c_str()}, {"requirements.txt", kAsked}}));
+  };
+  EXPECT_THAT(with("pip install torch --index-url https://download.pytorch.org/whl/cu128"),
+              ElementsAre("2.7.1+cu126: unknown"));
+  EXPECT_THAT(with("pip install -r requirements.txt"),
+              ElementsAre("2.7.1+cu126: fails at the first kernel"));
+}
+
+TEST(RecipeSettings, AScriptReadsFilesOfTheProjectAboveIt) {
+  const Report report =
+      judged({{"requirements.txt", kAsked},
+              {"scripts/install.sh",
+               "#!/bin/bash\npip install -r requirements.txt --extra-index-url "
+               "https://download.pytorch.org/whl/cu128\n"},
+              {"Dockerfile",
+               "FROM python:3.11-slim\nCOPY requirements.txt scripts/install.sh ./\n"
+               "RUN bash install.sh\n"}});
+  EXPECT_THAT(rows_of(report), ElementsAre("2.7.1+cu128: works"));
+  EXPECT_THAT(failures(report), IsEmpty());
+}
+
+TEST(RecipeSettings, WhatACommandTakesFromAFileIsNotThatFile) {
+  for (const std::string taken :
+       {"$(grep -v torch requirements.txt)", "`grep -v torch requirements.txt`",
+        "$(grep -v torch requirements.txt | xargs)"}) {
+    const Report report = image("COPY requirements.txt .\nRUN pip install " + taken +
+                                "\nRUN pip install torch==2.7.1 --index-url "
+                                "https://download.pytorch.org/whl/cu128\n");
+    EXPECT_THAT(failures(report), IsEmpty()) << taken;
+    EXPECT_THAT(rows_of(report), ElementsAre("2.7.1+cu128: works")) << taken;
+  }
+}
+
 TEST(RecipeSettings, AreReadAsPipDoes) {
   const auto read = pip_settings(
       "# ours\n[list]\nindex-url = https://a.example/x\n[install]\nextra_index_url =\n"

@@ -2,21 +2,29 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <iterator>
+#include <set>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/mapped_file.h"
 #include "doctor/characters.h"
 #include "doctor/recipes/install_commands.h"
+#include "doctor/recipes/project_readers.h"
 #include "doctor/recipes/recipe_parts.h"
 
 namespace mynah::doctor {
 
+namespace fs = std::filesystem;
+
 namespace {
 
 constexpr std::array<std::string_view, 2> kSettings = {"pip.conf", "uv.toml"};
+constexpr std::string_view kDevcontainer = "devcontainer.json";
 constexpr std::string_view kMayName = " was not read: it may name an index";
 
 // The variable that says the same as a key of pip.conf; empty: none that names indexes.
@@ -27,6 +35,20 @@ std::string variable_of(std::string_view key) {
          : name == "extra-index-url" ? "PIP_EXTRA_INDEX_URL"
          : name == "find-links"      ? "PIP_FIND_LINKS"
                                      : "";
+}
+
+// Whether a file's text may name an index, far enough to be in doubt.
+bool names_some_index(const std::string& path) {
+  constexpr size_t kMostBytes = size_t{1} << 20;
+  const auto file = MappedFile::open(path);
+  if (!file || (*file)->bytes().size() > kMostBytes) {
+    return false;
+  }
+  const std::span<const std::byte> bytes = (*file)->bytes();
+  const std::string text =
+      small_letters({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  return text.contains("index") || text.contains("find-links") || text.contains("find_links") ||
+         text.contains("torch-backend") || text.contains("torch_backend");
 }
 
 }  // namespace
@@ -126,11 +148,59 @@ void add_unread_settings(Recipe& recipe, uint64_t line, std::string_view name,
   index.file = file.empty() ? recipe.path : file;
   index.line = line;
   recipe.indexes.push_back(std::move(index));
-  add_doubt(recipe, line, fmt::format("{}{}", name, kMayName));
+  add_doubt(recipe, line,
+            fmt::format("{}{}{}", name, names_index(name) ? " of a service" : "", kMayName));
+}
+
+void doubt_settings_around(Facts& facts) {
+  const auto folder_of = [](const std::string& path) {
+    return fs::path(path).lexically_normal().parent_path();
+  };
+  std::set<fs::path> taken;  // by an image or a script, which say how
+  std::map<fs::path, std::set<std::string>> named;
+  for (const Recipe& recipe : facts.recipes) {
+    for (const IncludeLine& include : recipe.include_lines) {
+      taken.insert(fs::path(include.path).lexically_normal());
+    }
+    for (const Service& service : recipe.services) {
+      for (const auto& [name, value] : service.variables) {
+        if (service.build.empty() && names_index(name)) {
+          named[folder_of(recipe.path)].insert(name);
+        }
+      }
+    }
+  }
+  for (Recipe& recipe : facts.recipes) {
+    if (recipe.kind != "requirements" || taken.contains(fs::path(recipe.path).lexically_normal())) {
+      continue;
+    }
+    const fs::path folder = folder_of(recipe.path);
+    std::set<std::string> names = named[folder];
+    for (const char* file : {".devcontainer/devcontainer.json", ".devcontainer.json"}) {
+      if (names_some_index((folder / file).string())) {
+        names.emplace(kDevcontainer);
+      }
+    }
+    for (const std::string& name : names) {
+      if (std::ranges::find(recipe.indexes, name, &IndexLine::url) == recipe.indexes.end()) {
+        add_unread_settings(recipe, 0, name);
+      }
+    }
+  }
+}
+
+void doubt_settings_beside(Recipe& recipe) {
+  constexpr std::string_view kName = "uv.toml";
+  // pip reads none of it.
+  if (recipe.kind == "pyproject" && recipe.target != kByPip &&
+      names_some_index(beside(recipe.path, kName))) {
+    add_unread_settings(recipe, 0, kName);
+  }
 }
 
 bool is_unread_settings(std::string_view url) {
-  return std::ranges::find(kSettings, url) != kSettings.end();
+  return names_index(url) || url == kDevcontainer ||
+         std::ranges::find(kSettings, url) != kSettings.end();
 }
 
 std::string unread_settings(const IndexLine& index, const Recipe& recipe) {

@@ -38,6 +38,13 @@ namespace mynah::doctor {
 void add_unread_settings(Recipe& recipe, uint64_t line, std::string_view name,
                          const std::string& file = {});
 
+// The same of what stands around requirements that nothing known takes in: variables of services of
+// the same folder, whose commands may install them, and a devcontainer.json that speaks of indexes.
+void doubt_settings_around(Facts& facts);
+
+// The same of uv's settings beside a project, which it reads in the place of the project's tables.
+void doubt_settings_beside(Recipe& recipe);
+
 // Whether an index stands for settings that were not read, so that none is named.
 [[nodiscard]] bool is_unread_settings(std::string_view url);
 

@@ -348,6 +348,9 @@ class DockerfileReader {
   void commands(const std::string& text, uint64_t line, bool doubtful, int depth) {
     for (ShellCommand& read : shell_commands(text, state_.variables)) {
       read.doubtful |= doubtful;
+      for (const std::string& file : take_substituted(read)) {
+        state_.written.add(inside(state_.place.folder, file), line, {file});
+      }
       shell(read, line, depth);
     }
   }

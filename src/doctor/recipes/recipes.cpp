@@ -377,11 +377,12 @@ class Gatherer {
     return place;
   }
 
-  // An image is often built from a folder above its Dockerfile.
+  // An image is often built from a folder above its Dockerfile, and a script runs where its project
+  // is, above its own folder.
   static std::string place_above(const Recipe& recipe, const std::string& include) {
     constexpr int kMostAbove = 3;  // "services/speech/docker/Dockerfile"
     std::error_code error;
-    if (recipe.kind != "dockerfile" || fs::exists(include, error)) {
+    if ((recipe.kind != "dockerfile" && recipe.kind != "script") || fs::exists(include, error)) {
       return include;
     }
     fs::path folder = fs::path(recipe.path).parent_path();
@@ -463,8 +464,12 @@ Result<Recipe> parse_recipe(std::string_view text, const std::string& path,
 Result<Recipe> read_recipe(const fs::path& path, const ImageBuild& build) {
   MYNAH_TRY(const auto file, MappedFile::open(path.string()));
   const std::span<const std::byte> bytes = file->bytes();
-  return parse_recipe({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string(),
-                      build);
+  auto recipe = parse_recipe({reinterpret_cast<const char*>(bytes.data()), bytes.size()},
+                             path.string(), build);
+  if (recipe) {
+    doubt_settings_beside(*recipe);
+  }
+  return recipe;
 }
 
 size_t gather_recipes(std::span<const fs::path> places, Facts& facts) {
@@ -473,12 +478,14 @@ size_t gather_recipes(std::span<const fs::path> places, Facts& facts) {
     gatherer.place(place);
   }
   add_project_readings(facts);
+  doubt_settings_around(facts);
   return gatherer.found();
 }
 
 void gather_recipes_of(const fs::path& folder, Facts& facts) {
   Gatherer(facts).place(folder, 0);
   add_project_readings(facts);
+  doubt_settings_around(facts);
 }
 
 }  // namespace mynah::doctor

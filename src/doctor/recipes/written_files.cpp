@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "doctor/recipes/install_environment.h"
+#include "doctor/recipes/installer_words.h"
 #include "doctor/recipes/recipe_parts.h"
 
 namespace mynah::doctor {
@@ -117,6 +118,36 @@ const WrittenFile* WrittenFiles::at(const std::string& path) const {
     }
   }
   return nullptr;
+}
+
+std::vector<std::string> take_substituted(ShellCommand& command) {
+  std::vector<std::string> files;
+  std::vector<std::string> words;
+  bool within = false;
+  for (const std::string& word : command.words) {
+    const bool begins = word.starts_with("$(") || (!within && word.starts_with('`'));
+    within |= begins;
+    if (!within) {
+      words.push_back(word);
+      continue;
+    }
+    const bool ends = word.ends_with(')') || (word.size() > 1 && word.ends_with('`'));
+    const std::string file = ends ? word.substr(0, word.size() - 1) : word;
+    if (!begins && may_be_recipe(file)) {
+      files.push_back(file);
+      words.insert(words.end(), {"-r", file});
+    }
+    within = !ends;
+  }
+  // Another command's words are not files of requirements.
+  const bool installs = std::ranges::any_of(words, [](const std::string& word) {
+    return program_name(word).starts_with("pip") || program_name(word) == "uv";
+  });
+  if (files.empty() || (within && !command.piped) || !installs) {
+    return {};
+  }
+  command.words = std::move(words);
+  return files;
 }
 
 std::string repository_name(std::string_view address) {

@@ -38,6 +38,10 @@ class WrittenFiles {
   std::vector<std::string> piped_;             // that the commands before read, of one pipe
 };
 
+// Puts "-r FILE" in the place of what a shell would read from a file: "$(grep -v torch FILE)". Says
+// which files those are: what is left of them is not known.
+[[nodiscard]] std::vector<std::string> take_substituted(ShellCommand& command);
+
 // "name" of "https://host/owner/name.git".
 [[nodiscard]] std::string repository_name(std::string_view address);
 
