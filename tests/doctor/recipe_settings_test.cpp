@@ -53,7 +53,7 @@ TEST(RecipeSettings, WhatAnImagesPipConfNamesHolds) {
   const std::string install = kInstall;
   for (const std::string& lines :
        {"COPY pip.conf /etc/pip.conf\n" + install, "COPY pip.conf /etc/\n" + install,
-        "COPY pip.conf /root/.config/pip/pip.conf\n" + install,
+        "RUN pip install -U pip\nCOPY pip.conf /root/.config/pip/pip.conf\n" + install,
         "COPY . /app\nWORKDIR /app\nENV PIP_CONFIG_FILE=/app/pip.conf\n" + install,
         std::string("COPY requirements.txt .\nRUN --mount=type=bind,source=pip.conf,"
                     "target=/etc/pip.conf pip install -r requirements.txt\n"),
@@ -72,7 +72,8 @@ TEST(RecipeSettings, WhatAnImagesPipConfNamesHolds) {
 TEST(RecipeSettings, WhatWasNotReadMayNameAnIndex) {
   const std::string install = kInstall;
   for (const std::string& lines :
-       {"COPY other.conf /etc/pip.conf\n" + install, "COPY pip.conf /opt/\n" + install,
+       {"COPY other.conf /etc/pip.conf\n" + install, install + "COPY pip.conf /etc/pip.conf\n",
+        "COPY pip.conf /opt/\n" + install,
         "RUN cat > /etc/pip.conf <<EOF\n[global]\nEOF\n" + install,
         "RUN echo \"[global]\\nextra-index-url=$FEED\" > /etc/pip.conf\n" + install,
         std::string("COPY requirements.txt .\nRUN --mount=type=secret,id=pip,"

@@ -70,6 +70,11 @@ std::string_view settings_in(const ShellCommand& command) {
   return {};
 }
 
+bool frees_pip(std::string_view text) {
+  return text.contains("EXTERNALLY-MANAGED") || text.contains("pip.conf") ||
+         text.contains("global.break-system-packages");
+}
+
 bool is_pip_settings(std::string_view path, const std::map<std::string, std::string>& variables) {
   const auto told = variables.find("PIP_CONFIG_FILE");
   if (told != variables.end() && told->second == path) {
@@ -77,6 +82,14 @@ bool is_pip_settings(std::string_view path, const std::map<std::string, std::str
   }
   return path == "/etc/pip.conf" || path == "/etc/xdg/pip/pip.conf" ||
          path.ends_with("/.config/pip/pip.conf") || path.ends_with("/.pip/pip.conf");
+}
+
+bool has_installed(const Recipe& part) {
+  static constexpr std::array<std::string_view, 4> kTools = {"pip", "setuptools", "wheel", "uv"};
+  return !part.includes.empty() ||
+         std::ranges::any_of(part.requirements, [](const Requirement& requirement) {
+           return std::ranges::find(kTools, requirement.name) == kTools.end();
+         });
 }
 
 std::optional<std::vector<IndexLine>> pip_settings(std::string_view text, const std::string& path,
@@ -145,7 +158,7 @@ void add_unread_settings(Recipe& recipe, uint64_t line, std::string_view name,
   IndexLine index;
   index.url = name;
   index.extra = true;
-  index.file = file.empty() ? recipe.path : file;
+  index.file = file.empty() || has_installed(recipe) ? recipe.path : file;
   index.line = line;
   recipe.indexes.push_back(std::move(index));
   add_doubt(recipe, line,

@@ -19,10 +19,16 @@ namespace mynah::doctor {
 // The same of a command's words and of the files that it writes.
 [[nodiscard]] std::string_view settings_in(const ShellCommand& command);
 
+// Whether a text of an instruction may let pip change the system's own Python.
+[[nodiscard]] bool frees_pip(std::string_view text);
+
 // Whether pip reads a file of an image without being told where it is, or is told by
 // PIP_CONFIG_FILE.
 [[nodiscard]] bool is_pip_settings(std::string_view path,
                                    const std::map<std::string, std::string>& variables);
+
+// Whether more than tools was installed already: settings do not hold for that.
+[[nodiscard]] bool has_installed(const Recipe& part);
 
 // Indexes that the text of a pip.conf names for installing. `line`: where all of it stands in
 // `path`; 0: it is that file. None: it is not understood as a whole.

@@ -270,11 +270,6 @@ class DockerfileReader {
     }
   }
 
-  static bool frees_pip(std::string_view text) {
-    return text.contains("EXTERNALLY-MANAGED") || text.contains("pip.conf") ||
-           text.contains("global.break-system-packages");
-  }
-
   // Settings of an installer may name indexes.
   void doubt_settings(std::string_view text, uint64_t line, const std::string& file = {}) {
     if (const std::string_view name = settings_in(text); !name.empty()) {
@@ -284,7 +279,8 @@ class DockerfileReader {
 
   void write_settings(std::string_view target, std::string_view text, uint64_t line) {
     auto said = pip_settings(text, recipe_.path, line);
-    if (said && is_pip_settings(inside(state_.place.folder, target), state_.variables)) {
+    if (said && !has_installed(part()) &&
+        is_pip_settings(inside(state_.place.folder, target), state_.variables)) {
       std::ranges::move(*said, std::back_inserter(part().indexes));
     } else {
       doubt_settings(target, line);
