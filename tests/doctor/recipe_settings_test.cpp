@@ -22,6 +22,7 @@ constexpr const char* kSettings =
 
 std::vector<std::string> rows_of(const Report& report) {
   std::vector<std::string> rows;
+  rows.reserve(report.verdicts.size());
   for (const FrameworkVerdict& verdict : report.verdicts) {
     rows.push_back(verdict.version + ": " + std::string(outcome_name(verdict.outcome)));
   }
