@@ -167,7 +167,9 @@ TEST_F(DoctorVerb, TheWorstLevelDecidesTheExitCode) {
 })"),
             std::pair(0, 0))
       << "a warning";
-  EXPECT_EQ(codes(R"({"driver": "550.54.14", "cards": [{"name": "RTX 5090"}]})"), std::pair(0, 3))
+  EXPECT_EQ(codes(R"({"container": {"inside": true},
+                      "variables": {"NVIDIA_VISIBLE_DEVICES": "all"}})"),
+            std::pair(0, 3))
       << "unknown";
   EXPECT_EQ(codes(R"({"driver": "595.71.05", "cards": [{"name": "TITAN Xp"}]})"), std::pair(3, 3))
       << "a fail";
