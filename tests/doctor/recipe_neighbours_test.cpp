@@ -235,4 +235,19 @@ TEST(RecipeNeighbours, APinOfTritonInAProjectWithoutALockMovesToo) {
               Contains("sed -i '6s|3\\.2\\.0|3.3.0|' 'pyproject.toml'"));
 }
 
+// transformers 5.20 and newer want torch 2.6, and do without an older one.
+TEST(RecipeNeighbours, TransformersThatDoesWithoutAnOlderTorchIsAClash) {
+  const auto clashes = [](const char* text) {
+    return of_rule(judge(files({{"requirements.txt", text}})), "packages clash");
+  };
+  const auto found = clashes("torch==2.3.1\ntransformers==5.24.0\n");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0]->level, Level::Fail);
+  ASSERT_FALSE(found[0]->remedies.empty());
+  EXPECT_EQ(found[0]->remedies[0].command, "sed -i '2s|==5\\.24\\.0|<5|' 'requirements.txt'");
+  EXPECT_TRUE(clashes("torch==2.6.0\ntransformers==5.24.0\n").empty());
+  EXPECT_TRUE(clashes("torch==2.3.1\ntransformers==4.57.6\n").empty());
+  EXPECT_TRUE(clashes("torch==2.3.1\ntransformers\n").empty());  // nobody knows which comes
+}
+
 }  // namespace mynah::doctor
