@@ -81,7 +81,7 @@ bool is_before_the_card(const Machine& machine) {
   const Architecture* architecture =
       builtin_knowledge().architecture(machine.cards.front().compute_capability);
   return architecture != nullptr && architecture->first_driver &&
-         architecture->first_driver->verified &&
+         architecture->first_driver->verified && !machine.driver.empty() &&
          std::stoi(machine.driver) < std::stoi(architecture->first_driver->value);
 }
 
