@@ -47,6 +47,7 @@ Report of_image(const std::string& lines, const std::string& from = "python:3.11
 // "torch 2.8.0+cu128 works" for each framework.
 std::vector<std::string> outcomes(const Report& report) {
   std::vector<std::string> said;
+  said.reserve(report.verdicts.size());
   for (const FrameworkVerdict& verdict : report.verdicts) {
     said.push_back(verdict.framework + " " + verdict.version +
                    (verdict.outcome == Outcome::Works     ? " works"
@@ -77,12 +78,12 @@ std::vector<std::string> doubtful(const std::string& script) {
 TEST(RecipeImages, HaveWhatIsInstalledLast) {
   const std::string old = "RUN pip install torch==2.5.1\n";
   const std::string pin = std::string("torch==2.7.1") + kCu128 + "\n";
-  for (const std::string& lines :
-       {old + "RUN pip install --upgrade " + pin, old + "RUN pip install " + pin,
-        old + "RUN pip uninstall -y torch && pip install " + pin,
-        old + "RUN pip install --force-reinstall " + pin,
-        old + "RUN python -m pip install -U " + pin,
-        std::string("RUN pip install torch==2.5.1 && pip install ") + pin}) {
+  for (const char* const command :
+       {"RUN pip install --upgrade ", "RUN pip install ",
+        "RUN pip uninstall -y torch && pip install ", "RUN pip install --force-reinstall ",
+        "RUN python -m pip install -U ", "RUN pip install torch==2.5.1 && pip install "}) {
+    std::string lines = old;
+    lines.append(command).append(pin);
     EXPECT_THAT(installed(lines), ElementsAre("torch 2.7.1+cu128 works")) << lines;
   }
   EXPECT_THAT(installed("RUN pip install " + pin + old), ElementsAre("torch 2.5.1+cu124 fails"));
@@ -316,8 +317,7 @@ TEST(RecipeImages, OneEnvironmentIsOneHoweverItIsNamed) {
   for (const char* last :
        {"ENV PATH=\"/app/.venv/bin:$PATH\"\nRUN pip install torch==2.8.0\n",
         "RUN uv pip install torch==2.8.0\n",
-        "ENV VIRTUAL_ENV=/app/.venv\nRUN uv pip install "
-        "torch==2.8.0\n",
+        "ENV VIRTUAL_ENV=/app/.venv\nRUN uv pip install torch==2.8.0\n",
         "RUN uv pip install --python /app/.venv/bin/python torch==2.8.0\n",
         "RUN . .venv/bin/activate && pip install torch==2.8.0\n",
         "RUN /app/.venv/bin/python -m pip install torch==2.8.0\n",

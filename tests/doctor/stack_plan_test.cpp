@@ -251,8 +251,8 @@ TEST(StackPlan, APackageOfWhichNothingIsKnownIsRefused) {
 
 // Each "there is none" says which of the wanted packages clash, who wants what, and nothing else.
 TEST(StackPlan, WhereThereIsNoneTheClashIsNamed) {
-  const auto reasons = [](std::vector<std::string> wanted, const char* python = "") {
-    StackWish asked = wish("RTX 5090", "580.95.05", std::move(wanted));
+  const auto reasons = [](const std::vector<std::string>& wanted, const char* python = "") {
+    StackWish asked = wish("RTX 5090", "580.95.05", wanted);
     asked.python = python;
     const auto answer = plan_stack(asked, builtin_knowledge());
     EXPECT_TRUE(answer && !answer->plan);
@@ -306,9 +306,8 @@ TEST(StackPlan, TheLastTorchaudioIsPlannedBesideALaterTorch) {
 // What is opened by name is found: cuBLAS, and cuDNN where the release uses it.
 TEST(StackPlan, TheLoadersWayLeadsToAllThatIsOpenedByName) {
   using testing::Contains;
-  const auto folders = [](std::vector<std::string> wanted) {
-    const auto planned =
-        plan_stack(wish("RTX 4090", "570.86", std::move(wanted)), builtin_knowledge());
+  const auto folders = [](const std::vector<std::string>& wanted) {
+    const auto planned = plan_stack(wish("RTX 4090", "570.86", wanted), builtin_knowledge());
     EXPECT_TRUE(planned && planned->plan);
     return planned && planned->plan ? planned->plan->library_folders : std::vector<std::string>();
   };
