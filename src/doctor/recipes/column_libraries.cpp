@@ -227,6 +227,10 @@ std::vector<OpenedLibraries> opened_libraries(const RecipeColumn& column,
   return all;
 }
 
+bool has_nvidia_card(const Machine& machine) {
+  return std::ranges::any_of(machine.cards, [](const Card& card) { return card.vendor == "10de"; });
+}
+
 bool speaks_of_card(const RecipeColumn& column) {
   const auto visible = [](const std::map<std::string, std::string>& variables) {
     return variables.contains("NVIDIA_VISIBLE_DEVICES") ||

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "doctor/facts.h"
 #include "doctor/knowledge/knowledge.h"
 #include "doctor/recipes/recipe_columns.h"
 
@@ -51,6 +52,9 @@ struct LibraryLack {
 // all is for the processor.
 [[nodiscard]] std::vector<LibraryLack> library_lacks(const RecipeColumn& column,
                                                      const Knowledge& knowledge);
+
+// Whether a machine has a card of NVIDIA's.
+[[nodiscard]] bool has_nvidia_card(const Machine& machine);
 
 // Whether the recipe itself speaks of a card.
 [[nodiscard]] bool speaks_of_card(const RecipeColumn& column);

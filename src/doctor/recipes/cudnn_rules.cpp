@@ -370,11 +370,7 @@ void judge_extras(Diagnosis& diagnosis, const RecipeColumn& column, Proposals& p
   }
   std::vector<AlignmentEdit> edits = {bare};
   for (const std::string& line : cuda_wheels(wants->cuda_major, wants->cudnn_major, true)) {
-    edits.push_back({.file = asked.recipe->path,
-                     .line = 0,
-                     .from = {},
-                     .to = line,
-                     .why = "it opens what this brings"});
+    edits.push_back(line_edit(asked, line, "it opens what this brings"));
   }
   if (edits.size() > 1) {
     propose(diagnosis, proposals, std::move(edits),

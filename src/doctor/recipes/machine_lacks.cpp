@@ -30,15 +30,15 @@ bool loader_finds(const Machine& machine, std::string_view library, int major) {
 
 std::vector<LibraryLack> machine_lacks(const RecipeColumn& column, const Machine& machine,
                                        const Knowledge& knowledge) {
-  const bool card =
-      std::ranges::any_of(machine.cards, [](const Card& one) { return one.vendor == "10de"; });
-  if (column.is_image() || !card || system_of(column, machine) != System::Linux ||
-      !column.other_machine.empty() || may_bring_cublas(column, knowledge) ||
-      is_for_processor(column, knowledge)) {
+  if (column.is_image() || !has_nvidia_card(machine) ||
+      system_of(column, machine) != System::Linux || !column.other_machine.empty() ||
+      may_bring_cublas(column, knowledge) || is_for_processor(column, knowledge)) {
     return {};
   }
-  const bool torch =
-      column.asks_for("torch") || brought(column, "torch", knowledge).asked != nullptr;
+  // torch loads what comes with it.
+  if (column.asks_for("torch") || brought(column, "torch", knowledge).asked != nullptr) {
+    return {};
+  }
   const std::vector<CublasThere> cublas_there = cublas_of(column, knowledge);
   const ColumnCudnn cudnn_there = cudnn_of(column, knowledge);
   std::vector<LibraryLack> all;
@@ -49,9 +49,7 @@ std::vector<LibraryLack> machine_lacks(const RecipeColumn& column, const Machine
     const bool cudnn_comes = std::ranges::any_of(
         cudnn_there.there, [&](const CudnnThere& one) { return one.major == opens.cudnn_major; });
     const auto lacks = [&](std::string_view library, int major, bool comes, bool other_comes) {
-      // torch loads what comes with it.
-      return major != 0 && !loader_finds(machine, library, major) &&
-             (comes ? !torch : !torch && !other_comes);
+      return major != 0 && !loader_finds(machine, library, major) && (comes || !other_comes);
     };
     const LibraryLack lack{
         .opens = opens,

@@ -267,12 +267,7 @@ void propose_right_one(const Diagnosis& diagnosis, const RecipeColumn& column,
   if (drift.itself) {
     propose(diagnosis, proposals, {pin_edit(column, *drift.asked, specifier, why)});
   } else {
-    propose(diagnosis, proposals,
-            {{.file = drift.asked->recipe->path,
-              .line = 0,
-              .from = {},
-              .to = drift.package + specifier,
-              .why = why}});
+    propose(diagnosis, proposals, {line_edit(*drift.asked, drift.package + specifier, why)});
   }
 }
 

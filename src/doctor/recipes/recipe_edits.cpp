@@ -175,6 +175,14 @@ std::string word_command(const AlignmentEdit& edit, bool several) {
 
 }  // namespace
 
+AlignmentEdit line_edit(const Asked& asked, std::string to, std::string why) {
+  return {.file = asked.recipe->path,
+          .line = 0,
+          .from = {},
+          .to = std::move(to),
+          .why = std::move(why)};
+}
+
 std::string_view hash_words(const Requirement& requirement) {
   return requirement.hashed
              ? "the hashes of that line are of the old version, and pip-compile --generate-hashes "

@@ -18,6 +18,9 @@ namespace mynah::doctor {
 [[nodiscard]] AlignmentEdit pin_edit(const RecipeColumn& column, const Asked& decides,
                                      const std::string& to, std::string why);
 
+// A line of its own in the file that asks for something.
+[[nodiscard]] AlignmentEdit line_edit(const Asked& asked, std::string to, std::string why);
+
 // What an edit of a requirement leaves to be done where its line has hashes; empty: nothing.
 [[nodiscard]] std::string_view hash_words(const Requirement& requirement);
 

@@ -11,6 +11,7 @@
 
 #include "doctor/characters.h"
 #include "doctor/recipes/alignment_parts.h"
+#include "doctor/recipes/column_libraries.h"
 #include "doctor/recipes/image_system.h"
 #include "doctor/recipes/recipe_parts.h"
 #include "doctor/recipes/recipe_rule_parts.h"
@@ -150,9 +151,7 @@ void judge_reserved(Diagnosis& diagnosis, const RecipeColumn& column) {
     return;
   }
   // Under WSL Docker may be that of Windows, and without a card the recipe is for another machine.
-  const bool certain = !machine.wsl && std::ranges::any_of(machine.cards, [](const Card& card) {
-    return card.vendor == "10de";
-  });
+  const bool certain = !machine.wsl && has_nvidia_card(machine);
   const KnownError* error = diagnosis.knowledge.error("E21");
   Finding& finding = add_finding(
       diagnosis, "container toolkit", certain ? Level::Fail : Level::Unknown,
@@ -376,13 +375,11 @@ void judge_unread_image(Diagnosis& diagnosis, const RecipeColumn& column) {
   const std::string name = column.image.substr(0, column.image.rfind(':'));
   const bool for_card = column.image_says.unnamed_torch ||
                         (column.service != nullptr && column.service->card == true);
-  const bool card = std::ranges::any_of(diagnosis.facts.machine.cards,
-                                        [](const Card& one) { return one.vendor == "10de"; });
   const bool judged = std::ranges::any_of(
       diagnosis.report.verdicts,
       [&](const FrameworkVerdict& verdict) { return verdict.environment == column.name; });
-  if (column.image.empty() || !for_card || !card || judged || !column.other_machine.empty() ||
-      std::ranges::find(kPlain, name) != kPlain.end()) {
+  if (column.image.empty() || !for_card || !has_nvidia_card(diagnosis.facts.machine) || judged ||
+      !column.other_machine.empty() || std::ranges::find(kPlain, name) != kPlain.end()) {
     return;
   }
   Finding& finding = add_finding(

@@ -216,9 +216,7 @@ Level level_of(const LibraryLack& lack, const RecipeColumn& column, const Machin
     return speaks_of_card(column) ? Level::Unknown : Level::Note;
   }
   if (!speaks_of_card(column)) {
-    const bool card_here =
-        std::ranges::any_of(machine.cards, [](const Card& card) { return card.vendor == "10de"; });
-    return lack.beside || !card_here ? Level::Note : Level::Unknown;
+    return lack.beside || !has_nvidia_card(machine) ? Level::Note : Level::Unknown;
   }
   return lack.beside ? Level::Unknown : Level::Warning;
 }

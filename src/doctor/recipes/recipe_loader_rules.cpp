@@ -40,11 +40,7 @@ std::string words_of_wheel(std::string_view wheel) {
 std::vector<AlignmentEdit> wheel_edits(const Asked& asked, std::span<const std::string> wheels) {
   std::vector<AlignmentEdit> edits;
   for (const std::string& wheel : wheels) {
-    edits.push_back({.file = asked.recipe->path,
-                     .line = 0,
-                     .from = {},
-                     .to = wheel,
-                     .why = words_of_wheel(wheel)});
+    edits.push_back(line_edit(asked, wheel, words_of_wheel(wheel)));
   }
   return edits;
 }
