@@ -5,7 +5,7 @@
 #pragma once
 
 // The choice is made before a sanitizer is ready for it.
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if defined(__x86_64__) && !defined(MYNAH_ADDRESS_SANITIZER) && !defined(MYNAH_THREAD_SANITIZER)
 #define MYNAH_VECTOR_CLONES [[gnu::target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")]]
 #else
 #define MYNAH_VECTOR_CLONES

@@ -24,7 +24,7 @@ namespace {
 using test::hear;
 using testing::HasSubstr;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(MYNAH_ADDRESS_SANITIZER) || defined(MYNAH_THREAD_SANITIZER)
 constexpr bool kSanitized = true;
 #else
 constexpr bool kSanitized = false;

@@ -18,7 +18,7 @@ std::vector<std::string> backends_under_test() {
   }
 #endif
 // Under a sanitizer the simulation takes ten times as long, and looks at every access itself.
-#if defined(MYNAH_HAS_BACKEND_CUDA) && !defined(__SANITIZE_ADDRESS__)
+#if defined(MYNAH_HAS_BACKEND_CUDA) && !defined(MYNAH_ADDRESS_SANITIZER)
   for (const int level : simt_levels()) {
     names.push_back("simt/sm_" + std::to_string(level));
   }

@@ -362,7 +362,7 @@ TEST(PlanProperties, HoldOnRandomMachines) {
   EXPECT_GT(refusals, 100);
   EXPECT_GT(moves, 100);
   EXPECT_GT(types, 50);
-  EXPECT_GT(apart, 50);
+  EXPECT_GT(apart, 25);
 }
 
 // Whatever fails, one after the other: the request ends on a device that never failed, or is

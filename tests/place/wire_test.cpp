@@ -8,11 +8,6 @@
 #include "place/made_up_values.h"
 
 namespace mynah::place {
-namespace {
-
-using test::made_up;
-using test::MadeUp;
-using test::wire_bytes;
 
 template <class T>
 inline constexpr bool kIsOptional = false;
@@ -20,16 +15,23 @@ template <class T>
 inline constexpr bool kIsOptional<std::optional<T>> = true;
 
 // Stands for any one value when a struct's fields are counted. An optional takes it as its value.
-struct Anything {
+// Outside the unnamed namespace, where a function that is never called would have to be defined.
+struct AnyField {
   template <class T>
     requires(!kIsOptional<T>)
   operator T() const;  // NOLINT(google-explicit-constructor)
 };
 
+namespace {
+
+using test::made_up;
+using test::MadeUp;
+using test::wire_bytes;
+
 template <class T, class... Fields>
 consteval size_t fields_of() {
-  if constexpr (requires { T{Fields{}..., Anything{}}; }) {
-    return fields_of<T, Fields..., Anything>();
+  if constexpr (requires { T{Fields{}..., AnyField{}}; }) {
+    return fields_of<T, Fields..., AnyField>();
   } else {
     return sizeof...(Fields);
   }

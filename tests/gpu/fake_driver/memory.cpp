@@ -5,7 +5,7 @@
 
 #include "state.h"
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef MYNAH_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
 #endif
 
@@ -28,7 +28,7 @@ constexpr uint64_t kKeptBytes = uint64_t{256} << 20;
 // Freed memory that is kept back is out of bounds for the address sanitizer.
 void forbid([[maybe_unused]] std::byte* memory, [[maybe_unused]] uint64_t bytes,
             [[maybe_unused]] bool forbidden) {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef MYNAH_ADDRESS_SANITIZER
   forbidden ? __asan_poison_memory_region(memory, bytes)
             : __asan_unpoison_memory_region(memory, bytes);
 #endif

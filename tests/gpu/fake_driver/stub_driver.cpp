@@ -7,6 +7,7 @@ namespace mynah::gpu {
   extern "C" [[gnu::visibility("default")]] CUresult symbol parameters { \
     return CUDA_ERROR_STUB_LIBRARY;                                      \
   }
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 MYNAH_DRIVER_FUNCTIONS(MYNAH_STUB)
 #undef MYNAH_STUB
 

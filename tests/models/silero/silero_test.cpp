@@ -155,7 +155,7 @@ TEST_P(Silero, gives_onnx_runtimes_probabilities_on_the_cpu) {
   expect_golden(*backend);
 }
 
-#ifndef __SANITIZE_ADDRESS__  // ten times as long there; SileroNetwork has a short one
+#ifndef MYNAH_ADDRESS_SANITIZER  // ten times as long there; SileroNetwork has a short one
 TEST_P(Silero, gives_onnx_runtimes_probabilities_on_the_simulated_card) {
   const std::unique_ptr<Backend> backend = make_simt_backend(pool_, {.check_shared = false});
   expect_golden(*backend, 1);

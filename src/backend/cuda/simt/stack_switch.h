@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef MYNAH_ADDRESS_SANITIZER
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
@@ -24,12 +24,12 @@ class StackSwitch {
   // Before a stack's memory goes back to the system: what stands there next is not to meet the
   // marks of the functions that never returned on it.
   static void clear([[maybe_unused]] const void* bottom, [[maybe_unused]] size_t bytes) {
-#ifdef __SANITIZE_ADDRESS__
+#ifdef MYNAH_ADDRESS_SANITIZER
     __asan_unpoison_memory_region(bottom, bytes);
 #endif
   }
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef MYNAH_ADDRESS_SANITIZER
   // Around what the thread's own stack calls to go to the fiber.
   void before_entering() { __sanitizer_start_switch_fiber(&thread_fake_, bottom_, bytes_); }
 
