@@ -30,6 +30,19 @@ def workers_of(pid):
 SPEAK = ["speak", "--model", "hibari", "--storage", "f32", "--threads", "1", "--json"]
 
 
+def wait_for_still_worker(pid):
+    """Until the workers of a mynah have used no processor for a while: they hang, or have nothing to do."""
+    def used():
+        stats = [pathlib.Path(f"/proc/{worker}/stat").read_text() for worker in workers_of(pid)]
+        return [stat.rpartition(")")[2].split()[11:13] for stat in stats]
+
+    until = time.monotonic() + LONGEST_S
+    before = None
+    while (now := used()) != before and time.monotonic() < until:
+        before = now
+        time.sleep(0.3)
+
+
 def speak_from_a_pipe(rig, device, begin, clauses, then, rest="", flags=(), program=None, **variables):
     """Speaks the beginning and, once so many clauses were spoken, does something to the process, and speaks the rest.
 
@@ -145,6 +158,7 @@ def stopped_fault(rig):
 def left_fault(rig, number):
     """A device hangs in the second clause, and the user does not wait for it: what was said stays, and nobody failed."""
     def stop(process):
+        wait_for_still_worker(process.pid)
         process.send_signal(number)
         process.wait(LONGEST_S)
 

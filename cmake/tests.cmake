@@ -1,0 +1,63 @@
+# mynah_test(name source...): one GoogleTest program, registered with ctest.
+# mynah_label(name label...): how ./dev test treats a test. `heavy` ones are too slow for the sanitizers, `house` ones are
+# about the sources and not the program; `threaded` ones run under ThreadSanitizer too.
+# What is built there is the targets sanitized_tests and threaded_tests: the programs of those tests and no other.
+
+# How the tests' own files are compiled: what they test keeps every check and its -O1 or -O3, they take half as long without.
+add_library(mynah_test_options INTERFACE)
+target_include_directories(mynah_test_options INTERFACE "${PROJECT_SOURCE_DIR}/tests")
+target_compile_definitions(mynah_test_options INTERFACE MYNAH_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+# Designated initialisers name what a case is about, the rest has its default.
+set(MYNAH_PARTIAL_INITIALIZERS -Wno-missing-field-initializers)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  list(APPEND MYNAH_PARTIAL_INITIALIZERS -Wno-missing-designated-field-initializers)
+endif()
+if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=address")
+  set(test_options -O0 -fno-sanitize=null,object-size,vptr)
+elseif(CMAKE_CXX_FLAGS MATCHES "-fsanitize")
+  set(test_options -O0)
+elseif(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # With -O1, g++ 12 sees bounds passed that are not, in "text" + std::string, by the length of the text (GCC bug 105651).
+  set(test_options -O1 -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread)
+else()
+  set(test_options -O1)
+endif()
+target_compile_options(mynah_test_options INTERFACE ${MYNAH_PARTIAL_INITIALIZERS} ${test_options})
+
+# mynah_test_program(name): compiles an executable of the tests so. tests/CMakeLists.txt has the headers.
+# The warnings come first: clang has the last option that speaks of one.
+function(mynah_test_program name)
+  target_link_libraries(${name} PRIVATE mynah_warnings mynah_baseline mynah_test_options fmt::fmt GTest::gtest)
+  target_precompile_headers(${name} REUSE_FROM mynah_test_headers)
+endfunction()
+
+function(mynah_test name)
+  add_executable(${name} ${ARGN})
+  mynah_test_program(${name})
+  target_link_libraries(${name} PRIVATE GTest::gmock GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name})
+  # Each program says how its single tests went, for tools/count_tests.py.
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT "GTEST_OUTPUT=json:${PROJECT_BINARY_DIR}/results/${name}.json")
+  set_property(GLOBAL APPEND PROPERTY MYNAH_SANITIZED_TESTS ${name})
+endfunction()
+
+function(mynah_label name)
+  set_property(TEST ${name} APPEND PROPERTY LABELS ${ARGN})
+  if("threaded" IN_LIST ARGN)
+    set_property(GLOBAL APPEND PROPERTY MYNAH_THREADED_TESTS ${name})
+  endif()
+  if("heavy" IN_LIST ARGN)
+    set_property(GLOBAL APPEND PROPERTY MYNAH_HEAVY_TESTS ${name})
+  endif()
+endfunction()
+
+# mynah_test_targets(): what ./dev test builds under the sanitizers, once every test is known.
+function(mynah_test_targets)
+  get_property(threaded GLOBAL PROPERTY MYNAH_THREADED_TESTS)
+  get_property(sanitized GLOBAL PROPERTY MYNAH_SANITIZED_TESTS)
+  get_property(heavy GLOBAL PROPERTY MYNAH_HEAVY_TESTS)
+  list(REMOVE_ITEM sanitized ${heavy})
+  add_custom_target(threaded_tests DEPENDS ${threaded})
+  # The last two are run by tests of the command line.
+  add_custom_target(sanitized_tests DEPENDS ${sanitized} mynah mynah-media)
+endfunction()
