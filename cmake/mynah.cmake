@@ -18,23 +18,17 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   target_compile_options(mynah_baseline INTERFACE -march=x86-64-v2)
 endif()
 
-# What the sources ask: each compiler tells of its sanitizers in another way.
+# The sources ask which sanitizer there is: each compiler tells of its own in another way.
 if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=address")
   add_compile_definitions(MYNAH_ADDRESS_SANITIZER)
+  # libasan of g++ 12 looks for leaks at the end of a program and takes the 16 bytes before the thread-local memory of a
+  # library that was opened at run time for a header of the allocator's; where they happen to look like one, it dies
+  # ("Tracer caught signal 11"). With initial-exec that memory is taken from the static part, which needs no such guess.
+  add_compile_options(-ftls-model=initial-exec)
 elseif(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
   add_compile_definitions(MYNAH_THREAD_SANITIZER)
-endif()
-
-# The thread sanitizer knows no fences: asio does without those around its handlers, each of which one thread runs.
-if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=thread")
+  # It knows no fences: asio does without those around its handlers, each of which one thread runs.
   target_compile_definitions(mynah_baseline INTERFACE BOOST_ASIO_DISABLE_FENCED_BLOCK)
-endif()
-
-# libasan of g++ 12 looks for leaks at the end of a program and takes the 16 bytes before the thread-local memory of a
-# library that was opened at run time for a header of the allocator's; where they happen to look like one, it dies
-# ("Tracer caught signal 11"). With initial-exec that memory is taken from the static part, which needs no such guess.
-if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=address")
-  add_compile_options(-ftls-model=initial-exec)
 endif()
 
 # Half of what a file takes to compile is the standard library's headers. The product itself is compiled without them read

@@ -24,10 +24,13 @@ else()
 endif()
 target_compile_options(mynah_test_options INTERFACE ${MYNAH_PARTIAL_INITIALIZERS} ${test_options})
 
+# What the programs of the tests and the headers that are read for them share: g++ takes those only where the options are the
+# same. The warnings come first: clang obeys the last option that speaks of one.
+set(MYNAH_TEST_LIBRARIES mynah_warnings mynah_baseline mynah_test_options fmt::fmt GTest::gtest)
+
 # mynah_test_program(name): compiles an executable of the tests so. tests/CMakeLists.txt has the headers.
-# The warnings come first: clang has the last option that speaks of one.
 function(mynah_test_program name)
-  target_link_libraries(${name} PRIVATE mynah_warnings mynah_baseline mynah_test_options fmt::fmt GTest::gtest)
+  target_link_libraries(${name} PRIVATE ${MYNAH_TEST_LIBRARIES})
   target_precompile_headers(${name} REUSE_FROM mynah_test_headers)
 endfunction()
 
