@@ -63,7 +63,7 @@ Status check_peer(const Options& options);
 Status check_clips(const Options& options);
 Status check_operations(const Options& options);
 Status check_products(const Options& options);
-Status check_warpgroups(const Options& options);
+Status check_without_warpgroups(const Options& options);
 Status check_models(const Options& options);
 Status check_table(const Options& options);
 Status check_faults(const Options& options);

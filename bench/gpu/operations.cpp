@@ -43,12 +43,28 @@ std::vector<Values> doubled(std::vector<Values> bounds) {
   return bounds;
 }
 
-// Against the processor, which the table's tests hold to `ref`: `ref` itself would take minutes at
-// these sizes. Empty where they agree.
-std::string disagreement_with_cpu(const OpCase& c, const Subject& subject) {
-  const auto expected = cases::read(*subject.cpu, c.prepare(*subject.cpu)());
-  const auto found = cases::read(*subject.backend, c.prepare(*subject.backend)());
-  return cases::disagreement(found, expected, doubled(c.bound(expected)));
+// What a case gives by the processor, and how far a card may be off.
+struct Expected {
+  std::vector<Values> values;
+  std::vector<Values> bounds;
+};
+
+// By the processor, which the table's tests hold to `ref`: `ref` itself would take minutes at these
+// sizes. Bounds take longest, each on one thread, and so are computed side by side.
+std::vector<Expected> expected_by_cpu(std::span<const OpCase> all, const Subject& subject) {
+  std::vector<Expected> expected;
+  expected.reserve(all.size());
+  for (const OpCase& c : all) {
+    expected.push_back(
+        {.values = cases::read(*subject.cpu, c.prepare(*subject.cpu)()), .bounds = {}});
+  }
+  subject.pool->parallel_for(static_cast<int64_t>(all.size()), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      Expected& one = expected[static_cast<size_t>(i)];
+      one.bounds = doubled(all[static_cast<size_t>(i)].bound(one.values));
+    }
+  });
+  return expected;
 }
 
 Json timed_row(const char* kind, const OpCase& c, double seconds) {
@@ -83,30 +99,25 @@ constexpr std::array kTypes = {
     std::pair{DType::I8, Precision::Fast},   std::pair{DType::Q8_0, Precision::Fast},
     std::pair{DType::Q4_0, Precision::Fast}, std::pair{DType::F32, Precision::Exact}};
 
-// The first rows by themselves: against the processor, and against the same rows of the whole,
-// which must not depend on their neighbours.
-Json product_row(const Product& p, DType dtype, Precision precision, const Subject& subject,
-                 const Options& options, int level) {
-  constexpr int64_t kChecked = 16;
+// `first`: the first rows by themselves, which must be as the processor's, and as the same rows of
+// the whole are: those must not depend on their neighbours.
+Json product_row(const OpCase& first, const OpCase& whole, const Expected& expected,
+                 const Subject& subject, const Options& options, int level) {
   Backend& backend = *subject.backend;
-  const OpCase first =
-      cases::timed_linear_case(std::min(p.rows, kChecked), p.in, p.out, dtype, precision);
-  const OpCase whole = cases::timed_linear_case(p.rows, p.in, p.out, dtype, precision);
   const std::string name =
       level == 0 ? whole.title() : fmt::format("{}, level {}", whole.title(), level);
-  const auto expected = cases::read(*subject.cpu, first.prepare(*subject.cpu)());
   const auto alone = cases::read(backend, first.prepare(backend)());
   const cases::Step step = whole.prepare(backend);
   auto all = cases::read(backend, step());
   all.front().resize(alone.front().size());
-  std::string wrong = cases::disagreement(all, expected, doubled(first.bound(expected)));
+  const std::string wrong = cases::disagreement(all, expected.values, expected.bounds);
   if (!wrong.empty()) {
     return {{"row", "product"}, {"name", name}, {"wrong", wrong}};
   }
   Json row = timed_row("product", whole, seconds_of(backend, options.quick, [&] { (void)step(); }));
   row["name"] = name;
   row["same_bits_alone"] = all == alone;
-  if (dtype == DType::F16) {  // as fast as bfloat16 on every card that has both
+  if (whole.weight == DType::F16) {  // as fast as bfloat16 on every card that has both
     row["arithmetic"] = name_of(cases::Arithmetic::Bf16);
   }
   return row;
@@ -116,13 +127,24 @@ void say_products(DType dtype, Precision precision, const Subject& subject, cons
                   int level = 0) {
   const std::span<const Product> products = options.quick ? std::span<const Product>(kQuickProducts)
                                                           : std::span<const Product>(kProducts);
+  constexpr int64_t kChecked = 4;
+  std::vector<OpCase> firsts;
   for (const Product& p : products) {
-    say(product_row(p, dtype, precision, subject, options, level));
+    firsts.push_back(
+        cases::timed_linear_case(std::min(p.rows, kChecked), p.in, p.out, dtype, precision));
+  }
+  const std::vector<Expected> expected = expected_by_cpu(firsts, subject);
+  for (size_t i = 0; i < products.size(); ++i) {
+    const Product& p = products[i];
+    say(product_row(firsts[i], cases::timed_linear_case(p.rows, p.in, p.out, dtype, precision),
+                    expected[i], subject, options, level));
   }
 }
 
-// Of compute capability 9.0 alone: warpgroups and bulk copies.
+// Of compute capability 9.0 alone: warpgroups and bulk copies. Such a card has the level below,
+// too.
 constexpr int kWarpgroupLevel = 90;
+constexpr int kLevelBelow = 80;
 
 Result<std::vector<int>> levels_of(const Options& options) {
   if (options.device == "simt:0") {
@@ -142,35 +164,41 @@ Status check_products(const Options& options) {
   return {};
 }
 
-Status check_warpgroups(const Options& options) {
+Status check_without_warpgroups(const Options& options) {
   MYNAH_TRY(const std::vector<int> levels, levels_of(options));
   if (std::ranges::find(levels, kWarpgroupLevel) == levels.end()) {
     say({{"row", "without"}, {"why", "the device has no warpgroups: that is Hopper's alone"}});
     return {};
   }
-  MYNAH_TRY(const Subject subject, open_subject(options, kWarpgroupLevel));
-  for (const DType dtype : {DType::F16, DType::BF16, DType::I8}) {
-    say_products(dtype, Precision::Fast, subject, options, kWarpgroupLevel);
+  MYNAH_TRY(const Subject subject, open_subject(options, kLevelBelow));
+  for (const DType dtype : {DType::F16, DType::I8}) {
+    say_products(dtype, Precision::Fast, subject, options, kLevelBelow);
   }
   return {};
 }
 
 Status check_operations(const Options& options) {
   MYNAH_TRY(const Subject subject, open_subject(options));
-  int quick_rows = 0;
+  std::vector<OpCase> all;
   for (const OpCase& c : cases::op_cases()) {
     // Products have a section of their own.
     const bool wanted = options.quick ? !c.large && c.name.find("(1,") != std::string::npos
                                       : c.large && c.op != "linear";
-    if (!wanted || (c.weight && !subject.backend->supports_weight(*c.weight)) ||
-        (options.quick && ++quick_rows > 8)) {
-      continue;
+    if (wanted && (!c.weight || subject.backend->supports_weight(*c.weight)) &&
+        !(options.quick && all.size() == 8)) {
+      all.push_back(c);
     }
-    if (const std::string wrong = disagreement_with_cpu(c, subject); !wrong.empty()) {
+  }
+  const std::vector<Expected> expected = expected_by_cpu(all, subject);
+  for (size_t i = 0; i < all.size(); ++i) {
+    const OpCase& c = all[i];
+    const cases::Step step = c.prepare(*subject.backend);
+    const std::string wrong = cases::disagreement(cases::read(*subject.backend, step()),
+                                                  expected[i].values, expected[i].bounds);
+    if (!wrong.empty()) {
       say({{"row", "operation"}, {"name", c.title()}, {"wrong", wrong}});
       continue;
     }
-    const cases::Step step = c.prepare(*subject.backend);
     say(timed_row("operation", c,
                   seconds_of(*subject.backend, options.quick, [&] { (void)step(); })));
   }

@@ -98,6 +98,17 @@ void add_ceiling(const Json& report, std::string& text) {
     text += fmt::format("| products, {} | {:.1f} TFLOP/s | {} |\n", arithmetic, operations / 1e12,
                         of_peer(arithmetic, 1e12, "TFLOP/s"));
   }
+  for (const Json& row : rows_of(report, "model")) {
+    const std::string stage = row.value("stage", "");
+    const std::string windows = stage == "encoder 30 s"        ? "1"
+                                : stage == "encoder 16 x 30 s" ? "16"
+                                                               : "";
+    const std::string key = fmt::format("{}, {} x 30 s", row.value("name", ""), windows);
+    if (peer.contains(key)) {
+      text += fmt::format("| encoder of {} | {} | {} |\n", key,
+                          milliseconds(row.value("seconds", 0.0)), of_peer(key, 1e-3, "ms"));
+    }
+  }
   for (const Json& row : rows_of(report, "launch")) {
     text +=
         fmt::format("| the smallest operation | {:.1f} us | |\n", row.value("seconds", 0.0) * 1e6);

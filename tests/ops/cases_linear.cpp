@@ -35,7 +35,7 @@ struct LinearInputs {
         w(host_tensor({row.out, row.in}, row.dtype == DType::I8 ? DType::F32 : row.dtype, 2,
                       1.0F / std::sqrt(static_cast<float>(row.in)))),
         bias(normals(row.out, 3)),
-        residual(normals(row.rows * row.out, 4)) {
+        residual(normals(row.residual ? row.rows * row.out : 0, 4)) {
     for (float& value : x) {
       value = row.rectified ? std::max(value, 0.0F) : value;
     }
@@ -52,7 +52,8 @@ Step prepare(Backend& backend, const LinearRow& row) {
   const Tensor x = matrix(backend, inputs.x, row.rows, row.in, row.layout);
   const LinearWeight w = ops::pack_linear(backend, inputs.w, row.dtype);
   const Tensor bias = ops::from_host(backend, inputs.bias, {row.out});
-  const Tensor residual = matrix(backend, inputs.residual, row.rows, row.out, row.layout);
+  const Tensor residual =
+      row.residual ? matrix(backend, inputs.residual, row.rows, row.out, row.layout) : Tensor();
   return [=, &backend]() -> std::vector<Tensor> {
     return {ops::linear(backend, x, w,
                         {.bias = row.bias ? &bias : nullptr,
