@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -56,6 +57,13 @@ class Backend {
     for (int i = 0; i < parts; ++i) {
       fn(i);
     }
+  }
+
+  // Rows that are best taken together through a chain of products whose results in between are much
+  // wider than what goes in: few where those are to stay in a cache, many where a launch costs and
+  // wants work for the whole device. No result depends on it.
+  [[nodiscard]] virtual int64_t rows_together() const {
+    return std::numeric_limits<int64_t>::max();
   }
 
   // For a loop of equal steps; not to be called before the backend is whole.

@@ -58,6 +58,8 @@ class WatchedBackend final : public Backend {
 
   void run_parts(int parts, FunctionRef<void(int)> fn) override { backend_.run_parts(parts, fn); }
 
+  [[nodiscard]] int64_t rows_together() const override { return backend_.rows_together(); }
+
   [[nodiscard]] std::unique_ptr<StepRunner> make_step_runner() override {
     return backend_.make_step_runner();
   }

@@ -56,6 +56,25 @@ OpCase copy_numbers_case(DType dtype, int64_t d) {
   return c;
 }
 
+// Some rows of some matrices: (2, 3, d) of (2, 5, apart), whose rows may stand side by side.
+OpCase copy_narrow_case(int64_t d, int64_t apart) {
+  constexpr int64_t kMatrices = 2;
+  constexpr int64_t kRows = 5;
+  constexpr int64_t kCopied = 3;
+  OpCase c;
+  c.op = "copy";
+  c.name = fmt::format("f32 ({}, {}, {}) of ({}, {}, {})", kMatrices, kCopied, d, kMatrices, kRows,
+                       apart);
+  c.prepare = [=](Backend& backend) -> Step {
+    const Tensor whole =
+        ops::from_host(backend, normals(kMatrices * kRows * apart, 1), {kMatrices, kRows, apart});
+    const Tensor x = whole.narrow(1, 1, kCopied).narrow(2, 0, d);
+    return [=, &backend]() -> std::vector<Tensor> { return {ops::copy(backend, x)}; };
+  };
+  c.bound = exact();
+  return c;
+}
+
 OpCase gather_case(DType dtype, int64_t d, int64_t count, Layout layout) {
   constexpr int64_t kRows = 11;
   OpCase c;
@@ -236,6 +255,12 @@ void add_row_cases(std::vector<OpCase>& table) {
     }
     table.push_back(transpose_case(d, 17, layout));
     table.push_back(transpose_case(5, d, layout));
+  }
+  // Runs of 16 bytes in rows that stand side by side, and apart; rows that are not apart by such
+  // runs, and that do not end with one.
+  for (const auto& [d, apart] :
+       {std::pair{8, 8}, std::pair{8, 12}, std::pair{8, 13}, std::pair{6, 8}, std::pair{1, 4}}) {
+    table.push_back(copy_narrow_case(d, apart));
   }
   table.push_back(gather_case(DType::F32, 8, 0, Layout::Contiguous));
   for (const int64_t width : {1, 3, 5, 7, 13}) {

@@ -51,6 +51,8 @@ class Encoder {
   [[nodiscard]] Tensor self_attention(const Block& block, const Tensor& qkv, const Tensor& x,
                                       const Lengths& lengths, const KeysValues* tail,
                                       int64_t tail_group) const;
+  // x (time, width); the result may be x itself, changed.
+  [[nodiscard]] Tensor feed_forward(const Block& block, const Tensor& x) const;
 
   Backend* backend_ = nullptr;
   Precision precision_ = Precision::Exact;

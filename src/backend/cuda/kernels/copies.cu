@@ -16,12 +16,14 @@ struct Offsets {
 // Where element `number` lies in both.
 inline Offsets offsets_of(const CopyArgs& args, int64_t number) {
   Offsets offsets{0, 0};
-  for (int axis = kCopyRank - 1; axis >= 0; --axis) {
+  for (int axis = args.rank - 1; axis > 0; --axis) {
     const int64_t i = number % args.shape[axis];
     number /= args.shape[axis];
     offsets.x += i * args.x_strides[axis];
     offsets.out += i * args.out_strides[axis];
   }
+  offsets.x += number * args.x_strides[0];
+  offsets.out += number * args.out_strides[0];
   return offsets;
 }
 
@@ -64,6 +66,18 @@ MYNAH_KERNEL(copy_4, CopyArgs, kThreads) {
 
 MYNAH_KERNEL(copy_8, CopyArgs, kThreads) {
   move<uint64_t>(args);
+}
+
+// Runs of 16 bytes, aligned to them: strides count those.
+MYNAH_KERNEL(copy_16, CopyArgs, kThreads) {
+  constexpr int kWords = 4;
+  const Global<const uint32_t> x(static_cast<const uint32_t*>(args.x));
+  const Global<uint32_t> out(static_cast<uint32_t*>(args.out));
+  const int64_t number = static_cast<int64_t>(block_index_x()) * thread_count() + thread_index();
+  if (number < args.elements) {
+    const Offsets at = offsets_of(args, number);
+    out.store<kWords>(at.out * kWords, x.load<kWords>(at.x * kWords));
+  }
 }
 
 MYNAH_KERNEL(cast_f32_f16, CopyArgs, kThreads) {

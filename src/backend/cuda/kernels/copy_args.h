@@ -7,11 +7,13 @@ namespace mynah::simt {
 
 inline constexpr int kCopyRank = 5;
 
-// Up to five dimensions, the last one the fastest; strides in elements. A thread an element.
+// Up to five dimensions, the last one the fastest; strides in elements. A thread an element, which
+// in copy_16 is 16 bytes.
 struct CopyArgs {
   const void* x;
   void* out;
   int64_t elements;
+  int rank;  // the first ones count: each but the first costs a division
   int64_t shape[kCopyRank];
   int64_t x_strides[kCopyRank];
   int64_t out_strides[kCopyRank];

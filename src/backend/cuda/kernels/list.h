@@ -23,6 +23,7 @@
   X(copies, copy_2, CopyArgs)        \
   X(copies, copy_4, CopyArgs)        \
   X(copies, copy_8, CopyArgs)        \
+  X(copies, copy_16, CopyArgs)       \
   X(copies, cast_f32_f16, CopyArgs)  \
   X(copies, cast_f32_bf16, CopyArgs) \
   X(copies, cast_f16_f32, CopyArgs)  \
