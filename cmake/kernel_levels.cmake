@@ -8,7 +8,7 @@ set(MYNAH_GROUPS_OF_60 ".*")
 set(MYNAH_GROUPS_OF_61 "^products_(i8|q[0-9]_[0-9k])$")
 set(MYNAH_GROUPS_OF_75 "^products_q[0-9]_[0-9k]$|^units_.*_f16$|^units_int8.*$")
 set(MYNAH_GROUPS_OF_80 "^products_q[0-9]_[0-9k]$|^units_.*$|^attention_split_.*$")
-set(MYNAH_GROUPS_OF_90 "^units_(products_b?f16|conv1d_b?f16|int8_i8)$")
+set(MYNAH_GROUPS_OF_90 "^units_(products|conv1d)_b?f16$")
 set(MYNAH_UNIT_GROUPS "^units_.*$")
 # The sanitizers' presets simulate one or two levels: the others are the same source with other branches, and take as long again.
 set(MYNAH_SIMT_LEVELS "60;61;75;80;90" CACHE STRING "Levels of compute capability that the simulation runs kernels at")

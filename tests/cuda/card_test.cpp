@@ -77,7 +77,7 @@ TEST(Card, ComputesTheSameBehindEveryDriver) {
 
 TEST(Card, OfEachLevelRunsItsOwnPrograms) {
   for (const auto& [major, minor, level] :
-       {std::tuple{6, 0, 60}, std::tuple{6, 1, 61}, std::tuple{7, 5, 75}, std::tuple{9, 0, 80}}) {
+       {std::tuple{6, 0, 60}, std::tuple{6, 1, 61}, std::tuple{7, 5, 75}, std::tuple{8, 9, 80}}) {
     if (!SimulatedCard::has_level(level)) {
       continue;
     }
@@ -89,15 +89,13 @@ TEST(Card, OfEachLevelRunsItsOwnPrograms) {
   }
 }
 
-// Warpgroups and bulk copies, where they are asked for: through large tiles, small ones and the
-// kernel for few rows.
-TEST(Card, OfHoppersKindRunsItsOwnLevelWhenAsked) {
+// Warpgroups and bulk copies: through large tiles, small ones and the kernel for few rows.
+TEST(Card, OfHoppersKindRunsItsOwnLevel) {
   if (!SimulatedCard::has_level(90)) {
     GTEST_SKIP() << "this build does not simulate level 90";
   }
   SimulatedCard card(13000, {.cards = {FakeCard{.compute_major = 9, .compute_minor = 0}}});
-  card.run_at(90);
-  const auto backend = card.open(0, "", 90);
+  const auto backend = card.open();
   ASSERT_TRUE(backend.has_value()) << backend.error().message;
   EXPECT_THAT((*backend)->description(), HasSubstr("programs of level 90"));
   ThreadPool pool(2);
@@ -166,14 +164,14 @@ TEST(Card, TwoOfDifferentAgeInOneMachine) {
 }
 
 TEST(Card, ASliceOfOneIsADeviceLikeAnother) {
-  SimulatedCard card(13000, {.cards = {FakeCard{.name = "NVIDIA H200 MIG 1g.18gb",
-                                                .compute_major = 9,
+  SimulatedCard card(13000, {.cards = {FakeCard{.name = "NVIDIA A100 MIG 1g.10gb",
+                                                .compute_major = 8,
                                                 .compute_minor = 0,
-                                                .memory_bytes = uint64_t{18} << 30,
+                                                .memory_bytes = uint64_t{10} << 30,
                                                 .slice_uuid = 0x42}}});
   const auto backend = card.open();
   ASSERT_TRUE(backend.has_value()) << backend.error().message;
-  EXPECT_THAT((*backend)->description(), HasSubstr("MIG 1g.18gb"));
+  EXPECT_THAT((*backend)->description(), HasSubstr("MIG 1g.10gb"));
   EXPECT_EQ(four(**backend), kFour);
 }
 

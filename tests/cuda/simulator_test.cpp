@@ -340,9 +340,12 @@ TEST(Programs, ACardRunsTheHighestLevelThatItHas) {
   EXPECT_EQ(cuda::level_for(121), 80);
 }
 
-// Warpgroups are one architecture's own, and taken where they are asked for.
+// Warpgroups are one architecture's own, and wait for a driver that knows their PTX.
 TEST(Programs, OnlyHopperRunsHoppersLevel) {
-  EXPECT_EQ(cuda::level_for(90), 80);
+  EXPECT_EQ(cuda::level_for(90), 90);
+  EXPECT_EQ(cuda::level_for(90, 12000), 90);
+  EXPECT_EQ(cuda::level_for(90, 11080), 80);
+  EXPECT_EQ(cuda::level_for(89, 11080), 80);
   EXPECT_THAT(cuda::levels_for(90), ElementsAre(60, 61, 75, 80, 90));
   EXPECT_THAT(cuda::levels_for(89), ElementsAre(60, 61, 75, 80));
   EXPECT_THAT(cuda::levels_for(120), ElementsAre(60, 61, 75, 80));

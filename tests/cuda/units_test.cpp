@@ -140,7 +140,7 @@ TEST_F(UnitsTraffic, SmallTilesPayForNothingTwice) {
 
 TEST_F(UnitsTraffic, WarpgroupsPayForNothingTwice) {
   expect_tile<WarpgroupTile, 90>(cuda::kernels::units_linear_f16_128, sizeof(uint16_t));
-  expect_tile<WarpgroupTile, 90>(cuda::kernels::units_linear_i8_128, 1);
+  expect_tile<UnitsTile128, 90>(cuda::kernels::units_linear_i8_128, 1);
   expect_tile<UnitsTile64, 90>(cuda::kernels::units_linear_f16_64, sizeof(uint16_t));
 }
 

@@ -114,11 +114,6 @@ MYNAH_KERNEL(multiply_warpgroup, WarpgroupArgs, kWarpgroupThreads) {
                              [](const auto& a, const auto& b, auto& sums, bool adds) {
                                multiply_panels<Bf16>(a, b, kPanelBytes, sums, adds);
                              });
-    case WarpgroupType::Codes:
-      return multiply<int>(args, panels, filled, used,
-                           [](const auto& a, const auto& b, auto& sums, bool adds) {
-                             multiply_code_panels(a, b, kPanelBytes, sums, adds);
-                           });
   }
 }
 

@@ -24,7 +24,7 @@ enum class WarpgroupMistake : uint8_t {
   EndsBeforeItsCopies
 };
 
-enum class WarpgroupType : uint8_t { F16, Bf16, Codes };
+enum class WarpgroupType : uint8_t { F16, Bf16 };
 
 // C (64, 128) = 2 A B, of panels of two units: A (64), B (128).
 struct WarpgroupArgs {

@@ -103,11 +103,6 @@ TEST_F(WarpgroupTest, MultipliesBfloats) {
                                   [](int value) { return f32_to_bf16(static_cast<float>(value)); });
 }
 
-TEST_F(WarpgroupTest, MultipliesCodes) {
-  expect_product<int8_t, int32_t>(WarpgroupType::Codes,
-                                  [](int value) { return static_cast<int8_t>(value); });
-}
-
 // Two products; each of 4 warps has 16 panels of B. Every byte of either side is moved once.
 TEST_F(WarpgroupTest, CountsProductsAndCopies) {
   (void)multiply<uint16_t, float>(WarpgroupType::F16, half);

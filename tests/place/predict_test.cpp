@@ -48,7 +48,7 @@ TEST(Predict, ACardWhereAllIsWell) {
     EXPECT_NE(finding.reason, "");
     rules.push_back(finding.rule);
   }
-  EXPECT_EQ(findings.front().reason, "compute capability 9.0 runs programs of level 80");
+  EXPECT_EQ(findings.front().reason, "compute capability 9.0 runs programs of level 90");
   EXPECT_THAT(rules, ElementsAre("compute capability", "driver version", "compute mode",
                                  "free memory", "driver halves"));
 }

@@ -18,8 +18,10 @@ std::string megabytes(uint64_t bytes) {
 }
 
 // Of the programs that the card runs unasked; 0: it is older than all.
-int level_of(const gpu::GpuDevice& device) {
-  return cuda::level_for(device.compute_major * 10 + device.compute_minor);
+int level_of(const CardFacts& card) {
+  const int capability = card.device.compute_major * 10 + card.device.compute_minor;
+  return card.driver_version == 0 ? cuda::level_for(capability)
+                                  : cuda::level_for(capability, card.driver_version);
 }
 
 Finding fine(std::string reason) {
@@ -55,7 +57,7 @@ class CapabilityRule final : public CardRule {
     if (device.compute_major == 0) {
       return std::nullopt;
     }
-    const int level = level_of(device);
+    const int level = level_of(card);
     if (level == 0) {
       return Finding{
           .outlook = Outlook::Cannot,
@@ -80,7 +82,7 @@ class DriverVersionRule final : public CardRule {
   [[nodiscard]] std::optional<Finding> judge_card(const DeviceFacts& /*device*/,
                                                   const CardFacts& card) const override {
     const gpu::GpuDevice& device = card.device;
-    const int level = level_of(device);
+    const int level = level_of(card);
     if (card.driver_version == 0 || device.compute_major == 0 || level == 0) {
       return std::nullopt;
     }

@@ -8,7 +8,9 @@ namespace mynah::gpu {
     return CUDA_ERROR_STUB_LIBRARY;                                      \
   }
 #pragma GCC diagnostic ignored "-Wunused-parameter"
+// NOLINTBEGIN(readability-identifier-naming,misc-unused-parameters): the driver's own names
 MYNAH_DRIVER_FUNCTIONS(MYNAH_STUB)
+// NOLINTEND(readability-identifier-naming,misc-unused-parameters)
 #undef MYNAH_STUB
 
 }  // namespace mynah::gpu

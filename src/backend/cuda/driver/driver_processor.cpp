@@ -39,7 +39,7 @@ class DriverProcessor final : public Processor {
       : driver_(std::move(driver)),
         api_(driver_->api()),
         card_(card),
-        level_(options.level == 0 ? level_for(capability()) : options.level),
+        level_(options.level == 0 ? level_for(capability(), driver_->version()) : options.level),
         images_(options.image_folder) {}
 
   ~DriverProcessor() override;

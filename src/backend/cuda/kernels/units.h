@@ -44,6 +44,13 @@ inline int units_of_row(const Weights& weights) {
   return static_cast<int>(weights.chunks) * UnitsType<kStorage>::kUnits;
 }
 
+// The row of tiles that a block computes; the column is block_index_y(). Blocks run in the order of
+// x, then y, then z: those that run at once share sides on both axes where x is a few rows of tiles
+// (units_grid() in ops_units.cpp).
+MYNAH_INLINE int64_t row_of_tiles() {
+  return static_cast<int64_t>(block_index_z()) * block_count_x() + block_index_x();
+}
+
 // A lane's operands of a step: below level 90 a unit.
 using Unit = Vector<uint32_t, kUnitWords>;
 

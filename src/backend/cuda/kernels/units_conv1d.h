@@ -23,9 +23,7 @@ class WindowUnits {
         dilation_(args.windows.dilation),
         word_(lane() / kPanel * kUnitWords) {
     const Windows& windows = args.windows;
-    const int64_t row =
-        (static_cast<int64_t>(block_index_x()) * Tile::kRowPanels + warp()) * kPanel +
-        lane() % kPanel;
+    const int64_t row = (row_of_tiles() * Tile::kRowPanels + warp()) * kPanel + lane() % kPanel;
     MYNAH_UNROLLED
     for (int i = 0; i < kCopies; ++i) {
       const WindowPlace place = window_place(windows, row + i * (Tile::kWarps * kPanel));

@@ -2,7 +2,6 @@
 
 namespace mynah::simt {
 
-MYNAH_DEFINE_UNITS_LINEAR(i8, Storage::I8,
-                          kLevel >= 90 ? units_128_threads(kLevel) : kThreadsAtOnce<UnitsTile128>)
+MYNAH_DEFINE_UNITS_LINEAR(i8, Storage::I8, kThreadsAtOnce<UnitsTile128>)
 
 }  // namespace mynah::simt

@@ -291,7 +291,10 @@ MYNAH_INLINE void multiply_tile(const UnitsArgs& args, const Rows& rows) {
   MYNAH_DYNAMIC_SHARED(uint32_t, stages);
   MYNAH_DYNAMIC_SHARED(float, results);
   static_assert(Tile::kResultWords <= kStages * Tile::kStageWords);
-  const int64_t row_panel = static_cast<int64_t>(block_index_x()) * Tile::kRowPanels;
+  const int64_t row_panel = row_of_tiles() * Tile::kRowPanels;
+  if (row_panel * kPanel >= args.finish.rows) {
+    return;
+  }
   const int64_t column_panel = static_cast<int64_t>(block_index_y()) * Tile::kColumnPanels;
   UnitsSides<Tile, kStorage, Rows> sides(args, rows, column_panel, stages);
   UnitsSums<Tile, Sum> sums;
@@ -321,7 +324,7 @@ MYNAH_INLINE void units_linear(const UnitsArgs& args) {
   multiply_tile<Tile, kStorage>(
       args, PanelUnits<Tile::kWarps>(args.packed, units_of_row<kStorage>(args.weights),
                                      (args.finish.rows + kPanel - 1) / kPanel,
-                                     static_cast<int64_t>(block_index_x()) * Tile::kRowPanels));
+                                     row_of_tiles() * Tile::kRowPanels));
 }
 
 }  // namespace MYNAH_OF_LEVEL

@@ -117,25 +117,23 @@ MYNAH_INLINE void fill_stages(const WarpgroupSides<kStorage>& sides, const Share
   }
 }
 
-template <Storage kStorage, class Sum>
+template <Storage kStorage>
 MYNAH_INLINE void multiply_units(const Shared<uint32_t>& weights, const Shared<uint32_t>& rows,
-                                 int unit, Sum (&sums)[16][4], bool adds) {
+                                 int unit, float (&sums)[16][4], bool adds) {
   constexpr int kPanelBytes = WarpgroupTile::kPanelWords * 4;
   const int at = unit * kPanel * kUnitWords;
-  if constexpr (kStorage == Storage::I8) {
-    multiply_code_panels(weights.from(at), rows.from(at), kPanelBytes, sums, adds);
-  } else if constexpr (kStorage == Storage::F16) {
+  if constexpr (kStorage == Storage::F16) {
     multiply_panels<F16>(weights.from(at), rows.from(at), kPanelBytes, sums, adds);
   } else {
     multiply_panels<Bf16>(weights.from(at), rows.from(at), kPanelBytes, sums, adds);
   }
 }
 
-// A warpgroup's sums of all stages: of codes in the unit, of halves a stage from zero in `part`.
-template <Storage kStorage, class Sum>
+// A warpgroup's sums of all stages: a stage from zero in `part`.
+template <Storage kStorage>
 MYNAH_INLINE void add_stages(const WarpgroupSides<kStorage>& sides, const Shared<uint64_t>& filled,
-                             const Shared<uint64_t>& used, UnitsSums<WarpgroupTile, Sum>& part,
-                             UnitsSums<WarpgroupTile, Sum>& sums) {
+                             const Shared<uint64_t>& used, UnitsSums<WarpgroupTile, float>& part,
+                             UnitsSums<WarpgroupTile, float>& sums) {
   constexpr int kGroupPanels = WarpgroupTile::kColumnPanels / kWarpgroups;
   const int group = warp() / kWarpgroupWarps;
   const int stages = sides.stages();
@@ -150,34 +148,34 @@ MYNAH_INLINE void add_stages(const WarpgroupSides<kStorage>& sides, const Shared
       begin_products();
       MYNAH_UNROLLED
       for (int unit = 0; unit < kWarpgroupUnits; unit += 2) {
-        multiply_units<kStorage>(weights, rows, unit, part[0], kStorage == Storage::I8 || unit > 0);
+        multiply_units<kStorage>(weights, rows, unit, part[0], unit > 0);
       }
     } else {
       begin_products();
       MYNAH_ROLLED for (int unit = 0; unit < units; unit += 2) {
-        multiply_units<kStorage>(weights, rows, unit, part[0], kStorage == Storage::I8 || unit > 0);
+        multiply_units<kStorage>(weights, rows, unit, part[0], unit > 0);
       }
     }
     wait_for_products(part[0]);
     if (lane() == 0) {
       arrive(used.from(which));
     }
-    if constexpr (kStorage != Storage::I8) {
-      add_sums<WarpgroupTile>(part, sums);
-    }
+    add_sums<WarpgroupTile>(part, sums);
   }
 }
 
 template <Storage kStorage>
 MYNAH_INLINE void units_warpgroup_linear(const UnitsArgs& args) {
   using Tile = WarpgroupTile;
-  using Sum = typename UnitsType<kStorage>::Sum;
   MYNAH_DYNAMIC_SHARED(uint32_t, memory);
   MYNAH_DYNAMIC_SHARED(float, results);
   static_assert(Tile::kResultWords <= Tile::kStageWords);
   MYNAH_SHARED(uint64_t, filled, kWarpgroupStages);
   MYNAH_SHARED(uint64_t, used, kWarpgroupStages);
-  const int64_t row_panel = static_cast<int64_t>(block_index_x()) * Tile::kRowPanels;
+  const int64_t row_panel = row_of_tiles() * Tile::kRowPanels;
+  if (row_panel * kPanel >= args.finish.rows) {
+    return;
+  }
   const int64_t column_panel = static_cast<int64_t>(block_index_y()) * Tile::kColumnPanels;
   const WarpgroupSides<kStorage> sides(args, row_panel, column_panel, memory);
   if (thread_index() == 0) {
@@ -191,8 +189,8 @@ MYNAH_INLINE void units_warpgroup_linear(const UnitsArgs& args) {
   barrier();
   // A shuffle, so that the assembler sees that a warp's lanes go one way.
   const bool copies = shuffle(warp(), 0) == Tile::kWarps;
-  UnitsSums<Tile, Sum> sums;
-  UnitsSums<Tile, Sum> part;
+  UnitsSums<Tile, float> sums;
+  UnitsSums<Tile, float> part;
   set_to_zero<Tile>(sums);
   set_to_zero<Tile>(part);
   if (copies) {
@@ -204,8 +202,7 @@ MYNAH_INLINE void units_warpgroup_linear(const UnitsArgs& args) {
   if (copies) {
     return;
   }
-  finish_units<Tile>(kStorage == Storage::I8 ? part : sums, results,
-                     Finisher(args.finish, args.weights.scales),
+  finish_units<Tile>(sums, results, Finisher(args.finish, args.weights.scales),
                      Global<const float>(args.row_scales), row_panel * kPanel, args.finish.rows,
                      (column_panel + first_column_panel<Tile>()) * kPanel, args.finish.columns);
 }

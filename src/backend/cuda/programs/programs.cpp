@@ -37,15 +37,14 @@ namespace {
 struct Level {
   int capability;
   int isa;
-  bool only = false;   // cards of this very capability run it, no later ones do
-  bool asked = false;  // taken only where it is asked for: no card has shown yet what it is worth
+  bool only = false;  // cards of this very capability run it, no later ones do
 };
 
 constexpr Level kLevels[] = {{.capability = 60, .isa = 60},
                              {.capability = 61, .isa = 60},
                              {.capability = 75, .isa = 65},
                              {.capability = 80, .isa = 70},
-                             {.capability = 90, .isa = 80, .only = true, .asked = true}};
+                             {.capability = 90, .isa = 80, .only = true}};
 
 bool runs(const Level& level, int capability) {
   return level.only ? level.capability == capability : level.capability <= capability;
@@ -105,10 +104,11 @@ const Program* program_for(std::string_view group, int level) {
   return best;
 }
 
-int level_for(int capability) {
+int level_for(int capability, int driver) {
   int best = 0;
   for (const Level& level : kLevels) {
-    best = runs(level, capability) && !level.asked ? level.capability : best;
+    const bool known = !level.only || driver_needed_by(level.capability).value_or(0) <= driver;
+    best = runs(level, capability) && known ? level.capability : best;
   }
   return best;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,8 +30,10 @@ struct Program {
 [[nodiscard]] const Program* program_for(std::string_view group, int level);
 
 // The level that a card of compute capability `capability` (times ten) runs kernels at, where none
-// is asked for; 0: it is older than all.
-[[nodiscard]] int level_for(int capability);
+// is asked for; 0: it is older than all. `driver`: the CUDA version that it is made for, as
+// cuDriverGetVersion counts; one that is too old for a level of the card's own compiles the level
+// below it.
+[[nodiscard]] int level_for(int capability, int driver = std::numeric_limits<int>::max());
 
 // All levels that it can run them at, least first.
 [[nodiscard]] std::vector<int> levels_for(int capability);

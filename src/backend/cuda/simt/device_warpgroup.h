@@ -92,47 +92,35 @@ MYNAH_INLINE uint64_t matrix_at(uint32_t address, int panel_bytes) {
   "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,"  \
   "%25,%26,%27,%28,%29,%30,%31,%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47," \
   "%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,%58,%59,%60,%61,%62,%63}"
-#define MYNAH_WARPGROUP_PRODUCT(kind, shape_and_types, signs)                                   \
-  asm volatile(                                                                                 \
-      "{\n\t"                                                                                   \
-      ".reg .pred adds;\n\t"                                                                    \
-      "setp.ne.b32 adds, %66, 0;\n\t"                                                           \
-      "wgmma.mma_async.sync.aligned." shape_and_types " " MYNAH_PLACES ", %64, %65, adds" signs \
-      ";\n\t"                                                                                   \
-      "}"                                                                                       \
-      : MYNAH_SUMS(kind)                                                                        \
-      : "l"(detail::matrix_at(detail::shared_address(a), panel_bytes)),                         \
-        "l"(detail::matrix_at(detail::shared_address(b), panel_bytes)),                         \
-        "r"(static_cast<int>(adds))                                                             \
+#define MYNAH_WARPGROUP_PRODUCT(shape_and_types)                        \
+  asm volatile(                                                         \
+      "{\n\t"                                                           \
+      ".reg .pred adds;\n\t"                                            \
+      "setp.ne.b32 adds, %66, 0;\n\t"                                   \
+      "wgmma.mma_async.sync.aligned." shape_and_types " " MYNAH_PLACES  \
+      ", %64, %65, adds, 1, 1, 0, 0"                                    \
+      ";\n\t"                                                           \
+      "}"                                                               \
+      : MYNAH_SUMS("+f")                                                \
+      : "l"(detail::matrix_at(detail::shared_address(a), panel_bytes)), \
+        "l"(detail::matrix_at(detail::shared_address(b), panel_bytes)), \
+        "r"(static_cast<int>(adds))                                     \
       : "memory")
 
 template <class Element, class T>
 MYNAH_INLINE void multiply_panels(const Shared<T>& a, const Shared<T>& b, int panel_bytes,
                                   float (&sums)[16][4], bool adds) {
   if constexpr (__is_same(Element, F16)) {
-    MYNAH_WARPGROUP_PRODUCT("+f", "m64n128k16.f32.f16.f16", ", 1, 1, 0, 0");
+    MYNAH_WARPGROUP_PRODUCT("m64n128k16.f32.f16.f16");
   } else {
-    MYNAH_WARPGROUP_PRODUCT("+f", "m64n128k16.f32.bf16.bf16", ", 1, 1, 0, 0");
+    MYNAH_WARPGROUP_PRODUCT("m64n128k16.f32.bf16.bf16");
   }
-}
-
-template <class T>
-MYNAH_INLINE void multiply_code_panels(const Shared<T>& a, const Shared<T>& b, int panel_bytes,
-                                       int (&sums)[16][4], bool adds) {
-  MYNAH_WARPGROUP_PRODUCT("+r", "m64n128k32.s32.s8.s8", "");
 }
 
 // The sums are named, so that nothing reads them earlier.
 MYNAH_INLINE void wait_for_products(float (&sums)[16][4]) {
   asm volatile("wgmma.commit_group.sync.aligned;\n\twgmma.wait_group.sync.aligned 0;"
                : MYNAH_SUMS("+f")
-               :
-               : "memory");
-}
-
-MYNAH_INLINE void wait_for_products(int (&sums)[16][4]) {
-  asm volatile("wgmma.commit_group.sync.aligned;\n\twgmma.wait_group.sync.aligned 0;"
-               : MYNAH_SUMS("+r")
                :
                : "memory");
 }

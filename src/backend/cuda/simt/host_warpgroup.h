@@ -60,12 +60,6 @@ void multiply_panels(const Shared<T>& a, const Shared<T>& b, int panel_bytes, fl
   detail::begin_product<detail::MatrixElement<Element>::kType>(a, b, panel_bytes, sums, adds);
 }
 
-template <class T>
-void multiply_code_panels(const Shared<T>& a, const Shared<T>& b, int panel_bytes,
-                          int (&sums)[16][4], bool adds) {
-  detail::begin_product<detail::MatrixType::Codes32>(a, b, panel_bytes, sums, adds);
-}
-
 template <class Sum>
 void wait_for_products(Sum (& /*sums*/)[16][4], int line = __builtin_LINE()) {
   detail::SimThread::current().wait_for_products(line);

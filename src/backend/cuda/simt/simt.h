@@ -42,7 +42,7 @@
 //     of 64 rows of A and 128 of B, two units of 16 bytes of each, in panels of eight rows: the
 //     units of a panel stand one after the other, eight rows each, the next panel panel_bytes on.
 //     Warp i of the group gets rows 16 i and on of A; sums[p] are of panel p of B as C above is.
-//     They begin from zero where not `adds`. multiply_code_panels() the same of int8.
+//     They begin from zero where not `adds`.
 // begin_products()          before the first of these since the last wait, once sums are set
 // wait_for_products(sums)   all begun are done, and their sums may be looked at
 //
