@@ -73,6 +73,7 @@ double seconds_of(Backend& backend, bool quick, const std::function<void()>& wor
   round(2);
   const int calls = std::clamp(static_cast<int>(kRound / std::max(round(1), 1e-6)), 1, kMostCalls);
   std::vector<double> seconds;
+  seconds.reserve(kRounds);
   for (int i = 0; i < kRounds; ++i) {
     seconds.push_back(round(calls));
   }

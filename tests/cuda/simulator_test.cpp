@@ -243,6 +243,7 @@ TEST_F(SimulatorTest, SaysWhichBlock) {
 TEST(Traffic, CountsSectorsAndWavefronts) {
   const auto count = [](bool shared, uint32_t bytes, uintptr_t stride) {
     std::vector<detail::Access> lanes;
+    lanes.reserve(kWarpLanes);
     for (int lane = 0; lane < kWarpLanes; ++lane) {
       lanes.push_back({.address = 1024 + static_cast<uintptr_t>(lane) * stride,
                        .bytes = bytes,
