@@ -1,6 +1,7 @@
 // mynah_bench_traffic: what each kernel would pay on a card, counted on the simulated one: a line a
 // kernel and level. Of a launch a few blocks are run; the others pay the same.
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <map>
 #include <set>
@@ -54,7 +55,7 @@ using Key = std::pair<std::string, int>;  // kernel and level
 using Findings = std::map<Key, Finding>;
 
 uint64_t scaled(uint64_t count, double factor) {
-  return static_cast<uint64_t>(static_cast<double>(count) * factor + 0.5);
+  return static_cast<uint64_t>(std::llround(static_cast<double>(count) * factor));
 }
 
 // Of all blocks, where those that ran are like the others.
@@ -87,6 +88,7 @@ class Counter {
       run(c, *whole_);  // a kernel needs all that the one before it writes
     }
     std::vector<std::pair<Key, Finding>> found;
+    found.reserve(launches_.size());
     for (const LaunchReport& report : launches_) {
       found.push_back({{std::string(report.kernel), report.level},
                        {c.title(), {.traffic = of_all_blocks(report), .blocks = report.blocks}}});
@@ -182,13 +184,9 @@ std::string cell(const Card& card, std::string_view kernel, int level, const Fin
     const auto id = static_cast<cuda::KernelId>(i);
     if (name_of(id) == kernel) {
       const std::string_view group = cuda::group_of(id);
-      // What it takes by itself, and what it takes where that is asked for.
-      const auto runs = [&](int of_card) {
-        const cuda::Program* const program = cuda::program_for(group, of_card);
-        return program != nullptr && program->level == level;
-      };
-      if (!runs(cuda::level_for(card.capability)) &&
-          !runs(cuda::levels_for(card.capability).back())) {
+      const cuda::Program* const program =
+          cuda::program_for(group, cuda::level_for(card.capability));
+      if (program == nullptr || program->level != level) {
         return "";
       }
     }
