@@ -57,10 +57,10 @@ for m in (4096,):
 for name, width, layers in (("base", 512, 6), ("large-v3", 1280, 32)):
     layer = torch.nn.TransformerEncoderLayer(width, width // 64, 4 * width, activation="gelu", batch_first=True, norm_first=True)
     encoder = torch.nn.TransformerEncoder(layer, layers, enable_nested_tensor=False).half().cuda().eval()
-    for windows in (1, 16):
+    for windows, stage in ((1, "encoder 30 s"), (16, "encoder 16 x 30 s")):
         x = torch.randn(windows, 1500, width, device="cuda", dtype=torch.float16)
         with torch.inference_mode():
-            out[f"{name}, {windows} x 30 s"] = seconds(lambda: encoder(x))
+            out[f"{name}, {stage}"] = seconds(lambda: encoder(x))
 print(json.dumps(out))
 )";
 

@@ -127,7 +127,7 @@ void say_products(DType dtype, Precision precision, const Subject& subject, cons
                   int level = 0) {
   const std::span<const Product> products = options.quick ? std::span<const Product>(kQuickProducts)
                                                           : std::span<const Product>(kProducts);
-  constexpr int64_t kChecked = 4;
+  constexpr int64_t kChecked = 16;
   std::vector<OpCase> firsts;
   for (const Product& p : products) {
     firsts.push_back(

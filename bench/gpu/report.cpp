@@ -99,14 +99,10 @@ void add_ceiling(const Json& report, std::string& text) {
                         of_peer(arithmetic, 1e12, "TFLOP/s"));
   }
   for (const Json& row : rows_of(report, "model")) {
-    const std::string stage = row.value("stage", "");
-    const std::string windows = stage == "encoder 30 s"        ? "1"
-                                : stage == "encoder 16 x 30 s" ? "16"
-                                                               : "";
-    const std::string key = fmt::format("{}, {} x 30 s", row.value("name", ""), windows);
+    const std::string key = fmt::format("{}, {}", row.value("name", ""), row.value("stage", ""));
     if (peer.contains(key)) {
-      text += fmt::format("| encoder of {} | {} | {} |\n", key,
-                          milliseconds(row.value("seconds", 0.0)), of_peer(key, 1e-3, "ms"));
+      text += fmt::format("| {} | {} | {} |\n", key, milliseconds(row.value("seconds", 0.0)),
+                          of_peer(key, 1e-3, "ms"));
     }
   }
   for (const Json& row : rows_of(report, "launch")) {
