@@ -140,7 +140,6 @@ TEST_F(UnitsTraffic, SmallTilesPayForNothingTwice) {
 
 TEST_F(UnitsTraffic, WarpgroupsPayForNothingTwice) {
   expect_tile<WarpgroupTile, 90>(cuda::kernels::units_linear_f16_128, sizeof(uint16_t));
-  expect_tile<UnitsTile128, 90>(cuda::kernels::units_linear_i8_128, 1);
   expect_tile<UnitsTile64, 90>(cuda::kernels::units_linear_f16_64, sizeof(uint16_t));
 }
 
@@ -159,6 +158,10 @@ TEST_F(UnitsTraffic, WindowsInPlaceCostTilesOfLevel90Nothing) {
 TEST_F(UnitsTraffic, TilesOfCodesPayForNothingTwice) {
   expect_tile<UnitsTile128>(cuda::kernels::units_linear_i8_128, 1);
   expect_tile<UnitsTile64>(cuda::kernels::units_linear_i8_64, 1);
+}
+
+TEST_F(UnitsTraffic, TilesOfCodesAtLevel90PayForNothingTwice) {
+  expect_tile<UnitsTile128, 90>(cuda::kernels::units_linear_i8_128, 1);
 }
 
 // Blocks' codes are unpacked and scaled on the way: shared memory is what may wait.

@@ -43,7 +43,7 @@ void copy_sides(const WarpgroupArgs& args, const Shared<uint32_t>& panels,
   }
 }
 
-template <class Sum, class Multiply>
+template <class Multiply>
 void multiply(const WarpgroupArgs& args, const Shared<uint32_t>& panels,
               const Shared<uint64_t>& filled, const Shared<uint64_t>& used,
               const Multiply& multiply_sides) {
@@ -58,12 +58,12 @@ void multiply(const WarpgroupArgs& args, const Shared<uint32_t>& panels,
     begin_products();
   }
   const int other = mistake == Mistake::MultipliesOtherMatrices ? lane() % 2 : 0;
-  Sum sums[kPanelsOfB][4] = {};
+  float sums[kPanelsOfB][4] = {};
   const Shared<uint32_t> b = panels.from((kPanelsOfA - other) * kPanelWords);
   multiply_sides(panels, b, sums, false);
   multiply_sides(panels, b, sums, true);
   const auto write = [&] {
-    const Global<Sum> c(static_cast<Sum*>(args.c));
+    const Global<float> c(args.c);
     for (int p = 0; p < kPanelsOfB; ++p) {
       for (int i = 0; i < 4; ++i) {
         const int row = warp() * 16 + lane() / 4 + i / 2 * 8;
@@ -105,15 +105,15 @@ MYNAH_KERNEL(multiply_warpgroup, WarpgroupArgs, kWarpgroupThreads) {
   }
   switch (args.type) {
     case WarpgroupType::F16:
-      return multiply<float>(args, panels, filled, used,
-                             [](const auto& a, const auto& b, auto& sums, bool adds) {
-                               multiply_panels<F16>(a, b, kPanelBytes, sums, adds);
-                             });
+      return multiply(args, panels, filled, used,
+                      [](const auto& a, const auto& b, auto& sums, bool adds) {
+                        multiply_panels<F16>(a, b, kPanelBytes, sums, adds);
+                      });
     case WarpgroupType::Bf16:
-      return multiply<float>(args, panels, filled, used,
-                             [](const auto& a, const auto& b, auto& sums, bool adds) {
-                               multiply_panels<Bf16>(a, b, kPanelBytes, sums, adds);
-                             });
+      return multiply(args, panels, filled, used,
+                      [](const auto& a, const auto& b, auto& sums, bool adds) {
+                        multiply_panels<Bf16>(a, b, kPanelBytes, sums, adds);
+                      });
   }
 }
 

@@ -30,7 +30,7 @@ enum class WarpgroupType : uint8_t { F16, Bf16 };
 struct WarpgroupArgs {
   const uint32_t* a;
   const uint32_t* b;
-  void* c;  // of float or int
+  float* c;
   WarpgroupType type;
   WarpgroupMistake mistake;
 };

@@ -32,57 +32,56 @@ int number(int row, int k) {
 class WarpgroupTest : public testing::Test {
  protected:
   // `rows` in panels of eight: two units of 16 bytes, each of eight rows.
-  template <class Element, class Store>
+  template <class Store>
   const uint32_t* panels(int rows, int first, const Store& store) {
-    constexpr int kOfUnit = kUnitBytes / static_cast<int>(sizeof(Element));
+    constexpr int kOfUnit = kUnitBytes / 2;
     std::byte* const memory = card_.allocate(static_cast<size_t>(rows) * 2 * kUnitBytes);
     for (int row = 0; row < rows; ++row) {
       for (int k = 0; k < 2 * kOfUnit; ++k) {
-        const Element element = store(number(first + row, k));
+        const uint16_t element = store(number(first + row, k));
         const int unit = row / 8 * 2 + k / kOfUnit;
-        std::memcpy(memory + (unit * 8 + row % 8) * kUnitBytes +
-                        k % kOfUnit * static_cast<int>(sizeof(Element)),
-                    &element, sizeof(element));
+        std::memcpy(memory + (unit * 8 + row % 8) * kUnitBytes + k % kOfUnit * 2, &element,
+                    sizeof(element));
       }
     }
     return reinterpret_cast<const uint32_t*>(memory);
   }
 
-  template <class Element, class Value, class Store>
-  std::vector<Value> multiply(WarpgroupType type, const Store& store,
+  template <class Store>
+  std::vector<float> multiply(WarpgroupType type, const Store& store,
                               WarpgroupMistake mistake = WarpgroupMistake::None) {
     constexpr size_t kResults = size_t{kRows} * kColumns;
-    std::byte* const c = card_.allocate(kResults * sizeof(Value));
-    const WarpgroupArgs args{.a = panels<Element>(kRows, 0, store),
-                             .b = panels<Element>(kColumns, 3, store),
-                             .c = c,
+    std::byte* const c = card_.allocate(kResults * sizeof(float));
+    const WarpgroupArgs args{.a = panels(kRows, 0, store),
+                             .b = panels(kColumns, 3, store),
+                             .c = reinterpret_cast<float*>(c),
                              .type = type,
                              .mistake = mistake};
     status_ = card_.launch(multiply_warpgroup_sm90, {}, kWarpgroupThreads, 0, &args);
-    std::vector<Value> results(kResults);
-    std::memcpy(results.data(), c, kResults * sizeof(Value));
+    std::vector<float> results(kResults);
+    std::memcpy(results.data(), c, kResults * sizeof(float));
     return results;
   }
 
-  template <class Element, class Value, class Store>
+  template <class Store>
   void expect_product(WarpgroupType type, const Store& store) {
-    const std::vector<Value> found = multiply<Element, Value>(type, store);
+    const std::vector<float> found = multiply(type, store);
     ASSERT_TRUE(status_.has_value()) << status_.error().message;
-    constexpr int kDepth = 2 * kUnitBytes / static_cast<int>(sizeof(Element));
+    constexpr int kDepth = 16;
     for (int row = 0; row < kRows; ++row) {
       for (int column = 0; column < kColumns; ++column) {
         int sum = 0;
         for (int k = 0; k < kDepth; ++k) {
           sum += number(row, k) * number(3 + column, k);
         }
-        ASSERT_EQ(found[static_cast<size_t>(row * kColumns + column)], static_cast<Value>(2 * sum))
+        ASSERT_EQ(found[static_cast<size_t>(row * kColumns + column)], static_cast<float>(2 * sum))
             << row << ", " << column;
       }
     }
   }
 
   void expect_mistake(WarpgroupMistake mistake, const std::string& what) {
-    (void)multiply<uint16_t, float>(WarpgroupType::F16, half, mistake);
+    (void)multiply(WarpgroupType::F16, half, mistake);
     ASSERT_FALSE(status_.has_value()) << what;
     EXPECT_THAT(status_.error().message, HasSubstr(what));
   }
@@ -95,17 +94,17 @@ class WarpgroupTest : public testing::Test {
 };
 
 TEST_F(WarpgroupTest, MultipliesHalves) {
-  expect_product<uint16_t, float>(WarpgroupType::F16, half);
+  expect_product(WarpgroupType::F16, half);
 }
 
 TEST_F(WarpgroupTest, MultipliesBfloats) {
-  expect_product<uint16_t, float>(WarpgroupType::Bf16,
-                                  [](int value) { return f32_to_bf16(static_cast<float>(value)); });
+  expect_product(WarpgroupType::Bf16,
+                 [](int value) { return f32_to_bf16(static_cast<float>(value)); });
 }
 
 // Two products; each of 4 warps has 16 panels of B. Every byte of either side is moved once.
 TEST_F(WarpgroupTest, CountsProductsAndCopies) {
-  (void)multiply<uint16_t, float>(WarpgroupType::F16, half);
+  (void)multiply(WarpgroupType::F16, half);
   const Traffic traffic = card_.traffic("multiply_warpgroup");
   EXPECT_EQ(traffic.matrix_products, 2U * 4 * 16);
   EXPECT_EQ(traffic.global_bytes, (kRows + kColumns) * 2 * kUnitBytes + kRows * kColumns * 4);
@@ -139,7 +138,7 @@ TEST_F(WarpgroupTest, FindsProductsUsedBadly) {
 
 TEST_F(WarpgroupTest, GivesNoNumbersBeforeProductsAreDone) {
   for (const float sum :
-       multiply<uint16_t, float>(WarpgroupType::F16, half, WarpgroupMistake::LooksAtSumsTooEarly)) {
+       multiply(WarpgroupType::F16, half, WarpgroupMistake::LooksAtSumsTooEarly)) {
     ASSERT_TRUE(std::isnan(sum));
   }
 }

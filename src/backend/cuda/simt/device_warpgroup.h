@@ -79,15 +79,14 @@ MYNAH_INLINE uint64_t matrix_at(uint32_t address, int panel_bytes) {
 }  // namespace detail
 
 // The 64 sums of a lane as operands, and their places in the text.
-#define MYNAH_SUMS_OF_PANEL(kind, p) \
-  kind(sums[p][0]), kind(sums[p][1]), kind(sums[p][2]), kind(sums[p][3])
-#define MYNAH_SUMS(kind)                                                                           \
-  MYNAH_SUMS_OF_PANEL(kind, 0), MYNAH_SUMS_OF_PANEL(kind, 1), MYNAH_SUMS_OF_PANEL(kind, 2),        \
-      MYNAH_SUMS_OF_PANEL(kind, 3), MYNAH_SUMS_OF_PANEL(kind, 4), MYNAH_SUMS_OF_PANEL(kind, 5),    \
-      MYNAH_SUMS_OF_PANEL(kind, 6), MYNAH_SUMS_OF_PANEL(kind, 7), MYNAH_SUMS_OF_PANEL(kind, 8),    \
-      MYNAH_SUMS_OF_PANEL(kind, 9), MYNAH_SUMS_OF_PANEL(kind, 10), MYNAH_SUMS_OF_PANEL(kind, 11),  \
-      MYNAH_SUMS_OF_PANEL(kind, 12), MYNAH_SUMS_OF_PANEL(kind, 13), MYNAH_SUMS_OF_PANEL(kind, 14), \
-      MYNAH_SUMS_OF_PANEL(kind, 15)
+#define MYNAH_SUMS_OF_PANEL(p) \
+  "+f"(sums[p][0]), "+f"(sums[p][1]), "+f"(sums[p][2]), "+f"(sums[p][3])
+#define MYNAH_SUMS                                                                                \
+  MYNAH_SUMS_OF_PANEL(0), MYNAH_SUMS_OF_PANEL(1), MYNAH_SUMS_OF_PANEL(2), MYNAH_SUMS_OF_PANEL(3), \
+      MYNAH_SUMS_OF_PANEL(4), MYNAH_SUMS_OF_PANEL(5), MYNAH_SUMS_OF_PANEL(6),                     \
+      MYNAH_SUMS_OF_PANEL(7), MYNAH_SUMS_OF_PANEL(8), MYNAH_SUMS_OF_PANEL(9),                     \
+      MYNAH_SUMS_OF_PANEL(10), MYNAH_SUMS_OF_PANEL(11), MYNAH_SUMS_OF_PANEL(12),                  \
+      MYNAH_SUMS_OF_PANEL(13), MYNAH_SUMS_OF_PANEL(14), MYNAH_SUMS_OF_PANEL(15)
 #define MYNAH_PLACES                                                                             \
   "{%0,%1,%2,%3,%4,%5,%6,%7,%8,%9,%10,%11,%12,%13,%14,%15,%16,%17,%18,%19,%20,%21,%22,%23,%24,"  \
   "%25,%26,%27,%28,%29,%30,%31,%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47," \
@@ -101,7 +100,7 @@ MYNAH_INLINE uint64_t matrix_at(uint32_t address, int panel_bytes) {
       ", %64, %65, adds, 1, 1, 0, 0"                                    \
       ";\n\t"                                                           \
       "}"                                                               \
-      : MYNAH_SUMS("+f")                                                \
+      : MYNAH_SUMS                                                      \
       : "l"(detail::matrix_at(detail::shared_address(a), panel_bytes)), \
         "l"(detail::matrix_at(detail::shared_address(b), panel_bytes)), \
         "r"(static_cast<int>(adds))                                     \
@@ -120,7 +119,7 @@ MYNAH_INLINE void multiply_panels(const Shared<T>& a, const Shared<T>& b, int pa
 // The sums are named, so that nothing reads them earlier.
 MYNAH_INLINE void wait_for_products(float (&sums)[16][4]) {
   asm volatile("wgmma.commit_group.sync.aligned;\n\twgmma.wait_group.sync.aligned 0;"
-               : MYNAH_SUMS("+f")
+               : MYNAH_SUMS
                :
                : "memory");
 }

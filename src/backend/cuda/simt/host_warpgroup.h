@@ -38,30 +38,20 @@ inline void begin_products() {
   detail::SimThread::current().begin_products();
 }
 
-namespace detail {
-
-template <MatrixType kType, class T, class Sum, int kPanels>
-void begin_product(const Shared<T>& a, const Shared<T>& b, int panel_bytes, Sum (&sums)[kPanels][4],
-                   bool adds) {
-  SimThread::current().begin_product({.a = a.address(0),
-                                      .b = b.address(0),
-                                      .panel_bytes = panel_bytes,
-                                      .panels = kPanels,
-                                      .adds = adds,
-                                      .sums = sums,
-                                      .unit = multiply_panels<kType>});
-}
-
-}  // namespace detail
-
 template <class Element, class T>
 void multiply_panels(const Shared<T>& a, const Shared<T>& b, int panel_bytes, float (&sums)[16][4],
                      bool adds) {
-  detail::begin_product<detail::MatrixElement<Element>::kType>(a, b, panel_bytes, sums, adds);
+  detail::SimThread::current().begin_product(
+      {.a = a.address(0),
+       .b = b.address(0),
+       .panel_bytes = panel_bytes,
+       .panels = 16,
+       .adds = adds,
+       .sums = sums[0],
+       .unit = detail::multiply_panels<detail::MatrixElement<Element>::kType>});
 }
 
-template <class Sum>
-void wait_for_products(Sum (& /*sums*/)[16][4], int line = __builtin_LINE()) {
+inline void wait_for_products(float (& /*sums*/)[16][4], int line = __builtin_LINE()) {
   detail::SimThread::current().wait_for_products(line);
 }
 

@@ -76,23 +76,31 @@ int code_of(uint32_t word, int i) {
   return static_cast<int8_t>(word >> (8 * i));
 }
 
+// A half of a word, as f32.
+using HalfOf = float (*)(uint32_t word, int i);
+
+HalfOf half_of_type(MatrixType type) {
+  return type == MatrixType::F16 ? half_of : bfloat_of;
+}
+
 // Element k of a panel's row, k counted from the panel's begin: units of 16 bytes, each of eight
 // rows, stand one after the other.
-template <class Element, int kOfWord, class ElementOf>
-Element element_of_panel(uintptr_t panel, int row, int k, const ElementOf& element_of) {
+float element_of_panel(uintptr_t panel, int row, int k, HalfOf element_of) {
   constexpr int kUnitBytes = 16;
-  constexpr int kOfUnit = 4 * kOfWord;
+  constexpr int kOfUnit = 8;
   uint32_t word;
   std::memcpy(&word,
               reinterpret_cast<const std::byte*>(panel) +
-                  ptrdiff_t{k / kOfUnit * kColumns + row} * kUnitBytes + k % kOfUnit / kOfWord * 4,
+                  ptrdiff_t{k / kOfUnit * kColumns + row} * kUnitBytes + k % kOfUnit / 2 * 4,
               sizeof(word));
-  return element_of(word, k % kOfWord);
+  return element_of(word, k % 2);
 }
 
-template <class Element, int kOfWord, class ElementOf>
-int multiply_panels_of(std::byte* lanes, const ElementOf& element_of) {
-  constexpr int kDepth = 2 * 4 * kOfWord;
+}  // namespace
+
+int multiply_panels(std::byte* lanes, MatrixType type) {
+  constexpr int kDepth = 16;
+  const HalfOf element_of = half_of_type(type);
   WarpgroupProduct products[kLanes];
   for (int lane = 0; lane < kLanes; ++lane) {
     std::memcpy(&products[lane], lane_at(lanes, lane), sizeof(WarpgroupProduct));
@@ -102,26 +110,25 @@ int multiply_panels_of(std::byte* lanes, const ElementOf& element_of) {
   }
   const WarpgroupProduct& product = products[0];
   const auto panel_bytes = static_cast<uintptr_t>(product.panel_bytes);
-  Element a[kRows][kMostDepth];
+  float a[kRows][kDepth];
   for (int row = 0; row < kRows; ++row) {
     for (int k = 0; k < kDepth; ++k) {
-      a[row][k] = element_of_panel<Element, kOfWord>(
-          product.a + static_cast<uintptr_t>(row / kColumns) * panel_bytes, row % kColumns, k,
-          element_of);
+      a[row][k] = element_of_panel(product.a + static_cast<uintptr_t>(row / kColumns) * panel_bytes,
+                                   row % kColumns, k, element_of);
     }
   }
   for (int panel = 0; panel < product.panels; ++panel) {
-    Element b[kColumns][kMostDepth];
+    float b[kColumns][kDepth];
     for (int column = 0; column < kColumns; ++column) {
       for (int k = 0; k < kDepth; ++k) {
-        b[column][k] = element_of_panel<Element, kOfWord>(
-            product.b + static_cast<uintptr_t>(panel) * panel_bytes, column, k, element_of);
+        b[column][k] = element_of_panel(product.b + static_cast<uintptr_t>(panel) * panel_bytes,
+                                        column, k, element_of);
       }
     }
     for (int lane = 0; lane < kLanes; ++lane) {
-      auto* const sums = static_cast<Element*>(products[lane].sums) + ptrdiff_t{panel} * 4;
+      float* const sums = products[lane].sums + ptrdiff_t{panel} * 4;
       for (int i = 0; i < 4; ++i) {
-        Element sum = product.adds ? sums[i] : Element{0};
+        float sum = product.adds ? sums[i] : 0.0F;
         for (int k = 0; k < kDepth; ++k) {
           sum += a[lane / 4 + i / 2 * 8][k] * b[lane % 4 * 2 + i % 2][k];
         }
@@ -132,24 +139,11 @@ int multiply_panels_of(std::byte* lanes, const ElementOf& element_of) {
   return product.panels;
 }
 
-}  // namespace
-
-int multiply_panels(std::byte* lanes, MatrixType type) {
-  switch (type) {
-    case MatrixType::F16:
-      return multiply_panels_of<float, 2>(lanes, half_of);
-    case MatrixType::Bf16:
-      return multiply_panels_of<float, 2>(lanes, bfloat_of);
-    default:
-      return multiply_panels_of<int, 4>(lanes, code_of);
-  }
-}
-
 void multiply_lanes(std::byte* lanes, MatrixType type) {
   if (type == MatrixType::F16 || type == MatrixType::Bf16) {
     float a[kRows][kMostDepth];
     float b[kColumns][kMostDepth];
-    gather<2>(lanes, 2, type == MatrixType::F16 ? half_of : bfloat_of, a, b);
+    gather<2>(lanes, 2, half_of_type(type), a, b);
     multiply<float>(lanes, 16, a, b);
     return;
   }

@@ -26,10 +26,10 @@ int multiply_lanes(std::byte* lanes) {
   return 1;
 }
 
-// The same of a warp's part of a warpgroup's product (WarpgroupProduct, the same for all lanes): 16
-// rows of A, two panels, by all panels of B, read where they stand. Of C a lane has four of each
-// panel of B, as in MatrixOperands. Returns the panels of B. A Fault where the lanes' matrices
-// differ.
+// The same of a warp's part of a warpgroup's product (WarpgroupProduct, the same for all lanes) of
+// half precision or bfloat16: 16 rows of A, two panels, by all panels of B, read where they stand.
+// Of C a lane has four of each panel of B, as in MatrixOperands. Returns the panels of B. A Fault
+// where the lanes' matrices differ.
 int multiply_panels(std::byte* lanes, MatrixType type);
 
 template <MatrixType kType>

@@ -67,7 +67,7 @@ struct WarpgroupProduct {
   int panel_bytes;
   int panels;  // of B
   bool adds;
-  void* sums;     // of 4 bytes each
+  float* sums;
   WarpUnit unit;  // does it, for a warp
 };
 
