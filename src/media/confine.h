@@ -6,9 +6,11 @@
 namespace mynah::media {
 
 // From here on the process may read its input and its spool, write its output and its spool, move
-// in both, and ask for memory; any other system call ends it (SIGSYS). Its memory is limited (then
-// allocations fail) and so is its processor time (then SIGXCPU). Returns an error's text, or
-// nothing.
+// in both, ask for memory, and ask what harmless code asks (the clock, random numbers). Files are
+// refused with EACCES and everything else with ENOSYS, as libraries ask for a time zone or a table
+// late and do without; what no decoder asks for (a socket, a process, executable memory) ends the
+// process (SIGSYS). Its memory is limited (then allocations fail) and so is its processor time
+// (then SIGXCPU). Returns an error's text, or nothing.
 //
 // Under a sanitizer, whose runtime needs more, only the limit on time holds.
 std::string confine(int cpu_s);
