@@ -5,19 +5,20 @@
 
 namespace mynah {
 
-Status skip_by_reading(FrameReader& reader, int64_t count) {
+Result<int64_t> skip_by_reading(FrameReader& reader, int64_t count) {
   constexpr int64_t kBlockFrames = 4096;
   const auto channels = static_cast<size_t>(reader.channels());
   std::vector<float> forgotten(kBlockFrames * channels);
-  while (count > 0) {
-    const auto wanted = static_cast<size_t>(std::min(count, kBlockFrames));
+  int64_t skipped = 0;
+  while (skipped < count) {
+    const auto wanted = static_cast<size_t>(std::min(count - skipped, kBlockFrames));
     MYNAH_TRY(const size_t got, reader.read(std::span(forgotten).first(wanted * channels)));
     if (got == 0) {
       break;
     }
-    count -= static_cast<int64_t>(got);
+    skipped += static_cast<int64_t>(got);
   }
-  return {};
+  return skipped;
 }
 
 }  // namespace mynah

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "audio/speakers.h"
 #include "base/result.h"
 
 namespace mynah {
@@ -21,6 +22,9 @@ class FrameReader {
 
   [[nodiscard]] virtual int channels() const = 0;
 
+  // The speaker of each channel; empty where that is not known.
+  [[nodiscard]] virtual std::span<const Speaker> speakers() const { return {}; }
+
   // Frames in the whole recording where its header says so.
   [[nodiscard]] virtual std::optional<int64_t> frames() const = 0;
 
@@ -29,11 +33,16 @@ class FrameReader {
   // be read, then the error.
   virtual Result<size_t> read(std::span<float> out) = 0;
 
-  // Moves `count` frames forward. Past the end is no error: read() then gives 0.
-  virtual Status skip(int64_t count) = 0;
+  // Moves `count` frames forward and returns how many there were. Past the end is no error: read()
+  // then gives 0.
+  virtual Result<int64_t> skip(int64_t count) = 0;
+
+  // After the end: goes on to the recording that was joined on behind this one, which may be of
+  // another rate and other channels. False: there is none.
+  virtual Result<bool> next() { return false; }
 };
 
 // Skips by reading and forgetting, for what cannot be sought in.
-Status skip_by_reading(FrameReader& reader, int64_t count);
+Result<int64_t> skip_by_reading(FrameReader& reader, int64_t count);
 
 }  // namespace mynah

@@ -83,12 +83,16 @@ class MediaReader final : public FrameReader {
     }
     format_ = *format;
     position_ = format_.first_frame;
+    believed_ = 0;
+    told_ = stream_.sound_frames();
     return {};
   }
 
   [[nodiscard]] int rate_hz() const override { return static_cast<int>(format_.rate_hz); }
 
   [[nodiscard]] int channels() const override { return static_cast<int>(format_.channels); }
+
+  [[nodiscard]] std::span<const Speaker> speakers() const override { return stream_.speakers(); }
 
   [[nodiscard]] std::optional<int64_t> frames() const override {
     return format_.frames < 0 ? std::nullopt : std::optional(format_.frames);
@@ -101,18 +105,29 @@ class MediaReader final : public FrameReader {
     }
     position_ += static_cast<int64_t>(*got);
     believed_ += static_cast<int64_t>(*got);
-    heard_ += static_cast<int64_t>(*got);
+    heard_s_ +=
+        static_cast<double>(stream_.sound_frames() - std::exchange(told_, stream_.sound_frames())) /
+        format_.rate_hz;
     allow_time();
     return got;
   }
 
-  Status skip(int64_t count) override {
-    const int64_t left = believed_ + count - position_;
-    believed_ = position_;
-    if (left < 0) {
+  Result<int64_t> skip(int64_t count) override {
+    const int64_t before = position_ - believed_;
+    if (before > count) {
       return fail(ErrorCode::Io, name_ + ": mynah-media began after the start that was asked for");
     }
-    return skip_by_reading(*this, left);
+    believed_ = position_;
+    MYNAH_TRY(const int64_t skipped, skip_by_reading(*this, count - before));
+    return before + skipped;
+  }
+
+  Result<bool> next() override {
+    if (!stream_.has_next()) {
+      return false;
+    }
+    MYNAH_TRY_STATUS(start());
+    return true;
   }
 
  private:
@@ -128,7 +143,7 @@ class MediaReader final : public FrameReader {
     }
     const char* joint = error.code == ErrorCode::Io ? ": " : " ";
     error.message = name_ + joint + error.message;
-    if (heard_ > 0 && !is_told) {
+    if (heard_s_ > 0 && !is_told) {
       error.message +=
           fmt::format(" (after {:.3f} s)", static_cast<double>(position_) / format_.rate_hz);
     }
@@ -137,7 +152,7 @@ class MediaReader final : public FrameReader {
 
   // Lets the decoder run on as long as it gives sound. It cannot raise its own limit.
   void allow_time() {
-    const int64_t allowed_s = cpu_s_ + heard_ / format_.rate_hz;
+    const int64_t allowed_s = cpu_s_ + static_cast<int64_t>(heard_s_);
     if (allowed_s < allowed_s_ + cpu_s_ / 2) {
       return;
     }
@@ -156,7 +171,8 @@ class MediaReader final : public FrameReader {
   MediaFormat format_{};
   int64_t position_ = 0;   // frame of the recording that comes next
   int64_t believed_ = 0;   // the same as the caller counts it: before skip(), a start at 0
-  int64_t heard_ = 0;      // frames received
+  int64_t told_ = 0;       // frames of sound, as the stream counted them last
+  double heard_s_ = 0;     // sound received; silence that is told costs the decoder nothing
   int64_t allowed_s_ = 0;  // what was last set
 };
 
@@ -228,6 +244,9 @@ Result<std::unique_ptr<FrameReader>> open_with_media(InputFile input, const Medi
   if (const std::string letters = extension(input.name); !letters.empty()) {
     spec.arguments.insert(spec.arguments.end(), {"--extension", letters});
   }
+  if (!options.track.empty()) {
+    spec.arguments.insert(spec.arguments.end(), {"--track", options.track});
+  }
   spec.descriptors = {{input.fd.get(), kMediaInputFd}, {pipe.write_end.get(), kMediaOutputFd}};
   UniqueFd spool;
   if (input.seekable) {
@@ -246,7 +265,8 @@ Result<std::unique_ptr<FrameReader>> open_with_media(InputFile input, const Medi
   }
   pipe.write_end.reset();
   const auto patience = input.seekable ? std::optional(options.patience) : std::nullopt;
-  MediaStream stream(std::make_unique<PipeSource>(std::move(pipe.read_end), patience, input.stop));
+  MediaStream stream(std::make_unique<PipeSource>(std::move(pipe.read_end), patience, input.stop),
+                     options.note);
   auto reader = std::make_unique<MediaReader>(input.name, options.cpu_s, std::move(*process),
                                               std::move(stream));
   MYNAH_TRY_STATUS(reader->start());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -16,6 +17,11 @@ struct MediaOptions {
   std::string program;                    // empty: searched for beside this program
   std::string spool_folder = "/var/tmp";  // where a piped MP4, whose index is at its end, is kept
   double start_s = 0;                     // where the reader means to begin: it may seek
+  // The audio track to hear: its number, from 1, or codes of a language with commas between. Empty:
+  // the best one.
+  std::string track{};
+  // Takes what a user should know of the recording, one line to be read after its name.
+  std::function<void(const std::string&)> note{};
   // Time on the processor that it may use before it has given any sound; every second of sound adds
   // one more.
   int cpu_s = 30;

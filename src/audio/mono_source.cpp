@@ -61,7 +61,7 @@ MonoSource::MonoSource(std::unique_ptr<FrameReader> reader, std::string name,
       rate_hz_(options.rate_hz),
       channel_(options.channel),
       start_s_(options.start_s),
-      frames_(kBlockFrames * static_cast<size_t>(reader_->channels())) {
+      note_(options.note) {
   if (options.duration_s) {
     left_ = std::llround(*options.duration_s * rate_hz_);
   }
@@ -71,16 +71,30 @@ Result<std::unique_ptr<MonoSource>> MonoSource::create(std::unique_ptr<FrameRead
                                                        std::string name,
                                                        const AudioOpenOptions& options) {
   MYNAH_TRY_STATUS(check_rate(options.rate_hz, "output"));
-  MYNAH_TRY_STATUS(check_rate(reader->rate_hz(), name));
   MYNAH_TRY_STATUS(check_times(options));
-  MYNAH_TRY_STATUS(check_channel(*reader, name, options.channel));
-  const int in_hz = reader->rate_hz();
   std::unique_ptr<MonoSource> source(new MonoSource(std::move(reader), std::move(name), options));
-  if (in_hz != options.rate_hz) {
-    MYNAH_TRY(source->resampler_, Resampler::create(in_hz, options.rate_hz));
-  }
-  MYNAH_TRY_STATUS(source->go_to_start(options.start_s));
+  MYNAH_TRY_STATUS(source->begin_recording());
+  MYNAH_TRY_STATUS(source->skip_to(std::llround(options.start_s * options.rate_hz)));
   return source;
+}
+
+// Makes what depends on the recording's rate and channels.
+Status MonoSource::begin_recording() {
+  MYNAH_TRY_STATUS(check_rate(reader_->rate_hz(), name_));
+  MYNAH_TRY_STATUS(check_channel(*reader_, name_, channel_));
+  const int channels = reader_->channels();
+  frames_.resize(kBlockFrames * static_cast<size_t>(channels));
+  weights_ = mono_weights(reader_->speakers(), channels);
+  if (std::ranges::all_of(weights_, [&](float weight) { return weight == weights_.front(); })) {
+    weights_.clear();
+  }
+  resampler_.reset();
+  if (reader_->rate_hz() != rate_hz_) {
+    MYNAH_TRY(resampler_, Resampler::create(reader_->rate_hz(), rate_hz_));
+  }
+  phase_ = StereoPhase();
+  any_frames_ = false;
+  return {};
 }
 
 std::optional<double> MonoSource::duration_s() const {
@@ -93,15 +107,18 @@ std::optional<double> MonoSource::duration_s() const {
 // Input and output samples fall on the same instant every `in_step` input frames (441 in, 160 out
 // for 44100 to 16000 Hz). Starting the resampler on such an instant keeps its phase, and starting
 // it a little early fills its filter: the cut then equals the same part of the whole.
-Status MonoSource::go_to_start(double start_s) {
-  const int64_t first = std::llround(start_s * rate_hz_);
+Status MonoSource::skip_to(int64_t first) {
   const int64_t common = std::gcd(reader_->rate_hz(), rate_hz_);
   const int64_t in_step = reader_->rate_hz() / common;
   const int64_t out_step = rate_hz_ / common;
   const int64_t margin = resampler_ ? std::llround(kFilterMargin_s * rate_hz_) : 0;
   const int64_t steps = std::max<int64_t>(0, first - margin) / out_step;
-  drop_ = first - steps * out_step;
-  return steps == 0 ? Status{} : reader_->skip(steps * in_step);
+  drop_ = first;
+  if (steps > 0) {
+    MYNAH_TRY(const int64_t skipped, reader_->skip(steps * in_step));
+    drop_ -= skipped / in_step * out_step;
+  }
+  return {};
 }
 
 Result<size_t> MonoSource::read(std::span<float> out) {
@@ -155,31 +172,58 @@ void MonoSource::refill() {
   drop_before_start();
 }
 
-// Gives out what the resampler still holds.
+// Gives out what the resampler still holds, and goes on to a recording that was joined on.
 void MonoSource::finish() {
-  ended_ = true;
   if (resampler_ && any_frames_) {
     if (const Status done = resampler_->finish(ready_); !done && !error_) {
       error_ = done.error();
     }
   }
   drop_before_start();
+  ended_ = error_.has_value();
+  if (ended_) {
+    return;
+  }
+  const auto next = reader_->next();
+  ended_ = !next || !*next;
+  if (!next) {
+    error_ = next.error();
+  } else if (*next) {
+    Status begun = begin_recording();
+    if (begun && drop_ > 0) {
+      begun = skip_to(drop_);
+    }
+    if (!begun) {
+      error_ = begun.error();
+      ended_ = true;
+    }
+  }
 }
 
 void MonoSource::mix(size_t frames) {
   const auto channels = static_cast<size_t>(reader_->channels());
-  const float scale = channel_ ? 1.0F : 1.0F / static_cast<float>(channels);
-  const size_t first = channel_ ? static_cast<size_t>(*channel_) : 0;
-  const size_t last = channel_ ? first + 1 : channels;
   mono_.resize(frames);
-  for (size_t i = 0; i < frames; ++i) {
-    float sum = 0;
-    for (size_t c = first; c < last; ++c) {
-      sum += frames_[i * channels + c];
+  if (channel_) {
+    for (size_t i = 0; i < frames; ++i) {
+      mono_[i] = frames_[i * channels + static_cast<size_t>(*channel_)];
     }
-    // A float file may hold anything; one NaN would otherwise stay in the filter.
-    mono_[i] = std::isfinite(sum) ? sum * scale : 0.0F;
+  } else if (channels == 2) {
+    if (phase_.mix(std::span(frames_).first(frames * 2), mono_) && note_) {
+      note_(
+          "its two channels cancel each other (one is the other upside down): their difference "
+          "is heard instead of their sum");
+    }
+  } else {
+    const float scale = 1.0F / static_cast<float>(channels);
+    for (size_t i = 0; i < frames; ++i) {
+      const float* const frame = frames_.data() + i * channels;
+      mono_[i] = weights_.empty()
+                     ? std::accumulate(frame, frame + channels, 0.0F) * scale
+                     : std::inner_product(frame, frame + channels, weights_.begin(), 0.0F);
+    }
   }
+  // A float file may hold anything; one NaN would otherwise stay in the filter.
+  std::ranges::replace_if(mono_, [](float sample) { return !std::isfinite(sample); }, 0.0F);
 }
 
 void MonoSource::drop_before_start() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "audio/open.h"
 #include "audio/resampler.h"
 #include "audio/source.h"
+#include "audio/stereo_phase.h"
 
 namespace mynah {
 
@@ -34,7 +36,8 @@ class MonoSource final : public AudioSource {
   MonoSource(std::unique_ptr<FrameReader> reader, std::string name,
              const AudioOpenOptions& options);
 
-  Status go_to_start(double start_s);
+  Status begin_recording();
+  Status skip_to(int64_t first);
   void refill();
   void finish();
   void mix(size_t frames);
@@ -46,7 +49,10 @@ class MonoSource final : public AudioSource {
   int rate_hz_;
   std::optional<int> channel_;
   double start_s_;
+  std::function<void(const std::string&)> note_;
   std::optional<Resampler> resampler_;  // none where the rates are equal
+  std::vector<float> weights_;          // of the channels; empty: equal
+  StereoPhase phase_;
 
   std::vector<float> frames_;  // one block, interleaved
   std::vector<float> mono_;    // the same block, one channel

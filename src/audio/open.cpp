@@ -30,7 +30,9 @@ Result<std::unique_ptr<FrameReader>> open_frames(InputFile input, const AudioOpe
   }
   return open_with_media(std::move(input), {.program = options.media_program,
                                             .spool_folder = options.spool_folder,
-                                            .start_s = options.start_s});
+                                            .start_s = options.start_s,
+                                            .track = options.track,
+                                            .note = options.note});
 }
 
 }  // namespace

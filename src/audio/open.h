@@ -1,6 +1,7 @@
 // Opens recordings of every kind: files, standard input, raw samples.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -26,6 +27,14 @@ struct AudioOpenOptions {
   };
 
   std::optional<Raw> raw;
+
+  // The audio track to hear of a file that has several: its number, from 1, or codes of a language
+  // with commas between ("de,deu,ger"). Empty: the best that can be decoded.
+  std::string track{};
+
+  // Takes what a user should know of the recording, one line to be read after its name: that it
+  // holds other tracks, that its channels cancel each other. Called where it is opened and read.
+  std::function<void(const std::string&)> note{};
 
   std::string media_program{};  // mynah-media; empty: beside this program, then in ../libexec
   std::string spool_folder = "/var/tmp";  // where a piped MP4 is kept while it is read

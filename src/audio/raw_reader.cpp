@@ -136,13 +136,17 @@ class RawReader final : public FrameReader {
     return frames;
   }
 
-  Status skip(int64_t count) override {
+  Result<int64_t> skip(int64_t count) override {
     if (count > std::numeric_limits<int64_t>::max() / static_cast<int64_t>(frame_bytes_)) {
       return fail(ErrorCode::InvalidInput, input_.name + ": the start is out of range");
     }
-    const int64_t bytes = count * static_cast<int64_t>(frame_bytes_);
-    if (input_.seekable && ::lseek(input_.fd.get(), bytes, SEEK_CUR) >= 0) {
-      return {};
+    if (input_.seekable) {
+      const int64_t at = ::lseek(input_.fd.get(), 0, SEEK_CUR);
+      const auto frame_bytes = static_cast<int64_t>(frame_bytes_);
+      const int64_t there = std::clamp<int64_t>((input_.size_bytes - at) / frame_bytes, 0, count);
+      if (at >= 0 && ::lseek(input_.fd.get(), there * frame_bytes, SEEK_CUR) >= 0) {
+        return there;
+      }
     }
     return skip_by_reading(*this, count);
   }

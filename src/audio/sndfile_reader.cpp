@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -20,15 +21,90 @@ struct CloseSndfile {
 
 using SndfileHandle = std::unique_ptr<SNDFILE, CloseSndfile>;
 
+std::optional<Speaker> speaker_of(int channel) {
+  switch (channel) {
+    case SF_CHANNEL_MAP_LEFT:
+    case SF_CHANNEL_MAP_FRONT_LEFT:
+      return kFrontLeft;
+    case SF_CHANNEL_MAP_RIGHT:
+    case SF_CHANNEL_MAP_FRONT_RIGHT:
+      return kFrontRight;
+    case SF_CHANNEL_MAP_MONO:
+    case SF_CHANNEL_MAP_CENTER:
+    case SF_CHANNEL_MAP_FRONT_CENTER:
+    case SF_CHANNEL_MAP_AMBISONIC_B_W:
+      return kFrontCentre;
+    case SF_CHANNEL_MAP_FRONT_LEFT_OF_CENTER:
+      return kFrontLeftOfCentre;
+    case SF_CHANNEL_MAP_FRONT_RIGHT_OF_CENTER:
+      return kFrontRightOfCentre;
+    case SF_CHANNEL_MAP_LFE:
+      return kLowFrequency;
+    case SF_CHANNEL_MAP_AMBISONIC_B_X:
+    case SF_CHANNEL_MAP_AMBISONIC_B_Y:
+    case SF_CHANNEL_MAP_AMBISONIC_B_Z:
+      return kDirectional;
+    case SF_CHANNEL_MAP_INVALID:
+      return std::nullopt;
+    default:
+      return kBackCentre;  // somewhere around the listener
+  }
+}
+
+// The order that FLAC fixes by the number of channels (RFC 9639, 9.1.3), as libsndfile does not
+// tell it: front left and right; centre third where the number is odd or above 4; then low
+// frequencies from 6 on; then surrounds.
+std::vector<Speaker> flac_speakers(int channels) {
+  std::vector<Speaker> speakers = {kFrontLeft, kFrontRight};
+  if (channels == 3 || channels > 4) {
+    speakers.push_back(kFrontCentre);
+  }
+  if (channels > 5) {
+    speakers.push_back(kLowFrequency);
+  }
+  speakers.resize(static_cast<size_t>(channels), kBackCentre);
+  return speakers;
+}
+
+// The speakers of more than two channels, where the file names them.
+std::vector<Speaker> find_speakers(SNDFILE* file, const SF_INFO& info) {
+  constexpr int kMostFlacChannels = 8;
+  if (info.channels <= 2) {
+    return {};
+  }
+  std::vector<int> map(static_cast<size_t>(info.channels));
+  const auto bytes = static_cast<int>(map.size() * sizeof(int));
+  if (sf_command(file, SFC_GET_CHANNEL_MAP_INFO, map.data(), bytes) == SF_TRUE) {
+    std::vector<Speaker> speakers;
+    for (const int channel : map) {
+      const auto speaker = speaker_of(channel);
+      if (!speaker) {
+        return {};
+      }
+      speakers.push_back(*speaker);
+    }
+    return speakers;
+  }
+  const bool is_flac = (info.format & SF_FORMAT_TYPEMASK) == SF_FORMAT_FLAC;
+  return is_flac && info.channels <= kMostFlacChannels ? flac_speakers(info.channels)
+                                                       : std::vector<Speaker>();
+}
+
 class SndfileReader final : public FrameReader {
  public:
   SndfileReader(SndfileHandle file, const SF_INFO& info, std::string name,
                 std::optional<SampleBytes> bytes)
-      : file_(std::move(file)), info_(info), name_(std::move(name)), bytes_(bytes) {}
+      : file_(std::move(file)),
+        info_(info),
+        name_(std::move(name)),
+        bytes_(bytes),
+        speakers_(find_speakers(file_.get(), info)) {}
 
   [[nodiscard]] int rate_hz() const override { return info_.samplerate; }
 
   [[nodiscard]] int channels() const override { return info_.channels; }
+
+  [[nodiscard]] std::span<const Speaker> speakers() const override { return speakers_; }
 
   [[nodiscard]] std::optional<int64_t> frames() const override {
     if (info_.frames <= 0 || info_.frames == SF_COUNT_MAX) {
@@ -48,13 +124,13 @@ class SndfileReader final : public FrameReader {
     return 0;
   }
 
-  Status skip(int64_t count) override {
+  Result<int64_t> skip(int64_t count) override {
     if (frames() && count >= *frames() - position_) {
       count = *frames() - position_;
     }
     if (info_.seekable != 0 && sf_seek(file_.get(), position_ + count, SEEK_SET) >= 0) {
       position_ += count;
-      return {};
+      return count;
     }
     return skip_by_reading(*this, count);
   }
@@ -107,6 +183,7 @@ class SndfileReader final : public FrameReader {
   SF_INFO info_;
   std::string name_;
   std::optional<SampleBytes> bytes_;
+  std::vector<Speaker> speakers_;
   int64_t position_ = 0;
 };
 

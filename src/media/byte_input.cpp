@@ -180,6 +180,25 @@ void ByteInput::read_all() {
   }
 }
 
+size_t ByteInput::read_at(int64_t offset, std::span<std::byte> out) {
+  const int64_t before = ::lseek(fd_, 0, SEEK_CUR);
+  size_t filled = 0;
+  if (before >= 0 && ::lseek(fd_, offset, SEEK_SET) == offset) {
+    while (filled < out.size()) {
+      const ssize_t got = ::read(fd_, out.data() + filled, out.size() - filled);
+      if (got < 0 && errno == EINTR) {
+        continue;
+      }
+      if (got <= 0) {
+        break;
+      }
+      filled += static_cast<size_t>(got);
+    }
+  }
+  ::lseek(fd_, before, SEEK_SET);
+  return filled;
+}
+
 int ByteInput::read_packet(void* self, uint8_t* out, int size) {
   auto* input = static_cast<ByteInput*>(self);
   return input->seekable_ ? input->read(out, size) : input->read_watched(out, size);

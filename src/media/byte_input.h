@@ -38,6 +38,10 @@ class ByteInput {
   // pipe, what FFmpeg left.
   void read_all();
 
+  // Reads from an offset of what can be sought in, and comes back; returns how many bytes there
+  // were.
+  size_t read_at(int64_t offset, std::span<std::byte> out);
+
   [[nodiscard]] AVIOContext* context() const { return context_; }
 
   [[nodiscard]] bool seekable() const { return seekable_; }

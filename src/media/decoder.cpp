@@ -16,10 +16,13 @@ constexpr double kLeastSeek_s = 10;
 // Where decoding starts before the wanted time: covers the pre-roll of Opus (80 ms), the bit
 // reservoir of MP3 and the quarter second the resampler wants.
 constexpr double kPreroll_s = 1;
-// A shorter gap between time stamps is their rounding, a longer one a broken stamp. Between the two
-// the recorder left silence out (or packets were lost), and what follows keeps its time.
+// A shorter gap between time stamps is their rounding. Of a longer one the recorder left silence
+// out (or packets were lost), and what follows keeps its time.
 constexpr double kLeastGap_s = 0.1;
-constexpr double kMostGap_s = 60;
+// What is later than the recording's beginning by less is not late.
+constexpr double kLeastLate_s = 0.01;
+// Time stamps that go back by more begin anew: another recording was joined on.
+constexpr double kLeastReturn_s = 1;
 // Encoders of MP3 add silence before and behind, which is counted as frames and left out of the
 // sound: up to four frames.
 constexpr int64_t kMp3Silence = int64_t{4} * 1152;
@@ -98,12 +101,36 @@ std::string Decoder::find_audio() {
                          : fmt::format("holds no audio track (found: {})", found);
   }
   stream_ = format_->streams[index];
+  if (is_format("avi") && input_.seekable()) {
+    const auto read_at = [this](int64_t offset, std::span<std::byte> out) {
+      return input_.read_at(offset, out);
+    };
+    const auto silences = find_avi_silences(read_at, index);
+    silences_.assign(silences.begin(), silences.end());
+  }
+  return {};
+}
+
+// Where the other tracks begin is known once sound comes: from then on they are passed over.
+void Decoder::hear_one_track() {
   for (unsigned i = 0; i < format_->nb_streams; ++i) {
     if (format_->streams[i] != stream_) {
       format_->streams[i]->discard = AVDISCARD_ALL;
     }
   }
-  return {};
+}
+
+// Keeps where the recording begins: a film's picture may come before its sound.
+void Decoder::note_start(const AVPacket& packet) {
+  const AVStream& stream = *format_->streams[packet.stream_index];
+  const AVMediaType type = stream.codecpar->codec_type;
+  const int64_t pts = packet.pts != AV_NOPTS_VALUE ? packet.pts : packet.dts;
+  if ((type != AVMEDIA_TYPE_AUDIO && type != AVMEDIA_TYPE_VIDEO) || pts == AV_NOPTS_VALUE ||
+      (stream.disposition & AV_DISPOSITION_ATTACHED_PIC) != 0) {
+    return;
+  }
+  const int64_t start_us = av_rescale_q(pts, stream.time_base, AV_TIME_BASE_Q);
+  others_start_us_ = std::min(others_start_us_.value_or(start_us), start_us);
 }
 
 std::string Decoder::open_codec() {
@@ -138,7 +165,10 @@ std::string Decoder::decode_all() {
     }
     if (packet->stream_index == stream_->index) {
       mend_end(*packet);
+      count_packet();
       going = is_between_frames(*packet) || decode_packet(packet.get());
+    } else if (!began_) {
+      note_start(*packet);
     }
     av_packet_unref(packet.get());
   }
@@ -192,6 +222,7 @@ void Decoder::note_damaged_packet() {
   if (began_) {
     damaged_after_ = damaged_after_.value_or(position_);
     lost_packets_ = true;
+    due_ += codec_->frame_size;
   }
 }
 
@@ -205,6 +236,15 @@ void Decoder::take_log(void* speaker, int level, const char*, va_list) {
   if (decoder != nullptr && decoder->began_ && decoder->is_format("matroska,webm")) {
     decoder->damaged_after_ = decoder->damaged_after_.value_or(decoder->position_);
   }
+}
+
+// An AVI's silences are due before the packets that follow them.
+void Decoder::count_packet() {
+  if (!silences_.empty() && silences_.front().before_packet == packets_) {
+    due_ += silences_.front().packets * codec_->frame_size;
+    silences_.erase(silences_.begin());
+  }
+  ++packets_;
 }
 
 // FFmpeg hands on what lies between frames of MPEG audio as if it were one. Tags and zeros, where
@@ -258,22 +298,28 @@ bool Decoder::take_frame() {
     }
   }
   if (!format_sent_) {
-    const auto at = frame_position();
-    position_ = seeking_ ? at.value_or(0) : 0;
-    stamped_ = position_;
-    writer_.format({.rate_hz = static_cast<uint32_t>(converter_.rate_hz()),
-                    .channels = static_cast<uint32_t>(converter_.channels()),
-                    .frames = length_frames().value_or(-1),
-                    .first_frame = position_});
-    format_sent_ = true;
+    send_format();
   }
   fill_gap();
   const auto samples = converter_.convert(*frame_);
-  const int64_t count = static_cast<int64_t>(samples.size()) / converter_.channels();
   writer_.frames(samples);
-  position_ += count;
-  stamped_ = frame_position().value_or(stamped_) + count;
+  position_ += static_cast<int64_t>(samples.size()) / converter_.channels();
   return true;
+}
+
+void Decoder::send_format() {
+  if (seeking_) {
+    // Where there is nothing at the time that was sought, silence goes before what comes.
+    const auto sought =
+        static_cast<int64_t>((options_.start_s - kPreroll_s) * converter_.rate_hz());
+    position_ = std::min(frame_position().value_or(0), sought);
+  }
+  writer_.format({.rate_hz = static_cast<uint32_t>(converter_.rate_hz()),
+                  .channels = static_cast<uint32_t>(converter_.channels()),
+                  .frames = length_frames().value_or(-1),
+                  .first_frame = position_},
+                 converter_.speakers());
+  format_sent_ = true;
 }
 
 // Takes the first frame's rate, channels and time, and seeks where that was asked for.
@@ -285,9 +331,15 @@ bool Decoder::begin() {
     return false;
   }
   began_ = true;
+  hear_one_track();
   origin_pts_ = frame_->best_effort_timestamp;
+  if (origin_pts_ != AV_NOPTS_VALUE && others_start_us_) {
+    origin_pts_ =
+        std::min(origin_pts_, av_rescale_q(*others_start_us_, AV_TIME_BASE_Q, stream_->time_base));
+  }
+  late_ = frame_position().value_or(0);
   seeking_ = options_.start_s >= kLeastSeek_s && input_.seekable() &&
-             origin_pts_ != AV_NOPTS_VALUE && seek_to_start();
+             origin_pts_ != AV_NOPTS_VALUE && silences_.empty() && due_ == 0 && seek_to_start();
   return true;
 }
 
@@ -298,50 +350,83 @@ bool Decoder::seek_to_start() {
          0;
 }
 
-// Where the current frame begins, in frames from the first of all, by its time stamp.
+// Where the current frame begins, in frames from the recording's beginning, by its time stamp.
 std::optional<int64_t> Decoder::frame_position() const {
   const int64_t pts = frame_->best_effort_timestamp;
   if (pts == AV_NOPTS_VALUE || origin_pts_ == AV_NOPTS_VALUE) {
     return std::nullopt;
   }
-  const double seconds = static_cast<double>(pts - origin_pts_) * av_q2d(stream_->time_base);
-  return std::max<int64_t>(0, std::llround(seconds * converter_.rate_hz()));
+  const double seconds =
+      (static_cast<double>(pts) - static_cast<double>(origin_pts_)) * av_q2d(stream_->time_base);
+  const double frames = seconds * converter_.rate_hz();
+  // Broken stamps may be of any size.
+  constexpr double kMost = 1e15;
+  return std::llround(std::clamp(frames, 0.0, kMost));
 }
 
 // Puts silence where the time stamps leave a gap.
 void Decoder::fill_gap() {
+  if (is_format("avi")) {  // whose time stamps are FFmpeg's guess
+    fill(std::exchange(due_, 0) + (position_ == 0 ? late_ : 0));
+    return;
+  }
   const double rate_hz = converter_.rate_hz();
-  const int64_t missing = frame_position().value_or(stamped_) - stamped_;
-  const double least = std::exchange(lost_packets_, false) ? 0 : kLeastGap_s * rate_hz;
-  if (static_cast<double>(missing) > least) {
-    fill(missing);
+  const auto stamp = frame_position();
+  if (!stamp) {
+    return;
+  }
+  const auto missing = static_cast<double>(*stamp + anew_ - position_);
+  if (missing < -kLeastReturn_s * rate_hz) {
+    anew_ = position_ - *stamp;
+    return;
+  }
+  const bool lost = std::exchange(lost_packets_, false);
+  const double least = lost ? 0 : position_ == 0 ? kLeastLate_s : kLeastGap_s;
+  if (missing > least * rate_hz) {
+    fill(*stamp + anew_ - position_);
   }
 }
 
 void Decoder::fill(int64_t missing) {
-  if (!format_sent_ || seconds(missing) > kMostGap_s) {
+  if (!format_sent_ || missing <= 0) {
     return;
   }
-  const std::vector<float> silence(static_cast<size_t>(converter_.channels()), 0.0F);
-  for (int64_t i = 0; i < missing; ++i) {
-    writer_.frames(silence);
+  if (missing > kMostMediaSilence_s * converter_.rate_hz() - silence_) {
+    if (!std::exchange(leapt_, true)) {
+      writer_.note(
+          fmt::format("its time stamps leap by {:.0f} s after {:.3f} s: what follows is "
+                      "told as if it came at once",
+                      seconds(missing), seconds(position_)));
+    }
+    anew_ -= missing;
+    return;
   }
+  writer_.silence(missing);
+  silence_ += missing;
   position_ += missing;
 }
 
-// The length of the audio track where the file gives it, or that of the file where it holds nothing
-// else: a film's picture may go on after its sound.
+// The recording's length up to the end of its sound: that of the audio track where the file gives
+// it (from its own beginning), or that of the file where it holds nothing else: a film's picture
+// may go on after its sound.
 std::optional<int64_t> Decoder::length_frames() const {
-  if (length_is_guessed_) {
+  if (length_is_guessed_ || leapt_) {
     return std::nullopt;
   }
-  double seconds = 0;
-  if (stream_->duration > 0) {
-    seconds = static_cast<double>(stream_->duration) * av_q2d(stream_->time_base);
+  double frames = 0;
+  const double rate_hz = converter_.rate_hz();
+  // ASF has one length, which it gives to every track.
+  if (stream_->duration > 0 && !(is_format("asf") && format_->nb_streams > 1)) {
+    frames = static_cast<double>(stream_->duration) * av_q2d(stream_->time_base) * rate_hz;
+    frames += is_format("avi") ? 0 : static_cast<double>(late_);
   } else if (format_->duration > 0 && format_->nb_streams == 1) {
-    seconds = static_cast<double>(format_->duration) / AV_TIME_BASE;
+    // Matroska counts from 0, wherever the sound begins.
+    const bool from_zero = origin_pts_ != AV_NOPTS_VALUE && is_format("matroska,webm");
+    const double before_s =
+        from_zero ? static_cast<double>(origin_pts_) * av_q2d(stream_->time_base) : 0;
+    frames =
+        (static_cast<double>(format_->duration) / AV_TIME_BASE - std::max(0.0, before_s)) * rate_hz;
   }
-  const double frames = seconds * converter_.rate_hz();
   return frames > 0 && frames < 1e15 ? std::optional(std::llround(frames)) : std::nullopt;
 }
 

@@ -41,6 +41,8 @@ Arguments parse(std::span<char*> words) {
       arguments.decoder.start_s = std::atof(value);
     } else if (name == "--extension") {
       arguments.decoder.extension = value;
+    } else if (name == "--track") {
+      arguments.decoder.track = value;
     } else if (name == "--encode-aac") {
       arguments.encode_aac_hz = std::atoi(value);
     } else if (name == "--encode-m4b") {

@@ -30,9 +30,28 @@ void MessageWriter::send(MediaKind kind, std::span<const std::byte> payload) {
   write_all(payload);
 }
 
-void MessageWriter::format(const MediaFormat& format) {
+void MessageWriter::format(const MediaFormat& format, std::span<const Speaker> speakers) {
   frame_samples_ = format.channels;
-  send(MediaKind::Format, std::as_bytes(std::span(&format, 1)));
+  std::vector<std::byte> payload(sizeof format);
+  std::memcpy(payload.data(), &format, sizeof format);
+  const auto bytes = std::as_bytes(speakers);
+  payload.insert(payload.end(), bytes.begin(), bytes.end());
+  send(MediaKind::Format, payload);
+}
+
+void MessageWriter::silence(int64_t frames) {
+  flush();
+  send(MediaKind::Silence, std::as_bytes(std::span(&frames, 1)));
+}
+
+void MessageWriter::note(std::string_view text) {
+  flush();
+  send(MediaKind::Note, std::as_bytes(std::span(text.substr(0, kMostMediaErrorBytes))));
+}
+
+void MessageWriter::next() {
+  flush();
+  send(MediaKind::Next, {});
 }
 
 void MessageWriter::frames(std::span<const float> samples) {

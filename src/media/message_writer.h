@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "audio/media_protocol.h"
+#include "audio/speakers.h"
 
 namespace mynah::media {
 
@@ -14,10 +16,20 @@ namespace mynah::media {
 // process, as there is nobody left to tell.
 class MessageWriter {
  public:
-  void format(const MediaFormat& format);
+  // `speakers`: one for each channel, or none.
+  void format(const MediaFormat& format, std::span<const Speaker> speakers);
 
   // Interleaved samples, whole frames of `channels`.
   void frames(std::span<const float> samples);
+
+  // So many frames that are silent.
+  void silence(int64_t frames);
+
+  // What a user should know of the recording.
+  void note(std::string_view text);
+
+  // Another recording follows.
+  void next();
 
   // Sends what is gathered.
   void flush();

@@ -1,6 +1,11 @@
 #include "media/sample_converter.h"
 
 namespace mynah::media {
+namespace {
+
+constexpr int kMostSpeakers = 64;  // bits of a channel mask
+
+}  // namespace
 
 SampleConverter::~SampleConverter() {
   av_channel_layout_uninit(&out_layout_);
@@ -10,6 +15,29 @@ SampleConverter::~SampleConverter() {
 bool SampleConverter::begin(const AVFrame& frame) {
   out_rate_hz_ = frame.sample_rate;
   return av_channel_layout_copy(&out_layout_, &frame.ch_layout) >= 0;
+}
+
+std::vector<Speaker> SampleConverter::speakers() const {
+  std::vector<Speaker> found;
+  if (out_layout_.order == AV_CHANNEL_ORDER_UNSPEC) {
+    // Films with six channels of plain samples have 5.1 in this order.
+    constexpr int kFilm = 6;
+    if (channels() == kFilm) {
+      found = {kFrontLeft, kFrontRight, kFrontCentre, kLowFrequency, kBackLeft, kBackRight};
+    }
+    return found;
+  }
+  for (unsigned i = 0; i < static_cast<unsigned>(channels()); ++i) {
+    const int channel = av_channel_layout_channel_from_index(&out_layout_, i);
+    if (channel >= AV_CHAN_AMBISONIC_BASE && channel <= AV_CHAN_AMBISONIC_END) {
+      found.push_back(channel == AV_CHAN_AMBISONIC_BASE ? kFrontCentre : kDirectional);
+    } else if (channel >= 0 && channel < kMostSpeakers) {
+      found.push_back(static_cast<Speaker>(channel));
+    } else {
+      return {};
+    }
+  }
+  return found;
 }
 
 // Makes a converter for what the frame is, where that is new.

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "audio/speakers.h"
 #include "media/av_handles.h"
 
 namespace mynah::media {
@@ -28,6 +29,9 @@ class SampleConverter {
   [[nodiscard]] int rate_hz() const { return out_rate_hz_; }
 
   [[nodiscard]] int channels() const { return out_layout_.nb_channels; }
+
+  // The speaker of each channel; empty where the recording does not say.
+  [[nodiscard]] std::vector<Speaker> speakers() const;
 
  private:
   bool follow(const AVFrame& frame);

@@ -1,4 +1,5 @@
 // Recordings of users' reports, from the shared folder: what is heard, when, and what is said.
+#include <cmath>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -30,6 +31,68 @@ TEST(Cases, ARecordingWithADateIsHeard) {
   const auto heard = hear(path);
   EXPECT_EQ(heard.error, "");
   EXPECT_NEAR(seconds(heard), 3.96, 0.1);
+}
+
+// Seconds before the first sample that is loud.
+double onset(const test::Heard& heard, double from_s = 0) {
+  for (auto i = static_cast<size_t>(from_s * 16000); i < heard.samples.size(); ++i) {
+    if (std::abs(heard.samples[i]) > 0.02F) {
+      return static_cast<double>(i) / 16000;
+    }
+  }
+  return -1;
+}
+
+double loudness(const test::Heard& heard) {
+  double squares = 0;
+  for (const float sample : heard.samples) {
+    squares += sample * sample;
+  }
+  return std::sqrt(squares / static_cast<double>(heard.samples.size()));
+}
+
+TEST(Cases, AGapOfAnyLengthKeepsTheTimesBehindIt) {
+  MYNAH_CASE(path, "gap-over-60s/gap90.webm");
+  const auto heard = hear(path);
+  EXPECT_EQ(heard.error, "");
+  EXPECT_NEAR(seconds(heard), 98.47, 0.05);
+  EXPECT_NEAR(onset(heard, 10), 94.7, 0.2);
+}
+
+TEST(Cases, SoundThatBeginsAfterThePictureKeepsTheFilmsTime) {
+  MYNAH_CASE(path, "late-audio-track/late.mp4");
+  const auto heard = hear(path);
+  EXPECT_EQ(heard.error, "");
+  EXPECT_NEAR(seconds(heard), 8.96, 0.05);
+  EXPECT_GT(onset(heard), 4.9);
+}
+
+TEST(Cases, ChannelsThatCancelEachOtherAreHeardAndTold) {
+  MYNAH_CASE(path, "phase-inverted/phase.mp3");
+  std::string note;
+  AudioOpenOptions options;
+  options.note = [&note](const std::string& text) { note += text; };
+  const auto mixed = hear(path, options);
+  EXPECT_THAT(note, testing::HasSubstr("cancel each other"));
+  options.channel = 0;
+  const auto left = hear(path, options);
+  EXPECT_NEAR(loudness(mixed), loudness(left), 0.05 * loudness(left));
+}
+
+TEST(Cases, SpeechInTheCentreOfAFilmIsLouderThanWhatSurroundsIt) {
+  MYNAH_CASE(path, "surround-51-downmix/s51d_0.25.mkv");
+  const auto mixed = hear(path);
+  AudioOpenOptions options;
+  options.channel = 2;
+  const auto centre = hear(path, options);
+  ASSERT_EQ(mixed.samples.size(), centre.samples.size());
+  double product = 0;
+  for (size_t i = 0; i < mixed.samples.size(); ++i) {
+    product += mixed.samples[i] * centre.samples[i];
+  }
+  const double correlation =
+      product / static_cast<double>(mixed.samples.size()) / (loudness(mixed) * loudness(centre));
+  EXPECT_GT(correlation, 0.7);  // the plain mean: 0.2
 }
 
 }  // namespace

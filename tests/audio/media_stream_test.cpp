@@ -37,11 +37,13 @@ std::string data(const std::vector<float>& samples) {
 struct Answer {
   std::vector<float> samples;
   std::string error;
+  std::string notes;
 };
 
 Answer read(const std::string& bytes, size_t piece = 1000) {
-  MediaStream stream(std::make_unique<test::MemoryBytes>(bytes, piece));
   Answer answer;
+  MediaStream stream(std::make_unique<test::MemoryBytes>(bytes, piece),
+                     [&answer](const std::string& note) { answer.notes += note + ";"; });
   if (const auto header = stream.read_format(); !header) {
     return {.samples = {}, .error = header.error().message};
   }
@@ -89,6 +91,52 @@ TEST(MediaStream, EveryPlaceToEndTooEarlyIsAnError) {
   for (size_t length = 0; length < bytes.size(); ++length) {
     EXPECT_THAT(read(bytes.substr(0, length)).error, HasSubstr("ended in the middle")) << length;
   }
+}
+
+TEST(MediaStream, SilenceIsToldAsACountAndNotesGoTheirWay) {
+  const auto silence = [](int64_t frames) { return message(MediaKind::Silence, bytes_of(frames)); };
+  const Answer answer = read(message(MediaKind::Note, "has two\ntracks") + format(16000, 2) +
+                             data({1, 2}) + silence(5) + message(MediaKind::Note, "late") +
+                             data({3, 4}) + message(MediaKind::End, ""));
+  EXPECT_EQ(answer.samples, (std::vector<float>{1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 4}));
+  EXPECT_EQ(answer.error, "");
+  EXPECT_EQ(answer.notes, "has two?tracks;late;");
+  EXPECT_THAT(read(format(16000, 2) + silence(-1)).error, HasSubstr("a silence of -1 frames"));
+  EXPECT_THAT(read(format(16000, 2) + silence(int64_t{16000} * 3600 * 25)).error,
+              HasSubstr("a silence of"));
+  EXPECT_THAT(read(format(16000, 2) + message(MediaKind::Silence, "1234")).error,
+              HasSubstr("a silence of 4 bytes"));
+  std::string notes;
+  for (int i = 0; i <= kMostMediaNotes; ++i) {
+    notes += message(MediaKind::Note, "x");
+  }
+  EXPECT_THAT(read(notes).error, HasSubstr("too many"));
+}
+
+TEST(MediaStream, ARecordingThatWasJoinedOnHasAFormatOfItsOwn) {
+  MediaStream stream(std::make_unique<test::MemoryBytes>(
+      format(16000, 2) + data({1, 2}) + message(MediaKind::Next, "") + format(8000, 1) + data({3}) +
+          message(MediaKind::End, ""),
+      1000));
+  std::vector<float> block(6);
+  ASSERT_EQ(stream.read_format().value().rate_hz, 16000U);
+  EXPECT_EQ(stream.read_frames(block).value(), 1U);
+  EXPECT_EQ(stream.read_frames(block).value(), 0U);
+  ASSERT_TRUE(stream.has_next());
+  ASSERT_EQ(stream.read_format().value().rate_hz, 8000U);
+  EXPECT_EQ(stream.read_frames(block).value(), 1U);
+  EXPECT_EQ(stream.read_frames(block).value(), 0U);
+  EXPECT_FALSE(stream.has_next());
+}
+
+TEST(MediaStream, SpeakersAreOneForEachChannelOrNone) {
+  const MediaFormat two{.rate_hz = 16000, .channels = 2, .frames = -1, .first_frame = 0};
+  MediaStream stream(std::make_unique<test::MemoryBytes>(
+      message(MediaKind::Format, bytes_of(two) + std::string("\2\3", 2)), 1000));
+  ASSERT_TRUE(stream.read_format());
+  EXPECT_THAT(stream.speakers(), testing::ElementsAre(kFrontCentre, kLowFrequency));
+  EXPECT_THAT(read(message(MediaKind::Format, bytes_of(two) + "\1")).error,
+              HasSubstr("1 speakers for 2 channels"));
 }
 
 TEST(MediaStream, NumbersOutOfRangeAreErrors) {
