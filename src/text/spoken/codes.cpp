@@ -8,26 +8,10 @@
 #include "text/spoken/characters.h"
 #include "text/spoken/quantity.h"
 #include "text/spoken/reading.h"
+#include "text/spoken/word_tables.h"
 
 namespace mynah {
 namespace {
-
-// What has a number, or a number and a letter, for its name.
-constexpr auto kPlaces = std::to_array<std::string_view>(
-    {"apartment", "apt",      "gate",    "seat",     "room",     "suite",    "unit",     "flat",
-     "house",     "floor",    "door",    "building", "block",    "lot",      "flight",   "platform",
-     "terminal",  "track",    "exit",    "row",      "section",  "chapter",  "part",     "figure",
-     "fig",       "table",    "exhibit", "form",     "appendix", "annex",    "article",  "schedule",
-     "item",      "question", "step",    "line",     "level",    "grade",    "class",    "type",
-     "phase",     "size",     "route",   "highway",  "bus",      "train",    "channel",  "zone",
-     "district",  "ward",     "bay",     "berth",    "cabin",    "deck",     "pier",     "dock",
-     "hall",      "lane",     "booth",   "locker",   "stall",    "rm",       "ste",      "hwy",
-     "no",        "number",   "page",    "tier",     "group",    "category", "division", "road"});
-
-// Behind these a number in brackets is what they point to: "Eq. (3)", "Ref. [12]".
-constexpr auto kPointers = std::to_array<std::string_view>(
-    {"eq", "eqs", "eqn", "eqns", "equation", "equations", "ref", "refs", "reference", "references",
-     "inequality", "expression", "relation", "identity"});
 
 // The word before `at`, or before a stop before it: "apt. 4B".
 std::string word_before_stop(const Tokens& tokens, size_t at) {
@@ -37,10 +21,11 @@ std::string word_before_stop(const Tokens& tokens, size_t at) {
 }
 
 bool is_place(const std::string& word) {
-  if (among(kPlaces, word)) {
+  if (among(WordList{"places"}, word)) {
     return true;
   }
-  return word.ends_with('s') && among(kPlaces, std::string_view(word).substr(0, word.size() - 1));
+  return word.ends_with('s') &&
+         among(WordList{"places"}, std::string_view(word).substr(0, word.size() - 1));
 }
 
 bool is_lettered(const Tokens& tokens, size_t at) {
@@ -117,7 +102,7 @@ std::optional<Reading> read_pointer(const Tokens& tokens, size_t at, const Spoke
   const bool second =
       at > 4 && (((before == "and" || before == "to") && tokens.is(at - 4, closer)) ||
                  (tokens.is(at - 2, ",") && tokens.is(at - 3, closer)));
-  if (!second && !among(kPointers, before)) {
+  if (!second && !among(WordList{"pointers"}, before)) {
     return std::nullopt;
   }
   std::string words = quantity_words(*number, options.dialect);

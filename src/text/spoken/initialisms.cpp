@@ -1,73 +1,14 @@
 // Which letters are said as letters: initialisms, single letters, letters beside digits.
-#include <array>
 #include <string>
 
 #include "text/spoken/abbreviations.h"
 #include "text/spoken/characters.h"
 #include "text/spoken/reading.h"
 #include "text/spoken/sayable.h"
+#include "text/spoken/word_tables.h"
 
 namespace mynah {
 namespace {
-
-// Said as words though in capitals: acronyms, which lexicons have as they are written.
-constexpr auto kAcronyms = std::to_array<std::string_view>(
-    {"NASA",   "NATO",  "UNESCO", "UNICEF",  "OPEC",  "AIDS",   "SARS",  "COVID", "LASER",
-     "RADAR",  "SCUBA", "SWAT",   "NAFTA",   "ASCII", "RAM",    "ROM",   "GIF",   "JPEG",
-     "PIN",    "SIM",   "ZIP",    "LAN",     "WAN",   "NVIDIA", "LEGO",  "FIFA",  "UEFA",
-     "NASDAQ", "ESA",   "FEMA",   "OSHA",    "HIPAA", "PETA",   "BASIC", "COBOL", "REST",
-     "LIDAR",  "MIDI",  "ACID",   "CAPTCHA", "SONAR"});
-
-// Said as letters though they have vowels.
-constexpr auto kInitialisms = std::to_array<std::string_view>(
-    {"FBI",  "CIA",  "USA",  "UAE",    "API",  "URL",  "URI",   "CEO",  "CFO",  "CTO",   "COO",
-     "AI",   "UI",   "UX",   "EU",     "UK",   "UN",   "US",    "IT",   "WHO",  "IBM",   "IQ",
-     "ID",   "OS",   "IOS",  "IP",     "ISP",  "IDE",  "ISBN",  "IEEE", "IEC",  "ISO",   "FAQ",
-     "FIQ",  "DIY",  "DNA",  "RNA",    "MRNA", "AC",   "AM",    "PA",   "CEO",  "ATM",   "MIT",
-     "UCLA", "USC",  "NYU",  "LSE",    "USB",  "CPU",  "GPU",   "TPU",  "NPU",  "IO",    "AWS",
-     "SUV",  "VIP",  "MVP",  "RIP",    "ETA",  "EST",  "EDT",   "UTC",  "CET",  "CEST",  "AEST",
-     "IST",  "JST",  "PIE",  "AES",    "RSA",  "SSH",  "SAT",   "ACT",  "GPA",  "BBC",   "CNN",
-     "ABC",  "NBC",  "CBS",  "ESPN",   "HBO",  "UFO",  "AKA",   "ASAP", "BYOB", "TBA",   "TBD",
-     "OECD", "IMF",  "EPA",  "FDA",    "FAA",  "IRS",  "NSA",   "DEA",  "ACLU", "NAACP", "AFAIK",
-     "IMO",  "IMHO", "ROI",  "KPI",    "IPO",  "LLC",  "NGO",   "UHD",  "LED",  "OLED",  "CEP",
-     "AUX",  "EUR",  "BMI",  "FYI",    "AMD",  "AOL",  "EKG",   "ICU",  "NBA",  "UFC",   "EV",
-     "ISS",  "IVF",  "ADHD", "USDA",   "UPS",  "ETF",  "SEO",   "CLI",  "UDP",  "OCR",   "ECC",
-     "EEG",  "MRI",  "OTC",  "VRAM",   "GDP",  "EOF",  "IPA",   "SSML", "ASR",  "AMA",   "AWOL",
-     "NYSE", "YMCA", "YWCA", "LOL",    "SOS",  "DOJ",  "DOE",   "NIH",  "CES",  "CIO",   "IOC",
-     "OEM",  "UBS",  "SEC",  "EBITDA", "IAEA", "ICAO", "UNHCR", "EOD",  "DOB",  "DUI",   "ROFL",
-     "TIA",  "POV",  "OCD",  "ALS",    "IUD",  "HIV",  "IRL"});
-
-// Also words in capitals where somebody shouts.
-constexpr auto kAlsoWords = std::to_array<std::string_view>(
-    {"US", "IT", "WHO", "AM", "ID", "PIE", "SAT", "ACT", "LED", "SEC", "DOE"});
-
-// Words that nobody says as they are written, however they are written.
-struct Respelled {
-  std::string_view written;  // lower case; a capital counts where there is one
-  std::string_view spoken;
-};
-
-constexpr std::array kRespelled = std::to_array<Respelled>({
-    {"json", "jason"},
-    {"yaml", "yammel"},
-    {"toml", "tommel"},
-    {"cuda", "cooda"},
-    {"YoY", "year over year"},
-    {"QoQ", "quarter over quarter"},
-    {"MoM", "month over month"},
-    {"btw", "by the way"},
-    {"etc", "et cetera"},
-});
-
-// Initialisms that people also write in small letters, and that are no words.
-constexpr auto kSmallInitialisms =
-    std::to_array<std::string_view>({"asap", "faq", "url", "api", "fyi", "diy", "imho", "afaik",
-                                     "idk", "omg", "wtf", "tbh", "nsfw", "rsvp", "tba", "tbd"});
-
-constexpr auto kShortWords = std::to_array<std::string_view>(
-    {"AM", "AN", "AS", "AT", "BE", "BY", "DO", "GO", "HE", "HI", "IF", "IN",
-     "IS", "IT", "ME", "MY", "NO", "OF", "OH", "OK", "ON", "OR", "SO", "TO",
-     "UP", "US", "WE", "YE", "YO", "HA", "AH", "EH", "UH", "UM"});
 
 bool has_vowel(std::string_view word) {
   return word.find_first_of("AEIOU") != std::string_view::npos;
@@ -76,27 +17,28 @@ bool has_vowel(std::string_view word) {
 // Somebody shouts where a neighbour in capitals is a word.
 bool is_shouted(const Tokens& tokens, size_t at) {
   const auto shouts = [](std::string_view word) {
-    return is_all_capitals(word) && has_vowel(word) && !among(kInitialisms, word) &&
-           !among(kAcronyms, word) && (word.size() > 2 || among(kShortWords, word));
+    return is_all_capitals(word) && has_vowel(word) && !among(WordList{"initialisms"}, word) &&
+           !among(WordList{"acronyms"}, word) &&
+           (word.size() > 2 || among(WordList{"short-words"}, word));
   };
   return shouts(tokens.word_before(at)) || shouts(tokens.word_behind(at + 1));
 }
 
 // How a word in capitals is said.
 std::string capitals_words(const Tokens& tokens, size_t at, std::string_view word) {
-  if (among(kAcronyms, word)) {
+  if (among(WordList{"acronyms"}, word)) {
     return std::string(word);
   }
   if (tokens.is(at + 1, "&") || (at > 0 && tokens.is(at - 1, "&"))) {
     return spell(word);
   }
-  if (among(kAlsoWords, word) || among(kShortWords, word)) {
-    const bool letters = among(kInitialisms, word) && !is_shouted(tokens, at);
+  if (among(WordList{"also-words"}, word) || among(WordList{"short-words"}, word)) {
+    const bool letters = among(WordList{"initialisms"}, word) && !is_shouted(tokens, at);
     return letters ? spell(word) : ascii_lower(word);
   }
-  if (among(kInitialisms, word) || word.size() == 2 || !has_vowel(word)) {
+  if (among(WordList{"initialisms"}, word) || word.size() == 2 || !has_vowel(word)) {
     const bool sayable = word.find('Y') != std::string_view::npos && is_shouted(tokens, at);
-    return sayable && !among(kInitialisms, word) ? ascii_lower(word) : spell(word);
+    return sayable && !among(WordList{"initialisms"}, word) ? ascii_lower(word) : spell(word);
   }
   // "AAPL" is no word; longer ones are names that somebody can say.
   constexpr size_t kLongestLetters = 5;
@@ -110,14 +52,14 @@ std::string capitals_words(const Tokens& tokens, size_t at, std::string_view wor
 std::optional<Reading> read_respelled(const Tokens& tokens, size_t at) {
   const std::string_view word = tokens.text(at);
   const std::string lower = ascii_lower(word);
-  for (const Respelled& respelled : kRespelled) {
-    if (word == respelled.written || lower == respelled.written) {
-      return Reading{at + 1, std::string(respelled.spoken)};
+  for (const std::string_view written : {word, std::string_view(lower)}) {
+    if (const TableRow* const respelled = find_row(WordTable::Respelled, written)) {
+      return Reading{at + 1, std::string((*respelled)[1])};
     }
   }
   const bool plural = word.ends_with('s');
   const std::string_view core = word.substr(0, word.size() - (plural ? 1 : 0));
-  if (among(kSmallInitialisms, core)) {
+  if (among(WordList{"small-initialisms"}, core)) {
     return Reading{at + 1, spell(core) + (plural ? "'s" : "")};
   }
   return std::nullopt;
@@ -239,7 +181,7 @@ std::optional<Reading> read_initialism(const Tokens& tokens, size_t at, const Sp
   }
   if (is_all_capitals(core)) {
     const std::string words = beside_digits(tokens, at) && (core.size() <= 3 || !has_vowel(core)) &&
-                                      !among(kAcronyms, core)
+                                      !among(WordList{"acronyms"}, core)
                                   ? spell(core)
                                   : capitals_words(tokens, at, core);
     const bool letters = words.find(kLetterName) != std::string::npos;

@@ -2,11 +2,13 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <unordered_map>
 
 #include "text/spoken/cardinals.h"
 #include "text/spoken/characters.h"
 #include "text/spoken/quantity.h"
 #include "text/spoken/reading.h"
+#include "text/spoken/word_tables.h"
 
 namespace mynah {
 namespace {
@@ -19,60 +21,22 @@ struct Currency {
   std::string_view parts;
 };
 
-constexpr std::array kSigns = std::to_array<Currency>({
-    {"$", "dollar", "dollars", "cent", "cents"},
-    {"\u00A3", "pound", "pounds", "penny", "pence"},
-    {"\u20AC", "euro", "euros", "cent", "cents"},
-    {"\u00A5", "yen", "yen", "", ""},
-    {"\u20B9", "rupee", "rupees", "paisa", "paise"},
-    {"\u20BD", "ruble", "rubles", "kopek", "kopeks"},
-    {"\u20A9", "won", "won", "", ""},
-    {"\u20BA", "lira", "lira", "kurush", "kurush"},
-    {"\u20AA", "shekel", "shekels", "agora", "agorot"},
-    {"\u20AB", "dong", "dong", "", ""},
-    {"\u0E3F", "baht", "baht", "satang", "satang"},
-    {"\u20B4", "hryvnia", "hryvnias", "kopek", "kopeks"},
-    {"\u20A6", "naira", "naira", "kobo", "kobo"},
-    {"\u20B1", "peso", "pesos", "centavo", "centavos"},
-    {"\u20BF", "bitcoin", "bitcoins", "", ""},
-});
-
-// Letters before or behind the number (ISO 4217), and before a dollar sign.
-constexpr std::array kCodes = std::to_array<Currency>({
-    {"USD", "US dollar", "US dollars", "cent", "cents"},
-    {"US$", "US dollar", "US dollars", "cent", "cents"},
-    {"EUR", "euro", "euros", "cent", "cents"},
-    {"GBP", "British pound", "British pounds", "penny", "pence"},
-    {"JPY", "Japanese yen", "Japanese yen", "", ""},
-    {"CNY", "Chinese yuan", "Chinese yuan", "", ""},
-    {"RMB", "renminbi", "renminbi", "", ""},
-    {"INR", "Indian rupee", "Indian rupees", "paisa", "paise"},
-    {"CHF", "Swiss franc", "Swiss francs", "centime", "centimes"},
-    {"CAD", "Canadian dollar", "Canadian dollars", "cent", "cents"},
-    {"C$", "Canadian dollar", "Canadian dollars", "cent", "cents"},
-    {"CA$", "Canadian dollar", "Canadian dollars", "cent", "cents"},
-    {"AUD", "Australian dollar", "Australian dollars", "cent", "cents"},
-    {"A$", "Australian dollar", "Australian dollars", "cent", "cents"},
-    {"AU$", "Australian dollar", "Australian dollars", "cent", "cents"},
-    {"NZD", "New Zealand dollar", "New Zealand dollars", "cent", "cents"},
-    {"NZ$", "New Zealand dollar", "New Zealand dollars", "cent", "cents"},
-    {"HKD", "Hong Kong dollar", "Hong Kong dollars", "cent", "cents"},
-    {"HK$", "Hong Kong dollar", "Hong Kong dollars", "cent", "cents"},
-    {"R$", "Brazilian real", "Brazilian reais", "centavo", "centavos"},
-    {"BRL", "Brazilian real", "Brazilian reais", "centavo", "centavos"},
-    {"MXN", "Mexican peso", "Mexican pesos", "centavo", "centavos"},
-    {"SEK", "Swedish krona", "Swedish kronor", "\u00F6re", "\u00F6re"},
-    {"NOK", "Norwegian krone", "Norwegian kroner", "\u00F8re", "\u00F8re"},
-    {"DKK", "Danish krone", "Danish kroner", "\u00F8re", "\u00F8re"},
-    {"PLN", "zloty", "zlotys", "grosz", "groszy"},
-    {"KRW", "Korean won", "Korean won", "", ""},
-    {"SGD", "Singapore dollar", "Singapore dollars", "cent", "cents"},
-    {"RUB", "ruble", "rubles", "kopek", "kopeks"},
-    {"TRY", "Turkish lira", "Turkish lira", "kurush", "kurush"},
-    {"ZAR", "rand", "rand", "cent", "cents"},
-    {"BTC", "bitcoin", "bitcoins", "", ""},
-    {"Rs", "rupee", "rupees", "paisa", "paise"},
-});
+// The currency of a sign or code; null where there is none.
+const Currency* find_currency(std::string_view symbol) {
+  static const auto* const table = [] {
+    auto* map = new std::unordered_map<std::string_view, Currency>();
+    for (const auto& [written, row] : table_rows(WordTable::Currencies)) {
+      map->emplace(written, Currency{.symbol = written,
+                                     .singular = row[1],
+                                     .plural = row[2],
+                                     .part = row[3],
+                                     .parts = row[4]});
+    }
+    return map;
+  }();
+  const auto found = table->find(symbol);
+  return found == table->end() ? nullptr : &found->second;
+}
 
 struct Sign {
   size_t end = 0;
@@ -83,17 +47,8 @@ Sign sign_at(const Tokens& tokens, size_t at) {
   // "US$" is a word and a mark.
   const bool dollar = tokens.is_word(at) && tokens.is(at + 1, "$");
   const std::string_view text = dollar ? tokens.text(at, at + 2) : tokens.text(at);
-  for (const Currency& code : kCodes) {
-    if (code.symbol == text) {
-      return {at + (dollar ? 2U : 1U), &code};
-    }
-  }
-  for (const Currency& sign : kSigns) {
-    if (sign.symbol == text) {
-      return {at + 1, &sign};
-    }
-  }
-  return {};
+  const Currency* const currency = find_currency(text);
+  return currency == nullptr ? Sign{} : Sign{at + (dollar ? 2U : 1U), currency};
 }
 
 // "a $5 bill", "its $2 million deal": what stands before a noun is singular.

@@ -7,51 +7,10 @@
 #include "text/spoken/cardinals.h"
 #include "text/spoken/characters.h"
 #include "text/spoken/reading.h"
+#include "text/spoken/word_tables.h"
 
 namespace mynah {
 namespace {
-
-constexpr auto kRulers = std::to_array<std::string_view>(
-    {"henry",     "louis",     "edward",   "george",    "elizabeth", "charles",   "james",
-     "richard",   "william",   "mary",     "paul",      "pius",      "benedict",  "gregory",
-     "leo",       "innocent",  "philip",   "frederick", "francis",   "napoleon",  "nicholas",
-     "alexander", "catherine", "ivan",     "peter",     "ferdinand", "alfonso",   "otto",
-     "wilhelm",   "ramses",    "ptolemy",  "xerxes",    "darius",    "cleopatra", "john",
-     "clement",   "urban",     "boniface", "harald",    "gustav",    "christian", "haakon"});
-
-constexpr auto kParts = std::to_array<std::string_view>(
-    {"chapter", "part",    "act",      "scene", "volume",   "vol",      "book",  "section",
-     "article", "parts",   "chapters", "books", "volumes",  "sections", "types", "phases",
-     "wars",    "acts",    "appendix", "title", "figure",   "war",      "phase", "type",
-     "stage",   "class",   "level",    "grade", "bowl",     "fantasy",  "rocky", "mark",
-     "apollo",  "saturn",  "gemini",   "tier",  "category", "schedule", "annex", "division",
-     "group",   "episode", "canto",    "psalm", "table",    "factor",   "page"});
-
-// Short forms of these, which have a stop behind them.
-constexpr auto kShortParts = std::to_array<std::string_view>(
-    {"vol", "ch", "chap", "sec", "sect", "fig", "pt", "bk", "art", "app", "eq", "tab"});
-
-// Verbs that the pronoun has behind it and nothing numbered has: "the book I am", "the Act I know".
-constexpr auto kOfThePronoun = std::to_array<std::string_view>(
-    {"am",   "have",     "do",     "don't",   "haven't",   "think", "know", "want",
-     "need", "like",     "love",   "believe", "see",       "own",   "read", "mean",
-     "hope", "remember", "prefer", "suppose", "recommend", "teach"});
-
-// Verbs of both: "the book I had", "World War I had ended".
-constexpr auto kOfBoth = std::to_array<std::string_view>(
-    {"was",   "had",   "will",   "would", "can",   "could",    "should", "did",     "might",
-     "must",  "may",   "saw",    "met",   "said",  "thought",  "knew",   "wanted",  "liked",
-     "loved", "hated", "needed", "wrote", "made",  "found",    "chose",  "bought",  "borrowed",
-     "took",  "got",   "gave",   "left",  "lost",  "kept",     "played", "never",   "always",
-     "just",  "also",  "really", "still", "first", "recently", "once",   "finished"});
-
-// What a numbered word in small letters stands before: "phase I trials".
-constexpr auto kOfPhases = std::to_array<std::string_view>(
-    {"trial", "trials", "study", "studies", "clinical", "error", "errors", "diabetes", "collagen",
-     "interferon", "interferons", "hypersensitivity", "fibers", "cells", "cancer", "tumors", "of"});
-
-constexpr auto kRulerTitles = std::to_array<std::string_view>(
-    {"King", "Queen", "Pope", "Emperor", "Empress", "Tsar", "Czar", "Kaiser", "Sultan", "Prince"});
 
 constexpr auto kDeterminers = std::to_array<std::string_view>(
     {"the", "this", "that", "every", "each", "any", "which", "what", "a", "an", "my", "his", "her",
@@ -74,8 +33,9 @@ Named named_before(const Tokens& tokens, size_t at) {
     named = {.word = tokens.text(last - 1), .stop = true};
   }
   const std::string lower = ascii_lower(named.word);
-  named.part = named.stop ? among(kShortParts, lower) : among(kParts, lower);
-  named.ruler = !named.stop && among(kRulers, lower) && is_capitalised(named.word);
+  named.part =
+      named.stop ? among(WordList{"short-parts"}, lower) : among(WordList{"numbered-parts"}, lower);
+  named.ruler = !named.stop && among(WordList{"rulers"}, lower) && is_capitalised(named.word);
   return named;
 }
 
@@ -90,7 +50,7 @@ bool is_pronoun(const Tokens& tokens, size_t at, const Named& named) {
     return false;
   }
   const std::string next = ascii_lower(next_word);
-  if (among(kOfThePronoun, next)) {
+  if (among(WordList{"pronoun-verbs"}, next)) {
     return true;
   }
   if (named.stop || (named.word == "war" && earlier == "world")) {
@@ -100,12 +60,12 @@ bool is_pronoun(const Tokens& tokens, size_t at, const Named& named) {
     // "type I and II", "phase I or phase II"
     const bool both = among(kBetween, next) && (roman_value(tokens.word_behind(behind + 1)) != 0 ||
                                                 roman_value(tokens.text(behind + 4)) != 0);
-    return !both && !is_capitalised(next_word) && !among(kOfPhases, next);
+    return !both && !is_capitalised(next_word) && !among(WordList{"phase-nouns"}, next);
   }
   if (named.ruler) {
-    return among(kOfBoth, next) && !among(kRulerTitles, earlier);
+    return among(WordList{"common-verbs"}, next) && !among(WordList{"ruler-titles"}, earlier);
   }
-  return among(kOfBoth, next) && among(kDeterminers, ascii_lower(earlier));
+  return among(WordList{"common-verbs"}, next) && among(kDeterminers, ascii_lower(earlier));
 }
 
 // Where a range of numerals ends, "pp. iv\u2013x", "Chapters I-IV", and its last one; 0: there is

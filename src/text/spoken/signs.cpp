@@ -7,6 +7,7 @@
 #include "text/spoken/characters.h"
 #include "text/spoken/quantity.h"
 #include "text/spoken/reading.h"
+#include "text/spoken/word_tables.h"
 #include "text/utf8.h"
 
 namespace mynah {
@@ -19,102 +20,16 @@ struct Sign {
   std::string_view spoken;
 };
 
-// Said wherever they stand.
-constexpr std::array kSigns = std::to_array<Sign>({
-    {"&", "and"},
-    {"=", "equals"},
-    {"%", "percent"},
-    {"\u2030", "per mille"},
-    {"\u00B0", "degrees"},
-    {"\u00B6", "paragraph"},
-    {"\u00A9", "copyright"},
-    {"\u2116", "number"},
-    {"\u2105", "care of"},
-    {"\u00A2", "cents"},
-    {"\u00A3", "pounds"},
-    {"\u20AC", "euros"},
-    {"\u00A5", "yen"},
-    {"$", "dollars"},
-    {"\u00D7", "times"},
-    {"\u00F7", "divided by"},
-    {"\u2212", "minus"},
-    {"\u00B1", "plus or minus"},
-    {"\u2248", "is approximately"},
-    {"\u2260", "is not equal to"},
-    {"\u2261", "is identical to"},
-    {"\u2264", "is less than or equal to"},
-    {"\u2265", "is greater than or equal to"},
-    {"\u221E", "infinity"},
-    {"\u221A", "the square root of"},
-    {"\u2211", "the sum of"},
-    {"\u222B", "the integral of"},
-    {"\u2202", "partial"},
-    {"\u2206", "delta"},
-    {"\u2208", "in"},
-    {"\u2209", "not in"},
-    {"\u2205", "the empty set"},
-    {"\u2229", "intersection"},
-    {"\u222A", "union"},
-    {"\u2282", "is a subset of"},
-    {"\u2200", "for all"},
-    {"\u2203", "there is"},
-    {"\u2234", "therefore"},
-    {"\u21D2", "implies"},
-    {"\u21D4", "if and only if"},
-    {"\u2192", "to"},
-    {"\u2190", "from"},
-    {"\u2191", "up"},
-    {"\u2193", "down"},
-    {"\u2194", "to"},
-    // Other scripts' commas and stops.
-    {"\u3002", "."},
-    {"\u3001", ","},
-    {"\uFF61", "."},
-    {"\u060C", ","},
-    {"\u061B", ";"},
-    {"\u061F", "?"},
-    {"\u06D4", "."},
-    {"\u0964", "."},
-    {"\u0965", "."},
-    {"[", "("},
-    {"]", ")"},
-    {"{", "("},
-    {"}", ")"},
-    {"\u203D", "?"},
-});
-
-// Several marks that are one sign, longest first.
-constexpr std::array kRuns = std::to_array<Sign>({
-    {"<=>", "if and only if"},
-    {"===", "equals"},
-    {"!==", "is not equal to"},
-    {"==", "equals"},
-    {"!=", "is not equal to"},
-    {">=", "is greater than or equal to"},
-    {"<=", "is less than or equal to"},
-    {"=>", "to"},
-    {"->", "to"},
-    {"<-", "from"},
-    {"&&", "and"},
-    {"||", "or"},
-    {"::", " "},
-    {"\u00A7\u00A7", "sections"},
-});
-
-constexpr std::array kGreek = std::to_array<Sign>({
-    {"\u03B1", "alpha"},   {"\u03B2", "beta"},  {"\u03B3", "gamma"},  {"\u03B4", "delta"},
-    {"\u03B5", "epsilon"}, {"\u03B6", "zeta"},  {"\u03B7", "eta"},    {"\u03B8", "theta"},
-    {"\u03BB", "lambda"},  {"\u03BC", "mu"},    {"\u03BD", "nu"},     {"\u03BE", "xi"},
-    {"\u03C0", "pi"},      {"\u03C1", "rho"},   {"\u03C3", "sigma"},  {"\u03C4", "tau"},
-    {"\u03C6", "phi"},     {"\u03C7", "chi"},   {"\u03C8", "psi"},    {"\u03C9", "omega"},
-    {"\u0394", "delta"},   {"\u03A3", "sigma"}, {"\u03A9", "omega"},  {"\u03A6", "phi"},
-    {"\u0393", "gamma"},   {"\u0398", "theta"}, {"\u039B", "lambda"}, {"\u03A0", "pi"},
-});
-
 template <size_t n>
 std::optional<std::string_view> spoken_of(const std::array<Sign, n>& signs, std::string_view text) {
   const auto* const found = std::ranges::find(signs, text, &Sign::written);
   return found == signs.end() ? std::nullopt : std::optional(found->spoken);
+}
+
+// How signs of data/signs.tsv, and Greek letters, are said.
+std::optional<std::string_view> sign_words(std::string_view signs) {
+  const TableRow* const row = find_row(WordTable::Signs, signs);
+  return row == nullptr ? std::nullopt : std::optional((*row)[1]);
 }
 
 bool is_value(const Tokens& tokens, size_t i) {
@@ -394,7 +309,7 @@ std::optional<Reading> read_stop(const Tokens& tokens, size_t at) {
 
 std::optional<Reading> read_sign(const Tokens& tokens, size_t at, const SpokenOptions& options) {
   if (tokens.is_word(at)) {
-    const auto greek = spoken_of(kGreek, tokens.text(at));
+    const auto greek = sign_words(tokens.text(at));
     return greek ? std::optional(Reading{at + 1, std::string(*greek)}) : std::nullopt;
   }
   if (tokens.kind(at) != Token::Kind::Mark) {
@@ -406,7 +321,7 @@ std::optional<Reading> read_sign(const Tokens& tokens, size_t at, const SpokenOp
     return Reading{at + 3, ""};
   }
   for (size_t length = 3; length > 1; --length) {
-    if (const auto run = spoken_of(kRuns, tokens.text(at, at + length))) {
+    if (const auto run = sign_words(tokens.text(at, at + length))) {
       return Reading{at + length, std::string(*run)};
     }
   }
@@ -428,7 +343,7 @@ std::optional<Reading> read_sign(const Tokens& tokens, size_t at, const SpokenOp
     const std::string_view name = tokens.text(at + 1);
     return Reading{at + 1, is_all_capitals(name) && name.size() < 6 ? "" : "dollar"};
   }
-  if (const auto sign = spoken_of(kSigns, tokens.text(at))) {
+  if (const auto sign = sign_words(tokens.text(at))) {
     return Reading{at + 1, std::string(*sign)};
   }
   return std::nullopt;

@@ -1,5 +1,4 @@
-// Units behind numbers: the International System's (BIPM, SI brochure, 9th edition, tables 2 to 8),
-// the customary ones of the United States and Britain, and those of computing (IEC 80000-13).
+// Units behind numbers; data/units.tsv has them.
 #include <algorithm>
 #include <array>
 #include <unordered_map>
@@ -8,6 +7,7 @@
 #include "text/spoken/codes.h"
 #include "text/spoken/quantity.h"
 #include "text/spoken/reading.h"
+#include "text/spoken/word_tables.h"
 
 namespace mynah {
 namespace {
@@ -18,209 +18,16 @@ struct UnitName {
   std::string_view plural;  // empty: the singular and "s"
 };
 
-constexpr std::array kUnits = std::to_array<UnitName>({
-    // Length, area, volume.
-    {"nm", "nanometer", ""},
-    {"\u03BCm", "micrometer", ""},
-    {"um", "micrometer", ""},
-    {"mm", "millimeter", ""},
-    {"cm", "centimeter", ""},
-    {"dm", "decimeter", ""},
-    {"m", "meter", ""},
-    {"km", "kilometer", ""},
-    {"Km", "kilometer", ""},
-    {"KM", "kilometer", ""},
-    {"ft", "foot", "feet"},
-    {"yd", "yard", ""},
-    {"yds", "yard", ""},
-    {"mi", "mile", ""},
-    {"nmi", "nautical mile", ""},
-    {"ly", "light year", ""},
-    {"ha", "hectare", ""},
-    {"ml", "milliliter", ""},
-    {"mL", "milliliter", ""},
-    {"cl", "centiliter", ""},
-    {"dl", "deciliter", ""},
-    {"dL", "deciliter", ""},
-    {"l", "liter", ""},
-    {"L", "liter", ""},
-    {"hl", "hectoliter", ""},
-    {"gal", "gallon", ""},
-    {"gals", "gallon", ""},
-    {"qt", "quart", ""},
-    {"qts", "quart", ""},
-    {"fl oz", "fluid ounce", ""},
-    {"tbsp", "tablespoon", ""},
-    {"tsp", "teaspoon", ""},
-    {"tbsps", "tablespoon", ""},
-    {"tsps", "teaspoon", ""},
-    // Mass.
-    {"ng", "nanogram", ""},
-    {"\u03BCg", "microgram", ""},
-    {"ug", "microgram", ""},
-    {"mcg", "microgram", ""},
-    {"mg", "milligram", ""},
-    {"g", "gram", ""},
-    {"kg", "kilogram", ""},
-    {"Kg", "kilogram", ""},
-    {"KG", "kilogram", ""},
-    {"kt", "kiloton", ""},
-    {"lb", "pound", ""},
-    {"lbs", "pound", ""},
-    {"oz", "ounce", ""},
-    {"st", "stone", "stone"},
-    // Time.
-    {"ns", "nanosecond", ""},
-    {"\u03BCs", "microsecond", ""},
-    {"us", "microsecond", ""},
-    {"ms", "millisecond", ""},
-    {"s", "second", ""},
-    {"sec", "second", ""},
-    {"secs", "second", ""},
-    {"min", "minute", ""},
-    {"mins", "minute", ""},
-    {"h", "hour", ""},
-    {"hr", "hour", ""},
-    {"hrs", "hour", ""},
-    {"wk", "week", ""},
-    {"wks", "week", ""},
-    {"mo", "month", ""},
-    {"mos", "month", ""},
-    {"yr", "year", ""},
-    {"yrs", "year", ""},
-    // Speed, frequency, turning.
-    {"mph", "mile per hour", "miles per hour"},
-    {"kph", "kilometer per hour", "kilometers per hour"},
-    {"kmh", "kilometer per hour", "kilometers per hour"},
-    {"kmph", "kilometer per hour", "kilometers per hour"},
-    {"kn", "knot", ""},
-    {"kts", "knot", ""},
-    {"Hz", "hertz", "hertz"},
-    {"kHz", "kilohertz", "kilohertz"},
-    {"KHz", "kilohertz", "kilohertz"},
-    {"MHz", "megahertz", "megahertz"},
-    {"GHz", "gigahertz", "gigahertz"},
-    {"THz", "terahertz", "terahertz"},
-    {"rpm", "revolution per minute", "revolutions per minute"},
-    {"RPM", "revolution per minute", "revolutions per minute"},
-    {"bpm", "beat per minute", "beats per minute"},
-    {"BPM", "beat per minute", "beats per minute"},
-    {"fps", "frame per second", "frames per second"},
-    {"FPS", "frame per second", "frames per second"},
-    {"dpi", "dot per inch", "dots per inch"},
-    {"ppi", "pixel per inch", "pixels per inch"},
-    {"wpm", "word per minute", "words per minute"},
-    {"mpg", "mile per gallon", "miles per gallon"},
-    {"rad", "radian", ""},
-    // Force, energy, power, electricity, light, radiation, chemistry.
-    {"N", "newton", ""},
-    {"kN", "kilonewton", ""},
-    {"Pa", "pascal", ""},
-    {"hPa", "hectopascal", ""},
-    {"kPa", "kilopascal", ""},
-    {"MPa", "megapascal", ""},
-    {"GPa", "gigapascal", ""},
-    {"mbar", "millibar", ""},
-    {"bar", "bar", ""},
-    {"atm", "atmosphere", ""},
-    {"psi", "pound per square inch", "pounds per square inch"},
-    {"mmHg", "millimeter of mercury", "millimeters of mercury"},
-    {"J", "joule", ""},
-    {"kJ", "kilojoule", ""},
-    {"MJ", "megajoule", ""},
-    {"cal", "calorie", ""},
-    {"kcal", "kilocalorie", ""},
-    {"eV", "electronvolt", ""},
-    {"keV", "kiloelectronvolt", ""},
-    {"MeV", "megaelectronvolt", ""},
-    {"GeV", "gigaelectronvolt", ""},
-    {"W", "watt", ""},
-    {"mW", "milliwatt", ""},
-    {"kW", "kilowatt", ""},
-    {"MW", "megawatt", ""},
-    {"GW", "gigawatt", ""},
-    {"TW", "terawatt", ""},
-    {"Wh", "watt hour", ""},
-    {"kWh", "kilowatt hour", ""},
-    {"MWh", "megawatt hour", ""},
-    {"GWh", "gigawatt hour", ""},
-    {"TWh", "terawatt hour", ""},
-    {"hp", "horsepower", "horsepower"},
-    {"HP", "horsepower", "horsepower"},
-    {"A", "amp", ""},
-    {"mA", "milliamp", ""},
-    {"Ah", "amp hour", ""},
-    {"mAh", "milliamp hour", ""},
-    {"V", "volt", ""},
-    {"mV", "millivolt", ""},
-    {"kV", "kilovolt", ""},
-    {"\u03A9", "ohm", ""},
-    {"k\u03A9", "kilohm", ""},
-    {"M\u03A9", "megohm", ""},
-    {"\u03BCF", "microfarad", ""},
-    {"nF", "nanofarad", ""},
-    {"pF", "picofarad", ""},
-    {"mH", "millihenry", "millihenries"},
-    {"lm", "lumen", ""},
-    {"lx", "lux", "lux"},
-    {"cd", "candela", ""},
-    {"dB", "decibel", ""},
-    {"dBA", "A-weighted decibel", ""},
-    {"dBm", "decibel-milliwatt", ""},
-    {"mol", "mole", ""},
-    {"mmol", "millimole", ""},
-    {"K", "kelvin", ""},
-    {"Bq", "becquerel", ""},
-    {"Sv", "sievert", ""},
-    {"mSv", "millisievert", ""},
-    {"ppm", "part per million", "parts per million"},
-    {"ppb", "part per billion", "parts per billion"},
-    // Data.
-    {"bit", "bit", ""},
-    {"kbit", "kilobit", ""},
-    {"Mbit", "megabit", ""},
-    {"Gbit", "gigabit", ""},
-    {"kB", "kilobyte", ""},
-    {"KB", "kilobyte", ""},
-    {"MB", "megabyte", ""},
-    {"GB", "gigabyte", ""},
-    {"TB", "terabyte", ""},
-    {"PB", "petabyte", ""},
-    {"EB", "exabyte", ""},
-    {"KiB", "kibibyte", ""},
-    {"MiB", "mebibyte", ""},
-    {"GiB", "gibibyte", ""},
-    {"TiB", "tebibyte", ""},
-    {"Gb", "gigabit", ""},
-    {"Mb", "megabit", ""},
-    {"kb", "kilobit", ""},
-    {"bps", "bit per second", "bits per second"},
-    {"kbps", "kilobit per second", "kilobits per second"},
-    {"Kbps", "kilobit per second", "kilobits per second"},
-    {"Mbps", "megabit per second", "megabits per second"},
-    {"Gbps", "gigabit per second", "gigabits per second"},
-    {"MBps", "megabyte per second", "megabytes per second"},
-    {"px", "pixel", ""},
-    {"pt", "point", ""},
-    {"pts", "point", ""},
-    {"MP", "megapixel", ""},
-});
-
-// Words that may stand below the stroke: "$20/hour", "5 mg/day".
-constexpr auto kPerWords = std::to_array<std::string_view>(
-    {"second", "minute", "hour", "day", "week", "month", "year", "quarter", "night", "person",
-     "user", "head", "page", "item", "mile", "ton", "pound", "unit"});
-
 const UnitName* find_unit(std::string_view symbol) {
   static const auto* const table = [] {
-    auto* map = new std::unordered_map<std::string_view, const UnitName*>();
-    for (const UnitName& unit : kUnits) {
-      map->emplace(unit.symbol, &unit);
+    auto* map = new std::unordered_map<std::string_view, UnitName>();
+    for (const auto& [written, row] : table_rows(WordTable::Units)) {
+      map->emplace(written, UnitName{.symbol = written, .singular = row[1], .plural = row[2]});
     }
     return map;
   }();
   const auto found = table->find(symbol);
-  return found == table->end() ? nullptr : found->second;
+  return found == table->end() ? nullptr : &found->second;
 }
 
 std::string name_of(const UnitName& unit, bool singular, EnglishDialect dialect) {
@@ -357,7 +164,7 @@ bool wants_space(std::string_view symbol) {
 
 std::optional<Unit> divisor_unit_at(const Tokens& tokens, size_t at, EnglishDialect dialect) {
   const std::string_view word = tokens.text(at);
-  if (std::ranges::find(kPerWords, word) != kPerWords.end()) {
+  if (among(WordList{"per-words"}, word)) {
     return Unit{.end = at + 1, .words = std::string(word)};
   }
   if (const UnitName* unit = find_unit(word)) {

@@ -1,0 +1,117 @@
+#include "text/spoken/word_tables.h"
+
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/check.h"
+
+// The files as they are, without a detour by way of source.
+#define MYNAH_WORD_TABLE(name)                                                              \
+  asm(".section .rodata\nmynah_words_" #name "_begin:\n.incbin \"" MYNAH_WORD_TABLES_FOLDER \
+      "/" #name ".tsv\"\nmynah_words_" #name "_end:\n.previous\n");                         \
+  extern "C" {                                                                              \
+  extern const char mynah_words_##name##_begin[];                                           \
+  extern const char mynah_words_##name##_end[];                                             \
+  }
+
+#define MYNAH_WORD_TABLE_TEXT(name)                      \
+  std::string_view {                                     \
+    mynah_words_##name##_begin, mynah_words_##name##_end \
+  }
+
+MYNAH_WORD_TABLE(abbreviations)
+MYNAH_WORD_TABLE(currencies)
+MYNAH_WORD_TABLE(respelled)
+MYNAH_WORD_TABLE(signs)
+MYNAH_WORD_TABLE(units)
+MYNAH_WORD_TABLE(word_lists)
+
+namespace mynah {
+namespace {
+
+using Lists = std::unordered_map<std::string_view, std::unordered_set<std::string_view>>;
+
+// What stands before the next `separator`, which is taken off with it.
+std::string_view take_until(std::string_view& text, char separator) {
+  const std::string_view part = text.substr(0, text.find(separator));
+  text.remove_prefix(part.size() < text.size() ? part.size() + 1 : text.size());
+  return part;
+}
+
+// Calls `with` for each row of a table's text; lines that begin with "# " are comments.
+template <typename With>
+void for_each_row(std::string_view text, With&& with) {
+  while (!text.empty()) {
+    std::string_view line = take_until(text, '\n');
+    if (line.starts_with("# ")) {
+      continue;
+    }
+    TableRow row;
+    for (size_t field = 0; !line.empty(); ++field) {
+      MYNAH_CHECK(field < row.size());
+      const std::string_view value = take_until(line, '\t');
+      row[field] = value == "-" ? std::string_view{} : value;
+    }
+    with(row);
+  }
+}
+
+TableRows read_rows(std::string_view text) {
+  TableRows rows;
+  for_each_row(text, [&](const TableRow& row) {
+    MYNAH_CHECK(!row[0].empty() && rows.emplace(row[0], row).second);
+  });
+  return rows;
+}
+
+Lists read_lists(std::string_view text) {
+  Lists lists;
+  for_each_row(text, [&](const TableRow& row) {
+    for (std::string_view words = row[1]; !words.empty();) {
+      lists[row[0]].insert(take_until(words, ' '));
+    }
+  });
+  return lists;
+}
+
+}  // namespace
+
+const TableRows& table_rows(WordTable table) {
+  switch (table) {
+    case WordTable::Abbreviations: {
+      static const TableRows rows = read_rows(MYNAH_WORD_TABLE_TEXT(abbreviations));
+      return rows;
+    }
+    case WordTable::Currencies: {
+      static const TableRows rows = read_rows(MYNAH_WORD_TABLE_TEXT(currencies));
+      return rows;
+    }
+    case WordTable::Respelled: {
+      static const TableRows rows = read_rows(MYNAH_WORD_TABLE_TEXT(respelled));
+      return rows;
+    }
+    case WordTable::Signs: {
+      static const TableRows rows = read_rows(MYNAH_WORD_TABLE_TEXT(signs));
+      return rows;
+    }
+    case WordTable::Units:
+      break;
+  }
+  static const TableRows rows = read_rows(MYNAH_WORD_TABLE_TEXT(units));
+  return rows;
+}
+
+const TableRow* find_row(WordTable table, std::string_view key) {
+  const TableRows& rows = table_rows(table);
+  const auto found = rows.find(key);
+  return found == rows.end() ? nullptr : &found->second;
+}
+
+bool among(WordList list, std::string_view word) {
+  static const Lists lists = read_lists(MYNAH_WORD_TABLE_TEXT(word_lists));
+  const auto found = lists.find(list.name);
+  MYNAH_CHECK(found != lists.end());
+  return found->second.contains(word);
+}
+
+}  // namespace mynah
