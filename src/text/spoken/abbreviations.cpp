@@ -28,6 +28,20 @@ AbbreviationStop stop_of(std::string_view name) {
 
 }  // namespace
 
+bool is_other_word(const Abbreviation& abbreviation, std::string_view word,
+                   std::string_view before) {
+  const bool capital = is_ascii_upper(word[0]);
+  if (among(WordList{"short-states"}, abbreviation.written)) {
+    return !capital || !(before.ends_with(", ") || before.ends_with('-'));
+  }
+  if (among(WordList{"short-streets"}, abbreviation.written)) {
+    return !capital;
+  }
+  const bool title = abbreviation.stop == AbbreviationStop::Never && !abbreviation.bare &&
+                     (abbreviation.spoken.empty() || is_ascii_upper(abbreviation.spoken[0]));
+  return title && !capital;
+}
+
 bool is_numbered(std::string_view abbreviation, char32_t next, std::string_view next_word) {
   if (abbreviation == "b" || abbreviation == "d") {
     return next_word.size() > 2 && next_word.size() < 5 &&

@@ -25,6 +25,12 @@ struct Abbreviation {
 // The abbreviation, by its lower-case letters without the last stop; null where there is none.
 [[nodiscard]] const Abbreviation* find_abbreviation(std::string_view lower);
 
+// Whether the word is no abbreviation though its letters are one's: "one more rep.", as titles
+// begin with a capital; "He was ill.", as a state has a comma or a hyphen before it. `before`: the
+// text before the word.
+[[nodiscard]] bool is_other_word(const Abbreviation& abbreviation, std::string_view word,
+                                 std::string_view before);
+
 // Whether what follows an abbreviation of the kind BeforeNumber, by its first character and word,
 // is what it numbers: "No. 5", "vol. IV", "p. xii", "apt. #5C", "b. 1950"; "No. of items" counts
 // them.

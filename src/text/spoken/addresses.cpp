@@ -232,11 +232,7 @@ std::string dotted_words(std::string_view name, EnglishDialect dialect) {
   const Extension* const extension = find_extension(last);
   std::string end;
   if (extension != nullptr && !extension->spoken.empty()) {
-    // A capital alone is a letter.
-    for (size_t i = 0; i < extension->spoken.size(); ++i) {
-      end += is_ascii_upper(extension->spoken[i]) ? std::string(1, kLetterName) : "";
-      end += extension->spoken[i];
-    }
+    end = with_letter_names(extension->spoken);
   } else if (extension != nullptr) {
     end = spell_mixed(last);
   } else {
@@ -362,6 +358,13 @@ bool is_path_byte(char c) {
          c == '+';
 }
 
+// "D.C", "N.B.C", "LL.H": letters with stops between them are no source file in C.
+bool is_initialism(std::string_view text, size_t dot) {
+  const size_t first = text.find('.');
+  return dot + 2 == text.size() && is_ascii_upper(text[dot + 1]) && is_ascii_upper(text[0]) &&
+         first <= 2;
+}
+
 std::optional<std::string> read_file(std::string_view text, EnglishDialect dialect) {
   if (!std::ranges::all_of(text, is_path_byte)) {
     return std::nullopt;
@@ -376,8 +379,7 @@ std::optional<std::string> read_file(std::string_view text, EnglishDialect diale
                      find_extension(text.substr(dot + 1)) != nullptr &&
                      text.find(':') == std::string_view::npos &&
                      (dot == 0 || is_name_byte(text[dot - 1]) || text[dot - 1] == '/') &&
-                     // "D.C" is no source file.
-                     !(dot == 1 && is_ascii_upper(text[0]) && text.size() < 5);
+                     !is_initialism(text, dot);
   if (!root && !relative && !drive && !share && !named) {
     return std::nullopt;
   }

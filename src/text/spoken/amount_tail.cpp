@@ -7,6 +7,7 @@
 #include "text/spoken/inches.h"
 #include "text/spoken/quantity.h"
 #include "text/spoken/reading.h"
+#include "text/spoken/word_tables.h"
 
 namespace mynah {
 namespace {
@@ -127,7 +128,31 @@ Tail tail_at(const Tokens& tokens, size_t number, size_t at, bool singular,
           std::string_view::npos) {
     return {at + 1, "times"};
   }
+  // "2x/day"
+  if (tokens.is(at, "x") && tokens.is(at + 1, "/")) {
+    const auto per = divisor_unit_at(tokens, at + 2, options.dialect);
+    if (per && tokens.ends_word(per->end)) {
+      return {per->end, "times per " + per->words};
+    }
+  }
   return scale_tail_at(tokens, number, at);
+}
+
+bool stands_before_noun(const Tokens& tokens, size_t at, const Tail& tail) {
+  constexpr auto kDeterminers = std::to_array<std::string_view>(
+      {"the", "his",  "her",   "its", "their", "our", "my",  "your",  "this", "that", "another",
+       "one", "each", "every", "The", "His",   "Her", "Its", "Their", "Our",  "My",   "This"});
+  const std::string_view noun = tokens.word_behind(tail.end);
+  if (tail.words.empty() || noun.empty() || !is_ascii_lower(noun[0]) || tail.words == "percent" ||
+      tail.words == "times") {
+    return false;
+  }
+  if (among(WordList{"measured-nouns"}, noun)) {
+    return true;
+  }
+  const bool no_noun = among(WordList{"no-nouns"}, noun) || noun.ends_with("ing") ||
+                       noun.ends_with("ed") || noun.ends_with("ly");
+  return among(kDeterminers, tokens.word_before(at)) && !no_noun;
 }
 
 bool is_attribute(const Tokens& tokens, size_t at, size_t end) {

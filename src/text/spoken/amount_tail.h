@@ -25,4 +25,7 @@ struct Tail {
 // "a 5 km run", "a 10-inch pan": what stands before a noun is singular.
 [[nodiscard]] bool is_attribute(const Tokens& tokens, size_t at, size_t end);
 
+// "the 100 m dash", "200 m relay": whether a noun that the amount describes stands behind its tail.
+[[nodiscard]] bool stands_before_noun(const Tokens& tokens, size_t at, const Tail& tail);
+
 }  // namespace mynah

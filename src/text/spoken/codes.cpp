@@ -140,24 +140,34 @@ std::optional<Reading> read_video_mode(const Tokens& tokens, size_t at,
 
 // "350F" where something is baked, boiled or warm: no grade and no seat.
 std::optional<Reading> read_heat(const Tokens& tokens, size_t at, const SpokenOptions& options) {
-  constexpr auto kHot = std::to_array<std::string_view>(
-      {"oven",  "ovens",    "bake",     "baked",   "baking",     "preheat",     "preheated",
-       "roast", "roasted",  "roasting", "heat",    "heated",     "temperature", "temperatures",
-       "grill", "fry",      "frying",   "cook",    "cooked",     "cooking",     "fever",
-       "boil",  "boils",    "boiled",   "freezes", "thermostat", "weather",     "degrees",
-       "broil", "simmer",   "smoker",   "warm",    "hot",        "cold",        "sterilize",
-       "sear",  "internal", "kiln",     "melts",   "convection", "fahrenheit",  "celsius"});
   constexpr size_t kNear = 24;  // tokens
-  const size_t letter = tokens.skip_space(at + 1);
+  const size_t sign = tokens.is(at, "-") || tokens.is(at, "\u2212") || tokens.is(at, "+") ? 1 : 0;
+  if (!tokens.begins_word(at)) {
+    return std::nullopt;
+  }
+  const auto first = tokens.is_digits(at + sign, 1, 4) ? quantity_at(tokens, at) : std::nullopt;
+  if (!first) {
+    return std::nullopt;
+  }
+  std::string words = quantity_words(*first, options.dialect);
+  size_t letter = tokens.skip_space(first->end);
+  if (tokens.is(first->end, "-") || tokens.is(first->end, "\u2013") || tokens.is(letter, "to")) {
+    const size_t low = tokens.is(letter, "to") ? tokens.skip_space(letter + 1) : first->end + 1;
+    const auto second = quantity_at(tokens, low);
+    if (!second) {
+      return std::nullopt;
+    }
+    words += " to " + quantity_words(*second, options.dialect);
+    letter = tokens.skip_space(second->end);
+  }
   const bool fahrenheit = tokens.is(letter, "F");
-  if (!tokens.is_digits(at, 2, 4) || (!fahrenheit && !tokens.is(letter, "C")) ||
-      !tokens.ends_word(letter + 1) || !tokens.begins_word(at)) {
+  if ((!fahrenheit && !tokens.is(letter, "C")) || !tokens.ends_word(letter + 1)) {
     return std::nullopt;
   }
   for (size_t i = at > kNear ? at - kNear : 0; i < at + kNear && !tokens.is_end(i); ++i) {
-    if (tokens.is_word(i) && among(kHot, ascii_lower(tokens.text(i)))) {
-      return Reading{letter + 1, cardinal_words(tokens.text(at), options.dialect) + " degrees " +
-                                     (fahrenheit ? "Fahrenheit" : "Celsius")};
+    const bool hot = tokens.is_word(i) && among(WordList{"heat"}, ascii_lower(tokens.text(i)));
+    if (hot || tokens.is(i, "\u00B0")) {
+      return Reading{letter + 1, words + " degrees " + (fahrenheit ? "Fahrenheit" : "Celsius")};
     }
   }
   return std::nullopt;
@@ -243,8 +253,9 @@ bool wants_digits(const Tokens& tokens, size_t at) {
 }
 
 std::optional<Reading> read_code(const Tokens& tokens, size_t at, const SpokenOptions& options) {
-  for (const Reader reader : {read_place, read_compass, read_coordinate, read_video_mode, read_heat,
-                              read_letter_plural, read_pointer, read_plan, read_compound_unit}) {
+  for (const Reader reader :
+       {read_plan, read_name_in_parts, read_place, read_compass, read_coordinate, read_video_mode,
+        read_heat, read_letter_plural, read_pointer, read_compound_unit}) {
     if (auto reading = reader(tokens, at, options)) {
       return reading;
     }

@@ -13,6 +13,10 @@ namespace mynah {
 // "call 911", "PIN 1234", a postal code: digits that are said one by one.
 [[nodiscard]] bool wants_digits(const Tokens& tokens, size_t at);
 
+// "Sec. 2(a)(iii)", "1-800", "CVE-2024-3094", "FY2023/24", "S01E05".
+[[nodiscard]] std::optional<Reading> read_name_in_parts(const Tokens& tokens, size_t at,
+                                                        const SpokenOptions& options);
+
 // "4Bs", "3 As", "Ps and Qs": letters that are counted.
 [[nodiscard]] std::optional<Reading> read_letter_plural(const Tokens& tokens, size_t at,
                                                         const SpokenOptions& options);

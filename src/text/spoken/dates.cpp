@@ -6,13 +6,10 @@
 #include "text/spoken/calendar.h"
 #include "text/spoken/cardinals.h"
 #include "text/spoken/reading.h"
+#include "text/spoken/word_tables.h"
 
 namespace mynah {
 namespace {
-
-constexpr auto kMonths =
-    std::to_array<std::string_view>({"January", "February", "March", "April", "May", "June", "July",
-                                     "August", "September", "October", "November", "December"});
 
 struct Date {
   size_t end = 0;
@@ -219,13 +216,59 @@ std::optional<Reading> named_between(const Tokens& tokens, size_t at, EnglishDia
                                year_of(date.year, dialect)};
 }
 
-}  // namespace
+// "on 9/3", "starts 6/14": a month and a day where a word before says so.
+std::optional<Reading> month_and_day(const Tokens& tokens, size_t at, EnglishDialect dialect) {
+  constexpr auto kOther =
+      std::to_array<std::string_view>({"9/11", "7/7", "24/7", "50/50", "20/20", "1/2", "1/6"});
+  constexpr auto kParts = std::to_array<std::string_view>(
+      {"of", "inch", "inches", "mile", "miles", "cup", "cups", "majority", "time"});
+  constexpr auto kOfAmounts = std::to_array<std::string_view>(
+      {"by", "since", "until", "till", "before", "after", "through", "from"});
+  if (!tokens.is_digits(at, 1, 2) || !tokens.is(at + 1, "/") || !tokens.is_digits(at + 2, 1, 2) ||
+      tokens.is(at + 3, "/") || !tokens.ends_word(at + 3) || tokens.is(at + 3, "%") ||
+      among(kOther, tokens.text(at, at + 3)) || among(kParts, tokens.word_behind(at + 3))) {
+    return std::nullopt;
+  }
+  const std::string before = ascii_lower(tokens.word_before(at));
+  const bool day_before = !day_name(tokens.word_before(at)).empty();
+  Date date{
+      .end = at + 3, .year = 0, .month = value_at(tokens, at), .day = value_at(tokens, at + 2)};
+  const bool fraction = date.month < date.day && date.day < 9;  // "by 3/4"
+  if (!(day_before || among(WordList{"date-prepositions"}, before)) ||
+      (among(kOfAmounts, before) && fraction)) {
+    return std::nullopt;
+  }
+  if (dialect == EnglishDialect::British || date.month > 12) {
+    std::swap(date.month, date.day);
+  }
+  if (!is_valid(date)) {
+    std::swap(date.month, date.day);
+  }
+  return is_valid(date) ? std::optional(Reading{date.end, date_words(date, dialect)})
+                        : std::nullopt;
+}
 
-std::optional<Reading> read_date(const Tokens& tokens, size_t at, const SpokenOptions& options) {
+// "4-6 July", "30th\u201331st of May": days of one month.
+std::optional<Reading> days_first(const Tokens& tokens, size_t at, EnglishDialect dialect) {
+  const size_t dash = day_end(tokens, at);
+  const size_t second = dash + 1;
+  if (dash == at || !(tokens.is(dash, "-") || tokens.is(dash, "\u2013"))) {
+    return std::nullopt;
+  }
+  auto last = day_first(tokens, second, dialect);
+  if (!last || value_at(tokens, at) >= value_at(tokens, second)) {
+    return std::nullopt;
+  }
+  const std::string_view before = tokens.word_before(at);
+  const std::string the = before == "the" || before == "The" ? "" : "the ";
+  return Reading{last->end, the + day_of(value_at(tokens, at), dialect) + " to " + last->words};
+}
+
+std::optional<Reading> date_at(const Tokens& tokens, size_t at, const SpokenOptions& options) {
   if (tokens.is_word(at)) {
     return month_first(tokens, at, options.dialect);
   }
-  if (!tokens.is_digits(at, 1, 4) || !tokens.begins_word(at)) {
+  if (!tokens.is_digits(at, 1, 4)) {
     return std::nullopt;
   }
   if (auto named = named_between(tokens, at, options.dialect)) {
@@ -236,7 +279,9 @@ std::optional<Reading> read_date(const Tokens& tokens, size_t at, const SpokenOp
     date = year_last(tokens, at, options.dialect);
   }
   if (date && is_valid(*date) && !tokens.is_digits(date->end)) {
-    const bool joined = tokens.is(date->end, "-") || tokens.is(date->end, "/") ||
+    const bool range = tokens.is(date->end, "-") && tokens.is(at + 1, "/") &&
+                       tokens.is_digits(date->end + 1) && tokens.is(date->end + 2, "/");
+    const bool joined = (tokens.is(date->end, "-") && !range) || tokens.is(date->end, "/") ||
                         (tokens.is(date->end, ".") && tokens.is_digits(date->end + 1));
     // "2024-03-01T12:00Z": the time is read behind the date, without its T.
     const bool time = tokens.is(date->end, "T") && tokens.is_digits(date->end + 1, 2, 2);
@@ -245,7 +290,32 @@ std::optional<Reading> read_date(const Tokens& tokens, size_t at, const SpokenOp
                      date_words(*date, options.dialect) + (time ? "," : "")};
     }
   }
-  return day_first(tokens, at, options.dialect);
+  if (auto bare = month_and_day(tokens, at, options.dialect)) {
+    return bare;
+  }
+  auto days = days_first(tokens, at, options.dialect);
+  return days ? days : day_first(tokens, at, options.dialect);
+}
+
+}  // namespace
+
+std::optional<Reading> read_date(const Tokens& tokens, size_t at, const SpokenOptions& options) {
+  if (tokens.is_digits(at) && !tokens.begins_word(at)) {
+    return std::nullopt;
+  }
+  auto first = date_at(tokens, at, options);
+  if (!first) {
+    return std::nullopt;
+  }
+  // "1/1/25\u201312/31/26", "Jun 3-Aug 12, 2025"
+  const size_t spaced = tokens.skip_space(first->end);
+  const bool en_dash = tokens.is(spaced, "\u2013");
+  if (!en_dash && !tokens.is(first->end, "-")) {
+    return first;
+  }
+  const size_t next = en_dash ? tokens.skip_space(spaced + 1) : first->end + 1;
+  const auto second = date_at(tokens, next, options);
+  return second ? Reading{second->end, first->words + " to " + second->words} : first;
 }
 
 }  // namespace mynah

@@ -343,7 +343,11 @@ bool is_regional(char32_t c) {
   return between(c, 0x1F1E6, 0x1F1FF);
 }
 
+// Sharps, flats and naturals are read as signs.
 bool is_emoji(char32_t c) {
+  if (between(c, 0x266D, 0x266F)) {
+    return false;
+  }
   return between(c, 0x1F000, 0x1FAFF) || between(c, 0x2600, 0x27BF) || between(c, 0x2B00, 0x2BFF) ||
          between(c, 0x2300, 0x23FF) || between(c, 0x25A0, 0x25FF);
 }

@@ -1,4 +1,5 @@
 // Which letters are said as letters: initialisms, single letters, letters beside digits.
+#include <algorithm>
 #include <string>
 
 #include "text/spoken/abbreviations.h"
@@ -12,6 +13,10 @@ namespace {
 
 bool has_vowel(std::string_view word) {
   return word.find_first_of("AEIOU") != std::string_view::npos;
+}
+
+bool has_small_vowel(std::string_view word) {
+  return std::ranges::any_of(word, is_vowel_letter);
 }
 
 // Somebody shouts where a neighbour in capitals is a word.
@@ -52,9 +57,11 @@ std::string capitals_words(const Tokens& tokens, size_t at, std::string_view wor
 std::optional<Reading> read_respelled(const Tokens& tokens, size_t at) {
   const std::string_view word = tokens.text(at);
   const std::string lower = ascii_lower(word);
-  for (const std::string_view written : {word, std::string_view(lower)}) {
+  const std::string_view tail = word.ends_with("'s") ? "'s" : "";
+  const std::string_view front = word.substr(0, word.size() - tail.size());
+  for (const std::string_view written : {front, std::string_view(lower).substr(0, front.size())}) {
     if (const TableRow* const respelled = find_row(WordTable::Respelled, written)) {
-      return Reading{at + 1, std::string((*respelled)[1])};
+      return Reading{at + 1, with_letter_names((*respelled)[1]) += tail};
     }
   }
   const bool plural = word.ends_with('s');
@@ -65,27 +72,54 @@ std::optional<Reading> read_respelled(const Tokens& tokens, size_t at) {
   return std::nullopt;
 }
 
-// "U.S.A.", "J.R.R.", "a.m."
+// A part of several letters of what has stops inside: "LL.B.", "Ph.D.", "D.Phil."
+bool is_degree_part(std::string_view part) {
+  std::string capitals = ascii_lower(part);
+  std::ranges::transform(capitals, capitals.begin(), [](char c) {
+    return is_ascii_lower(c) ? static_cast<char>(c - 'a' + 'A') : c;
+  });
+  const bool letters = part.size() == 2 && !among(WordList{"short-words"}, capitals);
+  const Abbreviation* const known = find_abbreviation(ascii_lower(part));
+  return is_ascii_upper(part[0]) && (letters || among(WordList{"degree-parts"}, part)) &&
+         (known == nullptr || known->stop != AbbreviationStop::Never);
+}
+
+// "U.S.A.", "J.R.R.", "a.m.", "LL.B.", "D.Phil.", "R.B.I.s"
 std::optional<Reading> read_dotted(const Tokens& tokens, size_t at) {
-  std::string letters;
+  constexpr int kMostParts = 12;
+  std::string words;
   size_t end = at;
-  while (tokens.text(end).size() == 1 && tokens.is_word(end) && tokens.is(end + 1, ".") &&
-         letters.size() < 12) {
-    letters += tokens.text(end);
+  int parts = 0;
+  bool single = false;
+  const auto take = [&](size_t part) {
+    const std::string_view text = tokens.text(part);
+    if (!tokens.is_word(part) || (text.size() > 1 && !is_degree_part(text))) {
+      return false;
+    }
+    const bool word = text.size() > 2 && has_small_vowel(text);
+    words = join_words(words, word ? std::string(text) : spell(text));
+    single = single || text.size() == 1;
+    ++parts;
+    return true;
+  };
+  while (parts < kMostParts && tokens.is(end + 1, ".") && take(end)) {
     end += 2;
   }
+  const bool plural = parts > 1 && tokens.is(end, "s") && tokens.ends_word(end + 1);
   // "U.S" without its last stop.
-  if (end > at && tokens.is_word(end) && tokens.text(end).size() == 1) {
-    letters += tokens.text(end);
+  if (plural) {
+    words += "'s";
+    ++end;
+  } else if (parts > 0 && parts < kMostParts && take(end)) {
     ++end;
   }
-  if (letters.size() < 2 || !tokens.ends_word(end)) {
+  if (parts < 2 || !single || !tokens.ends_word(end)) {
     return std::nullopt;
   }
   if (tokens.is(end - 1, ".") && tokens.ends_text(end)) {
     --end;
   }
-  return Reading{end, spell(letters)};
+  return Reading{end, std::move(words)};
 }
 
 bool beside_digits(const Tokens& tokens, size_t at) {
@@ -100,6 +134,10 @@ bool is_by(const Tokens& tokens, size_t at) {
   }
   const size_t unit = at - 2;
   const size_t number = tokens.is_space(unit - 1) ? unit - 2 : unit - 1;
+  const bool stop = tokens.is(unit, ".") && tokens.is_word(unit - 1);  // "50 ft. x 100 ft."
+  if (stop) {
+    return tokens.is_digits(unit - 2) || (tokens.is_space(unit - 2) && tokens.is_digits(unit - 3));
+  }
   const bool measured = tokens.is_word(unit) || tokens.is(unit, "\"") || tokens.is(unit, "'");
   return unit > 0 && measured && tokens.is_digits(number);
 }
@@ -127,6 +165,11 @@ std::optional<Reading> read_letter(const Tokens& tokens, size_t at) {
   if (tokens.is(at + 1, "-") && tokens.is_word(at + 2) && tokens.text(at + 2).size() > 1 &&
       is_ascii_lower(tokens.text(at + 2)[0])) {
     return Reading{at + 3, std::string(tokens.text(at, at + 3))};
+  }
+  // "T-10 minutes"
+  if (letter == "T" && tokens.is(at + 1, "-") && tokens.is_digits(at + 2) &&
+      among(WordList{"countdown"}, tokens.word_behind(at + 3))) {
+    return Reading{at + 2, spell(letter) + " minus"};
   }
   if (beside_digits(tokens, at)) {
     return Reading{at + 1, spell(letter)};
@@ -161,6 +204,11 @@ std::optional<Reading> read_initialism(const Tokens& tokens, size_t at, const Sp
     }
     return read_letter(tokens, at);
   }
+  if (tokens.is(at + 1, ".") && tokens.is_word(at + 2)) {
+    if (auto dotted = read_dotted(tokens, at)) {
+      return dotted;
+    }
+  }
   if (auto respelled = read_respelled(tokens, at)) {
     return respelled;
   }
@@ -175,9 +223,6 @@ std::optional<Reading> read_initialism(const Tokens& tokens, size_t at, const Sp
       tail = "'s";
       break;
     }
-  }
-  if (word == "WWI" || word == "WWII") {
-    return Reading{at + 1, word == "WWI" ? "World War one" : "World War two"};
   }
   if (is_all_capitals(core)) {
     const std::string words = beside_digits(tokens, at) && (core.size() <= 3 || !has_vowel(core)) &&

@@ -51,22 +51,24 @@ Sign sign_at(const Tokens& tokens, size_t at) {
   return currency == nullptr ? Sign{} : Sign{at + (dollar ? 2U : 1U), currency};
 }
 
-// "a $5 bill", "its $2 million deal": what stands before a noun is singular.
+// "a $5 bill", "its $2 million deal", "two $20 notes": what stands before a noun is singular.
 bool is_attribute(const Tokens& tokens, size_t at, size_t end, bool scaled) {
   constexpr auto kArticles = std::to_array<std::string_view>({"a", "an"});
   constexpr auto kBeforeAmounts = std::to_array<std::string_view>(
-      {"the", "its", "his", "her", "their", "our", "this", "that", "another"});
-  constexpr auto kNoNouns = std::to_array<std::string_view>(
-      {"in",  "for",  "to",    "of",  "on",   "at", "by",   "from", "with", "and",  "or",
-       "but", "that", "which", "was", "were", "is", "are",  "had",  "has",  "he",   "she",
-       "it",  "they", "we",    "i",   "you",  "as", "than", "per",  "each", "more", "less"});
+      {"the", "its", "his", "her", "their", "our", "my", "your", "this", "that", "another", "every",
+       "each", "first", "second", "new", "old"});
   if (tokens.is(end, "-") && tokens.is_word(end + 1)) {
     return true;
   }
   const std::string before = ascii_lower(tokens.word_before(at));
   const std::string behind = ascii_lower(tokens.word_behind(end));
-  const bool noun = !behind.empty() && !among(kNoNouns, behind);
-  return noun && (among(kArticles, before) || (scaled && among(kBeforeAmounts, before)));
+  if (behind.empty() || among(WordList{"no-nouns"}, behind)) {
+    return false;
+  }
+  // "the $300 owed", "the $20 remaining"
+  const bool participle = behind.ends_with("ed") || behind.ends_with("ing");
+  return among(kArticles, before) || among(WordList{"priced"}, behind) ||
+         (among(kBeforeAmounts, before) && (scaled || !participle));
 }
 
 // "US dollars" has letters in it.
@@ -137,7 +139,7 @@ void take_dotted_thousands(const Tokens& tokens, const Currency& currency, size_
 }
 
 // "$5-10", "$5–$10m": one past the range, or `end` where there is none.
-size_t take_range(const Tokens& tokens, const Quantity& first, const Currency& currency,
+size_t take_range(const Tokens& tokens, size_t at, const Quantity& first, const Currency& currency,
                   EnglishDialect dialect, std::string& words) {
   const size_t dash = first.end;
   if (!tokens.is(dash, "-") && !tokens.is(dash, "\u2013")) {
@@ -155,7 +157,9 @@ size_t take_range(const Tokens& tokens, const Quantity& first, const Currency& c
   if (low.scale.empty()) {
     low.scale = second->scale;
   }
-  words = quantity_words(low, dialect) + " to " + amount_words(*second, currency, false, dialect);
+  const bool attribute = is_attribute(tokens, at, second->end, true);
+  words =
+      quantity_words(low, dialect) + " to " + amount_words(*second, currency, attribute, dialect);
   return second->end;
 }
 
@@ -182,7 +186,7 @@ std::optional<Reading> read_sign_first(const Tokens& tokens, size_t at, EnglishD
   take_scale(tokens, *amount);
   take_dotted_thousands(tokens, *sign.currency, amount->end, *amount);
   std::string words;
-  size_t end = take_range(tokens, *amount, *sign.currency, dialect, words);
+  size_t end = take_range(tokens, at, *amount, *sign.currency, dialect, words);
   if (words.empty()) {
     const bool attribute = is_attribute(tokens, at, end, !amount->scale.empty());
     words = amount_words(*amount, *sign.currency, attribute, dialect);
@@ -206,13 +210,15 @@ std::optional<Reading> read_sign_last(const Tokens& tokens, size_t at, EnglishDi
                               tokens.is_digits(tokens.skip_space(sign.end)) && behind > amount->end;
     if (sign.currency != nullptr && tokens.ends_word(sign.end) && !dollar_first) {
       take_dotted_thousands(tokens, *sign.currency, sign.end, *amount);
-      return Reading{sign.end, amount_words(*amount, *sign.currency, false, dialect)};
+      return Reading{sign.end, amount_words(*amount, *sign.currency,
+                                            is_attribute(tokens, at, sign.end, true), dialect)};
     }
     if (tokens.is(amount->end, "\u00A2") ||
         (tokens.is(amount->end, "p") && tokens.ends_word(amount->end + 1))) {
       const bool cents = !tokens.is(amount->end, "p");
+      const bool attribute = cents && is_attribute(tokens, at, amount->end + 1, true);
       const std::string_view name =
-          amount->is_one() ? (cents ? "cent" : "penny") : (cents ? "cents" : "pence");
+          amount->is_one() || attribute ? (cents ? "cent" : "penny") : (cents ? "cents" : "pence");
       return Reading{amount->end + 1, quantity_words(*amount, dialect) + " " + std::string(name)};
     }
   }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <vector>
 
 #include "text/spoken/amount_tail.h"
 #include "text/spoken/cardinals.h"
@@ -11,6 +12,7 @@
 #include "text/spoken/inches.h"
 #include "text/spoken/quantity.h"
 #include "text/spoken/reading.h"
+#include "text/spoken/word_tables.h"
 
 namespace mynah {
 namespace {
@@ -25,7 +27,16 @@ bool is_year(const Tokens& tokens, size_t at) {
     return false;
   }
   const unsigned value = digits_value(tokens.text(at));
-  return value >= 1100 && value < 2100 && !is_counted(tokens.word_behind(at + 1));
+  // "Pre-1945 maps"
+  constexpr auto kPrefixes =
+      std::to_array<std::string_view>({"pre", "post", "mid", "early", "late", "ante", "circa"});
+  if (at > 1 && tokens.is(at - 1, "-") && among(kPrefixes, ascii_lower(tokens.text(at - 2)))) {
+    return value >= 1000 && value < 2100;
+  }
+  constexpr auto kBefore =
+      std::to_array<std::string_view>({"in", "since", "until", "circa", "In", "Since"});
+  const unsigned first = among(kBefore, tokens.word_before(at)) ? 1000 : 1100;
+  return value >= first && value < 2100 && !is_counted(tokens.word_behind(at + 1));
 }
 
 // "1st", "1,000th"; nothing for "3rd-party".
@@ -39,7 +50,16 @@ std::optional<Reading> ordinal_at(const Tokens& tokens, size_t at, const SpokenO
   if (suffix != "st" && suffix != "nd" && suffix != "rd" && suffix != "th") {
     return std::nullopt;
   }
-  return Reading{quantity->end + 1, ordinal_words(quantity->whole, options.dialect)};
+  // "the 20th-c. writer", "18th cent. art"
+  const size_t next = quantity->end + 1;
+  const size_t century = tokens.is(next, "-") || tokens.is_space(next) ? next + 1 : next;
+  const bool named = century > next && tokens.is(century + 1, ".") &&
+                     (tokens.is(century, "c") || tokens.is(century, "cent"));
+  std::string words = ordinal_words(quantity->whole, options.dialect);
+  if (named) {
+    return Reading{tokens.ends_text(century + 2) ? century + 1 : century + 2, words + " century"};
+  }
+  return Reading{next, std::move(words)};
 }
 
 // "1st", "1st-3rd", "5-6th", "19th \u2013 20th".
@@ -95,6 +115,14 @@ std::optional<Reading> plural_at(const Tokens& tokens, size_t at, bool last,
   if (number.size() < 3 && !short_form && !known) {
     return std::nullopt;
   }
+  // "100s of nurses"
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kRound = {
+      {{"10", "tens"}, {"100", "hundreds"}, {"1000", "thousands"}}};
+  const auto* const round =
+      std::ranges::find(kRound, number, [](const auto& r) { return r.first; });
+  if (round != kRound.end() && !short_form && tokens.word_behind(suffix + 1) == "of") {
+    return Reading{suffix + 1, std::string(round->second)};
+  }
   if (short_form && number == "00") {
     return Reading{suffix + 1, "two thousands"};
   }
@@ -128,6 +156,31 @@ std::optional<Reading> read_plural(const Tokens& tokens, size_t at, const Spoken
   return second ? Reading{second->end, first->words + " to " + second->words} : first;
 }
 
+// "the 737-800", "Boeing 787-9": an airliner and its kind, which begin and end with 7 or follow
+// their maker's name.
+std::optional<Reading> read_airliner(const Tokens& tokens, size_t at,
+                                     const SpokenOptions& options) {
+  const std::string_view model = tokens.text(at);
+  const bool seven = model.size() == 3 && model[0] == '7' && model[2] == '7';
+  const bool made = among(WordList{"aircraft"}, ascii_lower(tokens.word_before(at)));
+  if (!tokens.is_digits(at, 2, 3) || !tokens.is(at + 1, "-") || !tokens.is_digits(at + 2, 1, 4) ||
+      !(seven || made) || !tokens.begins_word(at) || tokens.is(at + 3, "-")) {
+    return std::nullopt;
+  }
+  return Reading{at + 3, pair_words(model, options.dialect) + " " +
+                             pair_words(tokens.text(at + 2), options.dialect)};
+}
+
+// "Chapter 01", "Episode 05", "Section 01.2": the zeros before a number that names are not said.
+std::string_view without_padding(const Tokens& tokens, size_t at, std::string_view digits) {
+  const size_t last = at > 0 && tokens.is_space(at - 1) ? at - 2 : at - 1;
+  const size_t word = at > 1 && tokens.is(last, ".") ? last - 1 : last;
+  const bool padded = at > 0 && digits.size() > 1 && digits.size() <= 4 && digits[0] == '0' &&
+                      among(WordList{"zero-padded"}, ascii_lower(tokens.text(word)));
+  const size_t first = padded ? digits.find_first_not_of('0') : 0;
+  return digits.substr(first == std::string_view::npos ? digits.size() - 1 : first);
+}
+
 // The second half of a range or score, of what was "3-1", "1939-45", "5 – 10".
 struct Span {
   size_t end = 0;
@@ -157,13 +210,13 @@ std::optional<Span> span_at(const Tokens& tokens, size_t at, const Quantity& fir
     return std::nullopt;
   }
   const size_t begin = en_dash ? tokens.skip_space(dash + 1) : dash + 1;
-  if (!tokens.is_digits(begin)) {
-    return std::nullopt;
-  }
   const auto second = quantity_at(tokens, begin);
-  if (!second || tokens.is(second->end, "-")) {
+  // "18\u201324-year-olds" is a range, "1-2-3" none.
+  if (!second || !second->sign.empty() || (second->whole.empty() && second->fraction.empty()) ||
+      (tokens.is(second->end, "-") && !tokens.is_word(second->end + 1))) {
     return std::nullopt;
   }
+  const bool fractions = first.whole.empty() && first.fraction.starts_with("one ");
   std::string left = quantity_words(first, options.dialect);
   std::string right = quantity_words(*second, options.dialect);
   std::string_view between = " to ";
@@ -184,15 +237,30 @@ std::optional<Span> span_at(const Tokens& tokens, size_t at, const Quantity& fir
     left = first.whole == "0" ? "nil" : left;
     right = second->whole == "0" ? "nil" : right;
   }
+  // "½–¾ cup"
+  if (fractions) {
+    left = "a " + first.fraction.substr(4);
+  }
   return Span{second->end, left + std::string(between) + right};
 }
 
-// "3 x 4", "1920x1080", "2 × 3 × 4".
+// Whether a length or a count of pixels stands behind the number at `number`.
+bool is_length(const Tokens& tokens, size_t number, size_t end, const SpokenOptions& options) {
+  constexpr auto kLengths = std::to_array<std::string_view>(
+      {"meter", "metre", "foot", "inch", "yard", "centimeter", "centimetre", "millimeter",
+       "millimetre", "kilometer", "kilometre", "mile", "pixel", "micrometer", "nanometer"});
+  return among(kLengths, unit_tail_at(tokens, number, end, true, options).words);
+}
+
+// "3 x 4", "1920x1080", "4\u00D7100 m" are measures, "2 × 3 × 4" is a product.
 std::optional<Span> product_at(const Tokens& tokens, const Quantity& first,
                                const SpokenOptions& options) {
-  Span span{first.end, quantity_words(first, options.dialect)};
-  for (int factors = 1; factors < 8; ++factors) {
-    const size_t sign = tokens.skip_space(span.end);
+  std::vector<std::string> factors = {quantity_words(first, options.dialect)};
+  size_t end = first.end;
+  size_t last = first.end;
+  bool letters = false;
+  while (factors.size() < 8) {
+    const size_t sign = tokens.skip_space(end);
     const bool letter = tokens.is(sign, "x") || tokens.is(sign, "X");
     if (!letter && !tokens.is(sign, "\u00D7")) {
       break;
@@ -202,10 +270,20 @@ std::optional<Span> product_at(const Tokens& tokens, const Quantity& first,
     if (!factor) {
       break;
     }
-    span.words += (letter ? " by " : " times ") + quantity_words(*factor, options.dialect);
-    span.end = factor->end;
+    factors.push_back(quantity_words(*factor, options.dialect));
+    letters = letters || letter;
+    last = next;
+    end = factor->end;
   }
-  return span.end > first.end ? std::optional(span) : std::nullopt;
+  if (factors.size() < 2) {
+    return std::nullopt;
+  }
+  const bool measured = letters || is_length(tokens, last, end, options);
+  Span span{end, factors[0]};
+  for (size_t i = 1; i < factors.size(); ++i) {
+    span.words += (measured ? " by " : " times ") + factors[i];
+  }
+  return span;
 }
 
 // "1.5e-3"
@@ -219,7 +297,7 @@ std::optional<Span> exponent_at(const Tokens& tokens, const Quantity& first,
   if (!tokens.is_digits(digits, 1, 3) || !tokens.ends_word(digits + 1)) {
     return std::nullopt;
   }
-  return Span{digits + 1, quantity_words(first, options.dialect) + " times ten to the " +
+  return Span{digits + 1, quantity_words(first, options.dialect) + " times ten to the power of " +
                               (minus ? "minus " : "") +
                               cardinal_words(tokens.text(digits), options.dialect)};
 }
@@ -232,6 +310,10 @@ std::string plain_words(const Tokens& tokens, size_t at, const Quantity& quantit
   if (bare && at > 0 && tokens.is_word(before) && tokens.is_digits(at, 3, 4) &&
       (before + 1 == at || is_all_capitals(tokens.text(before)))) {
     return pair_words(quantity.whole, options.dialect);
+  }
+  // "KB5034441"
+  if (bare && at > 0 && tokens.is_word(at - 1) && tokens.is_digits(at, 5, 12)) {
+    return digit_words(quantity.whole);
   }
   if (bare && wants_digits(tokens, at)) {
     return digit_words(quantity.whole);
@@ -292,13 +374,16 @@ std::optional<Reading> read_number(const Tokens& tokens, size_t at, const Spoken
   if (kind == Token::Kind::Word || kind == Token::Kind::Space) {
     return std::nullopt;
   }
-  for (const Reader reader : {read_ordinal, read_plural, read_fraction, read_feet}) {
+  for (const Reader reader : {read_airliner, read_ordinal, read_plural, read_fraction, read_feet}) {
     if (auto reading = reader(tokens, at, options)) {
       return reading;
     }
   }
-  const auto quantity = quantity_at(tokens, at);
+  auto quantity = quantity_at(tokens, at);
   const bool signed_number = quantity && !quantity->sign.empty();
+  if (quantity) {
+    quantity->whole = std::string(without_padding(tokens, at, quantity->whole));
+  }
   if (!quantity || (signed_number && !tokens.begins_word(at))) {
     return std::nullopt;
   }
@@ -320,7 +405,10 @@ std::optional<Reading> read_number(const Tokens& tokens, size_t at, const Spoken
     return Reading{end, pair_words(quantity->whole, options.dialect)};
   }
   const bool singular = (!span && quantity->is_one()) || is_attribute(tokens, at, end);
-  const Tail tail = tail_at(tokens, at, end, singular, options);
+  Tail tail = tail_at(tokens, at, end, singular, options);
+  if (!singular && stands_before_noun(tokens, at, tail)) {
+    tail = tail_at(tokens, at, end, true, options);
+  }
   if (tail.words.empty()) {
     return Reading{end, span ? span->words : plain_words(tokens, at, *quantity, options)};
   }

@@ -156,14 +156,15 @@ std::optional<Quantity> unsigned_quantity_at(const Tokens& tokens, size_t at) {
           vulgar_fraction_words(next_code_point(tokens.text(next)).code_point, mixed)) {
     quantity.fraction = *vulgar;
     quantity.end = next + 1;
-  } else if (mixed && next > quantity.end && quantity.whole.size() <= 3 &&
-             tokens.is_digits(next, 1, 2) && tokens.is(next + 1, "/") &&
-             tokens.is_digits(next + 2, 1, 3) && !tokens.is(next + 3, "/") &&
-             tokens.ends_word(next + 3) &&
-             digits_value(tokens.text(next)) < digits_value(tokens.text(next + 2))) {
+  } else if (const size_t part = mixed && tokens.is(next, "-") ? next + 1 : next;
+             mixed && part > quantity.end && quantity.whole.size() <= 3 &&
+             tokens.is_digits(part, 1, 2) && tokens.is(part + 1, "/") &&
+             tokens.is_digits(part + 2, 1, 3) && !tokens.is(part + 3, "/") &&
+             tokens.ends_word(part + 3) &&
+             digits_value(tokens.text(part)) < digits_value(tokens.text(part + 2))) {
     quantity.fraction =
-        fraction_words(tokens.text(next), tokens.text(next + 2), true, EnglishDialect::American);
-    quantity.end = next + 3;
+        fraction_words(tokens.text(part), tokens.text(part + 2), true, EnglishDialect::American);
+    quantity.end = part + 3;
   }
   if (quantity.end == at) {
     return std::nullopt;
@@ -295,7 +296,12 @@ std::optional<Scale> scale_at(const Tokens& tokens, size_t at, ScaleLetters lett
                                                      {"million", "million"},
                                                      {"billion", "billion"},
                                                      {"trillion", "trillion"},
-                                                     {"quadrillion", "quadrillion"}});
+                                                     {"quadrillion", "quadrillion"},
+                                                     {"lakh", "lakh"},
+                                                     {"lakhs", "lakh"},
+                                                     {"lac", "lakh"},
+                                                     {"crore", "crore"},
+                                                     {"crores", "crore"}});
   constexpr std::array kShort = std::to_array<Name>({{"k", "thousand"},
                                                      {"K", "thousand"},
                                                      {"m", "million"},

@@ -29,6 +29,9 @@ using Reader = std::optional<Reading> (*)(const Tokens& tokens, size_t at,
 // Letters by name: "FBI" is "F B I". Other characters are left out.
 [[nodiscard]] std::string spell(std::string_view letters);
 
+// The same for the capitals that stand alone in words: "P H D's", "mac O S".
+[[nodiscard]] std::string with_letter_names(std::string_view words);
+
 // "one" + " " + "two"; nothing is joined to nothing.
 [[nodiscard]] std::string join_words(std::string_view first, std::string_view second);
 

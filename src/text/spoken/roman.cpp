@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include "text/spoken/abbreviations.h"
 #include "text/spoken/cardinals.h"
 #include "text/spoken/characters.h"
 #include "text/spoken/reading.h"
@@ -46,6 +47,9 @@ bool is_pronoun(const Tokens& tokens, size_t at, const Named& named) {
   const size_t behind = tokens.skip_space(at + 1);
   const std::string_view next_word = tokens.word_behind(at + 1);
   const std::string_view earlier = tokens.word_before(at - 2);
+  if (named.stop && (named.word == "No" || named.word == "no")) {
+    return true;  // "No. I said no."
+  }
   if (next_word.empty()) {
     return false;
   }
@@ -66,6 +70,78 @@ bool is_pronoun(const Tokens& tokens, size_t at, const Named& named) {
     return among(WordList{"common-verbs"}, next) && !among(WordList{"ruler-titles"}, earlier);
   }
   return among(WordList{"common-verbs"}, next) && among(kDeterminers, ascii_lower(earlier));
+}
+
+// Whether the names before `at` are a person's, by a title, a given name or an initial among them:
+// "John D. Rockefeller III", "Mr. Morgan III".
+bool is_behind_person(const Tokens& tokens, size_t at) {
+  size_t word = at;
+  for (int words = 0; words < 4 && word > 1 && tokens.is_space(word - 1); ++words) {
+    word -= 2;
+    const bool stop = tokens.is(word, ".") && word > 0;
+    word -= stop ? 1 : 0;
+    const std::string_view name = tokens.text(word);
+    if (!tokens.is_word(word) || !is_title_case(name)) {
+      return false;
+    }
+    const std::string lower = ascii_lower(name);
+    if (among(WordList{"given-names"}, lower) || (stop && name.size() == 1) ||
+        (words > 0 && among(WordList{"person-titles"}, lower))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// "II", "I.", "II. The Mill", "IV: Home" where the text begins: a heading's number. A letter alone
+// with its stop is one where no sentence follows, and else an initial: "V. Woolf wrote it."
+std::optional<Reading> read_heading(const Tokens& tokens, size_t at, std::string_view numeral,
+                                    const std::string& words) {
+  constexpr auto kMarks = std::to_array<std::string_view>({":", "\u2014", "\u2013", "-", ")", ","});
+  if (at != 0 || small_roman_value(ascii_lower(numeral)) == 0 || numeral == "L") {
+    return std::nullopt;
+  }
+  const bool stop = tokens.is(at + 1, ".");
+  if (tokens.ends_text(at + 1) || (stop && tokens.ends_text(at + 2))) {
+    return Reading{at + 1, words};
+  }
+  const bool sentence =
+      std::string_view(".?!").find(tokens.source().back()) != std::string_view::npos;
+  const size_t next = tokens.skip_space(at + 1);
+  const bool alone = numeral.size() == 1;
+  if (stop && tokens.is_space(at + 2) && (!alone || !sentence)) {
+    return Reading{at + 2, words + ","};
+  }
+  const bool marked = among(kMarks, tokens.text(next)) && !(tokens.is(next, "-") && next == at + 1);
+  if (marked && (!alone || !sentence) && tokens.is_space(next + 1)) {
+    return Reading{at + 1, words};
+  }
+  // "IV The Mill"
+  const std::string_view title = tokens.text(next);
+  const bool titled = !alone && !sentence && next > at + 1 && is_capitalised(title) &&
+                      is_sentence_starter(ascii_lower(title));
+  return titled ? std::optional(Reading{at + 1, words + ","}) : std::nullopt;
+}
+
+// Whether the numeral stands in brackets of its own and counts: "(ii)", and "(i)" where "(ii)"
+// follows or "(v)" behind "(iv)".
+bool is_bracketed_count(const Tokens& tokens, size_t at, unsigned value) {
+  constexpr size_t kNear = 96;  // tokens
+  if (at == 0 || !tokens.is(at - 1, "(") || !tokens.is(at + 1, ")") || value == 0) {
+    return false;
+  }
+  if (tokens.text(at).size() > 1) {
+    return true;
+  }
+  const size_t begin = at > kNear ? at - kNear : 1;
+  for (size_t i = begin; i < at + kNear && !tokens.is_end(i); ++i) {
+    const bool count = tokens.is(i - 1, "(") && tokens.is(i + 1, ")") && tokens.text(i).size() > 1;
+    const unsigned other = count ? small_roman_value(tokens.text(i)) : 0;
+    if (other != 0 && (other == value + 1 || other + 1 == value)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 // Where a range of numerals ends, "pp. iv\u2013x", "Chapters I-IV", and its last one; 0: there is
@@ -105,6 +181,9 @@ std::optional<Reading> read_small_roman(const Tokens& tokens, size_t at, English
   constexpr auto kPages = std::to_array<std::string_view>({"p", "pp", "pg", "page", "pages"});
   const std::string_view numeral = tokens.text(at);
   const unsigned value = small_roman_value(numeral);
+  if (is_bracketed_count(tokens, at, value)) {
+    return Reading{at + 1, cardinal_words(std::to_string(value), dialect)};
+  }
   const Named named = named_before(tokens, at);
   const std::string before = ascii_lower(named.word);
   const bool page = among(kPages, before);
@@ -164,29 +243,38 @@ unsigned small_roman_value(std::string_view numeral) {
 }
 
 std::optional<Reading> read_roman(const Tokens& tokens, size_t at, const SpokenOptions& options) {
-  const std::string_view numeral = tokens.text(at);
-  if (!tokens.is_word(at) || numeral.size() > 15 || !tokens.begins_word(at) ||
+  std::string_view numeral = tokens.text(at);
+  const std::string_view tail = numeral.ends_with("'s") ? "'s" : "";  // "Louis XVI's"
+  numeral.remove_suffix(tail.size());
+  if (!tokens.is_word(at) || numeral.empty() || numeral.size() > 15 || !tokens.begins_word(at) ||
       !tokens.ends_word(at + 1) || tokens.is(at + 1, "'")) {
     return std::nullopt;
   }
   if (is_ascii_lower(numeral[0])) {
-    return read_small_roman(tokens, at, options.dialect);
+    return tail.empty() ? read_small_roman(tokens, at, options.dialect) : std::nullopt;
   }
   const unsigned value = roman_value(numeral);
   if (value == 0) {
     return std::nullopt;
   }
   const std::string digits = std::to_string(value);
+  const auto say = [&](std::string words) { return Reading{at + 1, std::move(words) += tail}; };
+  if (tail.empty()) {
+    if (auto heading = read_heading(tokens, at, numeral, cardinal_words(digits, options.dialect))) {
+      return heading;
+    }
+  }
   const Named named = named_before(tokens, at);
   const std::string before = ascii_lower(named.word);
   const bool ivx = numeral.find_first_not_of("IVX") == std::string_view::npos;
   if (numeral.size() > 1 || ivx) {
-    const std::string_view next = tokens.word_behind(at + 1);
-    if (next == "century" || next == "centuries" || next == "Century") {
-      return Reading{at + 1, ordinal_words(digits, options.dialect)};
+    if (among(WordList{"ordinal-nouns"}, tokens.word_behind(at + 1)) && !named.part) {
+      return say(ordinal_words(digits, options.dialect));
     }
   }
-  if (numeral.size() == 1 && (!ivx || (!named.part && !named.ruler) ||
+  const bool person = ivx && numeral != "I" && numeral != "X" && !named.part && !named.stop &&
+                      is_behind_person(tokens, at);
+  if (numeral.size() == 1 && (!ivx || (!named.part && !named.ruler && !person) ||
                               (numeral == "X" && (before == "type" || before == "factor" ||
                                                   before == "level" || before == "class")))) {
     return std::nullopt;
@@ -194,22 +282,23 @@ std::optional<Reading> read_roman(const Tokens& tokens, size_t at, const SpokenO
   if (numeral == "I" && is_pronoun(tokens, at, named)) {
     return std::nullopt;
   }
-  if (named.ruler && ivx) {
-    return Reading{at + 1, "the " + ordinal_words(digits, options.dialect)};
+  if ((named.ruler || person) && ivx) {
+    return say("the " + ordinal_words(digits, options.dialect));
   }
   // "type I and II": the second goes with the first.
   const bool second = at > 4 && among(kBetween, before) && roman_value(tokens.text(at - 4)) != 0 &&
                       named_before(tokens, at - 4).part;
   if (named.part || second) {
-    return numbers_words(tokens, at, value, options.dialect);
+    return tail.empty() ? numbers_words(tokens, at, value, options.dialect)
+                        : say(cardinal_words(digits, options.dialect));
   }
   // Behind any other name, and alone where nothing else is written so.
   const bool name = !named.stop && is_title_case(named.word) && named.word.size() > 1;
   if (ivx && (name || numeral.size() > 2) && numeral != "XX" && numeral != "XXX") {
-    return Reading{at + 1, cardinal_words(digits, options.dialect)};
+    return say(cardinal_words(digits, options.dialect));
   }
   if (!ivx && numeral.size() > 3) {
-    return Reading{at + 1, year_words(digits, options.dialect)};
+    return say(year_words(digits, options.dialect));
   }
   return std::nullopt;
 }

@@ -6,6 +6,7 @@
 
 #include "text/spoken/abbreviations.h"
 #include "text/spoken/characters.h"
+#include "text/spoken/forgotten_space.h"
 #include "text/spoken/roman.h"
 #include "text/spoken/scripture.h"
 #include "text/spoken/text_around.h"
@@ -21,15 +22,6 @@ constexpr size_t kRunBytes = 64;  // stops and closing quotes in one run
 
 // A line that was not broken because it was full: a heading, a verse, an address.
 constexpr ptrdiff_t kShortLine = 40;
-
-bool all_single_letters(std::string_view dotted) {
-  for (size_t i = 0; i < dotted.size(); ++i) {
-    if (i % 2 == 0 ? !is_ascii_letter(dotted[i]) : dotted[i] != '.') {
-      return false;
-    }
-  }
-  return dotted.size() % 2 == 1;
-}
 
 bool writes_ordinals_with_stops(std::string_view language) {
   constexpr auto kLanguages =
@@ -220,7 +212,14 @@ SentenceSplitter::Verdict SentenceSplitter::judge_stop(size_t& after) const {
     return Verdict::NeedsMore;
   }
   if (gap.end == stop.end && !stop.free) {
-    return Verdict::Goes;
+    switch (forgotten_space(text, start_, {.begin = stop.begin, .end = stop.end}, final_)) {
+      case ForgottenSpace::No:
+        return Verdict::Goes;
+      case ForgottenSpace::Yes:
+        return Verdict::Ends;
+      case ForgottenSpace::NeedsMore:
+        return Verdict::NeedsMore;
+    }
   }
   if (gap.paragraph || (final_ && gap.end == text.size())) {
     return Verdict::EndsParagraph;
@@ -292,9 +291,8 @@ SentenceSplitter::Verdict SentenceSplitter::judge_single_stop(const Stop& stop) 
   }
   const bool dotted = word.find('.') != std::string_view::npos;
   const Abbreviation* known = find_abbreviation(folded);
-  if (known != nullptr && known->stop == AbbreviationStop::Never && is_ascii_lower(word[0]) &&
-      !known->bare && (known->spoken.empty() || is_ascii_upper(known->spoken[0]))) {
-    known = nullptr;  // "one more rep.": a title begins with a capital
+  if (known != nullptr && is_other_word(*known, word, stop.text.substr(0, word_begin))) {
+    known = nullptr;
   }
   // Something short that nobody can say ends no sentence before a small letter.
   const bool sayable = word.size() > 4 || std::ranges::any_of(word, is_vowel_letter) ||
@@ -302,7 +300,7 @@ SentenceSplitter::Verdict SentenceSplitter::judge_single_stop(const Stop& stop) 
   if (known == nullptr && !dotted) {
     return lower && !sayable ? Verdict::Goes : Verdict::Ends;
   }
-  if (known == nullptr && !all_single_letters(word)) {
+  if (known == nullptr && !are_single_letters(word)) {
     return Verdict::Ends;
   }
   AbbreviationStop kind = AbbreviationStop::AtStarter;

@@ -1,4 +1,5 @@
 // Signs that are said, and those that are not.
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -36,6 +37,11 @@ bool is_value(const Tokens& tokens, size_t i) {
   return tokens.is_word(i) || tokens.is_digits(i);
 }
 
+size_t letters_in(std::string_view word) {
+  return static_cast<size_t>(std::ranges::count_if(
+      word, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
 // "²", "⁻¹²": the exponent's digits with its sign, and where it ends.
 struct Exponent {
   size_t end = 0;
@@ -71,7 +77,7 @@ std::optional<Reading> read_exponent(const Tokens& tokens, size_t at,
   }
   const std::string_view base = at > 0 ? tokens.text(at - 1) : std::string_view{};
   const bool value =
-      tokens.is_digits(at - 1) || base == ")" || (tokens.is_word(at - 1) && base.size() <= 2);
+      tokens.is_digits(at - 1) || base == ")" || (tokens.is_word(at - 1) && letters_in(base) <= 2);
   if (at == 0 || !value) {
     return Reading{exponent.end, ""};  // a note's number behind a word
   }
@@ -96,8 +102,14 @@ std::optional<Reading> read_subscript(const Tokens& tokens, size_t at,
   if (c < 0x2080 || c > 0x2089) {
     return std::nullopt;
   }
-  const auto digit = static_cast<char>('0' + (c - 0x2080));
-  return Reading{at + 1, cardinal_words(std::string_view(&digit, 1), options.dialect)};
+  std::string digits;
+  size_t end = at;
+  for (char32_t next = c; next >= 0x2080 && next <= 0x2089 && digits.size() < 6;) {
+    digits += static_cast<char>('0' + (next - 0x2080));
+    ++end;
+    next = next_code_point(tokens.text(end)).code_point;
+  }
+  return Reading{end, cardinal_words(digits, options.dialect)};
 }
 
 // Words of "#BlackLivesMatter" and "@john_doe": apart at capitals, digits and underscores.
@@ -210,6 +222,57 @@ std::optional<Reading> read_stroke(const Tokens& tokens, size_t at) {
   return Reading{at + 1, verse ? "," : "slash"};
 }
 
+// "ΔT", "πr": a Greek letter beside one or two others is said by its name, and so are they.
+std::optional<Reading> read_greek(const Tokens& tokens, size_t at) {
+  const std::string_view word = tokens.text(at);
+  if (const auto greek = sign_words(word)) {
+    return Reading{at + 1, std::string(*greek)};
+  }
+  std::string words;
+  size_t greek_letters = 0;
+  for (size_t i = 0; i < word.size() && letters_in(word) <= 3;) {
+    const size_t bytes = next_code_point(word.substr(i)).bytes;
+    const std::string_view letter = word.substr(i, bytes);
+    const auto greek = bytes > 1 ? sign_words(letter) : std::nullopt;
+    if (bytes > 1 && !greek) {
+      return std::nullopt;
+    }
+    greek_letters += bytes > 1 ? 1 : 0;
+    words = join_words(words, greek ? std::string(*greek) : spell(letter));
+    i += bytes;
+  }
+  return greek_letters == 1 ? std::optional(Reading{at + 1, std::move(words)}) : std::nullopt;
+}
+
+// Whether a sentence or what somebody says begins at `at`: the text does, or an opening quote or
+// bracket stands there, or a stop before the space.
+bool begins_speech(const Tokens& tokens, size_t at) {
+  const size_t last = at > 0 && tokens.is_space(at - 1) ? at - 1 : at;
+  if (last == 0) {
+    return true;
+  }
+  const std::string_view mark = tokens.text(last - 1);
+  return tokens.kind(last - 1) == Token::Kind::Mark &&
+         std::string_view(".?!\"(:\u201C\u201D\u2026").find(mark) != std::string_view::npos;
+}
+
+// "--but I thought so", "-Who? -Me.", "the end.--Then": dashes that somebody pauses at; not
+// "--no-cache" nor "-v".
+bool is_pause(const Tokens& tokens, size_t at, size_t end) {
+  const std::string_view next = tokens.text(end);
+  const bool option =
+      (tokens.is(end + 1, "-") && tokens.is_word(end + 2)) || tokens.is(end + 1, "=");
+  if (!begins_speech(tokens, at)) {
+    return false;
+  }
+  if (end - at > 1) {
+    const bool word_behind = is_title_case(next) || (at > 0 && !tokens.is_space(at - 1)) ||
+                             !tokens.word_behind(end + 1).empty();
+    return !option && word_behind;
+  }
+  return is_title_case(next) && (next.size() > 1 || next == "I" || next == "A");
+}
+
 // Hyphens and dashes.
 std::optional<Reading> read_dash(const Tokens& tokens, size_t at) {
   const bool hyphen = tokens.is(at, "-");
@@ -221,7 +284,7 @@ std::optional<Reading> read_dash(const Tokens& tokens, size_t at) {
   while (tokens.is(end, tokens.text(at)) && end - at < kLongestRun) {
     ++end;
   }
-  if (end - at > 3 || (at == 0 && tokens.is_space(end))) {
+  if (end - at > 3 || (at == 0 && (tokens.is_space(end) || tokens.is_end(end)))) {
     return Reading{end, ""};  // a line across the page; a list's item
   }
   const size_t name = at > 1 && tokens.is(at - 1, ".") ? at - 2 : at - 1;
@@ -234,7 +297,8 @@ std::optional<Reading> read_dash(const Tokens& tokens, size_t at) {
   const bool before = at > 0 && (is_value(tokens, at - 1) || tokens.is(at - 1, "$"));
   const bool behind = is_value(tokens, end);
   if (end - at > 1) {
-    return before || tokens.is_space(end) ? Reading{end, "\u2014"} : Reading{end, "dash dash"};
+    const bool pause = before || !behind || is_pause(tokens, at, end);
+    return Reading{end, pause ? "\u2014" : "dash dash"};
   }
   if (before && behind) {
     return Reading{end, tokens.is_digits(end) ? " " : "-"};
@@ -243,6 +307,9 @@ std::optional<Reading> read_dash(const Tokens& tokens, size_t at) {
     return Reading{end, "minus"};
   }
   if (hyphen && behind && tokens.begins_word(at)) {
+    if (is_pause(tokens, at, end)) {
+      return Reading{end, at == 0 ? "" : "\u2014"};
+    }
     return Reading{end, "dash"};
   }
   // "pre- and postwar": the hyphen is not heard.
@@ -288,6 +355,10 @@ std::optional<Reading> read_operator(const Tokens& tokens, size_t at) {
   if (sign == "+") {
     return Reading{at + 1, "plus"};
   }
+  // "5! = 120"
+  if (sign == "!" && at > 0 && is_value(tokens, at - 1) && tokens.is(next, "=")) {
+    return Reading{at + 1, "factorial"};
+  }
   return std::nullopt;
 }
 
@@ -309,8 +380,7 @@ std::optional<Reading> read_stop(const Tokens& tokens, size_t at) {
 
 std::optional<Reading> read_sign(const Tokens& tokens, size_t at, const SpokenOptions& options) {
   if (tokens.is_word(at)) {
-    const auto greek = sign_words(tokens.text(at));
-    return greek ? std::optional(Reading{at + 1, std::string(*greek)}) : std::nullopt;
+    return read_greek(tokens, at);
   }
   if (tokens.kind(at) != Token::Kind::Mark) {
     return std::nullopt;

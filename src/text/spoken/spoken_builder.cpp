@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "text/spoken/characters.h"
 #include "text/spoken/reading.h"
 #include "text/utf8.h"
 
@@ -34,6 +35,19 @@ std::string spell(std::string_view letters) {
     words += lower ? static_cast<char>(c - 'a' + 'A') : c;
   }
   return words;
+}
+
+std::string with_letter_names(std::string_view words) {
+  std::string named;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const bool begins = i == 0 || words[i - 1] == ' ';
+    const bool ends = i + 1 == words.size() || words[i + 1] == ' ' || words[i + 1] == '\'';
+    if (begins && ends && is_ascii_upper(words[i])) {
+      named += kLetterName;
+    }
+    named += words[i];
+  }
+  return named;
 }
 
 std::string join_words(std::string_view first, std::string_view second) {

@@ -34,6 +34,15 @@ std::string_view word_before(std::string_view text, size_t begin, size_t end) {
   return text.substr(at, end - at);
 }
 
+bool are_single_letters(std::string_view dotted) {
+  for (size_t i = 0; i < dotted.size(); ++i) {
+    if (i % 2 == 0 ? !is_ascii_letter(dotted[i]) : dotted[i] != '.') {
+      return false;
+    }
+  }
+  return dotted.size() % 2 == 1;
+}
+
 std::string_view last_abbreviated(std::string_view word) {
   constexpr std::string_view kDash = "\u2013";
   const size_t hyphen = word.rfind('-');
@@ -46,7 +55,10 @@ std::string_view last_abbreviated(std::string_view word) {
   }
   const std::string_view part = word.substr(mark + (dashed ? kDash.size() : 1));
   const char before = word[mark - 1];
-  const bool apart = before == '.' || is_ascii_digit(before) || !calendar_name(part).empty();
+  // "Non-U.S."
+  const bool letters = part.size() > 2 && are_single_letters(part);
+  const bool apart =
+      before == '.' || is_ascii_digit(before) || letters || !calendar_name(part).empty();
   return apart && !part.empty() && !is_ascii_digit(part[0]) ? part : word;
 }
 

@@ -19,6 +19,9 @@ inline constexpr size_t kMarkBytes = 8;    // of a line's beginning: "123. a" at
 // The word that ends at `end`, with the stops and hyphens inside it, not before `begin`.
 [[nodiscard]] std::string_view word_before(std::string_view text, size_t begin, size_t end);
 
+// "U.S.A", "e.g": letters with stops between them.
+[[nodiscard]] bool are_single_letters(std::string_view dotted);
+
 // The part of a word that its last stop belongs to: "Jan.-Mar" is two months, "12-in" a number and
 // a measure. The word itself where a hyphen or dash joins it in another way.
 [[nodiscard]] std::string_view last_abbreviated(std::string_view word);

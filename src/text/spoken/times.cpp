@@ -6,9 +6,13 @@
 #include "text/spoken/cardinals.h"
 #include "text/spoken/characters.h"
 #include "text/spoken/reading.h"
+#include "text/spoken/word_tables.h"
 
 namespace mynah {
 namespace {
+
+// "12:00 noon", "10am-noon".
+constexpr auto kNamedTimes = std::to_array<std::string_view>({"noon", "midnight"});
 
 // "am", "p.m.", "PM" at a token or behind a space.
 struct HalfDay {
@@ -93,6 +97,67 @@ std::optional<Reading> read_standard(const Tokens& tokens, size_t at, EnglishDia
                              year_words(tokens.text(at + 2), dialect)};
 }
 
+// Whether something that takes time stands shortly before `at`: "Her marathon took 2:14:04".
+bool is_behind_duration(const Tokens& tokens, size_t at) {
+  constexpr size_t kNear = 10;  // tokens
+  for (size_t i = at > kNear ? at - kNear : 0; i < at; ++i) {
+    if (tokens.is_word(i) && among(WordList{"durations"}, ascii_lower(tokens.text(i)))) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::string count_words(std::string_view digits, std::string_view unit, EnglishDialect dialect) {
+  const std::string words = cardinal_words(digits, dialect);
+  return words + " " + std::string(unit) + (words == "one" ? "" : "s");
+}
+
+// "2:14:04" where it is how long something took.
+std::string duration_words(const Tokens& tokens, size_t at, EnglishDialect dialect) {
+  std::string words = count_words(tokens.text(at), "hour", dialect);
+  if (tokens.text(at + 2) != "00") {
+    words += " " + count_words(tokens.text(at + 2), "minute", dialect);
+  }
+  return words + " and " + count_words(tokens.text(at + 4), "second", dialect);
+}
+
+// "2h 45m", "1h30", "3m20s": the letters are hours, minutes and seconds where two of them stand so.
+std::optional<Reading> read_short_duration(const Tokens& tokens, size_t at,
+                                           EnglishDialect dialect) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kUnits = {
+      {{"d", "day"},
+       {"h", "hour"},
+       {"hr", "hour"},
+       {"hrs", "hour"},
+       {"m", "minute"},
+       {"min", "minute"},
+       {"mins", "minute"},
+       {"s", "second"},
+       {"sec", "second"},
+       {"secs", "second"}}};
+  std::string words;
+  std::string_view last;
+  size_t end = at;
+  int parts = 0;
+  for (; parts < 4; ++parts) {
+    const size_t number = parts == 0 ? at : tokens.skip_space(end);
+    const auto* const unit =
+        std::ranges::find(kUnits, tokens.text(number + 1), [](const auto& u) { return u.first; });
+    const bool bare = last == "hour" && number == end && tokens.is_digits(number, 2, 2) &&
+                      tokens.ends_word(number + 1);
+    if (!tokens.is_digits(number, 1, 3) || (unit == kUnits.end() && !bare) ||
+        (!bare && unit->second == last)) {
+      break;
+    }
+    last = bare ? "minute" : unit->second;
+    words = join_words(words, count_words(tokens.text(number), last, dialect));
+    end = number + (bare ? 1 : 2);
+  }
+  return parts > 1 && tokens.ends_word(end) ? std::optional(Reading{end, std::move(words)})
+                                            : std::nullopt;
+}
+
 // A time with minutes: "7:30", "7.30 pm", "19:45:10".
 std::optional<Reading> read_clock(const Tokens& tokens, size_t at, EnglishDialect dialect) {
   const bool colon = tokens.is(at + 1, ":");
@@ -119,6 +184,9 @@ std::optional<Reading> read_clock(const Tokens& tokens, size_t at, EnglishDialec
     }
   }
   const auto half = half_day_at(tokens, end);
+  if (!seconds.empty() && !half && is_behind_duration(tokens, at)) {
+    return Reading{end, duration_words(tokens, at, dialect)};
+  }
   if ((!colon && !half) || tokens.is(end, ":") ||
       (!half && tokens.is_word(end) && !tokens.is(end, "Z"))) {
     return std::nullopt;
@@ -136,7 +204,7 @@ std::optional<Reading> read_clock(const Tokens& tokens, size_t at, EnglishDialec
     words += " hours" + seconds;
   } else if (!half && hour == 0) {
     words = "midnight";
-  } else if (!half) {
+  } else if (!half && !among(kNamedTimes, tokens.word_behind(end))) {
     words += hour <= 12 ? " o'clock" : " hundred";
   }
   if (half) {
@@ -155,7 +223,10 @@ std::optional<Reading> read_ratio(const Tokens& tokens, size_t at, EnglishDialec
   }
   const std::string first = cardinal_words(tokens.text(at), dialect);
   const std::string second = cardinal_words(tokens.text(at + 2), dialect);
-  return Reading{at + 3, first + " to " + second};
+  // Two shares of a hundred: "a 50:50 split".
+  const bool shares = tokens.is_digits(at, 2, 2) && tokens.is_digits(at + 2, 2, 2) &&
+                      digits_value(tokens.text(at)) + digits_value(tokens.text(at + 2)) == 100;
+  return Reading{at + 3, first + (shares ? " " : " to ") + second};
 }
 
 // "7am", "7 p.m."
@@ -191,6 +262,9 @@ std::optional<Reading> read_times(const Tokens& tokens, size_t at, EnglishDialec
   if (next == end) {
     return first;
   }
+  if (first && among(kNamedTimes, tokens.text(next))) {
+    return Reading{next + 1, first->words + " to " + std::string(tokens.text(next))};
+  }
   const auto second = first ? read_moment(tokens, next, dialect) : read_hour(tokens, next, dialect);
   if (!second || (!first && !tokens.is_digits(at, 1, 2))) {
     return first;
@@ -210,6 +284,9 @@ std::optional<Reading> read_time(const Tokens& tokens, size_t at, const SpokenOp
     if (at == 0 || !tokens.is(at - 1, "T") || !tokens.is_digits(at, 2, 2)) {
       return std::nullopt;
     }
+  }
+  if (auto duration = read_short_duration(tokens, at, options.dialect)) {
+    return duration;
   }
   if (!is_ratio(tokens, at)) {
     if (auto times = read_times(tokens, at, options.dialect)) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <unordered_map>
 
+#include "text/spoken/cardinals.h"
 #include "text/spoken/characters.h"
 #include "text/spoken/codes.h"
 #include "text/spoken/quantity.h"
@@ -31,9 +32,9 @@ const UnitName* find_unit(std::string_view symbol) {
 }
 
 std::string name_of(const UnitName& unit, bool singular, EnglishDialect dialect) {
-  std::string name(unit.singular);
+  std::string name = with_letter_names(unit.singular);
   if (!singular) {
-    name = unit.plural.empty() ? name + "s" : std::string(unit.plural);
+    name = unit.plural.empty() ? name + "s" : with_letter_names(unit.plural);
   }
   if (dialect == EnglishDialect::British) {
     for (const std::string_view end : {"meter", "liter"}) {
@@ -150,13 +151,13 @@ bool is_pint(const Tokens& tokens, size_t at) {
 // Letters that mean something else behind a number and a space: "Section 5 A", "the 3 s in it".
 bool wants_no_space(std::string_view symbol) {
   constexpr auto kSymbols =
-      std::to_array<std::string_view>({"s", "A", "N", "J", "h", "st", "us", "bar"});
+      std::to_array<std::string_view>({"s", "A", "N", "J", "h", "st", "us", "bar", "t"});
   return std::ranges::find(kSymbols, symbol) != kSymbols.end();
 }
 
 // Letters that mean something else directly behind a number: "5K" is thousands, "5G" no unit.
 bool wants_space(std::string_view symbol) {
-  constexpr auto kSymbols = std::to_array<std::string_view>({"K", "A", "st", "N", "J"});
+  constexpr auto kSymbols = std::to_array<std::string_view>({"K", "A", "st", "N", "J", "t"});
   return std::ranges::find(kSymbols, symbol) != kSymbols.end();
 }
 
@@ -212,8 +213,14 @@ std::optional<Unit> unit_at(const Tokens& tokens, size_t at, bool singular,
   std::string words = with_power(name_of(*name, singular, dialect), power);
   bool compound = power != 0;
   if (tokens.is(end, "/")) {
-    if (const auto divisor = divisor_unit_at(tokens, end + 1, dialect)) {
-      words += " per " + divisor->words;
+    // "4.5 l/100 km"
+    const bool counted = tokens.is_digits(end + 1, 1, 4);
+    const size_t below = counted ? tokens.skip_space(end + 2) : end + 1;
+    if (const auto divisor = divisor_unit_at(tokens, below, dialect)) {
+      const UnitName* const several = counted ? find_unit(tokens.text(below)) : nullptr;
+      words += " per ";
+      words += counted ? cardinal_words(tokens.text(end + 1), dialect) + " " : "";
+      words += several != nullptr ? name_of(*several, false, dialect) : divisor->words;
       end = divisor->end;
       compound = true;
     }

@@ -1,4 +1,5 @@
 // Versions: "v1.2.3", "Python 3.11".
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -22,6 +23,36 @@ std::string version_words(const Tokens& tokens, size_t at, size_t end, std::stri
     words += version_part(tokens.text(i), dialect);
   }
   return words;
+}
+
+// "-rc.2", "-beta", "rc1", "b3" behind a version: how far it is.
+std::optional<Reading> stage_at(const Tokens& tokens, size_t at, EnglishDialect dialect) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kStages = {
+      {{"rc", "R C"},
+       {"RC", "R C"},
+       {"alpha", "alpha"},
+       {"beta", "beta"},
+       {"dev", "dev"},
+       {"pre", "pre"},
+       {"preview", "preview"},
+       {"nightly", "nightly"},
+       {"SNAPSHOT", "snapshot"},
+       {"post", "post"},
+       {"b", "beta"},
+       {"LTS", "L T S"}}};
+  const size_t word = tokens.is(at, "-") || tokens.is(at, ".") || tokens.is(at, "_") ? at + 1 : at;
+  const auto* const stage =
+      std::ranges::find(kStages, tokens.text(word), [](const auto& s) { return s.first; });
+  if (stage == kStages.end()) {
+    return std::nullopt;
+  }
+  const size_t number = tokens.is(word + 1, ".") || tokens.is(word + 1, "-") ? word + 2 : word + 1;
+  std::string words = with_letter_names(stage->second);
+  if (tokens.is_digits(number, 1, 6) && tokens.ends_word(number + 1)) {
+    return Reading{number + 1, words + " " + version_part(tokens.text(number), dialect)};
+  }
+  return tokens.ends_word(word + 1) ? std::optional(Reading{word + 1, std::move(words)})
+                                    : std::nullopt;
 }
 
 }  // namespace
@@ -53,7 +84,11 @@ std::optional<Reading> read_version(const Tokens& tokens, size_t at, const Spoke
   if ((!letter && groups < 3 && !known) || (tokens.is(at, "V") && groups < 2)) {
     return std::nullopt;
   }
-  const std::string words = version_words(tokens, begin, end, " point ", options.dialect);
+  std::string words = version_words(tokens, begin, end, " point ", options.dialect);
+  if (auto stage = stage_at(tokens, end, options.dialect)) {
+    end = stage->end;
+    words += " " + stage->words;
+  }
   return Reading{end, letter ? "version " + words : words};
 }
 

@@ -10,6 +10,7 @@
 #include "text/spoken/reading.h"
 #include "text/spoken/roman.h"
 #include "text/spoken/tokens.h"
+#include "text/spoken/word_tables.h"
 
 namespace mynah {
 namespace {
@@ -93,6 +94,12 @@ std::string_view word_for(const Tokens& tokens, size_t at, size_t behind,
     return is_capitalised(tokens.text(at)) && is_capitalised(tokens.word_behind(behind)) ? "Fort"
                                                                                          : "";
   }
+  // "Pt. Reyes", but "Pt. 2" and "Pt. II" of a book.
+  if (abbreviation.written == "pt") {
+    const std::string_view next = tokens.text(tokens.skip_space(behind));
+    const bool part = tokens.is_digits(tokens.skip_space(behind)) || roman_value(next) != 0;
+    return part ? "Part" : abbreviation.spoken;
+  }
   return abbreviation.spoken;
 }
 
@@ -127,21 +134,32 @@ bool stands(const Tokens& tokens, size_t at, const Found& found, bool stop, size
                      is_capitalised(abbreviation.spoken) && abbreviation.written != "messrs";
   if (title || abbreviation.written == "st" || abbreviation.written == "dr") {
     // A title has a name behind it, or is the street's.
-    const bool named = is_capitalised(tokens.word_behind(behind));
+    const bool numbered =
+        abbreviation.written == "pt" && tokens.is_digits(tokens.skip_space(behind));
+    const bool named = is_capitalised(tokens.word_behind(behind)) || numbered;
+    if (abbreviation.written == "pt" && !named) {
+      return false;
+    }
     const std::string_view before = tokens.word_before(at);
     return is_title_case(word) && (stop || (abbreviation.bare && (named || is_capitalised(before) ||
                                                                   is_ordinal_ending(before))));
   }
-  // "45 Park Ave", "1st Ave and": these are no words behind a name.
-  constexpr auto kStreets = std::to_array<std::string_view>({"ave", "rd", "ln"});
-  if (!stop && among(kStreets, abbreviation.written)) {
+  // "45 Park Ave", "1st Ave and", "Ash Ct.": these are no words behind a name.
+  if (among(WordList{"short-streets"}, abbreviation.written)) {
+    constexpr auto kUsual = std::to_array<std::string_view>({"ave", "rd", "ln"});
     const std::string_view before = tokens.word_before(at);
-    return is_title_case(word) && (is_ordinal_ending(before) || (at > 2 && is_capitalised(before)));
+    const bool named = is_ordinal_ending(before) || (at > 1 && is_capitalised(before));
+    return among(kUsual, abbreviation.written) && stop ? true : is_title_case(word) && named;
+  }
+  // "Peoria, Ill.", "(R-Tex.)"
+  if (among(WordList{"short-states"}, abbreviation.written)) {
+    return stop && is_title_case(word) && at > 2 &&
+           (tokens.is(at - 1, "-") || (tokens.is_space(at - 1) && tokens.is(at - 2, ",")));
   }
   if (abbreviation.stop == AbbreviationStop::BeforeNumber) {
     // "Fig 3", "Apt 4B": these are no words, and do without their stop.
-    constexpr auto kNoWords =
-        std::to_array<std::string_view>({"fig", "figs", "vol", "vols", "apt", "ste", "eq", "eqs"});
+    constexpr auto kNoWords = std::to_array<std::string_view>(
+        {"fig", "figs", "vol", "vols", "apt", "ste", "eq", "eqs", "rte"});
     const bool bare = is_capitalised(word) && among(kNoWords, abbreviation.written);
     constexpr auto kSmall = std::to_array<std::string_view>({"b", "d"});
     if (is_capitalised(word) && among(kSmall, abbreviation.written)) {
@@ -157,8 +175,11 @@ bool stands(const Tokens& tokens, size_t at, const Found& found, bool stop, size
   }
   // "iPhone Pro Max." is a name, "max. 5" is not.
   constexpr auto kNames = std::to_array<std::string_view>({"max", "min", "temp"});
-  if (among(kNames, abbreviation.written) && (is_capitalised(word) || tokens.ends_text(behind))) {
-    return false;
+  if (among(kNames, abbreviation.written)) {
+    const std::string_view next = tokens.text(tokens.skip_space(behind));
+    const bool goes_on =
+        stop && !next.empty() && (is_ascii_lower(next[0]) || is_ascii_digit(next[0]));
+    return is_capitalised(word) ? goes_on : stop && !tokens.ends_text(behind);
   }
   return stop || (abbreviation.bare && !is_all_capitals(word));
 }
@@ -277,15 +298,9 @@ std::optional<Reading> read_stroke_word(const Tokens& tokens, size_t at) {
   if (!tokens.is(at + 1, "/") || !tokens.begins_word(at) || tokens.text(at).size() != 1) {
     return std::nullopt;
   }
-  constexpr std::array<State, 5> kWords = {{{"w/o", "without"},
-                                            {"b/c", "because"},
-                                            {"c/o", "care of"},
-                                            {"n/a", "not applicable"},
-                                            {"N/A", "not applicable"}}};
-  for (const State& word : kWords) {
-    if (tokens.text(at, at + 3) == word.code && tokens.ends_word(at + 3)) {
-      return Reading{at + 3, std::string(word.name)};
-    }
+  if (const TableRow* const row = find_row(WordTable::Respelled, tokens.text(at, at + 3));
+      row != nullptr && tokens.ends_word(at + 3)) {
+    return Reading{at + 3, with_letter_names((*row)[1])};
   }
   if (tokens.is(at, "w") && tokens.ends_word(at + 2)) {
     return Reading{at + 2, "with"};
@@ -315,6 +330,11 @@ std::optional<Reading> read_abbreviation(const Tokens& tokens, size_t at,
   if (found.abbreviation == nullptr || !tokens.ends_word(found.end)) {
     return std::nullopt;
   }
+  // "N.B.C." goes on behind "N.B."
+  if (found.end > at + 1 && tokens.is(found.end, ".") && tokens.is_word(found.end + 1) &&
+      tokens.text(found.end + 1).size() == 1 && !tokens.is(found.end + 1, "s")) {
+    return std::nullopt;
+  }
   const bool stop =
       tokens.is(found.end, ".") && !tokens.is_word(found.end + 1) && !tokens.is(found.end + 1, ".");
   const size_t behind = stop ? found.end + 1 : found.end;
@@ -331,10 +351,12 @@ std::optional<Reading> read_abbreviation(const Tokens& tokens, size_t at,
   const bool street = (word == "Street" || word == "Drive" || word == "Avenue") &&
                       is_capitalised(next) && is_sentence_starter(ascii_lower(next));
   const size_t end = stop && (street || tokens.ends_text(behind)) ? found.end : behind;
-  if (word == "P H D" || word == "B S C" || word == "M S C") {
-    return Reading{end, spell(word)};
+  // "two Ph.D.s here"
+  if (word.size() > 1 && word[1] == ' ' && tokens.is(found.end, ".") &&
+      tokens.is(found.end + 1, "s") && tokens.ends_word(found.end + 2)) {
+    return Reading{found.end + 2, with_letter_names(word) + "'s"};
   }
-  return Reading{end, std::string(word)};
+  return Reading{end, with_letter_names(word)};
 }
 
 }  // namespace mynah

@@ -1,0 +1,57 @@
+#include "text/spoken/forgotten_space.h"
+
+#include <algorithm>
+#include <array>
+
+#include "text/spoken/among.h"
+#include "text/spoken/characters.h"
+#include "text/spoken/text_around.h"
+
+namespace mynah {
+namespace {
+
+// Whether a word of prose, in small letters and sayable, or a number of several digits ends at
+// `end`.
+bool is_prose_before(std::string_view text, size_t begin, size_t end) {
+  while (end > begin && std::string_view("\"')]").find(text[end - 1]) != std::string_view::npos) {
+    --end;
+  }
+  size_t at = end;
+  while (at > begin && end - at < kWordBytes && is_word_byte(text[at - 1])) {
+    --at;
+  }
+  const std::string_view word = text.substr(at, end - at);
+  const bool apart =
+      at == begin || std::string_view(" \n\t\"'(-").find(text[at - 1]) != std::string_view::npos;
+  if (word.size() < 2 || !apart) {
+    return false;
+  }
+  return std::ranges::all_of(word, is_ascii_digit) ||
+         (std::ranges::all_of(word, is_ascii_lower) && std::ranges::any_of(word, is_vowel_letter));
+}
+
+}  // namespace
+
+ForgottenSpace forgotten_space(std::string_view text, size_t begin, ByteRange stop, bool final) {
+  constexpr auto kNoWords = std::to_array<std::string_view>(
+      {"Com", "Net", "Org", "Js", "Txt", "Pdf", "Html", "Py", "Exe", "Md"});
+  if (stop.end >= text.size() || !is_ascii_upper(text[stop.end]) ||
+      !is_prose_before(text, begin, stop.begin)) {
+    return ForgottenSpace::No;
+  }
+  const std::string_view word = word_at(text, stop.end);
+  const size_t behind = stop.end + word.size();
+  if (behind + 1 >= text.size() && !final && word.size() < kWordBytes) {
+    return ForgottenSpace::NeedsMore;
+  }
+  const bool plain = std::ranges::all_of(word.substr(1), is_ascii_lower) &&
+                     (word.size() > 1 || word == "I" || word == "A");
+  const char next = behind < text.size() ? text[behind] : ' ';
+  const char second = behind + 1 < text.size() ? text[behind + 1] : ' ';
+  const bool ends =
+      is_ascii_space(next) || next == '\'' ||
+      (std::string_view(".,;:!?").find(next) != std::string_view::npos && is_ascii_space(second));
+  return plain && ends && !among(kNoWords, word) ? ForgottenSpace::Yes : ForgottenSpace::No;
+}
+
+}  // namespace mynah
