@@ -53,11 +53,19 @@ bool is_numbered(std::string_view abbreviation, char32_t next, std::string_view 
   if (abbreviation == "no" || abbreviation == "nos") {
     return next_word == "of";
   }
+  if (is_letter_numbered(abbreviation) && next_word.size() == 1 && is_ascii_upper(next_word[0]) &&
+      next_word != "I" && next_word != "A") {
+    return true;
+  }
   const bool roman =
       !next_word.empty() && next_word.find_first_not_of("IVXLC") == std::string_view::npos;
   // One small letter alone is a page's number.
   const bool page = abbreviation == "p" || abbreviation == "pp";
   return roman || ((page || next_word.size() > 1) && small_roman_value(next_word) != 0);
+}
+
+bool is_letter_numbered(std::string_view abbreviation) {
+  return among(WordList{"letter-numbered"}, abbreviation);
 }
 
 bool is_measure(std::string_view lower) {

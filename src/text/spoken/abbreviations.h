@@ -37,6 +37,9 @@ struct Abbreviation {
 [[nodiscard]] bool is_numbered(std::string_view abbreviation, char32_t next,
                                std::string_view next_word);
 
+// Whether a capital may number what the abbreviation stands for: "App. B", "Fig. C".
+[[nodiscard]] bool is_letter_numbered(std::string_view abbreviation);
+
 // Whether letters behind a number are a measure cut short ("in", "c", "mos"), so that their stop
 // ends nothing before a small letter: "a 5 in. bit". Lower case, without the stop.
 [[nodiscard]] bool is_measure(std::string_view lower);

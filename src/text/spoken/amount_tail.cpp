@@ -12,16 +12,6 @@
 namespace mynah {
 namespace {
 
-// What is counted in millions and never measured in meters: "a 5m budget", "5m people".
-constexpr auto kMillions = std::to_array<std::string_view>(
-    {"budget",      "deal",      "loan",      "fund",      "grant",     "investment", "contract",
-     "funding",     "valuation", "fine",      "bid",       "lawsuit",   "donation",   "jackpot",
-     "people",      "users",     "views",     "viewers",   "followers", "customers",  "subscribers",
-     "downloads",   "copies",    "jobs",      "homes",     "voters",    "votes",      "households",
-     "tonnes",      "tons",      "barrels",   "dollars",   "euros",     "pounds",     "rows",
-     "inhabitants", "visitors",  "residents", "customers", "listeners", "readers",    "players",
-     "passengers",  "pupils",    "students",  "patients",  "workers",   "employees",  "records"});
-
 // "a 5k", "ran the 10k": a run's length is "K", and a screen's width ("4K").
 bool says_letter_k(const Tokens& tokens, size_t number, size_t at) {
   constexpr auto kRaces = std::to_array<std::string_view>({"5", "10"});
@@ -50,13 +40,18 @@ bool says_letter_k(const Tokens& tokens, size_t number, size_t at) {
 Tail scale_tail_at(const Tokens& tokens, size_t number, size_t at) {
   const auto scale = scale_at(tokens, at, ScaleLetters::Known);
   // "B2B" is no amount, "5 million" is no letter.
-  const bool beside_word = number > 0 && tokens.is_word(number - 1);
+  // Nor is "i7-13700K".
+  const bool model = number > 1 && tokens.is(number - 1, "-") && tokens.is_digits(number - 2);
+  const bool beside_word = model || (number > 0 && tokens.is_word(number - 1));
   if (beside_word || !scale || scale->end != at + 1) {
     return {at, ""};
   }
   if (tokens.is(at, "m")) {
-    return among(kMillions, tokens.word_behind(at + 1)) ? Tail{scale->end, "million"}
-                                                        : Tail{at, ""};
+    // "2m of the 67m residents"
+    const bool of =
+        tokens.word_behind(at + 1) == "of" && tokens.is(at + 4, "the") && tokens.is_digits(at + 6);
+    const bool millions = of || among(WordList{"millions"}, tokens.word_behind(at + 1));
+    return millions ? Tail{scale->end, "million"} : Tail{at, ""};
   }
   const std::string_view letter = tokens.text(at);
   const bool thousand = letter == "k" || letter == "K";
@@ -96,6 +91,11 @@ Tail unit_tail_at(const Tokens& tokens, size_t number, size_t at, bool singular,
   if (tokens.is(inch, "in") && tokens.is(inch + 1, ".")) {
     // "a 5 in. bit" has one inch as its kind, "5 in. wide" several.
     const std::string_view word = singular ? inches : inch_word(tokens, inch + 2);
+    const auto per = tokens.is(inch + 2, "/") ? divisor_unit_at(tokens, inch + 3, options.dialect)
+                                              : std::nullopt;
+    if (per && tokens.ends_word(per->end)) {
+      return {per->end, std::string(inches) + " per " + per->words};
+    }
     return {tokens.ends_text(inch + 2) ? inch + 1 : inch + 2, std::string(word)};
   }
   // "2 3/4 c. milk": cups; "c. 1850" behind a number is about a year.

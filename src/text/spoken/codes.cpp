@@ -232,13 +232,9 @@ bool is_behind_street_name(const Tokens& tokens, size_t at) {
 }
 
 bool wants_pairs(const Tokens& tokens, size_t at) {
-  constexpr auto kNames = std::to_array<std::string_view>(
-      {"room",    "route",    "highway", "flight",  "suite",      "apartment", "apt",
-       "boeing",  "airbus",   "rtx",     "gtx",     "interstate", "channel",   "bus",
-       "model",   "building", "unit",    "gate",    "hwy",        "extension", "intel",
-       "geforce", "radeon",   "porsche", "peugeot", "platform"});
+  const size_t last = at > 0 && tokens.is_space(at - 1) ? at - 2 : at - 1;
   return tokens.is_digits(at, 3, 4) &&
-         (among(kNames, ascii_lower(tokens.word_before(at))) || is_street(tokens, at + 1));
+         ((at > 0 && tokens.is(last, "\u00A7")) || among(WordList{"paired"}, word_before_stop(tokens, at)) || is_street(tokens, at + 1));
 }
 
 bool wants_digits(const Tokens& tokens, size_t at) {

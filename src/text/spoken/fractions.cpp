@@ -98,6 +98,14 @@ std::optional<Reading> read_fraction(const Tokens& tokens, size_t at,
   }
   const std::string_view above = tokens.text(at);
   const std::string_view below = tokens.text(at + 2);
+  // "the 2019/20 season"
+  if (above.size() == 4 && digits_value(above) >= 1800 && digits_value(above) < 2100 &&
+      ((below.size() == 2 && digits_value(below) == (digits_value(above) + 1) % 100) ||
+       (below.size() == 4 && digits_value(below) == digits_value(above) + 1))) {
+    return Reading{at + 3, year_words(above, options.dialect) + " " +
+                               (below.size() == 2 ? pair_words(below, options.dialect)
+                                                  : year_words(below, options.dialect))};
+  }
   if (auto pressures = read_pressures(tokens, at, options)) {
     return pressures;
   }
@@ -110,6 +118,13 @@ std::optional<Reading> read_fraction(const Tokens& tokens, size_t at,
   const std::string words = fraction_words(above, below, false, options.dialect);
   if (auto part = read_part_of_unit(tokens, at, at + 3, words, options)) {
     return part;
+  }
+  // "5/1 odds", "a 7/2 favourite"
+  constexpr auto kBets = std::to_array<std::string_view>(
+      {"odds", "shot", "favourite", "favorite", "outsider", "chance"});
+  if (among(kBets, tokens.word_behind(at + 3))) {
+    return Reading{at + 3, cardinal_words(above, options.dialect) + " to " +
+                               cardinal_words(below, options.dialect)};
   }
   // Marks and votes: "8/10", "5/5".
   if (below == "10" || below == "100" || (above == below && above != "1")) {

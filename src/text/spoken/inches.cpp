@@ -74,6 +74,13 @@ std::optional<Reading> read_feet(const Tokens& tokens, size_t at, const SpokenOp
   const size_t inches = tokens.skip_space(at + 2);
   const bool number = tokens.is_digits(inches, 1, 2) && digits_value(tokens.text(inches)) < 12;
   const bool marked = number && is_double_quote(tokens, inches + 1);
+  // "5'30\"": too many for inches.
+  if (tokens.is_digits(inches, 2, 2) && inches == at + 2 && !number &&
+      digits_value(tokens.text(inches)) < 60 && is_double_quote(tokens, inches + 1)) {
+    return Reading{inches + 2, feet + (tokens.is(at, "1") ? " minute " : " minutes ") +
+                                   cardinal_words(tokens.text(inches), options.dialect) +
+                                   " seconds"};
+  }
   // "5'10" without its last mark.
   if (marked || (number && inches == at + 2 && tokens.ends_word(inches + 1))) {
     return Reading{inches + (marked ? 2 : 1),

@@ -153,6 +153,16 @@ bool is_genus(const Tokens& tokens, size_t at) {
          !is_lettered(ascii_lower(tokens.word_before(at)));
 }
 
+bool is_in_formula(const Tokens& tokens, size_t at) {
+  constexpr auto kPowers = std::to_array<std::string_view>({"\u00B2", "\u00B3", "^"});
+  constexpr auto kOperators = std::to_array<std::string_view>(
+      {"=", "+", "\u2212", "\u00D7", "\u00B1", "<", ">", "\u2264", "\u2265"});
+  const size_t last = at > 0 && tokens.is_space(at - 1) ? at - 2 : at - 1;
+  return among(kPowers, tokens.text(at + 1)) ||
+         among(kOperators, tokens.text(tokens.skip_space(at + 1))) ||
+         (at > 0 && among(kOperators, tokens.text(last)));
+}
+
 std::optional<Reading> read_letter(const Tokens& tokens, size_t at) {
   const std::string_view letter = tokens.text(at);
   if (is_genus(tokens, at)) {
@@ -232,6 +242,11 @@ std::optional<Reading> read_initialism(const Tokens& tokens, size_t at, const Sp
     const bool letters = words.find(kLetterName) != std::string::npos;
     return Reading{
         at + 1, words + std::string(tail.empty() || letters || word.ends_with("'s") ? tail : "s")};
+  }
+  // "mc²", "mx + b": letters that nobody can say, beside a sign of arithmetic.
+  if (word.size() <= 3 && std::ranges::all_of(word, is_ascii_lower) && !has_small_vowel(word) &&
+      is_in_formula(tokens, at)) {
+    return Reading{at + 1, spell(word)};
   }
   // "mp3", "h264", "utf8": small letters beside digits that make no word.
   const bool no_word = word.find_first_of("aeiouyAEIOUY") == std::string_view::npos;

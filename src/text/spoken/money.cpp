@@ -54,11 +54,12 @@ Sign sign_at(const Tokens& tokens, size_t at) {
 // "a $5 bill", "its $2 million deal", "two $20 notes": what stands before a noun is singular.
 bool is_attribute(const Tokens& tokens, size_t at, size_t end, bool scaled) {
   constexpr auto kArticles = std::to_array<std::string_view>({"a", "an"});
+  constexpr auto kNoNouns = std::to_array<std::string_view>({"plus", "odd", "ish", "worth"});
   constexpr auto kBeforeAmounts = std::to_array<std::string_view>(
       {"the", "its", "his", "her", "their", "our", "my", "your", "this", "that", "another", "every",
        "each", "first", "second", "new", "old"});
   if (tokens.is(end, "-") && tokens.is_word(end + 1)) {
-    return true;
+    return !among(kNoNouns, tokens.text(end + 1));
   }
   const std::string before = ascii_lower(tokens.word_before(at));
   const std::string behind = ascii_lower(tokens.word_behind(end));
@@ -182,6 +183,11 @@ std::optional<Reading> read_sign_first(const Tokens& tokens, size_t at, EnglishD
   }
   if (minus) {
     amount->sign = "minus";
+  }
+  // "$20s and $50s"
+  if (tokens.is(amount->end, "s") && tokens.ends_word(amount->end + 1) && !code &&
+      amount->decimals.empty()) {
+    return Reading{amount->end + 1, to_plural(quantity_words(*amount, dialect))};
   }
   take_scale(tokens, *amount);
   take_dotted_thousands(tokens, *sign.currency, amount->end, *amount);

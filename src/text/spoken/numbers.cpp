@@ -27,6 +27,11 @@ bool is_year(const Tokens& tokens, size_t at) {
     return false;
   }
   const unsigned value = digits_value(tokens.text(at));
+  // "the H1 2024 results"
+  if (at > 2 && tokens.is_space(at - 1) && tokens.is_digits(at - 2, 1, 1) &&
+      (tokens.is(at - 3, "Q") || tokens.is(at - 3, "H"))) {
+    return value >= 1900 && value < 2100;
+  }
   // "Pre-1945 maps"
   constexpr auto kPrefixes =
       std::to_array<std::string_view>({"pre", "post", "mid", "early", "late", "ante", "circa"});
@@ -35,6 +40,9 @@ bool is_year(const Tokens& tokens, size_t at) {
   }
   constexpr auto kBefore =
       std::to_array<std::string_view>({"in", "since", "until", "circa", "In", "Since"});
+  if (value >= 1900 && among(WordList{"event-nouns"}, tokens.word_behind(at + 1))) {
+    return value < 2100;
+  }
   const unsigned first = among(kBefore, tokens.word_before(at)) ? 1000 : 1100;
   return value >= first && value < 2100 && !is_counted(tokens.word_behind(at + 1));
 }
@@ -85,6 +93,15 @@ std::optional<Reading> read_ordinal(const Tokens& tokens, size_t at, const Spoke
   return Reading{second->end, first->words + " to " + second->words};
 }
 
+// "the 49ers": those who have a number.
+std::optional<Reading> read_people(const Tokens& tokens, size_t at, const SpokenOptions& options) {
+  if (!tokens.is_digits(at, 1, 3) || !tokens.is(at + 1, "ers") || !tokens.begins_word(at)) {
+    return std::nullopt;
+  }
+  const std::string words = cardinal_words(tokens.text(at), options.dialect);
+  return Reading{at + 2, words + (words.ends_with('e') ? "rs" : "ers")};
+}
+
 // Whether the digits at `at` are a model's behind its letters: "MP3s", "F-16s".
 bool is_model_number(const Tokens& tokens, size_t at) {
   if (at > 1 && tokens.is(at - 1, "-")) {
@@ -106,6 +123,9 @@ std::optional<Reading> plural_at(const Tokens& tokens, size_t at, bool last,
     return std::nullopt;
   }
   const std::string_view number = tokens.text(digits);
+  if (suffix == digits + 2 && number.size() == 4 && !number.ends_with('0')) {
+    return std::nullopt;  // "2024's best"
+  }
   constexpr auto kBefore = std::to_array<std::string_view>(
       {"the", "their", "his", "her", "my", "our", "your", "mid", "late", "early", "The"});
   // "10s" is ten seconds, "in the 80s" a decade.
@@ -198,6 +218,20 @@ bool is_score(const Tokens& tokens, size_t at, size_t end) {
   return named || among(kWords, before) || among(kWords, tokens.word_behind(end));
 }
 
+// "a 50-50 chance": two shares of a hundred.
+bool is_split(std::string_view first, std::string_view second) {
+  return first.size() == 2 && second.size() == 2 &&
+         digits_value(first) + digits_value(second) == 100;
+}
+
+// "Case No. 23-1234": a year and the number of a case.
+bool is_docket(const Tokens& tokens, size_t at, std::string_view first, std::string_view second) {
+  constexpr auto kNames = std::to_array<std::string_view>({"No", "Nos", "Case", "Docket", "case"});
+  const size_t last = at > 0 && tokens.is_space(at - 1) ? at - 2 : at - 1;
+  const std::string_view name = tokens.text(at > 2 && tokens.is(last, ".") ? last - 1 : last);
+  return first.size() == 2 && second.size() >= 3 && second.size() <= 4 && among(kNames, name);
+}
+
 std::optional<Span> span_at(const Tokens& tokens, size_t at, const Quantity& first,
                             const SpokenOptions& options) {
   // "1-2-3" counts: its end is no range.
@@ -223,6 +257,11 @@ std::optional<Span> span_at(const Tokens& tokens, size_t at, const Quantity& fir
   const bool whole = first.decimals.empty() && second->decimals.empty();
   if (tokens.is(tokens.skip_space(second->end), "=")) {
     between = " minus ";
+  } else if (whole && is_split(first.whole, second->whole)) {
+    between = " ";
+  } else if (whole && is_docket(tokens, at, first.whole, second->whole)) {
+    between = " ";
+    right = pair_words(second->whole, options.dialect);
   } else if (whole && is_year(tokens, at) &&
              (is_year(tokens, begin) || tokens.is_digits(begin, 2, 2))) {
     left = year_words(first.whole, options.dialect);
@@ -307,8 +346,10 @@ std::string plain_words(const Tokens& tokens, size_t at, const Quantity& quantit
   const bool bare = quantity.end == at + 1;
   // "A320", "H264", "RTX-4090": a model, not an amount.
   const size_t before = at > 1 && tokens.is(at - 1, "-") ? at - 2 : at - 1;
+  const std::string_view name = tokens.text(before);
   if (bare && at > 0 && tokens.is_word(before) && tokens.is_digits(at, 3, 4) &&
-      (before + 1 == at || is_all_capitals(tokens.text(before)))) {
+      (before + 1 == at || is_all_capitals(name) ||
+       (is_title_case(name) && tokens.is_digits(at, 3, 3)))) {
     return pair_words(quantity.whole, options.dialect);
   }
   // "KB5034441"
@@ -374,7 +415,8 @@ std::optional<Reading> read_number(const Tokens& tokens, size_t at, const Spoken
   if (kind == Token::Kind::Word || kind == Token::Kind::Space) {
     return std::nullopt;
   }
-  for (const Reader reader : {read_airliner, read_ordinal, read_plural, read_fraction, read_feet}) {
+  for (const Reader reader :
+       {read_airliner, read_people, read_ordinal, read_plural, read_fraction, read_feet}) {
     if (auto reading = reader(tokens, at, options)) {
       return reading;
     }
@@ -410,7 +452,11 @@ std::optional<Reading> read_number(const Tokens& tokens, size_t at, const Spoken
     tail = tail_at(tokens, at, end, true, options);
   }
   if (tail.words.empty()) {
-    return Reading{end, span ? span->words : plain_words(tokens, at, *quantity, options)};
+    std::string words = span ? span->words : plain_words(tokens, at, *quantity, options);
+    // "Radio 4's", "2024's"
+    const bool possessive =
+        tokens.is(end, "'") && tokens.is(end + 1, "s") && tokens.ends_word(end + 2);
+    return possessive ? Reading{end + 2, words + "'s"} : Reading{end, std::move(words)};
   }
   if (!span) {
     if (auto range = range_of_amounts(tokens, *quantity, tail, options)) {

@@ -252,7 +252,8 @@ SentenceSplitter::Verdict SentenceSplitter::judge_stop(size_t& after) const {
 
 // A stop with white space behind it and something on the same or the next line.
 SentenceSplitter::Verdict SentenceSplitter::judge_single_stop(const Stop& stop) const {
-  if (std::u32string_view(U",;:-)\u2013\u2014").find(stop.next_char) != std::u32string_view::npos) {
+  if (std::u32string_view(U",;:-)=\u2013\u2014").find(stop.next_char) !=
+      std::u32string_view::npos) {
     return Verdict::Goes;
   }
   const bool lower = is_lower_case(stop.next_char);
@@ -282,7 +283,12 @@ SentenceSplitter::Verdict SentenceSplitter::judge_single_stop(const Stop& stop) 
     return judge_initial(stop, word);
   }
   const std::string folded = ascii_lower(word);
-  if (lower && is_measure_at(stop, folded, word_begin)) {
+  // "5 ft. 6 in.", "2 lb. 3 oz."
+  constexpr auto kLarger =
+      std::to_array<std::string_view>({"ft", "lb", "lbs", "hr", "hrs", "yd", "gal", "min"});
+  const bool larger = stop.next_is_digit() && std::ranges::find(kLarger, folded) != kLarger.end() &&
+                      is_number_before(stop.text, start_, word_begin);
+  if (larger || (lower && is_measure_at(stop, folded, word_begin))) {
     return Verdict::Goes;
   }
   if (stop.next_is_verse() &&

@@ -109,7 +109,8 @@ std::optional<Reading> read_subscript(const Tokens& tokens, size_t at,
     ++end;
     next = next_code_point(tokens.text(end)).code_point;
   }
-  return Reading{end, cardinal_words(digits, options.dialect)};
+  std::string words = cardinal_words(digits, options.dialect);
+  return Reading{end, at > 0 && tokens.is(at - 1, "log") ? "base " + words + " of" : words};
 }
 
 // Words of "#BlackLivesMatter" and "@john_doe": apart at capitals, digits and underscores.
@@ -171,7 +172,12 @@ std::optional<Reading> read_price_divisor(const Tokens& tokens, size_t at,
   constexpr auto kMoney =
       std::to_array<std::string_view>({"\u00A2", "$", "\u20AC", "\u00A3", "\u00A5", "\u20B9"});
   const bool money = at > 0 && among(kMoney, tokens.text(at - 1));
-  const bool number = at > 0 && tokens.is_digits(at - 1) && tokens.text(at + 1).size() > 1;
+  constexpr auto kScales =
+      std::to_array<std::string_view>({"k", "K", "m", "M", "bn", "B", "million", "billion"});
+  const bool scaled = at > 1 && among(kScales, tokens.text(at - 1)) &&
+                      (tokens.is_digits(at - 2) || tokens.is_space(at - 2));
+  const bool number =
+      at > 0 && (tokens.is_digits(at - 1) || scaled) && tokens.text(at + 1).size() > 1;
   if (!tokens.is(at, "/") || (!money && !number)) {
     return std::nullopt;
   }
@@ -207,7 +213,9 @@ std::optional<Reading> read_stroke(const Tokens& tokens, size_t at) {
       return Reading{at + 2, std::string(*unit)};
     }
     const std::string_view both = tokens.text(at - 1, at + 2);
-    if (both == "and/or" || both == "I/O") {
+    // "I/O", "F/A-18"
+    const bool letters = both.size() == 3 && is_ascii_upper(both[0]) && is_ascii_upper(both[2]);
+    if (both == "and/or" || letters) {
       return Reading{at + 1, " "};
     }
     if (among(kEither, both)) {
@@ -316,6 +324,19 @@ std::optional<Reading> read_dash(const Tokens& tokens, size_t at) {
   return before && hyphen ? Reading{end, ""} : Reading{end, "\u2014"};
 }
 
+// "f(x)", "P(A)": a function of one letter.
+std::optional<Reading> read_function(const Tokens& tokens, size_t at) {
+  const auto is_letter = [&](size_t i) {
+    return tokens.is_word(i) && tokens.text(i).size() == 1 && is_ascii_letter(tokens.text(i)[0]);
+  };
+  constexpr auto kNames = std::to_array<std::string_view>({"f", "g", "h", "F", "G", "P", "p", "u"});
+  if (!tokens.is(at, "(") || at == 0 || !among(kNames, tokens.text(at - 1)) || !is_letter(at + 1) ||
+      !tokens.is(at + 2, ")")) {
+    return std::nullopt;
+  }
+  return Reading{at + 3, "of " + spell(tokens.text(at + 1))};
+}
+
 // Signs that are said only between values.
 std::optional<Reading> read_operator(const Tokens& tokens, size_t at) {
   const std::string_view sign = tokens.text(at);
@@ -400,7 +421,7 @@ std::optional<Reading> read_sign(const Tokens& tokens, size_t at, const SpokenOp
       return reading;
     }
   }
-  for (const auto reader : {read_stroke, read_dash, read_operator, read_stop}) {
+  for (const auto reader : {read_function, read_stroke, read_dash, read_operator, read_stop}) {
     if (auto reading = reader(tokens, at)) {
       return reading;
     }

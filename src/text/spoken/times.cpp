@@ -81,6 +81,13 @@ std::optional<Reading> read_joined_hours(const Tokens& tokens, size_t at, Englis
       (digits[0] != '0' && !among(kBefore, tokens.word_before(at)))) {
     return std::nullopt;
   }
+  // "at 0630"
+  if (digits[0] == '0' && among(kBefore, tokens.word_before(at)) &&
+      tokens.text(tokens.skip_space(at + 1)) != "hrs" && tokens.word_behind(at + 1) != "hours") {
+    return Reading{at + 1, "oh " + cardinal_words(digits.substr(1, 1), dialect) + " " +
+                               (digits.ends_with("00") ? "hundred"
+                                                       : minutes_words(digits.substr(2), dialect))};
+  }
   return hours_words(tokens, digits.substr(0, 2), digits.substr(2), at + 1, dialect);
 }
 
@@ -222,7 +229,14 @@ std::optional<Reading> read_ratio(const Tokens& tokens, size_t at, EnglishDialec
     return std::nullopt;
   }
   const std::string first = cardinal_words(tokens.text(at), dialect);
-  const std::string second = cardinal_words(tokens.text(at + 2), dialect);
+  const std::string_view parts = tokens.text(at + 2);
+  const std::string second = cardinal_words(parts, dialect);
+  // "a 10K in 39:12": minutes and seconds.
+  if (tokens.is_digits(at, 2, 3) && parts.size() == 2 && digits_value(parts) < 60 &&
+      is_behind_duration(tokens, at)) {
+    return Reading{at + 3,
+                   first + (parts == "00" ? " minutes" : " " + minutes_words(parts, dialect))};
+  }
   // Two shares of a hundred: "a 50:50 split".
   const bool shares = tokens.is_digits(at, 2, 2) && tokens.is_digits(at + 2, 2, 2) &&
                       digits_value(tokens.text(at)) + digits_value(tokens.text(at + 2)) == 100;

@@ -225,6 +225,17 @@ std::optional<Unit> unit_at(const Tokens& tokens, size_t at, bool singular,
       compound = true;
     }
   }
+  // "20 N·m", "30 lb-ft": one measure times another.
+  const UnitName* const times =
+      tokens.is(end, "\u00B7") || tokens.is(end, "-") ? find_unit(tokens.text(end + 1)) : nullptr;
+  const bool torque = (symbol == "lb" && tokens.is(end + 1, "ft")) ||
+                      (symbol == "ft" && tokens.text(end + 1).starts_with("lb"));
+  if (times != nullptr && negative_power_at(tokens, end + 2).first == 0 &&
+      tokens.ends_word(end + 2) && (torque || tokens.is(end, "\u00B7"))) {
+    words = name_of(*name, true, dialect) + " " + name_of(*times, singular, dialect);
+    end += 2;
+    compound = true;
+  }
   // "m s⁻²", "kg·m⁻³"
   for (int factors = 0; factors < 3; ++factors) {
     const size_t next = tokens.is_space(end) || tokens.is(end, "\u00B7") ? end + 1 : end;

@@ -94,6 +94,10 @@ std::string_view word_for(const Tokens& tokens, size_t at, size_t behind,
     return is_capitalised(tokens.text(at)) && is_capitalised(tokens.word_behind(behind)) ? "Fort"
                                                                                          : "";
   }
+  // "Rt. Hon. Lee", "Rt. 66"
+  if (abbreviation.written == "rt") {
+    return tokens.is_digits(tokens.skip_space(behind)) ? "Route" : "Right";
+  }
   // "Pt. Reyes", but "Pt. 2" and "Pt. II" of a book.
   if (abbreviation.written == "pt") {
     const std::string_view next = tokens.text(tokens.skip_space(behind));
@@ -120,6 +124,11 @@ bool number_follows(const Tokens& tokens, size_t at, const Abbreviation& abbrevi
   // "p. xii"; one letter alone is a page's.
   const bool page = abbreviation.written == "p" || abbreviation.written == "pp";
   if (!no && (page || word.size() > 1) && small_roman_value(word) != 0) {
+    return true;
+  }
+  // "App. B", "Exhibit C"
+  if (is_letter_numbered(abbreviation.written) && word.size() == 1 && is_ascii_upper(word[0]) &&
+      word != "I" && (word != "A" || tokens.word_behind(next + 1).empty())) {
     return true;
   }
   const bool pronoun = word == "I" && abbreviation.written == "no";
@@ -168,7 +177,9 @@ bool stands(const Tokens& tokens, size_t at, const Found& found, bool stop, size
     return (stop || bare) && number_follows(tokens, behind, abbreviation);
   }
   if (abbreviation.written == "v") {
-    return stop && is_capitalised(tokens.word_before(at));
+    // "Roe v. Wade", "Apollo Inc. v. Ares"
+    const bool cut = at > 2 && tokens.is_space(at - 1) && tokens.is(at - 2, ".");
+    return stop && is_capitalised(cut ? tokens.text(at - 3) : tokens.word_before(at));
   }
   if (abbreviation.written.find('.') != std::string_view::npos) {
     return true;
@@ -249,9 +260,9 @@ bool is_moment(const Tokens& tokens, size_t at) {
 // them.
 std::optional<Reading> read_day(const Tokens& tokens, size_t at) {
   constexpr auto kWords = std::to_array<std::string_view>({"Sat", "Sun", "Wed", "Mon"});
-  constexpr auto kBefore =
-      std::to_array<std::string_view>({"on", "On", "every", "Every", "next", "Next", "last", "Last",
-                                       "until", "till", "since", "each", "Each"});
+  constexpr auto kBefore = std::to_array<std::string_view>(
+      {"on", "On", "every", "Every", "next", "Next", "last", "Last", "until", "till", "since",
+       "each", "Each", "am", "pm", "AM", "PM", "noon"});
   constexpr auto kJoining = std::to_array<std::string_view>({"and", "or", "to", "through"});
   const std::string_view name = day_name(tokens.text(at));
   if (name.empty() || name == tokens.text(at) || !tokens.begins_word(at)) {
