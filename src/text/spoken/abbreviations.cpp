@@ -50,8 +50,9 @@ bool is_numbered(std::string_view abbreviation, char32_t next, std::string_view 
   if (decimal_digit(next).has_value() || next == U'#') {
     return true;
   }
-  if (abbreviation == "no" || abbreviation == "nos") {
-    return next_word == "of";
+  const bool of = next_word == "of";
+  if (abbreviation == "no" || abbreviation == "nos" || (abbreviation == "sec" && of)) {
+    return of;
   }
   if (is_letter_numbered(abbreviation) && next_word.size() == 1 && is_ascii_upper(next_word[0]) &&
       next_word != "I" && next_word != "A") {

@@ -74,6 +74,13 @@ Tail unit_tail_at(const Tokens& tokens, size_t number, size_t at, bool singular,
   }
   if (const auto unit = unit_at(tokens, at, singular, options.dialect)) {
     Tail tail{unit->end, unit->words};
+    // "2 gal./min."
+    if (tokens.is(tail.end, ".") && tokens.is(tail.end + 1, "/")) {
+      const auto per = divisor_unit_at(tokens, tail.end + 2, options.dialect);
+      if (per && tokens.ends_word(per->end)) {
+        return {per->end, tail.words + " per " + per->words};
+      }
+    }
     // "6 ft. tall"
     const size_t next = tail.end + 2;
     const bool goes_on =

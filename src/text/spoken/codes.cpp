@@ -233,7 +233,9 @@ bool is_behind_street_name(const Tokens& tokens, size_t at) {
 
 bool wants_pairs(const Tokens& tokens, size_t at) {
   const size_t last = at > 0 && tokens.is_space(at - 1) ? at - 2 : at - 1;
-  return tokens.is_digits(at, 3, 4) &&
+  // "Visual Studio 2005"
+  const bool year = tokens.text(at).starts_with("200") && tokens.text(at).size() == 4;
+  return tokens.is_digits(at, 3, 4) && !year &&
          ((at > 0 && tokens.is(last, "\u00A7")) ||
           among(WordList{"paired"}, word_before_stop(tokens, at)) || is_street(tokens, at + 1));
 }

@@ -116,6 +116,10 @@ std::optional<Reading> read_dotted(const Tokens& tokens, size_t at) {
   if (parts < 2 || !single || !tokens.ends_word(end)) {
     return std::nullopt;
   }
+  // "the U.S.'s"
+  if (tokens.is(end, "'") && tokens.is(end + 1, "s") && tokens.ends_word(end + 2)) {
+    return Reading{end + 2, words + "'s"};
+  }
   if (tokens.is(end - 1, ".") && tokens.ends_text(end)) {
     --end;
   }
@@ -175,6 +179,11 @@ std::optional<Reading> read_letter(const Tokens& tokens, size_t at) {
   if (tokens.is(at + 1, "-") && tokens.is_word(at + 2) && tokens.text(at + 2).size() > 1 &&
       is_ascii_lower(tokens.text(at + 2)[0])) {
     return Reading{at + 3, std::string(tokens.text(at, at + 3))};
+  }
+  // "J.Smith"
+  if (is_ascii_upper(letter[0]) && tokens.is(at + 1, ".") && tokens.is_word(at + 2) &&
+      tokens.text(at + 2).size() > 1 && is_title_case(tokens.text(at + 2))) {
+    return Reading{at + 2, spell(letter)};
   }
   // "T-10 minutes"
   if (letter == "T" && tokens.is(at + 1, "-") && tokens.is_digits(at + 2) &&

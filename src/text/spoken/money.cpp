@@ -68,7 +68,10 @@ bool is_attribute(const Tokens& tokens, size_t at, size_t end, bool scaled) {
   }
   // "the $300 owed", "the $20 remaining"
   const bool participle = behind.ends_with("ed") || behind.ends_with("ing");
-  return among(kArticles, before) || among(WordList{"priced"}, behind) ||
+  // "sells $1-$5 toys"
+  const bool things =
+      is_counted(behind) && behind.ends_with('s') && !among(WordList{"no-things"}, behind);
+  return among(kArticles, before) || among(WordList{"priced"}, behind) || things ||
          (among(kBeforeAmounts, before) && (scaled || !participle));
 }
 

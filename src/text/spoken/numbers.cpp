@@ -352,6 +352,10 @@ std::string plain_words(const Tokens& tokens, size_t at, const Quantity& quantit
        (is_title_case(name) && tokens.is_digits(at, 3, 3)))) {
     return pair_words(quantity.whole, options.dialect);
   }
+  // "the 777X"
+  if (bare && tokens.is_digits(at, 3, 3) && is_capitalised(tokens.text(at + 1))) {
+    return pair_words(quantity.whole, options.dialect);
+  }
   // "KB5034441"
   if (bare && at > 0 && tokens.is_word(at - 1) && tokens.is_digits(at, 5, 12)) {
     return digit_words(quantity.whole);

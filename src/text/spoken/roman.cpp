@@ -34,8 +34,10 @@ Named named_before(const Tokens& tokens, size_t at) {
     named = {.word = tokens.text(last - 1), .stop = true};
   }
   const std::string lower = ascii_lower(named.word);
-  named.part =
-      named.stop ? among(WordList{"short-parts"}, lower) : among(WordList{"numbered-parts"}, lower);
+  const Abbreviation* const known = named.stop ? find_abbreviation(lower) : nullptr;
+  const bool numbers = known != nullptr && known->stop == AbbreviationStop::BeforeNumber;
+  named.part = named.stop ? numbers || among(WordList{"short-parts"}, lower)
+                          : among(WordList{"numbered-parts"}, lower);
   named.ruler = !named.stop && among(WordList{"rulers"}, lower) && is_capitalised(named.word);
   return named;
 }
@@ -127,7 +129,9 @@ std::optional<Reading> read_heading(const Tokens& tokens, size_t at, std::string
 // follows or "(v)" behind "(iv)".
 bool is_bracketed_count(const Tokens& tokens, size_t at, unsigned value) {
   constexpr size_t kNear = 96;  // tokens
-  if (at == 0 || !tokens.is(at - 1, "(") || !tokens.is(at + 1, ")") || value == 0) {
+  // "f(xx)" calls something.
+  const bool call = at > 1 && tokens.is_word(at - 2);
+  if (at == 0 || !tokens.is(at - 1, "(") || !tokens.is(at + 1, ")") || value == 0 || call) {
     return false;
   }
   if (tokens.text(at).size() > 1) {

@@ -94,6 +94,15 @@ std::string_view word_for(const Tokens& tokens, size_t at, size_t behind,
     return is_capitalised(tokens.text(at)) && is_capitalised(tokens.word_behind(behind)) ? "Fort"
                                                                                          : "";
   }
+  // "Sec. of State Lee", but "Sec. 4"; "dep. 23:15" and "Dep. Chief Lee".
+  const std::string_view next_word = tokens.word_behind(behind);
+  if (abbreviation.written == "sec" && !next_word.empty() && roman_value(next_word) == 0 &&
+      next_word.size() > 1) {
+    return "Secretary";
+  }
+  if (abbreviation.written == "dep" && tokens.is_digits(tokens.skip_space(behind))) {
+    return "departs";
+  }
   // "Rt. Hon. Lee", "Rt. 66"
   if (abbreviation.written == "rt") {
     return tokens.is_digits(tokens.skip_space(behind)) ? "Route" : "Right";
@@ -120,6 +129,9 @@ bool number_follows(const Tokens& tokens, size_t at, const Abbreviation& abbrevi
   const bool no = abbreviation.written == "no" || abbreviation.written == "nos";
   if (no && word == "of") {
     return tokens.word_behind(next + 1) != "course";  // "No. of items"
+  }
+  if (abbreviation.written == "sec" && (word == "of" || (is_title_case(word) && word.size() > 1))) {
+    return true;
   }
   // "p. xii"; one letter alone is a page's.
   const bool page = abbreviation.written == "p" || abbreviation.written == "pp";
@@ -338,7 +350,9 @@ std::optional<Reading> read_abbreviation(const Tokens& tokens, size_t at,
     }
   }
   const Found found = longest_abbreviation(tokens, at);
-  if (found.abbreviation == nullptr || !tokens.ends_word(found.end)) {
+  // "msg_list" is an identifier.
+  if (found.abbreviation == nullptr || !tokens.ends_word(found.end) || tokens.is(found.end, "_") ||
+      (at > 0 && tokens.is(at - 1, "_"))) {
     return std::nullopt;
   }
   // "N.B.C." goes on behind "N.B."
