@@ -62,7 +62,8 @@ TextReader::TextReader(std::shared_ptr<const Phonemizer> phonemizer, const std::
       english_(is_english(language)),
       spoken_({.normalize = options.normalize,
                .dialect = is_british(language) ? EnglishDialect::British : EnglishDialect::American,
-               .emoji = options.emoji}) {}
+               .emoji = options.emoji,
+               .language = english_ ? std::string() : language}) {}
 
 Result<std::vector<PhonemeWord>> TextReader::read(std::string_view sentence,
                                                   std::span<const TextMark> marks,

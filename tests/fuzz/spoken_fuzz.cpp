@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,6 +61,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   check_pieces(spoken, size);
   MYNAH_CHECK(replace_invalid_utf8(spoken.text) == spoken.text, "not UTF-8");
   check_pieces(spoken_other(text, options), size);
+  constexpr const char* kLanguages[] = {"de", "fr", "es", "it", "pt", "nl", "pl",
+                                        "ru", "uk", "cs", "sv", "tr", "hi"};
+  SpokenOptions other = options;
+  other.language = kLanguages[size % std::size(kLanguages)];
+  const SpokenText foreign = spoken_other(text, other);
+  check_pieces(foreign, size);
+  MYNAH_CHECK(replace_invalid_utf8(foreign.text) == foreign.text, "not UTF-8");
   const std::vector<TextMark> marks = marks_of(text);
   check_pieces(spoken_english(text, options, marks), size);
   options.normalize = false;

@@ -18,8 +18,10 @@ namespace mynah {
 [[nodiscard]] SpokenText spoken_english(std::string_view text, const SpokenOptions& options = {},
                                         std::span<const TextMark> marks = {});
 
-// For other languages, whose voice reads digits itself (espeak-ng does): digits of other scripts
-// become ASCII's, links keep what can be said of them (no "https://", no query), emoji go.
+// For other languages: numbers in the words of `options.language` where mynah has its rules
+// (languages/language_numbers.h), else and where their sense is not sure as they stand, for a voice
+// that reads digits itself (espeak-ng does). Digits of other scripts become ASCII's, links keep
+// what can be said of them (no "https://", no query), emoji go.
 [[nodiscard]] SpokenText spoken_other(std::string_view text, const SpokenOptions& options = {},
                                       std::span<const TextMark> marks = {});
 

@@ -26,7 +26,7 @@ constexpr ptrdiff_t kShortLine = 40;
 bool writes_ordinals_with_stops(std::string_view language) {
   constexpr auto kLanguages =
       std::to_array<std::string_view>({"de", "da", "no", "nb", "nn", "fi", "cs", "sk", "hu", "et",
-                                       "lv", "sl", "hr", "sr", "bs", "is", "pl"});
+                                       "lv", "sl", "hr", "sr", "bs", "is", "pl", "tr"});
   return std::ranges::find(kLanguages, language.substr(0, language.find('-'))) != kLanguages.end();
 }
 

@@ -23,6 +23,7 @@ struct SpokenOptions {
   bool normalize = true;  // false: the text as it is, in the same type
   EnglishDialect dialect = EnglishDialect::American;
   EmojiReading emoji = EmojiReading::Names;
+  std::string language;  // of other text than English: its BCP 47 tag; empty: numbers stay digits
 };
 
 // What a stretch of the source is to be, whatever the normaliser would make of it.

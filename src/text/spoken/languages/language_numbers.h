@@ -1,0 +1,115 @@
+// What a language writes and says for numbers: its rules, words and customs, read from data.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "text/spoken/languages/number_rules.h"
+
+namespace mynah {
+
+// What is counted: what is said around a number's words ("{0} Kilometer") by the number's class,
+// and the gender that the number takes with it ("masculine", "feminine", "neuter").
+struct CountedNoun {
+  std::map<std::string, std::string, std::less<>> forms;
+  std::string gender = "masculine";
+};
+
+struct CurrencyWords {
+  CountedNoun whole;
+  CountedNoun part;  // its hundredth; no forms: decimals are read as decimals
+};
+
+// An ordinal: a set of rules, and what stands for single characters of its words: "*" is "ego" in
+// the genitive where a language has the same stems with many endings.
+struct OrdinalForm {
+  std::string set;
+  std::vector<std::pair<std::string, std::string>> endings;
+};
+
+// How the word behind a number shows its gender, or the form of an ordinal.
+struct EndingRules {
+  std::map<std::string, std::string, std::less<>> words;     // whole words come first
+  std::vector<std::pair<std::string, std::string>> endings;  // then the first ending that fits
+};
+
+using WordMap = std::map<std::string, std::string, std::less<>>;
+
+struct LanguageNumbers {
+  LanguageNumbers() = default;
+
+  std::shared_ptr<NumberRules> rules;
+  PluralOf plural = nullptr;
+
+  std::string decimal = ",";   // the sign before decimals
+  std::string groups = ".' ";  // signs between groups of three
+  bool lakhs = false;          // groups of two before the last ("1,25,000")
+
+  WordMap cardinals;  // by gender; "" is counting
+  std::map<std::string, OrdinalForm, std::less<>> ordinals;
+  WordMap ordinal_suffixes;          // "er" in "1er": a form of `ordinals`
+  WordMap number_suffixes;           // "er" in "90er": what is added to the year's words
+  bool apostrophe_suffixes = false;  // "15'te": letters behind an apostrophe join the words
+  bool ordinal_stop = false;         // "3." is an ordinal
+  WordMap ordinal_before;            // the form behind this word ("am": "n")
+  EndingRules ordinal_behind;        // the form before a word
+  std::string ordinal_day;           // the form of a day before its month; empty: a cardinal
+  std::string ordinal_first_day;     // the same of the first alone
+  std::string day_gender;            // of a day as a cardinal
+
+  EndingRules genders;               // of nouns behind a number
+  EndingRules genders_of_one;        // of nouns in the singular, where their endings mean another
+  bool only_one_has_gender = false;  // other numbers have none
+  bool phone_pairs = false;          // telephone numbers are read in pairs of digits
+
+  // Years: a set of rules, the years that it is for, and the words that they stand behind.
+  std::string year_set;
+  unsigned year_low = 0;
+  unsigned year_high = 0;
+  WordMap year_before;         // "seit", "in": any value
+  WordMap year_behind;         // "году": the ordinal's form; "" is a cardinal
+  WordMap year_behind_after;   // the word before the year that makes another form of it
+  WordMap year_short;          // "r.": the word that it is cut from
+  std::string date_year;       // the ordinal's form of a date's year; empty: a cardinal
+  std::string date_year_word;  // said behind a date's year
+  std::string date_joint;      // "de", between day, month and year
+
+  std::string time;       // "{h} Uhr {m}"
+  std::string full_hour;  // "{h} Uhr"
+  std::string one_hour;   // of one alone; empty: as the others
+  std::string hour_form;  // an ordinal's form: "piętnasta trzydzieści"
+  WordMap hour_before;    // the word before a time that makes another form of the hour
+  std::string hour_gender;
+  std::string minute_gender;
+  std::string minute_zero;  // said before a minute below ten
+  WordMap time_signs;       // what stands between hour and minute: ":" "h" "."; "?" with a word
+  WordMap time_before;      // words that make a time of "9.30"
+  WordMap time_behind;      // words behind that belong to a time: "Uhr"
+
+  std::vector<std::string> months;  // as they stand behind a day
+  WordMap month_of;                 // any form of a month, in small letters: its number
+  std::string date_order = "dmy";
+
+  std::map<std::string, CountedNoun, std::less<>> units;         // by sign
+  WordMap unit_signs;                                            // other signs: "км": "km"
+  std::map<std::string, CurrencyWords, std::less<>> currencies;  // by ISO code
+  WordMap currency_signs;                                        // "€": "EUR"
+  std::string cents_joint;                                       // "con"
+  bool cents_named = true;                                       // "fifty cents", not "fifty"
+  std::string of;        // "de": behind millions, before what is counted
+  std::string of_vowel;  // the same before a vowel
+  WordMap of_endings;    // of words that it is said before: "millón de habitantes"
+  std::map<std::string, CountedNoun, std::less<>> magnitudes;  // "Mio."
+  WordMap before;                                              // "Nr.": "Nummer"
+  WordMap signs;                                               // "-": "minus", "range": "bis"
+};
+
+// The numbers of a language by its BCP 47 tag, a country's own before the language's; nothing where
+// mynah has no data of it. Any number of threads may ask.
+[[nodiscard]] const LanguageNumbers* language_numbers(std::string_view tag);
+
+}  // namespace mynah

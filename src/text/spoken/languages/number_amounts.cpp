@@ -1,0 +1,293 @@
+// Amounts: numbers with units, currencies, millions, and ranges of them.
+#include <array>
+
+#include "text/spoken/characters.h"
+#include "text/spoken/languages/number_reader.h"
+#include "text/utf8.h"
+
+namespace mynah {
+namespace {
+
+constexpr uint64_t kMillion = 1'000'000;
+
+bool begins_with_vowel(std::string_view word) {
+  constexpr std::array<std::string_view, 8> kVowels = {"a", "e", "i", "o", "u", "é", "ê", "h"};
+  for (const std::string_view vowel : kVowels) {
+    if (word.starts_with(vowel)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool is_letter_at(std::string_view text, size_t at) {
+  return !letters_at(text, at).empty();
+}
+
+// "{0} Euro" and "zwei": "zwei Euro".
+std::string fill(std::string_view form, std::string_view words) {
+  std::string said(form);
+  if (const size_t at = said.find("{0}"); at != std::string::npos) {
+    said.replace(at, 3, words);
+  }
+  return said;
+}
+
+}  // namespace
+
+const CurrencyWords* NumberReader::currency_of(std::string_view sign) const {
+  const auto code = language_.currency_signs.find(sign);
+  const auto found =
+      language_.currencies.find(code == language_.currency_signs.end() ? sign : code->second);
+  return found == language_.currencies.end() ? nullptr : &found->second;
+}
+
+// The unit, currency or count of millions behind a number. A letter of the alphabet is a unit where
+// it touches the number or where no word follows.
+void NumberReader::add_noun(Amount& amount) const {
+  size_t at = skip_spaces(text_, amount.end);
+  if (const size_t length = longest_key(text_, at, language_.magnitudes); length > 0) {
+    amount.magnitude = &language_.magnitudes.find(text_.substr(at, length))->second;
+    amount.end = at + length;
+    at = skip_spaces(text_, amount.end);
+  }
+  size_t sign = longest_key(text_, at, language_.currency_signs);
+  // "20 €5": the sign is the next amount's.
+  sign = at > amount.end && !digits_at(text_, at + sign, 18).empty() ? 0 : sign;
+  const size_t code = longest_key(text_, at, language_.currencies);
+  const size_t unit = longest_key(text_, at, language_.units);
+  if (unit > std::max(sign, code)) {
+    const std::string_view name = text_.substr(at, unit);
+    const bool letter = unit == next_code_point(name).bytes && is_letter_at(name, 0);
+    const bool capital = letter && is_capital(next_code_point(name).code_point);
+    const bool apart = at > amount.end;
+    const bool hyphen = at + unit < text_.size() && text_[at + unit] == '-';
+    if (!(apart && capital && !word_behind(text_, at + unit).empty()) && !hyphen) {
+      amount.noun = &language_.units.find(name)->second;
+      amount.end = at + unit;
+    }
+  } else if (sign > 0 || code > 0) {
+    const std::string_view name = text_.substr(at, std::max(sign, code));
+    amount.currency = currency_of(name);
+    if (amount.currency != nullptr) {
+      amount.noun = &amount.currency->whole;
+      amount.end = at + name.size();
+    }
+  }
+}
+
+std::optional<NumberReader::Amount> NumberReader::amount_at(size_t at) const {
+  auto number = scan_number(text_, at, language_);
+  if (!number) {
+    return std::nullopt;
+  }
+  Amount amount;
+  amount.number = std::move(*number);
+  amount.end = amount.number.end;
+  add_noun(amount);
+  // "3D", "4x4", "5G": no amount, but what touches it as a hyphen does may be said apart.
+  if (!is_border(text_, amount.end)) {
+    return std::nullopt;
+  }
+  return amount;
+}
+
+// "de " or "d'" before what millions are of.
+std::string NumberReader::of_before(std::string_view word) const {
+  if (language_.of.empty()) {
+    return {};
+  }
+  return begins_with_vowel(word) && !language_.of_vowel.empty() ? language_.of_vowel
+                                                                : language_.of + " ";
+}
+
+std::string NumberReader::in_form(const CountedNoun& noun, const Amount& amount,
+                                  const std::string& words) const {
+  const WrittenNumber& number = amount.number;
+  std::string_view plural = language_.plural(number.value, !number.fraction.empty());
+  const bool millions = amount.magnitude != nullptr ||
+                        (number.is_whole() && number.value > 0 && number.value % kMillion == 0);
+  if (amount.magnitude != nullptr) {
+    plural = language_.plural(kMillion, false);
+  }
+  auto form = noun.forms.find(plural);
+  form = form == noun.forms.end() ? noun.forms.find("other") : form;
+  if (form == noun.forms.end()) {
+    return words;
+  }
+  std::string said = form->second;
+  if (millions && said.starts_with("{0} ")) {
+    said.insert(4, of_before(std::string_view(said).substr(4)));
+  }
+  return fill(said, words);
+}
+
+std::optional<std::string> NumberReader::say_bare(const Amount& amount) const {
+  const CountedNoun* const counted = amount.magnitude != nullptr ? amount.magnitude : amount.noun;
+  auto words = cardinal(amount.number, counted != nullptr ? std::string_view(counted->gender)
+                                                          : gender_behind(amount.number));
+  if (words && amount.magnitude != nullptr) {
+    Amount alone;
+    alone.number = amount.number;
+    *words = in_form(*amount.magnitude, alone, *words);
+  }
+  return words;
+}
+
+// "12,50 €": whole ones and hundredths.
+std::optional<std::string> NumberReader::say_money(const Amount& amount) const {
+  const CountedNoun& part = amount.currency->part;
+  Amount whole;
+  whole.number = amount.number;
+  whole.number.fraction.clear();
+  whole.number.point = false;
+  Amount cents;
+  cents.number.value = static_cast<uint64_t>((amount.number.fraction[0] - '0') * 10 +
+                                             (amount.number.fraction[1] - '0'));
+  const auto first = cardinal(whole.number, amount.noun->gender);
+  const auto second = cardinal(cents.number, part.gender);
+  if (!first || !second) {
+    return std::nullopt;
+  }
+  if (cents.number.value == 0) {
+    return in_form(*amount.noun, whole, *first);
+  }
+  const std::string named = in_form(part, cents, *second);
+  if (whole.number.value == 0) {
+    return named;
+  }
+  std::string said = in_form(*amount.noun, whole, *first) + " ";
+  said += language_.cents_joint.empty() ? "" : language_.cents_joint + " ";
+  return said + (language_.cents_named ? named : cardinal(cents.number, "").value_or(*second));
+}
+
+std::optional<std::string> NumberReader::say(const Amount& amount) const {
+  if (amount.currency != nullptr && amount.magnitude == nullptr &&
+      amount.number.fraction.size() == 2 && !amount.currency->part.forms.empty()) {
+    return say_money(amount);
+  }
+  const auto words = say_bare(amount);
+  return words && amount.noun != nullptr ? in_form(*amount.noun, amount, *words) : words;
+}
+
+// Where the second number of "5-10" or "5 – 10" begins.
+std::optional<size_t> NumberReader::range_at(size_t at) const {
+  for (const std::string_view mark : {"-", "\u2013", " \u2013 "}) {
+    if (text_.substr(at).starts_with(mark) && at + mark.size() < text_.size() &&
+        is_ascii_digit(text_[at + mark.size()])) {
+      return at + mark.size();
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<SaidNumber> NumberReader::read_amount(size_t at) const {
+  auto first = amount_at(at);
+  // "1/2" is for the voice.
+  const auto is_slash = [&](size_t end) {
+    return text_.substr(end).starts_with("/") && !digits_at(text_, end + 1, 18).empty();
+  };
+  if (!first || is_slash(first->number.end)) {
+    return std::nullopt;
+  }
+  // "1985 г." is a year and no gram.
+  if (longest_key(text_, skip_spaces(text_, first->number.end), language_.year_short) > 0) {
+    if (auto year = read_year(first->number, at)) {
+      return year;
+    }
+  }
+  if (const auto next = range_at(first->end)) {
+    const auto second = amount_at(*next);
+    // "555-1234" is no range, nor "3-1".
+    const size_t lengths = second ? second->number.digits.size() - first->number.digits.size() : 0;
+    const bool phone =
+        first->number.digits.size() == 3 && lengths == 1 && second->number.digits.back() != '0';
+    if (second && !phone && first->currency == nullptr &&
+        second->number.value > first->number.value && !range_at(second->end)) {
+      const bool years = first->number.digits.size() == 4 && second->number.digits.size() == 4 &&
+                         first->noun == nullptr && second->noun == nullptr;
+      const auto begin = years                    ? year_words(first->number.value)
+                         : first->noun != nullptr ? say(*first)
+                                                  : cardinal(first->number, "");
+      const auto end = years ? year_words(second->number.value) : say(*second);
+      const std::string joint = sign("range");
+      if (begin && end) {
+        return SaidNumber{second->end, *begin + (joint.empty() ? "-" : " " + joint + " ") + *end};
+      }
+    }
+    return std::nullopt;
+  }
+  // "16:9", "3 × 4"
+  for (const std::string_view mark : {":", "\u00D7", " \u00D7 ", " x "}) {
+    const size_t next = first->end + mark.size();
+    if (first->noun == nullptr && text_.substr(first->end).starts_with(mark) &&
+        next < text_.size() && is_ascii_digit(text_[next])) {
+      const auto second = amount_at(next);
+      const std::string joint = sign(mark == ":" ? ":" : "\u00D7");
+      const auto begin = say(*first);
+      const auto end = second ? say(*second) : std::nullopt;
+      if (!begin || !end || joint.empty()) {
+        return std::nullopt;
+      }
+      return SaidNumber{second->end, *begin + " " + joint + " " + *end};
+    }
+  }
+  if (first->noun == nullptr && first->magnitude == nullptr) {
+    if (auto year = read_year(first->number, at)) {
+      return year;
+    }
+  }
+  auto words = say(*first);
+  if (!words) {
+    return std::nullopt;
+  }
+  // "1 000 000 habitants"
+  const std::string_view counted = word_behind(text_, first->end);
+  if (first->noun == nullptr && first->magnitude == nullptr && first->number.value > 0 &&
+      first->number.is_whole() && first->number.value % kMillion == 0 && !counted.empty() &&
+      language_.of_endings.contains(folded(counted).substr(folded(counted).size() - 1))) {
+    const std::string of = of_before(counted);
+    const bool joins = of == language_.of_vowel;  // "d'habitants" is one word
+    *words += " " + (joins ? of + std::string(counted) : language_.of);
+    first->end = joins ? skip_spaces(text_, first->end) + counted.size() : first->end;
+  }
+  return SaidNumber{first->end, *words};
+}
+
+// "€ 5", "$3.50", "CHF 20", "%20"
+std::optional<SaidNumber> NumberReader::read_currency_first(size_t at) const {
+  if (const auto percent = language_.units.find("%");
+      percent != language_.units.end() && text_[at] == '%' && is_border_before(text_, at)) {
+    auto amount = amount_at(at + 1);
+    if (!amount || amount->noun != nullptr) {
+      return std::nullopt;
+    }
+    amount->noun = &percent->second;
+    const auto words = say(*amount);
+    return words ? std::optional(SaidNumber{amount->end, *words}) : std::nullopt;
+  }
+  size_t length = 0;
+  constexpr size_t kLongestSign = 6;
+  for (size_t size = std::min(kLongestSign, text_.size() - at); size > 0 && length == 0; --size) {
+    length = currency_of(text_.substr(at, size)) != nullptr ? size : 0;
+  }
+  if (length == 0 || !is_border_before(text_, at)) {
+    return std::nullopt;
+  }
+  const size_t next = skip_spaces(text_, at + length);
+  if (next >= text_.size() || !is_ascii_digit(text_[next])) {
+    return std::nullopt;
+  }
+  auto amount = amount_at(next);
+  if (!amount || amount->noun != nullptr) {
+    return std::nullopt;
+  }
+  // "$3.50" keeps the point of those who write so.
+  amount->number.point = amount->number.point && amount->number.fraction.size() != 2;
+  amount->currency = currency_of(text_.substr(at, length));
+  amount->noun = &amount->currency->whole;
+  const auto words = say(*amount);
+  return words ? std::optional(SaidNumber{amount->end, *words}) : std::nullopt;
+}
+
+}  // namespace mynah

@@ -1,0 +1,307 @@
+#include "text/spoken/languages/number_reader.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "text/spoken/characters.h"
+#include "text/unicode.h"
+#include "text/utf8.h"
+
+namespace mynah {
+namespace {
+
+// More digits that stand together are no amount but a number of something.
+constexpr size_t kMostPlainDigits = 15;
+
+bool starts_with_at(std::string_view text, size_t at, std::string_view what) {
+  return text.substr(std::min(at, text.size())).starts_with(what);
+}
+
+}  // namespace
+
+std::string NumberReader::sign(std::string_view name) const {
+  const auto found = language_.signs.find(name);
+  return found == language_.signs.end() ? "" : found->second;
+}
+
+std::string NumberReader::by_ending(const EndingRules& rules, std::string_view word) {
+  if (word.empty()) {
+    return {};
+  }
+  const std::string small = folded(word);
+  if (const auto found = rules.words.find(small); found != rules.words.end()) {
+    return found->second;
+  }
+  for (const auto& [ending, value] : rules.endings) {
+    if (small.size() > ending.size() && small.ends_with(ending)) {
+      return value;
+    }
+  }
+  return {};
+}
+
+std::optional<std::string> NumberReader::cardinal(const WrittenNumber& number,
+                                                  std::string_view gender) const {
+  auto set = language_.cardinals.find(gender);
+  set = set == language_.cardinals.end() || (language_.only_one_has_gender && number.value != 1)
+            ? language_.cardinals.find("")
+            : set;
+  if (set == language_.cardinals.end()) {
+    return std::nullopt;
+  }
+  if (number.is_whole()) {
+    return language_.rules->words(number.value, set->second);
+  }
+  const auto& counting = language_.cardinals.find("")->second;
+  if (!number.point) {
+    return language_.rules->decimal(number.value, number.fraction, counting);
+  }
+  // "3.5" where decimals have a comma is two numbers with a point between, of a version mostly.
+  const auto whole = language_.rules->words(number.value, counting);
+  std::string all = whole.value_or("") + " " + sign(".");
+  for (const char digit : number.fraction) {
+    const auto word = language_.rules->words(static_cast<uint64_t>(digit - '0'), counting);
+    all += " " + word.value_or("");
+  }
+  return whole ? std::optional(all) : std::nullopt;
+}
+
+std::optional<std::string> NumberReader::ordinal(uint64_t number, std::string_view form) const {
+  const auto found = language_.ordinals.find(form);
+  if (found == language_.ordinals.end()) {
+    return std::nullopt;
+  }
+  auto words = language_.rules->words(number, found->second.set);
+  if (!words) {
+    return std::nullopt;
+  }
+  for (const auto& [stem, ending] : found->second.endings) {
+    for (size_t at = words->find(stem); at != std::string::npos; at = words->find(stem, at)) {
+      words->replace(at, stem.size(), ending);
+      at += ending.size();
+    }
+  }
+  return words;
+}
+
+// The gender of what a number counts, by the word behind it: "1 книга", "2 книги".
+std::string_view NumberReader::gender_behind(const WrittenNumber& number) const {
+  const std::string_view word = word_behind(text_, number.end);
+  std::string found;
+  if (!language_.genders_of_one.endings.empty() && number.is_whole() &&
+      language_.plural(number.value, false) == "one") {
+    found = by_ending(language_.genders_of_one, word);
+  }
+  found = found.empty() ? by_ending(language_.genders, word) : found;
+  for (const auto& [gender, set] : language_.cardinals) {
+    if (gender == found) {
+      return gender;
+    }
+  }
+  return "";
+}
+
+// Words before a number, the last two or the last.
+WordMap::const_iterator NumberReader::find_before(const WordMap& map, size_t at) const {
+  const std::string_view last = word_before(text_, at);
+  if (!last.empty()) {
+    const auto begin = static_cast<size_t>(last.data() - text_.data());
+    const auto two = map.find(folded(word_before(text_, begin)) + " " + folded(last));
+    if (two != map.end()) {
+      return two;
+    }
+  }
+  return map.find(folded(last));
+}
+
+// Whether a ring is a degree and no ordinal's letter: "20°C", "fa 20°", but "1° posto".
+bool NumberReader::is_degree_at(size_t behind) const {
+  constexpr size_t kShortest = 3;
+  return word_behind(text_, behind).size() < kShortest;
+}
+
+// "1er", "3-го", "2.º", "3'üncü"
+std::optional<SaidNumber> NumberReader::read_ordinal(size_t at) const {
+  const std::string_view digits = digits_at(text_, at, 6);
+  if (digits.empty()) {
+    return std::nullopt;
+  }
+  const auto number = scan_number(digits, 0, language_);
+  const size_t end = at + digits.size();
+  const size_t length = longest_key(text_, end, language_.ordinal_suffixes);
+  if (!number || length == 0) {
+    return std::nullopt;
+  }
+  const auto suffix = language_.ordinal_suffixes.find(text_.substr(end, length));
+  if ((suffix->first == "°" && is_degree_at(end + length)) || !is_border(text_, end + length)) {
+    return std::nullopt;
+  }
+  // "masculine+ü": letters of the suffix that stay.
+  const size_t plus = std::min(suffix->second.find('+'), suffix->second.size());
+  auto words = ordinal(number->value, suffix->second.substr(0, plus));
+  if (!words) {
+    return std::nullopt;
+  }
+  *words += suffix->second.substr(std::min(plus + 1, suffix->second.size()));
+  return SaidNumber{end + length, *words};
+}
+
+// "3." before what it counts: "am 3. Mai", "der 3. Mann", "3. místo".
+std::optional<SaidNumber> NumberReader::read_stopped(size_t at) const {
+  const std::string_view digits = digits_at(text_, at, 3);
+  const size_t stop = at + digits.size();
+  if (!language_.ordinal_stop || digits.empty() || digits[0] == '0' ||
+      !starts_with_at(text_, stop, ". ")) {
+    return std::nullopt;
+  }
+  const std::string_view behind = word_behind(text_, stop + 1);
+  if (behind.empty()) {
+    return std::nullopt;
+  }
+  const auto before = find_before(language_.ordinal_before, at);
+  std::string form;
+  if (before != language_.ordinal_before.end()) {
+    form = before->second;
+  } else {
+    form = by_ending(language_.ordinal_behind, behind);
+    // A capital begins a sentence, or a noun of the list.
+    const bool small = is_lower_case(next_code_point(behind).code_point);
+    if (form.empty() || (!small && !language_.ordinal_behind.words.contains(folded(behind)))) {
+      return std::nullopt;
+    }
+  }
+  const auto number = scan_number(digits, 0, language_);
+  const auto words = number ? ordinal(number->value, form) : std::nullopt;
+  return words ? std::optional(SaidNumber{stop + 1, *words}) : std::nullopt;
+}
+
+// "90er", "15'te": the number's words with the letters behind it.
+std::optional<SaidNumber> NumberReader::read_suffixed(size_t at) const {
+  const auto number = scan_number(text_, at, language_);
+  if (!number) {
+    return std::nullopt;
+  }
+  const size_t length = longest_key(text_, number->end, language_.number_suffixes);
+  if (length == 0) {
+    return std::nullopt;
+  }
+  const auto words = number->is_whole() && !number->grouped && number->digits.size() == 4
+                         ? year_words(number->value)
+                         : cardinal(*number, "");
+  return words ? std::optional(SaidNumber{
+                     number->end + length,
+                     *words +
+                         language_.number_suffixes.find(text_.substr(number->end, length))->second})
+               : std::nullopt;
+}
+
+// A number of something: its digits, in the groups that it is written in. It begins with a zero or
+// a plus, or is longer than an amount.
+std::optional<SaidNumber> NumberReader::read_digits(size_t at) const {
+  const bool plus = starts_with_at(text_, at, "+");
+  size_t end = at + (plus ? 1 : 0);
+  const std::string_view first = digits_at(text_, end, 64);
+  const bool many = first.size() > kMostPlainDigits;
+  if (first.empty() || (!plus && !many && (first[0] != '0' || first.size() == 1))) {
+    return std::nullopt;
+  }
+  // E.164: a telephone number has at most 15 digits.
+  constexpr size_t kFewestOfPhone = 7;
+  constexpr size_t kMostOfPhone = 15;
+  std::vector<std::string_view> groups = {first};
+  size_t total = first.size();
+  for (size_t next = end + first.size(); next < text_.size();) {
+    const std::string_view digits = digits_at(text_, next + 1, kMostOfPhone);
+    if (std::string_view(" -/").find(text_[next]) == std::string_view::npos || digits.size() < 2 ||
+        total + digits.size() > kMostOfPhone) {
+      break;
+    }
+    groups.push_back(digits);
+    total += digits.size();
+    next += digits.size() + 1;
+  }
+  if (total < kFewestOfPhone) {
+    // "+5" is an amount, "007" stands alone.
+    groups.resize(1);
+    if (plus) {
+      return std::nullopt;
+    }
+  }
+  end = static_cast<size_t>(groups.back().data() + groups.back().size() - text_.data());
+  if (!is_border(text_, end) ||
+      (end + 1 < text_.size() && text_[end] == '.' && is_ascii_digit(text_[end + 1]))) {
+    return std::nullopt;
+  }
+  const bool pairs = language_.phone_pairs &&
+                     std::ranges::all_of(groups, [](auto group) { return group.size() == 2; });
+  std::string words = plus ? sign("+") : "";
+  for (const std::string_view group : groups) {
+    words += words.empty() || group.data() == first.data() ? "" : ",";
+    const bool pair = pairs && group[0] != '0';
+    for (size_t i = 0; i < group.size(); i += pair ? 2 : 1) {
+      const auto number = scan_number(group.substr(i, pair ? 2 : 1), 0, language_);
+      words += " " + (number ? cardinal(*number, "").value_or("") : "");
+    }
+  }
+  words.erase(0, words.starts_with(' ') ? 1 : 0);
+  return SaidNumber{end, words};
+}
+
+// "-5", "±3", "Nr. 7"
+std::optional<SaidNumber> NumberReader::read_signed(size_t at) const {
+  if (const size_t length = longest_key(text_, at, language_.before);
+      length > 0 && is_border_before(text_, at)) {
+    const size_t next = skip_spaces(text_, at + length);
+    if (next < text_.size() && is_ascii_digit(text_[next])) {
+      const std::string words = language_.before.find(text_.substr(at, length))->second;
+      return SaidNumber{next, words};
+    }
+  }
+  for (const std::string_view mark : {"\u2212", "-", "\u2013", "+", "\u00B1", "~", "\u2248"}) {
+    if (!starts_with_at(text_, at, mark)) {
+      continue;
+    }
+    const size_t next = at + mark.size();
+    const bool apart = at == 0 || text_[at - 1] == ' ' || text_[at - 1] == '(';
+    if (!apart || next >= text_.size() || !is_ascii_digit(text_[next])) {
+      return std::nullopt;
+    }
+    const auto amount = read_amount(next);
+    const std::string word = sign(mark == "-" || mark == "\u2013" ? "\u2212" : mark);
+    if (!amount || word.empty()) {
+      return std::nullopt;
+    }
+    return SaidNumber{amount->end, word + " " + amount->words};
+  }
+  return std::nullopt;
+}
+
+std::optional<SaidNumber> NumberReader::read(size_t at) const {
+  auto said = at < text_.size() ? read_alone(at) : std::nullopt;
+  if (said && language_.apostrophe_suffixes && starts_with_at(text_, said->end, "'")) {
+    const std::string_view suffix = letters_at(text_, said->end + 1);
+    said->words += suffix;
+    said->end += suffix.empty() ? 0 : suffix.size() + 1;
+  }
+  return said;
+}
+
+std::optional<SaidNumber> NumberReader::read_alone(size_t at) const {
+  if (!is_ascii_digit(text_[at])) {
+    std::optional<SaidNumber> said = text_[at] == '+' ? read_digits(at) : std::nullopt;
+    said = said ? said : read_currency_first(at);
+    return said ? said : read_signed(at);
+  }
+  using Read = std::optional<SaidNumber> (NumberReader::*)(size_t) const;
+  for (const Read reading :
+       {&NumberReader::read_date, &NumberReader::read_time, &NumberReader::read_ordinal,
+        &NumberReader::read_stopped, &NumberReader::read_digits, &NumberReader::read_suffixed,
+        &NumberReader::read_amount}) {
+    if (auto said = (this->*reading)(at)) {
+      return said;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace mynah

@@ -1,0 +1,101 @@
+// Reads what begins with a number, or with a sign of one, in a language's words.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "text/spoken/languages/language_numbers.h"
+#include "text/spoken/languages/number_scan.h"
+
+namespace mynah {
+
+// What was read: how far, and the words for it.
+struct SaidNumber {
+  size_t end = 0;
+  std::string words;
+};
+
+class NumberReader {
+ public:
+  NumberReader(std::string_view text, const LanguageNumbers& language)
+      : text_(text), language_(language) {}
+
+  // What begins at `at`. None where nothing there is a number, or what it means is not sure: then
+  // the voice has its digits as they stand.
+  [[nodiscard]] std::optional<SaidNumber> read(size_t at) const;
+
+ private:
+  // A day, a month and, in most dates, a year.
+  struct Date {
+    size_t end = 0;
+    unsigned day = 0;
+    unsigned month = 0;
+    std::string year;      // its digits; empty: none
+    bool stopped = false;  // the day is written as an ordinal
+  };
+
+  struct Clock {
+    size_t end = 0;
+    unsigned hour = 0;
+    unsigned minute = 0;
+    std::string_view seconds;
+  };
+
+  // A number with what is counted, before it is said.
+  struct Amount {
+    WrittenNumber number;
+    size_t end = 0;
+    const CountedNoun* magnitude = nullptr;  // "Millionen"
+    const CountedNoun* noun = nullptr;       // a unit or currency
+    const CurrencyWords* currency = nullptr;
+  };
+
+  // number_reader.cpp
+  [[nodiscard]] std::optional<SaidNumber> read_alone(size_t at) const;
+  [[nodiscard]] std::optional<SaidNumber> read_signed(size_t at) const;
+  [[nodiscard]] std::optional<SaidNumber> read_ordinal(size_t at) const;
+  [[nodiscard]] std::optional<SaidNumber> read_stopped(size_t at) const;
+  [[nodiscard]] std::optional<SaidNumber> read_suffixed(size_t at) const;
+  [[nodiscard]] std::optional<SaidNumber> read_digits(size_t at) const;
+  [[nodiscard]] std::optional<std::string> cardinal(const WrittenNumber& number,
+                                                    std::string_view gender) const;
+  [[nodiscard]] std::optional<std::string> ordinal(uint64_t number, std::string_view form) const;
+  [[nodiscard]] std::string sign(std::string_view name) const;
+  [[nodiscard]] std::string_view gender_behind(const WrittenNumber& number) const;
+  [[nodiscard]] WordMap::const_iterator find_before(const WordMap& map, size_t at) const;
+  [[nodiscard]] bool is_degree_at(size_t behind) const;
+  [[nodiscard]] static std::string by_ending(const EndingRules& rules, std::string_view word);
+
+  // number_amounts.cpp
+  [[nodiscard]] std::optional<SaidNumber> read_amount(size_t at) const;
+  [[nodiscard]] std::optional<SaidNumber> read_currency_first(size_t at) const;
+  [[nodiscard]] std::optional<Amount> amount_at(size_t at) const;
+  void add_noun(Amount& amount) const;
+  [[nodiscard]] std::optional<size_t> range_at(size_t at) const;
+  [[nodiscard]] std::optional<std::string> say_bare(const Amount& amount) const;
+  [[nodiscard]] std::optional<std::string> say(const Amount& amount) const;
+  [[nodiscard]] std::optional<std::string> say_money(const Amount& amount) const;
+  [[nodiscard]] std::string of_before(std::string_view word) const;
+  [[nodiscard]] std::string in_form(const CountedNoun& noun, const Amount& amount,
+                                    const std::string& words) const;
+  [[nodiscard]] const CurrencyWords* currency_of(std::string_view sign) const;
+
+  // number_dates.cpp
+  [[nodiscard]] std::optional<SaidNumber> read_date(size_t at) const;
+  [[nodiscard]] std::optional<SaidNumber> read_time(size_t at) const;
+  [[nodiscard]] std::optional<SaidNumber> read_year(const WrittenNumber& number, size_t at) const;
+  [[nodiscard]] std::optional<Date> numeric_date(size_t at) const;
+  [[nodiscard]] std::optional<Date> iso_date(size_t at) const;
+  [[nodiscard]] std::optional<Date> named_date(size_t at) const;
+  [[nodiscard]] std::optional<std::string> say_date(const Date& date, size_t at) const;
+  [[nodiscard]] std::optional<std::string> year_words(uint64_t year) const;
+  [[nodiscard]] std::optional<Clock> clock_at(size_t at) const;
+  [[nodiscard]] std::optional<std::string> say_clock(const Clock& clock, size_t at) const;
+
+  std::string_view text_;
+  const LanguageNumbers& language_;
+};
+
+}  // namespace mynah
