@@ -142,8 +142,10 @@ std::optional<std::string> NumberReader::say_money(const Amount& amount) const {
   whole.number.fraction.clear();
   whole.number.point = false;
   Amount cents;
-  cents.number.value = static_cast<uint64_t>((amount.number.fraction[0] - '0') * 10 +
-                                             (amount.number.fraction[1] - '0'));
+  const auto digit = [&amount](size_t i) {
+    return static_cast<uint64_t>(amount.number.fraction[i] - '0');
+  };
+  cents.number.value = digit(0) * 10 + digit(1);
   const auto first = cardinal(whole.number, amount.noun->gender);
   const auto second = cardinal(cents.number, part.gender);
   if (!first || !second) {
@@ -152,7 +154,7 @@ std::optional<std::string> NumberReader::say_money(const Amount& amount) const {
   if (cents.number.value == 0) {
     return in_form(*amount.noun, whole, *first);
   }
-  const std::string named = in_form(part, cents, *second);
+  std::string named = in_form(part, cents, *second);
   if (whole.number.value == 0) {
     return named;
   }
