@@ -229,7 +229,7 @@ Result<int> PhonemesCommand::run(Context& context) {
 
 Status PhonemesCommand::print(const PhonemizerSource& phonemizers, Context& context) const {
   if (const std::string path = input_.document_path(); !path.empty()) {
-    MYNAH_TRY(const Document document, read_document(path));
+    MYNAH_TRY(const Document document, read_document(path, input_.notes));
     for (const std::string& warning : document.warnings) {
       context.say_of(path, warning);
     }

@@ -188,7 +188,7 @@ Result<std::optional<Document>> SpeakCommand::read_document_of(const Context& co
   if (path.empty() || writes_lines()) {
     return std::nullopt;
   }
-  MYNAH_TRY(Document document, read_document(path));
+  MYNAH_TRY(Document document, read_document(path, input_.notes));
   tell_warnings(document, path, context);
   if (document.chapters.empty()) {
     return fail(ErrorCode::InvalidInput, path + ": has no text");

@@ -71,6 +71,13 @@ void TextInput::fields(Fields& fields, const std::string& verb) {
       .shorter('f')
       .completes(Complete::Files)
       .once();
+  fields.choice("notes", "WHERE", notes,
+                {{"skip", NoteReading::Skip},
+                 {"end", NoteReading::End},
+                 {"inline", NoteReading::Inline}},
+                fmt::format("Footnotes and endnotes of a document: leave them out, {} them at the "
+                            "end of their chapter, or where they are marked.",
+                            verb));
 }
 
 Status TextInput::check(std::string_view verb, const Context& context) const {

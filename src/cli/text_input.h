@@ -10,12 +10,14 @@
 #include "cli/fields.h"
 #include "cli/verb.h"
 #include "speech/synthesizer.h"
+#include "text/documents/document.h"
 
 namespace mynah::cli {
 
 struct TextInput {
   std::vector<std::string> words;  // "-" alone: standard input
   std::string file;                // "-": standard input
+  NoteReading notes = NoteReading::Skip;  // of a document
 
   // `verb` is what is done with it: "say", "read".
   void fields(Fields& fields, const std::string& verb);

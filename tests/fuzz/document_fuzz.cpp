@@ -30,22 +30,23 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return 0;
   }
   const std::string_view text(reinterpret_cast<const char*>(data + 1), size - 1);
+  const auto how = static_cast<mynah::NoteReading>(data[0] / 5 % 3);
   switch (data[0] % 5) {
     case 0:
-      mynah::check(mynah::read_plain_text(text));
+      mynah::check(mynah::read_plain_text(text, how));
       break;
     case 1:
-      mynah::check(mynah::read_markdown(text));
+      mynah::check(mynah::read_markdown(text, how));
       break;
     case 2:
-      mynah::check(mynah::read_html(text));
+      mynah::check(mynah::read_html(text, how));
       break;
     case 3:
       (void)mynah::join_pages(text);
       break;
     default: {
       const auto book =
-          mynah::read_epub(mynah::MappedFile::from_bytes(std::as_bytes(std::span(text)), "a.epub"));
+          mynah::read_epub(mynah::MappedFile::from_bytes(std::as_bytes(std::span(text)), "a.epub"), how);
       if (book) {
         mynah::check(*book);
       }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,21 +26,28 @@ struct Document {
   std::vector<std::string> warnings{};
 };
 
+// What becomes of notes: footnotes, endnotes and their marks in the text.
+enum class NoteReading : uint8_t {
+  Skip,   // they are not read
+  End,    // at the end of the chapter whose marks lead to them
+  Inline  // at their marks, in brackets
+};
+
 // Whether a file of this name is read as a document: .txt, .md, .html, .epub, .pdf and their kin.
 [[nodiscard]] bool has_document_extension(const std::string& path);
 
 // Reads a file by its name's end. NotFound, Io; InvalidInput where it is not what its name says;
 // Environment where a program is missing that the format needs (pdftotext).
-Result<Document> read_document(const std::string& path);
+Result<Document> read_document(const std::string& path, NoteReading how = NoteReading::Skip);
 
 // Plain text. A chapter begins at a line of its own such as "Chapter 4", "CHAPTER IV. The Storm",
 // "Part Two" or "Prologue", with a blank line before it; a text without such lines is one chapter.
 // Long ones without are cut into parts at the ends of paragraphs, so that work on them can be kept.
-Document read_plain_text(std::string_view text);
+Document read_plain_text(std::string_view text, NoteReading how = NoteReading::Skip);
 
 // Markdown: chapters begin at headings of the highest level that comes twice; their text is plain
 // (text/spoken/markup.h). Front matter says title, author and language where no heading of the
 // first level says the title.
-Document read_markdown(std::string_view text);
+Document read_markdown(std::string_view text, NoteReading how = NoteReading::Skip);
 
 }  // namespace mynah

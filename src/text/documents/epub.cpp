@@ -8,7 +8,10 @@
 #include <fmt/format.h>
 
 #include "formats/zip.h"
+#include "text/documents/epub_package.h"
 #include "text/documents/html.h"
+#include "text/documents/links.h"
+#include "text/documents/notes.h"
 #include "text/documents/tags.h"
 #include "text/spoken/characters.h"
 #include "text/utf8.h"
@@ -18,83 +21,7 @@ namespace {
 
 constexpr uint64_t kMostPageBytes = uint64_t{32} << 20U;
 constexpr uint64_t kMostBookBytes = uint64_t{256} << 20U;
-constexpr size_t kMostPages = 10000;
 constexpr size_t kMostWarnings = 10;
-
-struct ManifestItem {
-  std::string path;  // in the archive
-  std::string media_type;
-  std::string properties;
-};
-
-struct Package {
-  Document facts;  // without chapters
-  std::map<std::string, ManifestItem> items;
-  std::vector<std::string> spine;  // ids
-  std::string toc;                 // of the NCX
-};
-
-// A line of the table of contents.
-struct Entry {
-  std::string anchor;  // in the page; "": its begin
-  std::string title;
-};
-
-// By page, in the order of the table.
-using Contents = std::map<std::string, std::vector<Entry>>;
-
-int hexadecimal(char c) {
-  return c >= '0' && c <= '9'   ? c - '0'
-         : c >= 'a' && c <= 'f' ? c - 'a' + 10
-         : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                : -1;
-}
-
-// %20 and its like in a link.
-std::string unescape(std::string_view link) {
-  std::string out;
-  for (size_t i = 0; i < link.size(); ++i) {
-    const bool escape = link[i] == '%' && i + 2 < link.size() && hexadecimal(link[i + 1]) >= 0 &&
-                        hexadecimal(link[i + 2]) >= 0;
-    out += escape ? static_cast<char>(hexadecimal(link[i + 1]) * 16 + hexadecimal(link[i + 2]))
-                  : link[i];
-    i += escape ? 2 : 0;
-  }
-  return out;
-}
-
-// A link from a page at `base` as a name in the archive, without what follows "#".
-std::string resolve(const std::string& base, std::string_view link) {
-  const std::string target = unescape(link.substr(0, link.find('#')));
-  std::vector<std::string> parts;
-  const auto add = [&parts](std::string_view path) {
-    for (size_t at = 0; at <= path.size();) {
-      const size_t end = std::min(path.find('/', at), path.size());
-      const std::string_view part = path.substr(at, end - at);
-      if (part == ".." && !parts.empty()) {
-        parts.pop_back();
-      } else if (!part.empty() && part != "." && part != "..") {
-        parts.emplace_back(part);
-      }
-      at = end + 1;
-    }
-  };
-  if (!target.starts_with('/') && base.find('/') != std::string::npos) {
-    add(std::string_view(base).substr(0, base.rfind('/')));
-  }
-  add(target);
-  std::string path;
-  for (const std::string& part : parts) {
-    path += (path.empty() ? "" : "/") + part;
-  }
-  return path;
-}
-
-// What follows "#".
-std::string anchor_of(std::string_view link) {
-  const size_t mark = link.find('#');
-  return mark == std::string_view::npos ? std::string() : unescape(link.substr(mark + 1));
-}
 
 // UTF-16, which XML may be in, by its byte order mark.
 std::string to_utf8_text(std::span<const std::byte> bytes) {
@@ -123,44 +50,36 @@ std::string to_utf8_text(std::span<const std::byte> bytes) {
 
 class EpubReader {
  public:
-  explicit EpubReader(ZipArchive archive) : archive_(std::move(archive)) {}
+  EpubReader(ZipArchive archive, NoteReading how) : archive_(std::move(archive)), how_(how) {}
 
   Result<Document> read() {
     MYNAH_TRY_STATUS(check_is_readable());
     MYNAH_TRY(const std::string container, text_of("META-INF/container.xml"));
     MYNAH_TRY(const std::string path, package_path(container));
     MYNAH_TRY(const std::string package_text, text_of(path));
-    const Package package = read_package(path, package_text);
+    const EpubPackage package = read_epub_package(path, package_text);
     if (package.spine.empty()) {
       return wrong("its package names no pages to read");
     }
     const Contents contents = read_contents(package);
     Document book = package.facts;
+    MYNAH_TRY(const std::vector<std::string> paths, add_pages(package));
+    MYNAH_TRY_STATUS(add_notes(package));
+    finder_.find();
+    const std::vector<std::string> notes =
+        how_ == NoteReading::End ? finder_.notes() : std::vector<std::string>();
+    ChapterBuilder chapters(notes);
     std::vector<HtmlPage> pages;  // where nothing names chapters
-    for (const std::string& id : package.spine) {
-      const auto item = package.items.find(id);
-      if (item == package.items.end()) {
-        miss(id, "the book's list of files has no such name");
-        continue;
-      }
-      const std::string& page_path = item->second.path;
-      if (has_word(item->second.properties, "nav")) {
-        continue;
-      }
-      if (archive_.find(page_path) == nullptr) {
-        miss(page_path, "it is not in the archive");
-        continue;
-      }
-      MYNAH_TRY(const std::string text, text_of(page_path));
+    for (size_t i = 0; i < paths.size(); ++i) {
+      const std::string text = finder_.page_without(i, how_);
       if (contents.empty()) {
         pages.push_back(read_html_page(text));
       } else {
-        add_page(page_path, text, contents, book);
+        add_page(paths[i], text, contents, chapters);
       }
     }
-    if (!pages.empty()) {
-      book.chapters = chapters_of(pages, book.title);
-    }
+    book.chapters =
+        pages.empty() ? chapters.finish() : chapters_of(pages, book.title, std::move(chapters));
     book.warnings = std::move(warnings_);
     if (missing_ > kMostWarnings) {
       book.warnings.push_back(
@@ -209,49 +128,13 @@ class EpubReader {
     while (const auto tag = tags.next()) {
       if (tag->kind == Tag::Kind::Open && tag->name == "rootfile" &&
           !tag->attribute("full-path").empty()) {
-        return resolve("", tag->attribute("full-path"));
+        return resolve_link("", tag->attribute("full-path"));
       }
     }
     return wrong("META-INF/container.xml names no package");
   }
 
-  static Package read_package(const std::string& path, const std::string& text) {
-    Package package;
-    std::string* field = nullptr;
-    TagReader tags(text);
-    while (const auto tag = tags.next()) {
-      if (tag->kind == Tag::Kind::Text) {
-        if (field != nullptr) {
-          *field += tag->text;
-        }
-        continue;
-      }
-      field = nullptr;
-      if (tag->kind == Tag::Kind::Close) {
-        continue;
-      }
-      if (tag->name == "title" && package.facts.title.empty()) {
-        field = &package.facts.title;
-      } else if (tag->name == "creator" && package.facts.author.empty()) {
-        field = &package.facts.author;
-      } else if (tag->name == "language" && package.facts.language.empty()) {
-        field = &package.facts.language;
-      } else if (tag->name == "item") {
-        package.items[std::string(tag->attribute("id"))] = {
-            .path = resolve(path, tag->attribute("href")),
-            .media_type = std::string(tag->attribute("media-type")),
-            .properties = std::string(tag->attribute("properties"))};
-      } else if (tag->name == "spine") {
-        package.toc = tag->attribute("toc");
-      } else if (tag->name == "itemref" && tag->attribute("linear") != "no" &&
-                 package.spine.size() < kMostPages) {
-        package.spine.emplace_back(tag->attribute("idref"));
-      }
-    }
-    return package;
-  }
-
-  Contents read_contents(const Package& package) {
+  Contents read_contents(const EpubPackage& package) {
     std::string lacking;
     for (const auto& [id, item] : package.items) {
       if (has_word(item.properties, "nav")) {
@@ -275,66 +158,45 @@ class EpubReader {
     return {};
   }
 
-  static void add_entry(Contents& contents, const std::string& base, std::string_view link,
-                        const std::string& title) {
-    std::string line;
-    for (const char c : title) {
-      const bool space = is_ascii_space(c);
-      if (!space || (!line.empty() && line.back() != ' ')) {
-        line += space ? ' ' : c;
+  // Hands the pages of the spine to the finder, and gives their paths.
+  Result<std::vector<std::string>> add_pages(const EpubPackage& package) {
+    std::vector<std::string> paths;
+    for (const std::string& id : package.spine) {
+      const auto item = package.items.find(id);
+      if (item == package.items.end()) {
+        miss(id, "the book's list of files has no such name");
+        continue;
       }
+      const std::string& path = item->second.path;
+      if (has_word(item->second.properties, "nav")) {
+        continue;
+      }
+      if (archive_.find(path) == nullptr) {
+        miss(path, "it is not in the archive");
+        continue;
+      }
+      MYNAH_TRY(std::string text, text_of(path));
+      finder_.add_page(path, replace_invalid_utf8(text));
+      paths.push_back(path);
     }
-    while (line.ends_with(' ')) {
-      line.pop_back();
-    }
-    contents[resolve(base, link)].push_back({.anchor = anchor_of(link), .title = line});
+    return paths;
   }
 
-  // <nav epub:type="toc"> ... <a href="page.xhtml#place">Title</a>
-  static Contents contents_of_navigation(const std::string& base, const std::string& text) {
-    Contents contents;
-    bool toc = false;
-    std::optional<std::string> link;
-    std::string title;
-    TagReader tags(text);
-    while (const auto tag = tags.next()) {
-      if (tag->kind == Tag::Kind::Text && link) {
-        title += tag->text;
-      } else if (tag->name == "nav") {
-        toc = tag->kind == Tag::Kind::Open && has_word(tag->attribute("epub:type"), "toc");
-      } else if (tag->name == "a" && tag->kind == Tag::Kind::Open && toc) {
-        link = tag->attribute("href");
-        title.clear();
-      } else if (tag->name == "a" && link) {
-        add_entry(contents, base, *link, title);
-        link.reset();
+  // Pages that marks of notes lead to and that are not in the order of reading.
+  Status add_notes(const EpubPackage& package) {
+    std::vector<std::string> wanted = finder_.wanted_pages();
+    for (const std::string& id : package.beside) {
+      if (const auto item = package.items.find(id); item != package.items.end()) {
+        wanted.push_back(item->second.path);
       }
     }
-    return contents;
-  }
-
-  // <navPoint><navLabel><text>Title</text></navLabel><content src="page.xhtml#place"/>
-  static Contents contents_of_ncx(const std::string& base, const std::string& text) {
-    Contents contents;
-    bool label = false;
-    bool chapters = true;  // outside of the lists of pages and figures
-    std::string title;
-    TagReader tags(text);
-    while (const auto tag = tags.next()) {
-      if (tag->kind == Tag::Kind::Text && label) {
-        title += tag->text;
-      } else if (tag->name == "pagelist" || tag->name == "navlist") {
-        chapters = tag->kind == Tag::Kind::Close;
-      } else if (tag->name == "navlabel") {
-        label = tag->kind == Tag::Kind::Open;
-        if (label) {
-          title.clear();
-        }
-      } else if (tag->name == "content" && tag->kind == Tag::Kind::Open && chapters) {
-        add_entry(contents, base, tag->attribute("src"), title);
+    for (const std::string& path : wanted) {
+      if (archive_.find(path) != nullptr && !finder_.has_page(path)) {
+        MYNAH_TRY(std::string text, text_of(path));
+        finder_.add_page(path, replace_invalid_utf8(text));
       }
     }
-    return contents;
+    return {};
   }
 
   // A page that the book names and lacks: the others can be read.
@@ -348,7 +210,7 @@ class EpubReader {
   // counts. An entry without a place begins with the page, so does the first where the page lacks
   // its place, and where headings alone stand before it.
   static std::map<size_t, std::string> chapters_in(const HtmlPage& page,
-                                                   std::span<const Entry> entries) {
+                                                   std::span<const ContentsEntry> entries) {
     std::map<std::string_view, size_t> places;
     for (size_t i = 0; i < page.blocks.size(); ++i) {
       for (const std::string& anchor : page.blocks[i].anchors) {
@@ -356,7 +218,7 @@ class EpubReader {
       }
     }
     std::map<size_t, std::string> titles;
-    for (const Entry& entry : entries) {
+    for (const ContentsEntry& entry : entries) {
       const auto place = places.find(entry.anchor);
       if (place != places.end()) {
         titles.emplace(place->second, entry.title);
@@ -375,12 +237,12 @@ class EpubReader {
   }
 
   static void add_page(const std::string& path, const std::string& text, const Contents& contents,
-                       Document& book) {
+                       ChapterBuilder& chapters) {
     const auto listed = contents.find(path);
-    const std::span<const Entry> entries =
-        listed == contents.end() ? std::span<const Entry>() : std::span(listed->second);
+    const std::span<const ContentsEntry> entries =
+        listed == contents.end() ? std::span<const ContentsEntry>() : std::span(listed->second);
     std::vector<std::string> anchors;
-    for (const Entry& entry : entries) {
+    for (const ContentsEntry& entry : entries) {
       anchors.push_back(entry.anchor);
     }
     const HtmlPage page = read_html_page(text, anchors);
@@ -388,43 +250,44 @@ class EpubReader {
     // A page of pictures has a chapter too, of the pages that follow.
     for (size_t i = 0; i < std::max<size_t>(page.blocks.size(), 1); ++i) {
       const auto title = titles.find(i);
-      if (title != titles.end() || book.chapters.empty()) {
-        book.chapters.push_back(
-            {.title = title != titles.end() ? title->second : std::string(), .text = {}});
+      if (title != titles.end() || chapters.empty()) {
+        chapters.begin(title != titles.end() ? title->second : std::string());
       }
       if (i < page.blocks.size()) {
-        std::string& out = book.chapters.back().text;
-        out += (out.empty() ? "" : "\n\n") + page.blocks[i].text;
+        chapters.add(page.blocks[i]);
       }
     }
   }
 
   // Chapters of a book without a table of contents. A page's own title is no chapter's where it is
   // the book's.
-  static std::vector<Chapter> chapters_of(std::span<HtmlPage> pages, const std::string& book) {
+  static std::vector<Chapter> chapters_of(std::span<HtmlPage> pages, const std::string& book,
+                                          ChapterBuilder chapters) {
     std::vector<HtmlBlock> blocks;
     for (const HtmlPage& page : pages) {
       blocks.insert(blocks.end(), page.blocks.begin(), page.blocks.end());
     }
     if (const int level = chapter_level(blocks); level > 0) {
-      return chapters_at_headings(blocks, level);
+      chapters.add_at_headings(blocks, level);
+      return chapters.finish();
     }
-    std::vector<Chapter> chapters;
     for (const HtmlPage& page : pages) {
-      std::vector<Chapter> one = chapters_at_headings(page.blocks, 0);
-      if (one.empty()) {
+      if (page.blocks.empty()) {
         continue;
       }
       const bool headed = page.blocks.front().heading > 0;
       const std::string& title = headed ? page.blocks.front().text : page.title;
-      one.front().title = title == book && !headed ? std::string() : title;
-      std::ranges::replace(one.front().title, '\n', ' ');
-      chapters.push_back(std::move(one.front()));
+      chapters.begin(title == book && !headed ? std::string() : title);
+      for (const HtmlBlock& block : page.blocks) {
+        chapters.add(block);
+      }
     }
-    return chapters;
+    return chapters.finish();
   }
 
   ZipArchive archive_;
+  NoteReading how_;
+  NoteFinder finder_;
   uint64_t unpacked_ = 0;
   std::vector<std::string> warnings_;
   size_t missing_ = 0;
@@ -432,7 +295,7 @@ class EpubReader {
 
 }  // namespace
 
-Result<Document> read_epub(std::shared_ptr<const MappedFile> file) {
+Result<Document> read_epub(std::shared_ptr<const MappedFile> file, NoteReading how) {
   const std::string path = file->path();
   auto archive = ZipArchive::open(std::move(file));
   if (!archive) {
@@ -442,7 +305,7 @@ Result<Document> read_epub(std::shared_ptr<const MappedFile> file) {
     }
     return std::unexpected(std::move(error));
   }
-  return EpubReader(std::move(*archive)).read();
+  return EpubReader(std::move(*archive), how).read();
 }
 
 }  // namespace mynah

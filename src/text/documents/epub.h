@@ -17,6 +17,7 @@ namespace mynah {
 // headings of the highest level that comes twice, else at each page. Pages that are named and not
 // there are warnings. InvalidInput for what is no EPUB, one
 // that is encrypted, and one whose pages unpack to more than 256 MB.
-Result<Document> read_epub(std::shared_ptr<const MappedFile> file);
+Result<Document> read_epub(std::shared_ptr<const MappedFile> file,
+                           NoteReading how = NoteReading::Skip);
 
 }  // namespace mynah

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "text/documents/html_outline.h"
+#include "text/documents/notes.h"
 #include "text/documents/tags.h"
 #include "text/spoken/characters.h"
 #include "text/spoken/html_elements.h"
@@ -17,12 +20,6 @@ namespace {
 constexpr std::array<std::string_view, 14> kSilent = {
     "script", "style",    "nav",  "form",  "button", "select", "template",
     "svg",    "noscript", "math", "audio", "video",  "object", "rt"};
-constexpr std::array<std::string_view, 27> kBlocks = {
-    "p",     "div",  "section", "article",    "header",  "footer", "main",
-    "aside", "ul",   "ol",      "li",         "dl",      "dt",     "dd",
-    "table", "tr",   "caption", "blockquote", "pre",     "figure", "figcaption",
-    "hr",    "body", "address", "details",    "summary", "center"};
-
 // As Markdown's code blocks are said.
 constexpr std::string_view kCodeBlock = "Code block.";
 
@@ -37,25 +34,17 @@ bool has_one_of(std::string_view words, const std::array<std::string_view, N>& n
   return std::ranges::any_of(names, [&](std::string_view name) { return has_word(words, name); });
 }
 
-int heading_level(std::string_view name) {
-  return name.size() == 2 && name[0] == 'h' && name[1] >= '1' && name[1] <= '6' ? name[1] - '0' : 0;
-}
-
 bool is_block(std::string_view name) {
-  return heading_level(name) > 0 || is_one_of(name, kBlocks);
+  return heading_level(name) > 0 || is_html_block(name);
 }
 
-// What readers of a book do not see, or do not read aloud: marks of notes, notes, the numbers of
-// printed pages (EPUB 3 Structural Semantics, DPUB-ARIA 1.0, and "pagenum" of Project Gutenberg's).
+// What readers of a book do not see, or do not read aloud: the numbers of printed pages (EPUB 3
+// Structural Semantics, DPUB-ARIA 1.0, and "pagenum" of Project Gutenberg's), MediaWiki's "[edit]".
 bool is_hidden(const Tag& tag) {
-  constexpr std::array<std::string_view, 9> kTypes = {"noteref",   "pagebreak", "footnote",
-                                                      "footnotes", "endnote",   "endnotes",
-                                                      "rearnote",  "rearnotes", "annoref"};
-  constexpr std::array<std::string_view, 5> kRoles = {
-      "doc-noteref", "doc-pagebreak", "doc-footnote", "doc-endnote", "doc-endnotes"};
-  if (is_one_of(tag.name, kSilent) || has_one_of(tag.attribute("epub:type"), kTypes) ||
-      is_one_of(tag.attribute("role"), kRoles) ||
-      has_one_of(tag.attribute("class"), std::array<std::string_view, 2>{"pagenum", "pageno"})) {
+  constexpr std::array<std::string_view, 3> kClasses = {"pagenum", "pageno", "mw-editsection"};
+  if (is_one_of(tag.name, kSilent) || has_word(tag.attribute("epub:type"), "pagebreak") ||
+      has_word(tag.attribute("role"), "doc-pagebreak") ||
+      has_one_of(tag.attribute("class"), kClasses)) {
     return true;
   }
   return std::ranges::any_of(tag.attributes, [](const auto& attribute) {
@@ -208,6 +197,8 @@ class PageReader {
       begin_cell();
     } else if (tag.name == "img") {
       add(" ");
+    } else if (tag.name == "x-note") {
+      mark_note(tag.attribute("n"));
     }
   }
 
@@ -249,6 +240,13 @@ class PageReader {
     reached_.emplace_back(place);
   }
 
+  void mark_note(std::string_view number) {
+    size_t note = 0;
+    if (std::from_chars(number.data(), number.data() + number.size(), note).ec == std::errc()) {
+      marked_.push_back(note);
+    }
+  }
+
   // Powers stay raised, what is no number is read as it is ("1st"), and links to notes are left out
   // with what is raised behind a word.
   void end_raised() {
@@ -288,6 +286,7 @@ class PageReader {
     }
     if (!block_.text.empty()) {
       block_.anchors = std::exchange(reached_, {});
+      block_.notes = std::exchange(marked_, {});
       page_.blocks.push_back(std::move(block_));
     }
     block_ = {};
@@ -298,6 +297,7 @@ class PageReader {
   HtmlBlock block_;
   std::set<std::string> anchors_;     // asked for
   std::vector<std::string> reached_;  // those of the block that comes
+  std::vector<size_t> marked_;        // notes
   HiddenElement hidden_;
   ListNumbers lists_;
   std::string item_;                   // what stands before the text of a list's item: "1. "
@@ -342,25 +342,55 @@ int chapter_level(std::span<const HtmlBlock> blocks) {
   return 0;
 }
 
-std::vector<Chapter> chapters_at_headings(std::span<const HtmlBlock> blocks, int level) {
-  std::vector<Chapter> chapters;
-  for (const HtmlBlock& block : blocks) {
-    const bool begins = block.heading > 0 && block.heading <= level;
-    if (chapters.empty() || begins) {
-      chapters.push_back({.title = begins ? one_line(block.text) : std::string(), .text = {}});
-    }
-    std::string& out = chapters.back().text;
-    out += (out.empty() ? "" : "\n\n") + block.text;
-  }
-  return chapters;
+void ChapterBuilder::begin(std::string title) {
+  add_notes();
+  chapters_.push_back({.title = one_line(std::move(title)), .text = {}});
 }
 
-Document read_html(std::string_view text) {
-  const HtmlPage page = read_html_page(text);
-  return {.title = page.title,
-          .author = {},
-          .language = page.language,
-          .chapters = chapters_at_headings(page.blocks, chapter_level(page.blocks))};
+void ChapterBuilder::add(const HtmlBlock& block) {
+  if (chapters_.empty()) {
+    begin({});
+  }
+  std::string& out = chapters_.back().text;
+  out += (out.empty() ? "" : "\n\n") + block.text;
+  marked_.insert(marked_.end(), block.notes.begin(), block.notes.end());
+}
+
+void ChapterBuilder::add_at_headings(std::span<const HtmlBlock> blocks, int level) {
+  for (const HtmlBlock& block : blocks) {
+    if (block.heading > 0 && block.heading <= level) {
+      begin(block.text);
+    }
+    add(block);
+  }
+}
+
+// Each once, in the order of their marks.
+void ChapterBuilder::add_notes() {
+  std::set<size_t> told;
+  for (const size_t note : std::exchange(marked_, {})) {
+    if (note < notes_.size() && !notes_[note].empty() && told.insert(note).second) {
+      chapters_.back().text += "\n\n" + notes_[note];
+    }
+  }
+}
+
+std::vector<Chapter> ChapterBuilder::finish() {
+  add_notes();
+  return std::exchange(chapters_, {});
+}
+
+Document read_html(std::string_view text, NoteReading how) {
+  NoteFinder finder;
+  finder.add_page({}, replace_invalid_utf8(text));
+  finder.find();
+  const HtmlPage page = read_html_page(finder.page_without(0, how));
+  const std::vector<std::string> notes =
+      how == NoteReading::End ? finder.notes() : std::vector<std::string>();
+  ChapterBuilder chapters(notes);
+  chapters.add_at_headings(page.blocks, chapter_level(page.blocks));
+  return {
+      .title = page.title, .author = {}, .language = page.language, .chapters = chapters.finish()};
 }
 
 }  // namespace mynah

@@ -1,8 +1,14 @@
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "text/documents/document.h"
 #include "text/spoken/front_matter.h"
 #include "text/spoken/markup.h"
+#include "text/spoken/markup_marks.h"
 #include "text/utf8.h"
 
 namespace mynah {
@@ -12,6 +18,7 @@ struct Line {
   std::string raw;
   std::string title;  // of a heading
   int heading = 0;
+  bool code = false;
 };
 
 // "## Title ##" (CommonMark 0.31, 4.2); a heading that is underlined is found by the line below.
@@ -52,6 +59,7 @@ std::vector<Line> lines_of(std::string_view text) {
       line.remove_suffix(1);
     }
     Line next{.raw = std::string(line), .title = {}};
+    next.code = code || is_fence(line);
     if (is_fence(line)) {
       code = !code;
     } else if (!code) {
@@ -77,12 +85,80 @@ std::string plain(std::string_view markdown) {
   return text;
 }
 
+// Notes as Markdown has them, taken out of its lines: "[^1]" in the text and "[^1]: ..." for it,
+// and pandoc's "^[...]".
+class MarkdownNotes {
+ public:
+  // Takes the definitions; the lines stay, empty.
+  explicit MarkdownNotes(std::vector<Line>& lines) {
+    std::string* note = nullptr;  // that goes on
+    bool blank = false;
+    for (Line& line : lines) {
+      const std::string_view text = trim_space(line.raw);
+      const bool indented = line.raw.starts_with(' ') || line.raw.starts_with('\t');
+      if (line.code && !(note != nullptr && indented)) {
+        note = nullptr;
+      } else if (is_note(text)) {
+        const size_t close = text.find("]:");
+        note = &notes_[std::string(text.substr(2, close - 2))];
+        *note = trim_space(text.substr(close + 2));
+        line = {};
+        blank = false;
+      } else if (note != nullptr && text.empty()) {
+        blank = true;
+      } else if (note != nullptr && (indented || !blank)) {
+        *note += (note->empty() ? "" : "\n") + std::string(text);
+        line = {};
+      } else {
+        note = nullptr;
+      }
+    }
+  }
+
+  // A line with the notes at their marks, or without marks, and what is read at the end.
+  std::string read(std::string_view line, NoteReading how, std::vector<std::string>& at_end) {
+    std::string out;
+    bool code = false;
+    for (size_t at = 0; at < line.size();) {
+      const std::string_view rest = line.substr(at);
+      code = code != (rest[0] == '`');
+      const bool spelled = !code && rest.starts_with("^[");
+      const size_t close = spelled                           ? closing_bracket(rest.substr(1), true)
+                           : !code && rest.starts_with("[^") ? rest.find(']')
+                                                             : 0;
+      const auto known = spelled || close == 0 || close == std::string_view::npos
+                             ? notes_.end()
+                             : notes_.find(std::string(rest.substr(2, close - 2)));
+      if (close == 0 || close == std::string_view::npos || (!spelled && known == notes_.end())) {
+        out += line[at++];
+        continue;
+      }
+      const std::string text = spelled ? std::string(rest.substr(2, close - 1)) : known->second;
+      at += close + (spelled ? 2 : 1);
+      if (how == NoteReading::Inline) {
+        out += " (" + text + ")";
+      } else {
+        at_end.push_back(fmt::format("{}. {}", ++count_, text));
+      }
+    }
+    return out;
+  }
+
+ private:
+  std::map<std::string, std::string> notes_;
+  size_t count_ = 0;
+};
+
 }  // namespace
 
-Document read_markdown(std::string_view text) {
+Document read_markdown(std::string_view text, NoteReading how) {
   const std::string valid = replace_invalid_utf8(text);
   const FrontMatter facts = read_front_matter(valid, true);
-  const std::vector<Line> lines = lines_of(std::string_view(valid).substr(facts.bytes));
+  std::vector<Line> lines = lines_of(std::string_view(valid).substr(facts.bytes));
+  std::optional<MarkdownNotes> notes;  // else MarkupFilter leaves them out
+  if (how != NoteReading::Skip) {
+    notes.emplace(lines);
+  }
   constexpr int kLevels = 3;
   int level = 0;
   for (int wanted = 1; wanted <= kLevels && level == 0; ++wanted) {
@@ -91,17 +167,26 @@ Document read_markdown(std::string_view text) {
     }
   }
   Document document;
+  std::vector<std::string> at_end;
+  const auto end_chapter = [&] {
+    for (const std::string& note : std::exchange(at_end, {})) {
+      document.chapters.back().text += "\n\n" + note + "\n";
+    }
+  };
   for (const Line& line : lines) {
     const bool begins = line.heading > 0 && line.heading <= level;
     if (document.title.empty() && line.heading == 1) {
       document.title = plain(line.title);
     }
     if (document.chapters.empty() || begins) {
+      end_chapter();
       document.chapters.push_back(
           {.title = begins ? plain(line.title) : std::string(), .text = {}});
     }
-    document.chapters.back().text += line.raw + "\n";
+    document.chapters.back().text +=
+        (notes && !line.code ? notes->read(line.raw, how, at_end) : line.raw) + "\n";
   }
+  end_chapter();
   if (document.title.empty()) {
     document.title = facts.title;
   }

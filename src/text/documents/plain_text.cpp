@@ -1,8 +1,12 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <optional>
+#include <span>
+#include <utility>
 
 #include "text/documents/document.h"
+#include "text/documents/note_words.h"
 #include "text/utf8.h"
 
 namespace mynah {
@@ -68,6 +72,7 @@ bool is_heading(std::string_view line) {
 struct Paragraph {
   std::string text;
   bool heading = false;
+  std::vector<std::string> notes{};  // that it marks, as they are read at the end of its chapter
 };
 
 // Lines that follow each other are one paragraph: texts are often wrapped.
@@ -94,23 +99,102 @@ std::vector<Paragraph> paragraphs_of(std::string_view text) {
   return paragraphs;
 }
 
+// "[Footnote 12: Text]", as Project Gutenberg's plain texts have them.
+struct TextNote {
+  size_t first = 0;  // paragraphs
+  size_t last = 0;
+  std::string label{};
+  std::string text{};
+};
+
+// The note that begins with a paragraph: up to the one that ends with its bracket, a few further on
+// at most.
+std::optional<TextNote> note_at(std::span<const Paragraph> paragraphs, size_t first) {
+  constexpr std::string_view kBegin = "[footnote";
+  constexpr size_t kMostParagraphs = 12;
+  const std::string& begin = paragraphs[first].text;
+  const size_t colon = begin.find(':');
+  if (lower(begin.substr(0, kBegin.size())) != kBegin || colon == std::string::npos) {
+    return std::nullopt;
+  }
+  const NoteLabel label =
+      note_label(std::string_view(begin).substr(kBegin.size(), colon - kBegin.size()));
+  if (!label) {
+    return std::nullopt;
+  }
+  TextNote note{.first = first, .label = label.core, .text = begin.substr(colon + 1)};
+  for (size_t i = first; i < paragraphs.size() && i < first + kMostParagraphs; ++i) {
+    note.text += i > first ? "\n" + paragraphs[i].text : "";
+    if (note.text.ends_with(']')) {
+      note.text.pop_back();
+      note.text = trimmed(note.text);
+      note.last = i;
+      return note;
+    }
+  }
+  return std::nullopt;
+}
+
+// Takes the marks "[12]" of notes out, each the last before its note, and the notes.
+void take_notes(std::vector<Paragraph>& paragraphs, NoteReading how) {
+  std::vector<Paragraph> kept;
+  for (size_t i = 0; i < paragraphs.size(); ++i) {
+    const auto note = note_at(paragraphs, i);
+    if (!note) {
+      kept.push_back(std::move(paragraphs[i]));
+      continue;
+    }
+    i = note->last;
+    if (!kept.empty() && is_notes_title(kept.back().text)) {
+      kept.pop_back();
+    }
+    const std::string mark = "[" + note->label + "]";
+    const auto marked =
+        std::ranges::find_if(kept.rbegin(), kept.rend(),
+                             [&](const Paragraph& text) { return text.text.contains(mark); });
+    if (marked == kept.rend()) {
+      if (how != NoteReading::Skip) {
+        kept.push_back({.text = note->text});
+      }
+      continue;
+    }
+    const std::string inlined = how == NoteReading::Inline ? " (" + note->text + ")" : "";
+    marked->text.replace(marked->text.rfind(mark), mark.size(), inlined);
+    if (how == NoteReading::End) {
+      marked->notes.push_back(note->label + ". " + note->text);
+    }
+  }
+  paragraphs = std::move(kept);
+}
+
 }  // namespace
 
-Document read_plain_text(std::string_view text) {
+Document read_plain_text(std::string_view text, NoteReading how) {
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   if (text.starts_with(kByteOrderMark)) {
     text.remove_prefix(kByteOrderMark.size());
   }
   Document document;
-  for (Paragraph& paragraph : paragraphs_of(replace_invalid_utf8(text))) {
+  std::vector<Paragraph> paragraphs = paragraphs_of(replace_invalid_utf8(text));
+  take_notes(paragraphs, how);
+  std::vector<std::string> notes;  // of the chapter
+  const auto end_chapter = [&] {
+    for (const std::string& note : std::exchange(notes, {})) {
+      document.chapters.back().text += "\n\n" + note;
+    }
+  };
+  for (Paragraph& paragraph : paragraphs) {
     auto& chapters = document.chapters;
     if (chapters.empty() || paragraph.heading ||
         chapters.back().text.size() + paragraph.text.size() > kMostPartBytes) {
+      end_chapter();
       chapters.push_back({.title = paragraph.heading ? paragraph.text : std::string(), .text = {}});
     }
     std::string& out = chapters.back().text;
     out += (out.empty() ? "" : "\n\n") + paragraph.text;
+    notes.insert(notes.end(), paragraph.notes.begin(), paragraph.notes.end());
   }
+  end_chapter();
   return document;
 }
 

@@ -57,12 +57,12 @@ bool has_document_extension(const std::string& path) {
   return std::ranges::find(kExtensions, extension_of(path)) != kExtensions.end();
 }
 
-Result<Document> read_document(const std::string& path) {
+Result<Document> read_document(const std::string& path, NoteReading how) {
   const std::string extension = extension_of(path);
   Document document;
   if (extension == ".epub") {
     MYNAH_TRY(auto file, MappedFile::open(path));
-    MYNAH_TRY(document, read_epub(std::move(file)));
+    MYNAH_TRY(document, read_epub(std::move(file), how));
   } else if (extension == ".pdf") {
     MYNAH_TRY(document, read_pdf(path));
   } else {
@@ -73,9 +73,9 @@ Result<Document> read_document(const std::string& path) {
     }
     const std::string& text = decoded->text;
     document = extension == ".html" || extension == ".htm" || extension == ".xhtml"
-                   ? read_html(text)
-               : extension.starts_with(".m") ? read_markdown(text)
-                                             : read_plain_text(text);
+                   ? read_html(text, how)
+               : extension.starts_with(".m") ? read_markdown(text, how)
+                                             : read_plain_text(text, how);
     if (!decoded->from.empty() && !decoded->from.starts_with("UTF-16")) {
       document.warnings.push_back(fmt::format("its text is not UTF-8: read as {}", decoded->from));
     }

@@ -33,6 +33,9 @@ class TagReader {
   // None at the end. Takes time in proportion to what it reads; a tag that never ends is text.
   std::optional<Tag> next();
 
+  // Bytes that were read: where the next step begins.
+  [[nodiscard]] size_t position() const { return at_; }
+
  private:
   bool pass_over();
   std::optional<Tag> read_tag();

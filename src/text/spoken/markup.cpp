@@ -301,6 +301,8 @@ MarkupFilter::Taken MarkupFilter::read_character() {
     case '[':
     case '!':
       return read_link();
+    case '^':
+      return read_spelled_note();
     case '\\': {
       if (rest().size() < 2) {
         return final_ ? literal(1) : 0;

@@ -69,6 +69,7 @@ class MarkupFilter {
   Taken read_emphasis();
   Taken read_code_span();
   Taken read_link();
+  Taken read_spelled_note();
   Taken read_tag();
   Taken read_entity();
   Taken read_newline();

@@ -52,6 +52,20 @@ MarkupFilter::Taken MarkupFilter::read_code_span() {
   return ended ? literal(run) : 0;
 }
 
+// Pandoc's "^[a note]" is left out.
+MarkupFilter::Taken MarkupFilter::read_spelled_note() {
+  const std::string_view text = rest();
+  if (text.size() < 2 && !final_) {
+    return 0;
+  }
+  const size_t close =
+      text.starts_with("^[") ? closing_bracket(text.substr(1), final_) : std::string_view::npos;
+  if (close == 0) {
+    return 0;
+  }
+  return close == std::string_view::npos ? literal(1) : close + 2;
+}
+
 // [text](target), ![text](target), [text][name], [^1]; [word](/IPA/) and other brackets stay.
 MarkupFilter::Taken MarkupFilter::read_link() {
   const std::string_view text = rest();

@@ -1,0 +1,295 @@
+#include "text/documents/note_words.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <utility>
+
+#include "base/check.h"
+#include "text/spoken/characters.h"
+#include "text/unicode.h"
+#include "text/utf8.h"
+
+asm(".section .rodata\nmynah_note_words_begin:\n.incbin \"" MYNAH_DOCUMENTS_FOLDER
+    "/note_words.tsv\"\nmynah_note_words_end:\n.previous\n");
+extern "C" {
+extern const char mynah_note_words_begin[];
+extern const char mynah_note_words_end[];
+}
+
+namespace mynah {
+namespace {
+
+constexpr auto kKinds =
+    std::to_array<std::pair<std::string_view, NoteWord>>({{"type-mark", NoteWord::TypeMark},
+                                                          {"type-note", NoteWord::TypeNote},
+                                                          {"type-notes", NoteWord::TypeNotes},
+                                                          {"type-back", NoteWord::TypeBack},
+                                                          {"class-mark", NoteWord::ClassMark},
+                                                          {"class-maybe", NoteWord::ClassMaybe},
+                                                          {"class-note", NoteWord::ClassNote},
+                                                          {"class-notes", NoteWord::ClassNotes},
+                                                          {"class-back", NoteWord::ClassBack},
+                                                          {"id-note", NoteWord::IdNote},
+                                                          {"label", NoteWord::Label},
+                                                          {"back", NoteWord::Back},
+                                                          {"title", NoteWord::Title}});
+
+// What a label's signs are: asterisks, daggers, sections, pilcrows, bars and their doubles.
+constexpr std::u32string_view kSymbols =
+    U"*\u2020\u2021\u00A7\u00B6\u2016\u2217\u204E\u2051\u203B\u2051\u2731\u2605";
+constexpr size_t kMostSymbols = 6;
+constexpr size_t kMostDigits = 4;
+constexpr size_t kMostLabelBytes = 40;
+constexpr size_t kMostWordBytes = 64;
+
+using Words = std::set<std::pair<NoteWord, std::string>, std::less<>>;
+
+Words read_words() {
+  Words words;
+  std::string_view rest(mynah_note_words_begin,
+                        static_cast<size_t>(mynah_note_words_end - mynah_note_words_begin));
+  while (!rest.empty()) {
+    const size_t end = std::min(rest.find('\n'), rest.size());
+    const std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const size_t tab = line.find('\t');
+    if (line.starts_with('#') || tab == std::string_view::npos) {
+      continue;
+    }
+    const auto* const kind = std::ranges::find(kKinds, line.substr(0, tab),
+                                               &std::pair<std::string_view, NoteWord>::first);
+    MYNAH_CHECK(kind != kKinds.end(), "a kind of note_words.tsv is known");
+    words.emplace(kind->second, std::string(line.substr(tab + 1)));
+  }
+  return words;
+}
+
+bool is_name(NoteWord kind) {
+  return kind <= NoteWord::IdNote;
+}
+
+bool is_space(char32_t c) {
+  return c <= U' ' || c == 0xA0 || (c >= 0x2000 && c <= 0x200F) || c == 0x202F || c == 0x2060 ||
+         c == 0x3000 || c == 0xFEFF || c == 0xFE0E || c == 0xFE0F;
+}
+
+// A digit by its raised form; 0 where it is none.
+char raised_digit(char32_t c) {
+  constexpr std::u32string_view kRaised =
+      U"\u2070\u00B9\u00B2\u00B3\u2074\u2075\u2076\u2077\u2078\u2079";
+  const size_t at = kRaised.find(c);
+  return at == std::u32string_view::npos ? '\0' : static_cast<char>('0' + at);
+}
+
+struct Brackets {
+  char32_t open;
+  char32_t close;
+  bool square;
+};
+
+constexpr auto kBrackets = std::to_array<Brackets>({{U'[', U']', true},
+                                                    {U'(', U')', false},
+                                                    {U'{', U'}', true},
+                                                    {U'\u3014', U'\u3015', true},
+                                                    {U'\u3010', U'\u3011', true},
+                                                    {U'\uFF3B', U'\uFF3D', true},
+                                                    {U'<', U'>', true},
+                                                    {U'\u2039', U'\u203A', true}});
+
+bool is_digit(char32_t c) {
+  return c >= U'0' && c <= U'9';
+}
+
+bool is_letter(char32_t c) {
+  return (c >= U'a' && c <= U'z') || (c >= U'A' && c <= U'Z');
+}
+
+// "12", "12a", "1.12", "3-4".
+bool is_number(std::u32string_view text) {
+  size_t digits = 0;
+  size_t groups = 1;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (is_digit(text[i])) {
+      if (++digits > kMostDigits) {
+        return false;
+      }
+    } else if (digits > 0 && (text[i] == U'.' || text[i] == U'-') && i + 1 < text.size() &&
+               is_digit(text[i + 1]) && ++groups <= 3) {
+      digits = 0;
+    } else {
+      return digits > 0 && i + 1 == text.size() && is_letter(text[i]);
+    }
+  }
+  return digits > 0;
+}
+
+bool is_roman(std::u32string_view text) {
+  constexpr size_t kMost = 6;
+  return !text.empty() && text.size() <= kMost &&
+         (text.find_first_not_of(U"ivxlc") == std::u32string_view::npos ||
+          text.find_first_not_of(U"IVXLC") == std::u32string_view::npos);
+}
+
+std::u32string_view trimmed(std::u32string_view text) {
+  while (!text.empty() && is_space(text.front())) {
+    text.remove_prefix(1);
+  }
+  while (!text.empty() && is_space(text.back())) {
+    text.remove_suffix(1);
+  }
+  return text;
+}
+
+// The label of a text without brackets.
+NoteLabel bare_label(std::u32string_view text) {
+  while (text.size() > 1 && (text.back() == U'.' || text.back() == U')' || text.back() == U':')) {
+    text.remove_suffix(1);
+  }
+  const size_t space = text.find_last_of(U" .\u00A0");
+  if (space != std::u32string_view::npos && space + 1 < text.size() &&
+      is_note_word(NoteWord::Label, to_utf8(trimmed(text.substr(0, space))))) {
+    text.remove_prefix(space + 1);
+  }
+  const bool symbols = !text.empty() && text.size() <= kMostSymbols &&
+                       std::ranges::all_of(text, [](char32_t c) { return kSymbols.contains(c); });
+  if (symbols) {
+    return {.kind = NoteLabel::Kind::Symbol, .core = to_utf8(text)};
+  }
+  if (is_number(text)) {
+    return {.kind = NoteLabel::Kind::Number, .core = to_utf8(text)};
+  }
+  if ((text.size() == 1 && is_letter(text[0])) || is_roman(text)) {
+    return {.kind = NoteLabel::Kind::Letters, .core = to_utf8(text)};
+  }
+  return {};
+}
+
+}  // namespace
+
+bool is_note_word(NoteWord kind, std::string_view word) {
+  static const Words words = read_words();
+  if (word.empty() || word.size() > kMostWordBytes) {
+    return false;
+  }
+  std::string plain = to_utf8(to_lower(to_code_points(word)));
+  if (is_name(kind)) {
+    std::erase_if(plain, [](char c) { return (c >= '0' && c <= '9') || c == '-' || c == '_'; });
+  }
+  return words.contains(std::pair(kind, plain));
+}
+
+NoteLabel note_label(std::string_view text) {
+  if (text.size() > 4 * kMostLabelBytes) {
+    return {};
+  }
+  std::u32string points;
+  bool raised = false;
+  for (const char32_t c : to_code_points(text)) {
+    const char digit = raised_digit(c);
+    raised = raised || digit != 0;
+    points += digit != 0 ? static_cast<char32_t>(digit) : c;
+  }
+  std::u32string_view rest = trimmed(points);
+  bool square = false;
+  for (const Brackets& pair : kBrackets) {
+    if (rest.size() > 2 && rest.front() == pair.open && rest.back() == pair.close) {
+      rest = trimmed(rest.substr(1, rest.size() - 2));
+      square = pair.square;
+      break;
+    }
+  }
+  NoteLabel label = bare_label(rest);
+  label.square = square;
+  label.raised = raised;
+  return label;
+}
+
+size_t label_length(std::string_view text, std::string_view core) {
+  const std::string_view begin = trim_unicode_space(text);
+  size_t at = 0;
+  const auto skip = [&](std::string_view characters) {
+    while (at < begin.size() && characters.contains(begin[at])) {
+      ++at;
+    }
+  };
+  skip("[({ ");
+  const std::string_view behind = begin.substr(at);
+  if (core.empty() || !behind.starts_with(core)) {
+    return 0;
+  }
+  at += core.size();
+  if (at < begin.size()) {
+    const bool symbol = !is_ascii_digit(core.front()) && !is_ascii_letter(core.front());
+    const bool word = is_ascii_digit(begin[at]) || is_ascii_letter(begin[at]);
+    if (!symbol && (word || std::string_view("',%-/").contains(begin[at]))) {
+      return 0;
+    }
+    if (symbol && begin.substr(at).starts_with(core)) {
+      return 0;  // "**" is another label than "*"
+    }
+  }
+  skip("]).:} \n");
+  return static_cast<size_t>(begin.data() - text.data()) + at;
+}
+
+bool is_back_text(std::string_view text) {
+  std::u32string plain;
+  for (const char32_t c : to_code_points(trim_unicode_space(text.substr(0, 4 * kMostLabelBytes)))) {
+    const bool bracket = c == U'[' || c == U']' || c == U'(' || c == U')' || c == U'.';
+    if (!bracket && c != 0xFE0E && c != 0xFE0F && c != 0x200D && c != U'\n') {
+      plain += c;
+    }
+  }
+  const std::u32string_view core = trimmed(plain);
+  // Several arrows are of several marks.
+  const bool alike = !core.empty() && std::ranges::all_of(core, [&](char32_t c) {
+    return c == core.front() || is_space(c);
+  });
+  return is_note_word(NoteWord::Back, to_utf8(alike ? core.substr(0, 1) : core));
+}
+
+bool is_notes_title(std::string_view text) {
+  // MediaWiki has "[edit]" behind it.
+  std::string_view title = trim_unicode_space(text.substr(0, text.find('[', 1)));
+  while (!title.empty() && std::string_view(":.*-[]() ").contains(title.back())) {
+    title.remove_suffix(1);
+  }
+  while (!title.empty() && std::string_view("[(*- ").contains(title.front())) {
+    title.remove_prefix(1);
+  }
+  return is_note_word(NoteWord::Title, title);
+}
+
+std::string_view trim_unicode_space(std::string_view text) {
+  const auto space_bytes = [](std::string_view at) -> size_t {
+    const auto first = static_cast<unsigned char>(at.front());
+    if (first < 0x80) {
+      return first <= ' ' ? 1 : 0;
+    }
+    const size_t length = first < 0xE0 ? 2 : 3;
+    const std::string_view character = at.substr(0, length);
+    const auto points = to_code_points(character);
+    return points.size() == 1 && is_space(points[0]) ? length : 0;
+  };
+  while (!text.empty()) {
+    const size_t bytes = space_bytes(text);
+    if (bytes == 0) {
+      break;
+    }
+    text.remove_prefix(std::min(bytes, text.size()));
+  }
+  while (!text.empty()) {
+    size_t begin = text.size() - 1;
+    while (begin > 0 && (static_cast<unsigned char>(text[begin]) & 0xC0U) == 0x80U) {
+      --begin;
+    }
+    if (space_bytes(text.substr(begin)) != text.size() - begin) {
+      break;
+    }
+    text.remove_suffix(text.size() - begin);
+  }
+  return text;
+}
+
+}  // namespace mynah

@@ -1,0 +1,59 @@
+// The words by which notes, their marks and their headings are known: note_words.tsv.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace mynah {
+
+// The kinds of the table, which says of each what it is.
+enum class NoteWord : uint8_t {
+  TypeMark,
+  TypeNote,
+  TypeNotes,
+  TypeBack,
+  ClassMark,
+  ClassMaybe,
+  ClassNote,
+  ClassNotes,
+  ClassBack,
+  IdNote,
+  Label,
+  Back,
+  Title,
+};
+
+// Whether the table has the word in this kind. Of names (types, classes, ids) digits, "-" and "_"
+// are passed over, so that "_ftn12" is "ftn"; of all words capitals count as small letters.
+[[nodiscard]] bool is_note_word(NoteWord kind, std::string_view word);
+
+// What a mark of a note says: "[12]", "*", "¹", "(b)", "Note 3", "iv".
+struct NoteLabel {
+  enum class Kind : uint8_t { None, Number, Letters, Symbol };
+
+  Kind kind = Kind::None;
+  std::string core{};   // "12", "*", "b"; of raised digits the plain ones
+  bool square = false;  // "[12]" and the like: text that stands in no bracket by chance
+  bool raised = false;  // by its characters
+
+  explicit operator bool() const { return kind != Kind::None; }
+};
+
+// The label that a text is as a whole; none where it is more, or something else.
+[[nodiscard]] NoteLabel note_label(std::string_view text);
+
+// How many bytes of a text's begin are this label, with brackets and points around it; 0 where it
+// begins otherwise, or goes on as a word does.
+[[nodiscard]] size_t label_length(std::string_view text, std::string_view core);
+
+// Whether a text is only what leads back from a note: "↩", "^", "Back".
+[[nodiscard]] bool is_back_text(std::string_view text);
+
+// Whether a heading's text is that of notes: "NOTES:", "Footnotes".
+[[nodiscard]] bool is_notes_title(std::string_view text);
+
+// A text without white space of any kind, joiners and variation selectors at its ends.
+[[nodiscard]] std::string_view trim_unicode_space(std::string_view text);
+
+}  // namespace mynah
