@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "audio/book_writer.h"
+
 namespace mynah::cli {
 
 namespace {
@@ -104,6 +106,25 @@ class PlayerOutput final : public SoundOutput {
   std::unique_ptr<SoundWriter> writer_;
 };
 
+class BookSound final : public SoundOutput {
+ public:
+  BookSound(std::string name, BookWriter writer)
+      : name_(std::move(name)), writer_(std::move(writer)) {}
+
+  Status write(std::span<const float> samples) override { return writer_.write(samples); }
+
+  Status finish() override { return writer_.finish(); }
+
+  // A file that is not finished cannot be played.
+  Result<std::optional<std::string>> keep_part() override { return std::nullopt; }
+
+  [[nodiscard]] std::string name() const override { return name_; }
+
+ private:
+  std::string name_;
+  BookWriter writer_;
+};
+
 Result<Player> find_player(const std::string& wanted) {
   if (!wanted.empty()) {
     return Player{.program = wanted, .arguments = {}};
@@ -131,6 +152,11 @@ Result<std::unique_ptr<SoundOutput>> open_sound_output(const std::string& path, 
       std::make_unique<WrittenSound>(path == "-" ? "standard output" : path, std::move(output));
   MYNAH_TRY_STATUS(sound->open(options));
   return sound;
+}
+
+Result<std::unique_ptr<SoundOutput>> open_book_output(const std::string& path, int rate_hz) {
+  MYNAH_TRY(BookWriter writer, BookWriter::create(path, rate_hz, {}));
+  return std::make_unique<BookSound>(path, std::move(writer));
 }
 
 Result<std::unique_ptr<SoundOutput>> open_player(const std::string& player, int rate_hz) {

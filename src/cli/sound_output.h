@@ -34,6 +34,9 @@ class SoundOutput {
 Result<std::unique_ptr<SoundOutput>> open_sound_output(const std::string& path, OutputStream& out,
                                                        const SoundWriterOptions& options);
 
+// A file of AAC in MP4 (audio/book_writer.h), as one chapter.
+Result<std::unique_ptr<SoundOutput>> open_book_output(const std::string& path, int rate_hz);
+
 // The first of pw-play, paplay, aplay and ffplay that this machine has, which is handed samples as
 // they come; `player` names another that reads a WAV from its standard input. Environment where
 // there is none.

@@ -19,6 +19,7 @@
 #include "cli/progress.h"
 #include "cli/sound_output.h"
 #include "cli/speak_book.h"
+#include "cli/speak_cues.h"
 #include "cli/speak_lines.h"
 #include "cli/speak_observer.h"
 #include "speech/languages.h"
@@ -40,25 +41,10 @@ double peak_memory_mb() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-// A text that is gathered whole, as m4b wants it.
-constexpr size_t kMostTextBytes = size_t{64} << 20;
-
 // Whose lines may be meant one by one.
 bool is_plain_text(const std::string& path) {
   const std::string extension = std::filesystem::path(path).extension().string();
   return extension == ".txt" || extension == ".TXT" || extension == ".text";
-}
-
-void tell_warnings(const Document& document, const std::string& path, const Context& context) {
-  for (const std::string& warning : document.warnings) {
-    context.say_of(path, warning);
-  }
-}
-
-bool is_m4b(const SoundOptions& sound) {
-  // The same but for its name, which players take for music rather than for a book.
-  const bool named = sound.out.ends_with(".m4b") || sound.out.ends_with(".m4a");
-  return sound.format ? *sound.format == "m4b" || *sound.format == "m4a" : named;
 }
 
 }  // namespace
@@ -67,6 +53,11 @@ void SpeakCommand::fields(Fields& fields) {
   input_.fields(fields, "say");
   voice_.fields(fields);
   sound_.fields(fields);
+  fields
+      .flag("keep-times", keep_times_,
+            "Of subtitles: say each cue at its time. A text that is longer than its cue is said "
+            "faster, by up to 1.5x, and then goes on into the pause behind it.")
+      .once();
   fields.flag("quiet", engine_.wish.quiet, "Nothing but sound, warnings and errors.").shorter('q');
   fields.flag("explain", explain_, "Say what was chosen and why, and how long each stage took.")
       .once();
@@ -111,7 +102,7 @@ bool SpeakCommand::plays(const Context& context) const {
 
 bool SpeakCommand::writes_book() const {
   const bool file = !sound_.out.empty() && sound_.out != "-" && !is_device_or_pipe(sound_.out);
-  return file && (is_m4b(sound_) || !input_.document_path().empty());
+  return file && !keep_times_ && (sound_.is_m4b() || !input_.document_path().empty());
 }
 
 Status SpeakCommand::check(const Context& context) const {
@@ -148,7 +139,9 @@ Status SpeakCommand::check(const Context& context) const {
                             "name, or --output-dir for a file a line",
                             sound_.out));
   }
-  if (is_m4b(sound_) && !writes_book()) {
+  MYNAH_TRY_STATUS(check_cues());
+  if (sound_.is_m4b() && !writes_book() &&
+      !(keep_times_ && !sound_.out.empty() && sound_.out != "-")) {
     return fail(ErrorCode::Usage,
                 "m4b is written as one file when all is said: wanted --out BOOK.m4b");
   }
@@ -183,59 +176,6 @@ Status SpeakCommand::check_paths(const Context& context) const {
   return check_distinct(inputs, outputs);
 }
 
-Result<std::optional<Document>> SpeakCommand::read_document_of(const Context& context) const {
-  const std::string path = input_.document_path();
-  if (path.empty() || writes_lines()) {
-    return std::nullopt;
-  }
-  MYNAH_TRY(Document document, read_document(path, input_.notes));
-  tell_warnings(document, path, context);
-  if (document.chapters.empty()) {
-    return fail(ErrorCode::InvalidInput, path + ": has no text");
-  }
-  return document;
-}
-
-void SpeakCommand::follow_language(const Document& document, const Context& context) {
-  std::string& language = voice_.speak.language;
-  // "und" is nobody's language, and voices go by two letters.
-  constexpr size_t kLetters = 2;
-  if (!language.empty() || primary_language(document.language).size() != kLetters ||
-      voice_.phonemes) {
-    return;
-  }
-  if (speaks_language(engine_, document.language, context)) {
-    language = document.language;
-  } else {
-    context.say(
-        fmt::format("the text is in '{}', as it says, which {} here does not speak: it is "
-                    "read as the voice reads; --lang {} tries all the same",
-                    document.language, engine_.voice.empty() ? "a voice" : "voice " + engine_.voice,
-                    primary_language(document.language)));
-  }
-}
-
-Result<Document> SpeakCommand::whole_text(const Context& context, SpeakOptions& options) const {
-  Document document;
-  document.chapters.emplace_back();
-  std::string& whole = document.chapters.front().text;
-  MYNAH_TRY_STATUS(input_.read(
-      context, options.kind,
-      [&options](TextKind kind) -> Status {
-        options.kind = kind;
-        return {};
-      },
-      [&whole](std::string_view text) -> Status {
-        whole += text;
-        if (whole.size() > kMostTextBytes) {
-          return fail(ErrorCode::InvalidInput,
-                      fmt::format("wanted at most {} MB of text", kMostTextBytes >> 20U));
-        }
-        return {};
-      }));
-  return document;
-}
-
 Result<int> SpeakCommand::speak_document(Context& context, const SpeechEngine& engine,
                                          const std::optional<Document>& document,
                                          SpeakOptions options, const VoiceFacts& voice) const {
@@ -245,7 +185,7 @@ Result<int> SpeakCommand::speak_document(Context& context, const SpeechEngine& e
   }
   const Document& text = document ? *document : *gathered;
   const std::string path = document ? input_.path() : std::string();
-  const bool m4b = is_m4b(sound_);
+  const bool m4b = sound_.is_m4b();
   SoundFormat format = SoundFormat::Wav;
   if (!m4b) {
     MYNAH_TRY(format, sound_.format_of());
@@ -327,51 +267,6 @@ Result<int> SpeakCommand::speak_lines(Context& context, const SpeechEngine& engi
   return lines.failed() > 0 ? 1 : 0;
 }
 
-Status SpeakCommand::speak_text(const Synthesizer& synthesizer,
-                                const std::optional<Document>& document, SpeakOptions options,
-                                SpeakObserver& observer, const Context& context) const {
-  if (document) {
-    MYNAH_TRY(const auto session, synthesizer.session(options, observer, context.stop));
-    observer.begin();
-    // Between two chapters as in a book that is written to a file.
-    const std::string between = options.kind == TextKind::Plain
-                                    ? fmt::format("\n\n[pause:{}s]\n\n", kChapterSilence_s)
-                                    : "\n\n";
-    for (const Chapter& chapter : document->chapters) {
-      const bool first = &chapter == &document->chapters.front();
-      MYNAH_TRY_STATUS(session->push(first ? chapter.text : between + chapter.text));
-    }
-    return session->finish();
-  }
-  std::unique_ptr<Synthesizer::Session> session;
-  MYNAH_TRY_STATUS(input_.read(
-      context, options.kind,
-      [&](TextKind kind) -> Status {
-        options.kind = kind;
-        MYNAH_TRY(session, synthesizer.session(options, observer, context.stop));
-        observer.begin();
-        return {};
-      },
-      [&](std::string_view text) { return session->push(text); }));
-  return session ? session->finish() : Status{};
-}
-
-Result<std::unique_ptr<SpeakObserver>> SpeakCommand::open_outputs(
-    Context& context, const SoundWriterOptions& writer) const {
-  std::vector<std::unique_ptr<SoundOutput>> outputs;
-  const std::string path = streams(context) ? "-" : sound_.out;
-  if (!path.empty()) {
-    MYNAH_TRY(auto output, open_sound_output(path, context.out, writer));
-    outputs.push_back(std::move(output));
-  }
-  if (plays(context)) {
-    MYNAH_TRY(auto output, open_player(sound_.player, writer.rate_hz));
-    outputs.push_back(std::move(output));
-  }
-  const bool captions = !sound_.captions.srt.empty() || !sound_.captions.vtt.empty();
-  return std::make_unique<SpeakObserver>(context, std::move(outputs), writer.rate_hz, captions);
-}
-
 int SpeakCommand::list_speakers(Context& context, const VoiceModel& model) {
   for (size_t i = 0; i < model.voices().size(); ++i) {
     const VoiceFacts& voice = model.voices()[i];
@@ -395,14 +290,16 @@ Result<int> SpeakCommand::run(Context& context) {
   SoundFormat format = SoundFormat::Wav;
   if (!list_speakers_) {
     MYNAH_TRY_STATUS(check(context));
-    if (!is_m4b(sound_)) {
+    if (!sound_.is_m4b()) {
       MYNAH_TRY(format, sound_.format_of());
     }
   }
   const auto began = Clock::now();
   engine_.voice = voice_.speak.voice.voice;
   std::optional<Document> document;
+  std::optional<Subtitles> cues;
   if (!list_speakers_) {
+    MYNAH_TRY(cues, read_cues(context));
     MYNAH_TRY(document, read_document_of(context));
   }
   if (document) {
@@ -447,7 +344,9 @@ Result<int> SpeakCommand::run(Context& context) {
                                                         .rate_hz = rate_hz,
                                                         .file_rate_hz = sound_.rate_hz,
                                                         .media_program = {}}));
-  const Status spoken = speak_text(synthesizer, document, options, *observer, context);
+  observer->begin();
+  const Status spoken = cues ? speak_cues(*cues, synthesizer, options, *observer, context.stop)
+                             : speak_text(synthesizer, document, options, *observer, context);
   const Status written = spoken ? finish(context, *observer) : Status{};
   const Status right = look_last(context, engine, spoken && written);
   explain_times(context, engine);

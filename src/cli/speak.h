@@ -31,6 +31,7 @@ class SpeakCommand : public Command {
 
  private:
   [[nodiscard]] Status check(const Context& context) const;
+  [[nodiscard]] Status check_cues() const;
   [[nodiscard]] Status check_paths(const Context& context) const;
   // True where the sound goes to standard output.
   [[nodiscard]] bool streams(const Context& context) const;
@@ -56,6 +57,8 @@ class SpeakCommand : public Command {
   // Speaks the text as it comes.
   Status speak_text(const Synthesizer& synthesizer, const std::optional<Document>& document,
                     SpeakOptions options, SpeakObserver& observer, const Context& context) const;
+  // The subtitles that are to be said at their times; none where --keep-times does not ask for it.
+  [[nodiscard]] Result<std::optional<Subtitles>> read_cues(const Context& context) const;
   Result<std::unique_ptr<SpeakObserver>> open_outputs(Context& context,
                                                       const SoundWriterOptions& writer) const;
   Result<std::vector<std::string>> keep_part(Context& context, SpeakObserver& observer) const;
@@ -88,6 +91,7 @@ class SpeakCommand : public Command {
   SpeechEngineOptions engine_;
   VoiceOptions voice_;
   SoundOptions sound_;
+  bool keep_times_ = false;
   bool explain_ = false;
   bool list_speakers_ = false;
 };

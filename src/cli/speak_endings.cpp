@@ -18,7 +18,7 @@ namespace mynah::cli {
 using Json = nlohmann::ordered_json;
 
 Status SpeakCommand::finish(Context& context, SpeakObserver& observer) const {
-  if (observer.duration_s() == 0) {
+  if (!observer.has_spoken()) {
     return fail(ErrorCode::InvalidInput, "nothing in it can be spoken: wanted words");
   }
   MYNAH_TRY_STATUS(observer.finish());

@@ -1,5 +1,7 @@
 #include "cli/speak_observer.h"
 
+#include <algorithm>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -26,9 +28,10 @@ Status SpeakObserver::on_clause(const SpokenClause& clause) {
   for (const auto& output : outputs_) {
     MYNAH_TRY_STATUS(output->write(clause.samples));
   }
-  if (samples_ == 0) {
+  if (first_s_ == 0) {
     first_s_ = seconds();
   }
+  spoken_ = spoken_ || !clause.samples.empty();
   samples_ += clause.samples.size();
   text_end_ = clause.end;
   if (context_.json) {
@@ -39,6 +42,19 @@ Status SpeakObserver::on_clause(const SpokenClause& clause) {
   if (captions_) {
     transcript_.segments.push_back(
         segment_of(clause, static_cast<int64_t>(transcript_.segments.size())));
+  }
+  return {};
+}
+
+Status SpeakObserver::silence_until(size_t samples) {
+  constexpr size_t kBlockSamples = 1 << 15;
+  const std::vector<float> silence(kBlockSamples);
+  while (samples_ < samples) {
+    const auto block = std::span(silence).first(std::min(kBlockSamples, samples - samples_));
+    for (const auto& output : outputs_) {
+      MYNAH_TRY_STATUS(output->write(block));
+    }
+    samples_ += block.size();
   }
   return {};
 }

@@ -23,6 +23,9 @@ class SpeakObserver final : public SpeechObserver {
   Status on_clause(const SpokenClause& clause) override;
   void on_warning(const std::string& text) override;
 
+  // Fills up with silence where there are fewer samples.
+  Status silence_until(size_t samples);
+
   // Text comes now: everything is loaded.
   void begin() { begin_ = Clock::now(); }
 
@@ -33,6 +36,8 @@ class SpeakObserver final : public SpeechObserver {
   Result<std::vector<std::string>> keep_part();
 
   [[nodiscard]] double duration_s() const { return static_cast<double>(samples_) / rate_hz_; }
+
+  [[nodiscard]] bool has_spoken() const { return spoken_; }
 
   // Where the text ends that was spoken: bytes of all text.
   [[nodiscard]] size_t text_end() const { return text_end_; }
@@ -61,6 +66,7 @@ class SpeakObserver final : public SpeechObserver {
   bool captions_;
   Clock::time_point begin_;
   size_t samples_ = 0;
+  bool spoken_ = false;  // not only silence
   size_t text_end_ = 0;
   double first_s_ = 0;
   double spent_s_ = 0;

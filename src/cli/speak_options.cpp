@@ -128,6 +128,12 @@ void SoundOptions::fields(Fields& fields) {
       .once();
 }
 
+bool SoundOptions::is_m4b() const {
+  // .m4a is the same but for its name, which players take for music rather than for a book.
+  const bool named = out.ends_with(".m4b") || out.ends_with(".m4a");
+  return format ? *format == "m4b" || *format == "m4a" : named;
+}
+
 Result<SoundFormat> SoundOptions::format_of() const {
   if (!format) {
     const auto by_name = sound_format_of(out);

@@ -44,6 +44,9 @@ struct SoundOptions {
 
   void fields(Fields& fields);
 
+  // A book in one file, AAC in MP4.
+  [[nodiscard]] bool is_m4b() const;
+
   // The format of what is written: as named, or by the name of the file.
   [[nodiscard]] Result<SoundFormat> format_of() const;
 };

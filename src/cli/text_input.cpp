@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "audio/input_file.h"
+#include "cli/placement_answer.h"
 #include "text/documents/document.h"
 #include "text/documents/encoding.h"
 #include "text/spoken/ssml.h"
@@ -27,8 +28,12 @@ constexpr size_t kBlockBytes = 1 << 14;
 // Texts that are no documents.
 constexpr std::array<std::string_view, 2> kTextExtensions = {".ssml", ".jsonl"};
 constexpr std::array<std::string_view, 1> kSsml = {".ssml"};
+constexpr std::array<std::string_view, 2> kSubtitles = {".srt", ".vtt"};
 constexpr std::array<std::string_view, 2> kPlain = {".txt", ".text"};
 constexpr std::array<std::string_view, 5> kOffice = {".docx", ".odt", ".rtf", ".doc", ".fb2"};
+
+// A film has 100 KB of them.
+constexpr size_t kMostSubtitleBytes = size_t{64} << 20;
 
 // What may stand before <speak> at most: declarations and comments.
 constexpr size_t kMostHead = 1 << 16;
@@ -58,6 +63,33 @@ Status check_piece(std::string_view piece, const std::string& name, bool first) 
   return status ? status : std::unexpected(std::move(status.error()).while_doing(what));
 }
 
+// What came in pieces.
+Result<Subtitles> subtitles_of(std::string bytes, const std::string& name) {
+  Result<DecodedText> decoded = decode_text(std::move(bytes));
+  Result<Subtitles> subtitles =
+      decoded ? read_subtitles(decoded->text) : std::unexpected(std::move(decoded.error()));
+  return subtitles ? std::move(subtitles)
+                   : std::unexpected(
+                         std::move(subtitles.error())
+                             .while_doing(name.empty() || name == "-" ? "standard input" : name));
+}
+
+Status check_size(const std::string& subtitles) {
+  return subtitles.size() <= kMostSubtitleBytes
+             ? Status{}
+             : fail(ErrorCode::InvalidInput,
+                    fmt::format("wanted subtitles of at most {} MB", kMostSubtitleBytes >> 20U));
+}
+
+// What the cues say.
+Result<std::string> text_of_subtitles(std::string bytes, const std::string& name,
+                                      const Context& context) {
+  MYNAH_TRY(const Subtitles subtitles, subtitles_of(std::move(bytes), name));
+  say_each(context, subtitles.warnings);
+  const Document document = document_of(subtitles);
+  return document.chapters.empty() ? std::string() : document.chapters.front().text;
+}
+
 }  // namespace
 
 void TextInput::fields(Fields& fields, const std::string& verb) {
@@ -71,13 +103,12 @@ void TextInput::fields(Fields& fields, const std::string& verb) {
       .shorter('f')
       .completes(Complete::Files)
       .once();
-  fields.choice("notes", "WHERE", notes,
-                {{"skip", NoteReading::Skip},
-                 {"end", NoteReading::End},
-                 {"inline", NoteReading::Inline}},
-                fmt::format("Footnotes and endnotes of a document: leave them out, {} them at the "
-                            "end of their chapter, or where they are marked.",
-                            verb));
+  fields.choice(
+      "notes", "WHERE", notes,
+      {{"skip", NoteReading::Skip}, {"end", NoteReading::End}, {"inline", NoteReading::Inline}},
+      fmt::format("Footnotes and endnotes of a document: leave them out, {} them at the "
+                  "end of their chapter, or where they are marked.",
+                  verb));
 }
 
 Status TextInput::check(std::string_view verb, const Context& context) const {
@@ -121,10 +152,11 @@ Status TextInput::check_names(std::string_view verb) const {
                             name, verb));
   }
   if (has_extension(name, kOffice)) {
-    return fail(ErrorCode::Usage,
-                fmt::format("{0}: mynah reads .txt, .md, .html, .epub and .pdf: pandoc {0} -t "
-                            "markdown | mynah ... --markup markdown - takes this one",
-                            name));
+    return fail(
+        ErrorCode::Usage,
+        fmt::format("{0}: mynah reads .txt, .md, .html, .epub, .pdf, .srt and .vtt: pandoc {0} -t "
+                    "markdown | mynah ... --markup markdown - takes this one",
+                    name));
   }
   // "e.g." is a text though a file may be called so; "notes.org" hardly is.
   if (fs::path(name).extension().string().size() > 1 && is_file(name)) {
@@ -162,8 +194,16 @@ Status TextInput::read(const Context& context, TextKind kind,
   std::string held;  // until it shows what it is
   const auto look = [&](bool whole) -> Status {
     if (kind == TextKind::Plain) {
-      const SsmlSign sign = look_for_ssml(held, whole || held.size() >= kMostHead);
-      if (sign == SsmlSign::NeedsMore) {
+      const bool shows = whole || held.size() >= kMostHead;
+      const SubtitleSign subtitles = look_for_subtitles(held, shows);
+      if (subtitles == SubtitleSign::Yes && !whole) {
+        return check_size(held);
+      }
+      if (subtitles == SubtitleSign::Yes) {
+        MYNAH_TRY(held, text_of_subtitles(std::move(held), path(), context));
+      }
+      const SsmlSign sign = look_for_ssml(held, shows);
+      if (subtitles == SubtitleSign::NeedsMore || sign == SsmlSign::NeedsMore) {
         return {};
       }
       kind = sign == SsmlSign::Yes ? TextKind::Ssml : kind;
@@ -180,6 +220,27 @@ Status TextInput::read(const Context& context, TextKind kind,
     return look(false);
   }));
   return begun || held.empty() ? Status{} : look(true);
+}
+
+bool TextInput::may_be_subtitles() const {
+  return has_extension(path(), kSubtitles) || !has_document_extension(path()) ||
+         has_extension(path(), kPlain);
+}
+
+Result<Subtitles> TextInput::read_subtitles(const Context& context) const {
+  const std::string name = path();
+  if (has_extension(name, kSubtitles)) {
+    return read_subtitle_file(name);
+  }
+  std::string bytes;
+  MYNAH_TRY_STATUS(read(context, [&bytes](std::string_view piece) -> Status {
+    bytes += piece;
+    return check_size(bytes);
+  }));
+  if (look_for_subtitles(bytes, true) != SubtitleSign::Yes) {
+    return fail(ErrorCode::Usage, "--keep-times wants subtitles (.srt or .vtt), found other text");
+  }
+  return subtitles_of(std::move(bytes), name);
 }
 
 Status TextInput::read(const Context& context,

@@ -11,12 +11,13 @@
 #include "cli/verb.h"
 #include "speech/synthesizer.h"
 #include "text/documents/document.h"
+#include "text/documents/subtitles.h"
 
 namespace mynah::cli {
 
 struct TextInput {
-  std::vector<std::string> words;  // "-" alone: standard input
-  std::string file;                // "-": standard input
+  std::vector<std::string> words;         // "-" alone: standard input
+  std::string file;                       // "-": standard input
   NoteReading notes = NoteReading::Skip;  // of a document
 
   // `verb` is what is done with it: "say", "read".
@@ -39,9 +40,16 @@ struct TextInput {
   Status read(const Context& context, const std::function<Status(std::string_view)>& take) const;
 
   // The same, when it shows what the text is: `begin` is told it once, before the first piece. A
-  // text without marks of its own is SSML where it begins so, or by its file's name (.ssml).
+  // text without marks of its own is SSML where it begins so, or by its file's name (.ssml); one
+  // that begins as subtitles do is read to its end, and gives what their cues say.
   Status read(const Context& context, TextKind kind, const std::function<Status(TextKind)>& begin,
               const std::function<Status(std::string_view)>& take) const;
+
+  // Whether it can be subtitles, by the name of its file, where it has one.
+  [[nodiscard]] bool may_be_subtitles() const;
+
+  // All of it as subtitles. Usage where it is something else.
+  [[nodiscard]] Result<Subtitles> read_subtitles(const Context& context) const;
 
  private:
   [[nodiscard]] Status check_names(std::string_view verb) const;

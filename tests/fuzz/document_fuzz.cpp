@@ -2,14 +2,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/check.h"
 #include "base/mapped_file.h"
 #include "text/documents/document.h"
 #include "text/documents/epub.h"
 #include "text/documents/html.h"
-#include "text/documents/pdf.h"
+#include "text/documents/pdf_layout.h"
 #include "text/utf8.h"
 
 namespace mynah {
@@ -41,12 +43,18 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     case 2:
       mynah::check(mynah::read_html(text, how));
       break;
-    case 3:
-      (void)mynah::join_pages(text);
+    case 3: {
+      mynah::PdfLayoutReader layout;
+      layout.push(text);
+      std::vector<mynah::PdfPage> pages = layout.finish();
+      mynah::leave_out_edges(pages);
+      const std::string joined = mynah::text_of_pages(pages);
+      MYNAH_CHECK(mynah::replace_invalid_utf8(joined) == joined, "text is UTF-8");
       break;
+    }
     default: {
-      const auto book =
-          mynah::read_epub(mynah::MappedFile::from_bytes(std::as_bytes(std::span(text)), "a.epub"), how);
+      const auto book = mynah::read_epub(
+          mynah::MappedFile::from_bytes(std::as_bytes(std::span(text)), "a.epub"), how);
       if (book) {
         mynah::check(*book);
       }

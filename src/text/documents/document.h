@@ -33,7 +33,8 @@ enum class NoteReading : uint8_t {
   Inline  // at their marks, in brackets
 };
 
-// Whether a file of this name is read as a document: .txt, .md, .html, .epub, .pdf and their kin.
+// Whether a file of this name is read as a document: .txt, .md, .html, .epub, .pdf, .srt, .vtt and
+// their kin.
 [[nodiscard]] bool has_document_extension(const std::string& path);
 
 // Reads a file by its name's end. NotFound, Io; InvalidInput where it is not what its name says;

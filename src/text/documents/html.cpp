@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "text/documents/document_words.h"
+#include "text/documents/drop_capital.h"
 #include "text/documents/html_outline.h"
 #include "text/documents/notes.h"
 #include "text/documents/tags.h"
@@ -116,6 +118,11 @@ class PageReader {
       }
     }
     end_block();
+    ended_ = true;
+    if (!capital_.empty()) {
+      end_capital({});
+      end_block();
+    }
     return std::move(page_);
   }
 
@@ -136,6 +143,16 @@ class PageReader {
 
   // White space of any length is one space, and none at the begin of a line.
   void add(std::string_view text) {
+    if (!capital_.empty() && block_.text.empty()) {
+      const size_t begin = text.find_first_not_of(" \t\r\n\f");
+      if (begin == std::string_view::npos) {
+        capital_is_apart_ = true;
+        return;
+      }
+      capital_is_apart_ = capital_is_apart_ || begin > 0;
+      text.remove_prefix(begin);
+      end_capital(text);
+    }
     for (const char32_t c : to_code_points(text)) {
       const bool space = c == U' ' || (c >= U'\t' && c <= U'\r') || c == U'\u00A0';
       if (c == U'\u00AD') {  // a place where a word may be cut
@@ -147,6 +164,25 @@ class PageReader {
       } else if (!block_.text.empty() && block_.text.back() != ' ' && block_.text.back() != '\n') {
         block_.text += ' ';
       }
+    }
+  }
+
+  // A large first letter that stands apart from the text that begins here: an image's, or that of a
+  // block before.
+  void end_capital(std::string_view text) {
+    const std::string capital = std::exchange(capital_, {});
+    const bool apart = std::exchange(capital_is_apart_, false);
+    const bool image = std::exchange(capital_is_image_, false);
+    HtmlBlock block = std::exchange(capital_block_, {});
+    const std::string_view word = text.substr(0, text.find(' '));
+    if (continues_capital(capital, text)) {
+      const bool spaced = (apart || !block.text.empty()) &&
+                          join_capital(capital, word) != capital + std::string(word);
+      block_.text = capital + (spaced ? " " : "");
+    } else if (!block.text.empty()) {
+      page_.blocks.push_back(std::move(block));
+    } else if (!image) {
+      block_.text = capital + (apart ? " " : "");
     }
   }
 
@@ -165,6 +201,10 @@ class PageReader {
     if (is_block(tag.name)) {
       end_block();
       block_.heading = heading_level(tag.name);
+      is_paragraph_ = tag.name == "p" || tag.name == "div";
+    }
+    if (contains && !is_block(tag.name) && is_capital_class(tag.attribute("class"))) {
+      capital_element_ = tag.name;
     }
     note_anchor(tag);
     if (contains && is_hidden(tag)) {
@@ -195,6 +235,9 @@ class PageReader {
       break_line();
     } else if (tag.name == "td" || tag.name == "th") {
       begin_cell();
+    } else if (tag.name == "img" && block_.text.empty() && is_lone_capital(tag.attribute("alt"))) {
+      capital_ = trim_unicode_space(tag.attribute("alt"));
+      capital_is_image_ = true;
     } else if (tag.name == "img") {
       add(" ");
     } else if (tag.name == "x-note") {
@@ -208,6 +251,12 @@ class PageReader {
       return;
     }
     in_code_ = in_code_ && name != "pre";
+    if (name == capital_element_) {
+      capital_element_.clear();
+      if (is_lone_capital(block_.text)) {
+        capital_ = std::exchange(block_.text, {});
+      }
+    }
     if (name == "sup") {
       end_raised();
     }
@@ -284,6 +333,14 @@ class PageReader {
     while (block_.text.ends_with(' ') || block_.text.ends_with('\n')) {
       block_.text.pop_back();
     }
+    if (is_paragraph_ && block_.heading == 0 && capital_.empty() && !ended_ &&
+        is_lone_capital(block_.text)) {
+      // It may be of the paragraph that follows.
+      capital_ = block_.text;
+      capital_block_ = std::move(block_);
+      block_ = {};
+      return;
+    }
     if (!block_.text.empty()) {
       block_.anchors = std::exchange(reached_, {});
       block_.notes = std::exchange(marked_, {});
@@ -303,7 +360,14 @@ class PageReader {
   std::string item_;                   // what stands before the text of a list's item: "1. "
   std::optional<std::string> raised_;  // the text of a <sup> that is open
   bool raised_is_link_ = false;        // to a place, as marks of notes are
-  bool in_code_ = false;               // <pre>
+  std::string capital_;                // a large first letter that waits for its word
+  bool capital_is_apart_ = false;      // white space stands behind it
+  bool capital_is_image_ = false;
+  HtmlBlock capital_block_;      // that it is, where it stands in one of its own
+  std::string capital_element_;  // one that is open whose class says that it is such a letter
+  bool ended_ = false;
+  bool is_paragraph_ = false;  // the block is <p> or <div>
+  bool in_code_ = false;       // <pre>
   bool in_head_ = false;
   bool in_title_ = false;
 };

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "text/documents/note_words.h"
+#include "text/documents/document_words.h"
 #include "text/documents/tags.h"
 #include "text/spoken/html_elements.h"
 
@@ -31,10 +31,10 @@ bool is_silent(std::string_view name) {
   return is_one_of(name, kSilent);
 }
 
-bool any_word(std::string_view words, NoteWord kind) {
+bool any_word(std::string_view words, DocumentWord kind) {
   for (size_t at = 0; at < words.size();) {
     const size_t end = std::min(words.find_first_of(" \t\n", at), words.size());
-    if (end > at && is_note_word(kind, words.substr(at, end - at))) {
+    if (end > at && is_document_word(kind, words.substr(at, end - at))) {
       return true;
     }
     at = end + 1;
@@ -44,15 +44,15 @@ bool any_word(std::string_view words, NoteWord kind) {
 
 // Types and roles say more than classes.
 void set_role(OutlineElement& element, const Tag& tag) {
-  using Roles = std::array<std::pair<NoteWord, NoteRole>, 4>;
-  constexpr Roles kTypes = {{{NoteWord::TypeMark, NoteRole::Mark},
-                             {NoteWord::TypeNotes, NoteRole::Notes},
-                             {NoteWord::TypeNote, NoteRole::Note},
-                             {NoteWord::TypeBack, NoteRole::Back}}};
-  constexpr Roles kClasses = {{{NoteWord::ClassMark, NoteRole::Mark},
-                               {NoteWord::ClassBack, NoteRole::Back},
-                               {NoteWord::ClassNotes, NoteRole::Notes},
-                               {NoteWord::ClassNote, NoteRole::Note}}};
+  using Roles = std::array<std::pair<DocumentWord, NoteRole>, 4>;
+  constexpr Roles kTypes = {{{DocumentWord::TypeMark, NoteRole::Mark},
+                             {DocumentWord::TypeNotes, NoteRole::Notes},
+                             {DocumentWord::TypeNote, NoteRole::Note},
+                             {DocumentWord::TypeBack, NoteRole::Back}}};
+  constexpr Roles kClasses = {{{DocumentWord::ClassMark, NoteRole::Mark},
+                               {DocumentWord::ClassBack, NoteRole::Back},
+                               {DocumentWord::ClassNotes, NoteRole::Notes},
+                               {DocumentWord::ClassNote, NoteRole::Note}}};
   for (const auto& [kind, role] : kTypes) {
     if (any_word(tag.attribute("epub:type"), kind) || any_word(tag.attribute("role"), kind)) {
       element.role = role;
@@ -71,7 +71,7 @@ void set_role(OutlineElement& element, const Tag& tag) {
   if (tag.attribute("style").contains("mso-element:footnote") ||
       tag.attribute("style").contains("mso-element:endnote")) {
     element.role = NoteRole::Notes;  // a list of them, or one
-  } else if (!element.block && any_word(classes, NoteWord::ClassMaybe)) {
+  } else if (!element.block && any_word(classes, DocumentWord::ClassMaybe)) {
     element.role = NoteRole::MaybeMark;
   }
 }

@@ -93,7 +93,7 @@ bool NoteFinder::looks_like_mark(const Mark& mark) const {
 
 bool NoteFinder::is_strong(const Mark& mark) const {
   const std::string target = anchor_of(element(mark.place).href);
-  const bool named = mark.attached && is_note_word(NoteWord::IdNote, target);
+  const bool named = mark.attached && is_document_word(DocumentWord::IdNote, target);
   return mark.declared || mark.raised || mark.label.square || named ||
          mark.label.kind == NoteLabel::Kind::Symbol;
 }

@@ -23,7 +23,7 @@ bool wraps_one_note(const OutlineElement& element) {
   return element.name == "li" || element.name == "dd" || element.name == "tr" ||
          element.name == "aside" || element.role == NoteRole::Note ||
          ((element.name == "div" || element.name == "section") &&
-          is_note_word(NoteWord::IdNote, element.id));
+          is_document_word(DocumentWord::IdNote, element.id));
 }
 
 }  // namespace

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "text/documents/document.h"
+#include "text/documents/document_words.h"
 #include "text/documents/html_outline.h"
-#include "text/documents/note_words.h"
 
 namespace mynah {
 

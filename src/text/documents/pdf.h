@@ -8,13 +8,10 @@
 
 namespace mynah {
 
-// The text as pdftotext (poppler-utils) finds it, in reading order; what stands at the top or foot
-// of most pages, and their numbers, is left out, and words that are cut at a line's end are joined.
+// The text as pdftotext (poppler-utils) finds it, in reading order, without running heads and feet
+// and the numbers of pages, and with words whole that are cut at a line's end (pdf_layout.h).
 // Environment where the program is not there; InvalidInput for what it does not read, and for a PDF
 // without text (a scan).
 Result<Document> read_pdf(const std::string& path);
-
-// The text of pages, apart by form feeds, as one: exposed for its tests.
-[[nodiscard]] std::string join_pages(std::string_view pages);
 
 }  // namespace mynah

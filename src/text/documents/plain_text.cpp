@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "text/documents/document.h"
-#include "text/documents/note_words.h"
+#include "text/documents/document_words.h"
 #include "text/utf8.h"
 
 namespace mynah {

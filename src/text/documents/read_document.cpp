@@ -14,6 +14,7 @@
 #include "text/documents/epub.h"
 #include "text/documents/html.h"
 #include "text/documents/pdf.h"
+#include "text/documents/subtitles.h"
 
 namespace mynah {
 namespace {
@@ -23,8 +24,9 @@ namespace fs = std::filesystem;
 // A text of ten million words; more is no book but a mistake.
 constexpr uintmax_t kMostBytes = 64U << 20U;
 
-constexpr std::array<std::string_view, 9> kExtensions = {
-    ".txt", ".text", ".md", ".markdown", ".html", ".htm", ".xhtml", ".epub", ".pdf"};
+constexpr std::array<std::string_view, 11> kExtensions = {".txt",  ".text", ".md",    ".markdown",
+                                                          ".html", ".htm",  ".xhtml", ".epub",
+                                                          ".pdf",  ".srt",  ".vtt"};
 
 std::string extension_of(const std::string& path) {
   std::string extension = fs::path(path).extension().string();
@@ -57,6 +59,15 @@ bool has_document_extension(const std::string& path) {
   return std::ranges::find(kExtensions, extension_of(path)) != kExtensions.end();
 }
 
+Result<Subtitles> read_subtitle_file(const std::string& path) {
+  MYNAH_TRY(std::string bytes, read_file(path));
+  Result<DecodedText> decoded = decode_text(std::move(bytes));
+  Result<Subtitles> subtitles =
+      decoded ? read_subtitles(decoded->text) : std::unexpected(std::move(decoded.error()));
+  return subtitles ? std::move(subtitles)
+                   : std::unexpected(std::move(subtitles.error()).while_doing(path));
+}
+
 Result<Document> read_document(const std::string& path, NoteReading how) {
   const std::string extension = extension_of(path);
   Document document;
@@ -72,10 +83,21 @@ Result<Document> read_document(const std::string& path, NoteReading how) {
       return std::unexpected(std::move(decoded.error()).while_doing(path));
     }
     const std::string& text = decoded->text;
-    document = extension == ".html" || extension == ".htm" || extension == ".xhtml"
-                   ? read_html(text, how)
-               : extension.starts_with(".m") ? read_markdown(text, how)
-                                             : read_plain_text(text, how);
+    const bool subtitles =
+        extension == ".srt" || extension == ".vtt" ||
+        (extension.starts_with(".t") && look_for_subtitles(text, true) == SubtitleSign::Yes);
+    if (subtitles) {
+      const Result<Subtitles> cues = read_subtitles(text);
+      if (!cues) {
+        return std::unexpected(Error(cues.error()).while_doing(path));
+      }
+      document = document_of(*cues);
+    } else {
+      document = extension == ".html" || extension == ".htm" || extension == ".xhtml"
+                     ? read_html(text, how)
+                 : extension.starts_with(".m") ? read_markdown(text, how)
+                                               : read_plain_text(text, how);
+    }
     if (!decoded->from.empty() && !decoded->from.starts_with("UTF-16")) {
       document.warnings.push_back(fmt::format("its text is not UTF-8: read as {}", decoded->from));
     }

@@ -4,65 +4,86 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <map>
 
+#include "base/check.h"
 #include "text/utf8.h"
+
+asm(".section .rodata\nmynah_html_entities_begin:\n.incbin \"" MYNAH_SPOKEN_FOLDER
+    "/html_entities.tsv\"\nmynah_html_entities_end:\n.previous\n");
+extern "C" {
+extern const char mynah_html_entities_begin[];
+extern const char mynah_html_entities_end[];
+}
 
 namespace mynah {
 namespace {
 
-struct Entity {
-  std::string_view name;
-  std::string_view text;
-};
+using Entities = std::map<std::string_view, char32_t>;
 
-// Of the names of the HTML standard (section 13.5) those that prose has.
-constexpr std::array kEntities = std::to_array<Entity>({
-    {"amp", "&"},         {"lt", "<"},          {"gt", ">"},          {"quot", "\""},
-    {"apos", "'"},        {"nbsp", "\u00A0"},   {"ensp", " "},        {"emsp", " "},
-    {"thinsp", " "},      {"shy", "\u00AD"},    {"zwj", "\u200D"},    {"zwnj", "\u200C"},
-    {"ndash", "\u2013"},  {"mdash", "\u2014"},  {"hellip", "\u2026"}, {"lsquo", "\u2018"},
-    {"rsquo", "\u2019"},  {"sbquo", "\u201A"},  {"ldquo", "\u201C"},  {"rdquo", "\u201D"},
-    {"bdquo", "\u201E"},  {"laquo", "\u00AB"},  {"raquo", "\u00BB"},  {"bull", "\u2022"},
-    {"middot", "\u00B7"}, {"copy", "\u00A9"},   {"reg", "\u00AE"},    {"trade", "\u2122"},
-    {"deg", "\u00B0"},    {"plusmn", "\u00B1"}, {"times", "\u00D7"},  {"divide", "\u00F7"},
-    {"minus", "\u2212"},  {"frac12", "\u00BD"}, {"frac14", "\u00BC"}, {"frac34", "\u00BE"},
-    {"sup2", "\u00B2"},   {"sup3", "\u00B3"},   {"micro", "\u00B5"},  {"para", "\u00B6"},
-    {"sect", "\u00A7"},   {"euro", "\u20AC"},   {"pound", "\u00A3"},  {"yen", "\u00A5"},
-    {"cent", "\u00A2"},   {"larr", "\u2190"},   {"rarr", "\u2192"},   {"uarr", "\u2191"},
-    {"darr", "\u2193"},   {"harr", "\u2194"},   {"le", "\u2264"},     {"ge", "\u2265"},
-    {"ne", "\u2260"},     {"asymp", "\u2248"},  {"infin", "\u221E"},  {"prime", "\u2032"},
-    {"Prime", "\u2033"},  {"permil", "\u2030"}, {"dagger", "\u2020"}, {"iexcl", "\u00A1"},
-    {"iquest", "\u00BF"}, {"agrave", "\u00E0"}, {"aacute", "\u00E1"}, {"acirc", "\u00E2"},
-    {"auml", "\u00E4"},   {"aring", "\u00E5"},  {"aelig", "\u00E6"},  {"ccedil", "\u00E7"},
-    {"egrave", "\u00E8"}, {"eacute", "\u00E9"}, {"ecirc", "\u00EA"},  {"euml", "\u00EB"},
-    {"iacute", "\u00ED"}, {"icirc", "\u00EE"},  {"iuml", "\u00EF"},   {"ntilde", "\u00F1"},
-    {"oacute", "\u00F3"}, {"ocirc", "\u00F4"},  {"ouml", "\u00F6"},   {"oslash", "\u00F8"},
-    {"uacute", "\u00FA"}, {"ucirc", "\u00FB"},  {"uuml", "\u00FC"},   {"szlig", "\u00DF"},
-    {"Auml", "\u00C4"},   {"Ouml", "\u00D6"},   {"Uuml", "\u00DC"},   {"Eacute", "\u00C9"},
-    {"alpha", "\u03B1"},  {"beta", "\u03B2"},   {"pi", "\u03C0"},     {"omega", "\u03C9"},
-});
+Entities read_entities() {
+  Entities entities;
+  std::string_view rest(mynah_html_entities_begin,
+                        static_cast<size_t>(mynah_html_entities_end - mynah_html_entities_begin));
+  while (!rest.empty()) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    const size_t tab = line.find('\t');
+    if (line.starts_with('#') || tab == std::string_view::npos) {
+      continue;
+    }
+    uint32_t code_point = 0;
+    const auto end =
+        std::from_chars(line.data() + tab + 1, line.data() + line.size(), code_point, 16);
+    MYNAH_CHECK(end.ec == std::errc() && end.ptr == line.data() + line.size(),
+                "html_entities.tsv has a code point in each line");
+    entities.emplace(line.substr(0, tab), code_point);
+  }
+  return entities;
+}
+
+char32_t numbered(uint32_t number) {
+  constexpr std::array<char16_t, 32> kWindows = {
+      0x20AC, 0x81,   0x201A, 0x192,  0x201E, 0x2026, 0x2020, 0x2021, 0x2C6,  0x2030, 0x160,
+      0x2039, 0x152,  0x8D,   0x17D,  0x8F,   0x90,   0x2018, 0x2019, 0x201C, 0x201D, 0x2022,
+      0x2013, 0x2014, 0x2DC,  0x2122, 0x161,  0x203A, 0x153,  0x9D,   0x17E,  0x178};
+  if (number >= 0x80 && number < 0xA0) {
+    return kWindows[number - 0x80];
+  }
+  const bool bad = number == 0 || number > 0x10FFFF || (number >= 0xD800 && number < 0xE000);
+  return bad ? kReplacementCharacter : number;
+}
 
 }  // namespace
 
-std::optional<std::string> entity_text(std::string_view name) {
+std::optional<char32_t> entity_character(std::string_view name) {
   if (name.starts_with('#')) {
     name.remove_prefix(1);
     const bool hexadecimal = name.starts_with('x') || name.starts_with('X');
     name.remove_prefix(hexadecimal ? 1 : 0);
-    uint32_t value = 0;
-    const auto [end, error] =
-        std::from_chars(name.data(), name.data() + name.size(), value, hexadecimal ? 16 : 10);
-    const bool surrogate = value >= 0xD800 && value <= 0xDFFF;
-    if (name.empty() || error != std::errc{} || end != name.data() + name.size() || value == 0 ||
-        value > 0x10FFFF || surrogate) {
+    uint32_t number = 0;
+    const auto end =
+        std::from_chars(name.data(), name.data() + name.size(), number, hexadecimal ? 16 : 10);
+    if (name.empty() || end.ptr != name.data() + name.size() ||
+        end.ec == std::errc::invalid_argument) {
       return std::nullopt;
     }
-    std::string text;
-    append_utf8(text, value);
-    return text;
+    return numbered(end.ec == std::errc() ? number : 0);
   }
-  const auto* const found = std::ranges::find(kEntities, name, &Entity::name);
-  return found == kEntities.end() ? std::nullopt : std::optional(std::string(found->text));
+  static const Entities entities = read_entities();
+  const auto found = entities.find(name);
+  return found == entities.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<std::string> entity_text(std::string_view name) {
+  const auto character = entity_character(name);
+  if (!character || *character == kReplacementCharacter) {
+    return std::nullopt;
+  }
+  const bool space = *character >= 0x2000 && *character <= 0x200A;
+  std::string text;
+  append_utf8(text, space ? U' ' : *character);
+  return text;
 }
 
 }  // namespace mynah

@@ -7,8 +7,13 @@
 
 namespace mynah {
 
-// The characters of "amp", "#8217" or "#x2019" (what stands between & and ;), or nothing where it
-// is none of the names that texts use.
+// The character of "amp", "#8217" or "#x2019" (what stands between & and ;), or nothing where it is
+// no name of HTML 4 and no number. Numbers from 128 to 159 are those of Windows-1252, as browsers
+// have it; numbers of no character are U+FFFD (HTML living standard, 13.2.5.80).
+[[nodiscard]] std::optional<char32_t> entity_character(std::string_view name);
+
+// The same as text that is spoken: spaces of any width are spaces. Nothing for numbers of no
+// character, which stay as they are written.
 [[nodiscard]] std::optional<std::string> entity_text(std::string_view name);
 
 }  // namespace mynah

@@ -8,7 +8,6 @@
 #include "temporary_folder.h"
 #include "text/documents/document.h"
 #include "text/documents/html.h"
-#include "text/documents/pdf.h"
 #include "text/documents/tags.h"
 #include "zip_file.h"
 
@@ -384,18 +383,6 @@ TEST(Epub, SaysWhatIsWrongWithIt) {
   EXPECT_THAT(error_of(bomb), HasSubstr("unpacks to 40 MB; wanted pages of at most 32 MB"));
   std::ofstream(folder / "b.epub") << "PK no zip";
   EXPECT_THAT(read_document(folder / "b.epub").error().message, HasSubstr("b.epub"));
-}
-
-TEST(Pdf, LeavesOutHeadsAndNumbersAndJoinsWords) {
-  std::string pages;
-  for (int page = 1; page <= 4; ++page) {
-    pages += "The Great Book\n\nIt is a para-\ngraph that goes\non" +
-             std::string(page == 4 ? "." : "") + "\n\n" + std::to_string(page) + "\n\f";
-  }
-  const std::string text = join_pages(pages);
-  EXPECT_THAT(text, Not(HasSubstr("Great Book")));
-  EXPECT_THAT(text, Not(HasSubstr("1")));
-  EXPECT_THAT(text, HasSubstr("It is a paragraph that goes\non\nIt is"));
 }
 
 TEST(Pdf, IsReadByPdftotext) {

@@ -4,8 +4,8 @@
 
 #include "test_paths.h"
 #include "text/documents/document.h"
+#include "text/documents/document_words.h"
 #include "text/documents/html.h"
-#include "text/documents/note_words.h"
 #include "zip_file.h"
 
 namespace mynah {

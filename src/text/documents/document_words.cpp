@@ -1,4 +1,4 @@
-#include "text/documents/note_words.h"
+#include "text/documents/document_words.h"
 
 #include <algorithm>
 #include <array>
@@ -10,30 +10,35 @@
 #include "text/unicode.h"
 #include "text/utf8.h"
 
-asm(".section .rodata\nmynah_note_words_begin:\n.incbin \"" MYNAH_DOCUMENTS_FOLDER
-    "/note_words.tsv\"\nmynah_note_words_end:\n.previous\n");
+asm(".section .rodata\nmynah_document_words_begin:\n.incbin \"" MYNAH_DOCUMENTS_FOLDER
+    "/document_words.tsv\"\nmynah_document_words_end:\n.previous\n");
 extern "C" {
-extern const char mynah_note_words_begin[];
-extern const char mynah_note_words_end[];
+extern const char mynah_document_words_begin[];
+extern const char mynah_document_words_end[];
 }
 
 namespace mynah {
 namespace {
 
-constexpr auto kKinds =
-    std::to_array<std::pair<std::string_view, NoteWord>>({{"type-mark", NoteWord::TypeMark},
-                                                          {"type-note", NoteWord::TypeNote},
-                                                          {"type-notes", NoteWord::TypeNotes},
-                                                          {"type-back", NoteWord::TypeBack},
-                                                          {"class-mark", NoteWord::ClassMark},
-                                                          {"class-maybe", NoteWord::ClassMaybe},
-                                                          {"class-note", NoteWord::ClassNote},
-                                                          {"class-notes", NoteWord::ClassNotes},
-                                                          {"class-back", NoteWord::ClassBack},
-                                                          {"id-note", NoteWord::IdNote},
-                                                          {"label", NoteWord::Label},
-                                                          {"back", NoteWord::Back},
-                                                          {"title", NoteWord::Title}});
+constexpr auto kKinds = std::to_array<std::pair<std::string_view, DocumentWord>>(
+    {{"type-mark", DocumentWord::TypeMark},
+     {"type-note", DocumentWord::TypeNote},
+     {"type-notes", DocumentWord::TypeNotes},
+     {"type-back", DocumentWord::TypeBack},
+     {"class-mark", DocumentWord::ClassMark},
+     {"class-maybe", DocumentWord::ClassMaybe},
+     {"class-note", DocumentWord::ClassNote},
+     {"class-notes", DocumentWord::ClassNotes},
+     {"class-back", DocumentWord::ClassBack},
+     {"class-capital", DocumentWord::ClassCapital},
+     {"id-note", DocumentWord::IdNote},
+     {"label", DocumentWord::Label},
+     {"back", DocumentWord::Back},
+     {"title", DocumentWord::Title},
+     {"page", DocumentWord::Page},
+     {"of", DocumentWord::Of},
+     {"chapter", DocumentWord::Chapter},
+     {"capital", DocumentWord::Capital}});
 
 // What a label's signs are: asterisks, daggers, sections, pilcrows, bars and their doubles.
 constexpr std::u32string_view kSymbols =
@@ -43,12 +48,12 @@ constexpr size_t kMostDigits = 4;
 constexpr size_t kMostLabelBytes = 40;
 constexpr size_t kMostWordBytes = 64;
 
-using Words = std::set<std::pair<NoteWord, std::string>, std::less<>>;
+using Words = std::set<std::pair<DocumentWord, std::string>, std::less<>>;
 
 Words read_words() {
   Words words;
-  std::string_view rest(mynah_note_words_begin,
-                        static_cast<size_t>(mynah_note_words_end - mynah_note_words_begin));
+  std::string_view rest(mynah_document_words_begin,
+                        static_cast<size_t>(mynah_document_words_end - mynah_document_words_begin));
   while (!rest.empty()) {
     const size_t end = std::min(rest.find('\n'), rest.size());
     const std::string_view line = rest.substr(0, end);
@@ -58,15 +63,15 @@ Words read_words() {
       continue;
     }
     const auto* const kind = std::ranges::find(kKinds, line.substr(0, tab),
-                                               &std::pair<std::string_view, NoteWord>::first);
-    MYNAH_CHECK(kind != kKinds.end(), "a kind of note_words.tsv is known");
+                                               &std::pair<std::string_view, DocumentWord>::first);
+    MYNAH_CHECK(kind != kKinds.end(), "a kind of document_words.tsv is known");
     words.emplace(kind->second, std::string(line.substr(tab + 1)));
   }
   return words;
 }
 
-bool is_name(NoteWord kind) {
-  return kind <= NoteWord::IdNote;
+bool is_name(DocumentWord kind) {
+  return kind <= DocumentWord::IdNote;
 }
 
 bool is_space(char32_t c) {
@@ -148,7 +153,7 @@ NoteLabel bare_label(std::u32string_view text) {
   }
   const size_t space = text.find_last_of(U" .\u00A0");
   if (space != std::u32string_view::npos && space + 1 < text.size() &&
-      is_note_word(NoteWord::Label, to_utf8(trimmed(text.substr(0, space))))) {
+      is_document_word(DocumentWord::Label, to_utf8(trimmed(text.substr(0, space))))) {
     text.remove_prefix(space + 1);
   }
   const bool symbols = !text.empty() && text.size() <= kMostSymbols &&
@@ -167,7 +172,7 @@ NoteLabel bare_label(std::u32string_view text) {
 
 }  // namespace
 
-bool is_note_word(NoteWord kind, std::string_view word) {
+bool is_document_word(DocumentWord kind, std::string_view word) {
   static const Words words = read_words();
   if (word.empty() || word.size() > kMostWordBytes) {
     return false;
@@ -246,7 +251,7 @@ bool is_back_text(std::string_view text) {
   const bool alike = !core.empty() && std::ranges::all_of(core, [&](char32_t c) {
     return c == core.front() || is_space(c);
   });
-  return is_note_word(NoteWord::Back, to_utf8(alike ? core.substr(0, 1) : core));
+  return is_document_word(DocumentWord::Back, to_utf8(alike ? core.substr(0, 1) : core));
 }
 
 bool is_notes_title(std::string_view text) {
@@ -258,7 +263,7 @@ bool is_notes_title(std::string_view text) {
   while (!title.empty() && std::string_view("[(*- ").contains(title.front())) {
     title.remove_prefix(1);
   }
-  return is_note_word(NoteWord::Title, title);
+  return is_document_word(DocumentWord::Title, title);
 }
 
 std::string_view trim_unicode_space(std::string_view text) {

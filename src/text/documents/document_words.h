@@ -1,4 +1,4 @@
-// The words by which notes, their marks and their headings are known: note_words.tsv.
+// The words by which parts of documents are known, notes above all: document_words.tsv.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 namespace mynah {
 
 // The kinds of the table, which says of each what it is.
-enum class NoteWord : uint8_t {
+enum class DocumentWord : uint8_t {
   TypeMark,
   TypeNote,
   TypeNotes,
@@ -18,15 +18,20 @@ enum class NoteWord : uint8_t {
   ClassNote,
   ClassNotes,
   ClassBack,
+  ClassCapital,
   IdNote,
   Label,
   Back,
   Title,
+  Page,
+  Of,
+  Chapter,
+  Capital,
 };
 
 // Whether the table has the word in this kind. Of names (types, classes, ids) digits, "-" and "_"
 // are passed over, so that "_ftn12" is "ftn"; of all words capitals count as small letters.
-[[nodiscard]] bool is_note_word(NoteWord kind, std::string_view word);
+[[nodiscard]] bool is_document_word(DocumentWord kind, std::string_view word);
 
 // What a mark of a note says: "[12]", "*", "¹", "(b)", "Note 3", "iv".
 struct NoteLabel {

@@ -1,0 +1,377 @@
+#include "text/documents/pdf_layout.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "text/documents/drop_capital.h"
+#include "text/documents/tags.h"
+#include "text/spoken/characters.h"
+#include "text/unicode.h"
+#include "text/utf8.h"
+
+namespace mynah {
+namespace {
+
+// A letter that is so much higher than those beside it is a capital that begins a chapter.
+constexpr double kCapital = 1.5;
+
+struct Word {
+  double x0 = 0;
+  double x1 = 0;
+  double height = 0;
+  std::string text{};
+};
+
+double number(const Tag& tag, std::string_view name) {
+  const std::string value(tag.attribute(name));
+  const double read = std::strtod(value.c_str(), nullptr);
+  return std::isfinite(read) ? std::clamp(read, -1e6, 1e6) : 0;
+}
+
+std::string trimmed(std::string_view text) {
+  while (!text.empty() && is_ascii_space(text.front())) {
+    text.remove_prefix(1);
+  }
+  while (!text.empty() && is_ascii_space(text.back())) {
+    text.remove_suffix(1);
+  }
+  return std::string(text);
+}
+
+// Words as a line; a large letter is joined with what follows close behind it.
+void fill(PdfLine& line, const std::vector<Word>& words) {
+  std::vector<double> heights;
+  for (size_t i = 0; i < words.size(); ++i) {
+    const Word& word = words[i];
+    heights.push_back(word.height);
+    const bool capital = i > 0 && line.text.size() == words[0].text.size() && i == 1 &&
+                         is_lone_capital(words[0].text) &&
+                         words[0].height > kCapital * word.height &&
+                         word.x0 - words[0].x1 < word.height;
+    line.text = capital ? join_capital(words[0].text, word.text)
+                        : line.text + (line.text.empty() ? "" : " ") + word.text;
+  }
+  if (!heights.empty()) {
+    const auto middle = heights.begin() + static_cast<long>(heights.size() / 2);
+    std::ranges::nth_element(heights, middle);
+    line.height = *middle;
+  }
+}
+
+// Lower-case words of the document, cut and whole ones: "well-known", "paragraph".
+class Vocabulary {
+ public:
+  explicit Vocabulary(const std::vector<PdfPage>& pages) {
+    for (const PdfPage& page : pages) {
+      for (const PdfLine& line : page.lines) {
+        add(line);
+      }
+    }
+  }
+
+  [[nodiscard]] bool knows(const std::string& word) const { return words_.contains(word); }
+
+ private:
+  void add(const PdfLine& line) {
+    const std::u32string text = to_lower(to_code_points(line.text));
+    std::u32string word;
+    const auto end_word = [&](bool last) {
+      // What a line is cut at is no word.
+      const bool whole = !word.empty() && word.back() != U'-' && word.front() != U'-';
+      if (whole && words_.size() < kMostWords && !(last && line.text.ends_with('-'))) {
+        words_.insert(to_utf8(word));
+      }
+      word.clear();
+    };
+    for (const char32_t c : text) {
+      const bool letter =
+          (c >= U'a' && c <= U'z') || (c >= 0xC0 && c < 0x2000) || c == U'-' || c == U'\'';
+      if (letter) {
+        word += c;
+      } else {
+        end_word(false);
+      }
+    }
+    end_word(true);
+  }
+
+  static constexpr size_t kMostWords = 200'000;
+  std::set<std::string> words_;
+};
+
+bool ends_sentence(std::string_view text) {
+  for (const std::string_view end : {".", "!", "?", ":", "\"", "\u201D", "\u2019", "\u2026", "'"}) {
+    if (text.ends_with(end)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool begins_small(std::string_view text) {
+  const std::u32string points = to_code_points(text.substr(0, 8));
+  return !points.empty() &&
+         ((points[0] >= U'a' && points[0] <= U'z') ||
+          (points[0] >= 0xC0 && to_lower(points.substr(0, 1)) == points.substr(0, 1)));
+}
+
+// The hyphen at a line's end, in bytes; 0 where none is.
+size_t hyphen_length(std::string_view text) {
+  for (const std::string_view hyphen : {"-", "\u2010", "\u00AD"}) {
+    if (text.ends_with(hyphen) && text.size() > hyphen.size()) {
+      const char before = text[text.size() - hyphen.size() - 1];
+      return is_ascii_letter(before) || is_ascii_digit(before) ||
+                     static_cast<unsigned char>(before) >= 0x80
+                 ? hyphen.size()
+                 : 0;
+    }
+  }
+  return 0;
+}
+
+std::string last_word(std::string_view text) {
+  return std::string(
+      text.substr(text.rfind(' ') == std::string_view::npos ? 0 : text.rfind(' ') + 1));
+}
+
+std::string small_letters(std::string_view text) {
+  std::u32string points = to_lower(to_code_points(text));
+  while (!points.empty() && points.back() < 0x80 &&
+         !is_ascii_letter(static_cast<char>(points.back()))) {
+    points.pop_back();
+  }
+  return to_utf8(points);
+}
+
+class PageJoiner {
+ public:
+  explicit PageJoiner(const std::vector<PdfPage>& pages)
+      : pages_(pages), vocabulary_(pages), height_(text_height(pages)) {}
+
+  std::string join() {
+    measure_blocks();
+    for (const PdfPage& page : pages_) {
+      const std::map<size_t, size_t> capitals = capitals_of(page);
+      std::set<size_t> taken;
+      for (const auto& [line, capital] : capitals) {
+        taken.insert(capital);
+      }
+      for (size_t i = 0; i < page.lines.size(); ++i) {
+        const PdfLine& line = page.lines[i];
+        if (line.left_out || line.text.empty() || taken.contains(i)) {
+          continue;
+        }
+        const auto capital = capitals.find(i);
+        std::string text = line.text;
+        if (capital != capitals.end()) {
+          text = join_capital(page.lines[capital->second].text, text,
+                              [this](const std::string& word) { return vocabulary_.knows(word); });
+        }
+        add(line, text, capital != capitals.end());
+        new_page_ = false;
+      }
+      new_page_ = true;
+    }
+    return std::move(out_);
+  }
+
+ private:
+  struct Block {
+    double x0 = 1e9;
+    double x1 = -1e9;
+    size_t lines = 0;
+  };
+
+  void measure_blocks() {
+    for (const PdfPage& page : pages_) {
+      for (const PdfLine& line : page.lines) {
+        Block& block = blocks_[line.block];
+        block.x0 = std::min(block.x0, line.x0);
+        block.x1 = std::max(block.x1, line.x1);
+        ++block.lines;
+      }
+    }
+  }
+
+  // Large letters, by the line that each begins.
+  [[nodiscard]] std::map<size_t, size_t> capitals_of(const PdfPage& page) const {
+    std::map<size_t, size_t> capitals;
+    for (size_t i = 0; i < page.lines.size(); ++i) {
+      const PdfLine& letter = page.lines[i];
+      if (letter.left_out || letter.height < kCapital * height_ || !is_lone_capital(letter.text)) {
+        continue;
+      }
+      size_t first = page.lines.size();
+      for (size_t k = 0; k < page.lines.size(); ++k) {
+        const PdfLine& line = page.lines[k];
+        const bool beside = k != i && !line.left_out && line.x0 > letter.x0 &&
+                            line.x0 - letter.x1 < letter.height &&
+                            line.x0 - letter.x1 > -letter.height / 2 && line.y1 > letter.y0 &&
+                            line.y0 < letter.y1;
+        if (beside && (first == page.lines.size() || line.y0 < page.lines[first].y0)) {
+          first = k;
+        }
+      }
+      if (first < page.lines.size() && continues_capital(letter.text, page.lines[first].text)) {
+        capitals.emplace(first, i);
+      }
+    }
+    return capitals;
+  }
+
+  // Whether a line goes on with the paragraph of the one before.
+  [[nodiscard]] bool goes_on(const PdfLine& line, std::string_view text) const {
+    if (out_.empty()) {
+      return false;
+    }
+    const double larger = std::max(line.height, last_.height);
+    const bool alike = std::abs(line.height - last_.height) < 0.15 * larger;
+    const bool same_block = line.block == last_.block && !new_page_;
+    const Block& block = blocks_.at(last_.block);
+    const bool full = last_.x1 > block.x1 - 0.12 * (block.x1 - block.x0) && block.lines > 1;
+    if (same_block) {
+      const bool indented =
+          line.x0 > block.x0 + 0.6 * line.height && last_.x0 < line.x0 - 0.6 * line.height;
+      const bool apart = line.y0 - last_.y1 > 0.9 * larger;
+      return alike && !apart && !(indented && (ends_sentence(last_.text) || !full));
+    }
+    if (ends_sentence(last_.text)) {
+      return false;
+    }
+    return alike && (begins_small(text) || (full && new_page_));
+  }
+
+  void add(const PdfLine& line, const std::string& text, bool begins) {
+    if (begins || !goes_on(line, text)) {
+      while (out_.ends_with('\n')) {
+        out_.pop_back();
+      }
+      out_ += out_.empty() ? "" : "\n\n";
+    } else if (const size_t hyphen = hyphen_length(last_.text)) {
+      while (out_.ends_with('\n')) {
+        out_.pop_back();
+      }
+      const std::string cut = last_word(last_.text.substr(0, last_.text.size() - hyphen));
+      const std::string rest = small_letters(text.substr(0, text.find(' ')));
+      const bool soft = last_.text.ends_with("\u00AD");
+      const bool kept = !soft && (!begins_small(text) || cut.contains('-') ||
+                                  (vocabulary_.knows(small_letters(cut) + "-" + rest) &&
+                                   !vocabulary_.knows(small_letters(cut) + rest)));
+      if (!kept) {
+        out_.resize(out_.size() - hyphen);
+      }
+    }
+    out_ += text + "\n";
+    last_ = line;
+    last_.text = text;
+  }
+
+  const std::vector<PdfPage>& pages_;
+  Vocabulary vocabulary_;
+  double height_;
+  std::map<size_t, Block> blocks_;
+  std::string out_;
+  PdfLine last_;
+  bool new_page_ = false;
+};
+
+}  // namespace
+
+void PdfLayoutReader::push(std::string_view xml) {
+  constexpr std::string_view kEnd = "</page>";
+  const size_t searched = pending_.size() < kEnd.size() ? 0 : pending_.size() - kEnd.size();
+  pending_ += xml;
+  size_t begin = 0;
+  for (size_t end = pending_.find(kEnd, searched); end != std::string::npos;
+       end = pending_.find(kEnd, begin)) {
+    read_page(std::string_view(pending_).substr(begin, end - begin));
+    begin = end + kEnd.size();
+  }
+  pending_.erase(0, begin);
+}
+
+void PdfLayoutReader::read_page(std::string_view xml) {
+  PdfPage page;
+  std::vector<Word> words;
+  TagReader tags(xml);
+  bool in_word = false;
+  bool in_line = false;
+  const auto end_line = [&] {
+    if (in_line && !words.empty()) {
+      fill(page.lines.back(), words);
+      bytes_ += page.lines.back().text.size();
+    } else if (in_line) {
+      page.lines.pop_back();
+    }
+    words.clear();
+    in_line = false;
+  };
+  while (const auto tag = tags.next()) {
+    if (tag->kind == Tag::Kind::Text) {
+      if (in_word) {
+        words.back().text += replace_invalid_utf8(trimmed(tag->text));
+      }
+    } else if (tag->kind == Tag::Kind::Close) {
+      in_word = in_word && tag->name != "word";
+      if (tag->name == "line") {
+        end_line();
+      }
+    } else if (tag->name == "page") {
+      page.width = number(*tag, "width");
+      page.height = number(*tag, "height");
+    } else if (tag->name == "block") {
+      ++blocks_;
+    } else if (tag->name == "line") {
+      end_line();
+      page.lines.push_back({.x0 = number(*tag, "xmin"),
+                            .x1 = number(*tag, "xmax"),
+                            .y0 = number(*tag, "ymin"),
+                            .y1 = number(*tag, "ymax"),
+                            .block = blocks_});
+      in_line = true;
+    } else if (tag->name == "word" && in_line) {
+      words.push_back({.x0 = number(*tag, "xmin"),
+                       .x1 = number(*tag, "xmax"),
+                       .height = number(*tag, "ymax") - number(*tag, "ymin")});
+      in_word = true;
+    }
+  }
+  end_line();
+  std::erase_if(page.lines, [](const PdfLine& line) { return line.text.empty(); });
+  pages_.push_back(std::move(page));
+}
+
+std::vector<PdfPage> PdfLayoutReader::finish() {
+  pending_.clear();
+  return std::exchange(pages_, {});
+}
+
+double text_height(const std::vector<PdfPage>& pages) {
+  std::vector<std::pair<double, size_t>> heights;
+  size_t all = 0;
+  for (const PdfPage& page : pages) {
+    for (const PdfLine& line : page.lines) {
+      heights.emplace_back(line.height, line.text.size());
+      all += line.text.size();
+    }
+  }
+  std::ranges::sort(heights);
+  size_t sum = 0;
+  for (const auto& [height, bytes] : heights) {
+    sum += bytes;
+    if (sum * 2 >= all) {
+      return height;
+    }
+  }
+  return 0;
+}
+
+std::string text_of_pages(const std::vector<PdfPage>& pages) {
+  return PageJoiner(pages).join();
+}
+
+}  // namespace mynah
