@@ -107,13 +107,17 @@ Status speak_cues(const Subtitles& subtitles, const Synthesizer& synthesizer,
     CueClauses spoken;
     MYNAH_TRY_STATUS(synthesizer.speak(cue.text, speak, spoken, stop));
     double length_s = static_cast<double>(spoken.samples()) / rate;
-    if (length_s > room_s + kSlack_s) {
-      const double factor =
-          room_s > 0 ? std::min(length_s / room_s, kMostCueSpeedup) : kMostCueSpeedup;
+    double factor = 1;
+    // Pauses do not shrink as speech does, so that once may not be enough.
+    for (int tries = 0; length_s > room_s + kSlack_s && factor < kMostCueSpeedup && tries < 3;
+         ++tries) {
+      factor = room_s > 0 ? std::min(factor * length_s / room_s, kMostCueSpeedup) : kMostCueSpeedup;
       speak.voice.speed = std::min(options.voice.speed * static_cast<float>(factor), kFastest);
       spoken = {};
       MYNAH_TRY_STATUS(synthesizer.speak(cue.text, speak, spoken, stop));
       length_s = static_cast<double>(spoken.samples()) / rate;
+    }
+    if (factor > 1) {
       faster.add(cue.start_s);
     }
     for (const std::string& warning : spoken.warnings()) {
