@@ -52,7 +52,7 @@ TEST_F(SpeakVerb, KeepsTheTimesOfSubtitles) {
 }
 
 TEST_F(SpeakVerb, SaysWhatIsTooLongForItsTimeFasterAndTellsIt) {
-  // Letters of 10 ms each: 0.4 s fit in 0.36 s when they are said faster, two seconds not in one.
+  // Letters of 10 ms each: 0.4 s fit in 0.32 s when they are said faster, two seconds not in one.
   const std::string second(100, 'a');
   std::ofstream(folder_ / "film.srt")
       << "1\n00:00:01,000 --> 00:00:01,900\n"
