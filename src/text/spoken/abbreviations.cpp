@@ -50,6 +50,12 @@ bool is_numbered(std::string_view abbreviation, char32_t next, std::string_view 
   if (decimal_digit(next).has_value() || next == U'#') {
     return true;
   }
+  // "Bks. I–III"
+  next_word = next_word.substr(
+      0, static_cast<size_t>(
+             std::ranges::find_if(next_word,
+                                  [](char c) { return static_cast<unsigned char>(c) >= 0x80; }) -
+             next_word.begin()));
   const bool of = next_word == "of";
   if (abbreviation == "no" || abbreviation == "nos" || (abbreviation == "sec" && of)) {
     return of;

@@ -88,6 +88,14 @@ std::optional<Reading> read_compass(const Tokens& tokens, size_t at, const Spoke
   // "Park Ave NW", "5th St. N"
   const bool stop = at > 2 && tokens.is_space(at - 1) && tokens.is(at - 2, ".");
   const bool behind = is_street_word(stop ? tokens.text(at - 3) : tokens.word_before(at));
+  // "30 mi. N of town"
+  constexpr auto kDistances =
+      std::to_array<std::string_view>({"mi", "miles", "mile", "km", "blocks", "kilometers"});
+  if (at > 3 && tokens.is_space(at - 1) &&
+      among(kDistances, tokens.is(at - 2, ".") ? tokens.text(at - 3) : tokens.text(at - 2)) &&
+      !tokens.is(at + 1, ".")) {
+    return Reading{at + 1, ascii_lower(direction)};
+  }
   // "on E. 42nd St.", "NW 23rd Ave": a letter alone needs its stop.
   const bool before = (letters.size() > 1 || end > at + 1) && is_street(tokens, end);
   return behind || before ? std::optional(Reading{end, std::string(direction)}) : std::nullopt;

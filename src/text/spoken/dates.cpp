@@ -230,7 +230,14 @@ std::optional<Reading> month_and_day(const Tokens& tokens, size_t at, EnglishDia
     return std::nullopt;
   }
   const std::string before = ascii_lower(tokens.word_before(at));
-  const bool day_before = !day_name(tokens.word_before(at)).empty();
+  // "6/1\u20136/15"
+  const size_t dash = at + 3;
+  const bool range = (tokens.is(dash, "-") || tokens.is(dash, "\u2013")) &&
+                     tokens.is_digits(dash + 1, 1, 2) && tokens.is(dash + 2, "/") &&
+                     tokens.is_digits(dash + 3, 1, 2) && tokens.ends_word(dash + 4);
+  const bool second =
+      at > 3 && (tokens.is(at - 1, "-") || tokens.is(at - 1, "\u2013")) && tokens.is(at - 3, "/");
+  const bool day_before = range || second || !day_name(tokens.word_before(at)).empty();
   Date date{
       .end = at + 3, .year = 0, .month = value_at(tokens, at), .day = value_at(tokens, at + 2)};
   const bool fraction = date.month < date.day && date.day < 9;  // "by 3/4"

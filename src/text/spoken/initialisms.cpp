@@ -223,6 +223,11 @@ std::optional<Reading> read_initialism(const Tokens& tokens, size_t at, const Sp
     }
     return read_letter(tokens, at);
   }
+  // "B-1Bs"
+  if (word.size() == 2 && is_ascii_upper(word[0]) && word[1] == 's' && at > 0 &&
+      tokens.is_digits(at - 1)) {
+    return Reading{at + 1, spell(word.substr(0, 1)) + "'s"};
+  }
   if (tokens.is(at + 1, ".") && tokens.is_word(at + 2)) {
     if (auto dotted = read_dotted(tokens, at)) {
       return dotted;

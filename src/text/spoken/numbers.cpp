@@ -352,8 +352,10 @@ std::string plain_words(const Tokens& tokens, size_t at, const Quantity& quantit
        (is_title_case(name) && tokens.is_digits(at, 3, 3)))) {
     return pair_words(quantity.whole, options.dialect);
   }
-  // "the 777X"
-  if (bare && tokens.is_digits(at, 3, 3) && is_capitalised(tokens.text(at + 1))) {
+  // "the 777X", "Form 1040-EZ"
+  const bool lettered = tokens.is(at + 1, "-") && is_all_capitals(tokens.text(at + 2));
+  if (bare && (tokens.is_digits(at, 3, 3) || (lettered && tokens.is_digits(at, 4, 4))) &&
+      (lettered || is_capitalised(tokens.text(at + 1)))) {
     return pair_words(quantity.whole, options.dialect);
   }
   // "KB5034441"
@@ -454,6 +456,13 @@ std::optional<Reading> read_number(const Tokens& tokens, size_t at, const Spoken
   Tail tail = tail_at(tokens, at, end, singular, options);
   if (!singular && stands_before_noun(tokens, at, tail)) {
     tail = tail_at(tokens, at, end, true, options);
+  }
+  // "9.8/10"
+  constexpr auto kMarks = std::to_array<std::string_view>({"5", "10", "20", "100"});
+  if (!span && !quantity->decimals.empty() && tokens.is(end, "/") &&
+      among(kMarks, tokens.text(end + 1)) && tokens.ends_word(end + 2)) {
+    return Reading{end + 2, quantity_words(*quantity, options.dialect) + " out of " +
+                                cardinal_words(tokens.text(end + 1), options.dialect)};
   }
   if (tail.words.empty()) {
     std::string words = span ? span->words : plain_words(tokens, at, *quantity, options);

@@ -207,6 +207,7 @@ std::optional<Reading> read_stroke(const Tokens& tokens, size_t at) {
                                                  {"hr", "per hour"},
                                                  {"h", "per hour"},
                                                  {"mo", "per month"},
+                                                 {"wk", "per week"},
                                                  {"yr", "per year"}});
     if (const auto unit = spoken_of(kShort, tokens.text(at + 1));
         unit && tokens.is_digits(at - 1) && tokens.ends_word(at + 2)) {
@@ -220,6 +221,13 @@ std::optional<Reading> read_stroke(const Tokens& tokens, size_t at) {
     }
     if (among(kEither, both)) {
       return Reading{at + 1, "or"};
+    }
+    // "7 days/wk."
+    const auto several = tokens.is_word(at - 1) && tokens.text(at - 1).ends_with('s')
+                             ? spoken_of(kShort, tokens.text(at + 1))
+                             : std::nullopt;
+    if (several && tokens.ends_word(at + 2)) {
+      return Reading{at + 2, std::string(*several)};
     }
     if (among(kPer, tokens.text(at + 1))) {
       return Reading{at + 1, "per"};

@@ -108,7 +108,11 @@ std::optional<Reading> read_standard(const Tokens& tokens, size_t at, EnglishDia
 bool is_behind_duration(const Tokens& tokens, size_t at) {
   constexpr size_t kNear = 10;  // tokens
   for (size_t i = at > kNear ? at - kNear : 0; i < at; ++i) {
-    if (tokens.is_word(i) && among(WordList{"durations"}, ascii_lower(tokens.text(i)))) {
+    // "a time of 1:59:40"
+    constexpr auto kTimes = std::to_array<std::string_view>({"time", "record", "best"});
+    constexpr auto kVerbs = std::to_array<std::string_view>({"of", "was", "is"});
+    const bool timed = among(kTimes, tokens.text(i)) && among(kVerbs, tokens.word_behind(i + 1));
+    if (timed || (tokens.is_word(i) && among(WordList{"durations"}, ascii_lower(tokens.text(i))))) {
       return true;
     }
   }
@@ -121,10 +125,15 @@ std::string count_words(std::string_view digits, std::string_view unit, EnglishD
 }
 
 // "2:14:04" where it is how long something took.
-std::string duration_words(const Tokens& tokens, size_t at, EnglishDialect dialect) {
+std::string duration_words(const Tokens& tokens, size_t at, std::string_view fraction,
+                           EnglishDialect dialect) {
   std::string words = count_words(tokens.text(at), "hour", dialect);
   if (tokens.text(at + 2) != "00") {
     words += " " + count_words(tokens.text(at + 2), "minute", dialect);
+  }
+  if (!fraction.empty()) {
+    return words + " and " + cardinal_words(tokens.text(at + 4), dialect) + " point " +
+           digit_words(fraction) + " seconds";
   }
   return words + " and " + count_words(tokens.text(at + 4), "second", dialect);
 }
@@ -179,20 +188,23 @@ std::optional<Reading> read_clock(const Tokens& tokens, size_t at, EnglishDialec
   }
   size_t end = at + 3;
   std::string seconds;
+  std::string_view fraction;
   if (colon && tokens.is(end, ":") && tokens.is_digits(end + 1, 2, 2)) {
     const std::string_view digits = tokens.text(end + 1);
     seconds = digits == "00" ? ""
                              : " and " + cardinal_words(digits, dialect) +
                                    (digits == "01" ? " second" : " seconds");
     end += 2;
-    // Thousandths are not said.
+    // Tenths are those of what was timed; thousandths of a clock are not said.
     if (tokens.is(end, ".") && tokens.is_digits(end + 1)) {
+      fraction = tokens.text(end + 1);
       end += 2;
     }
   }
   const auto half = half_day_at(tokens, end);
-  if (!seconds.empty() && !half && is_behind_duration(tokens, at)) {
-    return Reading{end, duration_words(tokens, at, dialect)};
+  if (!seconds.empty() && !half &&
+      (is_behind_duration(tokens, at) || fraction.size() == 1 || fraction.size() == 2)) {
+    return Reading{end, duration_words(tokens, at, fraction, dialect)};
   }
   if ((!colon && !half) || tokens.is(end, ":") ||
       (!half && tokens.is_word(end) && !tokens.is(end, "Z"))) {

@@ -248,12 +248,13 @@ std::optional<Unit> unit_at(const Tokens& tokens, size_t at, bool singular,
     end = behind;
     compound = true;
   }
+  constexpr auto kHyphened = std::to_array<std::string_view>({"m", "L", "W", "V", "g"});
   const bool spaced = unit > at;
   // "12 A", "300 K" and "5 N" are amps, kelvins and newtons, not grades, where nothing follows.
   const bool stands_alone = !tokens.is_word(tokens.skip_space(end));
   if (!compound && ((spaced && wants_no_space(symbol) && !(wants_space(symbol) && stands_alone)) ||
                     (!spaced && wants_space(symbol)) ||
-                    (tokens.is(at, "-") && symbol.size() == 1 && symbol != "m" && symbol != "L"))) {
+                    (tokens.is(at, "-") && symbol.size() == 1 && !among(kHyphened, symbol)))) {
     return std::nullopt;
   }
   if (!tokens.ends_word(end)) {
