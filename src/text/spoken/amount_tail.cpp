@@ -130,7 +130,8 @@ Tail tail_at(const Tokens& tokens, size_t number, size_t at, bool singular,
   }
   // "2x faster", but "2x + 1" and "2x^2" have an unknown in them.
   const size_t behind_x = tokens.skip_space(at + 1);
-  if (tokens.is(at, "x") && tokens.ends_word(at + 1) &&
+  const bool equals = number > 1 && tokens.is_space(number - 1) && tokens.is(number - 2, "=");
+  if (tokens.is(at, "x") && !equals && tokens.ends_word(at + 1) &&
       std::string_view("+-=^*/").find(tokens.is_end(behind_x) ? ' ' : tokens.text(behind_x)[0]) ==
           std::string_view::npos) {
     return {at + 1, "times"};

@@ -11,8 +11,9 @@ namespace mynah {
 namespace {
 
 // Whether a word of prose, in small letters and sayable, or a number of several digits ends at
-// `end`.
+// `end`. Before a question mark the word may begin with a capital: "Really?Yes", not "Node.Js".
 bool is_prose_before(std::string_view text, size_t begin, size_t end) {
+  const bool full_stop = text[end] == '.';
   while (end > begin && std::string_view("\"')]").find(text[end - 1]) != std::string_view::npos) {
     --end;
   }
@@ -27,7 +28,8 @@ bool is_prose_before(std::string_view text, size_t begin, size_t end) {
     return false;
   }
   return std::ranges::all_of(word, is_ascii_digit) ||
-         (std::ranges::all_of(word, is_ascii_lower) && std::ranges::any_of(word, is_vowel_letter));
+         (std::ranges::all_of(full_stop ? word : word.substr(1), is_ascii_lower) &&
+          std::ranges::any_of(word, is_vowel_letter));
 }
 
 }  // namespace

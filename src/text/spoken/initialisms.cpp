@@ -194,6 +194,12 @@ std::optional<Reading> read_letter(const Tokens& tokens, size_t at) {
     return Reading{at + 1, spell(letter)};
   }
   const std::string_view next = tokens.word_behind(at + 1);
+  // "I. M. Pei"
+  if (letter == "I" && tokens.is(at + 1, ".") && tokens.is_space(at + 2) &&
+      tokens.text(at + 3).size() == 1 && is_title_case(tokens.text(at + 3)) &&
+      tokens.is(at + 4, ".")) {
+    return Reading{at + 2, spell(letter)};
+  }
   if (letter == "I" || letter == "i" || letter == "O") {
     return std::nullopt;
   }

@@ -408,6 +408,11 @@ std::optional<Reading> read_item_number(const Tokens& tokens, size_t at,
     return std::nullopt;
   }
   const std::string_view mark = tokens.text(open);
+  // "(i) milk and (ii) eggs"
+  if (const auto roman = letter ? read_roman(tokens, open, options) : std::nullopt;
+      roman && open > 0) {
+    return Reading{end + 1, roman->words + ","};
+  }
   return Reading{end + 1, (letter ? spell(mark) : cardinal_words(mark, options.dialect)) + ","};
 }
 

@@ -297,7 +297,8 @@ std::optional<Reading> read_roman(const Tokens& tokens, size_t at, const SpokenO
                         : say(cardinal_words(digits, options.dialect));
   }
   // Behind any other name, and alone where nothing else is written so.
-  const bool name = !named.stop && is_title_case(named.word) && named.word.size() > 1;
+  const bool name = !named.stop && is_title_case(named.word) && named.word.size() > 1 &&
+                    !is_sentence_starter(before) && !among(kDeterminers, before);
   if (ivx && (name || numeral.size() > 2) && numeral != "XX" && numeral != "XXX") {
     return say(cardinal_words(digits, options.dialect));
   }

@@ -71,6 +71,32 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"pp. 5-10 and vol. IV. Next.", "pp. 5-10 and vol. IV. / Next."}));
 
 INSTANTIATE_TEST_SUITE_P(
+    ForgottenSpaces, SentenceCases,
+    testing::Values(Case{"What is this.Yes it is.He left in 1999.She stayed.",
+                         "What is this. / Yes it is. / He left in 1999. / She stayed."},
+                    Case{"Really?Yes! It's so.It's done.",
+                         "Really? / Yes! / It's so. / It's done."},
+                    Case{"\"It was the end.\"He left.", "\"It was the end.\" / He left."},
+                    Case{"Node.js, System.Out.print and example.Com are names.",
+                         "Node.js, System.Out.print and example.Com are names."},
+                    Case{"Mr.Smith and J.Smith met ASP.NET and 5.Five.",
+                         "Mr.Smith and J.Smith met ASP.NET and 5.Five."}));
+
+INSTANTIATE_TEST_SUITE_P(
+    ShortForms, SentenceCases,
+    testing::Values(
+        Case{"We saw Pt. Reyes. Attn. HR dept. here. Ash Ct. is closed. Take Rte. 66 now.",
+             "We saw Pt. Reyes. / Attn. HR dept. here. / Ash Ct. is closed. / Take Rte. 66 now."},
+        Case{"Non-U.S. citizens and UK-U.S. talks ended.",
+             "Non-U.S. citizens and UK-U.S. talks ended."},
+        Case{"He is 5 ft. 6 in. tall. It has 2 lb. 3 oz. of it.",
+             "He is 5 ft. 6 in. tall. / It has 2 lb. 3 oz. of it."},
+        Case{"He was ill. John came from Peoria, Ill. on Monday.",
+             "He was ill. / John came from Peoria, Ill. on Monday."},
+        Case{"See App. B and Bks. I\u2013III. Sec. of State Lee came. So 5! = 120.",
+             "See App. B and Bks. I\u2013III. / Sec. of State Lee came. / So 5! = 120."}));
+
+INSTANTIATE_TEST_SUITE_P(
     StopsThatEndNothing, SentenceCases,
     testing::Values(Case{"Use a 5 in. drill bit. Or a 3/8 in. drill. It is 5 in. Then go.",
                          "Use a 5 in. drill bit. / Or a 3/8 in. drill. / It is 5 in. / Then go."},
