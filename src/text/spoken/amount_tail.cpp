@@ -74,6 +74,10 @@ Tail unit_tail_at(const Tokens& tokens, size_t number, size_t at, bool singular,
   }
   if (const auto unit = unit_at(tokens, at, singular, options.dialect)) {
     Tail tail{unit->end, unit->words};
+    // "a 10-ft.-tall box"
+    if (tokens.is(tail.end, ".") && tokens.is(tail.end + 1, "-") && tokens.is_word(tail.end + 2)) {
+      return {tail.end + 1, tail.words};
+    }
     // "2 gal./min."
     if (tokens.is(tail.end, ".") && tokens.is(tail.end + 1, "/")) {
       const auto per = divisor_unit_at(tokens, tail.end + 2, options.dialect);

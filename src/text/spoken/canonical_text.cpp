@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "text/spoken/characters.h"
 #include "text/unicode.h"
 #include "text/utf8.h"
 
@@ -26,6 +27,13 @@ bool is_dress(char32_t c) {
          between(c, 0x24B6, 0x24E9) || between(c, 0x1F130, 0x1F149) || between(c, 0x3371, 0x33DF) ||
          between(c, 0x2460, 0x2473) || between(c, 0x2160, 0x2188) || c == 0x212A || c == 0x212B ||
          c == 0x2126 || c == 0x2103 || c == 0x2109 || c == 0xB5 || c == 0x2024 || c == 0x2025;
+}
+
+// Whether a small digit behind this text counts or numbers what stands there, as in formulas: a
+// letter, a digit or a bracket, but for the base of "log₂".
+bool is_counted_symbol(std::string_view before) {
+  const char last = before.empty() ? ' ' : before.back();
+  return !before.ends_with("log") && (is_ascii_letter(last) || is_ascii_digit(last) || last == ')');
 }
 
 char32_t plain(char32_t c) {
@@ -89,6 +97,8 @@ CanonicalText to_canonical(std::string_view source) {
       put(U'0' + static_cast<char32_t>(*digit), at);
     } else if (is_white_space(c)) {
       put(U' ', at);
+    } else if (between(c, 0x2080, 0x2089) && is_counted_symbol(canonical.text)) {
+      put(U'0' + (c - 0x2080), at);
     } else if (is_dress(c)) {
       for (const char32_t part : nfkc(std::u32string(1, c))) {
         put(plain(part), at);

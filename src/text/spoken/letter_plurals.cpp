@@ -45,7 +45,10 @@ std::optional<Reading> read_letter_plural(const Tokens& tokens, size_t at,
   const auto letters = [&](size_t word) { return spell(tokens.text(word).substr(0, 1)) + "'s"; };
   if (tokens.is_word(at)) {
     const bool counted = among(kNumbers, tokens.word_before(at));
-    const bool plural = tokens.begins_word(at) && !tokens.is(at, "Rs") &&
+    // "Ps. 23" is a psalm.
+    const bool psalm = tokens.is(at, "Ps") && tokens.is(at + 1, ".") &&
+                       tokens.is_digits(tokens.skip_space(at + 2));
+    const bool plural = tokens.begins_word(at) && !tokens.is(at, "Rs") && !psalm &&
                         is_letter_plural(tokens, at, counted, false);
     return plural ? std::optional(Reading{at + 1, letters(at)}) : std::nullopt;
   }

@@ -130,8 +130,10 @@ std::optional<Reading> plural_at(const Tokens& tokens, size_t at, bool last,
       {"the", "their", "his", "her", "my", "our", "your", "mid", "late", "early", "The"});
   // "10s" is ten seconds, "in the 80s" a decade.
   const bool model = is_model_number(tokens, digits);
-  const bool known =
-      last || model || (at == 0 ? number >= "20" : among(kBefore, tokens.word_before(at)));
+  // "under-18s"
+  const bool joined = at > 1 && tokens.is(at - 1, "-") && tokens.is_word(at - 2);
+  const bool known = last || model || joined ||
+                     (at == 0 ? number >= "20" : among(kBefore, tokens.word_before(at)));
   if (number.size() < 3 && !short_form && !known) {
     return std::nullopt;
   }

@@ -315,7 +315,8 @@ std::optional<Scale> scale_at(const Tokens& tokens, size_t at, ScaleLetters lett
                                                      {"Bn", "billion"},
                                                      {"t", "trillion"},
                                                      {"T", "trillion"},
-                                                     {"tn", "trillion"}});
+                                                     {"tn", "trillion"},
+                                                     {"cr", "crore"}});
   // "$100-million deal" has a hyphen.
   const size_t word = tokens.is(at, "-") ? at + 1 : tokens.skip_space(at);
   const std::string lower = ascii_lower(tokens.text(word));

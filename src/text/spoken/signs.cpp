@@ -229,6 +229,16 @@ std::optional<Reading> read_stroke(const Tokens& tokens, size_t at) {
     if (several && tokens.ends_word(at + 2)) {
       return Reading{at + 2, std::string(*several)};
     }
+    // "$5/adult"
+    constexpr auto kCurrencies =
+        std::to_array<std::string_view>({"$", "\u00A3", "\u20AC", "\u00A5", "\u20B9"});
+    const bool priced =
+        tokens.is_digits(at - 1) &&
+        ((at > 1 && among(kCurrencies, tokens.text(at - 2))) ||
+         (at > 3 && tokens.is(at - 2, ".") && among(kCurrencies, tokens.text(at - 4))));
+    if (priced && tokens.text(at + 1).size() > 2 && is_ascii_lower(tokens.text(at + 1)[0])) {
+      return Reading{at + 1, "per"};
+    }
     if (among(kPer, tokens.text(at + 1))) {
       return Reading{at + 1, "per"};
     }
@@ -310,8 +320,12 @@ std::optional<Reading> read_dash(const Tokens& tokens, size_t at) {
     return Reading{end, "to"};
   }
   // "$x$-axis": a formula is a value too.
-  const bool before = at > 0 && (is_value(tokens, at - 1) || tokens.is(at - 1, "$"));
   const bool behind = is_value(tokens, end);
+  // "10-ft.-tall"
+  const bool cut = at > 1 && hyphen && tokens.is(at - 1, ".") && tokens.is_word(at - 2) &&
+                   tokens.is_word(end) && is_ascii_lower(tokens.text(end)[0]);
+  const bool before =
+      at > 0 && (is_value(tokens, at - 1) || tokens.is(at - 1, "$") || (cut && end - at == 1));
   if (end - at > 1) {
     const bool pause = before || !behind || is_pause(tokens, at, end);
     return Reading{end, pause ? "\u2014" : "dash dash"};

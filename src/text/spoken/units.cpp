@@ -214,7 +214,8 @@ std::optional<Unit> unit_at(const Tokens& tokens, size_t at, bool singular,
   bool compound = power != 0;
   if (tokens.is(end, "/")) {
     // "4.5 l/100 km"
-    const bool counted = tokens.is_digits(end + 1, 1, 4);
+    constexpr auto kCounts = std::to_array<std::string_view>({"10", "100", "1000"});
+    const bool counted = among(kCounts, tokens.text(end + 1));
     const size_t below = counted ? tokens.skip_space(end + 2) : end + 1;
     if (const auto divisor = divisor_unit_at(tokens, below, dialect)) {
       const UnitName* const several = counted ? find_unit(tokens.text(below)) : nullptr;
@@ -251,7 +252,9 @@ std::optional<Unit> unit_at(const Tokens& tokens, size_t at, bool singular,
   constexpr auto kHyphened = std::to_array<std::string_view>({"m", "L", "W", "V", "g"});
   const bool spaced = unit > at;
   // "12 A", "300 K" and "5 N" are amps, kelvins and newtons, not grades, where nothing follows.
-  const bool stands_alone = !tokens.is_word(tokens.skip_space(end));
+  const std::string_view behind = tokens.text(tokens.skip_space(end));
+  const bool stands_alone = !tokens.is_word(tokens.skip_space(end)) ||
+                            (symbol == "t" && among(WordList{"no-nouns"}, behind));
   if (!compound && ((spaced && wants_no_space(symbol) && !(wants_space(symbol) && stands_alone)) ||
                     (!spaced && wants_space(symbol)) ||
                     (tokens.is(at, "-") && symbol.size() == 1 && !among(kHyphened, symbol)))) {

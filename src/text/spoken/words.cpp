@@ -233,10 +233,19 @@ constexpr std::array kStates = std::to_array<State>({
     {"WI", "Wisconsin"},      {"WY", "Wyoming"},
 });
 
+// "(D-NY)", "(R-Tex.)": whether a party's letter stands before `at`.
+bool is_behind_party(const Tokens& tokens, size_t at) {
+  constexpr auto kParties = std::to_array<std::string_view>({"R", "D", "I", "L"});
+  return at > 2 && tokens.is(at - 1, "-") && tokens.is(at - 3, "(") &&
+         among(kParties, tokens.text(at - 2));
+}
+
 // ", CA" behind a town. Codes that are words as well need a postal code behind them.
 std::optional<Reading> read_state(const Tokens& tokens, size_t at) {
-  if (at < 3 || !tokens.is_space(at - 1) || !tokens.is(at - 2, ",") ||
-      !is_title_case(tokens.text(at - 3)) || tokens.text(at).size() != 2) {
+  const bool town = at > 2 && tokens.is_space(at - 1) && tokens.is(at - 2, ",") &&
+                    is_title_case(tokens.text(at - 3));
+  const bool party = is_behind_party(tokens, at);
+  if ((!town && !party) || tokens.text(at).size() != 2) {
     return std::nullopt;
   }
   constexpr auto kWords =
@@ -244,7 +253,8 @@ std::optional<Reading> read_state(const Tokens& tokens, size_t at) {
   const std::string_view code = tokens.text(at);
   const bool postal = tokens.is_space(at + 1) && tokens.is_digits(at + 2, 5, 5);
   const auto* const state = std::ranges::find(kStates, code, &State::code);
-  if (state == kStates.end() || (among(kWords, code) && !postal) || !tokens.ends_word(at + 1)) {
+  if (state == kStates.end() || (among(kWords, code) && !postal && !party) ||
+      !tokens.ends_word(at + 1)) {
     return std::nullopt;
   }
   return Reading{at + 1, std::string(state->name)};
@@ -341,7 +351,7 @@ std::optional<Reading> read_abbreviation(const Tokens& tokens, size_t at,
   if (auto name = read_calendar_name(tokens, at)) {
     return name;
   }
-  if (!tokens.begins_word(at)) {
+  if (!tokens.begins_word(at) && !is_behind_party(tokens, at)) {
     return std::nullopt;
   }
   for (const auto reader : {read_day, read_state, read_stroke_word}) {
