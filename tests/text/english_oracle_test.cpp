@@ -22,7 +22,7 @@ TEST_P(EnglishOracle, reads_every_one_of_two_thousand_sentences_alike) {
   MYNAH_SKIP_WITHOUT(oracle);
   const auto unknown =
       std::make_shared<test::WordTable>(test::english_oracle(accent + "_asked.tsv"));
-  const auto phonemizer = english_phonemizer(files, accent == "gb", unknown, {.homographs = false});
+  const auto phonemizer = english_phonemizer(files, accent == "gb", unknown, {.as_misaki = true});
   ASSERT_TRUE(phonemizer) << phonemizer.error().message;
 
   const std::vector<std::string> sentences = test::english_sentences();

@@ -74,7 +74,7 @@ TEST(Homographs, change_nothing_but_words_of_the_table) {
   const EnglishFiles files = english_files_in(test::weights_path("phonemes"), /*british=*/true);
   MYNAH_SKIP_WITHOUT(files.tagger);
   const auto with = english_phonemizer(files, /*british=*/true, nullptr);
-  const auto without = english_phonemizer(files, /*british=*/true, nullptr, {.homographs = false});
+  const auto without = english_phonemizer(files, /*british=*/true, nullptr, {.as_misaki = true});
   ASSERT_TRUE(with && without);
   size_t changed = 0;
   for (const std::string& sentence : test::english_sentences()) {

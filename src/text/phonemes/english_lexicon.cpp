@@ -110,7 +110,8 @@ std::optional<std::u32string> EnglishLexicon::operator()(const LexiconWord& word
   if (!has_no_capitals(spelling)) {
     stress = has_no_small_letters(spelling) ? Stress::Primary : Stress::AtLeastSecondary;
   }
-  auto found = find({.word = spelling, .tag = word.tag, .stress = stress, .context = &context});
+  auto found =
+      find_spelling({.word = spelling, .tag = word.tag, .stress = stress, .context = &context});
   if (found) {
     // The "million" of "$5 million".
     if (const auto unit = unit_of_currency(word.currency); !unit.empty()) {
@@ -140,9 +141,29 @@ EnglishLexicon::Phonemes EnglishLexicon::gold(std::u32string_view word,
   return reading ? std::optional(to_code_points(*reading)) : std::nullopt;
 }
 
+EnglishLexicon::Phonemes EnglishLexicon::find_spelling(const Query& query) const {
+  Phonemes found = find(query);
+  if (!found && names_) {
+    if (const std::u32string plain = without_marks(query.word); plain != query.word) {
+      Query unmarked = query;
+      unmarked.word = plain;
+      found = find(unmarked);
+    }
+  }
+  return found;
+}
+
 EnglishLexicon::Phonemes EnglishLexicon::find(const Query& query) const {
   if (auto found = function_word(query)) {
     return found;
+  }
+  if (names_ && !has_no_capitals(query.word)) {
+    if (auto listed = names_->listed(query.word)) {
+      return with_stress(*listed, query.stress);
+    }
+    if (auto found = possessive(query)) {
+      return found;
+    }
   }
   Query own = query;
   std::u32string small;
@@ -150,23 +171,49 @@ EnglishLexicon::Phonemes EnglishLexicon::find(const Query& query) const {
     small = lower(query.word);
     own.word = small;
   }
-  if (is_known(own.word)) {
-    return look_up(own);
+  // A name before what it might be an ending of; any other word behind its stem: the voice learned
+  // how misaki's lexicons have that.
+  own.with_names = names_ && !has_no_capitals(query.word);
+  Phonemes found = find_form(own);
+  if (!found && names_ && !own.with_names) {
+    own.with_names = true;
+    found = find_form(own);
   }
+  return found;
+}
+
+EnglishLexicon::Phonemes EnglishLexicon::possessive(const Query& query) const {
+  // Not "It's" and "Who's", which gold has; silver's "Matt's" ends with a z.
+  constexpr size_t kEnding = 2;
+  const bool ends = query.word.ends_with(U"'s") || query.word.ends_with(U"'S");
+  if (!ends || query.word.size() <= kEnding + 1 || gold_.find(query.word)) {
+    return std::nullopt;
+  }
+  Query stem = query;
+  stem.word = query.word.substr(0, query.word.size() - kEnding);
+  const Phonemes said = find(stem);
+  return said ? inflected(*said, Inflection::S, british_) : std::nullopt;
+}
+
+EnglishLexicon::Phonemes EnglishLexicon::find_form(const Query& query) const {
+  if (is_known(query)) {
+    return look_up(query);
+  }
+  Query own = query;
   // The possessive of a plural, and a last apostrophe that means nothing.
   for (const std::u32string_view ending : {U"s'", U"'"}) {
-    if (own.word.ends_with(ending)) {
-      std::u32string stem(own.word.substr(0, own.word.size() - ending.size()));
+    if (query.word.ends_with(ending)) {
+      std::u32string stem(query.word.substr(0, query.word.size() - ending.size()));
       stem += ending.size() == 2 ? U"'s" : U"";
-      if (is_known(stem)) {
-        own.word = stem;
+      own.word = stem;
+      if (is_known(own)) {
         return look_up(own);
       }
     }
   }
   for (const Inflection kind : {Inflection::S, Inflection::Ed, Inflection::Ing}) {
-    Query inflected_word = own;
-    if (kind == Inflection::Ing && !own.stress) {
+    Query inflected_word = query;
+    if (kind == Inflection::Ing && !query.stress) {
       inflected_word.stress = Stress::AtLeastSecondary;
     }
     if (auto found = inflection(inflected_word, kind)) {
@@ -174,6 +221,27 @@ EnglishLexicon::Phonemes EnglishLexicon::find(const Query& query) const {
     }
   }
   return std::nullopt;
+}
+
+EnglishLexicon::Phonemes EnglishLexicon::name(const Query& query) const {
+  // In capitals the shortest are letters: IRA, EVA.
+  constexpr size_t kShortestInCapitals = 4;
+  if (!names_) {
+    return std::nullopt;
+  }
+  if (auto listed = names_->listed(query.word)) {
+    return listed;
+  }
+  const bool in_capitals = query.word.size() > 1 && has_no_small_letters(query.word);
+  if (!query.with_names || gold_.find(query.word) || query.word.size() < 2 ||
+      (in_capitals && (query.word.size() < kShortestInCapitals || gold_.find(lower(query.word))))) {
+    return std::nullopt;
+  }
+  if (const auto silver = silver_.find(in_capitals ? lower(query.word) : query.word)) {
+    const auto reading = silver->reading(family(query.tag));
+    return reading ? std::optional(to_code_points(*reading)) : std::nullopt;
+  }
+  return names_->find(query.word);
 }
 
 bool EnglishLexicon::is_word_in_capitals(const Query& query) const {
@@ -259,11 +327,12 @@ EnglishLexicon::Phonemes EnglishLexicon::function_word(const Query& query) const
   return std::nullopt;
 }
 
-bool EnglishLexicon::is_known(std::u32string_view word) const {
+bool EnglishLexicon::is_known(const Query& query) const {
+  const std::u32string_view word = query.word;
   if (word.empty()) {
     return false;
   }
-  if (own(word) || gold_.find(word) || is_sign(word) || silver_.find(word)) {
+  if (own(word) || gold_.find(word) || is_sign(word) || silver_.find(word) || name(query)) {
     return true;
   }
   if (!is_plain_word(word)) {
@@ -275,6 +344,9 @@ bool EnglishLexicon::is_known(std::u32string_view word) const {
 EnglishLexicon::Phonemes EnglishLexicon::look_up(Query query) const {
   if (auto own_phonemes = own(query.word)) {
     return own_phonemes;
+  }
+  if (auto known = name(query)) {
+    return with_stress(*known, query.stress);
   }
   std::u32string small;
   bool is_name = false;
@@ -309,9 +381,9 @@ EnglishLexicon::Phonemes EnglishLexicon::look_up(Query query) const {
 
 EnglishLexicon::Phonemes EnglishLexicon::inflection(const Query& query, Inflection kind) const {
   for (const std::u32string& stem : stems(query.word, kind)) {
-    if (!stem.empty() && is_known(stem)) {
-      Query own = query;
-      own.word = stem;
+    Query own = query;
+    own.word = stem;
+    if (!stem.empty() && is_known(own)) {
       const Phonemes phonemes = look_up(own);
       return phonemes ? inflected(*phonemes, kind, british_) : std::nullopt;
     }

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "text/phonemes/inflections.h"
+#include "text/phonemes/name_lexicon.h"
 #include "text/phonemes/pronunciations.h"
 #include "text/phonemes/stress.h"
 #include "text/phonemes/user_lexicon.h"
@@ -33,11 +34,13 @@ struct LexiconWord {
 class EnglishLexicon {
  public:
   // `gold` was read by people, `silver` was not; `own` are the user's words, which come before
-  // both. It may be null.
-  EnglishLexicon(Pronunciations gold, Pronunciations silver, std::shared_ptr<const UserLexicon> own,
-                 bool british)
+  // both, and may be null. `names` are for what neither has; without them words are read as misaki
+  // reads them.
+  EnglishLexicon(Pronunciations gold, Pronunciations silver, std::optional<NameLexicon> names,
+                 std::shared_ptr<const UserLexicon> own, bool british)
       : gold_(std::move(gold)),
         silver_(std::move(silver)),
+        names_(std::move(names)),
         own_(std::move(own)),
         british_(british) {}
 
@@ -51,6 +54,9 @@ class EnglishLexicon {
                                                      bool begins_word) const;
 
   [[nodiscard]] bool has_own() const { return own_ != nullptr; }
+
+  // False where words are read as misaki reads them.
+  [[nodiscard]] bool has_names() const { return names_.has_value(); }
 
   // The user's own phonemes of a word as it stands in the text.
   [[nodiscard]] std::optional<std::u32string> own(std::u32string_view word) const;
@@ -66,20 +72,30 @@ class EnglishLexicon {
     std::string_view tag;  // empty: none
     std::optional<Stress> stress;
     const WordContext* context = nullptr;  // null: said for itself
+    bool with_names = false;               // whether the dictionary of names is asked, too
   };
 
+  // The word, without the marks on its letters where only that is known.
+  [[nodiscard]] Phonemes find_spelling(const Query& query) const;
   [[nodiscard]] Phonemes find(const Query& query) const;
+  // Of a word with a capital and 's: as the word without it.
+  [[nodiscard]] Phonemes possessive(const Query& query) const;
+  // The word itself, one with an apostrophe, or one with an ending behind it.
+  [[nodiscard]] Phonemes find_form(const Query& query) const;
   // Words of which the neighbours decide, or that stand for another: a, the, to, in, vs, %.
   [[nodiscard]] Phonemes function_word(const Query& query) const;
   [[nodiscard]] Phonemes look_up(Query query) const;
   [[nodiscard]] Phonemes inflection(const Query& query, Inflection inflection) const;
-  [[nodiscard]] bool is_known(std::u32string_view word) const;
+  [[nodiscard]] bool is_known(const Query& query) const;
+  // Of the list of names and, for a word that neither of misaki's lexicons has, the dictionary.
+  [[nodiscard]] Phonemes name(const Query& query) const;
   // Whether a word with capitals is the one of small letters: "HOUSE", "House".
   [[nodiscard]] bool is_word_in_capitals(const Query& query) const;
   [[nodiscard]] Phonemes gold(std::u32string_view word, std::string_view tag = {}) const;
 
   Pronunciations gold_;
   Pronunciations silver_;
+  std::optional<NameLexicon> names_;
   std::shared_ptr<const UserLexicon> own_;
   bool british_;
 };

@@ -1,6 +1,7 @@
 // English as misaki reads it (0.9.4, en.py, G2P, as hibari-tts 0.2.1 has it without spaCy and
 // espeak): words are said from the last to the first, since what follows decides on "the" and "to".
 #include <algorithm>
+#include <filesystem>
 #include <future>
 #include <optional>
 #include <string>
@@ -66,14 +67,14 @@ class EnglishPhonemizer : public Phonemizer {
  public:
   EnglishPhonemizer(EnglishTokenizer tokenizer, Tagger tagger, EnglishLexicon lexicon,
                     std::shared_ptr<const UserLexicon> own_words,
-                    std::shared_ptr<const UnknownWords> unknown, bool british, bool homographs)
+                    std::shared_ptr<const UnknownWords> unknown, bool british, bool as_misaki)
       : tokenizer_(std::move(tokenizer)),
         tagger_(std::move(tagger)),
         lexicon_(std::move(lexicon)),
         own_words_(std::move(own_words)),
         unknown_(std::move(unknown)),
         british_(british),
-        homographs_(homographs) {}
+        as_misaki_(as_misaki) {}
 
   using Phonemizer::phonemes;
 
@@ -145,7 +146,7 @@ class EnglishPhonemizer : public Phonemizer {
     for (size_t i = 0; i < tokens.size(); ++i) {
       tokens[i].tag = tags[i];
     }
-    if (homographs_) {
+    if (!as_misaki_) {
       read_homographs(tokens);
     }
     return lexicon_.has_own() ? with_own_words(text, tokens) : tokens;
@@ -195,13 +196,23 @@ class EnglishPhonemizer : public Phonemizer {
   std::shared_ptr<const UserLexicon> own_words_;
   std::shared_ptr<const UnknownWords> unknown_;
   bool british_ = false;
-  bool homographs_ = true;
+  bool as_misaki_ = false;
 };
 
 template <class T>
 Result<T> load(const std::string& path) {
   MYNAH_TRY(const std::string json, read_data_file(path));
   return T::parse(json, path);
+}
+
+// Empty where there is no such file: an older pull.
+Result<PronouncingTable> dictionary_of(const EnglishFiles& files) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(files.dictionary, error)) {
+    return PronouncingTable();
+  }
+  MYNAH_TRY(auto file, MappedFile::open(files.dictionary));
+  return PronouncingTable::open(std::move(file));
 }
 
 // On a thread of its own, or, where none can be had, when it is asked for.
@@ -222,13 +233,19 @@ Result<std::unique_ptr<Phonemizer>> english_phonemizer(const EnglishFiles& files
   });
   MYNAH_TRY(EnglishTokenizer tokenizer, load<EnglishTokenizer>(files.tokenizer_exceptions));
   MYNAH_TRY(Tagger tagger, load<Tagger>(files.tagger));
+  std::optional<NameLexicon> names;
+  if (!options.as_misaki) {
+    MYNAH_TRY(PronouncingTable table, dictionary_of(files));
+    names.emplace(std::move(table), british);
+  }
   auto [gold_read, silver_read] = lexicons.get();
   MYNAH_TRY(Pronunciations gold, std::move(gold_read));
   MYNAH_TRY(Pronunciations silver, std::move(silver_read));
   return std::make_unique<EnglishPhonemizer>(
       std::move(tokenizer), std::move(tagger),
-      EnglishLexicon(std::move(gold), std::move(silver), options.own_words, british),
-      options.own_words, std::move(unknown), british, options.homographs);
+      EnglishLexicon(std::move(gold), std::move(silver), std::move(names), options.own_words,
+                     british),
+      options.own_words, std::move(unknown), british, options.as_misaki);
 }
 
 }  // namespace mynah

@@ -50,6 +50,9 @@ namespace mynah {
 [[nodiscard]] std::u32string upper(std::u32string_view text);
 [[nodiscard]] std::u32string capitalized(std::u32string_view text);
 
+// The word as a keyboard without accents has it: "Zurich" for "Z\u00FCrich", "Lodz", "Strasse".
+[[nodiscard]] std::u32string without_marks(std::u32string_view text);
+
 // text == lower(text), text == upper(text): true where there is no case at all.
 [[nodiscard]] bool has_no_capitals(std::u32string_view text);
 [[nodiscard]] bool has_no_small_letters(std::u32string_view text);

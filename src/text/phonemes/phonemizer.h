@@ -67,6 +67,7 @@ struct EnglishFiles {
   std::string silver;
   std::string tagger;
   std::string tokenizer_exceptions;
+  std::string dictionary = {};  // pronouncing_table.h; empty: none, and the network reads names
 };
 
 // The files of one accent in a folder with the wheel's names (lexicon_us_gold.json.gz, ...), each
@@ -76,8 +77,9 @@ struct EnglishFiles {
 struct EnglishOptions {
   // The user's words (user_lexicon.h), which come before everything else; may be null.
   std::shared_ptr<const UserLexicon> own_words = nullptr;
-  // Whether words nearby decide on "lead", "bow" and their like (homograph_table.h).
-  bool homographs = true;
+  // Reads every word as misaki 0.9.4 does, where its lexicons are wrong too: no homographs, names,
+  // stretched words or dialect of ours.
+  bool as_misaki = false;
 };
 
 // English, American or British. Without `unknown`, words that no lexicon has are spelled out letter

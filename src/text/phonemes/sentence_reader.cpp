@@ -254,7 +254,8 @@ std::u32string SentenceReader::unknown(std::u32string_view text) const {
 
 std::u32string SentenceReader::unknown_letters(std::u32string_view letters) const {
   if (unknown_ != nullptr) {
-    return to_code_points(unknown_->pronounce(to_utf8(letters)));
+    return to_code_points(unknown_->pronounce(
+        to_utf8(lexicon_.has_names() ? without_marks(letters) : std::u32string(letters))));
   }
   // Without their accents, so that more of them have names.
   return lexicon_.spelled_out(nfkd(letters)).value_or(U"");

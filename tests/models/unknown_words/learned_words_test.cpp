@@ -114,7 +114,7 @@ TEST_P(LearnedWords, read_sentences_as_their_oracle_does) {
   const std::string accent = GetParam();
   const EnglishFiles files = english_files_in(test::weights_path("phonemes"), accent == "gb");
   const auto phonemizer =
-      english_phonemizer(files, accent == "gb", load(accent, *cpu_), {.homographs = false});
+      english_phonemizer(files, accent == "gb", load(accent, *cpu_), {.as_misaki = true});
   ASSERT_TRUE(phonemizer) << phonemizer.error().message;
   const test::WordTable asked(test::english_oracle(accent + "_asked.tsv"));
   const std::vector<std::string> sentences = test::english_sentences();
