@@ -17,6 +17,7 @@
 #include "speech/kokoro_phonemizers.h"
 #include "speech/text_reader.h"
 #include "store/catalogue.h"
+#include "store/speech_models.h"
 #include "store/store.h"
 #include "text/documents/document.h"
 #include "text/spoken/inline_marks.h"
@@ -214,7 +215,9 @@ Result<int> PhonemesCommand::run(Context& context) {
   MYNAH_TRY(const place::OpenedDevice device, place::open_device("cpu", place::DeviceSettings{}));
   const auto lexicons = store.find(kEnglishPhonemes);
   const PhonemizerSource phonemizers =
-      kokoro_phonemizers(lexicons ? lexicons->path() : std::string(), lexicon_, *device.backend);
+      kokoro_phonemizers({.phonemes = lexicons ? lexicons->path() : std::string(),
+                          .dictionary = installed_dictionary(store)},
+                         lexicon_, *device.backend);
   // What cannot be read at all is told before any text is.
   if (const auto phonemizer = phonemizers(language_); !phonemizer) {
     return std::unexpected(phonemizer.error());

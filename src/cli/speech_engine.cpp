@@ -341,7 +341,13 @@ Result<SpeechEngine> open_speech_engine(const SpeechEngineOptions& options, Cont
   engine.reading_pool = std::move(reading.pool);
   engine.reading_backend = std::move(reading.backend);
   PhonemizerSource phonemizers =
-      kokoro_phonemizers(model.english_phonemes, options.lexicon, *engine.reading_backend);
+      kokoro_phonemizers({.phonemes = model.english_phonemes, .dictionary = model.dictionary},
+                         options.lexicon, *engine.reading_backend);
+  if (options.reads && model.dictionary.empty() && !model.english_phonemes.empty()) {
+    engine.explanation.emplace_back(
+        "names: by the network for unknown words; `mynah pull cmudict` brings a dictionary of "
+        "them");
+  }
   if (file.family == "hibari") {
     phonemizers = english_only(file.name, std::move(phonemizers));
   }

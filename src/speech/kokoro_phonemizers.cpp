@@ -21,14 +21,14 @@ namespace {
 // The phonemizers that were asked for so far.
 class EnglishPhonemizers {
  public:
-  EnglishPhonemizers(std::string folder, std::string lexicon, Backend& backend)
-      : folder_(std::move(folder)), lexicon_(std::move(lexicon)), backend_(backend) {}
+  EnglishPhonemizers(EnglishPlaces places, std::string lexicon, Backend& backend)
+      : places_(std::move(places)), lexicon_(std::move(lexicon)), backend_(backend) {}
 
   Result<std::shared_ptr<const Phonemizer>> of(bool british) {
     const std::scoped_lock lock(mutex_);
     std::shared_ptr<const Phonemizer>& known = known_[british ? 1 : 0];
     if (!known) {
-      const std::string network = folder_ + (british ? "/oov_gb" : "/oov");
+      const std::string network = places_.phonemes + (british ? "/oov_gb" : "/oov");
       std::shared_ptr<const UnknownWords> unknown;
       // Without it unknown words are spelled.
       std::error_code error;
@@ -43,14 +43,15 @@ class EnglishPhonemizers {
                       lexicon_, british ? LexiconPhonemes::British : LexiconPhonemes::American));
         options.own_words = std::make_shared<const UserLexicon>(std::move(words));
       }
-      MYNAH_TRY(known,
-                english_phonemizer(english_files_in(folder_, british), british, unknown, options));
+      EnglishFiles files = english_files_in(places_.phonemes, british);
+      files.dictionary = places_.dictionary;
+      MYNAH_TRY(known, english_phonemizer(files, british, unknown, options));
     }
     return known;
   }
 
  private:
-  std::string folder_;
+  EnglishPlaces places_;
   std::string lexicon_;
   Backend& backend_;
   std::mutex mutex_;
@@ -102,9 +103,10 @@ Status check_english_lexicons(const std::string& folder) {
                         : Status{};
 }
 
-PhonemizerSource kokoro_phonemizers(const std::string& folder, const std::string& lexicon,
+PhonemizerSource kokoro_phonemizers(const EnglishPlaces& places, const std::string& lexicon,
                                     Backend& backend) {
-  return [folder, english = std::make_shared<EnglishPhonemizers>(folder, lexicon, backend),
+  return [folder = places.phonemes,
+          english = std::make_shared<EnglishPhonemizers>(places, lexicon, backend),
           others = std::make_shared<EspeakPhonemizers>(lexicon)](
              const std::string& language) -> Result<std::shared_ptr<const Phonemizer>> {
     if (!is_english(language)) {

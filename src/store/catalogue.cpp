@@ -159,11 +159,12 @@ struct Kind {
   std::string_view kind;
 };
 
-constexpr std::array<Kind, 7> kKinds = {{{"whisper", "speech to text"},
+constexpr std::array<Kind, 8> kKinds = {{{"whisper", "speech to text"},
                                          {"silero", "voice activity"},
                                          {"kokoro", "speech"},
                                          {"kokoro-voices", "voices"},
                                          {"english-phonemes", "phonemes"},
+                                         {"cmudict", "phonemes"},
                                          {"hibari", "speech"},
                                          {"piper", "speech"}}};
 

@@ -50,9 +50,10 @@ using ModelSource = std::variant<HubSource, WheelSource, JoinedWheels>;
 
 // What is made of a source's files.
 enum class Form : uint8_t {
-  Model,  // one model.gguf
-  Files,  // a set of the files as they come
-  Voices  // a set of Kokoro's voices, a file each, to which others can be added
+  Model,                  // one model.gguf
+  Files,                  // a set of the files as they come
+  PronouncingDictionary,  // one file, the table of the source's (text/phonemes)
+  Voices                  // a set of Kokoro's voices, a file each, to which others can be added
 };
 
 struct CatalogueEntry {
@@ -73,6 +74,10 @@ inline constexpr std::string_view kKokoroVoices = "kokoro-voices";
 
 // What English is put into phonemes with.
 inline constexpr std::string_view kEnglishPhonemes = "english-phonemes";
+
+// The CMU Pronouncing Dictionary: how names are said in English.
+inline constexpr std::string_view kPronouncingDictionary = "cmudict";
+inline constexpr std::string_view kDictionaryFile = "cmudict.bin";  // in its folder
 
 // What a family is for, as users call it: "speech to text", "voice activity", "speech", "voices",
 // "phonemes".

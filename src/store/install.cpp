@@ -11,12 +11,15 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include "base/atomic_file.h"
+#include "base/mapped_file.h"
 #include "formats/gguf_writer.h"
 #include "models/kokoro/voice_pack.h"
 #include "store/convert.h"
 #include "store/files.h"
 #include "store/packed_cache.h"
 #include "store/sha256.h"
+#include "text/phonemes/pronouncing_table.h"
 
 namespace mynah {
 namespace {
@@ -260,6 +263,29 @@ Result<StoredModel> install_files(const Store& store, const std::vector<std::str
     MYNAH_TRY_STATUS(copy_file(path, fmt::format("{}/{}", work.path(), name)));
     MYNAH_TRY_STATUS(add_to_set(model, work.path(), name, stop));
   }
+  describe_set(model);
+  if (check) {
+    MYNAH_TRY_STATUS(check(model));
+  }
+  return finish(store, work, std::move(model));
+}
+
+Result<StoredModel> install_dictionary(const Store& store, const std::string& path,
+                                       StoredModel model, const std::stop_token& stop,
+                                       const ModelCheck& check) {
+  const WorkFolder work(work_folder(store, model.name));
+  MYNAH_TRY_STATUS(make_folders(work.path()));
+  model.folder = work.path();
+  model.storage = "files";
+  MYNAH_TRY(const auto file, MappedFile::open(path));
+  const std::string_view text(reinterpret_cast<const char*>(file->bytes().data()),
+                              file->bytes().size());
+  MYNAH_TRY(const std::string table, pack_pronouncing_dictionary(text, path));
+  MYNAH_TRY(AtomicFile written,
+            AtomicFile::create(fmt::format("{}/{}", work.path(), kDictionaryFile)));
+  MYNAH_TRY_STATUS(written.write(table));
+  MYNAH_TRY_STATUS(written.commit());
+  MYNAH_TRY_STATUS(add_to_set(model, work.path(), std::string(kDictionaryFile), stop));
   describe_set(model);
   if (check) {
     MYNAH_TRY_STATUS(check(model));

@@ -32,6 +32,12 @@ Result<StoredModel> install_files(const Store& store, const std::vector<std::str
                                   StoredModel model, const std::stop_token& stop,
                                   const ModelCheck& check = {});
 
+// Writes the table of a dictionary's file, HOME/models/NAME/cmudict.bin
+// (text/phonemes/pronouncing_table.h).
+Result<StoredModel> install_dictionary(const Store& store, const std::string& path,
+                                       StoredModel model, const std::stop_token& stop,
+                                       const ModelCheck& check = {});
+
 // Writes every voice of the files (kokoro::read_voice_packs) as one file NAME.gguf of a set. Voices
 // that the set has already stay, unless one of that name comes; so do their origins. Names keep
 // letters, digits, '_' and '.'; what else is in them becomes '_', since '+' and '-' mix voices.

@@ -169,6 +169,9 @@ Result<StoredModel> install(const Store& store, const CatalogueEntry& entry, con
     case Form::Files:
       model.family = entry.family;
       return install_files(store, fetched.paths, std::move(model), stop);
+    case Form::PronouncingDictionary:
+      model.family = entry.family;
+      return install_dictionary(store, fetched.paths.front(), std::move(model), stop);
     case Form::Voices:
       return install_voices(store, fetched.paths, std::move(model), observer, stop);
     case Form::Model:

@@ -93,6 +93,7 @@ SpeechModel with_voices(const Store& store, SpeechModel model) {
   if (const auto phonemes = store.find(kEnglishPhonemes)) {
     model.english_phonemes = phonemes->path();
   }
+  model.dictionary = installed_dictionary(store);
   return model;
 }
 
@@ -136,6 +137,11 @@ InstalledVoice describe_voice(std::string name, std::string path) {
     voice.sex = sex == 'f' ? "female" : sex == 'm' ? "male" : "";
   }
   return voice;
+}
+
+std::string installed_dictionary(const Store& store) {
+  const auto dictionary = store.find(kPronouncingDictionary);
+  return dictionary ? fmt::format("{}/{}", dictionary->path(), kDictionaryFile) : std::string();
 }
 
 std::string network_of(const StoredModel& model) {

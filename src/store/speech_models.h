@@ -30,12 +30,17 @@ struct SpeechModel {
   // tokenizer_exceptions.json, oov.onnx, oov.json, oov_gb.onnx, oov_gb.json. Empty where it is not
   // here.
   std::string english_phonemes = {};
+  // The file of cmudict, how names are said. Empty where it is not here.
+  std::string dictionary = {};
 };
 
 // Language and sex out of a name's first two letters, as hexgrad/Kokoro-82M's VOICES.md has them:
 // a American, b British, e Spanish, f French, h Hindi, i Italian, j Japanese, p Brazilian
 // Portuguese, z Mandarin; f, m. Empty where "_" does not come third or a letter is none of these.
 [[nodiscard]] InstalledVoice describe_voice(std::string name, std::string path);
+
+// The table of the CMU Pronouncing Dictionary; empty where it is not here.
+[[nodiscard]] std::string installed_dictionary(const Store& store);
 
 // Every model that speaks, best first: Kokoro where it has a voice for English, hibari, Piper's
 // voices, then what else there is; each with its voices.

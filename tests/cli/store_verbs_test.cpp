@@ -160,7 +160,7 @@ TEST_F(StoreVerbs, what_speaks_can_be_pulled) {
   const std::string all = mynah({"models", "list", "--all"}).out;
   for (const char* line :
        {"kokoro               speech ", "kokoro-voices        voices ",
-        "english-phonemes     phonemes ", "hibari               speech ",
+        "english-phonemes     phonemes ", "cmudict              phonemes ", "hibari               speech ",
         "joe                  speech ", "tiny.en              speech to text "}) {
     EXPECT_THAT(all, HasSubstr(line));
   }

@@ -8,10 +8,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/mapped_file.h"
+#include "store/file_sets.h"
 #include "store/files.h"
 #include "store/pull_fixture.h"
 #include "store/sha256.h"
+#include "store/speech_models.h"
 #include "store/test_server.h"
+#include "text/phonemes/pronouncing_table.h"
 
 namespace mynah {
 namespace {
@@ -77,6 +81,38 @@ TEST_F(PullSets, keeps_files_as_they_come) {
   options.force = true;
   std::get<HubSource>(set.sources.front()).sha256["lexicon.json.gz"] = digest_of("other words");
   EXPECT_THAT(pull(set).error().message, HasSubstr(digest_of("other words")));
+}
+
+TEST_F(PullSets, packs_a_dictionary_and_takes_one_that_a_user_has) {
+  const std::string words = "donald D AA1 N AH0 L D\nzoe Z OW1 IY0\n";
+  const TestServer server([&](const ServerRequest&) { return answer(200, "", words); });
+  options.hub = server.url();
+  CatalogueEntry dictionary = entry({HubSource{.repository = "somebody/words",
+                                               .files = {"cmudict.dict"},
+                                               .sha256 = {{"cmudict.dict", digest_of(words)}}}});
+  dictionary.name = "cmudict";
+  dictionary.family = "cmudict";
+  dictionary.form = Form::PronouncingDictionary;
+  EXPECT_EQ(installed_dictionary(store), "");
+  const auto got = pull(dictionary);
+  ASSERT_TRUE(got.has_value()) << got.error().message;
+  ASSERT_EQ(got->set.size(), 1U);
+  EXPECT_EQ(installed_dictionary(store), got->path() + "/cmudict.bin");
+  const auto table = PronouncingTable::open(*MappedFile::open(installed_dictionary(store)));
+  ASSERT_TRUE(table.has_value()) << table.error().message;
+  EXPECT_EQ(table->size(), 2U);
+  EXPECT_TRUE(table->find("zoe").has_value());
+  const size_t asked = server.requests().size();
+  EXPECT_TRUE(pull(dictionary).has_value());
+  EXPECT_EQ(server.requests().size(), asked) << "it is here already";
+  // The same from a file.
+  write_file(folder / "own/cmudict.dict", "ann AE1 N\n");
+  const FileSet own = file_set_of(folder / "own/cmudict.dict");
+  EXPECT_EQ(own.family, "cmudict");
+  EXPECT_TRUE(import_file_set(store, own, true, {}, {}).has_value());
+  EXPECT_EQ(PronouncingTable::open(*MappedFile::open(installed_dictionary(store)))->size(), 1U);
+  write_file(folder / "own/cmudict.dict", "ann XX\n");
+  EXPECT_THAT(import_file_set(store, own, true, {}, {}).error().message, HasSubstr("line 1"));
 }
 
 TEST_F(PullSets, brings_voices_beside_those_that_a_user_has) {

@@ -18,16 +18,16 @@ struct Phone {
 
 // Vowels first. The order is that of the bytes that are kept: add to the end only.
 constexpr std::array<Phone, 39> kPhones = {{
-    {"AA", U"ɑ", U"ɑː"}, {"AE", U"æ", U"a"},   {"AH", U"ʌ", U"ʌ"}, {"AO", U"ɔ", U"ɔː"},
-    {"AW", U"W", U"W"},  {"AY", U"I", U"I"},   {"EH", U"ɛ", U"ɛ"}, {"ER", U"ɜɹ", U"ɜː"},
-    {"EY", U"A", U"A"},  {"IH", U"ɪ", U"ɪ"},   {"IY", U"i", U"iː"}, {"OW", U"O", U"Q"},
-    {"OY", U"Y", U"Y"},  {"UH", U"ʊ", U"ʊ"},   {"UW", U"u", U"uː"}, {"B", U"b", U"b"},
-    {"CH", U"ʧ", U"ʧ"},  {"D", U"d", U"d"},    {"DH", U"ð", U"ð"}, {"F", U"f", U"f"},
-    {"G", U"ɡ", U"ɡ"},   {"HH", U"h", U"h"},   {"JH", U"ʤ", U"ʤ"}, {"K", U"k", U"k"},
-    {"L", U"l", U"l"},   {"M", U"m", U"m"},    {"N", U"n", U"n"},  {"NG", U"ŋ", U"ŋ"},
-    {"P", U"p", U"p"},   {"R", U"ɹ", U"ɹ"},    {"S", U"s", U"s"},  {"SH", U"ʃ", U"ʃ"},
-    {"T", U"t", U"t"},   {"TH", U"θ", U"θ"},   {"V", U"v", U"v"},  {"W", U"w", U"w"},
-    {"Y", U"j", U"j"},   {"Z", U"z", U"z"},    {"ZH", U"ʒ", U"ʒ"},
+    {"AA", U"ɑ", U"ɑː"}, {"AE", U"æ", U"a"}, {"AH", U"ʌ", U"ʌ"},  {"AO", U"ɔ", U"ɔː"},
+    {"AW", U"W", U"W"},  {"AY", U"I", U"I"}, {"EH", U"ɛ", U"ɛ"},  {"ER", U"ɜɹ", U"ɜː"},
+    {"EY", U"A", U"A"},  {"IH", U"ɪ", U"ɪ"}, {"IY", U"i", U"iː"}, {"OW", U"O", U"Q"},
+    {"OY", U"Y", U"Y"},  {"UH", U"ʊ", U"ʊ"}, {"UW", U"u", U"uː"}, {"B", U"b", U"b"},
+    {"CH", U"ʧ", U"ʧ"},  {"D", U"d", U"d"},  {"DH", U"ð", U"ð"},  {"F", U"f", U"f"},
+    {"G", U"ɡ", U"ɡ"},   {"HH", U"h", U"h"}, {"JH", U"ʤ", U"ʤ"},  {"K", U"k", U"k"},
+    {"L", U"l", U"l"},   {"M", U"m", U"m"},  {"N", U"n", U"n"},   {"NG", U"ŋ", U"ŋ"},
+    {"P", U"p", U"p"},   {"R", U"ɹ", U"ɹ"},  {"S", U"s", U"s"},   {"SH", U"ʃ", U"ʃ"},
+    {"T", U"t", U"t"},   {"TH", U"θ", U"θ"}, {"V", U"v", U"v"},   {"W", U"w", U"w"},
+    {"Y", U"j", U"j"},   {"Z", U"z", U"z"},  {"ZH", U"ʒ", U"ʒ"},
 }};
 
 enum Number : uint8_t { AA, AE, AH, AO, AW, AY, EH, ER, EY, IH, IY, OW, OY, UH, UW, kVowels };
@@ -51,6 +51,7 @@ struct Sound {
   uint8_t stress = 0;
 
   [[nodiscard]] bool is_vowel() const { return number < kVowels; }
+
   [[nodiscard]] bool is(uint8_t other) const { return number == other; }
 };
 
@@ -130,7 +131,9 @@ class Speaker {
     return i < sounds_.size() ? &sounds_[i] : nullptr;
   }
 
-  [[nodiscard]] bool vowel_at(size_t i) const { return i < sounds_.size() && sounds_[i].is_vowel(); }
+  [[nodiscard]] bool vowel_at(size_t i) const {
+    return i < sounds_.size() && sounds_[i].is_vowel();
+  }
 
   [[nodiscard]] bool is_at(size_t i, uint8_t number) const {
     return i < sounds_.size() && sounds_[i].is(number);
@@ -161,8 +164,7 @@ class Speaker {
       return heard ? U"ɹ" : U"";
     }
     if (sound.is(T) && !british_ && i > 0) {
-      const bool behind_vowel =
-          vowel_at(i - 1) || (is_at(i - 1, R) && i > 1 && vowel_at(i - 2));
+      const bool behind_vowel = vowel_at(i - 1) || (is_at(i - 1, R) && i > 1 && vowel_at(i - 2));
       const bool in_ten = is_at(i + 1, AH) && is_at(i + 2, N) && !vowel_at(i + 3);
       if (behind_vowel && vowel_at(i + 1) && at(i + 1)->stress == 0 && !in_ten) {
         return U"T";
@@ -178,10 +180,10 @@ class Speaker {
       const Sound& before = sounds_[i - 1];
       const bool ends = i + 2 >= sounds_.size();
       const std::string_view symbol = kPhones[before.number].symbol;
-      constexpr std::array<std::string_view, 12> kBeforeL = {"B", "K", "T", "F", "D", "G",
+      constexpr std::array<std::string_view, 12> kBeforeL = {"B",  "K", "T", "F", "D", "G",
                                                              "SH", "S", "P", "V", "Z", "M"};
-      const bool falls_before_l =
-          ends ? std::ranges::find(kBeforeL, symbol) != kBeforeL.end() : before.is(T) || before.is(D);
+      const bool falls_before_l = ends ? std::ranges::find(kBeforeL, symbol) != kBeforeL.end()
+                                       : before.is(T) || before.is(D);
       const bool falls_before_n = before.is(T) || before.is(D) || before.is(S) || before.is(Z);
       if ((is_at(i + 1, L) && falls_before_l) || (is_at(i + 1, N) && falls_before_n)) {
         return U"ᵊ";
@@ -217,7 +219,8 @@ class Speaker {
       return word_.find('o') != std::string_view::npos && word_.find('a') == std::string_view::npos;
     }
     const size_t begin = static_cast<size_t>(run.data() - word_.data());
-    const bool after_w = begin > 0 && (word_[begin - 1] == 'w' || word_.substr(0, begin).ends_with("wh"));
+    const bool after_w =
+        begin > 0 && (word_[begin - 1] == 'w' || word_.substr(0, begin).ends_with("wh"));
     return run == "o" || (run == "a" && after_w);
   }
 
@@ -285,8 +288,8 @@ class Speaker {
         return is_written_o() ? U"ɒ" : usual;
       case UW: {
         const bool after_tongue = i > 0 && (is_at(i - 1, T) || is_at(i - 1, D) || is_at(i - 1, N));
-        const bool yod = after_tongue && !letters().empty() &&
-                         letters().find('o') == std::string_view::npos;
+        const bool yod =
+            after_tongue && !letters().empty() && letters().find('o') == std::string_view::npos;
         return yod ? U"j" + usual : usual;
       }
       default:

@@ -81,6 +81,12 @@ std::u32string plain_spelling(std::u32string_view text) {
   return word;
 }
 
+// Letters and apostrophes alone, and not too many: what a dictionary of names may have.
+bool is_name_like(std::u32string_view word) {
+  constexpr size_t kLongest = 64;
+  return word.size() <= kLongest && std::ranges::all_of(word, [](char32_t c) { return c == U'\'' || is_alphabetic(c); });
+}
+
 // Letters between dots, one or two of them at a time: "U.S.", "Ph.D".
 bool is_dotted_abbreviation(std::u32string_view word) {
   const size_t begin = word.find_first_not_of(U'.');
@@ -157,7 +163,8 @@ EnglishLexicon::Phonemes EnglishLexicon::find(const Query& query) const {
   if (auto found = function_word(query)) {
     return found;
   }
-  if (names_ && !has_no_capitals(query.word)) {
+  const bool may_be_name = names_ && is_name_like(query.word);
+  if (may_be_name) {
     if (auto listed = names_->listed(query.word)) {
       return with_stress(*listed, query.stress);
     }
@@ -173,9 +180,9 @@ EnglishLexicon::Phonemes EnglishLexicon::find(const Query& query) const {
   }
   // A name before what it might be an ending of; any other word behind its stem: the voice learned
   // how misaki's lexicons have that.
-  own.with_names = names_ && !has_no_capitals(query.word);
+  own.with_names = may_be_name && !has_no_capitals(query.word);
   Phonemes found = find_form(own);
-  if (!found && names_ && !own.with_names) {
+  if (!found && may_be_name && !own.with_names) {
     own.with_names = true;
     found = find_form(own);
   }
@@ -185,6 +192,9 @@ EnglishLexicon::Phonemes EnglishLexicon::find(const Query& query) const {
 EnglishLexicon::Phonemes EnglishLexicon::possessive(const Query& query) const {
   // Not "It's" and "Who's", which gold has; silver's "Matt's" ends with a z.
   constexpr size_t kEnding = 2;
+  if (has_no_capitals(query.word)) {
+    return std::nullopt;
+  }
   const bool ends = query.word.ends_with(U"'s") || query.word.ends_with(U"'S");
   if (!ends || query.word.size() <= kEnding + 1 || gold_.find(query.word)) {
     return std::nullopt;
@@ -228,9 +238,6 @@ EnglishLexicon::Phonemes EnglishLexicon::name(const Query& query) const {
   constexpr size_t kShortestInCapitals = 4;
   if (!names_) {
     return std::nullopt;
-  }
-  if (auto listed = names_->listed(query.word)) {
-    return listed;
   }
   const bool in_capitals = query.word.size() > 1 && has_no_small_letters(query.word);
   if (!query.with_names || gold_.find(query.word) || query.word.size() < 2 ||

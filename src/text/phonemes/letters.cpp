@@ -120,15 +120,15 @@ std::u32string without_marks(std::u32string_view text) {
   }
   // Letters of Latin whose marks Unicode does not take apart.
   constexpr std::array<std::pair<char32_t, std::u32string_view>, 20> kLetters = {
-      {{U'\u00C6', U"Ae"}, {U'\u00D0', U"D"},  {U'\u00D8', U"O"},  {U'\u00DE', U"Th"},
-       {U'\u00DF', U"ss"}, {U'\u00E6', U"ae"}, {U'\u00F0', U"d"},  {U'\u00F8', U"o"},
-       {U'\u00FE', U"th"}, {U'\u0110', U"D"},  {U'\u0111', U"d"},  {U'\u0126', U"H"},
-       {U'\u0127', U"h"},  {U'\u0131', U"i"},  {U'\u0141', U"L"},  {U'\u0142', U"l"},
-       {U'\u0152', U"Oe"}, {U'\u0153', U"oe"}, {U'\u0166', U"T"},  {U'\u0167', U"t"}}};
+      {{U'\u00C6', U"Ae"}, {U'\u00D0', U"D"},  {U'\u00D8', U"O"}, {U'\u00DE', U"Th"},
+       {U'\u00DF', U"ss"}, {U'\u00E6', U"ae"}, {U'\u00F0', U"d"}, {U'\u00F8', U"o"},
+       {U'\u00FE', U"th"}, {U'\u0110', U"D"},  {U'\u0111', U"d"}, {U'\u0126', U"H"},
+       {U'\u0127', U"h"},  {U'\u0131', U"i"},  {U'\u0141', U"L"}, {U'\u0142', U"l"},
+       {U'\u0152', U"Oe"}, {U'\u0153', U"oe"}, {U'\u0166', U"T"}, {U'\u0167', U"t"}}};
   std::u32string plain;
   for (const char32_t c : nfkd(text)) {
-    const auto* const letter = std::ranges::find(
-        kLetters, c, &std::pair<char32_t, std::u32string_view>::first);
+    const auto* const letter =
+        std::ranges::find(kLetters, c, &std::pair<char32_t, std::u32string_view>::first);
     if (letter != kLetters.end()) {
       plain += letter->second;
     } else if (!is_mark(c)) {
