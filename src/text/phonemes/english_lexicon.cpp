@@ -5,6 +5,7 @@
 
 #include "text/phonemes/digits_in_words.h"
 #include "text/phonemes/letters.h"
+#include "text/phonemes/stretched_words.h"
 #include "text/unicode.h"
 #include "text/utf8.h"
 
@@ -84,7 +85,8 @@ std::u32string plain_spelling(std::u32string_view text) {
 // Letters and apostrophes alone, and not too many: what a dictionary of names may have.
 bool is_name_like(std::u32string_view word) {
   constexpr size_t kLongest = 64;
-  return word.size() <= kLongest && std::ranges::all_of(word, [](char32_t c) { return c == U'\'' || is_alphabetic(c); });
+  return word.size() <= kLongest &&
+         std::ranges::all_of(word, [](char32_t c) { return c == U'\'' || is_alphabetic(c); });
 }
 
 // Letters between dots, one or two of them at a time: "U.S.", "Ph.D".
@@ -148,15 +150,53 @@ EnglishLexicon::Phonemes EnglishLexicon::gold(std::u32string_view word,
 }
 
 EnglishLexicon::Phonemes EnglishLexicon::find_spelling(const Query& query) const {
+  if (names_ && !gold_.find(query.word)) {
+    if (const auto sound = interjection(query.word, british_)) {
+      return std::u32string(*sound);
+    }
+  }
   Phonemes found = find(query);
   if (!found && names_) {
-    if (const std::u32string plain = without_marks(query.word); plain != query.word) {
+    found = find_stretched(query);
+  }
+  if (!found && names_) {
+    if (const std::u32string plain = without_marks(query.word);
+        plain != query.word && query.word.size() > 1) {
       Query unmarked = query;
       unmarked.word = plain;
       found = find(unmarked);
     }
   }
   return found;
+}
+
+EnglishLexicon::Phonemes EnglishLexicon::find_stretched(const Query& query) const {
+  for (const std::u32string& word : unstretched(query.word)) {
+    if (word.size() > 1 && gold_.find(word)) {
+      Query shorter = query;
+      shorter.word = word;
+      return look_up(shorter);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::u32string> EnglishLexicon::without_g(std::u32string_view ing) const {
+  if (!names_ || gold_.find(ing.substr(0, ing.size() - 1))) {
+    return std::nullopt;
+  }
+  const WordContext context;
+  Phonemes said = find({.word = ing, .tag = "VBG", .stress = std::nullopt, .context = &context});
+  if (!said || !said->ends_with(U'ŋ')) {
+    return std::nullopt;
+  }
+  said->back() = U'n';
+  return said;
+}
+
+bool EnglishLexicon::depends_on_class(std::u32string_view word) const {
+  const auto entry = gold_.find(word);
+  return entry && (entry->has("VERB") || entry->has("NOUN"));
 }
 
 EnglishLexicon::Phonemes EnglishLexicon::find(const Query& query) const {
@@ -182,7 +222,8 @@ EnglishLexicon::Phonemes EnglishLexicon::find(const Query& query) const {
   // how misaki's lexicons have that.
   own.with_names = may_be_name && !has_no_capitals(query.word);
   Phonemes found = find_form(own);
-  if (!found && may_be_name && !own.with_names) {
+  constexpr size_t kShortestWord = 4;  // the dictionary's "de" and "que" are letters and names
+  if (!found && may_be_name && !own.with_names && query.word.size() >= kShortestWord) {
     own.with_names = true;
     found = find_form(own);
   }
@@ -297,6 +338,9 @@ EnglishLexicon::Phonemes EnglishLexicon::function_word(const Query& query) const
     return tag == "DT" ? U"ɐ" : U"ˈA";
   }
   if (is_one_of(U"am", U"Am", U"AM")) {
+    if (names_ && word == U"Am" && tag == "NNP") {
+      return with_stress(*gold(U"am"), Stress::Primary);  // "Pan Am"
+    }
     if (tag.starts_with("NN")) {
       return spelled_out(word);
     }

@@ -61,6 +61,12 @@ class EnglishLexicon {
   // The user's own phonemes of a word as it stands in the text.
   [[nodiscard]] std::optional<std::u32string> own(std::u32string_view word) const;
 
+  // Of "nothing": as "nothin'" is said; none where it is no such word.
+  [[nodiscard]] std::optional<std::u32string> without_g(std::u32string_view ing) const;
+
+  // Whether the word is said otherwise as a verb than as a noun.
+  [[nodiscard]] bool depends_on_class(std::u32string_view word) const;
+
   // The names of the letters, the last one stressed; none where one has no name.
   [[nodiscard]] std::optional<std::u32string> spelled_out(std::u32string_view word) const;
 
@@ -80,6 +86,8 @@ class EnglishLexicon {
   [[nodiscard]] Phonemes find(const Query& query) const;
   // Of a word with a capital and 's: as the word without it.
   [[nodiscard]] Phonemes possessive(const Query& query) const;
+  // The word that a stretched one is: "Sooo".
+  [[nodiscard]] Phonemes find_stretched(const Query& query) const;
   // The word itself, one with an apostrophe, or one with an ending behind it.
   [[nodiscard]] Phonemes find_form(const Query& query) const;
   // Words of which the neighbours decide, or that stand for another: a, the, to, in, vs, %.

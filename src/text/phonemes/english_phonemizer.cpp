@@ -12,12 +12,15 @@
 
 #include "text/phonemes/alphabet.h"
 #include "text/phonemes/data_file.h"
+#include "text/phonemes/dialect.h"
 #include "text/phonemes/english_lexicon.h"
 #include "text/phonemes/homographs.h"
+#include "text/phonemes/letters.h"
 #include "text/phonemes/phonemizer.h"
 #include "text/phonemes/sentence_reader.h"
 #include "text/phonemes/tagger.h"
 #include "text/phonemes/tokenizer.h"
+#include "text/phonemes/word_class.h"
 #include "text/phonemes/word_parts.h"
 #include "text/unicode.h"
 #include "text/utf8.h"
@@ -81,7 +84,10 @@ class EnglishPhonemizer : public Phonemizer {
   [[nodiscard]] Result<std::vector<PhonemeWord>> phonemes(
       std::string_view text, std::span<const GivenPhonemes> given) const override {
     MYNAH_TRY_STATUS(check_given(text, given));
-    const Characters source(text);
+    Characters source(text);
+    if (!as_misaki_) {
+      repair_apostrophes(source.characters);
+    }
     const std::vector<TaggedToken> tokens = tagged(source, given);
     WordParts words = split_into_parts(tokens);
     SentenceReader(lexicon_, unknown_.get()).read(words);
@@ -113,6 +119,7 @@ class EnglishPhonemizer : public Phonemizer {
                                                 std::span<const GivenPhonemes> given) const {
     const std::u32string_view text = source.characters;
     std::vector<TaggedToken> tokens;
+    std::vector<DialectWord> dialect;
     size_t at = 0;
     const auto add_plain = [&](size_t end) {
       for (const TextToken& token : tokenizer_(text.substr(at, end - at))) {
@@ -122,13 +129,38 @@ class EnglishPhonemizer : public Phonemizer {
                           .tag = {}});
       }
     };
+    // Ranges that the user gave, and between them words of dialect.
+    const auto add_text = [&](size_t end) {
+      if (!as_misaki_) {
+        for (const DialectWord& word : dialect_words(text.substr(at, end - at), british_)) {
+          dialect.push_back({word.begin + at, word.end + at, word.ing, word.listed});
+        }
+      }
+      for (const DialectWord& word : dialect) {
+        std::optional<std::u32string> said = word.listed
+                                                 ? std::optional(std::u32string(*word.listed))
+                                                 : lexicon_.without_g(word.ing);
+        if (!said || lexicon_.own(text.substr(word.begin, word.end - word.begin))) {
+          continue;
+        }
+        add_plain(word.begin);
+        tokens.push_back({.text = text.substr(word.begin, word.end - word.begin),
+                          .at = word.begin,
+                          .space_after = word.end < text.size() && is_python_space(text[word.end]),
+                          .tag = {},
+                          .given = std::move(said)});
+        at = word.end;
+      }
+      dialect.clear();
+      add_plain(end);
+    };
     for (const GivenPhonemes& range : given) {
       const size_t begin = source.index_of(range.begin);
       const size_t end = std::max(source.index_of(range.end), begin + 1);
       if (begin < at || end > text.size()) {
         continue;  // inside a character that is said with the range before
       }
-      add_plain(begin);
+      add_text(begin);
       tokens.push_back({.text = text.substr(begin, end - begin),
                         .at = begin,
                         .space_after = end < text.size() && is_python_space(text[end]),
@@ -136,7 +168,7 @@ class EnglishPhonemizer : public Phonemizer {
                         .given = to_code_points(in_kokoro(range.phonemes))});
       at = end;
     }
-    add_plain(text.size());
+    add_text(text.size());
     std::vector<std::u32string_view> words;
     words.reserve(tokens.size());
     for (const TaggedToken& token : tokens) {
@@ -147,6 +179,7 @@ class EnglishPhonemizer : public Phonemizer {
       tokens[i].tag = tags[i];
     }
     if (!as_misaki_) {
+      settle_classes(tokens);
       read_homographs(tokens);
     }
     return lexicon_.has_own() ? with_own_words(text, tokens) : tokens;
@@ -181,6 +214,23 @@ class EnglishPhonemizer : public Phonemizer {
     return result;
   }
 
+  // The parts of speech that tell how a word is said, by its neighbours.
+  void settle_classes(std::span<TaggedToken> tokens) const {
+    for (size_t i = 0; i < tokens.size(); ++i) {
+      const std::u32string_view text = tokens[i].text;
+      if (tokens[i].given || text.size() > kLongestSettled) {
+        continue;
+      }
+      if (text == U"a" || text == U"A") {
+        tokens[i].tag = is_letter_a(tokens, i) ? "NN" : tokens[i].tag;
+      } else if (const std::u32string word = lower(text); word == U"read") {
+        tokens[i].tag = tense_of_read(tokens, i);
+      } else if (lexicon_.depends_on_class(word) || is_homograph_by_tag(word)) {
+        tokens[i].tag = settled_tag(tokens, i).value_or(tokens[i].tag);
+      }
+    }
+  }
+
   void read_homographs(std::span<TaggedToken> tokens) const {
     for (size_t i = 0; i < tokens.size(); ++i) {
       const auto reading = homograph_reading(tokens, i, british_);
@@ -189,6 +239,8 @@ class EnglishPhonemizer : public Phonemizer {
       }
     }
   }
+
+  static constexpr size_t kLongestSettled = 16;
 
   EnglishTokenizer tokenizer_;
   Tagger tagger_;

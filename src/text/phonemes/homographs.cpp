@@ -2,17 +2,20 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
-#include "text/phonemes/homograph_table.h"
+#include "base/embedded_file.h"
 #include "text/phonemes/letters.h"
+#include "text/phonemes/tsv_lines.h"
+#include "text/utf8.h"
+
+MYNAH_EMBEDDED_FILE(phoneme_homographs, MYNAH_PHONEME_DATA "/homographs.tsv")
 
 namespace mynah {
 namespace {
 
 constexpr size_t kNear = 7;
 constexpr std::u32string_view kMark = U"|";
-
-static_assert(std::ranges::is_sorted(kHomographs, {}, &HomographRule::word));
 
 bool is_word(const TaggedToken& token) {
   return std::ranges::any_of(token.text, is_word_letter);
@@ -52,7 +55,9 @@ class Place {
   }
 
   [[nodiscard]] bool fits(const HomographRule& rule) const {
-    return (rule.before.empty() ||
+    return (tokens_[at_].text == rule.word || has_no_capitals(rule.word)) &&
+           tokens_[at_].tag.starts_with(rule.tag) &&
+           (rule.before.empty() ||
             any_of_list(rule.before, [this](auto words) { return is_before(words); })) &&
            (rule.after.empty() ||
             any_of_list(rule.after, [this](auto word) { return is_at(word, 1); })) &&
@@ -119,18 +124,41 @@ class Place {
 
 }  // namespace
 
+std::span<const HomographRule> homograph_rules() {
+  static const std::vector<HomographRule> rules = [] {
+    std::vector<HomographRule> read;
+    for_each_tsv_line<7>(phoneme_homographs(), [&read](const auto& fields) {
+      read.push_back({.word = to_code_points(fields[0]),
+                      .small = lower(to_code_points(fields[0])),
+                      .american = to_code_points(fields[1]),
+                      .british = to_code_points(fields[2]),
+                      .tag = std::string(fields[3]),
+                      .before = to_code_points(fields[4]),
+                      .after = to_code_points(fields[5]),
+                      .near = to_code_points(fields[6])});
+    });
+    std::ranges::stable_sort(read, {}, &HomographRule::small);
+    return read;
+  }();
+  return rules;
+}
+
+bool is_homograph_by_tag(std::u32string_view word) {
+  return std::ranges::any_of(
+      std::ranges::equal_range(homograph_rules(), std::u32string(word), {}, &HomographRule::small),
+      [](const HomographRule& rule) { return !rule.tag.empty(); });
+}
+
 std::optional<std::u32string_view> homograph_reading(std::span<const TaggedToken> tokens, size_t at,
                                                      bool british) {
-  constexpr size_t kLongest = std::ranges::max(kHomographs, {}, [](const auto& rule) {
-                                return rule.word.size();
-                              }).word.size();
+  constexpr size_t kLongest = 16;
   if (tokens[at].text.size() > kLongest) {
     return std::nullopt;
   }
   const std::u32string word = lower(tokens[at].text);
   const Place place(tokens, at);
   for (const HomographRule& rule :
-       std::ranges::equal_range(kHomographs, std::u32string_view(word), {}, &HomographRule::word)) {
+       std::ranges::equal_range(homograph_rules(), word, {}, &HomographRule::small)) {
     if (place.stands_alone() && place.fits(rule)) {
       return british ? rule.british : rule.american;
     }

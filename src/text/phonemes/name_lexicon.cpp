@@ -1,54 +1,31 @@
 #include "text/phonemes/name_lexicon.h"
 
-#include <algorithm>
-#include <array>
-
 #include "base/check.h"
 #include "base/embedded_file.h"
 #include "text/phonemes/arpabet.h"
 #include "text/phonemes/letters.h"
+#include "text/phonemes/tsv_lines.h"
 #include "text/utf8.h"
 
 MYNAH_EMBEDDED_FILE(phoneme_names, MYNAH_PHONEME_DATA "/names.tsv")
 
 namespace mynah {
-namespace {
-
-// The first fields of a line, tabs between them.
-template <size_t kFields>
-std::array<std::string_view, kFields> fields(std::string_view line) {
-  std::array<std::string_view, kFields> found;
-  for (std::string_view& field : found) {
-    const size_t end = std::min(line.find('\t'), line.size());
-    field = line.substr(0, end);
-    line.remove_prefix(std::min(end + 1, line.size()));
-  }
-  return found;
-}
-
-}  // namespace
 
 NameLexicon::NameLexicon(PronouncingTable table, bool british)
     : table_(std::move(table)), british_(british) {
-  std::string_view text = phoneme_names();
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.empty() || line.starts_with('#')) {
-      continue;
-    }
-    const auto [word, american, other] = fields<3>(line);
+  for_each_tsv_line<3>(phoneme_names(), [&](const auto& fields) {
+    const auto& [word, american, other] = fields;
     auto phones = packed_arpabet(british && !other.empty() ? other : american);
     MYNAH_CHECK(phones && list_.add(word) == readings_.size(),
                 "names.tsv has a line that is no word and its phones, or a word twice");
     readings_.push_back(std::move(*phones));
-  }
+  });
 }
 
 std::optional<std::u32string> NameLexicon::listed(std::u32string_view word) const {
   const std::u32string small = lower(word);
-  const bool in_capitals = word.size() > 1 && has_no_small_letters(word);
+  constexpr size_t kShortestInCapitals = 4;  // NGO is no Ngo
+  const bool in_capitals = word.size() >= kShortestInCapitals && has_no_small_letters(word);
   for (const std::u32string& form :
        {std::u32string(word), small, in_capitals ? capitalized(small) : std::u32string()}) {
     if (const auto number = list_.find(to_utf8(form)); number && !form.empty()) {

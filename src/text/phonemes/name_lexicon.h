@@ -17,7 +17,8 @@ class NameLexicon {
   // `table` may be empty.
   NameLexicon(PronouncingTable table, bool british);
 
-  // Of our own list, which comes before every other lexicon: "Beth", "BETH", but not "beth".
+  // Of our own list, which comes before every other lexicon: "Beth", "BETH", but not "beth"; of
+  // less than four letters as they are written in the list.
   [[nodiscard]] std::optional<std::u32string> listed(std::u32string_view word) const;
 
   // Of the dictionary, whatever the word's case.
