@@ -48,7 +48,8 @@ Status load(const StoredModel& model) {
   } else if (model.family == "hibari") {
     MYNAH_TRY_STATUS(load_hibari(network_of(model), kVoiceLoad, *backend));
   } else if (model.family == kEnglishPhonemes) {
-    const PhonemizerSource english = kokoro_phonemizers({.phonemes = model.path(), .dictionary = {}}, "", *backend);
+    const PhonemizerSource english =
+        kokoro_phonemizers({.phonemes = model.path(), .dictionary = {}}, "", *backend);
     for (const char* language : {"en-US", "en-GB"}) {
       MYNAH_TRY_STATUS(english(language));
     }

@@ -158,10 +158,10 @@ TEST_F(StoreVerbs, import_says_what_a_voice_should_be) {
 
 TEST_F(StoreVerbs, what_speaks_can_be_pulled) {
   const std::string all = mynah({"models", "list", "--all"}).out;
-  for (const char* line :
-       {"kokoro               speech ", "kokoro-voices        voices ",
-        "english-phonemes     phonemes ", "cmudict              phonemes ", "hibari               speech ",
-        "joe                  speech ", "tiny.en              speech to text "}) {
+  for (const char* line : {"kokoro               speech ", "kokoro-voices        voices ",
+                           "english-phonemes     phonemes ", "cmudict              phonemes ",
+                           "hibari               speech ", "joe                  speech ",
+                           "tiny.en              speech to text "}) {
     EXPECT_THAT(all, HasSubstr(line));
   }
   const TestServer server([](const ServerRequest&) { return answer(404, "", ""); });
