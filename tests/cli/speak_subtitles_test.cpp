@@ -52,17 +52,20 @@ TEST_F(SpeakVerb, KeepsTheTimesOfSubtitles) {
 }
 
 TEST_F(SpeakVerb, SaysWhatIsTooLongForItsTimeFasterAndTellsIt) {
-  // Letters of 10 ms each: 0.4 s fit in 0.32 s when they are said faster, two seconds not in one.
-  const std::string second(100, 'a');
+  // Letters of 10 ms each: 0.33 s fit in 0.26 s when they are said faster, two seconds not in one.
+  std::string second;
+  for (int i = 0; i < 15; ++i) {
+    second += "bananas ";
+  }
   std::ofstream(folder_ / "film.srt")
-      << "1\n00:00:01,000 --> 00:00:01,900\n"
-      << std::string(90, 'b') << "\n\n2\n00:00:10,000 --> 00:00:11,000\n"
+      << "1\n00:00:01,000 --> 00:00:01,260\nBananas and melons and oranges\n\n2\n00:00:10,000 --> "
+         "00:00:11,000\n"
       << second << second << "\n\n3\n00:00:11,100 --> 00:00:13,000\nLate.\n";
   EXPECT_EQ(
       speak({folder_ / "film.srt", "--keep-times", "-m", "hum", "-o", folder_ / "a.wav", "--json"}),
       0)
       << err();
-  const auto& clauses = lines();
+  const auto clauses = lines();
   EXPECT_NEAR(seconds_of(folder_ / "a.wav"), 13.0, 0.001);
   EXPECT_GT(clauses[clauses.size() - 2]["start"].get<double>(), 11.2);
   EXPECT_THAT(err(),
