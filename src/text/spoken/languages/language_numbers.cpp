@@ -252,6 +252,9 @@ void read_dates(const Json& json, LanguageNumbers& numbers) {
   read(years, "behind", numbers.year_behind);
   read(years, "behind_after", numbers.year_behind_after);
   read(years, "short", numbers.year_short);
+  read(years, "range_short", numbers.years_short);
+  read(years, "decade_before", numbers.decade_before);
+  read_words(dates, "day_joints", numbers.day_joints);
 }
 
 void read_into(const Json& json, LanguageNumbers& numbers) {

@@ -74,6 +74,9 @@ struct LanguageNumbers {
   WordMap year_behind;         // "году": the ordinal's form; "" is a cardinal
   WordMap year_behind_after;   // the word before the year that makes another form of it
   WordMap year_short;          // "r.": the word that it is cut from
+  WordMap years_short;         // "гг.", "в гг.": form and noun of a range of years
+  WordMap day_joints;          // "und": between two days of one month
+  WordMap decade_before;       // "lata": the form of the decade behind it
   std::string date_year;       // the ordinal's form of a date's year; empty: a cardinal
   std::string date_year_word;  // said behind a date's year
   std::string date_joint;      // "de", between day, month and year

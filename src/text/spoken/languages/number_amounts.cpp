@@ -61,7 +61,8 @@ void NumberReader::add_noun(Amount& amount) const {
     const bool letter = unit == next_code_point(name).bytes && is_letter_at(name, 0);
     const bool capital = letter && is_capital(next_code_point(name).code_point);
     const bool apart = at > amount.end;
-    const bool hyphen = at + unit < text_.size() && text_[at + unit] == '-';
+    const bool hyphen =
+        at + unit < text_.size() && text_[at + unit] == '-' && is_letter_at(name, 0);
     if (!(apart && capital && !word_behind(text_, at + unit).empty()) && !hyphen) {
       amount.noun = &language_.units.find(name)->second;
       amount.end = at + unit;
@@ -174,7 +175,7 @@ std::optional<std::string> NumberReader::say(const Amount& amount) const {
 
 // Where the second number of "5-10" or "5 – 10" begins.
 std::optional<size_t> NumberReader::range_at(size_t at) const {
-  for (const std::string_view mark : {"-", "\u2013", " \u2013 "}) {
+  for (const std::string_view mark : {"-", "\u2013", " \u2013 ", " - "}) {
     if (text_.substr(at).starts_with(mark) && at + mark.size() < text_.size() &&
         is_ascii_digit(text_[at + mark.size()])) {
       return at + mark.size();
@@ -204,6 +205,11 @@ std::optional<SaidNumber> NumberReader::read_amount(size_t at) const {
     const size_t lengths = second ? second->number.digits.size() - first->number.digits.size() : 0;
     const bool phone =
         first->number.digits.size() == 3 && lengths == 1 && second->number.digits.back() != '0';
+    if (second && first->noun == nullptr && second->noun == nullptr) {
+      if (auto years = read_years(first->number, second->number, at)) {
+        return years;
+      }
+    }
     if (second && !phone && first->currency == nullptr &&
         second->number.value > first->number.value && !range_at(second->end)) {
       const bool years = first->number.digits.size() == 4 && second->number.digits.size() == 4 &&

@@ -71,6 +71,29 @@ std::optional<SaidNumber> NumberReader::read_year(const WrittenNumber& number, s
   return words ? std::optional(SaidNumber{end, *words}) : std::nullopt;
 }
 
+// "1941–1945 гг.": two ordinals and their noun in the plural.
+std::optional<SaidNumber> NumberReader::read_years(const WrittenNumber& first,
+                                                   const WrittenNumber& second, size_t at) const {
+  const size_t gap = skip_spaces(text_, second.end);
+  const size_t length = longest_key(text_, gap, language_.years_short);
+  if (length == 0) {
+    return std::nullopt;
+  }
+  // "form noun", behind a preposition another
+  auto found = language_.years_short.find(folded(word_before(text_, at)) + " " +
+                                          std::string(text_.substr(gap, length)));
+  found = found == language_.years_short.end()
+              ? language_.years_short.find(text_.substr(gap, length))
+              : found;
+  const size_t space = found->second.find(' ');
+  const std::string form = found->second.substr(0, space);
+  const auto begin = ordinal(first.value, form);
+  const auto end = ordinal(second.value, form);
+  return begin && end ? std::optional(SaidNumber{gap + length,
+                                                 *begin + "-" + *end + found->second.substr(space)})
+                      : std::nullopt;
+}
+
 // "2024-10-03"
 std::optional<NumberReader::Date> NumberReader::iso_date(size_t at) const {
   const std::string_view year = digits_at(text_, at, 4);
@@ -166,6 +189,42 @@ std::optional<NumberReader::Date> NumberReader::named_date(size_t at) const {
   return date;
 }
 
+// "8. und 9. Mai", "14.–16. Mai": the first day has the month of the second.
+std::optional<SaidNumber> NumberReader::read_days(size_t at) const {
+  const std::string_view day = digits_at(text_, at, 2);
+  if (day.empty() || language_.ordinal_day.empty()) {
+    return std::nullopt;
+  }
+  size_t end = at + day.size();
+  end += language_.ordinal_stop && text_.substr(end).starts_with(".") ? 1 : 0;
+  const size_t gap = skip_spaces(text_, end);
+  const std::string_view word = letters_at(text_, gap);
+  std::string joint;
+  size_t next = gap;
+  if (language_.day_joints.contains(word)) {
+    joint = " " + std::string(word) + " ";
+    next = gap + word.size();
+  } else {
+    for (const std::string_view mark : {"\u2013", "-", "/"}) {
+      if (text_.substr(gap).starts_with(mark)) {
+        joint = mark == "/" || sign("range").empty() ? " " : " " + sign("range") + " ";
+        next = gap + mark.size();
+      }
+    }
+  }
+  next = skip_spaces(text_, next);
+  const auto date = joint.empty() ? std::nullopt : named_date(next);
+  const auto before = find_before(language_.ordinal_before, at);
+  const std::string& form =
+      before == language_.ordinal_before.end() ? language_.ordinal_day : before->second;
+  const auto first = date ? ordinal(value_of(day), form) : std::nullopt;
+  const auto second = date ? say_date(*date, at) : std::nullopt;
+  if (!first || !second || !is_date(date->day, date->month) || !is_date(value_of(day), 1)) {
+    return std::nullopt;
+  }
+  return SaidNumber{date->end, *first + joint + *second};
+}
+
 std::optional<std::string> NumberReader::say_date(const Date& date, size_t at) const {
   WrittenNumber day;
   day.value = date.day;
@@ -193,6 +252,9 @@ std::optional<std::string> NumberReader::say_date(const Date& date, size_t at) c
 }
 
 std::optional<SaidNumber> NumberReader::read_date(size_t at) const {
+  if (auto days = read_days(at)) {
+    return days;
+  }
   auto date = iso_date(at);
   date = date ? date : numeric_date(at);
   date = date ? date : named_date(at);
@@ -226,7 +288,8 @@ std::optional<NumberReader::Clock> NumberReader::clock_at(size_t at) const {
   const size_t gap = text_.substr(next).starts_with(" ") ? 1 : 0;
   // "kl. 15.30"
   const size_t stop = text_.substr(0, at).ends_with(". ") ? 2 : 0;
-  bool named = language_.time_before.contains(folded(word_before(text_, at - stop)));
+  const bool two_digits = hour.size() == 2 && language_.time_before.contains("*");
+  bool named = two_digits || language_.time_before.contains(folded(word_before(text_, at - stop)));
   const auto belongs = [&](size_t end) {
     return longest_key(text_, skip_spaces(text_, end), language_.time_behind);
   };
@@ -269,7 +332,11 @@ std::optional<NumberReader::Clock> NumberReader::clock_at(size_t at) const {
     }
     clock.end += 3;
   }
-  if (const size_t length = belongs(clock.end); length > 0) {
+  const size_t behind = skip_spaces(text_, clock.end);
+  if (text_.substr(behind).starts_with("h") && is_border(text_, behind + 1)) {
+    clock.end = behind + 1;
+    named = true;
+  } else if (const size_t length = belongs(clock.end); length > 0) {
     clock.end = skip_spaces(text_, clock.end) + length;
     named = true;
   }
@@ -283,7 +350,8 @@ std::optional<std::string> NumberReader::say_clock(const Clock& clock, size_t at
   WrittenNumber minute;
   minute.value = clock.minute;
   std::string form = language_.hour_form;
-  if (const auto other = language_.hour_before.find(folded(word_before(text_, at)));
+  const size_t stop = text_.substr(0, at).ends_with(". ") ? 2 : 0;
+  if (const auto other = find_before(language_.hour_before, at - stop);
       other != language_.hour_before.end()) {
     form = other->second;
   }

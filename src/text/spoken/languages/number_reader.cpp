@@ -151,7 +151,17 @@ std::optional<SaidNumber> NumberReader::read_stopped(size_t at) const {
   const std::string_view digits = digits_at(text_, at, 3);
   const size_t stop = at + digits.size();
   if (!language_.ordinal_stop || digits.empty() || digits[0] == '0' ||
-      !starts_with_at(text_, stop, ". ")) {
+      !starts_with_at(text_, stop, ".")) {
+    return std::nullopt;
+  }
+  if (const auto decade = language_.decade_before.find(folded(word_before(text_, at)));
+      decade != language_.decade_before.end()) {
+    // The stop of "w latach 90." may end the sentence, too: it stays.
+    const auto number = scan_number(digits, 0, language_);
+    const auto words = number ? ordinal(number->value, decade->second) : std::nullopt;
+    return words ? std::optional(SaidNumber{stop, *words}) : std::nullopt;
+  }
+  if (!starts_with_at(text_, stop, ". ")) {
     return std::nullopt;
   }
   const std::string_view behind = word_behind(text_, stop + 1);

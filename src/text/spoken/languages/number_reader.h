@@ -84,6 +84,9 @@ class NumberReader {
 
   // number_dates.cpp
   [[nodiscard]] std::optional<SaidNumber> read_date(size_t at) const;
+  [[nodiscard]] std::optional<SaidNumber> read_days(size_t at) const;
+  [[nodiscard]] std::optional<SaidNumber> read_years(const WrittenNumber& first,
+                                                     const WrittenNumber& second, size_t at) const;
   [[nodiscard]] std::optional<SaidNumber> read_time(size_t at) const;
   [[nodiscard]] std::optional<SaidNumber> read_year(const WrittenNumber& number, size_t at) const;
   [[nodiscard]] std::optional<Date> numeric_date(size_t at) const;

@@ -64,11 +64,18 @@ std::optional<WrittenNumber> scan_number(std::string_view text, size_t at,
     return std::nullopt;
   }
   WrittenNumber number;
+  bool stops = false;  // thousands are grouped by stops
   if (first <= 3 && text[at] != '0' && end < text.size() &&
       language.groups.find(text[end]) != std::string::npos) {
     const size_t grouped = groups_end(text, end, text[end], language.lakhs);
-    number.grouped = grouped > end;
-    end = grouped;
+    // "91 123 45 67" is no amount: other digits follow behind a space.
+    const bool goes_on = text[end] == ' ' && grouped < text.size() && text[grouped] == ' ' &&
+                         is_digit_at(text, grouped + 1);
+    if (!goes_on && grouped > end) {
+      number.grouped = true;
+      stops = text[end] == '.';
+      end = grouped;
+    }
   }
   for (const char c : text.substr(at, end - at)) {
     if (is_ascii_digit(c)) {
@@ -82,14 +89,22 @@ std::optional<WrittenNumber> scan_number(std::string_view text, size_t at,
     number.value = number.value * 10 + static_cast<uint64_t>(digit - '0');
   }
   const bool decimal = end < text.size() && text[end] == language.decimal[0];
-  const bool point = !decimal && !number.grouped && end < text.size() && text[end] == '.';
+  const bool point = !decimal && !stops && end < text.size() && text[end] == '.';
   if ((decimal || point) && is_digit_at(text, end + 1)) {
     const size_t stop = digits_end(text, end + 1);
     number.fraction = text.substr(end + 1, stop - end - 1);
-    number.point = point;
+    number.point = point && !number.grouped;
     end = stop;
     if (number.fraction.size() > kMostDigits) {
       return std::nullopt;
+    }
+  }
+  // "5,- Euro"
+  for (const std::string_view none : {"-", "\u2013", "\u2014"}) {
+    if (decimal && number.fraction.empty() && text.substr(end + 1).starts_with(none) &&
+        is_border(text, end + 1 + none.size())) {
+      end += 1 + none.size();
+      break;
     }
   }
   number.end = end;

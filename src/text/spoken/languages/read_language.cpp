@@ -46,7 +46,7 @@ std::optional<Reading> read_language_number(const Tokens& tokens, size_t at,
   if (!digits) {
     // Signs and short words before a number stand near one.
     bool near = false;
-    for (size_t i = at + 1; i < at + 5 && !near; ++i) {
+    for (size_t i = at + 1; i < at + 7 && !near; ++i) {
       near = tokens.is_digits(i);
     }
     if (!near) {
