@@ -7,6 +7,7 @@
 #include "text/spoken/abbreviations.h"
 #include "text/spoken/characters.h"
 #include "text/spoken/forgotten_space.h"
+#include "text/spoken/languages/number_stops.h"
 #include "text/spoken/roman.h"
 #include "text/spoken/scripture.h"
 #include "text/spoken/text_around.h"
@@ -22,13 +23,6 @@ constexpr size_t kRunBytes = 64;  // stops and closing quotes in one run
 
 // A line that was not broken because it was full: a heading, a verse, an address.
 constexpr ptrdiff_t kShortLine = 40;
-
-bool writes_ordinals_with_stops(std::string_view language) {
-  constexpr auto kLanguages =
-      std::to_array<std::string_view>({"de", "da", "no", "nb", "nn", "fi", "cs", "sk", "hu", "et",
-                                       "lv", "sl", "hr", "sr", "bs", "is", "pl", "tr"});
-  return std::ranges::find(kLanguages, language.substr(0, language.find('-'))) != kLanguages.end();
-}
 
 }  // namespace
 
@@ -262,6 +256,9 @@ SentenceSplitter::Verdict SentenceSplitter::judge_single_stop(const Stop& stop) 
     return lower && (stop.closed || stop.dots) ? Verdict::Goes : Verdict::Ends;
   }
   if (stop.closed && lower) {
+    return Verdict::Goes;
+  }
+  if (is_stop_at_number(options_.language, stop.text, stop.begin, stop.next)) {
     return Verdict::Goes;
   }
   const std::string_view word = last_abbreviated(word_before(stop.text, start_, stop.begin));

@@ -1,6 +1,7 @@
 #include "text/spoken/sentences.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -177,6 +178,27 @@ TEST(Sentences, OrdinalsOfOtherLanguagesEndNothing) {
   const std::string_view text = "Am 3. Oktober ist frei. Es gibt 3. Mehr nicht.";
   EXPECT_EQ(split(text, {.language = "de"}), "Am 3. Oktober ist frei. / Es gibt 3. Mehr nicht.");
   EXPECT_EQ(split("I have 3. More is too many."), "I have 3. / More is too many.");
+}
+
+TEST(Sentences, DoNotEndAtShortFormsBesideNumbers) {
+  const std::vector<std::array<std::string, 2>> cases = {
+      {"de",
+       "Siehe Nr. 5 und S. 12. Es sind 2,5 Mio. Euro. / Am 3.10. kam er. / Es kostet 1.250. / "
+       "Dann ging er."},
+      {"es", "La pág. 12 y el 3.er piso. / Cuesta 1.250. / Luego salió."},
+      {"it", "Il n. 5 e la pag. 12. / Poi va via."},
+      {"fr", "Le 3 janv. 2024 à Paris. / Il a 20 ans."},
+      {"pl", "W 2024 r. było 5 tys. osób. / Str. 12 jest pusta. / To był 2024 r. / Potem nic."},
+      {"ru", "В 2024 г. было 5 тыс. руб. за 10 кг. / Это 2024 г. / Потом ничего."},
+      {"cs", "Má 5 tis. Kč. / Dne 25. 12. 2023 přišel."},
+      {"tr", "2. Dünya Savaşı bitti. / Saat 15.30. / Sonra gitti."}};
+  for (const auto& [language, sentences] : cases) {
+    std::string text = sentences;
+    for (size_t at = text.find(" / "); at != std::string::npos; at = text.find(" / ", at)) {
+      text.erase(at, 2);
+    }
+    EXPECT_EQ(split(text, {.language = language}), sentences) << language;
+  }
 }
 
 constexpr std::string_view kMixed =

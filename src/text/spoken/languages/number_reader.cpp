@@ -156,10 +156,12 @@ std::optional<SaidNumber> NumberReader::read_stopped(size_t at) const {
   }
   if (const auto decade = language_.decade_before.find(folded(word_before(text_, at)));
       decade != language_.decade_before.end()) {
-    // The stop of "w latach 90." may end the sentence, too: it stays.
+    // The stop of "w latach 90." may end the sentence, too: then it stays.
     const auto number = scan_number(digits, 0, language_);
     const auto words = number ? ordinal(number->value, decade->second) : std::nullopt;
-    return words ? std::optional(SaidNumber{stop, *words}) : std::nullopt;
+    const std::string_view next = word_behind(text_, stop + 1);
+    const bool goes_on = !next.empty() && is_lower_case(next_code_point(next).code_point);
+    return words ? std::optional(SaidNumber{goes_on ? stop + 1 : stop, *words}) : std::nullopt;
   }
   if (!starts_with_at(text_, stop, ". ")) {
     return std::nullopt;
