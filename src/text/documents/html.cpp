@@ -304,7 +304,9 @@ class PageReader {
     }
     const std::string text = *std::exchange(raised_, std::nullopt);
     const auto power = raised(text);
-    const bool note = raised_is_link_ || (power && !takes_powers(block_.text));
+    const bool bracketed = text.find_first_of("([") == text.find_first_not_of(" \t\r\n");
+    const bool note =
+        raised_is_link_ || (power && !takes_powers(block_.text)) || (bracketed && note_label(text));
     if (!note) {
       add(power.value_or(text));
     }

@@ -182,7 +182,11 @@ void NoteFinder::take_mark(Mark& mark) {
       return;
     }
   }
-  mark.taken = strong && (!mark.at_begin || mark.declared || mark.raised);
+  // A number close behind a word whose link leads nowhere is one all the same.
+  const std::string& href = element(mark.place).href;
+  const bool lost = !mark.target && mark.attached && href.contains('#') && !is_outside(href) &&
+                    mark.label.kind == NoteLabel::Kind::Number;
+  mark.taken = (strong || lost) && (!mark.at_begin || mark.declared || mark.raised);
 }
 
 // A row of links is a table of contents, whatever they are called.

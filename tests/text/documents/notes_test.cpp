@@ -177,6 +177,12 @@ TEST(Notes, ByPlainNumbersAreProvenByTheirText) {
             "The king rode.");
 }
 
+TEST(Notes, MarksOfNotesThatAreNotThereAreLeftOut) {
+  EXPECT_EQ(html("<p>He won<a href='notes.html#n5'>5</a>, <a href='ch5.html#c5'>5</a> and "
+                 "G<a href='https://example.org/#20'>20</a>, cost<sup>(a)</sup>.</p>"),
+            "He won, 5 and G20, cost.");
+}
+
 TEST(Notes, ByAsterisksAndDaggers) {
   EXPECT_EQ(html("<p>The page<a href='#a1'>*</a> ran, the cook<a href='#a2'>\u2020</a> sang.</p>"
                  "<p id='a1'>* One.</p><p id='a2'>\u2020 Two.</p>"),
