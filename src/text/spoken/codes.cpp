@@ -248,7 +248,10 @@ bool wants_digits(const Tokens& tokens, size_t at) {
   // "Beverly Hills, CA 90210"
   const bool zip = tokens.is_digits(at, 5, 5) && before.size() == 2 && is_ascii_upper(before[0]) &&
                    is_ascii_upper(before[1]);
-  return zip || (tokens.is_digits(at, 3, 12) && among(kBefore, ascii_lower(before)));
+  // "Washington, D.C. 20500"
+  const bool capital = tokens.is_digits(at, 5, 5) && at > 4 && tokens.is_space(at - 1) &&
+                       tokens.text(at - 5, at - 1) == "D.C.";
+  return zip || capital || (tokens.is_digits(at, 3, 12) && among(kBefore, ascii_lower(before)));
 }
 
 std::optional<Reading> read_code(const Tokens& tokens, size_t at, const SpokenOptions& options) {

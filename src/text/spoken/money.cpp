@@ -72,7 +72,7 @@ bool is_attribute(const Tokens& tokens, size_t at, size_t end, bool scaled) {
   const bool things =
       is_counted(behind) && behind.ends_with('s') && !among(WordList{"no-things"}, behind);
   return among(kArticles, before) || among(WordList{"priced"}, behind) || things ||
-         (among(kBeforeAmounts, before) && (scaled || !participle));
+         ((among(kBeforeAmounts, before) || before.ends_with("'s")) && (scaled || !participle));
 }
 
 // "US dollars" has letters in it.

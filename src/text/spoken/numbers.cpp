@@ -61,8 +61,9 @@ std::optional<Reading> ordinal_at(const Tokens& tokens, size_t at, const SpokenO
   // "the 20th-c. writer", "18th cent. art"
   const size_t next = quantity->end + 1;
   const size_t century = tokens.is(next, "-") || tokens.is_space(next) ? next + 1 : next;
-  const bool named = century > next && tokens.is(century + 1, ".") &&
-                     (tokens.is(century, "c") || tokens.is(century, "cent"));
+  const bool named =
+      century > next && tokens.is(century + 1, ".") &&
+      (tokens.is(century, "c") || tokens.is(century, "C") || tokens.is(century, "cent"));
   std::string words = ordinal_words(quantity->whole, options.dialect);
   if (named) {
     return Reading{tokens.ends_text(century + 2) ? century + 1 : century + 2, words + " century"};

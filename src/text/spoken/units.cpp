@@ -161,6 +161,18 @@ bool wants_space(std::string_view symbol) {
   return std::ranges::find(kSymbols, symbol) != kSymbols.end();
 }
 
+// Whether the text around `at` speaks of rates, so that "bps" are hundredths of a percent.
+bool is_of_rates(const Tokens& tokens, size_t at) {
+  constexpr size_t kNear = 32;  // tokens
+  for (size_t i = at > kNear ? at - kNear : 0; i < at + kNear && !tokens.is_end(i); ++i) {
+    if (tokens.is(i, "%") ||
+        (tokens.is_word(i) && among(WordList{"rates"}, ascii_lower(tokens.text(i))))) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 std::optional<Unit> divisor_unit_at(const Tokens& tokens, size_t at, EnglishDialect dialect) {
@@ -203,6 +215,19 @@ std::optional<Unit> unit_at(const Tokens& tokens, size_t at, bool singular,
   }
   if (symbol == "mm" && tokens.is_space(unit + 1) && tokens.is(unit + 2, "Hg")) {
     return Unit{.end = unit + 3, .words = name_of(*find_unit("mmHg"), singular, dialect)};
+  }
+  if (symbol == "bps" && is_of_rates(tokens, unit)) {
+    return Unit{.end = unit + 1, .words = singular ? "basis point" : "basis points"};
+  }
+  // "45 m.p.h."
+  if (symbol.size() == 1 && tokens.is(unit + 1, ".") && tokens.text(unit + 2).size() == 1 &&
+      tokens.is(unit + 3, ".") && tokens.text(unit + 4).size() == 1) {
+    const std::string joined = std::string(symbol) + std::string(tokens.text(unit + 2)) +
+                               std::string(tokens.text(unit + 4));
+    if (const UnitName* const dotted = find_unit(joined)) {
+      const bool stop = tokens.is(unit + 5, ".") && !tokens.ends_text(unit + 6);
+      return Unit{.end = unit + (stop ? 6 : 5), .words = name_of(*dotted, singular, dialect)};
+    }
   }
   const UnitName* name = tokens.is_word(unit) || symbol == "\u03A9" ? find_unit(symbol) : nullptr;
   if (name == nullptr) {
@@ -255,9 +280,11 @@ std::optional<Unit> unit_at(const Tokens& tokens, size_t at, bool singular,
   const std::string_view behind = tokens.text(tokens.skip_space(end));
   const bool stands_alone = !tokens.is_word(tokens.skip_space(end)) ||
                             (symbol == "t" && among(WordList{"no-nouns"}, behind));
-  if (!compound && ((spaced && wants_no_space(symbol) && !(wants_space(symbol) && stands_alone)) ||
-                    (!spaced && wants_space(symbol)) ||
-                    (tokens.is(at, "-") && symbol.size() == 1 && !among(kHyphened, symbol)))) {
+  // "3.2 s" too.
+  const bool apart = (wants_space(symbol) || symbol == "s") && stands_alone;
+  if (!compound &&
+      ((spaced && wants_no_space(symbol) && !apart) || (!spaced && wants_space(symbol)) ||
+       (tokens.is(at, "-") && symbol.size() == 1 && !among(kHyphened, symbol)))) {
     return std::nullopt;
   }
   if (!tokens.ends_word(end)) {
@@ -277,6 +304,13 @@ std::optional<Reading> read_compound_unit(const Tokens& tokens, size_t at,
       {"s",    "sec", "second", "min", "minute", "h", "hr", "hour", "d",  "day", "wk",
        "week", "mo",  "month",  "yr",  "year",   "L", "dL", "mL",   "ml", "dl"});
   const std::string_view symbol = tokens.text(at);
+  // "3 L per min": a symbol, no word such as "litre".
+  constexpr size_t kLongestSymbol = 4;
+  const UnitName* const below = tokens.is_word(at) ? find_unit(symbol) : nullptr;
+  if (below != nullptr && symbol.size() > 1 && symbol.size() <= kLongestSymbol &&
+      tokens.word_before(at) == "per" && tokens.ends_word(at + 1)) {
+    return Reading{at + 1, name_of(*below, true, options.dialect)};
+  }
   const UnitName* const unit = symbol.size() > 1 && !among(kNoDividends, symbol) &&
                                        tokens.is_word(at) && tokens.begins_word(at)
                                    ? find_unit(symbol)

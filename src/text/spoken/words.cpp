@@ -204,6 +204,10 @@ bool stands(const Tokens& tokens, size_t at, const Found& found, bool stop, size
         stop && !next.empty() && (is_ascii_lower(next[0]) || is_ascii_digit(next[0]));
     return is_capitalised(word) ? goes_on : stop && !tokens.ends_text(behind);
   }
+  // "cc: HR."
+  if (is_all_capitals(word) && abbreviation.stop == AbbreviationStop::AtCapital) {
+    return false;
+  }
   return stop || (abbreviation.bare && !is_all_capitals(word));
 }
 
