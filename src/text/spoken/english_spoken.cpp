@@ -142,7 +142,8 @@ class Normalizer {
       builder_.add_phonemes(text, mark.value, begin, source_end);
       return end;
     }
-    if (mark.kind == TextMark::Kind::SayAs) {
+    // Its words are English; other languages read it as text.
+    if (mark.kind == TextMark::Kind::SayAs && !says_marks()) {
       if (const auto words = say_as_words(text, mark.value, mark.format, options_.dialect)) {
         builder_.add(*words, begin, source_end);
         return end;

@@ -173,6 +173,10 @@ TEST(ForeignNumbers, StandWithWhatTheyCount) {
        "в одна тысяча девятьсот сорок первом-одна тысяча девятьсот сорок пятом годах"},
       {"fr", "2 000 000 habitants", "deux millions d'habitants"},
       {"es", "91 123 45 67", "noventa y uno ciento veintitrés cuarenta y cinco sesenta y siete"},
+      {"ru", "Цена 1 234,50 рублей или 5 тыс. руб.",
+       "Цена одна тысяча двести тридцать четыре рубля пятьдесят копеек или пять тысяч рублей."},
+      {"cs", "1. vydání", "první vydání"},
+      {"tr", "1. baskı", "birinci baskı"},
       {"fr-CH", "71 et 95", "septante-et-un et nonante-cinq"},
       {"fr", "06 12 34 56 78", "zéro six, douze, trente-quatre, cinquante-six, soixante-dix-huit"},
       {"pt-PT", "12,50 €", "doze euros e cinquenta cêntimos"},
@@ -215,6 +219,12 @@ TEST(ForeignNumbers, OfThePageReadAsItSays) {
     ++rows;
   }
   EXPECT_GE(rows, 14U);
+}
+
+TEST(ForeignNumbers, OfSayAsAreOfTheLanguage) {
+  const std::vector<TextMark> marks = {
+      {.kind = TextMark::Kind::SayAs, .begin = 4, .end = 5, .value = "cardinal", .format = {}}};
+  EXPECT_EQ(spoken_other("Die 5 da", {.language = "de"}, marks).text, "Die fünf da");
 }
 
 TEST(ForeignNumbers, AreLeftWholeWhereTheirSenseIsNotSure) {

@@ -274,6 +274,7 @@ void read_into(const Json& json, LanguageNumbers& numbers) {
   read(json, "number_suffixes", numbers.number_suffixes);
   numbers.ordinal_stop = json.value("ordinal_stop", numbers.ordinal_stop);
   read(json, "ordinal_before", numbers.ordinal_before);
+  read(json, "ordinal_default", numbers.ordinal_default);
   if (json.contains("ordinal_behind")) {
     numbers.ordinal_behind = read_endings(json, "ordinal_behind");
   }

@@ -56,6 +56,7 @@ struct LanguageNumbers {
   bool apostrophe_suffixes = false;  // "15'te": letters behind an apostrophe join the words
   bool ordinal_stop = false;         // "3." is an ordinal
   WordMap ordinal_before;            // the form behind this word ("am": "n")
+  std::string ordinal_default;       // the form before words that show none
   EndingRules ordinal_behind;        // the form before a word
   std::string ordinal_day;           // the form of a day before its month; empty: a cardinal
   std::string ordinal_first_day;     // the same of the first alone

@@ -176,6 +176,7 @@ std::optional<SaidNumber> NumberReader::read_stopped(size_t at) const {
     form = before->second;
   } else {
     form = by_ending(language_.ordinal_behind, behind);
+    form = form.empty() ? language_.ordinal_default : form;
     // A capital begins a sentence, or a noun of the list.
     const bool small = is_lower_case(next_code_point(behind).code_point);
     if (form.empty() || (!small && !language_.ordinal_behind.words.contains(folded(behind)))) {
@@ -294,6 +295,12 @@ std::optional<SaidNumber> NumberReader::read(size_t at) const {
     const std::string_view suffix = letters_at(text_, said->end + 1);
     said->words += suffix;
     said->end += suffix.empty() ? 0 : suffix.size() + 1;
+  }
+  // The stop of "Цена 5 тыс. руб." is the sentence's, too; a bare amount is no sentence.
+  if (said && said->end > at + 1 && text_[said->end - 1] == '.' &&
+      is_capital(next_code_point(text_).code_point) &&
+      text_.find_first_not_of(' ', said->end) == std::string_view::npos) {
+    --said->end;
   }
   return said;
 }
