@@ -34,7 +34,8 @@ bool is_other_word(const Abbreviation& abbreviation, std::string_view word,
   if (among(WordList{"short-states"}, abbreviation.written)) {
     return !capital || !(before.ends_with(", ") || before.ends_with('-'));
   }
-  if (among(WordList{"short-streets"}, abbreviation.written)) {
+  if (among(WordList{"short-streets"}, abbreviation.written) ||
+      abbreviation.spoken.ends_with("day")) {
     return !capital;
   }
   const bool title = abbreviation.stop == AbbreviationStop::Never && !abbreviation.bare &&

@@ -355,6 +355,11 @@ std::string plain_words(const Tokens& tokens, size_t at, const Quantity& quantit
        (is_title_case(name) && tokens.is_digits(at, 3, 3)))) {
     return pair_words(quantity.whole, options.dialect);
   }
+  const bool seven = quantity.whole.starts_with('7') && quantity.whole.ends_with('7');
+  if (bare && seven && tokens.is_digits(at, 3, 3) &&
+      among(WordList{"airliners"}, tokens.word_behind(at + 1))) {
+    return pair_words(quantity.whole, options.dialect);
+  }
   // "the 777X", "Form 1040-EZ"
   const bool lettered = tokens.is(at + 1, "-") && is_all_capitals(tokens.text(at + 2));
   if (bare && (tokens.is_digits(at, 3, 3) || (lettered && tokens.is_digits(at, 4, 4))) &&
