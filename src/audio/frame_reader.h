@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 
+#include "audio/source.h"
 #include "audio/speakers.h"
 #include "base/result.h"
 
@@ -24,6 +25,8 @@ class FrameReader {
 
   // The speaker of each channel; empty where that is not known.
   [[nodiscard]] virtual std::span<const Speaker> speakers() const { return {}; }
+
+  [[nodiscard]] virtual AudioTracks tracks() const { return {}; }
 
   // Frames in the whole recording where its header says so.
   [[nodiscard]] virtual std::optional<int64_t> frames() const = 0;

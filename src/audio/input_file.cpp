@@ -69,6 +69,19 @@ Result<InputFile> open_input_file(const std::string& path, const std::stop_token
   return input;
 }
 
+Result<InputFile> duplicate(const InputFile& input) {
+  InputFile copy;
+  copy.fd = UniqueFd(::fcntl(input.fd.get(), F_DUPFD_CLOEXEC, 0));
+  if (!copy.fd) {
+    return fail(ErrorCode::Io, "cannot read " + input.name + ": " + std::strerror(errno));
+  }
+  copy.name = input.name;
+  copy.seekable = input.seekable;
+  copy.size_bytes = input.size_bytes;
+  copy.stop = input.stop;
+  return copy;
+}
+
 Result<size_t> read_some(InputFile& input, std::span<std::byte> out) {
   if (!input.head.empty()) {
     const size_t count = std::min(input.head.size(), out.size());

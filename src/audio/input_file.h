@@ -34,6 +34,9 @@ struct InputFile {
 Result<InputFile> open_input_file(const std::string& path, const std::stop_token& stop = {},
                                   std::string_view wanted = "a recording");
 
+// Another descriptor of the same file, for another reader of it: they share their place in it.
+Result<InputFile> duplicate(const InputFile& input);
+
 // Reads what `input` gives next, its head first; 0 at the end. Waits for what is still to come;
 // Cancelled where a stop is requested meanwhile.
 Result<size_t> read_some(InputFile& input, std::span<std::byte> out);

@@ -32,9 +32,11 @@ struct MediaFormat {
   uint32_t channels;
   int64_t frames;       // of the whole recording, or -1: not known
   int64_t first_frame;  // where the data begin: 0 unless a start was asked for
+  uint32_t tracks;      // of audio, that the file holds
+  uint32_t track;       // which of them this is, from 1
 };
 
-static_assert(sizeof(MediaHeader) == 8 && sizeof(MediaFormat) == 24);
+static_assert(sizeof(MediaHeader) == 8 && sizeof(MediaFormat) == 32);
 
 constexpr size_t kMostMediaDataBytes = 1 << 16;
 constexpr size_t kMostMediaErrorBytes = 4096;

@@ -1,7 +1,6 @@
 #include "audio/media_reader.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -15,6 +14,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "audio/headerless.h"
 #include "audio/media_stream.h"
 #include "base/process.h"
 
@@ -93,6 +93,10 @@ class MediaReader final : public FrameReader {
   [[nodiscard]] int channels() const override { return static_cast<int>(format_.channels); }
 
   [[nodiscard]] std::span<const Speaker> speakers() const override { return stream_.speakers(); }
+
+  [[nodiscard]] AudioTracks tracks() const override {
+    return {.count = static_cast<int>(format_.tracks), .heard = static_cast<int>(format_.track)};
+  }
 
   [[nodiscard]] std::optional<int64_t> frames() const override {
     return format_.frames < 0 ? std::nullopt : std::optional(format_.frames);
@@ -197,19 +201,6 @@ Result<UniqueFd> open_head(const std::vector<std::byte>& bytes) {
   return head;
 }
 
-// The letters and digits after the last dot: FFmpeg tells some headerless formats by it.
-std::string extension(const std::string& name) {
-  const size_t dot = name.find_last_of("./");
-  if (dot == std::string::npos || name[dot] != '.') {
-    return {};
-  }
-  std::string letters = name.substr(dot + 1);
-  const bool plain = letters.size() <= 8 && std::ranges::all_of(letters, [](unsigned char c) {
-                       return std::isalnum(c) != 0;
-                     });
-  return plain ? letters : std::string();
-}
-
 }  // namespace
 
 Result<std::string> find_media_program() {
@@ -241,8 +232,14 @@ Result<std::unique_ptr<FrameReader>> open_with_media(InputFile input, const Medi
   spec.program = std::move(program);
   spec.arguments = {"--cpu", std::to_string(options.cpu_s), "--start",
                     fmt::format("{:.6f}", options.start_s)};
-  if (const std::string letters = extension(input.name); !letters.empty()) {
+  constexpr size_t kMostLetters = 8;
+  const std::string letters = file_extension(input.name);
+  if (!letters.empty() && letters.size() <= kMostLetters && options.offset == 0) {
     spec.arguments.insert(spec.arguments.end(), {"--extension", letters});
+  }
+  if (options.offset > 0) {
+    spec.arguments.insert(spec.arguments.end(), {"--offset", std::to_string(options.offset),
+                                                 "--bytes", std::to_string(options.bytes)});
   }
   if (!options.track.empty()) {
     spec.arguments.insert(spec.arguments.end(), {"--track", options.track});

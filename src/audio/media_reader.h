@@ -17,6 +17,8 @@ struct MediaOptions {
   std::string program;                    // empty: searched for beside this program
   std::string spool_folder = "/var/tmp";  // where a piped MP4, whose index is at its end, is kept
   double start_s = 0;                     // where the reader means to begin: it may seek
+  int64_t offset = 0;                     // byte of the file where the recording begins
+  int64_t bytes = 0;                      // that it has; 0: all to the file\'s end
   // The audio track to hear: its number, from 1, or codes of a language with commas between. Empty:
   // the best one.
   std::string track{};

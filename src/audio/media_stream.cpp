@@ -94,6 +94,9 @@ Result<MediaFormat> MediaStream::read_format() {
   if (format.frames < -1 || format.first_frame < 0) {
     return broken("a length below 0");
   }
+  if (format.track < 1 || format.track > format.tracks) {
+    return broken(fmt::format("track {} of {}", format.track, format.tracks));
+  }
   const size_t speakers = header.payload_bytes - sizeof format;
   if (speakers != 0 && speakers != format.channels) {
     return broken(fmt::format("{} speakers for {} channels", speakers, format.channels));

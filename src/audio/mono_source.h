@@ -32,6 +32,8 @@ class MonoSource final : public AudioSource {
 
   [[nodiscard]] std::optional<double> duration_s() const override;
 
+  [[nodiscard]] AudioTracks tracks() const override { return reader_->tracks(); }
+
  private:
   MonoSource(std::unique_ptr<FrameReader> reader, std::string name,
              const AudioOpenOptions& options);

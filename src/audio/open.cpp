@@ -3,7 +3,11 @@
 #include <memory>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "audio/headerless.h"
 #include "audio/input_file.h"
+#include "audio/joined_reader.h"
 #include "audio/media_reader.h"
 #include "audio/mono_source.h"
 #include "audio/raw_reader.h"
@@ -12,27 +16,46 @@
 namespace mynah {
 namespace {
 
+Result<std::unique_ptr<FrameReader>> open_file(InputFile input, const MediaOptions& media) {
+  MYNAH_TRY_STATUS(refuse_headerless(input));
+  MYNAH_TRY(auto unfinished, open_unfinished_wav(input));
+  if (unfinished != nullptr) {
+    return unfinished;
+  }
+  MYNAH_TRY(const InputFile whole, duplicate(input));
+  auto reader = open_with_sndfile(input);
+  if (reader && !media.track.empty() && media.track != "1") {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("{} has one audio track without a language: wanted --track 1, found {}",
+                            whole.name, media.track));
+  }
+  if (!reader && reader.error().code == ErrorCode::Unsupported) {
+    reader = open_with_media(std::move(input), media);
+  }
+  if (!reader) {
+    return reader;
+  }
+  return with_joined(std::move(*reader), whole, media);
+}
+
 Result<std::unique_ptr<FrameReader>> open_frames(InputFile input, const AudioOpenOptions& options) {
   if (options.raw) {
     return open_raw(std::move(input), *options.raw);
   }
-  // libsndfile cannot read most formats without seeking; FFmpeg streams them.
+  const MediaOptions media = {.program = options.media_program,
+                              .spool_folder = options.spool_folder,
+                              .start_s = options.start_s,
+                              .track = options.track,
+                              .note = options.note};
   if (input.seekable) {
-    auto reader = open_with_sndfile(input);
-    if (reader || reader.error().code != ErrorCode::Unsupported) {
-      return reader;
-    }
-  } else {
-    auto reader = open_wav_stream(input);
-    if (!reader || *reader != nullptr) {
-      return reader;
-    }
+    return open_file(std::move(input), media);
   }
-  return open_with_media(std::move(input), {.program = options.media_program,
-                                            .spool_folder = options.spool_folder,
-                                            .start_s = options.start_s,
-                                            .track = options.track,
-                                            .note = options.note});
+  // libsndfile cannot read most formats without seeking; FFmpeg streams them.
+  auto reader = open_wav_stream(input);
+  if (!reader || *reader != nullptr) {
+    return reader;
+  }
+  return open_with_media(std::move(input), media);
 }
 
 }  // namespace

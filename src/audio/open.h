@@ -1,6 +1,7 @@
 // Opens recordings of every kind: files, standard input, raw samples.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -24,6 +25,7 @@ struct AudioOpenOptions {
     int rate_hz = 16000;
     int channels = 1;
     std::string encoding = "s16le";  // u8, s16le, s24le, s32le, f32le, f64le, mulaw, alaw
+    uint32_t channel_mask = 0;  // the channels' speakers, a bit each (audio/speakers.h); 0: unknown
   };
 
   std::optional<Raw> raw;

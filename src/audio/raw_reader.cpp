@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <chrono>
 #include <cstring>
 #include <limits>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "audio/wav_header.h"
+#include "base/process.h"
 
 namespace mynah {
 namespace {
@@ -97,12 +99,15 @@ class RawReader final : public FrameReader {
         rate_hz_(raw.rate_hz),
         channels_(raw.channels),
         encoding_(encoding),
+        speakers_(speakers_of_mask(raw.channel_mask, raw.channels)),
         frame_bytes_(encoding.bytes * static_cast<size_t>(raw.channels)),
         promised_(sample_bytes) {}
 
   [[nodiscard]] int rate_hz() const override { return rate_hz_; }
 
   [[nodiscard]] int channels() const override { return channels_; }
+
+  [[nodiscard]] std::span<const Speaker> speakers() const override { return speakers_; }
 
   [[nodiscard]] std::optional<int64_t> frames() const override {
     if (promised_) {
@@ -136,6 +141,8 @@ class RawReader final : public FrameReader {
     return frames;
   }
 
+  Result<bool> next() override;
+
   Result<int64_t> skip(int64_t count) override {
     if (count > std::numeric_limits<int64_t>::max() / static_cast<int64_t>(frame_bytes_)) {
       return fail(ErrorCode::InvalidInput, input_.name + ": the start is out of range");
@@ -145,6 +152,7 @@ class RawReader final : public FrameReader {
       const auto frame_bytes = static_cast<int64_t>(frame_bytes_);
       const int64_t there = std::clamp<int64_t>((input_.size_bytes - at) / frame_bytes, 0, count);
       if (at >= 0 && ::lseek(input_.fd.get(), there * frame_bytes, SEEK_CUR) >= 0) {
+        taken_ += there * frame_bytes;
         return there;
       }
     }
@@ -183,12 +191,78 @@ class RawReader final : public FrameReader {
   int rate_hz_;
   int channels_;
   Encoding encoding_;
+  std::vector<Speaker> speakers_;
   size_t frame_bytes_;
   std::vector<std::byte> bytes_;
   size_t held_ = 0;    // bytes of an unfinished frame, at the front of bytes_
   int64_t taken_ = 0;  // bytes read
   std::optional<int64_t> promised_;
 };
+
+AudioOpenOptions::Raw as_raw(const WavHeader& header) {
+  return {.rate_hz = header.rate_hz,
+          .channels = header.channels,
+          .encoding = header.encoding,
+          .channel_mask = header.channel_mask};
+}
+
+// Whether bytes come within the time that a writer takes to go on to its next file. Nothing may
+// follow, and the pipe stay open.
+Result<bool> comes_soon(InputFile& input) {
+  constexpr std::chrono::milliseconds kSoon{500};
+  return input.head.empty() ? wait_readable(input.fd.get(), kSoon, input.stop) : true;
+}
+
+// Reads so many bytes of what still comes; false where fewer do.
+Result<bool> take(InputFile& input, std::span<std::byte> out) {
+  while (!out.empty()) {
+    MYNAH_TRY(const bool soon, comes_soon(input));
+    if (!soon) {
+      return false;
+    }
+    MYNAH_TRY(const size_t got, read_some(input, out));
+    if (got == 0) {
+      return false;
+    }
+    out = out.subspan(got);
+  }
+  return true;
+}
+
+// Behind the samples of a WAV that comes through a pipe: its other chunks, then perhaps another
+// WAV.
+Result<bool> RawReader::next() {
+  if (input_.seekable || !promised_) {
+    return false;
+  }
+  std::vector<std::byte> passed(static_cast<size_t>(*promised_ & 1));
+  for (;;) {
+    std::array<std::byte, 8> header{};
+    MYNAH_TRY(const bool went_on, take(input_, passed));
+    if (!went_on) {
+      return false;
+    }
+    MYNAH_TRY(const bool follows, take(input_, header));
+    if (!follows) {
+      return false;
+    }
+    const std::string_view name(reinterpret_cast<const char*>(header.data()), 4);
+    const auto size = load<uint32_t>(header.data() + 4);
+    if (name == "RIFF" || name == "RF64" || name == "BW64" || name == "riff") {
+      input_.head.insert(input_.head.begin(), header.begin(), header.end());
+      MYNAH_TRY(const auto reader, open_wav_stream(input_));
+      if (reader == nullptr) {
+        return false;
+      }
+      *this = std::move(static_cast<RawReader&>(*reader));
+      return true;
+    }
+    if (size > kMostWavHeaderBytes) {
+      return false;
+    }
+    passed.resize(size + (size & 1U));
+  }
+}
 
 }  // namespace
 
@@ -229,10 +303,28 @@ Result<std::unique_ptr<FrameReader>> open_wav_stream(InputFile& input) {
   const WavHeader& header = probe.header;
   input.head.erase(input.head.begin(),
                    input.head.begin() + static_cast<std::ptrdiff_t>(header.header_bytes));
-  return open_raw(
-      std::move(input),
-      {.rate_hz = header.rate_hz, .channels = header.channels, .encoding = header.encoding},
-      header.sample_bytes);
+  return open_raw(std::move(input), as_raw(header), header.sample_bytes);
+}
+
+Result<std::unique_ptr<FrameReader>> open_unfinished_wav(InputFile& input) {
+  std::vector<std::byte> head(kMostWavHeaderBytes);
+  const ssize_t got = ::pread(input.fd.get(), head.data(), head.size(), 0);
+  head.resize(static_cast<size_t>(std::max<ssize_t>(got, 0)));
+  const WavProbe probe = probe_wav(head);
+  const WavHeader& header = probe.header;
+  if (probe.state != WavProbe::State::Found || header.sample_bytes) {
+    return nullptr;
+  }
+  // A size of the file that is right was written at the end: there are no samples then, but tags.
+  const int64_t told = int64_t{load<uint32_t>(head.data() + 4)} + 8;
+  const int64_t frame_bytes = header.frame_bytes;
+  const int64_t there =
+      (input.size_bytes - static_cast<int64_t>(header.header_bytes)) / frame_bytes * frame_bytes;
+  if (told == input.size_bytes || there <= 0 ||
+      ::lseek(input.fd.get(), static_cast<int64_t>(header.header_bytes), SEEK_SET) < 0) {
+    return nullptr;
+  }
+  return open_raw(std::move(input), as_raw(header), there);
 }
 
 }  // namespace mynah

@@ -23,4 +23,9 @@ Result<std::unique_ptr<FrameReader>> open_raw(InputFile input, const AudioOpenOp
 // something else; input.head then has what was read of it.
 Result<std::unique_ptr<FrameReader>> open_wav_stream(InputFile& input);
 
+// The samples of a WAV file whose recorder did not come to write its sizes: it crashed, or lost its
+// power. Gives no reader where the file says how long it is, or holds no samples that open_raw()
+// can decode.
+Result<std::unique_ptr<FrameReader>> open_unfinished_wav(InputFile& input);
+
 }  // namespace mynah

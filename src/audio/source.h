@@ -11,6 +11,12 @@
 
 namespace mynah {
 
+// The audio tracks of a file, and the one that is heard.
+struct AudioTracks {
+  int count = 1;
+  int heard = 1;  // from 1
+};
+
 // A recording being read: a file, a pipe, memory. Not thread-safe; owned by one reader.
 class AudioSource {
  public:
@@ -26,6 +32,8 @@ class AudioSource {
 
   // Length of the whole recording where its header says so.
   [[nodiscard]] virtual std::optional<double> duration_s() const = 0;
+
+  [[nodiscard]] virtual AudioTracks tracks() const { return {}; }
 };
 
 }  // namespace mynah

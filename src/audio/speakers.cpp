@@ -29,6 +29,16 @@ float weight(Speaker speaker) {
 
 }  // namespace
 
+std::vector<Speaker> speakers_of_mask(uint32_t mask, int channels) {
+  std::vector<Speaker> speakers;
+  for (Speaker bit = 0; bit < 32; ++bit) {
+    if ((mask >> bit & 1U) != 0) {
+      speakers.push_back(bit);
+    }
+  }
+  return static_cast<int>(speakers.size()) == channels ? speakers : std::vector<Speaker>();
+}
+
 std::vector<float> mono_weights(std::span<const Speaker> speakers, int channels) {
   const auto count = static_cast<size_t>(channels);
   std::vector<float> weights(count, 1.0F / static_cast<float>(channels));

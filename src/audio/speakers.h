@@ -29,6 +29,9 @@ constexpr Speaker kSecondLowFrequency = 35;
 // nothing. (The first component is the sum of all directions: kFrontCentre.)
 constexpr Speaker kDirectional = 254;
 
+// The speakers of so many channels by their mask, in its order. Empty where it has fewer or more.
+std::vector<Speaker> speakers_of_mask(uint32_t mask, int channels);
+
 // Weights of the channels in a mix to one, with the sum 1: the centre 1, fronts 0.707 (-3 dB),
 // surrounds 0.5, the low frequencies' channel left out (ITU-R BS.775-3, annex 4; what FFmpeg's
 // -ac 1 gives). Equal weights where nothing is known of the speakers.

@@ -143,6 +143,7 @@ class Walk {
       if (size < kExtensibleFmtBytes || !bytes_.is(at + 26, kSubformat)) {
         return false;
       }
+      header_.channel_mask = bytes_.number<uint32_t>(at + 20);
       tag = bytes_.number<uint16_t>(at + 24);
     }
     const auto* encoding = std::ranges::find_if(
@@ -153,6 +154,7 @@ class Walk {
     }
     header_.rate_hz = static_cast<int>(rate_hz);
     header_.channels = channels;
+    header_.frame_bytes = frame_bytes;
     header_.encoding = encoding->name;
     return true;
   }

@@ -14,6 +14,8 @@ struct WavHeader {
   int rate_hz = 0;
   int channels = 0;
   std::string encoding;                 // as AudioOpenOptions::Raw names it
+  uint32_t channel_mask = 0;            // of an extensible one
+  int frame_bytes = 0;                  // of all channels
   size_t header_bytes = 0;              // where the samples begin
   std::optional<int64_t> sample_bytes;  // none: the writer did not know yet
 };

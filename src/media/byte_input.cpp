@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -22,16 +23,19 @@ namespace {
 
 constexpr int kBufferBytes = 1 << 15;
 constexpr size_t kHeadBytes = 12;
+constexpr std::string_view kOgg = "OggS";
 
 // The first box of an MP4 or QuickTime file (ISO/IEC 14496-12): its size, then one of these types.
-bool is_mp4(const std::vector<uint8_t>& head) {
+// Or an AVI or a Core Audio file. What tells of the packets stands mostly behind them.
+bool has_index_behind(const std::vector<uint8_t>& head) {
   if (head.size() < 8) {
     return false;
   }
-  const std::string_view type(reinterpret_cast<const char*>(head.data()) + 4, 4);
+  const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
   constexpr std::array<std::string_view, 6> kTypes = {"ftyp", "moov", "mdat",
                                                       "wide", "free", "skip"};
-  return std::ranges::find(kTypes, type) != kTypes.end();
+  return std::ranges::find(kTypes, text.substr(4, 4)) != kTypes.end() || text.starts_with("caff") ||
+         (text.starts_with("RIFF") && text.ends_with("AVI "));
 }
 
 bool write_all(int fd, const uint8_t* data, size_t size) {
@@ -51,15 +55,26 @@ bool write_all(int fd, const uint8_t* data, size_t size) {
 
 }  // namespace
 
-ByteInput::ByteInput() : fd_(kMediaInputFd) {
+ByteInput::ByteInput(int64_t offset, int64_t bytes) : fd_(kMediaInputFd) {
   struct stat info{};
   seekable_ = ::fstat(fd_, &info) == 0 && S_ISREG(info.st_mode);
-  size_bytes_ = seekable_ ? info.st_size : 0;
+  if (seekable_) {
+    base_ = std::clamp<int64_t>(offset, 0, info.st_size);
+    size_bytes_ = info.st_size - base_;
+    if (bytes > 0) {
+      size_bytes_ = std::min(size_bytes_, bytes);
+    }
+    ::lseek(fd_, base_, SEEK_SET);
+  }
   has_spool_ = ::fcntl(kMediaSpoolFd, F_GETFD) >= 0;
   has_head_ = ::fcntl(kMediaHeadFd, F_GETFD) >= 0;
 }
 
 ByteInput::~ByteInput() {
+  free_context();
+}
+
+void ByteInput::free_context() {
   if (context_ != nullptr) {
     av_freep(static_cast<void*>(&context_->buffer));
     avio_context_free(&context_);
@@ -68,16 +83,28 @@ ByteInput::~ByteInput() {
 
 std::string ByteInput::open(std::function<void()> before_wait) {
   before_wait_ = std::move(before_wait);
+  const auto at = [this](int64_t offset, std::span<std::byte> out) { return read_at(offset, out); };
+  if (seekable_ && is_chained(at, size_bytes_)) {
+    seekable_ = false;  // its recordings are read one after the other, as they come
+    size_bytes_ = 0;
+    ::lseek(fd_, base_, SEEK_SET);
+  }
   if (!seekable_) {
     if (!read_head()) {
       return "is empty (0 bytes), wanted a recording";
     }
-    if (is_mp4(head_)) {
+    if (has_index_behind(head_)) {
       if (std::string error = spool(); !error.empty()) {
         return error;
       }
     }
+    is_ogg_ = !seekable_ && head_.size() >= kOgg.size() &&
+              std::equal(kOgg.begin(), kOgg.end(), head_.begin());
   }
+  return make_context();
+}
+
+std::string ByteInput::make_context() {
   auto* buffer = static_cast<unsigned char*>(av_malloc(kBufferBytes));
   if (buffer != nullptr) {
     context_ = avio_alloc_context(buffer, kBufferBytes, 0, this, read_packet, nullptr, seek);
@@ -88,6 +115,22 @@ std::string ByteInput::open(std::function<void()> before_wait) {
   }
   context_->seekable = seekable_ ? AVIO_SEEKABLE_NORMAL : 0;
   return {};
+}
+
+bool ByteInput::next_link() {
+  if (!is_ogg_) {
+    return false;
+  }
+  // What FFmpeg left of this recording.
+  std::vector<uint8_t> rest(kBufferBytes);
+  while (!link_ended_ && read(rest.data(), kBufferBytes) > 0) {
+  }
+  if (!std::exchange(link_ended_, false)) {
+    return false;
+  }
+  cutter_.begin();
+  free_context();
+  return make_context().empty();
 }
 
 // Fills head_, first with what mynah read of the pipe; false: it ended before the first byte.
@@ -118,9 +161,8 @@ void ByteInput::look_at(int fd, size_t bytes) {
 
 std::string ByteInput::spool() {
   if (!has_spool_) {
-    return "an MP4 from a pipe must be kept on disk while it is read, and no folder for that can "
-           "be "
-           "written: give it as a file";
+    return "has its index at its end: from a pipe it must be kept on disk while it is read, and no "
+           "folder for that can be written: give it as a file";
   }
   std::vector<uint8_t> block(kBufferBytes);
   while (const int got = read(block.data(), kBufferBytes)) {
@@ -128,18 +170,21 @@ std::string ByteInput::spool() {
       break;
     }
     if (got < 0 || !write_all(kMediaSpoolFd, block.data(), static_cast<size_t>(got))) {
-      return std::string("is an MP4 from a pipe and could not be kept on disk while it is read: ") +
+      return std::string(
+                 "has its index at its end, and could not be kept on disk while it is read "
+                 "from a pipe: ") +
              std::strerror(errno);
     }
     size_bytes_ += got;
   }
+  base_ = 0;
   fd_ = kMediaSpoolFd;
   seekable_ = true;
   ::lseek(fd_, 0, SEEK_SET);
   return {};
 }
 
-int ByteInput::read(uint8_t* out, int size) {
+int ByteInput::read_input(uint8_t* out, int size) {
   if (!head_.empty()) {
     const auto count = std::min(head_.size(), static_cast<size_t>(size));
     std::copy_n(head_.begin(), count, out);
@@ -148,6 +193,10 @@ int ByteInput::read(uint8_t* out, int size) {
   }
   if (!seekable_) {
     before_wait_();
+  }
+  if (seekable_) {
+    const int64_t left = base_ + size_bytes_ - ::lseek(fd_, 0, SEEK_CUR);
+    size = static_cast<int>(std::clamp<int64_t>(left, 0, size));
   }
   for (;;) {
     const ssize_t got = ::read(fd_, out, static_cast<size_t>(size));
@@ -163,6 +212,36 @@ int ByteInput::read(uint8_t* out, int size) {
   }
 }
 
+int ByteInput::read(uint8_t* out, int size) {
+  return is_ogg_ ? read_link(out, size) : read_input(out, size);
+}
+
+// Reads no further than to the end of this Ogg recording.
+int ByteInput::read_link(uint8_t* out, int size) {
+  if (link_ended_) {
+    return AVERROR_EOF;
+  }
+  const auto room = static_cast<size_t>(size);
+  size_t held = 0;
+  for (;;) {
+    const int got = held < room ? read_input(out + held, size - static_cast<int>(held)) : 0;
+    if (got < 0 && held == 0) {
+      return got;
+    }
+    const bool more_comes = got > 0;
+    held += more_comes ? static_cast<size_t>(got) : 0;
+    const OggCutter::Step step = cutter_.take({out, held});
+    if (step.needs_more && step.bytes == 0 && more_comes) {
+      continue;
+    }
+    link_ended_ = step.ends;
+    // At the end of all, the beginning of a header belongs to what is there.
+    const size_t given = step.needs_more && !more_comes ? held : step.bytes;
+    head_.insert(head_.begin(), out + given, out + held);
+    return given > 0 ? static_cast<int>(given) : AVERROR_EOF;
+  }
+}
+
 int ByteInput::read_watched(uint8_t* out, int size) {
   const int got = read(out, size);
   if (got > 0 && take_) {
@@ -172,7 +251,7 @@ int ByteInput::read_watched(uint8_t* out, int size) {
 }
 
 void ByteInput::read_all() {
-  if (seekable_ && ::lseek(fd_, 0, SEEK_SET) != 0) {
+  if (seekable_ && ::lseek(fd_, base_, SEEK_SET) != base_) {
     return;
   }
   std::vector<uint8_t> block(kBufferBytes);
@@ -180,10 +259,14 @@ void ByteInput::read_all() {
   }
 }
 
+bool ByteInput::rewind() {
+  return seekable_ && avio_seek(context_, 0, SEEK_SET) == 0;
+}
+
 size_t ByteInput::read_at(int64_t offset, std::span<std::byte> out) {
   const int64_t before = ::lseek(fd_, 0, SEEK_CUR);
   size_t filled = 0;
-  if (before >= 0 && ::lseek(fd_, offset, SEEK_SET) == offset) {
+  if (before >= 0 && ::lseek(fd_, base_ + offset, SEEK_SET) == base_ + offset) {
     while (filled < out.size()) {
       const ssize_t got = ::read(fd_, out.data() + filled, out.size() - filled);
       if (got < 0 && errno == EINTR) {
@@ -215,8 +298,11 @@ int64_t ByteInput::seek(void* self, int64_t offset, int whence) {
   if (!input->seekable_) {
     return AVERROR(ESPIPE);
   }
+  if (whence == SEEK_SET) {
+    offset += input->base_;
+  }
   const int64_t at = ::lseek(input->fd_, offset, whence);
-  return at < 0 ? AVERROR(errno) : at;
+  return at < 0 ? AVERROR(errno) : at - input->base_;
 }
 
 }  // namespace mynah::media

@@ -12,14 +12,18 @@ extern "C" {
 #include <libavformat/avio.h>
 }
 
+#include "media/ogg_cutter.h"
+
 namespace mynah::media {
 
 // Reads kMediaInputFd. A file can be sought in. A pipe cannot, and is read as it comes, unless it
-// brings an MP4, whose index is mostly at its end: that is copied to the spool first.
+// brings an MP4, an AVI or a CAF, whose index is mostly at its end: that is copied to the spool
+// first.
 class ByteInput {
  public:
   // Asks what the input is; before confine(), as it needs calls that are taken away.
-  ByteInput();
+  // `offset`: byte of a file where the recording begins; `bytes`: its length, 0 for all there are.
+  ByteInput(int64_t offset, int64_t bytes);
 
   ByteInput(const ByteInput&) = delete;
   ByteInput& operator=(const ByteInput&) = delete;
@@ -38,6 +42,13 @@ class ByteInput {
   // pipe, what FFmpeg left.
   void read_all();
 
+  // Goes on to the Ogg recording that was joined on behind the one that has been read; false: there
+  // is none.
+  bool next_link();
+
+  // Goes back to the first byte of a file; false for a pipe.
+  bool rewind();
+
   // Reads from an offset of what can be sought in, and comes back; returns how many bytes there
   // were.
   size_t read_at(int64_t offset, std::span<std::byte> out);
@@ -51,7 +62,11 @@ class ByteInput {
   static int64_t seek(void* self, int64_t offset, int whence);
 
   int read(uint8_t* out, int size);
+  int read_input(uint8_t* out, int size);
+  int read_link(uint8_t* out, int size);
   int read_watched(uint8_t* out, int size);
+  std::string make_context();
+  void free_context();
   bool read_head();
   void look_at(int fd, size_t bytes);
   std::string spool();
@@ -60,7 +75,11 @@ class ByteInput {
   bool seekable_ = false;
   bool has_spool_ = false;
   bool has_head_ = false;
+  int64_t base_ = 0;  // byte of the file where the recording begins
   int64_t size_bytes_ = 0;
+  bool is_ogg_ = false;      // that is read as it comes
+  bool link_ended_ = false;  // another recording begins with head_
+  OggCutter cutter_;
   std::vector<uint8_t> head_;  // of a pipe: bytes looked at and not yet given
   std::function<void()> before_wait_;
   std::function<void(std::span<const uint8_t>)> take_;

@@ -76,21 +76,23 @@ std::string Decoder::open_container() {
 }
 
 std::string Decoder::find_audio() {
-  const auto best = [this] {
-    return av_find_best_stream(format_.get(), AVMEDIA_TYPE_AUDIO, -1, -1, nullptr, 0);
-  };
-  int index = best();
+  choice_ = choose_track(*format_, options_.track);
   // Headers of MP4, Matroska, Ogg, WAV and FLAC say all; the packets need to be looked into only
   // for the rest, which costs time and, on a pipe, delay.
-  if (index < 0 || format_->streams[index]->codecpar->codec_id == AV_CODEC_ID_NONE ||
-      format_->streams[index]->codecpar->sample_rate <= 0) {
+  if (choice_.stream < 0 ||
+      format_->streams[choice_.stream]->codecpar->codec_id == AV_CODEC_ID_NONE ||
+      format_->streams[choice_.stream]->codecpar->sample_rate <= 0) {
     if (const int error = avformat_find_stream_info(format_.get(), nullptr); error < 0) {
       return "cannot be read: " + explain(error);
     }
     length_is_guessed_ = format_->duration_estimation_method == AVFMT_DURATION_FROM_BITRATE;
     length_is_promised_ = format_->duration_estimation_method == AVFMT_DURATION_FROM_STREAM;
-    index = best();
+    choice_ = choose_track(*format_, options_.track);
   }
+  if (!choice_.error.empty()) {
+    return choice_.error;
+  }
+  const int index = choice_.stream;
   if (index < 0) {
     std::string found;
     for (unsigned i = 0; i < std::min(format_->nb_streams, 8U); ++i) {
@@ -314,10 +316,15 @@ void Decoder::send_format() {
         static_cast<int64_t>((options_.start_s - kPreroll_s) * converter_.rate_hz());
     position_ = std::min(frame_position().value_or(0), sought);
   }
+  if (options_.track.empty() && choice_.tracks > 1) {
+    writer_.note(describe_tracks(*format_, choice_));
+  }
   writer_.format({.rate_hz = static_cast<uint32_t>(converter_.rate_hz()),
                   .channels = static_cast<uint32_t>(converter_.channels()),
                   .frames = length_frames().value_or(-1),
-                  .first_frame = position_},
+                  .first_frame = position_,
+                  .tracks = static_cast<uint32_t>(choice_.tracks),
+                  .track = static_cast<uint32_t>(choice_.track)},
                  converter_.speakers());
   format_sent_ = true;
 }

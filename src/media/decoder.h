@@ -14,6 +14,7 @@
 #include "media/message_writer.h"
 #include "media/ogg_pages.h"
 #include "media/sample_converter.h"
+#include "media/track_choice.h"
 #include "media/vorbis_end.h"
 
 namespace mynah::media {
@@ -34,6 +35,11 @@ class Decoder {
   // Returns what is wrong with the recording, to be read after its name ("is cut off ..."), or
   // nothing.
   std::string run();
+
+  // Whether any sound came, and the audio tracks that the file has.
+  [[nodiscard]] bool heard() const { return format_sent_; }
+
+  [[nodiscard]] const TrackChoice& choice() const { return choice_; }
 
   // For av_log_set_callback: keeps what a demuxer says of damage that it passes over.
   static void take_log(void* speaker, int level, const char* format, va_list arguments);
@@ -73,6 +79,7 @@ class Decoder {
   AvHandle<AVCodecContext> codec_;
   AvHandle<AVFrame> frame_;
   AVStream* stream_ = nullptr;
+  TrackChoice choice_;
   SampleConverter converter_;
   bool began_ = false;
   bool format_sent_ = false;

@@ -1,6 +1,8 @@
 // mynah-media: decodes a recording that it is handed as descriptor 0 and writes its samples to
 // descriptor 1 (audio/media_protocol.h). It alone links FFmpeg, and it confines itself before it
 // looks at the first byte. Started by mynah; not for use by hand.
+#include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <span>
 #include <string>
@@ -24,6 +26,8 @@ namespace {
 
 struct Arguments {
   int cpu_s = 30;
+  int64_t offset = 0;
+  int64_t bytes = 0;
   std::string self_test;
   int encode_aac_hz = 0;  // these two 0: decodes
   int encode_m4b_hz = 0;
@@ -41,6 +45,10 @@ Arguments parse(std::span<char*> words) {
       arguments.decoder.start_s = std::atof(value);
     } else if (name == "--extension") {
       arguments.decoder.extension = value;
+    } else if (name == "--offset") {
+      arguments.offset = std::atoll(value);
+    } else if (name == "--bytes") {
+      arguments.bytes = std::atoll(value);
     } else if (name == "--track") {
       arguments.decoder.track = value;
     } else if (name == "--encode-aac") {
@@ -77,10 +85,33 @@ int encode_m4b(const Arguments& arguments) {
   return encoder.run(take) && writer.finish() ? 0 : 1;
 }
 
+// Hears the track that was asked for, or the best one; where that gives nothing at all (encrypted,
+// damaged from its first packet on), the first of the others that does.
+std::string decode(mynah::media::ByteInput& input, mynah::media::MessageWriter& writer,
+                   mynah::media::DecoderOptions options) {
+  mynah::media::Decoder first(input, writer, options);
+  std::string error = first.run();
+  if (error.empty() || first.heard() || !options.track.empty()) {
+    return error;
+  }
+  constexpr int kMostTracks = 32;
+  for (int track = 1; track <= std::min(first.choice().tracks, kMostTracks); ++track) {
+    if (track == first.choice().track || !input.rewind()) {
+      continue;
+    }
+    options.track = std::to_string(track);
+    mynah::media::Decoder other(input, writer, options);
+    if (std::string its = other.run(); its.empty() || other.heard()) {
+      return its;
+    }
+  }
+  return error;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const Arguments arguments = parse({argv, static_cast<size_t>(argc)});
+  Arguments arguments = parse({argv, static_cast<size_t>(argc)});
   av_log_set_callback(mynah::media::Decoder::take_log);
   if (arguments.encode_aac_hz != 0) {
     ::_exit(encode_aac(arguments));
@@ -89,7 +120,7 @@ int main(int argc, char** argv) {
     ::_exit(encode_m4b(arguments));
   }
   mynah::media::MessageWriter writer;
-  mynah::media::ByteInput input;
+  mynah::media::ByteInput input(arguments.offset, arguments.bytes);
   if (const std::string error = mynah::media::confine(arguments.cpu_s); !error.empty()) {
     writer.error(error);
     return 1;
@@ -99,7 +130,12 @@ int main(int argc, char** argv) {
   }
   std::string error = input.open([&writer] { writer.flush(); });
   if (error.empty()) {
-    error = mynah::media::Decoder(input, writer, arguments.decoder).run();
+    error = decode(input, writer, arguments.decoder);
+    arguments.decoder.start_s = 0;  // of the first alone
+    while (input.next_link()) {
+      const std::string its = decode(input, writer, arguments.decoder);
+      error = error.empty() ? its : error;
+    }
   }
   if (!error.empty()) {
     writer.error(error);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include <unistd.h>
 
@@ -31,6 +32,10 @@ void MessageWriter::send(MediaKind kind, std::span<const std::byte> payload) {
 }
 
 void MessageWriter::format(const MediaFormat& format, std::span<const Speaker> speakers) {
+  flush();
+  if (std::exchange(any_, true)) {
+    send(MediaKind::Next, {});
+  }
   frame_samples_ = format.channels;
   std::vector<std::byte> payload(sizeof format);
   std::memcpy(payload.data(), &format, sizeof format);
@@ -47,11 +52,6 @@ void MessageWriter::silence(int64_t frames) {
 void MessageWriter::note(std::string_view text) {
   flush();
   send(MediaKind::Note, std::as_bytes(std::span(text.substr(0, kMostMediaErrorBytes))));
-}
-
-void MessageWriter::next() {
-  flush();
-  send(MediaKind::Next, {});
 }
 
 void MessageWriter::frames(std::span<const float> samples) {

@@ -16,7 +16,7 @@ namespace mynah::media {
 // process, as there is nobody left to tell.
 class MessageWriter {
  public:
-  // `speakers`: one for each channel, or none.
+  // Of the first recording, or of another that follows. `speakers`: one for each channel, or none.
   void format(const MediaFormat& format, std::span<const Speaker> speakers);
 
   // Interleaved samples, whole frames of `channels`.
@@ -28,9 +28,6 @@ class MessageWriter {
   // What a user should know of the recording.
   void note(std::string_view text);
 
-  // Another recording follows.
-  void next();
-
   // Sends what is gathered.
   void flush();
 
@@ -41,6 +38,7 @@ class MessageWriter {
   void send(MediaKind kind, std::span<const std::byte> payload);
 
   size_t frame_samples_ = 1;
+  bool any_ = false;  // a format was sent
   std::vector<float> gathered_;
 };
 

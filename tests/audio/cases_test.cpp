@@ -95,5 +95,64 @@ TEST(Cases, SpeechInTheCentreOfAFilmIsLouderThanWhatSurroundsIt) {
   EXPECT_GT(correlation, 0.7);  // the plain mean: 0.2
 }
 
+TEST(Cases, ASecondTrackIsNamedAndCanBeAskedFor) {
+  MYNAH_CASE(path, "second-audio-track/tracks.mkv");
+  std::string note;
+  AudioOpenOptions options;
+  options.note = [&note](const std::string& text) { note += text; };
+  const auto first = hear(path, options);
+  EXPECT_THAT(note,
+              testing::HasSubstr("holds 2 audio tracks (1: eng aac 'Desktop', 2: eng aac 'Mic')"));
+
+  options.track = "2";
+  const auto second = hear(path, options);
+  EXPECT_EQ(second.error, "");
+  EXPECT_NE(first.samples, second.samples);
+  options.track = "en,eng";
+  EXPECT_EQ(hear(path, options).samples, first.samples);
+  for (const char* wanted : {"3", "0", "deu", "x"}) {
+    options.track = wanted;
+    EXPECT_THAT(
+        hear(path, options).error,
+        testing::HasSubstr("has no audio track " + std::string(wanted) + ": wanted one of"));
+  }
+}
+
+TEST(Cases, ATrackThatCannotBeDecodedIsPassedOver) {
+  MYNAH_CASE(path, "undecodable-first-track/spatial2.qta");
+  const auto heard = hear(path);
+  EXPECT_EQ(heard.error, "");
+  EXPECT_NEAR(seconds(heard), 11, 0.1);
+}
+
+TEST(Cases, AWavWhoseRecorderCrashedIsHeardToItsEnd) {
+  MYNAH_CASE(path, "wav-size-zero/w_zero.wav");
+  const auto heard = hear(path);
+  EXPECT_EQ(heard.error, "");
+  EXPECT_NEAR(seconds(heard), 3.955, 0.01);
+}
+
+TEST(Cases, SamplesWithoutAHeaderAreRefusedAndRawIsNamed) {
+  MYNAH_CASE(path, "raw-telephony-extensions/tel.ul");
+  EXPECT_THAT(hear(path).error, testing::HasSubstr("--raw mulaw --raw-rate 8000"));
+  AudioOpenOptions options;
+  options.raw = {.rate_hz = 8000, .channels = 1, .encoding = "mulaw"};
+  EXPECT_NEAR(seconds(hear(path, options)), 11, 0.01);
+}
+
+TEST(Cases, AWavBehindAWavIsHeard) {
+  MYNAH_CASE(path, "cat-two-wavs/w_twowavs.wav");
+  const auto heard = hear(path);
+  EXPECT_EQ(heard.error, "");
+  EXPECT_NEAR(seconds(heard), 7.91, 0.02);
+}
+
+TEST(Cases, ARecordingInAnotherCodecThatWasJoinedOnIsHeard) {
+  MYNAH_CASE(path, "chained-codec-change/chained2.ogg");
+  const auto heard = hear(path);
+  EXPECT_EQ(heard.error, "");
+  EXPECT_NEAR(seconds(heard), 14.955, 0.01);
+}
+
 }  // namespace
 }  // namespace mynah

@@ -23,10 +23,12 @@ std::string message(MediaKind kind, const std::string& payload) {
 }
 
 std::string format(uint32_t rate_hz, uint32_t channels, int64_t frames = -1) {
-  return message(
-      MediaKind::Format,
-      bytes_of(MediaFormat{
-          .rate_hz = rate_hz, .channels = channels, .frames = frames, .first_frame = 0}));
+  return message(MediaKind::Format, bytes_of(MediaFormat{.rate_hz = rate_hz,
+                                                         .channels = channels,
+                                                         .frames = frames,
+                                                         .first_frame = 0,
+                                                         .tracks = 1,
+                                                         .track = 1}));
 }
 
 std::string data(const std::vector<float>& samples) {
@@ -130,7 +132,8 @@ TEST(MediaStream, ARecordingThatWasJoinedOnHasAFormatOfItsOwn) {
 }
 
 TEST(MediaStream, SpeakersAreOneForEachChannelOrNone) {
-  const MediaFormat two{.rate_hz = 16000, .channels = 2, .frames = -1, .first_frame = 0};
+  const MediaFormat two{
+      .rate_hz = 16000, .channels = 2, .frames = -1, .first_frame = 0, .tracks = 1, .track = 1};
   MediaStream stream(std::make_unique<test::MemoryBytes>(
       message(MediaKind::Format, bytes_of(two) + std::string("\2\3", 2)), 1000));
   ASSERT_TRUE(stream.read_format());

@@ -231,9 +231,10 @@ TEST_F(Media, ADecoderThatCrashesGivesWhatWasReadThenTheError) {
   // Header, two frames of one channel, and a crash in the middle of the next message.
   AudioOpenOptions options;
   options.media_program = script(
-      "printf '\\001\\000MY\\030\\000\\000\\000'\n"
+      "printf '\\001\\000MY\\040\\000\\000\\000'\n"
       "printf '\\200\\076\\000\\000\\001\\000\\000\\000'\n"
       "printf '\\377\\377\\377\\377\\377\\377\\377\\377\\000\\000\\000\\000\\000\\000\\000\\000'\n"
+      "printf '\\001\\000\\000\\000\\001\\000\\000\\000'\n"
       "printf '\\002\\000MY\\010\\000\\000\\000\\000\\000\\000\\077\\000\\000\\000\\277'\n"
       "printf '\\002\\000MY'\n"
       "kill -SEGV $$");

@@ -1,0 +1,111 @@
+// Recordings joined on behind each other, crashed recorders' WAVs, and samples without a header.
+#include "audio/joined.h"
+
+#include <fstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sndfile.h>
+
+#include "audio/open.h"
+#include "audio/sounds.h"
+#include "base/process.h"
+#include "test_paths.h"
+
+namespace mynah {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr int kWav = SF_FORMAT_WAV | SF_FORMAT_PCM_16;
+constexpr int kFlac = SF_FORMAT_FLAC | SF_FORMAT_PCM_16;
+constexpr int kAiff = SF_FORMAT_AIFF | SF_FORMAT_PCM_16;
+constexpr int kVorbis = SF_FORMAT_OGG | SF_FORMAT_VORBIS;
+constexpr int kOpus = SF_FORMAT_OGG | SF_FORMAT_OPUS;
+
+class Joined : public testing::Test {
+ protected:
+  // A second of a sine, as bytes of a format.
+  std::string bytes(int format, int rate_hz = 16000, int channels = 1) {
+    const std::string path = folder_ / "part";
+    const auto count = static_cast<size_t>(rate_hz) * static_cast<size_t>(channels);
+    test::write_with_sndfile(path, format, test::sine(440, rate_hz * channels, count), rate_hz,
+                             channels);
+    return test::read_file(path);
+  }
+
+  test::Heard hear(const std::string& bytes, const std::string& name = "joined") {
+    const std::string path = folder_ / name;
+    std::ofstream(path, std::ios::binary) << bytes;
+    AudioOpenOptions options;
+    options.media_program = MYNAH_MEDIA_PROGRAM;
+    options.note = [this](const std::string& note) { notes_ += note; };
+    return test::hear(path, options);
+  }
+
+  test::TemporaryFolder folder_;
+  std::string notes_;
+};
+
+TEST_F(Joined, EachIsHeardWhateverItsFormatRateAndChannels) {
+  const std::string wav = bytes(kWav);
+  const std::string other = bytes(SF_FORMAT_WAV | SF_FORMAT_PCM_24, 44100, 2);
+  const std::string flac = bytes(kFlac);
+  for (const std::string& joined :
+       {wav + other + wav, flac + bytes(kFlac, 48000, 2) + flac, wav + flac + wav,
+        bytes(kAiff) + wav + flac,
+        bytes(kVorbis) + bytes(kOpus, 48000) + bytes(kVorbis, 48000, 2)}) {
+    const auto heard = hear(joined);
+    EXPECT_EQ(heard.error, "");
+    EXPECT_NEAR(static_cast<double>(heard.samples.size()), 48000, 40);
+    EXPECT_EQ(notes_, "");
+  }
+}
+
+TEST_F(Joined, WhatFollowsAndIsNoRecordingIsNoted) {
+  EXPECT_EQ(hear(bytes(kWav) + std::string(9000, '\x01')).error, "");
+  EXPECT_THAT(notes_, HasSubstr("8 KB follow its samples and are not heard"));
+}
+
+TEST_F(Joined, ACutBehindTheFirstIsOfTheNext) {
+  const std::string path = folder_ / "joined.wav";
+  std::ofstream(path, std::ios::binary) << bytes(kWav) + bytes(kWav, 48000);
+  AudioOpenOptions options;
+  options.media_program = MYNAH_MEDIA_PROGRAM;
+  options.start_s = 1.5;
+  const auto heard = test::hear(path, options);
+  EXPECT_EQ(heard.error, "");
+  EXPECT_NEAR(static_cast<double>(heard.samples.size()), 8000, 2);
+}
+
+// As AVAudioFile begins: JUNK, fmt, a filler up to 4096 bytes, and no sizes yet.
+TEST_F(Joined, ARecorderThatCrashedLeavesWhatItRecorded) {
+  const std::string wav = bytes(kWav);
+  const std::string fmt = wav.substr(12, 24);
+  const std::string samples = wav.substr(44);
+  const std::string junk = std::string("JUNK\x1C\0\0\0", 8) + std::string(28, '\0');
+  const size_t filler = 4096 - 12 - junk.size() - fmt.size() - 8 - 8;
+  std::string fill = "FLLR";
+  fill += {static_cast<char>(filler & 0xFFU), static_cast<char>(filler >> 8U), '\0', '\0'};
+  fill += std::string(filler, '\0');
+  const std::string zero("\0\0\0\0", 4);
+  for (const std::string& size : {zero, std::string("\xF8\x0F\0\0", 4)}) {
+    const std::string crashed =
+        "RIFF" + size + "WAVE" + junk + fmt + fill + "data" + zero + samples;
+    const auto heard = hear(crashed, "crashed.wav");
+    EXPECT_EQ(heard.error, "");
+    EXPECT_EQ(heard.samples, hear(wav, "whole.wav").samples);
+  }
+}
+
+TEST_F(Joined, SamplesWithoutAHeaderAreRefusedUnlessTheyHaveOne) {
+  const std::string noise(9000, '\x7E');
+  for (const char* name : {"a.ul", "a.AL", "a.sw", "a.ulaw", "a.alaw", "a.pcm", "a.raw", "a.s16"}) {
+    EXPECT_THAT(hear(noise, name).error, HasSubstr("such as --raw ")) << name;
+  }
+  EXPECT_THAT(hear(noise, "a.vox").error, HasSubstr("--raw has not"));
+  EXPECT_EQ(hear(bytes(kWav), "misnamed.raw").samples.size(), 16000U);
+}
+
+}  // namespace
+}  // namespace mynah
