@@ -202,6 +202,7 @@ Result<Engine> open_engine(const EngineOptions& options, Context& context) {
         as_stored(with_room(std::move(loaded).error(), found.path, *engine.placer), found.name,
                   "--model OTHER"));
   }
+  engine.voice = voice;
   engine.recognizer = make_recognizer(std::move(*loaded), std::move(voice));
   for (const StagePlacement& stage : engine.placer->report().stages) {
     if (stage.stage == place::stage_name(place::Stage::SttEncoder)) {

@@ -17,6 +17,7 @@
 #include "cli/peer_flags.h"
 #include "cli/placement_answer.h"
 #include "cli/repeats.h"
+#include "cli/spoken_track.h"
 #include "cli/store_access.h"
 #include "store/catalogue.h"
 
@@ -162,7 +163,9 @@ std::function<Result<std::unique_ptr<AudioSource>>()> TranscribeCommand::opener(
       return std::unexpected(error);
     };
   }
-  return [name, options] { return open_audio(name, options); };
+  AudioOpenOptions told = options;
+  told.note = [note = note_, name](const std::string& text) { note(name, text); };
+  return [name, told, voice = voice_] { return open_spoken_track(name, told, voice.get()); };
 }
 
 Result<OutputPlans> TranscribeCommand::plan(const Context& context) {
@@ -277,6 +280,14 @@ Result<int> TranscribeCommand::run(Context& context) {
   if (output_.explain) {
     say_each(context, engine.explanation);
   }
+  voice_ = engine.voice;
+  note_ = [&context, quiet = output_.quiet, bar = progress_style(context) == ProgressStyle::Bar](
+              const std::string& name, const std::string& text) {
+    if (!quiet) {
+      context.err.write(bar ? "\r\x1B[K" : "");
+      context.say_of(name, text);
+    }
+  };
   if (detect_language_) {
     if (!engine.recognizer->multilingual()) {
       return fail(
@@ -378,10 +389,10 @@ Result<int> TranscribeCommand::transcribe(Context& context, const Engine& engine
     SinkRecording recording{
         .name = name, .plan = std::move(plans.recordings[i]), .open_channel = {}};
     if (output_.stereo_speakers && name != "-" && !is_stream(name)) {
-      recording.open_channel = [name, audio](int channel) {
+      recording.open_channel = [name, audio, voice = voice_](int channel) {
         AudioOpenOptions one = audio;
         one.channel = channel;
-        return open_audio(name, one);
+        return open_spoken_track(name, one, voice.get());
       };
     }
     plans.recordings[i] = recording.plan;

@@ -57,6 +57,9 @@ class TranscribeCommand : public Command {
   EngineOpener open_;
   std::vector<std::string> recordings_;
   std::map<std::string, Error> missing_;  // words that stand for no recording
+  // What hears speech on a track, and who is told of a recording: set where one is opened.
+  std::shared_ptr<const VoiceDetector> voice_;
+  std::function<void(const std::string& name, const std::string& text)> note_;
   EngineOptions engine_;
   DecodingOptions decoding_;
   RecordingOptions recording_;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/nearest_name.h"
+#include "cli/language_codes.h"
 
 namespace mynah::cli {
 
@@ -180,6 +181,9 @@ Result<RecognizerOptions> DecodingOptions::finish() const {
 void RecordingOptions::fields(Fields& fields) {
   fields.section("Recording");
   fields.option("channel", "N", channel, "Only this channel, from 0; none: all mixed.");
+  fields.option("track", "TRACK", track,
+                "Only this audio track: a number, from 1, or a language; none: the first that has "
+                "speech.");
   fields.option("start", "S", start_s, "Begin here, in seconds.").once();
   fields.option("length", "S", length_s, "Read only this many seconds.").once();
   fields
@@ -200,6 +204,7 @@ Result<AudioOpenOptions> RecordingOptions::finish() const {
   }
   AudioOpenOptions options;
   options.channel = channel;
+  options.track = language_codes(track);
   options.start_s = start_s;
   options.duration_s = length_s;
   if (!raw.empty()) {

@@ -31,6 +31,7 @@ struct DecodingOptions {
 // Which part of a recording, and how it is to be read.
 struct RecordingOptions {
   std::optional<int> channel;
+  std::string track;  // number or language; empty: the first with speech
   double start_s = 0;
   std::optional<double> length_s;
   std::string raw;  // encoding of samples without a header; empty: a file like any other

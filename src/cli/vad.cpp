@@ -211,6 +211,9 @@ Result<int> VadCommand::run(Context& context) {
       placer->name_work(place::StageGroup::Vad, names);
     };
   }
+  listener.on_note = [&context](const std::string& file, const std::string& note) {
+    context.say_of(file, note);
+  };
   if (text && one) {
     listener.on_span = [&](const SpeechSpan& span) {
       context.out.line(text_line(span));

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "audio/prompt_reads.h"
+#include "cli/spoken_track.h"
 
 namespace mynah::cli {
 
@@ -187,7 +188,10 @@ void VoiceHearing::hear(std::span<const std::string> files, const Listener& list
     if (stop_.stop_requested()) {
       break;
     }
-    auto source = open_audio(file, audio);
+    if (listener.on_note) {
+      audio.note = [&listener, file](const std::string& text) { listener.on_note(file, text); };
+    }
+    auto source = open_spoken_track(file, audio, &detector_);
     if (!source) {
       loaded.push_back({file, std::unexpected(std::move(source).error())});
       continue;

@@ -27,6 +27,7 @@ class VoiceHearing {
   struct Listener {
     std::function<void(const std::vector<std::string>& files)> on_begin;  // that are heard next
     std::function<void(const SpeechSpan&)> on_span;
+    std::function<void(const std::string& file, const std::string& text)> on_note{};
     std::function<void(const std::string& file, Result<VoiceReport>)> on_report;
   };
 

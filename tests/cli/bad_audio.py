@@ -4,11 +4,13 @@ usage: bad_audio.py MYNAH. Needs no weights and no network: the built-in recogni
 """
 import os
 import pathlib
+import shutil
+import subprocess
 import sys
 import tempfile
 import threading
 
-from checks import Checks, environment, run, wav
+from checks import SENTENCE, Checks, environment, run, wav
 
 NOBODY = 65534
 QUIET = b"\0" * 32000  # a second at 16 kHz
@@ -44,6 +46,27 @@ def vanishing(checks, env, transcribe, folder):
     feeder.join()
     checks.ended("vanishing", result, 1, r"1 of 2 recordings failed: .*second\.wav")
     checks.add("vanishing says why", None if "second.wav does not exist" in result.stderr else result.stderr)
+
+
+def tracks(checks, env, program, folder):
+    """A screen recorder's file: nothing on the first track, somebody speaks on the second."""
+    if shutil.which("ffmpeg") is None or not SENTENCE.exists():
+        checks.skip("tracks", "no ffmpeg or no recording of pocketsphinx-testdata")
+        return
+    path = folder / "screen.mkv"
+    subprocess.run(["ffmpeg", "-v", "error", "-y", "-f", "lavfi", "-i", "anullsrc=r=16000:cl=mono:d=8", "-i", SENTENCE, "-map", "0:a", "-map",
+                    "1:a", "-c:a", "flac", "-metadata:s:a:0", "language=eng", "-metadata:s:a:1", "language=ger", path], check=True,
+                   stdin=subprocess.DEVNULL)
+    vad = [program, "vad", "--vad-model", "builtin"]
+    result = run(env, *vad, path)
+    checks.ended("the track with speech is taken", result, 0, "no speech was heard on audio track 1: track 2 of 2 is taken")
+    checks.add("its speech is found", None if result.stdout.strip() else result.stderr)
+    for track in ("2", "de", "German"):
+        asked = run(env, *vad, "--track", track, path)
+        checks.add(f"--track {track}", None if asked.stdout == result.stdout else asked.stderr + asked.stdout)
+    silent = run(env, *vad, "--track", "eng", path)
+    checks.add("--track eng is silent", None if silent.returncode == 0 and not silent.stdout else silent.stderr + silent.stdout)
+    checks.ended("a track that is not there", run(env, *vad, "--track", "7", path), 1, "has no audio track 7: wanted one of 1: eng flac, 2: ger", 1)
 
 
 def main():
@@ -87,6 +110,7 @@ def main():
         checks.ended("folder without recordings", run(env, *transcribe, folder / "nothing"), 1, "folder without recordings", 1)
         unreadable(checks, env, transcribe, folder)
         vanishing(checks, env, transcribe, folder)
+        tracks(checks, env, program, folder)
     checks.close()
 
 

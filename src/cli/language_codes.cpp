@@ -1,0 +1,47 @@
+#include "cli/language_codes.h"
+
+#include <algorithm>
+#include <cctype>
+#include <ranges>
+
+// The file as it is.
+asm(".section .rodata\nmynah_language_codes_begin:\n.incbin \"" MYNAH_LANGUAGE_CODES
+    "\"\nmynah_language_codes_end:\n.previous\n");
+extern "C" {
+extern const char mynah_language_codes_begin[];
+extern const char mynah_language_codes_end[];
+}
+
+namespace mynah::cli {
+
+namespace {
+
+bool has_word(std::string_view words, std::string_view wanted) {
+  return std::ranges::any_of(words | std::views::split(','), [wanted](const auto& word) {
+    return std::string_view(word.begin(), word.end()) == wanted;
+  });
+}
+
+}  // namespace
+
+std::string language_codes(std::string_view language) {
+  std::string wanted(language);
+  std::ranges::transform(wanted, wanted.begin(), [](unsigned char letter) {
+    return static_cast<char>(std::tolower(letter));
+  });
+  const std::string_view table(mynah_language_codes_begin, mynah_language_codes_end);
+  for (const auto& row : table | std::views::split('\n')) {
+    const std::string_view line(row.begin(), row.end());
+    const size_t tab = line.find('\t');
+    if (tab == std::string_view::npos) {
+      continue;
+    }
+    const std::string_view codes = line.substr(0, tab);
+    if (has_word(codes, wanted) || has_word(line.substr(tab + 1), wanted)) {
+      return std::string(codes);
+    }
+  }
+  return wanted;
+}
+
+}  // namespace mynah::cli

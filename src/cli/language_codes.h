@@ -1,0 +1,13 @@
+// The codes that files have for a language.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace mynah::cli {
+
+// All codes of a language that is named by one of them or in English, in either case, with commas
+// between: "de,deu,ger" for "ger" and for "German". What is not known is a code of its own.
+[[nodiscard]] std::string language_codes(std::string_view language);
+
+}  // namespace mynah::cli

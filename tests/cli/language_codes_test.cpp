@@ -1,0 +1,23 @@
+#include "cli/language_codes.h"
+
+#include <gtest/gtest.h>
+
+namespace mynah::cli {
+namespace {
+
+TEST(LanguageCodes, EveryNameOfALanguageGivesAllItsCodes) {
+  for (const char* name : {"de", "DEU", "ger", "German"}) {
+    EXPECT_EQ(language_codes(name), "de,deu,ger") << name;
+  }
+  EXPECT_EQ(language_codes("castilian"), "es,spa");
+  EXPECT_EQ(language_codes("zh"), "zh,zho,chi");
+}
+
+TEST(LanguageCodes, WhatIsNotKnownStaysAsItIs) {
+  EXPECT_EQ(language_codes("2"), "2");
+  EXPECT_EQ(language_codes("QAA"), "qaa");
+  EXPECT_EQ(language_codes(""), "");
+}
+
+}  // namespace
+}  // namespace mynah::cli
