@@ -30,7 +30,7 @@ struct Engine {
   std::unique_ptr<place::Placer> placer;  // null: the built-in one, which is of the processor
   std::shared_ptr<const Recognizer> recognizer;
   std::shared_ptr<const VoiceDetector> voice;  // that it hears with; null: the built-in one
-  std::string model_path;    // empty: the built-in one
+  std::string model_path;                      // empty: the built-in one
   std::string architecture;  // what the encoder is compiled for: "avx512_vnni"; "": built-in
   std::vector<std::string> explanation;  // what was chosen and why, a line each
 };
