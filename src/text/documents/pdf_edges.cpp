@@ -278,6 +278,14 @@ class Edge {
         ++numbers_[{row->head.number->roman, offset_of(page, *row->head.number)}];
       }
     }
+    number_places_.clear();
+    for (size_t page = 0; page < rows_.size(); ++page) {
+      const Row* const row = reached(page, depth);
+      if (row != nullptr && counts(page, *row)) {
+        number_places_.push_back(row->middle());
+      }
+    }
+    std::ranges::sort(number_places_);
   }
 
   // Whether a row's number counts with the pages.
@@ -369,12 +377,20 @@ class Edge {
            std::abs(near->second - row.height) < 0.1 * near->second && is_apart(row);
   }
 
+  // A number alone, such as the only Roman one, where others count with the pages.
+  [[nodiscard]] bool stands_at_numbers_place(const Row& row) const {
+    const double reach = kSamePlace * height_ / 2;
+    const auto near = std::ranges::lower_bound(number_places_, row.middle() - reach);
+    return number_places_.size() > 2 && near != number_places_.end() &&
+           *near <= row.middle() + reach && is_apart(row) && is_small(row);
+  }
+
   [[nodiscard]] bool is_head(size_t page, const Row& row) const {
     if (row.head.title.empty() && row.head.number) {
       // Of a single page nothing counts with it.
       const bool foot = pages_.size() == 1 && !row.head.number->roman && is_apart(row) &&
                         row.middle() > 0.8 * pages_[page].height;
-      return counts(page, row) || foot;
+      return counts(page, row) || foot || stands_at_numbers_place(row);
     }
     return comes_again(page, row) || stands_at_heads_place(row);
   }
@@ -385,7 +401,8 @@ class Edge {
   std::vector<std::vector<Row>> rows_;
   std::map<std::pair<bool, long>, size_t> numbers_;       // by what they count from
   std::map<std::pair<std::string, long>, Title> titles_;  // by place
-  std::vector<std::pair<double, double>> places_;         // and heights
+  std::vector<double> number_places_;
+  std::vector<std::pair<double, double>> places_;  // and heights
 };
 
 // The usual gap between rows.

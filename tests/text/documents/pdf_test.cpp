@@ -206,6 +206,17 @@ TEST(PdfEdges, LeaveOutHeadsAndKeepEachLineOfTheText) {
   }
 }
 
+TEST(PdfEdges, ANumberAmongThoseThatCountIsOneToo) {
+  Pages pages;
+  std::mt19937 random(1);
+  for (int page = 1; page <= 6; ++page) {
+    pages.page();
+    pages.line(page == 1 ? "i" : std::to_string(page - 1), 300, 30);
+    pages.block(lines_of_text(random, 6), 60, 80);
+  }
+  EXPECT_THAT(pages.text(), Not(HasSubstr("i\n\n")));
+}
+
 TEST(PdfEdges, ChaptersOfAPageEachKeepTheirTitles) {
   Pages pages;
   std::mt19937 random(1);
