@@ -68,7 +68,10 @@ NoteFinder::Mark NoteFinder::mark_of(size_t page, size_t index) const {
   for (size_t i = index; !outline.elements[i].block; i = outline.elements[i].parent) {
     take_role(outline.elements[i]);
   }
-  for (size_t i = index + 1; i < outline.elements.size() && outline.is_within(i, index); ++i) {
+  // No mark is longer, and what holds half a page has many elements.
+  constexpr size_t kMostBytes = 200;
+  const size_t last = text.size() < kMostBytes ? outline.elements.size() : 0;
+  for (size_t i = index + 1; i < last && outline.is_within(i, index); ++i) {
     if (trim_unicode_space(outline.text_of(outline.elements[i])) == text) {
       take_role(outline.elements[i]);
     }

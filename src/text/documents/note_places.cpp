@@ -70,7 +70,8 @@ size_t NoteFinder::container_of(Place target) const {
         std::string_view(outline.text)
             .substr(outer.text_begin, outline.elements[block].text_begin - outer.text_begin);
     size_t others = 0;
-    for (size_t i = parent + 1; i < outline.elements.size() && outline.is_within(i, parent); ++i) {
+    for (size_t i = block + 1;
+         others == 0 && i < outline.elements.size() && outline.is_within(i, parent); ++i) {
       others += page.targets[i] && !outline.is_within(i, block) &&
                         outline.elements[i].begin >= outline.elements[block].end
                     ? 1
