@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "base/file_name.h"
 
 namespace mynah {
 namespace {
@@ -96,9 +97,14 @@ AtomicFile::~AtomicFile() {
 Result<AtomicFile> AtomicFile::create(const std::string& name) {
   const std::string path = behind_links(name);
   MYNAH_TRY_STATUS(check_replaceable(path));
+  // Told before the work: the temporary name fits whatever the name is.
+  const std::filesystem::path wanted(path);
+  if (wanted.filename().native().size() > longest_name(wanted.parent_path())) {
+    return cannot_create(path, ENAMETOOLONG);
+  }
   for (int attempt = 0; attempt < kNameAttempts; ++attempt) {
-    std::string temporary =
-        path + "." + std::to_string(::getpid()) + "-" + std::to_string(attempt) + ".partial";
+    std::string temporary = with_ending(
+        path, "." + std::to_string(::getpid()) + "-" + std::to_string(attempt) + ".partial");
     const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd >= 0) {
       return AtomicFile(fd, path, std::move(temporary));

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/check.h"
+#include "base/file_name.h"
 
 namespace mynah::cli {
 
@@ -89,7 +90,7 @@ Result<std::optional<std::string>> NamedOutput::keep_part() {
   if (file_ == nullptr) {
     return std::nullopt;
   }
-  std::string name = path_ + ".partial";
+  std::string name = with_ending(path_, ".partial");
   MYNAH_TRY_STATUS(file_->commit_as(name));
   return name;
 }

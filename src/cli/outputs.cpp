@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/atomic_file.h"
+#include "base/file_name.h"
 #include "base/nearest_name.h"
 
 namespace mynah::cli {
@@ -117,16 +118,27 @@ std::vector<Target> wanted_targets(const OutputOptions& options,
   return targets;
 }
 
+// The base, cut where a name made of it would be longer than its folder takes.
+std::string fitted(const Target& target, const std::string& base) {
+  std::string longest;
+  for (const TranscriptFormat format : target.formats) {
+    std::string ending = path_of(target, "", format);
+    longest = ending.size() > longest.size() ? std::move(ending) : longest;
+  }
+  const std::string path = with_ending(base, longest);
+  return path.substr(0, path.size() - longest.size());
+}
+
 // A base none of whose files another recording has yet: NAME, NAME-2, NAME-3 ...
 std::string distinct(const Target& target, const std::string& recording,
                      const OutputRecords& records, std::set<std::string>& taken) {
-  std::string base = target.base;
+  std::string base = fitted(target, target.base);
   const auto is_taken = [&](TranscriptFormat format) {
     const std::string path = path_of(target, base, format);
     return taken.contains(path) || (!target.chosen && records.is_of_another(path, recording));
   };
   for (int n = 2; std::ranges::any_of(target.formats, is_taken); ++n) {
-    base = fmt::format("{}-{}", target.base, n);
+    base = fitted(target, fmt::format("{}-{}", target.base, n));
   }
   for (const TranscriptFormat format : target.formats) {
     taken.insert(path_of(target, base, format));
@@ -230,7 +242,12 @@ Result<OutputPlans> plan_outputs(const OutputOptions& options,
       continue;
     }
     const std::string base = distinct(target, recordings[i], records, taken);
-    if (base != target.base) {
+    const std::string wanted = fitted(target, target.base);
+    if (wanted != target.base) {
+      plans.notes.push_back(
+          fmt::format("{}: its name is too long for the names of its outputs, which are {}.*",
+                      recordings[i], base));
+    } else if (base != wanted) {
       plans.notes.push_back(
           fmt::format("{}: another recording's outputs are called {}.* already; these are {}.*",
                       recordings[i], target.base, base));
@@ -307,7 +324,7 @@ Status write_outputs(const OutputPlan& plan, const Transcript& transcript,
     MYNAH_TRY_STATUS(write_file(output.path, write_transcript(transcript, output.format, options)));
     // What a run that was stopped left is in there now.
     std::error_code none;
-    fs::remove(output.path + ".partial", none);
+    fs::remove(with_ending(output.path, ".partial"), none);
   }
   return {};
 }
@@ -317,7 +334,7 @@ Result<std::vector<std::string>> write_partial_outputs(const OutputPlan& plan,
                                                        const WriterOptions& options) {
   std::vector<std::string> names;
   for (const OutputFile& output : plan.files) {
-    names.push_back(output.path + ".partial");
+    names.push_back(with_ending(output.path, ".partial"));
     const std::string text = write_transcript(transcript, output.format, options);
     std::error_code error;
     const auto before = fs::file_size(names.back(), error);

@@ -15,6 +15,7 @@
 #include "audio/media_writer.h"
 #include "audio/open.h"
 #include "audio/sound_writer.h"
+#include "base/file_name.h"
 #include "cli/progress.h"
 #include "speech/book_parts.h"
 #include "store/sha256.h"
@@ -258,15 +259,10 @@ std::string file_name(size_t chapter, const std::string& title) {
   std::string name = fmt::format("{:02}", chapter + 1);
   constexpr size_t kMostBytes = 80;
   std::string rest;
-  for (const char c : title.substr(0, kMostBytes)) {
+  for (const char c : cut_between_letters(title, kMostBytes)) {
     const bool unsafe = static_cast<unsigned char>(c) < 0x20 ||
                         std::string_view("/\\:*?\"<>|").find(c) != std::string_view::npos;
     rest += unsafe ? '_' : c;
-  }
-  // A title that was cut must not end within a character.
-  while (!rest.empty() && (static_cast<unsigned char>(rest.back()) & 0xC0U) == 0x80U &&
-         title.size() > kMostBytes) {
-    rest.pop_back();
   }
   return rest.empty() ? name : name + " " + rest;
 }
@@ -327,7 +323,7 @@ Result<SpokenBook> speak_book(const Document& document, const BookOptions& optio
   while (base.size() > 1 && base.ends_with('/')) {
     base.pop_back();
   }
-  const std::string parts_folder = base + ".parts";
+  const std::string parts_folder = with_ending(base, ".parts");
   MYNAH_TRY(BookParts parts, BookParts::open(parts_folder, key_of(document, options), rate_hz));
   if (parts.replaced()) {
     context.say(

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "base/file_name.h"
 #include "cli/captions.h"
 #include "cli/error_json.h"
 #include "cli/placement_answer.h"
@@ -69,7 +70,7 @@ Result<std::vector<std::string>> SpeakCommand::keep_part(Context& context,
   CaptionOptions captions = sound_.captions;
   for (std::string* caption : {&captions.srt, &captions.vtt}) {
     if (!caption->empty() && *caption != "-") {
-      *caption += ".partial";
+      *caption = with_ending(*caption, ".partial");
       files.push_back(*caption);
     }
   }
