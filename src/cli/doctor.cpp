@@ -135,7 +135,8 @@ std::string DoctorCommand::details() const {
          "A place that is called as an action is meant by ./NAME.\n";
 }
 
-Result<std::vector<std::string>> DoctorCommand::translate(std::vector<std::string> arguments) {
+Result<std::vector<std::string>> DoctorCommand::translate(std::vector<std::string> arguments,
+                                                          const Fields& /*fields*/) {
   // What stands behind "--" is a command with options of its own, which are not the doctor's.
   const auto action = std::ranges::find_if(
       arguments, [](const std::string& word) { return !word.starts_with('-'); });

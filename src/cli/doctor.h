@@ -12,7 +12,8 @@ namespace mynah::cli {
 class DoctorCommand : public Command {
  public:
   void fields(Fields& fields) override;
-  Result<std::vector<std::string>> translate(std::vector<std::string> arguments) override;
+  Result<std::vector<std::string>> translate(std::vector<std::string> arguments,
+                                             const Fields& fields) override;
   Result<int> run(Context& context) override;
   [[nodiscard]] std::string details() const override;
 

@@ -120,14 +120,26 @@ Field& Fields::positional(const std::string& name, std::vector<std::string>& tar
   return field;
 }
 
+Field& Fields::names(std::string name, std::string value, std::vector<std::string>& target,
+                     std::string help) {
+  Field& field = list(std::move(name), std::move(value), target, std::move(help));
+  field.set = [&target](const std::string& text) -> Status {
+    target.push_back(text);
+    return {};
+  };
+  return field;
+}
+
 Field* Fields::find(std::string_view name) {
-  for (Field& field : fields_) {
-    if (!field.positional &&
-        (field.name == name || std::ranges::find(field.aliases, name) != field.aliases.end())) {
-      return &field;
-    }
-  }
-  return nullptr;
+  return const_cast<Field*>(std::as_const(*this).find(name));
+}
+
+const Field* Fields::find(std::string_view name) const {
+  const auto found = std::ranges::find_if(fields_, [name](const Field& field) {
+    return !field.positional &&
+           (field.name == name || std::ranges::find(field.aliases, name) != field.aliases.end());
+  });
+  return found == fields_.end() ? nullptr : &*found;
 }
 
 Field& Fields::add(std::string name, std::string value, std::string help) {

@@ -187,6 +187,10 @@ class Fields {
     return field;
   }
 
+  // --NAME VALUE, repeated: each as it is written, commas too.
+  Field& names(std::string name, std::string value, std::vector<std::string>& target,
+               std::string help);
+
   // --NAME WORD, one of a few words that stand for values.
   template <class E>
   Field& choice(std::string name, std::string value, E& target,
@@ -227,6 +231,7 @@ class Fields {
 
   // By long name or alias; null where there is none.
   [[nodiscard]] Field* find(std::string_view name);
+  [[nodiscard]] const Field* find(std::string_view name) const;
 
  private:
   Field& add(std::string name, std::string value, std::string help);

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include "base/nearest_name.h"
@@ -14,63 +14,7 @@ namespace mynah::cli {
 
 namespace {
 
-// "--max_line_width=5" to "--max-line-width=5"; other arguments as they are.
-std::string hyphenated(std::string argument) {
-  if (argument.starts_with("--")) {
-    const size_t end = std::min(argument.find('='), argument.size());
-    std::replace(argument.begin(), argument.begin() + static_cast<std::ptrdiff_t>(end), '_', '-');
-  }
-  return argument;
-}
-
-// Stands for an empty value, which CLI11 takes for none.
-constexpr std::string_view kEmptyValue = "\x01";
-
-std::vector<std::string> normalised(Fields& fields, const std::vector<std::string>& arguments) {
-  std::vector<std::string> result;
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i] == "--") {
-      std::copy(arguments.begin() + static_cast<std::ptrdiff_t>(i), arguments.end(),
-                std::back_inserter(result));
-      break;
-    }
-    std::string argument = hyphenated(arguments[i]);
-    const Field* field =
-        argument.starts_with("--") ? fields.find(std::string_view(argument).substr(2)) : nullptr;
-    const bool has_next = i + 1 < arguments.size();
-    if (field != nullptr && has_next) {
-      const bool truth = arguments[i + 1] == "True" || arguments[i + 1] == "False";
-      // A value that begins with a hyphen ("-1") must not be taken for a flag.
-      if (!field->value.empty() || truth) {
-        argument += "=" + arguments[++i];
-      }
-    }
-    if (argument.starts_with("--") && argument.find('=') + 1 == argument.size()) {
-      argument += kEmptyValue;
-    }
-    result.push_back(std::move(argument));
-  }
-  return result;
-}
-
-std::string option_names(const Field& field) {
-  if (field.positional) {
-    return field.name;
-  }
-  std::string names = "--" + field.name;
-  for (const std::string& alias : field.aliases) {
-    names += ",--" + alias;
-  }
-  if (field.short_name != '\0') {
-    names += std::string(",-") + field.short_name;
-  }
-  if (field.value.empty()) {
-    names += ",!--no-" + field.name;
-  }
-  return names;
-}
-
-Status unknown_flag(const std::string& argument, const Fields& fields) {
+Status unknown_flag(const std::string& flag, const Fields& fields) {
   std::vector<std::string> flags;
   for (const Field& field : fields.all()) {
     if (!field.positional) {
@@ -83,12 +27,125 @@ Status unknown_flag(const std::string& argument, const Fields& fields) {
       }
     }
   }
-  const std::string flag = argument.substr(0, argument.find('='));
-  if (!flag.starts_with('-')) {
-    return fail(ErrorCode::Usage, fmt::format("'{}' is one argument too many", argument));
+  if (flag.find(' ') != std::string::npos) {
+    return fail(
+        ErrorCode::Usage,
+        fmt::format("there is no option '{}': put -- before text that begins with a hyphen", flag));
   }
   return fail(ErrorCode::Usage, fmt::format("unknown option {}{}", flag, suggestion(flag, flags)));
 }
+
+// One option or positional argument as the command line has it.
+struct Given {
+  Field* field = nullptr;
+  std::string value;
+};
+
+// Names of options begin with a letter. What else stands behind a hyphen is text: "-5", "- no",
+// "-- no", a lone "-".
+bool is_option(std::string_view argument) {
+  const size_t hyphens = argument.starts_with("--") ? 2 : 1;
+  const char first = argument.size() > hyphens ? argument[hyphens] : ' ';
+  return argument.starts_with('-') &&
+         ((first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z') || first == '?');
+}
+
+// A value's text goes to the option as it was written, whatever is in it: brackets, commas, quotes,
+// hyphens, or nothing at all.
+class CommandLine {
+ public:
+  CommandLine(Fields& fields, const std::vector<std::string>& arguments)
+      : fields_(fields), arguments_(arguments) {}
+
+  Result<std::vector<Given>> read() {
+    bool options = true;
+    while (next_ < arguments_.size()) {
+      const std::string& argument = arguments_[next_++];
+      if (options && argument == "--") {
+        options = false;
+      } else if (options && is_option(argument)) {
+        MYNAH_TRY_STATUS(argument.starts_with("--") ? read_long(argument) : read_short(argument));
+      } else {
+        MYNAH_TRY_STATUS(read_positional(argument));
+      }
+    }
+    return std::move(given_);
+  }
+
+ private:
+  Status read_positional(const std::string& argument) {
+    const auto field = std::ranges::find_if(fields_.all(), &Field::positional);
+    if (field == fields_.all().end()) {
+      return fail(ErrorCode::Usage, fmt::format("'{}' is one argument too many", argument));
+    }
+    given_.push_back({.field = &*field, .value = argument});
+    return {};
+  }
+
+  // --name VALUE, --name=VALUE, --switch, --no-switch, --switch=true.
+  Status read_long(const std::string& argument) {
+    const size_t equals = argument.find('=');
+    std::string name = argument.substr(2, equals == std::string::npos ? equals : equals - 2);
+    std::ranges::replace(name, '_', '-');
+    Field* field = fields_.find(name);
+    bool negated = false;
+    if (field == nullptr && name.starts_with("no-")) {
+      field = fields_.find(std::string_view(name).substr(3));
+      negated = field != nullptr && field->value.empty();
+      field = negated ? field : nullptr;
+    }
+    if (field == nullptr) {
+      return unknown_flag("--" + name, fields_);
+    }
+    const bool is_switch = field->value.empty();
+    std::optional<std::string> value;
+    if (equals != std::string::npos) {
+      value = argument.substr(equals + 1);
+    } else if (next_ < arguments_.size() &&
+               (!is_switch || arguments_[next_] == "True" || arguments_[next_] == "False")) {
+      value = arguments_[next_++];
+    }
+    if (!value && !is_switch) {
+      return fail(ErrorCode::Usage, fmt::format("--{} wants a value", field->name));
+    }
+    if (negated) {
+      const auto truth = parse_switch(value.value_or("true"));
+      if (!truth) {
+        return fail(ErrorCode::Usage, fmt::format("--{}: {}", name, truth.error().message));
+      }
+      value = *truth ? "false" : "true";
+    }
+    given_.push_back({.field = field, .value = value.value_or("true")});
+    return {};
+  }
+
+  // -n VALUE, -nVALUE, -s, and several switches with or without such an option behind: -sn VALUE.
+  Status read_short(const std::string& argument) {
+    for (size_t i = 1; i < argument.size(); ++i) {
+      const auto field = std::ranges::find(fields_.all(), argument[i], &Field::short_name);
+      if (field == fields_.all().end()) {
+        return unknown_flag("-" + argument.substr(i), fields_);
+      }
+      if (field->value.empty()) {
+        given_.push_back({.field = &*field, .value = "true"});
+        continue;
+      }
+      const bool apart = i + 1 == argument.size();
+      if (apart && next_ == arguments_.size()) {
+        return fail(ErrorCode::Usage, fmt::format("--{} wants a value", field->name));
+      }
+      given_.push_back(
+          {.field = &*field, .value = apart ? arguments_[next_++] : argument.substr(i + 1)});
+      break;
+    }
+    return {};
+  }
+
+  Fields& fields_;
+  const std::vector<std::string>& arguments_;
+  size_t next_ = 0;
+  std::vector<Given> given_;
+};
 
 Status set_field(Field& field, const std::vector<std::string>& values, Origin origin,
                  const std::string& called) {
@@ -105,52 +162,23 @@ Status set_field(Field& field, const std::vector<std::string>& values, Origin or
 
 }  // namespace
 
-Status parse_flags(Fields& fields, std::vector<std::string> arguments) {
-  CLI::App app;
-  app.set_help_flag();
-  app.allow_extras();
-  std::vector<std::pair<Field*, CLI::Option*>> options;
+Status parse_flags(Fields& fields, const std::vector<std::string>& arguments) {
+  MYNAH_TRY(const std::vector<Given> given, CommandLine(fields, arguments).read());
   for (Field& field : fields.all()) {
-    CLI::Option* option = nullptr;
-    if (field.value.empty()) {
-      option = app.add_flag(option_names(field));
-      option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-    } else {
-      option = app.add_option(option_names(field));
-      option->type_size(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-      if (field.positional) {
-        option->expected(-1);
+    std::vector<std::string> values;
+    for (const Given& one : given) {
+      if (one.field == &field) {
+        values.push_back(one.value);
       }
     }
-    options.emplace_back(&field, option);
-  }
-
-  arguments = normalised(fields, arguments);
-  std::ranges::reverse(arguments);  // CLI11 takes them from the back
-  try {
-    app.parse(std::move(arguments));
-  } catch (const CLI::ArgumentMismatch& mismatch) {
-    const std::string_view what = mismatch.what();  // begins with the option's name
-    return fail(ErrorCode::Usage, fmt::format("{} wants a value", what.substr(0, what.find(':'))));
-  } catch (const CLI::ParseError& error) {
-    return fail(ErrorCode::Usage, error.what());
-  }
-  for (const std::string& argument : app.remaining()) {
-    if (argument != "--") {  // the mark itself is left over too
-      return unknown_flag(argument, fields);
-    }
-  }
-  for (const auto& [field, option] : options) {
-    std::vector<std::string> values = option->results();
     if (values.empty()) {
       continue;
     }
-    std::ranges::replace(values, std::string(kEmptyValue), std::string());
-    if (!field->repeated) {
+    if (!field.repeated) {
       values.erase(values.begin(), values.end() - 1);
     }
-    MYNAH_TRY_STATUS(set_field(*field, values, Origin::Flag,
-                               field->positional ? field->name : "--" + field->name));
+    MYNAH_TRY_STATUS(
+        set_field(field, values, Origin::Flag, field.positional ? field.name : "--" + field.name));
   }
   return {};
 }

@@ -13,9 +13,10 @@
 namespace mynah::cli {
 
 // Sets each field that the command line names: later flags win, lists add up. An unknown flag is
-// refused with the nearest one's name. Accepts --max_line_width for --max-line-width, and True or
-// False behind a switch, as openai/whisper's own command has them.
-Status parse_flags(Fields& fields, std::vector<std::string> arguments);
+// refused with the nearest one's name. A value, and an argument without an option, are taken as
+// they are written. Accepts --max_line_width for --max-line-width, and True or False behind a
+// switch, as openai/whisper's own command has them.
+Status parse_flags(Fields& fields, const std::vector<std::string>& arguments);
 
 // Sets each field that the environment names as MYNAH_NAME.
 Status parse_environment(Fields& fields, const Environment& environment);

@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "cli/fields.h"
-
 namespace mynah::cli {
 
 namespace {
@@ -44,6 +42,21 @@ const PeerFlag* find_flag(std::span<const PeerFlag> flags, const std::string& na
   return found == flags.end() ? nullptr : &*found;
 }
 
+// Whether the next argument is the value of this one, an option of mynah's own.
+bool takes_next(const Fields* own, const Written& written) {
+  if (own == nullptr || written.has_value || written.name.size() < 2) {
+    return false;
+  }
+  const Field* field = nullptr;
+  if (written.name.starts_with("--")) {
+    field = own->find(std::string_view(written.name).substr(2));
+  } else if (written.name.front() == '-' && written.name.size() == 2) {
+    const auto found = std::ranges::find(own->all(), written.name[1], &Field::short_name);
+    field = found == own->all().end() ? nullptr : &*found;
+  }
+  return field != nullptr && !field->value.empty();
+}
+
 bool is_ignored(const PeerFlag& flag, const std::string& value) {
   std::string_view rest = flag.ignored_values;
   while (!rest.empty()) {
@@ -77,7 +90,8 @@ Status append(const PeerFlag& flag, const std::string& value, std::vector<std::s
       }
       argument.replace(inverse, 3, print_number(1 / *number));
     } else if (const size_t text = argument.find("{}"); text != std::string::npos) {
-      argument.replace(text, 2, value);
+      const bool file = argument == "{}" && value.size() > 1 && value.starts_with('-');
+      argument.replace(text, 2, file ? "./" + value : value);  // else it would be a flag
     }
     result.push_back(std::move(argument));
   }
@@ -87,7 +101,8 @@ Status append(const PeerFlag& flag, const std::string& value, std::vector<std::s
 }  // namespace
 
 Result<std::vector<std::string>> translate_peer_flags(std::span<const PeerFlag> flags,
-                                                      const std::vector<std::string>& arguments) {
+                                                      const std::vector<std::string>& arguments,
+                                                      const Fields* own) {
   std::vector<std::string> result;
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i] == "--") {
@@ -99,6 +114,9 @@ Result<std::vector<std::string>> translate_peer_flags(std::span<const PeerFlag> 
     const PeerFlag* flag = find_flag(flags, written.name);
     if (flag == nullptr) {
       result.push_back(arguments[i]);
+      if (takes_next(own, written) && i + 1 < arguments.size()) {
+        result.push_back(arguments[++i]);
+      }
       continue;
     }
     const bool apart = flag->value != None && !written.has_value;

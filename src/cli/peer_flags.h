@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cli/fields.h"
 
 namespace mynah::cli {
 
@@ -37,8 +38,10 @@ struct PeerFlag {
 [[nodiscard]] std::span<const PeerFlag> piper_flags();
 
 // Replaces every flag of the table. Names may be written with '_' for '-', values behind '='. What
-// stands behind "--" is left alone.
+// stands behind "--" is left alone, and so are values of the options `own`, which may look like
+// flags; null: none are known.
 Result<std::vector<std::string>> translate_peer_flags(std::span<const PeerFlag> flags,
-                                                      const std::vector<std::string>& arguments);
+                                                      const std::vector<std::string>& arguments,
+                                                      const Fields* own = nullptr);
 
 }  // namespace mynah::cli

@@ -44,8 +44,10 @@ Result<int> run_verb(const Verb& verb, std::vector<std::string> arguments, Conte
   bool help = false;
   const auto command = verb.make();
   Fields fields = fields_of(*command, help, context.json);
-  MYNAH_TRY(arguments, command->translate(std::move(arguments)));
+  MYNAH_TRY(arguments, command->translate(std::move(arguments), fields));
   MYNAH_TRY_STATUS(parse_flags(fields, arguments));
+  // "--json" may have been another option's value.
+  context.json = context.json && fields.find("json")->origin == Origin::Flag;
   if (help) {
     context.out.write(verb_help(verb, *command, fields, context.out.columns()));
     return 0;
@@ -55,7 +57,7 @@ Result<int> run_verb(const Verb& verb, std::vector<std::string> arguments, Conte
   MYNAH_TRY_STATUS(check_config(config, context.verbs));
   MYNAH_TRY_STATUS(parse_file(fields, config, verb.name));
   MYNAH_TRY_STATUS(parse_environment(fields, context.environment));
-  MYNAH_TRY_STATUS(parse_flags(fields, std::move(arguments)));
+  MYNAH_TRY_STATUS(parse_flags(fields, arguments));
   const Field* quiet = fields.find("quiet");
   if (quiet == nullptr || quiet->print() == "false") {
     std::ranges::for_each(unknown_variables(context.environment, context.verbs),

@@ -68,8 +68,9 @@ void SpeakCommand::fields(Fields& fields) {
   engine_.fields(fields);
 }
 
-Result<std::vector<std::string>> SpeakCommand::translate(std::vector<std::string> arguments) {
-  return translate_peer_flags(piper_flags(), arguments);
+Result<std::vector<std::string>> SpeakCommand::translate(std::vector<std::string> arguments,
+                                                         const Fields& fields) {
+  return translate_peer_flags(piper_flags(), arguments, &fields);
 }
 
 std::string SpeakCommand::details() const {

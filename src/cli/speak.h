@@ -26,7 +26,8 @@ class SpeakCommand : public Command {
 
   void fields(Fields& fields) override;
   Result<int> run(Context& context) override;
-  Result<std::vector<std::string>> translate(std::vector<std::string> arguments) override;
+  Result<std::vector<std::string>> translate(std::vector<std::string> arguments,
+                                             const Fields& fields) override;
   [[nodiscard]] std::string details() const override;
 
  private:

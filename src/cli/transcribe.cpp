@@ -79,8 +79,9 @@ void TranscribeCommand::fields(Fields& fields) {
       .once();
 }
 
-Result<std::vector<std::string>> TranscribeCommand::translate(std::vector<std::string> arguments) {
-  return translate_peer_flags(whisper_flags(), arguments);
+Result<std::vector<std::string>> TranscribeCommand::translate(std::vector<std::string> arguments,
+                                                              const Fields& fields) {
+  return translate_peer_flags(whisper_flags(), arguments, &fields);
 }
 
 std::string TranscribeCommand::details() const {

@@ -20,7 +20,8 @@ class TranscribeCommand : public Command {
   explicit TranscribeCommand(EngineOpener open = open_engine) : open_(std::move(open)) {}
 
   void fields(Fields& fields) override;
-  Result<std::vector<std::string>> translate(std::vector<std::string> arguments) override;
+  Result<std::vector<std::string>> translate(std::vector<std::string> arguments,
+                                             const Fields& fields) override;
   Result<int> run(Context& context) override;
   [[nodiscard]] std::string details() const override;
 

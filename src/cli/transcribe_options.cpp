@@ -230,9 +230,9 @@ void OutputOptions::fields(Fields& fields) {
       .completes(Complete::Folders)
       .once();
   fields
-      .list("output-file", "NAME", bases,
-            "Write NAME.FORMAT; once a recording; -: standard output. An extension that is there "
-            "stays as it is, and chooses the format where --format does not.")
+      .names("output-file", "NAME", bases,
+             "Write NAME.FORMAT; once a recording; -: standard output. An extension that is there "
+             "stays as it is, and chooses the format where --format does not.")
       .once();
   fields.flag("output-beside", beside, "Write RECORDING.FORMAT beside each recording.").once();
   fields.choice("style", "WHOSE", style,

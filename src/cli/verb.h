@@ -85,8 +85,10 @@ class Command {
   // Does the work; returns the exit code. An error is printed by the caller as one line.
   virtual Result<int> run(Context& context) = 0;
 
-  // Rewrites flags of other programs before they are parsed.
-  virtual Result<std::vector<std::string>> translate(std::vector<std::string> arguments) {
+  // Rewrites flags of other programs before they are parsed into `fields`, which tell mynah's own
+  // options, whose values are no flags.
+  virtual Result<std::vector<std::string>> translate(std::vector<std::string> arguments,
+                                                     const Fields& /*fields*/) {
     return arguments;
   }
 
