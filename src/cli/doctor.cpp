@@ -95,8 +95,8 @@ void DoctorCommand::fields(Fields& fields) {
   fields.flag("dockerfile", options_.dockerfile, "plan: print lines of a Dockerfile.").once();
   fields.flag("show", options_.show, "update: say which knowledge is in use.").once();
   fields
-      .option("timeout", "S", options_.timeout_s,
-              "try: seconds until a command that has not ended is judged.")
+      .time("timeout", options_.timeout_s,
+            "try: seconds until a command that has not ended is judged.")
       .once();
   for (const std::string_view name : {"as", "html", "gpu", "driver", "want", "python"}) {
     want_value(fields, name);

@@ -56,6 +56,47 @@ Result<double> parse_number(const std::string& text) {
   return number;
 }
 
+Result<double> parse_time(const std::string& text) {
+  const auto wrong = [&text] {
+    return fail(ErrorCode::Usage,
+                fmt::format("wanted a time as 75 (seconds), 1:15 or 0:01:15.5, found '{}'", text));
+  };
+  if (text.find(':') == std::string::npos) {
+    const auto seconds = parse_number(text);
+    return seconds ? seconds : wrong();
+  }
+  // Hours, minutes and seconds, of which the first may be any number.
+  constexpr size_t kMostParts = 3;
+  constexpr size_t kMostDigits = 9;
+  double total = 0;
+  size_t parts = 0;
+  for (size_t begin = 0; begin <= text.size(); ++parts) {
+    const size_t colon = text.find(':', begin);
+    const bool last = colon == std::string::npos;
+    std::string part = text.substr(begin, last ? colon : colon - begin);
+    const size_t point = last ? part.find_first_of(".,") : std::string::npos;
+    const std::string whole = part.substr(0, point);
+    const auto is_digits = [](const std::string& digits) {
+      return !digits.empty() &&
+             std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; });
+    };
+    if (parts == kMostParts || !is_digits(whole) || whole.size() > kMostDigits ||
+        (point != std::string::npos && !is_digits(part.substr(point + 1)))) {
+      return wrong();
+    }
+    if (point != std::string::npos) {
+      part[point] = '.';
+    }
+    const auto number = parse_number(part);
+    if (!number || (parts > 0 && *number >= 60)) {
+      return wrong();
+    }
+    total = total * 60 + *number;
+    begin = last ? text.size() + 1 : colon + 1;
+  }
+  return total;
+}
+
 Result<bool> parse_switch(const std::string& text) {
   std::string lower = text;
   std::ranges::transform(lower, lower.begin(),

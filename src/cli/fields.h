@@ -83,6 +83,9 @@ struct Field {
 // Text to value and back, for each type an option may have. parse_value says what was wanted.
 Result<int64_t> parse_integer(const std::string& text, int64_t least, int64_t most);
 Result<double> parse_number(const std::string& text);
+// Seconds of "75", "75.5", "1:15" (minutes and seconds) or "0:01:15.5" (hours too); a comma may
+// stand for the last point, as in SubRip's times.
+Result<double> parse_time(const std::string& text);
 Result<bool> parse_switch(const std::string& text);
 // The shortest text that reads back as the same number.
 [[nodiscard]] std::string print_number(double value);
@@ -156,6 +159,28 @@ class Fields {
       T parsed{};
       MYNAH_TRY_STATUS(parse_value(text, parsed));
       target = parsed;
+      return {};
+    };
+    return field;
+  }
+
+  // --NAME TIME: seconds, minutes and seconds, or hours too (parse_time).
+  template <class T>
+  Field& time(std::string name, T& target, std::string help) {
+    Field& field = option(std::move(name), "TIME", target, std::move(help));
+    field.set = [&target](const std::string& text) -> Status {
+      if constexpr (!std::floating_point<T>) {
+        if (text == "none") {
+          target.reset();
+          return {};
+        }
+      }
+      MYNAH_TRY(const double seconds, parse_time(text));
+      if constexpr (std::floating_point<T>) {
+        target = static_cast<T>(seconds);
+      } else {
+        target = static_cast<typename T::value_type>(seconds);
+      }
       return {};
     };
     return field;

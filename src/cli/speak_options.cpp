@@ -63,8 +63,8 @@ void VoiceOptions::fields(Fields& fields) {
                 "Piper: noise in how long phonemes last; none: the voice's own.");
   fields.option("seed", "N", speak.voice.seed, "Of that noise: the same seed, the same sound.");
   fields.option("volume", "X", speak.volume, "Factor on the samples, 0 to 10.");
-  fields.option("sentence-silence", "S", sentence_silence_s,
-                "Silence between sentences in seconds; none: 0.3, 0.6 between paragraphs.");
+  fields.time("sentence-silence", sentence_silence_s,
+              "Silence between sentences in seconds; none: 0.3, 0.6 between paragraphs.");
   fields.flag(
       "normalize", speak.normalize,
       "Say numbers, signs and short forms in words; --no-normalize leaves them as they are.");

@@ -14,27 +14,29 @@ namespace mynah::cli {
 
 namespace {
 
-// "12.5-20": seconds, either side may be missing.
+// "12.5-20", "1:15-2:00": either side may be missing.
 Result<ClipRange> parse_clip(const std::string& text) {
   const size_t hyphen = text.find('-');
   constexpr double kForever_s = 1e9;  // thirty years: counted in samples it is still a number
   ClipRange clip{.start_s = 0, .end_s = kForever_s};
   const auto wrong = [&] {
     return fail(ErrorCode::Usage,
-                fmt::format("--clip: wanted START-END in seconds, found '{}'", text));
+                fmt::format("--clip: wanted START-END, times as 75 (seconds), 1:15 or 0:01:15.5, "
+                            "found '{}'",
+                            text));
   };
   if (hyphen == std::string::npos) {
     return wrong();
   }
   if (hyphen > 0) {
-    const auto start = parse_number(text.substr(0, hyphen));
+    const auto start = parse_time(text.substr(0, hyphen));
     if (!start) {
       return wrong();
     }
     clip.start_s = *start;
   }
   if (hyphen + 1 < text.size()) {
-    const auto end = parse_number(text.substr(hyphen + 1));
+    const auto end = parse_time(text.substr(hyphen + 1));
     if (!end) {
       return wrong();
     }
@@ -85,7 +87,7 @@ void DecodingOptions::fields(Fields& fields) {
   fields.flag("carry-initial-prompt", r.carry_initial_prompt,
               "Give the initial prompt to every window, not the first alone.");
   fields.option("hotwords", "WORDS", r.hotwords, "Words to expect, given to every window.");
-  fields.list("clip", "A-B", clips, "Only these parts of the recording, in seconds.").once();
+  fields.list("clip", "A-B", clips, "Only these parts of the recording: 75-90, 1:15-1:30.").once();
 
   fields.section("Decoding");
   fields.choice("context", "HOW", r.context,
@@ -122,12 +124,12 @@ void DecodingOptions::fields(Fields& fields) {
               "Tokens never written; -1: the symbols that are no speech.");
   fields.flag("suppress-blank", r.suppress_blank, "No window begins with a space alone.");
   fields.option("suppress-regex", "RE", r.suppress_regex, "Tokens never written, by their text.");
-  fields.option("max-initial-timestamp", "S", r.max_initial_timestamp_s,
-                "The first segment of a window begins by then.");
+  fields.time("max-initial-timestamp", r.max_initial_timestamp_s,
+              "The first segment of a window begins by then.");
   fields.option("max-new-tokens", "N", r.max_new_tokens, "Tokens of a window at most.");
   fields
-      .option("hallucination-silence", "S", r.hallucination_silence_s,
-              "Drop text about silence longer than this where it seems invented.")
+      .time("hallucination-silence", r.hallucination_silence_s,
+            "Drop text about silence longer than this where it seems invented.")
       .also("hallucination-silence-threshold");
   fields.option("batch", "N", r.batch,
                 "Windows decoded together; a long run has up to four such batches under way.");
@@ -143,9 +145,9 @@ void DecodingOptions::vad_fields(Fields& fields) {
   fields.option("vad-negative-threshold", "P", v.negative_threshold,
                 "Speech ends below it; negative: threshold less 0.15.");
   fields.option("vad-min-speech-ms", "MS", v.min_speech_ms, "Shorter speech is dropped.");
-  fields.option("vad-max-speech-s", "S", v.max_speech_s, "Longer speech is cut.");
-  fields.option("chunk-length", "S", recognizer.chunk_length_s,
-                "Speech is heard in pieces of at most this many seconds.");
+  fields.time("vad-max-speech-s", v.max_speech_s, "Longer speech is cut.");
+  fields.time("chunk-length", recognizer.chunk_length_s,
+              "Speech is heard in pieces of at most this many seconds.");
   fields.option("vad-min-silence-ms", "MS", v.min_silence_ms, "Shorter silence does not cut.");
   fields.option("vad-speech-pad-ms", "MS", v.speech_pad_ms, "Added on both sides of speech.");
 }
@@ -184,8 +186,8 @@ void RecordingOptions::fields(Fields& fields) {
   fields.option("track", "TRACK", track,
                 "Only this audio track: a number, from 1, or a language; none: the first that has "
                 "speech.");
-  fields.option("start", "S", start_s, "Begin here, in seconds.").once();
-  fields.option("length", "S", length_s, "Read only this many seconds.").once();
+  fields.time("start", start_s, "Begin here: 75, 1:15 or 0:01:15.5.").once();
+  fields.time("length", length_s, "Read only this much: 75, 1:15 or 0:01:15.5.").once();
   fields
       .option("raw", "ENCODING", raw,
               fmt::format("Samples without a header: {}.", fmt::join(kRawEncodings, ", ")))

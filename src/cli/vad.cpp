@@ -74,7 +74,7 @@ void VadCommand::fields(Fields& fields) {
   fields.option("min-speech-ms", "MS", vad_.min_speech_ms, "Shorter speech is dropped.");
   fields.option("min-silence-ms", "MS", vad_.min_silence_ms, "Shorter silence does not cut.");
   fields.option("pad-ms", "MS", vad_.speech_pad_ms, "Added on both sides of speech.");
-  fields.option("max-speech-s", "S", vad_.max_speech_s, "Longer speech is cut, at silence if any.");
+  fields.time("max-speech-s", vad_.max_speech_s, "Longer speech is cut, at silence if any.");
   recording_.fields(fields);
   fields.section("Output");
   fields.flag("explain", explain_, "Say where speech is looked for, and why there.").once();
