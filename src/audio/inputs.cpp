@@ -1,60 +1,150 @@
 #include "audio/inputs.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <filesystem>
+#include <functional>
 #include <iterator>
 #include <string_view>
 #include <system_error>
 
+#include <fmt/format.h>
 #include <glob.h>
+
+#include "base/check.h"
+
+// The table as it is, without a detour by way of source.
+asm(".section .rodata\nmynah_recording_extensions_begin:\n.incbin \"" MYNAH_RECORDING_EXTENSIONS
+    "\"\nmynah_recording_extensions_end:\n.previous\n");
+extern "C" {
+extern const char mynah_recording_extensions_begin[];
+extern const char mynah_recording_extensions_end[];
+}
 
 namespace mynah {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr auto kExtensions = std::to_array<std::string_view>(
-    {"3ga",  "3gp", "aac",  "ac3", "aif",  "aifc", "aiff", "amr",  "ape",  "asf", "au",  "avi",
-     "caf",  "dts", "eac3", "f4v", "flac", "flv",  "gsm",  "m2ts", "m4a",  "m4b", "m4v", "mka",
-     "mkv",  "mov", "mp2",  "mp3", "mp4",  "mpeg", "mpg",  "mts",  "oga",  "ogg", "ogv", "opus",
-     "rf64", "snd", "spx",  "ts",  "tta",  "voc",  "w64",  "wav",  "webm", "wma", "wmv", "wv"});
-
-using Found = std::vector<Result<std::string>>;
-
-void add_sorted(std::vector<std::string> paths, Found& found) {
-  std::ranges::sort(paths);
-  for (std::string& path : paths) {
-    found.emplace_back(std::move(path));
+// "wav" to what it is; rows are "EXTENSION KIND OF-WHAT", between tabs.
+std::map<std::string_view, FolderTakes> read_extensions() {
+  std::map<std::string_view, FolderTakes> extensions;
+  std::string_view table(
+      mynah_recording_extensions_begin,
+      static_cast<size_t>(mynah_recording_extensions_end - mynah_recording_extensions_begin));
+  table.remove_prefix(table.find('\n') + 1);  // the header
+  while (!table.empty()) {
+    const std::string_view row = table.substr(0, table.find('\n'));
+    const size_t tab = row.find('\t');
+    const std::string_view kind = row.substr(tab + 1, row.find('\t', tab + 1) - tab - 1);
+    MYNAH_CHECK(kind == "recording" || kind == "headerless", "recording_extensions.tsv: a kind");
+    extensions.emplace(row.substr(0, tab),
+                       kind == "recording" ? FolderTakes::Recordings : FolderTakes::Headerless);
+    table.remove_prefix(row.size() + 1);
   }
+  return extensions;
+}
+
+// In small letters, with its dot; "" where there is none.
+std::string extension_of(const fs::path& path) {
+  std::string extension = path.extension();
+  std::ranges::transform(extension, extension.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return extension;
+}
+
+bool is_taken(const std::string& extension, FolderTakes takes) {
+  static const std::map<std::string_view, FolderTakes> extensions = read_extensions();
+  const auto found = extensions.find(std::string_view(extension).substr(extension.empty() ? 0 : 1));
+  return found != extensions.end() && found->second == takes;
 }
 
 bool is_hidden(const fs::path& path) {
   return path.filename().native().starts_with('.');
 }
 
-void add_folder(const std::string& folder, Found& found) {
-  std::error_code error;
-  std::vector<std::string> paths;
-  fs::recursive_directory_iterator entry(folder, error);
-  while (!error && entry != fs::recursive_directory_iterator()) {
-    std::error_code vanished;
-    if (is_hidden(entry->path())) {
-      entry.disable_recursion_pending();
-    } else if (entry->is_regular_file(vanished) && has_audio_extension(entry->path())) {
-      paths.push_back(entry->path());
+// What a walk through folders meets; any may be empty.
+struct Visitor {
+  std::function<void(const fs::path& folder)> on_folder = {};
+  std::function<void(const fs::directory_entry&)> on_other = {};  // files, links, devices
+  std::function<void(const fs::path& folder, const std::error_code&)> on_error = {};
+};
+
+// The folder and those below it, hidden ones and links to folders left out. One that cannot be
+// listed ends nothing but itself; one that has vanished since its name was read is none.
+void walk(const std::string& root, const Visitor& visitor) {
+  std::vector<fs::path> open = {root};
+  while (!open.empty()) {
+    const fs::path folder = std::move(open.back());
+    open.pop_back();
+    if (visitor.on_folder) {
+      visitor.on_folder(folder);
     }
-    entry.increment(error);
+    std::error_code error;
+    fs::directory_iterator entry(folder, error);
+    while (!error && entry != fs::directory_iterator()) {
+      std::error_code vanished;
+      if (!is_hidden(entry->path())) {
+        if (entry->symlink_status(vanished).type() == fs::file_type::directory) {
+          open.push_back(entry->path());
+        } else if (!vanished && visitor.on_other) {
+          visitor.on_other(*entry);
+        }
+      }
+      entry.increment(error);
+    }
+    const bool gone = error == std::errc::no_such_file_or_directory && folder != root;
+    if (error && !gone && visitor.on_error) {
+      visitor.on_error(folder, error);
+    }
   }
-  if (error) {
-    found.push_back(fail(ErrorCode::Io, folder + ": cannot list the folder: " + error.message()));
-  } else if (paths.empty()) {
-    found.push_back(
-        fail(ErrorCode::NotFound, folder + " is a folder without recordings (wav, mp3, m4a, ...): "
-                                           "name files of other kinds one by one"));
+}
+
+void add_folder(const std::string& folder, FolderTakes takes, Inputs& inputs) {
+  std::vector<std::string> paths;
+  PassedOver passed_over{.folder = folder, .files = {}};
+  std::vector<Input> unreadable;
+  walk(folder, {.on_other =
+                    [&](const fs::directory_entry& entry) {
+                      std::error_code error;
+                      const fs::file_type type = entry.status(error).type();
+                      const std::string extension = extension_of(entry.path());
+                      if (type == fs::file_type::directory) {
+                        ++passed_over.linked_folders;
+                      } else if (is_taken(extension, takes) && type != fs::file_type::fifo &&
+                                 type != fs::file_type::socket) {
+                        paths.push_back(entry.path());  // a link to nothing too: opening it says so
+                      } else {
+                        ++passed_over.files[extension];
+                      }
+                    },
+                .on_error =
+                    [&](const fs::path& which, const std::error_code& error) {
+                      unreadable.push_back(
+                          {.name = which,
+                           .status = fail(
+                               ErrorCode::Io,
+                               which.string() + ": cannot list the folder: " + error.message())});
+                    }});
+  if (paths.empty() && unreadable.empty()) {
+    const std::string_view kinds =
+        takes == FolderTakes::Recordings ? "wav, mp3, m4a, ..." : "with --raw: raw, pcm, ulaw, ...";
+    inputs.found.push_back(
+        {.name = folder,
+         .status = fail(ErrorCode::NotFound,
+                        fmt::format("{} is a folder without recordings ({}): name files of other "
+                                    "kinds one by one",
+                                    folder, kinds))});
   }
-  add_sorted(std::move(paths), found);
+  std::ranges::sort(unreadable, {}, &Input::name);
+  std::ranges::move(unreadable, std::back_inserter(inputs.found));
+  std::ranges::sort(paths);
+  for (std::string& path : paths) {
+    inputs.found.push_back({.name = std::move(path)});
+  }
+  if (!passed_over.files.empty() || passed_over.linked_folders > 0) {
+    inputs.passed_over.push_back(std::move(passed_over));
+  }
 }
 
 bool is_pattern(std::string_view word) {
@@ -85,20 +175,10 @@ std::string as_pattern(const std::string& path) {
   return pattern;
 }
 
-// The folder and those below it, hidden ones left out.
+// The folder and those below it; what cannot be listed is left out, as a shell does.
 std::vector<std::string> folders_from(const std::string& folder) {
-  std::vector<std::string> folders = {folder};
-  std::error_code error;
-  fs::recursive_directory_iterator entry(folder, error);
-  while (!error && entry != fs::recursive_directory_iterator()) {
-    std::error_code vanished;
-    if (is_hidden(entry->path())) {
-      entry.disable_recursion_pending();
-    } else if (entry->is_directory(vanished)) {
-      folders.push_back(entry->path());
-    }
-    entry.increment(error);
-  }
+  std::vector<std::string> folders;
+  walk(folder, {.on_folder = [&](const fs::path& path) { folders.push_back(path); }});
   return folders;
 }
 
@@ -135,52 +215,45 @@ std::vector<std::string> match_deep(const std::string& pattern) {
   return paths;
 }
 
-void add_pattern(const std::string& pattern, Found& found) {
+void add_pattern(const std::string& pattern, FolderTakes takes, Inputs& inputs) {
   const std::vector<std::string> paths = match_deep(pattern);
   if (paths.empty()) {
-    found.push_back(fail(ErrorCode::NotFound, pattern + " matches no file (patterns have *, ?, "
-                                                        "[abc], {a,b} and **/ for any folders)"));
+    inputs.found.push_back(
+        {.name = pattern,
+         .status = fail(ErrorCode::NotFound, pattern + " matches no file (patterns have *, ?, "
+                                                       "[abc], {a,b} and **/ for any folders)")});
   }
   for (const std::string& path : paths) {
     std::error_code ignored;
     if (fs::is_directory(path, ignored)) {
-      add_folder(path, found);
+      add_folder(path, takes, inputs);
     } else {
-      found.emplace_back(path);
+      inputs.found.push_back({.name = path});
     }
   }
 }
 
 }  // namespace
 
-bool has_audio_extension(const std::string& path) {
-  std::string extension = fs::path(path).extension();
-  if (extension.empty()) {
-    return false;
-  }
-  extension.erase(0, 1);
-  std::ranges::transform(extension, extension.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return std::ranges::find(kExtensions, extension) != kExtensions.end();
-}
-
-std::vector<Result<std::string>> expand_inputs(std::span<const std::string> words) {
-  Found found;
+Inputs expand_inputs(std::span<const std::string> words, FolderTakes takes) {
+  Inputs inputs;
   for (const std::string& word : words) {
     std::error_code ignored;
     if (word != "-" && fs::is_directory(word, ignored)) {
-      add_folder(word, found);
+      add_folder(word, takes, inputs);
     } else if (word.contains("://") && !fs::exists(word, ignored)) {
-      found.push_back(
-          fail(ErrorCode::NotFound,
-               word + " is an address, and mynah reads files and pipes: fetch it first"));
+      inputs.found.push_back(
+          {.name = word,
+           .status =
+               fail(ErrorCode::NotFound,
+                    word + " is an address, and mynah reads files and pipes: fetch it first")});
     } else if (is_pattern(word) && !fs::exists(word, ignored)) {
-      add_pattern(word, found);
+      add_pattern(word, takes, inputs);
     } else {
-      found.emplace_back(word);  // a missing file is told when it is opened
+      inputs.found.push_back({.name = word});  // a missing file is told when it is opened
     }
   }
-  return found;
+  return inputs;
 }
 
 }  // namespace mynah

@@ -8,12 +8,12 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include "audio/inputs.h"
 #include "audio/open.h"
 #include "cli/job_range.h"
 #include "cli/language_observer.h"
 #include "cli/live.h"
 #include "cli/open_placer.h"
+#include "cli/passed_over.h"
 #include "cli/peer_flags.h"
 #include "cli/placement_answer.h"
 #include "cli/repeats.h"
@@ -134,16 +134,16 @@ Status TranscribeCommand::check_recordings() const {
 }
 
 void TranscribeCommand::expand_recordings() {
-  std::vector<std::string> expanded;
-  for (const std::string& word : recordings_) {
-    for (Result<std::string>& recording : expand_inputs(std::span(&word, 1))) {
-      if (!recording) {
-        missing_.emplace(word, recording.error());
-      }
-      expanded.push_back(recording ? *std::move(recording) : word);
+  Inputs inputs = expand_inputs(
+      recordings_, recording_.raw.empty() ? FolderTakes::Recordings : FolderTakes::Headerless);
+  recordings_.clear();
+  for (Input& input : inputs.found) {
+    if (!input.status) {
+      missing_.emplace(input.name, input.status.error());
     }
+    recordings_.push_back(std::move(input.name));
   }
-  recordings_ = std::move(expanded);
+  passed_over_ = std::move(inputs.passed_over);
 }
 
 void TranscribeCommand::leave_out_repeats(const Context& context) {
@@ -258,6 +258,7 @@ Result<int> TranscribeCommand::run(Context& context) {
   expand_recordings();
   leave_out_repeats(context);
   MYNAH_TRY(OutputPlans plans, plan(context));
+  tell_passed_over(context, passed_over_, output_.quiet);
   if (recordings_.empty()) {
     return 0;
   }

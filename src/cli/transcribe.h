@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "audio/inputs.h"
 #include "cli/engine.h"
 #include "cli/transcribe_options.h"
 #include "cli/transcript_sink.h"
@@ -57,7 +58,8 @@ class TranscribeCommand : public Command {
 
   EngineOpener open_;
   std::vector<std::string> recordings_;
-  std::map<std::string, Error> missing_;  // words that stand for no recording
+  std::map<std::string, Error> missing_;  // words that stand for no recording, folders not listed
+  std::vector<PassedOver> passed_over_;
   // What hears speech on a track, and who is told of a recording: set where one is opened.
   std::shared_ptr<const VoiceDetector> voice_;
   std::function<void(const std::string& name, const std::string& text)> note_;

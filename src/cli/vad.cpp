@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "audio/inputs.h"
 #include "base/atomic_file.h"
 #include "cli/error_json.h"
+#include "cli/passed_over.h"
 #include "cli/placement_answer.h"
 #include "cli/program.h"
 #include "cli/repeats.h"
@@ -167,14 +167,15 @@ std::vector<std::string> VadCommand::expand_recordings(Context& context,
                                                        const place::Placer* placer,
                                                        std::vector<ErrorCode>& failures) const {
   std::vector<std::string> files;
-  for (const std::string& word : recordings_) {
-    for (Result<std::string>& file : expand_inputs(std::span(&word, 1))) {
-      if (file) {
-        files.push_back(std::move(*file));
-      } else {
-        failures.push_back(file.error().code);
-        print_failure(context, word, file.error(), placer);
-      }
+  Inputs inputs = expand_inputs(
+      recordings_, recording_.raw.empty() ? FolderTakes::Recordings : FolderTakes::Headerless);
+  tell_passed_over(context, inputs.passed_over, false);
+  for (Input& input : inputs.found) {
+    if (input.status) {
+      files.push_back(std::move(input.name));
+    } else {
+      failures.push_back(input.status.error().code);
+      print_failure(context, input.name, input.status.error(), placer);
     }
   }
   // With --json each name has an object in its place.

@@ -5,6 +5,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "audio/sounds.h"
 
@@ -28,18 +30,20 @@ class ExpandInputs : public testing::Test {
   // What the words stand for, the folder's name taken off; errors as "error: CODE".
   std::vector<std::string> expand(const std::vector<std::string>& words) {
     std::vector<std::string> found;
-    for (const auto& path : expand_inputs(words)) {
-      if (path) {
+    inputs_ = expand_inputs(words);
+    for (const Input& input : inputs_.found) {
+      if (input.status) {
         const std::string root = folder_ / "";
-        found.push_back(path->starts_with(root) ? path->substr(root.size()) : *path);
+        found.push_back(input.name.starts_with(root) ? input.name.substr(root.size()) : input.name);
       } else {
-        found.push_back("error: " + path.error().message);
+        found.push_back("error: " + input.status.error().message);
       }
     }
     return found;
   }
 
   test::TemporaryFolder folder_;
+  Inputs inputs_;  // of the last expand()
 };
 
 TEST_F(ExpandInputs, FilesAndStandardInputStandForThemselves) {
@@ -83,11 +87,11 @@ TEST_F(ExpandInputs, AFileWhoseNameLooksLikeAPatternIsItself) {
 
 TEST_F(ExpandInputs, AnAddressIsNoFile) {
   const std::vector<std::string> words = {"https://example.org/talk.mp3?part=1"};
-  const auto found = expand_inputs(words);
+  const auto found = expand_inputs(words).found;
   ASSERT_EQ(found.size(), 1U);
-  ASSERT_FALSE(found[0]);
-  EXPECT_EQ(found[0].error().code, ErrorCode::NotFound);
-  EXPECT_EQ(found[0].error().message,
+  ASSERT_FALSE(found[0].status);
+  EXPECT_EQ(found[0].status.error().code, ErrorCode::NotFound);
+  EXPECT_EQ(found[0].status.error().message,
             words[0] + " is an address, and mynah reads files and pipes: fetch it first");
 }
 
@@ -97,6 +101,67 @@ TEST_F(ExpandInputs, WhatStandsForNothingIsAnErrorInItsPlace) {
                               " matches no file (patterns have *, ?, [abc], {a,b} and **/ for any "
                               "folders)",
                           testing::HasSubstr("folder without recordings"), "-"));
+}
+
+TEST_F(ExpandInputs, FoldersTakeEveryExtensionOfRecordings) {
+  std::filesystem::create_directories(folder_ / "all");
+  std::vector<std::string> expected;
+  for (const std::string extension :
+       {"3g2", "3gpp", "awb", "m4r", "mpga", "mxf", "qta", "ra", "sph", "vob", "weba"}) {
+    std::ofstream(folder_ / ("all/a." + extension)) << "x";
+    expected.push_back("all/a." + extension);
+  }
+  EXPECT_EQ(expand({folder_ / "all"}), expected);
+  EXPECT_THAT(inputs_.passed_over, testing::IsEmpty());
+}
+
+TEST_F(ExpandInputs, FoldersCountWhatTheyPassOver) {
+  for (const char* name : {"in/b.txt", "in/page.PDF", "in/README", "in/samples.raw"}) {
+    std::ofstream(folder_ / name) << "x";
+  }
+  std::filesystem::create_directory_symlink(folder_ / "nothing", folder_ / "in/link");
+  EXPECT_THAT(expand({folder_ / "in"}), ElementsAre("in/a.mp3", "in/b.WAV", "in/deeper/c.m4a"));
+  ASSERT_EQ(inputs_.passed_over.size(), 1U);
+  EXPECT_EQ(inputs_.passed_over[0].folder, folder_ / "in");
+  EXPECT_THAT(inputs_.passed_over[0].files,
+              ElementsAre(std::pair("", 1U), std::pair(".pdf", 1U), std::pair(".raw", 1U),
+                          std::pair(".txt", 2U)));
+  EXPECT_EQ(inputs_.passed_over[0].linked_folders, 1U);
+}
+
+TEST_F(ExpandInputs, SamplesWithoutAHeaderAreTakenWhereTheirEncodingIsKnown) {
+  std::ofstream(folder_ / "in/samples.ulaw") << "x";
+  const std::vector<std::string> words = {folder_ / "in"};
+  const Inputs inputs = expand_inputs(words, FolderTakes::Headerless);
+  ASSERT_EQ(inputs.found.size(), 1U);
+  EXPECT_EQ(inputs.found[0].name, folder_ / "in/samples.ulaw");
+}
+
+TEST_F(ExpandInputs, ALinkToNothingIsARecordingThatCannotBeRead) {
+  std::filesystem::create_symlink("gone.wav", folder_ / "in/link.wav");
+  std::filesystem::create_symlink("loop.wav", folder_ / "in/loop.wav");
+  EXPECT_THAT(expand({folder_ / "in"}),
+              ElementsAre("in/a.mp3", "in/b.WAV", "in/deeper/c.m4a", "in/link.wav", "in/loop.wav"));
+}
+
+TEST_F(ExpandInputs, AFolderThatCannotBeListedStopsNothing) {
+  std::filesystem::create_directories(folder_ / "in/lost+found");
+  std::filesystem::permissions(folder_ / "in/lost+found", std::filesystem::perms::none);
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0755), 0);
+  // Root may list every folder, so it is `nobody` for as long as it lists this one.
+  const uid_t user = ::geteuid();
+  constexpr uid_t kNobody = 65534;
+  ASSERT_EQ(::seteuid(user == 0 ? kNobody : user), 0);
+  const std::vector<std::string> found = expand({folder_ / "in"});
+  const Inputs inputs = std::move(inputs_);
+  const std::vector<std::string> matched = expand({folder_ / "in/**/*.m4a"});
+  ASSERT_EQ(::seteuid(user), 0);
+  EXPECT_THAT(found, ElementsAre("error: " + (folder_ / "in/lost+found") +
+                                     ": cannot list the folder: Permission denied",
+                                 "in/a.mp3", "in/b.WAV", "in/deeper/c.m4a"));
+  EXPECT_EQ(inputs.found[0].name, folder_ / "in/lost+found");
+  EXPECT_THAT(matched, ElementsAre("in/deeper/c.m4a"));
+  std::filesystem::permissions(folder_ / "in/lost+found", std::filesystem::perms::owner_all);
 }
 
 }  // namespace
