@@ -1,6 +1,5 @@
 #include "cli/captions.h"
 
-#include <algorithm>
 #include <cmath>
 #include <span>
 
@@ -15,11 +14,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// What is read with ease beside a picture (BBC subtitle guidelines: 37 to 42 characters, two
-// lines).
-constexpr int kLineCharacters = 42;
-constexpr int kLines = 2;
-
 double rounded(double seconds) {
   constexpr double kSteps = 1e4;
   return std::round(seconds * kSteps) / kSteps;
@@ -32,36 +26,10 @@ Status write_one(const std::string& path, TranscriptFormat format, const Transcr
   }
   MYNAH_TRY(NamedOutput output, NamedOutput::open(path, out));
   WriterOptions options;
-  options.max_line_width = kLineCharacters;
+  options.cues = CueShape::Readable;
   const std::string text = write_transcript(transcript, format, options);
   MYNAH_TRY_STATUS(output.sink().write(std::as_bytes(std::span(text))));
   return output.commit();
-}
-
-// A clause whose words nobody timed: each has its share of the time by its length.
-void share_out_time(Segment& segment) {
-  const double each = (segment.end_s - segment.start_s) /
-                      static_cast<double>(std::max<size_t>(1, segment.text.size()));
-  for (size_t begin = 0; begin < segment.text.size();) {
-    const size_t end = std::min(segment.text.find(' ', begin + 1), segment.text.size());
-    segment.words.push_back({.text = segment.text.substr(begin, end - begin),
-                             .start_s = segment.start_s + each * static_cast<double>(begin),
-                             .end_s = segment.start_s + each * static_cast<double>(end),
-                             .probability = 1});
-    begin = end;
-  }
-}
-
-// A cue is a clause, or where that is long a part of it.
-Transcript in_cues(Transcript transcript) {
-  for (Segment& segment : transcript.segments) {
-    std::ranges::replace(segment.text, '\n', ' ');
-    if (segment.words.empty()) {
-      share_out_time(segment);
-    }
-  }
-  transcript.segments = split_segments(transcript.segments, kLines * kLineCharacters, {});
-  return transcript;
 }
 
 }  // namespace
@@ -103,9 +71,8 @@ Json to_json(const SpokenClause& clause, double offset_s, size_t offset_bytes) {
 
 Status write_captions(const Transcript& transcript, const CaptionOptions& options,
                       OutputStream& out) {
-  const Transcript cues = in_cues(transcript);
-  MYNAH_TRY_STATUS(write_one(options.srt, TranscriptFormat::Srt, cues, out));
-  return write_one(options.vtt, TranscriptFormat::Vtt, cues, out);
+  MYNAH_TRY_STATUS(write_one(options.srt, TranscriptFormat::Srt, transcript, out));
+  return write_one(options.vtt, TranscriptFormat::Vtt, transcript, out);
 }
 
 }  // namespace mynah::cli

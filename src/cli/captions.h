@@ -26,7 +26,8 @@ struct CaptionOptions {
   std::string vtt;
 };
 
-// Writes subtitles, SubRip and WebVTT, to where they are wanted (NamedOutput).
+// Writes subtitles, SubRip and WebVTT, to where they are wanted (NamedOutput), in cues that can be
+// read.
 Status write_captions(const Transcript& transcript, const CaptionOptions& options,
                       OutputStream& out);
 

@@ -41,7 +41,7 @@ std::string text_of(const Segment& segment, const PrintOptions& options) {
 
 std::string segment_line(const Segment& segment, const PrintOptions& options) {
   const bool whisper_cpp = options.style == TranscriptStyle::WhisperCpp;
-  std::string text = speaker_prefix(segment) + text_of(segment, options);
+  std::string text = speaker_prefix(segment.speaker) + text_of(segment, options);
   std::ranges::replace(text, '\n', ' ');
   if (!options.times) {
     return whisper_cpp ? text : text.substr(std::min(text.find_first_not_of(' '), text.size()));

@@ -96,16 +96,24 @@ std::string TranscribeCommand::details() const {
 }
 
 void TranscribeCommand::settle() {
-  const bool named =
-      output_.formats.empty() && std::ranges::any_of(output_.bases, [](const std::string& base) {
-        return ends_in(base, TranscriptFormat::Wts);
-      });
-  const bool karaoke = named || std::ranges::count(output_.formats, "wts") > 0;
+  const auto writes = [this](TranscriptFormat format) {
+    const bool named =
+        output_.formats.empty() && std::ranges::any_of(output_.bases, [&](const std::string& base) {
+          return ends_in(base, format);
+        });
+    return named || std::ranges::count(output_.formats, extension(format)) > 0;
+  };
+  const bool karaoke = writes(TranscriptFormat::Wts);
   if (karaoke || std::ranges::count(output_.formats, "json-full") > 0 || output_.max_line_width ||
       output_.max_line_count || output_.highlight_words || output_.max_segment_length > 0 ||
       output_.confidence || output_.confidence_marks) {
     decoding_.recognizer.words = true;
   }
+  const bool subtitles = writes(TranscriptFormat::Srt) || writes(TranscriptFormat::Vtt) ||
+                         std::ranges::count(output_.formats, "all") > 0;
+  words_for_cues_ = !decoding_.recognizer.words && subtitles &&
+                    output_.cues == CueShape::Readable && output_.style == TranscriptStyle::OpenAi;
+  decoding_.recognizer.words |= words_for_cues_;
   // As whisper-cli: a line of karaoke has 60 characters at most, unless another number is given.
   constexpr int kKaraokeCharacters = 60;
   if (karaoke && output_.max_segment_length == 0) {
@@ -252,8 +260,8 @@ Result<int> TranscribeCommand::run(Context& context) {
   MYNAH_TRY(const RecognizerOptions options, decoding_.finish());
   MYNAH_TRY_STATUS(recording_.finish());
   MYNAH_TRY_STATUS(output_.check());
-  if (output_.max_line_count && !output_.max_line_width) {
-    context.say("--max-line-count does nothing without --max-line-width");
+  if (output_.max_line_count && !output_.max_line_width && output_.cues == CueShape::Raw) {
+    context.say("--max-line-count does nothing to raw cues without --max-line-width");
   }
   expand_recordings();
   leave_out_repeats(context);
@@ -349,6 +357,10 @@ SinkOptions TranscribeCommand::sink_options(const Context& context, const Engine
   writer.max_line_width = output_.max_line_width;
   writer.max_line_count = output_.max_line_count;
   writer.highlight_words = output_.highlight_words;
+  writer.cues = output_.cues;
+  writer.max_cue_characters = output_.max_segment_length;
+  writer.start_s = recording_.start_s;
+  writer.words = !words_for_cues_;
   writer.first_cue = 1 + output_.cue_offset;
   writer.model_path = engine.model_path;
   const bool heard = decoding_.recognizer.language == "auto";
@@ -390,7 +402,11 @@ Result<int> TranscribeCommand::transcribe(Context& context, const Engine& engine
     const std::string& name = recordings_[i];
     SinkRecording recording{
         .name = name, .plan = std::move(plans.recordings[i]), .open_channel = {}};
-    if (output_.stereo_speakers && name != "-" && !is_stream(name)) {
+    const bool read_once = name == "-" || is_stream(name);
+    if (output_.stereo_speakers && read_once && !output_.quiet) {
+      context.say_of(name, "speakers are not named: that takes a file, which can be read twice");
+    }
+    if (output_.stereo_speakers && !read_once) {
       recording.open_channel = [name, audio, voice = voice_](int channel) {
         AudioOpenOptions one = audio;
         one.channel = channel;

@@ -68,7 +68,8 @@ class TranscribeCommand : public Command {
   RecordingOptions recording_;
   OutputOptions output_;
   bool detect_language_ = false;
-  std::string shaping_;  // shaping_options() as the user gave them
+  bool words_for_cues_ = false;  // nobody asked for the times of words but readable subtitles
+  std::string shaping_;          // shaping_options() as the user gave them
   OutputRecords records_;
 };
 

@@ -240,8 +240,15 @@ void OutputOptions::fields(Fields& fields) {
   fields.choice("style", "WHOSE", style,
                 {{"openai", TranscriptStyle::OpenAi}, {"whisper.cpp", TranscriptStyle::WhisperCpp}},
                 "Whose files they look like.");
-  fields.option("max-line-width", "N", max_line_width, "Characters of a subtitle's line at most.");
-  fields.option("max-line-count", "N", max_line_count, "Lines of a subtitle at most.");
+  fields.choice("cues", "SHAPE", cues, {{"readable", CueShape::Readable}, {"raw", CueShape::Raw}},
+                "Subtitles that can be read (two lines of 42 characters, 0.7 to 7 seconds), or "
+                "segments as they are.");
+  fields.option(
+      "max-line-width", "N", max_line_width,
+      "Characters of a subtitle's line at most, wide ones counted twice; none: 42, and of "
+      "raw cues any.");
+  fields.option("max-line-count", "N", max_line_count,
+                "Lines of a subtitle at most; none: 2, and of raw cues any.");
   fields.flag("highlight-words", highlight_words,
               "Underline each word of a subtitle as it is said.");
   fields.option("max-segment-length", "N", max_segment_length,

@@ -50,6 +50,7 @@ struct OutputOptions {
   std::vector<std::string> bases;  // --output-file: one a recording, without extension
   bool beside = false;
   TranscriptStyle style = TranscriptStyle::OpenAi;
+  CueShape cues = CueShape::Readable;
   std::optional<int> max_line_width;
   std::optional<int> max_line_count;
   bool highlight_words = false;

@@ -33,7 +33,7 @@ std::string ass_time(double seconds) {
 std::string dialogue(const Segment& segment) {
   std::string text = fmt::format("Dialogue: 0,{},{},Words,,0,0,0,,", ass_time(segment.start_s),
                                  ass_time(segment.end_s));
-  text += ass_escaped(speaker_prefix(segment));
+  text += ass_escaped(speaker_prefix(segment.speaker));
   if (segment.words.empty()) {
     return text + ass_escaped(segment.text) + "\n";
   }

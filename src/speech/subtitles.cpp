@@ -1,5 +1,5 @@
-// Cues and their lines: what openai/whisper utils.py SubtitlesWriter does, and the same for
-// segments without word times.
+// Subtitle files; and raw cues with their lines: what openai/whisper utils.py SubtitlesWriter does,
+// and the same for segments without word times.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -21,6 +21,7 @@ struct PlacedWord {
   std::string text;
   double start_s = 0;
   double end_s = 0;
+  std::string speaker;
 };
 
 size_t trimmed_length(std::string_view text) {
@@ -39,11 +40,13 @@ class Layout {
   // The next word follows without a pause, whatever its time says.
   void join_at(double start_s) { last_start_s_ = start_s; }
 
-  void add(const Word& word, bool first_of_segment) {
+  void add(const Word& word, bool first_of_segment, const std::string& speaker) {
     const bool pause = !keep_segments_ && word.start_s - last_start_s_ > kLongPause_s;
     const bool room = line_length_ + character_count(word.text) <= width_;
-    const bool segment_ends = first_of_segment && !cue_.empty() && keep_segments_;
-    PlacedWord placed{.text = word.text, .start_s = word.start_s, .end_s = word.end_s};
+    const bool segment_ends =
+        first_of_segment && !cue_.empty() && (keep_segments_ || cue_.back().speaker != speaker);
+    PlacedWord placed{
+        .text = word.text, .start_s = word.start_s, .end_s = word.end_s, .speaker = speaker};
     if (line_length_ > 0 && room && !pause && !segment_ends) {
       line_length_ += character_count(word.text);
     } else {
@@ -100,9 +103,9 @@ void add_highlighted(const std::vector<PlacedWord>& words, std::vector<Cue>& cue
   double last = words.front().start_s;
   for (size_t i = 0; i < words.size(); ++i) {
     if (to_milliseconds(last) != to_milliseconds(words[i].start_s)) {
-      cues.push_back({last, words[i].start_s, plain});
+      cues.push_back({last, words[i].start_s, plain, words.front().speaker});
     }
-    cues.push_back({words[i].start_s, words[i].end_s, join(words, i)});
+    cues.push_back({words[i].start_s, words[i].end_s, join(words, i), words.front().speaker});
     last = words[i].end_s;
   }
 }
@@ -184,15 +187,14 @@ std::vector<Cue> verbatim_cues(const Transcript& transcript) {
   std::vector<Cue> cues;
   cues.reserve(transcript.segments.size());
   for (const Segment& segment : transcript.segments) {
-    cues.push_back({segment.start_s, segment.end_s, segment.text});
+    cues.push_back({segment.start_s, segment.end_s, segment.text, segment.speaker});
   }
   part_overlaps(cues);
   return cues;
 }
 
-}  // namespace
-
-std::vector<Cue> subtitle_cues(const Transcript& transcript, const WriterOptions& options) {
+// Cues are segments, laid out as the options say.
+std::vector<Cue> raw_cues(const Transcript& transcript, const WriterOptions& options) {
   const bool any_words = std::ranges::any_of(
       transcript.segments, [](const Segment& segment) { return !segment.words.empty(); });
   std::vector<Cue> cues;
@@ -200,7 +202,7 @@ std::vector<Cue> subtitle_cues(const Transcript& transcript, const WriterOptions
   if (plain && !any_words) {
     for (const Segment& segment : transcript.segments) {
       if (!is_blank(segment.text)) {
-        cues.push_back({segment.start_s, segment.end_s, one_line(segment.text)});
+        cues.push_back({segment.start_s, segment.end_s, one_line(segment.text), segment.speaker});
       }
     }
   } else {
@@ -215,7 +217,7 @@ std::vector<Cue> subtitle_cues(const Transcript& transcript, const WriterOptions
           if (segment.words.empty() && !first) {
             layout.join_at(word.start_s);  // shared-out times know no pauses
           }
-          layout.add(word, first);
+          layout.add(word, first, segment.speaker);
           first = false;
         }
       }
@@ -224,15 +226,24 @@ std::vector<Cue> subtitle_cues(const Transcript& transcript, const WriterOptions
       if (options.highlight_words && any_words) {
         add_highlighted(words, cues);
       } else {
-        cues.push_back({words.front().start_s, words.back().end_s, join(words, words.size())});
+        cues.push_back({words.front().start_s, words.back().end_s, join(words, words.size()),
+                        words.front().speaker});
       }
     }
   }
+  part_overlaps(cues);
+  return cues;
+}
+
+}  // namespace
+
+std::vector<Cue> subtitle_cues(const Transcript& transcript, const WriterOptions& options) {
+  std::vector<Cue> cues = options.cues == CueShape::Readable ? readable_cues(transcript, options)
+                                                             : raw_cues(transcript, options);
   for (Cue& cue : cues) {
     // An arrow in the text would be read as a line of times.
     cue.text = replace_all(std::move(cue.text), "-->", "->");
   }
-  part_overlaps(cues);
   return cues;
 }
 
@@ -242,7 +253,8 @@ std::string write_srt(const Transcript& transcript, const WriterOptions& options
       whisper_cpp ? verbatim_cues(transcript) : subtitle_cues(transcript, options);
   std::string text;
   for (size_t i = 0; i < cues.size(); ++i) {
-    const std::string prefix = whisper_cpp ? speaker_prefix(transcript.segments[i]) : std::string();
+    std::string prefix = speaker_prefix(cues[i].speaker);
+    prefix += prefix.empty() || whisper_cpp ? "" : " ";  // whisper.cpp's text begins with one
     text += fmt::format("{}\n{} --> {}\n{}{}\n\n", options.first_cue + static_cast<int64_t>(i),
                         clock_time(cues[i].start_s, ',', Hours::Always),
                         clock_time(cues[i].end_s, ',', Hours::Always), prefix, cues[i].text);
@@ -253,18 +265,18 @@ std::string write_srt(const Transcript& transcript, const WriterOptions& options
 std::string write_vtt(const Transcript& transcript, const WriterOptions& options) {
   std::string text = "WEBVTT\n\n";
   if (options.style == TranscriptStyle::WhisperCpp) {
-    const std::vector<Cue> cues = verbatim_cues(transcript);
-    for (size_t i = 0; i < cues.size(); ++i) {
-      const std::string& speaker = transcript.segments[i].speaker;
-      const std::string voice = speaker.empty() ? "" : "<v Speaker" + speaker + ">";
-      text += fmt::format("{} --> {}\n{}{}\n\n", clock_time(cues[i].start_s, '.', Hours::Always),
-                          clock_time(cues[i].end_s, '.', Hours::Always), voice, cues[i].text);
+    for (const Cue& cue : verbatim_cues(transcript)) {
+      const std::string voice = cue.speaker.empty() ? "" : "<v Speaker" + cue.speaker + ">";
+      text += fmt::format("{} --> {}\n{}{}\n\n", clock_time(cue.start_s, '.', Hours::Always),
+                          clock_time(cue.end_s, '.', Hours::Always), voice, cue.text);
     }
     return text;
   }
   for (const Cue& cue : subtitle_cues(transcript, options)) {
-    text += fmt::format("{} --> {}\n{}\n\n", clock_time(cue.start_s, '.', Hours::WhereNeeded),
-                        clock_time(cue.end_s, '.', Hours::WhereNeeded), escaped_for_vtt(cue.text));
+    const std::string voice = cue.speaker.empty() ? "" : "<v Speaker " + cue.speaker + ">";
+    text += fmt::format("{} --> {}\n{}{}\n\n", clock_time(cue.start_s, '.', Hours::WhereNeeded),
+                        clock_time(cue.end_s, '.', Hours::WhereNeeded), voice,
+                        escaped_for_vtt(cue.text));
   }
   return text;
 }

@@ -33,7 +33,10 @@ enum class Hours : uint8_t { Always, WhereNeeded };
                                       std::string_view with);
 
 // whisper.cpp puts "(speaker 0)" before the text where a speaker is known.
-[[nodiscard]] std::string speaker_prefix(const Segment& segment);
+[[nodiscard]] std::string speaker_prefix(std::string_view speaker);
+
+// The segment's text on one line, behind its speaker's name.
+[[nodiscard]] std::string named_line(const Segment& segment);
 
 // For each token of a segment the word it helps to spell; none for special tokens, and for all
 // where the segment has no words or tokens have no text.
@@ -45,10 +48,16 @@ struct Cue {
   double start_s = 0;
   double end_s = 0;
   std::string text;  // may have several lines
+  std::string speaker = {};
 };
 
 // Segments as cues, laid out as the options say.
 [[nodiscard]] std::vector<Cue> subtitle_cues(const Transcript& transcript,
+                                             const WriterOptions& options);
+
+// The same as cues that can be read (CueShape::Readable): none empty, none before its speech, none
+// over another, all text in its order.
+[[nodiscard]] std::vector<Cue> readable_cues(const Transcript& transcript,
                                              const WriterOptions& options);
 
 [[nodiscard]] std::string write_srt(const Transcript& transcript, const WriterOptions& options);

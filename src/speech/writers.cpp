@@ -36,29 +36,35 @@ std::string write_txt(const Transcript& transcript, const WriterOptions& options
   std::string text;
   for (const Segment& segment : transcript.segments) {
     if (options.style == TranscriptStyle::WhisperCpp) {
-      text += speaker_prefix(segment) + segment.text + "\n";
+      text += speaker_prefix(segment.speaker) + segment.text + "\n";
     } else if (!is_blank(segment.text)) {
-      text += one_line(segment.text) + "\n";
+      text += named_line(segment) + "\n";
     }
   }
   return text;
 }
 
-// Milliseconds, tab-separated: openai/whisper utils.py WriteTSV.
+bool any_speakers(const Transcript& transcript) {
+  return std::ranges::any_of(transcript.segments,
+                             [](const Segment& segment) { return !segment.speaker.empty(); });
+}
+
+// Milliseconds, tab-separated: openai/whisper utils.py WriteTSV; where speakers are known a column
+// of them, as in write_csv.
 std::string write_tsv(const Transcript& transcript) {
-  std::string text = "start\tend\ttext\n";
+  const bool speakers = any_speakers(transcript);
+  std::string text = speakers ? "start\tend\tspeaker\ttext\n" : "start\tend\ttext\n";
   for (const Segment& segment : transcript.segments) {
-    text +=
-        fmt::format("{}\t{}\t{}\n", to_milliseconds(segment.start_s),
-                    to_milliseconds(segment.end_s), replace_all(one_line(segment.text), "\t", " "));
+    text += fmt::format("{}\t{}\t{}{}{}\n", to_milliseconds(segment.start_s),
+                        to_milliseconds(segment.end_s), segment.speaker, speakers ? "\t" : "",
+                        replace_all(one_line(segment.text), "\t", " "));
   }
   return text;
 }
 
 // Milliseconds, RFC 4180 quotes: whisper.cpp's -ocsv.
 std::string write_csv(const Transcript& transcript, const WriterOptions& options) {
-  const bool speakers = std::ranges::any_of(
-      transcript.segments, [](const Segment& segment) { return !segment.speaker.empty(); });
+  const bool speakers = any_speakers(transcript);
   std::string text = speakers ? "start,end,speaker,text\n" : "start,end,text\n";
   for (const Segment& segment : transcript.segments) {
     text += fmt::format("{},{},", to_milliseconds(segment.start_s), to_milliseconds(segment.end_s));
@@ -78,8 +84,9 @@ std::string write_lrc(const Transcript& transcript, const WriterOptions& options
   for (const Segment& segment : transcript.segments) {
     const int64_t ms = to_milliseconds(segment.start_s);
     const bool verbatim = options.style == TranscriptStyle::WhisperCpp;
-    text += fmt::format("[{:02}:{:02}.{:02}]{}{}\n", ms / 60'000, ms / 1000 % 60, ms % 1000 / 10,
-                        speaker_prefix(segment), verbatim ? segment.text : one_line(segment.text));
+    text += fmt::format(
+        "[{:02}:{:02}.{:02}]{}\n", ms / 60'000, ms / 1000 % 60, ms % 1000 / 10,
+        verbatim ? speaker_prefix(segment.speaker) + segment.text : named_line(segment));
   }
   return text;
 }
@@ -89,7 +96,7 @@ std::string write_aud(const Transcript& transcript) {
   std::string text;
   for (const Segment& segment : transcript.segments) {
     text += fmt::format("{:.3f}\t{:.3f}\t{}\n", segment.start_s, segment.end_s,
-                        replace_all(one_line(segment.text), "\t", " "));
+                        replace_all(named_line(segment), "\t", " "));
   }
   return text;
 }
@@ -180,8 +187,13 @@ std::string replace_all(std::string text, std::string_view what, std::string_vie
   return text;
 }
 
-std::string speaker_prefix(const Segment& segment) {
-  return segment.speaker.empty() ? "" : "(speaker " + segment.speaker + ")";
+std::string speaker_prefix(std::string_view speaker) {
+  return speaker.empty() ? "" : fmt::format("(speaker {})", speaker);
+}
+
+std::string named_line(const Segment& segment) {
+  const std::string prefix = speaker_prefix(segment.speaker);
+  return prefix.empty() ? one_line(segment.text) : prefix + " " + one_line(segment.text);
 }
 
 std::string write_transcript(const Transcript& transcript, TranscriptFormat format,

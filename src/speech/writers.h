@@ -30,6 +30,11 @@ enum class TranscriptFormat : uint8_t {
 // whisper.cpp's.
 enum class TranscriptStyle : uint8_t { OpenAi, WhisperCpp };
 
+// What a subtitle is: a segment of the recogniser's as it is (openai/whisper's files), or text cut
+// and timed so that it can be read: at most two lines of 42 characters, 0.7 to 7 s, 21 characters a
+// second where speech allows.
+enum class CueShape : uint8_t { Raw, Readable };
+
 [[nodiscard]] std::optional<TranscriptFormat> parse_transcript_format(std::string_view name);
 // "srt"; JsonFull: "json".
 [[nodiscard]] std::string_view extension(TranscriptFormat format);
@@ -42,8 +47,12 @@ struct WriterOptions {
   // segment are shared out by length.
   std::optional<int> max_line_width;
   std::optional<int> max_line_count;
-  bool highlight_words = false;  // a cue a word, that word underlined; needs word times
-  int64_t first_cue = 1;         // number of the first SRT cue
+  bool highlight_words = false;   // a cue a word, that word underlined; needs word times
+  CueShape cues = CueShape::Raw;  // in whisper.cpp's style always raw
+  int max_cue_characters = 0;     // of readable cues; 0: what their lines hold
+  double start_s = 0;             // where in the recording reading began; times are counted from 0
+  bool words = true;              // JSON has the words that segments have
+  int64_t first_cue = 1;          // number of the first SRT cue
 
   std::string file;         // the recording's name, for JSON and karaoke; empty: left out
   std::string model_path;   // whisper.cpp's JSON: what was asked for

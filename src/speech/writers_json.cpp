@@ -42,7 +42,7 @@ Json segment_words(const Segment& segment) {
   return words;
 }
 
-Json segment_json(const Segment& segment) {
+Json segment_json(const Segment& segment, const WriterOptions& options) {
   Json json = {{"id", segment.id},
                // Whisper's position of the window in 10 ms frames; here the segment's own.
                {"seek", to_milliseconds(segment.start_s) / 10},
@@ -57,7 +57,7 @@ Json segment_json(const Segment& segment) {
   if (!segment.speaker.empty()) {
     json["speaker"] = segment.speaker;
   }
-  if (!segment.words.empty()) {
+  if (!segment.words.empty() && options.words) {
     json["words"] = segment_words(segment);
   }
   return json;
@@ -155,8 +155,8 @@ std::string transcript_json_line(const Transcript& transcript, const WriterOptio
   Json segments = Json::array();
   for (const Segment& segment : transcript.segments) {
     text += segment.text;
-    words = words || !segment.words.empty();
-    segments.push_back(segment_json(segment));
+    words = words || (options.words && !segment.words.empty());
+    segments.push_back(segment_json(segment, options));
   }
   Json json;
   if (!options.file.empty()) {

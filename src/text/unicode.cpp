@@ -137,6 +137,10 @@ std::u32string nfkd(std::u32string_view text) {
   return normal_form(text, UTF8PROC_DECOMPOSE);
 }
 
+bool is_wide(char32_t code_point) {
+  return utf8proc_charwidth(static_cast<utf8proc_int32_t>(code_point)) == 2;
+}
+
 std::u32string separate_graphemes(std::u32string_view text) {
   std::u32string separated;
   utf8proc_int32_t state = 0;

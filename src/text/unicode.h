@@ -37,6 +37,9 @@ namespace mynah {
 [[nodiscard]] std::u32string nfkc(std::u32string_view text);
 [[nodiscard]] std::u32string nfkd(std::u32string_view text);
 
+// Two columns of a terminal or a subtitle: East Asian Width W and F.
+[[nodiscard]] bool is_wide(char32_t code_point);
+
 // A space between extended grapheme clusters (UAX 29).
 [[nodiscard]] std::u32string separate_graphemes(std::u32string_view text);
 

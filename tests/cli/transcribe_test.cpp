@@ -59,8 +59,8 @@ TEST_F(Transcribe, LinesOfNoWidthAreRefused) {
   EXPECT_EQ(run({wav, "--format", "srt", "--max-line-width", "0"}), 2);
   EXPECT_THAT(err(), HasSubstr("--max-line-width: wanted 1 to 1000000, found 0"));
   EXPECT_EQ(run({wav, "--format", "srt", "--max-line-count", "-1"}), 2);
-  EXPECT_EQ(run({wav, "--format", "srt", "--max-line-count", "2"}), 0);
-  EXPECT_THAT(err(), HasSubstr("--max-line-count does nothing without --max-line-width"));
+  EXPECT_EQ(run({wav, "--format", "srt", "--max-line-count", "2", "--cues", "raw"}), 0);
+  EXPECT_THAT(err(), HasSubstr("--max-line-count does nothing to raw cues without --max-line-wid"));
   EXPECT_EQ(run({wav, "--format=srt", "--max_line_width", "None", "--max_line_count=None"}), 0);
 }
 
@@ -378,13 +378,16 @@ TEST_F(Transcribe, AnswersABadCommandLineInOneLine) {
       {{wav, "--temperature", "2"}, 2, "--temperature: wanted 0 to 1, found 2"},
       {{wav, "--repetition-penalty", "0"}, 2, "--repetition-penalty: wanted 0.01 to 100, found 0"},
       {{wav, "--clip", "5-3"}, 2, "--clip: wanted an end after the start, found '5-3'"},
-      {{wav, "--clip", "abc"}, 2, "--clip: wanted START-END in seconds, found 'abc'"},
+      {{wav, "--clip", "abc"}, 2, "times as 75 (seconds), 1:15 or 0:01:15.5, found 'abc'"},
       {{wav, "--task", "translat"}, 2, "found 'translat' (did you mean translate?)"},
       {{wav, "--task", "translate"}, 1, "the model fake is English only"},
       {{wav, "--start", "-1"}, 2, "--start: wanted 0 to"},
+      {{wav, "--start", "1:75"}, 2, "--start: wanted a time as 75 (seconds), 1:15 or 0:01:15.5"},
       {{wav, "-f", "srt"}, 2, "whisperX's -f srt is --format srt here"},
       {{"-", "-"}, 2, "standard input (-) can be read once only"},
-      {{wav, "--output-file", "a,b"}, 2, "--output-file: wanted one a recording (1), found 2"},
+      {{wav, "--output-file", "a", "--output-file", "b"},
+       2,
+       "--output-file: wanted one a recording (1), found 2"},
       {{wav, "--grammar", "x"}, 2, "--grammar is not done"},
       {{wav, "--modle", "x"}, 2, "unknown option --modle (did you mean --model?)"},
       {{folder / "missing.wav"}, 1, "missing.wav"},
