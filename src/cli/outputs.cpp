@@ -260,6 +260,26 @@ Result<OutputPlans> plan_outputs(const OutputOptions& options,
   return plans;
 }
 
+Status check_standard_output(std::span<const TranscriptFormat> printed, bool json) {
+  const auto all = [&](std::string_view wanted) {
+    return std::ranges::all_of(
+        printed, [wanted](TranscriptFormat format) { return extension(format) == wanted; });
+  };
+  if (json && !all("json")) {
+    return fail(ErrorCode::Usage,
+                fmt::format("--json and --format {} both want standard output: name a folder for "
+                            "the files with --output-dir",
+                            extension(printed.front())));
+  }
+  if (printed.size() > 1 && !all("json") && !all("txt")) {
+    return fail(ErrorCode::Usage,
+                fmt::format("{} files ({}) want standard output, where no program could tell them "
+                            "apart: name a folder for them with --output-dir",
+                            printed.size(), extension(printed.front())));
+  }
+  return {};
+}
+
 Status make_folders(const OutputPlans& plans) {
   std::set<std::string> folders;
   for (const OutputPlan& plan : plans.recordings) {

@@ -40,6 +40,10 @@ Result<OutputPlans> plan_outputs(const OutputOptions& options,
                                  std::span<const std::string> recordings,
                                  const OutputRecords& records);
 
+// Refuses what is no file any more on standard output: several files, but for text and for JSON,
+// which may follow one another, and with `json`, whose lines go there, any other format.
+Status check_standard_output(std::span<const TranscriptFormat> printed, bool json);
+
 // Makes the folders that the plans write to. An error where one cannot be made or written to.
 Status make_folders(const OutputPlans& plans);
 

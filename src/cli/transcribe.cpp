@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <iterator>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -187,15 +188,13 @@ Result<OutputPlans> TranscribeCommand::plan(const Context& context) {
     output.formats = {"json"};
   }
   MYNAH_TRY(OutputPlans plans, plan_outputs(output, recordings_, records_));
-  if (context.json && !plans.recordings.empty() && !plans.recordings.front().to_stdout.empty()) {
-    const TranscriptFormat format = plans.recordings.front().to_stdout.front();
-    if (extension(format) != "json") {
-      return fail(ErrorCode::Usage,
-                  fmt::format("--json and --format {} both want standard output: name a folder for "
-                              "the files with --output-dir",
-                              extension(format)));
+  std::vector<TranscriptFormat> printed;
+  for (size_t i = 0; i < recordings_.size(); ++i) {
+    if (!missing_.contains(recordings_[i])) {
+      std::ranges::copy(plans.recordings[i].to_stdout, std::back_inserter(printed));
     }
   }
+  MYNAH_TRY_STATUS(check_standard_output(printed, context.json));
   if (output_.resume) {
     leave_out_done(context, plans);
   }

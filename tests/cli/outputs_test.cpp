@@ -319,6 +319,54 @@ TEST_F(Outputs, JsonAndAnotherFormatDoNotShareStandardOutput) {
   EXPECT_FALSE(folder.has("out/talk.txt"));
 }
 
+TEST_F(Outputs, SeveralFilesDoNotShareStandardOutput) {
+  for (const std::string format : {"srt", "vtt", "tsv", "csv", "lrc", "aud", "wts"}) {
+    EXPECT_EQ(run({a, b, "--format", format}), 2);
+    EXPECT_THAT(err(), HasSubstr("2 files (" + format + ") want standard output"));
+    EXPECT_EQ(run({a, "--format", format}), 0) << err();
+  }
+  EXPECT_EQ(run({a, "--output-file", "-", "--format", "txt,srt"}), 2);
+  EXPECT_TRUE(fake->opened.size() == 7);
+  EXPECT_EQ(run({a, b, "--format", "txt"}), 0) << err();
+  EXPECT_EQ(run({a, b, "--format", "json"}), 0) << err();
+  EXPECT_EQ(run({a, folder / "missing/*.wav", "--format", "srt"}), 1) << err();
+  EXPECT_THAT(out(), HasSubstr("second 0"));
+}
+
+TEST_F(Outputs, NamesThatAreTooLongForTheirEndingsAreCutAndTold) {
+  const std::string stem(251, 'x');
+  const std::string other = std::string(250, 'x') + "y";
+  const std::string long_a = write_wav(folder / (stem + ".wav"), 1);
+  const std::string long_b = write_wav(folder / (other + ".wav"), 1);
+  EXPECT_EQ(run({long_a, "-o", folder / "out", "--format", "srt"}), 0) << err();
+  EXPECT_EQ(err(), "");
+  EXPECT_TRUE(folder.has("out/" + stem + ".srt"));
+  EXPECT_EQ(run({long_a, long_b, "-o", folder / "out", "--format", "srt,json"}), 0) << err();
+  EXPECT_THAT(err(), HasSubstr("its name is too long for the names of its outputs, which are"));
+  size_t files = 0;
+  for (const auto& file : std::filesystem::directory_iterator(folder / "out")) {
+    files += file.path().filename().native().size() <= 255 ? 1 : 0;
+  }
+  EXPECT_EQ(files, 5U);
+  EXPECT_EQ(run({long_a, long_b, "-o", folder / "out", "--format", "srt,json", "--resume"}), 0);
+  EXPECT_THAT(err(), HasSubstr("2 recordings are done already"));
+  EXPECT_EQ(run({long_a, "--output-beside", "--format", "srt"}), 0) << err();
+}
+
+TEST_F(Outputs, FoldersSayWhatTheyPassOver) {
+  test::write_file(folder / "in/notes.txt", "x");
+  write_wav(folder / "in/a.wav", 1);
+  EXPECT_EQ(run({folder / "in"}), 0) << err();
+  EXPECT_EQ(err(), "mynah: " + (folder / "in") +
+                       ": passed over as no recordings by their names: 1 .txt\n");
+  EXPECT_EQ(run({folder / "in", "-q"}), 0);
+  EXPECT_EQ(err(), "");
+  EXPECT_EQ(run({folder / "in", "--json"}), 0);
+  const auto first = nlohmann::json::parse(out().substr(0, out().find('\n')));
+  EXPECT_EQ(first["passed_over"]["extensions"][".txt"], 1);
+  EXPECT_EQ(first["file"], folder / "in");
+}
+
 TEST_F(Outputs, WhereFilesGoIsSaidIfNobodySaidIt) {
   const std::filesystem::path before = std::filesystem::current_path();
   std::filesystem::current_path(folder / "b");
