@@ -87,7 +87,8 @@ void VadCommand::fields(Fields& fields) {
 
 std::string VadCommand::details() const {
   return "Prints the begin and end of each run of speech in seconds, one run a line. The options\n"
-         "and their defaults are silero-vad's (get_speech_timestamps).\n\n"
+         "and their defaults are silero-vad's (get_speech_timestamps). Quiet recordings are heard\n"
+         "louder, and steady sounds below speech (mains hum, rumble) are left out.\n\n"
          "A recording that is named twice is heard once; with --json each name is answered.\n\n" +
          device_details();
 }
@@ -149,7 +150,7 @@ Result<VadCommand::Engine> VadCommand::open_engine(const Context& context) const
     MYNAH_TRY(const auto placer, open_placer(unpinned, context));
     MYNAH_TRY_STATUS(
         placer->check_processor(place::StageGroup::Vad, "the built-in voice detector"));
-    engine.detector = builtin_voice_detector();
+    engine.detector = with_automatic_level(builtin_voice_detector());
     return engine;
   }
   if (!resolved) {
@@ -158,8 +159,8 @@ Result<VadCommand::Engine> VadCommand::open_engine(const Context& context) const
   MYNAH_TRY_STATUS(check_finds_speech(store, *resolved));
   MYNAH_TRY(engine.placer, open_placer(wish_, context));
   MYNAH_TRY_STATUS(engine.placer->check_profile(place::StageGroup::Vad));
-  MYNAH_TRY(engine.detector,
-            engine.placer->detector({.path = resolved->path, .rate_hz = rate_hz_}));
+  MYNAH_TRY(auto detector, engine.placer->detector({.path = resolved->path, .rate_hz = rate_hz_}));
+  engine.detector = with_automatic_level(std::move(detector));
   return engine;
 }
 

@@ -14,9 +14,10 @@ namespace mynah::cli {
 
 namespace {
 
-// Recordings no longer than this are heard together, up to as much as that in memory (115 MB).
+// Recordings no longer than this are heard together, up to as much as that in memory (58 MB, and as
+// much again for what the detector hears of them).
 constexpr double kShort_s = 300;
-constexpr double kTogether_s = 1800;
+constexpr double kTogether_s = 900;
 
 // Of a recording that is heard as it comes, so much is listened to at once where it is there.
 constexpr double kPiece_s = 30;

@@ -105,7 +105,8 @@ Result<whisper::ModelHeader> read_whisper_header(const std::string& path) {
 
 std::shared_ptr<const Recognizer> make_recognizer(std::shared_ptr<const WindowModel> model,
                                                   std::shared_ptr<const VoiceDetector> voice) {
-  return std::make_shared<const WhisperRecognizer>(std::move(model), std::move(voice));
+  return std::make_shared<const WhisperRecognizer>(
+      std::move(model), voice == nullptr ? nullptr : with_automatic_level(std::move(voice)));
 }
 
 Result<std::shared_ptr<const Recognizer>> load_whisper(const std::string& path,

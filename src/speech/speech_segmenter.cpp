@@ -223,6 +223,14 @@ bool SpeechSegmenter::speaking() const {
   return state_->begin.has_value();
 }
 
+bool SpeechSegmenter::holds_speech() const {
+  return state_->begin.has_value() || state_->waiting.has_value();
+}
+
+bool SpeechSegmenter::pausing() const {
+  return !state_->begin || state_->quiet;
+}
+
 std::optional<double> SpeechSegmenter::speaking_since() const {
   if (!state_->begin || state_->waiting) {
     return std::nullopt;

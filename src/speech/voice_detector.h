@@ -50,6 +50,10 @@ class SpeechSegmenter {
   [[nodiscard]] bool speaking() const;
   // Where the span that is open begins, once the end of the one before it is known.
   [[nodiscard]] std::optional<double> speaking_since() const;
+  // Whether there is a span that was not handed out: it goes on, or has just ended.
+  [[nodiscard]] bool holds_speech() const;
+  // Whether the last frames were of no speech, though the span before them may still go on.
+  [[nodiscard]] bool pausing() const;
 
   ~SpeechSegmenter();
   SpeechSegmenter(SpeechSegmenter&&) noexcept;
@@ -112,5 +116,10 @@ Result<std::shared_ptr<const VoiceDetector>> load_silero(const std::string& path
 
 // The small detector of our own that needs no weights, 16 kHz.
 std::shared_ptr<const VoiceDetector> builtin_voice_detector();
+
+// The same detector, which hears quiet recordings louder, and recordings with a steady sound below
+// speech without it (AutomaticLevel).
+std::shared_ptr<const VoiceDetector> with_automatic_level(
+    std::shared_ptr<const VoiceDetector> detector);
 
 }  // namespace mynah

@@ -119,6 +119,19 @@ TEST(SessionState, TheBuiltInDetectorRefusesWhatIsNoState) {
   expect_refusals(*builtin_voice_detector());
 }
 
+TEST(SessionState, ALeveledDetectorGoesOnBitForBitAndRefusesWhatIsNoState) {
+  const auto detector = with_automatic_level(builtin_voice_detector());
+  std::vector<float> samples = sound(detector->rate_hz());
+  for (float& sample : samples) {
+    sample *= 0.01F;
+  }
+  const std::vector<float> wanted = unmoved(*detector, samples);
+  for (const size_t cut : {size_t{0}, size_t{100}, size_t{512}, size_t{9000}, samples.size()}) {
+    EXPECT_EQ(moved(*detector, *detector, samples, cut), wanted) << cut;
+  }
+  expect_refusals(*detector);
+}
+
 class SileroState : public testing::Test {
  protected:
   void SetUp() override { MYNAH_SKIP_WITHOUT(test::weights_path("silero/silero_vad.onnx")); }
