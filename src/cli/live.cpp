@@ -17,7 +17,10 @@ namespace {
 // nothing.
 constexpr double kChunk_s = 0.1;
 
-Status recognise(Recognizer::Session& session, AudioSource& source, Transcript& transcript,
+// How often a sender is looked at that sends nothing.
+constexpr double kIdleLook_s = 0.1;
+
+Status recognise(Recognizer::Session& session, ReadAhead& source, Transcript& transcript,
                  TranscriptSink& sink, size_t job) {
   std::vector<float> samples(static_cast<size_t>(source.rate_hz() * kChunk_s));
   double heard_s = 0;
@@ -33,6 +36,11 @@ Status recognise(Recognizer::Session& session, AudioSource& source, Transcript& 
   };
   std::optional<Error> broken;
   while (true) {
+    if (const auto silence = source.wait(kIdleLook_s)) {
+      MYNAH_TRY(const LiveText text, session.idle(*silence));
+      take(text);
+      continue;
+    }
     const auto got = source.read(samples);
     if (!got) {
       broken = got.error();  // what came before is recognised all the same
@@ -54,7 +62,7 @@ Status recognise(Recognizer::Session& session, AudioSource& source, Transcript& 
   return {};
 }
 
-void run_live(const Recognizer& recognizer, const RecognizerOptions& options, AudioSource& source,
+void run_live(const Recognizer& recognizer, const RecognizerOptions& options, ReadAhead& source,
               Transcript transcript, TranscriptSink& sink, size_t job) {
   const auto begin = std::chrono::steady_clock::now();
   RecognizerOptions wanted = options;

@@ -19,7 +19,9 @@ constexpr double kMost_s = 1.5 * PaceWatch::kSurelyRecorded_s;
 }  // namespace
 
 ReadAhead::ReadAhead(const std::stop_token& stop)
-    : outer_stop_(stop, [this] { stop_reading_.request_stop(); }) {}
+    : outer_stop_(stop, [this] { stop_reading_.request_stop(); }),
+      last_came_(Clock::now()),
+      played_until_(last_came_) {}
 
 ReadAhead::~ReadAhead() {
   stop_reading_.request_stop();
@@ -50,6 +52,12 @@ void ReadAhead::run(const std::stop_token& stop) {
     auto got = source_->read(piece);
     std::unique_lock lock(samples_mutex_);
     samples_.append(std::span(piece).first(got.value_or(0)));
+    if (got.value_or(0) > 0) {
+      const std::chrono::duration<double> lasts(static_cast<double>(*got) / rate_hz_);
+      last_came_ = Clock::now();
+      played_until_ =
+          std::max(played_until_, last_came_) + std::chrono::duration_cast<Clock::duration>(lasts);
+    }
     arrived_.notify_one();
     taken_.wait(lock, stop, [&] { return samples_.end() - samples_.begin() < most; });
     if (got && stop.stop_requested()) {
@@ -65,7 +73,6 @@ void ReadAhead::run(const std::stop_token& stop) {
 }
 
 Pace ReadAhead::pace() {
-  using Clock = std::chrono::steady_clock;
   const Clock::time_point begin = Clock::now();
   PaceWatch watch;
   std::unique_lock lock(samples_mutex_);
@@ -77,6 +84,18 @@ Pace ReadAhead::pace() {
     }
     arrived_.wait_for(lock, std::chrono::duration<double>(PaceWatch::kLook_s));
   }
+}
+
+std::optional<SenderSilence> ReadAhead::wait(double most_s) {
+  using Seconds = std::chrono::duration<double>;
+  std::unique_lock lock(samples_mutex_);
+  if (arrived_.wait_for(lock, Seconds(most_s),
+                        [&] { return ended_ || samples_.end() > samples_.begin(); })) {
+    return std::nullopt;
+  }
+  const Clock::time_point now = Clock::now();
+  return SenderSilence{.since_last_s = Seconds(now - last_came_).count(),
+                       .since_played_s = Seconds(now - played_until_).count()};
 }
 
 Result<size_t> ReadAhead::read(std::span<float> out) {

@@ -2,6 +2,7 @@
 // has come and whether it has ended.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -14,6 +15,7 @@
 #include "audio/source.h"
 #include "base/result.h"
 #include "cli/pace.h"
+#include "speech/recognizer.h"
 #include "speech/sample_buffer.h"
 
 namespace mynah::cli {
@@ -37,11 +39,16 @@ class ReadAhead final : public AudioSource {
 
   Result<size_t> read(std::span<float> out) override;
 
+  // Waits until read() would not, at most so long; then it says for how long nothing has come.
+  [[nodiscard]] std::optional<SenderSilence> wait(double most_s);
+
   [[nodiscard]] int rate_hz() const override { return rate_hz_; }
 
   [[nodiscard]] std::optional<double> duration_s() const override { return duration_s_; }
 
  private:
+  using Clock = std::chrono::steady_clock;
+
   explicit ReadAhead(const std::stop_token& stop);
 
   void run(const std::stop_token& stop);
@@ -56,6 +63,9 @@ class ReadAhead final : public AudioSource {
   std::condition_variable_any arrived_;
   std::condition_variable_any taken_;
   SampleBuffer samples_;
+  Clock::time_point last_came_;     // samples
+  Clock::time_point played_until_;  // what came, had each been played when it came or after the
+                                    // one before
   bool ended_ = false;
   std::optional<Error> error_;  // that ended it; told once, behind the samples
 

@@ -45,7 +45,7 @@ class BuiltinRecognizerSession final : public Recognizer::Session {
   BuiltinRecognizerSession(const RecognizerOptions& options, Partials partials)
       : options_(options),
         partials_(partials),
-        voice_(builtin_voice_detector()->session()),
+        voice_(with_automatic_level(builtin_voice_detector())->session()),
         segmenter_(utterance_options(options.vad_options),
                    static_cast<double>(kVoiceScorerFrame) / kRate) {}
 
@@ -72,6 +72,12 @@ class BuiltinRecognizerSession final : public Recognizer::Session {
     LiveText live;
     MYNAH_TRY_STATUS(end_utterance(live));
     return live;
+  }
+
+  Result<LiveText> idle(const SenderSilence& silence) override {
+    const bool over = segmenter_.pausing() ? silence.since_last_s >= kSenderPause_s
+                                           : silence.since_played_s >= kSenderStall_s;
+    return over ? commit() : Result<LiveText>(LiveText{});
   }
 
   Result<LiveText> flush() override {

@@ -7,6 +7,9 @@
 
 #include <zlib.h>
 
+#include "text/unicode.h"
+#include "text/utf8.h"
+
 namespace mynah {
 
 float compression_ratio(std::string_view text) {
@@ -33,6 +36,25 @@ float token_entropy(std::span<const int32_t> tokens) {
     entropy -= p * std::log(p);
   }
   return entropy;
+}
+
+double letters_said(std::string_view text) {
+  constexpr char32_t kFirstSyllable = 0x3040;  // Hiragana; what has letters stands before, and
+  constexpr char32_t kLastSyllable = 0x3FFFF;  // behind Hangul only rare scripts
+  constexpr double kLettersOfSyllable = 2.5;
+  double letters = 0;
+  for (const char32_t character : to_code_points(text)) {
+    if (is_letter(character) || is_number(character)) {
+      const bool syllable = character >= kFirstSyllable && character <= kLastSyllable;
+      letters += syllable ? kLettersOfSyllable : 1;
+    }
+  }
+  return letters;
+}
+
+bool too_much_said(std::string_view text, double seconds) {
+  constexpr double kCutOff_s = 0.5;  // words that a window cuts are written whole
+  return letters_said(text) > kMostLetters_per_s * (seconds + kCutOff_s);
 }
 
 // The mean log-probability of a token. Of the 96 English clips of the shared speech tiny.en doubts

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "speech/shorter_windows.h"
 #include "speech/word_times.h"
 #include "tensor/device_error.h"
 
@@ -17,6 +18,11 @@ constexpr int kRate_hz = 16000;
 ChunkOptions live_chunks(const RecognizerOptions& options) {
   return {.max_s = options.chunk_length_s, .max_gap_s = 0.6, .pad_s = 0.3};
 }
+
+// Of a sender that stops in speech: whether that goes on is seen in the first frames that it sends
+// again, and this long it is waited for at most where more had come than its time.
+constexpr int64_t kFirstFrames = 5;
+constexpr double kMostPatience_s = 10;
 
 // Speech is noticed this long after it begins, and one partial text follows another.
 constexpr int64_t kOnset = kRate_hz / 2;
@@ -64,6 +70,7 @@ void LiveSession::listen_anew() {
   detector_ = voice_->session();
   segmenter_.emplace(vad, voice_->frame_s());
   chunker_.emplace(chunks, kRate_hz);
+  long_speech_.emplace(kRate_hz);
   detector_begin_ = samples_.end();
   detected_frames_ = 0;
   speech_begin_ = samples_.end();
@@ -74,6 +81,8 @@ void LiveSession::listen_anew() {
 void LiveSession::reset() {
   samples_ = {};
   listen_anew();
+  cut_in_speech_ = false;
+  patience_s_ = kSenderStall_s;
   last_partial_ = 0;
   partial_every_ = kPartialEvery;
   next_id_ = 0;
@@ -90,7 +99,7 @@ void LiveSession::reset() {
   }
 }
 
-Result<std::vector<SampleRange>> LiveSession::find_speech(std::span<const float> samples) {
+Result<std::vector<LiveSession::Chunk>> LiveSession::find_speech(std::span<const float> samples) {
   samples_.append(samples);
   MYNAH_TRY(const auto probabilities, detector_->push(samples));
   // Frame by frame, so that where a chunk ends does not depend on how the samples come.
@@ -98,17 +107,23 @@ Result<std::vector<SampleRange>> LiveSession::find_speech(std::span<const float>
   for (const float& probability : probabilities) {
     const double now_s = static_cast<double>(++detected_frames_) * voice_->frame_s();
     const std::vector<SpeechSpan> spans = segmenter_->push({&probability, 1});
+    if (cut_in_speech_ && detected_frames_ == kFirstFrames) {
+      // Speech at once: it was cut, and the sender sends pieces of what goes on.
+      patience_s_ =
+          segmenter_->speaking() ? std::min(2 * patience_s_, kMostPatience_s) : kSenderStall_s;
+      cut_in_speech_ = false;
+    }
     const double heard_s = segmenter_->speaking() ? 0.0 : now_s;
+    long_speech_->add(spans);
     std::ranges::move(chunker_->push(spans, heard_s), std::back_inserter(chunks));
     if (const auto since_s = segmenter_->speaking_since()) {
       // What cannot share a window with it need not wait for its end.
       std::ranges::move(chunker_->make_room({*since_s, now_s}), std::back_inserter(chunks));
     }
   }
-  for (SampleRange& chunk : chunks) {
-    chunk.begin += detector_begin_;
-    chunk.end += detector_begin_;
-    speech_begin_ = std::max(speech_begin_, chunk.end);
+  const std::vector<Chunk> found = chunks_of(chunks);
+  for (const Chunk& chunk : found) {
+    speech_begin_ = std::max(speech_begin_, chunk.range.end);
   }
   const bool speaking = segmenter_->speaking() || chunker_->open();
   if (speaking && !speaking_) {
@@ -118,32 +133,35 @@ Result<std::vector<SampleRange>> LiveSession::find_speech(std::span<const float>
     partial_.clear();
   }
   speaking_ = speaking;
+  return found;
+}
+
+std::vector<LiveSession::Chunk> LiveSession::chunks_of(std::span<const SampleRange> ranges) {
+  std::vector<Chunk> chunks;
+  for (const SampleRange& range : ranges) {
+    chunks.push_back({.range = {range.begin + detector_begin_, range.end + detector_begin_},
+                      .surely_speech = voice_->is_sure() && long_speech_->in(range)});
+  }
   return chunks;
 }
 
-Result<std::vector<SampleRange>> LiveSession::end_speech() {
+Result<std::vector<LiveSession::Chunk>> LiveSession::end_speech() {
   MYNAH_TRY(const auto probabilities, detector_->flush());
   const double duration_s = seconds_of(samples_.end() - detector_begin_);
-  std::vector<SampleRange> chunks = chunker_->push(segmenter_->push(probabilities), 0.0);
-  for (const SampleRange& chunk : chunker_->push(segmenter_->flush(duration_s), 0.0)) {
-    chunks.push_back(chunk);
-  }
-  for (const SampleRange& chunk : chunker_->flush(duration_s)) {
-    chunks.push_back(chunk);
-  }
-  for (SampleRange& chunk : chunks) {
-    chunk.begin += detector_begin_;
-    chunk.end += detector_begin_;
-  }
-  return chunks;
+  std::vector<SpeechSpan> spans = segmenter_->push(probabilities);
+  std::ranges::copy(segmenter_->flush(duration_s), std::back_inserter(spans));
+  long_speech_->add(spans);
+  std::vector<SampleRange> chunks = chunker_->push(spans, 0.0);
+  std::ranges::copy(chunker_->flush(duration_s), std::back_inserter(chunks));
+  return chunks_of(chunks);
 }
 
-WindowTask LiveSession::task_of(const SampleRange& range) const {
+WindowTask LiveSession::task_of(const SampleRange& range, bool surely_speech) const {
   return {.samples = samples_.slice(range.begin, range.end),
           .previous = previous_,
           .language_token = language_token_,
           .seed = options_.seed ^ static_cast<uint64_t>(range.begin),
-          .surely_speech = voice_->is_sure(),
+          .surely_speech = surely_speech,
           .begin_s = seconds_of(range.begin)};
 }
 
@@ -161,12 +179,21 @@ std::vector<Segment> LiveSession::segments_of(const SampleRange& range, const Wi
   return segments;
 }
 
-LiveText LiveSession::commit_chunks(std::span<const SampleRange> chunks) {
+LiveText LiveSession::commit_chunks(std::span<const Chunk> chunks) {
   LiveText live;
-  for (const SampleRange& chunk : chunks) {
-    const WindowTask task = task_of(chunk);
+  std::vector<Chunk> waiting(chunks.rbegin(), chunks.rend());  // the first is last
+  while (!waiting.empty()) {
+    const auto [chunk, sure] = waiting.back();
+    waiting.pop_back();
+    const WindowTask task = task_of(chunk, sure);
     const WindowText text =
         std::move(decoder_->decode(std::span(&task, 1), std::stop_token()).front());
+    if (const auto first =
+            shorter_window(model_->header().tokenizer, options_, task.samples, text)) {
+      waiting.push_back({{chunk.begin + *first, chunk.end}, sure});
+      waiting.push_back({{chunk.begin, chunk.begin + *first}, sure});
+      continue;
+    }
     if (language_token_ < 0 && text.language_token >= 0) {
       language_token_ = text.language_token;
       language_ = model_->header().tokenizer.language_code(language_token_);
@@ -200,7 +227,7 @@ void LiveSession::show_draft() {
   const auto start = std::chrono::steady_clock::now();
   const auto longest = static_cast<int64_t>(options_.chunk_length_s * kRate_hz);
   const SampleRange said{std::max(speech_begin_, samples_.end() - longest), samples_.end()};
-  const WindowText draft = decoder_->draft(task_of(said), std::stop_token());
+  const WindowText draft = decoder_->draft(task_of(said, voice_->is_sure()), std::stop_token());
   std::string text;
   for (const WindowSegment& segment : draft.cut.segments) {
     text += model_->header().tokenizer.decode(segment.tokens);
@@ -214,7 +241,7 @@ void LiveSession::show_draft() {
 }
 
 Result<LiveText> LiveSession::push_now(std::span<const float> samples) {
-  MYNAH_TRY(const std::vector<SampleRange> chunks, find_speech(samples));
+  MYNAH_TRY(const std::vector<Chunk> chunks, find_speech(samples));
   LiveText live = commit_chunks(chunks);
   if (partial_is_due()) {
     show_draft();
@@ -227,7 +254,7 @@ Result<LiveText> LiveSession::push_now(std::span<const float> samples) {
 }
 
 Result<LiveText> LiveSession::commit_now(std::span<const float> /*none*/) {
-  MYNAH_TRY(const std::vector<SampleRange> chunks, end_speech());
+  MYNAH_TRY(const std::vector<Chunk> chunks, end_speech());
   LiveText live = commit_chunks(chunks);
   listen_anew();
   return live;
@@ -253,6 +280,22 @@ Result<LiveText> LiveSession::push(std::span<const float> samples) {
 
 Result<LiveText> LiveSession::commit() {
   return guarded(&LiveSession::commit_now, {});
+}
+
+Result<LiveText> LiveSession::idle(const SenderSilence& silence) {
+  const bool stalled =
+      silence.since_last_s >= kSenderStall_s &&
+      (silence.since_played_s >= kSenderStall_s || silence.since_last_s >= patience_s_);
+  const bool pause = segmenter_->pausing();
+  if (!(pause ? silence.since_last_s >= kSenderPause_s : stalled) ||
+      !(segmenter_->holds_speech() || chunker_->open())) {
+    LiveText nothing_new;
+    nothing_new.partial = partial_;
+    return nothing_new;
+  }
+  Result<LiveText> live = commit();
+  cut_in_speech_ = !pause;
+  return live;
 }
 
 Result<LiveText> LiveSession::flush() {

@@ -22,6 +22,7 @@ class LiveSession final : public Recognizer::Session {
 
   Result<LiveText> push(std::span<const float> samples) override;
   Result<LiveText> commit() override;
+  Result<LiveText> idle(const SenderSilence& silence) override;
   Result<LiveText> flush() override;
   void reset() override;
 
@@ -29,13 +30,20 @@ class LiveSession final : public Recognizer::Session {
   LiveSession(std::shared_ptr<const WindowModel> model, std::shared_ptr<const VoiceDetector> voice,
               const RecognizerOptions& options, std::unique_ptr<WindowDecoder> decoder);
 
+  struct Chunk {
+    SampleRange range;
+    bool surely_speech = true;
+  };
+
   void listen_anew();
   // Feeds the detector and returns the chunks that are complete, in samples of the recording.
-  [[nodiscard]] Result<std::vector<SampleRange>> find_speech(std::span<const float> samples);
+  [[nodiscard]] Result<std::vector<Chunk>> find_speech(std::span<const float> samples);
   // Ends the detector's recording here and returns what was still open.
-  [[nodiscard]] Result<std::vector<SampleRange>> end_speech();
-  [[nodiscard]] LiveText commit_chunks(std::span<const SampleRange> chunks);
-  [[nodiscard]] WindowTask task_of(const SampleRange& range) const;
+  [[nodiscard]] Result<std::vector<Chunk>> end_speech();
+  // Chunks of the detector's time as those of the recording.
+  [[nodiscard]] std::vector<Chunk> chunks_of(std::span<const SampleRange> ranges);
+  [[nodiscard]] LiveText commit_chunks(std::span<const Chunk> chunks);
+  [[nodiscard]] WindowTask task_of(const SampleRange& range, bool surely_speech) const;
   void show_draft();
   [[nodiscard]] std::vector<Segment> segments_of(const SampleRange& range, const WindowText& text);
   [[nodiscard]] bool partial_is_due() const;
@@ -53,10 +61,13 @@ class LiveSession final : public Recognizer::Session {
   std::unique_ptr<VoiceDetector::Session> detector_;
   std::optional<SpeechSegmenter> segmenter_;
   std::optional<SpeechChunker> chunker_;
+  std::optional<LongSpeech> long_speech_;
   int64_t detector_begin_ = 0;   // where in the recording the detector began
   int64_t detected_frames_ = 0;  // since then
   int64_t speech_begin_ = 0;     // of what is being said
   bool speaking_ = false;
+  bool cut_in_speech_ = false;  // what was committed last, as the sender stopped
+  double patience_s_ = 0;       // with a sender that stops in speech and sent faster than it plays
   int64_t last_partial_ = 0;
   int64_t partial_every_ = 0;  // samples; more where the machine is slow
   int64_t next_id_ = 0;

@@ -72,7 +72,7 @@ struct RecognizerOptions {
 
   std::vector<ClipRange> clips;  // empty: all
   bool vad = true;  // voice activity cuts long recordings and keeps silence from the decoder
-  VadOptions vad_options;
+  VadOptions vad_options{.min_speech_ms = 100};  // a short "no" has 200
   // Speech that voice activity found is heard in pieces of at most this. Measured with tiny.en and
   // three beams on the 96 clips, and on the same joined to 20 minutes: 204 and 298 word errors with
   // 30 s, 199 and 261 with 20, 204 and 297 with 15; attention costs less the shorter they are.
@@ -117,6 +117,18 @@ struct LiveText {
   float language_probability = 0;
 };
 
+// By the clock: how long nothing has come of a live recording.
+struct SenderSilence {
+  double since_last_s = 0;    // since the last samples came
+  double since_played_s = 0;  // since they, and what came before, would all have been played: less
+                              // where they came faster than they were spoken
+};
+
+// How much of it ends what was said: as a pause of the recording does where the samples end in one,
+// more where they end in speech, which a slow network may have cut.
+inline constexpr double kSenderPause_s = 0.6;
+inline constexpr double kSenderStall_s = 2.0;
+
 // A model's sizes under the names that whisper.cpp's JSON has for them; 0 and "" where the family
 // has no such thing.
 struct ModelFacts {
@@ -146,6 +158,11 @@ class Recognizer {
     virtual Result<LiveText> push(std::span<const float> samples) = 0;
     // Recognises what is there now, without waiting for silence, and commits it.
     virtual Result<LiveText> commit() = 0;
+
+    // Nothing comes: to be called now and then. Commits what was said where the silence is long
+    // enough to end it. Times stay those of the samples.
+    virtual Result<LiveText> idle(const SenderSilence& /*silence*/) { return LiveText{}; }
+
     // The recording is over: commits the rest.
     virtual Result<LiveText> flush() = 0;
     virtual void reset() = 0;

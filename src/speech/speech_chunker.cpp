@@ -88,4 +88,17 @@ std::vector<SampleRange> SpeechChunker::flush(double duration_s) {
   return {padded(chunk, rest_s <= options_.edge_s ? rest_s : options_.pad_s, duration_s)};
 }
 
+void LongSpeech::add(std::span<const SpeechSpan> spans) {
+  constexpr double kLong_s = 0.6;
+  std::ranges::copy_if(spans, std::back_inserter(spans_),
+                       [](const SpeechSpan& span) { return span.end_s - span.start_s >= kLong_s; });
+}
+
+bool LongSpeech::in(const SampleRange& chunk) {
+  while (!spans_.empty() && spans_.front().end_s * rate_hz_ <= static_cast<double>(chunk.begin)) {
+    spans_.pop_front();
+  }
+  return !spans_.empty() && spans_.front().start_s * rate_hz_ < static_cast<double>(chunk.end);
+}
+
 }  // namespace mynah

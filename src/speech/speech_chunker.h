@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <vector>
 
@@ -55,6 +56,22 @@ class SpeechChunker {
   int rate_hz_;
   std::vector<SpeechSpan> open_;  // of the chunk that may still grow
   double last_end_s_ = 0;         // of the chunk handed out last, its padding included
+};
+
+// Which chunks have speech in them that is long enough to be taken for it whatever the recogniser
+// says: what a detector finds of knocks and barks is shorter.
+class LongSpeech {
+ public:
+  explicit LongSpeech(int rate_hz) : rate_hz_(rate_hz) {}
+
+  // In rising order.
+  void add(std::span<const SpeechSpan> spans);
+  // Of a chunk no later than those before it, which are forgotten.
+  [[nodiscard]] bool in(const SampleRange& chunk);
+
+ private:
+  int rate_hz_;
+  std::deque<SpeechSpan> spans_;
 };
 
 }  // namespace mynah

@@ -10,6 +10,7 @@
 
 #include "audio/prompt_reads.h"
 #include "base/check.h"
+#include "speech/shorter_windows.h"
 #include "speech/word_times.h"
 
 namespace mynah {
@@ -22,6 +23,10 @@ constexpr double kVoiceLatency_s = 1.0;
 // The longest a span can be that is still open, with the chunk that it may join.
 constexpr double kLongestUnknown_s = 65.0;
 constexpr size_t kPieceSamples = kRate_hz;  // read at a time
+// A whole recording as short as this is of a word, where there is speech in it.
+constexpr int64_t kOneWord = kRate_hz;
+// Shorter than any word.
+constexpr int64_t kLeastChunk = kRate_hz / 10;
 // What is there is listened to together, up to so much: a device is asked once for all of it.
 constexpr int64_t kHeardTogether = 30 * kRate_hz;
 
@@ -80,6 +85,7 @@ TranscriptionJob::TranscriptionJob(const whisper::ModelHeader& model,
       number_(number),
       piece_(kPieceSamples),
       clips_(ranges_of(options.clips)),
+      long_speech_(kRate_hz),
       chunker_({.max_s = options.chunk_length_s}, kRate_hz) {
   if (voice != nullptr && options.vad) {
     voice_ = voice->session();
@@ -91,7 +97,7 @@ TranscriptionJob::TranscriptionJob(const whisper::ModelHeader& model,
     std::ranges::for_each(clips_, [&](const SampleRange& clip) { add_stretch(clip); });
   }
   // With voice activity a rest holds its padding only; else it may hold a short word.
-  least_samples_ = samples_of(voice_ != nullptr ? 0.5 : 0.1);
+  least_samples_ = voice_ != nullptr ? kRate_hz / 2 : kLeastChunk;
   std::string storage;
   if (!options.initial_prompt.empty()) {
     initial_prompt_ = model.tokenizer.encode(spaced(options.initial_prompt, storage));
@@ -113,30 +119,57 @@ bool TranscriptionJob::sequential() const {
   return options_.condition_on_previous_text || language_unknown;
 }
 
-void TranscriptionJob::add_stretch(const SampleRange& range) {
-  stretches_.push_back(
-      {.ticket = next_ticket_++, .range = range, .seek = range.begin, .window = 0, .segments = {}});
+TranscriptionJob::Stretch& TranscriptionJob::add_stretch(const SampleRange& range) {
+  return stretches_.emplace_back(Stretch{.ticket = next_ticket_++,
+                                         .range = range,
+                                         .samples = {},
+                                         .seek = range.begin,
+                                         .window = 0,
+                                         .segments = {}});
 }
 
-// Chunks of speech, cut to the clips.
+// Chunks of speech, cut to the clips. Each has its samples: it may wait for others, hours apart, to
+// be heard with.
 void TranscriptionJob::add_chunks(const std::vector<SampleRange>& chunks) {
   for (const SampleRange& chunk : chunks) {
+    const bool sure = surely_speech_ && (long_speech_.in(chunk) || samples_.end() <= kOneWord);
     for (const SampleRange& clip : clips_) {
-      const SampleRange both{std::max(chunk.begin, clip.begin), std::min(chunk.end, clip.end)};
-      if (both.end - both.begin >= least_samples_) {
-        add_stretch(both);
+      const SampleRange both{std::max(chunk.begin, clip.begin),
+                             std::min({chunk.end, clip.end, samples_.end()})};
+      if (both.end - both.begin >= kLeastChunk) {
+        const auto samples = samples_.slice(both.begin, both.end);
+        Stretch& stretch = add_stretch(both);
+        stretch.samples.assign(samples.begin(), samples.end());
+        stretch.surely_speech = sure;
       }
     }
   }
 }
 
+void TranscriptionJob::add_spans(std::span<const SpeechSpan> spans) {
+  long_speech_.add(spans);
+  add_chunks(chunker_.push(spans, heard_s_));
+}
+
+// What was found is heard, however short; a rest of it may hold its padding only.
 bool TranscriptionJob::done(const Stretch& stretch) const {
-  return stretch.window == 0 && stretch.range.end - stretch.seek < least_samples_;
+  const bool begun = stretch.seek > stretch.range.begin;
+  return stretch.window == 0 &&
+         stretch.range.end - stretch.seek < (begun ? least_samples_ : kLeastChunk);
 }
 
 bool TranscriptionJob::ready(const Stretch& stretch) const {
   const int64_t last = std::min(stretch.range.end - stretch.seek, kWindowSamples) + stretch.seek;
   return stretch.window == 0 && !done(stretch) && samples_.end() >= last;
+}
+
+std::span<const float> TranscriptionJob::window_of(const Stretch& stretch) const {
+  if (stretch.samples.empty()) {
+    return samples_.slice(stretch.seek, stretch.seek + stretch.window);
+  }
+  return std::span(stretch.samples)
+      .subspan(static_cast<size_t>(stretch.seek - stretch.range.begin),
+               static_cast<size_t>(stretch.window));
 }
 
 size_t TranscriptionJob::ready_windows() const {
@@ -210,15 +243,15 @@ Status TranscriptionJob::find_speech(std::span<const float> samples) {
   if (!segmenter_->speaking()) {
     heard_s_ = std::max(0.0, seconds_of(samples_.end()) - kVoiceLatency_s);
   }
-  add_chunks(chunker_.push(spans, heard_s_));
+  add_spans(spans);
   return {};
 }
 
 Status TranscriptionJob::find_last_speech() {
   const double duration_s = seconds_of(samples_.end());
   MYNAH_TRY(const auto probabilities, voice_->flush());
-  add_chunks(chunker_.push(segmenter_->push(probabilities), heard_s_));
-  add_chunks(chunker_.push(segmenter_->flush(duration_s), heard_s_));
+  add_spans(segmenter_->push(probabilities));
+  add_spans(segmenter_->flush(duration_s));
   add_chunks(chunker_.flush(duration_s));
   return {};
 }
@@ -260,12 +293,15 @@ std::optional<WindowTask> TranscriptionJob::next_window(size_t& ticket) {
       continue;
     }
     stretch.window = std::min(stretch.range.end - stretch.seek, kWindowSamples);
+    if (stretch.seek < stretch.loop_end) {
+      stretch.window = std::min(stretch.window, stretch.most_window);
+    }
     ticket = stretch.ticket;
-    WindowTask task{.samples = samples_.slice(stretch.seek, stretch.seek + stretch.window),
+    WindowTask task{.samples = window_of(stretch),
                     .previous = previous_text(),
                     .language_token = language_token_,
                     .seed = options_.seed ^ (number_ << 40U) ^ static_cast<uint64_t>(stretch.seek),
-                    .surely_speech = surely_speech_,
+                    .surely_speech = voice_ == nullptr || stretch.surely_speech,
                     .job = static_cast<size_t>(number_),
                     .begin_s = seconds_of(stretch.seek)};
     begun_ = true;
@@ -343,6 +379,12 @@ void TranscriptionJob::accept(size_t ticket, const WindowText& text) {
   Stretch& stretch = *found;
   learn_language(text);
   decoded_again_ += text.decoded_again ? 1 : 0;
+  if (const auto shorter = shorter_window(model_.tokenizer, options_, window_of(stretch), text)) {
+    stretch.loop_end = std::max(stretch.loop_end, stretch.seek + stretch.window);
+    stretch.most_window = *shorter;
+    stretch.window = 0;
+    return;
+  }
   int64_t after = stretch.seek + stretch.window;
   if (!text.silent) {
     std::vector<Segment> segments = segments_of(model_.tokenizer, text, seconds_of(stretch.seek));
@@ -383,7 +425,7 @@ void TranscriptionJob::retire_finished() {
   const double unknown_s = voice_ != nullptr && !ended_ ? kLongestUnknown_s : 0;
   int64_t needed = samples_.end() - samples_of(unknown_s);
   for (const Stretch& stretch : stretches_) {
-    needed = std::min(needed, stretch.seek);
+    needed = stretch.samples.empty() ? std::min(needed, stretch.seek) : needed;
   }
   samples_.discard_before(needed);
   if (stretches_.empty()) {

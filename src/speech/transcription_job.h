@@ -57,14 +57,21 @@ class TranscriptionJob {
   // A stretch that is heard window after window.
   struct Stretch {
     size_t ticket = 0;
-    SampleRange range;   // may end later than what has been read
-    int64_t seek = 0;    // where the next window begins
-    int64_t window = 0;  // samples of the window that is being decoded; 0: none is
+    SampleRange range;           // may end later than what has been read
+    std::vector<float> samples;  // of all of it, where voice activity found it; else samples_ has
+                                 // them
+    int64_t seek = 0;            // where the next window begins
+    int64_t window = 0;          // samples of the window that is being decoded; 0: none is
+    bool surely_speech = true;
+    int64_t loop_end = 0;  // before it windows have most_window samples at most
+    int64_t most_window = 0;
     std::vector<Segment> segments;
   };
 
-  void add_stretch(const SampleRange& range);
+  Stretch& add_stretch(const SampleRange& range);
   void add_chunks(const std::vector<SampleRange>& chunks);
+  // Hands spans of speech on to the chunker.
+  void add_spans(std::span<const SpeechSpan> spans);
   Status read_piece();
   Status find_speech(std::span<const float> samples);
   // What the detector says when no more comes.
@@ -75,6 +82,7 @@ class TranscriptionJob {
   void stop_reading();
   [[nodiscard]] bool done(const Stretch& stretch) const;
   [[nodiscard]] bool ready(const Stretch& stretch) const;
+  [[nodiscard]] std::span<const float> window_of(const Stretch& stretch) const;
   [[nodiscard]] size_t ready_windows() const;
   // Windows follow each other: one needs what the one before it gave.
   [[nodiscard]] bool sequential() const;
@@ -90,7 +98,8 @@ class TranscriptionJob {
   const RecognizerOptions& options_;
   std::unique_ptr<AudioSource> source_;
   uint64_t number_;
-  SampleBuffer samples_;
+  SampleBuffer samples_;  // that may be asked for again: what lies between the stretches of speech
+                          // is not kept
   std::vector<float> piece_;
   bool ended_ = false;
   std::vector<SampleRange> clips_;  // what is heard; never empty
@@ -98,6 +107,7 @@ class TranscriptionJob {
 
   std::unique_ptr<VoiceDetector::Session> voice_;  // null: everything is speech
   bool surely_speech_ = true;                      // what it finds
+  LongSpeech long_speech_;                         // of which that is said
   std::optional<SpeechSegmenter> segmenter_;
   SpeechChunker chunker_;
   double vad_ms_ = 0;

@@ -1,7 +1,6 @@
 #include "speech/window_decoder.h"
 
 #include <algorithm>
-#include <cctype>
 #include <chrono>
 #include <cmath>
 #include <numeric>
@@ -20,6 +19,10 @@ constexpr int kLeastDraftTokens = 16;
 // Windows of a short recording, whose peak of memory counts more than a little time.
 constexpr size_t kFewWindows = 2;
 
+// Windows that are heard again in full: what the decoder reads of each takes twice as much memory
+// as of the usual one, and they are few.
+constexpr size_t kFullWindowsTogether = 2;
+
 // Adds the time between its making and its end.
 class Stopwatch {
  public:
@@ -37,10 +40,6 @@ class Stopwatch {
   double& sum_ms_;
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
-
-double duration_s(const WindowTask& task) {
-  return static_cast<double>(task.samples.size()) / whisper::kSampleRate_hz;
-}
 
 // Mel frames that the encoder computes for a task.
 int64_t frames_of(const WindowTask& task, AudioContext context, const whisper::Model& model) {
@@ -197,61 +196,16 @@ std::vector<int32_t> WhisperWindowDecoder::prompt_of(const WindowTask& task, con
   return prompt;
 }
 
-bool WhisperWindowDecoder::silent(const WindowText& text) const {
-  if (!options_.no_speech_threshold ||
-      text.generated.no_speech_probability <= *options_.no_speech_threshold) {
-    return false;
-  }
-  return !options_.log_probability_threshold ||
-         text.generated.mean_log_probability() <= *options_.log_probability_threshold;
-}
-
-// Text that a model invents over noise and music: it takes the sound for no speech, or does not
-// believe what it writes, or half of both. On the nine noise recordings, cut in 18 ways, tiny.en's
-// inventions have 0.64 and more by this measure; of the text of the 96 English clips, cut in four
-// ways, 0.62 is the most that was said.
-bool WhisperWindowDecoder::nobodys(const WindowText& text) const {
-  constexpr float kLikelihoodWeight = 0.3F;
-  constexpr float kMostDoubt = 0.63F;
-  const std::string words = model_->tokenizer().decode(text.generated.tokens);
-  const bool wordless = std::ranges::none_of(words, [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return byte >= 0x80 || std::isalnum(byte) != 0;
-  });
-  return wordless || text.generated.no_speech_probability -
-                             kLikelihoodWeight * text.generated.mean_log_probability() >
-                         kMostDoubt;
-}
-
-bool WhisperWindowDecoder::failed(const WindowText& text) const {
-  const bool repeats = options_.entropy_threshold
-                           ? token_entropy(text.generated.tokens) < *options_.entropy_threshold &&
-                                 text.generated.tokens.size() > 32
-                           : options_.compression_ratio_threshold &&
-                                 text.compression_ratio > *options_.compression_ratio_threshold;
-  const bool unlikely = options_.log_probability_threshold &&
-                        text.generated.mean_log_probability() < *options_.log_probability_threshold;
-  return (repeats || unlikely) && !silent(text);
-}
-
-// The same three words or more, one segment after the other.
-bool WhisperWindowDecoder::repeats_a_sentence(const WindowText& text) const {
-  constexpr size_t kFewTokens = 3;
-  for (size_t i = 1; i < text.cut.segments.size(); ++i) {
-    const WindowSegment& segment = text.cut.segments[i];
-    if (segment.tokens.size() >= kFewTokens && segment.tokens == text.cut.segments[i - 1].tokens) {
-      return true;
-    }
-  }
-  return false;
-}
-
 DecodeTry WhisperWindowDecoder::at_temperature(float temperature) const {
   const int64_t most = model_->config().n_text_ctx / 2;
   return {
       .temperature = temperature,
       .beam_size = options_.beam_size,
       .max_new_tokens = static_cast<int>(std::clamp<int64_t>(options_.max_new_tokens, 1, most))};
+}
+
+DecodeTry WhisperWindowDecoder::first_try() const {
+  return at_temperature(options_.temperatures.empty() ? 0.0F : options_.temperatures.front());
 }
 
 std::vector<size_t> WhisperWindowDecoder::generate(
@@ -286,31 +240,39 @@ std::vector<size_t> WhisperWindowDecoder::generate(
     WindowText& text = texts[i];
     text.generated = std::move(results[r]);
     text.temperature = how.temperature;
-    text.compression_ratio = compression_ratio(model_->tokenizer().decode(text.generated.tokens));
-    text.cut = cut_into_segments(model_->tokenizer(), text.generated.tokens, duration_s(tasks[i]));
+    const std::string words = model_->tokenizer().decode(text.generated.tokens);
+    text.compression_ratio = compression_ratio(words);
+    text.cut = cut_into_segments(model_->tokenizer(), text.generated.tokens, tasks[i].duration_s());
     text.silent = silent(text);
-    if (failed(text) || (in_part(heard, utterances[r]) && repeats_a_sentence(text))) {
+    const bool impossible = !text.silent && too_much_said(words, tasks[i].duration_s());
+    if (impossible || failed(text) || (in_part(heard, utterances[r]) && repeats_a_sentence(text))) {
       doubtful.push_back(utterances[r]);
     }
   }
   return doubtful;
 }
 
-// Text that does not repeat itself before text that does, then the likelier one.
-bool WhisperWindowDecoder::better(const WindowText& text, const WindowText& than) const {
-  const auto repeats = [&](const WindowText& t) {
-    return options_.compression_ratio_threshold &&
-           t.compression_ratio > *options_.compression_ratio_threshold;
-  };
-  if (repeats(text) != repeats(than)) {
-    return repeats(than);
-  }
-  return text.generated.mean_log_probability() > than.generated.mean_log_probability();
-}
-
 void WhisperWindowDecoder::fall_back(const Heard& heard, std::vector<size_t> utterances,
                                      std::span<const WindowTask> tasks, std::span<WindowText> texts,
                                      const std::stop_token& stop) {
+  // Samples at a temperature are more than the beams before them: so many utterances at a time that
+  // they need no more memory.
+  const auto beams = static_cast<size_t>(std::max(1, options_.beam_size)) * texts.size();
+  const auto samples = static_cast<size_t>(std::max(1, options_.best_of));
+  const size_t together = std::max<size_t>(1, beams / samples);
+  while (!utterances.empty() && !stop.stop_requested()) {
+    const size_t count = std::min(together, utterances.size());
+    fall_back_together(heard,
+                       {utterances.begin(), utterances.begin() + static_cast<ptrdiff_t>(count)},
+                       tasks, texts, stop);
+    utterances.erase(utterances.begin(), utterances.begin() + static_cast<ptrdiff_t>(count));
+  }
+}
+
+void WhisperWindowDecoder::fall_back_together(const Heard& heard, std::vector<size_t> utterances,
+                                              std::span<const WindowTask> tasks,
+                                              std::span<WindowText> texts,
+                                              const std::stop_token& stop) {
   std::vector<WindowText> best(texts.begin(), texts.end());
   for (size_t t = 1;
        t < options_.temperatures.size() && !utterances.empty() && !stop.stop_requested(); ++t) {
@@ -318,7 +280,7 @@ void WhisperWindowDecoder::fall_back(const Heard& heard, std::vector<size_t> utt
         generate(heard, utterances, tasks, at_temperature(options_.temperatures[t]), texts, stop);
     for (const size_t u : utterances) {
       const size_t i = heard.tasks[u];
-      if (better(texts[i], best[i])) {
+      if (better(texts[i], best[i], tasks[i])) {
         best[i] = texts[i];
       }
     }
@@ -386,9 +348,7 @@ std::vector<WindowText> WhisperWindowDecoder::decode(std::span<const WindowTask>
     return texts;
   }
   find_languages(heard, tasks, texts);
-  const DecodeTry first =
-      at_temperature(options_.temperatures.empty() ? 0.0F : options_.temperatures.front());
-  std::vector<size_t> doubtful = generate(heard, all, tasks, first, texts, stop);
+  std::vector<size_t> doubtful = generate(heard, all, tasks, first_try(), texts, stop);
   std::vector<size_t> partly_heard;
   std::erase_if(doubtful, [&](size_t u) {
     const bool part = in_part(heard, u);
@@ -398,31 +358,49 @@ std::vector<WindowText> WhisperWindowDecoder::decode(std::span<const WindowTask>
     return part;
   });
   fall_back(heard, std::move(doubtful), tasks, texts, stop);
-  if (!partly_heard.empty() && !stop.stop_requested()) {
-    release_between_stages(tasks.size());
-    const Heard full = hear(tasks, partly_heard, AudioContext::Full, stop);
-    release_between_stages(tasks.size());
-    if (stop.stop_requested()) {
-      return texts;  // not all of them were heard
-    }
-    std::vector<size_t> again(partly_heard.size());
-    std::iota(again.begin(), again.end(), size_t{0});
-    for (const size_t i : partly_heard) {
-      texts[i].decoded_again = true;
-    }
-    fall_back(full, generate(full, again, tasks, first, texts, stop), tasks, texts, stop);
-    if (options_.words && !stop.stop_requested()) {
-      find_words(full, again, tasks, texts);
-    }
-  }
-  for (size_t i = 0; i < tasks.size(); ++i) {
-    texts[i].silent = texts[i].silent || (!tasks[i].surely_speech && nobodys(texts[i]));
-  }
-  if (options_.words && !stop.stop_requested()) {
-    std::erase_if(all, [&](size_t i) { return texts[i].decoded_again; });
-    find_words(heard, all, tasks, texts);
+  std::erase_if(all,
+                [&](size_t i) { return std::ranges::find(partly_heard, i) != partly_heard.end(); });
+  finish(heard, all, tasks, texts, stop);
+  heard = {};  // what is heard in full takes its place
+  while (!partly_heard.empty() && !stop.stop_requested()) {
+    const size_t count = std::min(partly_heard.size(), kFullWindowsTogether);
+    hear_in_full({partly_heard.end() - static_cast<ptrdiff_t>(count), partly_heard.end()}, tasks,
+                 texts, stop);
+    partly_heard.resize(partly_heard.size() - count);
   }
   return texts;
+}
+
+void WhisperWindowDecoder::hear_in_full(std::vector<size_t> which,
+                                        std::span<const WindowTask> tasks,
+                                        std::span<WindowText> texts, const std::stop_token& stop) {
+  release_between_stages(tasks.size());
+  const Heard full = hear(tasks, std::move(which), AudioContext::Full, stop);
+  release_between_stages(tasks.size());
+  if (stop.stop_requested()) {
+    return;  // not all of them were heard
+  }
+  std::vector<size_t> again(full.tasks.size());
+  std::iota(again.begin(), again.end(), size_t{0});
+  for (const size_t i : full.tasks) {
+    texts[i].decoded_again = true;
+  }
+  fall_back(full, generate(full, again, tasks, first_try(), texts, stop), tasks, texts, stop);
+  finish(full, again, tasks, texts, stop);
+}
+
+// What is left to be done of texts that are not tried again.
+void WhisperWindowDecoder::finish(const Heard& heard, std::span<const size_t> utterances,
+                                  std::span<const WindowTask> tasks, std::span<WindowText> texts,
+                                  const std::stop_token& stop) {
+  for (const size_t u : utterances) {
+    const size_t i = heard.tasks[u];
+    texts[i].silent = texts[i].silent || (!tasks[i].surely_speech && nobodys(texts[i]));
+    cut_loop(texts[i], tasks[i]);
+  }
+  if (options_.words && !stop.stop_requested()) {
+    find_words(heard, utterances, tasks, texts);
+  }
 }
 
 WindowText WhisperWindowDecoder::draft(const WindowTask& task, const std::stop_token& stop) {
@@ -437,7 +415,7 @@ WindowText WhisperWindowDecoder::draft(const WindowTask& task, const std::stop_t
   how.beam_size = 1;
   how.max_new_tokens =
       std::min(how.max_new_tokens,
-               kLeastDraftTokens + static_cast<int>(duration_s(task) * kDraftTokens_per_s));
+               kLeastDraftTokens + static_cast<int>(task.duration_s() * kDraftTokens_per_s));
   constexpr size_t kOnly = 0;
   const bool doubtful = !generate(heard, {&kOnly, 1}, tasks, how, texts, stop).empty();
   texts.front().silent =

@@ -55,16 +55,29 @@ class WhisperWindowDecoder final : public WindowDecoder {
                                              std::span<const WindowTask> tasks,
                                              const DecodeTry& how, std::span<WindowText> texts,
                                              const std::stop_token& stop);
-  // A try as the options say.
+  // A try as the options say: the first, and others.
+  [[nodiscard]] DecodeTry first_try() const;
   [[nodiscard]] DecodeTry at_temperature(float temperature) const;
   // The other temperatures, for utterances in doubt: the first text that is not, else the
   // likeliest.
   void fall_back(const Heard& heard, std::vector<size_t> utterances,
                  std::span<const WindowTask> tasks, std::span<WindowText> texts,
                  const std::stop_token& stop);
+  void fall_back_together(const Heard& heard, std::vector<size_t> utterances,
+                          std::span<const WindowTask> tasks, std::span<WindowText> texts,
+                          const std::stop_token& stop);
+  // Hears some tasks once more, with all of the window around them.
+  void hear_in_full(std::vector<size_t> which, std::span<const WindowTask> tasks,
+                    std::span<WindowText> texts, const std::stop_token& stop);
+  void finish(const Heard& heard, std::span<const size_t> utterances,
+              std::span<const WindowTask> tasks, std::span<WindowText> texts,
+              const std::stop_token& stop);
   void find_words(const Heard& heard, std::span<const size_t> utterances,
                   std::span<const WindowTask> tasks, std::span<WindowText> texts);
-  [[nodiscard]] bool better(const WindowText& text, const WindowText& than) const;
+  [[nodiscard]] bool better(const WindowText& text, const WindowText& than,
+                            const WindowTask& task) const;
+  // Of a text of more than can have been said, what can have been.
+  void cut_loop(WindowText& text, const WindowTask& task) const;
   [[nodiscard]] std::vector<int32_t> prompt_of(const WindowTask& task, const WindowText& text,
                                                int64_t& sot_index) const;
   [[nodiscard]] std::vector<int32_t> sot_sequence(int32_t language_token) const;

@@ -12,6 +12,7 @@
 #include "base/thread_pool.h"
 #include "models/whisper/alignment.h"
 #include "models/whisper/generate.h"
+#include "models/whisper/mel_filters.h"
 #include "models/whisper/model_header.h"
 #include "speech/probe.h"
 #include "speech/recognizer.h"
@@ -28,6 +29,10 @@ struct WindowTask {
   bool surely_speech = true;       // false: text that is in doubt itself is nobody's
   size_t job = 0;                  // whose window it is, and where in its recording it begins:
   double begin_s = 0;              // for what is told of it, not for the text
+
+  [[nodiscard]] double duration_s() const {
+    return static_cast<double>(samples.size()) / whisper::kSampleRate_hz;
+  }
 };
 
 struct WindowText {

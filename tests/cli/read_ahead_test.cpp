@@ -88,6 +88,27 @@ TEST(ReadAheadTest, EndsWhileItsStreamSaysNothingOrNobodyReads) {
   EXPECT_EQ(got.error().code, ErrorCode::Cancelled);
 }
 
+TEST(ReadAheadTest, SaysForHowLongNothingHasCome) {
+  const auto ahead = read_ahead(10 * kRate_hz, Error{ErrorCode::Cancelled, "stopped"});
+  std::vector<float> piece(100);
+  for (int64_t read = 0; read < 10 * kRate_hz;) {
+    EXPECT_FALSE(ahead->wait(60).has_value()) << "there is something to be read";
+    read += static_cast<int64_t>(ahead->read(piece).value());
+  }
+  const auto first = ahead->wait(0.01);
+  const auto second = ahead->wait(0.01);
+  ASSERT_TRUE(first && second);
+  EXPECT_GE(first->since_last_s, 0.01);
+  EXPECT_GE(second->since_last_s, first->since_last_s + 0.01);
+  // Ten seconds came at once: played, they would go on for a while.
+  EXPECT_NEAR(second->since_played_s, second->since_last_s - 10, 0.5);
+}
+
+TEST(ReadAheadTest, WaitsForNobodyAtTheEnd) {
+  const auto ahead = read_ahead(0);
+  EXPECT_FALSE(ahead->wait(60).has_value());
+}
+
 TEST(ReadAheadTest, SaysWhyAStreamCannotBeOpened) {
   const auto ahead = ReadAhead::open(
       [](const std::stop_token&) -> Result<std::unique_ptr<AudioSource>> {

@@ -295,6 +295,70 @@ TEST_F(WhisperRecognizerTest, ALiveSessionKeepsNobodyWaitingWhoSpeaksWithoutAPau
   }
 }
 
+TEST_F(WhisperRecognizerTest, ASenderThatStopsSendingEndsWhatWasSaidByTheClock) {
+  ThreadPool pool(1);
+  auto backend = make_cpu_backend(pool);
+  ASSERT_TRUE(backend.has_value());
+  const WhisperRecognizer recognizer(tiny_windows(false, **backend), voice_);
+  RecognizerOptions whole = options();
+  whole.partial_text = false;
+  whole.timestamps = false;  // a segment is its whole window
+  const auto session = recognizer.session(whole).value();
+  const auto idle = [&](double since_last_s, double since_played_s) {
+    const auto live = session->idle({since_last_s, since_played_s});
+    EXPECT_TRUE(live.has_value());
+    return live ? live->committed : std::vector<Segment>();
+  };
+  EXPECT_THAT(idle(100, 100), testing::IsEmpty());  // nothing was said
+
+  // The samples end in speech: a slow network may have cut it.
+  ASSERT_TRUE(session->push(speech("first", 3)).has_value());
+  EXPECT_THAT(idle(1.9, 1.9), testing::IsEmpty());
+  std::vector<Segment> segments = idle(2.1, 2.1);
+  ASSERT_THAT(segments, testing::SizeIs(1));
+  EXPECT_NEAR(segments[0].end_s, 3, 0.1);
+  EXPECT_THAT(idle(3, 3), testing::IsEmpty());  // said once
+
+  // They end in a pause.
+  std::vector<float> sentence = speech("second", 4);
+  sentence.resize(sentence.size() + kRate_hz / 5, 0.0F);
+  ASSERT_TRUE(session->push(sentence).has_value());
+  EXPECT_THAT(idle(0.5, -2), testing::IsEmpty());
+  segments = idle(0.7, -2);
+  ASSERT_THAT(segments, testing::SizeIs(1));
+  EXPECT_NEAR(segments[0].start_s, 3, 0.1);  // times are the samples'
+  EXPECT_EQ(segments[0].id, 1);
+  EXPECT_THAT(session->flush()->committed, testing::IsEmpty());
+}
+
+// As a download of pieces of a broadcast does: each comes at once, and ends in the middle of a
+// word.
+TEST_F(WhisperRecognizerTest, ASenderOfPiecesOfWhatGoesOnIsWaitedForMorePatiently) {
+  ThreadPool pool(1);
+  auto backend = make_cpu_backend(pool);
+  ASSERT_TRUE(backend.has_value());
+  const WhisperRecognizer recognizer(tiny_windows(false, **backend), voice_);
+  RecognizerOptions whole = options();
+  whole.partial_text = false;
+  const auto session = recognizer.session(whole).value();
+  const auto commits = [&](double since_last_s, double since_played_s) {
+    const auto live = session->idle({since_last_s, since_played_s});
+    return live && !live->committed.empty();
+  };
+  ASSERT_TRUE(session->push(speech("a", 4)).has_value());
+  EXPECT_TRUE(commits(2.1, -1));
+  ASSERT_TRUE(session->push(speech("b", 4)).has_value());  // speech at once: it was cut
+  EXPECT_FALSE(commits(3.9, -1));
+  EXPECT_TRUE(commits(4.1, -1));
+  ASSERT_TRUE(session->push(speech("c", 4)).has_value());
+  EXPECT_FALSE(commits(7.9, 1.9));
+  EXPECT_TRUE(commits(6, 2.1));  // played to its end
+  std::vector<float> late(kRate_hz, 0.0F);
+  std::ranges::copy(speech("d", 4), std::back_inserter(late));
+  ASSERT_TRUE(session->push(late).has_value());  // it was not cut
+  EXPECT_TRUE(commits(2.1, -1));
+}
+
 TEST_F(WhisperRecognizerTest, ALiveSessionTimesTheWordsThatItCommits) {
   ThreadPool pool(1);
   auto backend = make_cpu_backend(pool);
