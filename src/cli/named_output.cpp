@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/check.h"
@@ -30,7 +31,28 @@ bool is_same_file(const std::string& a, const std::string& b) {
 
 }  // namespace
 
+void StreamSink::begin() {
+  begun_ = true;
+  out_.flush();
+  const int fd = out_.descriptor();
+  struct stat facts{};
+  if (fd < 0 || ::fstat(fd, &facts) != 0 || !S_ISREG(facts.st_mode)) {
+    return;
+  }
+  // Linux appends whatever is written through a descriptor that was opened to append, wherever it
+  // is told to (pwrite(2), "Bugs"), and its settings and place are shared with whoever gave it.
+  const bool appends = (::fcntl(fd, F_GETFL) & O_APPEND) != 0;
+  const off_t at = appends ? facts.st_size : ::lseek(fd, 0, SEEK_CUR);
+  if (at >= 0) {
+    begin_ = static_cast<uint64_t>(at);
+    file_ = UniqueFd(::open(fmt::format("/proc/self/fd/{}", fd).c_str(), O_WRONLY | O_CLOEXEC));
+  }
+}
+
 Status StreamSink::write(std::span<const std::byte> bytes) {
+  if (!begun_) {
+    begin();
+  }
   out_.write({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   out_.flush();
   if (out_.failed()) {
@@ -40,8 +62,21 @@ Status StreamSink::write(std::span<const std::byte> bytes) {
   return {};
 }
 
-Status StreamSink::overwrite(uint64_t /*offset*/, std::span<const std::byte> /*bytes*/) {
-  MYNAH_CHECK(false, "a stream does not keep");
+Status StreamSink::overwrite(uint64_t offset, std::span<const std::byte> bytes) {
+  MYNAH_CHECK(keeps(), "a stream does not keep");
+  while (!bytes.empty()) {
+    const ssize_t wrote =
+        ::pwrite(file_.get(), bytes.data(), bytes.size(), static_cast<off_t>(begin_ + offset));
+    if (wrote < 0 && errno == EINTR) {
+      continue;
+    }
+    if (wrote < 0) {
+      return fail(ErrorCode::Io,
+                  std::string("cannot write to standard output: ") + std::strerror(errno));
+    }
+    bytes = bytes.subspan(static_cast<size_t>(wrote));
+    offset += static_cast<uint64_t>(wrote);
+  }
   return {};
 }
 

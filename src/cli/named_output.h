@@ -12,19 +12,26 @@
 
 namespace mynah::cli {
 
-// Bytes to standard output, at once.
+// Bytes to standard output, at once. Where that is a file (`> speech.wav`, `>> all.wav`) they can
+// be written over; what stood in it before stays.
 class StreamSink final : public ByteSink {
  public:
   explicit StreamSink(OutputStream& out) : out_(out) {}
 
   Status write(std::span<const std::byte> bytes) override;
 
-  [[nodiscard]] bool keeps() const override { return false; }
+  [[nodiscard]] bool keeps() const override { return bool(file_); }
 
   Status overwrite(uint64_t offset, std::span<const std::byte> bytes) override;
 
  private:
+  // Looks where the first bytes will stand.
+  void begin();
+
   OutputStream& out_;
+  bool begun_ = false;
+  UniqueFd file_;       // a way of its own into the file that standard output is; none: a pipe
+  uint64_t begin_ = 0;  // where our first byte stands in it
 };
 
 // Bytes to a pipe or a device, at once.

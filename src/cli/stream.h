@@ -44,6 +44,9 @@ class OutputStream {
   // What was written to memory.
   [[nodiscard]] const std::string& text() const { return buffer_; }
 
+  // What it writes to; -1: memory.
+  [[nodiscard]] int descriptor() const { return fd_; }
+
  private:
   void write_held(std::string_view text);
   void flush_held();
