@@ -12,6 +12,7 @@
 #include "models/unknown_words/learned_words.h"
 #include "speech/languages.h"
 #include "text/phonemes/espeak/espeak_phonemizer.h"
+#include "text/phonemes/open_jtalk/japanese_phonemizer.h"
 #include "text/phonemes/own_words.h"
 #include "text/phonemes/user_lexicon.h"
 
@@ -58,10 +59,10 @@ class EnglishPhonemizers {
   std::array<std::shared_ptr<const Phonemizer>, 2> known_;
 };
 
-// Those of other languages.
-class EspeakPhonemizers {
+// Those of other languages: Japanese by open_jtalk, the rest by espeak-ng.
+class ForeignPhonemizers {
  public:
-  explicit EspeakPhonemizers(std::string lexicon) : lexicon_(std::move(lexicon)) {}
+  explicit ForeignPhonemizers(std::string lexicon) : lexicon_(std::move(lexicon)) {}
 
   Result<std::shared_ptr<const Phonemizer>> of(const std::string& language) {
     const std::string primary = primary_language(language);
@@ -74,7 +75,10 @@ class EspeakPhonemizers {
     }
     const std::scoped_lock lock(mutex_);
     std::shared_ptr<const Phonemizer>& known = known_[language];
-    if (!known) {
+    if (!known && primary == "ja") {
+      MYNAH_TRY(known, japanese_phonemizer());
+      MYNAH_TRY(known, own_words_first(lexicon_, std::move(known)));
+    } else if (!known) {
       std::string voice = language;
       for (char& c : voice) {
         c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c == '_' ? '-' : c;
@@ -87,7 +91,7 @@ class EspeakPhonemizers {
 
  private:
   // Kokoro was taught them with phonemes that espeak-ng does not write.
-  static constexpr std::array<std::string_view, 5> kUnread = {"ja", "zh", "cmn", "yue", "ko"};
+  static constexpr std::array<std::string_view, 4> kUnread = {"zh", "cmn", "yue", "ko"};
 
   std::string lexicon_;
   std::mutex mutex_;
@@ -107,7 +111,7 @@ PhonemizerSource kokoro_phonemizers(const EnglishPlaces& places, const std::stri
                                     Backend& backend) {
   return [folder = places.phonemes,
           english = std::make_shared<EnglishPhonemizers>(places, lexicon, backend),
-          others = std::make_shared<EspeakPhonemizers>(lexicon)](
+          others = std::make_shared<ForeignPhonemizers>(lexicon)](
              const std::string& language) -> Result<std::shared_ptr<const Phonemizer>> {
     if (!is_english(language)) {
       return others->of(language);
