@@ -9,6 +9,7 @@
 
 #include "backend/cpu/cpu_backend.h"
 #include "base/thread_pool.h"
+#include "cli/measure_voices.h"
 #include "cli/store_access.h"
 #include "formats/open.h"
 #include "models/kokoro/checkpoint.h"
@@ -120,12 +121,17 @@ Result<int> ImportCommand::run(Context& context) {
     print_arrival(context, model);
   }
   bool hears = false;
+  bool speaks = !sets.empty();
   for (const std::string& path : models) {
     StoreProgress progress(context);
     options.check = [&path](const StoredModel& model) { return check_loads(path, model); };
     MYNAH_TRY(const StoredModel model, import_model(store, path, options, progress, context.stop));
     print_arrival(context, model);
     hears = hears || model.family == "whisper";
+    speaks = speaks || brings_voices(model.family);
+  }
+  if (!voices.empty() || speaks) {
+    measure_voices(context);
   }
   if (hears) {
     say_newest_recogniser(context, store);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/nearest_name.h"
+#include "cli/measure_voices.h"
 #include "cli/model_files.h"
 #include "cli/store_access.h"
 #include "store/files.h"
@@ -124,6 +125,9 @@ Result<int> PullCommand::run(Context& context) {
   }
   for (const StoredModel& model : arrived) {
     prepare_reference(context, model);
+  }
+  if (std::ranges::any_of(arrived, brings_voices, &StoredModel::family)) {
+    measure_voices(context);
   }
   if (hears) {
     say_newest_recogniser(context, Store(store_folders(context.environment)));

@@ -313,7 +313,7 @@ Result<int> SpeakCommand::run(Context& context) {
   if (list_speakers_) {
     return list_speakers(context, synthesizer.model());
   }
-  SpeakOptions options = voice_.finish();
+  MYNAH_TRY(SpeakOptions options, voice_.finish());
   options.voice.voice = engine.voice;
   if (sound_.stream || streams(context) || plays(context)) {
     options.first_phonemes = kFirstPhonemes;

@@ -49,6 +49,9 @@ std::string key_of(const Document& document, const BookOptions& options) {
   if (!speak.normalize || speak.emoji != EmojiReading::Names) {
     add(fmt::format("{} {}", speak.normalize, static_cast<int>(speak.emoji)));
   }
+  if (speak.loudness_lufs) {
+    add(fmt::format("{} LUFS", *speak.loudness_lufs));
+  }
   return digest.hex();
 }
 

@@ -1,6 +1,7 @@
 #include "cli/speak_options.h"
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -63,6 +64,9 @@ void VoiceOptions::fields(Fields& fields) {
                 "Piper: noise in how long phonemes last; none: the voice's own.");
   fields.option("seed", "N", speak.voice.seed, "Of that noise: the same seed, the same sound.");
   fields.option("volume", "X", speak.volume, "Factor on the samples, 0 to 10.");
+  fields.option("loudness", "LUFS", loudness,
+                "As loud as every voice is made, -50 to -8, its true peaks at -1 dBTP at most; "
+                "none: as loud as its model speaks.");
   fields.time("sentence-silence", sentence_silence_s,
               "Silence between sentences in seconds; none: 0.3, 0.6 between paragraphs.");
   fields.flag(
@@ -74,8 +78,19 @@ void VoiceOptions::fields(Fields& fields) {
               "The text is phonemes in the model's alphabet, as `mynah phonemes` prints them.");
 }
 
-SpeakOptions VoiceOptions::finish() const {
+Result<SpeakOptions> VoiceOptions::finish() const {
   SpeakOptions options = speak;
+  if (loudness != "none") {
+    double lufs = 0;
+    const char* const end = loudness.data() + loudness.size();
+    const auto read = std::from_chars(loudness.data(), end, lufs);
+    if (read.ec != std::errc() || read.ptr != end) {
+      return fail(
+          ErrorCode::Usage,
+          fmt::format("--loudness: wanted LUFS such as -23, or none, found '{}'", loudness));
+    }
+    options.loudness_lufs = lufs;
+  }
   options.kind = phonemes ? TextKind::Phonemes : kind;
   if (sentence_silence_s) {
     options.sentence_silence_s = *sentence_silence_s;

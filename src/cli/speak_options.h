@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "audio/sound_format.h"
 #include "cli/captions.h"
 #include "cli/fields.h"
@@ -12,16 +14,21 @@
 
 namespace mynah::cli {
 
+// EBU R 128's: the loudness of a programme in broadcasting.
+constexpr double kLoudness_lufs = -23;
+
 // How the text is read and spoken.
 struct VoiceOptions {
   SpeakOptions speak;
   bool phonemes = false;
   TextKind kind = TextKind::Plain;
   std::optional<double> sentence_silence_s;
+  std::string loudness = fmt::format("{}", kLoudness_lufs);  // or "none"
 
   void fields(Fields& fields);
 
-  [[nodiscard]] SpeakOptions finish() const;
+  // Usage for a loudness that is no number.
+  [[nodiscard]] Result<SpeakOptions> finish() const;
 };
 
 // --markup: what is written around the words.

@@ -20,6 +20,7 @@
 #include "store/file_sets.h"
 #include "store/speech_models.h"
 #include "store/store.h"
+#include "store/voice_levels.h"
 #include "text/phonemes/espeak/espeak_phonemizer.h"
 #include "text/phonemes/own_words.h"
 #include "text/phonemes/written_words.h"
@@ -46,7 +47,11 @@ Result<SpeechEngine> open_builtin(std::string why, std::string voice, PlacementW
   MYNAH_TRY_STATUS(placer->check_processor(place::StageGroup::Tts, "the built-in voice"));
   SpeechEngine engine;
   engine.voice = std::move(voice);
-  engine.synthesizer = std::make_unique<Synthesizer>(builtin_voice(), builtin_phonemizer);
+  const Store store(store_folders(context.environment));
+  engine.synthesizer = std::make_unique<Synthesizer>(
+      builtin_voice(), builtin_phonemizer,
+      std::make_shared<VoiceLevels>(store,
+                                    SpeechModel{.name = {}, .path = {}, .family = "builtin"}));
   engine.explanation.push_back("model " + std::move(why));
   return engine;
 }
@@ -329,12 +334,14 @@ Result<SpeechEngine> open_speech_engine(const SpeechEngineOptions& options, Cont
   for (std::string& line : engine.placer->explain()) {
     engine.explanation.push_back(std::move(line));
   }
+  auto levels = std::make_shared<VoiceLevels>(store, model);
   if (file.family == "piper") {
     if (language.espeak_voice.empty()) {
       MYNAH_TRY_STATUS(refuse_lexicon(options.lexicon, file.name));
     }
     engine.synthesizer = std::make_unique<Synthesizer>(
-        std::move(loaded), piper_phonemizers(file.name, language, options.lexicon));
+        std::move(loaded), piper_phonemizers(file.name, language, options.lexicon),
+        std::move(levels));
     return engine;
   }
   MYNAH_TRY(place::OpenedDevice reading, place::open_device("cpu", place::DeviceSettings{}));
@@ -351,7 +358,8 @@ Result<SpeechEngine> open_speech_engine(const SpeechEngineOptions& options, Cont
   if (file.family == "hibari") {
     phonemizers = english_only(file.name, std::move(phonemizers));
   }
-  engine.synthesizer = std::make_unique<Synthesizer>(std::move(loaded), std::move(phonemizers));
+  engine.synthesizer =
+      std::make_unique<Synthesizer>(std::move(loaded), std::move(phonemizers), std::move(levels));
   return engine;
 }
 

@@ -12,6 +12,7 @@
 #include "cli/open_placer.h"
 #include "cli/placement_answer.h"
 #include "cli/sound_output.h"
+#include "cli/speak_options.h"
 #include "cli/store_access.h"
 #include "speech/languages.h"
 #include "store/speech_models.h"
@@ -138,6 +139,7 @@ Result<int> VoicesCommand::sample(Context& context) const {
     const Synthesizer& synthesizer = *engine.synthesizer;
     SpeakOptions options;
     options.voice.voice = name;
+    options.loudness_lufs = kLoudness_lufs;
     const auto checked = synthesizer.check(options);
     if (!checked) {
       return std::unexpected(as_usage(checked.error()));

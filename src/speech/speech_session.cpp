@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "speech/clause_edges.h"
+#include "speech/speak_clause.h"
 #include "tensor/device_failure.h"
 #include "text/spoken/characters.h"
 #include "text/spoken/clauses.h"
@@ -71,10 +71,11 @@ bool ends_as_sentence(std::string_view text) {
 }  // namespace
 
 SpeechSession::SpeechSession(const VoiceModel& model, PhonemizerSource phonemizers,
-                             SpeakOptions options, VoiceFacts voice, SpeechObserver& observer,
-                             std::stop_token stop)
+                             VoiceLoudness& loudness, SpeakOptions options, VoiceFacts voice,
+                             SpeechObserver& observer, std::stop_token stop)
     : model_(model),
       phonemizers_(std::move(phonemizers)),
+      loudness_(loudness),
       options_(std::move(options)),
       voice_(std::move(voice)),
       observer_(observer),
@@ -383,8 +384,13 @@ Status SpeechSession::speak(const Stretch& stretch, const Piece& piece, bool las
   // "..." alone is a breath at most: the pause around it says as much.
   if (std::ranges::any_of(piece.words,
                           [](const PhonemeWord& word) { return sounds(word.phonemes); })) {
-    MYNAH_TRY(sound, model_.speak(piece.words, stretch.voice));
-    trim_clause(sound, model_.rate_hz());
+    MYNAH_TRY(sound, speak_clause(model_, piece.words, stretch.voice));
+    std::optional<double> gain_db;
+    if (options_.loudness_lufs) {
+      MYNAH_TRY(const auto own, loudness_.of(stretch.voice.voice));
+      gain_db = *options_.loudness_lufs - own.value_or(*options_.loudness_lufs);
+    }
+    set_level(sound, model_.rate_hz(), stretch.volume, gain_db);
   }
   const bool sentence = last && stretch.ends_sentence;
   const bool paragraph = last && stretch.ends_paragraph;
@@ -414,10 +420,7 @@ Status SpeechSession::speak(const Stretch& stretch, const Piece& piece, bool las
       .words = {},
       .samples = std::vector<float>(silence)};
   clause.words = words_of(stretch, piece, sound, clause.start_s, rate);
-  clause.samples.reserve(silence + sound.samples.size());
-  for (const float sample : sound.samples) {
-    clause.samples.push_back(sample * stretch.volume);
-  }
+  clause.samples.insert(clause.samples.end(), sound.samples.begin(), sound.samples.end());
   samples_ = end;
   first_ = false;
   silence_s_ = (paragraph  ? options_.paragraph_silence_s

@@ -12,6 +12,7 @@
 
 #include "speech/synthesizer.h"
 #include "speech/text_reader.h"
+#include "speech/voice_loudness.h"
 #include "text/spoken/inline_marks.h"
 #include "text/spoken/markup.h"
 #include "text/spoken/sentences.h"
@@ -22,8 +23,9 @@ namespace mynah {
 class SpeechSession final : public Synthesizer::Session {
  public:
   // What it stands on must outlive it.
-  SpeechSession(const VoiceModel& model, PhonemizerSource phonemizers, SpeakOptions options,
-                VoiceFacts voice, SpeechObserver& observer, std::stop_token stop);
+  SpeechSession(const VoiceModel& model, PhonemizerSource phonemizers, VoiceLoudness& loudness,
+                SpeakOptions options, VoiceFacts voice, SpeechObserver& observer,
+                std::stop_token stop);
 
   Status push(std::string_view text) override;
   Status finish() override;
@@ -76,6 +78,7 @@ class SpeechSession final : public Synthesizer::Session {
 
   const VoiceModel& model_;
   PhonemizerSource phonemizers_;
+  VoiceLoudness& loudness_;
   SpeakOptions options_;
   VoiceFacts voice_;
   SpeechObserver& observer_;

@@ -29,10 +29,17 @@ enum class TextKind : uint8_t {
   Phonemes  // the model's own alphabet, words between spaces
 };
 
+// Where loudness is set, what no wave of the sound goes beyond: what encoders add then stays below
+// full scale (EBU R 128, 2023).
+constexpr double kMostPeak_dBTP = -1;
+
 struct SpeakOptions {
   VoiceSettings voice;
   std::string language;  // BCP 47; "": the voice's
   float volume = 1.0F;
+  // As loud as every voice is to be, in LUFS: each gets a gain of its own, and true peaks stay at
+  // kMostPeak_dBTP. None: as loud as its model speaks.
+  std::optional<double> loudness_lufs{};
   TextKind kind = TextKind::Plain;
   bool normalize = true;                     // numbers, signs and short forms in words
   EmojiReading emoji = EmojiReading::Names;  // of normalized text
@@ -91,10 +98,15 @@ class SpeechObserver {
 using PhonemizerSource =
     std::function<Result<std::shared_ptr<const Phonemizer>>(const std::string& language)>;
 
+class VoiceLevels;
+class VoiceLoudness;
+
 // A voice model with what reads text to it. Const after load.
 class Synthesizer {
  public:
-  Synthesizer(std::unique_ptr<const VoiceModel> model, PhonemizerSource phonemizers);
+  // `levels`: where it is kept how loud voices are; null: they are measured anew.
+  Synthesizer(std::unique_ptr<const VoiceModel> model, PhonemizerSource phonemizers,
+              std::shared_ptr<VoiceLevels> levels = nullptr);
   ~Synthesizer();
 
   // One text, spoken.
@@ -120,12 +132,16 @@ class Synthesizer {
 
   [[nodiscard]] const VoiceModel& model() const { return *model_; }
 
+  // Measures how loud a voice is, unless that is known. Errors: the model's.
+  [[nodiscard]] Status measure(const std::string& voice) const;
+
   // Refuses what session() would, before any text is read; gives the voice that will speak.
   [[nodiscard]] Result<VoiceFacts> check(const SpeakOptions& options) const;
 
  private:
   std::unique_ptr<const VoiceModel> model_;
   PhonemizerSource phonemizers_;
+  std::unique_ptr<VoiceLoudness> loudness_;
 };
 
 // A voice of Kokoro's, and where it lies.

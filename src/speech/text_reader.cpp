@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "speech/languages.h"
+#include "speech/written_pauses.h"
 #include "text/phonemes/own_words.h"
 #include "text/spoken/english_spoken.h"
 
@@ -93,6 +94,7 @@ Result<std::vector<PhonemeWord>> TextReader::read(std::string_view sentence,
     word.begin = std::min(begin, end);
     word.end = end;
   }
+  add_pauses(sentence, words);
   return words;
 }
 

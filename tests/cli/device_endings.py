@@ -27,7 +27,7 @@ def workers_of(pid):
     return found
 
 
-SPEAK = ["speak", "--model", "hibari", "--storage", "f32", "--threads", "1", "--json"]
+SPEAK = ["speak", "--loudness", "none", "--model", "hibari", "--storage", "f32", "--threads", "1", "--json"]
 
 
 def wait_for_still_worker(pid):

@@ -165,7 +165,8 @@ class Rig:
         if verb == "vad":
             return [self.program, "vad", "--device", device, "--vad-model", SILERO, "--threads", "1", "--json", "--probabilities",
                     *self.parts]
-        return [self.program, "speak", "--device", device, "--model", "hibari", *storage, "--threads", "1", "--json", *flags,
+        return [self.program, "speak", "--loudness", "none", "--device", device, "--model", "hibari", *storage, "--threads", "1",
+                "--json", *flags,
                 "--out", home / "out.wav", TEXT]
 
     def run(self, verb, device, faults="", warm=False, **variables):

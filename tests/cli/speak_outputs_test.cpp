@@ -1,13 +1,17 @@
 // Where `mynah speak` writes, and what it must not destroy.
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "cli/sound_output.h"
 #include "cli/speak_book.h"
 #include "speak_fixture.h"
 #include "store/pull.h"
@@ -38,6 +42,69 @@ TEST_F(SpeakVerb, WritesIntoPipesAndDevices) {
     EXPECT_EQ(speak({"One.", "-m", "hum", "-o", folder_ / "a.wav", "--srt", pipe}), 0) << err();
   }
   EXPECT_THAT(heard, HasSubstr("One."));
+}
+
+// `> o.wav` and `>> all.wav`: a sound behind what stood there before, in a file that standard
+// output is. Gives the whole file.
+std::string redirected(const std::string& path, int flags, SoundFormat format) {
+  write_file(path, "before");
+  const UniqueFd fd(::open(path.c_str(), O_WRONLY | flags));
+  EXPECT_TRUE(fd);
+  if ((flags & (O_TRUNC | O_APPEND)) == 0) {
+    EXPECT_EQ(::lseek(fd.get(), 6, SEEK_SET), 6);
+  }
+  OutputStream out(fd.get());
+  const auto sound = open_sound_output("-", out, {.format = format, .rate_hz = 8000});
+  EXPECT_TRUE(sound.has_value());
+  for (int i = 0; sound && i < 4; ++i) {
+    EXPECT_TRUE((*sound)->write(std::vector<float>(250, 0.5F)));
+  }
+  EXPECT_TRUE((*sound)->finish());
+  // Whoever writes next to the same file stands behind the sound.
+  EXPECT_EQ(::write(fd.get(), "after", 5), 5);
+  return read_file(path);
+}
+
+uint32_t number_at(const std::string& bytes, size_t at) {
+  uint32_t number = 0;
+  std::memcpy(&number, bytes.data() + at, sizeof number);
+  return number;
+}
+
+TEST(SoundOnStandardOutput, AWavInAFileHasItsTrueSizes) {
+  const test::TemporaryFolder folder;
+  for (const int flags : {O_TRUNC, O_APPEND, 0}) {
+    std::string bytes = redirected(folder / "o.wav", flags, SoundFormat::Wav);
+    if (flags != O_TRUNC) {
+      ASSERT_TRUE(bytes.starts_with("before"));
+      bytes.erase(0, 6);
+    }
+    ASSERT_EQ(bytes.size(), 44U + 2000U + 5U) << flags;
+    EXPECT_TRUE(bytes.starts_with("RIFF"));
+    EXPECT_EQ(number_at(bytes, 4), 44U + 2000U - 8U);
+    EXPECT_EQ(number_at(bytes, 40), 2000U);
+    EXPECT_TRUE(bytes.ends_with("after"));
+  }
+}
+
+// As a file that is named: FLAC has its number of samples in its header.
+TEST(SoundOnStandardOutput, OtherFormatsAreWhatANamedFileIs) {
+  const test::TemporaryFolder folder;
+  for (const SoundFormat format : {SoundFormat::Flac, SoundFormat::Mp3, SoundFormat::Opus}) {
+    std::string bytes = redirected(folder / "o", O_TRUNC, format);
+    bytes.resize(bytes.size() - 5);
+    write_file(folder / "o2", bytes);
+    EXPECT_NEAR(seconds_of(folder / "o2"), 0.125, format == SoundFormat::Mp3 ? 0.15 : 0.001)
+        << name(format);
+  }
+}
+
+TEST_F(SpeakVerb, LoudnessIsANumberOrNone) {
+  EXPECT_EQ(speak({"One.", "-m", "hum", "-o", folder_ / "a.wav", "--loudness", "-30"}), 0) << err();
+  EXPECT_EQ(speak({"One.", "-m", "hum", "-o", folder_ / "b.wav", "--loudness", "loud"}), 2);
+  EXPECT_THAT(err(), HasSubstr("--loudness: wanted LUFS such as -23, or none, found 'loud'"));
+  EXPECT_EQ(speak({"One.", "-m", "hum", "-o", folder_ / "b.wav", "--loudness", "-80"}), 2);
+  EXPECT_THAT(err(), HasSubstr("loudness: wanted -50 to -8, found -80"));
 }
 
 TEST_F(SpeakVerb, WritesBehindLinks) {

@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "audio/loudness.h"
 #include "fake_voice.h"
 #include "speech/clause_edges.h"
 #include "text/phonemes/written_words.h"
@@ -194,6 +195,81 @@ TEST_F(Speaking, SpeedShortensSilenceTooAndVolumeIsAFactor) {
   }
 }
 
+TEST_F(Speaking, SpeedIsAFactorOfAllTimes) {
+  const std::string text = "One hundred twenty. Three hundred and forty five. Six.";
+  ASSERT_TRUE(speak(text));
+  const Collector plain = heard_;
+  for (const float speed : {0.25F, 0.5F, 0.8F, 1.3F, 2.0F, 3.0F, 4.0F}) {
+    SpeakOptions options;
+    options.voice.speed = speed;
+    ASSERT_TRUE(speak(text, options));
+    const double wanted = static_cast<double>(plain.samples.size()) / speed;
+    EXPECT_NEAR(static_cast<double>(heard_.samples.size()) / wanted, 1, 0.03) << speed;
+    ASSERT_EQ(heard_.clauses.size(), plain.clauses.size());
+    for (size_t i = 0; i < plain.clauses.size(); ++i) {
+      const std::vector<SpokenWord>& words = heard_.clauses[i].words;
+      ASSERT_EQ(words.size(), plain.clauses[i].words.size());
+      for (size_t k = 0; k < words.size(); ++k) {
+        // What is heard is found in windows of 5 ms.
+        EXPECT_NEAR(words[k].start_s, plain.clauses[i].words[k].start_s / speed, 0.02) << speed;
+        EXPECT_NEAR(words[k].end_s, plain.clauses[i].words[k].end_s / speed, 0.02) << speed;
+        EXPECT_LE(words[k].end_s, heard_.clauses[i].end_s);
+      }
+    }
+  }
+}
+
+TEST_F(Speaking, TheRateOfAPartIsAFactorOfItsTime) {
+  ASSERT_TRUE(speak("Six seven eight nine."));
+  const double alone_s = heard_.clauses.front().end_s - heard_.clauses.front().start_s;
+  ASSERT_TRUE(speak("[rate:2] Six seven eight nine."));
+  EXPECT_NEAR(heard_.clauses.front().end_s - heard_.clauses.front().start_s, alone_s / 2, 0.012);
+}
+
+// The voice hums at half of full scale, whatever it says.
+TEST_F(Speaking, EveryVoiceIsAsLoudAsIsAskedFor) {
+  std::string text;
+  for (int i = 0; i < 6; ++i) {
+    text += "Twelve hundred and thirty four men went home. ";
+  }
+  ASSERT_TRUE(speak(text));
+  const double own = loudness_lufs(heard_.samples, FakeVoice::kRate).value_or(0);
+  for (const double wanted : {-30.0, -23.0}) {
+    SpeakOptions options;
+    options.loudness_lufs = wanted;
+    ASSERT_TRUE(speak(text, options));
+    EXPECT_NEAR(loudness_lufs(heard_.samples, FakeVoice::kRate).value_or(0), wanted, 1);
+    EXPECT_GT(std::abs(wanted - own), 3);  // that something was to be done
+  }
+  // One gain for all of a text: no clause is louder than another that the voice says as loud.
+  const auto peak = [this](size_t clause) {
+    return std::ranges::max(heard_.clauses[clause].samples);
+  };
+  EXPECT_NEAR(peak(1), peak(4), 0.01);
+}
+
+TEST_F(Speaking, NoPeakIsBeyondTheCeilingWhereLoudnessIsSet) {
+  SpeakOptions options;
+  options.loudness_lufs = -8;
+  options.volume = 4;
+  ASSERT_TRUE(speak("Twelve hundred and thirty four men went home.", options));
+  EXPECT_LE(std::ranges::max(heard_.samples), std::pow(10.0, kMostPeak_dBTP / 20));
+  EXPECT_GT(std::ranges::max(heard_.samples), 0.7);
+  // As the model speaks, there is no ceiling but the file's.
+  options.loudness_lufs.reset();
+  ASSERT_TRUE(speak("Twelve hundred and thirty four men went home.", options));
+  EXPECT_GT(std::ranges::max(heard_.samples), 1.5);
+}
+
+TEST_F(Speaking, AVoiceIsMeasuredOnce) {
+  SpeakOptions options;
+  options.loudness_lufs = -23;
+  ASSERT_TRUE(speak("One.", options));
+  EXPECT_GT(said_.size(), 1U);
+  ASSERT_TRUE(speak("One. Two.", options));
+  EXPECT_THAT(said_, ElementsAre("One.", "Two."));
+}
+
 TEST_F(Speaking, WhatCannotBeHeardGivesNothing) {
   for (const char* text : {"", "   \n\n ", "... !? —", "[voice:hum]", "\xFF\xFE"}) {
     ASSERT_TRUE(speak(text)) << text;
@@ -293,6 +369,10 @@ TEST_F(Speaking, RefusesWhatIsOutOfRangeOrNotThere) {
   SpeakOptions options;
   options.voice.speed = -1;
   EXPECT_THAT(speak("a", options).error().message, HasSubstr("speed: wanted 0.25 to 4, found -1"));
+  options = {};
+  options.loudness_lufs = 3;
+  EXPECT_THAT(speak("a", options).error().message,
+              HasSubstr("loudness: wanted -50 to -8, found 3"));
   options = {};
   options.volume = std::nanf("");
   EXPECT_THAT(speak("a", options).error().message, HasSubstr("volume: wanted 0 to 10, found nan"));
