@@ -42,7 +42,9 @@ void measure_voices(Context& context) {
   const Store store(store_folders(context.environment));
   for (const SpeechModel& model : installed_speech_models(store)) {
     const std::vector<std::string> names = not_measured(store, model);
-    if (names.empty() || names.size() > kMostVoices) {
+    // Its sentences are English, which is read by lexicons that may come later.
+    const bool readable = model.family == "piper" || !model.english_phonemes.empty();
+    if (names.empty() || names.size() > kMostVoices || !readable) {
       continue;
     }
     SpeechEngineOptions options;
