@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "speech/languages.h"
 #include "speech/speak_clause.h"
 #include "tensor/device_failure.h"
 #include "text/spoken/characters.h"
@@ -430,16 +431,27 @@ Status SpeechSession::speak(const Stretch& stretch, const Piece& piece, bool las
   return observer_.on_clause(clause);
 }
 
-// A word is what stands between two spaces in the text as it was written, whatever it is said as.
+// A word is what stands between two spaces in the text as it was written, whatever it is said as;
+// of Japanese, which has none, what its reader takes for one.
 std::vector<SpokenWord> SpeechSession::words_of(const Stretch& stretch, const Piece& piece,
                                                 const ClauseSound& sound, double start_s,
                                                 double rate) {
   const std::string_view text = stretch.text;
+  const bool spaced = primary_language(stretch.language) != "ja";
   std::vector<SpokenWord> words;
   size_t end = 0;  // bytes: of the last word
   for (size_t i = 0; i < piece.words.size(); ++i) {
     const size_t begin = std::min(piece.words[i].begin, piece.end);
-    if (begin >= end || words.empty()) {
+    if (!spaced) {
+      const size_t last = std::clamp(piece.words[i].end, begin, piece.end);
+      if (words.empty() || (begin >= end && sounds(piece.words[i].phonemes))) {
+        words.push_back({.text = {}, .phonemes = {}});
+        end = begin;
+      }
+      const size_t from = std::clamp(end, begin, last);
+      words.back().text += text.substr(from, last - from);
+      end = std::max(end, last);
+    } else if (begin >= end || words.empty()) {
       size_t first = begin;
       while (first > piece.begin && !is_ascii_space(text[first - 1])) {
         --first;

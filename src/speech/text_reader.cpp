@@ -61,7 +61,8 @@ TextReader::TextReader(std::shared_ptr<const Phonemizer> phonemizer, const std::
                        const ReadingOptions& options)
     : phonemizer_(std::move(phonemizer)),
       english_(is_english(language)),
-      spoken_({.normalize = options.normalize,
+      // Open_jtalk reads numbers and signs itself, and spaces around them would be pauses.
+      spoken_({.normalize = options.normalize && primary_language(language) != "ja",
                .dialect = is_british(language) ? EnglishDialect::British : EnglishDialect::American,
                .emoji = options.emoji,
                .language = english_ ? std::string() : language}) {}

@@ -18,6 +18,9 @@ namespace {
 using open_jtalk::Morpheme;
 using open_jtalk::OpenJtalkProcess;
 
+// A space, which is no word.
+constexpr std::string_view kSpace = "　";
+
 // One character of the text, as open_jtalk is given it.
 struct Given {
   char32_t character = 0;
@@ -187,6 +190,10 @@ class JapanesePhonemizer final : public Phonemizer {
     }
     const auto places = places_of(trace.morphemes, line);
     for (size_t i = 0; i < trace.morphemes.size();) {
+      if (trace.morphemes[i].surface == kSpace) {
+        ++i;
+        continue;
+      }
       size_t last = i + 1;
       std::string kana = trace.morphemes[i].kana;
       while (last < trace.morphemes.size() &&
