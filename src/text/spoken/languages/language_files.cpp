@@ -43,6 +43,7 @@ MYNAH_LANGUAGE_FILE(tr, "tr")
 MYNAH_LANGUAGE_FILE(tr_cldr, "tr.cldr")
 MYNAH_LANGUAGE_FILE(uk, "uk")
 MYNAH_LANGUAGE_FILE(uk_cldr, "uk.cldr")
+MYNAH_LANGUAGE_FILE(es_419, "es-419")
 MYNAH_LANGUAGE_FILE(shared, "shared")
 
 namespace mynah {
@@ -55,24 +56,24 @@ namespace {
     }                                                            \
   }
 
-std::array<LanguageFile, 33> embedded() {
-  return {MYNAH_LANGUAGE_TEXT(cs, "cs"),        MYNAH_LANGUAGE_TEXT(cs_cldr, "cs.cldr"),
-          MYNAH_LANGUAGE_TEXT(de, "de"),        MYNAH_LANGUAGE_TEXT(de_cldr, "de.cldr"),
-          MYNAH_LANGUAGE_TEXT(es, "es"),        MYNAH_LANGUAGE_TEXT(es_cldr, "es.cldr"),
-          MYNAH_LANGUAGE_TEXT(fr, "fr"),        MYNAH_LANGUAGE_TEXT(fr_cldr, "fr.cldr"),
-          MYNAH_LANGUAGE_TEXT(fr_be, "fr-be"),  MYNAH_LANGUAGE_TEXT(fr_be_cldr, "fr-be.cldr"),
-          MYNAH_LANGUAGE_TEXT(fr_ch, "fr-ch"),  MYNAH_LANGUAGE_TEXT(fr_ch_cldr, "fr-ch.cldr"),
-          MYNAH_LANGUAGE_TEXT(hi, "hi"),        MYNAH_LANGUAGE_TEXT(hi_cldr, "hi.cldr"),
-          MYNAH_LANGUAGE_TEXT(it, "it"),        MYNAH_LANGUAGE_TEXT(it_cldr, "it.cldr"),
-          MYNAH_LANGUAGE_TEXT(nl, "nl"),        MYNAH_LANGUAGE_TEXT(nl_cldr, "nl.cldr"),
-          MYNAH_LANGUAGE_TEXT(pl, "pl"),        MYNAH_LANGUAGE_TEXT(pl_cldr, "pl.cldr"),
-          MYNAH_LANGUAGE_TEXT(pt, "pt"),        MYNAH_LANGUAGE_TEXT(pt_cldr, "pt.cldr"),
-          MYNAH_LANGUAGE_TEXT(pt_pt, "pt-pt"),  MYNAH_LANGUAGE_TEXT(pt_pt_cldr, "pt-pt.cldr"),
-          MYNAH_LANGUAGE_TEXT(ru, "ru"),        MYNAH_LANGUAGE_TEXT(ru_cldr, "ru.cldr"),
-          MYNAH_LANGUAGE_TEXT(sv, "sv"),        MYNAH_LANGUAGE_TEXT(sv_cldr, "sv.cldr"),
-          MYNAH_LANGUAGE_TEXT(tr, "tr"),        MYNAH_LANGUAGE_TEXT(tr_cldr, "tr.cldr"),
-          MYNAH_LANGUAGE_TEXT(uk, "uk"),        MYNAH_LANGUAGE_TEXT(uk_cldr, "uk.cldr"),
-          MYNAH_LANGUAGE_TEXT(shared, "shared")};
+std::array<LanguageFile, 34> embedded() {
+  return {MYNAH_LANGUAGE_TEXT(cs, "cs"),         MYNAH_LANGUAGE_TEXT(cs_cldr, "cs.cldr"),
+          MYNAH_LANGUAGE_TEXT(de, "de"),         MYNAH_LANGUAGE_TEXT(de_cldr, "de.cldr"),
+          MYNAH_LANGUAGE_TEXT(es, "es"),         MYNAH_LANGUAGE_TEXT(es_cldr, "es.cldr"),
+          MYNAH_LANGUAGE_TEXT(fr, "fr"),         MYNAH_LANGUAGE_TEXT(fr_cldr, "fr.cldr"),
+          MYNAH_LANGUAGE_TEXT(fr_be, "fr-be"),   MYNAH_LANGUAGE_TEXT(fr_be_cldr, "fr-be.cldr"),
+          MYNAH_LANGUAGE_TEXT(fr_ch, "fr-ch"),   MYNAH_LANGUAGE_TEXT(fr_ch_cldr, "fr-ch.cldr"),
+          MYNAH_LANGUAGE_TEXT(hi, "hi"),         MYNAH_LANGUAGE_TEXT(hi_cldr, "hi.cldr"),
+          MYNAH_LANGUAGE_TEXT(it, "it"),         MYNAH_LANGUAGE_TEXT(it_cldr, "it.cldr"),
+          MYNAH_LANGUAGE_TEXT(nl, "nl"),         MYNAH_LANGUAGE_TEXT(nl_cldr, "nl.cldr"),
+          MYNAH_LANGUAGE_TEXT(pl, "pl"),         MYNAH_LANGUAGE_TEXT(pl_cldr, "pl.cldr"),
+          MYNAH_LANGUAGE_TEXT(pt, "pt"),         MYNAH_LANGUAGE_TEXT(pt_cldr, "pt.cldr"),
+          MYNAH_LANGUAGE_TEXT(pt_pt, "pt-pt"),   MYNAH_LANGUAGE_TEXT(pt_pt_cldr, "pt-pt.cldr"),
+          MYNAH_LANGUAGE_TEXT(ru, "ru"),         MYNAH_LANGUAGE_TEXT(ru_cldr, "ru.cldr"),
+          MYNAH_LANGUAGE_TEXT(sv, "sv"),         MYNAH_LANGUAGE_TEXT(sv_cldr, "sv.cldr"),
+          MYNAH_LANGUAGE_TEXT(tr, "tr"),         MYNAH_LANGUAGE_TEXT(tr_cldr, "tr.cldr"),
+          MYNAH_LANGUAGE_TEXT(uk, "uk"),         MYNAH_LANGUAGE_TEXT(uk_cldr, "uk.cldr"),
+          MYNAH_LANGUAGE_TEXT(es_419, "es-419"), MYNAH_LANGUAGE_TEXT(shared, "shared")};
 }
 
 }  // namespace

@@ -258,6 +258,9 @@ void read_dates(const Json& json, LanguageNumbers& numbers) {
 }
 
 void read_into(const Json& json, LanguageNumbers& numbers) {
+  if (json.is_null()) {
+    return;
+  }
   if (json.contains("plural")) {
     numbers.plural = plural_of(json["plural"].get<std::string>());
   }
@@ -321,9 +324,12 @@ std::unique_ptr<LanguageNumbers> load(const std::string& tag) {
   read_into(parse("shared"), *numbers);
   read_into(own, *numbers);
   if (hyphen < tag.size()) {
-    const Json country = parse(tag);
+    // "mx": "es-419": a country that writes as others do.
+    const Json countries = own.value("countries", Json::object());
+    const std::string name = countries.value(tag.substr(hyphen + 1), tag);
+    const Json country = parse(name);
     if (!country.is_null()) {
-      read_into(parse(tag + ".cldr"), *numbers);
+      read_into(parse(name + ".cldr"), *numbers);
       read_into(country, *numbers);
     }
   }

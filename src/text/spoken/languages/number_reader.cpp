@@ -54,7 +54,7 @@ std::optional<std::string> NumberReader::cardinal(const WrittenNumber& number,
   }
   const auto& counting = language_.cardinals.find("")->second;
   if (!number.point) {
-    return language_.rules->decimal(number.value, number.fraction, counting);
+    return language_.rules->decimal(number.value, number.fraction, counting, language_.decimal[0]);
   }
   // "3.5" where decimals have a comma is two numbers with a point between, of a version mostly.
   const auto whole = language_.rules->words(number.value, counting);

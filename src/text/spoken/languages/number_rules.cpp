@@ -78,7 +78,7 @@ void NumberRules::add(const std::string& set, std::string_view text) {
   Rule rule{.parts = parse_body(text.substr(colon + 2))};
   Set& into = sets_[set];
   if (head == "x.x" || head == "x,x") {
-    into.decimals = std::move(rule);
+    (head == "x,x" ? into.comma : into.decimals) = std::move(rule);
     return;
   }
   if (head == "0.x") {
@@ -206,7 +206,7 @@ bool NumberRules::write_fraction(std::string_view digits, std::string_view set,
 }
 
 std::optional<std::string> NumberRules::decimal(uint64_t number, std::string_view fraction,
-                                                std::string_view set) const {
+                                                std::string_view set, char sign) const {
   const Set* rules = find(set);
   // A set that is another in all but a few numbers has its decimals.
   for (int hops = 0; rules != nullptr && hops < kDeepest; ++hops) {
@@ -221,8 +221,11 @@ std::optional<std::string> NumberRules::decimal(uint64_t number, std::string_vie
     return std::nullopt;
   }
   std::string out;
-  const bool below_one = number == 0 && rules->below_one;
-  for (const Part& part : (below_one ? rules->below_one : rules->decimals)->parts) {
+  const bool comma = sign == ',' && rules->comma;
+  const auto& rule = number == 0 && rules->below_one ? rules->below_one
+                     : comma                         ? rules->comma
+                                                     : rules->decimals;
+  for (const Part& part : rule->parts) {
     bool good = part.kind != Part::Kind::Same;
     if (part.kind == Part::Kind::Text) {
       out += part.text;

@@ -35,9 +35,10 @@ class NumberRules {
   // The number in words; nothing where the rules give up (10^18 and above) or have no such set.
   [[nodiscard]] std::optional<std::string> words(uint64_t number, std::string_view set) const;
 
-  // The same with decimals: `fraction` is the digits behind the sign, at least one.
+  // The same with decimals: `fraction` is the digits behind the sign, at least one. A language with
+  // rules for both signs says which it is ("coma", "punto").
   [[nodiscard]] std::optional<std::string> decimal(uint64_t number, std::string_view fraction,
-                                                   std::string_view set) const;
+                                                   std::string_view set, char sign = '.') const;
 
  private:
   struct Part {
@@ -58,6 +59,7 @@ class NumberRules {
   struct Set {
     std::vector<Rule> rules;  // by base
     std::optional<Rule> decimals;
+    std::optional<Rule> comma;      // of decimals behind a comma, where that is another
     std::optional<Rule> below_one;  // of decimals without whole ones, where they have their own
   };
 
