@@ -36,6 +36,15 @@ bool is_counted_symbol(std::string_view before) {
   return !before.ends_with("log") && (is_ascii_letter(last) || is_ascii_digit(last) || last == ')');
 }
 
+// Accents between letters were meant to be apostrophes: don\u00B4t, won`t.
+bool is_letter_end(std::string_view before) {
+  return !before.empty() && (is_ascii_letter(before.back()) || (before.back() & 0x80) != 0);
+}
+
+bool is_letter_begin(std::string_view behind) {
+  return !behind.empty() && is_letter(next_code_point(behind).code_point);
+}
+
 char32_t plain(char32_t c) {
   switch (c) {
     case 0x2018:
@@ -87,7 +96,10 @@ CanonicalText to_canonical(std::string_view source) {
   for (size_t at = 0; at < source.size();) {
     const Utf8Step step = next_code_point(source.substr(at));
     const char32_t c = step.code_point;
-    if (!step.valid || c == kReplacementCharacter || c < 0x20 || between(c, 0x7F, 0x9F)) {
+    if ((c == U'`' || c == 0xB4) && is_letter_end(canonical.text) &&
+        is_letter_begin(source.substr(at + step.bytes))) {
+      put(U'\'', at);
+    } else if (!step.valid || c == kReplacementCharacter || c < 0x20 || between(c, 0x7F, 0x9F)) {
       put(c == U'\n' && step.valid ? U'\n' : U' ', at);
     } else if (c < 0x80) {
       put(c, at);

@@ -304,7 +304,7 @@ SentenceSplitter::Verdict SentenceSplitter::judge_single_stop(const Stop& stop) 
     return lower && !sayable ? Verdict::Goes : Verdict::Ends;
   }
   if (known == nullptr && !are_single_letters(word)) {
-    return Verdict::Ends;
+    return lower && has_capital_parts(word) ? Verdict::Goes : Verdict::Ends;
   }
   AbbreviationStop kind = AbbreviationStop::AtStarter;
   if (known != nullptr) {

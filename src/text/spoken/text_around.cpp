@@ -43,6 +43,15 @@ bool are_single_letters(std::string_view dotted) {
   return dotted.size() % 2 == 1;
 }
 
+bool has_capital_parts(std::string_view dotted) {
+  for (size_t i = 0; i < dotted.size(); ++i) {
+    if ((i == 0 || dotted[i - 1] == '.') && !is_ascii_upper(dotted[i])) {
+      return false;
+    }
+  }
+  return true;
+}
+
 std::string_view last_abbreviated(std::string_view word) {
   constexpr std::string_view kDash = "\u2013";
   const size_t hyphen = word.rfind('-');

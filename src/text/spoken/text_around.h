@@ -22,6 +22,9 @@ inline constexpr size_t kMarkBytes = 8;    // of a line's beginning: "123. a" at
 // "U.S.A", "e.g": letters with stops between them.
 [[nodiscard]] bool are_single_letters(std::string_view dotted);
 
+// "LL.B", "D.Phil": each part between stops begins with a capital.
+[[nodiscard]] bool has_capital_parts(std::string_view dotted);
+
 // The part of a word that its last stop belongs to: "Jan.-Mar" is two months, "12-in" a number and
 // a measure. The word itself where a hyphen or dash joins it in another way.
 [[nodiscard]] std::string_view last_abbreviated(std::string_view word);
