@@ -19,6 +19,8 @@ constexpr double kPreroll_s = 1;
 // A shorter gap between time stamps is their rounding. Of a longer one the recorder left silence
 // out (or packets were lost), and what follows keeps its time.
 constexpr double kLeastGap_s = 0.1;
+// FFmpeg's AV_TIME_BASE_Q, whose macro is no C++.
+constexpr AVRational kMicroseconds{1, AV_TIME_BASE};
 // What is later than the recording's beginning by less is not late.
 constexpr double kLeastLate_s = 0.01;
 // Time stamps that go back by more begin anew: another recording was joined on.
@@ -131,7 +133,7 @@ void Decoder::note_start(const AVPacket& packet) {
       (stream.disposition & AV_DISPOSITION_ATTACHED_PIC) != 0) {
     return;
   }
-  const int64_t start_us = av_rescale_q(pts, stream.time_base, AV_TIME_BASE_Q);
+  const int64_t start_us = av_rescale_q(pts, stream.time_base, kMicroseconds);
   others_start_us_ = std::min(others_start_us_.value_or(start_us), start_us);
 }
 
@@ -342,7 +344,7 @@ bool Decoder::begin() {
   origin_pts_ = frame_->best_effort_timestamp;
   if (origin_pts_ != AV_NOPTS_VALUE && others_start_us_) {
     origin_pts_ =
-        std::min(origin_pts_, av_rescale_q(*others_start_us_, AV_TIME_BASE_Q, stream_->time_base));
+        std::min(origin_pts_, av_rescale_q(*others_start_us_, kMicroseconds, stream_->time_base));
   }
   late_ = frame_position().value_or(0);
   seeking_ = options_.start_s >= kLeastSeek_s && input_.seekable() &&
