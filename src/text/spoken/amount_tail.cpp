@@ -37,7 +37,7 @@ bool says_letter_k(const Tokens& tokens, size_t number, size_t at) {
 }
 
 // "30k", "3bn", "5T" at `at`.
-Tail scale_tail_at(const Tokens& tokens, size_t number, size_t at) {
+Tail scale_tail_at(const Tokens& tokens, size_t number, size_t at, EnglishDialect dialect) {
   const auto scale = scale_at(tokens, at, ScaleLetters::Known);
   // "B2B" is no amount, "5 million" is no letter.
   // Nor is "i7-13700K".
@@ -50,7 +50,11 @@ Tail scale_tail_at(const Tokens& tokens, size_t number, size_t at) {
     // "2m of the 67m residents"
     const bool of =
         tokens.word_behind(at + 1) == "of" && tokens.is(at + 4, "the") && tokens.is_digits(at + 6);
-    const bool millions = of || among(WordList{"millions"}, tokens.word_behind(at + 1));
+    // "1.5m km of cable"
+    const bool measured = tokens.is_space(at + 1) && tokens.is_word(at + 2) &&
+                          tokens.text(at + 2).size() > 1 &&
+                          unit_at(tokens, at + 1, false, dialect).has_value();
+    const bool millions = of || measured || among(WordList{"millions"}, tokens.word_behind(at + 1));
     return millions ? Tail{scale->end, "million"} : Tail{at, ""};
   }
   const std::string_view letter = tokens.text(at);
@@ -59,6 +63,17 @@ Tail scale_tail_at(const Tokens& tokens, size_t number, size_t at) {
     return {scale->end, spell(letter)};
   }
   return {scale->end, std::string(scale->word)};
+}
+
+// "1.5m km", "3bn kWh": the unit behind the scale.
+Tail with_unit_behind(const Tokens& tokens, Tail scale, EnglishDialect dialect) {
+  constexpr auto kScales = std::to_array<std::string_view>({"thousand", "million", "billion"});
+  if (!among(kScales, scale.words) || !tokens.is_space(scale.end) ||
+      tokens.text(scale.end + 1).size() < 2) {
+    return scale;
+  }
+  const auto unit = unit_at(tokens, scale.end, false, dialect);
+  return unit ? Tail{unit->end, scale.words + " " + unit->words} : scale;
 }
 
 }  // namespace
@@ -90,8 +105,9 @@ Tail unit_tail_at(const Tokens& tokens, size_t number, size_t at, bool singular,
     const bool goes_on =
         tokens.is_digits(next) || (tokens.is_word(next) && is_ascii_lower(tokens.text(next)[0]));
     // "1 fl. oz.; 6 mos., at most"
-    constexpr auto kInside = std::to_array<std::string_view>({",", ";", ":"});
-    const bool inside = among(kInside, tokens.text(tail.end + 1));
+    constexpr auto kInside = std::to_array<std::string_view>({",", ";", ":", ")"});
+    const bool inside =
+        among(kInside, tokens.text(tail.end + 1)) && !tokens.ends_text(tail.end + 1);
     if (tokens.is(tail.end, ".") && (inside || (tokens.is_space(tail.end + 1) && goes_on))) {
       ++tail.end;
     }
@@ -125,8 +141,9 @@ Tail unit_tail_at(const Tokens& tokens, size_t number, size_t at, bool singular,
 
 Tail tail_at(const Tokens& tokens, size_t number, size_t at, bool singular,
              const SpokenOptions& options) {
-  if (const Tail scale = scale_tail_at(tokens, number, at);
-      tokens.is(at, "m") && !scale.words.empty()) {
+  const Tail scale =
+      with_unit_behind(tokens, scale_tail_at(tokens, number, at, options.dialect), options.dialect);
+  if (tokens.is(at, "m") && !scale.words.empty()) {
     return scale;
   }
   if (Tail unit = unit_tail_at(tokens, number, at, singular, options); !unit.words.empty()) {
@@ -147,7 +164,7 @@ Tail tail_at(const Tokens& tokens, size_t number, size_t at, bool singular,
       return {per->end, "times per " + per->words};
     }
   }
-  return scale_tail_at(tokens, number, at);
+  return scale;
 }
 
 bool stands_before_noun(const Tokens& tokens, size_t at, const Tail& tail) {

@@ -23,6 +23,9 @@ inline constexpr std::array<std::string_view, 7> kDays = {
   if (word == "Tues") {
     return "Tuesday";
   }
+  if (word == "Weds") {
+    return "Wednesday";
+  }
   return word == "Thur" || word == "Thurs" ? "Thursday" : std::string_view{};
 }
 

@@ -31,6 +31,11 @@ constexpr auto kWords = std::to_array<std::string_view>({"NaN", "BeOS"});
 
 constexpr size_t kLongest = 24;
 
+// Made of elements' letters, and words or grades where a sign follows: "As-", "C+", "He-".
+constexpr auto kNoIons = std::to_array<std::string_view>(
+    {"B",  "C",  "F",  "I",  "V",  "S", "P",  "N",  "O",  "W",  "Y", "U",
+     "In", "As", "Be", "He", "No", "I", "At", "Co", "La", "Re", "Os"});
+
 // The symbols that a formula had so far.
 struct Symbols {
   std::string_view first;
@@ -60,6 +65,48 @@ bool is_plural(std::string_view word) {
   return word.ends_with('s') && is_all_capitals(word.substr(0, word.size() - 1));
 }
 
+// "Na+", "Ca2+", "SO4 2-", "Fe³⁺": the charge at `at`, "two plus", and where it ends. Nothing where
+// none is there.
+std::optional<Reading> charge_at(const Tokens& tokens, size_t at, EnglishDialect dialect) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kRaised = {
+      {{"\u00B9", "1"}, {"\u00B2", "2"}, {"\u00B3", "3"}, {"\u2074", "4"}}};
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kSigns = {
+      {{"+", "plus"},
+       {"-", "minus"},
+       {"\u2212", "minus"},
+       {"\u207A", "plus"},
+       {"\u207B", "minus"}}};
+  const auto* const raised =
+      std::ranges::find(kRaised, tokens.text(at), [](const auto& r) { return r.first; });
+  const std::string_view count = raised != kRaised.end()      ? raised->second
+                                 : tokens.is_digits(at, 1, 1) ? tokens.text(at)
+                                                              : std::string_view{};
+  const size_t sign = count.empty() ? at : at + 1;
+  const auto* const found =
+      std::ranges::find(kSigns, tokens.text(sign), [](const auto& s) { return s.first; });
+  const std::string_view behind = tokens.text(sign + 1);
+  const bool ends = tokens.is_end(sign + 1) || tokens.is_space(sign + 1) ||
+                    std::string_view(".,;:!?)]/").find(behind) != std::string_view::npos;
+  if (found == kSigns.end() || !ends) {
+    return std::nullopt;
+  }
+  return Reading{sign + 1,
+                 join_words(count.empty() ? "" : cardinal_words(count, dialect), found->second)};
+}
+
+// "Na+", "Ca2+": one element and its charge.
+std::optional<Reading> read_ion(const Tokens& tokens, size_t at, EnglishDialect dialect) {
+  const std::string_view symbol = tokens.text(at);
+  if (!among(kElements, symbol) || among(kNoIons, symbol)) {
+    return std::nullopt;
+  }
+  auto charge = charge_at(tokens, at + 1, dialect);
+  if (charge) {
+    charge->words = spell(symbol) + " " + charge->words;
+  }
+  return charge;
+}
+
 }  // namespace
 
 std::optional<Reading> read_chemical(const Tokens& tokens, size_t at,
@@ -67,6 +114,9 @@ std::optional<Reading> read_chemical(const Tokens& tokens, size_t at,
   if (!tokens.is_word(at) || !tokens.begins_word(at) || among(kWords, tokens.text(at)) ||
       is_plural(tokens.text(at))) {
     return std::nullopt;
+  }
+  if (auto ion = read_ion(tokens, at, options.dialect)) {
+    return ion;
   }
   std::string words;
   Symbols symbols;

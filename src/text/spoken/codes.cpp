@@ -6,6 +6,7 @@
 
 #include "text/spoken/cardinals.h"
 #include "text/spoken/characters.h"
+#include "text/spoken/initials.h"
 #include "text/spoken/quantity.h"
 #include "text/spoken/reading.h"
 #include "text/spoken/word_tables.h"
@@ -161,13 +162,18 @@ std::optional<Reading> read_heat(const Tokens& tokens, size_t at, const SpokenOp
     letter = tokens.skip_space(second->end);
   }
   const bool fahrenheit = tokens.is(letter, "F");
-  if ((!fahrenheit && !tokens.is(letter, "C")) || !tokens.ends_word(letter + 1)) {
+  if ((!fahrenheit && !tokens.is(letter, "C")) || !tokens.ends_word(letter + 1) ||
+      is_initial(tokens, letter)) {
     return std::nullopt;
   }
+  // "5 C. outside"
+  const std::string_view next = tokens.word_behind(letter + 2);
+  const bool stop = tokens.is(letter + 1, ".") && !next.empty() && is_ascii_lower(next[0]);
   for (size_t i = at > kNear ? at - kNear : 0; i < at + kNear && !tokens.is_end(i); ++i) {
     const bool hot = tokens.is_word(i) && among(WordList{"heat"}, ascii_lower(tokens.text(i)));
     if (hot || tokens.is(i, "\u00B0")) {
-      return Reading{letter + 1, words + " degrees " + (fahrenheit ? "Fahrenheit" : "Celsius")};
+      return Reading{letter + (stop ? 2 : 1),
+                     words + " degrees " + (fahrenheit ? "Fahrenheit" : "Celsius")};
     }
   }
   return std::nullopt;

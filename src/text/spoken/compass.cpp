@@ -7,6 +7,7 @@
 #include "text/spoken/characters.h"
 #include "text/spoken/codes.h"
 #include "text/spoken/reading.h"
+#include "text/spoken/word_tables.h"
 
 namespace mynah {
 namespace {
@@ -83,6 +84,11 @@ std::optional<Reading> read_compass(const Tokens& tokens, size_t at, const Spoke
   const std::string_view direction = direction_of(letters);
   if (direction.empty() || !tokens.begins_word(at) || !tokens.ends_word(at + 1)) {
     return std::nullopt;
+  }
+  // "N. Dakota", "the S. Korean team"
+  if (letters.size() == 1 && tokens.is(at + 1, ".") && tokens.is_space(at + 2) &&
+      among(WordList{"compass-places"}, tokens.text(at + 3))) {
+    return Reading{at + 2, std::string(direction)};
   }
   const size_t end = direction_end(tokens, at);
   // "Park Ave NW", "5th St. N"

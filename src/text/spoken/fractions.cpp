@@ -7,6 +7,7 @@
 #include "text/spoken/characters.h"
 #include "text/spoken/inches.h"
 #include "text/spoken/quantity.h"
+#include "text/spoken/word_tables.h"
 
 namespace mynah {
 namespace {
@@ -122,7 +123,10 @@ std::optional<Reading> read_fraction(const Tokens& tokens, size_t at,
   // "5/1 odds", "a 7/2 favourite"
   constexpr auto kBets = std::to_array<std::string_view>(
       {"odds", "shot", "favourite", "favorite", "outsider", "chance"});
-  if (among(kBets, tokens.word_behind(at + 3))) {
+  constexpr size_t kNear = 20;  // tokens
+  const bool improper = digits_value(above) > digits_value(below) && below != "1";
+  const bool backed = (improper || below == "1") && is_near(WordList{"betting"}, tokens, at, kNear);
+  if (among(kBets, tokens.word_behind(at + 3)) || backed) {
     return Reading{at + 3, cardinal_words(above, options.dialect) + " to " +
                                cardinal_words(below, options.dialect)};
   }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "text/spoken/cardinals.h"
+#include "text/spoken/word_tables.h"
 
 namespace mynah {
 namespace {
@@ -52,7 +53,8 @@ std::string_view inch_word(const Tokens& tokens, size_t behind) {
        "than",    "more",  "less",   "but",    "as",      "off",   "away", "taller", "longer",
        "shorter", "wider", "deeper", "higher", "thicker", "square"});
   const std::string_view next = tokens.word_behind(behind);
-  const bool thing = !next.empty() && !among(kMeasured, next) && !among(kNoThings, next);
+  const bool thing = !next.empty() && !among(kMeasured, next) && !among(kNoThings, next) &&
+                     !among(WordList{"no-nouns"}, next);
   return thing ? "inch" : "inches";
 }
 

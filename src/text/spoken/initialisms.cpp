@@ -167,6 +167,17 @@ bool is_in_formula(const Tokens& tokens, size_t at) {
          (at > 0 && among(kOperators, tokens.text(last)));
 }
 
+// "a C-, then a B-": grades; not "A- and B-roads".
+bool is_low_grade(const Tokens& tokens, size_t at) {
+  constexpr std::string_view kGrades = "ABCDF";
+  const std::string_view letter = tokens.text(at);
+  const size_t other = tokens.skip_space(tokens.skip_space(at + 2) + 1);
+  const bool suspended = tokens.is(other + 1, "-") && tokens.is_word(other + 2);
+  return kGrades.find(letter) != std::string_view::npos && tokens.is(at + 1, "-") &&
+         !tokens.is(at + 2, "-") && tokens.ends_word(at + 2) && tokens.begins_word(at) &&
+         !suspended;
+}
+
 std::optional<Reading> read_letter(const Tokens& tokens, size_t at) {
   const std::string_view letter = tokens.text(at);
   if (is_genus(tokens, at)) {
@@ -190,6 +201,9 @@ std::optional<Reading> read_letter(const Tokens& tokens, size_t at) {
       among(WordList{"countdown"}, tokens.word_behind(at + 3))) {
     return Reading{at + 2, spell(letter) + " minus"};
   }
+  if (is_low_grade(tokens, at)) {
+    return Reading{at + 2, spell(letter) + " minus"};
+  }
   if (beside_digits(tokens, at)) {
     return Reading{at + 1, spell(letter)};
   }
@@ -202,6 +216,12 @@ std::optional<Reading> read_letter(const Tokens& tokens, size_t at) {
   }
   if (letter == "I" || letter == "i" || letter == "O") {
     return std::nullopt;
+  }
+  // "In 1990 A. Smith left", "said A. Smith"
+  if (letter == "A" && at > 0 && tokens.is(at + 1, ".") && tokens.is_space(at + 2) &&
+      is_title_case(tokens.text(at + 3)) &&
+      !is_sentence_starter(ascii_lower(tokens.text(at + 3)))) {
+    return Reading{at + 2, spell(letter)};
   }
   if (letter == "A" || letter == "a") {
     // The article has a word behind it; "grade A" has none.

@@ -10,6 +10,7 @@
 #include "text/spoken/codes.h"
 #include "text/spoken/fractions.h"
 #include "text/spoken/inches.h"
+#include "text/spoken/number_endings.h"
 #include "text/spoken/quantity.h"
 #include "text/spoken/reading.h"
 #include "text/spoken/word_tables.h"
@@ -45,138 +46,6 @@ bool is_year(const Tokens& tokens, size_t at) {
   }
   const unsigned first = among(kBefore, tokens.word_before(at)) ? 1000 : 1100;
   return value >= first && value < 2100 && !is_counted(tokens.word_behind(at + 1));
-}
-
-// "1st", "1,000th"; nothing for "3rd-party".
-std::optional<Reading> ordinal_at(const Tokens& tokens, size_t at, const SpokenOptions& options) {
-  const auto quantity = quantity_at(tokens, at);
-  if (!quantity || !quantity->decimals.empty() || !quantity->fraction.empty() ||
-      !quantity->sign.empty() || !tokens.is_word(quantity->end)) {
-    return std::nullopt;
-  }
-  const std::string suffix = ascii_lower(tokens.text(quantity->end));
-  if (suffix != "st" && suffix != "nd" && suffix != "rd" && suffix != "th") {
-    return std::nullopt;
-  }
-  // "the 20th-c. writer", "18th cent. art"
-  const size_t next = quantity->end + 1;
-  const size_t century = tokens.is(next, "-") || tokens.is_space(next) ? next + 1 : next;
-  const bool named =
-      century > next && tokens.is(century + 1, ".") &&
-      (tokens.is(century, "c") || tokens.is(century, "C") || tokens.is(century, "cent"));
-  std::string words = ordinal_words(quantity->whole, options.dialect);
-  if (named) {
-    return Reading{tokens.ends_text(century + 2) ? century + 1 : century + 2, words + " century"};
-  }
-  return Reading{next, std::move(words)};
-}
-
-// "1st", "1st-3rd", "5-6th", "19th \u2013 20th".
-std::optional<Reading> read_ordinal(const Tokens& tokens, size_t at, const SpokenOptions& options) {
-  auto first = ordinal_at(tokens, at, options);
-  const bool bare = !first && tokens.is_digits(at, 1, 3) && tokens.begins_word(at);
-  if (bare) {
-    first = Reading{at + 1, ordinal_words(tokens.text(at), options.dialect)};
-  }
-  if (!first) {
-    return std::nullopt;
-  }
-  const size_t spaced = tokens.skip_space(first->end);
-  const bool en_dash = tokens.is(spaced, "\u2013");
-  if (!en_dash && !tokens.is(first->end, "-")) {
-    return bare ? std::nullopt : first;
-  }
-  const size_t begin = en_dash ? tokens.skip_space(spaced + 1) : first->end + 1;
-  const auto second = tokens.is_digits(begin) ? ordinal_at(tokens, begin, options) : std::nullopt;
-  if (!second) {
-    return bare ? std::nullopt : first;
-  }
-  return Reading{second->end, first->words + " to " + second->words};
-}
-
-// "the 49ers": those who have a number.
-std::optional<Reading> read_people(const Tokens& tokens, size_t at, const SpokenOptions& options) {
-  if (!tokens.is_digits(at, 1, 3) || !tokens.is(at + 1, "ers") || !tokens.begins_word(at)) {
-    return std::nullopt;
-  }
-  const std::string words = cardinal_words(tokens.text(at), options.dialect);
-  return Reading{at + 2, words + (words.ends_with('e') ? "rs" : "ers")};
-}
-
-// Whether the digits at `at` are a model's behind its letters: "MP3s", "F-16s".
-bool is_model_number(const Tokens& tokens, size_t at) {
-  if (at > 1 && tokens.is(at - 1, "-")) {
-    const std::string_view letters = tokens.text(at - 2);
-    return is_all_capitals(letters) || (letters.size() == 1 && is_capitalised(letters));
-  }
-  return at > 0 && tokens.is_word(at - 1) && is_ascii_upper(tokens.text(at - 1).back());
-}
-
-// "1990s", "1990's", "the '90s", "80s", "747s", "MP3s". `last`: it ends a range, so that it is a
-// plural whatever stands before it.
-std::optional<Reading> plural_at(const Tokens& tokens, size_t at, bool last,
-                                 const SpokenOptions& options) {
-  const bool short_form = tokens.is(at, "'") && tokens.is_digits(at + 1, 2, 2);
-  const size_t digits = short_form ? at + 1 : at;
-  const size_t suffix = tokens.is(digits + 1, "'") ? digits + 2 : digits + 1;
-  if (!tokens.is_digits(digits, 1, 4) || (at > 0 && tokens.is(at - 1, ".")) ||
-      !tokens.ends_word(suffix + 1) || !(tokens.is(suffix, "s") || tokens.is(suffix, "S"))) {
-    return std::nullopt;
-  }
-  const std::string_view number = tokens.text(digits);
-  if (suffix == digits + 2 && number.size() == 4 && !number.ends_with('0')) {
-    return std::nullopt;  // "2024's best"
-  }
-  constexpr auto kBefore = std::to_array<std::string_view>(
-      {"the", "their", "his", "her", "my", "our", "your", "mid", "late", "early", "The"});
-  // "10s" is ten seconds, "in the 80s" a decade.
-  const bool model = is_model_number(tokens, digits);
-  // "under-18s"
-  const bool joined = at > 1 && tokens.is(at - 1, "-") && tokens.is_word(at - 2);
-  const bool known = last || model || joined ||
-                     (at == 0 ? number >= "20" : among(kBefore, tokens.word_before(at)));
-  if (number.size() < 3 && !short_form && !known) {
-    return std::nullopt;
-  }
-  // "100s of nurses"
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kRound = {
-      {{"10", "tens"}, {"100", "hundreds"}, {"1000", "thousands"}}};
-  const auto* const round =
-      std::ranges::find(kRound, number, [](const auto& r) { return r.first; });
-  if (round != kRound.end() && !short_form && tokens.word_behind(suffix + 1) == "of") {
-    return Reading{suffix + 1, std::string(round->second)};
-  }
-  if (short_form && number == "00") {
-    return Reading{suffix + 1, "two thousands"};
-  }
-  std::string words = number.size() == 4 && !model ? year_words(number, options.dialect)
-                                                   : pair_words(number, options.dialect);
-  return Reading{suffix + 1, to_plural(std::move(words))};
-}
-
-// The same, "1990s\u20132000s", and "the class of '24".
-std::optional<Reading> read_plural(const Tokens& tokens, size_t at, const SpokenOptions& options) {
-  auto first = plural_at(tokens, at, false, options);
-  if (!first) {
-    if (!tokens.is(at, "'") || !tokens.is_digits(at + 1, 2, 2) || !tokens.begins_word(at) ||
-        !tokens.ends_word(at + 2)) {
-      return std::nullopt;
-    }
-    const std::string_view number = tokens.text(at + 1);
-    if (number[0] == '0') {
-      return Reading{at + 2,
-                     number[1] == '0' ? "oh oh" : "oh " + cardinal_words(number, options.dialect)};
-    }
-    return Reading{at + 2, pair_words(number, options.dialect)};
-  }
-  const size_t spaced = tokens.skip_space(first->end);
-  const bool en_dash = tokens.is(spaced, "\u2013");
-  if (!en_dash && !tokens.is(first->end, "-")) {
-    return first;
-  }
-  const size_t begin = en_dash ? tokens.skip_space(spaced + 1) : first->end + 1;
-  const auto second = plural_at(tokens, begin, true, options);
-  return second ? Reading{second->end, first->words + " to " + second->words} : first;
 }
 
 // "the 737-800", "Boeing 787-9": an airliner and its kind, which begin and end with 7 or follow
@@ -235,6 +104,21 @@ bool is_docket(const Tokens& tokens, size_t at, std::string_view first, std::str
   return first.size() == 2 && second.size() >= 3 && second.size() <= 4 && among(kNames, name);
 }
 
+// "245-6 at stumps", "took 5-32": runs and wickets, of a side or of a bowler.
+bool is_wickets(const Tokens& tokens, size_t at, const std::string& first,
+                const std::string& second) {
+  constexpr auto kBowling = std::to_array<std::string_view>({"took", "figures", "claimed"});
+  constexpr size_t kNear = 24;  // tokens
+  constexpr unsigned kMostWickets = 10;
+  const unsigned runs = first.size() < 4 ? digits_value(first) : 0;
+  const unsigned others = second.size() < 4 ? digits_value(second) : 0;
+  const std::string_view before = tokens.word_before(at);
+  const bool bowled = runs <= kMostWickets && others > runs &&
+                      (among(kBowling, before) || tokens.word_before(at - 2) == "figures");
+  const bool batted = runs > 2 * kMostWickets && others <= kMostWickets;
+  return (bowled || batted) && is_near(WordList{"cricket"}, tokens, at, kNear);
+}
+
 std::optional<Span> span_at(const Tokens& tokens, size_t at, const Quantity& first,
                             const SpokenOptions& options) {
   // "1-2-3" counts: its end is no range.
@@ -262,6 +146,8 @@ std::optional<Span> span_at(const Tokens& tokens, size_t at, const Quantity& fir
     between = " minus ";
   } else if (whole && is_split(first.whole, second->whole)) {
     between = " ";
+  } else if (whole && is_wickets(tokens, at, first.whole, second->whole)) {
+    between = " for ";
   } else if (whole && is_docket(tokens, at, first.whole, second->whole)) {
     between = " ";
     right = pair_words(second->whole, options.dialect);

@@ -45,6 +45,7 @@ using Reader = std::optional<Reading> (*)(const Tokens& tokens, size_t at,
 [[nodiscard]] std::optional<Reading> read_language_number(const Tokens&, size_t,
                                                           const SpokenOptions&);
 [[nodiscard]] std::optional<Reading> read_emoji(const Tokens&, size_t, const SpokenOptions&);
+[[nodiscard]] std::optional<Reading> read_phrase(const Tokens&, size_t, const SpokenOptions&);
 [[nodiscard]] std::optional<Reading> read_date(const Tokens&, size_t, const SpokenOptions&);
 [[nodiscard]] std::optional<Reading> read_scripture(const Tokens&, size_t, const SpokenOptions&);
 [[nodiscard]] std::optional<Reading> read_time(const Tokens&, size_t, const SpokenOptions&);

@@ -166,6 +166,36 @@ Last last_of_range(const Tokens& tokens, size_t dash, unsigned first) {
   return higher ? Last{.end = dash + 2, .value = value} : Last{};
 }
 
+// "types I and II", "Parts I, II, and III": whether the numeral goes on with a row that begins with
+// one of a part.
+bool is_in_row(const Tokens& tokens, size_t at) {
+  constexpr int kMost = 12;
+  for (int i = 0; i < kMost; ++i) {
+    size_t gap = at;
+    if (among(kBetween, tokens.word_before(gap)) && gap > 2) {
+      gap -= 2;
+    }
+    const bool joined = gap < at;
+    const size_t comma = gap > 1 && tokens.is_space(gap - 1) ? gap - 2 : gap;
+    const bool listed = gap > 1 && (tokens.is(comma, ",") || tokens.is(comma, "&"));
+    if (gap < 2 || (!joined && !listed)) {
+      return false;
+    }
+    size_t first = listed ? comma - 1 : comma;
+    if (tokens.is_space(first) && first > 0) {
+      --first;  // "I & II"
+    }
+    if (!tokens.is_word(first) || roman_value(tokens.text(first)) == 0) {
+      return false;
+    }
+    if (named_before(tokens, first).part) {
+      return true;
+    }
+    at = first;
+  }
+  return false;
+}
+
 // The number, or a range from it on.
 Reading numbers_words(const Tokens& tokens, size_t at, unsigned value, EnglishDialect dialect) {
   std::string words = cardinal_words(std::to_string(value), dialect);
@@ -278,20 +308,18 @@ std::optional<Reading> read_roman(const Tokens& tokens, size_t at, const SpokenO
   }
   const bool person = ivx && numeral != "I" && numeral != "X" && !named.part && !named.stop &&
                       is_behind_person(tokens, at);
-  if (numeral.size() == 1 && (!ivx || (!named.part && !named.ruler && !person) ||
+  const bool second = is_in_row(tokens, at);
+  if (numeral.size() == 1 && (!ivx || (!named.part && !named.ruler && !person && !second) ||
                               (numeral == "X" && (before == "type" || before == "factor" ||
                                                   before == "level" || before == "class")))) {
     return std::nullopt;
   }
-  if (numeral == "I" && is_pronoun(tokens, at, named)) {
+  if (numeral == "I" && (second || is_pronoun(tokens, at, named))) {
     return std::nullopt;
   }
   if ((named.ruler || person) && ivx) {
     return say("the " + ordinal_words(digits, options.dialect));
   }
-  // "type I and II": the second goes with the first.
-  const bool second = at > 4 && among(kBetween, before) && roman_value(tokens.text(at - 4)) != 0 &&
-                      named_before(tokens, at - 4).part;
   if (named.part || second) {
     return tail.empty() ? numbers_words(tokens, at, value, options.dialect)
                         : say(cardinal_words(digits, options.dialect));

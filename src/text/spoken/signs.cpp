@@ -242,7 +242,13 @@ std::optional<Reading> read_stroke(const Tokens& tokens, size_t at) {
     if (among(kPer, tokens.text(at + 1))) {
       return Reading{at + 1, "per"};
     }
-    return Reading{at + 1, "slash"};
+    // "2 tbsp butter/margarine"
+    constexpr size_t kNear = 24;  // tokens
+    const bool foods =
+        both.size() > 6 && std::ranges::all_of(tokens.text(at + 1), is_ascii_lower) &&
+        std::ranges::all_of(tokens.text(at - 1), is_ascii_lower) && tokens.begins_word(at - 1) &&
+        tokens.ends_word(at + 2) && is_near(WordList{"kitchen"}, tokens, at, kNear);
+    return Reading{at + 1, foods ? "or" : "slash"};
   }
   const bool verse = at > 0 && tokens.is_space(at - 1) && tokens.is_space(at + 1);
   return Reading{at + 1, verse ? "," : "slash"};

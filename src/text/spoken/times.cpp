@@ -158,6 +158,16 @@ std::optional<Reading> read_short_duration(const Tokens& tokens, size_t at,
   int parts = 0;
   for (; parts < 4; ++parts) {
     const size_t number = parts == 0 ? at : tokens.skip_space(end);
+    // "1m 12.345s"
+    const size_t point = number + 1;
+    if (parts > 0 && tokens.is(point, ".") && tokens.is_digits(point + 1) &&
+        tokens.is(point + 2, "s") && tokens.is_digits(number, 1, 2)) {
+      words += " " + cardinal_words(tokens.text(number), dialect) + " point " +
+               digit_words(tokens.text(point + 1)) + " seconds";
+      end = point + 3;
+      ++parts;
+      break;
+    }
     const auto* const unit =
         std::ranges::find(kUnits, tokens.text(number + 1), [](const auto& u) { return u.first; });
     const bool bare = last == "hour" && number == end && tokens.is_digits(number, 2, 2) &&

@@ -6,6 +6,7 @@
 #include "text/spoken/cardinals.h"
 #include "text/spoken/characters.h"
 #include "text/spoken/codes.h"
+#include "text/spoken/initials.h"
 #include "text/spoken/quantity.h"
 #include "text/spoken/reading.h"
 #include "text/spoken/word_tables.h"
@@ -157,8 +158,19 @@ bool wants_no_space(std::string_view symbol) {
 
 // Letters that mean something else directly behind a number: "5K" is thousands, "5G" no unit.
 bool wants_space(std::string_view symbol) {
-  constexpr auto kSymbols = std::to_array<std::string_view>({"K", "A", "st", "N", "J", "t"});
+  constexpr auto kSymbols = std::to_array<std::string_view>({"K", "A", "N", "J", "t"});
   return std::ranges::find(kSymbols, symbol) != kSymbols.end();
+}
+
+// "0.5 M NaOH", "a 2 M solution": moles in a liter, before what is dissolved.
+bool is_molar(const Tokens& tokens, size_t at, EnglishDialect dialect) {
+  if (!tokens.is(at, "M") || !tokens.is_space(at + 1)) {
+    return false;
+  }
+  SpokenOptions options;
+  options.dialect = dialect;
+  return among(WordList{"solutes"}, ascii_lower(tokens.text(at + 2))) ||
+         read_chemical(tokens, at + 2, options).has_value();
 }
 
 // Whether the text around `at` speaks of rates, so that "bps" are hundredths of a percent.
@@ -204,6 +216,12 @@ std::optional<Unit> unit_at(const Tokens& tokens, size_t at, bool singular,
     return square;
   }
   const std::string_view symbol = tokens.text(unit);
+  if (is_initial(tokens, unit)) {
+    return std::nullopt;
+  }
+  if (is_molar(tokens, unit, dialect)) {
+    return Unit{.end = unit + 1, .words = "molar"};
+  }
   if (symbol == "fl") {
     const size_t ounce = tokens.skip_space(tokens.is(unit + 1, ".") ? unit + 2 : unit + 1);
     if (tokens.is(ounce, "oz")) {
@@ -280,10 +298,12 @@ std::optional<Unit> unit_at(const Tokens& tokens, size_t at, bool singular,
   const std::string_view behind = tokens.text(tokens.skip_space(end));
   const bool stands_alone = !tokens.is_word(tokens.skip_space(end)) ||
                             (symbol == "t" && among(WordList{"no-nouns"}, behind));
-  // "3.2 s" too.
-  const bool apart = (wants_space(symbol) || symbol == "s") && stands_alone;
+  // "3.2 s" too, "11 st 5 lb", and "a 10 A fuse", "13A plugs".
+  const bool wired = symbol == "A" && among(WordList{"wired"}, ascii_lower(behind));
+  const bool apart =
+      ((wants_space(symbol) || symbol == "s" || symbol == "st") && stands_alone) || wired;
   if (!compound &&
-      ((spaced && wants_no_space(symbol) && !apart) || (!spaced && wants_space(symbol)) ||
+      ((spaced && wants_no_space(symbol) && !apart) || (!spaced && wants_space(symbol) && !wired) ||
        (tokens.is(at, "-") && symbol.size() == 1 && !among(kHyphened, symbol)))) {
     return std::nullopt;
   }

@@ -21,6 +21,7 @@
 
 MYNAH_WORD_TABLE(abbreviations)
 MYNAH_WORD_TABLE(currencies)
+MYNAH_WORD_TABLE(phrases)
 MYNAH_WORD_TABLE(respelled)
 MYNAH_WORD_TABLE(signs)
 MYNAH_WORD_TABLE(units)
@@ -86,6 +87,10 @@ const TableRows& table_rows(WordTable table) {
       static const TableRows rows = read_rows(MYNAH_WORD_TABLE_TEXT(currencies));
       return rows;
     }
+    case WordTable::Phrases: {
+      static const TableRows rows = read_rows(MYNAH_WORD_TABLE_TEXT(phrases));
+      return rows;
+    }
     case WordTable::Respelled: {
       static const TableRows rows = read_rows(MYNAH_WORD_TABLE_TEXT(respelled));
       return rows;
@@ -112,6 +117,15 @@ bool among(WordList list, std::string_view word) {
   const auto found = lists.find(list.name);
   MYNAH_CHECK(found != lists.end());
   return found->second.contains(word);
+}
+
+bool is_near(WordList list, const Tokens& tokens, size_t at, size_t distance) {
+  for (size_t i = at > distance ? at - distance : 0; i < at + distance && !tokens.is_end(i); ++i) {
+    if (tokens.is_word(i) && among(list, ascii_lower(tokens.text(i)))) {
+      return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace mynah

@@ -7,9 +7,11 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "text/spoken/tokens.h"
+
 namespace mynah {
 
-enum class WordTable : uint8_t { Abbreviations, Currencies, Respelled, Signs, Units };
+enum class WordTable : uint8_t { Abbreviations, Currencies, Phrases, Respelled, Signs, Units };
 
 // The fields of a row; those that are missing or "-" are empty.
 using TableRow = std::array<std::string_view, 5>;
@@ -28,5 +30,9 @@ struct WordList {
 
 // Whether a word is one of the list's. Capitals count.
 [[nodiscard]] bool among(WordList list, std::string_view word);
+
+// Whether a word of the list, in small letters or with a capital, stands within that many tokens
+// before or behind `at`.
+[[nodiscard]] bool is_near(WordList list, const Tokens& tokens, size_t at, size_t distance);
 
 }  // namespace mynah

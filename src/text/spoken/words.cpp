@@ -96,12 +96,21 @@ std::string_view word_for(const Tokens& tokens, size_t at, size_t behind,
   }
   // "Sec. of State Lee", but "Sec. 4"; "dep. 23:15" and "Dep. Chief Lee".
   const std::string_view next_word = tokens.word_behind(behind);
+  const std::string_view before_word = tokens.word_before(at);
   if (abbreviation.written == "sec" && !next_word.empty() && roman_value(next_word) == 0 &&
       next_word.size() > 1) {
     return "Secretary";
   }
   if (abbreviation.written == "dep" && tokens.is_digits(tokens.skip_space(behind))) {
     return "departs";
+  }
+  // "the 9th Cir.": a court's.
+  if (abbreviation.written == "cir" && is_ordinal_ending(before_word)) {
+    return "Circuit";
+  }
+  // "Co. Durham"
+  if (abbreviation.written == "co" && among(WordList{"counties"}, next_word)) {
+    return "County";
   }
   // "Rt. Hon. Lee", "Rt. 66"
   if (abbreviation.written == "rt") {
@@ -182,8 +191,7 @@ bool stands(const Tokens& tokens, size_t at, const Found& found, bool stop, size
     constexpr auto kNoWords = std::to_array<std::string_view>(
         {"fig", "figs", "vol", "vols", "apt", "ste", "eq", "eqs", "rte"});
     const bool bare = is_capitalised(word) && among(kNoWords, abbreviation.written);
-    constexpr auto kSmall = std::to_array<std::string_view>({"b", "d"});
-    if (is_capitalised(word) && among(kSmall, abbreviation.written)) {
+    if (is_capitalised(word) && among(WordList{"small-short-forms"}, abbreviation.written)) {
       return false;  // "plan B. 1950 people"
     }
     return (stop || bare) && number_follows(tokens, behind, abbreviation);
@@ -191,7 +199,10 @@ bool stands(const Tokens& tokens, size_t at, const Found& found, bool stop, size
   if (abbreviation.written == "v") {
     // "Roe v. Wade", "Apollo Inc. v. Ares"
     const bool cut = at > 2 && tokens.is_space(at - 1) && tokens.is(at - 2, ".");
-    return stop && is_capitalised(cut ? tokens.text(at - 3) : tokens.word_before(at));
+    const std::string_view before = cut ? tokens.text(at - 3) : tokens.word_before(at);
+    // "Lee et al. v. Roe", "R (Miller) v. Prime Minister"
+    const bool bracket = at > 1 && tokens.is(at - 2, ")");
+    return stop && (is_capitalised(before) || before == "al" || bracket);
   }
   if (abbreviation.written.find('.') != std::string_view::npos) {
     return true;
@@ -203,6 +214,10 @@ bool stands(const Tokens& tokens, size_t at, const Found& found, bool stop, size
     const bool goes_on =
         stop && !next.empty() && (is_ascii_lower(next[0]) || is_ascii_digit(next[0]));
     return is_capitalised(word) ? goes_on : stop && !tokens.ends_text(behind);
+  }
+  // "41 HRs"
+  if (word.size() > 2 && word.ends_with('s') && is_all_capitals(word.substr(0, word.size() - 1))) {
+    return false;
   }
   // "cc: HR."
   if (is_all_capitals(word) && abbreviation.stop == AbbreviationStop::AtCapital) {
@@ -276,6 +291,11 @@ bool is_moment(const Tokens& tokens, size_t at) {
   }
   constexpr auto kBehind =
       std::to_array<std::string_view>({"st", "nd", "rd", "th", "am", "pm", "AM", "PM", "a", "p"});
+  // "Sat 10-4": hours.
+  const size_t dash = at + 1;
+  if ((tokens.is(dash, "-") || tokens.is(dash, "\u2013")) && tokens.is_digits(dash + 1, 1, 2)) {
+    return true;
+  }
   const std::string_view behind = tokens.word_behind(at + 1);
   return is_month(behind) || among(kBehind, behind) ||
          (tokens.is(at + 1, ":") && tokens.is_digits(at + 2, 2, 2));

@@ -13,6 +13,7 @@
 #include "test_paths.h"
 #include "text/spoken/formulas.h"
 #include "text/spoken/reading.h"
+#include "text/spoken/sentences.h"
 #include "text/utf8.h"
 
 namespace mynah {
@@ -95,6 +96,20 @@ TEST(SpokenCases, EveryCaseIsReadAsTheTableSays) {
 TEST(SpokenCases, WhatIsSpokenIsSpokenTheSame) {
   for (const Case& c : read_cases()) {
     EXPECT_EQ(spoken_english(c.spoken, c.options()).text, c.spoken) << c.written;
+  }
+}
+
+// Stops inside a sentence do not cut it, so that its parts are read as the whole is.
+TEST(SpokenCases, SentencesAreReadTheSameBehindTheSplitter) {
+  for (const Case& c : read_cases()) {
+    if (c.type != "newsreader") {
+      continue;
+    }
+    std::string spoken;
+    for (const Sentence& sentence : split_sentences(c.written)) {
+      spoken += (spoken.empty() ? "" : " ") + spoken_english(sentence.text, c.options()).text;
+    }
+    EXPECT_EQ(spoken, c.spoken) << c.written;
   }
 }
 
