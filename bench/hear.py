@@ -51,6 +51,29 @@ def count_errors(references, texts):
     return errors, words
 
 
+def children_of(pid):
+    children = []
+    try:
+        for thread in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{thread}/children") as f:
+                children += f.read().split()
+    except OSError:
+        pass  # it has ended
+    return children
+
+
+def sparse_hours(clip, hours):
+    """A recording in which the clip is said once an hour."""
+    path = f"{ROOT}/.cache/bench/{hours}_hours.flac"
+    if not os.path.exists(path):
+        samples, rate = soundfile.read(clip, dtype="float32")
+        with soundfile.SoundFile(f"{path}.part", "w", rate, 1, format="FLAC") as out:
+            for _ in range(hours):
+                out.write(np.concatenate([samples, np.zeros(3600 * rate - len(samples), np.float32)]))
+        os.rename(f"{path}.part", path)
+    return path
+
+
 class Bench:
     def __init__(self, runs):
         self.runs = runs
@@ -119,7 +142,8 @@ class Bench:
             rows[model] = {"mynah": ours, "whisper.cpp f16": cpp, "CTranslate2 int8": ct2}
         self.results["stages"] = rows
 
-    def long(self):
+    def twenty_minutes(self):
+        """English clips joined, half a second between them, and the file of what is said."""
         joined = f"{ROOT}/.cache/bench/twenty_minutes.wav"
         transcript = f"{ROOT}/.cache/bench/twenty_minutes.txt"
         files, references = zip(*english_clips())
@@ -136,6 +160,10 @@ class Bench:
             soundfile.write(joined, np.concatenate(parts), 16000)
             with open(transcript, "w") as f:
                 f.write(" ".join(said))
+        return joined, transcript
+
+    def long(self):
+        joined, transcript = self.twenty_minutes()
         with open(transcript) as f:
             said = f.read()
         # Both engines as they come (faster-whisper searches with five beams, mynah with three) and both greedy, turn by
@@ -159,17 +187,18 @@ class Bench:
     def memory(self):
         clip = max(english_clips(), key=lambda c: soundfile.info(c[0]).duration if soundfile.info(c[0]).duration < 30 else 0)[0]
         cpp = self.peer("whisper.cpp", kind="clips", clips=[clip])
-        command = [MYNAH, "transcribe", "--model", "tiny.en", "--threads", str(THREADS), clip]
 
-        def run(count):
-            children = [subprocess.Popen(command, env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-                        for _ in range(count)]
+        def run(count, recording=clip):
+            """Megabytes of all processes together, those that they start (mynah-media) too."""
+            command = [MYNAH, "transcribe", "--model", "tiny.en", "--threads", str(THREADS), recording]
+            runs = [subprocess.Popen(command, env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                    for _ in range(count)]
             peak = {"Rss": 0, "Pss": 0}
-            while any(c.poll() is None for c in children):
+            while any(r.poll() is None for r in runs):
                 now = {"Rss": 0, "Pss": 0}
-                for child in children:
+                for process in [p for r in runs for p in (r.pid, *children_of(r.pid))]:
                     try:
-                        with open(f"/proc/{child.pid}/smaps_rollup") as f:
+                        with open(f"/proc/{process}/smaps_rollup") as f:
                             for line in f:
                                 field = line.split(":")[0]
                                 if field in now:
@@ -178,11 +207,15 @@ class Bench:
                         pass
                 peak = {field: max(peak[field], now[field]) for field in peak}
                 time.sleep(0.002)
+            if any(r.returncode for r in runs):
+                sys.exit(f"mynah failed on {recording}")
             return peak
 
         run(1)
         self.results["memory"] = {"whisper.cpp f16": {"rss_mb": cpp["peak_mb"]},
-                                  "mynah": {"rss_mb": run(1)["Rss"], "pss_mb_of_two": run(2)["Pss"]}}
+                                  "mynah": {"rss_mb": run(1)["Rss"], "pss_mb_of_two": run(2)["Pss"],
+                                            "rss_mb_of_20_minutes": run(1, self.twenty_minutes()[0])["Rss"],
+                                            "rss_mb_of_six_hours": run(1, sparse_hours(clip, 6))["Rss"]}}
 
     def start(self):
         clip = min(english_clips(), key=lambda c: abs(soundfile.info(c[0]).duration - 5))[0]
@@ -217,6 +250,8 @@ def table(results):
         row("Silero frame, many at once", results["vad"]["onnxruntime"]["frame_us"], results["vad"]["mynah"]["at_once_us"], "us")
     if "memory" in results:
         row("peak memory, tiny.en, 30 s", results["memory"]["whisper.cpp f16"]["rss_mb"], results["memory"]["mynah"]["rss_mb"], "MB")
+        row("peak memory, tiny.en, 20 minutes of speech", None, results["memory"]["mynah"]["rss_mb_of_20_minutes"], "MB")
+        row("peak memory, tiny.en, six hours with a sentence an hour", None, results["memory"]["mynah"]["rss_mb_of_six_hours"], "MB")
         row("share of two at once (PSS)", None, results["memory"]["mynah"]["pss_mb_of_two"], "MB")
     if "start" in results:
         row("start to text, 5 s clip", None, results["start"]["mynah"]["seconds"], "s")
