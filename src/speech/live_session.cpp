@@ -15,8 +15,11 @@ namespace {
 constexpr int kRate_hz = 16000;
 
 // A pause this long ends a piece of text; longer ones would only keep the user waiting.
-ChunkOptions live_chunks(const RecognizerOptions& options) {
-  return {.max_s = options.chunk_length_s, .max_gap_s = 0.6, .pad_s = 0.3};
+ChunkOptions live_chunks(const RecognizerOptions& options, const VadOptions& vad) {
+  return {.max_s = options.chunk_length_s,
+          .max_gap_s = 0.6,
+          .pad_s = 0.3,
+          .span_pad_s = vad.speech_pad_ms / 1000.0};
 }
 
 // Of a sender that stops in speech: whether that goes on is seen in the first frames that it sends
@@ -65,7 +68,7 @@ void LiveSession::listen_anew() {
     // The usual distance, but a pause must be found below a low threshold too.
     vad.negative_threshold = std::max(vad.threshold - 0.15F, vad.threshold / 2);
   }
-  const ChunkOptions chunks = live_chunks(options);
+  const ChunkOptions chunks = live_chunks(options, vad);
   vad.max_speech_s = std::min(vad.max_speech_s, chunks.max_s - 2 * chunks.pad_s);
   detector_ = voice_->session();
   segmenter_.emplace(vad, voice_->frame_s());
@@ -103,7 +106,7 @@ Result<std::vector<LiveSession::Chunk>> LiveSession::find_speech(std::span<const
   samples_.append(samples);
   MYNAH_TRY(const auto probabilities, detector_->push(samples));
   // Frame by frame, so that where a chunk ends does not depend on how the samples come.
-  std::vector<SampleRange> chunks;
+  std::vector<SpeechChunk> chunks;
   for (const float& probability : probabilities) {
     const double now_s = static_cast<double>(++detected_frames_) * voice_->frame_s();
     const std::vector<SpeechSpan> spans = segmenter_->push({&probability, 1});
@@ -136,11 +139,15 @@ Result<std::vector<LiveSession::Chunk>> LiveSession::find_speech(std::span<const
   return found;
 }
 
-std::vector<LiveSession::Chunk> LiveSession::chunks_of(std::span<const SampleRange> ranges) {
+std::vector<LiveSession::Chunk> LiveSession::chunks_of(std::span<const SpeechChunk> found) {
+  const auto in_recording = [this](const SampleRange& range) {
+    return SampleRange{range.begin + detector_begin_, range.end + detector_begin_};
+  };
   std::vector<Chunk> chunks;
-  for (const SampleRange& range : ranges) {
-    chunks.push_back({.range = {range.begin + detector_begin_, range.end + detector_begin_},
-                      .surely_speech = voice_->is_sure() && long_speech_->in(range)});
+  for (const SpeechChunk& chunk : found) {
+    chunks.push_back({.range = in_recording(chunk.range),
+                      .speech = in_recording(chunk.speech),
+                      .surely_speech = voice_->is_sure() && long_speech_->in(chunk.range)});
   }
   return chunks;
 }
@@ -151,7 +158,7 @@ Result<std::vector<LiveSession::Chunk>> LiveSession::end_speech() {
   std::vector<SpeechSpan> spans = segmenter_->push(probabilities);
   std::ranges::copy(segmenter_->flush(duration_s), std::back_inserter(spans));
   long_speech_->add(spans);
-  std::vector<SampleRange> chunks = chunker_->push(spans, 0.0);
+  std::vector<SpeechChunk> chunks = chunker_->push(spans, 0.0);
   std::ranges::copy(chunker_->flush(duration_s), std::back_inserter(chunks));
   return chunks_of(chunks);
 }
@@ -165,7 +172,8 @@ WindowTask LiveSession::task_of(const SampleRange& range, bool surely_speech) co
           .begin_s = seconds_of(range.begin)};
 }
 
-std::vector<Segment> LiveSession::segments_of(const SampleRange& range, const WindowText& text) {
+std::vector<Segment> LiveSession::segments_of(const Chunk& chunk, const WindowText& text) {
+  const SampleRange& range = chunk.range;
   const double end_s = seconds_of(range.end);
   std::vector<Segment> segments =
       mynah::segments_of(model_->header().tokenizer, text, seconds_of(range.begin));
@@ -176,6 +184,7 @@ std::vector<Segment> LiveSession::segments_of(const SampleRange& range, const Wi
   std::erase_if(segments, [&text](const Segment& segment) {
     return blank(segment.text) || segment.start_s >= segment.end_s || text.silent;
   });
+  keep_to_speech(segments, seconds_of(chunk.speech.begin), seconds_of(chunk.speech.end));
   return segments;
 }
 
@@ -183,15 +192,16 @@ LiveText LiveSession::commit_chunks(std::span<const Chunk> chunks) {
   LiveText live;
   std::vector<Chunk> waiting(chunks.rbegin(), chunks.rend());  // the first is last
   while (!waiting.empty()) {
-    const auto [chunk, sure] = waiting.back();
+    const Chunk chunk = waiting.back();
+    const SampleRange& range = chunk.range;
     waiting.pop_back();
-    const WindowTask task = task_of(chunk, sure);
+    const WindowTask task = task_of(range, chunk.surely_speech);
     const WindowText text =
         std::move(decoder_->decode(std::span(&task, 1), std::stop_token()).front());
     if (const auto first =
             shorter_window(model_->header().tokenizer, options_, task.samples, text)) {
-      waiting.push_back({{chunk.begin + *first, chunk.end}, sure});
-      waiting.push_back({{chunk.begin, chunk.begin + *first}, sure});
+      waiting.push_back({{range.begin + *first, range.end}, chunk.speech, chunk.surely_speech});
+      waiting.push_back({{range.begin, range.begin + *first}, chunk.speech, chunk.surely_speech});
       continue;
     }
     if (language_token_ < 0 && text.language_token >= 0) {

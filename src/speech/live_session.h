@@ -32,6 +32,7 @@ class LiveSession final : public Recognizer::Session {
 
   struct Chunk {
     SampleRange range;
+    SampleRange speech;
     bool surely_speech = true;
   };
 
@@ -41,11 +42,11 @@ class LiveSession final : public Recognizer::Session {
   // Ends the detector's recording here and returns what was still open.
   [[nodiscard]] Result<std::vector<Chunk>> end_speech();
   // Chunks of the detector's time as those of the recording.
-  [[nodiscard]] std::vector<Chunk> chunks_of(std::span<const SampleRange> ranges);
+  [[nodiscard]] std::vector<Chunk> chunks_of(std::span<const SpeechChunk> found);
   [[nodiscard]] LiveText commit_chunks(std::span<const Chunk> chunks);
   [[nodiscard]] WindowTask task_of(const SampleRange& range, bool surely_speech) const;
   void show_draft();
-  [[nodiscard]] std::vector<Segment> segments_of(const SampleRange& range, const WindowText& text);
+  [[nodiscard]] std::vector<Segment> segments_of(const Chunk& chunk, const WindowText& text);
   [[nodiscard]] bool partial_is_due() const;
   [[nodiscard]] Result<LiveText> guarded(
       Result<LiveText> (LiveSession::*step)(std::span<const float>),

@@ -6,7 +6,7 @@
 
 namespace mynah {
 
-SampleRange SpeechChunker::padded(const SpeechSpan& chunk, double after_s, double limit_s) const {
+SpeechChunk SpeechChunker::padded(const SpeechSpan& chunk, double after_s, double limit_s) const {
   double room_s = std::max(0.0, options_.max_s - (chunk.end_s - chunk.start_s));
   const bool first = last_end_s_ == 0 && chunk.start_s <= options_.edge_s;
   const double before_s =
@@ -14,15 +14,26 @@ SampleRange SpeechChunker::padded(const SpeechSpan& chunk, double after_s, doubl
   room_s -= before_s;
   const double start_s = chunk.start_s - std::max(0.0, before_s);
   const double end_s = std::min(limit_s, chunk.end_s + std::min(after_s, room_s));
-  return {std::llround(start_s * rate_hz_), std::llround(end_s * rate_hz_)};
+  const auto samples = [this](double from_s, double to_s) {
+    return SampleRange{std::llround(from_s * rate_hz_), std::llround(to_s * rate_hz_)};
+  };
+  // A span has its padding where there is silence for it.
+  const double inside_s = options_.span_pad_s - kSoftSound_s;
+  double first_s = chunk.start_s;
+  double last_s = std::min(chunk.end_s, end_s);
+  if (2 * inside_s < last_s - first_s) {
+    first_s = chunk.start_s > last_end_s_ ? std::max(start_s, first_s + inside_s) : first_s;
+    last_s = chunk.end_s < limit_s ? std::min(end_s, last_s - inside_s) : last_s;
+  }
+  return {.range = samples(start_s, end_s), .speech = samples(first_s, last_s)};
 }
 
-SampleRange SpeechChunker::close(size_t count, double limit_s) {
+SpeechChunk SpeechChunker::close(size_t count, double limit_s) {
   const SpeechSpan chunk{open_.front().start_s, open_[count - 1].end_s};
-  const SampleRange range = padded(chunk, options_.pad_s, limit_s);
-  last_end_s_ = static_cast<double>(range.end) / rate_hz_;
+  const SpeechChunk closed = padded(chunk, options_.pad_s, limit_s);
+  last_end_s_ = static_cast<double>(closed.range.end) / rate_hz_;
   open_.erase(open_.begin(), open_.begin() + static_cast<ptrdiff_t>(count));
-  return range;
+  return closed;
 }
 
 // The first spans of `open_`, with `next` one too many, up to the longest pause of their second
@@ -44,8 +55,8 @@ size_t SpeechChunker::best_cut(const SpeechSpan& next) const {
   return best;
 }
 
-std::vector<SampleRange> SpeechChunker::make_room(const SpeechSpan& next) {
-  std::vector<SampleRange> chunks;
+std::vector<SpeechChunk> SpeechChunker::make_room(const SpeechSpan& next) {
+  std::vector<SpeechChunk> chunks;
   while (!open_.empty()) {
     const bool long_pause = next.start_s - open_.back().end_s > options_.max_gap_s;
     if (!long_pause && next.end_s - open_.front().start_s <= options_.max_s) {
@@ -59,8 +70,8 @@ std::vector<SampleRange> SpeechChunker::make_room(const SpeechSpan& next) {
   return chunks;
 }
 
-std::vector<SampleRange> SpeechChunker::push(std::span<const SpeechSpan> spans, double heard_s) {
-  std::vector<SampleRange> chunks;
+std::vector<SpeechChunk> SpeechChunker::push(std::span<const SpeechSpan> spans, double heard_s) {
+  std::vector<SpeechChunk> chunks;
   for (const SpeechSpan& span : spans) {
     std::ranges::move(make_room(span), std::back_inserter(chunks));
     open_.push_back(span);
@@ -78,7 +89,7 @@ std::vector<SampleRange> SpeechChunker::push(std::span<const SpeechSpan> spans, 
   return chunks;
 }
 
-std::vector<SampleRange> SpeechChunker::flush(double duration_s) {
+std::vector<SpeechChunk> SpeechChunker::flush(double duration_s) {
   if (open_.empty()) {
     return {};
   }

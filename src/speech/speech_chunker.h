@@ -18,6 +18,17 @@ struct SampleRange {
   bool operator==(const SampleRange&) const = default;
 };
 
+// What is heard at once, and how far speech goes in it.
+struct SpeechChunk {
+  SampleRange range;   // with padding
+  SampleRange speech;  // where a text of it may begin and end: about where its speech does
+
+  bool operator==(const SpeechChunk&) const = default;
+};
+
+// Detectors notice a soft sound this much late, and let go of one as early.
+inline constexpr double kSoftSound_s = 0.1;
+
 // How spans become chunks. A chunk is one stretch of the recording, pauses included, so that times
 // in it map back by one addition.
 struct ChunkOptions {
@@ -26,6 +37,7 @@ struct ChunkOptions {
   double edge_s = 2.0;     // a shorter pause at either end of the recording is kept whole: Whisper
                            // hears a recording better from its own beginning to its own end
   double pad_s = 0.4;      // kept before and after the speech, as faster-whisper does
+  double span_pad_s = kSoftSound_s;  // what the spans have before and after their speech
 };
 
 // Takes spans in rising order; hands out a chunk as soon as no later span can join it.
@@ -34,22 +46,22 @@ class SpeechChunker {
   SpeechChunker(const ChunkOptions& options, int rate_hz) : options_(options), rate_hz_(rate_hz) {}
 
   // `heard_s`: how far the recording is known; no later span begins before it.
-  std::vector<SampleRange> push(std::span<const SpeechSpan> spans, double heard_s);
+  std::vector<SpeechChunk> push(std::span<const SpeechSpan> spans, double heard_s);
   // Hands out what cannot be in one chunk with `next`: the span that comes after those pushed, as
   // long as it is or, while it goes on, as long as it has become.
-  std::vector<SampleRange> make_room(const SpeechSpan& next);
+  std::vector<SpeechChunk> make_room(const SpeechSpan& next);
   // The recording ends here.
-  std::vector<SampleRange> flush(double duration_s);
+  std::vector<SpeechChunk> flush(double duration_s);
 
   // Whether a chunk has begun that may still grow.
   [[nodiscard]] bool open() const { return !open_.empty(); }
 
  private:
   // The chunk with its padding; `after_s` is wanted after it, and nothing past limit_s.
-  [[nodiscard]] SampleRange padded(const SpeechSpan& chunk, double after_s, double limit_s) const;
+  [[nodiscard]] SpeechChunk padded(const SpeechSpan& chunk, double after_s, double limit_s) const;
 
   // The first `count` open spans as a chunk that ends at limit_s at the latest.
-  SampleRange close(size_t count, double limit_s);
+  SpeechChunk close(size_t count, double limit_s);
   [[nodiscard]] size_t best_cut(const SpeechSpan& next) const;
 
   ChunkOptions options_;

@@ -48,6 +48,10 @@ VadOptions window_sized(VadOptions options, double window_s) {
   return options;
 }
 
+double span_pad_s(const VoiceDetector* voice, const RecognizerOptions& options) {
+  return voice == nullptr ? 0 : voice->for_recogniser(options.vad_options).speech_pad_ms / 1000.0;
+}
+
 // In order of time; what several clips share is heard once.
 std::vector<SampleRange> ranges_of(std::span<const ClipRange> clips) {
   std::vector<SampleRange> all;
@@ -86,7 +90,8 @@ TranscriptionJob::TranscriptionJob(const whisper::ModelHeader& model,
       piece_(kPieceSamples),
       clips_(ranges_of(options.clips)),
       long_speech_(kRate_hz),
-      chunker_({.max_s = options.chunk_length_s}, kRate_hz) {
+      chunker_({.max_s = options.chunk_length_s, .span_pad_s = span_pad_s(voice, options)},
+               kRate_hz) {
   if (voice != nullptr && options.vad) {
     voice_ = voice->session();
     segmenter_.emplace(
@@ -94,7 +99,7 @@ TranscriptionJob::TranscriptionJob(const whisper::ModelHeader& model,
         voice->frame_s());
     surely_speech_ = voice->is_sure();
   } else {
-    std::ranges::for_each(clips_, [&](const SampleRange& clip) { add_stretch(clip); });
+    std::ranges::for_each(clips_, [&](const SampleRange& clip) { add_stretch(clip, clip); });
   }
   // With voice activity a rest holds its padding only; else it may hold a short word.
   least_samples_ = voice_ != nullptr ? kRate_hz / 2 : kLeastChunk;
@@ -119,9 +124,11 @@ bool TranscriptionJob::sequential() const {
   return options_.condition_on_previous_text || language_unknown;
 }
 
-TranscriptionJob::Stretch& TranscriptionJob::add_stretch(const SampleRange& range) {
+TranscriptionJob::Stretch& TranscriptionJob::add_stretch(const SampleRange& range,
+                                                         const SampleRange& speech) {
   return stretches_.emplace_back(Stretch{.ticket = next_ticket_++,
                                          .range = range,
+                                         .speech = speech,
                                          .samples = {},
                                          .seek = range.begin,
                                          .window = 0,
@@ -130,15 +137,15 @@ TranscriptionJob::Stretch& TranscriptionJob::add_stretch(const SampleRange& rang
 
 // Chunks of speech, cut to the clips. Each has its samples: it may wait for others, hours apart, to
 // be heard with.
-void TranscriptionJob::add_chunks(const std::vector<SampleRange>& chunks) {
-  for (const SampleRange& chunk : chunks) {
+void TranscriptionJob::add_chunks(const std::vector<SpeechChunk>& chunks) {
+  for (const auto& [chunk, speech] : chunks) {
     const bool sure = surely_speech_ && (long_speech_.in(chunk) || samples_.end() <= kOneWord);
     for (const SampleRange& clip : clips_) {
       const SampleRange both{std::max(chunk.begin, clip.begin),
                              std::min({chunk.end, clip.end, samples_.end()})};
       if (both.end - both.begin >= kLeastChunk) {
         const auto samples = samples_.slice(both.begin, both.end);
-        Stretch& stretch = add_stretch(both);
+        Stretch& stretch = add_stretch(both, speech);
         stretch.samples.assign(samples.begin(), samples.end());
         stretch.surely_speech = sure;
       }
@@ -397,6 +404,7 @@ void TranscriptionJob::accept(size_t ticket, const WindowText& text) {
     for (Segment& segment : segments) {
       segment.end_s = std::min(segment.end_s, end_s);
     }
+    keep_to_speech(segments, seconds_of(stretch.speech.begin), seconds_of(stretch.speech.end));
     remember_text(text, segments);
     std::ranges::move(segments, std::back_inserter(stretch.segments));
   }

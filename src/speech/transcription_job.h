@@ -58,6 +58,7 @@ class TranscriptionJob {
   struct Stretch {
     size_t ticket = 0;
     SampleRange range;           // may end later than what has been read
+    SampleRange speech;          // where in it somebody speaks; all of it where no one looked
     std::vector<float> samples;  // of all of it, where voice activity found it; else samples_ has
                                  // them
     int64_t seek = 0;            // where the next window begins
@@ -68,8 +69,9 @@ class TranscriptionJob {
     std::vector<Segment> segments;
   };
 
-  Stretch& add_stretch(const SampleRange& range);
-  void add_chunks(const std::vector<SampleRange>& chunks);
+  // `speech`: how far somebody speaks in it.
+  Stretch& add_stretch(const SampleRange& range, const SampleRange& speech);
+  void add_chunks(const std::vector<SpeechChunk>& chunks);
   // Hands spans of speech on to the chunker.
   void add_spans(std::span<const SpeechSpan> spans);
   Status read_piece();

@@ -94,6 +94,21 @@ std::vector<Segment> segments_of(const WhisperTokenizer& tokenizer, const Window
   return segments;
 }
 
+void keep_to_speech(std::span<Segment> segments, double begin_s, double end_s) {
+  const auto keep = [&](auto& said, double from_s, double to_s) {
+    if (begin_s < said.end_s && said.start_s < end_s) {
+      said.start_s = std::max(said.start_s, from_s);
+      said.end_s = std::min(said.end_s, to_s);
+    }
+  };
+  for (Segment& segment : segments) {
+    std::ranges::for_each(segment.words, [&](Word& word) { keep(word, begin_s, end_s); });
+    const bool words = !segment.words.empty();
+    keep(segment, words ? std::min(begin_s, segment.words.front().start_s) : begin_s,
+         words ? std::max(end_s, segment.words.back().end_s) : end_s);
+  }
+}
+
 Result<std::unique_ptr<WhisperWindowDecoder>> WhisperWindowDecoder::create(
     std::shared_ptr<const whisper::Model> model, const RecognizerOptions& options) {
   whisper::RuleOptions rules{.timestamps = options.timestamps,

@@ -52,6 +52,11 @@ struct WindowText {
 [[nodiscard]] std::vector<Segment> segments_of(const WhisperTokenizer& tokenizer,
                                                const WindowText& text, double offset_s);
 
+// Keeps a chunk's segments to where its detector heard speech, in seconds of the recording: one
+// that begins in the silence before it, or ends in that behind it, is cut to it, and so are their
+// words. What is all silence is left as it is.
+void keep_to_speech(std::span<Segment> segments, double begin_s, double end_s);
+
 // Milliseconds of each stage.
 struct WindowTimings {
   double mel_ms = 0;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -24,11 +25,46 @@ class Texts final : public RecognizerObserver {
     std::string text = result ? "" : result.error().message;
     for (const Segment& segment : result ? result->segments : std::vector<Segment>{}) {
       text += segment.text;
+      segments.push_back(segment);
     }
     texts.push_back(std::move(text));
   }
 
   std::vector<std::string> texts;
+  std::vector<Segment> segments;
+};
+
+// A recording with so much silence before and behind it.
+class BetweenSilences final : public AudioSource {
+ public:
+  BetweenSilences(std::unique_ptr<AudioSource> source, double silence_s)
+      : source_(std::move(source)),
+        before_(static_cast<size_t>(silence_s * rate_hz())),
+        behind_(before_) {}
+
+  Result<size_t> read(std::span<float> out) override {
+    if (before_ > 0) {
+      return silence(before_, out);
+    }
+    MYNAH_TRY(const size_t count, source_->read(out));
+    return count > 0 ? count : silence(behind_, out);
+  }
+
+  [[nodiscard]] int rate_hz() const override { return 16000; }
+
+  [[nodiscard]] std::optional<double> duration_s() const override { return std::nullopt; }
+
+ private:
+  static size_t silence(size_t& left, std::span<float> out) {
+    const size_t count = std::min(left, out.size());
+    std::ranges::fill(out.first(count), 0.0F);
+    left -= count;
+    return count;
+  }
+
+  std::unique_ptr<AudioSource> source_;
+  size_t before_;
+  size_t behind_;
 };
 
 class RealSpeech : public testing::TestWithParam<const char*> {
@@ -111,15 +147,21 @@ TEST_P(RealSpeech, NothingIsWrittenOfNoiseMusicAndAnimals) {
     without_drafts.partial_text = false;
     const auto session = recognizer_->session(without_drafts).value();
     std::vector<float> piece(1600);
-    std::vector<Segment> committed;
+    std::string committed;
+    const auto commit = [&committed](const LiveText& live) {
+      for (const Segment& segment : live.committed) {
+        committed += segment.text;
+      }
+    };
     while (const size_t count = (*source)->read(piece).value_or(0)) {
       const auto live = session->push(std::span(piece).first(count));
       ASSERT_TRUE(live.has_value());
-      std::ranges::copy(live->committed, std::back_inserter(committed));
+      commit(*live);
     }
     const auto rest = session->flush();
     ASSERT_TRUE(rest.has_value());
-    EXPECT_TRUE(committed.empty() && rest->committed.empty()) << one.name;
+    commit(*rest);
+    EXPECT_EQ(committed, "") << one.name;
   }
 }
 
@@ -156,6 +198,23 @@ TEST_P(RealSpeech, NoWordIsLostToTheDetector) {
   EXPECT_EQ(words,
             " and so my fellow americans ask not what your country can do for you"
             " ask what you can do for your country");
+}
+
+// What is heard has padding, which is nobody's time.
+TEST_P(RealSpeech, SegmentsBeginAndEndWithTheirSpeech) {
+  const std::string path = test::shared_path("speech/clips/jfk_jfk.flac");  // speech: 0.3 to 10.6 s
+  const std::vector<RecognizerJob> jobs = {
+      {.name = path, .open = [path]() -> Result<std::unique_ptr<AudioSource>> {
+         MYNAH_TRY(auto source, open_audio(path, {}));
+         return std::make_unique<BetweenSilences>(std::move(source), 8.0);
+       }}};
+  Texts heard;
+  recognizer_->run(jobs, {}, heard, {});
+  ASSERT_FALSE(heard.segments.empty());
+  EXPECT_NEAR(heard.segments.front().start_s, 8.3, 0.2);
+  if (std::string_view(GetParam()) == "silero") {  // the other takes silence for speech, at times
+    EXPECT_NEAR(heard.segments.back().end_s, 18.6, 0.3);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Detectors, RealSpeech, testing::Values("builtin", "silero"),

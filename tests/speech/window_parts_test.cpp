@@ -9,6 +9,7 @@
 #include "speech/decode_quality.h"
 #include "speech/sample_buffer.h"
 #include "speech/speech_chunker.h"
+#include "speech/window_model.h"
 #include "speech/window_segments.h"
 #include "speech/word_times.h"
 
@@ -61,52 +62,113 @@ TEST_F(WindowSegmentsTest, TextWithoutTimestampsLastsAsLongAsTheAudio) {
   EXPECT_TRUE(cut_into_segments(*tokenizer_, {}, 1.0).segments[0].tokens.empty());
 }
 
+using Chunks = std::vector<SpeechChunk>;
+
 TEST(SpeechChunkerTest, SpansWithShortPausesAreOneStretchAndLongPausesCutIt) {
   SpeechChunker chunker({}, 100);
   const std::vector<SpeechSpan> spans = {{5.0, 7.0}, {8.5, 10.0}, {20.0, 21.0}};
-  std::vector<SampleRange> chunks = chunker.push(spans, 22.0);
-  ASSERT_EQ(chunks.size(), 1U);
-  EXPECT_EQ(chunks[0], (SampleRange{460, 1040}));
-  EXPECT_EQ(chunker.flush(40.0), (std::vector<SampleRange>{{1960, 2140}}));
+  EXPECT_EQ(chunker.push(spans, 22.0), (Chunks{{{460, 1040}, {500, 1000}}}));
+  EXPECT_EQ(chunker.flush(40.0), (Chunks{{{1960, 2140}, {2000, 2100}}}));
 }
 
 TEST(SpeechChunkerTest, ShortPausesAtTheEndsOfARecordingAreKept) {
   SpeechChunker chunker({}, 100);
   EXPECT_TRUE(chunker.push(std::vector<SpeechSpan>{{1.5, 4.0}}, 4.5).empty());
-  EXPECT_EQ(chunker.flush(5.8), (std::vector<SampleRange>{{0, 580}}));
+  EXPECT_EQ(chunker.flush(5.8), (Chunks{{{0, 580}, {150, 400}}}));
+}
+
+TEST(SpeechChunkerTest, SpeechIsWithinThePaddingOfItsSpansAndNotWithinWhatIsCut) {
+  SpeechChunker chunker({.max_s = 20.0, .span_pad_s = 0.3}, 100);
+  // 0.1 of the 0.3 seconds is left to soft sounds; where a chunk is cut in speech there is none.
+  EXPECT_EQ(chunker.push(std::vector<SpeechSpan>{{5.0, 30.0}}, 34.0),
+            (Chunks{{{500, 2500}, {520, 2500}}, {{2500, 3040}, {2500, 2980}}}));
+  SpeechChunker exact({.span_pad_s = 0.0}, 100);
+  EXPECT_EQ(exact.push(std::vector<SpeechSpan>{{5.0, 6.0}}, 34.0),
+            (Chunks{{{460, 640}, {490, 610}}}));
+  SpeechChunker wide({.span_pad_s = 2.0}, 100);
+  EXPECT_EQ(wide.push(std::vector<SpeechSpan>{{5.0, 6.0}}, 34.0),
+            (Chunks{{{460, 640}, {500, 600}}}));
 }
 
 TEST(SpeechChunkerTest, AFullChunkEndsAtTheLongestPauseOfItsSecondHalf) {
   SpeechChunker chunker({.max_s = 20.0, .pad_s = 0.0}, 100);
   // Pauses of 2, 1 and 0.2 seconds before one too many: the first is too early to cut at.
   const std::vector<SpeechSpan> spans = {{0, 3}, {5, 12}, {13, 17}, {17.2, 19}, {19.5, 25}};
-  EXPECT_EQ(chunker.push(spans, 0.0), (std::vector<SampleRange>{{0, 1200}}));
-  EXPECT_EQ(chunker.flush(25.0), (std::vector<SampleRange>{{1300, 2500}}));
+  EXPECT_EQ(chunker.push(spans, 0.0), (Chunks{{{0, 1200}, {0, 1200}}}));
+  EXPECT_EQ(chunker.flush(25.0), (Chunks{{{1300, 2500}, {1300, 2500}}}));
 }
 
 TEST(SpeechChunkerTest, WhatIsLeftAfterACutIsCutAgainWhereItIsStillTooMuch) {
   SpeechChunker chunker({.max_s = 20.0, .pad_s = 0.0}, 100);
   const std::vector<SpeechSpan> spans = {{0, 10.5}, {11.5, 19}, {19.1, 38}};
-  EXPECT_EQ(chunker.push(spans, 0.0), (std::vector<SampleRange>{{0, 1050}, {1150, 1900}}));
-  EXPECT_EQ(chunker.flush(38.0), (std::vector<SampleRange>{{1910, 3800}}));
+  EXPECT_EQ(chunker.push(spans, 0.0),
+            (Chunks{{{0, 1050}, {0, 1050}}, {{1150, 1900}, {1150, 1900}}}));
+  EXPECT_EQ(chunker.flush(38.0), (Chunks{{{1910, 3800}, {1910, 3800}}}));
 }
 
 TEST(SpeechChunkerTest, NoChunkIsLongerThanAWindowAndNoneOverlap) {
   SpeechChunker chunker({}, 100);
-  std::vector<SampleRange> chunks =
+  Chunks chunks =
       chunker.push(std::vector<SpeechSpan>{{0.5, 28.0}, {28.2, 40.0}, {40.1, 140.0}}, 140.0);
-  for (const SampleRange& last : chunker.flush(141.0)) {
+  for (const SpeechChunk& last : chunker.flush(141.0)) {
     chunks.push_back(last);
   }
   ASSERT_GE(chunks.size(), 5U);
   int64_t end = 0;
-  for (const SampleRange& chunk : chunks) {
+  for (const auto& [chunk, speech] : chunks) {
     EXPECT_GE(chunk.begin, end);
+    EXPECT_LE(chunk.begin, speech.begin);
+    EXPECT_LT(speech.begin, speech.end);
+    EXPECT_LE(speech.end, chunk.end);
     EXPECT_LE(chunk.end - chunk.begin, 3000);
     EXPECT_LE(chunk.begin, end + 60) << "speech was left out";
     end = chunk.end;
   }
   EXPECT_EQ(end, 14100);
+}
+
+Segment said(double start_s, double end_s) {
+  Segment segment;
+  segment.start_s = start_s;
+  segment.end_s = end_s;
+  return segment;
+}
+
+TEST(KeepToSpeechTest, SilenceAroundAChunksSpeechIsOfNoSegment) {
+  std::vector<Segment> segments = {said(4.0, 6.0), said(6.0, 8.0), said(8.0, 10.0)};
+  keep_to_speech(segments, 5.2, 9.0);
+  EXPECT_DOUBLE_EQ(segments[0].start_s, 5.2);
+  EXPECT_DOUBLE_EQ(segments[0].end_s, 6.0);
+  EXPECT_DOUBLE_EQ(segments[1].start_s, 6.0);
+  EXPECT_DOUBLE_EQ(segments[1].end_s, 8.0);
+  EXPECT_DOUBLE_EQ(segments[2].start_s, 8.0);
+  EXPECT_DOUBLE_EQ(segments[2].end_s, 9.0);
+}
+
+TEST(KeepToSpeechTest, WordsAreCutToSpeechWithTheirSegment) {
+  std::vector<Segment> segments = {said(4.6, 9.4)};
+  segments[0].words = {{.text = " yes", .start_s = 4.6, .end_s = 7.0, .probability = 1},
+                       {.text = " no", .start_s = 7.0, .end_s = 9.4, .probability = 1}};
+  keep_to_speech(segments, 5.0, 9.0);
+  EXPECT_DOUBLE_EQ(segments[0].start_s, 5.0);
+  EXPECT_DOUBLE_EQ(segments[0].end_s, 9.0);
+  EXPECT_DOUBLE_EQ(segments[0].words[0].start_s, 5.0);
+  EXPECT_DOUBLE_EQ(segments[0].words[0].end_s, 7.0);
+  EXPECT_DOUBLE_EQ(segments[0].words[1].end_s, 9.0);
+}
+
+TEST(KeepToSpeechTest, WhatTheDetectorMissedKeepsItsTimes) {
+  std::vector<Segment> segments = {said(4.0, 4.6), said(4.5, 7.0), said(9.3, 10.0)};
+  segments[1].words = {{.text = " oh", .start_s = 4.6, .end_s = 4.8, .probability = 1},
+                       {.text = " yes", .start_s = 4.8, .end_s = 7.0, .probability = 1}};
+  keep_to_speech(segments, 5.0, 9.0);
+  EXPECT_DOUBLE_EQ(segments[0].start_s, 4.0);
+  EXPECT_DOUBLE_EQ(segments[0].end_s, 4.6);
+  EXPECT_DOUBLE_EQ(segments[1].start_s, 4.6) << "where its first word begins";
+  EXPECT_DOUBLE_EQ(segments[1].words[0].start_s, 4.6);
+  EXPECT_DOUBLE_EQ(segments[1].words[1].start_s, 5.0);
+  EXPECT_DOUBLE_EQ(segments[2].start_s, 9.3);
+  EXPECT_DOUBLE_EQ(segments[2].end_s, 10.0);
 }
 
 TEST(SampleBufferTest, SamplesKeepTheirNumbersWhenOldOnesGo) {
