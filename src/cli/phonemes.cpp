@@ -231,13 +231,10 @@ Result<int> PhonemesCommand::run(Context& context) {
 }
 
 Status PhonemesCommand::print(const PhonemizerSource& phonemizers, Context& context) const {
-  if (const std::string path = input_.document_path(); !path.empty()) {
-    MYNAH_TRY(const Document document, read_document(path, input_.notes));
-    for (const std::string& warning : document.warnings) {
-      context.say_of(path, warning);
-    }
+  MYNAH_TRY(const std::optional<Document> document, input_.read_document(context));
+  if (document) {
     PhonemePrinter printer(phonemizers, language_, reading_, kind_, context);
-    for (const Chapter& chapter : document.chapters) {
+    for (const Chapter& chapter : document->chapters) {
       MYNAH_TRY_STATUS(printer.push(chapter.text + "\n\n"));
     }
     return printer.finish();

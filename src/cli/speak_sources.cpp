@@ -17,25 +17,13 @@ namespace {
 // A text that is gathered whole, as m4b wants it.
 constexpr size_t kMostTextBytes = size_t{64} << 20;
 
-void tell_warnings(const Document& document, const std::string& path, const Context& context) {
-  for (const std::string& warning : document.warnings) {
-    context.say_of(path, warning);
-  }
-}
-
 }  // namespace
 
 Result<std::optional<Document>> SpeakCommand::read_document_of(const Context& context) const {
-  const std::string path = input_.document_path();
-  if (path.empty() || writes_lines() || keep_times_) {
+  if (writes_lines() || keep_times_) {
     return std::nullopt;
   }
-  MYNAH_TRY(Document document, read_document(path, input_.notes));
-  tell_warnings(document, path, context);
-  if (document.chapters.empty()) {
-    return fail(ErrorCode::InvalidInput, path + ": has no text");
-  }
-  return document;
+  return input_.read_document(context);
 }
 
 void SpeakCommand::follow_language(const Document& document, const Context& context) {

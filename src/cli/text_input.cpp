@@ -11,9 +11,14 @@
 #include <fmt/ranges.h>
 
 #include "audio/input_file.h"
+#include "base/mapped_file.h"
 #include "cli/placement_answer.h"
+#include "cli/store_access.h"
+#include "store/speech_models.h"
+#include "store/store.h"
 #include "text/documents/document.h"
 #include "text/documents/encoding.h"
+#include "text/phonemes/pronouncing_table.h"
 #include "text/spoken/ssml.h"
 #include "text/spoken/tokens.h"
 
@@ -72,6 +77,20 @@ Result<Subtitles> subtitles_of(std::string bytes, const std::string& name) {
                    : std::unexpected(
                          std::move(subtitles.error())
                              .while_doing(name.empty() || name == "-" ? "standard input" : name));
+}
+
+// The words of the dictionary that was pulled; none without it.
+KnownWord dictionary_words(const std::string& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) {
+    return {};
+  }
+  auto file = MappedFile::open(path);
+  auto table = file ? PronouncingTable::open(std::move(*file)) : PronouncingTable();
+  return table && table->size() > 0
+             ? [table = std::move(*table)](
+                   const std::string& word) { return table.find(word).has_value(); }
+             : KnownWord();
 }
 
 Status check_size(const std::string& subtitles) {
@@ -182,6 +201,24 @@ std::string TextInput::document_path() const {
   const std::string name = path();
   const bool plain = has_extension(name, kPlain);
   return has_document_extension(name) && !(plain && holds_ssml(name)) ? name : std::string();
+}
+
+Result<std::optional<Document>> TextInput::read_document(const Context& context) const {
+  const std::string name = document_path();
+  if (name.empty()) {
+    return std::nullopt;
+  }
+  MYNAH_TRY(Document document,
+            mynah::read_document(
+                name, notes,
+                dictionary_words(installed_dictionary(Store(store_folders(context.environment))))));
+  for (const std::string& warning : document.warnings) {
+    context.say_of(name, warning);
+  }
+  if (document.chapters.empty()) {
+    return fail(ErrorCode::InvalidInput, name + ": has no text");
+  }
+  return document;
 }
 
 Status TextInput::read(const Context& context, TextKind kind,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +36,10 @@ struct TextInput {
   // The same where it is a document (text/documents/document.h), which is read as a whole; "" where
   // it is none, and for a .txt that holds SSML.
   [[nodiscard]] std::string document_path() const;
+
+  // The document that it is, once its warnings are told; none where it is none. InvalidInput where
+  // it has no text.
+  [[nodiscard]] Result<std::optional<Document>> read_document(const Context& context) const;
 
   // Gives the text in pieces, as it comes.
   Status read(const Context& context, const std::function<Status(std::string_view)>& take) const;

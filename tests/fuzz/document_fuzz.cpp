@@ -12,6 +12,7 @@
 #include "text/documents/epub.h"
 #include "text/documents/html.h"
 #include "text/documents/pdf_layout.h"
+#include "text/documents/pdf_words.h"
 #include "text/utf8.h"
 
 namespace mynah {
@@ -48,7 +49,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       layout.push(text);
       std::vector<mynah::PdfPage> pages = layout.finish();
       mynah::leave_out_edges(pages);
-      const std::string joined = mynah::text_of_pages(pages);
+      const mynah::PdfLineJoiner lines(pages, [](const std::string& word) { return word < "m"; });
+      mynah::take_footnotes(pages, how, lines);
+      const std::string joined = mynah::text_of_pages(pages, lines);
       MYNAH_CHECK(mynah::replace_invalid_utf8(joined) == joined, "text is UTF-8");
       break;
     }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -33,13 +34,19 @@ enum class NoteReading : uint8_t {
   Inline  // at their marks, in brackets
 };
 
+// Whether a dictionary has a word, which is given in small letters.
+using KnownWord = std::function<bool(const std::string&)>;
+
 // Whether a file of this name is read as a document: .txt, .md, .html, .epub, .pdf, .srt, .vtt and
 // their kin.
 [[nodiscard]] bool has_document_extension(const std::string& path);
 
 // Reads a file by its name's end. NotFound, Io; InvalidInput where it is not what its name says;
-// Environment where a program is missing that the format needs (pdftotext).
-Result<Document> read_document(const std::string& path, NoteReading how = NoteReading::Skip);
+// Environment where a program is missing that the format needs (pdftotext). By `is_word`, of
+// English, words of a PDF are told apart that a line's end cuts; without it by the rest of the
+// document.
+Result<Document> read_document(const std::string& path, NoteReading how = NoteReading::Skip,
+                               const KnownWord& is_word = {});
 
 // Plain text. A chapter begins at a line of its own such as "Chapter 4", "CHAPTER IV. The Storm",
 // "Part Two" or "Prologue", with a blank line before it; a text without such lines is one chapter.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "text/documents/raised.h"
 #include "text/spoken/characters.h"
 #include "text/unicode.h"
 #include "text/utf8.h"
@@ -38,7 +39,9 @@ constexpr auto kKinds = std::to_array<std::pair<std::string_view, DocumentWord>>
      {"page", DocumentWord::Page},
      {"of", DocumentWord::Of},
      {"chapter", DocumentWord::Chapter},
-     {"capital", DocumentWord::Capital}});
+     {"capital", DocumentWord::Capital},
+     {"prefix", DocumentWord::Prefix},
+     {"ending", DocumentWord::Ending}});
 
 // What a label's signs are: asterisks, daggers, sections, pilcrows, bars and their doubles.
 constexpr std::u32string_view kSymbols =
@@ -77,14 +80,6 @@ bool is_name(DocumentWord kind) {
 bool is_space(char32_t c) {
   return c <= U' ' || c == 0xA0 || (c >= 0x2000 && c <= 0x200F) || c == 0x202F || c == 0x2060 ||
          c == 0x3000 || c == 0xFEFF || c == 0xFE0E || c == 0xFE0F;
-}
-
-// A digit by its raised form; 0 where it is none.
-char raised_digit(char32_t c) {
-  constexpr std::u32string_view kRaised =
-      U"\u2070\u00B9\u00B2\u00B3\u2074\u2075\u2076\u2077\u2078\u2079";
-  const size_t at = kRaised.find(c);
-  return at == std::u32string_view::npos ? '\0' : static_cast<char>('0' + at);
 }
 
 struct Brackets {

@@ -27,6 +27,8 @@ enum class DocumentWord : uint8_t {
   Of,
   Chapter,
   Capital,
+  Prefix,
+  Ending,
 };
 
 // Whether the table has the word in this kind. Of names (types, classes, ids) digits, "-" and "_"

@@ -12,6 +12,7 @@
 
 #include "base/process.h"
 #include "text/documents/pdf_layout.h"
+#include "text/documents/pdf_words.h"
 
 namespace mynah {
 namespace {
@@ -43,7 +44,7 @@ Result<std::vector<PdfPage>> read_all(int fd) {
 
 }  // namespace
 
-Result<Document> read_pdf(const std::string& path) {
+Result<Document> read_pdf(const std::string& path, NoteReading how, const KnownWord& is_word) {
   const auto program = find_program("pdftotext");
   if (!program) {
     return fail(ErrorCode::Environment,
@@ -77,7 +78,9 @@ Result<Document> read_pdf(const std::string& path) {
                 path + ": has no text: its pages are pictures, which would need recognition first");
   }
   leave_out_edges(*pages);
-  return read_plain_text(text_of_pages(*pages));
+  const PdfLineJoiner lines(*pages, is_word);
+  take_footnotes(*pages, how, lines);
+  return read_plain_text(text_of_pages(*pages, lines), how);
 }
 
 }  // namespace mynah

@@ -25,6 +25,10 @@ constexpr double kMostHeight = 1.2;
 // usual distance of lines.
 constexpr double kSamePlace = 0.6;
 constexpr double kGap = 0.5;
+// Where the lower margin begins, in heights of the page, for numbers that nothing else tells; a
+// page that is alone may be a letter with little text.
+constexpr double kFoot = 0.88;
+constexpr double kFootOfOne = 0.8;
 
 struct PageNumber {
   long value = 0;
@@ -101,6 +105,7 @@ std::vector<std::string> words_of(std::string_view text) {
 struct Head {
   std::string title;  // without the number
   std::optional<PageNumber> number;
+  bool apart = false;  // the number is a line of its own, beside the title or alone
 };
 
 // "Page 3 of 12", "3 THE STORM", "THE STORM 3".
@@ -191,14 +196,19 @@ Head head_of_row(const PdfPage& page, Row& row) {
     }
   }
   if (alone) {
-    Head head{.title = {}, .number = alone};
+    Head head{.title = {}, .number = alone, .apart = true};
     for (const std::string& word : words_of(text)) {
       head.title += (head.title.empty() ? "" : " ") + word;
     }
     return head;
   }
-  return head_of(text);
+  Head head = head_of(text);
+  head.apart = head.title.empty() && head.number;
+  return head;
 }
+
+// The pages whose numbers count from the same, by whether they are Roman and what they count from.
+using PagesOfNumbers = std::map<std::pair<bool, long>, std::set<size_t>>;
 
 // The rows of one edge, the outermost of each page first.
 class Edge {
@@ -220,10 +230,25 @@ class Edge {
     }
   }
 
-  void leave_out() {
+  // The numbers that stand apart in the outermost rows.
+  [[nodiscard]] PagesOfNumbers numbers() const {
+    PagesOfNumbers numbers;
+    for (size_t page = 0; page < rows_.size(); ++page) {
+      if (!rows_[page].empty()) {
+        const Row& row = rows_[page].front();
+        if (row.head.apart && row.head.number && is_small(row)) {
+          numbers[key_of(page, *row.head.number)].insert(page);
+        }
+      }
+    }
+    return numbers;
+  }
+
+  // Beginnings of chapters have their numbers at the other edge: `others` are that one's.
+  void leave_out(const PagesOfNumbers& others) {
     // A row is looked at when those outside of it are left out.
     for (size_t depth = 0; depth < kMostRows; ++depth) {
-      count_numbers(depth);
+      count_numbers(depth, others);
       count_titles(depth);
       find_places(depth);
       for (size_t page = 0; page < rows_.size(); ++page) {
@@ -266,16 +291,16 @@ class Edge {
 
   [[nodiscard]] bool is_small(const Row& row) const { return row.height <= kMostHeight * height_; }
 
-  static long offset_of(size_t page, PageNumber number) {
-    return number.value - static_cast<long>(page);
+  static std::pair<bool, long> key_of(size_t page, PageNumber number) {
+    return {number.roman, number.value - static_cast<long>(page)};
   }
 
-  void count_numbers(size_t depth) {
-    numbers_.clear();
+  void count_numbers(size_t depth, const PagesOfNumbers& others) {
+    numbers_ = others;
     for (size_t page = 0; page < rows_.size(); ++page) {
       const Row* const row = reached(page, depth);
       if (row != nullptr && row->head.number && is_small(*row)) {
-        ++numbers_[{row->head.number->roman, offset_of(page, *row->head.number)}];
+        numbers_[key_of(page, *row->head.number)].insert(page);
       }
     }
     number_places_.clear();
@@ -293,8 +318,8 @@ class Edge {
     if (!row.head.number || !is_small(row)) {
       return false;
     }
-    const auto found = numbers_.find({row.head.number->roman, offset_of(page, *row.head.number)});
-    return found != numbers_.end() && found->second > 1;
+    const auto found = numbers_.find(key_of(page, *row.head.number));
+    return found != numbers_.end() && found->second.size() > 1;
   }
 
   [[nodiscard]] std::string title_of(size_t page, const Row& row) const {
@@ -387,10 +412,14 @@ class Edge {
 
   [[nodiscard]] bool is_head(size_t page, const Row& row) const {
     if (row.head.title.empty() && row.head.number) {
-      // Of a single page nothing counts with it.
-      const bool foot = pages_.size() == 1 && !row.head.number->roman && is_apart(row) &&
-                        row.middle() > 0.8 * pages_[page].height;
+      // What no other page counts with, as the only page or one behind plates without numbers does.
+      const double margin = (pages_.size() == 1 ? kFootOfOne : kFoot) * pages_[page].height;
+      const bool foot = !row.head.number->roman && is_apart(row) && row.middle() > margin;
       return counts(page, row) || foot || stands_at_numbers_place(row);
+    }
+    // "THE HARBOUR          3", of a document too short for the title to come again.
+    if (row.head.apart && counts(page, row) && is_apart(row)) {
+      return true;
     }
     return comes_again(page, row) || stands_at_heads_place(row);
   }
@@ -399,7 +428,7 @@ class Edge {
   double height_;
   double gap_;  // between lines of text
   std::vector<std::vector<Row>> rows_;
-  std::map<std::pair<bool, long>, size_t> numbers_;       // by what they count from
+  PagesOfNumbers numbers_;
   std::map<std::pair<std::string, long>, Title> titles_;  // by place
   std::vector<double> number_places_;
   std::vector<std::pair<double, double>> places_;  // and heights
@@ -427,8 +456,10 @@ double usual_gap(const std::vector<PdfPage>& pages) {
 void leave_out_edges(std::vector<PdfPage>& pages) {
   const double height = text_height(pages);
   const double gap = usual_gap(pages);
-  Edge(pages, true, height, gap).leave_out();
-  Edge(pages, false, height, gap).leave_out();
+  Edge above(pages, true, height, gap);
+  Edge below(pages, false, height, gap);
+  above.leave_out(below.numbers());
+  below.leave_out(above.numbers());
 }
 
 }  // namespace mynah

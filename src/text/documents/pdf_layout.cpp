@@ -7,7 +7,10 @@
 #include <set>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "text/documents/drop_capital.h"
+#include "text/documents/pdf_words.h"
 #include "text/documents/tags.h"
 #include "text/spoken/characters.h"
 #include "text/unicode.h"
@@ -16,15 +19,8 @@
 namespace mynah {
 namespace {
 
-// A letter that is so much higher than those beside it is a capital that begins a chapter.
+// A letter that is so much higher than the text is a capital that begins a chapter.
 constexpr double kCapital = 1.5;
-
-struct Word {
-  double x0 = 0;
-  double x1 = 0;
-  double height = 0;
-  std::string text{};
-};
 
 double number(const Tag& tag, std::string_view name) {
   const std::string value(tag.attribute(name));
@@ -42,67 +38,6 @@ std::string trimmed(std::string_view text) {
   return std::string(text);
 }
 
-// Words as a line; a large letter is joined with what follows close behind it.
-void fill(PdfLine& line, const std::vector<Word>& words) {
-  std::vector<double> heights;
-  for (size_t i = 0; i < words.size(); ++i) {
-    const Word& word = words[i];
-    heights.push_back(word.height);
-    const bool capital = i > 0 && line.text.size() == words[0].text.size() && i == 1 &&
-                         is_lone_capital(words[0].text) &&
-                         words[0].height > kCapital * word.height &&
-                         word.x0 - words[0].x1 < word.height;
-    line.text = capital ? join_capital(words[0].text, word.text)
-                        : line.text + (line.text.empty() ? "" : " ") + word.text;
-  }
-  if (!heights.empty()) {
-    const auto middle = heights.begin() + static_cast<long>(heights.size() / 2);
-    std::ranges::nth_element(heights, middle);
-    line.height = *middle;
-  }
-}
-
-// Lower-case words of the document, cut and whole ones: "well-known", "paragraph".
-class Vocabulary {
- public:
-  explicit Vocabulary(const std::vector<PdfPage>& pages) {
-    for (const PdfPage& page : pages) {
-      for (const PdfLine& line : page.lines) {
-        add(line);
-      }
-    }
-  }
-
-  [[nodiscard]] bool knows(const std::string& word) const { return words_.contains(word); }
-
- private:
-  void add(const PdfLine& line) {
-    const std::u32string text = to_lower(to_code_points(line.text));
-    std::u32string word;
-    const auto end_word = [&](bool last) {
-      // What a line is cut at is no word.
-      const bool whole = !word.empty() && word.back() != U'-' && word.front() != U'-';
-      if (whole && words_.size() < kMostWords && !(last && line.text.ends_with('-'))) {
-        words_.insert(to_utf8(word));
-      }
-      word.clear();
-    };
-    for (const char32_t c : text) {
-      const bool letter =
-          (c >= U'a' && c <= U'z') || (c >= 0xC0 && c < 0x2000) || c == U'-' || c == U'\'';
-      if (letter) {
-        word += c;
-      } else {
-        end_word(false);
-      }
-    }
-    end_word(true);
-  }
-
-  static constexpr size_t kMostWords = 200'000;
-  std::set<std::string> words_;
-};
-
 bool ends_sentence(std::string_view text) {
   for (const std::string_view end : {".", "!", "?", ":", "\"", "\u201D", "\u2019", "\u2026", "'"}) {
     if (text.ends_with(end)) {
@@ -119,38 +54,10 @@ bool begins_small(std::string_view text) {
           (points[0] >= 0xC0 && to_lower(points.substr(0, 1)) == points.substr(0, 1)));
 }
 
-// The hyphen at a line's end, in bytes; 0 where none is.
-size_t hyphen_length(std::string_view text) {
-  for (const std::string_view hyphen : {"-", "\u2010", "\u00AD"}) {
-    if (text.ends_with(hyphen) && text.size() > hyphen.size()) {
-      const char before = text[text.size() - hyphen.size() - 1];
-      return is_ascii_letter(before) || is_ascii_digit(before) ||
-                     static_cast<unsigned char>(before) >= 0x80
-                 ? hyphen.size()
-                 : 0;
-    }
-  }
-  return 0;
-}
-
-std::string last_word(std::string_view text) {
-  return std::string(
-      text.substr(text.rfind(' ') == std::string_view::npos ? 0 : text.rfind(' ') + 1));
-}
-
-std::string small_letters(std::string_view text) {
-  std::u32string points = to_lower(to_code_points(text));
-  while (!points.empty() && points.back() < 0x80 &&
-         !is_ascii_letter(static_cast<char>(points.back()))) {
-    points.pop_back();
-  }
-  return to_utf8(points);
-}
-
 class PageJoiner {
  public:
-  explicit PageJoiner(const std::vector<PdfPage>& pages)
-      : pages_(pages), vocabulary_(pages), height_(text_height(pages)) {}
+  PageJoiner(const std::vector<PdfPage>& pages, const PdfLineJoiner& lines)
+      : pages_(pages), lines_(lines), height_(text_height(pages)) {}
 
   std::string join() {
     measure_blocks();
@@ -169,13 +76,16 @@ class PageJoiner {
         std::string text = line.text;
         if (capital != capitals.end()) {
           text = join_capital(page.lines[capital->second].text, text,
-                              [this](const std::string& word) { return vocabulary_.knows(word); });
+                              [this](const std::string& word) { return lines_.has(word); });
         }
         add(line, text, capital != capitals.end());
         new_page_ = false;
       }
       new_page_ = true;
+      notes_.insert(notes_.end(), page.notes.begin(), page.notes.end());
     }
+    add_notes();
+    out_ += out_.empty() ? "" : "\n";
     return std::move(out_);
   }
 
@@ -247,34 +157,29 @@ class PageJoiner {
 
   void add(const PdfLine& line, const std::string& text, bool begins) {
     if (begins || !goes_on(line, text)) {
-      while (out_.ends_with('\n')) {
-        out_.pop_back();
-      }
+      add_notes();
       out_ += out_.empty() ? "" : "\n\n";
-    } else if (const size_t hyphen = hyphen_length(last_.text)) {
-      while (out_.ends_with('\n')) {
-        out_.pop_back();
-      }
-      const std::string cut = last_word(last_.text.substr(0, last_.text.size() - hyphen));
-      const std::string rest = small_letters(text.substr(0, text.find(' ')));
-      const bool soft = last_.text.ends_with("\u00AD");
-      const bool kept = !soft && (!begins_small(text) || cut.contains('-') ||
-                                  (vocabulary_.knows(small_letters(cut) + "-" + rest) &&
-                                   !vocabulary_.knows(small_letters(cut) + rest)));
-      if (!kept) {
-        out_.resize(out_.size() - hyphen);
-      }
+      out_ += text;
+    } else {
+      lines_.append(out_, text, "\n");
     }
-    out_ += text + "\n";
     last_ = line;
     last_.text = text;
   }
 
+  // Notes stand behind the paragraph that goes on over their page.
+  void add_notes() {
+    for (const PdfNote& note : std::exchange(notes_, {})) {
+      out_ += fmt::format("\n\n[Footnote {}: {}]", note.label, note.text);
+    }
+  }
+
   const std::vector<PdfPage>& pages_;
-  Vocabulary vocabulary_;
+  const PdfLineJoiner& lines_;
   double height_;
   std::map<size_t, Block> blocks_;
   std::string out_;
+  std::vector<PdfNote> notes_;  // that the text has still to give
   PdfLine last_;
   bool new_page_ = false;
 };
@@ -296,13 +201,13 @@ void PdfLayoutReader::push(std::string_view xml) {
 
 void PdfLayoutReader::read_page(std::string_view xml) {
   PdfPage page;
-  std::vector<Word> words;
+  std::vector<PdfWord> words;
   TagReader tags(xml);
   bool in_word = false;
   bool in_line = false;
   const auto end_line = [&] {
     if (in_line && !words.empty()) {
-      fill(page.lines.back(), words);
+      fill_line(page.lines.back(), words);
       bytes_ += page.lines.back().text.size();
     } else if (in_line) {
       page.lines.pop_back();
@@ -336,6 +241,7 @@ void PdfLayoutReader::read_page(std::string_view xml) {
     } else if (tag->name == "word" && in_line) {
       words.push_back({.x0 = number(*tag, "xmin"),
                        .x1 = number(*tag, "xmax"),
+                       .y1 = number(*tag, "ymax"),
                        .height = number(*tag, "ymax") - number(*tag, "ymin")});
       in_word = true;
     }
@@ -370,8 +276,8 @@ double text_height(const std::vector<PdfPage>& pages) {
   return 0;
 }
 
-std::string text_of_pages(const std::vector<PdfPage>& pages) {
-  return PageJoiner(pages).join();
+std::string text_of_pages(const std::vector<PdfPage>& pages, const PdfLineJoiner& lines) {
+  return PageJoiner(pages, lines).join();
 }
 
 }  // namespace mynah

@@ -68,14 +68,14 @@ Result<Subtitles> read_subtitle_file(const std::string& path) {
                    : std::unexpected(std::move(subtitles.error()).while_doing(path));
 }
 
-Result<Document> read_document(const std::string& path, NoteReading how) {
+Result<Document> read_document(const std::string& path, NoteReading how, const KnownWord& is_word) {
   const std::string extension = extension_of(path);
   Document document;
   if (extension == ".epub") {
     MYNAH_TRY(auto file, MappedFile::open(path));
     MYNAH_TRY(document, read_epub(std::move(file), how));
   } else if (extension == ".pdf") {
-    MYNAH_TRY(document, read_pdf(path));
+    MYNAH_TRY(document, read_pdf(path, how, is_word));
   } else {
     MYNAH_TRY(std::string bytes, read_file(path));
     Result<DecodedText> decoded = decode_text(std::move(bytes));

@@ -8,95 +8,18 @@
 #include <gtest/gtest.h>
 
 #include "base/process.h"
+#include "pdf_pages.h"
 #include "test_paths.h"
 #include "text/documents/document.h"
 #include "text/documents/html.h"
-#include "text/documents/pdf_layout.h"
 
 namespace mynah {
 namespace {
 
+using test::lines_of_text;
+using test::Pages;
 using testing::HasSubstr;
 using testing::Not;
-
-// Pages as pdftotext tells of them, line by line.
-class Pages {
- public:
-  void page() {
-    end();
-    xml_ += "<page width=\"612\" height=\"792\">";
-    open_ = true;
-  }
-
-  // A line in a block of its own, its words 5 points a letter wide.
-  void line(const std::string& text, double x, double y, double height = 10) {
-    xml_ += "<flow><block>";
-    in_block(text, x, y, height);
-    xml_ += "</block></flow>";
-  }
-
-  // Lines that follow each other.
-  void block(const std::vector<std::string>& lines, double x, double y, double height = 10) {
-    xml_ += "<flow><block>";
-    for (const std::string& text : lines) {
-      in_block(text, x, y, height);
-      y += 1.4 * height;
-    }
-    xml_ += "</block></flow>";
-  }
-
-  std::string text() {
-    end();
-    PdfLayoutReader reader;
-    for (size_t at = 0; at < xml_.size(); at += 1000) {
-      reader.push(std::string_view(xml_).substr(at, 1000));
-    }
-    std::vector<PdfPage> pages = reader.finish();
-    leave_out_edges(pages);
-    return text_of_pages(pages);
-  }
-
- private:
-  void end() {
-    xml_ += open_ ? "</page>\n" : "";
-    open_ = false;
-  }
-
-  void in_block(const std::string& text, double x, double y, double height) {
-    const double wide = 0.5 * height;
-    const auto letters = static_cast<double>(std::ranges::count_if(
-        text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-    xml_ += fmt::format("<line xMin=\"{}\" yMin=\"{}\" xMax=\"{}\" yMax=\"{}\">", x, y,
-                        x + wide * letters, y + height);
-    for (size_t at = 0; at < text.size();) {
-      const size_t end = std::min(text.find(' ', at), text.size());
-      xml_ +=
-          fmt::format("<word xMin=\"{}\" yMin=\"{}\" xMax=\"{}\" yMax=\"{}\">{}</word>",
-                      x + wide * static_cast<double>(at), y, x + wide * static_cast<double>(end),
-                      y + height, text.substr(at, end - at));
-      at = end + 1;
-    }
-    xml_ += "</line>";
-  }
-
-  std::string xml_;
-  bool open_ = false;
-};
-
-// Lines of words that no other page has, as a page of text.
-std::vector<std::string> lines_of_text(std::mt19937& random, int count) {
-  static const std::vector<std::string> kWords = {"river",  "stone",   "lamp", "garden", "horse",
-                                                  "winter", "evening", "road", "silver", "captain"};
-  std::vector<std::string> lines;
-  for (int i = 0; i < count; ++i) {
-    std::string line = i % 2 == 0 ? "The" : "and";
-    for (int k = 0; k < 7; ++k) {
-      line += " " + kWords[random() % kWords.size()];
-    }
-    lines.push_back(line + fmt::format(" {}{}", random() % 100000, i % 4 == 3 ? "." : ""));
-  }
-  return lines;
-}
 
 // What stands at an edge of a page; "" nothing.
 struct HeadOfPage {
@@ -231,51 +154,47 @@ TEST(PdfEdges, ChaptersOfAPageEachKeepTheirTitles) {
   }
 }
 
-TEST(PdfText, WordsThatWereCutAreWhole) {
-  Pages pages;
-  pages.page();
-  pages.block({"It is a para-", "graph of a well-known and well-", "known man from the Anglo-",
-               "Saxon coast, 1990-", "1995, as we said be-"},
-              60, 60);
-  pages.page();
-  pages.block({"fore the end of the paragraph.", "The next."}, 60, 60);
-  EXPECT_EQ(pages.text(),
-            "It is a paragraph of a well-known and well-known man from the Anglo-Saxon coast, "
-            "1990-1995, as we said before the end of the paragraph.\nThe next.\n");
+TEST(PdfEdges, NumbersAtTheFootOfAChaptersFirstPageAreOfThoseAbove) {
+  // The last kind: one page of plates, so that nothing else counts as its number does.
+  for (const int first : {1, 4}) {
+    for (const bool plates : {false, true}) {
+      Pages pages;
+      std::mt19937 random(1);
+      for (int page = 1; page <= 7; ++page) {
+        pages.page();
+        const std::string number = std::to_string(page == first && plates ? page + 7 : page);
+        if (page == first) {
+          pages.line("A Title", 200, 90, 18);
+          pages.line(number, 300, 750, 9);
+        } else {
+          pages.line(page % 2 == 0 ? "A. WRITER" : "THE HARBOUR", 260, 26, 9);
+          pages.line(number, page % 2 == 0 ? 60 : 500, 26, 9);
+        }
+        pages.block(lines_of_text(random, 12), 60, 140);
+      }
+      const std::string text = "\n" + pages.text();
+      for (int page = 1; page <= 14; ++page) {
+        EXPECT_THAT(text, Not(HasSubstr(fmt::format("\n{}\n", page))));
+      }
+      EXPECT_THAT(text, HasSubstr("A Title"));
+    }
+  }
 }
 
-TEST(PdfText, GoesOnOverColumnsAndPages) {
+TEST(PdfEdges, HeadsOfThreePagesAreKnownByTheirNumbers) {
   Pages pages;
-  pages.page();
-  pages.block({"The man went to the old", "house that stood by the"}, 60, 60);
-  pages.block({"river, and it rained there.", "He slept in the cold house"}, 320, 60);
-  pages.page();
-  pages.block({"London had built for him.", "It was warm."}, 60, 60);
-  EXPECT_EQ(
-      pages.text(),
-      "The man went to the old\nhouse that stood by the\nriver, and it rained there.\nHe slept "
-      "in the cold house\nLondon had built for him.\nIt was warm.\n");
-}
-
-TEST(PdfText, LargeFirstLettersAreOfTheirWords) {
-  const auto text_with = [](const std::string& capital, const std::string& rest) {
-    Pages pages;
+  std::mt19937 random(1);
+  for (int page = 1; page <= 3; ++page) {
     pages.page();
-    pages.line("Chapter 1", 60, 40, 18);
-    pages.line(capital, 60, 70, 32);
-    pages.block({rest, "and the people of the valley slept."}, 80, 76);
-    pages.block({"It was late for all of them, after all."}, 60, 110);
-    return pages.text();
-  };
-  EXPECT_THAT(text_with("T", "his morning was cold"),
-              HasSubstr("Chapter 1\n\nThis morning was cold\nand"));
-  EXPECT_THAT(text_with("T", "HIS MORNING was cold"), HasSubstr("\n\nTHIS MORNING was"));
-  EXPECT_THAT(text_with("\u201CW", "e go,\u201D he said"), HasSubstr("\n\n\u201CWe go,"));
-  EXPECT_THAT(text_with("I", "t was cold"), HasSubstr("\n\nIt was"));
-  EXPECT_THAT(text_with("I", "was cold"), HasSubstr("\n\nI was"));
-  EXPECT_THAT(text_with("A", "fter that it was cold"), HasSubstr("\n\nAfter that"));
-  EXPECT_THAT(text_with("A", "long road lay there"), HasSubstr("\n\nA long road"));
-  EXPECT_THAT(text_with("A", "Man came"), HasSubstr("A\n\n"));
+    if (page > 1) {
+      pages.line(page == 2 ? "A. WRITER" : "THE HARBOUR", 260, 26, 9);
+      pages.line(std::to_string(page), page == 2 ? 60 : 500, 26, 9);
+    }
+    pages.block(lines_of_text(random, 12), 60, 140);
+  }
+  const std::string text = pages.text();
+  EXPECT_THAT(text, Not(HasSubstr("WRITER")));
+  EXPECT_THAT(text, Not(HasSubstr("HARBOUR")));
 }
 
 std::string shared_pdf(const std::string& name) {
