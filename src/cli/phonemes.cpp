@@ -42,7 +42,8 @@ class PhonemePrinter {
         reading_(reading),
         kind_(kind),
         context_(context),
-        foreign_(phonemizers_) {
+        foreign_(phonemizers_),
+        splitter_({.language = language_.substr(0, language_.find('-'))}) {
     if (kind == TextKind::Markdown || kind == TextKind::Html) {
       markup_.emplace(
           MarkupOptions{.kind = kind == TextKind::Html ? MarkupKind::Html : MarkupKind::Markdown});

@@ -41,6 +41,8 @@ using Reader = std::optional<Reading> (*)(const Tokens& tokens, size_t at,
 [[nodiscard]] std::optional<Reading> read_dialect(const Tokens&, size_t, const SpokenOptions&);
 // What has digits in it, as it stands: the voice reads it.
 [[nodiscard]] std::optional<Reading> read_whole(const Tokens&, size_t, const SpokenOptions&);
+// Short forms of SpokenOptions::language: "z. B.", "Dr.".
+[[nodiscard]] std::optional<Reading> read_short_form(const Tokens&, size_t, const SpokenOptions&);
 // Numbers in the words of SpokenOptions::language, where mynah has its rules.
 [[nodiscard]] std::optional<Reading> read_language_number(const Tokens&, size_t,
                                                           const SpokenOptions&);

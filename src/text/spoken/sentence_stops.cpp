@@ -4,7 +4,7 @@
 
 #include "text/spoken/calendar.h"
 #include "text/spoken/characters.h"
-#include "text/spoken/languages/number_stops.h"
+#include "text/spoken/languages/language_stops.h"
 #include "text/spoken/phrases.h"
 #include "text/spoken/roman.h"
 #include "text/spoken/scripture.h"
@@ -107,14 +107,21 @@ SentenceSplitter::Verdict SentenceSplitter::judge_single_stop(const Stop& stop) 
   if (stop.closed && lower) {
     return Verdict::Goes;
   }
-  if (is_stop_at_number(options_.language, stop.text, stop.begin, stop.next)) {
-    return Verdict::Goes;
-  }
   const std::string_view word = last_abbreviated(word_before(stop.text, start_, stop.begin));
+  const auto word_begin =
+      word.empty() ? stop.begin : static_cast<size_t>(word.data() - stop.text.data());
+  const bool line_begins = static_cast<ptrdiff_t>(word_begin) == line_;
+  if (const auto goes = goes_on_behind(options_.language, {.text = stop.text,
+                                                           .sentence = start_,
+                                                           .stop = stop.begin,
+                                                           .next = stop.next,
+                                                           .next_word = stop.next_word,
+                                                           .line_begins = line_begins})) {
+    return *goes ? Verdict::Goes : Verdict::Ends;
+  }
   if (word.empty()) {
     return Verdict::Ends;
   }
-  const auto word_begin = static_cast<size_t>(word.data() - stop.text.data());
   const PhraseStop phrase = phrase_stop(stop.text, start_, stop.begin, stop.next_word);
   if (phrase == PhraseStop::Inside) {
     return Verdict::Goes;
@@ -123,13 +130,14 @@ SentenceSplitter::Verdict SentenceSplitter::judge_single_stop(const Stop& stop) 
     return is_capital(stop.next_char) && stop.next_is_starter() ? Verdict::Ends : Verdict::Goes;
   }
   if (std::ranges::all_of(word, is_ascii_digit)) {
-    const bool item = static_cast<ptrdiff_t>(word_begin) == line_ && word.size() <= 3;
-    return item || (ordinal_stops_ && word.size() <= 2) ? Verdict::Goes : Verdict::Ends;
+    return (line_begins && word.size() <= 3) || (ordinal_stops_ && word.size() <= 2)
+               ? Verdict::Goes
+               : Verdict::Ends;
   }
   // "II. The End": a chapter's number; greater ones may be words ("MIX").
   constexpr unsigned kMostChapters = 89;
   const unsigned chapter = word.size() > 1 ? roman_value(word) : 0;
-  if (static_cast<ptrdiff_t>(word_begin) == line_ && chapter > 0 && chapter <= kMostChapters) {
+  if (line_begins && chapter > 0 && chapter <= kMostChapters) {
     return Verdict::Goes;
   }
   if (word.size() == 1 && is_ascii_upper(word[0])) {

@@ -5,7 +5,7 @@
 
 #include "text/spoken/characters.h"
 #include "text/spoken/forgotten_space.h"
-#include "text/spoken/languages/number_stops.h"
+#include "text/spoken/languages/language_stops.h"
 #include "text/spoken/sentence_stop.h"
 #include "text/spoken/text_around.h"
 #include "text/unicode.h"

@@ -1,9 +1,12 @@
 // Numbers of other languages: rules, data, and all of it against ICU's words and their phonemes.
+#include <algorithm>
 #include <array>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -14,6 +17,7 @@
 #include "text/spoken/english_spoken.h"
 #include "text/spoken/languages/language_files.h"
 #include "text/spoken/languages/language_numbers.h"
+#include "text/spoken/sentences.h"
 
 namespace mynah {
 namespace {
@@ -25,8 +29,8 @@ struct Case {
   std::string words;
 };
 
-std::vector<Case> read_cases() {
-  std::ifstream file(test::source_path("tests/text/data/foreign_numbers.tsv"));
+std::vector<Case> read_cases(const std::string& name = "foreign_numbers.tsv") {
+  std::ifstream file(test::source_path("tests/text/data/" + name));
   std::vector<Case> cases;
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with('#')) {
@@ -228,6 +232,44 @@ TEST(ForeignNumbers, OfSayAsAreOfTheLanguage) {
   const std::vector<TextMark> marks = {
       {.kind = TextMark::Kind::SayAs, .begin = 4, .end = 5, .value = "cardinal", .format = {}}};
   EXPECT_EQ(spoken_other("Die 5 da", {.language = "de"}, marks).text, "Die fünf da");
+}
+
+// The sentences of a text, each as it is said, with " / " between.
+std::string said_in_sentences(const std::string& language, const std::vector<Sentence>& sentences) {
+  std::string all;
+  for (const Sentence& sentence : sentences) {
+    all += (all.empty() ? "" : " / ") + said(language, sentence.text);
+  }
+  return all;
+}
+
+TEST(OtherLanguages, AreReadAsNewsreadersReadThem) {
+  const std::vector<Case> cases = read_cases("language_sentences.tsv");
+  EXPECT_GT(cases.size(), 25U);
+  for (const Case& one : cases) {
+    const auto sentences = split_sentences(one.written, {.language = one.language});
+    EXPECT_EQ(said_in_sentences(one.language, sentences), one.words)
+        << one.language << " " << one.type << ": " << one.written;
+  }
+}
+
+TEST(OtherLanguages, HaveTheSameSentencesInAnyPieces) {
+  for (const Case& one : read_cases("language_sentences.tsv")) {
+    const auto whole = split_sentences(one.written, {.language = one.language});
+    for (size_t size = 1; size < 8; ++size) {
+      SentenceSplitter splitter({.language = one.language});
+      std::vector<Sentence> pieces;
+      for (size_t at = 0; at < one.written.size(); at += size) {
+        std::ranges::move(splitter.push(std::string_view(one.written).substr(at, size)),
+                          std::back_inserter(pieces));
+      }
+      std::ranges::move(splitter.finish(), std::back_inserter(pieces));
+      ASSERT_EQ(pieces.size(), whole.size()) << size << ": " << one.written;
+      for (size_t i = 0; i < whole.size(); ++i) {
+        EXPECT_EQ(pieces[i].text, whole[i].text) << size;
+      }
+    }
+  }
 }
 
 TEST(ForeignNumbers, AreLeftWholeWhereTheirSenseIsNotSure) {

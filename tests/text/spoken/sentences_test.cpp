@@ -183,7 +183,7 @@ TEST(Sentences, OrdinalsOfOtherLanguagesEndNothing) {
 TEST(Sentences, DoNotEndAtShortFormsBesideNumbers) {
   const std::vector<std::array<std::string, 2>> cases = {
       {"de",
-       "Siehe Nr. 5 und S. 12. Es sind 2,5 Mio. Euro. / Am 3.10. kam er. / Es kostet 1.250. / "
+       "Siehe Nr. 5 und S. 12. / Es sind 2,5 Mio. Euro. / Am 3.10. kam er. / Es kostet 1.250. / "
        "Dann ging er."},
       {"es", "La pág. 12 y el 3.er piso. / Cuesta 1.250. / Luego salió."},
       {"it", "Il n. 5 e la pag. 12. / Poi va via."},

@@ -276,6 +276,10 @@ void read_into(const Json& json, LanguageNumbers& numbers) {
   read(json, "ordinal_suffixes", numbers.ordinal_suffixes);
   read(json, "number_suffixes", numbers.number_suffixes);
   numbers.ordinal_stop = json.value("ordinal_stop", numbers.ordinal_stop);
+  read_words(json, "starters", numbers.starters);
+  read_words(json, "lettered", numbers.lettered);
+  numbers.capital_nouns = json.value("capital_nouns", numbers.capital_nouns);
+  numbers.roman_stop = json.value("roman_stop", numbers.roman_stop);
   read(json, "ordinal_before", numbers.ordinal_before);
   read(json, "ordinal_default", numbers.ordinal_default);
   if (json.contains("ordinal_behind")) {

@@ -54,6 +54,10 @@ struct LanguageNumbers {
   WordMap ordinal_suffixes;          // "er" in "1er": a form of `ordinals`
   WordMap number_suffixes;           // "er" in "90er": what is added to the year's words
   bool apostrophe_suffixes = false;  // "15'te": letters behind an apostrophe join the words
+  WordMap starters;                  // words that often begin sentences: "The", and prepositions
+  WordMap lettered;                  // words before a letter that is a name: "vitamin C"
+  bool capital_nouns = false;        // nouns begin with capitals
+  bool roman_stop = false;           // "Karl IV." is an ordinal
   bool ordinal_stop = false;         // "3." is an ordinal
   WordMap ordinal_before;            // the form behind this word ("am": "n")
   std::string ordinal_default;       // the form before words that show none

@@ -45,7 +45,11 @@ std::optional<SaidNumber> NumberReader::read_year(const WrittenNumber& number, s
   size_t end = number.end;
   std::string tail;
   if (const size_t length = longest_key(text_, gap, language_.year_short); length > 0) {
-    behind = language_.year_short.find(text_.substr(gap, length))->second;
+    // "г.", behind a preposition another form of the word
+    const std::string sign(text_.substr(gap, length));
+    const auto other = language_.year_short.find(before + " " + sign);
+    behind = other == language_.year_short.end() ? language_.year_short.find(sign)->second
+                                                 : other->second;
     tail = " " + behind;
     end = gap + length;
   }

@@ -1,7 +1,6 @@
 #include "text/spoken/languages/number_stops.h"
 
 #include <algorithm>
-#include <array>
 
 #include "text/spoken/characters.h"
 #include "text/spoken/languages/language_numbers.h"
@@ -56,13 +55,6 @@ bool ends_date(std::string_view text, size_t stop) {
 }
 
 }  // namespace
-
-bool writes_ordinals_with_stops(std::string_view language) {
-  constexpr auto kLanguages =
-      std::to_array<std::string_view>({"de", "da", "no", "nb", "nn", "fi", "cs", "sk", "hu", "et",
-                                       "lv", "sl", "hr", "sr", "bs", "is", "pl", "tr"});
-  return std::ranges::find(kLanguages, language.substr(0, language.find('-'))) != kLanguages.end();
-}
 
 bool is_stop_at_number(std::string_view language, std::string_view text, size_t stop, size_t next) {
   const LanguageNumbers* const numbers = language_numbers(language);

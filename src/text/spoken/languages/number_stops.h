@@ -6,9 +6,6 @@
 
 namespace mynah {
 
-// Whether ordinals are digits with a stop: "am 3. Mai".
-[[nodiscard]] bool writes_ordinals_with_stops(std::string_view language);
-
 // Whether the stop at `stop` is a short form's that stands before a number or behind one ("Nr. 5",
 // "2,5 Mio. Euro", "2024 г. было"), or a date's ("am 3.10. kam er"), by what follows at `next`.
 // False where it may end the sentence, and in languages without data.
