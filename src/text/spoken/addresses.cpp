@@ -311,7 +311,8 @@ std::optional<std::string> read_mail(std::string_view text, EnglishDialect diale
   const std::string_view local = text.substr(0, at);
   const std::string_view host = text.substr(at + 1);
   const auto allowed = [](char c) { return is_name_byte(c) || c == '.' || c == '+' || c == '%'; };
-  if (!std::ranges::all_of(local, allowed) || !std::ranges::all_of(host, allowed) ||
+  const auto allowed_before = [&](char c) { return allowed(c) || c == '\''; };
+  if (!std::ranges::all_of(local, allowed_before) || !std::ranges::all_of(host, allowed) ||
       host.find('.') == std::string_view::npos) {
     return std::nullopt;
   }

@@ -57,6 +57,10 @@ Tail scale_tail_at(const Tokens& tokens, size_t number, size_t at, EnglishDialec
     const bool millions = of || measured || among(WordList{"millions"}, tokens.word_behind(at + 1));
     return millions ? Tail{scale->end, "million"} : Tail{at, ""};
   }
+  // "Rule 240.10b-5"
+  if (tokens.is(at, "b") && tokens.is(at + 1, "-") && tokens.is_digits(at + 2)) {
+    return {scale->end, spell("b")};
+  }
   const std::string_view letter = tokens.text(at);
   const bool thousand = letter == "k" || letter == "K";
   if (letter == "T" || letter == "t" || (thousand && says_letter_k(tokens, number, at))) {
@@ -152,7 +156,8 @@ Tail tail_at(const Tokens& tokens, size_t number, size_t at, bool singular,
   // "2x faster", but "2x + 1" and "2x^2" have an unknown in them.
   const size_t behind_x = tokens.skip_space(at + 1);
   const bool equals = number > 1 && tokens.is_space(number - 1) && tokens.is(number - 2, "=");
-  if (tokens.is(at, "x") && !equals && tokens.ends_word(at + 1) &&
+  const bool power = tokens.is(behind_x, "\u00B2") || tokens.is(behind_x, "\u00B3");
+  if (tokens.is(at, "x") && !equals && !power && tokens.ends_word(at + 1) &&
       std::string_view("+-=^*/").find(tokens.is_end(behind_x) ? ' ' : tokens.text(behind_x)[0]) ==
           std::string_view::npos) {
     return {at + 1, "times"};
@@ -172,6 +177,9 @@ bool stands_before_noun(const Tokens& tokens, size_t at, const Tail& tail) {
       {"the", "his",  "her",   "its", "their", "our", "my",  "your",  "this", "that", "another",
        "one", "each", "every", "The", "His",   "Her", "Its", "Their", "Our",  "My",   "This"});
   const std::string_view noun = tokens.word_behind(tail.end);
+  if (noun == "IM" && !tail.words.empty()) {
+    return true;  // the individual medley
+  }
   if (tail.words.empty() || noun.empty() || !is_ascii_lower(noun[0]) || tail.words == "percent" ||
       tail.words == "times") {
     return false;

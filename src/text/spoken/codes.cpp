@@ -241,6 +241,15 @@ bool wants_pairs(const Tokens& tokens, size_t at) {
   const size_t last = at > 0 && tokens.is_space(at - 1) ? at - 2 : at - 1;
   // "Visual Studio 2005"
   const bool year = tokens.text(at).starts_with("200") && tokens.text(at).size() == 4;
+  // "a 404 error"
+  constexpr size_t kNear = 8;  // tokens
+  const bool status = tokens.is_digits(at, 3, 3) &&
+                      (tokens.text(at).starts_with('4') || tokens.text(at).starts_with("50")) &&
+                      tokens.text(at)[1] != '9' && !is_counted(tokens.word_behind(at + 1)) &&
+                      is_near(WordList{"servers"}, tokens, at, kNear);
+  if (status && !tokens.text(at).ends_with("00")) {
+    return true;
+  }
   return tokens.is_digits(at, 3, 4) && !year &&
          ((at > 0 && tokens.is(last, "\u00A7")) ||
           among(WordList{"paired"}, word_before_stop(tokens, at)) || is_street(tokens, at + 1));
@@ -252,12 +261,19 @@ bool wants_digits(const Tokens& tokens, size_t at) {
                                        "text", "code", "pin", "id", "zip"});
   const std::string_view before = tokens.word_before(at);
   // "Beverly Hills, CA 90210"
-  const bool zip = tokens.is_digits(at, 5, 5) && before.size() == 2 && is_ascii_upper(before[0]) &&
-                   is_ascii_upper(before[1]);
+  const bool zip = tokens.is_digits(at, 5, 5) && (before.size() == 2 || before == "NYC") &&
+                   is_ascii_upper(before[0]) && is_ascii_upper(before[1]);
   // "Washington, D.C. 20500"
   const bool capital = tokens.is_digits(at, 5, 5) && at > 4 && tokens.is_space(at - 1) &&
                        tokens.text(at - 5, at - 1) == "D.C.";
-  return zip || capital || (tokens.is_digits(at, 3, 12) && among(kBefore, ascii_lower(before)));
+  // "Text HELP to 88202"
+  constexpr size_t kNear = 10;  // tokens
+  bool texted = false;
+  for (size_t i = at > kNear ? at - kNear : 0; i < at && before == "to"; ++i) {
+    texted = texted || tokens.is(i, "Text") || tokens.is(i, "text") || tokens.is(i, "SMS");
+  }
+  return zip || capital || (texted && tokens.is_digits(at, 5, 6)) ||
+         (tokens.is_digits(at, 3, 12) && among(kBefore, ascii_lower(before)));
 }
 
 std::optional<Reading> read_code(const Tokens& tokens, size_t at, const SpokenOptions& options) {

@@ -94,6 +94,14 @@ std::optional<Reading> read_compass(const Tokens& tokens, size_t at, const Spoke
   // "Park Ave NW", "5th St. N"
   const bool stop = at > 2 && tokens.is_space(at - 1) && tokens.is(at - 2, ".");
   const bool behind = is_street_word(stop ? tokens.text(at - 3) : tokens.word_before(at));
+  // "winds NW 10-15 mph", "Wind: W at 5 knots"
+  constexpr size_t kNear = 8;  // tokens
+  constexpr auto kFrom = std::to_array<std::string_view>({"at", "to", "around", "near"});
+  const size_t speed = tokens.skip_space(at + 1);
+  if (is_near(WordList{"winds"}, tokens, at, kNear) &&
+      (tokens.is_digits(speed) || among(kFrom, tokens.text(speed)))) {
+    return Reading{at + 1, ascii_lower(direction)};
+  }
   // "30 mi. N of town"
   constexpr auto kDistances =
       std::to_array<std::string_view>({"mi", "miles", "mile", "km", "blocks", "kilometers"});

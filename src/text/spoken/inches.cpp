@@ -88,7 +88,15 @@ std::optional<Reading> read_feet(const Tokens& tokens, size_t at, const SpokenOp
     return Reading{inches + (marked ? 2 : 1),
                    feet + " foot " + cardinal_words(tokens.text(inches), options.dialect)};
   }
-  if (among(kMeasured, tokens.word_behind(at + 2))) {
+  // "12' x 14'"
+  const size_t by = tokens.skip_space(at + 2);
+  const size_t other = tokens.skip_space(by + 1);
+  const bool room = (tokens.is(by, "x") || tokens.is(by, "\u00D7") || tokens.is(by, "by")) &&
+                    tokens.is_digits(other, 1, 3) && tokens.is(other + 1, "'");
+  const size_t sign = at > 0 && tokens.is_space(at - 1) ? at - 2 : at - 1;
+  const bool second =
+      at > 2 && (tokens.is(sign, "x") || tokens.is(sign, "\u00D7")) && tokens.ends_word(at + 2);
+  if (room || second || among(kMeasured, tokens.word_behind(at + 2))) {
     return Reading{at + 2, feet + (tokens.is(at, "1") ? " foot" : " feet")};
   }
   return std::nullopt;

@@ -207,6 +207,11 @@ std::optional<Reading> read_letter(const Tokens& tokens, size_t at) {
   if (beside_digits(tokens, at)) {
     return Reading{at + 1, spell(letter)};
   }
+  // "S. 2226": a bill of the Senate.
+  if (letter == "S" && tokens.is(at + 1, ".") && tokens.is_space(at + 2) &&
+      tokens.is_digits(at + 3, 1, 4)) {
+    return Reading{at + 2, spell(letter)};
+  }
   const std::string_view next = tokens.word_behind(at + 1);
   // "I. M. Pei"
   if (letter == "I" && tokens.is(at + 1, ".") && tokens.is_space(at + 2) &&

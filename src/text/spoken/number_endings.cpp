@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 
+#include "text/spoken/calendar.h"
 #include "text/spoken/cardinals.h"
 #include "text/spoken/characters.h"
 #include "text/spoken/codes.h"
@@ -51,7 +52,10 @@ std::optional<Reading> ordinal_at(const Tokens& tokens, size_t at, const SpokenO
   const bool named =
       century > next && tokens.is(century + 1, ".") &&
       (tokens.is(century, "c") || tokens.is(century, "C") || tokens.is(century, "cent"));
-  std::string words = ordinal_words(quantity->whole, options.dialect);
+  // "on Thurs. 12th"
+  const size_t day = at > 1 && tokens.is_space(at - 1) && tokens.is(at - 2, ".") ? at - 2 : at;
+  std::string words = day_name(tokens.word_before(day)).empty() ? "" : "the ";
+  words += ordinal_words(quantity->whole, options.dialect);
   if (named) {
     return Reading{tokens.ends_text(century + 2) ? century + 1 : century + 2, words + " century"};
   }
@@ -64,7 +68,7 @@ bool is_model_number(const Tokens& tokens, size_t at) {
     const std::string_view letters = tokens.text(at - 2);
     return is_all_capitals(letters) || (letters.size() == 1 && is_capitalised(letters));
   }
-  return at > 0 && tokens.is_word(at - 1) && is_ascii_upper(tokens.text(at - 1).back());
+  return at > 0 && tokens.is_word(at - 1);
 }
 
 // "1990s", "1990's", "the '90s", "80s", "747s", "MP3s". `last`: it ends a range, so that it is a

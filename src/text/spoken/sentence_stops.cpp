@@ -150,8 +150,14 @@ SentenceSplitter::Verdict SentenceSplitter::judge_single_stop(const Stop& stop) 
   const bool larger = stop.next_is_digit() && std::ranges::find(kLarger, folded) != kLarger.end() &&
                       is_number_before(stop.text, start_, word_begin);
   // "the 20th-c. writer"
-  const bool century = folded.ends_with("th-c") || folded.ends_with("st-c");
-  if (larger || (lower && (century || is_measure_at(stop, folded, word_begin)))) {
+  const bool era = among(WordList{"eras"}, stop.next_word);
+  const bool century = (folded.ends_with("th-c") || folded.ends_with("st-c") || folded == "c") &&
+                       (folded != "c" || era);
+  // "a 65-in. 4K screen": a measure that describes goes on with a number too.
+  const bool hyphened =
+      stop.next_is_digit() && word_begin > start_ && stop.text[word_begin - 1] == '-';
+  if (larger || ((lower || era) && century) ||
+      ((lower || hyphened) && is_measure_at(stop, folded, word_begin))) {
     return Verdict::Goes;
   }
   if (stop.next_is_verse() &&
@@ -194,7 +200,14 @@ SentenceSplitter::Verdict SentenceSplitter::judge_single_stop(const Stop& stop) 
     case AbbreviationStop::BeforeNumber: {
       // "Mar. sales", "the Jan.-Mar. quarter"
       const bool dated = lower && !calendar_name(word).empty();
-      return dated || is_numbered(folded, stop.next_char, stop.next_word) || (lower && !sayable)
+      // "My no. is 5"
+      const bool number =
+          lower && folded == "no" && is_ascii_lower(word[0]) &&
+          among(WordList{"before-numbers"},
+                ascii_lower(
+                    word_before(stop.text, start_, word_begin - (word_begin > start_ ? 1 : 0))));
+      return dated || number || is_numbered(folded, stop.next_char, stop.next_word) ||
+                     (lower && !sayable)
                  ? Verdict::Goes
                  : Verdict::Ends;
     }
@@ -245,6 +258,13 @@ SentenceSplitter::Verdict SentenceSplitter::judge_initial(const Stop& stop,
   }
   if (std::string_view("NSEW").find(word) != std::string_view::npos &&
       stop.next_is_direction_of() && is_number_before(stop.text, start_, begin)) {
+    return Verdict::Goes;
+  }
+  // "H.R. 1319 and S. 2226": bills of the Senate.
+  const std::string_view front = stop.text.substr(start_, begin - start_);
+  constexpr auto kBills = std::to_array<std::string_view>({"H.R.", "bill", "Senate", "Congress"});
+  if (word == "S" && stop.next_is_digit() &&
+      std::ranges::any_of(kBills, [&](std::string_view bill) { return front.contains(bill); })) {
     return Verdict::Goes;
   }
   // "blew at 10 A. at night"

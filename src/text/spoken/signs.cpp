@@ -8,6 +8,7 @@
 #include "text/spoken/characters.h"
 #include "text/spoken/quantity.h"
 #include "text/spoken/reading.h"
+#include "text/spoken/strokes.h"
 #include "text/spoken/word_tables.h"
 #include "text/utf8.h"
 
@@ -15,17 +16,6 @@ namespace mynah {
 namespace {
 
 constexpr size_t kLongestRun = 64;
-
-struct Sign {
-  std::string_view written;
-  std::string_view spoken;
-};
-
-template <size_t n>
-std::optional<std::string_view> spoken_of(const std::array<Sign, n>& signs, std::string_view text) {
-  const auto* const found = std::ranges::find(signs, text, &Sign::written);
-  return found == signs.end() ? std::nullopt : std::optional(found->spoken);
-}
 
 // How signs of data/signs.tsv, and Greek letters, are said.
 std::optional<std::string_view> sign_words(std::string_view signs) {
@@ -166,94 +156,6 @@ std::optional<Reading> read_handle(const Tokens& tokens, size_t at, const Spoken
   return Reading{at + 1, hash ? "hash" : "at"};
 }
 
-// What stands below the stroke of a price: "5\u00A2/kWh", "$0.12/kWh".
-std::optional<Reading> read_price_divisor(const Tokens& tokens, size_t at,
-                                          const SpokenOptions& options) {
-  constexpr auto kMoney =
-      std::to_array<std::string_view>({"\u00A2", "$", "\u20AC", "\u00A3", "\u00A5", "\u20B9"});
-  const bool money = at > 0 && among(kMoney, tokens.text(at - 1));
-  constexpr auto kScales =
-      std::to_array<std::string_view>({"k", "K", "m", "M", "bn", "B", "million", "billion"});
-  const bool scaled = at > 1 && among(kScales, tokens.text(at - 1)) &&
-                      (tokens.is_digits(at - 2) || tokens.is_space(at - 2));
-  const bool number =
-      at > 0 && (tokens.is_digits(at - 1) || scaled) && tokens.text(at + 1).size() > 1;
-  if (!tokens.is(at, "/") || (!money && !number)) {
-    return std::nullopt;
-  }
-  const auto unit = divisor_unit_at(tokens, at + 1, options.dialect);
-  return unit && tokens.ends_word(unit->end)
-             ? std::optional(Reading{unit->end, "per " + unit->words})
-             : std::nullopt;
-}
-
-std::optional<Reading> read_stroke(const Tokens& tokens, size_t at) {
-  if (!tokens.is(at, "/")) {
-    return std::nullopt;
-  }
-  constexpr auto kEither = std::to_array<std::string_view>(
-      {"he/she", "she/he", "him/her", "his/her", "his/hers", "her/his", "yes/no", "and/or",
-       "true/false", "on/off", "male/female", "mother/father", "win/lose", "pass/fail", "either/or",
-       "I/O", "in/out", "up/down"});
-  constexpr auto kPer =
-      std::to_array<std::string_view>({"second", "minute", "hour", "day", "week", "month", "year",
-                                       "night", "person", "user", "head", "page", "item", "unit"});
-  if (at > 0 && is_value(tokens, at - 1) && is_value(tokens, at + 1)) {
-    // "$2.50/lb"
-    constexpr auto kShort = std::to_array<Sign>({{"lb", "per pound"},
-                                                 {"kg", "per kilogram"},
-                                                 {"oz", "per ounce"},
-                                                 {"gal", "per gallon"},
-                                                 {"hr", "per hour"},
-                                                 {"h", "per hour"},
-                                                 {"mo", "per month"},
-                                                 {"wk", "per week"},
-                                                 {"yr", "per year"}});
-    if (const auto unit = spoken_of(kShort, tokens.text(at + 1));
-        unit && tokens.is_digits(at - 1) && tokens.ends_word(at + 2)) {
-      return Reading{at + 2, std::string(*unit)};
-    }
-    const std::string_view both = tokens.text(at - 1, at + 2);
-    // "I/O", "F/A-18"
-    const bool letters = both.size() == 3 && is_ascii_upper(both[0]) && is_ascii_upper(both[2]);
-    if (both == "and/or" || letters) {
-      return Reading{at + 1, " "};
-    }
-    if (among(kEither, both)) {
-      return Reading{at + 1, "or"};
-    }
-    // "7 days/wk."
-    const auto several = tokens.is_word(at - 1) && tokens.text(at - 1).ends_with('s')
-                             ? spoken_of(kShort, tokens.text(at + 1))
-                             : std::nullopt;
-    if (several && tokens.ends_word(at + 2)) {
-      return Reading{at + 2, std::string(*several)};
-    }
-    // "$5/adult"
-    constexpr auto kCurrencies =
-        std::to_array<std::string_view>({"$", "\u00A3", "\u20AC", "\u00A5", "\u20B9"});
-    const bool priced =
-        tokens.is_digits(at - 1) &&
-        ((at > 1 && among(kCurrencies, tokens.text(at - 2))) ||
-         (at > 3 && tokens.is(at - 2, ".") && among(kCurrencies, tokens.text(at - 4))));
-    if (priced && tokens.text(at + 1).size() > 2 && is_ascii_lower(tokens.text(at + 1)[0])) {
-      return Reading{at + 1, "per"};
-    }
-    if (among(kPer, tokens.text(at + 1))) {
-      return Reading{at + 1, "per"};
-    }
-    // "2 tbsp butter/margarine"
-    constexpr size_t kNear = 24;  // tokens
-    const bool foods =
-        both.size() > 6 && std::ranges::all_of(tokens.text(at + 1), is_ascii_lower) &&
-        std::ranges::all_of(tokens.text(at - 1), is_ascii_lower) && tokens.begins_word(at - 1) &&
-        tokens.ends_word(at + 2) && is_near(WordList{"kitchen"}, tokens, at, kNear);
-    return Reading{at + 1, foods ? "or" : "slash"};
-  }
-  const bool verse = at > 0 && tokens.is_space(at - 1) && tokens.is_space(at + 1);
-  return Reading{at + 1, verse ? "," : "slash"};
-}
-
 // "ΔT", "πr": a Greek letter beside one or two others is said by its name, and so are they.
 std::optional<Reading> read_greek(const Tokens& tokens, size_t at) {
   const std::string_view word = tokens.text(at);
@@ -358,8 +260,15 @@ std::optional<Reading> read_function(const Tokens& tokens, size_t at) {
     return tokens.is_word(i) && tokens.text(i).size() == 1 && is_ascii_letter(tokens.text(i)[0]);
   };
   constexpr auto kNames = std::to_array<std::string_view>({"f", "g", "h", "F", "G", "P", "p", "u"});
-  if (!tokens.is(at, "(") || at == 0 || !among(kNames, tokens.text(at - 1)) || !is_letter(at + 1) ||
-      !tokens.is(at + 2, ")")) {
+  if (!tokens.is(at, "(") || at == 0 || !among(kNames, tokens.text(at - 1)) || !is_letter(at + 1)) {
+    return std::nullopt;
+  }
+  // "P(A|B)"
+  if (tokens.is(at + 2, "|") && is_letter(at + 3) && tokens.is(at + 4, ")")) {
+    return Reading{at + 5,
+                   "of " + spell(tokens.text(at + 1)) + " given " + spell(tokens.text(at + 3))};
+  }
+  if (!tokens.is(at + 2, ")")) {
     return std::nullopt;
   }
   return Reading{at + 3, "of " + spell(tokens.text(at + 1))};
@@ -373,12 +282,26 @@ std::optional<Reading> read_operator(const Tokens& tokens, size_t at) {
   const bool values =
       is_value(tokens, next) && at > 0 && (is_value(tokens, last) || tokens.is(last, ")"));
   const bool spaced = tokens.is_space(at + 1) && at > 0 && tokens.is_space(at - 1);
+  // "x ** 2"
+  if (sign == "*" && tokens.is(at + 1, "*") && tokens.is_space(at + 2) &&
+      is_value(tokens, at + 3) && at > 1 && tokens.is_space(at - 1) && is_value(tokens, at - 2)) {
+    return Reading{at + 2, "to the power of"};
+  }
+  // "Dial *67"
+  constexpr auto kDialled = std::to_array<std::string_view>({"dial", "Dial", "press", "Press"});
+  if (sign == "*" && tokens.is_digits(at + 1) && among(kDialled, tokens.word_before(at))) {
+    return Reading{at + 1, "star"};
+  }
   if (sign == "*" || sign == "\u00B7") {
     const bool times = values && (spaced || tokens.is_digits(last)) && tokens.is_digits(next);
     return Reading{at + 1, times ? "times" : ""};
   }
   if (sign == "<" || sign == ">") {
-    const bool compares = (values && spaced) || (tokens.is_digits(next) && at > 0) ||
+    // "p < .001", "x < \u22125", "under < $5"
+    const bool number = (tokens.is(next, ".") || tokens.is(next, "-") ||
+                         tokens.is(next, "\u2212") || tokens.is(next, "$")) &&
+                        tokens.is_digits(next + 1) && at > 0 && is_value(tokens, last);
+    const bool compares = (values && spaced) || number || (tokens.is_digits(next) && at > 0) ||
                           (tokens.is_digits(next) && sign == "<");
     return Reading{at + 1, compares ? (sign == "<" ? "less than" : "greater than") : ""};
   }

@@ -177,7 +177,10 @@ std::optional<Reading> read_short_duration(const Tokens& tokens, size_t at,
       break;
     }
     last = bare ? "minute" : unit->second;
-    words = join_words(words, count_words(tokens.text(number), last, dialect));
+    // "14h00"
+    const bool even = bare && tokens.text(number) == "00" && parts == 1;
+    words = even ? cardinal_words(tokens.text(at), dialect) + " hundred hours"
+                 : join_words(words, count_words(tokens.text(number), last, dialect));
     end = number + (bare ? 1 : 2);
   }
   return parts > 1 && tokens.ends_word(end) ? std::optional(Reading{end, std::move(words)})

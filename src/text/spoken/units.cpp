@@ -234,7 +234,7 @@ std::optional<Unit> unit_at(const Tokens& tokens, size_t at, bool singular,
   if (symbol == "mm" && tokens.is_space(unit + 1) && tokens.is(unit + 2, "Hg")) {
     return Unit{.end = unit + 3, .words = name_of(*find_unit("mmHg"), singular, dialect)};
   }
-  if (symbol == "bps" && is_of_rates(tokens, unit)) {
+  if ((symbol == "bps" || symbol == "bp" || symbol == "bpts") && is_of_rates(tokens, unit)) {
     return Unit{.end = unit + 1, .words = singular ? "basis point" : "basis points"};
   }
   // "45 m.p.h."
@@ -250,6 +250,11 @@ std::optional<Unit> unit_at(const Tokens& tokens, size_t at, bool singular,
   const UnitName* name = tokens.is_word(unit) || symbol == "\u03A9" ? find_unit(symbol) : nullptr;
   if (name == nullptr) {
     return std::nullopt;
+  }
+  // "5 s\u207B\u00B9"
+  if (const auto [below, behind] = negative_power_at(tokens, unit + 1);
+      below != 0 && !tokens.is(behind, "\u00B7")) {
+    return Unit{.end = behind, .words = "per " + with_power(name_of(*name, true, dialect), below)};
   }
   const auto [power, powered] = power_at(tokens, unit + 1);
   size_t end = powered;
@@ -301,7 +306,8 @@ std::optional<Unit> unit_at(const Tokens& tokens, size_t at, bool singular,
   // "3.2 s" too, "11 st 5 lb", and "a 10 A fuse", "13A plugs".
   const bool wired = symbol == "A" && among(WordList{"wired"}, ascii_lower(behind));
   const bool apart =
-      ((wants_space(symbol) || symbol == "s" || symbol == "st") && stands_alone) || wired;
+      ((wants_space(symbol) || symbol == "s" || symbol == "st" || symbol == "h") && stands_alone) ||
+      wired;
   if (!compound &&
       ((spaced && wants_no_space(symbol) && !apart) || (!spaced && wants_space(symbol) && !wired) ||
        (tokens.is(at, "-") && symbol.size() == 1 && !among(kHyphened, symbol)))) {

@@ -78,6 +78,8 @@ bool is_british_including(const Tokens& tokens, size_t at, size_t behind, Englis
          (!name || is_all_capitals(next));
 }
 
+constexpr size_t kCricket = 24;  // tokens
+
 // The word for one whose reading depends on its neighbours; empty: it is none here.
 std::string_view word_for(const Tokens& tokens, size_t at, size_t behind,
                           const Abbreviation& abbreviation, EnglishDialect dialect) {
@@ -108,6 +110,11 @@ std::string_view word_for(const Tokens& tokens, size_t at, size_t behind,
   if (abbreviation.written == "cir" && is_ordinal_ending(before_word)) {
     return "Circuit";
   }
+  // "312 for 7 dec."
+  if (abbreviation.written == "dec" && is_ascii_lower(tokens.text(at)[0]) &&
+      is_near(WordList{"cricket"}, tokens, at, kCricket)) {
+    return "declared";
+  }
   // "Co. Durham"
   if (abbreviation.written == "co" && among(WordList{"counties"}, next_word)) {
     return "County";
@@ -125,7 +132,8 @@ std::string_view word_for(const Tokens& tokens, size_t at, size_t behind,
   return abbreviation.spoken;
 }
 
-bool number_follows(const Tokens& tokens, size_t at, const Abbreviation& abbreviation) {
+bool number_follows(const Tokens& tokens, size_t at_no, size_t at,
+                    const Abbreviation& abbreviation) {
   const size_t next = tokens.skip_space(at);
   const bool bracket = tokens.is(next, "(") || tokens.is(next, "[");  // "Eq. (3)", "Ref. [12]"
   const std::string_view word = tokens.text(next);
@@ -136,6 +144,11 @@ bool number_follows(const Tokens& tokens, size_t at, const Abbreviation& abbrevi
     return true;
   }
   const bool no = abbreviation.written == "no" || abbreviation.written == "nos";
+  // "My no. is 5"
+  constexpr auto kVerbs = std::to_array<std::string_view>({"is", "was", "are", "on", "for"});
+  if (no && among(kVerbs, word)) {
+    return among(WordList{"before-numbers"}, ascii_lower(tokens.word_before(at_no)));
+  }
   if (no && word == "of") {
     return tokens.word_behind(next + 1) != "course";  // "No. of items"
   }
@@ -188,13 +201,15 @@ bool stands(const Tokens& tokens, size_t at, const Found& found, bool stop, size
   }
   if (abbreviation.stop == AbbreviationStop::BeforeNumber) {
     // "Fig 3", "Apt 4B": these are no words, and do without their stop.
-    constexpr auto kNoWords = std::to_array<std::string_view>(
-        {"fig", "figs", "vol", "vols", "apt", "ste", "eq", "eqs", "rte"});
-    const bool bare = is_capitalised(word) && among(kNoWords, abbreviation.written);
+    constexpr auto kNoWords =
+        std::to_array<std::string_view>({"fig", "figs", "vol", "vols", "apt", "ste", "eq", "eqs",
+                                         "rte", "rm", "chap", "para", "paras", "sch"});
+    const bool bare =
+        word == "pp" || (is_capitalised(word) && among(kNoWords, abbreviation.written));
     if (is_capitalised(word) && among(WordList{"small-short-forms"}, abbreviation.written)) {
       return false;  // "plan B. 1950 people"
     }
-    return (stop || bare) && number_follows(tokens, behind, abbreviation);
+    return (stop || bare) && number_follows(tokens, at, behind, abbreviation);
   }
   if (abbreviation.written == "v") {
     // "Roe v. Wade", "Apollo Inc. v. Ares"
@@ -291,8 +306,11 @@ bool is_moment(const Tokens& tokens, size_t at) {
   }
   constexpr auto kBehind =
       std::to_array<std::string_view>({"st", "nd", "rd", "th", "am", "pm", "AM", "PM", "a", "p"});
-  // "Sat 10-4": hours.
+  // "Sat 10-4", "Mon 12/2"
   const size_t dash = at + 1;
+  if (tokens.is(dash, "/") && tokens.is_digits(dash + 1, 1, 2)) {
+    return true;
+  }
   if ((tokens.is(dash, "-") || tokens.is(dash, "\u2013")) && tokens.is_digits(dash + 1, 1, 2)) {
     return true;
   }

@@ -1,0 +1,144 @@
+// What a stroke between words and numbers means: "or", "per", "over", or its name.
+#include "text/spoken/strokes.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "text/spoken/characters.h"
+#include "text/spoken/quantity.h"
+#include "text/spoken/word_tables.h"
+
+namespace mynah {
+namespace {
+
+struct Sign {
+  std::string_view written;
+  std::string_view spoken;
+};
+
+template <size_t n>
+std::optional<std::string_view> spoken_of(const std::array<Sign, n>& signs, std::string_view text) {
+  const auto* const found = std::ranges::find(signs, text, &Sign::written);
+  return found == signs.end() ? std::nullopt : std::optional(found->spoken);
+}
+
+bool is_value(const Tokens& tokens, size_t i) {
+  return tokens.is_word(i) || tokens.is_digits(i);
+}
+
+// "1/n", "a/b = 2": a stroke between unknowns, beside an equals sign where letters stand on both
+// sides.
+bool divides(const Tokens& tokens, size_t at) {
+  const auto is_unknown = [&](size_t i) {
+    return tokens.text(i).size() == 1 && is_ascii_lower(tokens.text(i)[0]);
+  };
+  const bool alone = tokens.begins_word(at - 1) && tokens.ends_word(at + 2);
+  if (!alone || !is_unknown(at + 1)) {
+    return false;
+  }
+  if (tokens.is_digits(at - 1)) {
+    return std::string_view("nxyzkt").find(tokens.text(at + 1)) != std::string_view::npos;
+  }
+  const size_t last = at > 2 && tokens.is_space(at - 2) ? at - 3 : at - 1;
+  return is_unknown(at - 1) && (tokens.is(tokens.skip_space(at + 2), "=") || tokens.is(last, "="));
+}
+
+}  // namespace
+
+// What stands below the stroke of a price: "5\u00A2/kWh", "$0.12/kWh".
+std::optional<Reading> read_price_divisor(const Tokens& tokens, size_t at,
+                                          const SpokenOptions& options) {
+  constexpr auto kMoney =
+      std::to_array<std::string_view>({"\u00A2", "$", "\u20AC", "\u00A3", "\u00A5", "\u20B9"});
+  const bool money = at > 0 && among(kMoney, tokens.text(at - 1));
+  constexpr auto kScales =
+      std::to_array<std::string_view>({"k", "K", "m", "M", "bn", "B", "million", "billion"});
+  const bool scaled = at > 1 && among(kScales, tokens.text(at - 1)) &&
+                      (tokens.is_digits(at - 2) || tokens.is_space(at - 2));
+  const bool number =
+      at > 0 && (tokens.is_digits(at - 1) || scaled) && tokens.text(at + 1).size() > 1;
+  if (!tokens.is(at, "/") || (!money && !number)) {
+    return std::nullopt;
+  }
+  const auto unit = divisor_unit_at(tokens, at + 1, options.dialect);
+  return unit && tokens.ends_word(unit->end)
+             ? std::optional(Reading{unit->end, "per " + unit->words})
+             : std::nullopt;
+}
+
+std::optional<Reading> read_stroke(const Tokens& tokens, size_t at) {
+  if (!tokens.is(at, "/")) {
+    return std::nullopt;
+  }
+  constexpr auto kEither = std::to_array<std::string_view>(
+      {"he/she", "she/he", "him/her", "his/her", "his/hers", "her/his", "yes/no", "and/or",
+       "true/false", "on/off", "male/female", "mother/father", "win/lose", "pass/fail", "either/or",
+       "I/O", "in/out", "up/down"});
+  constexpr auto kPer =
+      std::to_array<std::string_view>({"second", "minute", "hour", "day", "week", "month", "year",
+                                       "night", "person", "user", "head", "page", "item", "unit"});
+  if (at > 0 && is_value(tokens, at - 1) && is_value(tokens, at + 1)) {
+    // "$2.50/lb"
+    constexpr auto kShort = std::to_array<Sign>({{"lb", "per pound"},
+                                                 {"kg", "per kilogram"},
+                                                 {"oz", "per ounce"},
+                                                 {"gal", "per gallon"},
+                                                 {"hr", "per hour"},
+                                                 {"h", "per hour"},
+                                                 {"mo", "per month"},
+                                                 {"wk", "per week"},
+                                                 {"yr", "per year"}});
+    if (const auto unit = spoken_of(kShort, tokens.text(at + 1));
+        unit && tokens.is_digits(at - 1) && tokens.ends_word(at + 2)) {
+      return Reading{at + 2, std::string(*unit)};
+    }
+    const std::string_view both = tokens.text(at - 1, at + 2);
+    if (divides(tokens, at)) {
+      return Reading{at + 1, "over"};
+    }
+    // "I/O", "F/A-18"
+    const bool letters = both.size() == 3 && is_ascii_upper(both[0]) && is_ascii_upper(both[2]);
+    if (both == "and/or" || letters) {
+      return Reading{at + 1, " "};
+    }
+    if (among(kEither, both)) {
+      return Reading{at + 1, "or"};
+    }
+    // "7 days/wk."
+    const auto several = tokens.is_word(at - 1) && tokens.text(at - 1).ends_with('s')
+                             ? spoken_of(kShort, tokens.text(at + 1))
+                             : std::nullopt;
+    if (several && tokens.ends_word(at + 2)) {
+      return Reading{at + 2, std::string(*several)};
+    }
+    // "$5/adult"
+    constexpr auto kCurrencies =
+        std::to_array<std::string_view>({"$", "\u00A3", "\u20AC", "\u00A5", "\u20B9"});
+    const bool priced =
+        tokens.is_digits(at - 1) &&
+        ((at > 1 && among(kCurrencies, tokens.text(at - 2))) ||
+         (at > 3 && tokens.is(at - 2, ".") && among(kCurrencies, tokens.text(at - 4))));
+    if (priced && tokens.text(at + 1).size() > 2 && is_ascii_lower(tokens.text(at + 1)[0])) {
+      return Reading{at + 1, "per"};
+    }
+    if (among(kPer, tokens.text(at + 1))) {
+      return Reading{at + 1, "per"};
+    }
+    // "2 tbsp butter/margarine"
+    constexpr size_t kNear = 24;  // tokens
+    const bool foods =
+        both.size() > 6 && std::ranges::all_of(tokens.text(at + 1), is_ascii_lower) &&
+        std::ranges::all_of(tokens.text(at - 1), is_ascii_lower) && tokens.begins_word(at - 1) &&
+        tokens.ends_word(at + 2) && is_near(WordList{"kitchen"}, tokens, at, kNear);
+    return Reading{at + 1, foods ? "or" : "slash"};
+  }
+  // "3/$7": so many for so much.
+  if (at > 0 && tokens.is_digits(at - 1) && tokens.is(at + 1, "$") && tokens.is_digits(at + 2)) {
+    return Reading{at + 1, "for"};
+  }
+  const bool verse = at > 0 && tokens.is_space(at - 1) && tokens.is_space(at + 1);
+  return Reading{at + 1, verse ? "," : "slash"};
+}
+
+}  // namespace mynah
