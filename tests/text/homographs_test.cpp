@@ -118,7 +118,9 @@ TEST(Homographs, have_phonemes_in_both_accents) {
   for (const HomographRule& rule : homograph_rules()) {
     for (const std::u32string_view reading :
          {std::u32string_view(rule.american), std::u32string_view(rule.british)}) {
-      EXPECT_EQ(std::ranges::count(reading, U'ˈ'), 1) << to_utf8(rule.word);
+      // None in the "Des" of "Des Moines".
+      EXPECT_EQ(std::ranges::count(reading, U'ˈ'), rule.word == U"Des" ? 0 : 1)
+          << to_utf8(rule.word);
     }
     EXPECT_EQ(rule.american.find(U'ː'), std::u32string::npos) << to_utf8(rule.word);
   }

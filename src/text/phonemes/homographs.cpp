@@ -100,6 +100,7 @@ class Place {
 
   [[nodiscard]] bool is_near(std::u32string_view word) const {
     const bool begins = word.ends_with(U'*');
+    const std::u32string own = lower(tokens_[at_].text);
     const std::u32string_view stem = word.substr(0, word.size() - (begins ? 1 : 0));
     for (const std::ptrdiff_t direction : {-1, 1}) {
       size_t words = 0;
@@ -109,6 +110,11 @@ class Place {
           break;
         }
         const std::u32string text = lower(found->text);
+        // What stands behind the same word again tells how that one is read: "The bass player
+        // caught a bass".
+        if (text == own) {
+          break;
+        }
         if (begins ? text.starts_with(stem) : text == stem) {
           return true;
         }

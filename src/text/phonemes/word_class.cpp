@@ -31,6 +31,21 @@ constexpr Words kUncertainDeterminers =
 constexpr Words kBehindVerb =
     U" when if as after before because while until unless once whenever quickly slowly together "
     U"well badly loudly with against from about that what how whether to each every ";
+// Behind these "to" has a verb: "wants to project calm".
+constexpr Words kBeforeInfinitives =
+    U" want wants wanted need needs needed try tries tried trying plan plans planned planning "
+    U"going "
+    U"have has had able unable hope hopes hoped like likes love loves refuse refuses refused "
+    U"continue continues continued begin begins began start starts started seek seeks sought aim "
+    U"aims aimed decide decided decides agree agreed agrees expect expects expected intend intends "
+    U"intended order ordered ought used likely unlikely ready willing unwilling how when where "
+    U"what "
+    U"whether seem seems seemed appear appears appeared fail fails failed manage managed promise "
+    U"promised threaten threatened tend tends tended allow allowed force forced ask asked tell "
+    U"told "
+    U"urge urged help helped eager keen free quick slow easy hard difficult impossible possible "
+    U"necessary time reason way right permission chance attempt attempts effort efforts power "
+    U"ability not is was are were be ";
 constexpr Words kGivers = U" give gave get buy show send offer bring ";
 constexpr Words kPlurals = U" people children men women police parents ";
 constexpr Words kAnyone =
@@ -162,6 +177,10 @@ bool is_bare_verb(const Sentence& s, bool is_verb_now) {
   const bool object = begins_object(s, next);
   const bool clause_ends = s.is_mark(next);
   if ((s.is(i, kModals) && s.word(i) != U"to") || s.is(i, kDo) || s.word(s.at() - 1) == U"n't") {
+    return true;
+  }
+  if (s.word(i) == U"to" && s.tag(s.at()) != "VB" &&
+      (s.is(i - 1, kBeforeInfinitives) || (object && !s.is(i - 1, U" from access due next ")))) {
     return true;
   }
   if (s.is(i, kSubjects) && !(s.word(i) == U"you" && s.is(i - 1, kGivers))) {
