@@ -43,6 +43,9 @@ using Reader = std::optional<Reading> (*)(const Tokens& tokens, size_t at,
 [[nodiscard]] std::optional<Reading> read_whole(const Tokens&, size_t, const SpokenOptions&);
 // Short forms of SpokenOptions::language: "z. B.", "Dr.".
 [[nodiscard]] std::optional<Reading> read_short_form(const Tokens&, size_t, const SpokenOptions&);
+// Roman numerals in the words of SpokenOptions::language: "Felipe VI", "XX wiek".
+[[nodiscard]] std::optional<Reading> read_language_roman(const Tokens&, size_t,
+                                                         const SpokenOptions&);
 // Numbers in the words of SpokenOptions::language, where mynah has its rules.
 [[nodiscard]] std::optional<Reading> read_language_number(const Tokens&, size_t,
                                                           const SpokenOptions&);

@@ -250,11 +250,42 @@ void read_dates(const Json& json, LanguageNumbers& numbers) {
   numbers.year_high = years.value("high", numbers.year_high);
   read_words(years, "before", numbers.year_before);
   read(years, "behind", numbers.year_behind);
+  read_words(years, "century_words", numbers.century_words);
   read(years, "behind_after", numbers.year_behind_after);
   read(years, "short", numbers.year_short);
   read(years, "range_short", numbers.years_short);
   read(years, "decade_before", numbers.decade_before);
   read_words(dates, "day_joints", numbers.day_joints);
+}
+
+// "glava kniha": the value, for each of several words.
+void read_inverse(const Json& json, const char* key, WordMap& into) {
+  const Json lists = json.value(key, Json::object());
+  for (const auto& [value, list] : lists.items()) {
+    WordMap words;
+    read_words(lists, value.c_str(), words);
+    for (const auto& [word, none] : words) {
+      into[word] = value;
+    }
+  }
+}
+
+void read_roman(const Json& json, RomanWords& roman) {
+  const auto found = json.find("roman");
+  if (found == json.end()) {
+    return;
+  }
+  read(*found, "suffixes", roman.suffixes);
+  roman.behind = read_endings(*found, "behind");
+  roman.behind_capital = read_endings(*found, "behind_capital");
+  read_inverse(*found, "before", roman.before);
+  read_inverse(*found, "names", roman.names);
+  read(*found, "after", roman.after);
+  read(*found, "short", roman.shorts);
+  read(*found, "range_behind", roman.range_behind);
+  read(*found, "ending", roman.endings);
+  read_words(*found, "joints", roman.joints);
+  roman.most = found->value("most", roman.most);
 }
 
 void read_into(const Json& json, LanguageNumbers& numbers) {
@@ -280,6 +311,7 @@ void read_into(const Json& json, LanguageNumbers& numbers) {
   read_words(json, "lettered", numbers.lettered);
   numbers.capital_nouns = json.value("capital_nouns", numbers.capital_nouns);
   numbers.roman_stop = json.value("roman_stop", numbers.roman_stop);
+  read(json, "ordinal_after", numbers.ordinal_after);
   read(json, "ordinal_before", numbers.ordinal_before);
   read(json, "ordinal_default", numbers.ordinal_default);
   if (json.contains("ordinal_behind")) {
@@ -294,6 +326,7 @@ void read_into(const Json& json, LanguageNumbers& numbers) {
   numbers.only_one_has_gender = json.value("only_one_has_gender", numbers.only_one_has_gender);
   numbers.phone_pairs = json.value("phone_pairs", numbers.phone_pairs);
   numbers.apostrophe_suffixes = json.value("apostrophe_suffixes", numbers.apostrophe_suffixes);
+  read_roman(json, numbers.roman);
   read_times(json, numbers);
   read_dates(json, numbers);
   read_months(json, numbers);

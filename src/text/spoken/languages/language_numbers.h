@@ -39,6 +39,22 @@ struct EndingRules {
 
 using WordMap = std::map<std::string, std::string, std::less<>>;
 
+// How Roman numerals are said. A form is one of the ordinals, with words that are said before it
+// ("der e": "Friedrich der Zweite"), or "cardinal".
+struct RomanWords {
+  WordMap suffixes;            // letters that touch the numeral: "XXe"
+  EndingRules behind;          // the form before a word: "XX wiek"
+  EndingRules behind_capital;  // the same of any capitalised word: "II Cumbre"
+  WordMap before;              // the form behind a word: "siglo XX"
+  WordMap names;               // behind a ruler's name: "Felipe VI"
+  WordMap after;               // another form behind a preposition: "unter der e": "dem n"
+  WordMap shorts;              // words cut short behind it: "в.": "века"
+  WordMap range_behind;        // the form of both before a word in the plural: "XIX–XX вв."
+  WordMap endings;             // what is added to the words: ":s": "s"
+  WordMap joints;              // "y" in "siglos XIX y XX"
+  unsigned most = 3999;        // greater ones are cardinals behind words and names
+};
+
 struct LanguageNumbers {
   LanguageNumbers() = default;
 
@@ -59,6 +75,7 @@ struct LanguageNumbers {
   bool capital_nouns = false;        // nouns begin with capitals
   bool roman_stop = false;           // "Karl IV." is an ordinal
   bool ordinal_stop = false;         // "3." is an ordinal
+  WordMap ordinal_after;             // "v století": the form between two words; "* století"
   WordMap ordinal_before;            // the form behind this word ("am": "n")
   std::string ordinal_default;       // the form before words that show none
   EndingRules ordinal_behind;        // the form before a word
@@ -71,12 +88,15 @@ struct LanguageNumbers {
   bool only_one_has_gender = false;  // other numbers have none
   bool phone_pairs = false;          // telephone numbers are read in pairs of digits
 
+  RomanWords roman;
+
   // Years: a set of rules, the years that it is for, and the words that they stand behind.
   std::string year_set;
   unsigned year_low = 0;
   unsigned year_high = 0;
   WordMap year_before;         // "seit", "in": any value
   WordMap year_behind;         // "году": the ordinal's form; "" is a cardinal
+  WordMap century_words;       // "веке": a number before it is an ordinal
   WordMap year_behind_after;   // the word before the year that makes another form of it
   WordMap year_short;          // "r.": the word that it is cut from
   WordMap years_short;         // "гг.", "в гг.": form and noun of a range of years

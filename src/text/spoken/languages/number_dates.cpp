@@ -14,6 +14,8 @@ unsigned value_of(std::string_view digits) {
   return value;
 }
 
+constexpr uint64_t kMostCenturies = 30;
+
 bool is_date(unsigned day, unsigned month) {
   return day >= 1 && day <= 31 && month >= 1 && month <= 12;
 }
@@ -33,8 +35,20 @@ std::optional<std::string> NumberReader::year_words(uint64_t year) const {
                                 own ? language_.year_set : language_.cardinals.find("")->second);
 }
 
-// A year by the words around it.
+// A year by the words around it, or a century ("в 19 веке").
 std::optional<SaidNumber> NumberReader::read_year(const WrittenNumber& number, size_t at) const {
+  const std::string_view noun = word_behind(text_, number.end);
+  if (number.is_whole() && number.value > 0 && number.value <= kMostCenturies &&
+      language_.century_words.contains(noun)) {
+    const std::string form = form_before_noun(at, noun);
+    // "2 века": two of them.
+    const bool counted =
+        form.ends_with("-genitive") && language_.plural(number.value, false) == "few";
+    const auto words = counted ? std::nullopt : ordinal(number.value, form);
+    if (words) {
+      return SaidNumber{number.end, *words};
+    }
+  }
   if (!number.is_whole() || number.grouped || number.digits.size() > 4 || number.digits[0] == '0' ||
       number.digits.size() < 3) {
     return std::nullopt;

@@ -146,6 +146,37 @@ std::optional<SaidNumber> NumberReader::read_ordinal(size_t at) const {
   return SaidNumber{end + length, *words};
 }
 
+// The form that the words before and behind ask for: "v 19. století". Empty: they ask for none.
+std::string NumberReader::between_words(size_t at, std::string_view behind) const {
+  const std::string before = folded(word_before(text_, at));
+  auto found = language_.ordinal_after.find(before + " " + folded(behind));
+  if (found == language_.ordinal_after.end() && !before.empty()) {
+    found = language_.ordinal_after.find("* " + folded(behind));
+  }
+  return found == language_.ordinal_after.end() ? "" : found->second;
+}
+
+// The form of an ordinal that begins at `at` and whose stop is at `stop`, by its neighbours; empty:
+// it may be none.
+std::string NumberReader::stopped_form(size_t at, size_t stop) const {
+  const std::string_view behind = word_behind(text_, stop + 1);
+  if (behind.empty() || !starts_with_at(text_, stop, ". ")) {
+    return {};
+  }
+  if (std::string form = between_words(at, behind); !form.empty()) {
+    return form;
+  }
+  const auto before = find_before(language_.ordinal_before, at);
+  if (before != language_.ordinal_before.end()) {
+    return before->second;
+  }
+  std::string form = by_ending(language_.ordinal_behind, behind);
+  form = form.empty() ? language_.ordinal_default : form;
+  // A capital begins a sentence, or a noun of the list.
+  const bool small = is_lower_case(next_code_point(behind).code_point);
+  return small || language_.ordinal_behind.words.contains(folded(behind)) ? form : "";
+}
+
 // "3." before what it counts: "am 3. Mai", "der 3. Mann", "3. místo".
 std::optional<SaidNumber> NumberReader::read_stopped(size_t at) const {
   const std::string_view digits = digits_at(text_, at, 3);
@@ -163,26 +194,7 @@ std::optional<SaidNumber> NumberReader::read_stopped(size_t at) const {
     const bool goes_on = !next.empty() && is_lower_case(next_code_point(next).code_point);
     return words ? std::optional(SaidNumber{goes_on ? stop + 1 : stop, *words}) : std::nullopt;
   }
-  if (!starts_with_at(text_, stop, ". ")) {
-    return std::nullopt;
-  }
-  const std::string_view behind = word_behind(text_, stop + 1);
-  if (behind.empty()) {
-    return std::nullopt;
-  }
-  const auto before = find_before(language_.ordinal_before, at);
-  std::string form;
-  if (before != language_.ordinal_before.end()) {
-    form = before->second;
-  } else {
-    form = by_ending(language_.ordinal_behind, behind);
-    form = form.empty() ? language_.ordinal_default : form;
-    // A capital begins a sentence, or a noun of the list.
-    const bool small = is_lower_case(next_code_point(behind).code_point);
-    if (form.empty() || (!small && !language_.ordinal_behind.words.contains(folded(behind)))) {
-      return std::nullopt;
-    }
-  }
+  const std::string form = stopped_form(at, stop);
   const auto number = scan_number(digits, 0, language_);
   const auto words = number ? ordinal(number->value, form) : std::nullopt;
   return words ? std::optional(SaidNumber{stop + 1, *words}) : std::nullopt;

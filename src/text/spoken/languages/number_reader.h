@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "text/spoken/languages/language_numbers.h"
 #include "text/spoken/languages/number_scan.h"
@@ -25,6 +26,9 @@ class NumberReader {
   // What begins at `at`. None where nothing there is a number, or what it means is not sure: then
   // the voice has its digits as they stand.
   [[nodiscard]] std::optional<SaidNumber> read(size_t at) const;
+
+  // A Roman numeral that begins at `at`, where a word begins, by what stands around it.
+  [[nodiscard]] std::optional<SaidNumber> read_roman(size_t at) const;
 
  private:
   // A day, a month and, in most dates, a year.
@@ -57,6 +61,8 @@ class NumberReader {
   [[nodiscard]] std::optional<SaidNumber> read_signed(size_t at) const;
   [[nodiscard]] std::optional<SaidNumber> read_ordinal(size_t at) const;
   [[nodiscard]] std::optional<SaidNumber> read_stopped(size_t at) const;
+  [[nodiscard]] std::string stopped_form(size_t at, size_t stop) const;
+  [[nodiscard]] std::string between_words(size_t at, std::string_view behind) const;
   [[nodiscard]] std::optional<SaidNumber> read_suffixed(size_t at) const;
   [[nodiscard]] std::optional<SaidNumber> read_digits(size_t at) const;
   [[nodiscard]] std::optional<std::string> cardinal(const WrittenNumber& number,
@@ -81,6 +87,23 @@ class NumberReader {
   [[nodiscard]] std::string in_form(const CountedNoun& noun, const Amount& amount,
                                     const std::string& words) const;
   [[nodiscard]] const CurrencyWords* currency_of(std::string_view sign) const;
+
+  // number_roman.cpp
+  struct Roman {
+    size_t end = 0;  // behind the letters that touch it
+    unsigned value = 0;
+    std::string suffix_form;  // empty: none
+    bool alone = false;       // one letter
+  };
+
+  [[nodiscard]] std::optional<Roman> roman_at(size_t at) const;
+  [[nodiscard]] size_t roman_front(size_t at) const;
+  [[nodiscard]] std::pair<std::string, size_t> roman_form(size_t at, const Roman& last,
+                                                          bool range) const;
+  [[nodiscard]] std::string form_before_noun(size_t at, std::string_view noun) const;
+  [[nodiscard]] std::string roman_form_before(size_t at, const Roman& numeral) const;
+  [[nodiscard]] std::optional<std::string> say_roman(const Roman& numeral,
+                                                     std::string_view form) const;
 
   // number_dates.cpp
   [[nodiscard]] std::optional<SaidNumber> read_date(size_t at) const;

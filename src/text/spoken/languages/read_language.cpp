@@ -62,6 +62,22 @@ std::optional<Reading> read_language_number(const Tokens& tokens, size_t at,
   return end ? std::optional(Reading{*end, said->words}) : std::nullopt;
 }
 
+std::optional<Reading> read_language_roman(const Tokens& tokens, size_t at,
+                                           const SpokenOptions& options) {
+  const char first = tokens.is_word(at) ? tokens.text(at)[0] : ' ';
+  if (options.language.empty() || std::string_view("IVXL").find(first) == std::string_view::npos ||
+      !tokens.begins_word(at)) {
+    return std::nullopt;
+  }
+  const LanguageNumbers* const language = language_numbers(options.language);
+  if (language == nullptr) {
+    return std::nullopt;
+  }
+  const auto said = NumberReader(tokens.source(), *language).read_roman(tokens.at(at).begin);
+  const auto end = said ? token_at(tokens, at, said->end) : std::nullopt;
+  return end ? std::optional(Reading{*end, said->words}) : std::nullopt;
+}
+
 std::optional<Reading> read_whole(const Tokens& tokens, size_t at, const SpokenOptions&) {
   if (tokens.is_space(at) || (tokens.kind(at) == Token::Kind::Mark && !tokens.is(at, "-")) ||
       (at > 0 && !tokens.is_space(at - 1) && tokens.kind(at - 1) != Token::Kind::Mark)) {
