@@ -1,5 +1,6 @@
 #include "text/spoken/amount_tail.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -41,7 +42,10 @@ Tail scale_tail_at(const Tokens& tokens, size_t number, size_t at, EnglishDialec
   const auto scale = scale_at(tokens, at, ScaleLetters::Known);
   // "B2B" is no amount, "5 million" is no letter.
   // Nor is "i7-13700K".
-  const bool model = number > 1 && tokens.is(number - 1, "-") && tokens.is_digits(number - 2);
+  const bool joined = number > 1 && tokens.is(number - 1, "-");
+  const bool letters = joined && tokens.text(number - 2).size() <= 3 &&  // "F-35B", "CH-47F"
+                       std::ranges::all_of(tokens.text(number - 2), is_ascii_upper);
+  const bool model = joined && (tokens.is_digits(number - 2) || letters);
   const bool beside_word = model || (number > 0 && tokens.is_word(number - 1));
   if (beside_word || !scale || scale->end != at + 1) {
     return {at, ""};

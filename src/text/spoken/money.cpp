@@ -106,7 +106,7 @@ std::string amount_words(const Quantity& amount, const Currency& currency, bool 
 // "million" and "m", where a space may stand before the letters too: "$5 m", "5 bn €".
 void take_scale(const Tokens& tokens, Quantity& amount) {
   constexpr auto kApart = std::to_array<std::string_view>(
-      {"k", "K", "m", "M", "mn", "mln", "MM", "bn", "Bn", "B", "tn", "cr"});
+      {"k", "K", "m", "M", "mn", "mln", "MM", "bn", "Bn", "B", "tn", "cr", "trn", "bln", "mil"});
   const size_t letters = tokens.skip_space(amount.end);
   // "$5 m²" measures something, whatever it is; "$5 m-high" too.
   const bool compound =

@@ -27,6 +27,13 @@ bool is_year(const Tokens& tokens, size_t at) {
   if (!tokens.is_digits(at, 4, 4)) {
     return false;
   }
+  // "2500 BCE", "3000 B.C."
+  const size_t era = tokens.skip_space(at + 1);
+  const std::string_view dotted = tokens.text(era, era + 3);
+  if (among(WordList{"eras"}, tokens.text(era)) || dotted == "B.C" || dotted == "A.D" ||
+      dotted == "C.E") {
+    return true;
+  }
   const unsigned value = digits_value(tokens.text(at));
   // "the H1 2024 results"
   if (at > 2 && tokens.is_space(at - 1) && tokens.is_digits(at - 2, 1, 1) &&

@@ -316,6 +316,9 @@ std::optional<Scale> scale_at(const Tokens& tokens, size_t at, ScaleLetters lett
                                                      {"t", "trillion"},
                                                      {"T", "trillion"},
                                                      {"tn", "trillion"},
+                                                     {"trn", "trillion"},
+                                                     {"bln", "billion"},
+                                                     {"mil", "million"},
                                                      {"cr", "crore"}});
   // "$100-million deal" has a hyphen.
   const size_t word = tokens.is(at, "-") ? at + 1 : tokens.skip_space(at);

@@ -166,9 +166,11 @@ Last last_of_range(const Tokens& tokens, size_t dash, unsigned first) {
   return higher ? Last{.end = dash + 2, .value = value} : Last{};
 }
 
-// "types I and II", "Parts I, II, and III": whether the numeral goes on with a row that begins with
-// one of a part.
-bool is_in_row(const Tokens& tokens, size_t at) {
+// "types I and II", "Parts I, II, and III", "James I & II": whether the numeral goes on with a row
+// that begins with one of a part or of a ruler.
+enum class Row { None, Parts, Rulers };
+
+Row row_of(const Tokens& tokens, size_t at) {
   constexpr int kMost = 12;
   for (int i = 0; i < kMost; ++i) {
     size_t gap = at;
@@ -179,21 +181,22 @@ bool is_in_row(const Tokens& tokens, size_t at) {
     const size_t comma = gap > 1 && tokens.is_space(gap - 1) ? gap - 2 : gap;
     const bool listed = gap > 1 && (tokens.is(comma, ",") || tokens.is(comma, "&"));
     if (gap < 2 || (!joined && !listed)) {
-      return false;
+      return Row::None;
     }
     size_t first = listed ? comma - 1 : comma;
     if (tokens.is_space(first) && first > 0) {
       --first;  // "I & II"
     }
     if (!tokens.is_word(first) || roman_value(tokens.text(first)) == 0) {
-      return false;
+      return Row::None;
     }
-    if (named_before(tokens, first).part) {
-      return true;
+    const Named named = named_before(tokens, first);
+    if (named.part || named.ruler) {
+      return named.part ? Row::Parts : Row::Rulers;
     }
     at = first;
   }
-  return false;
+  return Row::None;
 }
 
 // The number, or a range from it on.
@@ -308,7 +311,8 @@ std::optional<Reading> read_roman(const Tokens& tokens, size_t at, const SpokenO
   }
   const bool person = ivx && numeral != "I" && numeral != "X" && !named.part && !named.stop &&
                       is_behind_person(tokens, at);
-  const bool second = is_in_row(tokens, at);
+  const Row row = row_of(tokens, at);
+  const bool second = row != Row::None;
   if (numeral.size() == 1 && (!ivx || (!named.part && !named.ruler && !person && !second) ||
                               (numeral == "X" && (before == "type" || before == "factor" ||
                                                   before == "level" || before == "class")))) {
@@ -317,7 +321,7 @@ std::optional<Reading> read_roman(const Tokens& tokens, size_t at, const SpokenO
   if (numeral == "I" && (second || is_pronoun(tokens, at, named))) {
     return std::nullopt;
   }
-  if ((named.ruler || person) && ivx) {
+  if ((named.ruler || person || row == Row::Rulers) && ivx) {
     return say("the " + ordinal_words(digits, options.dialect));
   }
   if (named.part || second) {

@@ -150,7 +150,9 @@ SentenceSplitter::Verdict SentenceSplitter::judge_single_stop(const Stop& stop) 
   const bool larger = stop.next_is_digit() && std::ranges::find(kLarger, folded) != kLarger.end() &&
                       is_number_before(stop.text, start_, word_begin);
   // "the 20th-c. writer"
-  const bool era = among(WordList{"eras"}, stop.next_word);
+  const std::string_view rest = stop.text.substr(stop.next);
+  const bool era = among(WordList{"eras"}, stop.next_word) || rest.starts_with("B.") ||
+                   rest.starts_with("A.D") || rest.starts_with("C.E");
   const bool century = (folded.ends_with("th-c") || folded.ends_with("st-c") || folded == "c") &&
                        (folded != "c" || era);
   // "a 65-in. 4K screen": a measure that describes goes on with a number too.
@@ -291,9 +293,13 @@ SentenceSplitter::Verdict SentenceSplitter::judge_initial(const Stop& stop,
                          !is_lettered(ascii_lower(before));
     return species ? Verdict::Goes : Verdict::Ends;
   }
-  const bool name = before.empty() || is_ascii_upper(before[0]) ||
-                    among(WordList{"before-initials"}, before) ||
-                    is_date_number(stop.text.substr(start_, stopped - start_), before);
+  // "Group B. Then", "from A to Z. Grade"
+  const std::string_view earlier =
+      word_before(stop.text, start_, stopped - std::min(stopped - start_, before.size() + 1));
+  const bool letter = is_lettered(ascii_lower(before)) || (before == "to" && earlier.size() == 1);
+  const bool name = !letter && (before.empty() || is_ascii_upper(before[0]) ||
+                                among(WordList{"before-initials"}, before) ||
+                                is_date_number(stop.text.substr(start_, stopped - start_), before));
   return name ? Verdict::Goes : Verdict::Ends;
 }
 

@@ -146,6 +146,13 @@ std::optional<Reading> read_handle(const Tokens& tokens, size_t at, const Spoken
   if (hash && tokens.is_digits(at + 1) && tokens.begins_word(at)) {
     return Reading{at + 1, "number"};
   }
+  // "Order #A-1029"
+  const size_t digits = tokens.is(at + 2, "-") ? at + 3 : at + 2;
+  if (hash && tokens.begins_word(at) && tokens.text(at + 1).size() <= 3 &&
+      is_capitalised(tokens.text(at + 1)) && tokens.is_digits(digits) &&
+      (digits == at + 3 || tokens.text(at + 1).size() == 1)) {
+    return Reading{at + 1, "number"};
+  }
   if (tokens.begins_word(at) && tokens.is_word(at + 1)) {
     const size_t end = handle_end(tokens, at + 1);
     return Reading{end, (hash ? "hashtag " : "at ") + handle_words(tokens, at + 1, end, options)};
@@ -260,8 +267,26 @@ std::optional<Reading> read_function(const Tokens& tokens, size_t at) {
     return tokens.is_word(i) && tokens.text(i).size() == 1 && is_ascii_letter(tokens.text(i)[0]);
   };
   constexpr auto kNames = std::to_array<std::string_view>({"f", "g", "h", "F", "G", "P", "p", "u"});
-  if (!tokens.is(at, "(") || at == 0 || !among(kNames, tokens.text(at - 1)) || !is_letter(at + 1)) {
+  // "f'(x)"
+  if (tokens.is(at, "'") && at > 0 && among(kNames, tokens.text(at - 1)) &&
+      tokens.is(at + 1, "(") && (is_letter(at + 2) || tokens.is_digits(at + 2)) &&
+      tokens.is(at + 3, ")")) {
+    const std::string_view of = tokens.text(at + 2);
+    return Reading{
+        at + 4, "prime of " +
+                    (is_letter(at + 2) ? spell(of) : cardinal_words(of, EnglishDialect::American))};
+  }
+  const bool number = tokens.is_digits(at + 1, 1, 3) && tokens.is(at + 2, ")");
+  if (!tokens.is(at, "(") || at == 0 || !among(kNames, tokens.text(at - 1)) ||
+      !(is_letter(at + 1) || number)) {
     return std::nullopt;
+  }
+  if (number) {
+    const bool equation = tokens.is(tokens.skip_space(at + 3), "=");
+    return equation
+               ? std::optional(Reading{
+                     at + 3, "of " + cardinal_words(tokens.text(at + 1), EnglishDialect::American)})
+               : std::nullopt;
   }
   // "P(A|B)"
   if (tokens.is(at + 2, "|") && is_letter(at + 3) && tokens.is(at + 4, ")")) {

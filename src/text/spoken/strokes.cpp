@@ -94,6 +94,10 @@ std::optional<Reading> read_stroke(const Tokens& tokens, size_t at) {
       return Reading{at + 2, std::string(*unit)};
     }
     const std::string_view both = tokens.text(at - 1, at + 2);
+    // "f/1.8"
+    if (tokens.is(at - 1, "f") && tokens.is_digits(at + 1) && tokens.begins_word(at - 1)) {
+      return Reading{at + 1, " "};
+    }
     if (divides(tokens, at)) {
       return Reading{at + 1, "over"};
     }

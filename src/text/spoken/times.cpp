@@ -5,6 +5,7 @@
 
 #include "text/spoken/cardinals.h"
 #include "text/spoken/characters.h"
+#include "text/spoken/quantity.h"
 #include "text/spoken/reading.h"
 #include "text/spoken/word_tables.h"
 
@@ -248,6 +249,20 @@ std::optional<Reading> read_clock(const Tokens& tokens, size_t at, EnglishDialec
   return Reading{end, words};
 }
 
+// "0.75:1", "1:2.5"
+std::optional<Reading> read_decimal_ratio(const Tokens& tokens, size_t at, EnglishDialect dialect) {
+  const auto first = quantity_at(tokens, at);
+  const auto second = first && tokens.is(first->end, ":") && tokens.is_digits(first->end + 1)
+                          ? quantity_at(tokens, first->end + 1)
+                          : std::nullopt;
+  if (!second || (first->decimals.empty() && second->decimals.empty()) || first->grouped ||
+      !tokens.ends_word(second->end) || tokens.is(second->end, ":")) {
+    return std::nullopt;
+  }
+  return Reading{second->end,
+                 quantity_words(*first, dialect) + " to " + quantity_words(*second, dialect)};
+}
+
 std::optional<Reading> read_ratio(const Tokens& tokens, size_t at, EnglishDialect dialect) {
   if (!tokens.is_digits(at, 1, 4) || !tokens.is(at + 1, ":") || !tokens.is_digits(at + 2, 1, 6) ||
       tokens.is(at + 3, ":") || !tokens.ends_word(at + 3)) {
@@ -335,7 +350,8 @@ std::optional<Reading> read_time(const Tokens& tokens, size_t at, const SpokenOp
       return hours;
     }
   }
-  return read_ratio(tokens, at, options.dialect);
+  auto ratio = read_ratio(tokens, at, options.dialect);
+  return ratio ? ratio : read_decimal_ratio(tokens, at, options.dialect);
 }
 
 }  // namespace mynah

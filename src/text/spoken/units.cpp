@@ -302,7 +302,9 @@ std::optional<Unit> unit_at(const Tokens& tokens, size_t at, bool singular,
   // "12 A", "300 K" and "5 N" are amps, kelvins and newtons, not grades, where nothing follows.
   const std::string_view behind = tokens.text(tokens.skip_space(end));
   const bool stands_alone = !tokens.is_word(tokens.skip_space(end)) ||
-                            (symbol == "t" && among(WordList{"no-nouns"}, behind));
+                            (symbol == "t" && among(WordList{"no-nouns"}, behind)) ||
+                            (symbol == "s" && at > 1 && tokens.is(at - 2, ".") &&
+                             among(WordList{"no-nouns"}, behind));  // "0.03 s off"
   // "3.2 s" too, "11 st 5 lb", and "a 10 A fuse", "13A plugs".
   const bool wired = symbol == "A" && among(WordList{"wired"}, ascii_lower(behind));
   const bool apart =

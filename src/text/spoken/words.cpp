@@ -59,14 +59,18 @@ std::string_view saint_or_street(const Tokens& tokens, size_t at, size_t behind)
   return "Saint";
 }
 
+constexpr auto kArticles =
+    std::to_array<std::string_view>({"the", "a", "an", "my", "our", "your", "her", "his", "this"});
+
 std::string_view doctor_or_drive(const Tokens& tokens, size_t at, size_t behind) {
   const std::string_view next = tokens.word_behind(behind);
   const std::string_view before = tokens.word_before(at);
   // "10 Tips Dr. Lee Gave" has no house.
   const bool house = is_behind_street_name(tokens, at) && !before.ends_with('s');
-  const bool drive =
-      is_capitalised(before) && (!is_capitalised(next) || house || is_address_part(next) ||
-                                 (at > 2 && is_sentence_starter(ascii_lower(next))));
+  const bool article = among(kArticles, ascii_lower(before));  // "The Dr. said"
+  const bool drive = is_capitalised(before) && !article &&
+                     (!is_capitalised(next) || house || is_address_part(next) ||
+                      (at > 2 && is_sentence_starter(ascii_lower(next))));
   return drive ? "Drive" : "Doctor";
 }
 
@@ -422,6 +426,11 @@ std::optional<Reading> read_abbreviation(const Tokens& tokens, size_t at,
   const std::string_view word = word_for(tokens, at, behind, *found.abbreviation, options.dialect);
   if (word.empty()) {
     return std::nullopt;
+  }
+  // "Robert Downey Jr.'s film"
+  if (stop && tokens.is(behind, "'") && tokens.is(behind + 1, "s") &&
+      tokens.ends_word(behind + 2)) {
+    return Reading{behind + 2, with_letter_names(word) + "'s"};
   }
   // The stop of the last word is the sentence's too, and that of a street's before "He", "The".
   const std::string_view next = tokens.word_behind(behind);

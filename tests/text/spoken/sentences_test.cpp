@@ -94,6 +94,17 @@ INSTANTIATE_TEST_SUITE_P(
              "He is 5 ft. 6 in. tall. / It has 2 lb. 3 oz. of it."},
         Case{"He was ill. John came from Peoria, Ill. on Monday.",
              "He was ill. / John came from Peoria, Ill. on Monday."},
+        Case{"In 1990 A. Smith left. It was 300 K. Scientists knew. He said A. Lee came.",
+             "In 1990 A. Smith left. / It was 300 K. / Scientists knew. / He said A. Lee came."},
+        Case{"See Fed. R. Civ. P. 12. The Ct. App. reversed. Then s. 172 and Sch. 2.",
+             "See Fed. R. Civ. P. 12. / The Ct. App. reversed. / Then s. 172 and Sch. 2."},
+        Case{"Group A beat Group B. Smith won. From A to Z. Grade A. It is John's. 5 came.",
+             "Group A beat Group B. / Smith won. / From A to Z. / Grade A. / It is John's. / 5 "
+             "came."},
+        Case{
+            "From N. Dakota to S. Korea. Jan.-Mar. sales fell. My no. is 5. He said no. then left.",
+            "From N. Dakota to S. Korea. / Jan.-Mar. sales fell. / My no. is 5. / He said no. / "
+            "then left."},
         Case{"See App. B and Bks. I\u2013III. Sec. of State Lee came. So 5! = 120.",
              "See App. B and Bks. I\u2013III. / Sec. of State Lee came. / So 5! = 120."}));
 
