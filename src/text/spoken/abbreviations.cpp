@@ -48,7 +48,8 @@ bool is_numbered(std::string_view abbreviation, char32_t next, std::string_view 
     return next_word.size() > 2 && next_word.size() < 5 &&
            std::ranges::all_of(next_word, is_ascii_digit);
   }
-  if (decimal_digit(next).has_value() || next == U'#') {
+  if (decimal_digit(next).has_value() || next == U'#' || next == U'+' || next == U'\u00A3' ||
+      next == U'$' || next == U'\u20AC' || next == U'\u00A5') {
     return true;
   }
   // "Bks. I–III"

@@ -112,11 +112,15 @@ Tail unit_tail_at(const Tokens& tokens, size_t number, size_t at, bool singular,
     const size_t next = tail.end + 2;
     const bool goes_on =
         tokens.is_digits(next) || (tokens.is_word(next) && is_ascii_lower(tokens.text(next)[0]));
+    // "5 mi. NE of town"
+    const bool compass = tokens.text(next).size() <= 2 && is_all_capitals(tokens.text(next)) &&
+                         tokens.word_behind(next + 1) == "of";
     // "1 fl. oz.; 6 mos., at most"
     constexpr auto kInside = std::to_array<std::string_view>({",", ";", ":", ")"});
     const bool inside =
         among(kInside, tokens.text(tail.end + 1)) && !tokens.ends_text(tail.end + 1);
-    if (tokens.is(tail.end, ".") && (inside || (tokens.is_space(tail.end + 1) && goes_on))) {
+    if (tokens.is(tail.end, ".") &&
+        (inside || (tokens.is_space(tail.end + 1) && (goes_on || compass)))) {
       ++tail.end;
     }
     return tail;
@@ -198,7 +202,10 @@ bool stands_before_noun(const Tokens& tokens, size_t at, const Tail& tail) {
 
 bool is_attribute(const Tokens& tokens, size_t at, size_t end) {
   const std::string_view before = tokens.word_before(at);
-  return tokens.is(end, "-") ||
+  // "2 (8 oz.) cans"
+  const bool bracketed =
+      at > 2 && tokens.is(at - 1, "(") && tokens.is_space(at - 2) && tokens.is_digits(at - 3);
+  return tokens.is(end, "-") || bracketed ||
          ((before == "a" || before == "an" || before == "A" || before == "An") &&
           !tokens.is(end, "%"));
 }

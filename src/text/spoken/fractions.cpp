@@ -123,9 +123,20 @@ std::optional<Reading> read_fraction(const Tokens& tokens, size_t at,
   // "5/1 odds", "a 7/2 favourite"
   constexpr auto kBets = std::to_array<std::string_view>(
       {"odds", "shot", "favourite", "favorite", "outsider", "chance"});
+  // "in 3/4 time", "in 4/4": beats of a bar.
+  constexpr auto kBars =
+      std::to_array<std::string_view>({"time", "meter", "metre", "rhythm", "signature", "beat"});
+  constexpr auto kBeats = std::to_array<std::string_view>({"2", "4", "8", "16"});
+  if (among(kBeats, below) &&
+      (among(kBars, tokens.word_behind(at + 3)) ||
+       (tokens.word_before(at) == "in" && above == below && tokens.word_behind(at + 3).empty()))) {
+    return Reading{at + 3, cardinal_words(above, options.dialect) + " " +
+                               cardinal_words(below, options.dialect)};
+  }
   constexpr size_t kNear = 20;  // tokens
   const bool improper = digits_value(above) > digits_value(below) && below != "1";
-  const bool backed = (improper || below == "1") && is_near(WordList{"betting"}, tokens, at, kNear);
+  const bool backed = (improper && is_near(WordList{"betting"}, tokens, at, kNear)) ||
+                      (below == "1" && digits_value(above) > 1);
   if (among(kBets, tokens.word_behind(at + 3)) || backed) {
     return Reading{at + 3, cardinal_words(above, options.dialect) + " to " +
                                cardinal_words(below, options.dialect)};

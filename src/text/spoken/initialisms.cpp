@@ -66,7 +66,7 @@ std::optional<Reading> read_respelled(const Tokens& tokens, size_t at) {
   }
   const bool plural = word.ends_with('s');
   const std::string_view core = word.substr(0, word.size() - (plural ? 1 : 0));
-  if (among(WordList{"small-initialisms"}, core)) {
+  if (among(WordList{"small-initialisms"}, is_title_case(core) ? ascii_lower(core) : core)) {
     return Reading{at + 1, spell(core) + (plural ? "'s" : "")};
   }
   return std::nullopt;
@@ -173,9 +173,11 @@ bool is_low_grade(const Tokens& tokens, size_t at) {
   const std::string_view letter = tokens.text(at);
   const size_t other = tokens.skip_space(tokens.skip_space(at + 2) + 1);
   const bool suspended = tokens.is(other + 1, "-") && tokens.is_word(other + 2);
+  constexpr auto kBefore = std::to_array<std::string_view>(
+      {"a", "an", "grade", "got", "or", "and", "to", "than", "only"});
   return kGrades.find(letter) != std::string_view::npos && tokens.is(at + 1, "-") &&
-         !tokens.is(at + 2, "-") && tokens.ends_word(at + 2) && tokens.begins_word(at) &&
-         !suspended;
+         among(kBefore, tokens.word_before(at)) && !tokens.is(at + 2, "-") &&
+         tokens.ends_word(at + 2) && tokens.begins_word(at) && !suspended;
 }
 
 std::optional<Reading> read_letter(const Tokens& tokens, size_t at) {
@@ -200,6 +202,16 @@ std::optional<Reading> read_letter(const Tokens& tokens, size_t at) {
   if (letter == "T" && tokens.is(at + 1, "-") && tokens.is_digits(at + 2) &&
       among(WordList{"countdown"}, tokens.word_behind(at + 3))) {
     return Reading{at + 2, spell(letter) + " minus"};
+  }
+  // "Sanders, I-Vt., said", "(I-Maine)"
+  const bool party = at > 1 && (tokens.is(at - 1, "(") || tokens.is(at - 2, ","));
+  if (letter == "I" && party && tokens.is(at + 1, "-") && is_title_case(tokens.text(at + 2))) {
+    return Reading{at + 1, spell(letter)};
+  }
+  // "325 degrees F"
+  const std::string_view scale = tokens.word_before(at);
+  if ((letter == "F" || letter == "C") && (scale == "degrees" || scale == "degree")) {
+    return Reading{at + 1, letter == "F" ? "Fahrenheit" : "Celsius"};
   }
   if (is_low_grade(tokens, at)) {
     return Reading{at + 2, spell(letter) + " minus"};

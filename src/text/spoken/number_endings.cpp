@@ -83,6 +83,11 @@ std::optional<Reading> plural_at(const Tokens& tokens, size_t at, bool last,
     return std::nullopt;
   }
   const std::string_view number = tokens.text(digits);
+  // "msys2's shell"
+  if (suffix == digits + 2 && digits > 0 && tokens.is_word(digits - 1) &&
+      is_ascii_lower(tokens.text(digits - 1).back())) {
+    return std::nullopt;
+  }
   if (suffix == digits + 2 && number.size() == 4 && !number.ends_with('0')) {
     return std::nullopt;  // "2024's best"
   }

@@ -97,7 +97,9 @@ bool is_score(const Tokens& tokens, size_t at, size_t end) {
   return named || among(kWords, before) || among(kWords, tokens.word_behind(end));
 }
 
-// "a 50-50 chance": two shares of a hundred.
+constexpr size_t kVoteNear = 10;  // tokens
+
+// "a 50-50 chance": two shares of a hundred, but for those of a vote.
 bool is_split(std::string_view first, std::string_view second) {
   return first.size() == 2 && second.size() == 2 &&
          digits_value(first) + digits_value(second) == 100;
@@ -128,8 +130,9 @@ bool is_wickets(const Tokens& tokens, size_t at, const std::string& first,
 
 std::optional<Span> span_at(const Tokens& tokens, size_t at, const Quantity& first,
                             const SpokenOptions& options) {
-  // "1-2-3" counts: its end is no range.
-  if (at > 1 && tokens.is(at - 1, "-") && tokens.is_digits(at - 2)) {
+  // "1-2-3" counts: its end is no range. Nor is that of "Llama-3-70".
+  if (at > 1 && tokens.is(at - 1, "-") &&
+      (tokens.is_digits(at - 2) || is_capitalised(tokens.text(at - 2)))) {
     return std::nullopt;
   }
   const size_t dash = tokens.skip_space(first.end);
@@ -151,7 +154,8 @@ std::optional<Span> span_at(const Tokens& tokens, size_t at, const Quantity& fir
   const bool whole = first.decimals.empty() && second->decimals.empty();
   if (tokens.is(tokens.skip_space(second->end), "=")) {
     between = " minus ";
-  } else if (whole && is_split(first.whole, second->whole)) {
+  } else if (whole && is_split(first.whole, second->whole) &&
+             !is_near(WordList{"votes"}, tokens, at, kVoteNear)) {
     between = " ";
   } else if (whole && is_wickets(tokens, at, first.whole, second->whole)) {
     between = " for ";
@@ -355,7 +359,8 @@ std::optional<Reading> read_number(const Tokens& tokens, size_t at, const Spoken
   span = span ? span : product_at(tokens, *quantity, options);
   span = span ? span : exponent_at(tokens, *quantity, options);
   const size_t end = span ? span->end : quantity->end;
-  if (!span && end == at + 1 && wants_pairs(tokens, at)) {
+  if (!span && end == at + 1 && wants_pairs(tokens, at) &&
+      unit_tail_at(tokens, at, end, false, options).words.empty()) {
     return Reading{end, pair_words(quantity->whole, options.dialect)};
   }
   const bool singular = (!span && quantity->is_one()) || is_attribute(tokens, at, end);

@@ -157,7 +157,7 @@ SentenceSplitter::Verdict SentenceSplitter::judge_single_stop(const Stop& stop) 
                        (folded != "c" || era);
   // "a 65-in. 4K screen": a measure that describes goes on with a number too.
   const bool hyphened =
-      stop.next_is_digit() && word_begin > start_ && stop.text[word_begin - 1] == '-';
+      word_begin > start_ && stop.text[word_begin - 1] == '-' && !stop.next_is_starter();
   if (larger || ((lower || era) && century) ||
       ((lower || hyphened) && is_measure_at(stop, folded, word_begin))) {
     return Verdict::Goes;
@@ -208,7 +208,12 @@ SentenceSplitter::Verdict SentenceSplitter::judge_single_stop(const Stop& stop) 
           among(WordList{"before-numbers"},
                 ascii_lower(
                     word_before(stop.text, start_, word_begin - (word_begin > start_ ? 1 : 0))));
-      return dated || number || is_numbered(folded, stop.next_char, stop.next_word) ||
+      // "the 3rd ed. is out"
+      const std::string_view earlier =
+          word_before(stop.text, start_, word_begin - (word_begin > start_ ? 1 : 0));
+      const bool edition = word == "ed" && !earlier.empty() && is_ascii_digit(earlier[0]) &&
+                           !(is_capital(stop.next_char) && stop.next_is_starter());
+      return dated || number || edition || is_numbered(folded, stop.next_char, stop.next_word) ||
                      (lower && !sayable)
                  ? Verdict::Goes
                  : Verdict::Ends;
@@ -260,6 +265,10 @@ SentenceSplitter::Verdict SentenceSplitter::judge_initial(const Stop& stop,
   }
   if (std::string_view("NSEW").find(word) != std::string_view::npos &&
       stop.next_is_direction_of() && is_number_before(stop.text, start_, begin)) {
+    return Verdict::Goes;
+  }
+  // "Smith, J. (2019)"
+  if (stop.next_is_digit() && stop.next > 0 && stop.text[stop.next - 1] == '(') {
     return Verdict::Goes;
   }
   // "H.R. 1319 and S. 2226": bills of the Senate.

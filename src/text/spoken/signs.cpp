@@ -150,7 +150,7 @@ std::optional<Reading> read_handle(const Tokens& tokens, size_t at, const Spoken
   const size_t digits = tokens.is(at + 2, "-") ? at + 3 : at + 2;
   if (hash && tokens.begins_word(at) && tokens.text(at + 1).size() <= 3 &&
       is_capitalised(tokens.text(at + 1)) && tokens.is_digits(digits) &&
-      (digits == at + 3 || tokens.text(at + 1).size() == 1)) {
+      (digits == at + 3 || tokens.text(digits).size() > 2)) {
     return Reading{at + 1, "number"};
   }
   if (tokens.begins_word(at) && tokens.is_word(at + 1)) {

@@ -51,7 +51,11 @@ std::optional<Reading> read_price_divisor(const Tokens& tokens, size_t at,
                                           const SpokenOptions& options) {
   constexpr auto kMoney =
       std::to_array<std::string_view>({"\u00A2", "$", "\u20AC", "\u00A3", "\u00A5", "\u20B9"});
-  const bool money = at > 0 && among(kMoney, tokens.text(at - 1));
+  // "10⁹/L"
+  constexpr auto kRaised = std::to_array<std::string_view>(
+      {"\u00B2", "\u00B3", "\u2074", "\u2075", "\u2076", "\u2077", "\u2078", "\u2079"});
+  const bool money =
+      at > 0 && (among(kMoney, tokens.text(at - 1)) || among(kRaised, tokens.text(at - 1)));
   constexpr auto kScales =
       std::to_array<std::string_view>({"k", "K", "m", "M", "bn", "B", "million", "billion"});
   const bool scaled = at > 1 && among(kScales, tokens.text(at - 1)) &&
@@ -130,11 +134,11 @@ std::optional<Reading> read_stroke(const Tokens& tokens, size_t at) {
       return Reading{at + 1, "per"};
     }
     // "2 tbsp butter/margarine"
-    constexpr size_t kNear = 24;  // tokens
-    const bool foods =
-        both.size() > 6 && std::ranges::all_of(tokens.text(at + 1), is_ascii_lower) &&
-        std::ranges::all_of(tokens.text(at - 1), is_ascii_lower) && tokens.begins_word(at - 1) &&
-        tokens.ends_word(at + 2) && is_near(WordList{"kitchen"}, tokens, at, kNear);
+    const bool foods = (among(WordList{"foods"}, tokens.text(at - 1)) ||
+                        among(WordList{"foods"}, tokens.text(at + 1))) &&
+                       std::ranges::all_of(tokens.text(at + 1), is_ascii_lower) &&
+                       std::ranges::all_of(tokens.text(at - 1), is_ascii_lower) &&
+                       tokens.begins_word(at - 1) && tokens.ends_word(at + 2);
     return Reading{at + 1, foods ? "or" : "slash"};
   }
   // "3/$7": so many for so much.

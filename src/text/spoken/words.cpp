@@ -119,6 +119,11 @@ std::string_view word_for(const Tokens& tokens, size_t at, size_t behind,
       is_near(WordList{"cricket"}, tokens, at, kCricket)) {
     return "declared";
   }
+  // "est. £2,000"
+  constexpr auto kMoney = std::to_array<std::string_view>({"$", "\u00A3", "\u20AC", "\u00A5"});
+  if (abbreviation.written == "est" && among(kMoney, tokens.text(tokens.skip_space(behind)))) {
+    return "estimated";
+  }
   // "Co. Durham"
   if (abbreviation.written == "co" && among(WordList{"counties"}, next_word)) {
     return "County";
@@ -145,6 +150,11 @@ bool number_follows(const Tokens& tokens, size_t at_no, size_t at,
     return tokens.is_digits(next, 3, 4);  // a year, as in encyclopedias
   }
   if (tokens.is_digits(bracket ? next + 1 : next) || tokens.is(next, "#") || tokens.is(next, "$")) {
+    return true;
+  }
+  // "Tel. +44", "est. \u00A320"
+  constexpr auto kSigns = std::to_array<std::string_view>({"+", "\u00A3", "\u20AC", "\u00A5"});
+  if (among(kSigns, tokens.text(next)) && tokens.is_digits(next + 1)) {
     return true;
   }
   const bool no = abbreviation.written == "no" || abbreviation.written == "nos";
@@ -203,6 +213,11 @@ bool stands(const Tokens& tokens, size_t at, const Found& found, bool stop, size
     return stop && is_title_case(word) && at > 2 &&
            (tokens.is(at - 1, "-") || (tokens.is_space(at - 1) && tokens.is(at - 2, ",")));
   }
+  // "the 3rd ed. is out"
+  if (abbreviation.written == "ed" && stop && is_ascii_lower(word[0]) &&
+      is_ordinal_ending(tokens.word_before(at))) {
+    return true;
+  }
   if (abbreviation.stop == AbbreviationStop::BeforeNumber) {
     // "Fig 3", "Apt 4B": these are no words, and do without their stop.
     constexpr auto kNoWords =
@@ -221,6 +236,10 @@ bool stands(const Tokens& tokens, size_t at, const Found& found, bool stop, size
     const std::string_view before = cut ? tokens.text(at - 3) : tokens.word_before(at);
     // "Lee et al. v. Roe", "R (Miller) v. Prime Minister"
     const bool bracket = at > 1 && tokens.is(at - 2, ")");
+    // "England v France"
+    if (!stop && tokens.is(at, "v") && tokens.is_space(at + 1)) {
+      return at > 1 && (is_capitalised(before) || bracket) && is_capitalised(tokens.text(at + 2));
+    }
     return stop && (is_capitalised(before) || before == "al" || bracket);
   }
   if (abbreviation.written.find('.') != std::string_view::npos) {
@@ -274,7 +293,9 @@ constexpr std::array kStates = std::to_array<State>({
 // "(D-NY)", "(R-Tex.)": whether a party's letter stands before `at`.
 bool is_behind_party(const Tokens& tokens, size_t at) {
   constexpr auto kParties = std::to_array<std::string_view>({"R", "D", "I", "L"});
-  return at > 2 && tokens.is(at - 1, "-") && tokens.is(at - 3, "(") &&
+  // "Sanders, I-Vt., said"
+  const bool listed = at > 3 && tokens.is_space(at - 3) && tokens.is(at - 4, ",");
+  return at > 2 && tokens.is(at - 1, "-") && (tokens.is(at - 3, "(") || listed) &&
          among(kParties, tokens.text(at - 2));
 }
 
