@@ -25,7 +25,7 @@ ROOTS = re.compile(
     r"ordinal(-(masculine|feminine|neuter|reale|n|r|m|s|masculine-plural|feminine-plural|masculine-adjective))?|"
     r"ordinal-(masculine|neuter|feminine|plural)(-(genitive|dative|accusative|locative|ablative))?|"
     r"ordinal-(masculine|neuter|feminine|plural)(-(genitive|dative|accusative|locative|ablative))?|"
-    r"cardinal-(masculine|feminine)-genitive)$")
+    r"cardinal-(masculine|feminine)-(genitive|dative|locative|ablative|instrumental)|cardinal-feminine-accusative)$")
 
 UNITS = {
     "km": "kilometer", "m": "meter", "dm": "decimeter", "cm": "centimeter", "mm": "millimeter", "µm": "micrometer",
@@ -73,6 +73,8 @@ def put_right(language, name, rule):
             rule = rule.replace("miliardů", "miliard")
     if language == "hi" and name == "%spellout-ordinal-feminine":
         rule = re.sub("वी$", "वीं", rule)
+    if language == "ru" and name == "%spellout-cardinal-masculine-locative":
+        rule = rule.replace("двадцать", "двадцати")  # as in the other genders
     if language == "ru" and rule.startswith("x.x: "):
         rule = rule.replace("{целый}", "{целая}").replace("<%spellout-cardinal-masculine< $", "<%spellout-cardinal-feminine< $")
     return rule

@@ -220,6 +220,25 @@ void read_counted(const Json& json, LanguageNumbers& numbers) {
   }
 }
 
+// ["genitive", "от до", "endings"]
+void read_cases(const Json& json, std::vector<CaseRule>& cases) {
+  const auto found = json.find("cases");
+  if (found == json.end()) {
+    return;
+  }
+  for (const Json& row : *found) {
+    CaseRule rule{.name = row[0].get<std::string>(), .before = {}, .endings = {}};
+    rule.name = rule.name == "none" ? "" : rule.name;
+    read_words({{"words", row[1]}}, "words", rule.before);
+    WordMap endings;
+    read_words({{"words", row[2]}}, "words", endings);
+    for (const auto& [ending, none] : endings) {
+      rule.endings.push_back(ending);
+    }
+    cases.push_back(std::move(rule));
+  }
+}
+
 void read_times(const Json& json, LanguageNumbers& numbers) {
   const Json times = json.value("times", Json::object());
   read(times, "time", numbers.time);
@@ -239,6 +258,7 @@ void read_dates(const Json& json, LanguageNumbers& numbers) {
   const Json dates = json.value("dates", Json::object());
   read(dates, "order", numbers.date_order);
   read(dates, "day", numbers.ordinal_day);
+  read(dates, "before", numbers.day_before);
   read(dates, "first_day", numbers.ordinal_first_day);
   read(dates, "day_gender", numbers.day_gender);
   read(dates, "year", numbers.date_year);
@@ -326,6 +346,7 @@ void read_into(const Json& json, LanguageNumbers& numbers) {
   numbers.only_one_has_gender = json.value("only_one_has_gender", numbers.only_one_has_gender);
   numbers.phone_pairs = json.value("phone_pairs", numbers.phone_pairs);
   numbers.apostrophe_suffixes = json.value("apostrophe_suffixes", numbers.apostrophe_suffixes);
+  read_cases(json, numbers.cases);
   read_roman(json, numbers.roman);
   read_times(json, numbers);
   read_dates(json, numbers);

@@ -55,6 +55,13 @@ struct RomanWords {
   unsigned most = 3999;        // greater ones are cardinals behind words and names
 };
 
+// The case that a number has behind a preposition, or before a noun that shows it, or both.
+struct CaseRule {
+  std::string name;                  // "genitive": of `cardinals` "masculine-genitive"; empty: none
+  WordMap before;                    // empty: any word
+  std::vector<std::string> endings;  // of the noun; empty: any
+};
+
 struct LanguageNumbers {
   LanguageNumbers() = default;
 
@@ -80,9 +87,11 @@ struct LanguageNumbers {
   std::string ordinal_default;       // the form before words that show none
   EndingRules ordinal_behind;        // the form before a word
   std::string ordinal_day;           // the form of a day before its month; empty: a cardinal
+  WordMap day_before;                // the form of a day behind a preposition
   std::string ordinal_first_day;     // the same of the first alone
   std::string day_gender;            // of a day as a cardinal
 
+  std::vector<CaseRule> cases;       // the first that fits
   EndingRules genders;               // of nouns behind a number
   EndingRules genders_of_one;        // of nouns in the singular, where their endings mean another
   bool only_one_has_gender = false;  // other numbers have none

@@ -1,4 +1,5 @@
 // Amounts: numbers with units, currencies, millions, and ranges of them.
+#include <algorithm>
 #include <array>
 
 #include "text/spoken/characters.h"
@@ -108,6 +109,12 @@ std::string NumberReader::in_form(const CountedNoun& noun, const Amount& amount,
   std::string_view plural = language_.plural(number.value, !number.fraction.empty());
   const bool millions = amount.magnitude != nullptr ||
                         (number.is_whole() && number.value > 0 && number.value % kMillion == 0);
+  if (amount.noun_case == "genitive" && number.is_whole()) {
+    // One has its singular, which is that of decimals, and others the plural, which is that of
+    // five.
+    constexpr uint64_t kMany = 5;
+    plural = plural == "one" ? language_.plural(1, true) : language_.plural(kMany, false);
+  }
   if (amount.magnitude != nullptr) {
     plural = language_.plural(kMillion, false);
   }
@@ -123,13 +130,41 @@ std::string NumberReader::in_form(const CountedNoun& noun, const Amount& amount,
   return fill(said, words);
 }
 
+std::string NumberReader::in_case(std::string_view gender, std::string_view noun_case) {
+  if (noun_case.empty()) {
+    return std::string(gender);
+  }
+  return (gender.starts_with("feminine") ? "feminine-" : "masculine-") + std::string(noun_case);
+}
+
+// The case of an amount by the preposition before it and the ending of what it counts.
+std::string_view NumberReader::case_at(size_t at, const Amount& amount) const {
+  // "ok. 5": a stop between.
+  const size_t stop = text_.substr(0, at).ends_with(". ") ? 2 : 0;
+  const std::string before = folded(word_before(text_, at - stop));
+  const bool sign = amount.noun != nullptr || amount.magnitude != nullptr;
+  const std::string noun = sign ? "" : folded(word_behind(text_, amount.end));
+  for (const CaseRule& rule : language_.cases) {
+    const bool fits = rule.endings.empty() ||
+                      std::ranges::any_of(rule.endings, [&noun](const std::string& ending) {
+                        return noun.size() > ending.size() && noun.ends_with(ending);
+                      });
+    if (fits && (rule.before.empty() || rule.before.contains(before))) {
+      return rule.name;
+    }
+  }
+  return {};
+}
+
 std::optional<std::string> NumberReader::say_bare(const Amount& amount) const {
   const CountedNoun* const counted = amount.magnitude != nullptr ? amount.magnitude : amount.noun;
-  auto words = cardinal(amount.number, counted != nullptr ? std::string_view(counted->gender)
-                                                          : gender_behind(amount.number));
+  const std::string_view gender =
+      counted != nullptr ? std::string_view(counted->gender) : gender_behind(amount.number);
+  auto words = cardinal(amount.number, in_case(gender, amount.noun_case));
   if (words && amount.magnitude != nullptr) {
     Amount alone;
     alone.number = amount.number;
+    alone.noun_case = amount.noun_case;
     *words = in_form(*amount.magnitude, alone, *words);
   }
   return words;
@@ -140,15 +175,17 @@ std::optional<std::string> NumberReader::say_money(const Amount& amount) const {
   const CountedNoun& part = amount.currency->part;
   Amount whole;
   whole.number = amount.number;
+  whole.noun_case = amount.noun_case;
   whole.number.fraction.clear();
   whole.number.point = false;
   Amount cents;
+  cents.noun_case = amount.noun_case;
   const auto digit = [&amount](size_t i) {
     return static_cast<uint64_t>(amount.number.fraction[i] - '0');
   };
   cents.number.value = digit(0) * 10 + digit(1);
-  const auto first = cardinal(whole.number, amount.noun->gender);
-  const auto second = cardinal(cents.number, part.gender);
+  const auto first = cardinal(whole.number, in_case(amount.noun->gender, amount.noun_case));
+  const auto second = cardinal(cents.number, in_case(part.gender, amount.noun_case));
   if (!first || !second) {
     return std::nullopt;
   }
@@ -193,6 +230,7 @@ std::optional<SaidNumber> NumberReader::read_amount(size_t at) const {
   if (!first || is_slash(first->number.end)) {
     return std::nullopt;
   }
+  first->noun_case = case_at(at, *first);
   // "1985 г." is a year and no gram.
   if (longest_key(text_, skip_spaces(text_, first->number.end), language_.year_short) > 0) {
     if (auto year = read_year(first->number, at)) {
@@ -200,7 +238,11 @@ std::optional<SaidNumber> NumberReader::read_amount(size_t at) const {
     }
   }
   if (const auto next = range_at(first->end)) {
-    const auto second = amount_at(*next);
+    auto second = amount_at(*next);
+    if (second) {
+      second->noun_case = case_at(at, *second);
+      first->noun_case = second->noun_case;
+    }
     // "555-1234" is no range, nor "3-1".
     const size_t lengths = second ? second->number.digits.size() - first->number.digits.size() : 0;
     const bool phone =
@@ -214,9 +256,10 @@ std::optional<SaidNumber> NumberReader::read_amount(size_t at) const {
         second->number.value > first->number.value && !range_at(second->end)) {
       const bool years = first->number.digits.size() == 4 && second->number.digits.size() == 4 &&
                          first->noun == nullptr && second->noun == nullptr;
-      const auto begin = years                    ? year_words(first->number.value)
-                         : first->noun != nullptr ? say(*first)
-                                                  : cardinal(first->number, "");
+      const auto begin = years ? year_words(first->number.value)
+                         : first->noun != nullptr
+                             ? say(*first)
+                             : cardinal(first->number, in_case("", first->noun_case));
       const auto end = years ? year_words(second->number.value) : say(*second);
       const std::string joint = sign("range");
       if (begin && end) {

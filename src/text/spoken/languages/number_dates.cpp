@@ -232,9 +232,12 @@ std::optional<SaidNumber> NumberReader::read_days(size_t at) const {
   }
   next = skip_spaces(text_, next);
   const auto date = joint.empty() ? std::nullopt : named_date(next);
-  const auto before = find_before(language_.ordinal_before, at);
-  const std::string& form =
-      before == language_.ordinal_before.end() ? language_.ordinal_day : before->second;
+  std::string form = language_.ordinal_day;
+  for (const WordMap* const map : {&language_.ordinal_before, &language_.day_before}) {
+    if (const auto before = find_before(*map, at); before != map->end()) {
+      form = before->second;
+    }
+  }
   const auto first = date ? ordinal(value_of(day), form) : std::nullopt;
   const auto second = date ? say_date(*date, at) : std::nullopt;
   if (!first || !second || !is_date(date->day, date->month) || !is_date(value_of(day), 1)) {
@@ -250,9 +253,10 @@ std::optional<std::string> NumberReader::say_date(const Date& date, size_t at) c
   if (date.day == 1 && !language_.ordinal_first_day.empty()) {
     form = language_.ordinal_first_day;
   }
-  const auto before = find_before(language_.ordinal_before, at);
-  if (!form.empty() && before != language_.ordinal_before.end()) {
-    form = before->second;
+  for (const WordMap* const map : {&language_.ordinal_before, &language_.day_before}) {
+    if (const auto before = find_before(*map, at); !form.empty() && before != map->end()) {
+      form = before->second;
+    }
   }
   const auto first = form.empty() ? cardinal(day, language_.day_gender) : ordinal(date.day, form);
   if (!first || date.month > language_.months.size()) {

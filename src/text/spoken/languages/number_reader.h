@@ -54,6 +54,7 @@ class NumberReader {
     const CountedNoun* magnitude = nullptr;  // "Millionen"
     const CountedNoun* noun = nullptr;       // a unit or currency
     const CurrencyWords* currency = nullptr;
+    std::string_view noun_case;  // "genitive"; empty: none
   };
 
   // number_reader.cpp
@@ -79,6 +80,8 @@ class NumberReader {
   [[nodiscard]] std::optional<SaidNumber> read_currency_first(size_t at) const;
   [[nodiscard]] std::optional<Amount> amount_at(size_t at) const;
   void add_noun(Amount& amount) const;
+  [[nodiscard]] std::string_view case_at(size_t at, const Amount& amount) const;
+  [[nodiscard]] static std::string in_case(std::string_view gender, std::string_view noun_case);
   [[nodiscard]] std::optional<size_t> range_at(size_t at) const;
   [[nodiscard]] std::optional<std::string> say_bare(const Amount& amount) const;
   [[nodiscard]] std::optional<std::string> say(const Amount& amount) const;
