@@ -255,7 +255,10 @@ bool wants_pairs(const Tokens& tokens, size_t at) {
           among(WordList{"paired"}, word_before_stop(tokens, at)) || is_street(tokens, at + 1));
 }
 
-bool wants_digits(const Tokens& tokens, size_t at) {
+namespace {
+
+// Whether something before the digits says that they are a name to be read one by one.
+bool is_read_by_digits(const Tokens& tokens, size_t at) {
   constexpr auto kBefore =
       std::to_array<std::string_view>({"call", "dial", "called", "dialed", "calling", "dialled",
                                        "text", "code", "pin", "id", "zip"});
@@ -272,8 +275,31 @@ bool wants_digits(const Tokens& tokens, size_t at) {
   for (size_t i = at > kNear ? at - kNear : 0; i < at && before == "to"; ++i) {
     texted = texted || tokens.is(i, "Text") || tokens.is(i, "text") || tokens.is(i, "SMS");
   }
-  return zip || capital || (texted && tokens.is_digits(at, 5, 6)) ||
+  // "account no. 12345678"
+  const bool account =
+      tokens.is_digits(at, 6, 12) && among(WordList{"accounts"}, word_before_stop(tokens, at));
+  return zip || capital || account || (texted && tokens.is_digits(at, 5, 6)) ||
          (tokens.is_digits(at, 3, 12) && among(kBefore, ascii_lower(before)));
+}
+
+}  // namespace
+
+bool wants_digits(const Tokens& tokens, size_t at) {
+  // "Call 999, 112 or 911": the later ones as the first.
+  constexpr int kMost = 6;
+  for (int i = 0; i < kMost && tokens.is_digits(at); ++i) {
+    if (is_read_by_digits(tokens, at)) {
+      return true;
+    }
+    const std::string_view before = tokens.word_before(at);
+    const bool joined = at > 3 && (before == "or" || before == "and") && tokens.is_space(at - 3);
+    const bool listed = at > 2 && tokens.is_space(at - 1) && tokens.is(at - 2, ",");
+    if (!(joined || listed) || !tokens.is_digits(at, 3, 6)) {
+      return false;
+    }
+    at -= joined ? 4 : 3;
+  }
+  return false;
 }
 
 std::optional<Reading> read_code(const Tokens& tokens, size_t at, const SpokenOptions& options) {

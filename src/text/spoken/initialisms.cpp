@@ -180,6 +180,39 @@ bool is_low_grade(const Tokens& tokens, size_t at) {
          tokens.ends_word(at + 2) && tokens.begins_word(at) && !suspended;
 }
 
+// "to", "on": no unknowns.
+bool is_two_letter_word(std::string_view small) {
+  std::string capitals(small);
+  std::ranges::transform(capitals, capitals.begin(),
+                         [](char c) { return static_cast<char>(c - 'a' + 'A'); });
+  return among(WordList{"short-words"}, capitals);
+}
+
+// "F = ma", "PV = nRT", "4ac": unknowns that are multiplied.
+bool is_product(const Tokens& tokens, size_t at) {
+  constexpr size_t kNear = 12;  // tokens
+  const std::string_view word = tokens.text(at);
+  const bool small = std::ranges::all_of(word, is_ascii_lower);
+  const size_t equals = at > 1 && tokens.is_space(at - 1) ? at - 2 : at - 1;
+  if (at > 2 && tokens.is(equals, "=")) {
+    const size_t left = tokens.is_space(equals - 1) ? equals - 2 : equals - 1;
+    const std::string_view unknown = tokens.text(left);
+    const bool formula = unknown.size() == 1 || (unknown.size() == 2 && is_all_capitals(unknown));
+    const bool mixed = word.size() <= 4 && !small && !is_title_case(word) && !is_all_capitals(word);
+    const bool two = word.size() == 2 && small && !is_two_letter_word(word);
+    return tokens.is_word(left) && formula && (mixed || two);
+  }
+  if (at == 0 || !tokens.is_digits(at - 1) || !small || word.size() > 3) {
+    return false;
+  }
+  for (size_t i = at > kNear ? at - kNear : 0; i < at + kNear && !tokens.is_end(i); ++i) {
+    if (tokens.is(i, "\u00B2") || tokens.is(i, "\u221A")) {
+      return true;
+    }
+  }
+  return false;
+}
+
 std::optional<Reading> read_letter(const Tokens& tokens, size_t at) {
   const std::string_view letter = tokens.text(at);
   if (is_genus(tokens, at)) {
@@ -300,9 +333,11 @@ std::optional<Reading> read_initialism(const Tokens& tokens, size_t at, const Sp
     return Reading{
         at + 1, words + std::string(tail.empty() || letters || word.ends_with("'s") ? tail : "s")};
   }
-  // "mc²", "mx + b": letters that nobody can say, beside a sign of arithmetic.
-  if (word.size() <= 3 && std::ranges::all_of(word, is_ascii_lower) && !has_small_vowel(word) &&
-      is_in_formula(tokens, at)) {
+  // "mc²", "mx + b": letters that nobody can say, beside a sign of arithmetic; "F = ma", "PV =
+  // nRT", "2ab + b²": others behind an unknown's equals sign, or behind digits beside a power.
+  const bool small = std::ranges::all_of(word, is_ascii_lower);
+  if ((word.size() <= 3 && small && !has_small_vowel(word) && is_in_formula(tokens, at)) ||
+      is_product(tokens, at)) {
     return Reading{at + 1, spell(word)};
   }
   // "mp3", "h264", "utf8": small letters beside digits that make no word.

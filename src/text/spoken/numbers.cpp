@@ -233,7 +233,10 @@ std::optional<Span> exponent_at(const Tokens& tokens, const Quantity& first,
   }
   const bool minus = tokens.is(first.end + 1, "-") || tokens.is(first.end + 1, "\u2212");
   const size_t digits = first.end + (minus || tokens.is(first.end + 1, "+") ? 2 : 1);
-  if (!tokens.is_digits(digits, 1, 3) || !tokens.ends_word(digits + 1)) {
+  // "21E236" is a code.
+  const bool code = digits == first.end + 1 && first.decimals.empty() && first.whole.size() > 1;
+  const size_t most = code ? 2 : 3;
+  if (!tokens.is_digits(digits, 1, most) || !tokens.ends_word(digits + 1)) {
     return std::nullopt;
   }
   return Span{digits + 1, quantity_words(first, options.dialect) + " times ten to the power of " +

@@ -152,7 +152,7 @@ SentenceSplitter::Verdict SentenceSplitter::judge_single_stop(const Stop& stop) 
   // "the 20th-c. writer"
   const std::string_view rest = stop.text.substr(stop.next);
   const bool era = among(WordList{"eras"}, stop.next_word) || rest.starts_with("B.") ||
-                   rest.starts_with("A.D") || rest.starts_with("C.E");
+                   rest.starts_with("A.") || rest.starts_with("C.");
   const bool century = (folded.ends_with("th-c") || folded.ends_with("st-c") || folded == "c") &&
                        (folded != "c" || era);
   // "a 65-in. 4K screen": a measure that describes goes on with a number too.
@@ -211,7 +211,8 @@ SentenceSplitter::Verdict SentenceSplitter::judge_single_stop(const Stop& stop) 
       // "the 3rd ed. is out"
       const std::string_view earlier =
           word_before(stop.text, start_, word_begin - (word_begin > start_ ? 1 : 0));
-      const bool edition = word == "ed" && !earlier.empty() && is_ascii_digit(earlier[0]) &&
+      const bool edition = (word == "ed" || word == "fl") && !earlier.empty() &&
+                           is_ascii_digit(earlier[0]) &&
                            !(is_capital(stop.next_char) && stop.next_is_starter());
       return dated || number || edition || is_numbered(folded, stop.next_char, stop.next_word) ||
                      (lower && !sayable)

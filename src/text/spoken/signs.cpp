@@ -163,6 +163,22 @@ std::optional<Reading> read_handle(const Tokens& tokens, size_t at, const Spoken
   return Reading{at + 1, hash ? "hash" : "at"};
 }
 
+// "∫₀¹": the bounds below and above.
+std::optional<Reading> read_integral(const Tokens& tokens, size_t at,
+                                     const SpokenOptions& options) {
+  if (!tokens.is(at, "\u222B")) {
+    return std::nullopt;
+  }
+  const auto below = read_subscript(tokens, at + 1, options);
+  const Exponent above = below ? exponent_at(tokens, below->end) : Exponent{};
+  if (above.digits.empty()) {
+    return std::nullopt;
+  }
+  return Reading{above.end, "the integral from " + below->words + " to " +
+                                (above.minus ? "minus " : "") +
+                                cardinal_words(above.digits, options.dialect) + " of"};
+}
+
 // "ΔT", "πr": a Greek letter beside one or two others is said by its name, and so are they.
 std::optional<Reading> read_greek(const Tokens& tokens, size_t at) {
   const std::string_view word = tokens.text(at);
@@ -392,7 +408,8 @@ std::optional<Reading> read_sign(const Tokens& tokens, size_t at, const SpokenOp
       return Reading{at + length, std::string(*run)};
     }
   }
-  for (const Reader reader : {read_exponent, read_subscript, read_handle, read_price_divisor}) {
+  for (const Reader reader :
+       {read_integral, read_exponent, read_subscript, read_handle, read_price_divisor}) {
     if (auto reading = reader(tokens, at, options)) {
       return reading;
     }

@@ -33,6 +33,10 @@ bool divides(const Tokens& tokens, size_t at) {
   const auto is_unknown = [&](size_t i) {
     return tokens.text(i).size() == 1 && is_ascii_lower(tokens.text(i)[0]);
   };
+  // "125 GeV/c²"
+  if (is_unknown(at + 1) && (tokens.is(at + 2, "\u00B2") || tokens.is(at + 2, "\u00B3"))) {
+    return true;
+  }
   const bool alone = tokens.begins_word(at - 1) && tokens.ends_word(at + 2);
   if (!alone || !is_unknown(at + 1)) {
     return false;
@@ -42,6 +46,25 @@ bool divides(const Tokens& tokens, size_t at) {
   }
   const size_t last = at > 2 && tokens.is_space(at - 2) ? at - 3 : at - 1;
   return is_unknown(at - 1) && (tokens.is(tokens.skip_space(at + 2), "=") || tokens.is(last, "="));
+}
+
+// "(a + b) / 2 = c", "sin x / x = 1": with spaces around it, beside an equals sign.
+bool divides_apart(const Tokens& tokens, size_t at) {
+  constexpr size_t kNear = 32;  // tokens
+  const auto is_term = [&](size_t i) {
+    return tokens.is_digits(i) || tokens.is(i, "(") || tokens.is(i, ")") ||
+           (tokens.is_word(i) && tokens.text(i).size() == 1);
+  };
+  if (at < 2 || !tokens.is_space(at - 1) || !tokens.is_space(at + 1) || !is_term(at - 2) ||
+      !is_term(at + 2)) {
+    return false;
+  }
+  for (size_t i = at > kNear ? at - kNear : 0; i < at + kNear && !tokens.is_end(i); ++i) {
+    if (tokens.is(i, "=")) {
+      return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -144,6 +167,9 @@ std::optional<Reading> read_stroke(const Tokens& tokens, size_t at) {
   // "3/$7": so many for so much.
   if (at > 0 && tokens.is_digits(at - 1) && tokens.is(at + 1, "$") && tokens.is_digits(at + 2)) {
     return Reading{at + 1, "for"};
+  }
+  if (divides_apart(tokens, at)) {
+    return Reading{at + 1, "over"};
   }
   const bool verse = at > 0 && tokens.is_space(at - 1) && tokens.is_space(at + 1);
   return Reading{at + 1, verse ? "," : "slash"};

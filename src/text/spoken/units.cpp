@@ -234,6 +234,9 @@ std::optional<Unit> unit_at(const Tokens& tokens, size_t at, bool singular,
   if (symbol == "mm" && tokens.is_space(unit + 1) && tokens.is(unit + 2, "Hg")) {
     return Unit{.end = unit + 3, .words = name_of(*find_unit("mmHg"), singular, dialect)};
   }
+  if (symbol == "pp" && is_of_rates(tokens, unit)) {
+    return Unit{.end = unit + 1, .words = singular ? "percentage point" : "percentage points"};
+  }
   if ((symbol == "bps" || symbol == "bp" || symbol == "bpts") && is_of_rates(tokens, unit)) {
     return Unit{.end = unit + 1, .words = singular ? "basis point" : "basis points"};
   }

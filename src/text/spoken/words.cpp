@@ -213,9 +213,9 @@ bool stands(const Tokens& tokens, size_t at, const Found& found, bool stop, size
     return stop && is_title_case(word) && at > 2 &&
            (tokens.is(at - 1, "-") || (tokens.is_space(at - 1) && tokens.is(at - 2, ",")));
   }
-  // "the 3rd ed. is out"
-  if (abbreviation.written == "ed" && stop && is_ascii_lower(word[0]) &&
-      is_ordinal_ending(tokens.word_before(at))) {
+  // "the 3rd ed. is out", "the 2nd fl. and"
+  if ((abbreviation.written == "ed" || abbreviation.written == "fl") && stop &&
+      is_ascii_lower(word[0]) && is_ordinal_ending(tokens.word_before(at))) {
     return true;
   }
   if (abbreviation.stop == AbbreviationStop::BeforeNumber) {

@@ -223,9 +223,15 @@ constexpr std::string_view kShort =
     "1950. apt. #5C. 12 W. 5th St. I-5 N. to it. No. of items. No. off. 1 Cor. 13:4. Sam. 5 came. "
     "p. x";
 
+constexpr std::string_view kPhrases =
+    "In 1990 A. Smith v. B. Lee. Fed. R. Civ. P. 12. The Ct. App. ruled. Fed. R. is. In the 3rd c. "
+    "B.C. wall. The 2nd c. AD. On Mar. 3 K. Lee. H.R. 5 and S. 26. N. Dakota. Smith, J. (2019). "
+    "The 3rd ed. (x). My no. is 5. From A to Z. Go. 10 A. at. 6 p.m. Tue.-Sat. A 6-in. OLED. est. "
+    "\u00a35. Tel. +44. It's. 5 go. 4 ft. NE of. s. 17";
+
 class SentencePieces : public testing::TestWithParam<std::string_view> {};
 
-INSTANTIATE_TEST_SUITE_P(Texts, SentencePieces, testing::Values(kMixed, kShort));
+INSTANTIATE_TEST_SUITE_P(Texts, SentencePieces, testing::Values(kMixed, kShort, kPhrases));
 
 TEST_P(SentencePieces, GiveTheSameAsTheWhole) {
   const std::string_view text = GetParam();
