@@ -158,6 +158,8 @@ TEST_F(Names, with_accents_are_found_without) {
             "zˈOi, nOˈɛl, klˈOi, kOˈɑpəɹˌAt, zˈuɹɪk, ɪlˈit, ɪlˈit");
   EXPECT_EQ(say(*phonemizer, "touché, papier-mâché, Élysée, Mbappé, Erdoğan"),
             "tuʃˈA, pˌApəɹməʃˈA, ˌAlizˈA, ɛmbˈɑpA, ˈɛɹdəwˌɑn");
+  EXPECT_EQ(say(*phonemizer, "a soufflé, à la carte, a coup d'état, raison d'être, résumés"),
+            "ɐ suflˈA, ɑ lˌɑ kˈɑɹt, ɐ kˈu dAtˈɑ, ɹˈAsɑn dˈɛtɹə, ɹˈɛzəmˌAz");
   EXPECT_EQ(say(*phonemizer, "jalapeño, Pokémon, Łódź, Malmö"),
             "hˌɑləpˈAnjO, pˈOkAmˌɑn, wˈʊʧ, mˈælmO");
 }
