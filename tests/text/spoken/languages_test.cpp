@@ -182,7 +182,7 @@ TEST(ForeignNumbers, StandWithWhatTheyCount) {
       {"cs", "1. vydání", "první vydání"},
       {"tr", "1. baskı", "birinci baskı"},
       {"es-MX", "$1,250.50 y 22.5 °C",
-       "mil doscientos cincuenta dólares con cincuenta centavos y veintidós punto cinco grados "
+       "mil doscientos cincuenta pesos con cincuenta centavos y veintidós punto cinco grados "
        "Celsius"},
       {"fr-CH", "71 et 95", "septante-et-un et nonante-cinq"},
       {"fr", "06 12 34 56 78", "zéro six, douze, trente-quatre, cinquante-six, soixante-dix-huit"},

@@ -44,6 +44,8 @@ MYNAH_LANGUAGE_FILE(tr_cldr, "tr.cldr")
 MYNAH_LANGUAGE_FILE(uk, "uk")
 MYNAH_LANGUAGE_FILE(uk_cldr, "uk.cldr")
 MYNAH_LANGUAGE_FILE(es_419, "es-419")
+MYNAH_LANGUAGE_FILE(es_ar, "es-ar")
+MYNAH_LANGUAGE_FILE(es_mx, "es-mx")
 MYNAH_LANGUAGE_FILE(shared, "shared")
 
 namespace mynah {
@@ -56,7 +58,7 @@ namespace {
     }                                                            \
   }
 
-std::array<LanguageFile, 34> embedded() {
+std::array<LanguageFile, 36> embedded() {
   return {MYNAH_LANGUAGE_TEXT(cs, "cs"),         MYNAH_LANGUAGE_TEXT(cs_cldr, "cs.cldr"),
           MYNAH_LANGUAGE_TEXT(de, "de"),         MYNAH_LANGUAGE_TEXT(de_cldr, "de.cldr"),
           MYNAH_LANGUAGE_TEXT(es, "es"),         MYNAH_LANGUAGE_TEXT(es_cldr, "es.cldr"),
@@ -73,7 +75,8 @@ std::array<LanguageFile, 34> embedded() {
           MYNAH_LANGUAGE_TEXT(sv, "sv"),         MYNAH_LANGUAGE_TEXT(sv_cldr, "sv.cldr"),
           MYNAH_LANGUAGE_TEXT(tr, "tr"),         MYNAH_LANGUAGE_TEXT(tr_cldr, "tr.cldr"),
           MYNAH_LANGUAGE_TEXT(uk, "uk"),         MYNAH_LANGUAGE_TEXT(uk_cldr, "uk.cldr"),
-          MYNAH_LANGUAGE_TEXT(es_419, "es-419"), MYNAH_LANGUAGE_TEXT(shared, "shared")};
+          MYNAH_LANGUAGE_TEXT(es_419, "es-419"), MYNAH_LANGUAGE_TEXT(es_ar, "es-ar"),
+          MYNAH_LANGUAGE_TEXT(es_mx, "es-mx"),   MYNAH_LANGUAGE_TEXT(shared, "shared")};
 }
 
 }  // namespace

@@ -346,6 +346,7 @@ void read_into(const Json& json, LanguageNumbers& numbers) {
   numbers.only_one_has_gender = json.value("only_one_has_gender", numbers.only_one_has_gender);
   numbers.phone_pairs = json.value("phone_pairs", numbers.phone_pairs);
   numbers.apostrophe_suffixes = json.value("apostrophe_suffixes", numbers.apostrophe_suffixes);
+  read(json, "fractions", numbers.fractions);
   read_cases(json, numbers.cases);
   read_roman(json, numbers.roman);
   read_times(json, numbers);

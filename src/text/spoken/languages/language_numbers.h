@@ -98,6 +98,7 @@ struct LanguageNumbers {
   bool phone_pairs = false;          // telephone numbers are read in pairs of digits
 
   RomanWords roman;
+  WordMap fractions;  // "1/2", "1/2 feminine", "1 1/2", "+1/2" behind a number, "of" before nouns
 
   // Years: a set of rules, the years that it is for, and the words that they stand behind.
   std::string year_set;

@@ -320,14 +320,15 @@ std::optional<SaidNumber> NumberReader::read(size_t at) const {
 std::optional<SaidNumber> NumberReader::read_alone(size_t at) const {
   if (!is_ascii_digit(text_[at])) {
     std::optional<SaidNumber> said = text_[at] == '+' ? read_digits(at) : std::nullopt;
+    said = said ? said : read_fraction(at);
     said = said ? said : read_currency_first(at);
     return said ? said : read_signed(at);
   }
   using Read = std::optional<SaidNumber> (NumberReader::*)(size_t) const;
   for (const Read reading :
-       {&NumberReader::read_date, &NumberReader::read_time, &NumberReader::read_ordinal,
-        &NumberReader::read_stopped, &NumberReader::read_digits, &NumberReader::read_suffixed,
-        &NumberReader::read_amount}) {
+       {&NumberReader::read_fraction, &NumberReader::read_date, &NumberReader::read_time,
+        &NumberReader::read_ordinal, &NumberReader::read_stopped, &NumberReader::read_digits,
+        &NumberReader::read_suffixed, &NumberReader::read_amount}) {
     if (auto said = (this->*reading)(at)) {
       return said;
     }

@@ -91,6 +91,13 @@ class NumberReader {
                                     const std::string& words) const;
   [[nodiscard]] const CurrencyWords* currency_of(std::string_view sign) const;
 
+  // number_fractions.cpp
+  [[nodiscard]] std::optional<SaidNumber> read_fraction(size_t at) const;
+  [[nodiscard]] std::optional<SaidNumber> around_noun(const Amount& amount, std::string_view word,
+                                                      std::string said,
+                                                      const std::string& number) const;
+  [[nodiscard]] std::string fraction_words(std::string_view key, std::string_view gender) const;
+
   // number_roman.cpp
   struct Roman {
     size_t end = 0;  // behind the letters that touch it

@@ -1,4 +1,7 @@
 // Readers of text in other languages than English.
+#include <algorithm>
+#include <array>
+
 #include "text/spoken/characters.h"
 #include "text/spoken/languages/language_numbers.h"
 #include "text/spoken/languages/number_reader.h"
@@ -45,7 +48,9 @@ std::optional<Reading> read_language_number(const Tokens& tokens, size_t at,
   }
   if (!digits) {
     // Signs and short words before a number stand near one.
-    bool near = false;
+    constexpr auto kFractions = std::to_array<std::string_view>(
+        {"\u00BD", "\u2153", "\u2154", "\u00BC", "\u00BE", "\u215B"});
+    bool near = std::ranges::find(kFractions, tokens.text(at)) != kFractions.end();
     for (size_t i = at + 1; i < at + 7 && !near; ++i) {
       near = tokens.is_digits(i);
     }
