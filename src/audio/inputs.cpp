@@ -1,8 +1,10 @@
 #include "audio/inputs.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <iterator>
 #include <string_view>
@@ -26,9 +28,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// What files of an extension are.
+struct Taken {
+  FolderTakes takes = FolderTakes::Recordings;
+  bool unless_text = false;  // programs and lists have this extension, too
+};
+
 // "wav" to what it is; rows are "EXTENSION KIND OF-WHAT", between tabs.
-std::map<std::string_view, FolderTakes> read_extensions() {
-  std::map<std::string_view, FolderTakes> extensions;
+std::map<std::string_view, Taken> read_extensions() {
+  std::map<std::string_view, Taken> extensions;
   std::string_view table(
       mynah_recording_extensions_begin,
       static_cast<size_t>(mynah_recording_extensions_end - mynah_recording_extensions_begin));
@@ -37,9 +45,13 @@ std::map<std::string_view, FolderTakes> read_extensions() {
     const std::string_view row = table.substr(0, table.find('\n'));
     const size_t tab = row.find('\t');
     const std::string_view kind = row.substr(tab + 1, row.find('\t', tab + 1) - tab - 1);
-    MYNAH_CHECK(kind == "recording" || kind == "headerless", "recording_extensions.tsv: a kind");
-    extensions.emplace(row.substr(0, tab),
-                       kind == "recording" ? FolderTakes::Recordings : FolderTakes::Headerless);
+    const bool unless_text = kind == "unless-text";
+    MYNAH_CHECK(kind == "recording" || kind == "headerless" || unless_text,
+                "recording_extensions.tsv: a kind");
+    extensions.emplace(
+        row.substr(0, tab),
+        Taken{.takes = kind == "headerless" ? FolderTakes::Headerless : FolderTakes::Recordings,
+              .unless_text = unless_text});
     table.remove_prefix(row.size() + 1);
   }
   return extensions;
@@ -53,10 +65,24 @@ std::string extension_of(const fs::path& path) {
   return extension;
 }
 
-bool is_taken(const std::string& extension, FolderTakes takes) {
-  static const std::map<std::string_view, FolderTakes> extensions = read_extensions();
+// Whether a file begins as text does: something, and no control characters. The packets of a
+// transport stream, and what else is behind names that programs have as well, have zeros soon.
+bool begins_as_text(const fs::path& path) {
+  constexpr size_t kHead = 512;
+  std::array<char, kHead> head{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(head.data(), head.size());
+  const std::span<const char> begin(head.data(), static_cast<size_t>(file.gcount()));
+  return !begin.empty() && std::ranges::none_of(begin, [](char c) {
+    return c == 0x7F || (c >= 0 && c < ' ' && c != '\n' && c != '\r' && c != '\t' && c != '\f');
+  });
+}
+
+bool is_taken(const fs::path& path, const std::string& extension, FolderTakes takes) {
+  static const std::map<std::string_view, Taken> extensions = read_extensions();
   const auto found = extensions.find(std::string_view(extension).substr(extension.empty() ? 0 : 1));
-  return found != extensions.end() && found->second == takes;
+  return found != extensions.end() && found->second.takes == takes &&
+         !(found->second.unless_text && begins_as_text(path));
 }
 
 bool is_hidden(const fs::path& path) {
@@ -111,8 +137,8 @@ void add_folder(const std::string& folder, FolderTakes takes, Inputs& inputs) {
                       const std::string extension = extension_of(entry.path());
                       if (type == fs::file_type::directory) {
                         ++passed_over.linked_folders;
-                      } else if (is_taken(extension, takes) && type != fs::file_type::fifo &&
-                                 type != fs::file_type::socket) {
+                      } else if (type != fs::file_type::fifo && type != fs::file_type::socket &&
+                                 is_taken(entry.path(), extension, takes)) {
                         paths.push_back(entry.path());  // a link to nothing too: opening it says so
                       } else {
                         ++passed_over.files[extension];

@@ -37,11 +37,11 @@ enum class FolderTakes : uint8_t {
 };
 
 // Expands each word in the order given. A folder stands for the recordings in it and below (told by
-// their extensions, in either case: recording_extensions.tsv; sorted by path, hidden ones left out,
-// links to folders not followed); a pattern with * ? [abc] {a,b} or **/ (any folders) that names no
-// file itself, for what it matches, in the order of a shell; anything else, "-" too, for itself. A
-// word that stands for nothing is an error in its place, and so is a folder that cannot be listed:
-// the others go on.
+// their extensions, in either case: recording_extensions.tsv; a .ts of text is TypeScript; sorted
+// by path, hidden ones left out, links to folders not followed); a pattern with * ? [abc] {a,b} or
+// **/ (any folders) that names no file itself, for what it matches, in the order of a shell;
+// anything else, "-" too, for itself. A word that stands for nothing is an error in its place, and
+// so is a folder that cannot be listed: the others go on.
 Inputs expand_inputs(std::span<const std::string> words,
                      FolderTakes takes = FolderTakes::Recordings);
 

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "audio/read_at.h"
+
 namespace mynah {
 
 // What lies behind a recording.
@@ -12,10 +14,17 @@ struct Behind {
   int64_t unknown_bytes = 0;    // that are neither its own chunks nor another recording
 };
 
-// Looks behind the recording that begins at byte `from` of the file `fd` (regular, `size_bytes`
-// long), where that is a WAV or an AIFF (its chunks are walked) or a FLAC (the signature of another
-// one or of a WAV is looked for). Believes no number of the file: whatever it holds, `next` lies
-// behind `from` and within it.
-Behind look_behind(int fd, int64_t size_bytes, int64_t from);
+// Looks behind the recording that begins at byte `from` of a file of `size_bytes`, where that is a
+// WAV, an AIFF, an MP4 or QuickTime file, a CAF, an ASF or an AU, whose parts say how long they
+// are, or a FLAC (the signature of another one or of a WAV is looked for). Believes no number of
+// the file: whatever it holds, `next` lies behind `from` and within it.
+Behind look_behind(const ReadAt& read_at, int64_t size_bytes, int64_t from);
+
+// Whether a file is an MP4 or a QuickTime file with samples and without the table of where they are
+// (moov), which recorders write last. `samples_bytes` is how many of them are there.
+[[nodiscard]] bool lacks_index(const ReadAt& read_at, int64_t size_bytes, int64_t& samples_bytes);
+
+// Reads a regular file by its descriptor, which keeps its place.
+[[nodiscard]] ReadAt read_at_of(int fd);
 
 }  // namespace mynah

@@ -40,13 +40,14 @@ class JoinedReader final : public FrameReader {
     if (its_own) {
       return true;
     }
-    const Behind behind = look_behind(input_.fd.get(), input_.size_bytes, options_.offset);
+    const Behind behind =
+        look_behind(read_at_of(input_.fd.get()), input_.size_bytes, options_.offset);
     if (!behind.next || ++joined_ > kMostJoined) {
       note(behind.next ? input_.size_bytes - *behind.next : behind.unknown_bytes);
       return false;
     }
     options_.offset = *behind.next;
-    const Behind its = look_behind(input_.fd.get(), input_.size_bytes, options_.offset);
+    const Behind its = look_behind(read_at_of(input_.fd.get()), input_.size_bytes, options_.offset);
     options_.bytes = its.next.value_or(input_.size_bytes) - options_.offset;
     MYNAH_TRY(InputFile rest, duplicate(input_));
     MYNAH_TRY(current_, open_with_media(std::move(rest), options_));

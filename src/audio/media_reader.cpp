@@ -237,7 +237,7 @@ Result<std::unique_ptr<FrameReader>> open_with_media(InputFile input, const Medi
   if (!letters.empty() && letters.size() <= kMostLetters && options.offset == 0) {
     spec.arguments.insert(spec.arguments.end(), {"--extension", letters});
   }
-  if (options.offset > 0) {
+  if (options.offset > 0 || options.bytes > 0) {
     spec.arguments.insert(spec.arguments.end(), {"--offset", std::to_string(options.offset),
                                                  "--bytes", std::to_string(options.bytes)});
   }

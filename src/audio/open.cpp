@@ -7,6 +7,7 @@
 
 #include "audio/headerless.h"
 #include "audio/input_file.h"
+#include "audio/joined.h"
 #include "audio/joined_reader.h"
 #include "audio/media_reader.h"
 #include "audio/mono_source.h"
@@ -30,7 +31,10 @@ Result<std::unique_ptr<FrameReader>> open_file(InputFile input, const MediaOptio
                             whole.name, media.track));
   }
   if (!reader && reader.error().code == ErrorCode::Unsupported) {
-    reader = open_with_media(std::move(input), media);
+    // FFmpeg would take the tables of what was joined on for its own.
+    MediaOptions first = media;
+    first.bytes = look_behind(read_at_of(input.fd.get()), input.size_bytes, 0).next.value_or(0);
+    reader = open_with_media(std::move(input), first);
   }
   if (!reader) {
     return reader;

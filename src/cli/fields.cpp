@@ -11,6 +11,21 @@
 
 namespace mynah::cli {
 
+namespace {
+
+// "1,5" is meant as 1.5.
+std::string decimal_hint(const std::string& text) {
+  const size_t comma = text.find(',');
+  std::string point = text;
+  if (comma == std::string::npos || comma == 0) {
+    return {};
+  }
+  point[comma] = '.';
+  return parse_number(point) ? fmt::format(" (decimals have a point here: {})", point) : "";
+}
+
+}  // namespace
+
 std::string_view name(Origin origin) {
   switch (origin) {
     case Origin::Default:
@@ -51,7 +66,8 @@ Result<double> parse_number(const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size() || text.empty() ||
       std::isnan(number)) {
-    return fail(ErrorCode::Usage, fmt::format("wanted a number, found '{}'", text));
+    return fail(ErrorCode::Usage,
+                fmt::format("wanted a number, found '{}'{}", text, decimal_hint(text)));
   }
   return number;
 }

@@ -175,6 +175,14 @@ Status parse_flags(Fields& fields, const std::vector<std::string>& arguments) {
       continue;
     }
     if (!field.repeated) {
+      // A value that is for this run alone, such as a file's name, is not meant to be replaced.
+      const auto other = std::ranges::find_if(
+          values, [&](const std::string& value) { return value != values.front(); });
+      if (field.flag_only && !field.value.empty() && other != values.end()) {
+        return fail(ErrorCode::Usage,
+                    fmt::format("--{} was given more than once, as '{}' and as '{}': wanted one",
+                                field.name, values.front(), *other));
+      }
       values.erase(values.begin(), values.end() - 1);
     }
     MYNAH_TRY_STATUS(

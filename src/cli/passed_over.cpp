@@ -40,7 +40,7 @@ std::string told_passed_over(const PassedOver& passed_over) {
   }
   std::string text = passed_over.folder + ": passed over";
   if (!parts.empty()) {
-    text += fmt::format(" as no recordings by their names: {}", fmt::join(parts, ", "));
+    text += fmt::format(" as no recordings: {}", fmt::join(parts, ", "));
   }
   if (passed_over.linked_folders > 0) {
     text += fmt::format("{}{} link{} to folders", parts.empty() ? ": " : "; ",

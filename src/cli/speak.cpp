@@ -323,6 +323,9 @@ Result<int> SpeakCommand::run(Context& context) {
     return std::unexpected(as_usage(checked.error()));
   }
   const VoiceFacts& voice = *checked;
+  if (document) {
+    tell_language(*document, voice, context);
+  }
   if (explain_) {
     say_each(context, engine.explanation);
     context.say(fmt::format("voice {}, {}", voice.name, voice.language));

@@ -17,6 +17,9 @@ namespace {
 // A text that is gathered whole, as m4b wants it.
 constexpr size_t kMostTextBytes = size_t{64} << 20;
 
+// "und" is nobody's language, and voices go by two letters.
+constexpr size_t kLetters = 2;
+
 }  // namespace
 
 Result<std::optional<Document>> SpeakCommand::read_document_of(const Context& context) const {
@@ -28,8 +31,6 @@ Result<std::optional<Document>> SpeakCommand::read_document_of(const Context& co
 
 void SpeakCommand::follow_language(const Document& document, const Context& context) {
   std::string& language = voice_.speak.language;
-  // "und" is nobody's language, and voices go by two letters.
-  constexpr size_t kLetters = 2;
   if (!language.empty() || primary_language(document.language).size() != kLetters ||
       voice_.phonemes) {
     return;
@@ -42,6 +43,25 @@ void SpeakCommand::follow_language(const Document& document, const Context& cont
                     "read as the voice reads; --lang {} tries all the same",
                     document.language, engine_.voice.empty() ? "a voice" : "voice " + engine_.voice,
                     primary_language(document.language)));
+  }
+}
+
+void SpeakCommand::tell_language(const Document& document, const VoiceFacts& voice,
+                                 const Context& context) const {
+  const std::string own = primary_language(document.language);
+  const std::string& read = voice_.speak.language;
+  if (own.size() != kLetters || voice_.phonemes || engine_.wish.quiet) {
+    return;
+  }
+  if (!read.empty() && primary_language(read) != own) {
+    context.say(fmt::format("the text is in '{}', as it says, and read as '{}', as --lang says",
+                            document.language, read));
+  } else if (!read.empty() && primary_language(voice.language) != own) {
+    context.say(
+        fmt::format("the text is in '{}', as it says, and voice {} is of '{}': it is read "
+                    "in its language, with the voice's accent; `mynah voices --lang {}` "
+                    "lists others",
+                    document.language, voice.name, voice.language, own));
   }
 }
 

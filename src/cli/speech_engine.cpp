@@ -158,6 +158,25 @@ Result<Choice> best_choice(const Store& store, const SpeechEngineOptions& option
   return Choice{.model = std::move(models.front()), .voice = {}, .why = "the best here"};
 }
 
+// A voice that the model has not, and that another has.
+Status check_not_of_another(const Store& store, const SpeechModel& model,
+                            const std::string& voice) {
+  std::vector<SpeechModel> models = installed_speech_models(store);
+  const auto other = std::ranges::find_if(models, [&](const SpeechModel& one) {
+    return one.name != model.name && has_voice(one, voice);
+  });
+  const bool builtin = builtin_voice()->find_voice(voice).has_value();
+  if (other == models.end() && !builtin) {
+    return {};
+  }
+  const std::string name = other == models.end() ? "builtin" : other->name;
+  return fail(
+      ErrorCode::Usage,
+      fmt::format("the model {} has no voice '{}', the model {} has: --model {} --voice {}, "
+                  "or --voice {} without --model",
+                  model.name.empty() ? model.path : model.name, voice, name, name, voice, voice));
+}
+
 Result<Choice> choose(const Store& store, const SpeechEngineOptions& options) {
   if (options.model == "builtin") {
     return Choice{.model = {}, .voice = options.voice, .why = "asked for by name"};
@@ -168,6 +187,9 @@ Result<Choice> choose(const Store& store, const SpeechEngineOptions& options) {
   auto model = installed_speech_model(store, options.model);
   if (!model) {
     return std::unexpected(as_named(model.error(), options.model));
+  }
+  if (!options.voice.empty() && !has_voice(*model, options.voice)) {
+    MYNAH_TRY_STATUS(check_not_of_another(store, *model, options.voice));
   }
   Choice choice{.model = std::move(*model), .voice = options.voice, .why = "asked for by name"};
   if (choice.voice.empty() && !options.language.empty()) {

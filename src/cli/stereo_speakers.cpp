@@ -16,7 +16,12 @@ Result<StereoSpeakers> StereoSpeakers::measure(
     const std::function<Result<std::unique_ptr<AudioSource>>(int channel)>& open_channel) {
   StereoSpeakers result;
   for (int channel = 0; channel < 2; ++channel) {
-    MYNAH_TRY(const std::unique_ptr<AudioSource> source, open_channel(channel));
+    auto opened = open_channel(channel);
+    if (!opened && channel == 1 && opened.error().code == ErrorCode::InvalidInput) {
+      return fail(ErrorCode::InvalidInput,
+                  "that takes a channel for each, and the recording has one channel");
+    }
+    MYNAH_TRY(const std::unique_ptr<AudioSource> source, std::move(opened));
     const auto step_samples = static_cast<size_t>(source->rate_hz() * kStep_s);
     std::vector<float> samples(step_samples);
     std::vector<double>& sums = result.sums_[channel];

@@ -69,10 +69,10 @@ Status check_piece(std::string_view piece, const std::string& name, bool first) 
 }
 
 // What came in pieces.
-Result<Subtitles> subtitles_of(std::string bytes, const std::string& name) {
+Result<Subtitles> subtitles_of(std::string bytes, const std::string& name, NoteReading how) {
   Result<DecodedText> decoded = decode_text(std::move(bytes));
-  Result<Subtitles> subtitles =
-      decoded ? read_subtitles(decoded->text) : std::unexpected(std::move(decoded.error()));
+  Result<Subtitles> subtitles = decoded ? mynah::read_subtitles(decoded->text, how)
+                                        : std::unexpected(std::move(decoded.error()));
   return subtitles ? std::move(subtitles)
                    : std::unexpected(
                          std::move(subtitles.error())
@@ -101,12 +101,19 @@ Status check_size(const std::string& subtitles) {
 }
 
 // What the cues say.
-Result<std::string> text_of_subtitles(std::string bytes, const std::string& name,
+Result<std::string> text_of_subtitles(std::string bytes, const std::string& name, NoteReading how,
                                       const Context& context) {
-  MYNAH_TRY(const Subtitles subtitles, subtitles_of(std::move(bytes), name));
+  MYNAH_TRY(const Subtitles subtitles, subtitles_of(std::move(bytes), name, how));
   say_each(context, subtitles.warnings);
   const Document document = document_of(subtitles);
   return document.chapters.empty() ? std::string() : document.chapters.front().text;
+}
+
+std::string no_document(const std::string& name, std::string_view verb) {
+  return fmt::format(
+      "there is no document {0} here; where its name is what you want to {1}: echo {0} | mynah "
+      "... -",
+      name, verb);
 }
 
 }  // namespace
@@ -125,9 +132,11 @@ void TextInput::fields(Fields& fields, const std::string& verb) {
   fields.choice(
       "notes", "WHERE", notes,
       {{"skip", NoteReading::Skip}, {"end", NoteReading::End}, {"inline", NoteReading::Inline}},
-      fmt::format("Footnotes and endnotes of a document: leave them out, {} them at the "
-                  "end of their chapter, or where they are marked.",
-                  verb));
+      fmt::format(
+          "Footnotes and endnotes of a document: leave them out, {} them at the "
+          "end of their chapter, or where they are marked. Of subtitles inline says sounds in "
+          "brackets and the names of speakers, too.",
+          verb));
 }
 
 Status TextInput::check(std::string_view verb, const Context& context) const {
@@ -152,9 +161,14 @@ Status TextInput::check_names(std::string_view verb) const {
     return has_document_extension(name) || has_extension(name, kTextExtensions);
   };
   if (words.size() > 1) {
-    const bool files = std::ranges::all_of(
-        words, [&](const std::string& word) { return is_text(word) && is_file(word); });
-    return files ? fail(ErrorCode::Usage,
+    const bool names = std::ranges::all_of(words, [&](const std::string& word) {
+      return (is_text(word) || has_extension(word, kOffice)) && !word.contains(' ');
+    });
+    const auto missing = std::ranges::find_if_not(words, is_file);
+    if (names && missing != words.end()) {
+      return fail(ErrorCode::NotFound, fmt::format("there is no document {} here", *missing));
+    }
+    return names ? fail(ErrorCode::Usage,
                         fmt::format("wanted one document, found {}: {}; {} them one after the "
                                     "other, or join them",
                                     words.size(), fmt::join(words, ", "), verb))
@@ -165,10 +179,10 @@ Status TextInput::check_names(std::string_view verb) const {
   }
   const std::string& name = words.front();
   if (is_text(name)) {
-    return fail(ErrorCode::NotFound,
-                fmt::format("there is no document {0} here; where its name is what you want to "
-                            "{1}: echo {0} | mynah ... -",
-                            name, verb));
+    return fail(ErrorCode::NotFound, no_document(name, verb));
+  }
+  if (has_extension(name, kOffice) && !fs::exists(name, error)) {
+    return fail(ErrorCode::NotFound, no_document(name, verb));
   }
   if (has_extension(name, kOffice)) {
     return fail(
@@ -237,7 +251,7 @@ Status TextInput::read(const Context& context, TextKind kind,
         return check_size(held);
       }
       if (subtitles == SubtitleSign::Yes) {
-        MYNAH_TRY(held, text_of_subtitles(std::move(held), path(), context));
+        MYNAH_TRY(held, text_of_subtitles(std::move(held), path(), notes, context));
       }
       const SsmlSign sign = look_for_ssml(held, shows);
       if (subtitles == SubtitleSign::NeedsMore || sign == SsmlSign::NeedsMore) {
@@ -267,7 +281,7 @@ bool TextInput::may_be_subtitles() const {
 Result<Subtitles> TextInput::read_subtitles(const Context& context) const {
   const std::string name = path();
   if (has_extension(name, kSubtitles)) {
-    return read_subtitle_file(name);
+    return read_subtitle_file(name, notes);
   }
   std::string bytes;
   MYNAH_TRY_STATUS(read(context, [&bytes](std::string_view piece) -> Status {
@@ -277,7 +291,7 @@ Result<Subtitles> TextInput::read_subtitles(const Context& context) const {
   if (look_for_subtitles(bytes, true) != SubtitleSign::Yes) {
     return fail(ErrorCode::Usage, "--keep-times wants subtitles (.srt or .vtt), found other text");
   }
-  return subtitles_of(std::move(bytes), name);
+  return subtitles_of(std::move(bytes), name, notes);
 }
 
 Status TextInput::read(const Context& context,

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -51,6 +52,23 @@ Result<ClipRange> parse_clip(const std::string& text) {
 
 constexpr auto kRawEncodings = std::to_array<std::string_view>(
     {"u8", "s16le", "s24le", "s32le", "f32le", "f64le", "mulaw", "alaw"});
+
+// As others call them.
+constexpr auto kRawAliases =
+    std::to_array<std::pair<std::string_view, std::string_view>>({{"ulaw", "mulaw"},
+                                                                  {"pcmu", "mulaw"},
+                                                                  {"pcma", "alaw"},
+                                                                  {"s16", "s16le"},
+                                                                  {"s24", "s24le"},
+                                                                  {"s32", "s32le"},
+                                                                  {"f32", "f32le"},
+                                                                  {"f64", "f64le"}});
+
+std::string raw_encoding(const std::string& name) {
+  const auto* const alias =
+      std::ranges::find(kRawAliases, name, &std::pair<std::string_view, std::string_view>::first);
+  return alias == kRawAliases.end() ? name : std::string(alias->second);
+}
 
 Status check_raw(const std::string& encoding) {
   if (std::ranges::find(kRawEncodings, encoding) == kRawEncodings.end()) {
@@ -192,7 +210,8 @@ void RecordingOptions::fields(Fields& fields) {
       .option("raw", "ENCODING", raw,
               fmt::format("Samples without a header: {}.", fmt::join(kRawEncodings, ", ")))
       .offering({kRawEncodings.begin(), kRawEncodings.end()});
-  fields.option("raw-rate", "HZ", raw_rate_hz, "Their rate.");
+  fields.option("raw-rate", "HZ", raw_rate_hz,
+                "Their rate; none: 8000 of mulaw and alaw, as telephony has it, else 16000.");
   fields.option("raw-channels", "N", raw_channels, "Their channels.");
 }
 
@@ -210,10 +229,13 @@ Result<AudioOpenOptions> RecordingOptions::finish() const {
   options.start_s = start_s;
   options.duration_s = length_s;
   if (!raw.empty()) {
-    MYNAH_TRY_STATUS(check_raw(raw));
-    MYNAH_TRY_STATUS(check_range("--raw-rate", raw_rate_hz, 1000, 768000));
+    const std::string encoding = raw_encoding(raw);
+    MYNAH_TRY_STATUS(check_raw(encoding));
+    const bool telephony = encoding == "mulaw" || encoding == "alaw";
+    const int rate_hz = raw_rate_hz.value_or(telephony ? 8000 : 16000);
+    MYNAH_TRY_STATUS(check_range("--raw-rate", rate_hz, 1000, 768000));
     MYNAH_TRY_STATUS(check_range("--raw-channels", raw_channels, 1, 256));
-    options.raw = {.rate_hz = raw_rate_hz, .channels = raw_channels, .encoding = raw};
+    options.raw = {.rate_hz = rate_hz, .channels = raw_channels, .encoding = encoding};
   }
   return options;
 }

@@ -35,7 +35,7 @@ struct RecordingOptions {
   double start_s = 0;
   std::optional<double> length_s;
   std::string raw;  // encoding of samples without a header; empty: a file like any other
-  int raw_rate_hz = 16000;
+  std::optional<int> raw_rate_hz;  // none: as telephony has it, or 16000
   int raw_channels = 1;
 
   void fields(Fields& fields);

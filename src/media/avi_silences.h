@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "media/read_at.h"
+#include "audio/read_at.h"
 
 namespace mynah::media {
 

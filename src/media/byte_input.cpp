@@ -16,6 +16,7 @@ extern "C" {
 #include <libavutil/mem.h>
 }
 
+#include "audio/joined.h"
 #include "audio/media_protocol.h"
 
 namespace mynah::media {
@@ -97,6 +98,7 @@ std::string ByteInput::open(std::function<void()> before_wait) {
       if (std::string error = spool(); !error.empty()) {
         return error;
       }
+      end_at_next();
     }
     is_ogg_ = !seekable_ && head_.size() >= kOgg.size() &&
               std::equal(kOgg.begin(), kOgg.end(), head_.begin());
@@ -117,7 +119,41 @@ std::string ByteInput::make_context() {
   return {};
 }
 
+// Of what was kept on disk: ends the recording where another begins.
+void ByteInput::end_at_next() {
+  const auto at = [this](int64_t offset, std::span<std::byte> out) { return read_at(offset, out); };
+  const Behind behind = look_behind(at, size_bytes_, 0);
+  behind_bytes_ = behind.next ? size_bytes_ - *behind.next : 0;
+  unknown_bytes_ = behind.unknown_bytes;
+  size_bytes_ -= behind_bytes_;
+  ::lseek(fd_, base_, SEEK_SET);
+}
+
+bool ByteInput::has_rest() {
+  constexpr int64_t kLeast = 4096;
+  if (seekable_ || is_ogg_) {
+    return unknown_bytes_ >= kLeast;
+  }
+  int64_t rest = context_ == nullptr ? 0 : context_->buf_end - context_->buf_ptr;
+  std::vector<uint8_t> block(kBufferBytes);
+  while (rest < kLeast) {
+    const int got = read(block.data(), kBufferBytes);
+    if (got <= 0) {
+      return false;
+    }
+    rest += got;
+  }
+  return true;
+}
+
 bool ByteInput::next_link() {
+  if (behind_bytes_ > 0) {
+    base_ += size_bytes_;
+    size_bytes_ = std::exchange(behind_bytes_, 0);
+    end_at_next();
+    free_context();
+    return make_context().empty();
+  }
   if (!is_ogg_) {
     return false;
   }

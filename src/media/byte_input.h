@@ -42,12 +42,18 @@ class ByteInput {
   // pipe, what FFmpeg left.
   void read_all();
 
-  // Goes on to the Ogg recording that was joined on behind the one that has been read; false: there
-  // is none.
+  // Goes on to the recording that was joined on behind the one that has been read: an Ogg, or
+  // what lies behind one that was kept on disk; false: there is none.
   bool next_link();
+
+  // Whether more than the remainder of a tag follows what was read of a pipe.
+  bool has_rest();
 
   // Goes back to the first byte of a file; false for a pipe.
   bool rewind();
+
+  // Bytes of what can be sought in; else 0.
+  [[nodiscard]] int64_t size_bytes() const { return size_bytes_; }
 
   // Reads from an offset of what can be sought in, and comes back; returns how many bytes there
   // were.
@@ -70,6 +76,7 @@ class ByteInput {
   bool read_head();
   void look_at(int fd, size_t bytes);
   std::string spool();
+  void end_at_next();
 
   int fd_;
   bool seekable_ = false;
@@ -77,8 +84,10 @@ class ByteInput {
   bool has_head_ = false;
   int64_t base_ = 0;  // byte of the file where the recording begins
   int64_t size_bytes_ = 0;
-  bool is_ogg_ = false;      // that is read as it comes
-  bool link_ended_ = false;  // another recording begins with head_
+  int64_t behind_bytes_ = 0;   // of recordings that were joined on behind it
+  int64_t unknown_bytes_ = 0;  // behind it, of no recording
+  bool is_ogg_ = false;        // that is read as it comes
+  bool link_ended_ = false;    // another recording begins with head_
   OggCutter cutter_;
   std::vector<uint8_t> head_;  // of a pipe: bytes looked at and not yet given
   std::function<void()> before_wait_;

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "media/mpeg_frame.h"
+#include "media/open_error.h"
 
 namespace mynah::media {
 namespace {
@@ -68,10 +69,7 @@ std::string Decoder::open_container() {
   const std::string name = options_.extension.empty() ? "" : "recording." + options_.extension;
   // On failure it frees the context.
   if (const int error = avformat_open_input(&context, name.c_str(), nullptr, nullptr); error < 0) {
-    return error == AVERROR_INVALIDDATA || error == AVERROR_EOF
-               ? "is not a recording that mynah can read (no known audio or video format), or cut "
-                 "off before its header ends"
-               : "cannot be opened: " + explain(error);
+    return explain_unopened(input_, error);
   }
   format_.reset(context);
   return {};

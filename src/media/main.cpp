@@ -136,6 +136,9 @@ int main(int argc, char** argv) {
       const std::string its = decode(input, writer, arguments.decoder);
       error = error.empty() ? its : error;
     }
+    if (error.empty() && input.has_rest()) {
+      writer.note("is followed by more, which is not heard through a pipe: give it as a file");
+    }
   }
   if (!error.empty()) {
     writer.error(error);

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "media/read_at.h"
+#include "audio/read_at.h"
 
 namespace mynah::media {
 

@@ -55,6 +55,18 @@ TEST_F(ExpandInputs, AFolderStandsForTheRecordingsInAndBelowIt) {
   EXPECT_THAT(expand({folder_ / "in"}), ElementsAre("in/a.mp3", "in/b.WAV", "in/deeper/c.m4a"));
 }
 
+TEST_F(ExpandInputs, ProgramsWithARecordingsNameArePassedOver) {
+  std::ofstream(folder_ / "in/app.ts") << "export const a = 1;\n";
+  std::ofstream(folder_ / "in/go.mod") << "module example.org/a\n";
+  std::ofstream(folder_ / "in/film.ts", std::ios::binary)
+      << std::string("\x47\x40\0\x10\0\0\xB0\x0D", 8) + std::string(180, '\xFF');
+  std::ofstream(folder_ / "in/empty.ts");
+  EXPECT_THAT(expand({folder_ / "in"}),
+              ElementsAre("in/a.mp3", "in/b.WAV", "in/deeper/c.m4a", "in/empty.ts", "in/film.ts"));
+  EXPECT_EQ(inputs_.passed_over.at(0).files.at(".ts"), 1U);
+  EXPECT_THAT(expand({folder_ / "in/app.ts"}), ElementsAre("in/app.ts"));
+}
+
 TEST_F(ExpandInputs, APatternStandsForWhatItMatchesInTheOrderOfTheWords) {
   EXPECT_THAT(expand({folder_ / "in/b*", folder_ / "in/[an]*"}),
               ElementsAre("in/b.WAV", "in/a.mp3", "in/notes.txt"));

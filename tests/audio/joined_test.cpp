@@ -2,11 +2,14 @@
 #include "audio/joined.h"
 
 #include <fstream>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sndfile.h>
+#include <sys/stat.h>
 
+#include "audio/book_writer.h"
 #include "audio/open.h"
 #include "audio/sounds.h"
 #include "base/process.h"
@@ -31,6 +34,14 @@ class Joined : public testing::Test {
     const auto count = static_cast<size_t>(rate_hz) * static_cast<size_t>(channels);
     test::write_with_sndfile(path, format, test::sine(440, rate_hz * channels, count), rate_hz,
                              channels);
+    return test::read_file(path);
+  }
+
+  // A second of a sine as AAC in an MP4.
+  std::string mp4_bytes() {
+    const std::string path = folder_ / "part.m4a";
+    auto writer = BookWriter::create(path, 16000, {}, MYNAH_MEDIA_PROGRAM);
+    EXPECT_TRUE(writer && writer->write(test::sine(440, 16000, 16000)) && writer->finish());
     return test::read_file(path);
   }
 
@@ -59,6 +70,49 @@ TEST_F(Joined, EachIsHeardWhateverItsFormatRateAndChannels) {
     EXPECT_EQ(heard.error, "");
     EXPECT_NEAR(static_cast<double>(heard.samples.size()), 48000, 40);
     EXPECT_EQ(notes_, "");
+  }
+}
+
+TEST_F(Joined, EachMp4IsHeard) {
+  const std::string mp4 = mp4_bytes();
+  const auto one = hear(mp4, "one.m4a");
+  EXPECT_EQ(one.error, "");
+  for (const std::string& joined : {mp4 + mp4 + mp4, mp4 + bytes(kWav) + mp4}) {
+    const auto heard = hear(joined, "joined.m4a");
+    EXPECT_EQ(heard.error, "");
+    EXPECT_NEAR(static_cast<double>(heard.samples.size()),
+                3.0 * static_cast<double>(one.samples.size()), 3000);
+    EXPECT_EQ(notes_, "");
+  }
+}
+
+TEST_F(Joined, EachMp4OfAPipeIsHeard) {
+  const std::string mp4 = mp4_bytes();
+  const std::string path = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  std::thread writer([&] { std::ofstream(path, std::ios::binary) << mp4 + mp4; });
+  AudioOpenOptions options;
+  options.media_program = MYNAH_MEDIA_PROGRAM;
+  const auto heard = test::hear(path, options);
+  writer.join();
+  EXPECT_EQ(heard.error, "");
+  EXPECT_NEAR(static_cast<double>(heard.samples.size()), 32000, 3000);
+}
+
+TEST_F(Joined, AnMp4WithoutItsTableSaysWhatIsMissing) {
+  const std::string mp4 = mp4_bytes();
+  std::string cut;
+  for (size_t at = 0; at + 8 <= mp4.size();) {
+    const size_t size = static_cast<unsigned char>(mp4[at + 2]) << 8U |
+                        static_cast<unsigned char>(mp4[at + 3]) |
+                        static_cast<unsigned char>(mp4[at + 1]) << 16U;
+    cut += mp4.substr(at + 4, 4) == "moov" ? "" : mp4.substr(at, size);
+    at += std::max<size_t>(size, 8);
+  }
+  ASSERT_LT(cut.size(), mp4.size());
+  for (const std::string& part : {cut, cut.substr(0, cut.size() - 500)}) {
+    EXPECT_THAT(hear(part, "cut.mp4").error, AllOf(HasSubstr("wanted an MP4 with its table"),
+                                                   HasSubstr("moov"), HasSubstr("untrunc")));
   }
 }
 

@@ -182,9 +182,12 @@ TEST(CommandLine, TextThatLooksLikeAFlagIsSaidToNeedAMark) {
 TEST(CommandLine, ShortSwitchesMayStandTogether) {
   const auto verbs = all_verbs();
   Heard transcribe(*std::ranges::find(verbs, "transcribe", &Verb::name));
-  ASSERT_TRUE(transcribe.parse({"-qo[out]", "-q", "-o", "-x"}));
-  EXPECT_THAT(transcribe.given, testing::UnorderedElementsAre(std::pair("quiet", "true"),
-                                                              std::pair("output-dir", "-x")));
+  for (const Arguments& arguments :
+       {Arguments{"-qo[out]", "-q"}, Arguments{"-q", "-qo", "[out]"}}) {
+    ASSERT_TRUE(transcribe.parse(arguments));
+    EXPECT_THAT(transcribe.given, testing::UnorderedElementsAre(std::pair("quiet", "true"),
+                                                                std::pair("output-dir", "[out]")));
+  }
   EXPECT_EQ(transcribe.parse({"-qZ"}).error().message.substr(0, 17), "unknown option -Z");
 }
 
@@ -203,6 +206,31 @@ struct Time {
   std::string text;
   double seconds;
 };
+
+TEST(CommandLine, AnOutputThatIsGivenTwiceIsToldAndNotReplaced) {
+  std::string out;
+  std::string voice;
+  bool quiet = false;
+  Fields fields;
+  fields.option("out", "FILE", out, "").shorter('o').once();
+  fields.option("voice", "NAME", voice, "");
+  fields.flag("quiet", quiet, "").once();
+  const Status twice = parse_flags(fields, {"-o", "a.wav", "--out=b.wav"});
+  ASSERT_FALSE(twice);
+  EXPECT_EQ(twice.error().message,
+            "--out was given more than once, as 'a.wav' and as 'b.wav': wanted one");
+  EXPECT_TRUE(parse_flags(fields, {"-o", "a.wav", "-o", "a.wav", "--voice", "x", "--voice", "y",
+                                   "--quiet", "--no-quiet"}));
+  EXPECT_EQ(voice, "y");
+}
+
+TEST(Numbers, WithACommaAreToldWithThePoint) {
+  EXPECT_EQ(parse_number("1,5").error().message,
+            "wanted a number, found '1,5' (decimals have a point here: 1.5)");
+  for (const std::string text : {"1,5,2", ",5", "a,b", ""}) {
+    EXPECT_EQ(parse_number(text).error().message, "wanted a number, found '" + text + "'");
+  }
+}
 
 TEST(Times, AreSecondsOrMinutesOrHoursToo) {
   for (const Time& time :

@@ -357,8 +357,7 @@ TEST_F(Outputs, FoldersSayWhatTheyPassOver) {
   test::write_file(folder / "in/notes.txt", "x");
   write_wav(folder / "in/a.wav", 1);
   EXPECT_EQ(run({folder / "in"}), 0) << err();
-  EXPECT_EQ(err(), "mynah: " + (folder / "in") +
-                       ": passed over as no recordings by their names: 1 .txt\n");
+  EXPECT_EQ(err(), "mynah: " + (folder / "in") + ": passed over as no recordings: 1 .txt\n");
   EXPECT_EQ(run({folder / "in", "-q"}), 0);
   EXPECT_EQ(err(), "");
   EXPECT_EQ(run({folder / "in", "--json"}), 0);

@@ -211,8 +211,13 @@ TEST_F(SpeakVerb, TellsNamesOfFilesFromWords) {
   EXPECT_EQ(speak({folder_ / "notes.org", "-m", "hum", "-o", wav}), 2);
   EXPECT_THAT(err(), HasSubstr("notes.org is a file: --file "));
   EXPECT_EQ(speak({"notes.org", "-m", "hum", "-o", wav}), 0);
-  EXPECT_EQ(speak({"report.docx", "-m", "hum", "-o", wav}), 2);
-  EXPECT_THAT(err(), HasSubstr("pandoc report.docx -t markdown"));
+  EXPECT_EQ(speak({folder_ / "a.md", "there-is-no.srt", "-m", "hum", "-o", wav}), 1);
+  EXPECT_THAT(err(), HasSubstr("there is no document there-is-no.srt here"));
+  EXPECT_EQ(speak({"report.docx", "-m", "hum", "-o", wav}), 1);
+  EXPECT_THAT(err(), HasSubstr("there is no document report.docx here"));
+  write_file(folder_ / "report.docx", "PK");
+  EXPECT_EQ(speak({folder_ / "report.docx", "-m", "hum", "-o", wav}), 2);
+  EXPECT_THAT(err(), HasSubstr("report.docx -t markdown"));
   EXPECT_EQ(speak({folder_ / "lines.jsonl", "-m", "hum", "-o", wav}), 2);
   EXPECT_THAT(err(), HasSubstr("wanted --json-input with it"));
   EXPECT_EQ(speak({folder_ / "lines.jsonl", "-m", "hum", "--json-input", "--output-dir",

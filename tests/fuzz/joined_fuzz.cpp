@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto end = static_cast<int64_t>(size);
   int64_t from = 0;
   for (;;) {
-    const auto behind = mynah::look_behind(file.get(), end, from);
+    const auto behind = mynah::look_behind(mynah::read_at_of(file.get()), end, from);
     if (behind.unknown_bytes < 0 || behind.unknown_bytes > end) {
       std::abort();
     }

@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "base/check.h"
 #include "text/documents/raised.h"
 #include "text/spoken/characters.h"
@@ -41,7 +43,9 @@ constexpr auto kKinds = std::to_array<std::pair<std::string_view, DocumentWord>>
      {"chapter", DocumentWord::Chapter},
      {"capital", DocumentWord::Capital},
      {"prefix", DocumentWord::Prefix},
-     {"ending", DocumentWord::Ending}});
+     {"ending", DocumentWord::Ending},
+     {"said-note", DocumentWord::SaidNote},
+     {"no-speaker", DocumentWord::NoSpeaker}});
 
 // What a label's signs are: asterisks, daggers, sections, pilcrows, bars and their doubles.
 constexpr std::u32string_view kSymbols =
@@ -165,10 +169,32 @@ NoteLabel bare_label(std::u32string_view text) {
   return {};
 }
 
+const Words& document_words() {
+  static const Words words = read_words();
+  return words;
+}
+
 }  // namespace
 
+std::string said_note(std::string_view label, std::string_view text, std::string_view language) {
+  std::string primary = to_utf8(to_lower(to_code_points(language.substr(0, language.find('-')))));
+  primary = primary.empty() ? "en " : primary + " ";
+  const auto found = document_words().lower_bound(std::pair(DocumentWord::SaidNote, primary));
+  const bool known = found != document_words().end() && found->first == DocumentWord::SaidNote &&
+                     found->second.starts_with(primary);
+  const bool sign =
+      !label.empty() && !is_ascii_digit(label.front()) && !is_ascii_letter(label.front());
+  if (label.empty() || text.empty() || (sign && !known)) {
+    return std::string(text);
+  }
+  const std::string word = known ? found->second.substr(primary.size()) : std::string();
+  return sign    ? fmt::format("{}: {}", word, text)
+         : known ? fmt::format("{} {}: {}", word, label, text)
+                 : fmt::format("{}. {}", label, text);
+}
+
 bool is_document_word(DocumentWord kind, std::string_view word) {
-  static const Words words = read_words();
+  const Words& words = document_words();
   if (word.empty() || word.size() > kMostWordBytes) {
     return false;
   }

@@ -29,6 +29,8 @@ enum class DocumentWord : uint8_t {
   Capital,
   Prefix,
   Ending,
+  SaidNote,
+  NoSpeaker,
 };
 
 // Whether the table has the word in this kind. Of names (types, classes, ids) digits, "-" and "_"
@@ -53,6 +55,13 @@ struct NoteLabel {
 // How many bytes of a text's begin are this label, with brackets and points around it; 0 where it
 // begins otherwise, or goes on as a word does.
 [[nodiscard]] size_t label_length(std::string_view text, std::string_view core);
+
+// A note as it is said at the end of its chapter: "Note 12: ..." in the document's language (BCP
+// 47;
+// "": English), "12. ..." in one whose word for it is not in the table. One that is marked by a
+// sign has no number.
+[[nodiscard]] std::string said_note(std::string_view label, std::string_view text,
+                                    std::string_view language = {});
 
 // Whether a text is only what leads back from a note: "↩", "^", "Back".
 [[nodiscard]] bool is_back_text(std::string_view text);

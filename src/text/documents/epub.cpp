@@ -67,7 +67,7 @@ class EpubReader {
     MYNAH_TRY_STATUS(add_notes(package));
     finder_.find();
     const std::vector<std::string> notes =
-        how_ == NoteReading::End ? finder_.notes() : std::vector<std::string>();
+        how_ == NoteReading::End ? finder_.notes(book.language) : std::vector<std::string>();
     ChapterBuilder chapters(notes);
     std::vector<HtmlPage> pages;  // where nothing names chapters
     for (size_t i = 0; i < paths.size(); ++i) {

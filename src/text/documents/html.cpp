@@ -414,7 +414,7 @@ Document read_html(std::string_view text, NoteReading how) {
   finder.find();
   const HtmlPage page = read_html_page(finder.page_without(0, how));
   const std::vector<std::string> notes =
-      how == NoteReading::End ? finder.notes() : std::vector<std::string>();
+      how == NoteReading::End ? finder.notes(page.language) : std::vector<std::string>();
   ChapterBuilder chapters(notes);
   chapters.add_at_headings(page.blocks, chapter_level(page.blocks));
   return {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "text/documents/document.h"
+#include "text/documents/document_words.h"
 #include "text/spoken/front_matter.h"
 #include "text/spoken/markup.h"
 #include "text/spoken/markup_marks.h"
@@ -90,7 +91,7 @@ std::string plain(std::string_view markdown) {
 class MarkdownNotes {
  public:
   // Takes the definitions; the lines stay, empty.
-  explicit MarkdownNotes(std::vector<Line>& lines) {
+  MarkdownNotes(std::vector<Line>& lines, std::string language) : language_(std::move(language)) {
     std::string* note = nullptr;  // that goes on
     bool blank = false;
     for (Line& line : lines) {
@@ -138,7 +139,7 @@ class MarkdownNotes {
       if (how == NoteReading::Inline) {
         out += " (" + text + ")";
       } else {
-        at_end.push_back(fmt::format("{}. {}", ++count_, text));
+        at_end.push_back(said_note(std::to_string(++count_), text, language_));
       }
     }
     return out;
@@ -146,6 +147,7 @@ class MarkdownNotes {
 
  private:
   std::map<std::string, std::string> notes_;
+  std::string language_;
   size_t count_ = 0;
 };
 
@@ -157,7 +159,7 @@ Document read_markdown(std::string_view text, NoteReading how) {
   std::vector<Line> lines = lines_of(std::string_view(valid).substr(facts.bytes));
   std::optional<MarkdownNotes> notes;  // else MarkupFilter leaves them out
   if (how != NoteReading::Skip) {
-    notes.emplace(lines);
+    notes.emplace(lines, facts.language);
   }
   constexpr int kLevels = 3;
   int level = 0;

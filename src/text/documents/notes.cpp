@@ -299,13 +299,11 @@ std::string NoteFinder::page_without(size_t index, NoteReading how) {
   return out + page.text.substr(at);
 }
 
-std::vector<std::string> NoteFinder::notes() const {
+std::vector<std::string> NoteFinder::notes(std::string_view language) const {
   std::vector<std::string> texts;
   texts.reserve(notes_.size());
   for (const Note& note : notes_) {
-    const std::string text = text_of(note);
-    texts.push_back(note.label.empty() || text.empty() ? text
-                                                       : fmt::format("{}. {}", note.label, text));
+    texts.push_back(said_note(note.label, text_of(note), language));
   }
   return texts;
 }

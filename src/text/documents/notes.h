@@ -38,9 +38,9 @@ class NoteFinder {
   // where they stand, but for Skip.
   [[nodiscard]] std::string page_without(size_t page, NoteReading how);
 
-  // The texts of notes, with their labels before them ("3. "), as they are read at the end of a
-  // chapter.
-  [[nodiscard]] std::vector<std::string> notes() const;
+  // The texts of notes as they are read at the end of a chapter of a document in this language
+  // (said_note()).
+  [[nodiscard]] std::vector<std::string> notes(std::string_view language) const;
 
  private:
   static constexpr size_t kNone = OutlineElement::kNone;

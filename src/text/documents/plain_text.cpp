@@ -161,7 +161,7 @@ void take_notes(std::vector<Paragraph>& paragraphs, NoteReading how) {
     const std::string inlined = how == NoteReading::Inline ? " (" + note->text + ")" : "";
     marked->text.replace(marked->text.rfind(mark), mark.size(), inlined);
     if (how == NoteReading::End) {
-      marked->notes.push_back(note->label + ". " + note->text);
+      marked->notes.push_back(said_note(note->label, note->text));
     }
   }
   paragraphs = std::move(kept);

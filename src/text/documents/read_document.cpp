@@ -59,11 +59,11 @@ bool has_document_extension(const std::string& path) {
   return std::ranges::find(kExtensions, extension_of(path)) != kExtensions.end();
 }
 
-Result<Subtitles> read_subtitle_file(const std::string& path) {
+Result<Subtitles> read_subtitle_file(const std::string& path, NoteReading how) {
   MYNAH_TRY(std::string bytes, read_file(path));
   Result<DecodedText> decoded = decode_text(std::move(bytes));
   Result<Subtitles> subtitles =
-      decoded ? read_subtitles(decoded->text) : std::unexpected(std::move(decoded.error()));
+      decoded ? read_subtitles(decoded->text, how) : std::unexpected(std::move(decoded.error()));
   return subtitles ? std::move(subtitles)
                    : std::unexpected(std::move(subtitles.error()).while_doing(path));
 }
@@ -87,7 +87,7 @@ Result<Document> read_document(const std::string& path, NoteReading how, const K
         extension == ".srt" || extension == ".vtt" ||
         (extension.starts_with(".t") && look_for_subtitles(text, true) == SubtitleSign::Yes);
     if (subtitles) {
-      const Result<Subtitles> cues = read_subtitles(text);
+      const Result<Subtitles> cues = read_subtitles(text, how);
       if (!cues) {
         return std::unexpected(Error(cues.error()).while_doing(path));
       }

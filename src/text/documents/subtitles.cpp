@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "text/documents/cue_descriptions.h"
 #include "text/documents/tags.h"
 #include "text/spoken/characters.h"
 #include "text/utf8.h"
@@ -201,7 +202,7 @@ bool ends_sentence(std::string_view text) {
 
 class SubtitleReader {
  public:
-  explicit SubtitleReader(std::string_view text) : rest_(text) {
+  SubtitleReader(std::string_view text, NoteReading how) : how_(how), rest_(text) {
     if (rest_.starts_with(kByteOrderMark)) {
       rest_.remove_prefix(kByteOrderMark.size());
     }
@@ -301,6 +302,9 @@ class SubtitleReader {
       said.push_back(said_of(line.text));
     }
     leave_out_rolled(said);
+    if (how_ != NoteReading::Inline) {
+      take_descriptions(said);
+    }
     for (std::string& line : said) {
       const size_t dash = dash_length(line);
       const bool another = dash > 0 && !cue_.text.empty() && !ends_sentence(cue_.text);
@@ -341,6 +345,7 @@ class SubtitleReader {
     }
   }
 
+  NoteReading how_;
   std::string_view rest_;
   size_t number_ = 0;  // of the line
   bool webvtt_ = false;
@@ -398,9 +403,9 @@ SubtitleSign look_for_subtitles(std::string_view text, bool whole) {
   }
 }
 
-Result<Subtitles> read_subtitles(std::string_view text) {
+Result<Subtitles> read_subtitles(std::string_view text, NoteReading how) {
   const std::string valid = replace_invalid_utf8(text);
-  return SubtitleReader(valid).read();
+  return SubtitleReader(valid, how).read();
 }
 
 Document document_of(const Subtitles& subtitles) {

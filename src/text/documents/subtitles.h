@@ -34,10 +34,13 @@ enum class SubtitleSign : unsigned char { No, NeedsMore, Yes };
 // Cues out of order are sorted, with a warning. InvalidInput, with the line, for times that cannot
 // be read and for a text that is none (SubRip has no standard: where players agree, so is it read;
 // WebVTT: W3C candidate recommendation of 2019).
-[[nodiscard]] Result<Subtitles> read_subtitles(std::string_view text);
+// Sounds and names of speakers (cue_descriptions.h) are said where notes are, at Inline.
+[[nodiscard]] Result<Subtitles> read_subtitles(std::string_view text,
+                                               NoteReading how = NoteReading::Skip);
 
 // The same of a file in any encoding that documents have (encoding.h), with its name in errors.
-[[nodiscard]] Result<Subtitles> read_subtitle_file(const std::string& path);
+[[nodiscard]] Result<Subtitles> read_subtitle_file(const std::string& path,
+                                                   NoteReading how = NoteReading::Skip);
 
 // Their text as one chapter: cues that follow each other are one paragraph.
 [[nodiscard]] Document document_of(const Subtitles& subtitles);

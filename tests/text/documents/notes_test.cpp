@@ -269,7 +269,7 @@ TEST(Notes, InAFileOfTheirOwnAreLeftOutWithTheirHeadings) {
       {"one.xhtml", one}, {"two.xhtml", two}, {"notes.xhtml", notes, false}};
   EXPECT_EQ(said(book_of(beside)), "One|The king left.|Two|It rained.");
   EXPECT_EQ(said(book_of(beside, NoteReading::End)),
-            "One|The king left.|1. First note.|2. Second note. Its end.|Two|It rained.");
+            "One|The king left.|Note 1: First note.|Note 2: Second note. Its end.|Two|It rained.");
   EXPECT_EQ(said(book_of(beside, NoteReading::Inline)),
             "One|The king (First note) left. (Second note. Its end.)|Two|It rained.");
   const Document listed = book_of(pages);
@@ -286,7 +286,7 @@ TEST(Notes, AreReadAtTheEndOfTheirChapter) {
       "</a></p><p id='n2'><a href='#r2'>[2]</a> Second &amp; last.</p><p id='n3'>* "
       "Third.</p></div>";
   EXPECT_EQ(html(page, NoteReading::End),
-            "One|A b.|C d.|1. First note.|2. Second & last.|Two|E.|Third.");
+            "One|A b.|C d.|Note 1: First note.|Note 2: Second & last.|Two|E.|Third.");
   EXPECT_EQ(html(page, NoteReading::Inline),
             "One|A (First note) b.|C (Second & last) d.|Two|E (Third).");
   EXPECT_EQ(html(page), "One|A b.|C d.|Two|E.");
@@ -307,7 +307,8 @@ TEST(Notes, OfMarkdownAreLeftOutOrRead) {
   EXPECT_EQ(said(read_markdown(page, NoteReading::Inline)),
             "One|The king (Henry, that is.) left. (In spring.) [^1]|Two|The queen (Anne.).");
   EXPECT_EQ(said(read_markdown(page, NoteReading::End)),
-            "One|The king left. [^1]|1. Henry, that is.|2. In spring.|Two|The queen.|3. Anne.");
+            "One|The king left. [^1]|Note 1: Henry, that is.|Note 2: In spring.|Two|The "
+            "queen.|Note 3: Anne.");
 }
 
 TEST(Notes, OfPlainTextsOfProjectGutenberg) {
@@ -316,9 +317,10 @@ TEST(Notes, OfPlainTextsOfProjectGutenberg) {
       "Henry.]\n\n[Footnote "
       "2: The king,\n\nof course.]\n\nCHAPTER II\n\nIt rained[1].\n\n[Footnote 1: In spring.]\n";
   EXPECT_EQ(said(read_plain_text(page)), "CHAPTER I|The king left. He rode.|CHAPTER II|It rained.");
-  EXPECT_EQ(said(read_plain_text(page, NoteReading::End)),
-            "CHAPTER I|The king left. He rode.|1. Henry.|2. The king, of course.|CHAPTER II|It "
-            "rained.|1. In spring.");
+  EXPECT_EQ(
+      said(read_plain_text(page, NoteReading::End)),
+      "CHAPTER I|The king left. He rode.|Note 1: Henry.|Note 2: The king, of course.|CHAPTER II|It "
+      "rained.|Note 1: In spring.");
   EXPECT_EQ(
       said(read_plain_text(page, NoteReading::Inline)),
       "CHAPTER I|The king (Henry.) left. He (The king, of course.) rode.|CHAPTER II|It rained "

@@ -74,6 +74,33 @@ TEST(Subtitles, TagsAndNotesOfMusicAreNotSaid) {
       ElementsAre("1-2 Who is it? Ann & I < 3 {sic}", "3-4 La la", "5-6 La la"));
 }
 
+// One cue of these lines.
+std::string cue_of(const std::string& lines, NoteReading how = NoteReading::Skip) {
+  const auto subtitles = read_subtitles("00:00:01,000 --> 00:00:02,000\n" + lines, how);
+  return !subtitles || subtitles->cues.empty() ? "" : subtitles->cues.front().text;
+}
+
+TEST(Subtitles, SoundsAndNamesOfSpeakersAreNotSaid) {
+  EXPECT_EQ(cue_of("[door slams]\nJOHN: Who is there?"), "Who is there?");
+  EXPECT_EQ(cue_of("- (LAUGHS) It's me.\n- MRS. SMITH: (whispering) Come in."),
+            "It's me.\nCome in.");
+  EXPECT_EQ(cue_of("[MAN ON RADIO]: Stop [sighs] it.\nMcCOY: No."), "Stop it.\nNo.");
+  EXPECT_EQ(cue_of(">> REPORTER: It rained.\n>> Anna: Did it?\n>>> It did."),
+            "It rained.\nDid it?\nIt did.");
+  EXPECT_EQ(cue_of("[dramatic music\ncontinues]"), "");
+  EXPECT_EQ(cue_of("*sighs*"), "");
+  EXPECT_EQ(cue_of("\uFF08\u7B11\uFF09\u3010\u97F3\u697D\u3011\u306F\u3044"), "\u306F\u3044");
+}
+
+TEST(Subtitles, WhatIsSaidStaysThoughItLooksLikeADescription) {
+  for (const std::string said :
+       {"The price (in dollars) rose.", "(I should never have come.)", "WARNING: keep out.",
+        "Remember: it is 10:30.", "A [bracket is open.", "It is 5 * 3 and 4 * 2.", "a >> b"}) {
+    EXPECT_EQ(cue_of(said), said);
+  }
+  EXPECT_EQ(cue_of("[door slams]\nJOHN: No.", NoteReading::Inline), "[door slams]\nJOHN: No.");
+}
+
 TEST(Subtitles, OfWebVttAreReadWithoutWhatIsNoText) {
   EXPECT_THAT(
       cues_of(
