@@ -67,7 +67,9 @@ Tail scale_tail_at(const Tokens& tokens, size_t number, size_t at, EnglishDialec
   }
   const std::string_view letter = tokens.text(at);
   const bool thousand = letter == "k" || letter == "K";
-  if (letter == "T" || letter == "t" || (thousand && says_letter_k(tokens, number, at))) {
+  // "a 2700K bulb"
+  const bool kelvin = letter == "K" && number + 1 == at && tokens.text(number).size() > 3;
+  if (letter == "T" || letter == "t" || kelvin || (thousand && says_letter_k(tokens, number, at))) {
     return {scale->end, spell(letter)};
   }
   return {scale->end, std::string(scale->word)};
@@ -203,8 +205,15 @@ bool stands_before_noun(const Tokens& tokens, size_t at, const Tail& tail) {
 bool is_attribute(const Tokens& tokens, size_t at, size_t end) {
   const std::string_view before = tokens.word_before(at);
   // "2 (8 oz.) cans"
-  const bool bracketed =
+  bool bracketed =
       at > 2 && tokens.is(at - 1, "(") && tokens.is_space(at - 2) && tokens.is_digits(at - 3);
+  constexpr size_t kNear = 6;  // tokens
+  size_t close = end;
+  while (bracketed && close < end + kNear && !tokens.is(close, ")")) {
+    ++close;
+  }
+  const std::string_view thing = bracketed ? tokens.word_behind(close + 1) : std::string_view();
+  bracketed = tokens.is(close, ")") && !thing.empty() && !among(WordList{"no-nouns"}, thing);
   return tokens.is(end, "-") || bracketed ||
          ((before == "a" || before == "an" || before == "A" || before == "An") &&
           !tokens.is(end, "%"));

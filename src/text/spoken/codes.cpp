@@ -169,6 +169,13 @@ std::optional<Reading> read_heat(const Tokens& tokens, size_t at, const SpokenOp
   // "5 C. outside"
   const std::string_view next = tokens.word_behind(letter + 2);
   const bool stop = tokens.is(letter + 1, ".") && !next.empty() && is_ascii_lower(next[0]);
+  // "98.6 F": a body's.
+  const bool body = fahrenheit && !first->decimals.empty() && first->whole.size() > 1 &&
+                    digits_value(first->whole.substr(0, 4)) > 94 &&
+                    digits_value(first->whole.substr(0, 4)) < 107;
+  if (body) {
+    return Reading{letter + (stop ? 2 : 1), words + " degrees Fahrenheit"};
+  }
   for (size_t i = at > kNear ? at - kNear : 0; i < at + kNear && !tokens.is_end(i); ++i) {
     const bool hot = tokens.is_word(i) && among(WordList{"heat"}, ascii_lower(tokens.text(i)));
     if (hot || tokens.is(i, "\u00B0")) {

@@ -94,6 +94,10 @@ std::optional<Reading> read_compass(const Tokens& tokens, size_t at, const Spoke
   // "Park Ave NW", "5th St. N"
   const bool stop = at > 2 && tokens.is_space(at - 1) && tokens.is(at - 2, ".");
   const bool behind = is_street_word(stop ? tokens.text(at - 3) : tokens.word_before(at));
+  // "5 km N. of Mt. Ida"
+  if (letters.size() == 1 && tokens.is(at + 1, ".") && tokens.word_behind(at + 2) == "of") {
+    return Reading{at + 2, ascii_lower(direction)};
+  }
   // "winds NW 10-15 mph", "Wind: W at 5 knots"
   constexpr size_t kNear = 8;  // tokens
   constexpr auto kFrom = std::to_array<std::string_view>({"at", "to", "around", "near"});

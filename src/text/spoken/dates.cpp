@@ -237,7 +237,13 @@ std::optional<Reading> month_and_day(const Tokens& tokens, size_t at, EnglishDia
                      tokens.is_digits(dash + 3, 1, 2) && tokens.ends_word(dash + 4);
   const bool second =
       at > 3 && (tokens.is(at - 1, "-") || tokens.is(at - 1, "\u2013")) && tokens.is(at - 3, "/");
-  const bool day_before = range || second || !day_name(tokens.word_before(at)).empty();
+  // "8/15 is the deadline": no fraction that anybody uses.
+  constexpr auto kVerbs =
+      std::to_array<std::string_view>({"is", "was", "will", "works", "deadline"});
+  const bool deadline = tokens.is_digits(at + 2, 2, 2) && value_at(tokens, at + 2) > 10 &&
+                        value_at(tokens, at + 2) != 12 && value_at(tokens, at + 2) != 16 &&
+                        among(kVerbs, tokens.word_behind(at + 3));
+  const bool day_before = range || deadline || second || !day_name(tokens.word_before(at)).empty();
   Date date{
       .end = at + 3, .year = 0, .month = value_at(tokens, at), .day = value_at(tokens, at + 2)};
   const bool fraction = date.month < date.day && date.day < 9;  // "by 3/4"
@@ -253,6 +259,18 @@ std::optional<Reading> month_and_day(const Tokens& tokens, size_t at, EnglishDia
   }
   return is_valid(date) ? std::optional(Reading{date.end, date_words(date, dialect)})
                         : std::nullopt;
+}
+
+// "11/2022": a month and its year.
+std::optional<Reading> month_and_year(const Tokens& tokens, size_t at, EnglishDialect dialect) {
+  const unsigned month = tokens.is_digits(at, 1, 2) ? value_at(tokens, at) : 0;
+  const unsigned year =
+      tokens.is(at + 1, "/") && tokens.is_digits(at + 2, 4, 4) ? value_at(tokens, at + 2) : 0;
+  if (month < 1 || month > 12 || year < 1900 || year > 2099 || tokens.is(at + 3, "/") ||
+      !tokens.ends_word(at + 3) || (at > 0 && tokens.is(at - 1, "/"))) {
+    return std::nullopt;
+  }
+  return Reading{at + 3, std::string(kMonths[month - 1]) + " " + year_of(year, dialect)};
 }
 
 // "4-6 July", "30th\u201331st of May": days of one month.
@@ -296,6 +314,9 @@ std::optional<Reading> date_at(const Tokens& tokens, size_t at, const SpokenOpti
       return Reading{time ? date->end + 1 : date->end,
                      date_words(*date, options.dialect) + (time ? "," : "")};
     }
+  }
+  if (auto month = month_and_year(tokens, at, options.dialect)) {
+    return month;
   }
   if (auto bare = month_and_day(tokens, at, options.dialect)) {
     return bare;

@@ -123,6 +123,12 @@ std::optional<Reading> read_fraction(const Tokens& tokens, size_t at,
   // "5/1 odds", "a 7/2 favourite"
   constexpr auto kBets = std::to_array<std::string_view>(
       {"odds", "shot", "favourite", "favorite", "outsider", "chance"});
+  // "Op. 27/2"
+  const size_t opus = at > 2 && tokens.is_space(at - 1) && tokens.is(at - 2, ".") ? at - 3 : at;
+  if (tokens.is(opus, "Op") || tokens.is(opus, "op")) {
+    return Reading{at + 3, cardinal_words(above, options.dialect) + " number " +
+                               cardinal_words(below, options.dialect)};
+  }
   // "in 3/4 time", "in 4/4": beats of a bar.
   constexpr auto kBars =
       std::to_array<std::string_view>({"time", "meter", "metre", "rhythm", "signature", "beat"});

@@ -58,6 +58,8 @@ bool is_attribute(const Tokens& tokens, size_t at, size_t end, bool scaled) {
   constexpr auto kBeforeAmounts = std::to_array<std::string_view>(
       {"the", "its", "his", "her", "their", "our", "my", "your", "this", "that", "another", "every",
        "each", "first", "second", "new", "old"});
+  // "a $1M+ home"
+  end += tokens.is(end, "+") ? 1 : 0;
   if (tokens.is(end, "-") && tokens.is_word(end + 1)) {
     return !among(kNoNouns, tokens.text(end + 1));
   }
@@ -158,7 +160,9 @@ size_t take_range(const Tokens& tokens, size_t at, const Quantity& first, const 
   take_scale(tokens, *second);
   Quantity low = first;
   // "$5-10m" are millions both.
-  if (low.scale.empty()) {
+  // Not "$200-$2K".
+  const bool falls = low.whole.size() > second->whole.size() && low.decimals.empty();
+  if (low.scale.empty() && !falls) {
     low.scale = second->scale;
   }
   const bool attribute = is_attribute(tokens, at, second->end, true);
@@ -204,6 +208,8 @@ std::optional<Reading> read_sign_first(const Tokens& tokens, size_t at, EnglishD
   return Reading{end, std::move(words)};
 }
 
+constexpr size_t kNear = 24;  // tokens
+
 std::optional<Reading> read_sign_last(const Tokens& tokens, size_t at, EnglishDialect dialect) {
   if (!tokens.is_digits(at) || !tokens.begins_word(at)) {
     return std::nullopt;
@@ -222,7 +228,11 @@ std::optional<Reading> read_sign_last(const Tokens& tokens, size_t at, EnglishDi
       return Reading{sign.end, amount_words(*amount, *sign.currency,
                                             is_attribute(tokens, at, sign.end, true), dialect)};
     }
-    if (tokens.is(amount->end, "\u00A2") ||
+    // "a 99c app"
+    const bool cent = tokens.is(amount->end, "c") && tokens.ends_word(amount->end + 1) &&
+                      !tokens.is(amount->end + 1, ".") && amount->decimals.empty() &&
+                      amount->whole.size() < 3 && !is_near(WordList{"heat"}, tokens, at, kNear);
+    if (cent || tokens.is(amount->end, "\u00A2") ||
         (tokens.is(amount->end, "p") && tokens.ends_word(amount->end + 1))) {
       const bool cents = !tokens.is(amount->end, "p");
       const bool attribute = cents && is_attribute(tokens, at, amount->end + 1, true);

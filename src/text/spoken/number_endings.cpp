@@ -92,12 +92,16 @@ std::optional<Reading> plural_at(const Tokens& tokens, size_t at, bool last,
     return std::nullopt;  // "2024's best"
   }
   constexpr auto kBefore = std::to_array<std::string_view>(
-      {"the", "their", "his", "her", "my", "our", "your", "mid", "late", "early", "The"});
+      {"the", "their", "his",  "her",  "my",  "our",     "your", "mid", "late", "early",   "The",
+       "two", "three", "four", "five", "six", "several", "many", "few", "both", "straight"});
   // "10s" is ten seconds, "in the 80s" a decade.
   const bool model = is_model_number(tokens, digits);
+  // "highs in the low 50s"
+  constexpr auto kLow = std::to_array<std::string_view>({"low", "high", "upper", "lower"});
+  const bool tens = number.size() == 2 && number[1] == '0' && among(kLow, tokens.word_before(at));
   // "under-18s"
   const bool joined = at > 1 && tokens.is(at - 1, "-") && tokens.is_word(at - 2);
-  const bool known = last || model || joined ||
+  const bool known = last || model || joined || tens ||
                      (at == 0 ? number >= "20" : among(kBefore, tokens.word_before(at)));
   if (number.size() < 3 && !short_form && !known) {
     return std::nullopt;

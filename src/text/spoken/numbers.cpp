@@ -27,6 +27,11 @@ bool is_year(const Tokens& tokens, size_t at) {
   if (!tokens.is_digits(at, 4, 4)) {
     return false;
   }
+  // "A.D. 1066", "AD 1066"
+  const size_t stop = at > 2 && tokens.is_space(at - 1) ? at - 2 : 0;
+  if (tokens.word_before(at) == "AD" || (stop > 2 && tokens.text(stop - 3, stop + 1) == "A.D.")) {
+    return true;
+  }
   // "2500 BCE", "3000 B.C."
   const size_t era = tokens.skip_space(at + 1);
   const std::string_view dotted = tokens.text(era, era + 3);
@@ -159,6 +164,10 @@ std::optional<Span> span_at(const Tokens& tokens, size_t at, const Quantity& fir
     between = " ";
   } else if (whole && is_wickets(tokens, at, first.whole, second->whole)) {
     between = " for ";
+  } else if (whole &&
+             (tokens.word_behind(second->end) == "split" ||
+              (first.whole == "10" && second->whole == "4" && tokens.is(second->end, ",")))) {
+    between = " ";  // "a 7-10 split", "10-4, over"
   } else if (whole && is_docket(tokens, at, first.whole, second->whole)) {
     between = " ";
     right = pair_words(second->whole, options.dialect);
@@ -198,6 +207,7 @@ std::optional<Span> product_at(const Tokens& tokens, const Quantity& first,
   size_t end = first.end;
   size_t last = first.end;
   bool letters = false;
+  bool power = false;
   while (factors.size() < 8) {
     const size_t sign = tokens.skip_space(end);
     const bool letter = tokens.is(sign, "x") || tokens.is(sign, "X");
@@ -213,11 +223,13 @@ std::optional<Span> product_at(const Tokens& tokens, const Quantity& first,
     letters = letters || letter;
     last = next;
     end = factor->end;
+    // "3.0 x 10^8"
+    power = power || (tokens.is(next, "10") && tokens.is(end, "^"));
   }
   if (factors.size() < 2) {
     return std::nullopt;
   }
-  const bool measured = letters || is_length(tokens, last, end, options);
+  const bool measured = (letters && !power) || is_length(tokens, last, end, options);
   Span span{end, factors[0]};
   for (size_t i = 1; i < factors.size(); ++i) {
     span.words += (measured ? " by " : " times ") + factors[i];
@@ -365,6 +377,17 @@ std::optional<Reading> read_number(const Tokens& tokens, size_t at, const Spoken
   if (!span && end == at + 1 && wants_pairs(tokens, at) &&
       unit_tail_at(tokens, at, end, false, options).words.empty()) {
     return Reading{end, pair_words(quantity->whole, options.dialect)};
+  }
+  // "2x4s"
+  if (span && tokens.is(at + 1, "x") && tokens.is(end, "s") && tokens.ends_word(end + 1)) {
+    return Reading{end + 1, to_plural(span->words)};
+  }
+  // "of 18-24s": people by their ages.
+  constexpr auto kOfPeople =
+      std::to_array<std::string_view>({"of", "the", "The", "among", "Among", "most", "by"});
+  if (span && tokens.is(end, "s") && tokens.ends_word(end + 1) && tokens.is_digits(end - 1, 2, 2) &&
+      among(kOfPeople, tokens.word_before(at))) {
+    return Reading{end + 1, to_plural(span->words)};
   }
   const bool singular = (!span && quantity->is_one()) || is_attribute(tokens, at, end);
   Tail tail = tail_at(tokens, at, end, singular, options);

@@ -211,7 +211,7 @@ SentenceSplitter::Verdict SentenceSplitter::judge_single_stop(const Stop& stop) 
       // "the 3rd ed. is out"
       const std::string_view earlier =
           word_before(stop.text, start_, word_begin - (word_begin > start_ ? 1 : 0));
-      const bool edition = (word == "ed" || word == "fl") && !earlier.empty() &&
+      const bool edition = (word == "ed" || folded == "fl") && !earlier.empty() &&
                            is_ascii_digit(earlier[0]) &&
                            !(is_capital(stop.next_char) && stop.next_is_starter());
       return dated || number || edition || is_numbered(folded, stop.next_char, stop.next_word) ||
@@ -283,8 +283,8 @@ SentenceSplitter::Verdict SentenceSplitter::judge_initial(const Stop& stop,
   if (is_lower_case(stop.next_char) && is_number_before(stop.text, start_, begin)) {
     return Verdict::Goes;
   }
-  // "in S. Korea"
-  if (among(WordList{"compass-places"}, stop.next_word) &&
+  // "in S. Korea", "5 km N. of it"
+  if ((among(WordList{"compass-places"}, stop.next_word) || stop.next_word == "of") &&
       std::string_view("NSEW").find(word) != std::string_view::npos) {
     return Verdict::Goes;
   }

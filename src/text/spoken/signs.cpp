@@ -261,6 +261,20 @@ std::optional<Reading> read_dash(const Tokens& tokens, size_t at) {
     const bool pause = before || !behind || is_pause(tokens, at, end);
     return Reading{end, pause ? "\u2014" : "dash dash"};
   }
+  // "n-1"
+  constexpr auto kUnknowns = std::to_array<std::string_view>({"n", "x", "y", "k"});
+  if (hyphen && end - at == 1 && at > 0 && among(kUnknowns, tokens.text(at - 1)) &&
+      tokens.begins_word(at - 1) && tokens.is_digits(end, 1, 2) && tokens.ends_word(end + 1)) {
+    return Reading{end, "minus"};
+  }
+  // "10 kHz\u201320 MHz", "noon-1pm"
+  constexpr auto kNamedTimes =
+      std::to_array<std::string_view>({"noon", "Noon", "midnight", "Midnight"});
+  const size_t amount = at > 2 && tokens.is_space(at - 2) ? at - 3 : at - 2;
+  const bool unit = en_dash && at > 2 && tokens.is_word(at - 1) && tokens.is_digits(amount);
+  if (tokens.is_digits(end) && at > 0 && (unit || among(kNamedTimes, tokens.text(at - 1)))) {
+    return Reading{end, "to"};
+  }
   if (before && behind) {
     return Reading{end, tokens.is_digits(end) ? " " : "-"};
   }
@@ -350,7 +364,8 @@ std::optional<Reading> read_operator(const Tokens& tokens, size_t at) {
     if (values && next == at + 1 && (tokens.is(next, "2") || tokens.is(next, "3"))) {
       return Reading{next + 1, tokens.is(next, "2") ? "squared" : "cubed"};
     }
-    return Reading{at + 1, values || tokens.is(next, "-") ? "to the power of" : ""};
+    const bool bracket = tokens.is(at + 1, "(") && at > 0 && is_value(tokens, at - 1);
+    return Reading{at + 1, values || bracket || tokens.is(next, "-") ? "to the power of" : ""};
   }
   if (sign == "~") {
     return Reading{at + 1, tokens.is_digits(next) || tokens.is(next, "$") ? "about" : ""};
@@ -360,6 +375,11 @@ std::optional<Reading> read_operator(const Tokens& tokens, size_t at) {
   }
   if (sign == "\\") {
     return Reading{at + 1, is_value(tokens, at + 1) && last + 1 == at && values ? "backslash" : ""};
+  }
+  // "y_1"
+  if (sign == "_" && at > 0 && tokens.text(at - 1).size() == 1 && tokens.is_word(at - 1) &&
+      tokens.begins_word(at - 1) && tokens.is_digits(at + 1, 1, 2) && tokens.ends_word(at + 2)) {
+    return Reading{at + 1, "sub"};
   }
   if (sign == "_") {
     return Reading{at + 1,
@@ -403,6 +423,15 @@ std::optional<Reading> read_sign(const Tokens& tokens, size_t at, const SpokenOp
       tokens.is(at + 2, "]")) {
     return Reading{at + 3, ""};
   }
+  // "not ≥50%", "ages >=18"
+  const bool wide = tokens.text(at, at + 2) == ">=" || tokens.text(at, at + 2) == "<=";
+  const bool least = tokens.is(at, "\u2265") || (wide && tokens.is(at, ">"));
+  const bool most = tokens.is(at, "\u2264") || (wide && tokens.is(at, "<"));
+  const size_t sign_end = at + (wide ? 2 : 1);
+  if ((least || most) && tokens.is_digits(sign_end) && tokens.begins_word(at) &&
+      (at == 0 || tokens.word_before(at).size() > 1)) {
+    return Reading{sign_end, least ? "at least" : "at most"};
+  }
   for (size_t length = 3; length > 1; --length) {
     if (const auto run = sign_words(tokens.text(at, at + length))) {
       return Reading{at + length, std::string(*run)};
@@ -418,6 +447,13 @@ std::optional<Reading> read_sign(const Tokens& tokens, size_t at, const SpokenOp
     if (auto reading = reader(tokens, at)) {
       return reading;
     }
+  }
+  // "2 m × 3 m × 4 m"
+  constexpr auto kLengths = std::to_array<std::string_view>({"m", "cm", "mm", "ft", "km", "in"});
+  const size_t unit = at > 1 && tokens.is_space(at - 1) ? at - 2 : at - 1;
+  if (tokens.is(at, "\u00D7") && at > 1 && among(kLengths, tokens.text(unit)) &&
+      tokens.is_digits(tokens.skip_space(at + 1))) {
+    return Reading{at + 1, "by"};
   }
   if (tokens.is(at, "\u00A7")) {
     return Reading{at + 1, "section"};

@@ -33,6 +33,11 @@ bool divides(const Tokens& tokens, size_t at) {
   const auto is_unknown = [&](size_t i) {
     return tokens.text(i).size() == 1 && is_ascii_lower(tokens.text(i)[0]);
   };
+  // "Δx/Δt"
+  constexpr std::string_view kDelta = "\u0394";
+  if (tokens.text(at - 1).starts_with(kDelta) && tokens.text(at + 1).starts_with(kDelta)) {
+    return true;
+  }
   // "125 GeV/c²"
   if (is_unknown(at + 1) && (tokens.is(at + 2, "\u00B2") || tokens.is(at + 2, "\u00B3"))) {
     return true;
@@ -88,10 +93,23 @@ std::optional<Reading> read_price_divisor(const Tokens& tokens, size_t at,
   if (!tokens.is(at, "/") || (!money && !number)) {
     return std::nullopt;
   }
+  // "\u20AC2/100 g"
+  const auto count =
+      money || !tokens.is_digits(at + 1, 2, 4) ? std::nullopt : quantity_at(tokens, at + 1);
+  if (const auto unit =
+          count ? unit_at(tokens, count->end, false, options.dialect) : std::nullopt) {
+    return Reading{unit->end, "per " + quantity_words(*count, options.dialect) + " " + unit->words};
+  }
   const auto unit = divisor_unit_at(tokens, at + 1, options.dialect);
-  return unit && tokens.ends_word(unit->end)
-             ? std::optional(Reading{unit->end, "per " + unit->words})
-             : std::nullopt;
+  if (!unit || !tokens.ends_word(unit->end)) {
+    return std::nullopt;
+  }
+  // "$1.99/lb., $2/kg"
+  const std::string_view next = tokens.word_behind(unit->end + 1);
+  const bool inside = tokens.is(unit->end + 1, ",") || tokens.is(unit->end + 1, ";") ||
+                      (!next.empty() && is_ascii_lower(next[0]));
+  const bool stop = tokens.is(unit->end, ".") && inside;
+  return Reading{unit->end + (stop ? 1 : 0), "per " + unit->words};
 }
 
 std::optional<Reading> read_stroke(const Tokens& tokens, size_t at) {

@@ -77,13 +77,14 @@ std::optional<Reading> read_joined_hours(const Tokens& tokens, size_t at, Englis
   constexpr auto kBefore =
       std::to_array<std::string_view>({"at", "At", "by", "By", "until", "Until", "till"});
   const std::string_view digits = tokens.text(at);
+  const bool served = digits[0] == '0' && among(WordList{"services"}, tokens.word_behind(at + 1));
   if (!tokens.is_digits(at, 4, 4) || digits_value(digits) > 2359 ||
       digits_value(digits.substr(2)) > 59 ||
       (digits[0] != '0' && !among(kBefore, tokens.word_before(at)))) {
     return std::nullopt;
   }
   // "at 0630"
-  if (digits[0] == '0' && among(kBefore, tokens.word_before(at)) &&
+  if (digits[0] == '0' && (served || among(kBefore, tokens.word_before(at))) &&
       tokens.text(tokens.skip_space(at + 1)) != "hrs" && tokens.word_behind(at + 1) != "hours") {
     return Reading{at + 1, "oh " + cardinal_words(digits.substr(1, 1), dialect) + " " +
                                (digits.ends_with("00") ? "hundred"
@@ -220,7 +221,9 @@ std::optional<Reading> read_clock(const Tokens& tokens, size_t at, EnglishDialec
       (is_behind_duration(tokens, at) || fraction.size() == 1 || fraction.size() == 2)) {
     return Reading{end, duration_words(tokens, at, fraction, dialect)};
   }
-  if ((!colon && !half) || tokens.is(end, ":") ||
+  // "the 17.45 bus"
+  const bool served = among(WordList{"services"}, tokens.word_behind(end));
+  if ((!colon && !half && !served) || tokens.is(end, ":") ||
       (!half && tokens.is_word(end) && !tokens.is(end, "Z"))) {
     return std::nullopt;
   }
@@ -249,13 +252,13 @@ std::optional<Reading> read_clock(const Tokens& tokens, size_t at, EnglishDialec
   return Reading{end, words};
 }
 
-// "0.75:1", "1:2.5"
+// "0.75:1", "1:2.5", "1,000,000:1"
 std::optional<Reading> read_decimal_ratio(const Tokens& tokens, size_t at, EnglishDialect dialect) {
   const auto first = quantity_at(tokens, at);
   const auto second = first && tokens.is(first->end, ":") && tokens.is_digits(first->end + 1)
                           ? quantity_at(tokens, first->end + 1)
                           : std::nullopt;
-  if (!second || (first->decimals.empty() && second->decimals.empty()) || first->grouped ||
+  if (!second || (first->decimals.empty() && second->decimals.empty() && !first->grouped) ||
       !tokens.ends_word(second->end) || tokens.is(second->end, ":")) {
     return std::nullopt;
   }

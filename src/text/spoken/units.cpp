@@ -189,6 +189,10 @@ bool is_of_rates(const Tokens& tokens, size_t at) {
 
 std::optional<Unit> divisor_unit_at(const Tokens& tokens, size_t at, EnglishDialect dialect) {
   const std::string_view word = tokens.text(at);
+  // "$200/sq. ft."
+  if (auto square = square_at(tokens, at, true, dialect)) {
+    return square;
+  }
   if (among(WordList{"per-words"}, word)) {
     return Unit{.end = at + 1, .words = std::string(word)};
   }
@@ -275,6 +279,13 @@ std::optional<Unit> unit_at(const Tokens& tokens, size_t at, bool singular,
       words += several != nullptr ? name_of(*several, false, dialect) : divisor->words;
       end = divisor->end;
       compound = true;
+      // "10 mL/kg/h"
+      const auto again = !counted && tokens.is(end, "/") ? divisor_unit_at(tokens, end + 1, dialect)
+                                                         : std::nullopt;
+      if (again && tokens.ends_word(again->end)) {
+        words += " per " + again->words;
+        end = again->end;
+      }
     }
   }
   // "20 N·m", "30 lb-ft": one measure times another.

@@ -214,15 +214,15 @@ bool stands(const Tokens& tokens, size_t at, const Found& found, bool stop, size
            (tokens.is(at - 1, "-") || (tokens.is_space(at - 1) && tokens.is(at - 2, ",")));
   }
   // "the 3rd ed. is out", "the 2nd fl. and"
-  if ((abbreviation.written == "ed" || abbreviation.written == "fl") && stop &&
-      is_ascii_lower(word[0]) && is_ordinal_ending(tokens.word_before(at))) {
+  const bool floor = tokens.is(at, "Fl") || tokens.is(at, "fl");
+  if (stop && (tokens.is(at, "ed") || floor) && is_ordinal_ending(tokens.word_before(at))) {
     return true;
   }
   if (abbreviation.stop == AbbreviationStop::BeforeNumber) {
     // "Fig 3", "Apt 4B": these are no words, and do without their stop.
     constexpr auto kNoWords =
         std::to_array<std::string_view>({"fig", "figs", "vol", "vols", "apt", "ste", "eq", "eqs",
-                                         "rte", "rm", "chap", "para", "paras", "sch"});
+                                         "rte", "rm", "mk", "chap", "para", "paras", "sch"});
     const bool bare =
         word == "pp" || (is_capitalised(word) && among(kNoWords, abbreviation.written));
     if (is_capitalised(word) && among(WordList{"small-short-forms"}, abbreviation.written)) {
