@@ -41,12 +41,6 @@ TEST_F(Transcribe, NamesSpeakersInEveryFormat) {
   const std::string wav = write_wav(folder / "a.wav", 2, 2, 1);
   const std::map<std::string, std::string> expected = {
       {"txt", "(speaker 1) second 0\n(speaker 1) second 1\n"},
-      {"srt",
-       "1\n00:00:00,000 --> 00:00:01,000\n(speaker 1) second 0\n\n"
-       "2\n00:00:01,000 --> 00:00:02,000\n(speaker 1) second 1\n\n"},
-      {"vtt",
-       "WEBVTT\n\n00:00.000 --> 00:01.000\n<v Speaker 1>second 0\n\n"
-       "00:01.000 --> 00:02.000\n<v Speaker 1>second 1\n\n"},
       {"tsv", "start\tend\tspeaker\ttext\n0\t1000\t1\tsecond 0\n1000\t2000\t1\tsecond 1\n"},
       {"csv", "start,end,speaker,text\n0,1000,1,\"second 0\"\n1000,2000,1,\"second 1\"\n"},
       {"lrc", "[by:mynah]\n[00:00.00](speaker 1) second 0\n[00:01.00](speaker 1) second 1\n"},
@@ -56,6 +50,22 @@ TEST_F(Transcribe, NamesSpeakersInEveryFormat) {
       EXPECT_EQ(run({wav, "--stereo-speakers", "--format", format, "--cues", cues}), 0) << err();
       EXPECT_EQ(out(), text) << format << cues;
     }
+  }
+  const std::map<std::string, std::string> subtitles = {
+      {"srt raw",
+       "1\n00:00:00,000 --> 00:00:01,000\n(speaker 1) second 0\n\n"
+       "2\n00:00:01,000 --> 00:00:02,000\n(speaker 1) second 1\n\n"},
+      {"srt readable", "1\n00:00:00,000 --> 00:00:02,000\n(speaker 1) second 0 second 1\n\n"},
+      {"vtt raw",
+       "WEBVTT\n\n00:00.000 --> 00:01.000\n<v Speaker 1>second 0\n\n"
+       "00:01.000 --> 00:02.000\n<v Speaker 1>second 1\n\n"},
+      {"vtt readable", "WEBVTT\n\n00:00.000 --> 00:02.000\n<v Speaker 1>second 0 second 1\n\n"}};
+  for (const auto& [kind, text] : subtitles) {
+    EXPECT_EQ(run({wav, "--stereo-speakers", "--format", kind.substr(0, 3), "--cues",
+                   kind.substr(4)}),
+              0)
+        << err();
+    EXPECT_EQ(out(), text) << kind;
   }
   EXPECT_EQ(run({wav, "--stereo-speakers", "--format", "wts"}), 0);
   EXPECT_THAT(out(), HasSubstr("(speaker 1)"));
