@@ -21,6 +21,10 @@ constexpr double kMostGain = 100;
 constexpr double kSlowly = 0.5;
 constexpr double kFast = 40;
 constexpr size_t kLastingBlocks = 3;
+// How long a recording is heard before anything is done to it: most begin with a moment of silence,
+// and a detector that hears its noise brought up finds other words' ends than it does without; and
+// what is low at first may be a passing noise.
+constexpr size_t kBlocksUnchanged = 10;
 
 // Below speech. Telephones leave out everything up to 300 Hz, and Silero finds as much.
 constexpr double kLowest_hz = 200;
@@ -30,7 +34,7 @@ constexpr double kLowest_hz = 200;
 // are below), with noise at 0 dB at -6; mains hum at 0 dB at -4, at 10 dB above speech at 5.
 constexpr size_t kLowBlocks = 31;
 constexpr size_t kHighBlocks = 62;
-constexpr double kSteady = 0.4;   // -4 dB
+constexpr double kSteady = 0.65;  // -2 dB
 constexpr double kPassing = 0.1;  // -10 dB
 // -90 dBFS: whatever is there, nobody hears it.
 constexpr double kLeastEnergy = 1e-9;
@@ -149,6 +153,9 @@ void AutomaticLevel::analyse() {
 }
 
 double AutomaticLevel::wanted_removal() const {
+  if (low_.size() <= kBlocksUnchanged) {
+    return 0;
+  }
   const double steady = *std::ranges::min_element(low_);
   const double loudest = *std::ranges::max_element(high_);
   if (steady > kLeastEnergy && steady > kSteady * loudest) {
@@ -171,7 +178,9 @@ double AutomaticLevel::next_gain(double peak) {
   lasting_peak_ =
       std::max({*std::ranges::min_element(peaks_), lasting_peak_ * fall(kSlowly), least});
   last_peak_ = std::max({peak, last_peak_ * fall(kFast), least});
-  return std::max(1.0, kWantedPeak / std::max(lasting_peak_, last_peak_));
+  return high_.size() <= kBlocksUnchanged
+             ? 1.0
+             : std::max(1.0, kWantedPeak / std::max(lasting_peak_, last_peak_));
 }
 
 void AutomaticLevel::hear_block(std::vector<float>& out) {
