@@ -175,7 +175,8 @@ TEST_F(Transcribe, AnExtensionOfAFormatStaysAsItIsAndChoosesIt) {
   EXPECT_TRUE(folder.has("four.v2.txt"));
   EXPECT_EQ(run({a, "--output-file", folder / "five.wts"}), 0);
   EXPECT_TRUE(fake->last_options.words);
-  EXPECT_EQ(run({a, b, "--output-file", (folder / "six.txt") + "," + (folder / "six.txt")}), 0);
+  const std::string six = folder / "six.txt";
+  EXPECT_EQ(run({a, b, "--output-file", six, "--output-file", six}), 0);
   EXPECT_TRUE(folder.has("six-2.txt"));
 }
 
