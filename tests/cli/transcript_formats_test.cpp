@@ -61,9 +61,8 @@ TEST_F(Transcribe, NamesSpeakersInEveryFormat) {
        "00:01.000 --> 00:02.000\n<v Speaker 1>second 1\n\n"},
       {"vtt readable", "WEBVTT\n\n00:00.000 --> 00:02.000\n<v Speaker 1>second 0 second 1\n\n"}};
   for (const auto& [kind, text] : subtitles) {
-    EXPECT_EQ(run({wav, "--stereo-speakers", "--format", kind.substr(0, 3), "--cues",
-                   kind.substr(4)}),
-              0)
+    EXPECT_EQ(
+        run({wav, "--stereo-speakers", "--format", kind.substr(0, 3), "--cues", kind.substr(4)}), 0)
         << err();
     EXPECT_EQ(out(), text) << kind;
   }
