@@ -124,7 +124,7 @@ Result<std::vector<LiveSession::Chunk>> LiveSession::find_speech(std::span<const
       std::ranges::move(chunker_->make_room({*since_s, now_s}), std::back_inserter(chunks));
     }
   }
-  const std::vector<Chunk> found = chunks_of(chunks);
+  std::vector<Chunk> found = chunks_of(chunks);
   for (const Chunk& chunk : found) {
     speech_begin_ = std::max(speech_begin_, chunk.range.end);
   }

@@ -105,7 +105,10 @@ void add_highlighted(const std::vector<PlacedWord>& words, std::vector<Cue>& cue
     if (to_milliseconds(last) != to_milliseconds(words[i].start_s)) {
       cues.push_back({last, words[i].start_s, plain, words.front().speaker});
     }
-    cues.push_back({words[i].start_s, words[i].end_s, join(words, i), words.front().speaker});
+    // A word that took no time has no cue; the others' show it, too.
+    if (words.size() == 1 || to_milliseconds(words[i].start_s) < to_milliseconds(words[i].end_s)) {
+      cues.push_back({words[i].start_s, words[i].end_s, join(words, i), words.front().speaker});
+    }
     last = words[i].end_s;
   }
 }
