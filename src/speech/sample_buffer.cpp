@@ -1,8 +1,32 @@
 #include "speech/sample_buffer.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace mynah {
+
+void SampleBuffer::make_room(size_t more) {
+  const auto kept = samples_.begin() + static_cast<ptrdiff_t>(skipped_);
+  const size_t wanted = samples_.size() - skipped_ + more;
+  // A quarter to spare: a sample moves four times at most, and little is held for nothing.
+  const size_t roomy = wanted + wanted / 4;
+  if (roomy <= samples_.capacity()) {
+    samples_.erase(samples_.begin(), kept);
+  } else {
+    std::vector<float> larger;
+    larger.reserve(roomy);
+    larger.assign(kept, samples_.end());
+    samples_ = std::move(larger);
+  }
+  skipped_ = 0;
+}
+
+void SampleBuffer::append(std::span<const float> samples) {
+  if (samples_.capacity() - samples_.size() < samples.size()) {
+    make_room(samples.size());
+  }
+  samples_.insert(samples_.end(), samples.begin(), samples.end());
+}
 
 void SampleBuffer::discard_before(int64_t sample) {
   const int64_t to = std::min(sample, end());

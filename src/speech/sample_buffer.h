@@ -12,9 +12,7 @@ namespace mynah {
 // passed.
 class SampleBuffer {
  public:
-  void append(std::span<const float> samples) {
-    samples_.insert(samples_.end(), samples.begin(), samples.end());
-  }
+  void append(std::span<const float> samples);
 
   // Samples before `sample` are not asked for again.
   void discard_before(int64_t sample);
@@ -29,6 +27,9 @@ class SampleBuffer {
   [[nodiscard]] std::span<const float> slice(int64_t from, int64_t to) const;
 
  private:
+  // Moves what is kept to the front, where `more` samples have room behind it.
+  void make_room(size_t more);
+
   int64_t begin_ = 0;   // number of the first sample that is kept
   size_t skipped_ = 0;  // samples at the front of samples_ that are gone already
   std::vector<float> samples_;

@@ -29,6 +29,9 @@ constexpr int64_t kOneWord = kRate_hz;
 constexpr int64_t kLeastChunk = kRate_hz / 10;
 // What is there is listened to together, up to so much: a device is asked once for all of it.
 constexpr int64_t kHeardTogether = 30 * kRate_hz;
+// Of a recording in which little is said, so much is read for a window to be heard with others: its
+// text comes sooner, and what is under way stays small.
+constexpr int64_t kMostReadAhead = int64_t{10} * 60 * kRate_hz;
 
 int64_t samples_of(double seconds) {
   return std::llround(seconds * kRate_hz);
@@ -201,6 +204,10 @@ Status TranscriptionJob::read_ahead(size_t ahead, const std::stop_token& stop) {
   while (!ended_ && ready_windows() < ahead && !stop.stop_requested()) {
     // Without voice activity more audio makes no more windows of a stretch that is being heard.
     if (voice_ == nullptr && std::ranges::any_of(stretches_, busy)) {
+      break;
+    }
+    const auto first = std::ranges::find_if(stretches_, [&](const Stretch& s) { return ready(s); });
+    if (first != stretches_.end() && samples_.end() - first->range.end > kMostReadAhead) {
       break;
     }
     if (samples_.end() >= clips_.back().end) {

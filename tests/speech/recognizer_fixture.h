@@ -59,10 +59,11 @@ class FakeDetector final : public VoiceDetector {
     Result<std::vector<float>> push(std::span<const float> samples) override {
       held_.insert(held_.end(), samples.begin(), samples.end());
       std::vector<float> result;
-      while (held_.size() >= kFrame) {
-        result.push_back(held_.front() != 0 ? 1.0F : 0.0F);
-        held_.erase(held_.begin(), held_.begin() + kFrame);
+      const size_t whole = held_.size() / kFrame * kFrame;
+      for (size_t begin = 0; begin < whole; begin += kFrame) {
+        result.push_back(held_[begin] != 0 ? 1.0F : 0.0F);
       }
+      held_.erase(held_.begin(), held_.begin() + static_cast<ptrdiff_t>(whole));
       return result;
     }
 
