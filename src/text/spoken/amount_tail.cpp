@@ -75,22 +75,24 @@ Tail scale_tail_at(const Tokens& tokens, size_t number, size_t at, EnglishDialec
   return {scale->end, std::string(scale->word)};
 }
 
-// "1.5m km", "3bn kWh": the unit behind the scale.
-Tail with_unit_behind(const Tokens& tokens, Tail scale, EnglishDialect dialect) {
-  constexpr auto kScales = std::to_array<std::string_view>({"thousand", "million", "billion"});
-  if (!among(kScales, scale.words) || !tokens.is_space(scale.end) ||
-      tokens.text(scale.end + 1).size() < 2) {
-    return scale;
-  }
-  const auto unit = unit_at(tokens, scale.end, false, dialect);
-  return unit ? Tail{unit->end, scale.words + " " + unit->words} : scale;
-}
-
 }  // namespace
 
 Tail unit_tail_at(const Tokens& tokens, size_t number, size_t at, bool singular,
                   const SpokenOptions& options) {
   const size_t sign = tokens.skip_space(at);
+  // "a G2V star"
+  if (number > 0 && tokens.is_word(number - 1) && tokens.is_word(at) &&
+      tokens.text(at).size() == 1) {
+    return {at, ""};
+  }
+  // "2 T. oil, 1 t. cumin"
+  constexpr size_t kNear = 12;  // tokens
+  const std::string_view of = tokens.word_behind(sign + 2);
+  if (sign > at && tokens.is(sign + 1, ".") && (tokens.is(sign, "T") || tokens.is(sign, "t")) &&
+      !of.empty() && is_ascii_lower(of[0]) && is_near(WordList{"foods"}, tokens, at, kNear)) {
+    const std::string spoon = tokens.is(sign, "T") ? "tablespoon" : "teaspoon";
+    return {sign + 2, singular ? spoon : spoon + "s"};
+  }
   if (tokens.is(sign, "%")) {
     return {sign + 1, "percent"};
   }
@@ -114,6 +116,9 @@ Tail unit_tail_at(const Tokens& tokens, size_t number, size_t at, bool singular,
     const size_t next = tail.end + 2;
     const bool goes_on =
         tokens.is_digits(next) || (tokens.is_word(next) && is_ascii_lower(tokens.text(next)[0]));
+    // "12 min. @ 400°", "2 c. + 1 tsp."
+    constexpr auto kJoining = std::to_array<std::string_view>({"@", "&", "+", "="});
+    const bool joined = among(kJoining, tokens.text(next));
     // "5 mi. NE of town"
     const bool compass = tokens.text(next).size() <= 2 && is_all_capitals(tokens.text(next)) &&
                          tokens.word_behind(next + 1) == "of";
@@ -122,7 +127,7 @@ Tail unit_tail_at(const Tokens& tokens, size_t number, size_t at, bool singular,
     const bool inside =
         among(kInside, tokens.text(tail.end + 1)) && !tokens.ends_text(tail.end + 1);
     if (tokens.is(tail.end, ".") &&
-        (inside || (tokens.is_space(tail.end + 1) && (goes_on || compass)))) {
+        (inside || (tokens.is_space(tail.end + 1) && (goes_on || compass || joined)))) {
       ++tail.end;
     }
     return tail;
@@ -140,8 +145,8 @@ Tail unit_tail_at(const Tokens& tokens, size_t number, size_t at, bool singular,
     return {tokens.ends_text(inch + 2) ? inch + 1 : inch + 2, std::string(word)};
   }
   // "2 3/4 c. milk": cups; "c. 1850" behind a number is about a year.
-  if (tokens.is(sign, "c") && tokens.is(sign + 1, ".") && !tokens.word_behind(sign + 2).empty() &&
-      is_ascii_lower(tokens.word_behind(sign + 2)[0])) {
+  if (tokens.is(sign, "c") && tokens.is(sign + 1, ".") &&
+      (tokens.is(tokens.skip_space(sign + 2), "+") || (!of.empty() && is_ascii_lower(of[0])))) {
     return {sign + 2, singular ? "cup" : "cups"};
   }
   if (is_inch_mark(tokens, at)) {
@@ -153,10 +158,28 @@ Tail unit_tail_at(const Tokens& tokens, size_t number, size_t at, bool singular,
   return {at, ""};
 }
 
+namespace {
+
+// "1.5m km", "3bn kWh", "15bn mi. away": the unit behind the scale.
+Tail with_unit_behind(const Tokens& tokens, size_t number, Tail scale,
+                      const SpokenOptions& options) {
+  constexpr auto kScales = std::to_array<std::string_view>({"thousand", "million", "billion"});
+  if (!among(kScales, scale.words) || !tokens.is_space(scale.end) ||
+      tokens.text(scale.end + 1).size() < 2) {
+    return scale;
+  }
+  const Tail unit = unit_tail_at(tokens, number, scale.end, false, options);
+  return unit.words.empty() || unit.words == "percent"
+             ? scale
+             : Tail{unit.end, scale.words + " " + unit.words};
+}
+
+}  // namespace
+
 Tail tail_at(const Tokens& tokens, size_t number, size_t at, bool singular,
              const SpokenOptions& options) {
-  const Tail scale =
-      with_unit_behind(tokens, scale_tail_at(tokens, number, at, options.dialect), options.dialect);
+  Tail scale =
+      with_unit_behind(tokens, number, scale_tail_at(tokens, number, at, options.dialect), options);
   if (tokens.is(at, "m") && !scale.words.empty()) {
     return scale;
   }
@@ -213,7 +236,8 @@ bool is_attribute(const Tokens& tokens, size_t at, size_t end) {
     ++close;
   }
   const std::string_view thing = bracketed ? tokens.word_behind(close + 1) : std::string_view();
-  bracketed = tokens.is(close, ")") && !thing.empty() && !among(WordList{"no-nouns"}, thing);
+  bracketed = tokens.is(close, ")") && !thing.empty() &&
+              (thing == "can" || !among(WordList{"no-nouns"}, thing));
   return tokens.is(end, "-") || bracketed ||
          ((before == "a" || before == "an" || before == "A" || before == "An") &&
           !tokens.is(end, "%"));

@@ -118,7 +118,9 @@ std::optional<Reading> read_plan(const Tokens& tokens, size_t at, const SpokenOp
       (!tokens.is(letter, "k") && !tokens.is(letter, "K"))) {
     return std::nullopt;
   }
-  return Reading{letter + (bracket ? 2 : 1), "four oh one " + spell("K")};
+  const size_t end = letter + (bracket ? 2 : 1);
+  const bool plural = tokens.is(end, "s") && tokens.ends_word(end + 1);
+  return Reading{end + (plural ? 1 : 0), "four oh one " + spell("K") + (plural ? "'s" : "")};
 }
 
 // "1080p", "720p60": lines of a picture and how it is scanned (ITU-R BT.709, BT.2020), no pence.

@@ -19,9 +19,9 @@ namespace mynah {
 namespace {
 
 constexpr std::array<Reader, 18> kEnglish = {
-    read_address, read_emoji, read_dialect,  read_phrase,       read_date,       read_scripture,
-    read_time,    read_phone, read_code,     read_formula,      read_money,      read_version,
-    read_number,  read_roman, read_chemical, read_abbreviation, read_initialism, read_sign};
+    read_phrase, read_address, read_emoji,    read_dialect,      read_date,       read_scripture,
+    read_time,   read_phone,   read_code,     read_formula,      read_money,      read_version,
+    read_number, read_roman,   read_chemical, read_abbreviation, read_initialism, read_sign};
 
 constexpr std::array<Reader, 6> kOther = {read_plain_link,      read_emoji,
                                           read_language_number, read_language_roman,

@@ -107,6 +107,13 @@ std::optional<Reading> read_fraction(const Tokens& tokens, size_t at,
                                (below.size() == 2 ? pair_words(below, options.dialect)
                                                   : year_words(below, options.dialect))};
   }
+  // "Regulation (EU) 2016/679"
+  constexpr size_t kActs = 10;  // tokens
+  if (above.size() == 4 && above >= "1950" && above < "2100" && below.size() > 1 &&
+      is_near(WordList{"acts"}, tokens, at, kActs)) {
+    return Reading{at + 3,
+                   year_words(above, options.dialect) + " " + pair_words(below, options.dialect)};
+  }
   if (auto pressures = read_pressures(tokens, at, options)) {
     return pressures;
   }

@@ -197,7 +197,7 @@ bool is_product(const Tokens& tokens, size_t at) {
   if (at > 2 && tokens.is(equals, "=")) {
     const size_t left = tokens.is_space(equals - 1) ? equals - 2 : equals - 1;
     const std::string_view unknown = tokens.text(left);
-    const bool formula = unknown.size() == 1 || (unknown.size() == 2 && is_all_capitals(unknown));
+    const bool formula = unknown.size() == 1 || (unknown.size() == 2 && is_ascii_upper(unknown[1]));
     const bool mixed = word.size() <= 4 && !small && !is_title_case(word) && !is_all_capitals(word);
     const bool two = word.size() == 2 && small && !is_two_letter_word(word);
     return tokens.is_word(left) && formula && (mixed || two);

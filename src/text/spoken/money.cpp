@@ -178,6 +178,10 @@ std::optional<Reading> read_sign_first(const Tokens& tokens, size_t at, EnglishD
     return std::nullopt;
   }
   const bool code = is_ascii_letter(sign.currency->symbol.back());
+  // "EUR/USD 1.08" is a rate.
+  if (code && at > 0 && tokens.is(at - 1, "/")) {
+    return std::nullopt;
+  }
   const size_t stop = code && tokens.is(sign.end, ".") ? sign.end + 1 : sign.end;  // "Rs. 500"
   size_t begin = tokens.skip_space(stop);
   if (!tokens.is_digits(begin) && !(tokens.is(begin, ".") && tokens.is_digits(begin + 1)) &&

@@ -23,7 +23,8 @@ const std::unordered_map<std::string_view, std::vector<Phrase>>& phrases() {
   static const auto* const table = [] {
     auto* map = new std::unordered_map<std::string_view, std::vector<Phrase>>();
     for (const auto& [written, row] : table_rows(WordTable::Phrases)) {
-      const auto* const end = std::ranges::find_if_not(written, is_ascii_letter);
+      const auto* const end =
+          std::ranges::find_if_not(written, [](char c) { return is_ascii_letter(c) || c == '\''; });
       (*map)[written.substr(0, static_cast<size_t>(end - written.begin()))].push_back(
           {written, row[1]});
     }

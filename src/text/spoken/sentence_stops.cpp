@@ -211,9 +211,11 @@ SentenceSplitter::Verdict SentenceSplitter::judge_single_stop(const Stop& stop) 
       // "the 3rd ed. is out"
       const std::string_view earlier =
           word_before(stop.text, start_, word_begin - (word_begin > start_ ? 1 : 0));
-      const bool edition = (word == "ed" || folded == "fl") && !earlier.empty() &&
-                           is_ascii_digit(earlier[0]) &&
-                           !(is_capital(stop.next_char) && stop.next_is_starter());
+      const bool edition =
+          (word == "ed" || folded == "fl" || folded == "amend" || folded == "dist" ||
+           folded == "div" || folded == "cong" || folded == "bn") &&
+          !earlier.empty() && is_ascii_digit(earlier[0]) &&
+          !(is_capital(stop.next_char) && stop.next_is_starter());
       return dated || number || edition || is_numbered(folded, stop.next_char, stop.next_word) ||
                      (lower && !sayable)
                  ? Verdict::Goes

@@ -377,8 +377,11 @@ std::optional<Reading> read_operator(const Tokens& tokens, size_t at) {
     return Reading{at + 1, is_value(tokens, at + 1) && last + 1 == at && values ? "backslash" : ""};
   }
   // "y_1"
-  if (sign == "_" && at > 0 && tokens.text(at - 1).size() == 1 && tokens.is_word(at - 1) &&
-      tokens.begins_word(at - 1) && tokens.is_digits(at + 1, 1, 2) && tokens.ends_word(at + 2)) {
+  if (sign == "_" && at > 0 && !(at > 1 && tokens.is(at - 2, "_")) &&
+      tokens.text(at - 1).size() == 1 && tokens.is_word(at - 1) && tokens.begins_word(at - 1) &&
+      tokens.ends_word(at + 2) &&
+      (tokens.is_digits(at + 1, 1, 2) ||
+       (tokens.text(at + 1).size() == 1 && tokens.is(tokens.skip_space(at + 2), "=")))) {
     return Reading{at + 1, "sub"};
   }
   if (sign == "_") {

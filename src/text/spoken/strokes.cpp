@@ -133,12 +133,20 @@ std::optional<Reading> read_stroke(const Tokens& tokens, size_t at) {
                                                  {"h", "per hour"},
                                                  {"mo", "per month"},
                                                  {"wk", "per week"},
-                                                 {"yr", "per year"}});
+                                                 {"yr", "per year"},
+                                                 {"sh", "per share"}});
     if (const auto unit = spoken_of(kShort, tokens.text(at + 1));
         unit && tokens.is_digits(at - 1) && tokens.ends_word(at + 2)) {
       return Reading{at + 2, std::string(*unit)};
     }
     const std::string_view both = tokens.text(at - 1, at + 2);
+    // "Directive 95/46/EC"
+    constexpr auto kUnions = std::to_array<std::string_view>({"EC", "EU", "EEC", "JHA"});
+    const bool act = among(kUnions, tokens.text(at + 1)) ||
+                     (tokens.is(at + 2, "/") && among(kUnions, tokens.text(at + 3)));
+    if (act && tokens.is_digits(at - 1)) {
+      return Reading{at + 1, " "};
+    }
     // "f/1.8"
     if (tokens.is(at - 1, "f") && tokens.is_digits(at + 1) && tokens.begins_word(at - 1)) {
       return Reading{at + 1, " "};

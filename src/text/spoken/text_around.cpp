@@ -66,8 +66,9 @@ std::string_view last_abbreviated(std::string_view word) {
   const char before = word[mark - 1];
   // "Non-U.S."
   const bool letters = part.size() > 2 && are_single_letters(part);
-  const bool apart =
-      before == '.' || is_ascii_digit(before) || letters || !calendar_name(part).empty();
+  const bool apart = before == '.' || is_ascii_digit(before) ||
+                     static_cast<unsigned char>(before) >= 0x80 || letters ||
+                     !calendar_name(part).empty();
   return apart && !part.empty() && !is_ascii_digit(part[0]) ? part : word;
 }
 

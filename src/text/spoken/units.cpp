@@ -238,6 +238,11 @@ std::optional<Unit> unit_at(const Tokens& tokens, size_t at, bool singular,
   if (symbol == "mm" && tokens.is_space(unit + 1) && tokens.is(unit + 2, "Hg")) {
     return Unit{.end = unit + 3, .words = name_of(*find_unit("mmHg"), singular, dialect)};
   }
+  // "940 mb" beside winds
+  constexpr size_t kNear = 24;  // tokens
+  if (symbol == "mb" && is_near(WordList{"winds"}, tokens, unit, kNear)) {
+    return Unit{.end = unit + 1, .words = singular ? "millibar" : "millibars"};
+  }
   if (symbol == "pp" && is_of_rates(tokens, unit)) {
     return Unit{.end = unit + 1, .words = singular ? "percentage point" : "percentage points"};
   }
@@ -315,10 +320,11 @@ std::optional<Unit> unit_at(const Tokens& tokens, size_t at, bool singular,
   const bool spaced = unit > at;
   // "12 A", "300 K" and "5 N" are amps, kelvins and newtons, not grades, where nothing follows.
   const std::string_view behind = tokens.text(tokens.skip_space(end));
-  const bool stands_alone = !tokens.is_word(tokens.skip_space(end)) ||
-                            (symbol == "t" && among(WordList{"no-nouns"}, behind)) ||
-                            (symbol == "s" && at > 1 && tokens.is(at - 2, ".") &&
-                             among(WordList{"no-nouns"}, behind));  // "0.03 s off"
+  const bool stands_alone =
+      !tokens.is_word(tokens.skip_space(end)) ||
+      ((symbol == "t" || symbol == "h") && among(WordList{"no-nouns"}, behind)) ||
+      (symbol == "s" && at > 1 && tokens.is(at - 2, ".") &&
+       among(WordList{"no-nouns"}, behind));  // "0.03 s off"
   // "3.2 s" too, "11 st 5 lb", and "a 10 A fuse", "13A plugs".
   const bool wired = symbol == "A" && among(WordList{"wired"}, ascii_lower(behind));
   const bool apart =

@@ -82,6 +82,15 @@ bool is_british_including(const Tokens& tokens, size_t at, size_t behind, Englis
          (!name || is_all_capitals(next));
 }
 
+// "Ohio St. beat Mich. St.": a university's team.
+bool is_state_school(const Tokens& tokens, size_t at) {
+  constexpr size_t kNear = 12;  // tokens
+  const size_t cut = at > 2 && tokens.is_space(at - 1) && tokens.is(at - 2, ".") ? at - 2 : at;
+  const std::string_view school = cut < at ? tokens.text(cut - 1) : tokens.word_before(at);
+  return among(WordList{"state-schools"}, school) && !is_behind_street_name(tokens, at) &&
+         is_near(WordList{"results"}, tokens, at, kNear);
+}
+
 constexpr size_t kCricket = 24;  // tokens
 
 // The word for one whose reading depends on its neighbours; empty: it is none here.
@@ -91,6 +100,9 @@ std::string_view word_for(const Tokens& tokens, size_t at, size_t behind,
     return "including";
   }
   if (abbreviation.written == "st") {
+    if (is_state_school(tokens, at)) {
+      return "State";
+    }
     return is_capitalised(tokens.text(at)) ? saint_or_street(tokens, at, behind) : "";
   }
   if (abbreviation.written == "dr") {
@@ -183,6 +195,12 @@ bool number_follows(const Tokens& tokens, size_t at_no, size_t at,
   return !word.empty() && !pronoun && word.find_first_not_of("IVXLC") == std::string_view::npos;
 }
 
+// "s 1(2)(a)", "ss 3(1)-5": a statute's section, as British courts write it.
+bool is_british_section(const Tokens& tokens, size_t at) {
+  const bool section = tokens.is(at, "s") || tokens.is(at, "ss");
+  return section && tokens.is_space(at + 1) && tokens.is_digits(at + 2) && tokens.is(at + 3, "(");
+}
+
 // Whether the word is an abbreviation here, with its stop or without.
 bool stands(const Tokens& tokens, size_t at, const Found& found, bool stop, size_t behind) {
   const Abbreviation& abbreviation = *found.abbreviation;
@@ -213,9 +231,11 @@ bool stands(const Tokens& tokens, size_t at, const Found& found, bool stop, size
     return stop && is_title_case(word) && at > 2 &&
            (tokens.is(at - 1, "-") || (tokens.is_space(at - 1) && tokens.is(at - 2, ",")));
   }
-  // "the 3rd ed. is out", "the 2nd fl. and"
-  const bool floor = tokens.is(at, "Fl") || tokens.is(at, "fl");
-  if (stop && (tokens.is(at, "ed") || floor) && is_ordinal_ending(tokens.word_before(at))) {
+  // "the 3rd ed. is out", "the 14th Amend. says"
+  constexpr auto kCounted =
+      std::to_array<std::string_view>({"amend", "dist", "div", "cong", "bn", "fl"});
+  const bool counted = among(kCounted, abbreviation.written) || tokens.is(at, "ed");
+  if (stop && counted && is_ordinal_ending(tokens.word_before(at))) {
     return true;
   }
   if (abbreviation.stop == AbbreviationStop::BeforeNumber) {
@@ -223,8 +243,8 @@ bool stands(const Tokens& tokens, size_t at, const Found& found, bool stop, size
     constexpr auto kNoWords =
         std::to_array<std::string_view>({"fig", "figs", "vol", "vols", "apt", "ste", "eq", "eqs",
                                          "rte", "rm", "mk", "chap", "para", "paras", "sch"});
-    const bool bare =
-        word == "pp" || (is_capitalised(word) && among(kNoWords, abbreviation.written));
+    const bool bare = word == "pp" || is_british_section(tokens, at) ||
+                      (is_capitalised(word) && among(kNoWords, abbreviation.written));
     if (is_capitalised(word) && among(WordList{"small-short-forms"}, abbreviation.written)) {
       return false;  // "plan B. 1950 people"
     }
