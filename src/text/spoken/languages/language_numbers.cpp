@@ -227,7 +227,8 @@ void read_cases(const Json& json, std::vector<CaseRule>& cases) {
     return;
   }
   for (const Json& row : *found) {
-    CaseRule rule{.name = row[0].get<std::string>(), .before = {}, .endings = {}};
+    CaseRule rule{
+        .name = row[0].get<std::string>(), .before = {}, .endings = {}, .most = UINT64_MAX};
     rule.name = rule.name == "none" ? "" : rule.name;
     read_words({{"words", row[1]}}, "words", rule.before);
     WordMap endings;
@@ -235,6 +236,8 @@ void read_cases(const Json& json, std::vector<CaseRule>& cases) {
     for (const auto& [ending, none] : endings) {
       rule.endings.push_back(ending);
     }
+    constexpr size_t kMost = 3;
+    rule.most = row.size() > kMost ? row[kMost].get<uint64_t>() : rule.most;
     cases.push_back(std::move(rule));
   }
 }
@@ -251,6 +254,9 @@ void read_times(const Json& json, LanguageNumbers& numbers) {
   read(times, "minute_zero", numbers.minute_zero);
   read_words(times, "signs", numbers.time_signs);
   read_words(times, "before", numbers.time_before);
+  read_words(times, "hour_alone", numbers.hour_alone);
+  read(times, "hour_nouns", numbers.hour_nouns);
+  read_words(times, "named", numbers.time_named);
   read_words(times, "behind", numbers.time_behind);
 }
 
@@ -327,6 +333,8 @@ void read_into(const Json& json, LanguageNumbers& numbers) {
   read(json, "ordinal_suffixes", numbers.ordinal_suffixes);
   read(json, "number_suffixes", numbers.number_suffixes);
   numbers.ordinal_stop = json.value("ordinal_stop", numbers.ordinal_stop);
+  read_words(json, "phone_before", numbers.phone_before);
+  read_words(json, "score_words", numbers.score_words);
   read_words(json, "starters", numbers.starters);
   read_words(json, "lettered", numbers.lettered);
   numbers.capital_nouns = json.value("capital_nouns", numbers.capital_nouns);
@@ -390,6 +398,15 @@ std::unique_ptr<LanguageNumbers> load(const std::string& tag) {
     if (!country.is_null()) {
       read_into(parse(name + ".cldr"), *numbers);
       read_into(country, *numbers);
+    }
+  }
+  // Hundredths of every dollar are those of "$".
+  for (const char* const dollar : {"USD", "CAD", "AUD"}) {
+    const auto found = numbers->currencies.find(dollar);
+    const auto plain = numbers->currencies.find("$");
+    if (found != numbers->currencies.end() && plain != numbers->currencies.end() &&
+        found->second.part.forms.empty()) {
+      found->second.part = plain->second.part;
     }
   }
   for (const auto& [sign, unit] : numbers->unit_signs) {

@@ -60,6 +60,7 @@ struct CaseRule {
   std::string name;                  // "genitive": of `cardinals` "masculine-genitive"; empty: none
   WordMap before;                    // empty: any word
   std::vector<std::string> endings;  // of the noun; empty: any
+  uint64_t most = UINT64_MAX;        // greater numbers have it not
 };
 
 struct LanguageNumbers {
@@ -95,6 +96,8 @@ struct LanguageNumbers {
   EndingRules genders;               // of nouns behind a number
   EndingRules genders_of_one;        // of nouns in the singular, where their endings mean another
   bool only_one_has_gender = false;  // other numbers have none
+  WordMap phone_before;              // words before a telephone number
+  WordMap score_words;               // words near a result: "21:19" is no time
   bool phone_pairs = false;          // telephone numbers are read in pairs of digits
 
   RomanWords roman;
@@ -126,6 +129,9 @@ struct LanguageNumbers {
   std::string minute_zero;  // said before a minute below ten
   WordMap time_signs;       // what stands between hour and minute: ":" "h" "."; "?" with a word
   WordMap time_before;      // words that make a time of "9.30"
+  WordMap hour_alone;       // words before an hour without minutes: "o 18"
+  WordMap hour_nouns;       // the form of an hour before a word: "18 годині"
+  WordMap time_named;       // words behind that make a time of "9.30" and stay
   WordMap time_behind;      // words behind that belong to a time: "Uhr"
 
   std::vector<std::string> months;  // as they stand behind a day

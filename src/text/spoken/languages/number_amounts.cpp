@@ -64,7 +64,10 @@ void NumberReader::add_noun(Amount& amount) const {
     const bool apart = at > amount.end;
     const bool hyphen =
         at + unit < text_.size() && text_[at + unit] == '-' && is_letter_at(name, 0);
-    if (!(apart && capital && !word_behind(text_, at + unit).empty()) && !hyphen) {
+    // "3 x 4" is a product.
+    const size_t behind = skip_spaces(text_, at + unit);
+    const bool product = name == "x" && behind < text_.size() && is_ascii_digit(text_[behind]);
+    if (!(apart && capital && !word_behind(text_, at + unit).empty()) && !hyphen && !product) {
       amount.noun = &language_.units.find(name)->second;
       amount.end = at + unit;
     }
@@ -141,15 +144,19 @@ std::string NumberReader::in_case(std::string_view gender, std::string_view noun
 std::string_view NumberReader::case_at(size_t at, const Amount& amount) const {
   // "ok. 5": a stop between.
   const size_t stop = text_.substr(0, at).ends_with(". ") ? 2 : 0;
-  const std::string before = folded(word_before(text_, at - stop));
+  return case_behind(folded(word_before(text_, at - stop)), amount);
+}
+
+std::string_view NumberReader::case_behind(std::string_view before, const Amount& amount) const {
   const bool sign = amount.noun != nullptr || amount.magnitude != nullptr;
   const std::string noun = sign ? "" : folded(word_behind(text_, amount.end));
   for (const CaseRule& rule : language_.cases) {
     const bool fits = rule.endings.empty() ||
                       std::ranges::any_of(rule.endings, [&noun](const std::string& ending) {
-                        return noun.size() > ending.size() && noun.ends_with(ending);
+                        return noun.ends_with(ending);
                       });
-    if (fits && (rule.before.empty() || rule.before.contains(before))) {
+    if (fits && amount.number.value <= rule.most &&
+        (rule.before.empty() || rule.before.contains(before))) {
       return rule.name;
     }
   }
@@ -221,7 +228,94 @@ std::optional<size_t> NumberReader::range_at(size_t at) const {
   return std::nullopt;
 }
 
+// "3-1", "0–0": no range, as the second is no greater; "15:21" may rise.
+std::optional<SaidNumber> NumberReader::read_score(const Amount& first, Amount second,
+                                                   bool falling) const {
+  constexpr size_t kMostDigits = 2;
+  const auto plain = [](const Amount& amount) {
+    return amount.noun == nullptr && amount.magnitude == nullptr && amount.number.is_whole() &&
+           amount.number.digits.size() <= kMostDigits;
+  };
+  if (!plain(first) || !plain(second) || (falling && second.number.value > first.number.value) ||
+      range_at(second.end) || text_.substr(skip_spaces(text_, second.end)).starts_with("=")) {
+    return std::nullopt;
+  }
+  const std::string joint = sign(language_.signs.contains("score") ? "score" : ":");
+  second.noun_case = case_behind(joint, second);
+  const auto begin = cardinal(first.number, "");
+  const auto end = cardinal(second.number, in_case("", second.noun_case));
+  return begin && end ? std::optional(SaidNumber{
+                            second.end, *begin + (joint.empty() ? " " : " " + joint + " ") + *end})
+                      : std::nullopt;
+}
+
+// "€/Monat", "€/kg": what an amount is for.
+std::string NumberReader::read_per(size_t& end) const {
+  const std::string per = sign("per");
+  if (per.empty() || !text_.substr(end).starts_with("/")) {
+    return {};
+  }
+  const size_t at = end + 1;
+  if (const size_t length = longest_key(text_, at, language_.units); length > 0) {
+    end = at + length;
+    Amount one;
+    one.number.value = 1;
+    std::string noun = in_form(language_.units.find(text_.substr(at, length))->second, one, "");
+    noun.erase(0, noun.find_first_not_of(' '));
+    return " " + per + " " + noun;
+  }
+  const std::string_view word = letters_at(text_, at);
+  constexpr size_t kShortest = 3;
+  if (word.size() < kShortest) {
+    return {};
+  }
+  end = at + word.size();
+  return " " + per + " " + std::string(word);
+}
+
+// "2023/24", "1999/2000": a season; "24/7", "50/50".
+std::optional<SaidNumber> NumberReader::read_pair(size_t at) const {
+  const std::string_view first = digits_at(text_, at, 4);
+  const size_t slash = at + first.size();
+  const std::string_view second = digits_at(text_, slash + 1, 4);
+  // "3x1" is a result in Brazil.
+  if (const std::string joint = sign("x");
+      !joint.empty() && first.size() < 3 && !second.empty() && second.size() < 3 &&
+      !first.empty() && text_[slash] == 'x' && is_border(text_, slash + 1 + second.size())) {
+    const auto one = scan_number(first, 0, language_);
+    const auto two = scan_number(second, 0, language_);
+    const auto begin = one ? cardinal(*one, "") : std::nullopt;
+    const auto end = two ? cardinal(*two, "") : std::nullopt;
+    return begin && end ? std::optional(SaidNumber{slash + 1 + second.size(),
+                                                   *begin + " " + joint + " " + *end})
+                        : std::nullopt;
+  }
+  if (first.empty() || second.empty() || !text_.substr(slash).starts_with("/") ||
+      !is_border(text_, slash + 1 + second.size()) ||
+      text_.substr(slash + 1 + second.size()).starts_with("/")) {
+    return std::nullopt;
+  }
+  const auto one = scan_number(first, 0, language_);
+  const auto two = scan_number(second, 0, language_);
+  constexpr uint64_t kHundred = 100;
+  const bool season = one && two && first.size() == 4 &&
+                      (second.size() == 4 || second.size() == 2) &&
+                      (one->value + 1) % kHundred == two->value % kHundred &&
+                      (second.size() == 2 || one->value + 1 == two->value);
+  const bool known = (first == "24" && second == "7") || (first == "50" && second == "50");
+  if (!season && !known) {
+    return std::nullopt;
+  }
+  const auto begin = season ? year_words(one->value) : cardinal(*one, "");
+  const auto end = season && second.size() == 4 ? year_words(two->value) : cardinal(*two, "");
+  return begin && end ? std::optional(SaidNumber{slash + 1 + second.size(), *begin + " " + *end})
+                      : std::nullopt;
+}
+
 std::optional<SaidNumber> NumberReader::read_amount(size_t at) const {
+  if (auto pair = read_pair(at)) {
+    return pair;
+  }
   auto first = amount_at(at);
   // "1/2" is for the voice.
   const auto is_slash = [&](size_t end) {
@@ -266,15 +360,21 @@ std::optional<SaidNumber> NumberReader::read_amount(size_t at) const {
         return SaidNumber{second->end, *begin + (joint.empty() ? "-" : " " + joint + " ") + *end};
       }
     }
-    return std::nullopt;
+    return second ? read_score(*first, *second, true) : std::nullopt;
   }
   // "16:9", "3 × 4"
   for (const std::string_view mark : {":", "\u00D7", " \u00D7 ", " x "}) {
     const size_t next = first->end + mark.size();
     if (first->noun == nullptr && text_.substr(first->end).starts_with(mark) &&
         next < text_.size() && is_ascii_digit(text_[next])) {
-      const auto second = amount_at(next);
+      auto second = amount_at(next);
+      if (mark == ":" && second && is_score_at(at)) {
+        return read_score(*first, *second, false);
+      }
       const std::string joint = sign(mark == ":" ? ":" : "\u00D7");
+      if (second) {
+        second->noun_case = case_behind(joint, *second);
+      }
       const auto begin = say(*first);
       const auto end = second ? say(*second) : std::nullopt;
       if (!begin || !end || joint.empty()) {
@@ -292,10 +392,14 @@ std::optional<SaidNumber> NumberReader::read_amount(size_t at) const {
   if (!words) {
     return std::nullopt;
   }
+  if (first->noun != nullptr) {
+    *words += read_per(first->end);
+  }
   // "1 000 000 habitants"
   const std::string_view counted = word_behind(text_, first->end);
   if (first->noun == nullptr && first->magnitude == nullptr && first->number.value > 0 &&
       first->number.is_whole() && first->number.value % kMillion == 0 && !counted.empty() &&
+      counted != language_.of &&
       language_.of_endings.contains(folded(counted).substr(folded(counted).size() - 1))) {
     const std::string of = of_before(counted);
     const bool joins = of == language_.of_vowel;  // "d'habitants" is one word
@@ -318,7 +422,7 @@ std::optional<SaidNumber> NumberReader::read_currency_first(size_t at) const {
     return words ? std::optional(SaidNumber{amount->end, *words}) : std::nullopt;
   }
   size_t length = 0;
-  constexpr size_t kLongestSign = 6;
+  constexpr size_t kLongestSign = 12;
   for (size_t size = std::min(kLongestSign, text_.size() - at); size > 0 && length == 0; --size) {
     length = currency_of(text_.substr(at, size)) != nullptr ? size : 0;
   }
@@ -337,7 +441,10 @@ std::optional<SaidNumber> NumberReader::read_currency_first(size_t at) const {
   amount->number.point = amount->number.point && amount->number.fraction.size() != 2;
   amount->currency = currency_of(text_.substr(at, length));
   amount->noun = &amount->currency->whole;
-  const auto words = say(*amount);
+  auto words = say(*amount);
+  if (words) {
+    *words += read_per(amount->end);
+  }
   return words ? std::optional(SaidNumber{amount->end, *words}) : std::nullopt;
 }
 

@@ -239,7 +239,9 @@ std::optional<SaidNumber> NumberReader::read_days(size_t at) const {
     }
   }
   const auto first = date ? ordinal(value_of(day), form) : std::nullopt;
-  const auto second = date ? say_date(*date, at) : std::nullopt;
+  // "с 1 по 5 мая": the second has a preposition of its own.
+  const size_t place = language_.day_before.contains(word) ? next : at;
+  const auto second = date ? say_date(*date, place) : std::nullopt;
   if (!first || !second || !is_date(date->day, date->month) || !is_date(value_of(day), 1)) {
     return std::nullopt;
   }
@@ -299,6 +301,65 @@ std::optional<SaidNumber> NumberReader::read_date(size_t at) const {
   return said;
 }
 
+// "9.00–17.00": two times of a day, as decimals have another sign.
+bool NumberReader::is_clock_range(size_t at) const {
+  const auto clock_end = [this](size_t from) {
+    const std::string_view hour = digits_at(text_, from, 2);
+    const size_t stop = from + hour.size();
+    const std::string_view minute = digits_at(text_, stop + 1, 2);
+    const bool is_clock = !hour.empty() && value_of(hour) <= 24 && minute.size() == 2 &&
+                          value_of(minute) < 60 && text_[stop] == '.';
+    return is_clock ? stop + 3 : 0;
+  };
+  const size_t end = language_.decimal == "." ? 0 : clock_end(at);
+  const auto next = end > 0 ? range_at(end) : std::nullopt;
+  return next && clock_end(*next) > 0;
+}
+
+// Whether a word near says that "21:19" is a result.
+bool NumberReader::is_score_at(size_t at) const {
+  constexpr int kWords = 12;
+  size_t end = at;
+  for (int words = 0; words < kWords && end > 0; ++words) {
+    const std::string_view word = word_before(text_, end);
+    if (language_.score_words.contains(folded(word))) {
+      return true;
+    }
+    // Over the word, or a mark.
+    end = word.empty() ? end - 1 : static_cast<size_t>(word.data() - text_.data());
+  }
+  return false;
+}
+
+// "o 18", "о 18 годині": an hour without its minutes.
+std::optional<SaidNumber> NumberReader::read_hour(size_t at) const {
+  const std::string_view hour = digits_at(text_, at, 2);
+  constexpr unsigned kMostHours = 24;
+  if (hour.empty() || value_of(hour) > kMostHours) {
+    return std::nullopt;
+  }
+  const size_t end = at + hour.size();
+  const auto noun = language_.hour_nouns.find(word_behind(text_, end));
+  const size_t stop = text_.substr(0, at).ends_with(". ") ? 2 : 0;
+  const std::string before = folded(word_before(text_, at - stop));
+  const bool ends =
+      end >= text_.size() || std::string_view(",.;!?)").find(text_[end]) != std::string_view::npos;
+  const bool goes_on =
+      !is_border(text_, end) || (end + 1 < text_.size() && is_ascii_digit(text_[end + 1]));
+  // "o 18 złotych" is no hour, "godzina 18" always one.
+  constexpr size_t kPreposition = 3;
+  std::string form;
+  if (noun != language_.hour_nouns.end()) {
+    form = noun->second;
+  } else if (language_.hour_alone.contains(before) && !goes_on &&
+             (ends || before.size() > kPreposition)) {
+    const auto other = find_before(language_.hour_before, at - stop);
+    form = other == language_.hour_before.end() ? language_.hour_form : other->second;
+  }
+  const auto words = form.empty() ? std::nullopt : ordinal(value_of(hour), form);
+  return words ? std::optional(SaidNumber{end, *words}) : std::nullopt;
+}
+
 // "15:30", "15h30", "9.30 Uhr", "alle 9.30", "15 Uhr"
 std::optional<NumberReader::Clock> NumberReader::clock_at(size_t at) const {
   const std::string_view hour = digits_at(text_, at, 2);
@@ -308,10 +369,13 @@ std::optional<NumberReader::Clock> NumberReader::clock_at(size_t at) const {
   Clock clock{at + hour.size(), value_of(hour), 0, {}};
   size_t next = clock.end;
   const size_t gap = text_.substr(next).starts_with(" ") ? 1 : 0;
-  // "kl. 15.30"
-  const size_t stop = text_.substr(0, at).ends_with(". ") ? 2 : 0;
+  // "kl. 15.30", "all'1.30"
+  const size_t stop = text_.substr(0, at).ends_with(". ")  ? 2
+                      : text_.substr(0, at).ends_with("'") ? 1
+                                                           : 0;
   const bool two_digits = hour.size() == 2 && language_.time_before.contains("*");
   bool named = two_digits || language_.time_before.contains(folded(word_before(text_, at - stop)));
+  named = named || is_clock_range(at);
   const auto belongs = [&](size_t end) {
     return longest_key(text_, skip_spaces(text_, end), language_.time_behind);
   };
@@ -361,6 +425,11 @@ std::optional<NumberReader::Clock> NumberReader::clock_at(size_t at) const {
   } else if (const size_t length = belongs(clock.end); length > 0) {
     clock.end = skip_spaces(text_, clock.end) + length;
     named = true;
+  } else {
+    named = named || language_.time_named.contains(word_behind(text_, clock.end));
+  }
+  if (mark == ':' && !named && clock.seconds.empty() && is_score_at(at)) {
+    return std::nullopt;
   }
   return (mark != '.' || named) && is_border(text_, clock.end) ? std::optional(clock)
                                                                : std::nullopt;
@@ -377,8 +446,11 @@ std::optional<std::string> NumberReader::say_clock(const Clock& clock, size_t at
       other != language_.hour_before.end()) {
     form = other->second;
   }
-  const auto hours =
-      form.empty() ? cardinal(hour, language_.hour_gender) : ordinal(hour.value, form);
+  const std::string_view noun_case = case_at(at, Amount{});
+  const auto hours = form.empty() ? cardinal(hour, noun_case == "genitive"
+                                                       ? in_case(language_.hour_gender, noun_case)
+                                                       : language_.hour_gender)
+                                  : ordinal(hour.value, form);
   auto minutes = cardinal(minute, language_.minute_gender);
   if (!hours || !minutes) {
     return std::nullopt;
@@ -402,6 +474,9 @@ std::optional<std::string> NumberReader::say_clock(const Clock& clock, size_t at
 }
 
 std::optional<SaidNumber> NumberReader::read_time(size_t at) const {
+  if (auto hour = read_hour(at)) {
+    return hour;
+  }
   const auto clock = language_.time.empty() ? std::nullopt : clock_at(at);
   if (!clock) {
     return std::nullopt;

@@ -1,7 +1,6 @@
 #include "text/spoken/languages/number_reader.h"
 
 #include <algorithm>
-#include <vector>
 
 #include "text/spoken/characters.h"
 #include "text/unicode.h"
@@ -9,9 +8,6 @@
 
 namespace mynah {
 namespace {
-
-// More digits that stand together are no amount but a number of something.
-constexpr size_t kMostPlainDigits = 15;
 
 bool starts_with_at(std::string_view text, size_t at, std::string_view what) {
   return text.substr(std::min(at, text.size())).starts_with(what);
@@ -133,7 +129,11 @@ std::optional<SaidNumber> NumberReader::read_ordinal(size_t at) const {
     return std::nullopt;
   }
   const auto suffix = language_.ordinal_suffixes.find(text_.substr(end, length));
-  if ((suffix->first == "°" && is_degree_at(end + length)) || !is_border(text_, end + length)) {
+  // "dal 1° al 5": there is no degree of one.
+  const bool first =
+      digits == "1" && letters_at(text_, skip_spaces(text_, end + length)).size() > 1;
+  if ((suffix->first == "°" && !first && is_degree_at(end + length)) ||
+      !is_border(text_, end + length)) {
     return std::nullopt;
   }
   // "masculine+ü": letters of the suffix that stay.
@@ -174,7 +174,15 @@ std::string NumberReader::stopped_form(size_t at, size_t stop) const {
   form = form.empty() ? language_.ordinal_default : form;
   // A capital begins a sentence, or a noun of the list.
   const bool small = is_lower_case(next_code_point(behind).code_point);
-  return small || language_.ordinal_behind.words.contains(folded(behind)) ? form : "";
+  if (small || language_.ordinal_behind.words.contains(folded(behind))) {
+    return form;
+  }
+  // "Beethovens 9. Sinfonie": nouns have capitals, too.
+  const std::string_view owner = word_before(text_, at);
+  const bool owned = language_.capital_nouns && owner.ends_with('s') &&
+                     is_capital(next_code_point(owner).code_point) &&
+                     !by_ending(language_.genders, behind).empty();
+  return owned ? language_.ordinals.begin()->first : "";
 }
 
 // "3." before what it counts: "am 3. Mai", "der 3. Mann", "3. místo".
@@ -191,7 +199,8 @@ std::optional<SaidNumber> NumberReader::read_stopped(size_t at) const {
     const auto number = scan_number(digits, 0, language_);
     const auto words = number ? ordinal(number->value, decade->second) : std::nullopt;
     const std::string_view next = word_behind(text_, stop + 1);
-    const bool goes_on = !next.empty() && is_lower_case(next_code_point(next).code_point);
+    const bool goes_on = starts_with_at(text_, stop + 1, ",") ||
+                         (!next.empty() && is_lower_case(next_code_point(next).code_point));
     return words ? std::optional(SaidNumber{goes_on ? stop + 1 : stop, *words}) : std::nullopt;
   }
   const std::string form = stopped_form(at, stop);
@@ -218,58 +227,6 @@ std::optional<SaidNumber> NumberReader::read_suffixed(size_t at) const {
                      *words +
                          language_.number_suffixes.find(text_.substr(number->end, length))->second})
                : std::nullopt;
-}
-
-// A number of something: its digits, in the groups that it is written in. It begins with a zero or
-// a plus, or is longer than an amount.
-std::optional<SaidNumber> NumberReader::read_digits(size_t at) const {
-  const bool plus = starts_with_at(text_, at, "+");
-  size_t end = at + (plus ? 1 : 0);
-  const std::string_view first = digits_at(text_, end, 64);
-  const bool many = first.size() > kMostPlainDigits;
-  if (first.empty() || (!plus && !many && (first[0] != '0' || first.size() == 1))) {
-    return std::nullopt;
-  }
-  // E.164: a telephone number has at most 15 digits.
-  constexpr size_t kFewestOfPhone = 7;
-  constexpr size_t kMostOfPhone = 15;
-  std::vector<std::string_view> groups = {first};
-  size_t total = first.size();
-  for (size_t next = end + first.size(); next < text_.size();) {
-    const std::string_view digits = digits_at(text_, next + 1, kMostOfPhone);
-    if (std::string_view(" -/").find(text_[next]) == std::string_view::npos || digits.size() < 2 ||
-        total + digits.size() > kMostOfPhone) {
-      break;
-    }
-    groups.push_back(digits);
-    total += digits.size();
-    next += digits.size() + 1;
-  }
-  if (total < kFewestOfPhone) {
-    // "+5" is an amount, "007" stands alone.
-    groups.resize(1);
-    if (plus) {
-      return std::nullopt;
-    }
-  }
-  end = static_cast<size_t>(groups.back().data() + groups.back().size() - text_.data());
-  if (!is_border(text_, end) ||
-      (end + 1 < text_.size() && text_[end] == '.' && is_ascii_digit(text_[end + 1]))) {
-    return std::nullopt;
-  }
-  const bool pairs = language_.phone_pairs &&
-                     std::ranges::all_of(groups, [](auto group) { return group.size() == 2; });
-  std::string words = plus ? sign("+") : "";
-  for (const std::string_view group : groups) {
-    words += words.empty() || group.data() == first.data() ? "" : ",";
-    const bool pair = pairs && group[0] != '0';
-    for (size_t i = 0; i < group.size(); i += pair ? 2 : 1) {
-      const auto number = scan_number(group.substr(i, pair ? 2 : 1), 0, language_);
-      words += " " + (number ? cardinal(*number, "").value_or("") : "");
-    }
-  }
-  words.erase(0, words.starts_with(' ') ? 1 : 0);
-  return SaidNumber{end, words};
 }
 
 // "-5", "±3", "Nr. 7"

@@ -65,7 +65,6 @@ class NumberReader {
   [[nodiscard]] std::string stopped_form(size_t at, size_t stop) const;
   [[nodiscard]] std::string between_words(size_t at, std::string_view behind) const;
   [[nodiscard]] std::optional<SaidNumber> read_suffixed(size_t at) const;
-  [[nodiscard]] std::optional<SaidNumber> read_digits(size_t at) const;
   [[nodiscard]] std::optional<std::string> cardinal(const WrittenNumber& number,
                                                     std::string_view gender) const;
   [[nodiscard]] std::optional<std::string> ordinal(uint64_t number, std::string_view form) const;
@@ -81,6 +80,11 @@ class NumberReader {
   [[nodiscard]] std::optional<Amount> amount_at(size_t at) const;
   void add_noun(Amount& amount) const;
   [[nodiscard]] std::string_view case_at(size_t at, const Amount& amount) const;
+  [[nodiscard]] std::string_view case_behind(std::string_view before, const Amount& amount) const;
+  [[nodiscard]] std::optional<SaidNumber> read_score(const Amount& first, Amount second,
+                                                     bool falling) const;
+  [[nodiscard]] std::optional<SaidNumber> read_pair(size_t at) const;
+  [[nodiscard]] std::string read_per(size_t& end) const;
   [[nodiscard]] static std::string in_case(std::string_view gender, std::string_view noun_case);
   [[nodiscard]] std::optional<size_t> range_at(size_t at) const;
   [[nodiscard]] std::optional<std::string> say_bare(const Amount& amount) const;
@@ -90,6 +94,10 @@ class NumberReader {
   [[nodiscard]] std::string in_form(const CountedNoun& noun, const Amount& amount,
                                     const std::string& words) const;
   [[nodiscard]] const CurrencyWords* currency_of(std::string_view sign) const;
+
+  // number_phones.cpp
+  [[nodiscard]] std::optional<SaidNumber> read_digits(size_t at) const;
+  [[nodiscard]] bool is_phone_at(size_t at) const;
 
   // number_fractions.cpp
   [[nodiscard]] std::optional<SaidNumber> read_fraction(size_t at) const;
@@ -128,6 +136,9 @@ class NumberReader {
   [[nodiscard]] std::optional<std::string> say_date(const Date& date, size_t at) const;
   [[nodiscard]] std::optional<std::string> year_words(uint64_t year) const;
   [[nodiscard]] std::optional<Clock> clock_at(size_t at) const;
+  [[nodiscard]] bool is_clock_range(size_t at) const;
+  [[nodiscard]] bool is_score_at(size_t at) const;
+  [[nodiscard]] std::optional<SaidNumber> read_hour(size_t at) const;
   [[nodiscard]] std::optional<std::string> say_clock(const Clock& clock, size_t at) const;
 
   std::string_view text_;

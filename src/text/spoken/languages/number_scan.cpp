@@ -101,7 +101,9 @@ std::optional<WrittenNumber> scan_number(std::string_view text, size_t at,
   }
   // "5,- Euro"
   for (const std::string_view none : {"-", "\u2013", "\u2014"}) {
-    if (decimal && number.fraction.empty() && text.substr(end + 1).starts_with(none) &&
+    // "5.-" is written in Switzerland.
+    const bool stop = end < text.size() && text[end] == '.' && none == "-";
+    if ((decimal || stop) && number.fraction.empty() && text.substr(end + 1).starts_with(none) &&
         is_border(text, end + 1 + none.size())) {
       end += 1 + none.size();
       break;

@@ -35,6 +35,19 @@ bool is_stop(std::string_view mark) {
 
 std::optional<Reading> read_language_number(const Tokens& tokens, size_t at,
                                             const SpokenOptions& options) {
+  // "l'8 marzo", "d'1 million"; "anni '80"
+  const bool elided = tokens.is_word(at) && tokens.is(at + 1, "'") && tokens.is_digits(at + 2);
+  const bool dropped = tokens.is(at, "'") && tokens.is_digits(at + 1) && tokens.begins_word(at);
+  if (elided || dropped) {
+    const size_t from = at + (elided ? 2 : 1);
+    const LanguageNumbers* const language = language_numbers(options.language);
+    const auto said = language == nullptr
+                          ? std::nullopt
+                          : NumberReader(tokens.source(), *language).read(tokens.at(from).begin);
+    const auto end = said ? token_at(tokens, from, said->end) : std::nullopt;
+    const std::string before = elided ? std::string(tokens.text(at)) + "'" : "";
+    return end ? std::optional(Reading{*end, before + said->words}) : std::nullopt;
+  }
   const bool digits = tokens.is_digits(at);
   if (options.language.empty() || tokens.is_space(at)) {
     return std::nullopt;
