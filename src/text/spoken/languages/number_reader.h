@@ -128,13 +128,15 @@ class NumberReader {
   [[nodiscard]] std::optional<SaidNumber> read_days(size_t at) const;
   [[nodiscard]] std::optional<SaidNumber> read_years(const WrittenNumber& first,
                                                      const WrittenNumber& second, size_t at) const;
-  [[nodiscard]] std::optional<SaidNumber> read_time(size_t at) const;
   [[nodiscard]] std::optional<SaidNumber> read_year(const WrittenNumber& number, size_t at) const;
   [[nodiscard]] std::optional<Date> numeric_date(size_t at) const;
   [[nodiscard]] std::optional<Date> iso_date(size_t at) const;
   [[nodiscard]] std::optional<Date> named_date(size_t at) const;
   [[nodiscard]] std::optional<std::string> say_date(const Date& date, size_t at) const;
   [[nodiscard]] std::optional<std::string> year_words(uint64_t year) const;
+
+  // number_times.cpp
+  [[nodiscard]] std::optional<SaidNumber> read_time(size_t at) const;
   [[nodiscard]] std::optional<Clock> clock_at(size_t at) const;
   [[nodiscard]] bool is_clock_range(size_t at) const;
   [[nodiscard]] bool is_score_at(size_t at) const;
