@@ -147,7 +147,7 @@ def dates_of(locale):
     symbols = icu.DateFormatSymbols(locale)
     kinds, widths = icu.DateFormatSymbols, icu.DateFormatSymbols
     months = [clean(name) for name in symbols.getMonths(kinds.FORMAT, widths.WIDE)]
-    short = [clean(name).rstrip(".") for name in symbols.getMonths(kinds.FORMAT, widths.ABBREVIATED)]
+    short = [clean(name).rstrip(".॰") for name in symbols.getMonths(kinds.FORMAT, widths.ABBREVIATED)]
     return {"months": months, "short_months": short}
 
 

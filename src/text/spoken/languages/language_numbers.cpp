@@ -281,6 +281,7 @@ void read_dates(const Json& json, LanguageNumbers& numbers) {
   read(years, "short", numbers.year_short);
   read(years, "range_short", numbers.years_short);
   read(years, "decade_before", numbers.decade_before);
+  read_words(dates, "weekdays", numbers.weekdays);
   read_words(dates, "day_joints", numbers.day_joints);
 }
 

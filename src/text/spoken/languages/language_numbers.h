@@ -113,6 +113,7 @@ struct LanguageNumbers {
   WordMap year_behind_after;   // the word before the year that makes another form of it
   WordMap year_short;          // "r.": the word that it is cut from
   WordMap years_short;         // "гг.", "в гг.": form and noun of a range of years
+  WordMap weekdays;            // "am Donnerstag, 3. Oktober"
   WordMap day_joints;          // "und": between two days of one month
   WordMap decade_before;       // "lata": the form of the decade behind it
   std::string date_year;       // the ordinal's form of a date's year; empty: a cardinal

@@ -67,7 +67,10 @@ void NumberReader::add_noun(Amount& amount) const {
     // "3 x 4" is a product.
     const size_t behind = skip_spaces(text_, at + unit);
     const bool product = name == "x" && behind < text_.size() && is_ascii_digit(text_[behind]);
-    if (!(apart && capital && !word_behind(text_, at + unit).empty()) && !hyphen && !product) {
+    // "25 с" is seconds, "5 с половиной" a preposition.
+    const bool preposition = apart && letter && language_.starters.contains(name);
+    const bool goes_on = (capital && apart) || preposition;
+    if (!(goes_on && !word_behind(text_, at + unit).empty()) && !hyphen && !product) {
       amount.noun = &language_.units.find(name)->second;
       amount.end = at + unit;
     }
@@ -212,6 +215,13 @@ std::optional<std::string> NumberReader::say(const Amount& amount) const {
   if (amount.currency != nullptr && amount.magnitude == nullptr &&
       amount.number.fraction.size() == 2 && !amount.currency->part.forms.empty()) {
     return say_money(amount);
+  }
+  // "CHF 2,00" of a currency whose hundredths have no name here.
+  if (amount.currency != nullptr && amount.magnitude == nullptr && amount.number.fraction == "00") {
+    Amount whole = amount;
+    whole.number.fraction.clear();
+    whole.number.point = false;
+    return say(whole);
   }
   const auto words = say_bare(amount);
   return words && amount.noun != nullptr ? in_form(*amount.noun, amount, *words) : words;

@@ -177,11 +177,17 @@ std::optional<NumberReader::Date> NumberReader::named_date(size_t at) const {
   }
   date.month = digits_value(month->second) + 1;
   date.end = place + name.size();
-  const bool cut = date.end < text_.size() && text_[date.end] == '.' && name.size() < 8 &&
-                   folded(language_.months[date.month - 1]) != folded(name);
-  const size_t behind = over_joint(date.end + (cut ? 1 : 0));
+  // "oct.", in Hindi with a sign of its own.
+  constexpr size_t kLongestCut = 16;
+  size_t cut = 0;
+  if (name.size() < kLongestCut && folded(language_.months[date.month - 1]) != folded(name)) {
+    for (const std::string_view mark : {".", "\u0970"}) {
+      cut = text_.substr(date.end).starts_with(mark) ? mark.size() : cut;
+    }
+  }
+  date.end += cut;
+  const size_t behind = over_joint(date.end);
   const std::string_view year = digits_at(text_, behind, 4);
-  date.end += cut ? 1 : 0;
   // "el 3 de mayo, 15:30": no year; a number that goes on is none.
   if (year.size() == 4 && behind > date.end && is_border(text_, behind + 4) &&
       !(behind + 4 < text_.size() && text_[behind + 4] == ':')) {
@@ -235,6 +241,16 @@ std::optional<SaidNumber> NumberReader::read_days(size_t at) const {
   return SaidNumber{date->end, *first + joint + *second};
 }
 
+// Where "Donnerstag, 3. Oktober" begins, whose preposition the day has, too.
+size_t NumberReader::before_weekday(size_t at) const {
+  if (!text_.substr(0, at).ends_with(", ")) {
+    return at;
+  }
+  const std::string_view day = word_before(text_, at - 2);
+  return language_.weekdays.contains(folded(day)) ? static_cast<size_t>(day.data() - text_.data())
+                                                  : at;
+}
+
 std::optional<std::string> NumberReader::say_date(const Date& date, size_t at) const {
   WrittenNumber day;
   day.value = date.day;
@@ -243,7 +259,8 @@ std::optional<std::string> NumberReader::say_date(const Date& date, size_t at) c
     form = language_.ordinal_first_day;
   }
   for (const WordMap* const map : {&language_.ordinal_before, &language_.day_before}) {
-    if (const auto before = find_before(*map, at); !form.empty() && before != map->end()) {
+    if (const auto before = find_before(*map, before_weekday(at));
+        !form.empty() && before != map->end()) {
       form = before->second;
     }
   }

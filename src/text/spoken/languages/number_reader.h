@@ -132,6 +132,7 @@ class NumberReader {
   [[nodiscard]] std::optional<Date> numeric_date(size_t at) const;
   [[nodiscard]] std::optional<Date> iso_date(size_t at) const;
   [[nodiscard]] std::optional<Date> named_date(size_t at) const;
+  [[nodiscard]] size_t before_weekday(size_t at) const;
   [[nodiscard]] std::optional<std::string> say_date(const Date& date, size_t at) const;
   [[nodiscard]] std::optional<std::string> year_words(uint64_t year) const;
 

@@ -121,6 +121,12 @@ std::optional<ShortForm> match(const Row& row, std::string_view text, size_t at)
       form.cut = i > 0 && (written[i - 1] == '.' || written[i] == '.');
       return form.cut ? std::optional(form) : std::nullopt;
     }
+    // Hindi writes a ring: "डॉ॰".
+    constexpr std::string_view kRing = "\u0970";
+    if (written[i] == '.' && text.substr(form.end).starts_with(kRing)) {
+      form.end += kRing.size();
+      continue;
+    }
     if (text[form.end] != written[i]) {
       return std::nullopt;
     }
