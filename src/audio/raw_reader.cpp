@@ -312,6 +312,12 @@ Result<std::unique_ptr<FrameReader>> open_unfinished_wav(InputFile& input) {
   head.resize(static_cast<size_t>(std::max<ssize_t>(got, 0)));
   const WavProbe probe = probe_wav(head);
   const WavHeader& header = probe.header;
+  if (probe.state == WavProbe::State::Found && header.sample_bytes.value_or(0) > 0 &&
+      input.size_bytes <= static_cast<int64_t>(header.header_bytes)) {
+    return fail(ErrorCode::InvalidInput,
+                fmt::format("{} is cut off behind its header, which promises {} bytes of samples",
+                            input.name, *header.sample_bytes));
+  }
   if (probe.state != WavProbe::State::Found || header.sample_bytes) {
     return nullptr;
   }

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <optional>
 #include <ranges>
+
+#include "text/languages.h"
 
 // The file as it is.
 asm(".section .rodata\nmynah_language_codes_begin:\n.incbin \"" MYNAH_LANGUAGE_CODES
@@ -42,6 +45,14 @@ std::string language_codes(std::string_view language) {
     }
   }
   return wanted;
+}
+
+std::string language_code_of_name(const std::string& language) {
+  constexpr size_t kLongestCode = 3;
+  const auto found = language.size() > kLongestCode && !language.contains('-')
+                         ? find_language(language)
+                         : std::nullopt;
+  return found ? std::string(languages()[*found].code) : language;
 }
 
 }  // namespace mynah::cli

@@ -174,6 +174,12 @@ Status parse_flags(Fields& fields, const std::vector<std::string>& arguments) {
     if (values.empty()) {
       continue;
     }
+    // An output without a name would go elsewhere: -o "$OUT" of a variable that is not set.
+    const bool file = field.complete == Complete::Files || field.complete == Complete::Folders;
+    if (file && field.flag_only && !field.positional &&
+        std::ranges::find(values, "") != values.end()) {
+      return fail(ErrorCode::Usage, fmt::format("--{}: wanted a name, found nothing", field.name));
+    }
     if (!field.repeated) {
       // A value that is for this run alone, such as a file's name, is not meant to be replaced.
       const auto other = std::ranges::find_if(

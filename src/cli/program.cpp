@@ -117,7 +117,7 @@ int run_program(const std::vector<std::string>& arguments, Context& context) {
     return finish(0, context);
   }
   if (first == "--version") {
-    context.out.line(version_text(false));
+    context.out.line(version_text(context.json));
     return finish(0, context);
   }
   const auto verb = std::ranges::find(context.verbs, first, &Verb::name);

@@ -12,6 +12,7 @@
 
 #include "base/atomic_file.h"
 #include "cli/error_json.h"
+#include "cli/language_codes.h"
 #include "cli/named_output.h"
 #include "cli/open_placer.h"
 #include "cli/peer_flags.h"
@@ -297,6 +298,7 @@ Result<int> SpeakCommand::run(Context& context) {
   }
   const auto began = Clock::now();
   engine_.voice = voice_.speak.voice.voice;
+  voice_.speak.language = language_code_of_name(voice_.speak.language);
   std::optional<Document> document;
   std::optional<Subtitles> cues;
   if (!list_speakers_) {

@@ -109,6 +109,14 @@ Result<std::string> text_of_subtitles(std::string bytes, const std::string& name
   return document.chapters.empty() ? std::string() : document.chapters.front().text;
 }
 
+std::string office_document(const std::string& name) {
+  return fmt::format(
+      "{0}: mynah reads .txt, .md, .html, .epub, .pdf, .srt and .vtt: pandoc {0} -t markdown | "
+      "mynah "
+      "... --markup markdown - takes this one",
+      name);
+}
+
 std::string no_document(const std::string& name, std::string_view verb) {
   return fmt::format(
       "there is no document {0} here; where its name is what you want to {1}: echo {0} | mynah "
@@ -174,10 +182,16 @@ Status TextInput::check_names(std::string_view verb) const {
                                     words.size(), fmt::join(words, ", "), verb))
                  : Status{};
   }
+  if (has_extension(file, kOffice) && is_file(file)) {
+    return fail(ErrorCode::Usage, office_document(file));
+  }
   if (words.empty() || words.front().contains(' ') || !path().empty()) {
     return {};
   }
   const std::string& name = words.front();
+  if ((is_text(name) || has_extension(name, kOffice)) && fs::is_directory(name, error)) {
+    return fail(ErrorCode::Usage, fmt::format("{} is a folder: wanted a text or a document", name));
+  }
   if (is_text(name)) {
     return fail(ErrorCode::NotFound, no_document(name, verb));
   }
@@ -185,11 +199,7 @@ Status TextInput::check_names(std::string_view verb) const {
     return fail(ErrorCode::NotFound, no_document(name, verb));
   }
   if (has_extension(name, kOffice)) {
-    return fail(
-        ErrorCode::Usage,
-        fmt::format("{0}: mynah reads .txt, .md, .html, .epub, .pdf, .srt and .vtt: pandoc {0} -t "
-                    "markdown | mynah ... --markup markdown - takes this one",
-                    name));
+    return fail(ErrorCode::Usage, office_document(name));
   }
   // "e.g." is a text though a file may be called so; "notes.org" hardly is.
   if (fs::path(name).extension().string().size() > 1 && is_file(name)) {

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/error_codes.h"
+#include "cli/language_codes.h"
 #include "cli/open_placer.h"
 #include "cli/placement_answer.h"
 #include "cli/sound_output.h"
@@ -125,8 +126,7 @@ Result<int> VoicesCommand::list(Context& context) const {
     }
   }
   if (rows.empty()) {
-    context.say(fmt::format("no voice here speaks '{}'", language_));
-    return 1;
+    return fail(ErrorCode::NotFound, fmt::format("no voice here speaks '{}'", language_));
   }
   return 0;
 }
@@ -186,6 +186,7 @@ Result<int> VoicesCommand::sample(Context& context) const {
 }
 
 Result<int> VoicesCommand::run(Context& context) {
+  language_ = language_code_of_name(language_);
   if (names_.empty()) {
     if (play_ || !out_.empty()) {
       return fail(ErrorCode::Usage, "wanted the name of a voice to hear, such as af_heart");

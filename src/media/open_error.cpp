@@ -1,5 +1,6 @@
 #include "media/open_error.h"
 
+#include <cerrno>
 #include <cstddef>
 #include <span>
 
@@ -25,7 +26,7 @@ std::string explain_unopened(ByteInput& input, int error) {
         "with another recording of the same device (untrunc does that)",
         (samples_bytes + 512) / 1024);
   }
-  if (error == AVERROR_INVALIDDATA || error == AVERROR_EOF) {
+  if (error == AVERROR_INVALIDDATA || error == AVERROR_EOF || error == AVERROR(EINVAL)) {
     return "is not a recording that mynah can read (no known audio or video format), or cut off "
            "before its header ends; samples without a header want --raw";
   }

@@ -77,7 +77,20 @@ char32_t last_of(std::string_view text) {
   return code_points.empty() ? U' ' : code_points.back();
 }
 
-// A run without spaces as the pieces between which a line may be broken, none wider than `width`.
+// The bytes of a piece up to its last hyphen, dash or slash; 0 where it has none within it.
+size_t bytes_to_hyphen(std::string_view piece) {
+  size_t bytes = 0;
+  for (const std::string_view mark : {"-", "/", "\u2010", "\u2013", "\u2014"}) {
+    const size_t at = piece.rfind(mark);
+    if (at != std::string_view::npos && at > 0 && at + mark.size() < piece.size()) {
+      bytes = std::max(bytes, at + mark.size());
+    }
+  }
+  return bytes;
+}
+
+// A run without spaces as the pieces between which a line may be broken, none wider than `width`:
+// what is longer is cut behind a hyphen where it has one.
 std::vector<std::string> pieces_of(std::string_view run, size_t width) {
   std::vector<std::string> pieces;
   size_t held = 0;  // columns of the last piece
@@ -85,7 +98,14 @@ std::vector<std::string> pieces_of(std::string_view run, size_t width) {
   for (const std::u32string& grapheme : graphemes(to_code_points(run))) {
     const std::string letter = to_utf8(grapheme);
     const size_t columns = column_count(letter);
-    if (pieces.empty() || held + columns > width || may_break(last, grapheme.front())) {
+    const size_t whole =
+        pieces.empty() || held + columns <= width ? 0 : bytes_to_hyphen(pieces.back());
+    if (whole > 0 && !may_break(last, grapheme.front())) {
+      std::string rest = pieces.back().substr(whole);
+      pieces.back().resize(whole);
+      held = column_count(rest);
+      pieces.push_back(std::move(rest));
+    } else if (pieces.empty() || held + columns > width || may_break(last, grapheme.front())) {
       pieces.emplace_back();
       held = 0;
     }

@@ -13,6 +13,14 @@ TEST(LanguageCodes, EveryNameOfALanguageGivesAllItsCodes) {
   EXPECT_EQ(language_codes("zh"), "zh,zho,chi");
 }
 
+TEST(LanguageCodes, ANameIsACodeAndACodeIsItself) {
+  EXPECT_EQ(language_code_of_name("German"), "de");
+  EXPECT_EQ(language_code_of_name("japanese"), "ja");
+  for (const char* code : {"", "de", "en-GB", "yue", "pt-br", "Klingon"}) {
+    EXPECT_EQ(language_code_of_name(code), code);
+  }
+}
+
 TEST(LanguageCodes, WhatIsNotKnownStaysAsItIs) {
   EXPECT_EQ(language_codes("2"), "2");
   EXPECT_EQ(language_codes("QAA"), "qaa");

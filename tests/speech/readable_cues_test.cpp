@@ -205,6 +205,19 @@ TEST(ReadableCues, HighlightEachWordForATime) {
   EXPECT_THAT(marked, ElementsAre("<u>It</u> is so.", "It <u>is</u> so.", "It is <u>so.</u>"));
 }
 
+TEST(ReadableCues, WordsLongerThanALineAreCutBehindTheirHyphens) {
+  const std::string text =
+      "He saw the Llanfairpwllgwyngyll-and-then-some-more-of-the-very-long-name and a "
+      "state-of-the-art machine there.";
+  std::string joined;
+  for (const Cue& cue : cues_of({spoken(" " + text, 0, 0.6)})) {
+    for (const std::string& line : lines_of(cue.text)) {
+      joined += (joined.empty() || joined.ends_with('-') ? "" : " ") + line;
+    }
+  }
+  EXPECT_EQ(joined, text);
+}
+
 // Segments as a recogniser might give them at its worst: words without length, backwards, over one
 // another, longer than a line, of any script; segments without words, without text, without time.
 std::vector<Segment> random_segments(std::mt19937& random) {
