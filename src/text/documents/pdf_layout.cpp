@@ -205,10 +205,10 @@ void PdfLayoutReader::read_page(std::string_view xml) {
   TagReader tags(xml);
   bool in_word = false;
   bool in_line = false;
+  std::vector<std::vector<PdfWord>> words_of_lines;
   const auto end_line = [&] {
     if (in_line && !words.empty()) {
-      fill_line(page.lines.back(), words);
-      bytes_ += page.lines.back().text.size();
+      words_of_lines.push_back(std::move(words));
     } else if (in_line) {
       page.lines.pop_back();
     }
@@ -247,6 +247,11 @@ void PdfLayoutReader::read_page(std::string_view xml) {
     }
   }
   end_line();
+  join_raised(page.lines, words_of_lines);
+  for (size_t i = 0; i < page.lines.size(); ++i) {
+    fill_line(page.lines[i], words_of_lines[i]);
+    bytes_ += page.lines[i].text.size();
+  }
   std::erase_if(page.lines, [](const PdfLine& line) { return line.text.empty(); });
   pages_.push_back(std::move(page));
 }

@@ -64,18 +64,23 @@ bool ends_sentence(std::string_view text) {
   return !text.empty() && std::string_view(".!?\")").contains(text.back());
 }
 
-// A mark of a note in a line.
+class PageNotes;
+
+// A mark in a line, and its note.
 struct Mark {
   size_t line = 0;
   size_t begin = 0;
   size_t bytes = 0;
+  const PageNotes* page = nullptr;  // that has the note
+  size_t note = 0;
 };
 
 class PageNotes {
  public:
   // `open` is the last note of the page before, where it can go on here.
-  PageNotes(PdfPage& page, double body, const PdfLineJoiner& lines)
-      : page_(page), body_(body), lines_(lines), foot_(page.lines.size(), false) {}
+  // `before` is the page before: a note may stand on the page behind its mark.
+  PageNotes(PdfPage& page, double body, const PdfLineJoiner& lines, PageNotes* before)
+      : page_(page), body_(body), lines_(lines), before_(before), foot_(page.lines.size(), false) {}
 
   void find() {
     constexpr size_t kMostLines = 1000;  // more are a poster, or hostile
@@ -107,6 +112,8 @@ class PageNotes {
   [[nodiscard]] const std::vector<Mark>& marks() const { return marks_; }
 
   [[nodiscard]] std::vector<PdfNote>& notes() { return notes_; }
+
+  [[nodiscard]] const std::vector<PdfNote>& notes() const { return notes_; }
 
  private:
   [[nodiscard]] bool is_small(const PdfLine& line) const {
@@ -156,7 +163,7 @@ class PageNotes {
     }
     const std::string word = first_word(line.text);
     const NoteLabel label = note_label(word);
-    if (follows(label) && find_mark(label.core, line.y0)) {
+    if (follows(label) && (find_mark(label.core, line.y0) || is_of_page_before(label.core))) {
       if (word.size() == line.text.size()) {
         pending_ = i;
         return;
@@ -184,12 +191,24 @@ class PageNotes {
   }
 
   void begin(const std::string& label, std::string text, double y) {
-    const auto mark = find_mark(label, y);
+    PageNotes* marked = this;
+    auto mark = find_mark(label, y);
+    if (!mark && is_of_page_before(label)) {
+      marked = before_;
+      mark = before_->find_mark(label, before_->page_.height);
+    }
     if (!mark) {
       return;
     }
-    marks_.push_back(*mark);
+    mark->page = this;
+    mark->note = notes_.size();
+    marked->marks_.push_back(*mark);
     notes_.push_back({.label = label, .text = std::move(text)});
+  }
+
+  // The first note of a page may be one that had no room on the page of its mark.
+  [[nodiscard]] bool is_of_page_before(const std::string& label) const {
+    return before_ != nullptr && notes_.empty() && before_->find_mark(label, before_->page_.height);
   }
 
   // The first mark behind those that are taken, in a line above `y`.
@@ -220,11 +239,11 @@ class PageNotes {
     if (rest.starts_with("[" + core + "]")) {
       return core.size() + 2;
     }
-    if (at == 0) {
+    const std::string above = raised_label(core);
+    if (at == 0 && above.empty()) {
       return 0;
     }
-    const auto before = static_cast<unsigned char>(text[at - 1]);
-    const std::string above = raised_label(core);
+    const auto before = at == 0 ? 0 : static_cast<unsigned char>(text[at - 1]);
     if (!above.empty()) {
       const auto is_raised = [](std::string_view part) {
         const std::u32string points = to_code_points(part.substr(0, 4));
@@ -235,8 +254,8 @@ class PageNotes {
           !(at >= 3 && is_raised(std::string_view(text).substr(at - 3)))) {
         return above.size();
       }
-      const bool behind_word = is_ascii_letter(text[at - 1]) || before >= 0x80 ||
-                               std::string_view(".,;:!?\")").contains(text[at - 1]);
+      const bool behind_word = at > 0 && (is_ascii_letter(text[at - 1]) || before >= 0x80 ||
+                                          std::string_view(".,;:!?\")").contains(text[at - 1]));
       const bool number = at >= 2 && is_ascii_digit(text[at - 2]);  // "3.1"
       const std::string_view behind = rest.substr(std::min(core.size(), rest.size()));
       return plain && behind_word && !number && rest.starts_with(core) &&
@@ -255,11 +274,12 @@ class PageNotes {
   PdfPage& page_;
   double body_;
   const PdfLineJoiner& lines_;
+  PageNotes* before_;
   std::vector<bool> foot_;         // of each line, whether it can be of a note
   std::optional<size_t> pending_;  // a line that is a label
   std::vector<size_t> leading_;    // of the foot, before the first label
   std::vector<PdfNote> notes_;
-  std::vector<Mark> marks_;  // of each note
+  std::vector<Mark> marks_;  // in this page
 };
 
 // Raised numbers that are no powers: marks of notes that stand elsewhere, such as at the end.
@@ -284,19 +304,15 @@ void erase_marks(std::string& text) {
   text = begin == std::string::npos ? std::string() : kept.substr(begin);
 }
 
-void replace_marks(PdfPage& page, std::vector<Mark> marks, const std::vector<PdfNote>& notes,
-                   NoteReading how) {
-  std::vector<std::pair<Mark, const PdfNote*>> pairs;
-  for (size_t i = 0; i < marks.size() && i < notes.size(); ++i) {
-    pairs.emplace_back(marks[i], &notes[i]);
-  }
+void replace_marks(PdfPage& page, std::vector<Mark> marks, NoteReading how) {
   // From behind, so that places stay right.
-  std::ranges::sort(pairs, [](const auto& a, const auto& b) {
-    return std::pair(a.first.line, a.first.begin) > std::pair(b.first.line, b.first.begin);
+  std::ranges::sort(marks, [](const Mark& a, const Mark& b) {
+    return std::pair(a.line, a.begin) > std::pair(b.line, b.begin);
   });
-  for (const auto& [mark, note] : pairs) {
-    const std::string text = how == NoteReading::End      ? "[" + note->label + "]"
-                             : how == NoteReading::Inline ? " (" + note->text + ")"
+  for (const Mark& mark : marks) {
+    const PdfNote& note = mark.page->notes()[mark.note];
+    const std::string text = how == NoteReading::End      ? "[" + note.label + "]"
+                             : how == NoteReading::Inline ? " (" + note.text + ")"
                                                           : std::string();
     page.lines[mark.line].text.replace(mark.begin, mark.bytes, text);
   }
@@ -310,7 +326,8 @@ void take_footnotes(std::vector<PdfPage>& pages, NoteReading how, const PdfLineJ
   found.reserve(pages.size());
   PdfNote* last = nullptr;  // the last note of the page before
   for (PdfPage& page : pages) {
-    PageNotes& notes = found.emplace_back(page, body, lines);
+    PageNotes* const before = found.empty() ? nullptr : &found.back();
+    PageNotes& notes = found.emplace_back(page, body, lines, before);
     notes.find();
     if (last != nullptr && !ends_sentence(last->text)) {
       if (const std::string rest = notes.take_rest(); !rest.empty()) {
@@ -319,18 +336,19 @@ void take_footnotes(std::vector<PdfPage>& pages, NoteReading how, const PdfLineJ
     }
     last = notes.notes().empty() ? nullptr : &notes.notes().back();
   }
-  for (size_t i = 0; i < pages.size(); ++i) {
-    std::vector<PdfNote>& notes = found[i].notes();
-    for (PdfNote& note : notes) {
+  for (PageNotes& page : found) {
+    for (PdfNote& note : page.notes()) {
       erase_marks(note.text);
     }
-    replace_marks(pages[i], found[i].marks(), notes, how);
+  }
+  for (size_t i = 0; i < pages.size(); ++i) {
+    replace_marks(pages[i], found[i].marks(), how);
     for (PdfLine& line : pages[i].lines) {
       erase_marks(line.text);
     }
-    if (how == NoteReading::End) {
-      pages[i].notes = std::move(notes);
-    }
+  }
+  for (size_t i = 0; i < pages.size() && how == NoteReading::End; ++i) {
+    pages[i].notes = std::move(found[i].notes());
   }
 }
 

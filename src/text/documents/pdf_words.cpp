@@ -88,6 +88,7 @@ void fill_line(PdfLine& line, const std::vector<PdfWord>& words) {
     return;
   }
   std::vector<double> heights;
+  heights.reserve(words.size());
   for (const PdfWord& word : words) {
     heights.push_back(word.height);
   }
@@ -125,6 +126,37 @@ void fill_line(PdfLine& line, const std::vector<PdfWord>& words) {
     const bool goes_on = line.text.empty() || mark || (below && close);
     line.text += (goes_on ? "" : " ") + word.text;
     below = false;
+  }
+}
+
+void join_raised(const std::vector<PdfLine>& lines, std::vector<std::vector<PdfWord>>& words) {
+  constexpr size_t kMostBytes = 4;
+  constexpr size_t kNear = 6;  // lines before and behind it
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (words[i].size() != 1 || words[i][0].text.size() > kMostBytes ||
+        note_label(words[i][0].text).kind == NoteLabel::Kind::Letters ||
+        !note_label(words[i][0].text)) {
+      continue;
+    }
+    const PdfWord number = words[i][0];
+    for (size_t k = i < kNear ? 0 : i - kNear; k < std::min(lines.size(), i + kNear + 1); ++k) {
+      if (k == i || words[k].empty()) {
+        continue;
+      }
+      const PdfWord& tallest = *std::ranges::max_element(words[k], {}, &PdfWord::height);
+      const double height = tallest.height;
+      const double lower = tallest.y1;
+      const bool above = number.height < kSmall * height && number.y1 < lower - kRaise * height &&
+                         number.y1 > lower - height;
+      const bool within = number.x0 > lines[k].x0 - 2 * height && number.x0 < lines[k].x1 + height;
+      if (above && within) {
+        const auto place = std::ranges::find_if(
+            words[k], [&](const PdfWord& word) { return word.x0 > number.x0; });
+        words[k].insert(place, number);
+        words[i].clear();
+        break;
+      }
+    }
   }
 }
 

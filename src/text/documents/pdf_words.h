@@ -26,6 +26,10 @@ struct PdfWord {
 // are of their word ("H2O").
 void fill_line(PdfLine& line, const std::vector<PdfWord>& words);
 
+// Moves raised numbers that stand as lines of their own into the lines that they stand in or
+// before. `words` are those of each line; what is moved leaves none.
+void join_raised(const std::vector<PdfLine>& lines, std::vector<std::vector<PdfWord>>& words);
+
 // Joins lines of a document, and makes words whole that were cut at a line's end. The hyphen stays
 // where the word has it elsewhere in the document, or where a dictionary has both parts and not the
 // whole: "well-known", "paragraph".

@@ -106,6 +106,39 @@ TEST(PdfNotes, AreGivenWhereTheyAreWanted) {
                         "\n\n[Footnote 2: Ibid.]"));
 }
 
+TEST(PdfNotes, TheirMarksMayBeLinesOfTheirOwn) {
+  Pages pages;
+  pages.page();
+  pages.block(
+      {"The people of the valley went to the sea", "and waited there.   And nobody came for"}, 60,
+      60);
+  pages.line("1", 48, 72, 6);   // raised, before the second line
+  pages.line("2", 145, 72, 6);  // raised, in the gap
+  pages.line("1", 60, 598, 4);
+  pages.line("See the Annals.", 66, 600, 8);
+  pages.line("2", 60, 610, 4);
+  pages.line("Ibid.", 66, 612, 8);
+  pages.page();
+  pages.block({"them until it was dark."}, 60, 60);
+  EXPECT_EQ(pages.text(NoteReading::Inline),
+            "The people of the valley went to the sea\n(See the Annals.) and waited there. (Ibid.) "
+            "And nobody came for\nthem until it was dark.\n");
+}
+
+TEST(PdfNotes, ThatHadNoRoomAreOnThePageBehind) {
+  Pages pages;
+  pages.page();
+  pages.block({"The people of the valley^7 went to the sea.^8"}, 60, 60);
+  pages.block({"7. See the Annals."}, 60, 600, 8);
+  pages.page();
+  pages.block({"They were never^9 seen again."}, 60, 60);
+  pages.block({"8. Ibid.", "9. It is said."}, 60, 600, 8);
+  EXPECT_EQ(
+      pages.text(NoteReading::Inline),
+      "The people of the valley (See the Annals.) went to the sea. (Ibid.)\n\nThey were never "
+      "(It is said.) seen again.\n");
+}
+
 TEST(PdfNotes, SmallLinesWithoutAMarkStay) {
   Pages pages;
   std::mt19937 random(3);
