@@ -37,6 +37,38 @@ const std::unordered_map<std::string_view, std::vector<Phrase>>& phrases() {
   return *table;
 }
 
+// What stands before a stop of a phrase, and behind it.
+struct Around {
+  std::string_view front;
+  std::string_view rest;
+};
+
+// The letters, digits and apostrophes that a text ends with.
+std::string_view last_word(std::string_view text) {
+  size_t begin = text.size();
+  while (begin > 0 && text.size() - begin < kWordBytes &&
+         (is_word_byte(text[begin - 1]) || text[begin - 1] == '\'')) {
+    --begin;
+  }
+  return text.substr(begin);
+}
+
+// The stops of all phrases, by the words before them.
+const std::unordered_map<std::string_view, std::vector<Around>>& stops() {
+  static const auto* const table = [] {
+    auto* map = new std::unordered_map<std::string_view, std::vector<Around>>();
+    for (const auto& [written, row] : table_rows(WordTable::Phrases)) {
+      for (size_t at = written.find('.'); at != std::string_view::npos;
+           at = written.find('.', at + 1)) {
+        const std::string_view front = written.substr(0, at);
+        (*map)[last_word(front)].push_back({front, written.substr(at + 1)});
+      }
+    }
+    return map;
+  }();
+  return *table;
+}
+
 }  // namespace
 
 // The longest one at `at`, exactly as it is written. The stop that ends the text too is left.
@@ -67,26 +99,23 @@ std::optional<Reading> read_phrase(const Tokens& tokens, size_t at, const Spoken
 }
 
 PhraseStop phrase_stop(std::string_view text, size_t begin, size_t stop, std::string_view next) {
-  const std::string_view before = text.substr(begin, stop + 1 - begin);
-  PhraseStop found = PhraseStop::None;
-  for (const auto& [first, all] : phrases()) {
-    for (const Phrase& phrase : all) {
-      for (size_t at = phrase.written.find('.'); at != std::string_view::npos;
-           at = phrase.written.find('.', at + 1)) {
-        const std::string_view front = phrase.written.substr(0, at + 1);
-        if (!before.ends_with(front) ||
-            (before.size() > front.size() && is_word_byte(before[before.size() - at - 2]))) {
-          continue;
-        }
-        const std::string_view rest = phrase.written.substr(at + 1);
-        if (rest.starts_with(' ') && !next.empty() && word_at(rest, 1) == next) {
-          return PhraseStop::Inside;
-        }
-        found = rest.empty() ? PhraseStop::Last : found;
-      }
-    }
+  const std::string_view before = text.substr(begin, stop - begin);
+  const auto found = stops().find(last_word(before));
+  PhraseStop verdict = PhraseStop::None;
+  if (found == stops().end()) {
+    return verdict;
   }
-  return found;
+  for (const auto& [front, rest] : found->second) {
+    if (!before.ends_with(front) ||
+        (before.size() > front.size() && is_word_byte(before[before.size() - front.size() - 1]))) {
+      continue;
+    }
+    if (rest.starts_with(' ') && !next.empty() && word_at(rest, 1) == next) {
+      return PhraseStop::Inside;
+    }
+    verdict = rest.empty() ? PhraseStop::Last : verdict;
+  }
+  return verdict;
 }
 
 }  // namespace mynah
