@@ -154,6 +154,8 @@ TEST_F(PlainEnglish, tells_the_letter_A_from_the_article) {
   EXPECT_EQ(say("Plan A failed."), "plˈæn ˈA fˈAld.");
   EXPECT_EQ(say("They are type A people."), "ðˌA ɑɹ tˈIp ˈA pˈipᵊl.");
   EXPECT_EQ(say("a squared plus b squared"), "ˈA skwˈɛɹd plˈʌs bˈi skwˈɛɹd");
+  EXPECT_EQ(say("in A minor, the letter a"), "ɪn ˈA mˈInəɹ, ðə lˈɛTəɹ ˈA");
+  EXPECT_EQ(say("A minor point. A major one."), "ɐ mˈInəɹ pˈYnt. ɐ mˈAʤəɹ wˈʌn.");
   EXPECT_EQ(say("A"), "ˈA");
   EXPECT_EQ(say("an A, (a)"), "ɐn ˈA, (ˈA)");
   EXPECT_EQ(say("A is the first letter."), "ˈA ɪz ðə fˈɜɹst lˈɛTəɹ.");

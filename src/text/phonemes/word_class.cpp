@@ -176,7 +176,8 @@ bool is_bare_verb(const Sentence& s, bool is_verb_now) {
   const bool adverbs = i < s.at() - 1;
   const bool object = begins_object(s, next);
   const bool clause_ends = s.is_mark(next);
-  if ((s.is(i, kModals) && s.word(i) != U"to") || s.is(i, kDo) || s.word(s.at() - 1) == U"n't") {
+  const bool denied = s.word(s.at() - 1) == U"n't" && !s.is(i, kBe) && !s.is(i, kHave);
+  if ((s.is(i, kModals) && s.word(i) != U"to") || s.is(i, kDo) || denied) {
     return true;
   }
   if (s.word(i) == U"to" && s.tag(s.at()) != "VB" &&
@@ -252,12 +253,15 @@ std::string_view tense_of_read(std::span<const TaggedToken> tokens, size_t at) {
   constexpr std::string_view kPresent = "VB";
   const Sentence s(tokens, at);
   const std::ptrdiff_t i = s.before_adverbs();
+  if (s.is(i, kHave) || s.is(i, kBe)) {
+    return kPast;  // "I haven't read it"
+  }
   if (s.is(i, kModals) || s.is(i, kDo) || s.word(s.at() - 1) == U"n't" ||
       s.is(i, U" please let us help helps ") || s.word(i - 1) == U"let" ||
       is_asked(s, i, s.is_mark(s.at() + 1))) {
     return kPresent;
   }
-  if (s.is(i, kHave) || s.is(i, kBe) || s.word(i) == U"well") {
+  if (s.word(i) == U"well") {
     return kPast;
   }
   // "have you read it?"
@@ -313,6 +317,11 @@ bool is_letter_a(std::span<const TaggedToken> tokens, size_t at) {
     return s.is(next, kBehindLetter);
   }
   if (s.is(next, U" squared cubed equals ")) {
+    return true;
+  }
+  // "the letter a is a vowel", "in A minor"
+  if (s.word(here - 1) == U"letter" ||
+      (capital && s.is(next, U" minor major flat sharp natural "))) {
     return true;
   }
   if (!capital) {

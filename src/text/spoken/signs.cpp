@@ -255,8 +255,10 @@ std::optional<Reading> read_dash(const Tokens& tokens, size_t at) {
   // "10-ft.-tall"
   const bool cut = at > 1 && hyphen && tokens.is(at - 1, ".") && tokens.is_word(at - 2) &&
                    tokens.is_word(end) && is_ascii_lower(tokens.text(end)[0]);
-  const bool before =
-      at > 0 && (is_value(tokens, at - 1) || tokens.is(at - 1, "$") || (cut && end - at == 1));
+  // "will-o'-the-wisp"
+  const bool clipped = at > 1 && tokens.is(at - 1, "'") && tokens.is_word(at - 2) && hyphen;
+  const bool before = at > 0 && (clipped || is_value(tokens, at - 1) || tokens.is(at - 1, "$") ||
+                                 (cut && end - at == 1));
   if (end - at > 1) {
     const bool pause = before || !behind || is_pause(tokens, at, end);
     return Reading{end, pause ? "\u2014" : "dash dash"};
