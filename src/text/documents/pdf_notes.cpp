@@ -133,10 +133,7 @@ class PageNotes {
     }
     for (size_t i = 0; i < page_.lines.size(); ++i) {
       const PdfLine& line = page_.lines[i];
-      const std::string label = first_word(line.text);
-      const bool begins = !line.left_out && !foot_[i] && line.y0 > page_.height / 2 &&
-                          note_label(label).raised && label.size() < line.text.size();
-      if (!begins || !find_mark(note_label(label).core, line.y0)) {
+      if (line.left_out || foot_[i] || line.y0 < page_.height / 2 || !begins_note(line)) {
         continue;
       }
       for (size_t k = 0; k < page_.lines.size(); ++k) {
@@ -145,6 +142,21 @@ class PageNotes {
       }
       return;
     }
+  }
+
+  // A line as large as the text: its label is raised, or a number whose mark is no power above.
+  [[nodiscard]] bool begins_note(const PdfLine& line) const {
+    const std::string word = first_word(line.text);
+    const NoteLabel label = note_label(word);
+    const auto mark =
+        label && word.size() < line.text.size() ? find_mark(label.core, line.y0) : std::nullopt;
+    if (!mark || label.raised) {
+      return mark.has_value();
+    }
+    const std::string_view before =
+        std::string_view(page_.lines[mark->line].text).substr(0, mark->begin);
+    return label.kind == NoteLabel::Kind::Number && !before.empty() && before.back() != ' ' &&
+           !takes_powers(before);
   }
 
   static std::string first_word(const std::string& text) { return text.substr(0, text.find(' ')); }

@@ -13,6 +13,7 @@ namespace {
 using test::lines_of_text;
 using test::Pages;
 using testing::HasSubstr;
+using testing::Not;
 
 TEST(PdfText, WordsThatWereCutAreWhole) {
   Pages pages;
@@ -157,6 +158,21 @@ TEST(PdfNotes, OfTheTextsSizeAreKnownByTheirRaisedLabels) {
   pages.block({"ships that were to come."}, 60, 60);
   EXPECT_EQ(pages.text(),
             "The people of the valley went. Then they\nwaited for the\nships that were to come.\n");
+}
+
+TEST(PdfNotes, OfTheTextsSizeAreKnownByMarksThatAreNoPowers) {
+  const auto read = [](const std::string& mark) {
+    Pages pages;
+    pages.page();
+    pages.block({"The people of the valley" + mark + " went to the sea.", "Then they waited."}, 60,
+                60);
+    pages.block({"2. See the Annals", "of the harbour."}, 60, 600);
+    return pages.text();
+  };
+  EXPECT_THAT(read("^2"), Not(HasSubstr("Annals")));
+  EXPECT_THAT(read(".2"), Not(HasSubstr("Annals")));
+  EXPECT_THAT(read(" of 40 m^2"), HasSubstr("2. See the Annals\nof the harbour."));
+  EXPECT_THAT(read(""), HasSubstr("2. See the Annals\nof the harbour."));
 }
 
 TEST(PdfText, GoesOnOverColumnsAndPages) {
