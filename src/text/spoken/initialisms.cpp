@@ -193,7 +193,8 @@ bool is_product(const Tokens& tokens, size_t at) {
   constexpr size_t kNear = 12;  // tokens
   const std::string_view word = tokens.text(at);
   const bool small = std::ranges::all_of(word, is_ascii_lower);
-  const size_t equals = at > 1 && tokens.is_space(at - 1) ? at - 2 : at - 1;
+  const size_t sign = at > 2 && tokens.is(at - 1, "-") ? at - 1 : at;
+  const size_t equals = sign > 1 && tokens.is_space(sign - 1) ? sign - 2 : sign - 1;
   if (at > 2 && tokens.is(equals, "=")) {
     const size_t left = tokens.is_space(equals - 1) ? equals - 2 : equals - 1;
     const std::string_view unknown = tokens.text(left);

@@ -234,7 +234,8 @@ std::optional<Reading> read_sign_last(const Tokens& tokens, size_t at, EnglishDi
     }
     // "a 99c app"
     const bool cent = tokens.is(amount->end, "c") && tokens.ends_word(amount->end + 1) &&
-                      !tokens.is(amount->end + 1, ".") && amount->decimals.empty() &&
+                      !tokens.is(amount->end + 1, ".") &&
+                      (amount->decimals.empty() || tokens.is(amount->end + 1, "/")) &&
                       amount->whole.size() < 3 && !is_near(WordList{"heat"}, tokens, at, kNear);
     if (cent || tokens.is(amount->end, "\u00A2") ||
         (tokens.is(amount->end, "p") && tokens.ends_word(amount->end + 1))) {

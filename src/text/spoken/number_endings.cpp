@@ -10,6 +10,7 @@
 #include "text/spoken/characters.h"
 #include "text/spoken/codes.h"
 #include "text/spoken/quantity.h"
+#include "text/spoken/word_tables.h"
 
 namespace mynah {
 namespace {
@@ -98,7 +99,10 @@ std::optional<Reading> plural_at(const Tokens& tokens, size_t at, bool last,
   const bool model = is_model_number(tokens, digits);
   // "highs in the low 50s"
   constexpr auto kLow = std::to_array<std::string_view>({"low", "high", "upper", "lower"});
-  const bool tens = number.size() == 2 && number[1] == '0' && among(kLow, tokens.word_before(at));
+  constexpr size_t kNear = 24;  // tokens
+  const bool tens =
+      number.size() == 2 && number[1] == '0' &&
+      (among(kLow, tokens.word_before(at)) || is_near(WordList{"temperatures"}, tokens, at, kNear));
   // "under-18s"
   const bool joined = at > 1 && tokens.is(at - 1, "-") && tokens.is_word(at - 2);
   const bool known = last || model || joined || tens ||

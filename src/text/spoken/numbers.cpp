@@ -118,6 +118,15 @@ bool is_docket(const Tokens& tokens, size_t at, std::string_view first, std::str
   return first.size() == 2 && second.size() >= 3 && second.size() <= 4 && among(kNames, name);
 }
 
+// "50-50", "a 7-10 split", "10-4, over": numbers beside each other; not "passed 52-48".
+bool is_said_without_to(const Tokens& tokens, size_t at, std::string_view first,
+                        const Quantity& second) {
+  const bool shares =
+      is_split(first, second.whole) && !is_near(WordList{"votes"}, tokens, at, kVoteNear);
+  const bool radio = first == "10" && second.whole == "4" && tokens.is(second.end, ",");
+  return shares || radio || tokens.word_behind(second.end) == "split";
+}
+
 // "245-6 at stumps", "took 5-32": runs and wickets, of a side or of a bowler.
 bool is_wickets(const Tokens& tokens, size_t at, const std::string& first,
                 const std::string& second) {
@@ -159,15 +168,10 @@ std::optional<Span> span_at(const Tokens& tokens, size_t at, const Quantity& fir
   const bool whole = first.decimals.empty() && second->decimals.empty();
   if (tokens.is(tokens.skip_space(second->end), "=")) {
     between = " minus ";
-  } else if (whole && is_split(first.whole, second->whole) &&
-             !is_near(WordList{"votes"}, tokens, at, kVoteNear)) {
+  } else if (whole && is_said_without_to(tokens, at, first.whole, *second)) {
     between = " ";
   } else if (whole && is_wickets(tokens, at, first.whole, second->whole)) {
     between = " for ";
-  } else if (whole &&
-             (tokens.word_behind(second->end) == "split" ||
-              (first.whole == "10" && second->whole == "4" && tokens.is(second->end, ",")))) {
-    between = " ";  // "a 7-10 split", "10-4, over"
   } else if (whole && is_docket(tokens, at, first.whole, second->whole)) {
     between = " ";
     right = pair_words(second->whole, options.dialect);

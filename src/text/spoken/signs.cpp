@@ -283,6 +283,11 @@ std::optional<Reading> read_dash(const Tokens& tokens, size_t at) {
   if (tokens.is_digits(tokens.skip_space(end)) && at > 1 && tokens.is_digits(at - 2) && hyphen) {
     return Reading{end, "minus"};
   }
+  // "F = -kx"
+  if (hyphen && at > 1 && tokens.is_space(at - 1) && tokens.is(at - 2, "=") &&
+      tokens.is_word(at + 1) && tokens.text(at + 1).size() < 3) {
+    return Reading{end, "minus"};
+  }
   if (hyphen && behind && tokens.begins_word(at)) {
     if (is_pause(tokens, at, end)) {
       return Reading{end, at == 0 ? "" : "\u2014"};

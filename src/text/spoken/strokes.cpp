@@ -82,8 +82,10 @@ std::optional<Reading> read_price_divisor(const Tokens& tokens, size_t at,
   // "10⁹/L"
   constexpr auto kRaised = std::to_array<std::string_view>(
       {"\u00B2", "\u00B3", "\u2074", "\u2075", "\u2076", "\u2077", "\u2078", "\u2079"});
+  const bool cents = at > 1 && tokens.is(at - 1, "c") && tokens.is_digits(at - 2);
   const bool money =
-      at > 0 && (among(kMoney, tokens.text(at - 1)) || among(kRaised, tokens.text(at - 1)));
+      cents ||
+      (at > 0 && (among(kMoney, tokens.text(at - 1)) || among(kRaised, tokens.text(at - 1))));
   constexpr auto kScales =
       std::to_array<std::string_view>({"k", "K", "m", "M", "bn", "B", "million", "billion"});
   const bool scaled = at > 1 && among(kScales, tokens.text(at - 1)) &&

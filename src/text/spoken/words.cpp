@@ -131,6 +131,11 @@ std::string_view word_for(const Tokens& tokens, size_t at, size_t behind,
       is_near(WordList{"cricket"}, tokens, at, kCricket)) {
     return "declared";
   }
+  // "10% tax incl."
+  if (abbreviation.written == "incl" && next_word.empty() &&
+      !tokens.is_digits(tokens.skip_space(behind))) {
+    return "included";
+  }
   // "est. £2,000"
   constexpr auto kMoney = std::to_array<std::string_view>({"$", "\u00A3", "\u20AC", "\u00A5"});
   if (abbreviation.written == "est" && among(kMoney, tokens.text(tokens.skip_space(behind)))) {
@@ -244,6 +249,7 @@ bool stands(const Tokens& tokens, size_t at, const Found& found, bool stop, size
         std::to_array<std::string_view>({"fig", "figs", "vol", "vols", "apt", "ste", "eq", "eqs",
                                          "rte", "rm", "mk", "chap", "para", "paras", "sch"});
     const bool bare = word == "pp" || is_british_section(tokens, at) ||
+                      (at > 0 && (word == "No" || word == "Nos") && tokens.is_digits(at + 2)) ||
                       (is_capitalised(word) && among(kNoWords, abbreviation.written));
     if (is_capitalised(word) && among(WordList{"small-short-forms"}, abbreviation.written)) {
       return false;  // "plan B. 1950 people"
