@@ -16,6 +16,7 @@
 #include "cli/store_access.h"
 #include "place/workers/open_device.h"
 #include "speech/kokoro_phonemizers.h"
+#include "speech/languages.h"
 #include "speech/text_reader.h"
 #include "store/catalogue.h"
 #include "store/speech_models.h"
@@ -193,7 +194,9 @@ void PhonemesCommand::fields(Fields& fields) {
       .option("lexicon", "FILE", lexicon_,
               "Your own words: lines of word, tab, phonemes (Kokoro's or IPA).")
       .completes(Complete::Files);
-  fields.option("lang", "LANGUAGE", language_, "Language of the text, such as en-US or en-GB.")
+  fields
+      .option("lang", "LANGUAGE", language_,
+              "Language of the text, such as en-gb or de; empty: the document's own, else en-us.")
       .also("language")
       .shorter('l');
   fields.flag(
@@ -221,11 +224,13 @@ Result<int> PhonemesCommand::run(Context& context) {
       kokoro_phonemizers({.phonemes = lexicons ? lexicons->path() : std::string(),
                           .dictionary = installed_dictionary(store)},
                          lexicon_, *device.backend);
+  MYNAH_TRY(const std::optional<Document> document, input_.read_document(context));
+  const std::string language = language_of(document, phonemizers, context);
   // What cannot be read at all is told before any text is.
-  if (const auto phonemizer = phonemizers(language_); !phonemizer) {
+  if (const auto phonemizer = phonemizers(language); !phonemizer) {
     return std::unexpected(phonemizer.error());
   }
-  const Status read = print(phonemizers, context);
+  const Status read = print(phonemizers, document, language, context);
   if (!read) {
     return context.stop.stop_requested() ? Result<int>(context.stopped_exit_code())
                                          : std::unexpected(read.error());
@@ -233,10 +238,31 @@ Result<int> PhonemesCommand::run(Context& context) {
   return 0;
 }
 
-Status PhonemesCommand::print(const PhonemizerSource& phonemizers, Context& context) const {
-  MYNAH_TRY(const std::optional<Document> document, input_.read_document(context));
+std::string PhonemesCommand::language_of(const std::optional<Document>& document,
+                                         const PhonemizerSource& phonemizers,
+                                         const Context& context) const {
+  if (!language_.empty()) {
+    return language_;
+  }
+  // "und" is nobody's language.
+  constexpr size_t kLetters = 2;
+  if (document && primary_language(document->language).size() == kLetters) {
+    if (phonemizers(document->language)) {
+      return document->language;
+    }
+    context.say(
+        fmt::format("the text is in '{}', as it says, which cannot be read here: it is "
+                    "read as English; --lang {} says why",
+                    document->language, primary_language(document->language)));
+  }
+  return "en-US";
+}
+
+Status PhonemesCommand::print(const PhonemizerSource& phonemizers,
+                              const std::optional<Document>& document, const std::string& language,
+                              Context& context) const {
   if (document) {
-    PhonemePrinter printer(phonemizers, language_, reading_, kind_, context);
+    PhonemePrinter printer(phonemizers, language, reading_, kind_, context);
     for (const Chapter& chapter : document->chapters) {
       MYNAH_TRY_STATUS(printer.push(chapter.text + "\n\n"));
     }
@@ -246,7 +272,7 @@ Status PhonemesCommand::print(const PhonemizerSource& phonemizers, Context& cont
   MYNAH_TRY_STATUS(input_.read(
       context, kind_,
       [&](TextKind kind) -> Status {
-        printer.emplace(phonemizers, language_, reading_, kind, context);
+        printer.emplace(phonemizers, language, reading_, kind, context);
         return {};
       },
       [&](std::string_view text) { return printer->push(text); }));

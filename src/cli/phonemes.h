@@ -1,11 +1,13 @@
 // `mynah phonemes`: how a text is read, before it is spoken.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "cli/text_input.h"
 #include "cli/verb.h"
 #include "speech/text_reader.h"
+#include "text/documents/document.h"
 
 namespace mynah::cli {
 
@@ -16,10 +18,16 @@ class PhonemesCommand : public Command {
   [[nodiscard]] std::string details() const override;
 
  private:
-  Status print(const PhonemizerSource& phonemizers, Context& context) const;
+  // The language that is asked for, else the document's where it can be read, else American
+  // English.
+  [[nodiscard]] std::string language_of(const std::optional<Document>& document,
+                                        const PhonemizerSource& phonemizers,
+                                        const Context& context) const;
+  Status print(const PhonemizerSource& phonemizers, const std::optional<Document>& document,
+               const std::string& language, Context& context) const;
 
   TextInput input_;
-  std::string language_ = "en-US";
+  std::string language_;
   std::string lexicon_;
   ReadingOptions reading_;
   TextKind kind_ = TextKind::Plain;

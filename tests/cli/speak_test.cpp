@@ -1,5 +1,6 @@
 // `mynah speak`, `voices` and `phonemes` as a user meets them, with the built-in voices and with
 // one that hums.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -11,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "../text/documents/zip_file.h"
+#include "base/process.h"
 #include "speak_fixture.h"
 #include "test_paths.h"
 
@@ -301,6 +303,17 @@ TEST_F(SpeakVerb, PhonemesFollowMarksAsSpeakDoes) {
   EXPECT_THAT(err(), HasSubstr("1 character of Han was left out"));
   EXPECT_EQ(run({"phonemes", "<speak>a"}), 1);
   EXPECT_THAT(err(), HasSubstr("SSML line 1"));
+}
+
+TEST_F(SpeakVerb, PhonemesReadADocumentInItsOwnLanguage) {
+  if (!find_program("espeak-ng")) {
+    GTEST_SKIP() << "not here: espeak-ng (apt install espeak-ng)";
+  }
+  std::ofstream(folder_ / "a.html")
+      << "<html lang='de'><body><p>Am 3. Oktober kam Dr. Klein.</p></body></html>";
+  EXPECT_EQ(run({"phonemes", "-f", folder_ / "a.html"}), 0) << err();
+  EXPECT_THAT(out(), HasSubstr("d\u027E\u02C8\u026At\u0259n"));
+  EXPECT_EQ(std::ranges::count(out(), '\n'), 1);
 }
 
 TEST_F(SpeakVerb, PhonemesSayWhatIsMissing) {
