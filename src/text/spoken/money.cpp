@@ -214,6 +214,16 @@ std::optional<Reading> read_sign_first(const Tokens& tokens, size_t at, EnglishD
 
 constexpr size_t kNear = 24;  // tokens
 
+// "rose 12.5c to $1.05": dollars or euros near.
+bool is_beside_money(const Tokens& tokens, size_t at) {
+  for (size_t i = at > kNear ? at - kNear : 0; i < at + kNear && !tokens.is_end(i); ++i) {
+    if (tokens.is(i, "$") || tokens.is(i, "\u20AC")) {
+      return true;
+    }
+  }
+  return false;
+}
+
 std::optional<Reading> read_sign_last(const Tokens& tokens, size_t at, EnglishDialect dialect) {
   if (!tokens.is_digits(at) || !tokens.begins_word(at)) {
     return std::nullopt;
@@ -233,10 +243,11 @@ std::optional<Reading> read_sign_last(const Tokens& tokens, size_t at, EnglishDi
                                             is_attribute(tokens, at, sign.end, true), dialect)};
     }
     // "a 99c app"
-    const bool cent = tokens.is(amount->end, "c") && tokens.ends_word(amount->end + 1) &&
-                      !tokens.is(amount->end + 1, ".") &&
-                      (amount->decimals.empty() || tokens.is(amount->end + 1, "/")) &&
-                      amount->whole.size() < 3 && !is_near(WordList{"heat"}, tokens, at, kNear);
+    const bool cent =
+        tokens.is(amount->end, "c") && tokens.ends_word(amount->end + 1) &&
+        !tokens.is(amount->end + 1, ".") && amount->decimals.size() < 2 &&
+        amount->whole.size() < 3 &&
+        (!is_near(WordList{"heat"}, tokens, at, kNear) || is_beside_money(tokens, at));
     if (cent || tokens.is(amount->end, "\u00A2") ||
         (tokens.is(amount->end, "p") && tokens.ends_word(amount->end + 1))) {
       const bool cents = !tokens.is(amount->end, "p");

@@ -60,6 +60,13 @@ std::optional<Reading> ordinal_at(const Tokens& tokens, size_t at, const SpokenO
   if (named) {
     return Reading{tokens.ends_text(century + 2) ? century + 1 : century + 2, words + " century"};
   }
+  // "the 10,000th km"
+  constexpr auto kUnits = std::to_array<std::string_view>({"km", "mi", "yd", "kg"});
+  if (tokens.is_space(next) && among(kUnits, tokens.text(next + 1))) {
+    if (const auto unit = unit_at(tokens, next, true, options.dialect)) {
+      return Reading{unit->end, words + " " + unit->words};
+    }
+  }
   return Reading{next, std::move(words)};
 }
 

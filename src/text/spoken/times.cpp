@@ -218,7 +218,8 @@ std::optional<Reading> read_clock(const Tokens& tokens, size_t at, EnglishDialec
   }
   const auto half = half_day_at(tokens, end);
   if (!seconds.empty() && !half &&
-      (is_behind_duration(tokens, at) || fraction.size() == 1 || fraction.size() == 2)) {
+      (is_behind_duration(tokens, at) || tokens.word_behind(end) == "long" ||
+       fraction.size() == 1 || fraction.size() == 2)) {
     return Reading{end, duration_words(tokens, at, fraction, dialect)};
   }
   // "the 17.45 bus"

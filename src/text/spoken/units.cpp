@@ -326,7 +326,10 @@ std::optional<Unit> unit_at(const Tokens& tokens, size_t at, bool singular,
       (symbol == "s" && at > 1 && tokens.is(at - 2, ".") &&
        among(WordList{"no-nouns"}, behind));  // "0.03 s off"
   // "3.2 s" too, "11 st 5 lb", and "a 10 A fuse", "13A plugs".
-  const bool wired = symbol == "A" && among(WordList{"wired"}, ascii_lower(behind));
+  constexpr size_t kCircuit = 12;  // tokens
+  const bool wired =
+      symbol == "A" && (among(WordList{"wired"}, ascii_lower(behind)) ||
+                        (stands_alone && is_near(WordList{"circuit"}, tokens, unit, kCircuit)));
   const bool apart =
       ((wants_space(symbol) || symbol == "s" || symbol == "st" || symbol == "h") && stands_alone) ||
       wired;
