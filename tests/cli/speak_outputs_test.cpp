@@ -252,6 +252,10 @@ TEST_F(SpeakVerb, SuggestsVoicesOfEveryModel) {
   }
   EXPECT_THAT(error_of("stl"), HasSubstr("did you mean slt?"));
   EXPECT_THAT(error_of("nobody-at-all"), HasSubstr("no model here has a voice 'nobody-at-all'"));
+  EXPECT_EQ(speak({"One.", "-m", "kokoro", "--voice", "slt", "-o", folder_ / "a.wav"}), 2);
+  EXPECT_THAT(err(),
+              HasSubstr("the model kokoro has no voice 'slt', the model builtin has: --model "
+                        "builtin --voice slt, or --voice slt without --model"));
   EXPECT_EQ(run({"voices", "bella", "--out", folder_ / "voices"}), 2);
   EXPECT_THAT(err(), HasSubstr("did you mean af_bella?"));
 }

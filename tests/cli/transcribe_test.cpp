@@ -91,7 +91,7 @@ TEST_F(Transcribe, NamesTheLouderChannel) {
 TEST_F(Transcribe, SaysWhySpeakersHaveNoNames) {
   const std::string wav = write_wav(folder / "a.wav", 1);
   EXPECT_EQ(run({wav, "--stereo-speakers"}), 0);
-  EXPECT_THAT(err(), HasSubstr("speakers are not named: "));
+  EXPECT_THAT(err(), HasSubstr("speakers are not named: that takes a channel for each"));
   EXPECT_EQ(out(), "second 0\n");
 }
 

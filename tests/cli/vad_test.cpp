@@ -2,6 +2,7 @@
 #include "cli/vad.h"
 
 #include <algorithm>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -99,6 +100,23 @@ TEST_F(VadVerb, says_in_json_that_a_pattern_stands_for_nothing) {
   const auto object = nlohmann::json::parse(out());
   EXPECT_EQ(object["file"], folder_ / "*.wav");
   EXPECT_FALSE(object["error"]["message"].get<std::string>().empty());
+}
+
+TEST_F(VadVerb, takes_telephony_for_8_kHz_unless_it_is_told_another_rate) {
+  const std::string file = folder_ / "call.bin";
+  std::ofstream(file, std::ios::binary) << std::string(8000, '\xFF');
+  const auto duration = [&](const std::vector<std::string>& options) {
+    std::vector<std::string> arguments = {file, "--model", "builtin", "--json", "--raw"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const size_t before = out().size();
+    EXPECT_EQ(run(arguments), 0) << err();
+    return nlohmann::json::parse(out().substr(before))["duration"].get<double>();
+  };
+  for (const char* encoding : {"mulaw", "ulaw", "pcmu", "alaw", "pcma"}) {
+    EXPECT_DOUBLE_EQ(duration({encoding}), 1) << encoding;
+  }
+  EXPECT_DOUBLE_EQ(duration({"ulaw", "--raw-rate", "16000"}), 0.5);
+  EXPECT_DOUBLE_EQ(duration({"s16"}), 0.25);
 }
 
 TEST_F(VadVerb, refuses_options_out_of_range_as_usage) {

@@ -135,9 +135,11 @@ void take_descriptions(std::vector<std::string>& lines) {
     text += (text.empty() ? "" : "\n") + line;
   }
   // Either may stand before the other: "[ON RADIO] MAN: (sighs) No."
-  text = without_speakers(text);
-  take_brackets(text);
-  text = without_speakers(text);
+  constexpr int kMostRounds = 3;
+  for (int i = 0; i < kMostRounds; ++i) {
+    text = without_speakers(text);
+    take_brackets(text);
+  }
   lines.clear();
   for (size_t at = 0; at <= text.size();) {
     const size_t end = std::min(text.find('\n', at), text.size());

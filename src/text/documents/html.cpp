@@ -20,9 +20,9 @@
 namespace mynah {
 namespace {
 
-constexpr std::array<std::string_view, 14> kSilent = {
-    "script", "style",    "nav",  "form",  "button", "select", "template",
-    "svg",    "noscript", "math", "audio", "video",  "object", "rt"};
+constexpr std::array<std::string_view, 16> kSilent = {
+    "script",   "style", "nav",   "form",  "button", "select", "template", "svg",
+    "noscript", "math",  "audio", "video", "object", "rt",     "iframe",   "canvas"};
 // As Markdown's code blocks are said.
 constexpr std::string_view kCodeBlock = "Code block.";
 

@@ -87,6 +87,7 @@ TEST(Subtitles, SoundsAndNamesOfSpeakersAreNotSaid) {
   EXPECT_EQ(cue_of("[MAN ON RADIO]: Stop [sighs] it.\nMcCOY: No."), "Stop it.\nNo.");
   EXPECT_EQ(cue_of(">> REPORTER: It rained.\n>> Anna: Did it?\n>>> It did."),
             "It rained.\nDid it?\nIt did.");
+  EXPECT_EQ(cue_of("[ON RADIO] MAN: (sighs) No."), "No.");
   EXPECT_EQ(cue_of("[dramatic music\ncontinues]"), "");
   EXPECT_EQ(cue_of("*sighs*"), "");
   EXPECT_EQ(cue_of("\uFF08\u7B11\uFF09\u3010\u97F3\u697D\u3011\u306F\u3044"), "\u306F\u3044");
