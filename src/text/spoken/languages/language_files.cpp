@@ -15,6 +15,7 @@ MYNAH_LANGUAGE_FILE(cs, "cs")
 MYNAH_LANGUAGE_FILE(cs_cldr, "cs.cldr")
 MYNAH_LANGUAGE_FILE(de, "de")
 MYNAH_LANGUAGE_FILE(de_cldr, "de.cldr")
+MYNAH_LANGUAGE_FILE(de_ch, "de-ch")
 MYNAH_LANGUAGE_FILE(es, "es")
 MYNAH_LANGUAGE_FILE(es_cldr, "es.cldr")
 MYNAH_LANGUAGE_FILE(fr, "fr")
@@ -58,7 +59,7 @@ namespace {
     }                                                            \
   }
 
-std::array<LanguageFile, 36> embedded() {
+std::array<LanguageFile, 37> embedded() {
   return {MYNAH_LANGUAGE_TEXT(cs, "cs"),         MYNAH_LANGUAGE_TEXT(cs_cldr, "cs.cldr"),
           MYNAH_LANGUAGE_TEXT(de, "de"),         MYNAH_LANGUAGE_TEXT(de_cldr, "de.cldr"),
           MYNAH_LANGUAGE_TEXT(es, "es"),         MYNAH_LANGUAGE_TEXT(es_cldr, "es.cldr"),
@@ -76,7 +77,8 @@ std::array<LanguageFile, 36> embedded() {
           MYNAH_LANGUAGE_TEXT(tr, "tr"),         MYNAH_LANGUAGE_TEXT(tr_cldr, "tr.cldr"),
           MYNAH_LANGUAGE_TEXT(uk, "uk"),         MYNAH_LANGUAGE_TEXT(uk_cldr, "uk.cldr"),
           MYNAH_LANGUAGE_TEXT(es_419, "es-419"), MYNAH_LANGUAGE_TEXT(es_ar, "es-ar"),
-          MYNAH_LANGUAGE_TEXT(es_mx, "es-mx"),   MYNAH_LANGUAGE_TEXT(shared, "shared")};
+          MYNAH_LANGUAGE_TEXT(de_ch, "de-ch"),   MYNAH_LANGUAGE_TEXT(es_mx, "es-mx"),
+          MYNAH_LANGUAGE_TEXT(shared, "shared")};
 }
 
 }  // namespace

@@ -247,6 +247,7 @@ void read_times(const Json& json, LanguageNumbers& numbers) {
   read(times, "time", numbers.time);
   read(times, "full_hour", numbers.full_hour);
   read(times, "one_hour", numbers.one_hour);
+  read(times, "one_time", numbers.one_time);
   read(times, "hour_form", numbers.hour_form);
   read(times, "hour_before", numbers.hour_before);
   read(times, "hour_gender", numbers.hour_gender);
@@ -373,6 +374,7 @@ void read_into(const Json& json, LanguageNumbers& numbers) {
       numbers.magnitudes[sign] = noun.is_string() ? read_noun({{"other", noun}}) : read_noun(noun);
     }
   }
+  read_words(json, "thousands", numbers.thousands);
   read(json, "before", numbers.before);
   read(json, "signs", numbers.signs);
 }

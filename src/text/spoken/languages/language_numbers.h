@@ -123,6 +123,7 @@ struct LanguageNumbers {
   std::string time;       // "{h} Uhr {m}"
   std::string full_hour;  // "{h} Uhr"
   std::string one_hour;   // of one alone; empty: as the others
+  std::string one_time;   // the same with minutes
   std::string hour_form;  // an ordinal's form: "piętnasta trzydzieści"
   WordMap hour_before;    // the word before a time that makes another form of the hour
   std::string hour_gender;
@@ -149,6 +150,7 @@ struct LanguageNumbers {
   std::string of_vowel;  // the same before a vowel
   WordMap of_endings;    // of words that it is said before: "millón de habitantes"
   std::map<std::string, CountedNoun, std::less<>> magnitudes;  // "Mio."
+  WordMap thousands;                                           // "mil" behind digits
   WordMap before;                                              // "Nr.": "Nummer"
   WordMap signs;                                               // "-": "minus", "range": "bis"
 };

@@ -87,6 +87,7 @@ class StopJudge {
         case ShortFormKind::Starter:
           return !(capital_ && starter_);
         case ShortFormKind::Name:
+        case ShortFormKind::Day:
         case ShortFormKind::Number:
           // "В 1945 г. Сталин"
           if (numbers_.year_short.contains(text_.substr(begin, form->end - begin)) && capital_ &&

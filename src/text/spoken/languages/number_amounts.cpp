@@ -47,6 +47,14 @@ const CurrencyWords* NumberReader::currency_of(std::string_view sign) const {
 // it touches the number or where no word follows.
 void NumberReader::add_noun(Amount& amount) const {
   size_t at = skip_spaces(text_, amount.end);
+  // "50 mil"
+  constexpr uint64_t kThousand = 1000;
+  if (const size_t length = longest_key(text_, at, language_.thousands);
+      length > 0 && amount.number.is_whole() && amount.number.value < kThousand) {
+    amount.number.value *= kThousand;
+    amount.end = at + length;
+    at = skip_spaces(text_, amount.end);
+  }
   if (const size_t length = longest_key(text_, at, language_.magnitudes); length > 0) {
     amount.magnitude = &language_.magnitudes.find(text_.substr(at, length))->second;
     amount.end = at + length;

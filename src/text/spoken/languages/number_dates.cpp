@@ -130,6 +130,13 @@ std::optional<NumberReader::Date> NumberReader::numeric_date(size_t at) const {
   Date date{end, digits_value(day), digits_value(month), "", false};
   const size_t behind = step();
   const std::string_view year = digits_at(text_, behind, 4);
+  // "06.12.34.56.78" is a telephone's.
+  const size_t year_end = behind + year.size();
+  const bool goes_on =
+      year_end + 1 < text_.size() && text_[year_end] == mark && is_ascii_digit(text_[year_end + 1]);
+  if (goes_on) {
+    return std::nullopt;
+  }
   if ((year.size() == 4 || year.size() == 2) && is_border(text_, behind + year.size())) {
     const bool short_year = year.size() == 2;
     // Years of two digits: POSIX's strptime takes 69 to 99 for the last century.

@@ -58,7 +58,10 @@ std::optional<SaidNumber> NumberReader::read_digits(size_t at) const {
         text_.substr(next).starts_with(" (") || text_.substr(next).starts_with(") ") ? 1 : 0;
     next += bracket;
     const std::string_view digits = digits_at(text_, next + 1, kMostOfPhone);
-    if (std::string_view(" -/()").find(text_[next]) == std::string_view::npos ||
+    // "06.12.34.56.78"
+    const bool dot =
+        language_.phone_pairs && text_[next] == '.' && digits.size() == 2 && first.size() == 2;
+    if ((!dot && std::string_view(" -/()").find(text_[next]) == std::string_view::npos) ||
         digits.size() < (plus ? 1U : 2U) || total + digits.size() > kMostOfPhone) {
       break;
     }
@@ -69,7 +72,7 @@ std::optional<SaidNumber> NumberReader::read_digits(size_t at) const {
   if (total < kFewestOfPhone) {
     // "+5" is an amount, "007" stands alone.
     groups.resize(1);
-    if (plus || phone || first.size() == 1) {
+    if (plus || (phone && !zero) || first.size() == 1) {
       return std::nullopt;
     }
   }

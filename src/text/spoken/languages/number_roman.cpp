@@ -59,8 +59,10 @@ size_t NumberReader::roman_front(size_t at) const {
 // What the words before a numeral ask for.
 std::string NumberReader::roman_form_before(size_t at, const Roman& numeral) const {
   const RomanWords& roman = language_.roman;
-  const std::string_view word = word_before(text_, at);
-  if (word.empty()) {
+  // "vol. II"
+  const size_t stop = text_.substr(0, at).ends_with(". ") ? 2 : 0;
+  const std::string_view word = word_before(text_, at - stop);
+  if (word.empty() || (stop > 0 && !roman.before.contains(folded(word)))) {
     return {};
   }
   const std::string small = folded(word);

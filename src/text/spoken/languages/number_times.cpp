@@ -122,6 +122,10 @@ std::optional<NumberReader::Clock> NumberReader::clock_at(size_t at) const {
   if (minute.size() != 2 || digits_value(minute) > 59) {
     return std::nullopt;
   }
+  // "1 h 30 min" is a span of time.
+  if (letter && text_.substr(skip_spaces(text_, next + 2)).starts_with("min")) {
+    return std::nullopt;
+  }
   clock.minute = digits_value(minute);
   clock.end = next + 2;
   if (mark == ':' && text_.substr(clock.end).starts_with(":")) {
@@ -173,8 +177,9 @@ std::optional<std::string> NumberReader::say_clock(const Clock& clock, size_t at
   }
   const bool full = clock.minute == 0 && clock.seconds.empty() && !language_.full_hour.empty();
   std::string words = full ? language_.full_hour : language_.time;
-  if (full && clock.hour == 1 && !language_.one_hour.empty()) {
-    words = language_.one_hour;
+  if (language_.plural(clock.hour, false) == "one") {
+    const std::string& one = full ? language_.one_hour : language_.one_time;
+    words = one.empty() ? words : one;
   }
   replace_all(words, "{h}", *hours);
   replace_all(words, "{m}", *minutes);

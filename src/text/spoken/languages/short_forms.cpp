@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "text/spoken/characters.h"
+#include "text/spoken/languages/language_numbers.h"
 #include "text/spoken/languages/number_scan.h"
 #include "text/spoken/reading.h"
 #include "text/spoken/roman.h"
@@ -40,8 +41,13 @@ struct Table {
 
 ShortFormKind kind_of(std::string_view name) {
   using enum ShortFormKind;
-  constexpr std::array<std::pair<std::string_view, ShortFormKind>, 5> kNames = {
-      {{"on", On}, {"end", End}, {"starter", Starter}, {"name", Name}, {"number", Number}}};
+  constexpr std::array<std::pair<std::string_view, ShortFormKind>, 6> kNames = {
+      {{"on", On},
+       {"day", Day},
+       {"end", End},
+       {"starter", Starter},
+       {"name", Name},
+       {"number", Number}}};
   const auto* const found = std::ranges::find(kNames, name, [](const auto& n) { return n.first; });
   MYNAH_CHECK(found != kNames.end(), name);
   return found->second;
@@ -173,7 +179,10 @@ std::optional<ShortForm> short_form_at(std::string_view language, std::string_vi
   if (const auto rows = table->forms.find(folded(word)); rows != table->forms.end()) {
     for (const Row& row : rows->second) {
       const auto form = match_any_case(row, text, at);
-      if (form && (!best || form->end > best->end)) {
+      // "Fr. Müller" is a woman, "Fr. 9 Uhr" a day.
+      const bool fits = form && best && form->end == best->end &&
+                        !has_its_neighbours(*best, text, at) && has_its_neighbours(*form, text, at);
+      if (form && (!best || form->end > best->end || fits)) {
         best = form;
         if (row.said == "-") {
           best->said = text.substr(at, best->end - at);
@@ -200,6 +209,13 @@ bool has_its_neighbours(const ShortForm& form, std::string_view text, size_t beg
   if (form.kind == ShortFormKind::Name) {
     // "1945 г. Москва" is a year.
     const size_t gap = begin > 0 && text[begin - 1] == ' ' ? begin - 1 : begin;
+    // "S. A." is no saint.
+    const size_t word_end = next + letters_at(text, next).size();
+    const bool initial = word_end < text.size() && text[word_end] == '.' && word_end == next + 1 &&
+                         form.end == begin + 2;
+    if (initial) {
+      return false;
+    }
     // "R. do Ouro": a particle before the name.
     const std::string_view particle = letters_at(text, next);
     const size_t behind = next + particle.size() + 1;
@@ -208,6 +224,13 @@ bool has_its_neighbours(const ShortForm& form, std::string_view text, size_t beg
         (particle.size() > 1 && particle.size() < 6 && behind < text.size() &&
          text[behind - 1] == ' ' && is_capital(next_code_point(text.substr(behind)).code_point));
     return name && !(gap > 0 && is_ascii_digit(text[gap - 1]));
+  }
+  if (form.kind == ShortFormKind::Day) {
+    const auto is_dash = [](char32_t mark) { return mark == '-' || mark == 0x2013; };
+    const bool behind_dash =
+        begin > 0 && (text[begin - 1] == '-' || text.substr(0, begin).ends_with("\u2013"));
+    return decimal_digit(c).has_value() || is_dash(c) || behind_dash ||
+           (c == ',' && form.end == next);
   }
   if (form.kind == ShortFormKind::Number) {
     constexpr unsigned kMostRoman = 89;  // greater ones may be words
@@ -233,6 +256,21 @@ std::optional<Reading> read_short_form(const Tokens& tokens, size_t at,
   }
   if (!form || form->cut || !has_its_neighbours(*form, text, begin)) {
     return std::nullopt;
+  }
+  // "Mo.–Fr."
+  const LanguageNumbers* const numbers = language_numbers(options.language);
+  if (form->kind == ShortFormKind::Day && numbers != nullptr) {
+    for (const std::string_view dash : {"-", "\u2013"}) {
+      const auto until = text.substr(form->end).starts_with(dash)
+                             ? short_form_at(options.language, text, form->end + dash.size())
+                             : std::nullopt;
+      const auto joint = numbers->signs.find("range");
+      if (until && until->kind == ShortFormKind::Day && joint != numbers->signs.end()) {
+        form->said += joint->second.empty() ? " " : " " + joint->second + " ";
+        form->said += until->said;
+        form->end = until->end;
+      }
+    }
   }
   // The stop of "Äpfel usw." is the sentence's, too.
   if (text[form->end - 1] == '.' && text.find_first_not_of(" )\"", form->end) >= text.size()) {

@@ -16,6 +16,7 @@ enum class ShortFormKind : uint8_t {
   Starter,  // "v. Chr.": it ends one where a word follows that begins sentences
   Name,     // "M. Dupont", "г. Москва": a short form only before a capital
   Number,   // "Abs. 2", "Bd. IV": a short form only before a number
+  Day,      // "Mo.–Fr.", "Sa. 10 Uhr": a day of the week, only beside a date, a time or a dash
 };
 
 struct ShortForm {
