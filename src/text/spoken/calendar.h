@@ -44,7 +44,7 @@ inline constexpr std::array<std::string_view, 7> kDays = {
     return "September";
   }
   const std::string_view month = find(kMonths);
-  return month.empty() ? find(kDays) : month;
+  return month.empty() ? day_name(word) : month;
 }
 
 }  // namespace mynah

@@ -107,6 +107,34 @@ std::optional<Reading> read_ion(const Tokens& tokens, size_t at, EnglishDialect 
   return charge;
 }
 
+// "OH-", "NO3-", "SO42-", "NH4+": a group of atoms and its charge.
+std::optional<Reading> read_group_ion(const Tokens& tokens, size_t at, EnglishDialect dialect) {
+  constexpr auto kGroups = std::to_array<std::string_view>(
+      {"OH", "CN", "NO", "NH", "SO", "CO", "PO", "HCO", "HSO", "HPO", "ClO", "MnO", "CrO"});
+  const std::string_view group = tokens.text(at);
+  const bool bare = group == "OH" || group == "CN";
+  if (!among(kGroups, group) || tokens.is_digits(at + 1) == bare) {
+    return std::nullopt;
+  }
+  if (bare) {
+    auto charge = charge_at(tokens, at + 1, dialect);
+    return charge ? std::optional(Reading{charge->end, spell(group) + " " + charge->words})
+                  : std::nullopt;
+  }
+  // "SO42-" is SO4 with two charges.
+  const std::string_view digits = tokens.text(at + 1);
+  const bool two = digits.size() == 2;
+  const auto sign = digits.size() > 2 ? std::nullopt : charge_at(tokens, at + 2, dialect);
+  if (!sign) {
+    return std::nullopt;
+  }
+  std::string words = spell(group) + " " + cardinal_words(digits.substr(0, 1), dialect);
+  if (two) {
+    words += " " + cardinal_words(digits.substr(1), dialect);
+  }
+  return Reading{sign->end, words + " " + sign->words};
+}
+
 }  // namespace
 
 std::optional<Reading> read_chemical(const Tokens& tokens, size_t at,
@@ -116,6 +144,9 @@ std::optional<Reading> read_chemical(const Tokens& tokens, size_t at,
     return std::nullopt;
   }
   if (auto ion = read_ion(tokens, at, options.dialect)) {
+    return ion;
+  }
+  if (auto ion = read_group_ion(tokens, at, options.dialect)) {
     return ion;
   }
   std::string words;

@@ -175,8 +175,11 @@ std::optional<Reading> read_heat(const Tokens& tokens, size_t at, const SpokenOp
   const bool body = fahrenheit && !first->decimals.empty() && first->whole.size() > 1 &&
                     digits_value(first->whole.substr(0, 4)) > 94 &&
                     digits_value(first->whole.substr(0, 4)) < 107;
-  if (body) {
-    return Reading{letter + (stop ? 2 : 1), words + " degrees Fahrenheit"};
+  // "-5 C"
+  const bool frost = !fahrenheit && !first->sign.empty();
+  if (body || frost) {
+    return Reading{letter + (stop ? 2 : 1),
+                   words + " degrees " + (fahrenheit ? "Fahrenheit" : "Celsius")};
   }
   for (size_t i = at > kNear ? at - kNear : 0; i < at + kNear && !tokens.is_end(i); ++i) {
     const bool hot = tokens.is_word(i) && among(WordList{"heat"}, ascii_lower(tokens.text(i)));
@@ -198,7 +201,7 @@ bool is_street_word(std::string_view word) {
 }
 
 bool is_ordinal_ending(std::string_view word) {
-  return word == "st" || word == "nd" || word == "rd" || word == "th";
+  return word == "st" || word == "nd" || word == "rd" || word == "th" || word == "d";
 }
 
 bool is_street(const Tokens& tokens, size_t gap) {

@@ -31,7 +31,7 @@ namespace mynah {
 // Whether the name of a street begins behind the space at `gap`: "Baker St.", "5th Ave".
 [[nodiscard]] bool is_street(const Tokens& tokens, size_t gap);
 
-// "st", "nd", "rd", "th".
+// "st", "nd", "rd", "th", and the "d" of "2d Cir."
 [[nodiscard]] bool is_ordinal_ending(std::string_view word);
 
 // "12 W. 5th St.", "45 Park Ave NW", "I-5 N.": directions beside streets and roads.

@@ -17,8 +17,9 @@ namespace {
 
 // Whether a number is written so: "1st" and "21st", but "12st" is a weight. "th" goes with all.
 bool is_ordinal_suffix(std::string_view suffix, std::string_view number) {
-  if (suffix == "th") {
-    return true;
+  // "2d Cir.", as American courts have it.
+  if (suffix == "th" || suffix == "d") {
+    return suffix == "th" || number.ends_with('2') || number.ends_with('3');
   }
   constexpr std::array<std::pair<std::string_view, char>, 3> kLast = {
       {{"st", '1'}, {"nd", '2'}, {"rd", '3'}}};
@@ -44,7 +45,10 @@ std::optional<Reading> ordinal_at(const Tokens& tokens, size_t at, const SpokenO
     return std::nullopt;
   }
   const std::string suffix = ascii_lower(tokens.text(quantity->end));
-  if (!is_ordinal_suffix(suffix, quantity->whole) || is_weight_in_stone(tokens, quantity->end)) {
+  constexpr auto kCourts = std::to_array<std::string_view>({"Cir", "Dist", "Ed", "Sess", "Dept"});
+  const bool court = among(kCourts, tokens.word_behind(quantity->end + 1));
+  if ((suffix == "d" && !court) || !is_ordinal_suffix(suffix, quantity->whole) ||
+      is_weight_in_stone(tokens, quantity->end)) {
     return std::nullopt;
   }
   // "the 20th-c. writer", "18th cent. art"
