@@ -55,7 +55,7 @@ Result<std::unique_ptr<FrameReader>> open_frames(InputFile input, const AudioOpe
     return open_file(std::move(input), media);
   }
   // libsndfile cannot read most formats without seeking; FFmpeg streams them.
-  auto reader = open_wav_stream(input);
+  auto reader = open_wav_stream(input, options.note);
   if (!reader || *reader != nullptr) {
     return reader;
   }

@@ -143,6 +143,9 @@ class RawReader final : public FrameReader {
 
   Result<bool> next() override;
 
+  // Takes what is to be known of the recording.
+  void tell(std::function<void(const std::string&)> note) { note_ = std::move(note); }
+
   Result<int64_t> skip(int64_t count) override {
     if (count > std::numeric_limits<int64_t>::max() / static_cast<int64_t>(frame_bytes_)) {
       return fail(ErrorCode::InvalidInput, input_.name + ": the start is out of range");
@@ -197,6 +200,7 @@ class RawReader final : public FrameReader {
   size_t held_ = 0;    // bytes of an unfinished frame, at the front of bytes_
   int64_t taken_ = 0;  // bytes read
   std::optional<int64_t> promised_;
+  std::function<void(const std::string&)> note_;
 };
 
 AudioOpenOptions::Raw as_raw(const WavHeader& header) {
@@ -231,6 +235,13 @@ Result<bool> take(InputFile& input, std::span<std::byte> out) {
 
 // Behind the samples of a WAV that comes through a pipe: its other chunks, then perhaps another
 // WAV.
+// Whether what follows a WAV's samples is a chunk of it and not the beginning of something else.
+bool is_chunk_name(std::string_view name) {
+  constexpr std::array<std::string_view, 5> kRecordings = {"fLaC", "OggS", "FORM", "caff", ".snd"};
+  return std::ranges::find(kRecordings, name) == kRecordings.end() &&
+         std::ranges::all_of(name, [](char c) { return c >= ' ' && c <= '~'; });
+}
+
 Result<bool> RawReader::next() {
   if (input_.seekable || !promised_) {
     return false;
@@ -250,14 +261,19 @@ Result<bool> RawReader::next() {
     const auto size = load<uint32_t>(header.data() + 4);
     if (name == "RIFF" || name == "RF64" || name == "BW64" || name == "riff") {
       input_.head.insert(input_.head.begin(), header.begin(), header.end());
-      MYNAH_TRY(const auto reader, open_wav_stream(input_));
+      MYNAH_TRY(const auto reader, open_wav_stream(input_, {}));
       if (reader == nullptr) {
         return false;
       }
+      auto note = std::move(note_);
       *this = std::move(static_cast<RawReader&>(*reader));
+      note_ = std::move(note);
       return true;
     }
     if (size > kMostWavHeaderBytes) {
+      if (note_ && !is_chunk_name(name)) {
+        note_("is followed by more, which is not heard through a pipe: give it as a file");
+      }
       return false;
     }
     passed.resize(size + (size & 1U));
@@ -282,7 +298,8 @@ Result<std::unique_ptr<FrameReader>> open_raw(InputFile input, const AudioOpenOp
   return std::make_unique<RawReader>(std::move(input), raw, *encoding, sample_bytes);
 }
 
-Result<std::unique_ptr<FrameReader>> open_wav_stream(InputFile& input) {
+Result<std::unique_ptr<FrameReader>> open_wav_stream(InputFile& input,
+                                                     std::function<void(const std::string&)> note) {
   std::vector<std::byte> head;
   WavProbe probe = probe_wav(head);
   while (probe.state == WavProbe::State::MoreBytes) {
@@ -303,7 +320,9 @@ Result<std::unique_ptr<FrameReader>> open_wav_stream(InputFile& input) {
   const WavHeader& header = probe.header;
   input.head.erase(input.head.begin(),
                    input.head.begin() + static_cast<std::ptrdiff_t>(header.header_bytes));
-  return open_raw(std::move(input), as_raw(header), header.sample_bytes);
+  MYNAH_TRY(auto reader, open_raw(std::move(input), as_raw(header), header.sample_bytes));
+  static_cast<RawReader&>(*reader).tell(std::move(note));
+  return reader;
 }
 
 Result<std::unique_ptr<FrameReader>> open_unfinished_wav(InputFile& input) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -20,8 +21,10 @@ Result<std::unique_ptr<FrameReader>> open_raw(InputFile input, const AudioOpenOp
 
 // Reads the header of a WAV that comes through a pipe, and then its samples as they come in.
 // FFmpeg would wait for two seconds of sound, as a WAV may hide S/PDIF. Gives no reader where it is
-// something else; input.head then has what was read of it.
-Result<std::unique_ptr<FrameReader>> open_wav_stream(InputFile& input);
+// something else; input.head then has what was read of it. WAVs that were joined on are read, too;
+// another recording is a note (AudioOpenOptions::note).
+Result<std::unique_ptr<FrameReader>> open_wav_stream(InputFile& input,
+                                                     std::function<void(const std::string&)> note);
 
 // The samples of a WAV file whose recorder did not come to write its sizes: it crashed, or lost its
 // power. Gives no reader where the file says how long it is, or holds no samples that open_raw()

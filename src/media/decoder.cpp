@@ -459,6 +459,11 @@ std::string Decoder::judge_end() {
     return fmt::format("is cut off after {:.3f} s: its header promises {:.3f} s",
                        seconds(position_), seconds(*promised));
   }
+  constexpr size_t kLeastTold = 4096;
+  if (junk_bytes_ >= kLeastTold) {
+    writer_.note(fmt::format("{} KB follow its sound that are no MPEG audio, and are not heard",
+                             junk_bytes_ / 1024));
+  }
   if (last_frame_cut_) {
     return fmt::format("is cut off after {:.3f} s: its last frame is not whole",
                        seconds(position_));

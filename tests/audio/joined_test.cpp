@@ -99,6 +99,21 @@ TEST_F(Joined, EachMp4OfAPipeIsHeard) {
   EXPECT_NEAR(static_cast<double>(heard.samples.size()), 32000, 3000);
 }
 
+TEST_F(Joined, WhatAPipeCannotGoOnWithIsNoted) {
+  const std::string path = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const std::string joined = bytes(kWav) + mp4_bytes();
+  std::thread writer([&] { std::ofstream(path, std::ios::binary) << joined; });
+  AudioOpenOptions options;
+  options.media_program = MYNAH_MEDIA_PROGRAM;
+  options.note = [this](const std::string& note) { notes_ += note; };
+  const auto heard = test::hear(path, options);
+  writer.join();
+  EXPECT_EQ(heard.error, "");
+  EXPECT_EQ(heard.samples.size(), 16000U);
+  EXPECT_THAT(notes_, HasSubstr("is not heard through a pipe: give it as a file"));
+}
+
 TEST_F(Joined, AnMp4WithoutItsTableSaysWhatIsMissing) {
   const std::string mp4 = mp4_bytes();
   std::string cut;

@@ -1,4 +1,5 @@
-// Looks behind the recording that a file begins with: what is found lies in the file.
+// Looks behind the recording that a file begins with, and for an MP4's table: what is found lies in
+// the file.
 #include <cstdlib>
 
 #include <sys/mman.h>
@@ -13,6 +14,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     return 0;
   }
   const auto end = static_cast<int64_t>(size);
+  int64_t samples_bytes = 0;
+  static_cast<void>(mynah::lacks_index(mynah::read_at_of(file.get()), end, samples_bytes));
+  if (samples_bytes < 0 || samples_bytes > end) {
+    std::abort();
+  }
   int64_t from = 0;
   for (;;) {
     const auto behind = mynah::look_behind(mynah::read_at_of(file.get()), end, from);
