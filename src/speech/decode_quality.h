@@ -25,6 +25,9 @@ namespace mynah {
 // Language 87, 2011), and those that have such signs are as fast as the others by this count.
 inline constexpr double kMostLetters_per_s = 40;
 
+// No fast talker's.
+inline constexpr double kUsualLetters_per_s = 20;
+
 // Letters of a text by that count.
 [[nodiscard]] double letters_said(std::string_view text);
 

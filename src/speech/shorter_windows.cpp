@@ -8,8 +8,6 @@
 namespace mynah {
 namespace {
 
-// A window that is not cut: a sentence or two.
-constexpr double kShort_s = 5;
 // What is compared when a window is cut: the pause between two words.
 constexpr int64_t kMoment = whisper::kSampleRate_hz / 10;
 constexpr int64_t kStep = kMoment / 4;
@@ -44,7 +42,7 @@ std::optional<int64_t> shorter_window(const WhisperTokenizer& tokenizer,
                                       const RecognizerOptions& options,
                                       std::span<const float> samples, const WindowText& text) {
   const double seconds = static_cast<double>(samples.size()) / whisper::kSampleRate_hz;
-  if (text.silent || seconds <= kShort_s) {
+  if (text.silent || seconds <= kShortWindow_s) {
     return std::nullopt;
   }
   const bool loop = options.compression_ratio_threshold &&

@@ -10,6 +10,9 @@
 
 namespace mynah {
 
+// A window that is not cut: a sentence or two.
+inline constexpr double kShortWindow_s = 7;
+
 // How many of a window's samples are to be heard alone, where its text repeats itself or says more
 // than can be said in the time, and the window is long enough to be cut: up to the quietest moment
 // of its middle. None: the text is taken as it is.

@@ -260,7 +260,8 @@ std::vector<size_t> WhisperWindowDecoder::generate(
     text.cut = cut_into_segments(model_->tokenizer(), text.generated.tokens, tasks[i].duration_s());
     text.silent = silent(text);
     const bool impossible = !text.silent && too_much_said(words, tasks[i].duration_s());
-    if (impossible || failed(text) || (in_part(heard, utterances[r]) && repeats_a_sentence(text))) {
+    if (impossible || failed(text, tasks[i]) ||
+        (in_part(heard, utterances[r]) && repeats_a_sentence(text))) {
       doubtful.push_back(utterances[r]);
     }
   }

@@ -82,7 +82,8 @@ class WhisperWindowDecoder final : public WindowDecoder {
                                                int64_t& sot_index) const;
   [[nodiscard]] std::vector<int32_t> sot_sequence(int32_t language_token) const;
   [[nodiscard]] std::string language_code(int32_t language_token) const;
-  [[nodiscard]] bool failed(const WindowText& text) const;
+  [[nodiscard]] bool loops(const WindowText& text, const WindowTask& task) const;
+  [[nodiscard]] bool failed(const WindowText& text, const WindowTask& task) const;
   [[nodiscard]] bool silent(const WindowText& text) const;
   [[nodiscard]] bool nobodys(const WindowText& text) const;
   [[nodiscard]] bool repeats_a_sentence(const WindowText& text) const;

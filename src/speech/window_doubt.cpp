@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "speech/decode_quality.h"
+#include "speech/shorter_windows.h"
 #include "speech/window_decoder.h"
 
 namespace mynah {
@@ -30,15 +31,28 @@ bool WhisperWindowDecoder::nobodys(const WindowText& text) const {
          text.generated.no_speech_probability - kLikelihoodWeight * likelihood > kMostDoubt;
 }
 
-bool WhisperWindowDecoder::failed(const WindowText& text) const {
-  const bool repeats = options_.entropy_threshold
-                           ? token_entropy(text.generated.tokens) < *options_.entropy_threshold &&
-                                 text.generated.tokens.size() > 32
-                           : options_.compression_ratio_threshold &&
-                                 text.compression_ratio > *options_.compression_ratio_threshold;
+// Whether the text is a loop: it repeats itself more than text does. In the few seconds of a window
+// that is not cut any more (shorter_windows.h) people do that, too, as fast as people speak.
+bool WhisperWindowDecoder::loops(const WindowText& text, const WindowTask& task) const {
+  if (options_.entropy_threshold) {
+    constexpr size_t kEnough = 32;
+    return token_entropy(text.generated.tokens) < *options_.entropy_threshold &&
+           text.generated.tokens.size() > kEnough;
+  }
+  if (!options_.compression_ratio_threshold ||
+      text.compression_ratio <= *options_.compression_ratio_threshold) {
+    return false;
+  }
+  const double seconds = task.duration_s();
+  return seconds > kShortWindow_s ||
+         letters_said(model_->tokenizer().decode(text.generated.tokens)) >
+             kUsualLetters_per_s * seconds;
+}
+
+bool WhisperWindowDecoder::failed(const WindowText& text, const WindowTask& task) const {
   const bool unlikely = options_.log_probability_threshold &&
                         text.generated.mean_log_probability() < *options_.log_probability_threshold;
-  return (repeats || unlikely) && !silent(text);
+  return (loops(text, task) || unlikely) && !silent(text);
 }
 
 // The same three words or more, one segment after the other.
@@ -54,7 +68,6 @@ bool WhisperWindowDecoder::repeats_a_sentence(const WindowText& text) const {
 }
 
 void WhisperWindowDecoder::cut_loop(WindowText& text, const WindowTask& task) const {
-  constexpr double kUsualLetters_per_s = 20;
   const double seconds = task.duration_s();
   const WhisperTokenizer& tokenizer = model_->tokenizer();
   if (!too_much_said(tokenizer.decode(text.generated.tokens), seconds)) {
@@ -82,12 +95,8 @@ bool WhisperWindowDecoder::better(const WindowText& text, const WindowText& than
   if (impossible(text) != impossible(than)) {
     return impossible(than);
   }
-  const auto repeats = [&](const WindowText& t) {
-    return options_.compression_ratio_threshold &&
-           t.compression_ratio > *options_.compression_ratio_threshold;
-  };
-  if (repeats(text) != repeats(than)) {
-    return repeats(than);
+  if (loops(text, task) != loops(than, task)) {
+    return loops(than, task);
   }
   return text.generated.mean_log_probability() > than.generated.mean_log_probability();
 }
