@@ -94,6 +94,11 @@ std::optional<Reading> read_compass(const Tokens& tokens, size_t at, const Spoke
   // "Park Ave NW", "5th St. N"
   const bool stop = at > 2 && tokens.is_space(at - 1) && tokens.is(at - 2, ".");
   const bool behind = is_street_word(stop ? tokens.text(at - 3) : tokens.word_before(at));
+  // "5th Ave. & E. 61st"
+  if (letters.size() == 1 && tokens.is(at + 1, ".") && tokens.is_space(at + 2) &&
+      tokens.is_digits(at + 3, 1, 3) && is_ordinal_ending(tokens.text(at + 4))) {
+    return Reading{at + 2, std::string(direction)};
+  }
   // "5 km N. of Mt. Ida"
   if (letters.size() == 1 && tokens.is(at + 1, ".") && tokens.word_behind(at + 2) == "of") {
     return Reading{at + 2, ascii_lower(direction)};

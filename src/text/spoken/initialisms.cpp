@@ -3,6 +3,7 @@
 #include <string>
 
 #include "text/spoken/abbreviations.h"
+#include "text/spoken/cardinals.h"
 #include "text/spoken/characters.h"
 #include "text/spoken/reading.h"
 #include "text/spoken/sayable.h"
@@ -252,6 +253,15 @@ std::optional<Reading> read_letter(const Tokens& tokens, size_t at) {
   }
   if (beside_digits(tokens, at)) {
     return Reading{at + 1, spell(letter)};
+  }
+  // "London W.1", "the B.1.1.7 variant"
+  if (is_ascii_upper(letter[0]) && tokens.is(at + 1, ".") && tokens.is_digits(at + 2)) {
+    // "X.509"
+    const bool three = tokens.is_digits(at + 2, 3, 3) && tokens.ends_word(at + 3) &&
+                       !(tokens.is(at + 3, ".") && tokens.is_digits(at + 4));
+    return three ? Reading{at + 3, spell(letter) + " " +
+                                       pair_words(tokens.text(at + 2), EnglishDialect::American)}
+                 : Reading{at + 2, spell(letter)};
   }
   // "S. 2226": a bill of the Senate.
   if (letter == "S" && tokens.is(at + 1, ".") && tokens.is_space(at + 2) &&

@@ -172,6 +172,7 @@ enum class Row { None, Parts, Rulers };
 
 Row row_of(const Tokens& tokens, size_t at) {
   constexpr int kMost = 12;
+  bool counts = true;  // one after the other
   for (int i = 0; i < kMost; ++i) {
     size_t gap = at;
     if (among(kBetween, tokens.word_before(gap)) && gap > 2) {
@@ -193,6 +194,12 @@ Row row_of(const Tokens& tokens, size_t at) {
     const Named named = named_before(tokens, first);
     if (named.part || named.ruler) {
       return named.part ? Row::Parts : Row::Rulers;
+    }
+    // "I, II, III and IV" alone
+    const unsigned value = roman_value(tokens.text(first));
+    counts = counts && roman_value(tokens.text(at)) == value + 1;
+    if (counts && value == 1) {
+      return Row::Parts;
     }
     at = first;
   }
@@ -311,14 +318,17 @@ std::optional<Reading> read_roman(const Tokens& tokens, size_t at, const SpokenO
   }
   const bool person = ivx && numeral != "I" && numeral != "X" && !named.part && !named.stop &&
                       is_behind_person(tokens, at);
-  const Row row = row_of(tokens, at);
+  // "I, II, III and IV" alone
+  const bool begins_row = numeral == "I" && tokens.is(at + 1, ",") && tokens.is_space(at + 2) &&
+                          tokens.is(at + 3, "II");
+  const Row row = begins_row ? Row::Parts : row_of(tokens, at);
   const bool second = row != Row::None;
   if (numeral.size() == 1 && (!ivx || (!named.part && !named.ruler && !person && !second) ||
                               (numeral == "X" && (before == "type" || before == "factor" ||
                                                   before == "level" || before == "class")))) {
     return std::nullopt;
   }
-  if (numeral == "I" && (second || is_pronoun(tokens, at, named))) {
+  if (numeral == "I" && !begins_row && (second || is_pronoun(tokens, at, named))) {
     return std::nullopt;
   }
   if ((named.ruler || person || row == Row::Rulers) && ivx) {

@@ -285,6 +285,11 @@ SentenceSplitter::Verdict SentenceSplitter::judge_initial(const Stop& stop,
   if (is_lower_case(stop.next_char) && is_number_before(stop.text, start_, begin)) {
     return Verdict::Goes;
   }
+  // "Ave. & E. 61st"
+  if (std::string_view("NSEW").find(word) != std::string_view::npos && stop.next_is_digit() &&
+      is_ascii_lower(stop.next_word.back())) {
+    return Verdict::Goes;
+  }
   // "in S. Korea", "5 km N. of it"
   if ((among(WordList{"compass-places"}, stop.next_word) || stop.next_word == "of") &&
       std::string_view("NSEW").find(word) != std::string_view::npos) {
@@ -308,7 +313,8 @@ SentenceSplitter::Verdict SentenceSplitter::judge_initial(const Stop& stop,
   // "Group B. Then", "from A to Z. Grade"
   const std::string_view earlier =
       word_before(stop.text, start_, stopped - std::min(stopped - start_, before.size() + 1));
-  const bool letter = is_lettered(ascii_lower(before)) || (before == "to" && earlier.size() == 1);
+  const bool letter = (before != "Class" && is_lettered(ascii_lower(before))) ||
+                      (before == "to" && earlier.size() == 1);
   const bool name = !letter && (before.empty() || is_ascii_upper(before[0]) ||
                                 among(WordList{"before-initials"}, before) ||
                                 is_date_number(stop.text.substr(start_, stopped - start_), before));
