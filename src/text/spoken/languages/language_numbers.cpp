@@ -256,6 +256,7 @@ void read_times(const Json& json, LanguageNumbers& numbers) {
   read_words(times, "signs", numbers.time_signs);
   read_words(times, "before", numbers.time_before);
   read_words(times, "hour_alone", numbers.hour_alone);
+  read_words(times, "hour_behind", numbers.hour_behind);
   read(times, "hour_nouns", numbers.hour_nouns);
   read_words(times, "named", numbers.time_named);
   read_words(times, "behind", numbers.time_behind);
@@ -334,6 +335,8 @@ void read_into(const Json& json, LanguageNumbers& numbers) {
   read_ordinals(json, numbers);
   read(json, "ordinal_suffixes", numbers.ordinal_suffixes);
   read(json, "number_suffixes", numbers.number_suffixes);
+  read(json, "compound_set", numbers.compound_set);
+  numbers.ordinal_capital = json.value("ordinal_capital", numbers.ordinal_capital);
   numbers.ordinal_stop = json.value("ordinal_stop", numbers.ordinal_stop);
   read_words(json, "phone_before", numbers.phone_before);
   read_words(json, "score_words", numbers.score_words);

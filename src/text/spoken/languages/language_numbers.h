@@ -76,6 +76,8 @@ struct LanguageNumbers {
   WordMap cardinals;  // by gender; "" is counting
   std::map<std::string, OrdinalForm, std::less<>> ordinals;
   WordMap ordinal_suffixes;          // "er" in "1er": a form of `ordinals`
+  std::string compound_set;          // of numbers that begin a word: "8-летний"
+  bool ordinal_capital = false;      // "2. Mahmut": an ordinal before any word
   WordMap number_suffixes;           // "er" in "90er": what is added to the year's words
   bool apostrophe_suffixes = false;  // "15'te": letters behind an apostrophe join the words
   WordMap starters;                  // words that often begin sentences: "The", and prepositions
@@ -132,6 +134,7 @@ struct LanguageNumbers {
   WordMap time_signs;       // what stands between hour and minute: ":" "h" "."; "?" with a word
   WordMap time_before;      // words that make a time of "9.30"
   WordMap hour_alone;       // words before an hour without minutes: "o 18"
+  WordMap hour_behind;      // words behind such an hour: "o 7 rano"
   WordMap hour_nouns;       // the form of an hour before a word: "18 годині"
   WordMap time_named;       // words behind that make a time of "9.30" and stay
   WordMap time_behind;      // words behind that belong to a time: "Uhr"

@@ -155,7 +155,10 @@ std::string NumberReader::in_case(std::string_view gender, std::string_view noun
 std::string_view NumberReader::case_at(size_t at, const Amount& amount) const {
   // "ok. 5": a stop between.
   const size_t stop = text_.substr(0, at).ends_with(". ") ? 2 : 0;
-  return case_behind(folded(word_before(text_, at - stop)), amount);
+  const std::string before = folded(word_before(text_, at - stop));
+  // "с. 5" is a page.
+  const bool short_form = stop > 0 && next_code_point(before).bytes == before.size();
+  return case_behind(short_form ? "" : before, amount);
 }
 
 std::string_view NumberReader::case_behind(std::string_view before, const Amount& amount) const {

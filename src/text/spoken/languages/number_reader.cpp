@@ -128,7 +128,13 @@ std::optional<SaidNumber> NumberReader::read_ordinal(size_t at) const {
   if (!number || length == 0) {
     return std::nullopt;
   }
-  const auto suffix = language_.ordinal_suffixes.find(text_.substr(end, length));
+  auto suffix = language_.ordinal_suffixes.find(text_.substr(end, length));
+  // "20-е и 30-е годы" are decades, "20-е место" is one.
+  if (digits.ends_with('0') &&
+      by_ending(language_.genders_of_one, word_behind(text_, end + length)) != "neuter") {
+    const auto tens = language_.ordinal_suffixes.find("0" + suffix->first);
+    suffix = tens == language_.ordinal_suffixes.end() ? suffix : tens;
+  }
   // "dal 1° al 5": there is no degree of one.
   const bool first =
       digits == "1" && letters_at(text_, skip_spaces(text_, end + length)).size() > 1;
@@ -159,9 +165,20 @@ std::string NumberReader::between_words(size_t at, std::string_view behind) cons
 // The form of an ordinal that begins at `at` and whose stop is at `stop`, by its neighbours; empty:
 // it may be none.
 std::string NumberReader::stopped_form(size_t at, size_t stop) const {
-  const std::string_view behind = word_behind(text_, stop + 1);
+  std::string_view behind = word_behind(text_, stop + 1);
   if (behind.empty() || !starts_with_at(text_, stop, ". ")) {
     return {};
+  }
+  // "19. a 20. století": the noun is behind the second.
+  if (language_.roman.joints.contains(behind)) {
+    const size_t next =
+        skip_spaces(text_, static_cast<size_t>(behind.data() - text_.data()) + behind.size());
+    const std::string_view second = digits_at(text_, next, 3);
+    const size_t second_stop = next + second.size();
+    if (!second.empty() && starts_with_at(text_, second_stop, ". ")) {
+      const std::string_view noun = word_behind(text_, second_stop + 1);
+      behind = noun.empty() ? behind : noun;
+    }
   }
   if (std::string form = between_words(at, behind); !form.empty()) {
     return form;
@@ -174,7 +191,8 @@ std::string NumberReader::stopped_form(size_t at, size_t stop) const {
   form = form.empty() ? language_.ordinal_default : form;
   // A capital begins a sentence, or a noun of the list.
   const bool small = is_lower_case(next_code_point(behind).code_point);
-  if (small || language_.ordinal_behind.words.contains(folded(behind))) {
+  if (small || language_.ordinal_behind.words.contains(folded(behind)) ||
+      (language_.ordinal_capital && !language_.starters.contains(folded(behind)))) {
     return form;
   }
   // "Beethovens 9. Sinfonie": nouns have capitals, too.
@@ -209,6 +227,22 @@ std::optional<SaidNumber> NumberReader::read_stopped(size_t at) const {
   return words ? std::optional(SaidNumber{stop + 1, *words}) : std::nullopt;
 }
 
+// "8-летний", "25letý": a word that begins with a number.
+std::optional<SaidNumber> NumberReader::read_compound(const WrittenNumber& number) const {
+  constexpr size_t kShortest = 4;
+  constexpr uint64_t kMost = 1'000'000;
+  const size_t begin = number.end + (starts_with_at(text_, number.end, "-") ? 1 : 0);
+  const std::string_view word = letters_at(text_, begin);
+  if (language_.compound_set.empty() || !number.is_whole() || number.grouped ||
+      number.value >= kMost || to_code_points(word).size() < kShortest ||
+      !is_lower_case(next_code_point(word).code_point)) {
+    return std::nullopt;
+  }
+  const auto words = language_.rules->words(number.value, language_.compound_set);
+  return words ? std::optional(SaidNumber{begin + word.size(), *words + std::string(word)})
+               : std::nullopt;
+}
+
 // "90er", "15'te": the number's words with the letters behind it.
 std::optional<SaidNumber> NumberReader::read_suffixed(size_t at) const {
   const auto number = scan_number(text_, at, language_);
@@ -217,7 +251,7 @@ std::optional<SaidNumber> NumberReader::read_suffixed(size_t at) const {
   }
   const size_t length = longest_key(text_, number->end, language_.number_suffixes);
   if (length == 0) {
-    return std::nullopt;
+    return read_compound(*number);
   }
   const auto words = number->is_whole() && !number->grouped && number->digits.size() == 4
                          ? year_words(number->value)

@@ -65,6 +65,7 @@ class NumberReader {
   [[nodiscard]] std::string stopped_form(size_t at, size_t stop) const;
   [[nodiscard]] std::string between_words(size_t at, std::string_view behind) const;
   [[nodiscard]] std::optional<SaidNumber> read_suffixed(size_t at) const;
+  [[nodiscard]] std::optional<SaidNumber> read_compound(const WrittenNumber& number) const;
   [[nodiscard]] std::optional<std::string> cardinal(const WrittenNumber& number,
                                                     std::string_view gender) const;
   [[nodiscard]] std::optional<std::string> ordinal(uint64_t number, std::string_view form) const;

@@ -132,7 +132,10 @@ std::pair<std::string, size_t> NumberReader::roman_form(size_t at, const Roman& 
                other != roman.after.end()) {
       form = other->second;
     }
-    return {form + "|" + noun->second, gap + length};
+    // The word is said once, behind the last: "XIX i XX w."
+    return behind_at > last.end + (stopped ? 1 : 0)
+               ? std::pair(form, last.end)
+               : std::pair(form + "|" + noun->second, gap + length);
   }
   const std::string_view behind = word_behind(text_, behind_at);
   if (const auto both = roman.range_behind.find(folded(behind));

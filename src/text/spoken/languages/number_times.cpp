@@ -65,7 +65,8 @@ std::optional<SaidNumber> NumberReader::read_hour(size_t at) const {
   if (noun != language_.hour_nouns.end()) {
     form = noun->second;
   } else if (language_.hour_alone.contains(before) && !goes_on &&
-             (ends || before.size() > kPreposition)) {
+             (ends || before.size() > kPreposition ||
+              language_.hour_behind.contains(word_behind(text_, end)))) {
     const auto other = find_before(language_.hour_before, at - stop);
     form = other == language_.hour_before.end() ? language_.hour_form : other->second;
   }
