@@ -375,8 +375,11 @@ std::optional<SaidNumber> NumberReader::read_amount(size_t at) const {
                          : first->noun != nullptr
                              ? say(*first)
                              : cardinal(first->number, in_case("", first->noun_case));
-      const auto end = years ? year_words(second->number.value) : say(*second);
       const std::string joint = sign("range");
+      if (first->noun_case.empty()) {
+        second->noun_case = case_behind(joint, *second);
+      }
+      const auto end = years ? year_words(second->number.value) : say(*second);
       if (begin && end) {
         return SaidNumber{second->end, *begin + (joint.empty() ? "-" : " " + joint + " ") + *end};
       }

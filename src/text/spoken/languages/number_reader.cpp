@@ -162,11 +162,20 @@ std::string NumberReader::between_words(size_t at, std::string_view behind) cons
   return found == language_.ordinal_after.end() ? "" : found->second;
 }
 
+// Whether "Nr." or its like stands before: what it numbers is no ordinal.
+bool NumberReader::is_numbered_at(size_t at) const {
+  const std::string_view before = text_.substr(0, at);
+  return before.ends_with(". ") &&
+         std::ranges::any_of(language_.before, [before](const auto& form) {
+           return before.substr(0, before.size() - 1).ends_with(form.first);
+         });
+}
+
 // The form of an ordinal that begins at `at` and whose stop is at `stop`, by its neighbours; empty:
 // it may be none.
 std::string NumberReader::stopped_form(size_t at, size_t stop) const {
   std::string_view behind = word_behind(text_, stop + 1);
-  if (behind.empty() || !starts_with_at(text_, stop, ". ")) {
+  if (behind.empty() || !starts_with_at(text_, stop, ". ") || is_numbered_at(at)) {
     return {};
   }
   // "19. a 20. století": the noun is behind the second.

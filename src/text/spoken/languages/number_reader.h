@@ -62,6 +62,7 @@ class NumberReader {
   [[nodiscard]] std::optional<SaidNumber> read_signed(size_t at) const;
   [[nodiscard]] std::optional<SaidNumber> read_ordinal(size_t at) const;
   [[nodiscard]] std::optional<SaidNumber> read_stopped(size_t at) const;
+  [[nodiscard]] bool is_numbered_at(size_t at) const;
   [[nodiscard]] std::string stopped_form(size_t at, size_t stop) const;
   [[nodiscard]] std::string between_words(size_t at, std::string_view behind) const;
   [[nodiscard]] std::optional<SaidNumber> read_suffixed(size_t at) const;

@@ -212,7 +212,10 @@ std::optional<SaidNumber> NumberReader::read_roman(size_t at) const {
   // "Karl XII:s"
   const size_t length = longest_key(text_, end, language_.roman.endings);
   all += length > 0 ? language_.roman.endings.find(text_.substr(end, length))->second : "";
-  return SaidNumber{end + length, all};
+  // The stop of "жил в XIX в." is the sentence's, too.
+  const bool last = length == 0 && end > 0 && text_[end - 1] == '.' &&
+                    text_.find_first_not_of(" )\"", end) >= text_.size();
+  return SaidNumber{last ? end - 1 : end + length, all};
 }
 
 }  // namespace mynah
