@@ -325,13 +325,7 @@ Result<int> SpeakCommand::run(Context& context) {
     return std::unexpected(as_usage(checked.error()));
   }
   const VoiceFacts& voice = *checked;
-  if (document) {
-    tell_language(*document, voice, context);
-  }
-  if (explain_) {
-    say_each(context, engine.explanation);
-    context.say(fmt::format("voice {}, {}", voice.name, voice.language));
-  }
+  tell_voice(document, engine, voice, context);
   if (writes_lines()) {
     Result<int> spoken = speak_lines(context, engine, options, format);
     explain_times(context, engine);

@@ -50,6 +50,9 @@ class SpeakCommand : public Command {
   Result<Document> whole_text(const Context& context, SpeakOptions& options) const;
   // The document's own language counts where nobody asks for another and a voice here speaks it.
   void follow_language(const Document& document, const Context& context);
+  // What there is to say of the voice before it speaks.
+  void tell_voice(const std::optional<Document>& document, const SpeechEngine& engine,
+                  const VoiceFacts& voice, const Context& context) const;
   // Says where a document and the voice that reads it are of two languages.
   void tell_language(const Document& document, const VoiceFacts& voice,
                      const Context& context) const;

@@ -46,6 +46,17 @@ void SpeakCommand::follow_language(const Document& document, const Context& cont
   }
 }
 
+void SpeakCommand::tell_voice(const std::optional<Document>& document, const SpeechEngine& engine,
+                              const VoiceFacts& voice, const Context& context) const {
+  if (document) {
+    tell_language(*document, voice, context);
+  }
+  if (explain_) {
+    say_each(context, engine.explanation);
+    context.say(fmt::format("voice {}, {}", voice.name, voice.language));
+  }
+}
+
 void SpeakCommand::tell_language(const Document& document, const VoiceFacts& voice,
                                  const Context& context) const {
   const std::string own = primary_language(document.language);

@@ -57,7 +57,8 @@ std::optional<double> take_time(std::string_view& text) {
   for (;;) {
     const double value = number(digits);
     // Of hours, minutes and seconds the first may be any.
-    if (digits == 0 || (parts > 0 && (digits > 2 || value >= 60)) || ++parts > 3) {
+    ++parts;
+    if (digits == 0 || (parts > 1 && (digits > 2 || value >= 60)) || parts > 3) {
       return std::nullopt;
     }
     seconds = seconds * 60 + value;
