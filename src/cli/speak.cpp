@@ -12,7 +12,6 @@
 
 #include "base/atomic_file.h"
 #include "cli/error_json.h"
-#include "cli/language_codes.h"
 #include "cli/named_output.h"
 #include "cli/open_placer.h"
 #include "cli/peer_flags.h"
@@ -298,16 +297,13 @@ Result<int> SpeakCommand::run(Context& context) {
   }
   const auto began = Clock::now();
   engine_.voice = voice_.speak.voice.voice;
-  voice_.speak.language = language_code_of_name(voice_.speak.language);
   std::optional<Document> document;
   std::optional<Subtitles> cues;
   if (!list_speakers_) {
     MYNAH_TRY(cues, read_cues(context));
     MYNAH_TRY(document, read_document_of(context));
   }
-  if (document) {
-    follow_language(*document, context);
-  }
+  follow_language(document, context);
   engine_.language = voice_.speak.language;
   engine_.reads = !list_speakers_ && !voice_.phonemes;
   MYNAH_TRY(const SpeechEngine engine, open_(engine_, context));

@@ -48,8 +48,9 @@ class SpeakCommand : public Command {
   // Everything that comes, as a document of one chapter; its kind is told in `options` where it
   // shows.
   Result<Document> whole_text(const Context& context, SpeakOptions& options) const;
-  // The document's own language counts where nobody asks for another and a voice here speaks it.
-  void follow_language(const Document& document, const Context& context);
+  // Makes a code of a language that is asked for by its name. A document's own language counts
+  // where nobody asks for another and a voice here speaks it.
+  void follow_language(const std::optional<Document>& document, const Context& context);
   // What there is to say of the voice before it speaks.
   void tell_voice(const std::optional<Document>& document, const SpeechEngine& engine,
                   const VoiceFacts& voice, const Context& context) const;

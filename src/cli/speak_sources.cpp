@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/language_codes.h"
 #include "cli/placement_answer.h"
 #include "cli/speak.h"
 #include "cli/speak_book.h"
@@ -29,20 +30,22 @@ Result<std::optional<Document>> SpeakCommand::read_document_of(const Context& co
   return input_.read_document(context);
 }
 
-void SpeakCommand::follow_language(const Document& document, const Context& context) {
+void SpeakCommand::follow_language(const std::optional<Document>& document,
+                                   const Context& context) {
   std::string& language = voice_.speak.language;
-  if (!language.empty() || primary_language(document.language).size() != kLetters ||
+  language = language_code_of_name(language);
+  if (!document || !language.empty() || primary_language(document->language).size() != kLetters ||
       voice_.phonemes) {
     return;
   }
-  if (speaks_language(engine_, document.language, context)) {
-    language = document.language;
+  if (speaks_language(engine_, document->language, context)) {
+    language = document->language;
   } else {
-    context.say(
-        fmt::format("the text is in '{}', as it says, which {} here does not speak: it is "
-                    "read as the voice reads; --lang {} tries all the same",
-                    document.language, engine_.voice.empty() ? "a voice" : "voice " + engine_.voice,
-                    primary_language(document.language)));
+    context.say(fmt::format(
+        "the text is in '{}', as it says, which {} here does not speak: it is "
+        "read as the voice reads; --lang {} tries all the same",
+        document->language, engine_.voice.empty() ? "a voice" : "voice " + engine_.voice,
+        primary_language(document->language)));
   }
 }
 
