@@ -128,7 +128,8 @@ void Decoder::note_start(const AVPacket& packet) {
   const AVMediaType type = stream.codecpar->codec_type;
   const int64_t pts = packet.pts != AV_NOPTS_VALUE ? packet.pts : packet.dts;
   if ((type != AVMEDIA_TYPE_AUDIO && type != AVMEDIA_TYPE_VIDEO) || pts == AV_NOPTS_VALUE ||
-      (stream.disposition & AV_DISPOSITION_ATTACHED_PIC) != 0) {
+      (stream.disposition & AV_DISPOSITION_ATTACHED_PIC) != 0 ||
+      (packet.flags & AV_PKT_FLAG_DISCARD) != 0) {  // of pictures that an edit list hides
     return;
   }
   const int64_t start_us = av_rescale_q(pts, stream.time_base, kMicroseconds);

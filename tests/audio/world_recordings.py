@@ -186,11 +186,11 @@ film("time code", "timecode.mov", ["mpeg4"], ["pcm_s16le"], "-timecode", "10:00:
 film("time code", "timecode.mxf", ["mpeg2video", "-r", "25"], ["pcm_s24le"], "-timecode", "10:00:00:00", *DATE)
 
 
-# Edit lists.
+# Edit lists: the pictures since the first are there, hidden.
 def cut(out, *words, start=1):
     with tempfile.TemporaryDirectory() as folder:
         whole = pathlib.Path(folder) / "whole.mp4"
-        ffmpeg(whole, "-map", "1:v", "-map", "0:a", "-c:v", "mpeg4", "-g", "5", "-c:a", "aac", inputs=picture())
+        ffmpeg(whole, "-map", "1:v", "-map", "0:a", "-c:v", "mpeg4", "-g", "100", "-c:a", "aac", inputs=picture())
         call("ffmpeg", "-v", "error", "-y", "-ss", start, "-i", whole, "-c", "copy", *words, out)
 
 
