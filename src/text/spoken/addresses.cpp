@@ -1,5 +1,7 @@
 // What is written without spaces and is no prose: links (RFC 3986), e-mail addresses (RFC 5322),
 // files and paths, IP addresses.
+#include "text/spoken/addresses.h"
+
 #include <algorithm>
 #include <array>
 #include <string>
@@ -13,9 +15,6 @@ namespace {
 
 // The most tokens of one address; what is longer is read as text.
 constexpr size_t kMostTokens = 256;
-
-// A link with more characters is said as "a link to" its host: nobody listens to the rest.
-constexpr size_t kLongLink = 80;
 
 constexpr auto kTopDomains = std::to_array<std::string_view>(
     {"com", "org", "net",  "edu",  "gov",  "mil",    "int",  "info", "biz", "io", "ai",
@@ -246,23 +245,6 @@ std::string dotted_words(std::string_view name, EnglishDialect dialect) {
   return join_words(join_words(front.empty() ? "" : dotted_words(front, dialect), "dot"), end);
 }
 
-// The length of a host name with a known end, or 0.
-size_t host_length(std::string_view text) {
-  size_t end = 0;
-  size_t dot = 0;
-  while (end < text.size() && (is_name_byte(text[end]) || text[end] == '.')) {
-    if (text[end] == '.') {
-      if (end == 0 || text[end - 1] == '.') {
-        return 0;
-      }
-      dot = end;
-    }
-    ++end;
-  }
-  return dot > 0 && dot + 1 < end && among(kTopDomains, text.substr(dot + 1, end - dot - 1)) ? end
-                                                                                             : 0;
-}
-
 // A link without its scheme: host, then the rest.
 std::string link_words(std::string_view link, EnglishDialect dialect) {
   if (link.starts_with("www.")) {
@@ -303,20 +285,12 @@ std::optional<std::string> read_mail(std::string_view text, EnglishDialect diale
   if (text.starts_with("mailto:")) {
     text.remove_prefix(7);
   }
+  if (!is_mail(text)) {
+    return std::nullopt;
+  }
   const size_t at = text.find('@');
-  if (at == 0 || at == std::string_view::npos || at + 3 > text.size() ||
-      text.find('@', at + 1) != std::string_view::npos) {
-    return std::nullopt;
-  }
-  const std::string_view local = text.substr(0, at);
-  const std::string_view host = text.substr(at + 1);
-  const auto allowed = [](char c) { return is_name_byte(c) || c == '.' || c == '+' || c == '%'; };
-  const auto allowed_before = [&](char c) { return allowed(c) || c == '\''; };
-  if (!std::ranges::all_of(local, allowed_before) || !std::ranges::all_of(host, allowed) ||
-      host.find('.') == std::string_view::npos) {
-    return std::nullopt;
-  }
-  return address_words(local, dialect) + " at " + dotted_words(host, dialect);
+  return address_words(text.substr(0, at), dialect) + " at " +
+         dotted_words(text.substr(at + 1), dialect);
 }
 
 // "192.168.0.1", with a port or a mask.
@@ -391,7 +365,38 @@ std::optional<std::string> read_file(std::string_view text, EnglishDialect diale
   return dotted_words(text, dialect);
 }
 
-// One past the last token that belongs to the address: marks behind it belong to the sentence.
+}  // namespace
+
+size_t host_length(std::string_view text) {
+  size_t end = 0;
+  size_t dot = 0;
+  while (end < text.size() && (is_name_byte(text[end]) || text[end] == '.')) {
+    if (text[end] == '.') {
+      if (end == 0 || text[end - 1] == '.') {
+        return 0;
+      }
+      dot = end;
+    }
+    ++end;
+  }
+  return dot > 0 && dot + 1 < end && among(kTopDomains, text.substr(dot + 1, end - dot - 1)) ? end
+                                                                                             : 0;
+}
+
+bool is_mail(std::string_view text) {
+  const size_t at = text.find('@');
+  if (at == 0 || at == std::string_view::npos || at + 3 > text.size() ||
+      text.find('@', at + 1) != std::string_view::npos) {
+    return false;
+  }
+  const std::string_view local = text.substr(0, at);
+  const std::string_view host = text.substr(at + 1);
+  const auto allowed = [](char c) { return is_name_byte(c) || c == '.' || c == '+' || c == '%'; };
+  const auto allowed_before = [&](char c) { return allowed(c) || c == '\''; };
+  return std::ranges::all_of(local, allowed_before) && std::ranges::all_of(host, allowed) &&
+         host.find('.') != std::string_view::npos;
+}
+
 size_t address_end(const Tokens& tokens, size_t at) {
   size_t end = at;
   while (end - at < kMostTokens && !tokens.is_end(end) && !tokens.is_space(end)) {
@@ -410,8 +415,6 @@ size_t address_end(const Tokens& tokens, size_t at) {
   }
   return end;
 }
-
-}  // namespace
 
 std::optional<Reading> read_address(const Tokens& tokens, size_t at, const SpokenOptions& options) {
   if (tokens.is_space(at) || (at > 0 && !tokens.begins_word(at))) {
@@ -437,24 +440,6 @@ std::optional<Reading> read_address(const Tokens& tokens, size_t at, const Spoke
     }
   }
   return std::nullopt;
-}
-
-std::optional<Reading> read_plain_link(const Tokens& tokens, size_t at, const SpokenOptions&) {
-  const bool scheme = tokens.is_word(at) && (tokens.is(at + 1, ":") || tokens.is(at, "www"));
-  if (!scheme || !tokens.begins_word(at)) {
-    return std::nullopt;
-  }
-  const size_t end = address_end(tokens, at);
-  std::string_view link = tokens.text(at, end);
-  const size_t slashes = link.find("://");
-  if (end < at + 2 || (slashes == std::string_view::npos && !link.starts_with("www."))) {
-    return std::nullopt;
-  }
-  link.remove_prefix(slashes == std::string_view::npos ? 0 : slashes + 3);
-  link.remove_prefix(link.starts_with("www.") ? 4 : 0);
-  link = link.substr(0, link.find_first_of("?#"));
-  link = link.size() > kLongLink ? link.substr(0, link.find('/')) : link;
-  return Reading{end, std::string(link)};
 }
 
 }  // namespace mynah

@@ -23,9 +23,9 @@ constexpr std::array<Reader, 18> kEnglish = {
     read_time,   read_phone,   read_code,     read_formula,      read_money,      read_version,
     read_number, read_roman,   read_chemical, read_abbreviation, read_initialism, read_sign};
 
-constexpr std::array<Reader, 6> kOther = {read_plain_link,      read_emoji,
-                                          read_language_number, read_language_roman,
-                                          read_short_form,      read_whole};
+constexpr std::array<Reader, 6> kOther = {read_language_address, read_emoji,
+                                          read_language_number,  read_language_roman,
+                                          read_short_form,       read_whole};
 
 // Marks that stay as they are.
 bool is_kept_mark(std::string_view mark) {

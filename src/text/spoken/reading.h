@@ -37,7 +37,9 @@ using Reader = std::optional<Reading> (*)(const Tokens& tokens, size_t at,
 
 // Readers, in the order in which they are asked; each file has a few.
 [[nodiscard]] std::optional<Reading> read_address(const Tokens&, size_t, const SpokenOptions&);
-[[nodiscard]] std::optional<Reading> read_plain_link(const Tokens&, size_t, const SpokenOptions&);
+// Links and e-mail addresses in the words of SpokenOptions::language.
+[[nodiscard]] std::optional<Reading> read_language_address(const Tokens&, size_t,
+                                                           const SpokenOptions&);
 [[nodiscard]] std::optional<Reading> read_dialect(const Tokens&, size_t, const SpokenOptions&);
 // What has digits in it, as it stands: the voice reads it.
 [[nodiscard]] std::optional<Reading> read_whole(const Tokens&, size_t, const SpokenOptions&);

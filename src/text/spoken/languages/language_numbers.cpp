@@ -342,6 +342,8 @@ void read_into(const Json& json, LanguageNumbers& numbers) {
   read_words(json, "score_words", numbers.score_words);
   read_words(json, "starters", numbers.starters);
   read_words(json, "lettered", numbers.lettered);
+  read(json, "address", numbers.address);
+  read_words(json, "domains", numbers.domains);
   numbers.capital_nouns = json.value("capital_nouns", numbers.capital_nouns);
   numbers.roman_stop = json.value("roman_stop", numbers.roman_stop);
   read(json, "ordinal_after", numbers.ordinal_after);

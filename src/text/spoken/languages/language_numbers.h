@@ -156,6 +156,8 @@ struct LanguageNumbers {
   WordMap thousands;                                           // "mil" behind digits
   WordMap before;                                              // "Nr.": "Nummer"
   WordMap signs;                                               // "-": "minus", "range": "bis"
+  WordMap address;                                             // ".": "Punkt" in "spiegel.de"
+  WordMap domains;                                             // "de": ends of hosts without "www."
 };
 
 // The numbers of a language by its BCP 47 tag, a country's own before the language's; nothing where
