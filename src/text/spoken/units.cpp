@@ -85,6 +85,10 @@ std::string with_power(std::string name, int power) {
   if (power < 2) {
     return name;
   }
+  // "Meter per second squared" (NIST SP 811, table 2), but "per square meter".
+  if (name.ends_with("second")) {
+    return name + (power == 2 ? " squared" : " cubed");
+  }
   return (power == 2 ? "square " : "cubic ") + name;
 }
 

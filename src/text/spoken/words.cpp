@@ -53,6 +53,7 @@ std::string_view saint_or_street(const Tokens& tokens, size_t at, size_t behind)
   const std::string_view before = tokens.word_before(at);
   const bool name_before = is_capitalised(before) && at > 2;
   if (!is_capitalised(next) || is_ordinal_ending(before) || is_behind_street_name(tokens, at) ||
+      (name_before && is_address_part(next)) ||
       (name_before && is_sentence_starter(ascii_lower(next)))) {
     return "Street";
   }
