@@ -121,7 +121,7 @@ std::optional<Reading> read_stroke(const Tokens& tokens, size_t at) {
   constexpr auto kEither = std::to_array<std::string_view>(
       {"he/she", "she/he", "him/her", "his/her", "his/hers", "her/his", "yes/no", "and/or",
        "true/false", "on/off", "male/female", "mother/father", "win/lose", "pass/fail", "either/or",
-       "I/O", "in/out", "up/down"});
+       "sir/madam", "in/out", "up/down"});
   constexpr auto kPer =
       std::to_array<std::string_view>({"second", "minute", "hour", "day", "week", "month", "year",
                                        "night", "person", "user", "head", "page", "item", "unit"});
@@ -161,7 +161,7 @@ std::optional<Reading> read_stroke(const Tokens& tokens, size_t at) {
     if (both == "and/or" || letters) {
       return Reading{at + 1, " "};
     }
-    if (among(kEither, both)) {
+    if (among(kEither, ascii_lower(both))) {
       return Reading{at + 1, "or"};
     }
     // "7 days/wk."
