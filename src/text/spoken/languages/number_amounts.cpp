@@ -164,11 +164,15 @@ std::string_view NumberReader::case_at(size_t at, const Amount& amount) const {
 std::string_view NumberReader::case_behind(std::string_view before, const Amount& amount) const {
   const bool sign = amount.noun != nullptr || amount.magnitude != nullptr;
   const std::string noun = sign ? "" : folded(word_behind(text_, amount.end));
+  const bool one =
+      amount.number.is_whole() && language_.plural(amount.number.value, false) == "one";
   for (const CaseRule& rule : language_.cases) {
+    // An ending alone is of the plural: "1 dom" is no dative.
     const bool fits = rule.endings.empty() ||
-                      std::ranges::any_of(rule.endings, [&noun](const std::string& ending) {
-                        return noun.ends_with(ending);
-                      });
+                      (!(one && rule.before.empty()) &&
+                       std::ranges::any_of(rule.endings, [&noun](const std::string& ending) {
+                         return noun.ends_with(ending);
+                       }));
     if (fits && amount.number.value <= rule.most &&
         (rule.before.empty() || rule.before.contains(before))) {
       return rule.name;
