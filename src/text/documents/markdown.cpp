@@ -32,9 +32,13 @@ int hash_heading(std::string_view line, std::string& title) {
       (level < line.size() && line[level] != ' ' && line[level] != '\t')) {
     return 0;
   }
+  constexpr std::string_view kSpace = " \t";
   std::string_view rest = line.substr(level);
-  while (rest.ends_with('#') || rest.ends_with(' ') || rest.ends_with('\t')) {
-    rest.remove_suffix(1);
+  rest = rest.substr(0, rest.find_last_not_of(kSpace) + 1);
+  // Behind a space only: "# C#".
+  const std::string_view open = rest.substr(0, rest.find_last_not_of('#') + 1);
+  if (open.empty() || kSpace.contains(open.back())) {
+    rest = open.substr(0, open.find_last_not_of(kSpace) + 1);
   }
   const size_t begin = rest.find_first_not_of(" \t");
   title = begin == std::string_view::npos ? std::string() : std::string(rest.substr(begin));

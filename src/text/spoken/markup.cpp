@@ -98,6 +98,9 @@ MarkupFilter::Taken MarkupFilter::step() {
     if (line_begin_) {
       return begin_line();
     }
+    if (heading_ && rest().starts_with(' ')) {
+      return end_heading();
+    }
   }
   return read_character();
 }
@@ -109,6 +112,18 @@ MarkupFilter::Taken MarkupFilter::pass_front_matter() {
   }
   begun_ = true;
   return facts.state == FrontMatter::State::Whole ? facts.bytes : step();
+}
+
+// "## Title ##": the hashes behind it are marks as well (CommonMark 0.31, 4.2).
+MarkupFilter::Taken MarkupFilter::end_heading() {
+  const std::string_view line = line_here();
+  if (line.empty()) {
+    return 0;
+  }
+  const std::string_view end = trim_space(line);
+  return !end.empty() && end.find_first_not_of('#') == std::string_view::npos
+             ? line.size() - (line.ends_with('\n') ? 1 : 0)
+             : read_character();
 }
 
 std::string_view MarkupFilter::line_here() const {

@@ -57,6 +57,7 @@ class MarkupFilter {
   Taken step();
   Taken pass_front_matter();
   Taken begin_line();
+  Taken end_heading();
   Taken skip_note_line();
   Taken read_line(std::string_view line, size_t bytes);
   Taken read_table_row(std::string_view line, size_t bytes);

@@ -78,6 +78,7 @@ TEST(Markdown, TakesItsTitleFromFrontMatterWhereNoHeadingHasOne) {
   EXPECT_THAT(titles(without), ElementsAre("One", "Two"));
   EXPECT_EQ(without.chapters[0].text, "One\n\na");
   EXPECT_EQ(read_markdown(facts + "# The Book\n\nText").title, "The Book");
+  EXPECT_EQ(read_markdown("# C#\n\nText").title, "C#");
 }
 
 TEST(Tags, EntitiesAreReplacedOnceAndUnknownOnesStay) {
