@@ -27,7 +27,7 @@ TEST(Markdown, HeadingsAndListsAreParagraphs) {
   EXPECT_EQ(strip_markup("# One\nText\n## Two ##x\n- a\n- b\n* [x] c\n1. d\n2. e\n"),
             "One\n\nText\n\nTwo ##x\n\na\n\nb\n\nc\n\n1. d\n\n2. e\n");
   EXPECT_EQ(strip_markup("# One #\n### 3.1 Two ###  \n## C#\n# F # x\n"),
-            "One\n\n3.1 Two\n\nC#\n\nF # x\n");
+            "One\n\n3.1 Two\n\nC#\n\nF # x\n\n");
   EXPECT_EQ(strip_markup("Title\n=====\nText\n\n---\n\nMore\n***\n"), "Title\n\nText\n\nMore\n\n");
   EXPECT_EQ(strip_markup("> quoted\n> more\n"), "quoted\nmore\n");
   EXPECT_EQ(strip_markup("#hashtag and #5"), "#hashtag and #5");
