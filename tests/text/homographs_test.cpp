@@ -101,12 +101,9 @@ TEST(Homographs, change_little_of_ordinary_text) {
   const auto without = english_phonemizer(files, /*british=*/true, nullptr, {.as_misaki = true});
   ASSERT_TRUE(with && without);
   size_t changed = 0;
-  size_t words = 0;
   for (const std::string& sentence : test::english_sentences()) {
     const std::string ours = joined(*(*with)->phonemes(sentence));
-    const auto theirs = *(*without)->phonemes(sentence);
-    changed += ours == joined(theirs) ? 0 : 1;
-    words += theirs.size();
+    changed += ours == joined(*(*without)->phonemes(sentence)) ? 0 : 1;
   }
   EXPECT_GT(changed, 10U);
   EXPECT_LT(changed, 200U) << "of 2,000 sentences few have such a word, a name or an accent";
