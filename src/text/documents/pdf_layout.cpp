@@ -242,7 +242,7 @@ void PdfLayoutReader::read_page(std::string_view xml) {
       words.push_back({.x0 = number(*tag, "xmin"),
                        .x1 = number(*tag, "xmax"),
                        .y1 = number(*tag, "ymax"),
-                       .height = number(*tag, "ymax") - number(*tag, "ymin")});
+                       .height = std::max(0.0, number(*tag, "ymax") - number(*tag, "ymin"))});
       in_word = true;
     }
   }

@@ -95,7 +95,7 @@ void fill_line(PdfLine& line, const std::vector<PdfWord>& words) {
   line.height = median(heights);
   std::vector<double> edges;
   for (const PdfWord& word : words) {
-    if (word.height > kSmall * line.height) {
+    if (word.height >= kSmall * line.height) {
       edges.push_back(word.y1);
     }
   }

@@ -380,7 +380,7 @@ SubtitleSign look_for_subtitles(std::string_view text, bool whole) {
   }
   bool number = false;
   for (;;) {
-    const size_t begin = text.find_first_not_of(" \t\r\n");
+    const size_t begin = text.find_first_not_of(" \t\r\n\v\f");  // what trimmed() takes away
     if (begin == std::string_view::npos) {
       return whole ? SubtitleSign::No : SubtitleSign::NeedsMore;
     }

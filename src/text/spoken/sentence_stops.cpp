@@ -111,10 +111,9 @@ SentenceSplitter::Verdict SentenceSplitter::judge_single_stop(const Stop& stop) 
   const auto word_begin =
       word.empty() ? stop.begin : static_cast<size_t>(word.data() - stop.text.data());
   const bool line_begins = static_cast<ptrdiff_t>(word_begin) == line_;
-  if (const auto goes = goes_on_behind(options_.language, {.text = stop.text,
-                                                           .sentence = start_,
-                                                           .stop = stop.begin,
-                                                           .next = stop.next,
+  if (const auto goes = goes_on_behind(options_.language, {.text = stop.text.substr(start_),
+                                                           .stop = stop.begin - start_,
+                                                           .next = stop.next - start_,
                                                            .next_word = stop.next_word,
                                                            .line_begins = line_begins})) {
     return *goes ? Verdict::Goes : Verdict::Ends;

@@ -66,7 +66,7 @@ class StopJudge {
  private:
   // What a short form that the stop belongs to says; nothing where it belongs to none.
   [[nodiscard]] std::optional<bool> by_short_form() const {
-    size_t begin = std::max(place_.sentence, place_.stop - std::min(place_.stop, kBytesBefore));
+    size_t begin = place_.stop - std::min(place_.stop, kBytesBefore);
     for (; begin < place_.stop; ++begin) {
       const bool inside = (static_cast<unsigned char>(text_[begin]) & 0xC0U) == 0x80U;
       if (inside || !is_border_before(text_, begin)) {
@@ -91,7 +91,7 @@ class StopJudge {
         case ShortFormKind::Number:
           // "В 1945 г. Сталин"
           if (numbers_.year_short.contains(text_.substr(begin, form->end - begin)) && capital_ &&
-              is_number_before(text_, place_.sentence, begin)) {
+              is_number_before(text_, 0, begin)) {
             return !starter_;
           }
           if (has_its_neighbours(*form, text_, begin)) {
@@ -105,7 +105,7 @@ class StopJudge {
   // "3. Oktober", "150. rocznica"
   [[nodiscard]] std::optional<bool> by_number() const {
     size_t begin = place_.stop;
-    while (begin > place_.sentence && is_ascii_digit(text_[begin - 1])) {
+    while (begin > 0 && is_ascii_digit(text_[begin - 1])) {
       --begin;
     }
     const size_t digits = place_.stop - begin;
@@ -153,7 +153,7 @@ class StopJudge {
       return std::nullopt;
     }
     const auto begin = static_cast<size_t>(word.data() - text_.data());
-    const bool dotted = begin > place_.sentence + 1 && text_[begin - 1] == '.';
+    const bool dotted = begin > 1 && text_[begin - 1] == '.';
     if (!is_capital(first_of(word)) && !dotted) {
       return std::nullopt;
     }
@@ -166,8 +166,8 @@ class StopJudge {
     if (starter_ || !capital_) {
       return false;
     }
-    const size_t gap = begin > place_.sentence && text_[begin - 1] == ' ' ? begin - 1 : begin;
-    const bool initial_before = gap > place_.sentence && text_[gap - 1] == '.';
+    const size_t gap = begin > 0 && text_[begin - 1] == ' ' ? begin - 1 : begin;
+    const bool initial_before = gap > 0 && text_[gap - 1] == '.';
     const std::string_view before = mynah::word_before(text_, begin);
     return dotted || initial_before || place_.line_begins ||
            !numbers_.lettered.contains(folded(before));
@@ -175,7 +175,7 @@ class StopJudge {
 
   // A text that begins sentences with small letters.
   [[nodiscard]] bool is_informal() const {
-    const char32_t first = first_of(text_.substr(place_.sentence));
+    const char32_t first = first_of(text_);
     return is_lower_case(first);
   }
 

@@ -12,8 +12,7 @@ namespace mynah {
 
 // A single full stop with a space behind it.
 struct StopPlace {
-  std::string_view text;
-  size_t sentence = 0;         // the sentence's first byte
+  std::string_view text;       // from the sentence's first byte on
   size_t stop = 0;             // the stop
   size_t next = 0;             // the first character of what follows, behind opening quotes
   std::string_view next_word;  // the word there
