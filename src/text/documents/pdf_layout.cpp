@@ -214,6 +214,7 @@ void PdfLayoutReader::read_page(std::string_view xml) {
     }
     words.clear();
     in_line = false;
+    in_word = false;
   };
   while (const auto tag = tags.next()) {
     if (tag->kind == Tag::Kind::Text) {

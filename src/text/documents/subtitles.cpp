@@ -388,8 +388,9 @@ SubtitleSign look_for_subtitles(std::string_view text, bool whole) {
     const size_t end = text.find_first_of("\r\n");
     const std::string_view line = trimmed(text.substr(0, end));
     if (end == std::string_view::npos && !whole) {
-      const bool can_be = line.size() < kMostLineBytes && is_ascii_digit(line[0]) &&
-                          line.find_first_not_of("0123456789:,.->+ \t") == std::string_view::npos;
+      const bool can_be =
+          line.size() < kMostLineBytes && is_ascii_digit(line[0]) &&
+          line.find_first_not_of("0123456789:,.->+ \t\v\f") == std::string_view::npos;
       return can_be ? SubtitleSign::NeedsMore
                     : (times_of(line) ? SubtitleSign::NeedsMore : SubtitleSign::No);
     }
