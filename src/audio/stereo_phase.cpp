@@ -32,7 +32,8 @@ void StereoPhase::measure(std::span<const float> frames) {
     right += r * r;
     both += l * r;
   }
-  const auto count = static_cast<double>(frames.size() / 2);
+  const size_t heard = frames.size() / 2;
+  const auto count = static_cast<double>(heard);
   if (!(std::isfinite(left) && std::isfinite(right)) || left + right < 2 * kLeastSquare * count) {
     return;  // silence tells nothing
   }
@@ -40,7 +41,7 @@ void StereoPhase::measure(std::span<const float> frames) {
   left_ = left_ * kept + left;
   right_ = right_ * kept + right;
   both_ = both_ * kept + both;
-  measured_ = std::min(kLeastFrames, measured_ + frames.size() / 2);
+  measured_ = std::min(kLeastFrames, measured_ + heard);
   const double level = std::sqrt(left_ * right_);
   if (both_ > kNoLonger * level) {
     opposed_ = false;

@@ -103,7 +103,9 @@ class MarkdownNotes {
       const bool indented = line.raw.starts_with(' ') || line.raw.starts_with('\t');
       if (line.code && !(note != nullptr && indented)) {
         note = nullptr;
-      } else if (is_note(text)) {
+        continue;
+      }
+      if (is_note(text)) {
         const size_t close = text.find("]:");
         note = &notes_[std::string(text.substr(2, close - 2))];
         *note = trim_space(text.substr(close + 2));
