@@ -6,9 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "text/phonemes/espeak/espeak_process.h"
+#include "text/phonemes/espeak/given_words.h"
 #include "text/phonemes/espeak/pieces.h"
 #include "text/phonemes/espeak/shares.h"
 #include "text/unicode.h"
@@ -46,25 +45,10 @@ class EspeakPhonemizer final : public Phonemizer {
 
   [[nodiscard]] Result<std::vector<PhonemeWord>> phonemes(
       std::string_view text, std::span<const GivenPhonemes> given) const override {
-    std::vector<PhonemeWord> words;
-    size_t begin = 0;
-    for (const GivenPhonemes& own : given) {
-      if (own.begin < begin || own.end < own.begin || own.end > text.size()) {
-        return fail(ErrorCode::InvalidInput,
-                    fmt::format("wanted given phonemes in order within {} bytes, found some for "
-                                "bytes {} to {}",
-                                text.size(), own.begin, own.end));
-      }
-      MYNAH_TRY_STATUS(add(text, begin, own.begin, words));
-      words.push_back({.text = std::string(text.substr(own.begin, own.end - own.begin)),
-                       .phonemes = espeak::from_given(own.phonemes, alphabet_),
-                       .space_after = own.end < text.size() && text[own.end] == ' ',
-                       .begin = own.begin,
-                       .end = own.end});
-      begin = own.end;
-    }
-    MYNAH_TRY_STATUS(add(text, begin, text.size(), words));
-    return words;
+    return espeak::words_around(text, given, alphabet_, /*spaced=*/false,
+                                [&](size_t begin, size_t end, std::vector<PhonemeWord>& words) {
+                                  return add(text, begin, end, words);
+                                });
   }
 
  private:

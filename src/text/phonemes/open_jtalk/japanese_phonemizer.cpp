@@ -5,9 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "text/phonemes/espeak/alphabets.h"
+#include "text/phonemes/espeak/given_words.h"
 #include "text/phonemes/open_jtalk/kana.h"
 #include "text/unicode.h"
 #include "text/utf8.h"
@@ -116,25 +115,10 @@ class JapanesePhonemizer final : public Phonemizer {
 
   [[nodiscard]] Result<std::vector<PhonemeWord>> phonemes(
       std::string_view text, std::span<const GivenPhonemes> given) const override {
-    std::vector<PhonemeWord> words;
-    size_t begin = 0;
-    for (const GivenPhonemes& own : given) {
-      if (own.begin < begin || own.end < own.begin || own.end > text.size()) {
-        return fail(ErrorCode::InvalidInput,
-                    fmt::format("wanted given phonemes in order within {} bytes, found some for "
-                                "bytes {} to {}",
-                                text.size(), own.begin, own.end));
-      }
-      MYNAH_TRY_STATUS(add(text, begin, own.begin, words));
-      words.push_back({.text = std::string(text.substr(own.begin, own.end - own.begin)),
-                       .phonemes = espeak::from_given(own.phonemes, espeak::Alphabet::Kokoro),
-                       .space_after = true,
-                       .begin = own.begin,
-                       .end = own.end});
-      begin = own.end;
-    }
-    MYNAH_TRY_STATUS(add(text, begin, text.size(), words));
-    return words;
+    return espeak::words_around(text, given, espeak::Alphabet::Kokoro, /*spaced=*/true,
+                                [&](size_t begin, size_t end, std::vector<PhonemeWord>& words) {
+                                  return add(text, begin, end, words);
+                                });
   }
 
  private:
