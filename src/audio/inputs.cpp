@@ -14,14 +14,10 @@
 #include <glob.h>
 
 #include "base/check.h"
+#include "base/embedded_file.h"
+#include "base/tsv_lines.h"
 
-// The table as it is, without a detour by way of source.
-asm(".section .rodata\nmynah_recording_extensions_begin:\n.incbin \"" MYNAH_RECORDING_EXTENSIONS
-    "\"\nmynah_recording_extensions_end:\n.previous\n");
-extern "C" {
-extern const char mynah_recording_extensions_begin[];
-extern const char mynah_recording_extensions_end[];
-}
+MYNAH_EMBEDDED_FILE(recording_extensions, MYNAH_RECORDING_EXTENSIONS)
 
 namespace mynah {
 namespace {
@@ -37,23 +33,17 @@ struct Taken {
 // "wav" to what it is; rows are "EXTENSION KIND OF-WHAT", between tabs.
 std::map<std::string_view, Taken> read_extensions() {
   std::map<std::string_view, Taken> extensions;
-  std::string_view table(
-      mynah_recording_extensions_begin,
-      static_cast<size_t>(mynah_recording_extensions_end - mynah_recording_extensions_begin));
+  std::string_view table = recording_extensions();
   table.remove_prefix(table.find('\n') + 1);  // the header
-  while (!table.empty()) {
-    const std::string_view row = table.substr(0, table.find('\n'));
-    const size_t tab = row.find('\t');
-    const std::string_view kind = row.substr(tab + 1, row.find('\t', tab + 1) - tab - 1);
+  for_each_tsv_line<2>(table, [&](const auto& fields) {
+    const auto& [extension, kind] = fields;
     const bool unless_text = kind == "unless-text";
     MYNAH_CHECK(kind == "recording" || kind == "headerless" || unless_text,
                 "recording_extensions.tsv: a kind");
-    extensions.emplace(
-        row.substr(0, tab),
-        Taken{.takes = kind == "headerless" ? FolderTakes::Headerless : FolderTakes::Recordings,
-              .unless_text = unless_text});
-    table.remove_prefix(row.size() + 1);
-  }
+    extensions.emplace(extension, Taken{.takes = kind == "headerless" ? FolderTakes::Headerless
+                                                                      : FolderTakes::Recordings,
+                                        .unless_text = unless_text});
+  });
   return extensions;
 }
 

@@ -5,15 +5,10 @@
 #include <optional>
 #include <ranges>
 
+#include "base/embedded_file.h"
 #include "text/languages.h"
 
-// The file as it is.
-asm(".section .rodata\nmynah_language_codes_begin:\n.incbin \"" MYNAH_LANGUAGE_CODES
-    "\"\nmynah_language_codes_end:\n.previous\n");
-extern "C" {
-extern const char mynah_language_codes_begin[];
-extern const char mynah_language_codes_end[];
-}
+MYNAH_EMBEDDED_FILE(language_code_table, MYNAH_LANGUAGE_CODES)
 
 namespace mynah::cli {
 
@@ -32,8 +27,7 @@ std::string language_codes(std::string_view language) {
   std::ranges::transform(wanted, wanted.begin(), [](unsigned char letter) {
     return static_cast<char>(std::tolower(letter));
   });
-  const std::string_view table(mynah_language_codes_begin, mynah_language_codes_end);
-  for (const auto& row : table | std::views::split('\n')) {
+  for (const auto& row : language_code_table() | std::views::split('\n')) {
     const std::string_view line(row.begin(), row.end());
     const size_t tab = line.find('\t');
     if (tab == std::string_view::npos) {

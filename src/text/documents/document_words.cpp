@@ -8,17 +8,14 @@
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "base/embedded_file.h"
+#include "base/tsv_lines.h"
 #include "text/documents/raised.h"
 #include "text/spoken/characters.h"
 #include "text/unicode.h"
 #include "text/utf8.h"
 
-asm(".section .rodata\nmynah_document_words_begin:\n.incbin \"" MYNAH_DOCUMENTS_FOLDER
-    "/document_words.tsv\"\nmynah_document_words_end:\n.previous\n");
-extern "C" {
-extern const char mynah_document_words_begin[];
-extern const char mynah_document_words_end[];
-}
+MYNAH_EMBEDDED_FILE(document_words, MYNAH_DOCUMENTS_FOLDER "/document_words.tsv")
 
 namespace mynah {
 namespace {
@@ -59,21 +56,12 @@ using Words = std::set<std::pair<DocumentWord, std::string>, std::less<>>;
 
 Words read_words() {
   Words words;
-  std::string_view rest(mynah_document_words_begin,
-                        static_cast<size_t>(mynah_document_words_end - mynah_document_words_begin));
-  while (!rest.empty()) {
-    const size_t end = std::min(rest.find('\n'), rest.size());
-    const std::string_view line = rest.substr(0, end);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    const size_t tab = line.find('\t');
-    if (line.starts_with('#') || tab == std::string_view::npos) {
-      continue;
-    }
-    const auto* const kind = std::ranges::find(kKinds, line.substr(0, tab),
-                                               &std::pair<std::string_view, DocumentWord>::first);
+  for_each_tsv_line<2>(document_words(), [&](const auto& fields) {
+    const auto* const kind =
+        std::ranges::find(kKinds, fields[0], &std::pair<std::string_view, DocumentWord>::first);
     MYNAH_CHECK(kind != kKinds.end(), "a kind of document_words.tsv is known");
-    words.emplace(kind->second, std::string(line.substr(tab + 1)));
-  }
+    words.emplace(kind->second, std::string(fields[1]));
+  });
   return words;
 }
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/embedded_file.h"
+#include "base/tsv_lines.h"
 #include "text/phonemes/letters.h"
-#include "text/phonemes/tsv_lines.h"
 #include "text/utf8.h"
 
 MYNAH_EMBEDDED_FILE(phoneme_homographs, MYNAH_PHONEME_DATA "/homographs.tsv")

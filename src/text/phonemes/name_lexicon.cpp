@@ -2,9 +2,9 @@
 
 #include "base/check.h"
 #include "base/embedded_file.h"
+#include "base/tsv_lines.h"
 #include "text/phonemes/arpabet.h"
 #include "text/phonemes/letters.h"
-#include "text/phonemes/tsv_lines.h"
 #include "text/utf8.h"
 
 MYNAH_EMBEDDED_FILE(phoneme_names, MYNAH_PHONEME_DATA "/names.tsv")

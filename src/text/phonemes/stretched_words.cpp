@@ -4,8 +4,8 @@
 #include <unordered_map>
 
 #include "base/embedded_file.h"
+#include "base/tsv_lines.h"
 #include "text/phonemes/letters.h"
-#include "text/phonemes/tsv_lines.h"
 #include "text/utf8.h"
 
 MYNAH_EMBEDDED_FILE(phoneme_interjections, MYNAH_PHONEME_DATA "/interjections.tsv")

@@ -7,14 +7,11 @@
 #include <map>
 
 #include "base/check.h"
+#include "base/embedded_file.h"
+#include "base/tsv_lines.h"
 #include "text/utf8.h"
 
-asm(".section .rodata\nmynah_html_entities_begin:\n.incbin \"" MYNAH_SPOKEN_FOLDER
-    "/html_entities.tsv\"\nmynah_html_entities_end:\n.previous\n");
-extern "C" {
-extern const char mynah_html_entities_begin[];
-extern const char mynah_html_entities_end[];
-}
+MYNAH_EMBEDDED_FILE(html_entities, MYNAH_SPOKEN_FOLDER "/html_entities.tsv")
 
 namespace mynah {
 namespace {
@@ -23,22 +20,14 @@ using Entities = std::map<std::string_view, char32_t>;
 
 Entities read_entities() {
   Entities entities;
-  std::string_view rest(mynah_html_entities_begin,
-                        static_cast<size_t>(mynah_html_entities_end - mynah_html_entities_begin));
-  while (!rest.empty()) {
-    const std::string_view line = rest.substr(0, rest.find('\n'));
-    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
-    const size_t tab = line.find('\t');
-    if (line.starts_with('#') || tab == std::string_view::npos) {
-      continue;
-    }
+  for_each_tsv_line<2>(html_entities(), [&](const auto& fields) {
+    const auto& [name, number] = fields;
     uint32_t code_point = 0;
-    const auto end =
-        std::from_chars(line.data() + tab + 1, line.data() + line.size(), code_point, 16);
-    MYNAH_CHECK(end.ec == std::errc() && end.ptr == line.data() + line.size(),
+    const auto end = std::from_chars(number.begin(), number.end(), code_point, 16);
+    MYNAH_CHECK(end.ec == std::errc() && end.ptr == number.end(),
                 "html_entities.tsv has a code point in each line");
-    entities.emplace(line.substr(0, tab), code_point);
-  }
+    entities.emplace(name, code_point);
+  });
   return entities;
 }
 

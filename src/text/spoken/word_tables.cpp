@@ -4,20 +4,10 @@
 #include <unordered_set>
 
 #include "base/check.h"
+#include "base/embedded_file.h"
 
-// The files as they are, without a detour by way of source.
-#define MYNAH_WORD_TABLE(name)                                                              \
-  asm(".section .rodata\nmynah_words_" #name "_begin:\n.incbin \"" MYNAH_WORD_TABLES_FOLDER \
-      "/" #name ".tsv\"\nmynah_words_" #name "_end:\n.previous\n");                         \
-  extern "C" {                                                                              \
-  extern const char mynah_words_##name##_begin[];                                           \
-  extern const char mynah_words_##name##_end[];                                             \
-  }
-
-#define MYNAH_WORD_TABLE_TEXT(name)                      \
-  std::string_view {                                     \
-    mynah_words_##name##_begin, mynah_words_##name##_end \
-  }
+#define MYNAH_WORD_TABLE(name) \
+  MYNAH_EMBEDDED_FILE(words_##name, MYNAH_WORD_TABLES_FOLDER "/" #name ".tsv")
 
 MYNAH_WORD_TABLE(abbreviations)
 MYNAH_WORD_TABLE(currencies)
@@ -80,29 +70,29 @@ Lists read_lists(std::string_view text) {
 const TableRows& table_rows(WordTable table) {
   switch (table) {
     case WordTable::Abbreviations: {
-      static const TableRows rows = read_rows(MYNAH_WORD_TABLE_TEXT(abbreviations));
+      static const TableRows rows = read_rows(words_abbreviations());
       return rows;
     }
     case WordTable::Currencies: {
-      static const TableRows rows = read_rows(MYNAH_WORD_TABLE_TEXT(currencies));
+      static const TableRows rows = read_rows(words_currencies());
       return rows;
     }
     case WordTable::Phrases: {
-      static const TableRows rows = read_rows(MYNAH_WORD_TABLE_TEXT(phrases));
+      static const TableRows rows = read_rows(words_phrases());
       return rows;
     }
     case WordTable::Respelled: {
-      static const TableRows rows = read_rows(MYNAH_WORD_TABLE_TEXT(respelled));
+      static const TableRows rows = read_rows(words_respelled());
       return rows;
     }
     case WordTable::Signs: {
-      static const TableRows rows = read_rows(MYNAH_WORD_TABLE_TEXT(signs));
+      static const TableRows rows = read_rows(words_signs());
       return rows;
     }
     case WordTable::Units:
       break;
   }
-  static const TableRows rows = read_rows(MYNAH_WORD_TABLE_TEXT(units));
+  static const TableRows rows = read_rows(words_units());
   return rows;
 }
 
@@ -113,7 +103,7 @@ const TableRow* find_row(WordTable table, std::string_view key) {
 }
 
 bool among(WordList list, std::string_view word) {
-  static const Lists lists = read_lists(MYNAH_WORD_TABLE_TEXT(word_lists));
+  static const Lists lists = read_lists(words_word_lists());
   const auto found = lists.find(list.name);
   MYNAH_CHECK(found != lists.end());
   return found->second.contains(word);

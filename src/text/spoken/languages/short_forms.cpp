@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/embedded_file.h"
+#include "base/tsv_lines.h"
 #include "text/spoken/characters.h"
 #include "text/spoken/languages/language_numbers.h"
 #include "text/spoken/languages/number_scan.h"
@@ -15,13 +17,7 @@
 #include "text/unicode.h"
 #include "text/utf8.h"
 
-// The table as it is, without a detour by way of source.
-asm(".section .rodata\nmynah_short_forms_begin:\n.incbin \"" MYNAH_LANGUAGE_FOLDER
-    "/short_forms.tsv\"\nmynah_short_forms_end:\n.previous\n");
-extern "C" {
-extern const char mynah_short_forms_begin[];
-extern const char mynah_short_forms_end[];
-}
+MYNAH_EMBEDDED_FILE(short_forms, MYNAH_LANGUAGE_FOLDER "/short_forms.tsv")
 
 namespace mynah {
 namespace {
@@ -53,32 +49,19 @@ ShortFormKind kind_of(std::string_view name) {
   return found->second;
 }
 
-std::string_view take_until(std::string_view& text, char separator) {
-  const std::string_view part = text.substr(0, text.find(separator));
-  text.remove_prefix(std::min(part.size() + 1, text.size()));
-  return part;
-}
-
 std::map<std::string, Table, std::less<>> read_tables() {
   std::map<std::string, Table, std::less<>> tables;
-  std::string_view text(mynah_short_forms_begin, mynah_short_forms_end);
-  while (!text.empty()) {
-    std::string_view line = take_until(text, '\n');
-    if (line.starts_with('#')) {
-      continue;
-    }
-    Table& table = tables[std::string(take_until(line, '\t'))];
-    Row row;
-    row.written = take_until(line, '\t');
-    row.said = take_until(line, '\t');
-    row.kind = kind_of(line);
+  for_each_tsv_line<5>(short_forms(), [&](const auto& fields) {
+    MYNAH_CHECK(fields[4].empty(), "short_forms.tsv has four fields a line");
+    Table& table = tables[std::string(fields[0])];
+    Row row{.written = fields[1], .said = fields[2], .kind = kind_of(fields[3])};
     if (row.written.starts_with('-')) {
       row.written.remove_prefix(1);
       table.suffixes.push_back(row);
     } else {
       table.forms[folded(letters_at(row.written, 0))].push_back(row);
     }
-  }
+  });
   return tables;
 }
 

@@ -1,5 +1,5 @@
-// The word lists of data/, which are a part of the program: lines of fields with tabs between them,
-// "#" begins a comment.
+// Tables that are a part of the program: lines of fields with tabs between them, "#" begins a
+// comment.
 #pragma once
 
 #include <algorithm>
