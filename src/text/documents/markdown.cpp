@@ -7,6 +7,7 @@
 
 #include "text/documents/document.h"
 #include "text/documents/document_words.h"
+#include "text/spoken/characters.h"
 #include "text/spoken/front_matter.h"
 #include "text/spoken/markup.h"
 #include "text/spoken/markup_marks.h"

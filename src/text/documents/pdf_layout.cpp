@@ -13,7 +13,6 @@
 #include "text/documents/pdf_words.h"
 #include "text/documents/tags.h"
 #include "text/spoken/characters.h"
-#include "text/unicode.h"
 #include "text/utf8.h"
 
 namespace mynah {
@@ -28,16 +27,6 @@ double number(const Tag& tag, std::string_view name) {
   return std::isfinite(read) ? std::clamp(read, -1e6, 1e6) : 0;
 }
 
-std::string trimmed(std::string_view text) {
-  while (!text.empty() && is_ascii_space(text.front())) {
-    text.remove_prefix(1);
-  }
-  while (!text.empty() && is_ascii_space(text.back())) {
-    text.remove_suffix(1);
-  }
-  return std::string(text);
-}
-
 bool ends_sentence(std::string_view text) {
   for (const std::string_view end : {".", "!", "?", ":", "\"", "\u201D", "\u2019", "\u2026", "'"}) {
     if (text.ends_with(end)) {
@@ -45,13 +34,6 @@ bool ends_sentence(std::string_view text) {
     }
   }
   return false;
-}
-
-bool begins_small(std::string_view text) {
-  const std::u32string points = to_code_points(text.substr(0, 8));
-  return !points.empty() &&
-         ((points[0] >= U'a' && points[0] <= U'z') ||
-          (points[0] >= 0xC0 && to_lower(points.substr(0, 1)) == points.substr(0, 1)));
 }
 
 class PageJoiner {
@@ -219,7 +201,7 @@ void PdfLayoutReader::read_page(std::string_view xml) {
   while (const auto tag = tags.next()) {
     if (tag->kind == Tag::Kind::Text) {
       if (in_word) {
-        words.back().text += replace_invalid_utf8(trimmed(tag->text));
+        words.back().text += replace_invalid_utf8(trim_space(tag->text));
       }
     } else if (tag->kind == Tag::Kind::Close) {
       in_word = in_word && tag->name != "word";

@@ -47,13 +47,6 @@ std::string attached(std::string_view before, const PdfWord& word, bool above) {
   return formula && std::ranges::all_of(word.text, is_ascii_digit) ? word.text : std::string();
 }
 
-bool begins_small(std::string_view text) {
-  const std::u32string points = to_code_points(text.substr(0, 8));
-  return !points.empty() &&
-         ((points[0] >= U'a' && points[0] <= U'z') ||
-          (points[0] >= 0xC0 && to_lower(points.substr(0, 1)) == points.substr(0, 1)));
-}
-
 // The hyphen at a line's end, in bytes; 0 where none is.
 size_t hyphen_length(std::string_view text) {
   for (const std::string_view hyphen : {"-", "\u2010", "\u00AD"}) {
@@ -82,6 +75,13 @@ std::string small_letters(std::string_view text) {
 }
 
 }  // namespace
+
+bool begins_small(std::string_view text) {
+  const std::u32string points = to_code_points(text.substr(0, 8));
+  return !points.empty() &&
+         ((points[0] >= U'a' && points[0] <= U'z') ||
+          (points[0] >= 0xC0 && to_lower(points.substr(0, 1)) == points.substr(0, 1)));
+}
 
 void fill_line(PdfLine& line, const std::vector<PdfWord>& words) {
   if (words.empty()) {

@@ -30,6 +30,9 @@ void fill_line(PdfLine& line, const std::vector<PdfWord>& words);
 // before. `words` are those of each line; what is moved leaves none.
 void join_raised(const std::vector<PdfLine>& lines, std::vector<std::vector<PdfWord>>& words);
 
+// Whether a text begins with a small letter, of Latin or another script.
+[[nodiscard]] bool begins_small(std::string_view text);
+
 // Joins lines of a document, and makes words whole that were cut at a line's end. The hyphen stays
 // where the word has it elsewhere in the document, or where a dictionary has both parts and not the
 // whole: "well-known", "paragraph".

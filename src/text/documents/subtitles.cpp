@@ -24,16 +24,6 @@ struct CueTimes {
   double end_s = 0;
 };
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && is_ascii_space(text.front())) {
-    text.remove_prefix(1);
-  }
-  while (!text.empty() && is_ascii_space(text.back())) {
-    text.remove_suffix(1);
-  }
-  return text;
-}
-
 bool is_digits(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, is_ascii_digit);
 }
@@ -84,15 +74,15 @@ std::optional<double> take_time(std::string_view& text) {
 
 // A line of times with what may stand behind them; "->" is an arrow too.
 std::optional<CueTimes> times_of(std::string_view line) {
-  std::string_view rest = trimmed(line);
+  std::string_view rest = trim_space(line);
   const auto start = take_time(rest);
-  rest = trimmed(rest);
+  rest = trim_space(rest);
   const size_t dashes = rest.find_first_not_of('-');
   if (!start || dashes == 0 || dashes > 3 || dashes == std::string_view::npos ||
       rest[dashes] != '>') {
     return std::nullopt;
   }
-  rest = trimmed(rest.substr(dashes + 1));
+  rest = trim_space(rest.substr(dashes + 1));
   const auto end = take_time(rest);
   if (!end || (!rest.empty() && !is_ascii_space(rest[0]))) {
     return std::nullopt;
@@ -103,7 +93,7 @@ std::optional<CueTimes> times_of(std::string_view line) {
 // A line that is of times, though they may be broken: it has an arrow behind digits, or begins with
 // hours, minutes, seconds and parts of them.
 bool is_meant_as_times(std::string_view line) {
-  const std::string_view text = trimmed(line);
+  const std::string_view text = trim_space(line);
   if (text.empty() || !is_ascii_digit(text[0])) {
     return false;
   }
@@ -213,7 +203,7 @@ class SubtitleReader {
   Result<Subtitles> read() {
     bool block = webvtt_;  // one that is passed over, up to a blank line
     while (const auto line = next_line()) {
-      const std::string_view text = trimmed(*line);
+      const std::string_view text = trim_space(*line);
       const auto times = times_of(text);
       if (text.empty()) {
         // A line of spaces is a cue's in WebVTT.
@@ -380,13 +370,13 @@ SubtitleSign look_for_subtitles(std::string_view text, bool whole) {
   }
   bool number = false;
   for (;;) {
-    const size_t begin = text.find_first_not_of(" \t\r\n\v\f");  // what trimmed() takes away
+    const size_t begin = text.find_first_not_of(" \t\r\n\v\f");  // what trim_space() takes away
     if (begin == std::string_view::npos) {
       return whole ? SubtitleSign::No : SubtitleSign::NeedsMore;
     }
     text.remove_prefix(begin);
     const size_t end = text.find_first_of("\r\n");
-    const std::string_view line = trimmed(text.substr(0, end));
+    const std::string_view line = trim_space(text.substr(0, end));
     if (end == std::string_view::npos && !whole) {
       const bool can_be =
           line.size() < kMostLineBytes && is_ascii_digit(line[0]) &&

@@ -26,6 +26,17 @@ inline bool is_ascii_space(char c) {
   return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
+// Without the spaces around it.
+inline std::string_view trim_space(std::string_view text) {
+  while (!text.empty() && is_ascii_space(text.front())) {
+    text.remove_prefix(1);
+  }
+  while (!text.empty() && is_ascii_space(text.back())) {
+    text.remove_suffix(1);
+  }
+  return text;
+}
+
 // A letter of any script, as far as bytes tell (all of UTF-8's leading and following ones count),
 // or a digit.
 inline bool is_word_byte(char c) {

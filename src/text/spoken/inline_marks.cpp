@@ -13,16 +13,6 @@ namespace {
 constexpr size_t kLongestMark = 400;
 constexpr double kDay_s = 86400.0;
 
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && is_ascii_space(text.front())) {
-    text.remove_prefix(1);
-  }
-  while (!text.empty() && is_ascii_space(text.back())) {
-    text.remove_suffix(1);
-  }
-  return text;
-}
-
 // [word](/IPA/)
 struct Pronounced {
   std::string_view word;
@@ -64,7 +54,7 @@ std::optional<Command> command_at(std::string_view text) {
     }
     const size_t value = name.size() + 2;
     return Command{
-        .name = name, .value = trim(text.substr(value, close - value)), .bytes = close + 1};
+        .name = name, .value = trim_space(text.substr(value, close - value)), .bytes = close + 1};
   }
   return std::nullopt;
 }
@@ -90,7 +80,7 @@ class Parts {
   }
 
   void end() {
-    if (!trim(part_.text).empty()) {
+    if (!trim_space(part_.text).empty()) {
       part_.voice = voice_;
       part_.rate = rate_;
       script_.parts.push_back(std::move(part_));
@@ -139,7 +129,7 @@ double duration_seconds(std::string_view text) {
   } else if (text.ends_with('s')) {
     text.remove_suffix(1);
   }
-  const double value = plain_number(trim(text)) * unit;
+  const double value = plain_number(trim_space(text)) * unit;
   return value <= kDay_s ? std::max(value, -1.0) : -1.0;
 }
 

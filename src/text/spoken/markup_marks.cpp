@@ -13,16 +13,6 @@ constexpr int kDeepestBrackets = 3;
 
 }  // namespace
 
-std::string_view trim_space(std::string_view text) {
-  while (!text.empty() && is_ascii_space(text.front())) {
-    text.remove_prefix(1);
-  }
-  while (!text.empty() && is_ascii_space(text.back())) {
-    text.remove_suffix(1);
-  }
-  return text;
-}
-
 bool is_rule(std::string_view line) {
   const std::string_view marks = trim_space(line);
   return marks.size() > 2 && std::string_view("-*_=").find(marks[0]) != std::string_view::npos &&

@@ -9,8 +9,6 @@ namespace mynah {
 // A link's text or target that is longer is text.
 inline constexpr size_t kLongestLink = 500;
 
-[[nodiscard]] std::string_view trim_space(std::string_view text);
-
 // "---", "***", "===": a rule, or the line below a heading.
 [[nodiscard]] bool is_rule(std::string_view line);
 

@@ -23,10 +23,6 @@ std::optional<std::string_view> sign_words(std::string_view signs) {
   return row == nullptr ? std::nullopt : std::optional((*row)[1]);
 }
 
-bool is_value(const Tokens& tokens, size_t i) {
-  return tokens.is_word(i) || tokens.is_digits(i);
-}
-
 size_t letters_in(std::string_view word) {
   return static_cast<size_t>(std::ranges::count_if(
       word, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
@@ -132,7 +128,7 @@ std::string handle_words(const Tokens& tokens, size_t at, size_t end,
 size_t handle_end(const Tokens& tokens, size_t at) {
   size_t end = at;
   while (end - at < 16 &&
-         (is_value(tokens, end) || (tokens.is(end, "_") && is_value(tokens, end + 1)))) {
+         (tokens.is_value(end) || (tokens.is(end, "_") && tokens.is_value(end + 1)))) {
     ++end;
   }
   return end;
@@ -251,13 +247,13 @@ std::optional<Reading> read_dash(const Tokens& tokens, size_t at) {
     return Reading{end, "to"};
   }
   // "$x$-axis": a formula is a value too.
-  const bool behind = is_value(tokens, end);
+  const bool behind = tokens.is_value(end);
   // "10-ft.-tall"
   const bool cut = at > 1 && hyphen && tokens.is(at - 1, ".") && tokens.is_word(at - 2) &&
                    tokens.is_word(end) && is_ascii_lower(tokens.text(end)[0]);
   // "will-o'-the-wisp"
   const bool clipped = at > 1 && tokens.is(at - 1, "'") && tokens.is_word(at - 2) && hyphen;
-  const bool before = at > 0 && (clipped || is_value(tokens, at - 1) || tokens.is(at - 1, "$") ||
+  const bool before = at > 0 && (clipped || tokens.is_value(at - 1) || tokens.is(at - 1, "$") ||
                                  (cut && end - at == 1));
   if (end - at > 1) {
     const bool pause = before || !behind || is_pause(tokens, at, end);
@@ -342,11 +338,11 @@ std::optional<Reading> read_operator(const Tokens& tokens, size_t at) {
   const size_t next = tokens.skip_space(at + 1);
   const size_t last = at > 0 && tokens.is_space(at - 1) ? at - 2 : at - 1;
   const bool values =
-      is_value(tokens, next) && at > 0 && (is_value(tokens, last) || tokens.is(last, ")"));
+      tokens.is_value(next) && at > 0 && (tokens.is_value(last) || tokens.is(last, ")"));
   const bool spaced = tokens.is_space(at + 1) && at > 0 && tokens.is_space(at - 1);
   // "x ** 2"
-  if (sign == "*" && tokens.is(at + 1, "*") && tokens.is_space(at + 2) &&
-      is_value(tokens, at + 3) && at > 1 && tokens.is_space(at - 1) && is_value(tokens, at - 2)) {
+  if (sign == "*" && tokens.is(at + 1, "*") && tokens.is_space(at + 2) && tokens.is_value(at + 3) &&
+      at > 1 && tokens.is_space(at - 1) && tokens.is_value(at - 2)) {
     return Reading{at + 2, "to the power of"};
   }
   // "Dial *67"
@@ -362,7 +358,7 @@ std::optional<Reading> read_operator(const Tokens& tokens, size_t at) {
     // "p < .001", "x < \u22125", "under < $5"
     const bool number = (tokens.is(next, ".") || tokens.is(next, "-") ||
                          tokens.is(next, "\u2212") || tokens.is(next, "$")) &&
-                        tokens.is_digits(next + 1) && at > 0 && is_value(tokens, last);
+                        tokens.is_digits(next + 1) && at > 0 && tokens.is_value(last);
     const bool compares = (values && spaced) || number || (tokens.is_digits(next) && at > 0) ||
                           (tokens.is_digits(next) && sign == "<");
     return Reading{at + 1, compares ? (sign == "<" ? "less than" : "greater than") : ""};
@@ -371,7 +367,7 @@ std::optional<Reading> read_operator(const Tokens& tokens, size_t at) {
     if (values && next == at + 1 && (tokens.is(next, "2") || tokens.is(next, "3"))) {
       return Reading{next + 1, tokens.is(next, "2") ? "squared" : "cubed"};
     }
-    const bool bracket = tokens.is(at + 1, "(") && at > 0 && is_value(tokens, at - 1);
+    const bool bracket = tokens.is(at + 1, "(") && at > 0 && tokens.is_value(at - 1);
     return Reading{at + 1, values || bracket || tokens.is(next, "-") ? "to the power of" : ""};
   }
   if (sign == "~") {
@@ -381,7 +377,7 @@ std::optional<Reading> read_operator(const Tokens& tokens, size_t at) {
     return Reading{at + 1, values && spaced ? "," : ""};
   }
   if (sign == "\\") {
-    return Reading{at + 1, is_value(tokens, at + 1) && last + 1 == at && values ? "backslash" : ""};
+    return Reading{at + 1, tokens.is_value(at + 1) && last + 1 == at && values ? "backslash" : ""};
   }
   // "y_1"
   if (sign == "_" && at > 0 && !(at > 1 && tokens.is(at - 2, "_")) &&
@@ -399,7 +395,7 @@ std::optional<Reading> read_operator(const Tokens& tokens, size_t at) {
     return Reading{at + 1, "plus"};
   }
   // "5! = 120"
-  if (sign == "!" && at > 0 && is_value(tokens, at - 1) && tokens.is(next, "=")) {
+  if (sign == "!" && at > 0 && tokens.is_value(at - 1) && tokens.is(next, "=")) {
     return Reading{at + 1, "factorial"};
   }
   return std::nullopt;
@@ -410,7 +406,7 @@ std::optional<Reading> read_stop(const Tokens& tokens, size_t at) {
   if (!tokens.is(at, ".")) {
     return std::nullopt;
   }
-  if (tokens.is_word(at + 1) && (tokens.begins_word(at) || is_value(tokens, at - 1))) {
+  if (tokens.is_word(at + 1) && (tokens.begins_word(at) || tokens.is_value(at - 1))) {
     return Reading{at + 1, "dot"};
   }
   if (at > 0 && tokens.is_digits(at - 1) && tokens.is_digits(at + 1)) {

@@ -23,10 +23,6 @@ std::optional<std::string_view> spoken_of(const std::array<Sign, n>& signs, std:
   return found == signs.end() ? std::nullopt : std::optional(found->spoken);
 }
 
-bool is_value(const Tokens& tokens, size_t i) {
-  return tokens.is_word(i) || tokens.is_digits(i);
-}
-
 // "1/n", "a/b = 2": a stroke between unknowns, beside an equals sign where letters stand on both
 // sides.
 bool divides(const Tokens& tokens, size_t at) {
@@ -125,7 +121,7 @@ std::optional<Reading> read_stroke(const Tokens& tokens, size_t at) {
   constexpr auto kPer =
       std::to_array<std::string_view>({"second", "minute", "hour", "day", "week", "month", "year",
                                        "night", "person", "user", "head", "page", "item", "unit"});
-  if (at > 0 && is_value(tokens, at - 1) && is_value(tokens, at + 1)) {
+  if (at > 0 && tokens.is_value(at - 1) && tokens.is_value(at + 1)) {
     // "$2.50/lb"
     constexpr auto kShort = std::to_array<Sign>({{"lb", "per pound"},
                                                  {"kg", "per kilogram"},

@@ -53,6 +53,8 @@ class Tokens {
 
   [[nodiscard]] bool is_digits(size_t i) const { return kind(i) == Token::Kind::Digits; }
 
+  [[nodiscard]] bool is_value(size_t i) const { return is_word(i) || is_digits(i); }
+
   // Digits, and between `low` and `high` of them.
   [[nodiscard]] bool is_digits(size_t i, size_t low, size_t high) const;
 

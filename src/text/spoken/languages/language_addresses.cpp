@@ -16,9 +16,9 @@ bool is_bare_host(std::string_view text, const LanguageNumbers& language) {
       text.substr(0, text.find('.')).size() < kLeastName) {
     return false;
   }
-  const std::string_view domain = text.substr(text.rfind('.', end) + 1, end);
-  const std::string_view last = domain.substr(0, domain.find('/'));
-  return last.size() > 2 || language.domains.contains(last);
+  const std::string_view host = text.substr(0, end);
+  const std::string_view domain = host.substr(host.rfind('.') + 1);
+  return domain.size() > 2 || language.domains.contains(domain);
 }
 
 // The address with the names of its signs.
