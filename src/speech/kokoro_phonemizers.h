@@ -21,9 +21,10 @@ struct EnglishPlaces {
 // English, American and British, by the lexicons of `places` (where they are not here, that is
 // said); Spanish, French, Hindi, Italian, Portuguese and what else
 // espeak-ng reads, by that program, Japanese by open_jtalk, where they are installed; Chinese and
-// Korean are refused with the reason. A language's files are read when it is first asked for. `lexicon` is the path of
-// the user's own words, which come before all others; "": none. `backend` runs the network
-// that reads words no lexicon has, best on one thread, and must outlive what is returned.
+// Korean are refused with the reason. A language's files are read when it is first asked for.
+// `lexicon` is the path of the user's own words, which come before all others; "": none. `backend`
+// runs the network that reads words no lexicon has, best on one thread, and must outlive what is
+// returned.
 [[nodiscard]] PhonemizerSource kokoro_phonemizers(const EnglishPlaces& places,
                                                   const std::string& lexicon, Backend& backend);
 
