@@ -47,6 +47,11 @@ Tail scale_tail_at(const Tokens& tokens, size_t number, size_t at, EnglishDialec
                        std::ranges::all_of(tokens.text(number - 2), is_ascii_upper);
   const bool model = joined && (tokens.is_digits(number - 2) || letters);
   const bool beside_word = model || (number > 0 && tokens.is_word(number - 1));
+  // "40 trn km", "5 bn people"
+  constexpr auto kApart = std::to_array<std::string_view>({"bn", "bln", "tn", "trn"});
+  if (scale && !beside_word && tokens.is_space(at) && among(kApart, tokens.text(at + 1))) {
+    return {scale->end, std::string(scale->word)};
+  }
   if (beside_word || !scale || scale->end != at + 1) {
     return {at, ""};
   }
@@ -58,7 +63,8 @@ Tail scale_tail_at(const Tokens& tokens, size_t number, size_t at, EnglishDialec
     const bool measured = tokens.is_space(at + 1) && tokens.is_word(at + 2) &&
                           tokens.text(at + 2).size() > 1 &&
                           unit_at(tokens, at + 1, false, dialect).has_value();
-    const bool millions = of || measured || among(WordList{"millions"}, tokens.word_behind(at + 1));
+    const size_t sign = at + (tokens.is(at + 1, "+") ? 2U : 1U);  // "2m+ copies"
+    const bool millions = of || measured || among(WordList{"millions"}, tokens.word_behind(sign));
     return millions ? Tail{scale->end, "million"} : Tail{at, ""};
   }
   // "Rule 240.10b-5"
@@ -163,7 +169,8 @@ namespace {
 // "1.5m km", "3bn kWh", "15bn mi. away": the unit behind the scale.
 Tail with_unit_behind(const Tokens& tokens, size_t number, Tail scale,
                       const SpokenOptions& options) {
-  constexpr auto kScales = std::to_array<std::string_view>({"thousand", "million", "billion"});
+  constexpr auto kScales =
+      std::to_array<std::string_view>({"thousand", "million", "billion", "trillion"});
   if (!among(kScales, scale.words) || !tokens.is_space(scale.end) ||
       tokens.text(scale.end + 1).size() < 2) {
     return scale;

@@ -6,6 +6,7 @@
 
 #include "text/spoken/cardinals.h"
 #include "text/spoken/characters.h"
+#include "text/spoken/isotopes.h"
 #include "text/spoken/reading.h"
 
 namespace mynah {
@@ -139,6 +140,9 @@ std::optional<Reading> read_group_ion(const Tokens& tokens, size_t at, EnglishDi
 
 std::optional<Reading> read_chemical(const Tokens& tokens, size_t at,
                                      const SpokenOptions& options) {
+  if (auto isotope = read_isotope(tokens, at, options.dialect)) {
+    return isotope;
+  }
   if (!tokens.is_word(at) || !tokens.begins_word(at) || among(kWords, tokens.text(at)) ||
       is_plural(tokens.text(at))) {
     return std::nullopt;

@@ -240,7 +240,9 @@ bool is_behind_street_name(const Tokens& tokens, size_t at) {
     word -= 2;
     word -= tokens.is(word, ".") && word > 0 ? 1 : 0;  // "12 W. Main St."
     if (tokens.is_digits(word, 1, 5)) {
-      return words > 0 && tokens.begins_word(word);
+      // "No. 2 Ohio St."
+      const bool rank = word > 2 && tokens.text(word - 3, word) == "No. ";
+      return words > 0 && tokens.begins_word(word) && !rank;
     }
     if (!is_capitalised(tokens.text(word))) {
       return false;
@@ -260,6 +262,14 @@ bool wants_pairs(const Tokens& tokens, size_t at) {
                       tokens.text(at)[1] != '9' && !is_counted(tokens.word_behind(at + 1)) &&
                       is_near(WordList{"servers"}, tokens, at, kNear);
   if (status && !tokens.text(at).ends_with("00")) {
+    return true;
+  }
+  // "US 101", "U.S. 395": a highway, but "the US 500 firms".
+  const bool highway =
+      tokens.is_digits(at, 3, 3) && at > 1 && tokens.is_space(at - 1) &&
+      (tokens.is(at - 2, "US") || (at > 4 && tokens.text(at - 5, at - 1) == "U.S.")) &&
+      !is_counted(tokens.word_behind(at + 1));
+  if (highway) {
     return true;
   }
   return tokens.is_digits(at, 3, 4) && !year &&

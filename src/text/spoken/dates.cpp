@@ -5,6 +5,7 @@
 
 #include "text/spoken/calendar.h"
 #include "text/spoken/cardinals.h"
+#include "text/spoken/characters.h"
 #include "text/spoken/reading.h"
 #include "text/spoken/word_tables.h"
 
@@ -243,7 +244,14 @@ std::optional<Reading> month_and_day(const Tokens& tokens, size_t at, EnglishDia
   const bool deadline = tokens.is_digits(at + 2, 2, 2) && value_at(tokens, at + 2) > 10 &&
                         value_at(tokens, at + 2) != 12 && value_at(tokens, at + 2) != 16 &&
                         among(kVerbs, tokens.word_behind(at + 3));
-  const bool day_before = range || deadline || second || !day_name(tokens.word_before(at)).empty();
+  // "the 12/25 sale"
+  const std::string_view article = tokens.word_before(at);
+  const bool named = (article == "the" || article == "The") && value_at(tokens, at + 2) > 12 &&
+                     value_at(tokens, at + 2) != 16 && value_at(tokens, at + 2) != 20 &&
+                     value_at(tokens, at) <= 12 && !tokens.word_behind(at + 3).empty() &&
+                     is_ascii_lower(tokens.word_behind(at + 3)[0]);
+  const bool day_before =
+      range || deadline || named || second || !day_name(tokens.word_before(at)).empty();
   Date date{
       .end = at + 3, .year = 0, .month = value_at(tokens, at), .day = value_at(tokens, at + 2)};
   const bool fraction = date.month < date.day && date.day < 9;  // "by 3/4"
@@ -334,6 +342,11 @@ std::optional<Reading> read_date(const Tokens& tokens, size_t at, const SpokenOp
   auto first = date_at(tokens, at, options);
   if (!first) {
     return std::nullopt;
+  }
+  // "June 2016's"
+  if (tokens.is(first->end, "'") && tokens.is(first->end + 1, "s") &&
+      tokens.ends_word(first->end + 2)) {
+    return Reading{first->end + 2, first->words + "'s"};
   }
   // "1/1/25\u201312/31/26", "Jun 3-Aug 12, 2025"
   const size_t spaced = tokens.skip_space(first->end);

@@ -71,7 +71,7 @@ std::optional<Reading> read_fraction(const Tokens& tokens, size_t at,
                                      const SpokenOptions& options) {
   // "2/3rds", "5/16ths", "1/4th"
   constexpr auto kEndings = std::to_array<std::string_view>({"rds", "ths", "th", "rd", "nds"});
-  if (tokens.is_digits(at, 1, 3) && tokens.is(at + 1, "/") && tokens.is_digits(at + 2, 1, 3) &&
+  if (tokens.is_digits(at, 1, 3) && tokens.is(at + 1, "/") && tokens.is_digits(at + 2, 1, 4) &&
       among(kEndings, tokens.text(at + 3)) && tokens.ends_word(at + 4)) {
     return Reading{at + 4,
                    fraction_words(tokens.text(at), tokens.text(at + 2), false, options.dialect)};

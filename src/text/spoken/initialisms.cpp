@@ -103,7 +103,9 @@ std::optional<Reading> read_dotted(const Tokens& tokens, size_t at) {
     ++parts;
     return true;
   };
-  while (parts < kMostParts && tokens.is(end + 1, ".") && take(end)) {
+  // The "s" of "two M.B.A.s." is no part.
+  while (parts < kMostParts && tokens.is(end + 1, ".") && !(parts > 1 && tokens.is(end, "s")) &&
+         take(end)) {
     end += 2;
   }
   const bool plural = parts > 1 && tokens.is(end, "s") && tokens.ends_word(end + 1);
@@ -263,8 +265,8 @@ std::optional<Reading> read_letter(const Tokens& tokens, size_t at) {
                                        pair_words(tokens.text(at + 2), EnglishDialect::American)}
                  : Reading{at + 2, spell(letter)};
   }
-  // "S. 2226": a bill of the Senate.
-  if (letter == "S" && tokens.is(at + 1, ".") && tokens.is_space(at + 2) &&
+  // "S. 2226": a bill of the Senate; "K. 466" of Mozart's works.
+  if ((letter == "S" || letter == "K") && tokens.is(at + 1, ".") && tokens.is_space(at + 2) &&
       tokens.is_digits(at + 3, 1, 4)) {
     return Reading{at + 2, spell(letter)};
   }

@@ -60,6 +60,12 @@ bool is_attribute(const Tokens& tokens, size_t at, size_t end, bool scaled) {
        "each", "first", "second", "new", "old"});
   // "a $1M+ home"
   end += tokens.is(end, "+") ? 1 : 0;
+  // "a $20 million, 50-year deal"
+  const size_t list = tokens.is(end, ",") ? tokens.skip_space(end + 1) : end;
+  if (list > end && tokens.is_value(list) && tokens.is(list + 1, "-") && tokens.is_word(list + 2) &&
+      among(kArticles, ascii_lower(tokens.word_before(at)))) {
+    return true;
+  }
   if (tokens.is(end, "-") && tokens.is_word(end + 1)) {
     return !among(kNoNouns, tokens.text(end + 1));
   }
@@ -73,7 +79,9 @@ bool is_attribute(const Tokens& tokens, size_t at, size_t end, bool scaled) {
   // "sells $1-$5 toys"
   const bool things =
       is_counted(behind) && behind.ends_with('s') && !among(WordList{"no-things"}, behind);
-  return among(kArticles, before) || among(WordList{"priced"}, behind) || things ||
+  // "a sub-$500 phone"
+  const bool prefixed = at > 1 && tokens.is(at - 1, "-") && tokens.is(at - 2, "sub");
+  return among(kArticles, before) || among(WordList{"priced"}, behind) || things || prefixed ||
          ((among(kBeforeAmounts, before) || before.ends_with("'s")) && (scaled || !participle));
 }
 
@@ -147,15 +155,19 @@ void take_dotted_thousands(const Tokens& tokens, const Currency& currency, size_
 // "$5-10", "$5–$10m": one past the range, or `end` where there is none.
 size_t take_range(const Tokens& tokens, size_t at, const Quantity& first, const Currency& currency,
                   EnglishDialect dialect, std::string& words) {
-  const size_t dash = first.end;
+  size_t dash = first.end;
   if (!tokens.is(dash, "-") && !tokens.is(dash, "\u2013")) {
     return dash;
+  }
+  // "a $5-to-$10 toy"
+  if (tokens.text(dash, dash + 3) == "-to-" && tokens.is_digits(dash + 4)) {
+    dash += 2;
   }
   const Sign again = sign_at(tokens, dash + 1);
   const size_t begin = again.currency == &currency ? again.end : dash + 1;
   auto second = tokens.is_digits(begin) ? quantity_at(tokens, begin) : std::nullopt;
   if (!second) {
-    return dash;
+    return first.end;
   }
   take_scale(tokens, *second);
   Quantity low = first;
@@ -205,7 +217,9 @@ std::optional<Reading> read_sign_first(const Tokens& tokens, size_t at, EnglishD
   std::string words;
   size_t end = take_range(tokens, at, *amount, *sign.currency, dialect, words);
   if (words.empty()) {
-    const bool attribute = is_attribute(tokens, at, end, !amount->scale.empty());
+    // "the $20-million, five-year contract"
+    const bool hyphen = end > begin + 2 && tokens.is(end - 2, "-") && !amount->scale.empty();
+    const bool attribute = hyphen || is_attribute(tokens, at, end, !amount->scale.empty());
     words = amount_words(*amount, *sign.currency, attribute, dialect);
   }
   // "$20/hour": what stands below the stroke is read by the sign's reader.

@@ -45,7 +45,10 @@ std::optional<Reading> ordinal_at(const Tokens& tokens, size_t at, const SpokenO
     return std::nullopt;
   }
   const std::string suffix = ascii_lower(tokens.text(quantity->end));
-  constexpr auto kCourts = std::to_array<std::string_view>({"Cir", "Dist", "Ed", "Sess", "Dept"});
+  constexpr auto kCourts = std::to_array<std::string_view>(
+      {"Cir",      "Dist",     "Ed",      "Sess",     "Dept",     "floor",     "Floor",
+       "St",       "Street",   "Ave",     "Avenue",   "Regiment", "Battalion", "Brigade",
+       "Division", "Congress", "Cavalry", "Infantry", "Lt",       "Lieutenant"});
   const bool court = among(kCourts, tokens.word_behind(quantity->end + 1));
   if ((suffix == "d" && !court) || !is_ordinal_suffix(suffix, quantity->whole) ||
       is_weight_in_stone(tokens, quantity->end)) {
@@ -116,7 +119,10 @@ std::optional<Reading> plural_at(const Tokens& tokens, size_t at, bool last,
       (among(kLow, tokens.word_before(at)) || is_near(WordList{"temperatures"}, tokens, at, kNear));
   // "under-18s"
   const bool joined = at > 1 && tokens.is(at - 1, "-") && tokens.is_word(at - 2);
-  const bool known = last || model || joined || tens ||
+  // "80s hair"
+  const bool decade = number.size() == 2 && number[1] == '0' && number >= "20" &&
+                      among(WordList{"decade-things"}, tokens.word_behind(suffix + 1));
+  const bool known = last || model || joined || tens || decade ||
                      (at == 0 ? number >= "20" : among(kBefore, tokens.word_before(at)));
   if (number.size() < 3 && !short_form && !known) {
     return std::nullopt;

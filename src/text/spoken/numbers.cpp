@@ -124,7 +124,10 @@ bool is_said_without_to(const Tokens& tokens, size_t at, std::string_view first,
   const bool shares =
       is_split(first, second.whole) && !is_near(WordList{"votes"}, tokens, at, kVoteNear);
   const bool radio = first == "10" && second.whole == "4" && tokens.is(second.end, ",");
-  return shares || radio || tokens.word_behind(second.end) == "split";
+  // "a 3-2 count": balls and strikes.
+  const bool count = first.size() == 1 && first[0] <= '3' && second.whole.size() == 1 &&
+                     second.whole[0] <= '2' && tokens.word_behind(second.end) == "count";
+  return shares || radio || count || tokens.word_behind(second.end) == "split";
 }
 
 // "245-6 at stumps", "took 5-32": runs and wickets, of a side or of a bowler.
@@ -155,6 +158,12 @@ std::optional<Span> span_at(const Tokens& tokens, size_t at, const Quantity& fir
     return std::nullopt;
   }
   const size_t begin = en_dash ? tokens.skip_space(dash + 1) : dash + 1;
+  // "1998\u2013present"
+  constexpr auto kNow = std::to_array<std::string_view>({"present", "Present", "now", "today"});
+  if (among(kNow, tokens.text(begin)) && is_year(tokens, at)) {
+    return Span{begin + 1, year_words(first.whole, options.dialect) + " to " +
+                               std::string(tokens.text(begin))};
+  }
   const auto second = quantity_at(tokens, begin);
   // "18\u201324-year-olds" is a range, "1-2-3" none.
   if (!second || !second->sign.empty() || (second->whole.empty() && second->fraction.empty()) ||
@@ -212,6 +221,7 @@ std::optional<Span> product_at(const Tokens& tokens, const Quantity& first,
   size_t last = first.end;
   bool letters = false;
   bool power = false;
+  bool spaced = false;
   while (factors.size() < 8) {
     const size_t sign = tokens.skip_space(end);
     const bool letter = tokens.is(sign, "x") || tokens.is(sign, "X");
@@ -224,6 +234,7 @@ std::optional<Span> product_at(const Tokens& tokens, const Quantity& first,
       break;
     }
     factors.push_back(quantity_words(*factor, options.dialect));
+    spaced = spaced || sign > end;
     letters = letters || letter;
     last = next;
     end = factor->end;
@@ -233,7 +244,13 @@ std::optional<Span> product_at(const Tokens& tokens, const Quantity& first,
   if (factors.size() < 2) {
     return std::nullopt;
   }
-  const bool measured = (letters && !power) || is_length(tokens, last, end, options);
+  // "a 2\u00D74 board"
+  const std::string_view thing = tokens.word_behind(end);
+  const bool named = !spaced && !power && factors.size() == 2 && thing.size() > 2 &&
+                     is_ascii_lower(thing[0]) && !among(WordList{"no-nouns"}, thing) &&
+                     thing != "equals" &&
+                     unit_tail_at(tokens, last, end, false, options).words.empty();
+  const bool measured = (letters && !power) || named || is_length(tokens, last, end, options);
   Span span{end, factors[0]};
   for (size_t i = 1; i < factors.size(); ++i) {
     span.words += (measured ? " by " : " times ") + factors[i];
@@ -260,8 +277,32 @@ std::optional<Span> exponent_at(const Tokens& tokens, const Quantity& first,
                               cardinal_words(tokens.text(digits), options.dialect)};
 }
 
+// A number whose digits are said in other groups than an amount's: a batter's ".325", a section's
+// "29 CFR 1910.95". Empty where it is none.
+std::string grouped_words(const Tokens& tokens, size_t at, const Quantity& quantity,
+                          EnglishDialect dialect) {
+  constexpr size_t kNear = 16;  // tokens
+  if (quantity.whole.empty() && quantity.sign.empty() && quantity.decimals.size() == 3 &&
+      quantity.decimals[0] != '0' && is_near(WordList{"batting"}, tokens, at, kNear)) {
+    return pair_words(quantity.decimals, dialect);
+  }
+  constexpr auto kCodes = std::to_array<std::string_view>({"CFR", "USC", "\u00A7"});
+  const size_t last = at > 0 && tokens.is_space(at - 1) ? at - 2 : at - 1;
+  const bool section = at > 0 && (among(kCodes, tokens.text(last)) ||
+                                  (last > 2 && tokens.text(last - 3, last + 1) == "F.R."));
+  if (section && quantity.whole.size() == 4 && !quantity.grouped && !quantity.decimals.empty()) {
+    return pair_words(quantity.whole, dialect) + " point " +
+           (quantity.decimals[0] == '0' ? digit_words(quantity.decimals)
+                                        : pair_words(quantity.decimals, dialect));
+  }
+  return {};
+}
+
 std::string plain_words(const Tokens& tokens, size_t at, const Quantity& quantity,
                         const SpokenOptions& options) {
+  if (std::string words = grouped_words(tokens, at, quantity, options.dialect); !words.empty()) {
+    return words;
+  }
   const bool bare = quantity.end == at + 1;
   // "A320", "H264", "RTX-4090": a model, not an amount.
   const size_t before = at > 1 && tokens.is(at - 1, "-") ? at - 2 : at - 1;
@@ -277,13 +318,18 @@ std::string plain_words(const Tokens& tokens, size_t at, const Quantity& quantit
     return pair_words(quantity.whole, options.dialect);
   }
   // "the 777X", "Form 1040-EZ"
-  const bool lettered = tokens.is(at + 1, "-") && is_all_capitals(tokens.text(at + 2));
+  const bool lettered = tokens.is(at + 1, "-") && is_capitalised(tokens.text(at + 2)) &&
+                        (tokens.text(at + 2).size() == 1 || is_all_capitals(tokens.text(at + 2)));
   if (bare && (tokens.is_digits(at, 3, 3) || (lettered && tokens.is_digits(at, 4, 4))) &&
       (lettered || is_capitalised(tokens.text(at + 1)))) {
     return pair_words(quantity.whole, options.dialect);
   }
-  // "KB5034441"
-  if (bare && at > 0 && tokens.is_word(at - 1) && tokens.is_digits(at, 5, 12)) {
+  // "KB5034441", "HD 209458"
+  const bool catalogued = at > 1 && tokens.is_space(at - 1) &&
+                          is_all_capitals(tokens.text(at - 2)) && tokens.text(at - 2).size() < 4 &&
+                          !tokens.text(at).ends_with("000") &&
+                          !is_counted(tokens.word_behind(at + 1));
+  if (bare && at > 0 && (tokens.is_word(at - 1) || catalogued) && tokens.is_digits(at, 5, 12)) {
     return digit_words(quantity.whole);
   }
   if (bare && wants_digits(tokens, at)) {

@@ -18,13 +18,16 @@ struct Phrase {
   std::string_view spoken;
 };
 
-// By their first words, the longest first.
+// By their first words or numbers, the longest first.
 const std::unordered_map<std::string_view, std::vector<Phrase>>& phrases() {
   static const auto* const table = [] {
     auto* map = new std::unordered_map<std::string_view, std::vector<Phrase>>();
     for (const auto& [written, row] : table_rows(WordTable::Phrases)) {
-      const auto* const end =
-          std::ranges::find_if_not(written, [](char c) { return is_ascii_letter(c) || c == '\''; });
+      const auto* const end = is_ascii_digit(written[0])
+                                  ? std::ranges::find_if_not(written, is_ascii_digit)
+                                  : std::ranges::find_if_not(written, [](char c) {
+                                      return is_ascii_letter(c) || c == '\'';
+                                    });
       (*map)[written.substr(0, static_cast<size_t>(end - written.begin()))].push_back(
           {written, row[1]});
     }
@@ -73,7 +76,7 @@ const std::unordered_map<std::string_view, std::vector<Around>>& stops() {
 
 // The longest one at `at`, exactly as it is written. The stop that ends the text too is left.
 std::optional<Reading> read_phrase(const Tokens& tokens, size_t at, const SpokenOptions&) {
-  if (!tokens.is_word(at) || !tokens.begins_word(at)) {
+  if (!tokens.is_value(at) || !tokens.begins_word(at)) {
     return std::nullopt;
   }
   const auto found = phrases().find(tokens.text(at));

@@ -301,7 +301,11 @@ std::optional<Scale> scale_at(const Tokens& tokens, size_t at, ScaleLetters lett
                                                      {"lakhs", "lakh"},
                                                      {"lac", "lakh"},
                                                      {"crore", "crore"},
-                                                     {"crores", "crore"}});
+                                                     {"crores", "crore"},
+                                                     {"bn", "billion"},
+                                                     {"bln", "billion"},
+                                                     {"tn", "trillion"},
+                                                     {"trn", "trillion"}});
   constexpr std::array kShort = std::to_array<Name>({{"k", "thousand"},
                                                      {"K", "thousand"},
                                                      {"m", "million"},

@@ -28,7 +28,9 @@ struct Named {
 };
 
 Named named_before(const Tokens& tokens, size_t at) {
-  Named named{.word = tokens.word_before(at)};
+  // "a Mark-II tank"
+  const bool hyphen = at > 1 && tokens.is(at - 1, "-");
+  Named named{.word = hyphen ? tokens.text(at - 2) : tokens.word_before(at)};
   const size_t last = at > 0 && tokens.is_space(at - 1) ? at - 2 : at - 1;
   if (at > 2 && tokens.is(last, ".") && tokens.is_word(last - 1)) {
     named = {.word = tokens.text(last - 1), .stop = true};
@@ -72,6 +74,13 @@ bool is_pronoun(const Tokens& tokens, size_t at, const Named& named) {
     return among(WordList{"common-verbs"}, next) && !among(WordList{"ruler-titles"}, earlier);
   }
   return among(WordList{"common-verbs"}, next) && among(kDeterminers, ascii_lower(earlier));
+}
+
+// "a Mark-II tank", "Type-III": a numeral of several letters.
+bool is_hyphened_part(const Tokens& tokens, size_t at, std::string_view numeral) {
+  return at > 1 && tokens.is(at - 1, "-") && numeral.size() > 1 &&
+         numeral.find_first_not_of("IVX") == std::string_view::npos &&
+         among(WordList{"numbered-parts"}, ascii_lower(tokens.text(at - 2)));
 }
 
 // Whether the names before `at` are a person's, by a title, a given name or an initial among them:
@@ -220,8 +229,10 @@ Reading numbers_words(const Tokens& tokens, size_t at, unsigned value, EnglishDi
 // page's.
 std::optional<Reading> read_small_roman(const Tokens& tokens, size_t at, EnglishDialect dialect) {
   constexpr auto kNumbered = std::to_array<std::string_view>(
-      {"scene", "act", "chapter", "part", "section", "book", "volume", "page", "pages", "appendix",
-       "figure", "table", "canto", "stanza", "type", "phase", "chapters", "parts", "sections"});
+      {"scene", "act",     "chapter",  "part",   "section",  "book",     "volume",
+       "page",  "pages",   "appendix", "figure", "table",    "canto",    "stanza",
+       "type",  "phase",   "chapters", "parts",  "sections", "clause",   "clauses",
+       "item",  "article", "note",     "step",   "volumes",  "paragraph"});
   constexpr auto kPages = std::to_array<std::string_view>({"p", "pp", "pg", "page", "pages"});
   const std::string_view numeral = tokens.text(at);
   const unsigned value = small_roman_value(numeral);
@@ -231,7 +242,13 @@ std::optional<Reading> read_small_roman(const Tokens& tokens, size_t at, English
   const Named named = named_before(tokens, at);
   const std::string before = ascii_lower(named.word);
   const bool page = among(kPages, before);
-  const bool numbered = named.stop ? page || named.part : page || among(kNumbered, before);
+  // "pages xiv and xv"
+  const size_t first = at > 4 && tokens.is_space(at - 1) && tokens.is_space(at - 3) ? at - 4 : at;
+  const bool second = first < at && (before == "and" || before == "or" || before == "to") &&
+                      numeral.size() > 1 && small_roman_value(tokens.text(first)) != 0 &&
+                      small_roman_value(tokens.text(first)) < value;
+  const bool numbered =
+      second || (named.stop ? page || named.part : page || among(kNumbered, before));
   if (value == 0 || !numbered || (numeral.size() == 1 && !(page && named.stop))) {
     return std::nullopt;
   }
@@ -290,7 +307,8 @@ std::optional<Reading> read_roman(const Tokens& tokens, size_t at, const SpokenO
   std::string_view numeral = tokens.text(at);
   const std::string_view tail = numeral.ends_with("'s") ? "'s" : "";  // "Louis XVI's"
   numeral.remove_suffix(tail.size());
-  if (!tokens.is_word(at) || numeral.empty() || numeral.size() > 15 || !tokens.begins_word(at) ||
+  if (!tokens.is_word(at) || numeral.empty() || numeral.size() > 15 ||
+      !(tokens.begins_word(at) || is_hyphened_part(tokens, at, numeral)) ||
       !tokens.ends_word(at + 1) || tokens.is(at + 1, "'")) {
     return std::nullopt;
   }

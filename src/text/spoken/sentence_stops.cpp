@@ -143,6 +143,11 @@ SentenceSplitter::Verdict SentenceSplitter::judge_single_stop(const Stop& stop) 
     return judge_initial(stop, word);
   }
   const std::string folded = ascii_lower(word);
+  // "$5/mo. and", "See pt. 3"
+  const bool below = word_begin > start_ && stop.text[word_begin - 1] == '/' && word.size() < 4;
+  if ((lower && below) || (word == "pt" && stop.next_is_digit())) {
+    return Verdict::Goes;
+  }
   // "5 ft. 6 in.", "2 lb. 3 oz."
   constexpr auto kLarger =
       std::to_array<std::string_view>({"ft", "lb", "lbs", "hr", "hrs", "yd", "gal", "min"});
@@ -176,7 +181,10 @@ SentenceSplitter::Verdict SentenceSplitter::judge_single_stop(const Stop& stop) 
   const bool sayable = word.size() > 4 || std::ranges::any_of(word, is_vowel_letter) ||
                        !std::ranges::all_of(word, is_ascii_letter);
   if (known == nullptr && !dotted) {
-    return lower && !sayable ? Verdict::Goes : Verdict::Ends;
+    // "the Cmdt. Lee's": a title or a place that nobody can say.
+    const bool title = !sayable && word.size() > 1 && is_title_case(word) &&
+                       is_capital(stop.next_char) && !stop.next_is_starter();
+    return (lower && !sayable) || title ? Verdict::Goes : Verdict::Ends;
   }
   if (known == nullptr && !are_single_letters(word)) {
     return lower && has_capital_parts(word) ? Verdict::Goes : Verdict::Ends;
@@ -271,6 +279,13 @@ SentenceSplitter::Verdict SentenceSplitter::judge_initial(const Stop& stop,
   }
   // "Smith, J. (2019)"
   if (stop.next_is_digit() && stop.next > 0 && stop.text[stop.next - 1] == '(') {
+    return Verdict::Goes;
+  }
+  // "in D minor, K. 466": K\u00F6chel's catalogue.
+  const std::string_view earlier_text = trim_space(stop.text.substr(start_, begin - start_));
+  if (word == "K" && stop.next_is_digit() &&
+      (earlier_text.ends_with(',') || earlier_text.ends_with('(') ||
+       earlier_text.ends_with("and"))) {
     return Verdict::Goes;
   }
   // "H.R. 1319 and S. 2226": bills of the Senate.

@@ -5,6 +5,7 @@
 #include <array>
 #include <string>
 
+#include "text/spoken/calendar.h"
 #include "text/spoken/characters.h"
 #include "text/spoken/quantity.h"
 #include "text/spoken/word_tables.h"
@@ -46,7 +47,10 @@ bool divides(const Tokens& tokens, size_t at) {
     return std::string_view("nxyzkt").find(tokens.text(at + 1)) != std::string_view::npos;
   }
   const size_t last = at > 2 && tokens.is_space(at - 2) ? at - 3 : at - 1;
-  return is_unknown(at - 1) && (tokens.is(tokens.skip_space(at + 2), "=") || tokens.is(last, "="));
+  constexpr auto kRelations = std::to_array<std::string_view>(
+      {"=", "<", ">", "\u2264", "\u2265", "\u2260", "\u2248", "\u2261"});
+  return is_unknown(at - 1) && (among(kRelations, tokens.text(tokens.skip_space(at + 2))) ||
+                                among(kRelations, tokens.text(last)));
 }
 
 // "(a + b) / 2 = c", "sin x / x = 1": with spaces around it, beside an equals sign.
@@ -97,6 +101,10 @@ std::optional<Reading> read_price_divisor(const Tokens& tokens, size_t at,
   if (const auto unit =
           count ? unit_at(tokens, count->end, false, options.dialect) : std::nullopt) {
     return Reading{unit->end, "per " + quantity_words(*count, options.dialect) + " " + unit->words};
+  }
+  // "99\u00A2/ea."
+  if (tokens.is(at + 1, "ea") && tokens.ends_word(at + 2)) {
+    return Reading{at + 2, "each"};
   }
   const auto unit = divisor_unit_at(tokens, at + 1, options.dialect);
   if (!unit || !tokens.ends_word(unit->end)) {
@@ -151,6 +159,21 @@ std::optional<Reading> read_stroke(const Tokens& tokens, size_t at) {
     }
     if (divides(tokens, at)) {
       return Reading{at + 1, "over"};
+    }
+    // "the Mar/Apr issue"
+    if (!calendar_name(tokens.text(at - 1)).empty() &&
+        !calendar_name(tokens.text(at + 1)).empty()) {
+      return Reading{at + 1, " "};
+    }
+    // "350F/180C", "10 EDT/7:15 PDT": the same in another measure.
+    const bool heat = (tokens.is(at - 1, "F") || tokens.is(at - 1, "C")) && at > 1 &&
+                      tokens.is_digits(at - 2) && tokens.is_digits(at + 1) &&
+                      (tokens.is(at + 2, "F") || tokens.is(at + 2, "C"));
+    const bool hour = tokens.is_word(at - 1) && is_ascii_upper(tokens.text(at - 1)[0]) &&
+                      tokens.is_digits(at + 1, 1, 2) && tokens.is(at + 2, ":") &&
+                      tokens.is_digits(at + 3, 2, 2);
+    if (heat || hour) {
+      return Reading{at + 1, ","};
     }
     // "I/O", "F/A-18"
     const bool letters = both.size() == 3 && is_ascii_upper(both[0]) && is_ascii_upper(both[2]);

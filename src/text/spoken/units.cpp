@@ -126,7 +126,9 @@ std::optional<Unit> square_at(const Tokens& tokens, size_t at, bool singular,
   if (!square && !tokens.is(at, "cu")) {
     return std::nullopt;
   }
-  const size_t unit = tokens.skip_space(tokens.is(at + 1, ".") ? at + 2 : at + 1);
+  // "a 1,200-sq.-ft. flat"
+  const size_t stop = tokens.is(at + 1, ".") ? at + 2 : at + 1;
+  const size_t unit = tokens.is(stop, "-") ? stop + 1 : tokens.skip_space(stop);
   static constexpr UnitName kInch = {.symbol = "in", .singular = "inch", .plural = "inches"};
   const UnitName* name = tokens.is(unit, "in") ? &kInch : find_unit(tokens.text(unit));
   if (name == nullptr) {

@@ -11,9 +11,11 @@
 
 MYNAH_WORD_TABLE(abbreviations)
 MYNAH_WORD_TABLE(currencies)
+MYNAH_WORD_TABLE(elements)
 MYNAH_WORD_TABLE(phrases)
 MYNAH_WORD_TABLE(respelled)
 MYNAH_WORD_TABLE(signs)
+MYNAH_WORD_TABLE(states)
 MYNAH_WORD_TABLE(units)
 MYNAH_WORD_TABLE(word_lists)
 
@@ -77,6 +79,10 @@ const TableRows& table_rows(WordTable table) {
       static const TableRows rows = read_rows(words_currencies());
       return rows;
     }
+    case WordTable::Elements: {
+      static const TableRows rows = read_rows(words_elements());
+      return rows;
+    }
     case WordTable::Phrases: {
       static const TableRows rows = read_rows(words_phrases());
       return rows;
@@ -87,6 +93,10 @@ const TableRows& table_rows(WordTable table) {
     }
     case WordTable::Signs: {
       static const TableRows rows = read_rows(words_signs());
+      return rows;
+    }
+    case WordTable::States: {
+      static const TableRows rows = read_rows(words_states());
       return rows;
     }
     case WordTable::Units:

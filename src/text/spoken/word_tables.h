@@ -11,7 +11,16 @@
 
 namespace mynah {
 
-enum class WordTable : uint8_t { Abbreviations, Currencies, Phrases, Respelled, Signs, Units };
+enum class WordTable : uint8_t {
+  Abbreviations,
+  Currencies,
+  Elements,
+  Phrases,
+  Respelled,
+  Signs,
+  States,
+  Units
+};
 
 // The fields of a row; those that are missing or "-" are empty.
 using TableRow = std::array<std::string_view, 5>;

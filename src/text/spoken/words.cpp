@@ -3,10 +3,11 @@
 #include <string>
 
 #include "text/spoken/abbreviations.h"
-#include "text/spoken/calendar.h"
+#include "text/spoken/calendar_words.h"
 #include "text/spoken/cardinals.h"
 #include "text/spoken/characters.h"
 #include "text/spoken/codes.h"
+#include "text/spoken/quantity.h"
 #include "text/spoken/reading.h"
 #include "text/spoken/roman.h"
 #include "text/spoken/tokens.h"
@@ -137,6 +138,25 @@ std::string_view word_for(const Tokens& tokens, size_t at, size_t behind,
       !tokens.is_digits(tokens.skip_space(behind))) {
     return "included";
   }
+  // "Rev. 2.1"
+  if (abbreviation.written == "rev" && tokens.is_digits(tokens.skip_space(behind))) {
+    return "revision";
+  }
+  // "fl. 8th c. BC", "fl. 1200"
+  if (abbreviation.written == "fl") {
+    const size_t number = tokens.skip_space(behind);
+    const bool century =
+        is_ordinal_ending(tokens.text(number + 1)) && tokens.text(number + 2, number + 5) == " c.";
+    return century || tokens.is_digits(number, 3, 4) || tokens.is(number, "c")
+               ? "flourished"
+               : abbreviation.spoken;
+  }
+  // "an est. 500 hours": no year.
+  if (abbreviation.written == "est" &&
+      (before_word == "an" || before_word == "An" ||
+       is_counted(tokens.word_behind(tokens.skip_space(behind) + 1)))) {
+    return "estimated";
+  }
   // "est. £2,000"
   constexpr auto kMoney = std::to_array<std::string_view>({"$", "\u00A3", "\u20AC", "\u00A5"});
   if (abbreviation.written == "est" && among(kMoney, tokens.text(tokens.skip_space(behind)))) {
@@ -221,6 +241,10 @@ bool stands(const Tokens& tokens, size_t at, const Found& found, bool stop, size
     if (abbreviation.written == "pt" && !named) {
       return false;
     }
+    // "See pt. 3", but "2 pt. 3 oz."
+    if (word == "pt" && stop && numbered && tokens.word_before(at).empty() == false) {
+      return true;
+    }
     const std::string_view before = tokens.word_before(at);
     return is_title_case(word) && (stop || (abbreviation.bare && (named || is_capitalised(before) ||
                                                                   is_ordinal_ending(before))));
@@ -291,32 +315,6 @@ bool stands(const Tokens& tokens, size_t at, const Found& found, bool stop, size
   return stop || (abbreviation.bare && !is_all_capitals(word));
 }
 
-struct State {
-  std::string_view code;
-  std::string_view name;
-};
-
-// The postal codes of the United States (USPS, publication 28, appendix B).
-constexpr std::array kStates = std::to_array<State>({
-    {"AL", "Alabama"},        {"AK", "Alaska"},        {"AZ", "Arizona"},
-    {"AR", "Arkansas"},       {"CA", "California"},    {"CO", "Colorado"},
-    {"CT", "Connecticut"},    {"DE", "Delaware"},      {"FL", "Florida"},
-    {"GA", "Georgia"},        {"HI", "Hawaii"},        {"ID", "Idaho"},
-    {"IL", "Illinois"},       {"IN", "Indiana"},       {"IA", "Iowa"},
-    {"KS", "Kansas"},         {"KY", "Kentucky"},      {"LA", "Louisiana"},
-    {"ME", "Maine"},          {"MD", "Maryland"},      {"MA", "Massachusetts"},
-    {"MI", "Michigan"},       {"MN", "Minnesota"},     {"MS", "Mississippi"},
-    {"MO", "Missouri"},       {"MT", "Montana"},       {"NE", "Nebraska"},
-    {"NV", "Nevada"},         {"NH", "New Hampshire"}, {"NJ", "New Jersey"},
-    {"NM", "New Mexico"},     {"NY", "New York"},      {"NC", "North Carolina"},
-    {"ND", "North Dakota"},   {"OH", "Ohio"},          {"OK", "Oklahoma"},
-    {"OR", "Oregon"},         {"PA", "Pennsylvania"},  {"RI", "Rhode Island"},
-    {"SC", "South Carolina"}, {"SD", "South Dakota"},  {"TN", "Tennessee"},
-    {"TX", "Texas"},          {"UT", "Utah"},          {"VT", "Vermont"},
-    {"VA", "Virginia"},       {"WA", "Washington"},    {"WV", "West Virginia"},
-    {"WI", "Wisconsin"},      {"WY", "Wyoming"},
-});
-
 // "(D-NY)", "(R-Tex.)": whether a party's letter stands before `at`.
 bool is_behind_party(const Tokens& tokens, size_t at) {
   constexpr auto kParties = std::to_array<std::string_view>({"R", "D", "I", "L"});
@@ -337,87 +335,18 @@ std::optional<Reading> read_state(const Tokens& tokens, size_t at) {
   constexpr auto kWords =
       std::to_array<std::string_view>({"HI", "ID", "IN", "ME", "OH", "OK", "OR"});
   const std::string_view code = tokens.text(at);
+  // "Jane Roe, MD": a doctor of medicine.
+  const std::string_view given = tokens.word_before(at - 3);
+  if (town && code == "MD" &&
+      (among(WordList{"given-names"}, ascii_lower(given)) || tokens.is(at - 5, "."))) {
+    return std::nullopt;
+  }
   const bool postal = tokens.is_space(at + 1) && tokens.is_digits(at + 2, 5, 5);
-  const auto* const state = std::ranges::find(kStates, code, &State::code);
-  if (state == kStates.end() || (among(kWords, code) && !postal && !party) ||
-      !tokens.ends_word(at + 1)) {
+  const TableRow* const state = find_row(WordTable::States, code);
+  if (state == nullptr || (among(kWords, code) && !postal && !party) || !tokens.ends_word(at + 1)) {
     return std::nullopt;
   }
-  return Reading{at + 1, std::string(state->name)};
-}
-
-bool is_month(std::string_view word) {
-  const std::string_view name = calendar_name(word);
-  return !name.empty() && !among(kDays, name);
-}
-
-// A day of the month, or a time, as it stands behind a day's name: "3 May", "3rd", "10am", "9:30".
-bool is_moment(const Tokens& tokens, size_t at) {
-  if (!tokens.is_digits(at, 1, 2)) {
-    return is_month(tokens.text(at)) && tokens.is_space(at + 1) && tokens.is_digits(at + 2, 1, 2);
-  }
-  constexpr auto kBehind =
-      std::to_array<std::string_view>({"st", "nd", "rd", "th", "am", "pm", "AM", "PM", "a", "p"});
-  // "Sat 10-4", "Mon 12/2"
-  const size_t dash = at + 1;
-  if (tokens.is(dash, "/") && tokens.is_digits(dash + 1, 1, 2)) {
-    return true;
-  }
-  if ((tokens.is(dash, "-") || tokens.is(dash, "\u2013")) && tokens.is_digits(dash + 1, 1, 2)) {
-    return true;
-  }
-  const std::string_view behind = tokens.word_behind(at + 1);
-  return is_month(behind) || among(kBehind, behind) ||
-         (tokens.is(at + 1, ":") && tokens.is_digits(at + 2, 2, 2));
-}
-
-// "Sat 3 May", "on Sat.", "Fri and Sat". "Sat on the mat" and "the Sun" are words: three letters
-// that are a word as well are a day where a date, another day or a word such as "on" is beside
-// them.
-std::optional<Reading> read_day(const Tokens& tokens, size_t at) {
-  constexpr auto kWords = std::to_array<std::string_view>({"Sat", "Sun", "Wed", "Mon"});
-  constexpr auto kBefore = std::to_array<std::string_view>(
-      {"on", "On", "every", "Every", "next", "Next", "last", "Last", "until", "till", "since",
-       "each", "Each", "am", "pm", "AM", "PM", "noon"});
-  constexpr auto kJoining = std::to_array<std::string_view>({"and", "or", "to", "through"});
-  const std::string_view name = day_name(tokens.text(at));
-  if (name.empty() || name == tokens.text(at) || !tokens.begins_word(at)) {
-    return std::nullopt;
-  }
-  const auto day_before = [&](size_t i) {
-    const size_t word = tokens.is(i, ".") ? i - 1 : i;
-    return i > 0 && i < at && !day_name(tokens.text(word)).empty();
-  };
-  const size_t end = tokens.is(at + 1, ".") && !tokens.ends_text(at + 2) ? at + 2 : at + 1;
-  const size_t next = tokens.skip_space(tokens.is(end, ",") ? end + 1 : end);
-  const std::string_view before = tokens.word_before(at);
-  const bool joined = among(kJoining, tokens.text(next)) &&
-                      !day_name(tokens.text(tokens.skip_space(next + 1))).empty();
-  const bool second = (among(kJoining, before) && day_before(at - 4)) ||
-                      (at > 2 && tokens.is(at - 2, ",") && day_before(at - 3));
-  const bool listed = tokens.is(end, ",") && !day_name(tokens.text(next)).empty();
-  const bool beside =
-      is_moment(tokens, next) || joined || second || listed || among(kBefore, before);
-  if (!tokens.ends_word(end) || (among(kWords, tokens.text(at)) && !beside)) {
-    return std::nullopt;
-  }
-  return Reading{end, std::string(name)};
-}
-
-// "Mon, 3 March", "Mon-Fri", "Jan.-Mar.": names are cut short where a date or another one follows.
-std::optional<Reading> read_calendar_name(const Tokens& tokens, size_t at) {
-  const std::string_view name = calendar_name(tokens.text(at));
-  if (name.empty()) {
-    return std::nullopt;
-  }
-  const auto is_dash = [&](size_t i) { return tokens.is(i, "-") || tokens.is(i, "\u2013"); };
-  const size_t end = tokens.is(at + 1, ".") ? at + 2 : at + 1;
-  const bool first = is_dash(end) && !calendar_name(tokens.text(end + 1)).empty();
-  const size_t before = at > 2 && tokens.is(at - 2, ".") ? at - 3 : at - 2;
-  const bool second = at > 1 && is_dash(at - 1) && !calendar_name(tokens.text(before)).empty();
-  const bool date = among(kDays, name) && tokens.is(end, ",") && tokens.is_space(end + 1) &&
-                    (tokens.is_digits(end + 2) || is_title_case(tokens.text(end + 2)));
-  return first || second || date ? std::optional(Reading{end, std::string(name)}) : std::nullopt;
+  return Reading{at + 1, with_letter_names((*state)[1])};
 }
 
 // "w/", "w/o", "b/c", "c/o".
