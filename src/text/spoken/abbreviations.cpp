@@ -52,6 +52,11 @@ bool is_numbered(std::string_view abbreviation, char32_t next, std::string_view 
       next == U'$' || next == U'\u20AC' || next == U'\u00A5') {
     return true;
   }
+  // "p. A12"
+  if ((abbreviation == "p" || abbreviation == "pp") && next_word.size() > 1 &&
+      is_ascii_upper(next_word[0]) && is_ascii_digit(next_word[1])) {
+    return true;
+  }
   // "Bks. I–III"
   next_word = next_word.substr(
       0, static_cast<size_t>(

@@ -58,13 +58,15 @@ Tail scale_tail_at(const Tokens& tokens, size_t number, size_t at, EnglishDialec
   if (tokens.is(at, "m")) {
     // "2m of the 67m residents"
     const bool of =
-        tokens.word_behind(at + 1) == "of" && tokens.is(at + 4, "the") && tokens.is_digits(at + 6);
+        tokens.word_behind(at + 1) == "of" &&
+        ((tokens.is(at + 4, "the") && tokens.is_digits(at + 6)) || tokens.is_digits(at + 4));
     // "1.5m km of cable"
     const bool measured = tokens.is_space(at + 1) && tokens.is_word(at + 2) &&
                           tokens.text(at + 2).size() > 1 &&
                           unit_at(tokens, at + 1, false, dialect).has_value();
     const size_t sign = at + (tokens.is(at + 1, "+") ? 2U : 1U);  // "2m+ copies"
-    const bool millions = of || measured || among(WordList{"millions"}, tokens.word_behind(sign));
+    const bool millions =
+        of || measured || among(WordList{"millions"}, ascii_lower(tokens.word_behind(sign)));
     return millions ? Tail{scale->end, "million"} : Tail{at, ""};
   }
   // "Rule 240.10b-5"
@@ -72,6 +74,11 @@ Tail scale_tail_at(const Tokens& tokens, size_t number, size_t at, EnglishDialec
     return {scale->end, spell("b")};
   }
   const std::string_view letter = tokens.text(at);
+  // "Llama 3.1 70B"
+  constexpr size_t kModel = 8;  // tokens
+  if (letter == "B" && is_near(WordList{"language-models"}, tokens, at, kModel)) {
+    return {scale->end, spell(letter)};
+  }
   const bool thousand = letter == "k" || letter == "K";
   // "a 2700K bulb"
   const bool kelvin = letter == "K" && number + 1 == at && tokens.text(number).size() > 3;
@@ -123,7 +130,7 @@ Tail unit_tail_at(const Tokens& tokens, size_t number, size_t at, bool singular,
     const bool goes_on =
         tokens.is_digits(next) || (tokens.is_word(next) && is_ascii_lower(tokens.text(next)[0]));
     // "12 min. @ 400°", "2 c. + 1 tsp."
-    constexpr auto kJoining = std::to_array<std::string_view>({"@", "&", "+", "="});
+    constexpr auto kJoining = std::to_array<std::string_view>({"@", "&", "+", "=", "("});
     const bool joined = among(kJoining, tokens.text(next));
     // "5 mi. NE of town"
     const bool compass = tokens.text(next).size() <= 2 && is_all_capitals(tokens.text(next)) &&
@@ -187,6 +194,15 @@ Tail tail_at(const Tokens& tokens, size_t number, size_t at, bool singular,
              const SpokenOptions& options) {
   Tail scale =
       with_unit_behind(tokens, number, scale_tail_at(tokens, number, at, options.dialect), options);
+  // "93 million mi. away"
+  if (tokens.is_space(at) && tokens.is_space(at + 2) &&
+      among(WordList{"large-units"}, tokens.text(at + 3))) {
+    const Tail whole =
+        with_unit_behind(tokens, number, {at + 2, std::string(tokens.text(at + 1))}, options);
+    if (whole.end > at + 2) {
+      return whole;
+    }
+  }
   if (tokens.is(at, "m") && !scale.words.empty()) {
     return scale;
   }
@@ -195,7 +211,9 @@ Tail tail_at(const Tokens& tokens, size_t number, size_t at, bool singular,
   }
   // "2x faster", but "2x + 1" and "2x^2" have an unknown in them.
   const size_t behind_x = tokens.skip_space(at + 1);
-  const bool equals = number > 1 && tokens.is_space(number - 1) && tokens.is(number - 2, "=");
+  constexpr auto kOperators = std::to_array<std::string_view>({"=", "+", "\u2212"});
+  const bool equals =
+      number > 1 && tokens.is_space(number - 1) && among(kOperators, tokens.text(number - 2));
   const bool power = tokens.is(behind_x, "\u00B2") || tokens.is(behind_x, "\u00B3");
   if (tokens.is(at, "x") && !equals && !power && tokens.ends_word(at + 1) &&
       std::string_view("+-=^*/").find(tokens.is_end(behind_x) ? ' ' : tokens.text(behind_x)[0]) ==

@@ -107,6 +107,16 @@ std::optional<Reading> read_fraction(const Tokens& tokens, size_t at,
                                (below.size() == 2 ? pair_words(below, options.dialect)
                                                   : year_words(below, options.dialect))};
   }
+  // "rebuilt in 1803/4"
+  if (above.size() == 4 && above >= "1100" && above < "2100" && below.size() == 1 &&
+      (digits_value(above) + 1) % 10 == digits_value(below)) {
+    return Reading{
+        at + 3, year_words(above, options.dialect) + " " + cardinal_words(below, options.dialect)};
+  }
+  // "a 1/2-price coat"
+  if (above == "1" && below == "2" && tokens.is(at + 3, "-") && tokens.text(at + 4) == "price") {
+    return Reading{at + 3, "half"};
+  }
   // "Regulation (EU) 2016/679"
   constexpr size_t kActs = 10;  // tokens
   if (above.size() == 4 && above >= "1950" && above < "2100" && below.size() > 1 &&

@@ -237,7 +237,8 @@ std::optional<Reading> read_letter(const Tokens& tokens, size_t at) {
   }
   // "T-10 minutes"
   if (letter == "T" && tokens.is(at + 1, "-") && tokens.is_digits(at + 2) &&
-      among(WordList{"countdown"}, tokens.word_behind(at + 3))) {
+      (among(WordList{"countdown"}, tokens.word_behind(at + 3)) ||
+       (tokens.word_behind(at + 3) == "and" && tokens.is(at + 6, "counting")))) {
     return Reading{at + 2, spell(letter) + " minus"};
   }
   // "Sanders, I-Vt., said", "(I-Maine)"

@@ -53,6 +53,12 @@ bool is_year(const Tokens& tokens, size_t at) {
   }
   constexpr auto kBefore =
       std::to_array<std::string_view>({"in", "since", "until", "circa", "In", "Since"});
+  // "Summer 2025 starts"
+  constexpr auto kSeasons =
+      std::to_array<std::string_view>({"spring", "summer", "autumn", "fall", "winter"});
+  if (value >= 1900 && value < 2100 && among(kSeasons, ascii_lower(tokens.word_before(at)))) {
+    return true;
+  }
   if (value >= 1900 && among(WordList{"event-nouns"}, tokens.word_behind(at + 1))) {
     return value < 2100;
   }

@@ -145,7 +145,8 @@ SentenceSplitter::Verdict SentenceSplitter::judge_single_stop(const Stop& stop) 
   const std::string folded = ascii_lower(word);
   // "$5/mo. and", "See pt. 3"
   const bool below = word_begin > start_ && stop.text[word_begin - 1] == '/' && word.size() < 4;
-  if ((lower && below) || (word == "pt" && stop.next_is_digit())) {
+  if ((lower && below) || ((word == "pt" || word == "col") && stop.next_is_digit()) ||
+      (lower && word == "Div")) {
     return Verdict::Goes;
   }
   // "5 ft. 6 in.", "2 lb. 3 oz."

@@ -229,6 +229,11 @@ std::optional<Unit> unit_at(const Tokens& tokens, size_t at, bool singular,
   if (is_initial(tokens, unit)) {
     return std::nullopt;
   }
+  // "In 2020 Mt. Etna erupted"
+  if (symbol == "Mt" &&
+      (tokens.is(unit + 1, ".") || is_capitalised(tokens.word_behind(unit + 1)))) {
+    return std::nullopt;
+  }
   if (is_molar(tokens, unit, dialect)) {
     return Unit{.end = unit + 1, .words = "molar"};
   }
@@ -278,16 +283,25 @@ std::optional<Unit> unit_at(const Tokens& tokens, size_t at, bool singular,
   size_t end = powered;
   std::string words = with_power(name_of(*name, singular, dialect), power);
   bool compound = power != 0;
+  // "4 lbs./1,000 sq. ft."
+  const bool stopped = tokens.is(end, ".") && tokens.is(end + 1, "/") && tokens.is_digits(end + 2);
+  if (stopped) {
+    ++end;
+  }
   if (tokens.is(end, "/")) {
     // "4.5 l/100 km"
     constexpr auto kCounts = std::to_array<std::string_view>({"10", "100", "1000"});
-    const bool counted = among(kCounts, tokens.text(end + 1));
-    const size_t below = counted ? tokens.skip_space(end + 2) : end + 1;
+    const auto count = tokens.is_digits(end + 1) ? quantity_at(tokens, end + 1) : std::nullopt;
+    const bool counted =
+        count && count->decimals.empty() && (among(kCounts, count->whole) || count->grouped);
+    const size_t below = counted ? tokens.skip_space(count->end) : end + 1;
     if (const auto divisor = divisor_unit_at(tokens, below, dialect)) {
       const UnitName* const several = counted ? find_unit(tokens.text(below)) : nullptr;
+      const auto square = counted ? square_at(tokens, below, false, dialect) : std::nullopt;
       words += " per ";
-      words += counted ? cardinal_words(tokens.text(end + 1), dialect) + " " : "";
-      words += several != nullptr ? name_of(*several, false, dialect) : divisor->words;
+      words += counted ? quantity_words(*count, dialect) + " " : "";
+      words += several != nullptr ? name_of(*several, false, dialect)
+                                  : (square ? square->words : divisor->words);
       end = divisor->end;
       compound = true;
       // "10 mL/kg/h"
@@ -298,6 +312,9 @@ std::optional<Unit> unit_at(const Tokens& tokens, size_t at, bool singular,
         end = again->end;
       }
     }
+  }
+  if (stopped && !compound) {
+    --end;
   }
   // "20 N·m", "30 lb-ft": one measure times another.
   const UnitName* const times =

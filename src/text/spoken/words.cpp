@@ -171,6 +171,9 @@ std::string_view word_for(const Tokens& tokens, size_t at, size_t behind,
     return tokens.is_digits(tokens.skip_space(behind)) ? "Route" : "Right";
   }
   // "Pt. Reyes", but "Pt. 2" and "Pt. II" of a book.
+  if (abbreviation.written == "col" && is_ascii_lower(tokens.text(at)[0])) {
+    return "column";
+  }
   if (abbreviation.written == "pt") {
     const std::string_view next = tokens.text(tokens.skip_space(behind));
     const bool part = tokens.is_digits(tokens.skip_space(behind)) || roman_value(next) != 0;
@@ -207,6 +210,11 @@ bool number_follows(const Tokens& tokens, size_t at_no, size_t at,
   if (abbreviation.written == "sec" && (word == "of" || (is_title_case(word) && word.size() > 1))) {
     return true;
   }
+  // "p. A12"
+  if ((abbreviation.written == "p" || abbreviation.written == "pp") && word.size() == 1 &&
+      is_ascii_upper(word[0]) && tokens.is_digits(next + 1)) {
+    return true;
+  }
   // "p. xii"; one letter alone is a page's.
   const bool page = abbreviation.written == "p" || abbreviation.written == "pp";
   if (!no && (page || word.size() > 1) && small_roman_value(word) != 0) {
@@ -241,8 +249,9 @@ bool stands(const Tokens& tokens, size_t at, const Found& found, bool stop, size
     if (abbreviation.written == "pt" && !named) {
       return false;
     }
-    // "See pt. 3", but "2 pt. 3 oz."
-    if (word == "pt" && stop && numbered && tokens.word_before(at).empty() == false) {
+    // "See pt. 3" and "p. A12, col. 3", but "2 pt. 3 oz."
+    if ((word == "pt" || word == "col") && stop && tokens.is_digits(tokens.skip_space(behind)) &&
+        !(at > 1 && tokens.is_digits(at - 2))) {
       return true;
     }
     const std::string_view before = tokens.word_before(at);
@@ -265,6 +274,10 @@ bool stands(const Tokens& tokens, size_t at, const Found& found, bool stop, size
   constexpr auto kCounted =
       std::to_array<std::string_view>({"amend", "dist", "div", "cong", "bn", "fl"});
   const bool counted = among(kCounted, abbreviation.written) || tokens.is(at, "ed");
+  // "the Mfg. Div., Attn."
+  if (stop && abbreviation.written == "div" && is_title_case(word)) {
+    return true;
+  }
   if (stop && counted && is_ordinal_ending(tokens.word_before(at))) {
     return true;
   }
