@@ -247,10 +247,33 @@ size_t label_length(std::string_view text, std::string_view core) {
   return static_cast<size_t>(begin.data() - text.data()) + at;
 }
 
+std::optional<WordedNote> worded_note(std::string_view text) {
+  const size_t colon = text.substr(0, 2 * kMostLabelBytes).find(':');
+  if (!text.starts_with('[') || colon == std::string_view::npos) {
+    return std::nullopt;
+  }
+  const std::string_view inner = text.substr(1, colon - 1);
+  const size_t space = inner.find(' ');
+  const std::string_view word = inner.substr(0, space);
+  const NoteLabel label =
+      space == std::string_view::npos ? NoteLabel{} : note_label(inner.substr(space));
+  // "[Note: ...]" may be a stage's.
+  const bool alone =
+      space == std::string_view::npos && is_document_word(DocumentWord::ClassNote, word);
+  const bool numbered = label && is_document_word(DocumentWord::Label, word);
+  constexpr size_t kShortest = 4;  // "[n 3: ..." is something else
+  if (word.size() < kShortest || (!numbered && !alone)) {
+    return std::nullopt;
+  }
+  return WordedNote{.label = label, .length = colon + 1};
+}
+
 bool is_back_text(std::string_view text) {
   std::u32string plain;
   for (const char32_t c : to_code_points(trim_unicode_space(text.substr(0, 4 * kMostLabelBytes)))) {
-    const bool bracket = c == U'[' || c == U']' || c == U'(' || c == U')' || c == U'.';
+    // Calibre has the note's number behind its arrow.
+    const bool bracket = c == U'[' || c == U']' || c == U'(' || c == U')' || c == U'.' ||
+                         (c >= U'0' && c <= U'9' && !plain.empty() && plain.front() >= 0x80);
     if (!bracket && c != 0xFE0E && c != 0xFE0F && c != 0x200D && c != U'\n') {
       plain += c;
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -62,6 +63,15 @@ struct NoteLabel {
 // sign has no number.
 [[nodiscard]] std::string said_note(std::string_view label, std::string_view text,
                                     std::string_view language = {});
+
+// How a note begins that says so in words, in Project Gutenberg's texts: "[Footnote 12: ...",
+// "[Footnote: ...".
+struct WordedNote {
+  NoteLabel label{};
+  size_t length = 0;  // bytes up to the note's own text
+};
+
+[[nodiscard]] std::optional<WordedNote> worded_note(std::string_view text);
 
 // Whether a text is only what leads back from a note: "↩", "^", "Back".
 [[nodiscard]] bool is_back_text(std::string_view text);

@@ -193,7 +193,7 @@ class EpubReader {
     for (const std::string& path : wanted) {
       if (archive_.find(path) != nullptr && !finder_.has_page(path)) {
         MYNAH_TRY(std::string text, text_of(path));
-        finder_.add_page(path, replace_invalid_utf8(text));
+        finder_.add_page(path, replace_invalid_utf8(text), true);
       }
     }
     return {};

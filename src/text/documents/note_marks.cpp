@@ -1,9 +1,11 @@
 // Which links and raised numbers are marks of notes, and which notes they lead to.
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "text/documents/links.h"
 #include "text/documents/notes.h"
+#include "text/documents/raised.h"
 #include "text/spoken/characters.h"
 
 namespace mynah {
@@ -27,6 +29,22 @@ bool is_in_brackets(std::string_view text, const OutlineElement& self) {
     ++end;
   }
   return begin > 0 && end < text.size() && text[begin - 1] == '[' && text[end] == ']';
+}
+
+// Whether a raised number behind this text is a power: of a figure, a letter, a bracket or a unit.
+bool is_power(std::string_view before) {
+  constexpr std::array<std::string_view, 9> kUnits = {"mm", "cm", "dm",  "km", "ft",
+                                                      "yd", "mi", "sec", "min"};
+  size_t letters = 0;
+  while (letters < before.size() && is_ascii_letter(before[before.size() - 1 - letters])) {
+    ++letters;
+  }
+  const std::string_view word = before.substr(before.size() - letters);
+  constexpr size_t kShort = 3;
+  return takes_powers(before) &&
+         (word.size() < 2 ||
+          (word.size() <= kShort && std::ranges::find(kUnits, word) != kUnits.end()) ||
+          word.size() > kShort);
 }
 
 }  // namespace
@@ -57,14 +75,15 @@ NoteFinder::Mark NoteFinder::mark_of(size_t page, size_t index) const {
   Mark mark{.place = {.page = page, .element = index},
             .target = resolve(page, self.href),
             .label = note_label(outline.text_of(self))};
+  const std::string_view text = trim_unicode_space(outline.text_of(self));
   const auto take_role = [&](const OutlineElement& around) {
-    mark.by_type = mark.by_type || (around.role == NoteRole::Mark && around.by_type);
+    mark.by_type = mark.by_type ||
+                   (around.role == NoteRole::Mark && (around.by_type || text.starts_with('[')));
     mark.declared = mark.declared || around.role == NoteRole::Mark ||
                     (around.role == NoteRole::MaybeMark && mark.label);
     mark.back = mark.back || around.role == NoteRole::Back;
     mark.raised = mark.raised || around.raised;
   };
-  const std::string_view text = trim_unicode_space(outline.text_of(self));
   for (size_t i = index; !outline.elements[i].block; i = outline.elements[i].parent) {
     take_role(outline.elements[i]);
   }
@@ -307,6 +326,89 @@ void NoteFinder::take_unlinked() {
     } else {
       marks_at_.emplace(std::pair(mark.place.page, mark.place.element), marks_.size());
       marks_.push_back(mark);
+    }
+  }
+}
+
+// Raised numbers that are no links, in the text and at the begin of a later paragraph: a mark and
+// its note.
+void NoteFinder::take_raised(size_t page) {
+  const HtmlOutline& outline = pages_[page].outline;
+  std::vector<Mark> open;
+  for (size_t i = 1; i < outline.elements.size(); ++i) {
+    const OutlineElement& self = outline.elements[i];
+    const auto has_link = [&] {
+      bool link = false;
+      for (size_t k = i; !link && !outline.elements[k].block; k = outline.elements[k].parent) {
+        link = !outline.elements[k].href.empty() || marks_at_.contains({page, k});
+      }
+      for (size_t k = i + 1; !link && k < outline.elements.size() && outline.is_within(k, i); ++k) {
+        link = !outline.elements[k].href.empty();
+      }
+      return link;
+    };
+    if (self.block || !self.raised || !note_label(outline.text_of(self)) || has_link()) {
+      continue;
+    }
+    Mark mark = mark_of(page, i);
+    const size_t block = outline.block_of(i);
+    const std::string_view before =
+        std::string_view(outline.text)
+            .substr(outline.elements[block].text_begin,
+                    self.text_begin - outline.elements[block].text_begin);
+    if (mark.attached && !is_power(before)) {
+      open.push_back(std::move(mark));
+    } else if (is_only_brackets(before) && note_around(page, self) == kNone) {
+      const auto known = std::ranges::find_if(open.rbegin(), open.rend(), [&](const Mark& other) {
+        return other.label.core == mark.label.core;
+      });
+      if (known == open.rend() || !can_be_note(*known, page, block)) {
+        continue;
+      }
+      known->taken = true;
+      known->note = add_note(page, block);
+      Note& note = notes_[known->note];
+      note.marked = true;
+      note.first_mark = known->place;
+      note.label = mark.label.kind == NoteLabel::Kind::Symbol ? "" : mark.label.core;
+      for (const Mark& both : {*known, mark}) {
+        marks_at_.emplace(std::pair(page, both.place.element), marks_.size());
+        marks_.push_back(both);
+      }
+      open.erase(std::prev(known.base()));
+    }
+  }
+}
+
+// "[Footnote 12: Text]" with its mark "[12]" in the text before it.
+void NoteFinder::take_worded(size_t page) {
+  const HtmlOutline& outline = pages_[page].outline;
+  const std::vector<size_t> blocks = text_blocks(page);
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    const OutlineElement& self = outline.elements[blocks[i]];
+    const auto worded = worded_note(trim_unicode_space(outline.text_of(self)));
+    if (!worded || note_around(page, self) != kNone) {
+      continue;
+    }
+    constexpr size_t kMostBlocks = 12;
+    size_t last = i;
+    while (last < blocks.size() && last < i + kMostBlocks &&
+           !trim_unicode_space(outline.text_of(outline.elements[blocks[last]])).ends_with(']')) {
+      ++last;
+    }
+    if (last == blocks.size() || last == i + kMostBlocks) {
+      continue;
+    }
+    const size_t index = add_note(page, blocks[i]);
+    Note& note = notes_[index];
+    note.end = std::max(note.end, outline.elements[blocks[last]].end);
+    note.label = worded->label.kind == NoteLabel::Kind::Symbol ? "" : worded->label.core;
+    const std::string mark = "[" + (worded->label ? worded->label.core : std::string("*")) + "]";
+    const size_t at = pages_[page].text.rfind(mark, note.begin);
+    if (at != std::string::npos) {
+      note.marked = true;
+      note.first_mark = {.page = page, .element = blocks[i]};
+      cuts_[page].push_back({.begin = at, .end = at + mark.size(), .notes = {index}});
     }
   }
 }

@@ -145,7 +145,8 @@ bool NoteFinder::leads_back(const Mark& mark, size_t page, size_t block) const {
 }
 
 bool NoteFinder::is_proven(const Mark& mark, size_t page, size_t block) const {
-  if (is_declared(page, block) || leads_back(mark, page, block)) {
+  if (is_declared(page, block) || leads_back(mark, page, block) ||
+      (mark.attached && mark.label && pages_[page].beside)) {
     return true;
   }
   if (!mark.attached && !is_strong(mark)) {

@@ -27,9 +27,13 @@ bool is_punctuation(char c) {
 
 }  // namespace
 
-size_t NoteFinder::add_page(std::string path, std::string text) {
+size_t NoteFinder::add_page(std::string path, std::string text, bool beside) {
   const size_t index = pages_.size();
-  Page page{.path = std::move(path), .text = std::move(text), .outline = {}, .targets = {}};
+  Page page{.path = std::move(path),
+            .text = std::move(text),
+            .outline = {},
+            .beside = beside,
+            .targets = {}};
   page.outline = outline_of(page.text);
   page.targets.resize(page.outline.elements.size());
   for (size_t i = 0; i < page.outline.elements.size(); ++i) {
@@ -57,6 +61,8 @@ void NoteFinder::find() {
   pair_marks();
   take_unlinked();
   for (size_t page = 0; page < pages_.size(); ++page) {
+    take_raised(page);
+    take_worded(page);
     add_declared(page);
     join_gaps(page);
     cut_raised_brackets(page);
@@ -100,8 +106,9 @@ void NoteFinder::cut_marks() {
     const Page& page = pages_[mark.place.page];
     const OutlineElement& self = element(mark.place);
     // A word that is a link to its note is read.
+    const std::string_view said = page.outline.text_of(self);
     const bool word = mark.by_type && !mark.label && !mark.raised && !mark.label.square &&
-                      std::ranges::count_if(page.outline.text_of(self), is_ascii_letter) > 1;
+                      !said.starts_with('[') && std::ranges::count_if(said, is_ascii_letter) > 1;
     const size_t begin = word ? self.end : self.begin;
     Cut cut{.begin = begin, .end = self.end};
     if (mark.note != kNone) {
@@ -128,15 +135,16 @@ void NoteFinder::cut_marks() {
   }
 }
 
-// "[citation needed]", raised.
+// "[citation needed]", ": 12" (a page behind a reference), raised.
 void NoteFinder::cut_raised_brackets(size_t page) {
   const HtmlOutline& outline = pages_[page].outline;
   for (size_t i = 1; i < outline.elements.size(); ++i) {
     const OutlineElement& self = outline.elements[i];
     const std::string_view text = trim_unicode_space(outline.text_of(self));
     constexpr size_t kMostBytes = 200;
-    if (!self.block && self.raised && text.size() > 2 && text.size() < kMostBytes &&
-        text.front() == '[' && text.back() == ']') {
+    const bool bracketed = text.size() > 2 && text.front() == '[' && text.back() == ']';
+    const bool page_number = self.role == NoteRole::MaybeMark && text.starts_with(':');
+    if (!self.block && self.raised && text.size() < kMostBytes && (bracketed || page_number)) {
       bool linked = false;
       for (size_t k = i + 1; k < outline.elements.size() && outline.is_within(k, i); ++k) {
         const auto mark = marks_at_.find({page, k});
@@ -186,7 +194,12 @@ void NoteFinder::merge_cuts(size_t page) {
   for (Cut& cut : cuts) {
     if (!merged.empty() && cut.begin < merged.back().end) {
       Cut& outer = merged.back();
-      if (!cut.of_note && outer.of_note) {
+      const bool is_note = outer.of_note || std::ranges::any_of(outer.notes, [&](size_t note) {
+                             return notes_[note].page == page &&
+                                    notes_[note].begin >= outer.begin &&
+                                    notes_[note].end <= outer.end;
+                           });
+      if (!cut.of_note && is_note) {
         inner_[page].push_back(std::move(cut));
         continue;
       }
@@ -224,7 +237,8 @@ void NoteFinder::merge_cuts(size_t page) {
 std::string NoteFinder::text_of(const Note& note) const {
   const std::string& page = pages_[note.page].text;
   std::string html;
-  size_t at = note.begin;
+  // Without its own tag, which hides it where readers show it when its mark is touched.
+  size_t at = std::min(page.find('>', note.begin) + 1, note.end);
   const std::vector<Cut>& inner = inner_[note.page];
   for (auto cut = std::ranges::lower_bound(inner, note.begin, {}, &Cut::begin);
        cut != inner.end() && cut->begin < note.end; ++cut) {
@@ -248,6 +262,10 @@ std::string NoteFinder::text_of(const Note& note) const {
       text.erase(0, length);
       break;
     }
+  }
+  if (const auto worded = worded_note(text)) {
+    text.erase(0, worded->length);
+    text.erase(text.ends_with(']') ? text.size() - 1 : text.size());
   }
   const size_t begin = text.find_first_not_of(" \n\t.:)]");
   return begin == std::string::npos ? std::string() : text.substr(begin);

@@ -23,7 +23,8 @@ class NoteFinder {
  public:
   // Pages in reading order; gives the page's number. Of a page that is in no order (a file of
   // notes) only notes are read.
-  size_t add_page(std::string path, std::string text);
+  // `beside`: it is in no order.
+  size_t add_page(std::string path, std::string text, bool beside = false);
 
   [[nodiscard]] bool has_page(const std::string& path) const { return paths_.contains(path); }
 
@@ -49,6 +50,7 @@ class NoteFinder {
     std::string path;
     std::string text;
     HtmlOutline outline;
+    bool beside = false;
     std::vector<bool> targets;          // elements that links which look like marks lead to
     std::vector<size_t> headings{};     // elements, in order
     std::map<size_t, size_t> begins{};  // of notes: the byte, and which
@@ -109,6 +111,8 @@ class NoteFinder {
   void take_mark(Mark& mark);
   void take_labels();
   void take_unlinked();
+  void take_raised(size_t page);
+  void take_worded(size_t page);
   [[nodiscard]] size_t mark_at(Place place) const;
   [[nodiscard]] bool is_in_row(const Mark& mark);
 

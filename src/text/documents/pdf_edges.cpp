@@ -373,7 +373,7 @@ class Edge {
     }
     // Heads of left and right pages differ, and chapters' titles change.
     constexpr size_t kFewPages = 12;
-    const bool few = count == 2 && all >= 4 && all <= kFewPages && !near;
+    const bool few = count == 2 && all <= kFewPages && !near;
     const bool numbered = count == 2 && counts(page, row) && !near;
     return few || numbered || (count > 2 && (!near || count * 4 > all));
   }

@@ -100,9 +100,9 @@ class PageJoiner {
       size_t first = page.lines.size();
       for (size_t k = 0; k < page.lines.size(); ++k) {
         const PdfLine& line = page.lines[k];
-        const bool beside = k != i && !line.left_out && line.x0 > letter.x0 &&
-                            line.x0 - letter.x1 < letter.height &&
-                            line.x0 - letter.x1 > -letter.height / 2 && line.y1 > letter.y0 &&
+        // Some programs set the first line over the letter.
+        const bool beside = k != i && !line.left_out && line.x0 > letter.x0 - 0.1 * height_ &&
+                            line.x0 - letter.x1 < letter.height && line.y1 > letter.y0 &&
                             line.y0 < letter.y1;
         if (beside && (first == page.lines.size() || line.y0 < page.lines[first].y0)) {
           first = k;

@@ -110,19 +110,13 @@ struct TextNote {
 // The note that begins with a paragraph: up to the one that ends with its bracket, a few further on
 // at most.
 std::optional<TextNote> note_at(std::span<const Paragraph> paragraphs, size_t first) {
-  constexpr std::string_view kBegin = "[footnote";
   constexpr size_t kMostParagraphs = 12;
   const std::string& begin = paragraphs[first].text;
-  const size_t colon = begin.find(':');
-  if (lower(begin.substr(0, kBegin.size())) != kBegin || colon == std::string::npos) {
+  const auto worded = worded_note(begin);
+  if (!worded) {
     return std::nullopt;
   }
-  const NoteLabel label =
-      note_label(std::string_view(begin).substr(kBegin.size(), colon - kBegin.size()));
-  if (!label) {
-    return std::nullopt;
-  }
-  TextNote note{.first = first, .label = label.core, .text = begin.substr(colon + 1)};
+  TextNote note{.first = first, .label = worded->label.core, .text = begin.substr(worded->length)};
   for (size_t i = first; i < paragraphs.size() && i < first + kMostParagraphs; ++i) {
     note.text += i > first ? "\n" + paragraphs[i].text : "";
     if (note.text.ends_with(']')) {
@@ -148,7 +142,7 @@ void take_notes(std::vector<Paragraph>& paragraphs, NoteReading how) {
     if (!kept.empty() && is_notes_title(kept.back().text)) {
       kept.pop_back();
     }
-    const std::string mark = "[" + note->label + "]";
+    const std::string mark = "[" + (note->label.empty() ? "*" : note->label) + "]";
     const auto marked =
         std::ranges::find_if(kept.rbegin(), kept.rend(),
                              [&](const Paragraph& text) { return text.text.contains(mark); });

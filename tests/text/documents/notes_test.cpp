@@ -299,6 +299,64 @@ TEST(Notes, WithoutAMarkAreReadWhereTheyStand) {
   EXPECT_EQ(html(page, NoteReading::Inline), "Text.|A note.|More.");
 }
 
+TEST(Notes, WithoutLinksAreKnownByTheRaisedNumberThatTheyBeginWith) {
+  const char* page =
+      "<p>The king left<sup>1</sup> at dawn<sup>b</sup>. It was 5 m<sup>2</sup> wide.</p><p>He "
+      "rode.</p><hr/><p><sup>1</sup> Henry.</p><p><sup>b</sup>Of June.</p>";
+  EXPECT_EQ(html(page), "The king left at dawn. It was 5 m\u00B2 wide.|He rode.");
+  EXPECT_EQ(html(page, NoteReading::Inline),
+            "The king left (Henry) at dawn (Of June). It was 5 m\u00B2 wide.|He rode.");
+  EXPECT_EQ(
+      html("<table><tr><td>Ten<sup>a</sup></td></tr></table><p class='tablenote'><sup>a</sup> "
+           "Men.</p>"),
+      "Ten");
+  // An isotope and a power are none.
+  EXPECT_EQ(html("<p>It grew by x<sup>2</sup>.</p><p><sup>2</sup>H is heavy.</p>"),
+            "It grew by x\u00B2.|H is heavy.");
+}
+
+TEST(Notes, ThatSayInWordsWhatTheyAre) {
+  const char* page =
+      "<p>He left[1] and rode[*].</p><p>[Footnote 1: Henry.]</p><p>[Footnote: On a horse,</p><p>of "
+      "course.]</p><p>[Note: The door is locked.]</p>";
+  EXPECT_EQ(html(page), "He left and rode.|[Note: The door is locked.]");
+  EXPECT_EQ(html(page, NoteReading::End),
+            "He left and rode.|[Note: The door is locked.]|Note 1: Henry.|On a horse, of course.");
+  EXPECT_EQ(said(read_plain_text("He left[*].\n\n[Footnote *: Henry.]\n\nThen.")),
+            "He left.|Then.");
+}
+
+TEST(Notes, WithinTheTextAndBesideIt) {
+  const char* latex =
+      "<p>He left<span class='ltx_note ltx_role_footnote'><sup class='ltx_note_mark'>1</sup><span "
+      "class='ltx_note_outer'><span class='ltx_note_content'><sup class='ltx_note_mark'>1</sup>"
+      "<span class='ltx_tag ltx_tag_note'>1</span>Henry.</span></span></span> at dawn.</p>";
+  EXPECT_EQ(html(latex), "He left at dawn.");
+  EXPECT_EQ(html(latex, NoteReading::Inline), "He left (Henry) at dawn.");
+  EXPECT_EQ(html("<p>He left<span class='sidenote'>Henry.</span> at dawn.</p>"),
+            "He left at dawn.");
+  EXPECT_EQ(html("<p>He left<a class='msocomanchor' href='#_msocom_1' id='_anchor_1'>[AB1]</a> at "
+                 "dawn.</p><div class='msocomtxt'><p><a name='_msocom_1'></a><a class='msocomoff' "
+                 "href='#_anchor_1'>[AB1]</a>Who?</p></div>"),
+            "He left at dawn.");
+  EXPECT_EQ(html("<p>He left.<sup class='reference'><a href='#c'>[1]</a></sup><sup "
+                 "class='reference'><span>: 12 </span></sup> Then.</p><ol><li id='c'>Henry.</li>"
+                 "</ol>"),
+            "He left. Then.");
+  // Hidden until its mark is touched.
+  EXPECT_EQ(html("<p>He left<a epub:type='noteref' href='#n'>1</a>.</p><aside epub:type='footnote' "
+                 "id='n' hidden='hidden'><p>Henry.</p></aside>",
+                 NoteReading::End),
+            "He left.|Note 1: Henry.");
+  EXPECT_EQ(html("<p>He left<a id='a' href='#b'><sup>1</sup></a>.</p><dl class='footnote' id='b'>"
+                 "<dt>[<a href='#a'>\u21901</a>]</dt><dd><p>Henry.</p></dd></dl>",
+                 NoteReading::End),
+            "He left.|Note 1: Henry.");
+  EXPECT_EQ(said(book_of({{"a", "<p>He left<a href='n#n1'>1</a>.</p>"},
+                          {"n", "<p id='n1'>Henry.</p>", false}})),
+            "He left.");
+}
+
 TEST(Notes, OfMarkdownAreLeftOutOrRead) {
   const char* page =
       "# One\n\nThe king[^1] left.^[In spring.] `[^1]`\n\n[^1]: Henry,\n    that is.\n\n# Two\n\n"

@@ -197,6 +197,17 @@ TEST(PdfEdges, HeadsOfThreePagesAreKnownByTheirNumbers) {
   EXPECT_THAT(text, Not(HasSubstr("HARBOUR")));
 }
 
+TEST(PdfEdges, TheHeadOfTwoPagesIsOne) {
+  Pages pages;
+  std::mt19937 random(1);
+  for (int page = 1; page <= 2; ++page) {
+    pages.page();
+    pages.line("A. Writer, The Harbour", 360, 26, 9);
+    pages.block(lines_of_text(random, 12), 60, 140);
+  }
+  EXPECT_THAT(pages.text(), Not(HasSubstr("Writer")));
+}
+
 std::string shared_pdf(const std::string& name) {
   const auto book = read_document(test::shared_path("cases/speak/" + name));
   if (!book) {
