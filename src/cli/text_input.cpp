@@ -33,7 +33,6 @@ constexpr size_t kBlockBytes = 1 << 14;
 // Texts that are no documents.
 constexpr std::array<std::string_view, 2> kTextExtensions = {".ssml", ".jsonl"};
 constexpr std::array<std::string_view, 1> kSsml = {".ssml"};
-constexpr std::array<std::string_view, 2> kSubtitles = {".srt", ".vtt"};
 constexpr std::array<std::string_view, 2> kPlain = {".txt", ".text"};
 constexpr std::array<std::string_view, 5> kOffice = {".docx", ".odt", ".rtf", ".doc", ".fb2"};
 
@@ -111,7 +110,8 @@ Result<std::string> text_of_subtitles(std::string bytes, const std::string& name
 
 std::string office_document(const std::string& name) {
   return fmt::format(
-      "{0}: mynah reads .txt, .md, .html, .epub, .pdf, .srt and .vtt: pandoc {0} -t markdown | "
+      "{0}: mynah reads .txt, .md, .html, .epub, .pdf, .srt, .vtt and .ass: pandoc {0} -t markdown "
+      "| "
       "mynah "
       "... --markup markdown - takes this one",
       name);
@@ -284,13 +284,13 @@ Status TextInput::read(const Context& context, TextKind kind,
 }
 
 bool TextInput::may_be_subtitles() const {
-  return has_extension(path(), kSubtitles) || !has_document_extension(path()) ||
+  return has_subtitle_extension(path()) || !has_document_extension(path()) ||
          has_extension(path(), kPlain);
 }
 
 Result<Subtitles> TextInput::read_subtitles(const Context& context) const {
   const std::string name = path();
-  if (has_extension(name, kSubtitles)) {
+  if (has_subtitle_extension(name)) {
     return read_subtitle_file(name, notes);
   }
   std::string bytes;
@@ -299,7 +299,8 @@ Result<Subtitles> TextInput::read_subtitles(const Context& context) const {
     return check_size(bytes);
   }));
   if (look_for_subtitles(bytes, true) != SubtitleSign::Yes) {
-    return fail(ErrorCode::Usage, "--keep-times wants subtitles (.srt or .vtt), found other text");
+    return fail(ErrorCode::Usage,
+                "--keep-times wants subtitles (.srt, .vtt, .ass ...), found other text");
   }
   return subtitles_of(std::move(bytes), name, notes);
 }

@@ -78,8 +78,10 @@ void take_brackets(std::string& text) {
     }
     const std::string between = inner.contains('\n') ? "\n" : "";
     size_t end = at + close + pair->close.size();
-    while (end < text.size() && (text[end] == ' ' || text[end] == ':')) {
-      ++end;  // "[MAN]: Stop"
+    // "[MAN]: Stop", but not "DR. SMITH (on radio): Stop".
+    const bool first = begins_line(text, at);
+    while (end < text.size() && (text[end] == ' ' || (first && text[end] == ':'))) {
+      ++end;
     }
     text.replace(at, end - at, between);
   }

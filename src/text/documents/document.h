@@ -41,6 +41,9 @@ using KnownWord = std::function<bool(const std::string&)>;
 // their kin.
 [[nodiscard]] bool has_document_extension(const std::string& path);
 
+// Whether it is read as subtitles: .srt, .vtt, .ass, .ssa, .sbv, .ttml, .dfxp.
+[[nodiscard]] bool has_subtitle_extension(const std::string& path);
+
 // Reads a file by its name's end. NotFound, Io; InvalidInput where it is not what its name says;
 // Environment where a program is missing that the format needs (pdftotext). By `is_word`, of
 // English, words of a PDF are told apart that a line's end cuts; without it by the rest of the

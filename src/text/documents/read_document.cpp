@@ -24,9 +24,10 @@ namespace fs = std::filesystem;
 // A text of ten million words; more is no book but a mistake.
 constexpr uintmax_t kMostBytes = 64U << 20U;
 
-constexpr std::array<std::string_view, 11> kExtensions = {".txt",  ".text", ".md",    ".markdown",
-                                                          ".html", ".htm",  ".xhtml", ".epub",
-                                                          ".pdf",  ".srt",  ".vtt"};
+constexpr std::array<std::string_view, 9> kExtensions = {
+    ".txt", ".text", ".md", ".markdown", ".html", ".htm", ".xhtml", ".epub", ".pdf"};
+constexpr std::array<std::string_view, 7> kSubtitles = {".srt", ".vtt",  ".ass", ".ssa",
+                                                        ".sbv", ".ttml", ".dfxp"};
 
 std::string extension_of(const std::string& path) {
   std::string extension = fs::path(path).extension().string();
@@ -56,7 +57,12 @@ Result<std::string> read_file(const std::string& path) {
 }  // namespace
 
 bool has_document_extension(const std::string& path) {
-  return std::ranges::find(kExtensions, extension_of(path)) != kExtensions.end();
+  return std::ranges::find(kExtensions, extension_of(path)) != kExtensions.end() ||
+         has_subtitle_extension(path);
+}
+
+bool has_subtitle_extension(const std::string& path) {
+  return std::ranges::find(kSubtitles, extension_of(path)) != kSubtitles.end();
 }
 
 Result<Subtitles> read_subtitle_file(const std::string& path, NoteReading how) {
@@ -84,8 +90,8 @@ Result<Document> read_document(const std::string& path, NoteReading how, const K
     }
     const std::string& text = decoded->text;
     const bool subtitles =
-        extension == ".srt" || extension == ".vtt" ||
-        (extension.starts_with(".t") && look_for_subtitles(text, true) == SubtitleSign::Yes);
+        has_subtitle_extension(path) || ((extension == ".txt" || extension == ".text") &&
+                                         look_for_subtitles(text, true) == SubtitleSign::Yes);
     if (subtitles) {
       const Result<Subtitles> cues = read_subtitles(text, how);
       if (!cues) {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "text/documents/cue_descriptions.h"
+#include "text/documents/subtitle_formats.h"
 #include "text/documents/tags.h"
 #include "text/spoken/characters.h"
 #include "text/utf8.h"
@@ -241,6 +242,23 @@ class SubtitleReader {
     return std::move(subtitles_);
   }
 
+  // Of another format.
+  Result<Subtitles> read(const std::vector<TimedLines>& cues) {
+    begun_ = true;
+    for (const TimedLines& cue : cues) {
+      for (const std::string& line : cue.lines) {
+        lines_.push_back({.text = line});
+      }
+      cue_ = {.start_s = cue.start_s, .end_s = std::max(cue.start_s, cue.end_s), .text = {}};
+      end_cue();
+    }
+    if (cues.empty()) {
+      return fail(ErrorCode::InvalidInput, "wanted subtitles, found no text with times");
+    }
+    sort();
+    return std::move(subtitles_);
+  }
+
  private:
   struct Line {
     std::string_view text;
@@ -368,6 +386,13 @@ SubtitleSign look_for_subtitles(std::string_view text, bool whole) {
            : is_ascii_space(behind[0]) ? SubtitleSign::Yes
                                        : SubtitleSign::No;
   }
+  if (!whole && may_be_other_subtitles(text)) {
+    return SubtitleSign::NeedsMore;
+  }
+  const auto format = other_subtitle_format(text);
+  if (format && *format != SubtitleFormat::SubViewer) {
+    return SubtitleSign::Yes;
+  }
   bool number = false;
   for (;;) {
     const size_t begin = text.find_first_not_of(" \t\r\n\v\f");  // what trim_space() takes away
@@ -384,7 +409,7 @@ SubtitleSign look_for_subtitles(std::string_view text, bool whole) {
       return can_be ? SubtitleSign::NeedsMore
                     : (times_of(line) ? SubtitleSign::NeedsMore : SubtitleSign::No);
     }
-    if (times_of(line)) {
+    if (times_of(line) || (!number && format)) {
       return SubtitleSign::Yes;
     }
     if (number || !is_digits(line) || end == std::string_view::npos) {
@@ -397,7 +422,9 @@ SubtitleSign look_for_subtitles(std::string_view text, bool whole) {
 
 Result<Subtitles> read_subtitles(std::string_view text, NoteReading how) {
   const std::string valid = replace_invalid_utf8(text);
-  return SubtitleReader(valid, how).read();
+  const auto format = other_subtitle_format(valid);
+  return format ? SubtitleReader({}, how).read(read_timed_lines(valid, *format))
+                : SubtitleReader(valid, how).read();
 }
 
 Document document_of(const Subtitles& subtitles) {

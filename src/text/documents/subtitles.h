@@ -1,4 +1,5 @@
-// Subtitles as text: SubRip (.srt) and WebVTT (.vtt), with the times of their cues.
+// Subtitles as text, with the times of their cues: SubRip (.srt), WebVTT (.vtt), and the formats of
+// subtitle_formats.h.
 #pragma once
 
 #include <cstddef>

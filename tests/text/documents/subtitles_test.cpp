@@ -143,6 +143,55 @@ TEST(Subtitles, OutOfOrderAreSortedAndTold) {
                           "their times"));
 }
 
+TEST(Subtitles, OfOtherFormatsAreReadWithTheirTimes) {
+  const auto read = [](std::string_view text) {
+    std::string out;
+    const auto subtitles = read_subtitles(text);
+    for (const SubtitleCue& cue : subtitles ? subtitles->cues : std::vector<SubtitleCue>()) {
+      std::string said = cue.text;
+      std::ranges::replace(said, '\n', '/');
+      out += cue_time(cue.start_s) + " " + cue_time(cue.end_s) + " " + said + "|";
+    }
+    return subtitles ? out : subtitles.error().message;
+  };
+  const std::string wanted =
+      "0:00:01.500 0:00:03.000 Hello there,/old friend.|0:00:04.000 0:00:06.000 Come in.|";
+  const std::string script =
+      "[Script Info]\nTitle: x\n\n[V4+ Styles]\nFormat: Name, Fontname\nStyle: "
+      "A,Arial\n\n[Events]\n"
+      "Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text\n"
+      "Comment: 0,0:00:00.00,0:00:01.00,A,,0,0,0,,Not this.\n"
+      "Dialogue: 0,0:00:01.50,0:00:03.00,A,,0,0,0,,{\\an8\\i1}Hello there,\\Nold {no}friend.\n"
+      "Dialogue: 1,0:00:01.50,0:00:03.00,A,,0,0,0,,{\\an8}Hello there,\\Nold friend.\n"
+      "Dialogue: 0,0:00:02.00,0:00:03.00,A,,0,0,0,,{\\p1}m 0 0 l 9 9{\\p0}\n"
+      "Dialogue: 0,0:00:04.00,0:00:06.00,A,,0,0,0,,Come in.\n";
+  EXPECT_EQ(read(script), wanted);
+  EXPECT_EQ(
+      read("<?xml version='1.0'?>\n<!-- x --><tt xmlns='http://www.w3.org/ns/ttml' "
+           "xmlns:ttp='http://www.w3.org/ns/ttml#parameter' ttp:frameRate='25'><head><metadata>"
+           "<title>Not this</title></metadata></head><body begin='1s'><div><p "
+           "begin='500ms' end='00:00:02:00'>Hello there,<br/>old\n <span>friend</span>.</p><p "
+           "begin='75f' dur='2s'>Come in.</p></div></body></tt>"),
+      wanted);
+  EXPECT_EQ(read("0:00:01.500,0:00:03.000\nHello there,\nold friend.\n\n"
+                 "0:00:04.000,0:00:06.000\nCome in.\n"),
+            wanted);
+  EXPECT_EQ(read("[Script Info]\nTitle: x\n"), "wanted subtitles, found no text with times");
+  for (size_t bytes = 1; bytes < script.size(); bytes += 5) {
+    EXPECT_NE(look_for_subtitles(std::string_view(script).substr(0, bytes), false),
+              SubtitleSign::No);
+  }
+  EXPECT_EQ(look_for_subtitles("<?xml version='1.0'?><speak>Hello.</speak>", false),
+            SubtitleSign::No);
+}
+
+TEST(Subtitles, NamesWithWhereTheySpeakAreNotSaid) {
+  const auto subtitles =
+      read_subtitles("1\n00:00:01,000 --> 00:00:02,000\nMRS. SMITH (O.S.): Come in.\n");
+  ASSERT_TRUE(subtitles);
+  EXPECT_EQ(subtitles->cues.at(0).text, "Come in.");
+}
+
 TEST(Subtitles, ThatAreBrokenAreRefusedWithTheirLine) {
   const std::string good = "1\n00:00:01,000 --> 00:00:02,000\nA.\n\n2\n";
   EXPECT_THAT(cues_of(good + "00:00:0x,000 --> 00:00:04,000\nB.\n"),
