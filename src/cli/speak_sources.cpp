@@ -106,8 +106,9 @@ Status SpeakCommand::check_cues() const {
   }
   const std::string path = input_.path();
   if (!path.empty() && path != "-" && !input_.may_be_subtitles()) {
-    return fail(ErrorCode::Usage,
-                fmt::format("--keep-times wants subtitles (.srt, .vtt, .ass ...), {} is none", path));
+    return fail(
+        ErrorCode::Usage,
+        fmt::format("--keep-times wants subtitles (.srt, .vtt, .ass ...), {} is none", path));
   }
   if (writes_lines() || sound_.out.ends_with('/')) {
     return fail(ErrorCode::Usage,
