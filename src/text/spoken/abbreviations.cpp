@@ -32,7 +32,8 @@ bool is_other_word(const Abbreviation& abbreviation, std::string_view word,
                    std::string_view before) {
   const bool capital = is_ascii_upper(word[0]);
   if (among(WordList{"short-states"}, abbreviation.written)) {
-    return !capital || !(before.ends_with(", ") || before.ends_with('-'));
+    const bool school = before.ends_with("Univ. of ") || before.ends_with("University of ");
+    return !capital || !(before.ends_with(", ") || before.ends_with('-') || school);
   }
   if (among(WordList{"short-streets"}, abbreviation.written) ||
       abbreviation.spoken.ends_with("day")) {

@@ -235,8 +235,9 @@ bool stands_before_noun(const Tokens& tokens, size_t at, const Tail& tail) {
       {"the", "his",  "her",   "its", "their", "our", "my",  "your",  "this", "that", "another",
        "one", "each", "every", "The", "His",   "Her", "Its", "Their", "Our",  "My",   "This"});
   const std::string_view noun = tokens.word_behind(tail.end);
-  if (noun == "IM" && !tail.words.empty()) {
-    return true;  // the individual medley
+  // The individual medley; "1.5V AA cells".
+  if ((noun == "IM" || noun == "AA" || noun == "AAA") && !tail.words.empty()) {
+    return true;
   }
   if (tail.words.empty() || noun.empty() || !is_ascii_lower(noun[0]) || tail.words == "percent" ||
       tail.words == "times") {

@@ -1,6 +1,9 @@
 #include "text/spoken/canonical_text.h"
 
+#include <algorithm>
+#include <array>
 #include <optional>
+#include <utility>
 
 #include "text/spoken/characters.h"
 #include "text/unicode.h"
@@ -34,6 +37,30 @@ bool is_dress(char32_t c) {
 bool is_counted_symbol(std::string_view before) {
   const char last = before.empty() ? ' ' : before.back();
   return !before.ends_with("log") && (is_ascii_letter(last) || is_ascii_digit(last) || last == ')');
+}
+
+// The letter that stands low in "x\u2099", "a\u1D62"; 0: it is none.
+char32_t small_letter(char32_t c) {
+  constexpr std::array<std::pair<char32_t, char32_t>, 17> kLetters = {{{0x2090, U'a'},
+                                                                       {0x2091, U'e'},
+                                                                       {0x2092, U'o'},
+                                                                       {0x2093, U'x'},
+                                                                       {0x2095, U'h'},
+                                                                       {0x2096, U'k'},
+                                                                       {0x2097, U'l'},
+                                                                       {0x2098, U'm'},
+                                                                       {0x2099, U'n'},
+                                                                       {0x209A, U'p'},
+                                                                       {0x209B, U's'},
+                                                                       {0x209C, U't'},
+                                                                       {0x1D62, U'i'},
+                                                                       {0x1D63, U'r'},
+                                                                       {0x1D64, U'u'},
+                                                                       {0x1D65, U'v'},
+                                                                       {0x2C7C, U'j'}}};
+  const auto* const found =
+      std::ranges::find(kLetters, c, [](const auto& letter) { return letter.first; });
+  return found == kLetters.end() ? 0 : found->second;
 }
 
 // Accents between letters were meant to be apostrophes: don\u00B4t, won`t.
@@ -111,6 +138,14 @@ CanonicalText to_canonical(std::string_view source) {
       put(U' ', at);
     } else if (between(c, 0x2080, 0x2089) && is_counted_symbol(canonical.text)) {
       put(U'0' + (c - 0x2080), at);
+    } else if (const char32_t letter = small_letter(c);
+               letter != 0 && is_counted_symbol(canonical.text)) {
+      for (const char32_t part : U" sub ") {
+        if (part != 0) {
+          put(part, at);
+        }
+      }
+      put(letter, at);
     } else if (is_dress(c)) {
       for (const char32_t part : nfkc(std::u32string(1, c))) {
         put(plain(part), at);

@@ -62,6 +62,23 @@ std::optional<Reading> read_clause(const Tokens& tokens, size_t at, const Spoken
                                                      : std::nullopt;
 }
 
+// "Section 8-102", "Sec. 10-201.5" of a code: its title and its section, in pairs.
+std::optional<Reading> read_hyphened_section(const Tokens& tokens, size_t at,
+                                             const SpokenOptions& options) {
+  constexpr auto kSections =
+      std::to_array<std::string_view>({"section", "sec", "sect", "article", "art", "rule", "code"});
+  const size_t last = at > 0 && tokens.is_space(at - 1) ? at - 2 : at - 1;
+  const bool stop = at > 1 && tokens.is(last, ".") && last > 0;
+  const bool named = at > 1 && (tokens.is(last, "\u00A7") ||
+                                among(kSections, ascii_lower(tokens.text(stop ? last - 1 : last))));
+  if (!named || !tokens.is_digits(at, 1, 2) || !tokens.is(at + 1, "-") ||
+      !tokens.is_digits(at + 2, 3, 4) || !tokens.ends_word(at + 3) || tokens.is(at + 3, "-")) {
+    return std::nullopt;
+  }
+  return Reading{at + 3, cardinal_words(tokens.text(at), options.dialect) + " " +
+                             pair_words(tokens.text(at + 2), options.dialect)};
+}
+
 // "a 1-800 number", "1-888-GO-FEDEX": codes of numbers that cost the caller nothing, or much
 // (North American Numbering Plan Administrator).
 std::optional<Reading> read_free_number(const Tokens& tokens, size_t at,
@@ -135,8 +152,8 @@ std::optional<Reading> read_episode(const Tokens& tokens, size_t at, const Spoke
 
 std::optional<Reading> read_name_in_parts(const Tokens& tokens, size_t at,
                                           const SpokenOptions& options) {
-  for (const Reader reader :
-       {read_clause, read_free_number, read_entry, read_fiscal_year, read_episode}) {
+  for (const Reader reader : {read_clause, read_hyphened_section, read_free_number, read_entry,
+                              read_fiscal_year, read_episode}) {
     if (auto reading = reader(tokens, at, options)) {
       return reading;
     }

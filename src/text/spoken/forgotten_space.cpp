@@ -27,8 +27,10 @@ bool is_prose_before(std::string_view text, size_t begin, size_t end, bool start
   const bool apart =
       at == begin || std::string_view(" \n\t\"'(-").find(text[at - 1]) != std::string_view::npos;
   // "It cost $5.It was", "It fell 3.5%.Then"
-  const bool amount = at > begin && (text[at - 1] == '$' || text[at - 1] == '.') && !word.empty() &&
-                      std::ranges::all_of(word, is_ascii_digit);
+  const bool amount =
+      at > begin && !word.empty() &&
+      (text[at - 1] == '$' || text[at - 1] == '.' || (starter && text[at - 1] == '-')) &&
+      std::ranges::all_of(word, is_ascii_digit);
   if (amount || (end > begin && text[end - 1] == '%')) {
     return true;
   }

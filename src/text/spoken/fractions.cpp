@@ -76,6 +76,14 @@ std::optional<Reading> read_fraction(const Tokens& tokens, size_t at,
     return Reading{at + 4,
                    fraction_words(tokens.text(at), tokens.text(at + 2), false, options.dialect)};
   }
+  // "2/3x = 4"
+  constexpr auto kUnknowns = std::to_array<std::string_view>({"x", "y", "z", "n", "t"});
+  if (tokens.is_digits(at, 1, 2) && tokens.is(at + 1, "/") && tokens.is_digits(at + 2, 1, 2) &&
+      among(kUnknowns, tokens.text(at + 3)) && tokens.ends_word(at + 4)) {
+    return Reading{
+        at + 4, fraction_words(tokens.text(at), tokens.text(at + 2), false, options.dialect) + " " +
+                    spell(tokens.text(at + 3))};
+  }
   if (!tokens.is_digits(at, 1, 4) || !tokens.is(at + 1, "/") || !tokens.is_digits(at + 2, 1, 4) ||
       tokens.is(at + 3, "/") || !tokens.ends_word(at + 3) || (at > 0 && tokens.is(at - 1, "/")) ||
       (tokens.is(at + 3, ".") && tokens.is_digits(at + 4))) {

@@ -1,5 +1,6 @@
 // Which letters are said as letters: initialisms, single letters, letters beside digits.
 #include <algorithm>
+#include <array>
 #include <string>
 
 #include "text/spoken/abbreviations.h"
@@ -64,6 +65,11 @@ std::optional<Reading> read_respelled(const Tokens& tokens, size_t at) {
     if (const TableRow* const respelled = find_row(WordTable::Respelled, written)) {
       return Reading{at + 1, with_letter_names((*respelled)[1]) += tail};
     }
+  }
+  // "Ssh!" hushes somebody.
+  constexpr auto kHushing = std::to_array<std::string_view>({"!", ",", ".", "\u2026"});
+  if (word == "Ssh" && among(kHushing, tokens.text(at + 1))) {
+    return std::nullopt;
   }
   const bool plural = word.ends_with('s');
   const std::string_view core = word.substr(0, word.size() - (plural ? 1 : 0));
@@ -202,7 +208,8 @@ bool is_product(const Tokens& tokens, size_t at) {
     const size_t left = tokens.is_space(equals - 1) ? equals - 2 : equals - 1;
     const std::string_view unknown = tokens.text(left);
     const bool formula = unknown.size() == 1 || (unknown.size() == 2 && is_ascii_upper(unknown[1]));
-    const bool mixed = word.size() <= 4 && !small && !is_title_case(word) && !is_all_capitals(word);
+    const bool mixed = word.size() <= 4 && !small && !is_title_case(word) &&
+                       !is_all_capitals(word) && std::ranges::all_of(word, is_ascii_letter);
     const bool two = word.size() == 2 && small && !is_two_letter_word(word);
     return tokens.is_word(left) && formula && (mixed || two);
   }

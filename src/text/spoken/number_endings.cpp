@@ -124,7 +124,13 @@ std::optional<Reading> plural_at(const Tokens& tokens, size_t at, bool last,
                       among(WordList{"decade-things"}, tokens.word_behind(suffix + 1));
   const bool known = last || model || joined || tens || decade ||
                      (at == 0 ? number >= "20" : among(kBefore, tokens.word_before(at)));
-  if (number.size() < 3 && !short_form && !known) {
+  // "10s of 1,000s", "10s of millions", but "10s of silence"
+  const size_t many = suffix + 4;
+  constexpr auto kMany =
+      std::to_array<std::string_view>({"hundreds", "thousands", "millions", "billions"});
+  const bool tens_of = number == "10" && tokens.word_behind(suffix + 1) == "of" &&
+                       (tokens.is_digits(many) || among(kMany, tokens.text(many)));
+  if (number.size() < 3 && !short_form && !known && !tens_of) {
     return std::nullopt;
   }
   // "100s of nurses"

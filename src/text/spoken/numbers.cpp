@@ -288,9 +288,14 @@ std::optional<Span> exponent_at(const Tokens& tokens, const Quantity& first,
 std::string grouped_words(const Tokens& tokens, size_t at, const Quantity& quantity,
                           EnglishDialect dialect) {
   constexpr size_t kNear = 16;  // tokens
-  if (quantity.whole.empty() && quantity.sign.empty() && quantity.decimals.size() == 3 &&
-      quantity.decimals[0] != '0' && is_near(WordList{"batting"}, tokens, at, kNear)) {
-    return pair_words(quantity.decimals, dialect);
+  constexpr size_t kArms = 8;   // tokens
+  const std::string& decimals = quantity.decimals;
+  const bool pointed = quantity.whole.empty() && quantity.sign.empty() && decimals.size() > 1 &&
+                       decimals.size() < 4 && decimals[0] != '0';
+  // "a .45-cal. pistol"
+  if (pointed && ((decimals.size() == 3 && is_near(WordList{"batting"}, tokens, at, kNear)) ||
+                  is_near(WordList{"firearms"}, tokens, at, kArms))) {
+    return pair_words(decimals, dialect);
   }
   constexpr auto kCodes = std::to_array<std::string_view>({"CFR", "USC", "\u00A7"});
   const size_t last = at > 0 && tokens.is_space(at - 1) ? at - 2 : at - 1;
@@ -459,6 +464,10 @@ std::optional<Reading> read_number(const Tokens& tokens, size_t at, const Spoken
   }
   if (tail.words.empty()) {
     std::string words = span ? span->words : plain_words(tokens, at, *quantity, options);
+    // "a 5-3/4-mile run"
+    if (tokens.is(end, "-") && tokens.is_word(end + 1) && words.ends_with("quarters")) {
+      words.pop_back();
+    }
     // "Radio 4's", "2024's"
     const bool possessive =
         tokens.is(end, "'") && tokens.is(end + 1, "s") && tokens.ends_word(end + 2);
@@ -469,7 +478,14 @@ std::optional<Reading> read_number(const Tokens& tokens, size_t at, const Spoken
       return range;
     }
   }
-  const std::string words = span ? span->words : quantity_words(*quantity, options.dialect);
+  std::string words = span ? span->words : grouped_words(tokens, at, *quantity, options.dialect);
+  if (words.empty()) {
+    words = quantity_words(*quantity, options.dialect);
+  }
+  // "a 5-3/4-mile run"
+  if (tokens.is(end, "-") && words.ends_with("quarters")) {
+    words.pop_back();
+  }
   return Reading{tail.end, words + (tokens.is(end, "-") ? "-" : " ") + tail.words};
 }
 

@@ -229,6 +229,10 @@ std::optional<Unit> unit_at(const Tokens& tokens, size_t at, bool singular,
   if (is_initial(tokens, unit)) {
     return std::nullopt;
   }
+  constexpr size_t kArms = 8;  // tokens
+  if (symbol == "cal" && is_near(WordList{"firearms"}, tokens, unit, kArms)) {
+    return Unit{.end = unit + 1, .words = "caliber"};
+  }
   // "In 2020 Mt. Etna erupted"
   if (symbol == "Mt" &&
       (tokens.is(unit + 1, ".") || is_capitalised(tokens.word_behind(unit + 1)))) {

@@ -267,8 +267,15 @@ bool stands(const Tokens& tokens, size_t at, const Found& found, bool stop, size
   }
   // "Peoria, Ill.", "(R-Tex.)"
   if (among(WordList{"short-states"}, abbreviation.written)) {
+    // "the Univ. of Pa."
+    const std::string_view school =
+        at > 5 && tokens.word_before(at) == "of" && tokens.is(at - 4, ".")
+            ? tokens.text(at - 5)
+            : tokens.word_before(at - 2);
+    const bool of =
+        at > 3 && tokens.word_before(at) == "of" && (school == "Univ" || school == "University");
     return stop && is_title_case(word) && at > 2 &&
-           (tokens.is(at - 1, "-") || (tokens.is_space(at - 1) && tokens.is(at - 2, ",")));
+           (of || tokens.is(at - 1, "-") || (tokens.is_space(at - 1) && tokens.is(at - 2, ",")));
   }
   // "the 3rd ed. is out", "the 14th Amend. says"
   constexpr auto kCounted =
