@@ -239,6 +239,15 @@ bool stands_before_noun(const Tokens& tokens, size_t at, const Tail& tail) {
   if ((noun == "IM" || noun == "AA" || noun == "AAA") && !tail.words.empty()) {
     return true;
   }
+  // "the 5.0 L V8", "the 750W PSU", "240V AC mains"
+  const size_t behind = tokens.skip_space(tail.end);
+  const bool engine = noun == "V" && tokens.is_digits(behind + 1, 1, 2);
+  const bool device = among(WordList{"devices"}, noun);
+  const bool current = (noun == "AC" || noun == "DC") &&
+                       among(WordList{"measured-nouns"}, tokens.word_behind(behind + 1));
+  if (!tail.words.empty() && (engine || device || current)) {
+    return true;
+  }
   if (tail.words.empty() || noun.empty() || !is_ascii_lower(noun[0]) || tail.words == "percent" ||
       tail.words == "times") {
     return false;

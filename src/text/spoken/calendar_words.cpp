@@ -84,7 +84,14 @@ std::optional<Reading> read_calendar_name(const Tokens& tokens, size_t at) {
       at > 1 && (is_dash(at - 1) || stroke) && !calendar_name(tokens.text(before)).empty();
   const bool date = among(kDays, name) && tokens.is(end, ",") && tokens.is_space(end + 1) &&
                     (tokens.is_digits(end + 2) || is_title_case(tokens.text(end + 2)));
-  return first || second || date ? std::optional(Reading{end, std::string(name)}) : std::nullopt;
+  // "mid-Jan. sales"
+  constexpr auto kPrefixes =
+      std::to_array<std::string_view>({"mid", "post", "pre", "late", "early"});
+  const bool prefixed = at > 1 && name != tokens.text(at) && tokens.is(at - 1, "-") &&
+                        tokens.is(at + 1, ".") &&
+                        among(kPrefixes, ascii_lower(tokens.text(at - 2)));
+  return first || second || date || prefixed ? std::optional(Reading{end, std::string(name)})
+                                             : std::nullopt;
 }
 
 }  // namespace mynah

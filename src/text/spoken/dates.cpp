@@ -250,8 +250,11 @@ std::optional<Reading> month_and_day(const Tokens& tokens, size_t at, EnglishDia
                      value_at(tokens, at + 2) != 16 && value_at(tokens, at + 2) != 20 &&
                      value_at(tokens, at) <= 12 && !tokens.word_behind(at + 3).empty() &&
                      is_ascii_lower(tokens.word_behind(at + 3)[0]);
+  // "the 5/10 deadline"
+  const bool dated = (article == "the" || article == "The") &&
+                     among(WordList{"dated-nouns"}, tokens.word_behind(at + 3));
   const bool day_before =
-      range || deadline || named || second || !day_name(tokens.word_before(at)).empty();
+      range || deadline || named || dated || second || !day_name(tokens.word_before(at)).empty();
   Date date{
       .end = at + 3, .year = 0, .month = value_at(tokens, at), .day = value_at(tokens, at + 2)};
   const bool fraction = date.month < date.day && date.day < 9;  // "by 3/4"

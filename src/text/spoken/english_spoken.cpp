@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "text/spoken/calendar.h"
 #include "text/spoken/canonical_text.h"
 #include "text/spoken/characters.h"
 #include "text/spoken/reading.h"
@@ -39,7 +40,11 @@ std::optional<Reading> read_compound(const Tokens& tokens, size_t at) {
   size_t end = at + 1;
   for (int parts = 0; parts < 8 && tokens.is(end, "-") && tokens.is_word(end + 1); ++parts) {
     const std::string_view part = tokens.text(end + 1);
-    if (part.size() < 2 || is_all_capitals(part)) {
+    // "a post-Oct. 7 poll"
+    const bool month =
+        !calendar_name(part).empty() &&
+        (tokens.is(end + 2, ".") || (tokens.is_space(end + 2) && tokens.is_digits(end + 3, 1, 2)));
+    if (part.size() < 2 || is_all_capitals(part) || month) {
       break;
     }
     end += 2;

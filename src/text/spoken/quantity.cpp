@@ -329,6 +329,11 @@ std::optional<Scale> scale_at(const Tokens& tokens, size_t at, ScaleLetters lett
   const std::string lower = ascii_lower(tokens.text(word));
   for (const Name& name : kWords) {
     if (lower == name.written) {
+      // "2.5 lakh crore"
+      const size_t crore = tokens.is(word + 1, "-") ? word + 2 : tokens.skip_space(word + 1);
+      if (name.spoken == "lakh" && crore > word + 1 && tokens.is(crore, "crore")) {
+        return Scale{.end = crore + 1, .word = "lakh crore"};
+      }
       return Scale{.end = word + 1, .word = name.spoken};
     }
   }
