@@ -18,6 +18,7 @@
 #include "cli/peer_flags.h"
 #include "cli/placement_answer.h"
 #include "cli/repeats.h"
+#include "cli/speaker_channels.h"
 #include "cli/spoken_track.h"
 #include "cli/store_access.h"
 #include "store/catalogue.h"
@@ -399,18 +400,9 @@ Result<int> TranscribeCommand::transcribe(Context& context, const Engine& engine
   std::vector<SinkRecording> sink_recordings;
   for (size_t i = 0; i < recordings_.size(); ++i) {
     const std::string& name = recordings_[i];
-    SinkRecording recording{
-        .name = name, .plan = std::move(plans.recordings[i]), .open_channel = {}};
-    const bool read_once = name == "-" || is_stream(name);
-    if (output_.stereo_speakers && read_once && !output_.quiet) {
+    SinkRecording recording{.name = name, .plan = std::move(plans.recordings[i])};
+    if (output_.stereo_speakers && (name == "-" || is_stream(name)) && !output_.quiet) {
       context.say_of(name, "speakers are not named: that takes a file, which can be read twice");
-    }
-    if (output_.stereo_speakers && !read_once) {
-      recording.open_channel = [name, audio, voice = voice_](int channel) {
-        AudioOpenOptions one = audio;
-        one.channel = channel;
-        return open_spoken_track(name, one, voice.get());
-      };
     }
     plans.recordings[i] = recording.plan;
     sink_recordings.push_back(std::move(recording));
@@ -447,6 +439,10 @@ void TranscribeCommand::recognise(const Engine& engine, const RecognizerOptions&
       ++first;
       continue;
     }
+    if (output_.stereo_speakers && names[first] != "-") {
+      recognise_speakers(engine, options, audio, sink, first++);
+      continue;
+    }
     const auto rest = names.subspan(first);
     const auto files =
         rest.first(static_cast<size_t>(std::ranges::find_if(rest, is_stream) - rest.begin()));
@@ -459,6 +455,19 @@ void TranscribeCommand::recognise(const Engine& engine, const RecognizerOptions&
     engine.recognizer->run(jobs, options, observer, sink.stop());
     first += files.size();
   }
+}
+
+void TranscribeCommand::recognise_speakers(const Engine& engine, const RecognizerOptions& options,
+                                           const AudioOpenOptions& audio, TranscriptSink& sink,
+                                           size_t at) const {
+  const std::string& name = recordings_[at];
+  const ChannelOpener open_channel = [&](int channel) {
+    AudioOpenOptions one = audio;
+    one.channel = channel;
+    return open_spoken_track(name, one, voice_.get());
+  };
+  run_with_speakers(*engine.recognizer, options, {.name = name, .open = opener(name, audio)},
+                    open_channel, sink, at);
 }
 
 Result<int> TranscribeCommand::detect_languages(Context& context, const Engine& engine,

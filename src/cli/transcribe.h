@@ -50,6 +50,9 @@ class TranscribeCommand : public Command {
   // Files together, in batches; each stream alone, as the others would wait for it.
   void recognise(const Engine& engine, const RecognizerOptions& options,
                  const AudioOpenOptions& audio, TranscriptSink& sink) const;
+  // A recording whose speakers are to be named: each channel by itself where that can be.
+  void recognise_speakers(const Engine& engine, const RecognizerOptions& options,
+                          const AudioOpenOptions& audio, TranscriptSink& sink, size_t at) const;
   Result<int> detect_languages(Context& context, const Engine& engine, RecognizerOptions options);
   [[nodiscard]] SinkOptions sink_options(const Context& context, const Engine& engine,
                                          const RecognizerOptions& options,

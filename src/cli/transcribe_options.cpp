@@ -277,7 +277,8 @@ void OutputOptions::fields(Fields& fields) {
                 "Cut segments at words into pieces of at most this many characters.");
   fields.option("cue-offset", "N", cue_offset, "Added to the numbers of SRT cues.").once();
   fields.flag("stereo-speakers", stereo_speakers,
-              "Name the channel that is louder in each segment as its speaker.");
+              "Name each segment's channel as its speaker; channels with sounds of their own are "
+              "heard each by itself.");
   fields.flag("confidence", confidence, "Colour words by their probability, red to green.");
   fields.flag("confidence-marks", confidence_marks,
               "Mark words by their probability: reversed, underlined, dim.");

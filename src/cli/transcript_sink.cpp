@@ -37,8 +37,8 @@ TranscriptSink::TranscriptSink(Context& context, SinkOptions options,
 
 std::vector<Segment> TranscriptSink::prepare(State& state, const Segment& segment) {
   Segment prepared = segment;
-  if (state.speakers) {
-    prepared.speaker = state.speakers->speaker(segment.start_s, segment.end_s);
+  if (state.speakers && *state.speakers) {
+    prepared.speaker = (*state.speakers)->speaker(segment.start_s, segment.end_s);
   }
   shift(prepared, options_.start_s);
   std::vector<Segment> pieces = {prepared};
@@ -53,15 +53,14 @@ std::vector<Segment> TranscriptSink::prepare(State& state, const Segment& segmen
   return pieces;
 }
 
+void TranscriptSink::set_speakers(size_t job, Result<StereoSpeakers> speakers) {
+  states_[job].speakers = std::move(speakers);
+}
+
 void TranscriptSink::on_segment(size_t job, const Segment& segment) {
   State& state = states_[job];
-  if (state.recording.open_channel && !state.speakers && state.segments.empty()) {
-    auto measured = StereoSpeakers::measure(state.recording.open_channel);
-    if (measured) {
-      state.speakers = std::move(*measured);
-    } else {
-      note(state, "speakers are not named: " + measured.error().message);
-    }
+  if (state.speakers && !*state.speakers && state.segments.empty()) {
+    note(state, "speakers are not named: " + state.speakers->error().message);
   }
   for (Segment& piece : prepare(state, segment)) {
     piece.id = static_cast<int64_t>(state.segments.size());

@@ -21,8 +21,6 @@ namespace mynah::cli {
 struct SinkRecording {
   std::string name;
   OutputPlan plan;
-  // Opens it again, one channel alone; null: speakers are not told apart.
-  std::function<Result<std::unique_ptr<AudioSource>>(int channel)> open_channel;
 };
 
 struct SinkOptions {
@@ -61,6 +59,9 @@ class TranscriptSink : public RecognizerObserver {
   void on_finished(size_t job, const Transcript& transcript) override;
   void on_done(size_t job, const Result<Transcript>& result) override;
 
+  // Who speaks in a recording whose segments do not say so, or why that is not known.
+  void set_speakers(size_t job, Result<StereoSpeakers> speakers);
+
   // Text that may still change, on the terminal of standard error; "" takes it away.
   void show_partial(const std::string& text);
 
@@ -77,7 +78,7 @@ class TranscriptSink : public RecognizerObserver {
   struct State {
     SinkRecording recording;
     std::vector<Segment> segments;  // prepared
-    std::optional<StereoSpeakers> speakers;
+    std::optional<Result<StereoSpeakers>> speakers;
     size_t printed = 0;
     bool done = false;
     std::optional<Status> written;                        // its files, before its turn came

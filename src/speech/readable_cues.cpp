@@ -3,8 +3,12 @@
 // 42 characters, five sixths of a second to seven seconds, 17 to 21 characters a second), and which
 // of the ways to cut a text within them is the best is a shortest path, each cue a step.
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <map>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "speech/cue_atoms.h"
 #include "speech/writer_parts.h"
@@ -262,9 +266,16 @@ Limits limits_of(const Transcript& transcript, const WriterOptions& options) {
   return limits;
 }
 
-}  // namespace
+// Whether somebody begins to speak well before another one has ended.
+bool speak_together(const std::vector<Segment>& segments) {
+  constexpr double kTogether_s = 0.3;
+  return std::ranges::adjacent_find(segments, [](const Segment& before, const Segment& segment) {
+           return segment.speaker != before.speaker && segment.start_s < before.end_s - kTogether_s;
+         }) != segments.end();
+}
 
-std::vector<Cue> readable_cues(const Transcript& transcript, const WriterOptions& options) {
+// Cues one behind the other.
+std::vector<Cue> lay_out(const Transcript& transcript, const WriterOptions& options) {
   Limits limits = limits_of(transcript, options);
   std::vector<CueAtom> atoms = cue_atoms(transcript.segments, limits.width);
   if (!atoms.empty()) {
@@ -302,6 +313,27 @@ std::vector<Cue> readable_cues(const Transcript& transcript, const WriterOptions
       cues[made].speaker = segment.speaker;
     }
   }
+  return cues;
+}
+
+}  // namespace
+
+std::vector<Cue> readable_cues(const Transcript& transcript, const WriterOptions& options) {
+  if (!speak_together(transcript.segments)) {
+    return lay_out(transcript, options);
+  }
+  // Each speaker's cues stand while he speaks, at the same time as another's.
+  std::map<std::string, Transcript> speakers;
+  for (const Segment& segment : transcript.segments) {
+    Transcript& its = speakers[segment.speaker];
+    its.duration_s = transcript.duration_s;
+    its.segments.push_back(segment);
+  }
+  std::vector<Cue> cues;
+  for (const auto& [speaker, its] : speakers) {
+    std::ranges::copy(lay_out(its, options), std::back_inserter(cues));
+  }
+  std::ranges::stable_sort(cues, {}, &Cue::start_s);
   return cues;
 }
 

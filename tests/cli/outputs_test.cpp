@@ -155,7 +155,7 @@ class Sink : public Outputs {
     for (const char* name : {"a", "b"}) {
       const OutputPlan plan{.files = {{.path = folder / (std::string(name) + ".json")}},
                             .to_stdout = {}};
-      recordings.push_back({.name = name, .plan = plan, .open_channel = {}});
+      recordings.push_back({.name = name, .plan = plan});
       recordings.back().plan.files.front().format = TranscriptFormat::Json;
     }
     return sink_.emplace(context_, std::move(options), std::move(recordings), ProgressStyle::Off);
@@ -256,8 +256,7 @@ TEST_F(Outputs, WhatWasHeardSoFarIsOnDisk) {
   options.print_segments = false;
   options.save_every = std::chrono::seconds(0);
   const OutputPlan plan{.files = {{.path = folder / "a.txt"}}, .to_stdout = {}};
-  TranscriptSink sink(context, options, {{.name = "-", .plan = plan, .open_channel = {}}},
-                      ProgressStyle::Off);
+  TranscriptSink sink(context, options, {{.name = "-", .plan = plan}}, ProgressStyle::Off);
   Segment segment;
   segment.text = " one";
   segment.end_s = 1;

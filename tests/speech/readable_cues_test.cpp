@@ -62,6 +62,20 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
+TEST(ReadableCues, OfSpeakersWhoSpeakTogetherStandTogether) {
+  std::vector<Segment> segments = {spoken(" one two three", 0, 0.5),
+                                   spoken(" four five six", 0.5, 0.5),
+                                   spoken(" seven eight", 3, 0.5)};
+  segments[0].speaker = segments[2].speaker = "0";
+  segments[1].speaker = "1";
+  const std::vector<Cue> cues = cues_of(segments, readable(), 5);
+  ASSERT_EQ(cues.size(), 3U);
+  EXPECT_EQ(cues[1].start_s, 0.5);
+  EXPECT_EQ(cues[1].speaker, "1");
+  EXPECT_GE(cues[0].end_s, 1.5);
+  EXPECT_EQ(cues[2].start_s, 3);
+}
+
 TEST(ReadableCues, ASegmentThatCanBeReadIsOneCue) {
   const auto cues = cues_of({spoken(" It is a quarter past seven.", 1.5, 0.3)});
   ASSERT_EQ(cues.size(), 1U);
