@@ -84,15 +84,14 @@ Status MonoSource::begin_recording() {
   MYNAH_TRY_STATUS(check_channel(*reader_, name_, channel_));
   const int channels = reader_->channels();
   frames_.resize(kBlockFrames * static_cast<size_t>(channels));
-  weights_ = mono_weights(reader_->speakers(), channels);
-  if (std::ranges::all_of(weights_, [&](float weight) { return weight == weights_.front(); })) {
-    weights_.clear();
-  }
   resampler_.reset();
   if (reader_->rate_hz() != rate_hz_) {
     MYNAH_TRY(resampler_, Resampler::create(reader_->rate_hz(), rate_hz_));
   }
-  phase_ = StereoPhase();
+  phase_.reset();
+  if (!channel_ && channels > 1) {
+    phase_.emplace(mono_weights(reader_->speakers(), channels));
+  }
   any_frames_ = false;
   return {};
 }
@@ -203,24 +202,17 @@ void MonoSource::finish() {
 void MonoSource::mix(size_t frames) {
   const auto channels = static_cast<size_t>(reader_->channels());
   mono_.resize(frames);
-  if (channel_) {
+  if (!phase_) {
+    const auto channel = static_cast<size_t>(channel_.value_or(0));
     for (size_t i = 0; i < frames; ++i) {
-      mono_[i] = frames_[i * channels + static_cast<size_t>(*channel_)];
+      mono_[i] = frames_[i * channels + channel];
     }
-  } else if (channels == 2) {
-    if (phase_.mix(std::span(frames_).first(frames * 2), mono_) && note_) {
-      note_(
-          "its two channels cancel each other (one is the other upside down): their difference "
-          "is heard instead of their sum");
-    }
-  } else {
-    const float scale = 1.0F / static_cast<float>(channels);
-    for (size_t i = 0; i < frames; ++i) {
-      const float* const frame = frames_.data() + i * channels;
-      mono_[i] = weights_.empty()
-                     ? std::accumulate(frame, frame + channels, 0.0F) * scale
-                     : std::inner_product(frame, frame + channels, weights_.begin(), 0.0F);
-    }
+  } else if (phase_->mix(std::span(frames_).first(frames * channels), mono_) && note_) {
+    note_(channels == 2
+              ? "its two channels cancel each other (one is the other upside down): their "
+                "difference is heard instead of their sum"
+              : "some of its channels cancel each other (one is another upside down): their "
+                "difference is heard instead of their sum");
   }
   // A float file may hold anything; one NaN would otherwise stay in the filter.
   std::ranges::replace_if(mono_, [](float sample) { return !std::isfinite(sample); }, 0.0F);

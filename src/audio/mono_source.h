@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "audio/channel_phase.h"
 #include "audio/frame_reader.h"
 #include "audio/open.h"
 #include "audio/resampler.h"
 #include "audio/source.h"
-#include "audio/stereo_phase.h"
 
 namespace mynah {
 
@@ -53,8 +53,7 @@ class MonoSource final : public AudioSource {
   double start_s_;
   std::function<void(const std::string&)> note_;
   std::optional<Resampler> resampler_;  // none where the rates are equal
-  std::vector<float> weights_;          // of the channels; empty: equal
-  StereoPhase phase_;
+  std::optional<ChannelPhase> phase_;   // none where one channel is heard alone
 
   std::vector<float> frames_;  // one block, interleaved
   std::vector<float> mono_;    // the same block, one channel

@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "audio/channel_phase.h"
 #include "audio/sounds.h"
 #include "audio/speakers.h"
-#include "audio/stereo_phase.h"
 
 namespace mynah {
 namespace {
@@ -49,14 +49,16 @@ struct Mixed {
   int told = 0;
 };
 
-Mixed mix(std::span<const float> frames, size_t block) {
-  StereoPhase phase;
+Mixed mix(std::span<const float> frames, size_t block, std::vector<float> weights = {0.5F, 0.5F}) {
+  ChannelPhase phase(weights);
+  const size_t channels = weights.size();
   Mixed mixed;
-  mixed.mono.resize(frames.size() / 2);
+  mixed.mono.resize(frames.size() / channels);
   const std::span mono(mixed.mono);
   for (size_t at = 0; at < mono.size(); at += block) {
     const size_t count = std::min(block, mono.size() - at);
-    mixed.told += phase.mix(frames.subspan(2 * at, 2 * count), mono.subspan(at, count)) ? 1 : 0;
+    mixed.told +=
+        phase.mix(frames.subspan(channels * at, channels * count), mono.subspan(at, count)) ? 1 : 0;
   }
   return mixed;
 }
@@ -90,6 +92,48 @@ TEST(Mix, ChannelsThatNoLongerOpposeAreSummedAgainWithoutAClick) {
   const Mixed mixed = mix(frames, 1000);
   for (size_t i = mixed.mono.size() - 16000; i < mixed.mono.size(); ++i) {
     ASSERT_EQ(mixed.mono[i], (frames[2 * i] + frames[2 * i + 1]) * 0.5F);
+  }
+}
+
+TEST(Mix, ChannelsThatBeginToOpposeAreHeardWithinAMoment) {
+  auto frames = stereo(1, 1, 0, 5);
+  const auto opposed = stereo(1, -1, 0, 3);
+  frames.insert(frames.end(), opposed.begin(), opposed.end());
+  const Mixed mixed = mix(frames, 1000);
+  for (size_t i = size_t{5} * 16000 + 2000; i < mixed.mono.size(); ++i) {
+    ASSERT_EQ(mixed.mono[i], frames[2 * i]);
+  }
+}
+
+TEST(Mix, OfAFilmTheFrontsAndSurroundsThatOpposeAreHeard) {
+  const std::vector<Speaker> film = {kFrontLeft,    kFrontRight, kFrontCentre,
+                                     kLowFrequency, kBackLeft,   kBackRight};
+  const std::vector<float> weights = mono_weights(film, 6);
+  const auto pair = stereo(1, -1, 0, 3);
+  for (const size_t left : {size_t{0}, size_t{4}}) {
+    std::vector<float> frames(pair.size() * 3);
+    for (size_t i = 0; i < pair.size() / 2; ++i) {
+      frames[6 * i + left] = pair[2 * i];
+      frames[6 * i + left + 1] = pair[2 * i + 1];
+      frames[6 * i + 3] = pair[2 * i + 1];  // low frequencies are never heard
+    }
+    const Mixed mixed = mix(frames, 1024, weights);
+    EXPECT_EQ(mixed.told, 1);
+    for (size_t i = 0; i < mixed.mono.size(); ++i) {
+      ASSERT_NEAR(mixed.mono[i], 2 * weights[left] * pair[2 * i], 1e-6F);
+    }
+  }
+}
+
+TEST(Mix, OfFourMicrophonesTwoOfThemWiredWronglyAllAreHeard) {
+  const auto pair = stereo(1, -1, 0, 1);
+  std::vector<float> frames(pair.size() * 2);
+  for (size_t i = 0; i < pair.size(); ++i) {
+    frames[i / 2 * 4 + i % 2] = frames[i / 2 * 4 + 2 + i % 2] = pair[i];
+  }
+  const Mixed mixed = mix(frames, 1024, {0.25F, 0.25F, 0.25F, 0.25F});
+  for (size_t i = 0; i < mixed.mono.size(); ++i) {
+    ASSERT_EQ(mixed.mono[i], pair[2 * i]);
   }
 }
 
